@@ -54,6 +54,7 @@ interrupts: setup build ## end the company at 300 moments of its work, in every 
 .PHONY: mutants
 mutants: ## break the core on purpose: the named mutants and a sample (SEED=1, N=400)
 	@$(GO) run ./test/mutants -seed $${SEED:-1} -n $${N:-400} -most 23
+	@$(GO) run ./test/mutants -package internal/company/history -tests internal/company -seed $${SEED:-1} -n 60 -most 55
 
 .PHONY: strangers
 strangers: setup build ## the company on repositories that it was not made for; writes docs/strangers.md

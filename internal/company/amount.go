@@ -66,7 +66,7 @@ func (a Amount) Countable(other Amount) Amount {
 // with: sums of it stay far from where they would pass every cap.
 func isCountable(n int64) bool { return n >= 0 && n <= 1<<50 }
 
-func (a Amount) isValid() bool { return isCountable(a.MicroUSD) && isCountable(a.Tokens) }
+func (a Amount) IsValid() bool { return isCountable(a.MicroUSD) && isCountable(a.Tokens) }
 
 // isValidCap reports whether an amount can be a cap: sane where it is not NoCap.
 func (a Amount) isValidCap() bool {
@@ -76,7 +76,7 @@ func (a Amount) isValidCap() bool {
 	if a.Tokens == NoCap {
 		a.Tokens = 0
 	}
-	return a.isValid()
+	return a.IsValid()
 }
 
 // Within reports whether a fits under cap.

@@ -145,7 +145,7 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 		case t.gateDone() && !t.gatePassed():
 			out = append(out, PendingQuestion{Key: "gates " + id + " " + string(t.Head), Kind: AskGates, Task: t.ID,
 				Question: "The gates stay red on the merged whole after every round: " + firstLine(t.Gate.Result.failedOutput()) + " Have it mended once more?"})
-		case t.gatePassed() && !t.Review.allows(t.Head):
+		case t.gatePassed() && !t.Review.Allows(t.Head):
 			out = append(out, PendingQuestion{Key: "review " + id + " " + string(t.Head), Kind: AskReview, Task: t.ID,
 				Question: "The review of the whole still objects after every round. Let it pass?"})
 		}
@@ -153,7 +153,7 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 	if t.HeldDelivery != nil && t.HeldDelivery.Head == t.Head && s.canDeliver(t) {
 		out = append(out, t.heldWant())
 	}
-	if t.Status == StatusReviewing && t.Settings.PR == Ask && t.gatePassed() && t.Review.allows(t.Head) {
+	if t.Status == StatusReviewing && t.Settings.PR == Ask && t.gatePassed() && t.Review.Allows(t.Head) {
 		out = append(out, PendingQuestion{Key: prKey(t), Kind: AskPR, Task: t.ID, Question: "Open the pull request?"})
 	}
 	return out
@@ -227,7 +227,7 @@ func (t *Task) protectedChanges(sub *Subtask) []string {
 	rules := t.planRules()
 	var out []string
 	for _, c := range sub.Changes {
-		if rules.isProtected(c.Path) || changesGuardedCode(c) {
+		if rules.IsProtected(c.Path) || ChangesGuardedCode(c) {
 			out = append(out, c.Path)
 		}
 	}
@@ -376,7 +376,7 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 	case c.Option != OptApprove && c.Option != OptReject:
 		return nil, E(EInvalid, string(a.ID)+" is answered with approve or reject").Fix("company approve " + string(a.ID))
 	}
-	if !c.Raise.isValid() {
+	if !c.Raise.IsValid() {
 		return nil, E(EInvalid, "a cap is not raised by less than nothing")
 	}
 	evs := []Event{m.newEvent(a.Task, a.Subtask, "", &ApprovalAnswered{ID: a.ID, Option: c.Option, Text: c.Text, By: c.By})}

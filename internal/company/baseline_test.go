@@ -1,8 +1,10 @@
-package company
+package company_test
 
 import (
 	"strings"
 	"testing"
+
+	. "company/internal/company"
 )
 
 // onBase is a task whose base stands as change leaves it: lint and test, green
@@ -29,7 +31,7 @@ func (s *story) base(change func(r *GateResult)) GateResult {
 func (s *story) judged(n int, change func(r *GateResult)) RecordGateResult {
 	g := s.gated(n, true)
 	change(&g.Result)
-	g.Result = g.Result.Settle(s.task().Baseline, s.s.waivedChecks(s.task()))
+	g.Result = g.Result.Settle(s.task().Baseline, s.s.WaivedChecks(s.task()))
 	return g
 }
 
@@ -61,7 +63,7 @@ func TestBaselineMustProve(t *testing.T) {
 		"skipped":             func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].Skipped = false, true },
 		"an absent test":      func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].Absent, r.Passed = false, true, false },
 		"passed with exit 1":  func(r *GateResult) { r.Checks[1].ExitCode = 1 },
-		"green with red":      func(r *GateResult) { r.Checks[1].red("x"); r.Passed = true },
+		"green with red":      func(r *GateResult) { failCheck(&r.Checks[1], "x"); r.Passed = true },
 		"untested with tests": func(r *GateResult) { r.Untested, r.Passed = true, false },
 	} {
 		s := &story{bench: newBench(t)}
@@ -77,9 +79,11 @@ func TestBaselineMustProve(t *testing.T) {
 
 // Only a failure that the base does not have bars.
 func TestOnlyNewFailuresBar(t *testing.T) {
-	named := func(r *GateResult) { r.Checks[1].red("TestOld", "TestOlder") }
+	named := func(r *GateResult) { failCheck(&r.Checks[1], "TestOld", "TestOlder") }
 	unnamed := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 1 }
-	red := func(names ...string) func(r *GateResult) { return func(r *GateResult) { r.Checks[1].red(names...) } }
+	red := func(names ...string) func(r *GateResult) {
+		return func(r *GateResult) { failCheck(&r.Checks[1], names...) }
+	}
 	exit := func(code int) func(r *GateResult) {
 		return func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, code }
 	}
@@ -97,13 +101,13 @@ func TestOnlyNewFailuresBar(t *testing.T) {
 		{"a new one beside them", named, red("TestOld", "TestNew"), false, ""},
 		{"only a new one", named, red("TestNew"), false, ""},
 		{"red without names, on a base with names", named, exit(1), false, ""},
-		{"fewer named than counted", named, func(r *GateResult) { r.Checks[1].red("TestOld"); r.Checks[1].Counts.Failed = 2 }, false, ""},
+		{"fewer named than counted", named, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld"); r.Checks[1].Counts.Failed = 2 }, false, ""},
 		{"all green on a base without names", unnamed, func(*GateResult) {}, true, ""},
 		{"too long, on a base that ends", unnamed, exit(124), false, ""},
 		{"not started, on a base that is", unnamed, exit(127), false, ""},
-		{"killed, with old names", named, func(r *GateResult) { r.Checks[1].red("TestOld"); r.Checks[1].ExitCode = 137 }, false, ""},
-		{"red lint on a base with red lint, and a new red test", func(r *GateResult) { r.Checks[0].red("a.go: x") },
-			func(r *GateResult) { r.Checks[0].red("a.go: x"); r.Checks[1].red("TestNew") }, false, ""},
+		{"killed, with old names", named, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld"); r.Checks[1].ExitCode = 137 }, false, ""},
+		{"red lint on a base with red lint, and a new red test", func(r *GateResult) { failCheck(&r.Checks[0], "a.go: x") },
+			func(r *GateResult) { failCheck(&r.Checks[0], "a.go: x"); failCheck(&r.Checks[1], "TestNew") }, false, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := onBase(t, Settings{}, c.base).plan(1)
@@ -130,7 +134,10 @@ func TestOnlyNewFailuresBar(t *testing.T) {
 // what broke in it (GAT-3).
 func TestUnreadableGateAsksPresident(t *testing.T) {
 	unnamed := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 1 }
-	unbuilt := func(r *GateResult) { r.Checks[1].red("TestOld", "p (build failed)"); r.Checks[1].Tests[1].Unrun = true }
+	unbuilt := func(r *GateResult) {
+		failCheck(&r.Checks[1], "TestOld", "p (build failed)")
+		r.Checks[1].Tests[1].Unrun = true
+	}
 	late := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 124 }
 	beside := func(text string, do func(*GateResult)) func(*GateResult) {
 		return func(r *GateResult) { do(r); r.Checks[1].Beside = text }
@@ -141,10 +148,10 @@ func TestUnreadableGateAsksPresident(t *testing.T) {
 		says       []string
 	}{
 		{"red without names, on a base without", unnamed, beside("--- BAD: the new thing", unnamed), []string{"have no names", "--- BAD: the new thing"}},
-		{"red with names, on a base without", unnamed, func(r *GateResult) { r.Checks[1].red("TestNew") }, []string{"have no names"}},
+		{"red with names, on a base without", unnamed, func(r *GateResult) { failCheck(&r.Checks[1], "TestNew") }, []string{"have no names"}},
 		{"too long, as on the base", late, late, []string{"exit 124"}},
 		{"a build that fails, as on the base", unbuilt, unbuilt, []string{"nothing was run behind p (build failed)"}},
-		{"only that", unbuilt, func(r *GateResult) { r.Checks[1].red("p (build failed)"); r.Checks[1].Tests[0].Unrun = true }, []string{"p (build failed)"}},
+		{"only that", unbuilt, func(r *GateResult) { failCheck(&r.Checks[1], "p (build failed)"); r.Checks[1].Tests[0].Unrun = true }, []string{"p (build failed)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			waits := func() (*story, *Approval) {
@@ -202,7 +209,7 @@ func TestUnreadableGateAsksPresident(t *testing.T) {
 			c.work(&whole.Result)
 			whole.Result = s.s.Settle(s.task(), whole.Result)
 			s.must(Company, whole)
-			if !s.task().gatePassed() {
+			if !s.task().GatePassed() {
 				t.Errorf("%+v", whole.Result)
 			}
 
@@ -227,7 +234,10 @@ func TestUnreadableGateAsksPresident(t *testing.T) {
 func TestUnreadableCheckDoesNotHideFailure(t *testing.T) {
 	s := onBase(t, Settings{}, func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].ExitCode = false, 1 }).plan(1)
 	s.work(1)
-	s.must(Company, s.judged(1, func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].ExitCode = false, 1; r.Checks[1].red("TestNew") }))
+	s.must(Company, s.judged(1, func(r *GateResult) {
+		r.Checks[0].Passed, r.Checks[0].ExitCode = false, 1
+		failCheck(&r.Checks[1], "TestNew")
+	}))
 	s.subStands(1, SubtaskPending)
 }
 
@@ -247,11 +257,11 @@ func TestUnreadableMergeGateAsksPresident(t *testing.T) {
 	s.must(Company, doubt(1))
 	s.subStands(1, SubtaskMerging)
 	a := s.ask(AskUnread)
-	if s.task().Intent != nil || s.s.nextInMergeQueue(s.task()).ID != s.subID(2) {
+	if s.task().Intent != nil || s.s.NextInMergeQueue(s.task()).ID != s.subID(2) {
 		t.Fatal("it does not wait")
 	}
 	s.must(President, Answer{Approval: a.ID, Option: OptApprove})
-	if s.s.nextInMergeQueue(s.task()).ID != s.subID(1) {
+	if s.s.NextInMergeQueue(s.task()).ID != s.subID(1) {
 		t.Fatal("it waits for ever")
 	}
 	s.must(Company, doubt(1))
@@ -280,7 +290,7 @@ func TestUnreadableTaskGateAsksPresident(t *testing.T) {
 		g.Result = s.s.Settle(s.task(), g.Result)
 		s.must(Company, g)
 		s.stands(StatusReviewing)
-		if s.isDue(EffectGate) || s.task().gatePassed() {
+		if s.isDue(EffectGate) || s.task().GatePassed() {
 			t.Fatal("it does not wait")
 		}
 		s.ignored(g)
@@ -294,7 +304,7 @@ func TestUnreadableTaskGateAsksPresident(t *testing.T) {
 	g := s.wholeGated(true)
 	g.Result = s.s.Settle(s.task(), s.task().Gate.Result)
 	s.must(Company, g)
-	if !s.task().gatePassed() {
+	if !s.task().GatePassed() {
 		t.Error("it did not pass")
 	}
 	s, a = waits()
@@ -308,7 +318,7 @@ func TestUnreadableTaskGateAsksPresident(t *testing.T) {
 // A gate that does not look at what is changed any more is no gate: its work
 // goes back, whatever its exit code is.
 func TestGateWithoutTestsBlocks(t *testing.T) {
-	for name, base := range map[string]func(*GateResult){"on a green base": nil, "on a red one": func(r *GateResult) { r.Checks[1].red("TestOld") }} {
+	for name, base := range map[string]func(*GateResult){"on a green base": nil, "on a red one": func(r *GateResult) { failCheck(&r.Checks[1], "TestOld") }} {
 		s := onBase(t, Settings{}, base).plan(1)
 		s.work(1)
 		g := s.judged(1, func(r *GateResult) {
@@ -337,18 +347,18 @@ func TestGateWithoutTestsBlocks(t *testing.T) {
 
 // What excuses a check must be said in the verdict: the pull request tells it.
 func TestGateMessageNamesKnownFailures(t *testing.T) {
-	s := onBase(t, Settings{}, func(r *GateResult) { r.Checks[1].red("TestOld") }).plan(1)
+	s := onBase(t, Settings{}, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld") }).plan(1)
 	s.work(1)
-	g := s.judged(1, func(r *GateResult) { r.Checks[1].red("TestOld") })
+	g := s.judged(1, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld") })
 	g.Result.Checks[1].Excused = ""
 	s.refused(EInvalid, g)
 }
 
 // A worker is told which failures are new.
 func TestNewFailuresAreNamed(t *testing.T) {
-	s := onBase(t, Settings{}, func(r *GateResult) { r.Checks[1].red("TestOld") }).plan(1)
+	s := onBase(t, Settings{}, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld") }).plan(1)
 	s.work(1)
-	s.must(Company, s.judged(1, func(r *GateResult) { r.Checks[1].red("TestOld", "TestNew") }))
+	s.must(Company, s.judged(1, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld", "TestNew") }))
 	if red := s.sub(1).LastRed(); !strings.Contains(red, "did not on the base: TestNew\n") {
 		t.Errorf("%q", red)
 	}
@@ -443,7 +453,7 @@ func TestGateResultIsReused(t *testing.T) {
 		}
 		return c
 	}
-	red := func(names ...string) func(*GateCheck) { return func(c *GateCheck) { c.red(names...) } }
+	red := func(names ...string) func(*GateCheck) { return func(c *GateCheck) { failCheck(c, names...) } }
 	skipped := func(c *GateCheck) { c.Passed, c.Skipped = false, true }
 	absent := func(c *GateCheck) { c.Passed, c.Absent = false, true }
 	odd := func(code int) func(*GateCheck) {
@@ -486,7 +496,7 @@ func TestGateResultIsReused(t *testing.T) {
 func TestBaselineFailureDoesNotBlock(t *testing.T) {
 	s := onBase(t, Settings{}, func(r *GateResult) {
 		r.Checks[0].Passed, r.Checks[0].ExitCode, r.Checks[0].Output = false, 2, "line 3\n"
-		r.Checks[1].red("TestOld", "TestOlder")
+		failCheck(&r.Checks[1], "TestOld", "TestOlder")
 	})
 	got := strings.Join(s.task().KnownRed(), "\n")
 	if !strings.Contains(got, "lint: red, exit 2, and its output names no test; it ends with:\nline 3\n") || !strings.Contains(got, "test: TestOld, TestOlder") {
@@ -529,8 +539,8 @@ func TestCheckThatEndedOddly(t *testing.T) {
 		exit, base int
 		want       BaselineComparison
 	}{
-		{1, 1, ComparedKnown}, {2, 1, ComparedKnown}, {endedOddly - 1, 1, ComparedKnown},
-		{endedOddly, 1, ComparedFailed}, {endedOddly, endedOddly, ComparedKnown}, {137, endedOddly, ComparedFailed},
+		{1, 1, ComparedKnown}, {2, 1, ComparedKnown}, {EndedOddly - 1, 1, ComparedKnown},
+		{EndedOddly, 1, ComparedFailed}, {EndedOddly, EndedOddly, ComparedKnown}, {137, EndedOddly, ComparedFailed},
 	} {
 		base := red(c.base)
 		if got := red(c.exit).Against(&base); got != c.want {

@@ -1,4 +1,4 @@
-package company
+package company_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,9 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	. "company/internal/company"
+	"company/internal/company/history"
 )
 
 // tester is what testing.T and rapid.T have in common.
@@ -22,15 +25,15 @@ var _ tester = (*testing.T)(nil)
 // asserts that Decide is pure and deterministic, that Apply is a fold of the
 // stored events, and every invariant.
 type bench struct {
-	t      tester
-	s      *State // what Decide sees
-	shadow *State // made from the stored events by Apply alone; Decide never sees it
-	thawed *State // the same, taken through a snapshot now and then
-	w      HistoryChecker
-	log    []Event
-	now    time.Time
-	cmds   int
-	moves  map[string]bool // of tasks and subtasks, that were seen
+	t       tester
+	s       *State // what Decide sees
+	shadow  *State // made from the stored events by Apply alone; Decide never sees it
+	thawed  *State // the same, taken through a snapshot now and then
+	checker history.Checker
+	log     []Event
+	now     time.Time
+	cmds    int
+	moves   map[string]bool // of tasks and subtasks, that were seen
 }
 
 func newBench(t tester) *bench {
@@ -64,7 +67,7 @@ func (b *bench) doID(id, actor string, c Command) ([]Event, error) {
 		}
 		return nil, err
 	}
-	if run, fence, fenced := fencedBy(c); fenced && len(evs) > 0 && !b.w.Held(run, fence) {
+	if run, fence, fenced := fencedBy(c); fenced && len(evs) > 0 && !b.checker.Held(run, fence) {
 		b.t.Fatalf("%T of %s under the old fence %d changes something: %s", c, run, fence, evs[0].Kind)
 	}
 	for i := range evs {
@@ -106,10 +109,10 @@ func (b *bench) apply(e Event) Event {
 			b.t.Fatalf("a decided event is no valid one: %v\n%s", err, raw)
 		}
 	}
-	if err := b.w.Observe(before, stored, b.s); err != nil {
+	if err := b.checker.Observe(before, stored, b.s); err != nil {
 		b.t.Fatalf("%v\n%s", err, b.tail())
 	}
-	if err := CheckInvariants(b.s); err != nil {
+	if err := history.CheckInvariants(b.s); err != nil {
 		b.t.Fatalf("after event %d: %v\n%s", stored.Seq, err, b.tail())
 	}
 	b.note(before, stored)
@@ -157,7 +160,7 @@ func (b *bench) freeze() {
 func (b *bench) settle() {
 	b.t.Helper()
 	want := string(asJSON(b.t, b.s))
-	again, err := Replay(b.log)
+	again, err := history.Replay(b.log)
 	if err != nil {
 		b.t.Fatalf("replay: %v", err)
 	}
@@ -181,8 +184,8 @@ func (b *bench) must(actor string, c Command) []Event {
 func (b *bench) claimOf(run RunID, worker string) Claim {
 	b.t.Helper()
 	c := Claim{Run: run, Epoch: b.s.Office.Epoch, Worker: worker}
-	if t, r, err := b.s.findRun(run); err == nil {
-		c.Offer, c.From = r.Offers, t.Head
+	if t := b.s.Tasks[run.Task()]; t != nil && t.Runs[run] != nil {
+		c.Offer, c.From = t.Runs[run].Offers, t.Head
 	}
 	return c
 }
@@ -214,7 +217,7 @@ func (b *bench) due(active int) []Effect {
 			b.t.Fatalf("%q is due for a task that has ended, or is stopped", e.Key)
 		case t.Paused != e.Drain || e.Drain && !t.HeldRun():
 			b.t.Fatalf("%q is due for a task that is paused (%v), and nobody's turn has to end", e.Key, t.Paused)
-		case e.Kind == EffectEnqueue && (!b.s.onOffer(t.Runs[e.Run]) || e.Offer != (OfferID{e.Run, b.s.Office.Epoch, t.Runs[e.Run].Offers})):
+		case e.Kind == EffectEnqueue && (!b.s.OnOffer(t.Runs[e.Run]) || e.Offer != (OfferID{e.Run, b.s.Office.Epoch, t.Runs[e.Run].Offers})):
 			b.t.Fatalf("%q puts on the queue what may not be claimed: %+v", e.Key, e.Offer)
 		case e.Kind == EffectCommand && e.Command == nil, e.Kind != EffectCommand && e.Command != nil:
 			b.t.Fatalf("%q is a note without a command, or the other way round", e.Key)
@@ -230,7 +233,7 @@ func (b *bench) due(active int) []Effect {
 			}
 		}
 		keys[e.Key] = true
-		if !b.s.underWay(t) {
+		if !b.s.UnderWay(t) {
 			tasks[e.Task] = true
 		}
 	}

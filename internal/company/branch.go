@@ -26,7 +26,7 @@ const (
 const (
 	MaxBranchCommits = 100 // more are counted as this many
 	MaxBranchNames   = 5   // of their authors
-	maxBranchName    = 60  // bytes of one name
+	MaxBranchName    = 60  // bytes of one name
 )
 
 // BranchChange is what became of the branch of a pull request since its
@@ -79,7 +79,7 @@ func (b BranchChange) String() string {
 func (b BranchChange) Bounded() BranchChange {
 	names := make([]string, 0, MaxBranchNames)
 	for _, name := range b.By[:min(len(b.By), MaxBranchNames)] {
-		names = append(names, plainLine(name, maxBranchName))
+		names = append(names, plainLine(name, MaxBranchName))
 	}
 	if b.By = nil; len(names) > 0 {
 		b.By = names
@@ -89,7 +89,7 @@ func (b BranchChange) Bounded() BranchChange {
 }
 
 // check refuses an impossible change.
-func (b BranchChange) check() error {
+func (b BranchChange) Check() error {
 	there := b.Delivered.Valid() && b.Now.Valid()
 	ok := false
 	switch b.Kind {
@@ -108,7 +108,7 @@ func (b BranchChange) check() error {
 	return nil
 }
 
-func (b BranchChange) equalTo(o BranchChange) bool {
+func (b BranchChange) Equal(o BranchChange) bool {
 	return b.Kind == o.Kind && b.Delivered == o.Delivered && b.Now == o.Now && b.Commits == o.Commits && b.People == o.People && slices.Equal(b.By, o.By)
 }
 
@@ -117,7 +117,7 @@ func (p Pull) Knows(b BranchChange) bool {
 	if p.Lead.BranchChange == nil {
 		return b.Kind == BranchAsDelivered
 	}
-	return p.Lead.BranchChange.equalTo(b.Bounded())
+	return p.Lead.BranchChange.Equal(b.Bounded())
 }
 
 // seeBranch is the event of a branch that stands otherwise than was known, or
@@ -126,7 +126,7 @@ func (s *State) seeBranch(lead *Task, b *BranchChange, m Meta) ([]Event, error) 
 	if b == nil {
 		return nil, nil
 	}
-	if err := b.check(); err != nil {
+	if err := b.Check(); err != nil {
 		return nil, err
 	}
 	seen := b.Bounded()

@@ -1,8 +1,12 @@
-package company
+package company_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
+
+	. "company/internal/company"
+	"company/internal/company/history"
 )
 
 // What people do to the branch of an open pull request is told once, also that
@@ -17,12 +21,12 @@ func TestBranchChangeIsReported(t *testing.T) {
 	sees := func(what string, b BranchChange, events int, rs ...FeedbackItem) {
 		t.Helper()
 		n++
-		evs, err := w.doID("b"+itoa(n), Company, RecordPRFeedback{Task: "t1", Branch: &b, Remarks: rs, Settings: w.s.Tasks["t1"].Settings})
+		evs, err := w.doID("b"+strconv.Itoa(n), Company, RecordPRFeedback{Task: "t1", Branch: &b, Remarks: rs, Settings: w.s.Tasks["t1"].Settings})
 		if err != nil || len(evs) != events {
 			t.Fatalf("%s: %d events, %v", what, len(evs), err)
 		}
 		known := w.s.Tasks["t1"].BranchChange
-		if b.Kind == BranchAsDelivered && known != nil || b.Kind != BranchAsDelivered && (known == nil || !known.equalTo(b)) {
+		if b.Kind == BranchAsDelivered && known != nil || b.Kind != BranchAsDelivered && (known == nil || !known.Equal(b)) {
 			t.Errorf("%s: known is %v", what, known)
 		}
 		if !w.s.Pulls()[0].Knows(b) {
@@ -58,7 +62,7 @@ func TestBranchChangeIsReported(t *testing.T) {
 	if b := w.s.Tasks["t1"].BranchChange; b != nil {
 		t.Errorf("after it was closed: %v", b)
 	}
-	if _, err := Replay(w.log); err != nil {
+	if _, err := history.Replay(w.log); err != nil {
 		t.Error(err)
 	}
 }
@@ -67,7 +71,7 @@ func TestBranchChangeIsReported(t *testing.T) {
 func TestBranchOfAPullRequestThatIsFull(t *testing.T) {
 	w := delivered(t)
 	for i := range MaxFollowUps {
-		if _, err := w.hear("h"+itoa(i), FeedbackItem{ID: "c" + itoa(i), Text: "x"}); err != nil {
+		if _, err := w.hear("h"+strconv.Itoa(i), FeedbackItem{ID: "c" + strconv.Itoa(i), Text: "x"}); err != nil {
 			t.Fatal(err)
 		}
 		w.goWell()
@@ -111,7 +115,7 @@ func TestBranchChangeListsAuthors(t *testing.T) {
 		t.Fatalf("%d events, %v", len(evs), err)
 	}
 	got := w.s.Tasks["t1"].BranchChange
-	if len(got.By) != MaxBranchNames || got.By[0] != `a\x1b[2J b\u202e` || len(got.By[1]) > maxBranchName || got.Commits != MaxBranchCommits {
+	if len(got.By) != MaxBranchNames || got.By[0] != `a\x1b[2J b\u202e` || len(got.By[1]) > MaxBranchName || got.Commits != MaxBranchCommits {
 		t.Errorf("%+v", got)
 	}
 	if evs, err := w.doID("b2", Company, RecordPRFeedback{Task: "t1", Branch: &b}); err != nil || len(evs) != 0 {
@@ -129,8 +133,8 @@ func TestBranchChangeInWords(t *testing.T) {
 		"is as it was delivered, at aaaaaaa":                                                           {Kind: BranchAsDelivered, Delivered: was, Now: was},
 		"was rewritten to bbbbbbb: it lacks what was delivered as aaaaaaa, and holds 2 commits by ann": {Kind: BranchRewritten, Delivered: was, Now: now, Commits: 2, By: []string{"ann"}, People: 1},
 	} {
-		if got := b.String(); got != want || b.check() != nil {
-			t.Errorf("%q (%v), want %q", got, b.check(), want)
+		if got := b.String(); got != want || b.Check() != nil {
+			t.Errorf("%q (%v), want %q", got, b.Check(), want)
 		}
 	}
 	for _, b := range []BranchChange{
@@ -138,7 +142,7 @@ func TestBranchChangeInWords(t *testing.T) {
 		{Kind: BranchRewritten, Delivered: was}, {Kind: BranchAsDelivered, Delivered: was, Now: now}, {Kind: BranchGone, Delivered: "main"},
 		{Kind: BranchRewritten, Delivered: was, Now: now, By: []string{"ann"}}, {Kind: "hijacked", Delivered: was, Now: now, Commits: 1},
 	} {
-		if b.check() == nil {
+		if b.Check() == nil {
 			t.Errorf("%+v is taken", b)
 		}
 	}
@@ -146,29 +150,29 @@ func TestBranchChangeInWords(t *testing.T) {
 
 // The history checker sees a fault that no state shows: a branch's change
 // without cause.
-func TestWitnessOfBranches(t *testing.T) {
+func TestCheckerOfBranches(t *testing.T) {
 	w := delivered(t)
 	head := w.s.Tasks["t1"].PR.Head
 	gone := BranchChange{Kind: BranchGone, Delivered: head}
 	w.must(Company, RecordPRFeedback{Task: "t1", Branch: &gone})
 	good := w.log
-	if _, err := Replay(good); err != nil {
+	if _, err := history.Replay(good); err != nil {
 		t.Fatal(err)
 	}
 	with := func(d Data) []Event {
 		m := Meta{Now: w.now}
-		e := m.newEvent("t1", "", "", d)
+		e := m.NewEvent("t1", "", "", d)
 		e.Seq = good[len(good)-1].Seq + 1
 		return append(good[:len(good):len(good)], e)
 	}
 	hidden := BranchChange{Kind: BranchAhead, Delivered: head, Now: w.oid(), Commits: 1, By: []string{"a\x1b"}, People: 1}
 	other := BranchChange{Kind: BranchGone, Delivered: w.oid()}
 	for name, b := range map[string]BranchChange{"told twice": gone, "names that steer a terminal": hidden, "of another delivery": other} {
-		if _, err := Replay(with(&BranchChangeSeen{b})); err == nil {
+		if _, err := history.Replay(with(&BranchChangeSeen{b})); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 	}
-	if _, err := Replay(with(&BranchChangeSeen{BranchChange{Kind: BranchAsDelivered, Delivered: head, Now: head}})); err != nil {
+	if _, err := history.Replay(with(&BranchChangeSeen{BranchChange{Kind: BranchAsDelivered, Delivered: head, Now: head}})); err != nil {
 		t.Error(err)
 	}
 }
@@ -176,7 +180,7 @@ func TestWitnessOfBranches(t *testing.T) {
 // A change of a branch that differs in anything is another one, and is told.
 func TestBranchChangesDiffer(t *testing.T) {
 	one := BranchChange{Kind: "ahead", Delivered: "a", Now: "b", Commits: 1, By: []string{"x"}, People: 1}
-	if !one.equalTo(one) {
+	if !one.Equal(one) {
 		t.Error("it differs from itself")
 	}
 	for name, change := range map[string]func(*BranchChange){
@@ -186,7 +190,7 @@ func TestBranchChangesDiffer(t *testing.T) {
 	} {
 		other := one
 		change(&other)
-		if one.equalTo(other) || other.equalTo(one) {
+		if one.Equal(other) || other.Equal(one) {
 			t.Errorf("another %s, and they are equal", name)
 		}
 	}

@@ -22,7 +22,7 @@ func (c Reserve) decide(s *State, m Meta) ([]Event, error) {
 	if _, err := s.activeTask(t.ID); err != nil {
 		return nil, err
 	}
-	if !c.One.isValid() || !c.Many.isValid() || !c.Used.isValid() || c.One == (Amount{}) {
+	if !c.One.IsValid() || !c.Many.IsValid() || !c.Used.IsValid() || c.One == (Amount{}) {
 		return nil, E(EInvalid, "a reservation is for more than nothing")
 	}
 	used := t.Spent.Add(t.Reserved())
@@ -109,7 +109,7 @@ func (c RaiseBudget) decide(s *State, m Meta) ([]Event, error) {
 	if t.Status.Ended() {
 		return nil, E(EConflict, string(t.ID)+" has ended: "+string(t.Status))
 	}
-	if !c.By.isValid() || c.By == (Amount{}) {
+	if !c.By.IsValid() || c.By == (Amount{}) {
 		return nil, E(EInvalid, "a cap is raised by more than nothing")
 	}
 	if err := t.checkRaise(c.By); err != nil {

@@ -1,8 +1,10 @@
-package company
+package company_test
 
 import (
 	"strings"
 	"testing"
+
+	. "company/internal/company"
 )
 
 // T21: what stands against a push is a question; the leave counts for those

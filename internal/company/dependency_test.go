@@ -1,9 +1,11 @@
-package company
+package company_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	. "company/internal/company"
 )
 
 // T24: a task adds at most five names, by the run that holds its work, and a

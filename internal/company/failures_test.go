@@ -1,10 +1,12 @@
-package company
+package company_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	. "company/internal/company"
 )
 
 // line is a task with one subtask, taken by hand to where a test begins.
@@ -219,7 +221,7 @@ func TestFailuresAreCountedAnew(t *testing.T) {
 // and stay none.
 func TestZeroSettingIsNotDefault(t *testing.T) {
 	s := Settings{Continuations: -1, ModelWait: -1, RunTimeout: time.Minute}.WithDefaults()
-	if s.Continuations != -1 || s.hardDeadline(time.Time{}) != (time.Time{}).Add(time.Minute) {
+	if s.Continuations != -1 || s.HardDeadline(time.Time{}) != (time.Time{}).Add(time.Minute) {
 		t.Fatalf("%+v", s)
 	}
 	l := newLine(t, Settings{Continuations: -1})
@@ -270,7 +272,7 @@ func TestReleaseCountsAFailure(t *testing.T) {
 		t.Fatalf("%+v", l.task().Failures)
 	}
 	for role, want := range map[Role]string{Reviewer: "review t1-01", Merger: "resolve t1-01"} {
-		if got := (&Run{Role: role, Subtask: lineSub}).failKey(); got != want {
+		if got := (&Run{Role: role, Subtask: lineSub}).FailKey(); got != want {
 			t.Errorf("%s: %q", role, got)
 		}
 	}
@@ -320,14 +322,14 @@ func TestHugeNumbersAreRefused(t *testing.T) {
 // The cache of verdicts does not grow for ever, and the newest are in it.
 func TestVerdictsAreBounded(t *testing.T) {
 	s := NewState()
-	for i := range 3 * maxVerdicts {
-		s.cacheResult(GateResult{Tree: OID(fmt.Sprintf("%040x", i)), GateHash: "g", Image: "i"})
-		s.cacheResult(GateResult{Tree: OID(fmt.Sprintf("%040x", i)), GateHash: "g", Image: "i"})
+	for i := range 3 * MaxVerdicts {
+		s.CacheResult(GateResult{Tree: OID(fmt.Sprintf("%040x", i)), GateHash: "g", Image: "i"})
+		s.CacheResult(GateResult{Tree: OID(fmt.Sprintf("%040x", i)), GateHash: "g", Image: "i"})
 	}
-	if len(s.GateResults) != maxVerdicts || len(s.GateResultOrder) != maxVerdicts {
+	if len(s.GateResults) != MaxVerdicts || len(s.GateResultOrder) != MaxVerdicts {
 		t.Fatalf("%d verdicts, %d keys", len(s.GateResults), len(s.GateResultOrder))
 	}
-	if _, ok := s.GateResults[GateKey(OID(fmt.Sprintf("%040x", 3*maxVerdicts-1)), "g", "i")]; !ok {
+	if _, ok := s.GateResults[GateKey(OID(fmt.Sprintf("%040x", 3*MaxVerdicts-1)), "g", "i")]; !ok {
 		t.Fatal("the newest verdict is gone")
 	}
 }
@@ -423,13 +425,13 @@ func TestFailedQuestionAboutAFailure(t *testing.T) {
 		}
 		s.now = NextDue(s.s, s.now)
 	}
-	if wait := s.now.Sub(s.task().Failures[askTroubleFailure].NotBefore); wait != 0 {
+	if wait := s.now.Sub(s.task().Failures[AskTroubleFailure].NotBefore); wait != 0 {
 		t.Errorf("the wait ends %s late", wait)
 	}
 	if q := s.ask(AskTrouble); !strings.Contains(q.Question, "no daemon") {
 		t.Errorf("the president is told %q", q.Question)
 	}
-	if f, stays := s.task().Failures[askTroubleFailure]; stays {
+	if f, stays := s.task().Failures[AskTroubleFailure]; stays {
 		t.Errorf("%+v", f)
 	}
 }
@@ -452,7 +454,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 	}
 	l.must(Company, due[0].Command)
 	asked := l.s.OpenApprovals(lineTask)
-	if len(asked) != 1 || !strings.Contains(asked[0].Question, "nobody can") || len(asked[0].Question) > maxQuestion+len("…") {
+	if len(asked) != 1 || !strings.Contains(asked[0].Question, "nobody can") || len(asked[0].Question) > MaxQuestion+len("…") {
 		t.Fatalf("%d questions; the first has %d bytes", len(asked), len(asked[0].Question))
 	}
 }

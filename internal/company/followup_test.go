@@ -1,8 +1,12 @@
-package company
+package company_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
+
+	. "company/internal/company"
+	"company/internal/company/history"
 )
 
 // delivered is a world in which the pull request of t1 is open.
@@ -70,7 +74,7 @@ func TestRemarksBecomeAFollowUp(t *testing.T) {
 	if evs, err := w.hear("h4", FeedbackItem{ID: "c2", Kind: RemarkComment, Text: "and this"}); err != nil || len(evs) != 2 {
 		t.Fatalf("heard at last: %d events, %v", len(evs), err)
 	}
-	if err := CheckInvariants(w.s); err != nil {
+	if err := history.CheckInvariants(w.s); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -121,13 +125,13 @@ func TestSettledPullRequest(t *testing.T) {
 func TestRemarksAreBounded(t *testing.T) {
 	w := delivered(t)
 	for i := range MaxFollowUps {
-		if _, err := w.hear("h"+itoa(i), FeedbackItem{ID: "c" + itoa(i), Text: strings.Repeat("long ", 100_000)}); err != nil {
+		if _, err := w.hear("h"+strconv.Itoa(i), FeedbackItem{ID: "c" + strconv.Itoa(i), Text: strings.Repeat("long ", 100_000)}); err != nil {
 			t.Fatal(err)
 		}
 		w.goWell()
 		w.settle()
 	}
-	if n := len(w.s.Tasks["t2"].Instruction); n > maxRemarks*(maxRemarkBytes+500) {
+	if n := len(w.s.Tasks["t2"].Instruction); n > MaxRemarks*(MaxRemarkBytes+500) {
 		t.Errorf("an instruction of %d bytes", n)
 	}
 	if evs, err := w.hear("last", FeedbackItem{ID: "one more", Text: "x"}); CodeOf(err) != EConflict || len(evs) != 0 {
@@ -167,7 +171,7 @@ func TestFollowUpKeepsTheGates(t *testing.T) {
 
 // No line of a stranger's stands outside of the quotation.
 func TestQuotedLines(t *testing.T) {
-	if got := quoteWords("a\u2028b\u2029c\nd\u0085e\x1b\u202e"); got != "> a\n> b\n> c\n> de\n" {
+	if got := QuoteWords("a\u2028b\u2029c\nd\u0085e\x1b\u202e"); got != "> a\n> b\n> c\n> de\n" {
 		t.Errorf("%q", got)
 	}
 }
@@ -177,7 +181,7 @@ func TestNameOfAForgeUser(t *testing.T) {
 	for text, want := range map[string]string{
 		"azAZ09-_.[]": "azAZ09-_.[]", "`{/@:^ a\nb\u202e": "ab", strings.Repeat("a", 61): strings.Repeat("a", 60),
 	} {
-		if got := oneWord(text); got != want {
+		if got := OneWord(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

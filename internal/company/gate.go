@@ -96,9 +96,9 @@ func GateKey(tree OID, gates Hash, image string) string {
 	return string(tree) + " " + string(gates) + " " + image
 }
 
-// allowsMerge says whether a verdict lets work pass: green, or no gates with
+// AllowsMerge says whether a verdict lets work pass: green, or no gates with
 // the president's permission.
-func (r GateResult) allowsMerge() bool { return r.Passed || r.Untested }
+func (r GateResult) AllowsMerge() bool { return r.Passed || r.Untested }
 
 // RecordGateResult brings in the verdict on a head: of a subtask, merged onto the
 // integration head where that is possible, or of the whole task.
@@ -170,7 +170,7 @@ func (s *State) checkVerdict(t *Task, r GateResult) error {
 			return E(EInvalid, "a green verdict of "+ch.Name+", which is not the pinned "+g.Name)
 		}
 		stand := ch.Against(baseCheck(t.Baseline, i))
-		if stand == ComparedUnreadable && s.isApproved(unreadKey(t.ID, ch)) {
+		if stand == ComparedUnreadable && s.isApproved(UnreadKey(t.ID, ch)) {
 			stand = ComparedAsBefore
 		}
 		if stand != ComparedPassed && !stand.isExcused() {
@@ -195,7 +195,7 @@ func (d *GateFinished) apply(s *State, e Event) {
 	if e.Subtask == "" {
 		t.Gate = d
 		delete(t.Failures, "gate")
-		if !d.Result.allowsMerge() && !s.awaitsUnreadVerdict(t, d) {
+		if !d.Result.AllowsMerge() && !s.awaitsUnreadVerdict(t, d) {
 			t.addRepairWave("The gates are red on the merged whole", d.Result.failedOutput())
 		}
 		return
@@ -210,7 +210,7 @@ func (d *GateFinished) apply(s *State, e Event) {
 
 func (sub *Subtask) applyGateResult(t *Task, d *GateFinished) {
 	sub.Gate = d
-	if d.Result.allowsMerge() {
+	if d.Result.AllowsMerge() {
 		sub.Status = SubtaskReviewing
 		return
 	}
@@ -249,7 +249,7 @@ func (r GateResult) failedOutput() string {
 }
 
 func (t *Task) gateDone() bool   { return t.Gate != nil && t.Gate.Head == t.Head }
-func (t *Task) gatePassed() bool { return t.gateDone() && t.Gate.Result.allowsMerge() }
+func (t *Task) gatePassed() bool { return t.gateDone() && t.Gate.Result.AllowsMerge() }
 
 // gatesSettled says whether it is known what the gates are and what they say
 // of the base: found, allowed to be none, or allowed by the president.
@@ -292,7 +292,7 @@ func firstLine(s string) string {
 // LastRed is what the first failed check of the last verdict printed, or
 // nothing when the last verdict was green.
 func (sub *Subtask) LastRed() string {
-	if sub.Gate == nil || sub.Gate.Result.allowsMerge() {
+	if sub.Gate == nil || sub.Gate.Result.AllowsMerge() {
 		return ""
 	}
 	return sub.Gate.Result.failedOutput()

@@ -8,7 +8,7 @@ import "strings"
 // for the task and for this difference, wherever else it shows up.
 
 // unreadKey names the question whether a check may pass that cannot be read.
-func unreadKey(t TaskID, c GateCheck) string {
+func UnreadKey(t TaskID, c GateCheck) string {
 	about := append([]string{c.Name, itoa(c.ExitCode)}, c.Unrun()...)
 	if c.ExitCode < endedOddly { // a run that is cut short does not end at the same line twice
 		about = append(about, c.Beside)
@@ -23,7 +23,7 @@ func unreadKey(t TaskID, c GateCheck) string {
 // unreadChecks are the checks of a verdict that cannot be read; none when
 // something else bars, since then there is nothing to decide.
 func (t *Task) unreadChecks(d *GateFinished) []GateCheck {
-	if d == nil || d.Result.allowsMerge() {
+	if d == nil || d.Result.AllowsMerge() {
 		return nil
 	}
 	var out []GateCheck
@@ -43,7 +43,7 @@ func (t *Task) unreadChecks(d *GateFinished) []GateCheck {
 func (s *State) awaitsUnreadVerdict(t *Task, d *GateFinished) bool {
 	waits := false
 	for _, c := range t.unreadChecks(d) {
-		a := s.Approvals[s.ByKey[unreadKey(t.ID, c)]]
+		a := s.Approvals[s.ByKey[UnreadKey(t.ID, c)]]
 		if a != nil && !a.Open() && a.Option == OptReject {
 			return false
 		}
@@ -60,7 +60,7 @@ func (s *State) gateDue(t *Task) bool {
 	}
 	checks := t.unreadChecks(t.Gate)
 	for _, c := range checks {
-		if !s.isApproved(unreadKey(t.ID, c)) {
+		if !s.isApproved(UnreadKey(t.ID, c)) {
 			return false
 		}
 	}
@@ -94,7 +94,7 @@ func (s *State) unreadWants(t *Task, sub SubtaskID, d *GateFinished) []PendingQu
 		} else {
 			q += "It prints this, and the base does not:\n" + strings.TrimRight(c.Beside, "\n") + "\n"
 		}
-		out = append(out, PendingQuestion{Key: unreadKey(t.ID, c), Kind: AskUnread, Task: t.ID, Subtask: sub, Question: q + "Let it pass, unverified?"})
+		out = append(out, PendingQuestion{Key: UnreadKey(t.ID, c), Kind: AskUnread, Task: t.ID, Subtask: sub, Question: q + "Let it pass, unverified?"})
 	}
 	return out
 }
@@ -103,7 +103,7 @@ func (s *State) unreadWants(t *Task, sub SubtaskID, d *GateFinished) []PendingQu
 func (t *Task) rejectUnread(key, words string) {
 	about := func(d *GateFinished) bool {
 		for _, c := range t.unreadChecks(d) {
-			if unreadKey(t.ID, c) == key {
+			if UnreadKey(t.ID, c) == key {
 				return true
 			}
 		}
@@ -123,7 +123,7 @@ func (t *Task) rejectUnread(key, words string) {
 
 // waivedChecks is what the president let pass in a task.
 func (s *State) waivedChecks(t *Task) WaiverFunc {
-	return func(c GateCheck) bool { return s.isApproved(unreadKey(t.ID, c)) }
+	return func(c GateCheck) bool { return s.isApproved(UnreadKey(t.ID, c)) }
 }
 
 // Settle weighs a verdict by the baseline of a task, and by what the president

@@ -52,14 +52,14 @@ func (c RecordMergeGate) decide(s *State, m Meta) ([]Event, error) {
 	if c.Result.Tree != c.Tree {
 		return nil, E(EInvalid, "the verdict is of another tree")
 	}
-	if !sub.Review.allows(sub.Head) {
+	if !sub.Review.Allows(sub.Head) {
 		return nil, E(EInvalid, string(sub.ID)+" has not been approved")
 	}
 	if c.Overlap {
 		return []Event{m.newEvent(t.ID, sub.ID, "", &ReviewVoided{Onto: c.Onto})}, nil
 	}
 	verdict := m.newEvent(t.ID, sub.ID, "", &MergeGated{GateFinished{Head: c.Head, Onto: c.Onto, Result: c.Result}})
-	if !c.Result.allowsMerge() {
+	if !c.Result.AllowsMerge() {
 		return []Event{verdict}, nil
 	}
 	if err := refuseProtectedBranch(t.IntegrationBranch()); err != nil {
@@ -100,7 +100,7 @@ func (d *MergeGated) apply(s *State, e Event) {
 	delete(t.Failures, "merge "+string(sub.ID))
 	sub.Doubt = nil
 	switch {
-	case d.Result.allowsMerge():
+	case d.Result.AllowsMerge():
 		sub.Gate = &d.GateFinished
 		return
 	case s.awaitsUnreadVerdict(t, &d.GateFinished):

@@ -1,6 +1,10 @@
-package company
+package company_test
 
-import "testing"
+import (
+	"testing"
+
+	. "company/internal/company"
+)
 
 // A copy has the original's ledger. It keeps what has ended, and lets go of
 // what the original works on or waits for: of two offices one does it.

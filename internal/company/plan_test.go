@@ -1,4 +1,4 @@
-package company
+package company_test
 
 import (
 	"bytes"
@@ -8,10 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/glob/globtest"
-
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
+
+	. "company/internal/company"
+	"company/internal/glob"
+	"company/internal/glob/globtest"
 )
 
 // okSubtask is a subtask that nothing is wrong with.
@@ -253,8 +255,8 @@ func TestPlanCheckBounded(t *testing.T) {
 	}
 	start := time.Now()
 	got := p.Check(PlanRules{})
-	if len(got) != maxPlanProblems {
-		t.Fatalf("%d problems, want %d", len(got), maxPlanProblems)
+	if len(got) != MaxPlanProblems {
+		t.Fatalf("%d problems, want %d", len(got), MaxPlanProblems)
 	}
 	t.Logf("%v for 64 subtasks with 64 costly globs each", time.Since(start))
 }
@@ -282,7 +284,7 @@ func TestPlanDisjointProperty(t *testing.T) {
 			owner := -1
 			for i, s := range p.Waves[0].Subtasks {
 				for _, w := range s.WriteSet {
-					g, err := parseGlob(w)
+					g, err := glob.Parse(w)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -351,12 +353,12 @@ func TestCIOfOthersIsProtected(t *testing.T) {
 		"appveyor.yml", ".appveyor.yml", ".cirrus.yml", ".semaphore/semaphore.yml", ".teamcity/settings.kts", "action.yml", "tools/setup/action.yaml",
 		".gitlab-ci.yml", "ci/.gitlab-ci-lint.yml", "cloudbuild.yaml", "deploy/cloudbuild.yml",
 	} {
-		if !(PlanRules{}).isProtected(p) {
+		if !(PlanRules{}).IsProtected(p) {
 			t.Errorf("%s is not protected", p)
 		}
 	}
 	for _, p := range []string{"reaction.yml", "docs/circleci.md", "internal/jenkins/file.go", "actions.yml", "drone.yml", "web/.travis.yml/x"} {
-		if (PlanRules{}).isProtected(p) {
+		if (PlanRules{}).IsProtected(p) {
 			t.Errorf("%s is protected", p)
 		}
 	}
@@ -368,12 +370,12 @@ func TestVendoredCodeNeedsLeave(t *testing.T) {
 	for action, asked := range map[string]bool{"created": false, "modified": true, "deleted": true} {
 		s := tell(t, Settings{}).plan(1)
 		s.changes(1, Change{Path: "vendor/example.org/assert/assert.go", Action: action})
-		if w := s.s.mergeQuestion(s.task(), s.sub(1)); (w != nil && w.Kind == AskProtected) != asked {
+		if w := s.s.MergeQuestion(s.task(), s.sub(1)); (w != nil && w.Kind == AskProtected) != asked {
 			t.Errorf("%s: %+v", action, w)
 		}
 	}
 	for p, want := range map[string]bool{"vendor/modules.txt": false, "static/vendor/jquery.js": false, "api/vendor/x/y.go": true, "web/node_modules/x/index.js": true} {
-		if changesGuardedCode(Change{Path: p, Action: "modified"}) != want {
+		if ChangesGuardedCode(Change{Path: p, Action: "modified"}) != want {
 			t.Errorf("%s: %v", p, !want)
 		}
 	}

@@ -24,19 +24,7 @@ const (
 
 // hot are the classes of SUB-19 whose files depend on each other whatever
 // their names are: one subtask of a wave owns a class.
-var hot = mustGlobs("**/migrations/**", "tsconfig*.json", "biome.json", "lefthook.yml", ".github/**", ".gitlab-ci.yml")
-
-func mustGlobs(list ...string) []glob.Glob {
-	globs := make([]glob.Glob, len(list))
-	for i, s := range list {
-		g, err := parseGlob(s)
-		if err != nil {
-			panic(err) // a constant of this file
-		}
-		globs[i] = g
-	}
-	return globs
-}
+var hot = glob.MustParse("**/migrations/**", "tsconfig*.json", "biome.json", "lefthook.yml", ".github/**", ".gitlab-ci.yml")
 
 // Check lists the plan's problems, in the plan's order, at most 20; none means
 // that it is accepted (SUB-8, SUB-12, SUB-18, SUB-19). It looks at the plan and

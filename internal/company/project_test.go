@@ -1,8 +1,10 @@
-package company
+package company_test
 
 import (
 	"strings"
 	"testing"
+
+	. "company/internal/company"
 )
 
 // SUB-4: a project is known by its tasks or because a person added it; what is

@@ -1,10 +1,15 @@
-package company
+package company_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	. "company/internal/company"
+	"company/internal/company/history"
 )
 
 // drawKnobs draws a world; steps is how long its two parts last at most.
@@ -69,7 +74,7 @@ func TestOldFences(t *testing.T) {
 		w.live()
 		plan := w.plan()
 		for _, task := range w.s.Tasks {
-			for _, r := range task.sortedRuns() {
+			for _, r := range task.SortedRuns() {
 				for _, fence := range []uint64{0, 1, r.Fence - 1, r.Fence, r.Fence + 1} {
 					if r.Held && fence == r.Fence {
 						continue
@@ -152,12 +157,12 @@ func TestNoOrphans(t *testing.T) {
 // them. The history checker sees in every test that no other one happens.
 func TestPropertyRunReachesEveryTransition(t *testing.T) {
 	missing := map[string]bool{}
-	for from, tos := range TaskMoves {
+	for from, tos := range history.TaskMoves {
 		for _, to := range tos {
 			missing["task "+string(from)+" "+string(to)] = true
 		}
 	}
-	for from, tos := range SubMoves {
+	for from, tos := range history.SubMoves {
 		for _, to := range tos {
 			missing["sub "+string(from)+" "+string(to)] = true
 		}
@@ -186,6 +191,6 @@ func TestPropertyRunReachesEveryTransition(t *testing.T) {
 		}
 	}
 	if len(missing) > 0 {
-		t.Errorf("these moves of the tables never happen: %v", sortedKeys(missing))
+		t.Errorf("these moves of the tables never happen: %v", slices.Sorted(maps.Keys(missing)))
 	}
 }

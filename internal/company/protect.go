@@ -8,22 +8,22 @@ import (
 	"company/internal/glob"
 )
 
-var alwaysProtected = mustGlobs(DefaultProtected()...)
+var alwaysProtected = glob.MustParse(DefaultProtected()...)
 
 // guarded are globs of code of others that lies in the repository. A plan may
 // name it, since a dependency is added there too; but that a library asserts
 // nothing any more can be seen in no test, so that its change needs the
 // president like a protected path's.
-var guarded = mustGlobs("**/vendor/**/*.go", "**/node_modules/**")
+var guarded = glob.MustParse("**/vendor/**/*.go", "**/node_modules/**")
 
 // changesGuardedCode says whether a change is of code of others that the base has.
-func changesGuardedCode(c Change) bool {
+func ChangesGuardedCode(c Change) bool {
 	return c.Action != "created" && slices.ContainsFunc(guarded, func(g glob.Glob) bool { return g.Match(c.Path) })
 }
 
 // isProtected says whether a path may only change with the president's leave.
 // A pattern that does not parse protects everything: rules fail closed.
-func (r PlanRules) isProtected(path string) bool {
+func (r PlanRules) IsProtected(path string) bool {
 	for _, g := range alwaysProtected { // parsed once: Due asks often
 		if g.Match(path) {
 			return true

@@ -105,7 +105,7 @@ func (c RecordDelivery) decide(s *State, m Meta) ([]Event, error) {
 		Head: c.Head, State: PROpen, Body: c.Body,
 	}})}
 	if b := c.Branch; b != nil {
-		if err := b.check(); err != nil || b.Delivered != c.Head || b.Kind == BranchAsDelivered {
+		if err := b.Check(); err != nil || b.Delivered != c.Head || b.Kind == BranchAsDelivered {
 			return nil, E(EInvalid, "the branch is not compared with what is delivered").Wrap(err)
 		}
 		events = append(events, m.newEvent(s.PRTask(t).ID, "", "", &BranchChangeSeen{b.Bounded()}))
@@ -117,7 +117,7 @@ func (c RecordDelivery) decide(s *State, m Meta) ([]Event, error) {
 // gates and the review of the whole, and the president's leave where it is
 // asked for.
 func (s *State) canDeliver(t *Task) bool {
-	return t.Status == StatusReviewing && t.gatePassed() && t.Review.allows(t.Head) &&
+	return t.Status == StatusReviewing && t.gatePassed() && t.Review.Allows(t.Head) &&
 		(t.Settings.PR != Ask || s.isApproved(prKey(t)))
 }
 

@@ -1,8 +1,10 @@
-package company
+package company_test
 
 import (
 	"strings"
 	"testing"
+
+	. "company/internal/company"
 )
 
 // TestRefusals goes through what each command refuses, with the code that
@@ -163,7 +165,7 @@ func TestInvalidAnswersAreRefused(t *testing.T) {
 	q := s.ask(AskPlan)
 	s.refused(EInvalid, Answer{Approval: q.ID, Option: OptAnswer, Text: "yes"})
 	s.refused(EInvalid, Answer{Approval: q.ID, Option: OptApprove, Raise: Amount{Tokens: -1}})
-	for kind := range meaning {
+	for kind := range Meaning {
 		if o := (&Approval{Kind: kind}).Options(); o[OptApprove] == "" || o[OptReject] == "" || len(o) != 2 {
 			t.Errorf("%s offers %v", kind, o)
 		}
@@ -198,7 +200,7 @@ func TestRepeatsAreHarmless(t *testing.T) {
 // What nobody in particular does, the company does.
 func TestEventWithoutActor(t *testing.T) {
 	for actor, want := range map[string]string{"": Company, President: President, "t1-01-w1": "t1-01-w1"} {
-		if got := (Meta{Actor: actor}).newEvent("t1", "", "", &TaskCompleted{}).Actor; got != want {
+		if got := (Meta{Actor: actor}).NewEvent("t1", "", "", &TaskCompleted{}).Actor; got != want {
 			t.Errorf("%q acts as %q, want %q", actor, got, want)
 		}
 	}
@@ -210,7 +212,7 @@ func TestReasonsAreJoined(t *testing.T) {
 	for _, c := range []struct{ input, more, want string }{
 		{"", "b", "b"}, {"a", "b", "a\n\nb"}, {most, "b", most + "\n\nb"}, {most, "bc", "bc"},
 	} {
-		if got := appendInput(c.input, c.more); got != c.want {
+		if got := AppendInput(c.input, c.more); got != c.want {
 			t.Errorf("%d and %d bytes make %d, want %d", len(c.input), len(c.more), len(got), len(c.want))
 		}
 	}

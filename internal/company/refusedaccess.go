@@ -62,7 +62,7 @@ func (c RecordRefusedAccess) decide(s *State, m Meta) ([]Event, error) {
 		return nil, err
 	case r.Fence == 0:
 		return nil, E(EConflict, "nobody has worked in "+string(c.Run)+" yet")
-	case c.Times < 1 || c.Times > maxRefusedTimes || !kindOfRefusal(c.Kind):
+	case c.Times < 1 || c.Times > maxRefusedTimes || !IsRefusalKind(c.Kind):
 		return nil, E(EInvalid, "that is no refused access")
 	}
 	at := slices.IndexFunc(r.RefusedAccesses, func(x RefusedAccess) bool { return x.Kind == c.Kind })
@@ -72,7 +72,7 @@ func (c RecordRefusedAccess) decide(s *State, m Meta) ([]Event, error) {
 	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, &AccessRefused{AccessKind: c.Kind, What: plainLine(c.What, MaxRefusedText), Times: c.Times})}, nil
 }
 
-func kindOfRefusal(s string) bool {
+func IsRefusalKind(s string) bool {
 	return s != "" && len(s) <= 32 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == ""
 }
 

@@ -1,4 +1,4 @@
-package company
+package company_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	. "company/internal/company"
 )
 
 // What an agent was refused is kept with its run, in plain words and in bounds.
@@ -13,7 +15,7 @@ func TestRefusedAccesses(t *testing.T) {
 	w := newWorld(t, knobs{Seed: 3, Calm: 60, Tasks: 1, Active: 1, Gates: 1, Cap: 100_000})
 	w.live()
 	var run *Run
-	for _, r := range w.s.Tasks["t1"].sortedRuns() {
+	for _, r := range w.s.Tasks["t1"].SortedRuns() {
 		if r.Role == Worker && r.Fence > 0 {
 			run = r
 		}
@@ -78,7 +80,7 @@ func TestRefusedAccesses(t *testing.T) {
 func TestRefusedAccessesComeLate(t *testing.T) {
 	w := newWorld(t, knobs{Seed: 3, Calm: 60, Tasks: 1, Active: 1, Gates: 1, Cap: 100_000})
 	w.live()
-	runs := w.s.Tasks["t1"].sortedRuns()
+	runs := w.s.Tasks["t1"].SortedRuns()
 	at := slices.IndexFunc(runs, func(r *Run) bool { return r.Fence > 0 })
 	w.must(President, Stop{})
 	w.must(Company, RecordRefusedAccess{Run: runs[at].ID, Kind: "push", What: "a big file", Times: 1})

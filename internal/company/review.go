@@ -45,7 +45,7 @@ type ReviewState struct {
 }
 
 // allows says whether this head may go on.
-func (r ReviewState) allows(head OID) bool {
+func (r ReviewState) Allows(head OID) bool {
 	return head != "" && (r.Waived == head || r.Last != nil && r.Last.Head == head && r.Last.Verdict == Approve)
 }
 

@@ -1,6 +1,10 @@
-package company
+package company_test
 
-import "testing"
+import (
+	"testing"
+
+	. "company/internal/company"
+)
 
 // A verdict goes with its findings, and each finding says what, where and why.
 func TestReviewChecked(t *testing.T) {
@@ -22,8 +26,8 @@ func TestReviewChecked(t *testing.T) {
 		"neither line nor why":          {with(func(f *Finding) { f.Line, f.Why = 0, " " }), false},
 		"a line of no file":             {with(func(f *Finding) { f.File = "" }), false},
 		"a line before the first":       {with(func(f *Finding) { f.Line = -1 }), false},
-		"the last line":                 {with(func(f *Finding) { f.Line = maxLine }), true},
-		"a line after the last":         {with(func(f *Finding) { f.Line = maxLine + 1 }), false},
+		"the last line":                 {with(func(f *Finding) { f.Line = MaxLine }), true},
+		"a line after the last":         {with(func(f *Finding) { f.Line = MaxLine + 1 }), false},
 		"it says nothing":               {with(func(f *Finding) { f.What = " " }), false},
 		"of no severity":                {with(func(f *Finding) { f.Severity = "grave" }), false},
 		"changes for a minor finding":   {ReviewRecorded{Verdict: RequestChanges, Findings: []Finding{minor}}, false},
@@ -44,7 +48,7 @@ func TestLeaveForThePullRequestIsAskedAtTheEnd(t *testing.T) {
 	for _, mode := range []Mode{Ask, Auto} {
 		s := tell(t, Settings{PR: mode}).plan(1).queued(1)
 		asked := func() bool {
-			for _, w := range s.s.requiredApprovals(s.task()) {
+			for _, w := range s.s.RequiredApprovals(s.task()) {
 				if w.Kind == AskPR {
 					return true
 				}

@@ -1,10 +1,13 @@
-package company
+package company_test
 
 import (
 	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
+
+	. "company/internal/company"
+	"company/internal/company/history"
 )
 
 // approvedAlone brings a task with so many tickets to where its first one is
@@ -100,7 +103,7 @@ func TestOlderRulesReviewTheWhole(t *testing.T) {
 	c := s.tested(1)
 	c.HeadTree = c.Tree
 	s.must(Company, c)
-	old, err := Replay(rewritten(t, s.log, func(d *TaskSubmitted) { d.Settings.Rules = 1 }))
+	old, err := history.Replay(rewritten(t, s.log, func(d *TaskSubmitted) { d.Settings.Rules = 1 }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,11 +136,11 @@ func TestCarriedApprovalVoidedByNewTree(t *testing.T) {
 
 // The history checker knows by its own books when an approval may be carried,
 // and when it must be.
-func TestWitnessOfCarriedApprovals(t *testing.T) {
+func TestCheckerOfCarriedApprovals(t *testing.T) {
 	s := approvedAlone(t, 1, nil)
 	s.mergedAs(true)
 	s.must(Company, s.wholeGated(true))
-	if _, err := Replay(s.log); err != nil {
+	if _, err := history.Replay(s.log); err != nil {
 		t.Fatal(err)
 	}
 	const other = "1111111111111111111111111111111111111111"

@@ -1,8 +1,10 @@
-package company
+package company_test
 
 import (
 	"strings"
 	"testing"
+
+	. "company/internal/company"
 )
 
 // Each test here shows one rule of the design, step by step. make mutants

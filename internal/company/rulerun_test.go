@@ -1,10 +1,12 @@
-package company
+package company_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	. "company/internal/company"
 )
 
 func TestOldFenceChangesNothing(t *testing.T) {
@@ -43,7 +45,7 @@ func TestFenceOfAnOlderOffice(t *testing.T) {
 	run := s.workRun(1, 1)
 	s.must(Company, Offer{Run: run})
 	old := s.s.Seq + 5000
-	s.apply(Meta{ID: "old", Actor: "w1", Now: s.now}.newEvent(s.id, s.subID(1), run, &RunClaimed{Role: Worker, Fence: old, Worker: "w1", Deadline: s.now.Add(time.Hour)}))
+	s.apply(Meta{ID: "old", Actor: "w1", Now: s.now}.NewEvent(s.id, s.subID(1), run, &RunClaimed{Role: Worker, Fence: old, Worker: "w1", Deadline: s.now.Add(time.Hour)}))
 	s.must(Company, StartOffice{Office: "k3fq"})
 	s.must(Company, Offer{Run: run})
 	fence := s.claim(run)

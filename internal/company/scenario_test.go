@@ -1,10 +1,12 @@
-package company
+package company_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 	"time"
+
+	. "company/internal/company"
 )
 
 // story is one task told step by step, for tests of a single rule.

@@ -1,9 +1,11 @@
-package company
+package company_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	. "company/internal/company"
 )
 
 // fleet is an office of three workers with tasks of projects, each planned

@@ -1,4 +1,4 @@
-package company
+package company_test
 
 import (
 	"strings"
@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	. "company/internal/company"
 )
 
 func TestTitleOf(t *testing.T) {
@@ -26,12 +28,12 @@ func TestTitleOf(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("twelve bytes ", 30)
-	if got := TitleOf(long); !strings.HasSuffix(got, "bytes …") && !strings.HasSuffix(got, "twelve …") || len(got) > maxTitle {
+	if got := TitleOf(long); !strings.HasSuffix(got, "bytes …") && !strings.HasSuffix(got, "twelve …") || len(got) > MaxTitle {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		got := TitleOf(rapid.String().Draw(t, "text"))
-		if len(got) > maxTitle || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\x1b") || TitleOf(got) != got && !strings.HasPrefix(got, "#") {
+		if len(got) > MaxTitle || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\x1b") || TitleOf(got) != got && !strings.HasPrefix(got, "#") {
 			t.Fatalf("%q", got)
 		}
 	})

@@ -1,8 +1,10 @@
-package company
+package company_test
 
 import (
 	"fmt"
 	"testing"
+
+	. "company/internal/company"
 )
 
 // A file that cannot be written is told once, until it is there; the files of

@@ -1,9 +1,11 @@
-package company
+package company_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"testing"
+
+	. "company/internal/company"
 )
 
 // A view may be kept and read while events are folded into the state: no event

@@ -1,8 +1,10 @@
-package company
+package company_test
 
 import (
 	"testing"
 	"time"
+
+	. "company/internal/company"
 )
 
 // Who is hired or let go is an event; the numbers stay within bounds, whatever

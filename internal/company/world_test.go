@@ -1,9 +1,11 @@
-package company
+package company_test
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	. "company/internal/company"
 )
 
 // knobs say how hostile a world is; percentages of what could go wrong.
@@ -154,7 +156,7 @@ func (w *world) unstuck() {
 	timed := !NextDue(w.s, w.now).IsZero()
 	for _, id := range w.s.Open {
 		t := w.s.Tasks[id]
-		if t.Paused || due[id] || w.s.hasEarlierFollowUp(t) || len(w.s.OpenApprovals(id)) > 0 || timed && t.waitsForTime(w.now) || w.s.AwaitsWorker(id, w.now) {
+		if t.Paused || due[id] || w.s.HasEarlierFollowUp(t) || len(w.s.OpenApprovals(id)) > 0 || timed && waitsForTime(t, w.now) || w.s.AwaitsWorker(id, w.now) {
 			continue
 		}
 		w.t.Fatalf("%s (%s) waits for nothing at %s\n%s\n%s", id, t.Status, w.now, w.tail(), outline(t))
@@ -167,7 +169,7 @@ func outline(t *Task) string {
 	for _, sub := range t.Subtasks {
 		out += fmt.Sprintf("  %s wave %d %s current=%s escalation=%q conflict=%v\n", sub.ID, sub.Wave, sub.Status, sub.Current, sub.Escalation, sub.Conflict != nil)
 	}
-	for _, r := range t.sortedRuns() {
+	for _, r := range t.SortedRuns() {
 		if !r.Ended {
 			out += fmt.Sprintf("  %s held=%v offered=%d offers=%d fence=%d waiting=%v reserved=%s\n", r.ID, r.Held, r.Offered, r.Offers, r.Fence, r.Waiting, r.Reserved)
 		}
@@ -183,9 +185,9 @@ func outlines(s *State) string {
 	return out
 }
 
-func (t *Task) waitsForTime(now time.Time) bool {
+func waitsForTime(t *Task, now time.Time) bool {
 	for key, f := range t.Failures {
-		if f.NotBefore.After(now) && !t.retriesExhausted(key, f) {
+		if f.NotBefore.After(now) && !t.RetriesExhausted(key, f) {
 			return true
 		}
 	}
@@ -196,8 +198,8 @@ func (t *Task) waitsForTime(now time.Time) bool {
 // acknowledged; an item may come twice.
 func (w *world) lease(i int) {
 	item := w.queue[i]
-	_, r, err := w.s.findRun(item.Run)
-	if err != nil || item.Number > r.Offers {
+	r := w.s.Tasks[item.Run.Task()].Runs[item.Run]
+	if r == nil || item.Number > r.Offers {
 		w.t.Fatalf("the queue holds %v, which the ledger does not know", item)
 	}
 	if !w.chance(w.k.Dup) {

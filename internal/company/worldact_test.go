@@ -1,9 +1,11 @@
-package company
+package company_test
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	. "company/internal/company"
 )
 
 // act does a piece of what is due.
@@ -132,7 +134,7 @@ func (w *world) writeFile() {
 	if w.rng.IntN(4) > 0 && w.s.LastTask > 0 {
 		t := w.s.Tasks[NewTaskID(1+w.rng.IntN(w.s.LastTask))]
 		c.Task = t.ID
-		if runs := t.sortedRuns(); len(runs) > 0 && w.rng.IntN(2) == 0 {
+		if runs := t.SortedRuns(); len(runs) > 0 && w.rng.IntN(2) == 0 {
 			c.Run = runs[w.rng.IntN(len(runs))].ID
 		}
 	}
@@ -255,7 +257,7 @@ func (w *world) baseline(t *Task) RecordBaseline {
 		case w.chance(w.k.RedBase) && w.rng.IntN(2) == 0:
 			c.Passed, c.ExitCode = false, 1
 		case w.chance(w.k.RedBase):
-			c.red("old", "older")
+			failCheck(&c, "old", "older")
 			c.Tests[0].Unrun = w.rng.IntN(3) == 0
 		}
 		r.Checks = append(r.Checks, c)
@@ -276,8 +278,8 @@ func (w *world) baseline(t *Task) RecordBaseline {
 	return RecordBaseline{Task: t.ID, Result: r}
 }
 
-// red makes a check fail with these names.
-func (c *GateCheck) red(names ...string) {
+// failCheck makes a check fail with these names.
+func failCheck(c *GateCheck, names ...string) {
 	c.Passed, c.ExitCode, c.Counts, c.Tests = false, 1, &TestCounts{Failed: len(names)}, nil
 	for _, n := range names {
 		c.Tests = append(c.Tests, TestResult{Name: n, Status: "failed"})
@@ -296,23 +298,23 @@ func (w *world) verdict(t *Task, tree OID, green bool) GateResult {
 			c.Passed, c.Absent = false, true
 		case red:
 			c.Passed, c.Skipped = false, true
-		case green && b.namesFailures() && w.rng.IntN(2) == 0:
-			c.red("older")
+		case green && b.NamesFailures() && w.rng.IntN(2) == 0:
+			failCheck(&c, "older")
 		case green && !b.Passed && w.rng.IntN(2) == 0:
 			c.Passed, c.ExitCode = false, 1
-			if b.namesFailures() {
-				c.red("older", "old")
+			if b.NamesFailures() {
+				failCheck(&c, "older", "old")
 				c.Tests[1].Unrun = b.Tests[0].Unrun
 			}
 			c.Beside = []string{"", "more", "else"}[w.rng.IntN(3)]
 		case green && w.rng.IntN(4) == 0:
 			c.Attempts, c.Flaky = []int{1}, []string{"now and then"}
 		case green:
-		case b.namesFailures() && w.rng.IntN(2) == 0:
-			c.red("old", "new")
+		case b.NamesFailures() && w.rng.IntN(2) == 0:
+			failCheck(&c, "old", "new")
 			red = true
 		case b.ExitCode == 0 && w.rng.IntN(2) == 0:
-			c.red("new")
+			failCheck(&c, "new")
 			red = true
 		default:
 			c.Passed, c.ExitCode, c.Output = false, 137, "red"
@@ -320,7 +322,7 @@ func (w *world) verdict(t *Task, tree OID, green bool) GateResult {
 		}
 		r.Checks = append(r.Checks, c)
 	}
-	r = r.Settle(t.Baseline, w.s.waivedChecks(t))
+	r = r.Settle(t.Baseline, w.s.WaivedChecks(t))
 	if w.chance(w.k.Hostile) && len(r.Checks) > 0 {
 		r.Passed, r.Untested = true, w.rng.IntN(9) == 0
 		switch c := &r.Checks[0]; w.rng.IntN(7) {
@@ -335,7 +337,7 @@ func (w *world) verdict(t *Task, tree OID, green bool) GateResult {
 		case 4:
 			c.Flaky, c.Attempts = []string{"so they say"}, nil
 		case 5:
-			c.red("new")
+			failCheck(c, "new")
 			c.Excused = ComparedKnown
 		case 6:
 			c.Absent, c.Passed, c.Excused = true, false, ComparedAbsent
@@ -388,7 +390,7 @@ func (w *world) merge(t *Task) {
 		if at != in.Onto {
 			w.t.Fatalf("the branch of %s is at %s, the merge wants %s\n%s", t.ID, at.Short(), in.Onto.Short(), w.tail())
 		}
-		if w.red[in.Tree] && t.hasGates() { // where nothing looks, nothing is red
+		if w.red[in.Tree] && !t.Untested() { // where nothing looks, nothing is red
 			w.t.Fatalf("a tree whose gates are red is merged\n%s", w.tail())
 		}
 		w.refs[w.s.PRTask(t).ID] = commit

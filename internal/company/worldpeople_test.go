@@ -1,8 +1,10 @@
-package company
+package company_test
 
 import (
 	"fmt"
 	"strings"
+
+	. "company/internal/company"
 )
 
 // president does something, or nothing.

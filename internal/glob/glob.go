@@ -75,6 +75,19 @@ func Parse(s string) (Glob, error) {
 	return g, nil
 }
 
+// MustParse reads globs that stand in the code.
+func MustParse(list ...string) []Glob {
+	globs := make([]Glob, len(list))
+	for i, s := range list {
+		g, err := Parse(s)
+		if err != nil {
+			panic(err)
+		}
+		globs[i] = g
+	}
+	return globs
+}
+
 // String is the glob as it was written.
 func (g Glob) String() string { return g.src }
 

@@ -169,6 +169,5 @@ tui
 mcp
 secret
 gitexec
-company/history
 testreport
 `)

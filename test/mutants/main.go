@@ -7,6 +7,8 @@
 //	go run ./test/mutants -func State.claimedRun every one of a function
 //	go run ./test/mutants -file run.go       every one of a file
 //	go run ./test/mutants -list              what there is, without trying it
+//	go run ./test/mutants -package internal/company/history -tests internal/company
+//	                                         a sample of another package, by the tests of a third
 //
 // Mutants are made from the syntax tree (generate.go), so that names and layout
 // of the code may change. One that does not compile is none. Many are built
@@ -23,6 +25,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -41,6 +44,7 @@ import (
 // options say which mutants are tried.
 type options struct {
 	folder   string // of the package, from the module's root
+	tests    string // the folder of the package whose tests are asked; "": its own
 	short    bool
 	list     bool
 	seed     uint64
@@ -56,9 +60,13 @@ type options struct {
 	patience int // seconds, see run
 }
 
+// core is the folder of the package that the named mutants are of.
+const core = "internal/company"
+
 func main() {
 	o := options{names: names, out: os.Stdout, progress: os.Stderr, patience: patience}
-	flag.StringVar(&o.folder, "package", "internal/company", "the folder of the package that is broken")
+	flag.StringVar(&o.folder, "package", core, "the folder of the package that is broken")
+	flag.StringVar(&o.tests, "tests", "", "the folder of the package whose tests are asked, where it is another one")
 	flag.BoolVar(&o.short, "short", false, "only the named mutants")
 	flag.BoolVar(&o.list, "list", false, "list the mutants, try none")
 	flag.Uint64Var(&o.seed, "seed", 1, "another sample for another number")
@@ -69,6 +77,9 @@ func main() {
 	flag.Float64Var(&o.most, "most", 0, "how many percent may go unnoticed")
 	flag.IntVar(&o.parallel, "p", runtime.NumCPU(), "how many are tried at once")
 	flag.Parse()
+	if o.folder != core {
+		o.names = nil
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	ok, err := run(ctx, o)
@@ -81,7 +92,7 @@ func main() {
 }
 
 func run(ctx context.Context, o options) (bool, error) {
-	s, err := load(ctx, o.folder)
+	s, err := load(ctx, o.folder, cmp.Or(o.tests, o.folder))
 	if err != nil {
 		return false, err
 	}

@@ -16,7 +16,7 @@ func TestShort(t *testing.T) {
 	hosttest.Long(t, "each mutant of the core is built and tested")
 	t.Chdir("../..")
 	var out strings.Builder
-	ok, err := run(t.Context(), options{folder: "internal/company", short: true, names: names, parallel: 2, patience: patience, out: &out, progress: io.Discard})
+	ok, err := run(t.Context(), options{folder: core, short: true, names: names, parallel: 2, patience: patience, out: &out, progress: io.Discard})
 	if err != nil || !ok {
 		t.Errorf("a named mutant was not noticed: %v\n%s", err, &out)
 	}
@@ -25,7 +25,7 @@ func TestShort(t *testing.T) {
 // All directives of the core fit.
 func TestDirectivesOfTheCore(t *testing.T) {
 	t.Chdir("../..")
-	s, err := load(t.Context(), "internal/company")
+	s, err := load(t.Context(), core, core)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ const small = "test/mutants/testdata/small"
 func loadSmall(t *testing.T) (*source, []*mutant) {
 	t.Helper()
 	t.Chdir("../..")
-	s, err := load(t.Context(), small)
+	s, err := load(t.Context(), small, small)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 type source struct {
 	path    string // its import path
 	dir     string
+	testDir string // of the package whose tests are asked
 	files   []*file
 	rapid   bool // its tests draw at random
 	fset    *token.FileSet
@@ -53,17 +54,24 @@ func (f *file) lineText(offset int) string {
 type listed struct {
 	ImportPath, Dir, Export            string
 	GoFiles, TestImports, XTestImports []string
-	DepOnly, Standard                  bool
 }
 
-// load reads a package of this module, by its folder. Generated files are left
-// out.
-func load(ctx context.Context, folder string) (*source, error) {
-	out, err := command(ctx, "", "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,TestImports,XTestImports,DepOnly,Standard", "./"+folder, "os", "strconv")
+// load reads a package of this module and names the one whose tests are asked,
+// both by their folders. Generated files are left out.
+func load(ctx context.Context, folder, tests string) (*source, error) {
+	dir, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	testDir, err := filepath.Abs(tests)
+	if err != nil {
+		return nil, err
+	}
+	out, err := command(ctx, "", "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,TestImports,XTestImports", "./"+folder, "./"+tests, "os", "strconv")
 	if err != nil {
 		return nil, fmt.Errorf("go list %s (run it from the root of the module): %w\n%s", folder, err, out)
 	}
-	s := &source{fset: token.NewFileSet(), patience: patience}
+	s := &source{dir: dir, testDir: testDir, fset: token.NewFileSet(), patience: patience}
 	exports := map[string]string{}
 	var files []string
 	for dec := json.NewDecoder(strings.NewReader(out)); ; {
@@ -74,8 +82,10 @@ func load(ctx context.Context, folder string) (*source, error) {
 			return nil, fmt.Errorf("read what go list says: %w", err)
 		}
 		exports[p.ImportPath] = p.Export
-		if !p.DepOnly && !p.Standard {
-			s.path, s.dir, files = p.ImportPath, p.Dir, p.GoFiles
+		if p.Dir == s.dir {
+			s.path, files = p.ImportPath, p.GoFiles
+		}
+		if p.Dir == s.testDir {
 			s.rapid = slices.Contains(append(p.TestImports, p.XTestImports...), "pgregory.net/rapid")
 		}
 	}
@@ -325,7 +335,7 @@ func (s *source) build(ctx context.Context, dir, bin string, list []*mutant) err
 	if err := os.WriteFile(overlay, raw, 0o600); err != nil {
 		return err
 	}
-	if out, err := command(ctx, s.dir, "go", "test", "-c", "-vet=off", "-o", bin, "-overlay", overlay, "."); err != nil {
+	if out, err := command(ctx, s.testDir, "go", "test", "-c", "-vet=off", "-o", bin, "-overlay", overlay, "."); err != nil {
 		return fmt.Errorf("mutants that the type checker lets pass do not build: %w\n%s", err, bytes.TrimSpace([]byte(out)))
 	}
 	return nil

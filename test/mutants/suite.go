@@ -40,10 +40,10 @@ const quick = 400 * time.Millisecond
 // measure runs each test by itself: how long it takes, and what it reaches.
 func (s *source) measure(ctx context.Context, dir string, parallel int) (*suite, error) {
 	bin := filepath.Join(dir, "measure.test")
-	if out, err := command(ctx, s.dir, "go", "test", "-c", "-vet=off", "-cover", "-o", bin, "."); err != nil {
+	if out, err := command(ctx, s.testDir, "go", "test", "-c", "-vet=off", "-coverpkg", s.path, "-o", bin, "."); err != nil {
 		return nil, fmt.Errorf("the tests do not build: %w\n%s", err, out)
 	}
-	out, err := command(ctx, s.dir, bin, "-test.list", "^(Test|Fuzz|Example)")
+	out, err := command(ctx, s.testDir, bin, "-test.list", "^(Test|Fuzz|Example)")
 	if err != nil {
 		return nil, fmt.Errorf("list the tests: %w\n%s", err, out)
 	}
@@ -201,7 +201,7 @@ func (s *source) run(ctx context.Context, bin string, n int, clean time.Duration
 		args = append(args, "-rapid.seed", "1", "-rapid.nofailfile", "-rapid.shrinktime", "1ms")
 	}
 	cmd := exec.CommandContext(ctx, "sh", append(args, more...)...)
-	cmd.Dir = s.dir
+	cmd.Dir = s.testDir
 	cmd.WaitDelay = 10 * time.Second
 	cmd.Env = append(os.Environ(), switchEnv+"="+strconv.Itoa(n), "GOMAXPROCS=1")
 	out, err := cmd.CombinedOutput()

@@ -1,62 +1,13 @@
-package company
+package company_test
 
 import (
-	"os"
-	"regexp"
+	"fmt"
 	"slices"
-	"strings"
 	"testing"
+
+	. "company/internal/company"
+	"company/internal/company/history"
 )
-
-// The pictures in the documentation are the tables, arrow by arrow (STA-1).
-func TestStateMachineIsDrawn(t *testing.T) {
-	raw, err := os.ReadFile("../../docs/state_machine.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	drawn := [][]string{}
-	for _, block := range regexp.MustCompile("(?s)```mermaid\n(.*?)```").FindAllStringSubmatch(string(raw), -1) {
-		arrows := []string{}
-		for _, m := range regexp.MustCompile(`(?m)^\s*(\S+) --> (\S+)$`).FindAllStringSubmatch(block[1], -1) {
-			arrows = append(arrows, m[1]+" --> "+m[2])
-		}
-		slices.Sort(arrows)
-		drawn = append(drawn, arrows)
-	}
-	if len(drawn) != 2 {
-		t.Fatalf("%d pictures, want one of a task and one of a subtask", len(drawn))
-	}
-	for i, table := range [][]string{arrowsOf(TaskMoves), arrowsOf(SubMoves)} {
-		if !slices.Equal(drawn[i], table) {
-			t.Errorf("picture %d:\n%s\nits table:\n%s", i+1, strings.Join(drawn[i], "\n"), strings.Join(table, "\n"))
-		}
-	}
-}
-
-func arrowsOf[S ~string](moves map[S][]S) []string {
-	out := []string{"[*] --> pending"}
-	for from, tos := range moves {
-		for _, to := range tos {
-			out = append(out, string(from)+" --> "+string(to))
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// A last status has no way out, and the others have one to cancelled.
-func TestLastStatusesAreLast(t *testing.T) {
-	for from, tos := range TaskMoves {
-		if from.Ended() || !slices.Contains(tos, StatusCancelled) || !slices.Contains(tos, StatusFailed) {
-			t.Errorf("%s: %v", from, tos)
-		}
-	}
-	for from, tos := range SubMoves {
-		if from.Ended() || !slices.Contains(tos, SubtaskCancelled) {
-			t.Errorf("%s: %v", from, tos)
-		}
-	}
-}
 
 // CheckInvariants is not blind: each of these states is one that must not be.
 func TestInvariantsFindViolations(t *testing.T) {
@@ -66,7 +17,7 @@ func TestInvariantsFindViolations(t *testing.T) {
 		s.queued(2)
 		return s
 	}
-	if err := CheckInvariants(story().s); err != nil {
+	if err := history.CheckInvariants(story().s); err != nil {
 		t.Fatal(err)
 	}
 	for name, spoil := range map[string]func(s *State, t *Task){
@@ -93,7 +44,7 @@ func TestInvariantsFindViolations(t *testing.T) {
 	} {
 		s := story()
 		spoil(s.s, s.task())
-		if err := CheckInvariants(s.s); CodeOf(err) != ELedger {
+		if err := history.CheckInvariants(s.s); CodeOf(err) != ELedger {
 			t.Errorf("%s is not noticed: %v", name, err)
 		}
 	}
@@ -107,7 +58,7 @@ func TestHistoryCheckerFindsViolations(t *testing.T) {
 	s.checked()
 	s.must(Company, IntendDelivery{s.id})
 	s.must(Company, s.delivered())
-	if _, err := Replay(s.log); err != nil {
+	if _, err := history.Replay(s.log); err != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"gate.finished", "review.finished", "merge.gated", "merge.intended", "merge.done", "pr.opened", "run.claimed", "plan.accepted"} {
@@ -140,9 +91,9 @@ func TestHistoryCheckerFindsViolations(t *testing.T) {
 func replaySafely(log []Event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = invariantError("%v", p)
+			err = fmt.Errorf("%v", p)
 		}
 	}()
-	_, err = Replay(log)
+	_, err = history.Replay(log)
 	return err
 }

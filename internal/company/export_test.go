@@ -1,0 +1,45 @@
+package company
+
+import "time"
+
+// What the tests of package company_test see beside what is exported. They are
+// outside because they watch each history with internal/company/history, which
+// imports this package.
+
+const (
+	EndedOddly        = endedOddly
+	MaxLine           = maxLine
+	MaxPlanProblems   = maxPlanProblems
+	MaxQuestion       = maxQuestion
+	MaxRemarkBytes    = maxRemarkBytes
+	MaxRemarks        = maxRemarks
+	MaxTitle          = maxTitle
+	MaxVerdicts       = maxVerdicts
+	AskTroubleFailure = askTroubleFailure
+)
+
+var (
+	AppendInput = appendInput
+	EventKinds  = kinds
+	Meaning     = meaning
+	OneWord     = oneWord
+	QuoteWords  = quoteWords
+)
+
+func (c GateCheck) NamesFailures() bool { return c.namesFailures() }
+func (m Meta) NewEvent(t TaskID, sub SubtaskID, run RunID, d Data) Event {
+	return m.newEvent(t, sub, run, d)
+}
+func (r *Run) FailKey() string                                        { return r.failKey() }
+func (s Settings) HardDeadline(claimed time.Time) time.Time           { return s.hardDeadline(claimed) }
+func (s *State) CacheResult(r GateResult)                             { s.cacheResult(r) }
+func (s *State) HasEarlierFollowUp(t *Task) bool                      { return s.hasEarlierFollowUp(t) }
+func (s *State) MergeQuestion(t *Task, sub *Subtask) *PendingQuestion { return s.mergeQuestion(t, sub) }
+func (s *State) NextInMergeQueue(t *Task) *Subtask                    { return s.nextInMergeQueue(t) }
+func (s *State) OnOffer(r *Run) bool                                  { return s.onOffer(r) }
+func (s *State) RequiredApprovals(t *Task) []PendingQuestion          { return s.requiredApprovals(t) }
+func (s *State) UnderWay(t *Task) bool                                { return s.underWay(t) }
+func (s *State) WaivedChecks(t *Task) WaiverFunc                      { return s.waivedChecks(t) }
+func (t *Task) GatePassed() bool                                      { return t.gatePassed() }
+func (t *Task) RetriesExhausted(key string, f Failure) bool           { return t.retriesExhausted(key, f) }
+func (t *Task) SortedRuns() []*Run                                    { return t.sortedRuns() }

@@ -1,0 +1,87 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"company/internal/company"
+)
+
+// observeEnd: a pull request, and completion, only of a head on which everything
+// was checked.
+func (c *Checker) observeEnd(t *observedTask, d company.Data, e company.Event) error {
+	switch d := d.(type) {
+	case *company.PROpened:
+		t.prs++
+		waived := c.yes["review "+string(e.Task)+" "+string(d.Head)]
+		switch {
+		case t.prs > 1:
+			return fmt.Errorf("a second pull request of %s", e.Task)
+		case d.Head != t.head:
+			return errors.New("a pull request of another head")
+		case t.whole[d.Head] == "" || t.whole[d.Head] != t.trees[d.Head]:
+			return errors.New("a pull request of a tree on which no gates passed")
+		case !t.approved[" "+string(d.Head)] && !waived:
+			return errors.New("a pull request that nobody reviewed")
+		case t.settings.PR == company.Ask && !c.yes["pr "+string(e.Task)+" "+string(d.Head)]:
+			return errors.New("a pull request without the president's leave")
+		}
+		c.tasks[c.leadOf(e.Task)].branch = company.BranchChange{Kind: company.BranchAsDelivered, Delivered: d.Head, Now: d.Head}
+		if isMainBranch(d.Branch) {
+			return fmt.Errorf("a pull request from %s", d.Branch)
+		}
+	case *company.PRSettled:
+		t.settled = true
+	case *company.BranchChangeSeen:
+		return t.observeBranch(d, e)
+	case *company.TaskCompleted:
+		t.ended, t.intent = true, nil
+		switch {
+		case d.DryRun && t.dryRun && t.planned != "":
+		case d.DryRun || t.prs != 1:
+			return fmt.Errorf("%s is completed without its pull request", e.Task)
+		default:
+			for i := range t.waves {
+				if t.merged[company.NewSubtaskID(e.Task, i+1)] == "" {
+					return fmt.Errorf("%s is completed without all of its subtasks", e.Task)
+				}
+			}
+		}
+	case *company.TaskFailed, *company.TaskCancelled:
+		t.ended, t.intent = true, nil
+	case *company.RunEnded, *company.RunReleased, *company.BudgetRaised, *company.ApprovalOpened, *company.ApprovalAnswered, *company.TaskPaused, *company.PRFeedbackReceived, *company.AccessRefused, *company.FileWriteFailed, *company.FileWriteRecovered:
+	default:
+		if t.ended {
+			return fmt.Errorf("%s after the end of %s", e.Kind, e.Task)
+		}
+	}
+	return nil
+}
+
+// observeBranch: a branch's change is recorded for an open pull request, beside the
+// last delivery, once, and with few plain names.
+func (t *observedTask) observeBranch(d *company.BranchChangeSeen, e company.Event) error {
+	was, now := t.branch, d.BranchChange
+	if t.follows != "" || t.prs == 0 || t.settled {
+		return fmt.Errorf("a branch of %s, which has no open pull request of its own", e.Task)
+	}
+	t.branch = now
+	switch {
+	case now.Check() != nil:
+		return fmt.Errorf("the branch of %s cannot stand so: %s", e.Task, now)
+	case now.Delivered != was.Delivered:
+		return fmt.Errorf("the branch of %s was delivered at %s, and is compared with %s", e.Task, was.Delivered.Short(), now.Delivered.Short())
+	case now.Equal(was):
+		return fmt.Errorf("the branch of %s is told twice", e.Task)
+	case now.Commits > company.MaxBranchCommits || now.People > company.MaxBranchCommits || len(now.By) > min(company.MaxBranchNames, now.People):
+		return fmt.Errorf("the branch of %s holds %d commits by %d people, %d of them named", e.Task, now.Commits, now.People, len(now.By))
+	}
+	for _, name := range now.By {
+		if len(name) > company.MaxBranchName || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return fmt.Errorf("%q is no plain name", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+
+	"company/internal/company"
+	"company/internal/glob"
+)
+
+func (c *Checker) observePlan(t *observedTask, d company.Data, e company.Event) error {
+	switch d := d.(type) {
+	case *company.TaskPrepared:
+		if t.prepared != nil {
+			return fmt.Errorf("%s is prepared twice", e.Task)
+		}
+		if isMainBranch(d.Integration) {
+			return fmt.Errorf("work would be merged to %s", d.Integration)
+		}
+		t.prepared, t.head = d, d.Base.OID
+	case *company.BaselineRecorded:
+		return t.observeBaseline(d, e)
+	case *company.PlanAccepted:
+		if t.prepared == nil || len(t.prepared.Gates) > 0 && t.base == nil || !c.untestedAllowed(t, e.Task) && !t.hasGates() {
+			return errors.New("a plan before it is known what the gates are")
+		}
+		t.planned, t.waves = e.Run, nil
+		for i, wave := range d.Plan.Waves {
+			if err := checkDisjointWrites(wave); err != nil {
+				return fmt.Errorf("wave %d: %w", i+1, err)
+			}
+			for range wave.Subtasks {
+				t.waves = append(t.waves, i+1)
+			}
+		}
+	}
+	return nil
+}
+
+// observeBaseline: taken once, before there is a plan, of every pinned gate.
+func (t *observedTask) observeBaseline(d *company.BaselineRecorded, e company.Event) error {
+	r := d.Result
+	if t.prepared == nil || t.base != nil || t.planned != "" || r.GateHash != t.prepared.GateHash || len(r.Checks) != len(t.prepared.Gates) {
+		return fmt.Errorf("a baseline of %s that is none", e.Task)
+	}
+	for i, c := range r.Checks {
+		g := t.prepared.Gates[i]
+		if c.Name != g.Name || c.Command != g.Command || c.Skipped || c.Passed && (c.ExitCode != 0 || c.Absent) || c.Absent && (g.Given || !g.IsLint()) {
+			return fmt.Errorf("the baseline of %s proves nothing about %s", e.Task, c.Name)
+		}
+	}
+	t.base = &r
+	return nil
+}
+
+// hasGates says whether any pinned gate looks at the work.
+func (t *observedTask) hasGates() bool {
+	for i := range t.prepared.Gates {
+		if t.base == nil || !t.base.Checks[i].Absent {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Checker) untestedAllowed(t *observedTask, id company.TaskID) bool {
+	return t.settings.NoGates == "allow" || c.yes["no_gates "+string(id)]
+}
+
+// mechanical are files that two subtasks of one wave could both write in plans
+// of older versions, as if they were made anew after the merge.
+var mechanical = glob.MustParse(
+	"**/go.sum", "**/go.work.sum", "**/package-lock.json", "**/npm-shrinkwrap.json", "**/pnpm-lock.yaml",
+	"**/yarn.lock", "**/bun.lock", "**/Cargo.lock", "**/poetry.lock", "**/uv.lock", "**/Pipfile.lock",
+	"**/Gemfile.lock", "**/composer.lock",
+	"**/*.generated.*", "**/*_generated.go", "**/*.pb.go",
+)
+
+// maxOverlapSteps bounds the search for a path that two write sets of a plan share.
+const maxOverlapSteps = 1 << 22
+
+// checkDisjointWrites: no two subtasks of a wave may write the same file.
+func checkDisjointWrites(wave company.Wave) error {
+	budget := maxOverlapSteps
+	for i, a := range wave.Subtasks {
+		for _, b := range wave.Subtasks[:i] {
+			for _, x := range a.WriteSet {
+				for _, y := range b.WriteSet {
+					gx, err1 := glob.Parse(x)
+					gy, err2 := glob.Parse(y)
+					if err1 != nil || err2 != nil {
+						return errors.New("a write set that cannot be read")
+					}
+					if _, both := glob.CommonPath(gx, gy, &budget); both && !gx.IsWithin(mechanical) && !gy.IsWithin(mechanical) {
+						return fmt.Errorf("two write sets meet: %s and %s", x, y)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"company/internal/company"
+)
+
+func (c *Checker) observeVerdict(t *observedTask, d company.Data, e company.Event) error {
+	judge := func(r company.GateResult) error {
+		good := c.isProven(t, e.Task, r)
+		if r.AllowsMerge() && !good {
+			return errors.New("a verdict that lets pass and proves nothing")
+		}
+		if good {
+			t.green[r.Tree] = true
+		}
+		return nil
+	}
+	switch d := d.(type) {
+	case *company.GateFinished:
+		if err := judge(d.Result); err != nil {
+			return err
+		}
+		if e.Subtask == "" && d.Result.AllowsMerge() {
+			t.whole[d.Head] = d.Result.Tree
+		}
+	case *company.MergeGated:
+		return judge(d.Result)
+	case *company.ReviewRecorded:
+		if r := t.runs[e.Run]; r == nil || !r.ended {
+			return errors.New("a verdict of a run that did not end")
+		}
+		if d.Verdict == company.Approve && slices.ContainsFunc(d.Findings, func(f company.Finding) bool { return f.Severity == company.Blocking }) {
+			return errors.New("approved in spite of a blocking finding")
+		}
+		t.approved[string(e.Subtask)+" "+string(d.Head)] = d.Verdict == company.Approve
+		t.judged[string(e.Subtask)+" "+string(d.Head)] = d
+	case *company.ReviewCarried:
+		if d.Head == "" || d.Head != t.carried || !t.approved[string(e.Subtask)+" "+string(d.From)] || t.merged[e.Subtask] != d.Head {
+			return fmt.Errorf("an approval of %s is taken for one of the whole", e.Subtask)
+		}
+		t.approved[" "+string(d.Head)], t.carried = true, ""
+	case *company.ReviewVoided:
+		for key := range t.approved {
+			if len(key) > len(e.Subtask) && key[:len(e.Subtask)+1] == string(e.Subtask)+" " {
+				delete(t.approved, key)
+			}
+		}
+	}
+	return nil
+}
+
+// isProven says whether a verdict carries its own proof (GAT-1, GAT-3): every
+// pinned gate, each of them green or red only as the base is; or nothing that
+// looks at the work, and leave for that.
+func (c *Checker) isProven(t *observedTask, id company.TaskID, r company.GateResult) bool {
+	if t.prepared == nil || r.GateHash != t.prepared.GateHash {
+		return false
+	}
+	if r.Untested {
+		return !t.hasGates() && c.untestedAllowed(t, id)
+	}
+	if !r.Passed || !t.hasGates() || len(r.Checks) != len(t.prepared.Gates) {
+		return false
+	}
+	for i, check := range r.Checks {
+		g := t.prepared.Gates[i]
+		if check.Name != g.Name || check.Command != g.Command || check.Skipped {
+			return false
+		}
+		if check.Canary != nil && len(check.Canary.Hollow) > 0 {
+			return false
+		}
+		green := check.Passed && check.ExitCode == 0 && !check.Absent && (len(check.Flaky) == 0 || len(check.Attempts) > 0)
+		if !green && (t.base == nil || !redAsBefore(t.base.Checks[i], check)) {
+			return false
+		}
+		if check.Excused == company.ComparedAsBefore && t.settings.Rules >= 1 && !c.yes[company.UnreadKey(id, check)] {
+			return false
+		}
+	}
+	return true
+}
+
+// redAsBefore: the base is red in this check too, and nothing that has a name
+// fails here and not there.
+func redAsBefore(base, c company.GateCheck) bool {
+	if c.Absent || base.Absent {
+		return c.Absent && base.Absent && c.Excused == company.ComparedAbsent
+	}
+	if base.ExitCode == 0 || c.ExitCode == 0 || c.Passed || c.ExitCode >= 124 && c.ExitCode != base.ExitCode {
+		return false
+	}
+	if base.Counts == nil || base.Counts.Failed == 0 || base.Counts.Failed != len(base.Tests) {
+		return c.Excused == company.ComparedAsBefore
+	}
+	blind := false
+	if c.Counts == nil || c.Counts.Failed == 0 || c.Counts.Failed != len(c.Tests) {
+		return false
+	}
+	for _, f := range c.Tests {
+		if !slices.ContainsFunc(base.Tests, func(b company.TestResult) bool { return b.Name == f.Name }) {
+			return false
+		}
+		blind = blind || f.Unrun
+	}
+	if blind {
+		return c.Excused == company.ComparedAsBefore
+	}
+	return c.Excused == company.ComparedKnown
+}
