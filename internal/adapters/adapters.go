@@ -69,6 +69,35 @@ type Tool struct {
 	Schema      json.RawMessage `json:"schema"`
 }
 
+// WireSchema is the schema, also where the tool names none.
+func (t Tool) WireSchema() json.RawMessage {
+	if len(t.Schema) == 0 {
+		return json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	return t.Schema
+}
+
+// PairCalls gives each call an id of its own where the server did not: an answer
+// is paired with its call by the id.
+func (r Request) PairCalls(calls []ToolCall) {
+	seen := map[string]bool{}
+	for i := range calls {
+		id := &calls[i].ID
+		for n := i; *id == "" || seen[*id]; n++ {
+			*id = fmt.Sprintf("call_%d_%d", len(r.Messages), n)
+		}
+		seen[*id] = true
+	}
+}
+
+// Limit is how many tokens the reply of a model may have.
+func (r Request) Limit(m Info) int {
+	if r.MaxTokens > 0 {
+		return r.MaxTokens
+	}
+	return m.MaxOutput
+}
+
 // Request is one call of a model.
 type Request struct {
 	Messages    []Message `json:"messages"`

@@ -14,9 +14,9 @@ import (
 )
 
 // Open makes a client that is closed when the test ends.
-func Open[C any, M io.Closer](t *testing.T, open func(C) (M, error), cfg C) M {
+func Open[M io.Closer](t *testing.T, open func(adapters.Profile, adapters.Deps) (M, error), p adapters.Profile, deps adapters.Deps) M {
 	t.Helper()
-	m, err := open(cfg)
+	m, err := open(p, deps)
 	if err != nil {
 		t.Fatal(err)
 	}

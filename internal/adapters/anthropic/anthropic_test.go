@@ -26,13 +26,13 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 // TestServers: ADP-1, malformed replies.
 func TestServers(t *testing.T) {
 	adaptertest.Exercise(t, adaptertest.Anthropic(), func(t *testing.T, o adaptertest.Options) adapters.Model {
-		return newClient(t, anthropic.Config{Model: "m", BaseURL: o.BaseURL, Key: o.Key, FirstToken: o.FirstToken, Idle: o.Idle})
+		return adaptertest.Open(t, anthropic.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, adapters.Deps{FirstToken: o.FirstToken, Idle: o.Idle})
 	})
 }
 
-func newClient(t *testing.T, cfg anthropic.Config) *anthropic.Client {
+func newClient(t *testing.T, cfg adapters.Profile) *anthropic.Client {
 	t.Helper()
-	return adaptertest.Open(t, anthropic.New, cfg)
+	return adaptertest.Open(t, anthropic.New, cfg, adapters.Deps{})
 }
 
 const ok = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"m\",\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n" +
@@ -92,8 +92,8 @@ func TestWhatIsSent(t *testing.T) {
 	t.Setenv("ANTHROPIC_AUTH_TOKEN", "another-token")
 	t.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
 	url, got := echoServer(t, nil)
-	adaptertest.Chat(t, newClient(t, anthropic.Config{Model: "m", BaseURL: url + "/v1/", Key: secret.New("mine")}), conversation())
-	adaptertest.Chat(t, newClient(t, anthropic.Config{Model: "other", BaseURL: url}), conversation())
+	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "m", BaseURL: url + "/v1/", Key: secret.New("mine")}), conversation())
+	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "other", BaseURL: url}), conversation())
 	first, other := got()[0], got()[1]
 	if first.Header.Get("X-Api-Key") != "mine" || first.Header.Get("Authorization") != "" || first.Header.Get("Anthropic-Version") != "2023-06-01" || other.Header.Get("X-Api-Key") != "" {
 		t.Errorf("headers %v and %v", first.Header, other.Header)
@@ -136,7 +136,7 @@ func TestWhatIsSent(t *testing.T) {
 // back whole.
 func TestChangedHistory(t *testing.T) {
 	url, got := echoServer(t, nil)
-	c := newClient(t, anthropic.Config{Model: "m", BaseURL: url})
+	c := newClient(t, adapters.Profile{Model: "m", BaseURL: url})
 	req := conversation()
 	req.Messages[2].Content, req.Messages[2].ToolCalls = "I", req.Messages[2].ToolCalls[:1]
 	adaptertest.Chat(t, c, req)
@@ -158,7 +158,7 @@ func TestChangedHistory(t *testing.T) {
 // themselves: the server's cache looks at content.
 func TestPrefixIsStable(t *testing.T) {
 	url, got := echoServer(t, nil)
-	c := newClient(t, anthropic.Config{Model: "m", BaseURL: url})
+	c := newClient(t, adapters.Profile{Model: "m", BaseURL: url})
 	req := conversation()
 	short := req
 	short.Messages = req.Messages[:2]
@@ -191,7 +191,7 @@ func TestServersThatRefuseAParameter(t *testing.T) {
 			}
 			return ""
 		})
-		c := newClient(t, anthropic.Config{Model: "m", BaseURL: url})
+		c := newClient(t, adapters.Profile{Model: "m", BaseURL: url})
 		adaptertest.Chat(t, c, conversation())
 		adaptertest.Chat(t, c, conversation())
 		if n := len(got()); n != 3 {
@@ -199,7 +199,7 @@ func TestServersThatRefuseAParameter(t *testing.T) {
 		}
 	}
 	url, got := echoServer(t, func(map[string]any) string { return "temperature and cache_control are not permitted" })
-	_, err := newClient(t, anthropic.Config{Model: "m", BaseURL: url}).Chat(t.Context(), conversation(), nil)
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(t.Context(), conversation(), nil)
 	if adapters.KindOf(err) != adapters.BadRequest || len(got()) != 3 {
 		t.Errorf("%v after %d requests", err, len(got()))
 	}
@@ -216,7 +216,7 @@ func TestTheCallerGivesUp(t *testing.T) {
 	stopped := company.E(company.EStopped, "stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() { <-started; cancel(stopped) }()
-	_, err := newClient(t, anthropic.Config{Model: "m", BaseURL: server.URL}).Chat(ctx, adaptertest.Request(), nil)
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: server.URL}).Chat(ctx, adaptertest.Request(), nil)
 	if !errors.Is(err, stopped) || adapters.KindOf(err) != "" {
 		t.Errorf("err = %v, want the caller's cause", err)
 	}
@@ -225,7 +225,7 @@ func TestTheCallerGivesUp(t *testing.T) {
 func TestTextIsToldAsItComes(t *testing.T) {
 	url, _ := echoServer(t, nil)
 	var told []string
-	_, err := newClient(t, anthropic.Config{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), func(e adapters.Event) { told = append(told, e.Text) })
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), func(e adapters.Event) { told = append(told, e.Text) })
 	if err != nil || strings.Join(told, "|") != "ok" {
 		t.Errorf("told %q, err %v", told, err)
 	}
@@ -244,28 +244,28 @@ func TestAvailable(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	if said, err := newClient(t, anthropic.Config{Model: "a", BaseURL: server.URL}).Available(t.Context()); err != nil || said != "has the model" {
+	if said, err := newClient(t, adapters.Profile{Model: "a", BaseURL: server.URL}).Available(t.Context()); err != nil || said != "has the model" {
 		t.Errorf("%q, %v", said, err)
 	}
 	// A name that is not in the list may be served all the same (ADP-5).
-	if said, err := newClient(t, anthropic.Config{Model: "c", BaseURL: server.URL}).Available(t.Context()); err != nil || said != "answers, and lists a, b and not this one" {
+	if said, err := newClient(t, adapters.Profile{Model: "c", BaseURL: server.URL}).Available(t.Context()); err != nil || said != "answers, and lists a, b and not this one" {
 		t.Errorf("%q, %v", said, err)
 	}
 	bare := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(bare.Close)
-	if said, err := newClient(t, anthropic.Config{Model: "c", BaseURL: bare.URL}).Available(t.Context()); err != nil || said != "answers" {
+	if said, err := newClient(t, adapters.Profile{Model: "c", BaseURL: bare.URL}).Available(t.Context()); err != nil || said != "answers" {
 		t.Errorf("a server without a list: %q, %v", said, err)
 	}
 }
 
 func TestConfiguration(t *testing.T) {
-	for name, cfg := range map[string]anthropic.Config{
+	for name, cfg := range map[string]adapters.Profile{
 		"no model":    {BaseURL: "http://h"},
 		"no scheme":   {Model: "m", BaseURL: "localhost:1"},
 		"a password":  {Model: "m", BaseURL: "https://me:hunter2@host"},
 		"a split key": {Model: "m", Key: secret.New("hunter2\nX-Evil: 1")},
 	} {
-		_, err := anthropic.New(cfg)
+		_, err := anthropic.New(cfg, adapters.Deps{})
 		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: err = %v", name, err)
 		}
@@ -274,7 +274,7 @@ func TestConfiguration(t *testing.T) {
 	if company.CodeOf(err) != company.EModelAuth || !strings.Contains(err.Error(), "ANTHROPIC_API_KEY is NOT SET") {
 		t.Errorf("without a key: %v", err)
 	}
-	info := newClient(t, anthropic.Config{Model: "m", Key: secret.New("k"), ContextTokens: 4096}).Info()
+	info := newClient(t, adapters.Profile{Model: "m", Key: secret.New("k"), ContextTokens: 4096}).Info()
 	if info.ContextTokens != 4096 || info.MaxOutput != 1024 {
 		t.Errorf("info = %+v", info)
 	}
@@ -289,8 +289,8 @@ func TestKeyIsNotLogged(t *testing.T) {
 		}
 		return ""
 	})
-	cfg := anthropic.Config{Model: "m", BaseURL: url, Key: secret.New(adaptertest.Canary), Log: slog.New(slog.NewTextHandler(&log, nil))}
-	adaptertest.Chat(t, newClient(t, cfg), conversation())
+	cfg := adapters.Profile{Model: "m", BaseURL: url, Key: secret.New(adaptertest.Canary)}
+	adaptertest.Chat(t, adaptertest.Open(t, anthropic.New, cfg, adapters.Deps{Log: slog.New(slog.NewTextHandler(&log, nil))}), conversation())
 	slog.New(slog.NewTextHandler(&log, nil)).Info("config", "cfg", cfg)
 	if log.Len() == 0 || strings.Contains(log.String(), "canary") {
 		t.Errorf("log: %s", log.String())

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"company/internal/adapters"
+	"company/internal/adapters/exchange"
 )
 
 // Chat sends the conversation and returns the model's whole reply.
@@ -20,24 +20,8 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 	if onEvent == nil {
 		onEvent = func(adapters.Event) {}
 	}
-	for {
-		sent := c.toWire(req)
-		resp, err := c.sendOnce(ctx, req, sent, onEvent)
-		var refusal *adapters.Error
-		if !errors.As(err, &refusal) {
-			return resp, err
-		}
-		if c.dropParameter(refusal, sent) {
-			c.cfg.Log.InfoContext(ctx, "the model's server refuses a parameter; sending the request without it", "model", c.cfg.Model, "refusal", refusal.Message)
-			continue
-		}
-		if refusal.Status == http.StatusNotFound {
-			if names, lerr := c.listModels(ctx); lerr == nil && len(names) > 0 && !slices.Contains(names, c.cfg.Model) {
-				err = c.modelMissing(cmp.Or(refusal.Message, "no such model"), names)
-			}
-		}
-		return resp, err
-	}
+	return exchange.Send(ctx, c.http, c.cfg.Model, func() sdk.MessageNewParams { return c.toWire(req) },
+		func(sent sdk.MessageNewParams) (adapters.Response, error) { return c.sendOnce(ctx, req, sent, onEvent) }, c.dropParameter, c.listModels)
 }
 
 // sendOnce is one request and its reply.
@@ -147,7 +131,7 @@ func (r *reply) addCounts(input, read, written, output int64) {
 
 // hasCount reports whether there is a count that can be true.
 func (r *reply) hasCount(c *Client, req adapters.Request) bool {
-	return r.usage.Believable(req, c.maxTokens(req), r.byteSize())
+	return r.usage.Believable(req, req.Limit(c.Info()), r.byteSize())
 }
 
 // toResponse makes the reply that the company sees. The reason for its end comes
@@ -171,8 +155,7 @@ func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, 
 	// with the next request, which carries what there is of it.
 	o := opaque{Model: c.cfg.Model}
 	keep := false
-	seen := map[string]bool{}
-	for i, p := range r.blocks {
+	for _, p := range r.blocks {
 		switch p.kind {
 		case "text":
 			resp.Message.Content += p.text.String()
@@ -187,15 +170,11 @@ func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, 
 			if p.name == "" && resp.Finish == adapters.FinishStop {
 				return fail(adapters.MalformedReply, "a tool call without a name")
 			}
-			id := p.id
-			for n := i; id == "" || seen[id]; n++ {
-				id = fmt.Sprintf("call_%d_%d", len(req.Messages), n)
-			}
-			seen[id] = true
-			resp.Message.ToolCalls = append(resp.Message.ToolCalls, adapters.ToolCall{ID: id, Name: p.name, Arguments: cmp.Or(p.text.String(), p.input)})
+			resp.Message.ToolCalls = append(resp.Message.ToolCalls, adapters.ToolCall{ID: p.id, Name: p.name, Arguments: cmp.Or(p.text.String(), p.input)})
 			o.Blocks = append(o.Blocks, block{Kind: "call"})
 		}
 	}
+	req.PairCalls(resp.Message.ToolCalls)
 	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 && strings.TrimSpace(resp.Message.Content) == "" {
 		return fail(adapters.MalformedReply, "the reply is empty")
 	}
@@ -207,7 +186,7 @@ func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, 
 		resp.Message.Opaque = raw
 	}
 	if !r.hasCount(c, req) {
-		resp.Usage = adapters.Estimate(req, c.maxTokens(req), r.byteSize())
+		resp.Usage = adapters.Estimate(req, req.Limit(c.Info()), r.byteSize())
 	}
 	return resp, nil
 }

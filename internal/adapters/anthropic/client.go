@@ -13,22 +13,16 @@ package anthropic
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
-	"company/internal/company"
-	"company/internal/secret"
 )
 
 // Standard is the address of Anthropic itself.
@@ -42,23 +36,9 @@ const (
 	defaultOutput = 8192
 )
 
-// Config of one model. The zero value of a field means its default.
-type Config struct {
-	Model         string
-	BaseURL       string // default Standard
-	Key           secret.Value
-	ContextTokens int
-	MaxOutput     int
-	Price         adapters.Price
-
-	FirstToken, Idle time.Duration
-	MaxReply         int64
-	Log              *slog.Logger
-}
-
 // Client is one model. It is an adapters.Model.
 type Client struct {
-	cfg    Config
+	cfg    adapters.Profile
 	api    sdk.MessageService
 	http   *exchange.Client
 	quirks quirks
@@ -75,46 +55,31 @@ var (
 	_ adapters.Available = (*Client)(nil)
 )
 
-// New checks the configuration and makes a client. It does not connect.
-func New(cfg Config) (*Client, error) {
-	var err error
-	if cfg.BaseURL, err = exchange.Base(cmp.Or(cfg.BaseURL, Standard), "https://host"); err != nil {
+// New checks the profile and makes a client. It does not connect.
+func New(p adapters.Profile, deps adapters.Deps) (*Client, error) {
+	client, err := exchange.Open(&p, deps, Standard, "https://host", exchange.Config{Body: wrapEvents})
+	if err != nil {
 		return nil, err
 	}
-	cfg.BaseURL = strings.TrimSuffix(cfg.BaseURL, "/v1")
-	if cfg.Model == "" {
-		return nil, company.E(company.EConfig, "no model is named")
-	}
-	if err := exchange.CheckKey(cfg.Key); err != nil {
-		return nil, err
-	}
-	cfg.ContextTokens = cmp.Or(cfg.ContextTokens, defaultContext)
-	cfg.MaxOutput = cmp.Or(cfg.MaxOutput, min(defaultOutput, cfg.ContextTokens/4))
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	client := exchange.NewClient(exchange.Config{Key: cfg.Key, FirstToken: cfg.FirstToken, Idle: cfg.Idle, MaxReply: cfg.MaxReply, Body: wrapEvents})
+	p.BaseURL = strings.TrimSuffix(p.BaseURL, "/v1")
+	p.ContextTokens = cmp.Or(p.ContextTokens, defaultContext)
+	p.MaxOutput = cmp.Or(p.MaxOutput, min(defaultOutput, p.ContextTokens/4))
 	// Not NewClient: that one reads keys, addresses and files of credentials
 	// from the environment.
-	opts := []option.RequestOption{option.WithBaseURL(cfg.BaseURL + "/"), option.WithMaxRetries(0), option.WithHTTPClient(client.HTTP)}
-	if cfg.Key.Set() {
-		opts = append(opts, option.WithAPIKey(cfg.Key.Reveal()))
+	opts := []option.RequestOption{option.WithBaseURL(p.BaseURL + "/"), option.WithMaxRetries(0), option.WithHTTPClient(client.HTTP)}
+	if p.Key.Set() {
+		opts = append(opts, option.WithAPIKey(p.Key.Reveal()))
 	}
-	return &Client{cfg: cfg, api: sdk.NewMessageService(opts...), http: client}, nil
+	return &Client{cfg: p, api: sdk.NewMessageService(opts...), http: client}, nil
 }
 
 // Factory makes the client of a profile; it is this adapter's line in the
 // registry.
 func Factory(p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
-	if p.BaseURL == "" && !p.Key.Set() {
-		name := cmp.Or(p.KeyEnv, "ANTHROPIC_API_KEY")
-		return nil, company.E(company.EModelAuth, fmt.Sprintf("model profile %q has no key", p.Name)).
-			Because(name + " is NOT SET").Fix("export " + name + "=...")
+	if err := exchange.RequireKey(p, "ANTHROPIC_API_KEY"); err != nil {
+		return nil, err
 	}
-	return New(Config{
-		Model: p.Model, BaseURL: p.BaseURL, Key: p.Key, ContextTokens: p.ContextTokens, MaxOutput: p.MaxOutput,
-		Price: p.Price, Log: deps.Log,
-	})
+	return New(p, deps)
 }
 
 // Info describes the model.
@@ -142,26 +107,8 @@ func (c *Client) Available(ctx context.Context) (string, error) {
 	if adapters.KindOf(err) != adapters.BadRequest {
 		return "has the model", err
 	}
-	names, lerr := c.listModels(ctx)
-	switch {
-	case adapters.KindOf(lerr) == adapters.BadRequest: // it has no such list
-		return "answers", nil
-	case lerr != nil:
-		return "", lerr
-	case len(names) == 0 || slices.Contains(names, c.cfg.Model):
-		return "answers", nil
-	case c.cfg.BaseURL != Standard:
-		return "answers, and lists " + c.http.Hide(strings.Join(names[:min(len(names), 5)], ", ")) + " and not this one", nil
-	}
-	return "", c.modelMissing("the server has no model "+c.cfg.Model, names)
-}
-
-// modelMissing is the error of a model that the server has not, with those that it
-// has.
-func (c *Client) modelMissing(what string, names []string) error {
-	return &adapters.Error{Kind: adapters.BadRequest, Status: http.StatusNotFound,
-		Message: c.http.Hide(what + "; it has: " + strings.Join(names, ", ")),
-		Fix:     "name one of the models that the server has in company.yaml"}
+	names, err := c.listModels(ctx)
+	return c.http.Availability(c.cfg.Model, c.cfg.BaseURL == Standard, names, err)
 }
 
 // listModels names the server's models.

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -17,28 +16,22 @@ func wrapEvents(req *http.Request, body exchange.Body, ex *exchange.Exchange) ex
 	if !strings.HasSuffix(req.URL.Path, "/v1/messages") {
 		return body
 	}
-	return &eventBody{Body: body, lines: bufio.NewReaderSize(body, 32<<10), ex: ex}
+	b := &eventBody{}
+	b.Rewriter = exchange.NewRewriter(body, ex, b.next)
+	return b
 }
 
 // eventBody is the reply as the SDK reads it: one event with its name for each
 // data line. The SDK drops events without names, which some servers send, and
 // loses an error that is not an event; errors end the body here.
 type eventBody struct {
-	exchange.Body
-	lines *bufio.Reader
-	ex    *exchange.Exchange
-
+	*exchange.Rewriter
 	started bool
-	exchange.Pending
-}
-
-func (b *eventBody) Read(p []byte) (int, error) {
-	return b.Deliver(p, b.next)
 }
 
 // next takes one line of the body.
 func (b *eventBody) next() {
-	line, err := b.ex.ReadLine(b.lines)
+	line, err := b.Ex.ReadLine(b.Lines)
 	b.Err = err
 	if err != nil && !errors.Is(err, io.EOF) {
 		return // half a line is no line
@@ -56,13 +49,13 @@ func (b *eventBody) next() {
 	case b.started:
 		return
 	default: // no stream of events at all
-		rest, rerr := b.ex.ReadRest(b.lines)
+		rest, rerr := b.Ex.ReadRest(b.Lines)
 		if rerr != nil {
 			b.Err = rerr
 			return
 		}
 		if doc := append(line, rest...); doc[0] == '<' || exchange.ErrorIn(doc) != nil {
-			b.ex.Said = exchange.Parse(doc)
+			b.Ex.Said = exchange.Parse(doc)
 		}
 		b.Err = io.EOF
 		return
@@ -76,7 +69,7 @@ func (b *eventBody) next() {
 		return // not an event: without an end, the reply is none
 	}
 	if event.Type == "error" {
-		b.ex.Said, b.Err = exchange.Parse(data), io.EOF
+		b.Ex.Said, b.Err = exchange.Parse(data), io.EOF
 		return
 	}
 	b.Out = append(append([]byte("event: "+strings.Join(strings.Fields(event.Type), "")+"\ndata: "), data...), "\n\n"...)

@@ -39,17 +39,13 @@ type blocks = []sdk.ContentBlockParamUnion
 
 // toWire translates a request.
 func (c *Client) toWire(req adapters.Request) sdk.MessageNewParams {
-	out := sdk.MessageNewParams{Model: c.cfg.Model, MaxTokens: int64(c.maxTokens(req))}
+	out := sdk.MessageNewParams{Model: c.cfg.Model, MaxTokens: int64(req.Limit(c.Info()))}
 	if req.Temperature != nil && !c.quirks.noTemperature.Load() {
 		out.Temperature = param.NewOpt(*req.Temperature)
 	}
 	for _, t := range req.Tools {
-		schema := t.Schema
-		if len(schema) == 0 {
-			schema = json.RawMessage(`{"type":"object","properties":{}}`)
-		}
 		out.Tools = append(out.Tools, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{
-			Name: t.Name, Description: param.NewOpt(t.Description), InputSchema: param.Override[sdk.ToolInputSchemaParam](schema),
+			Name: t.Name, Description: param.NewOpt(t.Description), InputSchema: param.Override[sdk.ToolInputSchemaParam](t.WireSchema()),
 		}})
 	}
 	var system []string
@@ -76,13 +72,6 @@ func (c *Client) toWire(req adapters.Request) sdk.MessageNewParams {
 		setCacheMarks(&out)
 	}
 	return out
-}
-
-func (c *Client) maxTokens(req adapters.Request) int {
-	if req.MaxTokens > 0 {
-		return req.MaxTokens
-	}
-	return c.cfg.MaxOutput
 }
 
 // nonEmptyText is s, or what stands for nothing.
@@ -210,9 +199,6 @@ func setCacheMarks(out *sdk.MessageNewParams) {
 // dropParameter reads a refusal for the name of a parameter that this server does not
 // take, and reports whether the same request is worth sending without it.
 func (c *Client) dropParameter(refusal *adapters.Error, sent sdk.MessageNewParams) bool {
-	if refusal.Kind != adapters.BadRequest {
-		return false
-	}
 	words := strings.ToLower(refusal.Message)
 	switch {
 	case strings.Contains(words, "temperature") && sent.Temperature.Valid():

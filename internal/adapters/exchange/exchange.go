@@ -10,13 +10,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"company/internal/company"
 	"company/internal/secret"
 )
 
@@ -24,7 +22,7 @@ import (
 const (
 	DefaultFirstToken = 5 * time.Minute
 	DefaultIdle       = 300 * time.Second
-	DefaultMaxReply   = 10 << 20
+	maxReply          = 10 << 20 // bytes of one reply without its framing
 	// wireFactor is how many bytes may travel for one of the reply's own: a
 	// stream of single tokens has some hundred bytes of framing around each.
 	wireFactor = 256
@@ -38,7 +36,6 @@ type Config struct {
 	Key        secret.Value  // taken out of whatever servers say
 	FirstToken time.Duration // from the request to the first piece of the reply; default 5m
 	Idle       time.Duration // between two pieces; default 300s
-	MaxReply   int64         // bytes of one reply without its framing; default 10 MiB
 	Bearer     bool          // every request carries the key as a bearer token
 	// Body, when set, wraps the body of each reply with status 200.
 	Body func(req *http.Request, body Body, ex *Exchange) Body
@@ -54,6 +51,7 @@ type Body interface {
 // that Begin began.
 type Client struct {
 	HTTP      *http.Client
+	Log       *slog.Logger
 	cfg       Config
 	transport *http.Transport
 }
@@ -62,11 +60,10 @@ type Client struct {
 func NewClient(cfg Config) *Client {
 	cfg.FirstToken = cmp.Or(cfg.FirstToken, DefaultFirstToken)
 	cfg.Idle = cmp.Or(cfg.Idle, DefaultIdle)
-	cfg.MaxReply = cmp.Or(cfg.MaxReply, int64(DefaultMaxReply))
 	// Proxy and CA settings are the operator's own, from the environment.
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
-	return &Client{cfg: cfg, transport: transport, HTTP: &http.Client{
+	return &Client{cfg: cfg, transport: transport, Log: slog.New(slog.DiscardHandler), HTTP: &http.Client{
 		Transport: &recorder{next: transport, cfg: cfg},
 		// A redirect would carry the conversation to a host that is not
 		// configured.
@@ -78,28 +75,6 @@ func NewClient(cfg Config) *Client {
 // contexts.
 func (c *Client) Close() error {
 	c.transport.CloseIdleConnections()
-	return nil
-}
-
-// Base checks an address and takes the slash off its end.
-func Base(address, like string) (string, error) {
-	base := strings.TrimRight(address, "/")
-	u, err := url.Parse(base)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return "", company.E(company.EConfig, "base_url is no web address").Fix("write it like " + like)
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		// A password there would be printed with every connection error.
-		return "", company.E(company.EConfig, "base_url holds more than an address").Fix("keep keys in the variable that api_key_env names")
-	}
-	return base, nil
-}
-
-// CheckKey refuses a key that cannot travel in a header.
-func CheckKey(key secret.Value) error {
-	if strings.ContainsFunc(key.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }) {
-		return company.E(company.EModelAuth, "the key holds characters that no key has").Fix("set the variable that api_key_env names anew")
-	}
 	return nil
 }
 
@@ -154,7 +129,7 @@ func (ex *Exchange) resetTimer(d time.Duration, cause error) {
 // now without its framing. One over the limit ends the exchange.
 func (ex *Exchange) Grew(size int) {
 	ex.resetTimer(ex.client.cfg.Idle, errIdle)
-	if int64(size) > ex.client.cfg.MaxReply {
+	if size > maxReply {
 		ex.cancel(ex.markTooBig())
 	}
 }

@@ -51,7 +51,7 @@ func (ex *Exchange) classifyError(err error) error {
 	cause := context.Cause(ex.ctx)
 	switch {
 	case ex.tooBig.Load():
-		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status, Message: fmt.Sprintf("the reply is larger than %d bytes", cfg.MaxReply), Err: errTooBig, Unanswered: true}
+		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status, Message: fmt.Sprintf("the reply is larger than %d bytes", maxReply), Err: errTooBig, Unanswered: true}
 	case errors.Is(cause, errFirstToken):
 		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("nothing came within %s", cfg.FirstToken), Err: ex.markUnbegun(cause), Unanswered: true}
 	case errors.Is(cause, errIdle), errors.Is(cause, errTail):

@@ -48,7 +48,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Body = io.NopCloser(bytes.NewReader(body))
 		return resp, nil
 	}
-	var body Body = &limitedBody{body: resp.Body, left: wireFactor * r.cfg.MaxReply, ex: ex}
+	var body Body = &limitedBody{body: resp.Body, left: wireFactor * maxReply, ex: ex}
 	if r.cfg.Body != nil {
 		body = r.cfg.Body(req, body, ex)
 	}
@@ -88,7 +88,7 @@ func (ex *Exchange) ReadLine(r *bufio.Reader) ([]byte, error) {
 	for {
 		piece, err := r.ReadSlice('\n')
 		line = append(line, piece...)
-		if int64(len(line)) > ex.maxLine() {
+		if int64(len(line)) > maxLine {
 			return nil, ex.markTooBig()
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
@@ -100,15 +100,15 @@ func (ex *Exchange) ReadLine(r *bufio.Reader) ([]byte, error) {
 // ReadRest reads what there is of a reply's body in one document, which is no
 // longer than the reply may be.
 func (ex *Exchange) ReadRest(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, ex.maxLine()+1))
-	if err == nil && int64(len(data)) > ex.maxLine() {
+	data, err := io.ReadAll(io.LimitReader(r, maxLine+1))
+	if err == nil && int64(len(data)) > maxLine {
 		return nil, ex.markTooBig()
 	}
 	return data, err
 }
 
 // maxLine leaves room for the frame around a reply that comes in one piece.
-func (ex *Exchange) maxLine() int64 { return ex.client.cfg.MaxReply + 64<<10 }
+const maxLine = maxReply + 64<<10
 
 // limitedBody counts the bytes on the wire and fails beyond the limit.
 type limitedBody struct {

@@ -68,7 +68,7 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 func (c *Client) toWire(req adapters.Request, f facts) (*api.ChatRequest, error) {
 	yes, no := true, false
 	out := &api.ChatRequest{
-		Model: f.model, Stream: &yes, Options: map[string]any{"num_ctx": f.context, "num_predict": c.maxTokens(req)},
+		Model: f.model, Stream: &yes, Options: map[string]any{"num_ctx": f.context, "num_predict": req.Limit(c.Info())},
 		// Without these the server drops the oldest messages silently.
 		Truncate: &no, Shift: &no,
 	}
@@ -91,27 +91,16 @@ func (c *Client) toWire(req adapters.Request, f facts) (*api.ChatRequest, error)
 		out.Messages = append(out.Messages, w)
 	}
 	for _, t := range req.Tools {
-		schema := t.Schema
-		if len(schema) == 0 {
-			schema = json.RawMessage(`{"type":"object","properties":{}}`)
-		}
 		w := api.Tool{Type: "function", Function: api.ToolFunction{Name: t.Name, Description: t.Description}}
 		// The server reads a schema into the same struct, which keeps types,
 		// descriptions and required members, and drops the finer rules: a call
 		// that breaks those is answered with the whole schema.
-		if err := json.Unmarshal(schema, &w.Function.Parameters); err != nil {
+		if err := json.Unmarshal(t.WireSchema(), &w.Function.Parameters); err != nil {
 			return nil, company.E(company.EInternal, "the schema of "+t.Name+" cannot be sent").Wrap(err)
 		}
 		out.Tools = append(out.Tools, w)
 	}
 	return out, nil
-}
-
-func (c *Client) maxTokens(req adapters.Request) int {
-	if req.MaxTokens > 0 {
-		return req.MaxTokens
-	}
-	return c.Info().MaxOutput
 }
 
 var (

@@ -14,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -33,7 +32,6 @@ import (
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
 	"company/internal/company"
-	"company/internal/secret"
 )
 
 const (
@@ -54,27 +52,10 @@ const (
 	mostContext    = 100_000_000 // tokens that a server is believed to tell of
 )
 
-// Config of one model. The zero value of a field means its default.
-type Config struct {
-	Model         string
-	BaseURL       string // default Standard
-	Key           secret.Value
-	ContextTokens int // num_ctx; default: the model's own limit, at most 32768
-	MaxOutput     int // tokens of one reply; default a quarter of the context, at most 8192
-	Price         adapters.Price
-	// Unchosen: Model is what stands in for none. Where it is not installed the
-	// first installed one that can call tools is taken.
-	Unchosen bool
-
-	FirstToken, Idle time.Duration // default 15m
-	MaxReply         int64
-	Log              *slog.Logger
-}
-
 // Client is one model. It is an adapters.Model, and tells what its server
 // tells.
 type Client struct {
-	cfg  Config
+	cfg  adapters.Profile
 	api  *api.Client
 	http *exchange.Client
 	// signs: the module signs the requests with the user's key of Ollama's.
@@ -100,38 +81,29 @@ var (
 	_ adapters.Available  = (*Client)(nil)
 )
 
-// New checks the configuration and makes a client. It does not connect.
-func New(cfg Config) (*Client, error) {
-	var err error
-	if cfg.BaseURL, err = exchange.Base(cmp.Or(cfg.BaseURL, Standard), Standard); err != nil {
+// New checks the profile and makes a client. It does not connect. The context
+// (num_ctx) is by default the model's own limit, at most 32768, and a reply a
+// quarter of it, at most 8192. Where the model was not chosen and is not
+// installed, the first installed one that can call tools is taken.
+func New(p adapters.Profile, deps adapters.Deps) (*Client, error) {
+	// A proxy before the server may want the key.
+	client, err := exchange.Open(&p, deps, Standard, Standard, exchange.Config{Bearer: true, FirstToken: patience, Idle: patience, Body: wrapReplies})
+	if err != nil {
 		return nil, err
 	}
 	// Many write the address of its other protocol, which Ollama serves too.
-	cfg.BaseURL = strings.TrimSuffix(cfg.BaseURL, "/v1")
-	if cfg.Model == "" {
-		return nil, company.E(company.EConfig, "no model is named")
-	}
-	if err := exchange.CheckKey(cfg.Key); err != nil {
-		return nil, err
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	base, err := url.Parse(cfg.BaseURL)
+	p.BaseURL = strings.TrimSuffix(p.BaseURL, "/v1")
+	base, err := url.Parse(p.BaseURL)
 	if err != nil {
 		return nil, company.E(company.EConfig, "base_url is no web address").Wrap(err)
 	}
 	signs := base.Hostname() == cloud || envconfig.UseAuth()
-	if cfg.Key.Set() && base.Hostname() == cloud {
+	if p.Key.Set() && base.Hostname() == cloud {
 		// The module signs requests to this host, known by its spelling, with
 		// the user's own key of Ollama's. Where a key is given, that is the key.
 		base.Host, signs = strings.ToUpper(base.Host), envconfig.UseAuth()
 	}
-	// A proxy before the server may want the key.
-	client := exchange.NewClient(exchange.Config{
-		Key: cfg.Key, Bearer: true, FirstToken: cmp.Or(cfg.FirstToken, patience), Idle: cmp.Or(cfg.Idle, patience), MaxReply: cfg.MaxReply, Body: wrapReplies,
-	})
-	return &Client{cfg: cfg, api: api.NewClient(base, client.HTTP), http: client, signs: signs}, nil
+	return &Client{cfg: p, api: api.NewClient(base, client.HTTP), http: client, signs: signs}, nil
 }
 
 // cloud is Ollama's own service.
@@ -158,10 +130,7 @@ func (c *Client) identityError() error {
 // Factory makes the client of a profile; it is this adapter's line in the
 // registry.
 func Factory(p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
-	return New(Config{
-		Model: p.Model, BaseURL: p.BaseURL, Key: p.Key, ContextTokens: p.ContextTokens, MaxOutput: p.MaxOutput,
-		Price: p.Price, Unchosen: p.Unchosen, Log: deps.Log,
-	})
+	return New(p, deps)
 }
 
 // Info describes the model. Its size is the server's, and a cautious guess
@@ -255,7 +224,7 @@ func (c *Client) fetchFacts(ctx context.Context) (facts, error) {
 // Default is the model that is taken where none is chosen, and its description
 // for doctor and init. host is OLLAMA_HOST, or empty.
 func Default(ctx context.Context, host string) (model string, err error) {
-	c, err := New(Config{Model: Preferred, BaseURL: AddressOf(host), Unchosen: true})
+	c, err := New(adapters.Profile{Model: Preferred, BaseURL: AddressOf(host), Unchosen: true}, adapters.Deps{})
 	if err != nil {
 		return "", err
 	}

@@ -1,7 +1,6 @@
 package ollama
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -15,7 +14,9 @@ import (
 
 // wrapReplies wraps the replies, below the module that reads them.
 func wrapReplies(req *http.Request, body exchange.Body, ex *exchange.Exchange) exchange.Body {
-	return &watched{Body: body, stream: strings.HasSuffix(req.URL.Path, "/api/chat"), lines: bufio.NewReaderSize(body, 32<<10), ex: ex}
+	b := &watched{stream: strings.HasSuffix(req.URL.Path, "/api/chat")}
+	b.Rewriter = exchange.NewRewriter(body, ex, b.next)
+	return b
 }
 
 // watched is a reply as the module reads it: one document, or a stream of one a
@@ -23,24 +24,16 @@ func wrapReplies(req *http.Request, body exchange.Body, ex *exchange.Exchange) e
 // a whole reply for a count or a call's arguments that it cannot hold; both are
 // met here.
 type watched struct {
-	exchange.Body
+	*exchange.Rewriter
 	stream bool
-	lines  *bufio.Reader
-	ex     *exchange.Exchange
-
-	exchange.Pending
-}
-
-func (b *watched) Read(p []byte) (int, error) {
-	return b.Deliver(p, b.next)
 }
 
 // next takes one document of the body.
 func (b *watched) next() {
 	var doc []byte
 	if b.stream {
-		doc, b.Err = b.ex.ReadLine(b.lines)
-	} else if doc, b.Err = b.ex.ReadRest(b.lines); b.Err == nil {
+		doc, b.Err = b.Ex.ReadLine(b.Lines)
+	} else if doc, b.Err = b.Ex.ReadRest(b.Lines); b.Err == nil {
 		b.Err = io.EOF
 	}
 	if doc = bytes.TrimSpace(doc); len(doc) == 0 || b.Err != nil && !errors.Is(b.Err, io.EOF) {
@@ -50,7 +43,7 @@ func (b *watched) next() {
 		if said == nil {
 			said = exchange.Parse(doc) // a page says what it is
 		}
-		b.ex.Said, b.Err = said, io.EOF
+		b.Ex.Said, b.Err = said, io.EOF
 		return
 	}
 	if b.stream {

@@ -34,13 +34,13 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 // TestServers: ADP-1, malformed replies.
 func TestServers(t *testing.T) {
 	adaptertest.Exercise(t, adaptertest.Ollama(), func(t *testing.T, o adaptertest.Options) adapters.Model {
-		return newClient(t, ollama.Config{Model: "m", BaseURL: o.BaseURL, Key: o.Key, FirstToken: o.FirstToken, Idle: o.Idle})
+		return adaptertest.Open(t, ollama.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, adapters.Deps{FirstToken: o.FirstToken, Idle: o.Idle})
 	})
 }
 
-func newClient(t *testing.T, cfg ollama.Config) *ollama.Client {
+func newClient(t *testing.T, cfg adapters.Profile) *ollama.Client {
 	t.Helper()
-	return adaptertest.Open(t, ollama.New, cfg)
+	return adaptertest.Open(t, ollama.New, cfg, adapters.Deps{})
 }
 
 // library is a server with these models: what /api/show tells by name.
@@ -104,7 +104,7 @@ const (
 
 func TestWhatIsSent(t *testing.T) {
 	l := newLibrary(t, []string{"m"}, map[string]string{"m": withTools})
-	c := newClient(t, ollama.Config{Model: "m", BaseURL: l.URL + "/v1/"})
+	c := newClient(t, adapters.Profile{Model: "m", BaseURL: l.URL + "/v1/"})
 	zero := 0.0
 	req := adaptertest.Request()
 	req.Temperature = &zero
@@ -159,7 +159,7 @@ func TestSizes(t *testing.T) {
 		{"nonsense", `{"model_info":{"general.architecture":"x","x.context_length":-5}}`, 0, 0, 8192, 2048},
 	} {
 		l := newLibrary(t, nil, map[string]string{"m": c.shown})
-		m := newClient(t, ollama.Config{Model: "m", BaseURL: l.URL, ContextTokens: c.context, MaxOutput: c.output})
+		m := newClient(t, adapters.Profile{Model: "m", BaseURL: l.URL, ContextTokens: c.context, MaxOutput: c.output})
 		if got := m.Info().ContextTokens; got != max(c.context, 8192) && got != c.context {
 			t.Errorf("%s: %d before the server told", c.name, got)
 		}
@@ -185,7 +185,7 @@ func TestUnchosen(t *testing.T) {
 		{"none with tools", []string{"nomic:latest", "gemma:2b"}, map[string]string{"nomic:latest": embedding, "gemma:2b": noTools}, "gemma:2b", false},
 	} {
 		l := newLibrary(t, c.names, c.shown)
-		m := newClient(t, ollama.Config{Model: ollama.Preferred, BaseURL: l.URL, Unchosen: true})
+		m := newClient(t, adapters.Profile{Model: ollama.Preferred, BaseURL: l.URL, Unchosen: true})
 		tools, err := m.Tools(t.Context())
 		if err != nil || m.Info().Model != c.want || tools != c.tools {
 			t.Errorf("%s: %s, tools %v, %v", c.name, m.Info().Model, tools, err)
@@ -198,7 +198,7 @@ func TestUnchosen(t *testing.T) {
 	if _, err := ollama.Default(t.Context(), l.URL); company.CodeOf(err) != company.EModel || !strings.Contains(err.Error(), "no other model") {
 		t.Errorf("nothing that can chat: %v", err)
 	}
-	chosen := newClient(t, ollama.Config{Model: ollama.Preferred, BaseURL: l.URL})
+	chosen := newClient(t, adapters.Profile{Model: ollama.Preferred, BaseURL: l.URL})
 	_, err := chosen.Available(t.Context())
 	var e *adapters.Error
 	if !errors.As(err, &e) || e.Status != 404 || e.Fix != "ollama pull llama3" || !strings.Contains(e.Message, "nomic:latest") {
@@ -239,7 +239,7 @@ func TestUnlisted(t *testing.T) {
 		_, _ = io.WriteString(w, `{"model":"m","message":{"role":"assistant","content":"ok"},"done":true,"prompt_eval_count":1,"eval_count":1}`+"\n")
 	}))
 	t.Cleanup(server.Close)
-	m := newClient(t, ollama.Config{Model: "Alias:latest", BaseURL: server.URL, ContextTokens: 5000})
+	m := newClient(t, adapters.Profile{Model: "Alias:latest", BaseURL: server.URL, ContextTokens: 5000})
 	adapters.Prepare(t.Context(), m)
 	for range 2 {
 		if resp, err := m.Chat(t.Context(), adaptertest.Request(), nil); err != nil || resp.Message.Content != "ok" {
@@ -301,7 +301,7 @@ func TestNobodyListens(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	m := newClient(t, ollama.Config{Model: "llama3", BaseURL: "http://" + address, Unchosen: true})
+	m := newClient(t, adapters.Profile{Model: "llama3", BaseURL: "http://" + address, Unchosen: true})
 	_, err = m.Chat(t.Context(), adaptertest.Request(), nil)
 	var e *adapters.Error
 	if !errors.As(err, &e) || e.Kind != adapters.Unreachable || e.Unanswered {
@@ -333,7 +333,7 @@ func TestServerComesLate(t *testing.T) {
 		_, _ = io.WriteString(w, noTools)
 	}))
 	t.Cleanup(server.Close)
-	m := newClient(t, ollama.Config{Model: "m", BaseURL: server.URL})
+	m := newClient(t, adapters.Profile{Model: "m", BaseURL: server.URL})
 	adapters.Prepare(t.Context(), m)
 	if _, err := m.Tools(t.Context()); adapters.KindOf(err) != adapters.Overloaded {
 		t.Errorf("%v", err)
@@ -359,7 +359,7 @@ func TestTheCallerGivesUp(t *testing.T) {
 	stopped := company.E(company.EStopped, "stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() { <-started; cancel(stopped) }()
-	_, err := newClient(t, ollama.Config{Model: "m", BaseURL: server.URL}).Chat(ctx, adaptertest.Request(), nil)
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: server.URL}).Chat(ctx, adaptertest.Request(), nil)
 	var unbegun *adapters.Unbegun
 	if !errors.Is(err, stopped) || adapters.KindOf(err) != "" || !errors.As(err, &unbegun) {
 		t.Errorf("err = %v, want the caller's cause, and that nothing came", err)
@@ -368,7 +368,7 @@ func TestTheCallerGivesUp(t *testing.T) {
 
 func TestAvailable(t *testing.T) {
 	l := newLibrary(t, []string{"m"}, map[string]string{"m": noTools})
-	said, err := newClient(t, ollama.Config{Model: "m", BaseURL: l.URL}).Available(t.Context())
+	said, err := newClient(t, adapters.Profile{Model: "m", BaseURL: l.URL}).Available(t.Context())
 	if err != nil || said != "has m, 8192 tokens of context" {
 		t.Errorf("%q, %v", said, err)
 	}
@@ -379,7 +379,7 @@ func TestAvailable(t *testing.T) {
 	t.Cleanup(hung.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := newClient(t, ollama.Config{Model: "m", BaseURL: hung.URL}).Available(ctx); adapters.KindOf(err) != adapters.TimedOut {
+	if _, err := newClient(t, adapters.Profile{Model: "m", BaseURL: hung.URL}).Available(ctx); adapters.KindOf(err) != adapters.TimedOut {
 		t.Errorf("a server that hangs: %v", err)
 	}
 }
@@ -397,7 +397,7 @@ func TestSigning(t *testing.T) {
 	t.Cleanup(server.Close)
 	ask := func(base, key string) error {
 		sent = nil
-		_, err := newClient(t, ollama.Config{Model: "m", BaseURL: base, Key: secret.New(key)}).Available(t.Context())
+		_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: base, Key: secret.New(key)}).Available(t.Context())
 		return err
 	}
 	if err := ask(server.URL, ""); err != nil || len(sent) != 1 || sent[0] != "" {
@@ -463,13 +463,13 @@ func TestAddressOf(t *testing.T) {
 }
 
 func TestConfiguration(t *testing.T) {
-	for name, cfg := range map[string]ollama.Config{
+	for name, cfg := range map[string]adapters.Profile{
 		"no model":    {BaseURL: "http://h"},
 		"no scheme":   {Model: "m", BaseURL: "localhost:11434"},
 		"a password":  {Model: "m", BaseURL: "https://me:hunter2@host"},
 		"a split key": {Model: "m", Key: secret.New("hunter2\nX-Evil: 1")},
 	} {
-		_, err := ollama.New(cfg)
+		_, err := ollama.New(cfg, adapters.Deps{})
 		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: err = %v", name, err)
 		}

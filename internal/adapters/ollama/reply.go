@@ -2,7 +2,6 @@ package ollama
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -51,9 +50,9 @@ func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, 
 	if r.last.DoneReason == "length" {
 		resp.Finish = adapters.FinishLength
 	}
-	counted := resp.Usage.Believable(req, c.maxTokens(req), r.byteSize())
+	counted := resp.Usage.Believable(req, req.Limit(c.Info()), r.byteSize())
 	if !counted {
-		resp.Usage = adapters.Estimate(req, c.maxTokens(req), r.byteSize())
+		resp.Usage = adapters.Estimate(req, req.Limit(c.Info()), r.byteSize())
 	}
 	garbage := func(why string) (adapters.Response, error) {
 		e := &adapters.Error{Kind: adapters.MalformedReply, Status: http.StatusOK, Message: why, Unanswered: !counted}
@@ -62,18 +61,13 @@ func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, 
 		}
 		return adapters.Response{}, e
 	}
-	seen := map[string]bool{}
-	for i, call := range r.calls {
+	for _, call := range r.calls {
 		if call.Name == "" {
 			return garbage("a tool call without a name")
 		}
-		// An answer is paired with its call by the id: one of each.
-		for n := i; call.ID == "" || seen[call.ID]; n++ {
-			call.ID = fmt.Sprintf("call_%d_%d", len(req.Messages), n)
-		}
-		seen[call.ID] = true
-		resp.Message.ToolCalls = append(resp.Message.ToolCalls, call)
 	}
+	req.PairCalls(r.calls)
+	resp.Message.ToolCalls = r.calls
 	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 && strings.TrimSpace(resp.Message.Content) == "" {
 		return garbage("the reply is empty")
 	}

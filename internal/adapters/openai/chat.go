@@ -1,15 +1,12 @@
 package openai
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"net/http"
-	"slices"
 
 	sdk "github.com/sashabaranov/go-openai"
 
 	"company/internal/adapters"
+	"company/internal/adapters/exchange"
 )
 
 // Chat sends the conversation and returns the model's whole reply.
@@ -17,29 +14,10 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 	if onEvent == nil {
 		onEvent = func(adapters.Event) {}
 	}
-	for {
-		sent := c.toWire(req)
-		resp, err := c.sendOnce(ctx, req, sent, onEvent)
-		var refusal *adapters.Error
-		if errors.As(err, &refusal) && c.dropParameter(refusal, sent) {
-			c.cfg.Log.InfoContext(ctx, "the model's server refuses a parameter; sending the request without it", "model", c.cfg.Model, "refusal", refusal.Message)
-			continue
-		}
-		if refusal != nil && refusal.Status == http.StatusNotFound {
-			err = c.withNames(ctx, refusal)
-		}
-		return resp, err
-	}
-}
-
-// withNames adds to "no such model" the names of those that there are, for the
-// choice of another one.
-func (c *Client) withNames(ctx context.Context, refusal *adapters.Error) error {
-	names, err := c.listModels(ctx)
-	if err != nil || len(names) == 0 || slices.Contains(names, c.cfg.Model) {
-		return refusal
-	}
-	return c.modelMissing(cmp.Or(refusal.Message, "no such model"), names)
+	return exchange.Send(ctx, c.http, c.cfg.Model, func() sdk.ChatCompletionRequest { return c.toWire(req) },
+		func(sent sdk.ChatCompletionRequest) (adapters.Response, error) {
+			return c.sendOnce(ctx, req, sent, onEvent)
+		}, c.dropParameter, c.listModels)
 }
 
 // sendOnce is one request and its reply.

@@ -13,11 +13,7 @@ package openai
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"log/slog"
 	"net/http"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,37 +22,17 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
-	"company/internal/company"
-	"company/internal/secret"
 )
 
 // Standard is the address of OpenAI itself.
 const Standard = "https://api.openai.com/v1"
 
-// defaultMaxOutput is that of a Config, in tokens.
+// defaultMaxOutput is that of a profile that names none, in tokens.
 const defaultMaxOutput = 8192
-
-// Config of one model behind one server. The zero value of a field means its
-// default.
-type Config struct {
-	Adapter       string // as Info tells it; default openai
-	Model         string
-	BaseURL       string // up to and with /v1; default Standard
-	Key           secret.Value
-	ContextTokens int
-	MaxOutput     int // tokens; default 8192, or less where the context is small
-	Price         adapters.Price
-	EchoReasoning bool
-
-	FirstToken time.Duration // from the request to the first piece of the reply; default 5m
-	Idle       time.Duration // between two pieces; default 300s
-	MaxReply   int64         // bytes of one reply on the wire; default 10 MiB
-	Log        *slog.Logger
-}
 
 // Client is one model. It is an adapters.Model.
 type Client struct {
-	cfg    Config
+	cfg    adapters.Profile
 	api    *sdk.Client
 	http   *exchange.Client
 	quirks quirks
@@ -79,57 +55,35 @@ type quirks struct {
 
 var _ adapters.Model = (*Client)(nil)
 
-// New checks the configuration and makes a client. It does not connect.
-func New(cfg Config) (*Client, error) {
-	var err error
-	if cfg.BaseURL, err = exchange.Base(cmp.Or(cfg.BaseURL, Standard), "https://host/v1"); err != nil {
+// New checks the profile and makes a client. It does not connect.
+func New(p adapters.Profile, deps adapters.Deps) (*Client, error) {
+	client, err := exchange.Open(&p, deps, Standard, "https://host/v1", exchange.Config{Body: wrapEvents})
+	if err != nil {
 		return nil, err
 	}
-	if cfg.Model == "" {
-		return nil, company.E(company.EConfig, "no model is named")
-	}
-	if err := exchange.CheckKey(cfg.Key); err != nil {
-		return nil, err
-	}
-	limits, own := limitsOf(cfg.BaseURL, cfg.Model), cfg.MaxOutput > 0
-	cfg.Adapter = cmp.Or(cfg.Adapter, "openai")
-	cfg.ContextTokens = cmp.Or(cfg.ContextTokens, limits.context)
-	if cfg.MaxOutput == 0 {
-		cfg.MaxOutput = cmp.Or(limits.output, defaultMaxOutput)
-		if quarter := cfg.ContextTokens / 4; quarter > 0 {
-			cfg.MaxOutput = min(cfg.MaxOutput, quarter)
+	limits, own := limitsOf(p.BaseURL, p.Model), p.MaxOutput > 0
+	p.Adapter = cmp.Or(p.Adapter, "openai")
+	p.ContextTokens = cmp.Or(p.ContextTokens, limits.context)
+	if p.MaxOutput == 0 {
+		p.MaxOutput = cmp.Or(limits.output, defaultMaxOutput)
+		if quarter := p.ContextTokens / 4; quarter > 0 {
+			p.MaxOutput = min(p.MaxOutput, quarter)
 		}
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-
-	client := exchange.NewClient(exchange.Config{Key: cfg.Key, FirstToken: cfg.FirstToken, Idle: cfg.Idle, MaxReply: cfg.MaxReply, Body: wrapEvents})
-	config := sdk.DefaultConfig(cfg.Key.Reveal())
-	config.BaseURL = cfg.BaseURL
+	config := sdk.DefaultConfig(p.Key.Reveal())
+	config.BaseURL = p.BaseURL
 	config.EmptyMessagesLimit = 1 << 31 // the reply's size and the clock are the limits
 	config.HTTPClient = client.HTTP
-	return &Client{cfg: cfg, api: sdk.NewClientWithConfig(config), http: client, output: own}, nil
+	return &Client{cfg: p, api: sdk.NewClientWithConfig(config), http: client, output: own}, nil
 }
 
 // Factory makes the client of a profile; it is this adapter's line in the
 // registry.
 func Factory(p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
-	if p.BaseURL == "" && !p.Key.Set() {
-		name := cmp.Or(p.KeyEnv, "OPENAI_API_KEY")
-		return nil, company.E(company.EModelAuth, fmt.Sprintf("model profile %q has no key", p.Name)).
-			Because(name + " is NOT SET").Fix("export " + name + "=...")
+	if err := exchange.RequireKey(p, "OPENAI_API_KEY"); err != nil {
+		return nil, err
 	}
-	return New(ConfigOf(p, deps))
-}
-
-// ConfigOf is the configuration that a profile asks for.
-func ConfigOf(p adapters.Profile, deps adapters.Deps) Config {
-	return Config{
-		Adapter: p.Adapter, Model: p.Model, BaseURL: p.BaseURL, Key: p.Key,
-		ContextTokens: p.ContextTokens, MaxOutput: p.MaxOutput, Price: p.Price,
-		EchoReasoning: p.EchoReasoning, Log: deps.Log,
-	}
+	return New(p, deps)
 }
 
 // Info describes the model.
@@ -190,33 +144,10 @@ func (c *Client) Close() error {
 	return c.http.Close()
 }
 
-// Available asks the server which models it serves: an *adapters.Error when
-// there is no server, or when OpenAI itself has not this one. Other servers
-// answer to names that they do not list (a router's variants, any name at all):
-// their lists are only reported.
+// Available asks the server which models it serves. See exchange.Availability.
 func (c *Client) Available(ctx context.Context) (string, error) {
 	names, err := c.listModels(ctx)
-	switch {
-	case adapters.KindOf(err) == adapters.BadRequest: // it has no such list
-		return "answers", nil
-	case err != nil:
-		return "", err
-	case len(names) == 0: // many compatible servers list nothing and serve any name
-		return "answers", nil
-	case slices.Contains(names, c.cfg.Model):
-		return "has the model", nil
-	case c.cfg.BaseURL != Standard:
-		return "answers, and lists " + c.http.Hide(strings.Join(names[:min(len(names), 5)], ", ")) + " and not this one", nil
-	}
-	return "", c.modelMissing("the server has no model "+c.cfg.Model, names)
-}
-
-// modelMissing is the error of a model that the server has not, with those that it
-// has.
-func (c *Client) modelMissing(what string, names []string) error {
-	return &adapters.Error{Kind: adapters.BadRequest, Status: http.StatusNotFound,
-		Message: c.http.Hide(what + "; it has: " + strings.Join(names, ", ")),
-		Fix:     "name one of the models that the server has in company.yaml"}
+	return c.http.Availability(c.cfg.Model, c.cfg.BaseURL == Standard, names, err)
 }
 
 // Address is where the server is.

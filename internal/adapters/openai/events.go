@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -19,31 +18,23 @@ func wrapEvents(req *http.Request, body exchange.Body, ex *exchange.Exchange) ex
 	if !strings.HasSuffix(req.URL.Path, "/chat/completions") {
 		return body
 	}
-	return &eventBody{body: body, lines: bufio.NewReaderSize(body, 32<<10), ex: ex}
+	b := &eventBody{}
+	b.Rewriter = exchange.NewRewriter(body, ex, b.next)
+	return b
 }
 
 // eventBody is the reply as go-openai reads it: data lines only. Comments,
 // blank lines and event names are dropped; errors end it; a server that
 // answers a request for a stream with one document has it turned into events.
 type eventBody struct {
-	body  exchange.Body
-	lines *bufio.Reader
-	ex    *exchange.Exchange
-
+	*exchange.Rewriter
 	started bool
 	event   string // the name of the event whose data comes
-	exchange.Pending
-}
-
-func (b *eventBody) Close() error { return b.body.Close() }
-
-func (b *eventBody) Read(p []byte) (int, error) {
-	return b.Deliver(p, b.next)
 }
 
 // next takes one line of the body.
 func (b *eventBody) next() {
-	line, err := b.ex.ReadLine(b.lines)
+	line, err := b.Ex.ReadLine(b.Lines)
 	b.Err = err
 	if err != nil && !errors.Is(err, io.EOF) {
 		return // half a line is no line
@@ -72,7 +63,7 @@ func (b *eventBody) next() {
 			if said == nil {
 				said = exchange.Parse(data)
 			}
-			b.ex.Said, b.Err = said, io.EOF
+			b.Ex.Said, b.Err = said, io.EOF
 			return
 		}
 	}
@@ -116,7 +107,7 @@ func isEventLine(line []byte) bool {
 // readDocument takes the rest of the body as one JSON text: an error, or a reply
 // that was not streamed. Anything else yields no events, which is no reply.
 func (b *eventBody) readDocument(first []byte) {
-	rest, err := b.ex.ReadRest(b.lines)
+	rest, err := b.Ex.ReadRest(b.Lines)
 	if err != nil {
 		b.Err = err
 		return
@@ -124,13 +115,13 @@ func (b *eventBody) readDocument(first []byte) {
 	b.Err = io.EOF
 	doc := append(first, rest...)
 	if said := exchange.ErrorIn(doc); said != nil {
-		b.ex.Said = said
+		b.Ex.Said = said
 		return
 	}
 	var reply map[string]json.RawMessage
 	var choices []map[string]json.RawMessage
 	if json.Unmarshal(doc, &reply) != nil || json.Unmarshal(reply["choices"], &choices) != nil {
-		b.ex.Said = exchange.Parse(doc)
+		b.Ex.Said = exchange.Parse(doc)
 		return
 	}
 	for _, choice := range choices {

@@ -26,13 +26,13 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 // TestServers: ADP-1, malformed replies.
 func TestServers(t *testing.T) {
 	adaptertest.Exercise(t, adaptertest.OpenAI(), func(t *testing.T, o adaptertest.Options) adapters.Model {
-		return newClient(t, openai.Config{Model: "m", BaseURL: o.BaseURL, Key: o.Key, FirstToken: o.FirstToken, Idle: o.Idle})
+		return adaptertest.Open(t, openai.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, adapters.Deps{FirstToken: o.FirstToken, Idle: o.Idle})
 	})
 }
 
-func newClient(t *testing.T, cfg openai.Config) *openai.Client {
+func newClient(t *testing.T, cfg adapters.Profile) *openai.Client {
 	t.Helper()
-	return adaptertest.Open(t, openai.New, cfg)
+	return adaptertest.Open(t, openai.New, cfg, adapters.Deps{})
 }
 
 // echoServer answers "ok" and keeps what it was sent; refuse, when it returns a
@@ -57,13 +57,13 @@ func TestWhatIsSent(t *testing.T) {
 		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c2", ToolName: "read_file", Content: "no JSON"},
 		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c3", ToolName: "read_file", Content: "no path"},
 	)
-	resp := adaptertest.Chat(t, newClient(t, openai.Config{Model: "m", BaseURL: url}), req)
+	resp := adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "m", BaseURL: url}), req)
 	if string(resp.Message.Opaque) != `{"reasoning_content":"hm"}` {
 		t.Errorf("opaque = %s", resp.Message.Opaque)
 	}
-	adaptertest.Chat(t, newClient(t, openai.Config{Model: "m", BaseURL: url, EchoReasoning: true}), req)
-	adaptertest.Chat(t, newClient(t, openai.Config{Model: "gpt-5-mini", BaseURL: url}), req)
-	adaptertest.Chat(t, newClient(t, openai.Config{Model: "gpt-6-sol", BaseURL: url}), req)
+	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "m", BaseURL: url, EchoReasoning: true}), req)
+	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "gpt-5-mini", BaseURL: url}), req)
+	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "gpt-6-sol", BaseURL: url}), req)
 
 	plain, echo, gpt5, gpt6 := bodies()[0].Body, bodies()[1].Body, bodies()[2].Body, bodies()[3].Body
 	messages := plain["messages"].([]any)
@@ -123,7 +123,7 @@ func TestServersThatRefuseAParameter(t *testing.T) {
 				}
 				return ""
 			})
-			c := newClient(t, openai.Config{Model: tt.model, BaseURL: url})
+			c := newClient(t, adapters.Profile{Model: tt.model, BaseURL: url})
 			req := adaptertest.Request()
 			if tt.sent != nil {
 				req = tt.sent(req)
@@ -137,7 +137,7 @@ func TestServersThatRefuseAParameter(t *testing.T) {
 	}
 	t.Run("for good", func(t *testing.T) {
 		url, bodies := echoServer(t, func(map[string]any) string { return "max_tokens and max_completion_tokens are not supported" })
-		_, err := newClient(t, openai.Config{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
+		_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
 		if adapters.KindOf(err) != adapters.BadRequest || len(bodies()) != 2 {
 			t.Errorf("%v after %d requests", err, len(bodies()))
 		}
@@ -160,7 +160,7 @@ func TestReasoningIsEchoedAsTheServerWants(t *testing.T) {
 			}
 			return ""
 		})
-		c := newClient(t, openai.Config{Model: "m", BaseURL: url, EchoReasoning: !wants})
+		c := newClient(t, adapters.Profile{Model: "m", BaseURL: url, EchoReasoning: !wants})
 		adaptertest.Chat(t, c, req)
 		adaptertest.Chat(t, c, req)
 		if n := len(bodies()); n != 3 {
@@ -168,7 +168,7 @@ func TestReasoningIsEchoedAsTheServerWants(t *testing.T) {
 		}
 	}
 	url, bodies := echoServer(t, func(map[string]any) string { return "reasoning_content is missing" })
-	_, err := newClient(t, openai.Config{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
 	if adapters.KindOf(err) != adapters.BadRequest || len(bodies()) != 2 {
 		t.Errorf("for good: %v after %d requests", err, len(bodies()))
 	}
@@ -196,13 +196,13 @@ func TestContextIsAskedFor(t *testing.T) {
 			w.WriteHeader(c.status)
 			_, _ = io.WriteString(w, c.list)
 		}))
-		m := newClient(t, openai.Config{Model: "m", BaseURL: server.URL + "/v1"})
+		m := newClient(t, adapters.Profile{Model: "m", BaseURL: server.URL + "/v1"})
 		adapters.Prepare(t.Context(), m)
 		adapters.Prepare(t.Context(), m)
 		if info := m.Info(); info.ContextTokens != c.context || info.MaxOutput != c.output || asked != c.asked {
 			t.Errorf("%s: %+v after %d questions", c.name, info, asked)
 		}
-		own := newClient(t, openai.Config{Model: "m", BaseURL: server.URL + "/v1", ContextTokens: 5000, MaxOutput: 100})
+		own := newClient(t, adapters.Profile{Model: "m", BaseURL: server.URL + "/v1", ContextTokens: 5000, MaxOutput: 100})
 		if adapters.Prepare(t.Context(), own); own.Info().ContextTokens != 5000 || own.Info().MaxOutput != 100 || asked != c.asked {
 			t.Errorf("%s: the profile's word does not count: %+v", c.name, own.Info())
 		}
@@ -212,7 +212,7 @@ func TestContextIsAskedFor(t *testing.T) {
 
 func TestToolsOverResponsesOnly(t *testing.T) {
 	url, bodies := echoServer(t, nil)
-	_, err := newClient(t, openai.Config{Model: "gpt-6-astra", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
+	_, err := newClient(t, adapters.Profile{Model: "gpt-6-astra", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
 	if adapters.KindOf(err) != adapters.BadRequest || !strings.Contains(err.Error(), "Responses API") || len(bodies()) != 0 {
 		t.Errorf("err = %v after %d requests", err, len(bodies()))
 	}
@@ -227,7 +227,7 @@ func TestNobodyListens(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = newClient(t, openai.Config{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
+	_, err = newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
 	var e *adapters.Error
 	if !errors.As(err, &e) || e.Kind != adapters.Unreachable || e.Unanswered {
 		t.Errorf("err = %v; a refused connection cost nothing", err)
@@ -245,7 +245,7 @@ func TestTheCallerGivesUp(t *testing.T) {
 	stopped := company.E(company.EStopped, "stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() { <-started; cancel(stopped) }()
-	_, err := newClient(t, openai.Config{Model: "m", BaseURL: server.URL + "/v1"}).Chat(ctx, adaptertest.Request(), nil)
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: server.URL + "/v1"}).Chat(ctx, adaptertest.Request(), nil)
 	if !errors.Is(err, stopped) || adapters.KindOf(err) != "" {
 		t.Errorf("err = %v, want the caller's cause", err)
 	}
@@ -254,7 +254,7 @@ func TestTheCallerGivesUp(t *testing.T) {
 func TestTextIsToldAsItComes(t *testing.T) {
 	url, _ := echoServer(t, nil)
 	var told []string
-	_, err := newClient(t, openai.Config{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), func(e adapters.Event) { told = append(told, e.Text) })
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), func(e adapters.Event) { told = append(told, e.Text) })
 	if err != nil || strings.Join(told, "|") != "ok" {
 		t.Errorf("told %q, err %v", told, err)
 	}
@@ -269,18 +269,18 @@ func TestAvailable(t *testing.T) {
 		_, _ = io.WriteString(w, `{"data":[{"id":"a"},{"id":"b"}]}`)
 	}))
 	t.Cleanup(server.Close)
-	if _, err := newClient(t, openai.Config{Model: "b", BaseURL: server.URL + "/v1"}).Available(t.Context()); err != nil {
+	if _, err := newClient(t, adapters.Profile{Model: "b", BaseURL: server.URL + "/v1"}).Available(t.Context()); err != nil {
 		t.Error(err)
 	}
 	// A name that is not in the list may be served all the same (ADP-5).
-	said, err := newClient(t, openai.Config{Model: "c", BaseURL: server.URL + "/v1"}).Available(t.Context())
+	said, err := newClient(t, adapters.Profile{Model: "c", BaseURL: server.URL + "/v1"}).Available(t.Context())
 	if err != nil || said != "answers, and lists a, b and not this one" {
 		t.Errorf("%q, %v", said, err)
 	}
 }
 
 func TestConfiguration(t *testing.T) {
-	for name, cfg := range map[string]openai.Config{
+	for name, cfg := range map[string]adapters.Profile{
 		"no model":    {BaseURL: "http://h/v1"},
 		"no scheme":   {Model: "m", BaseURL: "localhost:11434"},
 		"a file":      {Model: "m", BaseURL: "file:///etc/passwd"},
@@ -288,7 +288,7 @@ func TestConfiguration(t *testing.T) {
 		"a query":     {Model: "m", BaseURL: "https://host/v1?api-key=hunter2"},
 		"a split key": {Model: "m", Key: secret.New("hunter2\nX-Evil: 1")},
 	} {
-		_, err := openai.New(cfg)
+		_, err := openai.New(cfg, adapters.Deps{})
 		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: err = %v", name, err)
 		}
@@ -297,11 +297,11 @@ func TestConfiguration(t *testing.T) {
 	if company.CodeOf(err) != company.EModelAuth || !strings.Contains(err.Error(), "MY_KEY is NOT SET") {
 		t.Errorf("without a key: %v", err)
 	}
-	info := newClient(t, openai.Config{Model: "gpt-4o", Key: secret.New("k")}).Info()
+	info := newClient(t, adapters.Profile{Model: "gpt-4o", Key: secret.New("k")}).Info()
 	if info.ContextTokens != 128_000 || info.MaxOutput != 16_384 {
 		t.Errorf("info = %+v", info)
 	}
-	if info := newClient(t, openai.Config{Model: "x", BaseURL: "http://h/v1", ContextTokens: 4096}).Info(); info.MaxOutput != 1024 {
+	if info := newClient(t, adapters.Profile{Model: "x", BaseURL: "http://h/v1", ContextTokens: 4096}).Info(); info.MaxOutput != 1024 {
 		t.Errorf("a small context leaves %d tokens for the reply", info.MaxOutput)
 	}
 }
@@ -315,8 +315,8 @@ func TestKeyIsNotLogged(t *testing.T) {
 		}
 		return ""
 	})
-	cfg := openai.Config{Model: "m", BaseURL: url, Key: secret.New(adaptertest.Canary), Log: slog.New(slog.NewTextHandler(&log, nil))}
-	adaptertest.Chat(t, newClient(t, cfg), adaptertest.Request())
+	cfg := adapters.Profile{Model: "m", BaseURL: url, Key: secret.New(adaptertest.Canary)}
+	adaptertest.Chat(t, adaptertest.Open(t, openai.New, cfg, adapters.Deps{Log: slog.New(slog.NewTextHandler(&log, nil))}), adaptertest.Request())
 	slog.New(slog.NewTextHandler(&log, nil)).Info("config", "cfg", cfg)
 	if log.Len() == 0 || strings.Contains(log.String(), "canary") {
 		t.Errorf("log: %s", log.String())

@@ -123,19 +123,13 @@ func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, 
 	case unfit[r.finish]:
 		return garbage(fmt.Sprintf("the server ended the reply with %q", exchange.Clip(string(r.finish))))
 	}
-	seen := map[string]bool{}
-	for i, call := range r.calls {
+	for _, call := range r.calls {
 		if call.name == "" && resp.Finish == adapters.FinishStop {
 			return garbage("a tool call without a name")
 		}
-		id := call.id
-		// An answer is paired with its call by the id: one of each.
-		for n := i; id == "" || seen[id]; n++ {
-			id = fmt.Sprintf("call_%d_%d", len(req.Messages), n)
-		}
-		seen[id] = true
-		resp.Message.ToolCalls = append(resp.Message.ToolCalls, adapters.ToolCall{ID: id, Name: call.name, Arguments: call.args.String()})
+		resp.Message.ToolCalls = append(resp.Message.ToolCalls, adapters.ToolCall{ID: call.id, Name: call.name, Arguments: call.args.String()})
 	}
+	req.PairCalls(resp.Message.ToolCalls)
 	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 && strings.TrimSpace(resp.Message.Content) == "" {
 		return garbage("the reply is empty")
 	}
@@ -148,7 +142,7 @@ func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, 
 	}
 	var ok bool
 	if resp.Usage, ok = r.serverUsage(c, req); !ok {
-		resp.Usage = adapters.Estimate(req, c.maxTokens(req), r.byteSize())
+		resp.Usage = adapters.Estimate(req, req.Limit(c.Info()), r.byteSize())
 	}
 	return resp, nil
 }
@@ -172,7 +166,7 @@ func (r *reply) serverUsage(c *Client, req adapters.Request) (adapters.Usage, bo
 	if u.PromptTokensDetails != nil {
 		usage.CachedTokens = min(max(0, u.PromptTokensDetails.CachedTokens), max(0, u.PromptTokens))
 	}
-	return usage, usage.Believable(req, c.maxTokens(req), r.byteSize())
+	return usage, usage.Believable(req, req.Limit(c.Info()), r.byteSize())
 }
 
 // withUsage adds to a failure what the server counted for it.

@@ -29,16 +29,12 @@ func (c *Client) toWire(req adapters.Request) sdk.ChatCompletionRequest {
 		out.Messages = append(out.Messages, c.wireMessage(m))
 	}
 	for _, t := range req.Tools {
-		schema := t.Schema
-		if len(schema) == 0 {
-			schema = json.RawMessage(`{"type":"object","properties":{}}`)
-		}
 		out.Tools = append(out.Tools, sdk.Tool{Type: sdk.ToolTypeFunction, Function: &sdk.FunctionDefinition{
-			Name: t.Name, Description: t.Description, Parameters: schema,
+			Name: t.Name, Description: t.Description, Parameters: t.WireSchema(),
 		}})
 	}
 
-	limit := c.maxTokens(req)
+	limit := req.Limit(c.Info())
 	if c.prefersCompletionTokens() != c.quirks.otherMaxTokens.Load() {
 		out.MaxCompletionTokens = limit
 	} else {
@@ -60,13 +56,6 @@ func (c *Client) toWire(req adapters.Request) sdk.ChatCompletionRequest {
 // refusesMaxTokens tells the names for which go-openai sends no max_tokens.
 func refusesMaxTokens(model string) bool {
 	return isReasoningModel(model) && !strings.Contains(model, "/")
-}
-
-func (c *Client) maxTokens(req adapters.Request) int {
-	if req.MaxTokens > 0 {
-		return req.MaxTokens
-	}
-	return c.Info().MaxOutput
 }
 
 func (c *Client) wireMessage(m adapters.Message) sdk.ChatCompletionMessage {
@@ -92,9 +81,6 @@ func (c *Client) wireMessage(m adapters.Message) sdk.ChatCompletionMessage {
 // dropParameter reads a refusal for the name of a parameter that this server does not
 // take, and reports whether the same request is worth sending without it.
 func (c *Client) dropParameter(refusal *adapters.Error, sent sdk.ChatCompletionRequest) bool {
-	if refusal.Kind != adapters.BadRequest {
-		return false
-	}
 	text := strings.ToLower(refusal.Message)
 	if strings.Contains(text, "reasoning_content") && (strings.Contains(text, "missing") || strings.Contains(text, "must be") || strings.Contains(text, "required")) {
 		return !c.cfg.EchoReasoning && c.quirks.echo.CompareAndSwap(false, true)

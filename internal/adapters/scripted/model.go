@@ -41,9 +41,8 @@ func Open(brain Responder, p adapters.Profile, deps adapters.Deps) (adapters.Mod
 		return nil, err
 	}
 	p.BaseURL, p.Model = server.URL(), cmp.Or(p.Model, "scripted")
-	config := openai.ConfigOf(p, deps)
-	config.Adapter = "scripted"
-	client, err := openai.New(config)
+	p.Adapter = "scripted"
+	client, err := openai.New(p, deps)
 	if err != nil {
 		return nil, errors.Join(err, server.Close())
 	}

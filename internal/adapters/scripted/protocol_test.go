@@ -17,10 +17,14 @@ import (
 
 // drivers speak to the server, each over its own protocol.
 var drivers = map[string]func(url string) (adapters.Model, error){
-	"openai": func(url string) (adapters.Model, error) { return openai.New(openai.Config{Model: "m", BaseURL: url}) },
-	"ollama": func(url string) (adapters.Model, error) { return ollama.New(ollama.Config{Model: "m", BaseURL: url}) },
+	"openai": func(url string) (adapters.Model, error) {
+		return openai.New(adapters.Profile{Model: "m", BaseURL: url}, adapters.Deps{})
+	},
+	"ollama": func(url string) (adapters.Model, error) {
+		return ollama.New(adapters.Profile{Model: "m", BaseURL: url}, adapters.Deps{})
+	},
 	"anthropic": func(url string) (adapters.Model, error) {
-		return anthropic.New(anthropic.Config{Model: "m", BaseURL: url})
+		return anthropic.New(adapters.Profile{Model: "m", BaseURL: url}, adapters.Deps{})
 	},
 }
 

@@ -233,7 +233,7 @@ func TestServer(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	client, err := openai.New(openai.Config{Model: "m", BaseURL: server.URL()})
+	client, err := openai.New(adapters.Profile{Model: "m", BaseURL: server.URL()}, adapters.Deps{})
 	if err != nil {
 		t.Fatal(err)
 	}
