@@ -28,8 +28,7 @@ func (h *App) Follow(ctx context.Context, from uint64, fn func(feed.Item) error)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(h.lifetime, func() { cancel(context.Cause(h.lifetime)) })()
-	task := func(id company.TaskID) *company.Task { return h.View().Tasks[id] }
-	return feed.Source{Events: h.ledger.Follow, Task: task, Live: &h.broadcaster}.Follow(ctx, from, fn)
+	return feed.Source{Ledger: h.ledger, Office: h, Live: &h.broadcaster}.Follow(ctx, from, fn)
 }
 
 // reportTimeout bounds how long a report waits for the ledger. It is made while an

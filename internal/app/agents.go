@@ -14,9 +14,10 @@ type officeAgents struct {
 }
 
 func (o officeAgents) Driver(role company.Role) agent.Driver {
-	return agent.Loop{Models: roleModel{o, o.cfg.Agent(role).Model}}
+	return agent.Loop{Models: roleModel{o, o.ModelOf(role)}}
 }
 
+func (o officeAgents) ModelOf(role company.Role) string { return o.cfg.Agent(role).Model }
 func (o officeAgents) MaxTurns(role company.Role) int   { return o.cfg.Agent(role).MaxTurns }
 func (o officeAgents) Persona(role company.Role) string { return o.cfg.Agent(role).Persona }
 

@@ -109,8 +109,8 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	}
 	h.orch, err = orchestrator.Open(ctx, orchestrator.Config{
 		Ledger: h.ledger, Clock: officeTime, Office: off.ID, Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Logger: log,
-		Checks:  maxParallelGates(loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU()),
-		Changed: h.projector.MarkChanged,
+		Checks:     maxParallelGates(loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU()),
+		Projection: h.projector,
 	})
 	if err != nil {
 		return nil, addDamageHint(off.Paths, err)

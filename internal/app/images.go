@@ -10,7 +10,6 @@ import (
 	"company/internal/config"
 	"company/internal/gitops"
 	"company/internal/image"
-	"company/internal/intake"
 	"company/internal/office"
 	"company/internal/upkeep"
 	"company/internal/view"
@@ -123,12 +122,9 @@ func OpenTaskImage(ctx context.Context, o TaskImageOptions) (_ *TaskImage, err e
 	if base == "" && c.Git.Base != config.Auto {
 		base = c.Git.Base
 	}
-	in := intake.Intake{
-		Images: t.builder, Base: c.Container.Image, Setup: c.Container.Setup, SetupEnv: secrets, Offline: c.Container.Deps == "off",
-		Logins: config.OpenTrust(o.Env).MayUseLogins(ctx, p.Path),
-		Lint:   ToOverride(c.Gates.Lint), Test: ToOverride(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
-	}
-	t.request, err = in.ImageOf(ctx, m, p.Path, base)
+	settings := intakeProject(c, secrets)
+	settings.Logins = config.OpenTrust(o.Env).MayUseLogins(ctx, p.Path)
+	t.request, err = settings.RequestImage(ctx, m, p.Path, base)
 	return t, err
 }
 

@@ -18,22 +18,25 @@ const PullsDir = "pulls"
 
 // branchLocator tells where the branch of a pull request is: at the project's
 // remote, or at the fork that it was pushed to.
-func branchLocator(office string, forges *forge.Selector) func(context.Context, *company.Task, string) (string, error) {
-	return func(ctx context.Context, lead *company.Task, remote string) (string, error) {
-		ref := forge.Ref{Office: office, Task: lead.ID}
-		if lead.PR != nil {
-			ref.Number, ref.URL, ref.Branch = lead.PR.Number, lead.PR.URL, lead.PR.Branch
-		}
-		f, err := forges.ForPullRequest(ctx, ref, remote)
-		if err != nil {
-			return "", err
-		}
-		target, err := f.Target(ctx)
-		if err != nil || target.URL == "" {
-			return remote, err
-		}
-		return target.URL, nil
+type branchLocator struct {
+	office string
+	forges *forge.Selector
+}
+
+func (l branchLocator) BranchURL(ctx context.Context, lead *company.Task, remote string) (string, error) {
+	ref := forge.Ref{Office: l.office, Task: lead.ID}
+	if lead.PR != nil {
+		ref.Number, ref.URL, ref.Branch = lead.PR.Number, lead.PR.URL, lead.PR.Branch
 	}
+	f, err := l.forges.ForPullRequest(ctx, ref, remote)
+	if err != nil {
+		return "", err
+	}
+	target, err := f.Target(ctx)
+	if err != nil || target.URL == "" {
+		return remote, err
+	}
+	return target.URL, nil
 }
 
 // NewFeedbackPoller polls with the config of an office; the office need not be
@@ -51,17 +54,22 @@ func (h *App) feedbackJob(called <-chan struct{}, forges *forge.Selector) upkeep
 	return upkeep.FeedbackRounds{
 		Interval: h.loaded.Config.Forge.Poll, Trigger: called, Logger: h.log,
 		Poller: NewFeedbackPoller(h.office.ID, h.office.Paths, h.loaded, forges),
-		Settings: func(ctx context.Context, checkout string) (company.Settings, error) {
-			loaded, err := h.configs.ConfigFor(ctx, checkout)
-			if err != nil {
-				return company.Settings{}, err
-			}
-			return CompanySettings(loaded.Config), nil
-		},
-		Record: func(ctx context.Context, c company.RecordPRFeedback) (company.TaskID, error) {
-			id := api.NewCommandID()
-			_, err := h.DoID(ctx, id, company.Company, c)
-			return h.View().SubmittedBy(company.Company, id), err
-		},
+		Office: h,
 	}.Job(func() []company.Pull { return h.View().Pulls() })
+}
+
+// SettingsFor are the settings of tasks of a checkout.
+func (h *App) SettingsFor(ctx context.Context, checkout string) (company.Settings, error) {
+	loaded, err := h.configs.ConfigFor(ctx, checkout)
+	if err != nil {
+		return company.Settings{}, err
+	}
+	return CompanySettings(loaded.Config), nil
+}
+
+// RecordFeedback records what was heard of a pull request.
+func (h *App) RecordFeedback(ctx context.Context, c company.RecordPRFeedback) (company.TaskID, error) {
+	id := api.NewCommandID()
+	_, err := h.DoID(ctx, id, company.Company, c)
+	return h.View().SubmittedBy(company.Company, id), err
 }

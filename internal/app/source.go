@@ -1,7 +1,6 @@
 package app
 
 import (
-	"company/internal/company"
 	"company/internal/office"
 	"company/internal/view"
 )
@@ -10,7 +9,7 @@ import (
 func (h *App) Source() view.Source {
 	return view.Source{
 		State: h.View(), Now: h.Now(), Activities: h.Activities(), Folders: viewFolders(h.office.Paths),
-		Model: func(role company.Role) string { return h.loaded.Config.Agent(role).Model },
+		Models: officeAgents{cfg: h.loaded.Config},
 	}
 }
 

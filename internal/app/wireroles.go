@@ -1,14 +1,10 @@
 package app
 
 import (
-	"context"
-	"errors"
-
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/delivery"
 	"company/internal/dispatch"
-	"company/internal/feed"
 	"company/internal/forge"
 	"company/internal/gates"
 	"company/internal/intake"
@@ -17,7 +13,6 @@ import (
 	"company/internal/manager"
 	"company/internal/merger"
 	"company/internal/reviewer"
-	"company/internal/safetext"
 	"company/internal/session"
 	"company/internal/worker"
 )
@@ -33,9 +28,14 @@ type effectHandlers struct {
 // wireRoles makes those who do the effects: intake, manager, workers, reviewer,
 // merger, gates and delivery.
 func (h *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (effectHandlers, error) {
-	base := h.newIntake(cfg, o)
-	intakeOf := h.intakeByTask(*base, o.registries.MayUseLogins)
-	runner.Images = &intake.TreeImages{Intake: intakeOf, Stores: o.registries, Images: o.images}
+	in, err := intake.New(intake.Config{
+		Decider: h.orch, Mirrors: o.git, Images: o.images, Projects: projectSettings{h.configs, o.registries, o.setupEnv},
+		Prefix: cfg.Git.IntegrationBranch, Log: o.gitLog, Watcher: h, Branches: branchLocator{h.office.ID, o.forges},
+	})
+	if err != nil {
+		return effectHandlers{}, err
+	}
+	runner.Images = intake.NewTreeImages(in, o.registries)
 	sessions, err := session.New(session.Config{
 		Coordinator: company.CoordinatorOf(h.orch), Ledger: h.ledger, Agents: officeAgents{cfg, o.models}, Mirrors: o.git, Images: runner.Images, Sandboxes: h.sandboxes,
 		Dependencies: h.dependencyAccess(o.registries), Runs: h.office.RunsFolder, Now: h.Now, Logger: h.log, Watcher: h,
@@ -59,7 +59,7 @@ func (h *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	return effectHandlers{
 		pool: pool,
 		finders: map[company.EffectKind]company.OutcomeFinder{
-			company.EffectPrepare:   h.findPreparation(intakeOf),
+			company.EffectPrepare:   in.Do,
 			company.EffectBaseline:  judge.RunBaseline,
 			company.EffectGate:      judge.RunGates,
 			company.EffectTestMerge: merge.Test,
@@ -73,55 +73,6 @@ func (h *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 			company.EffectReview:  reviewer.New(sessions).Do,
 			company.EffectResolve: merge.Resolve,
 		},
-		parts: []any{base, h.sandboxes, runner, judge, merge, deliveries},
+		parts: []any{h.sandboxes, runner, judge, merge, deliveries},
 	}, nil
-}
-
-// newIntake makes the intake that the office's own config asks for.
-func (h *App) newIntake(cfg config.Config, o outside) *intake.Intake {
-	return &intake.Intake{
-		Branches: branchLocator(h.office.ID, o.forges),
-		Desk:     h.orch, Mirrors: o.git, Images: o.images, Base: cfg.Container.Image, Setup: cfg.Container.Setup, SetupEnv: o.setupEnv, Offline: cfg.Container.Deps == "off",
-		Lint: ToOverride(cfg.Gates.Lint), Test: ToOverride(cfg.Gates.Test), Prefix: cfg.Git.IntegrationBranch, Log: o.gitLog,
-		Tell: func(t company.TaskID, note string) {
-			h.publishItem(feed.Item{Task: t, Kind: "image", Mark: feed.Info, Text: safetext.EscapeLine(note, 300)})
-		},
-	}
-}
-
-// intakeByTask gives each task the intake that its project's own config asks for.
-func (h *App) intakeByTask(all intake.Intake, mayLogIn func(ctx context.Context, checkout string) bool) func(context.Context, *company.Task) (*intake.Intake, error) {
-	return func(ctx context.Context, t *company.Task) (*intake.Intake, error) {
-		loaded, err := h.configs.ConfigFor(ctx, t.Project.Path)
-		if err == nil {
-			err = loaded.CheckSupported()
-		}
-		var ce *company.Error
-		if errors.As(err, &ce) {
-			return nil, ce.NeedsPerson() // no second try mends a file
-		}
-		if err != nil {
-			return nil, err
-		}
-		in, cfg := all, loaded.Config
-		in.Base, in.Setup, in.Offline = cfg.Container.Image, cfg.Container.Setup, cfg.Container.Deps == "off"
-		in.Lint, in.Test = ToOverride(cfg.Gates.Lint), ToOverride(cfg.Gates.Test)
-		in.Paths, in.Logins = t.Settings.Paths, mayLogIn(ctx, t.Project.Path)
-		return &in, nil
-	}
-}
-
-// findPreparation does intakes.
-func (h *App) findPreparation(intakeOf func(context.Context, *company.Task) (*intake.Intake, error)) company.OutcomeFinder {
-	return func(ctx context.Context, e company.Effect) (company.Command, error) {
-		t, err := h.View().Task(e.Task)
-		if err != nil {
-			return nil, err
-		}
-		in, err := intakeOf(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		return in.Do(ctx, e)
-	}
 }

@@ -41,10 +41,10 @@ func registryOf(name string) ecosystem.Registry {
 // agent to read.
 func CheckName(d company.Dependency) error {
 	r := registryOf(d.Ecosystem)
-	if r.Check == nil {
+	if r.CheckName == nil {
 		return ecosystem.NameError(d.Ecosystem, "an ecosystem that is served").Fix("there are: " + strings.Join(Ecosystems(), ", "))
 	}
-	return r.Check(d)
+	return r.CheckName(d.Name, d.Version)
 }
 
 // canonicalName is the form in which two spellings of one name are equal.

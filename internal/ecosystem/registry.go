@@ -18,10 +18,10 @@ const (
 // Registry is how the packages of one kind of registry are called.
 type Registry struct {
 	Name string // Go, NPM, PyPI or Crates
-	// Check holds a name (and a version, where there is one) against the
+	// CheckName holds a name (and a version, where there is one) against the
 	// registry's grammar, less what it only keeps for old names: a name becomes
 	// part of a URL, a file and a command.
-	Check func(d company.Dependency) error
+	CheckName func(name, version string) error
 	// Canonical is the form in which two spellings of one name are equal; nil:
 	// there is one spelling.
 	Canonical func(name string) string

@@ -9,12 +9,21 @@ import (
 
 // Source is what the feed of one office is made from.
 type Source struct {
-	// Events follows the ledger from an event number on, until ctx ends.
-	Events func(ctx context.Context, from uint64, fn func(company.Event) error) error
-	// Task is a task as it stands now, or nil.
-	Task func(id company.TaskID) *company.Task
+	Ledger Ledger
+	Office Office
 	// Live passes on what happens between two events.
 	Live *Broadcaster
+}
+
+// Ledger has the events of an office.
+type Ledger interface {
+	// Follow gives the events from a number on, until ctx ends.
+	Follow(ctx context.Context, from uint64, fn func(company.Event) error) error
+}
+
+// Office has the state as it is now.
+type Office interface {
+	View() *company.State
 }
 
 // Follow gives the feed from event number from on, until ctx ends. What
@@ -30,7 +39,7 @@ func (s Source) Follow(ctx context.Context, from uint64, fn func(Item) error) er
 	defer cancel(nil)
 	from = max(1, from)
 	wg.Go(func() {
-		err := s.Events(ctx, from, func(e company.Event) error {
+		err := s.Ledger.Follow(ctx, from, func(e company.Event) error {
 			select {
 			case events <- e:
 				return nil
@@ -49,7 +58,7 @@ func (s Source) Follow(ctx context.Context, from uint64, fn func(Item) error) er
 			return context.Cause(ctx)
 		case e := <-events:
 			last = e.Seq
-			next = append(next, Describe(e, s.Task(e.Task)))
+			next = append(next, Describe(e, s.Office.View().Tasks[e.Task]))
 		case it := <-live:
 			early = append(early, it)
 		}

@@ -9,14 +9,25 @@ import (
 	"company/internal/company"
 )
 
+type fakeLedger func(ctx context.Context, from uint64, fn func(company.Event) error) error
+
+func (f fakeLedger) Follow(ctx context.Context, from uint64, fn func(company.Event) error) error {
+	return f(ctx, from, fn)
+}
+
+// emptyOffice has no task.
+type emptyOffice struct{}
+
+func (emptyOffice) View() *company.State { return company.NewState() }
+
 // What happens between two events is passed on after the event that it follows
 // from, however late that event comes.
 func TestFollowKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	live, enough := &Broadcaster{}, errors.New("enough")
 	s := Source{
-		Live: live, Task: func(company.TaskID) *company.Task { return nil },
-		Events: func(ctx context.Context, from uint64, fn func(company.Event) error) error {
+		Live: live, Office: emptyOffice{},
+		Ledger: fakeLedger(func(ctx context.Context, from uint64, fn func(company.Event) error) error {
 			live.Publish(Item{Kind: "after 1", After: 1}) // Follow has subscribed
 			live.Publish(Item{Kind: "after 3", After: 3})
 			for seq := from; seq <= 3; seq++ {
@@ -26,7 +37,7 @@ func TestFollowKeepsTheOrder(t *testing.T) {
 			}
 			<-ctx.Done()
 			return ctx.Err()
-		},
+		}),
 	}
 	var seqs []uint64
 	between := map[string]uint64{} // the newest event before it
@@ -50,7 +61,7 @@ func TestFollowKeepsTheOrder(t *testing.T) {
 func TestFollowEndsWithTheLedger(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the ledger broke")
-	s := Source{Live: &Broadcaster{}, Events: func(context.Context, uint64, func(company.Event) error) error { return broken }}
+	s := Source{Live: &Broadcaster{}, Ledger: fakeLedger(func(context.Context, uint64, func(company.Event) error) error { return broken })}
 	if err := s.Follow(t.Context(), 1, func(Item) error { return nil }); !errors.Is(err, broken) {
 		t.Error(err)
 	}

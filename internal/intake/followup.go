@@ -6,14 +6,13 @@ import (
 	"company/internal/company"
 	"company/internal/gates"
 	"company/internal/gitops"
-	"company/internal/image"
 )
 
 // followUp prepares a task that goes on with an open pull request. It starts
 // where the pull request's branch stands: at the remote, where people may have
 // pushed to it or forced it, else where it was delivered last. What an earlier
 // follow-up merged and never delivered is left aside.
-func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *company.Task, m *gitops.Mirror) (company.Command, error) {
+func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *company.Task, m *gitops.Mirror, project Project) (company.Command, error) {
 	branch := lead.IntegrationBranch()
 	ref := "refs/heads/" + branch
 	var head company.OID
@@ -31,7 +30,7 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 		target = gitops.Source{URL: url}
 		from := url
 		if in.Branches != nil {
-			if from, err = in.Branches(ctx, lead, url); err != nil {
+			if from, err = in.Branches.BranchURL(ctx, lead, url); err != nil {
 				return nil, markNeedsPerson(err)
 			}
 		}
@@ -62,22 +61,14 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 	} else if ctx.Err() != nil {
 		return nil, err
 	}
-	found, err := gates.Detect(ctx, m, lead.Prepared.Base.OID, gates.Options{Lint: in.Lint, Test: in.Test, Paths: in.Paths})
+	found, err := gates.Detect(ctx, m, lead.Prepared.Base.OID, project.gateOptions())
 	if err != nil {
 		return nil, err
 	}
-	img, err := in.ensureImage(ctx, t, in.imageRequest(m, head, found.Toolchains))
+	img, err := in.ensureImage(ctx, t, project.imageRequest(m, head, found.Toolchains))
 	if err != nil {
 		return nil, err
 	}
 	p.Image, p.Notes = img.ID, imageNotes(img)
 	return company.RecordPreparation{Task: t.ID, TaskPrepared: p}, nil
-}
-
-// imageRequest is the image of a commit of the project.
-func (in *Intake) imageRequest(m *gitops.Mirror, at company.OID, toolchains []string) image.Request {
-	return image.Request{
-		Base: in.Base, Toolchains: toolchains, Setup: in.Setup, SetupEnv: in.SetupEnv, Offline: in.Offline, UseLogins: in.Logins,
-		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: at},
-	}
 }

@@ -9,39 +9,67 @@ import (
 	"company/internal/gitops"
 	"company/internal/image"
 	"company/internal/safetext"
-	"company/internal/secret"
 )
+
+// Config is what an intake is made of.
+type Config struct {
+	Decider  company.Decider
+	Mirrors  gitops.MirrorSource
+	Images   ImageMaker
+	Projects Projects
+	Prefix   string // git.integration_branch
+	Log      *gitops.OpLog
+	Watcher  Watcher       `part:"optional"`
+	Branches BranchLocator `part:"optional"` // nil: at the project's remote
+}
+
+// Watcher follows preparations. Its methods must be quick.
+type Watcher interface {
+	// WatchImage gets each wish of the project that the image of a task does not
+	// meet.
+	WatchImage(t company.TaskID, note string)
+}
+
+// ImageMaker has the images of tasks; *image.Builder is one.
+type ImageMaker interface {
+	// Has says whether an image is there.
+	Has(ctx context.Context, id string) (bool, error)
+	// Ensure has an image there.
+	Ensure(ctx context.Context, req image.Request) (image.Image, error)
+}
+
+// BranchLocator knows in which repository the branch of a pull request is, which
+// may be a fork.
+type BranchLocator interface {
+	// BranchURL is its URL; remote is the project's.
+	BranchURL(ctx context.Context, lead *company.Task, remote string) (string, error)
+}
 
 // Intake carries out prepare effects: it finds out where a task starts from,
 // pins the gates there, and has the image made.
-type Intake struct {
-	Desk    company.Decider
-	Mirrors gitops.MirrorSource
-	Images  *image.Builder
-	Base    string // container.image of the config: auto, or name@sha256:…
-	Setup   []string
-	// SetupEnv are the variables of container.setup_env with their values.
-	SetupEnv map[string]secret.Value `part:"optional"`
-	Offline  bool
-	// Logins: the operator lets the repository use the logins to registries.
-	Logins bool
-	Lint   gates.CommandOverride
-	Test   gates.CommandOverride
-	Paths  []string // git.paths: the folders that the office is about; none: all
-	Prefix string   // git.integration_branch
-	Log    *gitops.OpLog
-	// Tell gets each wish of the project that the image of a task does not
-	// meet. Nil: not reported.
-	Tell func(t company.TaskID, note string) `part:"optional"`
-	// Branches is the URL of the repository that a pull request's branch is in,
-	// which may be a fork; remote is the project's. Nil: the remote itself.
-	Branches func(ctx context.Context, lead *company.Task, remote string) (string, error) `part:"optional"`
+type Intake struct{ Config }
+
+// New checks that nothing is missing that an intake needs.
+func New(c Config) (*Intake, error) {
+	if c.Watcher == nil {
+		c.Watcher = unwatched{}
+	}
+	return &Intake{c}, company.CheckParts(c)
 }
+
+// unwatched is a Watcher that keeps nothing of what it is given.
+type unwatched struct{}
+
+func (unwatched) WatchImage(company.TaskID, string) {}
 
 // Do prepares a task.
 func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, error) {
-	s := in.Desk.View()
+	s := in.Decider.View()
 	t, err := s.Task(e.Task)
+	if err != nil {
+		return nil, err
+	}
+	p, err := in.Projects.SettingsOf(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +78,7 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 		return nil, err
 	}
 	if lead := s.PRTask(t); lead != t {
-		return in.followUp(ctx, s, t, lead, m)
+		return in.followUp(ctx, s, t, lead, m, p)
 	}
 	info, err := m.FetchBase(ctx, in.Log, gitops.Source{Path: t.Project.Path}, t.Base)
 	if err != nil {
@@ -60,14 +88,14 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, markNeedsPerson(err)
 	}
-	if err := m.HasFolders(ctx, info.OID, in.Paths); err != nil {
+	if err := m.HasFolders(ctx, info.OID, p.Paths); err != nil {
 		return nil, markNeedsPerson(err)
 	}
-	found, err := gates.Detect(ctx, m, info.OID, gates.Options{Lint: in.Lint, Test: in.Test, Paths: in.Paths})
+	found, err := gates.Detect(ctx, m, info.OID, p.gateOptions())
 	if err != nil {
 		return nil, err
 	}
-	img, err := in.ensureImage(ctx, t, in.imageRequest(m, info.OID, found.Toolchains))
+	img, err := in.ensureImage(ctx, t, p.imageRequest(m, info.OID, found.Toolchains))
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +111,9 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 // ensureImage makes the image and reports its notes.
 func (in *Intake) ensureImage(ctx context.Context, t *company.Task, req image.Request) (image.Image, error) {
 	img, err := in.Images.Ensure(ctx, req)
-	if err == nil && in.Tell != nil {
+	if err == nil {
 		for _, n := range img.Notes {
-			in.Tell(t.ID, n)
+			in.Watcher.WatchImage(t.ID, n)
 		}
 	}
 	return img, err

@@ -1,15 +1,44 @@
 package intake
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/gates"
+	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
+	"company/internal/image"
 )
+
+// newIntake makes an intake of tasks whose project has these settings.
+func newIntake(t *testing.T, d company.Decider, mirrors gitops.MirrorSource, prefix string, p Project) *Intake {
+	t.Helper()
+	in, err := New(Config{Decider: d, Mirrors: mirrors, Images: noImages{}, Projects: allProjects(p), Prefix: prefix, Log: gitops.NewOpLog(io.Discard)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// allProjects have the same settings.
+type allProjects Project
+
+func (p allProjects) SettingsOf(context.Context, *company.Task) (Project, error) {
+	return Project(p), nil
+}
+
+// noImages has every image and makes none.
+type noImages struct{}
+
+func (noImages) Has(context.Context, string) (bool, error) { return true, nil }
+func (noImages) Ensure(context.Context, image.Request) (image.Image, error) {
+	return image.Image{}, errors.New("no image is made here")
+}
 
 // What only a person can mend is marked so, and keeps what to do.
 func TestIntakeNeedsAPerson(t *testing.T) {
@@ -34,7 +63,7 @@ func TestIntakeNeedsAPerson(t *testing.T) {
 			c.spoil(p)
 			d := decidertest.New(t)
 			evs := d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "project", Path: p.Dir}, Base: c.base})
-			in := &Intake{Desk: d, Mirrors: p, Prefix: c.prefix, Paths: c.paths, Lint: gates.Auto, Test: gates.Auto}
+			in := newIntake(t, d, p, c.prefix, Project{Paths: c.paths, Lint: gates.Auto, Test: gates.Auto})
 			cmd, err := in.Do(t.Context(), company.Effect{Task: evs[0].Task})
 			var e *company.Error
 			if cmd != nil || !errors.As(err, &e) || e.Class != company.HumanRequired || e.Hint == "" {

@@ -9,7 +9,6 @@ import (
 	"company/internal/company"
 	"company/internal/depaccess"
 	"company/internal/depproxy"
-	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/image"
 )
@@ -17,9 +16,15 @@ import (
 // TreeImages gives the gates and the sandboxes of a task their images: the
 // task's own, or one with other dependencies where a tree names others.
 type TreeImages struct {
-	Intake func(context.Context, *company.Task) (*Intake, error) // as the task's project says
-	Stores *depproxy.Stores                                      // nil: no registry is asked, and the task's own image serves every tree
-	Images *image.Builder                                        // nil: images that were made are taken to be there
+	intake *Intake
+	// stores are nil when no registry is asked: the task's own image serves every
+	// tree.
+	stores *depproxy.Stores
+}
+
+// NewTreeImages makes the images of trees with what tasks are prepared with.
+func NewTreeImages(in *Intake, stores *depproxy.Stores) *TreeImages {
+	return &TreeImages{in, stores}
 }
 
 // ImageForTree is the image for a commit or tree of a task. Where its lock
@@ -29,7 +34,7 @@ type TreeImages struct {
 // tree.
 func (st *TreeImages) ImageForTree(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (id, refused string, err error) {
 	own, err := st.taskImage(ctx, t, m)
-	store := st.Stores.ForCheckout(ctx, t.Project.Path)
+	store := st.stores.ForCheckout(ctx, t.Project.Path)
 	if err != nil || store == nil {
 		return own, "", err
 	}
@@ -53,16 +58,12 @@ func (st *TreeImages) ImageForTree(ctx context.Context, t *company.Task, m *gito
 	if len(outside) > 0 {
 		return own, describeUnrequested(outside), nil
 	}
-	in, err := st.Intake(ctx, t)
-	if err != nil {
-		return "", "", err
-	}
-	req, err := in.requestOf(ctx, t, m)
+	req, err := st.intake.requestImage(ctx, t, m)
 	if err != nil {
 		return "", "", err
 	}
 	req.Repo.Locks, req.Repo.Policy = at, policy
-	img, err := in.Images.Ensure(ctx, req)
+	img, err := st.intake.Images.Ensure(ctx, req)
 	var e *company.Error
 	switch {
 	case errors.As(err, &e) && e.Code == company.EImage && ctx.Err() == nil:
@@ -79,40 +80,31 @@ func (st *TreeImages) ImageForTree(ctx context.Context, t *company.Task, m *gito
 // the ledger need not know: the next caller finds it here.
 func (st *TreeImages) taskImage(ctx context.Context, t *company.Task, m *gitops.Mirror) (string, error) {
 	id := t.Prepared.Image
-	if st.Images == nil {
-		return id, nil
-	}
-	if there, err := st.Images.Has(ctx, id); err != nil || there {
+	if there, err := st.intake.Images.Has(ctx, id); err != nil || there {
 		return id, err
 	}
-	in, err := st.Intake(ctx, t)
+	req, err := st.intake.requestImage(ctx, t, m)
 	if err != nil {
 		return "", err
 	}
-	req, err := in.requestOf(ctx, t, m)
-	if err != nil {
-		return "", err
-	}
-	if in.Tell != nil {
-		in.Tell(t.ID, "the worker image was removed; it is made again")
-	}
-	img, err := in.Images.Ensure(ctx, req)
+	st.intake.Watcher.WatchImage(t.ID, "the worker image was removed; it is made again")
+	img, err := st.intake.Images.Ensure(ctx, req)
 	return img.ID, err
 }
 
-// requestOf is what the image of a prepared task was asked for.
-func (in *Intake) requestOf(ctx context.Context, t *company.Task, m *gitops.Mirror) (image.Request, error) {
-	found, err := gates.Detect(ctx, m, in.detectedAt(t), gates.Options{Lint: in.Lint, Test: in.Test, Paths: in.Paths})
+// requestImage is what the image of a prepared task was asked for.
+func (in *Intake) requestImage(ctx context.Context, t *company.Task, m *gitops.Mirror) (image.Request, error) {
+	p, err := in.Projects.SettingsOf(ctx, t)
 	if err != nil {
 		return image.Request{}, err
 	}
-	return in.imageRequest(m, t.Prepared.Base.OID, found.Toolchains), nil
+	return p.requestImageAt(ctx, m, t.Prepared.Base.OID, in.detectedAt(t))
 }
 
 // detectedAt is the commit whose gates and toolchains count: a follow-up has
 // its lead's.
 func (in *Intake) detectedAt(t *company.Task) company.OID {
-	if lead := in.Desk.View().PRTask(t); lead != nil && lead.Prepared != nil {
+	if lead := in.Decider.View().PRTask(t); lead != nil && lead.Prepared != nil {
 		return lead.Prepared.Base.OID
 	}
 	return t.Prepared.Base.OID

@@ -11,8 +11,10 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/company/decidertest"
 	"company/internal/depproxy"
 	"company/internal/gitops"
+	"company/internal/gitops/gitopstest"
 )
 
 // A tree whose lock files name what nobody asked for is refused before an image
@@ -78,7 +80,8 @@ func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
 	}
 	task := &company.Task{ID: "t1", Prepared: &company.TaskPrepared{Image: "sha256:own", Base: company.Base{OID: base}},
 		Dependencies: []company.Dependency{{Ecosystem: "npm", Name: "added", Version: "1.0.0"}}}
-	st := &TreeImages{Stores: depproxy.NewSingleStore(store)}
+	in := newIntake(t, decidertest.New(t), gitopstest.New(t, map[string]string{"a": "x\n"}), "develop", Project{})
+	st := NewTreeImages(in, depproxy.NewSingleStore(store))
 	if image, refused, err := st.ImageForTree(t.Context(), task, m, same); err != nil || image != "sha256:own" || refused != "" || asked != 0 {
 		t.Errorf("the same lock files: %q %q %v, %d requests", image, refused, err, asked)
 	}
@@ -86,7 +89,7 @@ func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
 	if err != nil || image != "sha256:own" || !strings.Contains(refused, "- npm sneaked@1.0.0\n") || strings.Contains(refused, "needed@") || strings.Contains(refused, "added@") {
 		t.Errorf("%q %v\n%s", image, err, refused)
 	}
-	if image, refused, err := (&TreeImages{}).ImageForTree(t.Context(), task, m, sneaked); err != nil || image != "sha256:own" || refused != "" {
+	if image, refused, err := NewTreeImages(in, nil).ImageForTree(t.Context(), task, m, sneaked); err != nil || image != "sha256:own" || refused != "" {
 		t.Errorf("with deps off: %q %q %v", image, refused, err)
 	}
 	srv.Close()
@@ -95,7 +98,7 @@ func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if _, _, err := (&TreeImages{Stores: depproxy.NewSingleStore(other)}).ImageForTree(t.Context(), task, m, sneaked); company.CodeOf(err) != company.ERegistry {
+	if _, _, err := NewTreeImages(in, depproxy.NewSingleStore(other)).ImageForTree(t.Context(), task, m, sneaked); company.CodeOf(err) != company.ERegistry {
 		t.Errorf("with the registry away it is the work's fault: %v", err)
 	}
 }

@@ -48,17 +48,20 @@ func setup(t *testing.T, change ...func(*Config)) *bundle {
 	var cancel context.CancelFunc
 	b.ctx, cancel = context.WithTimeout(context.Background(), 2*patience)
 	t.Cleanup(cancel)
-	b.cfg = Config{Office: "k3fq", Changed: func(e company.Event, _ *company.Task) {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.events = append(b.events, e)
-	}}
+	b.cfg = Config{Office: "k3fq", Projection: b}
 	for _, c := range change {
 		c(&b.cfg)
 	}
 	b.open()
 	t.Cleanup(func() { b.close() })
 	return b
+}
+
+// MarkChanged keeps the events.
+func (b *bundle) MarkChanged(e company.Event, _ *company.Task) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.events = append(b.events, e)
 }
 
 // open opens the office, as a process does that starts.

@@ -42,14 +42,18 @@ type Config struct {
 	Logger *slog.Logger
 	// Clock is the office's time. It is moved up to the ledger's last event;
 	// nil: one of this machine.
-	Clock *clock.Clock
-	// Changed gets, in order and after the append, every event and the task
-	// after it (nil for events of the office). It must be quick; projections
-	// hang here.
-	Changed func(e company.Event, t *company.Task)
+	Clock      *clock.Clock
+	Projection Projection `part:"optional"`
 	// SnapshotEvery is how many events lie between two snapshots at least;
 	// 0: 1000. A long ledger has them rarer: after a tenth of its events.
 	SnapshotEvery int
+}
+
+// Projection is made from what happens.
+type Projection interface {
+	// MarkChanged gets, in order and after the append, every event and the task
+	// after it (nil for events of the office). It must be quick.
+	MarkChanged(e company.Event, t *company.Task)
 }
 
 // Orchestrator runs one office.
@@ -91,6 +95,9 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 	}
 	if cfg.SnapshotEvery == 0 {
 		cfg.SnapshotEvery = 1000
+	}
+	if err := company.CheckParts(cfg); err != nil {
+		return nil, err
 	}
 	var tok [8]byte
 	if _, err := rand.Read(tok[:]); err != nil {
@@ -268,8 +275,8 @@ func (o *Orchestrator) decideAndAppend(ctx context.Context, id, actor string, c 
 			return nil, o.failed
 		}
 		o.cfg.Logger.InfoContext(ctx, "event", "seq", e.Seq, "kind", e.Kind, "task_id", e.Task, "run_id", e.Run)
-		if o.cfg.Changed != nil {
-			o.cfg.Changed(e, o.state.Tasks[e.Task])
+		if o.cfg.Projection != nil {
+			o.cfg.Projection.MarkChanged(e, o.state.Tasks[e.Task])
 		}
 	}
 	applied = true

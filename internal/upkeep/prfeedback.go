@@ -18,11 +18,17 @@ type FeedbackRounds struct {
 	Interval time.Duration
 	Trigger  <-chan struct{} // calls for a round before its time
 	Poller   *delivery.FeedbackPoller
-	// Settings are those of the config for a checkout.
-	Settings func(ctx context.Context, checkout string) (company.Settings, error)
-	// Record has what was heard decided, and gives the task that follows it up.
-	Record func(context.Context, company.RecordPRFeedback) (company.TaskID, error)
-	Logger *slog.Logger
+	Office   FeedbackOffice
+	Logger   *slog.Logger
+}
+
+// FeedbackOffice is what rounds of asking need of their office.
+type FeedbackOffice interface {
+	// SettingsFor are those of the config for a checkout.
+	SettingsFor(ctx context.Context, checkout string) (company.Settings, error)
+	// RecordFeedback has what was heard decided, and gives the task that follows
+	// it up.
+	RecordFeedback(ctx context.Context, c company.RecordPRFeedback) (company.TaskID, error)
 }
 
 // pullsPerRound bounds what one round of asking costs: each pull request is a
@@ -38,12 +44,12 @@ func (r FeedbackRounds) Job(pulls func() []company.Pull) Job {
 		for range min(pullsPerRound, len(open)) {
 			p := open[next%len(open)]
 			next++
-			settings, err := r.Settings(ctx, p.Lead.Project.Path)
+			settings, err := r.Office.SettingsFor(ctx, p.Lead.Project.Path)
 			if err != nil {
 				failed = append(failed, fmt.Errorf("pull request #%d: %w", p.Number, err))
 				continue
 			}
-			got := PollPR(ctx, r.Poller, p, settings, func(c company.RecordPRFeedback) (company.TaskID, error) { return r.Record(ctx, c) })
+			got := PollPR(ctx, r.Poller, p, settings, func(c company.RecordPRFeedback) (company.TaskID, error) { return r.Office.RecordFeedback(ctx, c) })
 			switch {
 			case ctx.Err() != nil:
 				return context.Cause(ctx)

@@ -186,7 +186,7 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 	now := events[n-1].Time.Add(90 * time.Second)
 	src := Source{
 		State: s, Now: now, Folders: Folders{Root: "/office", Runs: "/office/runs", Backlog: "/office/backlog"},
-		Model: func(role company.Role) string { return config.Default().Agent(role).Model },
+		Models: defaultModels{},
 	}
 	b := &sheet{t: t}
 	for _, src.AtWork = range []bool{true, false} {
@@ -247,3 +247,8 @@ func printedFeed(t *testing.T, events []company.Event) []byte {
 	}
 	return b.Bytes()
 }
+
+// defaultModels are those of a config that says nothing.
+type defaultModels struct{}
+
+func (defaultModels) ModelOf(role company.Role) string { return config.Default().Agent(role).Model }

@@ -19,7 +19,12 @@ type Source struct {
 	AtWork     bool      // a company is at work on the office
 	Activities []Activity
 	Folders    Folders
-	Model      func(company.Role) string // the model of a role; nil: not known
+	Models     Models // nil: they are not known
+}
+
+// Models are the models that an office's config names.
+type Models interface {
+	ModelOf(role company.Role) string
 }
 
 // Activity is what an agent is at in this moment. The ledger does not know it.
@@ -40,8 +45,8 @@ type Folders struct {
 func (f Folders) has(folder, name string) bool { return f.Has != nil && f.Has(folder, name) }
 
 func (src Source) modelOf(role company.Role) string {
-	if src.Model == nil {
+	if src.Models == nil {
 		return ""
 	}
-	return src.Model(role)
+	return src.Models.ModelOf(role)
 }

@@ -17,15 +17,15 @@ import (
 
 // Registry is the module proxy.
 func (Ecosystem) Registry() ecosystem.Registry {
-	return ecosystem.Registry{Name: ecosystem.Go, Check: checkName}
+	return ecosystem.Registry{Name: ecosystem.Go, CheckName: checkName}
 }
 
-func checkName(d company.Dependency) error {
-	if err := module.CheckPath(d.Name); err != nil || len(d.Name) > 200 {
-		return ecosystem.NameError(d.Name, "the path of a Go module").Fix("name the module, not a package or a URL: example.com/owner/name")
+func checkName(name, version string) error {
+	if err := module.CheckPath(name); err != nil || len(name) > 200 {
+		return ecosystem.NameError(name, "the path of a Go module").Fix("name the module, not a package or a URL: example.com/owner/name")
 	}
-	if d.Version != "" && (!semver.IsValid(d.Version) || module.CanonicalVersion(d.Version) != d.Version || module.Check(d.Name, d.Version) != nil) {
-		return ecosystem.NameError(d.Version, "a version of that Go module").Fix("write it in full, as v1.2.3, or leave it out for the newest")
+	if version != "" && (!semver.IsValid(version) || module.CanonicalVersion(version) != version || module.Check(name, version) != nil) {
+		return ecosystem.NameError(version, "a version of that Go module").Fix("write it in full, as v1.2.3, or leave it out for the newest")
 	}
 	return nil
 }

@@ -17,14 +17,14 @@ var nameRE = regexp.MustCompile(`^(@` + namePart + `/)?` + namePart + `$`)
 
 // Registry is npm's.
 func (Ecosystem) Registry() ecosystem.Registry {
-	return ecosystem.Registry{Name: ecosystem.NPM, Check: checkName}
+	return ecosystem.Registry{Name: ecosystem.NPM, CheckName: checkName}
 }
 
-func checkName(d company.Dependency) error {
-	if !nameRE.MatchString(d.Name) || strings.Contains(d.Name, "..") || len(d.Name) > 214 || d.Name == "node_modules" || d.Name == "favicon.ico" {
-		return ecosystem.NameError(d.Name, "the name of an npm package")
+func checkName(name, version string) error {
+	if !nameRE.MatchString(name) || strings.Contains(name, "..") || len(name) > 214 || name == "node_modules" || name == "favicon.ico" {
+		return ecosystem.NameError(name, "the name of an npm package")
 	}
-	return ecosystem.CheckSemver(d.Version)
+	return ecosystem.CheckSemver(version)
 }
 
 // AddCommand is npm's.

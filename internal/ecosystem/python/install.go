@@ -312,7 +312,7 @@ func (r *requirements) readPins(dir string) error {
 		if err != nil {
 			r.s.AddNote("%s cannot be read: %v", name, err)
 		}
-		found = slices.DeleteFunc(found, func(d company.Dependency) bool { return checkName(d) != nil })
+		found = slices.DeleteFunc(found, func(d company.Dependency) bool { return checkName(d.Name, d.Version) != nil })
 		slices.SortFunc(found, func(a, b company.Dependency) int { return strings.Compare(a.String(), b.String()) })
 		found = slices.Compact(found)
 		versions := map[string]int{}

@@ -20,15 +20,15 @@ var (
 // Registry is PyPI. A list of requirements is no whole: what they need is not on
 // it.
 func (Ecosystem) Registry() ecosystem.Registry {
-	return ecosystem.Registry{Name: ecosystem.PyPI, Check: checkName, Canonical: canonicalName, OpenLists: true}
+	return ecosystem.Registry{Name: ecosystem.PyPI, CheckName: checkName, Canonical: canonicalName, OpenLists: true}
 }
 
-func checkName(d company.Dependency) error {
-	if !nameRE.MatchString(d.Name) {
-		return ecosystem.NameError(d.Name, "the name of a Python package")
+func checkName(name, version string) error {
+	if !nameRE.MatchString(name) {
+		return ecosystem.NameError(name, "the name of a Python package")
 	}
-	if d.Version != "" && !pep440RE.MatchString(d.Version) {
-		return ecosystem.NameError(d.Version, "a version of a Python package").Fix("write it as 1.2.3, or leave it out for the newest")
+	if version != "" && !pep440RE.MatchString(version) {
+		return ecosystem.NameError(version, "a version of a Python package").Fix("write it as 1.2.3, or leave it out for the newest")
 	}
 	return nil
 }

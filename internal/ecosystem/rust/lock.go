@@ -14,14 +14,14 @@ var nameRE = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
 // Registry is that of crates.
 func (Ecosystem) Registry() ecosystem.Registry {
-	return ecosystem.Registry{Name: ecosystem.Crates, Check: checkName, Canonical: canonicalName}
+	return ecosystem.Registry{Name: ecosystem.Crates, CheckName: checkName, Canonical: canonicalName}
 }
 
-func checkName(d company.Dependency) error {
-	if !nameRE.MatchString(d.Name) {
-		return ecosystem.NameError(d.Name, "the name of a crate")
+func checkName(name, version string) error {
+	if !nameRE.MatchString(name) {
+		return ecosystem.NameError(name, "the name of a crate")
 	}
-	return ecosystem.CheckSemver(d.Version)
+	return ecosystem.CheckSemver(version)
 }
 
 func canonicalName(name string) string {

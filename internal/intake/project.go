@@ -1,0 +1,63 @@
+package intake
+
+import (
+	"context"
+
+	"company/internal/company"
+	"company/internal/gates"
+	"company/internal/gitops"
+	"company/internal/image"
+	"company/internal/secret"
+)
+
+// Project is what the config of a task's project says of its images and gates.
+type Project struct {
+	Image string // container.image: auto, or name@sha256:…
+	Setup []string
+	// SetupEnv are the variables of container.setup_env with their values.
+	SetupEnv map[string]secret.Value
+	Offline  bool
+	// Logins: the operator lets the repository use the logins to registries.
+	Logins bool
+	Lint   gates.CommandOverride
+	Test   gates.CommandOverride
+	Paths  []string // the folders that the task is about; none: all
+}
+
+// Projects has the settings of projects.
+type Projects interface {
+	// SettingsOf are those of a task's project, as they are now.
+	SettingsOf(ctx context.Context, t *company.Task) (Project, error)
+}
+
+// RequestImage is what the image of a task would be asked for that began now,
+// from a branch of the checkout at path ("": where its HEAD is). Nothing is made.
+func (p Project) RequestImage(ctx context.Context, m *gitops.Mirror, path, base string) (image.Request, error) {
+	info, err := m.FetchBase(ctx, nil, gitops.Source{Path: path}, base)
+	if err != nil {
+		return image.Request{}, err
+	}
+	return p.requestImageAt(ctx, m, info.OID, info.OID)
+}
+
+// requestImageAt is the image of a commit, with the toolchains of the one whose
+// gates count.
+func (p Project) requestImageAt(ctx context.Context, m *gitops.Mirror, at, detected company.OID) (image.Request, error) {
+	found, err := gates.Detect(ctx, m, detected, p.gateOptions())
+	if err != nil {
+		return image.Request{}, err
+	}
+	return p.imageRequest(m, at, found.Toolchains), nil
+}
+
+func (p Project) gateOptions() gates.Options {
+	return gates.Options{Lint: p.Lint, Test: p.Test, Paths: p.Paths}
+}
+
+// imageRequest is the image of a commit of the project.
+func (p Project) imageRequest(m *gitops.Mirror, at company.OID, toolchains []string) image.Request {
+	return image.Request{
+		Base: p.Image, Toolchains: toolchains, Setup: p.Setup, SetupEnv: p.SetupEnv, Offline: p.Offline, UseLogins: p.Logins,
+		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: at},
+	}
+}
