@@ -507,27 +507,6 @@ func TestBaselineFailureDoesNotBlock(t *testing.T) {
 	}
 }
 
-// Whoever reviews is told when the files change that say what checks do.
-func TestGateFiles(t *testing.T) {
-	for p, want := range map[string]bool{
-		"Makefile": true, "web/package.json": true, "vitest.config.mts": true, ".eslintrc.json": true, ".eslintrc": true, "jest.config.js": true,
-		"eslint.config.js": true, "tests/conftest.py": true, "package-lock.json": false, "main.go": false, "docs/Makefile.md": false, ".mocharc.yml": true, "package.jsonc": false,
-		".cargo/config.toml": true, "crates/a/.cargo/config": true, "x.cargo/config.toml": false, "config.toml": false, "Cargo.toml": true, "Cargo.lock": false,
-		"go.work": true, "go.mod": false, "build/rules.mk": true, "ava.config.js": true, ".taprc": true, ".npmrc": true, "src/main.rs": false,
-		"build.rs": true, "pytest/__init__.py": true, "src/unittest.py": true, "node_modules/x/index.js": true, "vendor/a/b.go": true, "vendor/modules.txt": false, "testing/x.go": false, "x.pth": true, "unittest/test_a.py": false,
-	} {
-		if IsGateFile(p) != want {
-			t.Errorf("%s: %v", p, !want)
-		}
-	}
-	s := tell(t, Settings{}).plan(2)
-	s.work(1, "a.go", "package.json")
-	s.work(2, "package.json", "Makefile")
-	if got := strings.Join(GateFilesOf(s.task()), " "); got != "Makefile package.json" {
-		t.Errorf("%s", got)
-	}
-}
-
 // A check that did not come to an end, by its exit code, judged nothing: what it
 // names is excused only where the base ended in the same way. Other exit codes
 // may differ.

@@ -21,3 +21,12 @@ type Completer interface {
 	// is planted; not ok: the command is not the runner's alone.
 	CompleteGate(g *company.GateCommand) (ok bool)
 }
+
+// GateFiler is an ecosystem with files by which a repository says what its checks
+// do. The gates are pinned, and yet run what these files define: a reviewer must
+// see their changes.
+type GateFiler interface {
+	Ecosystem
+	// IsGateFile says whether a file of a tree, by its path, is one.
+	IsGateFile(path string) bool
+}

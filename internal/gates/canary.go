@@ -54,7 +54,7 @@ func readChange(ctx context.Context, j Job) (*ecosystem.Change, error) {
 	for _, f := range d.Changes {
 		c.Changed = append(c.Changed, f.Path)
 		c.Added[f.Path] = f.OldMode == 0
-		if company.IsGateFile(f.Path) {
+		if registry.IsGateFile(f.Path) {
 			c.GateFiles = append(c.GateFiles, f.Path)
 		}
 	}

@@ -19,15 +19,16 @@ type Canary struct {
 	Dirs   []string
 }
 
-// NewChange is a change of the files of a tree, by path.
-func NewChange(was, change map[string]string) *ecosystem.Change {
+// NewChange is a change of the files of a tree, by path. The gate files are those of
+// the ecosystem.
+func NewChange(e ecosystem.Ecosystem, was, change map[string]string) *ecosystem.Change {
 	now := maps.Clone(was)
 	maps.Copy(now, change)
 	c := &ecosystem.Change{Tree: Tree(now), Added: map[string]bool{}, ReadBase: func() (*ecosystem.Tree, error) { return Tree(was), nil }}
 	for _, p := range slices.Sorted(maps.Keys(change)) {
 		_, old := was[p]
 		c.Changed, c.Added[p] = append(c.Changed, p), !old
-		if company.IsGateFile(p) {
+		if f, ok := e.(ecosystem.GateFiler); ok && f.IsGateFile(p) {
 			c.GateFiles = append(c.GateFiles, p)
 		}
 	}
@@ -57,7 +58,7 @@ func exercisePlanter(t *testing.T, p ecosystem.Planter, f Fixture) {
 		t.Fatalf("%d canaries, planted by %q, which is none of %q", len(f.Canaries), gate.Plant, p.Plants())
 	}
 	for _, want := range f.Canaries {
-		c := NewChange(f.Files, want.Change)
+		c := NewChange(p, f.Files, want.Change)
 		places, reason := p.CanaryPlaces(c, gate)
 		if reason != "" || c.Err() != nil || !slices.Equal(Dirs(places), want.Dirs) {
 			t.Errorf("a change of %v: failing tests in %q, %q, %v", c.Changed, Dirs(places), reason, c.Err())
@@ -76,11 +77,11 @@ func exercisePlanter(t *testing.T, p ecosystem.Planter, f Fixture) {
 			}
 		}
 	}
-	if places, reason := p.CanaryPlaces(NewChange(f.Files, map[string]string{"README.md": "x"}), gate); len(places) > 0 || reason != "" {
+	if places, reason := p.CanaryPlaces(NewChange(p, f.Files, map[string]string{"README.md": "x"}), gate); len(places) > 0 || reason != "" {
 		t.Errorf("a change that no test is about: %v, %q", places, reason)
 	}
 	away := errors.New("away")
-	broken := NewChange(f.Files, f.Canaries[0].Change)
+	broken := NewChange(p, f.Files, f.Canaries[0].Change)
 	broken.Tree = newTree(f.Files, away)
 	if p.CanaryPlaces(broken, gate); broken.Err() != nil && !errors.Is(broken.Err(), away) {
 		t.Errorf("a tree that cannot be read: %v", broken.Err())

@@ -23,9 +23,10 @@ type Fixture struct {
 	// company.Dependency says it: "npm a@1.0.0, npm b@2.0.0".
 	LockText, Packages string
 	// Blame is what its client prints where the files themselves are at fault.
-	Blame    string
-	Reports  []Report // of each of its formats
-	Canaries []Canary
+	Blame     string
+	GateFiles []string // files that say what its checks do
+	Reports   []Report // of each of its formats
+	Canaries  []Canary
 }
 
 // Exercise runs every case that is about what an ecosystem has.
@@ -39,6 +40,9 @@ func Exercise(t *testing.T, e ecosystem.Ecosystem, f Fixture) {
 	}
 	if l, ok := e.(ecosystem.Locker); ok {
 		t.Run("locks", func(t *testing.T) { exerciseLocker(t, l, e, f) })
+	}
+	if g, ok := e.(ecosystem.GateFiler); ok {
+		t.Run("gate files", func(t *testing.T) { exerciseGateFiler(t, g, f) })
 	}
 	if r, ok := e.(ecosystem.Reporter); ok {
 		t.Run("reports", func(t *testing.T) { exerciseReporter(t, r, f) })
@@ -160,6 +164,17 @@ func exerciseLocker(t *testing.T, l ecosystem.Locker, e ecosystem.Ecosystem, f F
 	// The text is untrusted: it costs an error or some names, and no more.
 	for _, text := range []string{"", "\x00", "[", "{", ": :", strings.Repeat("[", 1<<20), strings.Repeat("{\"a\":", 1<<18), strings.Repeat("a: &a\n  - *a\n", 1<<12), f.LockText[:len(f.LockText)/2], f.LockText + "\xff\xfe"} {
 		_, _ = l.ParseLock(f.Lock, []byte(text))
+	}
+}
+
+func exerciseGateFiler(t *testing.T, g ecosystem.GateFiler, f Fixture) {
+	for _, p := range f.GateFiles {
+		if !g.IsGateFile(p) || !g.IsGateFile("deep/down/"+p) || g.IsGateFile(p+"~") {
+			t.Errorf("%s is not known from others", p)
+		}
+	}
+	if len(f.GateFiles) == 0 || g.IsGateFile("README.md") || g.IsGateFile("") || g.IsGateFile("src/main.c") {
+		t.Errorf("%q, and others too", f.GateFiles)
 	}
 }
 

@@ -48,7 +48,7 @@ func TestPlacesForGoTests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.was["go.mod"] = "module example.org/p\n\ngo 1.25\n"
 			gate := company.GateCommand{Plant: plantGo, Canary: "go list\n" + c.canary}
-			places, reason := Ecosystem{}.CanaryPlaces(ecosystemtest.NewChange(c.was, c.now), gate)
+			places, reason := Ecosystem{}.CanaryPlaces(ecosystemtest.NewChange(Ecosystem{}, c.was, c.now), gate)
 			if reason != c.reason {
 				t.Fatalf("%q, want %q", reason, c.reason)
 			}

@@ -15,6 +15,7 @@ func TestConformance(t *testing.T) {
 		Reports: []ecosystemtest.Report{{File: "go.json", Format: formatJSON, Passed: 2, Skipped: 1,
 			Failed: []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)", "example.com/m/exit TestX", "example.com/m/ok TestBad", "example.com/m/ok TestBad/in"},
 			Unrun:  []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)"}}},
-		Canaries: []ecosystemtest.Canary{{Change: map[string]string{"x.go": "package x\n\n"}, Dirs: []string{""}}, {Change: map[string]string{"y/y.go": "package y\n"}, Dirs: []string{"y"}}},
+		Canaries:  []ecosystemtest.Canary{{Change: map[string]string{"x.go": "package x\n\n"}, Dirs: []string{""}}, {Change: map[string]string{"y/y.go": "package y\n"}, Dirs: []string{"y"}}},
+		GateFiles: []string{"go.work"},
 	})
 }

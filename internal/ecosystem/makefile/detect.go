@@ -23,7 +23,7 @@ var targetRE = regexp.MustCompile(`(?m)^(test|check|lint)\s*:([^=]|$)`)
 // Detect finds the Makefile at the root of a repository that is of no kind that
 // is known better.
 func (e Ecosystem) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecosystem.Component {
-	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
+	for _, name := range makefiles {
 		if !t.HasFile("", name) {
 			continue
 		}

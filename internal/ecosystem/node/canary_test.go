@@ -38,7 +38,7 @@ func TestNoCanaryPlaceIsReported(t *testing.T) {
 		{"index.js", true},
 		{"README.md", false},
 	} {
-		places, reason := Ecosystem{}.CanaryPlaces(ecosystemtest.NewChange(map[string]string{"index.js": "", "check.js": "", "README.md": ""}, map[string]string{c.changed: "x"}), gate)
+		places, reason := Ecosystem{}.CanaryPlaces(ecosystemtest.NewChange(Ecosystem{}, map[string]string{"index.js": "", "check.js": "", "README.md": ""}, map[string]string{c.changed: "x"}), gate)
 		if len(places) != 0 || (reason != "") != c.said {
 			t.Errorf("a change of %s: %d places, %q", c.changed, len(places), reason)
 		}
@@ -58,7 +58,7 @@ func TestPlacesWhereTheGateIsSteered(t *testing.T) {
 		"both":    {map[string]string{"package.json": "{ }\n", "b/y.test.js": "test('z', () => {});\n"}, "a b"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			places, _ := Ecosystem{}.CanaryPlaces(ecosystemtest.NewChange(was, c.now), company.GateCommand{Plant: plantScript})
+			places, _ := Ecosystem{}.CanaryPlaces(ecosystemtest.NewChange(Ecosystem{}, was, c.now), company.GateCommand{Plant: plantScript})
 			if got := strings.Join(ecosystemtest.Dirs(places), " "); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}

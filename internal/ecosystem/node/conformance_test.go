@@ -20,6 +20,7 @@ func TestConformance(t *testing.T) {
 			{File: "vitest.xml", Format: testreport.FormatJUnit, Passed: 1, Skipped: 1, Failed: []string{"vt/a.test.mjs suite > bad", "vt/b.test.mjs vt/b.test.mjs"}, Unrun: []string{"vt/b.test.mjs vt/b.test.mjs"}},
 			{File: "jest.json", Format: formatJestJSON, Passed: 1, Skipped: 2, Failed: []string{"jt/a.test.js suite bad", "jt/b.test.js (did not run)"}, Unrun: []string{"jt/b.test.js (did not run)"}},
 		},
-		Canaries: []ecosystemtest.Canary{{Change: map[string]string{"a.test.js": "import test from 'node:test';\n"}, Dirs: []string{""}}, {Change: map[string]string{"package.json": "{}", "web/a.spec.ts": ""}, Dirs: []string{"web"}}},
+		Canaries:  []ecosystemtest.Canary{{Change: map[string]string{"a.test.js": "import test from 'node:test';\n"}, Dirs: []string{""}}, {Change: map[string]string{"package.json": "{}", "web/a.spec.ts": ""}, Dirs: []string{"web"}}},
+		GateFiles: []string{"package.json"},
 	})
 }

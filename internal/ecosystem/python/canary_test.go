@@ -22,7 +22,7 @@ func TestPlacesWhereTheGateIsSteered(t *testing.T) {
 		"both":      {map[string]string{"conftest.py": "z = 1\n", "b/deep/test_b.py": "y = 1\n"}, "b/deep a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			places, _ := Ecosystem{}.CanaryPlaces(ecosystemtest.NewChange(was, c.now), company.GateCommand{Plant: plantPytest})
+			places, _ := Ecosystem{}.CanaryPlaces(ecosystemtest.NewChange(Ecosystem{}, was, c.now), company.GateCommand{Plant: plantPytest})
 			if got := strings.Join(ecosystemtest.Dirs(places), " "); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}

@@ -19,6 +19,7 @@ func TestConformance(t *testing.T) {
 			{File: "unittest.txt", Format: formatUnittest, Passed: 3, Skipped: 1, Failed: []string{"test_bad (test_u.A.test_bad)", "test_broken (unittest.loader._FailedTest.test_broken)", "test_err (test_u.A.test_err)"},
 				Unrun: []string{"test_broken (unittest.loader._FailedTest.test_broken)"}},
 		},
-		Canaries: []ecosystemtest.Canary{{Change: map[string]string{"a.py": "x = 1\n"}, Dirs: []string{""}}, {Change: map[string]string{"conftest.py": "", "tests/b_test.py": ""}, Dirs: []string{"tests", ""}}},
+		Canaries:  []ecosystemtest.Canary{{Change: map[string]string{"a.py": "x = 1\n"}, Dirs: []string{""}}, {Change: map[string]string{"conftest.py": "", "tests/b_test.py": ""}, Dirs: []string{"tests", ""}}},
+		GateFiles: []string{"conftest.py", "pytest/__init__.py"},
 	})
 }

@@ -17,6 +17,7 @@ func TestConformance(t *testing.T) {
 			{File: "cargo.txt", Format: formatCargo, Passed: 4, Skipped: 1, Failed: []string{"p src/lib.rs t::bad"}},
 			{File: "cargo-broken.txt", Format: formatCargo, Failed: []string{"could not compile p lib", "could not compile p lib test"}, Unrun: []string{"could not compile p lib", "could not compile p lib test"}},
 		},
-		Canaries: []ecosystemtest.Canary{{Change: map[string]string{"src/lib.rs": ""}, Dirs: []string{""}}, {Change: map[string]string{"sub/Cargo.toml": "[package]\n", "sub/src/lib.rs": ""}, Dirs: []string{"sub"}}},
+		Canaries:  []ecosystemtest.Canary{{Change: map[string]string{"src/lib.rs": ""}, Dirs: []string{""}}, {Change: map[string]string{"sub/Cargo.toml": "[package]\n", "sub/src/lib.rs": ""}, Dirs: []string{"sub"}}},
+		GateFiles: []string{"Cargo.toml", ".cargo/config.toml"},
 	})
 }
