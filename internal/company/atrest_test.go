@@ -27,11 +27,14 @@ func TestAtRest(t *testing.T) {
 	is("the manager works", false)
 	huge := company.Amount{MicroUSD: 1 << 40, Tokens: 1 << 40}
 	d.Must(company.Reserve{Run: run, Fence: fence, One: huge, Many: huge})
-	for _, e := range company.Due(d.View(), time.Now(), 1) {
-		if e.Kind == company.EffectCommand {
-			d.Must(e.Command)
+	doDueCommands := func() {
+		for _, e := range company.Due(d.View(), time.Now(), 1) {
+			if e.Kind == company.EffectCommand {
+				d.Must(e.Command)
+			}
 		}
 	}
+	doDueCommands()
 	is("the manager waits for money", true)
 	d.Must(company.Release{Run: run, Fence: fence})
 	is("the manager is due again", false)
@@ -48,11 +51,20 @@ func TestAtRest(t *testing.T) {
 	d.Must(company.Offer{Run: run})
 	is("a run is on offer", false)
 	d.Must(company.Offer{Run: company.NewRunID(id, company.NewSubtaskID(id, 2), company.Worker, 1)})
-	d.Must(company.Reserve{Run: run, Fence: d.Claim(run, ""), One: huge, Many: huge})
-	for _, e := range company.Due(d.View(), time.Now(), 1) {
-		if e.Kind == company.EffectCommand {
-			d.Must(e.Command)
+	for n := range 2 {
+		d.Must(company.ReportEffectFailure{Task: id, Key: "run " + string(company.NewSubtaskID(id, n+1)),
+			EffectFailed: company.EffectFailed{Code: company.EInternal, Error: "the queue is broken", Human: true}})
+		is("an offer cannot be put on the queue, and the question is due", false)
+		doDueCommands()
+		is("the president is asked about an offer", n == 1)
+	}
+	for _, a := range d.View().OpenApprovals(id) {
+		if a.Kind == company.AskTrouble {
+			d.Must(company.Answer{Approval: a.ID, Option: company.OptApprove})
+			is("the president wants it tried again", false)
 		}
 	}
+	d.Must(company.Reserve{Run: run, Fence: d.Claim(run, ""), One: huge, Many: huge})
+	doDueCommands()
 	is("a run is on offer, and the workers wait for money", true)
 }

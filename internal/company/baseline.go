@@ -226,7 +226,6 @@ type BaselineRecorded struct {
 
 var _ = registerKind[BaselineRecorded]()
 
-// Kind is the event's name.
 func (*BaselineRecorded) Kind() string { return "task.baseline" }
 func (d *BaselineRecorded) apply(s *State, e Event) {
 	t := s.editTask(e.Task)

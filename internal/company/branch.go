@@ -149,7 +149,6 @@ type BranchChangeSeen struct{ BranchChange }
 
 var _ = registerKind[BranchChangeSeen]()
 
-// Kind is the event's name.
 func (*BranchChangeSeen) Kind() string { return "pr.branch" }
 func (d *BranchChangeSeen) apply(s *State, e Event) {
 	t := s.editTask(e.Task)

@@ -54,7 +54,6 @@ type BudgetWaiting struct {
 
 var _ = registerKind[BudgetWaiting]()
 
-// Kind is the event's name.
 func (*BudgetWaiting) Kind() string { return "budget.waiting" }
 func (d *BudgetWaiting) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
@@ -70,7 +69,6 @@ type BudgetReserved struct {
 
 var _ = registerKind[BudgetReserved]()
 
-// Kind is the event's name.
 func (*BudgetReserved) Kind() string { return "budget.reserved" }
 func (d *BudgetReserved) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
@@ -87,7 +85,6 @@ type BudgetExhausted struct {
 
 var _ = registerKind[BudgetExhausted]()
 
-// Kind is the event's name.
 func (*BudgetExhausted) Kind() string { return "budget.exhausted" }
 func (d *BudgetExhausted) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
@@ -148,7 +145,6 @@ type BudgetRaised struct {
 
 var _ = registerKind[BudgetRaised]()
 
-// Kind is the event's name.
 func (*BudgetRaised) Kind() string { return "budget.raised" }
 func (d *BudgetRaised) apply(s *State, e Event) {
 	t := s.editTask(e.Task)

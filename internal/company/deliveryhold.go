@@ -53,7 +53,6 @@ type DeliveryHeld struct {
 
 var _ = registerKind[DeliveryHeld]()
 
-// Kind is the event's name.
 func (*DeliveryHeld) Kind() string { return "pr.held" }
 func (d *DeliveryHeld) apply(s *State, e Event) {
 	s.editTask(e.Task).HeldDelivery = d

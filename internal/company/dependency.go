@@ -63,9 +63,9 @@ func (t *Task) countDependencies(d Dependency) (n int, name, exact bool) {
 	return len(names), names[Dependency{Ecosystem: d.Ecosystem, Name: d.Name}], exact
 }
 
-// dependencyRun checks that a command comes from the holder of a run that may add
-// dependencies.
-func (s *State) dependencyRun(id RunID, fence uint64) (*Task, *Run, error) {
+// dependencyRun checks that a command about a dependency comes from the holder of
+// a run that may add one.
+func (s *State) dependencyRun(id RunID, fence uint64, d Dependency) (*Task, *Run, error) {
 	t, r, err := s.claimedRun(id, fence)
 	if err != nil {
 		return nil, nil, err
@@ -76,7 +76,7 @@ func (s *State) dependencyRun(id RunID, fence uint64) (*Task, *Run, error) {
 	if r.Role != Worker && r.Role != Merger {
 		return nil, nil, E(EInvalid, "only a worker or a merger adds dependencies")
 	}
-	return t, r, nil
+	return t, r, d.validate()
 }
 
 // AskDependency asks the president for a dependency, where the task's settings
@@ -88,11 +88,8 @@ type AskDependency struct {
 }
 
 func (c AskDependency) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.dependencyRun(c.Run, c.Fence)
+	t, r, err := s.dependencyRun(c.Run, c.Fence, c.Dependency)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.Dependency.validate(); err != nil {
 		return nil, err
 	}
 	if t.Settings.Deps != Ask {
@@ -122,12 +119,9 @@ type LookUpDependency struct {
 }
 
 func (c LookUpDependency) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.dependencyRun(c.Run, c.Fence)
-	if err != nil {
-		return nil, err
-	}
 	d := c.Dependency
-	if err := d.validate(); err != nil {
+	t, r, err := s.dependencyRun(c.Run, c.Fence, d)
+	if err != nil {
 		return nil, err
 	}
 	if t.Settings.Deps == Ask && !s.isApproved(DependencyKey(t.ID, d)) {
@@ -154,7 +148,6 @@ type DependencyLookedUp struct {
 
 var _ = registerKind[DependencyLookedUp]()
 
-// Kind is the event's name.
 func (*DependencyLookedUp) Kind() string { return "dependency.looked_up" }
 func (d *DependencyLookedUp) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
@@ -171,16 +164,13 @@ type AddDependency struct {
 }
 
 func (c AddDependency) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.dependencyRun(c.Run, c.Fence)
+	d := Dependency{Ecosystem: c.Wanted.Ecosystem, Name: c.Wanted.Name, Version: c.Version}
+	t, r, err := s.dependencyRun(c.Run, c.Fence, d)
 	if err != nil {
 		return nil, err
 	}
-	d := c.Wanted
-	if d.Version = c.Version; d.Version == "" || c.Wanted.Version != "" && c.Wanted.Version != c.Version {
+	if c.Version == "" || c.Wanted.Version != "" && c.Wanted.Version != c.Version {
 		return nil, E(EInvalid, "a dependency is added with the version that was asked for")
-	}
-	if err := d.validate(); err != nil {
-		return nil, err
 	}
 	n, name, exact := t.countDependencies(d)
 	switch {
@@ -205,7 +195,6 @@ type DependencyAdded struct {
 
 var _ = registerKind[DependencyAdded]()
 
-// Kind is the event's name.
 func (*DependencyAdded) Kind() string { return "dependency.added" }
 func (d *DependencyAdded) apply(s *State, e Event) {
 	t := s.editTask(e.Task)

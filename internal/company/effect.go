@@ -1,7 +1,6 @@
 package company
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
@@ -307,7 +306,6 @@ func cutText(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
-// Kind is the event's name.
 func (*EffectFailed) Kind() string { return "effect.failed" }
 func (d *EffectFailed) apply(s *State, e Event) {
 	s.editTask(e.Task).countFailure(d.EffectKey, e.Time, *d)
@@ -328,15 +326,6 @@ func (t *Task) countFailure(key string, now time.Time, d EffectFailed) {
 // where it is just this that he cannot be asked: that is tried for ever.
 func (t *Task) retriesExhausted(key string, f Failure) bool {
 	return key != askTroubleFailure && (f.NeedsPerson || f.Attempt > t.Settings.EffectRetries)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // NextRetry is when the earliest failed effect of a task is tried again; zero

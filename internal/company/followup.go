@@ -218,7 +218,6 @@ func (c RecordPRFeedback) decide(s *State, m Meta) ([]Event, error) {
 	), nil
 }
 
-// Kind is the event's name.
 func (*PRFeedbackReceived) Kind() string { return "pr.heard" }
 func (d *PRFeedbackReceived) apply(s *State, e Event) {
 	t := s.editTask(e.Task)

@@ -187,7 +187,6 @@ func (s *State) checkVerdict(t *Task, r GateResult) error {
 	return nil
 }
 
-// Kind is the event's name.
 func (*GateFinished) Kind() string { return "gate.finished" }
 func (d *GateFinished) apply(s *State, e Event) {
 	t := s.editTask(e.Task)

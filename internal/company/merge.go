@@ -91,7 +91,6 @@ type MergeGated struct {
 
 var _ = registerKind[MergeGated]()
 
-// Kind is the event's name.
 func (*MergeGated) Kind() string { return "merge.gated" }
 func (d *MergeGated) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
@@ -125,7 +124,6 @@ type MergeIntentRecorded struct {
 
 var _ = registerKind[MergeIntentRecorded]()
 
-// Kind is the event's name.
 func (*MergeIntentRecorded) Kind() string { return "merge.intended" }
 func (d *MergeIntentRecorded) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
@@ -158,7 +156,6 @@ func (c ReportConflict) decide(s *State, m Meta) ([]Event, error) {
 	return []Event{m.newEvent(t.ID, sub.ID, "", &c.ConflictReported)}, nil
 }
 
-// Kind is the event's name.
 func (*ConflictReported) Kind() string { return "merge.conflicted" }
 func (d *ConflictReported) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
@@ -228,7 +225,6 @@ type MergeRecorded struct {
 
 var _ = registerKind[MergeRecorded]()
 
-// Kind is the event's name.
 func (*MergeRecorded) Kind() string { return "merge.done" }
 func (d *MergeRecorded) apply(s *State, e Event) {
 	t := s.editTask(e.Task)

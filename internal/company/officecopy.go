@@ -40,7 +40,6 @@ type OfficeCopied struct {
 
 var _ = registerKind[OfficeCopied]()
 
-// Kind is the event's name.
 func (*OfficeCopied) Kind() string              { return "office.copied" }
 func (d *OfficeCopied) apply(s *State, _ Event) { s.Office.ID = d.Office; s.voidClaims() }
 

@@ -1,6 +1,7 @@
 package company
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -50,7 +51,7 @@ func (s *State) Projects() []ProjectRecord {
 		}
 	}
 	out := make([]ProjectRecord, 0, len(byID))
-	for _, id := range sortedKeys(byID) {
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		if !s.KnownProjects[id].Removed {
 			out = append(out, *byID[id])
 		}
@@ -109,7 +110,6 @@ type ProjectAdded struct {
 
 var _ = registerKind[ProjectAdded]()
 
-// Kind is the event's name.
 func (*ProjectAdded) Kind() string { return "office.project_added" }
 func (d *ProjectAdded) apply(s *State, e Event) {
 	s.KnownProjects[d.Project.ID] = ProjectRegistry{Name: d.Name, Path: d.Project.Path, Added: e.Time}
@@ -138,7 +138,6 @@ type ProjectRemoved struct {
 
 var _ = registerKind[ProjectRemoved]()
 
-// Kind is the event's name.
 func (*ProjectRemoved) Kind() string { return "office.project_removed" }
 func (d *ProjectRemoved) apply(s *State, e Event) {
 	k := s.KnownProjects[d.ID]

@@ -102,3 +102,15 @@ func (t *Task) testChanges(sub *Subtask) []string {
 	}
 	return slices.DeleteFunc(out, func(p string) bool { return added[p] })
 }
+
+// protectedChanges are the protected paths that a subtask's head changes.
+func (t *Task) protectedChanges(sub *Subtask) []string {
+	rules := t.planRules()
+	var out []string
+	for _, c := range sub.Changes {
+		if rules.IsProtected(c.Path) || ChangesGuardedCode(c) {
+			out = append(out, c.Path)
+		}
+	}
+	return out
+}

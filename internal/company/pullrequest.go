@@ -65,7 +65,6 @@ type DeliveryIntended struct {
 
 var _ = registerKind[DeliveryIntended]()
 
-// Kind is the event's name.
 func (*DeliveryIntended) Kind() string { return "pr.intended" }
 func (d *DeliveryIntended) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
@@ -130,7 +129,6 @@ type PROpened struct {
 
 var _ = registerKind[PROpened]()
 
-// Kind is the event's name.
 func (*PROpened) Kind() string { return "pr.opened" }
 func (d *PROpened) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
@@ -177,7 +175,6 @@ type PRSettled struct {
 
 var _ = registerKind[PRSettled]()
 
-// Kind is the event's name.
 func (*PRSettled) Kind() string { return "pr.settled" }
 func (d *PRSettled) apply(s *State, e Event) {
 	t := s.editTask(e.Task)

@@ -108,7 +108,6 @@ type AccessRefused struct {
 
 var _ = registerKind[AccessRefused]()
 
-// Kind is the event's name.
 func (*AccessRefused) Kind() string { return "access.refused" }
 func (d *AccessRefused) apply(s *State, e Event) {
 	t := s.editTask(e.Task)

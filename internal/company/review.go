@@ -132,7 +132,6 @@ func (c EndRun) reviewerSays(m Meta, t *Task, r *Run) ([]Event, error) {
 	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, c.Review)}, nil
 }
 
-// Kind is the event's name.
 func (*ReviewRecorded) Kind() string { return "review.finished" }
 func (r *ReviewRecorded) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
@@ -183,7 +182,6 @@ type ReviewCarried struct {
 
 var _ = registerKind[ReviewCarried]()
 
-// Kind is the event's name.
 func (*ReviewCarried) Kind() string { return "review.carried" }
 func (d *ReviewCarried) apply(s *State, e Event) {
 	t := s.editTask(e.Task)

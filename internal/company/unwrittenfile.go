@@ -70,7 +70,6 @@ type FileWriteFailed struct{ UnwrittenFile }
 
 var _ = registerKind[FileWriteFailed]()
 
-// Kind is the event's name.
 func (*FileWriteFailed) Kind() string { return "file.unwritten" }
 func (d *FileWriteFailed) apply(s *State, e Event) {
 	list := s.unwrittenFiles(e)
@@ -84,7 +83,6 @@ type FileWriteRecovered struct {
 
 var _ = registerKind[FileWriteRecovered]()
 
-// Kind is the event's name.
 func (*FileWriteRecovered) Kind() string { return "file.written" }
 func (d *FileWriteRecovered) apply(s *State, e Event) {
 	list := s.unwrittenFiles(e)

@@ -77,6 +77,5 @@ type WorkersScaled struct {
 
 var _ = registerKind[WorkersScaled]()
 
-// Kind is the event's name.
 func (*WorkersScaled) Kind() string              { return "office.staffed" }
 func (d *WorkersScaled) apply(s *State, _ Event) { s.Office.AddedWorkers = d.Hired }

@@ -1,0 +1,174 @@
+package company
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Answer is the president's. It counts once: the same command again changes
+// nothing, another one is refused.
+type Answer struct {
+	Approval ApprovalID
+	Option   string
+	Text     string
+	By       string
+	Raise    Amount // of a budget: how much the cap grows; zero: by the default cap
+}
+
+func (c Answer) decide(s *State, m Meta) ([]Event, error) {
+	a := s.Approvals[c.Approval]
+	if a == nil {
+		return nil, E(ENotFound, "there is no question "+string(c.Approval)).Fix("company status lists what waits for you")
+	}
+	if !a.Open() {
+		if a.Token == m.ID && m.ID != "" && a.Option == c.Option && a.Text == c.Text {
+			return nil, nil
+		}
+		return nil, E(EConflict, string(a.ID)+" was answered already: "+a.Option).Fix("company show " + string(a.Task) + " tells what became of it")
+	}
+	t, err := s.Task(a.Task)
+	if err != nil {
+		return nil, err
+	}
+	if t.Status.Ended() {
+		return nil, E(EConflict, string(t.ID)+" has ended: "+string(t.Status))
+	}
+	if len(c.Text) > 64<<10 {
+		return nil, E(EInvalid, "the answer is longer than 64 KiB")
+	}
+	switch {
+	case a.Kind == AskClarification:
+		if c.Option != OptAnswer || strings.TrimSpace(c.Text) == "" {
+			return nil, E(EInvalid, string(a.ID)+" asks for words").Fix(fmt.Sprintf("company answer %s %q", a.ID, "…"))
+		}
+	case c.Option != OptApprove && c.Option != OptReject:
+		return nil, E(EInvalid, string(a.ID)+" is answered with approve or reject").Fix("company approve " + string(a.ID))
+	}
+	if !c.Raise.IsValid() {
+		return nil, E(EInvalid, "a cap is not raised by less than nothing")
+	}
+	evs := []Event{m.newEvent(a.Task, a.Subtask, "", &ApprovalAnswered{ID: a.ID, Option: c.Option, Text: c.Text, By: c.By})}
+	reject := c.Option == OptReject
+	switch a.Kind {
+	case AskBudget:
+		if reject {
+			return append(evs, m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the budget was not raised"})), nil
+		}
+		raise := c.Raise
+		if raise == (Amount{}) {
+			raise = Amount{MicroUSD: max(0, t.Settings.Cap.MicroUSD), Tokens: max(0, t.Settings.Cap.Tokens)}
+			if t.BudgetShortfall != nil {
+				raise = Amount{MicroUSD: max(raise.MicroUSD, t.BudgetShortfall.MicroUSD), Tokens: max(raise.Tokens, t.BudgetShortfall.Tokens)}
+			}
+		}
+		if err := t.checkRaise(raise); err != nil {
+			return nil, err
+		}
+		return append(evs, m.newEvent(t.ID, "", "", &BudgetRaised{By: raise})), nil
+	case AskPlan:
+		if reject && strings.TrimSpace(c.Text) == "" {
+			return append(evs, m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the plan was rejected"})), nil
+		}
+	case AskUnread:
+		if reject && strings.TrimSpace(c.Text) == "" {
+			return append(evs, m.newEvent(t.ID, "", "", &TaskFailed{Code: EGates, Reason: firstLine(a.Question) + " The president gave it up."})), nil
+		}
+	case AskPR:
+		if reject {
+			return append(evs, m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the pull request was not wanted"})), nil
+		}
+	case AskNoGates, AskBlocked, AskReview, AskGates, AskTrouble, AskHeld:
+		if reject {
+			return append(evs, m.newEvent(t.ID, "", "", &TaskFailed{Code: EWaiting, Reason: endSentence(a.Question) + " The president gave it up."})), nil
+		}
+	}
+	return evs, nil
+}
+
+// endSentence ends a text as a sentence does, so that another can follow it.
+func endSentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+		return s
+	}
+	return s + "."
+}
+
+// ApprovalAnswered is the president's answer.
+type ApprovalAnswered struct {
+	ID     ApprovalID `json:"id"`
+	Option string     `json:"option"`
+	Text   string     `json:"text,omitempty"`
+	By     string     `json:"by,omitempty"`
+}
+
+var _ = registerKind[ApprovalAnswered]()
+
+func (*ApprovalAnswered) Kind() string { return "approval.answered" }
+func (d *ApprovalAnswered) apply(s *State, e Event) {
+	a := *s.Approvals[d.ID]
+	a.Answered, a.Option, a.Text, a.By, a.Token = e.Time, d.Option, d.Text, d.By, e.Cause
+	s.Approvals[d.ID] = &a
+	t := s.editTask(a.Task)
+	sub := t.Subtask(a.Subtask)
+	reject := d.Option == OptReject
+	switch a.Kind {
+	case AskPlan:
+		if reject {
+			t.Status, t.Subtasks, t.Plan.Accepted = StatusDecomposing, nil, ""
+		}
+	case AskMerge, AskProtected:
+		if reject {
+			t.removeFromQueue(sub.ID)
+			if strings.TrimSpace(d.Text) == "" {
+				sub.requeue("")
+				sub.blockForPresident("the president would not have it merged")
+				return
+			}
+			sub.requeue("The president says: " + d.Text)
+		}
+	case AskBlocked:
+		if !reject {
+			sub.Guided = 0
+			delete(t.Failures, "run "+string(sub.ID))
+			input := ""
+			if d.Text != "" {
+				input = "The president says: " + d.Text
+			}
+			sub.resetAndRequeue(input)
+			sub.Status = SubtaskPending
+		}
+	case AskReview:
+		if !reject {
+			t.Review.Waived = t.Head
+		}
+	case AskUnread:
+		if reject && strings.TrimSpace(d.Text) != "" {
+			t.rejectUnread(a.Key, "The president says: "+d.Text)
+		}
+	case AskGates:
+		if !reject {
+			what := t.Gate.Result.failedOutput()
+			if d.Text != "" {
+				what += "\nThe president says: " + d.Text
+			}
+			t.Review.Rounds = 0
+			t.addRepairWave("The gates are red on the merged whole", what)
+		}
+	case AskHeld:
+		if !reject && t.HeldDelivery != nil {
+			for _, doubt := range t.HeldDelivery.Doubts {
+				t.Allowed = append(slices.Clone(t.Allowed), doubt.Key)
+			}
+		}
+	case AskTrouble:
+		if !reject {
+			for key, f := range t.Failures {
+				if a.Key == t.troubleKey(key, f) {
+					delete(t.Failures, key)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package company
+
+import "strings"
+
+// RecordPreparation brings in what the intake found: the base, the gates pinned there,
+// the image.
+type RecordPreparation struct {
+	Task TaskID
+	TaskPrepared
+}
+
+// TaskPrepared is where and with what a task works. It does not change afterwards.
+type TaskPrepared struct {
+	Base        Base          `json:"base"`
+	Gates       []GateCommand `json:"gates"`
+	GateHash    Hash          `json:"gate_hash"`
+	Image       string        `json:"image"`
+	Integration string        `json:"integration"` // name of the integration branch
+	Map         Hash          `json:"map,omitempty"`
+	// Target is where the pull request's base stands; of follow-ups only,
+	// which may have to merge it.
+	Target OID `json:"target,omitempty"`
+	// Notes are the project's wishes that the image does not meet, each with a
+	// remedy.
+	Notes []string `json:"notes,omitempty"`
+}
+
+var _ = registerKind[TaskPrepared]()
+
+func (c RecordPreparation) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.activeTask(c.Task)
+	if err != nil {
+		return nil, err
+	}
+	if t.Status != StatusPending {
+		return nil, nil
+	}
+	if !c.Base.OID.Valid() || c.Image == "" {
+		return nil, E(EInternal, "a preparation without base or image")
+	}
+	if err := refuseProtectedBranch(c.Integration); err != nil {
+		return nil, err
+	}
+	if err := s.prepareFollowUp(t, &c.TaskPrepared); err != nil {
+		return nil, err
+	}
+	evs := []Event{m.newEvent(t.ID, "", "", &c.TaskPrepared)}
+	if len(c.Gates) == 0 && t.Settings.NoGates == "fail" {
+		evs = append(evs, m.newEvent(t.ID, "", "", &TaskFailed{Code: EGates,
+			Reason: "no gates were found in the repository and gates.none is fail"}))
+	}
+	return evs, nil
+}
+
+// Kind makes Prepared the event of its own command.
+func (*TaskPrepared) Kind() string { return "task.prepared" }
+func (d *TaskPrepared) apply(s *State, e Event) {
+	t := s.editTask(e.Task)
+	t.Prepared = d
+	t.Head = d.Base.OID
+	t.Status = StatusDecomposing
+	delete(t.Failures, "prepare")
+}
+
+// refuseProtectedBranch is the core's part of "never main": no decision ever
+// names main or master as what work is merged to (REV-1).
+func refuseProtectedBranch(branch string) error {
+	name := strings.ToLower(strings.TrimPrefix(branch, "refs/heads/"))
+	if name == "main" || name == "master" || name == "" {
+		return E(EProtected, "work is never merged to "+branch).Fix("git.integration_branch: develop")
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package company
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Submit is the president's instruction (SUB-1).
+type Submit struct {
+	Instruction string
+	Project     Project
+	Settings    Settings
+	DryRun      bool
+	Base        string
+	Follows     TaskID
+	Priority    string
+	Tags        []string
+}
+
+// MaxInstruction is the longest instruction, in bytes.
+const MaxInstruction = 256 << 10
+
+func (c Submit) decide(s *State, m Meta) ([]Event, error) {
+	if m.ID == "" {
+		return nil, E(EInvalid, "a submission needs a command id")
+	}
+	if _, ok := s.Commands[m.ID]; ok {
+		return nil, nil
+	}
+	switch {
+	case strings.TrimSpace(c.Instruction) == "":
+		return nil, E(EInvalid, "the instruction is empty").Fix(`say what is to be done: company submit "add rate limiting to the API"`)
+	case len(c.Instruction) > MaxInstruction:
+		return nil, E(EInvalid, "the instruction is longer than 256 KiB").Fix("put the material into a file of the repository and name it in the instruction")
+	case !utf8.ValidString(c.Instruction) || strings.ContainsRune(c.Instruction, 0):
+		return nil, E(EInvalid, "the instruction is not text").Because("it holds bytes that are not UTF-8").Fix("give the instruction as UTF-8 text")
+	case c.Project.ID == "" || c.Project.Path == "":
+		return nil, E(EInvalid, "no project was named").Fix("run company inside a git repository, or use --repo")
+	case s.Office.Stopped:
+		return nil, E(EStopped, "the office is stopped").Fix("company resume")
+	case !c.Settings.Cap.isValidCap():
+		return nil, E(EInvalid, "the budget is no amount that can be counted with").Fix("budget.usd: 5, or none")
+	}
+	if err := refuseProtectedBranch(c.Settings.WithDefaults().IntegrationPrefix); err != nil {
+		return nil, err
+	}
+	if c.Follows != "" {
+		lead, err := s.followUpTarget(c.Follows)
+		switch {
+		case err != nil:
+			return nil, err
+		case lead.Project.ID != c.Project.ID:
+			return nil, E(EInvalid, string(c.Follows)+" is of another project").Fix("run company inside " + lead.Project.Path)
+		case c.Base != "":
+			return nil, E(EInvalid, "a follow-up starts where its pull request stands").Fix("leave --base out")
+		}
+	}
+	if c.Priority == "" {
+		c.Priority = "medium"
+	}
+	id := NewTaskID(s.LastTask + 1)
+	return []Event{m.newEvent(id, "", "", &TaskSubmitted{
+		Instruction: c.Instruction, Project: c.Project, Settings: c.Settings.WithDefaults(), DryRun: c.DryRun,
+		Base: c.Base, Follows: c.Follows, Priority: c.Priority, Tags: c.Tags,
+	})}, nil
+}
+
+// SubmittedBy is the task that an actor's command brought about, now or the
+// first time that it was sent; empty: none.
+func (s *State) SubmittedBy(actor, id string) TaskID { return s.Commands[CommandID(actor, id)] }
+
+// TaskSubmitted is the birth of a task.
+type TaskSubmitted struct {
+	Instruction string   `json:"instruction"`
+	Project     Project  `json:"project"`
+	Settings    Settings `json:"settings"`
+	DryRun      bool     `json:"dry_run,omitempty"`
+	Base        string   `json:"base,omitempty"`
+	Follows     TaskID   `json:"follows,omitempty"`
+	Priority    string   `json:"priority"`
+	Tags        []string `json:"tags,omitempty"`
+}
+
+var _ = registerKind[TaskSubmitted]()
+
+func (*TaskSubmitted) Kind() string { return "task.submitted" }
+func (d *TaskSubmitted) apply(s *State, e Event) {
+	s.LastTask++
+	s.Tasks[e.Task] = &Task{
+		ID: e.Task, Instruction: d.Instruction, Project: d.Project, Settings: d.Settings, DryRun: d.DryRun,
+		Base: d.Base, Follows: d.Follows, Priority: d.Priority, Tags: d.Tags,
+		Submitted: e.Time, Updated: e.Time, Status: StatusPending, Cap: d.Settings.Cap,
+	}
+	s.Open = append(s.Open, e.Task)
+	s.Commands[e.Cause] = e.Task
+	s.restoreProject(d.Project.ID)
+}
