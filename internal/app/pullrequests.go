@@ -41,21 +41,17 @@ func (l branchLocator) BranchURL(ctx context.Context, lead *company.Task, remote
 
 // NewFeedbackPoller polls with the config of an office; the office need not be
 // open.
-func NewFeedbackPoller(id string, p office.Paths, loaded config.Loaded, forges *forge.Selector) *delivery.FeedbackPoller {
-	return &delivery.FeedbackPoller{
-		Office:  id,
-		Mirrors: gitops.ReadOnlyMirrors{Root: p.Git, Remote: loaded.Config.Git.Remote},
-		Forges:  forges,
-	}
+func NewFeedbackPoller(id string, p office.Paths, loaded config.Loaded, forges *forge.Selector) (*delivery.FeedbackPoller, error) {
+	return delivery.NewFeedbackPoller(id, gitops.ReadOnlyMirrors{Root: p.Git, Remote: loaded.Config.Git.Remote}, forges)
 }
 
 // feedbackJob is the round that hears what became of the open pull requests.
-func (h *App) feedbackJob(called <-chan struct{}, forges *forge.Selector) upkeep.Job {
+func (h *App) feedbackJob(called <-chan struct{}, forges *forge.Selector) (upkeep.Job, error) {
+	poller, err := NewFeedbackPoller(h.office.ID, h.office.Paths, h.loaded, forges)
 	return upkeep.FeedbackRounds{
 		Interval: h.loaded.Config.Forge.Poll, Trigger: called, Logger: h.log,
-		Poller: NewFeedbackPoller(h.office.ID, h.office.Paths, h.loaded, forges),
-		Office: h,
-	}.Job(func() []company.Pull { return h.View().Pulls() })
+		Poller: poller, Office: h,
+	}.Job(func() []company.Pull { return h.View().Pulls() }), err
 }
 
 // SettingsFor are the settings of tasks of a checkout.

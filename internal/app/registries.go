@@ -43,13 +43,13 @@ func OpenRegistries(ctx context.Context, cfg config.Config, env func(string) (st
 
 // dependencyAccess says what runs may fetch of the registries; nil where there are
 // none.
-func (h *App) dependencyAccess(stores *mirrors.Stores) *depaccess.Service {
+func (h *App) dependencyAccess(stores *mirrors.Stores) (*depaccess.Service, error) {
 	if stores == nil {
-		return nil
+		return nil, nil
 	}
-	return &depaccess.Service{
+	return depaccess.New(depaccess.Config{
 		Stores: stores, Coordinator: company.CoordinatorOf(h.orch), Runs: h.office.RunsFolder, Logger: h.log, Watcher: h,
-	}
+	})
 }
 
 // WatchFetch passes on what runs fetch of registries.

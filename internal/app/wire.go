@@ -24,7 +24,9 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.wireUpkeep(cfg, out)
+	if err := h.wireUpkeep(cfg, out); err != nil {
+		return nil, err
+	}
 	for kind, find := range handlers.finders {
 		h.orch.Register(kind, company.ReportOutcome(h.orch, find))
 	}

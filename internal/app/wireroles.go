@@ -36,14 +36,21 @@ func (h *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 		return effectHandlers{}, err
 	}
 	runner.Images = intake.NewTreeImages(in, o.registries)
+	dependencies, err := h.dependencyAccess(o.registries)
+	if err != nil {
+		return effectHandlers{}, err
+	}
 	sessions, err := session.New(session.Config{
 		Coordinator: company.CoordinatorOf(h.orch), Ledger: h.ledger, Agents: officeAgents{cfg, o.models}, Mirrors: o.git, Images: runner.Images, Sandboxes: h.sandboxes,
-		Dependencies: h.dependencyAccess(o.registries), Runs: h.office.RunsFolder, Now: h.Now, Logger: h.log, Watcher: h,
+		Dependencies: dependencies, Runs: h.office.RunsFolder, Now: h.Now, Logger: h.log, Watcher: h,
 	})
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	managers := manager.New(sessions)
+	managers, err := manager.New(sessions)
+	if err != nil {
+		return effectHandlers{}, err
+	}
 	workers, err := worker.New(worker.Config{Sessions: sessions, Projects: managers})
 	if err != nil {
 		return effectHandlers{}, err
@@ -52,9 +59,19 @@ func (h *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirrors: o.git, Author: o.author, Sessions: sessions, Watcher: h}
-	deliveries := &delivery.Delivery{Desk: h.orch, Mirrors: o.git, Log: o.gitLog, Secrets: leak.New(ownSecrets(cfg, h.env), h.office.ID),
-		Forges: o.forges, Texts: ledger.Blobs{Ledger: h.ledger}, Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"}}
+	reviewers, err := reviewer.New(sessions)
+	if err != nil {
+		return effectHandlers{}, err
+	}
+	merge, err := merger.New(merger.Config{Decider: h.orch, Runner: runner, Mirrors: o.git, Author: o.author, Sessions: sessions, Watcher: h})
+	if err != nil {
+		return effectHandlers{}, err
+	}
+	deliveries, err := delivery.New(delivery.Config{Decider: h.orch, Mirrors: o.git, Log: o.gitLog, Secrets: leak.New(ownSecrets(cfg, h.env), h.office.ID),
+		Forges: o.forges, Texts: ledger.Blobs{Ledger: h.ledger}, Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"}})
+	if err != nil {
+		return effectHandlers{}, err
+	}
 	judge := &gates.Handler{Decider: h.orch, Runner: runner, Mirrors: o.git, Watcher: h, RedGreen: cfg.Gates.RedGreen != "off"}
 	return effectHandlers{
 		pool: pool,
@@ -70,9 +87,9 @@ func (h *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 			company.EffectEnqueue: pool.Enqueue,
 			company.EffectWork:    pool.Work,
 			company.EffectManage:  managers.Do,
-			company.EffectReview:  reviewer.New(sessions).Do,
+			company.EffectReview:  reviewers.Do,
 			company.EffectResolve: merge.Resolve,
 		},
-		parts: []any{h.sandboxes, runner, judge, merge, deliveries},
+		parts: []any{h.sandboxes, runner, judge},
 	}, nil
 }

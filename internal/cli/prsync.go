@@ -69,7 +69,10 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 	}
 	defer state.Close()
 	forges := officeapp.OpenForges(state, loaded.Config, a.log, a.env)
-	l := officeapp.NewFeedbackPoller(officeID, paths, loaded, forges)
+	l, err := officeapp.NewFeedbackPoller(officeID, paths, loaded, forges)
+	if err != nil {
+		return err
+	}
 	out := make([]upkeep.SyncResult, 0, len(pulls))
 	for _, p := range pulls {
 		h := upkeep.PollPR(ctx, l, p, officeapp.CompanySettings(loaded.Config), func(c company.RecordPRFeedback) (company.TaskID, error) {

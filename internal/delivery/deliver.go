@@ -17,10 +17,9 @@ type BlobKeeper interface {
 	PutBlob(ctx context.Context, data []byte) (company.Hash, error)
 }
 
-// Delivery carries out deliver effects: it pushes the integration branch and
-// opens the pull request. Asked again, it finds what it did.
-type Delivery struct {
-	Desk    company.Decider
+// Config is what a delivery is made of.
+type Config struct {
+	Decider company.Decider
 	Mirrors gitops.MirrorSource
 	Forges  forge.Source
 	Ask     forge.PRSettings
@@ -31,9 +30,16 @@ type Delivery struct {
 	Secrets *leak.Scanner `part:"optional"`
 }
 
+// Delivery carries out deliver effects: it pushes the integration branch and
+// opens the pull request. Asked again, it finds what it did.
+type Delivery struct{ Config }
+
+// New checks that nothing is missing that a delivery needs.
+func New(c Config) (*Delivery, error) { return &Delivery{c}, company.CheckParts(c) }
+
 // Do delivers a task.
 func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, error) {
-	s := c.Desk.View()
+	s := c.Decider.View()
 	t, err := s.Task(e.Task)
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func followed(t *testing.T) (*mergertest.Bundle, *Delivery, *local.Forge, compan
 	prepared.Base.OID = lead.Head
 	more.ID, more.Follows, more.PR, more.Prepared, more.Deliver, more.Status = id, mergertest.Task, nil, &prepared, &deliver, company.StatusReviewing
 	s.Tasks[id], s.LastTask, s.Open = &more, 2, append(s.Open, id)
-	c.Desk = shown{b, s}
+	c.Decider = shown{b, s}
 	return b, c, f, id
 }
 

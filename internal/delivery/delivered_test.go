@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"io"
 	"path/filepath"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"company/internal/folder/foldertest"
 	"company/internal/forge"
 	"company/internal/forge/local"
+	"company/internal/gitops"
 	"company/internal/merger/mergertest"
 )
 
@@ -39,7 +41,11 @@ func deliveredWith(t *testing.T, files map[string]string) (*mergertest.Bundle, *
 		Review: &company.ReviewRecorded{Head: tk.Head, Onto: tk.Head, Verdict: company.Approve}})
 	b.Must(company.IntendDelivery{Task: mergertest.Task})
 	f := &local.Forge{Office: foldertest.Open(t, t.TempDir()), Dir: "pulls"}
-	return b, &Delivery{Desk: b, Mirrors: b.Project, Forges: oneForge{f}, Texts: hashes{}}, f
+	c, err := New(Config{Decider: b, Mirrors: b.Project, Forges: oneForge{f}, Texts: hashes{}, Log: gitops.NewOpLog(io.Discard)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, c, f
 }
 
 // oneForge is the forge of every pull request.

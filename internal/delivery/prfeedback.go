@@ -21,6 +21,12 @@ type FeedbackPoller struct {
 	Forges  forge.Source
 }
 
+// NewFeedbackPoller checks that nothing is missing that a poller needs.
+func NewFeedbackPoller(office string, mirrors gitops.MirrorSource, forges forge.Source) (*FeedbackPoller, error) {
+	l := &FeedbackPoller{office, mirrors, forges}
+	return l, company.CheckParts(l)
+}
+
 // addressed is the first characters of a comment on no line that is for the
 // company.
 const addressed = "/company"

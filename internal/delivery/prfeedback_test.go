@@ -66,7 +66,10 @@ func heard(t *testing.T) (b *mergertest.Bundle, hear func(fb forge.Feedback, err
 	b.Must(b.CarryOut(c.Do, ""))
 	return b, func(fb forge.Feedback, err error) (company.RecordPRFeedback, error) {
 		t.Helper()
-		l := &FeedbackPoller{Office: decidertest.Office, Mirrors: b.Project, Forges: oneForge{told{f, fb, err}}}
+		l, nerr := NewFeedbackPoller(decidertest.Office, b.Project, oneForge{told{f, fb, err}})
+		if nerr != nil {
+			t.Fatal(nerr)
+		}
 		got, _, err := l.Poll(t.Context(), b.View().Pulls()[0])
 		return got, err
 	}

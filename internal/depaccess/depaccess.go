@@ -40,17 +40,34 @@ const (
 	recordFor     = 5 * time.Second
 )
 
-// Service is what the supplies of all runs share. A nil Service, or one without a
-// store, adds and serves nothing (container.deps: off).
-type Service struct {
+// Config is what the access of all runs shares.
+type Config struct {
 	Stores      *depproxy.Stores
 	Coordinator company.Coordinator
 	Runs        *folder.Folder // of the runs' files
 	Logger      *slog.Logger
-	Watcher     Watcher // may be nil
+	Watcher     Watcher `part:"optional"`
 	// AnswerTimeout is how long a run waits for the president; 0: 15 minutes.
 	AnswerTimeout time.Duration
 }
+
+// Service opens the access of runs. A nil Service adds and serves nothing
+// (container.deps: off).
+type Service struct{ Config }
+
+// New checks that nothing is missing that the access needs.
+func New(c Config) (*Service, error) {
+	if c.Watcher == nil {
+		c.Watcher = unwatched{}
+	}
+	return &Service{c}, company.CheckParts(c)
+}
+
+// unwatched is a Watcher that keeps nothing of what it is given.
+type unwatched struct{}
+
+func (unwatched) WatchFetch(company.RunID, string)       {}
+func (unwatched) WatchFile(company.RunID, string, error) {}
 
 // Watcher follows what runs fetch. Its methods must be quick.
 type Watcher interface {
@@ -131,9 +148,7 @@ func (o *Service) Open(ctx context.Context, order Order) (*Run, error) {
 }
 
 func (r *Run) reportUnwritten(file string, err error) {
-	if r.office.Watcher != nil {
-		r.office.Watcher.WatchFile(r.order.Run, file, err)
-	}
+	r.office.Watcher.WatchFile(r.order.Run, file, err)
 }
 
 // Close writes the journal's record and closes the other one. Requests that are
@@ -241,7 +256,7 @@ func (r *Run) logLine(line string, tell bool) {
 			r.wrote += n
 		}
 	}
-	if r.told++; tell && r.told <= toldEach && r.office.Watcher != nil {
+	if r.told++; tell && r.told <= toldEach {
 		r.office.Watcher.WatchFetch(r.order.Run, line)
 	}
 }

@@ -96,7 +96,13 @@ func newBench(t *testing.T, deps company.Mode) *bench {
 	run := company.NewRunID(id, company.NewSubtaskID(id, 1), company.Worker, 1)
 	b.desk.Must(company.Offer{Run: run})
 	fence := b.desk.Claim(run, "")
-	b.office = &Service{Stores: depproxy.NewSingleStore(store), Coordinator: company.CoordinatorOf(b.desk), Runs: foldertest.Open(t, filepath.Join(b.dir, "runs")), Logger: slog.New(slog.DiscardHandler), AnswerTimeout: 5 * time.Minute}
+	b.office, err = New(Config{
+		Stores: depproxy.NewSingleStore(store), Coordinator: company.CoordinatorOf(b.desk), Runs: foldertest.Open(t, filepath.Join(b.dir, "runs")),
+		Logger: slog.New(slog.DiscardHandler), AnswerTimeout: 5 * time.Minute,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	b.order = Order{Task: b.desk.Task(id), Run: run, Fence: fence, Mirror: b.mirror, Base: "http://127.0.0.1:1"}
 	return b
 }

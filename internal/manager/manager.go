@@ -20,10 +20,13 @@ import (
 )
 
 // Manager carries out manage effects.
-type Manager struct{ sessions *session.Service }
+type Manager struct{ Sessions *session.Service }
 
-// New makes a manager.
-func New(sessions *session.Service) *Manager { return &Manager{sessions} }
+// New checks that a manager has what it needs.
+func New(sessions *session.Service) (*Manager, error) {
+	g := &Manager{sessions}
+	return g, company.CheckParts(g)
+}
 
 // decision is what a manager's conversation ends with.
 type decision struct {
@@ -37,7 +40,7 @@ type decision struct {
 
 // Do plans the task, or decides on its first subtask that waits for it.
 func (g *Manager) Do(ctx context.Context, e company.Effect) error {
-	return g.sessions.Execute(ctx, e.Claim, management{g.sessions.Coordinator})
+	return g.Sessions.Execute(ctx, e.Claim, management{g.Sessions.Coordinator})
 }
 
 // management is the session.Role of a manager.

@@ -20,9 +20,9 @@ import (
 	"company/internal/session"
 )
 
-// Merger carries out test_merge, merge and resolve effects.
-type Merger struct {
-	Desk     company.Decider
+// Config is what a merger is made of.
+type Config struct {
+	Decider  company.Decider
 	Runner   *gates.Runner
 	Mirrors  gitops.MirrorSource
 	Author   gitops.Person // of merge commits
@@ -30,10 +30,16 @@ type Merger struct {
 	Watcher  gates.CheckWatcher // for the feed
 }
 
+// Merger carries out test_merge, merge and resolve effects.
+type Merger struct{ Config }
+
+// New checks that nothing is missing that a merger needs.
+func New(c Config) (*Merger, error) { return &Merger{c}, company.CheckParts(c) }
+
 // Test finds out whether the front of the queue merges, and judges the tree
 // that it would make.
 func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, error) {
-	s := g.Desk.View()
+	s := g.Decider.View()
 	t, err := s.Task(e.Task)
 	if err != nil {
 		return nil, err
@@ -94,7 +100,7 @@ func (g *Merger) hasOverlap(ctx context.Context, m *gitops.Mirror, t *company.Ta
 // Merge makes the decided commit and moves the integration branch. A repeat
 // finds its own result: the commit takes its date from the decision.
 func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, error) {
-	t, err := g.Desk.View().Task(e.Task)
+	t, err := g.Decider.View().Task(e.Task)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func TestMergeKeepsWhatTestsShow(t *testing.T) {
 	b := mergertest.New(t)
 	b.QueueForMerge(mergertest.One, map[string]string{"a.go": "package a\n\nvar a = 1\n"})
 	own, other := &company.RedGreen{Files: 1, Shown: 1}, &company.RedGreen{Files: 9}
-	b.Merger.Desk = known{b, other}
+	b.Merger.Decider = known{b, other}
 	gate := b.Task(mergertest.Task).Subtask(mergertest.One).Gate
 	if got := b.CarryOut(b.Merger.Test, mergertest.One).(company.RecordMergeGate); got.Result.RedGreen != nil {
 		t.Errorf("%+v is another task's", got.Result.RedGreen)

@@ -28,14 +28,17 @@ import (
 const maxPatch = 96 << 10
 
 // Reviewer reviews heads of subtasks, and whole tasks.
-type Reviewer struct{ sessions *session.Service }
+type Reviewer struct{ Sessions *session.Service }
 
-// New makes a reviewer.
-func New(sessions *session.Service) *Reviewer { return &Reviewer{sessions} }
+// New checks that a reviewer has what it needs.
+func New(sessions *session.Service) (*Reviewer, error) {
+	r := &Reviewer{sessions}
+	return r, company.CheckParts(r)
+}
 
 // Do reviews what the effect names.
 func (r *Reviewer) Do(ctx context.Context, e company.Effect) error {
-	return r.sessions.Execute(ctx, e.Claim, &review{})
+	return r.Sessions.Execute(ctx, e.Claim, &review{})
 }
 
 // subject is the reviewed change: from one commit to another.

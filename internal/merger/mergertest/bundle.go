@@ -13,6 +13,7 @@ import (
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
 	"company/internal/merger"
+	"company/internal/session"
 )
 
 // The task and its two subtasks.
@@ -36,7 +37,14 @@ func New(t *testing.T) *Bundle {
 	b := &Bundle{Decider: decidertest.New(t), T: t, Project: gitopstest.New(t, map[string]string{
 		"a.go": "package a\n", "b.go": "package a\n", "shared.go": "package a\n\nvar x = 0\n",
 	})}
-	b.Merger = &merger.Merger{Desk: b, Mirrors: b.Project, Runner: &gates.Runner{}, Author: gitops.Person{Name: "Merger", Email: "m@example.org"}}
+	var err error
+	b.Merger, err = merger.New(merger.Config{
+		Decider: b, Mirrors: b.Project, Runner: &gates.Runner{}, Author: gitops.Person{Name: "Merger", Email: "m@example.org"},
+		Sessions: &session.Service{}, Watcher: unwatched{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	b.Submit("do both", b.Project.Dir)
 	b.Prepare(Task, b.Project.Base, company.GateCommand{Name: "test", Command: "true"})
 	var subs []company.PlannedSubtask
@@ -49,6 +57,11 @@ func New(t *testing.T) *Bundle {
 	b.Plan(Task, company.Plan{Waves: []company.Wave{{Subtasks: subs}}, Why: "two files"})
 	return b
 }
+
+// unwatched is a gates.CheckWatcher that keeps nothing.
+type unwatched struct{}
+
+func (unwatched) WatchCheck(company.TaskID, company.SubtaskID, string) {}
 
 // QueueForMerge brings a subtask to the merge queue with these changes.
 func (b *Bundle) QueueForMerge(sub company.SubtaskID, files map[string]string) company.OID {
@@ -103,7 +116,7 @@ func (b *Bundle) Ref() company.OID {
 
 // AddVerdict has the merger's runner find a verdict on the tree.
 func (b *Bundle) AddVerdict(tree company.OID) {
-	b.Merger.Desk = withVerdict{b.Decider, b.Green(Task, tree)}
+	b.Merger.Decider = withVerdict{b.Decider, b.Green(Task, tree)}
 }
 
 // withVerdict is a desk whose state holds one more verdict.
