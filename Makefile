@@ -46,6 +46,14 @@ test: setup build ## every test
 test/race: setup build ## every test under the race detector
 	$(GO) test -race -timeout 60m $(SOURCES)
 
+.PHONY: test/short
+test/short: ## the tests that need no Docker and do not take long
+	$(GO) test -short $(SOURCES)
+
+.PHONY: hooks
+hooks: ## let git test what is staged before it commits (scripts/hooks)
+	git config core.hooksPath scripts/hooks
+
 .PHONY: interrupts
 interrupts: setup build ## end the company at 300 moments of its work, in every way, and let it go on
 	$(GO) test ./internal/sandbox -run TestInterruptedWork -count=1 -timeout 2h -args -every

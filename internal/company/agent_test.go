@@ -7,6 +7,7 @@ import (
 
 // SUB-5: workers report to a manager, the others to nobody.
 func TestAgentsReportAsTheyMust(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		id   string
 		role Role
@@ -29,6 +30,7 @@ func TestAgentsReportAsTheyMust(t *testing.T) {
 
 // SUB-4: the registry knows each project once, the one used last first.
 func TestProjectsAreDerivedFromTasks(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := NewState()
 	for i, p := range []Project{{ID: "a", Path: "/src/a"}, {ID: "b", Path: "/src/b"}, {ID: "a", Path: "/src/a"}} {

@@ -5,6 +5,7 @@ import "testing"
 // Amounts are told in as few digits as they need, and what has no limit or no
 // price is not named.
 func TestAmountText(t *testing.T) {
+	t.Parallel()
 	for want, a := range map[string]Amount{
 		"no limit":           {MicroUSD: NoCap, Tokens: NoCap},
 		"212k tokens":        {Tokens: 212_000},

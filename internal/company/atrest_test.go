@@ -10,6 +10,7 @@ import (
 
 // A task rests only when nobody but a person can move it.
 func TestAtRest(t *testing.T) {
+	t.Parallel()
 	d := decidertest.New(t)
 	id := company.TaskID("t1")
 	// The decider's clock is not ours: no deadline may have passed.

@@ -37,6 +37,7 @@ func (s *story) judged(n int, change func(r *GateResult)) RecordGateResult {
 
 // The plan begins when it is known what was red before, and not earlier.
 func TestPlanWaitsForTheBaseline(t *testing.T) {
+	t.Parallel()
 	s := &story{bench: newBench(t)}
 	s.submit(Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}})
 	s.must(Company, s.preparation())
@@ -54,6 +55,7 @@ func TestPlanWaitsForTheBaseline(t *testing.T) {
 
 // A baseline is the whole truth about the pinned gates, or none.
 func TestBaselineMustProve(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(r *GateResult){
 		"no tree":             func(r *GateResult) { r.Tree = "" },
 		"other gates":         func(r *GateResult) { r.GateHash = "x" },
@@ -79,6 +81,7 @@ func TestBaselineMustProve(t *testing.T) {
 
 // Only a failure that the base does not have bars.
 func TestOnlyNewFailuresBar(t *testing.T) {
+	t.Parallel()
 	named := func(r *GateResult) { failCheck(&r.Checks[1], "TestOld", "TestOlder") }
 	unnamed := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 1 }
 	red := func(names ...string) func(r *GateResult) {
@@ -133,6 +136,7 @@ func TestOnlyNewFailuresBar(t *testing.T) {
 // behind which nothing was run: a package that does not build has no name for
 // what broke in it (GAT-3).
 func TestUnreadableGateAsksPresident(t *testing.T) {
+	t.Parallel()
 	unnamed := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 1 }
 	unbuilt := func(r *GateResult) {
 		failCheck(&r.Checks[1], "TestOld", "p (build failed)")
@@ -232,6 +236,7 @@ func TestUnreadableGateAsksPresident(t *testing.T) {
 
 // Where something else bars there is nothing to decide.
 func TestUnreadableCheckDoesNotHideFailure(t *testing.T) {
+	t.Parallel()
 	s := onBase(t, Settings{}, func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].ExitCode = false, 1 }).plan(1)
 	s.work(1)
 	s.must(Company, s.judged(1, func(r *GateResult) {
@@ -244,6 +249,7 @@ func TestUnreadableCheckDoesNotHideFailure(t *testing.T) {
 // A difference that only the merge shows is asked about there; whatever else is
 // in the queue goes on meanwhile.
 func TestUnreadableMergeGateAsksPresident(t *testing.T) {
+	t.Parallel()
 	unnamed := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 1 }
 	s := onBase(t, Settings{}, unnamed).plan(2)
 	s.queued(1).queued(2)
@@ -281,6 +287,7 @@ func TestUnreadableMergeGateAsksPresident(t *testing.T) {
 
 // On the merged whole it is asked about too.
 func TestUnreadableTaskGateAsksPresident(t *testing.T) {
+	t.Parallel()
 	unnamed := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 1 }
 	waits := func() (*story, *Approval) {
 		s := onBase(t, Settings{}, unnamed).plan(1)
@@ -318,6 +325,7 @@ func TestUnreadableTaskGateAsksPresident(t *testing.T) {
 // A gate that does not look at what is changed any more is no gate: its work
 // goes back, whatever its exit code is.
 func TestGateWithoutTestsBlocks(t *testing.T) {
+	t.Parallel()
 	for name, base := range map[string]func(*GateResult){"on a green base": nil, "on a red one": func(r *GateResult) { failCheck(&r.Checks[1], "TestOld") }} {
 		s := onBase(t, Settings{}, base).plan(1)
 		s.work(1)
@@ -347,6 +355,7 @@ func TestGateWithoutTestsBlocks(t *testing.T) {
 
 // What excuses a check must be said in the verdict: the pull request tells it.
 func TestGateMessageNamesKnownFailures(t *testing.T) {
+	t.Parallel()
 	s := onBase(t, Settings{}, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld") }).plan(1)
 	s.work(1)
 	g := s.judged(1, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld") })
@@ -356,6 +365,7 @@ func TestGateMessageNamesKnownFailures(t *testing.T) {
 
 // A worker is told which failures are new.
 func TestNewFailuresAreNamed(t *testing.T) {
+	t.Parallel()
 	s := onBase(t, Settings{}, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld") }).plan(1)
 	s.work(1)
 	s.must(Company, s.judged(1, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld", "TestNew") }))
@@ -366,6 +376,7 @@ func TestNewFailuresAreNamed(t *testing.T) {
 
 // Flaky is what a second run of the same tree showed.
 func TestFlakyFailureNeedsRerun(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	s.work(1)
 	g := s.judged(1, func(r *GateResult) { r.Checks[1].Flaky = []string{"TestNowAndThen"} })
@@ -382,6 +393,7 @@ func TestFlakyFailureNeedsRerun(t *testing.T) {
 // A linter that the image does not have is absent: not passed, not failed,
 // and nothing else may be.
 func TestAbsentLinter(t *testing.T) {
+	t.Parallel()
 	absent := func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].Absent = false, true }
 	s := onBase(t, Settings{}, absent).plan(1)
 	s.work(1)
@@ -404,6 +416,7 @@ func TestAbsentLinter(t *testing.T) {
 
 // A linter that the president asked for is not absent.
 func TestGivenLinterIsNotAbsent(t *testing.T) {
+	t.Parallel()
 	s := &story{bench: newBench(t)}
 	s.submit(Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}})
 	p := s.preparation()
@@ -415,6 +428,7 @@ func TestGivenLinterIsNotAbsent(t *testing.T) {
 // Where every gate is absent nothing looks at the work: that is no gates at
 // all, and needs leave.
 func TestAllAbsentIsUntested(t *testing.T) {
+	t.Parallel()
 	start := func(set Settings) *story {
 		s := &story{bench: newBench(t)}
 		set.Cap = Amount{MicroUSD: 1000, Tokens: NoCap}
@@ -446,6 +460,7 @@ func TestAllAbsentIsUntested(t *testing.T) {
 
 // A verdict of the cache is weighed anew by the baseline of the task at hand.
 func TestGateResultIsReused(t *testing.T) {
+	t.Parallel()
 	check := func(name string, change func(c *GateCheck)) GateCheck {
 		c := GateCheck{Name: name, Passed: true}
 		if change != nil {
@@ -494,6 +509,7 @@ func TestGateResultIsReused(t *testing.T) {
 
 // People and agents are told what was red before.
 func TestBaselineFailureDoesNotBlock(t *testing.T) {
+	t.Parallel()
 	s := onBase(t, Settings{}, func(r *GateResult) {
 		r.Checks[0].Passed, r.Checks[0].ExitCode, r.Checks[0].Output = false, 2, "line 3\n"
 		failCheck(&r.Checks[1], "TestOld", "TestOlder")
@@ -511,6 +527,7 @@ func TestBaselineFailureDoesNotBlock(t *testing.T) {
 // names is excused only where the base ended in the same way. Other exit codes
 // may differ.
 func TestCheckThatEndedOddly(t *testing.T) {
+	t.Parallel()
 	red := func(exit int) GateCheck {
 		return GateCheck{Name: "test", ExitCode: exit, Counts: &TestCounts{Failed: 1}, Tests: []TestResult{{Name: "TestA"}}}
 	}
@@ -531,6 +548,7 @@ func TestCheckThatEndedOddly(t *testing.T) {
 // A base that ran nothing excuses nothing, and a check does not pass against its
 // exit code.
 func TestBaseThatDidNotRunExcusesNothing(t *testing.T) {
+	t.Parallel()
 	red := GateCheck{Name: "test", ExitCode: 1, Counts: &TestCounts{Failed: 1}, Tests: []TestResult{{Name: "TestA"}}}
 	absent, skipped, passed := red, red, red
 	absent.Absent, skipped.Skipped, passed.Passed = true, true, true

@@ -12,6 +12,7 @@ import (
 // What people do to the branch of an open pull request is told once, also that
 // it was undone, and whatever else goes on.
 func TestBranchChangeIsReported(t *testing.T) {
+	t.Parallel()
 	w := delivered(t)
 	head := w.s.Tasks["t1"].PR.Head
 	as := BranchChange{Kind: BranchAsDelivered, Delivered: head, Now: head}
@@ -69,6 +70,7 @@ func TestBranchChangeIsReported(t *testing.T) {
 
 // A pull request that has had all its follow-ups still tells of its branch.
 func TestBranchOfAPullRequestThatIsFull(t *testing.T) {
+	t.Parallel()
 	w := delivered(t)
 	for i := range MaxFollowUps {
 		if _, err := w.hear("h"+strconv.Itoa(i), FeedbackItem{ID: "c" + strconv.Itoa(i), Text: "x"}); err != nil {
@@ -88,6 +90,7 @@ func TestBranchOfAPullRequestThatIsFull(t *testing.T) {
 
 // The push of a follow-up that was not told yet is no person's.
 func TestBranchThatAFollowUpPushed(t *testing.T) {
+	t.Parallel()
 	w := delivered(t)
 	head := w.s.Tasks["t1"].PR.Head
 	w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
@@ -108,6 +111,7 @@ func TestBranchThatAFollowUpPushed(t *testing.T) {
 
 // Whoever commits chooses their name: it is made harmless, and few are told.
 func TestBranchChangeListsAuthors(t *testing.T) {
+	t.Parallel()
 	w := delivered(t)
 	b := BranchChange{Kind: BranchAhead, Delivered: w.s.Tasks["t1"].PR.Head, Now: w.oid(), Commits: 1000, People: 900,
 		By: []string{"a\x1b[2J\nb\u202e", strings.Repeat("ü", 500), "c", "d", "e", "f"}}
@@ -124,6 +128,7 @@ func TestBranchChangeListsAuthors(t *testing.T) {
 }
 
 func TestBranchChangeInWords(t *testing.T) {
+	t.Parallel()
 	was, now := OID(strings.Repeat("a", 40)), OID(strings.Repeat("b", 40))
 	for want, b := range map[string]BranchChange{
 		"has 1 commit on top of aaaaaaa by ann":                                                        {Kind: BranchAhead, Delivered: was, Now: now, Commits: 1, By: []string{"ann"}, People: 1},
@@ -151,6 +156,7 @@ func TestBranchChangeInWords(t *testing.T) {
 // The history checker sees a fault that no state shows: a branch's change
 // without cause.
 func TestCheckerOfBranches(t *testing.T) {
+	t.Parallel()
 	w := delivered(t)
 	head := w.s.Tasks["t1"].PR.Head
 	gone := BranchChange{Kind: BranchGone, Delivered: head}
@@ -179,6 +185,7 @@ func TestCheckerOfBranches(t *testing.T) {
 
 // A change of a branch that differs in anything is another one, and is told.
 func TestBranchChangesDiffer(t *testing.T) {
+	t.Parallel()
 	one := BranchChange{Kind: "ahead", Delivered: "a", Now: "b", Commits: 1, By: []string{"x"}, People: 1}
 	if !one.Equal(one) {
 		t.Error("it differs from itself")

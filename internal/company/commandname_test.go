@@ -5,6 +5,7 @@ import "testing"
 // The wishes are those that an office kept before types were renamed: a repeat of
 // an id from then is still known for what it is.
 func TestWishesOfOlderOffices(t *testing.T) {
+	t.Parallel()
 	wishes := []struct {
 		c    Command
 		want Hash

@@ -12,6 +12,7 @@ import (
 // A holder gets with its claim all that its work needs, and asks later for what
 // others may have changed: no state goes over.
 func TestCoordinator(t *testing.T) {
+	t.Parallel()
 	d := decidertest.New(t)
 	head := company.OID(strings.Repeat("1", 40))
 	id := d.Submit("do it", "/p")

@@ -10,6 +10,7 @@ import (
 // T21: what stands against a push is a question; the leave counts for those
 // doubts in that task, and what is new is asked about anew.
 func TestHeldPush(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1).queued(1)
 	s.merged(1)
 	s.checked()

@@ -11,6 +11,7 @@ import (
 // T24: a task adds at most five names, by the run that holds its work, and a
 // repeat adds nothing.
 func TestDependenciesAreCounted(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	run, fence := s.offer(1)
 	add := func(name, version string) AddDependency {
@@ -55,6 +56,7 @@ func TestDependenciesAreCounted(t *testing.T) {
 // Where the president is asked, nothing is added without leave, a question is
 // asked once, and a no stays one.
 func TestDependencyNeedsLeave(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{Deps: Ask}).plan(1)
 	run, fence := s.offer(1)
 	want := Dependency{Ecosystem: "go", Name: "example.com/x"}
@@ -95,6 +97,7 @@ func TestDependencyNeedsLeave(t *testing.T) {
 
 // Who only looks, or plans, adds nothing.
 func TestOnlyWorkersAddDependencies(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{})
 	run := NewRunID(s.id, "", Manager, 1)
 	s.refused(EInvalid, AddDependency{Run: run, Fence: s.claim(run), Wanted: Dependency{Ecosystem: "npm", Name: "x"}, Version: "1.0.0"})
@@ -102,6 +105,7 @@ func TestOnlyWorkersAddDependencies(t *testing.T) {
 
 // T24: names that no registry knows went out all the same, and are counted.
 func TestLookupsAreCounted(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	run, fence := s.offer(1)
 	look := func(i int) LookUpDependency {
@@ -118,6 +122,7 @@ func TestLookupsAreCounted(t *testing.T) {
 
 // Versions of names that are there already have a limit of their own.
 func TestVersionsOfDependenciesAreCounted(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	run, fence := s.offer(1)
 	d := Dependency{Ecosystem: "npm", Name: "p"}

@@ -105,6 +105,7 @@ func (l *line) review(verdict string, fs ...Finding) {
 // of the work: it is tried again later, and at last the president is asked. It
 // never reaches the manager.
 func TestInfrastructureFailureIsNotRunError(t *testing.T) {
+	t.Parallel()
 	l := newLine(t, Settings{})
 	l.plan()
 	for i := range 5 {
@@ -132,6 +133,7 @@ func TestInfrastructureFailureIsNotRunError(t *testing.T) {
 // A conflict's resolution that fails because of us comes again as a
 // resolution, not as work for the manager.
 func TestMergerIsTriedAgainAfterOurFailure(t *testing.T) {
+	t.Parallel()
 	l := newLine(t, Settings{})
 	l.plan()
 	l.success(l.work())
@@ -152,6 +154,7 @@ func TestMergerIsTriedAgainAfterOurFailure(t *testing.T) {
 // Findings and red gates outlive the run that was to address them: when it
 // breaks off, or is out of turns, the next one is told all of it.
 func TestRunInputSurvivesBrokenRun(t *testing.T) {
+	t.Parallel()
 	l := newLine(t, Settings{})
 	l.plan()
 	l.success(l.work())
@@ -183,6 +186,7 @@ func TestRunInputSurvivesBrokenRun(t *testing.T) {
 
 // Failures are counted anew after what succeeded, and after somebody decided.
 func TestFailuresAreCountedAnew(t *testing.T) {
+	t.Parallel()
 	fail := func(l *line, key string) {
 		l.must(Company, ReportEffectFailure{Task: lineTask, Key: key, EffectFailed: EffectFailed{Code: EGit, Error: "x"}})
 	}
@@ -220,6 +224,7 @@ func TestFailuresAreCountedAnew(t *testing.T) {
 // None is a wish: continuations of 0 in the config come as a negative number
 // and stay none.
 func TestZeroSettingIsNotDefault(t *testing.T) {
+	t.Parallel()
 	s := Settings{Continuations: -1, ModelWait: -1, RunTimeout: time.Minute}.WithDefaults()
 	if s.Continuations != -1 || s.HardDeadline(time.Time{}) != (time.Time{}).Add(time.Minute) {
 		t.Fatalf("%+v", s)
@@ -234,6 +239,7 @@ func TestZeroSettingIsNotDefault(t *testing.T) {
 
 // Letting go after the deadline is no way to a new one.
 func TestReleaseAfterTheDeadlineEndsTheRun(t *testing.T) {
+	t.Parallel()
 	l := newLine(t, Settings{})
 	l.plan()
 	run := l.work()
@@ -248,6 +254,7 @@ func TestReleaseAfterTheDeadlineEndsTheRun(t *testing.T) {
 // What keeps a holder from carrying its run is counted as it lets go, under the
 // key of the run's own effect; not in a stop.
 func TestReleaseCountsAFailure(t *testing.T) {
+	t.Parallel()
 	l := newLine(t, Settings{})
 	l.claim("t1-plan.1")
 	failed := &EffectFailed{Code: EBus, Error: "no journal"}
@@ -281,6 +288,7 @@ func TestReleaseCountsAFailure(t *testing.T) {
 // A manager's run decides on the subtask that it was begun for, even if an
 // earlier one gets stuck meanwhile and the run changes hands.
 func TestManagersRunIsAboutOneSubtask(t *testing.T) {
+	t.Parallel()
 	l := newLine(t, Settings{})
 	l.claim("t1-plan.1")
 	l.end("t1-plan.1", RunEnded{Status: RunSuccess}, func(e *EndRun) {
@@ -307,6 +315,7 @@ func TestManagersRunIsAboutOneSubtask(t *testing.T) {
 // Numbers that no event can hold are refused before they become one (a model
 // may name any line, a config any sum).
 func TestHugeNumbersAreRefused(t *testing.T) {
+	t.Parallel()
 	r := ReviewRecorded{Verdict: RequestChanges, Findings: []Finding{{Severity: Blocking, File: "a", Line: 1<<62 + 1, What: "x"}}}
 	if err := r.Check(); CodeOf(err) != EInvalid {
 		t.Errorf("a line of 2^62: %v", err)
@@ -321,6 +330,7 @@ func TestHugeNumbersAreRefused(t *testing.T) {
 
 // The cache of verdicts does not grow for ever, and the newest are in it.
 func TestVerdictsAreBounded(t *testing.T) {
+	t.Parallel()
 	s := NewState()
 	for i := range 3 * MaxVerdicts {
 		s.CacheResult(GateResult{Tree: OID(fmt.Sprintf("%040x", i)), GateHash: "g", Image: "i"})
@@ -337,6 +347,7 @@ func TestVerdictsAreBounded(t *testing.T) {
 // A note that cannot be done waits like any other effect before it is tried
 // again, and at last the president is asked. What succeeds is counted anew.
 func TestFailedNotesAreTriedLater(t *testing.T) {
+	t.Parallel()
 	for what, begin := range map[string]func(t *testing.T) *story{
 		"ask ": func(t *testing.T) *story {
 			s := &story{bench: newBench(t)}
@@ -411,6 +422,7 @@ func TestFailedNotesAreTriedLater(t *testing.T) {
 // Where not even the question about a failure can be asked, nothing spins, and
 // it is tried until it is asked: nobody else would tell the president.
 func TestFailedQuestionAboutAFailure(t *testing.T) {
+	t.Parallel()
 	s := &story{bench: newBench(t)}
 	s.submit(Settings{EffectRetries: 1})
 	s.must(Company, ReportEffectFailure{Task: s.id, Key: "prepare", EffectFailed: EffectFailed{Code: EDocker, Error: "no daemon", Human: true}})
@@ -439,6 +451,7 @@ func TestFailedQuestionAboutAFailure(t *testing.T) {
 // A question fits into the ledger whatever it is about: one that does not would
 // fail whenever it is asked.
 func TestQuestionsAreBounded(t *testing.T) {
+	t.Parallel()
 	l := newLine(t, Settings{})
 	l.plan()
 	for range 3 {

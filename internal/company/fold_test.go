@@ -8,6 +8,7 @@ import (
 
 // Every change of what a snapshot holds makes another shape, however deep.
 func TestShapeTellsTypesApart(t *testing.T) {
+	t.Parallel()
 	type part struct {
 		At   time.Time `json:"at"`
 		Next *struct {

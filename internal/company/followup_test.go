@@ -29,6 +29,7 @@ func (w *world) hear(id string, rs ...FeedbackItem) ([]Event, error) {
 // Remarks become one follow-up on the same branch and the same pull request,
 // each remark once.
 func TestRemarksBecomeAFollowUp(t *testing.T) {
+	t.Parallel()
 	w := delivered(t)
 	first := *w.s.Tasks["t1"].PR
 	rs := []FeedbackItem{
@@ -82,6 +83,7 @@ func TestRemarksBecomeAFollowUp(t *testing.T) {
 // One follow-up works on a branch at a time; the next is prepared when it has
 // ended.
 func TestFollowUpsQueue(t *testing.T) {
+	t.Parallel()
 	w := delivered(t)
 	again := Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"}
 	w.must(President, again)
@@ -102,6 +104,7 @@ func TestFollowUpsQueue(t *testing.T) {
 
 // A settled pull request takes its follow-ups with it, and gets no more.
 func TestSettledPullRequest(t *testing.T) {
+	t.Parallel()
 	w := delivered(t)
 	if _, err := w.hear("h1", FeedbackItem{ID: "c1", Text: "x"}); err != nil {
 		t.Fatal(err)
@@ -123,6 +126,7 @@ func TestSettledPullRequest(t *testing.T) {
 
 // T22: a discussion starts a bounded number of follow-ups by itself.
 func TestRemarksAreBounded(t *testing.T) {
+	t.Parallel()
 	w := delivered(t)
 	for i := range MaxFollowUps {
 		if _, err := w.hear("h"+strconv.Itoa(i), FeedbackItem{ID: "c" + strconv.Itoa(i), Text: strings.Repeat("long ", 100_000)}); err != nil {
@@ -141,6 +145,7 @@ func TestRemarksAreBounded(t *testing.T) {
 
 // What a follow-up is prepared with is what it follows: branch and gates.
 func TestFollowUpKeepsTheGates(t *testing.T) {
+	t.Parallel()
 	w := delivered(t)
 	w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
 	good := w.prepared(w.s.Tasks["t2"])
@@ -171,6 +176,7 @@ func TestFollowUpKeepsTheGates(t *testing.T) {
 
 // No line of a stranger's stands outside of the quotation.
 func TestQuotedLines(t *testing.T) {
+	t.Parallel()
 	if got := QuoteWords("a\u2028b\u2029c\nd\u0085e\x1b\u202e"); got != "> a\n> b\n> c\n> de\n" {
 		t.Errorf("%q", got)
 	}
@@ -178,6 +184,7 @@ func TestQuotedLines(t *testing.T) {
 
 // Of a user's name on a forge only what can be in one is kept.
 func TestNameOfAForgeUser(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"azAZ09-_.[]": "azAZ09-_.[]", "`{/@:^ a\nb\u202e": "ab", strings.Repeat("a", 61): strings.Repeat("a", 60),
 	} {

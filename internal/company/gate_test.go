@@ -5,6 +5,7 @@ import "testing"
 // Work that was not finished stays unfinished when its gates are red: only a
 // success becomes a failure of quality.
 func TestOnlySuccessBecomesAFailureOfQuality(t *testing.T) {
+	t.Parallel()
 	for status, want := range map[RunStatus]RunStatus{RunSuccess: RunQualityFailed, RunPartial: RunPartial, RunError: RunError} {
 		id := NewSubtaskID("t1", 1)
 		run := NewRunID("t1", id, Worker, 1)

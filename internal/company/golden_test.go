@@ -113,6 +113,7 @@ func (g goldenState) text(t *testing.T) []byte {
 // What a stored ledger folds to changes only together with FoldVersion, so
 // that a snapshot made by an older fold is never believed by a newer one.
 func TestGoldenLedgersFoldAsStored(t *testing.T) {
+	t.Parallel()
 	if *writeGoldenLedger > 0 {
 		makeGoldenLedger(t, *writeGoldenLedger)
 	}
@@ -176,6 +177,7 @@ func goldenDifference(t *testing.T, n int, want, got goldenState) string {
 
 // The rule would be worth nothing for a kind that no golden ledger holds.
 func TestGoldenLedgersHoldEveryKind(t *testing.T) {
+	t.Parallel()
 	held := map[string]bool{}
 	for _, n := range goldenLedgers(t) {
 		for _, e := range readGolden(t, n) {
@@ -192,6 +194,7 @@ func TestGoldenLedgersHoldEveryKind(t *testing.T) {
 // The history checker accepts stored ledgers: rules of today were kept then, or
 // have an exception for older events.
 func TestGoldenLedgersPassTheChecker(t *testing.T) {
+	t.Parallel()
 	for _, n := range goldenLedgers(t) {
 		if _, err := history.Replay(readGolden(t, n)); err != nil {
 			t.Errorf("golden ledger %d: %v", n, err)

@@ -8,6 +8,7 @@ import (
 
 // What the wiring left out is named, all of it, before anything begins.
 func TestCheckParts(t *testing.T) {
+	t.Parallel()
 	type part struct {
 		Decider Decider
 		Find    OutcomeFinder

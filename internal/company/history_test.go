@@ -11,6 +11,7 @@ import (
 
 // CheckInvariants is not blind: each of these states is one that must not be.
 func TestInvariantsFindViolations(t *testing.T) {
+	t.Parallel()
 	story := func() *story {
 		s := tell(t, Settings{}).plan(2)
 		s.offer(1)
@@ -53,6 +54,7 @@ func TestInvariantsFindViolations(t *testing.T) {
 // Replay notices a ledger whose events could not have happened, though each of
 // them can be applied.
 func TestHistoryCheckerFindsViolations(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1).queued(1)
 	s.merged(1)
 	s.checked()

@@ -9,6 +9,7 @@ import (
 // A copy has the original's ledger. It keeps what has ended, and lets go of
 // what the original works on or waits for: of two offices one does it.
 func TestACopyLetsGoOfWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
 	w := delivered(t) // t1 waits at the forge
 	w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}})
 	if w.s.Tasks["t1"].PR.State != PROpen || len(w.s.Open) != 1 {

@@ -43,6 +43,7 @@ func okPlan() Plan {
 }
 
 func TestPlanAccepted(t *testing.T) {
+	t.Parallel()
 	if got := okPlan().Check(PlanRules{}); len(got) != 0 {
 		t.Fatalf("a good plan is refused: %v", got)
 	}
@@ -61,6 +62,7 @@ func TestPlanAccepted(t *testing.T) {
 // Each way to be refused, with the words that go back to the manager (SUB-8,
 // SUB-12, SUB-18, SUB-19).
 func TestPlanRefused(t *testing.T) {
+	t.Parallel()
 	edit := func(f func(p *Plan)) Plan { p := okPlan(); f(&p); return p }
 	sub := func(f func(s *PlannedSubtask)) Plan {
 		return edit(func(p *Plan) { f(&p.Waves[0].Subtasks[1]) })
@@ -150,6 +152,7 @@ func TestPlanRefused(t *testing.T) {
 // to let it through. git.paths: every glob of a write set is below one of the
 // task's folders.
 func TestPlanPaths(t *testing.T) {
+	t.Parallel()
 	rules := PlanRules{Paths: []string{"services/api", "lib"}}
 	for glob, good := range map[string]bool{
 		"services/api/main.go": true, "services/api/**": true, "lib/{a,b}/*.go": true, "services/api/a*": true,
@@ -168,6 +171,7 @@ func TestPlanPaths(t *testing.T) {
 }
 
 func TestPlanTinySplit(t *testing.T) {
+	t.Parallel()
 	p := Plan{Why: "two files", Waves: []Wave{{[]PlannedSubtask{
 		{"Fix a", "Fix a.go.", []string{"it builds"}, []string{"a.go"}, EffortSmall, nil},
 		{"Fix b", "Fix b.go.", []string{"it builds"}, []string{"b.go"}, EffortSmall, nil},
@@ -194,6 +198,7 @@ func TestPlanTinySplit(t *testing.T) {
 // Two subtasks may write one hot class, and one lock file, in different waves.
 // In one wave nobody may: nothing makes a lock file anew after a merge.
 func TestPlanSharedFiles(t *testing.T) {
+	t.Parallel()
 	p := okPlan()
 	p.Waves[0].Subtasks[0].WriteSet = []string{"internal/**", "package-lock.json", "db/migrations/001.sql"}
 	p.Waves[0].Subtasks[1].WriteSet = []string{"web/**"}
@@ -212,6 +217,7 @@ func TestPlanSharedFiles(t *testing.T) {
 // What a subtask reads must be there when it begins: at the base, or from a
 // wave before.
 func TestPlanRefusesReadOfSameWaveOutput(t *testing.T) {
+	t.Parallel()
 	p := okPlan()
 	p.Waves[0].Subtasks[0].WriteSet = []string{"internal/new.go"}
 	p.Waves[0].Subtasks[1].WriteSet = []string{"web/**"}
@@ -233,6 +239,7 @@ func TestPlanRefusesReadOfSameWaveOutput(t *testing.T) {
 // A protected path that cannot be read protects nothing, so the plan is
 // refused.
 func TestPlanBadRules(t *testing.T) {
+	t.Parallel()
 	got := okPlan().Check(PlanRules{Protected: []string{"[a"}})
 	if len(got) != 1 || got[0].Where != "rules" {
 		t.Fatalf("got %v", got)
@@ -264,6 +271,7 @@ func TestPlanCheckBounded(t *testing.T) {
 // Write sets that are accepted in one wave are never both matched by a path,
 // and a check says the same each time.
 func TestPlanDisjointProperty(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := Plan{Why: "generated", Waves: []Wave{{}}}
 		for i := range rapid.IntRange(2, 4).Draw(t, "n") {
@@ -302,6 +310,7 @@ func TestPlanDisjointProperty(t *testing.T) {
 
 // PlanSchema accepts exactly the wire form of Plan.
 func TestPlanSchema(t *testing.T) {
+	t.Parallel()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(PlanSchema()))
 	if err != nil {
 		t.Fatal(err)
@@ -347,6 +356,7 @@ func TestPlanSchema(t *testing.T) {
 // What runs with a repository's secrets once it is pushed is nobody's to change
 // unasked, whoever runs it (T14).
 func TestCIOfOthersIsProtected(t *testing.T) {
+	t.Parallel()
 	for _, p := range []string{
 		".github/workflows/a.yml", ".circleci/config.yml", ".woodpecker.yml", ".woodpecker/a.yaml", ".drone.yml", ".drone.yaml", ".buildkite/pipeline.yml",
 		".travis.yml", "Jenkinsfile", "Jenkinsfile.release", "ci/Jenkinsfile", "azure-pipelines.yml", "azure-pipelines-nightly.yaml", "bitbucket-pipelines.yml",
@@ -367,6 +377,7 @@ func TestCIOfOthersIsProtected(t *testing.T) {
 // Code of others in the repository may be planned with, and is merged with the
 // president's leave.
 func TestVendoredCodeNeedsLeave(t *testing.T) {
+	t.Parallel()
 	for action, asked := range map[string]bool{"created": false, "modified": true, "deleted": true} {
 		s := tell(t, Settings{}).plan(1)
 		s.changes(1, Change{Path: "vendor/example.org/assert/assert.go", Action: action})

@@ -10,6 +10,7 @@ import (
 // SUB-4: a project is known by its tasks or because a person added it; what is
 // removed comes back with its next task. Names are told apart.
 func TestProjectsAreNamed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	names := func(want string) {
 		t.Helper()

@@ -41,6 +41,7 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 // company is, everything comes to its end once the world is kind. (STA-1,
 // STA-2, STA-5, STA-6, SUB-9, GAT-1, GAT-2, GAT-3, REV-1)
 func TestRandomHistoriesHoldInvariants(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, drawKnobs(t, 200))
 		w.live()
@@ -53,6 +54,7 @@ func TestRandomHistoriesHoldInvariants(t *testing.T) {
 // reservations, give-backs, crashes and raises passes the cap, and nobody
 // waits for ever.
 func TestRandomHistoriesStayUnderCap(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, knobs{
 			Seed: rapid.Uint64().Draw(t, "seed"), Calm: rapid.IntRange(0, 60).Draw(t, "calm"), Steps: rapid.IntRange(0, 300).Draw(t, "steps"),
@@ -69,6 +71,7 @@ func TestRandomHistoriesStayUnderCap(t *testing.T) {
 // Feature: core, Property 3: whatever its holder of old hands in, a run that
 // is held by another, or by nobody, is not changed by it.
 func TestOldFences(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, drawKnobs(t, 80))
 		w.live()
@@ -96,6 +99,7 @@ func TestOldFences(t *testing.T) {
 // Feature: core, Property 4: from a stop to the next resume nothing is due and
 // nothing begins, whatever still arrives.
 func TestNoEffectsDueAfterStop(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, drawKnobs(t, 80))
 		w.live()
@@ -127,6 +131,7 @@ func TestNoEffectsDueAfterStop(t *testing.T) {
 // Feature: core, Property 5: an event about a task, a subtask or a run that
 // does not exist is no valid log, and leaves the state as it was (SUB-9).
 func TestNoOrphans(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, drawKnobs(t, 80))
 		w.live()
@@ -156,6 +161,7 @@ func TestNoOrphans(t *testing.T) {
 // The tables hold no move that never happens: fixed histories make each of
 // them. The history checker sees in every test that no other one happens.
 func TestPropertyRunReachesEveryTransition(t *testing.T) {
+	t.Parallel()
 	missing := map[string]bool{}
 	for from, tos := range history.TaskMoves {
 		for _, to := range tos {

@@ -10,6 +10,7 @@ import (
 // TestRefusals goes through what each command refuses, with the code that
 // people and programs see. A refusal changes nothing (the fixture asserts it).
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	fresh := func(t *testing.T) *story { s := &story{bench: newBench(t)}; s.submit(Settings{}); return s }
 	prepared := func(t *testing.T) *story { return tell(t, Settings{}) }
 	planned := func(t *testing.T) *story { return tell(t, Settings{}).plan(1) }
@@ -155,6 +156,7 @@ func TestRefusals(t *testing.T) {
 
 // An answer is one that its question offers.
 func TestInvalidAnswersAreRefused(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{Plan: Ask})
 	s.end(NewRunID(s.id, "", Manager, 1), EndRun{Question: "which?"})
 	s.refused(EInvalid, Answer{Approval: "a1", Option: OptApprove})
@@ -175,6 +177,7 @@ func TestInvalidAnswersAreRefused(t *testing.T) {
 // Before an office is opened, nothing can be decided; an answered question and
 // a repeated submission are no errors.
 func TestRepeatsAreHarmless(t *testing.T) {
+	t.Parallel()
 	if _, err := Decide(NewState(), Meta{ID: "x"}, Stop{}); CodeOf(err) != EInvalid {
 		t.Errorf("a closed office decides: %v", err)
 	}
@@ -199,6 +202,7 @@ func TestRepeatsAreHarmless(t *testing.T) {
 
 // What nobody in particular does, the company does.
 func TestEventWithoutActor(t *testing.T) {
+	t.Parallel()
 	for actor, want := range map[string]string{"": Company, President: President, "t1-01-w1": "t1-01-w1"} {
 		if got := (Meta{Actor: actor}).NewEvent("t1", "", "", &TaskCompleted{}).Actor; got != want {
 			t.Errorf("%q acts as %q, want %q", actor, got, want)
@@ -208,6 +212,7 @@ func TestEventWithoutActor(t *testing.T) {
 
 // Why a run was begun is handed on as a whole, or not at all where it is long.
 func TestReasonsAreJoined(t *testing.T) {
+	t.Parallel()
 	most := strings.Repeat("a", 64<<10-1)
 	for _, c := range []struct{ input, more, want string }{
 		{"", "b", "b"}, {"a", "b", "a\n\nb"}, {most, "b", most + "\n\nb"}, {most, "bc", "bc"},

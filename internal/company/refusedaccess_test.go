@@ -12,6 +12,7 @@ import (
 
 // What an agent was refused is kept with its run, in plain words and in bounds.
 func TestRefusedAccesses(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, knobs{Seed: 3, Calm: 60, Tasks: 1, Active: 1, Gates: 1, Cap: 100_000})
 	w.live()
 	var run *Run
@@ -78,6 +79,7 @@ func TestRefusedAccesses(t *testing.T) {
 // A report may come after the stop that it has to do with, and after the end of
 // its task.
 func TestRefusedAccessesComeLate(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, knobs{Seed: 3, Calm: 60, Tasks: 1, Active: 1, Gates: 1, Cap: 100_000})
 	w.live()
 	runs := w.s.Tasks["t1"].SortedRuns()
@@ -94,6 +96,7 @@ func TestRefusedAccessesComeLate(t *testing.T) {
 
 // Nobody reaches for anything in a run that nobody has taken up.
 func TestNothingIsRefusedBeforeTheClaim(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	run := s.workRun(1, 1)
 	s.must(Company, Offer{Run: run})

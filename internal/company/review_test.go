@@ -8,6 +8,7 @@ import (
 
 // A verdict goes with its findings, and each finding says what, where and why.
 func TestReviewChecked(t *testing.T) {
+	t.Parallel()
 	good := Finding{Severity: Blocking, File: "a.go", Line: 3, What: "it divides by 0", Why: "n may be 0"}
 	with := func(change func(*Finding)) ReviewRecorded {
 		f := good
@@ -45,6 +46,7 @@ func TestReviewChecked(t *testing.T) {
 // to open, and not while the whole is still judged; where no leave is needed,
 // never (REV-1).
 func TestLeaveForThePullRequestIsAskedAtTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []Mode{Ask, Auto} {
 		s := tell(t, Settings{PR: mode}).plan(1).queued(1)
 		asked := func() bool {

@@ -41,6 +41,7 @@ func (s *story) mergedAs(same bool) []Event {
 // as the whole: its approval holds, and the pull request is due once the gates
 // have seen the whole.
 func TestSingleSubtaskIsReviewedOnce(t *testing.T) {
+	t.Parallel()
 	s := approvedAlone(t, 1, nil)
 	if !s.task().JudgesWhole() {
 		t.Fatal("the reviewer of the only ticket is not to judge the whole")
@@ -69,6 +70,7 @@ func TestSingleSubtaskIsReviewedOnce(t *testing.T) {
 
 // Where the approval does not cover the whole, the whole is reviewed.
 func TestApprovalIsNotCarried(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		tickets int
 		spoil   func(*ReviewRecorded)
@@ -99,6 +101,7 @@ func TestApprovalIsNotCarried(t *testing.T) {
 
 // A task that was submitted under older rules keeps its second review.
 func TestOlderRulesReviewTheWhole(t *testing.T) {
+	t.Parallel()
 	s := approvedAlone(t, 1, nil)
 	c := s.tested(1)
 	c.HeadTree = c.Tree
@@ -119,6 +122,7 @@ func TestOlderRulesReviewTheWhole(t *testing.T) {
 // What the whole's gates find after all is mended by a ticket of its own, and
 // the new whole is reviewed: the approval was of another tree.
 func TestCarriedApprovalVoidedByNewTree(t *testing.T) {
+	t.Parallel()
 	s := approvedAlone(t, 1, nil)
 	s.mergedAs(true)
 	s.must(Company, s.wholeGated(false))
@@ -137,6 +141,7 @@ func TestCarriedApprovalVoidedByNewTree(t *testing.T) {
 // The history checker knows by its own books when an approval may be carried,
 // and when it must be.
 func TestCheckerOfCarriedApprovals(t *testing.T) {
+	t.Parallel()
 	s := approvedAlone(t, 1, nil)
 	s.mergedAs(true)
 	s.must(Company, s.wholeGated(true))

@@ -12,6 +12,7 @@ import (
 
 // The happy path, from the instruction to the pull request (SUB-1, STA-2).
 func TestTaskRunsToPullRequest(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(2, 1)
 	s.queued(1).queued(2)
 	s.merged(1)
@@ -33,6 +34,7 @@ func TestTaskRunsToPullRequest(t *testing.T) {
 }
 
 func TestMainIsNeverIntegrationBranch(t *testing.T) {
+	t.Parallel()
 	for _, branch := range []string{"main", "master", "refs/heads/main", "Main", "MASTER", ""} {
 		s := &story{bench: newBench(t)}
 		s.submit(Settings{})
@@ -47,6 +49,7 @@ func TestMainIsNeverIntegrationBranch(t *testing.T) {
 
 // GAT-1, GAT-3, GAT-8: a verdict carries its proof, or it is none.
 func TestGreenNeedsEveryCheckGreen(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	s.work(1)
 	for name, spoil := range map[string]func(*GateResult){
@@ -70,6 +73,7 @@ func TestGreenNeedsEveryCheckGreen(t *testing.T) {
 }
 
 func TestUntestedIsNoVerdictWhereGatesExist(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{NoGates: "allow"}).plan(1)
 	s.work(1)
 	g := s.gated(1, false)
@@ -80,6 +84,7 @@ func TestUntestedIsNoVerdictWhereGatesExist(t *testing.T) {
 // GAT-2: a red gate sends the subtask back, and after its retries to the
 // manager.
 func TestRedGateSendsBack(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{GateRetries: 1}).plan(1)
 	s.work(1)
 	s.must(Company, s.gated(1, false))
@@ -98,6 +103,7 @@ func TestRedGateSendsBack(t *testing.T) {
 }
 
 func TestFindingBarsTheMerge(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{ReviewRounds: 1}).plan(1)
 	s.work(1)
 	s.must(Company, s.gated(1, true))
@@ -117,6 +123,7 @@ func TestFindingBarsTheMerge(t *testing.T) {
 // A verdict is bound to a head: gates and reviews of an older one count for
 // nothing.
 func TestStaleVerdictDoesNotCount(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	s.work(1)
 	stale := s.gated(1, true)
@@ -134,6 +141,7 @@ func TestStaleVerdictDoesNotCount(t *testing.T) {
 }
 
 func TestNoPullRequestWithoutReview(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1).queued(1)
 	s.merged(1)
 	s.ignored(IntendDelivery{s.id})
@@ -148,6 +156,7 @@ func TestNoPullRequestWithoutReview(t *testing.T) {
 
 // The gates of the whole judge the tree that was merged, and no other.
 func TestWholeGateIsOfTheMergedTree(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1).queued(1)
 	s.merged(1)
 	g := s.wholeGated(true)
@@ -157,6 +166,7 @@ func TestWholeGateIsOfTheMergedTree(t *testing.T) {
 }
 
 func TestOnePullRequestPerTask(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1).queued(1)
 	s.merged(1)
 	s.checked()
@@ -185,6 +195,7 @@ func TestOnePullRequestPerTask(t *testing.T) {
 
 // SUB-8, SUB-17: a wave together, the next one only after it.
 func TestWavesInOrder(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(2, 2)
 	offers := func() (runs []RunID) {
 		for _, e := range s.due(9) {
@@ -211,6 +222,7 @@ func TestWavesInOrder(t *testing.T) {
 }
 
 func TestOneMergeAtATime(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(2).queued(1).queued(2)
 	s.ignored(s.tested(2)) // it is not first
 	s.must(Company, s.tested(1))
@@ -226,6 +238,7 @@ func TestOneMergeAtATime(t *testing.T) {
 // A repeat of an earlier merge that arrives while the next is open must not
 // pass for it.
 func TestLateMergeIsNotTheNextOne(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(3).queued(1).queued(2).queued(3)
 	first := s.merged(1)
 	s.merged(2)
@@ -235,6 +248,7 @@ func TestLateMergeIsNotTheNextOne(t *testing.T) {
 }
 
 func TestProtectedPathsNeedThePresident(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{Protected: []string{"secret/**"}}).plan(2)
 	s.queued(1, "a.go", ".github/workflows/ci.yml")
 	s.ignored(s.tested(1))
@@ -255,6 +269,7 @@ func TestProtectedPathsNeedThePresident(t *testing.T) {
 // gates.protect_tests: what was tested before is not untested unasked; new
 // tests are free, and so are those of the task itself.
 func TestOldTestsNeedThePresident(t *testing.T) {
+	t.Parallel()
 	free := tell(t, Settings{}).plan(1)
 	free.queued(1, "a.go", "a_test.go") // modified
 	free.merged(1)
@@ -287,6 +302,7 @@ func TestOldTestsNeedThePresident(t *testing.T) {
 }
 
 func TestIsTest(t *testing.T) {
+	t.Parallel()
 	for p, want := range map[string]bool{
 		"a/x_test.go": true, "a/x.go": false, "testdata/x": true, "tests/common.rs": true, "src/lib.rs": false, "test_x.py": true, "x_test.py": true,
 		"conftest.py": true, "x.py": false, "a.test.ts": true, "a.spec.jsx": true, "__tests__/a.js": true, "latest.js": false, "attest.go": false,
@@ -299,6 +315,7 @@ func TestIsTest(t *testing.T) {
 
 // SUB-12: three refused plans, and the task fails with the reason.
 func TestRefusedPlansAreCounted(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{})
 	run := NewRunID(s.id, "", Manager, 1)
 	fence := s.claim(run)
@@ -315,6 +332,7 @@ func TestRefusedPlansAreCounted(t *testing.T) {
 
 // SUB-18: a plan that code refuses does not stand, however it comes in.
 func TestBadPlanDoesNotStand(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{})
 	run := NewRunID(s.id, "", Manager, 1)
 	fence := s.claim(run)
@@ -325,6 +343,7 @@ func TestBadPlanDoesNotStand(t *testing.T) {
 }
 
 func TestPlanWaitsForThePresident(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{Plan: Ask}).plan(1)
 	s.refused(EConflict, Offer{Run: s.workRun(1, 1)})
 	if s.isOfferDue() {
@@ -340,6 +359,7 @@ func TestPlanWaitsForThePresident(t *testing.T) {
 // A manager that asks waits for the answer, when it plans and when it decides
 // on a subtask.
 func TestManagerWaitsForTheAnswer(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{})
 	s.end(NewRunID(s.id, "", Manager, 1), EndRun{Question: "which one?"})
 	if s.isDue(EffectManage) {
@@ -362,6 +382,7 @@ func TestManagerWaitsForTheAnswer(t *testing.T) {
 // Red gates of the whole are mended by another round, never waived; findings
 // may be waived by the president.
 func TestRedTaskGateStopsAfterRepairRounds(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{ReviewRounds: 1}).plan(1).queued(1)
 	s.merged(1)
 	s.must(Company, s.wholeGated(false))
@@ -387,6 +408,7 @@ func TestRedTaskGateStopsAfterRepairRounds(t *testing.T) {
 // A conflict is resolved by the merger, gated and reviewed again; the third
 // goes to the manager.
 func TestMergeConflictGoesToMerger(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{Conflicts: 1}).plan(1).queued(1)
 	conflict := func() ReportConflict {
 		return ReportConflict{Task: s.id, Subtask: s.subID(1), ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a.go"}}}
@@ -407,6 +429,7 @@ func TestMergeConflictGoesToMerger(t *testing.T) {
 
 // An approval that a moved base voids is given again, on the same head.
 func TestMovedBaseVoidsTheReview(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1).queued(1)
 	c := s.tested(1)
 	c.Overlap = true
@@ -420,6 +443,7 @@ func TestMovedBaseVoidsTheReview(t *testing.T) {
 
 // APR: one question, one answer; the same command again is harmless.
 func TestAnswerCountsOnce(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{Plan: Ask}).plan(1)
 	q := s.ask(AskPlan)
 	if s.s.Shown(s.task()) != StatusAwaitingInput {
@@ -436,6 +460,7 @@ func TestAnswerCountsOnce(t *testing.T) {
 
 // A task that has ended asks nothing any more.
 func TestEndedTaskAsksNothing(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{Plan: Ask}).plan(1)
 	q := s.ask(AskPlan)
 	s.must(President, Cancel{Task: s.id})

@@ -10,6 +10,7 @@ import (
 )
 
 func TestOldFenceChangesNothing(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	run, old := s.offer(1)
 	s.must(string(run), Release{Run: run, Fence: old, Why: "the lease was lost"})
@@ -24,6 +25,7 @@ func TestOldFenceChangesNothing(t *testing.T) {
 }
 
 func TestFenceOnlyGrows(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	run, fence := s.offer(1)
 	s.must(string(run), Release{Run: run, Fence: fence})
@@ -41,6 +43,7 @@ func TestFenceOnlyGrows(t *testing.T) {
 // An office of an older version took the fences of workers from the queue,
 // which may begin anew with lower numbers: the ledger's go on from there.
 func TestFenceOfAnOlderOffice(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	run := s.workRun(1, 1)
 	s.must(Company, Offer{Run: run})
@@ -57,6 +60,7 @@ func TestFenceOfAnOlderOffice(t *testing.T) {
 }
 
 func TestOldEpochCannotClaim(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	s.must(Company, Offer{Run: s.workRun(1, 1)})
 	s.must(Company, StartOffice{Office: "k3fq"})
@@ -71,6 +75,7 @@ func TestOldEpochCannotClaim(t *testing.T) {
 }
 
 func TestStartVoidsClaims(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	run, fence := s.offer(1)
 	s.must(Company, StartOffice{Office: "k3fq"})
@@ -95,6 +100,7 @@ func TestStartVoidsClaims(t *testing.T) {
 // the item lies there until the run is claimed: whatever becomes of the queue, no
 // run waits for an item that will not come.
 func TestItemIsDueWhileOnOffer(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	run := s.workRun(1, 1)
 	onQueue := func(want ...OfferID) {
@@ -136,6 +142,7 @@ func TestItemIsDueWhileOnOffer(t *testing.T) {
 
 // An item of an earlier offer claims nothing, in the same epoch either.
 func TestEarlierOfferCannotBeClaimed(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	run, fence := s.offer(1)
 	first := Claim{Run: run, Epoch: 1, Offer: 1, Worker: "w2"}
@@ -150,6 +157,7 @@ func TestEarlierOfferCannotBeClaimed(t *testing.T) {
 // A run on offer counts as work of its task: the limit on tasks does not take
 // its item from the queue, where it has a worker's place.
 func TestOfferIsUnderWay(t *testing.T) {
+	t.Parallel()
 	f := &fleet{bench: newBench(t)}
 	f.must(President, ScaleWorkers{By: -2})
 	f.submit("a", 1)
@@ -163,6 +171,7 @@ func TestOfferIsUnderWay(t *testing.T) {
 }
 
 func TestNothingIsDueAfterStop(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(2)
 	run, fence := s.offer(1)
 	s.must(President, Stop{})
@@ -183,6 +192,7 @@ func TestNothingIsDueAfterStop(t *testing.T) {
 }
 
 func TestCapIsNeverPassed(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: NoCap}}).plan(2)
 	a, fa := s.offer(1)
 	b, fb := s.offer(2)
@@ -206,6 +216,7 @@ func TestCapIsNeverPassed(t *testing.T) {
 // be held for good. What was granted stands for what cannot be, and no sum
 // passes the largest number.
 func TestAbsurdSpendingEndsARun(t *testing.T) {
+	t.Parallel()
 	const most = 1<<63 - 1
 	granted := Amount{MicroUSD: 30, Tokens: 500}
 	for _, c := range []struct{ told, want Amount }{
@@ -225,6 +236,7 @@ func TestAbsurdSpendingEndsARun(t *testing.T) {
 }
 
 func TestAmountsDoNotWrap(t *testing.T) {
+	t.Parallel()
 	most := Amount{MicroUSD: 1<<63 - 1, Tokens: 1<<63 - 1}
 	one := Amount{MicroUSD: 1, Tokens: 1}
 	if got := most.Add(one); got != most {
@@ -246,6 +258,7 @@ func TestAmountsDoNotWrap(t *testing.T) {
 // Two runs that wait cannot hold each other up: who waits gives back what it
 // has not used.
 func TestWaitingRunGivesBack(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: NoCap}}).plan(2)
 	a, fa := s.offer(1)
 	b, fb := s.offer(2)
@@ -272,6 +285,7 @@ func TestWaitingRunGivesBack(t *testing.T) {
 // A raise in a dimension that the cap does not count would answer the question
 // and help nobody: the run would wait for good.
 func TestRaiseMustRaise(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{Cap: Amount{MicroUSD: NoCap, Tokens: 10}})
 	s.refused(EInvalid, RaiseBudget{Task: s.id, By: Amount{MicroUSD: 5}})
 	run := NewRunID(s.id, "", Manager, 1)
@@ -288,6 +302,7 @@ func TestRaiseMustRaise(t *testing.T) {
 // Of two caps the one that is short must be raised; a cap that nothing is
 // counted against does not stand in the question.
 func TestRaiseOfWhatIsShort(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: 1000}})
 	run := NewRunID(s.id, "", Manager, 1)
 	fence := s.claim(run)
@@ -309,6 +324,7 @@ func TestRaiseOfWhatIsShort(t *testing.T) {
 }
 
 func TestDeadlineTakesTheRun(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{RunTimeout: time.Hour, ModelWait: time.Minute}).plan(1)
 	run, fence := s.offer(1)
 	s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 30}})
@@ -330,6 +346,7 @@ func TestDeadlineTakesTheRun(t *testing.T) {
 
 // A paused task begins nothing; what was refused meanwhile is offered anew.
 func TestPause(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	s.must(Company, Offer{Run: s.workRun(1, 1)})
 	s.must(President, Pause{Task: s.id})
@@ -347,6 +364,7 @@ func TestPause(t *testing.T) {
 // A pause lets turns end: a run that is held stays due until it is let go, and
 // is offered again afterwards. It is no failed attempt.
 func TestPauseLetsTurnsEnd(t *testing.T) {
+	t.Parallel()
 	s := tell(t, Settings{}).plan(1)
 	run := s.workRun(1, 1)
 	s.must(Company, Offer{Run: run})
@@ -369,6 +387,7 @@ func TestPauseLetsTurnsEnd(t *testing.T) {
 // Work that keeps failing is the president's to decide, and goes on when he
 // says so.
 func TestRepeatedFailureAsksPresident(t *testing.T) {
+	t.Parallel()
 	s := &story{bench: newBench(t)}
 	s.submit(Settings{EffectRetries: 1})
 	fail := ReportEffectFailure{Task: s.id, Key: "prepare", EffectFailed: EffectFailed{Code: EDocker, Error: "no daemon", Hint: "start it"}}
@@ -398,6 +417,7 @@ func TestRepeatedFailureAsksPresident(t *testing.T) {
 // STA-14: so many tasks at once and no more, the oldest first; who waits for
 // the president takes no place.
 func TestConcurrentTasks(t *testing.T) {
+	t.Parallel()
 	s := &story{bench: newBench(t)}
 	for range 3 {
 		s.submit(Settings{NoGates: "ask"})

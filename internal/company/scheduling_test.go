@@ -63,6 +63,7 @@ func (f *fleet) is(got []string, want string) {
 // One project with many subtasks does not starve another: no more is put on
 // the queue than there are workers, and whoever has least under way is next.
 func TestProjectsShareWorkers(t *testing.T) {
+	t.Parallel()
 	f := &fleet{bench: newBench(t)}
 	a := f.submit("a", 6)
 	f.is(f.offer(), "t1-01.1 t1-02.1 t1-03.1")
@@ -86,6 +87,7 @@ func TestProjectsShareWorkers(t *testing.T) {
 
 // With one worker, projects take turns: who was served last comes last.
 func TestProjectsTakeTurns(t *testing.T) {
+	t.Parallel()
 	f := &fleet{bench: newBench(t)}
 	f.must(President, ScaleWorkers{By: -2})
 	f.submit("a", 4)
@@ -100,6 +102,7 @@ func TestProjectsTakeTurns(t *testing.T) {
 // The limit on tasks at once is shared, too: the first task of a project comes
 // before the second of another. A paused one takes nobody's place.
 func TestProjectsShareTasks(t *testing.T) {
+	t.Parallel()
 	f := &fleet{bench: newBench(t)}
 	for _, project := range []string{"a", "a", "a", "b"} {
 		f.must(President, Submit{Instruction: "do it", Project: Project{ID: project, Path: "/" + project}})

@@ -11,6 +11,7 @@ import (
 )
 
 func TestTitleOf(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"add a farewell":                       "add a farewell",
 		"\n\n  # Add a farewell\n\nas follows": "Add a farewell",
@@ -41,6 +42,7 @@ func TestTitleOf(t *testing.T) {
 
 // A pull request is called like its instruction, and not by its Markdown.
 func TestTitleOfADelivery(t *testing.T) {
+	t.Parallel()
 	s := &story{bench: newBench(t)}
 	s.must(President, Submit{Instruction: "# Add a limit\n\nTo all routes.", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}})
 	s.id = NewTaskID(s.s.LastTask)

@@ -10,6 +10,7 @@ import (
 // A file that cannot be written is told once, until it is there; the files of
 // the office are its own; both lists are bounded.
 func TestUnwrittenFiles(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(President, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}})
 	for _, task := range []TaskID{"t1", ""} {

@@ -11,6 +11,7 @@ import (
 // A view may be kept and read while events are folded into the state: no event
 // changes what an earlier view holds, not even the time of a task's last event.
 func TestEventsLeaveViewsAlone(t *testing.T) {
+	t.Parallel()
 	for _, n := range goldenLedgers(t) {
 		s := NewState()
 		var kept *State

@@ -10,6 +10,7 @@ import (
 // Who is hired or let go is an event; the numbers stay within bounds, whatever
 // the config says later (SUB-15).
 func TestScaleWorkers(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	team := func(want, hired int) {
 		t.Helper()
@@ -59,6 +60,7 @@ func TestScaleWorkers(t *testing.T) {
 // A worker who is let go by name hands back its run and nothing else; one who
 // has missed the deadline does not win a new one by that.
 func TestRemovedWorkerReleasesRun(t *testing.T) {
+	t.Parallel()
 	for _, late := range []bool{false, true} {
 		l := newLine(t, Settings{})
 		l.plan()

@@ -67,6 +67,7 @@ func (b *branchOf) is(what string, want company.BranchChange) {
 // What people do to a delivered branch is told by what it holds, at a real
 // remote.
 func TestWhatBecameOfABranch(t *testing.T) {
+	t.Parallel()
 	b := newBranchOf(t)
 	asDelivered := company.BranchChange{Kind: company.BranchAsDelivered, Now: b.head}
 	b.is("untouched", asDelivered)
@@ -108,6 +109,7 @@ func TestWhatBecameOfABranch(t *testing.T) {
 
 // A branch with more than is told of it.
 func TestMuchOnABranch(t *testing.T) {
+	t.Parallel()
 	b := newBranchOf(t)
 	b.onto("origin/" + b.name)
 	for i := range company.MaxBranchCommits + 3 {
@@ -133,6 +135,7 @@ func TestMuchOnABranch(t *testing.T) {
 // What cannot be looked at proves nothing: no branch is gone because its remote
 // is.
 func TestBranchThatNobodyCanSee(t *testing.T) {
+	t.Parallel()
 	b := newBranchOf(t)
 	away := b.origin + ".away"
 	move := func(from, to string) {
@@ -190,6 +193,7 @@ func TestBranchThatNobodyCanSee(t *testing.T) {
 
 // A forge tells of another head: what it is, git says.
 func TestBranchThatAForgeSawMove(t *testing.T) {
+	t.Parallel()
 	b := newBranchOf(t)
 	b.onto("origin/" + b.name)
 	b.commit("Bob")
@@ -202,6 +206,7 @@ func TestBranchThatAForgeSawMove(t *testing.T) {
 
 // Who resolved a conflict on the branch is believed, with a forge or without.
 func TestConflictThatAPersonResolved(t *testing.T) {
+	t.Parallel()
 	b := newBranchOf(t)
 	at := b.Project.Commit("theirs", map[string]string{"a.go": "package a\n\nvar a = \"theirs\"\n"})
 	b.Project.Git("push", "-q", "-f", "origin", string(at)+":refs/heads/main")
@@ -220,6 +225,7 @@ func TestConflictThatAPersonResolved(t *testing.T) {
 // what people committed on top meanwhile: there is nothing left to push, and what
 // is theirs is told.
 func TestDeliverBelowAPerson(t *testing.T) {
+	t.Parallel()
 	b, c, _ := delivered(t)
 	origin(t, b)
 	head, branch := b.Task(mergertest.Task).Head, b.Task(mergertest.Task).Deliver.Branch

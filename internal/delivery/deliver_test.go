@@ -54,6 +54,7 @@ func followed(t *testing.T) (*mergertest.Bundle, *Delivery, *local.Forge, compan
 // A follow-up of a pull request that people merged or closed meanwhile is not
 // said to be delivered.
 func TestDeliverToWhatIsSettled(t *testing.T) {
+	t.Parallel()
 	_, c, f, id := followed(t)
 	for _, state := range []company.PRState{company.PRMerged, company.PRClosed, company.PROpen} {
 		c.Forges = oneForge{settled{f, state}}
@@ -71,6 +72,7 @@ func TestDeliverToWhatIsSettled(t *testing.T) {
 // Whoever pushed to a pull request's branch while a follow-up was under way is
 // not overwritten, and the hint names a way on: to try again is none.
 func TestDeliverBesideAPerson(t *testing.T) {
+	t.Parallel()
 	b, c, _, id := followed(t)
 	branch := b.Task(mergertest.Task).Deliver.Branch
 	b.Project.Git("commit", "-q", "--allow-empty", "-m", "a person's")
@@ -89,6 +91,7 @@ func TestDeliverBesideAPerson(t *testing.T) {
 // A branch that people deleted at the remote holds nothing that a push could
 // overwrite: a follow-up, which begins where it was delivered last, makes it anew.
 func TestDeliverToADeletedBranch(t *testing.T) {
+	t.Parallel()
 	b, c, _, id := followed(t)
 	branch := b.Task(mergertest.Task).Deliver.Branch
 	b.Project.Git("push", "-q", "origin", ":refs/heads/"+branch)
@@ -103,6 +106,7 @@ func TestDeliverToADeletedBranch(t *testing.T) {
 
 // Delivering again pushes nothing new and finds the same pull request.
 func TestDeliverTwice(t *testing.T) {
+	t.Parallel()
 	b, c, f := delivered(t)
 	dir := origin(t, b)
 	first := b.CarryOut(c.Do, "").(company.RecordDelivery)
@@ -129,6 +133,7 @@ func TestDeliverTwice(t *testing.T) {
 
 // Without a remote the pull request is there all the same.
 func TestDeliverWithoutRemote(t *testing.T) {
+	t.Parallel()
 	b, c, f := delivered(t)
 	got := b.CarryOut(c.Do, "").(company.RecordDelivery)
 	if rec, err := f.ReadRecord(got.Number); err != nil || rec.Head != b.Task(mergertest.Task).Head {
@@ -139,6 +144,7 @@ func TestDeliverWithoutRemote(t *testing.T) {
 // A branch of that name that is not ours is left alone, and a person is asked;
 // no pull request is opened for what was not pushed.
 func TestDeliverTaken(t *testing.T) {
+	t.Parallel()
 	b, c, f := delivered(t)
 	dir := origin(t, b)
 	b.Project.Git("push", "-q", "origin", "main:refs/heads/develop-t1-"+decidertest.Office)

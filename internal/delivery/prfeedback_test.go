@@ -13,6 +13,7 @@ import (
 
 // T22: who is heard, and what counts as a wish.
 func TestWhatIsHeard(t *testing.T) {
+	t.Parallel()
 	person := forge.Item{ID: "x", Author: "ann", Trusted: true, Body: "please"}
 	with := func(change func(*forge.Item)) forge.Item {
 		it := person
@@ -78,6 +79,7 @@ func heard(t *testing.T) (b *mergertest.Bundle, hear func(fb forge.Feedback, err
 // A pull request is closed for good only where its forge says that it is gone.
 // A 404 is not that: a proxy, an outage or a token says it as well.
 func TestNotFoundIsNotClosed(t *testing.T) {
+	t.Parallel()
 	_, hear := heard(t)
 	gone := company.E(company.ENotFound, "gone").Wrap(forge.ErrPRGone)
 	if c, err := hear(forge.Feedback{}, gone); err != nil || c.State != company.PRClosed {
@@ -91,6 +93,7 @@ func TestNotFoundIsNotClosed(t *testing.T) {
 // A conflict is one where git says so: forges call a branch unmergeable too
 // while they work it out.
 func TestConflictIsGits(t *testing.T) {
+	t.Parallel()
 	b, hear := heard(t)
 	open := forge.Feedback{State: company.PROpen, Conflict: true, Head: b.View().Pulls()[0].Head}
 	if c, err := hear(open, nil); err != nil || len(c.Remarks) != 0 {

@@ -36,6 +36,7 @@ func branches(b *mergertest.Bundle, origin string) string {
 // T21: nothing with a secret in it leaves before a person said so; the
 // question tells where, and not what. The leave is for that secret.
 func TestSecretsHoldThePush(t *testing.T) {
+	t.Parallel()
 	pat := "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
 	b, c, _ := deliveredWith(t, map[string]string{"a.go": "package a\n\nvar key = \"" + ownKey + "\"\n", "docs/setup.md": "line\nuse " + pat + "\n"})
 	dir := origin(t, b)
@@ -74,6 +75,7 @@ func TestSecretsHoldThePush(t *testing.T) {
 // What one commit adds and the next takes away is published as well; what the
 // base holds in that file already is not published by this.
 func TestSecretsOnTheWay(t *testing.T) {
+	t.Parallel()
 	b, c, _ := deliveredWith(t, map[string]string{"a.go": "package a\n\nvar a = 1\n"})
 	dir := origin(t, b)
 	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
@@ -98,6 +100,7 @@ func TestSecretsOnTheWay(t *testing.T) {
 // Whatever is published is looked through, wherever a secret stands in it; the
 // doubt tells where and does not repeat it.
 func TestSecretsInEveryPlace(t *testing.T) {
+	t.Parallel()
 	pat := "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
 	guess := "datadog_key = 7d3c1bb2a85f4e90c6d1f0a9b8e7c6d5a4f3e2b1\n"
 	wide := "\xff\xfe" + strings.Join(strings.Split(pat, ""), "\x00") + "\x00"
@@ -154,6 +157,7 @@ func TestSecretsInEveryPlace(t *testing.T) {
 // A file under a thousand names is read once for each way in which it is read,
 // and what is too much to look through is a doubt.
 func TestOneFileUnderManyNames(t *testing.T) {
+	t.Parallel()
 	var files []gitops.NewFile
 	for i := range 1000 {
 		files = append(files, gitops.NewFile{Path: fmt.Sprintf("a%d.txt", i), OID: "one"}, gitops.NewFile{Path: fmt.Sprintf("a%d.png", i), OID: "one"})
@@ -193,6 +197,7 @@ func TestOneFileUnderManyNames(t *testing.T) {
 // the origin are not brought back without a word, and a base that is gone is
 // said to be.
 func TestBaseOfTheOrigin(t *testing.T) {
+	t.Parallel()
 	b, c, _ := delivered(t)
 	dir := origin(t, b)
 	b.Project.Git("checkout", "-q", "--orphan", "anew")
@@ -218,6 +223,7 @@ func TestBaseOfTheOrigin(t *testing.T) {
 
 // A remote that has nothing yet has no base that could be gone.
 func TestBaseOfANewRemote(t *testing.T) {
+	t.Parallel()
 	b, c, _ := delivered(t)
 	dir := origin(t, b)
 	b.Project.Git("--git-dir="+dir, "symbolic-ref", "HEAD", "refs/heads/other")
@@ -229,6 +235,7 @@ func TestBaseOfANewRemote(t *testing.T) {
 
 // The origin went on: that is every day's, and no doubt.
 func TestBaseThatWentOn(t *testing.T) {
+	t.Parallel()
 	b, c, _ := delivered(t)
 	origin(t, b)
 	b.Project.Git("push", "-q", "origin", string(b.Project.Commit("theirs", map[string]string{"z.go": "package a\n"}))+":main")

@@ -15,6 +15,7 @@ import (
 // What a run commits is in the run's name: a commit under another one is
 // refused, in words that tell its worker what to do.
 func TestForgedAuthorsAreRefused(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	me := Person{Name: "Acme, Inc.", Email: "bot@acme.example"} // git takes the last dot off
 	commit := func(q *Quarantine, author, committer Person, message string) company.OID {
@@ -76,6 +77,7 @@ func TestForgedAuthorsAreRefused(t *testing.T) {
 }
 
 func TestSignOff(t *testing.T) {
+	t.Parallel()
 	p := Person{Name: "A", Email: "a@b"}
 	for in, want := range map[string]string{
 		"one":                                  "one\n\nSigned-off-by: A <a@b>\n",

@@ -47,6 +47,7 @@ func loseObject(t testing.TB, dir, id string) {
 const lines = "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
 
 func TestMergeClean(t *testing.T) {
+	t.Parallel()
 	b := setup(t, map[string]string{"f": lines, "g": "g\n"})
 	ours := b.side(t, "ours", func(dir string) { writeFiles(t, dir, map[string]string{"f": "ours\n" + lines}) })
 	theirs := b.side(t, "theirs", func(dir string) { writeFiles(t, dir, map[string]string{"f": lines + "theirs\n"}) })
@@ -82,6 +83,7 @@ func TestMergeClean(t *testing.T) {
 
 // Kinds of conflicts and odd names.
 func TestMergeConflicts(t *testing.T) {
+	t.Parallel()
 	odd := "dir/a\nb \"c\"\t\xff.txt"
 	b := setup(t, map[string]string{odd: lines, "gone": lines, "bin": "\x00base"})
 	ours := b.side(t, "ours", func(dir string) {
@@ -119,6 +121,7 @@ func TestMergeConflicts(t *testing.T) {
 // Exit code 1 is not a conflict when a side is no commit, or an object is
 // missing, or the histories are unrelated.
 func TestMergeRefusesNonsense(t *testing.T) {
+	t.Parallel()
 	b := setup(t, map[string]string{"f": lines, "d/g": "g\n"})
 	ours := b.side(t, "ours", func(dir string) { writeFiles(t, dir, map[string]string{"f": "ours\n", "d/g": "h\n"}) })
 	theirs := b.side(t, "theirs", func(dir string) { writeFiles(t, dir, map[string]string{"f": "theirs\n", "d/x": "x\n"}) })
@@ -143,6 +146,7 @@ func TestMergeRefusesNonsense(t *testing.T) {
 }
 
 func TestCommitTreeRefusesNonsense(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	tree, err := b.mirror.Tree(b.ctx, b.base.OID)
 	if err != nil {
@@ -164,6 +168,7 @@ func TestCommitTreeRefusesNonsense(t *testing.T) {
 }
 
 func TestParseMergeGarbage(t *testing.T) {
+	t.Parallel()
 	id := strings.Repeat("a", 40)
 	for _, out := range []string{"", "abc\x00", id, id + "\x00x", id + "\x00\x00", id + "\x00no tab\x00\x00", id + "\x00\x00-1\x00", id + "\x00\x00999\x00a\x00", id + "\x00\x001\x00a\x00t"} {
 		if _, err := parseMerge(out, false); err == nil {

@@ -97,6 +97,7 @@ var harmlessMessages = []string{
 // What a message may not say is refused at the worker's push and when the host
 // takes a commit, with words that help.
 func TestMessagesThatSpeakToOthers(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	q := b.quarantine(t, "t1-01.1")
 	q.OnlyBy(Identity{Person: Person{Name: "Acme Bot", Email: "bot@acme.example"}})
@@ -145,6 +146,7 @@ func (b *bundle) checkRaw(t *testing.T, q *Quarantine, lines, message string) er
 // who counts for some, no letters that only some decode, no text that nobody
 // looks at.
 func TestHeadersOfCommits(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	q := b.quarantine(t, "t1-01.1")
 	q.OnlyBy(Identity{Person: Person{Name: "Acme Bot", Email: "bot@acme.example"}})
@@ -178,6 +180,7 @@ func TestHeadersOfCommits(t *testing.T) {
 
 // A message of the host's own is inert, whatever a model called the work.
 func TestMessagesOfOursAreInert(t *testing.T) {
+	t.Parallel()
 	for message := range hostileMessages {
 		got := CommitMessage("t1-01", "Merge: "+message)
 		if err := judgeMessage(Commit{Message: got}); err != nil {

@@ -26,6 +26,7 @@ func (b *bundle) commit(t testing.TB, tree company.OID, msg string, parents ...c
 }
 
 func TestReading(t *testing.T) {
+	t.Parallel()
 	b := setup(t, map[string]string{"README": "hello\n", "a/b/c.txt": "c\n"})
 	m := b.mirror
 	if got, err := m.ReadFile(b.ctx, b.base.OID, "a/b/c.txt"); err != nil || string(got) != "c\n" {
@@ -57,6 +58,7 @@ func TestReading(t *testing.T) {
 
 // Odd names, symlinks, modes and bytes are kept as they are.
 func TestOddPathsAreKept(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{"crlf.txt": "a\r\nb\r\n", "new\nline": "x", "tab\t\"quote\"": "y", "\xff\xfe": "z", "run.sh": "#!/bin/sh\n"}
 	dir := newCheckout(t, files)
 	if err := os.Symlink("loop", filepath.Join(dir, "loop")); err != nil {
@@ -115,6 +117,7 @@ func TestOddPathsAreKept(t *testing.T) {
 
 // T13: a reference moves by compare-and-set; of many movers one wins.
 func TestUpdateRefRace(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	tree, err := b.mirror.Tree(b.ctx, b.base.OID)
 	if err != nil {
@@ -164,6 +167,7 @@ func TestUpdateRefRace(t *testing.T) {
 
 // REV-1
 func TestUpdateRefNeverMain(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	for _, ref := range []string{"refs/heads/main", "refs/heads/master", "refs/heads/MAIN", "main", "HEAD", "refs/tags/v1", "refs/heads/feature"} {
 		requireCode(t, b.mirror.UpdateRef(b.ctx, ref, b.base.OID, ""), company.EProtected)
@@ -176,6 +180,7 @@ func TestUpdateRefNeverMain(t *testing.T) {
 // ART-2, REV-1 review key: the patch id stays while the base moves elsewhere, and
 // changes when a file of the diff changed.
 func TestDiffAndPatchID(t *testing.T) {
+	t.Parallel()
 	b := setup(t, map[string]string{"a": "1\n", "b": "1\n", "c": "1\n"})
 	head := b.side(t, "work", func(dir string) {
 		writeFiles(t, dir, map[string]string{"a": "2\n", "new\nname": "n\n"})
@@ -219,6 +224,7 @@ func TestDiffAndPatchID(t *testing.T) {
 }
 
 func TestAncestry(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	one := b.side(t, "one", func(dir string) { writeFiles(t, dir, map[string]string{"1": "1"}) })
 	two := b.side(t, "two", func(dir string) { writeFiles(t, dir, map[string]string{"2": "2"}) })
@@ -246,6 +252,7 @@ func emptyTreeIn(t testing.TB, b *bundle) company.OID {
 
 // GIT-3
 func TestEveryOperationIsLogged(t *testing.T) {
+	t.Parallel()
 	quick(t)
 	b := setup(t, nil)
 	path := filepath.Join(t.TempDir(), "git.log")

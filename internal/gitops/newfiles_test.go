@@ -15,6 +15,7 @@ import (
 // them, and the names that are new; what a merge brings in from the start is
 // not among them, and what one commit adds and the next takes away is.
 func TestNews(t *testing.T) {
+	t.Parallel()
 	p := gitopstest.New(t, map[string]string{"old.txt": "old\n", "kept.txt": "kept\n"})
 	p.Commit("work", map[string]string{"gone.txt": "gone\n", "one/same.txt": "same\n"})
 	p.Commit("work", map[string]string{"gone.txt": "", "two/same.txt": "same\n", "copy of old.txt": "old\n", "kept.txt": "changed\n"})
@@ -56,6 +57,7 @@ func TestNews(t *testing.T) {
 // A folder under very many names is a small push and millions of paths: the
 // list ends, and says so. What is the same everywhere is gone through once.
 func TestNewsOfABomb(t *testing.T) {
+	t.Parallel()
 	p := gitopstest.New(t, map[string]string{"a.txt": "a\n"})
 	blob := p.Git("rev-parse", "main:a.txt")
 	tree := func(mode, kind, id string) string {

@@ -47,6 +47,7 @@ func oddTree(t *testing.T, dir string) map[string]string {
 // no attribute has a say. What is new is held to more (see
 // TestPoisonedTreesAreRefused).
 func TestOddTreesAreKept(t *testing.T) {
+	t.Parallel()
 	b := setup(t, map[string]string{"work.txt": "1\n"})
 	want := oddTree(t, b.checkout)
 	mustGit(t, b.checkout, "commit", "-q", "-m", "odd")
@@ -188,6 +189,7 @@ func TestLargeAndUnrelated(t *testing.T) {
 // Many at once on one mirror, some of them stopped in the middle: nobody sees
 // a half-made thing, and what was stopped works the next time.
 func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	history(t, b.checkout, 5)
 	var wg sync.WaitGroup

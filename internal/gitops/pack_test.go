@@ -30,6 +30,7 @@ func objects(t *testing.T, m *Mirror) (files int, bytes int64) {
 // when it has become untidy, and what nothing names any more goes. What a
 // branch, a result or the state names stays.
 func TestTheMirrorIsPacked(t *testing.T) {
+	t.Parallel()
 	hosttest.Long(t, "it makes the objects of 60 tasks")
 	b := setup(t, nil)
 	if did, err := b.mirror.Pack(b.ctx); err != nil || did {

@@ -11,6 +11,7 @@ import (
 // git.paths: a run that is kept to folders changes nothing else, whatever it
 // pushes, and its worker is told how to undo it.
 func TestChangesAreKeptToFolders(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{"README": "r\n"}
 	for _, d := range []string{"svc/api", "svc/web", "lib", "apitoo"} {
 		files[d+"/one.txt"], files[d+"/deep/two.txt"] = "1\n", "2\n"

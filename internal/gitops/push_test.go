@@ -10,6 +10,7 @@ import (
 )
 
 func TestPush(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	origin := newOrigin(t, b.checkout)
 	b.fetch(t)
@@ -40,6 +41,7 @@ func TestPush(t *testing.T) {
 // A push that is done again, after people committed on top of what it brought,
 // finds it there; nothing of theirs moves. On anything else the lease holds.
 func TestPushBelowAPerson(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	origin := newOrigin(t, b.checkout)
 	b.fetch(t)
@@ -72,6 +74,7 @@ func TestPushBelowAPerson(t *testing.T) {
 
 // REV-1: never main or master, nor whatever the remote's default branch is.
 func TestPushNeverMain(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	origin := newOrigin(t, b.checkout)
 	head := b.side(t, "one", func(dir string) { writeFiles(t, dir, map[string]string{"1": "1"}) })
@@ -92,6 +95,7 @@ func TestPushNeverMain(t *testing.T) {
 
 // A local origin's hooks are the operator's, and run.
 func TestPushRunsTheOriginsHooks(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	origin := newOrigin(t, b.checkout)
 	writeFiles(t, origin, map[string]string{"hooks/pre-receive": "#!/bin/sh\necho no pushes on Fridays >&2\nexit 1\n"})
@@ -103,6 +107,7 @@ func TestPushRunsTheOriginsHooks(t *testing.T) {
 }
 
 func TestRemotes(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	for _, url := range []string{
 		"", "-x", "ext::sh -c id", "http://host/x", "git://host/x", "ftp://h/x", "file://host/x", "https://", "ssh://-oProxyCommand=id/x",

@@ -51,6 +51,7 @@ func blob(t testing.TB, q *Quarantine, content string) string {
 }
 
 func TestQuarantineAndTake(t *testing.T) {
+	t.Parallel()
 	b := setup(t, map[string]string{"f": "f\n", "d/g": "g\n"})
 	q := b.quarantine(t, run1)
 	if _, ok, err := q.Head(b.ctx, ""); ok || err != nil {
@@ -110,6 +111,7 @@ func TestQuarantineAndTake(t *testing.T) {
 
 // T7: a quarantine holds the base's history and nothing else of the mirror.
 func TestQuarantineHoldsNothingForeign(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	secret := b.side(t, "secret", func(dir string) { writeFiles(t, dir, map[string]string{"secret": "s"}) })
 	b.quarantine(t, run1)
@@ -203,6 +205,7 @@ func TestPoisonedTreesAreRefused(t *testing.T) {
 
 // What the base has already is not held against a run.
 func TestBaseIsExempt(t *testing.T) {
+	t.Parallel()
 	b := setup(t, map[string]string{"odd\nname": "1", "A": "1", "a": "1", "w\xff": "1"})
 	if err := os.Symlink("/etc/passwd", filepath.Join(b.checkout, "abs")); err != nil {
 		t.Fatal(err)
@@ -287,6 +290,7 @@ func TestBombsAreRefused(t *testing.T) {
 
 // T7, T11: a quarantine that somebody tampered with is not used.
 func TestTamperedQuarantine(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	q := b.quarantine(t, run1)
 	writeFiles(t, q.Dir(), map[string]string{"objects/info/alternates": b.mirror.Dir() + "/objects\n"})
@@ -299,6 +303,7 @@ func TestTamperedQuarantine(t *testing.T) {
 // with it. Compared with the first, it would hide that merging it puts a file
 // back to what it was before the second.
 func TestHistoryAroundTheBaseIsRefused(t *testing.T) {
+	t.Parallel()
 	b := setup(t, map[string]string{"guard": "old\n", "f": "f\n"})
 	first := mustGit(t, b.checkout, "rev-parse", "HEAD")
 	left := string(commitFiles(t, b.checkout, "left", map[string]string{"left": "left\n"}))
@@ -330,6 +335,7 @@ func TestHistoryAroundTheBaseIsRefused(t *testing.T) {
 // What git runs for us, or reads as settings, is looked at before each use: a
 // checkout that tracks a file of that name replaces ours while we work.
 func TestProgramsOfOthersAreNotRun(t *testing.T) {
+	t.Parallel()
 	for name, tamper := range map[string]func(s *Store) error{
 		"another hook": func(s *Store) error { return os.WriteFile(s.hookPath(), []byte("#!/bin/sh\ntouch /fired\n"), 0o700) },
 		"a link as hook": func(s *Store) error {

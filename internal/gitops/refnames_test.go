@@ -15,6 +15,7 @@ import (
 // GIT-2: for any ticket and any description the branch is a valid reference
 // and the commit subject names the ticket.
 func TestNamesOfAnything(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	any := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.RuneFrom([]rune("a.-_/~^:@{}[]\\ \n\x00é…😀.lock")), 0, 300, -1))
 	var asked []string
@@ -51,6 +52,7 @@ func TestNamesOfAnything(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ ticket, title, want string }{
 		{"t12-03", "Add rate limiting to the API", "agent/t12-03-add-rate-limiting-to-the-api"},
 		{"t12-03", "", "agent/t12-03-work"},
@@ -69,6 +71,7 @@ func TestNames(t *testing.T) {
 
 // REV-1: main and master are no integration branch.
 func TestIntegrationBranch(t *testing.T) {
+	t.Parallel()
 	got, err := IntegrationBranch("develop", "t12", "k3fq")
 	if err != nil || got != "develop-t12-k3fq" {
 		t.Fatalf("%q, %v", got, err)
@@ -91,6 +94,7 @@ func TestIntegrationBranch(t *testing.T) {
 
 // REV-1: the one choke point.
 func TestAllowRef(t *testing.T) {
+	t.Parallel()
 	s := &Store{cfg: Config{IntegrationPrefix: "develop"}}
 	for _, ref := range []string{"refs/heads/develop", "refs/heads/develop-t12-k3fq", "refs/heads/agent/t12-03-x", "refs/company/runs/t12-03.2"} {
 		if err := s.allowRef(ref); err != nil {
@@ -109,6 +113,7 @@ func TestAllowRef(t *testing.T) {
 }
 
 func TestMask(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"https://user:pa55@host/x.git":        "https://[MASKED:CREDENTIAL]@host/x.git",
 		"fatal: Authorization: Bearer abcdef": "fatal: Authorization: [MASKED:AUTH_HEADER]",

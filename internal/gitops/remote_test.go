@@ -124,6 +124,7 @@ func filesWith(t *testing.T, dir, text string) []string {
 // GIT-4, GIT-12, T21: a token over https, given to git by our own helper. It
 // is in no argument, environment, log or file; the server alone sees it.
 func TestHTTPSWithToken(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	server := remotetest.NewHTTPS(t, "x-access-token", canaryToken)
 	origin, url := server.Repository(t, "acme/app.git", b.checkout)
@@ -177,6 +178,7 @@ func TestHTTPSWithToken(t *testing.T) {
 // tried again; what may pass by itself is tried three times, each with a
 // fresh credential.
 func TestHTTPSFailures(t *testing.T) {
+	t.Parallel()
 	quick(t)
 	b := setup(t, nil)
 	server := remotetest.NewHTTPS(t, "", "the right one")
@@ -247,6 +249,7 @@ func TestHTTPSFailures(t *testing.T) {
 
 // A server that sends us elsewhere does not get the credential sent along.
 func TestTheCredentialIsForOneHost(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	thief := remotetest.NewHTTP(t, "", "x")
 	_, _ = thief.Repository(t, "acme/app.git", b.checkout)
@@ -267,6 +270,7 @@ func TestTheCredentialIsForOneHost(t *testing.T) {
 // GIT-4, GIT-5: ssh with a deploy key. A first contact is refused with the
 // fingerprint and what accepts it; a changed key is refused for good.
 func TestSSHWithDeployKey(t *testing.T) {
+	t.Parallel()
 	quick(t)
 	b := setup(t, nil)
 	sshd := remotetest.NewSSHD(t)
@@ -342,6 +346,7 @@ func TestSSHWithDeployKey(t *testing.T) {
 
 // ssh_agent: the operator's agent, and no key file of their home.
 func TestSSHWithAgent(t *testing.T) {
+	t.Parallel()
 	quick(t)
 	b := setup(t, nil)
 	sshd := remotetest.NewSSHD(t)
@@ -372,6 +377,7 @@ func TestSSHWithAgent(t *testing.T) {
 // The office may lie anywhere: blanks, percent signs and quotes in its path
 // mean nothing to ssh and the shell.
 func TestOddPathsOfTheOffice(t *testing.T) {
+	t.Parallel()
 	quick(t)
 	checkout := newCheckout(t, map[string]string{"f": "f"})
 	sshd := remotetest.NewSSHD(t)
@@ -407,6 +413,7 @@ func TestOddPathsOfTheOffice(t *testing.T) {
 // Proxies and certificates of the operator's environment reach the git that
 // goes to the network, and no other.
 func TestOperatorEnvironment(t *testing.T) {
+	t.Parallel()
 	quick(t)
 	b := setup(t, nil)
 	env := map[string]string{"https_proxy": "http://127.0.0.1:1", "NO_PROXY": "x.example", "SSL_CERT_FILE": "/ca.pem", "OPENAI_API_KEY": "canary", "GIT_DIR": "/x"}
@@ -439,6 +446,7 @@ func TestOperatorEnvironment(t *testing.T) {
 
 // Known hosts: what is not a host is refused, others' lines are kept.
 func TestAcceptHost(t *testing.T) {
+	t.Parallel()
 	root := filepath.Join(t.TempDir(), "git")
 	for _, bad := range []string{"", "-oProxyCommand=x", "a b", "a\nb", "h:", "h:x", "*.example.com", "!h", "h,other", "@cert-authority"} {
 		if _, _, err := splitHost(bad); company.CodeOf(err) != company.EUsage {
@@ -463,6 +471,7 @@ func TestAcceptHost(t *testing.T) {
 // A forge that does not live at its host's root has its ssh addresses there,
 // and its web addresses below its path.
 func TestSSHAddressesBelowAPath(t *testing.T) {
+	t.Parallel()
 	for _, c := range [][3]string{
 		{"git@example.com:acme/app.git", "https://example.com/tools/git/", "https://example.com/tools/git/acme/app.git"},
 		{"ssh://git@example.com:2222/acme/app.git", "https://example.com/git", "https://example.com/git/acme/app.git"},

@@ -10,6 +10,7 @@ import (
 // What the host took from runs can be listed and let go of, run by run; no
 // other reference is touched.
 func TestDropResult(t *testing.T) {
+	t.Parallel()
 	b := setup(t, map[string]string{"f": "f\n"})
 	for _, run := range []company.RunID{"t1-01.1", "t1-01.10", "t2-01.1"} {
 		if err := b.mirror.UpdateRef(b.ctx, ResultRef(run), b.base.OID, ""); err != nil {

@@ -20,6 +20,7 @@ func newOrigin(t testing.TB, checkout string) string {
 }
 
 func TestFetchBase(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	first := b.base
 	if first.Branch != "main" || first.Dirty || first.RemoteHasBranch || first.RemoteURL != "" || first.AheadOfRemote != 0 || first.DefaultBranch != "main" {
@@ -63,6 +64,7 @@ func TestFetchBase(t *testing.T) {
 
 // A dirty tree is reported.
 func TestDirty(t *testing.T) {
+	t.Parallel()
 	b := setup(t, map[string]string{"f": "f\n", "run": "x", ".gitignore": "*.log\n"})
 	for _, c := range []struct {
 		name   string
@@ -98,6 +100,7 @@ func TestDirty(t *testing.T) {
 
 // A repository that cannot be taken over is refused, with what to do.
 func TestSourcesRefused(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	commitFiles(t, b.checkout, "second", map[string]string{"x": "x"})
 	temp := t.TempDir()
@@ -169,6 +172,7 @@ func TestSourcesRefused(t *testing.T) {
 
 // GIT-9
 func TestDefaultBranch(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	ask := func(want string) {
 		t.Helper()
@@ -199,6 +203,7 @@ func TestDefaultBranch(t *testing.T) {
 // T11: no command that a repository's configuration or attributes name is
 // ever run by what the host does with it.
 func TestCanariesNeverFire(t *testing.T) {
+	t.Parallel()
 	canary := filepath.Join(t.TempDir(), "fired")
 	cmd := "touch " + canary + " #"
 	attributes := "* diff=x merge=x filter=x text ident\n"
@@ -274,6 +279,7 @@ func TestCanariesNeverFire(t *testing.T) {
 
 // The store of a zero-config office lies inside the checkout that it looks at.
 func TestAStoreInsideTheCheckout(t *testing.T) {
+	t.Parallel()
 	dir := newCheckout(t, map[string]string{"a.txt": "a\n", "sub/b.txt": "b\n", ".gitignore": ".company/\n"})
 	s, err := Open(Config{Root: filepath.Join(dir, ".company", "state", "git")})
 	if err != nil {

@@ -51,6 +51,7 @@ func history(t *testing.T, dir string, n int) {
 // A shallow source is completed from its remote, with the commits that only the
 // checkout has; the checkout is not touched.
 func TestShallowIsCompleted(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	history(t, b.checkout, 6)
 	// A merge, so that there is more than one cut.
@@ -141,6 +142,7 @@ func atoi(t *testing.T, s string) int {
 // A detached HEAD is a base without a branch; the pull request goes to the
 // default branch.
 func TestDetached(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	newOrigin(t, b.checkout)
 	first := b.base.OID
@@ -168,6 +170,7 @@ func TestDetached(t *testing.T) {
 
 // Branches come and go, and their names may be folders of each other.
 func TestBranchNamesThatClash(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil)
 	for _, name := range []string{"feature", "feature/x", "feature/x/y", "feature"} {
 		mustGit(t, b.checkout, "switch", "-q", "-c", name, "main")

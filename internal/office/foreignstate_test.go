@@ -117,6 +117,7 @@ func excludeOf(t testing.TB, repo string) string {
 // The office hides its own folders from git, and no folder of the same name
 // elsewhere.
 func TestExcludeOnlyOwnFolders(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		config string // path of company.yaml; empty: none
 		text   string
@@ -180,6 +181,7 @@ func TestExcludeOnlyOwnFolders(t *testing.T) {
 
 // What company wrote in the past is replaced; what people wrote stays.
 func TestExcludeReplacesOldLines(t *testing.T) {
+	t.Parallel()
 	lines := []string{"/.company/"}
 	for _, c := range []struct{ name, have, want string }{
 		{"empty", "", excludeNote + "\n/.company/\n"},
@@ -203,6 +205,7 @@ func TestExcludeReplacesOldLines(t *testing.T) {
 }
 
 func TestExcludeKeepsLinkAndMode(t *testing.T) {
+	t.Parallel()
 	repo := configtest.Repo(t, nil)
 	file, real := filepath.Join(repo, ".git", "info", "exclude"), filepath.Join(configtest.Dir(t), "exclude")
 	configtest.WriteFile(t, real, "*.o\n")
@@ -220,6 +223,7 @@ func TestExcludeKeepsLinkAndMode(t *testing.T) {
 // paths names folders beside .company/, which hold neither each other nor what
 // tools look for.
 func TestReadablePathsValidate(t *testing.T) {
+	t.Parallel()
 	load := func(text string) error {
 		_, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: configtest.Office(t, text)})
 		return err
@@ -251,6 +255,7 @@ func TestReadablePathsValidate(t *testing.T) {
 }
 
 func TestPathsOnlyInOfficeConfig(t *testing.T) {
+	t.Parallel()
 	user := configtest.Dir(t)
 	configtest.WriteFile(t, filepath.Join(user, "company", "config.yaml"), pathsYAML)
 	for name, o := range map[string]config.LoadOptions{
@@ -280,6 +285,7 @@ func TestPathsOnlyInOfficeConfig(t *testing.T) {
 // A repository may say the usual names by itself. Any other folder of the
 // checkout would fill with files, and vanish from git status, unasked.
 func TestTrackedPathsUsualFoldersOnly(t *testing.T) {
+	t.Parallel()
 	if _, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: configtest.Repo(t, map[string]string{"company.yaml": pathsYAML})}); err != nil {
 		t.Errorf("the usual names: %v", err)
 	}
@@ -309,6 +315,7 @@ func oldOffice(t testing.TB, files map[string]string) string {
 }
 
 func TestLegacyOfficeKeepsPaths(t *testing.T) {
+	t.Parallel()
 	const old = ".company/state/bus/ledger"
 	for name, c := range map[string]struct {
 		files         map[string]string
@@ -365,6 +372,7 @@ func TestLegacyOfficeKeepsPaths(t *testing.T) {
 
 // A checkout cannot pass for an old office: its files are in git's index.
 func TestTrackedFilesAreNoLegacyOffice(t *testing.T) {
+	t.Parallel()
 	repo := configtest.Repo(t, map[string]string{"company.yaml": "version: 1\n", "runtime/runs/t1-01.1/result.json": "{}"})
 	if p := mustFind(t, FindOptions{Dir: repo}); p.Runs != filepath.Join(repo, ".company/runtime/runs") {
 		t.Fatalf("runs in %s", p.Runs)
@@ -387,6 +395,7 @@ func copyTree(t testing.TB, from, to string) {
 // Two offices with one id would stop each other's containers and push to each
 // other's branches.
 func TestCopyGetsNewID(t *testing.T) {
+	t.Parallel()
 	repo := configtest.Repo(t, nil)
 	first := mustOpen(t, mustFind(t, FindOptions{Dir: repo}))
 	if len(first.Notices) != 0 {
@@ -443,6 +452,7 @@ func TestCopyGetsNewID(t *testing.T) {
 // Two that were one until now, and both may be it: one of them keeps the id,
 // whichever is opened first.
 func TestCopyAtOriginalPath(t *testing.T) {
+	t.Parallel()
 	for _, order := range [][]string{{"old", "new"}, {"new", "old"}} {
 		dir := configtest.Dir(t)
 		configtest.Git(t, dir, "init", "-q", "old")
@@ -462,6 +472,7 @@ func TestCopyAtOriginalPath(t *testing.T) {
 }
 
 func TestLocationWasCopied(t *testing.T) {
+	t.Parallel()
 	o := mustOpen(t, mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)}))
 	other := mustOpen(t, mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)}))
 	here := location{"host", 7, o.State}
@@ -490,6 +501,7 @@ func TestLocationWasCopied(t *testing.T) {
 
 // What is in the way is named with what helps against it.
 func TestFolderErrors(t *testing.T) {
+	t.Parallel()
 	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)})
 	for why, want := range map[error]string{
 		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EROFS}:  "--office DIR",

@@ -80,6 +80,7 @@ func mustOpen(t testing.TB, p Paths) *Office {
 // Zero config: the office is made inside the checkout one stands in, and the
 // checkout does not show it.
 func TestZeroConfig(t *testing.T) {
+	t.Parallel()
 	repo := configtest.Repo(t, map[string]string{"a/b/c.go": "package b\n"})
 	p := mustFind(t, FindOptions{Dir: filepath.Join(repo, "a", "b")})
 	if p.Root != filepath.Join(repo, ".company") || p.Repo != repo {
@@ -116,6 +117,7 @@ func TestZeroConfig(t *testing.T) {
 
 // A folder with company.yaml is an office: the nearest, unless one is named.
 func TestFind(t *testing.T) {
+	t.Parallel()
 	repo := configtest.Repo(t, map[string]string{"company.yaml": "version: 1\n", "sub/x.go": "package x\n"})
 	p := mustFind(t, FindOptions{Dir: filepath.Join(repo, "sub")})
 	if p.Root != repo || p.Config != filepath.Join(repo, "company.yaml") || p.State != filepath.Join(repo, ".company", "state") || p.Runs != filepath.Join(repo, ".company", "runtime", "runs") {
@@ -175,6 +177,7 @@ func TestFind(t *testing.T) {
 // State that a repository brings along is refused before anything is written:
 // tracked files, and folders that are links.
 func TestForeignState(t *testing.T) {
+	t.Parallel()
 	const named = "version: 1\npaths: {runtime: runtime, backlog: workflows/backlog}\n"
 	yaml := map[string]string{"company.yaml": named}
 	with := func(name string) map[string]string {
@@ -261,6 +264,7 @@ func listPaths(t testing.TB, dir string) []string {
 
 // Many processes that make one office at once agree on its id.
 func TestIDRace(t *testing.T) {
+	t.Parallel()
 	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)})
 	ids := make([]string, 8)
 	var wg sync.WaitGroup
@@ -322,6 +326,7 @@ func startHolder(t *testing.T, p Paths, env ...string) *exec.Cmd {
 // Two real processes: one holds the office and is named to the other; kill -9
 // frees it, and the stale socket goes only under the lock (STA-16).
 func TestLockAcrossProcesses(t *testing.T) {
+	t.Parallel()
 	runtimeDir := configtest.Dir(t)
 	if err := os.Chmod(runtimeDir, 0o700); err != nil {
 		t.Fatal(err)
@@ -422,6 +427,7 @@ func roundTrip(t *testing.T, ln net.Listener, path string) {
 }
 
 func TestLockRefusesLink(t *testing.T) {
+	t.Parallel()
 	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)})
 	mustOpen(t, p)
 	victim := filepath.Join(configtest.Dir(t), "victim")
@@ -440,6 +446,7 @@ func TestLockRefusesLink(t *testing.T) {
 // A second name elsewhere would let the holder's name be written into another
 // file.
 func TestLockRefusesSecondName(t *testing.T) {
+	t.Parallel()
 	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)})
 	mustOpen(t, p)
 	victim := filepath.Join(filepath.Dir(p.State), "victim")
@@ -457,6 +464,7 @@ func TestLockRefusesSecondName(t *testing.T) {
 
 // The socket lies in a folder that is ours alone, or nowhere.
 func TestSocketFolder(t *testing.T) {
+	t.Parallel()
 	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)})
 	mustOpen(t, p)
 	fallback := filepath.Join("/tmp", fmt.Sprintf("company-%d", os.Geteuid()))
@@ -518,6 +526,7 @@ func TestSocketFolder(t *testing.T) {
 
 // A hostile repository's git config runs nothing while we look (T11).
 func TestHostileGitConfigRunsNothing(t *testing.T) {
+	t.Parallel()
 	repo := configtest.Repo(t, map[string]string{"company.yaml": "version: 1\n"})
 	canary := filepath.Join(configtest.Dir(t), "fired")
 	script := filepath.Join(configtest.Dir(t), "canary.sh")

@@ -18,6 +18,7 @@ import (
 // to a reader, with words of the server, so that it drops records. They are
 // read again: in the middle of a read, at its end, and where a reader follows.
 func TestSlowReaderMissesNothing(t *testing.T) {
+	t.Parallel()
 	done := errors.New("enough")
 	for name, c := range map[string]struct {
 		records uint64

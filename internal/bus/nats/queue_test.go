@@ -15,6 +15,7 @@ import (
 // here and on disk; and a queue that has forgotten everything still gives
 // higher fences after it was opened again.
 func TestForgottenItems(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	dir := t.TempDir()
@@ -79,6 +80,7 @@ func TestForgottenItems(t *testing.T) {
 // TestStore: nobody else on the machine may look in, or dial, and what is
 // acknowledged is on the disk.
 func TestStore(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -105,6 +107,7 @@ func TestStore(t *testing.T) {
 // the queue is opened anew. What was put first is leased first: newer items do not
 // pass it for a day.
 func TestOrderIsNoClocks(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	dir := t.TempDir()

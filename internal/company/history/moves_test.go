@@ -12,6 +12,7 @@ import (
 
 // The pictures in the documentation are the tables, arrow by arrow (STA-1).
 func TestStateMachineIsDrawn(t *testing.T) {
+	t.Parallel()
 	raw, err := os.ReadFile("../../../docs/state_machine.md")
 	if err != nil {
 		t.Fatal(err)
@@ -48,6 +49,7 @@ func arrowsOf[S ~string](moves map[S][]S) []string {
 
 // A last status has no way out, and the others have one to cancelled.
 func TestLastStatusesAreLast(t *testing.T) {
+	t.Parallel()
 	for from, tos := range TaskMoves {
 		if from.Ended() || !slices.Contains(tos, company.StatusCancelled) || !slices.Contains(tos, company.StatusFailed) {
 			t.Errorf("%s: %v", from, tos)

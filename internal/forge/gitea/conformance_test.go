@@ -42,6 +42,7 @@ func openStages(t *testing.T) func(t *testing.T, path string) forgetest.Host {
 
 // FRG-1, FRG-2.
 func TestForge(t *testing.T) {
+	t.Parallel()
 	open, seen := openStages(t), &report{}
 	forgetest.Exercise(t, func(t *testing.T) *forgetest.Fixture {
 		b := forgetest.NewFixture(t, open(t, ""), driver)

@@ -40,6 +40,7 @@ func mustOpen(t *testing.T, f forge.Forge, pr forge.PR) forge.OpenedPR {
 
 // T21: a server whose reply has no end does not fill the memory.
 func TestReplySizeLimit(t *testing.T) {
+	t.Parallel()
 	page := bytes.Repeat([]byte(" "), 1<<20)
 	sent := 0
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -69,6 +70,7 @@ func TestReplySizeLimit(t *testing.T) {
 
 // Without the right to push: the login's fork, made once.
 func TestFork(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Server.AddLogin("guest-token", forgetest.Token{Login: "guest"})
 	f := New(b.Options("guest-token"))
@@ -101,6 +103,7 @@ func TestFork(t *testing.T) {
 // FRG-1: Gitea opens two for one branch when both ask at the same moment. The
 // older one stays, and the others are closed.
 func TestConcurrentOpenKeepsOldest(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	pr := b.PR()
 	b.Server.AddDuplicates(1)
@@ -125,6 +128,7 @@ func TestConcurrentOpenKeepsOldest(t *testing.T) {
 // next delivery ends with one: the one that is known as delivered, else the
 // older one.
 func TestDuplicateAfterKilledDelivery(t *testing.T) {
+	t.Parallel()
 	for name, known := range map[string]int{"none delivered": 0, "the newer one delivered": 2} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -175,6 +179,7 @@ func TestDuplicateAfterKilledDelivery(t *testing.T) {
 
 // Gitea's drafts are titles: ours is made ready, a person's stays.
 func TestDraft(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	pr := b.PR()
 	pr.Draft = true
@@ -203,6 +208,7 @@ func TestDraft(t *testing.T) {
 }
 
 func TestCodeOwners(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Server.Invite(b.Repo, "bob", "write")
 	b.Server.AddTeam(b.Repo, "core", "read")
@@ -234,6 +240,7 @@ func TestPagingAndRateLimit(t *testing.T) {
 
 // T21: a redirect does not take the token along.
 func TestRedirectDropsToken(t *testing.T) {
+	t.Parallel()
 	b, other := newBench(t), newBench(t)
 	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/repos/acme/app", Code: 307, Header: map[string]string{"Location": other.Server.URL + "/api/v1/repos/acme/app"}})
 	if _, err := b.Forge.Target(t.Context()); err == nil {

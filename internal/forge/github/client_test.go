@@ -53,6 +53,7 @@ func TestRateLimits(t *testing.T) {
 
 // What did not change is not sent again, and does not count.
 func TestEntityTags(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	mustOpen(t, b.Forge, b.PR())
 	ref := forge.Ref{Office: "k3fq", Task: "t12", Number: 1}
@@ -80,6 +81,7 @@ func TestEntityTags(t *testing.T) {
 // Without the right to push, the branch goes to the login's own fork, made
 // once, and the pull request comes from there.
 func TestFork(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Server.AddLogin("guest-token", forgetest.Token{Login: "guest"})
 	f := mustNew(t, b, "guest-token")
@@ -119,6 +121,7 @@ func TestFork(t *testing.T) {
 // A draft of ours is made ready when its reasons are gone; one that a person
 // made stays.
 func TestDraft(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	pr := b.PR()
 	pr.Draft = true
@@ -159,6 +162,7 @@ func TestDraft(t *testing.T) {
 // Reviews are asked of those whom the base's CODEOWNERS names for the changed
 // paths; one who cannot review does not spoil it for the others.
 func TestCodeOwners(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Server.Invite(b.Repo, "bob", "write")
 	b.Server.AddTeam(b.Repo, "core", "read")
@@ -180,6 +184,7 @@ func TestCodeOwners(t *testing.T) {
 // A GitHub App logs in with its key, finds its installation, and makes tokens
 // anew before they end.
 func TestAppLogin(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	key, installation := b.Server.AddApp(77, b.Repo)
 	o := b.Options("unused")
@@ -243,6 +248,7 @@ func TestAppLogin(t *testing.T) {
 // other Apps. Where the login has no name, as a token that a workflow was given,
 // people's words do not count either.
 func TestCommentIgnoresForgedNotes(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	key, _ := b.Server.AddApp(77, b.Repo)
 	o := b.Options("unused")
@@ -304,6 +310,7 @@ func TestCommentIgnoresForgedNotes(t *testing.T) {
 // Failing checks come with what they say and the end of their log; the log's
 // address does not see the login.
 func TestChecks(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	pr := b.PR()
 	mustOpen(t, b.Forge, pr)
@@ -336,6 +343,7 @@ func TestChecks(t *testing.T) {
 
 // T21: the login goes to the API's host and nowhere else.
 func TestJobLogDropsLogin(t *testing.T) {
+	t.Parallel()
 	b, other := newBench(t), newBench(t)
 	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/repos/acme/app", Code: 307, Header: map[string]string{"Location": other.Server.URL + "/api/v3/repos/acme/app"}})
 	_, _ = b.Forge.Target(t.Context()) // the other's certificate is not even trusted; what it saw counts
@@ -348,6 +356,7 @@ func TestJobLogDropsLogin(t *testing.T) {
 
 // The text of a refusal: what, why, what to do, and no token.
 func TestExplainError(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Server.AddLogin("owner-token", forgetest.Token{Login: "ann", MissingPermissions: []string{"pull_requests"}})
 	_, err := b.Forge.Open(context.Background(), b.PR())
@@ -363,6 +372,7 @@ func TestExplainError(t *testing.T) {
 }
 
 func TestEnterpriseURLs(t *testing.T) {
+	t.Parallel()
 	for site, want := range map[string][2]string{
 		"https://github.com":                  {"https://api.github.com/", "https://api.github.com/graphql"},
 		"https://ghe.example.com":             {"https://ghe.example.com/api/v3/", "https://ghe.example.com/api/graphql"},
@@ -384,6 +394,7 @@ func TestEnterpriseURLs(t *testing.T) {
 // From a fork GitHub does not tell who may push. Where an organisation owns the
 // repository, its owner alone is heard, beside the login's own user.
 func TestTrustFromFork(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Server.AddLogin("guest-token", forgetest.Token{Login: "guest"})
 	pr := b.PR()

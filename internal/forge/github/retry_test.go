@@ -12,6 +12,7 @@ import (
 // A rate limit that asks for no wait, for one that is over, or for one that no
 // number holds, is not asked again at once for ever.
 func TestRateLimitMinimumWait(t *testing.T) {
+	t.Parallel()
 	for _, asks := range []string{"0", "-0", "9223372037", "18446744073"} {
 		resp := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {asks}}}
 		if wait, limited := rateLimitWait(&github.ErrorResponse{Response: resp}); !limited || wait < time.Second {

@@ -14,6 +14,7 @@ import (
 // T21: the login goes to the API's own host by the API's own protocol; a
 // redirect to anywhere else, or into the clear, carries none.
 func TestAuthTransportHostOnly(t *testing.T) {
+	t.Parallel()
 	asked := 0
 	var sent []string
 	next := roundTripper(func(r *http.Request) (*http.Response, error) {
