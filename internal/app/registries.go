@@ -9,6 +9,7 @@ import (
 	"company/internal/config"
 	"company/internal/depaccess"
 	mirrors "company/internal/depproxy"
+	"company/internal/ecosystem"
 	"company/internal/feed"
 	"company/internal/image"
 	"company/internal/safetext"
@@ -84,5 +85,5 @@ func LoadLogins(ctx context.Context) (Logins, error) {
 	if err != nil {
 		return Logins{}, err
 	}
-	return Logins{Hosts: append([]string{}, up.LoginHosts()...), GoPrivate: up.GoPrivate}, nil
+	return Logins{Hosts: append([]string{}, up.LoginHosts()...), GoPrivate: up.Registries[ecosystem.Go].Private}, nil
 }

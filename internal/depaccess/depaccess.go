@@ -207,7 +207,7 @@ func (r *Run) Prepared() string {
 	defer r.mu.Unlock()
 	var out []string
 	for e := range r.added {
-		if c := r.store.SetupCommand(r.order.Base, e); c != "" {
+		if c := depproxy.SetupCommand(r.order.Base, e); c != "" {
 			out = append(out, c)
 		}
 	}
@@ -325,7 +325,7 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 	return Answer{
 		Text: fmt.Sprintf("%s may be fetched now, and what the registry says that it needs. Run: %s\nCommit the manifest and the lock file with the work: the gates get an image with what the lock file names.",
 			exact, depproxy.AddCommand(exact)),
-		Prepare: r.store.SetupCommand(r.order.Base, d.Ecosystem),
+		Prepare: depproxy.SetupCommand(r.order.Base, d.Ecosystem),
 	}, nil
 }
 

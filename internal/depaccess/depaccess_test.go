@@ -17,6 +17,7 @@ import (
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/depproxy"
+	"company/internal/ecosystem"
 	"company/internal/folder/foldertest"
 	"company/internal/gitops"
 	"company/test/goroutines"
@@ -57,7 +58,7 @@ func newBench(t *testing.T, deps company.Mode) *bench {
 		_, _ = fmt.Fprintf(w, `{"name":%q,"dist-tags":{"latest":"1.0.0"},"versions":{"1.0.0":{"name":%q,"version":"1.0.0","dist":{"shasum":"846530ea61600296d244c44b156680e0c67403ef","tarball":"http://%s/p.tgz"}}}}`, name, name, r.Host)
 	}))
 	t.Cleanup(srv.Close)
-	store, err := depproxy.Open(filepath.Join(b.dir, "cache"), depproxy.Upstreams{NPM: depproxy.Endpoint{URL: srv.URL}})
+	store, err := depproxy.Open(filepath.Join(b.dir, "cache"), depproxy.Upstreams{Registries: map[string]ecosystem.Upstream{ecosystem.NPM: ecosystem.At(ecosystem.Endpoint{URL: srv.URL})}})
 	if err != nil {
 		t.Fatal(err)
 	}

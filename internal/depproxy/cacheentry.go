@@ -2,15 +2,12 @@ package depproxy
 
 import (
 	"context"
-	"crypto/sha1"
 	"crypto/sha256"
-	"crypto/sha512"
 	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"net/http"
 	"os"
@@ -19,38 +16,8 @@ import (
 	"time"
 
 	"company/internal/clock"
+	"company/internal/ecosystem"
 )
-
-// fetchRequest is one file to get from a registry.
-type fetchRequest struct {
-	url    string
-	accept string // part of the key: one address may have two forms
-	// immutable files never change under their address; others are lists that
-	// are fetched again.
-	immutable bool
-	digest    digest // the digest of a fixed file; the zero value: not known
-	limit     int64
-	magic     string // what a file of its kind begins with; one that does not is no such file
-	rawBytes  bool   // the bytes as they lie there: a .gz is wanted as such, whatever a server says of it
-}
-
-// digest is what a protocol says of a file's content.
-type digest struct {
-	algorithm string // sha512 | sha256Digest | sha1
-	sum       []byte
-}
-
-func (d digest) newHash() hash.Hash {
-	switch d.algorithm {
-	case "sha512":
-		return sha512.New()
-	case "sha256":
-		return sha256.New()
-	case "sha1":
-		return sha1.New()
-	}
-	return nil
-}
 
 // cacheEntry is a file in the cache.
 type cacheEntry struct {
@@ -71,6 +38,16 @@ type metadata struct {
 	CheckedAt time.Time `json:"checked"`
 }
 
+// ReadAt lends the file's bytes.
+func (o *cacheEntry) ReadAt(use func(content io.ReaderAt, size int64) error) error {
+	f, err := os.Open(o.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return use(f, o.meta.Size)
+}
+
 // httpError is a registry's "no".
 type httpError struct{ status int }
 
@@ -78,10 +55,12 @@ func (e *httpError) Error() string {
 	return fmt.Sprintf("the registry answers with status %d", e.status)
 }
 
-func notFound(err error) bool {
-	var h *httpError
-	return errors.As(err, &h) && (h.status == http.StatusNotFound || h.status == http.StatusGone)
+// Is makes what is not there an ecosystem.ErrNotFound.
+func (e *httpError) Is(target error) bool {
+	return target == ecosystem.ErrNotFound && (e.status == http.StatusNotFound || e.status == http.StatusGone)
 }
+
+func notFound(err error) bool { return errors.Is(err, ecosystem.ErrNotFound) }
 
 var (
 	errTooLarge       = errors.New("the file is larger than is allowed")
@@ -92,13 +71,13 @@ var (
 
 // get returns a file from the cache, asking the registry where it must.
 // Concurrent requests for one file wait for one download.
-func (s *Store) get(ctx context.Context, w fetchRequest) (*cacheEntry, error) {
-	sum := sha256.Sum256([]byte(w.accept + "\n" + w.url + "\n" + w.digest.algorithm + hex.EncodeToString(w.digest.sum)))
+func (s *Store) get(ctx context.Context, w ecosystem.Fetch) (*cacheEntry, error) {
+	sum := sha256.Sum256([]byte(w.Accept + "\n" + w.URL + "\n" + w.Digest.Algorithm + hex.EncodeToString(w.Digest.Sum)))
 	k := hex.EncodeToString(sum[:])
 	if s.isMissing(k) {
 		return nil, &httpError{http.StatusNotFound}
 	}
-	if o := s.lookupEntry(k); o != nil && (w.immutable || clock.Within(s.listTTL, o.meta.CheckedAt)) {
+	if o := s.lookupEntry(k); o != nil && (w.Immutable || clock.Within(s.listTTL, o.meta.CheckedAt)) {
 		o.cached = true
 		s.markUsed(k)
 		return o, nil
@@ -123,7 +102,7 @@ func (s *Store) get(ctx context.Context, w fetchRequest) (*cacheEntry, error) {
 }
 
 // load downloads a file, or finds that the cached one is still valid.
-func (s *Store) load(k string, w fetchRequest) (*cacheEntry, error) {
+func (s *Store) load(k string, w ecosystem.Fetch) (*cacheEntry, error) {
 	select {
 	case s.downloadSlots <- struct{}{}:
 		defer func() { <-s.downloadSlots }()
@@ -131,7 +110,7 @@ func (s *Store) load(k string, w fetchRequest) (*cacheEntry, error) {
 		return nil, errClosed
 	}
 	old := s.lookupEntry(k) // another may have just brought it
-	if old != nil && (w.immutable || clock.Within(s.listTTL, old.meta.CheckedAt)) {
+	if old != nil && (w.Immutable || clock.Within(s.listTTL, old.meta.CheckedAt)) {
 		old.cached = true
 		return old, nil
 	}
@@ -143,24 +122,24 @@ func (s *Store) load(k string, w fetchRequest) (*cacheEntry, error) {
 		s.setMissing(k)
 		return nil, err
 	case old != nil:
-		s.log.Warn("registry not reached, serving what is in the cache", "url", w.url, "since", old.meta.CheckedAt, "err", err)
+		s.log.Warn("registry not reached, serving what is in the cache", "url", w.URL, "since", old.meta.CheckedAt, "err", err)
 		old.cached, old.stale = true, true
 		return old, nil
 	}
 	return nil, err
 }
 
-func (s *Store) downloadFile(k string, w fetchRequest, old *cacheEntry) (*cacheEntry, error) {
-	r, err := http.NewRequestWithContext(s.ctx, http.MethodGet, w.url, nil)
+func (s *Store) downloadFile(k string, w ecosystem.Fetch, old *cacheEntry) (*cacheEntry, error) {
+	r, err := http.NewRequestWithContext(s.ctx, http.MethodGet, w.URL, nil)
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("User-Agent", "company")
-	if w.rawBytes {
+	if w.RawBytes {
 		r.Header.Set("Accept-Encoding", "identity")
 	}
-	if w.accept != "" {
-		r.Header.Set("Accept", w.accept)
+	if w.Accept != "" {
+		r.Header.Set("Accept", w.Accept)
 	}
 	if old != nil {
 		if old.meta.ETag != "" {
@@ -183,11 +162,11 @@ func (s *Store) downloadFile(k string, w fetchRequest, old *cacheEntry) (*cacheE
 	if resp.StatusCode != http.StatusOK {
 		return nil, &httpError{resp.StatusCode}
 	}
-	if resp.ContentLength > w.limit {
-		return nil, fmt.Errorf("%w: %d bytes, %d at most", errTooLarge, resp.ContentLength, w.limit)
+	if resp.ContentLength > w.Limit {
+		return nil, fmt.Errorf("%w: %d bytes, %d at most", errTooLarge, resp.ContentLength, w.Limit)
 	}
 	f := metadata{
-		URL: w.url, ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified"),
+		URL: w.URL, ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified"),
 		Type: resp.Header.Get("Content-Type"), CheckedAt: time.Now(),
 	}
 	return s.storeBody(k, w, f, resp.Body, resp.ContentLength)
@@ -195,7 +174,7 @@ func (s *Store) downloadFile(k string, w fetchRequest, old *cacheEntry) (*cacheE
 
 // storeBody writes a body beside the cache, checks it, and moves it in. A crash at
 // any point leaves the old object or none.
-func (s *Store) storeBody(k string, w fetchRequest, f metadata, body io.Reader, length int64) (*cacheEntry, error) {
+func (s *Store) storeBody(k string, w ecosystem.Fetch, f metadata, body io.Reader, length int64) (*cacheEntry, error) {
 	tmp, err := os.CreateTemp(filepath.Join(s.dir, "tmp"), "part-*")
 	if err != nil {
 		return nil, err
@@ -206,23 +185,23 @@ func (s *Store) storeBody(k string, w fetchRequest, f metadata, body io.Reader, 
 	}()
 	ours := sha256.New()
 	to := io.MultiWriter(tmp, ours)
-	theirs := w.digest.newHash()
+	theirs := w.Digest.NewHash()
 	if theirs != nil {
 		to = io.MultiWriter(tmp, ours, theirs)
 	}
-	if f.Size, err = io.Copy(to, io.LimitReader(body, w.limit+1)); err != nil {
+	if f.Size, err = io.Copy(to, io.LimitReader(body, w.Limit+1)); err != nil {
 		return nil, fmt.Errorf("download: %w", err)
 	}
 	switch {
-	case f.Size > w.limit:
-		return nil, fmt.Errorf("%w: %d at most", errTooLarge, w.limit)
+	case f.Size > w.Limit:
+		return nil, fmt.Errorf("%w: %d at most", errTooLarge, w.Limit)
 	case length >= 0 && f.Size != length:
 		return nil, fmt.Errorf("download: %w", io.ErrUnexpectedEOF)
-	case theirs != nil && subtle.ConstantTimeCompare(theirs.Sum(nil), w.digest.sum) != 1:
+	case theirs != nil && subtle.ConstantTimeCompare(theirs.Sum(nil), w.Digest.Sum) != 1:
 		return nil, errDigestMismatch
 	}
-	if head := make([]byte, len(w.magic)); len(head) > 0 {
-		if _, err := tmp.ReadAt(head, 0); err != nil || string(head) != w.magic {
+	if head := make([]byte, len(w.Magic)); len(head) > 0 {
+		if _, err := tmp.ReadAt(head, 0); err != nil || string(head) != w.Magic {
 			return nil, errWrongKind
 		}
 	}
@@ -279,9 +258,9 @@ func (s *Store) lookupEntry(k string) *cacheEntry {
 
 // read returns the whole of a file, checked against its metadata: it is about
 // to be parsed and believed.
-func (s *Store) read(ctx context.Context, w fetchRequest) ([]byte, *cacheEntry, error) {
-	if w.limit == 0 {
-		w.limit = maxMetadata
+func (s *Store) read(ctx context.Context, w ecosystem.Fetch) ([]byte, *cacheEntry, error) {
+	if w.Limit == 0 {
+		w.Limit = ecosystem.MaxMetadata
 	}
 	for range 2 {
 		o, err := s.get(ctx, w)
@@ -299,7 +278,7 @@ func (s *Store) read(ctx context.Context, w fetchRequest) ([]byte, *cacheEntry, 
 		// Replaced between the two reads, or damaged: have it anew.
 		_ = os.Remove(o.path + ".json")
 	}
-	return nil, nil, fmt.Errorf("the cache of registries is damaged at %s", w.url)
+	return nil, nil, fmt.Errorf("the cache of registries is damaged at %s", w.URL)
 }
 
 // diskFull tells our own trouble from the registry's.

@@ -1,6 +1,7 @@
 package depproxy
 
 import (
+	"company/internal/ecosystem"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -11,8 +12,9 @@ import (
 // of their own only once something was added, and no host but the gateway's.
 func TestClientEnv(t *testing.T) {
 	const base = "http://127.0.0.1:8377"
-	up := Upstreams{Go: []Endpoint{{URL: "https://go.corp.example"}}, GoSumDB: "sum.example", GoNoSum: "corp.example", NPM: Endpoint{URL: "https://npm.corp.example"},
-		NPMScope: map[string]Endpoint{"@corp": {URL: "https://other.corp.example"}}, PyPI: Endpoint{URL: "https://pip.corp.example"}, Crates: Endpoint{URL: "https://crates.corp.example"}}
+	up := upstreamsAtAll("https://all.corp.example")
+	up.Registries[Go] = ecosystem.Upstream{Endpoints: up.Registries[Go].Endpoints, Settings: map[string]string{"GOSUMDB": "sum.example", "GONOSUMDB": "corp.example"}}
+	up.Registries[NPM] = ecosystem.At(ecosystem.Endpoint{URL: "https://npm.corp.example"}, ecosystem.Endpoint{URL: "https://other.corp.example", Scope: "@corp"})
 	s := newStore(t, up)
 	env := s.ClientEnv(base, nil)
 	if env["npm_config_registry"] != base+"/npm/" || env["npm_config_@corp:registry"] != base+"/npm/" || env["PIP_INDEX_URL"] != base+"/pypi/simple/" || env["GOPROXY"] != "" || env["CARGO_HOME"] != "" {
@@ -27,7 +29,7 @@ func TestClientEnv(t *testing.T) {
 			t.Errorf("%s is %q", k, v)
 		}
 	}
-	if env := newStore(t, NoUpstreams()).ClientEnv(base, map[string]bool{Go: true}); len(env) != 0 {
+	if env := newStore(t, Upstreams{}).ClientEnv(base, map[string]bool{Go: true}); len(env) != 0 {
 		t.Errorf("without registries: %v", env)
 	}
 	for _, e := range Ecosystems() {
@@ -43,8 +45,7 @@ func TestClientEnv(t *testing.T) {
 // Cargo is set up by a command of the shell, which says so where cargo is too
 // old for a sparse index.
 func TestCargoSetupCommand(t *testing.T) {
-	s := newStore(t, Upstreams{Crates: Endpoint{URL: "https://x.example"}})
-	if s.SetupCommand("http://127.0.0.1:1", Go) != "" {
+	if SetupCommand("http://127.0.0.1:1", Go) != "" {
 		t.Error("go is set up by variables alone")
 	}
 	dir := t.TempDir()
@@ -53,7 +54,7 @@ func TestCargoSetupCommand(t *testing.T) {
 		if err := exec.Command("chmod", "+x", filepath.Join(dir, "bin", "cargo")).Run(); err != nil {
 			t.Fatal(err)
 		}
-		script := strings.ReplaceAll(s.SetupCommand("http://127.0.0.1:1", Crates), fetchedCargo, filepath.Join(dir, "home"))
+		script := strings.ReplaceAll(SetupCommand("http://127.0.0.1:1", Crates), "/work/.fetched/cargo", filepath.Join(dir, "home"))
 		cmd := exec.Command("sh", "-c", script)
 		cmd.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":/usr/bin:/bin"}
 		out, err := cmd.CombinedOutput()

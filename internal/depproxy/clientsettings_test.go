@@ -1,6 +1,7 @@
 package depproxy
 
 import (
+	"company/internal/ecosystem"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,19 +25,22 @@ func TestLoadClientSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := map[string]string{"TOKEN": "sesame", "NODE_EXTRA_CA_CERTS": root + "/absent.pem"}
-	up, err := Environment{Env: func(k string) string { return env[k] }, Home: home, Root: root, Go: fakeGo}.LoadUpstreams(t.Context())
+	up, err := Environment{Getenv: func(k string) string { return env[k] }, HomeDir: home, RootDir: root, Programs: map[string]string{"go": fakeGo}}.LoadUpstreams(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(up.Go) != 2 || up.Go[0].URL != "https://proxy.corp.example/go" || up.Go[0].NextOnAnyError || up.Go[0].auth != "Basic dTpw" ||
-		up.Go[1].URL != "https://second.example" || !up.Go[1].NextOnAnyError || up.Go[1].auth != "Basic bWU6d29yZA==" || up.GoSumDB != "off" || up.GoNoSum != "corp.example" {
-		t.Errorf("go: %v %v", up.Go, up)
+	proxies := up.Registries[Go]
+	if all := proxies.Endpoints; len(all) != 2 || all[0].URL != "https://proxy.corp.example/go" || all[0].NextOnAnyError || header(all[0]) != "Basic dTpw" ||
+		all[1].URL != "https://second.example" || !all[1].NextOnAnyError || header(all[1]) != "Basic bWU6d29yZA==" || proxies.Settings["GOSUMDB"] != "off" || proxies.Settings["GONOSUMDB"] != "corp.example" {
+		t.Errorf("go: %v", proxies)
 	}
-	if up.NPM.URL != "https://npm.corp.example/repo" || up.NPM.auth != "Bearer sesame" || up.npmEndpoint("@corp/x").URL != "https://npm.corp.example/private" || up.npmEndpoint("@corp/x").auth != "Basic dTpwYXNz" || up.npmEndpoint("@else/x").URL != up.NPM.URL {
-		t.Errorf("npm: %v %v", up.NPM, up.NPMScope)
+	public, scoped := up.Registries[NPM].EndpointOf("@else/x"), up.Registries[NPM].EndpointOf("@corp/x")
+	if public.URL != "https://npm.corp.example/repo" || header(public) != "Bearer sesame" || scoped.URL != "https://npm.corp.example/private" || header(scoped) != "Basic dTpwYXNz" {
+		t.Errorf("npm: %v", up.Registries[NPM])
 	}
-	if up.PyPI.URL != "https://pip.corp.example/simple" || up.PyPI.Proxy != "http://proxy.example:3128" || up.Crates.URL != "https://crates.corp.example/index" || up.Crates.auth != "tok" {
-		t.Errorf("pip, cargo: %v %v", up.PyPI, up.Crates)
+	py, crates := up.Registries[PyPI].EndpointOf(""), up.Registries[Crates].EndpointOf("")
+	if py.URL != "https://pip.corp.example/simple" || py.Proxy != "http://proxy.example:3128" || crates.URL != "https://crates.corp.example/index" || header(crates) != "tok" {
+		t.Errorf("pip, cargo: %v %v", py, crates)
 	}
 	notes := strings.Join(up.Notes, "\n")
 	for _, want := range []string{"extra-index-url", "NODE_EXTRA_CA_CERTS"} {
@@ -54,16 +58,22 @@ func TestLoadClientSettings(t *testing.T) {
 	}
 }
 
+func header(e ecosystem.Endpoint) string {
+	header, _ := e.Auth()
+	return header
+}
+
 // Without any setting, and with garbage in all of them.
 func TestLoadClientSettingsDefaults(t *testing.T) {
 	root := t.TempDir()
 	none := func(string) string { return "" }
-	up, err := Environment{Env: none, Home: root, Root: root, Go: filepath.Join(root, "absent")}.LoadUpstreams(t.Context())
-	if err != nil || up.Serves(Go) || up.NPM.URL != npmDefault || up.PyPI.URL != pypiDefault || up.Crates.URL != cratesDefault || len(up.Notes) == 0 {
+	up, err := Environment{Getenv: none, HomeDir: root, RootDir: root, Programs: map[string]string{"go": filepath.Join(root, "absent")}}.LoadUpstreams(t.Context())
+	if err != nil || up.Serves(Go) || up.Registries[NPM].EndpointOf("").URL != "https://registry.npmjs.org" ||
+		up.Registries[PyPI].EndpointOf("").URL != "https://pypi.org/simple" || up.Registries[Crates].EndpointOf("").URL != "https://index.crates.io" || len(up.Notes) == 0 {
 		t.Errorf("%+v %v", up, err)
 	}
 	write(t, root, map[string]string{".npmrc": "registry=javascript:alert(1)\n=\n@:registry=x\n", ".pip/pip.conf": "[global\nindex-url=ftp://x\n", ".cargo/config.toml": "[[[", ".config/pip/pip.conf": "\x00"})
-	up, err = Environment{Env: none, Home: root, Root: root, Go: "false"}.LoadUpstreams(t.Context())
+	up, err = Environment{Getenv: none, HomeDir: root, RootDir: root, Programs: map[string]string{"go": "false"}}.LoadUpstreams(t.Context())
 	if err != nil || up.Serves(NPM) || up.Serves(Crates) || up.Serves(Go) || len(up.Notes) < 3 {
 		t.Errorf("%+v %v", up, err)
 	}

@@ -77,7 +77,7 @@ func TestCratesWithCargo(t *testing.T) {
 		hosttest.Lacks(t, "there is no cargo on this host")
 	}
 	r := crateRegistry(t)
-	s := newStore(t, Upstreams{Crates: Endpoint{URL: r.URL + "/index"}})
+	s := newStore(t, upstreamsAt(Crates, r.URL+"/index"))
 	p := NewPolicy()
 	srv := serve(t, s.NewPolicyHandler(p))
 	dir := t.TempDir()
@@ -119,12 +119,4 @@ func rustupHome(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return strings.TrimSpace(string(out))
-}
-
-func TestCratePaths(t *testing.T) {
-	for name, want := range map[string]string{"a": "1/a", "ab": "2/ab", "abc": "3/a/abc", "Serde_JSON": "se/rd/serde_json", "": ""} {
-		if got := crateIndexPath(name); got != want {
-			t.Errorf("%s: %s", name, got)
-		}
-	}
 }

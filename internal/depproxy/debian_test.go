@@ -2,6 +2,7 @@ package depproxy
 
 import (
 	"bytes"
+	"company/internal/ecosystem"
 	"company/internal/hosttest"
 	"compress/gzip"
 	"context"
@@ -24,7 +25,7 @@ import (
 
 func debianPolicy(suites ...string) *Policy {
 	p := NewPolicy()
-	p.AllowSuites(suites...)
+	p.AllowParts(Debian, suites...)
 	return p
 }
 
@@ -47,8 +48,8 @@ func newArchive(t *testing.T, files map[string]string) (*fakeRegistry, Upstreams
 		}
 		_, _ = io.WriteString(w, body)
 	})
-	up := NoUpstreams()
-	up.Debian = []Archive{{Endpoint{URL: r.URL + "/debian"}, map[string][]string{"bookworm": {"main"}}}}
+	up := upstreamsAt(Debian, r.URL+"/debian")
+	up.Registries[Debian].Endpoints[0].Parts = map[string][]string{"bookworm": {"main"}}
 	return r, up
 }
 
@@ -60,7 +61,7 @@ func TestDebianUpstream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := slices.IndexFunc(up.Debian, func(a Archive) bool { return slices.Contains(a.Suites["bookworm"], "main") })
+	n := slices.IndexFunc(up.Registries[Debian].Endpoints, func(a ecosystem.Endpoint) bool { return slices.Contains(a.Parts["bookworm"], "main") })
 	if n < 0 {
 		hosttest.Lacks(t, "this host has no source of bookworm: %v", up.Notes)
 	}
@@ -119,7 +120,7 @@ func TestDebianUpstream(t *testing.T) {
 // else causes a request.
 func TestDebianPaths(t *testing.T) {
 	r, up := newArchive(t, nil)
-	up.Debian[0].Suites["trixie"] = []string{"main"}
+	up.Registries[Debian].Endpoints[0].Parts["trixie"] = []string{"main"}
 	h := newStore(t, up).NewPolicyHandler(debianPolicy("bookworm", "sid", "../x"))
 	hash := strings.Repeat("ab", 32)
 	for _, path := range []string{
@@ -185,7 +186,7 @@ func TestDebianCache(t *testing.T) {
 	index := "Package: x\n"
 	sum := sha256.Sum256([]byte(index))
 	byHash := "dists/bookworm/main/binary-amd64/by-hash/SHA256/" + hex.EncodeToString(sum[:])
-	deb := debMagic + "rest"
+	deb := "!<arch>\nrest"
 	files := map[string]string{
 		"/debian/dists/bookworm/InRelease": "one", "/debian/" + byHash: "<html>log in</html>", "/debian/pool/main/g/g++/g++_1~2_amd64.deb": "<html>log in</html>",
 		"/debian/dists/bookworm/main/binary-amd64/Packages.gz": "gz as it is",
@@ -244,17 +245,18 @@ func TestAptSources(t *testing.T) {
 	if err := os.Chmod(conf, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	up, err := Environment{Env: func(string) string { return "" }, Home: root, Root: root, Go: "no-such-go", AptConfig: conf}.LoadUpstreams(t.Context())
+	up, err := Environment{Getenv: func(string) string { return "" }, HomeDir: root, RootDir: root, Programs: map[string]string{"go": "no-such-go", "apt-config": conf}}.LoadUpstreams(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := strings.Join(up.AptSources("http://127.0.0.1:1", "/k.gpg", "bookworm", "bookworm-updates", "bookworm-security"), "\n")
+	got := strings.Join(up.SourceLines(Debian, "http://127.0.0.1:1", "/k.gpg", "bookworm", "bookworm-updates", "bookworm-security"), "\n")
 	if want := "deb [signed-by=/k.gpg] http://127.0.0.1:1/debian/0 bookworm main contrib\ndeb [signed-by=/k.gpg] http://127.0.0.1:1/debian/0 bookworm-updates main\n" +
 		"deb [signed-by=/k.gpg] http://127.0.0.1:1/debian/1 bookworm-security main non-free"; got != want {
 		t.Errorf("%s", got)
 	}
-	if len(up.Debian) != 2 || up.Debian[0].URL != "http://m.invalid/debian" || up.Debian[0].Proxy != "http://proxy.invalid:3142" || up.Debian[1].Proxy != "" || up.Debian[1].auth != basicAuth("me", "pw") {
-		t.Errorf("%+v", up.Debian)
+	all := up.Registries[Debian].Endpoints
+	if len(all) != 2 || all[0].URL != "http://m.invalid/debian" || all[0].Proxy != "http://proxy.invalid:3142" || all[1].Proxy != "" || header(all[1]) != ecosystem.BasicAuth("me", "pw") {
+		t.Errorf("%+v", all)
 	}
 	notes := strings.Join(up.Notes, "\n")
 	for _, w := range []string{"not checked with Debian's own keys", "an apt source is not an http or https address"} {
@@ -262,7 +264,7 @@ func TestAptSources(t *testing.T) {
 			t.Errorf("no note %q in %s", w, notes)
 		}
 	}
-	if strings.Contains(fmt.Sprintf("%v %+v", up.Debian[1].Endpoint, up.Notes), "pw") {
+	if strings.Contains(fmt.Sprintf("%v %+v", all[1], up.Notes), "pw") {
 		t.Error("a password is shown")
 	}
 }

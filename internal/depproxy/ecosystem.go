@@ -8,15 +8,7 @@ import (
 	"company/internal/ecosystem/registry"
 )
 
-// The registries whose protocols are served, as they are named in paths.
-const (
-	Go     = ecosystem.Go
-	NPM    = ecosystem.NPM
-	PyPI   = ecosystem.PyPI
-	Crates = ecosystem.Crates
-)
-
-// Ecosystems lists the kinds of registries.
+// Ecosystems lists the kinds of registries whose packages a project may have.
 func Ecosystems() []string {
 	var out []string
 	for _, e := range registry.Of[ecosystem.Client]() {
@@ -25,32 +17,32 @@ func Ecosystems() []string {
 	return out
 }
 
-// registryOf is the kind of registry of that name; one without a name where there
-// is none.
-func registryOf(name string) ecosystem.Registry {
-	for _, e := range registry.Of[ecosystem.Client]() {
-		if r := e.Registry(); r.Name == name {
-			return r
+// findRegistry is the kind of registry of that name, as a Client or a Proxied;
+// not ok: there is none.
+func findRegistry[T ecosystem.Proxied](name string) (found T, ok bool) {
+	for _, e := range registry.Of[T]() {
+		if e.Registry().Name == name {
+			return e, true
 		}
 	}
-	return ecosystem.Registry{}
+	return found, false
 }
 
 // CheckName holds a name (and a version, where there is one) against the
 // grammar of its ecosystem. It sends no request. The error is E_INVALID, for an
 // agent to read.
 func CheckName(d company.Dependency) error {
-	r := registryOf(d.Ecosystem)
-	if r.CheckName == nil {
+	e, ok := findRegistry[ecosystem.Client](d.Ecosystem)
+	if !ok {
 		return ecosystem.NameError(d.Ecosystem, "an ecosystem that is served").Fix("there are: " + strings.Join(Ecosystems(), ", "))
 	}
-	return r.CheckName(d.Name, d.Version)
+	return e.Registry().CheckName(d.Name, d.Version)
 }
 
 // canonicalName is the form in which two spellings of one name are equal.
 func canonicalName(kind, name string) string {
-	if r := registryOf(kind); r.Canonical != nil {
-		return r.Canonical(name)
+	if e, ok := findRegistry[ecosystem.Client](kind); ok && e.Registry().Canonical != nil {
+		return e.Registry().Canonical(name)
 	}
 	return name
 }

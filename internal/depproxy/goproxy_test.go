@@ -70,7 +70,7 @@ func TestGoProxyWithGoCommand(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	// The registry is away: what is in the cache is served.
-	s2, err := Open(s.dir, Upstreams{Go: up.Go, GoSumDB: up.GoSumDB})
+	s2, err := Open(s.dir, up)
 	if err != nil {
 		t.Fatal(err)
 	}

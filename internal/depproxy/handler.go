@@ -2,6 +2,7 @@ package depproxy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
+	"company/internal/ecosystem/registry"
 )
 
 // HandlerOptions is a policy with its bounds and reports.
@@ -38,8 +41,8 @@ type FetchReport struct {
 	Withheld   error  // set where it was refused as not for this repository; see Upstreams.WhyWithheld
 }
 
-// NewPolicyHandler serves the registries below /go/, /npm/, /pypi/, /crates/
-// and /debian/, by GET and HEAD, within a policy. A nil policy serves nothing.
+// NewPolicyHandler serves each kind of registry below its name, by GET and HEAD,
+// within a policy. A nil policy serves nothing.
 func (s *Store) NewPolicyHandler(p *Policy) http.Handler {
 	return s.NewHandler(HandlerOptions{Policy: p})
 }
@@ -52,23 +55,34 @@ func (s *Store) NewHandler(a HandlerOptions) http.Handler {
 	return &handler{store: s, HandlerOptions: a}
 }
 
-// IsRegistryPath reports whether a path is one of a registry's, so that a
-// server with other handlers can choose.
+// IsRegistryPath reports whether a path is one of a registry's that a project may
+// use, so that a server with other handlers can choose.
 func IsRegistryPath(path string) bool {
-	for _, e := range Ecosystems() {
-		if strings.HasPrefix(path, "/"+e+"/") {
+	for _, e := range registry.Of[ecosystem.Client]() {
+		if r := e.Registry(); strings.HasPrefix(path, "/"+r.Name+"/") || isRootPath(r, path) {
 			return true
 		}
 	}
-	return npmRootTarballRE.MatchString(path)
+	return false
 }
 
-// npmPart is one part of a name, in a path.
-const npmPart = `[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}`
+func isRootPath(r ecosystem.Registry, path string) bool {
+	return r.RootPath != nil && r.RootPath.MatchString(path)
+}
 
-// npmRootTarballRE: npm asks at the root of the host for a tarball whose lock file
-// names the public registry; it keeps the path and replaces the host only.
-var npmRootTarballRE = regexp.MustCompile(`^/(@` + npmPart + `(/|%2[fF]))?` + npmPart + `/-/` + npmPart + `\.tgz$`)
+// findProtocol is the protocol that a path belongs to, and the path below it.
+func (u Upstreams) findProtocol(path string) (_ ecosystem.Proxied, rest string, ok bool) {
+	kind, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if e, ok := findRegistry[ecosystem.Proxied](kind); ok {
+		return e, rest, true
+	}
+	for _, e := range registry.Of[ecosystem.Proxied]() {
+		if r := e.Registry(); u.Serves(r.Name) && isRootPath(r, path) {
+			return e, strings.TrimPrefix(path, "/"), true
+		}
+	}
+	return nil, "", false
+}
 
 type handler struct {
 	HandlerOptions
@@ -77,12 +91,12 @@ type handler struct {
 	bytes    atomic.Int64
 }
 
-// request is one request on its way.
+// request is one request on its way: an ecosystem.Gate.
 type request struct {
 	*handler
-	w    http.ResponseWriter
-	r    *http.Request
-	base string // where the client reaches us, for addresses that are rewritten
+	w        http.ResponseWriter
+	r        *http.Request
+	registry ecosystem.Registry
 }
 
 // hostRE is what a Environment header may be that is put into an answer.
@@ -106,37 +120,64 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		q.refuseOverLimit(fmt.Sprintf("this run has had its %d MiB of registries", h.MaxBytes>>20))
 		return
 	}
-	q.base = "http://" + r.Host
-	// The path as it was sent: a slash that is written %2f belongs to a name.
-	path := r.URL.EscapedPath()
-	ecosystem, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	switch {
-	case strings.ContainsAny(path, "\\\x00") || strings.Contains(path, "//") || strings.Contains(path, "/../") || strings.Contains(path, "/./"):
+	path := r.URL.EscapedPath() // as it was sent
+	e, rest, ok := h.store.upstreams.findProtocol(path)
+	if !ok || strings.ContainsAny(path, "\\\x00") || strings.Contains(path, "//") || strings.Contains(path, "/../") || strings.Contains(path, "/./") {
 		q.writeText(http.StatusNotFound, "there is no such path")
-	case !h.store.upstreams.Serves(ecosystem) && (ecosystem == Go || ecosystem == NPM || ecosystem == PyPI || ecosystem == Crates || ecosystem == Debian):
-		if err := h.store.upstreams.WhyWithheld(company.Dependency{Ecosystem: ecosystem}); err != nil {
-			if h.OnRefusal != nil {
-				h.OnRefusal(FetchReport{Dependency: company.Dependency{Ecosystem: ecosystem}, Why: refusalLine(err), Withheld: err})
-			}
-			q.writeText(http.StatusForbidden, refusalLine(err))
+		return
+	}
+	kind := e.Registry().Name
+	if !h.store.upstreams.Serves(kind) {
+		d := company.Dependency{Ecosystem: kind}
+		if err := h.store.upstreams.WhyWithheld(d); err != nil {
+			q.writeText(http.StatusForbidden, q.reportRefusal(FetchReport{Dependency: d, Why: refusalLine(err), Withheld: err}))
 			return
 		}
-		q.writeText(http.StatusNotFound, "this office has no "+ecosystem+" registry")
-	case ecosystem == Go:
-		q.serveGoProxy(rest)
-	case ecosystem == NPM:
-		q.serveNPM(rest)
-	case ecosystem == PyPI:
-		q.servePyPI(rest)
-	case ecosystem == Crates:
-		q.serveCrates(rest)
-	case ecosystem == Debian:
-		q.serveDebian(rest)
-	case npmRootTarballRE.MatchString(path) && h.store.upstreams.Serves(NPM):
-		q.serveNPM(strings.TrimPrefix(path, "/"))
-	default:
-		q.writeText(http.StatusNotFound, "there is no such path")
+		q.writeText(http.StatusNotFound, "this office has no "+kind+" registry")
+		return
 	}
+	q.registry = e.Registry()
+	q.writeAnswer(e.Serve(r.Context(), ecosystem.Request{
+		Fetcher: h.store.fetcherOf(kind), Gate: q, Path: rest, Base: "http://" + r.Host, Accept: r.Header.Get("Accept"),
+	}))
+}
+
+// writeAnswer answers with what a protocol says, or with what became of a request
+// of ours.
+func (q *request) writeAnswer(a *ecosystem.Answer, err error) {
+	if reply := (*ecosystem.Reply)(nil); errors.As(err, &reply) {
+		q.writeLine(reply.Status, reply.Line)
+		return
+	}
+	if err != nil {
+		status, line := failureStatus(err)
+		if status == http.StatusBadGateway {
+			q.store.log.Warn("registry", "path", q.r.URL.Path, "err", err)
+		}
+		q.writeLine(status, line)
+		return
+	}
+	o, ok := a.File.(*cacheEntry)
+	if !ok {
+		q.writeBody(a.Text, a.Media)
+		return
+	}
+	if q.OnFetch != nil && q.r.Method == http.MethodGet && a.Package.Name != "" {
+		q.OnFetch(FetchReport{Dependency: a.Package, Bytes: o.meta.Size, Cached: o.cached})
+	}
+	q.serveEntry(o, a.Media)
+}
+
+// writeLine answers with one line, in the form that the registry's clients show.
+func (q *request) writeLine(status int, line string) {
+	if q.registry.ErrorField == "" {
+		q.writeText(status, line)
+		return
+	}
+	text, _ := json.Marshal(map[string]string{q.registry.ErrorField: line})
+	q.w.Header().Set("Content-Type", "application/json")
+	q.w.WriteHeader(status)
+	_, _ = q.w.Write(text)
 }
 
 // writeText answers with one line.
@@ -148,36 +189,59 @@ func (q *request) writeText(status int, line string) {
 }
 
 func (q *request) refuseOverLimit(why string) {
-	if q.OnRefusal != nil {
-		q.OnRefusal(FetchReport{Why: why})
-	}
-	q.writeText(http.StatusTooManyRequests, why)
+	q.writeText(http.StatusTooManyRequests, q.reportRefusal(FetchReport{Why: why}))
 }
 
-// fetchRefusal says why d may not be fetched, and tells: the policy does not hold
-// it, or it is not for this repository. "" means that it may.
-func (q *request) fetchRefusal(d company.Dependency) string {
+// reportRefusal tells of a refusal, and gives why.
+func (q *request) reportRefusal(f FetchReport) string {
+	if q.OnRefusal != nil {
+		q.OnRefusal(f)
+	}
+	return f.Why
+}
+
+// refusal reports a refusal, and gives it as its client understands it.
+func (q *request) refusal(f FetchReport) error {
+	status := http.StatusForbidden
+	if q.registry.RefusedAsNotFound {
+		status = http.StatusNotFound
+	}
+	return &ecosystem.Reply{Status: status, Line: q.reportRefusal(f)}
+}
+
+// Check refuses d where the policy does not hold its name, or where it is not for
+// this repository.
+func (q *request) Check(d company.Dependency) error {
 	if !q.Policy.Has(d.Ecosystem, d.Name) {
-		return q.reportRefusal(d)
+		return q.Refuse(d, "")
 	}
-	err := q.store.upstreams.WhyWithheld(d)
-	if err == nil {
-		return ""
+	if err := q.store.upstreams.WhyWithheld(d); err != nil {
+		return q.refusal(FetchReport{Dependency: d, Why: refusalLine(err), Withheld: err})
 	}
-	if q.OnRefusal != nil {
-		q.OnRefusal(FetchReport{Dependency: d, Why: refusalLine(err), Withheld: err})
-	}
-	return refusalLine(err)
+	return nil
 }
 
-// reportRefusal reports that the policy does not hold d, and tells. The caller
-// answers in the way that its client shows to people.
-func (q *request) reportRefusal(d company.Dependency) string {
-	why := refusalText(d)
-	if q.OnRefusal != nil {
-		q.OnRefusal(FetchReport{Dependency: d, Why: why})
+// Refuse refuses d; without a reason, as one that the policy does not hold.
+func (q *request) Refuse(d company.Dependency, why string) error {
+	if why == "" {
+		why = refusalText(d)
 	}
-	return why
+	return q.refusal(FetchReport{Dependency: d, Why: why})
+}
+
+// Allows, AllowsPart, Follows and AllowNeeds are the policy's.
+func (q *request) Allows(d company.Dependency) bool { return q.Policy.Allows(d) }
+
+func (q *request) AllowsPart(part string) bool { return q.Policy.allowsPart(q.registry.Name, part) }
+
+func (q *request) Follows(d company.Dependency) bool { return q.Policy.isAdded(d) }
+
+func (q *request) AllowNeeds(needs []company.Dependency, err error) {
+	if err != nil {
+		q.store.log.Info("what a package needs is not known", "path", q.r.URL.Path, "err", err)
+		return
+	}
+	q.Policy.allowTransitive(needs)
 }
 
 // failureStatus says what became of a request of ours, as a status and a line.
@@ -197,15 +261,6 @@ func failureStatus(err error) (int, string) {
 	}
 	// The text of a network error names hosts and proxies of the operator.
 	return http.StatusBadGateway, "the registry cannot be reached now"
-}
-
-// writeFailure answers with what became of a request of ours, as text.
-func (q *request) writeFailure(err error) {
-	status, line := failureStatus(err)
-	if status == http.StatusBadGateway {
-		q.store.log.Warn("registry", "path", q.r.URL.Path, "err", err)
-	}
-	q.writeText(status, line)
 }
 
 // serveEntry answers with the body of an object.
@@ -242,21 +297,4 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.ResponseWriter.Write(p)
 	c.h.bytes.Add(int64(n))
 	return n, err
-}
-
-// servePackageFile serves a package's file and tells of it.
-func (q *request) servePackageFile(d company.Dependency, w fetchRequest, fail func(error)) {
-	w.immutable = true
-	if w.limit == 0 {
-		w.limit = maxArtefact
-	}
-	o, err := q.store.get(q.r.Context(), w)
-	if err != nil {
-		fail(err)
-		return
-	}
-	if q.OnFetch != nil && q.r.Method == http.MethodGet {
-		q.OnFetch(FetchReport{Dependency: d, Bytes: o.meta.Size, Cached: o.cached})
-	}
-	q.serveEntry(o, "application/octet-stream")
 }

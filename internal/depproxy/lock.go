@@ -33,7 +33,7 @@ func LockedPolicy(files map[string][]byte) (p *Policy, notes []string) {
 	p = NewPolicy()
 	all, notes := ParseLocks(files)
 	for _, d := range all {
-		if registryOf(d.Ecosystem).OpenLists {
+		if e, ok := findRegistry[ecosystem.Client](d.Ecosystem); ok && e.Registry().OpenLists {
 			p.AllowWithNeeds(d)
 		} else {
 			p.Allow(d)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 )
 
 func TestParseLocks(t *testing.T) {
@@ -82,7 +83,7 @@ func FuzzLocks(f *testing.F) {
 // What a tree may hold beyond its base: what was added, and what that needs.
 func TestUnrequested(t *testing.T) {
 	r := npmRegistry(t)
-	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}})
+	s := newStore(t, upstreamsAt(NPM, r.URL))
 	lock := func(names ...string) map[string][]byte {
 		var rows []string
 		for _, n := range names {
@@ -117,7 +118,7 @@ func TestUnrequested(t *testing.T) {
 	check("added, and one beside it", []string{"c"}, nil, a, lock("a", "b", "c"))
 	check("another version", []string{"a"}, nil, []company.Dependency{newDependency(NPM, "a", "2.0.0")}, lock("a"))
 	r.Close()
-	if _, _, err := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}}).Unrequested(t.Context(), nil, a, lock("a", "b")); company.CodeOf(err) != company.ERegistry {
+	if _, _, err := newStore(t, upstreamsAt(NPM, r.URL)).Unrequested(t.Context(), nil, a, lock("a", "b")); company.CodeOf(err) != company.ERegistry {
 		t.Errorf("with the registry away: %v", err)
 	}
 }
@@ -125,7 +126,10 @@ func TestUnrequested(t *testing.T) {
 func TestResolve(t *testing.T) {
 	npm, crates, py := npmRegistry(t), crateRegistry(t), pypiRegistry(t, "json", true)
 	gop := goRegistry(t)
-	s := newStore(t, Upstreams{NPM: Endpoint{URL: npm.URL}, Crates: Endpoint{URL: crates.URL + "/index"}, PyPI: Endpoint{URL: py.URL + "/simple"}, Go: []Endpoint{{URL: gop.URL}}})
+	s := newStore(t, Upstreams{Registries: map[string]ecosystem.Upstream{
+		NPM: ecosystem.At(ecosystem.Endpoint{URL: npm.URL}), Crates: ecosystem.At(ecosystem.Endpoint{URL: crates.URL + "/index"}),
+		PyPI: ecosystem.At(ecosystem.Endpoint{URL: py.URL + "/simple"}), Go: ecosystem.At(ecosystem.Endpoint{URL: gop.URL}),
+	}})
 	for _, c := range []struct {
 		d    company.Dependency
 		want string
@@ -141,7 +145,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s: %s %v", c.d, got, err)
 		}
 	}
-	if _, err := newStore(t, NoUpstreams()).Resolve(t.Context(), newDependency(NPM, "a", "")); company.CodeOf(err) != company.EInvalid {
+	if _, err := newStore(t, Upstreams{}).Resolve(t.Context(), newDependency(NPM, "a", "")); company.CodeOf(err) != company.EInvalid {
 		t.Errorf("without a registry: %v", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 	"company/internal/hosttest"
 	"company/test/goroutines"
 )
@@ -46,6 +47,29 @@ func (r *fakeRegistry) requests() []string {
 	return append([]string(nil), r.asked...)
 }
 
+// The kinds of registries, as the tests name them.
+const (
+	Go     = ecosystem.Go
+	NPM    = ecosystem.NPM
+	PyPI   = ecosystem.PyPI
+	Crates = ecosystem.Crates
+	Debian = ecosystem.Debian
+)
+
+// upstreamsAt is one registry at an address.
+func upstreamsAt(kind, url string) Upstreams {
+	return Upstreams{Registries: map[string]ecosystem.Upstream{kind: ecosystem.At(ecosystem.Endpoint{URL: url})}}
+}
+
+// upstreamsAtAll is a registry of each kind that a project may use, at one address.
+func upstreamsAtAll(url string) Upstreams {
+	up := Upstreams{Registries: map[string]ecosystem.Upstream{}}
+	for _, kind := range Ecosystems() {
+		up.Registries[kind] = ecosystem.At(ecosystem.Endpoint{URL: url})
+	}
+	return up
+}
+
 func newStore(t *testing.T, up Upstreams) *Store {
 	t.Helper()
 	s, err := Open(t.TempDir(), up)
@@ -58,19 +82,16 @@ func newStore(t *testing.T, up Upstreams) *Store {
 
 // hostUpstreams gives the registries of this host, and skips where the one that a
 // test needs does not answer.
-func hostUpstreams(t *testing.T, ecosystem, probe string) Upstreams {
+func hostUpstreams(t *testing.T, kind, probe string) Upstreams {
 	t.Helper()
 	up, err := LoadClientSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !up.Serves(ecosystem) {
-		hosttest.Lacks(t, "this host has no %s registry: %v", ecosystem, up.Notes)
+	if !up.Serves(kind) {
+		hosttest.Lacks(t, "this host has no %s registry: %v", kind, up.Notes)
 	}
-	base := up.NPM.URL
-	if ecosystem == Go {
-		base = up.Go[0].URL
-	}
+	base := up.Registries[kind].Endpoints[0].URL
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, base+probe, nil)
@@ -79,7 +100,7 @@ func hostUpstreams(t *testing.T, ecosystem, probe string) Upstreams {
 	}
 	resp, err := http.DefaultClient.Do(q)
 	if err != nil || resp.StatusCode != http.StatusOK {
-		hosttest.Lacks(t, "the %s registry of this host does not answer: %v", ecosystem, err)
+		hosttest.Lacks(t, "the %s registry of this host does not answer: %v", kind, err)
 	}
 	_, _ = io.Copy(io.Discard, resp.Body)
 	_ = resp.Body.Close()
@@ -118,8 +139,8 @@ func run(t *testing.T, dir string, env []string, name string, args ...string) (s
 	return string(out), err
 }
 
-func newDependency(ecosystem, name, version string) company.Dependency {
-	return company.Dependency{Ecosystem: ecosystem, Name: name, Version: version}
+func newDependency(kind, name, version string) company.Dependency {
+	return company.Dependency{Ecosystem: kind, Name: name, Version: version}
 }
 
 func write(t *testing.T, dir string, files map[string]string) {

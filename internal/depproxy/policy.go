@@ -20,9 +20,8 @@ type Policy struct {
 	mu            sync.Mutex
 	names         map[packageKey]*grant
 	learned       []company.Dependency // what registries named, in order
-	openEcosystem string               // ecosystem of which every name may be fetched; "": none
-	// suites of Debian archives; see AllowSuites.
-	suites []string
+	openEcosystem string               // kind of which every name may be fetched; "": none
+	parts         []packageKey         // see AllowParts
 }
 
 type packageKey struct{ ecosystem, name string }
@@ -70,6 +69,23 @@ func (p *Policy) addGrant(d company.Dependency, follows bool) bool {
 	return !had || follows && !old
 }
 
+// AllowParts lets the indices of these parts of archives be fetched, and the
+// packages of archives that have one of them. It is for preparation, which runs
+// the president's own commands; a worker's policy never has parts.
+func (p *Policy) AllowParts(kind string, parts ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, part := range parts {
+		p.parts = append(p.parts, packageKey{kind, part})
+	}
+}
+
+func (p *Policy) allowsPart(kind, part string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Contains(p.parts, packageKey{kind, part})
+}
+
 // allowTransitive is AllowWithNeeds for what the registry's own metadata names.
 func (p *Policy) allowTransitive(needs []company.Dependency) {
 	for _, d := range needs {
@@ -94,7 +110,7 @@ func (p *Policy) Clone() *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := NewPolicy()
-	c.suites, c.openEcosystem = slices.Clone(p.suites), p.openEcosystem
+	c.parts, c.openEcosystem = slices.Clone(p.parts), p.openEcosystem
 	for k, g := range p.names {
 		n := &grant{anyVersion: g.anyVersion, withNeeds: make(map[string]bool, len(g.withNeeds))}
 		maps.Copy(n.withNeeds, g.withNeeds)
@@ -117,10 +133,10 @@ func (p *Policy) CountNames(ecosystem string) int {
 }
 
 // Has reports whether anything of the name may be fetched.
-func (p *Policy) Has(ecosystem, name string) bool {
+func (p *Policy) Has(kind, name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.openEcosystem != "" && p.openEcosystem == ecosystem || p.names[packageKey{ecosystem, canonicalName(ecosystem, name)}] != nil
+	return p.openEcosystem != "" && p.openEcosystem == kind || p.names[packageKey{kind, canonicalName(kind, name)}] != nil
 }
 
 // Allows reports whether this version of the name may be fetched.

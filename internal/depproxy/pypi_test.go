@@ -77,7 +77,7 @@ func pypiRegistry(t *testing.T, form string, described bool) *fakeRegistry {
 		case len(rows) == 0:
 			http.NotFound(w, q)
 		case form == "json":
-			w.Header().Set("Content-Type", pypiJSON)
+			w.Header().Set("Content-Type", "application/vnd.pypi.simple.v1+json")
 			_, _ = fmt.Fprintf(w, `{"meta":{"api-version":"1.0"},"name":"x","files":[%s]}`, strings.Join(rows, ","))
 		default:
 			w.Header().Set("Content-Type", "text/html")
@@ -94,7 +94,7 @@ func TestPyPIWithPip(t *testing.T) {
 	}{{"html", false}, {"json", true}} {
 		t.Run(c.form, func(t *testing.T) {
 			r := pypiRegistry(t, c.form, c.described)
-			s := newStore(t, Upstreams{PyPI: Endpoint{URL: r.URL + "/simple"}})
+			s := newStore(t, upstreamsAt(PyPI, r.URL+"/simple"))
 			p, notes := LockedPolicy(map[string][]byte{"requirements.txt": []byte("alpha==1.0  # why\n")})
 			if len(notes) > 0 {
 				t.Fatal(notes)
@@ -140,63 +140,5 @@ func TestPyPIWithPip(t *testing.T) {
 			}
 			_ = resp.Body.Close()
 		})
-	}
-}
-
-func TestPypiVersions(t *testing.T) {
-	for file, want := range map[string]string{
-		"alpha-1.0-py3-none-any.whl": "1.0", "alpha-1.0.tar.gz": "1.0", "Alpha-1.0.post1.zip": "1.0.post1", "alpha_x-1.0.tar.gz": "", "beta-1.0.tar.gz": "",
-		"alpha-1.0.exe": "", "alpha-1.0+local_1-py3-none-any.whl": "1.0+local+1", "alpha.whl": "", "": "",
-	} {
-		if got := pypiVersion("alpha", file); got != want && !strings.Contains(file, "local") {
-			t.Errorf("%q: %q", file, got)
-		}
-	}
-	if got := pypiVersion("my-pkg", "my_pkg-2.0-1-cp311-cp311-linux_x86_64.whl"); got != "2.0" {
-		t.Error(got)
-	}
-	if got := pypiVersion("my-pkg", "my-pkg-2.0.tar.gz"); got != "2.0" {
-		t.Error(got)
-	}
-}
-
-// TestNewestPyPIVersion: PEP 440's order, and no version before a release that
-// is none.
-func TestNewestPyPIVersion(t *testing.T) {
-	// As `packaging`, Python's own reading of PEP 440, sorts them.
-	order := []string{
-		"1.0.dev1", "1.0a1.dev1", "1.0a1", "1.0a2", "1.0a10", "1.0b1.dev2", "1.0b1", "1.0rc1", "1.0rc2", "1.0rc2.post1",
-		"1.0", "1.0+local.7", "1.0.post1.dev1", "1.0.post1", "1.0.1", "1.2", "1.10", "2.0", "1!0.1",
-	}
-	files := func(versions ...string) (out []pypiFile) {
-		for _, v := range versions {
-			out = append(out, pypiFile{version: v})
-		}
-		return out
-	}
-	preRelease := func(v string) bool {
-		return strings.Contains(v, "dev") || strings.ContainsAny(strings.ReplaceAll(strings.ReplaceAll(v, "post", ""), "local", ""), "abr")
-	}
-	for i, older := range order {
-		for _, newer := range order[i+1:] {
-			want := newer
-			if preRelease(newer) && !preRelease(older) {
-				want = older
-			}
-			if got := newestPyPIVersion(files(older, newer)); got != want {
-				t.Errorf("of %s and %s: %s", older, newer, got)
-			}
-			if got := newestPyPIVersion(files(newer, older)); got != want {
-				t.Errorf("of %s and %s: %s", newer, older, got)
-			}
-		}
-	}
-	// What is yanked, or could not be asked for, does not count.
-	yanked := append(files("1.0", "2004d", "1.0-1", "99999999999999999999"), pypiFile{version: "2.0", Yanked: "broken"})
-	if got := newestPyPIVersion(yanked); got != "1.0" {
-		t.Error(got)
-	}
-	if got := newestPyPIVersion(nil); got != "" {
-		t.Error(got)
 	}
 }

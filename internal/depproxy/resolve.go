@@ -2,14 +2,11 @@ package depproxy
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
-	pep440 "github.com/aquasecurity/go-pep440-version"
-	"golang.org/x/mod/semver"
-
 	"company/internal/company"
+	"company/internal/ecosystem"
 )
 
 // Resolve asks the registry for a package that is to be added, and gives it
@@ -21,13 +18,11 @@ func (s *Store) Resolve(ctx context.Context, d company.Dependency) (company.Depe
 	if err := CheckName(d); err != nil {
 		return d, err
 	}
-	if err := s.upstreams.WhyWithheld(d); err != nil {
+	e, err := s.clientOf(d)
+	if err != nil {
 		return d, err
 	}
-	if !s.upstreams.Serves(d.Ecosystem) {
-		return d, noRegistryError(d.Ecosystem, s.upstreams.Notes)
-	}
-	all, newest, err := s.listVersions(ctx, d)
+	all, newest, err := e.ListVersions(ctx, s.fetcherOf(d.Ecosystem), d)
 	switch {
 	case ctx.Err() != nil:
 		return d, context.Cause(ctx)
@@ -49,87 +44,6 @@ func (s *Store) Resolve(ctx context.Context, d company.Dependency) (company.Depe
 		return d, e
 	}
 	return d, CheckName(d)
-}
-
-// listVersions lists what a registry has of a package, and the one that a client
-// would take.
-func (s *Store) listVersions(ctx context.Context, d company.Dependency) (all []string, newest string, err error) {
-	switch d.Ecosystem {
-	case Go:
-		if all, err = s.listGoVersions(ctx, d.Name); err != nil {
-			return nil, "", err
-		}
-		newest = newestSemver(all)
-		if d.Version != "" && !slices.Contains(all, d.Version) {
-			if latest, lerr := s.latestGoVersion(ctx, d.Name); lerr == nil {
-				all = append(all, latest)
-			}
-		}
-		return all, newest, nil
-	case NPM:
-		p, err := s.fetchPackument(ctx, d.Name)
-		if err != nil {
-			return nil, "", err
-		}
-		for v := range p.Versions {
-			all = append(all, v)
-		}
-		return all, p.latestVersion(), nil
-	case PyPI:
-		files, err := s.listPyPIFiles(ctx, d.Name)
-		if err != nil {
-			return nil, "", err
-		}
-		for _, f := range files {
-			all = append(all, f.version)
-		}
-		return all, newestPyPIVersion(files), nil
-	case Crates:
-		_, list, err := s.readCrateIndex(ctx, d.Name)
-		if err != nil {
-			return nil, "", err
-		}
-		var whole []string
-		for _, c := range list {
-			if all = append(all, c.Version); !c.Yanked {
-				whole = append(whole, "v"+c.Version)
-			}
-		}
-		return all, strings.TrimPrefix(newestSemver(whole), "v"), nil
-	}
-	return nil, "", errors.New("no such ecosystem")
-}
-
-// newestSemver is the highest release, or the highest of all where there is
-// none.
-func newestSemver(all []string) string {
-	best := ""
-	for _, v := range all {
-		pre, was := semver.Prerelease(v) != "", semver.Prerelease(best) != ""
-		if best == "" || was && !pre || was == pre && semver.Compare(v, best) > 0 {
-			best = v
-		}
-	}
-	return best
-}
-
-// newestPyPIVersion is the highest release that is not yanked, or the highest
-// version of all where there is none, by PEP 440. A version that breaks the
-// grammar could not be asked for and does not count.
-func newestPyPIVersion(files []pypiFile) string {
-	var best pep440.Version
-	name := ""
-	for _, f := range files {
-		v, err := pep440.Parse(f.version)
-		if err != nil || f.isYanked() || CheckName(company.Dependency{Ecosystem: PyPI, Name: "any", Version: f.version}) != nil {
-			continue
-		}
-		pre, was := v.IsPreRelease(), best.IsPreRelease()
-		if name == "" || was && !pre || was == pre && v.GreaterThan(best) {
-			best, name = v, f.version
-		}
-	}
-	return name
 }
 
 // maxVisits bounds one Unrequested: packages whose needs are looked up.
@@ -194,43 +108,26 @@ func (s *Store) Unrequested(ctx context.Context, base map[string][]byte, added [
 
 // dependenciesOf are the packages that a version asks for, as its registry says.
 func (s *Store) dependenciesOf(ctx context.Context, d company.Dependency) ([]company.Dependency, error) {
+	e, err := s.clientOf(d)
+	if err != nil {
+		return nil, err
+	}
+	return e.ListNeeds(ctx, s.fetcherOf(d.Ecosystem), d)
+}
+
+// clientOf is the protocol of a package's registry, where there is one that this
+// repository may use.
+func (s *Store) clientOf(d company.Dependency) (ecosystem.Client, error) {
 	if err := s.upstreams.WhyWithheld(d); err != nil {
 		return nil, err
 	}
-	if !s.upstreams.Serves(d.Ecosystem) {
-		return nil, noRegistryError(d.Ecosystem, s.upstreams.Notes)
+	e, ok := findRegistry[ecosystem.Client](d.Ecosystem)
+	if ok && s.upstreams.Serves(d.Ecosystem) {
+		return e, nil
 	}
-	switch d.Ecosystem {
-	case Go:
-		text, err := s.readGoMod(ctx, d)
-		return parseGoRequires(text), err
-	case NPM:
-		p, err := s.fetchPackument(ctx, d.Name)
-		if err != nil {
-			return nil, err
-		}
-		return p.Versions[d.Version].listDependencies(), nil
-	case Crates:
-		_, all, err := s.readCrateIndex(ctx, d.Name)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range all {
-			if c.Version == d.Version {
-				return c.listDependencies(), nil
-			}
-		}
-	case PyPI:
-		files, err := s.listPyPIFiles(ctx, d.Name)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range files {
-			// A wheel tells; every wheel of a version tells the same as a rule.
-			if f.version == d.Version && (f.hasMetadata() || strings.HasSuffix(f.Filename, ".whl")) {
-				return s.wheelDependencies(ctx, f)
-			}
-		}
+	err := company.E(company.EInvalid, "this office has no "+d.Ecosystem+" registry")
+	if len(s.upstreams.Notes) > 0 {
+		err = err.Because(strings.Join(s.upstreams.Notes, "; "))
 	}
-	return nil, nil
+	return nil, err
 }

@@ -16,11 +16,10 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 )
 
 const (
-	maxArtefact     = 512 << 20        // bytes of one package
-	maxMetadata     = 96 << 20         // bytes of one list or description
 	fetchTimeout    = 10 * time.Minute // one download
 	defaultListTTL  = 5 * time.Minute  // a list is asked for anew after it
 	notFoundTTL     = time.Minute      // "not found" is believed that long
@@ -78,6 +77,31 @@ func open(dir string, up Upstreams, most int64) (*Store, error) {
 	s.removeStaleParts()
 	s.active.Go(s.pruneCache)
 	return s, nil
+}
+
+// fetcherOf is the store as the protocol of one kind of registry sees it.
+func (s *Store) fetcherOf(kind string) ecosystem.Fetcher { return fetcher{s, kind} }
+
+type fetcher struct {
+	store *Store
+	kind  string
+}
+
+func (f fetcher) Upstream() ecosystem.Upstream { return f.store.upstreams.Registries[f.kind] }
+
+func (f fetcher) Read(ctx context.Context, w ecosystem.Fetch) (text []byte, media string, err error) {
+	text, o, err := f.store.read(ctx, w)
+	if err != nil {
+		return nil, "", err
+	}
+	return text, o.meta.Type, nil
+}
+
+func (f fetcher) Get(ctx context.Context, w ecosystem.Fetch) (ecosystem.Cached, error) {
+	if w.Limit == 0 {
+		w.Limit = ecosystem.MaxPackage
+	}
+	return f.store.get(ctx, w)
 }
 
 // SetLogger says where the store tells of what it could not do. Call it before

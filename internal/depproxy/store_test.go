@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 )
 
 func npmFile(name, version string) []byte { return []byte("tarball of " + name + " " + version) }
@@ -51,8 +52,9 @@ func npmRegistry(t *testing.T) *fakeRegistry {
 // outside, whatever way it is asked for.
 func TestDisallowedNamesNeverLeave(t *testing.T) {
 	r := newFakeRegistry(t, func(w http.ResponseWriter, q *http.Request) { http.Error(w, "x", http.StatusTeapot) })
-	e := Endpoint{URL: r.URL}
-	s := newStore(t, Upstreams{Go: []Endpoint{e}, GoSumDB: "sum.example.org", NPM: e, PyPI: e, Crates: e})
+	up := upstreamsAtAll(r.URL)
+	up.Registries[Go] = ecosystem.Upstream{Endpoints: up.Registries[Go].Endpoints, Settings: map[string]string{"GOSUMDB": "sum.example.org"}}
+	s := newStore(t, up)
 	p := NewPolicy()
 	for _, eco := range Ecosystems() {
 		p.Allow(company.Dependency{Ecosystem: eco, Name: "example.com"})
@@ -99,8 +101,7 @@ func TestDisallowedNamesNeverLeave(t *testing.T) {
 // Paths, methods and hosts that are not of a registry's protocol.
 func TestHostileRequests(t *testing.T) {
 	r := newFakeRegistry(t, func(w http.ResponseWriter, q *http.Request) { http.Error(w, "x", http.StatusTeapot) })
-	e := Endpoint{URL: r.URL}
-	s := newStore(t, Upstreams{Go: []Endpoint{e}, NPM: e, PyPI: e, Crates: e})
+	s := newStore(t, upstreamsAtAll(r.URL))
 	h := s.NewPolicyHandler(nil)
 	for _, path := range []string{
 		"/", "/go", "/go/", "/npm/", "/npm/-/v1/search", "/npm/-/all", "/npm/..", "/npm/../x", "/npm//x", "/npm/%2e%2e%2fx", "/npm/a%2fb", "/npm/@a/b/c",
@@ -160,7 +161,7 @@ func TestCheckName(t *testing.T) {
 
 func TestDigestIsChecked(t *testing.T) {
 	r := npmRegistry(t)
-	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}})
+	s := newStore(t, upstreamsAt(NPM, r.URL))
 	p := NewPolicy()
 	p.AllowWithNeeds(newDependency(NPM, "a", "1.0.0"))
 	h := s.NewPolicyHandler(p)
@@ -208,7 +209,7 @@ func TestOneDownloadForMany(t *testing.T) {
 		<-gate
 		_, _ = w.Write([]byte(strings.Repeat("x", 1<<20)))
 	})
-	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}})
+	s := newStore(t, upstreamsAt(NPM, r.URL))
 	ctx, giveUp := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	var good, gone atomic.Int64
@@ -218,7 +219,7 @@ func TestOneDownloadForMany(t *testing.T) {
 			c = ctx
 		}
 		wg.Go(func() {
-			o, err := s.get(c, fetchRequest{url: r.URL + "/x", immutable: true, limit: 2 << 20})
+			o, err := s.get(c, ecosystem.Fetch{URL: r.URL + "/x", Immutable: true, Limit: 2 << 20})
 			switch {
 			case errors.Is(err, context.Canceled):
 				gone.Add(1)
@@ -266,8 +267,8 @@ func TestCutOffDownloads(t *testing.T) {
 			_, _ = w.Write(body)
 		}
 	})
-	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}})
-	w := fetchRequest{url: r.URL + "/x", immutable: true, limit: 64 << 10}
+	s := newStore(t, upstreamsAt(NPM, r.URL))
+	w := ecosystem.Fetch{URL: r.URL + "/x", Immutable: true, Limit: 64 << 10}
 	if _, err := s.get(t.Context(), w); err == nil {
 		t.Error("half a file was taken")
 	}
@@ -313,7 +314,7 @@ func TestCutOffDownloads(t *testing.T) {
 		t.Errorf("left behind: %q", left)
 	}
 	s.Close()
-	if _, err := s.get(t.Context(), fetchRequest{url: r.URL + "/y", immutable: true, limit: 1 << 20}); err == nil {
+	if _, err := s.get(t.Context(), ecosystem.Fetch{URL: r.URL + "/y", Immutable: true, Limit: 1 << 20}); err == nil {
 		t.Error("a closed store downloads")
 	}
 }
@@ -337,11 +338,11 @@ func TestListsAreRevalidated(t *testing.T) {
 			_, _ = w.Write([]byte(version))
 		}
 	})
-	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}})
+	s := newStore(t, upstreamsAt(NPM, r.URL))
 	s.listTTL = 0
 	read := func() string {
 		t.Helper()
-		text, _, err := s.read(t.Context(), fetchRequest{url: r.URL + "/list"})
+		text, _, err := s.read(t.Context(), ecosystem.Fetch{URL: r.URL + "/list"})
 		if err != nil {
 			return err.Error()
 		}
@@ -374,10 +375,10 @@ func TestFutureListIsNotFresh(t *testing.T) {
 		asked++
 		_, _ = w.Write([]byte("list"))
 	})
-	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}})
+	s := newStore(t, upstreamsAt(NPM, r.URL))
 	read := func() {
 		t.Helper()
-		if _, _, err := s.read(t.Context(), fetchRequest{url: r.URL + "/list"}); err != nil {
+		if _, _, err := s.read(t.Context(), ecosystem.Fetch{URL: r.URL + "/list"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -432,9 +433,9 @@ func TestTransportDestinations(t *testing.T) {
 			_, _ = w.Write([]byte("ok"))
 		}
 	})
-	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL + "/npm"}.WithAuth("Bearer hush")})
+	s := newStore(t, Upstreams{Registries: map[string]ecosystem.Upstream{NPM: ecosystem.At(ecosystem.Endpoint{URL: r.URL + "/npm"}.WithAuth("Bearer hush"))}})
 	for _, path := range []string{"/npm/away", "/npm/meta", "/npm/loop"} {
-		if _, err := s.get(t.Context(), fetchRequest{url: r.URL + path, limit: 1 << 10}); err == nil {
+		if _, err := s.get(t.Context(), ecosystem.Fetch{URL: r.URL + path, Limit: 1 << 10}); err == nil {
 			t.Errorf("%s was followed", path)
 		}
 	}
@@ -442,7 +443,7 @@ func TestTransportDestinations(t *testing.T) {
 		t.Errorf("a private address was asked for %q", got)
 	}
 	seen = nil
-	if _, err := s.get(t.Context(), fetchRequest{url: r.URL + "/npm/aside", limit: 1 << 10}); err != nil {
+	if _, err := s.get(t.Context(), ecosystem.Fetch{URL: r.URL + "/npm/aside", Limit: 1 << 10}); err != nil {
 		t.Error(err)
 	}
 	if fmt.Sprint(seen) != "[/npm/aside Bearer hush /elsewhere ]" {
@@ -452,7 +453,7 @@ func TestTransportDestinations(t *testing.T) {
 		"http://example.com/x", "https://127.0.0.1/x", "https://[::1]/x", "https://10.1.2.3/x", "https://[::ffff:192.168.0.1]/x", "https://localhost/x", "https://x.internal/",
 		"https://host/x", "https://u:p@example.com/x", "https://example.com:8443/x", "https://169.254.169.254/x", "ftp://example.com/x", "file:///etc/passwd", "https://x.localhost./",
 	} {
-		if _, err := s.get(t.Context(), fetchRequest{url: address, limit: 1 << 10}); err == nil {
+		if _, err := s.get(t.Context(), ecosystem.Fetch{URL: address, Limit: 1 << 10}); err == nil {
 			t.Errorf("%s was asked", address)
 		}
 	}
@@ -474,13 +475,13 @@ func TestTransportDestinations(t *testing.T) {
 
 // Credentials show up in no form that is printed.
 func TestCredentialsAreHidden(t *testing.T) {
-	e, err := parseEndpoint("https://user:hunter2@example.com/npm/")
+	e, err := ecosystem.ParseEndpoint("https://user:hunter2@example.com/npm/")
 	if err != nil || e.URL != "https://example.com/npm" {
 		t.Fatalf("%v %v", e.URL, err)
 	}
-	up := Upstreams{NPM: e}
+	up := Upstreams{Registries: map[string]ecosystem.Upstream{NPM: ecosystem.At(e)}}
 	for _, text := range []string{fmt.Sprint(e), fmt.Sprintf("%#v", e), fmt.Sprintf("%+v", up), e.LogValue().String()} {
-		if strings.Contains(text, "hunter2") || strings.Contains(text, strings.TrimPrefix(e.auth, "Basic ")) {
+		if strings.Contains(text, "hunter2") || strings.Contains(text, strings.TrimPrefix(header(e), "Basic ")) {
 			t.Errorf("it says %s", text)
 		}
 	}
@@ -488,7 +489,7 @@ func TestCredentialsAreHidden(t *testing.T) {
 
 func TestHandlerLimits(t *testing.T) {
 	r := npmRegistry(t)
-	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}})
+	s := newStore(t, upstreamsAt(NPM, r.URL))
 	p := NewPolicy()
 	p.AllowWithNeeds(newDependency(NPM, "a", "1.0.0"))
 	h := s.NewHandler(HandlerOptions{Policy: p, MaxRequests: 3, MaxBytes: 1 << 20})
@@ -509,11 +510,11 @@ func TestHandlerLimits(t *testing.T) {
 // A cache that has grown too large gives up what was not used for longest.
 func TestPrune(t *testing.T) {
 	r := newFakeRegistry(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1000)) })
-	up := Upstreams{NPM: Endpoint{URL: r.URL}}
+	up := upstreamsAt(NPM, r.URL)
 	s := newStore(t, up)
 	var kept []*cacheEntry
 	for i := range 5 {
-		o, err := s.get(t.Context(), fetchRequest{url: fmt.Sprint(r.URL, "/", i), immutable: true, limit: 2000})
+		o, err := s.get(t.Context(), ecosystem.Fetch{URL: fmt.Sprint(r.URL, "/", i), Immutable: true, Limit: 2000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -523,7 +524,7 @@ func TestPrune(t *testing.T) {
 		}
 		kept = append(kept, o)
 	}
-	if _, err := s.get(t.Context(), fetchRequest{url: r.URL + "/0", immutable: true, limit: 2000}); err != nil { // the oldest is used
+	if _, err := s.get(t.Context(), ecosystem.Fetch{URL: r.URL + "/0", Immutable: true, Limit: 2000}); err != nil { // the oldest is used
 		t.Fatal(err)
 	}
 	s2, err := open(s.dir, up, 3500)
@@ -538,7 +539,7 @@ func TestPrune(t *testing.T) {
 			t.Errorf("%d: gone %v", i, gone)
 		}
 	}
-	if o, err := s.get(t.Context(), fetchRequest{url: r.URL + "/1", immutable: true, limit: 2000}); err != nil || o.cached {
+	if o, err := s.get(t.Context(), ecosystem.Fetch{URL: r.URL + "/1", Immutable: true, Limit: 2000}); err != nil || o.cached {
 		t.Errorf("what was pruned is had anew: %+v %v", o, err)
 	}
 }

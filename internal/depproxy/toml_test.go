@@ -53,7 +53,7 @@ func TestTOMLBracketsInStrings(t *testing.T) {
 // T16: behind a proxy nothing is dialled here, so an address is told by its
 // form.
 func TestNumericHostForms(t *testing.T) {
-	tr, err := newTransport(NoUpstreams())
+	tr, err := newTransport(Upstreams{})
 	if err != nil {
 		t.Fatal(err)
 	}

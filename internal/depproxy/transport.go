@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"company/internal/ecosystem"
 )
 
 const (
@@ -33,7 +35,7 @@ type transport struct {
 	registries map[string]*http.Transport // by scheme://host:port
 	direct     *http.Transport            // dials for itself, and looks at what it dials
 	viaProxy   *http.Transport            // goes through the operator's proxy, which may be on a private address
-	auth       []Endpoint
+	auth       []ecosystem.Endpoint
 }
 
 func newTransport(up Upstreams) (*transport, error) {
@@ -77,7 +79,7 @@ func newTransport(up Upstreams) (*transport, error) {
 		if t.registries[originOf(u)] == nil {
 			t.registries[originOf(u)] = make1(proxy, &net.Dialer{Timeout: dialTimeout})
 		}
-		if e.auth != "" {
+		if needsLogin(e) {
 			t.auth = append(t.auth, e)
 		}
 	}
@@ -130,7 +132,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err != nil || originOf(base) != originOf(r.URL) {
 			continue
 		}
-		if e.wholeHost {
+		header, wholeHost := e.Auth()
+		if wholeHost {
 			base.Path = ""
 		}
 		if len(base.Path) <= longest {
@@ -138,7 +141,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		if r.URL.Path == base.Path || strings.HasPrefix(r.URL.Path, strings.TrimRight(base.Path, "/")+"/") {
 			longest = len(base.Path)
-			r.Header.Set("Authorization", e.auth)
+			r.Header.Set("Authorization", header)
 		}
 	}
 	return own.RoundTrip(r)

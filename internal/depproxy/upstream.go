@@ -1,126 +1,65 @@
 package depproxy
 
 import (
-	"fmt"
-	"log/slog"
-	"net/http"
-	"net/url"
-	"strings"
+	"maps"
+
+	"company/internal/ecosystem"
+	"company/internal/ecosystem/registry"
 )
 
-// Upstreams are the registries behind the mirrors. An ecosystem without an
-// endpoint is not served, and Notes says why.
+// Upstreams are the registries behind the mirrors. The zero value has none, for an
+// office with deps: off.
 type Upstreams struct {
-	Go      []Endpoint // proxies, asked in this order
-	GoSumDB string     // GOSUMDB; empty or "off": sums are not checked by the client
-	GoNoSum string     // GONOSUMDB
-	// GoPrivate are the patterns of module paths that the operator calls
-	// private: GOPRIVATE, and GONOPROXY where it says more.
-	GoPrivate string
-	NPM       Endpoint
-	NPMScope  map[string]Endpoint // "@scope" → its own registry
-	PyPI      Endpoint            // the simple API
-	Crates    Endpoint            // the sparse index
-	Debian    []Archive           // of apt's sources, by number
-	CAs       []string            // files of further trusted certificates
-	Notes     []string            // settings of the operator that are not followed, for people
+	// Registries are those of each kind, by its name. A kind without an endpoint
+	// is not served, and Notes says why.
+	Registries map[string]ecosystem.Upstream
+	CAs        []string // files of further trusted certificates
+	Notes      []string // settings of the operator that are not followed, for people
 
-	withheld withheldSet // see Open
-}
-
-// Endpoint is one registry. Its credentials never leave this host, except to
-// the registry itself.
-type Endpoint struct {
-	URL       string // without a slash at the end; empty: none
-	Proxy     string // what to reach it through; empty: the environment's HTTPS_PROXY and so on
-	auth      string // the Authorization header; see WithAuth
-	wholeHost bool   // auth is for the whole host, as clients take it that do not bind a login to a path
-	// NextOnAnyError: also the next proxy of a list is asked after any error, not only
-	// after "not found" (Go's | instead of a comma).
-	NextOnAnyError bool
-}
-
-// WithAuth gives an endpoint its Authorization header.
-func (e Endpoint) WithAuth(header string) Endpoint { e.auth = header; return e }
-
-// ForWholeHost makes the endpoint's login one of its whole host: a registry may have
-// its files beside its index.
-func (e Endpoint) ForWholeHost() Endpoint { e.wholeHost = true; return e }
-
-// String hides the credentials.
-func (e Endpoint) String() string {
-	u, err := url.Parse(e.URL)
-	if err != nil {
-		return "(an address that cannot be read)"
-	}
-	return u.Redacted()
-}
-
-// GoString hides the credentials from %#v.
-func (e Endpoint) GoString() string { return fmt.Sprintf("registry.Endpoint{%s}", e) }
-
-// LogValue hides the credentials from logs.
-func (e Endpoint) LogValue() slog.Value { return slog.StringValue(e.String()) }
-
-// parseEndpoint takes an address out of a client's settings: http or https, its
-// user and password as credentials.
-func parseEndpoint(address string) (Endpoint, error) {
-	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(address), "/"))
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "" {
-		return Endpoint{}, fmt.Errorf("not an http or https address")
-	}
-	e := Endpoint{}
-	if u.User != nil {
-		password, _ := u.User.Password()
-		e.auth = basicAuth(u.User.Username(), password)
-		u.User = nil
-	}
-	e.URL = u.String()
-	return e, nil
-}
-
-// basicAuth is an Authorization header of a user and a password.
-func basicAuth(user, password string) string {
-	r := http.Request{Header: http.Header{}}
-	r.SetBasicAuth(user, password)
-	return r.Header.Get("Authorization")
+	withheld map[string]ecosystem.Upstream // see WithoutLogins
 }
 
 // allEndpoints lists the endpoints there are.
-func (u Upstreams) allEndpoints() []Endpoint {
-	out := append([]Endpoint(nil), u.Go...)
-	out = append(out, u.NPM, u.PyPI, u.Crates)
-	for _, a := range u.Debian {
-		out = append(out, a.Endpoint)
-	}
-	for _, e := range u.NPMScope {
-		out = append(out, e)
+func (u Upstreams) allEndpoints() (out []ecosystem.Endpoint) {
+	for _, e := range registry.Of[ecosystem.Proxied]() {
+		out = append(out, u.Registries[e.Registry().Name].Endpoints...)
 	}
 	return out
 }
 
-// Serves reports whether an ecosystem has a registry.
-func (u Upstreams) Serves(ecosystem string) bool {
-	switch ecosystem {
-	case Go:
-		return len(u.Go) > 0
-	case NPM:
-		return u.NPM.URL != ""
-	case PyPI:
-		return u.PyPI.URL != ""
-	case Crates:
-		return u.Crates.URL != ""
-	case Debian:
-		return len(u.Debian) > 0
+// Serves reports whether there is a registry of a kind.
+func (u Upstreams) Serves(kind string) bool { return u.Registries[kind].Serves() }
+
+// SourceLines are lines of a client's list of sources, for a place where
+// NewPolicyHandler is reached at base: those of the parts that the operator's
+// archives have. The keyring is the file that signatures are checked with.
+func (u Upstreams) SourceLines(kind, base, keyring string, parts ...string) []string {
+	e, ok := findRegistry[ecosystem.Archive](kind)
+	if !ok {
+		return nil
 	}
-	return false
+	return e.SourceLines(u.Registries[kind], base+"/"+kind, keyring, parts)
 }
 
-// npmEndpoint is the registry that a package's scope belongs to.
-func (u Upstreams) npmEndpoint(name string) Endpoint {
-	scope, _, scoped := strings.Cut(name, "/")
-	if e, ok := u.NPMScope[scope]; scoped && ok {
-		return e
+// ClientEnv makes the clients in a container ask the mirrors at base, such as
+// http://127.0.0.1:8377. The kinds in added are those to which something was
+// added.
+func (s *Store) ClientEnv(base string, added map[string]bool) map[string]string {
+	env := map[string]string{}
+	for _, e := range registry.Of[ecosystem.Client]() {
+		if kind := e.Registry().Name; s.upstreams.Serves(kind) {
+			maps.Copy(env, e.ClientEnv(s.upstreams.Registries[kind], base+"/"+kind, added[kind]))
+		}
 	}
-	return u.NPM
+	return env
+}
+
+// SetupCommand is a command of the shell that has to run in a container before the
+// clients of a kind of registry can fetch, or "".
+func SetupCommand(base, kind string) string {
+	e, ok := findRegistry[ecosystem.SetUp](kind)
+	if !ok {
+		return ""
+	}
+	return e.SetupCommand(base + "/" + kind)
 }

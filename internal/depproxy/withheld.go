@@ -4,121 +4,94 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
-	"strings"
-
-	"golang.org/x/mod/module"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 )
 
 // A repository's lock files name the packages that are fetched for it, and they
-// are untrusted. Packages behind the operator's login, or under GOPRIVATE, are
-// only for repositories that the operator allows: else any repository that
+// are untrusted. Packages behind the operator's login, or that the operator
+// calls private, are only for repositories that the operator allows: else any repository that
 // names a private package would find its source in its containers, and could
 // push it.
-
-// withheldSet is what a set of registries leaves out for a repository that may not
-// use the operator's logins.
-type withheldSet struct {
-	hosts     map[string]string // ecosystem → the host of its registry
-	scopes    map[string]string // npm's "@scope" → the host of its registry
-	goPrivate string            // GOPRIVATE's patterns of module paths
-}
 
 // LoginHosts lists the hosts that the operator logs in at, in order.
 func (u Upstreams) LoginHosts() []string {
 	hosts := map[string]bool{}
 	for _, e := range u.allEndpoints() {
-		if e.auth != "" {
-			hosts[e.hostPort()] = true
+		if needsLogin(e) {
+			hosts[e.HostPort()] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(hosts))
 }
 
+func needsLogin(e ecosystem.Endpoint) bool {
+	header, _ := e.Auth()
+	return header != ""
+}
+
 // WithoutLogins are the registries for every repository: those without a login,
-// and those whose host is listed. Go modules that the operator calls private
-// are left out, at every registry. An omitted package is refused with an
+// and those whose host is listed. Names that the operator calls private are left
+// out, at every registry. An omitted package is refused with an
 // explanation, and never fetched from another registry: a stranger may have
 // registered its name there.
 func (u Upstreams) WithoutLogins(hosts []string) Upstreams {
-	out, left := u, withheldSet{hosts: map[string]string{}, scopes: map[string]string{}, goPrivate: u.GoPrivate}
-	closed := func(e Endpoint) bool { return e.auth != "" && !slices.Contains(hosts, e.hostPort()) }
-	out.Go = nil
-	for _, e := range u.Go {
-		if closed(e) {
-			left.hosts[Go] = e.hostPort()
-		} else {
-			out.Go = append(out.Go, e)
+	out := u
+	out.Registries, out.withheld = map[string]ecosystem.Upstream{}, map[string]ecosystem.Upstream{}
+	for kind, up := range u.Registries {
+		open, closed := up, ecosystem.Upstream{Private: up.Private}
+		open.Endpoints = nil
+		for _, e := range up.Endpoints {
+			if needsLogin(e) && !slices.Contains(hosts, e.HostPort()) {
+				closed.Endpoints = append(closed.Endpoints, e)
+			} else {
+				open.Endpoints = append(open.Endpoints, e)
+			}
 		}
+		out.Registries[kind], out.withheld[kind] = open, closed
 	}
-	for ecosystem, e := range map[string]*Endpoint{NPM: &out.NPM, PyPI: &out.PyPI, Crates: &out.Crates} {
-		if closed(*e) {
-			left.hosts[ecosystem], *e = e.hostPort(), Endpoint{}
-		}
-	}
-	out.NPMScope = map[string]Endpoint{}
-	for scope, e := range u.NPMScope {
-		if closed(e) {
-			left.scopes[scope] = e.hostPort()
-		} else {
-			out.NPMScope[scope] = e
-		}
-	}
-	out.Debian = nil
-	for _, a := range u.Debian {
-		if closed(a.Endpoint) {
-			left.hosts[Debian] = a.hostPort()
-		} else {
-			out.Debian = append(out.Debian, a)
-		}
-	}
-	out.withheld = left
 	return out
 }
 
-// withholdsAny reports whether Open has left anything out.
+// withholdsAny reports whether WithoutLogins has left anything out.
 func (u Upstreams) withholdsAny() bool {
-	w := u.withheld
-	return len(w.hosts) > 0 || len(w.scopes) > 0 || w.goPrivate != ""
-}
-
-// hostPort is where an endpoint is, with a port only where it names one.
-func (e Endpoint) hostPort() string {
-	u, err := url.Parse(e.URL)
-	if err != nil {
-		return ""
+	for _, up := range u.withheld {
+		if len(up.Endpoints) > 0 || up.Private != "" {
+			return true
+		}
 	}
-	return u.Host
+	return false
 }
 
 // WhyWithheld says why a package is not for this repository, and what to do about
 // it; nil where it is, or where another registry would not have it either. A
-// dependency without a name asks for its ecosystem as a whole.
+// dependency without a name asks for its kind of registry as a whole.
 func (u Upstreams) WhyWithheld(d company.Dependency) error {
-	w := u.withheld
-	if d.Ecosystem == Go {
-		if err := u.WhyModuleWithheld(d.Name); err != nil {
-			return err
-		}
+	if err := u.WhyPrivate(d); err != nil {
+		return err
 	}
-	if scope, _, scoped := strings.Cut(d.Name, "/"); d.Ecosystem == NPM && scoped && w.scopes[scope] != "" {
-		return withheldError("the npm registry of "+scope+" needs your login", w.scopes[scope])
-	}
-	if host := w.hosts[d.Ecosystem]; host != "" && !u.Serves(d.Ecosystem) {
-		return withheldError("the "+d.Ecosystem+" registry needs your login", host)
+	switch e := u.withheld[d.Ecosystem].EndpointOf(d.Name); {
+	case e.Scope != "":
+		return withheldError("the "+d.Ecosystem+" registry of "+e.Scope+" needs your login", e.HostPort())
+	case e.URL != "" && !u.Serves(d.Ecosystem):
+		return withheldError("the "+d.Ecosystem+" registry needs your login", e.HostPort())
 	}
 	return nil
 }
 
-// WhyModuleWithheld is Withheld for a Go module by its name alone.
-func (u Upstreams) WhyModuleWithheld(name string) error {
-	if name == "" || !module.MatchPrefixPatterns(u.withheld.goPrivate, name) {
+// WhyPrivate is WhyWithheld by the name alone, wherever the package would come from.
+func (u Upstreams) WhyPrivate(d company.Dependency) error {
+	e, ok := findRegistry[ecosystem.Client](d.Ecosystem)
+	patterns := u.withheld[d.Ecosystem].Private
+	if !ok || patterns == "" || d.Name == "" || e.Registry().WhyPrivate == nil {
 		return nil
 	}
-	return withheldError("go module "+name+" is private (GOPRIVATE)", "")
+	if why := e.Registry().WhyPrivate(patterns, d.Name); why != "" {
+		return withheldError(why, "")
+	}
+	return nil
 }
 
 // withheldError is the refusal of something private. It says which host the login
@@ -143,10 +116,10 @@ func refusalLine(err error) string {
 	return err.Error() + hint
 }
 
-// NewOpenPolicy is a policy that lets every name of an ecosystem be fetched.
+// NewOpenPolicy is a policy that lets every name of a kind of registry be fetched.
 // Packages that are not for a repository are still refused.
-func NewOpenPolicy(ecosystem string) *Policy {
+func NewOpenPolicy(kind string) *Policy {
 	p := NewPolicy()
-	p.openEcosystem = ecosystem
+	p.openEcosystem = kind
 	return p
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 )
 
 // authRegistry is a registry of every kind that wants a password for what lies below
@@ -79,12 +80,13 @@ func (g *authRegistry) loggedInUpstreams(t *testing.T, private string) Upstreams
 	})
 	makeRunnable(t, filepath.Join(root, "go"))
 	env := map[string]string{}
-	up, err := Environment{Env: func(k string) string { return env[k] }, Home: filepath.Join(root, "home"), Root: root, Go: filepath.Join(root, "go"), AptConfig: "false"}.LoadUpstreams(t.Context())
+	up, err := Environment{Getenv: func(k string) string { return env[k] }, HomeDir: filepath.Join(root, "home"), RootDir: root, Programs: map[string]string{"go": filepath.Join(root, "go"), "apt-config": "false"}}.LoadUpstreams(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	// A proxy's password in the address, as .netrc would give it.
-	up.Go[0] = up.Go[0].WithAuth(basicAuth("me", "sesame"))
+	proxies := up.Registries[Go].Endpoints
+	proxies[0] = proxies[0].WithAuth(ecosystem.BasicAuth("me", "sesame"))
 	return up
 }
 
@@ -98,7 +100,8 @@ func TestWithoutLogins(t *testing.T) {
 		t.Errorf("logins at %q", got)
 	}
 	open := up.WithoutLogins(nil)
-	if len(open.Go) != 1 || !strings.HasSuffix(open.Go[0].URL, "/public/go") || open.NPM.URL == "" || len(open.NPMScope) > 0 || open.PyPI.URL != "" || open.Crates.URL != "" || len(open.Debian) != 1 {
+	if proxies := open.Registries[Go].Endpoints; len(proxies) != 1 || !strings.HasSuffix(proxies[0].URL, "/public/go") || !open.Serves(NPM) || len(open.Registries[NPM].Endpoints) != 1 ||
+		open.Serves(PyPI) || open.Serves(Crates) || len(open.Registries[Debian].Endpoints) != 1 {
 		t.Errorf("for everybody: %+v", open)
 	}
 	for _, d := range []company.Dependency{
@@ -121,7 +124,7 @@ func TestWithoutLogins(t *testing.T) {
 			t.Errorf("%s: %v", d, err)
 		}
 	}
-	if all := up.WithoutLogins([]string{host}); len(all.Go) != 2 || all.PyPI.URL == "" || all.WhyWithheld(company.Dependency{Ecosystem: PyPI, Name: "any"}) != nil || all.WhyWithheld(company.Dependency{Ecosystem: Go, Name: "corp.example/secret"}) == nil {
+	if all := up.WithoutLogins([]string{host}); len(all.Registries[Go].Endpoints) != 2 || !all.Serves(PyPI) || all.WhyWithheld(company.Dependency{Ecosystem: PyPI, Name: "any"}) != nil || all.WhyWithheld(company.Dependency{Ecosystem: Go, Name: "corp.example/secret"}) == nil {
 		t.Errorf("with the host allowed: %+v", all)
 	}
 }
@@ -187,7 +190,7 @@ func TestPrivatePackagesNeedLogin(t *testing.T) {
 
 // Without logins there is one store, and nothing is refused.
 func TestSingleStoreWithoutLogins(t *testing.T) {
-	stores, err := OpenStores(filepath.Join(t.TempDir(), "r"), Upstreams{NPM: Endpoint{URL: npmDefault}}, nil, func(context.Context, string) bool { return true })
+	stores, err := OpenStores(filepath.Join(t.TempDir(), "r"), upstreamsAt(NPM, "https://registry.npmjs.org"), nil, func(context.Context, string) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}

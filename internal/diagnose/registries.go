@@ -6,6 +6,7 @@ import (
 
 	"company/internal/config"
 	mirrors "company/internal/depproxy"
+	"company/internal/ecosystem"
 	"company/internal/health"
 )
 
@@ -29,8 +30,8 @@ func checkRegistries(ctx context.Context, cfg config.Config) []Result {
 		}
 	}
 	all := len(found) == len(mirrors.Ecosystems())
-	if up.Serves(mirrors.Debian) { // there is none on a host that is no Debian, which is no fault
-		found = append(found, mirrors.Debian+" (for container.setup)")
+	if up.Serves(ecosystem.Debian) { // there is none on a host that is no Debian, which is no fault
+		found = append(found, ecosystem.Debian+" (for container.setup)")
 	}
 	r := health.Result{OK: true, Found: strings.Join(found, ", ") + ", as this host's own clients are set"}
 	if logins := up.LoginHosts(); len(logins) > 0 {

@@ -13,11 +13,12 @@ const (
 	NPM    = "npm"
 	PyPI   = "pypi"
 	Crates = "crates"
+	Debian = "debian"
 )
 
 // Registry is how the packages of one kind of registry are called.
 type Registry struct {
-	Name string // Go, NPM, PyPI or Crates
+	Name string // Go, NPM, …: also the first part of its paths
 	// CheckName holds a name (and a version, where there is one) against the
 	// registry's grammar, less what it only keeps for old names: a name becomes
 	// part of a URL, a file and a command.
@@ -28,11 +29,16 @@ type Registry struct {
 	// OpenLists: lock files name the wanted packages, and not all of their
 	// dependencies.
 	OpenLists bool
-}
-
-// Client is an ecosystem with a kind of registry of its own.
-type Client interface {
-	Registry() Registry
+	// WhyPrivate says that a name is one of those that the operator calls
+	// private; empty: it is not. nil: no client has such a setting.
+	WhyPrivate func(patterns, name string) string
+	// RootPath are paths without the registry's name that are the registry's, too.
+	RootPath *regexp.Regexp
+	// RefusedAsNotFound: a client takes any other refusal for the end of its search.
+	RefusedAsNotFound bool
+	// ErrorField is the field of a JSON object from which clients show errors;
+	// empty: they show text.
+	ErrorField string
 }
 
 // Adder is an ecosystem whose client takes packages into a project.

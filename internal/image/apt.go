@@ -6,6 +6,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/depproxy"
+	"company/internal/ecosystem"
 )
 
 const (
@@ -36,9 +37,9 @@ func (p *layerPlan) linkApt(req Request, base baseSource) (aptLink, error) {
 		return aptLink{}, nil
 	}
 	store := p.b.registryStore(req)
-	lines := store.Upstreams().AptSources(registryURL, debianKeyring, aptSuites...)
+	lines := store.Upstreams().SourceLines(ecosystem.Debian, registryURL, debianKeyring, aptSuites...)
 	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, " "+debianSuite+" ") }) {
-		if err := store.Upstreams().WhyWithheld(company.Dependency{Ecosystem: depproxy.Debian}); err != nil {
+		if err := store.Upstreams().WhyWithheld(company.Dependency{Ecosystem: ecosystem.Debian}); err != nil {
 			return aptLink{}, err
 		}
 		p.addNote(what+"the apt sources of this host have no %s", debianSuite)
@@ -48,7 +49,7 @@ func (p *layerPlan) linkApt(req Request, base baseSource) (aptLink, error) {
 		p.addNote("set-up commands reach Debian packages only if %s is Debian %s", base.ref, debianSuite)
 	}
 	policy := depproxy.NewPolicy()
-	policy.AllowSuites(aptSuites...)
+	policy.AllowParts(ecosystem.Debian, aptSuites...)
 	return aptLink{lines, &registryAccess{store: store, policy: policy}}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/depproxy"
+	"company/internal/ecosystem"
 	"company/internal/hosttest"
 	"company/internal/secret"
 )
@@ -27,7 +28,7 @@ func TestSetupApt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(up.AptSources(registryURL, debianKeyring, debianSuite)) == 0 {
+	if len(up.SourceLines(ecosystem.Debian, registryURL, debianKeyring, debianSuite)) == 0 {
 		hosttest.Lacks(t, "this host has no apt source of %s: %v", debianSuite, up.Notes)
 	}
 	useRegistries(t, be, up, filepath.Join(be.dir, "registries"))
@@ -70,7 +71,7 @@ func TestSetupAptUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(up.AptSources(registryURL, debianKeyring, debianSuite)) == 0 {
+	if len(up.SourceLines(ecosystem.Debian, registryURL, debianKeyring, debianSuite)) == 0 {
 		hosttest.Lacks(t, "this host has no apt source of %s: %v", debianSuite, up.Notes)
 	}
 	useRegistries(t, be, up, filepath.Join(be.dir, "registries"))
@@ -91,8 +92,8 @@ func TestSetupAptUnsigned(t *testing.T) {
 		_, _ = io.WriteString(w, "Origin: Debian\nSuite: stable\nCodename: "+debianSuite+"\nDate: Sat, 01 Mar 2025 00:00:00 UTC\nComponents: main\nSHA256:\n")
 	}))
 	t.Cleanup(srv.Close)
-	up := depproxy.NoUpstreams()
-	up.Debian = []depproxy.Archive{{Endpoint: depproxy.Endpoint{URL: srv.URL + "/debian"}, Suites: map[string][]string{debianSuite: {"main"}}}}
+	up := upstreams()
+	up.Registries[ecosystem.Debian] = ecosystem.At(ecosystem.Endpoint{URL: srv.URL + "/debian", Parts: map[string][]string{debianSuite: {"main"}}})
 	useRegistries(t, be, up, t.TempDir())
 	req := Request{Setup: []string{"apt-get update && apt-get install -y hello"}}
 	be.dropAtEnd(t, req, newBuiltBase())
@@ -121,12 +122,12 @@ func TestSetupAptOff(t *testing.T) {
 	if !strings.Contains(notes, "no registry is at hand") {
 		t.Error(notes)
 	}
-	up := depproxy.NoUpstreams()
+	up := upstreams()
 	useRegistries(t, be, up, t.TempDir())
 	if key, notes := plan(req); key != nothing || !strings.Contains(notes, "the apt sources of this host have no "+debianSuite) {
 		t.Error(notes)
 	}
-	up.Debian = []depproxy.Archive{{Endpoint: depproxy.Endpoint{URL: "http://127.0.0.1:9/debian"}, Suites: map[string][]string{debianSuite: {"main"}}}}
+	up.Registries[ecosystem.Debian] = ecosystem.At(ecosystem.Endpoint{URL: "http://127.0.0.1:9/debian", Parts: map[string][]string{debianSuite: {"main"}}})
 	useRegistries(t, be, up, t.TempDir())
 	if key, notes := plan(req); key == nothing || notes != "" {
 		t.Errorf("the same image with and without a link, or notes: %s", notes)

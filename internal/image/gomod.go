@@ -124,7 +124,7 @@ func ignoredByGo(dir string) bool {
 func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) writeLayerFunc {
 	fetch := &registryAccess{store: b.registryStore(req), policy: repo.Policy}
 	if fetch.policy == nil && b.withLogins != nil && !req.UseLogins {
-		fetch.policy = depproxy.NewOpenPolicy(depproxy.Go)
+		fetch.policy = depproxy.NewOpenPolicy(ecosystem.Go)
 	}
 	return func(ctx context.Context, _ *existingImage, work string, l *layer) error {
 		src, cache := filepath.Join(work, "src"), filepath.Join(work, "gomod")
@@ -189,10 +189,7 @@ func checkWithheld(store *depproxy.Store, texts map[string][]byte) error {
 	}
 	named, _ := depproxy.ParseLocks(texts)
 	for _, d := range named {
-		if d.Ecosystem != depproxy.Go {
-			continue
-		}
-		if err := store.Upstreams().WhyModuleWithheld(d.Name); err != nil {
+		if err := store.Upstreams().WhyPrivate(d); err != nil {
 			return err
 		}
 	}

@@ -25,6 +25,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/depproxy"
+	"company/internal/ecosystem"
 )
 
 const (
@@ -33,7 +34,7 @@ const (
 )
 
 // requireLogin puts a registry behind a password, and gives it with one.
-func requireLogin(t *testing.T, e depproxy.Endpoint) depproxy.Endpoint {
+func requireLogin(t *testing.T, e ecosystem.Endpoint) ecosystem.Endpoint {
 	t.Helper()
 	to, err := url.Parse(e.URL)
 	if err != nil {
@@ -58,11 +59,11 @@ func requireLogin(t *testing.T, e depproxy.Endpoint) depproxy.Endpoint {
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { srv.Close(); http.DefaultTransport.(*http.Transport).CloseIdleConnections() })
-	return depproxy.Endpoint{URL: srv.URL + to.Path}.WithAuth(loginHeader).ForWholeHost()
+	return ecosystem.Endpoint{URL: srv.URL + to.Path}.WithAuth(loginHeader).ForWholeHost()
 }
 
 // newScopedNPM is an npm registry with one package, @corp/secret, and its lock file.
-func newScopedNPM(t *testing.T) (e depproxy.Endpoint, lock string) {
+func newScopedNPM(t *testing.T) (e ecosystem.Endpoint, lock string) {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -87,7 +88,7 @@ func newScopedNPM(t *testing.T) (e depproxy.Endpoint, lock string) {
 		_, _ = fmt.Fprintf(w, `{"name":"@corp/secret","dist-tags":{"latest":"1.0.0"},"versions":{"1.0.0":{"name":"@corp/secret","version":"1.0.0","dist":{"tarball":"http://%s/@corp/secret/-/secret-1.0.0.tgz","integrity":%q}}}}`, r.Header.Get("X-Forwarded-Host"), integrity)
 	}))
 	t.Cleanup(srv.Close)
-	return depproxy.Endpoint{URL: srv.URL}, `{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0","dependencies":{"@corp/secret":"1.0.0"}},` +
+	return ecosystem.Endpoint{URL: srv.URL}, `{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0","dependencies":{"@corp/secret":"1.0.0"}},` +
 		`"node_modules/@corp/secret":{"version":"1.0.0","resolved":"https://registry.npmjs.org/@corp/secret/-/secret-1.0.0.tgz","integrity":"` + integrity + `"}}}`
 }
 
@@ -118,14 +119,15 @@ func TestPrivatePackagesOfLockFiles(t *testing.T) {
 		look      string // where the source is, in the tree
 	}{
 		"npm": {"node", func(up *depproxy.Upstreams) {
-			up.NPM = depproxy.Endpoint{URL: npm.URL}
-			up.NPMScope["@corp"] = requireLogin(t, npm)
+			private := requireLogin(t, npm)
+			private.Scope = "@corp"
+			up.Registries[ecosystem.NPM] = ecosystem.At(ecosystem.Endpoint{URL: npm.URL}, private)
 		}, map[string]string{"package.json": `{"name":"x","version":"1.0.0","dependencies":{"@corp/secret":"1.0.0"}}`, "package-lock.json": npmLock},
 			"cat node_modules/@corp/secret/index.js"},
 		"pip": {"python", func(up *depproxy.Upstreams) {
-			up.PyPI = requireLogin(t, newPyPI(t, map[string][]byte{"secret-1.0-py3-none-any.whl": newWheel(t, "secret", "1.0", "", "s = '"+secretSource+"'\ndef main(): pass\n")}))
+			up.Registries[ecosystem.PyPI] = ecosystem.At(requireLogin(t, newPyPI(t, map[string][]byte{"secret-1.0-py3-none-any.whl": newWheel(t, "secret", "1.0", "", "s = '"+secretSource+"'\ndef main(): pass\n")})))
 		}, map[string]string{"requirements.txt": "secret==1.0\n"}, `python -c "import secret; print(secret.s)"`},
-		"cargo": {"rust", func(up *depproxy.Upstreams) { up.Crates = requireLogin(t, crate) }, map[string]string{
+		"cargo": {"rust", func(up *depproxy.Upstreams) { up.Registries[ecosystem.Crates] = ecosystem.At(requireLogin(t, crate)) }, map[string]string{
 			"Cargo.toml":  "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nsecret = \"1\"\n",
 			"src/main.rs": "fn main() { println!(\"{}\", secret::S); }\n",
 			"Cargo.lock": "version = 4\n\n[[package]]\nname = \"app\"\nversion = \"0.1.0\"\ndependencies = [\n \"secret\",\n]\n\n" +
@@ -164,7 +166,7 @@ func TestPrivatePackagesOfLockFiles(t *testing.T) {
 	}
 }
 
-func crateSum(t *testing.T, e depproxy.Endpoint) string {
+func crateSum(t *testing.T, e ecosystem.Endpoint) string {
 	t.Helper()
 	resp, err := http.Get(strings.TrimSuffix(e.URL, "/index") + "/files/secret")
 	if err != nil {
@@ -236,7 +238,7 @@ func TestPrivateModulesOfGoMod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			up.NPM, up.PyPI, up.Crates, up.Debian = depproxy.Endpoint{}, depproxy.Endpoint{}, depproxy.Endpoint{}, nil
+			up.Registries = map[string]ecosystem.Upstream{ecosystem.Go: up.Registries[ecosystem.Go]}
 			useStores(t, be, up)
 			layer := func(logins bool) (string, error) {
 				repo := newProject(t).commit(map[string]string{"go.mod": "module example.org/m\n\ngo 1.24\n\nrequire corp.example/secret v1.0.0\n"})

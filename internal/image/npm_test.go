@@ -10,6 +10,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/depproxy"
+	"company/internal/ecosystem"
 	"company/internal/hosttest"
 )
 
@@ -71,7 +72,7 @@ func (be *testBuilder) runInTree(t *testing.T, img Image, script string) string 
 // preparation.
 func TestNPMWorkspaces(t *testing.T) {
 	be := newTestBuilder(t)
-	withRegistries(t, be, depproxy.NPM)
+	withRegistries(t, be, ecosystem.NPM)
 	repo := newProject(t).commit(lockNPM(t, map[string]string{
 		"package.json": `{"name":"root","private":true,"workspaces":["packages/*"],"scripts":{"preinstall":"touch /opt/out/canary","test":"npm test --workspaces"},
 			"devDependencies":{"vitest":"2.1.8"},"overrides":{"rollup":"4.40.0"}}`,
@@ -123,7 +124,7 @@ func TestNPMFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			be := newTestBuilder(t)
-			withRegistries(t, be, depproxy.NPM)
+			withRegistries(t, be, ecosystem.NPM)
 			req := Request{Toolchains: []string{"node"}, Repo: newProject(t).commit(c.files)}
 			be.dropAtEnd(t, req, newBuiltBase())
 			_, err := be.Ensure(newContext(t), req)

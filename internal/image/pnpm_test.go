@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/depproxy"
+	"company/internal/ecosystem"
 	"company/internal/hosttest"
 )
 
@@ -37,7 +37,7 @@ func lockPnpm(t *testing.T, files map[string]string) map[string]string {
 // preparation, and git sees nothing of what was linked.
 func TestPnpmWorkspaces(t *testing.T) {
 	be := newTestBuilder(t)
-	withRegistries(t, be, depproxy.NPM)
+	withRegistries(t, be, ecosystem.NPM)
 	repo := newProject(t).commit(lockPnpm(t, map[string]string{
 		"package.json": `{"name":"root","private":true,"packageManager":"pnpm@9.1.0","scripts":{"preinstall":"touch /opt/out/canary","test":"pnpm -r test"},
 			"devDependencies":{"vitest":"2.1.8"},"pnpm":{"overrides":{"rollup":"4.40.0"}}}`,

@@ -21,6 +21,7 @@ import (
 	"company/internal/company"
 	"company/internal/depproxy"
 	"company/internal/dockerapi"
+	"company/internal/ecosystem"
 
 	cerrdefs "github.com/containerd/errdefs"
 )
@@ -52,7 +53,7 @@ func newWheel(t *testing.T, name, version, requires, code string) []byte {
 }
 
 // newPyPI is a registry of the simple API.
-func newPyPI(t *testing.T, files map[string][]byte) depproxy.Endpoint {
+func newPyPI(t *testing.T, files map[string][]byte) ecosystem.Endpoint {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if body, ok := files[path.Base(q.URL.Path)]; ok {
@@ -73,11 +74,11 @@ func newPyPI(t *testing.T, files map[string][]byte) depproxy.Endpoint {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	return depproxy.Endpoint{URL: srv.URL + "/simple"}
+	return ecosystem.Endpoint{URL: srv.URL + "/simple"}
 }
 
 // newCrates is a sparse index with its files.
-func newCrates(t *testing.T, all map[string]string) depproxy.Endpoint {
+func newCrates(t *testing.T, all map[string]string) ecosystem.Endpoint {
 	t.Helper()
 	files := map[string][]byte{}
 	for name, code := range all {
@@ -111,11 +112,11 @@ func newCrates(t *testing.T, all map[string]string) depproxy.Endpoint {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	return depproxy.Endpoint{URL: srv.URL + "/index"}
+	return ecosystem.Endpoint{URL: srv.URL + "/index"}
 }
 
 func upstreams() depproxy.Upstreams {
-	return depproxy.Upstreams{NPMScope: map[string]depproxy.Endpoint{}}
+	return depproxy.Upstreams{Registries: map[string]ecosystem.Upstream{}}
 }
 
 // ADP-2: pip's packages with what they need, in a locked container; modules in
@@ -123,12 +124,12 @@ func upstreams() depproxy.Upstreams {
 func TestPip(t *testing.T) {
 	be := newTestBuilder(t)
 	up := upstreams()
-	up.PyPI = newPyPI(t, map[string][]byte{
+	up.Registries[ecosystem.PyPI] = ecosystem.At(newPyPI(t, map[string][]byte{
 		"alpha-1.0-py3-none-any.whl": newWheel(t, "alpha", "1.0", "beta>=1", "import beta\ndef main(): print('alpha says', beta.word)\n"),
 		"beta-1.5-py3-none-any.whl":  newWheel(t, "beta", "1.5", "", "word = 'hello'\n"),
 		"beta-2.0-py3-none-any.whl":  newWheel(t, "beta", "2.0", "", "word = 'too new'\n"),
 		"raw-1.0.tar.gz":             []byte("no wheel"),
-	})
+	}))
 	useRegistries(t, be, up, t.TempDir())
 	repo := newProject(t).commit(map[string]string{
 		"requirements.txt":     "--index-url https://evil.example/simple\n-c pins/constraints.txt\nalpha==1.0 # why\n-e .\nhttps://evil.example/x.whl\n",
@@ -155,7 +156,7 @@ func TestPip(t *testing.T) {
 func TestCargo(t *testing.T) {
 	be := newTestBuilder(t)
 	up := upstreams()
-	up.Crates = newCrates(t, map[string]string{"tiny": "pub fn one() -> i32 { 1 }\n"})
+	up.Registries[ecosystem.Crates] = ecosystem.At(newCrates(t, map[string]string{"tiny": "pub fn one() -> i32 { 1 }\n"}))
 	useRegistries(t, be, up, t.TempDir())
 	files := map[string]string{
 		"Cargo.toml":        "[workspace]\nmembers = [\"app\"]\nresolver = \"2\"\n",
@@ -174,7 +175,7 @@ func TestCargo(t *testing.T) {
 		}
 		srv := httptest.NewServer(store.NewPolicyHandler(func() *depproxy.Policy {
 			p := depproxy.NewPolicy()
-			p.AllowWithNeeds(company.Dependency{Ecosystem: depproxy.Crates, Name: "tiny"})
+			p.AllowWithNeeds(company.Dependency{Ecosystem: ecosystem.Crates, Name: "tiny"})
 			return p
 		}()))
 		resp, err := http.Get(srv.URL + "/crates/ti/ny/tiny")
@@ -215,7 +216,7 @@ func TestRegistryUnreachable(t *testing.T) {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) }))
 		t.Cleanup(srv.Close)
 		up := upstreams()
-		up.NPM = depproxy.Endpoint{URL: srv.URL}
+		up.Registries[ecosystem.NPM] = ecosystem.At(ecosystem.Endpoint{URL: srv.URL})
 		useRegistries(t, be, up, t.TempDir())
 		req := Request{Toolchains: []string{"node"}, Repo: tinyProject(t)}
 		be.dropAtEnd(t, req, newBuiltBase())
@@ -236,7 +237,7 @@ func TestRegistryUnreachable(t *testing.T) {
 		}))
 		t.Cleanup(srv.Close)
 		up := upstreams()
-		up.NPM = depproxy.Endpoint{URL: srv.URL}
+		up.Registries[ecosystem.NPM] = ecosystem.At(ecosystem.Endpoint{URL: srv.URL})
 		useRegistries(t, be, up, t.TempDir())
 		req := Request{Toolchains: []string{"node"}, Repo: tinyProject(t)}
 		be.dropAtEnd(t, req, newBuiltBase())
@@ -288,7 +289,7 @@ func TestWorkspacesWithoutRegistry(t *testing.T) {
 func TestGatesStartWithoutDeps(t *testing.T) {
 	be := newTestBuilder(t)
 	up := upstreams()
-	up.PyPI = depproxy.Endpoint{URL: "http://127.0.0.1:1/simple"} // nobody is there
+	up.Registries[ecosystem.PyPI] = ecosystem.At(ecosystem.Endpoint{URL: "http://127.0.0.1:1/simple"}) // nobody is there
 	useRegistries(t, be, up, t.TempDir())
 	repo := newProject(t).commit(map[string]string{
 		"requirements.txt": "requests==2.32.0\n", "own.py": "answer = 42\n", "test_own.py": "import own\ndef test_answer(): assert own.answer == 42\n",

@@ -17,6 +17,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/depproxy"
+	"company/internal/ecosystem"
 )
 
 // The image of a branch that changed lock files: its own dependencies, on the
@@ -24,7 +25,7 @@ import (
 func TestLocksOfABranch(t *testing.T) {
 	be := newTestBuilder(t)
 	up := upstreams()
-	up.NPM = depproxy.Endpoint{URL: "http://127.0.0.1:1"}
+	up.Registries[ecosystem.NPM] = ecosystem.At(ecosystem.Endpoint{URL: "http://127.0.0.1:1"})
 	useRegistries(t, be, up, t.TempDir())
 	p := newProject(t)
 	base := p.commit(map[string]string{"go.mod": pflagMod, "go.sum": pflagSum, "package.json": `{"dependencies":{"tiny":"1.0.0"}}`, "package-lock.json": tinyLock})
@@ -107,7 +108,7 @@ func TestBranchGoModulesWithinPolicy(t *testing.T) {
 	t.Setenv("GOSUMDB", "off")
 	be := newTestBuilder(t)
 	up := upstreams()
-	up.Go = []depproxy.Endpoint{{URL: proxy.URL}}
+	up.Registries[ecosystem.Go] = ecosystem.At(ecosystem.Endpoint{URL: proxy.URL})
 	useRegistries(t, be, up, t.TempDir())
 	head := "module example.org/m\n\ngo 1.24\n\nrequire example.org/known v1.0.0\n"
 	for name, more := range map[string]string{
@@ -181,7 +182,7 @@ func TestBranchGoModulesWithinPolicy(t *testing.T) {
 func repoPolicy(names ...string) *depproxy.Policy {
 	p := depproxy.NewPolicy()
 	for _, n := range names {
-		p.Allow(company.Dependency{Ecosystem: depproxy.Go, Name: n, Version: "v1.0.0"})
+		p.Allow(company.Dependency{Ecosystem: ecosystem.Go, Name: n, Version: "v1.0.0"})
 	}
 	return p
 }

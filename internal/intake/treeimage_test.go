@@ -13,6 +13,7 @@ import (
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/depproxy"
+	"company/internal/ecosystem"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
 )
@@ -32,7 +33,7 @@ func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"name":%q,"versions":{"1.0.0":{"name":%q,"version":"1.0.0","dependencies":%s}}}`, name, name, deps)
 	}))
 	defer srv.Close()
-	store, err := depproxy.Open(t.TempDir(), depproxy.Upstreams{NPM: depproxy.Endpoint{URL: srv.URL}})
+	store, err := depproxy.Open(t.TempDir(), depproxy.Upstreams{Registries: map[string]ecosystem.Upstream{ecosystem.NPM: ecosystem.At(ecosystem.Endpoint{URL: srv.URL})}})
 	if err != nil {
 		t.Fatal(err)
 	}

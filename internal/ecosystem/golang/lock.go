@@ -15,9 +15,17 @@ import (
 	"company/internal/ecosystem"
 )
 
-// Registry is the module proxy.
+// Registry is the module proxy. The go command asks for every prefix of a
+// package's path, and takes any refusal but "not found" for the end of its search.
 func (Ecosystem) Registry() ecosystem.Registry {
-	return ecosystem.Registry{Name: ecosystem.Go, CheckName: checkName}
+	return ecosystem.Registry{Name: ecosystem.Go, CheckName: checkName, WhyPrivate: whyPrivate, RefusedAsNotFound: true}
+}
+
+func whyPrivate(patterns, name string) string {
+	if !module.MatchPrefixPatterns(patterns, name) {
+		return ""
+	}
+	return "go module " + name + " is private (GOPRIVATE)"
 }
 
 func checkName(name, version string) error {

@@ -13,11 +13,16 @@ import (
 
 const namePart = `[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}` // old names have capitals
 
-var nameRE = regexp.MustCompile(`^(@` + namePart + `/)?` + namePart + `$`)
+var (
+	nameRE = regexp.MustCompile(`^(@` + namePart + `/)?` + namePart + `$`)
+	// rootTarballRE: npm asks at the root of the host for a tarball whose lock file
+	// names the public registry; it keeps the path and replaces the host only.
+	rootTarballRE = regexp.MustCompile(`^/(@` + namePart + `(/|%2[fF]))?` + namePart + `/-/` + namePart + `\.tgz$`)
+)
 
 // Registry is npm's.
 func (Ecosystem) Registry() ecosystem.Registry {
-	return ecosystem.Registry{Name: ecosystem.NPM, CheckName: checkName}
+	return ecosystem.Registry{Name: ecosystem.NPM, CheckName: checkName, RootPath: rootTarballRE, ErrorField: "error"}
 }
 
 func checkName(name, version string) error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/ecosystem/debian"
 	"company/internal/ecosystem/golang"
 	"company/internal/ecosystem/makefile"
 	"company/internal/ecosystem/node"
@@ -17,14 +18,16 @@ import (
 )
 
 // all are the ecosystems. One that claims what another would take stands before
-// it; a Makefile is asked last, for what no other knows.
-var all = []ecosystem.Ecosystem{
+// it; a Makefile is asked last, for what no other knows. Debian's archives are no
+// ecosystem of a project, and are served beside the registries.
+var all = []any{
 	golang.Ecosystem{},
 	pnpm.Ecosystem{},
 	node.Ecosystem{},
 	python.Ecosystem{},
 	rust.Ecosystem{},
 	makefile.Ecosystem{},
+	debian.Archives{},
 }
 
 // Of are the ecosystems that implement an interface: Of[ecosystem.Detector]().
@@ -42,9 +45,10 @@ func Of[T any]() []T {
 // only go with another one (c, cgo) come last.
 func SortToolchains(names []string) []string {
 	rank := func(name string) int {
-		i := slices.IndexFunc(all, func(e ecosystem.Ecosystem) bool { return e.Name() == name })
+		known := Of[ecosystem.Ecosystem]()
+		i := slices.IndexFunc(known, func(e ecosystem.Ecosystem) bool { return e.Name() == name })
 		if i < 0 {
-			return len(all)
+			return len(known)
 		}
 		return i
 	}

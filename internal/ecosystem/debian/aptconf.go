@@ -1,22 +1,21 @@
-package depproxy
+package debian
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"net/url"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"company/internal/ecosystem"
 )
 
 // debianKeys begins the name of the files that Debian's own keys are in.
 const debianKeys = "debian-archive-"
-
-// maxSources bounds one file of apt's sources.
-const maxSources = 1 << 20
 
 // aptSource is one entry of a file of apt's sources, for binary packages.
 type aptSource struct {
@@ -26,21 +25,20 @@ type aptSource struct {
 	trusted                  bool
 }
 
-// readApt reads the Debian archives of apt's sources: those that Debian's keys are
-// for. Archives of others are left out, since an image of Debian has no keys
-// to check them with.
-func (r *settingsReader) readApt(ctx context.Context) {
+// ReadSettings reads the Debian archives of apt's sources: those that Debian's
+// keys are for. Archives of others are left out, since an image of Debian has no
+// keys to check them with.
+func (Archives) ReadSettings(ctx context.Context, h ecosystem.Host) (ecosystem.Upstream, error) {
 	var all []aptSource
-	dir := filepath.Join(r.Root, "etc/apt")
-	lists, _ := filepath.Glob(filepath.Join(dir, "sources.list.d", "*.list"))
-	for _, f := range append([]string{filepath.Join(dir, "sources.list")}, lists...) {
-		all = append(all, parseSourcesList(r.readSmallFile(f))...)
+	dir := filepath.Join(h.Root(), "etc/apt")
+	for _, f := range append([]string{filepath.Join(dir, "sources.list")}, h.Glob(filepath.Join(dir, "sources.list.d", "*.list"))...) {
+		all = append(all, parseSourcesList(readSources(h, f))...)
 	}
-	stanzas, _ := filepath.Glob(filepath.Join(dir, "sources.list.d", "*.sources"))
-	for _, f := range stanzas {
-		all = append(all, parseDeb822(r.readSmallFile(f))...)
+	for _, f := range h.Glob(filepath.Join(dir, "sources.list.d", "*.sources")) {
+		all = append(all, parseDeb822(readSources(h, f))...)
 	}
 	foreign := false
+	var archives []ecosystem.Endpoint
 	for _, s := range all {
 		if len(s.architectures) > 0 && !slices.Contains(s.architectures, runtime.GOARCH) {
 			continue
@@ -50,100 +48,94 @@ func (r *settingsReader) readApt(ctx context.Context) {
 			continue
 		}
 		for _, uri := range s.uris {
-			r.addArchive(uri, s)
+			archives = addArchive(h, archives, uri, s)
 		}
 	}
 	if foreign {
-		r.addNote("apt sources that are not checked with Debian's own keys are not served")
+		h.AddNote("apt sources that are not checked with Debian's own keys are not served")
 	}
-	if len(r.upstreams.Debian) > 0 {
-		r.readAptProxies(ctx)
+	if len(archives) > 0 {
+		setProxies(ctx, h, archives)
 	}
+	return ecosystem.At(archives...), nil
 }
 
-// addArchive adds the suites of one address.
-func (r *settingsReader) addArchive(uri string, s aptSource) {
-	e, err := parseEndpoint(uri)
-	if err != nil {
-		r.addNote("an apt source is %v and is left out", err)
-		return
-	}
-	if strings.HasPrefix(e.URL, "https:") && e.auth == "" {
-		e = r.withAptAuth(e)
-	}
-	i := slices.IndexFunc(r.upstreams.Debian, func(a Archive) bool { return a.URL == e.URL })
-	if i < 0 {
-		r.upstreams.Debian = append(r.upstreams.Debian, Archive{Endpoint: e, Suites: map[string][]string{}})
-		i = len(r.upstreams.Debian) - 1
-	}
-	for _, suite := range s.suites {
-		if !suiteRE.MatchString(suite) { // also a flat archive's path
-			r.addNote("the suite %.60q of an apt source is left out", suite)
-			continue
-		}
-		for _, c := range s.components {
-			if have := r.upstreams.Debian[i].Suites[suite]; componentRE.MatchString(c) && !slices.Contains(have, c) {
-				r.upstreams.Debian[i].Suites[suite] = append(have, c)
-			}
-		}
-	}
-	if len(r.upstreams.Debian[i].Suites) == 0 {
-		r.upstreams.Debian = slices.Delete(r.upstreams.Debian, i, i+1)
-	}
-}
-
-// readSmallFile reads a file of settings; one that cannot be read is empty.
-func (r *settingsReader) readSmallFile(file string) []byte {
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSources {
-		return nil
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		r.addNote("%s cannot be read", filepath.Base(file))
+// readSources reads a file of sources; one that cannot be read is empty.
+func readSources(h ecosystem.Host, file string) []byte {
+	text, err := h.ReadFile(file)
+	if errors.Is(err, fs.ErrPermission) {
+		h.AddNote("%s cannot be read", filepath.Base(file))
 	}
 	return text
 }
 
+// addArchive adds the suites of one address.
+func addArchive(h ecosystem.Host, archives []ecosystem.Endpoint, uri string, s aptSource) []ecosystem.Endpoint {
+	e, err := ecosystem.ParseEndpoint(uri)
+	if err != nil {
+		h.AddNote("an apt source is %v and is left out", err)
+		return archives
+	}
+	if header, _ := e.Auth(); strings.HasPrefix(e.URL, "https:") && header == "" {
+		e = withAptAuth(h, e)
+	}
+	i := slices.IndexFunc(archives, func(a ecosystem.Endpoint) bool { return a.URL == e.URL })
+	if i < 0 {
+		e.Parts = map[string][]string{}
+		archives, i = append(archives, e), len(archives)
+	}
+	have := archives[i].Parts
+	for _, suite := range s.suites {
+		if !suiteRE.MatchString(suite) { // also a flat archive's path
+			h.AddNote("the suite %.60q of an apt source is left out", suite)
+			continue
+		}
+		for _, c := range s.components {
+			if componentRE.MatchString(c) && !slices.Contains(have[suite], c) {
+				have[suite] = append(have[suite], c)
+			}
+		}
+	}
+	if len(have) == 0 {
+		return slices.Delete(archives, i, i+1)
+	}
+	return archives
+}
+
 // withAptAuth adds the password that apt's auth.conf has for a host.
-func (r *settingsReader) withAptAuth(e Endpoint) Endpoint {
+func withAptAuth(h ecosystem.Host, e ecosystem.Endpoint) ecosystem.Endpoint {
 	u, err := url.Parse(e.URL)
 	if err != nil {
 		return e
 	}
-	files, _ := filepath.Glob(filepath.Join(r.Root, "etc/apt/auth.conf.d", "*.conf"))
-	for _, f := range append([]string{filepath.Join(r.Root, "etc/apt/auth.conf")}, files...) {
-		text, err := os.ReadFile(f) // root's alone, as a rule
-		if err != nil || len(text) > maxSources {
-			continue
-		}
-		if login, password, ok := findNetrcLogin(text, u.Hostname()); ok {
-			return e.WithAuth(basicAuth(login, password))
+	dir := filepath.Join(h.Root(), "etc/apt")
+	for _, f := range append([]string{filepath.Join(dir, "auth.conf")}, h.Glob(filepath.Join(dir, "auth.conf.d", "*.conf"))...) {
+		text, _ := h.ReadFile(f) // root's alone, as a rule
+		if login, password, ok := ecosystem.FindNetrcLogin(text, u.Hostname()); ok {
+			return e.WithAuth(ecosystem.BasicAuth(login, password))
 		}
 	}
 	return e
 }
 
-// readAptProxies takes apt's proxies, for http and for https as a whole. What
+// setProxies takes apt's proxies, for http and for https as a whole. What
 // apt-config does not say is the environment's to say.
-func (r *settingsReader) readAptProxies(ctx context.Context) {
+func setProxies(ctx context.Context, h ecosystem.Host, archives []ecosystem.Endpoint) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	for _, scheme := range []string{"http", "https"} {
-		cmd := exec.CommandContext(ctx, r.AptConfig, "shell", "P", "Acquire::"+scheme+"::Proxy")
-		cmd.Dir, cmd.WaitDelay = r.Root, 5*time.Second
-		out, err := cmd.Output()
+		out, err := h.Run(ctx, nil, "apt-config", "shell", "P", "Acquire::"+scheme+"::Proxy")
 		value, ok := strings.CutPrefix(strings.TrimSpace(string(out)), "P=")
 		if value = strings.Trim(value, "'"); err != nil || !ok || value == "" {
 			continue
 		}
 		if u, err := url.Parse(value); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			r.addNote("apt's proxy for %s is not an http or https address and is not used", scheme)
+			h.AddNote("apt's proxy for %s is not an http or https address and is not used", scheme)
 			continue
 		}
-		for i := range r.upstreams.Debian {
-			if strings.HasPrefix(r.upstreams.Debian[i].URL, scheme+":") {
-				r.upstreams.Debian[i].Proxy = value
+		for i := range archives {
+			if strings.HasPrefix(archives[i].URL, scheme+":") {
+				archives[i].Proxy = value
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package depproxy
+package node
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"sort"
 	"strings"
@@ -18,74 +17,74 @@ import (
 	"company/internal/ecosystem"
 )
 
-// npmAccept asks for the short form of a description, which has all that an
+// acceptShort asks for the short form of a description, which has all that an
 // installation needs, and takes the long one.
-const npmAccept = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8"
+const acceptShort = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8"
 
-// serveNPM serves packuments and tarballs. A refusal is "forbidden" with the reason
-// in the field that npm shows.
-func (q *request) serveNPM(rest string) {
-	name, file, isFile := strings.Cut(rest, "/-/")
+// Serve serves packuments and tarballs.
+func (Ecosystem) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Answer, error) {
+	name, file, isFile := strings.Cut(r.Path, "/-/")
 	name, err := url.PathUnescape(name)
-	d := company.Dependency{Ecosystem: NPM, Name: name}
-	if err != nil || CheckName(d) != nil {
-		q.writeNPMError(http.StatusNotFound, "there is no such path")
-		return
+	d := company.Dependency{Ecosystem: ecosystem.NPM, Name: name}
+	if err != nil || checkName(d.Name, d.Version) != nil {
+		return nil, ecosystem.ErrNoPath
 	}
-	if why := q.fetchRefusal(d); why != "" {
-		q.writeNPMError(http.StatusForbidden, why)
-		return
+	if err := r.Check(d); err != nil {
+		return nil, err
 	}
-	p, err := q.store.fetchPackument(q.r.Context(), name)
+	p, err := fetchPackument(ctx, r, name)
 	if err != nil {
-		q.writeNPMFailure(err)
-		return
+		return nil, err
 	}
 	if !isFile {
 		for v, m := range p.Versions {
-			if d.Version = v; CheckName(d) == nil && q.Policy.isAdded(d) {
-				q.Policy.allowTransitive(m.listDependencies())
+			if d.Version = v; checkName(d.Name, d.Version) == nil && r.Follows(d) {
+				r.AllowNeeds(m.listDependencies(), nil)
 			}
 		}
-		q.writeBody(p.rewriteTarballs(q.base), "application/json")
-		return
+		return &ecosystem.Answer{Text: p.rewriteTarballs(r.Base), Media: "application/json"}, nil
 	}
-	short := name[strings.IndexByte(name, '/')+1:]
-	version, ok := strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), short+"-")
+	version, ok := strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), nameWithoutScope(name)+"-")
 	m, known := p.Versions[version]
-	if d.Version = version; !ok || !known || !strings.HasSuffix(file, ".tgz") || CheckName(d) != nil {
-		q.writeNPMError(http.StatusNotFound, fmt.Sprintf("the registry lists no file %.200q of %s", file, name))
-		return
+	if d.Version = version; !ok || !known || !strings.HasSuffix(file, ".tgz") || checkName(d.Name, d.Version) != nil {
+		return nil, &ecosystem.Reply{Status: ecosystem.StatusNotFound, Line: fmt.Sprintf("the registry lists no file %.200q of %s", file, name)}
 	}
-	if !q.Policy.Allows(d) {
-		q.writeNPMError(http.StatusForbidden, q.reportRefusal(d))
-		return
+	if !r.Allows(d) {
+		return nil, r.Refuse(d, "")
 	}
 	sum := m.strongestDigest()
-	if sum.algorithm == "" {
-		q.writeNPMError(http.StatusBadGateway, fmt.Sprintf("the registry names no digest of %s", d))
-		return
+	if sum.Algorithm == "" {
+		return nil, &ecosystem.Reply{Status: ecosystem.StatusBadRegistry, Line: fmt.Sprintf("the registry names no digest of %s", d)}
 	}
-	if q.Policy.isAdded(d) {
-		q.Policy.allowTransitive(m.listDependencies())
+	if r.Follows(d) {
+		r.AllowNeeds(m.listDependencies(), nil)
 	}
-	q.servePackageFile(d, fetchRequest{url: m.Dist.Tarball, digest: sum}, q.writeNPMFailure)
+	return r.Package(ctx, d, ecosystem.Fetch{URL: m.Dist.Tarball, Digest: sum}, ecosystem.BinaryFile)
 }
 
-func (q *request) writeNPMFailure(err error) {
-	status, line := failureStatus(err)
-	if status == http.StatusBadGateway {
-		q.store.log.Warn("npm registry", "path", q.r.URL.Path, "err", err)
+// ListVersions lists the versions of a package.
+func (Ecosystem) ListVersions(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) (all []string, newest string, err error) {
+	p, err := fetchPackument(ctx, f, d.Name)
+	if err != nil {
+		return nil, "", err
 	}
-	q.writeNPMError(status, line)
+	for v := range p.Versions {
+		all = append(all, v)
+	}
+	return all, p.latestVersion(), nil
 }
 
-func (q *request) writeNPMError(status int, line string) {
-	text, _ := json.Marshal(map[string]string{"error": line})
-	q.w.Header().Set("Content-Type", "application/json")
-	q.w.WriteHeader(status)
-	_, _ = q.w.Write(text)
+// ListNeeds lists the packages that a version asks for.
+func (Ecosystem) ListNeeds(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) ([]company.Dependency, error) {
+	p, err := fetchPackument(ctx, f, d.Name)
+	if err != nil {
+		return nil, err
+	}
+	return p.Versions[d.Version].listDependencies(), nil
 }
+
+// nameWithoutScope is what files are called by.
+func nameWithoutScope(name string) string { return name[strings.IndexByte(name, '/')+1:] }
 
 // packument is what a registry says of a package. Fields that are not named
 // here travel along as they are.
@@ -93,11 +92,11 @@ type packument struct {
 	name     string
 	raw      map[string]json.RawMessage
 	versions map[string]map[string]json.RawMessage
-	Versions map[string]npmVersion
+	Versions map[string]packageVersion
 	Tags     map[string]string
 }
 
-type npmVersion struct {
+type packageVersion struct {
 	Version      string                 `json:"version"`
 	Dependencies map[string]looseString `json:"dependencies"`
 	OptionalDeps map[string]looseString `json:"optionalDependencies"`
@@ -122,9 +121,8 @@ func (t *looseString) UnmarshalJSON(b []byte) error {
 }
 
 // fetchPackument reads the description of a package.
-func (s *Store) fetchPackument(ctx context.Context, name string) (*packument, error) {
-	e := s.upstreams.npmEndpoint(name)
-	text, _, err := s.read(ctx, fetchRequest{url: e.URL + "/" + strings.Replace(name, "/", "%2f", 1), accept: npmAccept})
+func fetchPackument(ctx context.Context, f ecosystem.Fetcher, name string) (*packument, error) {
+	text, _, err := f.Read(ctx, ecosystem.Fetch{URL: f.Upstream().EndpointOf(name).URL + "/" + strings.Replace(name, "/", "%2f", 1), Accept: acceptShort})
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +130,7 @@ func (s *Store) fetchPackument(ctx context.Context, name string) (*packument, er
 }
 
 func parsePackument(name string, text []byte) (*packument, error) {
-	p := &packument{name: name, Versions: map[string]npmVersion{}}
+	p := &packument{name: name, Versions: map[string]packageVersion{}}
 	bad := fmt.Errorf("the registry's answer for %s cannot be read", name)
 	if json.Unmarshal(text, &p.raw) != nil || json.Unmarshal(p.raw["versions"], &p.versions) != nil {
 		return nil, bad
@@ -141,7 +139,7 @@ func parsePackument(name string, text []byte) (*packument, error) {
 		return nil, bad
 	}
 	for v, fields := range p.versions {
-		var m npmVersion
+		var m packageVersion
 		one, err := json.Marshal(fields)
 		if err != nil || json.Unmarshal(one, &m) != nil || m.Version != v || v == "" || ecosystem.CheckSemver(v) != nil {
 			delete(p.versions, v) // one that npm could not install either
@@ -154,7 +152,7 @@ func parsePackument(name string, text []byte) (*packument, error) {
 
 // rewriteTarballs is the description with the addresses of tarballs turned to us.
 func (p *packument) rewriteTarballs(base string) []byte {
-	short := p.name[strings.IndexByte(p.name, '/')+1:]
+	short := nameWithoutScope(p.name)
 	for v, fields := range p.versions {
 		var dist map[string]json.RawMessage
 		if json.Unmarshal(fields["dist"], &dist) != nil {
@@ -193,7 +191,7 @@ func jsonObject(m map[string]json.RawMessage) json.RawMessage {
 
 // listDependencies are the packages that a version asks for. An alias names another
 // package; an address or a git repository is not a registry's.
-func (m npmVersion) listDependencies() []company.Dependency {
+func (m packageVersion) listDependencies() []company.Dependency {
 	var out []company.Dependency
 	for _, set := range []map[string]looseString{m.Dependencies, m.OptionalDeps, m.PeerDeps} {
 		for name, spec := range set {
@@ -203,7 +201,7 @@ func (m npmVersion) listDependencies() []company.Dependency {
 				}
 				name = rest
 			}
-			out = append(out, company.Dependency{Ecosystem: NPM, Name: name})
+			out = append(out, company.Dependency{Ecosystem: ecosystem.NPM, Name: name})
 		}
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
@@ -211,27 +209,27 @@ func (m npmVersion) listDependencies() []company.Dependency {
 }
 
 // strongestDigest is the strongest that the registry names.
-func (m npmVersion) strongestDigest() digest {
-	best := digest{}
+func (m packageVersion) strongestDigest() ecosystem.Digest {
+	best := ecosystem.Digest{}
 	for one := range strings.FieldsSeq(m.Dist.Integrity) {
 		algorithm, sum, _ := strings.Cut(one, "-")
 		sum, _, _ = strings.Cut(sum, "?")
 		raw, err := base64.StdEncoding.DecodeString(sum)
-		d := digest{algorithm, raw}
-		if h := d.newHash(); err != nil || h == nil || h.Size() != len(raw) {
+		d := ecosystem.Digest{Algorithm: algorithm, Sum: raw}
+		if h := d.NewHash(); err != nil || h == nil || h.Size() != len(raw) {
 			continue
 		}
-		if len(raw) > len(best.sum) {
+		if len(raw) > len(best.Sum) {
 			best = d
 		}
 	}
-	if raw, err := hex.DecodeString(m.Dist.Shasum); best.algorithm == "" && err == nil && len(raw) == 20 {
-		best = digest{"sha1", raw}
+	if raw, err := hex.DecodeString(m.Dist.Shasum); best.Algorithm == "" && err == nil && len(raw) == 20 {
+		best = ecosystem.Digest{Algorithm: "sha1", Sum: raw}
 	}
 	return best
 }
 
-// npmLatest is the version that an installation without one would take.
+// latestVersion is the version that an installation without one would take.
 func (p *packument) latestVersion() string {
 	if v := p.Tags["latest"]; p.Versions[v].Version != "" {
 		return v

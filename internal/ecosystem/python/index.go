@@ -1,0 +1,355 @@
+package python
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	pep440 "github.com/aquasecurity/go-pep440-version"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+const (
+	indexJSON   = "application/vnd.pypi.simple.v1+json"
+	acceptIndex = indexJSON + ", text/html; q=0.5"
+)
+
+// Serve serves the simple API (PEP 503, 691, 658): a list per package, and its
+// files. Only versions that may be fetched are listed, so that pip chooses among
+// them.
+func (Ecosystem) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Answer, error) {
+	kind, rest, _ := strings.Cut(r.Path, "/")
+	name, file, _ := strings.Cut(rest, "/")
+	d := company.Dependency{Ecosystem: ecosystem.PyPI, Name: name}
+	if kind != "simple" && kind != "files" || checkName(d.Name, d.Version) != nil || kind == "simple" && file != "" || kind == "files" && file == "" {
+		return nil, ecosystem.ErrNoPath
+	}
+	if err := r.Check(d); err != nil {
+		return nil, err
+	}
+	files, err := listFiles(ctx, r, name)
+	if err != nil {
+		return nil, err
+	}
+	if kind == "simple" {
+		return formatList(r, canonicalName(name), slices.DeleteFunc(files, func(f indexFile) bool {
+			d.Version = f.version
+			return !r.Allows(d)
+		})), nil
+	}
+	file, err = url.PathUnescape(file)
+	file, metadata := strings.CutSuffix(file, ".metadata")
+	i := slices.IndexFunc(files, func(f indexFile) bool { return f.Filename == file })
+	if err != nil || i < 0 || metadata && !files[i].hasMetadata() {
+		return nil, &ecosystem.Reply{Status: ecosystem.StatusNotFound, Line: fmt.Sprintf("the registry lists no file %.200q of %s", file, name)}
+	}
+	f := files[i]
+	if d.Version = f.version; !r.Allows(d) {
+		return nil, r.Refuse(d, "")
+	}
+	if r.Follows(d) {
+		r.AllowNeeds(wheelDependencies(ctx, r, f))
+	}
+	if metadata {
+		text, err := readWheelMetadata(ctx, r, f)
+		return &ecosystem.Answer{Text: text, Media: ecosystem.TextPlain}, err
+	}
+	return r.Package(ctx, d, ecosystem.Fetch{URL: f.URL, Digest: f.sha256Digest()}, ecosystem.BinaryFile)
+}
+
+// ListVersions lists the versions of a package's files.
+func (Ecosystem) ListVersions(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) (all []string, newest string, err error) {
+	files, err := listFiles(ctx, f, d.Name)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, f := range files {
+		all = append(all, f.version)
+	}
+	return all, newestVersion(files), nil
+}
+
+// ListNeeds lists the packages that a version asks for. A wheel tells; every
+// wheel of a version tells the same as a rule.
+func (Ecosystem) ListNeeds(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) ([]company.Dependency, error) {
+	files, err := listFiles(ctx, f, d.Name)
+	i := slices.IndexFunc(files, func(one indexFile) bool {
+		return one.version == d.Version && (one.hasMetadata() || strings.HasSuffix(one.Filename, ".whl"))
+	})
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	return wheelDependencies(ctx, f, files[i])
+}
+
+// newestVersion is the highest release that is not yanked, or the highest
+// version of all where there is none, by PEP 440. A version that breaks the
+// grammar could not be asked for and does not count.
+func newestVersion(files []indexFile) string {
+	var best pep440.Version
+	name := ""
+	for _, f := range files {
+		v, err := pep440.Parse(f.version)
+		if err != nil || f.isYanked() || !pep440RE.MatchString(f.version) {
+			continue
+		}
+		pre, was := v.IsPreRelease(), best.IsPreRelease()
+		if name == "" || was && !pre || was == pre && v.GreaterThan(best) {
+			best, name = v, f.version
+		}
+	}
+	return name
+}
+
+// formatList lists files in the form that the client likes better.
+func formatList(r ecosystem.Request, name string, files []indexFile) *ecosystem.Answer {
+	at := func(f indexFile) string { return r.Base + "/pypi/files/" + name + "/" + url.PathEscape(f.Filename) }
+	if strings.Contains(r.Accept, indexJSON) {
+		type meta = map[string]any
+		list := []meta{}
+		for _, f := range files {
+			// The older key "dist-info-metadata" makes pip before 23.1 fail (PEP 714).
+			one := meta{"filename": f.Filename, "url": at(f), "hashes": f.Hashes, "core-metadata": f.hasMetadata()}
+			if f.RequiresPython != "" {
+				one["requires-python"] = f.RequiresPython
+			}
+			if f.isYanked() {
+				one["yanked"] = true
+			}
+			list = append(list, one)
+		}
+		text, err := json.Marshal(meta{"meta": meta{"api-version": "1.0"}, "name": name, "files": list})
+		if err != nil {
+			panic(err) // texts always encode
+		}
+		return &ecosystem.Answer{Text: text, Media: indexJSON}
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html><head><meta name=\"pypi:repository-version\" content=\"1.0\"><title>%s</title></head><body>\n", html.EscapeString(name))
+	for _, f := range files {
+		address := at(f)
+		if sum := f.Hashes["sha256"]; sum != "" {
+			address += "#sha256=" + sum
+		}
+		fmt.Fprintf(&b, "<a href=\"%s\"", html.EscapeString(address))
+		if f.RequiresPython != "" {
+			fmt.Fprintf(&b, " data-requires-python=\"%s\"", html.EscapeString(f.RequiresPython))
+		}
+		if f.hasMetadata() {
+			b.WriteString(` data-core-metadata="true" data-dist-info-metadata="true"`)
+		}
+		if f.isYanked() {
+			b.WriteString(` data-yanked=""`)
+		}
+		fmt.Fprintf(&b, ">%s</a><br>\n", html.EscapeString(f.Filename))
+	}
+	b.WriteString("</body></html>\n")
+	return &ecosystem.Answer{Text: b.Bytes(), Media: "text/html; charset=utf-8"}
+}
+
+// indexFile is one file of a package, as an index lists it.
+type indexFile struct {
+	Filename       string            `json:"filename"`
+	URL            string            `json:"url"`
+	Hashes         map[string]string `json:"hashes"`
+	RequiresPython string            `json:"requires-python"`
+	Yanked         any               `json:"yanked"`        // true, or the reason
+	CoreMetadata   any               `json:"core-metadata"` // true, or digests
+	DistInfo       any               `json:"dist-info-metadata"`
+	version        string
+}
+
+func (f indexFile) isYanked() bool {
+	s, is := f.Yanked.(string)
+	b, _ := f.Yanked.(bool)
+	return b || is && s != ""
+}
+
+// hasMetadata reports whether the index has the metadata beside the file.
+func (f indexFile) hasMetadata() bool {
+	for _, v := range []any{f.CoreMetadata, f.DistInfo} {
+		switch v := v.(type) {
+		case bool:
+			if v {
+				return true
+			}
+		case map[string]any:
+			return true
+		}
+	}
+	return false
+}
+
+func (f indexFile) sha256Digest() ecosystem.Digest {
+	sum, err := hex.DecodeString(f.Hashes["sha256"])
+	if err != nil || len(sum) != 32 {
+		return ecosystem.Digest{}
+	}
+	return ecosystem.Digest{Algorithm: "sha256", Sum: sum}
+}
+
+// listFiles lists the files of a package whose names are well formed.
+func listFiles(ctx context.Context, f ecosystem.Fetcher, name string) ([]indexFile, error) {
+	base := f.Upstream().EndpointOf(name).URL + "/" + canonicalName(name) + "/"
+	text, media, err := f.Read(ctx, ecosystem.Fetch{URL: base, Accept: acceptIndex})
+	if err != nil {
+		return nil, err
+	}
+	var list struct{ Files []indexFile }
+	if strings.HasPrefix(media, indexJSON) || strings.HasPrefix(media, "application/json") {
+		if err := json.Unmarshal(text, &list); err != nil {
+			return nil, fmt.Errorf("the registry's answer for %s cannot be read", name)
+		}
+	} else {
+		list.Files = parseAnchors(string(text))
+	}
+	at, err := url.Parse(base)
+	if err != nil {
+		return nil, err
+	}
+	var out []indexFile
+	for _, f := range list.Files {
+		u, err := at.Parse(f.URL)
+		if err != nil {
+			continue
+		}
+		if sum, ok := strings.CutPrefix(u.Fragment, "sha256="); ok && f.Hashes["sha256"] == "" {
+			f.Hashes = map[string]string{"sha256": sum}
+		}
+		u.Fragment = ""
+		f.URL = u.String()
+		if f.version = versionOfFile(name, f.Filename); f.version != "" && path.Base(f.Filename) == f.Filename && !strings.HasPrefix(f.Filename, ".") {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+var (
+	anchorRE    = regexp.MustCompile(`(?is)<a\s([^>]*)>(.*?)</a\s*>`)
+	attributeRE = regexp.MustCompile(`(?s)([A-Za-z-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?`)
+)
+
+// parseAnchors reads the older form of a list.
+func parseAnchors(text string) (out []indexFile) {
+	for _, m := range anchorRE.FindAllStringSubmatch(text, 200_000) {
+		f := indexFile{Filename: strings.TrimSpace(html.UnescapeString(m[2]))}
+		for _, a := range attributeRE.FindAllStringSubmatch(m[1], 20) {
+			v := html.UnescapeString(a[2] + a[3])
+			switch strings.ToLower(a[1]) {
+			case "href":
+				f.URL = v
+			case "data-requires-python":
+				f.RequiresPython = v
+			case "data-yanked":
+				f.Yanked = true
+			case "data-core-metadata", "data-dist-info-metadata":
+				f.CoreMetadata = v != "false"
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// versionOfFile is the version that a file's name tells, or "" where it is no
+// wheel or source archive of that package.
+func versionOfFile(name, file string) string {
+	if stem, ok := strings.CutSuffix(file, ".whl"); ok {
+		part := strings.Split(stem, "-")
+		if len(part) < 5 || canonicalName(part[0]) != canonicalName(name) {
+			return ""
+		}
+		return strings.ReplaceAll(part[1], "_", "+")
+	}
+	for _, ext := range []string{".tar.gz", ".zip", ".tar.bz2"} {
+		stem, ok := strings.CutSuffix(file, ext)
+		// A dash may be in the name; a version begins with a digit.
+		for i := len(stem) - 1; ok && i > 0; i-- {
+			if stem[i] == '-' && canonicalName(stem[:i]) == canonicalName(name) {
+				return stem[i+1:]
+			}
+		}
+	}
+	return ""
+}
+
+const maxWheelMetadata = 4 << 20
+
+// readWheelMetadata is the core metadata of a file, where the index has it.
+func readWheelMetadata(ctx context.Context, from ecosystem.Fetcher, f indexFile) ([]byte, error) {
+	d := ecosystem.Digest{}
+	if m, ok := f.CoreMetadata.(map[string]any); ok {
+		if sum, ok := m["sha256"].(string); ok {
+			d = indexFile{Hashes: map[string]string{"sha256": sum}}.sha256Digest()
+		}
+	}
+	text, _, err := from.Read(ctx, ecosystem.Fetch{URL: f.URL + ".metadata", Immutable: true, Digest: d, Limit: maxWheelMetadata})
+	return text, err
+}
+
+// wheelDependencies are the packages that a wheel asks for. Those of a source
+// archive only show when it is run.
+func wheelDependencies(ctx context.Context, from ecosystem.Fetcher, f indexFile) (needs []company.Dependency, err error) {
+	if f.hasMetadata() {
+		text, err := readWheelMetadata(ctx, from, f)
+		return parseRequiresDist(text), err
+	}
+	if !strings.HasSuffix(f.Filename, ".whl") {
+		return nil, nil
+	}
+	wheel, err := from.Get(ctx, ecosystem.Fetch{URL: f.URL, Digest: f.sha256Digest(), Immutable: true})
+	if err != nil {
+		return nil, err
+	}
+	err = wheel.ReadAt(func(content io.ReaderAt, size int64) error {
+		z, err := zip.NewReader(content, size)
+		if err != nil {
+			return err
+		}
+		for _, e := range z.File {
+			if path.Base(e.Name) != "METADATA" || !strings.HasSuffix(path.Dir(e.Name), ".dist-info") || strings.Count(e.Name, "/") != 1 {
+				continue
+			}
+			r, err := e.Open()
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			text, err := io.ReadAll(io.LimitReader(r, maxWheelMetadata))
+			needs = parseRequiresDist(text)
+			return err
+		}
+		return nil
+	})
+	return needs, err
+}
+
+// parseRequiresDist reads the requirements in a package's metadata: the header
+// lines before the first empty one.
+func parseRequiresDist(text []byte) (out []company.Dependency) {
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" {
+			break
+		}
+		if v, ok := strings.CutPrefix(line, "Requires-Dist:"); ok {
+			if name, rest, ok := ecosystem.SplitRequirement(v); ok && !strings.HasPrefix(rest, "@") {
+				out = append(out, company.Dependency{Ecosystem: ecosystem.PyPI, Name: name})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+package python
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"company/internal/ecosystem"
+)
+
+const defaultIndex = "https://pypi.org/simple"
+
+// ReadSettings reads pip's settings: the environment, the user's files, the
+// global one. Further indexes are not served: with two, a private name that a
+// stranger registers on the public one would be fetched there.
+func (Ecosystem) ReadSettings(_ context.Context, h ecosystem.Host) (up ecosystem.Upstream, err error) {
+	h.TrustCA("REQUESTS_CA_BUNDLE", h.Env("REQUESTS_CA_BUNDLE"))
+	set := map[string]string{}
+	read := func(file string) {
+		text, _ := h.ReadFile(file) // there may be none
+		for k, v := range parseINI(text) {
+			section, name, _ := strings.Cut(k, ".")
+			if _, had := set[name]; !had && (section == "global" || section == "install") {
+				set[name] = v
+			}
+		}
+	}
+	if file := h.Env("PIP_CONFIG_FILE"); file != "/dev/null" {
+		if file != "" {
+			read(file)
+		}
+		config := h.Env("XDG_CONFIG_HOME")
+		if config == "" {
+			config = filepath.Join(h.Home(), ".config")
+		}
+		read(filepath.Join(config, "pip", "pip.conf"))
+		read(filepath.Join(h.Home(), ".pip", "pip.conf"))
+		read(filepath.Join(h.Root(), "etc", "pip.conf"))
+	}
+	for _, name := range []string{"index-url", "extra-index-url", "proxy", "cert", "no-index"} {
+		if v := h.Env("PIP_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))); v != "" {
+			set[name] = v
+		}
+	}
+	if v := set["no-index"]; v == "1" || strings.EqualFold(v, "true") || strings.EqualFold(v, "yes") {
+		h.AddNote("pip is set to use no index: no Python packages are served")
+		return up, nil
+	}
+	address := set["index-url"]
+	if address == "" {
+		address = defaultIndex
+	}
+	e, err := ecosystem.ParseEndpoint(address)
+	if err != nil {
+		h.AddNote("pip's index-url is %v: no Python packages are served", err)
+		return up, nil
+	}
+	e.Proxy = set["proxy"]
+	if e.Proxy != "" && !strings.Contains(e.Proxy, "://") {
+		e.Proxy = "http://" + e.Proxy
+	}
+	if set["extra-index-url"] != "" {
+		h.AddNote("pip's extra-index-url is not served: one index that holds all is safe against names that somebody else registers")
+	}
+	h.TrustCA("pip's cert", set["cert"])
+	return ecosystem.At(ecosystem.WithNetrc(h, e).ForWholeHost()), nil // as pip does it
+}
+
+// ClientEnv makes pip and uv ask at an address.
+func (Ecosystem) ClientEnv(_ ecosystem.Upstream, address string, _ bool) map[string]string {
+	return map[string]string{
+		"PIP_INDEX_URL": address + "/simple/", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_BREAK_SYSTEM_PACKAGES": "1",
+		"UV_DEFAULT_INDEX": address + "/simple/", "UV_INDEX_URL": address + "/simple/",
+	}
+}
+
+// parseINI reads a text of sections, as section.key.
+func parseINI(text []byte) map[string]string {
+	out := map[string]string{}
+	section, last := "", ""
+	for line := range strings.Lines(string(text)) {
+		t := strings.TrimSpace(line)
+		switch {
+		case t == "" || t[0] == '#' || t[0] == ';':
+		case t[0] == '[':
+			section, last = strings.Trim(t, "[]"), ""
+		case (line[0] == ' ' || line[0] == '\t') && last != "":
+			out[last] = strings.TrimSpace(out[last] + " " + t)
+		default:
+			k, v, ok := strings.Cut(t, "=")
+			if !ok {
+				k, v, _ = strings.Cut(t, ":")
+			}
+			last = section + "." + strings.ReplaceAll(strings.ToLower(strings.TrimSpace(k)), "_", "-")
+			out[last] = strings.TrimSpace(v)
+		}
+	}
+	return out
+}
