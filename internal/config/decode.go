@@ -150,49 +150,25 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 	word := n.text
 	text := n.kind == nodeText || n.kind == nodeUntyped
 	number := n.kind == nodeNumber || n.kind == nodeUntyped
-	scalar := text || number
 	switch p := v.Addr().Interface().(type) {
 	case *time.Duration:
-		d, err := parseDuration(word)
-		if !text {
-			err = notAllowed("a time with its unit, such as 300s or 30m")
-		}
-		if err == nil {
-			err = checkBounds(float64(d), tag, func(s string) float64 { d, _ := time.ParseDuration(s); return float64(d) })
-		}
-		if err == nil {
-			*p = d
-		}
-		return err
+		return setBounded(p, n, text, tag, durationForm, parseDuration)
 	case *Size:
-		return setSize(p, n, text, tag)
+		return setBounded(p, n, text, tag, sizeForm, parseSize)
 	case *AutoSize:
 		if text && word == Auto {
 			*p = 0
 			return nil
 		}
-		err := setSize((*Size)(p), n, text, tag)
-		if w := (*valueError)(nil); errors.As(err, &w) {
-			w.allowed = "auto, or " + w.allowed
-		}
-		return err
-	case *USD, *USDCap:
-		_, cap := p.(*USDCap)
-		if cap && text && word == None {
-			v.SetInt(company.NoCap)
+		return allowAlso(Auto, setBounded((*Size)(p), n, text, tag, sizeForm, parseSize))
+	case *USD:
+		return setBounded(p, n, number, tag, usdForm, parseUSD)
+	case *USDCap:
+		if text && word == None {
+			*p = USDCap(company.NoCap)
 			return nil
 		}
-		u, err := parseUSD(word)
-		if !number {
-			err = notAllowed("an amount in USD, such as 5 or 0.25")
-		}
-		if w := (*valueError)(nil); errors.As(err, &w) && cap {
-			w.allowed = "none, or " + w.allowed
-		}
-		if err == nil {
-			v.SetInt(int64(u))
-		}
-		return err
+		return allowAlso(None, setBounded((*USD)(p), n, number, tag, usdForm, parseUSD))
 	case *TokenCap:
 		switch {
 		case text && word == Auto:
@@ -202,14 +178,7 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 			*p = TokenCap(company.NoCap)
 			return nil
 		}
-		t, err := parseTokens(word)
-		if !scalar || n.kind == nodeText {
-			err = notAllowed("auto, none, or a number of tokens")
-		}
-		if err == nil {
-			*p = t
-		}
-		return err
+		return setBounded(p, n, number, tag, tokensForm, parseTokens)
 	case *Command:
 		return setCommand(p, n)
 	case *[]string:
@@ -253,41 +222,43 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 		return nil
 	case *int:
 		allowed := "a whole number from " + tag.Get("min") + " to " + tag.Get("max")
-		i, err := parseInt(word, allowed)
-		if !number {
-			err = notAllowed(allowed)
-		}
-		if err == nil {
-			err = checkBounds(float64(i), tag, func(s string) float64 { f, _ := strconv.ParseFloat(s, 64); return f })
-		}
-		if err == nil {
-			*p = int(i)
-		}
-		return err
+		return setBounded(p, n, number, tag, allowed, func(s string) (int, error) {
+			i, err := parseInt(s, allowed)
+			return int(i), err
+		})
 	case *float64:
-		f, err := strconv.ParseFloat(word, 64)
-		if err != nil || !number || math.IsNaN(f) || math.IsInf(f, 0) {
-			return notAllowed("a number from " + tag.Get("min") + " to " + tag.Get("max"))
-		}
-		if err := checkBounds(f, tag, func(s string) float64 { f, _ := strconv.ParseFloat(s, 64); return f }); err != nil {
-			return err
-		}
-		*p = f
-		return nil
+		allowed := "a number from " + tag.Get("min") + " to " + tag.Get("max")
+		return setBounded(p, n, number, tag, allowed, func(s string) (float64, error) {
+			f, err := strconv.ParseFloat(s, 64)
+			if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+				return 0, notAllowed(allowed)
+			}
+			return f, nil
+		})
 	}
 	panic(fmt.Sprintf("office: no rule for a config value of type %s", v.Type()))
 }
 
-func setSize(p *Size, n node, text bool, tag reflect.StructTag) error {
-	s, err := parseSize(n.text)
-	if !text {
-		err = notAllowed("a size with its unit, such as 512m or 4g")
+// setBounded writes what parse reads of a node within the bounds of its tag. A
+// node of another kind (not right) is told what is allowed.
+func setBounded[T ~int | ~int64 | ~float64](p *T, n node, right bool, tag reflect.StructTag, allowed string, parse func(string) (T, error)) error {
+	if !right {
+		return notAllowed(allowed)
+	}
+	v, err := parse(n.text)
+	if err == nil {
+		err = checkBounds(float64(v), tag, func(s string) float64 { bound, _ := parse(s); return float64(bound) })
 	}
 	if err == nil {
-		err = checkBounds(float64(s), tag, func(s string) float64 { n, _ := parseSize(s); return float64(n) })
+		*p = v
 	}
-	if err == nil {
-		*p = s
+	return err
+}
+
+// allowAlso adds a word to what an error says is allowed.
+func allowAlso(word string, err error) error {
+	if w := (*valueError)(nil); errors.As(err, &w) {
+		w.allowed = word + ", or " + w.allowed
 	}
 	return err
 }

@@ -101,12 +101,8 @@ func (c Config) Values() map[string]string { return flattenConfig(c) }
 // that no reader takes for something else.
 func yamlValue(v reflect.Value) string {
 	switch x := v.Interface().(type) {
-	case time.Duration:
-		return strconv.Quote(x.String())
-	case Size:
-		return strconv.Quote(x.String())
-	case AutoSize:
-		return strconv.Quote(x.String())
+	case time.Duration, Size, AutoSize:
+		return strconv.Quote(fmt.Sprint(x))
 	case Command:
 		if x.Argv != nil {
 			return quoteList(x.Argv)

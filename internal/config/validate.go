@@ -33,123 +33,97 @@ func describeAllowed(tag reflect.StructTag) string {
 	if enum := tag.Get("enum"); enum != "" {
 		return strings.Join(strings.Fields(enum), ", ")
 	}
-	if a := textRules[tag.Get("check")]; a != "" {
+	if a := textRules[tag.Get("check")].allowed; a != "" {
 		return a
 	}
 	return "a text"
 }
 
-var textRules = map[string]string{
-	"http_url": "an address such as https://api.example.com/v1, without user or password",
-	"bus_url":  "an address such as nats://host:4222 or tls://host:4222, without user or password",
-	"env_name": "the name of an environment variable, such as OPENAI_API_KEY (never the key itself)",
-	"image":    "auto, or an image by digest: name@sha256: and 64 hexadecimal digits",
-	"listen":   "an address and a port, such as 127.0.0.1:8378",
-	"command":  "a command of one line",
-	"host":     "a host name such as proxy.example.com or *.example.com: no scheme, port, path or address",
-	"registry": "a host such as npm.example.com or npm.example.com:8443: no scheme, user or path",
-	"branch":   "a branch name",
-	"target":   "a branch name such as develop, but not main or master",
-	"remote":   "the name of a remote, such as origin",
-	"author":   "Name <mail@example.com>",
-	"file":     "the absolute path of a file",
-	"folder":   "a folder of the repository such as services/api: no / in front, no .., no wildcard",
-	"place":    "a folder beside .company/ such as runtime: no / in front, no .., no name that begins with a dot",
-	"glob":     "a glob such as internal/secret/**",
-	"label":    "a label of up to 50 characters, without a comma",
+// textRule is a check that a text's tag names.
+type textRule struct {
+	allowed string
+	wrong   string // what is said of a text that is not good
+	good    func(string) bool
+	check   func(string) error // in place of good, where there is more to say
+}
+
+// textRules are the checks by name. A rule is asked about an empty text too.
+var textRules map[string]textRule
+
+func init() { // the checks speak of the rules
+	orEmpty := func(good func(string) bool) func(string) bool {
+		return func(s string) bool { return s == "" || good(s) }
+	}
+	textRules = map[string]textRule{
+		"http_url": {allowed: "an address such as https://api.example.com/v1, without user or password", check: func(s string) error { return checkURL("http_url", s, "http", "https") }},
+		"bus_url": {allowed: "an address such as nats://host:4222 or tls://host:4222, without user or password",
+			check: func(s string) error { return checkURL("bus_url", s, "nats", "tls", "redis", "rediss", "wss") }},
+		"env_name": {allowed: "the name of an environment variable, such as OPENAI_API_KEY (never the key itself)", wrong: "is not the name of a variable", good: orEmpty(envNameRE.MatchString)},
+		"image":    {allowed: "auto, or an image by digest: name@sha256: and 64 hexadecimal digits", wrong: "is not pinned by digest", good: func(s string) bool { return s == Auto || imageRE.MatchString(s) }},
+		"listen": {allowed: "an address and a port, such as 127.0.0.1:8378", wrong: "is not an address and a port", good: orEmpty(func(s string) bool {
+			a, err := netip.ParseAddrPort(s)
+			return err == nil && a.Port() != 0
+		})},
+		"command": {allowed: "a command of one line", wrong: "has an empty command", good: func(s string) bool { return strings.TrimSpace(s) != "" }},
+		"host":    {allowed: "a host name such as proxy.example.com or *.example.com: no scheme, port, path or address", check: checkHost},
+		"registry": {allowed: "a host such as npm.example.com or npm.example.com:8443: no scheme, user or path", wrong: "is not a host", good: func(s string) bool {
+			u, err := url.Parse("https://" + s)
+			return err == nil && u.Host == s && u.Hostname() != "" && strings.ToLower(s) == s
+		}},
+		"branch": {allowed: "a branch name", wrong: "is not a branch name", good: func(s string) bool { return s == Auto || isBranchName(s) }},
+		"target": {allowed: "a branch name such as develop, but not main or master", check: checkTarget},
+		"remote": {allowed: "the name of a remote, such as origin", wrong: "is not the name of a remote", good: remoteRE.MatchString},
+		"author": {allowed: "Name <mail@example.com>", wrong: "is not an author", good: orEmpty(authorRE.MatchString)},
+		"file":   {allowed: "the absolute path of a file", wrong: "is not the path of a file", good: orEmpty(func(s string) bool { return filepath.IsAbs(s) && filepath.Clean(s) == s })},
+		"folder": {allowed: "a folder of the repository such as services/api: no / in front, no .., no wildcard", wrong: "is not a folder of the repository", good: func(s string) bool {
+			return s != "" && s != "." && filepath.IsLocal(s) && filepath.Clean(s) == s && !strings.ContainsAny(s, "*?[\\\"\n") && !strings.HasPrefix(s, "-") && !strings.HasPrefix(s, ":")
+		}},
+		"place": {allowed: "a folder beside .company/ such as runtime: no / in front, no .., no name that begins with a dot", wrong: "is not a folder for readable files", good: IsReadablePlace},
+		"glob": {allowed: "a glob such as internal/secret/**", check: func(s string) error {
+			if _, err := glob.Parse(s); err != nil {
+				return &valueError{"cannot be read (" + err.Error() + ")", textRules["glob"].allowed}
+			}
+			return nil
+		}},
+		"label": {allowed: "a label of up to 50 characters, without a comma", wrong: "is not a label",
+			good: func(s string) bool {
+				return strings.TrimSpace(s) != "" && utf8.RuneCountInString(s) <= 50 && !strings.ContainsAny(s, ",\n\t")
+			}},
+	}
 }
 
 // checkText holds a text to the check of its tag.
 func checkText(tag reflect.StructTag, s string) error {
-	rule := tag.Get("check")
-	no := func(what string) error { return &valueError{what, textRules[rule]} }
-	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+	rule, named := textRules[tag.Get("check")]
+	switch {
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
 		return &valueError{"has a control character or is not UTF-8", describeAllowed(tag)}
-	}
-	switch rule {
-	case "http_url", "bus_url":
-		if s == "" {
-			return nil
-		}
-		return checkURL(rule, s)
-	case "env_name":
-		if s != "" && !envNameRE.MatchString(s) {
-			return no("is not the name of a variable")
-		}
-	case "listen":
-		if a, err := netip.ParseAddrPort(s); s != "" && (err != nil || a.Port() == 0) {
-			return no("is not an address and a port")
-		}
-	case "image":
-		if s != Auto && !imageRE.MatchString(s) {
-			return no("is not pinned by digest")
-		}
-	case "command":
-		if strings.TrimSpace(s) == "" {
-			return no("has an empty command")
-		}
-	case "host":
-		if strings.Contains(s, "://") {
-			return no("is a URL")
-		}
-		return checkHost(s)
-	case "registry":
-		if u, err := url.Parse("https://" + s); err != nil || u.Host != s || u.Hostname() == "" || strings.ToLower(s) != s {
-			return no("is not a host")
-		}
-	case "branch":
-		if s != Auto && !isBranchName(s) {
-			return no("is not a branch name")
-		}
-	case "target":
-		switch short := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(s, "refs/"), "heads/")); {
-		case short == "main" || short == "master":
-			return &problem{what: "must never be main or master", found: strconv.Quote(s), code: company.EProtected,
-				fix: "name a branch that collects the work, such as develop; the pull request goes to main"}
-		case !isBranchName(s) || strings.HasPrefix(s, "refs/") || strings.HasPrefix(s, "agent/"):
-			return no("is not a branch that work may be collected on")
-		}
-	case "remote":
-		if !remoteRE.MatchString(s) {
-			return no("is not the name of a remote")
-		}
-	case "label":
-		if strings.TrimSpace(s) == "" || utf8.RuneCountInString(s) > 50 || strings.ContainsAny(s, ",\n\t") {
-			return no("is not a label")
-		}
-	case "author":
-		if s != "" && !authorRE.MatchString(s) {
-			return no("is not an author")
-		}
-	case "file":
-		if s != "" && (!filepath.IsAbs(s) || filepath.Clean(s) != s) {
-			return no("is not the path of a file")
-		}
-	case "folder":
-		if s == "" || s == "." || !filepath.IsLocal(s) || filepath.Clean(s) != s || strings.ContainsAny(s, "*?[\\\"\n") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, ":") {
-			return no("is not a folder of the repository")
-		}
-	case "place":
-		if !IsReadablePlace(s) {
-			return no("is not a folder for readable files")
-		}
-	case "glob":
-		if _, err := glob.Parse(s); err != nil {
-			return &valueError{"cannot be read (" + err.Error() + ")", textRules[rule]}
-		}
+	case rule.check != nil:
+		return rule.check(s)
+	case named && !rule.good(s):
+		return &valueError{rule.wrong, rule.allowed}
 	}
 	return nil
 }
 
-func checkURL(rule, s string) error {
-	schemes := []string{"http", "https"}
-	if rule == "bus_url" {
-		schemes = []string{"nats", "tls", "redis", "rediss", "wss"}
+// checkTarget refuses what work may not be collected on.
+func checkTarget(s string) error {
+	switch short := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(s, "refs/"), "heads/")); {
+	case short == "main" || short == "master":
+		return &problem{what: "must never be main or master", found: strconv.Quote(s), code: company.EProtected,
+			fix: "name a branch that collects the work, such as develop; the pull request goes to main"}
+	case !isBranchName(s) || strings.HasPrefix(s, "refs/") || strings.HasPrefix(s, "agent/"):
+		return &valueError{"is not a branch that work may be collected on", textRules["target"].allowed}
 	}
+	return nil
+}
+
+func checkURL(rule, s string, schemes ...string) error {
 	u, err := url.Parse(s)
 	switch {
+	case s == "":
 	case err != nil || u.Host == "" || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme):
-		return &valueError{"is not an address of that kind", textRules[rule]}
+		return &valueError{"is not an address of that kind", textRules[rule].allowed}
 	case u.User != nil:
 		// Not shown: it holds a password.
 		return &problem{what: "holds a user or password", fix: "put the secret into an environment variable and name that"}
@@ -161,7 +135,10 @@ func checkURL(rule, s string) error {
 
 // checkHost takes exact names and wildcards of whole labels (T15).
 func checkHost(s string) error {
-	no := func(what string) error { return &valueError{what, textRules["host"]} }
+	no := func(what string) error { return &valueError{what, textRules["host"].allowed} }
+	if strings.Contains(s, "://") {
+		return no("is a URL")
+	}
 	if _, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
 		return no("is an address")
 	}

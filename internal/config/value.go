@@ -97,8 +97,15 @@ func (w *valueError) Error() string { return w.what + " (allowed: " + w.allowed 
 
 func notAllowed(allowed string) error { return &valueError{"is not what is needed", allowed} }
 
+// What the values look like, for people.
+const (
+	durationForm = "a time with its unit, such as 300s or 30m"
+	sizeForm     = "a size with its unit, such as 512m or 4g"
+	usdForm      = "an amount in USD, such as 5 or 0.25"
+	tokensForm   = "auto, none, or a number of tokens"
+)
+
 func parseSize(s string) (Size, error) {
-	const allowed = "a size with its unit, such as 512m or 4g"
 	t := strings.ToLower(strings.TrimSpace(s))
 	digits := strings.TrimRight(t, "abcdefghijklmnopqrstuvwxyz")
 	var shift uint
@@ -113,14 +120,14 @@ func parseSize(s string) (Size, error) {
 	case "t", "tb", "tib":
 		shift = 40
 	default:
-		return 0, notAllowed(allowed)
+		return 0, notAllowed(sizeForm)
 	}
-	n, err := parseInt(digits, allowed)
+	n, err := parseInt(digits, sizeForm)
 	if err != nil {
 		return 0, err
 	}
 	if n > math.MaxInt64>>shift {
-		return 0, &valueError{"is too large", allowed}
+		return 0, &valueError{"is too large", sizeForm}
 	}
 	return Size(n << shift), nil
 }
@@ -141,7 +148,7 @@ func parseInt(s, allowed string) (int64, error) {
 
 // parseUSD reads a decimal with up to six places, exactly.
 func parseUSD(s string) (USD, error) {
-	const allowed = "an amount in USD, such as 5 or 0.25, up to 1000000"
+	const allowed = usdForm + ", up to 1000000"
 	whole, frac, dot := strings.Cut(strings.TrimSpace(s), ".")
 	if strings.HasPrefix(whole, "-") {
 		return 0, &valueError{"is negative", allowed}
@@ -163,22 +170,20 @@ func parseUSD(s string) (USD, error) {
 }
 
 func parseTokens(s string) (TokenCap, error) {
-	const allowed = "auto, none, or a number of tokens"
-	n, err := parseInt(strings.ReplaceAll(s, "_", ""), allowed)
+	n, err := parseInt(strings.ReplaceAll(s, "_", ""), tokensForm)
 	if err == nil && n > 1_000_000_000_000 {
-		err = &valueError{"is too large", allowed}
+		err = &valueError{"is too large", tokensForm}
 	}
 	return TokenCap(n), err
 }
 
 func parseDuration(s string) (time.Duration, error) {
-	const allowed = "a time with its unit, such as 300s or 30m"
 	d, err := time.ParseDuration(s)
 	switch {
 	case err != nil || s == "0":
-		return 0, notAllowed(allowed)
+		return 0, notAllowed(durationForm)
 	case d < 0:
-		return 0, &valueError{"is negative", allowed}
+		return 0, &valueError{"is negative", durationForm}
 	}
 	return d, nil
 }

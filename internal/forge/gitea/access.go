@@ -135,20 +135,18 @@ func (a *permissionChecker) mayPush(ctx context.Context, who string) (bool, erro
 // loadAssignees reads the people that can be assigned, and the repository's
 // teams: a person's own repository has none.
 func (a *permissionChecker) loadAssignees(ctx context.Context) error {
-	people := map[string]bool{}
-	err := a.c.callWithRetry(ctx, "asking who can be assigned", func(api *gitea.Client) (*gitea.Response, error) {
-		users, resp, err := api.GetAssignees(a.c.repo.Owner, a.c.repo.Name)
-		for _, u := range users {
-			people[strings.ToLower(u.UserName)] = true
-		}
-		return resp, err
+	users, err := repeat(ctx, a.c, "asking who can be assigned", func(api *gitea.Client) ([]*gitea.User, *gitea.Response, error) {
+		return api.GetAssignees(a.c.repo.Owner, a.c.repo.Name)
 	})
 	if err != nil {
 		return err
 	}
-	err = a.c.callWithRetry(ctx, "reading the teams", func(api *gitea.Client) (resp *gitea.Response, err error) {
-		a.teams, resp, err = api.GetRepoTeams(a.c.repo.Owner, a.c.repo.Name)
-		return resp, err
+	people := map[string]bool{}
+	for _, u := range users {
+		people[strings.ToLower(u.UserName)] = true
+	}
+	a.teams, err = repeat(ctx, a.c, "reading the teams", func(api *gitea.Client) ([]*gitea.Team, *gitea.Response, error) {
+		return api.GetRepoTeams(a.c.repo.Owner, a.c.repo.Name)
 	})
 	if err == nil || statusOf(err) == http.StatusMethodNotAllowed { // so says Gitea of a person's repository
 		a.assignees = people
@@ -162,10 +160,8 @@ func (a *permissionChecker) queryPermission(ctx context.Context, who string) (bo
 	if a.denied {
 		return false, nil
 	}
-	var got *gitea.CollaboratorPermissionResult
-	err := a.c.callWithRetry(ctx, "asking what "+who+" may", func(api *gitea.Client) (resp *gitea.Response, err error) {
-		got, resp, err = api.CollaboratorPermission(a.c.repo.Owner, a.c.repo.Name, who)
-		return resp, err
+	got, err := repeat(ctx, a.c, "asking what "+who+" may", func(api *gitea.Client) (*gitea.CollaboratorPermissionResult, *gitea.Response, error) {
+		return api.CollaboratorPermission(a.c.repo.Owner, a.c.repo.Name, who)
 	})
 	switch status := statusOf(err); {
 	case status == http.StatusForbidden:
@@ -186,9 +182,8 @@ func (a *permissionChecker) inWritingTeam(ctx context.Context, who string) (bool
 		if !teamCanWrite(t) {
 			continue
 		}
-		err := a.c.callWithRetry(ctx, "asking whether "+who+" is in "+t.Name, func(api *gitea.Client) (*gitea.Response, error) {
-			_, resp, err := api.GetTeamMember(t.ID, who)
-			return resp, err
+		_, err := repeat(ctx, a.c, "asking whether "+who+" is in "+t.Name, func(api *gitea.Client) (*gitea.User, *gitea.Response, error) {
+			return api.GetTeamMember(t.ID, who)
 		})
 		switch statusOf(err) {
 		case http.StatusForbidden, http.StatusNotFound:

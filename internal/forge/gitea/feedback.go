@@ -2,7 +2,6 @@ package gitea
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
-	"company/internal/retry"
 )
 
 // Feedback is what has become of a pull request.
@@ -59,8 +57,7 @@ func (c *Client) confirmGone(ctx context.Context, number int) (*gitea.PullReques
 	}
 	p, err := c.getPull(ctx, number)
 	if statusOf(err) == http.StatusNotFound && isGiteaError(err) {
-		err = company.E(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, c.repo)).Because("the forge shows the repository and not the pull request").
-			Fix("see the repository's pull requests").NeedsPerson().Wrap(errors.Join(forge.ErrPRGone, err))
+		err = c.repo.Gone(number, "the forge", err)
 	}
 	return p, err
 }
@@ -69,11 +66,10 @@ func (c *Client) confirmGone(ctx context.Context, number int) (*gitea.PullReques
 func listPages[T any](ctx context.Context, c *Client, doing string, get func(api *gitea.Client, o gitea.ListOptions) ([]T, *gitea.Response, error)) ([]T, error) {
 	var all []T
 	for page := 1; page <= maxPages; page++ {
-		var some []T
-		if err := c.callWithRetry(ctx, doing, func(api *gitea.Client) (resp *gitea.Response, err error) {
-			some, resp, err = get(api, gitea.ListOptions{Page: page, PageSize: 50})
-			return resp, err
-		}); err != nil {
+		some, err := repeat(ctx, c, doing, func(api *gitea.Client) ([]T, *gitea.Response, error) {
+			return get(api, gitea.ListOptions{Page: page, PageSize: 50})
+		})
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, some...)
@@ -85,12 +81,10 @@ func listPages[T any](ctx context.Context, c *Client, doing string, get func(api
 }
 
 // listComments are all in one reply: this list has no pages on the server.
-func (c *Client) listComments(ctx context.Context, number int) (all []*gitea.Comment, err error) {
-	err = c.callWithRetry(ctx, "reading the comments", func(api *gitea.Client) (resp *gitea.Response, err error) {
-		all, resp, err = api.ListIssueComments(c.repo.Owner, c.repo.Name, int64(number), gitea.ListIssueCommentOptions{})
-		return resp, err
+func (c *Client) listComments(ctx context.Context, number int) ([]*gitea.Comment, error) {
+	return repeat(ctx, c, "reading the comments", func(api *gitea.Client) ([]*gitea.Comment, *gitea.Response, error) {
+		return api.ListIssueComments(c.repo.Owner, c.repo.Name, int64(number), gitea.ListIssueCommentOptions{})
 	})
-	return all, err
 }
 
 // readDiscussion are the comments, the reviews and their comments at lines.
@@ -139,11 +133,10 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref) ([]forge.Ite
 		if r.CodeCommentsCount == 0 {
 			continue
 		}
-		var lines []*gitea.PullReviewComment
-		if err := c.callWithRetry(ctx, "reading the comments at lines", func(api *gitea.Client) (resp *gitea.Response, err error) {
-			lines, resp, err = api.ListPullReviewComments(c.repo.Owner, c.repo.Name, int64(ref.Number), r.ID)
-			return resp, err
-		}); err != nil {
+		lines, err := repeat(ctx, c, "reading the comments at lines", func(api *gitea.Client) ([]*gitea.PullReviewComment, *gitea.Response, error) {
+			return api.ListPullReviewComments(c.repo.Owner, c.repo.Name, int64(ref.Number), r.ID)
+		})
+		if err != nil {
 			return nil, err
 		}
 		for _, m := range lines {
@@ -259,27 +252,17 @@ func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) e
 	if err != nil {
 		return err
 	}
-	for attempt := 0; ; attempt++ {
+	said := func() (bool, error) {
 		comments, err := c.listComments(ctx, ref.Number)
-		if err != nil {
-			return err
-		}
-		for _, said := range comments {
-			office, k := forge.ParseNote(said.Body)
-			if office == ref.Office && k == key && said.Poster != nil && strings.EqualFold(said.Poster.UserName, me) {
-				return nil
-			}
-		}
-		body := ref.NoteMarker(key) + "\n" + strings.TrimSpace(text)
-		err = c.callOnce(ctx, "commenting", func(api *gitea.Client) (*gitea.Response, error) {
-			_, resp, err := api.CreateIssueComment(c.repo.Owner, c.repo.Name, int64(ref.Number), gitea.CreateIssueCommentOption{Body: body})
-			return resp, err
-		})
-		if err == nil || !isOutcomeUnknown(err) || attempt == 2 {
-			return err
-		}
-		if err := retry.Sleep(ctx, time.Second<<attempt); err != nil {
-			return err
-		}
+		return slices.ContainsFunc(comments, func(m *gitea.Comment) bool {
+			office, k := forge.ParseNote(m.Body)
+			return office == ref.Office && k == key && m.Poster != nil && strings.EqualFold(m.Poster.UserName, me)
+		}), err
 	}
+	return ref.CommentOnce(ctx, key, text, isOutcomeUnknown, said, func(body string) error {
+		_, err := once(ctx, c, "commenting", func(api *gitea.Client) (*gitea.Comment, *gitea.Response, error) {
+			return api.CreateIssueComment(c.repo.Owner, c.repo.Name, int64(ref.Number), gitea.CreateIssueCommentOption{Body: body})
+		})
+		return err
+	})
 }

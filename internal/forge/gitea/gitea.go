@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -129,6 +128,25 @@ func (c *Client) callOnce(ctx context.Context, doing string, f func(*gitea.Clien
 	return c.tryCall(ctx, doing, false, f)
 }
 
+// repeat is callWithRetry for a call that answers with something, and once is
+// callOnce.
+func repeat[T any](ctx context.Context, c *Client, doing string, f func(*gitea.Client) (T, *gitea.Response, error)) (got T, err error) {
+	err = c.callWithRetry(ctx, doing, keepAnswer(&got, f))
+	return got, err
+}
+
+func once[T any](ctx context.Context, c *Client, doing string, f func(*gitea.Client) (T, *gitea.Response, error)) (got T, err error) {
+	err = c.callOnce(ctx, doing, keepAnswer(&got, f))
+	return got, err
+}
+
+func keepAnswer[T any](got *T, f func(*gitea.Client) (T, *gitea.Response, error)) func(*gitea.Client) (*gitea.Response, error) {
+	return func(api *gitea.Client) (resp *gitea.Response, err error) {
+		*got, resp, err = f(api)
+		return resp, err
+	}
+}
+
 func (c *Client) tryCall(ctx context.Context, doing string, repeat bool, f func(*gitea.Client) (*gitea.Response, error)) error {
 	policy := retry.Policy{Total: forge.MaxWait, Next: func(attempt int, err error) (wait time.Duration, again bool) {
 		wait = time.Second << min(attempt, 4)
@@ -179,25 +197,19 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 	case e.status == 0:
 		return company.E(company.EForge, host+" cannot be reached while "+doing).Wrap(err)
 	case e.status == http.StatusUnauthorized:
-		return company.E(company.EAuth, fmt.Sprintf("%s refused the token (401) while %s", host, doing)).Because(source + " is not valid, or has expired").Fix("export a new token, then: company resume").NeedsPerson().Wrap(&quietError{err})
+		return company.E(company.EAuth, fmt.Sprintf("%s refused the token (401) while %s", host, doing)).Because(source + " is not valid, or has expired").Fix("export a new token, then: company resume").NeedsPerson().Wrap(&forge.QuietError{Status: e.status, Err: err})
 	case e.status == http.StatusForbidden:
 		return company.E(company.EAuth, fmt.Sprintf("%s refused the token (403) while %s", host, doing)).Because(fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, e.message)).
-			Fix("make one with " + Driver.TokenPermissions + ", for an account with the right to push, export it, then: company resume").NeedsPerson().Wrap(&quietError{err})
+			Fix("make one with " + Driver.TokenPermissions + ", for an account with the right to push, export it, then: company resume").NeedsPerson().Wrap(&forge.QuietError{Status: e.status, Err: err})
 	case e.status == http.StatusNotFound:
 		if !isGiteaError(err) {
-			return company.E(company.EForge, fmt.Sprintf("something before %s answered 404 while %s", host, doing)).Because("a forge says so in JSON, a proxy does not").Wrap(&quietError{err})
+			return company.E(company.EForge, fmt.Sprintf("something before %s answered 404 while %s", host, doing)).Because("a forge says so in JSON, a proxy does not").Wrap(&forge.QuietError{Status: e.status, Err: err})
 		}
 		return company.E(company.ENotFound, fmt.Sprintf("%s does not find it (404) while %s", host, doing)).Because(fmt.Sprintf("%s or what was asked for does not exist, or %s may not see it", c.repo, source)).
-			Fix("see that the remote's URL is right and that the token may read it, then: company resume").NeedsPerson().Wrap(&quietError{err})
+			Fix("see that the remote's URL is right and that the token may read it, then: company resume").NeedsPerson().Wrap(&forge.QuietError{Status: e.status, Err: err})
 	}
-	return company.E(company.EForge, fmt.Sprintf("%s answered %d while %s", host, e.status, doing)).Because(e.message).Wrap(&quietError{err})
+	return company.E(company.EForge, fmt.Sprintf("%s answered %d while %s", host, e.status, doing)).Because(e.message).Wrap(&forge.QuietError{Status: e.status, Err: err})
 }
-
-// quietError keeps an error for errors.As without repeating its text.
-type quietError struct{ err error }
-
-func (q *quietError) Error() string { return "HTTP " + strconv.Itoa(statusOf(q.err)) }
-func (q *quietError) Unwrap() error { return q.err }
 
 // Target is the repository where the login may push to it, and its fork where
 // not.
@@ -215,7 +227,7 @@ func (c *Client) Target(ctx context.Context) (forge.Target, error) {
 	t := forge.Target{}
 	switch {
 	case r.Archived:
-		return t, company.E(company.EForge, fmt.Sprintf("%s is archived", c.repo)).Because("nothing can be pushed to it").Fix("unarchive it, then: company resume").NeedsPerson()
+		return t, c.repo.Archived()
 	case r.Permissions == nil || !r.Permissions.Push:
 		if t, err = c.ensureFork(ctx); err != nil {
 			return t, err
@@ -227,12 +239,10 @@ func (c *Client) Target(ctx context.Context) (forge.Target, error) {
 	return t, nil
 }
 
-func (c *Client) getRepository(ctx context.Context, owner, name string) (r *gitea.Repository, err error) {
-	err = c.callWithRetry(ctx, "looking at the repository", func(api *gitea.Client) (resp *gitea.Response, err error) {
-		r, resp, err = api.GetRepo(owner, name)
-		return resp, err
+func (c *Client) getRepository(ctx context.Context, owner, name string) (*gitea.Repository, error) {
+	return repeat(ctx, c, "looking at the repository", func(api *gitea.Client) (*gitea.Repository, *gitea.Response, error) {
+		return api.GetRepo(owner, name)
 	})
-	return r, err
 }
 
 // findFork is the login's fork; empty where there is none.
@@ -262,10 +272,8 @@ func (c *Client) ensureFork(ctx context.Context) (forge.Target, error) {
 	if err != nil {
 		return forge.Target{}, err
 	}
-	var f *gitea.Repository
-	err = c.callOnce(ctx, "forking "+c.repo.String()+", since the login may not push to it", func(api *gitea.Client) (resp *gitea.Response, err error) {
-		f, resp, err = api.CreateFork(c.repo.Owner, c.repo.Name, gitea.CreateForkOption{})
-		return resp, err
+	f, err := once(ctx, c, "forking "+c.repo.String()+", since the login may not push to it", func(api *gitea.Client) (*gitea.Repository, *gitea.Response, error) {
+		return api.CreateFork(c.repo.Owner, c.repo.Name, gitea.CreateForkOption{})
 	})
 	if statusOf(err) == http.StatusConflict {
 		return forge.Target{}, company.E(company.EConflict, fmt.Sprintf("%s/%s is there already and is not a fork of %s", me, c.repo.Name, c.repo)).Fix("rename it, then answer with approve to try again").NeedsPerson()
@@ -283,18 +291,12 @@ func (c *Client) currentUser(ctx context.Context) (string, error) {
 	if me != "" {
 		return me, nil
 	}
-	err := c.callWithRetry(ctx, "asking who is logged in", func(api *gitea.Client) (*gitea.Response, error) {
-		u, resp, err := api.GetMyUserInfo()
-		if err == nil {
-			me = u.UserName
-		}
-		return resp, err
-	})
+	u, err := repeat(ctx, c, "asking who is logged in", func(api *gitea.Client) (*gitea.User, *gitea.Response, error) { return api.GetMyUserInfo() })
 	if err != nil {
 		return "", err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.me = me
-	return me, nil
+	c.me = u.UserName
+	return c.me, nil
 }

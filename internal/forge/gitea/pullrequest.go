@@ -2,22 +2,16 @@ package gitea
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"code.gitea.io/sdk/gitea"
 
 	"company/internal/company"
 	"company/internal/forge"
-	"company/internal/retry"
 )
-
-// openTries is how often a pull request is looked for and opened in one call.
-const openTries = 4
 
 // draftPrefix is how Gitea knows a draft: by its title.
 const draftPrefix = "WIP: "
@@ -26,25 +20,9 @@ const draftPrefix = "WIP: "
 // for a branch, so what an unclear answer left is seen by looking again. It
 // does not refuse one that is opened at the same moment: see closeDuplicates.
 func (c *Client) Open(ctx context.Context, pr forge.PR) (forge.OpenedPR, error) {
-	if pr.Owner == "" {
-		pr.Owner = c.repo.Owner
-	}
-	var err error
-	for try := range openTries {
-		if try > 0 {
-			if err := retry.Sleep(ctx, time.Second<<(try-1)); err != nil {
-				return forge.OpenedPR{}, err
-			}
-		}
-		var p *gitea.PullRequest
-		if p, err = c.findOrCreate(ctx, pr); err == nil {
-			return c.syncPull(ctx, pr, p)
-		}
-		if statusOf(err) != http.StatusConflict && !isOutcomeUnknown(err) {
-			return forge.OpenedPR{}, err
-		}
-	}
-	return forge.OpenedPR{}, err
+	return forge.OpenOnce(ctx, pr, c.repo, func(err error) bool { return statusOf(err) == http.StatusConflict || isOutcomeUnknown(err) },
+		func(pr forge.PR) (*gitea.PullRequest, error) { return c.findOrCreate(ctx, pr) },
+		func(pr forge.PR, p *gitea.PullRequest) (forge.OpenedPR, error) { return c.syncPull(ctx, pr, p) })
 }
 
 // findOrCreate looks again after it created one: another may have come at the
@@ -84,10 +62,7 @@ func (c *Client) findExisting(ctx context.Context, pr forge.PR) (*gitea.PullRequ
 	if ours := pickOurs(pr, all); ours != nil || len(open) == 0 {
 		return ours, nil
 	}
-	theirs := open[0]
-	return nil, company.E(company.EConflict, fmt.Sprintf("pull request #%d of branch %s is not this office's", theirs.Index, pr.Branch)).
-		Because("its text does not carry the mark of office " + pr.Office + " and " + string(pr.Task)).
-		Fix("close it (" + theirs.HTMLURL + "), then answer with approve to try again").NeedsPerson()
+	return nil, pr.BranchTaken(int(open[0].Index), open[0].HTMLURL)
 }
 
 // pickOurs is the one of ours that counts; nil: none is ours.
@@ -161,19 +136,15 @@ func headOwner(p *gitea.PullRequest, owner string) string {
 	return ""
 }
 
-func (c *Client) createPull(ctx context.Context, pr forge.PR) (p *gitea.PullRequest, err error) {
-	title, head := forge.CleanTitle(pr.Title), pr.Branch
+func (c *Client) createPull(ctx context.Context, pr forge.PR) (*gitea.PullRequest, error) {
+	title := forge.CleanTitle(pr.Title)
 	if pr.Draft {
 		title = draftPrefix + title
 	}
-	if !strings.EqualFold(pr.Owner, c.repo.Owner) {
-		head = pr.Owner + ":" + pr.Branch
-	}
-	err = c.callOnce(ctx, "opening the pull request", func(api *gitea.Client) (resp *gitea.Response, err error) {
-		p, resp, err = api.CreatePullRequest(c.repo.Owner, c.repo.Name, gitea.CreatePullRequestOption{Head: head, Base: pr.Base, Title: title, Body: pr.MarkedBody()})
-		return resp, err
+	head, _ := pr.HeadIn(c.repo)
+	return once(ctx, c, "opening the pull request", func(api *gitea.Client) (*gitea.PullRequest, *gitea.Response, error) {
+		return api.CreatePullRequest(c.repo.Owner, c.repo.Name, gitea.CreatePullRequestOption{Head: head, Base: pr.Base, Title: title, Body: pr.MarkedBody()})
 	})
-	return p, err
 }
 
 // syncPull brings a pull request up to date. One that a person has closed or
@@ -196,11 +167,8 @@ func (c *Client) syncPull(ctx context.Context, pr forge.PR, p *gitea.PullRequest
 	}
 	pr.Draft = pr.Draft && was.Draft
 	body := pr.UpdateBody(p.Body)
-	if title != p.Title || !sameText(body, p.Body) {
-		if err := c.callWithRetry(ctx, "bringing the pull request up to date", func(api *gitea.Client) (*gitea.Response, error) {
-			_, resp, err := api.EditPullRequest(c.repo.Owner, c.repo.Name, p.Index, gitea.EditPullRequestOption{Title: title, Body: &body})
-			return resp, err
-		}); err != nil {
+	if title != p.Title || !forge.SameText(body, p.Body) {
+		if err := c.editPull(ctx, "bringing the pull request up to date", p, gitea.EditPullRequestOption{Title: title, Body: &body}); err != nil {
 			return out, err
 		}
 	}
@@ -213,9 +181,11 @@ func (c *Client) syncPull(ctx context.Context, pr forge.PR, p *gitea.PullRequest
 	return out, nil
 }
 
-func sameText(a, b string) bool {
-	plain := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
-	return plain(a) == plain(b)
+func (c *Client) editPull(ctx context.Context, doing string, p *gitea.PullRequest, edit gitea.EditPullRequestOption) error {
+	_, err := repeat(ctx, c, doing, func(api *gitea.Client) (*gitea.PullRequest, *gitea.Response, error) {
+		return api.EditPullRequest(c.repo.Owner, c.repo.Name, p.Index, edit)
+	})
+	return err
 }
 
 func pullState(p *gitea.PullRequest) company.PRState {
@@ -231,48 +201,34 @@ func pullState(p *gitea.PullRequest) company.PRState {
 // addLabels adds labels, which Gitea knows by number: those that the repository
 // has not are made.
 func (c *Client) addLabels(ctx context.Context, pr forge.PR, p *gitea.PullRequest) error {
-	missing := slices.DeleteFunc(slices.Clone(pr.Labels), func(l string) bool {
+	missing := pr.MissingLabels(func(l string) bool {
 		return slices.ContainsFunc(p.Labels, func(have *gitea.Label) bool { return strings.EqualFold(have.Name, l) })
 	})
 	if len(missing) == 0 {
 		return nil
 	}
-	known := map[string]int64{}
-	for page := 1; page <= maxPages; page++ {
-		var some []*gitea.Label
-		if err := c.callWithRetry(ctx, "reading the labels", func(api *gitea.Client) (resp *gitea.Response, err error) {
-			some, resp, err = api.ListRepoLabels(c.repo.Owner, c.repo.Name, gitea.ListLabelsOptions{ListOptions: gitea.ListOptions{Page: page, PageSize: 50}})
-			return resp, err
-		}); err != nil {
-			return err
-		}
-		for _, l := range some {
-			known[strings.ToLower(l.Name)] = l.ID
-		}
-		if len(some) == 0 {
-			break
-		}
+	all, err := listPages(ctx, c, "reading the labels", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.Label, *gitea.Response, error) {
+		return api.ListRepoLabels(c.repo.Owner, c.repo.Name, gitea.ListLabelsOptions{ListOptions: o})
+	})
+	if err != nil {
+		return err
 	}
 	var ids []int64
 	for _, l := range missing {
-		id, ok := known[strings.ToLower(l)]
-		if !ok {
-			if err := c.callOnce(ctx, "making a label", func(api *gitea.Client) (*gitea.Response, error) {
-				made, resp, err := api.CreateLabel(c.repo.Owner, c.repo.Name, gitea.CreateLabelOption{Name: l, Color: "#ededed"})
-				if err == nil {
-					id = made.ID
-				}
-				return resp, err
-			}); err != nil {
-				return err
-			}
+		var known *gitea.Label
+		if i := slices.IndexFunc(all, func(have *gitea.Label) bool { return strings.EqualFold(have.Name, l) }); i >= 0 {
+			known = all[i]
+		} else if known, err = once(ctx, c, "making a label", func(api *gitea.Client) (*gitea.Label, *gitea.Response, error) {
+			return api.CreateLabel(c.repo.Owner, c.repo.Name, gitea.CreateLabelOption{Name: l, Color: "#ededed"})
+		}); err != nil {
+			return err
 		}
-		ids = append(ids, id)
+		ids = append(ids, known.ID)
 	}
-	return c.callWithRetry(ctx, "labelling the pull request", func(api *gitea.Client) (*gitea.Response, error) {
-		_, resp, err := api.AddIssueLabels(c.repo.Owner, c.repo.Name, p.Index, gitea.IssueLabelsOption{Labels: ids})
-		return resp, err
+	_, err = repeat(ctx, c, "labelling the pull request", func(api *gitea.Client) ([]*gitea.Label, *gitea.Response, error) {
+		return api.AddIssueLabels(c.repo.Owner, c.repo.Name, p.Index, gitea.IssueLabelsOption{Labels: ids})
 	})
+	return err
 }
 
 // requestReviews asks for the reviews of the code owners that the base names.
@@ -280,48 +236,33 @@ func (c *Client) requestReviews(ctx context.Context, pr forge.PR, p *gitea.PullR
 	if !pr.CodeOwners || p.Draft || len(pr.Paths) == 0 || p.Base == nil {
 		return nil
 	}
-	text := ""
+	var text []byte
 	for _, file := range forge.CodeOwnerFiles {
-		err := c.callWithRetry(ctx, "reading "+file, func(api *gitea.Client) (*gitea.Response, error) {
-			b, resp, err := api.GetFile(c.repo.Owner, c.repo.Name, p.Base.Ref, file)
-			text = string(b)
-			return resp, err
+		var err error
+		text, err = repeat(ctx, c, "reading "+file, func(api *gitea.Client) ([]byte, *gitea.Response, error) {
+			return api.GetFile(c.repo.Owner, c.repo.Name, p.Base.Ref, file)
 		})
 		if err == nil {
 			break
 		}
-		if text = ""; statusOf(err) != http.StatusNotFound {
+		if text = nil; statusOf(err) != http.StatusNotFound {
 			return err
 		}
 	}
-	users, teams := forge.CodeOwnersOf(text, pr.Paths)
+	users, teams := forge.CodeOwnersOf(string(text), pr.Paths)
 	users = slices.DeleteFunc(users, func(login string) bool {
 		return p.Poster != nil && strings.EqualFold(login, p.Poster.UserName) ||
 			slices.ContainsFunc(p.RequestedReviewers, func(u *gitea.User) bool { return u != nil && strings.EqualFold(u.UserName, login) })
 	})
-	for i, t := range teams {
-		teams[i] = t[strings.LastIndexByte(t, '/')+1:]
+	refused := func(err error) bool {
+		s := statusOf(err)
+		return s == http.StatusUnprocessableEntity || s == http.StatusNotFound
 	}
-	request := func(users, teams []string) error {
-		if len(users)+len(teams) == 0 {
-			return nil
-		}
+	return forge.RequestReviews(users, forge.TeamSlugs(teams), refused, func(users, teams []string) error {
 		return c.callWithRetry(ctx, "asking for reviews", func(api *gitea.Client) (*gitea.Response, error) {
 			return api.CreateReviewRequests(c.repo.Owner, c.repo.Name, p.Index, gitea.PullReviewRequestOptions{Reviewers: users, TeamReviewers: teams})
 		})
-	}
-	err := request(users, teams)
-	if s := statusOf(err); s != http.StatusUnprocessableEntity && s != http.StatusNotFound {
-		return err
-	}
-	var all []error // one person without the right to review fails the whole request: each by itself
-	for _, u := range users {
-		all = append(all, request([]string{u}, nil))
-	}
-	for _, t := range teams {
-		all = append(all, request(nil, []string{t}))
-	}
-	return errors.Join(all...)
+	})
 }
 
 // Close closes a pull request of ours without merging it.
@@ -333,20 +274,14 @@ func (c *Client) Close(ctx context.Context, ref forge.Ref) error {
 	if p.State != gitea.StateOpen {
 		return nil
 	}
-	if !forge.IsOurs(p.Body, ref.Office, ref.Task) {
-		return company.E(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", ref.Number)).Because("its text does not carry our mark").Fix("close it yourself: " + p.HTMLURL).NeedsPerson()
+	if err := ref.CheckOurs(p.Body, p.HTMLURL); err != nil {
+		return err
 	}
-	closed := gitea.StateClosed
-	return c.callWithRetry(ctx, "closing the pull request", func(api *gitea.Client) (*gitea.Response, error) {
-		_, resp, err := api.EditPullRequest(c.repo.Owner, c.repo.Name, p.Index, gitea.EditPullRequestOption{State: &closed})
-		return resp, err
-	})
+	return c.editPull(ctx, "closing the pull request", p, gitea.EditPullRequestOption{State: new(gitea.StateClosed)})
 }
 
-func (c *Client) getPull(ctx context.Context, number int) (p *gitea.PullRequest, err error) {
-	err = c.callWithRetry(ctx, fmt.Sprintf("looking at pull request #%d", number), func(api *gitea.Client) (resp *gitea.Response, err error) {
-		p, resp, err = api.GetPullRequest(c.repo.Owner, c.repo.Name, int64(number))
-		return resp, err
+func (c *Client) getPull(ctx context.Context, number int) (*gitea.PullRequest, error) {
+	return repeat(ctx, c, fmt.Sprintf("looking at pull request #%d", number), func(api *gitea.Client) (*gitea.PullRequest, *gitea.Response, error) {
+		return api.GetPullRequest(c.repo.Owner, c.repo.Name, int64(number))
 	})
-	return p, err
 }

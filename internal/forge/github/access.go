@@ -21,10 +21,9 @@ func (c *Client) Access(ctx context.Context) (forge.Access, error) {
 	if err != nil || c.app != nil {
 		return forge.Access{Push: err == nil}, err
 	}
-	err = c.callOnce(ctx, "asking what the token may", func() (*github.Response, error) {
+	_, err = once(ctx, c, "asking what the token may", func() (*github.PullRequest, *github.Response, error) {
 		title, head, base := "-", "no..branch", r.GetDefaultBranch()
-		_, resp, err := c.api.PullRequests.Create(ctx, c.repo.Owner, c.repo.Name, &github.NewPullRequest{Title: &title, Head: &head, Base: &base})
-		return resp, err
+		return c.api.PullRequests.Create(ctx, c.repo.Owner, c.repo.Name, &github.NewPullRequest{Title: &title, Head: &head, Base: &base})
 	})
 	switch status := statusOf(err); {
 	case status == http.StatusForbidden:
@@ -56,11 +55,7 @@ func (c *Client) findFork(ctx context.Context) (string, error) {
 	if err != nil || me == "" {
 		return "", err
 	}
-	var f *github.Repository
-	err = c.callWithRetry(ctx, "looking for the fork", func() (resp *github.Response, err error) {
-		f, resp, err = c.api.Repositories.Get(ctx, me, c.repo.Name)
-		return resp, err
-	})
+	f, err := c.getRepositoryOf(ctx, "looking for the fork", me, c.repo.Name)
 	switch {
 	case company.CodeOf(err) == company.ENotFound:
 		return "", nil
@@ -122,10 +117,8 @@ func (a *permissionChecker) queryPermission(ctx context.Context, login string) (
 	if a.denied {
 		return a.associations[login] == "OWNER" || a.associations[login] == "COLLABORATOR" && a.personalRepo, nil
 	}
-	var level *github.RepositoryPermissionLevel
-	err := a.c.callWithRetry(ctx, "asking what "+login+" may", func() (resp *github.Response, err error) {
-		level, resp, err = a.c.api.Repositories.GetPermissionLevel(ctx, a.c.repo.Owner, a.c.repo.Name, login)
-		return resp, err
+	level, err := repeat(ctx, a.c, "asking what "+login+" may", func() (*github.RepositoryPermissionLevel, *github.Response, error) {
+		return a.c.api.Repositories.GetPermissionLevel(ctx, a.c.repo.Owner, a.c.repo.Name, login)
 	})
 	switch status := statusOf(err); {
 	case status == http.StatusForbidden:

@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -56,8 +55,7 @@ func (c *Client) confirmGone(ctx context.Context, number int) (*github.PullReque
 	}
 	p, err := c.getPull(ctx, number)
 	if company.CodeOf(err) == company.ENotFound {
-		err = company.E(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, c.repo)).Because("GitHub shows the repository and not the pull request").
-			Fix("see the repository's pull requests").NeedsPerson().Wrap(errors.Join(forge.ErrPRGone, err))
+		err = c.repo.Gone(number, "GitHub", err)
 	}
 	return p, err
 }

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -131,19 +132,19 @@ func (c *Client) findTarget(ctx context.Context) (forge.Target, error) {
 	}
 	switch {
 	case r.GetArchived():
-		return forge.Target{}, company.E(company.EForge, fmt.Sprintf("%s is archived", c.repo)).Because("nothing can be pushed to it").Fix("unarchive it, then: company resume").NeedsPerson()
+		return forge.Target{}, c.repo.Archived()
 	case r.GetPermissions()["push"]:
 		return forge.Target{}, nil
 	}
 	return c.ensureFork(ctx)
 }
 
-func (c *Client) getRepository(ctx context.Context) (r *github.Repository, err error) {
-	err = c.callWithRetry(ctx, "looking at the repository", func() (resp *github.Response, err error) {
-		r, resp, err = c.api.Repositories.Get(ctx, c.repo.Owner, c.repo.Name)
-		return resp, err
-	})
-	return r, err
+func (c *Client) getRepository(ctx context.Context) (*github.Repository, error) {
+	return c.getRepositoryOf(ctx, "looking at the repository", c.repo.Owner, c.repo.Name)
+}
+
+func (c *Client) getRepositoryOf(ctx context.Context, doing, owner, name string) (*github.Repository, error) {
+	return repeat(ctx, c, doing, func() (*github.Repository, *github.Response, error) { return c.api.Repositories.Get(ctx, owner, name) })
 }
 
 // forkWait is how long a new fork may take to be there.
@@ -152,24 +153,19 @@ const forkWait = time.Minute
 // ensureFork finds the login's fork of the repository or makes it: GitHub does both
 // with one call.
 func (c *Client) ensureFork(ctx context.Context) (forge.Target, error) {
-	var f *github.Repository
-	err := c.callWithRetry(ctx, "forking "+c.repo.String()+", since the login may not push to it", func() (resp *github.Response, err error) {
-		f, resp, err = c.api.Repositories.CreateFork(ctx, c.repo.Owner, c.repo.Name, &github.RepositoryCreateForkOptions{DefaultBranchOnly: true})
+	f, err := repeat(ctx, c, "forking "+c.repo.String()+", since the login may not push to it", func() (*github.Repository, *github.Response, error) {
+		f, resp, err := c.api.Repositories.CreateFork(ctx, c.repo.Owner, c.repo.Name, &github.RepositoryCreateForkOptions{DefaultBranchOnly: true})
 		if _, later := err.(*github.AcceptedError); later { //nolint:errorlint // as its documentation says
 			err = nil
 		}
-		return resp, err
+		return f, resp, err
 	})
 	if err != nil {
 		return forge.Target{}, err
 	}
 	owner, name := f.GetOwner().GetLogin(), f.GetName()
 	for start, wait := time.Now(), 250*time.Millisecond; ; wait = min(2*wait, 4*time.Second) {
-		var there *github.Repository
-		err := c.callWithRetry(ctx, "waiting for the fork", func() (resp *github.Response, err error) {
-			there, resp, err = c.api.Repositories.Get(ctx, owner, name)
-			return resp, err
-		})
+		there, err := c.getRepositoryOf(ctx, "waiting for the fork", owner, name)
 		switch {
 		case err == nil && !strings.EqualFold(there.GetParent().GetFullName(), c.repo.String()):
 			return forge.Target{}, company.E(company.EConflict, fmt.Sprintf("%s/%s is not a fork of %s", owner, name, c.repo)).Fix("rename it, then answer with approve to try again").NeedsPerson()
@@ -210,16 +206,12 @@ func (c *Client) currentUser(ctx context.Context) (string, error) {
 	return me, nil
 }
 
-func (c *Client) tokenUser(ctx context.Context) (me string, err error) {
-	err = c.callWithRetry(ctx, "asking who is logged in", func() (*github.Response, error) {
-		u, resp, err := c.api.Users.Get(ctx, "")
-		me = u.GetLogin()
-		return resp, err
-	})
+func (c *Client) tokenUser(ctx context.Context) (string, error) {
+	u, err := repeat(ctx, c, "asking who is logged in", func() (*github.User, *github.Response, error) { return c.api.Users.Get(ctx, "") })
 	if _, limited := rateLimitWait(err); !limited && statusOf(err) == http.StatusForbidden {
 		return "", nil
 	}
-	return me, err
+	return u.GetLogin(), err
 }
 
 // isOwnAuthor says whether this login wrote something, where me is its user. A login
@@ -241,22 +233,16 @@ func (c *Client) Close(ctx context.Context, ref forge.Ref) error {
 	if p.GetState() != "open" {
 		return nil
 	}
-	if !forge.IsOurs(p.GetBody(), ref.Office, ref.Task) {
-		return company.E(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", ref.Number)).Because("its text does not carry our mark").Fix("close it yourself: " + p.GetHTMLURL()).NeedsPerson()
+	if err := ref.CheckOurs(p.GetBody(), p.GetHTMLURL()); err != nil {
+		return err
 	}
-	return c.callWithRetry(ctx, "closing the pull request", func() (*github.Response, error) {
-		_, resp, err := c.api.PullRequests.Edit(ctx, c.repo.Owner, c.repo.Name, ref.Number, &github.PullRequest{State: new("closed")})
-		return resp, err
-	})
+	return c.editPull(ctx, "closing the pull request", ref.Number, &github.PullRequest{State: new("closed")})
 }
 
 func (c *Client) getPull(ctx context.Context, number int) (*github.PullRequest, error) {
-	var p *github.PullRequest
-	err := c.callWithRetry(ctx, fmt.Sprintf("looking at pull request #%d", number), func() (resp *github.Response, err error) {
-		p, resp, err = c.api.PullRequests.Get(ctx, c.repo.Owner, c.repo.Name, number)
-		return resp, err
+	return repeat(ctx, c, fmt.Sprintf("looking at pull request #%d", number), func() (*github.PullRequest, *github.Response, error) {
+		return c.api.PullRequests.Get(ctx, c.repo.Owner, c.repo.Name, number)
 	})
-	return p, err
 }
 
 // Comment writes a comment under a pull request, once per key. Comments of
@@ -269,27 +255,17 @@ func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) e
 	if err != nil {
 		return err
 	}
-	for attempt := 0; ; attempt++ {
+	said := func() (bool, error) {
 		comments, err := c.listComments(ctx, ref.Number)
-		if err != nil {
-			return err
-		}
-		for _, said := range comments {
-			office, k := forge.ParseNote(said.GetBody())
-			if office == ref.Office && k == key && isOwnAuthor(me, said.GetUser()) {
-				return nil
-			}
-		}
-		body := ref.NoteMarker(key) + "\n" + strings.TrimSpace(text)
-		err = c.callOnce(ctx, "commenting", func() (*github.Response, error) {
-			_, resp, err := c.api.Issues.CreateComment(ctx, c.repo.Owner, c.repo.Name, ref.Number, &github.IssueComment{Body: &body})
-			return resp, err
-		})
-		if err == nil || !isOutcomeUnknown(err) || attempt == 2 {
-			return err
-		}
-		if err := retry.Sleep(ctx, time.Second<<attempt); err != nil {
-			return err
-		}
+		return slices.ContainsFunc(comments, func(m *github.IssueComment) bool {
+			office, k := forge.ParseNote(m.GetBody())
+			return office == ref.Office && k == key && isOwnAuthor(me, m.GetUser())
+		}), err
 	}
+	return ref.CommentOnce(ctx, key, text, isOutcomeUnknown, said, func(body string) error {
+		_, err := once(ctx, c, "commenting", func() (*github.IssueComment, *github.Response, error) {
+			return c.api.Issues.CreateComment(ctx, c.repo.Owner, c.repo.Name, ref.Number, &github.IssueComment{Body: &body})
+		})
+		return err
+	})
 }

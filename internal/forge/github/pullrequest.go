@@ -7,58 +7,35 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/go-github/v62/github"
 
 	"company/internal/company"
 	"company/internal/forge"
-	"company/internal/retry"
 )
-
-// openTries is how often a pull request is looked for and opened in one call.
-const openTries = 4
 
 // Open finds our pull request or opens it. Whatever happens in between, a
 // repeat finds what is there: GitHub itself refuses a second open one for a
 // branch, so another look shows the result of an unclear answer.
 func (c *Client) Open(ctx context.Context, pr forge.PR) (forge.OpenedPR, error) {
-	if pr.Owner == "" {
-		pr.Owner = c.repo.Owner
-	}
-	var err error
-	for try := range openTries {
-		if try > 0 {
-			if err := retry.Sleep(ctx, time.Second<<(try-1)); err != nil {
-				return forge.OpenedPR{}, err
-			}
+	looked := false // the look itself was repeated enough
+	unclear := func(err error) bool { return looked && (errors.Is(err, errExists) || isOutcomeUnknown(err)) }
+	return forge.OpenOnce(ctx, pr, c.repo, unclear, func(pr forge.PR) (*github.PullRequest, error) {
+		p, err := c.findExisting(ctx, pr)
+		if looked = err == nil; p != nil || err != nil {
+			return p, err
 		}
-		var p *github.PullRequest
-		if p, err = c.findExisting(ctx, pr); err != nil {
-			return forge.OpenedPR{}, err
-		}
-		if p == nil {
-			p, err = c.createPull(ctx, pr)
-		}
-		switch {
-		case err == nil:
-			return c.syncPull(ctx, pr, p)
-		case !errors.Is(err, errExists) && !isOutcomeUnknown(err):
-			return forge.OpenedPR{}, err
-		}
-	}
-	return forge.OpenedPR{}, err
+		return c.createPull(ctx, pr)
+	}, func(pr forge.PR, p *github.PullRequest) (forge.OpenedPR, error) { return c.syncPull(ctx, pr, p) })
 }
 
 // findExisting is the pull request of this office and task, in any state; nil: there
 // is none. An open one on our branch that is not ours is in the way.
 func (c *Client) findExisting(ctx context.Context, pr forge.PR) (*github.PullRequest, error) {
-	var all []*github.PullRequest
-	err := c.callWithRetry(ctx, "looking for the pull request", func() (resp *github.Response, err error) {
-		all, resp, err = c.api.PullRequests.List(ctx, c.repo.Owner, c.repo.Name, &github.PullRequestListOptions{
+	all, err := repeat(ctx, c, "looking for the pull request", func() ([]*github.PullRequest, *github.Response, error) {
+		return c.api.PullRequests.List(ctx, c.repo.Owner, c.repo.Name, &github.PullRequestListOptions{
 			State: "all", Head: pr.Owner + ":" + pr.Branch, ListOptions: github.ListOptions{PerPage: 100},
 		})
-		return resp, err
 	})
 	if err != nil {
 		return nil, err
@@ -77,9 +54,7 @@ func (c *Client) findExisting(ctx context.Context, pr forge.PR) (*github.PullReq
 		}
 	}
 	if ours == nil && theirs != nil {
-		return nil, company.E(company.EConflict, fmt.Sprintf("pull request #%d of branch %s is not this office's", theirs.GetNumber(), pr.Branch)).
-			Because("its text does not carry the mark of office " + pr.Office + " and " + string(pr.Task)).
-			Fix("close it (" + theirs.GetHTMLURL() + "), then answer with approve to try again").NeedsPerson()
+		return nil, pr.BranchTaken(theirs.GetNumber(), theirs.GetHTMLURL())
 	}
 	return ours, nil
 }
@@ -90,20 +65,14 @@ var errExists = errors.New("there is one already")
 
 func (c *Client) createPull(ctx context.Context, pr forge.PR) (*github.PullRequest, error) {
 	title, body, draft := forge.CleanTitle(pr.Title), pr.MarkedBody(), pr.Draft
-	fork := !strings.EqualFold(pr.Owner, c.repo.Owner)
-	head := pr.Branch
-	if fork {
-		head = pr.Owner + ":" + pr.Branch
-	}
+	head, fork := pr.HeadIn(c.repo)
 	for {
-		var p *github.PullRequest
-		err := c.callOnce(ctx, "opening the pull request", func() (resp *github.Response, err error) {
+		p, err := once(ctx, c, "opening the pull request", func() (*github.PullRequest, *github.Response, error) {
 			in := &github.NewPullRequest{Title: &title, Head: &head, Base: &pr.Base, Body: &body, Draft: &draft}
 			if fork {
 				in.MaintainerCanModify = new(true)
 			}
-			p, resp, err = c.api.PullRequests.Create(ctx, c.repo.Owner, c.repo.Name, in)
-			return resp, err
+			return c.api.PullRequests.Create(ctx, c.repo.Owner, c.repo.Name, in)
 		})
 		var e *github.ErrorResponse
 		if !errors.As(err, &e) || e.Response.StatusCode != http.StatusUnprocessableEntity {
@@ -143,11 +112,8 @@ func (c *Client) syncPull(ctx context.Context, pr forge.PR, p *github.PullReques
 		pr.Draft = false // a person made it ready, or it never was one
 	}
 	title, body := pr.ResolveTitle(p.GetTitle(), p.GetBody()), pr.UpdateBody(p.GetBody())
-	if title != p.GetTitle() || !sameText(body, p.GetBody()) {
-		if err := c.callWithRetry(ctx, "bringing the pull request up to date", func() (*github.Response, error) {
-			_, resp, err := c.api.PullRequests.Edit(ctx, c.repo.Owner, c.repo.Name, out.Number, &github.PullRequest{Title: &title, Body: &body})
-			return resp, err
-		}); err != nil {
+	if title != p.GetTitle() || !forge.SameText(body, p.GetBody()) {
+		if err := c.editPull(ctx, "bringing the pull request up to date", out.Number, &github.PullRequest{Title: &title, Body: &body}); err != nil {
 			return out, err
 		}
 	}
@@ -167,11 +133,11 @@ func (c *Client) syncPull(ctx context.Context, pr forge.PR, p *github.PullReques
 	return out, nil
 }
 
-// sameText compares bodies as GitHub keeps them: with CRLF after an edit on
-// the page.
-func sameText(a, b string) bool {
-	plain := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
-	return plain(a) == plain(b)
+func (c *Client) editPull(ctx context.Context, doing string, number int, edit *github.PullRequest) error {
+	_, err := repeat(ctx, c, doing, func() (*github.PullRequest, *github.Response, error) {
+		return c.api.PullRequests.Edit(ctx, c.repo.Owner, c.repo.Name, number, edit)
+	})
+	return err
 }
 
 func pullState(p *github.PullRequest) company.PRState {
@@ -185,19 +151,16 @@ func pullState(p *github.PullRequest) company.PRState {
 }
 
 func (c *Client) addLabels(ctx context.Context, pr forge.PR, p *github.PullRequest) error {
-	var missing []string
-	for _, l := range pr.Labels {
-		if !slices.ContainsFunc(p.Labels, func(have *github.Label) bool { return strings.EqualFold(have.GetName(), l) }) {
-			missing = append(missing, l)
-		}
-	}
+	missing := pr.MissingLabels(func(l string) bool {
+		return slices.ContainsFunc(p.Labels, func(have *github.Label) bool { return strings.EqualFold(have.GetName(), l) })
+	})
 	if len(missing) == 0 {
 		return nil
 	}
-	return c.callWithRetry(ctx, "labelling the pull request", func() (*github.Response, error) {
-		_, resp, err := c.api.Issues.AddLabelsToIssue(ctx, c.repo.Owner, c.repo.Name, p.GetNumber(), missing)
-		return resp, err
+	_, err := repeat(ctx, c, "labelling the pull request", func() ([]*github.Label, *github.Response, error) {
+		return c.api.Issues.AddLabelsToIssue(ctx, c.repo.Owner, c.repo.Name, p.GetNumber(), missing)
 	})
+	return err
 }
 
 // requestReviews asks for the reviews of the code owners that the base names.
@@ -215,42 +178,23 @@ func (c *Client) requestReviews(ctx context.Context, pr forge.PR, p *github.Pull
 			slices.ContainsFunc(p.RequestedReviewers, func(u *github.User) bool { return strings.EqualFold(u.GetLogin(), login) })
 	}
 	users = slices.DeleteFunc(users, asked)
-	for i, t := range teams {
-		teams[i] = t[strings.LastIndexByte(t, '/')+1:]
-	}
-	teams = slices.DeleteFunc(teams, func(slug string) bool {
+	teams = slices.DeleteFunc(forge.TeamSlugs(teams), func(slug string) bool {
 		return slices.ContainsFunc(p.RequestedTeams, func(t *github.Team) bool { return t.GetSlug() == slug })
 	})
-	request := func(users, teams []string) error {
-		if len(users)+len(teams) == 0 {
-			return nil
-		}
-		return c.callWithRetry(ctx, "asking for reviews", func() (*github.Response, error) {
-			_, resp, err := c.api.PullRequests.RequestReviewers(ctx, c.repo.Owner, c.repo.Name, p.GetNumber(), github.ReviewersRequest{Reviewers: users, TeamReviewers: teams})
-			return resp, err
+	refused := func(err error) bool { return statusOf(err) == http.StatusUnprocessableEntity }
+	return forge.RequestReviews(users, teams, refused, func(users, teams []string) error {
+		_, err := repeat(ctx, c, "asking for reviews", func() (*github.PullRequest, *github.Response, error) {
+			return c.api.PullRequests.RequestReviewers(ctx, c.repo.Owner, c.repo.Name, p.GetNumber(), github.ReviewersRequest{Reviewers: users, TeamReviewers: teams})
 		})
-	}
-	if err = request(users, teams); err == nil || statusOf(err) != http.StatusUnprocessableEntity {
 		return err
-	}
-	// One person without the right to review fails the whole request: each by
-	// itself.
-	var all []error
-	for _, u := range users {
-		all = append(all, request([]string{u}, nil))
-	}
-	for _, t := range teams {
-		all = append(all, request(nil, []string{t}))
-	}
-	return errors.Join(all...)
+	})
 }
 
 func (c *Client) readCodeOwners(ctx context.Context, base string) (string, error) {
 	for _, file := range forge.CodeOwnerFiles[:3] {
-		var f *github.RepositoryContent
-		err := c.callWithRetry(ctx, "reading "+file, func() (resp *github.Response, err error) {
-			f, _, resp, err = c.api.Repositories.GetContents(ctx, c.repo.Owner, c.repo.Name, file, &github.RepositoryContentGetOptions{Ref: base})
-			return resp, err
+		f, err := repeat(ctx, c, "reading "+file, func() (*github.RepositoryContent, *github.Response, error) {
+			f, _, resp, err := c.api.Repositories.GetContents(ctx, c.repo.Owner, c.repo.Name, file, &github.RepositoryContentGetOptions{Ref: base})
+			return f, resp, err
 		})
 		switch {
 		case statusOf(err) == http.StatusNotFound:

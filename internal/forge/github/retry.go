@@ -28,6 +28,25 @@ func (c *Client) callOnce(ctx context.Context, doing string, call func() (*githu
 	return c.tryCall(ctx, doing, false, call)
 }
 
+// repeat is callWithRetry for a call that answers with something, and once is
+// callOnce.
+func repeat[T any](ctx context.Context, c *Client, doing string, call func() (T, *github.Response, error)) (got T, err error) {
+	err = c.callWithRetry(ctx, doing, keepAnswer(&got, call))
+	return got, err
+}
+
+func once[T any](ctx context.Context, c *Client, doing string, call func() (T, *github.Response, error)) (got T, err error) {
+	err = c.callOnce(ctx, doing, keepAnswer(&got, call))
+	return got, err
+}
+
+func keepAnswer[T any](got *T, call func() (T, *github.Response, error)) func() (*github.Response, error) {
+	return func() (resp *github.Response, err error) {
+		*got, resp, err = call()
+		return resp, err
+	}
+}
+
 func (c *Client) tryCall(ctx context.Context, doing string, repeat bool, call func() (*github.Response, error)) error {
 	policy := retry.Policy{
 		Next:  func(attempt int, err error) (time.Duration, bool) { return c.retryDelay(err, attempt, repeat) },
@@ -138,7 +157,7 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 	}
 	if wait, limited := rateLimitWait(err); limited {
 		return company.E(company.EForge, fmt.Sprintf("GitHub's rate limit is reached while %s", doing)).
-			Because(fmt.Sprintf("it asks to wait %s", wait.Round(time.Second))).Wrap(errors.Join(errLimited, &quietError{err}))
+			Because(fmt.Sprintf("it asks to wait %s", wait.Round(time.Second))).Wrap(errors.Join(errLimited, &forge.QuietError{Status: statusOf(err), Err: err}))
 	}
 	var e *github.ErrorResponse
 	if !errors.As(err, &e) || e.Response == nil {
@@ -148,7 +167,7 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 	switch status := e.Response.StatusCode; {
 	case status == http.StatusUnauthorized:
 		return company.E(company.EAuth, fmt.Sprintf("GitHub refused the token (401) while %s", doing)).Because(source + " is not valid, or has expired").
-			Fix("renew it (gh auth login, or export a new token), then: company resume").NeedsPerson().Wrap(&quietError{err})
+			Fix("renew it (gh auth login, or export a new token), then: company resume").NeedsPerson().Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
 	case status == http.StatusForbidden:
 		why := fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, said)
 		if need := missingPermission(e.Response.Header); need != "" {
@@ -158,24 +177,18 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 		if at := ssoURL(e.Response.Header); at != "" {
 			fix = "allow the token for the organisation at " + at + ", then: company resume"
 		}
-		return company.E(company.EAuth, fmt.Sprintf("GitHub refused the token (403) while %s", doing)).Because(why).Fix(fix).NeedsPerson().Wrap(&quietError{err})
+		return company.E(company.EAuth, fmt.Sprintf("GitHub refused the token (403) while %s", doing)).Because(why).Fix(fix).NeedsPerson().Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
 	case status == http.StatusNotFound && !strings.Contains(e.Response.Header.Get("Content-Type"), "json"):
-		return company.E(company.EForge, "something before GitHub answered 404 while "+doing).Because("GitHub says so in JSON, a proxy does not").Wrap(&quietError{err})
+		return company.E(company.EForge, "something before GitHub answered 404 while "+doing).Because("GitHub says so in JSON, a proxy does not").Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
 	case status == http.StatusNotFound || status == http.StatusGone:
 		return company.E(company.ENotFound, fmt.Sprintf("GitHub does not find it (%d) while %s", status, doing)).Because(fmt.Sprintf("%s does not exist, or %s may not see it", c.repo, source)).
-			Fix("see that the remote's URL is right and that the token may read it, then: company resume").NeedsPerson().Wrap(&quietError{err})
+			Fix("see that the remote's URL is right and that the token may read it, then: company resume").NeedsPerson().Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
 	case status == http.StatusUnprocessableEntity:
-		return company.E(company.EForge, fmt.Sprintf("GitHub refused the request (422) while %s", doing)).Because(forge.CleanText(errorDetail(e), 500)).Wrap(&quietError{err})
+		return company.E(company.EForge, fmt.Sprintf("GitHub refused the request (422) while %s", doing)).Because(forge.CleanText(errorDetail(e), 500)).Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
 	default:
-		return company.E(company.EForge, fmt.Sprintf("GitHub answered %d while %s", status, doing)).Because(said).Wrap(&quietError{err})
+		return company.E(company.EForge, fmt.Sprintf("GitHub answered %d while %s", status, doing)).Because(said).Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
 	}
 }
-
-// quietError keeps an error for errors.As without repeating its text.
-type quietError struct{ err error }
-
-func (q *quietError) Error() string { return "HTTP " + strconv.Itoa(statusOf(q.err)) }
-func (q *quietError) Unwrap() error { return q.err }
 
 func errorDetail(e *github.ErrorResponse) string {
 	out := []string{e.Message}

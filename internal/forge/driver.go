@@ -1,0 +1,140 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/retry"
+)
+
+// What the drivers of forges on the network do alike.
+
+// LookAgain repeats an attempt whose outcome is unclear, with a longer wait each
+// time; the attempt begins with a look at what an earlier one did.
+func LookAgain(ctx context.Context, tries int, unclear func(error) bool, attempt func() error) error {
+	return retry.Policy{Next: func(n int, err error) (time.Duration, bool) {
+		return time.Second << n, n+1 < tries && unclear(err)
+	}}.Do(ctx, func(int) error { return attempt() })
+}
+
+// openTries is how often a pull request is looked for and opened in one call.
+const openTries = 4
+
+// OpenOnce finds our pull request or opens it, and brings it up to date: the
+// forge refuses a second open one for a branch, so what an unclear answer left is
+// seen by looking again.
+func OpenOnce[P any](ctx context.Context, pr PR, repo Repo, unclear func(error) bool, findOrCreate func(PR) (P, error), update func(PR, P) (OpenedPR, error)) (OpenedPR, error) {
+	if pr.Owner == "" {
+		pr.Owner = repo.Owner
+	}
+	var p P
+	err := LookAgain(ctx, openTries, unclear, func() (err error) {
+		p, err = findOrCreate(pr)
+		return err
+	})
+	if err != nil {
+		return OpenedPR{}, err
+	}
+	return update(pr, p)
+}
+
+// HeadIn is the branch as the repository names it.
+func (p PR) HeadIn(repo Repo) (head string, fork bool) {
+	if strings.EqualFold(p.Owner, repo.Owner) {
+		return p.Branch, false
+	}
+	return p.Owner + ":" + p.Branch, true
+}
+
+// BranchTaken is the error of an open pull request of our branch that is not ours.
+func (p PR) BranchTaken(number int, url string) error {
+	return company.E(company.EConflict, fmt.Sprintf("pull request #%d of branch %s is not this office's", number, p.Branch)).
+		Because("its text does not carry the mark of office " + p.Office + " and " + string(p.Task)).
+		Fix("close it (" + url + "), then answer with approve to try again").NeedsPerson()
+}
+
+// CheckOurs refuses a pull request whose text does not carry our mark.
+func (r Ref) CheckOurs(body, url string) error {
+	if IsOurs(body, r.Office, r.Task) {
+		return nil
+	}
+	return company.E(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", r.Number)).Because("its text does not carry our mark").Fix("close it yourself: " + url).NeedsPerson()
+}
+
+// Gone is the error of a pull request that a forge does not have, while it shows
+// the repository: who says so, err is what it said.
+func (r Repo) Gone(number int, who string, err error) error {
+	return company.E(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, r)).Because(who + " shows the repository and not the pull request").
+		Fix("see the repository's pull requests").NeedsPerson().Wrap(errors.Join(ErrPRGone, err))
+}
+
+// Archived is the error of a repository that takes nothing any more.
+func (r Repo) Archived() error {
+	return company.E(company.EForge, fmt.Sprintf("%s is archived", r)).Because("nothing can be pushed to it").Fix("unarchive it, then: company resume").NeedsPerson()
+}
+
+// SameText compares bodies as forges keep them: with CRLF after an edit on the
+// page.
+func SameText(a, b string) bool {
+	plain := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+	return plain(a) == plain(b)
+}
+
+// MissingLabels are the wanted labels that none of a pull request's is.
+func (p PR) MissingLabels(has func(label string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(p.Labels), has)
+}
+
+// RequestReviews asks for reviews of people and of teams (given with their
+// organisation). Where one without the right to review fails the whole request
+// (refused), each is asked for alone.
+func RequestReviews(users, teams []string, refused func(error) bool, request func(users, teams []string) error) error {
+	if len(users)+len(teams) == 0 {
+		return nil
+	}
+	err := request(users, teams)
+	if !refused(err) {
+		return err
+	}
+	var all []error
+	for _, u := range users {
+		all = append(all, request([]string{u}, nil))
+	}
+	for _, t := range teams {
+		all = append(all, request(nil, []string{t}))
+	}
+	return errors.Join(all...)
+}
+
+// TeamSlugs are teams without their organisation.
+func TeamSlugs(teams []string) []string {
+	for i, t := range teams {
+		teams[i] = t[strings.LastIndexByte(t, '/')+1:]
+	}
+	return teams
+}
+
+// CommentOnce writes a comment of ours, once per key: said reports whether there
+// is one with the key, write writes one.
+func (r Ref) CommentOnce(ctx context.Context, key, text string, unclear func(error) bool, said func() (bool, error), write func(body string) error) error {
+	return LookAgain(ctx, 3, unclear, func() error {
+		if done, err := said(); done || err != nil {
+			return err
+		}
+		return write(r.NoteMarker(key) + "\n" + strings.TrimSpace(text))
+	})
+}
+
+// QuietError keeps an error for errors.As without repeating its text.
+type QuietError struct {
+	Status int // of HTTP
+	Err    error
+}
+
+func (q *QuietError) Error() string { return fmt.Sprint("HTTP ", q.Status) }
+func (q *QuietError) Unwrap() error { return q.Err }
