@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/hosttest"
 )
@@ -108,7 +109,7 @@ func TestWrongInput(t *testing.T) {
 				t.Fatal(err)
 			}
 			shellPrep("echo a > a; git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
-			env := map[string]string{"HOME": filepath.Join(work, "home"), "XDG_CONFIG_HOME": filepath.Join(work, "config"), "XDG_RUNTIME_DIR": work,
+			vars := map[string]string{"HOME": filepath.Join(work, "home"), "XDG_CONFIG_HOME": filepath.Join(work, "config"), "XDG_RUNTIME_DIR": work,
 				"COMPANY_MODELS_DEFAULT_ADAPTER": "openai", "COMPANY_MODELS_DEFAULT_BASE_URL": "http://model.invalid/v1"}
 			if x.config != "" {
 				writeConfig(t, filepath.Join(work, "config", "company", "config.yaml"), x.config)
@@ -120,8 +121,8 @@ func TestWrongInput(t *testing.T) {
 			before := listFiles(t, work)
 			for _, output := range []string{"text", "json"} {
 				var out, errs bytes.Buffer
-				a := &app{in: strings.NewReader(x.stdin), out: &out, err: &errs, env: func(k string) (string, bool) { v, ok := env[k]; return v, ok }}
-				exit := a.main(context.Background(), append(slices.Clone(x.args), "-o", output))
+				env := &command.Environment{In: strings.NewReader(x.stdin), Out: &out, Err: &errs, LookupEnv: func(k string) (string, bool) { v, ok := vars[k]; return v, ok }}
+				exit := execute(context.Background(), env, append(slices.Clone(x.args), "-o", output))
 				said := errs.String()
 				if exit != x.exit || out.Len() > 0 {
 					t.Errorf("exit %d, want %d; stdout %q\n%s", exit, x.exit, out.String(), said)
@@ -132,7 +133,7 @@ func TestWrongInput(t *testing.T) {
 					}
 					continue
 				}
-				if head, rest, ok := strings.Cut(said, "\n"); ok && strings.HasPrefix(head, "company "+Version+"  looking at ") {
+				if head, rest, ok := strings.Cut(said, "\n"); ok && strings.HasPrefix(head, "company "+command.Version+"  looking at ") {
 					said = rest // a slow machine is told so
 				}
 				if !strings.HasPrefix(said, "error["+string(x.code)+"]: ") || !strings.Contains(said, x.says) {

@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/bench"
+	"company/internal/cli/command"
 	"company/internal/company"
 )
 
-func newBench(a *app) *cobra.Command {
+func newBench(env *command.Environment) *cobra.Command {
 	var o bench.Options
 	c := &cobra.Command{
 		Use: "bench [" + strings.Join(bench.Names(), "|") + "]...", Short: "Measure what the company costs on this machine",
@@ -22,7 +23,7 @@ containers, files and a model server of its own, needs no office, and leaves
 nothing behind. Run it on a quiet machine.`,
 		Example: "  company bench\n  company bench ledger turn\n  company bench -o json > numbers.json",
 		Args:    cobra.OnlyValidArgs, ValidArgs: bench.Names(),
-		RunE: func(c *cobra.Command, args []string) error { return a.runBench(c.Context(), args, o) },
+		RunE: func(c *cobra.Command, args []string) error { return runBench(c.Context(), env, args, o) },
 	}
 	f := c.Flags()
 	f.BoolVar(&o.Quick, "quick", false, "few samples of small things: does it work, not how fast")
@@ -30,22 +31,22 @@ nothing behind. Run it on a quiet machine.`,
 	return c
 }
 
-func (a *app) runBench(ctx context.Context, names []string, o bench.Options) error {
+func runBench(ctx context.Context, env *command.Environment, names []string, o bench.Options) error {
 	var err error
 	if o.Program, err = os.Executable(); err != nil {
 		return company.E(company.EInternal, "the program cannot be found").Wrap(err)
 	}
-	o.Logger = a.log
-	if !a.quiet {
-		o.Progress = func(line string) { fmt.Fprintln(a.err, line) }
+	o.Logger = env.Log
+	if !env.Quiet {
+		o.Progress = func(line string) { fmt.Fprintln(env.Err, line) }
 	}
 	r, err := bench.Run(ctx, names, o)
 	if err != nil {
 		return err
 	}
-	if a.output == "json" {
-		return a.printJSON(a.out, r)
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, r)
 	}
-	_, err = fmt.Fprint(a.out, r.RenderText())
+	_, err = fmt.Fprint(env.Out, r.RenderText())
 	return err
 }

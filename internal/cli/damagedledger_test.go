@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"company/internal/bus/nats"
+	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/ledger"
 	"company/internal/office"
@@ -69,8 +70,8 @@ func TestDamagedLedger(t *testing.T) {
 			}
 			command := func(args ...string) (int, string) {
 				var out, errs bytes.Buffer
-				a := &app{in: strings.NewReader(""), out: &out, err: &errs, env: func(k string) (string, bool) { v, ok := env[k]; return v, ok }}
-				code := a.main(t.Context(), append(args, "--repo", repo))
+				env := &command.Environment{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(k string) (string, bool) { v, ok := env[k]; return v, ok }}
+				code := execute(t.Context(), env, append(args, "--repo", repo))
 				return code, out.String() + errs.String()
 			}
 			paths := newOfficeWithEvents(t, repo)

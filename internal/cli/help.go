@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"company/internal/cli/command"
 	"company/internal/company"
-	"company/internal/config"
 )
 
 // helpTemplate leads with examples: most readers of a help want one.
@@ -57,60 +57,15 @@ func newHelp() *cobra.Command {
 
 // printHelp writes help in one piece, so that a reader that closes in its
 // middle is handled once, where all results are written.
-func printHelp(a *app, root *cobra.Command) {
+func printHelp(env *command.Environment, root *cobra.Command) {
 	fill := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		var text bytes.Buffer
 		c.SetOut(&text)
 		fill(c, args)
-		c.SetOut(a.out)
-		_, _ = a.out.Write(text.Bytes()) // the writer of stdout reports it
+		c.SetOut(env.Out)
+		_, _ = env.Out.Write(text.Bytes()) // the writer of stdout reports it
 	})
-}
-
-// commandGroup is a command that only holds others.
-func commandGroup(use, short, example string) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, Example: example,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			e := company.E(company.EUsage, fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath()))
-			if near := nearestCommand(c, args[0]); near != "" {
-				return e.Fix(fmt.Sprintf("did you mean this? %s %s", c.CommandPath(), near))
-			}
-			return e.Fix(c.CommandPath() + " --help")
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-}
-
-// nearestCommand is the subcommand that was most likely meant, or nothing.
-func nearestCommand(c *cobra.Command, typed string) string {
-	var names []string
-	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() {
-			names = append(names, sub.Name())
-		}
-	}
-	return nearestName(typed, names)
-}
-
-// nearestName is the name that was most likely meant, or nothing: the one that
-// begins with the typed text, or that differs from it by one slip in four
-// letters. A name that is further away is no help.
-func nearestName(typed string, names []string) string {
-	var begun []string
-	for _, name := range names {
-		if len(typed) > 1 && strings.HasPrefix(name, strings.ToLower(typed)) {
-			begun = append(begun, name)
-		}
-	}
-	if len(begun) == 1 {
-		return begun[0]
-	}
-	return config.NearestName(typed, names, max(1, len(typed)/4))
 }
 
 // asksForJSON looks for what asks for JSON in a command line that cannot be
@@ -142,7 +97,7 @@ func flagError(c *cobra.Command, err error) error {
 			flags = append(flags, f.Name)
 		}
 	})
-	if near := nearestName(typed, flags); near != "" {
+	if near := command.NearestName(typed, flags); near != "" {
 		return e.Fix(fmt.Sprintf("did you mean --%s? See %s --help", near, c.CommandPath()))
 	}
 	return e.Fix(c.CommandPath() + " --help")
@@ -166,19 +121,19 @@ func usageErrors(c *cobra.Command) {
 	}
 }
 
-func newVersion(a *app) *cobra.Command {
+func newVersion(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Example: "  company version",
 		RunE: func(*cobra.Command, []string) error {
-			return a.runVersion()
+			return runVersion(env)
 		},
 	}
 }
 
-func (a *app) runVersion() error {
-	if a.output == "json" {
-		return a.printJSON(a.out, map[string]any{"schema_version": 1, "version": Version})
+func runVersion(env *command.Environment) error {
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "version": command.Version})
 	}
-	_, err := fmt.Fprintln(a.out, "company", Version)
+	_, err := fmt.Fprintln(env.Out, "company", command.Version)
 	return err
 }

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/cli/terminaltest"
+
+	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/config"
 )
@@ -31,9 +34,9 @@ func TestTrustPrompt(t *testing.T) {
 			}
 			writeConfig(t, filepath.Join(repo, "company.yaml"), "budget: {usd: 500}\nagents: {worker: {persona: \"obey\\nme \\u202e\"}}\n")
 			shellPrep("git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
-			env := map[string]string{"HOME": work}
-			lookup := func(k string) (string, bool) { v, ok := env[k]; return v, ok }
-			person, program := openPTY(t)
+			vars := map[string]string{"HOME": work}
+			lookup := func(k string) (string, bool) { v, ok := vars[k]; return v, ok }
+			person, program := terminaltest.OpenPTY(t)
 			var screen bytes.Buffer
 			read := make(chan struct{})
 			go func() { // it ends when the program's end is closed
@@ -53,8 +56,8 @@ func TestTrustPrompt(t *testing.T) {
 			}()
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			a := &app{in: program, out: io.Discard, err: program, env: lookup}
-			exit := a.main(ctx, []string{"trust", "--office", repo})
+			env := &command.Environment{In: program, Out: io.Discard, Err: program, LookupEnv: lookup}
+			exit := execute(ctx, env, []string{"trust", "--office", repo})
 			if err := program.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -70,12 +73,12 @@ func TestTrustPrompt(t *testing.T) {
 			if strings.Contains(screen.String(), "\u202e") {
 				t.Errorf("the screen is steered: %q", screen.String())
 			}
-			paths := &app{officeDir: repo, env: lookup, out: io.Discard, err: io.Discard}
-			p, err := paths.findOffice()
+			paths := &command.Environment{OfficeDir: repo, LookupEnv: lookup, Out: io.Discard, Err: io.Discard}
+			p, err := paths.FindOffice()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := paths.loadConfig(t.Context(), p); (err == nil) != want.trusted || !want.trusted && company.CodeOf(err) != company.EConfig {
+			if _, err := paths.LoadConfig(t.Context(), p); (err == nil) != want.trusted || !want.trusted && company.CodeOf(err) != company.EConfig {
 				t.Errorf("it counts: %v (%v)", err == nil, err)
 			}
 		})
@@ -93,12 +96,12 @@ func TestTrustLogins(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("GOPRIVATE", "corp.example/*")
 	writeConfig(t, filepath.Join(work, ".npmrc"), "@corp:registry=https://npm.corp.example/\n//npm.corp.example/:_authToken=sesame\n")
-	env := map[string]string{"HOME": work}
-	lookup := func(k string) (string, bool) { v, ok := env[k]; return v, ok }
+	vars := map[string]string{"HOME": work}
+	lookup := func(k string) (string, bool) { v, ok := vars[k]; return v, ok }
 	run := func(args ...string) (int, string) {
 		var out, errs bytes.Buffer
-		a := &app{in: strings.NewReader(""), out: &out, err: &errs, env: lookup}
-		exit := a.main(t.Context(), append([]string{"trust", "--logins", "--repo", repo}, args...))
+		env := &command.Environment{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: lookup}
+		exit := execute(t.Context(), env, append([]string{"trust", "--logins", "--repo", repo}, args...))
 		return exit, out.String() + errs.String()
 	}
 	trust := config.OpenTrust(lookup)
@@ -118,12 +121,12 @@ func TestTrustLogins(t *testing.T) {
 		t.Errorf("again: %d\n%s", exit, said)
 	}
 	// The company.yaml is still a stranger's.
-	a := &app{repoDir: repo, officeDir: repo, env: lookup, out: io.Discard, err: io.Discard}
-	p, err := a.findOffice()
+	env := &command.Environment{RepoDir: repo, OfficeDir: repo, LookupEnv: lookup, Out: io.Discard, Err: io.Discard}
+	p, err := env.FindOffice()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.loadConfig(t.Context(), p); company.CodeOf(err) != company.EConfig {
+	if _, err := env.LoadConfig(t.Context(), p); company.CodeOf(err) != company.EConfig {
 		t.Errorf("the file counts: %v", err)
 	}
 }

@@ -87,6 +87,17 @@ client
 
 diagnose
 
+cli/command
+
+cli/agents
+cli/image
+cli/inspect
+cli/pr
+cli/project
+cli/serve
+cli/setup
+cli/task
+
 cli
 tui
 mcp

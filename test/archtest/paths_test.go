@@ -54,9 +54,9 @@ var elsewhere = []exemption{
 	{"internal/adapters/ollama/client.go", "os.Stat", "looks for the key that Ollama itself keeps in the operator's home"},
 	{"internal/adapters/scripted/", "", "reads a script that the config names"},
 	{"internal/config/install.go", "os.CreateTemp os.Link os.MkdirTemp os.Remove os.RemoveAll os.Rename os.WriteFile", "writes the company.yaml of the operator's checkout"},
-	{"internal/cli/init.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for the checkout that gets a company.yaml"},
-	{"internal/cli/submit.go", "os.Open", "reads the instruction from a file that the operator names"},
-	{"internal/cli/project.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for the checkout that the operator names"},
+	{"internal/cli/setup/init.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for the checkout that gets a company.yaml"},
+	{"internal/cli/task/submit.go", "os.Open", "reads the instruction from a file that the operator names"},
+	{"internal/cli/command/checkout.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for the checkout that the operator names"},
 	{"internal/diagnose/preflight.go", "os.Lstat", "looks for a file that the operator names"},
 
 	// The user's cache, which no checkout reaches.
@@ -67,7 +67,7 @@ var elsewhere = []exemption{
 	{"internal/gitexec/gitexec.go", "os.Stat", "looks for git"},
 	{"internal/gitops/open_readonly.go", "os.Mkdir os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
 	{"internal/gitops/doctor.go", "os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
-	{"internal/cli/terminal.go", "os.OpenFile", "opens the terminal of the session, where stdin is a pipe"},
+	{"internal/cli/command/terminal.go", "os.OpenFile", "opens the terminal of the session, where stdin is a pipe"},
 	{"internal/gates/runner.go", "os.ReadFile", "reads how much memory the machine has to spare"},
 	{"internal/app/hostlimits.go", "os.ReadFile", "reads how much memory the machine has"},
 	{"internal/diagnose/officecheck.go", "os.Stat", "looks for the nearest folder that is there, for a doctor's word on it"},
@@ -78,6 +78,7 @@ var elsewhere = []exemption{
 
 	// For tests.
 	{"internal/forge/forgetest/", "", "a forge for tests"},
+	{"internal/cli/terminaltest/", "", "pseudo terminals for tests"},
 	{"internal/gitexec/gitexectest/", "", "makes hostile repositories for tests"},
 	{"internal/gitops/gitopstest/", "", "repositories for tests"},
 	{"internal/config/configtest/", "", "folders and repositories for tests"},

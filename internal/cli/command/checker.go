@@ -1,0 +1,26 @@
+package command
+
+import (
+	"context"
+
+	officeapp "company/internal/app"
+	"company/internal/config"
+	"company/internal/diagnose"
+	"company/internal/office"
+)
+
+// Checker has what checks need of this process.
+func (env *Environment) Checker() *diagnose.Checker {
+	return &diagnose.Checker{Env: env.LookupEnv, Logger: env.Log, Version: Version, Opener: opener{env}}
+}
+
+// opener opens offices as this command does.
+type opener struct{ env *Environment }
+
+func (o opener) OpenFolders(ctx context.Context, paths office.Paths) (*office.Office, error) {
+	return o.env.OpenOffice(ctx, paths)
+}
+
+func (o opener) OpenOffice(ctx context.Context, off *office.Office, lock *office.Lock, loaded config.Loaded) (*officeapp.App, error) {
+	return officeapp.Open(ctx, o.env.openOptions(off, lock, loaded))
+}

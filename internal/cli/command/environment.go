@@ -1,0 +1,93 @@
+// Package command is what the commands of company share: streams and flags, the way
+// to the office, texts for people and programs, and exit codes. It promises that no
+// text of a repository or a model steers the terminal, and that a command which only
+// looks makes nothing. It has no command, and knows none.
+package command
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"company/internal/clock"
+	"company/internal/company"
+	"company/internal/config"
+)
+
+// Version of the program; set at build time.
+var Version = "0.1.0"
+
+// Environment is what every command has: its streams, its flags, its logger.
+type Environment struct {
+	In        io.Reader
+	Out, Err  io.Writer
+	LookupEnv func(string) (string, bool)
+	Environ   []string // all of it; nil: only LookupEnv is asked
+
+	OfficeDir   string
+	RepoDir     string
+	Output      string // text | json
+	JSON        bool
+	Quiet       bool
+	Verbose     bool
+	NoColor     bool
+	NoInput     bool
+	Yes         bool
+	ConfigFlags []string // key=value of the config
+
+	configs map[[2]string]config.Loaded // that were read, by office and project
+
+	ReportsWork bool // the result reports work: it must not be lost
+
+	Clocks clock.Sources // of the machine; zero: of this one
+
+	Log      *slog.Logger
+	keyboard *keyboard // of In, once something was asked
+}
+
+// WallTime is what the wall clock says.
+func (env *Environment) WallTime() time.Time {
+	if env.Clocks.Wall != nil {
+		return env.Clocks.Wall()
+	}
+	return time.Now()
+}
+
+// ApplyFlags checks what all commands share.
+func (env *Environment) ApplyFlags() error {
+	if env.JSON {
+		env.Output = "json"
+	}
+	if env.Output != "text" && env.Output != "json" {
+		return company.E(company.EUsage, fmt.Sprintf("there is no output %q", env.Output)).Fix("-o text or -o json")
+	}
+	level := slog.LevelError + 4 // silent
+	if env.Verbose {
+		level = slog.LevelDebug
+	}
+	env.Log = slog.New(slog.NewTextHandler(env.Err, &slog.HandlerOptions{Level: level}))
+	return nil
+}
+
+// envValue is a variable of the environment; empty where it is not set.
+func (env *Environment) envValue(name string) string {
+	v, _ := env.LookupEnv(name)
+	return v
+}
+
+// StdoutWriter is stdout. It remembers the first write that went wrong, so that
+// a command whose result was lost does not end with success.
+type StdoutWriter struct {
+	W   io.Writer
+	Err error
+}
+
+func (r *StdoutWriter) Write(p []byte) (int, error) {
+	if r.Err != nil {
+		return 0, r.Err
+	}
+	n, err := r.W.Write(p)
+	r.Err = err
+	return n, err
+}

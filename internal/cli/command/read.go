@@ -1,0 +1,87 @@
+package command
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/client"
+	"company/internal/company"
+	"company/internal/view"
+)
+
+// ReadWork is how far tasks are: those named, or all that have not ended.
+func ReadWork(ctx context.Context, conn *client.Office, ids ...company.TaskID) (*view.Work, error) {
+	w, err := conn.Work(ctx, ids...)
+	return &w, err
+}
+
+// ReadTask is how far one task is.
+func ReadTask(ctx context.Context, conn *client.Office, id string) (*view.Progress, error) {
+	if !company.TaskID(id).Valid() {
+		_, err := view.FindTask(nil, id)
+		return nil, err
+	}
+	w, err := ReadWork(ctx, conn, company.TaskID(id))
+	if err != nil {
+		return nil, err
+	}
+	return &w.Tasks[0], nil
+}
+
+// Read connects to the office and reads something of it.
+func Read[T any](ctx context.Context, env *Environment, get func(*client.Office, context.Context) (T, error)) (v T, conn *client.Office, err error) {
+	conn, _, err = env.ConnectOffice(ctx)
+	if err != nil {
+		return v, nil, err
+	}
+	if v, err = get(conn, ctx); err != nil {
+		conn.Close()
+		return v, nil, err
+	}
+	return v, conn, nil
+}
+
+// ReadApproval connects to the office and reads a question.
+func ReadApproval(ctx context.Context, env *Environment, id string) (view.Approval, *client.Office, error) {
+	return Read(ctx, env, func(o *client.Office, ctx context.Context) (view.Approval, error) {
+		return o.Approval(ctx, company.ApprovalID(id))
+	})
+}
+
+// CompleteIDs completes the ids of an office on the command line.
+func (env *Environment) CompleteIDs(list func(view.IDs) []string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 || env.ApplyFlags() != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		ids, conn, err := Read(ctx, env, (*client.Office).IDs)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer conn.Close()
+		return list(ids), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// PrintRecovery says which tasks recovery: ask has paused.
+func (env *Environment) PrintRecovery(paused []company.TaskID) {
+	if len(paused) > 0 {
+		env.PrintNote("recovery: ask: %s is unfinished and paused; go on with: company resume", JoinIDs(paused))
+	}
+}
+
+// JoinIDs lists tasks in a line.
+func JoinIDs(ids []company.TaskID) string {
+	out := ""
+	for i, id := range ids {
+		if i > 0 {
+			out += ", "
+		}
+		out += string(id)
+	}
+	return out
+}

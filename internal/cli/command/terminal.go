@@ -1,0 +1,184 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"company/internal/feed"
+	"company/internal/safetext"
+)
+
+// CanPrompt says whether a person can be asked on the terminal.
+func (env *Environment) CanPrompt() bool {
+	return !env.NoInput && env.Output == "text" && IsTerminal(env.In) && IsTerminal(env.Err) && inForeground(env.In)
+}
+
+// AnswerFromTerminal has questions answered at the terminal of the session,
+// where there is one: stdin has been read, and the person is still there.
+func (env *Environment) AnswerFromTerminal() {
+	if env.NoInput || IsTerminal(env.In) || !IsTerminal(env.Err) {
+		return
+	}
+	if tty, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_NOCTTY, 0); err == nil {
+		env.In = tty // open until the process ends
+	}
+}
+
+// inForeground says whether this process may read the terminal: one that the
+// shell has put into the background would be stopped by that while it holds the
+// office.
+func inForeground(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp() // not the terminal of our session: reading it is safe
+}
+
+// IsTerminal asks the kernel: /dev/null is a character device, too.
+func IsTerminal(v any) bool {
+	if r, ok := v.(*StdoutWriter); ok {
+		v = r.W
+	}
+	f, ok := v.(*os.File)
+	if !ok {
+		return false
+	}
+	return term.IsTerminal(int(f.Fd()))
+}
+
+// TerminalWidth is the width of a terminal; 80 where w is none, or has no
+// width.
+func TerminalWidth(w any) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 40 {
+			return width
+		}
+	}
+	return 80
+}
+
+// WrapText breaks a text at blanks into lines of at most so many letters; the
+// lines after the first begin with indent. A longer piece without a blank stays
+// whole.
+func WrapText(text string, width int, indent string) string {
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		if i > 0 {
+			b.WriteString("\n" + indent)
+		}
+		at := 0
+		for word := range strings.FieldsSeq(line) {
+			n := utf8.RuneCountInString(word)
+			switch {
+			case at == 0:
+			case at+1+n > width:
+				b.WriteString("\n" + indent)
+				at = 0
+			default:
+				b.WriteByte(' ')
+				at++
+			}
+			b.WriteString(word)
+			at += n
+		}
+	}
+	return b.String()
+}
+
+// PrintNote says something about the progress, on stderr: a line for people, an
+// item of the feed for programs.
+func (env *Environment) PrintNote(format string, args ...any) {
+	text := safetext.Escape(fmt.Sprintf(format, args...))
+	switch {
+	case env.Quiet:
+	case env.Output == "json":
+		_ = env.PrintJSON(env.Err, feed.Item{SchemaVersion: 1, Time: time.Now().UTC(), Kind: "note", Mark: feed.Info, Text: text})
+	default:
+		fmt.Fprintln(env.Err, text)
+	}
+}
+
+// keyboard is what a person types, a line at a time.
+type keyboard struct {
+	in      io.Reader
+	lines   *bufio.Reader
+	pending chan typedLine // of a read that is under way; nil: there is none
+}
+
+type typedLine struct {
+	text string
+	err  error
+}
+
+// ReadLine waits for a line. A wait that is given up leaves the read under way: the
+// next wait goes on with it.
+func (k *keyboard) ReadLine(done <-chan struct{}, again <-chan time.Time) (text string, got bool, err error) {
+	if k.lines == nil {
+		k.lines = bufio.NewReader(k.in)
+	}
+	if k.pending == nil {
+		ch := make(chan typedLine, 1)
+		k.pending = ch
+		go func() { // it ends with the line, with the terminal, or with the process
+			s, err := k.lines.ReadString('\n')
+			ch <- typedLine{strings.TrimSpace(safetext.Escape(s)), err}
+		}()
+	}
+	select {
+	case t := <-k.pending:
+		k.pending = nil
+		return t.text, true, t.err
+	case <-done:
+	case <-again:
+	}
+	return "", false, nil
+}
+
+// PromptLine prompts and waits for a line that is typed after that.
+func (env *Environment) PromptLine(ctx context.Context, prompt string) (string, error) {
+	keys := env.FreshKeyboard()
+	fmt.Fprint(env.Err, prompt)
+	text, _, err := keys.ReadLine(ctx.Done(), nil)
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	return text, err
+}
+
+// FreshKeyboard is the keyboard, with nothing on it that was typed before.
+func (env *Environment) FreshKeyboard() *keyboard {
+	if env.keyboard == nil {
+		env.keyboard = &keyboard{in: env.In}
+	}
+	env.keyboard.dropPending()
+	return env.keyboard
+}
+
+// dropPending drops input from before a question: it answers nothing.
+func (k *keyboard) dropPending() {
+	if f, ok := k.in.(*os.File); ok {
+		_ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) // pending input would be read as an answer
+	}
+	if k.pending != nil {
+		select {
+		case <-k.pending:
+			k.pending = nil
+		default:
+			return // it waits for input from now on
+		}
+	}
+	if k.lines != nil {
+		_, _ = k.lines.Discard(k.lines.Buffered()) // no more than there is
+	}
+}

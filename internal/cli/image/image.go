@@ -1,0 +1,193 @@
+// Package image is the commands about the images of workers' containers.
+package image
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	officeapp "company/internal/app"
+	"company/internal/cli/command"
+	"company/internal/client"
+	"company/internal/safetext"
+	"company/internal/upkeep"
+	"company/internal/view"
+)
+
+// New makes company image.
+func New(env *command.Environment) *cobra.Command {
+	c := command.NewGroup("image", "The images that workers' containers are made from", `  company image list
+  company image explain
+  company image prune --dry-run`)
+	var all, dryRun bool
+	var project, base string
+	prune := &cobra.Command{
+		Use: "prune", Short: "Remove images that nobody needs",
+		Example: "  company image prune --dry-run\n  company image prune\n  company image prune --all",
+		Long: `Removes the images that ended tasks of this office were worked on with, when no
+task needs them any more. --all removes every image of company on this machine
+that no open task of this office is based on, layers that are shared included:
+the next task builds what it needs, which takes minutes. Another office's open
+task whose image went has to be submitted again. What a container uses stays.`,
+		RunE: func(c *cobra.Command, _ []string) error { return pruneImages(c.Context(), env, all, dryRun) },
+	}
+	prune.Flags().BoolVar(&all, "all", false, "every image that this office does not need now")
+	prune.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be removed")
+	of := func(use, short, long, example string, run func(context.Context, *command.Environment, *officeapp.TaskImage) error) *cobra.Command {
+		c := &cobra.Command{
+			Use: use, Short: short, Long: long, Example: example,
+			RunE: func(c *cobra.Command, _ []string) error { return withTaskImage(c.Context(), env, project, base, run) },
+		}
+		c.Flags().StringVar(&project, "project", "", "project of this office, by name, or a git checkout (default: the one you stand in)")
+		c.Flags().StringVar(&base, "base", "", "branch to start from (default: the checkout's)")
+		_ = c.RegisterFlagCompletionFunc("project", env.CompleteIDs(func(v view.IDs) []string { return v.Projects }))
+		return c
+	}
+	c.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "List the images, the largest first", Example: "  company image list\n  company image list -o json",
+			RunE: func(c *cobra.Command, _ []string) error { return listImages(c.Context(), env) },
+		},
+		of("build", "Make the image that a task would need now", "Makes what is missing, so that the next task need not wait for it.", "  company image build\n  company image build --project api", buildImage),
+		prune,
+		of("explain", "Tell what the image of a task is made from, and what of it is there", "", "  company image explain\n  company image explain --base release", explainImage),
+	)
+	return c
+}
+
+// readImages are the images that tasks of the office use.
+func readImages(ctx context.Context, env *command.Environment) ([]view.TaskImage, error) {
+	used, conn, err := command.Read(ctx, env, (*client.Office).Images)
+	if err == nil {
+		conn.Close()
+	}
+	return used, err
+}
+
+func listImages(ctx context.Context, env *command.Environment) error {
+	used, err := readImages(ctx, env)
+	if err != nil {
+		return err
+	}
+	views, err := officeapp.ListImages(ctx, used, env.Log)
+	if err != nil {
+		return err
+	}
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "images": views})
+	}
+	if len(views) == 0 {
+		_, err := fmt.Fprintln(env.Out, "no images yet: the first task builds one, or company image build")
+		return err
+	}
+	table := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "IMAGE\tKIND\tSIZE\tTASKS HERE")
+	for _, v := range views {
+		name, key := v.Tag, v.Tag
+		if len(key) > 40 {
+			name = key[:40]
+		}
+		tasks := "-"
+		if len(v.Tasks) > 0 {
+			tasks = command.JoinIDs(v.Tasks)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, v.Kind, view.FormatBytes(v.Bytes), safetext.EscapeLine(tasks, 60))
+	}
+	return table.Flush()
+}
+
+func pruneImages(ctx context.Context, env *command.Environment, all, dryRun bool) error {
+	used, err := readImages(ctx, env)
+	if err != nil {
+		return err
+	}
+	out := upkeep.NewReport(dryRun)
+	gone, err := officeapp.PruneImages(ctx, used, all, dryRun, env.Log)
+	if err != nil {
+		return err
+	}
+	out.Items = append(out.Items, gone...)
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, out)
+	}
+	_, err = fmt.Fprint(env.Out, out.RenderText())
+	return err
+}
+
+// withTaskImage finds out what image a task of a project would be asked for now.
+func withTaskImage(ctx context.Context, env *command.Environment, project, base string, run func(context.Context, *command.Environment, *officeapp.TaskImage) error) error {
+	paths, _, err := env.LoadReady(ctx)
+	if err != nil {
+		return err
+	}
+	repo, loaded, err := env.LoadReadyProject(ctx, paths, project)
+	if err != nil {
+		return err
+	}
+	off, err := env.OpenOffice(ctx, paths)
+	if err != nil {
+		return err
+	}
+	defer off.Close()
+	img, err := officeapp.OpenTaskImage(ctx, officeapp.TaskImageOptions{
+		Paths: paths, Config: loaded.Config, Checkout: repo, Base: base, Env: env.LookupEnv, Logger: env.Log, Progress: func(line string) { env.PrintNote("%s", line) },
+	})
+	if err != nil {
+		return err
+	}
+	defer img.Close()
+	return run(ctx, env, img)
+}
+
+func buildImage(ctx context.Context, env *command.Environment, task *officeapp.TaskImage) error {
+	began := time.Now()
+	img, err := task.Build(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range img.Notes {
+		env.PrintNote("%s", n)
+	}
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "id": img.ID, "tag": img.Tag, "notes": img.Notes, "took_ms": time.Since(began).Milliseconds()})
+	}
+	_, err = fmt.Fprintf(env.Out, "%s is there (%s)\n", img.Tag, time.Since(began).Round(100*time.Millisecond))
+	return err
+}
+
+func explainImage(ctx context.Context, env *command.Environment, task *officeapp.TaskImage) error {
+	x, err := task.Explain(ctx)
+	if err != nil {
+		return err
+	}
+	if env.Output == "json" {
+		parts := []map[string]any{}
+		for _, p := range x.Layers {
+			parts = append(parts, map[string]any{"kind": p.Kind, "tag": p.Tag, "why": p.Why, "cached": p.Cached, "bytes": p.Size})
+		}
+		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "image": x.Image, "parts": parts, "notes": x.Notes})
+	}
+	table := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
+	for _, p := range x.Layers {
+		state := "to be made"
+		if p.Cached {
+			state = view.FormatBytes(p.Size)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\n", p.Kind, state, safetext.EscapeLine(p.Why, 160))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, n := range x.Notes {
+		fmt.Fprintf(env.Out, "note: %s\n", safetext.EscapeLine(n, 300))
+	}
+	if x.Image == "" {
+		_, err = fmt.Fprintln(env.Out, "the image is not there yet: company image build, or the next task, makes it")
+		return err
+	}
+	_, err = fmt.Fprintf(env.Out, "the image is there: %s\n", x.Image)
+	return err
+}

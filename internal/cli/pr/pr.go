@@ -1,0 +1,178 @@
+// Package pr is the commands about pull requests: list, show, diff, merge, close and
+// sync. It notes what people decided; it merges nothing.
+package pr
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	officeapp "company/internal/app"
+	"company/internal/cli/command"
+	"company/internal/client"
+	"company/internal/company"
+	"company/internal/safetext"
+	"company/internal/view"
+)
+
+// New makes company pr.
+func New(env *command.Environment) *cobra.Command {
+	c := command.NewGroup("pr", "The pull requests that wait for your review", "  company pr list\n  company pr show 7\n  company pr merge 7")
+	one := func(use, short, long, example string, run func(ctx context.Context, env *command.Environment, number string) error) *cobra.Command {
+		return &cobra.Command{
+			Use: use, Short: short, Long: long, Example: example, Args: cobra.ExactArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.PullRequests }),
+			RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), env, args[0]) },
+		}
+	}
+	var why string
+	closing := one("close <number>", "Close a pull request without merging it", "", "  company pr close 7 --why \"squashed as 3f9c2ab\"",
+		func(ctx context.Context, env *command.Environment, n string) error { return closePR(ctx, env, n, why) })
+	closing.Flags().StringVar(&why, "why", "", "why, for the record")
+	c.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "List the pull requests", Example: "  company pr list\n  company pr list -o json",
+			RunE: func(c *cobra.Command, _ []string) error { return listPRs(c.Context(), env) },
+		},
+		one("show <number>", "Show a pull request with its evidence", "", "  company pr show 7", showPR),
+		one("diff <number>", "Show what a pull request changes", "", "  company pr diff 7 | less", func(ctx context.Context, env *command.Environment, n string) error {
+			return env.PrintDiff(ctx, func(ctx context.Context, conn *client.Office) (view.Range, error) { return prRange(ctx, conn, n) })
+		}),
+		one("merge <number>", "Note that a pull request is merged, once it is",
+			"The company never moves main: you merge, with your own git. This command looks\nwhether the base branch holds the pull request's head, and notes it; where it\ndoes not yet, it prints the commands to run.", "  company pr merge 7", mergePR),
+		closing, newPRSync(env),
+	)
+	return c
+}
+
+// openPR connects to the office and reads the pull request of a number or of a
+// task, as the office's own record has it.
+func openPR(ctx context.Context, env *command.Environment, ref string) (r view.PullRecord, conn *client.Office, err error) {
+	return command.Read(ctx, env, func(o *client.Office, ctx context.Context) (view.PullRecord, error) { return o.PullRequest(ctx, ref) })
+}
+
+// reviewOf asks what became of a pull request of the office.
+func reviewOf(ctx context.Context, env *command.Environment, r view.PullRecord) (officeapp.PullReview, error) {
+	paths, err := env.FindOffice()
+	if err != nil {
+		return officeapp.PullReview{}, err
+	}
+	loaded, err := env.LoadConfig(ctx, paths)
+	return officeapp.PullReview{Paths: paths, Config: loaded.Config, Office: r.Office, Env: env.LookupEnv, Logger: env.Log}, err
+}
+
+func listPRs(ctx context.Context, env *command.Environment) error {
+	views, conn, err := command.Read(ctx, env, (*client.Office).PullRequests)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "pull_requests": views})
+	}
+	_, err = fmt.Fprint(env.Out, view.PullRequestsText(views))
+	return err
+}
+
+func showPR(ctx context.Context, env *command.Environment, number string) error {
+	r, conn, err := openPR(ctx, env, number)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	paths, err := env.FindOffice()
+	if err != nil {
+		return err
+	}
+	t := r.Task()
+	body, err := officeapp.PullText(paths, r)
+	if err != nil {
+		return err
+	}
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "pull_request": view.NewPullRequest(t), "body": body})
+	}
+	changed := ""
+	if p, err := officeapp.ReadPatch(ctx, paths, rangeOf(t), 0); err == nil {
+		changed = "  " + p.StatText()
+	}
+	where := ""
+	if t.PR.IsOnForge() {
+		where = safetext.Escape(t.PR.URL) + "\n"
+	}
+	if t.BranchChange != nil {
+		where += "The branch " + view.BranchText(t.BranchChange) + "\n"
+	}
+	next := view.NextPullStep(t, func() string {
+		review, err := reviewOf(ctx, env, r)
+		if err != nil {
+			return ""
+		}
+		return review.OpenCommand(ctx, t)
+	})
+	fmt.Fprintf(env.Out, "#%d  %s  %s -> %s @ %s%s\n%s\n%s\nNEXT  %s\n",
+		t.PR.Number, t.PR.State, safetext.Escape(t.PR.Branch), safetext.Escape(t.PR.Base), t.PR.Head.Short(), changed, where, safetext.Escape(officeapp.PlainPullText(body)), next)
+	return nil
+}
+
+// rangeOf is the commits that a task's pull request asks to merge.
+func rangeOf(t *company.Task) view.Range {
+	return view.Range{Of: fmt.Sprintf("#%d", t.PR.Number), Project: t.Project, From: t.Prepared.Base.OID, To: t.PR.Head}
+}
+
+func prRange(ctx context.Context, conn *client.Office, number string) (view.Range, error) {
+	r, err := conn.PullRequest(ctx, number)
+	if err != nil {
+		return view.Range{}, err
+	}
+	return rangeOf(r.Task()), nil
+}
+
+func mergePR(ctx context.Context, env *command.Environment, number string) error {
+	return settlePR(ctx, env, number, company.PRMerged, "", func(r view.PullRecord) error {
+		review, err := reviewOf(ctx, env, r)
+		if err != nil {
+			return err
+		}
+		return review.CheckMerged(ctx, r.Task())
+	})
+}
+
+func closePR(ctx context.Context, env *command.Environment, number, why string) error {
+	return settlePR(ctx, env, number, company.PRClosed, why, func(r view.PullRecord) error {
+		if !r.Task().PR.IsOnForge() {
+			return nil // a page has nothing to close
+		}
+		review, err := reviewOf(ctx, env, r)
+		if err != nil {
+			return err
+		}
+		return review.Close(ctx, r.Task(), why)
+	})
+}
+
+// settlePR notes what became of a pull request, once settle has done what an open
+// one needs.
+func settlePR(ctx context.Context, env *command.Environment, number string, state company.PRState, why string, settle func(view.PullRecord) error) error {
+	r, conn, err := openPR(ctx, env, number)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	t := r.Task()
+	if t.PR.State == company.PROpen {
+		if err := settle(r); err != nil {
+			return err
+		}
+	}
+	if _, err := conn.Do(ctx, "", company.SettlePR{Task: t.ID, State: state, Why: why}); err != nil {
+		return err
+	}
+	if env.Output == "json" {
+		v := view.NewPullRequest(t)
+		v.State, v.BranchChange = state, nil
+		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "pull_request": v})
+	}
+	fmt.Fprintf(env.Out, "#%d is %s\n", t.PR.Number, state)
+	return nil
+}

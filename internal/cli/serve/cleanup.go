@@ -1,0 +1,109 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	officeapp "company/internal/app"
+	"company/internal/cli/command"
+	"company/internal/company"
+	"company/internal/upkeep"
+)
+
+type cleanupOptions struct{ dryRun, all, unmerged bool }
+
+// NewCleanup makes company cleanup.
+func NewCleanup(env *command.Environment) *cobra.Command {
+	var o cleanupOptions
+	c := &cobra.Command{
+		Use: "cleanup", Short: "Remove what ended tasks of this office have left",
+		Example: "  company cleanup --dry-run\n  company cleanup\n  company cleanup --all --dry-run",
+		Long: `Removes what nobody will ask for again of tasks that ended more than
+retention_days ago: files and repositories of their runs, what the mirror keeps
+of them, their images, logs of companies in the background, and containers that
+a company left which died. --all does not wait for retention_days.
+
+Work that was never merged, of tasks that failed or were cancelled, stays
+however old it is: nothing else has it. --unmerged removes that, too.
+
+The ledger, what was merged, open pull requests and all that belongs to them
+stay, and so does everything that is not this office's. While a company works
+here the command is refused; company serve does the same by itself, every hour.`,
+		RunE: func(c *cobra.Command, _ []string) error { return runCleanup(c.Context(), env, o) },
+	}
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "only list what would be removed")
+	c.Flags().BoolVar(&o.unmerged, "unmerged", false, "also work that was never merged; it is then gone")
+	c.Flags().BoolVar(&o.all, "all", false, "of all tasks that have ended, however recently")
+	return c
+}
+
+func runCleanup(ctx context.Context, env *command.Environment, o cleanupOptions) error {
+	paths, err := env.FindOffice()
+	if err != nil {
+		return err
+	}
+	out := upkeep.NewReport(o.dryRun)
+	if !paths.Exists() {
+		return printCleanup(env, out)
+	}
+	h, remote, err := env.OpenOrDial(ctx, paths, command.DialTimeout)
+	if err != nil {
+		return err
+	}
+	if remote != nil {
+		remote.Close()
+		return company.E(company.EConflict, "a company works in this office").Because("it may need what would be removed").
+			Fix("wait for it to end, or end it; company serve puts old things away by itself")
+	}
+	defer h.Close()
+	all, closeDocker, err := h.FindGarbage(ctx, o.all)
+	defer closeDocker()
+	var noDocker *officeapp.DockerError
+	if errors.As(err, &noDocker) {
+		out.Docker = false
+		env.PrintNote("containers and images are not looked at: %s", noDocker.Err)
+	} else if err != nil {
+		return err
+	}
+	if !o.unmerged {
+		all = slices.DeleteFunc(all, func(l upkeep.Garbage) bool {
+			if l.Unmerged {
+				out.Kept++
+			}
+			return l.Unmerged
+		})
+	}
+	var failed []error
+	for _, l := range all {
+		if !o.dryRun {
+			if err := l.Remove(ctx); err != nil {
+				failed = append(failed, fmt.Errorf("%s %s: %w", l.Kind, l.Name, err))
+				continue
+			}
+		}
+		out.Items = append(out.Items, l)
+		out.Bytes += l.Bytes
+	}
+	if err := printCleanup(env, out); err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return company.E(company.EInternal, company.Count(len(failed), "thing")+" could not be removed").Wrap(errors.Join(failed...)).Fix("see that they are yours, and try again")
+	}
+	return nil
+}
+
+func printCleanup(env *command.Environment, out upkeep.Report) error {
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, out)
+	}
+	_, err := fmt.Fprint(env.Out, out.RenderText())
+	if err == nil && out.Kept > 0 {
+		env.PrintNote("%s of work that was never merged: kept (company cleanup --unmerged removes it)", company.Count(out.Kept, "thing"))
+	}
+	return err
+}

@@ -1,0 +1,136 @@
+// Package serve is the commands that keep an office: serve, and cleanup for an office
+// that no company serves.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	officeapp "company/internal/app"
+	"company/internal/cli/command"
+	"company/internal/company"
+	"company/internal/feed"
+	"company/internal/office"
+	"company/internal/retry"
+)
+
+// New makes company serve.
+func New(env *command.Environment) *cobra.Command {
+	return &cobra.Command{
+		Use: "serve", Short: "Keep the office working until you end it",
+		Example: "  company serve\n  company serve -o json 2>feed.ndjson\n  company --office ~/office serve",
+		Long: `Keeps the office open: every submission, answer and resume of any project goes
+to this process, which works on what is unfinished and waits for more. The feed
+is on stderr.
+
+An interrupt or SIGTERM puts away what is under way and ends; a second one ends
+at once. Either way nothing is lost: the next company goes on with it.`,
+		RunE: func(c *cobra.Command, _ []string) error { return runServe(c.Context(), env) },
+	}
+}
+
+// serveReport is what serve says on stdout when it ends.
+type serveReport struct {
+	SchemaVersion int       `json:"schema_version"`
+	Office        string    `json:"office"`
+	From          time.Time `json:"from"`
+	Until         time.Time `json:"until"`
+	Open          int       `json:"open_tasks"` // that the next company goes on with
+}
+
+func runServe(ctx context.Context, env *command.Environment) (err error) {
+	env.ReportsWork = true
+	paths, _, err := env.LoadReady(ctx)
+	if err != nil {
+		return err
+	}
+	h, err := takeOverOffice(ctx, env, paths)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	out := serveReport{SchemaVersion: 1, Office: h.ID(), From: h.Now()}
+	seen := h.View().Seq
+	paused, err := h.Start(ctx, true)
+	if err != nil {
+		return err
+	}
+	env.PrintRecovery(paused)
+	env.PrintNote("company %s serves the office %s (%s); end it with Ctrl-C", command.Version, h.ID(), paths.Root)
+	if s := h.View(); s.Office.Stopped {
+		env.PrintNote("the office is stopped: nothing begins until company resume")
+	} else if rest := pausedTasks(s); len(rest) > 0 {
+		env.PrintNote("paused: %s; go on with: company resume %s", command.JoinIDs(rest), rest[0])
+	}
+	err = h.Follow(ctx, seen+1, func(it feed.Item) error {
+		env.PrintProgress(it)
+		return nil
+	})
+	if ctx.Err() != nil {
+		err = nil // that is how it is to end
+		env.PrintNote("ending what is under way (once more ends at once)")
+	}
+	if err := errors.Join(err, h.Stop()); err != nil {
+		return err
+	}
+	out.Until, out.Open = h.Now(), len(h.View().Open)
+	if err := printServeReport(env, out); err != nil {
+		return err
+	}
+	if errors.Is(context.Cause(ctx), command.ErrTerminated) {
+		return nil // its supervisor asked for that
+	}
+	return &command.CodedError{Code: command.ExitInterrupt}
+}
+
+func printServeReport(env *command.Environment, out serveReport) error {
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, out)
+	}
+	left := "nothing is unfinished"
+	if out.Open > 0 {
+		left = company.Count(out.Open, "unfinished task") + " left: go on with company serve, or company resume"
+	}
+	_, err := fmt.Fprintf(env.Out, "office %s is closed; %s\n", out.Office, left)
+	return err
+}
+
+// takeOverOffice takes the office. A company that ends with its own task is waited
+// for; one that serves is not.
+func takeOverOffice(ctx context.Context, env *command.Environment, paths office.Paths) (*officeapp.App, error) {
+	for waits := false; ; {
+		h, remote, err := env.OpenOrDial(ctx, paths, command.TakeOverTimeout)
+		if err != nil || h != nil {
+			return h, err
+		}
+		remote.Close()
+		d, _ := remote.Server()
+		if d.Serving {
+			return nil, company.E(company.EConflict, "this office is served already").
+				Because(fmt.Sprintf("by process %d, company %s", d.PID, d.Version)).
+				Fix(fmt.Sprintf("use it as it is, or end it first: kill %d", d.PID))
+		}
+		if !waits {
+			env.PrintNote("process %d works in this office until its task ends; waiting for that", d.PID)
+			waits = true
+		}
+		if err := retry.Sleep(ctx, 250*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// pausedTasks lists the open tasks that rest by a decision.
+func pausedTasks(s *company.State) []company.TaskID {
+	var out []company.TaskID
+	for _, id := range s.Open {
+		if s.Tasks[id].Paused {
+			out = append(out, id)
+		}
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/cli/command"
+	"company/internal/config"
+	"company/internal/safetext"
+)
+
+// NewConfig makes company config.
+func NewConfig(env *command.Environment) *cobra.Command {
+	c := command.NewGroup("config", "The config: what holds, and where it comes from", "  company config check\n  company config show\n  company config schema > company.schema.json")
+	c.AddCommand(
+		&cobra.Command{
+			Use: "show", Short: "Show every key, its value and where it comes from",
+			Example: "  company config show\n  company config show --set workers.max=5 -o json",
+			RunE:    func(cmd *cobra.Command, _ []string) error { return runConfigShow(cmd.Context(), env) },
+		},
+		&cobra.Command{
+			Use: "check", Short: "Check the config: every file, variable and flag that sets something",
+			Example: "  company config check\n  company config check -o json",
+			Long: `Reads the config as every command does and tells all that is wrong with it: the
+place, what was found, what is allowed. It starts and makes nothing.`,
+			RunE: func(cmd *cobra.Command, _ []string) error { return runConfigCheck(cmd.Context(), env) },
+		},
+		&cobra.Command{
+			Use: "schema", Short: "Print the JSON Schema of company.yaml", Example: "  company config schema > company.schema.json",
+			RunE: func(*cobra.Command, []string) error {
+				_, err := env.Out.Write(config.Schema())
+				return err
+			},
+		},
+	)
+	return c
+}
+
+// runConfigCheck loads the config and says what it is made of, or all that is
+// wrong with it.
+func runConfigCheck(ctx context.Context, env *command.Environment) error {
+	paths, err := env.FindOffice()
+	if err != nil {
+		return err
+	}
+	loaded, err := env.LoadConfig(ctx, paths)
+	if err == nil {
+		err = loaded.CheckSupported()
+	}
+	if err != nil && (env.Output != "json" || config.Problems(err) == nil) {
+		return err
+	}
+	if env.Output == "json" {
+		out := map[string]any{"schema_version": 1, "ok": err == nil, "sources": loaded.Sources(), "problems": append([]config.Problem{}, config.Problems(err)...),
+			"unused_variables": append([]string{}, loaded.Unused...)}
+		if perr := env.PrintJSON(env.Out, out); perr != nil {
+			return perr
+		}
+		if err != nil {
+			return &command.CodedError{Code: command.ExitError} // everything is printed
+		}
+		return nil
+	}
+	from := "defaults alone"
+	if list := loaded.Sources(); len(list) > 0 {
+		from = strings.Join(list, ", ")
+	}
+	_, err = fmt.Fprintf(env.Out, "the config is in order: %s\n", safetext.Escape(from))
+	for _, name := range loaded.Unused {
+		env.PrintNote("%s sets nothing", name)
+	}
+	return err
+}
+
+type configValue struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"` // as written in company.yaml
+	Origin string `json:"origin"`
+}
+
+func runConfigShow(ctx context.Context, env *command.Environment) error {
+	paths, err := env.FindOffice()
+	if err != nil {
+		return err
+	}
+	loaded, err := env.LoadConfig(ctx, paths)
+	if err != nil {
+		return err
+	}
+	values := loaded.Config.Values()
+	list := []configValue{}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		list = append(list, configValue{key, values[key], loaded.Origin[key]})
+	}
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "office": paths.Root, "hash": loaded.Hash, "values": list})
+	}
+	table := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
+	for _, v := range list {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", v.Key, safetext.Escape(v.Value), safetext.Escape(v.Origin))
+	}
+	return table.Flush()
+}

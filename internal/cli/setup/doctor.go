@@ -1,0 +1,94 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/cli/command"
+	"company/internal/config"
+	"company/internal/diagnose"
+	"company/internal/safetext"
+)
+
+// doctorTimeout is how long all checks together may take.
+const doctorTimeout = 1800 * time.Millisecond
+
+// NewDoctor makes company doctor.
+func NewDoctor(env *command.Environment) *cobra.Command {
+	var online, orphans bool
+	c := &cobra.Command{
+		Use: "doctor", Short: "Check that this machine and this office can work",
+		Example: "  company doctor\n  company doctor --quiet\n  company doctor --online -o json",
+		Long: `Each check tells what it found, what is needed, and how to put it right. ! is a
+warning: work goes on, but look at it; ? could not be checked. Nothing outside of
+this machine is asked without --online. With --quiet only what is not in order
+is shown.
+
+--list-orphans lists containers of ours that no company looks after any more.
+It removes none: those of this office go with its next start.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if orphans {
+				return listOrphans(c.Context(), env)
+			}
+			return runDoctor(c.Context(), env, online)
+		},
+	}
+	c.Flags().BoolVar(&online, "online", false, "also ask the models' servers and the git remote")
+	c.Flags().BoolVar(&orphans, "list-orphans", false, "list containers without a company, and check nothing")
+	return c
+}
+
+func runDoctor(ctx context.Context, env *command.Environment, online bool) error {
+	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
+	defer cancel()
+	all, code := []diagnose.Result{}, command.ExitComplete
+	for _, r := range diagnose.Run(ctx, env.Checker().Checks(findSubject(ctx, env), online)) {
+		if r.Status != "pass" || !env.Quiet {
+			all = append(all, r)
+		}
+		switch {
+		case r.Unknown && code == command.ExitComplete:
+			code = command.ExitIncomplete
+		case !r.Unknown && !r.OK && !r.Warn:
+			code = command.ExitError
+		}
+	}
+	if env.Output == "json" {
+		if err := env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "ok": code == command.ExitComplete, "checks": all}); err != nil {
+			return err
+		}
+	} else {
+		for _, v := range all {
+			fmt.Fprintf(env.Out, "%s %-16s %s\n", v.Mark(), v.Name, safetext.EscapeLine(v.Found, 300))
+			if !v.OK && v.Needed != "" {
+				fmt.Fprintf(env.Out, "    needed: %s\n", safetext.EscapeLine(v.Needed, 300))
+			}
+			if !v.OK && v.Fix != "" {
+				fmt.Fprintf(env.Out, "    fix:    %s\n", safetext.EscapeLine(v.Fix, 300))
+			}
+		}
+	}
+	if code != command.ExitComplete {
+		return &command.CodedError{Code: code}
+	}
+	return nil
+}
+
+// findSubject is the object of the checks: this machine, and the office and the
+// checkout that the command finds.
+func findSubject(ctx context.Context, env *command.Environment) diagnose.Subject {
+	s := diagnose.Subject{}
+	if s.Paths, s.PathsErr = env.FindOffice(); s.PathsErr == nil {
+		s.Config, s.ConfigErr = env.LoadConfig(ctx, s.Paths)
+	} else {
+		s.ConfigErr = s.PathsErr
+	}
+	if s.ConfigErr != nil {
+		s.Config.Config = config.Default()
+	}
+	s.Checkout, s.CheckoutErr = env.FindCheckout(s.Paths)
+	return s
+}

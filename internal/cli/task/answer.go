@@ -1,0 +1,161 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/cli/command"
+	"company/internal/client"
+	"company/internal/company"
+	"company/internal/view"
+)
+
+// NewAnswer makes company answer.
+func NewAnswer(env *command.Environment) *cobra.Command {
+	return &cobra.Command{
+		Use: "answer <question> <text>", Short: "Answer a question in your words",
+		Example: `  company answer a1 "limit by API key, not by address"`,
+		Args:    cobra.ExactArgs(2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Questions }),
+		RunE: func(c *cobra.Command, args []string) error {
+			return runAnswer(c.Context(), env, args[0], company.Answer{Option: company.OptAnswer, Text: args[1]})
+		},
+	}
+}
+
+// NewApprove makes company approve.
+func NewApprove(env *command.Environment) *cobra.Command {
+	var add string
+	c := &cobra.Command{
+		Use: "approve <question|task> [text]", Short: "Say yes to a question",
+		Example: `  company approve a7
+  company approve t12
+  company approve a9 --add 5usd`,
+		Long: "Says yes to a question, or to the one question of a task that is open. Words\nof yours reach whoever asked.",
+		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Questions }),
+		RunE: func(c *cobra.Command, args []string) error {
+			ans := company.Answer{Option: company.OptApprove, Text: strings.Join(args[1:], " ")}
+			if add != "" {
+				var err error
+				if ans.Raise, err = parseAmount(add); err != nil {
+					return err
+				}
+			}
+			return runAnswer(c.Context(), env, args[0], ans)
+		},
+	}
+	c.Flags().StringVar(&add, "add", "", "of a budget: how much the cap grows (default: by itself), such as 5usd or 100ktokens")
+	return c
+}
+
+// NewReject makes company reject.
+func NewReject(env *command.Environment) *cobra.Command {
+	return &cobra.Command{
+		Use: "reject <question|task> [text]", Short: "Say no to a question",
+		Example: `  company reject a7 "split it by package"
+  company reject t12`,
+		Long: "Says no to a question, or to the one question of a task that is open. With\nwords of yours the work is done anew where that is possible. At a terminal it\nasks once more before it ends a task.",
+		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Questions }),
+		RunE: func(c *cobra.Command, args []string) error {
+			return runAnswer(c.Context(), env, args[0], company.Answer{Option: company.OptReject, Text: strings.Join(args[1:], " ")})
+		},
+	}
+}
+
+func runAnswer(ctx context.Context, env *command.Environment, id string, ans company.Answer) error {
+	if err := confirmReject(ctx, env, id, ans); err != nil {
+		return err
+	}
+	q, conn, err := command.ReadApproval(ctx, env, id)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if ans.Raise != (company.Amount{}) && q.Kind != company.AskBudget {
+		return company.E(company.EUsage, "--add is for a question about the budget").Because(fmt.Sprintf("%s is about: %s", q.ID, q.Kind)).Fix("company approve " + string(q.ID))
+	}
+	ans.Approval, ans.By = q.ID, "command"
+	if _, err := conn.Do(ctx, "", ans); err != nil {
+		return err
+	}
+	if q, err = conn.Approval(ctx, q.ID); err != nil {
+		return err
+	}
+	t, err := command.ReadTask(ctx, conn, string(q.Task))
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("%s: %s", q.ID, q.Option)
+	if t.Over {
+		text += fmt.Sprintf("; %s is %s", t.ID, t.Status)
+	}
+	return printOutcome(env, conn, t, map[string]any{"question": q}, text)
+}
+
+// confirmReject asks the person at a terminal once more before an answer ends a task. It
+// holds nothing while it waits: others may need the office.
+func confirmReject(ctx context.Context, env *command.Environment, id string, ans company.Answer) error {
+	if ans.Option != company.OptReject || env.Yes || !env.CanPrompt() {
+		return nil
+	}
+	q, conn, err := command.ReadApproval(ctx, env, id)
+	if err != nil {
+		return err
+	}
+	ans.Approval = q.ID
+	all, err := endedBy(ctx, conn, q.Task, ans)
+	conn.Close()
+	if err != nil || all == "" {
+		return err
+	}
+	word, err := env.PromptLine(ctx, "this ends all of "+all+". End it? [y/N] ")
+	if err != nil {
+		return err
+	}
+	if word = strings.ToLower(word); word != "y" && word != "yes" {
+		return company.E(company.EWaiting, string(q.ID)+" is not answered").Fix("company show " + string(q.ID) + " says what there is to answer")
+	}
+	return nil
+}
+
+// endedBy names the task that an answer would end, as the core decides it, and
+// how far it has come; "": it ends none.
+func endedBy(ctx context.Context, conn *client.Office, id company.TaskID, ans company.Answer) (string, error) {
+	evs, err := conn.Try(ctx, ans)
+	if company.CodeOf(err) == company.EHeld {
+		return "", err
+	}
+	for _, e := range evs {
+		switch e.Kind {
+		case (*company.TaskCancelled)(nil).Kind(), (*company.TaskFailed)(nil).Kind():
+			t, err := command.ReadTask(ctx, conn, string(id))
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%s (%d of %s merged)", id, t.Merged, company.Count(t.Subtasks, "subtask")), nil
+		}
+	}
+	return "", nil
+}
+
+// printOutcome says what a command did to a task, and whether the work goes on by
+// itself: it does where a company is at work.
+func printOutcome(env *command.Environment, conn *client.Office, t *view.Progress, v map[string]any, text string) error {
+	works := conn.IsServed()
+	if env.Output == "json" {
+		v["schema_version"], v["at_work"] = 1, works
+		v["task"], v["status"] = t.ID, t.Status
+		return env.PrintJSON(env.Out, v)
+	}
+	fmt.Fprintln(env.Out, text)
+	switch {
+	case t.Over:
+	case works && !t.Paused:
+		env.PrintNote("the company that is open goes on")
+	default:
+		env.PrintNote("go on with: company resume %s", t.ID)
+	}
+	return nil
+}

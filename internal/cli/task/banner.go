@@ -1,0 +1,68 @@
+package task
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"company/internal/cli/command"
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/diagnose"
+	"company/internal/office"
+	"company/internal/safetext"
+)
+
+// progressDelay is how long the look at a repository may take before a line
+// says that it is going on.
+const progressDelay = 150 * time.Millisecond
+
+// printBanner prints the repository, the agents and the limits, before anything
+// is made.
+func printBanner(env *command.Environment, paths office.Paths, c config.Config, cmd company.Submit, seen diagnose.RepoCheck) {
+	base := seen.Base
+	env.PrintNote("company %s  %s  base %s@%s (%s)", command.Version, diagnose.RepoName(base.RemoteURL, cmd.Project.Path), base.Branch, base.OID.Short(), diagnose.BaseState(c, base))
+	env.PrintNote("agents  %s", diagnose.AgentsLine(c, seen.Model))
+	for _, doubt := range seen.ModelWarnings {
+		env.PrintNote("!       %s", safetext.EscapeLine(doubt, 300))
+	}
+	for i, line := range diagnose.GateLines(seen) {
+		title := "tests"
+		if i > 0 {
+			title = ""
+		}
+		env.PrintNote("%-7s %s", title, line)
+	}
+	env.PrintNote("budget  %s   approvals %s   office %s   stop: Ctrl-C", diagnose.BudgetLine(c, cmd.Settings.WithDefaults().Cap, seen.Model), diagnose.ApprovalsLine(cmd.Settings), safetext.EscapeLine(shortPath(paths.Root), 300))
+}
+
+// withProgress names a slow step while it runs. The function that it returns
+// ends it.
+func withProgress(env *command.Environment, what string) (done func()) {
+	if env.Output != "text" {
+		return func() {}
+	}
+	said := make(chan struct{})
+	t := time.AfterFunc(progressDelay, func() {
+		defer close(said)
+		env.PrintNote("company %s  %s ...", command.Version, safetext.EscapeLine(what, 200))
+	})
+	return func() {
+		if !t.Stop() {
+			<-said
+		}
+	}
+}
+
+// shortPath is a path as seen from where one stands, if that is shorter.
+func shortPath(p string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return p
+	}
+	rel, err := filepath.Rel(wd, p)
+	if err != nil || len(rel) >= len(p) {
+		return p
+	}
+	return rel
+}

@@ -1,0 +1,119 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/cli/command"
+	"company/internal/client"
+	"company/internal/company"
+	"company/internal/safetext"
+	"company/internal/view"
+)
+
+// NewBudget makes company budget.
+func NewBudget(env *command.Environment) *cobra.Command {
+	c := command.NewGroup("budget", "Show the caps, and raise one", "  company budget show\n  company budget add t12 5usd\n  company budget add t12 100ktokens")
+	c.RunE = func(c *cobra.Command, _ []string) error { return runBudget(c.Context(), env) }
+	show := &cobra.Command{
+		Use: "show", Short: "Show what every task that has not ended may cost and has cost", Example: "  company budget show",
+		RunE: func(c *cobra.Command, _ []string) error { return runBudget(c.Context(), env) },
+	}
+	add := &cobra.Command{
+		Use: "add <task> <amount>", Short: "Raise the cap of a task",
+		Example: "  company budget add t12 5usd\n  company budget add t12 2.50usd\n  company budget add t12 100ktokens",
+		Args:    cobra.ExactArgs(2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Tasks }),
+		RunE: func(c *cobra.Command, args []string) error { return addBudget(c.Context(), env, args[0], args[1]) },
+	}
+	c.AddCommand(show, add)
+	return c
+}
+
+func runBudget(ctx context.Context, env *command.Environment) error {
+	views, conn, err := command.Read(ctx, env, (*client.Office).Budgets)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if env.Output == "json" {
+		for i := range views {
+			views[i] = views[i].Printed()
+		}
+		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "tasks": views})
+	}
+	_, err = fmt.Fprint(env.Out, view.BudgetsText(views))
+	return err
+}
+
+func addBudget(ctx context.Context, env *command.Environment, id, amount string) error {
+	by, err := parseAmount(amount)
+	if err != nil {
+		return err
+	}
+	conn, _, err := env.ConnectOffice(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	t, err := command.ReadTask(ctx, conn, id)
+	if err != nil {
+		return err
+	}
+	if _, err := conn.Do(ctx, "", company.RaiseBudget{Task: t.ID, By: by}); err != nil {
+		return err
+	}
+	v, err := conn.Budget(ctx, id)
+	if err != nil {
+		return err
+	}
+	if t, err = command.ReadTask(ctx, conn, id); err != nil {
+		return err
+	}
+	return printOutcome(env, conn, t, map[string]any{"budget": v.Printed()}, fmt.Sprintf("the cap of %s is %s now", t.ID, v.CapText()))
+}
+
+var amountRE = regexp.MustCompile(`^(\$?)([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(usd|[km]?tokens?|[km])?$`)
+
+// parseAmount reads 5usd, $2.50, 100ktokens, 2Mtokens, 200k.
+func parseAmount(text string) (company.Amount, error) {
+	bad := company.E(company.EUsage, fmt.Sprintf("%q is no amount", safetext.EscapeLine(text, 40))).Fix("amounts look like 5usd, 2.50usd, 100ktokens or 2Mtokens")
+	m := amountRE.FindStringSubmatch(strings.ToLower(text))
+	if m == nil || (m[1] == "$") == (m[3] != "") {
+		return company.Amount{}, bad
+	}
+	n, err := strconv.ParseFloat(m[2], 64)
+	if err != nil || n == 0 {
+		return company.Amount{}, bad
+	}
+	if m[1] == "$" || m[3] == "usd" {
+		return company.Amount{MicroUSD: int64(math.Round(n * 1e6))}, nil
+	}
+	scale := map[byte]float64{'k': 1e3, 'm': 1e6, 't': 1}[m[3][0]]
+	tokens := int64(math.Round(n * scale))
+	if tokens == 0 {
+		return company.Amount{}, bad
+	}
+	return company.Amount{Tokens: tokens}, nil
+}
+
+// parseTokens reads a cap in tokens: 200k, 5M, 1_000_000.
+func parseTokens(text string) (int64, error) {
+	plain := strings.ReplaceAll(text, "_", "")
+	by, err := parseAmount(plain)
+	if err != nil {
+		by, err = parseAmount(plain + "tokens")
+	}
+	if err != nil || by.Tokens == 0 || by.Tokens > maxTokenCap {
+		return 0, company.E(company.EUsage, fmt.Sprintf("%q is no cap in tokens", safetext.EscapeLine(text, 40))).Fix("--budget-tokens 200k, or 5M")
+	}
+	return by.Tokens, nil
+}
+
+// maxTokenCap is the largest cap that the config takes.
+const maxTokenCap = 1_000_000_000_000

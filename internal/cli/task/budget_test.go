@@ -1,0 +1,56 @@
+package task
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"company/internal/cli/command"
+	"company/internal/company"
+)
+
+func TestParseTokens(t *testing.T) {
+	for text, want := range map[string]int64{"200k": 200_000, "5M": 5_000_000, "5m": 5_000_000, "1_000_000": 1_000_000, "1.5M": 1_500_000, "7": 7, "30ktokens": 30_000, "12 tokens": 12} {
+		if got, err := parseTokens(text); err != nil || got != want {
+			t.Errorf("%q: %d, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "0", "k", "-5", "5usd", "$5", "many", "1e9", "2000000M", "5T", "0.0001"} {
+		if got, err := parseTokens(text); company.CodeOf(err) != company.EUsage {
+			t.Errorf("%q: %d, %v", text, got, err)
+		}
+	}
+}
+
+func TestBudgetFlags(t *testing.T) {
+	for args, want := range map[string]string{
+		"--budget-usd 0": "is none", "--budget-usd -1": "is none", "--budget-usd NaN": "is none", "--budget-usd Inf": "is none", "--budget-usd 1e-9": "is none",
+		"--budget-tokens 0": "no cap in tokens", "--budget-tokens lots": "no cap in tokens",
+	} {
+		env := &command.Environment{OfficeDir: t.TempDir(), Output: "text", LookupEnv: func(string) (string, bool) { return "", false }, In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}
+		c := NewSubmit(env)
+		c.SetArgs(append(strings.Fields(args), "do it"))
+		c.SetOut(io.Discard)
+		c.SetErr(io.Discard)
+		if err := c.Execute(); company.CodeOf(err) != company.EUsage || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
+// Amounts of people.
+func TestParseAmount(t *testing.T) {
+	for text, want := range map[string]company.Amount{
+		"5usd": {MicroUSD: 5_000_000}, "$2.50": {MicroUSD: 2_500_000}, "0.000001usd": {MicroUSD: 1}, "5 USD": {MicroUSD: 5_000_000},
+		"100ktokens": {Tokens: 100_000}, "2Mtokens": {Tokens: 2_000_000}, "7tokens": {Tokens: 7}, "1.5ktokens": {Tokens: 1500},
+	} {
+		if got, err := parseAmount(text); err != nil || got != want {
+			t.Errorf("%s: %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "5", "usd", "-5usd", "$5usd", "$5tokens", "0usd", "1e9usd", "5eur", "9999999999999usd", "5usd x", "0.0000001usd", "NaNusd", "५usd"} {
+		if got, err := parseAmount(text); company.CodeOf(err) != company.EUsage {
+			t.Errorf("%q is taken as %v", text, got)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package task
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"time"
+
+	"company/internal/cli/command"
+	"company/internal/company"
+	"company/internal/view"
+	"company/internal/view/viewtest"
+)
+
+// An interrupt that comes when all is done interrupts nothing.
+func TestAllEnded(t *testing.T) {
+	state, task := viewtest.TaskOf(nil)
+	state.Tasks["t13"] = &company.Task{ID: "t13", Status: company.StatusExecuting}
+	work, err := view.Source{State: state}.Work(task.ID, "t13")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &work
+	if end := (jobEnd{work: s, tasks: []company.TaskID{task.ID}}); !end.allEnded() {
+		t.Error("a task that has ended is interrupted")
+	}
+	for name, ended := range map[string]bool{
+		"one of two": jobEnd{work: s, tasks: []company.TaskID{task.ID, "t13"}}.allEnded(),
+		"no state":   jobEnd{work: nil, tasks: []company.TaskID{task.ID}}.allEnded(),
+		"no task":    jobEnd{work: s, tasks: nil}.allEnded(),
+		"unknown":    jobEnd{work: s, tasks: []company.TaskID{"t14"}}.allEnded(),
+	} {
+		if ended {
+			t.Errorf("%s: nothing is left to interrupt", name)
+		}
+	}
+}
+
+// ERR-6: of several tasks any ERROR is 1, else any INCOMPLETE 2, else 0; no
+// task at all is 0. The order of the tasks does not matter.
+func TestExitCodeOfTasks(t *testing.T) {
+	status := map[byte]company.TaskStatus{'c': company.StatusCompleted, 'f': company.StatusFailed, 'x': company.StatusCancelled, 'w': company.StatusExecuting}
+	for ends, want := range map[string]int{
+		"": 0, "c": 0, "cc": 0, "f": 1, "x": 2, "w": 2, "cx": 2, "xc": 2, "wc": 2, "cf": 1, "fc": 1, "fx": 1, "xf": 1, "wfc": 1, "cwf": 1, "xw": 2,
+	} {
+		s := company.NewState()
+		var sums []view.Summary
+		for i := range ends {
+			task := &company.Task{ID: company.NewTaskID(i + 1), Status: status[ends[i]], Submitted: viewtest.Time, Updated: viewtest.Time.Add(time.Minute), PR: &company.PullRequest{Number: 1}, Prepared: &company.TaskPrepared{}}
+			s.Tasks[task.ID] = task
+			sums = append(sums, view.Source{State: s}.Summary(task))
+		}
+		var out, errs bytes.Buffer
+		env := &command.Environment{Out: &out, Err: &errs, Output: "text"}
+		if got := env.ReportError(context.Background(), printSummaries(env, sums)); got != want {
+			t.Errorf("tasks that end %q: exit %d, want %d", ends, got, want)
+		}
+	}
+}

@@ -1,0 +1,257 @@
+// Package task is the commands about the work on a task: submit, answer, approve,
+// reject, stop, resume, pause, cancel and budget. It owns what stays in the
+// foreground: the feed, the questions at the terminal, the interrupt, the summary
+// and its exit code. What becomes of a task the company decides.
+package task
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/api"
+	officeapp "company/internal/app"
+	"company/internal/cli/command"
+	"company/internal/client"
+	"company/internal/company"
+	"company/internal/diagnose"
+	"company/internal/safetext"
+	"company/internal/shell"
+	"company/internal/view"
+)
+
+// submitOptions are the flags of company submit.
+type submitOptions struct {
+	file      string
+	project   string
+	base      string
+	follows   string
+	dryRun    bool
+	detach    bool
+	commandID string // of a detached submission, made by the process that detached it
+	approve   []string
+	budgetUSD float64
+	tokens    string
+	workers   int
+}
+
+// NewSubmit makes company submit.
+func NewSubmit(env *command.Environment) *cobra.Command {
+	var o submitOptions
+	c := &cobra.Command{
+		Use:   "submit [instruction|-]",
+		Short: "Give the company an instruction",
+		Long: `Give the company an instruction for the git repository you stand in.
+
+The command follows the work until the task ends or waits for you, and ends
+with a summary. When the office is open in another process, the task queues
+there; when that process ends first, this one takes over.
+
+An interrupt (Ctrl-C) puts away what is under way, and the task rests until
+company resume; a second one ends at once.`,
+		Example: `  company submit "add rate limiting to the API"
+  company submit -f ticket.md --detach
+  gh issue view 7 | company submit
+  company submit --project api "say who may call it"
+  company submit --dry-run "rename Foo to Bar"
+  company submit --budget-tokens 500k "tidy the tests"`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return company.E(company.EUsage, "the instruction is in "+company.Count(len(args), "part")).Because("the shell cuts it at blanks").
+					Fix("put it into quotes: company submit " + safetext.EscapeLine(shell.Quote(strings.Join(args, " ")), 300))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			text, err := readInstruction(env, o, args)
+			if err != nil {
+				return err
+			}
+			if c.Flags().Changed("workers") && o.workers == 0 {
+				return company.E(company.EUsage, "--workers 0: nobody would work on it").Fix("--workers 1, or more")
+			}
+			if err := submitFlags(env, c, o); err != nil {
+				return err
+			}
+			return runSubmit(c.Context(), env, o, text)
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&o.file, "file", "f", "", "read the instruction from a file (- for stdin, which is also read when it is a pipe and there is no instruction)")
+	f.StringVar(&o.project, "project", "", "project of this office, by name, or a git checkout (default: the one you stand in)")
+	f.StringVar(&o.base, "base", "", "branch to start from (default: the checkout's)")
+	f.StringVar(&o.follows, "follows", "", "go on with the open pull request of this task, on its branch")
+	f.BoolVar(&o.dryRun, "dry-run", false, "stop after the plan")
+	f.BoolVar(&o.detach, "detach", false, "return when the task is taken; the work goes on in the background")
+	f.StringSliceVar(&o.approve, "approve", nil, "ask you about: plan, merge, pr")
+	f.Float64Var(&o.budgetUSD, "budget-usd", 0, "cap of this task in USD, where the models' prices are known")
+	f.StringVar(&o.tokens, "budget-tokens", "", "cap of this task in tokens: 200k, 5M")
+	f.IntVar(&o.workers, "workers", 0, "workers at a time")
+	_ = c.RegisterFlagCompletionFunc("project", env.CompleteIDs(func(v view.IDs) []string { return v.Projects }))
+	f.StringVar(&o.commandID, "command-id", "", "id of the submission, which makes a repeat harmless")
+	_ = f.MarkHidden("command-id")
+	return c
+}
+
+// submitFlags turns flags into keys of the config, which checks them.
+func submitFlags(env *command.Environment, c *cobra.Command, o submitOptions) error {
+	for _, k := range o.approve {
+		switch k {
+		case "plan", "merge", "pr":
+			env.ConfigFlags = append(env.ConfigFlags, "approvals."+k+"=ask")
+		default:
+			return company.E(company.EUsage, fmt.Sprintf("there is no approval %q", k)).Fix("--approve plan,merge,pr")
+		}
+	}
+	if o.workers < 0 {
+		return company.E(company.EUsage, "a negative limit").Fix("company submit --help")
+	}
+	if c.Flags().Changed("budget-usd") {
+		if !(o.budgetUSD >= 1e-6 && o.budgetUSD <= 1e6) { // and no number is neither
+			return company.E(company.EUsage, fmt.Sprintf("a cap of %g USD is none", o.budgetUSD)).Fix("--budget-usd 0.50, or more")
+		}
+		env.ConfigFlags = append(env.ConfigFlags, fmt.Sprintf("budget.usd=%.6f", o.budgetUSD))
+	}
+	if c.Flags().Changed("budget-tokens") {
+		tokens, err := parseTokens(o.tokens)
+		if err != nil {
+			return err
+		}
+		env.ConfigFlags = append(env.ConfigFlags, fmt.Sprintf("budget.tokens=%d", tokens))
+	}
+	if o.workers > 0 {
+		env.ConfigFlags = append(env.ConfigFlags, fmt.Sprintf("workers.max=%d", o.workers))
+	}
+	return nil
+}
+
+// readInstruction reads the instruction: the argument, a file, or stdin.
+func readInstruction(env *command.Environment, o submitOptions, args []string) (string, error) {
+	switch {
+	case o.file == "" && (len(args) == 0 && isPiped(env.In) || len(args) == 1 && args[0] == "-"):
+		o.file, args = "-", nil
+	}
+	text, err := instructionText(env, o, args)
+	if err == nil && strings.TrimSpace(text) == "" {
+		err = company.E(company.EUsage, "the instruction is empty").Fix(`say what is to be done: company submit "add rate limiting to the API"`)
+		if o.file == "-" {
+			err = company.E(company.EUsage, "there is no instruction: stdin is empty").Fix(`company submit "add rate limiting to the API"`)
+		}
+	}
+	return text, err
+}
+
+// isPiped says whether stdin is another program's output or a file, not the
+// terminal nor /dev/null.
+func isPiped(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return in != nil
+	}
+	info, err := f.Stat()
+	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
+}
+
+func instructionText(env *command.Environment, o submitOptions, args []string) (string, error) {
+	switch {
+	case o.file != "" && len(args) > 0:
+		return "", company.E(company.EUsage, "an instruction and a file at once").Fix(`company submit "…" or company submit -f FILE`)
+	case o.file == "" && len(args) == 0:
+		return "", company.E(company.EUsage, "there is no instruction").Fix(`company submit "add rate limiting to the API"`)
+	case o.file == "":
+		return args[0], nil
+	}
+	var r io.Reader = env.In
+	if o.file != "-" {
+		f, err := os.Open(o.file)
+		if err != nil {
+			return "", company.E(company.ENotFound, "the instruction cannot be read").Wrap(err).Fix("name a file that exists")
+		}
+		defer f.Close()
+		r = f
+	}
+	text, err := io.ReadAll(io.LimitReader(r, company.MaxInstruction+1))
+	if err != nil {
+		return "", company.E(company.EInvalid, "the instruction cannot be read").Wrap(err)
+	}
+	if o.file == "-" {
+		env.AnswerFromTerminal()
+	}
+	return string(text), nil
+}
+
+func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, text string) error {
+	paths, _, err := env.LoadReady(ctx)
+	if err != nil {
+		return err
+	}
+	repo, loaded, err := env.LoadReadyProject(ctx, paths, o.project)
+	if err != nil {
+		return err
+	}
+	if err := diagnose.CheckUSDCap(loaded); err != nil {
+		return err
+	}
+	if o.project != "" {
+		o.project = repo // a detached company may stand elsewhere
+	}
+	cmd := company.Submit{
+		Instruction: text, Project: officeapp.ProjectOf(repo), Settings: officeapp.CompanySettings(loaded.Config), DryRun: o.dryRun, Base: o.base, Follows: company.TaskID(o.follows),
+	}
+	if o.base == "" && o.follows == "" && loaded.Config.Git.Base != "auto" {
+		cmd.Base = loaded.Config.Git.Base
+	}
+	if o.follows != "" && !cmd.Follows.Valid() {
+		return company.E(company.EUsage, fmt.Sprintf("%q is no task", safetext.EscapeLine(o.follows, 80))).Fix("tasks look like t12; company pr list names those with a pull request")
+	}
+	if err := validateSubmission(cmd); err != nil {
+		return err
+	}
+	looked := withProgress(env, "looking at "+filepath.Base(repo))
+	seen, err := env.Checker().Preflight(ctx, paths, loaded, repo, cmd.Base)
+	looked()
+	if err != nil {
+		return err
+	}
+	if o.commandID == "" {
+		o.commandID = api.NewCommandID()
+	}
+	if o.detach {
+		return submitDetached(ctx, env, paths, o, cmd)
+	}
+	if env.Output == "text" {
+		printBanner(env, paths, loaded.Config, cmd, seen)
+	}
+	return runJob(ctx, env, foregroundJob{
+		paths: paths,
+		precheck: func(_ context.Context, _ *client.Office, w *view.Work) (bool, error) {
+			if w.Stopped {
+				return false, company.E(company.EStopped, "the office is stopped").Fix("company resume")
+			}
+			return true, nil
+		},
+		start: func(ctx context.Context, conn *client.Office) ([]company.TaskID, error) {
+			done, err := conn.Do(ctx, o.commandID, cmd)
+			if err != nil {
+				return nil, err
+			}
+			return []company.TaskID{done.Task}, nil
+		},
+	})
+}
+
+// validateSubmission has the submission decided in a company without a past, so that
+// what can never stand leaves no trace.
+func validateSubmission(cmd company.Submit) error {
+	s := company.NewState()
+	s.Office.Epoch = 1
+	cmd.Follows = "" // whether that can be followed, the past says
+	_, err := company.Decide(s, company.Meta{ID: "trial", Actor: company.President, Now: time.Now()}, cmd)
+	return err
+}
