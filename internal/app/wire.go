@@ -19,7 +19,10 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	runner := h.wireSandboxes(ctx, cfg, out)
+	runner, err := h.wireSandboxes(ctx, cfg, out)
+	if err != nil {
+		return nil, err
+	}
 	handlers, err := h.wireRoles(cfg, out, runner)
 	if err != nil {
 		return nil, err
@@ -32,9 +35,6 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	}
 	for kind, handle := range handlers.others {
 		h.orch.Register(kind, handle)
-	}
-	if err := company.CheckParts(handlers.parts...); err != nil {
-		return nil, err
 	}
 	// Containers of an earlier process are removed before anything starts; we
 	// hold the lock, so no other process has containers with this office's

@@ -22,7 +22,6 @@ type effectHandlers struct {
 	pool    *dispatch.Pool
 	finders map[company.EffectKind]company.OutcomeFinder // their outcome is recorded for them
 	others  map[company.EffectKind]company.EffectHandler // these record it themselves
-	parts   []any                                        // to be checked before any of them works
 }
 
 // wireRoles makes those who do the effects: intake, manager, workers, reviewer,
@@ -72,7 +71,10 @@ func (h *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	judge := &gates.Handler{Decider: h.orch, Runner: runner, Mirrors: o.git, Watcher: h, RedGreen: cfg.Gates.RedGreen != "off"}
+	judge, err := gates.NewHandler(gates.Handler{Decider: h.orch, Runner: runner, Mirrors: o.git, Watcher: h, RedGreen: cfg.Gates.RedGreen != "off"})
+	if err != nil {
+		return effectHandlers{}, err
+	}
 	return effectHandlers{
 		pool: pool,
 		finders: map[company.EffectKind]company.OutcomeFinder{
@@ -90,6 +92,5 @@ func (h *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 			company.EffectReview:  reviewers.Do,
 			company.EffectResolve: merge.Resolve,
 		},
-		parts: []any{h.sandboxes, runner, judge},
 	}, nil
 }

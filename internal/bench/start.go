@@ -66,7 +66,7 @@ func benchStart(ctx context.Context, w *benchEnv) ([]Line, error) {
 
 // benchWarm measures what a run waits for when a container is ready for it.
 func benchWarm(ctx context.Context, w *benchEnv) (Line, error) {
-	shop := &sandbox.Factory{Runtime: w.rt, Office: w.office, Logger: slog.New(slog.DiscardHandler)}
+	shop := &sandbox.Factory{Config: sandbox.Config{Runtime: w.rt, Office: w.office, Logger: slog.New(slog.DiscardHandler)}}
 	defer shop.Close()
 	shop.Warm(w.image, 1, 1)
 	got, err := takeSamples(ctx, w.sampleCount(20, 1), func() (time.Duration, error) {

@@ -30,3 +30,26 @@ type GateFiler interface {
 	// IsGateFile says whether a file of a tree, by its path, is one.
 	IsGateFile(path string) bool
 }
+
+// Builder is an ecosystem whose runner builds the tests first.
+type Builder interface {
+	Ecosystem
+	// IsBuildFailure says whether a failure, by its name, is that of code that
+	// does not build.
+	IsBuildFailure(test string) bool
+}
+
+// Starter is an ecosystem whose runner starts the programs of a check, and ends in a
+// way of its own where there is no such program.
+type Starter interface {
+	Ecosystem
+	CannotStart(command string, exitCode int, output string) bool
+}
+
+// Explainer is an ecosystem that knows what some output of its toolchain means in a
+// container.
+type Explainer interface {
+	Ecosystem
+	// ExplainOutput is the text that is put behind the output, or nothing.
+	ExplainOutput(output string) string
+}

@@ -29,7 +29,7 @@ type Options struct {
 // Project is what a repository is, as far as its checks go.
 type Project struct {
 	Gates      []company.GateCommand
-	Toolchains []string // what the image needs: go, node, python, rust, make, c, cgo
+	Toolchains []string // what the image needs, by the names of ecosystems; c and cgo are compilers for them
 	Notes      []string // findings and omissions, for people
 }
 
@@ -109,26 +109,12 @@ func findComponents(t *ecosystem.Tree) []ecosystem.Component {
 	for _, e := range registry.Of[ecosystem.Detector]() {
 		out = append(out, e.Detect(t, out)...)
 	}
-	noteUnknownKinds(t)
-	slices.SortStableFunc(out, func(a, b ecosystem.Component) int { return ecosystem.CompareDepth(a.Dir, b.Dir) })
-	return out
-}
-
-// noteUnknownKinds says which projects are there that no gate is known for, and
-// that submodules stay empty.
-func noteUnknownKinds(t *ecosystem.Tree) {
-	for _, k := range []struct{ file, kind string }{
-		{"pom.xml", "a Maven project"}, {"build.gradle", "a Gradle project"}, {"build.gradle.kts", "a Gradle project"},
-		{"CMakeLists.txt", "a CMake project"}, {"mix.exs", "an Elixir project"}, {"Gemfile", "a Ruby project"},
-		{"composer.json", "a PHP project"}, {"Package.swift", "a Swift project"}, {"deno.json", "a Deno project"},
-	} {
-		if t.HasFile("", k.file) {
-			t.AddNote("%s (%s): no gate is known for it; gates.test names one", k.kind, k.file)
-		}
-	}
+	registry.NoteUnknown(t)
 	if t.HasFile("", ".gitmodules") {
 		t.AddNote("there are submodules (.gitmodules): they are not fetched, their folders are empty for checks and workers")
 	}
+	slices.SortStableFunc(out, func(a, b ecosystem.Component) int { return ecosystem.CompareDepth(a.Dir, b.Dir) })
+	return out
 }
 
 // gatesFor are the checks of all parts: lint of all before test of all. A command

@@ -24,6 +24,9 @@ type Handler struct {
 	RedGreen bool
 }
 
+// NewHandler checks that a handler has what it needs.
+func NewHandler(h Handler) (*Handler, error) { return &h, company.CheckParts(h) }
+
 var (
 	_ company.OutcomeFinder = (&Handler{}).RunGates
 	_ company.OutcomeFinder = (&Handler{}).RunBaseline

@@ -47,7 +47,7 @@ func (s *said) String() string {
 func TestContainerCannotBeStarted(t *testing.T) {
 	p := gitopstest.New(t, map[string]string{"a.txt": "one\n"})
 	gone := company.E(company.EImage, "the worker image is not on this host")
-	s := &Factory{Runtime: noStart{start: func() error { return gone }}, Git: p.Store, Office: "abcd", Logger: slog.New(slog.DiscardHandler)}
+	s := &Factory{Config: Config{Runtime: noStart{start: func() error { return gone }}, Git: p.Store, Office: "abcd", Logger: slog.New(slog.DiscardHandler)}}
 	defer s.Close()
 	o := Spec{Mirror: p.Mirror, Run: run, Role: company.Worker, Epoch: 1, Fence: 1, Image: "sha256:gone", Base: p.Base, Start: p.Base, Branch: "agent/t1-01-x"}
 	if b, err := s.Open(t.Context(), o); company.CodeOf(err) != company.EImage || b != nil {
@@ -66,7 +66,7 @@ func TestContainerCannotBeStarted(t *testing.T) {
 // stack; runs start cold then.
 func TestWarmPoolBreaks(t *testing.T) {
 	log := &said{}
-	s := &Factory{Runtime: noStart{start: func() error { panic("nil map") }}, Office: "abcd", Logger: slog.New(slog.NewTextHandler(log, nil))}
+	s := &Factory{Config: Config{Runtime: noStart{start: func() error { panic("nil map") }}, Office: "abcd", Logger: slog.New(slog.NewTextHandler(log, nil))}}
 	s.Warm("sha256:any", 1, 1)
 	if b := s.takeWarm(t.Context(), "sha256:any", 1); b != nil {
 		t.Errorf("a warm container: %+v", b)

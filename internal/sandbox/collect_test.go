@@ -35,7 +35,7 @@ func setup(t *testing.T) *bundle {
 		t.Fatal(err)
 	}
 	return &bundle{t: t, p: p, Sandbox: &Sandbox{
-		shop: &Factory{Logger: slog.New(slog.DiscardHandler), Author: gitops.Person{Name: "agent", Email: "a@example.org"}}, quarantine: q, lastChange: 1,
+		shop: &Factory{Config: Config{Logger: slog.New(slog.DiscardHandler), Author: gitops.Person{Name: "agent", Email: "a@example.org"}}}, quarantine: q, lastChange: 1,
 		order: Spec{Mirror: p.Mirror, Run: run, Base: p.Base, Start: p.Base, Branch: "agent/t1-01-x"},
 	}}
 }

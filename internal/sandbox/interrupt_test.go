@@ -142,8 +142,11 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	silent := slog.New(slog.DiscardHandler)
-	shop := &sandbox.Factory{
+	shop, err := sandbox.NewFactory(sandbox.Config{
 		Runtime: h.cells, Git: h.p.Store, Office: decidertest.Office, Author: gitops.Person{Name: "agent", Email: "a@example.org"}, Logger: silent,
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	shop.ServeOn(h.cells.port)
 	sessions, err := session.New(session.Config{

@@ -15,7 +15,7 @@ func TestRefusalsAreBoundedAndCounted(t *testing.T) {
 	var mu sync.Mutex
 	var booked []Refusal
 	told, ids := 0, map[string]bool{}
-	s := &Factory{Security: func(r Refusal) {
+	s := &Factory{Config: Config{Security: func(r Refusal) {
 		mu.Lock()
 		defer mu.Unlock()
 		if r.Book && ids[r.ID] {
@@ -31,7 +31,7 @@ func TestRefusalsAreBoundedAndCounted(t *testing.T) {
 		if strings.ContainsAny(r.What, "\x1b\n") || len(r.What) > company.MaxRefusedText {
 			t.Errorf("the text is not plain: %q", r.What)
 		}
-	}}
+	}}}
 	const flood = 12_345
 	for range 2 { // a second sandbox of the same holder counts for itself
 		r := s.newRefusalLog(Spec{Run: "t1-01.1", Fence: 9})

@@ -31,8 +31,8 @@ const (
 	bakedRepo   = "/opt/repo.git"
 )
 
-// Factory sets up sandboxes.
-type Factory struct {
+// Config says what sandboxes are made of, for all of them.
+type Config struct {
 	Runtime container.Runtime
 	Git     *gitops.Store
 	Office  string
@@ -51,10 +51,20 @@ type Factory struct {
 	// Security gets each refused attempt of a container, from many goroutines.
 	// It may be nil.
 	Security func(Refusal) `part:"optional"`
+}
+
+// Factory sets up sandboxes.
+type Factory struct {
+	Config
 
 	pool    warmPool
 	benches atomic.Uint64 // that were set up so far
 	port    int           // of the gateway inside; 0: gatewayPort
+}
+
+// NewFactory checks that a factory has what it needs.
+func NewFactory(c Config) (*Factory, error) {
+	return &Factory{Config: c}, company.CheckParts(c)
 }
 
 // Spec says what a sandbox is for.

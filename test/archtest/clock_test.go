@@ -32,7 +32,7 @@ var looks = map[string]struct {
 	"internal/client/connect.go":     {1, "an office that is not there has no time"},
 	"internal/cli/image/image.go":    {3, "measures a build"},
 	"internal/gates/canary.go":       {2, "measures a gate"},
-	"internal/gates/runner.go":       {2, "measures a gate"},
+	"internal/gates/container.go":    {2, "measures a gate"},
 	"internal/api/client.go":         {3, "what has passed since an answer; before one there is only the wall clock"},
 
 	// The default of a package that was given no clock.

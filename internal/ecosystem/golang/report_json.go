@@ -24,6 +24,25 @@ func (Ecosystem) PlainReaders() []testreport.LineReader {
 	return []testreport.LineReader{&goPlain{}}
 }
 
+// buildFailed is behind a package that does not build, in the name of its failure.
+const buildFailed = " (build failed)"
+
+// IsBuildFailure says whether a failure, by its name, is that of a package that does
+// not build.
+func (Ecosystem) IsBuildFailure(test string) bool { return strings.HasSuffix(test, buildFailed) }
+
+// missingModule is part of the go command's message where a module is not in the
+// image's cache: it wants to lock what it would download.
+const missingModule = ".lock: read-only file system"
+
+// ExplainOutput explains the go command's message about a missing module.
+func (Ecosystem) ExplainOutput(output string) string {
+	if !strings.Contains(output, missingModule) {
+		return ""
+	}
+	return "\n[a Go module that is named there is not in the image: it has what the go.mod and go.sum of the base name, as far as that could be downloaded, and nothing is fetched here]"
+}
+
 // goReport reads go test -json, and writes to text what go test would have
 // printed without it: the output of packages and of what failed.
 type goReport struct {
@@ -130,7 +149,7 @@ func (g *goReport) nameUnfinished(p *goPackage, e goEvent) {
 	}
 	switch {
 	case e.FailedBuild != "" || p.broken:
-		g.res.AddUnrun(e.Package+" (build failed)", "no test of it was run")
+		g.res.AddUnrun(e.Package+buildFailed, "no test of it was run")
 	case !p.ended:
 		g.res.AddUnrun(e.Package+" "+testreport.NotEnded, "its tests were ended before they were through")
 	case p.failed == 0:

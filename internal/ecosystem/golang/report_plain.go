@@ -49,7 +49,7 @@ func (g *goPlain) ReadLine(s string) {
 		}
 		switch {
 		case strings.HasPrefix(why, "[build failed]"), strings.HasPrefix(why, "[setup failed]"):
-			g.res.AddUnrun(pkg+" (build failed)", "no test of it was run")
+			g.res.AddUnrun(pkg+buildFailed, "no test of it was run")
 		case !g.ended:
 			g.res.AddUnrun(pkg+" "+testreport.NotEnded, "its tests were ended before they were through")
 		case len(g.failed) == 0:

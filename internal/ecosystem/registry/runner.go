@@ -37,3 +37,9 @@ func PlanterOf(plant string) ecosystem.Planter {
 	}
 	return nil
 }
+
+// IsBuildFailure says whether a failure, by its name, is that of code that does not
+// build.
+func IsBuildFailure(test string) bool {
+	return slices.ContainsFunc(Of[ecosystem.Builder](), func(e ecosystem.Builder) bool { return e.IsBuildFailure(test) })
+}

@@ -21,6 +21,13 @@ func (Ecosystem) PlainReaders() []testreport.LineReader {
 	return []testreport.LineReader{&cargoReport{}}
 }
 
+// notCompiled is before the crate in the name of a failure to compile it.
+const notCompiled = "could not compile "
+
+// IsBuildFailure says whether a failure, by its name, is that of a crate that does
+// not compile.
+func (Ecosystem) IsBuildFailure(test string) bool { return strings.HasPrefix(test, notCompiled) }
+
 // cargoReport reads the text of cargo test, its stderr and stdout as one.
 type cargoReport struct {
 	res  testreport.Results
@@ -61,7 +68,7 @@ func (c *cargoReport) ReadLine(s string) {
 	}
 	if m := cargoBroken.FindStringSubmatch(s); m != nil {
 		c.any = true
-		c.res.AddUnrun(strings.TrimSpace("could not compile "+m[1]+" "+m[2]), s)
+		c.res.AddUnrun(strings.TrimSpace(notCompiled+m[1]+" "+m[2]), s)
 		return
 	}
 	m := cargoTest.FindStringSubmatch(s)

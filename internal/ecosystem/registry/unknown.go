@@ -1,0 +1,19 @@
+package registry
+
+import "company/internal/ecosystem"
+
+// unknown are manifests of projects that no ecosystem is for.
+var unknown = []struct{ file, kind string }{
+	{"pom.xml", "a Maven project"}, {"build.gradle", "a Gradle project"}, {"build.gradle.kts", "a Gradle project"},
+	{"CMakeLists.txt", "a CMake project"}, {"mix.exs", "an Elixir project"}, {"Gemfile", "a Ruby project"},
+	{"composer.json", "a PHP project"}, {"Package.swift", "a Swift project"}, {"deno.json", "a Deno project"},
+}
+
+// NoteUnknown says which projects are there that no gate is known for.
+func NoteUnknown(t *ecosystem.Tree) {
+	for _, k := range unknown {
+		if t.HasFile("", k.file) {
+			t.AddNote("%s (%s): no gate is known for it; gates.test names one", k.kind, k.file)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package gates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/container"
+	"company/internal/ecosystem"
+	"company/internal/ecosystem/registry"
+	"company/internal/shell"
+	"company/internal/testreport"
+)
+
+// hasMemoryFor says whether the host has this much memory to spare. Where that is
+// not known it has not.
+func hasMemoryFor(bytes int64) bool {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return false
+	}
+	m := memAvailable.FindSubmatch(text)
+	if m == nil {
+		return false
+	}
+	kib, err := strconv.ParseInt(string(m[1]), 10, 64)
+	return err == nil && kib<<10 >= bytes
+}
+
+var memAvailable = regexp.MustCompile(`(?m)^MemAvailable:\s+(\d+) kB`)
+
+// writeTar writes the judged files.
+func (j Job) writeTar(ctx context.Context, w io.Writer) error {
+	files := j.Files
+	if files == nil {
+		var err error
+		if files, err = j.Mirror.List(ctx, j.Tree); err != nil {
+			return err
+		}
+	}
+	return j.Mirror.TarEntries(ctx, files, w, j.ExtraFiles...)
+}
+
+var errTimeout = errors.New("gates: the check ran too long")
+
+// runCheck runs a check in a container of its own, and in a larger one where it ran
+// out of memory and this host has more.
+func (r *Runner) runCheck(ctx context.Context, j Job, n, attempt int) (company.GateCheck, *testreport.Results, error) {
+	limits := r.Limits
+	if r.LimitsByProject != nil {
+		limits = r.LimitsByProject.Of(j.Mirror.Dir())
+	}
+	for {
+		check, res, err := r.runInContainer(ctx, j, n, attempt, limits)
+		if !errors.Is(err, errOutOfMemory) || ctx.Err() != nil {
+			return check, res, err
+		}
+		had, more := limits.WithDefaults().MemoryBytes, false
+		if r.LimitsByProject != nil {
+			limits, more = r.LimitsByProject.Grow(j.Mirror.Dir(), had)
+		}
+		if !more {
+			return check, res, company.E(company.EGates, fmt.Sprintf("the %s gate ran out of memory (%s)", j.Gates[n].Name, container.Size(had))).
+				Because("the container's memory limit was hit; that says nothing about the work").Fix("raise workers.memory, or have the gate run less at a time").NeedsPerson() // the same in the same container
+		}
+		if j.OnCheckStarted != nil {
+			j.OnCheckStarted(fmt.Sprintf("%s again, with %s of memory instead of %s", j.Gates[n].Name, container.Size(limits.MemoryBytes), container.Size(had)))
+		}
+	}
+}
+
+// errOutOfMemory: the container's memory limit was hit.
+var errOutOfMemory = errors.New("gates: out of memory")
+
+// runInContainer runs a check in one container of its own.
+func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limits container.Limits) (company.GateCheck, *testreport.Results, error) {
+	g := j.Gates[n]
+	limit := r.Timeout
+	if limit == 0 {
+		limit = 30 * time.Minute
+	}
+	cctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
+	defer cancel()
+	labels := container.Labels{Office: r.Office, Run: j.Label, Epoch: j.Epoch, Role: "gate"}
+	// The tree and the check are part of the name: two gates of one subtask
+	// never want the same container. A further run says so, and so does one
+	// that is no gate at all.
+	name := labels.Name("gate", j.Tree.Short(), fmt.Sprint(n))
+	if attempt > 0 {
+		name = labels.Name("gate", j.Tree.Short(), fmt.Sprintf("%d-again%d", n, attempt))
+	}
+	if j.Files != nil {
+		labels.Role = "redgreen"
+		name = labels.Name("redgreen", j.Tree.Short(), fmt.Sprintf("%d-%d", n, attempt))
+	}
+	if j.ExtraFiles != nil {
+		labels.Role = "canary"
+		name = labels.Name("canary", j.Tree.Short(), fmt.Sprint(n))
+	}
+	out := &outputBuffer{}
+	stdout := newReportReader(g.Parse, out)
+	began := time.Now()
+	tr, tw := io.Pipe()
+	tarred := make(chan struct{})
+	go func() {
+		defer close(tarred)
+		tw.CloseWithError(company.Guard("packing the tree of a gate", func() error {
+			return j.writeTar(cctx, tw)
+		}))
+	}()
+	exit, err := container.RunGate(cctx, r.Runtime, container.Spec{
+		Name: name, Image: j.Image, Labels: labels, Limits: limits,
+		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", checkScript(g, j.Baseline)},
+	}, tr, stdout, out)
+	tr.CloseWithError(io.ErrClosedPipe)
+	<-tarred
+	res := stdout.collectResults()
+	check := company.GateCheck{Name: g.Name, Command: g.Command, Took: time.Since(began), Output: out.headAndTail()}
+	for _, e := range registry.Of[ecosystem.Explainer]() {
+		check.Output += e.ExplainOutput(check.Output)
+	}
+	switch {
+	case err != nil && errors.Is(context.Cause(cctx), errTimeout) && ctx.Err() == nil:
+		check.ExitCode = exitTimeout
+		check.Output += fmt.Sprintf("\n[the check was ended after %s]", limit)
+	case err != nil:
+		return check, nil, err
+	case exit.OOMKilled:
+		return check, nil, errOutOfMemory
+	default:
+		check.ExitCode, check.Passed = exit.Code, exit.Code == 0
+	}
+	res.ApplyTo(&check)
+	if r.Blobs != nil {
+		h, err := r.Blobs.PutBlob(ctx, out.log)
+		if err != nil {
+			return check, nil, err
+		}
+		check.Log = h
+	}
+	return check, res, nil
+}
+
+// checkScript is what the container's shell is given. A baseline asks first whether
+// the image has what the check needs; later that is settled.
+func checkScript(g company.GateCommand, probe bool) string {
+	var b strings.Builder
+	if g.Dir != "" {
+		fmt.Fprintf(&b, "cd -- %s || exit\n", shell.QuoteArgument(g.Dir))
+	}
+	if probe && g.Probe != "" {
+		fmt.Fprintf(&b, "why=$( ( %s\n) 2>&1 ) || { printf 'not in the image: %%s\\n' %s\"$(printf '%%s' \"$why\" | tail -n 1 | sed 's/^/: /')\" >&2; exit 127; }\n", g.Probe, shell.QuoteArgument(g.Probe))
+	}
+	run := g.Command
+	if g.Report != "" {
+		run = g.Report
+	}
+	if g.Parse == testreport.FormatPlain || g.Given && g.Parse == testreport.FormatFindings { // what runners print comes on both streams, and in order
+		fmt.Fprintf(&b, "( %s\n) 2>&1", run)
+		return b.String()
+	}
+	if !isFileReport(g.Parse) {
+		b.WriteString(run)
+		return b.String()
+	}
+	// The exit code stays the command's own. The parenthesis stands on a line
+	// of its own: a script may end in a comment. What the command left running
+	// is killed, so that nothing is printed behind the last marker but the
+	// file; and in base64 the file holds no marker.
+	fmt.Fprintf(&b, "( %s\n)\ncode=$?\nkill -9 -1 2>/dev/null\nprintf '\\n%%s\\n' %s\nhead -c %d %s 2>/dev/null | base64\nexit $code\n", run, reportMarker, maxReport+1, testreport.File)
+	return b.String()
+}

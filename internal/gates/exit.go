@@ -1,0 +1,55 @@
+package gates
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+	"company/internal/ecosystem/registry"
+	"company/internal/testreport"
+)
+
+// exitKilled is the exit code of a killed process: most often by the kernel,
+// for its memory.
+const exitKilled = 137
+
+// killedError explains a gate that was killed on the base: that is no verdict, and
+// nothing to live with for all the work to come.
+func killedError(g company.GateCommand) error {
+	return company.E(company.EGates, fmt.Sprintf("the gate %s (%s) was killed on the base commit, exit %d", g.Name, testreport.CleanName(g.Command, 100), exitKilled)).
+		Because("something in it was killed, by the kernel for its memory as a rule; that says nothing about the base").
+		Fix("raise workers.memory, or have the command do less at a time, then try again").NeedsPerson()
+}
+
+// exitTimeout is the exit code of a check that was ended for its time.
+const exitTimeout = 124
+
+// cannotStart says whether a check did not run at all: a shell ends with 126 or
+// 127 then; a runner that calls a shell says so in its own way.
+func cannotStart(c company.GateCheck) bool {
+	return c.ExitCode == 126 || c.ExitCode == 127 ||
+		slices.ContainsFunc(registry.Of[ecosystem.Starter](), func(e ecosystem.Starter) bool { return e.CannotStart(c.Command, c.ExitCode, c.Output) })
+}
+
+// cannotStartError explains a gate that cannot run on the base: no work was
+// done yet, so the set-up is at fault, and it must be mended.
+func cannotStartError(g company.GateCommand, c company.GateCheck) error {
+	key := Test
+	if g.IsLint() {
+		key = Lint
+	}
+	line := testreport.CleanName(lastLine(c.Output), 200)
+	if line == "" {
+		line = "exit code " + fmt.Sprint(c.ExitCode)
+	}
+	return company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base commit", g.Name, testreport.CleanName(g.Command, 100))).
+		Because("the image has no such program, or it is not executable: " + line).
+		Fix("have it installed with container.setup, or name another command with gates." + key + ", then submit again").NeedsPerson()
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
