@@ -98,7 +98,7 @@ func (l localCoordinator) Standing(_ context.Context, run RunID, fence uint64) (
 		st.Ended = t.Status
 	}
 	st.Asked = s.selectApprovals(func(a *Approval) bool {
-		return a.Task == t.ID && a.Kind == AskDependencyLeave && s.ByKey[a.Key] == a.ID
+		return a.Task == t.ID && a.Kind == AskDependencyLeave
 	})
 	return st, nil
 }

@@ -28,6 +28,9 @@ func TestCoordinator(t *testing.T) {
 	if _, err := held.Claim(ctx, company.Claim{Run: run, Epoch: 1, Worker: "other"}); company.CodeOf(err) != company.EStale {
 		t.Errorf("claimed twice: %v", err)
 	}
+	if _, err := held.Claim(ctx, company.Claim{Run: "no id"}); company.CodeOf(err) != company.EInvalid {
+		t.Errorf("a claim of no run: %v", err)
+	}
 	evs, err := held.Decide(ctx, company.EndRun{Run: run, Fence: asking.Claimed.Fence, Question: "which?", Outcome: company.RunEnded{Status: company.RunSuccess}})
 	if err != nil || len(evs) == 0 || evs[0].Actor != string(run) {
 		t.Fatalf("%+v %v", evs, err)
@@ -67,6 +70,75 @@ func TestCoordinator(t *testing.T) {
 	}
 	if _, err := held.Standing(ctx, "t9-plan.1", 1); company.CodeOf(err) != company.ENotFound {
 		t.Errorf("of no run: %v", err)
+	}
+}
+
+// A claim that is not the newest one any more when its answer comes is none.
+func TestClaimThatIsVoidAtOnce(t *testing.T) {
+	for _, gone := range []bool{true, false} {
+		d := decidertest.New(t)
+		d.Prepare(d.Submit("do it", "/p"), company.OID(strings.Repeat("1", 40)), company.GateCommand{Name: "test", Command: "true"})
+		for _, e := range dueNow(d) {
+			if e.Claim.Run == "" {
+				continue
+			}
+			want := map[bool]company.Code{true: company.ENotFound, false: company.EStale}[gone]
+			if a, err := company.CoordinatorOf(overtaken{d, gone}).Claim(t.Context(), e.Claim); company.CodeOf(err) != want || a.Task != nil {
+				t.Errorf("%+v %v", a, err)
+			}
+		}
+	}
+}
+
+// overtaken lets another holder have a run right after each claim, or forgets
+// the run.
+type overtaken struct {
+	*decidertest.Decider
+	gone bool
+}
+
+func (o overtaken) View() *company.State {
+	if o.gone {
+		return company.NewState()
+	}
+	return o.Decider.View()
+}
+
+func (o overtaken) Do(ctx context.Context, actor string, c company.Command) ([]company.Event, error) {
+	evs, err := o.Decider.Do(ctx, actor, c)
+	if claim, ok := c.(company.Claim); ok && err == nil {
+		o.Must(company.Release{Run: claim.Run, Fence: company.ClaimedFence(evs)})
+		o.Must(claim)
+	}
+	return evs, err
+}
+
+// A holder sees the questions about packages for its task, and no others.
+func TestQuestionsAboutPackages(t *testing.T) {
+	d := decidertest.New(t)
+	held := company.CoordinatorOf(d)
+	ctx := t.Context()
+	one, two := company.Dependency{Ecosystem: "npm", Name: "one"}, company.Dependency{Ecosystem: "npm", Name: "two"}
+	var last company.Assignment
+	for _, wanted := range []company.Dependency{two, one} {
+		id := d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}, Settings: company.Settings{Deps: company.Ask}})[0].Task
+		d.Prepare(id, company.OID(strings.Repeat("1", 40)), company.GateCommand{Name: "test", Command: "true"})
+		d.Plan(id, company.Plan{Why: "one", Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
+			Title: "x", Description: "x", AcceptanceCriteria: []string{"y"}, WriteSet: []string{"a/**"}, Effort: "small"}}}}})
+		run := company.NewRunID(id, company.NewSubtaskID(id, 1), company.Worker, 1)
+		d.Must(company.Offer{Run: run})
+		a, err := held.Claim(ctx, company.Claim{Run: run, Epoch: 1, Offer: 1, Worker: "w1"})
+		if err != nil || a.Subtask == nil || a.Subtask.ID != company.NewSubtaskID(id, 1) {
+			t.Fatalf("%+v %v", a, err)
+		}
+		if _, err := held.Decide(ctx, company.AskDependency{Run: run, Fence: a.Claimed.Fence, Dependency: wanted}); err != nil {
+			t.Fatal(err)
+		}
+		last = a
+	}
+	now, err := held.Standing(ctx, last.Claimed.ID, last.Claimed.Fence)
+	if err != nil || len(now.Asked) != 1 || now.Question(one) != now.Asked[0] || !now.Asked[0].Open() || now.Question(two) != nil {
+		t.Errorf("%+v %v", now, err)
 	}
 }
 
