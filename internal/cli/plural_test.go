@@ -27,7 +27,7 @@ var pluralExceptions = []string{
 // A count of things is made by company.Count, so that nobody reads "1 runs".
 func TestCountsUsePlural(t *testing.T) {
 	looked := 0
-	for _, room := range []string{".", "../api", "../feed", "../orchestrator", "../view"} {
+	for _, room := range []string{".", "../api", "../app", "../diagnose", "../feed", "../upkeep", "../orchestrator", "../view"} {
 		err := filepath.WalkDir(room, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

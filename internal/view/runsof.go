@@ -8,15 +8,15 @@ import (
 )
 
 // RunsText names the runs of a task.
-func (t *TaskDetail) RunsText() string {
-	if t == nil {
+func (v *TaskDetail) RunsText() string {
+	if v == nil {
 		return "it has no runs yet"
 	}
 	var ids []string
-	for _, r := range t.Runs {
+	for _, r := range v.Runs {
 		ids = append(ids, string(r.ID))
 	}
-	for _, sub := range t.Plan {
+	for _, sub := range v.Plan {
 		for _, r := range sub.Runs {
 			ids = append(ids, string(r.ID))
 		}
@@ -25,7 +25,7 @@ func (t *TaskDetail) RunsText() string {
 		return "it has no runs yet"
 	}
 	slices.Sort(ids)
-	return string(t.ID) + " has the runs " + strings.Join(ids, ", ")
+	return string(v.ID) + " has the runs " + strings.Join(ids, ", ")
 }
 
 // NewestRun is the worker's run that was claimed last.

@@ -56,23 +56,13 @@ func addBudget(ctx context.Context, env *command.Environment, id, amount string)
 	if err != nil {
 		return err
 	}
-	conn, _, err := env.ConnectOffice(ctx)
+	conn, t, err := changeTask(ctx, env, id, func(t company.TaskID) company.Command { return company.RaiseBudget{Task: t, By: by} })
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	t, err := command.ReadTask(ctx, conn, id)
-	if err != nil {
-		return err
-	}
-	if _, err := conn.Do(ctx, "", company.RaiseBudget{Task: t.ID, By: by}); err != nil {
-		return err
-	}
 	v, err := conn.Budget(ctx, id)
 	if err != nil {
-		return err
-	}
-	if t, err = command.ReadTask(ctx, conn, id); err != nil {
 		return err
 	}
 	return printOutcome(env, conn, t, map[string]any{"budget": v.Printed()}, fmt.Sprintf("the cap of %s is %s now", t.ID, v.CapText()))

@@ -51,7 +51,7 @@ func runStop(ctx context.Context, env *command.Environment, why string) error {
 		}
 	}
 	if conn.IsServed() {
-		if err := watchStop(ctx, env, conn); err != nil {
+		if err := watchStop(ctx, conn); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func runStop(ctx context.Context, env *command.Environment, why string) error {
 
 // watchStop waits until no run is held any more. The company that was at work
 // may end meanwhile: then it has let go, too.
-func watchStop(ctx context.Context, env *command.Environment, conn *client.Office) error {
+func watchStop(ctx context.Context, conn *client.Office) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, company.E(company.ETimeout, "the office is stopped, but its runs have not let go in time").Fix("company status shows them"))
 	defer cancel()
 	return retry.Until(ctx, retry.Every(20*time.Millisecond), func() (bool, error) {
@@ -100,20 +100,29 @@ func NewCancel(env *command.Environment) *cobra.Command {
 }
 
 func runCancel(ctx context.Context, env *command.Environment, id, why string) error {
-	conn, _, err := env.ConnectOffice(ctx)
+	conn, t, err := changeTask(ctx, env, id, func(t company.TaskID) company.Command { return company.Cancel{Task: t, Why: why} })
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	t, err := command.ReadTask(ctx, conn, id)
-	if err != nil {
-		return err
-	}
-	if _, err := conn.Do(ctx, "", company.Cancel{Task: t.ID, Why: why}); err != nil {
-		return err
-	}
-	if t, err = command.ReadTask(ctx, conn, id); err != nil {
-		return err
-	}
 	return printOutcome(env, conn, t, map[string]any{}, string(t.ID)+" is cancelled")
+}
+
+// changeTask sends a command about a task, and reads how far the task is then. The
+// caller closes the office.
+func changeTask(ctx context.Context, env *command.Environment, id string, cmd func(company.TaskID) company.Command) (*client.Office, *view.Progress, error) {
+	t, conn, err := command.Read(ctx, env, func(o *client.Office, ctx context.Context) (*view.Progress, error) {
+		return command.ReadTask(ctx, o, id)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err = conn.Do(ctx, "", cmd(t.ID)); err == nil {
+		t, err = command.ReadTask(ctx, conn, id)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	return conn, t, nil
 }
