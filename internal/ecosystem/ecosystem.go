@@ -1,6 +1,6 @@
 // Package ecosystem is the seam between the company and the toolchains of
 // projects. It owns the interfaces that an ecosystem implements as far as they
-// apply (Detector, Locker, Client, Installer), the tree that an ecosystem looks
+// apply (Detector, Locker, Proxied, Client, Installer), the tree that an ecosystem looks
 // at, and the data that it answers with: components and their checks, packages
 // that a lock file names, layers of an image.
 //

@@ -6,6 +6,7 @@ package archtest
 import (
 	"bytes"
 	"encoding/json"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
@@ -77,6 +78,43 @@ func TestEcosystemsAreData(t *testing.T) {
 				t.Errorf("%s imports %s: ecosystems are reached through the registry", p.ImportPath, imp)
 			}
 		}
+	}
+}
+
+// What a registry is like is its ecosystem's to know: depproxy has the cache, the
+// policy and the connections for all of them, and its code names none.
+func TestDepproxyNamesNoRegistry(t *testing.T) {
+	single := regexp.MustCompile(`(?i)npm|pypi|crate|cargo|debian|yarn|goproxy|gosum|sumdb|goprivate|\b(pip|apt)\b|^"go"$|^ecosystem\.go$`)
+	dir := filepath.Join(root(t), "internal", "depproxy")
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			word := ""
+			switch n := n.(type) {
+			case *ast.Ident:
+				word = n.Name
+			case *ast.BasicLit:
+				word = n.Value
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok {
+					word = x.Name + "." + n.Sel.Name
+				}
+			}
+			if single.MatchString(word) {
+				t.Errorf("%s names a registry: %s", filepath.Base(file), word)
+			}
+			return true
+		})
 	}
 }
 

@@ -27,6 +27,7 @@ type Fixture struct {
 	GateFiles []string // files that say what its checks do
 	Reports   []Report // of each of its formats
 	Canaries  []Canary
+	Served    Served // a registry of its kind
 }
 
 // Exercise runs every case that is about what an ecosystem has.
@@ -37,6 +38,9 @@ func Exercise(t *testing.T, e ecosystem.Ecosystem, f Fixture) {
 	}
 	if d, ok := e.(ecosystem.Detector); ok {
 		t.Run("detect", func(t *testing.T) { exerciseDetector(t, d, f) })
+	}
+	if p, ok := e.(ecosystem.Proxied); ok {
+		t.Run("registry", func(t *testing.T) { ExerciseProxied(t, p, f.Served) })
 	}
 	if l, ok := e.(ecosystem.Locker); ok {
 		t.Run("locks", func(t *testing.T) { exerciseLocker(t, l, e, f) })

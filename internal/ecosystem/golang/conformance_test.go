@@ -3,6 +3,8 @@ package golang
 import (
 	"testing"
 
+	"company/internal/company"
+	"company/internal/ecosystem"
 	"company/internal/ecosystem/ecosystemtest"
 )
 
@@ -17,5 +19,9 @@ func TestConformance(t *testing.T) {
 			Unrun:  []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)"}}},
 		Canaries:  []ecosystemtest.Canary{{Change: map[string]string{"x.go": "package x\n\n"}, Dirs: []string{""}}, {Change: map[string]string{"y/y.go": "package y\n"}, Dirs: []string{"y"}}},
 		GateFiles: []string{"go.work"},
+		Served: ecosystemtest.Served{Package: company.Dependency{Ecosystem: ecosystem.Go, Name: "example.com/m", Version: "v1.0.0"}, Needs: "go example.com/need@v1.2.0",
+			Files: map[string]string{"/example.com/m/@v/list": "v1.0.0\nv1.1.0-rc.1\n", "/example.com/m/@latest": `{"Version":"v1.0.0"}`, "/example.com/m/@v/v1.0.0.info": `{"Version":"v1.0.0"}`,
+				"/example.com/m/@v/v1.0.0.mod": "module example.com/m\nrequire example.com/need v1.2.0\n", "/example.com/m/@v/v1.0.0.zip": "PK"},
+			Metadata: []string{"example.com/m/@v/list", "example.com/m/@latest", "example.com/m/@v/v1.0.0.info", "example.com/m/@v/v1.0.0.mod"}, File: "example.com/m/@v/v1.0.0.zip"},
 	})
 }

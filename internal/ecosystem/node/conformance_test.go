@@ -3,6 +3,8 @@ package node
 import (
 	"testing"
 
+	"company/internal/company"
+	"company/internal/ecosystem"
 	"company/internal/ecosystem/ecosystemtest"
 	"company/internal/testreport"
 )
@@ -22,5 +24,9 @@ func TestConformance(t *testing.T) {
 		},
 		Canaries:  []ecosystemtest.Canary{{Change: map[string]string{"a.test.js": "import test from 'node:test';\n"}, Dirs: []string{""}}, {Change: map[string]string{"package.json": "{}", "web/a.spec.ts": ""}, Dirs: []string{"web"}}},
 		GateFiles: []string{"package.json"},
+		Served: ecosystemtest.Served{Package: company.Dependency{Ecosystem: ecosystem.NPM, Name: "@s/a", Version: "1.0.0"}, Needs: "npm b, npm real", Default: "https://registry.npmjs.org",
+			Files: map[string]string{"/@s%2fa": `{"name":"@s/a","dist-tags":{"latest":"1.0.0"},"versions":{"2.0.0-rc.1":{"version":"2.0.0-rc.1","dist":{}},"1.0.0":{"version":"1.0.0","dependencies":{"b":"^1","alias":"npm:real@1"},"dist":{"tarball":"` + ecosystemtest.URL("/f/a.tgz") + `","integrity":"sha512-WBQM9fuLkpBn60cFcU9GUnOBEyhwVxbOpyle0gD/abK/W01QtcFtEsDGj3RZYWrpP2UxasHjQ2plCE6FrzLYdg=="}}}}`,
+				"/f/a.tgz": "tarball"},
+			Metadata: []string{"@s%2fa", "@s/a"}, File: "@s/a/-/a-1.0.0.tgz"},
 	})
 }

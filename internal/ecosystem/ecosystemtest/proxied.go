@@ -1,0 +1,244 @@
+package ecosystemtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// upstreamURL is where the registry of a test is.
+const upstreamURL = "https://upstream.example/base"
+
+// Served is a registry of a test: one version of one package.
+type Served struct {
+	Package  company.Dependency
+	Files    map[string]string // what the registry has, by its path
+	Upstream ecosystem.Upstream
+	Metadata []string // paths by which a client asks what there is of the package
+	File     string   // path by which it asks for the package
+	Needs    string   // what the package asks for, as company.Dependency says it
+	// Default is where a client without settings asks; empty: it has no default.
+	Default string
+}
+
+// URL is the address of a file of the registry of a test.
+func URL(path string) string { return upstreamURL + path }
+
+// ExerciseProxied holds a kind of registry to what depproxy builds on.
+func ExerciseProxied(t *testing.T, p ecosystem.Proxied, s Served) {
+	s.Upstream.Endpoints = []ecosystem.Endpoint{{URL: upstreamURL, Parts: map[string][]string{"stable": {"main"}}}}
+	paths := append(slices.Clone(s.Metadata), s.File)
+	serve := func(g *gate, files map[string]string, path string) (*ecosystem.Answer, *fetcher, error) {
+		f := &fetcher{upstream: s.Upstream, files: files}
+		a, err := p.Serve(t.Context(), ecosystem.Request{Fetcher: f, Gate: g, Path: path, Base: "http://127.0.0.1:1"})
+		if (a == nil || a.File == nil && a.Text == nil) && err == nil {
+			t.Errorf("%s: neither an answer nor an error", path)
+		}
+		return a, f, err
+	}
+
+	t.Run("refused", func(t *testing.T) {
+		for _, path := range paths {
+			g := &gate{}
+			_, f, err := serve(g, s.Files, path)
+			if reply := (*ecosystem.Reply)(nil); !errors.As(err, &reply) || reply.Status < 400 || g.refused != 1 || len(f.asked) > 0 {
+				t.Errorf("%s, not allowed: %v after %q, %d refusals", path, err, f.asked, g.refused)
+			}
+		}
+	})
+	t.Run("allowed", func(t *testing.T) {
+		g := &gate{allowed: s.Package}
+		for _, path := range s.Metadata {
+			a, _, err := serve(g, s.Files, path)
+			if err != nil || a.Package != (company.Dependency{}) || strings.Contains(string(a.Text), upstreamURL) {
+				t.Errorf("%s: %+v %v", path, a, err)
+			}
+		}
+		a, f, err := serve(g, s.Files, s.File)
+		if err != nil || a.File == nil || a.Package != s.Package || !f.last.Immutable {
+			t.Errorf("%s: %+v %v", s.File, a, err)
+		}
+		if got := join(g.needs); got != s.Needs {
+			t.Errorf("allowed with it: %q, want %q", got, s.Needs)
+		}
+	})
+	t.Run("hostile", func(t *testing.T) {
+		for _, path := range []string{"", "/", "..", "../x", "%2e%2e/x", "a b", "%00", "%zz", "a%0d%0ab", strings.Repeat("a/", 400), strings.Repeat("x", 5000), "-/-/-", "@", "é"} {
+			_, f, err := serve(&gate{}, s.Files, path)
+			if reply := (*ecosystem.Reply)(nil); !errors.As(err, &reply) || reply.Status < 400 || len(f.asked) > 0 {
+				t.Errorf("%q: %v after %q", path, err, f.asked)
+			}
+		}
+		// A registry's text is not trusted either, and one that fails is no "not found".
+		for _, text := range []string{"", "\x00{[\xff'\"", "{}", "null", strings.Repeat("[", 10_000), strings.Repeat(`{"a":`, 10_000), strings.Repeat("<a href=x>", 1000)} {
+			odd := map[string]string{}
+			for file := range s.Files {
+				odd[file] = text
+			}
+			for _, path := range paths {
+				_, _, _ = serve(&gate{allowed: s.Package}, odd, path)
+			}
+		}
+		f := &fetcher{upstream: s.Upstream, broken: errors.New("away")}
+		if _, err := p.Serve(t.Context(), ecosystem.Request{Fetcher: f, Gate: &gate{allowed: s.Package}, Path: s.File}); !errors.Is(err, f.broken) {
+			t.Errorf("with the registry away: %v", err)
+		}
+	})
+	t.Run("settings", func(t *testing.T) {
+		h := &host{}
+		up, err := p.ReadSettings(t.Context(), h)
+		if err != nil || up.EndpointOf("").URL != s.Default || s.Default == "" && h.notes == 0 && len(h.ran) > 0 {
+			t.Errorf("without any: %v %v", up, err)
+		}
+		if up, err := p.ReadSettings(t.Context(), &host{text: "\x00[[[=\ndeb x\nregistry=javascript:x\n"}); err != nil {
+			t.Errorf("of garbage: %v %v", up, err)
+		}
+	})
+	if c, ok := p.(ecosystem.Client); ok {
+		t.Run("client", func(t *testing.T) { exerciseClient(t, c, s) })
+	}
+}
+
+func exerciseClient(t *testing.T, c ecosystem.Client, s Served) {
+	f := &fetcher{upstream: s.Upstream, files: s.Files}
+	unversioned := s.Package
+	unversioned.Version = ""
+	all, newest, err := c.ListVersions(t.Context(), f, unversioned)
+	if err != nil || newest != s.Package.Version || !slices.Contains(all, newest) {
+		t.Errorf("versions %q, newest %q, %v", all, newest, err)
+	}
+	needs, err := c.ListNeeds(t.Context(), f, s.Package)
+	if got := join(needs); err != nil || got != s.Needs {
+		t.Errorf("it needs %q, want %q, %v", got, s.Needs, err)
+	}
+	none := &fetcher{upstream: s.Upstream}
+	if _, _, err := c.ListVersions(t.Context(), none, unversioned); !errors.Is(err, ecosystem.ErrNotFound) {
+		t.Errorf("of a package that is not there: %v", err)
+	}
+	for _, added := range []bool{false, true} {
+		for k, v := range c.ClientEnv(s.Upstream, "http://127.0.0.1:1/x", added) {
+			if strings.Contains(v, "upstream.example") || strings.ContainsAny(k, "=\x00 ") {
+				t.Errorf("the container gets %s=%q", k, v)
+			}
+		}
+	}
+	if len(c.ClientEnv(s.Upstream, "http://127.0.0.1:1/x", true)) == 0 {
+		t.Error("a container's client is led nowhere")
+	}
+}
+
+func join(all []company.Dependency) string {
+	var out []string
+	for _, d := range all {
+		out = append(out, d.String())
+	}
+	slices.Sort(out)
+	return strings.Join(slices.Compact(out), ", ")
+}
+
+// fetcher has the files of a map.
+type fetcher struct {
+	upstream ecosystem.Upstream
+	files    map[string]string
+	broken   error
+	asked    []string
+	last     ecosystem.Fetch
+}
+
+func (f *fetcher) Upstream() ecosystem.Upstream { return f.upstream }
+
+func (f *fetcher) Read(ctx context.Context, w ecosystem.Fetch) ([]byte, string, error) {
+	file, err := f.Get(ctx, w)
+	if err != nil {
+		return nil, "", err
+	}
+	return file.(content), "text/html", nil
+}
+
+func (f *fetcher) Get(_ context.Context, w ecosystem.Fetch) (ecosystem.Cached, error) {
+	f.asked, f.last = append(f.asked, w.URL), w
+	text, ok := f.files[strings.TrimPrefix(w.URL, upstreamURL)]
+	switch hash := w.Digest.NewHash(); {
+	case f.broken != nil:
+		return nil, f.broken
+	case !ok:
+		return nil, fmt.Errorf("%s: %w", w.URL, ecosystem.ErrNotFound)
+	case hash != nil:
+		_, _ = io.WriteString(hash, text)
+		if subtle.ConstantTimeCompare(hash.Sum(nil), w.Digest.Sum) != 1 {
+			return nil, errors.New("another digest")
+		}
+	}
+	return content(text), nil
+}
+
+type content []byte
+
+func (c content) ReadAt(use func(io.ReaderAt, int64) error) error {
+	return use(bytes.NewReader(c), int64(len(c)))
+}
+
+// gate allows one package, and all parts with it.
+type gate struct {
+	allowed company.Dependency
+	refused int
+	needs   []company.Dependency
+}
+
+func (g *gate) Check(d company.Dependency) error {
+	if d.Name != g.allowed.Name {
+		return g.Refuse(d, "")
+	}
+	return nil
+}
+
+func (g *gate) Refuse(company.Dependency, string) error {
+	g.refused++
+	return &ecosystem.Reply{Status: ecosystem.StatusForbidden, Line: "no"}
+}
+
+func (g *gate) Allows(d company.Dependency) bool { return d == g.allowed }
+
+func (g *gate) AllowsPart(string) bool { return g.allowed.Name != "" }
+
+func (g *gate) Follows(d company.Dependency) bool { return d == g.allowed }
+
+func (g *gate) AllowNeeds(needs []company.Dependency, _ error) { g.needs = append(g.needs, needs...) }
+
+// host has the same text in every file, and no programs.
+type host struct {
+	text  string
+	notes int
+	ran   []string
+}
+
+func (h *host) Env(string) string { return "" }
+func (h *host) Home() string      { return "/home/x" }
+func (h *host) Root() string      { return "/" }
+
+func (h *host) ReadFile(string) ([]byte, error) {
+	if h.text == "" {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(h.text), nil
+}
+
+func (h *host) Glob(pattern string) []string { return []string{pattern} }
+
+func (h *host) Run(_ context.Context, _ []string, program string, _ ...string) ([]byte, error) {
+	h.ran = append(h.ran, program)
+	return nil, ecosystem.ErrNoProgram
+}
+
+func (h *host) AddNote(string, ...any) { h.notes++ }
+func (h *host) TrustCA(string, string) {}
