@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"cmp"
 	"strings"
 
 	"company/internal/company"
@@ -28,9 +29,7 @@ const (
 // String is the two lines, each with its newline. The title is made one line.
 func (h Header) String() string {
 	subtask := string(h.Subtask)
-	if subtask == "" {
-		subtask = "-"
-	}
+	subtask = cmp.Or(subtask, "-")
 	return headerMark + "role=" + string(h.Role) + " task=" + string(h.Task) + " subtask=" + subtask + " run=" + string(h.Run) + "\n" +
 		titleMark + strings.Join(strings.Fields(h.Title), " ") + "\n"
 }

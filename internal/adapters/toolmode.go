@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -79,9 +80,7 @@ func WithToolMode(m Model, tools ToolUse, temperature *float64) Model {
 
 // Chat asks the model.
 func (f *fitted) Chat(ctx context.Context, req Request, onEvent func(Event)) (Response, error) {
-	if req.Temperature == nil {
-		req.Temperature = f.temperature
-	}
+	req.Temperature = cmp.Or(req.Temperature, f.temperature)
 	if len(req.Tools) == 0 && !speaksOfTools(req.Messages) {
 		return f.Model.Chat(ctx, req, onEvent)
 	}

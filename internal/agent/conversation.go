@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -250,9 +251,7 @@ func (c *conversation) foldResult(r toolRecord, text string) error {
 	c.pending = append(c.pending[:at:at], c.pending[at+1:]...)
 	c.shown += len(text)
 	c.wholes += r.WholeBytes
-	if text == "" {
-		text = "(no output)" // empty content vanishes on some wires
-	}
+	text = cmp.Or(text, "(no output)") // empty content vanishes on some wires
 	m := adapters.Message{Role: adapters.ToolRole, Content: text, ToolCallID: p.ID, ToolName: p.Name}
 	size := tokensOf(text)
 	res := result{msg: len(c.msgs), size: size, keep: r.Keep || size <= keepTokens, call: c.reply}

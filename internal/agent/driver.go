@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -86,15 +87,11 @@ func (c config) withDefaults() config {
 	if c.MaxTurns <= 0 {
 		c.MaxTurns = DefaultTurns
 	}
-	if c.Agent == "" {
-		c.Agent = string(c.Run)
-	}
+	c.Agent = cmp.Or(c.Agent, string(c.Run))
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.OnEvent == nil {
 		c.OnEvent = func(Event) {}
 	}

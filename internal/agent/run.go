@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -279,9 +280,7 @@ func detachContext(ctx context.Context) (context.Context, context.CancelFunc) {
 
 func (r *runner) emitEvent(e Event) {
 	e.Time = r.utcNow()
-	if e.Turn == 0 {
-		e.Turn = r.conv.turns
-	}
+	e.Turn = cmp.Or(e.Turn, r.conv.turns)
 	r.cfg.OnEvent(e)
 }
 

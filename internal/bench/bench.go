@@ -11,6 +11,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,9 +94,7 @@ func Run(ctx context.Context, names []string, o Options) (r Report, err error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	w := &benchEnv{Options: o}
 	if w.dir, err = os.MkdirTemp(o.Dir, "company-bench-"); err != nil {
 		return r, company.E(company.EConfig, "no folder for the benches can be made").Wrap(err).Fix("name one with --dir")

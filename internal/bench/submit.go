@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,9 +128,7 @@ func submitOnce(ctx context.Context, program, repo string, env []string, asked *
 		defer close(said)
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
 			at := time.Since(began)
-			if f.line == 0 {
-				f.line = at
-			}
+			f.line = cmp.Or(f.line, at)
 			if f.feed == 0 && feedLine.Match(lines.Bytes()) {
 				f.feed = at
 			}

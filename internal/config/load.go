@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -153,13 +154,9 @@ func (c *Config) setDefaultModels() {
 		strong = "strong"
 	}
 	for _, a := range []*Agent{&c.Agents.Manager, &c.Agents.Reviewer, &c.Agents.Merger} {
-		if a.Model == "" {
-			a.Model = strong
-		}
+		a.Model = cmp.Or(a.Model, strong)
 	}
-	if c.Agents.Worker.Model == "" {
-		c.Agents.Worker.Model = "default"
-	}
+	c.Agents.Worker.Model = cmp.Or(c.Agents.Worker.Model, "default")
 }
 
 // userConfig is the user's own config file, where a home is known.

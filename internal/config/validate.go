@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"net/url"
 	"os"
@@ -174,11 +175,7 @@ func isBranchName(s string) bool {
 // validateKeys checks what no single key shows. at tells where a key comes from.
 func (c Config) validateKeys(at func(key string) string) problems {
 	var ps problems
-	profiles := make([]string, 0, len(c.Models))
-	for name := range c.Models {
-		profiles = append(profiles, name)
-	}
-	slices.Sort(profiles)
+	profiles := slices.Sorted(maps.Keys(c.Models))
 	known := func(key, name string) bool {
 		if _, ok := c.Models[name]; ok {
 			return true
@@ -313,12 +310,7 @@ const maxCommandTimeout = 15 * time.Minute
 func (l Loaded) CheckSupported() error {
 	var ps problems
 	missing := l.Config.unsupportedValues()
-	keys := make([]string, 0, len(missing))
-	for k := range missing {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(missing)) {
 		found, instead, _ := strings.Cut(missing[k], "\x00")
 		ps = append(ps, problem{at: l.Origin[k], key: k, what: "is not in this version yet", found: shortenText(strconv.Quote(found)), fix: "there is: " + instead})
 	}

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -45,15 +46,9 @@ type Limits struct {
 
 // WithDefaults fills zero fields, but DiskBytes: that depends on the host.
 func (l Limits) WithDefaults() Limits {
-	if l.MemoryBytes == 0 {
-		l.MemoryBytes = DefaultMemory
-	}
-	if l.CPUs == 0 {
-		l.CPUs = DefaultCPUs
-	}
-	if l.Pids == 0 {
-		l.Pids = DefaultPids
-	}
+	l.MemoryBytes = cmp.Or(l.MemoryBytes, DefaultMemory)
+	l.CPUs = cmp.Or(l.CPUs, DefaultCPUs)
+	l.Pids = cmp.Or(l.Pids, DefaultPids)
 	return l
 }
 

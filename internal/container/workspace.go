@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"fmt"
 
 	"company/internal/company"
@@ -47,9 +48,7 @@ func PlanWorkspace(l Limits, sizeOption bool) (Workspace, error) {
 	l = l.WithDefaults()
 	if sizeOption {
 		w := Workspace{Mode: ModeStorageOpt, Layer: l.DiskBytes, Shm: shmBytes}
-		if w.Layer == 0 {
-			w.Layer = defaultLayer
-		}
+		w.Layer = cmp.Or(w.Layer, defaultLayer)
 		return w, nil
 	}
 

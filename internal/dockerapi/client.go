@@ -1,6 +1,7 @@
 package dockerapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -44,9 +45,7 @@ func Open(o Options) (*Client, error) {
 	if o.Allow == nil {
 		o.Allow = append(slices.Clone(Words), wordImage)
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	c := &Client{list: &allowList{use: o.Use, words: o.Allow, log: o.Log}}
 	opts := []client.Opt{client.FromEnv}
 	if o.Host != "" {

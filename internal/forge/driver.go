@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,9 +30,7 @@ const openTries = 4
 // forge refuses a second open one for a branch, so what an unclear answer left is
 // seen by looking again.
 func OpenOnce[P any](ctx context.Context, pr PR, repo Repo, unclear func(error) bool, findOrCreate func(PR) (P, error), update func(PR, P) (OpenedPR, error)) (OpenedPR, error) {
-	if pr.Owner == "" {
-		pr.Owner = repo.Owner
-	}
+	pr.Owner = cmp.Or(pr.Owner, repo.Owner)
 	var p P
 	err := LookAgain(ctx, openTries, unclear, func() (err error) {
 		p, err = findOrCreate(pr)

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,9 +26,7 @@ func MayPush(ctx context.Context, via http.RoundTripper, site *url.URL, repo Rep
 	}
 	req.Header.Set("User-Agent", "git/company")
 	req.SetBasicAuth(cred.User, cred.Secret.Reveal())
-	if via == nil {
-		via = http.DefaultTransport
-	}
+	via = cmp.Or(via, http.DefaultTransport)
 	resp, err := via.RoundTrip(req) // no redirect is followed: the login is for this host
 	if err != nil {
 		return false, company.E(company.EForge, site.Hostname()+" cannot be reached while asking whether the token may push").Wrap(err)

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -180,9 +181,7 @@ func (s *Selector) allowedKinds() []string {
 // A token goes there and nowhere else.
 func (s *Selector) forgeAddress(kind string) (*url.URL, error) {
 	at := s.Settings.URL
-	if at == "" {
-		at = s.Drivers[kind].Home
-	}
+	at = cmp.Or(at, s.Drivers[kind].Home)
 	if at == "" {
 		return nil, nil
 	}

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -214,9 +215,7 @@ func (w *Webhooks) Handler(heard func(WebhookEvent)) http.Handler {
 		h, err := w.ParseWebhook(r)
 		if err != nil {
 			code := map[company.Code]int{company.EAuth: http.StatusForbidden, company.EConflict: http.StatusConflict}[company.CodeOf(err)]
-			if code == 0 {
-				code = http.StatusBadRequest
-			}
+			code = cmp.Or(code, http.StatusBadRequest)
 			var e *company.Error
 			errors.As(err, &e)
 			http.Error(rw, string(e.Code)+": "+e.Message, code)

@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,9 +93,7 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 		return result{}, err
 	}
 	limit := c.limit
-	if limit == 0 {
-		limit = localLimit
-	}
+	limit = cmp.Or(limit, localLimit)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var d *credentialServer

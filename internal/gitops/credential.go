@@ -2,6 +2,7 @@ package gitops
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,9 +158,7 @@ func (a *remoteEndpoint) findLogin(ctx context.Context) (user, secret string, er
 		}
 		return "", "", err
 	}
-	if user == "" {
-		user = a.user
-	}
+	user = cmp.Or(user, a.user)
 	if user == "" {
 		user = "x-access-token" // the forges look at the token alone
 		if strings.EqualFold(a.host, "bitbucket.org") {

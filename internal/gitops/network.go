@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -55,9 +56,7 @@ var (
 // explainFailure explains a failed call at the remote: the cause, and the fix.
 func (a *remoteEndpoint) explainFailure(ctx context.Context, doing string, r result) error {
 	where := a.host
-	if where == "" {
-		where = strings.TrimPrefix(a.url, "file://")
-	}
+	where = cmp.Or(where, strings.TrimPrefix(a.url, "file://"))
 	said := r.failureReason()
 	switch {
 	case a.asked != nil:

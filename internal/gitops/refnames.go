@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -22,13 +23,9 @@ const (
 // ^agent/<ticket>-[a-z0-9._-]{1,64}$ for every valid ticket.
 func BranchName(ticket, title string) string {
 	t := toSlug(ticket, maxSlug)
-	if t == "" {
-		t = "ticket"
-	}
+	t = cmp.Or(t, "ticket")
 	d := toSlug(title, maxSlug)
-	if d == "" {
-		d = "work"
-	}
+	d = cmp.Or(d, "work")
 	return "agent/" + t + "-" + d
 }
 
@@ -65,9 +62,7 @@ func toSlug(s string, limit int) string {
 func CommitMessage(ticket, desc string) string {
 	lines := strings.Split(strings.TrimSpace(inertMessage(stripControl(desc))), "\n")
 	subject := strings.Join(strings.Fields(lines[0]), " ")
-	if subject == "" {
-		subject = "work"
-	}
+	subject = cmp.Or(subject, "work")
 	if utf8.RuneCountInString(subject) > maxSubject {
 		subject = strings.TrimSpace(string([]rune(subject)[:maxSubject-1])) + "…"
 	}

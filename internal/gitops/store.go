@@ -2,6 +2,7 @@ package gitops
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -70,15 +71,9 @@ const repoConfig = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\t
 // configuration file that git children get instead of the user's, the hook.
 // E_CONFIG or E_PROTECTED for a bad prefix, E_GIT when git is missing or too old.
 func Open(cfg Config) (*Store, error) {
-	if cfg.IntegrationPrefix == "" {
-		cfg.IntegrationPrefix = "develop"
-	}
-	if cfg.Remote == "" {
-		cfg.Remote = "origin"
-	}
-	if cfg.Method == "" {
-		cfg.Method = ByToken
-	}
+	cfg.IntegrationPrefix = cmp.Or(cfg.IntegrationPrefix, "develop")
+	cfg.Remote = cmp.Or(cfg.Remote, "origin")
+	cfg.Method = cmp.Or(cfg.Method, ByToken)
 	if cfg.Author.Name == "" {
 		cfg.Author = Person{Name: "company", Email: "company@localhost"}
 	}

@@ -20,6 +20,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,9 +67,7 @@ type Head struct {
 // Open verifies the ledger and finds its head. With a good snapshot only the
 // events since are verified; Verify does the rest.
 func Open(ctx context.Context, b bus.Bus, opts Options) (*Ledger, error) {
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	if opts.Clock == nil {
 		opts.Clock = time.Now
 	}

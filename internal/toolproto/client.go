@@ -2,6 +2,7 @@ package toolproto
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,9 +118,7 @@ func (c *Client) ListFiles(ctx context.Context, r ListFilesRequest) (ListFilesRe
 // up: the container is of no use.
 func (c *Client) Run(ctx context.Context, r RunRequest) (RunResult, error) {
 	limit := time.Duration(r.TimeoutS) * time.Second
-	if limit == 0 {
-		limit = CommandTimeout
-	}
+	limit = cmp.Or(limit, CommandTimeout)
 	bounded, cancel := context.WithTimeoutCause(ctx, limit+c.Grace+Overrun, errOverrun)
 	defer cancel()
 	res, err := callTool[RunResult](bounded, c, "run_command", r)

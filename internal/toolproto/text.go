@@ -2,6 +2,7 @@ package toolproto
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -137,9 +138,7 @@ func (o Output) write(b *strings.Builder, name string) {
 func (r GitStatusResult) Text() string {
 	var b strings.Builder
 	branch := r.Branch
-	if branch == "" {
-		branch = "(detached)"
-	}
+	branch = cmp.Or(branch, "(detached)")
 	fmt.Fprintf(&b, "branch %s at %s, %d commits not pushed\n", branch, shortID(r.Head), r.Unpushed)
 	if r.Clean {
 		b.WriteString("nothing to commit, the work tree is clean\n")

@@ -1,6 +1,7 @@
 package toolserver
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -177,9 +178,7 @@ func (i *inspector) inspectCall(words []string, assigned map[string]bool, depth 
 			// It ends by itself: a server under it may stay in front.
 			inner := inspector{functions: i.functions}
 			inner.inspectCall(skipOptions(args, wrap.valued, wrap.operands, assigned), assigned, depth+1)
-			if i.verdict.interactive == "" {
-				i.verdict.interactive = inner.verdict.interactive
-			}
+			i.verdict.interactive = cmp.Or(i.verdict.interactive, inner.verdict.interactive)
 			return
 		}
 		words = skipOptions(args, wrap.valued, wrap.operands, assigned)

@@ -10,6 +10,7 @@
 package toolserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,15 +60,11 @@ type Server struct {
 
 // New opens the workspace. Close ends every process that was started.
 func New(c Config) (*Server, error) {
-	if c.Root == "" {
-		c.Root = toolproto.Workspace
-	}
+	c.Root = cmp.Or(c.Root, toolproto.Workspace)
 	if c.Env == nil {
 		c.Env = os.Environ()
 	}
-	if c.Grace == 0 {
-		c.Grace = toolproto.StopGrace
-	}
+	c.Grace = cmp.Or(c.Grace, toolproto.StopGrace)
 	if c.Shutdown == nil {
 		c.Shutdown = func() {}
 	}

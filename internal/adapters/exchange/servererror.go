@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"regexp"
@@ -81,9 +82,7 @@ func Parse(body []byte) *ServerError {
 			}
 		}
 	}
-	if said.Message == "" {
-		said.Message = text
-	}
+	said.Message = cmp.Or(said.Message, text)
 	return said
 }
 

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,12 +89,8 @@ func (r *reply) addCall(delta sdk.ToolCall) {
 		into = &call{index: index}
 		r.calls = append(r.calls, into)
 	}
-	if into.id == "" {
-		into.id = delta.ID
-	}
-	if into.name == "" {
-		into.name = delta.Function.Name
-	}
+	into.id = cmp.Or(into.id, delta.ID)
+	into.name = cmp.Or(into.name, delta.Function.Name)
 	into.args.WriteString(delta.Function.Arguments)
 }
 

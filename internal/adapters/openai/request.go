@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"strings"
@@ -43,9 +44,7 @@ func (c *Client) toWire(req adapters.Request) sdk.ChatCompletionRequest {
 	}
 	if req.Temperature != nil && !isReasoningModel(c.cfg.Model) && !c.quirks.noTemperature.Load() {
 		out.Temperature = float32(*req.Temperature)
-		if out.Temperature == 0 {
-			out.Temperature = math.SmallestNonzeroFloat32 // a plain 0 would be left out
-		}
+		out.Temperature = cmp.Or(out.Temperature, math.SmallestNonzeroFloat32) // a plain 0 would be left out
 	}
 	if len(req.Tools) > 0 && (c.cfg.Model == sdk.GPT6Sol || c.cfg.Model == sdk.GPT6Luna) {
 		out.ReasoningEffort = sdk.ReasoningEffortNone // else tools go over the Responses API only

@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -144,9 +145,7 @@ func splitText(s string) []string {
 	var out []string
 	for len(s) > 0 {
 		piece := safetext.Head(s, pieceSize)
-		if piece == "" {
-			piece = s // not text: invalid bytes travel as they are
-		}
+		piece = cmp.Or(piece, s) // not text: invalid bytes travel as they are
 		out = append(out, piece)
 		s = s[len(piece):]
 	}

@@ -5,6 +5,7 @@ package bustest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,9 +175,7 @@ func blobsRoundTrip(t *testing.T, s *store) {
 			if err != nil || size != int64(len(data)) {
 				t.Fatalf("put %d bytes: size %d, %v", len(data), size, err)
 			}
-			if first == "" {
-				first = hash
-			}
+			first = cmp.Or(first, hash)
 			if hash != hashOf(data) || hash != first {
 				t.Fatalf("put %d bytes: hash %s, want %s", len(data), hash, hashOf(data))
 			}

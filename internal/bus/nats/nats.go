@@ -15,6 +15,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,12 +72,8 @@ var _ bus.Bus = (*Bus)(nil)
 // Open starts the server on opts.Dir. An EHeld error names the process that
 // has the directory open; EBus means that the store cannot be opened.
 func Open(ctx context.Context, opts Options) (bus.Bus, error) {
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
-	if opts.ServerName == "" {
-		opts.ServerName = "company"
-	}
+	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
+	opts.ServerName = cmp.Or(opts.ServerName, "company")
 	own := opts.Folder
 	if own == nil {
 		dir, err := filepath.Abs(opts.Dir)

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,9 +62,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 				Fix(fmt.Sprintf("the most is %v", dockerapi.Words))
 		}
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	a, err := dockerapi.Open(dockerapi.Options{Use: dockerapi.Containers, Host: o.Host, Allow: o.Allow, Log: o.Log})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package forgetest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -176,7 +177,7 @@ func (g *giteaAPI) addRoutes(mux *http.ServeMux) {
 		sendJSON(w, r, http.StatusOK, jsonObject{"permission": role, "role_name": role, "user": g.giteaUser(login)})
 	}))
 	mux.HandleFunc("GET "+repo+"/commits/{ref}/statuses", in(func(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token) {
-		sendJSON(w, r, http.StatusOK, append([]jsonObject{}, pageOf(w, r, g.Server, g.giteaStatuses(repo, r.PathValue("ref")), "limit", 50)...))
+		sendJSON(w, r, http.StatusOK, pageOf(w, r, g.Server, g.giteaStatuses(repo, r.PathValue("ref")), "limit", 50))
 	}))
 	mux.HandleFunc("GET "+repo+"/raw/{path...}", in(func(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token) {
 		text, err := g.runGit(repo.Dir, "cat-file", "blob", r.URL.Query().Get("ref")+":"+r.PathValue("path"))
@@ -187,11 +188,8 @@ func (g *giteaAPI) addRoutes(mux *http.ServeMux) {
 		_, _ = io.WriteString(w, text+"\n")
 	}))
 	mux.HandleFunc("GET "+repo+"/labels", in(func(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token) {
-		out := []jsonObject{}
-		for _, l := range repo.labels {
-			out = append(out, g.giteaLabel(l))
-		}
-		sendJSON(w, r, http.StatusOK, append([]jsonObject{}, pageOf(w, r, g.Server, out, "limit", 50)...))
+		out := shapeAll(repo.labels, g.giteaLabel)
+		sendJSON(w, r, http.StatusOK, pageOf(w, r, g.Server, out, "limit", 50))
 	}))
 	mux.HandleFunc("POST "+repo+"/labels", in(func(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token) {
 		var in struct{ Name, Color string }
@@ -248,10 +246,7 @@ func (g *giteaAPI) addRoutes(mux *http.ServeMux) {
 		sendJSON(w, r, http.StatusOK, out)
 	}))
 	mux.HandleFunc("GET "+repo+"/issues/{number}/comments", on(func(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token, p *Pull) {
-		out := []jsonObject{} // all of them: this list has no pages
-		for _, c := range p.comments {
-			out = append(out, g.giteaComment(repo, p, c))
-		}
+		out := shapeAll(p.comments, func(c Comment) jsonObject { return g.giteaComment(repo, p, c) }) // all of them: this list has no pages
 		sendJSON(w, r, http.StatusOK, out)
 	}))
 	mux.HandleFunc("POST "+repo+"/issues/{number}/comments", on(func(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull) {
@@ -268,13 +263,7 @@ func (g *giteaAPI) addRoutes(mux *http.ServeMux) {
 		if g.refuseReader(w, r, repo, tok) || !decodeJSON(w, r, &in) {
 			return
 		}
-		for _, id := range in.Labels {
-			for _, l := range repo.labels {
-				if hashID(l) == id && !slices.Contains(p.Labels, l) {
-					p.Labels = append(p.Labels, l)
-				}
-			}
-		}
+		p.Labels = appendNew(p.Labels, slices.DeleteFunc(slices.Clone(repo.labels), func(l string) bool { return !slices.Contains(in.Labels, hashID(l)) }))
 		sendJSON(w, r, http.StatusOK, []jsonObject{})
 	}))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { g.sendError(w, r, http.StatusNotFound, "Not Found") })
@@ -313,7 +302,7 @@ func (g *giteaAPI) listForks(w http.ResponseWriter, r *http.Request, repo *Repo,
 			out = append(out, g.giteaRepo(f, tok))
 		}
 	}
-	sendJSON(w, r, http.StatusOK, append([]jsonObject{}, pageOf(w, r, g.Server, out, "limit", 50)...))
+	sendJSON(w, r, http.StatusOK, pageOf(w, r, g.Server, out, "limit", 50))
 }
 
 func (g *giteaAPI) createGiteaFork(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token) {
@@ -335,14 +324,8 @@ func (g *giteaAPI) giteaPull(r *Repo, p *Pull) jsonObject {
 		}
 		return o
 	}
-	labels := []jsonObject{}
-	for _, l := range p.Labels {
-		labels = append(labels, g.giteaLabel(l))
-	}
-	reviewers := []jsonObject{}
-	for _, l := range p.Reviewers {
-		reviewers = append(reviewers, g.giteaUser(l))
-	}
+	labels := shapeAll(p.Labels, g.giteaLabel)
+	reviewers := shapeAll(p.Reviewers, g.giteaUser)
 	draft := strings.HasPrefix(p.Title, "WIP: ")
 	o := jsonObject{"id": p.ID, "number": p.Number, "title": p.Title, "body": p.Body, "state": p.State, "draft": draft, "user": g.giteaUser(p.User), "labels": labels,
 		"url": g.URL, "html_url": fmt.Sprintf("%s/%s/pulls/%d", g.URL, r.fullName(), p.Number), "requested_reviewers": reviewers,
@@ -371,7 +354,7 @@ func (g *giteaAPI) listGiteaPulls(w http.ResponseWriter, r *http.Request, repo *
 			out = append(out, g.giteaPull(repo, p))
 		}
 	}
-	sendJSON(w, r, http.StatusOK, append([]jsonObject{}, pageOf(w, r, g.Server, out, "limit", 50)...))
+	sendJSON(w, r, http.StatusOK, pageOf(w, r, g.Server, out, "limit", 50))
 }
 
 func (g *giteaAPI) createGiteaPull(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token) {
@@ -379,11 +362,7 @@ func (g *giteaAPI) createGiteaPull(w http.ResponseWriter, r *http.Request, repo 
 	if !decodeJSON(w, r, &in) {
 		return
 	}
-	owner, ref, other := strings.Cut(in.Head, ":")
-	if !other {
-		owner, ref = repo.Owner, in.Head
-	}
-	from := g.headRepo(repo, owner)
+	owner, ref, from := g.parseHead(repo, in.Head)
 	if tok == nil || from == nil || g.branchSHA(from, ref) == "" || g.branchSHA(repo, in.Base) == "" {
 		g.sendError(w, r, http.StatusNotFound, "The target couldn't be found.")
 		return
@@ -392,20 +371,15 @@ func (g *giteaAPI) createGiteaPull(w http.ResponseWriter, r *http.Request, repo 
 		g.sendError(w, r, http.StatusUnprocessableEntity, "title is too long")
 		return
 	}
-	for _, p := range repo.pulls {
-		if p.State == "open" && strings.EqualFold(p.HeadOwner, owner) && p.HeadRef == ref && p.Base == in.Base {
-			g.sendError(w, r, http.StatusConflict, fmt.Sprintf("pull request already exists for these targets [id: %d]", p.ID))
-			return
-		}
+	if p := repo.openPull(owner, ref, in.Base); p != nil {
+		g.sendError(w, r, http.StatusConflict, fmt.Sprintf("pull request already exists for these targets [id: %d]", p.ID))
+		return
 	}
 	// Looking for another and opening are two steps of the server: requests at
 	// the same time all go through.
 	var p *Pull
 	for range 1 + g.duplicates {
-		p = &Pull{Number: g.nextNumber(repo), ID: g.nextID(), Title: in.Title, Body: in.Body, HeadOwner: from.Owner, HeadRef: ref, Base: in.Base, User: tok.Login, State: "open"}
-		g.refreshHead(repo, p)
-		p.Created = g.nextTime()
-		p.Updated = p.Created
+		p = g.newPull(repo, Pull{Title: in.Title, Body: in.Body, HeadOwner: from.Owner, HeadRef: ref, Base: in.Base, User: tok.Login})
 		repo.pulls = append(repo.pulls, p)
 	}
 	sendJSON(w, r, http.StatusCreated, g.giteaPull(repo, p))
@@ -460,12 +434,10 @@ func (g *giteaAPI) listGiteaReviews(w http.ResponseWriter, r *http.Request, _ *R
 	}
 	for _, c := range p.reviews {
 		state := map[string]string{"APPROVED": "APPROVED", "CHANGES_REQUESTED": "REQUEST_CHANGES"}[c.State]
-		if state == "" {
-			state = "COMMENT"
-		}
+		state = cmp.Or(state, "COMMENT")
 		add(c.ID, c, state, c.Body, 0)
 	}
-	sendJSON(w, r, http.StatusOK, append([]jsonObject{}, pageOf(w, r, g.Server, out, "limit", 50)...))
+	sendJSON(w, r, http.StatusOK, pageOf(w, r, g.Server, out, "limit", 50))
 }
 
 func (g *giteaAPI) giteaStatuses(repo *Repo, sha string) []jsonObject {

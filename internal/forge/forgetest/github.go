@@ -1,6 +1,7 @@
 package forgetest
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -254,9 +255,7 @@ func (h *githubAPI) serveContents(w http.ResponseWriter, r *http.Request, repo *
 		return
 	}
 	ref, file := r.URL.Query().Get("ref"), r.PathValue("path")
-	if ref == "" {
-		ref = repo.Default
-	}
+	ref = cmp.Or(ref, repo.Default)
 	text, err := h.runGit(repo.Dir, "cat-file", "blob", ref+":"+file)
 	if err != nil {
 		sendError(w, r, http.StatusNotFound, "Not Found")
@@ -275,9 +274,7 @@ func (h *githubAPI) listPulls(w http.ResponseWriter, r *http.Request, repo *Repo
 	}
 	q := r.URL.Query()
 	state := q.Get("state")
-	if state == "" {
-		state = "open"
-	}
+	state = cmp.Or(state, "open")
 	owner, ref, hasHead := strings.Cut(q.Get("head"), ":")
 	var found []jsonObject
 	for _, p := range newestFirst(repo.pulls) {
@@ -287,7 +284,7 @@ func (h *githubAPI) listPulls(w http.ResponseWriter, r *http.Request, repo *Repo
 		}
 		found = append(found, h.pullJSON(repo, p, false))
 	}
-	sendJSON(w, r, http.StatusOK, append([]jsonObject{}, pageOf(w, r, h.Server, found, "per_page", 100)...))
+	sendJSON(w, r, http.StatusOK, pageOf(w, r, h.Server, found, "per_page", 100))
 }
 
 func decodeJSON(w http.ResponseWriter, r *http.Request, v any) bool {
@@ -312,11 +309,7 @@ func (h *githubAPI) createPull(w http.ResponseWriter, r *http.Request, repo *Rep
 	if !decodeJSON(w, r, &in) {
 		return
 	}
-	owner, ref, other := strings.Cut(in.Head, ":")
-	if !other {
-		owner, ref = repo.Owner, in.Head
-	}
-	from := h.headRepo(repo, owner)
+	owner, ref, from := h.parseHead(repo, in.Head)
 	switch {
 	case len([]rune(in.Title)) > 256:
 		sendInvalid(w, r, "title", "custom", "title is too long (maximum is 256 characters)")
@@ -331,20 +324,15 @@ func (h *githubAPI) createPull(w http.ResponseWriter, r *http.Request, repo *Rep
 		sendInvalid(w, r, "base", "invalid", "")
 		return
 	}
-	for _, p := range repo.pulls {
-		if p.State == "open" && strings.EqualFold(p.HeadOwner, owner) && p.HeadRef == ref && p.Base == in.Base {
-			sendInvalid(w, r, "", "custom", fmt.Sprintf("A pull request already exists for %s:%s.", owner, ref))
-			return
-		}
+	if repo.openPull(owner, ref, in.Base) != nil {
+		sendInvalid(w, r, "", "custom", fmt.Sprintf("A pull request already exists for %s:%s.", owner, ref))
+		return
 	}
-	p := &Pull{Number: h.nextNumber(repo), ID: h.nextID(), Title: in.Title, Body: in.Body, HeadOwner: from.Owner, HeadRef: ref, Base: in.Base, User: tok.Login, State: "open", Draft: in.Draft}
-	h.refreshHead(repo, p)
+	p := h.newPull(repo, Pull{Title: in.Title, Body: in.Body, HeadOwner: from.Owner, HeadRef: ref, Base: in.Base, User: tok.Login, Draft: in.Draft})
 	if out, err := h.runGit(repo.Dir, "rev-list", "--count", h.branchSHA(repo, in.Base)+".."+p.HeadSHA); err == nil && out == "0" {
 		sendInvalid(w, r, "", "custom", fmt.Sprintf("No commits between %s and %s", in.Base, ref))
 		return
 	}
-	p.Created = h.nextTime()
-	p.Updated = p.Created
 	repo.pulls = append(repo.pulls, p)
 	sendJSON(w, r, http.StatusCreated, h.pullJSON(repo, p, true))
 }
@@ -390,14 +378,19 @@ func (h *githubAPI) patchPull(w http.ResponseWriter, r *http.Request, repo *Repo
 	sendJSON(w, r, http.StatusOK, h.pullJSON(repo, p, true))
 }
 
+// appendNew adds what is not there yet.
+func appendNew(to, more []string) []string {
+	for _, m := range more {
+		if !slices.Contains(to, m) {
+			to = append(to, m)
+		}
+	}
+	return to
+}
+
 func (h *githubAPI) listReviewers(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token, p *Pull) {
-	users, teams := []jsonObject{}, []jsonObject{}
-	for _, l := range p.Reviewers {
-		users = append(users, h.userJSON(l, false))
-	}
-	for _, l := range p.Teams {
-		teams = append(teams, h.teamJSON(repo, l))
-	}
+	users := shapeAll(p.Reviewers, func(l string) jsonObject { return h.userJSON(l, false) })
+	teams := shapeAll(p.Teams, func(l string) jsonObject { return h.teamJSON(repo, l) })
 	sendJSON(w, r, http.StatusOK, jsonObject{"users": users, "teams": teams})
 }
 
@@ -428,24 +421,12 @@ func (h *githubAPI) requestReviewers(w http.ResponseWriter, r *http.Request, rep
 			return
 		}
 	}
-	merge := func(to *[]string, more []string) {
-		for _, m := range more {
-			if !slices.Contains(*to, m) {
-				*to = append(*to, m)
-			}
-		}
-	}
-	merge(&p.Reviewers, in.Reviewers)
-	merge(&p.Teams, in.TeamReviewers)
+	p.Reviewers, p.Teams = appendNew(p.Reviewers, in.Reviewers), appendNew(p.Teams, in.TeamReviewers)
 	sendJSON(w, r, http.StatusCreated, h.pullJSON(repo, p, false))
 }
 
 func (h *githubAPI) sendComments(w http.ResponseWriter, r *http.Request, said []Comment, shape func(Comment) jsonObject) {
-	out := []jsonObject{}
-	for _, c := range said {
-		out = append(out, shape(c))
-	}
-	sendJSON(w, r, http.StatusOK, append([]jsonObject{}, pageOf(w, r, h.Server, out, "per_page", 100)...))
+	sendJSON(w, r, http.StatusOK, pageOf(w, r, h.Server, shapeAll(said, shape), "per_page", 100))
 }
 
 func (h *githubAPI) listComments(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull) {
@@ -477,11 +458,8 @@ func (h *githubAPI) listReviews(w http.ResponseWriter, r *http.Request, repo *Re
 }
 
 func (h *githubAPI) listLabels(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token, p *Pull) {
-	out := []jsonObject{}
-	for _, l := range p.Labels {
-		out = append(out, h.labelJSON(repo, l))
-	}
-	sendJSON(w, r, http.StatusOK, append([]jsonObject{}, pageOf(w, r, h.Server, out, "per_page", 100)...))
+	out := shapeAll(p.Labels, func(l string) jsonObject { return h.labelJSON(repo, l) })
+	sendJSON(w, r, http.StatusOK, pageOf(w, r, h.Server, out, "per_page", 100))
 }
 
 func (h *githubAPI) addLabels(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull) {
@@ -497,16 +475,8 @@ func (h *githubAPI) addLabels(w http.ResponseWriter, r *http.Request, repo *Repo
 	if !decodeJSON(w, r, &in) {
 		return
 	}
-	out := []jsonObject{}
-	for _, l := range in {
-		if !slices.Contains(p.Labels, l) {
-			p.Labels = append(p.Labels, l)
-		}
-	}
-	for _, l := range p.Labels {
-		out = append(out, h.labelJSON(repo, l))
-	}
-	sendJSON(w, r, http.StatusOK, out)
+	p.Labels = appendNew(p.Labels, in)
+	sendJSON(w, r, http.StatusOK, shapeAll(p.Labels, func(l string) jsonObject { return h.labelJSON(repo, l) }))
 }
 
 func (h *githubAPI) listChecks(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token) {
@@ -520,7 +490,7 @@ func (h *githubAPI) listChecks(w http.ResponseWriter, r *http.Request, repo *Rep
 		}
 	}
 	total := len(found)
-	sendJSON(w, r, http.StatusOK, jsonObject{"total_count": total, "check_runs": append([]jsonObject{}, pageOf(w, r, h.Server, found, "per_page", 100)...)})
+	sendJSON(w, r, http.StatusOK, jsonObject{"total_count": total, "check_runs": pageOf(w, r, h.Server, found, "per_page", 100)})
 }
 
 func (h *githubAPI) listAnnotations(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token) {
@@ -533,7 +503,7 @@ func (h *githubAPI) listAnnotations(w http.ResponseWriter, r *http.Request, repo
 			out = append(out, jsonObject{"path": n.Path, "start_line": n.Line, "end_line": n.Line, "start_column": nil, "end_column": nil, "annotation_level": "failure",
 				"title": nil, "message": n.Message, "raw_details": nil, "blob_href": h.URL})
 		}
-		sendJSON(w, r, http.StatusOK, append([]jsonObject{}, pageOf(w, r, h.Server, out, "per_page", 100)...))
+		sendJSON(w, r, http.StatusOK, pageOf(w, r, h.Server, out, "per_page", 100))
 		return
 	}
 	sendError(w, r, http.StatusNotFound, "Not Found")
@@ -590,7 +560,7 @@ func (h *githubAPI) serveStatus(w http.ResponseWriter, r *http.Request, repo *Re
 		state = "failure"
 	}
 	total := len(found)
-	sendJSON(w, r, http.StatusOK, jsonObject{"state": state, "sha": sha, "total_count": total, "statuses": append([]jsonObject{}, pageOf(w, r, h.Server, found, "per_page", 100)...),
+	sendJSON(w, r, http.StatusOK, jsonObject{"state": state, "sha": sha, "total_count": total, "statuses": pageOf(w, r, h.Server, found, "per_page", 100),
 		"repository": h.repoJSON(repo, nil), "commit_url": u + "/commits/" + sha, "url": u + "/status"})
 }
 

@@ -11,6 +11,15 @@ import (
 
 type jsonObject = map[string]any
 
+// shapeAll gives each of a list its JSON; a list of none is no null.
+func shapeAll[T any](all []T, shape func(T) jsonObject) []jsonObject {
+	out := []jsonObject{}
+	for _, one := range all {
+		out = append(out, shape(one))
+	}
+	return out
+}
+
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func (s *Server) userJSON(login string, bot bool) jsonObject {
@@ -72,17 +81,9 @@ func (s *Server) pullJSON(r *Repo, p *Pull, full bool) jsonObject {
 		}
 		return o
 	}
-	labels := []jsonObject{}
-	for _, l := range p.Labels {
-		labels = append(labels, s.labelJSON(r, l))
-	}
-	reviewers, teams := []jsonObject{}, []jsonObject{}
-	for _, l := range p.Reviewers {
-		reviewers = append(reviewers, s.userJSON(l, false))
-	}
-	for _, l := range p.Teams {
-		teams = append(teams, s.teamJSON(r, l))
-	}
+	labels := shapeAll(p.Labels, func(l string) jsonObject { return s.labelJSON(r, l) })
+	reviewers := shapeAll(p.Reviewers, func(l string) jsonObject { return s.userJSON(l, false) })
+	teams := shapeAll(p.Teams, func(l string) jsonObject { return s.teamJSON(r, l) })
 	link := func(href string) jsonObject { return jsonObject{"href": href} }
 	o := jsonObject{"id": p.ID, "node_id": fmt.Sprint("PR_", p.ID), "number": p.Number, "title": p.Title, "body": p.Body, "state": p.State, "draft": p.Draft, "locked": false,
 		"url": u, "html_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch", "issue_url": issue, "commits_url": u + "/commits",

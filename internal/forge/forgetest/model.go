@@ -1,8 +1,8 @@
 package forgetest
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 )
@@ -252,14 +252,10 @@ func (s *Server) EditPull(r *Repo, number int, change func(*Pull)) {
 func (s *Server) AddPull(r *Repo, p Pull) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p.Number, p.ID, p.State = s.nextNumber(r), s.nextID(), "open"
-	if p.HeadOwner == "" {
-		p.HeadOwner = r.Owner
-	}
-	p.Created = s.nextTime()
-	p.Updated = p.Created
-	r.pulls = append(r.pulls, &p)
-	return p.Number
+	p.HeadOwner = cmp.Or(p.HeadOwner, r.Owner)
+	made := s.newPull(r, p)
+	r.pulls = append(r.pulls, made)
+	return made.Number
 }
 
 // AddComment adds a comment under a pull request, Line one at a line of its diff, and
@@ -291,9 +287,7 @@ func (s *Server) appendComment(r *Repo, number int, said Comment, list func(*Pul
 	if said.At.IsZero() {
 		said.At = s.nextTime()
 	}
-	if said.Commit == "" {
-		said.Commit = p.HeadSHA
-	}
+	said.Commit = cmp.Or(said.Commit, p.HeadSHA)
 	*list(p) = append(*list(p), said)
 	return said.ID
 }
@@ -339,12 +333,40 @@ func (s *Server) MergePull(r *Repo, number int) string {
 }
 
 func (r *Repo) findPull(number int) *Pull {
-	for _, p := range r.pulls {
-		if p.Number == number {
-			return p
-		}
+	return r.firstPull(func(p *Pull) bool { return p.Number == number })
+}
+
+// openPull is the open pull request of a branch for a base; nil: there is none.
+func (r *Repo) openPull(owner, ref, base string) *Pull {
+	return r.firstPull(func(p *Pull) bool {
+		return p.State == "open" && strings.EqualFold(p.HeadOwner, owner) && p.HeadRef == ref && p.Base == base
+	})
+}
+
+func (r *Repo) firstPull(is func(*Pull) bool) *Pull {
+	if i := slices.IndexFunc(r.pulls, is); i >= 0 {
+		return r.pulls[i]
 	}
 	return nil
+}
+
+// newPull numbers an open pull request. It is not in the list yet.
+func (s *Server) newPull(r *Repo, p Pull) *Pull {
+	p.Number, p.ID, p.State = s.nextNumber(r), s.nextID(), "open"
+	s.refreshHead(r, &p)
+	p.Created = s.nextTime()
+	p.Updated = p.Created
+	return &p
+}
+
+// parseHead reads owner:branch, or a branch of the repository itself. from is the
+// repository of the branch; nil: there is none.
+func (s *Server) parseHead(r *Repo, head string) (owner, ref string, from *Repo) {
+	owner, ref, other := strings.Cut(head, ":")
+	if !other {
+		owner, ref = r.Owner, head
+	}
+	return owner, ref, s.headRepo(r, owner)
 }
 
 func (s *Server) nextNumber(r *Repo) int {
@@ -358,6 +380,6 @@ func (s *Server) nextNumber(r *Repo) int {
 // newestFirst is newest first, as forges list.
 func newestFirst(ps []*Pull) []*Pull {
 	ps = slices.Clone(ps)
-	sort.SliceStable(ps, func(i, j int) bool { return ps[i].Number > ps[j].Number })
+	slices.SortStableFunc(ps, func(a, b *Pull) int { return b.Number - a.Number })
 	return ps
 }

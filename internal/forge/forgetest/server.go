@@ -172,7 +172,7 @@ func pageOf[T any](w http.ResponseWriter, r *http.Request, s *Server, all []T, s
 	}
 	w.Header().Set("X-Total-Count", strconv.Itoa(len(all)))
 	from := min((at-1)*n, len(all))
-	return all[from:min(from+n, len(all))]
+	return append([]T{}, all[from:min(from+n, len(all))]...) // a page of none is no null
 }
 
 func parseNumber(s string, otherwise int) int {

@@ -6,6 +6,7 @@
 package gitea
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,13 +51,9 @@ var _ forge.Forge = (*Client)(nil)
 // New is the forge of one repository. Nothing is asked yet.
 func New(o forge.Options) *Client {
 	c := &Client{repo: o.Repo, site: o.URL, login: o.Login, log: o.Log}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
-	}
+	c.log = cmp.Or(c.log, slog.New(slog.DiscardHandler))
 	next := o.Transport
-	if next == nil {
-		next = http.DefaultTransport
-	}
+	next = cmp.Or(next, http.DefaultTransport)
 	// A redirect would carry the token to where it is not for.
 	c.http = &http.Client{Transport: forge.LimitReplies(next), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return c

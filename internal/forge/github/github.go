@@ -8,6 +8,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -68,13 +69,9 @@ func New(o forge.Options) (*Client, error) {
 		api.Path, graph.Path = root+"/api/v3/", root+"/api/graphql"
 	}
 	c := &Client{repo: o.Repo, site: o.URL, graphURL: graph.String(), log: o.Log, login: o.Login}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
-	}
+	c.log = cmp.Or(c.log, slog.New(slog.DiscardHandler))
 	base := o.Transport
-	if base == nil {
-		base = http.DefaultTransport
-	}
+	base = cmp.Or(base, http.DefaultTransport)
 	c.bareTransport = base
 	if o.App.ID != 0 {
 		var err error
