@@ -2,8 +2,8 @@ package company
 
 import "context"
 
-// Decider is what a role may ask of the company: look at the state, and have a
-// command decided. The orchestrator is behind it.
+// Decider looks at the state and has commands decided, beside the ledger. The
+// orchestrator is behind it. What holds a run has a Coordinator.
 type Decider interface {
 	// View is the state at this moment; it does not change under the reader.
 	View() *State
