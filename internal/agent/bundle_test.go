@@ -160,21 +160,21 @@ func noCap(spent company.Amount) *budget.Allowance {
 // bench is a run with real bookkeeping and toy tools: read gives what write
 // put, poll is a process, fail breaks the runtime.
 type bench struct {
-	model   *scripted
-	journal *journal
-	blobs   *blobs
-	purse   *budget.Allowance
-	cfg     config
-	mu      sync.Mutex
-	ran     []string // "name args" of every call that ran
-	events  []Event
+	model     *scripted
+	journal   *journal
+	blobs     *blobs
+	allowance *budget.Allowance
+	cfg       config
+	mu        sync.Mutex
+	ran       []string // "name args" of every call that ran
+	events    []Event
 }
 
 const pathSchema = `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`
 
 func newBench(t testing.TB, model *scripted) *bench {
 	t.Helper()
-	b := &bench{model: model, journal: &journal{}, blobs: &blobs{m: map[company.Hash][]byte{}}, purse: noCap(company.Amount{})}
+	b := &bench{model: model, journal: &journal{}, blobs: &blobs{m: map[company.Hash][]byte{}}, allowance: noCap(company.Amount{})}
 	tool := func(name, schema string, readOnly bool, run func(args json.RawMessage) (Result, error)) Tool {
 		return Tool{
 			Spec: adapters.Tool{Name: name, Description: name, Schema: json.RawMessage(schema)}, ReadOnly: readOnly,
@@ -189,7 +189,7 @@ func newBench(t testing.TB, model *scripted) *bench {
 	tick := 0
 	b.cfg = config{model: model, Loop: Loop{Models: bare{model}}}
 	b.cfg.Job = Job{
-		Journal: b.journal, Blobs: b.blobs, Purse: b.purse, Run: "t1-01.1", Agent: "worker-1",
+		Journal: b.journal, Blobs: b.blobs, Allowance: b.allowance, Run: "t1-01.1", Agent: "worker-1",
 		System: "You are a worker.", First: "role: worker\nticket: t1-01\nrun: t1-01.1\n\nDo it.",
 		OnEvent: func(e Event) { b.events = append(b.events, e) },
 		Now: func() time.Time {

@@ -114,7 +114,7 @@ func TestTooLongIsMaskedAndAskedOnceMore(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || out.End != EndFinal || b.purse.Balance().Reserved.Tokens != 0 {
+		if err != nil || out.End != EndFinal || b.allowance.Balance().Reserved.Tokens != 0 {
 			t.Errorf("end %s, error %v", out.End, err)
 		}
 		failed := 0

@@ -15,7 +15,7 @@ import (
 // the program that the agent is. Loop, the only one so far, is this program's
 // own conversation with a model. A driver of another program (a command-line
 // agent in the run's sandbox) keeps the same promises: every request is drawn
-// from the purse and journaled with its worst case before it goes out, a job
+// from the allowance and journaled with its worst case before it goes out, a job
 // whose journal has begun goes on there, and nothing is asked after ctx ended.
 type Driver interface {
 	// Drive returns how the job ended. An error is a broken runtime, a model
@@ -39,10 +39,10 @@ type Job struct {
 
 	Journal Journal
 	Blobs   Blobs // nil: everything inline
-	// Purse is the run's allowance: each request reserves from it. A resumed
+	// Allowance is what each request reserves from. A resumed
 	// run's allowance starts with what Spent reads from its journal. Nil: no
 	// cap.
-	Purse *budget.Allowance
+	Allowance *budget.Allowance
 
 	Now    func() time.Time // stamps records and events; nil: time.Now
 	Logger *slog.Logger     // nil: silent
@@ -98,8 +98,8 @@ func (c config) withDefaults() config {
 	if c.Halt == nil {
 		c.Halt = func() error { return nil }
 	}
-	if c.Purse == nil {
-		c.Purse = budget.NewAllowance(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, company.Amount{}, nil)
+	if c.Allowance == nil {
+		c.Allowance = budget.NewAllowance(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, company.Amount{}, nil)
 	}
 	if c.NudgeAfter <= 0 {
 		c.NudgeAfter = 3

@@ -105,7 +105,7 @@ func TestEmptyRepliesAreAskedAgainThenNudgedThenFatal(t *testing.T) {
 			if _, err := b.run(t); company.CodeOf(err) != company.EModel || len(m.requests) != 3 {
 				t.Errorf("%d requests, error %v", len(m.requests), err)
 			}
-			if got := b.purse.Balance(); bad != nil && got.Spent.Tokens < 3*1000 {
+			if got := b.allowance.Balance(); bad != nil && got.Spent.Tokens < 3*1000 {
 				t.Errorf("spent %+v: a reply that was lost may have been paid for", got)
 			}
 		})

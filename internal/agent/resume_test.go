@@ -129,15 +129,15 @@ func TestCrashAtEveryAppend(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.purse = noCap(spent)
-		b.cfg.Purse = b.purse
+		b.allowance = noCap(spent)
+		b.cfg.Allowance = b.allowance
 		out := b.mustRun(t)
 		extra := len(b.model.requests) - total
 		if out.End != EndFinal || extra > 1 {
 			t.Errorf("crash at %d: end %s, %d model calls more", n, out.End, extra)
 		}
-		if out.Spent.Tokens < want.Spent.Tokens || b.purse.Balance().Spent != out.Spent || b.purse.Balance().Reserved.Tokens != 0 {
-			t.Errorf("crash at %d: spent %+v, purse %+v", n, out.Spent, b.purse.Balance())
+		if out.Spent.Tokens < want.Spent.Tokens || b.allowance.Balance().Spent != out.Spent || b.allowance.Balance().Reserved.Tokens != 0 {
+			t.Errorf("crash at %d: spent %+v, allowance %+v", n, out.Spent, b.allowance.Balance())
 		}
 		if lost := b.journal.count(kindCall) - b.journal.count(kindReply); lost == 1 && out.Spent.Tokens < want.Spent.Tokens+1000-15 {
 			t.Errorf("crash at %d: spent %+v: the lost reply counts as its worst case", n, out.Spent)

@@ -130,7 +130,7 @@ func (r *runner) runSteps(ctx context.Context) (End, error) {
 // meterModel makes every request of a model reserve its cost and leave its
 // record before it goes out.
 func (r *runner) meterModel(m adapters.Model) adapters.Model {
-	return budget.Meter(m, r.cfg.Purse, r)
+	return budget.Meter(m, r.cfg.Allowance, r)
 }
 
 // OpenCall makes the runner the meter's budget.CallLog.

@@ -26,8 +26,8 @@ func TestFinishEndsTheRun(t *testing.T) {
 	if out.Turns != 3 || out.Usage.InputTokens != 30 || out.Usage.OutputTokens != 15 || out.Spent != (company.Amount{MicroUSD: 45, Tokens: 45}) {
 		t.Errorf("turns %d, usage %+v, spent %+v", out.Turns, out.Usage, out.Spent)
 	}
-	if got := b.purse.Balance(); got.Spent != out.Spent || got.Reserved != (company.Amount{}) {
-		t.Errorf("purse %+v", got)
+	if got := b.allowance.Balance(); got.Spent != out.Spent || got.Reserved != (company.Amount{}) {
+		t.Errorf("allowance %+v", got)
 	}
 	if got, err := Spent(context.Background(), b.journal); err != nil || got != out.Spent {
 		t.Errorf("the journal says %+v, %v", got, err)
@@ -152,8 +152,8 @@ func TestCancelEndsAtOnce(t *testing.T) {
 			}
 			if where == "model" {
 				worst := budget.WorstCase(b.model.requests[0], b.model.info)
-				if got := b.purse.Balance(); out.Spent != worst || got.Spent != worst || got.Reserved != (company.Amount{}) {
-					t.Errorf("spent %+v, purse %+v: an unanswered call counts as its worst case, %+v", out.Spent, got, worst)
+				if got := b.allowance.Balance(); out.Spent != worst || got.Spent != worst || got.Reserved != (company.Amount{}) {
+					t.Errorf("spent %+v, allowance %+v: an unanswered call counts as its worst case, %+v", out.Spent, got, worst)
 				}
 			}
 		})

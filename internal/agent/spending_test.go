@@ -17,15 +17,15 @@ func TestNoCallAfterACancelWhileDrawing(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	b := newBench(t, replies(finish))
-	b.cfg.Purse = budget.NewAllowance(company.Amount{}, company.Amount{}, func(_ context.Context, least, _ company.Amount) (company.Amount, error) {
+	b.cfg.Allowance = budget.NewAllowance(company.Amount{}, company.Amount{}, func(_ context.Context, least, _ company.Amount) (company.Amount, error) {
 		cancel(cause)
 		return least, nil
 	})
 	if _, err := b.cfg.drive(ctx); !errors.Is(err, cause) || len(b.model.requests) != 0 || b.journal.count(kindCall) != 0 {
 		t.Errorf("%d calls, error %v", len(b.model.requests), err)
 	}
-	if got := b.cfg.Purse.Balance(); got.Reserved != (company.Amount{}) || got.Spent != (company.Amount{}) {
-		t.Errorf("purse %+v", got)
+	if got := b.cfg.Allowance.Balance(); got.Reserved != (company.Amount{}) || got.Spent != (company.Amount{}) {
+		t.Errorf("allowance %+v", got)
 	}
 }
 
@@ -48,9 +48,9 @@ func TestModelErrorsHaveCodes(t *testing.T) {
 		if !errors.As(err, &e) || e.Code != want.Code || e.Class != want.Class || e.RunID != "t1-01.1" || len(m.requests) != 1 {
 			t.Errorf("%s: %d requests, error %#v", kind, len(m.requests), err)
 		}
-		got, paid := b.purse.Balance(), kind == adapters.TimedOut
+		got, paid := b.allowance.Balance(), kind == adapters.TimedOut
 		if (got.Spent.Tokens > 0) != paid || got.Spent != out.Spent || got.Reserved != (company.Amount{}) {
-			t.Errorf("%s: purse %+v, spent %+v", kind, got, out.Spent)
+			t.Errorf("%s: allowance %+v, spent %+v", kind, got, out.Spent)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestModelErrorsHaveCodes(t *testing.T) {
 func TestNoCallWithoutMoney(t *testing.T) {
 	b := newBench(t, replies(calls(`read {"path":"a"}`)))
 	grants := 0
-	b.cfg.Purse = budget.NewAllowance(company.Amount{}, company.Amount{}, func(_ context.Context, least, _ company.Amount) (company.Amount, error) {
+	b.cfg.Allowance = budget.NewAllowance(company.Amount{}, company.Amount{}, func(_ context.Context, least, _ company.Amount) (company.Amount, error) {
 		if grants++; grants > 1 {
 			return company.Amount{}, company.E(company.EBudget, "the cap would be passed")
 		}
@@ -92,7 +92,7 @@ func TestRetriesAreMeteredOneByOne(t *testing.T) {
 	b.cfg.Models = retried{m}
 	out := b.mustRun(t)
 	worst := budget.WorstCase(m.requests[0], m.info)
-	if want := worst.Add(company.Amount{MicroUSD: 15, Tokens: 15}); out.Spent != want || b.purse.Balance().Spent != want {
+	if want := worst.Add(company.Amount{MicroUSD: 15, Tokens: 15}); out.Spent != want || b.allowance.Balance().Spent != want {
 		t.Errorf("spent %+v, want %+v", out.Spent, want)
 	}
 	if b.journal.count(kindCall) != 3 || b.journal.count(kindReply) != 1 {

@@ -11,12 +11,12 @@ import (
 	"company/internal/toolproto"
 )
 
-func (h *toolFactory) runCommand() agent.Tool {
-	return newTool(h, "run_command",
+func (f *toolFactory) runCommand() agent.Tool {
+	return newTool(f, "run_command",
 		`Run a command with bash in the root of the work tree. Each call is a fresh shell: cd and variables do not last. There is no network and no input: commands that ask questions or need a terminal are refused. Answers exit code and output; long output keeps its start and its end. A server, or anything with background true, goes on running and the answer names its process_id.`,
 		`{"type":"object","properties":{
 "command":{"type":"string","minLength":1},
-"timeout_s":{"type":"integer","minimum":1,"maximum":900,"description":"seconds after which it is killed; `+strconv.Itoa(h.commandTimeout())+` without"},
+"timeout_s":{"type":"integer","minimum":1,"maximum":900,"description":"seconds after which it is killed; `+strconv.Itoa(f.commandTimeout())+` without"},
 "background":{"type":"boolean","description":"do not wait for its end"}},
 "required":["command"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct {
@@ -25,13 +25,13 @@ func (h *toolFactory) runCommand() agent.Tool {
 			Background bool
 		}) (agent.Result, error) {
 			if a.TimeoutS == 0 {
-				a.TimeoutS = h.commandTimeout()
+				a.TimeoutS = f.commandTimeout()
 			}
-			r, err := h.Toolbox.Run(ctx, toolproto.RunRequest{Command: a.Command, TimeoutS: a.TimeoutS, Background: a.Background, Env: h.commandEnvironment(ctx, a.Command)})
+			r, err := f.Toolbox.Run(ctx, toolproto.RunRequest{Command: a.Command, TimeoutS: a.TimeoutS, Background: a.Background, Env: f.commandEnvironment(ctx, a.Command)})
 			if err != nil {
 				return agent.Result{}, err
 			}
-			res, err := h.commandOutput(ctx, r)
+			res, err := f.commandOutput(ctx, r)
 			res.Changed = !readsOnly(a.Command)
 			return res, err
 		})
@@ -39,8 +39,8 @@ func (h *toolFactory) runCommand() agent.Tool {
 
 // commandEnvironment is what one command gets. What it commits has the time of
 // the call, so that a command that is done again makes the same commits.
-func (h *toolFactory) commandEnvironment(ctx context.Context, command string) map[string]string {
-	env := h.commandEnv()
+func (f *toolFactory) commandEnvironment(ctx context.Context, command string) map[string]string {
+	env := f.commandEnv()
 	if at := commitTime(ctx); at != 0 && runsGitCommit(command) {
 		env = maps.Clone(env)
 		if env == nil {
@@ -54,8 +54,8 @@ func (h *toolFactory) commandEnvironment(ctx context.Context, command string) ma
 
 // commandTimeout is how long a command may take that asks for no time of its
 // own, in seconds.
-func (h *toolFactory) commandTimeout() int {
-	d := h.CommandTimeout
+func (f *toolFactory) commandTimeout() int {
+	d := f.CommandTimeout
 	if d <= 0 {
 		d = toolproto.CommandTimeout
 	}
@@ -70,29 +70,29 @@ type processArgs struct {
 	ProcessID string `json:"process_id"`
 }
 
-func (h *toolFactory) checkProcess() agent.Tool {
-	return newTool(h, "check_process",
+func (f *toolFactory) checkProcess() agent.Tool {
+	return newTool(f, "check_process",
 		`Tell whether a background process runs, and its output so far.`, processSchema, true,
 		func(ctx context.Context, a processArgs) (agent.Result, error) {
-			r, err := h.Toolbox.CheckProcess(ctx, a.ProcessID)
+			r, err := f.Toolbox.CheckProcess(ctx, a.ProcessID)
 			if err != nil {
 				return agent.Result{}, err
 			}
-			res, err := h.commandOutput(ctx, r)
+			res, err := f.commandOutput(ctx, r)
 			res.NoLoop = r.Running // waiting is no loop; asking again after the end is
 			return res, err
 		})
 }
 
-func (h *toolFactory) stopProcess() agent.Tool {
-	return newTool(h, "stop_process",
+func (f *toolFactory) stopProcess() agent.Tool {
+	return newTool(f, "stop_process",
 		`End a background process and all that it started. Answers its exit code and output.`, processSchema, false,
 		func(ctx context.Context, a processArgs) (agent.Result, error) {
-			r, err := h.Toolbox.StopProcess(ctx, a.ProcessID)
+			r, err := f.Toolbox.StopProcess(ctx, a.ProcessID)
 			if err != nil {
 				return agent.Result{}, err
 			}
-			res, err := h.commandOutput(ctx, r)
+			res, err := f.commandOutput(ctx, r)
 			res.Changed = true // what it wrote while it ran belongs to no other result
 			return res, err
 		})

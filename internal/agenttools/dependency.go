@@ -10,17 +10,17 @@ import (
 )
 
 // Supply is what a run may fetch; *depaccess.Run is one.
-type Supply interface {
+type Dependencies interface {
 	// Add lets a package be fetched, if it may. An error ends the run.
 	Add(ctx context.Context, d company.Dependency) (depaccess.Answer, error)
 	// Environment is what every command gets beside its own.
 	Environment() map[string]string
 }
 
-var _ Supply = (*depaccess.Run)(nil)
+var _ Dependencies = (*depaccess.Run)(nil)
 
-func (h *toolFactory) addDependency() agent.Tool {
-	return newTool(h, "add_dependency",
+func (f *toolFactory) addDependency() agent.Tool {
+	return newTool(f, "add_dependency",
 		`Ask for a package that the project's lock files do not have. There is no network; package clients (go, npm, pnpm, pip, cargo) reach mirrors, which serve what the lock files name and what was added with this tool. Give the name of the package as its registry knows it, and an exact version or none for the newest. The answer names the command that takes it into the project. A task may add few: prefer what is there.`,
 		`{"type":"object","properties":{
 "ecosystem":{"enum":["go","npm","pypi","crates"]},
@@ -28,15 +28,15 @@ func (h *toolFactory) addDependency() agent.Tool {
 "version":{"type":"string","maxLength":128,"description":"exact; the newest without"}},
 "required":["ecosystem","name"],"additionalProperties":false}`, false,
 		func(ctx context.Context, d company.Dependency) (agent.Result, error) {
-			if h.Supply == nil {
+			if f.Dependencies == nil {
 				return agent.Result{Text: "Not added: this run adds no dependencies.", IsError: true}, nil
 			}
-			a, err := h.Supply.Add(ctx, d)
+			a, err := f.Dependencies.Add(ctx, d)
 			if err != nil || a.Refused {
 				return agent.Result{Text: a.Text, IsError: a.Refused}, err
 			}
 			if a.Prepare != "" {
-				r, err := h.Toolbox.Run(ctx, toolproto.RunRequest{Command: a.Prepare, TimeoutS: 30})
+				r, err := f.Toolbox.Run(ctx, toolproto.RunRequest{Command: a.Prepare, TimeoutS: 30})
 				if err != nil {
 					return agent.Result{}, err
 				}
@@ -49,9 +49,9 @@ func (h *toolFactory) addDependency() agent.Tool {
 }
 
 // commandEnv is what commands get so that package clients find the mirrors.
-func (h *toolFactory) commandEnv() map[string]string {
-	if h.Supply == nil {
+func (f *toolFactory) commandEnv() map[string]string {
+	if f.Dependencies == nil {
 		return nil
 	}
-	return h.Supply.Environment()
+	return f.Dependencies.Environment()
 }

@@ -9,8 +9,8 @@ import (
 	"company/internal/toolproto"
 )
 
-func (h *toolFactory) readFile() agent.Tool {
-	return newTool(h, "read_file",
+func (f *toolFactory) readFile() agent.Tool {
+	return newTool(f, "read_file",
 		`Read a text file of the work tree. At most 2000 lines and 50 KB at once; the answer says how to go on. Each line starts with its number and a colon, which are not part of the file.`,
 		`{"type":"object","properties":{
 "path":{"type":"string","minLength":1,"description":"relative to the root of the work tree"},
@@ -21,7 +21,7 @@ func (h *toolFactory) readFile() agent.Tool {
 			Path          string
 			Offset, Limit int
 		}) (agent.Result, error) {
-			r, err := h.Toolbox.ReadFile(ctx, toolproto.ReadFileRequest{Path: a.Path, Offset: a.Offset, Limit: a.Limit})
+			r, err := f.Toolbox.ReadFile(ctx, toolproto.ReadFileRequest{Path: a.Path, Offset: a.Offset, Limit: a.Limit})
 			return agent.Result{Text: r.Text(), Seen: seenFile(r.Path, r.Digest)}, err
 		})
 }
@@ -34,15 +34,15 @@ func seenFile(path, digest string) *agent.Seen {
 	return &agent.Seen{Path: path, Digest: digest}
 }
 
-func (h *toolFactory) writeFile() agent.Tool {
-	return newTool(h, "write_file",
+func (f *toolFactory) writeFile() agent.Tool {
+	return newTool(f, "write_file",
 		`Create a file, or replace the whole content of one that you have read. Folders are made. To change a part of a file use edit_file.`,
 		`{"type":"object","properties":{
 "path":{"type":"string","minLength":1,"description":"relative to the root of the work tree"},
 "content":{"type":"string","description":"the whole file, byte for byte"}},
 "required":["path","content"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct{ Path, Content string }) (agent.Result, error) {
-			r, err := h.Toolbox.WriteFile(ctx, toolproto.WriteFileRequest{Path: a.Path, Content: []byte(a.Content)})
+			r, err := f.Toolbox.WriteFile(ctx, toolproto.WriteFileRequest{Path: a.Path, Content: []byte(a.Content)})
 			did := "replaced"
 			if r.Created {
 				did = "created"
@@ -51,8 +51,8 @@ func (h *toolFactory) writeFile() agent.Tool {
 		})
 }
 
-func (h *toolFactory) editFile() agent.Tool {
-	return newTool(h, "edit_file",
+func (f *toolFactory) editFile() agent.Tool {
+	return newTool(f, "edit_file",
 		`Replace text in a file that you have read. old must be in the file exactly, without the line numbers of read_file, and exactly once: take in enough lines around it. With replace_all every occurrence is replaced.`,
 		`{"type":"object","properties":{
 "path":{"type":"string","minLength":1,"description":"relative to the root of the work tree"},
@@ -64,7 +64,7 @@ func (h *toolFactory) editFile() agent.Tool {
 			Path, Old, New string
 			ReplaceAll     bool `json:"replace_all"`
 		}) (agent.Result, error) {
-			r, err := h.Toolbox.EditFile(ctx, toolproto.EditFileRequest{Path: a.Path, Old: a.Old, New: a.New, ReplaceAll: a.ReplaceAll})
+			r, err := f.Toolbox.EditFile(ctx, toolproto.EditFileRequest{Path: a.Path, Old: a.Old, New: a.New, ReplaceAll: a.ReplaceAll})
 			text := fmt.Sprintf("edited %s at line %d", r.Path, r.Line)
 			if r.Replacements > 1 {
 				text = fmt.Sprintf("edited %s in %d places, the first at line %d", r.Path, r.Replacements, r.Line)
@@ -84,27 +84,27 @@ func describeParseErrors(errors []string) string {
 	return "\nThe file does not parse:\n" + strings.Join(errors, "\n")
 }
 
-func (h *toolFactory) searchTool() agent.Tool {
-	return newTool(h, "search",
+func (f *toolFactory) searchTool() agent.Tool {
+	return newTool(f, "search",
 		`Find lines that match a regular expression (RE2) in the files of the work tree. Answers path:line: text, at most 100 matches.`,
 		`{"type":"object","properties":{
 "pattern":{"type":"string","minLength":1},
 "glob":{"type":"string","description":"only in files that match, e.g. **/*.go"}},
 "required":["pattern"],"additionalProperties":false}`, true,
 		func(ctx context.Context, a struct{ Pattern, Glob string }) (agent.Result, error) {
-			r, err := h.Toolbox.Search(ctx, toolproto.SearchRequest{Pattern: a.Pattern, Glob: a.Glob})
+			r, err := f.Toolbox.Search(ctx, toolproto.SearchRequest{Pattern: a.Pattern, Glob: a.Glob})
 			return agent.Result{Text: r.Text()}, err
 		})
 }
 
-func (h *toolFactory) listFiles() agent.Tool {
-	return newTool(h, "list_files",
+func (f *toolFactory) listFiles() agent.Tool {
+	return newTool(f, "list_files",
 		`List the files of the work tree, ignored ones left out. At most 500 paths.`,
 		`{"type":"object","properties":{
 "glob":{"type":"string","description":"only paths that match, e.g. cmd/**"}},
 "additionalProperties":false}`, true,
 		func(ctx context.Context, a struct{ Glob string }) (agent.Result, error) {
-			r, err := h.Toolbox.ListFiles(ctx, toolproto.ListFilesRequest{Glob: a.Glob})
+			r, err := f.Toolbox.ListFiles(ctx, toolproto.ListFilesRequest{Glob: a.Glob})
 			return agent.Result{Text: r.Text()}, err
 		})
 }

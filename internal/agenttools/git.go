@@ -11,18 +11,18 @@ import (
 	"company/internal/toolproto"
 )
 
-func (h *toolFactory) gitStatus() agent.Tool {
-	return newTool(h, "git_status",
+func (f *toolFactory) gitStatus() agent.Tool {
+	return newTool(f, "git_status",
 		`Show the branch, its head, and what is not committed.`,
 		`{"type":"object","additionalProperties":false}`, true,
 		func(ctx context.Context, _ struct{}) (agent.Result, error) {
-			r, err := h.Toolbox.GitStatus(ctx)
+			r, err := f.Toolbox.GitStatus(ctx)
 			return agent.Result{Text: r.Text()}, err
 		})
 }
 
-func (h *toolFactory) gitCommit() agent.Tool {
-	return newTool(h, "git_commit",
+func (f *toolFactory) gitCommit() agent.Tool {
+	return newTool(f, "git_commit",
 		`Commit to your branch and push it. Without paths everything that is not ignored is committed. The author is set for you.`,
 		`{"type":"object","properties":{
 "message":{"type":"string","minLength":1,"description":"what changed and why, the first line under 72 characters"},
@@ -32,7 +32,7 @@ func (h *toolFactory) gitCommit() agent.Tool {
 			Message string
 			Paths   []string
 		}) (agent.Result, error) {
-			r, err := h.Toolbox.GitCommit(ctx, toolproto.GitCommitRequest{Message: h.commitMessage(a.Message), Paths: a.Paths, When: commitTime(ctx)})
+			r, err := f.Toolbox.GitCommit(ctx, toolproto.GitCommitRequest{Message: f.commitMessage(a.Message), Paths: a.Paths, When: commitTime(ctx)})
 			if err != nil {
 				return agent.Result{}, err
 			}
@@ -52,10 +52,10 @@ func commitTime(ctx context.Context) int64 {
 // commitMessage is a commit message with its ticket before it ("[t12-03]
 // description"); agents that know the rule don't get it twice. The rest is
 // written as escapes where it would steer a reader's terminal.
-func (h *toolFactory) commitMessage(m string) string {
+func (f *toolFactory) commitMessage(m string) string {
 	m = safetext.Escape(m)
-	tag := "[" + h.Ticket + "]"
-	if h.Ticket == "" || strings.HasPrefix(m, tag) {
+	tag := "[" + f.Ticket + "]"
+	if f.Ticket == "" || strings.HasPrefix(m, tag) {
 		return m
 	}
 	return tag + " " + m
@@ -68,17 +68,17 @@ type Finish struct {
 	Commit  company.OID `json:"commit"`
 }
 
-func (h *toolFactory) finishTool() agent.Tool {
-	return newTool(h, "finish",
+func (f *toolFactory) finishTool() agent.Tool {
+	return newTool(f, "finish",
 		`Say that the work is done and end the run. Everything must be committed. The company then checks for itself: lint, tests, review. Call it alone, after the last commit.`,
 		`{"type":"object","properties":{
 "summary":{"type":"string","minLength":1,"description":"what was done, which commands showed that it works, what is open"}},
 "required":["summary"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct{ Summary string }) (agent.Result, error) {
-			if !h.Start.Valid() {
+			if !f.Start.Valid() {
 				return agent.Result{}, company.E(company.EInternal, "finish does not know where the run began")
 			}
-			s, err := h.Toolbox.GitStatus(ctx)
+			s, err := f.Toolbox.GitStatus(ctx)
 			if err != nil {
 				return agent.Result{}, err
 			}
@@ -86,17 +86,17 @@ func (h *toolFactory) finishTool() agent.Tool {
 				return agent.Result{Text: "Not finished: " + fmt.Sprintf(format, args...), IsError: true}, nil
 			}
 			switch {
-			case h.Branch != "" && s.Branch != h.Branch:
-				return no("the work tree is on %s and the work belongs on %s. Bring it there, then finish.", orDetached(s.Branch), h.Branch)
+			case f.Branch != "" && s.Branch != f.Branch:
+				return no("the work tree is on %s and the work belongs on %s. Bring it there, then finish.", orDetached(s.Branch), f.Branch)
 			case !s.Clean:
 				return no("these changes are not committed. Commit what belongs to the work, undo or ignore the rest, then finish.\n%s", formatFileStates(s.Files))
-			case company.OID(s.Head) == h.Start:
+			case company.OID(s.Head) == f.Start:
 				return no("nothing was committed. Do the work and commit it, or call escalate and say what is in the way.")
 			}
 			pushes := s.Unpushed > 0
 			if pushes {
 				// Committed by git itself in run_command: it is not with us yet.
-				if _, err := h.Toolbox.Push(ctx); err != nil {
+				if _, err := f.Toolbox.Push(ctx); err != nil {
 					return agent.Result{}, err
 				}
 			}

@@ -10,8 +10,8 @@ import (
 
 // The tools of this file act on the host: they touch no container.
 
-func (h *toolFactory) todoTool() agent.Tool {
-	return newTool(h, "todo",
+func (f *toolFactory) todoTool() agent.Tool {
+	return newTool(f, "todo",
 		`Write down your plan: always the whole list, at most one item in_progress. It replaces the list before.`,
 		`{"type":"object","properties":{
 "items":{"type":"array","maxItems":50,"items":{"type":"object","properties":{
@@ -38,15 +38,15 @@ func (h *toolFactory) todoTool() agent.Tool {
 		})
 }
 
-func (h *toolFactory) noteTool() agent.Tool {
-	return newTool(h, "note",
+func (f *toolFactory) noteTool() agent.Tool {
+	return newTool(f, "note",
 		`Keep something for whoever works here next: a decision, a trap, a command that works. It is not part of the work tree.`,
 		`{"type":"object","properties":{
 "text":{"type":"string","minLength":1,"maxLength":4000}},
 "required":["text"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct{ Text string }) (agent.Result, error) {
-			if h.Note != nil {
-				if err := h.Note(ctx, a.Text); err != nil {
+			if f.Note != nil {
+				if err := f.Note(ctx, a.Text); err != nil {
 					return agent.Result{}, err
 				}
 			}
@@ -54,8 +54,8 @@ func (h *toolFactory) noteTool() agent.Tool {
 		})
 }
 
-func (h *toolFactory) escalateTool() agent.Tool {
-	return newTool(h, "escalate",
+func (f *toolFactory) escalateTool() agent.Tool {
+	return newTool(f, "escalate",
 		`Give the work back because you cannot do it as it is asked: the ticket contradicts itself, something is missing, it needs a decision. Ends the run. Say what you tried and what is needed.`,
 		`{"type":"object","properties":{
 "reason":{"type":"string","minLength":1}},

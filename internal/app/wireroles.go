@@ -86,7 +86,7 @@ func (h *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 			company.EffectDeliver:   deliveries.Do,
 		},
 		others: map[company.EffectKind]company.EffectHandler{
-			company.EffectEnqueue: pool.Enqueue,
+			company.EffectEnqueue: pool.KeepQueued,
 			company.EffectWork:    pool.Work,
 			company.EffectManage:  managers.Do,
 			company.EffectReview:  reviewers.Do,

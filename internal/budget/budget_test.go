@@ -54,20 +54,20 @@ func TestAllowanceInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := amount(rapid.SampledFrom([]int64{company.NoCap, 0, 500, 5000}).Draw(t, "usd"), rapid.SampledFrom([]int64{company.NoCap, 2000, 20000}).Draw(t, "tokens"))
 		bank := &fakeCap{limit: limit}
-		purses := make([]*budget.Allowance, rapid.IntRange(1, 4).Draw(t, "purses"))
-		for i := range purses {
-			purses[i] = budget.NewAllowance(company.Amount{}, company.Amount{}, bank.reserve)
+		allowances := make([]*budget.Allowance, rapid.IntRange(1, 4).Draw(t, "allowances"))
+		for i := range allowances {
+			allowances[i] = budget.NewAllowance(company.Amount{}, company.Amount{}, bank.reserve)
 		}
 		type held struct {
-			purse *budget.Allowance
-			worst company.Amount
+			allowance *budget.Allowance
+			worst     company.Amount
 		}
 		var open []held
 		sent := 0
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
 				var all company.Amount
-				for _, p := range purses {
+				for _, p := range allowances {
 					b := p.Balance()
 					if !b.Spent.Add(b.Reserved).Within(b.Granted) {
 						t.Fatalf("spent and reserved pass what was granted: %+v", b)
@@ -75,11 +75,11 @@ func TestAllowanceInvariants(t *testing.T) {
 					all = all.Add(b.Granted)
 				}
 				if all != bank.totalGranted() || !all.Within(limit) {
-					t.Fatalf("purses hold %+v, the bank gave %+v of %+v", all, bank.totalGranted(), limit)
+					t.Fatalf("allowances hold %+v, the bank gave %+v of %+v", all, bank.totalGranted(), limit)
 				}
 			},
 			"draw": func(t *rapid.T) {
-				p := rapid.SampledFrom(purses).Draw(t, "purse")
+				p := rapid.SampledFrom(allowances).Draw(t, "allowance")
 				worst := amount(rapid.Int64Range(0, 300).Draw(t, "micro"), rapid.Int64Range(1, 900).Draw(t, "tokens"))
 				before := p.Balance()
 				if err := p.Reserve(context.Background(), worst); err != nil {
@@ -102,7 +102,7 @@ func TestAllowanceInvariants(t *testing.T) {
 				if rapid.Bool().Draw(t, "answered") {
 					actual = amount(rapid.Int64Range(0, h.worst.MicroUSD).Draw(t, "micro"), rapid.Int64Range(0, h.worst.Tokens).Draw(t, "tokens"))
 				}
-				h.purse.Settle(h.worst, actual)
+				h.allowance.Settle(h.worst, actual)
 			},
 		})
 	})

@@ -30,9 +30,9 @@ type meteredModel struct {
 // belongs around the bare model, inside retries and fallbacks, because each
 // attempt can cost and each model has its own price:
 //
-//	models.Open(name, func(m adapters.Model) adapters.Model { return budget.Meter(m, purse, journal) })
-func Meter(m adapters.Model, purse *Allowance, journal CallLog) adapters.Model {
-	return &meteredModel{Model: m, allowance: purse, journal: journal}
+//	models.Open(name, func(m adapters.Model) adapters.Model { return budget.Meter(m, allowance, journal) })
+func Meter(m adapters.Model, allowance *Allowance, journal CallLog) adapters.Model {
+	return &meteredModel{Model: m, allowance: allowance, journal: journal}
 }
 
 // Chat reserves, asks and settles. When the allowance or the journal refuses,

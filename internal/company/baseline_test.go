@@ -263,7 +263,7 @@ func TestUnreadableMergeGateAsksPresident(t *testing.T) {
 	s.must(Company, doubt(1))
 	s.subStands(1, SubtaskMerging)
 	a := s.ask(AskUnread)
-	if s.task().Intent != nil || s.s.NextInMergeQueue(s.task()).ID != s.subID(2) {
+	if s.task().MergeIntent != nil || s.s.NextInMergeQueue(s.task()).ID != s.subID(2) {
 		t.Fatal("it does not wait")
 	}
 	s.must(President, Answer{Approval: a.ID, Option: OptApprove})
@@ -271,7 +271,7 @@ func TestUnreadableMergeGateAsksPresident(t *testing.T) {
 		t.Fatal("it waits for ever")
 	}
 	s.must(Company, doubt(1))
-	if in := s.task().Intent; in == nil || in.Subtask != s.subID(1) || s.sub(1).Doubt != nil {
+	if in := s.task().MergeIntent; in == nil || in.Subtask != s.subID(1) || s.sub(1).Doubt != nil {
 		t.Fatalf("%+v", in)
 	}
 

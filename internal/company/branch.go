@@ -136,7 +136,7 @@ func (s *State) seeBranch(lead *Task, b *BranchChange, m Meta) ([]Event, error) 
 		}
 	}
 	for _, id := range s.Open {
-		if o := s.Tasks[id]; o != lead && s.PRTask(o) == lead && o.Deliver != nil && o.Deliver.Head == seen.Now {
+		if o := s.Tasks[id]; o != lead && s.LeadOf(o) == lead && o.Delivery != nil && o.Delivery.Head == seen.Now {
 			return nil, nil // its push is our own, and about to be recorded
 		}
 	}

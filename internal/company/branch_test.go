@@ -22,7 +22,7 @@ func TestBranchChangeIsReported(t *testing.T) {
 	sees := func(what string, b BranchChange, events int, rs ...FeedbackItem) {
 		t.Helper()
 		n++
-		evs, err := w.doID("b"+strconv.Itoa(n), Company, RecordPRFeedback{Task: "t1", Branch: &b, Remarks: rs, Settings: w.s.Tasks["t1"].Settings})
+		evs, err := w.doID("b"+strconv.Itoa(n), Company, RecordPRFeedback{Task: "t1", Branch: &b, Items: rs, Settings: w.s.Tasks["t1"].Settings})
 		if err != nil || len(evs) != events {
 			t.Fatalf("%s: %d events, %v", what, len(evs), err)
 		}
@@ -44,8 +44,8 @@ func TestBranchChangeIsReported(t *testing.T) {
 	w.must(President, Stop{})
 	sees("while the office is stopped", gone, 1)
 	w.must(President, Resume{})
-	sees("with a remark", as, 3, FeedbackItem{ID: "c1", Kind: RemarkComment, Text: "x"})
-	sees("during the follow-up", ahead, 1, FeedbackItem{ID: "c2", Kind: RemarkComment, Text: "y"})
+	sees("with a remark", as, 3, FeedbackItem{ID: "c1", Kind: FeedbackComment, Text: "x"})
+	sees("during the follow-up", ahead, 1, FeedbackItem{ID: "c2", Kind: FeedbackComment, Text: "y"})
 
 	// A follow-up that is delivered begins anew; what was seen before it is over.
 	w.goWell()
@@ -73,13 +73,13 @@ func TestBranchOfAPullRequestThatIsFull(t *testing.T) {
 	t.Parallel()
 	w := delivered(t)
 	for i := range MaxFollowUps {
-		if _, err := w.hear("h"+strconv.Itoa(i), FeedbackItem{ID: "c" + strconv.Itoa(i), Text: "x"}); err != nil {
+		if _, err := w.receiveFeedback("h"+strconv.Itoa(i), FeedbackItem{ID: "c" + strconv.Itoa(i), Text: "x"}); err != nil {
 			t.Fatal(err)
 		}
 		w.goWell()
 		w.settle()
 	}
-	c := RecordPRFeedback{Task: "t1", Branch: &BranchChange{Kind: BranchGone, Delivered: w.s.Pulls()[0].Head}, Remarks: []FeedbackItem{{ID: "one more", Text: "x"}}}
+	c := RecordPRFeedback{Task: "t1", Branch: &BranchChange{Kind: BranchGone, Delivered: w.s.Pulls()[0].Head}, Items: []FeedbackItem{{ID: "one more", Text: "x"}}}
 	if evs, err := w.doID("b1", Company, c); err != nil || len(evs) != 1 {
 		t.Errorf("%d events, %v", len(evs), err)
 	}
@@ -94,10 +94,10 @@ func TestBranchThatAFollowUpPushed(t *testing.T) {
 	w := delivered(t)
 	head := w.s.Tasks["t1"].PR.Head
 	w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
-	for w.s.Tasks["t2"].Deliver == nil && w.s.Seq < 5000 {
+	for w.s.Tasks["t2"].Delivery == nil && w.s.Seq < 5000 {
 		w.step()
 	}
-	pushed := w.s.Tasks["t2"].Deliver.Head
+	pushed := w.s.Tasks["t2"].Delivery.Head
 	own := BranchChange{Kind: BranchAhead, Delivered: head, Now: pushed, Commits: 1, By: []string{"company"}, People: 1}
 	if evs, err := w.doID("b1", Company, RecordPRFeedback{Task: "t1", Branch: &own}); err != nil || len(evs) != 0 {
 		t.Errorf("%d events, %v", len(evs), err)

@@ -18,7 +18,7 @@ func TestWishesOfOlderOffices(t *testing.T) {
 		{Pause{Task: "t1", Off: true}, "5c2e8385be8f6e47015dac190fff7b6fa73e82dcaa643a0da5704550bb0d4a98"},
 		{RaiseBudget{Task: "t1", By: Amount{MicroUSD: 5}}, "4948ae2e346fa1008b41f8560516bd0321b6b5e53d47a279fce2df7d71491600"},
 		{SettlePR{Task: "t1", State: PRMerged}, "e9559cf0c4e7ae414b7012149ad63a717377ac098ab217ca324471672146e945"},
-		{RecordPRFeedback{Task: "t1", Remarks: []FeedbackItem{{Kind: "comment", Text: "x"}}}, "32baab93badef4b1b7397e5233c038373d5a7779630b790a8f39c8eacd3728c8"},
+		{RecordPRFeedback{Task: "t1", Items: []FeedbackItem{{Kind: "comment", Text: "x"}}}, "32baab93badef4b1b7397e5233c038373d5a7779630b790a8f39c8eacd3728c8"},
 		{ScaleWorkers{By: 2, Worker: "w1"}, "9a66537e6368843c8ab3c52f4e510b33ac8a4568e3dbea4545ff59b9f9e6a7e5"},
 		{AddProject{Project: Project{ID: "p", Path: "/p"}}, "f22967b12255212d0f3058d087ce1c7d672da9fb7b1608d25812c3a66501f57a"},
 		{RemoveProject{ID: "p"}, "153c008ae9b620467a8b049af7348e2d2a703c1c3afe45030d6aba294e9e844c"},

@@ -31,7 +31,7 @@ func (c HoldDelivery) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Deliver == nil || t.Deliver.Head != c.Head || t.Head != c.Head || !s.canDeliver(t) {
+	if t.Delivery == nil || t.Delivery.Head != c.Head || t.Head != c.Head || !s.canDeliver(t) {
 		return nil, E(EConflict, "the look is not at the head that is to be delivered")
 	}
 	fresh := slices.DeleteFunc(slices.Clone(c.Doubts), func(d Doubt) bool { return d.Key == "" || t.Allows(d.Key) })
@@ -81,7 +81,7 @@ func (s *State) isPushHeld(t *Task) bool {
 // heldWant is the question about it.
 func (t *Task) heldWant() PendingQuestion {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s is not pushed yet. What it would publish:\n", t.Deliver.Branch)
+	fmt.Fprintf(&b, "%s is not pushed yet. What it would publish:\n", t.Delivery.Branch)
 	for _, d := range t.HeldDelivery.Doubts {
 		b.WriteString("- " + d.Says + "\n")
 	}

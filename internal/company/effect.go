@@ -86,7 +86,7 @@ func (s *State) dueWhilePaused(out []Effect, t *Task, now time.Time) []Effect {
 // underWay says whether the task is being worked on, or a worker may take up a
 // run of it at any moment; newer limits do not stop such a task.
 func (s *State) underWay(t *Task) bool {
-	if t.Intent != nil {
+	if t.MergeIntent != nil {
 		return true
 	}
 	for _, r := range t.Runs {
@@ -148,8 +148,8 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 				s.dueSubtask(add, t, sub)
 			}
 		}
-		if t.Intent != nil {
-			add(Effect{Key: "merge " + string(t.Intent.Subtask) + " " + string(t.Intent.Head), Kind: EffectMerge, Subtask: t.Intent.Subtask, Fail: "merge " + string(t.Intent.Subtask)})
+		if t.MergeIntent != nil {
+			add(Effect{Key: "merge " + string(t.MergeIntent.Subtask) + " " + string(t.MergeIntent.Head), Kind: EffectMerge, Subtask: t.MergeIntent.Subtask, Fail: "merge " + string(t.MergeIntent.Subtask)})
 		} else if sub := s.nextInMergeQueue(t); sub != nil {
 			add(Effect{Key: "test " + string(sub.ID) + " " + string(sub.Head) + " " + string(t.Head), Kind: EffectTestMerge, Subtask: sub.ID, Fail: "merge " + string(sub.ID)})
 		}
@@ -162,7 +162,7 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 		case s.dueRun(t, Reviewer, "") != "":
 			run := s.dueRun(t, Reviewer, "")
 			add(Effect{Key: "review " + string(run), Kind: EffectReview, Run: run, Claim: s.claimBy(Reviewer, run, t.Head), Fail: "review"})
-		case s.canDeliver(t) && (t.Deliver == nil || t.Deliver.Head != t.Head):
+		case s.canDeliver(t) && (t.Delivery == nil || t.Delivery.Head != t.Head):
 			add(Effect{Key: "intend " + id, Kind: EffectCommand, Command: IntendDelivery{t.ID}, Fail: intendFailure})
 		case s.canDeliver(t) && !s.isPushHeld(t):
 			add(Effect{Key: "deliver " + id + " " + string(t.Head), Kind: EffectDeliver, Fail: "deliver"})

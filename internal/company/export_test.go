@@ -11,8 +11,8 @@ const (
 	MaxLine           = maxLine
 	MaxPlanProblems   = maxPlanProblems
 	MaxQuestion       = maxQuestion
-	MaxRemarkBytes    = maxRemarkBytes
-	MaxRemarks        = maxRemarks
+	MaxFeedbackBytes  = maxFeedbackBytes
+	MaxFeedbackItems  = maxFeedbackItems
 	MaxTitle          = maxTitle
 	MaxVerdicts       = maxVerdicts
 	AskTroubleFailure = askTroubleFailure

@@ -14,7 +14,7 @@ import (
 
 // PRTask is the task that opened the pull request which t works on: t itself,
 // when it follows no other task.
-func (s *State) PRTask(t *Task) *Task {
+func (s *State) LeadOf(t *Task) *Task {
 	for t.Follows != "" && s.Tasks[t.Follows] != nil {
 		t = s.Tasks[t.Follows]
 	}
@@ -27,12 +27,12 @@ func (s *State) hasEarlierFollowUp(t *Task) bool {
 	if t.Follows == "" {
 		return false
 	}
-	lead := s.PRTask(t)
+	lead := s.LeadOf(t)
 	for _, id := range s.Open {
 		if id == t.ID {
 			return false
 		}
-		if o := s.Tasks[id]; o.Follows != "" && s.PRTask(o) == lead {
+		if o := s.Tasks[id]; o.Follows != "" && s.LeadOf(o) == lead {
 			return true
 		}
 	}
@@ -58,7 +58,7 @@ func (s *State) Pulls() []Pull {
 		if t == nil || t.PR == nil {
 			continue
 		}
-		lead := s.PRTask(t)
+		lead := s.LeadOf(t)
 		if lead == t {
 			at[t.ID] = len(out)
 			out = append(out, Pull{PullRequest: *t.PR, Lead: t, Tasks: []*Task{t}})
@@ -76,7 +76,7 @@ func (s *State) followUpTarget(id TaskID) (*Task, error) {
 	if t == nil {
 		return nil, E(ENotFound, "there is no task "+string(id)+" to follow").Fix("company status lists the tasks of this office")
 	}
-	lead := s.PRTask(t)
+	lead := s.LeadOf(t)
 	switch {
 	case lead.PR == nil:
 		return nil, E(EConflict, string(id)+" has no pull request to follow up").Fix("wait until it is open, or submit without --follows")
@@ -91,7 +91,7 @@ func (s *State) followUpTarget(id TaskID) (*Task, error) {
 // the branch is its own, and the gates are those pinned at its base, since the
 // branch itself is the work of agents.
 func (s *State) prepareFollowUp(t *Task, p *TaskPrepared) error {
-	lead := s.PRTask(t)
+	lead := s.LeadOf(t)
 	switch {
 	case lead == t:
 		return nil
@@ -107,7 +107,7 @@ func (s *State) prepareFollowUp(t *Task, p *TaskPrepared) error {
 func (s *State) cancelFollowUps(lead *Task, m Meta, why string) []Event {
 	var out []Event
 	for _, id := range s.Open {
-		if t := s.Tasks[id]; t != lead && s.PRTask(t) == lead {
+		if t := s.Tasks[id]; t != lead && s.LeadOf(t) == lead {
 			out = append(out, m.newEvent(id, "", "", &TaskCancelled{Reason: why}))
 		}
 	}
@@ -118,10 +118,10 @@ func (s *State) cancelFollowUps(lead *Task, m Meta, why string) []Event {
 type FeedbackKind string
 
 const (
-	RemarkComment  FeedbackKind = "comment"  // of a person, on a line or on the whole
-	RemarkReview   FeedbackKind = "review"   // a review that asks for changes
-	RemarkCheck    FeedbackKind = "check"    // a check of the forge that failed
-	RemarkConflict FeedbackKind = "conflict" // the branch does not merge with its base any more
+	FeedbackComment  FeedbackKind = "comment"  // of a person, on a line or on the whole
+	FeedbackReview   FeedbackKind = "review"   // a review that asks for changes
+	FeedbackCheck    FeedbackKind = "check"    // a check of the forge that failed
+	FeedbackConflict FeedbackKind = "conflict" // the branch does not merge with its base any more
 )
 
 // FeedbackItem is one remark on a pull request at its forge. Its text is
@@ -139,9 +139,9 @@ type FeedbackItem struct {
 // Bounds of the feedback that is taken from one pull request: a discussion must
 // not spend money without end (T22).
 const (
-	MaxFollowUps   = 5    // follow-ups that remarks start by themselves
-	maxRemarks     = 20   // in one follow-up
-	maxRemarkBytes = 4000 // of one remark's text
+	MaxFollowUps     = 5    // follow-ups that remarks start by themselves
+	maxFeedbackItems = 20   // in one follow-up
+	maxFeedbackBytes = 4000 // of one remark's text
 )
 
 // RecordPRFeedback records a forge's news of an open pull request: its end, the
@@ -150,15 +150,15 @@ const (
 type RecordPRFeedback struct {
 	Task     TaskID // any task of the pull request
 	State    PRState
-	Why      string // of a state that is not open
-	Remarks  []FeedbackItem
-	Branch   *BranchChange // as it stands; nil: not known
-	Settings Settings      // of the follow-up
+	Why      string         // of a state that is not open
+	Items    []FeedbackItem `json:"Remarks"` // its older name, which ids of commands are made with
+	Branch   *BranchChange  // as it stands; nil: not known
+	Settings Settings       // of the follow-up
 }
 
 // PRFeedbackReceived remembers remarks that a follow-up was made of.
 type PRFeedbackReceived struct {
-	Remarks  []string `json:"remarks"` // their ids
+	ItemIDs  []string `json:"remarks"` // their ids
 	FollowUp TaskID   `json:"follow_up"`
 }
 
@@ -169,7 +169,7 @@ func (c RecordPRFeedback) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	lead := s.PRTask(t)
+	lead := s.LeadOf(t)
 	if lead.PR == nil {
 		return nil, E(ENotFound, string(t.ID)+" has no pull request")
 	}
@@ -183,12 +183,12 @@ func (c RecordPRFeedback) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	fresh := slices.DeleteFunc(slices.Clone(c.Remarks), func(r FeedbackItem) bool { return r.ID == "" || slices.Contains(lead.SeenFeedback, r.ID) })
+	fresh := slices.DeleteFunc(slices.Clone(c.Items), func(r FeedbackItem) bool { return r.ID == "" || slices.Contains(lead.SeenFeedback, r.ID) })
 	if len(fresh) == 0 || s.Office.Stopped {
 		return seen, nil
 	}
 	for _, id := range s.Open {
-		if o := s.Tasks[id]; o.Follows != "" && s.PRTask(o) == lead {
+		if o := s.Tasks[id]; o.Follows != "" && s.LeadOf(o) == lead {
 			return seen, nil // it will change the branch that the remarks are about
 		}
 	}
@@ -203,14 +203,14 @@ func (c RecordPRFeedback) decide(s *State, m Meta) ([]Event, error) {
 	if m.ID == "" {
 		return nil, E(EInvalid, "hearing a pull request needs a command id")
 	}
-	fresh = fresh[:min(len(fresh), maxRemarks)]
+	fresh = fresh[:min(len(fresh), maxFeedbackItems)]
 	ids := make([]string, len(fresh))
 	for i, r := range fresh {
 		ids[i] = r.ID
 	}
 	id := NewTaskID(s.LastTask + 1)
 	return append(seen,
-		m.newEvent(lead.ID, "", "", &PRFeedbackReceived{Remarks: ids, FollowUp: id}),
+		m.newEvent(lead.ID, "", "", &PRFeedbackReceived{ItemIDs: ids, FollowUp: id}),
 		m.newEvent(id, "", "", &TaskSubmitted{
 			Instruction: followUpText(lead, fresh), Project: lead.Project, Settings: c.Settings.WithDefaults(),
 			Follows: lead.ID, Priority: lead.Priority,
@@ -221,7 +221,7 @@ func (c RecordPRFeedback) decide(s *State, m Meta) ([]Event, error) {
 func (*PRFeedbackReceived) Kind() string { return "pr.heard" }
 func (d *PRFeedbackReceived) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
-	t.SeenFeedback = append(slices.Clone(t.SeenFeedback), d.Remarks...)
+	t.SeenFeedback = append(slices.Clone(t.SeenFeedback), d.ItemIDs...)
 	t.FollowUps++
 }
 
@@ -234,11 +234,11 @@ func followUpText(lead *Task, remarks []FeedbackItem) string {
 	for i, r := range remarks {
 		fmt.Fprintf(&b, "\n%d. ", i+1)
 		switch r.Kind {
-		case RemarkCheck:
+		case FeedbackCheck:
 			b.WriteString("A check failed")
-		case RemarkConflict:
+		case FeedbackConflict:
 			fmt.Fprintf(&b, "The branch conflicts with %s, which has moved on. Merge it into the work, so that both sides' intentions hold; the base's commit is named in the ticket of whoever does it", lead.PR.Base)
-		case RemarkReview:
+		case FeedbackReview:
 			b.WriteString("A review asks for changes")
 		default:
 			b.WriteString("A comment")
@@ -265,11 +265,11 @@ func followUpText(lead *Task, remarks []FeedbackItem) string {
 }
 
 // quoteWords shows strangers' text as quoted lines, without characters that
-// hide or steer, at most maxRemarkBytes of it.
+// hide or steer, at most maxFeedbackBytes of it.
 func quoteWords(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) > maxRemarkBytes {
-		s = strings.ToValidUTF8(s[:maxRemarkBytes], "") + " […]"
+	if len(s) > maxFeedbackBytes {
+		s = strings.ToValidUTF8(s[:maxFeedbackBytes], "") + " […]"
 	}
 	s = strings.Map(func(r rune) rune {
 		if r == '\u2028' || r == '\u2029' {

@@ -22,22 +22,22 @@ func delivered(t *testing.T) *world {
 	return w
 }
 
-func (w *world) hear(id string, rs ...FeedbackItem) ([]Event, error) {
-	return w.doID(id, Company, RecordPRFeedback{Task: "t1", Remarks: rs, Settings: w.s.Tasks["t1"].Settings})
+func (w *world) receiveFeedback(id string, rs ...FeedbackItem) ([]Event, error) {
+	return w.doID(id, Company, RecordPRFeedback{Task: "t1", Items: rs, Settings: w.s.Tasks["t1"].Settings})
 }
 
 // Remarks become one follow-up on the same branch and the same pull request,
 // each remark once.
-func TestRemarksBecomeAFollowUp(t *testing.T) {
+func TestFeedbackBecomesFollowUp(t *testing.T) {
 	t.Parallel()
 	w := delivered(t)
 	first := *w.s.Tasks["t1"].PR
 	rs := []FeedbackItem{
-		{ID: "c1", Kind: RemarkComment, Author: "ann", Path: "a.go", Line: 7, Text: "use a map\x1b[2J\nplease"},
-		{ID: "k1", Kind: RemarkCheck, Text: "build failed"},
-		{ID: "", Kind: RemarkCheck, Text: "of nobody"},
+		{ID: "c1", Kind: FeedbackComment, Author: "ann", Path: "a.go", Line: 7, Text: "use a map\x1b[2J\nplease"},
+		{ID: "k1", Kind: FeedbackCheck, Text: "build failed"},
+		{ID: "", Kind: FeedbackCheck, Text: "of nobody"},
 	}
-	if _, err := w.hear("h1", rs...); err != nil {
+	if _, err := w.receiveFeedback("h1", rs...); err != nil {
 		t.Fatal(err)
 	}
 	f := w.s.Tasks["t2"]
@@ -54,12 +54,12 @@ func TestRemarksBecomeAFollowUp(t *testing.T) {
 	}
 	// Heard again, under any id, they start nothing.
 	for _, id := range []string{"h1", "h2"} {
-		if evs, err := w.hear(id, rs...); err != nil || len(evs) != 0 {
+		if evs, err := w.receiveFeedback(id, rs...); err != nil || len(evs) != 0 {
 			t.Fatalf("heard again: %d events, %v", len(evs), err)
 		}
 	}
 	// What is said while the follow-up is under way waits for its end.
-	if evs, err := w.hear("h3", FeedbackItem{ID: "c2", Kind: RemarkComment, Text: "and this"}); err != nil || len(evs) != 0 {
+	if evs, err := w.receiveFeedback("h3", FeedbackItem{ID: "c2", Kind: FeedbackComment, Text: "and this"}); err != nil || len(evs) != 0 {
 		t.Fatalf("heard meanwhile: %d events, %v", len(evs), err)
 	}
 	w.goWell()
@@ -72,7 +72,7 @@ func TestRemarksBecomeAFollowUp(t *testing.T) {
 	if len(pulls) != 1 || pulls[0].Head != f.PR.Head || pulls[0].Last().ID != "t2" || pulls[0].Lead.ID != "t1" {
 		t.Fatalf("%+v", pulls)
 	}
-	if evs, err := w.hear("h4", FeedbackItem{ID: "c2", Kind: RemarkComment, Text: "and this"}); err != nil || len(evs) != 2 {
+	if evs, err := w.receiveFeedback("h4", FeedbackItem{ID: "c2", Kind: FeedbackComment, Text: "and this"}); err != nil || len(evs) != 2 {
 		t.Fatalf("heard at last: %d events, %v", len(evs), err)
 	}
 	if err := history.CheckInvariants(w.s); err != nil {
@@ -106,7 +106,7 @@ func TestFollowUpsQueue(t *testing.T) {
 func TestSettledPullRequest(t *testing.T) {
 	t.Parallel()
 	w := delivered(t)
-	if _, err := w.hear("h1", FeedbackItem{ID: "c1", Text: "x"}); err != nil {
+	if _, err := w.receiveFeedback("h1", FeedbackItem{ID: "c1", Text: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.doID("m1", Company, RecordPRFeedback{Task: "t2", State: PRMerged, Why: "merged by ann"}); err != nil {
@@ -115,7 +115,7 @@ func TestSettledPullRequest(t *testing.T) {
 	if got := w.s.Tasks["t2"]; got.Status != StatusCancelled || !strings.Contains(got.Reason, "merged") {
 		t.Errorf("the follow-up is %s: %s", got.Status, got.Reason)
 	}
-	if evs, err := w.hear("h2", FeedbackItem{ID: "c2", Text: "y"}); err != nil || len(evs) != 0 {
+	if evs, err := w.receiveFeedback("h2", FeedbackItem{ID: "c2", Text: "y"}); err != nil || len(evs) != 0 {
 		t.Errorf("heard after the merge: %d events, %v", len(evs), err)
 	}
 	_, err := w.do(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
@@ -125,20 +125,20 @@ func TestSettledPullRequest(t *testing.T) {
 }
 
 // T22: a discussion starts a bounded number of follow-ups by itself.
-func TestRemarksAreBounded(t *testing.T) {
+func TestFeedbackIsBounded(t *testing.T) {
 	t.Parallel()
 	w := delivered(t)
 	for i := range MaxFollowUps {
-		if _, err := w.hear("h"+strconv.Itoa(i), FeedbackItem{ID: "c" + strconv.Itoa(i), Text: strings.Repeat("long ", 100_000)}); err != nil {
+		if _, err := w.receiveFeedback("h"+strconv.Itoa(i), FeedbackItem{ID: "c" + strconv.Itoa(i), Text: strings.Repeat("long ", 100_000)}); err != nil {
 			t.Fatal(err)
 		}
 		w.goWell()
 		w.settle()
 	}
-	if n := len(w.s.Tasks["t2"].Instruction); n > MaxRemarks*(MaxRemarkBytes+500) {
+	if n := len(w.s.Tasks["t2"].Instruction); n > MaxFeedbackItems*(MaxFeedbackBytes+500) {
 		t.Errorf("an instruction of %d bytes", n)
 	}
-	if evs, err := w.hear("last", FeedbackItem{ID: "one more", Text: "x"}); CodeOf(err) != EConflict || len(evs) != 0 {
+	if evs, err := w.receiveFeedback("last", FeedbackItem{ID: "one more", Text: "x"}); CodeOf(err) != EConflict || len(evs) != 0 {
 		t.Errorf("the sixth: %d events, %v", len(evs), err)
 	}
 }

@@ -308,7 +308,7 @@ func (w *world) followPulls() {
 		set := w.s.Tasks[id].Settings
 		switch i {
 		case 0:
-			w.must(Company, RecordPRFeedback{Task: id, Settings: set, Remarks: []FeedbackItem{{ID: "r99", Kind: RemarkComment, Author: "ann", Text: "rename it"}}})
+			w.must(Company, RecordPRFeedback{Task: id, Settings: set, Items: []FeedbackItem{{ID: "r99", Kind: FeedbackComment, Author: "ann", Text: "rename it"}}})
 			head := w.delivered(id)[0]
 			w.must(Company, RecordPRFeedback{Task: id, Branch: &BranchChange{Kind: BranchAhead, Delivered: head, Now: w.oid(), Commits: 2, By: []string{"ann"}, People: 1}})
 			w.must(Company, RecordPRFeedback{Task: id, Branch: &BranchChange{Kind: BranchAsDelivered, Delivered: head, Now: head}})

@@ -39,7 +39,7 @@ func TestInvariantsFindViolations(t *testing.T) {
 			t.Status, t.Ended, t.Queue, s.Open = StatusCompleted, t.Submitted, nil, nil
 		},
 		"reviewed too early":   func(_ *State, t *Task) { t.Status = StatusReviewing },
-		"foreign merge intent": func(_ *State, t *Task) { t.Intent = &MergeIntentRecorded{Subtask: "t1-01", Onto: t.Head} },
+		"foreign merge intent": func(_ *State, t *Task) { t.MergeIntent = &MergeIntentRecorded{Subtask: "t1-01", Onto: t.Head} },
 		"not among the open":   func(s *State, _ *Task) { s.Open = nil },
 		"question of no task":  func(s *State, _ *Task) { s.Approvals["a1"] = &Approval{ID: "a1", Task: "t7"} },
 	} {

@@ -78,7 +78,7 @@ func (s *State) checkMergeFront(id TaskID, subID SubtaskID, head, onto OID) (*Ta
 		return nil, nil, err
 	}
 	sub := s.nextInMergeQueue(t)
-	if sub == nil || sub.ID != subID || sub.Head != head || t.Head != onto || t.Intent != nil {
+	if sub == nil || sub.ID != subID || sub.Head != head || t.Head != onto || t.MergeIntent != nil {
 		return t, nil, nil
 	}
 	return t, sub, nil
@@ -129,7 +129,7 @@ func (d *MergeIntentRecorded) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	c := *d
 	c.At = e.Time
-	t.Intent = &c
+	t.MergeIntent = &c
 }
 
 // ReportConflict brings in that the front of the queue does not merge.
@@ -200,10 +200,10 @@ func (c RecordMerge) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Intent == nil {
+	if t.MergeIntent == nil {
 		return nil, nil
 	}
-	if !c.Commit.Valid() || c.Commit == t.Intent.Onto {
+	if !c.Commit.Valid() || c.Commit == t.MergeIntent.Onto {
 		return nil, E(EInvalid, "a merge needs a commit of its own")
 	}
 	for _, sub := range t.Subtasks {
@@ -211,9 +211,9 @@ func (c RecordMerge) decide(s *State, m Meta) ([]Event, error) {
 			return nil, nil // a late repeat of an earlier merge says nothing about this one
 		}
 	}
-	out := []Event{m.newEvent(t.ID, t.Intent.Subtask, "", &MergeRecorded{Commit: c.Commit})}
+	out := []Event{m.newEvent(t.ID, t.MergeIntent.Subtask, "", &MergeRecorded{Commit: c.Commit})}
 	if t.approvalCarries() {
-		out = append(out, m.newEvent(t.ID, t.Intent.Subtask, "", &ReviewCarried{From: t.Intent.Head, Head: c.Commit}))
+		out = append(out, m.newEvent(t.ID, t.MergeIntent.Subtask, "", &ReviewCarried{From: t.MergeIntent.Head, Head: c.Commit}))
 	}
 	return out, nil
 }
@@ -229,7 +229,7 @@ func (*MergeRecorded) Kind() string { return "merge.done" }
 func (d *MergeRecorded) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	sub := t.Subtask(e.Subtask)
-	t.Head, t.Tree, t.Intent = d.Commit, t.Intent.Tree, nil
+	t.Head, t.Tree, t.MergeIntent = d.Commit, t.MergeIntent.Tree, nil
 	t.removeFromQueue(sub.ID)
 	sub.Status, sub.Merged = SubtaskCompleted, d.Commit
 	delete(t.Failures, "merge "+string(sub.ID))

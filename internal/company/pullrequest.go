@@ -38,15 +38,15 @@ func (c IntendDelivery) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.canDeliver(t) || t.Deliver != nil && t.Deliver.Head == t.Head {
+	if !s.canDeliver(t) || t.Delivery != nil && t.Delivery.Head == t.Head {
 		return nil, nil
 	}
 	number, title := s.LastPR+1, TitleOf(t.Instruction)
-	if t.Deliver != nil {
-		number = t.Deliver.Number
+	if t.Delivery != nil {
+		number = t.Delivery.Number
 	}
-	if lead := s.PRTask(t); lead != t {
-		number, title = lead.Deliver.Number, lead.PR.Title
+	if lead := s.LeadOf(t); lead != t {
+		number, title = lead.Delivery.Number, lead.PR.Title
 	}
 	return []Event{m.newEvent(t.ID, "", "", &DeliveryIntended{
 		Number: number, Title: title, Branch: t.IntegrationBranch(), Base: t.Prepared.Base.PRBranch, Head: t.Head,
@@ -68,7 +68,7 @@ var _ = registerKind[DeliveryIntended]()
 func (*DeliveryIntended) Kind() string { return "pr.intended" }
 func (d *DeliveryIntended) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
-	t.Deliver = d
+	t.Delivery = d
 	delete(t.Failures, intendFailure)
 	s.LastPR = max(s.LastPR, d.Number)
 }
@@ -91,23 +91,23 @@ func (c RecordDelivery) decide(s *State, m Meta) ([]Event, error) {
 	switch {
 	case t.PR != nil:
 		return nil, nil
-	case t.Deliver == nil || c.Head != t.Deliver.Head || c.Head != t.Head:
+	case t.Delivery == nil || c.Head != t.Delivery.Head || c.Head != t.Head:
 		return nil, E(EConflict, "the delivery is not of the head that was decided on")
 	case !s.canDeliver(t):
 		return nil, E(EConflict, string(t.ID)+" is not ready to be delivered")
 	}
-	if lead := s.PRTask(t); lead != t && c.Number != lead.PR.Number {
+	if lead := s.LeadOf(t); lead != t && c.Number != lead.PR.Number {
 		return nil, E(EConflict, fmt.Sprintf("%s follows pull request #%d, and the forge has #%d for it", t.ID, lead.PR.Number, c.Number))
 	}
 	events := []Event{m.newEvent(t.ID, "", "", &PROpened{PullRequest{
-		Number: c.Number, URL: c.URL, Title: t.Deliver.Title, Branch: t.Deliver.Branch, Base: t.Deliver.Base,
+		Number: c.Number, URL: c.URL, Title: t.Delivery.Title, Branch: t.Delivery.Branch, Base: t.Delivery.Base,
 		Head: c.Head, State: PROpen, Body: c.Body,
 	}})}
 	if b := c.Branch; b != nil {
 		if err := b.Check(); err != nil || b.Delivered != c.Head || b.Kind == BranchAsDelivered {
 			return nil, E(EInvalid, "the branch is not compared with what is delivered").Wrap(err)
 		}
-		events = append(events, m.newEvent(s.PRTask(t).ID, "", "", &BranchChangeSeen{b.Bounded()}))
+		events = append(events, m.newEvent(s.LeadOf(t).ID, "", "", &BranchChangeSeen{b.Bounded()}))
 	}
 	return append(events, m.newEvent(t.ID, "", "", &TaskCompleted{})), nil
 }
@@ -135,7 +135,7 @@ func (d *PROpened) apply(s *State, e Event) {
 	pr := d.PullRequest
 	t.PR = &pr
 	delete(t.Failures, "deliver")
-	if lead := s.PRTask(t); lead.BranchChange != nil { // of the delivery before
+	if lead := s.LeadOf(t); lead.BranchChange != nil { // of the delivery before
 		s.editTask(lead.ID).BranchChange = nil
 	}
 }
@@ -152,7 +152,7 @@ func (c SettlePR) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	t = s.PRTask(t)
+	t = s.LeadOf(t)
 	switch {
 	case t.PR == nil:
 		return nil, E(ENotFound, string(t.ID)+" has no pull request")

@@ -165,7 +165,7 @@ func (t *Task) JudgesWhole() bool { return t.Settings.Rules >= 2 && len(t.Subtas
 // whole of what the reviewer of the only ticket approved: by the instruction
 // too, on the task's base, the very tree.
 func (t *Task) approvalCarries() bool {
-	in := t.Intent
+	in := t.MergeIntent
 	if !t.JudgesWhole() || in.HeadTree != in.Tree || in.Onto != t.Prepared.Base.OID {
 		return false
 	}

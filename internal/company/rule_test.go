@@ -188,7 +188,7 @@ func TestOnePullRequestPerTask(t *testing.T) {
 	s.merged(1)
 	s.checked()
 	s.must(Company, IntendDelivery{s.id})
-	if n := s.task().Deliver.Number; n != first.Number+1 {
+	if n := s.task().Delivery.Number; n != first.Number+1 {
 		t.Errorf("the second pull request has the number %d", n)
 	}
 }

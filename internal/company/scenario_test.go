@@ -189,7 +189,7 @@ func (s *story) checked() *story {
 }
 
 func (s *story) delivered() RecordDelivery {
-	return RecordDelivery{Task: s.id, Head: s.task().Head, Number: s.task().Deliver.Number, URL: "local:1"}
+	return RecordDelivery{Task: s.id, Head: s.task().Head, Number: s.task().Delivery.Number, URL: "local:1"}
 }
 
 // ask opens the questions that are due and returns those of the kind.

@@ -60,18 +60,18 @@ type Task struct {
 	Reason      string     `json:"reason,omitempty"` // why it failed or was cancelled
 	Ended       time.Time  `json:"ended,omitzero"`
 
-	Prepared *TaskPrepared        `json:"prepared,omitempty"`
-	Baseline *GateResult          `json:"baseline,omitempty"` // what the gates say of the base
-	Plan     Planning             `json:"plan"`
-	Subtasks []*Subtask           `json:"subtasks,omitempty"`
-	Runs     map[RunID]*Run       `json:"runs,omitempty"`
-	Head     OID                  `json:"head,omitempty"` // of the integration branch
-	Tree     OID                  `json:"tree,omitempty"` // of Head, once something is merged: the one that the gates passed on
-	Queue    []SubtaskID          `json:"queue,omitempty"`
-	Intent   *MergeIntentRecorded `json:"intent,omitempty"`
-	Gate     *GateFinished        `json:"gate,omitempty"` // of the whole task
-	Review   ReviewState          `json:"review"`         // of the whole task
-	Deliver  *DeliveryIntended    `json:"deliver,omitempty"`
+	Prepared    *TaskPrepared        `json:"prepared,omitempty"`
+	Baseline    *GateResult          `json:"baseline,omitempty"` // what the gates say of the base
+	Plan        Planning             `json:"plan"`
+	Subtasks    []*Subtask           `json:"subtasks,omitempty"`
+	Runs        map[RunID]*Run       `json:"runs,omitempty"`
+	Head        OID                  `json:"head,omitempty"` // of the integration branch
+	Tree        OID                  `json:"tree,omitempty"` // of Head, once something is merged: the one that the gates passed on
+	Queue       []SubtaskID          `json:"queue,omitempty"`
+	MergeIntent *MergeIntentRecorded `json:"intent,omitempty"`
+	Gate        *GateFinished        `json:"gate,omitempty"` // of the whole task
+	Review      ReviewState          `json:"review"`         // of the whole task
+	Delivery    *DeliveryIntended    `json:"deliver,omitempty"`
 	// HeldDelivery is what stood against the push, and Allowed are the doubts that a
 	// person let pass.
 	HeldDelivery *DeliveryHeld `json:"held_push,omitempty"`

@@ -71,6 +71,6 @@ func (s *State) endTask(e Event, st TaskStatus, reason string) {
 		}
 	}
 	t.Status, t.Reason, t.Ended = st, reason, e.Time
-	t.Queue, t.Intent, t.BudgetShortfall = nil, nil, nil
+	t.Queue, t.MergeIntent, t.BudgetShortfall = nil, nil, nil
 	s.Open = slices.DeleteFunc(s.Open, func(id TaskID) bool { return id == t.ID })
 }

@@ -165,7 +165,7 @@ func (w *world) unstuck() {
 
 // outline is a task in a few lines, for a failure's message.
 func outline(t *Task) string {
-	out := fmt.Sprintf("%s %s paused=%v queue=%v intent=%v want=%v failures=%v review=%+v\n", t.ID, t.Status, t.Paused, t.Queue, t.Intent, t.BudgetShortfall, t.Failures, t.Review)
+	out := fmt.Sprintf("%s %s paused=%v queue=%v intent=%v want=%v failures=%v review=%+v\n", t.ID, t.Status, t.Paused, t.Queue, t.MergeIntent, t.BudgetShortfall, t.Failures, t.Review)
 	for _, sub := range t.Subtasks {
 		out += fmt.Sprintf("  %s wave %d %s current=%s escalation=%q conflict=%v\n", sub.ID, sub.Wave, sub.Status, sub.Current, sub.Escalation, sub.Conflict != nil)
 	}

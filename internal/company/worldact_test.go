@@ -53,7 +53,7 @@ func (w *world) act(e Effect) {
 
 func (w *world) prepared(t *Task) RecordPreparation {
 	p := TaskPrepared{Base: Base{Branch: "main", OID: w.oid(), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-" + string(t.ID) + "-k3fq"}
-	if lead := w.s.PRTask(t); lead != t {
+	if lead := w.s.LeadOf(t); lead != t {
 		p.Base.OID, p.Integration = w.refs[lead.ID], lead.Prepared.Integration
 	}
 	for _, name := range []string{"lint", "test"}[:w.k.Gates] {
@@ -377,12 +377,12 @@ func (w *world) testMerge(t *Task, sub *Subtask) {
 // merge makes the commit that the intent stands for and moves the branch: the
 // second time it finds what it did.
 func (w *world) merge(t *Task) {
-	in := t.Intent
+	in := t.MergeIntent
 	key := fmt.Sprint("merge ", in.Tree, in.Onto, in.Head, in.At.UnixNano(), in.Message)
 	if w.trees[key] == "" {
 		w.trees[key] = w.oid()
 	}
-	commit, at := w.trees[key], w.refs[w.s.PRTask(t).ID]
+	commit, at := w.trees[key], w.refs[w.s.LeadOf(t).ID]
 	if at == "" {
 		at = t.Prepared.Base.OID
 	}
@@ -393,7 +393,7 @@ func (w *world) merge(t *Task) {
 		if w.red[in.Tree] && !t.Untested() { // where nothing looks, nothing is red
 			w.t.Fatalf("a tree whose gates are red is merged\n%s", w.tail())
 		}
-		w.refs[w.s.PRTask(t).ID] = commit
+		w.refs[w.s.LeadOf(t).ID] = commit
 		if w.merges[in.Subtask] == nil {
 			w.merges[in.Subtask] = map[OID]bool{}
 		}
@@ -406,8 +406,8 @@ func (w *world) merge(t *Task) {
 }
 
 func (w *world) deliver(t *Task) {
-	d := t.Deliver
-	lead := w.s.PRTask(t).ID
+	d := t.Delivery
+	lead := w.s.LeadOf(t).ID
 	if by, ok := w.forge[d.Number]; ok && by != lead {
 		w.t.Fatalf("pull request %d is of %s and of %s", d.Number, by, t.ID)
 	}
@@ -416,8 +416,8 @@ func (w *world) deliver(t *Task) {
 			w.t.Fatalf("%s has two pull requests, %d and %d", t.ID, n, d.Number)
 		}
 	}
-	if w.refs[w.s.PRTask(t).ID] != d.Head {
-		w.t.Fatalf("%s delivers %s, its branch is at %s", t.ID, d.Head.Short(), w.refs[w.s.PRTask(t).ID].Short())
+	if w.refs[w.s.LeadOf(t).ID] != d.Head {
+		w.t.Fatalf("%s delivers %s, its branch is at %s", t.ID, d.Head.Short(), w.refs[w.s.LeadOf(t).ID].Short())
 	}
 	if doubt := fmt.Sprint("doubt ", w.rng.IntN(3)); w.rng.IntN(4) == 0 && !t.Allows(doubt) {
 		w.send(Company, HoldDelivery{Task: t.ID, Head: d.Head, Doubts: []Doubt{{Key: doubt, Says: "something stands against it"}}})

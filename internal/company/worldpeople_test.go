@@ -43,7 +43,7 @@ func (w *world) pulls() {
 	switch w.rng.IntN(5) {
 	case 0:
 		for _, id := range w.s.Open {
-			if w.s.PRTask(w.s.Tasks[id]).ID == lead {
+			if w.s.LeadOf(w.s.Tasks[id]).ID == lead {
 				return
 			}
 		}
@@ -57,8 +57,8 @@ func (w *world) pulls() {
 	case 3:
 		w.send(Company, RecordPRFeedback{Task: lead, Settings: w.s.Tasks[lead].Settings, Branch: w.branch(lead)})
 	default:
-		w.send(Company, RecordPRFeedback{Task: lead, Settings: w.s.Tasks[lead].Settings, Branch: w.branch(lead), Remarks: []FeedbackItem{
-			{ID: fmt.Sprint("r", w.rng.IntN(12)), Kind: RemarkComment, Author: "a<b", Text: "x\x1b[2J\ny"},
+		w.send(Company, RecordPRFeedback{Task: lead, Settings: w.s.Tasks[lead].Settings, Branch: w.branch(lead), Items: []FeedbackItem{
+			{ID: fmt.Sprint("r", w.rng.IntN(12)), Kind: FeedbackComment, Author: "a<b", Text: "x\x1b[2J\ny"},
 		}})
 	}
 }

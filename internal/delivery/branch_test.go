@@ -17,14 +17,14 @@ type branchOf struct {
 	*mergertest.Bundle
 	name, origin string
 	head         company.OID // that was delivered
-	hear         func(forge.Feedback, error) (company.RecordPRFeedback, error)
+	poll         func(forge.Feedback, error) (company.RecordPRFeedback, error)
 }
 
 func newBranchOf(t *testing.T) *branchOf {
 	t.Helper()
-	b, hear := heard(t)
+	b, poll := deliverAndPoll(t)
 	p := b.View().Pulls()[0]
-	return &branchOf{Bundle: b, name: p.Branch, origin: b.Project.Git("remote", "get-url", "origin"), head: p.Head, hear: hear}
+	return &branchOf{Bundle: b, name: p.Branch, origin: b.Project.Git("remote", "get-url", "origin"), head: p.Head, poll: poll}
 }
 
 // onto checks out what a person begins from.
@@ -50,7 +50,7 @@ func (b *branchOf) push(branch string) company.OID {
 func (b *branchOf) is(what string, want company.BranchChange) {
 	b.T.Helper()
 	want.Delivered = b.head
-	c, err := b.hear(forge.Feedback{}, nil)
+	c, err := b.poll(forge.Feedback{}, nil)
 	if err != nil || c.State != company.PROpen || c.Branch == nil {
 		b.T.Fatalf("%s: %+v, %v", what, c, err)
 	}
@@ -116,7 +116,7 @@ func TestMuchOnABranch(t *testing.T) {
 		b.commit("N\x1b[2J" + strings.Repeat("n", i))
 	}
 	at := b.push(b.name)
-	c, err := b.hear(forge.Feedback{}, nil)
+	c, err := b.poll(forge.Feedback{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,16 +148,16 @@ func TestBranchThatNobodyCanSee(t *testing.T) {
 	here := forge.Feedback{State: company.PROpen, Head: b.head}
 	unknown := func(what string, fb forge.Feedback) {
 		t.Helper()
-		if c, err := b.hear(fb, nil); err != nil || c.State != company.PROpen || c.Branch != nil {
+		if c, err := b.poll(fb, nil); err != nil || c.State != company.PROpen || c.Branch != nil {
 			t.Errorf("%s: %+v, %v", what, c.Branch, err)
 		}
 	}
 	move(b.origin, away)
-	if c, err := b.hear(forge.Feedback{}, nil); err == nil || c.Branch != nil {
+	if c, err := b.poll(forge.Feedback{}, nil); err == nil || c.Branch != nil {
 		t.Errorf("without a forge and without its remote: %+v, %v", c, err)
 	}
 	unknown("a forge knows, its repository is not to be seen", elsewhere)
-	if c, err := b.hear(here, nil); err != nil || c.Branch == nil || c.Branch.Kind != company.BranchAsDelivered {
+	if c, err := b.poll(here, nil); err != nil || c.Branch == nil || c.Branch.Kind != company.BranchAsDelivered {
 		t.Errorf("the forge knows: %+v, %v", c, err)
 	}
 	// Away between the look at the base and the one at the branch.
@@ -173,7 +173,7 @@ func TestBranchThatNobodyCanSee(t *testing.T) {
 		t.Errorf("an empty repository: %+v, %v", now, err)
 	}
 	unknown("an empty repository", elsewhere)
-	if c, err := b.hear(forge.Feedback{}, nil); err == nil || c.Branch != nil {
+	if c, err := b.poll(forge.Feedback{}, nil); err == nil || c.Branch != nil {
 		t.Errorf("an empty repository, without a forge: %+v, %v", c, err)
 	}
 	if err := os.RemoveAll(b.origin); err != nil {
@@ -198,7 +198,7 @@ func TestBranchThatAForgeSawMove(t *testing.T) {
 	b.onto("origin/" + b.name)
 	b.commit("Bob")
 	at := b.push(b.name)
-	c, err := b.hear(forge.Feedback{State: company.PROpen, Head: at}, nil)
+	c, err := b.poll(forge.Feedback{State: company.PROpen, Head: at}, nil)
 	if err != nil || c.Branch == nil || c.Branch.Kind != company.BranchAhead || c.Branch.Now != at {
 		t.Errorf("%+v, %v", c.Branch, err)
 	}
@@ -210,13 +210,13 @@ func TestConflictThatAPersonResolved(t *testing.T) {
 	b := newBranchOf(t)
 	at := b.Project.Commit("theirs", map[string]string{"a.go": "package a\n\nvar a = \"theirs\"\n"})
 	b.Project.Git("push", "-q", "-f", "origin", string(at)+":refs/heads/main")
-	if c, err := b.hear(forge.Feedback{}, nil); err != nil || len(c.Remarks) != 1 {
+	if c, err := b.poll(forge.Feedback{}, nil); err != nil || len(c.Items) != 1 {
 		t.Fatalf("%+v %v", c, err)
 	}
 	b.onto("origin/" + b.name)
 	b.Project.Git("merge", "-q", "-s", "ours", "-m", "resolved", "origin/main")
 	b.push(b.name)
-	if c, err := b.hear(forge.Feedback{}, nil); err != nil || len(c.Remarks) != 0 || c.Branch.Kind != company.BranchAhead || c.Branch.Commits != 1 {
+	if c, err := b.poll(forge.Feedback{}, nil); err != nil || len(c.Items) != 0 || c.Branch.Kind != company.BranchAhead || c.Branch.Commits != 1 {
 		t.Errorf("%+v %v", c, err)
 	}
 }
@@ -228,7 +228,7 @@ func TestDeliverBelowAPerson(t *testing.T) {
 	t.Parallel()
 	b, c, _ := delivered(t)
 	origin(t, b)
-	head, branch := b.Task(mergertest.Task).Head, b.Task(mergertest.Task).Deliver.Branch
+	head, branch := b.Task(mergertest.Task).Head, b.Task(mergertest.Task).Delivery.Branch
 	b.CarryOut(c.Do, "") // and nobody recorded it
 	b.Project.Git("fetch", "-q", "origin", branch)
 	b.Project.Git("switch", "-q", "--detach", "FETCH_HEAD")

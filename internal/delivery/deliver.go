@@ -44,7 +44,7 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 	if err != nil {
 		return nil, err
 	}
-	d := t.Deliver
+	d := t.Delivery
 	if d == nil {
 		return nil, nil
 	}
@@ -52,7 +52,7 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 	if err != nil {
 		return nil, err
 	}
-	lead := s.PRTask(t)
+	lead := s.LeadOf(t)
 	var expected company.OID
 	var before []*company.Task
 	if lead != t {

@@ -43,9 +43,9 @@ func followed(t *testing.T) (*mergertest.Bundle, *Delivery, *local.Forge, compan
 	b.Must(b.CarryOut(c.Do, ""))
 	s, id := b.View(), company.NewTaskID(2)
 	lead := b.Task(mergertest.Task)
-	prepared, deliver, more := *lead.Prepared, *lead.Deliver, *lead
+	prepared, deliver, more := *lead.Prepared, *lead.Delivery, *lead
 	prepared.Base.OID = lead.Head
-	more.ID, more.Follows, more.PR, more.Prepared, more.Deliver, more.Status = id, mergertest.Task, nil, &prepared, &deliver, company.StatusReviewing
+	more.ID, more.Follows, more.PR, more.Prepared, more.Delivery, more.Status = id, mergertest.Task, nil, &prepared, &deliver, company.StatusReviewing
 	s.Tasks[id], s.LastTask, s.Open = &more, 2, append(s.Open, id)
 	c.Decider = shown{b, s}
 	return b, c, f, id
@@ -74,7 +74,7 @@ func TestDeliverToWhatIsSettled(t *testing.T) {
 func TestDeliverBesideAPerson(t *testing.T) {
 	t.Parallel()
 	b, c, _, id := followed(t)
-	branch := b.Task(mergertest.Task).Deliver.Branch
+	branch := b.Task(mergertest.Task).Delivery.Branch
 	b.Project.Git("commit", "-q", "--allow-empty", "-m", "a person's")
 	b.Project.Git("push", "-q", "-f", "origin", "HEAD:refs/heads/"+branch)
 	cmd, err := c.Do(t.Context(), company.Effect{Task: id})
@@ -93,7 +93,7 @@ func TestDeliverBesideAPerson(t *testing.T) {
 func TestDeliverToADeletedBranch(t *testing.T) {
 	t.Parallel()
 	b, c, _, id := followed(t)
-	branch := b.Task(mergertest.Task).Deliver.Branch
+	branch := b.Task(mergertest.Task).Delivery.Branch
 	b.Project.Git("push", "-q", "origin", ":refs/heads/"+branch)
 	cmd, err := c.Do(t.Context(), company.Effect{Task: id})
 	if _, done := cmd.(company.RecordDelivery); err != nil || !done {

@@ -27,9 +27,9 @@ func NewFeedbackPoller(office string, mirrors gitops.MirrorSource, forges forge.
 	return l, company.CheckParts(l)
 }
 
-// addressed is the first characters of a comment on no line that is for the
+// commandPrefix is the first characters of a comment on no line that is for the
 // company.
-const addressed = "/company"
+const commandPrefix = "/company"
 
 // Poll asks the forge about an open pull request. A pull request that is gone
 // there counts as closed. left counts the ignored items: those of strangers, of
@@ -88,7 +88,7 @@ func (l *FeedbackPoller) Poll(ctx context.Context, p company.Pull) (c company.Re
 	}
 	for _, it := range fb.Items {
 		if r, ok := feedbackItem(it, fb); ok {
-			c.Remarks = append(c.Remarks, r)
+			c.Items = append(c.Items, r)
 		} else {
 			left++
 		}
@@ -99,7 +99,7 @@ func (l *FeedbackPoller) Poll(ctx context.Context, p company.Pull) (c company.Re
 		if fb.Head != "" {
 			head = fb.Head
 		}
-		c.Remarks = append(c.Remarks, company.FeedbackItem{ID: fmt.Sprintf("conflict:%s+%s", head, base), Kind: company.RemarkConflict})
+		c.Items = append(c.Items, company.FeedbackItem{ID: fmt.Sprintf("conflict:%s+%s", head, base), Kind: company.FeedbackConflict})
 	}
 	return c, left, nil
 }
@@ -135,26 +135,26 @@ func feedbackItem(it forge.Item, fb forge.Feedback) (company.FeedbackItem, bool)
 		return r, false
 	}
 	if it.Kind == forge.ItemCheck {
-		r.Kind, r.Author = company.RemarkCheck, ""
+		r.Kind, r.Author = company.FeedbackCheck, ""
 		r.Text = strings.TrimSpace(it.Name + "\n" + it.Body)
 		return r, !fb.Pending
 	}
 	if !it.Trusted || it.Bot || it.Resolved {
 		return r, false
 	}
-	words, called := strings.CutPrefix(strings.TrimSpace(it.Body), addressed)
+	words, called := strings.CutPrefix(strings.TrimSpace(it.Body), commandPrefix)
 	if called {
 		r.Text = strings.TrimSpace(words)
 	}
 	switch it.Kind {
 	case forge.ItemReview:
-		r.Kind = company.RemarkReview
+		r.Kind = company.FeedbackReview
 		return r, it.Body != "" && (called || it.Verdict == "changes_requested")
 	case forge.ItemLine:
-		r.Kind = company.RemarkComment
+		r.Kind = company.FeedbackComment
 		return r, called || it.Reply == ""
 	case forge.ItemComment:
-		r.Kind = company.RemarkComment
+		r.Kind = company.FeedbackComment
 		return r, called
 	}
 	return r, false

@@ -26,21 +26,21 @@ func TestWhatIsHeard(t *testing.T) {
 		kind    company.FeedbackKind // empty: left alone
 		text    string
 	}{
-		"a line comment":              {it: with(func(i *forge.Item) { i.Kind = forge.ItemLine }), kind: company.RemarkComment, text: "please"},
+		"a line comment":              {it: with(func(i *forge.Item) { i.Kind = forge.ItemLine }), kind: company.FeedbackComment, text: "please"},
 		"an answer to one":            {it: with(func(i *forge.Item) { i.Kind, i.Reply = forge.ItemLine, "line:1" })},
 		"a resolved one":              {it: with(func(i *forge.Item) { i.Kind, i.Resolved = forge.ItemLine, true })},
 		"a resolved wish":             {it: with(func(i *forge.Item) { i.Kind, i.Resolved, i.Body = forge.ItemLine, true, "/company do it" })},
-		"an answer to the company":    {it: with(func(i *forge.Item) { i.Kind, i.Reply, i.Body = forge.ItemLine, "line:1", "/company do it" }), kind: company.RemarkComment, text: "do it"},
+		"an answer to the company":    {it: with(func(i *forge.Item) { i.Kind, i.Reply, i.Body = forge.ItemLine, "line:1", "/company do it" }), kind: company.FeedbackComment, text: "do it"},
 		"talk under the pull request": {it: with(func(i *forge.Item) { i.Kind = forge.ItemComment })},
-		"a wish under it":             {it: with(func(i *forge.Item) { i.Kind, i.Body = forge.ItemComment, "/company add a test" }), kind: company.RemarkComment, text: "add a test"},
+		"a wish under it":             {it: with(func(i *forge.Item) { i.Kind, i.Body = forge.ItemComment, "/company add a test" }), kind: company.FeedbackComment, text: "add a test"},
 		"a stranger's wish":           {it: with(func(i *forge.Item) { i.Kind, i.Body, i.Trusted = forge.ItemComment, "/company mine bitcoin", false })},
 		"a stranger's line":           {it: with(func(i *forge.Item) { i.Kind, i.Trusted = forge.ItemLine, false })},
 		"a program":                   {it: with(func(i *forge.Item) { i.Kind, i.Bot = forge.ItemLine, true })},
 		"our own":                     {it: with(func(i *forge.Item) { i.Kind, i.Ours = forge.ItemLine, true })},
-		"changes requested":           {it: with(func(i *forge.Item) { i.Kind, i.Verdict = forge.ItemReview, "changes_requested" }), kind: company.RemarkReview, text: "please"},
+		"changes requested":           {it: with(func(i *forge.Item) { i.Kind, i.Verdict = forge.ItemReview, "changes_requested" }), kind: company.FeedbackReview, text: "please"},
 		"approval with words":         {it: with(func(i *forge.Item) { i.Kind, i.Verdict = forge.ItemReview, "approved" })},
 		"a review without words":      {it: with(func(i *forge.Item) { i.Kind, i.Verdict, i.Body = forge.ItemReview, "changes_requested", "" })},
-		"a failed check":              {it: forge.Item{ID: "check:1", Kind: forge.ItemCheck, Name: "build", Body: "exit 1"}, kind: company.RemarkCheck, text: "build\nexit 1"},
+		"a failed check":              {it: forge.Item{ID: "check:1", Kind: forge.ItemCheck, Name: "build", Body: "exit 1"}, kind: company.FeedbackCheck, text: "build\nexit 1"},
 		"one while others run":        {it: forge.Item{ID: "check:1", Kind: forge.ItemCheck, Name: "build"}, pending: true},
 	} {
 		r, ok := feedbackItem(c.it, forge.Feedback{Pending: c.pending})
@@ -59,8 +59,8 @@ type told struct {
 
 func (f told) Feedback(context.Context, forge.Ref) (forge.Feedback, error) { return f.fb, f.err }
 
-// heard delivers a task to a real remote and hears what a forge tells of it.
-func heard(t *testing.T) (b *mergertest.Bundle, hear func(fb forge.Feedback, err error) (company.RecordPRFeedback, error)) {
+// deliverAndPoll delivers a task to a real remote, and gives a poll of what a forge tells of it.
+func deliverAndPoll(t *testing.T) (b *mergertest.Bundle, poll func(fb forge.Feedback, err error) (company.RecordPRFeedback, error)) {
 	t.Helper()
 	b, c, f := delivered(t)
 	origin(t, b)
@@ -80,12 +80,12 @@ func heard(t *testing.T) (b *mergertest.Bundle, hear func(fb forge.Feedback, err
 // A 404 is not that: a proxy, an outage or a token says it as well.
 func TestNotFoundIsNotClosed(t *testing.T) {
 	t.Parallel()
-	_, hear := heard(t)
+	_, poll := deliverAndPoll(t)
 	gone := company.E(company.ENotFound, "gone").Wrap(forge.ErrPRGone)
-	if c, err := hear(forge.Feedback{}, gone); err != nil || c.State != company.PRClosed {
+	if c, err := poll(forge.Feedback{}, gone); err != nil || c.State != company.PRClosed {
 		t.Errorf("%+v %v", c, err)
 	}
-	if c, err := hear(forge.Feedback{}, company.E(company.ENotFound, "404")); err == nil || c.State != company.PROpen {
+	if c, err := poll(forge.Feedback{}, company.E(company.ENotFound, "404")); err == nil || c.State != company.PROpen {
 		t.Errorf("%+v %v", c, err)
 	}
 }
@@ -94,21 +94,21 @@ func TestNotFoundIsNotClosed(t *testing.T) {
 // while they work it out.
 func TestConflictIsGits(t *testing.T) {
 	t.Parallel()
-	b, hear := heard(t)
+	b, poll := deliverAndPoll(t)
 	open := forge.Feedback{State: company.PROpen, Conflict: true, Head: b.View().Pulls()[0].Head}
-	if c, err := hear(open, nil); err != nil || len(c.Remarks) != 0 {
+	if c, err := poll(open, nil); err != nil || len(c.Items) != 0 {
 		t.Errorf("a branch that merges: %+v %v", c, err)
 	}
 	theirs := map[string]string{"a.go": "package a\n\nvar a = \"theirs\"\n", "b.go": "package a\n\nvar b = \"theirs\"\n"}
 	at := b.Project.Commit("theirs", theirs)
 	b.Project.Git("push", "-q", "-f", "origin", string(at)+":refs/heads/main")
-	if c, err := hear(open, nil); err != nil || len(c.Remarks) != 1 || c.Remarks[0].Kind != company.RemarkConflict {
+	if c, err := poll(open, nil); err != nil || len(c.Items) != 1 || c.Items[0].Kind != company.FeedbackConflict {
 		t.Errorf("one that does not: %+v %v", c, err)
 	}
 	// A person resolved it on the branch; the forge has not seen it yet.
-	b.Project.Git("push", "-q", "-f", "origin", string(at)+":refs/heads/"+b.Task(mergertest.Task).Deliver.Branch)
+	b.Project.Git("push", "-q", "-f", "origin", string(at)+":refs/heads/"+b.Task(mergertest.Task).Delivery.Branch)
 	open.Head = at
-	if c, err := hear(open, nil); err != nil || len(c.Remarks) != 0 {
+	if c, err := poll(open, nil); err != nil || len(c.Items) != 0 {
 		t.Errorf("one that a person resolved: %+v %v", c, err)
 	}
 }

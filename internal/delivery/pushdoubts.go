@@ -34,7 +34,7 @@ func (c *Delivery) findDoubts(ctx context.Context, m *gitops.Mirror, t, lead *co
 			out = append(out, *moved)
 		}
 	}
-	secrets, err := c.findSecrets(ctx, m, known, t.Deliver.Head, pr)
+	secrets, err := c.findSecrets(ctx, m, known, t.Delivery.Head, pr)
 	if err != nil {
 		return nil, err
 	}

@@ -28,12 +28,12 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 // bench is a run at work on a repository whose lock file names "locked", with a
 // registry that knows a few packages.
 type bench struct {
-	t      *testing.T
-	desk   *decidertest.Decider
-	office *Service
-	order  Order
-	mirror *gitops.Mirror
-	dir    string
+	t       *testing.T
+	decider *decidertest.Decider
+	office  *Service
+	order   Order
+	mirror  *gitops.Mirror
+	dir     string
 
 	mu    sync.Mutex
 	asked []string
@@ -41,7 +41,7 @@ type bench struct {
 
 func newBench(t *testing.T, deps company.Mode) *bench {
 	t.Helper()
-	b := &bench{t: t, desk: decidertest.New(t), dir: t.TempDir()}
+	b := &bench{t: t, decider: decidertest.New(t), dir: t.TempDir()}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b.mu.Lock()
 		b.asked = append(b.asked, r.URL.Path)
@@ -90,21 +90,21 @@ func newBench(t *testing.T, deps company.Mode) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := b.desk.Must(company.Submit{Instruction: "x", Project: company.Project{ID: "project", Path: repo}, Settings: company.Settings{Deps: deps}})[0].Task
-	b.desk.Prepare(id, info.OID, company.GateCommand{Name: "test", Command: "true"})
-	b.desk.Plan(id, company.Plan{Why: "one", Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
+	id := b.decider.Must(company.Submit{Instruction: "x", Project: company.Project{ID: "project", Path: repo}, Settings: company.Settings{Deps: deps}})[0].Task
+	b.decider.Prepare(id, info.OID, company.GateCommand{Name: "test", Command: "true"})
+	b.decider.Plan(id, company.Plan{Why: "one", Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
 		Title: "x", Description: "x", AcceptanceCriteria: []string{"y"}, WriteSet: []string{"a/**"}, Effort: "small"}}}}})
 	run := company.NewRunID(id, company.NewSubtaskID(id, 1), company.Worker, 1)
-	b.desk.Must(company.Offer{Run: run})
-	fence := b.desk.Claim(run, "")
+	b.decider.Must(company.Offer{Run: run})
+	fence := b.decider.Claim(run, "")
 	b.office, err = New(Config{
-		Stores: depproxy.NewSingleStore(store), Coordinator: company.CoordinatorOf(b.desk), Runs: foldertest.Open(t, filepath.Join(b.dir, "runs")),
+		Stores: depproxy.NewSingleStore(store), Coordinator: company.CoordinatorOf(b.decider), Runs: foldertest.Open(t, filepath.Join(b.dir, "runs")),
 		Logger: slog.New(slog.DiscardHandler), AnswerTimeout: 5 * time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.order = Order{Task: b.desk.Task(id), Run: run, Fence: fence, Mirror: b.mirror, Base: "http://127.0.0.1:1"}
+	b.order = Order{Task: b.decider.Task(id), Run: run, Fence: fence, Mirror: b.mirror, Base: "http://127.0.0.1:1"}
 	return b
 }
 
@@ -188,10 +188,10 @@ func TestAddDependency(t *testing.T) {
 	if n := b.requests(); n != before {
 		t.Error("the sixth name went out")
 	}
-	if got := b.desk.Task(b.order.Task.ID).Dependencies; len(got) != company.MaxDependencies || got[0].String() != "npm p1@1.0.0" {
+	if got := b.decider.Task(b.order.Task.ID).Dependencies; len(got) != company.MaxDependencies || got[0].String() != "npm p1@1.0.0" {
 		t.Errorf("in the ledger: %v", got)
 	}
-	if got := b.desk.Task(b.order.Task.ID).LookedUp; len(got) != company.MaxDependencies+1 || got[0].Name != "unknown" {
+	if got := b.decider.Task(b.order.Task.ID).LookedUp; len(got) != company.MaxDependencies+1 || got[0].Name != "unknown" {
 		t.Errorf("names that went out: %v", got)
 	}
 	text, err := os.ReadFile(filepath.Join(b.dir, "runs", string(b.order.Run), "fetched.log"))
@@ -216,7 +216,7 @@ func TestAddDependency(t *testing.T) {
 		t.Errorf("the journal's record: %+v", journal)
 	}
 	// The next run of the task has it from the start.
-	b.order.Task = b.desk.Task(b.order.Task.ID)
+	b.order.Task = b.decider.Task(b.order.Task.ID)
 	if code, _ := get(t, b.open(), "/npm/p3"); code != http.StatusOK {
 		t.Errorf("in the next run: %d", code)
 	}
@@ -233,8 +233,8 @@ func TestPresidentIsAsked(t *testing.T) {
 		t.Helper()
 		go func() {
 			for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-				for _, a := range b.desk.View().OpenApprovals("") {
-					_, _ = b.desk.Do(context.Background(), company.President, company.Answer{Approval: a.ID, Option: option, Text: text})
+				for _, a := range b.decider.View().OpenApprovals("") {
+					_, _ = b.decider.Do(context.Background(), company.President, company.Answer{Approval: a.ID, Option: option, Text: text})
 					return
 				}
 			}
@@ -251,7 +251,7 @@ func TestPresidentIsAsked(t *testing.T) {
 
 	b.office.AnswerTimeout = 50 * time.Millisecond
 	requireAnswer(t, r, "p3", "", true, "has not answered yet (question a3)")
-	b.desk.Must(company.Answer{Approval: "a3", Option: company.OptApprove})
+	b.decider.Must(company.Answer{Approval: "a3", Option: company.OptApprove})
 	requireAnswer(t, r, "p3", "", false, "npm install p3@1.0.0")
 
 	ctx, cancel := context.WithCancel(t.Context())

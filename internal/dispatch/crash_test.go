@@ -51,7 +51,7 @@ func start(t *testing.T, dir string, deaf bool, handlers map[company.EffectKind]
 		p.orch.Register(k, company.ReportOutcome(p.orch, find))
 	}
 	all := map[company.EffectKind]company.EffectHandler{
-		company.EffectEnqueue: p.pool.Enqueue, company.EffectWork: p.pool.Work,
+		company.EffectEnqueue: p.pool.KeepQueued, company.EffectWork: p.pool.Work,
 	}
 	maps.Copy(all, handlers)
 	for k, do := range all {

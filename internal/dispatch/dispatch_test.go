@@ -155,7 +155,7 @@ func (b *bench) enqueueOnly(run company.RunID) {
 	var wg sync.WaitGroup
 	for _, e := range company.Due(b.View(), time.Now(), 9) {
 		if e.Kind == company.EffectEnqueue && (run == "" || e.Run == run) {
-			wg.Go(func() { _ = b.pool.Enqueue(ctx, e) })
+			wg.Go(func() { _ = b.pool.KeepQueued(ctx, e) })
 		}
 	}
 	b.t.Cleanup(func() { cancel(); wg.Wait() })

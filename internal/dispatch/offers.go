@@ -13,14 +13,14 @@ import (
 // putEvery is how often an item is put again that should lie on the queue.
 const putEvery = time.Minute
 
-// Enqueue has the item of a run that is on offer lie on the queue, until that is
+// KeepQueued has the item of a run that is on offer lie on the queue, until that is
 // no longer due: the run was claimed, or the offer is void. It is an effect like
 // any other: a process that dies before the item is there leaves an offer, and
 // the next one offers the run in its own epoch. The item's id is the offer's, so
 // that to put it twice changes nothing. It is put again from time to time,
 // because the queue is derived: it may be wiped, or come from a backup in which
 // this very item was done with.
-func (p *Pool) Enqueue(ctx context.Context, e company.Effect) error {
+func (p *Pool) KeepQueued(ctx context.Context, e company.Effect) error {
 	body, err := json.Marshal(e.Offer)
 	if err != nil {
 		return err

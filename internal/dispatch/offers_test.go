@@ -36,7 +36,7 @@ func TestEnqueueKeepsTheItemThere(t *testing.T) {
 	ended := make(chan error)
 	e := company.Effect{Key: "enqueue t1-01.1 3.2", Run: first, Offer: company.OfferID{Run: first, Epoch: 3, Number: 2}}
 	go func() {
-		ended <- p.Enqueue(ctx, e)
+		ended <- p.KeepQueued(ctx, e)
 	}()
 	for range 3 {
 		if item := <-q.puts; item.ID != e.Key || string(item.Body) != `{"run":"t1-01.1","epoch":3,"offer":2}` {
@@ -62,7 +62,7 @@ func TestEnqueueKeepsTheItemThere(t *testing.T) {
 func TestEnqueueFails(t *testing.T) {
 	p := setup(t).pool
 	p.Queue = &forgetfulQueue{fail: errors.New("full")}
-	if err := p.Enqueue(t.Context(), company.Effect{Key: "k", Run: first}); company.CodeOf(err) != company.EBus {
+	if err := p.KeepQueued(t.Context(), company.Effect{Key: "k", Run: first}); company.CodeOf(err) != company.EBus {
 		t.Fatal(err)
 	}
 }

@@ -2,7 +2,7 @@
 // steps:
 //
 //  1. The ledger says that the run is on offer. That makes it due that its item
-//     lies on the queue: Enqueue sees to it (offers.go).
+//     lies on the queue: KeepQueued sees to it (offers.go).
 //  2. A worker is free: Run leases an item for it and claims the run
 //     (leases.go).
 //  3. The claim makes it due that the run is worked on: Work, which the loop
@@ -68,10 +68,10 @@ func NewPool(c Config) (*Pool, error) {
 
 // Status is what a pool is doing (WRK-8).
 type Status struct {
-	Total   int `json:"total"`
-	Active  int `json:"active"`
-	Idle    int `json:"idle"`
-	Pending int `json:"pending_tasks"`
+	Total  int `json:"total"`
+	Active int `json:"active"`
+	Idle   int `json:"idle"`
+	Queued int `json:"pending_tasks"`
 }
 
 // Status counts workers and what waits for them.
@@ -79,7 +79,7 @@ func (p *Pool) Status(ctx context.Context) (Status, error) {
 	waiting, _, err := p.Queue.Depth(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return Status{Total: p.size, Active: len(p.held), Idle: max(0, p.size-len(p.held)), Pending: waiting}, err
+	return Status{Total: p.size, Active: len(p.held), Idle: max(0, p.size-len(p.held)), Queued: waiting}, err
 }
 
 // SetMax changes how many work at a time. Those that work go on.

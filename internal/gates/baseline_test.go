@@ -197,7 +197,7 @@ func TestBaselineEffect(t *testing.T) {
 	base := b.commit("main")
 	cmds := commands("", "echo x; exit 1")
 	s := b.state(base, cmds)
-	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
+	e := &gates.Handler{Decider: fakeDecider{s}, Runner: b.runner, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
 	take := func() company.GateResult {
 		t.Helper()
 		cmd, err := e.RunBaseline(b.ctx, company.Effect{Task: "t1"})

@@ -90,10 +90,10 @@ type unwatched struct{}
 func (unwatched) WatchCheck(company.TaskID, company.SubtaskID, string) {}
 
 // fakeDesk shows one state.
-type fakeDesk struct{ s *company.State }
+type fakeDecider struct{ s *company.State }
 
-func (d fakeDesk) View() *company.State { return d.s }
-func (d fakeDesk) Do(context.Context, string, company.Command) ([]company.Event, error) {
+func (d fakeDecider) View() *company.State { return d.s }
+func (d fakeDecider) Do(context.Context, string, company.Command) ([]company.Event, error) {
 	panic("a gate decides nothing")
 }
 
@@ -108,7 +108,7 @@ func (b *bundle) state(base company.OID, cmds []company.GateCommand, subs ...*co
 
 func (b *bundle) runEffect(s *company.State, sub company.SubtaskID) company.RecordGateResult {
 	b.t.Helper()
-	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
+	e := &gates.Handler{Decider: fakeDecider{s}, Runner: b.runner, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
 	cmd, err := e.RunGates(b.ctx, company.Effect{Task: "t1", Subtask: sub})
 	if err != nil {
 		b.t.Fatal(err)

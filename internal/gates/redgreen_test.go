@@ -28,7 +28,7 @@ func TestRedGreen(t *testing.T) {
 	base := b.commit("main")
 	cmds := []company.GateCommand{tapGate(tapSuiteScript)}
 	s := b.state(base, cmds)
-	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, RedGreen: true, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
+	e := &gates.Handler{Decider: fakeDecider{s}, Runner: b.runner, RedGreen: true, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
 	cmd, err := e.RunBaseline(b.ctx, company.Effect{Task: "t1"})
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func newRedGreenBundle(t *testing.T, files map[string]string) *redGreenBundle {
 	b.git("add", "-A")
 	b.git("commit", "-q", "-m", "base")
 	s := b.state(b.commit("main"), []company.GateCommand{tapGate(tapSuiteScript)})
-	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, RedGreen: true, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
+	e := &gates.Handler{Decider: fakeDecider{s}, Runner: b.runner, RedGreen: true, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
 	cmd, err := e.RunBaseline(b.ctx, company.Effect{Task: "t1"})
 	if err != nil {
 		t.Fatal(err)

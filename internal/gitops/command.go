@@ -99,7 +99,7 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 	var d *credentialServer
 	if c.access.needsCredential() {
 		var err error
-		if d, err = c.access.openDesk(ctx); err != nil {
+		if d, err = c.access.openCredentialServer(ctx); err != nil {
 			return result{}, err
 		}
 		defer d.close()

@@ -62,7 +62,7 @@ type credentialServer struct {
 
 // openDesk starts answering. closeGits is to be called once git has its
 // descriptors, close when git has ended.
-func (a *remoteEndpoint) openDesk(ctx context.Context) (*credentialServer, error) {
+func (a *remoteEndpoint) openCredentialServer(ctx context.Context) (*credentialServer, error) {
 	askR, askW, err := os.Pipe()
 	if err != nil {
 		return nil, company.E(company.EGit, "git cannot be given its credential").Wrap(err)

@@ -77,7 +77,7 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	if lead := s.PRTask(t); lead != t {
+	if lead := s.LeadOf(t); lead != t {
 		return in.followUp(ctx, s, t, lead, m, p)
 	}
 	info, err := m.FetchBase(ctx, in.Log, gitops.Source{Path: t.Project.Path}, t.Base)

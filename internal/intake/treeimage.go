@@ -104,7 +104,7 @@ func (in *Intake) requestImage(ctx context.Context, t *company.Task, m *gitops.M
 // detectedAt is the commit whose gates and toolchains count: a follow-up has
 // its lead's.
 func (in *Intake) detectedAt(t *company.Task) company.OID {
-	if lead := in.Decider.View().PRTask(t); lead != nil && lead.Prepared != nil {
+	if lead := in.Decider.View().LeadOf(t); lead != nil && lead.Prepared != nil {
 		return lead.Prepared.Base.OID
 	}
 	return t.Prepared.Base.OID

@@ -104,7 +104,7 @@ func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, 
 	if err != nil {
 		return nil, err
 	}
-	in := t.Intent
+	in := t.MergeIntent
 	if in == nil {
 		return nil, nil
 	}

@@ -40,7 +40,7 @@ func TestMergeTwice(t *testing.T) {
 	}
 	// The same, but the commit has another id now: a gpg signature tells the
 	// time. What it is made of is the same.
-	in := b.Task(mergertest.Task).Intent
+	in := b.Task(mergertest.Task).MergeIntent
 	signed, err := b.Project.Mirror.CommitTree(t.Context(), gitops.CommitSpec{Tree: in.Tree, Parents: []company.OID{in.Onto, in.Head}, Message: in.Message, When: in.At.Add(time.Hour)})
 	if err == nil {
 		err = b.Project.Mirror.UpdateRef(t.Context(), "refs/heads/develop-t1-"+decidertest.Office, signed, first.Commit)
@@ -63,7 +63,7 @@ func TestMergeTwice(t *testing.T) {
 	i := slices.IndexFunc(commits, func(c gitops.Commit) bool { return c.OID == first.Commit })
 	c := commits[i]
 	if !slices.Equal(c.Parents, []company.OID{b.Project.Base, head}) || c.Tree != tested.Tree || c.Subject() != "[t1-01] Merge: Change a" ||
-		c.Author.Name != "Merger" || !c.When.Equal(b.Task(mergertest.Task).Intent.At) {
+		c.Author.Name != "Merger" || !c.When.Equal(b.Task(mergertest.Task).MergeIntent.At) {
 		t.Errorf("%+v", c)
 	}
 	b.Must(first)

@@ -85,7 +85,7 @@ type Spec struct {
 	// Past is the run's earlier holders, as its journal has them.
 	Past agent.Past
 	// Supply is what the run may fetch of package registries. Nil: nothing.
-	Supply *depaccess.Run
+	Dependencies *depaccess.Run
 }
 
 // Mirrors is where the mirrors of package registries are reached inside.
@@ -137,7 +137,7 @@ func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
 	b.Tools = b.box.tools
 	b.gateway, err = gateway.New(gateway.Config{
 		Quarantine: b.quarantine, Run: o.Run, Ticket: b.ticket, ReadOnly: o.ReadOnly, Log: o.Log, Logger: s.Logger,
-		Registries: o.Supply.Handler(func(what string) { b.refusals.add("registry", what) }),
+		Registries: o.Dependencies.Handler(func(what string) { b.refusals.add("registry", what) }),
 		OnSecurity: func(e gateway.Event) { b.refusals.add(e.Kind, e.Detail) },
 	})
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
 	if err != nil {
 		return nil, b.withStderr(fmt.Errorf("set up the workspace of %s: %w", o.Run, err))
 	}
-	if command := o.Supply.Prepared(); command != "" {
+	if command := o.Dependencies.Prepared(); command != "" {
 		if r, err := b.Tools.Run(ctx, toolproto.RunRequest{Command: command, TimeoutS: 60}); err != nil {
 			return nil, b.withStderr(fmt.Errorf("set up the package clients of %s: %w", o.Run, err))
 		} else if r.ExitCode != 0 {

@@ -15,8 +15,8 @@ func (b *Sandbox) AgentTools() []agent.Tool {
 		return agenttools.ReadOnlyTools(c)
 	}
 	c.Ticket, c.Start, c.Branch = b.ticket, b.order.Start, b.order.Branch
-	if b.order.Supply != nil {
-		c.Supply = b.order.Supply
+	if b.order.Dependencies != nil {
+		c.Dependencies = b.order.Dependencies
 	}
 	return agenttools.WorkerTools(c)
 }

@@ -17,7 +17,7 @@ func (s *Session) openPurse(ctx context.Context) error {
 	if s.past, err = agent.LookBack(ctx, journalAdapter{s.journal}); err != nil {
 		return err
 	}
-	s.purse = budget.NewAllowance(s.Claimed.Reserved, s.past.Spent, s.reserveBudget)
+	s.allowance = budget.NewAllowance(s.Claimed.Reserved, s.past.Spent, s.reserveBudget)
 	return nil
 }
 
@@ -27,7 +27,7 @@ func (s *Session) openPurse(ctx context.Context) error {
 func (s *Session) reserveBudget(ctx context.Context, least, most company.Amount) (company.Amount, error) {
 	var grant company.Amount
 	err := retry.Until(ctx, retry.Doubling(100*time.Millisecond, 2*time.Second), func() (granted bool, err error) {
-		bal := s.purse.Balance()
+		bal := s.allowance.Balance()
 		evs, err := s.office.Coordinator.Decide(ctx, company.Reserve{
 			Run: s.Run, Fence: s.Fence, One: least.Add(s.owed), Many: most.Add(s.owed), Used: bal.Spent.Add(bal.Reserved),
 		})

@@ -36,7 +36,7 @@ func (s *Session) write(name string, text []byte) {
 // its result. The blobs are what the ledger names: without them the run does not
 // end, and goes on later from its journal.
 func (s *Session) sealJournal(ctx context.Context, out *company.RunEnded) error {
-	out.Spent, out.Turns = s.purse.Balance().Spent, s.turns
+	out.Spent, out.Turns = s.allowance.Balance().Spent, s.turns
 	hash, _, err := s.office.Ledger.SealJournal(ctx, s.Run)
 	if err != nil {
 		return fmt.Errorf("seal the journal of %s: %w", s.Run, err)

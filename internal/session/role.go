@@ -64,13 +64,13 @@ func (s *Session) workInSandbox(ctx context.Context, r Role, spec sandbox.Spec) 
 	}
 	defer spec.Log.Close()
 	if !spec.ReadOnly {
-		spec.Supply, err = s.office.Dependencies.Open(ctx, depaccess.Order{
+		spec.Dependencies, err = s.office.Dependencies.Open(ctx, depaccess.Order{
 			Task: s.Task, Run: s.Run, Fence: s.Fence, Mirror: s.Mirror, Base: sandbox.Mirrors(), Waits: s.Waits, Record: s.journal.Append,
 		})
 		if err != nil {
 			return company.EndRun{}, err
 		}
-		defer spec.Supply.Close(ctx)
+		defer spec.Dependencies.Close(ctx)
 	}
 	if s.office.Images != nil {
 		// A tree whose dependencies are refused is worked on with the task's own.
@@ -100,7 +100,7 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 	}
 	job := agent.Job{
 		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, MaxTurns: s.office.Agents.MaxTurns(s.Role),
-		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: ledger.Blobs{Ledger: s.office.Ledger}, Purse: s.purse,
+		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: ledger.Blobs{Ledger: s.office.Ledger}, Allowance: s.allowance,
 		Now: s.office.Now, Logger: s.office.Logger, OnEvent: s.onEvent, Halt: func() error { return s.checkPaused(ctx) },
 	}
 	if s.Sandbox != nil {

@@ -29,7 +29,7 @@ type Session struct {
 	office     *Service
 	journal    *ledger.Journal
 	past       agent.Past // what was there of the run when this session began
-	purse      *budget.Allowance
+	allowance  *budget.Allowance
 	watch      *stopwatch
 	owed       company.Amount // given back to the company and still counted in the allowance
 	turns      int

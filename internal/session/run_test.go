@@ -84,7 +84,7 @@ type bench struct {
 	ledger *ledger.Ledger
 	office session.Config
 	person string                      // the persona of every role
-	refuse func(company.Command) error // stands before the desk
+	refuse func(company.Command) error // stands before the decider
 	files  []watched
 }
 

@@ -68,7 +68,7 @@ type SyncResult struct {
 	Number   int             `json:"number"`
 	Task     company.TaskID  `json:"task"`
 	State    company.PRState `json:"state"`
-	Remarks  int             `json:"remarks"` // that ask for work, acted on before or now
+	Items    int             `json:"remarks"` // that ask for work, acted on before or now
 	Left     int             `json:"left"`    // that were left alone
 	FollowUp company.TaskID  `json:"follow_up,omitempty"`
 	// BranchChange is there where the branch is not as it was delivered.
@@ -89,12 +89,12 @@ func PollPR(ctx context.Context, l *delivery.FeedbackPoller, p company.Pull, set
 		return fail(err)
 	}
 	c.Settings = set
-	h.Left, h.Remarks = left, len(c.Remarks)
+	h.Left, h.Items = left, len(c.Items)
 	told := c.Branch == nil || p.Knows(*c.Branch)
 	if c.State == company.PROpen && c.Branch != nil && c.Branch.Kind != company.BranchAsDelivered {
 		h.BranchChange = c.Branch
 	}
-	if c.State == company.PROpen && len(c.Remarks) == 0 && told {
+	if c.State == company.PROpen && len(c.Items) == 0 && told {
 		return h
 	}
 	if h.FollowUp, err = do(c); err != nil {

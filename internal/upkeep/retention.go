@@ -49,7 +49,7 @@ func (k retentionPolicy) isFinished(t *company.Task) bool {
 	if t == nil || !t.Status.Ended() || !t.Ended.Before(k.before) {
 		return false
 	}
-	if pr := k.state.PRTask(t).PR; pr != nil && pr.State == company.PROpen {
+	if pr := k.state.LeadOf(t).PR; pr != nil && pr.State == company.PROpen {
 		return false
 	}
 	for _, r := range t.Runs {

@@ -18,7 +18,7 @@ func (src Source) Images() []TaskImage {
 			continue
 		}
 		v := TaskImage{Task: t.ID, Image: t.Prepared.Image, Open: !t.Status.Ended()}
-		pr := src.State.PRTask(t).PR
+		pr := src.State.LeadOf(t).PR
 		v.Needed = v.Open || t.HeldRun() || pr != nil && pr.State == company.PROpen
 		out = append(out, v)
 	}

@@ -68,7 +68,7 @@ func (src Source) Task(t *company.Task) Task {
 		v.Base = &base
 	}
 	if t.PR != nil {
-		pr, lead := NewPullRequest(t), s.PRTask(t)
+		pr, lead := NewPullRequest(t), s.LeadOf(t)
 		pr.State, pr.BranchChange = lead.PR.State, lead.BranchChange
 		v.PR = &pr
 	}

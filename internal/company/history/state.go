@@ -50,19 +50,19 @@ func checkTasks(s *company.State) error {
 func checkPullRequests(s *company.State) error {
 	numbers := map[int]company.TaskID{}
 	for id, t := range s.Tasks {
-		if t.Deliver == nil {
+		if t.Delivery == nil {
 			continue
 		}
-		if lead := s.PRTask(t); lead != t {
-			if lead.Deliver == nil || lead.Deliver.Number != t.Deliver.Number || lead.Deliver.Branch != t.Deliver.Branch {
+		if lead := s.LeadOf(t); lead != t {
+			if lead.Delivery == nil || lead.Delivery.Number != t.Delivery.Number || lead.Delivery.Branch != t.Delivery.Branch {
 				return fmt.Errorf("%s delivers to another pull request than %s, which it follows", id, lead.ID)
 			}
 			continue
 		}
-		if other, twice := numbers[t.Deliver.Number]; twice {
-			return fmt.Errorf("%s and %s have the same pull request %d", id, other, t.Deliver.Number)
+		if other, twice := numbers[t.Delivery.Number]; twice {
+			return fmt.Errorf("%s and %s have the same pull request %d", id, other, t.Delivery.Number)
 		}
-		numbers[t.Deliver.Number] = id
+		numbers[t.Delivery.Number] = id
 	}
 	on := map[company.TaskID]company.TaskID{}
 	for _, id := range s.Open {
@@ -70,10 +70,10 @@ func checkPullRequests(s *company.State) error {
 		if t.Follows == "" || t.Status == company.StatusPending {
 			continue
 		}
-		if other, twice := on[s.PRTask(t).ID]; twice {
+		if other, twice := on[s.LeadOf(t).ID]; twice {
 			return fmt.Errorf("%s and %s work on one branch at a time", other, id)
 		}
-		on[s.PRTask(t).ID] = id
+		on[s.LeadOf(t).ID] = id
 	}
 	return nil
 }
@@ -113,13 +113,13 @@ func checkTask(t *company.Task) error {
 	switch {
 	case t.Status == company.StatusReviewing && (t.Wave() != 0 || len(t.Subtasks) == 0):
 		return fmt.Errorf("%s is reviewed before its subtasks are complete", t.ID)
-	case t.Status == company.StatusReviewing && t.Intent != nil:
+	case t.Status == company.StatusReviewing && t.MergeIntent != nil:
 		return fmt.Errorf("%s is reviewed while a merge is open", t.ID)
 	case t.Status == company.StatusExecuting && t.Wave() == 0:
 		return fmt.Errorf("%s has nothing left to execute", t.ID)
-	case t.Status.Ended() && (t.Intent != nil || len(t.Queue) > 0 || t.Ended.IsZero()):
+	case t.Status.Ended() && (t.MergeIntent != nil || len(t.Queue) > 0 || t.Ended.IsZero()):
 		return fmt.Errorf("%s has ended and goes on", t.ID)
-	case t.PR != nil && (t.Deliver == nil || t.PR.Head != t.Deliver.Head || t.PR.Branch != t.IntegrationBranch()):
+	case t.PR != nil && (t.Delivery == nil || t.PR.Head != t.Delivery.Head || t.PR.Branch != t.IntegrationBranch()):
 		return fmt.Errorf("the pull request of %s is not what was decided on", t.ID)
 	}
 	if t.Status != company.StatusCompleted || t.DryRun {
@@ -231,7 +231,7 @@ func checkMergeQueue(t *company.Task) error {
 			return fmt.Errorf("%s is %s and %d times in the merge queue", sub.ID, sub.Status, n)
 		}
 	}
-	in := t.Intent
+	in := t.MergeIntent
 	if in == nil {
 		return nil
 	}

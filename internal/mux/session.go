@@ -55,12 +55,12 @@ type Session struct {
 var _ net.Listener = (*Session)(nil)
 
 // Host starts our end on rwc and takes it over: Close closes it.
-func Host(rwc io.ReadWriteCloser) (*Session, error) { return start(rwc, true) }
+func Host(rwc io.ReadWriteCloser) (*Session, error) { return openSession(rwc, true) }
 
 // Guest starts the container's end on rwc and takes it over.
-func Guest(rwc io.ReadWriteCloser) (*Session, error) { return start(rwc, false) }
+func Guest(rwc io.ReadWriteCloser) (*Session, error) { return openSession(rwc, false) }
 
-func start(rwc io.ReadWriteCloser, host bool) (*Session, error) {
+func openSession(rwc io.ReadWriteCloser, host bool) (*Session, error) {
 	config := yamux.DefaultConfig()
 	// Twice the limit: the guard speaks up first, with a reason, and streams
 	// that were opened and reset at once still leave room in the backlog.

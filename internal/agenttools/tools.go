@@ -64,7 +64,7 @@ type Config struct {
 	// the workspace (WRK-4). It may be called concurrently. Nil: not reported.
 	Security func(Denial)
 	// Supply is what the run may fetch of package registries. Nil: nothing.
-	Supply Supply
+	Dependencies Dependencies
 	// Note keeps what the agent wants its successors to know. Nil: it stays in
 	// the journal.
 	Note func(ctx context.Context, text string) error
@@ -82,19 +82,19 @@ type Denial struct {
 // ReadOnlyTools is what a reviewer works with: it looks and runs, it does not write.
 // Its submit_review is not in it.
 func ReadOnlyTools(c Config) []agent.Tool {
-	h := &toolFactory{Config: c}
-	return []agent.Tool{h.readFile(), h.searchTool(), h.listFiles(), h.runCommand()}
+	f := &toolFactory{Config: c}
+	return []agent.Tool{f.readFile(), f.searchTool(), f.listFiles(), f.runCommand()}
 }
 
 // WorkerTools is what a worker and a merger work with, finish and escalate
 // included.
 func WorkerTools(c Config) []agent.Tool {
-	h := &toolFactory{Config: c}
+	f := &toolFactory{Config: c}
 	return []agent.Tool{
-		h.readFile(), markBrief(h.writeFile()), markBrief(h.editFile()), h.searchTool(), h.listFiles(),
-		h.runCommand(), h.checkProcess(), h.stopProcess(),
-		h.gitStatus(), h.gitCommit(), h.addDependency(),
-		h.todoTool(), h.noteTool(), h.escalateTool(), h.finishTool(),
+		f.readFile(), markBrief(f.writeFile()), markBrief(f.editFile()), f.searchTool(), f.listFiles(),
+		f.runCommand(), f.checkProcess(), f.stopProcess(),
+		f.gitStatus(), f.gitCommit(), f.addDependency(),
+		f.todoTool(), f.noteTool(), f.escalateTool(), f.finishTool(),
 	}
 }
 
@@ -111,7 +111,7 @@ type toolFactory struct {
 }
 
 // newTool makes one whose arguments are an A.
-func newTool[A any](h *toolFactory, name, description, schema string, readOnly bool, run func(context.Context, A) (agent.Result, error)) agent.Tool {
+func newTool[A any](f *toolFactory, name, description, schema string, readOnly bool, run func(context.Context, A) (agent.Result, error)) agent.Tool {
 	return agent.Tool{
 		Spec:     adapters.Tool{Name: name, Description: description, Schema: json.RawMessage(schema)},
 		ReadOnly: readOnly,
@@ -127,7 +127,7 @@ func newTool[A any](h *toolFactory, name, description, schema string, readOnly b
 			case errors.As(err, &refusal) && refusal.ByHost():
 				return res, &agent.NotKept{Err: err} // nothing for a model: the call is done again when there is room
 			case refusal != nil:
-				no := h.refusalResult(name, raw, refusal)
+				no := f.refusalResult(name, raw, refusal)
 				// git may have done half of it: a commit that could not be pushed.
 				no.Changed = !readOnly && refusal.Kind == toolproto.KindGit
 				return no, nil
@@ -138,17 +138,17 @@ func newTool[A any](h *toolFactory, name, description, schema string, readOnly b
 }
 
 // refusalResult lays a toolbox's refusal out for the model.
-func (h *toolFactory) refusalResult(name string, raw json.RawMessage, r *toolproto.Refusal) agent.Result {
+func (f *toolFactory) refusalResult(name string, raw json.RawMessage, r *toolproto.Refusal) agent.Result {
 	res := agent.Result{Text: r.Message, IsError: true}
 	if r.Kind != toolproto.KindOutside && r.Kind != toolproto.KindDenied {
 		return res
 	}
-	h.mu.Lock()
-	h.denials++
-	count := h.denials
-	h.mu.Unlock()
-	if h.Security != nil {
-		h.Security(Denial{Tool: name, Kind: r.Kind, Reason: r.Message, Args: safetext.EscapeLine(string(raw), 300), Count: count})
+	f.mu.Lock()
+	f.denials++
+	count := f.denials
+	f.mu.Unlock()
+	if f.Security != nil {
+		f.Security(Denial{Tool: name, Kind: r.Kind, Reason: r.Message, Args: safetext.EscapeLine(string(raw), 300), Count: count})
 	}
 	if count < DenialLimit {
 		res.Text += fmt.Sprintf("\nThis was recorded. After %d refused accesses the work is taken from you.", DenialLimit)
@@ -161,13 +161,13 @@ func (h *toolFactory) refusalResult(name string, raw json.RawMessage, r *toolpro
 
 // commandOutput is the result of a command, with its whole log where a part is left
 // out of the text.
-func (h *toolFactory) commandOutput(ctx context.Context, r toolproto.RunResult) (agent.Result, error) {
+func (f *toolFactory) commandOutput(ctx context.Context, r toolproto.RunResult) (agent.Result, error) {
 	res := agent.Result{Text: r.Text(), Failure: r.Failure()}
 	if r.Stdout.Omitted == 0 && r.Stderr.Omitted == 0 {
 		return res, nil
 	}
 	var whole bytes.Buffer
-	_, err := h.Toolbox.Log(ctx, r.ProcessID, &whole)
+	_, err := f.Toolbox.Log(ctx, r.ProcessID, &whole)
 	var refusal *toolproto.Refusal
 	switch {
 	case errors.As(err, &refusal): // the log is gone; head and tail are what there is
