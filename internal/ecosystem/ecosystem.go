@@ -36,6 +36,12 @@ type Detector interface {
 	Programs() []string
 }
 
+// Manifester is an ecosystem whose projects people know by a file.
+type Manifester interface {
+	Ecosystem
+	Manifest() string
+}
+
 // Needer is a Detector whose checks may need more than its own toolchain.
 type Needer interface {
 	// Needs lists further toolchains for commands on this tree. need says

@@ -9,6 +9,7 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/ecosystem/registry"
 	"company/internal/gitops"
 )
 
@@ -61,8 +62,7 @@ func Map(ctx context.Context, m *gitops.Mirror, at company.OID) (RepoMap, error)
 		if l := languages[strings.ToLower(path.Ext(e.Path))]; l != "" {
 			langs[l]++
 		}
-		switch e.Path {
-		case "go.mod", "package.json", "pyproject.toml", "Cargo.toml", "Makefile", "pom.xml":
+		if registry.IsManifest(e.Path) {
 			r.Builds = append(r.Builds, e.Path)
 		}
 		if slices.Contains(advice, e.Path) && e.Size < 1<<20 {

@@ -81,40 +81,46 @@ func TestEcosystemsAreData(t *testing.T) {
 	}
 }
 
-// What a registry is like is its ecosystem's to know: depproxy has the cache, the
-// policy and the connections for all of them, and its code names none.
-func TestDepproxyNamesNoRegistry(t *testing.T) {
-	single := regexp.MustCompile(`(?i)npm|pypi|crate|cargo|debian|yarn|goproxy|gosum|sumdb|goprivate|\b(pip|apt)\b|^"go"$|^ecosystem\.go$`)
-	dir := filepath.Join(root(t), "internal", "depproxy")
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
+// nameless are the rooms that ask the ecosystems, and words that their code does not
+// hold: depproxy has the cache, the policy and the connections for all registries,
+// gates run checks and judge. Comments may name one.
+var nameless = map[string]*regexp.Regexp{
+	"depproxy": regexp.MustCompile(`(?i)npm|pypi|crate|cargo|debian|yarn|goproxy|gosum|sumdb|goprivate|\b(pip|apt)\b|^"go"$|^ecosystem\.go$`),
+	"gates":    regexp.MustCompile(`(?i)npm|\b(golang|gofmt|go (test|vet|list|build)|go\.(mod|sum|work)|node|npx|yarn|jest|vitest|mocha|ava|tap|python[23]?|pytest|unittest|pip|cargo|rustc?|crates?|make: |makefiles?|ruff|flake8|eslint)\b|^"go"$`),
+}
+
+func TestRoomsNameNoEcosystem(t *testing.T) {
+	for room, single := range nameless {
+		files, err := filepath.Glob(filepath.Join(root(t), "internal", room, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%d files, %v", len(files), err)
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			word := ""
-			switch n := n.(type) {
-			case *ast.Ident:
-				word = n.Name
-			case *ast.BasicLit:
-				word = n.Value
-			case *ast.SelectorExpr:
-				if x, ok := n.X.(*ast.Ident); ok {
-					word = x.Name + "." + n.Sel.Name
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				word := ""
+				switch n := n.(type) {
+				case *ast.Ident:
+					word = n.Name
+				case *ast.BasicLit:
+					word = n.Value
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok {
+						word = x.Name + "." + n.Sel.Name
+					}
 				}
-			}
-			if single.MatchString(word) {
-				t.Errorf("%s names a registry: %s", filepath.Base(file), word)
-			}
-			return true
-		})
+				if single.MatchString(word) {
+					t.Errorf("%s/%s names an ecosystem: %s", room, filepath.Base(file), word)
+				}
+				return true
+			})
+		}
 	}
 }
 

@@ -36,6 +36,9 @@ func Exercise(t *testing.T, e ecosystem.Ecosystem, f Fixture) {
 	if name := e.Name(); name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") != "" {
 		t.Errorf("%q is no name of a toolchain", e.Name())
 	}
+	if m, ok := e.(ecosystem.Manifester); ok && f.Files[m.Manifest()] == "" {
+		t.Errorf("the fixture has no %s", m.Manifest())
+	}
 	if d, ok := e.(ecosystem.Detector); ok {
 		t.Run("detect", func(t *testing.T) { exerciseDetector(t, d, f) })
 	}

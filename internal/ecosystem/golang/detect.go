@@ -20,6 +20,9 @@ func (Ecosystem) Name() string { return "go" }
 // Programs are the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"go", "gofmt"} }
 
+// Manifest is the file by which a project is known.
+func (Ecosystem) Manifest() string { return "go.mod" }
+
 // Detect finds the modules of a repository. Each is checked where its go.mod
 // is: ./... never reaches into another one.
 func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {

@@ -18,6 +18,9 @@ func (Ecosystem) Name() string { return "make" }
 // Programs are the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"make"} }
 
+// Manifest is the file by which a project is known.
+func (Ecosystem) Manifest() string { return "Makefile" }
+
 var targetRE = regexp.MustCompile(`(?m)^(test|check|lint)\s*:([^=]|$)`)
 
 // Detect finds the Makefile at the root of a repository that is of no kind that

@@ -18,6 +18,9 @@ func (Ecosystem) Name() string { return "node" }
 // Programs are the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"node", "npm", "npx"} }
 
+// Manifest is the file by which a project is known.
+func (Ecosystem) Manifest() string { return "package.json" }
+
 // npm is the client that comes with Node. It gets each package that no other
 // client has claimed.
 var npm = Manager{

@@ -22,6 +22,9 @@ func (Ecosystem) Name() string { return "python" }
 // Programs are the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"python3", "python", "pytest", "pip"} }
 
+// Manifest is the file by which a project is known.
+func (Ecosystem) Manifest() string { return "pyproject.toml" }
+
 var manifests = []string{"pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "requirements.txt", "requirements-dev.txt", "requirements_dev.txt"}
 
 // Detect finds the Python projects of a repository.

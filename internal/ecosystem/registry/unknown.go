@@ -1,6 +1,10 @@
 package registry
 
-import "company/internal/ecosystem"
+import (
+	"slices"
+
+	"company/internal/ecosystem"
+)
 
 // unknown are manifests of projects that no ecosystem is for.
 var unknown = []struct{ file, kind string }{
@@ -16,4 +20,9 @@ func NoteUnknown(t *ecosystem.Tree) {
 			t.AddNote("%s (%s): no gate is known for it; gates.test names one", k.kind, k.file)
 		}
 	}
+}
+
+// IsManifest says whether a project is known by a file of that name.
+func IsManifest(name string) bool {
+	return name == "pom.xml" || slices.ContainsFunc(Of[ecosystem.Manifester](), func(e ecosystem.Manifester) bool { return e.Manifest() == name })
 }

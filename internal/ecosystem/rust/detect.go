@@ -18,6 +18,9 @@ func (Ecosystem) Name() string { return "rust" }
 // Programs are the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"cargo"} }
 
+// Manifest is the file by which a project is known.
+func (Ecosystem) Manifest() string { return "Cargo.toml" }
+
 var workspaceTable = regexp.MustCompile(`(?m)^\s*\[workspace\]`)
 
 // Detect finds the crates and workspaces of a repository; members of a
