@@ -1,11 +1,13 @@
 package ecosystem
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -15,7 +17,7 @@ import (
 type Installer interface {
 	Ecosystem
 	// Installs are the layers for a tree, in the order in which they are made.
-	// What is not installed is noted.
+	// Packages that are left out are noted.
 	Installs(s Sources) ([]Install, error)
 }
 
@@ -27,14 +29,21 @@ type Sources interface {
 	// Files are all files of the tree whose paths are text, sorted.
 	Files() []string
 	// FilesNamed are the files with one of these names that are the project's
-	// own, what is nearest to the root first.
+	// own, those nearest to the root first.
 	FilesNamed(names ...string) []string
+	// FileID is the object id of a file: its content, without a look at it.
+	FileID(path string) string
+	// Base are the files of the commit that the image has the history of; the same
+	// where the lock files are of that commit.
+	Base() Sources
+	// IsOffline says that nothing is fetched: container.deps is off.
+	IsOffline() bool
 	// ReadTexts gives files, path to content; one that is too large is an error.
 	ReadTexts(paths []string) (map[string][]byte, error)
 	// AddNote tells people what the image does not have.
 	AddNote(format string, args ...any)
 	// Claim says that a manifest is an ecosystem's own, and IsClaimed whether
-	// one before it in the registry has said so.
+	// one before it in the registry has claimed it.
 	Claim(path string)
 	IsClaimed(path string) bool
 	Places() Places
@@ -42,11 +51,12 @@ type Sources interface {
 	HashText(text string) string
 }
 
-// Places are where things lie while a layer is made, and in the image.
+// Places are folders of a build container, and of the image.
 type Places struct {
 	Build     string // where staged files lie and steps run
 	Deps      string // what dependencies lie below, in the image
 	Workspace string // where the tree lies in a worker's container
+	History   string // where the history of the base commit lies, in the image
 	Registry  string // address at which registries are served: http://127.0.0.1:8377
 }
 
@@ -55,13 +65,13 @@ type Places struct {
 // into the image. Without steps it is the files of its collector.
 type Install struct {
 	Layer    string            // its kind
-	Why      string            // what it is made from, in words
-	What     string            // what is missing where it cannot be made
+	Why      string            // its source, for people
+	What     string            // the missing part where it cannot be made
 	Registry string            // whose packages it has: NPM, …
 	Remote   bool              // some package comes from that registry
 	Locks    map[string][]byte // path → content: what may be fetched
-	// Own says that the locks are the company's, and not the project's: what a
-	// task has added does not change them.
+	// Own says that the locks are not those that a task may change: what it has
+	// added does not count for them.
 	Own    bool
 	Inputs []string // key the layer
 	Stage  []StagedFile
@@ -71,11 +81,52 @@ type Install struct {
 	// write to it. Empty: Places.Build.
 	From      string
 	Collector func() Collector
-	Env       map[string]string // of the image
-	Path      string            // a folder that goes first on the PATH of the image
+	ReadOnly  bool      // not even their owner may write to the files
+	Time      time.Time // of the files; zero: that of all layers
+	Env       Env       // of the image
+	// History: the steps see the history of the base commit where the image will
+	// have it, Places.History. The layer is the project's alone.
+	History bool
+	// Fetch fills a folder of this host in place of steps, where a client needs the
+	// operator's own settings.
+	Fetch func(ctx context.Context, h FetchHost) error
 }
 
-// Words are what a client says when it fails.
+// Runs tells whether a layer is more than files that are known beforehand.
+func (in Install) Runs() bool { return len(in.Steps) > 0 || in.Fetch != nil }
+
+// FetchHost is this host, where a client of its own fetches packages: a folder with
+// lock files and nothing else of the project.
+type FetchHost interface {
+	// Stage writes the texts of lock files below Places().Source, and refuses
+	// packages by their names that are not for this repository.
+	Stage(files map[string][]byte) error
+	// Write writes a file of the client's below Places().Home.
+	Write(name string, text []byte) error
+	// Ask gives the answer of a program in the operator's own environment and these
+	// variables, where no file of the project can steer it.
+	Ask(ctx context.Context, env []string, argv ...string) (string, error)
+	// Run does the same in a folder, with an environment that is given whole.
+	Run(ctx context.Context, dir string, env []string, argv ...string) (string, error)
+	// Getenv is a variable of the operator's.
+	Getenv(name string) (value string, ok bool)
+	ReportProgress(format string, args ...any)
+	Places() FetchPlaces
+}
+
+// FetchPlaces are folders of this host while its client works.
+type FetchPlaces struct {
+	Source string // the staged files
+	Home   string // a home directory of its own, around them
+	Out    string // what goes into the layer
+	User   string // the operator's home directory; empty: there is none
+	// Mirror serves what may be had, at an address for this client alone; empty: the
+	// registries of the operator are asked.
+	Mirror    string
+	UseLogins bool // the operator's passwords may be used
+}
+
+// Words are parts of the messages of a failing client.
 type Words struct {
 	Permanent []string // where one stands, no second try helps
 	Telling   []string // a line that begins so says most; the best first
@@ -93,6 +144,9 @@ type Step struct {
 	Env          map[string]string
 	Progress     string // what it does, for people
 	Failure, Fix string // where it fails
+	// Excuse says for people how it failed where the image is good all the same; nil:
+	// no failure is.
+	Excuse func(exit int) string
 }
 
 // Entry is a file, folder or link of what the steps left, or of the image.
@@ -114,6 +168,7 @@ type ImageFile struct {
 	Path string // without a slash at the start
 	Text []byte
 	Link string
+	Dir  bool // it is an empty folder
 }
 
 // MaxProjects bounds the lock files of one kind that are installed.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"company/internal/company"
@@ -17,44 +16,6 @@ import (
 )
 
 const cleanTimeout = 30 * time.Second
-
-// buildJob is one command in a build container.
-type buildJob struct {
-	name    string    // of the container, without prefix
-	image   string    // id
-	files   io.Reader // tar, unpacked at / before the start
-	script  string    // for /bin/sh -c
-	timeout time.Duration
-}
-
-// runBuild runs a job as the agent, with nothing on its standard input. After it
-// ended, collect may read the stopped container by its name. The exit code is
-// the daemon's; a job that ran out of time is killed, and is an error.
-func (b *Builder) runBuild(ctx context.Context, j buildJob, collect func(ctx context.Context, name string, exit int64) error) error {
-	c, remove, err := b.startBuild(ctx, container.Spec{Profile: container.Build, Name: j.name, Image: j.image, Files: j.files, Command: []string{"/bin/sh", "-c", j.script}})
-	if err != nil {
-		return err
-	}
-	copied := make(chan struct{})
-	go func() {
-		defer close(copied)
-		_ = c.Output(io.Discard, io.Discard) // what matters is in files
-	}()
-	defer func() {
-		remove()
-		<-copied
-	}()
-	if w, ok := c.Pipe().(interface{ CloseWrite() error }); ok {
-		_ = w.CloseWrite() // fails when the job has ended already
-	}
-	timed, cancel := context.WithTimeout(ctx, j.timeout)
-	defer cancel()
-	exit, err := c.Wait(timed)
-	if err != nil {
-		return err
-	}
-	return collect(ctx, dockerapi.BuildPrefix+j.name, int64(exit.Code))
-}
 
 // startBuild starts the container of a build. The lock on the layer gives the
 // name to this builder alone. The second result removes the container, also
@@ -148,20 +109,4 @@ func (b *Builder) readTree(ctx context.Context, name, dir string, each func(h *t
 			return err
 		}
 	}
-}
-
-// readTail is the end of a text file in a stopped container, for error messages.
-func (b *Builder) readTail(ctx context.Context, name, file string) string {
-	const limit = 4096
-	var text []byte
-	_ = b.readTree(ctx, name, file, func(_ *tar.Header, r io.Reader) error {
-		if rs, err := io.ReadAll(io.LimitReader(r, 16<<20)); err == nil {
-			text = rs
-		}
-		return nil
-	})
-	if len(text) > limit {
-		text = text[len(text)-limit:]
-	}
-	return strings.ToValidUTF8(strings.TrimSpace(string(text)), "?")
 }

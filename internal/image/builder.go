@@ -43,9 +43,9 @@ type Config struct {
 	// Runtime runs the containers that layers are made in; nil = none is made that
 	// needs one.
 	Runtime container.Runtime
-	// Registries serve the clients that install dependencies (npm, pip, cargo)
-	// in build containers, and apt in set-up commands; nil = nothing is
-	// installed, which is noted. Go's modules come through the host's own go command.
+	// Registries serve the clients that install dependencies in build containers,
+	// and apt in set-up commands; nil = nothing is installed, which is noted. A
+	// client that runs on this host may have the operator's own registries.
 	Registries *depproxy.Store
 	// WithLogins serves the same with the operator's logins, for requests that may
 	// use them; nil = no login leads to more.
@@ -55,7 +55,7 @@ type Config struct {
 // Request says what an image must hold.
 type Request struct {
 	Base       string   // "" or "auto" = built from Debian; name@sha256:… = pulled
-	Toolchains []string // of go, node, python, rust, make, c, cgo; none for a plain shell
+	Toolchains []string // names of the ecosystems, and what goes with them; none for a plain shell
 	Setup      []string // shell commands, run as root without a network but for apt; one layer for all
 	// SetupEnv are variables that the set-up commands get and that the image
 	// must not hold. Their names are part of the key, their values are not.
@@ -89,7 +89,7 @@ type Image struct {
 
 // Layer is one part of an image.
 type Layer struct {
-	Kind string // base, go, gostd, debian, node, rust, gomod, godeps, pnpm, pnpmdeps, npm, pip, pypath, cargo, ready, setup, toolbox, repo
+	Kind string // base, debian, ready, setup, toolbox, repo, or one that an ecosystem names
 	Key  company.Hash
 }
 
@@ -112,11 +112,7 @@ type Builder struct {
 	toolboxHash company.Hash
 	toolboxErr  error
 
-	goOnce sync.Once
-	goRoot goRoot
-	goErr  error
-	node   hostLookup
-	rust   hostLookup
+	trees map[string]*hostLookup // of this host, by the name of the toolchain
 }
 
 // New makes a Builder and its cache directory. The daemon is not called yet.
@@ -141,7 +137,11 @@ func New(cfg Config) (*Builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Builder{docker: docker, runtime: cfg.Runtime, log: cfg.Logger, dir: dir, progress: cfg.Progress,
+	trees := map[string]*hostLookup{}
+	for _, t := range toolchains() {
+		trees[t.Name] = &hostLookup{}
+	}
+	return &Builder{docker: docker, trees: trees, runtime: cfg.Runtime, log: cfg.Logger, dir: dir, progress: cfg.Progress,
 		timeout: cfg.Timeout, toolboxFor: cfg.Toolbox, registries: cfg.Registries, withLogins: cfg.WithLogins}, nil
 }
 
@@ -215,7 +215,7 @@ func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) 
 			return nil, nil, err
 		}
 	}
-	if slices.ContainsFunc(req.Toolchains, func(t string) bool { return t == "node" || t == "python" || t == "rust" }) {
+	if tools.links {
 		p.appendTarStep("ready", "the script that links dependencies into a tree", fillLinkDeps, linkDepsScript)
 	}
 	if len(req.Setup) > 0 {
@@ -244,10 +244,13 @@ func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if base.pulled && tools.cgo { // its compiler came with it
-		p.appendTarStep("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash), "\x00cgo").env = withCgo
-	} else {
-		p.appendTarStep("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash))
+	toolbox := []string{string(hash)}
+	if base.pulled { // there is no layer of packages that could change the environment
+		toolbox = append(toolbox, tools.changeInputs()...)
+	}
+	top := p.appendTarStep("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), toolbox...)
+	if base.pulled {
+		top.env = tools.changeEnv()
 	}
 	if req.Repo != nil {
 		p.appendTarStep("repo", "the history of commit "+string(req.Repo.Commit[:12]), b.fillRepo(*req.Repo), string(req.Repo.Commit), req.Repo.branchName())

@@ -1,18 +1,21 @@
 package image
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"company/internal/company"
+	"company/internal/ecosystem/golang"
 )
 
 // toolboxSetup is what the toolbox does before the first command: clone, and
 // link the baked build cache into a cache of the worker's own.
 const toolboxSetup = `set -eu
 git clone -q --shared ` + RepoPath + ` /work/src && cd /work/src
-mkdir -p $HOME/.cache && cp -rs ` + goCachePath + ` $HOME/.cache/go-build
+mkdir -p $HOME/.cache && cp -rs /opt/gocache $HOME/.cache/go-build
 `
 
 // A worker tests a module offline, as the agent, on a read-only root, and
@@ -152,28 +155,33 @@ func TestGoModRefused(t *testing.T) {
 	}
 }
 
-// Which lock files count, and what needs a registry.
-func TestGoDeps(t *testing.T) {
-	be := newTestBuilder(t)
-	repo := newProject(t).commit(map[string]string{
-		"go.mod": pflagMod, "go.sum": pflagSum, "tools/go.mod": "module t\n", "b/vend/go.mod": pflagMod, "b/vend/vendor/modules.txt": "# x\n",
-		"b/vend/vendor/x/go.mod": pflagMod, "testdata/go.mod": pflagMod, "_old/go.mod": pflagMod, ".hidden/go.mod": pflagMod, "bad dir;x/go.mod": pflagMod,
-	})
-	tree, err := listTree(newContext(t), *repo, repo.Commit)
+// fetchGoModules makes the layer of a request's own modules, and gives its tar.
+func (be *testBuilder) fetchGoModules(t *testing.T, req Request) (string, error) {
+	t.Helper()
+	tree, err := listTree(t.Context(), *req.Repo, req.Repo.locksCommit())
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := be.readGoDeps(newContext(t), tree, false)
+	all, err := golang.Ecosystem{}.Installs(newSources(t.Context(), &layerPlan{b: be.Builder}, tree, false))
+	if err != nil || len(all) == 0 || all[0].Fetch == nil {
+		t.Fatalf("%d layers, %v", len(all), err)
+	}
+	all[0].Own = false // the policy is about these lock files
+	work := t.TempDir()
+	l, err := newLayer(filepath.Join(work, "layer.tar"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := d.shellDirs(); got != ". b/vend tools" {
-		t.Errorf("modules %q", got)
+	defer l.removeFile()
+	if err := be.fillFetched(all[0], req)(newContext(t), nil, work, l); err != nil {
+		return "", err
 	}
-	if got := strings.Join(d.download, " "); got != "." || !d.vendored {
-		t.Errorf("to download %q, vendored %v", got, d.vendored)
+	if err := l.close(); err != nil {
+		t.Fatal(err)
 	}
-	if d, err = be.readGoDeps(newContext(t), tree, true); err != nil || len(d.download) != 0 {
-		t.Errorf("offline: to download %q, error %v", d.download, err)
+	text, err := os.ReadFile(filepath.Join(work, "layer.tar"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	return string(text), nil
 }

@@ -29,25 +29,35 @@ type sources struct {
 	ctx     context.Context
 	plan    *layerPlan
 	tree    treeFiles
+	base    *sources // nil: these are the base's
+	offline bool
 	claimed map[string]bool
 }
 
-func newSources(ctx context.Context, p *layerPlan, tree treeFiles) *sources {
-	return &sources{ctx: ctx, plan: p, tree: tree, claimed: map[string]bool{}}
+func newSources(ctx context.Context, p *layerPlan, tree treeFiles, offline bool) *sources {
+	return &sources{ctx: ctx, plan: p, tree: tree, offline: offline, claimed: map[string]bool{}}
 }
 
 func (s *sources) HasFile(file string) bool            { return s.tree.hasFile(file) }
 func (s *sources) Files() []string                     { return s.tree.files }
 func (s *sources) FilesNamed(names ...string) []string { return s.tree.filesNamed(names...) }
+func (s *sources) FileID(file string) string           { return s.tree.blobs[file] }
+func (s *sources) IsOffline() bool                     { return s.offline }
 func (s *sources) HashText(text string) string         { return string(hashKey(text)) }
 func (s *sources) ReadTexts(files []string) (map[string][]byte, error) {
 	return s.tree.readTexts(s.ctx, files)
+}
+func (s *sources) Base() ecosystem.Sources {
+	if s.base == nil {
+		return s
+	}
+	return s.base
 }
 func (s *sources) AddNote(format string, args ...any) { s.plan.addNote(format, args...) }
 func (s *sources) Claim(file string)                  { s.claimed[file] = true }
 func (s *sources) IsClaimed(file string) bool         { return s.claimed[file] }
 func (s *sources) Places() ecosystem.Places {
-	return ecosystem.Places{Build: buildOut, Deps: depsPath, Workspace: toolproto.Workspace, Registry: registryURL}
+	return ecosystem.Places{Build: buildOut, Deps: depsPath, Workspace: toolproto.Workspace, History: RepoPath, Registry: registryURL}
 }
 
 // addInstalls adds the layers of the toolchains that a request names.
@@ -62,20 +72,31 @@ func (p *layerPlan) addInstalls(req Request, s *sources) error {
 		}
 		missing := false // the layers above a layer need it
 		for _, in := range all {
-			if len(in.Steps) == 0 {
+			if !in.Runs() {
 				p.appendTarStep(in.Layer, in.Why, fillFiles(in), in.Inputs...)
 				continue
 			}
-			var fetch *registryAccess
-			if in.Remote && !missing {
-				if fetch, err = p.installAccess(req, in); err != nil {
+			var access *registryAccess
+			if in.Remote && in.Fetch == nil && !missing {
+				if access, err = p.installAccess(req, in); err != nil {
 					return err
 				}
-				missing = fetch == nil
+				missing = access == nil
 			}
-			if !missing {
-				p.appendTarStep(in.Layer, in.Why, p.b.fillInstall(in, fetch), append(slices.Clone(in.Inputs), p.b.projectKey(req)...)...).env = withVariables(in)
+			if missing {
+				continue
 			}
+			inputs := append(slices.Clone(in.Inputs), p.b.projectKey(req)...)
+			if in.History {
+				// The mirror's path keeps two projects with the same lock files from
+				// sharing files made from their trees.
+				inputs = append(slices.Clone(in.Inputs), req.Repo.MirrorDir)
+			}
+			fill := p.b.fillInstall(in, req.Repo, access)
+			if in.Fetch != nil {
+				fill = p.b.fillFetched(in, req)
+			}
+			p.appendTarStep(in.Layer, in.Why, fill, inputs...).env = changeEnv(in.Env)
 		}
 	}
 	return nil
@@ -90,25 +111,25 @@ func (p *layerPlan) installAccess(req Request, in ecosystem.Install) (*registryA
 	return p.registryAccess(req, in.Registry, in.What, in.Locks)
 }
 
-// withVariables sets the variables of a layer in the environment of an image.
-func withVariables(in ecosystem.Install) func([]string) []string {
-	if len(in.Env) == 0 && in.Path == "" {
+// changeEnv makes the change of an image's environment; nil where there is none.
+func changeEnv(c ecosystem.Env) func([]string) []string {
+	if len(c.Set)+len(c.Unset) == 0 && c.Path == "" {
 		return nil
 	}
 	return func(env []string) []string {
 		var out []string
 		for _, e := range env {
 			name, value, _ := strings.Cut(e, "=")
-			if _, ours := in.Env[name]; ours {
+			if _, ours := c.Set[name]; ours || slices.Contains(c.Unset, name) {
 				continue
 			}
-			if name == "PATH" && in.Path != "" {
-				e = "PATH=" + in.Path + ":" + value
+			if name == "PATH" && c.Path != "" {
+				e = "PATH=" + c.Path + ":" + value
 			}
 			out = append(out, e)
 		}
-		for _, name := range slices.Sorted(maps.Keys(in.Env)) {
-			out = append(out, name+"="+in.Env[name])
+		for _, name := range slices.Sorted(maps.Keys(c.Set)) {
+			out = append(out, name+"="+c.Set[name])
 		}
 		return out
 	}
@@ -123,9 +144,19 @@ func fillFiles(in ecosystem.Install) writeLayerFunc {
 
 // fillInstall runs a client on the files that it is shown, and takes out of the
 // container what the ecosystem has a place for.
-func (b *Builder) fillInstall(in ecosystem.Install, fetch *registryAccess) writeLayerFunc {
+func (b *Builder) fillInstall(in ecosystem.Install, repo *Repo, access *registryAccess) writeLayerFunc {
 	return func(ctx context.Context, under *existingImage, work string, l *layer) error {
-		stage := func(s *layer) error { return stageFiles(s, in) }
+		if !in.Time.IsZero() {
+			l.modTime = in.Time
+		}
+		stage := func(s *layer) error {
+			if in.History {
+				if err := packRepo(ctx, *repo, work, s); err != nil {
+					return err
+				}
+			}
+			return stageFiles(s, in)
+		}
 		do := func(h *buildSession) error {
 			for _, step := range in.Steps {
 				b.reportProgress("%s", step.Progress)
@@ -133,14 +164,17 @@ func (b *Builder) fillInstall(in ecosystem.Install, fetch *registryAccess) write
 				if err != nil {
 					return err
 				}
-				if r.ExitCode != 0 {
+				if r.ExitCode != 0 && step.Excuse != nil {
+					b.reportProgress("%s", step.Excuse(r.ExitCode))
+					b.log.InfoContext(ctx, "a step of a layer ended with errors", "layer", in.Layer, "exit_code", r.ExitCode, "output", r.Text())
+				} else if r.ExitCode != 0 {
 					return clientError(in.Says, step, r)
 				}
 			}
 			return nil
 		}
 		collect := func(ctx context.Context, name string) error { return b.collectInstall(ctx, name, in, l) }
-		return b.runInstall(ctx, installJob{name: in.Layer + "-" + filepath.Base(work), image: under.id, stageFiles: stage, access: fetch, work: do, collect: collect, timeout: 25 * time.Minute}, work)
+		return b.runInstall(ctx, installJob{name: in.Layer + "-" + filepath.Base(work), image: under.id, stageFiles: stage, access: access, work: do, collect: collect, timeout: 25 * time.Minute}, work)
 	}
 }
 
@@ -198,11 +232,7 @@ func (b *Builder) collectInstall(ctx context.Context, name string, in ecosystem.
 			if total += h.Size; total > maxDeps {
 				return company.E(company.EImage, fmt.Sprintf("the project's %s packages are over 4 GiB", in.Layer)).Fix("set container.deps: off")
 			}
-			mode := int64(0o644)
-			if h.Mode&0o111 != 0 {
-				mode = 0o755
-			}
-			return l.addStream(to.Path, mode, h.Size, r)
+			return l.addStream(to.Path, fileMode(in, h.Mode), h.Size, r)
 		case tar.TypeSymlink:
 			return l.addLink(to.Path, to.Link)
 		}
@@ -214,12 +244,26 @@ func (b *Builder) collectInstall(ctx context.Context, name string, in ecosystem.
 	return addFiles(l, c.Files())
 }
 
+// fileMode is that of a file in the image, by the one it had.
+func fileMode(in ecosystem.Install, mode int64) int64 {
+	switch {
+	case in.ReadOnly:
+		return 0o444
+	case mode&0o111 != 0:
+		return 0o755
+	}
+	return 0o644
+}
+
 func addFiles(l *layer, files []ecosystem.ImageFile) (err error) {
 	for _, f := range files {
 		at := strings.TrimPrefix(f.Path, "/")
-		if f.Link != "" {
+		switch {
+		case f.Dir:
+			err = l.addDir(at, 0)
+		case f.Link != "":
 			err = l.addLink(at, f.Link)
-		} else {
+		default:
 			err = l.addBytes(at, 0o644, f.Text)
 		}
 		if err != nil {

@@ -16,7 +16,7 @@ func TestSourcesAreTheProjectsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSources(newContext(t), &layerPlan{b: be.Builder}, tree)
+	s := newSources(newContext(t), &layerPlan{b: be.Builder}, tree, false)
 	if got := s.FilesNamed("package.json"); !slices.Equal(got, []string{"package.json", "od d/package.json", "web/package.json"}) {
 		t.Errorf("%q", got)
 	}

@@ -25,6 +25,9 @@ import (
 // holds.
 const installToolbox = "/opt/company/errand"
 
+// buildOut is where staged files lie, and what a build container leaves.
+const buildOut = "/opt/out"
+
 // installJob is work in a build container whose programs may ask registries.
 // The container is locked like any other and has no network: its one link is
 // its standard input and output, and the registries are served over it on its
@@ -250,8 +253,8 @@ var temporaryErrors = []string{
 	"Failed to fetch", "Hash Sum mismatch", "429 Too Many", "500 Internal", "502 Bad Gateway", "503 Service", "504 Gateway",
 }
 
-// mostUsefulLine is the line of a client's output that says most: one with a word
-// behind the mark, or else the last.
+// mostUsefulLine is the line of a client's output to show: one that begins with a
+// mark and goes on, or else the last.
 func mostUsefulLine(text string, marks []string) string {
 	const least = 16
 	for _, mark := range marks {

@@ -120,11 +120,16 @@ func planWithFakeTrees(t *testing.T, req Request, logins bool) []layerStep {
 
 // fakeTrees gives a builder toolchains to plan with.
 func fakeTrees(b *Builder) {
-	b.goOnce.Do(func() { b.goRoot = goRoot{dir: "/go", version: "go1.26.8", keyInputs: []string{"go1.26.8", "1", "2"}} })
-	b.node.Do(func() {
-		b.node.tree = hostTree{dir: "/node", version: "22.0.0", keyInputs: []string{"22.0.0", "3", "4"}}
-	})
-	b.rust.Do(func() {
-		b.rust.tree = hostTree{dir: "/rust", version: "1.90.0", keyInputs: []string{"1.90.0", "5", "6"}}
-	})
+	for name, tree := range map[string]hostTree{
+		"go":   {dir: "/go", version: "go1.26.8", keyInputs: []string{"go1.26.8", "1", "2"}},
+		"node": {dir: "/node", version: "22.0.0", keyInputs: []string{"22.0.0", "3", "4"}},
+		"rust": {dir: "/rust", version: "1.90.0", keyInputs: []string{"1.90.0", "5", "6"}},
+	} {
+		for _, t := range toolchains() {
+			if t.Name == name {
+				tree.Toolchain = t
+			}
+		}
+		b.trees[name].Do(func() { b.trees[name].tree = tree })
+	}
 }

@@ -17,7 +17,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -242,28 +241,7 @@ func TestPrivateModulesOfGoMod(t *testing.T) {
 			useStores(t, be, up)
 			layer := func(logins bool) (string, error) {
 				repo := newProject(t).commit(map[string]string{"go.mod": "module example.org/m\n\ngo 1.24\n\nrequire corp.example/secret v1.0.0\n"})
-				tree, err := listTree(newContext(t), *repo, repo.Commit)
-				if err != nil {
-					t.Fatal(err)
-				}
-				deps, err := be.readGoDeps(newContext(t), tree, false)
-				if err != nil {
-					t.Fatal(err)
-				}
-				work := t.TempDir()
-				l, err := newLayer(filepath.Join(work, "layer.tar"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer l.removeFile()
-				if err := be.fillGoMod(*repo, deps, Request{Repo: repo, UseLogins: logins})(newContext(t), nil, work, l); err != nil {
-					return "", err
-				}
-				if err := l.close(); err != nil {
-					t.Fatal(err)
-				}
-				text, err := os.ReadFile(filepath.Join(work, "layer.tar"))
-				return string(text), err
+				return be.fetchGoModules(t, Request{Repo: repo, UseLogins: logins})
 			}
 			if text, err := layer(true); err != nil || !strings.Contains(text, secretSource) {
 				t.Fatalf("the attack does not work at all: %v", err)

@@ -8,7 +8,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/depproxy"
-	"company/internal/ecosystem"
 )
 
 // layerPlan is a stack of layers in the making.
@@ -37,34 +36,54 @@ func (p *layerPlan) addNote(format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }
 
-// addTools adds the toolchains. Go comes first: its compiled standard library
-// takes longest, and so images with and without other tools share it.
-func (p *layerPlan) addTools(t toolSet) {
-	if t.goRoot != nil {
-		p.appendTarStep("go", t.goRoot.version+" of this host", p.b.fillGo(*t.goRoot), t.goRoot.keyInputs...).env = withGoEnv
-		p.appendTarStep("gostd", "the standard library, compiled", p.b.fillGoStd)
+// addTools adds the toolchains. Those of the host alone come first: compiling
+// with them takes longest, and so images with and without other tools share it.
+func (p *layerPlan) addTools(set toolSet) {
+	p.addTrees(set, true)
+	if len(set.packages) > 0 {
+		s := p.appendTarStep("debian", "Debian packages: "+strings.Join(set.packages, " "), p.b.fillDebian(p.steps[0], set.packages), append(slices.Clone(set.packages), set.changeInputs()...)...)
+		s.env = set.changeEnv()
 	}
-	if len(t.packages) > 0 {
-		inputs := slices.Clone(t.packages)
-		if t.cgo {
-			inputs = append(inputs, "\x00cgo") // its environment is another
+	p.addTrees(set, false)
+}
+
+// addTrees adds the trees of this host that come from nowhere else, or the others.
+func (p *layerPlan) addTrees(set toolSet, fromHostAlone bool) {
+	for _, t := range set.trees {
+		if t.IsFromHostAlone() != fromHostAlone {
+			continue
 		}
-		s := p.appendTarStep("debian", "Debian packages: "+strings.Join(t.packages, " "), p.b.fillDebian(p.steps[0], t.packages), inputs...)
-		if t.cgo {
-			s.env = withCgo
+		p.appendTarStep(t.Name, t.Title+" "+t.version+" of this host", p.b.fillTree(t), t.keyInputs...).env = changeEnv(t.Env)
+		for _, in := range t.Above {
+			p.appendTarStep(in.Layer, in.Why, p.b.fillInstall(in, nil, nil), in.Inputs...)
 		}
 	}
-	if t.node != nil {
-		p.appendTarStep("node", "Node "+t.node.version+" of this host", p.b.fillNode(*t.node), t.node.keyInputs...)
+}
+
+// changeInputs key the layer that changes the environment.
+func (s toolSet) changeInputs() (inputs []string) {
+	for _, t := range s.changes {
+		inputs = append(inputs, "\x00"+t.Name)
 	}
-	if t.rust != nil {
-		p.appendTarStep("rust", "Rust "+t.rust.version+" of this host", p.b.fillRust(*t.rust), t.rust.keyInputs...)
+	return inputs
+}
+
+// changeEnv is what toolchains without a tree change.
+func (s toolSet) changeEnv() func([]string) []string {
+	if len(s.changes) == 0 {
+		return nil
+	}
+	return func(env []string) []string {
+		for _, t := range s.changes {
+			env = changeEnv(t.Env)(env)
+		}
+		return env
 	}
 }
 
 // addDeps adds what the lock files of the tree name, and notes what they ask
 // for in vain.
-func (p *layerPlan) addDeps(ctx context.Context, req Request, t toolSet) error {
+func (p *layerPlan) addDeps(ctx context.Context, req Request, set toolSet) error {
 	repo := *req.Repo
 	if len(req.Toolchains) == 0 {
 		return nil
@@ -73,17 +92,18 @@ func (p *layerPlan) addDeps(ctx context.Context, req Request, t toolSet) error {
 	if err != nil {
 		return err
 	}
-	notes, err := versionNotes(ctx, tree, t, req.Toolchains)
-	if err != nil {
+	if err := p.noteVersions(ctx, tree, set); err != nil {
 		return err
 	}
-	p.notes = append(p.notes, notes...)
-	if t.goRoot != nil {
-		if err := p.addGo(ctx, req, tree); err != nil {
+	s := newSources(ctx, p, tree, req.Offline)
+	if repo.locksCommit() != repo.Commit {
+		base, err := listTree(ctx, repo, repo.Commit)
+		if err != nil {
 			return err
 		}
+		s.base = newSources(ctx, p, base, req.Offline)
 	}
-	return p.addInstalls(req, newSources(ctx, p, tree))
+	return p.addInstalls(req, s)
 }
 
 // registryAccess says what may be had of an ecosystem for some lock files; nil, with
@@ -129,43 +149,4 @@ func (b *Builder) projectKey(req Request) []string {
 		return []string{"\x00by login", req.Repo.MirrorDir}
 	}
 	return []string{"\x00for all"}
-}
-
-// addGo adds the modules of the base, their compiled packages and the base's,
-// and on top of that the modules of other lock files, where these differ:
-// compiled packages stay valid where nothing changed.
-func (p *layerPlan) addGo(ctx context.Context, req Request, tree treeFiles) error {
-	repo := *req.Repo
-	base := tree
-	if repo.locksCommit() != repo.Commit {
-		var err error
-		if base, err = listTree(ctx, repo, repo.Commit); err != nil {
-			return err
-		}
-	}
-	deps, err := p.b.readGoDeps(ctx, base, req.Offline)
-	if err != nil {
-		return err
-	}
-	if len(deps.download) > 0 {
-		own := repo
-		own.Policy = nil // it is about other lock files
-		p.appendTarStep("gomod", "the modules of "+ecosystem.LockPaths(deps.download, "go.mod"), p.b.fillGoMod(own, deps, req), append(deps.keyInputs(), p.b.projectKey(req)...)...)
-	}
-	if deps.needsBuild() {
-		// The mirror's path keeps two projects with the same lock files from
-		// sharing packages compiled from their trees.
-		p.appendTarStep("godeps", "those modules and the base tree, compiled", p.b.fillGoDeps(repo, deps), append(deps.keyInputs(), repo.MirrorDir)...)
-	}
-	if repo.locksCommit() == repo.Commit {
-		return nil
-	}
-	changed, err := p.b.readGoDeps(ctx, tree, req.Offline)
-	if err != nil {
-		return err
-	}
-	if len(changed.download) > 0 && !slices.Equal(changed.keyInputs(), deps.keyInputs()) {
-		p.appendTarStep("gomod", "the modules of "+ecosystem.LockPaths(changed.download, "go.mod")+" at "+string(repo.Locks[:12]), p.b.fillGoMod(repo, changed, req), append(changed.keyInputs(), p.b.projectKey(req)...)...)
-	}
-	return nil
 }

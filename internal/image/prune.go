@@ -103,12 +103,21 @@ func (b *Builder) Unused(ctx context.Context, keep []string, shared bool) (func(
 		if len(e.Layers) == 0 {
 			return false // not understood: not ours to remove
 		}
-		return !kept[e.Layers[len(e.Layers)-1]] && !(shared && slices.Contains(sharedKinds, e.Kind) && !e.IsWorkerImage)
+		return !kept[e.Layers[len(e.Layers)-1]] && !(shared && slices.Contains(sharedKinds(), e.Kind) && !e.IsWorkerImage)
 	}, nil
 }
 
 // sharedKinds are the layers that no file of a project went into.
-var sharedKinds = []string{"base", "go", "gostd", "debian", "node", "rust"}
+func sharedKinds() []string {
+	kinds := []string{"base", "debian"}
+	for _, t := range toolchains() {
+		kinds = append(kinds, t.Name)
+		for _, in := range t.Above {
+			kinds = append(kinds, in.Layer)
+		}
+	}
+	return kinds
+}
 
 // removeTag removes one tag, and the image when it was the last one.
 func (b *Builder) removeTag(ctx context.Context, tag string) error {
@@ -118,7 +127,7 @@ func (b *Builder) removeTag(ctx context.Context, tag string) error {
 
 // CheckResult is one line of what a doctor wants to know about images.
 type CheckResult struct {
-	Name   string // docker, base, go
+	Name   string // docker, or the kind of a layer
 	OK     bool
 	Detail string
 	Hint   string
@@ -141,8 +150,13 @@ func (b *Builder) Check(ctx context.Context) []CheckResult {
 	out := []CheckResult{{Name: "docker", OK: true, Detail: fmt.Sprintf("%s, API %s, %s/%s", v.Version, v.APIVersion, v.Os, v.Arch)}}
 	base := b.baseStep(newBuiltBase())
 	steps := []layerStep{base}
-	if root, err := b.hostGo(ctx); err == nil {
-		steps = append(steps, newLayerStep("go", base, nil, root.keyInputs...))
+	for _, t := range toolchains() {
+		if !t.IsFromHostAlone() {
+			continue
+		}
+		if tree, err := b.findTree(ctx, t); err == nil {
+			steps = append(steps, newLayerStep(t.Name, base, nil, tree.keyInputs...))
+		}
 	}
 	for _, s := range steps {
 		st := CheckResult{Name: s.kind, Detail: "not built yet; the first task builds it"}

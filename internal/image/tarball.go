@@ -21,11 +21,6 @@ const agentID = 65532
 // equal layer.
 var layerTime = time.Unix(0, 0)
 
-// cacheTime is the time of the files of a baked build cache. The go command
-// deletes entries that were not used for five days, judged by this time, and an
-// image lives longer than that; a time ahead of the clock is never "unused".
-var cacheTime = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // layer writes the plain tar of one image layer to a file and hashes it on
 // the way. Parents of every path are added by themselves (mode 0755, root):
 // the daemon would make missing ones unreadable.

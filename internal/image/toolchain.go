@@ -3,121 +3,116 @@ package image
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/registry"
+	"company/internal/safetext"
 )
 
-// toolchains are the names that a request may hold and that Debian or the host has,
-// in the order of the layers. What comes out of a registry is its ecosystem's to
-// install.
-var toolchains = []string{"go", "node", "python", "rust", "make", "c", "cgo"}
-
-// debianTools are the packages that a toolchain takes from Debian. Go, Node
-// and Rust come from the host where it has them: Debian's are years older, and
-// the projects here were written with the host's.
-var debianTools = map[string][]string{
-	"python": {"python3", "python3-pip", "python3-pytest", "python3-venv"},
-	"rust":   {"gcc", "libc6-dev"}, // the compiler needs a linker
-	"make":   nil,                  // it is in the base
-	"c":      {"g++", "gcc", "libc6-dev"},
-	"cgo":    {"g++", "gcc", "libc6-dev"},
+// toolchains are those that a request may name, in the order of the registry; those
+// that only go with another one come last.
+func toolchains() []ecosystem.Toolchain {
+	byName := map[string]ecosystem.Toolchain{}
+	for _, e := range registry.Of[ecosystem.Provider]() {
+		for _, t := range e.Toolchains() {
+			byName[t.Name] = t
+		}
+	}
+	var out []ecosystem.Toolchain
+	for _, name := range registry.SortToolchains(slices.Collect(maps.Keys(byName))) {
+		out = append(out, byName[name])
+	}
+	return out
 }
-
-// Packages of a toolchain that the host does not have itself.
-var (
-	debianNode = []string{"nodejs", "npm"}
-	debianRust = []string{"cargo", "rustc"}
-)
-
-// Where the host's trees lie inside an image.
-const (
-	nodeModulesPath = "/usr/local/lib/node_modules"
-	rustPath        = "/usr/local/rust"
-)
 
 // toolSet are the toolchains of one request, found.
 type toolSet struct {
-	goRoot   *goRoot
-	node     *hostTree
-	rust     *hostTree
-	packages []string // of Debian, sorted
-	cgo      bool     // Go calls C
+	trees    []hostTree
+	packages []string              // of Debian, sorted
+	changes  []ecosystem.Toolchain // what changes the environment and has no tree
+	versions map[string]string     // by name: what the image has, where that is known
+	links    bool                  // fresh trees are made ready
 	notes    []string
 }
 
 // toolsFor finds what the toolchains of a request are made from. It calls no
 // daemon and installs nothing.
 func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (toolSet, error) {
-	var t toolSet
-	note := func(format string, args ...any) { t.notes = append(t.notes, fmt.Sprintf(format, args...)) }
-	for _, name := range toolchains {
-		if !slices.Contains(req.Toolchains, name) {
+	set := toolSet{versions: map[string]string{}}
+	note := func(format string, args ...any) { set.notes = append(set.notes, fmt.Sprintf(format, args...)) }
+	for _, t := range toolchains() {
+		if !slices.Contains(req.Toolchains, t.Name) {
 			continue
 		}
-		if name == "go" {
-			root, err := b.hostGo(ctx)
-			if err != nil {
-				return toolSet{}, err
-			}
-			t.goRoot = &root
-			continue
+		set.links = set.links || t.LinksDeps
+		if t.Tree == nil && len(t.Env.Set) > 0 {
+			set.changes = append(set.changes, t)
 		}
-		t.cgo = t.cgo || name == "cgo"
-		if base.pulled {
+		if base.pulled && !t.IsFromHostAlone() {
 			// A chosen and pinned image brings its own tools: its packages are
 			// not Debian's, or not ours to mix.
-			note("the image %s is taken as it is: %s must be in it", base.ref, toolchainNames[name])
+			note("the image %s is taken as it is: %s must be in it", base.ref, t.Contents)
 			continue
 		}
-		t.packages = append(t.packages, debianTools[name]...)
-		switch name {
-		case "node":
-			tree, err := b.hostNode(ctx)
-			if err != nil {
-				note("Node comes from Debian: %v", err)
-				t.packages = append(t.packages, debianNode...)
-				continue
-			}
-			t.node = &tree
-		case "rust":
-			tree, err := b.hostRust(ctx)
-			if err != nil {
-				note("Rust comes from Debian: %v", err)
-				t.packages = append(t.packages, debianRust...)
-				continue
-			}
-			t.rust = &tree
+		set.packages = append(set.packages, t.Packages...)
+		if t.Tree == nil {
+			set.versions[t.Name] = t.Version
+			continue
+		}
+		tree, err := b.findTree(ctx, t)
+		switch {
+		case err == nil:
+			set.trees = append(set.trees, tree)
+			set.versions[t.Name] = tree.version
+		case t.IsFromHostAlone():
+			return toolSet{}, err
+		default:
+			note("%s comes from Debian: %v", t.Title, err)
+			set.packages = append(set.packages, t.Fallback...)
 		}
 	}
-	slices.Sort(t.packages)
-	t.packages = slices.Compact(t.packages)
-	return t, nil
+	slices.Sort(set.packages)
+	set.packages = slices.Compact(set.packages)
+	return set, nil
 }
 
-// toolchainNames says what a toolchain is, for people.
-var toolchainNames = map[string]string{
-	"node": "node and npm", "python": "python3 with pip, venv and pytest", "rust": "rustc, cargo and a linker", "make": "make", "c": "a C compiler", "cgo": "a C compiler",
-}
-
-// knownToolchains are the names that a request may hold.
-func knownToolchains() []string {
-	out := slices.Clone(toolchains)
-	for _, e := range registry.Of[ecosystem.Ecosystem]() {
-		if !slices.Contains(out, e.Name()) {
-			out = append(out, e.Name())
+// noteVersions compares what the files of a tree wish for with what the image
+// has. A difference is only reported: the gates show whether it matters.
+func (p *layerPlan) noteVersions(ctx context.Context, tree treeFiles, set toolSet) error {
+	for _, t := range toolchains() {
+		has := set.versions[t.Name]
+		i := slices.IndexFunc(t.WishFiles, tree.hasFile)
+		if has == "" || i < 0 {
+			continue
+		}
+		text, err := tree.readText(ctx, t.WishFiles[i])
+		if err != nil {
+			return err
+		}
+		if wants, hasText := t.Wish(strings.TrimSpace(string(text)), has); wants != "" {
+			p.addNote("%s wants %s %s, the image has %s", t.WishFiles[i], t.Name, safetext.Cut(safetext.StripLine(wants), 60), hasText)
 		}
 	}
-	return out
+	return nil
 }
 
 // checkToolchains refuses unknown names.
 func checkToolchains(names []string) error {
+	var known []string
+	for _, t := range toolchains() {
+		known = append(known, t.Name)
+	}
+	for _, e := range registry.Of[ecosystem.Ecosystem]() { // one may need nothing but another's
+		if !slices.Contains(known, e.Name()) {
+			known = append(known, e.Name())
+		}
+	}
 	for i, n := range names {
-		if known := knownToolchains(); !slices.Contains(known, n) {
+		if !slices.Contains(known, n) {
 			return company.E(company.EInvalid, fmt.Sprintf("the toolchain %q cannot be put into an image", n)).
 				Fix("the toolchains that are known: " + strings.Join(known, ", "))
 		}

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -65,14 +66,7 @@ func TestPulledBaseKeepsItsTools(t *testing.T) {
 // said; hostile text in them is bounded.
 func TestVersionNotes(t *testing.T) {
 	be := newTestBuilder(t)
-	node, err := be.hostNode(newContext(t))
-	if err != nil {
-		hosttest.Lacks(t, "no node on this host: %v", err)
-	}
-	root, err := be.hostGo(newContext(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	node, root := be.hostTree(t, "node"), be.hostTree(t, "go")
 	major, _, _ := strings.Cut(node.version, ".")
 	for name, c := range map[string]struct {
 		files map[string]string
@@ -105,6 +99,34 @@ func TestVersionNotes(t *testing.T) {
 	}
 }
 
+func (be *testBuilder) hostTree(t *testing.T, name string) hostTree {
+	t.Helper()
+	for _, known := range toolchains() {
+		if known.Name == name {
+			tree, err := be.findTree(newContext(t), known)
+			if err != nil {
+				hosttest.Lacks(t, "no %s on this host: %v", name, err)
+			}
+			return tree
+		}
+	}
+	t.Fatalf("%s is no toolchain", name)
+	return hostTree{}
+}
+
+// The key of a toolchain of this host is its version, and sizes and times of
+// files; Go's has had no names of them from the start.
+func TestIdentityOfTrees(t *testing.T) {
+	be := newTestBuilder(t)
+	for name, want := range map[string]string{"go": "V n n n n", "node": "V bin/node n n lib/node_modules/npm/package.json n n"} {
+		tree := be.hostTree(t, name)
+		got := strings.Join(append([]string{"V"}, tree.keyInputs[1:]...), " ")
+		if got = regexp.MustCompile(`\b[0-9]+\b`).ReplaceAllString(got, "n"); got != want || tree.keyInputs[0] != tree.version {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
 // A program of a newer system than the base is not copied into it.
 func TestRunsInBase(t *testing.T) {
 	for v, want := range map[string]bool{"2.36": false, "2.37": true, "2.4": false, "3.0": true, "PRIVATE": true, "": true, "2.36.1": true} {
@@ -112,7 +134,7 @@ func TestRunsInBase(t *testing.T) {
 			t.Errorf("newer(%q) = %v", v, got)
 		}
 	}
-	if err := runsInBase("/etc/passwd"); err == nil {
+	if err := runsInBase("/etc/passwd", nil); err == nil {
 		t.Error("a text counts as a program")
 	}
 }
@@ -120,8 +142,10 @@ func TestRunsInBase(t *testing.T) {
 func TestUnknownToolchains(t *testing.T) {
 	requireCode(t, checkToolchains([]string{"cobol"}), company.EInvalid, "cobol")
 	requireCode(t, checkToolchains([]string{"go", "go"}), company.EInvalid, "twice")
-	if err := checkToolchains(toolchains); err != nil {
-		t.Error(err)
+	for _, known := range toolchains() {
+		if err := checkToolchains([]string{known.Name, "pnpm"}); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

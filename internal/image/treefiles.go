@@ -68,8 +68,12 @@ func (f treeFiles) readText(ctx context.Context, name string) ([]byte, error) {
 	return readBlob(ctx, f.repo, name, id)
 }
 
-// maxTexts bounds the manifests of one kind together, in bytes.
-const maxTexts = 128 << 20
+// Bounds in bytes: of one file that names dependencies, and of all of a kind
+// together.
+const (
+	maxLockFile = 32 << 20
+	maxTexts    = 128 << 20
+)
 
 // readTexts reads many files with two calls of git, whatever their number.
 func (f treeFiles) readTexts(ctx context.Context, names []string) (map[string][]byte, error) {
@@ -114,8 +118,8 @@ func (f treeFiles) readTexts(ctx context.Context, names []string) (map[string][]
 	return out, nil
 }
 
-// filesNamed are the project's own files with one of these names, what is nearest
-// to the root first: these stay when there are too many.
+// filesNamed are the project's own files with one of these names, those nearest
+// to the root first: they stay when there are too many.
 func (f treeFiles) filesNamed(names ...string) []string {
 	var out []string
 	for _, name := range f.files {

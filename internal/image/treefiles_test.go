@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -125,21 +124,7 @@ func TestBranchGoModulesWithinPolicy(t *testing.T) {
 			mu.Unlock()
 			repo := newProject(t).commit(map[string]string{"go.mod": head + more})
 			repo.Policy = repoPolicy("example.org/known")
-			tree, err := listTree(newContext(t), *repo, repo.Commit)
-			if err != nil {
-				t.Fatal(err)
-			}
-			deps, err := be.readGoDeps(newContext(t), tree, false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			work := t.TempDir()
-			l, err := newLayer(filepath.Join(work, "layer.tar"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.removeFile()
-			if err := be.fillGoMod(*repo, deps, Request{Repo: repo})(newContext(t), nil, work, l); company.CodeOf(err) != company.EImage {
+			if _, err := be.fetchGoModules(t, Request{Repo: repo}); company.CodeOf(err) != company.EImage {
 				t.Errorf("error %v", err)
 			}
 			mu.Lock()
@@ -152,7 +137,7 @@ func TestBranchGoModulesWithinPolicy(t *testing.T) {
 		})
 	}
 	// What the policy holds still comes.
-	address, stop, err := serveGo(&registryAccess{store: be.registries, policy: repoPolicy("example.org/known")})
+	address, stop, err := serveHost(&registryAccess{store: be.registries, policy: repoPolicy("example.org/known")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +155,7 @@ func TestBranchGoModulesWithinPolicy(t *testing.T) {
 		return resp.StatusCode
 	}
 	defer http.DefaultClient.CloseIdleConnections()
-	if got := get(address + "/example.org/known/@v/v1.0.0.mod"); got != http.StatusOK {
+	if got := get(address + "/go/example.org/known/@v/v1.0.0.mod"); got != http.StatusOK {
 		t.Errorf("what is allowed: status %d", got)
 	}
 	root, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), "/")
@@ -248,27 +233,7 @@ func TestPartialModuleDownload(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			files["go.mod"] = "module example.org/m\n\ngo 1.24\n"
 			repo := newProject(t).commit(files)
-			tree, err := listTree(newContext(t), *repo, repo.Commit)
-			if err != nil {
-				t.Fatal(err)
-			}
-			deps, err := be.readGoDeps(newContext(t), tree, false)
-			if err != nil || strings.Join(deps.modules, " ") != ". sub" {
-				t.Fatalf("modules %q, %v", deps.modules, err)
-			}
-			work := t.TempDir()
-			l, err := newLayer(filepath.Join(work, "layer.tar"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.removeFile()
-			if err := be.fillGoMod(*repo, deps, Request{Repo: repo})(newContext(t), nil, work, l); err != nil {
-				t.Fatal(err)
-			}
-			if err := l.close(); err != nil {
-				t.Fatal(err)
-			}
-			if text, err := os.ReadFile(filepath.Join(work, "layer.tar")); err != nil || !bytes.Contains(text, []byte("THE SOURCE OF KNOWN")) {
+			if text, err := be.fetchGoModules(t, Request{Repo: repo}); err != nil || !strings.Contains(text, "THE SOURCE OF KNOWN") {
 				t.Errorf("the module that can be had is not there: %v", err)
 			}
 		})

@@ -19,8 +19,7 @@ var plain = map[string]int{
 	"internal/sandbox/sandbox.go":        1, // serves the gateway
 	"internal/sandbox/warmpool.go":       1, // waits, and ends a box under a guard
 	"internal/image/installjob.go":       1, // serves registries
-	"internal/image/buildcontainer.go":   1, // copies what a container prints
-	"internal/image/gomod.go":            1, // serves registries
+	"internal/image/hostfetch.go":        1, // serves registries
 	"internal/agent/calls.go":            1, // a tool's call, which is guarded where it is made
 	"internal/orchestrator/reconcile.go": 2, // carries an effect out, saves a snapshot: both are guarded inside
 	"internal/dispatch/leases.go":        1, // extends a lease

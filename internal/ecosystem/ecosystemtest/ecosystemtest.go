@@ -57,6 +57,9 @@ func Exercise(t *testing.T, e ecosystem.Ecosystem, f Fixture) {
 	if p, ok := e.(ecosystem.Planter); ok {
 		t.Run("canaries", func(t *testing.T) { exercisePlanter(t, p, f) })
 	}
+	if p, ok := e.(ecosystem.Provider); ok {
+		t.Run("toolchains", func(t *testing.T) { exerciseProvider(t, p) })
+	}
 	if i, ok := e.(ecosystem.Installer); ok {
 		t.Run("install", func(t *testing.T) { exerciseInstaller(t, i, f) })
 	}

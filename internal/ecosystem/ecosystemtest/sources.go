@@ -2,6 +2,8 @@ package ecosystemtest
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -17,6 +19,7 @@ import (
 // Sources are files of a tree as package image shows them to an installer.
 type Sources struct {
 	Texts   map[string]string // by path
+	Before  *Sources          // of the base commit; nil: the same
 	Notes   []string
 	claimed map[string]bool
 }
@@ -67,12 +70,26 @@ func (s *Sources) Claim(file string) {
 // IsClaimed says whether one before has claimed it.
 func (s *Sources) IsClaimed(file string) bool { return s.claimed[file] }
 
+// FileID stands for the text of a file.
+func (s *Sources) FileID(file string) string { return fmt.Sprintf("%x", s.Texts[file]) }
+
+// Base are the same files, unless there are others.
+func (s *Sources) Base() ecosystem.Sources {
+	if s.Before == nil {
+		return s
+	}
+	return s.Before
+}
+
+// IsOffline is false: registries could be asked.
+func (s *Sources) IsOffline() bool { return false }
+
 // HashText is the text.
 func (s *Sources) HashText(text string) string { return text }
 
 // Places are those of the tests.
 func (s *Sources) Places() ecosystem.Places {
-	return ecosystem.Places{Build: "/opt/out", Deps: "/opt/deps", Workspace: "/work/repo", Registry: "http://127.0.0.1:1"}
+	return ecosystem.Places{Build: "/opt/out", Deps: "/opt/deps", Workspace: "/work/repo", History: "/opt/repo.git", Registry: "http://127.0.0.1:1"}
 }
 
 func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
@@ -87,7 +104,13 @@ func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(all, func(in ecosystem.Install) bool { return string(in.Locks[f.Lock]) == f.LockText && !in.Own }) {
+	shows := func(in ecosystem.Install) bool {
+		if in.Fetch != nil {
+			return exerciseFetch(t, in)[f.Lock] == f.LockText
+		}
+		return string(in.Locks[f.Lock]) == f.LockText && !in.Own
+	}
+	if !slices.ContainsFunc(all, shows) {
 		t.Errorf("no layer may fetch what %s names", f.Lock)
 	}
 	for n, in := range all {
@@ -104,7 +127,7 @@ func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 	if !slices.ContainsFunc(all, says) {
 		t.Errorf("%q would be tried again", f.Blame)
 	}
-	// What a repository says is anybody's text.
+	// The text of a repository is untrusted.
 	for name, text := range map[string]string{"nothing": "", "garbage": "\x00{[\xff'\"", "depth": strings.Repeat("[", 10_000)} {
 		odd := map[string]string{}
 		for p := range files {
@@ -120,7 +143,7 @@ func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 }
 
 func exerciseInstall(t *testing.T, in ecosystem.Install, places ecosystem.Places) {
-	if in.Layer == "" || in.Why == "" || in.What == "" || in.Collector == nil || len(in.Inputs) == 0 || in.Remote && (in.Registry == "" || len(in.Steps) == 0) {
+	if in.Layer == "" || in.Why == "" || in.What == "" || in.Collector == nil || len(in.Inputs) == 0 || in.Remote && (in.Registry == "" || !in.Runs()) {
 		t.Errorf("it says too little: %+v", in)
 	}
 	for _, f := range in.Stage {
@@ -133,15 +156,85 @@ func exerciseInstall(t *testing.T, in ecosystem.Install, places ecosystem.Places
 			t.Errorf("a step says too little: %+v", step)
 		}
 	}
-	c := in.Collector()
+	c, to := in.Collector(), cmp.Or(in.From, places.Deps)
+	if in.Fetch != nil {
+		to = "/opt" // nothing is staged where the packages come to lie
+	}
 	for _, e := range []ecosystem.Entry{{Path: "../../etc/passwd"}, {Path: "node_modules/x/evil", Link: "/etc/passwd"}, {Path: "node_modules/x/evil", Link: "../../../../../etc/passwd"}, {Path: "staged.txt"}} {
-		if to, ok := c.Place(e); ok && (e.Link != "" || !ecosystem.IsWithin(to.Path, cmp.Or(in.From, places.Deps))) {
-			t.Errorf("%+v gets the place %+v", e, to)
+		if at, ok := c.Place(e); ok && (e.Link != "" || !ecosystem.IsWithin(at.Path, to)) {
+			t.Errorf("%+v gets the place %+v", e, at)
 		}
 	}
 	for _, f := range c.Files() {
 		if f.Path == "" || f.Link != "" && !strings.HasPrefix(f.Link, "/") {
 			t.Errorf("the file %+v", f)
 		}
+	}
+}
+
+// exerciseFetch has a layer fetched on a host that has no client, and gives the
+// lock files that the client was to be shown.
+func exerciseFetch(t *testing.T, in ecosystem.Install) map[string]string {
+	h := &bareHost{staged: map[string]string{}}
+	if err := in.Fetch(t.Context(), h); !errors.Is(err, errNoClient) {
+		t.Errorf("on a host without a client: %v", err)
+	}
+	return h.staged
+}
+
+var errNoClient = errors.New("there is no such program")
+
+// bareHost is a host without programs.
+type bareHost struct{ staged map[string]string }
+
+func (h *bareHost) Stage(files map[string][]byte) error {
+	for name, text := range files {
+		h.staged[name] = string(text)
+	}
+	return nil
+}
+func (*bareHost) Write(string, []byte) error                               { return nil }
+func (*bareHost) Ask(context.Context, []string, ...string) (string, error) { return "", errNoClient }
+func (*bareHost) Run(context.Context, string, []string, ...string) (string, error) {
+	return "", errNoClient
+}
+func (*bareHost) Getenv(string) (string, bool)  { return "", false }
+func (*bareHost) ReportProgress(string, ...any) {}
+func (*bareHost) Places() ecosystem.FetchPlaces {
+	return ecosystem.FetchPlaces{Source: "/s", Home: "/h", Out: "/o"}
+}
+
+// exerciseProvider holds toolchains to what package image makes of them.
+func exerciseProvider(t *testing.T, p ecosystem.Provider) {
+	own := false
+	for _, tool := range p.Toolchains() {
+		own = own || tool.Name == p.Name()
+		if tool.Name == "" || tool.Title == "" || tool.Contents == "" || (tool.Wish == nil) != (len(tool.WishFiles) == 0) {
+			t.Errorf("it says too little: %+v", tool)
+		}
+		if tool.Wish != nil {
+			for _, text := range []string{"", "\x00", "x", strings.Repeat("1.", 1<<16), strings.Repeat("[", 1<<16)} {
+				tool.Wish(text, "1.2.3") // untrusted
+			}
+		}
+		if tree := tool.Tree; tree != nil {
+			for _, answer := range []string{"", "\n\n\n", "x", strings.Repeat("a\n", 1<<10)} {
+				answers := slices.Repeat([]string{answer}, len(tree.Ask))
+				if got, err := tree.Read(answers, func(p string) (string, error) { return p, nil }); err == nil {
+					t.Errorf("%q is taken for a toolchain: %+v", answer, got)
+				}
+			}
+			if len(tree.Ask) == 0 || len(tree.Copies) == 0 {
+				t.Errorf("%s is not looked for, or not copied", tool.Name)
+			}
+		}
+		for _, in := range tool.Above {
+			if in.Layer == "" || in.Why == "" || len(in.Steps) == 0 || in.Collector == nil || in.Remote {
+				t.Errorf("a layer above %s: %+v", tool.Name, in)
+			}
+		}
+	}
+	if !own {
+		t.Errorf("no toolchain is called %s", p.Name())
 	}
 }

@@ -19,8 +19,8 @@ const maxManifests = 500 // package.json files that are looked at
 // names registries, credentials and scripts.
 var settings = []string{"legacy-peer-deps", "strict-peer-deps", "install-strategy"}
 
-// Installs is a layer of what package-lock.json files name. Manifests that nobody
-// has locked are noted.
+// Installs is a layer of what package-lock.json files name. Manifests without
+// a lock file are noted.
 func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 	manifests := Manifests(s)
 	locks := map[string]string{} // directory → lock file; npm prefers the second
@@ -110,7 +110,7 @@ func ClientEnv(p ecosystem.Places) map[string]string {
 	}
 }
 
-// noteUnlocked notes manifests that ask for packages which nobody has locked.
+// noteUnlocked notes manifests that ask for packages without a lock file.
 func noteUnlocked(s ecosystem.Sources, manifests []string, shown map[string][]byte, dirs []string) {
 	for _, m := range manifests {
 		dir := path.Dir(m)

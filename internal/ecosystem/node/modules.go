@@ -33,7 +33,7 @@ func Manifests(s ecosystem.Sources) []string {
 }
 
 // ReduceManifest is a manifest with the fields that count, and these. What cannot
-// be read is shown to the client as it is: it says best what is wrong with it.
+// be read is shown to the client as it is: it explains the fault best.
 func ReduceManifest(text []byte, more ...string) []byte {
 	var all, some map[string]json.RawMessage
 	if json.Unmarshal(text, &all) != nil {
@@ -96,7 +96,7 @@ func (g *Stage) put(name string, text []byte) {
 	}
 }
 
-// Files are what was added.
+// Files are all added ones.
 func (g *Stage) Files() []ecosystem.StagedFile { return g.files }
 
 // Inputs key a layer that is made from them.

@@ -36,8 +36,7 @@ var sections = []string{
 	"excludeLinksFromLockfile", "linkWorkspacePackages", "preferWorkspacePackages", "injectWorkspacePackages", "sharedWorkspaceLockfile", "resolutionMode",
 }
 
-// permanent are the words by which pnpm says that the files themselves are at
-// fault.
+// permanent are codes of pnpm for faults of the files themselves.
 var permanent = []string{
 	"ERR_PNPM_OUTDATED_LOCKFILE", "ERR_PNPM_NO_LOCKFILE", "ERR_PNPM_BROKEN_LOCKFILE", "ERR_PNPM_LOCKFILE_CONFIG_MISMATCH", "ERR_PNPM_LOCKFILE_BREAKING_CHANGE", "ERR_PNPM_FETCH_403",
 	"ERR_PNPM_FETCH_404", "ERR_PNPM_TARBALL_INTEGRITY", "ERR_PNPM_NO_MATCHING_VERSION", "ERR_PNPM_UNSUPPORTED_ENGINE", "ERR_PNPM_BAD_PACKAGE_JSON", "ERR_PNPM_JSON_PARSE", "ERR_PNPM_WORKSPACE_PKG_NOT_FOUND",
@@ -94,7 +93,7 @@ func clientLayer(s ecosystem.Sources) ecosystem.Install {
 			Fix: "check that `npm view pnpm@" + clientVersion + "` answers; or go on without dependencies, with container.deps: off",
 		}},
 		Collector: func() ecosystem.Collector { return clientCollector{} },
-		Env:       imageEnv,
+		Env:       ecosystem.Env{Set: imageEnv},
 	}
 }
 
@@ -186,7 +185,7 @@ func patchesOf(s ecosystem.Sources, dir string, lock []byte) (out []string) {
 }
 
 // filterSections keeps the sections of pnpm-workspace.yaml that count. A section
-// begins with a key at the start of a line; what is written otherwise is left
+// begins with a key at the start of a line; other forms are left
 // out.
 func filterSections(text []byte) []byte {
 	var out strings.Builder
@@ -215,7 +214,7 @@ func clientEnv(p ecosystem.Places) map[string]string {
 	}
 }
 
-// noteUnlocked notes manifests that ask for packages which nobody has locked.
+// noteUnlocked notes manifests that ask for packages without a lock file.
 func noteUnlocked(s ecosystem.Sources, manifests []string, texts map[string][]byte, dirs []string) {
 	for _, m := range manifests {
 		isLocked := slices.ContainsFunc(dirs, func(d string) bool { return ecosystem.IsWithin(path.Dir(m), d) })

@@ -14,10 +14,7 @@ import (
 	"company/internal/safetext"
 )
 
-const (
-	debianVersion = "3.11" // of the Python of Debian bookworm, which images are made from
-	venv          = "/opt/venv"
-)
+const venv = "/opt/venv"
 
 // says is how pip fails.
 var says = ecosystem.Words{
@@ -76,7 +73,7 @@ func (r *requirements) wheels() ecosystem.Install {
 			{Dir: ".", Command: venv + "/bin/python -m compileall -q --invalidation-mode unchecked-hash " + venv + "/lib || true", Progress: "compiling the Python packages", Failure: failure, Fix: fix},
 		},
 		From: venv, Collector: func() ecosystem.Collector { return venvCollector{} },
-		Env: map[string]string{"VIRTUAL_ENV": venv}, Path: venv + "/bin",
+		Env: ecosystem.Env{Set: map[string]string{"VIRTUAL_ENV": venv}, Path: venv + "/bin"},
 	}
 }
 

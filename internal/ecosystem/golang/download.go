@@ -1,0 +1,210 @@
+package golang
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/modfile"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// downloadTimeout bounds the modules of one go.mod.
+const downloadTimeout = 10 * time.Minute
+
+// says is how the go command fails.
+var says = ecosystem.Words{Permanent: []string{
+	"checksum mismatch", "SECURITY ERROR", "unknown revision", "malformed module path", "errors parsing go.mod", "invalid go version", "missing go.sum entry",
+}}
+
+// fetched is a layer of the modules that the lock files name. It happens on the
+// host, whose go command has the operator's own proxies; nothing but the text of
+// the lock files is there, so no code can run. Where not everything may be had,
+// the go command asks a mirror: a go.mod has more ways to name a module, and a
+// version to look for, than a check of its text can know.
+func (m *modules) fetched() ecosystem.Install {
+	what := ecosystem.LockPaths(m.download, "go.mod")
+	return ecosystem.Install{
+		Layer: "gomod", Why: "the modules of " + what, What: what, Registry: ecosystem.Go, Remote: true, Inputs: m.inputs, Says: says, Fetch: m.fetch, ReadOnly: true,
+		Collector: func() ecosystem.Collector { return moduleCollector{} },
+	}
+}
+
+// fetch downloads the modules into a cache.
+func (m *modules) fetch(ctx context.Context, h ecosystem.FetchHost) error {
+	texts, err := m.s.ReadTexts(m.locks)
+	if err != nil {
+		return err
+	}
+	if err := h.Stage(texts); err != nil {
+		return err
+	}
+	env, err := downloadEnv(ctx, h)
+	if err != nil {
+		return err
+	}
+	for i, dir := range m.download {
+		file := path.Join(dir, "go.mod")
+		h.ReportProgress("downloading the Go modules of %s", file)
+		err := downloadModules(ctx, h, dir, env)
+		if err != nil && i == 0 && dir == "." {
+			return err
+		}
+		if err != nil { // one module that cannot be had must not cost the others
+			downloadEach(ctx, h, texts[file], env)
+			h.ReportProgress("the modules of %s cannot be downloaded; its gates may fail: %v", file, err)
+		}
+	}
+	return nil
+}
+
+// downloadModules runs `go mod download` in a directory that holds lock files only.
+func downloadModules(ctx context.Context, h ecosystem.FetchHost, dir string, env []string) error {
+	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
+	defer cancel()
+	root := h.Places().Source
+	dir = filepath.Join(root, dir)
+	out, err := h.Run(ctx, dir, env, "go", "mod", "edit", "-json")
+	if err != nil {
+		return company.E(company.EImage, "go.mod of the base commit cannot be read").Wrap(err).Fix("check it with `go mod verify` in your checkout").NeedsPerson()
+	}
+	var mod struct {
+		Replace []struct {
+			New struct{ Path, Version string }
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &mod); err != nil {
+		return err
+	}
+	for _, r := range mod.Replace {
+		if r.New.Version != "" {
+			continue
+		}
+		// A local path must stay in the repository: beyond it lies the host.
+		to := filepath.Join(dir, filepath.FromSlash(r.New.Path))
+		if rel, err := filepath.Rel(root, to); filepath.IsAbs(r.New.Path) || err != nil || !filepath.IsLocal(rel) {
+			return company.E(company.EImage, fmt.Sprintf("go.mod replaces a module by %q, outside the repository", r.New.Path)).
+				Because("a worker has nothing but the repository").Fix("remove the replace directive from the base commit, or vendor the module").NeedsPerson()
+		}
+	}
+	if _, err := h.Run(ctx, dir, env, "go", "mod", "download"); err != nil {
+		return company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
+			Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or go on without them, with container.deps: off: what needs them stays red")
+	}
+	return nil
+}
+
+// downloadEach downloads what a go.mod asks for, one module beside the other:
+// those that cannot be had are left out.
+func downloadEach(ctx context.Context, h ecosystem.FetchHost, text []byte, env []string) {
+	mod, err := modfile.ParseLax("go.mod", text, nil)
+	if err != nil || len(mod.Require) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
+	defer cancel()
+	argv := []string{"go", "mod", "download"}
+	for _, r := range mod.Require {
+		argv = append(argv, r.Mod.Path+"@"+r.Mod.Version)
+	}
+	_, _ = h.Run(ctx, h.Places().Home, env, argv...) // no go.mod lies there
+}
+
+// downloadEnv is the environment of `go mod download`, from nothing but the
+// operator's own choice of registry. Module names are attacker text, so they
+// reach proxies only: no server that a name itself points to, and no version
+// control program on the host.
+//
+// Only with logins may the operator's passwords be used: those in GOPROXY's
+// addresses, and those of .netrc.
+func downloadEnv(ctx context.Context, h ecosystem.FetchHost) ([]string, error) {
+	out, err := h.Ask(ctx, []string{"GOTOOLCHAIN=local", "GOWORK=off"}, "go", "env", "-json", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GOINSECURE", "GOROOT")
+	if err != nil {
+		return nil, company.E(company.EImage, "the host's go command does not answer").Wrap(err)
+	}
+	var op map[string]string
+	if err := json.Unmarshal([]byte(out), &op); err != nil {
+		return nil, err
+	}
+	at := h.Places()
+	proxies, err := chooseProxies(op["GOPROXY"], at)
+	if err != nil {
+		return nil, err
+	}
+	noSum := op["GONOSUMDB"]
+	if noSum == "" {
+		noSum = op["GOPRIVATE"]
+	}
+	// The go command counts its own use in HOME, in a process of its own that
+	// would outlive ours and write into a directory that is gone.
+	if err := h.Write(".config/go/telemetry/mode", []byte("off")); err != nil {
+		return nil, err
+	}
+	env := []string{
+		"PATH=" + filepath.Join(op["GOROOT"], "bin") + ":/usr/bin:/bin", "HOME=" + at.Home, "TMPDIR=" + at.Home,
+		"GOPROXY=" + strings.Join(proxies, ","), "GONOPROXY=none", "GOSUMDB=" + op["GOSUMDB"], "GONOSUMDB=" + noSum, "GOINSECURE=" + op["GOINSECURE"],
+		"GOMODCACHE=" + at.Out, "GOCACHE=" + filepath.Join(at.Home, "gocache"), "GOENV=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "GOVCS=*:off", "GOWORK=off",
+	}
+	for _, name := range []string{"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
+		if v, ok := h.Getenv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	netrc := "/dev/null"
+	if at.UseLogins { // the proxies' passwords, for the proxies' hosts. Nothing else is asked.
+		if netrc, _ = h.Getenv("NETRC"); netrc == "" && at.User != "" {
+			netrc = filepath.Join(at.User, ".netrc")
+		}
+	}
+	return append(env, "NETRC="+netrc), nil
+}
+
+// chooseProxies are those of the operator that may be asked. A mirror stands for
+// all that lie outside this host.
+func chooseProxies(setting string, at ecosystem.FetchPlaces) ([]string, error) {
+	proxies := strings.FieldsFunc(setting, func(r rune) bool { return r == ',' || r == '|' })
+	proxies = slices.DeleteFunc(proxies, func(p string) bool { return p == "direct" || p == "off" })
+	if len(proxies) == 0 {
+		return nil, company.E(company.EImage, "no Go module proxy is configured").
+			Because("modules are fetched from proxies only, never from the addresses that a go.mod names").
+			Fix("set one with `go env -w GOPROXY=…`, vendor the modules, or go on without them, with container.deps: off: what needs them stays red").NeedsPerson()
+	}
+	if !at.UseLogins {
+		proxies = slices.DeleteFunc(proxies, hasLogin)
+	}
+	if at.Mirror != "" {
+		proxies = append(slices.DeleteFunc(proxies, func(p string) bool { return !strings.HasPrefix(p, "file://") }), at.Mirror+"/go")
+	}
+	if len(proxies) == 0 {
+		proxies = []string{"off"} // an empty list is the go command's own
+	}
+	return proxies, nil
+}
+
+func hasLogin(proxy string) bool {
+	u, err := url.Parse(proxy)
+	return err != nil || u.User != nil
+}
+
+// moduleCollector copies a module cache, less locks and the checksum database's
+// answers: go.sum is checked again inside.
+type moduleCollector struct{}
+
+// Place puts an entry into the image's module cache.
+func (moduleCollector) Place(e ecosystem.Entry) (ecosystem.Entry, bool) {
+	ok := e.Link == "" && filepath.IsLocal(e.Path) && !ecosystem.IsWithin(e.Path, "cache/download/sumdb") && !strings.HasSuffix(e.Path, ".lock") && e.Path != "cache/lock"
+	return ecosystem.Entry{Path: path.Join(modulesPath, e.Path)}, ok
+}
+
+// Files are the cache itself.
+func (moduleCollector) Files() []ecosystem.ImageFile {
+	return []ecosystem.ImageFile{{Path: modulesPath, Dir: true}}
+}

@@ -1,0 +1,70 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"company/internal/ecosystem"
+)
+
+const (
+	minVersion  = 18 // what today's test runners need at least
+	modulesPath = "/usr/local/lib/node_modules"
+)
+
+// Toolchains is Node, with npm beside it.
+func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
+	return []ecosystem.Toolchain{{
+		Name: e.Name(), Title: "Node", Contents: "node and npm", Fallback: []string{"nodejs", "npm"}, LinksDeps: true,
+		Tree: &ecosystem.HostTree{
+			Ask: [][]string{{"node", "-p", "process.execPath + '\\n' + process.versions.node + '\\n' + process.platform"}}, Env: []string{"NODE_OPTIONS="},
+			Read: readHost,
+			Copies: []ecosystem.Copy{
+				{From: "bin/node", To: "/usr/local/bin/node"},
+				{From: "lib/node_modules/npm", To: modulesPath + "/npm", Leave: func(rel string) bool { return rel == "docs" || rel == "man" }},
+			},
+			Files: []ecosystem.ImageFile{
+				{Path: "usr/local/bin/npm", Link: modulesPath + "/npm/bin/npm-cli.js"}, {Path: "usr/local/bin/npx", Link: modulesPath + "/npm/bin/npx-cli.js"},
+			},
+		},
+		WishFiles: []string{".nvmrc", ".node-version"}, Wish: readWish,
+	}}
+}
+
+// readHost finds a Node with npm beside it as Node's own packages have it. Debian
+// splits npm over hundreds of packages: that one is not taken.
+func readHost(answers []string, realPath func(string) (string, error)) (ecosystem.FoundTree, error) {
+	f := strings.Split(answers[0], "\n")
+	if len(f) != 3 || f[2] != "linux" {
+		return ecosystem.FoundTree{}, errors.New("the node of this host gives no answer that is understood")
+	}
+	major, _, _ := strings.Cut(f[1], ".")
+	if n, err := strconv.Atoi(major); err != nil || n < minVersion {
+		return ecosystem.FoundTree{}, fmt.Errorf("the node of this host is %s, older than %d", f[1], minVersion)
+	}
+	exe, err := realPath(f[0])
+	if err != nil {
+		return ecosystem.FoundTree{}, err
+	}
+	if path.Base(path.Dir(exe)) != "bin" {
+		return ecosystem.FoundTree{}, fmt.Errorf("%s lies in no bin directory", exe)
+	}
+	return ecosystem.FoundTree{
+		Dir: path.Dir(path.Dir(exe)), Version: f[1], OwnFiles: []string{"lib/node_modules/npm/package.json", "lib/node_modules/npm/bin/npm-cli.js"},
+		Program: "bin/" + path.Base(exe), Identity: []string{"bin/node", "lib/node_modules/npm/package.json"},
+	}, nil
+}
+
+var versionRE = regexp.MustCompile(`^v?([0-9]+(?:\.[0-9]+)*)$`)
+
+// readWish reads a version; the name of a release is none.
+func readWish(text, has string) (wants, hasText string) {
+	if m := versionRE.FindStringSubmatch(text); m != nil && ecosystem.VersionDiffers(m[1], has, 1) {
+		return m[1], has
+	}
+	return "", ""
+}

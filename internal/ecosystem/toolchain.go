@@ -1,0 +1,76 @@
+package ecosystem
+
+// Provider is an ecosystem with toolchains that an image can hold.
+type Provider interface {
+	Ecosystem
+	// Toolchains are those that a request may name, the ecosystem's own among them.
+	Toolchains() []Toolchain
+}
+
+// Toolchain is what an image gets when a request names it: packages of Debian, and
+// a tree that is copied from this host, where programs are newer.
+type Toolchain struct {
+	Name     string // that requests use
+	Title    string // for people: Node
+	Contents string // for people, too: node and npm
+	Packages []string
+	Version  string    // of those packages; empty: not known
+	Tree     *HostTree // nil: all is Debian's
+	// Fallback are packages in place of a tree that this host does not have. A
+	// toolchain without packages of any kind comes from the host alone: it lies
+	// below Debian's packages, on an image of the operator's choice too.
+	Fallback []string
+	Above    []Install // layers that are made with the tree
+	Env      Env       // of the image
+	// LinksDeps: a fresh tree is made ready by the image's script.
+	LinksDeps bool
+	// WishFiles are files by which a project asks for a version; the first that is
+	// there counts. Wish compares it with what the image has, and says both for
+	// people where they differ.
+	WishFiles []string
+	Wish      func(text, has string) (wants, hasText string)
+}
+
+// IsFromHostAlone says whether nothing of Debian will do.
+func (t Toolchain) IsFromHostAlone() bool {
+	return t.Tree != nil && len(t.Packages)+len(t.Fallback) == 0
+}
+
+// HostTree is how a toolchain of this host is found, known and copied.
+type HostTree struct {
+	Ask [][]string // command lines of programs that tell of it
+	Env []string   // name=value: what must not steer them
+	// Read understands their answers. realPath follows links of the host.
+	Read func(answers []string, realPath func(string) (string, error)) (FoundTree, error)
+	// BareIdentity: names of files do not key the layer.
+	BareIdentity bool
+	Copies       []Copy
+	Files        []ImageFile
+}
+
+// FoundTree is a toolchain of this host.
+type FoundTree struct {
+	Dir      string
+	Version  string
+	Needs    []string // paths below Dir without which it is none
+	OwnFiles []string // likewise, and not links to another place
+	Program  string   // below Dir: must find its libraries in the base; empty: needs none
+	// Libraries begin the names of those that lie beside the program.
+	Libraries []string
+	Identity  []string // paths below Dir: with sizes and times they tell two trees apart
+}
+
+// Copy is a file or folder of a tree, and where it goes.
+type Copy struct {
+	From     string                // below the tree; empty: all of it
+	To       string                // in the image
+	Leave    func(rel string) bool // says, by its path below From, what stays out; nil: nothing does
+	Programs string                // a folder of the copy whose files are linked into /usr/local/bin; empty: none
+}
+
+// Env is a change of an image's environment.
+type Env struct {
+	Set   map[string]string
+	Unset []string
+	Path  string // a folder that goes first on the PATH
+}

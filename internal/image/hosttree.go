@@ -1,0 +1,257 @@
+package image
+
+import (
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+	"company/internal/safetext"
+)
+
+// hostTree is a toolchain of this host that can be copied into an image.
+type hostTree struct {
+	ecosystem.Toolchain
+	dir       string   // where it lies here
+	version   string   // as its program says it
+	keyInputs []string // tells two of them apart without reading all
+}
+
+// hostLookup keeps the findings for the life of a Builder.
+type hostLookup struct {
+	sync.Once
+	tree hostTree
+	err  error
+}
+
+// findTree finds a toolchain of this host, once in the life of a Builder.
+func (b *Builder) findTree(ctx context.Context, t ecosystem.Toolchain) (hostTree, error) {
+	o := b.trees[t.Name]
+	o.Do(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second) // kept for all callers
+		defer cancel()
+		if o.tree, o.err = lookForTree(ctx, t); o.err != nil && t.IsFromHostAlone() {
+			o.err = company.E(company.EImage, "the host's "+t.Title+" cannot be found").Wrap(o.err).Fix("install " + t.Title + " and put its bin directory into PATH")
+		}
+	})
+	return o.tree, o.err
+}
+
+func lookForTree(ctx context.Context, t ecosystem.Toolchain) (hostTree, error) {
+	answers := make([]string, 0, len(t.Tree.Ask))
+	for _, argv := range t.Tree.Ask {
+		out, err := askHost(ctx, t.Tree.Env, argv...)
+		if err != nil {
+			return hostTree{}, hostToolError(argv[0], err)
+		}
+		answers = append(answers, strings.TrimSpace(out))
+	}
+	found, err := t.Tree.Read(answers, filepath.EvalSymlinks)
+	if err != nil {
+		return hostTree{}, err
+	}
+	for _, need := range slices.Concat(found.Needs, found.OwnFiles) {
+		info, err := os.Lstat(filepath.Join(found.Dir, need))
+		if err == nil && !info.Mode().IsRegular() && slices.Contains(found.OwnFiles, need) {
+			err = errors.New("it is no file")
+		}
+		if err != nil {
+			return hostTree{}, fmt.Errorf("the %s of this host (%s) has no %s", t.Title, found.Dir, need)
+		}
+	}
+	if found.Program != "" {
+		if err := runsInBase(filepath.Join(found.Dir, found.Program), found.Libraries); err != nil {
+			return hostTree{}, err
+		}
+	}
+	tree := hostTree{Toolchain: t, dir: found.Dir, version: found.Version, keyInputs: []string{found.Version}}
+	for _, f := range found.Identity {
+		info, err := os.Stat(filepath.Join(found.Dir, f))
+		if err != nil {
+			return hostTree{}, err
+		}
+		if !t.Tree.BareIdentity {
+			tree.keyInputs = append(tree.keyInputs, f)
+		}
+		tree.keyInputs = append(tree.keyInputs, strconv.FormatInt(info.Size(), 10), strconv.FormatInt(info.ModTime().UnixNano(), 10))
+	}
+	return tree, nil
+}
+
+// askHost gives the answer of a program of this host, in the operator's own
+// environment, where no file of a project can steer it.
+func askHost(ctx context.Context, env []string, argv ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = "/", append(os.Environ(), env...), 5*time.Second
+	out, err := cmd.Output()
+	return string(out), err
+}
+
+// hostToolError says why a program of the host gave no answer.
+func hostToolError(name string, err error) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("this host has no %s", name)
+	}
+	why := err.Error()
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) && len(e.Stderr) > 0 {
+		why, _, _ = strings.Cut(strings.TrimSpace(string(e.Stderr)), "\n")
+	}
+	return fmt.Errorf("the %s of this host does not answer (%s)", name, safetext.Cut(safetext.StripLine(why), 60))
+}
+
+// What the base of Debian 12 has for programs that come from elsewhere.
+var (
+	baseLibraries = []string{
+		"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libc.so.6", "libdl.so.2", "libgcc_s.so.1", "libm.so.6", "libpthread.so.0", "librt.so.1", "libstdc++.so.6", "libz.so.1",
+	}
+	baseSymbols = map[string][3]int{"GLIBC_": {2, 36}, "GLIBCXX_": {3, 4, 30}, "CXXABI_": {1, 3, 13}, "GCC_": {12, 0, 0}}
+)
+
+// runsInBase tells whether a program of the host finds its libraries in the
+// base, which may be older than the host. The names of its own begin so.
+func runsInBase(exe string, own []string) error {
+	f, err := elf.Open(exe)
+	if err != nil {
+		return fmt.Errorf("%s is no program", exe)
+	}
+	defer f.Close()
+	libs, err := f.ImportedLibraries()
+	if err != nil {
+		return err
+	}
+	for _, l := range libs {
+		// A toolchain's own libraries lie beside it, found by its run path.
+		isOwn := func(prefix string) bool { return strings.HasPrefix(l, prefix) }
+		if !slices.Contains(baseLibraries, l) && !slices.ContainsFunc(own, isOwn) {
+			return fmt.Errorf("%s needs %s, which the base does not have", exe, l)
+		}
+	}
+	symbols, err := f.ImportedSymbols()
+	if err != nil {
+		return err
+	}
+	for _, s := range symbols {
+		for prefix, most := range baseSymbols {
+			v, ok := strings.CutPrefix(s.Version, prefix)
+			if ok && isNewer(v, most) {
+				return fmt.Errorf("%s needs %s, which is newer than the base's", exe, s.Version)
+			}
+		}
+	}
+	return nil
+}
+
+// isNewer compares a version in dots with numbers; text that is no version is
+// newer.
+func isNewer(v string, than [3]int) bool {
+	for i, part := range strings.SplitN(v, ".", 3) {
+		n, err := strconv.Atoi(part)
+		if err != nil || n > than[i] {
+			return true
+		}
+		if n < than[i] {
+			return false
+		}
+	}
+	return false
+}
+
+func (b *Builder) fillTree(t hostTree) writeLayerFunc {
+	return func(ctx context.Context, _ *existingImage, _ string, l *layer) error {
+		b.reportProgress("copying %s %s from %s", t.Title, t.version, t.dir)
+		for _, c := range t.Tree.Copies {
+			if err := t.copyPart(ctx, l, c); err != nil {
+				return err
+			}
+		}
+		return addFiles(l, t.Tree.Files)
+	}
+}
+
+// copyPart copies a file or folder of a tree.
+func (t hostTree) copyPart(ctx context.Context, l *layer, c ecosystem.Copy) error {
+	from, to := filepath.Join(t.dir, c.From), strings.TrimPrefix(c.To, "/")
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return l.addHostFile(to, 0o755, from)
+	}
+	leave := c.Leave
+	if leave == nil {
+		leave = func(string) bool { return false }
+	}
+	if err := copyDir(ctx, l, from, to, "", leave, 0); err != nil || c.Programs == "" {
+		return err
+	}
+	entries, err := os.ReadDir(filepath.Join(from, c.Programs))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if rel := path.Join(c.Programs, e.Name()); !leave(rel) {
+			if err := l.addLink("usr/local/bin/"+e.Name(), path.Join(c.To, rel)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// copyDir copies a directory of the host, sorted, with modes and times of our
+// own. Links are followed: Debian's trees are made of them, and they lead to
+// where the image has nothing. leave says what stays out, by its path below
+// root.
+func copyDir(ctx context.Context, l *layer, root, to, rel string, leave func(string) bool, depth int) error {
+	if depth > 30 {
+		return fmt.Errorf("%s: links that lead in a circle", rel)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(filepath.Join(root, rel)) // sorted by name
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		p := path.Join(rel, e.Name())
+		if leave(p) {
+			continue
+		}
+		host := filepath.Join(root, p)
+		info, err := os.Stat(host)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a dangling link
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case info.IsDir():
+			err = copyDir(ctx, l, root, to, p, leave, depth+1)
+		case info.Mode().IsRegular():
+			mode := int64(0o644)
+			if info.Mode()&0o111 != 0 {
+				mode = 0o755
+			}
+			err = l.addHostFile(path.Join(to, p), mode, host)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
