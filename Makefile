@@ -85,7 +85,7 @@ bench: setup build ## the numbers of docs/performance.md
 	bin/company bench pipe start ledger turn
 
 .PHONY: lint
-lint: ## gofmt, vet, errcheck, errorlint, bodyclose, contextcheck, unparam, staticcheck (.golangci.yml)
+lint: ## gofmt, vet, errcheck, errorlint, bodyclose, contextcheck, unparam, staticcheck, revive, usetesting (.golangci.yml)
 	@test -z "$$(gofmt -l cmd internal test | tee /dev/stderr)"
 	@$(GO) build -C tools -o ../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run $(SOURCES)

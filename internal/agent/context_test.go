@@ -12,7 +12,7 @@ import (
 )
 
 // fullBench reads results of 20k tokens each until the model has seen n.
-func fullBench(t *testing.T, context_ int, n int) *bench {
+func fullBench(t *testing.T, contextTokens int, n int) *bench {
 	var script []adapters.Response
 	for i := range n {
 		r := calls(fmt.Sprintf(`read {"path":"f%d"}`, i))
@@ -20,7 +20,7 @@ func fullBench(t *testing.T, context_ int, n int) *bench {
 		script = append(script, r)
 	}
 	b := newBench(t, replies(append(script, finish)...))
-	b.model.info.ContextTokens = context_
+	b.model.info.ContextTokens = contextTokens
 	b.cfg.Tools[0].Run = func(_ context.Context, args json.RawMessage) (Result, error) {
 		return Result{Text: string(args) + strings.Repeat("x", 40_000), Keep: strings.Contains(string(args), "plan")}, nil
 	}

@@ -180,7 +180,7 @@ func TestInterruptedAtEveryRecord(t *testing.T) {
 				kept := map[company.OID][]string{}
 				fail := map[string]func() (bool, error){"saves sometimes": flaky(), "never saves": func() (bool, error) { return false, nil }}[never]
 				b.enter(t, kept, fail)
-				ctx, stop := context.WithCancelCause(context.Background())
+				ctx, stop := context.WithCancelCause(t.Context())
 				cfg := b.cfg
 				cfg.Journal = &cut{journal: b.journal, n: n, way: way, stop: stop}
 				if _, err := cfg.drive(ctx); err == nil && n < total {
@@ -219,7 +219,7 @@ func TestInterruptedManyTimes(t *testing.T) {
 		var last *room
 		for i := 0; ; i++ {
 			last = b.enter(rt, kept, fail)
-			ctx, stop := context.WithCancelCause(context.Background())
+			ctx, stop := context.WithCancelCause(t.Context())
 			cfg := b.cfg
 			if i < 6 {
 				at := len(b.journal.records) + rapid.IntRange(1, 8).Draw(rt, "at")
@@ -291,7 +291,7 @@ func TestInterruptedWhileItSaves(t *testing.T) {
 	b := interruptBench(t)
 	kept := map[company.OID][]string{}
 	b.enter(t, kept, nil)
-	ctx, stop := context.WithCancelCause(context.Background())
+	ctx, stop := context.WithCancelCause(t.Context())
 	write := b.cfg.Tools[1].Run
 	b.cfg.Tools[1].Run = func(ctx context.Context, args json.RawMessage) (Result, error) {
 		defer stop(errInterrupt)
@@ -300,7 +300,7 @@ func TestInterruptedWhileItSaves(t *testing.T) {
 	if _, err := b.cfg.drive(ctx); !errors.Is(err, errInterrupt) {
 		t.Fatal(err)
 	}
-	past, err := LookBack(context.Background(), b.journal)
+	past, err := LookBack(t.Context(), b.journal)
 	if err != nil || past.Saved == nil || len(kept[past.Saved.Checkpoint]) != 1 || b.journal.count(kindTool) != 2 {
 		t.Errorf("%+v, %v; %d results", past, err, b.journal.count(kindTool))
 	}

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -125,7 +124,7 @@ func TestCrashAtEveryAppend(t *testing.T) {
 			t.Fatalf("crash at %d: %v", n, err)
 		}
 		b.journal.crashAt = 0
-		spent, err := Spent(context.Background(), b.journal)
+		spent, err := Spent(t.Context(), b.journal)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +173,7 @@ func TestDamagedJournalIsAnError(t *testing.T) {
 	}
 	// Records of others are none of ours.
 	b = newBench(t, replies(finish))
-	if _, err := b.journal.Append(context.Background(), "opened", map[string]int{"fence": 3}); err != nil {
+	if _, err := b.journal.Append(t.Context(), "opened", map[string]int{"fence": 3}); err != nil {
 		t.Fatal(err)
 	}
 	if out := b.mustRun(t); out.End != EndFinal || out.Resumed {
@@ -215,13 +214,13 @@ func TestAnyModelAnyCrash(t *testing.T) {
 			out, err := b.run(rt)
 			live := newConversation(b.cfg)
 			for i := range b.journal.records {
-				if err := live.foldRecord(context.Background(), b.blobs, b.journal.kinds[i], b.journal.records[i]); err != nil {
+				if err := live.foldRecord(t.Context(), b.blobs, b.journal.kinds[i], b.journal.records[i]); err != nil {
 					rt.Fatalf("record %d: %v", i, err)
 				}
 			}
 			requireEqual(rt, live.buildOutcome().Messages, out.Messages)
 			requireEqual(rt, live.buildOutcome().Transcript, out.Transcript)
-			if spent, err := Spent(context.Background(), b.journal); err != nil || spent != out.Spent {
+			if spent, err := Spent(t.Context(), b.journal); err != nil || spent != out.Spent {
 				rt.Fatalf("spent %+v, error %v", spent, err)
 			}
 			if live.buildOutcome().Spent != out.Spent || live.turns != out.Turns || out.Turns > b.cfg.MaxTurns {

@@ -29,7 +29,7 @@ func TestFinishEndsTheRun(t *testing.T) {
 	if got := b.allowance.Balance(); got.Spent != out.Spent || got.Reserved != (company.Amount{}) {
 		t.Errorf("allowance %+v", got)
 	}
-	if got, err := Spent(context.Background(), b.journal); err != nil || got != out.Spent {
+	if got, err := Spent(t.Context(), b.journal); err != nil || got != out.Spent {
 		t.Errorf("the journal says %+v, %v", got, err)
 	}
 	for _, req := range b.model.requests {
@@ -130,7 +130,7 @@ func TestCancelEndsAtOnce(t *testing.T) {
 	cause := errors.New("stopped by the president")
 	for name, where := range map[string]string{"in a model call": "model", "in a tool": "tool", "before": "before"} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithCancelCause(context.Background())
+			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			b := newBench(t, replies(calls(`write {"path":"a"}`)))
 			wait := func(ctx context.Context) error { cancel(cause); <-ctx.Done(); return ctx.Err() }
@@ -165,7 +165,7 @@ func TestCancelEndsAtOnce(t *testing.T) {
 func TestWhatHappenedIsRecordedAfterACancel(t *testing.T) {
 	cause := errors.New("stopped")
 	for _, where := range []string{"model", "tool"} {
-		ctx, cancel := context.WithCancelCause(context.Background())
+		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
 		b := newBench(t, replies(calls(`write {"path":"a"}`), finish))
 		plain, write := b.model.reply, b.cfg.Tools[1].Run
@@ -232,7 +232,7 @@ func TestOutputIsBounded(t *testing.T) {
 		t.Errorf("%d bytes in all", sum)
 	}
 	first := out.Transcript.ToolCalls[0]
-	if whole, err := b.blobs.GetBlob(context.Background(), first.Whole); err != nil || string(whole) != big {
+	if whole, err := b.blobs.GetBlob(t.Context(), first.Whole); err != nil || string(whole) != big {
 		t.Errorf("the whole output is not kept: %v", err)
 	}
 	if !strings.Contains(first.Result, "bytes are not shown") || strings.Contains(first.Result, "\x1b") {
@@ -288,7 +288,7 @@ func TestConfigIsChecked(t *testing.T) {
 	if _, err := b.run(t); company.CodeOf(err) != company.EInternal {
 		t.Errorf("a bad schema: %v", err)
 	}
-	if _, err := (Loop{}).Drive(context.Background(), Job{}); company.CodeOf(err) != company.EInternal {
+	if _, err := (Loop{}).Drive(t.Context(), Job{}); company.CodeOf(err) != company.EInternal {
 		t.Errorf("an empty config: %v", err)
 	}
 	if d := (config{}).withDefaults(); d.MaxTurns != 30 || d.NudgeAfter != 3 || d.StuckAfter != 5 || d.Now().Before(time.Unix(0, 0)) {

@@ -14,7 +14,7 @@ import (
 // Waiting for money ends with the run, and no call follows it.
 func TestNoCallAfterACancelWhileDrawing(t *testing.T) {
 	cause := errors.New("stopped")
-	ctx, cancel := context.WithCancelCause(context.Background())
+	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	b := newBench(t, replies(finish))
 	b.cfg.Allowance = budget.NewAllowance(company.Amount{}, company.Amount{}, func(_ context.Context, least, _ company.Amount) (company.Amount, error) {

@@ -269,7 +269,7 @@ func TestBrokenToolboxIsAnError(t *testing.T) {
 	b := newBench(t)
 	w := WorkerTools(b.config)
 	b.client.Close()
-	gone, cancel := context.WithCancel(context.Background())
+	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, tool := range w[:10] {
 		if _, err := tool.Run(gone, json.RawMessage(`{"path":"a.txt","command":"true","process_id":"1","pattern":"x","message":"m"}`)); err == nil {

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"testing"
 
 	"company/internal/company"
@@ -28,7 +27,7 @@ func TestTokenCredentialHost(t *testing.T) {
 	} {
 		cfg := config.Default()
 		cfg.Forge.URL, cfg.Forge.TokenEnv = c.url, c.name
-		_, got, err := TokenCredential(cfg, env)(context.Background(), c.host)
+		_, got, err := TokenCredential(cfg, env)(t.Context(), c.host)
 		if got != c.want || (err == nil) != (c.want != "") || err != nil && company.CodeOf(err) != company.EAuth {
 			t.Errorf("%+v: %q, %v", c, got, err)
 		}

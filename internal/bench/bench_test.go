@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 func TestQuick(t *testing.T) {
 	hosttest.NeedsDocker(t)
 	dir := t.TempDir()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	program := filepath.Join(t.TempDir(), "company")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", program, "company/cmd/company").CombinedOutput(); err != nil {

@@ -82,7 +82,7 @@ func TestAllowanceInvariants(t *testing.T) {
 				p := rapid.SampledFrom(allowances).Draw(t, "allowance")
 				worst := amount(rapid.Int64Range(0, 300).Draw(t, "micro"), rapid.Int64Range(1, 900).Draw(t, "tokens"))
 				before := p.Balance()
-				if err := p.Reserve(context.Background(), worst); err != nil {
+				if err := p.Reserve(t.Context(), worst); err != nil {
 					if company.CodeOf(err) != company.EBudget || p.Balance() != before {
 						t.Fatalf("draw: %v, balance %+v was %+v", err, p.Balance(), before)
 					}
@@ -117,7 +117,7 @@ func TestAllowancesShareCap(t *testing.T) {
 		p := budget.NewAllowance(company.Amount{}, company.Amount{}, bank.reserve)
 		for range 8 { // goroutines share an allowance
 			wg.Go(func() {
-				for p.Reserve(context.Background(), amount(0, 100)) == nil {
+				for p.Reserve(t.Context(), amount(0, 100)) == nil {
 					p.Settle(amount(0, 100), amount(0, 60))
 					mu.Lock()
 					spent += 60

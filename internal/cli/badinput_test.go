@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -122,7 +121,7 @@ func TestWrongInput(t *testing.T) {
 			for _, output := range []string{"text", "json"} {
 				var out, errs bytes.Buffer
 				env := &command.Environment{In: strings.NewReader(x.stdin), Out: &out, Err: &errs, LookupEnv: func(k string) (string, bool) { v, ok := vars[k]; return v, ok }}
-				exit := execute(context.Background(), env, append(slices.Clone(x.args), "-o", output))
+				exit := execute(t.Context(), env, append(slices.Clone(x.args), "-o", output))
 				said := errs.String()
 				if exit != x.exit || out.Len() > 0 {
 					t.Errorf("exit %d, want %d; stdout %q\n%s", exit, x.exit, out.String(), said)

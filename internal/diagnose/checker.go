@@ -21,7 +21,7 @@ type Result struct {
 }
 
 // Check is one part of doctor: it may give several results.
-type doctorCheck struct {
+type Check struct {
 	name string
 	run  func(ctx context.Context) []Result
 }
@@ -65,7 +65,7 @@ func (d *Checker) envValue(name string) string {
 
 // Run runs checks at once, until ctx ends. A check that does not end in time
 // is unknown.
-func Run(ctx context.Context, checks []doctorCheck) []Result {
+func Run(ctx context.Context, checks []Check) []Result {
 	results := make([][]Result, len(checks))
 	var mu sync.Mutex
 	var wg sync.WaitGroup

@@ -23,9 +23,9 @@ import (
 const minFreeBytes = 5 << 30
 
 // Checks are the checks of doctor, in the order in which they are shown.
-func (d *Checker) Checks(s Subject, online bool) []doctorCheck {
+func (d *Checker) Checks(s Subject, online bool) []Check {
 	paths, loaded := s.Paths, s.Config
-	checks := []doctorCheck{
+	checks := []Check{
 		{"company", func(context.Context) []Result { return d.checkSelf() }},
 		{"git", checkGit},
 		{"remote", func(ctx context.Context) []Result { return d.checkRemote(ctx, paths, loaded.Config, online) }},
@@ -47,7 +47,7 @@ func (d *Checker) Checks(s Subject, online bool) []doctorCheck {
 		{"disk", func(context.Context) []Result { return singleResult("disk", checkDisk(paths, s.PathsErr)) }},
 	}
 	if online {
-		checks = append(checks, doctorCheck{"forge answers", func(ctx context.Context) []Result {
+		checks = append(checks, Check{"forge answers", func(ctx context.Context) []Result {
 			return singleResult("forge answers", d.checkForgeAccess(ctx, paths, loaded.Config))
 		}})
 	}

@@ -1,7 +1,6 @@
 package folder
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -241,7 +240,7 @@ func TestFilesAreReadAndWritten(t *testing.T) {
 	if entries, err := b.List("a/b"); err != nil || len(entries) != 1 {
 		t.Errorf("a temporary file was left: %v, %v", entries, err)
 	}
-	if n, ok := b.Usage(context.Background(), "."); n != 9 || !ok {
+	if n, ok := b.Usage(t.Context(), "."); n != 9 || !ok {
 		t.Errorf("usage %d, %v", n, ok)
 	}
 	b.must(b.Rename("a/b", "a/d"))

@@ -1,7 +1,6 @@
 package forge
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -209,7 +208,7 @@ func TestForgeSelection(t *testing.T) {
 		"an App, key name missing": {Settings{Kind: "auto", App: App{ID: 1}}, map[string]string{}, hub, "", company.EConfig, ""},
 	} {
 		s := newSet(t, c.s, c.env)
-		f, choice, err := s.ForRemote(context.Background(), c.remote)
+		f, choice, err := s.ForRemote(t.Context(), c.remote)
 		if c.code != "" {
 			var e *company.Error
 			if !errors.As(err, &e) || e.Code != c.code || e.Class != company.HumanRequired || e.Hint == "" {
@@ -221,7 +220,7 @@ func TestForgeSelection(t *testing.T) {
 			t.Errorf("%s: %+v %v", name, choice, err)
 			continue
 		}
-		if again, _, err := s.ForRemote(context.Background(), c.remote); err != nil || again != f {
+		if again, _, err := s.ForRemote(t.Context(), c.remote); err != nil || again != f {
 			t.Errorf("%s: not the same forge: %v", name, err)
 		}
 	}
@@ -230,14 +229,14 @@ func TestForgeSelection(t *testing.T) {
 // A pull request that was opened as a page stays one.
 func TestForPullRequestLocalPage(t *testing.T) {
 	s := newSet(t, Settings{Kind: "auto"}, map[string]string{"GITHUB_TOKEN": "x"})
-	if f, err := s.ForPullRequest(context.Background(), Ref{URL: "file:///x/7.md"}, "git@github.com:a/b"); err != nil || f.Kind() != "local" {
+	if f, err := s.ForPullRequest(t.Context(), Ref{URL: "file:///x/7.md"}, "git@github.com:a/b"); err != nil || f.Kind() != "local" {
 		t.Errorf("%v", err)
 	}
-	if f, err := s.ForPullRequest(context.Background(), Ref{URL: "https://github.com/a/b/pull/7"}, "git@github.com:a/b"); err != nil || f.Kind() != "github" {
+	if f, err := s.ForPullRequest(t.Context(), Ref{URL: "https://github.com/a/b/pull/7"}, "git@github.com:a/b"); err != nil || f.Kind() != "github" {
 		t.Errorf("%v", err)
 	}
 	s = newSet(t, Settings{Kind: "auto"}, map[string]string{})
-	if _, err := s.ForPullRequest(context.Background(), Ref{URL: "https://github.com/a/b/pull/7"}, "git@github.com:a/b"); company.CodeOf(err) != company.EForge {
+	if _, err := s.ForPullRequest(t.Context(), Ref{URL: "https://github.com/a/b/pull/7"}, "git@github.com:a/b"); company.CodeOf(err) != company.EForge {
 		t.Errorf("%v", err)
 	}
 }
@@ -260,7 +259,7 @@ func TestLoginsOfOtherTools(t *testing.T) {
 	ask := func(s Settings, host string, env map[string]string) (string, string) {
 		t.Helper()
 		env["HOME"] = home
-		user, secret, err := newSet(t, s, env).Credential(context.Background(), host, "")
+		user, secret, err := newSet(t, s, env).Credential(t.Context(), host, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ type ProtocolViolation struct{ Reason string }
 
 func (b *ProtocolViolation) Error() string { return "the pipe's peer broke the rules: " + b.Reason }
 
-var errClosedHere error = net.ErrClosed
+var errClosedHere = net.ErrClosed
 
 // Frame types and flags of yamux's header: version, type, flags(2), stream
 // id(4), length(4), big endian.

@@ -13,7 +13,7 @@ import (
 // ERR-6: the exit code of every way to end. An error is 1, wrong usage 64, an
 // office whose holder does not answer 3, an interrupt 130.
 func TestExitCodeOfAnError(t *testing.T) {
-	live := context.Background()
+	live := t.Context()
 	gone, cancel := context.WithCancelCause(live)
 	cancel(ErrInterrupted)
 	for name, x := range map[string]struct {
@@ -82,7 +82,7 @@ HTTP 401
 			if tc.set != nil {
 				tc.set(env)
 			}
-			if got := env.ReportError(context.Background(), tc.err); got != tc.code {
+			if got := env.ReportError(t.Context(), tc.err); got != tc.code {
 				t.Errorf("exit code %d, want %d", got, tc.code)
 			}
 			if errs.String() != tc.want {

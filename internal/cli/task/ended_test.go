@@ -2,7 +2,6 @@ package task
 
 import (
 	"bytes"
-	"context"
 	"testing"
 	"time"
 
@@ -52,7 +51,7 @@ func TestExitCodeOfTasks(t *testing.T) {
 		}
 		var out, errs bytes.Buffer
 		env := &command.Environment{Out: &out, Err: &errs, Output: "text"}
-		if got := env.ReportError(context.Background(), printSummaries(env, sums)); got != want {
+		if got := env.ReportError(t.Context(), printSummaries(env, sums)); got != want {
 			t.Errorf("tasks that end %q: exit %d, want %d", ends, got, want)
 		}
 	}

@@ -89,7 +89,7 @@ func TestFollowShowsTheLastEvent(t *testing.T) {
 	var errs bytes.Buffer
 	f := &follower{env: &command.Environment{Err: &errs, Output: "text"}, tasks: []company.TaskID{task.ID}}
 	ended := make(chan error, 1)
-	go func() { ended <- f.followTasks(context.Background(), p.client()) }()
+	go func() { ended <- f.followTasks(t.Context(), p.client()) }()
 	for seq := uint64(1); seq <= 3; seq++ {
 		select {
 		case err := <-ended:
@@ -114,10 +114,10 @@ func TestFollowFeedCut(t *testing.T) {
 	p := &fakeOffice{state: s, items: make(chan feed.Item)}
 	close(p.items)
 	f := &follower{env: &command.Environment{Err: io.Discard, Output: "text"}, tasks: []company.TaskID{task.ID}}
-	if err := f.followTasks(context.Background(), p.client()); !command.IsFeedCut(err) {
+	if err := f.followTasks(t.Context(), p.client()); !command.IsFeedCut(err) {
 		t.Errorf("%v", err)
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
+	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(command.ErrInterrupted)
 	p.items = make(chan feed.Item)
 	if err := f.followTasks(ctx, p.client()); !errors.Is(err, command.ErrInterrupted) {
@@ -143,7 +143,7 @@ func TestInterruptAfterTheEnd(t *testing.T) {
 			p := &fakeOffice{state: s, items: make(chan feed.Item), do: func(*company.State, company.Command) error { return nil }}
 			var out, errs bytes.Buffer
 			env := &command.Environment{Out: &out, Err: &errs, Output: "text"}
-			ctx, interrupt := context.WithCancelCause(context.Background())
+			ctx, interrupt := context.WithCancelCause(t.Context())
 			end, err := runRemotely(ctx, env, p.client(), &follower{env: env}, foregroundJob{
 				precheck: func(context.Context, *client.Office, *view.Work) (bool, error) { return true, nil },
 				start: func(context.Context, *client.Office) ([]company.TaskID, error) {
@@ -253,7 +253,7 @@ func TestQuestionDialog(t *testing.T) {
 			}
 			f := &follower{env: &command.Environment{In: tty, Err: tty, Output: "text"}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 			ended := make(chan error, 1)
-			go func() { ended <- f.followTasks(context.Background(), p.client()) }()
+			go func() { ended <- f.followTasks(t.Context(), p.client()) }()
 			if shown := terminaltest.ReadToPrompt(t, person, "a3> "); strings.Contains(shown, "\x1b[2J") {
 				t.Errorf("the question steers the terminal: %q", shown)
 			}
@@ -290,7 +290,7 @@ func TestQuestionDialogRefusedAnswer(t *testing.T) {
 	}
 	f := &follower{env: &command.Environment{In: tty, Err: tty, Output: "text"}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 	ended := make(chan error, 1)
-	go func() { ended <- f.followTasks(context.Background(), p.client()) }()
+	go func() { ended <- f.followTasks(t.Context(), p.client()) }()
 	terminaltest.ReadToPrompt(t, person, "a3> ")
 	for _, line := range []string{"y 100ktokens\n", "y 5usd\n"} {
 		if _, err := person.WriteString(line); err != nil {
@@ -318,7 +318,7 @@ func TestYesApprovesPlanOnly(t *testing.T) {
 		s, task := viewtest.TaskOf(viewtest.WithQuestion(kind, "?"))
 		p := &fakeOffice{state: s, do: func(*company.State, company.Command) error { return nil }}
 		f := &follower{env: &command.Environment{Yes: true}}
-		got, err := f.autoApprove(context.Background(), p.client(), []view.Approval{view.NewApproval(s.OpenApprovals(task.ID)[0])})
+		got, err := f.autoApprove(t.Context(), p.client(), []view.Approval{view.NewApproval(s.OpenApprovals(task.ID)[0])})
 		if err != nil || got != want || len(p.done) != map[bool]int{true: 1, false: 0}[want] {
 			t.Errorf("%s: %v, %v, %d commands", kind, got, err, len(p.done))
 		}

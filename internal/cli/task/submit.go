@@ -167,7 +167,7 @@ func instructionText(env *command.Environment, o submitOptions, args []string) (
 	case o.file == "":
 		return args[0], nil
 	}
-	var r io.Reader = env.In
+	r := env.In
 	if o.file != "-" {
 		f, err := os.Open(o.file)
 		if err != nil {

@@ -1,7 +1,6 @@
 package github
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -359,13 +358,13 @@ func TestExplainError(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.Server.AddLogin("owner-token", forgetest.Token{Login: "ann", MissingPermissions: []string{"pull_requests"}})
-	_, err := b.Forge.Open(context.Background(), b.PR())
+	_, err := b.Forge.Open(t.Context(), b.PR())
 	e := forgetest.RequireCode(t, err, company.EAuth, true)
 	if e.Message != "GitHub refused the token (403) while looking for the pull request" || e.Why != `TEST_TOKEN lacks "pull_requests: read" on acme/app` {
 		t.Errorf("%s\n%s", e.Message, e.Why)
 	}
 	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/pulls", Code: 403, Header: map[string]string{"X-GitHub-SSO": "required; url=https://github.com/orgs/acme/sso?x=1"}, Body: `{"message":"Resource protected by organization SAML enforcement."}`})
-	_, err = b.Forge.Open(context.Background(), b.PR())
+	_, err = b.Forge.Open(t.Context(), b.PR())
 	if e = forgetest.RequireCode(t, err, company.EAuth, true); !strings.Contains(e.Hint, "https://github.com/orgs/acme/sso") {
 		t.Errorf("%s", e.Hint)
 	}

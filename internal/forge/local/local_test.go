@@ -102,7 +102,7 @@ func TestOpenRefused(t *testing.T) {
 		pr := newPR()
 		change(&pr)
 		pr.Title = "taken over"
-		if _, err := f.Open(context.Background(), pr); err == nil {
+		if _, err := f.Open(t.Context(), pr); err == nil {
 			t.Errorf("%s: taken", name)
 		} else {
 			requireCode(t, err, company.EConflict)
@@ -113,19 +113,19 @@ func TestOpenRefused(t *testing.T) {
 	}
 	pr := newPR()
 	pr.Number = 0
-	_, err := f.Open(context.Background(), pr)
+	_, err := f.Open(t.Context(), pr)
 	requireCode(t, err, company.EInternal)
 
 	if err := os.WriteFile(f.Office.Join(f.recordPath(7)), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Open(context.Background(), newPR())
+	_, err = f.Open(t.Context(), newPR())
 	requireCode(t, err, company.EForge)
 
 	// The folder's place is taken by a file: what goes wrong is said with what
 	// to do.
 	blocked := &Forge{Office: f.Office, Dir: f.recordPath(7)}
-	_, err = blocked.Open(context.Background(), newPR())
+	_, err = blocked.Open(t.Context(), newPR())
 	requireCode(t, err, company.EForge)
 	if e := (*company.Error)(nil); errors.As(err, &e) && e.Hint == "" {
 		t.Errorf("no hint: %v", err)
@@ -151,25 +151,25 @@ func TestComment(t *testing.T) {
 	mustOpen(t, f, newPR())
 	ref := forge.Ref{Office: "k3fq", Task: "t12", Number: 7}
 	for range 3 {
-		if err := f.Comment(context.Background(), ref, "sync:1", "seen"); err != nil {
+		if err := f.Comment(t.Context(), ref, "sync:1", "seen"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := f.Comment(context.Background(), ref, "sync:2", "more"); err != nil {
+	if err := f.Comment(t.Context(), ref, "sync:2", "more"); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(f.FullCommentsPath(7))
 	if err != nil || strings.Count(string(text), "seen") != 1 || strings.Count(string(text), "more") != 1 {
 		t.Errorf("%q, %v", text, err)
 	}
-	requireCode(t, f.Comment(context.Background(), ref, "bad key", "x"), company.EInvalid)
-	requireCode(t, f.Comment(context.Background(), ref, "k", " "), company.EInvalid)
-	requireCode(t, f.Comment(context.Background(), forge.Ref{Office: "zzzz", Task: "t12", Number: 7}, "k", "x"), company.EConflict)
-	requireCode(t, f.Comment(context.Background(), forge.Ref{Office: "k3fq", Task: "t12", Number: 8}, "k", "x"), company.ENotFound)
-	if _, err := f.Feedback(context.Background(), forge.Ref{Number: 8}); company.CodeOf(err) != company.ENotFound {
+	requireCode(t, f.Comment(t.Context(), ref, "bad key", "x"), company.EInvalid)
+	requireCode(t, f.Comment(t.Context(), ref, "k", " "), company.EInvalid)
+	requireCode(t, f.Comment(t.Context(), forge.Ref{Office: "zzzz", Task: "t12", Number: 7}, "k", "x"), company.EConflict)
+	requireCode(t, f.Comment(t.Context(), forge.Ref{Office: "k3fq", Task: "t12", Number: 8}, "k", "x"), company.ENotFound)
+	if _, err := f.Feedback(t.Context(), forge.Ref{Number: 8}); company.CodeOf(err) != company.ENotFound {
 		t.Errorf("%v", err)
 	}
-	if fb, err := f.Feedback(context.Background(), ref); err != nil || fb.State != "" || fb.Head != newPR().Head {
+	if fb, err := f.Feedback(t.Context(), ref); err != nil || fb.State != "" || fb.Head != newPR().Head {
 		t.Errorf("%+v, %v", fb, err)
 	}
 }
