@@ -34,13 +34,19 @@ demo: setup build ## watch a company do a small job, then check that it did
 
 # Under the race detector: everything that has goroutines or locks. The core is
 # pure, and what lies in test/ drives programs that are built without it.
-RACY = $$($(GO) list ./internal/... | grep -vx company/internal/company)
+# test/archtest holds the list complete.
+RACY = $$($(GO) list ./cmd/... ./internal/... ./test/archtest ./test/goroutines ./test/mutants ./test/together | grep -vx company/internal/company)
+CALM = $$($(GO) list ./internal/company ./test/... | grep -vx -e company/test/archtest -e company/test/goroutines -e company/test/mutants -e company/test/together)
 
 .PHONY: test
 test: setup build ## every test
 	@scripts/setup.sh test
 	$(GO) test -race -timeout 60m $(RACY)
-	$(GO) test -timeout 60m ./cmd/... ./internal/company ./test/...
+	$(GO) test -timeout 60m $(CALM)
+
+.PHONY: test/racy
+test/racy: ## the packages that make test runs under the race detector
+	@echo $(RACY)
 
 .PHONY: test/race
 test/race: setup build ## every test under the race detector
