@@ -41,12 +41,14 @@ func reply(tool string, a args) scripted.Reply {
 	return scripted.Reply{Calls: []scripted.Call{{Tool: tool, Args: a}}}
 }
 
-// sh has a worker run a script.
-func sh(script string) step { return do("run_command", args{"command": script, "timeout_s": 120}) }
+// runScript has a worker run a script.
+func runScript(script string) step {
+	return do("run_command", args{"command": script, "timeout_s": 120})
+}
 
-// looks has the test look at the host between two turns, when the container
+// lookBetween has the test look at the host between two turns, when the container
 // is there and idle; what it sees is kept under a name.
-func (c *crew) looks(name string, look func() string, then step) step {
+func (c *crew) lookBetween(name string, look func() string, then step) step {
 	var once sync.Once
 	return func(x scripted.Exchange) scripted.Reply {
 		once.Do(func() { // a repeated request looks no second time
@@ -62,15 +64,15 @@ func (c *crew) looks(name string, look func() string, then step) step {
 	}
 }
 
-// saw is what was seen under a name.
-func (c *crew) saw(name string) string {
+// seenAs is what was seen under a name.
+func (c *crew) seenAs(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.seen[name]
 }
 
-// hire says who works: the tickets of the plan and what is done in them.
-func (c *crew) hire(tickets ...ticket) {
+// assignTickets says who works: the tickets of the plan and what is done in them.
+func (c *crew) assignTickets(tickets ...ticket) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tickets = tickets
@@ -93,7 +95,7 @@ type crew struct {
 }
 
 func (c *crew) Reply(x scripted.Exchange) scripted.Reply {
-	c.note(x)
+	c.keepBrief(x)
 	c.mu.Lock()
 	tickets := c.tickets
 	c.mu.Unlock()
@@ -143,8 +145,8 @@ func approve(x scripted.Exchange) scripted.Reply {
 	return reply("submit_review", args{"verdict": "approve", "findings": []any{}, "evidence": shown})
 }
 
-// note keeps what a run is told, before the conversation's memory is cleared.
-func (c *crew) note(x scripted.Exchange) {
+// keepBrief keeps what a run is told, before the conversation's memory is cleared.
+func (c *crew) keepBrief(x scripted.Exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.briefs == nil {
@@ -177,14 +179,14 @@ func (c *crew) brief(run company.RunID) string {
 	return c.briefs[run]
 }
 
-func (c *crew) told(run company.RunID, turn int) string {
+func (c *crew) toolAnswers(run company.RunID, turn int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.said[run][turn]
 }
 
-// all is everything that any agent was told.
-func (c *crew) all() string {
+// everythingTold is everything that any agent was told.
+func (c *crew) everythingTold() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var b strings.Builder
@@ -197,8 +199,8 @@ func (c *crew) all() string {
 	return b.String()
 }
 
-// tries reads the lines "name|exit code|last words" that scripts print.
-func tries(out string) map[string]try {
+// readTries reads the lines "name|exit code|last words" that scripts print.
+func readTries(out string) map[string]try {
 	all := map[string]try{}
 	for line := range strings.Lines(out) {
 		if f := strings.SplitN(strings.TrimSuffix(line, "\n"), "|", 3); len(f) == 3 {
@@ -249,9 +251,9 @@ func project(t testing.TB) map[string]string {
 	return files
 }
 
-// records is the text of every file below the office's folders that people
+// readRecords is the text of every file below the office's folders that people
 // read, by path.
-func records(t testing.TB, dirs ...string) map[string]string {
+func readRecords(t testing.TB, dirs ...string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for _, dir := range dirs {

@@ -26,16 +26,16 @@ func TestForkBomb(t *testing.T) {
 		do("git_commit", args{"message": "Get it done"}),
 		do("finish", args{"summary": "done"}),
 	}
-	after := sh("[ $(ls -d /proc/[0-9]* | wc -l) -lt 20 ] && echo room again")
-	staff.hire(ticket{title: "Drop a bomb", writeSet: "done.txt", runs: [][]step{
+	after := runScript("[ $(ls -d /proc/[0-9]* | wc -l) -lt 20 ] && echo room again")
+	staff.assignTickets(ticket{title: "Drop a bomb", writeSet: "done.txt", runs: [][]step{
 		append([]step{do("run_command", args{"command": bomb, "timeout_s": 5}), after}, work...),
 		work,
 	}})
 	r := h.Run(patience, "submit", "get it done")
 	if r.Code != 0 {
-		t.Fatalf("exit %d\n%s\n%s", r.Code, r.Stdout, shown(r.Stderr))
+		t.Fatalf("exit %d\n%s\n%s", r.Code, r.Stdout, stripSteering(r.Stderr))
 	}
-	said, next := staff.told(first, 0), staff.told(first, 1)
+	said, next := staff.toolAnswers(first, 0), staff.toolAnswers(first, 1)
 	if lost := staff.brief(second); lost != "" {
 		if !strings.Contains(lost, "container ended while you worked in it") {
 			t.Errorf("the second run is told:\n%s", lost)

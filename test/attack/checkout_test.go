@@ -159,9 +159,9 @@ func TestLinksPutThereWhileACompanyWorks(t *testing.T) {
 	}
 	links := []string{"transcript.ndjson", "result.json"}
 	run := func(name string) string { return filepath.Join(runsDir(h, "t1-01.1"), name) }
-	staff.hire(ticket{title: "Do it", writeSet: "a.txt", runs: [][]step{{
-		sh(want),
-		staff.looks("links", func() string {
+	staff.assignTickets(ticket{title: "Do it", writeSet: "a.txt", runs: [][]step{{
+		runScript(want),
+		staff.lookBetween("links", func() string {
 			var err error
 			for _, name := range links {
 				err = errors.Join(err, os.Symlink(profile, run(name)))
@@ -186,7 +186,7 @@ func TestLinksPutThereWhileACompanyWorks(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	if got := staff.saw("links"); got != "<nil>" {
+	if got := staff.seenAs("links"); got != "<nil>" {
 		t.Fatalf("the links were not put there: %s", got)
 	}
 	p.Kill()

@@ -137,7 +137,7 @@ func judgeMount(t *testing.T, line string) {
 }
 
 func judgeInner(t *testing.T, out, secret string) {
-	got := tries(out)
+	got := readTries(out)
 	if _, leak := got["leak"]; leak {
 		t.Errorf("a child inherits descriptors:\n%s", out)
 	}

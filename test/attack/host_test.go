@@ -34,31 +34,31 @@ func TestHostSide(t *testing.T) {
 	// foreign waits for what the first worker committed.
 	foreign := func() string {
 		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-			if id := mirrored(h, "refs/company/runs/t1-01.1"); id != "" {
+			if id := resolveInMirror(h, "refs/company/runs/t1-01.1"); id != "" {
 				return id
 			}
 		}
 		t.Error("the first worker's commit was not taken")
 		return "none"
 	}
-	staff.hire(
+	staff.assignTickets(
 		ticket{title: "Keep a secret", writeSet: "secret.txt", runs: [][]step{{
-			sh("echo hidden >secret.txt && sed -i '1s/^/above\\n/' CODE.txt"),
+			runScript("echo hidden >secret.txt && sed -i '1s/^/above\\n/' CODE.txt"),
 			do("git_commit", args{"message": "Keep a secret"}),
 			do("finish", args{"summary": "kept"}),
 		}}},
 		ticket{title: "Set traps", writeSet: "traps.txt", runs: [][]step{{
-			staff.looks("foreign", foreign, func(x scripted.Exchange) scripted.Reply {
-				id := staff.saw("foreign")
-				return sh("bash attack/git.sh t1-02 t1-02.1 " + id + " " + base + " | grep fetch; git cat-file -t " + id)(x)
+			staff.lookBetween("foreign", foreign, func(x scripted.Exchange) scripted.Reply {
+				id := staff.seenAs("foreign")
+				return runScript("bash attack/git.sh t1-02 t1-02.1 " + id + " " + base + " | grep fetch; git cat-file -t " + id)(x)
 			}),
-			sh(traps),
+			runScript(traps),
 			do("git_commit", args{"message": "Set traps"}),
 			do("finish", args{"summary": "set"}),
 		}}},
 		ticket{title: "Change everything", writeSet: "many/**", runs: [][]step{
 			{
-				sh(many),
+				runScript(many),
 				do("git_commit", args{"message": "Change everything"}),
 				do("finish", args{"summary": "changed"}),
 			},
@@ -67,43 +67,43 @@ func TestHostSide(t *testing.T) {
 	)
 	r := h.Run(patience, "submit", "do three more things")
 	if r.Code != 2 || !strings.Contains(r.Stdout, "[RESULT] INCOMPLETE") {
-		t.Fatalf("exit %d\n%s\n%s", r.Code, r.Stdout, shown(r.Stderr))
+		t.Fatalf("exit %d\n%s\n%s", r.Code, r.Stdout, stripSteering(r.Stderr))
 	}
 
 	t.Run("the first worker", func(t *testing.T) {
 		if !strings.Contains(r.Stderr, "merged as") { // its gates passed on a tree with an absolute link
-			t.Errorf("nothing was merged:\n%s", shown(r.Stderr))
+			t.Errorf("nothing was merged:\n%s", stripSteering(r.Stderr))
 		}
 	})
 	t.Run("other runs' objects", func(t *testing.T) {
-		got := tries(staff.told("t1-02.1", 0))
+		got := readTries(staff.toolAnswers("t1-02.1", 0))
 		for name, code := range map[string]string{"fetch foreign": "128", "fetch foreign v2": "128", "fetch foreign promised": "128", "fetch base": "0"} {
 			if got[name].code != code { // T7, probe 31
 				t.Errorf("%s: %+v", name, got[name])
 			}
 		}
-		if out := staff.told("t1-02.1", 0); strings.Contains(out, "\ncommit\n") {
+		if out := staff.toolAnswers("t1-02.1", 0); strings.Contains(out, "\ncommit\n") {
 			t.Errorf("the other run's commit is there:\n%s", out)
 		}
 	})
 	t.Run("canaries", func(t *testing.T) {
-		head := mirrored(h, "refs/company/runs/t1-02.1")
+		head := resolveInMirror(h, "refs/company/runs/t1-02.1")
 		if head == "" {
 			t.Fatal("the traps were not taken: nothing was tried")
 		}
-		if fired := canary.fired(t); fired != "" {
+		if fired := canary.firedCanaries(t); fired != "" {
 			t.Errorf("the host ran commands that a tree asked for:\n%s", fired) // T11
 		}
-		canary.control(t, h, head)
+		canary.runUnprotected(t, h, head)
 	})
 	t.Run("protected paths", func(t *testing.T) {
 		if !strings.Contains(r.Stderr, "t1-02 changes protected paths: .gitattributes, .gitconfig, .github/workflows/ci.yml, sub/.gitattributes. Merge it?") { // T14
-			t.Errorf("the president is not asked:\n%s", shown(r.Stderr))
+			t.Errorf("the president is not asked:\n%s", stripSteering(r.Stderr))
 		}
 		if got := h.Git(h.Origin, "for-each-ref", "--format=%(refname)"); got != "refs/heads/main" {
 			t.Errorf("references at the origin:\n%s", got)
 		}
-		if got := mirrored(h, "refs/heads/develop-t1-"+h.OfficeID()+":.github/workflows/ci.yml"); got != "" {
+		if got := resolveInMirror(h, "refs/heads/develop-t1-"+h.OfficeID()+":.github/workflows/ci.yml"); got != "" {
 			t.Errorf("a protected path was merged: %s", got)
 		}
 	})
@@ -123,9 +123,9 @@ func TestHostSide(t *testing.T) {
 		if got := h.Run(time.Minute, "submit", "--dry-run", "--set", "workers.max=65", "never begun"); got.Code != 1 {
 			t.Errorf("a bad setting ends with %d\n%s", got.Code, got.Stderr)
 		}
-		staff.hire(ticket{title: "One more", writeSet: "more.txt"})
+		staff.assignTickets(ticket{title: "One more", writeSet: "more.txt"})
 		if got := h.Run(patience, "submit", "--dry-run", "one more"); got.Code != 0 {
-			t.Errorf("the next task ends with %d\n%s\n%s", got.Code, got.Stdout, shown(got.Stderr))
+			t.Errorf("the next task ends with %d\n%s\n%s", got.Code, got.Stdout, stripSteering(got.Stderr))
 		}
 	})
 }
@@ -143,8 +143,8 @@ echo below >>CODE.txt; echo trap >traps.txt; echo x >sub/x.txt`
 
 const many = `for d in $(seq 90); do mkdir -p many/$d && (cd many/$d && seq -f "` + "n-with-a-name-that-takes-some-room-in-a-list-of-all-of-them-%g" + `" 500 | xargs touch); done; find many -type f | wc -l`
 
-// mirrored is what an expression names in the office's mirror; "" for nothing.
-func mirrored(h *testenv.House, rev string) string {
+// resolveInMirror is what an expression names in the office's mirror; "" for nothing.
+func resolveInMirror(h *testenv.House, rev string) string {
 	dirs, _ := filepath.Glob(filepath.Join(h.Repo, ".company", "state", "git", "*.git"))
 	for _, dir := range dirs {
 		out, err := exec.Command("git", "-c", "safe.directory=*", "--git-dir="+dir, "rev-parse", "--verify", "--quiet", rev).Output()
@@ -158,7 +158,7 @@ func mirrored(h *testenv.House, rev string) string {
 // canaries are commands on the host that must never run.
 type canaries struct{ dir string }
 
-func (c canaries) fired(t *testing.T) string {
+func (c canaries) firedCanaries(t *testing.T) string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(c.dir, "fired"))
 	if err != nil {
@@ -220,9 +220,9 @@ func layCanaries(t *testing.T, h *testenv.House) canaries {
 	return c
 }
 
-// control has git do, without our precautions, what the host did with them:
+// runUnprotected has git do, without our precautions, what the host did with them:
 // the canaries fire then.
-func (c canaries) control(t *testing.T, h *testenv.House, head string) {
+func (c canaries) runUnprotected(t *testing.T, h *testenv.House, head string) {
 	t.Helper()
 	mirrors, _ := filepath.Glob(filepath.Join(h.Repo, ".company", "state", "git", "*.git"))
 	if len(mirrors) != 1 {
@@ -241,8 +241,8 @@ func (c canaries) control(t *testing.T, h *testenv.House, head string) {
 	home = filepath.Join(h.Dir, "home")
 	git("-C", dir, "checkout", "-q", head)
 	git("-C", dir, "diff", head+"^")
-	git("-C", dir, "merge", mirrored(h, "refs/company/runs/t1-01.1"))
-	fired := c.fired(t)
+	git("-C", dir, "merge", resolveInMirror(h, "refs/company/runs/t1-01.1"))
+	fired := c.firedCanaries(t)
 	for _, want := range []string{"filter-smudge", "diff-", "fsmonitor"} {
 		if !strings.Contains(fired, want) {
 			t.Errorf("the control did not fire %s, only:\n%s", want, fired)

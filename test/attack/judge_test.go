@@ -15,7 +15,7 @@ import (
 )
 
 func judgeGit(t *testing.T, out string) {
-	got := tries(out)
+	got := readTries(out)
 	passes := map[string]bool{"push control": true, "fetch base": true, "listed": true, "leftovers": true, "orphan checkpoint": true}
 	if len(got) < 45 {
 		t.Errorf("only %d tries:\n%s", len(got), out)
@@ -41,7 +41,7 @@ func judgeGit(t *testing.T, out string) {
 }
 
 func judgeHTTP(t *testing.T, out string) {
-	got := tries(out)
+	got := readTries(out)
 	want := map[string]string{
 		"own": "200", "own again": "200", "config": "404", "head": "404", "dumb": "403", "archive": "403", "other": "404", "dots": "404", "escaped": "404",
 		"slashes": "404", "absolute": "400", "root": "404", "v1": "404", "connect": "400", "upgrade": "400", "smuggle": "400", "twice": "400", "bare": "400",
@@ -63,11 +63,11 @@ func judgeHTTP(t *testing.T, out string) {
 }
 
 func judgeFlood(t *testing.T, staff *crew, h *testenv.House) {
-	out := staff.told(lookRun, turnFlood)
+	out := staff.toolAnswers(lookRun, turnFlood)
 	if len(out) > 64<<10 || !strings.Contains(out, "the end") || !strings.Contains(out, "bytes left out") {
 		t.Errorf("%d bytes of a flood: %.300s", len(out), out)
 	}
-	for path, text := range records(t, filepath.Join(h.Repo, ".company")) {
+	for path, text := range readRecords(t, filepath.Join(h.Repo, ".company")) {
 		if len(text) > 32<<20 {
 			t.Errorf("%s has %d bytes", path, len(text)) // T3: the host's disk
 		}
@@ -90,7 +90,7 @@ func judgeOutput(t *testing.T, staff *crew, h *testenv.House, r testenv.Result) 
 		t.Errorf("%d lines of the feed and the log are about one flood of requests", n)
 	}
 	// The model gets control characters as escapes, too.
-	if out := staff.told(lookRun, turnOutput); !strings.Contains(out, `\x1b]0;pwned`) || strings.ContainsAny(out, "\x1b\a\u009b\U000e0041") {
+	if out := staff.toolAnswers(lookRun, turnOutput); !strings.Contains(out, `\x1b]0;pwned`) || strings.ContainsAny(out, "\x1b\a\u009b\U000e0041") {
 		t.Errorf("the model is shown %q", out)
 	}
 	for _, look := range [][]string{{"show", "t1"}, {"show", "t1-01"}, {"show", "t1-01.1"}, {"logs", "t1-01.1"}, {"logs", "t1-03.1"}, {"pr", "show", "1"}, {"feed"}, {"status"}} {
@@ -99,7 +99,7 @@ func judgeOutput(t *testing.T, staff *crew, h *testenv.House, r testenv.Result) 
 			t.Errorf("company %s: %q", strings.Join(look, " "), (got.Stdout + got.Stderr)[max(0, at[0]-200):at[1]])
 		}
 	}
-	for path, text := range records(t, filepath.Join(h.Repo, ".company", "workflows"), filepath.Join(h.Repo, ".company", "state", "pulls")) {
+	for path, text := range readRecords(t, filepath.Join(h.Repo, ".company", "workflows"), filepath.Join(h.Repo, ".company", "state", "pulls")) {
 		if at := steering.FindStringIndex(text); at != nil && !strings.HasSuffix(path, ".json") {
 			t.Errorf("%s: %q", path, text[max(0, at[0]-100):min(len(text), at[1]+50)])
 		}
@@ -107,27 +107,27 @@ func judgeOutput(t *testing.T, staff *crew, h *testenv.House, r testenv.Result) 
 }
 
 func judgeBombs(t *testing.T, staff *crew, h *testenv.House) {
-	full := tries(staff.told(bombRun, 0))
+	full := readTries(staff.toolAnswers(bombRun, 0))
 	for _, d := range []string{"/work", "/tmp", "/home/agent", "/dev/shm"} {
 		if full[d].words != "No space left on device" { // probe 27
 			t.Errorf("filling %s: %+v", d, full[d])
 		}
 	}
-	if got := staff.told(bombRun, 1); !strings.Contains(got, "no space left") {
+	if got := staff.toolAnswers(bombRun, 1); !strings.Contains(got, "no space left") {
 		t.Errorf("writing to a full disk: %s", got)
 	}
-	if got := staff.told(bombRun, 3); !strings.Contains(got, "code 137") { // probe 26: the greedy child alone
+	if got := staff.toolAnswers(bombRun, 3); !strings.Contains(got, "code 137") { // probe 26: the greedy child alone
 		t.Errorf("memory bomb: %s", got)
 	}
-	if got := staff.told(bombRun, 4); !strings.Contains(got, "PID 1 lives") {
+	if got := staff.toolAnswers(bombRun, 4); !strings.Contains(got, "PID 1 lives") {
 		t.Errorf("kill -9 1: %s", got)
 	}
 	// Probe 25: either the container survives the bomb, or the run ends with a
 	// reason (below) and the next one does the work.
-	if got := staff.told(bombRun, 5); got != "" && !strings.Contains(got, "timed out") && !strings.Contains(got, "exit code") {
+	if got := staff.toolAnswers(bombRun, 5); got != "" && !strings.Contains(got, "timed out") && !strings.Contains(got, "exit code") {
 		t.Errorf("fork bomb: %s", got)
 	}
-	if got := staff.told(bombRun, 6); got != "" && !strings.Contains(got, "alive") {
+	if got := staff.toolAnswers(bombRun, 6); got != "" && !strings.Contains(got, "alive") {
 		t.Errorf("after the fork bomb: %s", got)
 	}
 	res := result(t, h, bombRun)
@@ -144,8 +144,8 @@ func judgeBombs(t *testing.T, staff *crew, h *testenv.House) {
 }
 
 func judgePoison(t *testing.T, staff *crew) {
-	out := staff.told(cheatRun, 0)
-	got := tries(out)
+	out := staff.toolAnswers(cheatRun, 0)
+	got := readTries(out)
 	if len(got) < 30 {
 		t.Errorf("only %d tries:\n%s", len(got), out)
 	}
@@ -162,13 +162,13 @@ func judgePoison(t *testing.T, staff *crew) {
 	if w := got["11 MiB file"].words; !strings.Contains(w, "big.bin") || !strings.Contains(w, "more than 10 MiB") {
 		t.Errorf("the refusal of a big file: %s", w)
 	}
-	if w := staff.told(cheatRun, 2); !strings.Contains(w, "big.bin") || !strings.Contains(w, "more than 10 MiB") || !strings.Contains(w, "git reset --soft") {
+	if w := staff.toolAnswers(cheatRun, 2); !strings.Contains(w, "big.bin") || !strings.Contains(w, "more than 10 MiB") || !strings.Contains(w, "git reset --soft") {
 		t.Errorf("git_commit says of a big file: %s", w)
 	}
 }
 
 func judgeCheats(t *testing.T, staff *crew, h *testenv.House) {
-	if got := staff.told(cheatRun, 4); strings.Count(got, "replace|1|") != 3 || !strings.Contains(got, "go|0|PASS") {
+	if got := staff.toolAnswers(cheatRun, 4); strings.Count(got, "replace|1|") != 3 || !strings.Contains(got, "go|0|PASS") {
 		t.Errorf("the fakes: %s", got)
 	}
 	// What printed PASS and ended with 1 is red; the next run is told what failed,
@@ -217,8 +217,8 @@ func judgeQuotes(t *testing.T, staff *crew) {
 }
 
 func judgeSecrets(t *testing.T, staff *crew, h *testenv.House, r testenv.Result, secret string) {
-	files := records(t, filepath.Join(h.Repo, ".company"), h.Origin)
-	files["stdout"], files["stderr"], files["what agents were told"] = r.Stdout, r.Stderr, staff.all()
+	files := readRecords(t, filepath.Join(h.Repo, ".company"), h.Origin)
+	files["stdout"], files["stderr"], files["what agents were told"] = r.Stdout, r.Stderr, staff.everythingTold()
 	for path, text := range files {
 		for _, s := range []string{keyCanary, secret} {
 			if strings.Contains(text, s) {
@@ -261,5 +261,5 @@ func result(t *testing.T, h *testenv.House, run company.RunID) executionResult {
 	return res
 }
 
-// shown is a text without what could steer the terminal of who runs the test.
-func shown(s string) string { return steering.ReplaceAllString(s, "?") }
+// stripSteering is a text without what could steer the terminal of who runs the test.
+func stripSteering(s string) string { return steering.ReplaceAllString(s, "?") }

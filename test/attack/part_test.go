@@ -16,8 +16,8 @@ import (
 // when it is taken out.
 type part struct{ file, with, without string }
 
-// without builds the company without these parts.
-func without(t *testing.T, parts ...part) string {
+// buildWithout builds the company without these parts.
+func buildWithout(t *testing.T, parts ...part) string {
 	t.Helper()
 	root, err := testenv.Root()
 	if err != nil {

@@ -51,7 +51,7 @@ var doubts = []string{
 // the same worker has all of it published.
 func TestNothingHostileIsPublished(t *testing.T) {
 	t.Run("with the defence", func(t *testing.T) {
-		h, got, p := publish(t, "")
+		h, got, p := publishAll(t, "")
 		for name, word := range refusals {
 			if try := got[name]; try.code != "1" || !strings.Contains(try.words, word) {
 				t.Errorf("%s: exit %q, %q; want a refusal with %q", name, try.code, try.words, word)
@@ -76,7 +76,7 @@ func TestNothingHostileIsPublished(t *testing.T) {
 		}
 	})
 	t.Run("without it", func(t *testing.T) {
-		h, got, p := publish(t, without(t,
+		h, got, p := publishAll(t, buildWithout(t,
 			part{"internal/gitops/check.go", "if err := q.judgeCommit(commit); err != nil {", "if err := error(nil); err != nil {"},
 			part{"internal/delivery/pushdoubts.go", "if c.Secrets == nil {", "if c != nil {"}))
 		for name := range refusals {
@@ -101,9 +101,9 @@ func TestNothingHostileIsPublished(t *testing.T) {
 	})
 }
 
-// publish has one worker try all of publish.sh in a company (empty: as it is),
+// publishAll has one worker try all of publish.sh in a company (empty: as it is),
 // and gives what came of each try.
-func publish(t *testing.T, bin string) (*testenv.House, map[string]try, *testenv.Process) {
+func publishAll(t *testing.T, bin string) (*testenv.House, map[string]try, *testenv.Process) {
 	t.Helper()
 	script, err := os.ReadFile(filepath.Join("testdata", "publish.sh"))
 	if err != nil {
@@ -117,16 +117,16 @@ func publish(t *testing.T, bin string) (*testenv.House, map[string]try, *testenv
 	h.Env = append(h.Env, "TEST_MODEL_KEY="+officeKey)
 	h.Config("workers: {max: 1, memory: 1536m}\ngates: {lint: none, test: sh ./check.sh}\n")
 	const run company.RunID = "t1-01.1"
-	staff.hire(ticket{title: "Write it down", writeSet: "conf/** package-lock.json", runs: [][]step{{
-		sh("bash attack/publish.sh " + officeKey + " " + strings.Join(tokens, " ")),
+	staff.assignTickets(ticket{title: "Write it down", writeSet: "conf/** package-lock.json", runs: [][]step{{
+		runScript("bash attack/publish.sh " + officeKey + " " + strings.Join(tokens, " ")),
 		do("write_file", args{"path": "conf/done.txt", "content": "done\n"}),
 		do("git_commit", args{"message": "Write it down"}),
 		do("finish", args{"summary": "it is written down"}),
 	}}})
 	p := h.Start("submit", "--no-input", "write it down")
 	p.Wait(patience)
-	out := staff.told(run, 0)
-	got := tries(out)
+	out := staff.toolAnswers(run, 0)
+	got := readTries(out)
 	if got["says control"].code != "0" || got["own key in a file"].code != "0" || got["token in a message"].code != "0" || got["branch"].code != "0" {
 		t.Fatalf("what an honest worker may do fails: %+v\n%s\n%s", got, out, p.Tell())
 	}

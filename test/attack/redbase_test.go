@@ -24,7 +24,7 @@ var redBase = map[string]string{
 // failure like any other, the second is merged as complete.
 func TestNothingHidesBehindARedBuild(t *testing.T) {
 	t.Run("with the defence", func(t *testing.T) {
-		h, p, staff := hide(t, "")
+		h, p, staff := hideBehindRedBase(t, "")
 		if r := p.Wait(patience); r.Code != 2 {
 			t.Fatalf("exit %d: nobody asked the president\n%s", r.Code, p.Tell())
 		}
@@ -37,7 +37,7 @@ func TestNothingHidesBehindARedBuild(t *testing.T) {
 				t.Errorf("the question does not say %q:\n%s", want, question)
 			}
 		}
-		if at := mirrored(h, "refs/heads/develop-t1-"+h.OfficeID()+":tax/tax_test.go"); at != "" {
+		if at := resolveInMirror(h, "refs/heads/develop-t1-"+h.OfficeID()+":tax/tax_test.go"); at != "" {
 			t.Error("what was never run is merged before the president has answered")
 		}
 		if refs := h.Git(h.Origin, "for-each-ref", "--format=%(refname)"); refs != "refs/heads/main" {
@@ -45,7 +45,7 @@ func TestNothingHidesBehindARedBuild(t *testing.T) {
 		}
 	})
 	t.Run("without it", func(t *testing.T) {
-		h, p, _ := hide(t, without(t, part{"internal/gates/report.go", "{ r.add(name, message, true) }", "{ r.add(name, message, false) }"}))
+		h, p, _ := hideBehindRedBase(t, buildWithout(t, part{"internal/gates/report.go", "{ r.add(name, message, true) }", "{ r.add(name, message, false) }"}))
 		if r := p.Wait(patience); r.Code != 0 {
 			t.Fatalf("the attack does not even succeed without the defence: exit %d\n%s", r.Code, p.Tell())
 		}
@@ -55,8 +55,8 @@ func TestNothingHidesBehindARedBuild(t *testing.T) {
 	})
 }
 
-// hide has one worker hide behind the red base of a company (empty: as it is).
-func hide(t *testing.T, bin string) (*testenv.House, *testenv.Process, *crew) {
+// hideBehindRedBase has one worker hide behind the red base of a company (empty: as it is).
+func hideBehindRedBase(t *testing.T, bin string) (*testenv.House, *testenv.Process, *crew) {
 	t.Helper()
 	staff := &crew{}
 	h := testenv.New(t, staff, redBase)
@@ -65,9 +65,9 @@ func hide(t *testing.T, bin string) (*testenv.House, *testenv.Process, *crew) {
 	}
 	h.Config("workers: {max: 1, memory: 1536m}\ngates: {lint: none, test: go test ./...}\n")
 	run := func(script string) []step {
-		return []step{sh(script), do("git_commit", args{"message": "Know the rate"}), do("finish", args{"summary": "all tests pass"})}
+		return []step{runScript(script), do("git_commit", args{"message": "Know the rate"}), do("finish", args{"summary": "all tests pass"})}
 	}
-	staff.hire(ticket{title: "Know the rate", writeSet: "calc.go tax/**", runs: [][]step{
+	staff.assignTickets(ticket{title: "Know the rate", writeSet: "calc.go tax/**", runs: [][]step{
 		run("printf '\\nfunc Triple(n int) int { return undefined }\\n' >>calc.go"),
 		run("git checkout -q origin/base -- calc.go && printf 'package tax\\n\\n// Worse is wrong.\\nfunc Worse() int { return 1 }\\n' >tax/worse.go &&\n" +
 			"printf 'package tax\\n\\nimport \"testing\"\\n\\nfunc TestWorse(t *testing.T) { t.Fatal(\"it can only fail\", Worse()) }\\n' >tax/tax_test.go"),
@@ -75,7 +75,7 @@ func hide(t *testing.T, bin string) (*testenv.House, *testenv.Process, *crew) {
 	p := h.Start("submit", "--no-input", "know the rate")
 	p.Wait(patience)
 	for _, run := range []company.RunID{"t1-01.1", "t1-01.2"} {
-		if out := staff.told(run, 0); !strings.HasPrefix(out, "exit code 0 ") {
+		if out := staff.toolAnswers(run, 0); !strings.HasPrefix(out, "exit code 0 ") {
 			t.Fatalf("what the worker of %s does fails:\n%s\n%s", run, out, p.Tell())
 		}
 	}

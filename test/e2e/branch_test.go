@@ -14,9 +14,9 @@ import (
 func TestBranchThatPeopleChange(t *testing.T) {
 	t.Parallel()
 	h := testenv.New(t, tripleStaff(), calculator())
-	ends(t, h.Start("submit", "add a function that triples"), 0)
-	delivered(t, h, 1, 1, 1)
-	branch := integration(h, 1)
+	waitForSummary(t, h.Start("submit", "add a function that triples"), 0)
+	checkDelivered(t, h, 1, 1, 1)
+	branch := integrationBranch(h, 1)
 	head := h.Git(h.Origin, "rev-parse", "refs/heads/"+branch)
 	side := filepath.Join(h.Dir, "colleague")
 	h.Git(h.Dir, "clone", "-q", "--branch", branch, h.Origin, side)
@@ -126,9 +126,9 @@ func TestBranchThatPeopleChange(t *testing.T) {
 // what is there, says whose commits those are, and moves nothing.
 func TestKillAfterPushBelowAPerson(t *testing.T) {
 	t.Parallel()
-	h := open(t, farewells())
+	h := openTinyProject(t, farewells())
 	p := killedAfterGit(t, h, "*push?--porcelain*refs/heads/develop-*")
-	branch := integration(h, 1)
+	branch := integrationBranch(h, 1)
 	head := h.Git(h.Origin, "rev-parse", "refs/heads/"+branch)
 	if count(p, "pr.opened") > 0 {
 		t.Fatalf("not the moment after the push:\n%s", p.Tell())
@@ -139,7 +139,7 @@ func TestKillAfterPushBelowAPerson(t *testing.T) {
 	h.Git(side, "push", "-q", "origin", branch)
 	theirs := h.Git(side, "rev-parse", "HEAD")
 
-	sum := ends(t, h.Start("resume"), 0)
+	sum := waitForSummary(t, h.Start("resume"), 0)
 	if sum.Task != "t1" || sum.PR == nil || *sum.PR != 1 {
 		t.Errorf("summary: %+v", sum)
 	}

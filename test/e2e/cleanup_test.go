@@ -15,8 +15,8 @@ type leftover struct {
 	Bytes      int64
 }
 
-// cleans runs cleanup with these flags and gives what it tells.
-func cleans(t testing.TB, h *testenv.House, flags ...string) []leftover {
+// runCleanup runs cleanup with these flags and gives what it tells.
+func runCleanup(t testing.TB, h *testenv.House, flags ...string) []leftover {
 	t.Helper()
 	var out struct {
 		DryRun bool `json:"dry_run"`
@@ -35,21 +35,21 @@ func cleans(t testing.TB, h *testenv.House, flags ...string) []leftover {
 // ledger (STA-4).
 func TestCleanup(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
-	says(t, h, []string{"nothing to remove"}, "cleanup") // no office yet, and none is made
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	runAndExpect(t, h, []string{"nothing to remove"}, "cleanup") // no office yet, and none is made
 	if _, err := os.Stat(filepath.Join(h.Repo, ".company")); err == nil {
 		t.Error("cleanup made an office")
 	}
-	p := serves(t, h)
-	ends(t, h.Start("submit", "say goodbye"), 0)
-	refused(t, h, 1, "E_CONFLICT", "cleanup")
-	retires(t, p)
+	p := startServing(t, h)
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	runRefused(t, h, 1, "E_CONFLICT", "cleanup")
+	endServing(t, p)
 
-	if got := cleans(t, h, "--all", "--dry-run"); len(got) != 0 {
+	if got := runCleanup(t, h, "--all", "--dry-run"); len(got) != 0 {
 		t.Errorf("an open pull request is pulled from under its task: %v", got)
 	}
 	h.MustRun(patience, "pr", "close", "1")
-	if got := cleans(t, h, "--dry-run"); len(got) != 0 {
+	if got := runCleanup(t, h, "--dry-run"); len(got) != 0 {
 		t.Errorf("a task that ended just now is old: %v", got)
 	}
 	runsDir := filepath.Join(h.Repo, ".company", "runtime", "runs")
@@ -65,7 +65,7 @@ func TestCleanup(t *testing.T) {
 	if err := os.Symlink(h.Dir, filepath.Join(runsDir, "t1-01.1", "link")); err != nil {
 		t.Fatal(err)
 	}
-	listed := cleans(t, h, "--all", "--dry-run")
+	listed := runCleanup(t, h, "--all", "--dry-run")
 	kinds := map[string]int{}
 	for _, l := range listed {
 		kinds[l.Kind]++
@@ -94,12 +94,12 @@ func TestCleanup(t *testing.T) {
 	if repos, err := filepath.Glob(filepath.Join(h.Repo, ".company", "state", "git", "runs", "*.git")); err != nil || len(repos) > 0 {
 		t.Errorf("repositories left: %v, %v", repos, err)
 	}
-	if got := files(cleans(t, h, "--all", "--dry-run")); len(got) != 0 {
+	if got := files(runCleanup(t, h, "--all", "--dry-run")); len(got) != 0 {
 		t.Errorf("again: %v", got)
 	}
-	says(t, h, []string{"t1", "completed"}, "status")
-	says(t, h, []string{"farewell.sh"}, "diff", "t1")
-	ends(t, h.Start("submit", "say goodbye"), 0) // all that went can be made again
+	runAndExpect(t, h, []string{"t1", "completed"}, "status")
+	runAndExpect(t, h, []string{"farewell.sh"}, "diff", "t1")
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0) // all that went can be made again
 }
 
 // cleansFiles is cleanup --all where Docker does not answer: its containers
@@ -131,25 +131,25 @@ func TestCleanupOfOrphans(t *testing.T) {
 	h, p, held := atWork(t)
 	p.Kill()
 	held.release()
-	listed := cleans(t, h, "--dry-run")
+	listed := runCleanup(t, h, "--dry-run")
 	if len(listed) != 1 || listed[0].Kind != "container" || !strings.Contains(listed[0].Name, "t1-01.1") {
 		t.Fatalf("listed: %v", listed)
 	}
-	if gone := cleans(t, h); !slices.Equal(gone, listed) {
+	if gone := runCleanup(t, h); !slices.Equal(gone, listed) {
 		t.Errorf("removed %v, listed %v", gone, listed)
 	}
 	if left := h.Containers(); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // TestImages: the images that there are, and what one of a task here is made
 // from, through the binary.
 func TestImages(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
 	var x struct {
 		Image string
 		Parts []struct {
@@ -173,7 +173,7 @@ func TestImages(t *testing.T) {
 			Tasks []string
 		}
 	}
-	ends(t, h.Start("submit", "say goodbye"), 0)
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
 	h.JSON(&list, "image", "list")
 	found := false
 	for _, i := range list.Images {

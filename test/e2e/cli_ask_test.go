@@ -9,8 +9,8 @@ import (
 	"company/test/testenv"
 )
 
-// refused runs a command that must end with this exit code and error code.
-func refused(t testing.TB, h *testenv.House, exit int, code string, args ...string) string {
+// runRefused runs a command that must end with this exit code and error code.
+func runRefused(t testing.TB, h *testenv.House, exit int, code string, args ...string) string {
 	t.Helper()
 	r := h.Run(patience, args...)
 	if r.Code != exit || !strings.Contains("\n"+r.Stderr, "\nerror["+code+"]: ") {
@@ -19,8 +19,8 @@ func refused(t testing.TB, h *testenv.House, exit int, code string, args ...stri
 	return r.Stderr
 }
 
-// says runs a command that must end well and whose result holds these words.
-func says(t testing.TB, h *testenv.House, words []string, args ...string) string {
+// runAndExpect runs a command that must end well and whose result holds these words.
+func runAndExpect(t testing.TB, h *testenv.House, words []string, args ...string) string {
 	t.Helper()
 	out := h.MustRun(patience, args...).Stdout
 	for _, w := range words {
@@ -39,30 +39,30 @@ func says(t testing.TB, h *testenv.House, words []string, args ...string) string
 func TestQuestionToPullRequest(t *testing.T) {
 	t.Parallel()
 	brain := &staff{
-		manager: runs(steps(call("ask_president", m{"question": "Shall it say goodbye\x1b]0;owned\x07 or farewell?"})), planned(farewell())),
+		manager: replyByRun(replyInSteps(call("ask_president", m{"question": "Shall it say goodbye\x1b]0;owned\x07 or farewell?"})), submitPlan(farewellTicket())),
 		worker:  saysGoodbye(),
 	}
-	h := open(t, brain)
-	sum := ends(t, h.Start("submit", "--no-input", "add a farewell"), 2)
+	h := openTinyProject(t, brain)
+	sum := waitForSummary(t, h.Start("submit", "--no-input", "add a farewell"), 2)
 	if sum.Result != "INCOMPLETE" || sum.Status != "awaiting_input" || sum.Next != `company answer a1 "…"` {
 		t.Fatalf("summary: %+v", sum)
 	}
 	if n := h.Model.Calls().Total; n != 1 {
 		t.Errorf("%d model calls for a question of the manager", n)
 	}
-	if st := says(t, h, []string{"NEEDS YOU\n  ! a1", `company answer a1 "…"`, "t1  awaiting_input"}, "status"); strings.Contains(st, "\x1b") || strings.Contains(st, "\x07") {
+	if st := runAndExpect(t, h, []string{"NEEDS YOU\n  ! a1", `company answer a1 "…"`, "t1  awaiting_input"}, "status"); strings.Contains(st, "\x1b") || strings.Contains(st, "\x07") {
 		t.Errorf("status steers the terminal: %q", st) // T18
 	}
-	refused(t, h, 1, "E_INVALID", "approve", "t1") // a clarification is answered in words
-	says(t, h, []string{"a1: answer"}, "answer", "a1", "goodbye, please")
-	refused(t, h, 1, "E_CONFLICT", "answer", "a1", "again")
-	if sum := ends(t, h.Start("resume", "t1"), 0); sum.Result != "COMPLETE" || sum.Next != "review the pull request: company pr show 1" {
+	runRefused(t, h, 1, "E_INVALID", "approve", "t1") // a clarification is answered in words
+	runAndExpect(t, h, []string{"a1: answer"}, "answer", "a1", "goodbye, please")
+	runRefused(t, h, 1, "E_CONFLICT", "answer", "a1", "again")
+	if sum := waitForSummary(t, h.Start("resume", "t1"), 0); sum.Result != "COMPLETE" || sum.Next != "review the pull request: company pr show 1" {
 		t.Fatalf("summary: %+v", sum)
 	}
-	if !strings.Contains(asked(t, h, "t1-plan.2", 1), "goodbye, please") {
+	if !strings.Contains(requestText(t, h, "t1-plan.2", 1), "goodbye, please") {
 		t.Error("the manager was not told the answer")
 	}
-	delivered(t, h, 1, 1, 1)
+	checkDelivered(t, h, 1, 1, 1)
 	presidentLooks(t, h)
 	presidentMerges(t, h)
 }
@@ -70,13 +70,13 @@ func TestQuestionToPullRequest(t *testing.T) {
 // presidentLooks: what can be seen of a task that is done.
 func presidentLooks(t *testing.T, h *testenv.House) {
 	t.Helper()
-	says(t, h, []string{"t1  completed", "test passed on ", "1/1", "#1 open", "add a farewell"}, "status")
-	says(t, h, []string{"t1  completed", "PLAN  1 subtask in 1 wave, 1 merged", "t1-01", "gates passed", "review: approve", "t1-plan.1", "t1-plan.2", "PULL REQUEST  #1, open"}, "show", "t1")
-	says(t, h, []string{"t1-01  completed, wave 1  Add a farewell", "must:   the checks pass", "writes: farewell.sh, checks/farewell.sh", "+ test: sh ./test.sh, exit 0", "created   farewell.sh"}, "show", "t1-01")
-	says(t, h, []string{"t1-01.1  worker  success", "result.json", "transcript.ndjson", "git.log"}, "show", "t1-01.1")
-	says(t, h, []string{"a1  clarification of t1", "answer goodbye, please"}, "show", "a1")
+	runAndExpect(t, h, []string{"t1  completed", "test passed on ", "1/1", "#1 open", "add a farewell"}, "status")
+	runAndExpect(t, h, []string{"t1  completed", "PLAN  1 subtask in 1 wave, 1 merged", "t1-01", "gates passed", "review: approve", "t1-plan.1", "t1-plan.2", "PULL REQUEST  #1, open"}, "show", "t1")
+	runAndExpect(t, h, []string{"t1-01  completed, wave 1  Add a farewell", "must:   the checks pass", "writes: farewell.sh, checks/farewell.sh", "+ test: sh ./test.sh, exit 0", "created   farewell.sh"}, "show", "t1-01")
+	runAndExpect(t, h, []string{"t1-01.1  worker  success", "result.json", "transcript.ndjson", "git.log"}, "show", "t1-01.1")
+	runAndExpect(t, h, []string{"a1  clarification of t1", "answer goodbye, please"}, "show", "a1")
 	for _, id := range []string{"t1-01", "t1-01.1"} {
-		log := says(t, h, []string{"t1-01.1  w1", "+ write_file", `"farewell.sh"`, "+ git_commit", "+ finish"}, "logs", id)
+		log := runAndExpect(t, h, []string{"t1-01.1  w1", "+ write_file", `"farewell.sh"`, "+ git_commit", "+ finish"}, "logs", id)
 		if strings.Count(log, "\n") > 400 {
 			t.Errorf("logs %s is not shortened: %d lines", id, strings.Count(log, "\n"))
 		}
@@ -91,13 +91,13 @@ func presidentLooks(t *testing.T, h *testenv.House) {
 	}
 	// The patch of each is what git makes of it.
 	want := []string{"diff --git a/checks/farewell.sh b/checks/farewell.sh", "+echo goodbye"}
-	whole := says(t, h, want, "diff", "t1")
+	whole := runAndExpect(t, h, want, "diff", "t1")
 	for _, id := range []string{"t1-01", "t1-01.1"} {
-		if got := says(t, h, want, "diff", id); got != whole {
+		if got := runAndExpect(t, h, want, "diff", id); got != whole {
 			t.Errorf("diff %s differs from the task's:\n%s", id, got)
 		}
 	}
-	if got := says(t, h, want, "pr", "diff", "1"); got != whole {
+	if got := runAndExpect(t, h, want, "pr", "diff", "1"); got != whole {
 		t.Errorf("pr diff 1 differs from the task's:\n%s", got)
 	}
 	apply := exec.Command("git", "apply", "--check", "-")
@@ -105,9 +105,9 @@ func presidentLooks(t *testing.T, h *testenv.House) {
 	if out, err := apply.CombinedOutput(); err != nil {
 		t.Errorf("the patch does not apply: %v\n%s", err, out)
 	}
-	says(t, h, []string{"#1  open  t1  develop-t1-", "-> main", "add a farewell"}, "pr", "list")
-	says(t, h, []string{"#1  open  develop-t1-", "2 files: 2 created", "# add a farewell", "| test | `sh ./test.sh` | 0 |", "company pr merge 1"}, "pr", "show", "1")
-	feed := says(t, h, []string{"pull request #1", "+ complete"}, "feed", "t1")
+	runAndExpect(t, h, []string{"#1  open  t1  develop-t1-", "-> main", "add a farewell"}, "pr", "list")
+	runAndExpect(t, h, []string{"#1  open  develop-t1-", "2 files: 2 created", "# add a farewell", "| test | `sh ./test.sh` | 0 |", "company pr merge 1"}, "pr", "show", "1")
+	feed := runAndExpect(t, h, []string{"pull request #1", "+ complete"}, "feed", "t1")
 	if first, _, _ := strings.Cut(feed, "\n"); !strings.HasSuffix(first, "> add a farewell") {
 		t.Errorf("the feed does not begin with the submission: %q", first)
 	}
@@ -119,7 +119,7 @@ func presidentLooks(t *testing.T, h *testenv.House) {
 // presidentMerges: company notes a merge once it is there, and never makes it.
 func presidentMerges(t *testing.T, h *testenv.House) {
 	t.Helper()
-	text := refused(t, h, 1, "E_PROTECTED", "pr", "merge", "1")
+	text := runRefused(t, h, 1, "E_PROTECTED", "pr", "merge", "1")
 	mainUnmoved(t, h)
 	_, fix, ok := strings.Cut(text, "  fix:  ")
 	fix, _, _ = strings.Cut(fix, " && company pr merge 1")
@@ -131,10 +131,10 @@ func presidentMerges(t *testing.T, h *testenv.House) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", fix, err, out)
 	}
-	says(t, h, []string{"#1 is merged"}, "pr", "merge", "1")
-	says(t, h, []string{"#1 is merged"}, "pr", "merge", "1") // a repeat is harmless
-	refused(t, h, 1, "E_CONFLICT", "pr", "close", "1")
-	says(t, h, []string{"#1  merged"}, "pr", "list")
+	runAndExpect(t, h, []string{"#1 is merged"}, "pr", "merge", "1")
+	runAndExpect(t, h, []string{"#1 is merged"}, "pr", "merge", "1") // a repeat is harmless
+	runRefused(t, h, 1, "E_CONFLICT", "pr", "close", "1")
+	runAndExpect(t, h, []string{"#1  merged"}, "pr", "list")
 	if !strings.Contains(h.Git(h.Origin, "log", "--format=%s", "main"), "[t1-01] Add a farewell") {
 		t.Error("the president's merge is not in main")
 	}
@@ -144,30 +144,30 @@ func presidentMerges(t *testing.T, h *testenv.House) {
 // back; a yes lets the work begin (SUB-2).
 func TestPlanApproval(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
-	sum := ends(t, h.Start("submit", "--no-input", "--approve", "plan", "add a farewell"), 2)
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	sum := waitForSummary(t, h.Start("submit", "--no-input", "--approve", "plan", "add a farewell"), 2)
 	if sum.Next != "company approve a1 or company reject a1" || !strings.Contains(sum.Why, "The plan has 1 subtask in 1 wave") {
 		t.Fatalf("summary: %+v", sum)
 	}
 	if n := h.Model.Calls().Total; n != 1 {
 		t.Errorf("%d model calls before the plan was approved", n)
 	}
-	says(t, h, []string{"a1: reject"}, "reject", "t1", "name it farewell2")
-	ends(t, h.Start("resume", "--no-input"), 2)
-	if !strings.Contains(asked(t, h, "t1-plan.2", 1), "name it farewell2") {
+	runAndExpect(t, h, []string{"a1: reject"}, "reject", "t1", "name it farewell2")
+	waitForSummary(t, h.Start("resume", "--no-input"), 2)
+	if !strings.Contains(requestText(t, h, "t1-plan.2", 1), "name it farewell2") {
 		t.Error("the manager was not told the words")
 	}
-	says(t, h, []string{"a2: approve"}, "approve", "t1")
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 1)
+	runAndExpect(t, h, []string{"a2: approve"}, "approve", "t1")
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // TestYes: --yes approves the plan without a question at the terminal.
 func TestYes(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
 	p := h.Start("submit", "--yes", "--approve", "plan", "add a farewell")
-	ends(t, p, 0)
+	waitForSummary(t, p, 0)
 	if count(p, "approval.opened") != 1 || count(p, "approval.answered") != 1 {
 		t.Errorf("the plan was not asked about and answered:\n%s", p.Tell())
 	}
@@ -177,7 +177,7 @@ func TestYes(t *testing.T) {
 // instruction comes through a pipe.
 func TestQuiet(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
 	cmd := h.Command("submit", "-q", "-o", "json", "--dry-run")
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("say goodbye\n"), &out, &errs
@@ -189,12 +189,12 @@ func TestQuiet(t *testing.T) {
 // TestDryRun ends with the plan, and says what the work may cost.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
 	r := h.MustRun(patience, "submit", "--dry-run", "add a farewell")
 	if !strings.Contains(r.Stdout, "[WHY]    the plan has 1 subtask in 1 wave") || !strings.Contains(r.Stdout, "estimate: none, nothing was done in this office yet; never more than ") {
 		t.Errorf("summary:\n%s", r.Stdout)
 	}
-	ends(t, h.Start("submit", "add a farewell"), 0)
+	waitForSummary(t, h.Start("submit", "add a farewell"), 0)
 	r = h.MustRun(patience, "submit", "--dry-run", "add another")
 	if !strings.Contains(r.Stdout, "judged by 1 subtask;") {
 		t.Errorf("summary:\n%s", r.Stdout)
@@ -205,22 +205,22 @@ func TestDryRun(t *testing.T) {
 // go on where it was.
 func TestBudgetAdd(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
-	sum := ends(t, h.Start("submit", "--no-input", "--set", "budget.tokens=500", "add a farewell"), 2)
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	sum := waitForSummary(t, h.Start("submit", "--no-input", "--set", "budget.tokens=500", "add a farewell"), 2)
 	if !strings.Contains(sum.Next, "company budget add t1") || !strings.Contains(sum.Why, "The next model call may cost") {
 		t.Fatalf("summary: %+v", sum)
 	}
 	if n := h.Model.Calls().Total; n != 0 {
 		t.Errorf("%d model calls were made past the cap", n)
 	}
-	says(t, h, []string{"t1", "needs you: company budget add t1 1Mtokens"}, "budget")
+	runAndExpect(t, h, []string{"t1", "needs you: company budget add t1 1Mtokens"}, "budget")
 	// Money does not let it on: nobody knows a price, so tokens are what is short.
-	refused(t, h, 1, "E_INVALID", "budget", "add", "t1", "5usd")
-	says(t, h, []string{"the cap of t1 is"}, "budget", "add", "t1", "2Mtokens")
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 1)
-	refused(t, h, 1, "E_CONFLICT", "budget", "add", "t1", "1Mtokens")
-	said := refused(t, h, 64, "E_USAGE", "submit", "--dry-run", "--budget-usd", "0.0001", "add a farewell")
+	runRefused(t, h, 1, "E_INVALID", "budget", "add", "t1", "5usd")
+	runAndExpect(t, h, []string{"the cap of t1 is"}, "budget", "add", "t1", "2Mtokens")
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
+	runRefused(t, h, 1, "E_CONFLICT", "budget", "add", "t1", "1Mtokens")
+	said := runRefused(t, h, 64, "E_USAGE", "submit", "--dry-run", "--budget-usd", "0.0001", "add a farewell")
 	if !strings.Contains(said, "no price is known for scripted") || !strings.Contains(said, "--budget-tokens 200k") {
 		t.Errorf("a cap that nothing can hold: %s", said)
 	}

@@ -22,10 +22,10 @@ import (
 // container up.
 func atWork(t *testing.T) (*testenv.House, *testenv.Process, *stop) {
 	t.Helper()
-	brain := &staff{manager: planned(farewell()), worker: saysGoodbye()}
-	held := at("t1-01.1", 2)
+	brain := &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}
+	held := stopAt("t1-01.1", 2)
 	brain.stops = []*stop{held}
-	h := open(t, brain)
+	h := openTinyProject(t, brain)
 	t.Cleanup(held.release) // before the model's server is closed
 	p := h.Start("submit", "--no-input", "add a farewell")
 	held.wait(t, p)
@@ -40,11 +40,11 @@ func atWork(t *testing.T) (*testenv.House, *testenv.Process, *stop) {
 func TestStopAndResume(t *testing.T) {
 	t.Parallel()
 	h, p, held := atWork(t)
-	says(t, h, []string{"RUNNING\n  > t1-01.1", "  thinks\n", "a company is at work"}, "status")
-	says(t, h, []string{"t1-01.1  worker  running, ", " 3 turns, ", "  now:    thinks\n"}, "show", "t1-01.1")
+	runAndExpect(t, h, []string{"RUNNING\n  > t1-01.1", "  thinks\n", "a company is at work"}, "status")
+	runAndExpect(t, h, []string{"t1-01.1  worker  running, ", " 3 turns, ", "  now:    thinks\n"}, "show", "t1-01.1")
 	calls := h.Model.Calls().Total
-	says(t, h, []string{"stopped: 1 run cut"}, "stop", "lunch")
-	sum := ends(t, p, 2)
+	runAndExpect(t, h, []string{"stopped: 1 run cut"}, "stop", "lunch")
+	sum := waitForSummary(t, p, 2)
 	if sum.Result != "INCOMPLETE" || sum.Why != "the office is stopped" || sum.Next != "company resume" {
 		t.Errorf("summary: %+v", sum)
 	}
@@ -52,30 +52,30 @@ func TestStopAndResume(t *testing.T) {
 		t.Errorf("containers after the stop: %v", left)
 	}
 	held.release()
-	refused(t, h, 1, "E_STOPPED", "submit", "more")
-	says(t, h, []string{"STOPPED", "NEEDS YOU\n  ~ the office is stopped, with 1 unfinished task: company resume\n"}, "status")
+	runRefused(t, h, 1, "E_STOPPED", "submit", "more")
+	runAndExpect(t, h, []string{"STOPPED", "NEEDS YOU\n  ~ the office is stopped, with 1 unfinished task: company resume\n"}, "status")
 	if n := h.Model.Calls().Total; n != calls {
 		t.Errorf("%d model calls after the stop", n-calls)
 	}
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // TestCancelFromElsewhere ends a task that another process works on.
 func TestCancelFromElsewhere(t *testing.T) {
 	t.Parallel()
 	h, p, _ := atWork(t)
-	refused(t, h, 1, "E_NOT_FOUND", "cancel", "t2")
+	runRefused(t, h, 1, "E_NOT_FOUND", "cancel", "t2")
 	// Its journal is the other process's.
-	refused(t, h, 1, "E_CONFLICT", "logs", "t1-01.1")
-	says(t, h, []string{"t1 is cancelled"}, "cancel", "t1", "no longer needed")
-	if sum := ends(t, p, 2); sum.Status != "cancelled" || sum.Why != "cancelled: no longer needed" {
+	runRefused(t, h, 1, "E_CONFLICT", "logs", "t1-01.1")
+	runAndExpect(t, h, []string{"t1 is cancelled"}, "cancel", "t1", "no longer needed")
+	if sum := waitForSummary(t, p, 2); sum.Status != "cancelled" || sum.Why != "cancelled: no longer needed" {
 		t.Errorf("summary: %+v", sum)
 	}
 	if left := h.Containers(); len(left) > 0 {
 		t.Errorf("containers after the end: %v", left)
 	}
-	says(t, h, []string{"t1 is cancelled"}, "cancel", "t1") // a repeat is harmless
+	runAndExpect(t, h, []string{"t1 is cancelled"}, "cancel", "t1") // a repeat is harmless
 }
 
 // TestInterrupt: the first Ctrl-C puts everything away and says how to go on;
@@ -94,10 +94,10 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("containers after an interrupt: %v", left)
 	}
 	held.release()
-	says(t, h, []string{"NEEDS YOU\n  ~ t1 is paused: company resume t1\n"}, "status")
-	says(t, h, []string{"t1-01.1  w1", "+ write_file", "farewell.sh"}, "logs", "t1-01")
-	ends(t, h.Start("resume", "t1"), 0)
-	delivered(t, h, 1, 1, 1)
+	runAndExpect(t, h, []string{"NEEDS YOU\n  ~ t1 is paused: company resume t1\n"}, "status")
+	runAndExpect(t, h, []string{"t1-01.1  w1", "+ write_file", "farewell.sh"}, "logs", "t1-01")
+	waitForSummary(t, h.Start("resume", "t1"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // TestLogsFromTheJournal: of a run that was cut off before it kept a
@@ -110,10 +110,10 @@ func TestLogsFromTheJournal(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(h.Repo, ".company/runtime/runs/t1-01.1/transcript.ndjson")); err == nil {
 		t.Fatal("there is a transcript: the test shows nothing")
 	}
-	says(t, h, []string{"NEEDS YOU\n  ~ t1 is unfinished and nobody works on it: company resume t1\n"}, "status")
-	says(t, h, []string{"t1-01.1  worker  ", "+ write_file", "created farewell.sh"}, "logs", "t1-01.1")
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 1)
+	runAndExpect(t, h, []string{"NEEDS YOU\n  ~ t1 is unfinished and nobody works on it: company resume t1\n"}, "status")
+	runAndExpect(t, h, []string{"t1-01.1  worker  ", "+ write_file", "created farewell.sh"}, "logs", "t1-01.1")
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // TestInterruptTwice: the second Ctrl-C ends the process at once, while it is
@@ -130,8 +130,8 @@ func TestInterruptTwice(t *testing.T) {
 		t.Fatalf("exit %d, signal %v\n%s", r.Code, r.Signal, p.Tell())
 	}
 	held.release()
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // TestHeldByTheDeaf: an office whose holder does not answer is exit 3, for
@@ -165,8 +165,8 @@ func TestHeldByTheDeaf(t *testing.T) {
 		t.Fatal(err)
 	}
 	held.release()
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // twoTasks are two submissions: the first from the process that opens the
@@ -175,12 +175,12 @@ func twoTasks(t *testing.T) (h *testenv.House, first, second *testenv.Process, o
 	t.Helper()
 	add := func(name string) []m { return []m{ticket("Add "+name, "Add "+name+".sh", name+".sh")} }
 	brain := &staff{
-		manager: perTask(planned(add("one")), planned(add("two"))),
-		worker:  perTask(does("Add one", "one.sh", "echo one\n"), does("Add two", "two.sh", "echo two\n")),
+		manager: perTask(submitPlan(add("one")), submitPlan(add("two"))),
+		worker:  perTask(writeFilesAndFinish("Add one", "one.sh", "echo one\n"), writeFilesAndFinish("Add two", "two.sh", "echo two\n")),
 	}
-	one, two = at("t1-01.1", 1), at("t2-01.1", 1)
+	one, two = stopAt("t1-01.1", 1), stopAt("t2-01.1", 1)
 	brain.stops = []*stop{one, two}
-	h = open(t, brain)
+	h = openTinyProject(t, brain)
 	t.Cleanup(one.release) // before the model's server is closed
 	t.Cleanup(two.release)
 	first = h.Start("submit", "add one")
@@ -200,17 +200,17 @@ func TestSecondSubmitTakesOver(t *testing.T) {
 	t.Parallel()
 	h, first, second, one, two := twoTasks(t)
 	one.release()
-	ends(t, first, 0) // its own task decides, though t2 is not done
+	waitForSummary(t, first, 0) // its own task decides, though t2 is not done
 	two.release()
-	if sum := ends(t, second, 0); sum.Task != "t2" || sum.Result != "COMPLETE" {
+	if sum := waitForSummary(t, second, 0); sum.Task != "t2" || sum.Result != "COMPLETE" {
 		t.Errorf("summary: %+v", sum)
 	}
-	delivered(t, h, 1, 1, 1)
-	delivered(t, h, 2, 2, 1)
+	checkDelivered(t, h, 1, 1, 1)
+	checkDelivered(t, h, 2, 2, 1)
 	if n := count(first, "task.completed"); n != 1 {
 		t.Errorf("the first company told of %d ends:\n%s", n, first.Tell())
 	}
-	gapless(t, second)
+	checkNoEventMissed(t, second)
 	if calls := h.Model.Calls(); calls.ByRun["t2-01.1"] > 4 { // three turns, one repeated
 		t.Errorf("t2-01.1 asked the model %d times", calls.ByRun["t2-01.1"])
 	}
@@ -232,14 +232,14 @@ func TestInterruptRests(t *testing.T) {
 	calls := h.Model.Calls().ByRun["t1-01.1"]
 	one.release()
 	two.release()
-	if sum := ends(t, second, 0); sum.Task != "t2" || sum.Result != "COMPLETE" {
+	if sum := waitForSummary(t, second, 0); sum.Task != "t2" || sum.Result != "COMPLETE" {
 		t.Errorf("summary: %+v", sum)
 	}
 	if n := h.Model.Calls().ByRun["t1-01.1"]; n != calls {
 		t.Errorf("the interrupted task asked the model %d times more", n-calls)
 	}
-	says(t, h, []string{"NEEDS YOU\n  ~ t1 is paused: company resume t1\n"}, "status")
-	ends(t, h.Start("resume", "t1"), 0)
+	runAndExpect(t, h, []string{"NEEDS YOU\n  ~ t1 is paused: company resume t1\n"}, "status")
+	waitForSummary(t, h.Start("resume", "t1"), 0)
 	mainUnmoved(t, h)
 }
 
@@ -254,20 +254,20 @@ func TestInterruptOfAFollower(t *testing.T) {
 	if r := second.Wait(patience); r.Code != 130 || !strings.Contains(second.Tell(), "interrupted; it rests until: company resume t2") {
 		t.Fatalf("exit %d\n%s", r.Code, second.Tell())
 	}
-	says(t, h, []string{"NEEDS YOU\n  ~ t2 is paused: company resume t2\n", "> t1-01.1"}, "status")
+	runAndExpect(t, h, []string{"NEEDS YOU\n  ~ t2 is paused: company resume t2\n", "> t1-01.1"}, "status")
 	one.release()
 	two.release()
-	ends(t, first, 0)
-	delivered(t, h, 1, 1, 1)
-	ends(t, h.Start("resume", "t2"), 0)
-	delivered(t, h, 2, 2, 1)
+	waitForSummary(t, first, 0)
+	checkDelivered(t, h, 1, 1, 1)
+	waitForSummary(t, h.Start("resume", "t2"), 0)
+	checkDelivered(t, h, 2, 2, 1)
 }
 
 // TestOneTerminalOneTask: a terminal shows the task that was given there.
 func TestOneTerminalOneTask(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-01.1", 1)
-	h := open(t, &staff{manager: perTask(planned(farewell()), planned(farewell())), worker: saysGoodbye(), stops: []*stop{hold}})
+	hold := stopAt("t1-01.1", 1)
+	h := openTinyProject(t, &staff{manager: perTask(submitPlan(farewellTicket()), submitPlan(farewellTicket())), worker: saysGoodbye(), stops: []*stop{hold}})
 	t.Cleanup(hold.release)
 	first := h.AtTerminal("submit", "say goodbye")
 	first.See(patience, "t1-01.1 ")
@@ -294,24 +294,24 @@ func TestFollowerOutlivesAKill(t *testing.T) {
 	first.Kill()
 	one.release()
 	two.release()
-	if sum := ends(t, second, 0); sum.Task != "t2" || sum.Result != "COMPLETE" {
+	if sum := waitForSummary(t, second, 0); sum.Task != "t2" || sum.Result != "COMPLETE" {
 		t.Errorf("summary: %+v", sum)
 	}
 	if len(h.Model.Requests()) == 0 {
 		t.Error("no request")
 	}
-	ends(t, h.Start("resume", "t1"), 0)
+	waitForSummary(t, h.Start("resume", "t1"), 0)
 	// Which of the two was first is not settled by this.
 	branches := h.Git(h.Origin, "for-each-ref", "--format=%(refname:short)", "refs/heads/develop-*")
-	if want := integration(h, 1) + "\n" + integration(h, 2); branches != want {
+	if want := integrationBranch(h, 1) + "\n" + integrationBranch(h, 2); branches != want {
 		t.Errorf("branches: %s", branches)
 	}
 	mainUnmoved(t, h)
-	gapless(t, second)
+	checkNoEventMissed(t, second)
 }
 
-// gapless: a follower misses no event, whoever holds the office.
-func gapless(t *testing.T, p *testenv.Process) {
+// checkNoEventMissed: a follower misses no event, whoever holds the office.
+func checkNoEventMissed(t *testing.T, p *testenv.Process) {
 	t.Helper()
 	var last uint64
 	for _, it := range p.Items() {
@@ -332,7 +332,7 @@ func gapless(t *testing.T, p *testenv.Process) {
 // command line could carry, and can be followed from before it began.
 func TestDetach(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
 	text := "add a farewell\n\n" + strings.Repeat("so that nobody leaves without a word. ", 6000) // 228 KiB
 	file := filepath.Join(h.Dir, "ticket.md")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -366,7 +366,7 @@ func TestDetach(t *testing.T) {
 		h.JSON(&st, "status")
 		return !st.Open
 	}, func() string { return "the background company is still there" })
-	delivered(t, h, 1, 1, 1)
+	checkDelivered(t, h, 1, 1, 1)
 	text2, err := os.ReadFile(got.Log)
 	if err != nil || !strings.Contains(string(text2), "[RESULT] COMPLETE") {
 		t.Errorf("the log: %v\n%s", err, text2)
@@ -380,8 +380,8 @@ func TestDetach(t *testing.T) {
 // the other, and what a single command does in between.
 func TestFeedOverCompanies(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
-	ends(t, h.Start("submit", "--no-input", "--approve", "plan", "add a farewell"), 2)
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	waitForSummary(t, h.Start("submit", "--no-input", "--approve", "plan", "add a farewell"), 2)
 	follow := h.Command("feed", "--follow", "-o", "json")
 	var out lockedBuffer
 	follow.Stdout = &out
@@ -393,9 +393,9 @@ func TestFeedOverCompanies(t *testing.T) {
 		waitFor(t, func() bool { return strings.Contains(out.String(), `"kind":"`+kind+`"`) }, func() string { return "no " + kind + ":\n" + out.String() })
 	}
 	sees("approval.opened")
-	says(t, h, []string{"a1: approve"}, "approve", "a1")
+	runAndExpect(t, h, []string{"a1: approve"}, "approve", "a1")
 	sees("approval.answered")
-	ends(t, h.Start("resume"), 0)
+	waitForSummary(t, h.Start("resume"), 0)
 	sees("task.completed")
 	_ = follow.Process.Signal(syscall.SIGINT)
 	if err := follow.Wait(); follow.ProcessState.ExitCode() != 130 {

@@ -74,11 +74,11 @@ func agesAreSane(t *testing.T, h *testenv.House, when string) {
 // for a day, no age is negative, and no event is older than the one before it.
 func TestWallClockIsSet(t *testing.T) {
 	t.Parallel()
-	held := at("t1-01.1", 1)
+	held := stopAt("t1-01.1", 1)
 	defer held.release()
-	h := open(t, farewells(held))
+	h := openTinyProject(t, farewells(held))
 	set := stepClock(t, h)
-	p := serves(t, h)
+	p := startServing(t, h)
 	h.MustRun(patience, "submit", "--detach", "say goodbye")
 	held.wait(t, p)
 	agesAreSane(t, h, "at first")
@@ -87,27 +87,27 @@ func TestWallClockIsSet(t *testing.T) {
 		h.MustRun(patience, "hire") // a decision: the company looks at its clock
 		agesAreSane(t, h, "at "+by)
 	}
-	says(t, h, []string{"ahead of this machine's, which was set back"}, "status")
+	runAndExpect(t, h, []string{"ahead of this machine's, which was set back"}, "status")
 	held.release()
 	p.Event(patience, "task.completed", "")
-	delivered(t, h, 1, 1, 1)
+	checkDelivered(t, h, 1, 1, 1)
 	if calls := h.Model.Calls().ByRun; calls["t1-01.2"] != 0 {
 		t.Errorf("the run was done again: %v", calls)
 	}
-	retires(t, p)
+	endServing(t, p)
 
 	// The clock is set by a day, in both directions, between two starts.
 	for n, by := range []string{"-48h", "24h"} {
 		set(by)
-		p = serves(t, h)
+		p = startServing(t, h)
 		if n == 0 {
 			p.Until(patience, "a word on its clock", func(it feed.Item) bool {
 				return it.Kind == "office.started" && strings.Contains(it.Text, "this machine's says")
 			})
 		}
-		ends(t, h.Start("submit", "say goodbye again"), 0)
-		delivered(t, h, n+2, n+2, 1)
-		retires(t, p)
+		waitForSummary(t, h.Start("submit", "say goodbye again"), 0)
+		checkDelivered(t, h, n+2, n+2, 1)
+		endServing(t, p)
 	}
 	var tasks struct {
 		Tasks []struct {

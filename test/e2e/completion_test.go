@@ -13,9 +13,9 @@ import (
 	"company/test/testenv"
 )
 
-// completes has a real bash complete the words: those before the cursor, the
+// completeWords has a real bash complete the words: those before the cursor, the
 // last of which is being typed. It gives what bash would offer.
-func completes(t testing.TB, h *testenv.House, words ...string) []string {
+func completeWords(t testing.TB, h *testenv.House, words ...string) []string {
 	t.Helper()
 	bin := filepath.Join(h.Dir, "bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
@@ -70,7 +70,7 @@ func TestCompletion(t *testing.T) {
 		{"submit --project re", "repo"},
 		{"approve ", ""},
 	} {
-		got := completes(t, h, strings.Split(c.words, " ")...)
+		got := completeWords(t, h, strings.Split(c.words, " ")...)
 		slices.Sort(got)
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%q: %q, want %q", c.words, got, c.want)
@@ -81,7 +81,7 @@ func TestCompletion(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = syscall.Kill(p.PID(), syscall.SIGCONT) })
 	began := time.Now()
-	if got := completes(t, h, "pause", ""); len(got) > 0 {
+	if got := completeWords(t, h, "pause", ""); len(got) > 0 {
 		t.Errorf("offered by nobody: %q", got)
 	}
 	if took := time.Since(began); took > 30*time.Second { // it waits for a second; a command waits for longer than this
@@ -91,8 +91,8 @@ func TestCompletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	held.release()
-	ends(t, p, 0)
-	if got := completes(t, h, "pr", "show", ""); !slices.Equal(got, []string{"1"}) {
+	waitForSummary(t, p, 0)
+	if got := completeWords(t, h, "pr", "show", ""); !slices.Equal(got, []string{"1"}) {
 		t.Errorf("nobody works: %q", got)
 	}
 }

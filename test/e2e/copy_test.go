@@ -33,19 +33,19 @@ func TestACopyOfAnOffice(t *testing.T) {
 	if id == original || !strings.Contains(r.Stderr, "this office is a copy of "+original) || !strings.Contains(r.Stderr, id+" from now on") {
 		t.Errorf("the copy is %s, the original %s; it says\n%s", id, original, r.Stderr)
 	}
-	says(t, h, []string{"t1  cancelled", "this office is a copy of " + original}, "show", "t1")
-	if got := cleans(t, h); slices.ContainsFunc(got, func(l leftover) bool { return l.Kind == "container" }) {
+	runAndExpect(t, h, []string{"t1  cancelled", "this office is a copy of " + original}, "show", "t1")
+	if got := runCleanup(t, h); slices.ContainsFunc(got, func(l leftover) bool { return l.Kind == "container" }) {
 		t.Errorf("the copy removed %v", got)
 	}
 	if r := h.Run(patience, "resume"); r.Code == 0 && strings.Contains(r.Stdout+r.Stderr, "t1-01") {
 		t.Errorf("the copy works on the original's task:\n%s%s", r.Stdout, r.Stderr)
 	}
-	ends(t, h.Start("submit", "say goodbye"), 0)
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
 	h.Repo = first
 	if got := h.Containers(); !slices.Equal(got, containers) {
 		t.Errorf("the original's containers were %v and are %v", containers, got)
 	}
-	ends(t, h.Start("resume"), 0)
+	waitForSummary(t, h.Start("resume"), 0)
 	if h.OfficeID() != original {
 		t.Errorf("the original became %s", h.OfficeID())
 	}

@@ -72,8 +72,8 @@ func TestWorkerAddsAPythonPackage(t *testing.T) {
 	srv := pypiServer(t, "alphaword", "gammaword")
 	check := "import unittest\nimport alphaword\n\nclass Words(unittest.TestCase):\n    def test_alpha(self):\n        self.assertEqual(alphaword.word, 'alphaword')\n"
 	brain := &staff{
-		manager: planned([]m{ticket("Know another word", "Use gammaword in words.py, with a test.", "words.py", "test_more.py", "requirements.txt")}),
-		worker: steps(
+		manager: submitPlan([]m{ticket("Know another word", "Use gammaword in words.py, with a test.", "words.py", "test_more.py", "requirements.txt")}),
+		worker: replyInSteps(
 			call("run_command", m{"command": "python3 -m unittest -v; pip install gammaword==1.0"}),
 			call("add_dependency", m{"ecosystem": "pypi", "name": "gammaword"}),
 			call("run_command", m{"command": "pip install gammaword==1.0 && echo gammaword==1.0 >> requirements.txt"}),
@@ -87,17 +87,17 @@ func TestWorkerAddsAPythonPackage(t *testing.T) {
 	h := testenv.New(t, brain, map[string]string{".gitignore": "__pycache__/\n", "requirements.txt": "alphaword==1.0\n", "test_words.py": check})
 	h.Env = append(h.Env, "PIP_INDEX_URL="+srv.URL+"/simple", "PIP_CONFIG_FILE="+os.DevNull)
 	h.Config("gates: {lint: none, test: python3 -m unittest -v}\n")
-	if sum := ends(t, h.Start("submit", "know another word"), 0); sum.Result != "COMPLETE" {
+	if sum := waitForSummary(t, h.Start("submit", "know another word"), 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v", sum)
 	}
-	said := asked(t, h, "t1-01.1", 8)
+	said := requestText(t, h, "t1-01.1", 8)
 	for _, want := range []string{"Ran 1 test", "pypi gammaword@1.0 may be fetched now", "Successfully installed gammaword-1.0", "Ran 2 tests"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the worker was not told %q", want)
 		}
 	}
-	says(t, h, []string{"added:  pypi gammaword@1.0"}, "show", "t1")
-	delivered(t, h, 1, 1, 1)
+	runAndExpect(t, h, []string{"added:  pypi gammaword@1.0"}, "show", "t1")
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // crateServer is a sparse index with crates that export their name.
@@ -157,8 +157,8 @@ func TestWorkerAddsACrate(t *testing.T) {
 	}
 	srv := crateServer(t, "leftword", "rightword")
 	brain := &staff{
-		manager: planned([]m{ticket("Know another word", "Export WORD of rightword, with a test.", "src/lib.rs", "Cargo.toml", "Cargo.lock")}),
-		worker: steps(
+		manager: submitPlan([]m{ticket("Know another word", "Export WORD of rightword, with a test.", "src/lib.rs", "Cargo.toml", "Cargo.lock")}),
+		worker: replyInSteps(
 			call("run_command", m{"command": "cargo add rightword@1.0.0"}),
 			call("add_dependency", m{"ecosystem": "crates", "name": "rightword", "version": "1.0.0"}),
 			call("run_command", m{"command": "cargo add rightword@1.0.0 && printf '%s\\n' 'pub use rightword::WORD;' '#[test]' 'fn right() { assert_eq!(WORD, \"rightword\"); }' >> src/lib.rs && cargo test 2>&1"}),
@@ -179,14 +179,14 @@ func TestWorkerAddsACrate(t *testing.T) {
 	}
 	h.Env = append(h.Env, "CARGO_HOME="+home, "RUSTUP_HOME="+rustup)
 	h.Config("gates: {lint: none, test: cargo test --offline}\n")
-	if sum := ends(t, h.Start("submit", "know another word"), 0); sum.Result != "COMPLETE" {
+	if sum := waitForSummary(t, h.Start("submit", "know another word"), 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v", sum)
 	}
-	said := asked(t, h, "t1-01.1", 5)
+	said := requestText(t, h, "t1-01.1", 5)
 	for _, want := range []string{"crates rightword@1.0.0 may be fetched now", "2 passed"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the worker was not told %q: %s", want, said[strings.Index(said, "add_dependency"):])
 		}
 	}
-	delivered(t, h, 1, 1, 1)
+	checkDelivered(t, h, 1, 1, 1)
 }

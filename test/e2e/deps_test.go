@@ -37,11 +37,11 @@ func TestID(t *testing.T) {
 // comes to it; first are calls that it makes before.
 func addsModule(first ...scripted.Call) *staff {
 	return &staff{
-		manager: planned(
+		manager: submitPlan(
 			[]m{ticket("Name calculations", "Add ID to package calc, in id.go, with a test, using github.com/google/uuid.", "id.go", "id_test.go", "go.mod", "go.sum")},
 			[]m{ticket("Use names", "Add Named to package calc, in named.go.", "named.go")},
 		),
-		worker: tickets(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{"t1-01": steps(
+		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{"t1-01": replyInSteps(
 			call("run_command", m{"command": "go get github.com/google/uuid@v1.6.0 2>&1; true"}),
 			scripted.Reply{Calls: append(first, scripted.Call{Tool: "add_dependency", Args: m{"ecosystem": "go", "name": "github.com/google/uuid"}})},
 			call("write_file", m{"path": "id.go", "content": uuidCode}),
@@ -50,7 +50,7 @@ func addsModule(first ...scripted.Call) *staff {
 			call("run_command", m{"command": "go get golang.org/x/term@v0.30.0"}),
 			call("git_commit", m{"message": "Name calculations"}),
 			call("finish", m{"summary": "calculations have names"}),
-		), "t1-02": steps( // its container has what the first one added
+		), "t1-02": replyInSteps( // its container has what the first one added
 			call("write_file", m{"path": "named.go", "content": "package calc\n\n// Named is a name and a result.\nfunc Named(n int) (string, int) { return ID(), Double(n) }\n"}),
 			call("run_command", m{"command": "go test ./... && go env GOFLAGS"}),
 			call("git_commit", m{"message": "Use names"}),
@@ -68,10 +68,10 @@ func TestWorkerAddsAGoModule(t *testing.T) {
 	unknown := scripted.Call{Tool: "add_dependency", Args: m{"ecosystem": "go", "name": "github.com/google/uuid/no-such-module"}}
 	h := testenv.New(t, addsModule(unknown), calculator())
 	p := h.Start("submit", "give calculations a name")
-	if sum := ends(t, p, 0); sum.Result != "COMPLETE" {
+	if sum := waitForSummary(t, p, 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
 	}
-	said := asked(t, h, "t1-01.1", 8) // the last request has the whole conversation
+	said := requestText(t, h, "t1-01.1", 8) // the last request has the whole conversation
 	for _, want := range []string{"GOPROXY=off", "github.com/google/uuid@v1.6.0 may be fetched now", `ok  \texample.com/calc`, "golang.org/x/term is not in the project's lock files"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the worker was not told %q", want)
@@ -89,7 +89,7 @@ func TestWorkerAddsAGoModule(t *testing.T) {
 	if err != nil || !strings.Contains(string(fetched), "go github.com/google/uuid@v1.6.0") || !strings.Contains(string(fetched), "refused go golang.org/x/term") {
 		t.Errorf("the record of the run: %v\n%s", err, fetched)
 	}
-	if second := asked(t, h, "t1-02.1", 4); !strings.Contains(second, `ok  \texample.com/calc`) {
+	if second := requestText(t, h, "t1-02.1", 4); !strings.Contains(second, `ok  \texample.com/calc`) {
 		t.Errorf("the second worker: %s", second[len(second)-1000:])
 	}
 	sums := h.Git(h.Origin, "show", "develop-t1-"+h.OfficeID()+":go.sum")
@@ -141,8 +141,8 @@ func TestWorkerAddsAnNPMPackage(t *testing.T) {
 	t.Parallel()
 	registryAnswers(t, "npm")
 	brain := &staff{
-		manager: planned([]m{ticket("Tell odd numbers", "Add odd.js, which exports isOdd from the package is-odd, with a test.", "odd.js", "odd.test.js", "package.json", "package-lock.json")}),
-		worker: steps(
+		manager: submitPlan([]m{ticket("Tell odd numbers", "Add odd.js, which exports isOdd from the package is-odd, with a test.", "odd.js", "odd.test.js", "package.json", "package-lock.json")}),
+		worker: replyInSteps(
 			call("run_command", m{"command": "npm test"}),
 			call("run_command", m{"command": "npm install is-odd@3.0.1"}),
 			call("add_dependency", m{"ecosystem": "npm", "name": "is-odd", "version": "3.0.1"}),
@@ -156,23 +156,23 @@ func TestWorkerAddsAnNPMPackage(t *testing.T) {
 	}
 	h := testenv.New(t, brain, counter())
 	p := h.Start("submit", "tell odd numbers")
-	if sum := ends(t, p, 0); sum.Result != "COMPLETE" {
+	if sum := waitForSummary(t, p, 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
 	}
-	said := asked(t, h, "t1-01.1", 9)
+	said := requestText(t, h, "t1-01.1", 9)
 	for _, want := range []string{"npm is-odd is not in the project's lock files", "npm is-odd@3.0.1 may be fetched now", "added ", "# pass 2"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the worker was not told %q", want)
 		}
 	}
-	lock := h.Git(h.Origin, "show", integration(h, 1)+":package-lock.json")
+	lock := h.Git(h.Origin, "show", integrationBranch(h, 1)+":package-lock.json")
 	if !strings.Contains(lock, "node_modules/is-odd") {
 		t.Errorf("the lock file: %s", lock)
 	}
 	if page := h.MustRun(time.Minute, "pr", "show", "1").Stdout; !strings.Contains(page, "| npm | `is-odd` | `3.0.1` |") {
 		t.Errorf("the pull request:\n%s", page)
 	}
-	delivered(t, h, 1, 1, 1)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // The same with pnpm: the client that the image brings serves the worker and the
@@ -181,8 +181,8 @@ func TestWorkerAddsAPnpmPackage(t *testing.T) {
 	t.Parallel()
 	registryAnswers(t, "npm")
 	brain := &staff{
-		manager: planned([]m{ticket("Tell odd numbers", "Add odd.js, which exports isOdd from the package is-odd, with a test.", "odd.js", "odd.test.js", "package.json", "pnpm-lock.yaml")}),
-		worker: steps(
+		manager: submitPlan([]m{ticket("Tell odd numbers", "Add odd.js, which exports isOdd from the package is-odd, with a test.", "odd.js", "odd.test.js", "package.json", "pnpm-lock.yaml")}),
+		worker: replyInSteps(
 			call("run_command", m{"command": "pnpm test"}),
 			call("run_command", m{"command": "pnpm add is-odd@3.0.1"}),
 			call("add_dependency", m{"ecosystem": "npm", "name": "is-odd", "version": "3.0.1"}),
@@ -200,20 +200,20 @@ func TestWorkerAddsAPnpmPackage(t *testing.T) {
 	files["pnpm-lock.yaml"] = pnpmLock
 	h := testenv.New(t, brain, files)
 	p := h.Start("submit", "tell odd numbers")
-	if sum := ends(t, p, 0); sum.Result != "COMPLETE" {
+	if sum := waitForSummary(t, p, 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
 	}
-	said := asked(t, h, "t1-01.1", 9)
+	said := requestText(t, h, "t1-01.1", 9)
 	for _, want := range []string{"ERR_PNPM_FETCH_403", "pnpm add is-odd@3.0.1", "# pass 1", "# pass 2"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the worker was not told %q", want)
 		}
 	}
-	lock := h.Git(h.Origin, "show", integration(h, 1)+":pnpm-lock.yaml")
+	lock := h.Git(h.Origin, "show", integrationBranch(h, 1)+":pnpm-lock.yaml")
 	if !strings.Contains(lock, "is-odd@3.0.1") || !strings.Contains(lock, "is-number@6.0.0") {
 		t.Errorf("the lock file: %s", lock)
 	}
-	delivered(t, h, 1, 1, 1)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // pnpmLock is what pnpm makes of the counter.
@@ -251,18 +251,18 @@ func TestPresidentLetsADependencyIn(t *testing.T) {
 	h.Config("approvals: {deps: ask}\n")
 	p := h.Start("submit", "give calculations a name")
 	p.Event(patience, "approval.opened", "t1-01")
-	says(t, h, []string{"t1-01.1 wants to add the dependency go github.com/google/uuid. Let it?"}, "status")
+	runAndExpect(t, h, []string{"t1-01.1 wants to add the dependency go github.com/google/uuid. Let it?"}, "status")
 	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company", "runtime", "runs", "t1-01.1", "fetched.log")); err != nil || strings.Contains(string(text), "uuid") {
 		t.Errorf("before leave was given: %v\n%s", err, text)
 	}
 	p.Kill()
 	p.Wait(patience)
-	says(t, h, []string{"a1: approve"}, "approve", "a1")
-	if sum := ends(t, h.Start("resume", "t1"), 0); sum.Result != "COMPLETE" {
+	runAndExpect(t, h, []string{"a1: approve"}, "approve", "a1")
+	if sum := waitForSummary(t, h.Start("resume", "t1"), 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v", sum)
 	}
-	says(t, h, []string{"added:  go github.com/google/uuid@v1.6.0"}, "show", "t1")
-	delivered(t, h, 1, 1, 2)
+	runAndExpect(t, h, []string{"added:  go github.com/google/uuid@v1.6.0"}, "show", "t1")
+	checkDelivered(t, h, 1, 1, 2)
 }
 
 // A lock file that a worker wrote by hand, with a name that nobody asked for:
@@ -272,10 +272,10 @@ func TestSneakedDependencyIsRed(t *testing.T) {
 	registryAnswers(t, "go")
 	sum := "golang.org/x/term v0.30.0 h1:PQ39fJZ+mfadBm0y5WlL4vlM7Sx1Hgf13sMIY2+QS9Y=\ngolang.org/x/term v0.30.0/go.mod h1:NYYFdzHoI5wRh/h5tDMdMqCqPJZEuNqVR5xJLd/n67g=\n"
 	brain := &staff{
-		manager: planned([]m{ticket("Say goodbye", "Add Bye.", "bye.go", "go.sum")}),
-		worker: runs(
-			does("Say goodbye", "bye.go", "package calc\n\n// Bye says goodbye.\nconst Bye = \"bye\"\n", "go.sum", sum),
-			steps(
+		manager: submitPlan([]m{ticket("Say goodbye", "Add Bye.", "bye.go", "go.sum")}),
+		worker: replyByRun(
+			writeFilesAndFinish("Say goodbye", "bye.go", "package calc\n\n// Bye says goodbye.\nconst Bye = \"bye\"\n", "go.sum", sum),
+			replyInSteps(
 				call("run_command", m{"command": "git rm -q -f go.sum"}),
 				call("git_commit", m{"message": "Do without"}),
 				call("finish", m{"summary": "without it"}),
@@ -283,11 +283,11 @@ func TestSneakedDependencyIsRed(t *testing.T) {
 		),
 	}
 	h := testenv.New(t, brain, calculator())
-	if sum := ends(t, h.Start("submit", "say goodbye"), 0); sum.Result != "COMPLETE" {
+	if sum := waitForSummary(t, h.Start("submit", "say goodbye"), 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v", sum)
 	}
-	if told := asked(t, h, "t1-01.2", 1); !strings.Contains(told, "- go golang.org/x/term@v0.30.0") || !strings.Contains(told, "add_dependency") {
+	if told := requestText(t, h, "t1-01.2", 1); !strings.Contains(told, "- go golang.org/x/term@v0.30.0") || !strings.Contains(told, "add_dependency") {
 		t.Errorf("the second run was told %s", told)
 	}
-	delivered(t, h, 1, 1, 1)
+	checkDelivered(t, h, 1, 1, 1)
 }

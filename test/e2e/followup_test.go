@@ -26,7 +26,7 @@ func TestFollowUp(t *testing.T) {
 		if found == nil {
 			return scripted.Reply{Err: "the ticket names no commit to merge"}
 		}
-		return steps(
+		return replyInSteps(
 			call("run_command", m{"command": "git merge --no-commit " + found[1] + "; git status --short; test -f NOTE.md && test -f base.txt"}),
 			call("read_file", m{"path": "triple.go"}),
 			call("write_file", m{"path": "triple.go", "content": triple}),
@@ -39,7 +39,7 @@ func TestFollowUp(t *testing.T) {
 			if x.Header.Run.Task() == "t1" {
 				return one.manager(x)
 			}
-			return planned([]m{ticket("Merge the base", "Merge the base branch and resolve what conflicts.", "triple.go")})(x)
+			return submitPlan([]m{ticket("Merge the base", "Merge the base branch and resolve what conflicts.", "triple.go")})(x)
 		},
 		worker: func(x scripted.Exchange) scripted.Reply {
 			if x.Header.Run.Task() == "t1" {
@@ -49,9 +49,9 @@ func TestFollowUp(t *testing.T) {
 		},
 	}
 	h := testenv.New(t, brain, calculator())
-	ends(t, h.Start("submit", "add a function that triples"), 0)
-	delivered(t, h, 1, 1, 1)
-	branch := integration(h, 1)
+	waitForSummary(t, h.Start("submit", "add a function that triples"), 0)
+	checkDelivered(t, h, 1, 1, 1)
+	branch := integrationBranch(h, 1)
 
 	// People push: a note to the branch, and to main what conflicts with it.
 	side := filepath.Join(h.Dir, "colleague")
@@ -86,7 +86,7 @@ func TestFollowUp(t *testing.T) {
 	if len(again.PullRequests) != 1 || again.PullRequests[0].FollowUp != "" || again.PullRequests[0].State != "open" {
 		t.Fatalf("heard again: %+v", again)
 	}
-	sum := ends(t, h.Start("resume", "t2"), 0)
+	sum := waitForSummary(t, h.Start("resume", "t2"), 0)
 	if sum.Task != "t2" || sum.PR == nil || *sum.PR != 1 {
 		t.Errorf("summary: %+v", sum)
 	}

@@ -22,22 +22,22 @@ func TestFollowUpOnGitHub(t *testing.T) {
 					if x.Header.Run.Task() == "t1" {
 						return first.manager(x)
 					}
-					return planned([]m{ticket("Say it louder", "Add loud.sh, which prints GOODBYE, and checks/loud.sh.", "loud.sh", "checks/loud.sh")})(x)
+					return submitPlan([]m{ticket("Say it louder", "Add loud.sh, which prints GOODBYE, and checks/loud.sh.", "loud.sh", "checks/loud.sh")})(x)
 				},
 				worker: func(x scripted.Exchange) scripted.Reply {
 					if x.Header.Run.Task() == "t1" {
 						return first.worker(x)
 					}
-					return does("Say it louder", "loud.sh", "echo GOODBYE\n", "checks/loud.sh", "test \"$(sh loud.sh)\" = GOODBYE\n")(x)
+					return writeFilesAndFinish("Say it louder", "loud.sh", "echo GOODBYE\n", "checks/loud.sh", "test \"$(sh loud.sh)\" = GOODBYE\n")(x)
 				},
 			}
 			h, s, repo := onGitHub(t, brain, login, "")
-			ends(t, h.Start("submit", "say goodbye"), 0)
+			waitForSummary(t, h.Start("submit", "say goodbye"), 0)
 			owner := map[string]string{"ann": "acme"}[login]
 			if owner == "" {
 				owner = login
 			}
-			before := opened(t, h, s, repo, owner)
+			before := checkOpenedPull(t, h, s, repo, owner)
 			s.EditPull(repo, 1, func(p *forgetest.Pull) { p.Body = "Reviewed by Ann.\n\n" + p.Body })
 			// A colleague pushes to the branch, wherever it is.
 			at := repo
@@ -56,10 +56,10 @@ func TestFollowUpOnGitHub(t *testing.T) {
 			if out := h.MustRun(time.Minute, "pr", "sync").Stdout; !strings.Contains(out, "nothing new") {
 				t.Errorf("heard again: %s", out)
 			}
-			if sum := ends(t, h.Start("resume", "t2"), 0); sum.PR == nil || *sum.PR != 1 {
+			if sum := waitForSummary(t, h.Start("resume", "t2"), 0); sum.PR == nil || *sum.PR != 1 {
 				t.Errorf("%+v", sum)
 			}
-			after := opened(t, h, s, repo, owner)
+			after := checkOpenedPull(t, h, s, repo, owner)
 			if after.HeadSHA == before.HeadSHA || !strings.HasPrefix(after.Body, "Reviewed by Ann.\n\n<!-- company") || !strings.Contains(after.Body, "t2") {
 				t.Errorf("%+v", after)
 			}

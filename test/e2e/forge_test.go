@@ -23,7 +23,7 @@ func onGitHub(t *testing.T, brain *staff, login string, more string) (*testenv.H
 // onForge is onGitHub for any forge.
 func onForge(t *testing.T, brain *staff, s *forgetest.Server, kind, login, more string) (*testenv.House, *forgetest.Repo) {
 	t.Helper()
-	h := open(t, brain)
+	h := openTinyProject(t, brain)
 	repo := s.AddRepo("acme", "app", h.Repo)
 	s.Invite(repo, "ann", "write")
 	const token = "ghp_canaryTokenOfTheForge"
@@ -31,27 +31,27 @@ func onForge(t *testing.T, brain *staff, s *forgetest.Server, kind, login, more 
 	h.Git(h.Repo, "remote", "set-url", "origin", s.CloneURL(repo))
 	h.Env = append(h.Env, map[string]string{"github": "GITHUB_TOKEN", "gitea": "GITEA_TOKEN"}[kind]+"="+token, "SSL_CERT_FILE="+s.CAFile, "GIT_SSL_CAINFO="+s.CAFile, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
 	h.Config(tinyGates + fmt.Sprintf("forge: {kind: %s, url: %q, labels: [company], draft: never%s}\n", kind, s.URL, more))
-	t.Cleanup(func() { nowhere(t, h, token) })
+	t.Cleanup(func() { checkSecretNowhere(t, h, token) })
 	return h, repo
 }
 
-// nowhere: the token is in no file of the office and in no log (T21).
-func nowhere(t *testing.T, h *testenv.House, secret string) {
+// checkSecretNowhere: the token is in no file of the office and in no log (T21).
+func checkSecretNowhere(t *testing.T, h *testenv.House, secret string) {
 	t.Helper()
 	if found := run(t, "sh", "-c", fmt.Sprintf("grep -rlF %s %s %s 2>/dev/null; true", secret, h.Repo, h.Dir)); found != "" {
 		t.Errorf("the token is in %s", found)
 	}
 }
 
-// opened is the one pull request of t1, held to what the office says of it.
-func opened(t *testing.T, h *testenv.House, s *forgetest.Server, repo *forgetest.Repo, owner string) forgetest.Pull {
+// checkOpenedPull is the one pull request of t1, held to what the office says of it.
+func checkOpenedPull(t *testing.T, h *testenv.House, s *forgetest.Server, repo *forgetest.Repo, owner string) forgetest.Pull {
 	t.Helper()
 	all := s.Pulls(repo)
 	if len(all) != 1 {
 		t.Fatalf("%d pull requests: %+v", len(all), all)
 	}
 	p := all[0]
-	if p.HeadOwner != owner || p.HeadRef != integration(h, 1) || p.Base != "main" || p.State != "open" || !forge.IsOurs(p.Body, h.OfficeID(), "t1") {
+	if p.HeadOwner != owner || p.HeadRef != integrationBranch(h, 1) || p.Base != "main" || p.State != "open" || !forge.IsOurs(p.Body, h.OfficeID(), "t1") {
 		t.Errorf("%+v", p)
 	}
 	var list struct {
@@ -75,8 +75,8 @@ func opened(t *testing.T, h *testenv.House, s *forgetest.Server, repo *forgetest
 func TestDeliverToGitHub(t *testing.T) {
 	t.Parallel()
 	h, s, repo := onGitHub(t, farewells(), "ann", "")
-	ends(t, h.Start("submit", "say goodbye"), 0)
-	p := opened(t, h, s, repo, "acme")
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	p := checkOpenedPull(t, h, s, repo, "acme")
 	if strings.Join(p.Labels, " ") != "company" || p.User != "ann" || p.Draft {
 		t.Errorf("%+v", p)
 	}
@@ -88,8 +88,8 @@ func TestDeliverToGitHub(t *testing.T) {
 	if n := strings.Count(p.Body, "\n"); n > 64 || strings.Contains(p.Body, h.Dir) {
 		t.Errorf("%d lines, or a local path in\n%s", n, p.Body)
 	}
-	says(t, h, []string{fmt.Sprintf("%s/acme/app/pull/%d", s.URL, p.Number), "## Gates", "company pr sync"}, "pr", "show", "1")
-	refused(t, h, 1, "E_PROTECTED", "pr", "merge", "1")
+	runAndExpect(t, h, []string{fmt.Sprintf("%s/acme/app/pull/%d", s.URL, p.Number), "## Gates", "company pr sync"}, "pr", "show", "1")
+	runRefused(t, h, 1, "E_PROTECTED", "pr", "merge", "1")
 	h.MustRun(time.Minute, "pr", "close", "1", "--why", "done by hand")
 	if all := s.Pulls(repo); all[0].State != "closed" {
 		t.Errorf("%+v", all[0])
@@ -104,8 +104,8 @@ func TestDeliverToGitea(t *testing.T) {
 	t.Parallel()
 	s := forgetest.NewGitea(t, "")
 	h, repo := onForge(t, farewells(), s, "gitea", "ann", "")
-	ends(t, h.Start("submit", "say goodbye"), 0)
-	p := opened(t, h, s, repo, "acme")
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	p := checkOpenedPull(t, h, s, repo, "acme")
 	if strings.Join(p.Labels, " ") != "company" || !strings.Contains(p.Body, "## Gates") {
 		t.Errorf("%+v", p)
 	}
@@ -120,8 +120,8 @@ func TestDeliverToGitea(t *testing.T) {
 func TestDeliverFromAFork(t *testing.T) {
 	t.Parallel()
 	h, s, repo := onGitHub(t, farewells(), "guest", "")
-	ends(t, h.Start("submit", "say goodbye"), 0)
-	p := opened(t, h, s, repo, "guest")
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	p := checkOpenedPull(t, h, s, repo, "guest")
 	fork := s.Repo("guest/app")
 	if !strings.Contains(p.Body, "git fetch "+s.CloneURL(fork)+" "+p.HeadRef+"\n") {
 		t.Errorf("where to fetch from is not in\n%s", p.Body)
@@ -163,10 +163,10 @@ func TestKillAtTheForge(t *testing.T) {
 			if n := len(s.Pulls(repo)); n != k.before {
 				t.Errorf("%d pull requests at the kill", n)
 			}
-			ends(t, h.Start("resume"), 0)
-			opened(t, h, s, repo, "acme")
+			waitForSummary(t, h.Start("resume"), 0)
+			checkOpenedPull(t, h, s, repo, "acme")
 			h.MustRun(patience, "resume") // nothing left to do
-			opened(t, h, s, repo, "acme")
+			checkOpenedPull(t, h, s, repo, "acme")
 		})
 	}
 }
@@ -178,7 +178,7 @@ func TestRefusedByTheForge(t *testing.T) {
 	h, s, repo := onGitHub(t, farewells(), "ann", "")
 	s.AddLogin("ghp_canaryTokenOfTheForge", forgetest.Token{Login: "ann", MissingPermissions: []string{"pull_requests"}})
 	p := h.Start("submit", "say goodbye")
-	sum := ends(t, p, 2)
+	sum := waitForSummary(t, p, 2)
 	if !strings.Contains(sum.Why, "GitHub refused the token (403)") || !strings.Contains(sum.Why, "pull_requests") {
 		t.Errorf("%+v", sum)
 	}
@@ -187,6 +187,6 @@ func TestRefusedByTheForge(t *testing.T) {
 	}
 	s.AddLogin("ghp_canaryTokenOfTheForge", forgetest.Token{Login: "ann"})
 	h.MustRun(patience, "approve", "t1")
-	ends(t, h.Start("resume"), 0)
-	opened(t, h, s, repo, "acme")
+	waitForSummary(t, h.Start("resume"), 0)
+	checkOpenedPull(t, h, s, repo, "acme")
 }

@@ -14,7 +14,7 @@ func prBody(h *testenv.House, pr string) string {
 	return h.MustRun(patience, "pr", "show", pr).Stdout
 }
 
-func holds(t testing.TB, what, text string, words ...string) {
+func checkHolds(t testing.TB, what, text string, words ...string) {
 	t.Helper()
 	for _, w := range words {
 		if !strings.Contains(text, w) {
@@ -36,17 +36,17 @@ func TestRedBase(t *testing.T) {
 	triple := "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"
 	test := "package calc\n\nimport \"testing\"\n\nfunc TestTriple(t *testing.T) {\n\tif Triple(2) != 6 {\n\t\tt.Error(Triple(2))\n\t}\n}\n"
 	broken := strings.Replace(files["calc.go"], "2 * n", "3 * n", 1)
-	plan := planned([]m{ticket("Add Triple", tripleDescription, "calc.go", "triple.go", "triple_test.go")})
+	plan := submitPlan([]m{ticket("Add Triple", tripleDescription, "calc.go", "triple.go", "triple_test.go")})
 	h := testenv.New(t, &staff{
 		manager: plan,
-		worker: runs(
-			does("Break Double", "calc.go", broken, "triple.go", triple, "triple_test.go", test),
-			does("Mend Double", "calc.go", files["calc.go"]),
+		worker: replyByRun(
+			writeFilesAndFinish("Break Double", "calc.go", broken, "triple.go", triple, "triple_test.go", test),
+			writeFilesAndFinish("Mend Double", "calc.go", files["calc.go"]),
 		),
 	}, files)
 	p := h.Start("submit", "add a function that triples")
-	sum := ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	sum := waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 	if sum.Result != "COMPLETE" || !strings.Contains(sum.Why, "test red as on the base") {
 		t.Errorf("%+v", sum)
 	}
@@ -62,15 +62,15 @@ func TestRedBase(t *testing.T) {
 		t.Errorf("%+v", red)
 	}
 	for _, run := range []string{"t1-plan.1", "t1-01.1", "t1-01-review.1"} {
-		tells(t, h, run, "example.com/calc TestOld")
+		checkBriefHolds(t, h, run, "example.com/calc TestOld")
 	}
-	tells(t, h, "t1-01.2", "These fail, and did not on the base: example.com/calc TestDouble")
+	checkBriefHolds(t, h, "t1-01.2", "These fail, and did not on the base: example.com/calc TestDouble")
 	if n := h.Model.Calls().ByRun["t1-01-review.1"]; n != 1 {
 		t.Errorf("%d calls of the reviewer: what breaks a test is not reviewed", n)
 	}
-	holds(t, "the pull request", prBody(h, "1"), "red as on the base, 3 tests, 1 failed", "fails on the base too, and in nothing else here: `example.com/calc TestOld`",
+	checkHolds(t, "the pull request", prBody(h, "1"), "red as on the base, 3 tests, 1 failed", "fails on the base too, and in nothing else here: `example.com/calc TestOld`",
 		"New tests: 1. Red to green (they pass with this change and not without it): 1: `example.com/calc TestTriple`")
-	says(t, h, []string{"before: test: example.com/calc TestOld", "~ test"}, "show", "t1")
+	runAndExpect(t, h, []string{"before: test: example.com/calc TestOld", "~ test"}, "show", "t1")
 	var whole struct {
 		Task struct {
 			KnownRed []string `json:"known_red"`
@@ -83,7 +83,7 @@ func TestRedBase(t *testing.T) {
 
 	// The same tree is not judged again for the next task.
 	again := h.Start("submit", "--dry-run", "add a function that triples")
-	ends(t, again, 0)
+	waitForSummary(t, again, 0)
 	if b := again.Event(patience, "task.baseline", ""); !strings.Contains(b.Text, "(cached)") {
 		t.Errorf("%+v", b)
 	}
@@ -98,11 +98,11 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 	files["tax/tax.go"] = "package tax\n\n// Rate is in percent.\nfunc Rate() int { return undefined }\n"
 	fails := "package tax\n\nimport \"testing\"\n\nfunc TestRate(t *testing.T) { t.Fatal(\"it can only fail\") }\n"
 	h := testenv.New(t, &staff{
-		manager: planned([]m{ticket("Test the rate", "Add a test of tax.Rate.", "tax/tax_test.go")}),
-		worker:  does("Test the rate", "tax/tax_test.go", fails),
+		manager: submitPlan([]m{ticket("Test the rate", "Add a test of tax.Rate.", "tax/tax_test.go")}),
+		worker:  writeFilesAndFinish("Test the rate", "tax/tax_test.go", fails),
 	}, files)
 	p := h.Start("submit", "--no-input", "test the rate")
-	sum := ends(t, p, 2)
+	sum := waitForSummary(t, p, 2)
 	if sum.Result != "INCOMPLETE" || sum.Next != "company approve a1 or company reject a1" {
 		t.Fatalf("%+v", sum)
 	}
@@ -111,19 +111,19 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 		t.Errorf("%+v", gate)
 	}
 	asks := p.Event(patience, "approval.opened", "")
-	holds(t, "the question", asks.Text, "The check test is red (exit 1) on t1-01, and was red before any work", "nothing was run behind example.com/calc/tax (build failed)")
-	says(t, h, []string{"before: test: what is behind example.com/calc/tax (build failed) was not run on the base", "undefined"}, "show", "t1")
-	tells(t, h, "t1-01.1", "was not run on the base")
+	checkHolds(t, "the question", asks.Text, "The check test is red (exit 1) on t1-01, and was red before any work", "nothing was run behind example.com/calc/tax (build failed)")
+	runAndExpect(t, h, []string{"before: test: what is behind example.com/calc/tax (build failed) was not run on the base", "undefined"}, "show", "t1")
+	checkBriefHolds(t, h, "t1-01.1", "was not run on the base")
 	if n := h.Model.Calls().ByRun["t1-01-review.1"]; n != 0 {
 		t.Errorf("%d calls of the reviewer before the president has answered", n)
 	}
-	says(t, h, []string{"a1: approve"}, "approve", "a1")
-	sum = ends(t, h.Start("resume", "--no-input"), 0)
+	runAndExpect(t, h, []string{"a1: approve"}, "approve", "a1")
+	sum = waitForSummary(t, h.Start("resume", "--no-input"), 0)
 	if sum.Result != "COMPLETE" || !strings.Contains(sum.Why, "test UNVERIFIED (red as on the base)") {
 		t.Errorf("%+v", sum)
 	}
-	delivered(t, h, 1, 1, 1)
-	holds(t, "the pull request", prBody(h, "1"), "**Risk**: **UNVERIFIED**: test is red on the base too", "nothing was run behind `example.com/calc/tax (build failed)`. The president saw that and let it pass.")
+	checkDelivered(t, h, 1, 1, 1)
+	checkHolds(t, "the pull request", prBody(h, "1"), "**Risk**: **UNVERIFIED**: test is red on the base too", "nothing was run behind `example.com/calc/tax (build failed)`. The president saw that and let it pass.")
 }
 
 // TestFlakyGate: a test that fails once and passes on the same tree bars
@@ -131,9 +131,9 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 func TestFlakyGate(t *testing.T) {
 	t.Parallel()
 	late := "until=$(cat until)\nnow=$(date +%s)\n# Red until a moment that the first run waits for.\nif [ \"$now\" -lt \"$until\" ]; then sleep $((until - now)); exit 1; fi\n"
-	h := open(t, &staff{
-		manager: planned([]m{ticket("Add a check", "Add checks/late.sh.", "until", "checks/late.sh")}),
-		worker: steps(
+	h := openTinyProject(t, &staff{
+		manager: submitPlan([]m{ticket("Add a check", "Add checks/late.sh.", "until", "checks/late.sh")}),
+		worker: replyInSteps(
 			call("write_file", m{"path": "checks/late.sh", "content": late}),
 			call("run_command", m{"command": "expr $(date +%s) + 25 > until"}),
 			call("git_commit", m{"message": "Add a check"}),
@@ -141,13 +141,13 @@ func TestFlakyGate(t *testing.T) {
 		),
 	})
 	p := h.Start("submit", "add a check")
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 	gate := p.Event(patience, "gate.finished", "t1-01")
 	if gate.Mark != feed.Done || !strings.Contains(gate.Text, "gates passed; flaky: test") {
 		t.Errorf("%+v", gate)
 	}
-	tells(t, h, "t1-01-review.1", "flaky: it failed once and passed when run again")
+	checkBriefHolds(t, h, "t1-01-review.1", "flaky: it failed once and passed when run again")
 }
 
 // TestNoTests: a repository without a test is worked on, and its pull request
@@ -157,12 +157,12 @@ func TestNoTests(t *testing.T) {
 	files := calculator()
 	delete(files, "calc_test.go")
 	h := testenv.New(t, &staff{
-		manager: planned([]m{ticket("Add Triple", tripleDescription, "triple.go")}),
-		worker:  does("Add Triple", "triple.go", "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"),
+		manager: submitPlan([]m{ticket("Add Triple", tripleDescription, "triple.go")}),
+		worker:  writeFilesAndFinish("Add Triple", "triple.go", "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"),
 	}, files)
-	ends(t, h.Start("submit", "add a function that triples"), 0)
-	delivered(t, h, 1, 1, 1)
-	holds(t, "the pull request", prBody(h, "1"), "**UNTESTED**: the test gate is green and has no tests.", "passed, no tests")
+	waitForSummary(t, h.Start("submit", "add a function that triples"), 0)
+	checkDelivered(t, h, 1, 1, 1)
+	checkHolds(t, "the pull request", prBody(h, "1"), "**UNTESTED**: the test gate is green and has no tests.", "passed, no tests")
 }
 
 // TestMissingLinter: a linter that was found and is not in the image is
@@ -172,23 +172,23 @@ func TestMissingLinter(t *testing.T) {
 	t.Parallel()
 	t.Run("found", func(t *testing.T) {
 		t.Parallel()
-		files := tiny()
+		files := tinyProject()
 		files["Makefile"] = "lint:\n\tno-such-linter .\n\ntest:\n\tsh ./test.sh\n"
-		h := testenv.New(t, &staff{manager: planned(farewell()), worker: saysGoodbye()}, files)
+		h := testenv.New(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}, files)
 		p := h.Start("submit", "say goodbye")
-		sum := ends(t, p, 0)
-		delivered(t, h, 1, 1, 1)
+		sum := waitForSummary(t, p, 0)
+		checkDelivered(t, h, 1, 1, 1)
 		if !strings.Contains(sum.Why, "test passed, lint absent") {
 			t.Errorf("%+v", sum)
 		}
-		holds(t, "the pull request", prBody(h, "1"), "lint is **absent**", "| absent |")
+		checkHolds(t, "the pull request", prBody(h, "1"), "lint is **absent**", "| absent |")
 	})
 	t.Run("asked for", func(t *testing.T) {
 		t.Parallel()
-		h := testenv.New(t, &staff{}, tiny())
+		h := testenv.New(t, &staff{}, tinyProject())
 		h.Config("gates: {lint: \"no-such-linter .\", test: \"sh ./test.sh\"}\n")
 		p := h.Start("submit", "--no-input", "say goodbye")
-		ends(t, p, 2)
+		waitForSummary(t, p, 2)
 		it := p.Event(patience, "approval.opened", "")
 		for _, w := range []string{"the gate lint (no-such-linter .) cannot start on the base commit", "container.setup", "gates.lint"} {
 			if !strings.Contains(it.Text, w) {
@@ -210,7 +210,7 @@ func TestWhyNamesTheCause(t *testing.T) {
 		"yarn.lock":    "# yarn lockfile v1\n", "a.test.js": "",
 	})
 	h.Config("gates: {lint: none}\n")
-	s := ends(t, h.Start("submit", "add a greeting"), 2)
+	s := waitForSummary(t, h.Start("submit", "add a greeting"), 2)
 	for _, want := range []string{"cannot start on the base commit", "package.json is locked by yarn, which is not supported"} {
 		if !strings.Contains(s.Why, want) {
 			t.Errorf("WHY does not say %q: %s", want, s.Why)

@@ -28,10 +28,10 @@ func TestGitInsideAContainer(t *testing.T) {
 	for _, l := range looks {
 		replies = append(replies, call("run_command", m{"command": l.command}))
 	}
-	worker, answers := first(replies...)
-	h := open(t, &staff{manager: planned(farewell()), worker: worker})
-	ends(t, h.Start("submit", "say goodbye"), 0)
-	delivered(t, h, 1, 1, 1)
+	worker, answers := doFirst(replies...)
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: worker})
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 	seen := answers()
 	if len(seen) != len(looks)+1 {
 		t.Fatalf("%d answers: %q", len(seen), seen)
@@ -43,12 +43,12 @@ func TestGitInsideAContainer(t *testing.T) {
 	}
 }
 
-// first is a worker who does this before the farewell, and what run_command
+// doFirst is a worker who does this before the farewell, and what run_command
 // answered meanwhile.
-func first(replies ...scripted.Reply) (worker func(scripted.Exchange) scripted.Reply, answers func() []string) {
+func doFirst(replies ...scripted.Reply) (worker func(scripted.Exchange) scripted.Reply, answers func() []string) {
 	var mu sync.Mutex
 	var seen []string
-	works, ahead := saysGoodbye(), steps(replies...)
+	works, ahead := saysGoodbye(), replyInSteps(replies...)
 	return func(x scripted.Exchange) scripted.Reply {
 			if x.Turn < len(replies) {
 				return ahead(x)
@@ -72,13 +72,13 @@ func first(replies ...scripted.Reply) (worker func(scripted.Exchange) scripted.R
 // people and to the model.
 func TestFailedCommandsAreSeen(t *testing.T) {
 	t.Parallel()
-	worker, answers := first(
+	worker, answers := doFirst(
 		call("run_command", m{"command": "sh -c 'exit 3'"}),
 		call("run_command", m{"command": "no-such-program 2>&1 | tail -5"}),
 		call("run_command", m{"command": "sleep 60", "timeout_s": 1}),
 		call("run_command", m{"command": "sh ./test.sh | tail -5"}),
 	)
-	h := open(t, &staff{manager: planned(farewell()), worker: worker})
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: worker})
 	p := h.Start("submit", "say goodbye")
 	for text, mark := range map[string]feed.Mark{
 		"run_command sh -c 'exit 3': exit code 3":                                     feed.Failed,
@@ -91,8 +91,8 @@ func TestFailedCommandsAreSeen(t *testing.T) {
 			t.Errorf("%s has the mark %q, want %q", it.Text, it.Mark, mark)
 		}
 	}
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 	if said := answers(); len(said) != 4 || !strings.Contains(said[1], "exit code 0 ") || !strings.Contains(said[1], "a part of a pipeline failed: exit codes 127 | 0") {
 		t.Errorf("the model is told: %q", said)
 	}

@@ -14,9 +14,9 @@ import (
 	"company/test/testenv"
 )
 
-// telltale listens where a hostile repository would have the company call, and
+// listenAndCount listens where a hostile repository would have the company call, and
 // counts.
-func telltale(t *testing.T) (addr string, calls *atomic.Int64) {
+func listenAndCount(t *testing.T) (addr string, calls *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -86,7 +86,7 @@ var refusedKeys = strings.Fields(`models.default.adapter models.default.model mo
 // name, until the president trusts these very bytes (T23, CFG-3).
 func TestHostileClone(t *testing.T) {
 	t.Parallel()
-	addr, calls := telltale(t)
+	addr, calls := listenAndCount(t)
 	h := testenv.New(t, nil, map[string]string{
 		"company.yaml": hostileConfig(addr),
 		".env":         "COMPANY_MODELS_DEFAULT_BASE_URL=http://" + addr + "/v1\nTEST_MODEL_KEY=other\n",
@@ -129,7 +129,7 @@ func TestHostileClone(t *testing.T) {
 	if strings.Contains(said.String(), "canary-key") {
 		t.Errorf("the key is shown:\n%s", said.String())
 	}
-	if at := holding(t, h.Dir, "canary-key"); at != "" {
+	if at := findFileHolding(t, h.Dir, "canary-key"); at != "" {
 		t.Errorf("the key is in %s", at)
 	}
 	if got := h.Git(clone, "status", "--porcelain", "--ignored"); got != "" {
@@ -159,8 +159,8 @@ func TestHostileClone(t *testing.T) {
 	}
 }
 
-// holding is the path of a file below dir that holds a text, or "".
-func holding(t *testing.T, dir, text string) (at string) {
+// findFileHolding is the path of a file below dir that holds a text, or "".
+func findFileHolding(t *testing.T, dir, text string) (at string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -208,7 +208,7 @@ func TestHostileState(t *testing.T) {
 			h.Git("", "clone", "-q", h.Origin, clone)
 			h.Repo = clone
 			for _, args := range [][]string{{"submit", "--no-input", "do it"}, {"submit", "--detach", "do it"}} {
-				refused(t, h, 1, "E_CONFIG", args...)
+				runRefused(t, h, 1, "E_CONFIG", args...)
 			}
 			if got := h.Git(clone, "status", "--porcelain", "--ignored"); got != "" {
 				t.Errorf("the clone was changed: %s", got)

@@ -15,19 +15,19 @@ import (
 // work goes on as if nothing had been.
 func TestImageRemoved(t *testing.T) {
 	t.Parallel()
-	planning, again, working := at("t1-plan.1", 0), at("t1-plan.1", 0), at("t1-01-review.1", 0)
+	planning, again, working := stopAt("t1-plan.1", 0), stopAt("t1-plan.1", 0), stopAt("t1-01-review.1", 0)
 	for _, s := range []*stop{planning, again, working} {
 		t.Cleanup(s.release)
 	}
-	files := tiny()
+	files := tinyProject()
 	files["NOTES"] = "An image of its own: no other test's work may need it.\n"
-	h := testenv.New(t, &staff{manager: planned(farewell()), worker: saysGoodbye(), stops: []*stop{planning, again, working}}, files)
+	h := testenv.New(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: []*stop{planning, again, working}}, files)
 	h.Config(tinyGates)
 	cold := h.Env
 	h.Env = append(slices.Clone(h.Env), "COMPANY_WORKERS_WARM=1")
 	p := h.Start("submit", "say goodbye")
 	planning.wait(t, p)
-	up(t, h, "-pool-1-")
+	waitForContainer(t, h, "-pool-1-")
 	id := strings.TrimSpace(run(t, "docker", "inspect", "--format", "{{.Image}}", h.Containers()[0]))
 	p.Kill()
 	planning.release()
@@ -47,8 +47,8 @@ func TestImageRemoved(t *testing.T) {
 		return it.Kind == "image" && strings.Contains(it.Text, "made again")
 	})
 	working.release()
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // removeImage removes an image once no container of the office runs on it.

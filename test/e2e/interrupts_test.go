@@ -57,7 +57,7 @@ type blind struct {
 }
 
 func newBlind() *blind {
-	b := &blind{staff: staff{manager: planned(farewell())}}
+	b := &blind{staff: staff{manager: submitPlan(farewellTicket())}}
 	b.worker = func(x scripted.Exchange) scripted.Reply {
 		if x.Turn >= len(neverLooks) {
 			return scripted.Reply{Err: "the worker should have finished"}
@@ -76,7 +76,7 @@ var unsteady = regexp.MustCompile(`\b[0-9a-f]{7,40}\b|after [0-9.]+m?s`)
 // undisturbed is the outcome of the task: tree and commits of the branch, and
 // what the worker was shown, without what tells of interruptions.
 func (b *blind) undisturbed(h *testenv.House) (tree, said string) {
-	branch := integration(h, 1)
+	branch := integrationBranch(h, 1)
 	tree = h.Git(h.Origin, "rev-parse", branch+"^{tree}") + "\n" + h.Git(h.Origin, "log", "--format=%p %s", "--topo-order", branch)
 	tree = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`).ReplaceAllString(strings.Replace(tree, h.OfficeID(), "", -1), "#") + h.Git(h.Origin, "ls-tree", "-r", branch)
 	b.mu.Lock()
@@ -149,8 +149,8 @@ func smallDisk(t *testing.T, h *testenv.House) {
 func TestInterrupts(t *testing.T) {
 	t.Parallel()
 	control := newBlind()
-	ctl := open(t, control)
-	ends(t, ctl.Start("submit", "say goodbye"), 0)
+	ctl := openTinyProject(t, control)
+	waitForSummary(t, ctl.Start("submit", "say goodbye"), 0)
 	wantTree, wantSaid := control.undisturbed(ctl)
 	for n := range (*moments + perHouse - 1) / perHouse {
 		t.Run(fmt.Sprintf("task %d of seed %d", n+1, *seed), func(t *testing.T) {
@@ -162,14 +162,14 @@ func TestInterrupts(t *testing.T) {
 			for i := range len(neverLooks) {
 				for _, turn := range turns {
 					if i == turn+1 {
-						b.stops = append(b.stops, at("t1-01.1", i))
+						b.stops = append(b.stops, stopAt("t1-01.1", i))
 					}
 				}
 			}
 			for _, s := range b.stops {
 				t.Cleanup(s.release)
 			}
-			h := open(t, b)
+			h := openTinyProject(t, b)
 			full := n%4 == 0
 			if full {
 				smallDisk(t, h)
@@ -194,8 +194,8 @@ func TestInterrupts(t *testing.T) {
 				end(t, h, p, how, next)
 				p = h.Start("resume")
 			}
-			ends(t, p, 0)
-			delivered(t, h, 1, 1, 2) // one merge is the worker's own
+			waitForSummary(t, p, 0)
+			checkDelivered(t, h, 1, 1, 2) // one merge is the worker's own
 			tree, said := b.undisturbed(h)
 			if tree != wantTree {
 				t.Errorf("after\n%sthe branch is\n%s\nundisturbed\n%s", told, tree, wantTree)

@@ -21,23 +21,23 @@ func TestKillEverywhere(t *testing.T) {
 	t.Parallel()
 	staffed := func(stops ...*stop) *staff {
 		return &staff{
-			manager: planned(farewell(), []m{ticket("Tell of it", "Tell of it in the README.", "README.md")}),
-			worker: tickets(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+			manager: submitPlan(farewellTicket(), []m{ticket("Tell of it", "Tell of it in the README.", "README.md")}),
+			worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 				"t1-01": saysGoodbye(),
-				"t1-02": does("Tell of it", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n"),
+				"t1-02": writeFilesAndFinish("Tell of it", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n"),
 			}),
 			stops: stops,
 		}
 	}
-	control := open(t, staffed())
-	ends(t, control.Start("submit", "say goodbye"), 0)
+	control := openTinyProject(t, staffed())
+	waitForSummary(t, control.Start("submit", "say goodbye"), 0)
 	want := outcomeOf(control)
 
-	stops := []*stop{at("t1-plan.1", 0), at("t1-01.1", 0), at("t1-01.1", 1), at("t1-01.1", 2), at("t1-01.1", 3), at("t1-01-review.1", 0), at("t1-review.1", 0)}
+	stops := []*stop{stopAt("t1-plan.1", 0), stopAt("t1-01.1", 0), stopAt("t1-01.1", 1), stopAt("t1-01.1", 2), stopAt("t1-01.1", 3), stopAt("t1-01-review.1", 0), stopAt("t1-review.1", 0)}
 	for _, s := range stops {
 		t.Cleanup(s.release)
 	}
-	h := open(t, staffed(stops...))
+	h := openTinyProject(t, staffed(stops...))
 	p := h.Start("submit", "say goodbye")
 	for i, s := range stops {
 		s.wait(t, p)
@@ -55,12 +55,12 @@ func TestKillEverywhere(t *testing.T) {
 			t.Errorf("exit %d:\n%s", r.Code, p.Tell())
 		}
 	}
-	delivered(t, h, 1, 1, 2)
+	checkDelivered(t, h, 1, 1, 2)
 	got := outcomeOf(h)
 	if got.tree != want.tree {
 		t.Errorf("tree %s, without a kill %s", got.tree, want.tree)
 	}
-	repeated(t, want.calls, got.calls, len(stops))
+	checkCallsRepeated(t, want.calls, got.calls, len(stops))
 	changesNothing(t, h)
 }
 
@@ -68,9 +68,9 @@ func TestKillEverywhere(t *testing.T) {
 // own; containers of another office, or of none, stay.
 func TestForeignContainers(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-01.1", 1)
+	hold := stopAt("t1-01.1", 1)
 	t.Cleanup(hold.release)
-	h := open(t, farewells(hold))
+	h := openTinyProject(t, farewells(hold))
 	p := h.Start("submit", "say goodbye")
 	hold.wait(t, p)
 	image := strings.TrimSpace(run(t, "docker", "inspect", "--format", "{{.Image}}", h.Containers()[0]))
@@ -80,14 +80,14 @@ func TestForeignContainers(t *testing.T) {
 	half := create(t, image, "company.office="+h.OfficeID())
 	p.Kill()
 	hold.release()
-	ends(t, h.Start("resume"), 0)
+	waitForSummary(t, h.Start("resume"), 0)
 	for _, id := range []string{other, half} {
 		if got := strings.TrimSpace(run(t, "docker", "inspect", "--format", "{{.State.Status}}", id)); got != "created" {
 			t.Errorf("the foreign container %s is %s", id, got)
 		}
 	}
 	run(t, "docker", "rm", half)
-	delivered(t, h, 1, 1, 1)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // create makes a container that never runs.
@@ -110,9 +110,9 @@ func create(t *testing.T, image string, labels ...string) string {
 // the queue: it is made from the ledger again, and counts from the beginning.
 func TestQueueBeginsAnew(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-01.1", 1)
+	hold := stopAt("t1-01.1", 1)
 	t.Cleanup(hold.release)
-	h := open(t, farewells(hold))
+	h := openTinyProject(t, farewells(hold))
 	p := h.Start("submit", "say goodbye")
 	hold.wait(t, p)
 	p.Kill()
@@ -131,23 +131,23 @@ func TestQueueBeginsAnew(t *testing.T) {
 	if err := os.RemoveAll(queues[0]); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // TestKillDuringRepair kills the company while the second run of a ticket is
 // at it, after a red gate: the counts of what failed are not lost.
 func TestKillDuringRepair(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-01.2", 1)
+	hold := stopAt("t1-01.2", 1)
 	t.Cleanup(hold.release)
-	h := open(t, &staff{manager: planned(farewell()), worker: runs(wrong(1), wrong(2), saysGoodbye()), stops: []*stop{hold}})
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: replyByRun(workWrongly(1), workWrongly(2), saysGoodbye()), stops: []*stop{hold}})
 	p := h.Start("submit", "say goodbye")
 	hold.wait(t, p)
 	p.Kill()
 	hold.release()
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 	calls := h.Model.Calls().ByRun
 	var got []string
 	for id, n := range calls {
@@ -165,8 +165,8 @@ func TestKillDuringRepair(t *testing.T) {
 // the record is missing: the next company finds it done.
 func TestKillAfterGit(t *testing.T) {
 	t.Parallel()
-	control := open(t, farewells())
-	ends(t, control.Start("submit", "say goodbye"), 0)
+	control := openTinyProject(t, farewells())
+	waitForSummary(t, control.Start("submit", "say goodbye"), 0)
 	want := outcomeOf(control)
 	for name, c := range map[string]struct {
 		command string // a shell pattern for git's arguments
@@ -181,20 +181,20 @@ func TestKillAfterGit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := open(t, farewells())
+			h := openTinyProject(t, farewells())
 			p := killedAfterGit(t, h, c.command)
 			if !c.met(h) || count(p, c.not) > 0 {
 				t.Fatalf("not the moment after %s:\n%s", name, p.Tell())
 			}
 			// What is done again is the same commit in another second too.
 			time.Sleep(1100 * time.Millisecond)
-			ends(t, h.Start("resume"), 0)
-			delivered(t, h, 1, 1, 1)
+			waitForSummary(t, h.Start("resume"), 0)
+			checkDelivered(t, h, 1, 1, 1)
 			got := outcomeOf(h)
 			if got.tree != want.tree {
 				t.Errorf("tree %s, without a kill %s", got.tree, want.tree)
 			}
-			repeated(t, want.calls, got.calls, 0)
+			checkCallsRepeated(t, want.calls, got.calls, 0)
 			changesNothing(t, h)
 		})
 	}

@@ -35,21 +35,21 @@ type killPoint struct {
 func killPoints() []killPoint {
 	return []killPoint{
 		{name: "while the base is judged", kind: "task.prepared", not: "task.baseline"},
-		{name: "while planning", hold: at("t1-plan.1", 0), kind: "run.claimed", not: "plan.accepted"},
-		{name: "planned", hold: at("t1-01.1", 0), kind: "plan.accepted", not: "gate.finished"},
-		{name: "claimed", hold: at("t1-01.1", 0), kind: "run.claimed", sub: "t1-01", not: "gate.finished"},
-		{name: "work not committed", hold: at("t1-01.1", 3), kind: "run.claimed", sub: "t1-01", not: "gate.finished"},
-		{name: "committed", hold: at("t1-01.1", 5), kind: "run.claimed", sub: "t1-01", not: "gate.finished", met: pushed},
+		{name: "while planning", hold: stopAt("t1-plan.1", 0), kind: "run.claimed", not: "plan.accepted"},
+		{name: "planned", hold: stopAt("t1-01.1", 0), kind: "plan.accepted", not: "gate.finished"},
+		{name: "claimed", hold: stopAt("t1-01.1", 0), kind: "run.claimed", sub: "t1-01", not: "gate.finished"},
+		{name: "work not committed", hold: stopAt("t1-01.1", 3), kind: "run.claimed", sub: "t1-01", not: "gate.finished"},
+		{name: "committed", hold: stopAt("t1-01.1", 5), kind: "run.claimed", sub: "t1-01", not: "gate.finished", met: checkPushed},
 		{name: "taken", kind: "run.ended", sub: "t1-01", not: "review.finished"},
-		{name: "gated", hold: at("t1-01-review.1", 0), kind: "gate.finished", sub: "t1-01", not: "review.finished"},
-		{name: "merge intended", hold: at("t1-01-review.1", 0), kind: "merge.intended", sub: "t1-01", set: lockBranch, goOn: true, met: branchAbsent, not: "merge.done"},
+		{name: "gated", hold: stopAt("t1-01-review.1", 0), kind: "gate.finished", sub: "t1-01", not: "review.finished"},
+		{name: "merge intended", hold: stopAt("t1-01-review.1", 0), kind: "merge.intended", sub: "t1-01", set: lockBranch, goOn: true, met: branchAbsent, not: "merge.done"},
 		{name: "merged", kind: "merge.done", sub: "t1-01", set: holdPush, not: "pr.opened"},
 		{name: "pull request intended", kind: "pr.intended", set: holdPush, not: "pr.opened"},
 	}
 }
 
-// pushed: the worker's commit is in the run's quarantine, and nowhere else.
-func pushed(t *testing.T, h *testenv.House) {
+// checkPushed: the worker's commit is in the run's quarantine, and nowhere else.
+func checkPushed(t *testing.T, h *testenv.House) {
 	t.Helper()
 	dir := filepath.Join(h.Repo, ".company/state/git/runs/t1-01.1.git")
 	if got := h.Git(dir, "show", "-s", "--format=%s", "refs/heads/agent/t1-01-add-triple"); got != "[t1-01] Add Triple" {
@@ -70,7 +70,7 @@ func mirror(t *testing.T, h *testenv.House) string {
 // that is at it: the merge is decided on and not done.
 func lockBranch(t *testing.T, h *testenv.House) func() {
 	t.Helper()
-	lock := filepath.Join(mirror(t, h), "refs/heads", integration(h, 1)+".lock")
+	lock := filepath.Join(mirror(t, h), "refs/heads", integrationBranch(h, 1)+".lock")
 	if err := os.WriteFile(lock, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func lockBranch(t *testing.T, h *testenv.House) func() {
 
 func branchAbsent(t *testing.T, h *testenv.House) {
 	t.Helper()
-	if refs := h.Git(mirror(t, h), "for-each-ref", "refs/heads/"+integration(h, 1)); refs != "" {
+	if refs := h.Git(mirror(t, h), "for-each-ref", "refs/heads/"+integrationBranch(h, 1)); refs != "" {
 		t.Errorf("the integration branch was moved: %s", refs)
 	}
 }
@@ -112,7 +112,7 @@ type outcome struct {
 }
 
 func outcomeOf(h *testenv.House) outcome {
-	return outcome{tree: h.Git(h.Origin, "rev-parse", integration(h, 1)+"^{tree}"), calls: h.Model.Calls().ByRun}
+	return outcome{tree: h.Git(h.Origin, "rev-parse", integrationBranch(h, 1)+"^{tree}"), calls: h.Model.Calls().ByRun}
 }
 
 const tripleIt = "add a function that triples"
@@ -123,8 +123,8 @@ const tripleIt = "add a function that triples"
 func TestKill(t *testing.T) {
 	t.Parallel()
 	control := testenv.New(t, tripleStaff(), calculator())
-	ends(t, control.Start("submit", tripleIt), 0)
-	delivered(t, control, 1, 1, 1)
+	waitForSummary(t, control.Start("submit", tripleIt), 0)
+	checkDelivered(t, control, 1, 1, 1)
 	want := outcomeOf(control)
 	for _, k := range killPoints() {
 		t.Run(k.name, func(t *testing.T) {
@@ -169,15 +169,15 @@ func TestKill(t *testing.T) {
 			undo()
 
 			again := h.Start("resume")
-			if sum := ends(t, again, 0); sum.Result != "COMPLETE" || sum.Task != "t1" {
+			if sum := waitForSummary(t, again, 0); sum.Result != "COMPLETE" || sum.Task != "t1" {
 				t.Errorf("summary: %+v", sum)
 			}
-			delivered(t, h, 1, 1, 1)
+			checkDelivered(t, h, 1, 1, 1)
 			got := outcomeOf(h)
 			if got.tree != want.tree {
 				t.Errorf("tree %s, without a kill %s", got.tree, want.tree)
 			}
-			repeated(t, want.calls, got.calls, 1)
+			checkCallsRepeated(t, want.calls, got.calls, 1)
 			if t.Failed() {
 				t.Logf("before the kill:\n%s\nafter it:\n%s", p.Tell(), again.Tell())
 			}
@@ -186,8 +186,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// repeated: the same runs as without a kill, and at most so many calls more.
-func repeated(t *testing.T, want, got map[company.RunID]int, most int) {
+// checkCallsRepeated: the same runs as without a kill, and at most so many calls more.
+func checkCallsRepeated(t *testing.T, want, got map[company.RunID]int, most int) {
 	t.Helper()
 	more := 0
 	for run, n := range want {
@@ -228,24 +228,24 @@ func changesNothing(t *testing.T, h *testenv.House) {
 func TestKillTwoWorkers(t *testing.T) {
 	t.Parallel()
 	write := func(n int) func(scripted.Exchange) scripted.Reply {
-		return does(fmt.Sprintf("Add part %d", n), fmt.Sprintf("part%d.sh", n), "echo part\n", fmt.Sprintf("checks/part%d.sh", n), fmt.Sprintf("test \"$(sh part%d.sh)\" = part\n", n))
+		return writeFilesAndFinish(fmt.Sprintf("Add part %d", n), fmt.Sprintf("part%d.sh", n), "echo part\n", fmt.Sprintf("checks/part%d.sh", n), fmt.Sprintf("test \"$(sh part%d.sh)\" = part\n", n))
 	}
 	staffed := func() *staff {
 		return &staff{
-			manager: planned([]m{ticket("Add part 1", "Add part1.sh", "part1.sh", "checks/part1.sh"), ticket("Add part 2", "Add part2.sh", "part2.sh", "checks/part2.sh")}),
-			worker:  tickets(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{"t1-01": write(1), "t1-02": write(2)}),
+			manager: submitPlan([]m{ticket("Add part 1", "Add part1.sh", "part1.sh", "checks/part1.sh"), ticket("Add part 2", "Add part2.sh", "part2.sh", "checks/part2.sh")}),
+			worker:  replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{"t1-01": write(1), "t1-02": write(2)}),
 		}
 	}
-	ctl := open(t, staffed())
-	ends(t, ctl.Start("submit", "add two parts"), 0)
+	ctl := openTinyProject(t, staffed())
+	waitForSummary(t, ctl.Start("submit", "add two parts"), 0)
 	want := outcomeOf(ctl)
 
 	brain := staffed()
-	one, two := at("t1-01.1", 1), at("t1-02.1", 2)
+	one, two := stopAt("t1-01.1", 1), stopAt("t1-02.1", 2)
 	brain.stops = []*stop{one, two}
 	t.Cleanup(one.release)
 	t.Cleanup(two.release)
-	h := open(t, brain)
+	h := openTinyProject(t, brain)
 	p := h.Start("submit", "add two parts")
 	one.wait(t, p)
 	two.wait(t, p)
@@ -255,13 +255,13 @@ func TestKillTwoWorkers(t *testing.T) {
 	p.Kill()
 	one.release()
 	two.release()
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 2)
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 2)
 	got := outcomeOf(h)
 	if got.tree != want.tree {
 		t.Errorf("tree %s, without a kill %s", got.tree, want.tree)
 	}
-	repeated(t, want.calls, got.calls, 2) // one of each worker
+	checkCallsRepeated(t, want.calls, got.calls, 2) // one of each worker
 	for run, n := range got.calls {
 		if strings.HasPrefix(string(run), "t1-0") && n > want.calls[run]+1 {
 			t.Errorf("%s asked the model %d times, without a kill %d", run, n, want.calls[run])

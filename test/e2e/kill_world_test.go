@@ -23,11 +23,11 @@ import (
 
 // farewells is the staff that adds a farewell, for any task.
 func farewells(stops ...*stop) *staff {
-	return &staff{manager: planned(farewell()), worker: saysGoodbye(), stops: stops}
+	return &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: stops}
 }
 
-// holder is who has the office's lock: nobody, or the process that signed it.
-func holder(t testing.TB, h *testenv.House) (pid int, held bool) {
+// lockHolder is who has the office's lock: nobody, or the process that signed it.
+func lockHolder(t testing.TB, h *testenv.House) (pid int, held bool) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(h.Repo, ".company/state/lock"))
 	if err != nil {
@@ -53,32 +53,32 @@ func holder(t testing.TB, h *testenv.House) (pid int, held bool) {
 // lock and goes on where the other was (STA-16, SUB-1).
 func TestTwoSubmits(t *testing.T) {
 	t.Parallel()
-	one, two := at("t1-01.1", 0), at("t2-01.1", 1)
+	one, two := stopAt("t1-01.1", 0), stopAt("t2-01.1", 1)
 	t.Cleanup(one.release)
 	t.Cleanup(two.release)
-	h := open(t, farewells(one, two))
+	h := openTinyProject(t, farewells(one, two))
 	first := h.Start("submit", "say goodbye")
 	one.wait(t, first)
 	second := h.Start("submit", "say goodbye again")
 	two.wait(t, second) // its worker is at it, in the first one's process
-	if pid, held := holder(t, h); !held || pid != first.PID() {
+	if pid, held := lockHolder(t, h); !held || pid != first.PID() {
 		t.Errorf("the lock is held: %v, by %d; the first is %d, the second %d", held, pid, first.PID(), second.PID())
 	}
 	one.release()
-	if sum := ends(t, first, 0); sum.Task != "t1" || sum.Result != "COMPLETE" {
+	if sum := waitForSummary(t, first, 0); sum.Task != "t1" || sum.Result != "COMPLETE" {
 		t.Errorf("the first: %+v", sum)
 	}
 	two.release()
 	second.Until(patience, "its own epoch", func(it feed.Item) bool { return it.Kind == "office.started" })
-	if pid, held := holder(t, h); !held || pid != second.PID() {
+	if pid, held := lockHolder(t, h); !held || pid != second.PID() {
 		t.Errorf("the lock is held: %v, by %d; the second is %d", held, pid, second.PID())
 	}
-	if sum := ends(t, second, 0); sum.Task != "t2" || sum.Result != "COMPLETE" {
+	if sum := waitForSummary(t, second, 0); sum.Task != "t2" || sum.Result != "COMPLETE" {
 		t.Errorf("the second: %+v", sum)
 	}
-	delivered(t, h, 1, 1, 1)
-	delivered(t, h, 2, 2, 1)
-	if _, held := holder(t, h); held {
+	checkDelivered(t, h, 1, 1, 1)
+	checkDelivered(t, h, 2, 2, 1)
+	if _, held := lockHolder(t, h); held {
 		t.Error("the office is still held")
 	}
 	want := map[string]int{"t2-plan.1": 1, "t2-01.1": 5} // four turns, one asked twice
@@ -89,8 +89,8 @@ func TestTwoSubmits(t *testing.T) {
 	}
 }
 
-// failure reads the error that a command ended with.
-func failure(t testing.TB, r testenv.Result) (code, message, hint string) {
+// readFailure reads the error that a command ended with.
+func readFailure(t testing.TB, r testenv.Result) (code, message, hint string) {
 	t.Helper()
 	for line := range strings.Lines(r.Stderr) {
 		var e struct {
@@ -107,9 +107,9 @@ func failure(t testing.TB, r testenv.Result) (code, message, hint string) {
 // lost: neither before a task nor in the middle of one (CTR-11).
 func TestNoDocker(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-01.1", 2)
+	hold := stopAt("t1-01.1", 2)
 	t.Cleanup(hold.release)
-	h := open(t, farewells(hold))
+	h := openTinyProject(t, farewells(hold))
 	env := h.Env
 	without := func() { h.Env = append(slices.Clone(env), "DOCKER_HOST=unix://"+filepath.Join(h.Dir, "nobody.sock")) }
 	refused := func(args ...string) {
@@ -117,7 +117,7 @@ func TestNoDocker(t *testing.T) {
 		without()
 		defer func() { h.Env = env }()
 		r := h.Start(args...).Wait(patience)
-		code, message, hint := failure(t, r)
+		code, message, hint := readFailure(t, r)
 		if r.Code != 1 || code != "E_DOCKER" || !strings.Contains(message, "nobody.sock") || hint == "" {
 			t.Errorf("company %s: exit %d, %s: %s, hint %q\n%s", args[0], r.Code, code, message, hint, r.Stderr)
 		}
@@ -131,8 +131,8 @@ func TestNoDocker(t *testing.T) {
 	p.Kill()
 	hold.release()
 	refused("resume")
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 	if n := h.Model.Calls().ByRun["t1-01.1"]; n != 5 {
 		t.Errorf("the worker asked the model %d times; four turns, one of them twice", n)
 	}
@@ -207,9 +207,9 @@ func (g *gateOf) shut() {
 // the run's failure says so, another is made, and nothing is left standing.
 func TestDockerGoesAway(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-01.1", 1)
+	hold := stopAt("t1-01.1", 1)
 	t.Cleanup(hold.release)
-	h := open(t, farewells(hold))
+	h := openTinyProject(t, farewells(hold))
 	gate := &gateOf{network: "unix", listen: filepath.Join(h.Dir, "docker.sock"), target: "/var/run/docker.sock"}
 	gate.open(t)
 	t.Cleanup(gate.shut)
@@ -222,17 +222,17 @@ func TestDockerGoesAway(t *testing.T) {
 		return it.Seq > 0 && it.Run == "t1-01.1" && (it.Kind == "run.ended" || it.Kind == "run.released") || it.Kind == "effect.failed"
 	})
 	gate.open(t)
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // TestContainerKilled: somebody kills a worker's container; the work is done
 // in another one.
 func TestContainerKilled(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-01.1", 1)
+	hold := stopAt("t1-01.1", 1)
 	t.Cleanup(hold.release)
-	h := open(t, farewells(hold))
+	h := openTinyProject(t, farewells(hold))
 	p := h.Start("submit", "say goodbye")
 	hold.wait(t, p)
 	up := h.Containers()
@@ -241,8 +241,8 @@ func TestContainerKilled(t *testing.T) {
 	}
 	run(t, "docker", "kill", up[0])
 	hold.release()
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 	p.Until(patience, "a line that says it", func(it feed.Item) bool {
 		return it.Run == "t1-01.1" && it.Mark == feed.Failed && strings.Contains(it.Text, "container")
 	})
@@ -252,9 +252,9 @@ func TestContainerKilled(t *testing.T) {
 // and says so; when it is back the work goes on by itself (ADP-3).
 func TestModelAway(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-plan.1", 0)
+	hold := stopAt("t1-plan.1", 0)
 	t.Cleanup(hold.release)
-	h := open(t, farewells(hold))
+	h := openTinyProject(t, farewells(hold))
 	away := "127.0.0.1:" + strconv.Itoa(remotetest.FreePort(t))
 	here := strings.TrimSuffix(strings.TrimPrefix(h.Model.URL(), "http://"), "/v1")
 	h.Config(tinyGates + "agents: {manager: {model: away}}\n")
@@ -281,17 +281,17 @@ func TestModelAway(t *testing.T) {
 		t.Errorf("what is said of a server that refuses: %q", ended.Text)
 	}
 	gate.open(t)
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // TestDiskFull: when the office's disk is full the company ends with one clear
 // error; with space it goes on.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-01.1", 1)
+	hold := stopAt("t1-01.1", 1)
 	t.Cleanup(hold.release)
-	h := open(t, farewells(hold))
+	h := openTinyProject(t, farewells(hold))
 	disk := filepath.Join(h.Repo, ".company")
 	if err := os.Mkdir(disk, 0o700); err != nil {
 		t.Fatal(err)
@@ -313,24 +313,24 @@ func TestDiskFull(t *testing.T) {
 	}
 	hold.release()
 	r := p.Wait(patience)
-	code, message, hint := failure(t, r)
+	code, message, hint := readFailure(t, r)
 	if r.Code != 1 || code == "" || code == "E_INTERNAL" || !strings.Contains(message, "no space left") || hint == "" {
 		t.Errorf("exit %d, %s: %s, hint %q\n%s", r.Code, code, message, hint, p.Tell())
 	}
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // TestSleeper: a company that stood still for longer than its leases and its
 // containers live (a laptop's lid, SIGSTOP) goes on when it wakes.
 func TestSleeper(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-01.1", 1)
+	hold := stopAt("t1-01.1", 1)
 	t.Cleanup(hold.release)
-	h := open(t, farewells(hold))
+	h := openTinyProject(t, farewells(hold))
 	p := h.Start("submit", "say goodbye")
 	hold.wait(t, p)
 	p.Signal(syscall.SIGSTOP)
@@ -342,8 +342,8 @@ func TestSleeper(t *testing.T) {
 	}
 	p.Signal(syscall.SIGCONT)
 	hold.release()
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // running lists the office's containers that run.

@@ -68,7 +68,7 @@ func (s *slowCreate) ask(in, out net.Conn) {
 			s.once.Do(func() {
 				// Whole, before its asker is killed: the daemon makes nothing of half.
 				text = bytes.Clone(text)
-				for held = true; err == nil && !whole(text); {
+				for held = true; err == nil && !isWholeRequest(text); {
 					n, err = in.Read(chunk)
 					text = append(text, chunk[:n]...)
 				}
@@ -92,8 +92,8 @@ func (s *slowCreate) ask(in, out net.Conn) {
 
 var length = regexp.MustCompile(`(?i)\r\ncontent-length: *([0-9]+)\r\n`)
 
-// whole reports whether a request is there to its end.
-func whole(request []byte) bool {
+// isWholeRequest reports whether a request is there to its end.
+func isWholeRequest(request []byte) bool {
 	head, body, ok := bytes.Cut(request, []byte("\r\n\r\n"))
 	m := length.FindSubmatch(append(bytes.Clone(head), "\r\n"...))
 	if !ok || m == nil {
@@ -118,9 +118,9 @@ func (s *slowCreate) close() {
 // has swept. It is gone when that one leaves.
 func TestContainerOfAKilledCompanyComesLate(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-01.1", 0)
+	hold := stopAt("t1-01.1", 0)
 	t.Cleanup(hold.release)
-	h := open(t, farewells(hold))
+	h := openTinyProject(t, farewells(hold))
 	daemon := newSlowCreate(t, filepath.Join(h.Dir, "docker.sock"), "-t1-01.1-1-")
 	t.Cleanup(daemon.close)
 	h.Env = append(slices.Clone(h.Env), "DOCKER_HOST=unix://"+daemon.path)
@@ -135,10 +135,10 @@ func TestContainerOfAKilledCompanyComesLate(t *testing.T) {
 	p = h.Start("resume")
 	hold.wait(t, p)
 	close(daemon.let)
-	up(t, h, "-t1-01.1-1-") // of the dead company's epoch
+	waitForContainer(t, h, "-t1-01.1-1-") // of the dead company's epoch
 	hold.release()
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 	if left := h.Containers(); slices.ContainsFunc(left, func(n string) bool { return strings.Contains(n, "-t1-01.1-1-") }) {
 		t.Errorf("left: %v", left)
 	}

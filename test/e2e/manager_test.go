@@ -9,8 +9,8 @@ import (
 	"company/test/testenv"
 )
 
-// asked is what the model was told in the n-th request (from 1) of a run.
-func asked(t testing.TB, h *testenv.House, run string, n int) string {
+// requestText is what the model was told in the n-th request (from 1) of a run.
+func requestText(t testing.TB, h *testenv.House, run string, n int) string {
 	t.Helper()
 	for _, r := range h.Model.Requests() {
 		if string(r.Header.Run) == run {
@@ -34,9 +34,9 @@ func count(p *testenv.Process, kind string) int {
 	return n
 }
 
-// overlapping is a plan that code refuses: two subtasks of one wave write the
+// overlappingPlan is a plan that code refuses: two subtasks of one wave write the
 // same file.
-func overlapping() scripted.Reply {
+func overlappingPlan() scripted.Reply {
 	return call("submit_plan", m{"why": "two parts", "waves": []m{{"subtasks": []m{
 		ticket("One", "Write to greet.sh", "greet.sh"), ticket("Two", "Write to all scripts", "*.sh"),
 	}}}})
@@ -46,25 +46,25 @@ func overlapping() scripted.Reply {
 // the reasons; the next one is worked on (SUB-12, SUB-18).
 func TestPlanRefusedOnce(t *testing.T) {
 	t.Parallel()
-	good := planned(farewell())
+	good := submitPlan(farewellTicket())
 	brain := &staff{
 		manager: func(x scripted.Exchange) scripted.Reply {
 			if x.Turn == 0 {
-				return overlapping()
+				return overlappingPlan()
 			}
 			x.Turn--
 			return good(x)
 		},
 		worker: saysGoodbye(),
 	}
-	h := open(t, brain)
+	h := openTinyProject(t, brain)
 	p := h.Start("submit", "say goodbye")
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 	if n := count(p, "plan.refused"); n != 1 {
 		t.Errorf("%d refused plans", n)
 	}
-	if said := asked(t, h, "t1-plan.1", 2); !strings.Contains(said, "The plan is refused") || !strings.Contains(said, "greet.sh") {
+	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "The plan is refused") || !strings.Contains(said, "greet.sh") {
 		t.Errorf("the manager was not told why:\n%s", said)
 	}
 }
@@ -73,9 +73,9 @@ func TestPlanRefusedOnce(t *testing.T) {
 // (SUB-12); nothing was begun.
 func TestPlanRefusedThrice(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{manager: always(overlapping())})
+	h := openTinyProject(t, &staff{manager: replyAlways(overlappingPlan())})
 	p := h.Start("submit", "say goodbye")
-	sum := ends(t, p, 1)
+	sum := waitForSummary(t, p, 1)
 	if sum.Result != "ERROR" || sum.Status != "failed" || !strings.Contains(sum.Why, "refused 3 times") || !strings.Contains(sum.Why, "greet.sh") {
 		t.Errorf("summary: %+v", sum)
 	}
@@ -96,7 +96,7 @@ func TestPlanRefusedThrice(t *testing.T) {
 // a wrong type. The manager can mend each.
 func TestPlanGarbage(t *testing.T) {
 	t.Parallel()
-	good := planned(farewell())
+	good := submitPlan(farewellTicket())
 	replies := []scripted.Reply{
 		{Text: "I shall think about it."},
 		call("no_such_tool", m{}),
@@ -116,10 +116,10 @@ func TestPlanGarbage(t *testing.T) {
 		},
 		worker: saysGoodbye(),
 	}
-	h := open(t, brain)
-	ends(t, h.Start("submit", "say goodbye"), 0)
-	delivered(t, h, 1, 1, 1)
-	last := asked(t, h, "t1-plan.1", len(replies)+1)
+	h := openTinyProject(t, brain)
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	checkDelivered(t, h, 1, 1, 1)
+	last := requestText(t, h, "t1-plan.1", len(replies)+1)
 	if !strings.Contains(last, "Scripts that greet") || strings.Contains(last, "root:") {
 		t.Errorf("what the reading tools gave:\n%s", last)
 	}
@@ -129,7 +129,7 @@ func TestPlanGarbage(t *testing.T) {
 // answer reaches the manager.
 func TestManagerAsks(t *testing.T) {
 	t.Parallel()
-	good := planned(farewell())
+	good := submitPlan(farewellTicket())
 	brain := &staff{
 		manager: func(x scripted.Exchange) scripted.Reply {
 			if strings.Contains(x.Brief(), "The president answered: goodbye, of course") {
@@ -139,9 +139,9 @@ func TestManagerAsks(t *testing.T) {
 		},
 		worker: saysGoodbye(),
 	}
-	h := open(t, brain)
+	h := openTinyProject(t, brain)
 	p := h.Start("submit", "say it")
-	sum := ends(t, p, 2)
+	sum := waitForSummary(t, p, 2)
 	if sum.Result != "INCOMPLETE" || sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "Goodbye or farewell?") || !strings.HasPrefix(sum.Next, "company answer a1 ") {
 		t.Errorf("summary: %+v", sum)
 	}
@@ -149,8 +149,8 @@ func TestManagerAsks(t *testing.T) {
 		return it.Kind == "approval.opened" && it.Mark == feed.Needs
 	})
 	h.MustRun(patience, "answer", "a1", "goodbye, of course")
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 	if n := h.Model.Calls().ByRole["manager"]; n != 2 {
 		t.Errorf("the manager was asked %d times", n)
 	}

@@ -35,9 +35,9 @@ func TestCountsOfTokens(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := testenv.New(t, counting{&staff{manager: planned(farewell()), worker: saysGoodbye()}, c.usage}, tiny())
+			h := testenv.New(t, counting{&staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}, c.usage}, tinyProject())
 			h.Config(tinyGates)
-			sum := ends(t, h.Start("submit", "--no-input", "add a farewell"), 0)
+			sum := waitForSummary(t, h.Start("submit", "--no-input", "add a farewell"), 0)
 			n := int64(len(h.Model.Requests()))
 			switch {
 			case sum.Result != "COMPLETE":
@@ -47,7 +47,7 @@ func TestCountsOfTokens(t *testing.T) {
 			case c.each == 0 && (sum.Tokens <= n*1000 || sum.Tokens > n*200_000):
 				t.Errorf("%d tokens are booked for %d requests", sum.Tokens, n)
 			}
-			delivered(t, h, 1, 1, 1)
+			checkDelivered(t, h, 1, 1, 1)
 		})
 	}
 }

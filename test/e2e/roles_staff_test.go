@@ -85,8 +85,8 @@ type stop struct {
 	gone    sync.Once
 }
 
-// at is a stop at the reply of a turn (from 0) of a run.
-func at(run company.RunID, turn int) *stop {
+// stopAt is a stop at the reply of a turn (from 0) of a run.
+func stopAt(run company.RunID, turn int) *stop {
 	return &stop{run: run, turn: turn, reached: make(chan struct{}), on: make(chan struct{})}
 }
 
@@ -118,9 +118,9 @@ func call(tool string, args any) scripted.Reply {
 
 type m = map[string]any
 
-// steps answers turn by turn. A conversation that goes on after the last is an
+// replyInSteps answers turn by turn. A conversation that goes on after the last is an
 // error of the script.
-func steps(replies ...scripted.Reply) func(scripted.Exchange) scripted.Reply {
+func replyInSteps(replies ...scripted.Reply) func(scripted.Exchange) scripted.Reply {
 	return func(x scripted.Exchange) scripted.Reply {
 		if x.Turn >= len(replies) {
 			return scripted.Reply{Err: fmt.Sprintf("%s goes on after its last step: %.300s", x.Header.Run, x.Messages[len(x.Messages)-1].Content)}
@@ -129,14 +129,14 @@ func steps(replies ...scripted.Reply) func(scripted.Exchange) scripted.Reply {
 	}
 }
 
-// always gives the same reply.
-func always(r scripted.Reply) func(scripted.Exchange) scripted.Reply {
+// replyAlways gives the same reply.
+func replyAlways(r scripted.Reply) func(scripted.Exchange) scripted.Reply {
 	return func(scripted.Exchange) scripted.Reply { return r }
 }
 
-// runs answers the n-th run of a ticket with the n-th function, and sticks to
+// replyByRun answers the n-th run of a ticket with the n-th function, and sticks to
 // the last.
-func runs(each ...func(scripted.Exchange) scripted.Reply) func(scripted.Exchange) scripted.Reply {
+func replyByRun(each ...func(scripted.Exchange) scripted.Reply) func(scripted.Exchange) scripted.Reply {
 	return func(x scripted.Exchange) scripted.Reply {
 		_, _, _, n, err := x.Header.Run.Split()
 		if err != nil {
@@ -146,8 +146,8 @@ func runs(each ...func(scripted.Exchange) scripted.Reply) func(scripted.Exchange
 	}
 }
 
-// tickets answers by the subtask of the request.
-func tickets(by map[company.SubtaskID]func(scripted.Exchange) scripted.Reply) func(scripted.Exchange) scripted.Reply {
+// replyByTicket answers by the subtask of the request.
+func replyByTicket(by map[company.SubtaskID]func(scripted.Exchange) scripted.Reply) func(scripted.Exchange) scripted.Reply {
 	return func(x scripted.Exchange) scripted.Reply {
 		if do := by[x.Header.Subtask]; do != nil {
 			return do(x)
@@ -161,18 +161,18 @@ func ticket(title, description string, writes ...string) m {
 	return m{"title": title, "description": description, "acceptance_criteria": []string{"the checks pass"}, "write_set": writes, "effort": "small"}
 }
 
-// planned submits a plan of these waves.
-func planned(waves ...[]m) func(scripted.Exchange) scripted.Reply {
+// submitPlan submits a plan of these waves.
+func submitPlan(waves ...[]m) func(scripted.Exchange) scripted.Reply {
 	list := make([]m, len(waves))
 	for i, w := range waves {
 		list[i] = m{"subtasks": w}
 	}
-	return steps(call("submit_plan", m{"waves": list, "why": "the parts touch different files"}))
+	return replyInSteps(call("submit_plan", m{"waves": list, "why": "the parts touch different files"}))
 }
 
-// does is a worker that writes files, commits and finishes, each in a turn. A
+// writeFilesAndFinish is a worker that writes files, commits and finishes, each in a turn. A
 // file that is there must be read before it is written.
-func does(message string, files ...string) func(scripted.Exchange) scripted.Reply {
+func writeFilesAndFinish(message string, files ...string) func(scripted.Exchange) scripted.Reply {
 	var replies []scripted.Reply
 	for i := 0; i < len(files); i += 2 {
 		replies = append(replies, scripted.Reply{Calls: []scripted.Call{
@@ -181,7 +181,7 @@ func does(message string, files ...string) func(scripted.Exchange) scripted.Repl
 		}})
 	}
 	commit, finish := call("git_commit", m{"message": message}), call("finish", m{"summary": message})
-	inOrder := steps(append(replies, commit, finish)...)
+	inOrder := replyInSteps(append(replies, commit, finish)...)
 	return func(x scripted.Exchange) scripted.Reply {
 		// A commit that came to nothing (a full disk, a restart) is made again.
 		if x.Turn > len(replies)+1 && x.Turn < len(replies)+8 {
@@ -196,11 +196,11 @@ func does(message string, files ...string) func(scripted.Exchange) scripted.Repl
 
 // approve is a reviewer who is content.
 func approve(x scripted.Exchange) scripted.Reply {
-	return call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": shown(x, "the checks ran")})
+	return call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": citeEvidence(x, "the checks ran")})
 }
 
-// shown names the same evidence for each criterion of a review.
-func shown(x scripted.Exchange, by string) []string {
+// citeEvidence names the same evidence for each criterion of a review.
+func citeEvidence(x scripted.Exchange, by string) []string {
 	var out []string
 	for range x.Listed("Acceptance criteria") {
 		out = append(out, by)
@@ -208,14 +208,14 @@ func shown(x scripted.Exchange, by string) []string {
 	return out
 }
 
-// objects is a reviewer with one blocking finding.
-func objects(file string, line int, what string) func(scripted.Exchange) scripted.Reply {
-	return steps(call("submit_review", m{"verdict": "request_changes", "evidence": []string{},
+// objectTo is a reviewer with one blocking finding.
+func objectTo(file string, line int, what string) func(scripted.Exchange) scripted.Reply {
+	return replyInSteps(call("submit_review", m{"verdict": "request_changes", "evidence": []string{},
 		"findings": []m{{"severity": "blocking", "file": file, "line": line, "what": what, "why": "it was asked for"}}}))
 }
 
-// tiny is a project whose gate needs nothing but a shell.
-func tiny() map[string]string {
+// tinyProject is a project whose gate needs nothing but a shell.
+func tinyProject() map[string]string {
 	return map[string]string{
 		"test.sh":         "set -e\nfor check in checks/*.sh; do sh \"$check\" || { echo \"FAIL $check\"; exit 1; }; done\necho ok\n",
 		"greet.sh":        "echo hello\n",
@@ -227,24 +227,24 @@ func tiny() map[string]string {
 // tinyGates is the config of tiny.
 const tinyGates = "gates: {lint: none, test: \"sh ./test.sh\"}\n"
 
-// open makes a house for the tiny project.
-func open(t *testing.T, brain scripted.Responder) *testenv.House {
+// openTinyProject opens an office for the tiny project.
+func openTinyProject(t *testing.T, brain scripted.Responder) *testenv.House {
 	t.Helper()
-	h := testenv.New(t, brain, tiny())
+	h := testenv.New(t, brain, tinyProject())
 	h.Config(tinyGates)
 	return h
 }
 
-// farewell is one ticket for tiny, and the worker who does it.
-func farewell() []m {
+// farewellTicket is one ticket for tiny, and the worker who does it.
+func farewellTicket() []m {
 	return []m{ticket("Add a farewell", "Add farewell.sh, which prints goodbye, and checks/farewell.sh.", "farewell.sh", "checks/farewell.sh")}
 }
 
-// english is a second ticket, which touches nothing of the first.
-func english() m { return ticket("Greet in English", "Add english.sh", "english.sh") }
+// englishTicket is a second ticket, which touches nothing of the first.
+func englishTicket() m { return ticket("Greet in English", "Add english.sh", "english.sh") }
 
 func saysGoodbye() func(scripted.Exchange) scripted.Reply {
-	return does("Add a farewell", "farewell.sh", "echo goodbye\n", "checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")
+	return writeFilesAndFinish("Add a farewell", "farewell.sh", "echo goodbye\n", "checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")
 }
 
 // summary is what submit and resume print at their end.
@@ -255,8 +255,8 @@ type summary struct {
 	Tokens                                int64
 }
 
-// ends waits for the end of a process and reads its summary.
-func ends(t testing.TB, p *testenv.Process, code int) summary {
+// waitForSummary waits for the end of a process and reads its summary.
+func waitForSummary(t testing.TB, p *testenv.Process, code int) summary {
 	t.Helper()
 	r := p.Wait(patience)
 	if r.Code != code {
@@ -274,12 +274,12 @@ func summaryOf(t testing.TB, r testenv.Result) summary {
 	return s
 }
 
-// delivered checks what a task that is complete must have left: one pull
+// checkDelivered checks what a task that is complete must have left: one pull
 // request of that number, its branch in the origin at the head, main where it
 // was, a merge commit for each subtask and no more, no container.
-func delivered(t testing.TB, h *testenv.House, task, pr, subtasks int) {
+func checkDelivered(t testing.TB, h *testenv.House, task, pr, subtasks int) {
 	t.Helper()
-	branch := integration(h, task)
+	branch := integrationBranch(h, task)
 	head := h.Git(h.Origin, "rev-parse", "refs/heads/"+branch)
 	var record struct {
 		Number                          int
@@ -313,7 +313,7 @@ func mainUnmoved(t testing.TB, h *testenv.House) {
 	}
 }
 
-func integration(h *testenv.House, task int) string {
+func integrationBranch(h *testenv.House, task int) string {
 	return fmt.Sprintf("develop-t%d-%s", task, h.OfficeID())
 }
 

@@ -12,30 +12,30 @@ import (
 	"company/test/testenv"
 )
 
-// manages plans in its first run and then decides, run by run.
-func manages(plan []m, decisions ...scripted.Reply) func(scripted.Exchange) scripted.Reply {
-	each := []func(scripted.Exchange) scripted.Reply{planned(plan)}
+// planThenDecide plans in its first run and then decides, run by run.
+func planThenDecide(plan []m, decisions ...scripted.Reply) func(scripted.Exchange) scripted.Reply {
+	each := []func(scripted.Exchange) scripted.Reply{submitPlan(plan)}
 	for _, d := range decisions {
-		each = append(each, steps(d))
+		each = append(each, replyInSteps(d))
 	}
-	return runs(each...)
+	return replyByRun(each...)
 }
 
 func guide(text string) scripted.Reply { return call("guide_worker", m{"guidance": text}) }
 
-func escalates(why string) func(scripted.Exchange) scripted.Reply {
-	return steps(call("escalate", m{"reason": why}))
+func escalateFor(why string) func(scripted.Exchange) scripted.Reply {
+	return replyInSteps(call("escalate", m{"reason": why}))
 }
 
-// wrong is a worker whose check fails.
-func wrong(n int) func(scripted.Exchange) scripted.Reply {
-	return does(fmt.Sprintf("Try %d", n), "farewell.sh", fmt.Sprintf("echo try %d\n", n), "checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")
+// workWrongly is a worker whose check fails.
+func workWrongly(n int) func(scripted.Exchange) scripted.Reply {
+	return writeFilesAndFinish(fmt.Sprintf("Try %d", n), "farewell.sh", fmt.Sprintf("echo try %d\n", n), "checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")
 }
 
-// tells checks that the first message of a run holds all of these.
-func tells(t testing.TB, h *testenv.House, run string, words ...string) {
+// checkBriefHolds checks that the first message of a run holds all of these.
+func checkBriefHolds(t testing.TB, h *testenv.House, run string, words ...string) {
 	t.Helper()
-	said := asked(t, h, run, 1)
+	said := requestText(t, h, run, 1)
 	for _, w := range words {
 		if !strings.Contains(said, w) {
 			t.Errorf("%s was not told %q:\n%s", run, w, said)
@@ -47,14 +47,14 @@ func tells(t testing.TB, h *testenv.House, run string, words ...string) {
 // in the next run.
 func TestWorkerEscalates(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{
-		manager: manages(farewell(), guide("Print goodbye, in lower case.")),
-		worker:  runs(escalates("upper or lower case?"), saysGoodbye()),
+	h := openTinyProject(t, &staff{
+		manager: planThenDecide(farewellTicket(), guide("Print goodbye, in lower case.")),
+		worker:  replyByRun(escalateFor("upper or lower case?"), saysGoodbye()),
 	})
-	ends(t, h.Start("submit", "say goodbye"), 0)
-	delivered(t, h, 1, 1, 1)
-	tells(t, h, "t1-plan.2", "t1-01 is stuck", "upper or lower case?")
-	tells(t, h, "t1-01.2", "Your manager says: Print goodbye, in lower case.")
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	checkDelivered(t, h, 1, 1, 1)
+	checkBriefHolds(t, h, "t1-plan.2", "t1-01 is stuck", "upper or lower case?")
+	checkBriefHolds(t, h, "t1-01.2", "Your manager says: Print goodbye, in lower case.")
 	var res map[string]any
 	readJSON(t, filepath.Join(h.Repo, ".company/runtime/runs/t1-01.1/result.json"), &res)
 	if res["status"] != "error" || !strings.Contains(fmt.Sprint(res["errors"]), "upper or lower case?") {
@@ -66,29 +66,29 @@ func TestWorkerEscalates(t *testing.T) {
 // words of the president reach the next worker, and the task completes.
 func TestBlocked(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{
-		manager: manages(farewell(), call("give_up", m{"reason": "nobody knows"})),
-		worker:  runs(escalates("what is goodbye?"), saysGoodbye()),
+	h := openTinyProject(t, &staff{
+		manager: planThenDecide(farewellTicket(), call("give_up", m{"reason": "nobody knows"})),
+		worker:  replyByRun(escalateFor("what is goodbye?"), saysGoodbye()),
 	})
-	sum := ends(t, h.Start("submit", "say goodbye"), 2)
+	sum := waitForSummary(t, h.Start("submit", "say goodbye"), 2)
 	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "t1-01 is blocked") || !strings.Contains(sum.Why, "nobody knows") || !strings.Contains(sum.Next, "company approve a1") {
 		t.Errorf("summary: %+v", sum)
 	}
 	h.MustRun(patience, "approve", "a1", "It is a word.")
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 1)
-	tells(t, h, "t1-01.2", "The president says: It is a word.")
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
+	checkBriefHolds(t, h, "t1-01.2", "The president says: It is a word.")
 }
 
 // TestManagerGuidesTwice: the manager may send one ticket back twice; after
 // that only the president can help, and may also end it.
 func TestManagerGuidesTwice(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{
-		manager: manages(farewell(), guide("look again"), guide("look once more"), scripted.Reply{Err: "asked too often"}),
-		worker:  escalates("I cannot"),
+	h := openTinyProject(t, &staff{
+		manager: planThenDecide(farewellTicket(), guide("look again"), guide("look once more"), scripted.Reply{Err: "asked too often"}),
+		worker:  escalateFor("I cannot"),
 	})
-	sum := ends(t, h.Start("submit", "say goodbye"), 2)
+	sum := waitForSummary(t, h.Start("submit", "say goodbye"), 2)
 	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "t1-01 is blocked") || !strings.Contains(sum.Why, "I cannot") {
 		t.Errorf("summary: %+v", sum)
 	}
@@ -97,7 +97,7 @@ func TestManagerGuidesTwice(t *testing.T) {
 		t.Errorf("calls: %v", calls)
 	}
 	h.MustRun(patience, "reject", "a1")
-	if sum := ends(t, h.Start("resume", "t1"), 1); sum.Result != "ERROR" || sum.Status != "failed" {
+	if sum := waitForSummary(t, h.Start("resume", "t1"), 1); sum.Result != "ERROR" || sum.Status != "failed" {
 		t.Errorf("summary after the rejection: %+v", sum)
 	}
 }
@@ -106,14 +106,14 @@ func TestManagerGuidesTwice(t *testing.T) {
 // failed says so (GAT-2), and only the green tree is merged.
 func TestRedGate(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{
-		manager: planned(farewell()),
-		worker:  runs(wrong(1), saysGoodbye()),
+	h := openTinyProject(t, &staff{
+		manager: submitPlan(farewellTicket()),
+		worker:  replyByRun(workWrongly(1), saysGoodbye()),
 	})
 	p := h.Start("submit", "say goodbye")
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
-	tells(t, h, "t1-01.2", "The gates are red", "FAIL checks/farewell.sh")
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
+	checkBriefHolds(t, h, "t1-01.2", "The gates are red", "FAIL checks/farewell.sh")
 	p.Until(patience, "a red gate", func(it feed.Item) bool {
 		return it.Kind == "gate.finished" && it.Mark == feed.Failed && strings.Contains(it.Text, "gate test failed, exit 1")
 	})
@@ -133,41 +133,41 @@ func TestRedGate(t *testing.T) {
 // TestGateStaysRed: after two more red runs the manager is asked.
 func TestGateStaysRed(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{
-		manager: manages(farewell(), guide("It must print goodbye.")),
-		worker:  runs(wrong(1), wrong(2), wrong(3), saysGoodbye()),
+	h := openTinyProject(t, &staff{
+		manager: planThenDecide(farewellTicket(), guide("It must print goodbye.")),
+		worker:  replyByRun(workWrongly(1), workWrongly(2), workWrongly(3), saysGoodbye()),
 	})
-	ends(t, h.Start("submit", "say goodbye"), 0)
-	delivered(t, h, 1, 1, 1)
-	tells(t, h, "t1-plan.2", "the gates stay red", "FAIL checks/farewell.sh")
-	tells(t, h, "t1-01.4", "It must print goodbye.")
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	checkDelivered(t, h, 1, 1, 1)
+	checkBriefHolds(t, h, "t1-plan.2", "the gates stay red", "FAIL checks/farewell.sh")
+	checkBriefHolds(t, h, "t1-01.4", "It must print goodbye.")
 }
 
 // TestReviewRounds: findings go back to the worker, twice; the third head is
 // approved (REV-3).
 func TestReviewRounds(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{
-		manager: planned(farewell()),
-		worker: runs(saysGoodbye(),
-			does("Comment it", "farewell.sh", "# prints goodbye\necho goodbye\n"),
-			does("Comment it better", "farewell.sh", "# Prints goodbye.\necho goodbye\n")),
+	h := openTinyProject(t, &staff{
+		manager: submitPlan(farewellTicket()),
+		worker: replyByRun(saysGoodbye(),
+			writeFilesAndFinish("Comment it", "farewell.sh", "# prints goodbye\necho goodbye\n"),
+			writeFilesAndFinish("Comment it better", "farewell.sh", "# Prints goodbye.\necho goodbye\n")),
 		reviewer: func(x scripted.Exchange) scripted.Reply {
 			switch x.Header.Run {
 			case "t1-01-review.1":
-				return objects("farewell.sh", 1, "there is no comment")(x)
+				return objectTo("farewell.sh", 1, "there is no comment")(x)
 			case "t1-01-review.2":
-				return objects("farewell.sh", 1, "the comment is no sentence")(x)
+				return objectTo("farewell.sh", 1, "the comment is no sentence")(x)
 			}
 			return approve(x)
 		},
 	})
-	ends(t, h.Start("submit", "say goodbye"), 0)
-	delivered(t, h, 1, 1, 1)
-	tells(t, h, "t1-01.2", "The reviewer requests changes", "farewell.sh:1: there is no comment")
-	tells(t, h, "t1-01.3", "farewell.sh:1: the comment is no sentence")
-	tells(t, h, "t1-01-review.2", "Findings of the last review", "there is no comment")
-	if got := h.Git(h.Origin, "show", integration(h, 1)+":farewell.sh"); got != "# Prints goodbye.\necho goodbye" {
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	checkDelivered(t, h, 1, 1, 1)
+	checkBriefHolds(t, h, "t1-01.2", "The reviewer requests changes", "farewell.sh:1: there is no comment")
+	checkBriefHolds(t, h, "t1-01.3", "farewell.sh:1: the comment is no sentence")
+	checkBriefHolds(t, h, "t1-01-review.2", "Findings of the last review", "there is no comment")
+	if got := h.Git(h.Origin, "show", integrationBranch(h, 1)+":farewell.sh"); got != "# Prints goodbye.\necho goodbye" {
 		t.Errorf("merged: %q", got)
 	}
 }
@@ -176,19 +176,19 @@ func TestReviewRounds(t *testing.T) {
 // gives up the president does; nothing was merged meanwhile.
 func TestReviewerNeverContent(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{
-		manager: manages(farewell(), call("give_up", m{"reason": "they do not agree"})),
+	h := openTinyProject(t, &staff{
+		manager: planThenDecide(farewellTicket(), call("give_up", m{"reason": "they do not agree"})),
 		worker: func(x scripted.Exchange) scripted.Reply {
 			_, _, _, n, _ := x.Header.Run.Split()
-			return does(fmt.Sprintf("Round %d", n), "farewell.sh", fmt.Sprintf("# round %d\necho goodbye\n", n), "checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")(x)
+			return writeFilesAndFinish(fmt.Sprintf("Round %d", n), "farewell.sh", fmt.Sprintf("# round %d\necho goodbye\n", n), "checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")(x)
 		},
-		reviewer: objects("farewell.sh", 1, "not like this"),
+		reviewer: objectTo("farewell.sh", 1, "not like this"),
 	})
-	sum := ends(t, h.Start("submit", "say goodbye"), 2)
+	sum := waitForSummary(t, h.Start("submit", "say goodbye"), 2)
 	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "not like this") || !strings.Contains(sum.Why, "they do not agree") {
 		t.Errorf("summary: %+v", sum)
 	}
-	tells(t, h, "t1-plan.2", "the reviewer still requests changes", "not like this")
+	checkBriefHolds(t, h, "t1-plan.2", "the reviewer still requests changes", "not like this")
 	if calls := h.Model.Calls().ByRun; calls["t1-01-review.3"] != 1 || calls["t1-01-review.4"] != 0 {
 		t.Errorf("calls: %v", calls)
 	}
@@ -198,21 +198,21 @@ func TestReviewerNeverContent(t *testing.T) {
 	mainUnmoved(t, h)
 }
 
-// collide is a plan of two tickets that the code takes for disjoint, and two
+// collidingTickets is a plan of two tickets that the code takes for disjoint, and two
 // workers of whom the second touches the first one's file.
-func collide() (func(scripted.Exchange) scripted.Reply, map[company.SubtaskID]func(scripted.Exchange) scripted.Reply) {
-	plan := planned([]m{
+func collidingTickets() (func(scripted.Exchange) scripted.Reply, map[company.SubtaskID]func(scripted.Exchange) scripted.Reply) {
+	plan := submitPlan([]m{
 		ticket("Say hi", "greet.sh prints hi; its check too.", "greet.sh", "checks/greet.sh"),
 		ticket("Say goodbye", "Add farewell.sh.", "farewell.sh", "checks/farewell.sh"),
 	})
 	return plan, map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
-		"t1-01": does("Say hi", "greet.sh", "echo hi\n", "checks/greet.sh", "test \"$(sh greet.sh)\" = hi\n"),
-		"t1-02": does("Say goodbye", "farewell.sh", "echo goodbye\n", "greet.sh", "# greets\necho hello\n"),
+		"t1-01": writeFilesAndFinish("Say hi", "greet.sh", "echo hi\n", "checks/greet.sh", "test \"$(sh greet.sh)\" = hi\n"),
+		"t1-02": writeFilesAndFinish("Say goodbye", "farewell.sh", "echo goodbye\n", "greet.sh", "# greets\necho hello\n"),
 	}
 }
 
-// second makes sure that t1-02 is merged after t1-01: its reviewer waits.
-func second(h *testenv.House, p *testenv.Process, t testing.TB, s *stop) {
+// mergeSecond makes sure that t1-02 is merged after t1-01: its reviewer waits.
+func mergeSecond(h *testenv.House, p *testenv.Process, t testing.TB, s *stop) {
 	t.Helper()
 	s.wait(t, p)
 	p.Event(patience, "merge.done", "t1-01")
@@ -224,11 +224,11 @@ func second(h *testenv.House, p *testenv.Process, t testing.TB, s *stop) {
 // and reviewed (REV-2).
 func TestConflictResolved(t *testing.T) {
 	t.Parallel()
-	plan, work := collide()
-	hold := at("t1-02-review.1", 0)
-	h := open(t, &staff{
-		manager: plan, worker: tickets(work), stops: []*stop{hold},
-		merger: steps(
+	plan, work := collidingTickets()
+	hold := stopAt("t1-02-review.1", 0)
+	h := openTinyProject(t, &staff{
+		manager: plan, worker: replyByTicket(work), stops: []*stop{hold},
+		merger: replyInSteps(
 			call("run_command", m{"command": "git diff --name-only --diff-filter=U"}),
 			call("read_file", m{"path": "greet.sh"}),
 			call("write_file", m{"path": "greet.sh", "content": "# greets\necho hi\n"}),
@@ -237,9 +237,9 @@ func TestConflictResolved(t *testing.T) {
 	})
 	t.Cleanup(hold.release)
 	p := h.Start("submit", "greet better")
-	second(h, p, t, hold)
-	ends(t, p, 0)
-	branch := integration(h, 1)
+	mergeSecond(h, p, t, hold)
+	waitForSummary(t, p, 0)
+	branch := integrationBranch(h, 1)
 	if got := h.Git(h.Origin, "show", branch+":greet.sh"); got != "# greets\necho hi" {
 		t.Errorf("merged: %q", got)
 	}
@@ -252,7 +252,7 @@ func TestConflictResolved(t *testing.T) {
 	if n := h.Model.Calls().ByRun["t1-02-review.2"]; n != 1 {
 		t.Errorf("the resolution was reviewed %d times", n)
 	}
-	if !strings.Contains(asked(t, h, "t1-02-merge.1", 2), "greet.sh") {
+	if !strings.Contains(requestText(t, h, "t1-02-merge.1", 2), "greet.sh") {
 		t.Error("the merger's container did not stand in the conflict")
 	}
 	mainUnmoved(t, h)
@@ -262,21 +262,21 @@ func TestConflictResolved(t *testing.T) {
 // the manager, whose advice lets the worker mend it.
 func TestConflictUnresolved(t *testing.T) {
 	t.Parallel()
-	plan, work := collide()
-	work["t1-02"] = runs(work["t1-02"], does("Leave the greeting alone", "greet.sh", "echo hello\n"))
-	hold := at("t1-02-review.1", 0)
-	h := open(t, &staff{
-		manager: runs(plan, steps(guide("Do not touch greet.sh."))), worker: tickets(work), stops: []*stop{hold},
-		merger: escalates("the two cannot live together"),
+	plan, work := collidingTickets()
+	work["t1-02"] = replyByRun(work["t1-02"], writeFilesAndFinish("Leave the greeting alone", "greet.sh", "echo hello\n"))
+	hold := stopAt("t1-02-review.1", 0)
+	h := openTinyProject(t, &staff{
+		manager: replyByRun(plan, replyInSteps(guide("Do not touch greet.sh."))), worker: replyByTicket(work), stops: []*stop{hold},
+		merger: escalateFor("the two cannot live together"),
 	})
 	t.Cleanup(hold.release)
 	p := h.Start("submit", "greet better")
-	second(h, p, t, hold)
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 2)
-	tells(t, h, "t1-plan.2", "the merger could not resolve its conflict", "the two cannot live together")
-	tells(t, h, "t1-02.2", "Do not touch greet.sh.")
-	if got := h.Git(h.Origin, "show", integration(h, 1)+":greet.sh"); got != "echo hi" {
+	mergeSecond(h, p, t, hold)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 2)
+	checkBriefHolds(t, h, "t1-plan.2", "the merger could not resolve its conflict", "the two cannot live together")
+	checkBriefHolds(t, h, "t1-02.2", "Do not touch greet.sh.")
+	if got := h.Git(h.Origin, "show", integrationBranch(h, 1)+":greet.sh"); got != "echo hi" {
 		t.Errorf("merged: %q", got)
 	}
 }
@@ -285,23 +285,23 @@ func TestConflictUnresolved(t *testing.T) {
 // whatever the merger says.
 func TestFalseResolution(t *testing.T) {
 	t.Parallel()
-	plan, work := collide()
-	hold := at("t1-02-review.1", 0)
-	h := open(t, &staff{
-		manager: runs(plan, steps(call("give_up", m{"reason": "it is a mess"}))), worker: tickets(work), stops: []*stop{hold},
-		merger: steps(
+	plan, work := collidingTickets()
+	hold := stopAt("t1-02-review.1", 0)
+	h := openTinyProject(t, &staff{
+		manager: replyByRun(plan, replyInSteps(call("give_up", m{"reason": "it is a mess"}))), worker: replyByTicket(work), stops: []*stop{hold},
+		merger: replyInSteps(
 			call("run_command", m{"command": "git add -A && git commit -q --no-verify -m done; git status --short"}),
 			call("git_commit", m{"message": "Merge"}),
 			call("finish", m{"summary": "all is well"})),
 	})
 	t.Cleanup(hold.release)
 	p := h.Start("submit", "greet better")
-	second(h, p, t, hold)
-	sum := ends(t, p, 2)
+	mergeSecond(h, p, t, hold)
+	sum := waitForSummary(t, p, 2)
 	if !strings.Contains(sum.Why, "t1-02 is blocked") || !strings.Contains(sum.Why, "conflict markers are left in greet.sh") {
 		t.Errorf("summary: %+v", sum)
 	}
-	if got := h.Git(mirror(t, h), "show", integration(h, 1)+":greet.sh"); got != "echo hi" {
+	if got := h.Git(mirror(t, h), "show", integrationBranch(h, 1)+":greet.sh"); got != "echo hi" {
 		t.Errorf("merged: %q", got)
 	}
 	mainUnmoved(t, h)
@@ -323,8 +323,8 @@ func TestWorkerGarbage(t *testing.T) {
 		call("run_command", m{"command": "exit 3"}),
 		call("write_file", m{"path": "x\u0000y", "content": 7}),
 	}
-	h := open(t, &staff{
-		manager: planned(farewell()),
+	h := openTinyProject(t, &staff{
+		manager: submitPlan(farewellTicket()),
 		worker: func(x scripted.Exchange) scripted.Reply {
 			if x.Turn < len(replies) {
 				r := replies[x.Turn]
@@ -343,8 +343,8 @@ func TestWorkerGarbage(t *testing.T) {
 		},
 	})
 	p := h.Start("submit", "say goodbye")
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 	if n := count(p, "run.ended"); n != 3 { // plan, work, review: none broke
 		t.Errorf("%d runs ended:\n%s", n, p.Tell())
 	}
@@ -354,15 +354,15 @@ func TestWorkerGarbage(t *testing.T) {
 // the reason; the next run is told.
 func TestWorkerSilent(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{
-		manager: planned(farewell()),
-		worker:  runs(always(scripted.Reply{Text: "It is done."}), saysGoodbye()),
+	h := openTinyProject(t, &staff{
+		manager: submitPlan(farewellTicket()),
+		worker:  replyByRun(replyAlways(scripted.Reply{Text: "It is done."}), saysGoodbye()),
 	})
 	p := h.Start("submit", "say goodbye")
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 	p.Until(patience, "the reason", func(it feed.Item) bool {
 		return it.Kind == "run.ended" && it.Run == "t1-01.1" && strings.Contains(it.Text, "without using its tools")
 	})
-	tells(t, h, "t1-01.2", "without using its tools")
+	checkBriefHolds(t, h, "t1-01.2", "without using its tools")
 }

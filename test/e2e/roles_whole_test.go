@@ -14,30 +14,30 @@ import (
 // ticket of its own, in a wave of its own; the new whole is reviewed again.
 func TestWholeReviewed(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{
-		manager: planned(append(farewell(), english())),
-		worker: tickets(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+	h := openTinyProject(t, &staff{
+		manager: submitPlan(append(farewellTicket(), englishTicket())),
+		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 			"t1-01": saysGoodbye(),
-			"t1-02": does("Greet in English", "english.sh", "echo hello\n"),
-			"t1-03": does("Say it in the README", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n"),
+			"t1-02": writeFilesAndFinish("Greet in English", "english.sh", "echo hello\n"),
+			"t1-03": writeFilesAndFinish("Say it in the README", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n"),
 		}),
 		reviewer: func(x scripted.Exchange) scripted.Reply {
 			if x.Header.Run == "t1-review.1" {
-				return objects("farewell.sh", 1, "the README does not tell of it")(x)
+				return objectTo("farewell.sh", 1, "the README does not tell of it")(x)
 			}
 			return approve(x)
 		},
 	})
 	p := h.Start("submit", "Say goodbye. Greet in English too.")
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 3)
-	tells(t, h, "t1-review.1", "of the instruction: Say goodbye.", "of the instruction: Greet in English too.", "must: the checks pass", "shown by: the checks ran")
-	tells(t, h, "t1-03.1", "the README does not tell of it")
-	tells(t, h, "t1-review.2", "Findings of the last review", "the README does not tell of it")
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 3)
+	checkBriefHolds(t, h, "t1-review.1", "of the instruction: Say goodbye.", "of the instruction: Greet in English too.", "must: the checks pass", "shown by: the checks ran")
+	checkBriefHolds(t, h, "t1-03.1", "the README does not tell of it")
+	checkBriefHolds(t, h, "t1-review.2", "Findings of the last review", "the README does not tell of it")
 	if n := h.Model.Calls().ByRun["t1-review.2"]; n != 1 {
 		t.Errorf("the new whole was reviewed %d times", n)
 	}
-	if got := h.Git(h.Origin, "show", integration(h, 1)+":README.md"); !strings.Contains(got, "say goodbye") {
+	if got := h.Git(h.Origin, "show", integrationBranch(h, 1)+":README.md"); !strings.Contains(got, "say goodbye") {
 		t.Errorf("README: %q", got)
 	}
 }
@@ -47,9 +47,9 @@ func TestWholeReviewed(t *testing.T) {
 // tree is not reviewed again, and show, feed and pull request say so.
 func TestOnlyTicketReviewedOnce(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{
-		manager: planned(farewell()),
-		worker:  runs(saysGoodbye(), does("Tell of it", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n")),
+	h := openTinyProject(t, &staff{
+		manager: submitPlan(farewellTicket()),
+		worker:  replyByRun(saysGoodbye(), writeFilesAndFinish("Tell of it", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n")),
 		reviewer: func(x scripted.Exchange) scripted.Reply {
 			if x.Header.Run == "t1-01-review.1" {
 				return call("submit_review", m{"verdict": "request_changes", "evidence": []string{},
@@ -59,23 +59,23 @@ func TestOnlyTicketReviewedOnce(t *testing.T) {
 		},
 	})
 	p := h.Start("submit", "Say goodbye. Tell of it in the README.")
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
-	tells(t, h, "t1-01-review.1", "Say goodbye. Tell of it in the README.", "nobody reviews the whole after you", "of the instruction: Tell of it in the README.")
-	tells(t, h, "t1-01.2", "README.md: it does not tell of it")
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
+	checkBriefHolds(t, h, "t1-01-review.1", "Say goodbye. Tell of it in the README.", "nobody reviews the whole after you", "of the instruction: Tell of it in the README.")
+	checkBriefHolds(t, h, "t1-01.2", "README.md: it does not tell of it")
 	if n := h.Model.Calls().ByRun["t1-review.1"]; n != 0 || count(p, "review.carried") != 1 {
 		t.Errorf("the same tree was reviewed again: %d calls\n%s", n, p.Tell())
 	}
-	says(t, h, []string{"REVIEW  of t1-01, which holds for the whole", "approve of " + h.Git(h.Origin, "rev-parse", integration(h, 1))[:7]}, "show", "t1")
-	says(t, h, []string{"That is the review of t1-01, the only ticket"}, "pr", "show", "1")
+	runAndExpect(t, h, []string{"REVIEW  of t1-01, which holds for the whole", "approve of " + h.Git(h.Origin, "rev-parse", integrationBranch(h, 1))[:7]}, "show", "t1")
+	runAndExpect(t, h, []string{"That is the review of t1-01, the only ticket"}, "pr", "show", "1")
 }
 
 // TestOriginAway: a push that fails is tried again by itself.
 func TestOriginAway(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-01-review.1", 0)
+	hold := stopAt("t1-01-review.1", 0)
 	t.Cleanup(hold.release)
-	h := open(t, farewells(hold))
+	h := openTinyProject(t, farewells(hold))
 	p := h.Start("submit", "say goodbye")
 	hold.wait(t, p)
 	if err := os.Rename(h.Origin, h.Origin+".away"); err != nil {
@@ -89,23 +89,23 @@ func TestOriginAway(t *testing.T) {
 	if err := os.Rename(h.Origin+".away", h.Origin); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // TestBranchTaken: somebody has made a branch of our name in the origin. It is
 // not overwritten; the president is asked, and can have it tried again.
 func TestBranchTaken(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-01-review.1", 0)
+	hold := stopAt("t1-01-review.1", 0)
 	t.Cleanup(hold.release)
-	h := open(t, farewells(hold))
+	h := openTinyProject(t, farewells(hold))
 	p := h.Start("submit", "say goodbye")
 	hold.wait(t, p)
-	branch := integration(h, 1)
+	branch := integrationBranch(h, 1)
 	h.Git(h.Origin, "branch", branch, "main")
 	hold.release()
-	sum := ends(t, p, 2)
+	sum := waitForSummary(t, p, 2)
 	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "deliver") || !strings.Contains(sum.Next, "company approve a1") {
 		t.Errorf("summary: %+v", sum)
 	}
@@ -117,31 +117,31 @@ func TestBranchTaken(t *testing.T) {
 	}
 	h.Git(h.Origin, "branch", "-D", branch)
 	h.MustRun(patience, "approve", "a1")
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // TestMovedByHand: somebody moves the integration branch in the office's own
 // mirror. Nothing is merged onto that; the president is asked.
 func TestMovedByHand(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-02.1", 3)
+	hold := stopAt("t1-02.1", 3)
 	t.Cleanup(hold.release)
-	h := open(t, &staff{
-		manager: planned(farewell(), []m{english()}),
-		worker: tickets(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+	h := openTinyProject(t, &staff{
+		manager: submitPlan(farewellTicket(), []m{englishTicket()}),
+		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 			"t1-01": saysGoodbye(),
-			"t1-02": does("Greet in English", "english.sh", "echo hello\n", "checks/english.sh", "sh english.sh\n"),
+			"t1-02": writeFilesAndFinish("Greet in English", "english.sh", "echo hello\n", "checks/english.sh", "sh english.sh\n"),
 		}),
 		stops: []*stop{hold},
 	})
 	p := h.Start("submit", "two things")
 	hold.wait(t, p)
-	dir, ref := mirror(t, h), "refs/heads/"+integration(h, 1)
+	dir, ref := mirror(t, h), "refs/heads/"+integrationBranch(h, 1)
 	was := h.Git(dir, "rev-parse", ref)
 	h.Git(dir, "update-ref", ref, h.Git(h.Origin, "rev-parse", "main"))
 	hold.release()
-	sum := ends(t, p, 2)
+	sum := waitForSummary(t, p, 2)
 	if !strings.Contains(sum.Why, "another process moved the integration branch") {
 		t.Errorf("summary: %+v", sum)
 	}
@@ -150,6 +150,6 @@ func TestMovedByHand(t *testing.T) {
 	})
 	h.Git(dir, "update-ref", ref, was)
 	h.MustRun(patience, "approve", "a1")
-	ends(t, h.Start("resume"), 0)
-	delivered(t, h, 1, 1, 2)
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 2)
 }

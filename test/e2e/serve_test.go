@@ -15,8 +15,8 @@ import (
 	"company/test/testenv"
 )
 
-// serves starts company serve and waits until it answers.
-func serves(t testing.TB, h *testenv.House) *testenv.Process {
+// startServing starts company serve and waits until it answers.
+func startServing(t testing.TB, h *testenv.House) *testenv.Process {
 	t.Helper()
 	p := h.Start("serve")
 	p.Until(patience, "its office", func(it feed.Item) bool {
@@ -25,8 +25,8 @@ func serves(t testing.TB, h *testenv.House) *testenv.Process {
 	return p
 }
 
-// retires ends a company as a supervisor does.
-func retires(t testing.TB, p *testenv.Process) {
+// endServing ends a company as a supervisor does.
+func endServing(t testing.TB, p *testenv.Process) {
 	t.Helper()
 	p.Signal(syscall.SIGTERM)
 	r := p.Wait(patience)
@@ -39,17 +39,17 @@ func retires(t testing.TB, p *testenv.Process) {
 // done, lets no second one in, and ends when it is told to.
 func TestServe(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
-	p := serves(t, h)
-	if sum := ends(t, h.Start("submit", "say goodbye"), 0); sum.Task != "t1" {
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	p := startServing(t, h)
+	if sum := waitForSummary(t, h.Start("submit", "say goodbye"), 0); sum.Task != "t1" {
 		t.Errorf("summary: %+v", sum)
 	}
-	ends(t, h.Start("submit", "say goodbye again"), 0)
-	delivered(t, h, 1, 1, 1)
-	delivered(t, h, 2, 2, 1)
-	says(t, h, []string{"a company is at work"}, "status")
-	refused(t, h, 1, "E_CONFLICT", "serve")
-	retires(t, p)
+	waitForSummary(t, h.Start("submit", "say goodbye again"), 0)
+	checkDelivered(t, h, 1, 1, 1)
+	checkDelivered(t, h, 2, 2, 1)
+	runAndExpect(t, h, []string{"a company is at work"}, "status")
+	runRefused(t, h, 1, "E_CONFLICT", "serve")
+	endServing(t, p)
 	var out struct {
 		Office string
 		Open   int `json:"open_tasks"`
@@ -57,7 +57,7 @@ func TestServe(t *testing.T) {
 	if err := json.Unmarshal([]byte(p.Wait(patience).Stdout), &out); err != nil || out.Open != 0 || out.Office != h.OfficeID() {
 		t.Errorf("%v: %s", err, p.Wait(patience).Stdout)
 	}
-	says(t, h, []string{"no company at work"}, "agents")
+	runAndExpect(t, h, []string{"no company at work"}, "agents")
 }
 
 // TestServeGoesOn: SIGTERM in the middle of a run puts it away and tells what
@@ -66,17 +66,17 @@ func TestServe(t *testing.T) {
 func TestServeGoesOn(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(testing.TB, *testenv.Process){
-		"terminated": retires,
+		"terminated": endServing,
 		"killed":     func(_ testing.TB, p *testenv.Process) { p.Kill() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			brain := &staff{manager: planned(farewell()), worker: saysGoodbye()}
-			held := at("t1-01.1", 1)
+			brain := &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}
+			held := stopAt("t1-01.1", 1)
 			brain.stops = []*stop{held}
-			h := open(t, brain)
+			h := openTinyProject(t, brain)
 			t.Cleanup(held.release)
-			p := serves(t, h)
+			p := startServing(t, h)
 			h.MustRun(patience, "submit", "--detach", "say goodbye")
 			held.wait(t, p)
 			end(t, p)
@@ -89,13 +89,13 @@ func TestServeGoesOn(t *testing.T) {
 				}
 			}
 			held.release()
-			p = serves(t, h)
+			p = startServing(t, h)
 			p.Event(patience, "task.completed", "")
-			delivered(t, h, 1, 1, 1)
+			checkDelivered(t, h, 1, 1, 1)
 			if n := h.Model.Calls().ByRun["t1-01.2"]; n != 0 {
 				t.Errorf("the run was begun anew: %d calls of t1-01.2", n)
 			}
-			retires(t, p)
+			endServing(t, p)
 		})
 	}
 }
@@ -104,12 +104,12 @@ func TestServeGoesOn(t *testing.T) {
 // on ends the following and nothing else.
 func TestInterruptLeavesServe(t *testing.T) {
 	t.Parallel()
-	brain := &staff{manager: planned(farewell()), worker: saysGoodbye()}
-	held := at("t1-01.1", 1)
+	brain := &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}
+	held := stopAt("t1-01.1", 1)
 	brain.stops = []*stop{held}
-	h := open(t, brain)
+	h := openTinyProject(t, brain)
 	t.Cleanup(held.release)
-	p := serves(t, h)
+	p := startServing(t, h)
 	follower := h.Start("submit", "say goodbye")
 	held.wait(t, follower)
 	follower.Signal(syscall.SIGINT)
@@ -118,8 +118,8 @@ func TestInterruptLeavesServe(t *testing.T) {
 	}
 	held.release()
 	p.Event(patience, "task.completed", "")
-	delivered(t, h, 1, 1, 1)
-	retires(t, p)
+	checkDelivered(t, h, 1, 1, 1)
+	endServing(t, p)
 }
 
 // TestServeWaits: serve waits for a company that ends with its own task, and
@@ -132,9 +132,9 @@ func TestServeWaits(t *testing.T) {
 		return it.Kind == "note" && strings.Contains(it.Text, "waiting for that")
 	})
 	held.release()
-	ends(t, first, 0)
+	waitForSummary(t, first, 0)
 	p.Until(patience, "its office", func(it feed.Item) bool { return strings.Contains(it.Text, "serves the office") })
-	retires(t, p)
+	endServing(t, p)
 }
 
 // TestPauseOne: of two tasks that are under way, one is paused and goes on
@@ -143,38 +143,38 @@ func TestPauseOne(t *testing.T) {
 	t.Parallel()
 	add := func(name string) []m { return []m{ticket("Add "+name, "Add "+name+".sh", name+".sh")} }
 	brain := &staff{
-		manager: perTask(planned(add("one")), planned(add("two"))),
-		worker:  perTask(does("Add one", "one.sh", "echo one\n"), does("Add two", "two.sh", "echo two\n")),
+		manager: perTask(submitPlan(add("one")), submitPlan(add("two"))),
+		worker:  perTask(writeFilesAndFinish("Add one", "one.sh", "echo one\n"), writeFilesAndFinish("Add two", "two.sh", "echo two\n")),
 	}
-	one, two := at("t1-01.1", 1), at("t2-01.1", 1)
+	one, two := stopAt("t1-01.1", 1), stopAt("t2-01.1", 1)
 	brain.stops = []*stop{one, two}
-	h := open(t, brain)
+	h := openTinyProject(t, brain)
 	t.Cleanup(one.release)
 	t.Cleanup(two.release)
-	p := serves(t, h)
+	p := startServing(t, h)
 	h.MustRun(patience, "submit", "--detach", "add one")
 	h.MustRun(patience, "submit", "--detach", "add two")
 	one.wait(t, p)
 	two.wait(t, p)
-	says(t, h, []string{"t1-01.1", "t2-01.1", "default", "3 workers, 0 runs wait", "w3", "idle"}, "agents")
-	says(t, h, []string{"t1 paused"}, "pause", "t1")
+	runAndExpect(t, h, []string{"t1-01.1", "t2-01.1", "default", "3 workers, 0 runs wait", "w3", "idle"}, "agents")
+	runAndExpect(t, h, []string{"t1 paused"}, "pause", "t1")
 	one.release() // a pause lets the turn end
 	waitFor(t, func() bool { return len(h.Containers()) == 1 }, func() string { return "the paused run is not put away" })
 	two.release()
 	p.Until(patience, "the end of t2", func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" })
-	says(t, h, []string{"(paused)"}, "status")
-	refused(t, h, 1, "E_CONFLICT", "pause", "t2")
-	refused(t, h, 1, "E_NOT_FOUND", "pause", "t1", "t9")
-	if sum := ends(t, h.Start("resume", "t1"), 0); sum.Task != "t1" {
+	runAndExpect(t, h, []string{"(paused)"}, "status")
+	runRefused(t, h, 1, "E_CONFLICT", "pause", "t2")
+	runRefused(t, h, 1, "E_NOT_FOUND", "pause", "t1", "t9")
+	if sum := waitForSummary(t, h.Start("resume", "t1"), 0); sum.Task != "t1" {
 		t.Errorf("summary: %+v", sum)
 	}
-	says(t, h, []string{"nothing is under way"}, "pause")
-	retires(t, p)
+	runAndExpect(t, h, []string{"nothing is under way"}, "pause")
+	endServing(t, p)
 	if n := h.Model.Calls().ByRun["t1-01.2"]; n != 0 {
 		t.Errorf("the paused run was begun anew: %d calls of t1-01.2", n)
 	}
-	delivered(t, h, 2, 1, 1)
-	delivered(t, h, 1, 2, 1)
+	checkDelivered(t, h, 2, 1, 1)
+	checkDelivered(t, h, 1, 2, 1)
 }
 
 // TestHireAndFire: the number of workers changes while they work; a worker who
@@ -189,20 +189,20 @@ func TestHireAndFire(t *testing.T) {
 		tk := ticket("Add "+n, "Add "+n+".sh", n+".sh")
 		tk["effort"] = "medium" // many small tickets are refused
 		plan = append(plan, tk)
-		work[n] = does("Add "+n, n+".sh", "echo "+n+"\n")
+		work[n] = writeFilesAndFinish("Add "+n, n+".sh", "echo "+n+"\n")
 	}
-	brain := &staff{manager: planned(plan), worker: func(x scripted.Exchange) scripted.Reply {
+	brain := &staff{manager: submitPlan(plan), worker: func(x scripted.Exchange) scripted.Reply {
 		return work[map[string]string{"t1-01": "one", "t1-02": "two", "t1-03": "three"}[string(x.Header.Subtask)]](x)
 	}}
-	stops := []*stop{at("t1-01.1", 1), at("t1-02.1", 1), at("t1-03.1", 1)}
+	stops := []*stop{stopAt("t1-01.1", 1), stopAt("t1-02.1", 1), stopAt("t1-03.1", 1)}
 	brain.stops = stops
-	h := open(t, brain)
+	h := openTinyProject(t, brain)
 	for _, s := range stops {
 		t.Cleanup(s.release)
 	}
 	h.Env = append(h.Env, "COMPANY_WORKERS_MAX=1")
-	refused(t, h, 1, "E_NOT_FOUND", "hire")
-	p := serves(t, h)
+	runRefused(t, h, 1, "E_NOT_FOUND", "hire")
+	p := startServing(t, h)
 	h.MustRun(patience, "submit", "--detach", "add three")
 	reached := func(n int) {
 		t.Helper()
@@ -219,13 +219,13 @@ func TestHireAndFire(t *testing.T) {
 		}, func() string { return "not so many runs:\n" + p.Tell() })
 	}
 	reached(1)
-	says(t, h, []string{"1 worker, 2 runs wait"}, "agents")
-	says(t, h, []string{"3 workers from now on"}, "hire", "2")
+	runAndExpect(t, h, []string{"1 worker, 2 runs wait"}, "agents")
+	runAndExpect(t, h, []string{"3 workers from now on"}, "hire", "2")
 	reached(3)
-	refused(t, h, 64, "E_USAGE", "hire", "none")
-	refused(t, h, 1, "E_CONFLICT", "hire", "62")
-	refused(t, h, 1, "E_CONFLICT", "fire", "3")
-	refused(t, h, 1, "E_NOT_FOUND", "fire", "w9")
+	runRefused(t, h, 64, "E_USAGE", "hire", "none")
+	runRefused(t, h, 1, "E_CONFLICT", "hire", "62")
+	runRefused(t, h, 1, "E_CONFLICT", "fire", "3")
+	runRefused(t, h, 1, "E_NOT_FOUND", "fire", "w9")
 
 	var fired struct {
 		Workers int
@@ -236,24 +236,24 @@ func TestHireAndFire(t *testing.T) {
 		t.Errorf("fired: %+v", fired)
 	}
 	waitFor(t, func() bool { return len(h.Containers()) == 2 }, func() string { return "its container is not put away" })
-	says(t, h, []string{"2 workers (1 hired), 1 run waits"}, "agents")
-	says(t, h, []string{"1 worker from now on"}, "fire")
+	runAndExpect(t, h, []string{"2 workers (1 hired), 1 run waits"}, "agents")
+	runAndExpect(t, h, []string{"1 worker from now on"}, "fire")
 	for _, s := range stops {
 		s.release()
 	}
 	p.Event(patience, "task.completed", "")
-	delivered(t, h, 1, 1, 3)
+	checkDelivered(t, h, 1, 1, 3)
 	for run, n := range h.Model.Calls().ByRun {
 		if strings.HasSuffix(string(run), ".2") && n > 0 {
 			t.Errorf("%s: a run was begun anew", run)
 		}
 	}
-	retires(t, p)
+	endServing(t, p)
 
-	says(t, h, []string{"2 workers from now on"}, "hire") // nobody is at work; it counts all the same
-	p = serves(t, h)
-	says(t, h, []string{"2 workers (1 hired)"}, "agents")
-	retires(t, p)
+	runAndExpect(t, h, []string{"2 workers from now on"}, "hire") // nobody is at work; it counts all the same
+	p = startServing(t, h)
+	runAndExpect(t, h, []string{"2 workers (1 hired)"}, "agents")
+	endServing(t, p)
 }
 
 // TestAgents: everybody at work is shown with what they do.
@@ -283,12 +283,12 @@ func TestAgents(t *testing.T) {
 		t.Errorf("%+v", v.Agents[1])
 	}
 	held.release()
-	ends(t, p, 0)
+	waitForSummary(t, p, 0)
 }
 
-// another makes a second repository with an origin of its own, and gates of
+// makeOtherRepo makes a second repository with an origin of its own, and gates of
 // its own in a company.yaml that git does not track.
-func another(t testing.TB, h *testenv.House) (repo, origin string) {
+func makeOtherRepo(t testing.TB, h *testenv.House) (repo, origin string) {
 	t.Helper()
 	repo, origin = filepath.Join(h.Dir, "web"), filepath.Join(h.Dir, "web.git")
 	h.Git("", "init", "-q", "--bare", "-b", "main", origin)
@@ -315,44 +315,44 @@ func TestTwoProjects(t *testing.T) {
 	t.Parallel()
 	var plan []m
 	work := map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
-		"t2-01": does("Add a page", "page.html", "<p>page</p>\n"),
-		"t3-01": does("Add a page", "other.html", "<p>other</p>\n"),
+		"t2-01": writeFilesAndFinish("Add a page", "page.html", "<p>page</p>\n"),
+		"t3-01": writeFilesAndFinish("Add a page", "other.html", "<p>other</p>\n"),
 	}
 	for i, n := range []string{"one", "two", "three", "four"} {
 		tk := ticket("Add "+n, "Add "+n+".sh", n+".sh")
 		tk["effort"] = "medium"
 		plan = append(plan, tk)
-		work[company.NewSubtaskID("t1", i+1)] = does("Add "+n, n+".sh", "echo "+n+"\n")
+		work[company.NewSubtaskID("t1", i+1)] = writeFilesAndFinish("Add "+n, n+".sh", "echo "+n+"\n")
 	}
 	brain := &staff{
 		manager: func(x scripted.Exchange) scripted.Reply {
 			switch x.Header.Task {
 			case "t1":
-				return planned(plan)(x)
+				return submitPlan(plan)(x)
 			case "t2":
-				return planned([]m{ticket("Add a page", "Add page.html", "page.html")})(x)
+				return submitPlan([]m{ticket("Add a page", "Add page.html", "page.html")})(x)
 			}
-			return planned([]m{ticket("Add a page", "Add other.html", "other.html")})(x)
+			return submitPlan([]m{ticket("Add a page", "Add other.html", "other.html")})(x)
 		},
-		worker: tickets(work),
+		worker: replyByTicket(work),
 	}
-	first, page := at("t1-01.1", 1), at("t2-01.1", 1)
-	third := at("t3-01.1", 1)
+	first, page := stopAt("t1-01.1", 1), stopAt("t2-01.1", 1)
+	third := stopAt("t3-01.1", 1)
 	brain.stops = []*stop{first, page, third}
-	h := open(t, brain)
+	h := openTinyProject(t, brain)
 	for _, s := range brain.stops {
 		t.Cleanup(s.release)
 	}
 	h.Env = append(h.Env, "COMPANY_WORKERS_MAX=1")
-	web, webOrigin := another(t, h)
-	p := serves(t, h)
+	web, webOrigin := makeOtherRepo(t, h)
+	p := startServing(t, h)
 
-	says(t, h, []string{"web is known: " + web}, "project", "add", web)
+	runAndExpect(t, h, []string{"web is known: " + web}, "project", "add", web)
 	h.MustRun(patience, "submit", "--detach", "add four scripts")
 	first.wait(t, p)
 	h.MustRun(patience, "submit", "--detach", "--project", "web", "add a page")
-	refused(t, h, 1, "E_NOT_FOUND", "submit", "--project", "nothing", "add a page")
-	refused(t, h, 64, "E_USAGE", "submit", "--project", "web", "--repo", web, "add a page")
+	runRefused(t, h, 1, "E_NOT_FOUND", "submit", "--project", "nothing", "add a page")
+	runRefused(t, h, 64, "E_USAGE", "submit", "--project", "web", "--repo", web, "add a page")
 	p.Until(patience, "the plan of t2", func(it feed.Item) bool { return it.Kind == "plan.accepted" && it.Task == "t2" })
 	first.release()
 	page.wait(t, p) // the second run of the one worker, though three tickets of t1 waited for longer
@@ -373,17 +373,17 @@ func TestTwoProjects(t *testing.T) {
 	// one of the first project goes on. (Its branch is made before that.)
 	h.MustRun(patience, "submit", "--detach", "--project", web, "add another page")
 	third.wait(t, p)
-	says(t, h, []string{"t3 is cancelled"}, "cancel", "t3")
-	retires(t, p)
+	runAndExpect(t, h, []string{"t3 is cancelled"}, "cancel", "t3")
+	endServing(t, p)
 
-	branch := integration(h, 2)
+	branch := integrationBranch(h, 2)
 	if got := h.Git(webOrigin, "ls-tree", "--name-only", branch); got != "index.html\njudge.sh\npage.html" {
 		t.Errorf("t2 at its origin: %s", got)
 	}
 	if all := h.Git(webOrigin, "for-each-ref", "--format=%(refname:short)"); all != branch+"\nmain" {
 		t.Errorf("refs of the second origin: %s", all)
 	}
-	if all := h.Git(h.Origin, "for-each-ref", "--format=%(refname:short)"); all != integration(h, 1)+"\nmain" {
+	if all := h.Git(h.Origin, "for-each-ref", "--format=%(refname:short)"); all != integrationBranch(h, 1)+"\nmain" {
 		t.Errorf("refs of the first origin: %s", all)
 	}
 	mainUnmoved(t, h)
@@ -406,27 +406,27 @@ func TestTwoProjects(t *testing.T) {
 	if len(list.Projects) != 2 || list.Projects[0].Name != "web" || list.Projects[0].Tasks != 2 || list.Projects[1].WorkDir != h.Repo {
 		t.Errorf("%+v", list.Projects)
 	}
-	says(t, h, []string{"#1", "#2"}, "pr", "list")
-	says(t, h, []string{"web is not listed any more"}, "project", "remove", "web")
-	says(t, h, []string{"repo"}, "project", "list")
+	runAndExpect(t, h, []string{"#1", "#2"}, "pr", "list")
+	runAndExpect(t, h, []string{"web is not listed any more"}, "project", "remove", "web")
+	runAndExpect(t, h, []string{"repo"}, "project", "list")
 }
 
 // TestServeHears: a company that serves notices by itself that people merged a
 // pull request, though it is asked for nothing.
 func TestServeHears(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
 	h.Env = append(h.Env, "COMPANY_FORGE_POLL=5s")
-	p := serves(t, h)
-	ends(t, h.Start("submit", "say goodbye"), 0)
-	delivered(t, h, 1, 1, 1)
-	says(t, h, []string{"#1  open"}, "pr", "list")
-	h.Git(h.Repo, "fetch", "-q", "origin", integration(h, 1))
+	p := startServing(t, h)
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	checkDelivered(t, h, 1, 1, 1)
+	runAndExpect(t, h, []string{"#1  open"}, "pr", "list")
+	h.Git(h.Repo, "fetch", "-q", "origin", integrationBranch(h, 1))
 	h.Git(h.Repo, "merge", "-q", "--no-ff", "-m", "take it", "FETCH_HEAD")
 	h.Git(h.Repo, "push", "-q", "origin", "main")
 	p.Event(patience, "pr.settled", "")
-	says(t, h, []string{"#1  merged"}, "pr", "list")
-	retires(t, p)
+	runAndExpect(t, h, []string{"#1  merged"}, "pr", "list")
+	endServing(t, p)
 }
 
 // TestServeTwice: of two that start at once one serves and the other says so;
@@ -434,7 +434,7 @@ func TestServeHears(t *testing.T) {
 // office over, whatever the first left lying about.
 func TestServeTwice(t *testing.T) {
 	t.Parallel()
-	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
 	both := []*testenv.Process{h.Start("serve"), h.Start("serve")}
 	var up *testenv.Process
 	waitFor(t, func() bool {
@@ -461,25 +461,25 @@ func TestServeTwice(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	says(t, h, []string{"8 workers (5 hired)"}, "agents")
+	runAndExpect(t, h, []string{"8 workers (5 hired)"}, "agents")
 	up.Kill()
-	p := serves(t, h)
-	says(t, h, []string{"8 workers (5 hired)"}, "agents")
-	ends(t, h.Start("submit", "say goodbye"), 0)
-	retires(t, p)
+	p := startServing(t, h)
+	runAndExpect(t, h, []string{"8 workers (5 hired)"}, "agents")
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	endServing(t, p)
 }
 
 // With recovery: ask, a company that is killed and opened again does not go on
 // by itself; with resume it does, from where it was.
 func TestRecoveryAsks(t *testing.T) {
 	t.Parallel()
-	brain := &staff{manager: planned(farewell()), worker: saysGoodbye()}
-	hold := at("t1-01.1", 1)
+	brain := &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}
+	hold := stopAt("t1-01.1", 1)
 	brain.stops = []*stop{hold}
-	h := open(t, brain)
+	h := openTinyProject(t, brain)
 	h.Config(tinyGates + "recovery: ask\n")
 	t.Cleanup(hold.release)
-	p := serves(t, h)
+	p := startServing(t, h)
 	h.MustRun(patience, "submit", "--detach", "say goodbye")
 	hold.wait(t, p)
 	p.Kill()
@@ -491,10 +491,10 @@ func TestRecoveryAsks(t *testing.T) {
 	p.Until(patience, "its office", func(it feed.Item) bool {
 		return it.Kind == "note" && strings.Contains(it.Text, "serves the office")
 	})
-	says(t, h, []string{"(paused)"}, "status")
-	if sum := ends(t, h.Start("resume"), 0); sum.Task != "t1" {
+	runAndExpect(t, h, []string{"(paused)"}, "status")
+	if sum := waitForSummary(t, h.Start("resume"), 0); sum.Task != "t1" {
 		t.Errorf("summary: %+v", sum)
 	}
-	retires(t, p)
-	delivered(t, h, 1, 1, 1)
+	endServing(t, p)
+	checkDelivered(t, h, 1, 1, 1)
 }

@@ -10,9 +10,9 @@ import (
 // askedForHelp is an office whose worker is stuck until the president's words
 // reach it; the manager has given up.
 func askedForHelp(t *testing.T) *testenv.House {
-	return open(t, &staff{
-		manager: manages(farewell(), call("give_up", m{"reason": "nobody here knows"})),
-		worker:  runs(escalates("upper or lower case?"), saysGoodbye()),
+	return openTinyProject(t, &staff{
+		manager: planThenDecide(farewellTicket(), call("give_up", m{"reason": "nobody here knows"})),
+		worker:  replyByRun(escalateFor("upper or lower case?"), saysGoodbye()),
 	})
 }
 
@@ -45,8 +45,8 @@ func TestQuestionAtTheTerminal(t *testing.T) {
 	if code := p.Wait(patience); code != 0 {
 		t.Fatalf("exit %d\n%s", code, p.Screen())
 	}
-	tells(t, h, "t1-01.2", "The president says: lower case, please")
-	delivered(t, h, 1, 1, 1)
+	checkBriefHolds(t, h, "t1-01.2", "The president says: lower case, please")
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // TestQuestionIsPutOff: "later" ends the command and leaves the question open,
@@ -74,12 +74,12 @@ func TestQuestionIsPutOff(t *testing.T) {
 	}
 	p = h.AtTerminal("resume", "t1")
 	p.See(patience, "a1> ")
-	says(t, h, []string{"a1: approve"}, "approve", "a1", "lower case, please")
+	runAndExpect(t, h, []string{"a1: approve"}, "approve", "a1", "lower case, please")
 	p.See(patience, "a1 was answered elsewhere")
 	if code := p.Wait(patience); code != 0 {
 		t.Fatalf("exit %d\n%s", code, p.Screen())
 	}
-	delivered(t, h, 1, 1, 1)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // TestQuestionBehindAPipe: who pipes the instruction in is still there to be
@@ -95,7 +95,7 @@ func TestQuestionBehindAPipe(t *testing.T) {
 		t.Fatalf("exit %d\n%s", code, p.Screen())
 	}
 	h.Under = nil
-	tells(t, h, "t1-01.2", "The president says: lower case, please")
+	checkBriefHolds(t, h, "t1-01.2", "The president says: lower case, please")
 }
 
 // TestQuestionInTheBackground: a command that the shell has put into the
@@ -125,5 +125,5 @@ func TestGivenUpAtTheTerminal(t *testing.T) {
 	if code := p.Wait(patience); code != 1 || !strings.Contains(p.Screen(), "[RESULT] ERROR") {
 		t.Fatalf("exit %d\n%s", code, p.Screen())
 	}
-	says(t, h, []string{"t1  failed"}, "status")
+	runAndExpect(t, h, []string{"t1  failed"}, "status")
 }

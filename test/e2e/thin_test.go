@@ -35,8 +35,8 @@ const tripleDescription = "Add Triple to package calc, in triple.go, with a test
 
 func tripleStaff() *staff {
 	return &staff{
-		manager: planned([]m{ticket("Add Triple", tripleDescription, "triple.go", "triple_test.go")}),
-		worker: steps(
+		manager: submitPlan([]m{ticket("Add Triple", tripleDescription, "triple.go", "triple_test.go")}),
+		worker: replyInSteps(
 			call("read_file", m{"path": "calc.go"}),
 			call("write_file", m{"path": "triple.go", "content": "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"}),
 			call("write_file", m{"path": "triple_test.go", "content": "package calc\n\nimport \"testing\"\n\nfunc TestTriple(t *testing.T) {\n\tif Triple(2) != 6 {\n\t\tt.Error(Triple(2))\n\t}\n}\n"}),
@@ -52,7 +52,7 @@ func tripleStaff() *staff {
 func TestThinThread(t *testing.T) {
 	t.Parallel()
 	brain := tripleStaff()
-	working := at("t1-01.1", 4) // the tests have run in the container; it is about to commit
+	working := stopAt("t1-01.1", 4) // the tests have run in the container; it is about to commit
 	brain.stops = []*stop{working}
 	h := testenv.New(t, brain, calculator())
 	told := containerEvents(t)
@@ -61,11 +61,11 @@ func TestThinThread(t *testing.T) {
 	working.wait(t, p)
 	lookInside(t, h)
 	working.release()
-	sum := ends(t, p, 0)
+	sum := waitForSummary(t, p, 0)
 	if sum.Result != "COMPLETE" || sum.Task != "t1" || sum.PR == nil || *sum.PR != 1 || sum.Next != "review the pull request: company pr show 1" {
 		t.Errorf("summary: %+v", sum) // CLI-7
 	}
-	delivered(t, h, 1, 1, 1) // FRG-1, REV-1, CTR-5
+	checkDelivered(t, h, 1, 1, 1) // FRG-1, REV-1, CTR-5
 	checkPage(t, h)
 	checkGit(t, h)
 	checkFeed(t, p)
@@ -73,9 +73,9 @@ func TestThinThread(t *testing.T) {
 	checkModel(t, h)
 	// The ticket's own test was run without its change, once, before the
 	// review: the reviewer's first message and show name it.
-	tells(t, h, "t1-01-review.1", "These tests pass with the change and not without it:", "TestTriple")
+	checkBriefHolds(t, h, "t1-01-review.1", "These tests pass with the change and not without it:", "TestTriple")
 	for _, of := range []string{"t1-01", "t1"} {
-		says(t, h, []string{"new tests: 1; red to green: 1; test files changed: 1"}, "show", of)
+		runAndExpect(t, h, []string{"new tests: 1; red to green: 1; test files changed: 1"}, "show", of)
 	}
 	noCanary(t, h)
 	// Every container of the office that was made was removed again, the gates'
@@ -155,7 +155,7 @@ func checkPage(t *testing.T, h *testenv.House) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"add a function that triples", "t1-01", "Add Triple", "go test", integration(h, 1), h.Git(h.Origin, "rev-parse", integration(h, 1)), "git fetch origin"} {
+	for _, want := range []string{"add a function that triples", "t1-01", "Add Triple", "go test", integrationBranch(h, 1), h.Git(h.Origin, "rev-parse", integrationBranch(h, 1)), "git fetch origin"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
@@ -166,7 +166,7 @@ func checkPage(t *testing.T, h *testenv.House) {
 // under the names of GIT-2, and its tests pass in a clone.
 func checkGit(t *testing.T, h *testenv.House) {
 	t.Helper()
-	branch := integration(h, 1)
+	branch := integrationBranch(h, 1)
 	clone := filepath.Join(h.Dir, "clone")
 	h.Git("", "clone", "-q", "-b", branch, h.Origin, clone)
 	cmd := exec.Command("go", "test", "-run", "TestDouble|TestTriple", "-v", "./...")
@@ -245,7 +245,7 @@ func checkRecords(t *testing.T, h *testenv.House, sum summary) {
 	if !slices.Equal(paths, []string{"created triple.go", "created triple_test.go"}) {
 		t.Errorf("artifacts: %v", paths)
 	}
-	if commits := res["commits"].([]any); len(commits) != 1 || commits[0] != h.Git(h.Origin, "rev-parse", integration(h, 1)+"^2") {
+	if commits := res["commits"].([]any); len(commits) != 1 || commits[0] != h.Git(h.Origin, "rev-parse", integrationBranch(h, 1)+"^2") {
 		t.Errorf("commits: %v", commits)
 	}
 	gates := res["quality_gates"].(map[string]any)
@@ -298,7 +298,7 @@ func checkRecords(t *testing.T, h *testenv.House, sum summary) {
 	if st["task_id"] != "t1" || st["status"] != "completed" || st["phase"] != "deliver" {
 		t.Errorf("runtime/state: %v", st)
 	}
-	if b := st["git_branches"].(map[string]any); b[integration(h, 1)] != sum.Head || b["agent/t1-01-add-triple"] == nil {
+	if b := st["git_branches"].(map[string]any); b[integrationBranch(h, 1)] != sum.Head || b["agent/t1-01-add-triple"] == nil {
 		t.Errorf("git_branches: %v", b)
 	}
 

@@ -20,8 +20,8 @@ import (
 func TestFilesThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	work := saysGoodbye()
-	brain := &staff{manager: planned(farewell())}
-	h := open(t, brain)
+	brain := &staff{manager: submitPlan(farewellTicket())}
+	h := openTinyProject(t, brain)
 	office := filepath.Join(h.Repo, ".company")
 	state := filepath.Join(office, "runtime", "state", "t1.json")
 	inTheWay := []string{
@@ -42,10 +42,10 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 		}
 		return work(x)
 	}
-	if sum := ends(t, h.Start("submit", "say goodbye"), 0); !strings.Contains(sum.Hint, "4 files not written: company show t1") {
+	if sum := waitForSummary(t, h.Start("submit", "say goodbye"), 0); !strings.Contains(sum.Hint, "4 files not written: company show t1") {
 		t.Errorf("the summary: %+v", sum)
 	}
-	delivered(t, h, 1, 1, 1)
+	checkDelivered(t, h, 1, 1, 1)
 
 	want := []string{"runs/t1-01.1/transcript.ndjson", "runs/t1-01.1/result.json", "backlog/t1-*.md", "state/t1.json"}
 	told := map[string]int{}

@@ -13,17 +13,17 @@ import (
 // first run, another takes its place, and none is left at the end (CTR-5).
 func TestWarm(t *testing.T) {
 	t.Parallel()
-	planning, working := at("t1-plan.1", 0), at("t1-01.1", 0)
-	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye(), stops: []*stop{planning, working}})
+	planning, working := stopAt("t1-plan.1", 0), stopAt("t1-01.1", 0)
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: []*stop{planning, working}})
 	h.Env = append(h.Env, "COMPANY_WORKERS_WARM=1")
 	p := h.Start("submit", "say goodbye")
 
 	planning.wait(t, p)
-	up(t, h, "-pool-1-")
+	waitForContainer(t, h, "-pool-1-")
 	planning.release()
 
 	working.wait(t, p)
-	up(t, h, "-pool-2-")
+	waitForContainer(t, h, "-pool-2-")
 	names := h.Containers()
 	if !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, "-pool-1-") }) {
 		t.Errorf("the warm container is gone: %v", names)
@@ -33,15 +33,15 @@ func TestWarm(t *testing.T) {
 	}
 	working.release()
 
-	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
 	if left := h.Containers(); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }
 
-// up waits for a container of the office whose name holds part.
-func up(t *testing.T, h *testenv.House, part string) {
+// waitForContainer waits for a container of the office whose name holds part.
+func waitForContainer(t *testing.T, h *testenv.House, part string) {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if slices.ContainsFunc(h.Containers(), func(n string) bool { return strings.Contains(n, part) }) {

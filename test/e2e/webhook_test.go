@@ -19,15 +19,15 @@ import (
 func TestServeIsCalled(t *testing.T) {
 	t.Parallel()
 	at := "127.0.0.1:" + strconv.Itoa(remotetest.FreePort(t))
-	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
 	h.Env = append(h.Env, "COMPANY_FORGE_POLL=24h", "COMPANY_FORGE_WEBHOOK_LISTEN="+at, "COMPANY_FORGE_WEBHOOK_SECRET_ENV=HOOK_SECRET")
 	if r := h.Run(patience, "serve"); r.Code != 1 || !strings.Contains(r.Stderr, "HOOK_SECRET is NOT SET") {
 		t.Fatalf("serve without the secret: exit %d\n%s", r.Code, r.Stderr)
 	}
 	h.Env = append(h.Env, "HOOK_SECRET=hush")
-	p := serves(t, h)
-	ends(t, h.Start("submit", "say goodbye"), 0)
-	h.Git(h.Repo, "fetch", "-q", "origin", integration(h, 1))
+	p := startServing(t, h)
+	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	h.Git(h.Repo, "fetch", "-q", "origin", integrationBranch(h, 1))
 	h.Git(h.Repo, "merge", "-q", "--no-ff", "-m", "take it", "FETCH_HEAD")
 	h.Git(h.Repo, "push", "-q", "origin", "main")
 
@@ -62,8 +62,8 @@ func TestServeIsCalled(t *testing.T) {
 	if got := call("hush", "d1"); got != http.StatusConflict {
 		t.Errorf("the same call again: %d", got)
 	}
-	says(t, h, []string{"#1  merged"}, "pr", "list")
-	retires(t, p)
+	runAndExpect(t, h, []string{"#1  merged"}, "pr", "list")
+	endServing(t, p)
 	http.DefaultClient.CloseIdleConnections()
 	noListener(t, h, at)
 }

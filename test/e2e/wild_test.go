@@ -37,7 +37,7 @@ func TestWildRepository(t *testing.T) {
 	base := h.Git(h.Repo, "rev-parse", "HEAD")
 
 	fired := filepath.Join(h.Dir, "fired")
-	trapped(t, h, fired)
+	checkTrapsSilent(t, h, fired)
 	key := filepath.Join(h.Dir, "signing")
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -46,11 +46,11 @@ func TestWildRepository(t *testing.T) {
 	h.Env = append(h.Env, "REMOTE_TOKEN="+token)
 
 	p := h.Start("submit", "add a function that triples")
-	sum := ends(t, p, 0)
+	sum := waitForSummary(t, p, 0)
 	if sum.Result != "COMPLETE" {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
 	}
-	branch := integration(h, 1)
+	branch := integrationBranch(h, 1)
 	head := h.Git(origin, "rev-parse", "refs/heads/"+branch)
 	if n := h.Git(origin, "rev-list", "--count", head); n != "6" { // four, the work, its merge
 		t.Errorf("%s commits at the remote", n)
@@ -130,9 +130,9 @@ func oddFiles(t *testing.T, h *testenv.House) {
 	h.Git(h.Repo, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("12", 20)+",vendor/sub")
 }
 
-// trapped puts a canary into every hook and every command of the checkout's
+// checkTrapsSilent puts a canary into every hook and every command of the checkout's
 // configuration, and of the user's and the machine's (T11).
-func trapped(t *testing.T, h *testenv.House, fired string) {
+func checkTrapsSilent(t *testing.T, h *testenv.House, fired string) {
 	t.Helper()
 	hooks := filepath.Join(h.Repo, ".git", "hooks")
 	touch := "touch " + fired + " #"
@@ -183,12 +183,12 @@ func TestPartOfARepository(t *testing.T) {
 		manager: func(x scripted.Exchange) scripted.Reply {
 			for _, said := range x.Messages {
 				if strings.Contains(said.Content, "outside of the folders of the task") {
-					return planned([]m{ticket("Add Triple", tripleDescription, "api/triple.go", "api/triple_test.go")})(scripted.Exchange{})
+					return submitPlan([]m{ticket("Add Triple", tripleDescription, "api/triple.go", "api/triple_test.go")})(scripted.Exchange{})
 				}
 			}
-			return planned([]m{ticket("Add Triple", tripleDescription, "web/**")})(scripted.Exchange{})
+			return submitPlan([]m{ticket("Add Triple", tripleDescription, "web/**")})(scripted.Exchange{})
 		},
-		worker: steps(
+		worker: replyInSteps(
 			call("run_command", m{"command": "ls; test ! -e web && mkdir web && echo mine > web/index.html"}),
 			call("write_file", m{"path": "api/triple.go", "content": "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"}),
 			call("git_commit", m{"message": "Add Triple"}),
@@ -200,11 +200,11 @@ func TestPartOfARepository(t *testing.T) {
 	h := testenv.New(t, brain, files)
 	h.Config("git: {paths: [api]}\n")
 	p := h.Start("submit", "add a function that triples")
-	sum := ends(t, p, 0)
+	sum := waitForSummary(t, p, 0)
 	if sum.Result != "COMPLETE" {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
 	}
-	head := h.Git(h.Origin, "rev-parse", "refs/heads/"+integration(h, 1))
+	head := h.Git(h.Origin, "rev-parse", "refs/heads/"+integrationBranch(h, 1))
 	if changed := h.Git(h.Origin, "diff-tree", "-r", "--name-status", "main", head); changed != "A\tapi/triple.go" {
 		t.Errorf("changed: %s", changed)
 	}
@@ -234,7 +234,7 @@ func TestRefusedLogin(t *testing.T) {
 	before := h.Env
 	h.Env = append(h.Env, "REMOTE_TOKEN=the wrong token")
 	p := h.Start("submit", "add a function that triples", "--no-input")
-	sum := ends(t, p, 2)
+	sum := waitForSummary(t, p, 2)
 	if sum.Result != "INCOMPLETE" || !strings.Contains(sum.Why, "refused the credential") || !strings.HasPrefix(sum.Next, "company approve a1") {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
 	}
@@ -249,11 +249,11 @@ func TestRefusedLogin(t *testing.T) {
 	}
 	h.Env = append(before, "REMOTE_TOKEN=the right token")
 	h.MustRun(patience, "approve", "a1")
-	sum = ends(t, h.Start("resume", "t1"), 0)
+	sum = waitForSummary(t, h.Start("resume", "t1"), 0)
 	if sum.Result != "COMPLETE" {
 		t.Fatalf("%+v", sum)
 	}
-	if n := h.Git(origin, "rev-list", "--count", "main.."+integration(h, 1)); n != "2" {
+	if n := h.Git(origin, "rev-list", "--count", "main.."+integrationBranch(h, 1)); n != "2" {
 		t.Errorf("%s commits at the remote", n)
 	}
 }

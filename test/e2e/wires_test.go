@@ -22,7 +22,7 @@ func oneByOne() func(scripted.Exchange) scripted.Reply {
 	write := func(path, content string) scripted.Reply {
 		return call("write_file", m{"path": path, "content": content})
 	}
-	return steps(
+	return replyInSteps(
 		scripted.Reply{Text: "I write it.", Calls: []scripted.Call{{Tool: "write_file", Raw: `{path: farewell.sh}`}}},
 		write("farewell.sh", "echo goodbye\n"),
 		scripted.Reply{Text: "Now I would commit."}, // and calls nothing
@@ -49,13 +49,13 @@ func TestWires(t *testing.T) {
 	} {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
-			brain := &staff{manager: planned(farewell()), worker: saysGoodbye()}
+			brain := &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}
 			var opts []scripted.Option
 			if w.toolless {
 				brain.worker = oneByOne()
 				opts = append(opts, scripted.WithoutTools())
 			}
-			h := testenv.New(t, brain, tiny(), opts...)
+			h := testenv.New(t, brain, tinyProject(), opts...)
 			address := strings.TrimSuffix(h.Model.URL(), "/v1")
 			h.Env = append(h.Env, "OLLAMA_HOST="+address, anthropicKey+"=not-for-this-address")
 			if h.Profile = w.profile; w.profile != "none" {
@@ -63,11 +63,11 @@ func TestWires(t *testing.T) {
 			}
 			h.Config(tinyGates)
 			p := h.Start("submit", "--no-input", "add a farewell")
-			if sum := ends(t, p, 0); sum.Result != "COMPLETE" || sum.Tokens == 0 {
+			if sum := waitForSummary(t, p, 0); sum.Result != "COMPLETE" || sum.Tokens == 0 {
 				t.Fatalf("summary: %+v", sum)
 			}
-			delivered(t, h, 1, 1, 1)
-			if body := asked(t, h, "t1-01.1", 3); !strings.Contains(body, w.path) {
+			checkDelivered(t, h, 1, 1, 1)
+			if body := requestText(t, h, "t1-01.1", 3); !strings.Contains(body, w.path) {
 				t.Errorf("the third request of the worker does not hold %q: %.2000s", w.path, body)
 			}
 			keepRequests(t, h, w.name)
@@ -122,10 +122,10 @@ func keepRequests(t *testing.T, h *testenv.House, name string) {
 // was looked for and where, and what to do; nothing is begun (ADP-3).
 func TestNoModelAtAll(t *testing.T) {
 	t.Parallel()
-	h := testenv.New(t, nil, tiny())
+	h := testenv.New(t, nil, tinyProject())
 	h.Env = append(h.Env, "OLLAMA_HOST=127.0.0.1:9")
 	h.Config(tinyGates)
-	said := refused(t, h, 1, "E_MODEL", "submit", "--no-input", "add a farewell")
+	said := runRefused(t, h, 1, "E_MODEL", "submit", "--no-input", "add a farewell")
 	for _, want := range []string{"ollama llama3", "http://127.0.0.1:9", "ollama serve", "ollama pull llama3", "company init", "make demo"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing:\n%s", want, said)
@@ -141,7 +141,7 @@ func TestNoModelAtAll(t *testing.T) {
 // ADP-5: the name goes out as it stands in the config).
 func TestFallback(t *testing.T) {
 	t.Parallel()
-	h := open(t, farewells())
+	h := openTinyProject(t, farewells())
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/models" {
 			_, _ = io.WriteString(w, `{"data":[{"id":"small-1"},{"id":"large-2"}]}`)
@@ -161,7 +161,7 @@ func TestFallback(t *testing.T) {
 	// No list is looked into before a model is asked; what it has is told when it
 	// has not this one.
 	p := h.Start("submit", "--no-input", "add a farewell")
-	if sum := ends(t, p, 2); !strings.Contains(sum.Why, "small-1, large-2") {
+	if sum := waitForSummary(t, p, 2); !strings.Contains(sum.Why, "small-1, large-2") {
 		t.Errorf("the models that there are are not named: %+v", sum)
 	}
 	h.MustRun(patience, "cancel", "t1")
@@ -170,8 +170,8 @@ func TestFallback(t *testing.T) {
 		fmt.Sprintf("  spare: {adapter: openai, model: scripted, base_url: %q, api_key_env: TEST_MODEL_KEY}", h.Model.URL())
 	h.Config(tinyGates)
 	p = h.Start("submit", "--no-input", "add a farewell")
-	ends(t, p, 0)
-	delivered(t, h, 2, 1, 1)
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 2, 1, 1)
 	p.Until(patience, "a line that tells of the fallback", func(it feed.Item) bool {
 		return strings.Contains(it.Text, "falling back from Large 3:x to scripted")
 	})
@@ -197,12 +197,12 @@ func TestOllamaWithoutTheModel(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	h := testenv.New(t, nil, tiny())
+	h := testenv.New(t, nil, tinyProject())
 	h.Profile = fmt.Sprintf("{adapter: ollama, model: big, base_url: %q}", server.URL)
 	h.Config(tinyGates)
 	// The submit warns that the model is not listed, and calls it.
 	p := h.Start("submit", "--no-input", "add a farewell")
-	sum := ends(t, p, 2)
+	sum := waitForSummary(t, p, 2)
 	for what, said := range map[string]string{"before": p.Tell(), "at the end": sum.Why + sum.Next + sum.Hint} {
 		if !strings.Contains(said, "owned") || strings.ContainsAny(said, "\x1b\x07") {
 			t.Errorf("what is said %s: %q", what, said)
@@ -214,5 +214,5 @@ func TestOllamaWithoutTheModel(t *testing.T) {
 	h.MustRun(patience, "cancel", "t1")
 	h.Profile = fmt.Sprintf("{adapter: ollama, model: llama3, base_url: %q}", server.URL)
 	h.Config(tinyGates)
-	says(t, h, []string{"ollama llama3, at " + server.URL + ", has llama3, 8192 tokens of context, tools in text"}, "doctor")
+	runAndExpect(t, h, []string{"ollama llama3, at " + server.URL + ", has llama3, 8192 tokens of context, tools in text"}, "doctor")
 }

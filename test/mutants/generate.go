@@ -59,10 +59,10 @@ func (m *mutant) line() int { return m.file.line(m.start) }
 
 // before and after are the line that is changed. Of a change over several
 // lines they are the first one.
-func (m *mutant) before() string { return undirected(m.file.lineText(m.start)) }
+func (m *mutant) before() string { return withoutDirective(m.file.lineText(m.start)) }
 
-// undirected is a line without its directive.
-func undirected(line string) string {
+// withoutDirective is a line without its directive.
+func withoutDirective(line string) string {
 	code, _, _ := strings.Cut(line, directive)
 	return strings.TrimSpace(code)
 }
@@ -70,7 +70,7 @@ func undirected(line string) string {
 func (m *mutant) after() string {
 	from := strings.LastIndexByte(m.file.text[:m.start], '\n') + 1
 	rest, _, _ := strings.Cut(m.put+m.file.text[m.end:], "\n")
-	switch line := undirected(m.file.text[from:m.start] + rest); {
+	switch line := withoutDirective(m.file.text[from:m.start] + rest); {
 	case m.kind == drop:
 		part, _, _ := strings.Cut(m.file.of(m.node), "\n")
 		return "(without " + part + ")"
@@ -112,7 +112,7 @@ func (g *generator) walk(fn *ast.FuncDecl) {
 		if cannotHappen(n) {
 			return false
 		}
-		g.node(n)
+		g.mutateNode(n)
 		g.within = append(g.within, n)
 		return true
 	})
@@ -131,21 +131,21 @@ func cannotHappen(n ast.Node) bool {
 	return false
 }
 
-func (g *generator) node(n ast.Node) {
+func (g *generator) mutateNode(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
-		g.binary(n)
+		g.mutateOperator(n)
 	case *ast.IfStmt:
 		g.negate(n.Cond)
 		if !comparesWithNil(n.Cond) {
-			g.part(n.Cond, token.LAND)
+			g.dropPart(n.Cond, token.LAND)
 		}
 	case *ast.ForStmt:
 		if n.Cond != nil {
 			g.negate(n.Cond)
 		}
 	case *ast.ReturnStmt:
-		if len(n.Results) == 1 && g.answers() {
+		if len(n.Results) == 1 && g.returnsBool() {
 			g.negate(n.Results[0])
 		}
 	case *ast.UnaryExpr:
@@ -160,7 +160,7 @@ func (g *generator) node(n ast.Node) {
 		}
 	case *ast.BasicLit:
 		if !g.besideError() {
-			g.number(n)
+			g.mutateNumber(n)
 		}
 	case *ast.Ident:
 		switch {
@@ -171,16 +171,16 @@ func (g *generator) node(n ast.Node) {
 			g.replace(swap, n, "true")
 		}
 	case *ast.BlockStmt:
-		g.statements(n.List)
+		g.removeStatements(n.List)
 	case *ast.CaseClause:
 		g.caseValues(n)
 		g.replace(without, n, "")
-		g.statements(n.Body)
+		g.removeStatements(n.Body)
 	}
 }
 
-// answers says whether the function answers with one bool.
-func (g *generator) answers() bool {
+// returnsBool says whether the function answers with one bool.
+func (g *generator) returnsBool() bool {
 	results := g.results()
 	return results.NumFields() == 1 && isNamed(results.List[0].Type, "bool")
 }
@@ -209,15 +209,15 @@ var others = map[token.Token]string{
 	token.LAND: "||", token.LOR: "&&", token.ADD: "-", token.SUB: "+",
 }
 
-func (g *generator) binary(n *ast.BinaryExpr) {
+func (g *generator) mutateOperator(n *ast.BinaryExpr) {
 	if other, ok := others[n.Op]; ok {
 		g.add(operator, n, n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other)
 	}
 	if n.Op == token.LAND || n.Op == token.LOR {
-		g.part(n.Y, n.Op)
+		g.dropPart(n.Y, n.Op)
 		// Of a chain, what stands on the left is dropped part by part.
 		if x, ok := n.X.(*ast.BinaryExpr); !ok || x.Op != n.Op {
-			g.part(n.X, n.Op)
+			g.dropPart(n.X, n.Op)
 		}
 	}
 }
@@ -229,14 +229,14 @@ func comparesWithNil(cond ast.Expr) bool {
 	return ok && (c.Op == token.EQL || c.Op == token.NEQ) && isNamed(c.Y, "nil")
 }
 
-// part drops a part of a condition, or all of it: it is never asked. It still
+// dropPart drops a part of a condition, or all of it: it is never asked. It still
 // stands there, so that what it alone uses is used.
-func (g *generator) part(part ast.Expr, op token.Token) {
+func (g *generator) dropPart(dropPart ast.Expr, op token.Token) {
 	never := "(true || ("
 	if op == token.LOR {
 		never = "(false && ("
 	}
-	g.replace(drop, part, never+g.file.of(part)+"))")
+	g.replace(drop, dropPart, never+g.file.of(dropPart)+"))")
 }
 
 // negate turns a condition round. Where another kind makes the same of it,
@@ -259,7 +259,7 @@ func (g *generator) negate(cond ast.Expr) {
 	g.replace(negate, cond, "!("+g.file.of(cond)+")")
 }
 
-func (g *generator) number(n *ast.BasicLit) {
+func (g *generator) mutateNumber(n *ast.BasicLit) {
 	if n.Kind != token.INT {
 		return
 	}
@@ -276,9 +276,9 @@ func (g *generator) number(n *ast.BasicLit) {
 	}
 }
 
-// statements takes each statement of a list out: it is never reached. What makes
+// removeStatements takes each statement of a list out: it is never reached. What makes
 // a variable, and what holds more statements, stays.
-func (g *generator) statements(list []ast.Stmt) {
+func (g *generator) removeStatements(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
 		case *ast.AssignStmt:

@@ -60,12 +60,12 @@ type options struct {
 	patience int // seconds, see run
 }
 
-// core is the folder of the package that the named mutants are of.
-const core = "internal/company"
+// coreFolder is the folder of the package that the named mutants are of.
+const coreFolder = "internal/company"
 
 func main() {
 	o := options{names: names, out: os.Stdout, progress: os.Stderr, patience: patience}
-	flag.StringVar(&o.folder, "package", core, "the folder of the package that is broken")
+	flag.StringVar(&o.folder, "package", coreFolder, "the folder of the package that is broken")
 	flag.StringVar(&o.tests, "tests", "", "the folder of the package whose tests are asked, where it is another one")
 	flag.BoolVar(&o.short, "short", false, "only the named mutants")
 	flag.BoolVar(&o.list, "list", false, "list the mutants, try none")
@@ -77,7 +77,7 @@ func main() {
 	flag.Float64Var(&o.most, "most", 0, "how many percent may go unnoticed")
 	flag.IntVar(&o.parallel, "p", runtime.NumCPU(), "how many are tried at once")
 	flag.Parse()
-	if o.folder != core {
+	if o.folder != coreFolder {
 		o.names = nil
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -113,7 +113,7 @@ func run(ctx context.Context, o options) (bool, error) {
 			return good, err
 		}
 	}
-	chosen, err := s.compiling(o.choose(all))
+	chosen, err := s.keepCompiling(o.choose(all))
 	if err != nil {
 		return false, err
 	}
@@ -125,7 +125,7 @@ func run(ctx context.Context, o options) (bool, error) {
 		chosen = sample(chosen, o.seed, o.n)
 	}
 	if o.list {
-		list(o.out, chosen)
+		listMutants(o.out, chosen)
 		return true, nil
 	}
 	results, err := s.tryAll(ctx, o, dir, chosen)
@@ -171,7 +171,7 @@ func (s *source) tryNamed(ctx context.Context, o options, dir string, all []*mut
 		}
 		list = append(list, m)
 	}
-	if fit, err := s.compiling(list); err != nil {
+	if fit, err := s.keepCompiling(list); err != nil {
 		return false, err
 	} else if len(fit) != len(list) {
 		i := slices.IndexFunc(list, func(m *mutant) bool { return !slices.Contains(fit, m) })
@@ -183,7 +183,7 @@ func (s *source) tryNamed(ctx context.Context, o options, dir string, all []*mut
 	}
 	verdicts := make([]string, len(list))
 	bad := 0
-	if err := each(o.parallel, len(list), func(i int) error {
+	if err := forEach(o.parallel, len(list), func(i int) error {
 		verdicts[i] = s.tryOne(ctx, bin, i+1, o.names[i].test)
 		return ctx.Err()
 	}); err != nil {
@@ -234,10 +234,10 @@ func (s *source) tryAll(ctx context.Context, o options, dir string, list []*muta
 			return nil, fmt.Errorf("with no mutant on, the tests do not pass: %s\n%s", r.verdict, r.output)
 		}
 		done := make([]result, len(part))
-		err := each(o.parallel, len(part), func(i int) error {
-			done[i] = st.try(ctx, bin, i+1, part[i])
-			if r := done[i]; !r.good() && r.mutant.equal == "" && ctx.Err() == nil {
-				show(o.progress, "", []result{r})
+		err := forEach(o.parallel, len(part), func(i int) error {
+			done[i] = st.tryMutant(ctx, bin, i+1, part[i])
+			if r := done[i]; !r.isGood() && r.mutant.equal == "" && ctx.Err() == nil {
+				printResults(o.progress, "", []result{r})
 			}
 			if n := tried.Add(1); n%50 == 0 {
 				fmt.Fprintf(o.progress, "%d of %d tried\n", n, len(list))
@@ -252,8 +252,8 @@ func (s *source) tryAll(ctx context.Context, o options, dir string, list []*muta
 	return results, nil
 }
 
-// each calls do for 0 to n-1, some at once, and returns the first error.
-func each(parallel, n int, do func(int) error) error {
+// forEach calls do for 0 to n-1, some at once, and returns the first error.
+func forEach(parallel, n int, do func(int) error) error {
 	errs := make([]error, n)
 	next := make(chan int)
 	var wg sync.WaitGroup

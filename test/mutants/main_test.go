@@ -16,7 +16,7 @@ func TestShort(t *testing.T) {
 	hosttest.Long(t, "each mutant of the core is built and tested")
 	t.Chdir("../..")
 	var out strings.Builder
-	ok, err := run(t.Context(), options{folder: core, short: true, names: names, parallel: 2, patience: patience, out: &out, progress: io.Discard})
+	ok, err := run(t.Context(), options{folder: coreFolder, short: true, names: names, parallel: 2, patience: patience, out: &out, progress: io.Discard})
 	if err != nil || !ok {
 		t.Errorf("a named mutant was not noticed: %v\n%s", err, &out)
 	}
@@ -25,7 +25,7 @@ func TestShort(t *testing.T) {
 // All directives of the core fit.
 func TestDirectivesOfTheCore(t *testing.T) {
 	t.Chdir("../..")
-	s, err := load(t.Context(), core, core)
+	s, err := load(t.Context(), coreFolder, coreFolder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestWhatDoesNotCompileIsNoMutant(t *testing.T) {
 	if len(greet) == 0 {
 		t.Fatal("Greet has no mutants at all")
 	}
-	fit, err := s.compiling(all)
+	fit, err := s.keepCompiling(all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestNamedMutantsMustBeFound(t *testing.T) {
 	}
 }
 
-func parsed(t *testing.T, body string) *file {
+func parseBody(t *testing.T, body string) *file {
 	t.Helper()
 	f, err := parse(token.NewFileSet(), "x.go", "package x\n"+body)
 	if err != nil {
@@ -168,7 +168,7 @@ func TestKinds(t *testing.T) {
 		"func f() {\n\tswitch {\n\tcase a < b:\n\t}}":           {"case (gone)", "negate case !(a < b):", "operator case a <= b:"},
 	} {
 		var got []string
-		for _, m := range generate(parsed(t, body)) {
+		for _, m := range generate(parseBody(t, body)) {
 			got = append(got, m.kind+" "+m.after())
 		}
 		slices.Sort(got)
@@ -192,7 +192,7 @@ func TestDirectives(t *testing.T) {
 		"func f() {\n\tx = true //mutant:equal sawp why\n}":                 `no kind of mutant is called "sawp"`,
 		"func f() {\n\tx = true //mutant:equal number why\n}":               "no mutant of kind number",
 	} {
-		f := parsed(t, body)
+		f := parseBody(t, body)
 		made := generate(f)
 		err := markEqual(f, made)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
@@ -202,7 +202,7 @@ func TestDirectives(t *testing.T) {
 			t.Errorf("%s\nmarked: %v", body, marked)
 		}
 	}
-	f := parsed(t, "func f() {\n\tx = true //mutant:equal swap why\n}")
+	f := parseBody(t, "func f() {\n\tx = true //mutant:equal swap why\n}")
 	made := generate(f)
 	if err := markEqual(f, made); err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestDirectives(t *testing.T) {
 // A sample is the same for the same number, another for another one, and has
 // its part of each kind.
 func TestSample(t *testing.T) {
-	f := parsed(t, "func f() {\n"+strings.Repeat("\tx = y + z\n\tx = true\n", 50)+"}")
+	f := parseBody(t, "func f() {\n"+strings.Repeat("\tx = y + z\n\tx = true\n", 50)+"}")
 	all := generate(f) // of each line one removal, and one operator or swap
 	one, same, other := sample(all, 1, 40), sample(all, 1, 40), sample(all, 2, 40)
 	if !slices.Equal(one, same) || slices.Equal(one, other) {
@@ -251,11 +251,11 @@ func TestJudge(t *testing.T) {
 		"=== RUN   TestA\nruntime: out of memory: cannot allocate\n":                                  overmemory + " TestA",
 		"something else": unclear + " ",
 	} {
-		if verdict, by := judge(out, io.EOF); verdict+" "+by != want {
+		if verdict, by := readVerdict(out, io.EOF); verdict+" "+by != want {
 			t.Errorf("%s %s, want %s", verdict, by, want)
 		}
 	}
-	if verdict, _ := judge("testing: warning: no tests to run\nPASS\n", nil); verdict != unclear {
+	if verdict, _ := readVerdict("testing: warning: no tests to run\nPASS\n", nil); verdict != unclear {
 		t.Errorf("no test: %s", verdict)
 	}
 }

@@ -27,7 +27,7 @@ var names = []named{
 	{"allow main as a target", "refuseProtectedBranch", drop, []trait{mentions(`"main"`), lacks(`"master"`)}, "TestMainIsNeverIntegrationBranch"},
 	{"take red for green", "GateResult.AllowsMerge", negate, nil, "TestRedGateSendsBack"},
 	{"skip the review of the whole", "State.canDeliver", drop, []trait{mentions("Review", "Allows")}, "TestNoPullRequestWithoutReview"},
-	{"merge while an intent is open", "State.checkMergeFront", drop, []trait{mentions("Intent"), lacks("Head")}, "TestOneMergeAtATime"},
+	{"merge while an intent is open", "State.checkMergeFront", drop, []trait{mentions("MergeIntent"), lacks("Head")}, "TestOneMergeAtATime"},
 	{"forget the cap", "Reserve.decide", drop, []trait{mentions("Within", "Cap"), lacks("One")}, "TestCapIsNeverPassed"},
 	{"apply events about runs that are not there", "State.validateTarget", drop, []trait{mentions("Runs", "RunOffered")}, "TestNoOrphans"},
 	{"work on a plan without leave", "Offer.decide", drop, []trait{mentions("planStands"), lacks("Wave")}, "TestPlanWaitsForThePresident"},

@@ -17,23 +17,23 @@ func report(o options, made int, results []result) bool {
 		switch equal := r.mutant.equal != ""; {
 		case r.verdict == unclear:
 			odd = append(odd, r)
-		case equal && r.good():
+		case equal && r.isGood():
 			untrue = append(untrue, r)
-		case !equal && !r.good():
+		case !equal && !r.isGood():
 			missed = append(missed, r)
 		}
 	}
-	show(o.out, "NOT NOTICED", missed)
-	show(o.out, "NOTICED, though a directive says that it changes nothing", untrue)
-	show(o.out, "UNCLEAR: the tests ended without a verdict", odd)
-	counts(o.out, "FILE", results, func(m *mutant) string { return m.file.name })
-	counts(o.out, "KIND", results, func(m *mutant) string { return m.kind })
+	printResults(o.out, "NOT NOTICED", missed)
+	printResults(o.out, "NOTICED, though a directive says that it changes nothing", untrue)
+	printResults(o.out, "UNCLEAR: the tests ended without a verdict", odd)
+	printCounts(o.out, "FILE", results, func(m *mutant) string { return m.file.name })
+	printCounts(o.out, "KIND", results, func(m *mutant) string { return m.kind })
 	percent := 100 * float64(len(missed)) / float64(len(results))
 	fmt.Fprintf(o.out, "%d mutants were made, %d tried, %d not noticed: %.1f %%, at most %.1f %% may be\n", made, len(results), len(missed), percent, o.most)
 	return percent <= o.most && len(untrue) == 0 && len(odd) == 0
 }
 
-func show(w io.Writer, title string, list []result) {
+func printResults(w io.Writer, title string, list []result) {
 	if len(list) == 0 {
 		return
 	}
@@ -51,7 +51,7 @@ func show(w io.Writer, title string, list []result) {
 	fmt.Fprintln(w)
 }
 
-func counts(w io.Writer, title string, results []result, of func(*mutant) string) {
+func printCounts(w io.Writer, title string, results []result, of func(*mutant) string) {
 	rows := map[string]*[5]int{}
 	for _, r := range results {
 		row := rows[of(r.mutant)]
@@ -63,7 +63,7 @@ func counts(w io.Writer, title string, results []result, of func(*mutant) string
 		switch {
 		case r.verdict == killed:
 			row[1]++
-		case r.good():
+		case r.isGood():
 			row[2]++
 		case r.mutant.equal != "":
 			row[3]++
@@ -81,7 +81,7 @@ func counts(w io.Writer, title string, results []result, of func(*mutant) string
 	_ = tw.Flush() // what is for people, as every other line of the report
 }
 
-func list(w io.Writer, all []*mutant) {
+func listMutants(w io.Writer, all []*mutant) {
 	for _, m := range all {
 		fmt.Fprintf(w, "%s:%d %s in %s\n  - %s\n  + %s\n", m.file.name, m.line(), m.kind, m.function(), m.before(), m.after())
 	}

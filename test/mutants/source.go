@@ -202,9 +202,9 @@ var mutantThatIsOn, _ = strconv.Atoi(os.Getenv("` + switchEnv + `"))
 `
 )
 
-// weave writes a file with its mutants: each function begins with a switch that
+// weaveMutants writes a file with its mutants: each function begins with a switch that
 // holds one whole changed body per mutant. One build then serves them all.
-func (f *file) weave(numbers map[*mutant]int) (string, []span) {
+func (f *file) weaveMutants(numbers map[*mutant]int) (string, []span) {
 	var b strings.Builder
 	var spans []span
 	done := 0
@@ -247,8 +247,8 @@ func (f *file) weave(numbers map[*mutant]int) (string, []span) {
 	return b.String(), spans
 }
 
-// numbered gives each mutant its number, from 1.
-func numbered(list []*mutant) map[*mutant]int {
+// numberMutants gives each mutant its number, from 1.
+func numberMutants(list []*mutant) map[*mutant]int {
 	numbers := map[*mutant]int{}
 	for i, m := range list {
 		numbers[m] = i + 1
@@ -256,10 +256,10 @@ func numbered(list []*mutant) map[*mutant]int {
 	return numbers
 }
 
-// compiling returns those mutants that the type checker lets pass. All are
+// keepCompiling returns those mutants that the type checker lets pass. All are
 // checked at once: an error lies in the body of the mutant that makes it.
-func (s *source) compiling(list []*mutant) ([]*mutant, error) {
-	numbers := numbered(list)
+func (s *source) keepCompiling(list []*mutant) ([]*mutant, error) {
+	numbers := numberMutants(list)
 	fset := token.NewFileSet()
 	spans := map[string][]span{}
 	var trees []*ast.File
@@ -269,7 +269,7 @@ func (s *source) compiling(list []*mutant) ([]*mutant, error) {
 		return err
 	}
 	for _, f := range s.files {
-		text, places := f.weave(numbers)
+		text, places := f.weaveMutants(numbers)
 		spans[f.path] = places
 		if err := add(f.path, text); err != nil {
 			return nil, err
@@ -308,7 +308,7 @@ func (s *source) compiling(list []*mutant) ([]*mutant, error) {
 // build compiles the package's tests with mutants laid over them. The checkout
 // is not touched.
 func (s *source) build(ctx context.Context, dir, bin string, list []*mutant) error {
-	numbers := numbered(list)
+	numbers := numberMutants(list)
 	replace := map[string]string{}
 	lay := func(path, text string) error {
 		at := filepath.Join(dir, filepath.Base(path))
@@ -316,7 +316,7 @@ func (s *source) build(ctx context.Context, dir, bin string, list []*mutant) err
 		return os.WriteFile(at, []byte(text), 0o600)
 	}
 	for _, f := range s.files {
-		text, spans := f.weave(numbers)
+		text, spans := f.weaveMutants(numbers)
 		if len(spans) == 0 {
 			continue
 		}

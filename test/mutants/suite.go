@@ -51,7 +51,7 @@ func (s *source) measure(ctx context.Context, dir string, parallel int) (*suite,
 	for name := range strings.FieldsSeq(out) {
 		st.tests = append(st.tests, &oneTest{name: name})
 	}
-	err = each(parallel, len(st.tests), func(i int) error {
+	err = forEach(parallel, len(st.tests), func(i int) error {
 		t := st.tests[i]
 		profile := filepath.Join(dir, "cover-"+t.name)
 		r := s.run(ctx, bin, 0, time.Hour, []string{t.name}, "-test.coverprofile", profile)
@@ -109,8 +109,8 @@ func (b block) holds(line, col int) bool {
 		(line < b.toLine || line == b.toLine && col < b.toCol)
 }
 
-// askable are the tests that may notice a mutant, the quickest first.
-func (st *suite) askable(m *mutant) []*oneTest {
+// testsReaching are the tests that may notice a mutant, the quickest first.
+func (st *suite) testsReaching(m *mutant) []*oneTest {
 	var exact, wide []*oneTest
 	for _, t := range st.tests {
 		if t.reaches(m, true) {
@@ -154,12 +154,12 @@ type result struct {
 	output  string
 }
 
-func (r result) good() bool { return strings.HasPrefix(r.verdict, killed) }
+func (r result) isGood() bool { return strings.HasPrefix(r.verdict, killed) }
 
-// try asks the tests about one mutant: first all quick ones that come there,
+// tryMutant asks the tests about one mutant: first all quick ones that come there,
 // then the others, one by one.
-func (st *suite) try(ctx context.Context, bin string, n int, m *mutant) result {
-	asked := st.askable(m)
+func (st *suite) tryMutant(ctx context.Context, bin string, n int, m *mutant) result {
+	asked := st.testsReaching(m)
 	if len(asked) == 0 {
 		return result{mutant: m, verdict: unreached}
 	}
@@ -211,7 +211,7 @@ func (s *source) run(ctx context.Context, bin string, n int, clean time.Duration
 		return r
 	}
 	r.took = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	r.verdict, r.by = judge(r.output, err)
+	r.verdict, r.by = readVerdict(r.output, err)
 	// The kernel kills what has used up its time.
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGKILL &&
 		r.took > time.Duration(seconds-1)*time.Second {
@@ -222,8 +222,8 @@ func (s *source) run(ctx context.Context, bin string, n int, clean time.Duration
 
 var failing = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 
-// judge reads the output of a test binary.
-func judge(out string, err error) (verdict, by string) {
+// readVerdict reads the output of a test binary.
+func readVerdict(out string, err error) (verdict, by string) {
 	var exit *exec.ExitError
 	switch failed := failing.FindStringSubmatch(out); {
 	case err == nil && strings.Contains(out, "no tests to run"):
