@@ -1,7 +1,7 @@
 // Package ecosystem is the seam between the company and the toolchains of
 // projects. It owns the interfaces that an ecosystem implements as far as they
-// apply (Detector, Locker, Proxied, Client, Installer), the tree that an ecosystem looks
-// at, and the data that it answers with: components and their checks, packages
+// apply (Detector, Locker, Proxied, Client, Installer, Provider), the tree that an ecosystem
+// looks at, and the data that it answers with: components and their checks, packages
 // that a lock file names, layers of an image.
 //
 // It promises that an ecosystem is text in and data out: it starts no program,

@@ -36,8 +36,8 @@
 //   - Nothing of the host gets into a layer but the parts above: no
 //     environment, no credentials, no resolver, no host name, no package mirror.
 //   - No code of the project runs in preparation, on the host or elsewhere.
-//     Modules are downloaded on the host from the text of go.mod and go.sum
-//     alone; npm, pnpm, pip and cargo fetch from lists alone, without a script
+//     Modules of Go are downloaded on the host from the text of go.mod and go.sum
+//     alone (Install.Fetch); npm, pnpm, pip and cargo fetch from lists alone, without a script
 //     of any package, in a container whose one link is its stdio, on which the
 //     registries are served; the compiler runs in a container without network, mounts or
 //     capabilities, and test binaries are linked but not started. Set-up
