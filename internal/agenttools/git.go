@@ -1,6 +1,7 @@
 package agenttools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -87,7 +88,7 @@ func (f *toolFactory) finishTool() agent.Tool {
 			}
 			switch {
 			case f.Branch != "" && s.Branch != f.Branch:
-				return no("the work tree is on %s and the work belongs on %s. Bring it there, then finish.", orDetached(s.Branch), f.Branch)
+				return no("the work tree is on %s and the work belongs on %s. Bring it there, then finish.", cmp.Or(s.Branch, "no branch"), f.Branch)
 			case !s.Clean:
 				return no("these changes are not committed. Commit what belongs to the work, undo or ignore the rest, then finish.\n%s", formatFileStates(s.Files))
 			case company.OID(s.Head) == f.Start:
@@ -102,13 +103,6 @@ func (f *toolFactory) finishTool() agent.Tool {
 			}
 			return agent.Result{Changed: pushes, Text: "finished at " + company.OID(s.Head).Short(), Final: Finish{Summary: a.Summary, Commit: company.OID(s.Head)}}, nil
 		})
-}
-
-func orDetached(branch string) string {
-	if branch == "" {
-		return "no branch"
-	}
-	return branch
 }
 
 func formatFileStates(list []toolproto.FileState) string {

@@ -10,11 +10,8 @@ package folder
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -165,89 +162,6 @@ func (f *Folder) List(name string) ([]fs.DirEntry, error) {
 	entries, err := dir.ReadDir(-1)
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, err
-}
-
-// Open opens a file to read.
-func (f *Folder) Open(name string) (*os.File, error) {
-	if f == nil {
-		return nil, fs.ErrNotExist
-	}
-	return f.open(name, os.O_RDONLY, 0)
-}
-
-// OpenFile opens a file as os.OpenFile does. os.O_TRUNC takes effect only once
-// the file is known to be plain and to have one name.
-func (f *Folder) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	return f.open(name, flag, perm)
-}
-
-// Append opens a file to write to its end, made where it is missing.
-func (f *Folder) Append(name string) (*os.File, error) {
-	return f.open(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-}
-
-// CreateTemp makes a file with a name of its own that begins with prefix, to
-// read and to write, and tells the name.
-func (f *Folder) CreateTemp(prefix string) (*os.File, string, error) {
-	for range 100 {
-		name := prefix + randomHex()
-		file, err := f.open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-		if !errors.Is(err, fs.ErrExist) {
-			return file, name, err
-		}
-	}
-	return nil, "", fmt.Errorf("no name for a file is free in %s: %w", f.path, fs.ErrExist)
-}
-
-// ReadFile reads a whole file of at most max bytes; 0: of any size.
-func (f *Folder) ReadFile(name string, max int64) ([]byte, error) {
-	file, err := f.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	if max == 0 {
-		return io.ReadAll(file)
-	}
-	text, err := io.ReadAll(io.LimitReader(file, max+1))
-	if err == nil && int64(len(text)) > max {
-		return nil, fmt.Errorf("%s has more than %d bytes", f.Join(name), max)
-	}
-	return text, err
-}
-
-// WriteFile writes a file whole or not at all, and makes it outlast a power
-// cut. A link or a second name that stands there is refused.
-func (f *Folder) WriteFile(name string, data []byte, perm fs.FileMode) error {
-	return f.WriteParts(name, perm, data)
-}
-
-// WriteParts is WriteFile of parts that are not put together first.
-func (f *Folder) WriteParts(name string, perm fs.FileMode, parts ...[]byte) error {
-	return f.withParent(name, func(dir *os.Root, base string) (err error) {
-		if info, err := dir.Lstat(base); err == nil {
-			if err := checkPlainFile(info, f.Join(name)); err != nil {
-				return err
-			}
-		}
-		tmp := "." + base + "." + randomHex()
-		file, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-		if err != nil {
-			return err
-		}
-		for _, p := range parts {
-			if err == nil {
-				_, err = file.Write(p)
-			}
-		}
-		if err = errors.Join(err, file.Chmod(perm), file.Sync(), file.Close()); err == nil {
-			err = dir.Rename(tmp, base)
-		}
-		if err != nil {
-			_ = dir.Remove(tmp)
-		}
-		return err
-	})
 }
 
 // Rename moves a file or a folder within this one.
@@ -462,91 +376,6 @@ func openSubfolder(at *os.Root, name, shown string) (*os.Root, error) {
 	return root, nil
 }
 
-// open opens a file and holds it to what plain says before a byte is written.
-func (f *Folder) open(name string, flag int, perm fs.FileMode) (file *os.File, err error) {
-	err = f.withParent(name, func(dir *os.Root, base string) error {
-		if flag&os.O_CREATE != 0 {
-			// With O_EXCL no link is followed. Without it, an existing file is
-			// opened.
-			if file, err = dir.OpenFile(base, flag|os.O_EXCL, perm); flag&os.O_EXCL != 0 || !errors.Is(err, fs.ErrExist) {
-				return err
-			}
-		}
-		there, err := dir.Lstat(base)
-		if err != nil {
-			return err
-		}
-		if err := checkPlainFile(there, f.Join(name)); err != nil {
-			return err
-		}
-		// A named pipe put there meanwhile must not hold us up.
-		file, err = dir.OpenFile(base, flag&^(os.O_CREATE|os.O_TRUNC)|syscall.O_NONBLOCK, 0)
-		if err != nil {
-			return err
-		}
-		here, err := file.Stat()
-		if err == nil && !os.SameFile(here, there) {
-			err = refusalError(f.Join(name), "it was replaced while it was opened", nil)
-		}
-		if err == nil {
-			err = checkPlainFile(here, f.Join(name))
-		}
-		if err == nil && flag&(os.O_WRONLY|os.O_RDWR) != 0 {
-			err = f.lookAgain(dir, base, name, file)
-		}
-		if err == nil && flag&os.O_TRUNC != 0 {
-			err = file.Truncate(0)
-		}
-		if err != nil {
-			_ = file.Close()
-			file = nil
-		}
-		return err
-	})
-	return file, err
-}
-
-// lookAgain holds a file that is open to be written once more to its name, and
-// to having no other. The kernel lowers the count of a file's names before it
-// takes away the name, so that a second name on its way out shows a count of
-// one. To rename a file to itself changes nothing and waits for the folder's
-// lock, thus for the end of such a removal.
-func (f *Folder) lookAgain(dir *os.Root, base, name string, file *os.File) error {
-	for range 2 {
-		if err := dir.Rename(base, base); err != nil {
-			return refusalError(f.Join(name), "it was replaced while it was opened", err)
-		}
-		there, err := dir.Lstat(base)
-		if err != nil {
-			return refusalError(f.Join(name), "it was replaced while it was opened", err)
-		}
-		here, err := file.Stat()
-		if err != nil {
-			return err
-		}
-		if !os.SameFile(here, there) {
-			return refusalError(f.Join(name), "it was replaced while it was opened", nil)
-		}
-		if err := errors.Join(checkPlainFile(there, f.Join(name)), checkPlainFile(here, f.Join(name))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkPlainFile accepts a regular file with one name only.
-func checkPlainFile(info fs.FileInfo, shown string) error {
-	switch {
-	case info.Mode()&fs.ModeSymlink != 0:
-		return refusalError(shown, "it is a symbolic link", nil)
-	case !info.Mode().IsRegular():
-		return refusalError(shown, "it is not a plain file", nil)
-	case LinkCount(info) > 1:
-		return refusalError(shown, "it has a second name elsewhere (a hard link)", nil)
-	}
-	return nil
-}
-
 // refusalError is the error of what an office does not touch.
 func refusalError(shown, why string, err error) error {
 	e := company.E(company.EConfig, "a file of the office is refused: "+shown).Because(why).
@@ -567,10 +396,4 @@ func splitName(name string) ([]string, error) {
 		return nil, fmt.Errorf("%q is no name in a folder: %w", name, fs.ErrInvalid)
 	}
 	return strings.Split(clean, "/"), nil
-}
-
-func randomHex() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }

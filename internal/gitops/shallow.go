@@ -121,11 +121,6 @@ func (c *checkout) shallowCommits(ctx context.Context, base company.OID) ([]comp
 	return out, nil
 }
 
-// forgetWhole drops what complete noted; the base holds it all now.
-func (m *Mirror) forgetWhole(ctx context.Context) error {
-	return m.dropRefs(ctx, wholeSpace, func(string) bool { return true })
-}
-
 // dropRefs removes the references below space that drop says.
 func (m *Mirror) dropRefs(ctx context.Context, space string, drop func(ref string) bool) error {
 	r, err := m.s.runOK(ctx, call{dir: m.dir, args: []string{"for-each-ref", "--format=%(refname)", space}})

@@ -77,7 +77,7 @@ func (m *Mirror) FetchBase(ctx context.Context, log *OpLog, source Source, ref s
 		url: "file://" + c.gitDir, global: global, protocols: "file", oid: info.OID, config: historyFsck(),
 	})
 	if err == nil && c.shallow {
-		err = m.forgetWhole(ctx)
+		err = m.dropRefs(ctx, wholeSpace, func(string) bool { return true }) // the base holds it all now
 	}
 	return info, err
 }

@@ -1,7 +1,6 @@
 package glob
 
 import (
-	"slices"
 	"unicode"
 )
 
@@ -229,8 +228,4 @@ func (n *automaton) stepStates(cur []int32, r rune) []int32 {
 		return nil
 	}
 	return n.epsilonClosure(next...)
-}
-
-func (n *automaton) acceptsAny(states []int32) bool {
-	return slices.Contains(states, n.final)
 }

@@ -108,7 +108,7 @@ func (g Glob) Match(path string) bool {
 			return false
 		}
 	}
-	return v.isAccepting() && g.nfa.acceptsAny(cur)
+	return v.isAccepting() && slices.Contains(cur, g.nfa.final)
 }
 
 // Prefix is what every path that the glob matches starts with.

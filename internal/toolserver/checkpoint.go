@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -185,7 +186,7 @@ type described struct {
 // commitIDs are the commits that a standing names.
 func (st *standing) commitIDs() []string {
 	var out []string
-	for _, name := range slices.Sorted(keysOf(st.Refs)) {
+	for _, name := range slices.Sorted(maps.Keys(st.Refs)) {
 		out = append(out, st.Refs[name])
 	}
 	for _, e := range st.Stash {
@@ -195,16 +196,6 @@ func (st *standing) commitIDs() []string {
 		out = append(out, st.Merge.Head)
 	}
 	return out
-}
-
-func keysOf(m map[string]string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // describeWorkspace is what a checkpoint's message tells of the workspace as it is.

@@ -42,7 +42,7 @@ func (c *Client) Access(ctx context.Context) (forge.Access, error) {
 		},
 	}
 	for _, try := range tries {
-		err := c.callOnce(ctx, "asking what the token may", try)
+		err := c.tryCall(ctx, "asking what the token may", false, try)
 		switch status := statusOf(err); {
 		case status == http.StatusForbidden:
 			a.MissingPermissions = append(a.MissingPermissions, scopesIn(err))

@@ -115,33 +115,24 @@ func isGiteaError(err error) bool {
 	return strings.HasPrefix(errorHeader(err).Get("Content-Type"), "application/json")
 }
 
-// callWithRetry makes a call that may be repeated; once one that may not be repeated
-// blindly.
-func (c *Client) callWithRetry(ctx context.Context, doing string, f func(*gitea.Client) (*gitea.Response, error)) error {
-	return c.tryCall(ctx, doing, true, f)
+// repeat makes a call that may be repeated: after a rate limit, a server's error or
+// a broken connection, within forge.MaxWait.
+func repeat[T any](ctx context.Context, c *Client, doing string, f func(*gitea.Client) (T, *gitea.Response, error)) (T, error) {
+	return callFor(ctx, c, doing, true, f)
 }
 
-func (c *Client) callOnce(ctx context.Context, doing string, f func(*gitea.Client) (*gitea.Response, error)) error {
-	return c.tryCall(ctx, doing, false, f)
+// once makes a call that may not be repeated blindly: only a rate limit, which
+// says that nothing was done, is waited for.
+func once[T any](ctx context.Context, c *Client, doing string, f func(*gitea.Client) (T, *gitea.Response, error)) (T, error) {
+	return callFor(ctx, c, doing, false, f)
 }
 
-// repeat is callWithRetry for a call that answers with something, and once is
-// callOnce.
-func repeat[T any](ctx context.Context, c *Client, doing string, f func(*gitea.Client) (T, *gitea.Response, error)) (got T, err error) {
-	err = c.callWithRetry(ctx, doing, keepAnswer(&got, f))
-	return got, err
-}
-
-func once[T any](ctx context.Context, c *Client, doing string, f func(*gitea.Client) (T, *gitea.Response, error)) (got T, err error) {
-	err = c.callOnce(ctx, doing, keepAnswer(&got, f))
-	return got, err
-}
-
-func keepAnswer[T any](got *T, f func(*gitea.Client) (T, *gitea.Response, error)) func(*gitea.Client) (*gitea.Response, error) {
-	return func(api *gitea.Client) (resp *gitea.Response, err error) {
-		*got, resp, err = f(api)
+func callFor[T any](ctx context.Context, c *Client, doing string, again bool, f func(*gitea.Client) (T, *gitea.Response, error)) (got T, err error) {
+	err = c.tryCall(ctx, doing, again, func(api *gitea.Client) (resp *gitea.Response, err error) {
+		got, resp, err = f(api)
 		return resp, err
-	}
+	})
+	return got, err
 }
 
 func (c *Client) tryCall(ctx context.Context, doing string, repeat bool, f func(*gitea.Client) (*gitea.Response, error)) error {

@@ -259,7 +259,7 @@ func (c *Client) requestReviews(ctx context.Context, pr forge.PR, p *gitea.PullR
 		return s == http.StatusUnprocessableEntity || s == http.StatusNotFound
 	}
 	return forge.RequestReviews(users, forge.TeamSlugs(teams), refused, func(users, teams []string) error {
-		return c.callWithRetry(ctx, "asking for reviews", func(api *gitea.Client) (*gitea.Response, error) {
+		return c.tryCall(ctx, "asking for reviews", true, func(api *gitea.Client) (*gitea.Response, error) {
 			return api.CreateReviewRequests(c.repo.Owner, c.repo.Name, p.Index, gitea.PullReviewRequestOptions{Reviewers: users, TeamReviewers: teams})
 		})
 	})

@@ -69,7 +69,7 @@ func listPages[T any](ctx context.Context, c *Client, doing string, get func(o g
 	for n := 1; n != 0 && n <= maxPages; {
 		var some []T
 		var next int
-		err := c.callWithRetry(ctx, doing, func() (*github.Response, error) {
+		err := c.tryCall(ctx, doing, true, func() (*github.Response, error) {
 			list, resp, err := get(github.ListOptions{Page: n, PerPage: 100})
 			if err == nil {
 				some, next = list, resp.NextPage

@@ -30,7 +30,7 @@ func (c *Client) queryGraphQL(ctx context.Context, doing, query string, variable
 		Data   json.RawMessage
 		Errors []graphQLError
 	}
-	err = c.callWithRetry(ctx, doing, func() (*github.Response, error) {
+	err = c.tryCall(ctx, doing, true, func() (*github.Response, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graphURL, bytes.NewReader(in))
 		if err != nil {
 			return nil, err

@@ -16,35 +16,24 @@ import (
 	"company/internal/retry"
 )
 
-// callWithRetry makes a call that may be repeated: after a rate limit, a server's error or
+// repeat makes a call that may be repeated: after a rate limit, a server's error or
 // a broken connection, within forge.MaxWait.
-func (c *Client) callWithRetry(ctx context.Context, doing string, call func() (*github.Response, error)) error {
-	return c.tryCall(ctx, doing, true, call)
+func repeat[T any](ctx context.Context, c *Client, doing string, f func() (T, *github.Response, error)) (T, error) {
+	return callFor(ctx, c, doing, true, f)
 }
 
-// callOnce makes a call that may not be repeated blindly: only a rate limit, which
+// once makes a call that may not be repeated blindly: only a rate limit, which
 // says that nothing was done, is waited for.
-func (c *Client) callOnce(ctx context.Context, doing string, call func() (*github.Response, error)) error {
-	return c.tryCall(ctx, doing, false, call)
+func once[T any](ctx context.Context, c *Client, doing string, f func() (T, *github.Response, error)) (T, error) {
+	return callFor(ctx, c, doing, false, f)
 }
 
-// repeat is callWithRetry for a call that answers with something, and once is
-// callOnce.
-func repeat[T any](ctx context.Context, c *Client, doing string, call func() (T, *github.Response, error)) (got T, err error) {
-	err = c.callWithRetry(ctx, doing, keepAnswer(&got, call))
-	return got, err
-}
-
-func once[T any](ctx context.Context, c *Client, doing string, call func() (T, *github.Response, error)) (got T, err error) {
-	err = c.callOnce(ctx, doing, keepAnswer(&got, call))
-	return got, err
-}
-
-func keepAnswer[T any](got *T, call func() (T, *github.Response, error)) func() (*github.Response, error) {
-	return func() (resp *github.Response, err error) {
-		*got, resp, err = call()
+func callFor[T any](ctx context.Context, c *Client, doing string, again bool, f func() (T, *github.Response, error)) (got T, err error) {
+	err = c.tryCall(ctx, doing, again, func() (resp *github.Response, err error) {
+		got, resp, err = f()
 		return resp, err
-	}
+	})
+	return got, err
 }
 
 func (c *Client) tryCall(ctx context.Context, doing string, repeat bool, call func() (*github.Response, error)) error {
