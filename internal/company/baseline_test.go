@@ -44,13 +44,13 @@ func TestPlanWaitsForTheBaseline(t *testing.T) {
 	if s.isDue(EffectManage) || !s.isDue(EffectBaseline) {
 		t.Fatal("the manager plans before the baseline")
 	}
-	s.refused(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Worker: "w"})
+	s.mustRefuse(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Worker: "w"})
 	b := RecordBaseline{Task: s.id, Result: s.base(nil)}
 	s.must(Company, b)
 	if !s.isDue(EffectManage) || s.isDue(EffectBaseline) {
 		t.Fatal("the manager does not plan after it")
 	}
-	s.ignored(b)
+	s.mustIgnore(b)
 }
 
 // A baseline is the whole truth about the pinned gates, or none.
@@ -123,10 +123,10 @@ func TestOnlyNewFailuresBar(t *testing.T) {
 				lie := g
 				lie.Result.Checks = append([]GateCheck(nil), g.Result.Checks...)
 				lie.Result.Passed, lie.Result.Checks[1].Excused = true, ComparedKnown
-				s.refused(EInvalid, lie)
+				s.mustRefuse(EInvalid, lie)
 			}
 			s.must(Company, g)
-			s.subStands(1, map[bool]SubtaskStatus{true: SubtaskReviewing, false: SubtaskPending}[c.ok])
+			s.checkSubStatus(1, map[bool]SubtaskStatus{true: SubtaskReviewing, false: SubtaskPending}[c.ok])
 		})
 	}
 }
@@ -168,13 +168,13 @@ func TestUnreadableGateAsksPresident(t *testing.T) {
 				lie := g
 				lie.Result.Checks = append([]GateCheck(nil), g.Result.Checks...)
 				lie.Result.Passed, lie.Result.Checks[1].Excused = true, ComparedAsBefore
-				s.refused(EInvalid, lie)
+				s.mustRefuse(EInvalid, lie)
 				s.must(Company, g)
-				s.subStands(1, SubtaskInGate)
+				s.checkSubStatus(1, SubtaskInGate)
 				if s.isDue(EffectGate) || s.sub(1).GateReds != 0 {
 					t.Fatal("it does not wait for the president")
 				}
-				s.ignored(g)
+				s.mustIgnore(g)
 				return s, s.ask(AskUnread)
 			}
 			s, a := waits()
@@ -199,7 +199,7 @@ func TestUnreadableGateAsksPresident(t *testing.T) {
 				t.Fatalf("%+v", g.Result)
 			}
 			s.must(Company, g)
-			s.subStands(1, SubtaskReviewing)
+			s.checkSubStatus(1, SubtaskReviewing)
 
 			// The same difference is not asked about twice, on the way to the end.
 			s.reviewed(1, Approve)
@@ -219,17 +219,17 @@ func TestUnreadableGateAsksPresident(t *testing.T) {
 
 			s, a = waits()
 			s.must(President, Answer{Approval: a.ID, Option: OptReject, Text: "mend the build first"})
-			s.subStands(1, SubtaskPending)
+			s.checkSubStatus(1, SubtaskPending)
 			if in := s.sub(1).Input; !strings.Contains(in, "mend the build first") {
 				t.Errorf("the worker is told %q", in)
 			}
 			s.work(1)
 			s.must(Company, s.judged(1, c.work)) // it is red, and everybody knows
-			s.subStands(1, SubtaskPending)
+			s.checkSubStatus(1, SubtaskPending)
 
 			s, a = waits()
 			s.must(President, Answer{Approval: a.ID, Option: OptReject})
-			s.stands(StatusFailed)
+			s.checkStatus(StatusFailed)
 		})
 	}
 }
@@ -243,7 +243,7 @@ func TestUnreadableCheckDoesNotHideFailure(t *testing.T) {
 		r.Checks[0].Passed, r.Checks[0].ExitCode = false, 1
 		failCheck(&r.Checks[1], "TestNew")
 	}))
-	s.subStands(1, SubtaskPending)
+	s.checkSubStatus(1, SubtaskPending)
 }
 
 // A difference that only the merge shows is asked about there; whatever else is
@@ -261,7 +261,7 @@ func TestUnreadableMergeGateAsksPresident(t *testing.T) {
 		return m
 	}
 	s.must(Company, doubt(1))
-	s.subStands(1, SubtaskMerging)
+	s.checkSubStatus(1, SubtaskMerging)
 	a := s.ask(AskUnread)
 	if s.task().MergeIntent != nil || s.s.NextInMergeQueue(s.task()).ID != s.subID(2) {
 		t.Fatal("it does not wait")
@@ -279,7 +279,7 @@ func TestUnreadableMergeGateAsksPresident(t *testing.T) {
 	s.queued(1)
 	s.must(Company, doubt(1))
 	s.must(President, Answer{Approval: s.ask(AskUnread).ID, Option: OptReject, Text: "no"})
-	s.subStands(1, SubtaskPending)
+	s.checkSubStatus(1, SubtaskPending)
 	if len(s.task().Queue) > 0 {
 		t.Error("it is still in the queue")
 	}
@@ -296,11 +296,11 @@ func TestUnreadableTaskGateAsksPresident(t *testing.T) {
 		unnamed(&g.Result)
 		g.Result = s.s.Settle(s.task(), g.Result)
 		s.must(Company, g)
-		s.stands(StatusReviewing)
+		s.checkStatus(StatusReviewing)
 		if s.isDue(EffectGate) || s.task().GatePassed() {
 			t.Fatal("it does not wait")
 		}
-		s.ignored(g)
+		s.mustIgnore(g)
 		return s, s.ask(AskUnread)
 	}
 	s, a := waits()
@@ -316,7 +316,7 @@ func TestUnreadableTaskGateAsksPresident(t *testing.T) {
 	}
 	s, a = waits()
 	s.must(President, Answer{Approval: a.ID, Option: OptReject, Text: "mend it"})
-	s.stands(StatusExecuting)
+	s.checkStatus(StatusExecuting)
 	if d := s.sub(2).Planned.Description; !strings.Contains(d, "mend it") {
 		t.Errorf("%q", d)
 	}
@@ -340,17 +340,17 @@ func TestGateWithoutTestsBlocks(t *testing.T) {
 		}
 		lie := g
 		lie.Result.Passed = true
-		s.refused(EInvalid, lie)
+		s.mustRefuse(EInvalid, lie)
 		s.must(Company, g)
-		s.subStands(1, SubtaskPending)
+		s.checkSubStatus(1, SubtaskPending)
 		if red := s.sub(1).LastRed(); !strings.Contains(red, "It does not look at double any more") {
 			t.Errorf("%s: the worker is told %q", name, red)
 		}
 	}
-	s := tell(t, Settings{}).plan(1)
+	s := newStory(t, Settings{}).plan(1)
 	s.work(1)
 	s.must(Company, s.judged(1, func(r *GateResult) { r.Checks[1].Canary = &Canary{Blind: []string{"x"}, Reason: "nobody knows"} }))
-	s.subStands(1, SubtaskReviewing) // it never did
+	s.checkSubStatus(1, SubtaskReviewing) // it never did
 }
 
 // What excuses a check must be said in the verdict: the pull request tells it.
@@ -360,7 +360,7 @@ func TestGateMessageNamesKnownFailures(t *testing.T) {
 	s.work(1)
 	g := s.judged(1, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld") })
 	g.Result.Checks[1].Excused = ""
-	s.refused(EInvalid, g)
+	s.mustRefuse(EInvalid, g)
 }
 
 // A worker is told which failures are new.
@@ -377,17 +377,17 @@ func TestNewFailuresAreNamed(t *testing.T) {
 // Flaky is what a second run of the same tree showed.
 func TestFlakyFailureNeedsRerun(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1)
+	s := newStory(t, Settings{}).plan(1)
 	s.work(1)
 	g := s.judged(1, func(r *GateResult) { r.Checks[1].Flaky = []string{"TestNowAndThen"} })
 	if g.Result.Passed {
 		t.Fatal("a test is flaky because somebody says so")
 	}
 	g.Result.Passed = true
-	s.refused(EInvalid, g)
+	s.mustRefuse(EInvalid, g)
 	g = s.judged(1, func(r *GateResult) { r.Checks[1].Flaky, r.Checks[1].Attempts = []string{"TestNowAndThen"}, []int{1} })
 	s.must(Company, g)
-	s.subStands(1, SubtaskReviewing)
+	s.checkSubStatus(1, SubtaskReviewing)
 }
 
 // A linter that the image does not have is absent: not passed, not failed,
@@ -402,16 +402,16 @@ func TestAbsentLinter(t *testing.T) {
 		t.Fatalf("%+v", g.Result)
 	}
 	s.must(Company, g)
-	s.subStands(1, SubtaskReviewing)
+	s.checkSubStatus(1, SubtaskReviewing)
 
-	s = tell(t, Settings{}).plan(1)
+	s = newStory(t, Settings{}).plan(1)
 	s.work(1)
 	lie := s.judged(1, absent)
 	if lie.Result.Passed {
 		t.Fatal("absent on the branch, there on the base, and green")
 	}
 	lie.Result.Passed, lie.Result.Checks[0].Excused = true, ComparedAbsent
-	s.refused(EInvalid, lie)
+	s.mustRefuse(EInvalid, lie)
 }
 
 // A linter that the president asked for is not absent.
@@ -422,7 +422,7 @@ func TestGivenLinterIsNotAbsent(t *testing.T) {
 	p := s.preparation()
 	p.Gates[0].Given = true
 	s.must(Company, p)
-	s.refused(EInvalid, RecordBaseline{Task: s.id, Result: s.base(func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].Absent = false, true })})
+	s.mustRefuse(EInvalid, RecordBaseline{Task: s.id, Result: s.base(func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].Absent = false, true })})
 }
 
 // Where every gate is absent nothing looks at the work: that is no gates at
@@ -444,7 +444,7 @@ func TestAllAbsentIsUntested(t *testing.T) {
 	if !s.task().Untested() || s.isDue(EffectManage) || s.ask(AskNoGates) == nil {
 		t.Error("the president is not asked")
 	}
-	start(Settings{NoGates: "fail"}).stands(StatusFailed)
+	start(Settings{NoGates: "fail"}).checkStatus(StatusFailed)
 	s = start(Settings{NoGates: "allow"}).plan(1)
 	s.work(1)
 	g := s.judged(1, func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].Absent = false, true })
@@ -453,9 +453,9 @@ func TestAllAbsentIsUntested(t *testing.T) {
 	}
 	green := g
 	green.Result.Passed, green.Result.Untested = true, false
-	s.refused(EInvalid, green)
+	s.mustRefuse(EInvalid, green)
 	s.must(Company, g)
-	s.subStands(1, SubtaskReviewing)
+	s.checkSubStatus(1, SubtaskReviewing)
 }
 
 // A verdict of the cache is weighed anew by the baseline of the task at hand.
@@ -518,7 +518,7 @@ func TestBaselineFailureDoesNotBlock(t *testing.T) {
 	if !strings.Contains(got, "lint: red, exit 2, and its output names no test; it ends with:\nline 3\n") || !strings.Contains(got, "test: TestOld, TestOlder") {
 		t.Errorf("%s", got)
 	}
-	if known := tell(t, Settings{}).task().KnownRed(); len(known) > 0 {
+	if known := newStory(t, Settings{}).task().KnownRed(); len(known) > 0 {
 		t.Errorf("%v", known)
 	}
 }

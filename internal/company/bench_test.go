@@ -115,13 +115,13 @@ func (b *bench) apply(e Event) Event {
 	if err := history.CheckInvariants(b.s); err != nil {
 		b.t.Fatalf("after event %d: %v\n%s", stored.Seq, err, b.tail())
 	}
-	b.note(before, stored)
+	b.noteMoves(before, stored)
 	b.log = append(b.log, stored)
 	return stored
 }
 
-// note remembers which moves were made, to see that the tables hold no others.
-func (b *bench) note(before *State, e Event) {
+// noteMoves remembers which moves were made, to see that the tables hold no others.
+func (b *bench) noteMoves(before *State, e Event) {
 	was, now := before.Tasks[e.Task], b.s.Tasks[e.Task]
 	if was == nil || now == nil {
 		return
@@ -145,8 +145,8 @@ func (b *bench) tail() string {
 	return out
 }
 
-// freeze takes the third state through its snapshot.
-func (b *bench) freeze() {
+// passThroughSnapshot takes the third state through its snapshot.
+func (b *bench) passThroughSnapshot() {
 	b.t.Helper()
 	s := NewState()
 	if err := json.Unmarshal(asJSON(b.t, b.thawed), s); err != nil {

@@ -358,13 +358,13 @@ func TestFailedNotesAreTriedLater(t *testing.T) {
 			return s
 		},
 		"tick ": func(t *testing.T) *story {
-			s := tell(t, Settings{EffectRetries: 1}).plan(1)
+			s := newStory(t, Settings{EffectRetries: 1}).plan(1)
 			s.offer(1)
 			s.later(24 * time.Hour)
 			return s
 		},
 		"intend ": func(t *testing.T) *story {
-			s := tell(t, Settings{EffectRetries: 1}).plan(2).queued(1, "w0/p0/a.go").queued(2, "w0/p1/a.go")
+			s := newStory(t, Settings{EffectRetries: 1}).plan(2).queued(1, "w0/p0/a.go").queued(2, "w0/p1/a.go")
 			s.merged(1)
 			s.merged(2)
 			return s.checked()

@@ -13,7 +13,7 @@ import (
 func TestInvariantsFindViolations(t *testing.T) {
 	t.Parallel()
 	story := func() *story {
-		s := tell(t, Settings{}).plan(2)
+		s := newStory(t, Settings{}).plan(2)
 		s.offer(1)
 		s.queued(2)
 		return s
@@ -55,7 +55,7 @@ func TestInvariantsFindViolations(t *testing.T) {
 // them can be applied.
 func TestHistoryCheckerFindsViolations(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1).queued(1)
+	s := newStory(t, Settings{}).plan(1).queued(1)
 	s.merged(1)
 	s.checked()
 	s.must(Company, IntendDelivery{s.id})

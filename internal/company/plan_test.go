@@ -379,7 +379,7 @@ func TestCIOfOthersIsProtected(t *testing.T) {
 func TestVendoredCodeNeedsLeave(t *testing.T) {
 	t.Parallel()
 	for action, asked := range map[string]bool{"created": false, "modified": true, "deleted": true} {
-		s := tell(t, Settings{}).plan(1)
+		s := newStory(t, Settings{}).plan(1)
 		s.changes(1, Change{Path: "vendor/example.org/assert/assert.go", Action: action})
 		if w := s.s.MergeQuestion(s.task(), s.sub(1)); (w != nil && w.Kind == AskProtected) != asked {
 			t.Errorf("%s: %+v", action, w)

@@ -115,7 +115,7 @@ func TestNoEffectsDueAfterStop(t *testing.T) {
 				m := w.outbox[0]
 				w.outbox = w.outbox[1:]
 				if _, resume := m.c.(Resume); !resume {
-					w.bring(m)
+					w.bringOutcome(m)
 				}
 			case len(w.queue) > 0:
 				w.lease(0)

@@ -12,9 +12,9 @@ import (
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	fresh := func(t *testing.T) *story { s := &story{bench: newBench(t)}; s.submit(Settings{}); return s }
-	prepared := func(t *testing.T) *story { return tell(t, Settings{}) }
-	planned := func(t *testing.T) *story { return tell(t, Settings{}).plan(1) }
-	merging := func(t *testing.T) *story { return tell(t, Settings{}).plan(1).queued(1) }
+	prepared := func(t *testing.T) *story { return newStory(t, Settings{}) }
+	planned := func(t *testing.T) *story { return newStory(t, Settings{}).plan(1) }
+	merging := func(t *testing.T) *story { return newStory(t, Settings{}).plan(1).queued(1) }
 	reviewing := func(t *testing.T) *story { s := merging(t); s.merged(1); return s }
 	cancelled := func(t *testing.T) *story { s := planned(t); s.must(President, Cancel{Task: s.id}); return s }
 	stopped := func(t *testing.T) *story { s := merging(t); s.must(President, Stop{}); return s }
@@ -149,7 +149,7 @@ func TestRefusals(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := tt.at(t)
-			s.refused(tt.code, tt.c(s))
+			s.mustRefuse(tt.code, tt.c(s))
 		})
 	}
 }
@@ -157,16 +157,16 @@ func TestRefusals(t *testing.T) {
 // An answer is one that its question offers.
 func TestInvalidAnswersAreRefused(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{Plan: Ask})
+	s := newStory(t, Settings{Plan: Ask})
 	s.end(NewRunID(s.id, "", Manager, 1), EndRun{Question: "which?"})
-	s.refused(EInvalid, Answer{Approval: "a1", Option: OptApprove})
-	s.refused(EInvalid, Answer{Approval: "a1", Option: OptAnswer, Text: "  "})
-	s.refused(EInvalid, Answer{Approval: "a1", Option: OptAnswer, Text: strings.Repeat("x", 65<<10)})
+	s.mustRefuse(EInvalid, Answer{Approval: "a1", Option: OptApprove})
+	s.mustRefuse(EInvalid, Answer{Approval: "a1", Option: OptAnswer, Text: "  "})
+	s.mustRefuse(EInvalid, Answer{Approval: "a1", Option: OptAnswer, Text: strings.Repeat("x", 65<<10)})
 	s.must(President, Answer{Approval: "a1", Option: OptAnswer, Text: "the first"})
 	s.plan(1)
 	q := s.ask(AskPlan)
-	s.refused(EInvalid, Answer{Approval: q.ID, Option: OptAnswer, Text: "yes"})
-	s.refused(EInvalid, Answer{Approval: q.ID, Option: OptApprove, Raise: Amount{Tokens: -1}})
+	s.mustRefuse(EInvalid, Answer{Approval: q.ID, Option: OptAnswer, Text: "yes"})
+	s.mustRefuse(EInvalid, Answer{Approval: q.ID, Option: OptApprove, Raise: Amount{Tokens: -1}})
 	for kind := range Meaning {
 		if o := (&Approval{Kind: kind}).Options(); o[OptApprove] == "" || o[OptReject] == "" || len(o) != 2 {
 			t.Errorf("%s offers %v", kind, o)
@@ -193,11 +193,11 @@ func TestRepeatsAreHarmless(t *testing.T) {
 	}
 	s := &story{bench: b, id: "t1"}
 	s.must(Company, s.preparation())
-	s.ignored(s.preparation())
+	s.mustIgnore(s.preparation())
 	s.must(President, Cancel{Task: "t1"})
-	s.ignored(Cancel{Task: "t1"})
-	s.ignored(Resume{})
-	s.ignored(RecordMerge{Task: "t1", Commit: s.oid()})
+	s.mustIgnore(Cancel{Task: "t1"})
+	s.mustIgnore(Resume{})
+	s.mustIgnore(RecordMerge{Task: "t1", Commit: s.oid()})
 }
 
 // What nobody in particular does, the company does.

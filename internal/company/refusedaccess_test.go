@@ -97,11 +97,11 @@ func TestRefusedAccessesComeLate(t *testing.T) {
 // Nobody reaches for anything in a run that nobody has taken up.
 func TestNothingIsRefusedBeforeTheClaim(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1)
+	s := newStory(t, Settings{}).plan(1)
 	run := s.workRun(1, 1)
 	s.must(Company, Offer{Run: run})
 	note := RecordRefusedAccess{Run: run, Kind: "path", What: "/etc", Times: 1}
-	s.refused(EConflict, note)
+	s.mustRefuse(EConflict, note)
 	s.claim(run)
 	s.must(Company, note)
 }

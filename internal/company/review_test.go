@@ -48,7 +48,7 @@ func TestReviewChecked(t *testing.T) {
 func TestLeaveForThePullRequestIsAskedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []Mode{Ask, Auto} {
-		s := tell(t, Settings{PR: mode}).plan(1).queued(1)
+		s := newStory(t, Settings{PR: mode}).plan(1).queued(1)
 		asked := func() bool {
 			for _, w := range s.s.RequiredApprovals(s.task()) {
 				if w.Kind == AskPR {
@@ -58,7 +58,7 @@ func TestLeaveForThePullRequestIsAskedAtTheEnd(t *testing.T) {
 			return false
 		}
 		s.merged(1)
-		s.stands(StatusReviewing)
+		s.checkStatus(StatusReviewing)
 		if asked() {
 			t.Errorf("%s: asked before the gates of the whole", mode)
 		}

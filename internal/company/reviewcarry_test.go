@@ -14,7 +14,7 @@ import (
 // about to be merged. Its reviewer judged the whole; spoil changes what it said.
 func approvedAlone(t *testing.T, tickets int, spoil func(*ReviewRecorded)) *story {
 	t.Helper()
-	s := tell(t, Settings{}).plan(tickets)
+	s := newStory(t, Settings{}).plan(tickets)
 	s.work(1)
 	s.must(Company, s.gated(1, true))
 	r := &ReviewRecorded{Head: s.sub(1).Head, Onto: s.task().Head, PatchID: "p", Verdict: Approve, Evidence: []string{"the test"}, Whole: true}
@@ -50,7 +50,7 @@ func TestSingleSubtaskIsReviewedOnce(t *testing.T) {
 	if len(evs) != 2 || evs[1].Kind != "review.carried" {
 		t.Fatalf("the merge says %v", evs)
 	}
-	s.stands(StatusReviewing)
+	s.checkStatus(StatusReviewing)
 	s.must(Company, s.wholeGated(true))
 	if s.isDue(EffectReview) {
 		t.Error("the whole is reviewed again")
@@ -64,7 +64,7 @@ func TestSingleSubtaskIsReviewedOnce(t *testing.T) {
 	}
 	s.must(Company, IntendDelivery{s.id})
 	s.must(Company, s.delivered())
-	s.stands(StatusCompleted)
+	s.checkStatus(StatusCompleted)
 	s.settle()
 }
 
@@ -126,7 +126,7 @@ func TestCarriedApprovalVoidedByNewTree(t *testing.T) {
 	s := approvedAlone(t, 1, nil)
 	s.mergedAs(true)
 	s.must(Company, s.wholeGated(false))
-	s.stands(StatusExecuting)
+	s.checkStatus(StatusExecuting)
 	if s.task().JudgesWhole() {
 		t.Error("two tickets, and a reviewer of one is to judge the whole")
 	}

@@ -13,23 +13,23 @@ import (
 // The happy path, from the instruction to the pull request (SUB-1, STA-2).
 func TestTaskRunsToPullRequest(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(2, 1)
+	s := newStory(t, Settings{}).plan(2, 1)
 	s.queued(1).queued(2)
 	s.merged(1)
-	s.stands(StatusExecuting)
+	s.checkStatus(StatusExecuting)
 	s.merged(2)
 	s.queued(3)
 	s.merged(3)
-	s.stands(StatusReviewing)
+	s.checkStatus(StatusReviewing)
 	s.checked()
 	s.must(Company, IntendDelivery{s.id})
 	s.must(Company, s.delivered())
-	s.stands(StatusCompleted)
+	s.checkStatus(StatusCompleted)
 	if len(s.due(9)) > 0 || len(s.s.Open) > 0 {
 		t.Errorf("something is due after the end: %v", s.due(9))
 	}
 	s.must(President, SettlePR{Task: s.id, State: PRMerged})
-	s.ignored(SettlePR{Task: s.id, State: PRMerged})
+	s.mustIgnore(SettlePR{Task: s.id, State: PRMerged})
 	s.settle()
 }
 
@@ -40,9 +40,9 @@ func TestMainIsNeverIntegrationBranch(t *testing.T) {
 		s.submit(Settings{})
 		p := s.preparation()
 		p.Integration = branch
-		s.refused(EProtected, p)
+		s.mustRefuse(EProtected, p)
 		if branch != "" {
-			s.refused(EProtected, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{IntegrationPrefix: branch}})
+			s.mustRefuse(EProtected, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{IntegrationPrefix: branch}})
 		}
 	}
 }
@@ -50,7 +50,7 @@ func TestMainIsNeverIntegrationBranch(t *testing.T) {
 // GAT-1, GAT-3, GAT-8: a verdict carries its proof, or it is none.
 func TestGreenNeedsEveryCheckGreen(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1)
+	s := newStory(t, Settings{}).plan(1)
 	s.work(1)
 	for name, spoil := range map[string]func(*GateResult){
 		"failed":        func(r *GateResult) { r.Checks[1].Passed = false },
@@ -69,26 +69,26 @@ func TestGreenNeedsEveryCheckGreen(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	s.subStands(1, SubtaskInGate)
+	s.checkSubStatus(1, SubtaskInGate)
 }
 
 func TestUntestedIsNoVerdictWhereGatesExist(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{NoGates: "allow"}).plan(1)
+	s := newStory(t, Settings{NoGates: "allow"}).plan(1)
 	s.work(1)
 	g := s.gated(1, false)
 	g.Result.Untested, g.Result.Checks = true, nil
-	s.refused(EInvalid, g)
+	s.mustRefuse(EInvalid, g)
 }
 
 // GAT-2: a red gate sends the subtask back, and after its retries to the
 // manager.
 func TestRedGateSendsBack(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{GateRetries: 1}).plan(1)
+	s := newStory(t, Settings{GateRetries: 1}).plan(1)
 	s.work(1)
 	s.must(Company, s.gated(1, false))
-	s.subStands(1, SubtaskPending)
+	s.checkSubStatus(1, SubtaskPending)
 	if got := s.task().Runs[s.workRun(1, 1)].Status; got != RunQualityFailed {
 		t.Errorf("the run stands as %s", got)
 	}
@@ -104,11 +104,11 @@ func TestRedGateSendsBack(t *testing.T) {
 
 func TestFindingBarsTheMerge(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{ReviewRounds: 1}).plan(1)
+	s := newStory(t, Settings{ReviewRounds: 1}).plan(1)
 	s.work(1)
 	s.must(Company, s.gated(1, true))
 	s.reviewed(1, RequestChanges)
-	s.subStands(1, SubtaskPending)
+	s.checkSubStatus(1, SubtaskPending)
 	if !strings.Contains(s.sub(1).Input, "a.go:3: off by one") {
 		t.Errorf("the worker is told %q", s.sub(1).Input)
 	}
@@ -124,29 +124,29 @@ func TestFindingBarsTheMerge(t *testing.T) {
 // nothing.
 func TestStaleVerdictDoesNotCount(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1)
+	s := newStory(t, Settings{}).plan(1)
 	s.work(1)
 	stale := s.gated(1, true)
 	s.must(Company, s.gated(1, false))
 	old := s.work(1)
-	s.ignored(stale)
-	s.subStands(1, SubtaskInGate)
+	s.mustIgnore(stale)
+	s.checkSubStatus(1, SubtaskInGate)
 	s.must(Company, s.gated(1, true))
 	run := NewRunID(s.id, s.subID(1), Reviewer, 1)
 	evs := s.end(run, EndRun{Review: &ReviewRecorded{Head: s.oid(), Verdict: Approve}})
 	if len(evs) != 1 || !s.isDue(EffectReview) {
 		t.Fatalf("a review of another head than %s counts: %v", old.Short(), evs)
 	}
-	s.subStands(1, SubtaskReviewing)
+	s.checkSubStatus(1, SubtaskReviewing)
 }
 
 func TestNoPullRequestWithoutReview(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1).queued(1)
+	s := newStory(t, Settings{}).plan(1).queued(1)
 	s.merged(1)
-	s.ignored(IntendDelivery{s.id})
+	s.mustIgnore(IntendDelivery{s.id})
 	s.must(Company, s.wholeGated(true))
-	s.ignored(IntendDelivery{s.id})
+	s.mustIgnore(IntendDelivery{s.id})
 	if s.isDue(EffectDeliver) || !s.isDue(EffectReview) {
 		t.Errorf("the whole is not reviewed before it is delivered")
 	}
@@ -157,28 +157,28 @@ func TestNoPullRequestWithoutReview(t *testing.T) {
 // The gates of the whole judge the tree that was merged, and no other.
 func TestWholeGateIsOfTheMergedTree(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1).queued(1)
+	s := newStory(t, Settings{}).plan(1).queued(1)
 	s.merged(1)
 	g := s.wholeGated(true)
 	g.Result.Tree = s.oid()
-	s.refused(EInvalid, g)
+	s.mustRefuse(EInvalid, g)
 	s.must(Company, s.wholeGated(true))
 }
 
 func TestOnePullRequestPerTask(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1).queued(1)
+	s := newStory(t, Settings{}).plan(1).queued(1)
 	s.merged(1)
 	s.checked()
 	s.must(Company, IntendDelivery{s.id})
-	s.ignored(IntendDelivery{s.id})
+	s.mustIgnore(IntendDelivery{s.id})
 	first := s.delivered()
 	other := first
 	other.Head = s.oid()
-	s.refused(EConflict, other)
+	s.mustRefuse(EConflict, other)
 	s.must(Company, first)
-	s.refused(EConflict, first) // the task has ended
-	s.refused(EConflict, IntendDelivery{s.id})
+	s.mustRefuse(EConflict, first) // the task has ended
+	s.mustRefuse(EConflict, IntendDelivery{s.id})
 
 	// The next task's has a number of its own.
 	s.submit(Settings{})
@@ -196,7 +196,7 @@ func TestOnePullRequestPerTask(t *testing.T) {
 // SUB-8, SUB-17: a wave together, the next one only after it.
 func TestWavesInOrder(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(2, 2)
+	s := newStory(t, Settings{}).plan(2, 2)
 	offers := func() (runs []RunID) {
 		for _, e := range s.due(9) {
 			if _, ok := e.Command.(Offer); ok {
@@ -208,13 +208,13 @@ func TestWavesInOrder(t *testing.T) {
 	if got := offers(); len(got) != 2 {
 		t.Fatalf("offered are %v", got)
 	}
-	s.refused(EConflict, Offer{Run: s.workRun(3, 1)})
+	s.mustRefuse(EConflict, Offer{Run: s.workRun(3, 1)})
 	s.queued(1).queued(2)
 	s.merged(1)
 	if got := offers(); len(got) != 0 {
 		t.Fatalf("wave 2 begins before wave 1 is merged: %v", got)
 	}
-	s.refused(EConflict, Offer{Run: s.workRun(3, 1)})
+	s.mustRefuse(EConflict, Offer{Run: s.workRun(3, 1)})
 	s.merged(2)
 	if got := offers(); len(got) != 2 {
 		t.Fatalf("offered are %v", got)
@@ -223,15 +223,15 @@ func TestWavesInOrder(t *testing.T) {
 
 func TestOneMergeAtATime(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(2).queued(1).queued(2)
-	s.ignored(s.tested(2)) // it is not first
+	s := newStory(t, Settings{}).plan(2).queued(1).queued(2)
+	s.mustIgnore(s.tested(2)) // it is not first
 	s.must(Company, s.tested(1))
-	s.ignored(s.tested(1))
-	s.ignored(ReportConflict{Task: s.id, Subtask: s.subID(1), ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head}})
+	s.mustIgnore(s.tested(1))
+	s.mustIgnore(ReportConflict{Task: s.id, Subtask: s.subID(1), ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head}})
 	if s.isDue(EffectTestMerge) || !s.isDue(EffectMerge) {
 		t.Errorf("another merge begins while one is open")
 	}
-	s.refused(EInvalid, RecordMerge{Task: s.id, Commit: s.task().Head}) // no commit of its own
+	s.mustRefuse(EInvalid, RecordMerge{Task: s.id, Commit: s.task().Head}) // no commit of its own
 	s.must(Company, RecordMerge{Task: s.id, Commit: s.oid()})
 }
 
@@ -239,19 +239,19 @@ func TestOneMergeAtATime(t *testing.T) {
 // pass for it.
 func TestLateMergeIsNotTheNextOne(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(3).queued(1).queued(2).queued(3)
+	s := newStory(t, Settings{}).plan(3).queued(1).queued(2).queued(3)
 	first := s.merged(1)
 	s.merged(2)
 	s.must(Company, s.tested(3))
-	s.ignored(RecordMerge{Task: s.id, Commit: first})
-	s.subStands(3, SubtaskMerging)
+	s.mustIgnore(RecordMerge{Task: s.id, Commit: first})
+	s.checkSubStatus(3, SubtaskMerging)
 }
 
 func TestProtectedPathsNeedThePresident(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{Protected: []string{"secret/**"}}).plan(2)
+	s := newStory(t, Settings{Protected: []string{"secret/**"}}).plan(2)
 	s.queued(1, "a.go", ".github/workflows/ci.yml")
-	s.ignored(s.tested(1))
+	s.mustIgnore(s.tested(1))
 	if s.isDue(EffectTestMerge) {
 		t.Fatalf("protected paths are merged without a question")
 	}
@@ -260,7 +260,7 @@ func TestProtectedPathsNeedThePresident(t *testing.T) {
 	s.must(President, Answer{Approval: q.ID, Option: OptApprove})
 	s.merged(1)
 	s.must(President, Answer{Approval: s.ask(AskProtected).ID, Option: OptReject, Text: "not there"})
-	s.subStands(2, SubtaskPending)
+	s.checkSubStatus(2, SubtaskPending)
 	if !strings.Contains(s.sub(2).Input, "not there") {
 		t.Errorf("the worker is told %q", s.sub(2).Input)
 	}
@@ -270,14 +270,14 @@ func TestProtectedPathsNeedThePresident(t *testing.T) {
 // tests are free, and so are those of the task itself.
 func TestOldTestsNeedThePresident(t *testing.T) {
 	t.Parallel()
-	free := tell(t, Settings{}).plan(1)
+	free := newStory(t, Settings{}).plan(1)
 	free.queued(1, "a.go", "a_test.go") // modified
 	free.merged(1)
-	s := tell(t, Settings{ProtectTests: true}).plan(2, 2)
+	s := newStory(t, Settings{ProtectTests: true}).plan(2, 2)
 	s.changes(1, Change{Path: "new_test.go", Action: "created"}, Change{Path: "a.go", Action: "modified"})
 	s.merged(1)
 	s.changes(2, Change{Path: "a_test.go", Action: "deleted"}, Change{Path: "tests/x.py", Action: "modified"}, Change{Path: "b_test.go", Action: "created"})
-	s.ignored(s.tested(2))
+	s.mustIgnore(s.tested(2))
 	if s.isDue(EffectTestMerge) {
 		t.Fatalf("tests are taken away without a question")
 	}
@@ -295,7 +295,7 @@ func TestOldTestsNeedThePresident(t *testing.T) {
 		t.Errorf("the question is %q", q.Question)
 	}
 	s.must(President, Answer{Approval: q.ID, Option: OptReject, Text: "leave the tests"})
-	s.subStands(4, SubtaskPending)
+	s.checkSubStatus(4, SubtaskPending)
 	if !strings.Contains(s.sub(4).Input, "leave the tests") {
 		t.Errorf("the worker is told %q", s.sub(4).Input)
 	}
@@ -316,15 +316,15 @@ func TestIsTest(t *testing.T) {
 // SUB-12: three refused plans, and the task fails with the reason.
 func TestRefusedPlansAreCounted(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{})
+	s := newStory(t, Settings{})
 	run := NewRunID(s.id, "", Manager, 1)
 	fence := s.claim(run)
-	s.ignored(ProposePlan{Run: run, Fence: fence, Plan: waves(1)})
+	s.mustIgnore(ProposePlan{Run: run, Fence: fence, Plan: waves(1)})
 	for range 3 {
-		s.stands(StatusDecomposing)
+		s.checkStatus(StatusDecomposing)
 		s.must(string(run), ProposePlan{Run: run, Fence: fence, Plan: Plan{}})
 	}
-	s.stands(StatusFailed)
+	s.checkStatus(StatusFailed)
 	if !strings.Contains(s.task().Reason, "no subtasks") {
 		t.Errorf("it says %q", s.task().Reason)
 	}
@@ -333,24 +333,24 @@ func TestRefusedPlansAreCounted(t *testing.T) {
 // SUB-18: a plan that code refuses does not stand, however it comes in.
 func TestBadPlanDoesNotStand(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{})
+	s := newStory(t, Settings{})
 	run := NewRunID(s.id, "", Manager, 1)
 	fence := s.claim(run)
 	p := waves(2)
 	p.Waves[0].Subtasks[1].WriteSet = []string{"w0/**"}
-	s.refused(EPlan, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess}, Plan: &p})
-	s.stands(StatusDecomposing)
+	s.mustRefuse(EPlan, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess}, Plan: &p})
+	s.checkStatus(StatusDecomposing)
 }
 
 func TestPlanWaitsForThePresident(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{Plan: Ask}).plan(1)
-	s.refused(EConflict, Offer{Run: s.workRun(1, 1)})
+	s := newStory(t, Settings{Plan: Ask}).plan(1)
+	s.mustRefuse(EConflict, Offer{Run: s.workRun(1, 1)})
 	if s.isOfferDue() {
 		t.Fatalf("work begins on a plan that was not approved")
 	}
 	s.must(President, Answer{Approval: s.ask(AskPlan).ID, Option: OptReject, Text: "smaller"})
-	s.stands(StatusDecomposing)
+	s.checkStatus(StatusDecomposing)
 	s.plan(2)
 	s.must(President, Answer{Approval: s.ask(AskPlan).ID, Option: OptApprove})
 	s.work(2)
@@ -360,7 +360,7 @@ func TestPlanWaitsForThePresident(t *testing.T) {
 // on a subtask.
 func TestManagerWaitsForTheAnswer(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{})
+	s := newStory(t, Settings{})
 	s.end(NewRunID(s.id, "", Manager, 1), EndRun{Question: "which one?"})
 	if s.isDue(EffectManage) {
 		t.Fatalf("the manager goes on before the answer")
@@ -383,16 +383,16 @@ func TestManagerWaitsForTheAnswer(t *testing.T) {
 // may be waived by the president.
 func TestRedTaskGateStopsAfterRepairRounds(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{ReviewRounds: 1}).plan(1).queued(1)
+	s := newStory(t, Settings{ReviewRounds: 1}).plan(1).queued(1)
 	s.merged(1)
 	s.must(Company, s.wholeGated(false))
-	s.stands(StatusExecuting) // a repair
+	s.checkStatus(StatusExecuting) // a repair
 	s.queued(2)
 	s.merged(2)
 	s.must(Company, s.wholeGated(false))
-	s.stands(StatusReviewing)
+	s.checkStatus(StatusReviewing)
 	s.must(President, Answer{Approval: s.ask(AskGates).ID, Option: OptApprove, Text: "look at the clock"})
-	s.stands(StatusExecuting)
+	s.checkStatus(StatusExecuting)
 	if d := s.sub(3).Planned.Description; !strings.Contains(d, "TestLimit") || !strings.Contains(d, "the clock") {
 		t.Errorf("the worker is told %q", d)
 	}
@@ -400,7 +400,7 @@ func TestRedTaskGateStopsAfterRepairRounds(t *testing.T) {
 	s.merged(3)
 	s.must(Company, s.wholeGated(true))
 	s.reviewed(0, RequestChanges)
-	s.stands(StatusReviewing)
+	s.checkStatus(StatusReviewing)
 	s.must(President, Answer{Approval: s.ask(AskReview).ID, Option: OptApprove})
 	s.must(Company, IntendDelivery{s.id})
 }
@@ -409,7 +409,7 @@ func TestRedTaskGateStopsAfterRepairRounds(t *testing.T) {
 // goes to the manager.
 func TestMergeConflictGoesToMerger(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{Conflicts: 1}).plan(1).queued(1)
+	s := newStory(t, Settings{Conflicts: 1}).plan(1).queued(1)
 	conflict := func() ReportConflict {
 		return ReportConflict{Task: s.id, Subtask: s.subID(1), ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a.go"}}}
 	}
@@ -418,7 +418,7 @@ func TestMergeConflictGoesToMerger(t *testing.T) {
 		t.Fatalf("nobody resolves the conflict")
 	}
 	s.end(NewRunID(s.id, s.subID(1), Merger, 1), EndRun{Outcome: RunEnded{Head: s.oid()}})
-	s.subStands(1, SubtaskInGate)
+	s.checkSubStatus(1, SubtaskInGate)
 	s.must(Company, s.gated(1, true))
 	s.reviewed(1, Approve)
 	s.must(Company, conflict())
@@ -430,12 +430,12 @@ func TestMergeConflictGoesToMerger(t *testing.T) {
 // An approval that a moved base voids is given again, on the same head.
 func TestMovedBaseVoidsTheReview(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1).queued(1)
+	s := newStory(t, Settings{}).plan(1).queued(1)
 	c := s.tested(1)
 	c.Overlap = true
 	s.must(Company, c)
-	s.subStands(1, SubtaskInGate)
-	s.ignored(s.tested(1))
+	s.checkSubStatus(1, SubtaskInGate)
+	s.mustIgnore(s.tested(1))
 	s.must(Company, s.gated(1, true))
 	s.reviewed(1, Approve)
 	s.merged(1)
@@ -444,7 +444,7 @@ func TestMovedBaseVoidsTheReview(t *testing.T) {
 // APR: one question, one answer; the same command again is harmless.
 func TestAnswerCountsOnce(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{Plan: Ask}).plan(1)
+	s := newStory(t, Settings{Plan: Ask}).plan(1)
 	q := s.ask(AskPlan)
 	if s.s.Shown(s.task()) != StatusAwaitingInput {
 		t.Errorf("the task is shown as %s", s.s.Shown(s.task()))
@@ -455,17 +455,17 @@ func TestAnswerCountsOnce(t *testing.T) {
 	if evs, err := s.doID("x1", President, Answer{Approval: q.ID, Option: OptApprove}); err != nil || len(evs) > 0 {
 		t.Errorf("the same answer again: %v, %d events", err, len(evs))
 	}
-	s.refused(EConflict, Answer{Approval: q.ID, Option: OptReject})
+	s.mustRefuse(EConflict, Answer{Approval: q.ID, Option: OptReject})
 }
 
 // A task that has ended asks nothing any more.
 func TestEndedTaskAsksNothing(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{Plan: Ask}).plan(1)
+	s := newStory(t, Settings{Plan: Ask}).plan(1)
 	q := s.ask(AskPlan)
 	s.must(President, Cancel{Task: s.id})
 	if open := s.s.OpenApprovals(""); len(open) > 0 {
 		t.Errorf("%s still waits for the president", open[0].ID)
 	}
-	s.refused(EConflict, Answer{Approval: q.ID, Option: OptApprove})
+	s.mustRefuse(EConflict, Answer{Approval: q.ID, Option: OptApprove})
 }

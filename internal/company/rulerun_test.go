@@ -11,40 +11,40 @@ import (
 
 func TestOldFenceChangesNothing(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1)
+	s := newStory(t, Settings{}).plan(1)
 	run, old := s.offer(1)
 	s.must(string(run), Release{Run: run, Fence: old, Why: "the lease was lost"})
 	s.must(Company, Offer{Run: run})
 	fence := s.claim(run)
-	s.refused(EStale, EndRun{Run: run, Fence: old, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
-	s.refused(EStale, Release{Run: run, Fence: old})
-	s.refused(EStale, Reserve{Run: run, Fence: old, One: Amount{MicroUSD: 1}})
-	s.subStands(1, SubtaskRunning)
+	s.mustRefuse(EStale, EndRun{Run: run, Fence: old, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
+	s.mustRefuse(EStale, Release{Run: run, Fence: old})
+	s.mustRefuse(EStale, Reserve{Run: run, Fence: old, One: Amount{MicroUSD: 1}})
+	s.checkSubStatus(1, SubtaskRunning)
 	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
-	s.refused(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError}})
+	s.mustRefuse(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError}})
 }
 
 func TestFenceOnlyGrows(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1)
+	s := newStory(t, Settings{}).plan(1)
 	run, fence := s.offer(1)
 	s.must(string(run), Release{Run: run, Fence: fence})
 	s.must(Company, Offer{Run: run})
 	if next := s.claim(run); next <= fence {
 		t.Fatalf("fence %d after %d", next, fence)
 	}
-	s.refused(EStale, s.claimOf(run, "w2")) // it is held
+	s.mustRefuse(EStale, s.claimOf(run, "w2")) // it is held
 
-	m := tell(t, Settings{})
+	m := newStory(t, Settings{})
 	m.claim("t1-plan.1")
-	m.refused(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Worker: "m2"})
+	m.mustRefuse(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Worker: "m2"})
 }
 
 // An office of an older version took the fences of workers from the queue,
 // which may begin anew with lower numbers: the ledger's go on from there.
 func TestFenceOfAnOlderOffice(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1)
+	s := newStory(t, Settings{}).plan(1)
 	run := s.workRun(1, 1)
 	s.must(Company, Offer{Run: run})
 	old := s.s.Seq + 5000
@@ -56,37 +56,37 @@ func TestFenceOfAnOlderOffice(t *testing.T) {
 		t.Fatalf("fence %d after %d", fence, old)
 	}
 	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
-	s.subStands(1, SubtaskInGate)
+	s.checkSubStatus(1, SubtaskInGate)
 }
 
 func TestOldEpochCannotClaim(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1)
+	s := newStory(t, Settings{}).plan(1)
 	s.must(Company, Offer{Run: s.workRun(1, 1)})
 	s.must(Company, StartOffice{Office: "k3fq"})
 	s.must(Company, Offer{Run: s.workRun(1, 1)})
-	s.refused(EStale, Claim{Run: s.workRun(1, 1), Epoch: 1, Offer: 2, Worker: "w1"})
+	s.mustRefuse(EStale, Claim{Run: s.workRun(1, 1), Epoch: 1, Offer: 2, Worker: "w1"})
 	s.claim(s.workRun(1, 1))
 
-	m := tell(t, Settings{})
+	m := newStory(t, Settings{})
 	m.must(Company, StartOffice{Office: "k3fq"})
-	m.refused(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Worker: "m1"})
+	m.mustRefuse(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Worker: "m1"})
 	m.claim("t1-plan.1")
 }
 
 func TestStartVoidsClaims(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1)
+	s := newStory(t, Settings{}).plan(1)
 	run, fence := s.offer(1)
 	s.must(Company, StartOffice{Office: "k3fq"})
-	s.subStands(1, SubtaskAssigned)
-	s.refused(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
+	s.checkSubStatus(1, SubtaskAssigned)
+	s.mustRefuse(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
 	if !s.isOfferDue() {
 		t.Fatalf("the run is not offered anew")
 	}
 	s.must(Company, Offer{Run: run})
 	s.claim(run) // under its own id: no attempt is lost
-	s.subStands(1, SubtaskRunning)
+	s.checkSubStatus(1, SubtaskRunning)
 
 	// A task that has ended holds nothing after a start either.
 	s.must(President, Cancel{Task: s.id})
@@ -101,7 +101,7 @@ func TestStartVoidsClaims(t *testing.T) {
 // run waits for an item that will not come.
 func TestItemIsDueWhileOnOffer(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1)
+	s := newStory(t, Settings{}).plan(1)
 	run := s.workRun(1, 1)
 	onQueue := func(want ...OfferID) {
 		t.Helper()
@@ -117,7 +117,7 @@ func TestItemIsDueWhileOnOffer(t *testing.T) {
 	}
 	onQueue()
 	s.must(Company, Offer{run})
-	s.ignored(Offer{run})
+	s.mustIgnore(Offer{run})
 	onQueue(OfferID{run, 1, 1})
 	s.must(President, Pause{Task: s.id})
 	onQueue()
@@ -143,14 +143,14 @@ func TestItemIsDueWhileOnOffer(t *testing.T) {
 // An item of an earlier offer claims nothing, in the same epoch either.
 func TestEarlierOfferCannotBeClaimed(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1)
+	s := newStory(t, Settings{}).plan(1)
 	run, fence := s.offer(1)
 	first := Claim{Run: run, Epoch: 1, Offer: 1, Worker: "w2"}
-	s.refused(EStale, first) // it is held
+	s.mustRefuse(EStale, first) // it is held
 	s.must("w1", Release{Run: run, Fence: fence})
-	s.refused(EStale, first)
+	s.mustRefuse(EStale, first)
 	s.must(Company, Offer{run})
-	s.refused(EStale, first)
+	s.mustRefuse(EStale, first)
 	s.claim(run)
 }
 
@@ -172,20 +172,20 @@ func TestOfferIsUnderWay(t *testing.T) {
 
 func TestNothingIsDueAfterStop(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(2)
+	s := newStory(t, Settings{}).plan(2)
 	run, fence := s.offer(1)
 	s.must(President, Stop{})
 	if due := s.due(9); len(due) > 0 {
 		t.Fatalf("%s is due", due[0].Key)
 	}
-	s.refused(EStopped, Offer{Run: s.workRun(2, 1)})
-	s.refused(EStopped, s.claimOf(s.workRun(2, 1), "w1"))
-	s.refused(EStopped, Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 1}})
-	s.refused(EStopped, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}})
-	s.ignored(EnforceDeadlines{})
-	s.ignored(Stop{})
+	s.mustRefuse(EStopped, Offer{Run: s.workRun(2, 1)})
+	s.mustRefuse(EStopped, s.claimOf(s.workRun(2, 1), "w1"))
+	s.mustRefuse(EStopped, Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 1}})
+	s.mustRefuse(EStopped, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}})
+	s.mustIgnore(EnforceDeadlines{})
+	s.mustIgnore(Stop{})
 	s.must(President, Resume{})
-	s.refused(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError}})
+	s.mustRefuse(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError}})
 	if !s.isOfferDue() {
 		t.Errorf("nothing goes on after the resume")
 	}
@@ -193,7 +193,7 @@ func TestNothingIsDueAfterStop(t *testing.T) {
 
 func TestCapIsNeverPassed(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: NoCap}}).plan(2)
+	s := newStory(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: NoCap}}).plan(2)
 	a, fa := s.offer(1)
 	b, fb := s.offer(2)
 	s.must(string(a), Reserve{Run: a, Fence: fa, One: Amount{MicroUSD: 30}, Many: Amount{MicroUSD: 90}})
@@ -209,7 +209,7 @@ func TestCapIsNeverPassed(t *testing.T) {
 		t.Fatalf("what was given back is not granted")
 	}
 	// Nothing that is sent makes sums wrap around.
-	s.refused(EInvalid, Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 1}, Many: Amount{MicroUSD: 1<<63 - 1}})
+	s.mustRefuse(EInvalid, Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 1}, Many: Amount{MicroUSD: 1<<63 - 1}})
 }
 
 // The end of a run is taken whatever it says of money: refused, the run would
@@ -225,7 +225,7 @@ func TestAbsurdSpendingEndsARun(t *testing.T) {
 		{Amount{MicroUSD: most, Tokens: most}, granted},
 		{Amount{MicroUSD: 40, Tokens: 900}, Amount{MicroUSD: 40, Tokens: 900}}, // more than was granted, and possible
 	} {
-		s := tell(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: 1000}}).plan(1)
+		s := newStory(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: 1000}}).plan(1)
 		run, fence := s.offer(1)
 		s.must(string(run), Reserve{Run: run, Fence: fence, One: granted})
 		s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Error: "it broke", Spent: c.told}})
@@ -259,7 +259,7 @@ func TestAmountsDoNotWrap(t *testing.T) {
 // has not used.
 func TestWaitingRunGivesBack(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: NoCap}}).plan(2)
+	s := newStory(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: NoCap}}).plan(2)
 	a, fa := s.offer(1)
 	b, fb := s.offer(2)
 	s.must(string(a), Reserve{Run: a, Fence: fa, One: Amount{MicroUSD: 50}})
@@ -275,7 +275,7 @@ func TestWaitingRunGivesBack(t *testing.T) {
 	// Now nobody is left who could give some back.
 	s.must(string(b), Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 40}, Used: Amount{MicroUSD: 90}})
 	q := s.ask(AskBudget)
-	s.refused(EInvalid, Answer{Approval: q.ID, Option: OptApprove, Raise: Amount{Tokens: 5}})
+	s.mustRefuse(EInvalid, Answer{Approval: q.ID, Option: OptApprove, Raise: Amount{Tokens: 5}})
 	s.must(President, Answer{Approval: q.ID, Option: OptApprove})
 	if len(EventsOf[BudgetReserved](s.must(string(b), Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 40}, Used: Amount{MicroUSD: 90}}))) != 1 {
 		t.Errorf("nothing is granted after the raise")
@@ -286,13 +286,13 @@ func TestWaitingRunGivesBack(t *testing.T) {
 // and help nobody: the run would wait for good.
 func TestRaiseMustRaise(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{Cap: Amount{MicroUSD: NoCap, Tokens: 10}})
-	s.refused(EInvalid, RaiseBudget{Task: s.id, By: Amount{MicroUSD: 5}})
+	s := newStory(t, Settings{Cap: Amount{MicroUSD: NoCap, Tokens: 10}})
+	s.mustRefuse(EInvalid, RaiseBudget{Task: s.id, By: Amount{MicroUSD: 5}})
 	run := NewRunID(s.id, "", Manager, 1)
 	fence := s.claim(run)
 	s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{Tokens: 500}})
 	q := s.ask(AskBudget)
-	s.refused(EInvalid, RaiseBudget{Task: s.id, By: Amount{MicroUSD: 5}})
+	s.mustRefuse(EInvalid, RaiseBudget{Task: s.id, By: Amount{MicroUSD: 5}})
 	s.must(President, Answer{Approval: q.ID, Option: OptApprove})
 	if len(EventsOf[BudgetReserved](s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{Tokens: 500}}))) != 1 {
 		t.Errorf("a plain yes does not let the call through: the cap is %s", s.task().Cap)
@@ -303,7 +303,7 @@ func TestRaiseMustRaise(t *testing.T) {
 // counted against does not stand in the question.
 func TestRaiseOfWhatIsShort(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: 1000}})
+	s := newStory(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: 1000}})
 	run := NewRunID(s.id, "", Manager, 1)
 	fence := s.claim(run)
 	s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{Tokens: 800}})
@@ -315,8 +315,8 @@ func TestRaiseOfWhatIsShort(t *testing.T) {
 	if short := s.task().Short(); short != (Amount{Tokens: 300}) {
 		t.Errorf("short by %+v", short)
 	}
-	s.refused(EInvalid, RaiseBudget{Task: s.id, By: Amount{MicroUSD: 500}})
-	s.refused(EInvalid, Answer{Approval: q.ID, Option: OptApprove, Raise: Amount{MicroUSD: 500}})
+	s.mustRefuse(EInvalid, RaiseBudget{Task: s.id, By: Amount{MicroUSD: 500}})
+	s.mustRefuse(EInvalid, Answer{Approval: q.ID, Option: OptApprove, Raise: Amount{MicroUSD: 500}})
 	s.must(President, RaiseBudget{Task: s.id, By: Amount{Tokens: 300}})
 	if len(EventsOf[BudgetReserved](s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{Tokens: 500}, Used: Amount{Tokens: 800}}))) != 1 {
 		t.Errorf("what was short is there and not granted")
@@ -325,10 +325,10 @@ func TestRaiseOfWhatIsShort(t *testing.T) {
 
 func TestDeadlineTakesTheRun(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{RunTimeout: time.Hour, ModelWait: time.Minute}).plan(1)
+	s := newStory(t, Settings{RunTimeout: time.Hour, ModelWait: time.Minute}).plan(1)
 	run, fence := s.offer(1)
 	s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 30}})
-	s.ignored(EnforceDeadlines{})
+	s.mustIgnore(EnforceDeadlines{})
 	if next := NextDue(s.s, s.now); !next.Equal(s.task().Runs[run].Deadline) {
 		t.Errorf("the next due time is %s", next)
 	}
@@ -337,8 +337,8 @@ func TestDeadlineTakesTheRun(t *testing.T) {
 		t.Fatalf("nobody looks at the deadline")
 	}
 	s.must(Company, EnforceDeadlines{})
-	s.refused(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
-	s.subStands(1, SubtaskPending)
+	s.mustRefuse(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
+	s.checkSubStatus(1, SubtaskPending)
 	if s.task().Spent.MicroUSD != 30 {
 		t.Errorf("what a lost run held does not count as spent: %s", s.task().Spent)
 	}
@@ -347,14 +347,14 @@ func TestDeadlineTakesTheRun(t *testing.T) {
 // A paused task begins nothing; what was refused meanwhile is offered anew.
 func TestPause(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1)
+	s := newStory(t, Settings{}).plan(1)
 	s.must(Company, Offer{Run: s.workRun(1, 1)})
 	s.must(President, Pause{Task: s.id})
-	s.ignored(Pause{Task: s.id})
+	s.mustIgnore(Pause{Task: s.id})
 	if len(s.due(9)) > 0 {
 		t.Errorf("something is due while paused")
 	}
-	s.refused(EConflict, s.claimOf(s.workRun(1, 1), "w1"))
+	s.mustRefuse(EConflict, s.claimOf(s.workRun(1, 1), "w1"))
 	s.must(President, Pause{Task: s.id, Off: true})
 	if !s.isOfferDue() {
 		t.Errorf("the run is not offered anew")
@@ -365,7 +365,7 @@ func TestPause(t *testing.T) {
 // is offered again afterwards. It is no failed attempt.
 func TestPauseLetsTurnsEnd(t *testing.T) {
 	t.Parallel()
-	s := tell(t, Settings{}).plan(1)
+	s := newStory(t, Settings{}).plan(1)
 	run := s.workRun(1, 1)
 	s.must(Company, Offer{Run: run})
 	s.claim(run)

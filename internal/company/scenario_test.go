@@ -16,8 +16,8 @@ type story struct {
 	oids int
 }
 
-// tell submits a task and prepares it, with the gates lint and test.
-func tell(t *testing.T, set Settings) *story {
+// newStory submits a task and prepares it, with the gates lint and test.
+func newStory(t *testing.T, set Settings) *story {
 	t.Helper()
 	s := &story{bench: newBench(t)}
 	if set.Cap == (Amount{}) {
@@ -226,30 +226,30 @@ func (s *story) isOfferDue() bool {
 	return slices.ContainsFunc(s.due(9), func(e Effect) bool { _, ok := e.Command.(Offer); return ok })
 }
 
-// refused asserts that a command is refused with this code.
-func (s *story) refused(code Code, c Command) {
+// mustRefuse asserts that a command is refused with this code.
+func (s *story) mustRefuse(code Code, c Command) {
 	s.t.Helper()
 	if evs, err := s.do("x", c); CodeOf(err) != code {
 		s.t.Fatalf("%T: %v and %d events, want %s", c, err, len(evs), code)
 	}
 }
 
-// ignored asserts that a command is no error and changes nothing.
-func (s *story) ignored(c Command) {
+// mustIgnore asserts that a command is no error and changes nothing.
+func (s *story) mustIgnore(c Command) {
 	s.t.Helper()
 	if evs, err := s.do("x", c); err != nil || len(evs) > 0 {
 		s.t.Fatalf("%T: %v and %d events, want nothing", c, err, len(evs))
 	}
 }
 
-func (s *story) stands(want TaskStatus) {
+func (s *story) checkStatus(want TaskStatus) {
 	s.t.Helper()
 	if got := s.task().Status; got != want {
 		s.t.Fatalf("%s is %s (%s), want %s\n%s", s.id, got, s.task().Reason, want, s.tail())
 	}
 }
 
-func (s *story) subStands(n int, want SubtaskStatus) {
+func (s *story) checkSubStatus(n int, want SubtaskStatus) {
 	s.t.Helper()
 	if got := s.sub(n).Status; got != want {
 		s.t.Fatalf("%s is %s, want %s\n%s", s.subID(n), got, want, s.tail())

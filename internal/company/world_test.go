@@ -82,10 +82,10 @@ func (w *world) send(actor string, c Command) {
 	case w.chance(w.k.Dup):
 		w.outbox = append(w.outbox, m)
 	}
-	w.bring(m)
+	w.bringOutcome(m)
 }
 
-func (w *world) bring(m sent) {
+func (w *world) bringOutcome(m sent) {
 	_, _ = w.doID(m.id, m.actor, m.c) // a refusal is as good an answer as any
 }
 
@@ -112,7 +112,7 @@ func (w *world) step() {
 		if !w.chance(30) {
 			w.outbox = append(w.outbox[:i:i], w.outbox[i+1:]...)
 		}
-		w.bring(m)
+		w.bringOutcome(m)
 	case n < 16:
 		w.president()
 	case n < 18 && w.chance(w.k.Restart):
@@ -131,7 +131,7 @@ func (w *world) step() {
 		if w.k.Unwritten > 0 && w.chance(w.k.Unwritten) {
 			w.writeFile()
 		}
-		w.freeze()
+		w.passThroughSnapshot()
 	case n < 50 && len(w.queue) > 0:
 		w.lease(w.rng.IntN(len(w.queue)))
 	default:
@@ -218,9 +218,9 @@ func (w *world) goWell() {
 	w.t.Helper()
 	w.kind, w.outbox = true, nil
 	open := append([]TaskID(nil), w.s.Open...)
-	w.bring(sent{"", President, Resume{}})
+	w.bringOutcome(sent{"", President, Resume{}})
 	for _, id := range open {
-		w.bring(sent{"", President, Pause{Task: id, Off: true}})
+		w.bringOutcome(sent{"", President, Pause{Task: id, Off: true}})
 	}
 	for range 3000 {
 		if len(w.s.Open) == 0 {

@@ -159,5 +159,5 @@ func (w *world) intruder() {
 		RecordRefusedAccess{Run: run, Kind: "path", What: "of somebody else", Times: w.rng.IntN(3)},
 		RecordRefusedAccess{Run: run, Kind: []string{"", "PATH", strings.Repeat("a", 1+w.rng.IntN(40))}[w.rng.IntN(3)], Times: 1},
 	}
-	w.bring(sent{"", "nobody", all[w.rng.IntN(len(all))]})
+	w.bringOutcome(sent{"", "nobody", all[w.rng.IntN(len(all))]})
 }
