@@ -17,18 +17,18 @@ import (
 )
 
 // publishItem passes on what happens between two events.
-func (h *App) publishItem(it feed.Item) {
-	it.Time, it.After = h.Now(), h.View().Seq
-	h.broadcaster.Publish(it)
+func (a *App) publishItem(it feed.Item) {
+	it.Time, it.After = a.Now(), a.View().Seq
+	a.broadcaster.Publish(it)
 }
 
 // Follow gives the feed from event number from on, until ctx ends or the
 // company cannot work any more.
-func (h *App) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
+func (a *App) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(h.lifetime, func() { cancel(context.Cause(h.lifetime)) })()
-	return feed.Source{Ledger: h.ledger, Office: h, Live: &h.broadcaster}.Follow(ctx, from, fn)
+	defer context.AfterFunc(a.lifetime, func() { cancel(context.Cause(a.lifetime)) })()
+	return feed.Source{Ledger: a.ledger, Office: a, Live: &a.broadcaster}.Follow(ctx, from, fn)
 }
 
 // reportTimeout bounds how long a report waits for the ledger. It is made while an
@@ -37,23 +37,23 @@ const reportTimeout = 10 * time.Second
 
 // reportRefusal takes a report of a container's refused attempt. The feed has
 // recorded ones from the ledger; the rest is shown as it happens.
-func (h *App) reportRefusal(ctx context.Context, r sandbox.Refusal) {
+func (a *App) reportRefusal(ctx context.Context, r sandbox.Refusal) {
 	if r.Tell || r.Book {
-		h.log.Warn("refused access", "run_id", r.Run, "kind", r.Kind, "what", r.What, "times", r.Times)
+		a.log.Warn("refused access", "run_id", r.Run, "kind", r.Kind, "what", r.What, "times", r.Times)
 	}
 	if r.Book {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
 		defer cancel()
-		evs, err := h.orch.DoID(ctx, r.ID, company.Company, r.RecordRefusedAccess)
+		evs, err := a.orch.DoID(ctx, r.ID, company.Company, r.RecordRefusedAccess)
 		if err != nil {
-			h.log.Error("a refused access is not in the ledger", "run_id", r.Run, "kind", r.Kind, "err", err)
+			a.log.Error("a refused access is not in the ledger", "run_id", r.Run, "kind", r.Kind, "err", err)
 		}
 		if len(evs) > 0 {
 			return
 		}
 	}
 	if r.Tell {
-		h.publishItem(feed.Item{Task: r.Run.Task(), Run: r.Run, Kind: "security", Mark: feed.Failed, Text: r.Kind + ": " + safetext.EscapeLine(r.What, 200)})
+		a.publishItem(feed.Item{Task: r.Run.Task(), Run: r.Run, Kind: "security", Mark: feed.Failed, Text: r.Kind + ": " + safetext.EscapeLine(r.What, 200)})
 	}
 }
 
@@ -84,33 +84,33 @@ func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time
 }
 
 // Activities are what the agents that hold a run are at.
-func (h *App) Activities() []view.Activity {
+func (a *App) Activities() []view.Activity {
 	held := map[company.RunID]bool{}
-	for _, ag := range h.View().ActiveAgents() {
+	for _, ag := range a.View().ActiveAgents() {
 		held[ag.Run] = true
 	}
-	h.activities.mu.Lock()
-	defer h.activities.mu.Unlock()
+	a.activities.mu.Lock()
+	defer a.activities.mu.Unlock()
 	out := []view.Activity{}
-	for run, d := range h.activities.byRun {
+	for run, d := range a.activities.byRun {
 		if held[run] {
 			out = append(out, d)
 		} else {
-			delete(h.activities.byRun, run)
+			delete(a.activities.byRun, run)
 		}
 	}
-	slices.SortFunc(out, func(a, b view.Activity) int { return strings.Compare(string(a.Run), string(b.Run)) })
+	slices.SortFunc(out, func(x, y view.Activity) int { return strings.Compare(string(x.Run), string(y.Run)) })
 	return out
 }
 
 // WatchAgent passes on what happens in a conversation.
-func (h *App) WatchAgent(run company.RunID, e agent.Event) {
-	h.activities.recordEvent(run, e, h.Now())
+func (a *App) WatchAgent(run company.RunID, e agent.Event) {
+	a.activities.recordEvent(run, e, a.Now())
 	it := feed.Item{Task: run.Task(), Run: run, Kind: string(e.Kind), Mark: feed.Info, DurationMS: e.Duration.Milliseconds()}
 	if _, sub, _, _, err := run.Split(); err == nil {
 		it.Subtask = sub
 	}
-	if t := h.View().Tasks[it.Task]; t != nil {
+	if t := a.View().Tasks[it.Task]; t != nil {
 		if r := t.Runs[run]; r != nil {
 			it.Worker = r.Worker
 		}
@@ -135,15 +135,15 @@ func (h *App) WatchAgent(run company.RunID, e agent.Event) {
 	default:
 		it.Quiet, it.Text = true, safetext.EscapeLine(e.Text, 200)
 	}
-	h.publishItem(it)
+	a.publishItem(it)
 }
 
 // WatchCheck passes on which checks begin.
-func (h *App) WatchCheck(t company.TaskID, sub company.SubtaskID, check string) {
-	h.publishItem(feed.Item{Task: t, Subtask: sub, Kind: "gate", Mark: feed.Started, Text: "gate " + check})
+func (a *App) WatchCheck(t company.TaskID, sub company.SubtaskID, check string) {
+	a.publishItem(feed.Item{Task: t, Subtask: sub, Kind: "gate", Mark: feed.Started, Text: "gate " + check})
 }
 
 // WatchFile passes on which files of runs are written and which are not.
-func (h *App) WatchFile(run company.RunID, file string, err error) {
-	h.projector.NoteRunFile(run, file, err)
+func (a *App) WatchFile(run company.RunID, file string, err error) {
+	a.projector.NoteRunFile(run, file, err)
 }

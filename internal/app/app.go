@@ -137,44 +137,44 @@ func addDamageHint(p office.Paths, err error) error {
 }
 
 // closeParts closes the open parts, the last one first.
-func (h *App) closeParts() {
-	for i := len(h.closers) - 1; i >= 0; i-- {
-		if err := h.closers[i](); err != nil {
-			h.log.Warn("not closed cleanly", "err", err)
+func (a *App) closeParts() {
+	for i := len(a.closers) - 1; i >= 0; i-- {
+		if err := a.closers[i](); err != nil {
+			a.log.Warn("not closed cleanly", "err", err)
 		}
 	}
-	h.closers = nil
-	h.fail(nil)
+	a.closers = nil
+	a.fail(nil)
 }
 
 // envValue is a variable of the environment; empty where it is not set.
-func (h *App) envValue(name string) string {
-	v, _ := h.env(name)
+func (a *App) envValue(name string) string {
+	v, _ := a.env(name)
 	return v
 }
 
 // ID is the id of the office.
-func (h *App) ID() string { return h.office.ID }
+func (a *App) ID() string { return a.office.ID }
 
 // View is the state at this moment.
-func (h *App) View() *company.State { return h.orch.View() }
+func (a *App) View() *company.State { return a.orch.View() }
 
 // Now is the office's time.
-func (h *App) Now() time.Time { return h.orch.Now() }
+func (a *App) Now() time.Time { return a.orch.Now() }
 
 // DoID decides a command.
-func (h *App) DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
-	return h.orch.DoID(ctx, id, actor, c)
+func (a *App) DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
+	return a.orch.DoID(ctx, id, actor, c)
 }
 
 // Close closes the office and lets others in.
-func (h *App) Close() {
-	if h.projector.IsConnected() {
-		h.projector.FlushPending(h.lifetime) // decisions that were made without a company at work
+func (a *App) Close() {
+	if a.projector.IsConnected() {
+		a.projector.FlushPending(a.lifetime) // decisions that were made without a company at work
 	}
-	h.closeParts()
-	if err := h.lock.Release(); err != nil {
-		h.log.Warn("lock not released", "err", err)
+	a.closeParts()
+	if err := a.lock.Release(); err != nil {
+		a.log.Warn("lock not released", "err", err)
 	}
-	_ = h.office.Close()
+	_ = a.office.Close()
 }

@@ -18,9 +18,9 @@ func (e *DockerError) Unwrap() error { return e.Err }
 // holds: of tasks that ended before the retention, or of all with recent. A
 // *DockerError comes beside the list of this disk. The function that it returns
 // closes the opened parts, after the removal.
-func (h *App) FindGarbage(ctx context.Context, recent bool) (all []upkeep.Garbage, done func(), err error) {
+func (a *App) FindGarbage(ctx context.Context, recent bool) (all []upkeep.Garbage, done func(), err error) {
 	done = func() {}
-	cfg, err := GitConfig(h.office.Paths, h.loaded.Config, h.env)
+	cfg, err := GitConfig(a.office.Paths, a.loaded.Config, a.env)
 	if err != nil {
 		return nil, done, err
 	}
@@ -28,20 +28,20 @@ func (h *App) FindGarbage(ctx context.Context, recent bool) (all []upkeep.Garbag
 	if err != nil {
 		return nil, done, err
 	}
-	if all, err = h.keeper.FindGarbage(ctx, recent, store); err != nil {
+	if all, err = a.keeper.FindGarbage(ctx, recent, store); err != nil {
 		return nil, done, err
 	}
-	rt, err := OpenRuntime(ctx, h.log)
+	rt, err := OpenRuntime(ctx, a.log)
 	if err != nil {
 		return upkeep.SortGarbage(all), done, &DockerError{err}
 	}
 	done = func() { _ = rt.Close() } // it started nothing
-	images, err := image.New(image.Config{Logger: h.log})
+	images, err := image.New(image.Config{Logger: a.log})
 	if err != nil {
 		return upkeep.SortGarbage(all), done, &DockerError{err}
 	}
 	done = func() { images.Close(); _ = rt.Close() }
-	docker, err := h.keeper.FindDockerGarbage(ctx, recent, rt, images)
+	docker, err := a.keeper.FindDockerGarbage(ctx, recent, rt, images)
 	if err != nil {
 		err = &DockerError{err}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // containerLimits are the limits of one container.
-func (h *App) containerLimits(c config.Config) container.Limits {
+func (a *App) containerLimits(c config.Config) container.Limits {
 	return container.Limits{
 		MemoryBytes: int64(c.Workers.Memory), CPUs: min(c.Workers.CPUs, float64(runtime.NumCPU())),
 		Pids: int64(c.Workers.PIDs), DiskBytes: int64(max(0, c.Workers.Disk)),
@@ -19,8 +19,8 @@ func (h *App) containerLimits(c config.Config) container.Limits {
 
 // maxMemory is what a container may grow to: three quarters of the host's
 // memory, but where the config says how much a container gets.
-func (h *App) maxMemory(c config.Config) int64 {
-	if h.loaded.Origin["workers.memory"] != config.OriginDefault {
+func (a *App) maxMemory(c config.Config) int64 {
+	if a.loaded.Origin["workers.memory"] != config.OriginDefault {
 		return int64(c.Workers.Memory)
 	}
 	return int64(HostMemory()) / 4 * 3

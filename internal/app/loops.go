@@ -11,30 +11,30 @@ import (
 )
 
 // runLoops keeps the company working until ctx ends.
-func (h *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
+func (a *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 	var wg sync.WaitGroup
 	wctx, cancel := context.WithCancel(ctx)
 	wg.Go(func() { _ = pool.Run(wctx) })
 	wg.Go(func() {
-		h.projector.Run(wctx, projection.Hooks{Written: func() { h.syncPoolSize(); h.syncWarmPool() }, Idle: debug.FreeOSMemory})
+		a.projector.Run(wctx, projection.Hooks{Written: func() { a.syncPoolSize(); a.syncWarmPool() }, Idle: debug.FreeOSMemory})
 	})
 	wg.Go(func() {
-		upkeep.SweepEarlierEpochs(wctx, h.runtime, h.office.ID, func() uint64 { return h.View().Office.Epoch }, upkeep.SweepAgainAfter, h.log)
+		upkeep.SweepEarlierEpochs(wctx, a.runtime, a.office.ID, func() uint64 { return a.View().Office.Epoch }, upkeep.SweepAgainAfter, a.log)
 	})
-	if h.repackJob.Run != nil {
-		wg.Go(func() { h.repackJob.RunNow(wctx, h.log) })
+	if a.repackJob.Run != nil {
+		wg.Go(func() { a.repackJob.RunNow(wctx, a.log) })
 	}
-	if h.serving {
-		if err := h.webhooks.StartServer(wctx, &wg, h.publishItem); err != nil {
+	if a.serving {
+		if err := a.webhooks.StartServer(wctx, &wg, a.publishItem); err != nil {
 			cancel()
 			wg.Wait()
 			return err
 		}
-		for _, r := range h.jobs {
-			wg.Go(func() { r.RunLoop(wctx, func() bool { return h.View().Office.Stopped }, h.publishItem) })
+		for _, r := range a.jobs {
+			wg.Go(func() { r.RunLoop(wctx, func() bool { return a.View().Office.Stopped }, a.publishItem) })
 		}
 	}
-	err := h.orch.Run(ctx)
+	err := a.orch.Run(ctx)
 	cancel()
 	wg.Wait()
 	return err
@@ -42,21 +42,21 @@ func (h *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 
 // syncWarmPool has containers of the newest open task's image ready, and none when
 // nothing is to be done.
-func (h *App) syncWarmPool() {
-	s := h.View()
+func (a *App) syncWarmPool() {
+	s := a.View()
 	for i := len(s.Open) - 1; i >= 0 && !s.Office.Stopped; i-- {
 		if t := s.Tasks[s.Open[i]]; t.Prepared != nil && !t.Paused && !t.DryRun {
-			h.sandboxes.Warm(t.Prepared.Image, s.Office.Epoch, h.loaded.Config.Workers.Warm)
+			a.sandboxes.Warm(t.Prepared.Image, s.Office.Epoch, a.loaded.Config.Workers.Warm)
 			return
 		}
 	}
-	h.sandboxes.Warm("", s.Office.Epoch, 0)
+	a.sandboxes.Warm("", s.Office.Epoch, 0)
 }
 
 // syncPoolSize gives the pool as many workers as there are to be.
-func (h *App) syncPoolSize() {
-	if n := h.View().Office.WorkerCount(); h.pool != nil && n > 0 && n != h.poolSize {
-		h.pool.SetMax(n)
-		h.poolSize = n
+func (a *App) syncPoolSize() {
+	if n := a.View().Office.WorkerCount(); a.pool != nil && n > 0 && n != a.poolSize {
+		a.pool.SetMax(n)
+		a.poolSize = n
 	}
 }

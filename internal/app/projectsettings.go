@@ -48,6 +48,6 @@ func intakeProject(c config.Config, setupEnv map[string]secret.Value) intake.Pro
 }
 
 // WatchImage passes on what the image of a task lacks.
-func (h *App) WatchImage(t company.TaskID, note string) {
-	h.publishItem(feed.Item{Task: t, Kind: "image", Mark: feed.Info, Text: safetext.EscapeLine(note, 300)})
+func (a *App) WatchImage(t company.TaskID, note string) {
+	a.publishItem(feed.Item{Task: t, Kind: "image", Mark: feed.Info, Text: safetext.EscapeLine(note, 300)})
 }

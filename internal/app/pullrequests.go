@@ -46,17 +46,17 @@ func NewFeedbackPoller(id string, p office.Paths, loaded config.Loaded, forges *
 }
 
 // feedbackJob is the round that hears what became of the open pull requests.
-func (h *App) feedbackJob(called <-chan struct{}, forges *forge.Selector) (upkeep.Job, error) {
-	poller, err := NewFeedbackPoller(h.office.ID, h.office.Paths, h.loaded, forges)
+func (a *App) feedbackJob(called <-chan struct{}, forges *forge.Selector) (upkeep.Job, error) {
+	poller, err := NewFeedbackPoller(a.office.ID, a.office.Paths, a.loaded, forges)
 	return upkeep.FeedbackRounds{
-		Interval: h.loaded.Config.Forge.Poll, Trigger: called, Logger: h.log,
-		Poller: poller, Office: h,
-	}.Job(func() []company.Pull { return h.View().Pulls() }), err
+		Interval: a.loaded.Config.Forge.Poll, Trigger: called, Logger: a.log,
+		Poller: poller, Office: a,
+	}.Job(func() []company.Pull { return a.View().Pulls() }), err
 }
 
 // SettingsFor are the settings of tasks of a checkout.
-func (h *App) SettingsFor(ctx context.Context, checkout string) (company.Settings, error) {
-	loaded, err := h.configs.ConfigFor(ctx, checkout)
+func (a *App) SettingsFor(ctx context.Context, checkout string) (company.Settings, error) {
+	loaded, err := a.configs.ConfigFor(ctx, checkout)
 	if err != nil {
 		return company.Settings{}, err
 	}
@@ -64,8 +64,8 @@ func (h *App) SettingsFor(ctx context.Context, checkout string) (company.Setting
 }
 
 // RecordFeedback records what was heard of a pull request.
-func (h *App) RecordFeedback(ctx context.Context, c company.RecordPRFeedback) (company.TaskID, error) {
+func (a *App) RecordFeedback(ctx context.Context, c company.RecordPRFeedback) (company.TaskID, error) {
 	id := api.NewCommandID()
-	_, err := h.DoID(ctx, id, company.Company, c)
-	return h.View().SubmittedBy(company.Company, id), err
+	_, err := a.DoID(ctx, id, company.Company, c)
+	return a.View().SubmittedBy(company.Company, id), err
 }

@@ -11,19 +11,19 @@ import (
 // which nothing is under way and that waits for an answer is left as it is: the
 // answer is the leave. It is called between the start of the office and its
 // work, and gives the tasks that are paused.
-func (h *App) pauseUnfinished(ctx context.Context) ([]company.TaskID, error) {
-	if h.loaded.Config.Recovery != "ask" {
+func (a *App) pauseUnfinished(ctx context.Context) ([]company.TaskID, error) {
+	if a.loaded.Config.Recovery != "ask" {
 		return nil, nil
 	}
-	s := h.View()
+	s := a.View()
 	var paused []company.TaskID
 	for _, id := range s.Open {
 		t := s.Tasks[id]
 		if !t.Paused {
-			if len(s.OpenApprovals(id)) > 0 && s.AtRest(t, h.Now()) {
+			if len(s.OpenApprovals(id)) > 0 && s.AtRest(t, a.Now()) {
 				continue
 			}
-			if _, err := h.orch.Do(ctx, company.Company, company.Pause{Task: id}); err != nil {
+			if _, err := a.orch.Do(ctx, company.Company, company.Pause{Task: id}); err != nil {
 				return nil, err
 			}
 		}

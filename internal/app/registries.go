@@ -44,18 +44,18 @@ func OpenRegistries(ctx context.Context, cfg config.Config, env func(string) (st
 
 // dependencyAccess says what runs may fetch of the registries; nil where there are
 // none.
-func (h *App) dependencyAccess(stores *mirrors.Stores) (*depaccess.Service, error) {
+func (a *App) dependencyAccess(stores *mirrors.Stores) (*depaccess.Service, error) {
 	if stores == nil {
 		return nil, nil
 	}
 	return depaccess.New(depaccess.Config{
-		Stores: stores, Coordinator: company.CoordinatorOf(h.orch), Runs: h.office.RunsFolder, Logger: h.log, Watcher: h,
+		Stores: stores, Coordinator: company.CoordinatorOf(a.orch), Runs: a.office.RunsFolder, Logger: a.log, Watcher: a,
 	})
 }
 
 // WatchFetch passes on what runs fetch of registries.
-func (h *App) WatchFetch(run company.RunID, line string) {
-	h.publishItem(feed.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: feed.Info, Text: safetext.EscapeLine(line, 200)})
+func (a *App) WatchFetch(run company.RunID, line string) {
+	a.publishItem(feed.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: feed.Info, Text: safetext.EscapeLine(line, 200)})
 }
 
 // SetupEnv are the values of container.setup_env. They go to the preparation

@@ -6,10 +6,10 @@ import (
 )
 
 // Source is what the views of this moment are made from.
-func (h *App) Source() view.Source {
+func (a *App) Source() view.Source {
 	return view.Source{
-		State: h.View(), Now: h.Now(), Activities: h.Activities(), Folders: viewFolders(h.office.Paths),
-		Models: officeAgents{cfg: h.loaded.Config},
+		State: a.View(), Now: a.Now(), Activities: a.Activities(), Folders: viewFolders(a.office.Paths),
+		Models: officeAgents{cfg: a.loaded.Config},
 	}
 }
 

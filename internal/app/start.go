@@ -13,35 +13,35 @@ import (
 // Start opens the office for work in this process: handlers of effects, socket,
 // loop. With serving it goes on until it is stopped, and not only until a task
 // ends. It gives the tasks that recovery: ask paused.
-func (h *App) Start(ctx context.Context, serving bool) (paused []company.TaskID, err error) {
-	h.serving = serving
-	pool, err := h.wireHandlers(ctx)
+func (a *App) Start(ctx context.Context, serving bool) (paused []company.TaskID, err error) {
+	a.serving = serving
+	pool, err := a.wireHandlers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.orch.Start(ctx, h.configWorkers); err != nil {
+	if err := a.orch.Start(ctx, a.configWorkers); err != nil {
 		return nil, err
 	}
-	if paused, err = h.pauseUnfinished(ctx); err != nil {
+	if paused, err = a.pauseUnfinished(ctx); err != nil {
 		return nil, err
 	}
-	l, err := office.ListenSocket(h.lock, h.env)
+	l, err := office.ListenSocket(a.lock, a.env)
 	if err != nil {
 		return nil, err
 	}
-	srv := api.New(h, api.ServerInfo{Version: h.version, Office: h.office.ID, PID: os.Getpid(), Serving: serving}, h.log)
+	srv := api.New(a, api.ServerInfo{Version: a.version, Office: a.office.ID, PID: os.Getpid(), Serving: serving}, a.log)
 	srv.Start(l)
-	h.pool = pool
-	h.syncPoolSize()
+	a.pool = pool
+	a.syncPoolSize()
 	wctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	var failed error
 	wg.Go(func() {
-		if failed = h.runLoops(wctx, pool); failed != nil {
-			h.fail(failed)
+		if failed = a.runLoops(wctx, pool); failed != nil {
+			a.fail(failed)
 		}
 	})
-	h.stopWork = func() error {
+	a.stopWork = func() error {
 		srv.Stop()
 		cancel()
 		wg.Wait()
@@ -51,4 +51,4 @@ func (h *App) Start(ctx context.Context, serving bool) (paused []company.TaskID,
 }
 
 // Stop ends the work that start began, and waits for it.
-func (h *App) Stop() error { return h.stopWork() }
+func (a *App) Stop() error { return a.stopWork() }

@@ -14,13 +14,13 @@ import (
 )
 
 // ReadTranscript makes the transcript of a run from its journal.
-func (h *App) ReadTranscript(ctx context.Context, id company.RunID) (agent.Transcript, error) {
-	t := h.View().Tasks[id.Task()]
+func (a *App) ReadTranscript(ctx context.Context, id company.RunID) (agent.Transcript, error) {
+	t := a.View().Tasks[id.Task()]
 	if t == nil || t.Runs[id] == nil {
 		return agent.Transcript{}, company.E(company.ENotFound, "there is no run "+string(id))
 	}
 	run := t.Runs[id]
-	led := h.ledger
+	led := a.ledger
 	return agent.ReadTranscript(ctx, run.ID, string(run.Role), blobReader{led}, func(fn func(string, json.RawMessage) error) error {
 		each := func(r ledger.Record) error { return fn(r.Kind, r.Data) }
 		if run.Journal != "" {

@@ -33,48 +33,48 @@ type outside struct {
 }
 
 // openOutside opens the outside world. It is closed with the office.
-func (h *App) openOutside(ctx context.Context, cfg config.Config) (o outside, err error) {
-	if o.runtime, err = OpenRuntime(ctx, h.log); err != nil {
+func (a *App) openOutside(ctx context.Context, cfg config.Config) (o outside, err error) {
+	if o.runtime, err = OpenRuntime(ctx, a.log); err != nil {
 		return o, err
 	}
-	h.closers = append(h.closers, o.runtime.Close, func() error { return upkeep.SweepOnExit(ctx, o.runtime, h.office.ID, h.log) })
-	h.runtime = o.runtime
-	if o.registries, err = OpenRegistries(ctx, cfg, h.env, h.log); err != nil {
+	a.closers = append(a.closers, o.runtime.Close, func() error { return upkeep.SweepOnExit(ctx, o.runtime, a.office.ID, a.log) })
+	a.runtime = o.runtime
+	if o.registries, err = OpenRegistries(ctx, cfg, a.env, a.log); err != nil {
 		return o, err
 	}
-	h.closers = append(h.closers, func() error { o.registries.Close(); return nil })
-	o.images, err = image.New(image.Config{Logger: h.log, Runtime: o.runtime, Registries: o.registries.Public(), WithLogins: o.registries.WithLogins(), Progress: func(line string) {
-		h.publishItem(feed.Item{Kind: "image", Mark: feed.Info, Text: safetext.EscapeLine(line, 300)})
+	a.closers = append(a.closers, func() error { o.registries.Close(); return nil })
+	o.images, err = image.New(image.Config{Logger: a.log, Runtime: o.runtime, Registries: o.registries.Public(), WithLogins: o.registries.WithLogins(), Progress: func(line string) {
+		a.publishItem(feed.Item{Kind: "image", Mark: feed.Info, Text: safetext.EscapeLine(line, 300)})
 	}})
 	if err != nil {
 		return o, err
 	}
-	h.closers = append(h.closers, func() error { o.images.Close(); return nil })
-	if err := h.openGit(cfg, &o); err != nil {
+	a.closers = append(a.closers, func() error { o.images.Close(); return nil })
+	if err := a.openGit(cfg, &o); err != nil {
 		return o, err
 	}
-	o.models = adapters.NewModels(ModelDrivers, ModelProfiles(h.loaded, h.office.Root, h.envValue), ModelDeps(cfg, h.log))
-	h.closers = append(h.closers, o.models.Close)
-	if o.setupEnv, err = SetupEnv(cfg, h.env); err != nil {
+	o.models = adapters.NewModels(ModelDrivers, ModelProfiles(a.loaded, a.office.Root, a.envValue), ModelDeps(cfg, a.log))
+	a.closers = append(a.closers, o.models.Close)
+	if o.setupEnv, err = SetupEnv(cfg, a.env); err != nil {
 		return o, err
 	}
-	o.forges = OpenForges(h.office.StateFolder, cfg, h.log, h.env)
+	o.forges = OpenForges(a.office.StateFolder, cfg, a.log, a.env)
 	return o, nil
 }
 
 // openGit opens the office's store of git, and the log of what git is asked.
-func (h *App) openGit(cfg config.Config, o *outside) error {
-	gitcfg, err := GitConfig(h.office.Paths, cfg, h.env)
+func (a *App) openGit(cfg config.Config, o *outside) error {
+	gitcfg, err := GitConfig(a.office.Paths, cfg, a.env)
 	if err != nil {
 		return err
 	}
-	file, err := h.office.LogsFolder.Append("git.log")
+	file, err := a.office.LogsFolder.Append("git.log")
 	if err != nil {
 		return company.E(company.EConfig, "the office's log of git cannot be written").Wrap(err).Fix("see that the folder is yours and has space")
 	}
-	o.gitLog = gitops.NewOpLog(folder.Watch(file, func(err error) { h.projector.NoteOfficeFile("logs/git.log", err) }))
-	h.closers = append(h.closers, o.gitLog.Close)
-	gitcfg.Log, gitcfg.Folder = o.gitLog, h.office.GitFolder
+	o.gitLog = gitops.NewOpLog(folder.Watch(file, func(err error) { a.projector.NoteOfficeFile("logs/git.log", err) }))
+	a.closers = append(a.closers, o.gitLog.Close)
+	gitcfg.Log, gitcfg.Folder = o.gitLog, a.office.GitFolder
 	o.author = gitcfg.Author
 	o.git, err = gitops.Open(gitcfg)
 	return err

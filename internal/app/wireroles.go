@@ -26,22 +26,22 @@ type effectHandlers struct {
 
 // wireRoles makes those who do the effects: intake, manager, workers, reviewer,
 // merger, gates and delivery.
-func (h *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (effectHandlers, error) {
+func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (effectHandlers, error) {
 	in, err := intake.New(intake.Config{
-		Decider: h.orch, Mirrors: o.git, Images: o.images, Projects: projectSettings{h.configs, o.registries, o.setupEnv},
-		Prefix: cfg.Git.IntegrationBranch, Log: o.gitLog, Watcher: h, Branches: branchLocator{h.office.ID, o.forges},
+		Decider: a.orch, Mirrors: o.git, Images: o.images, Projects: projectSettings{a.configs, o.registries, o.setupEnv},
+		Prefix: cfg.Git.IntegrationBranch, Log: o.gitLog, Watcher: a, Branches: branchLocator{a.office.ID, o.forges},
 	})
 	if err != nil {
 		return effectHandlers{}, err
 	}
 	runner.Images = intake.NewTreeImages(in, o.registries)
-	dependencies, err := h.dependencyAccess(o.registries)
+	dependencies, err := a.dependencyAccess(o.registries)
 	if err != nil {
 		return effectHandlers{}, err
 	}
 	sessions, err := session.New(session.Config{
-		Coordinator: company.CoordinatorOf(h.orch), Ledger: h.ledger, Agents: officeAgents{cfg, o.models}, Mirrors: o.git, Images: runner.Images, Sandboxes: h.sandboxes,
-		Dependencies: dependencies, Runs: h.office.RunsFolder, Now: h.Now, Logger: h.log, Watcher: h,
+		Coordinator: company.CoordinatorOf(a.orch), Ledger: a.ledger, Agents: officeAgents{cfg, o.models}, Mirrors: o.git, Images: runner.Images, Sandboxes: a.sandboxes,
+		Dependencies: dependencies, Runs: a.office.RunsFolder, Now: a.Now, Logger: a.log, Watcher: a,
 	})
 	if err != nil {
 		return effectHandlers{}, err
@@ -54,7 +54,7 @@ func (h *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	pool, err := dispatch.NewPool(dispatch.Config{Queue: h.bus.Queue(), Coordinator: company.CoordinatorOf(h.orch), Worker: workers, Workers: cfg.Workers.Max, Logger: h.log})
+	pool, err := dispatch.NewPool(dispatch.Config{Queue: a.bus.Queue(), Coordinator: company.CoordinatorOf(a.orch), Worker: workers, Workers: cfg.Workers.Max, Logger: a.log})
 	if err != nil {
 		return effectHandlers{}, err
 	}
@@ -62,16 +62,16 @@ func (h *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	merge, err := merger.New(merger.Config{Decider: h.orch, Runner: runner, Mirrors: o.git, Author: o.author, Sessions: sessions, Watcher: h})
+	merge, err := merger.New(merger.Config{Decider: a.orch, Runner: runner, Mirrors: o.git, Author: o.author, Sessions: sessions, Watcher: a})
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	deliveries, err := delivery.New(delivery.Config{Decider: h.orch, Mirrors: o.git, Log: o.gitLog, Secrets: leak.New(ownSecrets(cfg, h.env), h.office.ID),
-		Forges: o.forges, Texts: ledger.Blobs{Ledger: h.ledger}, Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"}})
+	deliveries, err := delivery.New(delivery.Config{Decider: a.orch, Mirrors: o.git, Log: o.gitLog, Secrets: leak.New(ownSecrets(cfg, a.env), a.office.ID),
+		Forges: o.forges, Texts: ledger.Blobs{Ledger: a.ledger}, Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"}})
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	judge, err := gates.NewHandler(gates.Handler{Decider: h.orch, Runner: runner, Mirrors: o.git, Watcher: h, RedGreen: cfg.Gates.RedGreen != "off"})
+	judge, err := gates.NewHandler(gates.Handler{Decider: a.orch, Runner: runner, Mirrors: o.git, Watcher: a, RedGreen: cfg.Gates.RedGreen != "off"})
 	if err != nil {
 		return effectHandlers{}, err
 	}

@@ -12,20 +12,20 @@ import (
 
 // wireSandboxes makes what runs in containers: the sandboxes of agents, and the
 // runner of gates, within the same limits.
-func (h *App) wireSandboxes(ctx context.Context, cfg config.Config, o outside) (runner *gates.Runner, err error) {
-	limits := h.containerLimits(cfg)
-	sizes := container.NewSizes(limits, h.maxMemory(cfg))
-	h.sandboxes, err = sandbox.NewFactory(sandbox.Config{
-		Runtime: o.runtime, Git: o.git, Office: h.office.ID, Limits: limits, Sizes: sizes, Author: o.author, Signoff: cfg.Git.Signoff, Logger: h.log,
+func (a *App) wireSandboxes(ctx context.Context, cfg config.Config, o outside) (runner *gates.Runner, err error) {
+	limits := a.containerLimits(cfg)
+	sizes := container.NewSizes(limits, a.maxMemory(cfg))
+	a.sandboxes, err = sandbox.NewFactory(sandbox.Config{
+		Runtime: o.runtime, Git: o.git, Office: a.office.ID, Limits: limits, Sizes: sizes, Author: o.author, Signoff: cfg.Git.Signoff, Logger: a.log,
 		CommandTimeout: cfg.Workers.CommandTimeout, StopGrace: zeroAsNone(cfg.Limits.StopGrace),
-		Security: func(r sandbox.Refusal) { h.reportRefusal(ctx, r) },
+		Security: func(r sandbox.Refusal) { a.reportRefusal(ctx, r) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	h.closers = append(h.closers, func() error { h.sandboxes.Close(); return nil })
+	a.closers = append(a.closers, func() error { a.sandboxes.Close(); return nil })
 	return gates.NewRunner(gates.Runner{
-		Runtime: o.runtime, Office: h.office.ID, Limits: limits, LimitsByProject: sizes, Timeout: cfg.Workers.RunTimeout,
-		Canary: cfg.Gates.Canary, Blobs: ledger.Blobs{Ledger: h.ledger}, Logger: h.log,
+		Runtime: o.runtime, Office: a.office.ID, Limits: limits, LimitsByProject: sizes, Timeout: cfg.Workers.RunTimeout,
+		Canary: cfg.Gates.Canary, Blobs: ledger.Blobs{Ledger: a.ledger}, Logger: a.log,
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"company/internal/config"
 )
 
-// Version of the program; set at build time.
+// Version of the program. CHANGELOG.md lists what each one brought.
 var Version = "0.1.0"
 
 // Environment is what every command has: its streams, its flags, its logger.
