@@ -83,46 +83,46 @@ type Options struct {
 // and neither Docker nor a model is needed.
 func Open(ctx context.Context, o Options) (_ *App, err error) {
 	off, loaded, log := o.Office, o.Config, o.Logger
-	h := &App{office: off, loaded: loaded, lock: o.Lock, env: o.Env, version: o.Version, configs: o.Configs, log: log}
+	a := &App{office: off, loaded: loaded, lock: o.Lock, env: o.Env, version: o.Version, configs: o.Configs, log: log}
 	officeTime := clock.New(o.Clocks)
-	h.lifetime, h.fail = context.WithCancelCause(context.WithoutCancel(ctx))
+	a.lifetime, a.fail = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
-			h.closeParts()
-			err = errors.Join(err, h.lock.Release(), off.Close())
+			a.closeParts()
+			err = errors.Join(err, a.lock.Release(), off.Close())
 		}
 	}()
-	h.projector = projection.New(off)
-	log, closeLog, err := newFileLog(off.LogsFolder, log, o.Env, func(err error) { h.projector.NoteOfficeFile("logs/"+companyLog, err) })
+	a.projector = projection.New(off)
+	log, closeLog, err := newFileLog(off.LogsFolder, log, o.Env, func(err error) { a.projector.NoteOfficeFile("logs/"+companyLog, err) })
 	if err != nil {
 		return nil, err
 	}
-	h.log = log
-	h.closers = append(h.closers, closeLog)
-	if h.bus, err = openBus(ctx, off, log); err != nil {
+	a.log = log
+	a.closers = append(a.closers, closeLog)
+	if a.bus, err = openBus(ctx, off, log); err != nil {
 		return nil, err
 	}
-	h.closers = append(h.closers, h.bus.Close)
-	h.ledger, err = ledger.Open(ctx, h.bus, ledger.Options{Folder: off.StateFolder, Logger: log, Clock: officeTime.Now})
+	a.closers = append(a.closers, a.bus.Close)
+	a.ledger, err = ledger.Open(ctx, a.bus, ledger.Options{Folder: off.StateFolder, Logger: log, Clock: officeTime.Now})
 	if err != nil {
 		return nil, addDamageHint(off.Paths, err)
 	}
-	h.orch, err = orchestrator.Open(ctx, orchestrator.Config{
-		Ledger: h.ledger, Clock: officeTime, Office: off.ID, Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Logger: log,
+	a.orch, err = orchestrator.Open(ctx, orchestrator.Config{
+		Ledger: a.ledger, Clock: officeTime, Office: off.ID, Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Logger: log,
 		Checks:     maxParallelGates(loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU()),
-		Projection: h.projector,
+		Projection: a.projector,
 	})
 	if err != nil {
 		return nil, addDamageHint(off.Paths, err)
 	}
-	h.projector.Connect(h.orch, log)
-	h.keeper = &upkeep.Keeper{Office: off, State: h.orch, Ledger: h.ledger, RetentionDays: loaded.Config.RetentionDays, Remote: loaded.Config.Git.Remote, Logger: log}
+	a.projector.Connect(a.orch, log)
+	a.keeper = &upkeep.Keeper{Office: off, State: a.orch, Ledger: a.ledger, RetentionDays: loaded.Config.RetentionDays, Remote: loaded.Config.Git.Remote, Logger: log}
 	if len(off.CopiedFrom) > 0 {
-		if _, err := h.orch.Do(ctx, company.Company, company.AdoptCopy{Office: off.ID, From: off.CopiedFrom}); err != nil {
+		if _, err := a.orch.Do(ctx, company.Company, company.AdoptCopy{Office: off.ID, From: off.CopiedFrom}); err != nil {
 			return nil, err
 		}
 	}
-	return h, nil
+	return a, nil
 }
 
 // addDamageHint tells how to go on when the ledger cannot be read, where the
