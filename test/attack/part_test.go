@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -45,6 +46,7 @@ func buildWithout(t *testing.T, parts ...part) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	hosttest.NeedsDocker(t) // the parts are where the test says; to build and attack takes a daemon
 	bin := filepath.Join(dir, "company")
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", bin, "./cmd/company")
 	cmd.Dir = root

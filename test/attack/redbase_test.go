@@ -45,7 +45,7 @@ func TestNothingHidesBehindARedBuild(t *testing.T) {
 		}
 	})
 	t.Run("without it", func(t *testing.T) {
-		h, p, _ := hideBehindRedBase(t, buildWithout(t, part{"internal/gates/report.go", "{ r.add(name, message, true) }", "{ r.add(name, message, false) }"}))
+		h, p, _ := hideBehindRedBase(t, buildWithout(t, part{"internal/testreport/results.go", "Message: message, Unrun: true}", "Message: message}"}))
 		if r := p.Wait(patience); r.Code != 0 {
 			t.Fatalf("the attack does not even succeed without the defence: exit %d\n%s", r.Code, p.Tell())
 		}

@@ -43,7 +43,7 @@ type Environment struct {
 	Clocks clock.Sources // of the machine; zero: of this one
 
 	Log      *slog.Logger
-	keyboard *keyboard // of In, once something was asked
+	keyboard *Keyboard // of In, once something was asked
 }
 
 // WallTime is what the wall clock says.

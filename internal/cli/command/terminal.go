@@ -109,8 +109,8 @@ func (env *Environment) PrintNote(format string, args ...any) {
 	}
 }
 
-// keyboard is what a person types, a line at a time.
-type keyboard struct {
+// Keyboard is what a person types, a line at a time.
+type Keyboard struct {
 	in      io.Reader
 	lines   *bufio.Reader
 	pending chan typedLine // of a read that is under way; nil: there is none
@@ -123,7 +123,7 @@ type typedLine struct {
 
 // ReadLine waits for a line. A wait that is given up leaves the read under way: the
 // next wait goes on with it.
-func (k *keyboard) ReadLine(done <-chan struct{}, again <-chan time.Time) (text string, got bool, err error) {
+func (k *Keyboard) ReadLine(done <-chan struct{}, again <-chan time.Time) (text string, got bool, err error) {
 	if k.lines == nil {
 		k.lines = bufio.NewReader(k.in)
 	}
@@ -157,16 +157,16 @@ func (env *Environment) PromptLine(ctx context.Context, prompt string) (string, 
 }
 
 // FreshKeyboard is the keyboard, with nothing on it that was typed before.
-func (env *Environment) FreshKeyboard() *keyboard {
+func (env *Environment) FreshKeyboard() *Keyboard {
 	if env.keyboard == nil {
-		env.keyboard = &keyboard{in: env.In}
+		env.keyboard = &Keyboard{in: env.In}
 	}
 	env.keyboard.dropPending()
 	return env.keyboard
 }
 
 // dropPending drops input from before a question: it answers nothing.
-func (k *keyboard) dropPending() {
+func (k *Keyboard) dropPending() {
 	if f, ok := k.in.(*os.File); ok {
 		_ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) // pending input would be read as an answer
 	}
