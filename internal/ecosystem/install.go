@@ -87,6 +87,10 @@ type Install struct {
 	// History: the steps see the history of the base commit where the image will
 	// have it, Places.History. The layer is the project's alone.
 	History bool
+	// IfKilled tells people what is missing where the container itself is killed, for
+	// memory: the layer has what was kept until then, or nothing. Empty: there is no
+	// image then.
+	IfKilled string
 	// Fetch fills a folder of this host in place of steps, where a client needs the
 	// operator's own settings.
 	Fetch func(ctx context.Context, h FetchHost) error

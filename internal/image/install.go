@@ -72,6 +72,9 @@ func (p *layerPlan) addInstalls(req Request, s *sources) error {
 		}
 		missing := false // the layers above a layer need it
 		for _, in := range all {
+			if in.Fetch != nil && req.Offline {
+				return company.E(company.EInternal, "packages of "+e.Name()+" would be fetched, and container.deps is off")
+			}
 			if !in.Runs() {
 				p.appendTarStep(in.Layer, in.Why, fillFiles(in), in.Inputs...)
 				continue
@@ -157,25 +160,35 @@ func (b *Builder) fillInstall(in ecosystem.Install, repo *Repo, access *registry
 			}
 			return stageFiles(s, in)
 		}
-		do := func(h *buildSession) error {
-			for _, step := range in.Steps {
-				b.reportProgress("%s", step.Progress)
-				r, err := h.runCommand(step.Dir, step.Command, step.Env)
-				if err != nil {
-					return err
-				}
-				if r.ExitCode != 0 && step.Excuse != nil {
-					b.reportProgress("%s", step.Excuse(r.ExitCode))
-					b.log.InfoContext(ctx, "a step of a layer ended with errors", "layer", in.Layer, "exit_code", r.ExitCode, "output", r.Text())
-				} else if r.ExitCode != 0 {
-					return clientError(in.Says, step, r)
-				}
-			}
-			return nil
-		}
+		do := func(h *buildSession) error { return b.runSteps(ctx, in, h.runCommand) }
 		collect := func(ctx context.Context, name string) error { return b.collectInstall(ctx, name, in, l) }
-		return b.runInstall(ctx, installJob{name: in.Layer + "-" + filepath.Base(work), image: under.id, stageFiles: stage, access: access, work: do, collect: collect, timeout: 25 * time.Minute}, work)
+		return b.runInstall(ctx, installJob{name: in.Layer + "-" + filepath.Base(work), image: under.id, stageFiles: stage, access: access, work: do, collect: collect, ifKilled: in.IfKilled, timeout: 25 * time.Minute}, work)
 	}
+}
+
+// runSteps runs the steps of a layer. One that has an excuse does not keep those
+// after it from running; they may fail for the same reason, which is told once.
+func (b *Builder) runSteps(ctx context.Context, in ecosystem.Install, run func(dir, command string, env map[string]string) (toolproto.RunResult, error)) error {
+	told := ""
+	for _, step := range in.Steps {
+		b.reportProgress("%s", step.Progress)
+		r, err := run(step.Dir, step.Command, step.Env)
+		if err != nil {
+			return err
+		}
+		if r.ExitCode == 0 {
+			continue
+		}
+		if step.Excuse == nil {
+			return clientError(in.Says, step, r)
+		}
+		b.log.InfoContext(ctx, "a step of a layer ended with errors", "layer", in.Layer, "exit_code", r.ExitCode, "output", r.Text())
+		if excuse := step.Excuse(r.ExitCode); excuse != told {
+			b.reportProgress("%s", excuse)
+			told = excuse
+		}
+	}
+	return nil
 }
 
 // stageFiles writes what a client is shown. It may write beside it.

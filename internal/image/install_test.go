@@ -3,6 +3,8 @@ package image
 import (
 	"slices"
 	"testing"
+
+	"company/internal/company"
 )
 
 // What an installer is shown is the project's own: no copies of others, and no
@@ -24,4 +26,22 @@ func TestSourcesAreTheProjectsOwn(t *testing.T) {
 	if !s.IsClaimed("package.json") || s.IsClaimed("web/package.json") {
 		t.Error("a claim is lost, or another's")
 	}
+}
+
+// An ecosystem that would ask this host's own client for packages all the same is
+// refused where nothing is to be fetched.
+func TestNothingIsFetchedOffline(t *testing.T) {
+	b, err := New(Config{CacheDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	repo := newProject(t).commit(map[string]string{"go.mod": pflagMod, "go.sum": pflagSum})
+	tree, err := listTree(newContext(t), *repo, repo.Commit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &layerPlan{b: b}
+	err = p.addInstalls(Request{Toolchains: []string{"go"}, Repo: repo, Offline: true}, newSources(newContext(t), p, tree, false))
+	requireCode(t, err, company.EInternal, "container.deps is off")
 }

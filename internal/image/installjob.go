@@ -40,8 +40,14 @@ type installJob struct {
 	access     *registryAccess                     // what may be fetched; nil = no registry at all
 	work       func(*buildSession) error           // the work
 	collect    func(context.Context, string) error // reads or commits the stopped container, by name; nil = nothing
+	ifKilled   string                              // see ecosystem.Install
 	timeout    time.Duration
 }
+
+var errContainerGone = errors.New("the build container is gone")
+
+// exitKilled is how a container ends that is killed, mostly for memory.
+const exitKilled = 137
 
 // buildSession is the open container of an installation.
 type buildSession struct {
@@ -85,11 +91,23 @@ func (b *Builder) runInstall(ctx context.Context, e installJob, work string) err
 		return err
 	}
 	defer remove()
-	if err := b.serveBuild(ctx, c, e); err != nil {
-		return e.access.explainError(err)
+	served := b.serveBuild(ctx, c, e)
+	mayBeKilled := e.ifKilled != "" && errors.Is(served, errContainerGone)
+	if served != nil && !mayBeKilled {
+		return e.access.explainError(served)
 	}
-	if _, err := c.Wait(ctx); err != nil || e.collect == nil {
+	exit, err := c.Wait(ctx)
+	switch {
+	case err != nil:
 		return err
+	case served != nil && exit.Code != exitKilled:
+		return e.access.explainError(served)
+	case served != nil:
+		b.reportProgress("%s", e.ifKilled)
+		b.log.InfoContext(ctx, "a build container was killed", "job", e.name, "err", served)
+	}
+	if e.collect == nil {
+		return nil
 	}
 	return e.collect(ctx, dockerapi.BuildPrefix+e.name)
 }
@@ -144,7 +162,7 @@ func (b *Builder) serveBuild(ctx context.Context, c container.Container, e insta
 	defer client.Close()
 	if err := e.work(&buildSession{ctx, client}); err != nil {
 		if session.Err() != nil && ctx.Err() == nil {
-			err = fmt.Errorf("the build container is gone: %w: %s", err, strings.ToValidUTF8(strings.TrimSpace(c.Stderr()), "?"))
+			err = fmt.Errorf("%w: %w: %s", errContainerGone, err, strings.ToValidUTF8(strings.TrimSpace(c.Stderr()), "?"))
 		}
 		return err
 	}
@@ -240,7 +258,7 @@ func isPermanent(code int, text string, permanent []string) bool {
 	if slices.ContainsFunc(temporaryErrors, says) {
 		return false
 	}
-	return code == 126 || code == 127 || code == 137 || slices.ContainsFunc(permanent, says) || slices.ContainsFunc(permanentAnswers, says)
+	return code == 126 || code == 127 || code == exitKilled || slices.ContainsFunc(permanent, says) || slices.ContainsFunc(permanentAnswers, says)
 }
 
 // permanentAnswers are those of registries, and ours in their place, that a second

@@ -1,10 +1,16 @@
 package image
 
 import (
+	"context"
 	"errors"
+	"io"
+	"net"
+	"slices"
 	"testing"
+	"time"
 
 	"company/internal/company"
+	"company/internal/container"
 	"company/internal/ecosystem"
 	"company/internal/toolproto"
 )
@@ -12,7 +18,7 @@ import (
 // A failure that would come back at each try is a person's to look at, at
 // once: each try costs the whole effect. What may be over later is tried again.
 func TestPermanentFailures(t *testing.T) {
-	says := ecosystem.Words{Permanent: []string{"a digest that does not fit"}}
+	says := ecosystem.Words{Permanent: []string{"a digest that does not fit", "ERROR: Could not find a version"}}
 	for name, c := range map[string]struct {
 		code  int
 		text  string
@@ -48,5 +54,87 @@ func TestMostUsefulLine(t *testing.T) {
 	}
 	if got := mostUsefulLine(text, []string{"error 1", "ERR"}); got != "a full log is elsewhere" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A step that has an excuse does not keep the next one from running, and what two
+// steps say is told once. One without fails the layer.
+func TestExcusedSteps(t *testing.T) {
+	var told []string
+	b, err := New(Config{CacheDir: t.TempDir(), Progress: func(line string) { told = append(told, line) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	excuse := func(int) string { return "it does not fit" }
+	in := ecosystem.Install{Steps: []ecosystem.Step{{Progress: "one", Excuse: excuse}, {Progress: "two", Excuse: excuse}, {Progress: "three", Failure: "it cannot be installed"}, {Progress: "four"}}}
+	err = b.runSteps(t.Context(), in, func(string, string, map[string]string) (toolproto.RunResult, error) {
+		return toolproto.RunResult{ExitCode: 1}, nil
+	})
+	requireCode(t, err, company.EImage, "it cannot be installed")
+	if want := []string{"one", "it does not fit", "two", "three"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
+// endingRuntime has containers that end as soon as they are spoken to.
+type endingRuntime struct {
+	container.Runtime
+	exit container.Exit
+}
+
+func (r endingRuntime) Start(context.Context, container.Spec) (container.Container, error) {
+	near, far := net.Pipe()
+	go func() {
+		_, _ = far.Read(make([]byte, 1))
+		_ = far.Close()
+	}()
+	return endedContainer{pipe: near, exit: r.exit}, nil
+}
+
+type endedContainer struct {
+	container.Container
+	pipe net.Conn
+	exit container.Exit
+}
+
+func (c endedContainer) Pipe() io.ReadWriteCloser                     { return c.pipe }
+func (c endedContainer) Stderr() string                               { return "" }
+func (c endedContainer) Wait(context.Context) (container.Exit, error) { return c.exit, nil }
+func (c endedContainer) Remove(context.Context) error                 { return c.pipe.Close() }
+
+// A container that is killed for memory costs what it had to make, and not the
+// image, where the layer may do without.
+func TestKilledBuildContainer(t *testing.T) {
+	for name, c := range map[string]struct {
+		ifKilled string
+		exit     int
+		fails    bool
+	}{
+		"the layer may be empty":     {"what was compiled is kept", 137, false},
+		"it ended by itself":         {"what was compiled is kept", 1, true},
+		"the layer must be complete": {"", 137, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var told []string
+			b, err := New(Config{CacheDir: t.TempDir(), Runtime: endingRuntime{exit: container.Exit{Code: c.exit}}, Progress: func(line string) { told = append(told, line) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(b.Close)
+			collected := ""
+			do := func(h *buildSession) error {
+				_, err := h.runCommand(".", "true", nil)
+				return err
+			}
+			collect := func(_ context.Context, name string) error {
+				collected = name
+				return nil
+			}
+			err = b.runInstall(newContext(t), installJob{name: "x", work: do, collect: collect, ifKilled: c.ifKilled, timeout: time.Minute}, t.TempDir())
+			if errors.Is(err, errContainerGone) != c.fails || (err == nil) == c.fails || (collected == "") != c.fails || slices.Contains(told, c.ifKilled) == c.fails {
+				t.Errorf("%v; collected %q, told %q", err, collected, told)
+			}
+		})
 	}
 }

@@ -20,6 +20,7 @@ import (
 type Sources struct {
 	Texts   map[string]string // by path
 	Before  *Sources          // of the base commit; nil: the same
+	Offline bool              // container.deps is off
 	Notes   []string
 	claimed map[string]bool
 }
@@ -81,8 +82,8 @@ func (s *Sources) Base() ecosystem.Sources {
 	return s.Before
 }
 
-// IsOffline is false: registries could be asked.
-func (s *Sources) IsOffline() bool { return false }
+// IsOffline says whether no registry may be asked.
+func (s *Sources) IsOffline() bool { return s.Offline }
 
 // HashText is the text.
 func (s *Sources) HashText(text string) string { return text }
@@ -120,6 +121,10 @@ func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 				t.Error("the same files key another layer")
 			}
 		})
+	}
+	offline, err := i.Installs(&Sources{Texts: files, Offline: true})
+	if err != nil || slices.ContainsFunc(offline, func(in ecosystem.Install) bool { return in.Fetch != nil }) {
+		t.Errorf("offline it fetches all the same: %+v, %v", offline, err)
 	}
 	says := func(in ecosystem.Install) bool {
 		return slices.ContainsFunc(in.Says.Permanent, func(words string) bool { return strings.Contains(f.Blame, words) })

@@ -200,7 +200,9 @@ type moduleCollector struct{}
 
 // Place puts an entry into the image's module cache.
 func (moduleCollector) Place(e ecosystem.Entry) (ecosystem.Entry, bool) {
-	ok := e.Link == "" && filepath.IsLocal(e.Path) && !ecosystem.IsWithin(e.Path, "cache/download/sumdb") && !strings.HasSuffix(e.Path, ".lock") && e.Path != "cache/lock"
+	// A module's own files and folders may be called so too.
+	isLock := e.Path == "cache/lock" || strings.HasSuffix(e.Path, ".lock") && path.Base(path.Dir(e.Path)) == "@v"
+	ok := e.Link == "" && filepath.IsLocal(e.Path) && !ecosystem.IsWithin(e.Path, "cache/download/sumdb") && !isLock
 	return ecosystem.Entry{Path: path.Join(modulesPath, e.Path)}, ok
 }
 

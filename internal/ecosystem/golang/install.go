@@ -111,10 +111,11 @@ func isIgnored(dir string) bool {
 // handed to /bin/true: nothing of the project is started.
 func (m *modules) compiled() ecosystem.Install {
 	const failure, fix = "the base tree does not fit into the build container", "look whether the disk is full; or go on without dependencies, with container.deps: off"
+	tooLarge := func(int) string { return excuse(92) }
 	return compiles(ecosystem.Install{
-		Layer: "godeps", Why: "those modules and the base tree, compiled", What: "the compiled base tree", Inputs: m.inputs, History: true,
+		Layer: "godeps", Why: "those modules and the base tree, compiled", What: "the compiled base tree", Inputs: m.inputs, History: true, IfKilled: excuse(137),
 		Steps: []ecosystem.Step{
-			{Dir: ".", Progress: "laying out the base tree", Failure: failure, Fix: fix, Command: "cp -rs " + cachePath + " " + buildCache + " && git clone -q --shared " + m.s.Places().History + " /work/src"},
+			{Dir: ".", Progress: "laying out the base tree", Failure: failure, Fix: fix, Excuse: tooLarge, Command: "cp -rs " + cachePath + " " + buildCache + " && git clone -q --shared " + m.s.Places().History + " /work/src"},
 			{
 				Dir: ".", Env: cacheEnv, Progress: "compiling the base tree", Failure: failure, Fix: fix, Excuse: excuse,
 				Command: `timeout -k 10 870 /bin/sh -c '
@@ -128,7 +129,7 @@ done
 test $rc -ne 0 || exit $vet
 exit $rc'`,
 			},
-			{Dir: ".", Progress: "keeping what was compiled", Failure: failure, Fix: fix, Command: saveCache},
+			{Dir: ".", Progress: "keeping what was compiled", Failure: failure, Fix: fix, Excuse: tooLarge, Command: saveCache},
 		},
 	})
 }

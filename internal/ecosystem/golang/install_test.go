@@ -57,6 +57,30 @@ func TestLayersOfABranch(t *testing.T) {
 	}
 }
 
+// Whatever happens to the base tree, there is an image: the gates say what is wrong
+// with it.
+func TestBaseTreeNeverFailsTheImage(t *testing.T) {
+	all, err := Ecosystem{}.Installs(&ecosystemtest.Sources{Texts: map[string]string{"go.mod": needs}})
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d layers, %v", len(all), err)
+	}
+	compiled := all[1]
+	if want := "the base commit takes too long to build; what did compile is kept"; compiled.IfKilled != want {
+		t.Errorf("killed for memory: %q, want %q", compiled.IfKilled, want)
+	}
+	for exit, why := range map[int]string{1: "does not build cleanly", 92: "does not fit into the build container", 93: "builds, but go vet finds something in it or in its tests", 124: "takes too long to build", 137: "takes too long to build"} {
+		for i, step := range compiled.Steps {
+			says := why
+			if i != 1 {
+				says = "does not fit into the build container" // `cp` and `git` end with codes of their own
+			}
+			if step.Excuse == nil || step.Excuse(exit) != "the base commit "+says+"; what did compile is kept" {
+				t.Errorf("exit code %d of %q fails the image, or is told otherwise", exit, step.Progress)
+			}
+		}
+	}
+}
+
 // A password of the operator's is in no environment that may not use it, and a
 // mirror stands for all that is not on this host's disk.
 func TestProxies(t *testing.T) {
@@ -86,7 +110,11 @@ func TestPlacesOfFiles(t *testing.T) {
 			t.Errorf("%s of a build cache: %v", file, ok)
 		}
 	}
-	for file, want := range map[string]bool{"a.b/c@v1.0.0/c.go": true, "cache/download/a.b/c/@v/v1.0.0.zip": true, "cache/download/sumdb": false, "cache/download/a.b/c/@v/v1.0.0.lock": false, "cache/lock": false} {
+	for file, want := range map[string]bool{
+		"a.b/c@v1.0.0/c.go": true, "cache/download/a.b/c/@v/v1.0.0.zip": true, "cache/download/sumdb": false, "cache/download/a.b/c/@v/v1.0.0.lock": false, "cache/lock": false,
+		"a.b/c@v1.0.0/yarn.lock": true, "a.b/c@v1.0.0/web/flake.lock": true, "a.b/c@v1.0.0/cache/lock": true,
+		"a.b/c.lock": true, "a.b/c.lock@v1.0.0": true, "a.b/c@v1.0.0/file.lock": true, "cache/download/a.b/c.lock": true, "cache/download/a.b/c.lock/@v": true, // folders
+	} {
 		if _, ok := (moduleCollector{}).Place(ecosystem.Entry{Path: file}); ok != want {
 			t.Errorf("%s of a module cache: %v", file, ok)
 		}
