@@ -12,7 +12,7 @@ import (
 // that one state shows by itself. Checker has the rules about how a state came
 // to be.
 func CheckInvariants(s *company.State) error {
-	for _, check := range []func(*company.State) error{checkTasks, checkBranches, checkPullRequests, checkApprovals} {
+	for _, check := range []func(*company.State) error{checkTasks, checkPullRequests, checkBranches, checkApprovals} {
 		if err := check(s); err != nil {
 			return broken(err)
 		}

@@ -1,0 +1,228 @@
+package history_test
+
+import (
+	"slices"
+	"testing"
+
+	. "company/internal/company"
+)
+
+// A verdict lets pass only what it proves: every pinned gate green, or red as
+// the base is.
+func TestVerdictsProveWhatTheySay(t *testing.T) {
+	t.Parallel()
+	want := "a verdict that lets pass and proves nothing"
+	// judged is a ticket with this base, and this verdict on its head.
+	judged := func(base, check GateCheck) func() *story {
+		return func() *story {
+			s := planned().work(1).gate(1, oid("base"))
+			at := 1
+			if base.Name == "lint" {
+				at = 0
+			}
+			the[BaselineRecorded](s, 0).Result.Checks[at] = clone(base)
+			the[GateFinished](s, 0).Result.Checks[at] = clone(check)
+			return s
+		}
+	}
+	change := func(c GateCheck, do func(*GateCheck)) GateCheck {
+		c = clone(c)
+		do(&c)
+		return c
+	}
+	ok := judged(green("test"), green("test"))
+	result := func(do func(*GateResult)) func(s *story) {
+		return func(s *story) { do(&the[GateFinished](s, 0).Result) }
+	}
+	check := func(do func(*GateCheck)) func(s *story) {
+		return result(func(r *GateResult) { do(&r.Checks[1]) })
+	}
+	lint := func(do func(*GateCheck)) func(s *story) {
+		return result(func(r *GateResult) { do(&r.Checks[0]) })
+	}
+	oneRed := func() GateCheck { return red("test", "A") }
+	known := judged(red("test", "A", "B"), oneRed())
+	absent := judged(absentLint(), absentLint())
+	late := change(oneRed(), func(c *GateCheck) { c.ExitCode = 124 })
+	nameless := change(oneRed(), func(c *GateCheck) { c.Counts, c.Tests, c.Excused = nil, nil, ComparedAsBefore })
+	unrun := change(red("test", "A", "B"), func(c *GateCheck) { c.Tests[0].Unrun, c.Excused = true, ComparedAsBefore })
+	baseOf := func(do func(*GateCheck)) func(s *story) {
+		return func(s *story) { do(&the[BaselineRecorded](s, 0).Result.Checks[1]) }
+	}
+	checkBroken(t, []broken{
+		{"of the pinned gates", ok, result(func(r *GateResult) { r.GateHash = "others" }), want},
+		{"of no gate less", ok, result(func(r *GateResult) { r.Checks = r.Checks[:1] }), want},
+		{"of no gate more", ok, result(func(r *GateResult) { r.Checks = append(r.Checks, green("more")) }), want},
+		{"by name", ok, check(func(c *GateCheck) { c.Name = "tests" }), want},
+		{"by command", ok, check(func(c *GateCheck) { c.Command = "true" }), want},
+		{"each was run", ok, check(func(c *GateCheck) { c.Skipped = true }), want},
+		{"each passed", ok, check(func(c *GateCheck) { c.Passed = false }), want},
+		{"the first passed", ok, lint(func(c *GateCheck) { c.Passed = false }), want},
+		{"with exit 0", ok, check(func(c *GateCheck) { c.ExitCode = 1 }), want},
+		{"with a program", ok, lint(func(c *GateCheck) { c.Absent = true }), want},
+		{"where it looks", judged(green("test"), change(green("test"), func(c *GateCheck) { c.Canary = &Canary{Proven: []string{"a"}} })),
+			check(func(c *GateCheck) { c.Canary.Hollow = []string{"a"} }), want},
+		{"flaky by two runs", judged(green("test"), change(green("test"), func(c *GateCheck) { c.Flaky, c.Attempts = []string{"A"}, []int{1} })),
+			check(func(c *GateCheck) { c.Attempts = nil }), want},
+		{"untested without gates alone", ok, result(func(r *GateResult) { r.Untested, r.Passed = true, false }), want},
+		{"of a prepared task", with(submitted, settings(func(s *Settings) { s.ReviewRounds = 0 }), func(s *story) { s.task(&GateFinished{Result: GateResult{GateHash: "gates"}}) }), result(func(r *GateResult) { r.Passed = true }), want},
+
+		{"red as the base", known, check(func(c *GateCheck) { c.Tests[0].Name = "C" }), want},
+		{"red as a red base", known, baseOf(func(c *GateCheck) { *c = green("test") }), want},
+		{"red by exit", known, check(func(c *GateCheck) { c.ExitCode = 0 }), want},
+		{"red is not passed", known, check(func(c *GateCheck) { c.Passed = true }), want},
+		{"red and known", known, check(func(c *GateCheck) { c.Excused = "" }), want},
+		{"red by known names", known, check(func(c *GateCheck) { c.Excused = ComparedAsBefore }), want},
+		{"red with all names", known, check(func(c *GateCheck) { c.Counts.Failed = 2 }), want},
+		{"red with counts", known, check(func(c *GateCheck) { c.Counts = nil }), want},
+		{"red with failures", known, check(func(c *GateCheck) { c.Counts.Failed, c.Tests = 0, nil }), want},
+		{"red and there", known, lint(func(c *GateCheck) { c.Absent, c.Passed = true, false }), want},
+		{"late as the base", judged(late, late), check(func(c *GateCheck) { c.ExitCode = 125 }), want},
+		{"not late where the base is not", judged(oneRed(), change(oneRed(), func(c *GateCheck) { c.ExitCode = 123 })), check(func(c *GateCheck) { c.ExitCode = 124 }), want},
+
+		{"absent as the base", absent, func(s *story) { the[BaselineRecorded](s, 0).Result.Checks[0] = red("lint", "A") }, want},
+		{"absent and so excused", absent, lint(func(c *GateCheck) { c.Excused = "" }), want},
+		{"absent all the time", absent, lint(func(c *GateCheck) { c.Absent, c.ExitCode, c.Excused = false, 1, ComparedAbsent }), want},
+		{"a base without names is let pass", judged(nameless, nameless), check(func(c *GateCheck) { c.Excused = ComparedKnown }), want},
+		{"a base without all names is let pass", judged(change(oneRed(), func(c *GateCheck) { c.Counts.Failed = 2 }), change(oneRed(), func(c *GateCheck) { c.Excused = ComparedAsBefore })),
+			check(func(c *GateCheck) { c.Excused = ComparedKnown }), want},
+		{"a base without failures is let pass", judged(red("test"), change(oneRed(), func(c *GateCheck) { c.Excused = ComparedAsBefore })),
+			check(func(c *GateCheck) { c.Excused = ComparedKnown }), want},
+		{"what hides tests is let pass", judged(red("test", "A", "B"), unrun), check(func(c *GateCheck) { c.Excused = ComparedKnown }), want},
+	})
+	requireKept(t, map[string]func() *story{
+		"a red verdict": with(ok, result(func(r *GateResult) { r.Passed = false })),
+		"late as late":  judged(late, late),
+	})
+}
+
+// clone shares nothing with the check.
+func clone(c GateCheck) GateCheck {
+	if c.Counts != nil {
+		counts := *c.Counts
+		c.Counts = &counts
+	}
+	c.Tests = slices.Clone(c.Tests)
+	return c
+}
+
+// What cannot be read passes with the president's leave; by the first rules,
+// without.
+func TestUnreadableChecks(t *testing.T) {
+	t.Parallel()
+	check := GateCheck{Name: "test", Command: "run test", ExitCode: 1, Excused: ComparedAsBefore}
+	passed := func() *story {
+		s := planned()
+		the[BaselineRecorded](s, 0).Result.Checks[1] = check
+		the[TaskSubmitted](s, 0).Settings.Rules = 1
+		s.task(ask(UnreadKey("t1", check), AskUnread)).task(yes()).work(1).gate(1, base)
+		the[GateFinished](s, 0).Result.Checks[1] = check
+		return s
+	}
+	checkBroken(t, []broken{
+		{"let pass", passed, func(s *story) { the[ApprovalAnswered](s, 0).Option = OptReject }, "proves nothing"},
+	})
+	requireKept(t, map[string]func() *story{"by the first rules": with(passed, func(s *story) {
+		the[TaskSubmitted](s, 0).Settings.Rules = 0
+		the[ApprovalAnswered](s, 0).Option = OptReject
+	})})
+}
+
+// Untested work passes where there are no gates, with leave.
+func TestUntestedVerdicts(t *testing.T) {
+	t.Parallel()
+	untested := func() *story {
+		s := planned().work(1).gate(1, base)
+		noGates(s)
+		drop[BaselineRecorded](s, 0)
+		r := &the[GateFinished](s, 0).Result
+		r.Checks, r.Passed, r.Untested = nil, false, true
+		return s
+	}
+	absent := func() *story {
+		s := untested()
+		p := the[TaskPrepared](s, 0)
+		p.Gates = []GateCommand{{Name: "lint", Command: "run lint"}}
+		insert[RunClaimed](s, 0, (&story{}).task(&BaselineRecorded{Result: GateResult{Tree: oid("base tree"), GateHash: "gates", Checks: []GateCheck{absentLint()}, Untested: true}}))
+		return s
+	}
+	checkBroken(t, []broken{
+		{"it is no pass", untested, func(s *story) { r := &the[GateFinished](s, 0).Result; r.Passed, r.Untested = true, false }, "proves nothing"},
+		{"absent gates are no pass", absent, func(s *story) {
+			r := &the[GateFinished](s, 0).Result
+			r.Passed, r.Untested, r.Checks = true, false, []GateCheck{absentLint()}
+		}, "proves nothing"},
+	})
+	left := func() *story {
+		s := submitted()
+		s.task(&TaskPrepared{Base: Base{OID: base}, GateHash: "gates", Image: "image", Integration: "develop/t1"})
+		return s.task(ask("no_gates t1", AskNoGates)).task(yes()).task(&GateFinished{Head: base, Result: GateResult{GateHash: "gates", Untested: true}})
+	}
+	checkBroken(t, []broken{
+		{"with leave", left, func(s *story) { the[ApprovalAnswered](s, 0).Option = OptReject }, "proves nothing"},
+	})
+}
+
+// A review is of a run that ended, and approves nothing that it blocks.
+func TestReviews(t *testing.T) {
+	t.Parallel()
+	checkBroken(t, []broken{
+		{"of a run", reviewed, func(s *story) { lineOf[ReviewRecorded](s, 0).run = "t1-01-review.2" }, "a verdict of a run that did not end"},
+		{"of an ended run", reviewed, func(s *story) { drop[RunEnded](s, 2) }, "a verdict of a run that did not end"},
+		{"nothing blocks", reviewed, func(s *story) { the[ReviewRecorded](s, 0).Findings[0].Severity = Blocking }, "approved in spite of a blocking finding"},
+	})
+	requireKept(t, map[string]func() *story{"a request": with(reviewed, func(s *story) {
+		r := the[ReviewRecorded](s, 0)
+		r.Verdict, r.Findings[0].Severity = RequestChanges, Blocking
+	})})
+}
+
+// The approval of the only ticket holds for the whole where it was one.
+func TestCarriedReviews(t *testing.T) {
+	t.Parallel()
+	carry := func(change func(*ReviewCarried)) func(s *story) {
+		return func(s *story) { change(the[ReviewCarried](s, 0)) }
+	}
+	taken, due := "an approval of t1-01 is taken for one of the whole", "gate.finished after the merge of the only ticket, whose approval holds for the whole"
+	rules1 := func(s *story) { the[TaskSubmitted](s, 0).Settings.Rules = 1 }
+	unlike := func(s *story) { the[MergeIntentRecorded](s, 0).HeadTree = oid("other") }
+	notWhole := func(s *story) { the[ReviewRecorded](s, 0).Whole = false }
+	onto := func(s *story) { the[ReviewRecorded](s, 0).Onto = oid("other") }
+	ofPair := func() *story {
+		s := approvedPair().merge(1, base)
+		the[TaskSubmitted](s, 0).Settings.Rules = 2
+		the[ReviewRecorded](s, 0).Whole = true
+		in := the[MergeIntentRecorded](s, 0)
+		in.HeadTree = in.Tree
+		return s.merge(2, mergeOf(1))
+	}
+	checkBroken(t, []broken{
+		{"at once", carried, func(s *story) { drop[ReviewCarried](s, 0) }, due},
+		{"for a head", carried, carry(func(d *ReviewCarried) { d.Head = "" }), taken},
+		{"for the merge", carried, carry(func(d *ReviewCarried) { d.Head = headOf(1) }), taken},
+		{"from the approved head", carried, carry(func(d *ReviewCarried) { d.From = base }), taken},
+		{"once", carried, func(s *story) { insert[GateFinished](s, 1, (&story{}).ticket(1, the[ReviewCarried](s, 0))) }, taken},
+		{"once without a head", carried, func(s *story) { insert[GateFinished](s, 1, (&story{}).ticket(1, &ReviewCarried{From: headOf(1)})) }, taken},
+		{"by the second rules", carried, rules1, taken},
+		{"for the same tree", carried, unlike, taken},
+		{"of the whole", carried, notWhole, taken},
+		{"on the base", carried, onto, taken},
+		{"of the only ticket", ofPair, func(s *story) {
+			insert[MergeGated](s, 1, (&story{}).ticket(1, &ReviewCarried{From: headOf(1), Head: mergeOf(1)}))
+		}, taken},
+	})
+}
+
+// A voided approval counts no more, and the others' do.
+func TestVoidedReviews(t *testing.T) {
+	t.Parallel()
+	voided := func() *story {
+		s := approvedPair().ticket(1, &ReviewVoided{Onto: base}).merge(2, base).gate(1, mergeOf(2))
+		id := RunID("t1-01-review.2")
+		s.claim(id).end(id).runOf(id, &ReviewRecorded{Head: headOf(1), Onto: mergeOf(2), Verdict: Approve})
+		return s.merge(1, mergeOf(2))
+	}
+	checkBroken(t, []broken{
+		{"reviewed again", voided, func(s *story) { drop[ReviewRecorded](s, 2) }, "a merge of a head that nobody approved"},
+	})
+}
