@@ -66,9 +66,9 @@ interrupts: setup build ## end the company at 300 moments of its work, in every 
 	$(GO) test ./test/e2e -run 'TestInterrupts$$' -count=1 -timeout 5h -args -moments 300 -seed $${SEED:-1}
 
 .PHONY: mutants
-mutants: ## break the core on purpose: the named mutants and a sample (SEED=1, N=400)
+mutants: ## break the core and its checker on purpose: the named mutants and a sample of each (SEED=1, N=400)
 	@$(GO) run ./test/mutants -seed $${SEED:-1} -n $${N:-400} -most 23
-	@$(GO) run ./test/mutants -package internal/company/history -tests internal/company -seed $${SEED:-1} -n 60 -most 55
+	@$(GO) run ./test/mutants -package internal/company/history -seed $${SEED:-1} -n $${N:-400} -most 5
 
 .PHONY: strangers
 strangers: setup build ## the company on repositories that it was not made for; writes docs/strangers.md

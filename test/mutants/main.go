@@ -108,7 +108,7 @@ func run(ctx context.Context, o options) (bool, error) {
 	defer os.RemoveAll(dir)
 	good := true
 	whole := o.file == "" && o.function == "" && o.kind == ""
-	if (whole || o.short) && !o.list {
+	if (whole && len(o.names) > 0 || o.short) && !o.list {
 		if good, err = s.tryNamed(ctx, o, dir, all); err != nil || o.short {
 			return good, err
 		}

@@ -39,6 +39,16 @@ func TestReplay(t *testing.T) {
 // An event is about a task that was submitted, and about a ticket of it.
 func TestNothingIsAnOrphan(t *testing.T) {
 	t.Parallel()
+	foreign := func(t *Task) { t.Subtasks = append(t.Subtasks, &Subtask{ID: "t2-01", Status: SubtaskPending}) }
+	s := prepared()
+	s.lines = append(s.lines, line{"t1", "t2-01", "", &EffectFailed{}})
+	c, st, err := prepared().watch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := st.View()
+	foreign(st.Tasks["t1"])
+	requireBroken(t, c.Observe(before, s.events()[len(s.lines)-1], st), "t2-01 is an orphan")
 	other := func(s *story) {
 		s.add("t2", "", "", &TaskSubmitted{Instruction: "More.", Settings: Settings{Plan: Auto}, Priority: "low"})
 	}
@@ -116,7 +126,9 @@ func TestStop(t *testing.T) {
 // A missing file is recorded once, with its reason, and not without end.
 func TestUnwrittenFiles(t *testing.T) {
 	t.Parallel()
-	failed := func(file string) *FileWriteFailed { return &FileWriteFailed{UnwrittenFile: UnwrittenFile{File: file, Why: "full"}} }
+	failed := func(file string) *FileWriteFailed {
+		return &FileWriteFailed{UnwrittenFile: UnwrittenFile{File: file, Why: "full"}}
+	}
 	several := func() *story {
 		s := submitted().office(failed("log")).task(failed("log"))
 		return s.office(&FileWriteRecovered{File: "log"}).office(failed("log")).task(failed("state"))

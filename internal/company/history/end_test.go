@@ -37,6 +37,7 @@ func TestPullRequests(t *testing.T) {
 		{"judged green", opened, wholeGate(func(d *GateFinished) { d.Result.Passed = false }), ungated},
 		{"judged at this head", opened, wholeGate(func(d *GateFinished) { d.Head = headOf(1) }), ungated},
 		{"judged as a whole", opened, func(s *story) { lineOf[GateFinished](s, 1).sub = "t1-01" }, "moves from completed"},
+		{"of work", prepared, func(s *story) { s.task(&PROpened{PullRequest: PullRequest{Head: base}}) }, ungated},
 		{"judged as it is", opened, wholeGate(func(d *GateFinished) { d.Result.Tree = oid("other") }), ungated},
 		{"reviewed", opened, func(s *story) { drop[ReviewRecorded](s, 1) }, "a pull request that nobody reviewed"},
 		{"reviewed as a whole", opened, func(s *story) { the[ReviewRecorded](s, 1).Head = headOf(1) }, "a pull request that nobody reviewed"},

@@ -83,6 +83,12 @@ func TestMergesWithLeave(t *testing.T) {
 		keepTests(&the[TaskSubmitted](s, 0).Settings)
 		return s.work(2, test).gate(2, mergeOf(1)).review(2, mergeOf(1)).merge(2, mergeOf(1))
 	}
+	requireKept(t, map[string]func() *story{"a test that grew already": func() *story {
+		s := prepared().plan(oneWave("a"), oneWave("a"), oneWave("a")).work(1, created(test.Path)).gate(1, base).review(1, base).merge(1, base)
+		keepTests(&the[TaskSubmitted](s, 0).Settings)
+		s.work(2, test).gate(2, mergeOf(1)).review(2, mergeOf(1)).merge(2, mergeOf(1))
+		return s.work(3, test).gate(3, mergeOf(2)).review(3, mergeOf(2)).merge(3, mergeOf(2))
+	}})
 	checkBroken(t, []broken{
 		{"tests of before", grown, func(s *story) { the[RunEnded](s, 1).Changes[0] = code }, "the test a/a_test.go would change"},
 		{"tests of another path", grown, func(s *story) { the[RunEnded](s, 1).Changes[0].Path = "b/b_test.go" }, "the test a/a_test.go would change"},

@@ -34,10 +34,14 @@ var SubMoves = map[company.SubtaskStatus][]company.SubtaskStatus{
 // to one step forward at a time (STA-1, STA-5).
 func (c *Checker) observeTransitions(before *company.State, e company.Event, after *company.State) error {
 	t, was := after.Tasks[e.Task], before.Tasks[e.Task]
-	if t == nil || was == nil {
-		if t != nil && t.Status != company.StatusPending {
-			return fmt.Errorf("%s begins as %s", e.Task, t.Status)
-		}
+	switch {
+	case was == nil && t == nil:
+		return nil
+	case t == nil:
+		return fmt.Errorf("%s is gone", e.Task)
+	case was == nil && t.Status != company.StatusPending:
+		return fmt.Errorf("%s begins as %s", e.Task, t.Status)
+	case was == nil:
 		return nil
 	}
 	if t.Status != was.Status && !slices.Contains(TaskMoves[was.Status], t.Status) {

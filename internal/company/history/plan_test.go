@@ -72,6 +72,7 @@ func TestPlanComesAfterTheGates(t *testing.T) {
 			moveBefore[PlanAccepted, TaskPrepared](s)
 		}, want},
 		{"after the baseline", planned, func(s *story) { drop[BaselineRecorded](s, 0) }, want},
+		{"after the baseline of one gate", planned, func(s *story) { drop[BaselineRecorded](s, 0); p := the[TaskPrepared](s, 0); p.Gates = p.Gates[:1] }, want},
 		{"after the baseline in spite of leave", with(planned, settings(func(s *Settings) { s.NoGates = "allow" })), func(s *story) { drop[BaselineRecorded](s, 0) }, want},
 		{"no gates are allowed", with(planned, ungated), no, want},
 		{"no gates are asked about", with(planned, leave), func(s *story) { the[ApprovalAnswered](s, 0).Option = OptReject }, want},

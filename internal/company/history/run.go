@@ -87,6 +87,7 @@ func (c *Checker) observeDependency(t *observedTask, d company.Data, e company.E
 		if t.settings.Deps == company.Ask && !c.yes[company.DependencyKey(e.Task, name)] && !c.yes[company.DependencyKey(e.Task, d.Dependency)] {
 			return fmt.Errorf("%s is added without the president's leave", d.Dependency)
 		}
+		//mutant:equal swap only the names are counted
 		if t.added[name] = true; len(t.added) > company.MaxDependencies {
 			return fmt.Errorf("%s adds more than %d dependencies", e.Task, company.MaxDependencies)
 		}

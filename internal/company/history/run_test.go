@@ -80,6 +80,8 @@ func TestReviewOfTheWholeIsDue(t *testing.T) {
 		{"once", judged, func(s *story) { s.claim("t1-review.2") }, "t1-review.2 is to review "},
 	})
 	requireKept(t, map[string]func() *story{
+		"another's run":    with(judged, func(s *story) { s.claim("t1-plan.2") }),
+		"a ticket's again": with(judged, func(s *story) { s.claim("t1-01-review.2") }),
 		"a ticket's is another": func() *story {
 			return pair().work(1).gate(1, base).review(1, base).work(2).gate(2, base).review(2, base)
 		},
@@ -104,7 +106,8 @@ func TestWavesComeInOrder(t *testing.T) {
 		{"after each", three, func(s *story) { s.offer(worker(3)) }, "t1-03.1 of wave 2 while t1-01 of wave 1 is not merged"},
 	})
 	requireKept(t, map[string]func() *story{
-		"one wave at once": approvedPair,
+		"one wave at once":   approvedPair,
+		"a run of no ticket": with(planned, func(s *story) { s.claim("t1-plan.2") }),
 		"a repair comes last": func() *story {
 			s := reviewed().merge(1, base).judge(1)
 			r := the[ReviewRecorded](s, 1)

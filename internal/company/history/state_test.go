@@ -86,6 +86,11 @@ func TestInvariants(t *testing.T) {
 			o.Status, o.Prepared = StatusDecomposing, s.Tasks["t2"].Prepared
 		}, "t2 and t3 work on one branch at a time"},
 
+		{"a follow-up works after its task", following, func(s *State, t *Task) {
+			t.Status, t.PR, t.Delivery, t.Ended = StatusReviewing, nil, nil, time.Time{}
+			s.Open = append(s.Open, "t1")
+		}, "t2 and t1 work on one branch at a time"},
+
 		{"a question is filed by its id", asked, func(s *State, _ *Task) { s.Approvals["a1"].ID = "a2" }, "the question a1 is filed wrongly"},
 		{"a question is filed by its key", asked, func(s *State, _ *Task) { s.ByKey["x"] = "a2" }, "the question a1 is filed wrongly"},
 		{"a question is of a task", asked, func(s *State, _ *Task) { s.Approvals["a1"].Task = "t2" }, "the question a1 is about no task"},

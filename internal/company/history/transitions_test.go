@@ -25,6 +25,7 @@ func TestMoves(t *testing.T) {
 			t.Subtasks = append(t.Subtasks, &Subtask{ID: "t1-02", Status: SubtaskAssigned})
 		}, "t1-02 begins as assigned"},
 		{"no phase is skipped", planned(), func(t *Task) { t.Status, t.Subtasks = StatusReviewing, nil }, "t1-01 was begun and is gone"},
+		{"no phase of a ticket is skipped", planned().work(1).gate(1, base), func(t *Task) { t.Status = StatusReviewing }, "t1 skips from review to deliver"},
 		{"no phase of the plan is skipped", prepared(), func(t *Task) {
 			t.Status, t.Subtasks = StatusExecuting, []*Subtask{}
 		}, "t1 skips from plan to deliver"},
@@ -64,6 +65,8 @@ func TestMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	requireBroken(t, c.Observe(NewState(), born.events()[1], st), "t1 begins as executing")
+	requireBroken(t, c.Observe(st, born.events()[1], NewState()), "t1 was submitted already")
+	requireBroken(t, c.Observe(st, submitted().task(&TaskPaused{}).events()[2], NewState()), "t1 is gone")
 }
 
 // A head is reviewed once as a whole (STA-2).

@@ -65,6 +65,10 @@ func TestVerdictsProveWhatTheySay(t *testing.T) {
 		{"flaky by two runs", judged(green("test"), change(green("test"), func(c *GateCheck) { c.Flaky, c.Attempts = []string{"A"}, []int{1} })),
 			check(func(c *GateCheck) { c.Attempts = nil }), want},
 		{"untested without gates alone", ok, result(func(r *GateResult) { r.Untested, r.Passed = true, false }), want},
+		{"untested before the baseline", with(prepared, settings(func(s *Settings) { s.ReviewRounds, s.NoGates = -1, "allow" })), func(s *story) {
+			drop[BaselineRecorded](s, 0)
+			s.task(&GateFinished{Result: GateResult{GateHash: "gates", Untested: true}})
+		}, want},
 		{"of a prepared task", with(submitted, settings(func(s *Settings) { s.ReviewRounds = 0 }), func(s *story) { s.task(&GateFinished{Result: GateResult{GateHash: "gates"}}) }), result(func(r *GateResult) { r.Passed = true }), want},
 
 		{"red as the base", known, check(func(c *GateCheck) { c.Tests[0].Name = "C" }), want},
@@ -211,6 +215,21 @@ func TestCarriedReviews(t *testing.T) {
 			insert[MergeGated](s, 1, (&story{}).ticket(1, &ReviewCarried{From: headOf(1), Head: mergeOf(1)}))
 		}, taken},
 	})
+}
+
+// The approval of a repair holds for the repair alone.
+func TestRepairsCarryNoReview(t *testing.T) {
+	t.Parallel()
+	requireKept(t, map[string]func() *story{"a repair": func() *story {
+		s := carried()
+		s.lines = s.lines[:find[GateFinished](s, 1)+1]
+		the[GateFinished](s, 1).Result.Passed = false
+		s.work(2).gate(2, mergeOf(1)).review(2, mergeOf(1)).merge(2, mergeOf(1))
+		the[ReviewRecorded](s, 1).Whole = true
+		in := the[MergeIntentRecorded](s, 1)
+		in.HeadTree = in.Tree
+		return s.whole(2)
+	}})
 }
 
 // A voided approval counts no more, and the others' do.
