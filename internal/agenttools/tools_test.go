@@ -16,6 +16,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 	"company/internal/toolproto"
 )
 
@@ -172,24 +173,24 @@ func TestFinish(t *testing.T) {
 	refused("not committed", "n.txt")
 	requireText(t, call(t, w, "git_status", `{}`), false, "n.txt")
 	requireText(t, call(t, w, "git_commit", `{"message":"add n"}`), false, "committed", "n.txt")
-	if got := git(t, b.dir, "log", "-1", "--format=%s"); got != "[t1-01] add n" {
+	if got := gitexectest.Git(t, b.dir, "log", "-1", "--format=%s"); got != "[t1-01] add n" {
 		t.Errorf("message %q", got)
 	}
 	requireText(t, call(t, w, "git_commit", `{"message":"again"}`), true, "")
 
-	git(t, b.dir, "checkout", "-q", "-b", "elsewhere")
+	gitexectest.Git(t, b.dir, "checkout", "-q", "-b", "elsewhere")
 	refused("on elsewhere", "belongs on agent/t1-01-x")
-	git(t, b.dir, "checkout", "-q", "agent/t1-01-x")
+	gitexectest.Git(t, b.dir, "checkout", "-q", "agent/t1-01-x")
 
 	// A commit that git made by itself is pushed before the run ends.
-	git(t, b.dir, "commit", "-q", "--allow-empty", "-m", "by hand")
+	gitexectest.Git(t, b.dir, "commit", "-q", "--allow-empty", "-m", "by hand")
 	res := fin()
 	requireText(t, res, false, "finished at")
-	head := git(t, b.dir, "rev-parse", "HEAD")
+	head := gitexectest.Git(t, b.dir, "rev-parse", "HEAD")
 	if want := (Finish{Summary: "did it", Commit: company.OID(head)}); res.Final != want {
 		t.Errorf("final %+v, want %+v", res.Final, want)
 	}
-	if got := git(t, b.origin, "rev-parse", "agent/t1-01-x"); got != head {
+	if got := gitexectest.Git(t, b.origin, "rev-parse", "agent/t1-01-x"); got != head {
 		t.Errorf("origin has %s, want %s", got, head)
 	}
 	if got := (&toolFactory{Config: b.config}).commitMessage("a\x1b[31m\nb"); got != "[t1-01] a\\x1b[31m\nb" {
@@ -335,7 +336,7 @@ func TestConversation(t *testing.T) {
 	if err != nil || out.End != agent.EndFinal || out.FinalTool != "finish" || out.Decode(&fin) != nil || fin.Summary != "done" {
 		t.Fatalf("outcome %+v, error %v", out, err)
 	}
-	if got := git(t, b.origin, "show", fmt.Sprintf("%s:a.txt", fin.Commit)); got != "one\nzwei" {
+	if got := gitexectest.Git(t, b.origin, "show", fmt.Sprintf("%s:a.txt", fin.Commit)); got != "one\nzwei" {
 		t.Errorf("the commit holds %q", got)
 	}
 	if got := fmt.Sprint(keeper.turns); got != "[2 4]" { // the turns that changed something

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"company/internal/container"
 	"company/internal/container/docker"
 	"company/internal/gates"
+	"company/internal/gitexec/gitexectest"
 	"company/internal/gitops"
 	"company/internal/hosttest"
 	"company/internal/image"
@@ -160,15 +160,7 @@ func (b *bundle) GetBlob(_ context.Context, h company.Hash) ([]byte, error) {
 
 func (b *bundle) git(args ...string) string {
 	b.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = b.dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
-		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org"}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		b.t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSuffix(string(out), "\n")
+	return gitexectest.Git(b.t, b.dir, args...)
 }
 
 func (b *bundle) writeFiles(files map[string]string) {

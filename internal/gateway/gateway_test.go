@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 	"company/internal/gitops"
 	"company/internal/hosttest"
 	"company/test/goroutines"
@@ -29,27 +30,6 @@ import (
 func TestMain(m *testing.M) { goroutines.Main(m) }
 
 const testRun company.RunID = "t1-01.1"
-
-// tryGit is the git of the worker: the real client with nothing configured.
-func tryGit(dir, stdin string, args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
-	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0",
-		"GIT_AUTHOR_NAME=w", "GIT_AUTHOR_EMAIL=w@x", "GIT_COMMITTER_NAME=w", "GIT_COMMITTER_EMAIL=w@x",
-	}
-	out, err := cmd.CombinedOutput()
-	return strings.TrimSuffix(string(out), "\n"), err
-}
-
-func mustGit(t testing.TB, dir string, args ...string) string {
-	t.Helper()
-	out, err := tryGit(dir, "", args...)
-	if err != nil {
-		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return out
-}
 
 type bundle struct {
 	store  *gitops.Store
@@ -69,7 +49,7 @@ type bundle struct {
 func setup(t testing.TB, change func(*Config)) *bundle {
 	t.Helper()
 	b := &bundle{source: filepath.Join(t.TempDir(), "src")}
-	mustGit(t, filepath.Dir(b.source), "init", "-q", "-b", "main", b.source)
+	gitexectest.Git(t, filepath.Dir(b.source), "init", "-q", "-b", "main", b.source)
 	b.commit(t, b.source, "README", "hello\n")
 	var err error
 	if b.store, err = gitops.Open(gitops.Config{Root: filepath.Join(t.TempDir(), "git")}); err != nil {
@@ -114,7 +94,7 @@ func setup(t testing.TB, change func(*Config)) *bundle {
 	b.addr = l.Addr().String()
 	b.url = "http://" + b.addr + b.g.Path()
 	b.clone = filepath.Join(t.TempDir(), "clone")
-	mustGit(t, filepath.Dir(b.clone), "clone", "-q", b.url, b.clone)
+	gitexectest.Git(t, filepath.Dir(b.clone), "clone", "-q", b.url, b.clone)
 	return b
 }
 
@@ -123,9 +103,9 @@ func (b *bundle) commit(t testing.TB, dir, name, content string) string {
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	mustGit(t, dir, "add", "-A")
-	mustGit(t, dir, "commit", "-q", "-m", name)
-	return mustGit(t, dir, "rev-parse", "HEAD")
+	gitexectest.Git(t, dir, "add", "-A")
+	gitexectest.Git(t, dir, "commit", "-q", "-m", name)
+	return gitexectest.Git(t, dir, "rev-parse", "HEAD")
 }
 
 // kinds lists the security events so far and forgets them.
@@ -142,7 +122,7 @@ func (b *bundle) kinds() string {
 
 func (b *bundle) refs(t testing.TB) string {
 	t.Helper()
-	return mustGit(t, b.q.Dir(), "--git-dir=.", "for-each-ref", "--format=%(refname)")
+	return gitexectest.Git(t, b.q.Dir(), "--git-dir=.", "for-each-ref", "--format=%(refname)")
 }
 
 func noise(n int, seed int64) string {
@@ -154,28 +134,28 @@ func noise(n int, seed int64) string {
 // The way of every run: clone, commit, push, checkpoint, and the host takes it.
 func TestCloneAndPush(t *testing.T) {
 	b := setup(t, nil)
-	if got := mustGit(t, b.clone, "symbolic-ref", "HEAD"); got != gitops.BaseBranch {
+	if got := gitexectest.Git(t, b.clone, "symbolic-ref", "HEAD"); got != gitops.BaseBranch {
 		t.Errorf("the clone is on %s", got)
 	}
 	b.commit(t, b.clone, "big", noise(5<<20, 1)) // over http.postBuffer: chunked
 	start := time.Now()
-	mustGit(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-x")
+	gitexectest.Git(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-x")
 	t.Logf("pushed 5 MiB in %v", time.Since(start))
 	one := b.commit(t, b.clone, "f", "1")
-	mustGit(t, b.clone, "push", "-q", "origin", "HEAD:"+gitops.CheckpointRef(testRun))
-	mustGit(t, b.clone, "reset", "-q", "--hard", "HEAD~1")
+	gitexectest.Git(t, b.clone, "push", "-q", "origin", "HEAD:"+gitops.CheckpointRef(testRun))
+	gitexectest.Git(t, b.clone, "reset", "-q", "--hard", "HEAD~1")
 	two := b.commit(t, b.clone, "f", "2")
-	mustGit(t, b.clone, "push", "-q", "-f", "origin", "HEAD:"+gitops.CheckpointRef(testRun)) // force is for checkpoints
-	mustGit(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-x")
+	gitexectest.Git(t, b.clone, "push", "-q", "-f", "origin", "HEAD:"+gitops.CheckpointRef(testRun)) // force is for checkpoints
+	gitexectest.Git(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-x")
 	if id, ok, err := b.q.Checkpoint(t.Context()); !ok || err != nil || string(id) != two {
 		t.Error(id, ok, err)
 	}
 	// A fetch with a long list of haves, which git sends as gzip.
-	mustGit(t, b.clone, "fetch", "-q", "origin")
+	gitexectest.Git(t, b.clone, "fetch", "-q", "origin")
 	// The checkpoint that was dropped is not served any more.
 	fresh := t.TempDir()
-	mustGit(t, fresh, "init", "-q")
-	if out, err := tryGit(fresh, "", "fetch", b.url, one); err == nil {
+	gitexectest.Git(t, fresh, "init", "-q")
+	if out, err := gitexectest.TryGit(fresh, "", "fetch", b.url, one); err == nil {
 		t.Errorf("a dropped commit was served: %s", out)
 	}
 	if err := b.g.Close(); err != nil {
@@ -192,7 +172,7 @@ func TestCloneAndPush(t *testing.T) {
 	if k := b.kinds(); k != "" {
 		t.Errorf("security events: %s", k)
 	}
-	if out, err := tryGit(b.clone, "", "fetch", "origin"); err == nil {
+	if out, err := gitexectest.TryGit(b.clone, "", "fetch", "origin"); err == nil {
 		t.Errorf("a closed gateway answered: %s", out)
 	}
 }
@@ -201,15 +181,15 @@ func TestCloneAndPush(t *testing.T) {
 // a push that changes nothing is none.
 func TestObjectsThatGitRefuses(t *testing.T) {
 	b := setup(t, nil)
-	blob := mustGit(t, b.clone, "rev-parse", "HEAD:README")
+	blob := gitexectest.Git(t, b.clone, "rev-parse", "HEAD:README")
 	raw := fmt.Sprintf("100644 .git\x00%s", string(must(hex.DecodeString(blob))))
 	file := filepath.Join(t.TempDir(), "tree")
 	if err := os.WriteFile(file, []byte(raw), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tree := mustGit(t, b.clone, "hash-object", "-t", "tree", "-w", "--literally", file)
-	commit := mustGit(t, b.clone, "commit-tree", tree, "-m", "x")
-	out, err := tryGit(b.clone, "", "push", "origin", commit+":refs/heads/agent/t1-01-x")
+	tree := gitexectest.Git(t, b.clone, "hash-object", "-t", "tree", "-w", "--literally", file)
+	commit := gitexectest.Git(t, b.clone, "commit-tree", tree, "-m", "x")
+	out, err := gitexectest.TryGit(b.clone, "", "push", "origin", commit+":refs/heads/agent/t1-01-x")
 	if err == nil {
 		t.Fatalf("accepted: %s", out)
 	}
@@ -219,8 +199,8 @@ func TestObjectsThatGitRefuses(t *testing.T) {
 	}
 	b.mu.Unlock()
 	b.kinds()
-	mustGit(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-ok")
-	mustGit(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-ok")
+	gitexectest.Git(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-ok")
+	gitexectest.Git(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-ok")
 	if k := b.kinds(); k != "" {
 		t.Errorf("events of a good push: %s", k)
 	}
@@ -237,9 +217,9 @@ func must(b []byte, err error) []byte {
 func TestPushRules(t *testing.T) {
 	b := setup(t, nil)
 	b.commit(t, b.clone, "f", "1")
-	mustGit(t, b.clone, "tag", "v1")
-	mustGit(t, b.clone, "tag", "-a", "-m", "x", "v2")
-	mustGit(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-ok")
+	gitexectest.Git(t, b.clone, "tag", "v1")
+	gitexectest.Git(t, b.clone, "tag", "-a", "-m", "x", "v2")
+	gitexectest.Git(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-ok")
 	before := b.refs(t)
 	for _, specs := range [][]string{
 		{"HEAD:refs/heads/main"}, {"HEAD:refs/heads/base"}, {"+HEAD:refs/heads/base"}, {"v1:refs/tags/v1"}, {"v2"},
@@ -250,7 +230,7 @@ func TestPushRules(t *testing.T) {
 		{"HEAD:refs/heads/agent/t1-01-good", "HEAD:refs/heads/main"}, {"v2:" + gitops.CheckpointRef(testRun)},
 	} {
 		for _, atomic := range []string{"--atomic", "--no-atomic"} {
-			out, err := tryGit(b.clone, "", append([]string{"push", atomic, "origin"}, specs...)...)
+			out, err := gitexectest.TryGit(b.clone, "", append([]string{"push", atomic, "origin"}, specs...)...)
 			if err == nil {
 				t.Errorf("%q was accepted: %s", specs, out)
 			}
@@ -262,12 +242,12 @@ func TestPushRules(t *testing.T) {
 	if k := b.kinds(); !strings.Contains(k, "push") {
 		t.Errorf("no event: %q", k)
 	}
-	if out, _ := tryGit(b.clone, "", "push", "origin", "HEAD:refs/heads/main"); !strings.Contains(out, "E_PROTECTED") || !strings.Contains(out, "refs/heads/main") {
+	if out, _ := gitexectest.TryGit(b.clone, "", "push", "origin", "HEAD:refs/heads/main"); !strings.Contains(out, "E_PROTECTED") || !strings.Contains(out, "refs/heads/main") {
 		t.Errorf("the worker is not told why: %s", out)
 	}
 	// Rewriting is for checkpoints.
-	mustGit(t, b.clone, "commit", "-q", "--amend", "-m", "again")
-	out, err := tryGit(b.clone, "", "push", "-f", "origin", "HEAD:refs/heads/agent/t1-01-ok")
+	gitexectest.Git(t, b.clone, "commit", "-q", "--amend", "-m", "again")
+	out, err := gitexectest.TryGit(b.clone, "", "push", "-f", "origin", "HEAD:refs/heads/agent/t1-01-ok")
 	if err == nil || !strings.Contains(out, "on top") {
 		t.Errorf("%v, %s", err, out)
 	}
@@ -276,8 +256,8 @@ func TestPushRules(t *testing.T) {
 	for i := range gitops.MaxBranches - 1 {
 		specs = append(specs, fmt.Sprintf("HEAD:refs/heads/agent/t1-01-n%d", i))
 	}
-	mustGit(t, b.clone, append([]string{"push", "-q", "origin"}, specs...)...)
-	if out, err := tryGit(b.clone, "", "push", "origin", "HEAD:refs/heads/agent/t1-01-more"); err == nil {
+	gitexectest.Git(t, b.clone, append([]string{"push", "-q", "origin"}, specs...)...)
+	if out, err := gitexectest.TryGit(b.clone, "", "push", "origin", "HEAD:refs/heads/agent/t1-01-more"); err == nil {
 		t.Errorf("a 17th branch: %s", out)
 	}
 }
@@ -286,21 +266,21 @@ func TestPushRules(t *testing.T) {
 func TestBombs(t *testing.T) {
 	hosttest.Long(t, "git writes and packs 400 MB")
 	b := setup(t, nil)
-	mustGit(t, b.clone, "config", "core.compression", "1") // the time of the client is not the point
-	mustGit(t, b.clone, "config", "core.bigFileThreshold", "1m")
-	big, err := tryGit(b.clone, strings.Repeat("\x00", 400<<20), "hash-object", "-w", "--stdin")
+	gitexectest.Git(t, b.clone, "config", "core.compression", "1") // the time of the client is not the point
+	gitexectest.Git(t, b.clone, "config", "core.bigFileThreshold", "1m")
+	big, err := gitexectest.TryGit(b.clone, strings.Repeat("\x00", 400<<20), "hash-object", "-w", "--stdin")
 	if err != nil {
 		t.Fatal(big)
 	}
 	mktree := func(lines string) string {
 		t.Helper()
-		id, err := tryGit(b.clone, lines, "mktree")
+		id, err := gitexectest.TryGit(b.clone, lines, "mktree")
 		if err != nil {
 			t.Fatal(id)
 		}
 		return id
 	}
-	leaf, err := tryGit(b.clone, "x", "hash-object", "-w", "--stdin")
+	leaf, err := gitexectest.TryGit(b.clone, "x", "hash-object", "-w", "--stdin")
 	if err != nil {
 		t.Fatal(leaf)
 	}
@@ -315,14 +295,14 @@ func TestBombs(t *testing.T) {
 		entry = "040000 tree " + wide
 	}
 	for name, tree := range map[string]string{"a blob of 400 MB": mktree("100644 blob " + big + "\tbig\n"), "10^8 files": wide} {
-		head := mustGit(t, b.clone, "commit-tree", tree, "-p", string(b.base), "-m", name)
+		head := gitexectest.Git(t, b.clone, "commit-tree", tree, "-p", string(b.base), "-m", name)
 		start := time.Now()
-		out, err := tryGit(b.clone, "", "push", "origin", head+":refs/heads/agent/t1-01-bomb")
+		out, err := gitexectest.TryGit(b.clone, "", "push", "origin", head+":refs/heads/agent/t1-01-bomb")
 		if err == nil || !strings.Contains(out, "E_OBJECTS") {
 			t.Errorf("%s: %v, %s", name, err, out)
 		}
 		t.Logf("%s: refused after %v", name, time.Since(start))
-		if _, err := tryGit(b.q.Dir(), "", "--git-dir=.", "cat-file", "-e", head); err == nil {
+		if _, err := gitexectest.TryGit(b.q.Dir(), "", "--git-dir=.", "cat-file", "-e", head); err == nil {
 			t.Errorf("%s stayed in the repository", name)
 		}
 	}
@@ -333,7 +313,7 @@ func TestBombs(t *testing.T) {
 	for i := range 7 {
 		b.commit(t, b.clone, fmt.Sprint("noise", i), noise(10<<20, int64(i)))
 	}
-	if out, err := tryGit(b.clone, "", "push", "origin", "HEAD:refs/heads/agent/t1-01-big"); err == nil {
+	if out, err := gitexectest.TryGit(b.clone, "", "push", "origin", "HEAD:refs/heads/agent/t1-01-big"); err == nil {
 		t.Errorf("a pack over the limit: %s", out)
 	}
 	if leftovers, err := filepath.Glob(filepath.Join(b.q.Dir(), "objects", "*incoming*")); err != nil || len(leftovers) != 0 {
@@ -348,7 +328,7 @@ func TestPoisonedPush(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.commit(t, b.clone, "f", "1")
-	out, err := tryGit(b.clone, "", "push", "origin", "HEAD:refs/heads/agent/t1-01-x")
+	out, err := gitexectest.TryGit(b.clone, "", "push", "origin", "HEAD:refs/heads/agent/t1-01-x")
 	if err == nil || !strings.Contains(out, "leaves the tree") {
 		t.Errorf("%v, %s", err, out)
 	}
@@ -385,9 +365,9 @@ func TestNothingElseIsServed(t *testing.T) {
 		}
 	}
 	fresh := t.TempDir()
-	mustGit(t, fresh, "init", "-q")
+	gitexectest.Git(t, fresh, "init", "-q")
 	for _, version := range []string{"0", "1", "2"} {
-		if out, err := tryGit(fresh, "", "-c", "protocol.version="+version, "fetch", b.url, foreign); err == nil {
+		if out, err := gitexectest.TryGit(fresh, "", "-c", "protocol.version="+version, "fetch", b.url, foreign); err == nil {
 			t.Errorf("protocol %s: a foreign commit was served: %s", version, out)
 		}
 	}
@@ -548,7 +528,7 @@ func TestDeadlineEndsWithTheBody(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	b := setup(t, func(c *Config) { c.ReadOnly = true })
 	b.commit(t, b.clone, "f", "1")
-	out, err := tryGit(b.clone, "", "push", "origin", "HEAD:refs/heads/agent/t1-01-x")
+	out, err := gitexectest.TryGit(b.clone, "", "push", "origin", "HEAD:refs/heads/agent/t1-01-x")
 	if err == nil || !strings.Contains(out, "403") {
 		t.Errorf("%v, %s", err, out)
 	}
@@ -640,7 +620,7 @@ func TestForgedAuthor(t *testing.T) {
 	b := setup(t, nil)
 	b.q.OnlyBy(gitops.Identity{Person: gitops.Person{Name: "Company", Email: "company@example.org"}, Signoff: true})
 	b.commit(t, b.clone, "f", "1")
-	out, err := tryGit(b.clone, "", "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-x")
+	out, err := gitexectest.TryGit(b.clone, "", "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-x")
 	if err == nil || !strings.Contains(out, "in the name of") || !strings.Contains(out, "--reset-author") {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -652,5 +632,5 @@ func TestForgedAuthor(t *testing.T) {
 	if out, err := amend.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	mustGit(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-x")
+	gitexectest.Git(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-x")
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"company/internal/gitexec/gitexectest"
 	"net/http"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func TestRegistries(t *testing.T) {
 			t.Errorf("%s: %d", path, code)
 		}
 	}
-	mustGit(t, b.clone, "fetch", "-q", "origin")
+	gitexectest.Git(t, b.clone, "fetch", "-q", "origin")
 	if len(asked) != seen {
 		t.Errorf("the mirrors were asked for %q", asked[seen:])
 	}

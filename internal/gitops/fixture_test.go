@@ -10,42 +10,11 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 	"company/test/goroutines"
 )
 
 func TestMain(m *testing.M) { goroutines.Main(m) }
-
-// gitEnv is the environment of the git that plays the president or the
-// worker: the real program, with no configuration of this machine.
-func gitEnv(home string) []string {
-	return []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
-		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_AUTHOR_DATE=@1700000000 +0000",
-		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org", "GIT_COMMITTER_DATE=@1700000000 +0000",
-	}
-}
-
-// tryGit runs git in dir.
-func tryGit(dir, stdin string, args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = dir, gitEnv(dir), strings.NewReader(stdin)
-	out, err := cmd.CombinedOutput()
-	return strings.TrimSuffix(string(out), "\n"), err
-}
-
-func mustGit(t testing.TB, dir string, args ...string) string {
-	t.Helper()
-	return mustGitIn(t, dir, "", args...)
-}
-
-func mustGitIn(t testing.TB, dir, stdin string, args ...string) string {
-	t.Helper()
-	out, err := tryGit(dir, stdin, args...)
-	if err != nil {
-		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return out
-}
 
 // newCheckout is a president's repository with one commit on main.
 func newCheckout(t testing.TB, files map[string]string) string {
@@ -54,7 +23,7 @@ func newCheckout(t testing.TB, files map[string]string) string {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	mustGit(t, dir, "init", "-q", "-b", "main")
+	gitexectest.Git(t, dir, "init", "-q", "-b", "main")
 	commitFiles(t, dir, "first", files)
 	return dir
 }
@@ -76,9 +45,9 @@ func writeFiles(t testing.TB, dir string, files map[string]string) {
 func commitFiles(t testing.TB, dir, msg string, files map[string]string) company.OID {
 	t.Helper()
 	writeFiles(t, dir, files)
-	mustGit(t, dir, "add", "-A")
-	mustGit(t, dir, "commit", "-q", "--allow-empty", "-m", msg)
-	return company.OID(mustGit(t, dir, "rev-parse", "HEAD"))
+	gitexectest.Git(t, dir, "add", "-A")
+	gitexectest.Git(t, dir, "commit", "-q", "--allow-empty", "-m", msg)
+	return company.OID(gitexectest.Git(t, dir, "rev-parse", "HEAD"))
 }
 
 // bundle is a store with a mirror that has the base of a checkout.
@@ -126,15 +95,15 @@ func (b *bundle) fetch(t testing.TB) {
 // commit into the mirror's object store.
 func (b *bundle) side(t testing.TB, branch string, change func(dir string)) company.OID {
 	t.Helper()
-	mustGit(t, b.checkout, "switch", "-q", "-c", branch, "main")
+	gitexectest.Git(t, b.checkout, "switch", "-q", "-c", branch, "main")
 	change(b.checkout)
-	mustGit(t, b.checkout, "add", "-A")
-	mustGit(t, b.checkout, "commit", "-q", "--allow-empty", "-m", branch)
+	gitexectest.Git(t, b.checkout, "add", "-A")
+	gitexectest.Git(t, b.checkout, "commit", "-q", "--allow-empty", "-m", branch)
 	info, err := b.mirror.FetchBase(b.ctx, nil, Source{Path: b.checkout}, branch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustGit(t, b.checkout, "switch", "-q", "main")
+	gitexectest.Git(t, b.checkout, "switch", "-q", "main")
 	return info.OID
 }
 
@@ -153,7 +122,7 @@ func requireCode(t testing.TB, err error, want company.Code, words ...string) {
 // gitWith is git with one more variable.
 func gitWith(dir, stdin, env string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = dir, append(gitEnv(dir), env), strings.NewReader(stdin)
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, append(gitexectest.Env(dir), env), strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSuffix(string(out), "\n"), err
 }

@@ -16,7 +16,7 @@ func TestHostileConfigRunsNothing(t *testing.T) {
 	writeFiles(t, b.checkout, map[string]string{"README": "not committed\n"})
 	c := gitexectest.NewCanary(t)
 	c.Poison(filepath.Join(b.checkout, ".git"))
-	if out, err := tryGit(b.checkout, "", "status", "--porcelain"); c.Ran() == "" {
+	if out, err := gitexectest.TryGit(b.checkout, "", "status", "--porcelain"); c.Ran() == "" {
 		t.Fatalf("a plain git ran nothing: %v: %s", err, out)
 	}
 	c.PoisonEnvironment()

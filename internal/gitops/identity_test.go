@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 )
 
 // What a run commits is in the run's name: a commit under another one is
@@ -22,7 +23,7 @@ func TestForgedAuthorsAreRefused(t *testing.T) {
 		t.Helper()
 		cmd := exec.Command("git", "--git-dir=.", "commit-tree", string(b.base.OID)+"^{tree}", "-p", string(b.base.OID), "-m", message)
 		cmd.Dir = q.Dir()
-		cmd.Env = append(gitEnv(t.TempDir()), "GIT_AUTHOR_NAME="+author.Name, "GIT_AUTHOR_EMAIL="+author.Email, "GIT_COMMITTER_NAME="+committer.Name, "GIT_COMMITTER_EMAIL="+committer.Email)
+		cmd.Env = append(gitexectest.Env(t.TempDir()), "GIT_AUTHOR_NAME="+author.Name, "GIT_AUTHOR_EMAIL="+author.Email, "GIT_COMMITTER_NAME="+committer.Name, "GIT_COMMITTER_EMAIL="+committer.Email)
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatal(err)
@@ -89,7 +90,7 @@ func TestSignOff(t *testing.T) {
 		if got := signOff(in, p); got != want || !signedOff(got, p) {
 			t.Errorf("%q: %q", in, got)
 		}
-		if out := mustGitIn(t, t.TempDir(), signOff(in, p), "interpret-trailers", "--parse"); !strings.Contains(out, "Signed-off-by: A <a@b>") {
+		if out := gitexectest.GitWith(t, t.TempDir(), signOff(in, p), "interpret-trailers", "--parse"); !strings.Contains(out, "Signed-off-by: A <a@b>") {
 			t.Errorf("git does not see the trailer of %q: %q", in, out)
 		}
 	}
@@ -135,7 +136,7 @@ func TestSigning(t *testing.T) {
 	}
 	verify := func(id company.OID, env ...string) (string, error) {
 		cmd := exec.Command("git", "--git-dir="+b.mirror.Dir(), "-c", "gpg.ssh.allowedSignersFile="+allowed, "verify-commit", "-v", string(id))
-		cmd.Env = append(gitEnv(dir), env...)
+		cmd.Env = append(gitexectest.Env(dir), env...)
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 )
 
 func rename(t testing.TB, dir, from, to string) {
@@ -37,7 +38,7 @@ func loseObject(t testing.TB, dir, id string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mustGitIn(t, dir, string(pack), "--git-dir=.", "unpack-objects", "-q")
+		gitexectest.GitWith(t, dir, string(pack), "--git-dir=.", "unpack-objects", "-q")
 	}
 	if err := os.Remove(filepath.Join(dir, "objects", id[:2], id[2:])); err != nil {
 		t.Fatal(err)
@@ -139,7 +140,7 @@ func TestMergeRefusesNonsense(t *testing.T) {
 	_, err = b.mirror.MergeTree(b.ctx, ours, alien)
 	requireCode(t, err, company.EGit, "unrelated")
 
-	sub := mustGit(t, b.mirror.Dir(), "--git-dir=.", "rev-parse", string(theirs)+":d")
+	sub := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "rev-parse", string(theirs)+":d")
 	loseObject(t, b.mirror.Dir(), sub)
 	_, err = b.mirror.MergeTree(b.ctx, ours, theirs)
 	requireCode(t, err, company.EGit, sub)

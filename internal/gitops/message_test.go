@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 )
 
 // hostileMessages are what an agent may be told to write, each with a word of
@@ -129,7 +130,7 @@ const ours = "Acme Bot <bot@acme.example> 1700000000 +0000"
 func (b *bundle) checkRaw(t *testing.T, q *Quarantine, lines, message string) error {
 	t.Helper()
 	cmd := exec.Command("git", "--git-dir=.", "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
-	cmd.Dir, cmd.Env = q.Dir(), gitEnv(t.TempDir())
+	cmd.Dir, cmd.Env = q.Dir(), gitexectest.Env(t.TempDir())
 	tree, err := b.mirror.Tree(b.ctx, b.base.OID)
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 )
 
 func (b *bundle) commit(t testing.TB, tree company.OID, msg string, parents ...company.OID) company.OID {
@@ -68,8 +69,8 @@ func TestOddPathsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFiles(t, dir, map[string]string{".gitattributes": "crlf.txt text eol=lf export-ignore\nrun.sh export-subst\n"})
-	mustGit(t, dir, "-c", "core.autocrlf=false", "add", "-A", "--", "loop", "run.sh")
-	mustGit(t, dir, "commit", "-q", "-m", "link")
+	gitexectest.Git(t, dir, "-c", "core.autocrlf=false", "add", "-A", "--", "loop", "run.sh")
+	gitexectest.Git(t, dir, "commit", "-q", "-m", "link")
 	b := setup(t, nil)
 	info, err := b.mirror.FetchBase(b.ctx, nil, Source{Path: dir}, "")
 	if err != nil {
@@ -172,7 +173,7 @@ func TestUpdateRefNeverMain(t *testing.T) {
 	for _, ref := range []string{"refs/heads/main", "refs/heads/master", "refs/heads/MAIN", "main", "HEAD", "refs/tags/v1", "refs/heads/feature"} {
 		requireCode(t, b.mirror.UpdateRef(b.ctx, ref, b.base.OID, ""), company.EProtected)
 	}
-	if out := mustGit(t, b.mirror.Dir(), "--git-dir=.", "for-each-ref", "refs/heads"); out != "" {
+	if out := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "for-each-ref", "refs/heads"); out != "" {
 		t.Errorf("references appeared: %s", out)
 	}
 }
@@ -247,7 +248,7 @@ func TestAncestry(t *testing.T) {
 // emptyTreeIn makes sure that the mirror has the empty tree as an object.
 func emptyTreeIn(t testing.TB, b *bundle) company.OID {
 	t.Helper()
-	return company.OID(mustGitIn(t, b.mirror.Dir(), "", "--git-dir=.", "hash-object", "-t", "tree", "-w", "--stdin"))
+	return company.OID(gitexectest.GitWith(t, b.mirror.Dir(), "", "--git-dir=.", "hash-object", "-t", "tree", "-w", "--stdin"))
 }
 
 // GIT-3

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 )
 
 // oddTree stages, in the checkout, what is in repositories in the wild.
@@ -33,13 +34,13 @@ func oddTree(t *testing.T, dir string) map[string]string {
 		if err := os.WriteFile(p, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		mustGit(t, dir, "update-index", "--add", "--cacheinfo", "100644,"+mustGit(t, dir, "hash-object", "-w", "--no-filters", p)+","+name)
+		gitexectest.Git(t, dir, "update-index", "--add", "--cacheinfo", "100644,"+gitexectest.Git(t, dir, "hash-object", "-w", "--no-filters", p)+","+name)
 	}
 	for name, target := range map[string]string{"loop-a": "loop-b", "loop-b": "loop-a", "self": "self", "out": "../../etc/passwd", "abs": "/etc/passwd"} {
-		mustGit(t, dir, "update-index", "--add", "--cacheinfo", "120000,"+mustGitIn(t, dir, target, "hash-object", "-w", "--stdin")+","+name)
+		gitexectest.Git(t, dir, "update-index", "--add", "--cacheinfo", "120000,"+gitexectest.GitWith(t, dir, target, "hash-object", "-w", "--stdin")+","+name)
 		blobs[name] = target
 	}
-	mustGit(t, dir, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("12", 20)+",vendor/sub")
+	gitexectest.Git(t, dir, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("12", 20)+",vendor/sub")
 	return blobs
 }
 
@@ -50,10 +51,10 @@ func TestOddTreesAreKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t, map[string]string{"work.txt": "1\n"})
 	want := oddTree(t, b.checkout)
-	mustGit(t, b.checkout, "commit", "-q", "-m", "odd")
+	gitexectest.Git(t, b.checkout, "commit", "-q", "-m", "odd")
 	b.fetch(t)
-	listing := mustGit(t, b.checkout, "ls-tree", "-r", "-z", "HEAD")
-	if got := mustGit(t, b.mirror.Dir(), "--git-dir=.", "ls-tree", "-r", "-z", string(b.base.OID)); got != listing {
+	listing := gitexectest.Git(t, b.checkout, "ls-tree", "-r", "-z", "HEAD")
+	if got := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "ls-tree", "-r", "-z", string(b.base.OID)); got != listing {
 		t.Fatal("the fetch changed the tree")
 	}
 	for name, text := range want {
@@ -120,19 +121,19 @@ func TestOddTreesAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	origin := filepath.Join(t.TempDir(), "origin.git")
-	mustGit(t, b.checkout, "init", "-q", "--bare", "-b", "main", origin)
+	gitexectest.Git(t, b.checkout, "init", "-q", "--bare", "-b", "main", origin)
 	if err := b.push(nil, Remote{URL: origin}, "refs/heads/develop-t1-k3fq", merge, ""); err != nil {
 		t.Fatal(err)
 	}
-	changed := mustGit(t, origin, "diff-tree", "-r", "--name-status", string(b.base.OID), "develop-t1-k3fq")
+	changed := gitexectest.Git(t, origin, "diff-tree", "-r", "--name-status", string(b.base.OID), "develop-t1-k3fq")
 	if changed != "A\tother.txt\nM\twork.txt" {
 		t.Errorf("changed on the way: %s", changed)
 	}
 	// In a run, too: the gitlink and the names that it finds are no fault of it.
 	q := b.quarantine(t, run1)
-	tree := mustGit(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID))
-	tree = strings.Replace(tree, mustGitIn(t, q.Dir(), "1\n", "--git-dir=.", "hash-object", "-w", "--stdin"), blob(t, q, "mine\n"), 1)
-	head := plant(t, q, mustGitIn(t, q.Dir(), tree, "--git-dir=.", "mktree", "-z", "--missing"), b.base.OID)
+	tree := gitexectest.Git(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID))
+	tree = strings.Replace(tree, gitexectest.GitWith(t, q.Dir(), "1\n", "--git-dir=.", "hash-object", "-w", "--stdin"), blob(t, q, "mine\n"), 1)
+	head := plant(t, q, gitexectest.GitWith(t, q.Dir(), tree, "--git-dir=.", "mktree", "-z", "--missing"), b.base.OID)
 	taken, err := b.mirror.Take(b.ctx, q, head, ResultRef(run1))
 	if err != nil || fmt.Sprint(taken.Changes) != "[{work.txt modified}]" {
 		t.Errorf("%+v, %v", taken, err)
@@ -161,7 +162,7 @@ func TestLargeAndUnrelated(t *testing.T) {
 		commit("large", 20_000+i, 20_000+i-1)
 		fmt.Fprintf(&in, "M 100644 :%d counter\n", i)
 	}
-	mustGitIn(t, b.checkout, in.String(), "fast-import", "--quiet")
+	gitexectest.GitWith(t, b.checkout, in.String(), "fast-import", "--quiet")
 	begin := time.Now()
 	info, err := b.mirror.FetchBase(b.ctx, nil, Source{}, "large")
 	if err != nil {
@@ -222,7 +223,7 @@ func TestManyAtOnce(t *testing.T) {
 		t.Error(errors.Join(failed...))
 	}
 	b.fetch(t)
-	mustGit(t, b.mirror.Dir(), "--git-dir=.", "fsck", "--no-dangling")
+	gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "fsck", "--no-dangling")
 	if err := b.store.verifyRepo(b.mirror.Dir()); err != nil {
 		t.Error(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 )
 
 // A view reads a checkout's own objects, linked work trees included, runs
@@ -16,9 +17,9 @@ func TestView(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	checkout := newCheckout(t, map[string]string{"go.mod": "module x\n", "sub/a.go": "package sub\n"})
 	linked := filepath.Join(t.TempDir(), "linked")
-	mustGit(t, checkout, "worktree", "add", "-q", "-b", "side", linked)
+	gitexectest.Git(t, checkout, "worktree", "add", "-q", "-b", "side", linked)
 	canary := filepath.Join(t.TempDir(), "fired")
-	mustGit(t, checkout, "config", "core.fsmonitor", "touch "+canary+"; false")
+	gitexectest.Git(t, checkout, "config", "core.fsmonitor", "touch "+canary+"; false")
 	for branch, dir := range map[string]string{"main": checkout, "side": linked} {
 		m, info, done, err := View(t.Context(), dir, "origin", "")
 		if err != nil || info.Branch != branch {

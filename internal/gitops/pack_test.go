@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 	"company/internal/hosttest"
 )
 
@@ -64,9 +65,9 @@ func TestTheMirrorIsPacked(t *testing.T) {
 		head = commit
 	}
 	// A merge that waits: its tree is named by the state alone.
-	waiting := mustGitIn(t, b.mirror.Dir(), "waiting\n", "--git-dir=.", "hash-object", "-w", "--stdin")
-	tree := company.OID(mustGitIn(t, b.mirror.Dir(), "100644 blob "+waiting+"\twaiting\x00", "--git-dir=.", "mktree", "-z"))
-	lost := mustGitIn(t, b.mirror.Dir(), "lost\n", "--git-dir=.", "hash-object", "-w", "--stdin")
+	waiting := gitexectest.GitWith(t, b.mirror.Dir(), "waiting\n", "--git-dir=.", "hash-object", "-w", "--stdin")
+	tree := company.OID(gitexectest.GitWith(t, b.mirror.Dir(), "100644 blob "+waiting+"\twaiting\x00", "--git-dir=.", "mktree", "-z"))
+	lost := gitexectest.GitWith(t, b.mirror.Dir(), "lost\n", "--git-dir=.", "hash-object", "-w", "--stdin")
 	old := time.Now().Add(-2 * packGrace)
 	err := filepath.Walk(filepath.Join(b.mirror.Dir(), "objects"), func(p string, fi os.FileInfo, err error) error {
 		if err == nil && fi.Mode().IsRegular() {
@@ -77,7 +78,7 @@ func TestTheMirrorIsPacked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	young := mustGitIn(t, b.mirror.Dir(), "young\n", "--git-dir=.", "hash-object", "-w", "--stdin")
+	young := gitexectest.GitWith(t, b.mirror.Dir(), "young\n", "--git-dir=.", "hash-object", "-w", "--stdin")
 
 	if err := b.mirror.Keep(b.ctx, []company.OID{tree, bases[3], bases[3], company.OID("0123456789012345678901234567890123456789")}); err != nil {
 		t.Fatal(err)
@@ -98,7 +99,7 @@ func TestTheMirrorIsPacked(t *testing.T) {
 	}
 	t.Logf("%d files of %d bytes became %d of %d", before, bytes, after, less)
 	has := func(id string) bool {
-		_, err := tryGit(b.mirror.Dir(), "", "--git-dir=.", "cat-file", "-e", id)
+		_, err := gitexectest.TryGit(b.mirror.Dir(), "", "--git-dir=.", "cat-file", "-e", id)
 		return err == nil
 	}
 	for what, id := range map[string]string{"head": string(head), "waiting tree": string(tree), "its file": waiting, "base": string(bases[3]), "young": young, "tree": string(trees[7])} {
@@ -109,7 +110,7 @@ func TestTheMirrorIsPacked(t *testing.T) {
 	if has(lost) {
 		t.Error("what nothing names is kept for ever")
 	}
-	mustGit(t, b.mirror.Dir(), "--git-dir=.", "fsck", "--no-dangling")
+	gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "fsck", "--no-dangling")
 	if err := b.store.verifyRepo(b.mirror.Dir()); err != nil {
 		t.Error(err)
 	}
@@ -124,7 +125,7 @@ func TestTheMirrorIsPacked(t *testing.T) {
 	if err := b.mirror.Keep(b.ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	if refs := mustGit(t, b.mirror.Dir(), "--git-dir=.", "for-each-ref", "refs/company/"); refs != "" {
+	if refs := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "for-each-ref", "refs/company/"); refs != "" {
 		t.Error(refs)
 	}
 	if names, err := b.store.Mirrors(); err != nil || fmt.Sprint(names) != "[project]" {

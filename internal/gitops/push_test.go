@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 )
 
 func TestPush(t *testing.T) {
@@ -27,13 +28,13 @@ func TestPush(t *testing.T) {
 	}
 	requireCode(t, b.push(nil, remote, ref, two, ""), company.EConflict)
 	requireCode(t, b.push(nil, remote, ref, two, b.base.OID), company.EConflict)
-	if got := mustGit(t, origin, "rev-parse", ref); got != string(one) {
+	if got := gitexectest.Git(t, origin, "rev-parse", ref); got != string(one) {
 		t.Errorf("the origin is at %s", got)
 	}
 	if err := b.push(nil, Remote{URL: "file://" + origin}, ref, two, one); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustGit(t, origin, "rev-parse", ref); got != string(two) {
+	if got := gitexectest.Git(t, origin, "rev-parse", ref); got != string(two) {
 		t.Errorf("the origin is at %s", got)
 	}
 }
@@ -53,10 +54,10 @@ func TestPushBelowAPerson(t *testing.T) {
 		t.Fatalf("%s, %v", at, err)
 	}
 	side := t.TempDir()
-	mustGit(t, side, "clone", "-q", "--branch", "develop-t1-k3fq", origin, ".")
-	mustGit(t, side, "commit", "-q", "--allow-empty", "-m", "on top")
-	theirs := company.OID(mustGit(t, side, "rev-parse", "HEAD"))
-	mustGit(t, side, "push", "-q", "origin", "HEAD:"+ref)
+	gitexectest.Git(t, side, "clone", "-q", "--branch", "develop-t1-k3fq", origin, ".")
+	gitexectest.Git(t, side, "commit", "-q", "--allow-empty", "-m", "on top")
+	theirs := company.OID(gitexectest.Git(t, side, "rev-parse", "HEAD"))
+	gitexectest.Git(t, side, "push", "-q", "origin", "HEAD:"+ref)
 	for name, expect := range map[string]company.OID{"a first push": "", "a later one": b.base.OID} {
 		if at, err := b.mirror.Push(b.ctx, nil, remote, ref, one, expect); err != nil || at != theirs {
 			t.Errorf("%s: %s, %v", name, at, err)
@@ -64,10 +65,10 @@ func TestPushBelowAPerson(t *testing.T) {
 		_, err := b.mirror.Push(b.ctx, nil, remote, ref, two, expect)
 		requireCode(t, err, company.EConflict, "moved on")
 	}
-	mustGit(t, side, "push", "-q", "-f", "origin", string(b.base.OID)+":"+ref)
+	gitexectest.Git(t, side, "push", "-q", "-f", "origin", string(b.base.OID)+":"+ref)
 	_, err := b.mirror.Push(b.ctx, nil, remote, ref, one, "")
 	requireCode(t, err, company.EConflict, "moved on")
-	if got := mustGit(t, origin, "rev-parse", ref); got != string(b.base.OID) {
+	if got := gitexectest.Git(t, origin, "rev-parse", ref); got != string(b.base.OID) {
 		t.Errorf("the origin is at %s", got)
 	}
 }
@@ -78,17 +79,17 @@ func TestPushNeverMain(t *testing.T) {
 	b := setup(t, nil)
 	origin := newOrigin(t, b.checkout)
 	head := b.side(t, "one", func(dir string) { writeFiles(t, dir, map[string]string{"1": "1"}) })
-	before := mustGit(t, origin, "for-each-ref")
+	before := gitexectest.Git(t, origin, "for-each-ref")
 	remote := Remote{URL: origin}
 	for _, ref := range []string{"refs/heads/main", "main", "refs/heads/master", "refs/heads/Main", "refs/tags/v1", "refs/company/runs/t1-01.1", "refs/heads/feature", "HEAD"} {
 		requireCode(t, b.push(nil, remote, ref, head, b.base.OID), company.EProtected)
 		requireCode(t, b.push(nil, remote, ref, head, ""), company.EProtected)
 	}
-	mustGit(t, origin, "symbolic-ref", "HEAD", "refs/heads/develop")
-	mustGit(t, origin, "update-ref", "refs/heads/develop", string(b.base.OID))
+	gitexectest.Git(t, origin, "symbolic-ref", "HEAD", "refs/heads/develop")
+	gitexectest.Git(t, origin, "update-ref", "refs/heads/develop", string(b.base.OID))
 	requireCode(t, b.push(nil, remote, "refs/heads/develop", head, b.base.OID), company.EProtected, "default branch")
-	mustGit(t, origin, "update-ref", "-d", "refs/heads/develop")
-	if after := mustGit(t, origin, "for-each-ref"); after != before {
+	gitexectest.Git(t, origin, "update-ref", "-d", "refs/heads/develop")
+	if after := gitexectest.Git(t, origin, "for-each-ref"); after != before {
 		t.Errorf("the origin changed: %s", after)
 	}
 }

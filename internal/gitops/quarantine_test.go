@@ -12,6 +12,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitexec"
+	"company/internal/gitexec/gitexectest"
 	"company/internal/hosttest"
 )
 
@@ -34,20 +35,20 @@ func plant(t testing.TB, q *Quarantine, tree string, parents ...company.OID) com
 	for _, p := range parents {
 		args = append(args, "-p", string(p))
 	}
-	id := mustGit(t, q.Dir(), args...)
-	mustGit(t, q.Dir(), "--git-dir=.", "update-ref", "refs/heads/agent/t1-01-x", id)
+	id := gitexectest.Git(t, q.Dir(), args...)
+	gitexectest.Git(t, q.Dir(), "--git-dir=.", "update-ref", "refs/heads/agent/t1-01-x", id)
 	return company.OID(id)
 }
 
 // mktree writes a tree object from "mode kind id TAB name" lines, unchecked.
 func mktree(t testing.TB, q *Quarantine, entries ...string) string {
 	t.Helper()
-	return mustGitIn(t, q.Dir(), strings.Join(entries, "\x00")+"\x00", "--git-dir=.", "-c", "core.protectNTFS=false", "mktree", "-z", "--missing")
+	return gitexectest.GitWith(t, q.Dir(), strings.Join(entries, "\x00")+"\x00", "--git-dir=.", "-c", "core.protectNTFS=false", "mktree", "-z", "--missing")
 }
 
 func blob(t testing.TB, q *Quarantine, content string) string {
 	t.Helper()
-	return mustGitIn(t, q.Dir(), content, "--git-dir=.", "hash-object", "-w", "--stdin")
+	return gitexectest.GitWith(t, q.Dir(), content, "--git-dir=.", "hash-object", "-w", "--stdin")
 }
 
 func TestQuarantineAndTake(t *testing.T) {
@@ -95,10 +96,10 @@ func TestQuarantineAndTake(t *testing.T) {
 
 	// The next run gets what was taken, and only that.
 	next := b.quarantine(t, "t1-01.2", head)
-	if refs := mustGit(t, next.Dir(), "--git-dir=.", "for-each-ref", "--format=%(refname)"); refs != "refs/company/taken/"+string(head)+"\nrefs/heads/base" {
+	if refs := gitexectest.Git(t, next.Dir(), "--git-dir=.", "for-each-ref", "--format=%(refname)"); refs != "refs/company/taken/"+string(head)+"\nrefs/heads/base" {
 		t.Error(refs)
 	}
-	if got := mustGit(t, next.Dir(), "--git-dir=.", "symbolic-ref", "HEAD"); got != BaseBranch {
+	if got := gitexectest.Git(t, next.Dir(), "--git-dir=.", "symbolic-ref", "HEAD"); got != BaseBranch {
 		t.Error(got)
 	}
 	if err := b.store.DropQuarantine(b.ctx, run1); err != nil {
@@ -118,8 +119,8 @@ func TestQuarantineHoldsNothingForeign(t *testing.T) {
 	second := commitFiles(t, b.checkout, "second", map[string]string{"x": "x"})
 	b.fetch(t)
 	q := b.quarantine(t, "t1-02.1") // from a seed that grew out of the first
-	objects := mustGit(t, q.Dir(), "--git-dir=.", "cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
-	reach := mustGit(t, q.Dir(), "--git-dir=.", "rev-list", "--objects", "--no-object-names", string(second))
+	objects := gitexectest.Git(t, q.Dir(), "--git-dir=.", "cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
+	reach := gitexectest.Git(t, q.Dir(), "--git-dir=.", "rev-list", "--objects", "--no-object-names", string(second))
 	if len(strings.Fields(objects)) != len(strings.Fields(reach)) || strings.Contains(objects, string(secret)) {
 		t.Errorf("objects:\n%s\nreachable:\n%s", objects, reach)
 	}
@@ -135,7 +136,7 @@ func TestQuarantineHoldsNothingForeign(t *testing.T) {
 	if n, err := q.pushedBytes(); err != nil || n != 0 {
 		t.Errorf("base packs count as pushed: %d, %v", n, err)
 	}
-	mustGit(t, q.Dir(), "--git-dir=.", "fsck", "--full", "--strict")
+	gitexectest.Git(t, q.Dir(), "--git-dir=.", "fsck", "--full", "--strict")
 }
 
 // T10: poisoned trees, one fixture each.
@@ -146,7 +147,7 @@ func TestPoisonedTreesAreRefused(t *testing.T) {
 	link := func(target string) string { return "120000 blob " + blob(t, q, target) + "\t" }
 	sub := mktree(t, q, "100644 blob "+file+"\tx")
 	in := func(name, entry string) string { return "040000 tree " + mktree(t, q, entry) + "\t" + name }
-	base := strings.Split(strings.TrimSuffix(mustGit(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID)), "\x00"), "\x00")
+	base := strings.Split(strings.TrimSuffix(gitexectest.Git(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID)), "\x00"), "\x00")
 	for _, c := range []struct{ name, entry, say string }{
 		{"gitlink", "160000 commit " + string(b.base.OID) + "\tsub", "submodule"},
 		{"absolute link", link("/etc/passwd") + "l", "absolute"},
@@ -211,14 +212,14 @@ func TestBaseIsExempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFiles(t, b.checkout, map[string]string{"big": strings.Repeat("x", maxBlobBytes+1)})
-	mustGit(t, b.checkout, "update-index", "--add", "--cacheinfo", "160000,"+string(b.base.OID)+",sub")
-	mustGit(t, b.checkout, "add", "abs", "big")
-	mustGit(t, b.checkout, "commit", "-q", "-m", "odd")
+	gitexectest.Git(t, b.checkout, "update-index", "--add", "--cacheinfo", "160000,"+string(b.base.OID)+",sub")
+	gitexectest.Git(t, b.checkout, "add", "abs", "big")
+	gitexectest.Git(t, b.checkout, "commit", "-q", "-m", "odd")
 	b.fetch(t)
 	q := b.quarantine(t, run1)
-	base := mustGit(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID))
+	base := gitexectest.Git(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID))
 	// A file with an odd name is changed; everything else stays.
-	old := mustGit(t, q.Dir(), "--git-dir=.", "rev-parse", string(b.base.OID)+":odd\nname")
+	old := gitexectest.Git(t, q.Dir(), "--git-dir=.", "rev-parse", string(b.base.OID)+":odd\nname")
 	tree := mktree(t, q, strings.Split(strings.TrimSuffix(strings.Replace(base, old+"\todd\nname", blob(t, q, "2")+"\todd\nname", 1), "\x00"), "\x00")...)
 	taken, err := b.mirror.Take(b.ctx, q, plant(t, q, tree, b.base.OID), ResultRef(run1))
 	if err != nil || len(taken.Changes) != 1 || taken.Changes[0].Path != "odd\nname" {
@@ -267,7 +268,7 @@ func TestBombsAreRefused(t *testing.T) {
 	hosttest.Long(t, "git writes repositories of many thousand files")
 	b := setup(t, nil)
 	q := b.quarantine(t, run1)
-	mustGitIn(t, q.Dir(), "", "--git-dir=.", "hash-object", "-t", "tree", "-w", "--stdin")
+	gitexectest.GitWith(t, q.Dir(), "", "--git-dir=.", "hash-object", "-t", "tree", "-w", "--stdin")
 	for name, tree := range bombs(t, q) {
 		head := plant(t, q, tree, b.base.OID)
 		start := time.Now()
@@ -305,15 +306,15 @@ func TestTamperedQuarantine(t *testing.T) {
 func TestHistoryAroundTheBaseIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t, map[string]string{"guard": "old\n", "f": "f\n"})
-	first := mustGit(t, b.checkout, "rev-parse", "HEAD")
+	first := gitexectest.Git(t, b.checkout, "rev-parse", "HEAD")
 	left := string(commitFiles(t, b.checkout, "left", map[string]string{"left": "left\n"}))
-	mustGit(t, b.checkout, "switch", "-q", "-c", "right", first)
+	gitexectest.Git(t, b.checkout, "switch", "-q", "-c", "right", first)
 	right := string(commitFiles(t, b.checkout, "right", map[string]string{"guard": "new\n"}))
-	mustGit(t, b.checkout, "switch", "-q", "main")
-	mustGit(t, b.checkout, "merge", "-q", "--no-edit", "right")
+	gitexectest.Git(t, b.checkout, "switch", "-q", "main")
+	gitexectest.Git(t, b.checkout, "merge", "-q", "--no-edit", "right")
 	b.fetch(t)
 	q := b.quarantine(t, run1)
-	tree := strings.Split(strings.TrimSuffix(mustGit(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID)), "\x00"), "\x00")
+	tree := strings.Split(strings.TrimSuffix(gitexectest.Git(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID)), "\x00"), "\x00")
 	for i, e := range tree {
 		if strings.HasSuffix(e, "\tguard") {
 			tree[i] = "100644 blob " + blob(t, q, "old\n") + "\tguard"

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 
 	"pgregory.net/rapid"
 )
@@ -47,7 +48,7 @@ func TestNamesOfAnything(t *testing.T) {
 	})
 	// Git itself is the judge of what a valid reference is.
 	for _, b := range asked {
-		mustGit(t, dir, "check-ref-format", "refs/heads/"+b)
+		gitexectest.Git(t, dir, "check-ref-format", "refs/heads/"+b)
 	}
 }
 

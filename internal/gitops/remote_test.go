@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 	"company/internal/gitops/remotetest"
 )
 
@@ -146,7 +147,7 @@ func TestHTTPSWithToken(t *testing.T) {
 	if seen := stop(); len(seen) > 0 {
 		t.Errorf("processes held the token: %q", seen)
 	}
-	if got := mustGit(t, origin, "rev-parse", ref); got != string(b.base.OID) {
+	if got := gitexectest.Git(t, origin, "rev-parse", ref); got != string(b.base.OID) {
 		t.Error(got)
 	}
 	if asked != strings.TrimPrefix(server.Server.URL, "https://") {
@@ -304,7 +305,7 @@ func TestSSHWithDeployKey(t *testing.T) {
 	if err := b.push(nil, Remote{URL: url}, ref, b.base.OID, ""); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustGit(t, origin, "rev-parse", ref); got != string(b.base.OID) {
+	if got := gitexectest.Git(t, origin, "rev-parse", ref); got != string(b.base.OID) {
 		t.Error(got)
 	}
 

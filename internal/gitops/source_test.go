@@ -8,14 +8,15 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 )
 
 func newOrigin(t testing.TB, checkout string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "origin.git")
-	mustGit(t, filepath.Dir(dir), "init", "-q", "--bare", "-b", "main", dir)
-	mustGit(t, checkout, "remote", "add", "origin", dir)
-	mustGit(t, checkout, "push", "-q", "origin", "main")
+	gitexectest.Git(t, filepath.Dir(dir), "init", "-q", "--bare", "-b", "main", dir)
+	gitexectest.Git(t, checkout, "remote", "add", "origin", dir)
+	gitexectest.Git(t, checkout, "push", "-q", "origin", "main")
 	return dir
 }
 
@@ -35,15 +36,15 @@ func TestFetchBase(t *testing.T) {
 	if at, err := b.mirror.Ref(b.ctx, "refs/remotes/origin/main"); err != nil || at != next {
 		t.Error(at, err)
 	}
-	mustGit(t, b.checkout, "switch", "-q", "-c", "feature/x")
+	gitexectest.Git(t, b.checkout, "switch", "-q", "-c", "feature/x")
 	info, err := b.mirror.FetchBase(b.ctx, nil, Source{Path: filepath.Join(b.checkout, "a", "b")}, "") // a folder inside
 	if err != nil || info.Branch != "feature/x" || info.RemoteHasBranch || info.AheadOfRemote != 1 || info.DefaultBranch != "main" {
 		t.Errorf("%+v, %v", info, err)
 	}
 	// A linked work tree is a checkout as well; a rewound branch is followed.
 	linked := filepath.Join(t.TempDir(), "linked")
-	mustGit(t, b.checkout, "worktree", "add", "-q", "-b", "side", linked, string(first.OID))
-	mustGit(t, b.checkout, "branch", "-f", "main", string(first.OID))
+	gitexectest.Git(t, b.checkout, "worktree", "add", "-q", "-b", "side", linked, string(first.OID))
+	gitexectest.Git(t, b.checkout, "branch", "-f", "main", string(first.OID))
 	if info, err = b.mirror.FetchBase(b.ctx, nil, Source{Path: linked}, ""); err != nil || info.Branch != "side" || info.Dirty {
 		t.Errorf("%+v, %v", info, err)
 	}
@@ -57,7 +58,7 @@ func TestFetchBase(t *testing.T) {
 	requireCode(t, err, company.ENotFound, "nope")
 	_, err = b.mirror.FetchBase(b.ctx, nil, Source{Path: linked}, "--upload-pack=x")
 	requireCode(t, err, company.EInvalid)
-	if out := mustGit(t, b.mirror.Dir(), "--git-dir=.", "for-each-ref", "refs/heads"); out != "" {
+	if out := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "for-each-ref", "refs/heads"); out != "" {
 		t.Errorf("the base must not become a branch of ours: %s", out)
 	}
 }
@@ -84,12 +85,12 @@ func TestDirty(t *testing.T) {
 		{"untracked", func() { writeFiles(t, b.checkout, map[string]string{"new": "1"}) }, true},
 		{"staged", func() {
 			writeFiles(t, b.checkout, map[string]string{"new": "1"})
-			mustGit(t, b.checkout, "add", "new")
+			gitexectest.Git(t, b.checkout, "add", "new")
 			_ = os.Remove(filepath.Join(b.checkout, "new"))
 		}, true},
 	} {
-		mustGit(t, b.checkout, "reset", "-q", "--hard")
-		mustGit(t, b.checkout, "clean", "-qfdx")
+		gitexectest.Git(t, b.checkout, "reset", "-q", "--hard")
+		gitexectest.Git(t, b.checkout, "clean", "-qfdx")
 		c.change()
 		b.fetch(t)
 		if b.base.Dirty != c.want {
@@ -105,20 +106,20 @@ func TestSourcesRefused(t *testing.T) {
 	commitFiles(t, b.checkout, "second", map[string]string{"x": "x"})
 	temp := t.TempDir()
 	at := func(name string) string { return filepath.Join(temp, name) }
-	mustGit(t, temp, "init", "-q", "-b", "main", at("unborn"))
-	mustGit(t, temp, "clone", "-q", "--bare", b.checkout, at("bare"))
-	mustGit(t, temp, "clone", "-q", "--depth=1", "file://"+b.checkout, at("shallow"))
-	mustGit(t, at("shallow"), "remote", "remove", "origin")
-	mustGit(t, b.checkout, "config", "uploadpack.allowFilter", "true")
-	mustGit(t, temp, "clone", "-q", "--filter=blob:none", "file://"+b.checkout, at("partial"))
-	mustGit(t, temp, "init", "-q", "--object-format=sha256", at("sha256"))
+	gitexectest.Git(t, temp, "init", "-q", "-b", "main", at("unborn"))
+	gitexectest.Git(t, temp, "clone", "-q", "--bare", b.checkout, at("bare"))
+	gitexectest.Git(t, temp, "clone", "-q", "--depth=1", "file://"+b.checkout, at("shallow"))
+	gitexectest.Git(t, at("shallow"), "remote", "remove", "origin")
+	gitexectest.Git(t, b.checkout, "config", "uploadpack.allowFilter", "true")
+	gitexectest.Git(t, temp, "clone", "-q", "--filter=blob:none", "file://"+b.checkout, at("partial"))
+	gitexectest.Git(t, temp, "init", "-q", "--object-format=sha256", at("sha256"))
 	commitFiles(t, at("sha256"), "one", map[string]string{"x": "x"})
-	mustGit(t, temp, "clone", "-q", b.checkout, at("detached"))
-	mustGit(t, at("detached"), "switch", "-q", "--detach")
-	mustGit(t, at("detached"), "branch", "-q", "-m", "main", "trunk")
-	mustGit(t, at("detached"), "remote", "remove", "origin")
-	mustGit(t, temp, "clone", "-q", b.checkout, at("foreign"))
-	mustGit(t, temp, "clone", "-q", "--no-local", b.checkout, at("corrupt"))
+	gitexectest.Git(t, temp, "clone", "-q", b.checkout, at("detached"))
+	gitexectest.Git(t, at("detached"), "switch", "-q", "--detach")
+	gitexectest.Git(t, at("detached"), "branch", "-q", "-m", "main", "trunk")
+	gitexectest.Git(t, at("detached"), "remote", "remove", "origin")
+	gitexectest.Git(t, temp, "clone", "-q", b.checkout, at("foreign"))
+	gitexectest.Git(t, temp, "clone", "-q", "--no-local", b.checkout, at("corrupt"))
 	packs, err := filepath.Glob(at("corrupt/.git/objects/pack/*.pack"))
 	if err != nil || len(packs) == 0 {
 		t.Fatal(packs, err)
@@ -188,15 +189,15 @@ func TestDefaultBranch(t *testing.T) {
 		}
 	}
 	ask("main")
-	mustGit(t, b.checkout, "branch", "-m", "main", "master")
+	gitexectest.Git(t, b.checkout, "branch", "-m", "main", "master")
 	ask("master")
-	mustGit(t, b.checkout, "branch", "-m", "master", "trunk")
+	gitexectest.Git(t, b.checkout, "branch", "-m", "master", "trunk")
 	ask("")
 	origin := filepath.Join(t.TempDir(), "o.git")
-	mustGit(t, b.checkout, "init", "-q", "--bare", "-b", "trunk", origin)
-	mustGit(t, b.checkout, "remote", "add", "origin", origin)
-	mustGit(t, b.checkout, "push", "-q", "origin", "trunk")
-	mustGit(t, b.checkout, "remote", "set-head", "origin", "trunk")
+	gitexectest.Git(t, b.checkout, "init", "-q", "--bare", "-b", "trunk", origin)
+	gitexectest.Git(t, b.checkout, "remote", "add", "origin", origin)
+	gitexectest.Git(t, b.checkout, "push", "-q", "origin", "trunk")
+	gitexectest.Git(t, b.checkout, "remote", "set-head", "origin", "trunk")
 	ask("trunk")
 }
 
@@ -228,7 +229,7 @@ func TestCanariesNeverFire(t *testing.T) {
 		{"gpg.program", cmd}, {"remote.origin.uploadpack", cmd}, {"remote.origin.receivepack", cmd}, {"remote.origin.url", "ext::sh -c " + cmd},
 		{"remote.origin.vcs", "x"}, {"alias.rev-parse", "!" + cmd}, {"alias.ls-files", "!" + cmd}, {"sequence.editor", cmd}, {"receive.procReceiveRefs", "refs"},
 	} {
-		mustGit(t, b.checkout, "config", kv[0], kv[1])
+		gitexectest.Git(t, b.checkout, "config", kv[0], kv[1])
 	}
 	writeFiles(t, b.checkout, map[string]string{"f": "dirty " + lines})
 	info, err := b.mirror.FetchBase(b.ctx, nil, Source{}, "")
@@ -271,7 +272,7 @@ func TestCanariesNeverFire(t *testing.T) {
 		t.Error("a command of the repository was run")
 	}
 	// The canary works: plain git fires it.
-	_, _ = tryGit(b.checkout, "", "status")
+	_, _ = gitexectest.TryGit(b.checkout, "", "status")
 	if _, err := os.Stat(canary); err != nil {
 		t.Error("the canary would never have fired")
 	}

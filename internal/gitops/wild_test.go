@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 	"company/internal/gitops/remotetest"
 )
 
@@ -55,19 +56,19 @@ func TestShallowIsCompleted(t *testing.T) {
 	b := setup(t, nil)
 	history(t, b.checkout, 6)
 	// A merge, so that there is more than one cut.
-	mustGit(t, b.checkout, "switch", "-q", "-c", "side", "HEAD~3")
+	gitexectest.Git(t, b.checkout, "switch", "-q", "-c", "side", "HEAD~3")
 	commitFiles(t, b.checkout, "side", map[string]string{"side": "1"})
-	mustGit(t, b.checkout, "switch", "-q", "main")
-	mustGit(t, b.checkout, "merge", "-q", "--no-ff", "-m", "merge", "side")
-	all := mustGit(t, b.checkout, "rev-list", "--count", "HEAD")
+	gitexectest.Git(t, b.checkout, "switch", "-q", "main")
+	gitexectest.Git(t, b.checkout, "merge", "-q", "--no-ff", "-m", "merge", "side")
+	all := gitexectest.Git(t, b.checkout, "rev-list", "--count", "HEAD")
 	server := remotetest.NewHTTP(t, "", canaryToken)
 	_, url := server.Repository(t, "acme/app.git", b.checkout)
 	b.store.cfg.Credential = func(context.Context, string) (string, string, error) { return "", canaryToken, nil }
 
 	temp := t.TempDir()
 	shallow := filepath.Join(temp, "shallow")
-	mustGit(t, temp, "clone", "-q", "--depth=2", "file://"+b.checkout, shallow)
-	mustGit(t, shallow, "remote", "set-url", "origin", url)
+	gitexectest.Git(t, temp, "clone", "-q", "--depth=2", "file://"+b.checkout, shallow)
+	gitexectest.Git(t, shallow, "remote", "set-url", "origin", url)
 	own := commitFiles(t, shallow, "not at the remote", map[string]string{"own": "1"})
 	before := digest(t, shallow)
 	for range 2 { // the second time nothing is left to do
@@ -79,11 +80,11 @@ func TestShallowIsCompleted(t *testing.T) {
 	if digest(t, shallow) != before {
 		t.Error("the checkout was touched")
 	}
-	if got := mustGit(t, b.mirror.Dir(), "--git-dir=.", "rev-list", "--count", string(own)); got != fmt.Sprint(atoi(t, all)+1) {
+	if got := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "rev-list", "--count", string(own)); got != fmt.Sprint(atoi(t, all)+1) {
 		t.Errorf("%s commits of %s+1", got, all)
 	}
-	mustGit(t, b.mirror.Dir(), "--git-dir=.", "fsck", "--connectivity-only", "--no-dangling")
-	if left := mustGit(t, b.mirror.Dir(), "--git-dir=.", "for-each-ref", wholeSpace); left != "" {
+	gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "fsck", "--connectivity-only", "--no-dangling")
+	if left := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "for-each-ref", wholeSpace); left != "" {
 		t.Error(left)
 	}
 	// A run of it has all of the history.
@@ -91,7 +92,7 @@ func TestShallowIsCompleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := mustGit(t, q.Dir(), "--git-dir=.", "rev-list", "--count", string(own)); got != fmt.Sprint(atoi(t, all)+1) {
+	if got := gitexectest.Git(t, q.Dir(), "--git-dir=.", "rev-list", "--count", string(own)); got != fmt.Sprint(atoi(t, all)+1) {
 		t.Error(got)
 	}
 
@@ -99,9 +100,9 @@ func TestShallowIsCompleted(t *testing.T) {
 	quick(t)
 	other := newCheckout(t, map[string]string{"other": "1"})
 	again := filepath.Join(temp, "again")
-	mustGit(t, temp, "clone", "-q", "--depth=1", "file://"+b.checkout, again)
+	gitexectest.Git(t, temp, "clone", "-q", "--depth=1", "file://"+b.checkout, again)
 	late := commitFiles(t, again, "late", map[string]string{"late": "1"})
-	mustGit(t, b.mirror.Dir(), "--git-dir=.", "update-ref", "-d", baseRef(own)) // nothing helps from before
+	gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "update-ref", "-d", baseRef(own)) // nothing helps from before
 	store2, err := Open(Config{Root: filepath.Join(t.TempDir(), "git")})
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +112,7 @@ func TestShallowIsCompleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, url := range map[string]string{"other": other, "shallow": shallow, "gone": filepath.Join(temp, "gone"), "token": server.Server.URL + "/acme/app.git"} {
-		mustGit(t, again, "remote", "set-url", "origin", url)
+		gitexectest.Git(t, again, "remote", "set-url", "origin", url)
 		_, err := m2.FetchBase(b.ctx, nil, Source{Path: again}, "")
 		if err == nil {
 			t.Errorf("%s: it was taken", name)
@@ -124,7 +125,7 @@ func TestShallowIsCompleted(t *testing.T) {
 			t.Errorf("%s: the mirror is spoilt: %v", name, err)
 		}
 	}
-	mustGit(t, again, "remote", "set-url", "origin", b.checkout)
+	gitexectest.Git(t, again, "remote", "set-url", "origin", b.checkout)
 	if info, err := m2.FetchBase(b.ctx, nil, Source{Path: again}, ""); err != nil || info.OID != late {
 		t.Errorf("after all that: %+v, %v", info, err)
 	}
@@ -147,7 +148,7 @@ func TestDetached(t *testing.T) {
 	newOrigin(t, b.checkout)
 	first := b.base.OID
 	commitFiles(t, b.checkout, "second", map[string]string{"x": "x"})
-	mustGit(t, b.checkout, "switch", "-q", "--detach", string(first))
+	gitexectest.Git(t, b.checkout, "switch", "-q", "--detach", string(first))
 	info, err := b.mirror.FetchBase(b.ctx, nil, Source{}, "")
 	if err != nil || !info.Detached || info.OID != first || info.DefaultBranch != "main" || info.RemoteHasBranch || info.AheadOfRemote != 0 || info.Branch != "HEAD" {
 		t.Fatalf("%+v, %v", info, err)
@@ -160,7 +161,7 @@ func TestDetached(t *testing.T) {
 	if at, err := b.mirror.Ref(b.ctx, baseRef(own)); err != nil || at != own {
 		t.Error(at, err)
 	}
-	if refs := mustGit(t, b.mirror.Dir(), "--git-dir=.", "for-each-ref", "refs/remotes/origin/HEAD"); refs != "" {
+	if refs := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "for-each-ref", "refs/remotes/origin/HEAD"); refs != "" {
 		t.Error(refs)
 	}
 	if info, err := b.mirror.FetchBase(b.ctx, nil, Source{}, "main"); err != nil || info.Detached || info.Branch != "main" {
@@ -173,7 +174,7 @@ func TestBranchNamesThatClash(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	for _, name := range []string{"feature", "feature/x", "feature/x/y", "feature"} {
-		mustGit(t, b.checkout, "switch", "-q", "-c", name, "main")
+		gitexectest.Git(t, b.checkout, "switch", "-q", "-c", name, "main")
 		info, err := b.mirror.FetchBase(b.ctx, nil, Source{}, "")
 		if err != nil || info.Branch != name {
 			t.Fatalf("%s: %+v, %v", name, info, err)
@@ -181,20 +182,20 @@ func TestBranchNamesThatClash(t *testing.T) {
 		if at, err := b.mirror.Ref(b.ctx, "refs/remotes/origin/"+name); err != nil || at != info.OID {
 			t.Error(name, at, err)
 		}
-		mustGit(t, b.checkout, "switch", "-q", "main")
-		mustGit(t, b.checkout, "branch", "-q", "-D", name)
+		gitexectest.Git(t, b.checkout, "switch", "-q", "main")
+		gitexectest.Git(t, b.checkout, "branch", "-q", "-D", name)
 	}
 	// The remote has a branch below the name that ours is to get, or ours would
 	// be below one.
 	origin := newOrigin(t, b.checkout)
-	mustGit(t, origin, "update-ref", "refs/heads/develop-t1-k3fq/foo", string(b.base.OID))
+	gitexectest.Git(t, origin, "update-ref", "refs/heads/develop-t1-k3fq/foo", string(b.base.OID))
 	err := b.push(nil, Remote{URL: origin}, "refs/heads/develop-t1-k3fq", b.base.OID, "")
 	requireCode(t, err, company.EConflict, "below develop-t1-k3fq/")
 	if at(err).Hint == "" {
 		t.Errorf("%#v", at(err))
 	}
 	// A branch develop is no folder: develop-t2-k3fq goes beside it.
-	mustGit(t, origin, "update-ref", "refs/heads/develop", string(b.base.OID))
+	gitexectest.Git(t, origin, "update-ref", "refs/heads/develop", string(b.base.OID))
 	if err := b.push(nil, Remote{URL: origin}, "refs/heads/develop-t2-k3fq", b.base.OID, ""); err != nil {
 		t.Error(err)
 	}

@@ -1,62 +1,16 @@
 package merger
 
 import (
-	"net"
-	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/company"
 	"company/internal/gitops/gitopstest"
-	"company/internal/mux"
 	"company/internal/sandbox"
 	"company/internal/toolproto"
-	"company/internal/toolserver"
+	"company/internal/toolserver/toolservertest"
 )
-
-// hands is the toolbox of a container without the container.
-func hands(t *testing.T) *toolproto.Client {
-	t.Helper()
-	dir := t.TempDir()
-	home := filepath.Join(dir, "home")
-	if err := os.MkdirAll(home, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	s, err := toolserver.New(toolserver.Config{
-		Root: filepath.Join(dir, "repo"), Temp: filepath.Join(dir, "logs"), Grace: time.Second,
-		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + dir},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	near, far := net.Pipe()
-	host, err := mux.Host(near)
-	if err != nil {
-		t.Fatal(err)
-	}
-	guest, err := mux.Guest(far)
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute}
-	done := make(chan struct{})
-	go func() { defer close(done); _ = web.Serve(guest) }()
-	c := toolproto.New(host)
-	t.Cleanup(func() {
-		c.Close()
-		_ = host.Close()
-		_ = web.Close()
-		_ = guest.Close()
-		<-done
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
-}
 
 // A process dies while its merger resolves a conflict. The next one finds the
 // half-resolved files, and what is committed then is still a merge of the two
@@ -73,7 +27,7 @@ func TestResolutionSurvivesACrash(t *testing.T) {
 
 	begin := func(resume company.OID) *sandbox.Sandbox {
 		t.Helper()
-		b := &sandbox.Sandbox{Tools: hands(t)}
+		b := &sandbox.Sandbox{Tools: toolservertest.Start(t, t.TempDir())}
 		var err error
 		b.Prepared, err = b.Tools.Prepare(t.Context(), toolproto.PrepareRequest{
 			CloneURL: origin, BaseOID: string(ours), Branch: "agent/t1-01-x", AuthorName: "agent", AuthorEmail: "a@example.org", Resume: string(resume),

@@ -39,6 +39,21 @@ func newPair(t *testing.T) (host, guest *Session) {
 	return host, guest
 }
 
+// newHost is a host and its peer's end of the pipe, at which what the host sends
+// is thrown away.
+func newHost(t *testing.T) (host *Session, peer net.Conn) {
+	t.Helper()
+	near, far := net.Pipe()
+	host, err := Host(near)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = io.Copy(io.Discard, far) })
+	t.Cleanup(func() { _ = host.Close(); _ = far.Close(); wg.Wait() })
+	return host, far
+}
+
 func waitDone(t *testing.T, s *Session) {
 	t.Helper()
 	select {
@@ -211,16 +226,10 @@ func TestHostilePeerIsCut(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			a, b := net.Pipe()
-			host, err := Host(a)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var wg sync.WaitGroup
-			defer wg.Wait()
-			defer func() { _ = host.Close(); _ = b.Close() }()
-			wg.Go(func() { _, _ = io.Copy(io.Discard, b) })
-			wg.Go(func() { _, _ = b.Write(c.send) })
+			host, peer := newHost(t)
+			written := make(chan struct{})
+			t.Cleanup(func() { _ = peer.Close(); <-written })
+			go func() { defer close(written); _, _ = peer.Write(c.send) }()
 			waitDone(t, host)
 			var breach *ProtocolViolation
 			if err := host.Err(); !errors.As(err, &breach) || !strings.Contains(err.Error(), c.why) {
@@ -238,15 +247,7 @@ func TestHostilePeerIsCut(t *testing.T) {
 
 // Streams that are opened and reset at once hold nothing.
 func TestChurnOfStreamsHoldsNoMemory(t *testing.T) {
-	a, b := net.Pipe()
-	host, err := Host(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer func() { _ = host.Close(); _ = b.Close() }()
-	wg.Go(func() { _, _ = io.Copy(io.Discard, b) })
+	host, b := newHost(t)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -326,13 +327,8 @@ func FuzzGuest(f *testing.F) {
 	f.Add(append(frame(typeData, flagSYN, 2, 3), "abc"...))
 	f.Add(frame(typeGoAway, 0, 0, 1))
 	f.Fuzz(func(t *testing.T, sent []byte) {
-		a, b := net.Pipe()
-		host, err := Host(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		host, b := newHost(t)
 		var wg sync.WaitGroup
-		wg.Go(func() { _, _ = io.Copy(io.Discard, b) })
 		wg.Go(func() {
 			for {
 				c, err := host.Accept()

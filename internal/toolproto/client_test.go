@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
-	"company/internal/mux"
+	"company/internal/mux/muxtest"
 	"company/test/goroutines"
 )
 
@@ -21,20 +19,8 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 // newClient talks to a container that answers as h does.
 func newClient(t *testing.T, h http.HandlerFunc) *Client {
 	t.Helper()
-	a, b := net.Pipe()
-	host, err := mux.Host(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	guest, err := mux.Guest(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
-	done := make(chan struct{})
-	go func() { defer close(done); _ = web.Serve(guest) }()
-	c := New(host)
-	t.Cleanup(func() { c.Close(); _ = host.Close(); _ = web.Close(); _ = guest.Close(); <-done })
+	c := New(muxtest.Serve(t, h))
+	t.Cleanup(c.Close)
 	return c
 }
 

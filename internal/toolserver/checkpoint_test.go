@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/gitexec/gitexectest"
 	"company/internal/toolproto"
 )
 
@@ -16,7 +17,7 @@ func (b *bench) look(t testing.TB) string {
 	t.Helper()
 	git := func(args ...string) string {
 		t.Helper()
-		return strings.Join(args, " ") + ":\n" + runGit(t, b.dir, args...) + "\n"
+		return strings.Join(args, " ") + ":\n" + gitexectest.Git(t, b.dir, args...) + "\n"
 	}
 	out := git("status", "--porcelain=v2", "--branch", "--untracked-files=all") + git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/tags", "refs/stash") +
 		git("ls-files", "--stage") + git("stash", "list") + git("diff", "--no-ext-diff")
@@ -129,7 +130,7 @@ func TestCheckpointThatIsNotExact(t *testing.T) {
 				t.Fatal(r.Text())
 			}
 			c := must[toolproto.CheckpointResult](t)(b.Checkpoint(t.Context(), run))
-			if c.Exact || c.Why == "" || runGit(t, origin, "rev-parse", "refs/company/checkpoint/"+run) != c.OID {
+			if c.Exact || c.Why == "" || gitexectest.Git(t, origin, "rev-parse", "refs/company/checkpoint/"+run) != c.OID {
 				t.Fatalf("%+v", c)
 			}
 			if again := must[toolproto.CheckpointResult](t)(b.Checkpoint(t.Context(), run)); again.Exact {
@@ -168,11 +169,11 @@ func TestCommitOfATime(t *testing.T) {
 		b := newBench(t)
 		b.prepare(t, origin, base, func(r *toolproto.PrepareRequest) { r.Exact = true })
 		b.file(t, "n", "n")
-		c := must[toolproto.GitCommitResult](t)(b.GitCommit(t.Context(), toolproto.GitCommitRequest{Message: "m", When: 1_700_000_000}))
+		c := must[toolproto.GitCommitResult](t)(b.GitCommit(t.Context(), toolproto.GitCommitRequest{Message: "m", When: 1_600_000_000}))
 		if first == "" {
 			first = c.Commit
 		}
-		if at := runGit(t, origin, "log", "-1", "--format=%at %ct", branch); c.Commit != first || at != "1700000000 1700000000" {
+		if at := gitexectest.Git(t, origin, "log", "-1", "--format=%at %ct", branch); c.Commit != first || at != "1600000000 1600000000" {
 			t.Errorf("%s at %s, the first was %s", c.Commit, at, first)
 		}
 	}

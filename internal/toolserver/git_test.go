@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/gitexec/gitexectest"
 	"company/internal/toolproto"
 )
 
@@ -41,13 +42,13 @@ func TestPrepareCommitPush(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 	c := b.commit(t, "[t1-01] first", "new.txt", "sub/b.txt")
-	if len(c.Files) != 2 || runGit(t, origin, "rev-parse", "refs/heads/"+branch) != string(c.Commit) {
+	if len(c.Files) != 2 || gitexectest.Git(t, origin, "rev-parse", "refs/heads/"+branch) != string(c.Commit) {
 		t.Fatalf("%+v", c)
 	}
-	if who := runGit(t, origin, "log", "-1", "--format=%an <%ae> %cn|%B", branch); who != "Agent <agent@company> Agent|[t1-01] first" {
+	if who := gitexectest.Git(t, origin, "log", "-1", "--format=%an <%ae> %cn|%B", branch); who != "Agent <agent@company> Agent|[t1-01] first\n" {
 		t.Fatal(who)
 	}
-	if files := runGit(t, origin, "ls-tree", "-r", "--name-only", branch); files != ".gitignore\na.txt\nnew.txt" {
+	if files := gitexectest.Git(t, origin, "ls-tree", "-r", "--name-only", branch); files != ".gitignore\na.txt\nnew.txt" {
 		t.Fatalf("only the named paths are committed: %s", files)
 	}
 	c = b.commit(t, "rest")
@@ -60,7 +61,7 @@ func TestPrepareCommitPush(t *testing.T) {
 		t.Fatal(r.Text())
 	}
 	c = b.commit(t, "unused")
-	if got := runGit(t, origin, "log", "-1", "--format=%H %s %an", branch); got != string(c.Commit)+" mine Agent" {
+	if got := gitexectest.Git(t, origin, "log", "-1", "--format=%H %s %an", branch); got != string(c.Commit)+" mine Agent" {
 		t.Fatal(got)
 	}
 	if p := must[toolproto.PushResult](t)(b.Push(t.Context())); p.Commit != c.Commit || p.Branch != branch {
@@ -94,7 +95,7 @@ func TestCommitRefusals(t *testing.T) {
 	b.run(t, toolproto.RunRequest{Command: "git reset -q --soft origin/" + branch + "; git checkout -q -b elsewhere"})
 	_, err = b.GitCommit(t.Context(), toolproto.GitCommitRequest{Message: "m"})
 	requireRefusal(t, err, toolproto.KindGit, "git checkout "+branch)
-	if runGit(t, origin, "rev-parse", branch) != string(first.Commit) {
+	if gitexectest.Git(t, origin, "rev-parse", branch) != string(first.Commit) {
 		t.Fatal("origin moved")
 	}
 	_, err = b.Prepare(t.Context(), toolproto.PrepareRequest{CloneURL: origin, BaseOID: base, Branch: "x", AuthorName: "a", AuthorEmail: "b"})
@@ -143,7 +144,7 @@ func TestKilledGitIsNoAnswer(t *testing.T) {
 	doom(t, "symbolic-ref")
 	_, err = b.Push(t.Context())
 	requireKilled(t, err)
-	if at := runGit(t, origin, "rev-parse", branch); at != first.Commit {
+	if at := gitexectest.Git(t, origin, "rev-parse", branch); at != first.Commit {
 		t.Fatalf("origin is at %s", at)
 	}
 	doom(t, "none")
@@ -205,13 +206,13 @@ func TestCheckpointAndResume(t *testing.T) {
 	b.run(t, toolproto.RunRequest{Command: "git add a.txt; rm sub/b.txt"})
 	before := b.run(t, toolproto.RunRequest{Command: "git status --porcelain"}).Stdout.String()
 	c := must[toolproto.CheckpointResult](t)(b.Checkpoint(t.Context(), run))
-	if !c.Changed || runGit(t, origin, "rev-parse", "refs/company/checkpoint/"+string(run)) != string(c.OID) {
+	if !c.Changed || gitexectest.Git(t, origin, "rev-parse", "refs/company/checkpoint/"+string(run)) != string(c.OID) {
 		t.Fatalf("%+v", c)
 	}
 	if after := b.run(t, toolproto.RunRequest{Command: "git status --porcelain"}).Stdout.String(); after != before {
 		t.Fatalf("index or tree moved: %q, was %q", after, before)
 	}
-	if files := runGit(t, origin, "ls-tree", "-r", "--name-only", string(c.OID)); files != ".gitignore\na.txt\nwork.txt" {
+	if files := gitexectest.Git(t, origin, "ls-tree", "-r", "--name-only", string(c.OID)); files != ".gitignore\na.txt\nwork.txt" {
 		t.Fatal(files)
 	}
 	if again := must[toolproto.CheckpointResult](t)(b.Checkpoint(t.Context(), run)); again.Changed || again.OID != c.OID {
@@ -255,7 +256,7 @@ func TestCheckpointAndResume(t *testing.T) {
 func TestBakedObjectsAreBorrowed(t *testing.T) {
 	origin, base := newOrigin(t)
 	baked := filepath.Join(t.TempDir(), "baked.git")
-	runGit(t, filepath.Dir(baked), "clone", "-q", "--bare", origin, baked)
+	gitexectest.Git(t, filepath.Dir(baked), "clone", "-q", "--bare", origin, baked)
 	b := newBench(t)
 	b.prepare(t, origin, "", func(r *toolproto.PrepareRequest) { r.BaseRef, r.Baked = "main", baked })
 	if head := must[toolproto.GitStatusResult](t)(b.GitStatus(t.Context())).Head; head != base {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/gitexec/gitexectest"
 	"company/internal/toolproto"
 )
 
@@ -16,13 +17,13 @@ func oddOrigin(t *testing.T) (origin, base, listing string) {
 	t.Helper()
 	dir := t.TempDir()
 	work, origin := filepath.Join(dir, "work"), filepath.Join(dir, "origin.git")
-	runGit(t, dir, "init", "-q", "-b", "main", work)
+	gitexectest.Git(t, dir, "init", "-q", "-b", "main", work)
 	blob := func(content string) string {
 		p := filepath.Join(dir, "blob")
 		if err := os.WriteFile(p, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return runGit(t, work, "hash-object", "-w", "--no-filters", p)
+		return gitexectest.Git(t, work, "hash-object", "-w", "--no-filters", p)
 	}
 	lfs := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("ab", 32) + "\nsize 12345\n"
 	for name, content := range map[string]string{
@@ -31,14 +32,14 @@ func oddOrigin(t *testing.T) (origin, base, listing string) {
 		"unix.txt":       "one\ntwo $Id$\n", "dos.txt": "one\r\ntwo\r\n", "mixed.forced": "one\r\ntwo\n", "wide.u16": "plain\n", "big.bin": lfs,
 		"-rf": "dash\n", "a b\"c'd": "quotes\n", "line\nend": "newline\n", "caf\xe9": "latin1\n", "cafe\u0301": "nfd\n", "\U0001F600": "emoji\n", "[glob]*?": "glob\n",
 	} {
-		runGit(t, work, "update-index", "--add", "--cacheinfo", "100644,"+blob(content)+","+name)
+		gitexectest.Git(t, work, "update-index", "--add", "--cacheinfo", "100644,"+blob(content)+","+name)
 	}
-	runGit(t, work, "update-index", "--add", "--cacheinfo", "120000,"+blob("loop-b")+",loop-a")
-	runGit(t, work, "update-index", "--add", "--cacheinfo", "120000,"+blob("loop-a")+",loop-b")
-	runGit(t, work, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("12", 20)+",vendor/sub")
-	runGit(t, work, "commit", "-q", "-m", "odd")
-	runGit(t, dir, "clone", "-q", "--bare", work, origin)
-	return origin, runGit(t, origin, "rev-parse", "main"), runGit(t, origin, "ls-tree", "-r", "-z", "main")
+	gitexectest.Git(t, work, "update-index", "--add", "--cacheinfo", "120000,"+blob("loop-b")+",loop-a")
+	gitexectest.Git(t, work, "update-index", "--add", "--cacheinfo", "120000,"+blob("loop-a")+",loop-b")
+	gitexectest.Git(t, work, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("12", 20)+",vendor/sub")
+	gitexectest.Git(t, work, "commit", "-q", "-m", "odd")
+	gitexectest.Git(t, dir, "clone", "-q", "--bare", work, origin)
+	return origin, gitexectest.Git(t, origin, "rev-parse", "main"), gitexectest.Git(t, origin, "ls-tree", "-r", "-z", "main")
 }
 
 // Submodules, LFS pointers, line ends and odd names are as the base has them,
@@ -68,7 +69,7 @@ func TestOddRepositoriesAreKept(t *testing.T) {
 	b.file(t, "work.txt", "new\r\n")
 	check := func(where, commit string) {
 		t.Helper()
-		got := runGit(t, origin, "ls-tree", "-r", "-z", commit)
+		got := gitexectest.Git(t, origin, "ls-tree", "-r", "-z", commit)
 		var rest []string
 		for entry := range strings.SplitSeq(got, "\x00") {
 			if !strings.HasSuffix(entry, "\twork.txt") {
@@ -78,13 +79,13 @@ func TestOddRepositoriesAreKept(t *testing.T) {
 		if joined := strings.Join(rest, "\x00"); joined != listing || joined == got {
 			t.Errorf("%s: %q\nbase: %q", where, got, listing)
 		}
-		if text := runGit(t, origin, "cat-file", "-p", commit+":work.txt"); text != "new" && text != "new\r" {
+		if text := gitexectest.Git(t, origin, "cat-file", "-p", commit+":work.txt"); text != "new" && text != "new\r" {
 			t.Errorf("%q", text)
 		}
-		if size := runGit(t, origin, "cat-file", "-s", commit+":work.txt"); size != "5" {
+		if size := gitexectest.Git(t, origin, "cat-file", "-s", commit+":work.txt"); size != "5" {
 			t.Errorf("%s: the new file has %s bytes", where, size)
 		}
-		if message := runGit(t, origin, "log", "-1", "--format=%B", commit); !strings.HasSuffix(message, "\n\nSigned-off-by: Agent <agent@company>") {
+		if message := gitexectest.Git(t, origin, "log", "-1", "--format=%B", commit); !strings.HasSuffix(message, "\n\nSigned-off-by: Agent <agent@company>\n") {
 			t.Errorf("%s: no sign-off: %q", where, message)
 		}
 	}
@@ -109,7 +110,7 @@ func TestOddRepositoriesAreKept(t *testing.T) {
 func TestPartOfALargeRepository(t *testing.T) {
 	dir := t.TempDir()
 	work, origin := filepath.Join(dir, "work"), filepath.Join(dir, "origin.git")
-	runGit(t, dir, "init", "-q", "-b", "main", work)
+	gitexectest.Git(t, dir, "init", "-q", "-b", "main", work)
 	for _, name := range []string{"README", "svc/Makefile", "svc/api/main.txt", "svc/api/deep/x.txt", "svc/web/main.txt", "lib/l.txt"} {
 		if err := os.MkdirAll(filepath.Join(work, filepath.Dir(name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -118,10 +119,10 @@ func TestPartOfALargeRepository(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	runGit(t, work, "add", "-A")
-	runGit(t, work, "commit", "-q", "-m", "base")
-	runGit(t, dir, "clone", "-q", "--bare", work, origin)
-	base := runGit(t, origin, "rev-parse", "main")
+	gitexectest.Git(t, work, "add", "-A")
+	gitexectest.Git(t, work, "commit", "-q", "-m", "base")
+	gitexectest.Git(t, dir, "clone", "-q", "--bare", work, origin)
+	base := gitexectest.Git(t, origin, "rev-parse", "main")
 	b := newBench(t)
 	b.prepare(t, origin, base, func(r *toolproto.PrepareRequest) { r.Paths = []string{"svc/api"} })
 	for name, there := range map[string]bool{"README": true, "svc/Makefile": true, "svc/api/deep/x.txt": true, "svc/web/main.txt": false, "lib/l.txt": false} {
@@ -134,7 +135,7 @@ func TestPartOfALargeRepository(t *testing.T) {
 	}
 	b.file(t, "svc/api/new.txt", "new\n")
 	saved := must[toolproto.CheckpointResult](t)(b.Checkpoint(t.Context(), run))
-	if got := runGit(t, origin, "diff-tree", "-r", "--name-status", base, saved.OID); got != "A\tsvc/api/new.txt" {
+	if got := gitexectest.Git(t, origin, "diff-tree", "-r", "--name-status", base, saved.OID); got != "A\tsvc/api/new.txt" {
 		t.Errorf("the checkpoint changes %q", got)
 	}
 	// A resumed run, and a file outside: that is for the push to refuse, not
@@ -146,7 +147,7 @@ func TestPartOfALargeRepository(t *testing.T) {
 	}
 	b2.file(t, "lib/outside.txt", "o\n")
 	c := b2.commit(t, "[t1-01] work")
-	if got := runGit(t, origin, "diff-tree", "-r", "--name-status", base, c.Commit); got != "A\tlib/outside.txt\nA\tsvc/api/new.txt" {
+	if got := gitexectest.Git(t, origin, "diff-tree", "-r", "--name-status", base, c.Commit); got != "A\tlib/outside.txt\nA\tsvc/api/new.txt" {
 		t.Errorf("the commit changes %q", got)
 	}
 }

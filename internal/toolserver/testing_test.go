@@ -2,16 +2,14 @@ package toolserver
 
 import (
 	"errors"
-	"net"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"company/internal/mux"
+	"company/internal/gitexec/gitexectest"
+	"company/internal/mux/muxtest"
 	"company/internal/toolproto"
 	"company/test/goroutines"
 )
@@ -46,29 +44,13 @@ func newBench(t testing.TB, change ...func(*Config)) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := net.Pipe()
-	host, err := mux.Host(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	guest, err := mux.Guest(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: patience}
-	done := make(chan struct{})
-	go func() { defer close(done); _ = web.Serve(guest) }()
-	client := toolproto.New(host)
 	t.Cleanup(func() {
-		client.Close()
-		_ = host.Close()
-		_ = web.Close()
-		_ = guest.Close()
-		<-done
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	client := toolproto.New(muxtest.Serve(t, s.Handler()))
+	t.Cleanup(client.Close)
 	return &bench{Client: client, server: s, dir: s.dir}
 }
 
@@ -114,26 +96,12 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-// runGit is git as the test's own hands.
-func runGit(t testing.TB, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@t", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@t")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
 // newOrigin is a bare repository with one commit on main: a.txt, .gitignore.
 func newOrigin(t testing.TB) (path string, base string) {
 	t.Helper()
 	dir := t.TempDir()
 	work, bare := filepath.Join(dir, "work"), filepath.Join(dir, "origin.git")
-	runGit(t, dir, "init", "-q", "-b", "main", work)
+	gitexectest.Git(t, dir, "init", "-q", "-b", "main", work)
 	for name, content := range map[string]string{"a.txt": "one\ntwo\n", ".gitignore": "ignored/\n*.log\n", "sub/b.txt": "b\n"} {
 		full := filepath.Join(work, name)
 		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
@@ -143,10 +111,10 @@ func newOrigin(t testing.TB) (path string, base string) {
 			t.Fatal(err)
 		}
 	}
-	runGit(t, work, "add", "-A")
-	runGit(t, work, "commit", "-q", "-m", "base")
-	runGit(t, dir, "clone", "-q", "--bare", work, bare)
-	return bare, runGit(t, bare, "rev-parse", "main")
+	gitexectest.Git(t, work, "add", "-A")
+	gitexectest.Git(t, work, "commit", "-q", "-m", "base")
+	gitexectest.Git(t, dir, "clone", "-q", "--bare", work, bare)
+	return bare, gitexectest.Git(t, bare, "rev-parse", "main")
 }
 
 const branch = "agent/t1-01-x"

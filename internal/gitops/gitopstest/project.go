@@ -6,12 +6,11 @@ package gitopstest
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 	"company/internal/gitops"
 )
 
@@ -55,18 +54,7 @@ func (p *Project) MirrorOf(context.Context, *company.Task) (*gitops.Mirror, erro
 // Git runs git in the checkout and gives what it prints.
 func (p *Project) Git(args ...string) string {
 	p.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = p.Dir
-	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + p.Dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
-		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_AUTHOR_DATE=@1700000000 +0000",
-		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org", "GIT_COMMITTER_DATE=@1700000000 +0000",
-	}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		p.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSuffix(string(out), "\n")
+	return gitexectest.Git(p.t, p.Dir, args...)
 }
 
 // Write puts files into the checkout. A file with nothing in it is removed.

@@ -1,0 +1,42 @@
+package gitexectest
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Env is the environment of a git that plays a person: the real program, with
+// no configuration of this machine.
+func Env(home string) []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0",
+		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_AUTHOR_DATE=@1700000000 +0000",
+		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org", "GIT_COMMITTER_DATE=@1700000000 +0000",
+	}
+}
+
+// TryGit runs that git in dir and gives what it prints.
+func TryGit(dir, stdin string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, Env(dir), strings.NewReader(stdin)
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// Git is TryGit that has to succeed.
+func Git(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	return GitWith(t, dir, "", args...)
+}
+
+// GitWith is Git with an input.
+func GitWith(t testing.TB, dir, stdin string, args ...string) string {
+	t.Helper()
+	out, err := TryGit(dir, stdin, args...)
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
