@@ -35,7 +35,7 @@ func runCleanup(t testing.TB, h *testenv.House, flags ...string) []leftover {
 // ledger (STA-4).
 func TestCleanup(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	h := openTinyProject(t, farewells())
 	runAndExpect(t, h, []string{"nothing to remove"}, "cleanup") // no office yet, and none is made
 	if _, err := os.Stat(filepath.Join(h.Repo, ".company")); err == nil {
 		t.Error("cleanup made an office")
@@ -149,7 +149,7 @@ func TestCleanupOfOrphans(t *testing.T) {
 // from, through the binary.
 func TestImages(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	h := openTinyProject(t, farewells())
 	var x struct {
 		Image string
 		Parts []struct {

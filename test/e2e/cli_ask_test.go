@@ -144,7 +144,7 @@ func presidentMerges(t *testing.T, h *testenv.House) {
 // back; a yes lets the work begin (SUB-2).
 func TestPlanApproval(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	h := openTinyProject(t, farewells())
 	sum := waitForSummary(t, h.Start("submit", "--no-input", "--approve", "plan", "add a farewell"), 2)
 	if sum.Next != "company approve a1 or company reject a1" || !strings.Contains(sum.Why, "The plan has 1 subtask in 1 wave") {
 		t.Fatalf("summary: %+v", sum)
@@ -165,7 +165,7 @@ func TestPlanApproval(t *testing.T) {
 // TestYes: --yes approves the plan without a question at the terminal.
 func TestYes(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	h := openTinyProject(t, farewells())
 	p := h.Start("submit", "--yes", "--approve", "plan", "add a farewell")
 	waitForSummary(t, p, 0)
 	if count(p, "approval.opened") != 1 || count(p, "approval.answered") != 1 {
@@ -177,7 +177,7 @@ func TestYes(t *testing.T) {
 // instruction comes through a pipe.
 func TestQuiet(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	h := openTinyProject(t, farewells())
 	cmd := h.Command("submit", "-q", "-o", "json", "--dry-run")
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("say goodbye\n"), &out, &errs
@@ -189,7 +189,7 @@ func TestQuiet(t *testing.T) {
 // TestDryRun ends with the plan, and says what the work may cost.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	h := openTinyProject(t, farewells())
 	r := h.MustRun(patience, "submit", "--dry-run", "add a farewell")
 	if !strings.Contains(r.Stdout, "[WHY]    the plan has 1 subtask in 1 wave") || !strings.Contains(r.Stdout, "estimate: none, nothing was done in this office yet; never more than ") {
 		t.Errorf("summary:\n%s", r.Stdout)
@@ -205,7 +205,7 @@ func TestDryRun(t *testing.T) {
 // go on where it was.
 func TestBudgetAdd(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	h := openTinyProject(t, farewells())
 	sum := waitForSummary(t, h.Start("submit", "--no-input", "--set", "budget.tokens=500", "add a farewell"), 2)
 	if !strings.Contains(sum.Next, "company budget add t1") || !strings.Contains(sum.Why, "The next model call may cost") {
 		t.Fatalf("summary: %+v", sum)

@@ -22,11 +22,8 @@ import (
 // container up.
 func atWork(t *testing.T) (*testenv.House, *testenv.Process, *stop) {
 	t.Helper()
-	brain := &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}
 	held := stopAt("t1-01.1", 2)
-	brain.stops = []*stop{held}
-	h := openTinyProject(t, brain)
-	t.Cleanup(held.release) // before the model's server is closed
+	h := openFarewells(t, held)
 	p := h.Start("submit", "--no-input", "add a farewell")
 	held.wait(t, p)
 	if up := h.Containers(); len(up) != 1 {
@@ -173,14 +170,8 @@ func TestHeldByTheDeaf(t *testing.T) {
 // office, the second from one that follows there. Both wait for the model.
 func twoTasks(t *testing.T) (h *testenv.House, first, second *testenv.Process, one, two *stop) {
 	t.Helper()
-	add := func(name string) []m { return []m{ticket("Add "+name, "Add "+name+".sh", name+".sh")} }
-	brain := &staff{
-		manager: perTask(submitPlan(add("one")), submitPlan(add("two"))),
-		worker:  perTask(writeFilesAndFinish("Add one", "one.sh", "echo one\n"), writeFilesAndFinish("Add two", "two.sh", "echo two\n")),
-	}
 	one, two = stopAt("t1-01.1", 1), stopAt("t2-01.1", 1)
-	brain.stops = []*stop{one, two}
-	h = openTinyProject(t, brain)
+	h = openTinyProject(t, addsTwo(one, two))
 	t.Cleanup(one.release) // before the model's server is closed
 	t.Cleanup(two.release)
 	first = h.Start("submit", "add one")
@@ -313,17 +304,7 @@ func TestFollowerOutlivesAKill(t *testing.T) {
 // checkNoEventMissed: a follower misses no event, whoever holds the office.
 func checkNoEventMissed(t *testing.T, p *testenv.Process) {
 	t.Helper()
-	var last uint64
-	for _, it := range p.Items() {
-		if it.Seq == 0 {
-			continue
-		}
-		if last > 0 && it.Seq != last+1 {
-			t.Errorf("event %d follows %d", it.Seq, last)
-		}
-		last = it.Seq
-	}
-	if !slices.ContainsFunc(p.Items(), func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" }) {
+	if !slices.ContainsFunc(listEvents(t, p), func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" }) {
 		t.Errorf("the feed does not tell of the end of the task:\n%s", p.Tell())
 	}
 }
@@ -332,7 +313,7 @@ func checkNoEventMissed(t *testing.T, p *testenv.Process) {
 // command line could carry, and can be followed from before it began.
 func TestDetach(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	h := openTinyProject(t, farewells())
 	text := "add a farewell\n\n" + strings.Repeat("so that nobody leaves without a word. ", 6000) // 228 KiB
 	file := filepath.Join(h.Dir, "ticket.md")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -380,7 +361,7 @@ func TestDetach(t *testing.T) {
 // the other, and what a single command does in between.
 func TestFeedOverCompanies(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	h := openTinyProject(t, farewells())
 	waitForSummary(t, h.Start("submit", "--no-input", "--approve", "plan", "add a farewell"), 2)
 	follow := h.Command("feed", "--follow", "-o", "json")
 	var out lockedBuffer

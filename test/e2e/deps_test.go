@@ -135,25 +135,31 @@ func counter() map[string]string {
 	}
 }
 
+// addsIsOdd is the staff that adds a package to the counter with the client of
+// npm's registry whose command to add one is named.
+func addsIsOdd(client, add, lockFile string) *staff {
+	return &staff{
+		manager: submitPlan([]m{ticket("Tell odd numbers", "Add odd.js, which exports isOdd from the package is-odd, with a test.", "odd.js", "odd.test.js", "package.json", lockFile)}),
+		worker: replyInSteps(
+			call("run_command", m{"command": client + " test"}),
+			call("run_command", m{"command": client + " " + add + " is-odd@3.0.1"}),
+			call("add_dependency", m{"ecosystem": "npm", "name": "is-odd", "version": "3.0.1"}),
+			call("run_command", m{"command": client + " " + add + " is-odd@3.0.1"}),
+			call("write_file", m{"path": "odd.js", "content": "module.exports = require('is-odd');\n"}),
+			call("write_file", m{"path": "odd.test.js", "content": "const test = require('node:test');\nconst assert = require('node:assert');\nconst isOdd = require('./odd');\ntest('odd', () => { assert(isOdd(3)); assert(!isOdd(4)); });\n"}),
+			call("run_command", m{"command": client + " test"}),
+			call("git_commit", m{"message": "Tell odd numbers"}),
+			call("finish", m{"summary": "odd numbers are told"}),
+		),
+	}
+}
+
 // The same with npm: the client runs in the locked container against the
 // mirror, and the gate's image has what the new lock file names.
 func TestWorkerAddsAnNPMPackage(t *testing.T) {
 	t.Parallel()
 	registryAnswers(t, "npm")
-	brain := &staff{
-		manager: submitPlan([]m{ticket("Tell odd numbers", "Add odd.js, which exports isOdd from the package is-odd, with a test.", "odd.js", "odd.test.js", "package.json", "package-lock.json")}),
-		worker: replyInSteps(
-			call("run_command", m{"command": "npm test"}),
-			call("run_command", m{"command": "npm install is-odd@3.0.1"}),
-			call("add_dependency", m{"ecosystem": "npm", "name": "is-odd", "version": "3.0.1"}),
-			call("run_command", m{"command": "npm install is-odd@3.0.1"}),
-			call("write_file", m{"path": "odd.js", "content": "module.exports = require('is-odd');\n"}),
-			call("write_file", m{"path": "odd.test.js", "content": "const test = require('node:test');\nconst assert = require('node:assert');\nconst isOdd = require('./odd');\ntest('odd', () => { assert(isOdd(3)); assert(!isOdd(4)); });\n"}),
-			call("run_command", m{"command": "npm test"}),
-			call("git_commit", m{"message": "Tell odd numbers"}),
-			call("finish", m{"summary": "odd numbers are told"}),
-		),
-	}
+	brain := addsIsOdd("npm", "install", "package-lock.json")
 	h := testenv.New(t, brain, counter())
 	p := h.Start("submit", "tell odd numbers")
 	if sum := waitForSummary(t, p, 0); sum.Result != "COMPLETE" {
@@ -180,20 +186,7 @@ func TestWorkerAddsAnNPMPackage(t *testing.T) {
 func TestWorkerAddsAPnpmPackage(t *testing.T) {
 	t.Parallel()
 	registryAnswers(t, "npm")
-	brain := &staff{
-		manager: submitPlan([]m{ticket("Tell odd numbers", "Add odd.js, which exports isOdd from the package is-odd, with a test.", "odd.js", "odd.test.js", "package.json", "pnpm-lock.yaml")}),
-		worker: replyInSteps(
-			call("run_command", m{"command": "pnpm test"}),
-			call("run_command", m{"command": "pnpm add is-odd@3.0.1"}),
-			call("add_dependency", m{"ecosystem": "npm", "name": "is-odd", "version": "3.0.1"}),
-			call("run_command", m{"command": "pnpm add is-odd@3.0.1"}),
-			call("write_file", m{"path": "odd.js", "content": "module.exports = require('is-odd');\n"}),
-			call("write_file", m{"path": "odd.test.js", "content": "const test = require('node:test');\nconst assert = require('node:assert');\nconst isOdd = require('./odd');\ntest('odd', () => { assert(isOdd(3)); assert(!isOdd(4)); });\n"}),
-			call("run_command", m{"command": "pnpm test"}),
-			call("git_commit", m{"message": "Tell odd numbers"}),
-			call("finish", m{"summary": "odd numbers are told"}),
-		),
-	}
+	brain := addsIsOdd("pnpm", "add", "pnpm-lock.yaml")
 	files := counter()
 	delete(files, "package-lock.json")
 	files["package.json"] = strings.Replace(files["package.json"], `"private":true,`, `"private":true,"packageManager":"pnpm@9.1.0",`, 1)

@@ -174,7 +174,7 @@ func TestMissingLinter(t *testing.T) {
 		t.Parallel()
 		files := tinyProject()
 		files["Makefile"] = "lint:\n\tno-such-linter .\n\ntest:\n\tsh ./test.sh\n"
-		h := testenv.New(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}, files)
+		h := testenv.New(t, farewells(), files)
 		p := h.Start("submit", "say goodbye")
 		sum := waitForSummary(t, p, 0)
 		checkDelivered(t, h, 1, 1, 1)

@@ -68,11 +68,7 @@ func TestKillEverywhere(t *testing.T) {
 // own; containers of another office, or of none, stay.
 func TestForeignContainers(t *testing.T) {
 	t.Parallel()
-	hold := stopAt("t1-01.1", 1)
-	t.Cleanup(hold.release)
-	h := openTinyProject(t, farewells(hold))
-	p := h.Start("submit", "say goodbye")
-	hold.wait(t, p)
+	h, p, hold := submitFarewell(t, "t1-01.1", 1)
 	image := strings.TrimSpace(run(t, "docker", "inspect", "--format", "{{.Image}}", h.Containers()[0]))
 	// One of an office that has the same labels and another name, and one that
 	// has our name and lacks the other labels.
@@ -110,11 +106,7 @@ func create(t *testing.T, image string, labels ...string) string {
 // the queue: it is made from the ledger again, and counts from the beginning.
 func TestQueueBeginsAnew(t *testing.T) {
 	t.Parallel()
-	hold := stopAt("t1-01.1", 1)
-	t.Cleanup(hold.release)
-	h := openTinyProject(t, farewells(hold))
-	p := h.Start("submit", "say goodbye")
-	hold.wait(t, p)
+	h, p, hold := submitFarewell(t, "t1-01.1", 1)
 	p.Kill()
 	hold.release()
 	var queues []string

@@ -54,9 +54,7 @@ func lockHolder(t testing.TB, h *testenv.House) (pid int, held bool) {
 func TestTwoSubmits(t *testing.T) {
 	t.Parallel()
 	one, two := stopAt("t1-01.1", 0), stopAt("t2-01.1", 1)
-	t.Cleanup(one.release)
-	t.Cleanup(two.release)
-	h := openTinyProject(t, farewells(one, two))
+	h := openFarewells(t, one, two)
 	first := h.Start("submit", "say goodbye")
 	one.wait(t, first)
 	second := h.Start("submit", "say goodbye again")
@@ -108,8 +106,7 @@ func readFailure(t testing.TB, r testenv.Result) (code, message, hint string) {
 func TestNoDocker(t *testing.T) {
 	t.Parallel()
 	hold := stopAt("t1-01.1", 2)
-	t.Cleanup(hold.release)
-	h := openTinyProject(t, farewells(hold))
+	h := openFarewells(t, hold)
 	env := h.Env
 	without := func() { h.Env = append(slices.Clone(env), "DOCKER_HOST=unix://"+filepath.Join(h.Dir, "nobody.sock")) }
 	refused := func(args ...string) {
@@ -208,8 +205,7 @@ func (g *gateOf) shut() {
 func TestDockerGoesAway(t *testing.T) {
 	t.Parallel()
 	hold := stopAt("t1-01.1", 1)
-	t.Cleanup(hold.release)
-	h := openTinyProject(t, farewells(hold))
+	h := openFarewells(t, hold)
 	gate := &gateOf{network: "unix", listen: filepath.Join(h.Dir, "docker.sock"), target: "/var/run/docker.sock"}
 	gate.open(t)
 	t.Cleanup(gate.shut)
@@ -230,11 +226,7 @@ func TestDockerGoesAway(t *testing.T) {
 // in another one.
 func TestContainerKilled(t *testing.T) {
 	t.Parallel()
-	hold := stopAt("t1-01.1", 1)
-	t.Cleanup(hold.release)
-	h := openTinyProject(t, farewells(hold))
-	p := h.Start("submit", "say goodbye")
-	hold.wait(t, p)
+	h, p, hold := submitFarewell(t, "t1-01.1", 1)
 	up := h.Containers()
 	if len(up) != 1 {
 		t.Fatalf("containers: %v", up)
@@ -253,8 +245,7 @@ func TestContainerKilled(t *testing.T) {
 func TestModelAway(t *testing.T) {
 	t.Parallel()
 	hold := stopAt("t1-plan.1", 0)
-	t.Cleanup(hold.release)
-	h := openTinyProject(t, farewells(hold))
+	h := openFarewells(t, hold)
 	away := "127.0.0.1:" + strconv.Itoa(remotetest.FreePort(t))
 	here := strings.TrimSuffix(strings.TrimPrefix(h.Model.URL(), "http://"), "/v1")
 	h.Config(tinyGates + "agents: {manager: {model: away}}\n")
@@ -290,24 +281,12 @@ func TestModelAway(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	hold := stopAt("t1-01.1", 1)
-	t.Cleanup(hold.release)
-	h := openTinyProject(t, farewells(hold))
-	disk := filepath.Join(h.Repo, ".company")
-	if err := os.Mkdir(disk, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64m,mode=0700"); err != nil {
-		t.Fatalf("mount a small disk, which needs root: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
-			t.Errorf("unmount: %v", err)
-		}
-	})
+	h := openFarewells(t, hold)
+	smallDisk(t, h)
 	p := h.Start("submit", "say goodbye")
 	t.Cleanup(func() { p.Signal(syscall.SIGKILL) }) // before the disk is taken away
 	hold.wait(t, p)
-	filler := filepath.Join(disk, "filler")
+	filler := filepath.Join(h.Repo, ".company", "filler")
 	if out, err := exec.Command("dd", "if=/dev/zero", "of="+filler, "bs=4k").CombinedOutput(); err == nil || !strings.Contains(string(out), "No space") {
 		t.Fatalf("the disk is not full: %v\n%s", err, out)
 	}
@@ -328,11 +307,7 @@ func TestDiskFull(t *testing.T) {
 // containers live (a laptop's lid, SIGSTOP) goes on when it wakes.
 func TestSleeper(t *testing.T) {
 	t.Parallel()
-	hold := stopAt("t1-01.1", 1)
-	t.Cleanup(hold.release)
-	h := openTinyProject(t, farewells(hold))
-	p := h.Start("submit", "say goodbye")
-	hold.wait(t, p)
+	h, p, hold := submitFarewell(t, "t1-01.1", 1)
 	p.Signal(syscall.SIGSTOP)
 	t.Cleanup(func() { p.Signal(syscall.SIGCONT) })
 	for end := time.Now().Add(patience); len(running(t, h)) > 0; time.Sleep(time.Second) {

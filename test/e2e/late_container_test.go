@@ -119,8 +119,7 @@ func (s *slowCreate) close() {
 func TestContainerOfAKilledCompanyComesLate(t *testing.T) {
 	t.Parallel()
 	hold := stopAt("t1-01.1", 0)
-	t.Cleanup(hold.release)
-	h := openTinyProject(t, farewells(hold))
+	h := openFarewells(t, hold)
 	daemon := newSlowCreate(t, filepath.Join(h.Dir, "docker.sock"), "-t1-01.1-1-")
 	t.Cleanup(daemon.close)
 	h.Env = append(slices.Clone(h.Env), "DOCKER_HOST=unix://"+daemon.path)

@@ -35,7 +35,7 @@ func TestCountsOfTokens(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := testenv.New(t, counting{&staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}, c.usage}, tinyProject())
+			h := testenv.New(t, counting{farewells(), c.usage}, tinyProject())
 			h.Config(tinyGates)
 			sum := waitForSummary(t, h.Start("submit", "--no-input", "add a farewell"), 0)
 			n := int64(len(h.Model.Requests()))

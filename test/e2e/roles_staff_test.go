@@ -235,6 +235,38 @@ func openTinyProject(t *testing.T, brain scripted.Responder) *testenv.House {
 	return h
 }
 
+// openFarewells is the tiny project with the staff that adds a farewell. What is
+// held back still at the test's end is let go before the model's server closes.
+func openFarewells(t *testing.T, stops ...*stop) *testenv.House {
+	t.Helper()
+	h := openTinyProject(t, farewells(stops...))
+	for _, s := range stops {
+		t.Cleanup(s.release)
+	}
+	return h
+}
+
+// submitFarewell submits there, and waits until the reply of a turn of a run is
+// held back.
+func submitFarewell(t *testing.T, run company.RunID, turn int) (*testenv.House, *testenv.Process, *stop) {
+	t.Helper()
+	hold := stopAt(run, turn)
+	h := openFarewells(t, hold)
+	p := h.Start("submit", "say goodbye")
+	hold.wait(t, p)
+	return h, p, hold
+}
+
+// addsTwo is the staff that adds a file for each of the tasks t1 and t2.
+func addsTwo(stops ...*stop) *staff {
+	add := func(name string) []m { return []m{ticket("Add "+name, "Add "+name+".sh", name+".sh")} }
+	return &staff{
+		manager: perTask(submitPlan(add("one")), submitPlan(add("two"))),
+		worker:  perTask(writeFilesAndFinish("Add one", "one.sh", "echo one\n"), writeFilesAndFinish("Add two", "two.sh", "echo two\n")),
+		stops:   stops,
+	}
+}
+
 // farewellTicket is one ticket for tiny, and the worker who does it.
 func farewellTicket() []m {
 	return []m{ticket("Add a farewell", "Add farewell.sh, which prints goodbye, and checks/farewell.sh.", "farewell.sh", "checks/farewell.sh")}

@@ -73,11 +73,7 @@ func TestOnlyTicketReviewedOnce(t *testing.T) {
 // TestOriginAway: a push that fails is tried again by itself.
 func TestOriginAway(t *testing.T) {
 	t.Parallel()
-	hold := stopAt("t1-01-review.1", 0)
-	t.Cleanup(hold.release)
-	h := openTinyProject(t, farewells(hold))
-	p := h.Start("submit", "say goodbye")
-	hold.wait(t, p)
+	h, p, hold := submitFarewell(t, "t1-01-review.1", 0)
 	if err := os.Rename(h.Origin, h.Origin+".away"); err != nil {
 		t.Fatal(err)
 	}
@@ -97,11 +93,7 @@ func TestOriginAway(t *testing.T) {
 // not overwritten; the president is asked, and can have it tried again.
 func TestBranchTaken(t *testing.T) {
 	t.Parallel()
-	hold := stopAt("t1-01-review.1", 0)
-	t.Cleanup(hold.release)
-	h := openTinyProject(t, farewells(hold))
-	p := h.Start("submit", "say goodbye")
-	hold.wait(t, p)
+	h, p, hold := submitFarewell(t, "t1-01-review.1", 0)
 	branch := integrationBranch(h, 1)
 	h.Git(h.Origin, "branch", branch, "main")
 	hold.release()

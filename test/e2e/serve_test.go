@@ -39,7 +39,7 @@ func endServing(t testing.TB, p *testenv.Process) {
 // done, lets no second one in, and ends when it is told to.
 func TestServe(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	h := openTinyProject(t, farewells())
 	p := startServing(t, h)
 	if sum := waitForSummary(t, h.Start("submit", "say goodbye"), 0); sum.Task != "t1" {
 		t.Errorf("summary: %+v", sum)
@@ -71,11 +71,8 @@ func TestServeGoesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			brain := &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}
 			held := stopAt("t1-01.1", 1)
-			brain.stops = []*stop{held}
-			h := openTinyProject(t, brain)
-			t.Cleanup(held.release)
+			h := openFarewells(t, held)
 			p := startServing(t, h)
 			h.MustRun(patience, "submit", "--detach", "say goodbye")
 			held.wait(t, p)
@@ -104,11 +101,8 @@ func TestServeGoesOn(t *testing.T) {
 // on ends the following and nothing else.
 func TestInterruptLeavesServe(t *testing.T) {
 	t.Parallel()
-	brain := &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}
 	held := stopAt("t1-01.1", 1)
-	brain.stops = []*stop{held}
-	h := openTinyProject(t, brain)
-	t.Cleanup(held.release)
+	h := openFarewells(t, held)
 	p := startServing(t, h)
 	follower := h.Start("submit", "say goodbye")
 	held.wait(t, follower)
@@ -141,14 +135,8 @@ func TestServeWaits(t *testing.T) {
 // later where it was; the other does not notice.
 func TestPauseOne(t *testing.T) {
 	t.Parallel()
-	add := func(name string) []m { return []m{ticket("Add "+name, "Add "+name+".sh", name+".sh")} }
-	brain := &staff{
-		manager: perTask(submitPlan(add("one")), submitPlan(add("two"))),
-		worker:  perTask(writeFilesAndFinish("Add one", "one.sh", "echo one\n"), writeFilesAndFinish("Add two", "two.sh", "echo two\n")),
-	}
 	one, two := stopAt("t1-01.1", 1), stopAt("t2-01.1", 1)
-	brain.stops = []*stop{one, two}
-	h := openTinyProject(t, brain)
+	h := openTinyProject(t, addsTwo(one, two))
 	t.Cleanup(one.release)
 	t.Cleanup(two.release)
 	p := startServing(t, h)
@@ -415,7 +403,7 @@ func TestTwoProjects(t *testing.T) {
 // pull request, though it is asked for nothing.
 func TestServeHears(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	h := openTinyProject(t, farewells())
 	h.Env = append(h.Env, "COMPANY_FORGE_POLL=5s")
 	p := startServing(t, h)
 	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
@@ -434,7 +422,7 @@ func TestServeHears(t *testing.T) {
 // office over, whatever the first left lying about.
 func TestServeTwice(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	h := openTinyProject(t, farewells())
 	both := []*testenv.Process{h.Start("serve"), h.Start("serve")}
 	var up *testenv.Process
 	waitFor(t, func() bool {
@@ -473,12 +461,9 @@ func TestServeTwice(t *testing.T) {
 // by itself; with resume it does, from where it was.
 func TestRecoveryAsks(t *testing.T) {
 	t.Parallel()
-	brain := &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}
 	hold := stopAt("t1-01.1", 1)
-	brain.stops = []*stop{hold}
-	h := openTinyProject(t, brain)
+	h := openFarewells(t, hold)
 	h.Config(tinyGates + "recovery: ask\n")
-	t.Cleanup(hold.release)
 	p := startServing(t, h)
 	h.MustRun(patience, "submit", "--detach", "say goodbye")
 	hold.wait(t, p)

@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"company/internal/adapters/scripted"
+	"company/internal/feed"
 	"company/internal/gitops"
 	"company/test/testenv"
 )
@@ -192,20 +193,27 @@ func checkGit(t *testing.T, h *testenv.House) {
 	}
 }
 
+// listEvents lists the events of a feed, whose numbers have no gap.
+func listEvents(t *testing.T, p *testenv.Process) (all []feed.Item) {
+	t.Helper()
+	for _, it := range p.Items() {
+		if it.Seq == 0 {
+			continue
+		}
+		if n := len(all); n > 0 && it.Seq != all[n-1].Seq+1 {
+			t.Errorf("event %d follows %d", it.Seq, all[n-1].Seq)
+		}
+		all = append(all, it)
+	}
+	return all
+}
+
 // checkFeed: the events come in the order of the phases (STA-5, UI-1), with
 // numbers that have no gap (STA-6).
 func checkFeed(t *testing.T, p *testenv.Process) {
 	t.Helper()
 	want := []string{"task.submitted", "task.prepared", "plan.accepted", "run.offered", "run.claimed", "run.ended", "gate.finished", "review.finished", "merge.gated", "merge.intended", "merge.done", "review.carried", "gate.finished", "pr.intended", "pr.opened", "task.completed"}
-	var last uint64
-	for _, it := range p.Items() {
-		if it.Seq == 0 {
-			continue
-		}
-		if last > 0 && it.Seq != last+1 {
-			t.Errorf("event %d follows %d", it.Seq, last)
-		}
-		last = it.Seq
+	for _, it := range listEvents(t, p) {
 		if len(want) > 0 && it.Kind == want[0] {
 			want = want[1:]
 		}

@@ -49,7 +49,7 @@ func TestWires(t *testing.T) {
 	} {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
-			brain := &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}
+			brain := farewells()
 			var opts []scripted.Option
 			if w.toolless {
 				brain.worker = oneByOne()
