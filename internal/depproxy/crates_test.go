@@ -1,10 +1,6 @@
 package depproxy
 
 import (
-	"archive/tar"
-	"bytes"
-	"company/internal/hosttest"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -13,29 +9,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"company/internal/ecosystem/ecosystemtest"
+	"company/internal/hosttest"
 )
 
 func crateFile(t *testing.T, name, version, deps string) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	w := tar.NewWriter(z)
-	for _, f := range [][2]string{
-		{"Cargo.toml", fmt.Sprintf("[package]\nname = %q\nversion = %q\nedition = \"2018\"\n[dependencies]\n%s\n", name, version, deps)},
-		{"src/lib.rs", "pub fn one() -> i32 { 1 }\n"},
-	} {
-		if err := w.WriteHeader(&tar.Header{Name: name + "-" + version + "/" + f[0], Mode: 0o644, Size: int64(len(f[1]))}); err != nil {
-			t.Fatal(err)
-		}
-		_, _ = w.Write([]byte(f[1]))
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return ecosystemtest.Crate(t, name, version,
+		[2]string{"Cargo.toml", fmt.Sprintf("[package]\nname = %q\nversion = %q\nedition = \"2018\"\n[dependencies]\n%s\n", name, version, deps)},
+		[2]string{"src/lib.rs", "pub fn one() -> i32 { 1 }\n"},
+	)
 }
 
 // crateRegistry is a sparse index: left_one needs right (renamed), gamma needs

@@ -1,8 +1,6 @@
 package depproxy
 
 import (
-	"archive/zip"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -14,29 +12,18 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/ecosystem/ecosystemtest"
 )
 
 // newWheel makes a package that pip installs.
 func newWheel(t *testing.T, name, version, requires string) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
 	info := name + "-" + version + ".dist-info/"
-	for _, f := range [][2]string{
-		{name + ".py", "version = '" + version + "'\n"}, {info + "METADATA", pyMetadata(name, version, requires)},
-		{info + "WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
-		{info + "RECORD", name + ".py,,\n" + info + "METADATA,,\n" + info + "WHEEL,,\n" + info + "RECORD,,\n"},
-	} {
-		w, err := z.Create(f[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = w.Write([]byte(f[1]))
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return ecosystemtest.Zip(t,
+		[2]string{name + ".py", "version = '" + version + "'\n"}, [2]string{info + "METADATA", pyMetadata(name, version, requires)},
+		[2]string{info + "WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
+		[2]string{info + "RECORD", name + ".py,,\n" + info + "METADATA,,\n" + info + "WHEEL,,\n" + info + "RECORD,,\n"},
+	)
 }
 
 func pyMetadata(name, version, requires string) string {

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"company/internal/api"
 	officeapp "company/internal/app"
 	"company/internal/config"
+	"company/internal/config/configtest"
 	"company/internal/office"
 )
 
@@ -48,14 +48,10 @@ func TestCheckMemory(t *testing.T) {
 	}
 }
 
-// An office that is open in a process of another version is told, with what to
-// do; one that does not answer is red.
-func TestCheckHolder(t *testing.T) {
-	repo := t.TempDir()
-	if out, err := exec.Command("git", "init", "-q", repo).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	p, err := office.Find(office.FindOptions{Dir: repo})
+// openOffice makes an office in a new repository.
+func openOffice(t *testing.T) (office.Paths, *office.Office) {
+	t.Helper()
+	p, err := office.Find(office.FindOptions{Dir: configtest.Repo(t, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +59,13 @@ func TestCheckHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p, off
+}
+
+// An office that is open in a process of another version is told, with what to
+// do; one that does not answer is red.
+func TestCheckHolder(t *testing.T) {
+	p, off := openOffice(t)
 	defer off.Close()
 	lock, _, err := office.TryLock(p)
 	if err != nil || lock == nil {
@@ -107,18 +110,7 @@ func TestCheckHolder(t *testing.T) {
 
 // A ledger that is damaged is red, and the rest of doctor goes on.
 func TestCheckLedger(t *testing.T) {
-	repo := t.TempDir()
-	if out, err := exec.Command("git", "init", "-q", repo).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	p, err := office.Find(office.FindOptions{Dir: repo})
-	if err != nil {
-		t.Fatal(err)
-	}
-	off, err := office.Open(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, off := openOffice(t)
 	if err := off.Close(); err != nil {
 		t.Fatal(err)
 	}

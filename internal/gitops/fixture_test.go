@@ -1,8 +1,11 @@
 package gitops
 
 import (
+	"archive/tar"
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +41,25 @@ func writeFiles(t testing.TB, dir string, files map[string]string) {
 		if err := os.WriteFile(p, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// eachEntry reads an archive of a tree.
+func eachEntry(t testing.TB, archive io.Reader, each func(h *tar.Header, text string)) {
+	t.Helper()
+	for r := tar.NewReader(archive); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		each(h, string(text))
 	}
 }
 

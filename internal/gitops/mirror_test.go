@@ -4,8 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,16 +82,8 @@ func TestOddPathsAreKept(t *testing.T) {
 		t.Errorf("the same tree gave other bytes (%v)", err)
 	}
 	got := map[string]string{}
-	for tr := tar.NewReader(&buf); ; {
-		h, err := tr.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _ := io.ReadAll(tr)
-		got[h.Name] = string(body)
+	eachEntry(t, &buf, func(h *tar.Header, text string) {
+		got[h.Name] = text
 		switch h.Name {
 		case "loop":
 			if h.Typeflag != tar.TypeSymlink || h.Linkname != "loop" {
@@ -105,7 +95,7 @@ func TestOddPathsAreKept(t *testing.T) {
 				t.Errorf("mode %o", h.Mode)
 			}
 		}
-	}
+	})
 	for name, want := range files {
 		if got[name] != want {
 			t.Errorf("%q: got %q, want %q", name, got[name], want)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,20 +66,7 @@ func TestOddTreesAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]string{}
-	for r := tar.NewReader(&archive); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen[h.Name] = string(text) + h.Linkname
-	}
+	eachEntry(t, &archive, func(h *tar.Header, text string) { seen[h.Name] = text + h.Linkname })
 	if _, ok := seen["vendor/sub/"]; !ok || len(seen) != len(want)+2 {
 		t.Errorf("%d entries for %d: %q", len(seen), len(want)+2, seen)
 	}

@@ -10,15 +10,22 @@ import (
 	"company/internal/gitexec/gitexectest"
 )
 
+// twoToPush is a project with an origin, and two commits that are not there.
+func twoToPush(t *testing.T) (b *bundle, origin string, one, two company.OID) {
+	t.Helper()
+	b = setup(t, nil)
+	origin = newOrigin(t, b.checkout)
+	b.fetch(t)
+	one = b.side(t, "one", func(dir string) { writeFiles(t, dir, map[string]string{"1": "1"}) })
+	two = b.side(t, "two", func(dir string) { writeFiles(t, dir, map[string]string{"2": "2"}) })
+	return b, origin, one, two
+}
+
 func TestPush(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil)
-	origin := newOrigin(t, b.checkout)
-	b.fetch(t)
+	b, origin, one, two := twoToPush(t)
 	remote := Remote{URL: b.base.RemoteURL}
 	const ref = "refs/heads/develop-t1-k3fq"
-	one := b.side(t, "one", func(dir string) { writeFiles(t, dir, map[string]string{"1": "1"}) })
-	two := b.side(t, "two", func(dir string) { writeFiles(t, dir, map[string]string{"2": "2"}) })
 	if err := b.push(nil, remote, ref, one, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -43,13 +50,9 @@ func TestPush(t *testing.T) {
 // finds it there; nothing of theirs moves. On anything else the lease holds.
 func TestPushBelowAPerson(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil)
-	origin := newOrigin(t, b.checkout)
-	b.fetch(t)
+	b, origin, one, two := twoToPush(t)
 	remote := Remote{URL: b.base.RemoteURL}
 	const ref = "refs/heads/develop-t1-k3fq"
-	one := b.side(t, "one", func(dir string) { writeFiles(t, dir, map[string]string{"1": "1"}) })
-	two := b.side(t, "two", func(dir string) { writeFiles(t, dir, map[string]string{"2": "2"}) })
 	if at, err := b.mirror.Push(b.ctx, nil, remote, ref, one, ""); err != nil || at != one {
 		t.Fatalf("%s, %v", at, err)
 	}

@@ -19,11 +19,10 @@ import (
 	"company/internal/secret"
 )
 
-// Set-up commands install Debian packages through the operator's own archives,
-// signatures checked; the image runs them offline and says nothing of where
-// they came from (container.setup).
-func TestSetupApt(t *testing.T) {
-	be := newTestBuilder(t)
+// withArchives gives a builder the operator's own archives of Debian, behind a
+// cache of the test's.
+func withArchives(t *testing.T, be *testBuilder) {
+	t.Helper()
 	up, err := depproxy.LoadClientSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -32,6 +31,14 @@ func TestSetupApt(t *testing.T) {
 		hosttest.Lacks(t, "this host has no apt source of %s: %v", debianSuite, up.Notes)
 	}
 	useRegistries(t, be, up, filepath.Join(be.dir, "registries"))
+}
+
+// Set-up commands install Debian packages through the operator's own archives,
+// signatures checked; the image runs them offline and says nothing of where
+// they came from (container.setup).
+func TestSetupApt(t *testing.T) {
+	be := newTestBuilder(t)
+	withArchives(t, be)
 	img := be.mustEnsure(t, Request{
 		Setup: []string{
 			// The secret neither goes to a proxy nor stays.
@@ -67,14 +74,7 @@ func TestSetupApt(t *testing.T) {
 // filter that the product uses.
 func TestSetupAptUsers(t *testing.T) {
 	be := newTestBuilder(t)
-	up, err := depproxy.LoadClientSettings(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(up.SourceLines(ecosystem.Debian, registryURL, debianKeyring, debianSuite)) == 0 {
-		hosttest.Lacks(t, "this host has no apt source of %s: %v", debianSuite, up.Notes)
-	}
-	useRegistries(t, be, up, filepath.Join(be.dir, "registries"))
+	withArchives(t, be)
 	img := be.mustEnsure(t, Request{Setup: []string{"apt-get update && apt-get install -y --no-install-recommends openssh-client", "useradd -r somebody"}})
 	if out := be.mustRun(t, img, `ssh -V 2>&1; getent group _ssh; id -un somebody`); !strings.HasPrefix(out, "OpenSSH_") || !strings.Contains(out, "\n_ssh:") || !strings.HasSuffix(out, "\nsomebody\n") {
 		t.Errorf("%q", out)

@@ -42,20 +42,26 @@ func useRegistries(t *testing.T, be *testBuilder, up depproxy.Upstreams, dir str
 // lockNPM makes a lock file with the host's npm, as a developer does.
 func lockNPM(t *testing.T, files map[string]string) map[string]string {
 	t.Helper()
+	return lockFiles(t, files, "package-lock.json", nil, "npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund")
+}
+
+// lockFiles adds the lock file that a client makes of files.
+func lockFiles(t *testing.T, files map[string]string, lockName string, env []string, client ...string) map[string]string {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
 		writeTo(t, filepath.Join(dir, name), text)
 	}
-	cmd := exec.CommandContext(t.Context(), "npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund")
-	cmd.Dir = dir
+	cmd := exec.CommandContext(t.Context(), client[0], client[1:]...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		hosttest.Lacks(t, "no lock file can be made here: %v: %s", err, out)
 	}
-	lock, err := os.ReadFile(filepath.Join(dir, "package-lock.json"))
+	lock, err := os.ReadFile(filepath.Join(dir, lockName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	files["package-lock.json"] = string(lock)
+	files[lockName] = string(lock)
 	return files
 }
 

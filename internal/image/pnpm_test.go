@@ -1,35 +1,17 @@
 package image
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"company/internal/ecosystem"
-	"company/internal/hosttest"
 )
 
 // lockPnpm makes a lock file with a pnpm of npm's registry, as a developer does.
 func lockPnpm(t *testing.T, files map[string]string) map[string]string {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		writeTo(t, filepath.Join(dir, name), text)
-	}
-	cmd := exec.CommandContext(t.Context(), "npx", "--yes", "pnpm@10.34.8", "install", "--lockfile-only", "--ignore-scripts")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CI=true", "COREPACK_ROOT=/", "npm_config_cache="+t.TempDir())
-	if out, err := cmd.CombinedOutput(); err != nil {
-		hosttest.Lacks(t, "no lock file can be made here: %v: %s", err, out)
-	}
-	lock, err := os.ReadFile(filepath.Join(dir, "pnpm-lock.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files["pnpm-lock.yaml"] = string(lock)
-	return files
+	env := []string{"CI=true", "COREPACK_ROOT=/", "npm_config_cache=" + t.TempDir()}
+	return lockFiles(t, files, "pnpm-lock.yaml", env, "npx", "--yes", "pnpm@10.34.8", "install", "--lockfile-only", "--ignore-scripts")
 }
 
 // A workspace of pnpm's runs offline in a locked container, by pnpm and by its

@@ -1,19 +1,13 @@
 package image
 
 import (
-	"archive/tar"
-	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,6 +16,7 @@ import (
 	"company/internal/depproxy"
 	"company/internal/dockerapi"
 	"company/internal/ecosystem"
+	"company/internal/ecosystem/ecosystemtest"
 
 	cerrdefs "github.com/containerd/errdefs"
 )
@@ -29,90 +24,34 @@ import (
 // newWheel is a package as PyPI has it.
 func newWheel(t *testing.T, name, version, requires, code string) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
 	info := name + "-" + version + ".dist-info/"
 	meta := "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\n"
 	if requires != "" {
 		meta += "Requires-Dist: " + requires + "\n"
 	}
-	for _, f := range [][2]string{
-		{name + "/__init__.py", code}, {info + "METADATA", meta}, {info + "WHEEL", "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
-		{info + "entry_points.txt", "[console_scripts]\n" + name + "-cli = " + name + ":main\n"}, {info + "RECORD", ""},
-	} {
-		w, err := z.Create(f[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = w.Write([]byte(f[1]))
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return ecosystemtest.Zip(t,
+		[2]string{name + "/__init__.py", code}, [2]string{info + "METADATA", meta}, [2]string{info + "WHEEL", "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
+		[2]string{info + "entry_points.txt", "[console_scripts]\n" + name + "-cli = " + name + ":main\n"}, [2]string{info + "RECORD", ""},
+	)
 }
 
 // newPyPI is a registry of the simple API.
 func newPyPI(t *testing.T, files map[string][]byte) ecosystem.Endpoint {
 	t.Helper()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if body, ok := files[path.Base(q.URL.Path)]; ok {
-			_, _ = w.Write(body)
-			return
-		}
-		w.Header().Set("Content-Type", "text/html")
-		found := false
-		for name, body := range files {
-			if strings.HasPrefix(name, path.Base(q.URL.Path)+"-") {
-				found = true
-				sum := sha256.Sum256(body)
-				_, _ = fmt.Fprintf(w, `<a href="../../f/%s#sha256=%s">%s</a>`, name, hex.EncodeToString(sum[:]), name)
-			}
-		}
-		if !found {
-			http.NotFound(w, q)
-		}
-	}))
-	t.Cleanup(srv.Close)
-	return ecosystem.Endpoint{URL: srv.URL + "/simple"}
+	return ecosystem.Endpoint{URL: ecosystemtest.ServeWheels(t, files).URL + "/simple"}
 }
 
-// newCrates is a sparse index with its files.
+// newCrates is a sparse index with crates of this code.
 func newCrates(t *testing.T, all map[string]string) ecosystem.Endpoint {
 	t.Helper()
 	files := map[string][]byte{}
 	for name, code := range all {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		w := tar.NewWriter(z)
-		for _, f := range [][2]string{
-			{"Cargo.toml", fmt.Sprintf("[package]\nname = %q\nversion = \"1.0.0\"\nedition = \"2021\"\nbuild = \"build.rs\"\n", name)},
-			{"src/lib.rs", code}, {"build.rs", "fn main() { std::fs::write(\"/opt/out/canary\", \"x\").ok(); }\n"},
-		} {
-			if err := w.WriteHeader(&tar.Header{Name: name + "-1.0.0/" + f[0], Mode: 0o644, Size: int64(len(f[1]))}); err != nil {
-				t.Fatal(err)
-			}
-			_, _ = w.Write([]byte(f[1]))
-		}
-		_, _ = w.Close(), z.Close()
-		files[name] = b.Bytes()
+		files[name] = ecosystemtest.Crate(t, name, "1.0.0",
+			[2]string{"Cargo.toml", fmt.Sprintf("[package]\nname = %q\nversion = \"1.0.0\"\nedition = \"2021\"\nbuild = \"build.rs\"\n", name)},
+			[2]string{"src/lib.rs", code}, [2]string{"build.rs", "fn main() { std::fs::write(\"/opt/out/canary\", \"x\").ok(); }\n"},
+		)
 	}
-	var srv *httptest.Server
-	srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		name := path.Base(q.URL.Path)
-		if q.URL.Path == "/index/config.json" {
-			_, _ = fmt.Fprintf(w, `{"dl":"%s/files/{crate}"}`, srv.URL)
-		} else if body, ok := files[name]; ok && strings.HasPrefix(q.URL.Path, "/files/") {
-			_, _ = w.Write(body)
-		} else if ok {
-			sum := sha256.Sum256(body)
-			_, _ = fmt.Fprintf(w, `{"name":%q,"vers":"1.0.0","deps":[],"cksum":%q,"features":{},"yanked":false}`+"\n", name, hex.EncodeToString(sum[:]))
-		} else {
-			http.NotFound(w, q)
-		}
-	}))
-	t.Cleanup(srv.Close)
-	return ecosystem.Endpoint{URL: srv.URL + "/index"}
+	return ecosystem.Endpoint{URL: ecosystemtest.ServeCrates(t, files).URL + "/index"}
 }
 
 func upstreams() depproxy.Upstreams {

@@ -500,13 +500,11 @@ func TestRepeatedID(t *testing.T) {
 	}
 }
 
-// TestForeignWriter: when somebody else has written to the ledger, this
-// process knows less than it must, so it decides nothing more and ends
-// everything that it has under way.
-func TestForeignWriter(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	causes := make(chan error, 1)
+// startEndless has an effect under way that lasts until it is ended, and tells
+// the cause of that.
+func startEndless(t *testing.T) (b *bundle, causes chan error) {
+	t.Helper()
+	b, causes = setup(t), make(chan error, 1)
 	intake, prepare := record(func(ctx context.Context, e company.Effect) (company.Command, error) {
 		<-ctx.Done()
 		causes <- context.Cause(ctx)
@@ -516,6 +514,15 @@ func TestForeignWriter(t *testing.T) {
 	b.run()
 	b.submit(1)
 	intake.next(t)
+	return b, causes
+}
+
+// TestForeignWriter: when somebody else has written to the ledger, this
+// process knows less than it must, so it decides nothing more and ends
+// everything that it has under way.
+func TestForeignWriter(t *testing.T) {
+	t.Parallel()
+	b, causes := startEndless(t)
 	other, err := ledger.Open(b.ctx, b.bus, ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -533,17 +540,7 @@ func TestForeignWriter(t *testing.T) {
 // TestLedgerGone: an append whose outcome nobody knows ends everything.
 func TestLedgerGone(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	causes := make(chan error, 1)
-	intake, prepare := record(func(ctx context.Context, e company.Effect) (company.Command, error) {
-		<-ctx.Done()
-		causes <- context.Cause(ctx)
-		return nil, nil
-	})
-	b.register(company.EffectPrepare, prepare)
-	b.run()
-	b.submit(1)
-	intake.next(t)
+	b, causes := startEndless(t)
 	if err := b.bus.Close(); err != nil {
 		t.Fatal(err)
 	}

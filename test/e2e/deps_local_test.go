@@ -1,22 +1,15 @@
 package e2e
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"company/internal/ecosystem/ecosystemtest"
 	"company/internal/hosttest"
 	"company/test/testenv"
 )
@@ -27,42 +20,13 @@ func pypiServer(t *testing.T, names ...string) *httptest.Server {
 	t.Helper()
 	wheels := map[string][]byte{}
 	for _, name := range names {
-		var b bytes.Buffer
-		z := zip.NewWriter(&b)
 		info := name + "-1.0.dist-info/"
-		for _, f := range [][2]string{
-			{name + ".py", "word = '" + name + "'\n"}, {info + "METADATA", "Metadata-Version: 2.1\nName: " + name + "\nVersion: 1.0\n"},
-			{info + "WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}, {info + "RECORD", ""},
-		} {
-			w, err := z.Create(f[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, _ = w.Write([]byte(f[1]))
-		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
-		wheels[name+"-1.0-py3-none-any.whl"] = b.Bytes()
+		wheels[name+"-1.0-py3-none-any.whl"] = ecosystemtest.Zip(t,
+			[2]string{name + ".py", "word = '" + name + "'\n"}, [2]string{info + "METADATA", "Metadata-Version: 2.1\nName: " + name + "\nVersion: 1.0\n"},
+			[2]string{info + "WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}, [2]string{info + "RECORD", ""},
+		)
 	}
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		base := path.Base(r.URL.Path)
-		if body, ok := wheels[base]; ok {
-			_, _ = w.Write(body)
-			return
-		}
-		file := base + "-1.0-py3-none-any.whl"
-		body, ok := wheels[file]
-		if !ok {
-			http.NotFound(w, r)
-			return
-		}
-		sum := sha256.Sum256(body)
-		w.Header().Set("Content-Type", "text/html")
-		_, _ = fmt.Fprintf(w, `<a href="../../f/%s#sha256=%s">%s</a>`, file, hex.EncodeToString(sum[:]), file)
-	}))
-	t.Cleanup(srv.Close)
-	return srv
+	return ecosystemtest.ServeWheels(t, wheels)
 }
 
 // A Python project takes in a package: pip in the locked container, and in the
@@ -105,39 +69,12 @@ func crateServer(t *testing.T, names ...string) *httptest.Server {
 	t.Helper()
 	files := map[string][]byte{}
 	for _, name := range names {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		w := tar.NewWriter(z)
-		for _, f := range [][2]string{
-			{"Cargo.toml", fmt.Sprintf("[package]\nname = %q\nversion = \"1.0.0\"\nedition = \"2018\"\n", name)},
-			{"src/lib.rs", fmt.Sprintf("pub const WORD: &str = %q;\n", name)},
-		} {
-			if err := w.WriteHeader(&tar.Header{Name: name + "-1.0.0/" + f[0], Mode: 0o644, Size: int64(len(f[1]))}); err != nil {
-				t.Fatal(err)
-			}
-			_, _ = w.Write([]byte(f[1]))
-		}
-		_, _ = w.Close(), z.Close()
-		files[name] = b.Bytes()
+		files[name] = ecosystemtest.Crate(t, name, "1.0.0",
+			[2]string{"Cargo.toml", fmt.Sprintf("[package]\nname = %q\nversion = \"1.0.0\"\nedition = \"2018\"\n", name)},
+			[2]string{"src/lib.rs", fmt.Sprintf("pub const WORD: &str = %q;\n", name)},
+		)
 	}
-	var srv *httptest.Server
-	srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := path.Base(r.URL.Path)
-		body, ok := files[name]
-		switch {
-		case r.URL.Path == "/index/config.json":
-			_, _ = fmt.Fprintf(w, `{"dl":"%s/files/{crate}"}`, srv.URL)
-		case ok && strings.HasPrefix(r.URL.Path, "/files/"):
-			_, _ = w.Write(body)
-		case ok:
-			sum := sha256.Sum256(body)
-			_, _ = fmt.Fprintf(w, `{"name":%q,"vers":"1.0.0","deps":[],"cksum":%q,"features":{},"yanked":false}`+"\n", name, hex.EncodeToString(sum[:]))
-		default:
-			http.NotFound(w, r)
-		}
-	}))
-	t.Cleanup(srv.Close)
-	return srv
+	return ecosystemtest.ServeCrates(t, files)
 }
 
 // A Rust project takes in a crate.

@@ -117,3 +117,13 @@ func (b *Fixture) Options(login string) forge.Options {
 			return forge.Credential{Host: u.Hostname(), User: "x-access-token", Secret: secret.New(b.Host.Secret(login)), Source: "TEST_TOKEN"}, nil
 		}}
 }
+
+// MustOpen opens a pull request.
+func MustOpen(t *testing.T, f forge.Forge, pr forge.PR) forge.OpenedPR {
+	t.Helper()
+	got, err := f.Open(t.Context(), pr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}

@@ -87,7 +87,7 @@ func testSubpath(b *forgetest.Fixture) {
 	if a, err := f.Access(t.Context()); err != nil || !a.Push {
 		t.Errorf("%+v %v", a, err)
 	}
-	opened := mustOpen(t, f, b.PR())
+	opened := forgetest.MustOpen(t, f, b.PR())
 	if want := b.Host.BaseURL() + "/acme/app/pulls/1"; opened.URL != want {
 		t.Errorf("%s, want %s", opened.URL, want)
 	}
@@ -107,7 +107,7 @@ func testSubpath(b *forgetest.Fixture) {
 func testRestrictedPermissions(b *forgetest.Fixture) {
 	t, s := b.T, b.Host
 	s.AddLogin("writer", forgetest.Token{Login: "wim"})
-	mustOpen(t, b.Forge, b.PR())
+	forgetest.MustOpen(t, b.Forge, b.PR())
 	s.AddComment(b.Repo, 1, forgetest.Comment{User: "wim", Body: "by myself"})
 	s.AddComment(b.Repo, 1, forgetest.Comment{User: "ann", Body: "by an administrator"})
 	s.AddComment(b.Repo, 1, forgetest.Comment{User: "mallory", Body: "by a stranger"})

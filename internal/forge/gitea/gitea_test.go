@@ -29,15 +29,6 @@ func newBench(t *testing.T) *forgetest.Fixture {
 	return forgetest.NewFixture(t, forgetest.NewGitea(t, ""), driver)
 }
 
-func mustOpen(t *testing.T, f forge.Forge, pr forge.PR) forge.OpenedPR {
-	t.Helper()
-	got, err := f.Open(t.Context(), pr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
-
 // T21: a server whose reply has no end does not fill the memory.
 func TestReplySizeLimit(t *testing.T) {
 	t.Parallel()
@@ -85,8 +76,8 @@ func TestFork(t *testing.T) {
 	b.Server.Commit(b.Repo, "develop-t12-k3fq", "origin/main", "z.go", "package a\n")
 	b.Server.AddPull(b.Repo, forgetest.Pull{Title: "theirs", HeadRef: "develop-t12-k3fq", Base: "main", User: "ann"})
 	pr := forge.PR{Office: "k3fq", Task: "t12", Title: "t", Body: "b", Branch: "develop-t12-k3fq", Owner: "guest", Base: "main", Head: company.OID(head), Labels: []string{"company"}}
-	got := mustOpen(t, f, pr)
-	if again := mustOpen(t, f, pr); again != got || got.Number != 2 {
+	got := forgetest.MustOpen(t, f, pr)
+	if again := forgetest.MustOpen(t, f, pr); again != got || got.Number != 2 {
 		t.Errorf("%+v %+v", got, again)
 	}
 	if all := b.Server.Pulls(b.Repo); len(all) != 2 || all[1].HeadOwner != "guest" || all[1].HeadSHA != head || len(all[1].Labels) != 0 {
@@ -107,7 +98,7 @@ func TestConcurrentOpenKeepsOldest(t *testing.T) {
 	b := newBench(t)
 	pr := b.PR()
 	b.Server.AddDuplicates(1)
-	if got := mustOpen(t, b.Forge, pr); got.Number != 1 {
+	if got := forgetest.MustOpen(t, b.Forge, pr); got.Number != 1 {
 		t.Errorf("%+v", got)
 	}
 	b.Server.AddDuplicates(0)
@@ -115,11 +106,11 @@ func TestConcurrentOpenKeepsOldest(t *testing.T) {
 	if len(all) != 2 || all[0].State != "open" || all[1].State != "closed" {
 		t.Errorf("%+v", all)
 	}
-	if got := mustOpen(t, b.Forge, pr); got.Number != 1 {
+	if got := forgetest.MustOpen(t, b.Forge, pr); got.Number != 1 {
 		t.Errorf("%+v", got)
 	}
 	b.Server.EditPull(b.Repo, 1, func(p *forgetest.Pull) { p.State = "closed" })
-	if got := mustOpen(t, b.Forge, pr); got.Number != 1 || got.State != company.PRClosed {
+	if got := forgetest.MustOpen(t, b.Forge, pr); got.Number != 1 || got.State != company.PRClosed {
 		t.Errorf("%+v", got)
 	}
 }
@@ -167,7 +158,7 @@ func TestDuplicateAfterKilledDelivery(t *testing.T) {
 			b.Server.AddPull(b.Repo, forgetest.Pull{Title: "for the release", Body: pr.MarkedBody(), HeadRef: pr.Branch, Base: "release", User: "ann"})
 			pr.Known = known
 			want := max(1, known)
-			if got := mustOpen(t, New(b.Options("owner-token")), pr); got.Number != want {
+			if got := forgetest.MustOpen(t, New(b.Options("owner-token")), pr); got.Number != want {
 				t.Errorf("%+v", got)
 			}
 			if got := open(); len(got) != 2 || got[0] != want || got[1] != 3 {
@@ -183,25 +174,25 @@ func TestDraft(t *testing.T) {
 	b := newBench(t)
 	pr := b.PR()
 	pr.Draft = true
-	mustOpen(t, b.Forge, pr)
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	title := func() string { t.Helper(); return b.Server.Pulls(b.Repo)[0].Title }
 	if title() != "WIP: add rate limiting" {
 		t.Error(title())
 	}
 	pr.Draft = false
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	if title() != "add rate limiting" {
 		t.Error(title())
 	}
 	b.Server.EditPull(b.Repo, 1, func(p *forgetest.Pull) { p.Title = "WIP: add rate limiting" })
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	if title() != "WIP: add rate limiting" {
 		t.Error(title())
 	}
 	b.Server.EditPull(b.Repo, 1, func(p *forgetest.Pull) { p.Title = "add rate limiting" })
 	pr.Draft = true
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	if title() != "add rate limiting" {
 		t.Error(title())
 	}
@@ -214,7 +205,7 @@ func TestCodeOwners(t *testing.T) {
 	b.Server.AddTeam(b.Repo, "core", "read")
 	pr := b.PR()
 	pr.CodeOwners, pr.Paths = true, []string{"a.go", "docs/x.md"}
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	if p := b.Server.Pulls(b.Repo)[0]; fmt.Sprint(p.Reviewers, p.Teams) != "[bob] [core]" {
 		t.Errorf("%v %v", p.Reviewers, p.Teams)
 	}
@@ -224,13 +215,13 @@ func TestCodeOwners(t *testing.T) {
 func TestPagingAndRateLimit(t *testing.T) {
 	b := newBench(t)
 	pr := b.PR()
-	first := mustOpen(t, b.Forge, pr)
+	first := forgetest.MustOpen(t, b.Forge, pr)
 	for i := range 120 {
 		b.Server.AddPull(b.Repo, forgetest.Pull{Title: fmt.Sprint("other ", i), HeadRef: fmt.Sprint("other-", i), Base: "main", User: "ann"})
 	}
 	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "1"}, Body: `{"message":"slow down"}`})
 	start := time.Now()
-	if again := mustOpen(t, b.Forge, pr); again != first || time.Since(start) < time.Second {
+	if again := forgetest.MustOpen(t, b.Forge, pr); again != first || time.Since(start) < time.Second {
 		t.Errorf("%+v after %s", again, time.Since(start))
 	}
 	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "3600"}, Body: `{"message":"slow down"}`})

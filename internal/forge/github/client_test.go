@@ -12,15 +12,6 @@ import (
 	"company/internal/secret"
 )
 
-func mustOpen(t *testing.T, f forge.Forge, pr forge.PR) forge.OpenedPR {
-	t.Helper()
-	got, err := f.Open(t.Context(), pr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
-
 // Rate limits are waited for within a bound; beyond it the orchestrator tries
 // later, and nothing is asked meanwhile.
 func TestRateLimits(t *testing.T) {
@@ -30,7 +21,7 @@ func TestRateLimits(t *testing.T) {
 		Body: `{"message":"You have exceeded a secondary rate limit.","documentation_url":"https://docs.github.com/rest/overview#secondary-rate-limits"}`})
 	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "1"}, Body: `{"message":"slow down"}`})
 	start := time.Now()
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	if d := time.Since(start); d < 2*time.Second {
 		t.Errorf("nobody waited: %s", d)
 	}
@@ -47,14 +38,14 @@ func TestRateLimits(t *testing.T) {
 	b = newBench(t)
 	pr = b.PR()
 	b.Server.AddLogin("owner-token", forgetest.Token{Login: "ann", Remaining: 0, Reset: time.Now().Add(time.Second)})
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 }
 
 // What did not change is not sent again, and does not count.
 func TestEntityTags(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	mustOpen(t, b.Forge, b.PR())
+	forgetest.MustOpen(t, b.Forge, b.PR())
 	ref := forge.Ref{Office: "k3fq", Task: "t12", Number: 1}
 	for range 4 { // mergeable settles with the second look
 		if _, err := b.Forge.Feedback(t.Context(), ref); err != nil {
@@ -98,8 +89,8 @@ func TestFork(t *testing.T) {
 	// Somebody's branch of the same name in the repository itself is not ours.
 	b.Server.Commit(b.Repo, "develop-t12-k3fq", "origin/main", "z.go", "package a\n")
 	b.Server.AddPull(b.Repo, forgetest.Pull{Title: "theirs", HeadRef: "develop-t12-k3fq", Base: "main", User: "ann"})
-	got := mustOpen(t, f, pr)
-	if again := mustOpen(t, f, pr); again != got || got.Number != 2 {
+	got := forgetest.MustOpen(t, f, pr)
+	if again := forgetest.MustOpen(t, f, pr); again != got || got.Number != 2 {
 		t.Errorf("%+v %+v", got, again)
 	}
 	all := b.Server.Pulls(b.Repo)
@@ -124,25 +115,25 @@ func TestDraft(t *testing.T) {
 	b := newBench(t)
 	pr := b.PR()
 	pr.Draft = true
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	draft := func() bool { t.Helper(); return b.Server.Pulls(b.Repo)[0].Draft }
 	if !draft() {
 		t.Error("no draft")
 	}
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	pr.Draft = false
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	if draft() {
 		t.Error("still a draft")
 	}
 	b.Server.EditPull(b.Repo, 1, func(p *forgetest.Pull) { p.Draft = true })
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	if !draft() {
 		t.Error("a person's draft was made ready")
 	}
 	b.Server.EditPull(b.Repo, 1, func(p *forgetest.Pull) { p.Draft = false })
 	pr.Draft = true
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	if draft() || strings.Contains(b.Server.Pulls(b.Repo)[0].Body, " draft -->") {
 		t.Error("what a person made ready is a draft again")
 	}
@@ -152,7 +143,7 @@ func TestDraft(t *testing.T) {
 	pr.Draft = true
 	b.Server.AddFault(forgetest.Fault{Method: "POST", Path: "/pulls", Code: 422,
 		Body: `{"message":"Draft pull requests are not supported in this repository.","documentation_url":"https://docs.github.com/rest"}`})
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	if draft() {
 		t.Error("a draft")
 	}
@@ -167,14 +158,14 @@ func TestCodeOwners(t *testing.T) {
 	b.Server.AddTeam(b.Repo, "core", "read")
 	pr := b.PR()
 	pr.CodeOwners, pr.Paths = true, []string{"a.go", "docs/x.md"} // carol is no collaborator
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	p := b.Server.Pulls(b.Repo)[0]
 	if fmt.Sprint(p.Reviewers, p.Teams) != "[bob] [core]" {
 		t.Errorf("%v %v", p.Reviewers, p.Teams)
 	}
 	b.Server.ClearRequests()
 	pr.Paths = []string{"a.go"}
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	if n := len(b.Server.Requests("POST", "requested_reviewers")); n != 0 {
 		t.Errorf("asked again: %d", n)
 	}
@@ -193,7 +184,7 @@ func TestAppLogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	pr := b.PR()
-	mustOpen(t, f, pr)
+	forgetest.MustOpen(t, f, pr)
 	if err := f.Comment(t.Context(), forge.Ref{Office: "k3fq", Task: "t12", Number: 1}, "k", "ours"); err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +198,7 @@ func TestAppLogin(t *testing.T) {
 	}
 	// The server withdraws it: a new one is made, once.
 	b.Server.AddLogin(first.Secret.Reveal(), forgetest.Token{Expires: time.Now().Add(-time.Minute)})
-	mustOpen(t, f, pr)
+	forgetest.MustOpen(t, f, pr)
 	second, err := f.Credential(t.Context())
 	if err != nil || second.Secret == first.Secret {
 		t.Errorf("the same token, %v", err)
@@ -256,7 +247,7 @@ func TestCommentIgnoresForgedNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustOpen(t, asApp, b.PR())
+	forgetest.MustOpen(t, asApp, b.PR())
 	made, err := asApp.Credential(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +303,7 @@ func TestChecks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	pr := b.PR()
-	mustOpen(t, b.Forge, pr)
+	forgetest.MustOpen(t, b.Forge, pr)
 	sha := string(pr.Head)
 	id := b.Server.AddCheck(b.Repo, forgetest.Check{SHA: sha, Name: "test (go)", Status: "completed", Conclusion: "failure", URL: "https://ci.example.com", App: "github-actions",
 		Summary: "1 failed", Annotations: []forgetest.Annotation{{Path: "a.go", Line: 3, Message: "boom"}}, Log: strings.Repeat("noise\n", 20_000) + "--- FAIL: TestX\n"})

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"company/internal/company"
 	"company/internal/folder/foldertest"
 	"company/internal/forge"
+	"company/internal/forge/forgetest"
 )
 
 func newPR() forge.PR {
@@ -18,15 +18,6 @@ func newPR() forge.PR {
 		Office: "k3fq", Task: "t12", Number: 7, Title: "add rate limiting", Body: "# add rate limiting\n\ntext\n\n\n",
 		Branch: "develop-t12-k3fq", Base: "main", Head: company.OID(strings.Repeat("a", 40)),
 	}
-}
-
-func mustOpen(t *testing.T, f *Forge, pr forge.PR) forge.OpenedPR {
-	t.Helper()
-	got, err := f.Open(context.Background(), pr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
 }
 
 func requireCode(t *testing.T, err error, want company.Code) {
@@ -46,16 +37,16 @@ func newForgeIn(t *testing.T, dir string) *Forge {
 // one record, one page, however often a delivery is repeated.
 func TestOpenIsIdempotent(t *testing.T) {
 	f := newForgeIn(t, "pulls")
-	first := mustOpen(t, f, newPR())
+	first := forgetest.MustOpen(t, f, newPR())
 	if want := (forge.OpenedPR{Number: 7, URL: "file://" + f.Office.Join("pulls/7.md"), State: company.PROpen}); first != want {
 		t.Errorf("%+v, want %+v", first, want)
 	}
-	if again := mustOpen(t, f, newPR()); again != first {
+	if again := forgetest.MustOpen(t, f, newPR()); again != first {
 		t.Errorf("another one: %+v", again)
 	}
 	moved := newPR()
 	moved.Head, moved.Title, moved.Body = company.OID(strings.Repeat("b", 40)), "add rate limiting to the API", "new text"
-	if again := mustOpen(t, f, moved); again != first {
+	if again := forgetest.MustOpen(t, f, moved); again != first {
 		t.Errorf("another one: %+v", again)
 	}
 	rec, err := f.ReadRecord(7)
@@ -86,7 +77,7 @@ func TestOpenAfterCrash(t *testing.T) {
 	if err := os.WriteFile(f.FullPagePath(7), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	mustOpen(t, f, newPR())
+	forgetest.MustOpen(t, f, newPR())
 	if page, err := os.ReadFile(f.FullPagePath(7)); err != nil || string(page) != newPR().MarkedBody() {
 		t.Errorf("%q, %v", page, err)
 	}
@@ -94,7 +85,7 @@ func TestOpenAfterCrash(t *testing.T) {
 
 func TestOpenRefused(t *testing.T) {
 	f := newForgeIn(t, "pulls")
-	mustOpen(t, f, newPR())
+	forgetest.MustOpen(t, f, newPR())
 	for name, change := range map[string]func(*forge.PR){
 		"another office": func(p *forge.PR) { p.Office = "zzzz" },
 		"another task":   func(p *forge.PR) { p.Task = "t13" },
@@ -148,7 +139,7 @@ func TestReadMissingRecord(t *testing.T) {
 // A comment is said once, and only under one's own pull request.
 func TestComment(t *testing.T) {
 	f := newForgeIn(t, "pulls")
-	mustOpen(t, f, newPR())
+	forgetest.MustOpen(t, f, newPR())
 	ref := forge.Ref{Office: "k3fq", Task: "t12", Number: 7}
 	for range 3 {
 		if err := f.Comment(t.Context(), ref, "sync:1", "seen"); err != nil {

@@ -1,0 +1,106 @@
+package ecosystemtest
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"strings"
+	"testing"
+)
+
+// Zip packs files, each a name and a text, as a wheel is packed.
+func Zip(t testing.TB, files ...[2]string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, f := range files {
+		w, err := z.Create(f[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.Write([]byte(f[1]))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Crate packs files, each a name and a text, as cargo packs a crate.
+func Crate(t testing.TB, name, version string, files ...[2]string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	for _, f := range files {
+		if err := w.WriteHeader(&tar.Header{Name: name + "-" + version + "/" + f[0], Mode: 0o644, Size: int64(len(f[1]))}); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.Write([]byte(f[1]))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// ServeCrates serves a sparse index at /index, with the files of these crates by
+// their names, each of version 1.0.0 and without a dependency.
+func ServeCrates(t testing.TB, crates map[string][]byte) *httptest.Server {
+	t.Helper()
+	var srv *httptest.Server
+	srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := path.Base(r.URL.Path)
+		body, ok := crates[name]
+		switch {
+		case r.URL.Path == "/index/config.json":
+			_, _ = fmt.Fprintf(w, `{"dl":"%s/files/{crate}"}`, srv.URL)
+		case ok && strings.HasPrefix(r.URL.Path, "/files/"):
+			_, _ = w.Write(body)
+		case ok:
+			sum := sha256.Sum256(body)
+			_, _ = fmt.Fprintf(w, `{"name":%q,"vers":"1.0.0","deps":[],"cksum":%q,"features":{},"yanked":false}`+"\n", name, hex.EncodeToString(sum[:]))
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+// ServeWheels serves the simple API of PyPI at /simple, with these files by
+// their names.
+func ServeWheels(t testing.TB, wheels map[string][]byte) *httptest.Server {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		base := path.Base(r.URL.Path)
+		if body, ok := wheels[base]; ok {
+			_, _ = w.Write(body)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		found := false
+		for name, body := range wheels {
+			if strings.HasPrefix(name, base+"-") {
+				found = true
+				sum := sha256.Sum256(body)
+				_, _ = fmt.Fprintf(w, `<a href="../../f/%s#sha256=%s">%s</a>`, name, hex.EncodeToString(sum[:]), name)
+			}
+		}
+		if !found {
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	return srv
+}
