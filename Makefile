@@ -35,8 +35,8 @@ demo: setup build ## watch a company do a small job, then check that it did
 # Under the race detector: everything that has goroutines or locks. The core is
 # pure, and what lies in test/ drives programs that are built without it.
 # test/archtest holds the list complete.
-RACY = $$($(GO) list ./cmd/... ./internal/... ./test/archtest ./test/goroutines ./test/mutants ./test/together | grep -vx company/internal/company)
-CALM = $$($(GO) list ./internal/company ./test/... | grep -vx -e company/test/archtest -e company/test/goroutines -e company/test/mutants -e company/test/together)
+RACY = $$($(GO) list ./cmd/... ./internal/... ./test/archtest ./test/goroutines ./test/mutants ./test/safebuffer ./test/together | grep -vx company/internal/company)
+CALM = $$($(GO) list ./internal/company ./test/... | grep -vx -e company/test/archtest -e company/test/goroutines -e company/test/mutants -e company/test/safebuffer -e company/test/together)
 
 .PHONY: test
 test: setup build ## every test

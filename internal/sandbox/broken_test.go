@@ -1,16 +1,15 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/gitops/gitopstest"
+	"company/test/safebuffer"
 )
 
 // noStart is a daemon that starts nothing: the image was removed, the name is
@@ -22,24 +21,6 @@ type noStart struct {
 
 func (n noStart) Start(context.Context, container.Spec) (container.Container, error) {
 	return nil, n.start()
-}
-
-// said is a log that may be read while it is written to.
-type said struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 // TestContainerCannotBeStarted: that is an error of the one who asked, of a run
@@ -65,7 +46,7 @@ func TestContainerCannotBeStarted(t *testing.T) {
 // TestWarmPoolBreaks: a goroutine of the pool that breaks says so with its
 // stack; runs start cold then.
 func TestWarmPoolBreaks(t *testing.T) {
-	log := &said{}
+	log := &safebuffer.Buffer{}
 	s := &Factory{Config: Config{Runtime: noStart{start: func() error { panic("nil map") }}, Office: "abcd", Logger: slog.New(slog.NewTextHandler(log, nil))}}
 	s.Warm("sha256:any", 1, 1)
 	if b := s.takeWarm(t.Context(), "sha256:any", 1); b != nil {

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/feed"
+	"company/test/safebuffer"
 	"company/test/testenv"
 )
 
@@ -328,7 +328,7 @@ func TestDetach(t *testing.T) {
 		t.Errorf("its log: %v, %v", info, err)
 	}
 	follow := h.Command("feed", "t1", "--follow", "-o", "json")
-	var out lockedBuffer
+	var out safebuffer.Buffer
 	follow.Stdout = &out
 	if err := follow.Start(); err != nil {
 		t.Fatal(err)
@@ -364,7 +364,7 @@ func TestFeedOverCompanies(t *testing.T) {
 	h := openTinyProject(t, farewells())
 	waitForSummary(t, h.Start("submit", "--no-input", "--approve", "plan", "add a farewell"), 2)
 	follow := h.Command("feed", "--follow", "-o", "json")
-	var out lockedBuffer
+	var out safebuffer.Buffer
 	follow.Stdout = &out
 	if err := follow.Start(); err != nil {
 		t.Fatal(err)
@@ -406,24 +406,6 @@ func waitFor(t testing.TB, ok func() bool, tell func() string) {
 			t.Fatal(tell())
 		}
 	}
-}
-
-// lockedBuffer is read while a process still writes to it.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // perTask answers the tasks t1 and t2 with a function each.

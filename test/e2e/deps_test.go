@@ -135,11 +135,13 @@ func counter() map[string]string {
 	}
 }
 
-// addsIsOdd is the staff that adds a package to the counter with the client of
-// npm's registry whose command to add one is named.
-func addsIsOdd(client, add, lockFile string) *staff {
-	return &staff{
-		manager: submitPlan([]m{ticket("Tell odd numbers", "Add odd.js, which exports isOdd from the package is-odd, with a test.", "odd.js", "odd.test.js", "package.json", lockFile)}),
+// tellOdd has a worker add a package to the counter, with the client of npm's
+// registry whose command to add one is named; it must be told all of told. What
+// comes back is the lock file that was delivered.
+func tellOdd(t *testing.T, client, add, lockName string, files map[string]string, told ...string) (h *testenv.House, lock string) {
+	t.Helper()
+	brain := &staff{
+		manager: submitPlan([]m{ticket("Tell odd numbers", "Add odd.js, which exports isOdd from the package is-odd, with a test.", "odd.js", "odd.test.js", "package.json", lockName)}),
 		worker: replyInSteps(
 			call("run_command", m{"command": client + " test"}),
 			call("run_command", m{"command": client + " " + add + " is-odd@3.0.1"}),
@@ -152,6 +154,18 @@ func addsIsOdd(client, add, lockFile string) *staff {
 			call("finish", m{"summary": "odd numbers are told"}),
 		),
 	}
+	h = testenv.New(t, brain, files)
+	p := h.Start("submit", "tell odd numbers")
+	if sum := waitForSummary(t, p, 0); sum.Result != "COMPLETE" {
+		t.Fatalf("%+v\n%s", sum, p.Tell())
+	}
+	said := requestText(t, h, "t1-01.1", 9)
+	for _, want := range told {
+		if !strings.Contains(said, want) {
+			t.Errorf("the worker was not told %q", want)
+		}
+	}
+	return h, h.Git(h.Origin, "show", integrationBranch(h, 1)+":"+lockName)
 }
 
 // The same with npm: the client runs in the locked container against the
@@ -159,19 +173,7 @@ func addsIsOdd(client, add, lockFile string) *staff {
 func TestWorkerAddsAnNPMPackage(t *testing.T) {
 	t.Parallel()
 	registryAnswers(t, "npm")
-	brain := addsIsOdd("npm", "install", "package-lock.json")
-	h := testenv.New(t, brain, counter())
-	p := h.Start("submit", "tell odd numbers")
-	if sum := waitForSummary(t, p, 0); sum.Result != "COMPLETE" {
-		t.Fatalf("%+v\n%s", sum, p.Tell())
-	}
-	said := requestText(t, h, "t1-01.1", 9)
-	for _, want := range []string{"npm is-odd is not in the project's lock files", "npm is-odd@3.0.1 may be fetched now", "added ", "# pass 2"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("the worker was not told %q", want)
-		}
-	}
-	lock := h.Git(h.Origin, "show", integrationBranch(h, 1)+":package-lock.json")
+	h, lock := tellOdd(t, "npm", "install", "package-lock.json", counter(), "npm is-odd is not in the project's lock files", "npm is-odd@3.0.1 may be fetched now", "added ", "# pass 2")
 	if !strings.Contains(lock, "node_modules/is-odd") {
 		t.Errorf("the lock file: %s", lock)
 	}
@@ -186,23 +188,11 @@ func TestWorkerAddsAnNPMPackage(t *testing.T) {
 func TestWorkerAddsAPnpmPackage(t *testing.T) {
 	t.Parallel()
 	registryAnswers(t, "npm")
-	brain := addsIsOdd("pnpm", "add", "pnpm-lock.yaml")
 	files := counter()
 	delete(files, "package-lock.json")
 	files["package.json"] = strings.Replace(files["package.json"], `"private":true,`, `"private":true,"packageManager":"pnpm@9.1.0",`, 1)
 	files["pnpm-lock.yaml"] = pnpmLock
-	h := testenv.New(t, brain, files)
-	p := h.Start("submit", "tell odd numbers")
-	if sum := waitForSummary(t, p, 0); sum.Result != "COMPLETE" {
-		t.Fatalf("%+v\n%s", sum, p.Tell())
-	}
-	said := requestText(t, h, "t1-01.1", 9)
-	for _, want := range []string{"ERR_PNPM_FETCH_403", "pnpm add is-odd@3.0.1", "# pass 1", "# pass 2"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("the worker was not told %q", want)
-		}
-	}
-	lock := h.Git(h.Origin, "show", integrationBranch(h, 1)+":pnpm-lock.yaml")
+	h, lock := tellOdd(t, "pnpm", "add", "pnpm-lock.yaml", files, "ERR_PNPM_FETCH_403", "pnpm add is-odd@3.0.1", "# pass 1", "# pass 2")
 	if !strings.Contains(lock, "is-odd@3.0.1") || !strings.Contains(lock, "is-number@6.0.0") {
 		t.Errorf("the lock file: %s", lock)
 	}

@@ -54,25 +54,19 @@ func TestQuestionAtTheTerminal(t *testing.T) {
 func TestQuestionIsPutOff(t *testing.T) {
 	t.Parallel()
 	h := askedForHelp(t)
-	p := h.AtTerminal("submit", "say goodbye")
-	p.See(patience, "a1> ")
-	p.Type("l\n")
-	if code := p.Wait(patience); code != 2 || !strings.Contains(p.Screen(), "[NEXT]   company approve a1 or company reject a1") {
-		t.Fatalf("later: exit %d\n%s", code, p.Screen())
+	end := func(asked, typed string, code int, says string, args ...string) {
+		t.Helper()
+		p := h.AtTerminal(args...)
+		p.See(patience, asked)
+		p.Type(typed)
+		if got := p.Wait(patience); got != code || !strings.Contains(p.Screen(), says) {
+			t.Fatalf("%q typed at %q: exit %d\n%s", typed, args, got, p.Screen())
+		}
 	}
-	p = h.AtTerminal("resume", "t1")
-	p.See(patience, "a1> ")
-	p.Type("\x04") // the end of what is typed
-	if code := p.Wait(patience); code != 2 {
-		t.Fatalf("Ctrl-D: exit %d\n%s", code, p.Screen())
-	}
-	p = h.AtTerminal("reject", "a1")
-	p.See(patience, "this ends all of t1 (0 of 1 subtask merged). End it? [y/N] ")
-	p.Type("\n")
-	if code := p.Wait(patience); code != 1 || !strings.Contains(p.Screen(), "a1 is not answered") {
-		t.Fatalf("reject, and no: exit %d\n%s", code, p.Screen())
-	}
-	p = h.AtTerminal("resume", "t1")
+	end("a1> ", "l\n", 2, "[NEXT]   company approve a1 or company reject a1", "submit", "say goodbye")
+	end("a1> ", "\x04", 2, "", "resume", "t1") // the end of what is typed
+	end("this ends all of t1 (0 of 1 subtask merged). End it? [y/N] ", "\n", 1, "a1 is not answered", "reject", "a1")
+	p := h.AtTerminal("resume", "t1")
 	p.See(patience, "a1> ")
 	runAndExpect(t, h, []string{"a1: approve"}, "approve", "a1", "lower case, please")
 	p.See(patience, "a1 was answered elsewhere")

@@ -171,18 +171,25 @@ func TestCodeOwners(t *testing.T) {
 	}
 }
 
-// A GitHub App logs in with its key, finds its installation, and makes tokens
-// anew before they end.
-func TestAppLogin(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+// loginAsApp logs in as a GitHub App that is installed on the repository.
+func loginAsApp(t *testing.T, b *forgetest.Fixture) (f *Client, o forge.Options, installation int64) {
+	t.Helper()
 	key, installation := b.Server.AddApp(77, b.Repo)
-	o := b.Options("unused")
+	o = b.Options("unused")
 	o.App, o.AppKey = forge.App{ID: 77}, secret.New(key)
 	f, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f, o, installation
+}
+
+// A GitHub App logs in with its key, finds its installation, and makes tokens
+// anew before they end.
+func TestAppLogin(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	f, o, installation := loginAsApp(t, b)
 	pr := b.PR()
 	forgetest.MustOpen(t, f, pr)
 	if err := f.Comment(t.Context(), forge.Ref{Office: "k3fq", Task: "t12", Number: 1}, "k", "ours"); err != nil {
@@ -240,13 +247,7 @@ func TestAppLogin(t *testing.T) {
 func TestCommentIgnoresForgedNotes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	key, _ := b.Server.AddApp(77, b.Repo)
-	o := b.Options("unused")
-	o.App, o.AppKey = forge.App{ID: 77}, secret.New(key)
-	asApp, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	asApp, _, _ := loginAsApp(t, b)
 	forgetest.MustOpen(t, asApp, b.PR())
 	made, err := asApp.Credential(t.Context())
 	if err != nil {

@@ -1,7 +1,6 @@
 package remotetest
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -10,9 +9,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"company/test/safebuffer"
 )
 
 // SSHD is a real sshd on the loopback interface that lets one key in.
@@ -23,24 +23,7 @@ type SSHD struct {
 	dir  string
 
 	cmd *exec.Cmd
-	log *lockedBuffer
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	log *safebuffer.Buffer
 }
 
 // NewSSHD starts the server. It needs Debian's openssh-server, or its equal
@@ -127,7 +110,7 @@ MaxStartups 100
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.log = &lockedBuffer{}
+	s.log = &safebuffer.Buffer{}
 	s.cmd = exec.Command(sshd, "-D", "-e", "-f", config)
 	s.cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
 	s.cmd.Stderr = s.log

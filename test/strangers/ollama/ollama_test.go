@@ -102,9 +102,7 @@ func (s *server) try(l look) row {
 		h.Config("gates: {test: 'make test'}\n")
 		done := make(chan struct{})
 		if l.during != nil {
-			s.mu.Lock()
 			s.log.Reset()
-			s.mu.Unlock()
 			go func() {
 				defer close(done)
 				l.during(s)

@@ -15,12 +15,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ollama/ollama/api"
+
+	"company/test/safebuffer"
 )
 
 // server is a real Ollama server with folders of its own.
@@ -31,22 +32,8 @@ type server struct {
 	addr string
 	api  *api.Client
 
-	mu  sync.Mutex
 	cmd *exec.Cmd
-	log bytes.Buffer
-}
-
-// Write keeps the server's log.
-func (s *server) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.log.Write(p)
-}
-
-func (s *server) said() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.log.String()
+	log safebuffer.Buffer
 }
 
 // serve starts the server on a port of its own.
@@ -72,7 +59,7 @@ func (s *server) start() {
 	s.t.Helper()
 	cmd := exec.Command(s.bin, "serve")
 	cmd.Env = append(os.Environ(), "HOME="+s.dir, "OLLAMA_HOST="+s.addr, "OLLAMA_MODELS="+filepath.Join(s.dir, "models"), "OLLAMA_NUM_PARALLEL=1")
-	cmd.Stdout, cmd.Stderr = s, s
+	cmd.Stdout, cmd.Stderr = &s.log, &s.log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its runners are killed with it
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
@@ -86,7 +73,7 @@ func (s *server) start() {
 		}
 		select {
 		case <-ctx.Done():
-			s.t.Fatalf("the server does not answer:\n%s", s.said())
+			s.t.Fatalf("the server does not answer:\n%s", s.log.String())
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
@@ -141,7 +128,7 @@ func (s *server) replying() {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Minute)
 	defer cancel()
-	for !strings.Contains(s.said(), "llama runner started") {
+	for !strings.Contains(s.log.String(), "llama runner started") {
 		select {
 		case <-ctx.Done():
 			s.t.Fatal("the model is not asked")
