@@ -114,7 +114,13 @@ type FetchHost interface {
 	Run(ctx context.Context, dir string, env []string, argv ...string) (string, error)
 	// Getenv is a variable of the operator's.
 	Getenv(name string) (value string, ok bool)
+	// ReportProgress tells people what takes time, and Log keeps an error of a part
+	// that others do without.
 	ReportProgress(format string, args ...any)
+	Log(ctx context.Context, message string, err error)
+	// Explain gives a client's failure with the reason why packages were refused to
+	// it, which clients do not always show. One that Fetch returns is explained.
+	Explain(err error) error
 	Places() FetchPlaces
 }
 

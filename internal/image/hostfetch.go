@@ -122,6 +122,14 @@ func (h *hostFolder) ReportProgress(format string, args ...any) {
 	h.b.reportProgress(format, args...)
 }
 
+// Log keeps an error in the log.
+func (h *hostFolder) Log(ctx context.Context, message string, err error) {
+	h.b.log.InfoContext(ctx, message, "err", err)
+}
+
+// Explain gives a client's failure with our refusal of a package.
+func (h *hostFolder) Explain(err error) error { return h.access.explainError(err) }
+
 // collectFolder copies files of a folder of this host into a layer.
 func collectFolder(l *layer, in ecosystem.Install, dir string) error {
 	c := in.Collector()

@@ -22,12 +22,14 @@ type Fixture struct {
 	// LockText is such a file, and Packages what it names, sorted, as
 	// company.Dependency says it: "npm a@1.0.0, npm b@2.0.0".
 	LockText, Packages string
-	// Blame is what its client prints where the files themselves are at fault.
-	Blame     string
+	// Blame are messages of its client where the files themselves are at fault.
+	Blame     []string
 	GateFiles []string // files that say what its checks do
 	Reports   []Report // of each of its formats
 	Canaries  []Canary
-	Served    Served // a registry of its kind
+	// PlantsByName says that its planter reads names of files and no text.
+	PlantsByName bool
+	Served       Served // a registry of its kind
 }
 
 // Exercise runs every case that is about what an ecosystem has.

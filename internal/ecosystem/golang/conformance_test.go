@@ -23,6 +23,12 @@ func TestConformance(t *testing.T) {
 			Files: map[string]string{"/example.com/m/@v/list": "v1.0.0\nv1.1.0-rc.1\n", "/example.com/m/@latest": `{"Version":"v1.0.0"}`, "/example.com/m/@v/v1.0.0.info": `{"Version":"v1.0.0"}`,
 				"/example.com/m/@v/v1.0.0.mod": "module example.com/m\nrequire example.com/need v1.2.0\n", "/example.com/m/@v/v1.0.0.zip": "PK"},
 			Metadata: []string{"example.com/m/@v/list", "example.com/m/@latest", "example.com/m/@v/v1.0.0.info", "example.com/m/@v/v1.0.0.mod"}, File: "example.com/m/@v/v1.0.0.zip"},
-		Blame: "go: a.b/c@v1.0.0: checksum mismatch",
+		Blame: []string{
+			"go: a.b/c@v1.0.0: checksum mismatch",
+			"verifying a.b/c@v1.0.0: checksum mismatch\n\tdownloaded: h1:a\n\tgo.sum:     h1:b\n\nSECURITY ERROR",
+			"go: a.b/c@v9.9.9: reading http://127.0.0.1/go/a.b/c/@v/v9.9.9.info: invalid version: unknown revision v9.9.9",
+			"go: errors parsing go.mod:\ngo.mod:3: unknown directive: x",
+			"go: a.b/c@v1.0.0: missing go.sum entry for go.mod file",
+		},
 	})
 }

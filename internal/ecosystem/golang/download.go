@@ -60,7 +60,7 @@ func (m *modules) fetch(ctx context.Context, h ecosystem.FetchHost) error {
 		}
 		if err != nil { // one module that cannot be had must not cost the others
 			downloadEach(ctx, h, texts[file], env)
-			h.ReportProgress("the modules of %s cannot be downloaded; its gates may fail: %v", file, err)
+			h.ReportProgress("the modules of %s cannot be downloaded; its gates may fail: %v", file, h.Explain(err))
 		}
 	}
 	return nil
@@ -115,7 +115,9 @@ func downloadEach(ctx context.Context, h ecosystem.FetchHost, text []byte, env [
 	for _, r := range mod.Require {
 		argv = append(argv, r.Mod.Path+"@"+r.Mod.Version)
 	}
-	_, _ = h.Run(ctx, h.Places().Home, env, argv...) // no go.mod lies there
+	if _, err := h.Run(ctx, h.Places().Home, env, argv...); err != nil { // no go.mod lies there
+		h.Log(ctx, "some modules of a part cannot be downloaded", err)
+	}
 }
 
 // downloadEnv is the environment of `go mod download`, from nothing but the

@@ -15,7 +15,13 @@ func TestConformance(t *testing.T) {
 		Lint:  "npm run lint", Test: "npm test",
 		Lock:     "package-lock.json",
 		LockText: `{"lockfileVersion":3,"packages":{"":{},"node_modules/a":{"version":"1.0.0"},"node_modules/@s/b":{"version":"2.0.0"}}}`, Packages: "npm @s/b@2.0.0, npm a@1.0.0",
-		Blame: "npm error code EUSAGE\nnpm error `npm ci` can only install packages when",
+		Blame: []string{
+			"npm error code EUSAGE\nnpm error `npm ci` can only install packages when",
+			"npm error code E404\nnpm error 404  'x@1' is not in this registry.",
+			"npm error code EINTEGRITY",
+			"npm error code ETARGET\nnpm error notarget No matching version found for x@9.",
+			"npm error code ERESOLVE\nnpm error ERESOLVE unable to resolve dependency tree",
+		},
 		Reports: []ecosystemtest.Report{
 			{File: "node-test.tap", Format: formatTAP, Passed: 2, Skipped: 2, Failed: []string{"suite", "suite > bad", "test/b.test.js"}, Unrun: []string{"test/b.test.js"}},
 			{File: "mocha.tap", Format: formatTAP, Passed: 1, Skipped: 2, Failed: []string{"suite bad odd"}},

@@ -12,6 +12,8 @@ func TestConformance(t *testing.T) {
 		Lint:  "pnpm run lint", Test: "pnpm test",
 		Lock:     "pnpm-lock.yaml",
 		LockText: "lockfileVersion: '9.0'\npackages:\n\n  '@s/b@2.0.0':\n    resolution: {}\n  a@1.0.0:\n    resolution: {}\nsnapshots:\n  zz@1.0.0: {}\n", Packages: "npm @s/b@2.0.0, npm a@1.0.0",
-		Blame: "ERR_PNPM_OUTDATED_LOCKFILE  Cannot install",
+		Blame: []string{
+			"ERR_PNPM_OUTDATED_LOCKFILE  Cannot install",
+		},
 	})
 }
