@@ -115,7 +115,7 @@ const (
 	EndNoTools   End = "no_tools"  // three replies in a row without a tool call
 )
 
-// Outcome is what a conversation came to. Run returns it beside an error too:
+// Outcome is what a conversation came to. Drive returns it beside an error too:
 // then End is empty, and the rest tells how far it came.
 type Outcome struct {
 	End       End

@@ -13,7 +13,7 @@ import (
 )
 
 // conversation is the state of a run: the fold of its journal. It changes only
-// through fold; what to do next is decided by next (step.go).
+// through fold; next decides what to do.
 type conversation struct {
 	cfg      config
 	toolCost int // tokens that the tools' descriptions take
@@ -65,8 +65,8 @@ type conversation struct {
 	escalated bool
 }
 
-// pendingCall is a call that waits for its result. Refuse, when set, is why it is
-// not to be run.
+// pendingCall is a call that waits for its result. A call with refuse set is not
+// run: refuse says why.
 type pendingCall struct {
 	adapters.ToolCall        // with the arguments as the model wrote them
 	refuse            string //

@@ -2,14 +2,17 @@ package agenttools
 
 import (
 	"context"
+	"encoding/json"
 
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/depaccess"
+	"company/internal/ecosystem"
+	"company/internal/ecosystem/catalog"
 	"company/internal/toolproto"
 )
 
-// Supply is what a run may fetch; *depaccess.Run is one.
+// Dependencies is what a run may fetch; *depaccess.Run is one.
 type Dependencies interface {
 	// Add lets a package be fetched, if it may. An error ends the run.
 	Add(ctx context.Context, d company.Dependency) (depaccess.Answer, error)
@@ -19,11 +22,21 @@ type Dependencies interface {
 
 var _ Dependencies = (*depaccess.Run)(nil)
 
+// registryKinds lists the kinds of registries that have clients, as JSON.
+func registryKinds() string {
+	var kinds []string
+	for _, e := range catalog.Of[ecosystem.Client]() {
+		kinds = append(kinds, e.Registry().Name)
+	}
+	text, _ := json.Marshal(kinds)
+	return string(text)
+}
+
 func (f *toolFactory) addDependency() agent.Tool {
 	return newTool(f, "add_dependency",
-		`Ask for a package that the project's lock files do not have. There is no network; package clients (go, npm, pnpm, pip, cargo) reach mirrors, which serve what the lock files name and what was added with this tool. Give the name of the package as its registry knows it, and an exact version or none for the newest. The answer names the command that takes it into the project. A task may add few: prefer what is there.`,
+		`Ask for a package that the project's lock files do not have. There is no network; package clients reach mirrors, which serve what the lock files name and what was added with this tool. Give the name of the package as its registry knows it, and an exact version or none for the newest. The answer names the command that takes it into the project. A task may add few: prefer what is there.`,
 		`{"type":"object","properties":{
-"ecosystem":{"enum":["go","npm","pypi","crates"]},
+"ecosystem":{"enum":`+registryKinds()+`},
 "name":{"type":"string","minLength":1,"maxLength":214},
 "version":{"type":"string","maxLength":128,"description":"exact; the newest without"}},
 "required":["ecosystem","name"],"additionalProperties":false}`, false,

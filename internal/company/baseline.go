@@ -155,8 +155,8 @@ func (r GateResult) Reuse(base *GateResult, leave WaiverFunc) (_ GateResult, ok 
 	return r, true
 }
 
-// New lists the failures of a check that the base does not have.
-func (c GateCheck) New() []string {
+// NewFailures lists the failures of a check that the base does not have.
+func (c GateCheck) NewFailures() []string {
 	var out []string
 	for _, t := range c.Tests {
 		if !t.Known {

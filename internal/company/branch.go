@@ -88,7 +88,7 @@ func (b BranchChange) Bounded() BranchChange {
 	return b
 }
 
-// check refuses an impossible change.
+// Check refuses an impossible change.
 func (b BranchChange) Check() error {
 	there := b.Delivered.Valid() && b.Now.Valid()
 	ok := false

@@ -78,8 +78,8 @@ func (s *State) isPushHeld(t *Task) bool {
 	return t.HeldDelivery != nil && t.HeldDelivery.Head == t.Head && !s.isApproved(t.HeldDelivery.approvalKey(t))
 }
 
-// heldWant is the question about it.
-func (t *Task) heldWant() PendingQuestion {
+// heldDeliveryQuestion is the question about it.
+func (t *Task) heldDeliveryQuestion() PendingQuestion {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is not pushed yet. What it would publish:\n", t.Delivery.Branch)
 	for _, d := range t.HeldDelivery.Doubts {

@@ -12,7 +12,7 @@ import (
 // follow one another the first is the PR task: it opened the pull request, and
 // keeps whether that is open, merged or closed.
 
-// PRTask is the task that opened the pull request which t works on: t itself,
+// LeadOf is the task that opened the pull request which t works on: t itself,
 // when it follows no other task.
 func (s *State) LeadOf(t *Task) *Task {
 	for t.Follows != "" && s.Tasks[t.Follows] != nil {

@@ -239,7 +239,7 @@ func (r GateResult) failedOutput() string {
 			out += "It does not look at " + nameSome(ch.Canary.Hollow) + " any more: a test that must fail, put there by the company, did not turn it red, and before the change it does. " +
 				"What keeps tests from running or from counting there: a TestMain or init that ends the program, a line in go.mod or in a runner's config, a file that stands for the runner, a hook?\n"
 		}
-		if news := ch.New(); len(news) > 0 && len(news) < len(ch.Tests) {
+		if news := ch.NewFailures(); len(news) > 0 && len(news) < len(ch.Tests) {
 			out += "These fail, and did not on the base: " + nameSome(news) + "\n"
 		}
 		return out + ch.Output

@@ -7,7 +7,7 @@ import "strings"
 // nor passes: the president sees what differs and decides. The answer counts
 // for the task and for this difference, wherever else it shows up.
 
-// unreadKey names the question whether a check may pass that cannot be read.
+// UnreadKey names the question whether a check may pass that cannot be read.
 func UnreadKey(t TaskID, c GateCheck) string {
 	about := append([]string{c.Name, itoa(c.ExitCode)}, c.Unrun()...)
 	if c.ExitCode < endedOddly { // a run that is cut short does not end at the same line twice
@@ -75,8 +75,8 @@ func (sub *Subtask) headGateResult() *GateFinished {
 	return sub.Gate
 }
 
-// unreadWants are the questions that a verdict calls for.
-func (s *State) unreadWants(t *Task, sub SubtaskID, d *GateFinished) []PendingQuestion {
+// unreadGateQuestions are the questions that a verdict calls for.
+func (s *State) unreadGateQuestions(t *Task, sub SubtaskID, d *GateFinished) []PendingQuestion {
 	var out []PendingQuestion
 	for _, c := range t.unreadChecks(d) {
 		of := string(sub)

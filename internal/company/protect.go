@@ -16,12 +16,12 @@ var alwaysProtected = glob.MustParse(DefaultProtected()...)
 // president like a protected path's.
 var guarded = glob.MustParse("**/vendor/**/*.go", "**/node_modules/**")
 
-// changesGuardedCode says whether a change is of code of others that the base has.
+// ChangesGuardedCode says whether a change is of code of others that the base has.
 func ChangesGuardedCode(c Change) bool {
 	return c.Action != "created" && slices.ContainsFunc(guarded, func(g glob.Glob) bool { return g.Match(c.Path) })
 }
 
-// isProtected says whether a path may only change with the president's leave.
+// IsProtected says whether a path may only change with the president's leave.
 // A pattern that does not parse protects everything: rules fail closed.
 func (r PlanRules) IsProtected(path string) bool {
 	for _, g := range alwaysProtected { // parsed once: Due asks often

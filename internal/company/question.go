@@ -41,7 +41,7 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 				Question: string(sub.ID) + " is blocked: " + sub.Reason})
 		}
 		if sub.Status == SubtaskInGate {
-			out = append(out, s.unreadWants(t, sub.ID, sub.headGateResult())...)
+			out = append(out, s.unreadGateQuestions(t, sub.ID, sub.headGateResult())...)
 		}
 		if w := s.mergeQuestion(t, sub); w != nil {
 			out = append(out, *w)
@@ -49,7 +49,7 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 	}
 	out = onceEach(out) // two subtasks may call for one question
 	if t.Status == StatusReviewing && t.gateDone() {
-		out = append(out, s.unreadWants(t, "", t.Gate)...)
+		out = append(out, s.unreadGateQuestions(t, "", t.Gate)...)
 	}
 	for _, key := range slices.Sorted(maps.Keys(t.Failures)) {
 		f := t.Failures[key]
@@ -77,7 +77,7 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 		}
 	}
 	if t.HeldDelivery != nil && t.HeldDelivery.Head == t.Head && s.canDeliver(t) {
-		out = append(out, t.heldWant())
+		out = append(out, t.heldDeliveryQuestion())
 	}
 	if t.Status == StatusReviewing && t.Settings.PR == Ask && t.gatePassed() && t.Review.Allows(t.Head) {
 		out = append(out, PendingQuestion{Key: prKey(t), Kind: AskPR, Task: t.ID, Question: "Open the pull request?"})
@@ -113,7 +113,7 @@ func (s *State) mergeQuestion(t *Task, sub *Subtask) *PendingQuestion {
 		return nil
 	}
 	if d := sub.Doubt; d != nil && d.Head == sub.Head && d.Onto == t.Head {
-		for _, w := range s.unreadWants(t, sub.ID, d) {
+		for _, w := range s.unreadGateQuestions(t, sub.ID, d) {
 			if !s.isApproved(w.Key) {
 				return &w
 			}

@@ -44,7 +44,7 @@ type ReviewState struct {
 	Waived  OID             `json:"waived,omitempty"` // the head that a person let pass
 }
 
-// allows says whether this head may go on.
+// Allows says whether this head may go on.
 func (r ReviewState) Allows(head OID) bool {
 	return head != "" && (r.Waived == head || r.Last != nil && r.Last.Head == head && r.Last.Verdict == Approve)
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"company/internal/ecosystem"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 )
 
 // Environment is where settings are read from. The zero value is this process.
@@ -44,7 +44,7 @@ func (h Environment) LoadUpstreams(ctx context.Context) (Upstreams, error) {
 		h.RootDir = "/"
 	}
 	r := &settingsReader{Environment: h, upstreams: Upstreams{Registries: map[string]ecosystem.Upstream{}}}
-	for _, e := range registry.Of[ecosystem.Proxied]() {
+	for _, e := range catalog.Of[ecosystem.Proxied]() {
 		up, err := e.ReadSettings(ctx, r)
 		if err != nil {
 			return r.upstreams, err

@@ -5,13 +5,13 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 )
 
 // Ecosystems lists the kinds of registries whose packages a project may have.
 func Ecosystems() []string {
 	var out []string
-	for _, e := range registry.Of[ecosystem.Client]() {
+	for _, e := range catalog.Of[ecosystem.Client]() {
 		out = append(out, e.Registry().Name)
 	}
 	return out
@@ -20,7 +20,7 @@ func Ecosystems() []string {
 // findRegistry is the kind of registry of that name, as a Client or a Proxied;
 // not ok: there is none.
 func findRegistry[T ecosystem.Proxied](name string) (found T, ok bool) {
-	for _, e := range registry.Of[T]() {
+	for _, e := range catalog.Of[T]() {
 		if e.Registry().Name == name {
 			return e, true
 		}
@@ -51,7 +51,7 @@ func canonicalName(kind, name string) string {
 // registry's own client, and in brackets those of others.
 func AddCommand(d company.Dependency) string {
 	var own, others string
-	for _, e := range registry.Of[ecosystem.Adder]() {
+	for _, e := range catalog.Of[ecosystem.Adder]() {
 		command := e.AddCommand(d)
 		if command == "" {
 			continue

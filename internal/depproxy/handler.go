@@ -15,7 +15,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 )
 
 // HandlerOptions is a policy with its bounds and reports.
@@ -58,7 +58,7 @@ func (s *Store) NewHandler(a HandlerOptions) http.Handler {
 // IsRegistryPath reports whether a path is one of a registry's that a project may
 // use, so that a server with other handlers can choose.
 func IsRegistryPath(path string) bool {
-	for _, e := range registry.Of[ecosystem.Client]() {
+	for _, e := range catalog.Of[ecosystem.Client]() {
 		if r := e.Registry(); strings.HasPrefix(path, "/"+r.Name+"/") || isRootPath(r, path) {
 			return true
 		}
@@ -76,7 +76,7 @@ func (u Upstreams) findProtocol(path string) (_ ecosystem.Proxied, rest string, 
 	if e, ok := findRegistry[ecosystem.Proxied](kind); ok {
 		return e, rest, true
 	}
-	for _, e := range registry.Of[ecosystem.Proxied]() {
+	for _, e := range catalog.Of[ecosystem.Proxied]() {
 		if r := e.Registry(); u.Serves(r.Name) && isRootPath(r, path) {
 			return e, strings.TrimPrefix(path, "/"), true
 		}
@@ -99,7 +99,7 @@ type request struct {
 	registry ecosystem.Registry
 }
 
-// hostRE is what a Environment header may be that is put into an answer.
+// hostRE is what a Host header may be that is put into an answer.
 var hostRE = regexp.MustCompile(`^(\[[0-9a-fA-F:]{2,39}\]|[A-Za-z0-9.-]{1,253})(:[0-9]{1,5})?$`)
 
 // ServeHTTP answers one request.

@@ -7,7 +7,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 )
 
 // MaxLockFile is how much of a lock file is read, in bytes.
@@ -18,7 +18,7 @@ const MaxLockFile = 16 << 20
 func IsLockFile(file string) bool { return lockerOf(file) != nil }
 
 func lockerOf(file string) ecosystem.Locker {
-	for _, e := range registry.Of[ecosystem.Locker]() {
+	for _, e := range catalog.Of[ecosystem.Locker]() {
 		if e.IsLockFile(file) {
 			return e
 		}

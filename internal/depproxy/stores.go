@@ -72,7 +72,7 @@ func (s *Stores) Public() *Store {
 	return s.public
 }
 
-// WithLogins: see Open.
+// WithLogins is the store that sends the operator's logins.
 func (s *Stores) WithLogins() *Store {
 	if s == nil {
 		return nil

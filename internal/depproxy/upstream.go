@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"company/internal/ecosystem"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 )
 
 // Upstreams are the registries behind the mirrors. The zero value has none, for an
@@ -21,7 +21,7 @@ type Upstreams struct {
 
 // allEndpoints lists the endpoints there are.
 func (u Upstreams) allEndpoints() (out []ecosystem.Endpoint) {
-	for _, e := range registry.Of[ecosystem.Proxied]() {
+	for _, e := range catalog.Of[ecosystem.Proxied]() {
 		out = append(out, u.Registries[e.Registry().Name].Endpoints...)
 	}
 	return out
@@ -46,7 +46,7 @@ func (u Upstreams) SourceLines(kind, base, keyring string, parts ...string) []st
 // added.
 func (s *Store) ClientEnv(base string, added map[string]bool) map[string]string {
 	env := map[string]string{}
-	for _, e := range registry.Of[ecosystem.Client]() {
+	for _, e := range catalog.Of[ecosystem.Client]() {
 		if kind := e.Registry().Name; s.upstreams.Serves(kind) {
 			maps.Copy(env, e.ClientEnv(s.upstreams.Registries[kind], base+"/"+kind, added[kind]))
 		}

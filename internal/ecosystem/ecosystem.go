@@ -7,7 +7,7 @@
 // It promises that an ecosystem is text in and data out: it starts no program,
 // opens no file of the host and reaches no network. Running checks is for
 // package gates, serving registries for package depproxy, making layers for
-// package image; they ask the ecosystems of package registry and name none.
+// package image; they ask the ecosystems of package catalog and name none.
 package ecosystem
 
 import "company/internal/company"
@@ -30,7 +30,7 @@ type Component struct {
 type Detector interface {
 	Ecosystem
 	// Detect finds the components of a tree. found are those of the ecosystems
-	// before it in the registry.
+	// before it in the catalog.
 	Detect(t *Tree, found []Component) []Component
 	// Programs are the programs that need the toolchain.
 	Programs() []string

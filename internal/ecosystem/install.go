@@ -43,7 +43,7 @@ type Sources interface {
 	// AddNote tells people what the image does not have.
 	AddNote(format string, args ...any)
 	// Claim says that a manifest is an ecosystem's own, and IsClaimed whether
-	// one before it in the registry has claimed it.
+	// one before it in the catalog has claimed it.
 	Claim(path string)
 	IsClaimed(path string) bool
 	Places() Places

@@ -224,7 +224,7 @@ func (it *Item) describeGate(d *company.GateFinished) {
 			it.Text += "; " + c.Name + " red as on the base"
 		default:
 			it.Mark, it.Text = Failed, fmt.Sprintf("gate %s failed, exit %d", c.Name, c.ExitCode)
-			if news := c.New(); len(news) > 0 {
+			if news := c.NewFailures(); len(news) > 0 {
 				it.Text += ": " + joinFirst(news)
 			}
 		}

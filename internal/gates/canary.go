@@ -12,7 +12,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 	"company/internal/gitops"
 	"company/internal/testreport"
 )
@@ -54,7 +54,7 @@ func readChange(ctx context.Context, j Job) (*ecosystem.Change, error) {
 	for _, f := range d.Changes {
 		c.Changed = append(c.Changed, f.Path)
 		c.Added[f.Path] = f.OldMode == 0
-		if registry.IsGateFile(f.Path) {
+		if catalog.IsGateFile(f.Path) {
 			c.GateFiles = append(c.GateFiles, f.Path)
 		}
 	}
@@ -65,7 +65,7 @@ func readChange(ctx context.Context, j Job) (*ecosystem.Change, error) {
 // says why there are none, or too few.
 func canaryPlaces(ctx context.Context, j Job, i int) (places []ecosystem.CanaryPlace, reason string, err error) {
 	gate := j.Gates[i]
-	planter := registry.PlanterOf(gate.Plant)
+	planter := catalog.PlanterOf(gate.Plant)
 	if planter == nil {
 		return nil, "no failing test can be made for " + testreport.CleanName(gate.Command, 100), nil
 	}
@@ -92,7 +92,7 @@ func plantCanary(gate company.GateCommand, spots []ecosystem.CanaryPlace) canary
 		inside = append(inside, relativeTo(s.Dir, gate.Dir))
 	}
 	c.command.Report, c.command.Probe = strings.ReplaceAll(gate.Canary, ecosystem.CanaryPlaceholder, word), ""
-	if e, ok := registry.PlanterOf(gate.Plant).(ecosystem.FolderTester); ok {
+	if e, ok := catalog.PlanterOf(gate.Plant).(ecosystem.FolderTester); ok {
 		c.command.Report = e.FolderCommand(c.command.Report, inside)
 	}
 	return c

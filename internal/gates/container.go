@@ -14,7 +14,7 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/ecosystem"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 	"company/internal/shell"
 	"company/internal/testreport"
 )
@@ -123,7 +123,7 @@ func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limi
 	<-tarred
 	res := stdout.collectResults()
 	check := company.GateCheck{Name: g.Name, Command: g.Command, Took: time.Since(began), Output: out.headAndTail()}
-	for _, e := range registry.Of[ecosystem.Explainer]() {
+	for _, e := range catalog.Of[ecosystem.Explainer]() {
 		check.Output += e.ExplainOutput(check.Output)
 	}
 	switch {

@@ -9,7 +9,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 	"company/internal/gitops"
 )
 
@@ -106,10 +106,10 @@ func readTree(ctx context.Context, m *gitops.Mirror, at company.OID) (*ecosystem
 // which it is shown: folders by depth, then by name.
 func findComponents(t *ecosystem.Tree) []ecosystem.Component {
 	var out []ecosystem.Component
-	for _, e := range registry.Of[ecosystem.Detector]() {
+	for _, e := range catalog.Of[ecosystem.Detector]() {
 		out = append(out, e.Detect(t, out)...)
 	}
-	registry.NoteUnknown(t)
+	catalog.NoteUnknown(t)
 	if t.HasFile("", ".gitmodules") {
 		t.AddNote("there are submodules (.gitmodules): they are not fetched, their folders are empty for checks and workers")
 	}
@@ -253,12 +253,12 @@ func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options)
 			need[name] = true
 		}
 	}
-	for _, e := range registry.Of[ecosystem.Needer]() {
+	for _, e := range catalog.Of[ecosystem.Needer]() {
 		for _, name := range e.Needs(t, func(name string) bool { return need[name] }, commands) {
 			need[name] = true
 		}
 	}
-	return registry.SortToolchains(slices.Collect(maps.Keys(need)))
+	return catalog.SortToolchains(slices.Collect(maps.Keys(need)))
 }
 
 // ToolchainOf is the toolchain that a command's program needs, or nothing.
@@ -267,7 +267,7 @@ func ToolchainOf(command string) string {
 		if w == "exec" || strings.Contains(w, "=") {
 			continue
 		}
-		for _, e := range registry.Of[ecosystem.Detector]() {
+		for _, e := range catalog.Of[ecosystem.Detector]() {
 			if slices.Contains(e.Programs(), w) {
 				return e.Name()
 			}

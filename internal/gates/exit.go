@@ -7,7 +7,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 	"company/internal/testreport"
 )
 
@@ -30,7 +30,7 @@ const exitTimeout = 124
 // 127 then; a runner that calls a shell says so in its own way.
 func cannotStart(c company.GateCheck) bool {
 	return c.ExitCode == 126 || c.ExitCode == 127 ||
-		slices.ContainsFunc(registry.Of[ecosystem.Starter](), func(e ecosystem.Starter) bool { return e.CannotStart(c.Command, c.ExitCode, c.Output) })
+		slices.ContainsFunc(catalog.Of[ecosystem.Starter](), func(e ecosystem.Starter) bool { return e.CannotStart(c.Command, c.ExitCode, c.Output) })
 }
 
 // cannotStartError explains a gate that cannot run on the base: no work was

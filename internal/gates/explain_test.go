@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"company/internal/ecosystem"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 	"company/internal/toolproto"
 )
 
@@ -13,7 +13,7 @@ import (
 // words.
 func TestMissingModuleIsExplained(t *testing.T) {
 	said := ""
-	for _, e := range registry.Of[ecosystem.Explainer]() {
+	for _, e := range catalog.Of[ecosystem.Explainer]() {
 		said += e.ExplainOutput("go: open x" + toolproto.ModuleNotThere + "\n")
 	}
 	if !strings.Contains(said, "is not in the image") {

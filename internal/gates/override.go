@@ -5,7 +5,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 	"company/internal/shell"
 	"company/internal/testreport"
 )
@@ -30,7 +30,7 @@ func (g CommandOverride) toGate(name string) company.GateCommand {
 		return c
 	}
 	c.Parse = testreport.FormatPlain
-	for _, e := range registry.Of[ecosystem.Completer]() {
+	for _, e := range catalog.Of[ecosystem.Completer]() {
 		if e.CompleteGate(&c) {
 			break
 		}

@@ -11,7 +11,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 	"company/internal/gitops"
 )
 
@@ -84,7 +84,7 @@ func (r *Runner) reportRedGreen(ctx context.Context, s *company.State, t *compan
 // testFolders are the folders of these test files, as a gate's own folder calls
 // them, and the ecosystem whose runner can run them alone; nil: it cannot.
 func testFolders(g company.GateCommand, tests []string) (e ecosystem.FolderTester, dirs []string) {
-	e, ok := registry.PlanterOf(g.Plant).(ecosystem.FolderTester)
+	e, ok := catalog.PlanterOf(g.Plant).(ecosystem.FolderTester)
 	if !ok {
 		return nil, nil
 	}

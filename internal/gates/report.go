@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"io"
 
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 	"company/internal/testreport"
 )
 
@@ -37,7 +37,7 @@ const reportMarker = "company-report:"
 
 // newReportReader reads a report of this kind.
 func newReportReader(kind string, text io.Writer) *reportReader {
-	r := &reportReader{text: text, format: registry.FormatOf(kind)}
+	r := &reportReader{text: text, format: catalog.FormatOf(kind)}
 	switch {
 	case r.format.Read != nil:
 		r.lines = r.format.Read()
@@ -48,7 +48,7 @@ func newReportReader(kind string, text io.Writer) *reportReader {
 }
 
 // isFileReport says whether the report of this kind is a file.
-func isFileReport(kind string) bool { return registry.FormatOf(kind).ReadFile != nil }
+func isFileReport(kind string) bool { return catalog.FormatOf(kind).ReadFile != nil }
 
 // Write takes a piece of the output; it never fails, like output's.
 func (r *reportReader) Write(p []byte) (int, error) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 	"company/internal/testreport"
 )
 
@@ -69,7 +69,7 @@ func shouldRerun(g company.GateCommand, c company.GateCheck, base *company.GateC
 	if g.IsLint() || c.Against(base) != company.ComparedFailed || c.ExitCode == exitTimeout || cannotStart(c) {
 		return false
 	}
-	return len(c.Tests) == 0 || slices.ContainsFunc(c.Tests, func(t company.TestResult) bool { return !registry.IsBuildFailure(t.Name) })
+	return len(c.Tests) == 0 || slices.ContainsFunc(c.Tests, func(t company.TestResult) bool { return !catalog.IsBuildFailure(t.Name) })
 }
 
 // flakyTests are the failures of a run that the next one of the same tree has not.

@@ -60,7 +60,7 @@ type credentialServer struct {
 	stop        context.CancelFunc
 }
 
-// openDesk starts answering. closeGits is to be called once git has its
+// openCredentialServer starts answering. closeGits is to be called once git has its
 // descriptors, close when git has ended.
 func (a *remoteEndpoint) openCredentialServer(ctx context.Context) (*credentialServer, error) {
 	askR, askW, err := os.Pipe()

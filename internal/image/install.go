@@ -15,7 +15,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 	"company/internal/toolproto"
 )
 
@@ -62,7 +62,7 @@ func (s *sources) Places() ecosystem.Places {
 
 // addInstalls adds the layers of the toolchains that a request names.
 func (p *layerPlan) addInstalls(req Request, s *sources) error {
-	for _, e := range registry.Of[ecosystem.Installer]() {
+	for _, e := range catalog.Of[ecosystem.Installer]() {
 		if !slices.Contains(req.Toolchains, e.Name()) {
 			continue
 		}

@@ -36,7 +36,7 @@ type installJob struct {
 	name       string                              // of the container, without prefix
 	image      string                              // id
 	stageFiles func(*layer) error                  // files that are there at the start; nil = none
-	root       bool                                // see job
+	root       bool                                // work as root, with the rights of a build
 	access     *registryAccess                     // what may be fetched; nil = no registry at all
 	work       func(*buildSession) error           // the work
 	collect    func(context.Context, string) error // reads or commits the stopped container, by name; nil = nothing
@@ -56,8 +56,8 @@ type buildSession struct {
 }
 
 // runCommand runs a command and gives its whole outcome; a time-out is an error.
-func (h *buildSession) runCommand(dir, command string, env map[string]string) (toolproto.RunResult, error) {
-	r, err := h.client.Run(h.ctx, toolproto.RunRequest{Command: command, Cwd: dir, Env: env, TimeoutS: int(toolproto.MaxCommandTimeout / time.Second)})
+func (s *buildSession) runCommand(dir, command string, env map[string]string) (toolproto.RunResult, error) {
+	r, err := s.client.Run(s.ctx, toolproto.RunRequest{Command: command, Cwd: dir, Env: env, TimeoutS: int(toolproto.MaxCommandTimeout / time.Second)})
 	if err != nil {
 		return r, err
 	}
@@ -67,7 +67,7 @@ func (h *buildSession) runCommand(dir, command string, env map[string]string) (t
 	return r, nil
 }
 
-// registryPort is the toolbox's own, where what we serve is reached inside.
+// registryURL is where a build container reaches the registries: at the toolbox's own port.
 var registryURL = fmt.Sprintf("http://127.0.0.1:%d", toolproto.GatewayPort)
 
 // runInstall makes the container, does the work, and clears up.

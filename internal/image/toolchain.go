@@ -9,21 +9,21 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 	"company/internal/safetext"
 )
 
-// toolchains are those that a request may name, in the order of the registry; those
+// toolchains are those that a request may name, in the order of the catalog; those
 // that only go with another one come last.
 func toolchains() []ecosystem.Toolchain {
 	byName := map[string]ecosystem.Toolchain{}
-	for _, e := range registry.Of[ecosystem.Provider]() {
+	for _, e := range catalog.Of[ecosystem.Provider]() {
 		for _, t := range e.Toolchains() {
 			byName[t.Name] = t
 		}
 	}
 	var out []ecosystem.Toolchain
-	for _, name := range registry.SortToolchains(slices.Collect(maps.Keys(byName))) {
+	for _, name := range catalog.SortToolchains(slices.Collect(maps.Keys(byName))) {
 		out = append(out, byName[name])
 	}
 	return out
@@ -106,7 +106,7 @@ func checkToolchains(names []string) error {
 	for _, t := range toolchains() {
 		known = append(known, t.Name)
 	}
-	for _, e := range registry.Of[ecosystem.Ecosystem]() { // one may need nothing but another's
+	for _, e := range catalog.Of[ecosystem.Ecosystem]() { // one may need nothing but another's
 		if !slices.Contains(known, e.Name()) {
 			known = append(known, e.Name())
 		}

@@ -9,7 +9,7 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 	"company/internal/gitops"
 )
 
@@ -62,7 +62,7 @@ func Map(ctx context.Context, m *gitops.Mirror, at company.OID) (RepoMap, error)
 		if l := languages[strings.ToLower(path.Ext(e.Path))]; l != "" {
 			langs[l]++
 		}
-		if registry.IsManifest(e.Path) {
+		if catalog.IsManifest(e.Path) {
 			r.Builds = append(r.Builds, e.Path)
 		}
 		if slices.Contains(advice, e.Path) && e.Size < 1<<20 {

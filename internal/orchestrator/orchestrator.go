@@ -141,13 +141,13 @@ func (o *Orchestrator) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.goOn(ctx)
+	o.advanceClock(ctx)
 	return nil
 }
 
-// goOn moves the clock up to the newest time that the office has recorded: in
+// advanceClock moves the clock up to the newest time that the office has recorded: in
 // its ledger, and in the journals of runs that go on.
-func (o *Orchestrator) goOn(ctx context.Context) {
+func (o *Orchestrator) advanceClock(ctx context.Context) {
 	o.cfg.Clock.NotBefore(o.state.Time)
 	for _, id := range o.state.Open {
 		for run, r := range o.state.Tasks[id].Runs {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 )
 
 // prGates is the verdict on the tree that is asked to be merged: what passed,
@@ -34,7 +34,7 @@ func prGates(t *company.Task, o PROptions) string {
 		notes = append(notes, gateNotes(c, o)...)
 	}
 	notes = append(notes, baseNotes(t, o)...)
-	if changed := registry.GateFilesOf(t); len(changed) > 0 {
+	if changed := catalog.GateFilesOf(t); len(changed) > 0 {
 		notes = append(notes, "This change touches what the **gates are made of**: "+joinCode(changed, o))
 	}
 	notes = append(notes, redGreenNotes(t.Gate.Result.RedGreen, o)...)

@@ -6,7 +6,7 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 )
 
 const system = `You are a reviewer. You read a colleague's diff as a maintainer of the project would, against the ticket it was written for. The repository is in your container at the head of the branch; you may read and run things there, and nothing you change is kept.
@@ -55,7 +55,7 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 		if red := t.KnownRed(); len(red) > 0 {
 			w.WriteString("\nRed on the base already, before any work:\n" + agent.Quote("red_before", "", strings.Join(red, "\n")))
 		}
-		if changed := registry.GateFilesOf(t); len(changed) > 0 {
+		if changed := catalog.GateFilesOf(t); len(changed) > 0 {
 			w.WriteString("\nThe work touches what the gates are made of. Is a check weakened by it?\n" + agent.Quote("gate_files", "", strings.Join(changed, "\n")))
 		}
 		for _, c := range gate.Result.Checks {

@@ -40,8 +40,8 @@ func OpenLog(runs *folder.Folder, id company.RunID, told func(run company.RunID,
 // is kept whatever the end is. A run that is out of turns keeps its uncommitted
 // work too. onto is the integration head: changes are counted against the
 // branch's merge base with it.
-func (b *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OID) (company.EndRun, error) {
-	end := company.RunEnded{Status: company.RunError, Branch: b.order.Branch}
+func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OID) (company.EndRun, error) {
+	end := company.RunEnded{Status: company.RunError, Branch: s.spec.Branch}
 	switch out.End {
 	case agent.EndFinal:
 		var fin agenttools.Finish
@@ -69,8 +69,8 @@ func (b *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 		end.Error, end.Code = "the model answers without using its tools", company.EModel
 	}
 	partial := end.Status == company.RunPartial
-	end.Progress = partial && b.changedRecently(out.Turns)
-	head, err := b.collectHead(ctx, partial)
+	end.Progress = partial && s.changedRecently(out.Turns)
+	head, err := s.collectHead(ctx, partial)
 	var ce *company.Error
 	switch {
 	case errors.As(err, &ce) && ce.Code == company.EObjects:
@@ -82,7 +82,7 @@ func (b *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 		return company.EndRun{}, err
 	case head != "":
 		end.Head = head
-		if end.Changes, err = changedPaths(ctx, b.order.Mirror, onto, head); err != nil {
+		if end.Changes, err = changedPaths(ctx, s.spec.Mirror, onto, head); err != nil {
 			return company.EndRun{}, err
 		}
 		if n := sizeOf(end.Changes); n > maxChanges {
@@ -100,21 +100,21 @@ func (b *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 // collectHead takes the sandbox's work: the branch's head, and with unsaved the
 // uncommitted work of the last checkpoint as a commit on top of it. Empty:
 // there is none.
-func (b *Sandbox) collectHead(ctx context.Context, unsaved bool) (company.OID, error) {
-	taken, ok, err := b.Collect(ctx)
+func (s *Sandbox) collectHead(ctx context.Context, unsaved bool) (company.OID, error) {
+	taken, ok, err := s.Collect(ctx)
 	if err != nil {
 		return "", err
 	}
-	head := b.order.Start
+	head := s.spec.Start
 	if ok {
 		head = taken.OID
 	}
 	if unsaved {
-		if head, err = b.takeUnsaved(ctx, head); err != nil {
+		if head, err = s.takeUnsaved(ctx, head); err != nil {
 			return "", err
 		}
 	}
-	if head == b.order.Start {
+	if head == s.spec.Start {
 		return "", nil
 	}
 	return head, nil
@@ -122,14 +122,14 @@ func (b *Sandbox) collectHead(ctx context.Context, unsaved bool) (company.OID, e
 
 // takeUnsaved makes a commit of the last checkpoint's tree, if that is newer
 // than head, and returns the new head.
-func (b *Sandbox) takeUnsaved(ctx context.Context, head company.OID) (company.OID, error) {
-	ctx = gitops.WithLog(ctx, b.order.Log)
-	m, ref := b.order.Mirror, gitops.ResultRef(b.order.Run)
-	saved, ok, err := b.quarantine.Checkpoint(ctx)
+func (s *Sandbox) takeUnsaved(ctx context.Context, head company.OID) (company.OID, error) {
+	ctx = gitops.WithLog(ctx, s.spec.Log)
+	m, ref := s.spec.Mirror, gitops.ResultRef(s.spec.Run)
+	saved, ok, err := s.quarantine.Checkpoint(ctx)
 	if err != nil || !ok || saved == head {
 		return head, err
 	}
-	if _, err := m.Take(ctx, b.quarantine, saved, ref); err != nil {
+	if _, err := m.Take(ctx, s.quarantine, saved, ref); err != nil {
 		return head, err
 	}
 	newer, err := m.IsAncestor(ctx, head, saved)
@@ -152,13 +152,13 @@ func (b *Sandbox) takeUnsaved(ctx context.Context, head company.OID) (company.OI
 			return head, err
 		}
 		if cp.Tree != tree {
-			ticket, err := gitops.Ticket(b.order.Run)
+			ticket, err := gitops.Ticket(s.spec.Run)
 			if err != nil {
 				return head, err
 			}
 			// Its time is the checkpoint's: taken again, it is the same commit.
 			keep, err = m.CommitTree(ctx, gitops.CommitSpec{
-				Tree: cp.Tree, Parents: cp.Parents[:1], When: cp.When, Author: b.shop.Author, Committer: b.shop.Author,
+				Tree: cp.Tree, Parents: cp.Parents[:1], When: cp.When, Author: s.factory.Author, Committer: s.factory.Author,
 				Message: gitops.CommitMessage(ticket, "Work so far, not finished"),
 			})
 			if err != nil {

@@ -35,8 +35,8 @@ func setup(t *testing.T) *bundle {
 		t.Fatal(err)
 	}
 	return &bundle{t: t, p: p, Sandbox: &Sandbox{
-		shop: &Factory{Config: Config{Logger: slog.New(slog.DiscardHandler), Author: gitops.Person{Name: "agent", Email: "a@example.org"}}}, quarantine: q, lastChange: 1,
-		order: Spec{Mirror: p.Mirror, Run: run, Base: p.Base, Start: p.Base, Branch: "agent/t1-01-x"},
+		factory: &Factory{Config: Config{Logger: slog.New(slog.DiscardHandler), Author: gitops.Person{Name: "agent", Email: "a@example.org"}}}, quarantine: q, lastChange: 1,
+		spec: Spec{Mirror: p.Mirror, Run: run, Base: p.Base, Start: p.Base, Branch: "agent/t1-01-x"},
 	}}
 }
 
@@ -104,7 +104,7 @@ func TestChangedRecently(t *testing.T) {
 		{1, 31, true, true, false},
 		{70, 80, false, false, true},
 	} {
-		b := &Sandbox{lastChange: c.last, order: Spec{Start: "1111"}}
+		b := &Sandbox{lastChange: c.last, spec: Spec{Start: "1111"}}
 		if b.Prepared.Dirty, b.Prepared.Head = c.dirty, "1111"; c.moved {
 			b.Prepared.Head = "2222"
 		}

@@ -103,8 +103,8 @@ type Sandbox struct {
 	Tools    *toolproto.Client
 	Prepared toolproto.PrepareResult
 
-	shop       *Factory
-	order      Spec
+	factory    *Factory
+	spec       Spec
 	ticket     string
 	quarantine *gitops.Quarantine
 	box        *instance
@@ -117,7 +117,7 @@ type Sandbox struct {
 
 // Open sets a sandbox up. When it fails, nothing is left.
 func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
-	b := &Sandbox{shop: s, order: o, refusals: s.newRefusalLog(o)}
+	b := &Sandbox{factory: s, spec: o, refusals: s.newRefusalLog(o)}
 	if b.ticket, err = gitops.Ticket(o.Run); err != nil {
 		return nil, err
 	}
@@ -171,8 +171,8 @@ func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
 }
 
 // withStderr adds the container's last lines on stderr to an error of the link.
-func (b *Sandbox) withStderr(err error) error {
-	if said := b.box.container.Stderr(); said != "" {
+func (s *Sandbox) withStderr(err error) error {
+	if said := s.box.container.Stderr(); said != "" {
 		return fmt.Errorf("%w (the container's last words: %q)", err, said)
 	}
 	return err
@@ -180,9 +180,9 @@ func (b *Sandbox) withStderr(err error) error {
 
 // Lost reports whether the link to the container is gone. A call may fail a
 // moment before the link notices.
-func (b *Sandbox) Lost() bool {
+func (s *Sandbox) Lost() bool {
 	select {
-	case <-b.box.session.Done():
+	case <-s.box.session.Done():
 		return true
 	case <-time.After(time.Second):
 		return false
@@ -190,33 +190,33 @@ func (b *Sandbox) Lost() bool {
 }
 
 // Container is the id of the sandbox's container.
-func (b *Sandbox) Container() string { return b.box.container.ID() }
+func (s *Sandbox) Container() string { return s.box.container.ID() }
 
 // Collect closes the gateway, kills the container, and takes the branch's head
 // out of the quarantine after every check, into a ref of the run. ok is false
 // when the branch was never pushed.
-func (b *Sandbox) Collect(ctx context.Context) (taken gitops.Taken, ok bool, err error) {
-	b.Close(ctx)
-	ctx = gitops.WithLog(ctx, b.order.Log)
-	head, ok, err := b.quarantine.Head(ctx, b.order.Branch)
+func (s *Sandbox) Collect(ctx context.Context) (taken gitops.Taken, ok bool, err error) {
+	s.Close(ctx)
+	ctx = gitops.WithLog(ctx, s.spec.Log)
+	head, ok, err := s.quarantine.Head(ctx, s.spec.Branch)
 	if err != nil || !ok {
 		return gitops.Taken{}, false, err
 	}
-	taken, err = b.order.Mirror.Take(ctx, b.quarantine, head, gitops.ResultRef(b.order.Run))
+	taken, err = s.spec.Mirror.Take(ctx, s.quarantine, head, gitops.ResultRef(s.spec.Run))
 	return taken, err == nil, err
 }
 
 // Close ends everything in the sandbox. It may be called many times, and does
 // its work even when ctx is over.
-func (b *Sandbox) Close(ctx context.Context) {
-	b.closed.Do(func() {
-		if b.gateway != nil {
-			_ = b.gateway.Close() // a listener that is gone already
+func (s *Sandbox) Close(ctx context.Context) {
+	s.closed.Do(func() {
+		if s.gateway != nil {
+			_ = s.gateway.Close() // a listener that is gone already
 		}
-		if b.box != nil {
-			b.box.close(ctx, b.shop)
+		if s.box != nil {
+			s.box.close(ctx, s.factory)
 		}
-		b.serving.Wait()
-		b.refusals.close()
+		s.serving.Wait()
+		s.refusals.close()
 	})
 }

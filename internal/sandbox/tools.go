@@ -7,16 +7,16 @@ import (
 
 // AgentTools is the tools of the agent in this sandbox: of one that changes
 // things (a worker, a merger), or of one that only looks and runs (a reviewer).
-func (b *Sandbox) AgentTools() []agent.Tool {
-	c := agenttools.Config{Toolbox: b.Tools, CommandTimeout: b.shop.CommandTimeout, Security: func(d agenttools.Denial) {
-		b.refusals.add(string(d.Kind), d.Tool+": "+d.Reason) // WRK-4
+func (s *Sandbox) AgentTools() []agent.Tool {
+	c := agenttools.Config{Toolbox: s.Tools, CommandTimeout: s.factory.CommandTimeout, Security: func(d agenttools.Denial) {
+		s.refusals.add(string(d.Kind), d.Tool+": "+d.Reason) // WRK-4
 	}}
-	if b.order.ReadOnly {
+	if s.spec.ReadOnly {
 		return agenttools.ReadOnlyTools(c)
 	}
-	c.Ticket, c.Start, c.Branch = b.ticket, b.order.Start, b.order.Branch
-	if b.order.Dependencies != nil {
-		c.Dependencies = b.order.Dependencies
+	c.Ticket, c.Start, c.Branch = s.ticket, s.spec.Start, s.spec.Branch
+	if s.spec.Dependencies != nil {
+		c.Dependencies = s.spec.Dependencies
 	}
 	return agenttools.WorkerTools(c)
 }

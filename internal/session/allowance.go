@@ -10,9 +10,9 @@ import (
 	"company/internal/retry"
 )
 
-// openPurse starts with what the run holds in the ledger and with what its
+// openAllowance starts with what the run holds in the ledger and with what its
 // journal says it has spent. It reads the journal's past on the way.
-func (s *Session) openPurse(ctx context.Context) error {
+func (s *Session) openAllowance(ctx context.Context) error {
 	var err error
 	if s.past, err = agent.LookBack(ctx, journalAdapter{s.journal}); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (s *Session) reserveBudget(ctx context.Context, least, most company.Amount)
 	var grant company.Amount
 	err := retry.Until(ctx, retry.Doubling(100*time.Millisecond, 2*time.Second), func() (granted bool, err error) {
 		bal := s.allowance.Balance()
-		evs, err := s.office.Coordinator.Decide(ctx, company.Reserve{
+		evs, err := s.service.Coordinator.Decide(ctx, company.Reserve{
 			Run: s.Run, Fence: s.Fence, One: least.Add(s.owed), Many: most.Add(s.owed), Used: bal.Spent.Add(bal.Reserved),
 		})
 		if err != nil {

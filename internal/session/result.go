@@ -14,9 +14,9 @@ import (
 // find. The journal holds all of it too, so a failure loses nothing: the result
 // names no blob that is not there, and the ledger records the missing file.
 func (s *Session) keepTranscript(ctx context.Context, text []byte) {
-	h, _, err := s.office.Ledger.PutBlob(ctx, bytes.NewReader(text))
+	h, _, err := s.service.Ledger.PutBlob(ctx, bytes.NewReader(text))
 	if err != nil {
-		s.office.Logger.WarnContext(ctx, "the transcript is in the journal alone", "run_id", s.Run, "err", err)
+		s.service.Logger.WarnContext(ctx, "the transcript is in the journal alone", "run_id", s.Run, "err", err)
 	}
 	s.transcript = h
 	s.write("transcript.ndjson", text)
@@ -25,11 +25,11 @@ func (s *Session) keepTranscript(ctx context.Context, text []byte) {
 // write writes a file of the run that people read. Nothing is decided by it, so
 // one that cannot be written ends nothing.
 func (s *Session) write(name string, text []byte) {
-	err := runfiles.WriteRunFile(s.office.Runs, s.Run, name, text)
+	err := runfiles.WriteRunFile(s.service.Runs, s.Run, name, text)
 	if err != nil {
-		s.office.Logger.Warn("a file of a run is not written", "run_id", s.Run, "file", name, "err", err)
+		s.service.Logger.Warn("a file of a run is not written", "run_id", s.Run, "file", name, "err", err)
 	}
-	s.office.Watcher.WatchFile(s.Run, name, err)
+	s.service.Watcher.WatchFile(s.Run, name, err)
 }
 
 // sealJournal closes the books of the run: what it spent, its journal as a blob, and
@@ -37,7 +37,7 @@ func (s *Session) write(name string, text []byte) {
 // end, and goes on later from its journal.
 func (s *Session) sealJournal(ctx context.Context, out *company.RunEnded) error {
 	out.Spent, out.Turns = s.allowance.Balance().Spent, s.turns
-	hash, _, err := s.office.Ledger.SealJournal(ctx, s.Run)
+	hash, _, err := s.service.Ledger.SealJournal(ctx, s.Run)
 	if err != nil {
 		return fmt.Errorf("seal the journal of %s: %w", s.Run, err)
 	}
@@ -46,7 +46,7 @@ func (s *Session) sealJournal(ctx context.Context, out *company.RunEnded) error 
 	if err != nil {
 		return err
 	}
-	if out.Result, _, err = s.office.Ledger.PutBlob(ctx, bytes.NewReader(res)); err != nil {
+	if out.Result, _, err = s.service.Ledger.PutBlob(ctx, bytes.NewReader(res)); err != nil {
 		return fmt.Errorf("keep the result of %s: %w", s.Run, err)
 	}
 	s.write("result.json", res)
@@ -56,7 +56,7 @@ func (s *Session) sealJournal(ctx context.Context, out *company.RunEnded) error 
 func (s *Session) buildResult(out company.RunEnded) runfiles.ExecutionResult {
 	ticket, _ := gitops.Ticket(s.Run) // the id was read when the session began
 	res := runfiles.ExecutionResult{
-		RunID: s.Run, TicketID: ticket, AgentID: s.Worker, Status: out.Status, StartTime: s.Claimed.Claimed, EndTime: s.office.Now().UTC(),
+		RunID: s.Run, TicketID: ticket, AgentID: s.Worker, Status: out.Status, StartTime: s.Claimed.Claimed, EndTime: s.service.Now().UTC(),
 		GitBranch: out.Branch, Turns: s.turns, TokensUsed: out.Spent.Tokens, Summary: out.Summary,
 		Journal: out.Journal, Transcript: s.transcript,
 	}

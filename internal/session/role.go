@@ -37,7 +37,7 @@ type Brief struct {
 // runRole does the claimed run in the frame that all roles share.
 func (s *Session) runRole(ctx context.Context, r Role) (company.EndRun, error) {
 	var err error
-	if s.Mirror, err = s.office.Mirrors.MirrorOf(ctx, s.Task); err != nil {
+	if s.Mirror, err = s.service.Mirrors.MirrorOf(ctx, s.Task); err != nil {
 		return company.EndRun{}, err
 	}
 	spec, err := r.Prepare(ctx, s)
@@ -59,12 +59,12 @@ func (s *Session) workInSandbox(ctx context.Context, r Role, spec sandbox.Spec) 
 		spec.Extra = append([]company.OID{spec.Start}, spec.Extra...)
 	}
 	var err error
-	if spec.Log, err = sandbox.OpenLog(s.office.Runs, s.Run, s.office.Watcher.WatchFile); err != nil {
+	if spec.Log, err = sandbox.OpenLog(s.service.Runs, s.Run, s.service.Watcher.WatchFile); err != nil {
 		return company.EndRun{}, err
 	}
 	defer spec.Log.Close()
 	if !spec.ReadOnly {
-		spec.Dependencies, err = s.office.Dependencies.Open(ctx, depaccess.Order{
+		spec.Dependencies, err = s.service.Dependencies.Open(ctx, depaccess.Order{
 			Task: s.Task, Run: s.Run, Fence: s.Fence, Mirror: s.Mirror, Base: sandbox.Mirrors(), Waits: s.Waits, Record: s.journal.Append,
 		})
 		if err != nil {
@@ -72,13 +72,13 @@ func (s *Session) workInSandbox(ctx context.Context, r Role, spec sandbox.Spec) 
 		}
 		defer spec.Dependencies.Close(ctx)
 	}
-	if s.office.Images != nil {
+	if s.service.Images != nil {
 		// A tree whose dependencies are refused is worked on with the task's own.
-		if spec.Image, _, err = s.office.Images.ImageForTree(ctx, s.Task, s.Mirror, spec.Start); err != nil {
+		if spec.Image, _, err = s.service.Images.ImageForTree(ctx, s.Task, s.Mirror, spec.Start); err != nil {
 			return company.EndRun{}, err
 		}
 	}
-	if s.Sandbox, err = s.office.Sandboxes.Open(ctx, spec); err != nil {
+	if s.Sandbox, err = s.service.Sandboxes.Open(ctx, spec); err != nil {
 		return company.EndRun{}, err
 	}
 	defer s.Sandbox.Close(ctx)
@@ -91,7 +91,7 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	if p := s.office.Agents.Persona(s.Role); p != "" {
+	if p := s.service.Agents.Persona(s.Role); p != "" {
 		b.System += "\n\n" + p
 	}
 	header := adapters.Header{Role: s.Role, Task: s.Task.ID, Run: s.Run, Title: b.Title}
@@ -99,14 +99,14 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 		header.Subtask = s.Subtask.ID
 	}
 	job := agent.Job{
-		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, MaxTurns: s.office.Agents.MaxTurns(s.Role),
-		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: ledger.Blobs{Ledger: s.office.Ledger}, Allowance: s.allowance,
-		Now: s.office.Now, Logger: s.office.Logger, OnEvent: s.onEvent, Halt: func() error { return s.checkPaused(ctx) },
+		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, MaxTurns: s.service.Agents.MaxTurns(s.Role),
+		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: ledger.Blobs{Ledger: s.service.Ledger}, Allowance: s.allowance,
+		Now: s.service.Now, Logger: s.service.Logger, OnEvent: s.onEvent, Halt: func() error { return s.checkPaused(ctx) },
 	}
 	if s.Sandbox != nil {
 		job.Tools, job.Workspace = append(s.Sandbox.AgentTools(), b.Tools...), s.Sandbox.Workspace()
 	}
-	out, err := s.office.Agents.Driver(s.Role).Drive(ctx, job)
+	out, err := s.service.Agents.Driver(s.Role).Drive(ctx, job)
 	s.turns = out.Turns
 	if len(out.Messages) > 0 {
 		s.keepTranscript(context.WithoutCancel(ctx), out.Transcript.Encode())
@@ -119,5 +119,5 @@ func (s *Session) onEvent(e agent.Event) {
 	if e.Kind == agent.CutOff {
 		s.cut = "; " + e.Text
 	}
-	s.office.Watcher.WatchAgent(s.Run, e)
+	s.service.Watcher.WatchAgent(s.Run, e)
 }

@@ -26,7 +26,7 @@ type Session struct {
 	Mirror  *gitops.Mirror
 	Sandbox *sandbox.Sandbox // nil before it stands, and for a role that needs none
 
-	office     *Service
+	service    *Service
 	journal    *ledger.Journal
 	past       agent.Past // what was there of the run when this session began
 	allowance  *budget.Allowance
@@ -45,18 +45,18 @@ type Session struct {
 //
 // The context of the work ends, with ErrRunTimeout, when the run has been at it for
 // the task's run_timeout. Waiting for a model or for money does not count.
-func (o *Service) ExecuteClaimed(ctx context.Context, a company.Assignment, r Role) (err error) {
-	s := &Session{office: o, Assignment: a, Run: a.Claimed.ID, Role: a.Claimed.Role, Fence: a.Claimed.Fence, Worker: a.Claimed.Worker}
+func (svc *Service) ExecuteClaimed(ctx context.Context, a company.Assignment, r Role) (err error) {
+	s := &Session{service: svc, Assignment: a, Run: a.Claimed.ID, Role: a.Claimed.Role, Fence: a.Claimed.Fence, Worker: a.Claimed.Worker}
 	ended := false
 	defer func() {
 		if !ended && (s.releaseClaim(ctx, err) || errors.Is(err, errPaused)) {
 			err = nil // it is in the ledger, or there is nothing to say
 		}
 	}()
-	if s.journal, err = o.Ledger.OpenJournal(ctx, s.Run, s.Fence); err != nil {
+	if s.journal, err = svc.Ledger.OpenJournal(ctx, s.Run, s.Fence); err != nil {
 		return err
 	}
-	if err = s.openPurse(ctx); err != nil {
+	if err = s.openAllowance(ctx); err != nil {
 		return err
 	}
 	wctx, stop := context.WithCancelCause(ctx)
@@ -110,13 +110,13 @@ func (s *Session) endRun(ctx context.Context, end company.EndRun) error {
 	if err := s.sealJournal(ctx, &end.Outcome); err != nil {
 		return err
 	}
-	if _, err := s.office.Coordinator.Decide(ctx, end); err != nil {
+	if _, err := s.service.Coordinator.Decide(ctx, end); err != nil {
 		return err
 	}
 	// The ledger names the sealed journal now; its records are of no more use.
 	// A process that dies before this does it at its next start.
-	if err := s.office.Ledger.PurgeJournal(context.WithoutCancel(ctx), s.Run); err != nil {
-		s.office.Logger.WarnContext(ctx, "journal not purged", "run_id", s.Run, "err", err)
+	if err := s.service.Ledger.PurgeJournal(context.WithoutCancel(ctx), s.Run); err != nil {
+		s.service.Logger.WarnContext(ctx, "journal not purged", "run_id", s.Run, "err", err)
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ const maxWords = 16 << 10
 func (s *Session) settleRun(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 	defer cancel()
-	now, err := s.office.Coordinator.Standing(ctx, s.Run, s.Fence)
+	now, err := s.service.Coordinator.Standing(ctx, s.Run, s.Fence)
 	if err == nil && now.Ended == "" {
 		return false
 	}
@@ -138,7 +138,7 @@ func (s *Session) settleRun(ctx context.Context) bool {
 		err = s.endRun(ctx, company.EndRun{Outcome: company.RunEnded{Status: company.RunError, Error: "the task has ended: " + string(now.Ended) + s.cut}})
 	}
 	if err != nil && company.CodeOf(err) != company.EStale {
-		s.office.Logger.WarnContext(ctx, "run that was cut off not settled", "run_id", s.Run, "err", err)
+		s.service.Logger.WarnContext(ctx, "run that was cut off not settled", "run_id", s.Run, "err", err)
 	}
 	return err == nil
 }
@@ -151,7 +151,7 @@ var errPaused = errors.New("the task is paused")
 
 // checkPaused is errPaused when the task is paused.
 func (s *Session) checkPaused(ctx context.Context) error {
-	now, err := s.office.Coordinator.Standing(ctx, s.Run, s.Fence)
+	now, err := s.service.Coordinator.Standing(ctx, s.Run, s.Fence)
 	if err == nil && now.Paused {
 		err = errPaused
 	}
@@ -178,9 +178,9 @@ func (s *Session) releaseClaim(ctx context.Context, err error) (recorded bool) {
 		out := failedOutcome(err)
 		c.Why, c.Failed = out.Error, &company.EffectFailed{Code: out.Code, Error: out.Error, Hint: out.Hint, Human: out.Human}
 	}
-	_, derr := s.office.Coordinator.Decide(rctx, c)
+	_, derr := s.service.Coordinator.Decide(rctx, c)
 	if derr != nil && company.CodeOf(derr) != company.EStale {
-		s.office.Logger.WarnContext(rctx, "claim not released", "run_id", s.Run, "err", derr)
+		s.service.Logger.WarnContext(rctx, "claim not released", "run_id", s.Run, "err", derr)
 	}
 	return derr == nil && c.Failed != nil
 }

@@ -86,10 +86,10 @@ func (unwatched) WatchFile(company.RunID, string, error) {}
 
 // Execute claims a run of the company's own (of the manager, a reviewer, the
 // merger) and does it.
-func (o *Service) Execute(ctx context.Context, c company.Claim, r Role) error {
-	a, err := o.Coordinator.Claim(ctx, c)
+func (svc *Service) Execute(ctx context.Context, c company.Claim, r Role) error {
+	a, err := svc.Coordinator.Claim(ctx, c)
 	if err != nil {
 		return err
 	}
-	return o.ExecuteClaimed(ctx, a, r)
+	return svc.ExecuteClaimed(ctx, a, r)
 }

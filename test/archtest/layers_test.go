@@ -36,7 +36,7 @@ dockerapi
 
 ecosystem
 
-ecosystem/registry
+ecosystem/catalog
 
 bus
 ledger

@@ -62,12 +62,12 @@ func root(t *testing.T) string {
 	return filepath.Dir(filepath.Dir(dir))
 }
 
-// An ecosystem is text in and data out, and is known to the registry alone.
+// An ecosystem is text in and data out, and is known to the catalog alone.
 func TestEcosystemsAreData(t *testing.T) {
 	const rooms = "company/internal/ecosystem"
-	banned := []string{"os", "net", "net/http", "os/exec", "syscall", rooms + "/registry"}
+	banned := []string{"os", "net", "net/http", "os/exec", "syscall", rooms + "/catalog"}
 	one := func(path string) bool {
-		return strings.HasPrefix(path, rooms+"/") && path != rooms+"/registry" && path != rooms+"/ecosystemtest"
+		return strings.HasPrefix(path, rooms+"/") && path != rooms+"/catalog" && path != rooms+"/ecosystemtest"
 	}
 	for _, p := range packages(t) {
 		for _, imp := range p.Imports {
@@ -75,7 +75,7 @@ func TestEcosystemsAreData(t *testing.T) {
 			case one(p.ImportPath) && slices.Contains(banned, imp):
 				t.Errorf("%s imports %s: an ecosystem reaches nothing", p.ImportPath, imp)
 			case one(imp) && !strings.HasPrefix(p.ImportPath, rooms+"/"):
-				t.Errorf("%s imports %s: ecosystems are reached through the registry", p.ImportPath, imp)
+				t.Errorf("%s imports %s: ecosystems are reached through the catalog", p.ImportPath, imp)
 			}
 		}
 	}

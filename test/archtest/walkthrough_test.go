@@ -68,3 +68,49 @@ func TestWayInNamesPathsThatAreThere(t *testing.T) {
 		}
 	}
 }
+
+var symbolRE = regexp.MustCompile("`([a-z]+)\\.([A-Z][A-Za-z]*)(?:\\.([A-Z][A-Za-z]*))?`")
+
+// What the glossary names in the code is declared there.
+func TestGlossaryNamesWhatIsThere(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root(t), "docs", "glossary.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	symbols := symbolRE.FindAllStringSubmatch(string(text), -1)
+	if len(symbols) < 20 {
+		t.Fatalf("only %d names of the code are in the glossary", len(symbols))
+	}
+	for _, s := range symbols {
+		files, err := filepath.Glob(filepath.Join(root(t), "internal", s[1], "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := map[string]bool{}
+		for _, path := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncDecl:
+					there[n.Name.Name] = true
+					return false
+				case *ast.TypeSpec:
+					there[n.Name.Name] = true
+				case *ast.ValueSpec:
+					for _, name := range n.Names {
+						there[name.Name] = true
+					}
+				}
+				return true
+			})
+		}
+		for _, name := range s[2:] {
+			if name != "" && !there[name] {
+				t.Errorf("%s: package %s declares no %s", s[0], s[1], name)
+			}
+		}
+	}
+}

@@ -13,17 +13,8 @@ import (
 	"company/internal/adapters"
 )
 
-// Client is a driver's client.
-type Client interface {
-	adapters.Model
-	io.Closer
-}
-
-// Factory makes the clients of one driver.
-type Factory[M Client] func(adapters.Profile, adapters.Deps) (M, error)
-
 // Open makes a client that is closed when the test ends.
-func Open[M Client](t *testing.T, open Factory[M], p adapters.Profile, deps adapters.Deps) M {
+func Open[M io.Closer](t *testing.T, open func(adapters.Profile, adapters.Deps) (M, error), p adapters.Profile, deps adapters.Deps) M {
 	t.Helper()
 	m, err := open(p, deps)
 	if err != nil {
@@ -35,14 +26,6 @@ func Open[M Client](t *testing.T, open Factory[M], p adapters.Profile, deps adap
 		}
 	})
 	return m
-}
-
-// Opener opens clients that need nothing but a profile.
-func Opener[M Client](open Factory[M]) func(*testing.T, adapters.Profile) M {
-	return func(t *testing.T, p adapters.Profile) M {
-		t.Helper()
-		return Open(t, open, p, adapters.Deps{})
-	}
 }
 
 // Chat asks a model that answers.

@@ -47,7 +47,7 @@ type Case struct {
 }
 
 // Exercise runs every case of a wire. open makes the driver under test.
-func Exercise[M Client](t *testing.T, w Wire, open Factory[M]) {
+func Exercise(t *testing.T, w Wire, open func(t *testing.T, o Options) adapters.Model) {
 	cases := w.allCases()
 	has := map[string]bool{}
 	for _, c := range cases {
@@ -82,7 +82,7 @@ func Exercise[M Client](t *testing.T, w Wire, open Factory[M]) {
 			}))
 			o := c.Options
 			o.BaseURL, o.Key = server.URL+w.Path, secret.Trimmed(Canary+"\n")
-			m := Open(t, open, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, adapters.Deps{FirstToken: o.FirstToken, Idle: o.Idle})
+			m := open(t, o)
 			t.Cleanup(func() {
 				close(release)
 				if err := adapters.Close(m); err != nil {

@@ -1,9 +1,13 @@
 package anthropic_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -20,9 +24,16 @@ import (
 func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // TestServers: ADP-1, malformed replies.
-func TestServers(t *testing.T) { adaptertest.Exercise(t, adaptertest.Anthropic(), anthropic.New) }
+func TestServers(t *testing.T) {
+	adaptertest.Exercise(t, adaptertest.Anthropic(), func(t *testing.T, o adaptertest.Options) adapters.Model {
+		return adaptertest.Open(t, anthropic.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, adapters.Deps{FirstToken: o.FirstToken, Idle: o.Idle})
+	})
+}
 
-var newClient = adaptertest.Opener(anthropic.New)
+func newClient(t *testing.T, cfg adapters.Profile) *anthropic.Client {
+	t.Helper()
+	return adaptertest.Open(t, anthropic.New, cfg, adapters.Deps{})
+}
 
 const ok = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"m\",\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n" +
 	"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"ok\"}}\n\n" +
@@ -195,12 +206,29 @@ func TestServersThatRefuseAParameter(t *testing.T) {
 }
 
 func TestTheCallerGivesUp(t *testing.T) {
-	adaptertest.ExerciseGivingUp(t, adaptertest.Anthropic(), anthropic.New)
+	started := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		close(started)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	stopped := company.E(company.EStopped, "stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { <-started; cancel(stopped) }()
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: server.URL}).Chat(ctx, adaptertest.Request(), nil)
+	if !errors.Is(err, stopped) || adapters.KindOf(err) != "" {
+		t.Errorf("err = %v, want the caller's cause", err)
+	}
 }
 
 func TestTextIsToldAsItComes(t *testing.T) {
 	url, _ := echoServer(t, nil)
-	adaptertest.RequireTold(t, newClient(t, adapters.Profile{Model: "m", BaseURL: url}), "ok")
+	var told []string
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), func(e adapters.Event) { told = append(told, e.Text) })
+	if err != nil || strings.Join(told, "|") != "ok" {
+		t.Errorf("told %q, err %v", told, err)
+	}
 }
 
 // TestAvailable: ADP-1, ADP-3 (the available ones are reported).
@@ -231,12 +259,17 @@ func TestAvailable(t *testing.T) {
 }
 
 func TestConfiguration(t *testing.T) {
-	adaptertest.RequireRefused(t, anthropic.New, map[string]adapters.Profile{
+	for name, cfg := range map[string]adapters.Profile{
 		"no model":    {BaseURL: "http://h"},
 		"no scheme":   {Model: "m", BaseURL: "localhost:1"},
 		"a password":  {Model: "m", BaseURL: "https://me:hunter2@host"},
 		"a split key": {Model: "m", Key: secret.New("hunter2\nX-Evil: 1")},
-	})
+	} {
+		_, err := anthropic.New(cfg, adapters.Deps{})
+		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: err = %v", name, err)
+		}
+	}
 	_, err := anthropic.Factory(adapters.Profile{Name: "strong", Model: "claude-sonnet-4-6"}, adapters.Deps{})
 	if company.CodeOf(err) != company.EModelAuth || !strings.Contains(err.Error(), "ANTHROPIC_API_KEY is NOT SET") {
 		t.Errorf("without a key: %v", err)
@@ -249,11 +282,17 @@ func TestConfiguration(t *testing.T) {
 
 // TestKeyIsNotLogged: ADP-8, T21.
 func TestKeyIsNotLogged(t *testing.T) {
+	var log bytes.Buffer
 	url, _ := echoServer(t, func(body map[string]any) string {
 		if body["temperature"] != nil {
 			return "temperature is not supported, key " + adaptertest.Canary
 		}
 		return ""
 	})
-	adaptertest.RequireKeyUnlogged(t, anthropic.New, url, conversation())
+	cfg := adapters.Profile{Model: "m", BaseURL: url, Key: secret.New(adaptertest.Canary)}
+	adaptertest.Chat(t, adaptertest.Open(t, anthropic.New, cfg, adapters.Deps{Log: slog.New(slog.NewTextHandler(&log, nil))}), conversation())
+	slog.New(slog.NewTextHandler(&log, nil)).Info("config", "cfg", cfg)
+	if log.Len() == 0 || strings.Contains(log.String(), "canary") {
+		t.Errorf("log: %s", log.String())
+	}
 }

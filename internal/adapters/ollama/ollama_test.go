@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -31,9 +32,16 @@ import (
 func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // TestServers: ADP-1, malformed replies.
-func TestServers(t *testing.T) { adaptertest.Exercise(t, adaptertest.Ollama(), ollama.New) }
+func TestServers(t *testing.T) {
+	adaptertest.Exercise(t, adaptertest.Ollama(), func(t *testing.T, o adaptertest.Options) adapters.Model {
+		return adaptertest.Open(t, ollama.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, adapters.Deps{FirstToken: o.FirstToken, Idle: o.Idle})
+	})
+}
 
-var newClient = adaptertest.Opener(ollama.New)
+func newClient(t *testing.T, cfg adapters.Profile) *ollama.Client {
+	t.Helper()
+	return adaptertest.Open(t, ollama.New, cfg, adapters.Deps{})
+}
 
 // library is a server with these models: what /api/show tells by name.
 type library struct {
@@ -285,10 +293,16 @@ func TestToolsAsked(t *testing.T) {
 
 // A server that is not there says where it was looked for, and what to do.
 func TestNobodyListens(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	m := newClient(t, adapters.Profile{Model: "llama3", BaseURL: gone.URL, Unchosen: true})
-	_, err := m.Chat(t.Context(), adaptertest.Request(), nil)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m := newClient(t, adapters.Profile{Model: "llama3", BaseURL: "http://" + address, Unchosen: true})
+	_, err = m.Chat(t.Context(), adaptertest.Request(), nil)
 	var e *adapters.Error
 	if !errors.As(err, &e) || e.Kind != adapters.Unreachable || e.Unanswered {
 		t.Fatalf("%v", err)
@@ -298,12 +312,12 @@ func TestNobodyListens(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := told.Why + "; " + told.Hint
-	for _, want := range []string{"no Ollama server at " + gone.URL, "ollama serve", "ollama pull llama3", "OLLAMA_HOST", "make demo"} {
+	for _, want := range []string{"no Ollama server at http://" + address, "ollama serve", "ollama pull llama3", "OLLAMA_HOST", "make demo"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing in %s", want, said)
 		}
 	}
-	if _, err := ollama.Default(t.Context(), strings.TrimPrefix(gone.URL, "http://")); company.CodeOf(err) != company.EModel {
+	if _, err := ollama.Default(t.Context(), address); company.CodeOf(err) != company.EModel {
 		t.Errorf("Default: %v", err)
 	}
 }
@@ -331,7 +345,25 @@ func TestServerComesLate(t *testing.T) {
 }
 
 func TestTheCallerGivesUp(t *testing.T) {
-	adaptertest.ExerciseGivingUp(t, adaptertest.Ollama(), ollama.New)
+	started := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.URL.Path == "/api/show" {
+			_, _ = io.WriteString(w, withTools)
+			return
+		}
+		close(started)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	stopped := company.E(company.EStopped, "stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { <-started; cancel(stopped) }()
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: server.URL}).Chat(ctx, adaptertest.Request(), nil)
+	var unbegun *adapters.Unbegun
+	if !errors.Is(err, stopped) || adapters.KindOf(err) != "" || !errors.As(err, &unbegun) {
+		t.Errorf("err = %v, want the caller's cause, and that nothing came", err)
+	}
 }
 
 func TestAvailable(t *testing.T) {
@@ -431,10 +463,15 @@ func TestAddressOf(t *testing.T) {
 }
 
 func TestConfiguration(t *testing.T) {
-	adaptertest.RequireRefused(t, ollama.New, map[string]adapters.Profile{
+	for name, cfg := range map[string]adapters.Profile{
 		"no model":    {BaseURL: "http://h"},
 		"no scheme":   {Model: "m", BaseURL: "localhost:11434"},
 		"a password":  {Model: "m", BaseURL: "https://me:hunter2@host"},
 		"a split key": {Model: "m", Key: secret.New("hunter2\nX-Evil: 1")},
-	})
+	} {
+		_, err := ollama.New(cfg, adapters.Deps{})
+		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: err = %v", name, err)
+		}
+	}
 }

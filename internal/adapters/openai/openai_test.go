@@ -1,9 +1,13 @@
 package openai_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -20,9 +24,16 @@ import (
 func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // TestServers: ADP-1, malformed replies.
-func TestServers(t *testing.T) { adaptertest.Exercise(t, adaptertest.OpenAI(), openai.New) }
+func TestServers(t *testing.T) {
+	adaptertest.Exercise(t, adaptertest.OpenAI(), func(t *testing.T, o adaptertest.Options) adapters.Model {
+		return adaptertest.Open(t, openai.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, adapters.Deps{FirstToken: o.FirstToken, Idle: o.Idle})
+	})
+}
 
-var newClient = adaptertest.Opener(openai.New)
+func newClient(t *testing.T, cfg adapters.Profile) *openai.Client {
+	t.Helper()
+	return adaptertest.Open(t, openai.New, cfg, adapters.Deps{})
+}
 
 // echoServer answers "ok" and keeps what it was sent; refuse, when it returns a
 // text, answers 400 with it.
@@ -208,9 +219,15 @@ func TestToolsOverResponsesOnly(t *testing.T) {
 }
 
 func TestNobodyListens(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: gone.URL + "/v1"}).Chat(t.Context(), adaptertest.Request(), nil)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + listener.Addr().String() + "/v1"
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
 	var e *adapters.Error
 	if !errors.As(err, &e) || e.Kind != adapters.Unreachable || e.Unanswered {
 		t.Errorf("err = %v; a refused connection cost nothing", err)
@@ -218,12 +235,29 @@ func TestNobodyListens(t *testing.T) {
 }
 
 func TestTheCallerGivesUp(t *testing.T) {
-	adaptertest.ExerciseGivingUp(t, adaptertest.OpenAI(), openai.New)
+	started := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		close(started)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	stopped := company.E(company.EStopped, "stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { <-started; cancel(stopped) }()
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: server.URL + "/v1"}).Chat(ctx, adaptertest.Request(), nil)
+	if !errors.Is(err, stopped) || adapters.KindOf(err) != "" {
+		t.Errorf("err = %v, want the caller's cause", err)
+	}
 }
 
 func TestTextIsToldAsItComes(t *testing.T) {
 	url, _ := echoServer(t, nil)
-	adaptertest.RequireTold(t, newClient(t, adapters.Profile{Model: "m", BaseURL: url}), "ok")
+	var told []string
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), func(e adapters.Event) { told = append(told, e.Text) })
+	if err != nil || strings.Join(told, "|") != "ok" {
+		t.Errorf("told %q, err %v", told, err)
+	}
 }
 
 // TestAvailable: ADP-1, ADP-3 (the available ones are reported).
@@ -246,14 +280,19 @@ func TestAvailable(t *testing.T) {
 }
 
 func TestConfiguration(t *testing.T) {
-	adaptertest.RequireRefused(t, openai.New, map[string]adapters.Profile{
+	for name, cfg := range map[string]adapters.Profile{
 		"no model":    {BaseURL: "http://h/v1"},
 		"no scheme":   {Model: "m", BaseURL: "localhost:11434"},
 		"a file":      {Model: "m", BaseURL: "file:///etc/passwd"},
 		"a password":  {Model: "m", BaseURL: "https://me:hunter2@host/v1"},
 		"a query":     {Model: "m", BaseURL: "https://host/v1?api-key=hunter2"},
 		"a split key": {Model: "m", Key: secret.New("hunter2\nX-Evil: 1")},
-	})
+	} {
+		_, err := openai.New(cfg, adapters.Deps{})
+		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: err = %v", name, err)
+		}
+	}
 	_, err := openai.Factory(adapters.Profile{Name: "strong", Model: "gpt-5", KeyEnv: "MY_KEY"}, adapters.Deps{})
 	if company.CodeOf(err) != company.EModelAuth || !strings.Contains(err.Error(), "MY_KEY is NOT SET") {
 		t.Errorf("without a key: %v", err)
@@ -269,11 +308,17 @@ func TestConfiguration(t *testing.T) {
 
 // TestKeyIsNotLogged: ADP-8, T21.
 func TestKeyIsNotLogged(t *testing.T) {
+	var log bytes.Buffer
 	url, _ := echoServer(t, func(body map[string]any) string {
 		if body["stream_options"] != nil {
 			return "unknown parameter stream_options, key " + adaptertest.Canary
 		}
 		return ""
 	})
-	adaptertest.RequireKeyUnlogged(t, openai.New, url, adaptertest.Request())
+	cfg := adapters.Profile{Model: "m", BaseURL: url, Key: secret.New(adaptertest.Canary)}
+	adaptertest.Chat(t, adaptertest.Open(t, openai.New, cfg, adapters.Deps{Log: slog.New(slog.NewTextHandler(&log, nil))}), adaptertest.Request())
+	slog.New(slog.NewTextHandler(&log, nil)).Info("config", "cfg", cfg)
+	if log.Len() == 0 || strings.Contains(log.String(), "canary") {
+		t.Errorf("log: %s", log.String())
+	}
 }

@@ -4,7 +4,8 @@
 // a stored ledger under both.
 //
 // It keeps its own books from the events alone: a mistake of Decide or Apply
-// must show here, and so it asks neither what is allowed. It does no work and
-// mends nothing. It is for tests, for replays and for a start after damage; the
-// cost grows with the state.
+// must show here, so it asks neither of them. Of package company's rules it asks
+// those about one text or one verdict (a protected path, a branch's name, whether
+// a verdict allows a merge), and no other. It does no work and mends nothing. It
+// is for tests: the cost grows with the state.
 package history

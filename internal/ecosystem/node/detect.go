@@ -38,11 +38,11 @@ func (Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.
 	return npm.Detect(t)
 }
 
-// otherManagers are the clients that no ecosystem is for, by their lock files.
-var otherManagers = []struct{ lock, name string }{{"yarn.lock", "yarn"}, {"bun.lockb", "bun"}, {"bun.lock", "bun"}}
+// unsupportedManagers are the clients that no ecosystem is for, by their lock files.
+var unsupportedManagers = []struct{ lock, name string }{{"yarn.lock", "yarn"}, {"bun.lockb", "bun"}, {"bun.lock", "bun"}}
 
 func noteOtherManagers(t *ecosystem.Tree, dir, packageManager string) {
-	for _, other := range otherManagers {
+	for _, other := range unsupportedManagers {
 		if t.HasFile(dir, other.lock) && !t.HasFile(dir, "package-lock.json") {
 			t.AddNote("%s is there: dependencies are installed with npm from a package-lock.json, %s is not supported", path.Join(dir, other.lock), other.name)
 		}

@@ -117,7 +117,7 @@ func noteUnlocked(s ecosystem.Sources, manifests []string, shown map[string][]by
 		if !NamesPackages(shown[m]) || slices.ContainsFunc(dirs, func(d string) bool { return ecosystem.IsWithin(dir, d) }) {
 			continue
 		}
-		for _, other := range otherManagers {
+		for _, other := range unsupportedManagers {
 			if s.HasFile(path.Join(dir, other.lock)) || s.HasFile(other.lock) {
 				s.AddNote("%s is locked by %s, which is not supported: nothing is installed (a package-lock.json made by `npm install --package-lock-only` is)", m, other.name)
 				return

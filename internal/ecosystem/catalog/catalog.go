@@ -1,6 +1,9 @@
-// Package registry lists the ecosystems that the company knows: one line for
-// each. A caller asks all of them, in this order.
-package registry
+// Package catalog lists the ecosystems that the company knows: one line for
+// each. A caller asks all of them, in this order; for what several of them may
+// know, the names of runners and toolchains, which file says what checks do, it
+// finds the one that does. It owns manifests of ecosystems that have no folder
+// yet, so that they can be named to the president.
+package catalog
 
 import (
 	"cmp"
@@ -17,7 +20,7 @@ import (
 	"company/internal/ecosystem/rust"
 )
 
-// all are the ecosystems. One that claims what another would take stands before
+// all are the ecosystems, each with the interfaces that apply to it. One that claims what another would take stands before
 // it; a Makefile is asked last, for what no other knows. Debian's archives are no
 // ecosystem of a project, and are served beside the registries.
 var all = []any{
@@ -41,7 +44,7 @@ func Of[T any]() []T {
 	return out
 }
 
-// SortToolchains orders the names of toolchains as the registry does; those that
+// SortToolchains orders the names of toolchains as the catalog does; those that
 // only go with another one (c, cgo) come last.
 func SortToolchains(names []string) []string {
 	rank := func(name string) int {

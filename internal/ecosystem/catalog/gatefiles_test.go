@@ -1,11 +1,11 @@
-package registry_test
+package catalog_test
 
 import (
 	"strings"
 	"testing"
 
 	"company/internal/company"
-	"company/internal/ecosystem/registry"
+	"company/internal/ecosystem/catalog"
 )
 
 // Whoever reviews is told when the files change that say what checks do.
@@ -17,7 +17,7 @@ func TestGateFiles(t *testing.T) {
 		"go.work": true, "go.mod": false, "build/rules.mk": true, "ava.config.js": true, ".taprc": true, ".npmrc": true, "src/main.rs": false,
 		"build.rs": true, "pytest/__init__.py": true, "src/unittest.py": true, "node_modules/x/index.js": true, "vendor/a/b.go": true, "vendor/modules.txt": false, "testing/x.go": false, "x.pth": true, "unittest/test_a.py": false,
 	} {
-		if registry.IsGateFile(p) != want {
+		if catalog.IsGateFile(p) != want {
 			t.Errorf("%s: %v", p, !want)
 		}
 	}
@@ -25,7 +25,7 @@ func TestGateFiles(t *testing.T) {
 		{Changes: []company.Change{{Path: "a.go"}, {Path: "package.json"}}},
 		{Changes: []company.Change{{Path: "package.json"}, {Path: "Makefile"}}},
 	}}
-	if got := strings.Join(registry.GateFilesOf(task), " "); got != "Makefile package.json" {
+	if got := strings.Join(catalog.GateFilesOf(task), " "); got != "Makefile package.json" {
 		t.Errorf("%s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package registry_test
+package catalog_test
 
 import (
 	"encoding/json"
@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/ecosystem/catalog"
 	"company/internal/ecosystem/ecosystemtest"
-	"company/internal/ecosystem/registry"
 	"company/internal/testreport"
 )
 
@@ -29,7 +29,7 @@ func TestLintFindings(t *testing.T) {
 		{"a broken tool", "a.py:1:1: X1 y\nTraceback (most recent call last):\n", true, []string{"a.py: X1 y"}},
 		{"nothing", "", false, []string{}},
 	} {
-		res, text := ecosystemtest.ReadReport(registry.FormatOf(testreport.FormatFindings), []byte(c.out))
+		res, text := ecosystemtest.ReadReport(catalog.FormatOf(testreport.FormatFindings), []byte(c.out))
 		if got := testNames(res.Failed); (res.ParseError != "") != c.odd || !slices.Equal(got, c.failed) || text != c.out {
 			t.Errorf("%s: %q, %q, %q", c.name, res.ParseError, got, text)
 		}
@@ -39,7 +39,7 @@ func TestLintFindings(t *testing.T) {
 // A second failure of a name is another one: that one is known does not
 // excuse both.
 func TestFailuresOfOneName(t *testing.T) {
-	res, _ := ecosystemtest.ReadReport(registry.FormatOf("tap"), []byte("1..2\nnot ok 1 - works\nnot ok 2 - works\n"))
+	res, _ := ecosystemtest.ReadReport(catalog.FormatOf("tap"), []byte("1..2\nnot ok 1 - works\nnot ok 2 - works\n"))
 	if got := testNames(res.Failed); !slices.Equal(got, []string{"works", "works #2"}) {
 		t.Errorf("%q", got)
 	}
@@ -61,7 +61,7 @@ func TestFailuresWithoutTheirLines(t *testing.T) {
 		{"an unexpected success", "unittest", "test_a (t.A.test_a) ... ok\ntest_b (t.A.test_b) ... unexpected success\n\nFAIL: test_old (t.A.test_old)\n\nRan 3 tests in 0.1s\n\nFAILED (failures=1, unexpected successes=1)\n", 2, []string{"test_old (t.A.test_old)"}},
 	} {
 		for _, kind := range []string{c.kind, testreport.FormatPlain} {
-			res, _ := ecosystemtest.ReadReport(registry.FormatOf(kind), []byte(c.out))
+			res, _ := ecosystemtest.ReadReport(catalog.FormatOf(kind), []byte(c.out))
 			check := company.GateCheck{ExitCode: 1}
 			if c.failed == 0 {
 				check = company.GateCheck{Passed: true}
@@ -95,7 +95,7 @@ func TestUnparsableReports(t *testing.T) {
 		{"not unittest", "unittest", "hello\n", 1},
 		{"nothing reads it", "", "FAIL: x\n", 1},
 	} {
-		res, _ := ecosystemtest.ReadReport(registry.FormatOf(c.kind), []byte(c.out))
+		res, _ := ecosystemtest.ReadReport(catalog.FormatOf(c.kind), []byte(c.out))
 		check := company.GateCheck{ExitCode: c.exit, Passed: c.exit == 0}
 		if res.ApplyTo(&check); check.Counts != nil || len(check.Tests) > 0 {
 			t.Errorf("%s: %+v", c.name, check)
@@ -130,7 +130,7 @@ func TestUnfinishedTestsAreNamed(t *testing.T) {
 		{"red, and all passed", "tap", "1..1\nok 1 - fine\n", 3, []string{"(exit code 3, and no test failed)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			res, _ := ecosystemtest.ReadReport(registry.FormatOf(c.kind), []byte(c.out))
+			res, _ := ecosystemtest.ReadReport(catalog.FormatOf(c.kind), []byte(c.out))
 			check := company.GateCheck{ExitCode: c.exit, Passed: c.exit == 0}
 			res.ApplyTo(&check)
 			if got := testNames(check.Tests); check.Counts == nil || check.Counts.Failed != len(c.failed) || !slices.Equal(got, c.failed) {
@@ -176,7 +176,7 @@ func TestPlainReports(t *testing.T) {
 		{"nothing", "", nil, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			res, text := ecosystemtest.ReadReport(registry.FormatOf(testreport.FormatPlain), []byte(c.text))
+			res, text := ecosystemtest.ReadReport(catalog.FormatOf(testreport.FormatPlain), []byte(c.text))
 			if text != c.text {
 				t.Errorf("people read %q", text)
 			}
@@ -211,7 +211,7 @@ func FuzzReports(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, kind, exit int, out []byte) {
-		res, _ := ecosystemtest.ReadReport(registry.FormatOf(kinds[uint(kind)%uint(len(kinds))]), out)
+		res, _ := ecosystemtest.ReadReport(catalog.FormatOf(kinds[uint(kind)%uint(len(kinds))]), out)
 		c := company.GateCheck{Name: "test", ExitCode: exit, Passed: exit == 0}
 		res.ApplyTo(&c)
 		if c.Passed != (exit == 0) || c.ExitCode != exit {
@@ -253,7 +253,7 @@ func goEvents(events ...string) string {
 // A hostile check prints in any shape: what is kept is
 // bounded, and names stay apart and harmless.
 func TestResultsAreBounded(t *testing.T) {
-	res, _ := ecosystemtest.ReadReport(registry.FormatOf("tap"), []byte("not ok 1 - \x1b[31m"+strings.Repeat("x", 5000)+"\u202e1\nnot ok 2 - "+strings.Repeat("x", 5000)+"2\n1..2\n"))
+	res, _ := ecosystemtest.ReadReport(catalog.FormatOf("tap"), []byte("not ok 1 - \x1b[31m"+strings.Repeat("x", 5000)+"\u202e1\nnot ok 2 - "+strings.Repeat("x", 5000)+"2\n1..2\n"))
 	if len(res.Failed) != 2 || res.Failed[0].Name == res.Failed[1].Name {
 		t.Fatalf("%+v", res.Failed)
 	}
@@ -267,17 +267,17 @@ func TestResultsAreBounded(t *testing.T) {
 		fmt.Fprintf(&many, "not ok %d - t%d\n", i, i)
 	}
 	many.WriteString("1..5000\n")
-	res, _ = ecosystemtest.ReadReport(registry.FormatOf("tap"), []byte(many.String()))
+	res, _ = ecosystemtest.ReadReport(catalog.FormatOf("tap"), []byte(many.String()))
 	check := company.GateCheck{ExitCode: 1}
 	if res.ApplyTo(&check); check.Counts.Failed != 5000 || len(check.Tests) != testreport.MaxNamedFailures {
 		t.Errorf("%+v, %d named", check.Counts, len(check.Tests))
 	}
 	// A base with hundreds of red tests still says which they are.
-	res, _ = ecosystemtest.ReadReport(registry.FormatOf("tap"), []byte(strings.Join(strings.SplitAfter(many.String(), "\n")[:900], "")))
+	res, _ = ecosystemtest.ReadReport(catalog.FormatOf("tap"), []byte(strings.Join(strings.SplitAfter(many.String(), "\n")[:900], "")))
 	if len(res.Failed) != 900 {
 		t.Errorf("%d of 900 named", len(res.Failed))
 	}
-	res, _ = ecosystemtest.ReadReport(registry.FormatOf("tap"), []byte(strings.ReplaceAll(many.String(), " - ", " - "+strings.Repeat("long ", 30))))
+	res, _ = ecosystemtest.ReadReport(catalog.FormatOf("tap"), []byte(strings.ReplaceAll(many.String(), " - ", " - "+strings.Repeat("long ", 30))))
 	if text, err := json.Marshal(res.Failed); err != nil || len(text) > 128<<10 || len(res.Failed) < 600 {
 		t.Errorf("%d bytes of %d names, %v", len(text), len(res.Failed), err)
 	}
