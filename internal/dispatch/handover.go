@@ -93,7 +93,9 @@ func (p *Pool) takeOver(run company.RunID, fence uint64) *heldRun {
 // the task was cancelled in between: nothing will take that over.
 func (p *Pool) letGoVoid(ctx context.Context, h *heldRun) {
 	now, err := p.Coordinator.Standing(ctx, h.run, h.claimed.Claimed.Fence)
-	if err != nil || now.Held && now.Ended == "" {
+	switch {
+	case company.CodeOf(err) == company.ENotFound: // there is no such run any more
+	case err != nil || now.Held && now.Ended == "":
 		return
 	}
 	p.mu.Lock()

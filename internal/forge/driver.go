@@ -121,10 +121,13 @@ func TeamSlugs(teams []string) []string {
 // CommentOnce writes a comment of ours, once per key: said reports whether there
 // is one with the key, write writes one.
 func (r Ref) CommentOnce(ctx context.Context, key, text string, unclear func(error) bool, said func() (bool, error), write func(body string) error) error {
-	return LookAgain(ctx, 3, unclear, func() error {
+	looked := false // a look that failed has been tried often enough; a write may have arrived
+	return LookAgain(ctx, 3, func(err error) bool { return looked && unclear(err) }, func() error {
+		looked = false
 		if done, err := said(); done || err != nil {
 			return err
 		}
+		looked = true
 		return write(r.NoteMarker(key) + "\n" + strings.TrimSpace(text))
 	})
 }

@@ -149,13 +149,14 @@ const settleFor = 10 * time.Second
 // errPaused ends a session between two turns, without a verdict.
 var errPaused = errors.New("the task is paused")
 
-// checkPaused is errPaused when the task is paused.
+// checkPaused is errPaused when the task is paused. An office that gives no answer
+// has paused nothing: it is asked again after the next turn.
 func (s *Session) checkPaused(ctx context.Context) error {
 	now, err := s.service.Coordinator.Standing(ctx, s.Run, s.Fence)
-	if err == nil && now.Paused {
-		err = errPaused
+	if err != nil || !now.Paused {
+		return nil
 	}
-	return err
+	return errPaused
 }
 
 // runTimeout is the run_timeout that the task was submitted with.

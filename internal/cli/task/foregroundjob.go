@@ -16,8 +16,8 @@ import (
 )
 
 // pauseTimeout is how long the company that is open has to pause the tasks that
-// were interrupted here.
-const pauseTimeout = 5 * time.Second
+// were interrupted here, and how long it has to tell how tasks ended.
+const pauseTimeout = 10 * time.Second
 
 // foregroundJob is what the foreground works on until it comes to rest.
 type foregroundJob struct {
@@ -230,7 +230,9 @@ func runRemotely(ctx context.Context, env *command.Environment, conn *client.Off
 	}
 	// An interrupt may come when the tasks have ended, and before the feed has
 	// told it: then there is a summary.
-	end, readErr := readEnd(context.WithoutCancel(ctx), conn, ids)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pauseTimeout)
+	defer cancel()
+	end, readErr := readEnd(ctx, conn, ids)
 	return end, errors.Join(err, readErr)
 }
 
