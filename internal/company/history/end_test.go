@@ -37,6 +37,10 @@ func TestPullRequests(t *testing.T) {
 		{"judged green", opened, wholeGate(func(d *GateFinished) { d.Result.Passed = false }), ungated},
 		{"judged at this head", opened, wholeGate(func(d *GateFinished) { d.Head = headOf(1) }), ungated},
 		{"judged as a whole", opened, func(s *story) { lineOf[GateFinished](s, 1).sub = "t1-01" }, "moves from completed"},
+		{"judged with all tickets", func() *story { return pair().work(1).gate(1, base).review(1, base).merge(1, base).work(2) }, func(s *story) {
+			the[RunEnded](s, 3).Head = mergeOf(1)
+			s.ticket(2, &GateFinished{Head: mergeOf(1), Result: verdict(treeOf(1))}).task(&PROpened{PullRequest: PullRequest{Head: mergeOf(1)}})
+		}, ungated},
 		{"of work", prepared, func(s *story) { s.task(&PROpened{PullRequest: PullRequest{Head: base}}) }, ungated},
 		{"judged as it is", opened, wholeGate(func(d *GateFinished) { d.Result.Tree = oid("other") }), ungated},
 		{"reviewed", opened, func(s *story) { drop[ReviewRecorded](s, 1) }, "a pull request that nobody reviewed"},

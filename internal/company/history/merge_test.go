@@ -31,6 +31,7 @@ func TestMerges(t *testing.T) {
 	}
 	checkBroken(t, []broken{
 		{"of a tree that was judged", red, func(s *story) { the[MergeGated](s, 0).Result.Tree = oid("other") }, "a merge of a tree on which no gates passed"},
+		{"of a tree that passed", red, func(s *story) { the[MergeGated](s, 0).Result.Passed = false }, "a merge of a tree on which no gates passed"},
 		{"of a tree that was proven", red, func(s *story) { the[MergeGated](s, 0).Result.GateHash = "others" }, "proves nothing"},
 	})
 }

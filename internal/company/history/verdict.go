@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"company/internal/company"
 )
@@ -39,13 +40,13 @@ func (c *Checker) observeVerdict(t *observedTask, d company.Data, e company.Even
 		t.approved[string(e.Subtask)+" "+string(d.Head)] = d.Verdict == company.Approve
 		t.judged[string(e.Subtask)+" "+string(d.Head)] = d
 	case *company.ReviewCarried:
-		if d.Head == "" || d.Head != t.carried || !t.approved[string(e.Subtask)+" "+string(d.From)] || t.merged[e.Subtask] != d.Head {
+		if d.Head != t.carried || !t.approved[string(e.Subtask)+" "+string(d.From)] || t.merged[e.Subtask] != d.Head {
 			return fmt.Errorf("an approval of %s is taken for one of the whole", e.Subtask)
 		}
 		t.approved[" "+string(d.Head)], t.carried = true, ""
 	case *company.ReviewVoided:
 		for key := range t.approved {
-			if len(key) > len(e.Subtask) && key[:len(e.Subtask)+1] == string(e.Subtask)+" " {
+			if strings.HasPrefix(key, string(e.Subtask)+" ") {
 				delete(t.approved, key)
 			}
 		}

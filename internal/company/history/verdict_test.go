@@ -84,6 +84,19 @@ func TestVerdictsProveWhatTheySay(t *testing.T) {
 		{"late as the base", judged(late, late), check(func(c *GateCheck) { c.ExitCode = 125 }), want},
 		{"not late where the base is not", judged(oneRed(), change(oneRed(), func(c *GateCheck) { c.ExitCode = 123 })), check(func(c *GateCheck) { c.ExitCode = 124 }), want},
 
+		{"red before the baseline", with(prepared, settings(func(s *Settings) { s.ReviewRounds = -1 }), func(s *story) {
+			drop[BaselineRecorded](s, 0)
+			s.task(&GateFinished{Result: verdict("base tree")})
+		}), check(func(c *GateCheck) { *c = red("test", "A") }), want},
+		{"red as before where the base is", judged(green("test"), green("test")), check(func(c *GateCheck) { *c = nameless }), want},
+		{"absent as the base is red", judged(red("lint", "A"), red("lint", "A")), lint(func(c *GateCheck) { c.Absent = true }), want},
+		{"red as an absent base", judged(absentLint(), absentLint()), func(s *story) {
+			the[BaselineRecorded](s, 0).Result.Checks[0].ExitCode = 127
+			the[GateFinished](s, 0).Result.Checks[0] = clone(nameless)
+			c := &the[GateFinished](s, 0).Result.Checks[0]
+			c.Name, c.Command = "lint", "run lint"
+		}, want},
+
 		{"absent as the base", absent, func(s *story) { the[BaselineRecorded](s, 0).Result.Checks[0] = red("lint", "A") }, want},
 		{"absent and so excused", absent, lint(func(c *GateCheck) { c.Excused = "" }), want},
 		{"absent all the time", absent, lint(func(c *GateCheck) { c.Absent, c.ExitCode, c.Excused = false, 1, ComparedAbsent }), want},
