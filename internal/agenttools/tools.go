@@ -63,7 +63,7 @@ type Config struct {
 	// Security receives every access that was refused because it reached out of
 	// the workspace (WRK-4). It may be called concurrently. Nil: not reported.
 	Security func(Denial)
-	// Supply is what the run may fetch of package registries. Nil: nothing.
+	// Dependencies are what the run may fetch of package registries. Nil: nothing.
 	Dependencies Dependencies
 	// Note keeps what the agent wants its successors to know. Nil: it stays in
 	// the journal.

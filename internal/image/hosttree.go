@@ -29,6 +29,14 @@ type hostTree struct {
 	keyInputs []string // tells two of them apart without reading all
 }
 
+// fullName is the toolchain and its version, which may say the name itself: go1.26.8.
+func (t hostTree) fullName() string {
+	if strings.HasPrefix(t.version, strings.ToLower(t.Title)) {
+		return t.version
+	}
+	return t.Title + " " + t.version
+}
+
 // hostLookup keeps the findings for the life of a Builder.
 type hostLookup struct {
 	sync.Once
@@ -170,7 +178,7 @@ func isNewer(v string, than [3]int) bool {
 
 func (b *Builder) fillTree(t hostTree) writeLayerFunc {
 	return func(ctx context.Context, _ *existingImage, _ string, l *layer) error {
-		b.reportProgress("copying %s %s from %s", t.Title, t.version, t.dir)
+		b.reportProgress("copying %s from %s", t.fullName(), t.dir)
 		for _, c := range t.Tree.Copies {
 			if err := t.copyPart(ctx, l, c); err != nil {
 				return err

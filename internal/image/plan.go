@@ -53,7 +53,7 @@ func (p *layerPlan) addTrees(set toolSet, fromHostAlone bool) {
 		if t.IsFromHostAlone() != fromHostAlone {
 			continue
 		}
-		p.appendTarStep(t.Name, t.Title+" "+t.version+" of this host", p.b.fillTree(t), t.keyInputs...).env = changeEnv(t.Env)
+		p.appendTarStep(t.Name, t.fullName()+" of this host", p.b.fillTree(t), t.keyInputs...).env = changeEnv(t.Env)
 		for _, in := range t.Above {
 			p.appendTarStep(in.Layer, in.Why, p.b.fillInstall(in, nil, nil), in.Inputs...)
 		}

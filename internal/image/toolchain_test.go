@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 	"company/internal/hosttest"
 )
 
@@ -166,5 +167,17 @@ func TestGoWithC(t *testing.T) {
 	plain := be.mustEnsure(t, Request{Toolchains: []string{"go"}})
 	if out := be.mustRun(t, plain, `go env CGO_ENABLED; command -v gcc || echo no compiler`); out != "0\nno compiler\n" {
 		t.Errorf("%q", out)
+	}
+}
+
+// A version that says its toolchain's name is shown without it.
+func TestFullNameOfATree(t *testing.T) {
+	for want, tree := range map[string]hostTree{
+		"go1.26.8":    {Toolchain: ecosystem.Toolchain{Title: "Go"}, version: "go1.26.8"},
+		"Node 22.0.0": {Toolchain: ecosystem.Toolchain{Title: "Node"}, version: "22.0.0"},
+	} {
+		if got := tree.fullName(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -84,7 +84,7 @@ type Spec struct {
 	Log      *gitops.OpLog
 	// Past is the run's earlier holders, as its journal has them.
 	Past agent.Past
-	// Supply is what the run may fetch of package registries. Nil: nothing.
+	// Dependencies are what the run may fetch of package registries. Nil: nothing.
 	Dependencies *depaccess.Run
 }
 
