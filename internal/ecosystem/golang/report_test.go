@@ -48,7 +48,7 @@ func TestHeldOutputIsBounded(t *testing.T) {
 // What a container may call packages and tests costs the host no memory.
 func TestGoNamesAreBounded(t *testing.T) {
 	g := &goReport{text: io.Discard}
-	long := strings.Repeat("n", 1<<19)
+	long := strings.Repeat("n", 16*testreport.MaxName)
 	for i := range 200 {
 		g.ReadLine(fmt.Sprintf(`{"Action":"run","Package":"%s%d","Test":"%s%d"}`, long, i, long, i))
 	}
