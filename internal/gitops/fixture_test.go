@@ -11,13 +11,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"company/internal/company"
 	"company/internal/gitexec/gitexectest"
 	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goroutines.Main(m) }
+// The waits between tries are short in all tests: some run side by side.
+func TestMain(m *testing.M) {
+	networkPause = []time.Duration{time.Millisecond, time.Millisecond}
+	goroutines.Main(m)
+}
 
 // newCheckout is a president's repository with one commit on main.
 func newCheckout(t testing.TB, files map[string]string) string {

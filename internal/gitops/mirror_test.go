@@ -244,7 +244,6 @@ func emptyTreeIn(t testing.TB, b *bundle) company.OID {
 // GIT-3
 func TestEveryOperationIsLogged(t *testing.T) {
 	t.Parallel()
-	quick(t)
 	b := setup(t, nil)
 	path := filepath.Join(t.TempDir(), "git.log")
 	file, err := os.Create(path)

@@ -63,14 +63,6 @@ func agentSocket(t *testing.T, keys ...string) string {
 	return sock
 }
 
-// quick makes the waits between tries short.
-func quick(t *testing.T) {
-	t.Helper()
-	old := networkPause
-	networkPause = []time.Duration{time.Millisecond, time.Millisecond}
-	t.Cleanup(func() { networkPause = old })
-}
-
 // watchProcesses looks at the arguments and environments of all processes
 // until stop, and gives those that held the secret.
 func watchProcesses(t *testing.T, secret string) (stop func() []string) {
@@ -180,7 +172,6 @@ func TestHTTPSWithToken(t *testing.T) {
 // fresh credential.
 func TestHTTPSFailures(t *testing.T) {
 	t.Parallel()
-	quick(t)
 	b := setup(t, nil)
 	server := remotetest.NewHTTPS(t, "", "the right one")
 	_, url := server.Repository(t, "acme/app.git", b.checkout)
@@ -272,7 +263,6 @@ func TestTheCredentialIsForOneHost(t *testing.T) {
 // fingerprint and what accepts it; a changed key is refused for good.
 func TestSSHWithDeployKey(t *testing.T) {
 	t.Parallel()
-	quick(t)
 	b := setup(t, nil)
 	sshd := remotetest.NewSSHD(t)
 	origin, url := sshd.Repository(t, b.checkout)
@@ -348,7 +338,6 @@ func TestSSHWithDeployKey(t *testing.T) {
 // ssh_agent: the operator's agent, and no key file of their home.
 func TestSSHWithAgent(t *testing.T) {
 	t.Parallel()
-	quick(t)
 	b := setup(t, nil)
 	sshd := remotetest.NewSSHD(t)
 	_, url := sshd.Repository(t, b.checkout)
@@ -379,7 +368,6 @@ func TestSSHWithAgent(t *testing.T) {
 // mean nothing to ssh and the shell.
 func TestOddPathsOfTheOffice(t *testing.T) {
 	t.Parallel()
-	quick(t)
 	checkout := newCheckout(t, map[string]string{"f": "f"})
 	sshd := remotetest.NewSSHD(t)
 	_, url := sshd.Repository(t, checkout)
@@ -415,7 +403,6 @@ func TestOddPathsOfTheOffice(t *testing.T) {
 // goes to the network, and no other.
 func TestOperatorEnvironment(t *testing.T) {
 	t.Parallel()
-	quick(t)
 	b := setup(t, nil)
 	env := map[string]string{"https_proxy": "http://127.0.0.1:1", "NO_PROXY": "x.example", "SSL_CERT_FILE": "/ca.pem", "OPENAI_API_KEY": "canary", "GIT_DIR": "/x"}
 	b.store.cfg.OperatorEnv = OperatorEnv(func(k string) (string, bool) { v, ok := env[k]; return v, ok })

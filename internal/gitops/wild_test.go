@@ -97,7 +97,6 @@ func TestShallowIsCompleted(t *testing.T) {
 	}
 
 	// The remote is of another repository, is shallow itself, or is gone.
-	quick(t)
 	other := newCheckout(t, map[string]string{"other": "1"})
 	again := filepath.Join(temp, "again")
 	gitexectest.Git(t, temp, "clone", "-q", "--depth=1", "file://"+b.checkout, again)
