@@ -227,6 +227,7 @@ func TestServeGoesOnWithHeartbeats(t *testing.T) {
 
 // Between SIGTERM and SIGKILL a command has as long as is said, and no longer.
 func TestStopGrace(t *testing.T) {
+	hosttest.Long(t, "the time that a program has to end")
 	for grace, tidied := range map[string]bool{"30s": true, "0s": false, "100ms": false} {
 		t.Run(grace, func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,7 @@ import (
 
 	. "company/internal/company"
 	"company/internal/company/history"
+	"company/internal/hosttest"
 )
 
 // drawKnobs draws a world; steps is how long its two parts last at most.
@@ -161,6 +162,7 @@ func TestNoOrphans(t *testing.T) {
 // The tables hold no move that never happens: fixed histories make each of
 // them. The history checker sees in every test that no other one happens.
 func TestPropertyRunReachesEveryTransition(t *testing.T) {
+	hosttest.Long(t, "a company is run until it has done all that it can")
 	t.Parallel()
 	missing := map[string]bool{}
 	for from, tos := range history.TaskMoves {

@@ -7,12 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"company/internal/hosttest"
 )
 
 // The go command itself, against the operator's own proxy: what the lock names
 // is there, what it does not is refused with what to do, what was added comes
 // with what it needs, sums are checked by the checksum database.
 func TestGoProxyWithGoCommand(t *testing.T) {
+	hosttest.Long(t, "the go command itself")
 	up := hostUpstreams(t, Go, "/github.com/google/uuid/@v/v1.6.0.info")
 	s := newStore(t, up)
 	var fetched []string

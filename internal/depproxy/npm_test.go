@@ -7,10 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"company/internal/hosttest"
 )
 
 // npm itself, against the operator's own registry.
 func TestNPMWithClient(t *testing.T) {
+	hosttest.Long(t, "npm itself")
 	if _, err := exec.LookPath("npm"); err != nil {
 		t.Fatal("there is no npm on this host: make test installs it")
 	}

@@ -13,6 +13,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem/ecosystemtest"
+	"company/internal/hosttest"
 )
 
 // newWheel makes a package that pip installs.
@@ -75,6 +76,7 @@ func pypiRegistry(t *testing.T, form string, described bool) *fakeRegistry {
 
 // pip itself, against an index of each form.
 func TestPyPIWithPip(t *testing.T) {
+	hosttest.Long(t, "pip itself")
 	for _, c := range []struct {
 		form      string
 		described bool

@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"company/internal/gates"
+	"company/internal/hosttest"
 )
 
 // A C compiler is in the image where something calls it, and only there: it
 // takes a minute to come.
 func TestNeedsCompiler(t *testing.T) {
+	hosttest.Long(t, "a repository for each kind of project")
 	goMod := func(files map[string]string) map[string]string {
 		files["go.mod"] = "module x\n"
 		return files

@@ -8,6 +8,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/gates"
+	"company/internal/hosttest"
 )
 
 // detect is what is found in these files, committed.
@@ -44,6 +45,7 @@ func formatGates(cmds []company.GateCommand) []string {
 }
 
 func TestDetect(t *testing.T) {
+	hosttest.Long(t, "a repository for each kind of project")
 	goRoot := map[string]string{"go.mod": "module x\n", "x.go": "package x\n"}
 	npm := func(text string) map[string]string { return map[string]string{"package.json": text} }
 	vet, test := "lint |  | go vet ./... | lines", "test |  | go test ./... | go-json"

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/hosttest"
 	"company/test/goroutines"
 )
 
@@ -310,6 +311,7 @@ func (d deaf) Close() error                { return nil }
 
 // The trap: yamux over a stream that cannot be woken waits for ever in Close.
 func TestCloseComesBackOverADeafStream(t *testing.T) {
+	hosttest.Long(t, "the other side is given five seconds")
 	d := deaf{make(chan struct{})}
 	s, err := Guest(d)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"company/internal/clock"
 	"company/internal/clock/clocktest"
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/internal/ledger"
 )
 
@@ -133,6 +134,7 @@ func (c *clocked) unharmed(held int, leap time.Duration) {
 // while runs are held and a retry waits. No run ends, the retry comes, nothing
 // is booked.
 func TestStepsOfTheWallClock(t *testing.T) {
+	hosttest.Long(t, "seconds go by")
 	t.Parallel()
 	c := setupClocked(t)
 	c.run()

@@ -16,6 +16,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/folder/foldertest"
+	"company/internal/hosttest"
 	"company/internal/ledger"
 )
 
@@ -392,6 +393,7 @@ func TestReload(t *testing.T) {
 // TestSnapshotsUnderLoad: while commands come without a pause, each snapshot
 // is still of one point of the ledger, and they do not fall behind.
 func TestSnapshotsUnderLoad(t *testing.T) {
+	hosttest.Long(t, "load")
 	t.Parallel()
 	b := setup(t, func(c *Config) { c.SnapshotEvery = 10 })
 	b.run()

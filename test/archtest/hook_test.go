@@ -6,11 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"company/internal/hosttest"
 )
 
 // TestPreCommitHook: the hook refuses a commit that is not formatted, that vet
 // refuses or whose short tests fail, and lets the others pass.
 func TestPreCommitHook(t *testing.T) {
+	hosttest.Long(t, "small modules are built and tested")
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/forgetest"
+	"company/internal/hosttest"
 	"company/internal/secret"
 	"company/test/goroutines"
 )
@@ -213,6 +214,7 @@ func TestCodeOwners(t *testing.T) {
 
 // Ours is found among many, and a rate limit is waited for.
 func TestPagingAndRateLimit(t *testing.T) {
+	hosttest.Long(t, "a limit is waited for")
 	b := newBench(t)
 	pr := b.PR()
 	first := forgetest.MustOpen(t, b.Forge, pr)

@@ -9,12 +9,14 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/forgetest"
+	"company/internal/hosttest"
 	"company/internal/secret"
 )
 
 // Rate limits are waited for within a bound; beyond it the orchestrator tries
 // later, and nothing is asked meanwhile.
 func TestRateLimits(t *testing.T) {
+	hosttest.Long(t, "a limit is waited for")
 	b := newBench(t)
 	pr := b.PR()
 	b.Server.AddFault(forgetest.Fault{Method: "POST", Path: "/pulls", Code: 403, Header: map[string]string{"Retry-After": "1"},
@@ -245,6 +247,7 @@ func TestAppLogin(t *testing.T) {
 // other Apps. Where the login has no name, as a token that a workflow was given,
 // people's words do not count either.
 func TestCommentIgnoresForgedNotes(t *testing.T) {
+	hosttest.Long(t, "a forge that gives no answer is asked again")
 	t.Parallel()
 	b := newBench(t)
 	asApp, _, _ := loginAsApp(t, b)
