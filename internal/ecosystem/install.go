@@ -173,6 +173,14 @@ type Collector interface {
 	Files() []ImageFile
 }
 
+// Noter is a Collector that tells what the layer lacks: what could not be had and
+// was left out. The image keeps the notes, for each task that it serves.
+type Noter interface {
+	Collector
+	// Notes are asked for when every entry has been seen.
+	Notes() []string
+}
+
 // ImageFile is a small file, or a link, of the image.
 type ImageFile struct {
 	Path string // without a slash at the start

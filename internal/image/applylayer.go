@@ -31,12 +31,16 @@ func imageConfig(s layerStep, under *existingImage) dockercontainer.Config {
 	if s.env != nil {
 		env = s.env(env)
 	}
+	labels := map[string]string{labelKind: s.kind, labelKey: string(s.key), labelLayers: layers}
+	if notes := formatNotes(s, under); notes != "" {
+		labels[labelNotes] = notes
+	}
 	return dockercontainer.Config{
 		User:       fmt.Sprintf("%d:%d", agentID, agentID),
 		Env:        env,
 		Cmd:        []string{"/bin/sh"},
 		WorkingDir: "/work",
-		Labels:     map[string]string{labelKind: s.kind, labelKey: string(s.key), labelLayers: layers},
+		Labels:     labels,
 	}
 }
 

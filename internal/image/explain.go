@@ -48,6 +48,7 @@ func (b *Builder) Explain(ctx context.Context, req Request) (Explanation, error)
 	}
 	x := Explanation{Notes: notes}
 	var below int64
+	var lacks []string
 	for _, s := range steps {
 		f, err := b.findImage(ctx, s)
 		if err != nil {
@@ -56,12 +57,13 @@ func (b *Builder) Explain(ctx context.Context, req Request) (Explanation, error)
 		p := LayerInfo{Kind: s.kind, Key: s.key, Tag: s.imageTag(), Why: s.why, Cached: f != nil}
 		if f != nil {
 			p.Size = max(f.size-below, 0)
-			below = f.size
+			below, lacks = f.size, f.notes
 			x.Image = f.id
 		} else {
 			x.Image = ""
 		}
 		x.Layers = append(x.Layers, p)
 	}
+	x.Notes = append(x.Notes, lacks...)
 	return x, nil
 }

@@ -254,6 +254,9 @@ func (b *Builder) collectInstall(ctx context.Context, name string, in ecosystem.
 	if err != nil {
 		return err
 	}
+	if n, ok := c.(ecosystem.Noter); ok {
+		l.notes = boundNotes(n.Notes())
+	}
 	return addFiles(l, c.Files())
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -27,6 +28,7 @@ const (
 	labelKind   = container.LabelImage   // kind of the topmost layer; every image and build container of ours has it
 	labelKey    = "company.image.key"    // key of the topmost layer
 	labelLayers = "company.image.layers" // kind=key,… from the bottom up
+	labelNotes  = "company.image.notes"  // what layers lack, from the bottom up, as a list of JSON
 
 	// recipeVersion is part of every key. It goes up whenever the way a layer is made
 	// changes, so that no older image is taken for a new one.
@@ -46,6 +48,7 @@ type layerStep struct {
 	build      buildFunc
 	why        string                  // its source, for people
 	env        func([]string) []string // what it changes in the environment of the image; nil = nothing
+	notes      []string                // what it lacks, once it is made
 }
 
 // buildFunc makes the image of a step; work is an empty directory that is
@@ -83,13 +86,14 @@ type existingImage struct {
 	layers  string   // the label
 	diffIDs []string // from the bottom up
 	size    int64    // bytes, all layers
+	notes   []string // what its layers lack
 }
 
 func (f *existingImage) toImage(s layerStep, notes []string) Image {
 	if f == nil {
 		return Image{}
 	}
-	return Image{ID: f.id, Tag: s.imageTag(), Key: s.key, Notes: notes, Layers: parseLayers(f.layers)}
+	return Image{ID: f.id, Tag: s.imageTag(), Key: s.key, Notes: append(slices.Clone(notes), f.notes...), Layers: parseLayers(f.layers)}
 }
 
 // parseLayers reads the label that lists them.
@@ -116,7 +120,8 @@ func (b *Builder) findImage(ctx context.Context, s layerStep) (*existingImage, e
 	if info.Config == nil || info.Config.Labels[labelKey] != string(s.key) {
 		return nil, company.E(company.EImage, "another image has the name "+s.imageTag()).Fix("remove it: docker image rm " + s.imageTag())
 	}
-	return &existingImage{id: info.ID, env: info.Config.Env, layers: info.Config.Labels[labelLayers], diffIDs: info.RootFS.Layers, size: info.Size}, nil
+	return &existingImage{id: info.ID, env: info.Config.Env, layers: info.Config.Labels[labelLayers], diffIDs: info.RootFS.Layers, size: info.Size,
+		notes: parseNotes(info.Config.Labels[labelNotes])}, nil
 }
 
 // ensureStep finds or makes one layer. Of several builders of one layer, in
@@ -173,6 +178,7 @@ func (b *Builder) buildFromTar(fill writeLayerFunc) buildFunc {
 		if err := l.close(); err != nil {
 			return nil, err
 		}
+		s.notes = l.notes
 		return b.applyLayer(ctx, under, s, l)
 	}
 }

@@ -34,6 +34,8 @@ type layer struct {
 
 	size   int64  // bytes of the tar, once closed
 	diffID string // sha256:… of the tar, once closed
+
+	notes []string // what could not be had for it
 }
 
 func newLayer(file string) (*layer, error) {
