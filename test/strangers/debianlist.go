@@ -15,7 +15,7 @@ const (
 // DebianSources are the strangers out of Debian's archive.
 var DebianSources = []Stranger{
 	{
-		Name: "cjson", Version: "1.7.15-1+deb12u4", Kind: "C, CMake", Short: true,
+		Name: "cjson", Version: "1.7.15-1+deb12u4", Kind: "C, CMake",
 		From:   DebianSource{"cjson", "bookworm"},
 		Checks: []Check{upstream("debian/rules", "--buildsystem=cmake", cmakeTest, "ctest", "dh_auto_test runs ctest")},
 		Change: cChange, Check: cCheck,

@@ -1,6 +1,7 @@
 package strangers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -44,7 +45,7 @@ func (r *Row) compareChecks(s Stranger, ours []baseGate) {
 		case !slices.ContainsFunc(ours, func(g baseGate) bool {
 			return g.isLint() == c.Lint && g.Verdict != "absent" && hasAnyOf(g.Command, c.Ours)
 		}):
-			r.Lacking = append(r.Lacking, c.Text)
+			r.Lacking = append(r.Lacking, cmp.Or(c.Text, c.Run))
 		case c.Note != "":
 			r.Known = append(r.Known, c.Note)
 		}

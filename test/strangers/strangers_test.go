@@ -216,11 +216,11 @@ func walk(t *testing.T, s Stranger) Row {
 // judge compares our checks with the maintainers', and the base's verdict with that of
 // their suite outside.
 func (r *Row) judge(t *testing.T, s Stranger, from Checkout, h *testenv.House) {
-	var task struct {
-		Gates    []baseGate
-		Baseline []baseGate
+	var shown struct {
+		Task struct{ Gates, Baseline []baseGate }
 	}
-	h.JSON(&task, "show", "t1")
+	h.JSON(&shown, "show", "t1")
+	task := shown.Task
 	for i, g := range task.Baseline {
 		for _, pinned := range task.Gates {
 			if pinned.Name == g.Name {
