@@ -23,15 +23,10 @@ func (s *Store) Resolve(ctx context.Context, d company.Dependency) (company.Depe
 		return d, err
 	}
 	all, newest, err := e.ListVersions(ctx, s.fetcherOf(d.Ecosystem), d)
+	if err := s.explainLookup(ctx, d, err); err != nil {
+		return d, err
+	}
 	switch {
-	case ctx.Err() != nil:
-		return d, context.Cause(ctx)
-	case notFound(err):
-		return d, company.E(company.ENotFound, "the registry does not know "+d.Ecosystem+" "+d.Name).Fix("check the spelling of the name")
-	case err != nil:
-		_, line := failureStatus(err)
-		s.log.Warn("registry", "dependency", d.String(), "err", err)
-		return d, company.E(company.ERegistry, "asking for "+d.Ecosystem+" "+d.Name+": "+line).Fix("try again in a while, or go on without it")
 	case d.Version == "" && newest == "":
 		return d, company.E(company.ENotFound, "the registry lists no version of "+d.Ecosystem+" "+d.Name+" that can be had")
 	case d.Version == "":
@@ -44,6 +39,35 @@ func (s *Store) Resolve(ctx context.Context, d company.Dependency) (company.Depe
 		return d, e
 	}
 	return d, CheckName(d)
+}
+
+// ListVersions lists what the registry of a package has of it. Errors are those of
+// Resolve.
+func (s *Store) ListVersions(ctx context.Context, d company.Dependency) ([]string, error) {
+	if err := CheckName(d); err != nil {
+		return nil, err
+	}
+	e, err := s.clientOf(d)
+	if err != nil {
+		return nil, err
+	}
+	all, _, err := e.ListVersions(ctx, s.fetcherOf(d.Ecosystem), d)
+	return all, s.explainLookup(ctx, d, err)
+}
+
+// explainLookup is the error of a question to a registry.
+func (s *Store) explainLookup(ctx context.Context, d company.Dependency, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case notFound(err):
+		return company.E(company.ENotFound, "the registry does not know "+d.Ecosystem+" "+d.Name).Fix("check the spelling of the name")
+	}
+	_, line := failureStatus(err)
+	s.log.Warn("registry", "dependency", d.String(), "err", err)
+	return company.E(company.ERegistry, "asking for "+d.Ecosystem+" "+d.Name+": "+line).Fix("try again in a while, or go on without it")
 }
 
 // maxVisits bounds one Unrequested: packages whose needs are looked up.

@@ -47,7 +47,11 @@ func (d *Checker) DraftConfig(ctx context.Context, dir string) (config.ConfigDra
 		}
 		found.Toolchains = append(found.Toolchains, seen.Project.Toolchains...)
 		found.Checks = append(found.Checks, seen.Project.Notes...)
-		serr = seen.GatesError
+		if serr = seen.GatesError; serr == nil && d.needsPackages(c, seen.Project) {
+			if img, err := d.previewImage(ctx, c, dir, seen.Project); err == nil {
+				found.Checks = append(append(found.Checks, img.Notes...), img.Fetched...)
+			}
+		}
 	case ctx.Err() != nil:
 		return config.ConfigDraft{}, Findings{}, serr
 	}

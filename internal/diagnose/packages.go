@@ -23,16 +23,20 @@ import (
 // manager that is not supported, a registry that needs a login, a program that
 // a gate runs. Nothing is made.
 func (d *Checker) checkPackages(ctx context.Context, c config.Config, repo string, p gates.Project) []Result {
-	if len(p.Gates) == 0 || c.Container.Image != config.Auto && c.Container.Image != "" {
-		return nil // nothing runs in it, or its maker is another
+	if !d.needsPackages(c, p) {
+		return nil
 	}
 	r := health.Result{OK: true, Found: "the image has what the project's lock files name"}
-	wanting, err := d.imageNotes(ctx, c, repo, p)
+	seen, err := d.previewImage(ctx, c, repo, p)
+	wanting := seen.Notes
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
 		return singleResult("packages", ErrorResult(err))
+	}
+	if len(seen.Fetched) > 0 {
+		r.Found += "; fetched is " + safetext.EscapeLine(strings.Join(seen.Fetched, "; "), 300)
 	}
 	if missing := unknownPrograms(p.Gates, c.Container.Setup); len(missing) > 0 {
 		wanting = append(wanting, "gates run "+strings.Join(missing, ", ")+", which no image has by itself")
@@ -47,37 +51,43 @@ func (d *Checker) checkPackages(ctx context.Context, c config.Config, repo strin
 	return singleResult("packages", r)
 }
 
-// imageNotes are the notes of the image that a task would get now.
-func (d *Checker) imageNotes(ctx context.Context, c config.Config, repo string, p gates.Project) ([]string, error) {
+// needsPackages says whether packages are put into a project's image: something of the
+// project runs in it, and its maker is no other.
+func (*Checker) needsPackages(c config.Config, p gates.Project) bool {
+	return len(p.Toolchains) > 0 && (c.Container.Image == config.Auto || c.Container.Image == "")
+}
+
+// previewImage looks at the image that a task would get now.
+func (d *Checker) previewImage(ctx context.Context, c config.Config, repo string, p gates.Project) (seen image.Preview, err error) {
 	m, base, done, err := gitops.View(ctx, repo, c.Git.Remote, "")
 	if err != nil {
-		return nil, addGitHint(err)
+		return seen, addGitHint(err)
 	}
 	defer done()
 	cfg := image.Config{Logger: d.Logger}
 	if c.Container.Deps != "off" {
 		up, err := mirrors.LoadClientSettings(ctx)
 		if err != nil {
-			return nil, err
+			return seen, err
 		}
 		dir, err := image.CacheDir("")
 		if err != nil {
-			return nil, err
+			return seen, err
 		}
 		stores, err := mirrors.OpenStores(filepath.Join(dir, "registries"), up, c.Container.Logins, nil)
 		if err != nil {
-			return nil, err
+			return seen, err
 		}
 		defer stores.Close()
 		cfg.Registries, cfg.WithLogins = stores.Public(), stores.WithLogins()
 	}
 	b, err := image.New(cfg)
 	if err != nil {
-		return nil, err
+		return seen, err
 	}
 	defer b.Close()
-	return b.PreviewNotes(ctx, image.Request{
-		Toolchains: p.Toolchains, Offline: c.Container.Deps == "off", UseLogins: config.OpenTrust(os.LookupEnv).MayUseLogins(ctx, repo),
+	return b.Preview(ctx, image.Request{
+		Toolchains: p.Toolchains, Spare: p.Spare, Offline: c.Container.Deps == "off", UseLogins: config.OpenTrust(os.LookupEnv).MayUseLogins(ctx, repo),
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: base.OID},
 	})
 }

@@ -30,7 +30,8 @@ type Component struct {
 type Detector interface {
 	Ecosystem
 	// Detect finds the components of a tree. found are those of the ecosystems
-	// before it in the catalog.
+	// before it in the catalog. A project without a check is no component:
+	// Tree.AddProject says that it needs the toolchain all the same.
 	Detect(t *Tree, found []Component) []Component
 	// Programs are the programs that need the toolchain.
 	Programs() []string
@@ -40,6 +41,13 @@ type Detector interface {
 type Manifester interface {
 	Ecosystem
 	Manifest() string
+}
+
+// Caller is an ecosystem whose files call programs of others.
+type Caller interface {
+	Ecosystem
+	// Calls are command lines that its files may run, each from the program on.
+	Calls(t *Tree) []string
 }
 
 // Needer is a Detector whose checks may need more than its own toolchain.

@@ -36,6 +36,8 @@ type Sources interface {
 	// Base are the files of the commit that the image has the history of; the same
 	// where the lock files are of that commit.
 	Base() Sources
+	// HasToolchain says whether the image is asked for a toolchain, too.
+	HasToolchain(name string) bool
 	// IsOffline says that nothing is fetched: container.deps is off.
 	IsOffline() bool
 	// ReadTexts gives files, path to content; one that is too large is an error.
@@ -81,6 +83,7 @@ type Install struct {
 	// write to it. Empty: Places.Build.
 	From      string
 	Collector func() Collector
+	Spare     bool      // no check needs the packages: the image is good without them. Package image sets it
 	ReadOnly  bool      // not even their owner may write to the files
 	Time      time.Time // of the files; zero: that of all layers
 	Env       Env       // of the image
@@ -114,6 +117,9 @@ type FetchHost interface {
 	Run(ctx context.Context, dir string, env []string, argv ...string) (string, error)
 	// Getenv is a variable of the operator's.
 	Getenv(name string) (value string, ok bool)
+	// Unpack gets a file of the registry, a .tar.gz that it names a digest of, and
+	// unpacks it into a folder below Places().Out, without the folder at its top.
+	Unpack(ctx context.Context, file, dir string) error
 	// ReportProgress tells people what takes time, and Log keeps an error of a part
 	// that others do without.
 	ReportProgress(format string, args ...any)
@@ -134,6 +140,9 @@ type FetchPlaces struct {
 	// registries of the operator are asked.
 	Mirror    string
 	UseLogins bool // the operator's passwords may be used
+	// Toolchain is the tree of the toolchain where the image has another version than
+	// this host; empty: the host's own.
+	Toolchain string
 }
 
 // Words are parts of the messages of a failing client.

@@ -1,5 +1,11 @@
 package ecosystem
 
+import (
+	"context"
+
+	"company/internal/company"
+)
+
 // Provider is an ecosystem with toolchains that an image can hold.
 type Provider interface {
 	Ecosystem
@@ -14,7 +20,7 @@ type Toolchain struct {
 	Title    string // for people: Node
 	Contents string // for people, too: node and npm
 	Packages []string
-	Version  string    // of those packages; empty: not known
+	Version  string    // of the packages of Debian; empty: not known
 	Tree     *HostTree // nil: all is Debian's
 	// Fallback are packages in place of a tree that this host does not have. A
 	// toolchain without packages of any kind comes from the host alone: it lies
@@ -25,10 +31,31 @@ type Toolchain struct {
 	// LinksDeps: a fresh tree is made ready by the image's script.
 	LinksDeps bool
 	// WishFiles are files by which a project asks for a version; the first that is
-	// there counts. Wish compares it with what the image has, and says both for
-	// people where they differ.
+	// there counts, the one nearest to the root. Wish compares it with what the image
+	// has, and says both for people where they differ.
 	WishFiles []string
 	Wish      func(text, has string) (wants, hasText string)
+	// WishAll: each file of those names counts, since Wish asks for a version at
+	// least. The highest is the project's.
+	WishAll bool
+	// Versions are those that a registry has beside this host's; nil: none can be had.
+	Versions *Versions
+}
+
+// Versions are the versions of a toolchain that a registry has. One is fetched only
+// where what this host has is not what a project asks for.
+type Versions struct {
+	// Package is what the registry has: its versions are the toolchain's.
+	Package company.Dependency
+	// Choose is the version to take for what Wish wants, out of those of the
+	// registry, and how the toolchain itself would say it; empty: none will do.
+	Choose func(wants string, all []string) (version, shown string)
+	// Fetch fills a folder of this host with a version, below Places().Out. Dir is
+	// where the tree lies there, in the shape of a tree of this host.
+	Fetch func(ctx context.Context, h FetchHost, version string) error
+	Dir   func(version string) string
+	// Program is a program below the tree: it must find its libraries in the base.
+	Program string
 }
 
 // IsFromHostAlone says whether nothing of Debian will do.

@@ -29,8 +29,10 @@ type Tree struct {
 	Dirs    map[string][]string // names of the files in a folder
 	read    ReadFunc
 	claimed map[string]bool
-	notes   []string
-	err     error // of the repository, not of what a file says
+	// projects are folders and the ecosystems whose toolchain they need.
+	projects []Component
+	notes    []string
+	err      error // of the repository, not of what a file says
 }
 
 // NewTree is a tree of these files, whose text read gives.
@@ -64,6 +66,15 @@ func (t *Tree) Claim(file string) { t.claimed[file] = true }
 
 // IsClaimed reports whether a manifest belongs to an ecosystem already.
 func (t *Tree) IsClaimed(file string) bool { return t.claimed[file] }
+
+// AddProject says that a folder has a project of an ecosystem: it needs the
+// toolchain, with checks or without.
+func (t *Tree) AddProject(kind, dir string) {
+	t.projects = append(t.projects, Component{Kind: kind, Dir: dir})
+}
+
+// Projects are those that were added.
+func (t *Tree) Projects() []Component { return t.projects }
 
 // HasFile reports whether a folder has a file of that name.
 func (t *Tree) HasFile(dir, name string) bool {

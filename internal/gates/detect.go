@@ -2,7 +2,6 @@ package gates
 
 import (
 	"context"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -30,6 +29,7 @@ type Options struct {
 type Project struct {
 	Gates      []company.GateCommand
 	Toolchains []string // what the image needs, by the names of ecosystems; c and cgo are compilers for them
+	Spare      []string // those of them that no check needs: a project has the manifest alone
 	Notes      []string // findings and omissions, for people
 }
 
@@ -54,7 +54,7 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 		parts = parts[:maxComponents]
 	}
 	p := Project{Gates: gatesFor(parts, o)}
-	if p.Toolchains = neededToolchains(t, parts, o); t.Err() != nil {
+	if p.Toolchains, p.Spare = neededToolchains(t, parts, o); t.Err() != nil {
 		return Project{}, t.Err()
 	}
 	for _, part := range parts {
@@ -194,9 +194,19 @@ func summarizeChecks(p ecosystem.Component, o Options) string {
 	return at + ": " + strings.Join(what, "; ")
 }
 
-// keepWithin keeps the parts that the given folders are about: those at or below
-// one of them, and for a folder without any the nearest one above it.
+// keepWithin keeps the parts that the given folders are about, and notes that there
+// are others.
 func keepWithin(t *ecosystem.Tree, parts []ecosystem.Component, paths []string) []ecosystem.Component {
+	out := selectWithin(parts, paths)
+	if n := len(parts) - len(out); n > 0 {
+		t.AddNote("%s outside of git.paths: not checked", company.Count(n, "part"))
+	}
+	return out
+}
+
+// selectWithin are the parts at or below one of the folders, and for a folder
+// without any the nearest one above it.
+func selectWithin(parts []ecosystem.Component, paths []string) []ecosystem.Component {
 	if len(paths) == 0 {
 		return parts
 	}
@@ -225,56 +235,7 @@ func keepWithin(t *ecosystem.Tree, parts []ecosystem.Component, paths []string) 
 			out = append(out, p)
 		}
 	}
-	if n := len(parts) - len(out); n > 0 {
-		t.AddNote("%s outside of git.paths: not checked", company.Count(n, "part"))
-	}
 	return out
-}
-
-// neededToolchains are the toolchains of the parts, and of the commands that were given.
-func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options) []string {
-	need := map[string]bool{}
-	var commands []string
-	for _, p := range parts {
-		need[p.Kind] = true
-		for _, g := range []*company.GateCommand{p.Lint, p.Test} {
-			if g != nil {
-				commands = append(commands, g.Command)
-			}
-		}
-	}
-	for _, g := range []CommandOverride{o.Lint, o.Test} {
-		if g != None && !g.isAuto() {
-			commands = append(commands, string(g))
-		}
-	}
-	for _, c := range commands {
-		if name := ToolchainOf(c); name != "" {
-			need[name] = true
-		}
-	}
-	for _, e := range catalog.Of[ecosystem.Needer]() {
-		for _, name := range e.Needs(t, func(name string) bool { return need[name] }, commands) {
-			need[name] = true
-		}
-	}
-	return catalog.SortToolchains(slices.Collect(maps.Keys(need)))
-}
-
-// ToolchainOf is the toolchain that a command's program needs, or nothing.
-func ToolchainOf(command string) string {
-	for w := range strings.FieldsSeq(command) {
-		if w == "exec" || strings.Contains(w, "=") {
-			continue
-		}
-		for _, e := range catalog.Of[ecosystem.Detector]() {
-			if slices.Contains(e.Programs(), w) {
-				return e.Name()
-			}
-		}
-		break
-	}
-	return ""
 }
 
 func joinDirs(parts []ecosystem.Component) string {

@@ -83,7 +83,7 @@ func TestDetect(t *testing.T) {
 		{"mocha", npm(`{"scripts":{"test":"NODE_ENV=test mocha --exit"}}`), gates.Options{}, []string{"test |  | npm test | tap"}, "node", nil},
 		{"some other runner", npm(`{"scripts":{"test":"./run-tests.sh | tee out"}}`), gates.Options{}, []string{"test |  | npm test | plain"}, "node", nil},
 		{"vitest in a pipe", npm(`{"scripts":{"test":"vitest run | cat"}}`), gates.Options{}, []string{"test |  | npm test | plain"}, "node", nil},
-		{"npm init's test is none", npm(`{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}`), gates.Options{}, []string{}, "", []string{"neither a test nor a lint"}},
+		{"npm init's test is none", npm(`{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}`), gates.Options{}, []string{}, "node", []string{"neither a test nor a lint"}},
 		{"a linter that is not a dependency", npm(`{"scripts":{"test":"node --test","lint":"eslint ."}}`), gates.Options{}, []string{"test |  | npm test | tap"}, "node", []string{"its program (eslint) is not one of the dependencies"}},
 		{"a manifest with odd types", npm(`{"scripts":{"test":"node --test"},"dependencies":["x"],"packageManager":"bun@1"}`), gates.Options{}, []string{"test |  | npm test | tap"}, "node", []string{"asks for bun"}},
 		{"garbage for a manifest", npm("{{{"), gates.Options{}, []string{}, "", []string{"package.json in the root cannot be read"}},
@@ -105,7 +105,7 @@ func TestDetect(t *testing.T) {
 			gates.Options{}, []string{"lint |  | flake8 | lines", "test |  | python3 -m unittest discover -v | unittest"}, "python", nil},
 		{"requirements of the documentation", map[string]string{"pyproject.toml": "", "tests/test_a.py": "def test_a(): pass\n", "docs/requirements.txt": "sphinx\n"},
 			gates.Options{}, []string{"test |  | python3 -m pytest | junit"}, "python", nil},
-		{"Python without tests", map[string]string{"pyproject.toml": "[project]\n"}, gates.Options{}, []string{}, "", []string{"without tests"}},
+		{"Python without tests", map[string]string{"pyproject.toml": "[project]\n"}, gates.Options{}, []string{}, "python", []string{"without tests"}},
 
 		{"Rust", map[string]string{"Cargo.toml": "[package]\n"}, gates.Options{}, []string{"lint |  | cargo clippy --offline --all-targets", "test |  | cargo test --offline --no-fail-fast | cargo"}, "rust", nil},
 		{"Rust workspace", map[string]string{"Cargo.toml": "[workspace]\nmembers=[\"a\"]\n", "a/Cargo.toml": "[package]\n"}, gates.Options{Lint: gates.None},
@@ -113,7 +113,7 @@ func TestDetect(t *testing.T) {
 
 		{"Make", map[string]string{"Makefile": "CC = cc\nlint:\n\ttrue\ntest: all\n\ttrue\ncheck:\n\ttrue\n"}, gates.Options{}, []string{"lint |  | make lint", "test |  | make test | plain"}, "make c", nil},
 		{"Make with a check", map[string]string{"GNUmakefile": "check::\n\ttrue\n"}, gates.Options{}, []string{"test |  | make check | plain"}, "make", nil},
-		{"a variable is no target", map[string]string{"Makefile": "test := x\nall:\n"}, gates.Options{}, []string{}, "", []string{"has no target test"}},
+		{"a variable is no target", map[string]string{"Makefile": "test := x\nall:\n"}, gates.Options{}, []string{}, "make", []string{"has no target test"}},
 		{"Make beside Go", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "Makefile": "test:\n"}, gates.Options{}, []string{vet, test}, "go", []string{"the Makefile's targets are not used"}},
 		{"submodules", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", ".gitmodules": "[submodule \"lib\"]\n\tpath = lib\n\turl = ../lib\n"}, gates.Options{}, []string{vet, test}, "go", []string{"there are submodules (.gitmodules): they are not fetched"}},
 		{"Java", map[string]string{"pom.xml": ""}, gates.Options{}, []string{}, "", []string{"Maven project (pom.xml): no gate is known"}},

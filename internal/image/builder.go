@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -56,6 +57,7 @@ type Config struct {
 type Request struct {
 	Base       string   // "" or "auto" = built from Debian; name@sha256:… = pulled
 	Toolchains []string // names of the ecosystems, and what goes with them; none for a plain shell
+	Spare      []string // those of them that no check needs: their packages may be missing
 	Setup      []string // shell commands, run as root without a network but for apt; one layer for all
 	// SetupEnv are variables that the set-up commands get and that the image
 	// must not hold. Their names are part of the key, their values are not.
@@ -113,6 +115,9 @@ type Builder struct {
 	toolboxErr  error
 
 	trees map[string]*hostLookup // of this host, by the name of the toolchain
+
+	refusedMu sync.Mutex
+	refused   map[string]refusal // versions that could not be had, by the folder of their tree
 }
 
 // New makes a Builder and its cache directory. The daemon is not called yet.
@@ -141,7 +146,7 @@ func New(cfg Config) (*Builder, error) {
 	for _, t := range toolchains() {
 		trees[t.Name] = &hostLookup{}
 	}
-	return &Builder{docker: docker, trees: trees, runtime: cfg.Runtime, log: cfg.Logger, dir: dir, progress: cfg.Progress,
+	return &Builder{docker: docker, trees: trees, refused: map[string]refusal{}, runtime: cfg.Runtime, log: cfg.Logger, dir: dir, progress: cfg.Progress,
 		timeout: cfg.Timeout, toolboxFor: cfg.Toolbox, registries: cfg.Registries, withLogins: cfg.WithLogins}, nil
 }
 
@@ -180,6 +185,17 @@ func baseOf(req Request) baseSource {
 
 // ensureFrom is Ensure for one kind of base.
 func (b *Builder) ensureFrom(ctx context.Context, req Request, base baseSource) (Image, error) {
+	for {
+		img, err := b.ensurePlanned(ctx, req, base)
+		if err == nil || !errors.Is(err, errNoVersion) {
+			return img, err
+		}
+		// It is refused from now on, so the next plan does without it.
+	}
+}
+
+// ensurePlanned makes what a plan lists.
+func (b *Builder) ensurePlanned(ctx context.Context, req Request, base baseSource) (Image, error) {
 	steps, notes, err := b.planLayers(ctx, req, base)
 	if err != nil {
 		return Image{}, err
@@ -209,7 +225,7 @@ func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) 
 		return nil, nil, err
 	}
 	p := &layerPlan{b: b, steps: []layerStep{b.baseStep(base)}, notes: tools.notes}
-	p.addTools(tools)
+	p.addTools(req, tools)
 	if req.Repo != nil {
 		if err := p.addDeps(ctx, req, tools); err != nil {
 			return nil, nil, err

@@ -23,14 +23,26 @@ type Explanation struct {
 	Image  string      // id of the whole image; "" when it is not there
 }
 
-// PreviewNotes gives the notes that an image for the request would have, or the error
-// that it could not be made with. The daemon is not called.
-func (b *Builder) PreviewNotes(ctx context.Context, req Request) ([]string, error) {
+// Preview is what people should know of an image before it is made.
+type Preview struct {
+	Notes   []string // as in Image
+	Fetched []string // versions of toolchains that this host does not have, and the files that ask for them
+}
+
+// Preview looks at an image for the request, or gives the error that it could not be
+// made with. The daemon is not called.
+func (b *Builder) Preview(ctx context.Context, req Request) (Preview, error) {
 	if err := req.validateRequest(); err != nil {
-		return nil, err
+		return Preview{}, err
 	}
-	_, notes, err := b.planLayers(ctx, req, baseOf(req))
-	return notes, err
+	steps, notes, err := b.planLayers(ctx, req, baseOf(req))
+	p := Preview{Notes: notes}
+	for _, s := range steps {
+		if s.fetched {
+			p.Fetched = append(p.Fetched, s.why)
+		}
+	}
+	return p, err
 }
 
 // Explain tells what an image for the request is made from, and which parts

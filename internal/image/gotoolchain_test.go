@@ -14,7 +14,7 @@ import (
 // toolboxSetup is what the toolbox does before the first command: clone, and
 // link the baked build cache into a cache of the worker's own.
 const toolboxSetup = `set -eu
-git clone -q --shared ` + RepoPath + ` /work/src && cd /work/src
+git clone -q --shared ` + RepoPath + ` /work/repo && cd /work/repo
 mkdir -p $HOME/.cache && cp -rs /opt/gocache $HOME/.cache/go-build
 `
 
@@ -162,7 +162,7 @@ func (be *testBuilder) fetchGoModules(t *testing.T, req Request) (string, error)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := golang.Ecosystem{}.Installs(newSources(t.Context(), &layerPlan{b: be.Builder}, tree, false))
+	all, err := golang.Ecosystem{}.Installs(newSources(t.Context(), &layerPlan{b: be.Builder}, tree, req))
 	if err != nil || len(all) == 0 || all[0].Fetch == nil {
 		t.Fatalf("%d layers, %v", len(all), err)
 	}
@@ -173,7 +173,7 @@ func (be *testBuilder) fetchGoModules(t *testing.T, req Request) (string, error)
 		t.Fatal(err)
 	}
 	defer l.removeFile()
-	if err := be.fillFetched(all[0], req)(newContext(t), nil, work, l); err != nil {
+	if err := be.fillFetched(all[0], req, hostTree{})(newContext(t), nil, work, l); err != nil {
 		return "", err
 	}
 	if err := l.close(); err != nil {

@@ -23,9 +23,10 @@ import (
 
 // hostFolder is this host as an ecosystem's own client fetches on it.
 type hostFolder struct {
-	b      *Builder
-	access *registryAccess
-	places ecosystem.FetchPlaces
+	b        *Builder
+	access   *registryAccess
+	registry string // its kind
+	places   ecosystem.FetchPlaces
 }
 
 // fillFetched has a client of this host fill a folder, and takes out of it what the
@@ -35,7 +36,33 @@ type hostFolder struct {
 //
 // Where a policy holds the client asks us, and so it does where the operator logs in
 // at registries, or calls packages private, and the repository may not use that.
-func (b *Builder) fillFetched(in ecosystem.Install, req Request) writeLayerFunc {
+func (b *Builder) fillFetched(in ecosystem.Install, req Request, tree hostTree) writeLayerFunc {
+	return func(ctx context.Context, _ *existingImage, work string, l *layer) error {
+		if err := b.fetchTree(ctx, req, tree); err != nil {
+			return err
+		}
+		h, stop, err := b.openHostFolder(in, req, work)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		if tree.wanted != "" {
+			h.places.Toolchain = tree.dir
+		}
+		if err := in.Fetch(ctx, h); err != nil {
+			var e *company.Error
+			if errors.As(err, &e) && isPermanent(0, err.Error(), in.Says.Permanent) {
+				err = e.NeedsPerson()
+			}
+			return h.access.explainError(err)
+		}
+		return collectFolder(l, in, h.places.Out)
+	}
+}
+
+// openHostFolder makes the folders of a fetch, and serves a mirror where the client
+// has to ask one.
+func (b *Builder) openHostFolder(in ecosystem.Install, req Request, work string) (h *hostFolder, stop func(), err error) {
 	access := &registryAccess{store: b.registryStore(req)}
 	if !in.Own {
 		access.policy = req.Repo.Policy
@@ -43,33 +70,20 @@ func (b *Builder) fillFetched(in ecosystem.Install, req Request) writeLayerFunc 
 	if access.policy == nil && b.withLogins != nil && !req.UseLogins {
 		access.policy = depproxy.NewOpenPolicy(in.Registry)
 	}
-	return func(ctx context.Context, _ *existingImage, work string, l *layer) error {
-		user, _ := os.UserHomeDir()
-		h := &hostFolder{b: b, access: access, places: ecosystem.FetchPlaces{
-			Source: filepath.Join(work, "src"), Home: work, Out: filepath.Join(work, "fetched"), User: user, UseLogins: req.UseLogins,
-		}}
-		for _, dir := range []string{h.places.Source, h.places.Out} {
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				return err
-			}
+	user, _ := os.UserHomeDir()
+	h = &hostFolder{b: b, access: access, registry: in.Registry, places: ecosystem.FetchPlaces{
+		Source: filepath.Join(work, "src"), Home: work, Out: filepath.Join(work, "fetched"), User: user, UseLogins: req.UseLogins,
+	}}
+	for _, dir := range []string{h.places.Source, h.places.Out} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, nil, err
 		}
-		if access.policy != nil {
-			mirror, stop, err := serveHost(access)
-			if err != nil {
-				return err
-			}
-			defer stop()
-			h.places.Mirror = mirror
-		}
-		if err := in.Fetch(ctx, h); err != nil {
-			var e *company.Error
-			if errors.As(err, &e) && isPermanent(0, err.Error(), in.Says.Permanent) {
-				err = e.NeedsPerson()
-			}
-			return access.explainError(err)
-		}
-		return collectFolder(l, in, h.places.Out)
 	}
+	if access.policy == nil {
+		return h, func() {}, nil
+	}
+	h.places.Mirror, stop, err = serveHost(access)
+	return h, stop, err
 }
 
 // Places are the folders of one fetch.
@@ -157,6 +171,9 @@ func collectFolder(l *layer, in ecosystem.Install, dir string) error {
 	})
 	if err != nil {
 		return err
+	}
+	if n, ok := c.(ecosystem.Noter); ok {
+		l.notes = boundNotes(n.Notes())
 	}
 	return addFiles(l, c.Files())
 }

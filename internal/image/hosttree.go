@@ -27,6 +27,9 @@ type hostTree struct {
 	dir       string   // where it lies here
 	version   string   // as its program says it
 	keyInputs []string // tells two of them apart without reading all
+	// wanted is the registry's name of a version that is fetched, and asked the file of
+	// the project that asks for it; empty: the tree is this host's own.
+	wanted, asked string
 }
 
 // fullName is the toolchain and its version, which may say the name itself: go1.26.8.
@@ -35,6 +38,14 @@ func (t hostTree) fullName() string {
 		return t.version
 	}
 	return t.Title + " " + t.version
+}
+
+// source says for people where a tree comes from.
+func (t hostTree) source() string {
+	if t.wanted != "" {
+		return t.fullName() + ", which " + t.asked + " asks for"
+	}
+	return t.fullName() + " of this host"
 }
 
 // hostLookup keeps the findings for the life of a Builder.
@@ -176,8 +187,11 @@ func isNewer(v string, than [3]int) bool {
 	return false
 }
 
-func (b *Builder) fillTree(t hostTree) writeLayerFunc {
+func (b *Builder) fillTree(req Request, t hostTree) writeLayerFunc {
 	return func(ctx context.Context, _ *existingImage, _ string, l *layer) error {
+		if err := b.fetchTree(ctx, req, t); err != nil {
+			return err
+		}
 		b.reportProgress("copying %s from %s", t.fullName(), t.dir)
 		for _, c := range t.Tree.Copies {
 			if err := t.copyPart(ctx, l, c); err != nil {

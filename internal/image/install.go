@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -30,19 +31,20 @@ type sources struct {
 	plan    *layerPlan
 	tree    treeFiles
 	base    *sources // nil: these are the base's
-	offline bool
+	request Request
 	claimed map[string]bool
 }
 
-func newSources(ctx context.Context, p *layerPlan, tree treeFiles, offline bool) *sources {
-	return &sources{ctx: ctx, plan: p, tree: tree, offline: offline, claimed: map[string]bool{}}
+func newSources(ctx context.Context, p *layerPlan, tree treeFiles, req Request) *sources {
+	return &sources{ctx: ctx, plan: p, tree: tree, request: req, claimed: map[string]bool{}}
 }
 
 func (s *sources) HasFile(file string) bool            { return s.tree.hasFile(file) }
 func (s *sources) Files() []string                     { return s.tree.files }
 func (s *sources) FilesNamed(names ...string) []string { return s.tree.filesNamed(names...) }
 func (s *sources) FileID(file string) string           { return s.tree.blobs[file] }
-func (s *sources) IsOffline() bool                     { return s.offline }
+func (s *sources) IsOffline() bool                     { return s.request.Offline }
+func (s *sources) HasToolchain(name string) bool       { return slices.Contains(s.request.Toolchains, name) }
 func (s *sources) HashText(text string) string         { return string(hashKey(text)) }
 func (s *sources) ReadTexts(files []string) (map[string][]byte, error) {
 	return s.tree.readTexts(s.ctx, files)
@@ -61,12 +63,17 @@ func (s *sources) Places() ecosystem.Places {
 }
 
 // addInstalls adds the layers of the toolchains that a request names.
-func (p *layerPlan) addInstalls(req Request, s *sources) error {
+func (p *layerPlan) addInstalls(req Request, s *sources, set toolSet) error {
 	for _, e := range catalog.Of[ecosystem.Installer]() {
 		if !slices.Contains(req.Toolchains, e.Name()) {
 			continue
 		}
+		spare := slices.Contains(req.Spare, e.Name())
 		all, err := e.Installs(s)
+		if err != nil && spare {
+			p.addNote("the packages of %s are left out, since no check needs them: %v", e.Name(), err)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -81,7 +88,9 @@ func (p *layerPlan) addInstalls(req Request, s *sources) error {
 			}
 			var access *registryAccess
 			if in.Remote && in.Fetch == nil && !missing {
-				if access, err = p.installAccess(req, in); err != nil {
+				if access, err = p.installAccess(req, in); err != nil && spare {
+					p.addNote("%s is left out, since no check needs it: %v", in.What, err)
+				} else if err != nil {
 					return err
 				}
 				missing = access == nil
@@ -95,9 +104,13 @@ func (p *layerPlan) addInstalls(req Request, s *sources) error {
 				// sharing files made from their trees.
 				inputs = append(slices.Clone(in.Inputs), req.Repo.MirrorDir)
 			}
+			if spare {
+				in.Spare, inputs = true, append(inputs, "\x00spare")
+			}
 			fill := p.b.fillInstall(in, req.Repo, access)
 			if in.Fetch != nil {
-				fill = p.b.fillFetched(in, req)
+				tree, _ := set.fetchedTree(e.Name())
+				fill = p.b.fillFetched(in, req, tree)
 			}
 			p.appendTarStep(in.Layer, in.Why, fill, inputs...).env = changeEnv(in.Env)
 		}
@@ -162,8 +175,22 @@ func (b *Builder) fillInstall(in ecosystem.Install, repo *Repo, access *registry
 		}
 		do := func(h *buildSession) error { return b.runSteps(ctx, in, h.runCommand) }
 		collect := func(ctx context.Context, name string) error { return b.collectInstall(ctx, name, in, l) }
-		return b.runInstall(ctx, installJob{name: in.Layer + "-" + filepath.Base(work), image: under.id, stageFiles: stage, access: access, work: do, collect: collect, ifKilled: in.IfKilled, timeout: 25 * time.Minute}, work)
+		err := b.runInstall(ctx, installJob{name: in.Layer + "-" + filepath.Base(work), image: under.id, stageFiles: stage, access: access, work: do, collect: collect, ifKilled: in.IfKilled, timeout: 25 * time.Minute}, work)
+		return b.doWithout(ctx, in, err, l)
 	}
+}
+
+// doWithout leaves the packages out that no check needs, where no further try could
+// have them: the layer is empty, so the next task asks no registry again.
+func (b *Builder) doWithout(ctx context.Context, in ecosystem.Install, err error, l *layer) error {
+	var e *company.Error
+	if !in.Spare || !errors.As(err, &e) || e.Code != company.EImage || !company.NeedsPerson(e) {
+		return err
+	}
+	l.notes = boundNotes([]string{e.Message + "; no check needs them, so they are left out"})
+	b.reportProgress("%s", l.notes[0])
+	b.log.InfoContext(ctx, "packages that no check needs are left out", "layer", in.Layer, "err", err)
+	return addFiles(l, in.Collector().Files())
 }
 
 // runSteps runs the steps of a layer. One that has an excuse does not keep those

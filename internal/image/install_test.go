@@ -18,7 +18,7 @@ func TestSourcesAreTheProjectsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSources(newContext(t), &layerPlan{b: be.Builder}, tree, false)
+	s := newSources(newContext(t), &layerPlan{b: be.Builder}, tree, Request{})
 	if got := s.FilesNamed("package.json"); !slices.Equal(got, []string{"package.json", "od d/package.json", "web/package.json"}) {
 		t.Errorf("%q", got)
 	}
@@ -42,6 +42,6 @@ func TestNothingIsFetchedOffline(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &layerPlan{b: b}
-	err = p.addInstalls(Request{Toolchains: []string{"go"}, Repo: repo, Offline: true}, newSources(newContext(t), p, tree, false))
+	err = p.addInstalls(Request{Toolchains: []string{"go"}, Repo: repo, Offline: true}, newSources(newContext(t), p, tree, Request{}), toolSet{})
 	requireCode(t, err, company.EInternal, "container.deps is off")
 }

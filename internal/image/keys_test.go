@@ -10,6 +10,7 @@ import (
 
 	"company/internal/depproxy"
 	"company/internal/secret"
+	"company/internal/toolproto"
 )
 
 var updateKeys = flag.Bool("update-keys", false, "write the keys of layers into testdata: every office makes these layers anew")
@@ -64,7 +65,7 @@ func TestKeysStay(t *testing.T) {
 		for i, s := range steps {
 			if s.kind == "godeps" {
 				byPlace = true
-				if want := hashKey("godeps", string(steps[i-1].key), "go.mod", blobOf(t, repo, "go.mod"), "go.sum", blobOf(t, repo, "go.sum"), "testdata/go.mod", blobOf(t, repo, "testdata/go.mod"), "tools/go.mod", blobOf(t, repo, "tools/go.mod"), repo.MirrorDir); s.key != want {
+				if want := hashKey("godeps", string(steps[i-1].key), "go.mod", blobOf(t, repo, "go.mod"), "go.sum", blobOf(t, repo, "go.sum"), "testdata/go.mod", blobOf(t, repo, "testdata/go.mod"), "tools/go.mod", blobOf(t, repo, "tools/go.mod"), toolproto.Workspace, repo.MirrorDir); s.key != want {
 					t.Errorf("%s: godeps has the key %s, want %s", c.name, s.key, want)
 				}
 			}

@@ -38,22 +38,23 @@ func (p *layerPlan) addNote(format string, args ...any) {
 
 // addTools adds the toolchains. Those of the host alone come first: compiling
 // with them takes longest, and so images with and without other tools share it.
-func (p *layerPlan) addTools(set toolSet) {
-	p.addTrees(set, true)
+func (p *layerPlan) addTools(req Request, set toolSet) {
+	p.addTrees(req, set, true)
 	if len(set.packages) > 0 {
 		s := p.appendTarStep("debian", "Debian packages: "+strings.Join(set.packages, " "), p.b.fillDebian(p.steps[0], set.packages), append(slices.Clone(set.packages), set.changeInputs()...)...)
 		s.env = set.changeEnv()
 	}
-	p.addTrees(set, false)
+	p.addTrees(req, set, false)
 }
 
 // addTrees adds the trees of this host that come from nowhere else, or the others.
-func (p *layerPlan) addTrees(set toolSet, fromHostAlone bool) {
+func (p *layerPlan) addTrees(req Request, set toolSet, fromHostAlone bool) {
 	for _, t := range set.trees {
 		if t.IsFromHostAlone() != fromHostAlone {
 			continue
 		}
-		p.appendTarStep(t.Name, t.fullName()+" of this host", p.b.fillTree(t), t.keyInputs...).env = changeEnv(t.Env)
+		s := p.appendTarStep(t.Name, t.source(), p.b.fillTree(req, t), t.keyInputs...)
+		s.env, s.fetched = changeEnv(t.Env), t.wanted != ""
 		for _, in := range t.Above {
 			p.appendTarStep(in.Layer, in.Why, p.b.fillInstall(in, nil, nil), in.Inputs...)
 		}
@@ -95,15 +96,15 @@ func (p *layerPlan) addDeps(ctx context.Context, req Request, set toolSet) error
 	if err := p.noteVersions(ctx, tree, set); err != nil {
 		return err
 	}
-	s := newSources(ctx, p, tree, req.Offline)
+	s := newSources(ctx, p, tree, req)
 	if repo.locksCommit() != repo.Commit {
 		base, err := listTree(ctx, repo, repo.Commit)
 		if err != nil {
 			return err
 		}
-		s.base = newSources(ctx, p, base, req.Offline)
+		s.base = newSources(ctx, p, base, req)
 	}
-	return p.addInstalls(req, s)
+	return p.addInstalls(req, s, set)
 }
 
 // registryAccess says what may be had of an ecosystem for some lock files; nil, with

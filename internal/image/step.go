@@ -47,6 +47,7 @@ type layerStep struct {
 	repository string
 	build      buildFunc
 	why        string                  // its source, for people
+	fetched    bool                    // it is a version of a toolchain that this host does not have
 	env        func([]string) []string // what it changes in the environment of the image; nil = nothing
 	notes      []string                // what it lacks, once it is made
 }

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -10,7 +11,6 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
-	"company/internal/safetext"
 )
 
 // toolchains are those that a request may name, in the order of the catalog; those
@@ -35,6 +35,7 @@ type toolSet struct {
 	packages []string              // of Debian, sorted
 	changes  []ecosystem.Toolchain // what changes the environment and has no tree
 	versions map[string]string     // by name: what the image has, where that is known
+	why      map[string]string     // by name: why another version that is asked for cannot be had
 	links    bool                  // fresh trees are made ready
 	notes    []string
 }
@@ -42,7 +43,14 @@ type toolSet struct {
 // toolsFor finds what the toolchains of a request are made from. It calls no
 // daemon and installs nothing.
 func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (toolSet, error) {
-	set := toolSet{versions: map[string]string{}}
+	set := toolSet{versions: map[string]string{}, why: map[string]string{}}
+	var project treeFiles
+	if req.Repo != nil && len(req.Toolchains) > 0 {
+		var err error
+		if project, err = listTree(ctx, *req.Repo, req.Repo.Commit); err != nil {
+			return set, err
+		}
+	}
 	note := func(format string, args ...any) { set.notes = append(set.notes, fmt.Sprintf(format, args...)) }
 	for _, t := range toolchains() {
 		if !slices.Contains(req.Toolchains, t.Name) {
@@ -64,15 +72,23 @@ func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (t
 			continue
 		}
 		tree, err := b.findTree(ctx, t)
-		switch {
+		if err != nil && t.IsFromHostAlone() {
+			return toolSet{}, err
+		}
+		other, why, oerr := b.findVersion(ctx, req, project, t, cmp.Or(tree.version, t.Version))
+		switch set.why[t.Name] = why; {
+		case oerr != nil:
+			return toolSet{}, oerr
+		case other.wanted != "":
+			set.trees = append(set.trees, other)
+			set.versions[t.Name] = other.version
 		case err == nil:
 			set.trees = append(set.trees, tree)
 			set.versions[t.Name] = tree.version
-		case t.IsFromHostAlone():
-			return toolSet{}, err
 		default:
 			note("%s comes from Debian: %v", t.Title, err)
 			set.packages = append(set.packages, t.Fallback...)
+			set.versions[t.Name] = t.Version
 		}
 	}
 	slices.Sort(set.packages)
@@ -84,17 +100,12 @@ func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (t
 // has. A difference is only reported: the gates show whether it matters.
 func (p *layerPlan) noteVersions(ctx context.Context, tree treeFiles, set toolSet) error {
 	for _, t := range toolchains() {
-		has := set.versions[t.Name]
-		i := slices.IndexFunc(t.WishFiles, tree.hasFile)
-		if has == "" || i < 0 {
-			continue
-		}
-		text, err := tree.readText(ctx, t.WishFiles[i])
+		w, err := readWish(ctx, tree, t, set.versions[t.Name])
 		if err != nil {
 			return err
 		}
-		if wants, hasText := t.Wish(strings.TrimSpace(string(text)), has); wants != "" {
-			p.addNote("%s wants %s %s, the image has %s", t.WishFiles[i], t.Name, safetext.Cut(safetext.StripLine(wants), 60), hasText)
+		if w != nil {
+			p.addNote("%s", w.say(t.Name, set.why[t.Name]))
 		}
 	}
 	return nil

@@ -65,7 +65,7 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 	if err != nil {
 		return nil, err
 	}
-	img, err := in.ensureImage(ctx, t, project.imageRequest(m, head, found.Toolchains))
+	img, err := in.ensureImage(ctx, t, project.imageRequest(m, head, found))
 	if err != nil {
 		return nil, err
 	}

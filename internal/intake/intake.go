@@ -95,7 +95,7 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	img, err := in.ensureImage(ctx, t, p.imageRequest(m, info.OID, found.Toolchains))
+	img, err := in.ensureImage(ctx, t, p.imageRequest(m, info.OID, found))
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func (p Project) requestImageAt(ctx context.Context, m *gitops.Mirror, at, detec
 	if err != nil {
 		return image.Request{}, err
 	}
-	return p.imageRequest(m, at, found.Toolchains), nil
+	return p.imageRequest(m, at, found), nil
 }
 
 func (p Project) gateOptions() gates.Options {
@@ -55,9 +55,9 @@ func (p Project) gateOptions() gates.Options {
 }
 
 // imageRequest is the image of a commit of the project.
-func (p Project) imageRequest(m *gitops.Mirror, at company.OID, toolchains []string) image.Request {
+func (p Project) imageRequest(m *gitops.Mirror, at company.OID, found gates.Project) image.Request {
 	return image.Request{
-		Base: p.Image, Toolchains: toolchains, Setup: p.Setup, SetupEnv: p.SetupEnv, Offline: p.Offline, UseLogins: p.Logins,
+		Base: p.Image, Toolchains: found.Toolchains, Spare: found.Spare, Setup: p.Setup, SetupEnv: p.SetupEnv, Offline: p.Offline, UseLogins: p.Logins,
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: at},
 	}
 }

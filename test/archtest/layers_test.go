@@ -37,9 +37,6 @@ dockerapi
 ecosystem
 
 ecosystem/catalog
-cifile
-
-proposal
 
 bus
 ledger

@@ -18,11 +18,12 @@ import (
 
 // Sources are files of a tree as package image shows them to an installer.
 type Sources struct {
-	Texts   map[string]string // by path
-	Before  *Sources          // of the base commit; nil: the same
-	Offline bool              // container.deps is off
-	Notes   []string
-	claimed map[string]bool
+	Texts      map[string]string // by path
+	Before     *Sources          // of the base commit; nil: the same
+	Offline    bool              // container.deps is off
+	Toolchains []string          // that the image is asked for
+	Notes      []string
+	claimed    map[string]bool
 }
 
 var _ ecosystem.Sources = (*Sources)(nil)
@@ -81,6 +82,9 @@ func (s *Sources) Base() ecosystem.Sources {
 	}
 	return s.Before
 }
+
+// HasToolchain says whether the image has a toolchain.
+func (s *Sources) HasToolchain(name string) bool { return slices.Contains(s.Toolchains, name) }
 
 // IsOffline says whether no registry may be asked.
 func (s *Sources) IsOffline() bool { return s.Offline }
@@ -208,10 +212,11 @@ func (*bareHost) Ask(context.Context, []string, ...string) (string, error) { ret
 func (*bareHost) Run(context.Context, string, []string, ...string) (string, error) {
 	return "", errNoClient
 }
-func (*bareHost) Getenv(string) (string, bool)       { return "", false }
-func (*bareHost) ReportProgress(string, ...any)      {}
-func (*bareHost) Log(context.Context, string, error) {}
-func (*bareHost) Explain(err error) error            { return err }
+func (*bareHost) Unpack(context.Context, string, string) error { return errNoClient }
+func (*bareHost) Getenv(string) (string, bool)                 { return "", false }
+func (*bareHost) ReportProgress(string, ...any)                {}
+func (*bareHost) Log(context.Context, string, error)           {}
+func (*bareHost) Explain(err error) error                      { return err }
 func (*bareHost) Places() ecosystem.FetchPlaces {
 	return ecosystem.FetchPlaces{Source: "/s", Home: "/h", Out: "/o"}
 }

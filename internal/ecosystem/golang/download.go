@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,7 +23,7 @@ const downloadTimeout = 10 * time.Minute
 
 // says is how the go command fails.
 var says = ecosystem.Words{Permanent: []string{
-	"checksum mismatch", "SECURITY ERROR", "unknown revision", "malformed module path", "errors parsing go.mod", "invalid go version", "missing go.sum entry",
+	"checksum mismatch", "SECURITY ERROR", "unknown revision", "malformed module path", "errors parsing go.mod", "invalid go version", "missing go.sum entry", "; GOTOOLCHAIN=local)",
 }}
 
 // fetched is a layer of the modules that the lock files name. It happens on the
@@ -34,7 +35,7 @@ func (m *modules) fetched() ecosystem.Install {
 	what := ecosystem.LockPaths(m.download, "go.mod")
 	return ecosystem.Install{
 		Layer: "gomod", Why: "the modules of " + what, What: what, Registry: ecosystem.Go, Remote: true, Inputs: m.inputs, Says: says, Fetch: m.fetch, ReadOnly: true,
-		Collector: func() ecosystem.Collector { return moduleCollector{} },
+		Collector: func() ecosystem.Collector { return moduleCollector{m} },
 	}
 }
 
@@ -47,32 +48,72 @@ func (m *modules) fetch(ctx context.Context, h ecosystem.FetchHost) error {
 	if err := h.Stage(texts); err != nil {
 		return err
 	}
-	env, err := downloadEnv(ctx, h)
+	env, err := downloadEnv(ctx, h, local)
+	if err != nil {
+		return err
+	}
+	done, err := m.downloadWorkspaces(ctx, h, env)
 	if err != nil {
 		return err
 	}
 	for i, dir := range m.download {
+		if done[dir] {
+			continue
+		}
 		file := path.Join(dir, "go.mod")
 		h.ReportProgress("downloading the Go modules of %s", file)
 		err := downloadModules(ctx, h, dir, env)
-		if err != nil && i == 0 && dir == "." {
+		if err == nil {
+			continue
+		}
+		told := h.Explain(err)
+		if i == 0 && dir == "." && !(m.isBase && isMissing(err) && told == err) {
 			return err
 		}
-		if err != nil { // one module that cannot be had must not cost the others
-			downloadEach(ctx, h, texts[file], env)
-			h.ReportProgress("the modules of %s cannot be downloaded; its gates may fail: %v", file, h.Explain(err))
-		}
+		downloadEach(ctx, h, texts[file], env) // one module that cannot be had must not cost the others
+		m.lacks = append(m.lacks, fmt.Sprintf("the modules of %s cannot be downloaded; its gates may fail: %v", file, told))
+		h.ReportProgress("%s", m.lacks[len(m.lacks)-1])
 	}
 	return nil
 }
 
+// local is the choice of the go command that is started, and of no other.
+const local = "local"
+
+// goCommand is the go command of the version that the image has.
+func goCommand(h ecosystem.FetchHost) string {
+	if tree := h.Places().Toolchain; tree != "" {
+		return filepath.Join(tree, "bin", "go")
+	}
+	return "go"
+}
+
 // downloadModules runs `go mod download` in a directory that holds lock files only.
 func downloadModules(ctx context.Context, h ecosystem.FetchHost, dir string, env []string) error {
+	if err := checkReplaced(ctx, h, dir, env); err != nil {
+		return err
+	}
+	return runDownload(ctx, h, dir, env)
+}
+
+// runDownload has the go command download what it needs in a folder of the tree.
+func runDownload(ctx context.Context, h ecosystem.FetchHost, dir string, env []string) error {
+	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
+	defer cancel()
+	if _, err := h.Run(ctx, filepath.Join(h.Places().Source, dir), env, goCommand(h), "mod", "download"); err != nil {
+		return company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
+			Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or go on without them, with container.deps: off: what needs them stays red")
+	}
+	return nil
+}
+
+// checkReplaced refuses a go.mod that leads out of the repository.
+func checkReplaced(ctx context.Context, h ecosystem.FetchHost, dir string, env []string) error {
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
 	root := h.Places().Source
 	dir = filepath.Join(root, dir)
-	out, err := h.Run(ctx, dir, env, "go", "mod", "edit", "-json")
+	out, err := h.Run(ctx, dir, env, goCommand(h), "mod", "edit", "-json")
 	if err != nil {
 		return company.E(company.EImage, "go.mod of the base commit cannot be read").Wrap(err).Fix("check it with `go mod verify` in your checkout").NeedsPerson()
 	}
@@ -88,16 +129,20 @@ func downloadModules(ctx context.Context, h ecosystem.FetchHost, dir string, env
 		if r.New.Version != "" {
 			continue
 		}
-		// A local path must stay in the repository: beyond it lies the host.
-		to := filepath.Join(dir, filepath.FromSlash(r.New.Path))
-		if rel, err := filepath.Rel(root, to); filepath.IsAbs(r.New.Path) || err != nil || !filepath.IsLocal(rel) {
-			return company.E(company.EImage, fmt.Sprintf("go.mod replaces a module by %q, outside the repository", r.New.Path)).
-				Because("a worker has nothing but the repository").Fix("remove the replace directive from the base commit, or vendor the module").NeedsPerson()
+		if err := checkReplacement("go.mod", root, dir, r.New.Path); err != nil {
+			return err
 		}
 	}
-	if _, err := h.Run(ctx, dir, env, "go", "mod", "download"); err != nil {
-		return company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
-			Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or go on without them, with container.deps: off: what needs them stays red")
+	return nil
+}
+
+// checkReplacement refuses a local path that leaves the repository: beyond it lies
+// the host.
+func checkReplacement(file, root, dir, to string) error {
+	rel, err := filepath.Rel(root, filepath.Join(dir, filepath.FromSlash(to)))
+	if filepath.IsAbs(to) || err != nil || !filepath.IsLocal(rel) {
+		return company.E(company.EImage, fmt.Sprintf("%s replaces a module by %q, outside the repository", file, to)).
+			Because("a worker has nothing but the repository").Fix("remove the replace directive from the base commit, or vendor the module").NeedsPerson()
 	}
 	return nil
 }
@@ -111,7 +156,7 @@ func downloadEach(ctx context.Context, h ecosystem.FetchHost, text []byte, env [
 	}
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
-	argv := []string{"go", "mod", "download"}
+	argv := []string{goCommand(h), "mod", "download"}
 	for _, r := range mod.Require {
 		argv = append(argv, r.Mod.Path+"@"+r.Mod.Version)
 	}
@@ -125,9 +170,11 @@ func downloadEach(ctx context.Context, h ecosystem.FetchHost, text []byte, env [
 // reach proxies only: no server that a name itself points to, and no version
 // control program on the host.
 //
+// toolchain is local, or the release that the go command has to fetch.
+//
 // Only with logins may the operator's passwords be used: those in GOPROXY's
 // addresses, and those of .netrc.
-func downloadEnv(ctx context.Context, h ecosystem.FetchHost) ([]string, error) {
+func downloadEnv(ctx context.Context, h ecosystem.FetchHost, toolchain string) ([]string, error) {
 	out, err := h.Ask(ctx, []string{"GOTOOLCHAIN=local", "GOWORK=off"}, "go", "env", "-json", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GOINSECURE", "GOROOT")
 	if err != nil {
 		return nil, company.E(company.EImage, "the host's go command does not answer").Wrap(err)
@@ -151,9 +198,9 @@ func downloadEnv(ctx context.Context, h ecosystem.FetchHost) ([]string, error) {
 		return nil, err
 	}
 	env := []string{
-		"PATH=" + filepath.Join(op["GOROOT"], "bin") + ":/usr/bin:/bin", "HOME=" + at.Home, "TMPDIR=" + at.Home,
+		"PATH=" + filepath.Join(cmp.Or(at.Toolchain, op["GOROOT"]), "bin") + ":/usr/bin:/bin", "HOME=" + at.Home, "TMPDIR=" + at.Home,
 		"GOPROXY=" + strings.Join(proxies, ","), "GONOPROXY=none", "GOSUMDB=" + op["GOSUMDB"], "GONOSUMDB=" + noSum, "GOINSECURE=" + op["GOINSECURE"],
-		"GOMODCACHE=" + at.Out, "GOCACHE=" + filepath.Join(at.Home, "gocache"), "GOENV=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "GOVCS=*:off", "GOWORK=off",
+		"GOMODCACHE=" + at.Out, "GOCACHE=" + filepath.Join(at.Home, "gocache"), "GOENV=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=" + toolchain, "GOVCS=*:off", "GOWORK=off",
 	}
 	for _, name := range []string{"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
 		if v, ok := h.Getenv(name); ok {
@@ -198,7 +245,10 @@ func hasLogin(proxy string) bool {
 
 // moduleCollector copies a module cache, less locks and the checksum database's
 // answers: go.sum is checked again inside.
-type moduleCollector struct{}
+type moduleCollector struct{ of *modules }
+
+// Notes are the modules that could not be downloaded.
+func (c moduleCollector) Notes() []string { return c.of.lacks }
 
 // Place puts an entry into the image's module cache.
 func (moduleCollector) Place(e ecosystem.Entry) (ecosystem.Entry, bool) {

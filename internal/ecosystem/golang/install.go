@@ -17,13 +17,14 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 	if err != nil {
 		return nil, err
 	}
+	base.isBase = true
 	var out []ecosystem.Install
 	if len(base.download) > 0 {
 		in := base.fetched()
 		in.Own = true
 		out = append(out, in)
 	}
-	if base.vendored || len(base.download) > 0 {
+	if base.vendored || len(base.download) > 0 || len(base.dirs) > 0 && s.HasToolchain(cgo) {
 		out = append(out, base.compiled())
 	}
 	if s.Base() == s {
@@ -49,6 +50,11 @@ type modules struct {
 	dirs     []string // directories with a go.mod, "." first
 	download []string // those of them whose modules come from a registry
 	vendored bool     // some module carries its dependencies along
+	works    []workspace
+	// isBase: they are the base commit's, and not what a task has made of them.
+	isBase bool
+	// lacks says what could not be downloaded, once that was tried.
+	lacks []string
 }
 
 // readModules reads the names of the lock files, and the text of those go.mod files
@@ -81,6 +87,9 @@ func readModules(s ecosystem.Sources) (*modules, error) {
 		m.dirs = slices.Insert(slices.Delete(m.dirs, i, i+1), 0, ".")
 	}
 	m.dirs = ecosystem.LimitProjects(s, m.dirs, "Go modules are prepared")
+	if err := m.readWorkspaces(vendor); err != nil {
+		return nil, err
+	}
 	for _, dir := range m.dirs {
 		switch {
 		case vendor[dir]:
@@ -108,20 +117,22 @@ func isIgnored(dir string) bool {
 // compiled is the layer of the base tree and what it needs, compiled. It may fail:
 // a base that does not compile is the gates' business, and what did compile is
 // kept. Test binaries are linked, which caches everything below them, and then
-// handed to /bin/true: nothing of the project is started.
+// handed to /bin/true: nothing of the project is started. The tree lies where it
+// will lie in a worker's container: the folder is part of the keys of its packages.
 func (m *modules) compiled() ecosystem.Install {
 	const failure, fix = "the base tree does not fit into the build container", "look whether the disk is full; or go on without dependencies, with container.deps: off"
+	workspace := m.s.Places().Workspace
 	tooLarge := func(int) string { return excuse(92) }
 	return compiles(ecosystem.Install{
-		Layer: "godeps", Why: "those modules and the base tree, compiled", What: "the compiled base tree", Inputs: m.inputs, History: true, IfKilled: excuse(137),
+		Layer: "godeps", Why: "those modules and the base tree, compiled", What: "the compiled base tree", Inputs: append(slices.Clone(m.inputs), workspace), History: true, IfKilled: excuse(137),
 		Steps: []ecosystem.Step{
-			{Dir: ".", Progress: "laying out the base tree", Failure: failure, Fix: fix, Excuse: tooLarge, Command: "cp -rs " + cachePath + " " + buildCache + " && git clone -q --shared " + m.s.Places().History + " /work/src"},
+			{Dir: ".", Progress: "laying out the base tree", Failure: failure, Fix: fix, Excuse: tooLarge, Command: "cp -rs " + cachePath + " " + buildCache + " && git clone -q --shared " + m.s.Places().History + " " + workspace},
 			{
 				Dir: ".", Env: cacheEnv, Progress: "compiling the base tree", Failure: failure, Fix: fix, Excuse: excuse,
 				Command: `timeout -k 10 870 /bin/sh -c '
 rc=0 vet=0
 for d in ` + strings.Join(m.dirs, " ") + `; do
-	cd /work/src/"$d" || exit 92
+	cd ` + workspace + `/"$d" || exit 92
 	go build -o /dev/null ./... || rc=1
 	go vet ./... || vet=93
 	go test -exec=/bin/true ./... || vet=93

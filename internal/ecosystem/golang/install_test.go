@@ -115,7 +115,7 @@ func TestPlacesOfFiles(t *testing.T) {
 		"a.b/c@v1.0.0/yarn.lock": true, "a.b/c@v1.0.0/web/flake.lock": true, "a.b/c@v1.0.0/cache/lock": true,
 		"a.b/c.lock": true, "a.b/c.lock@v1.0.0": true, "a.b/c@v1.0.0/file.lock": true, "cache/download/a.b/c.lock": true, "cache/download/a.b/c.lock/@v": true, // folders
 	} {
-		if _, ok := (moduleCollector{}).Place(ecosystem.Entry{Path: file}); ok != want {
+		if _, ok := (moduleCollector{&modules{}}).Place(ecosystem.Entry{Path: file}); ok != want {
 			t.Errorf("%s of a module cache: %v", file, ok)
 		}
 	}

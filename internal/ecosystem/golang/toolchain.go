@@ -2,7 +2,6 @@ package golang
 
 import (
 	"errors"
-	"go/version"
 	"path"
 	"regexp"
 	"runtime"
@@ -24,6 +23,9 @@ const (
 	buildCache  = "/tmp/gocache" // in memory: thousands of links are slow on a layered disk
 )
 
+// cgo is Go with a C compiler.
+const cgo = "cgo"
+
 // imageEnv makes the go command work offline. CGO_ENABLED and GOFLAGS are part of
 // the build cache's keys.
 var imageEnv = ecosystem.Env{
@@ -44,9 +46,9 @@ func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 				Read: readHost, BareIdentity: true,
 				Copies: []ecosystem.Copy{{To: rootPath, Leave: isLeft}}, Files: []ecosystem.ImageFile{{Path: modulesPath, Dir: true}},
 			},
-			Above: []ecosystem.Install{standardLibrary}, Env: imageEnv, WishFiles: []string{"go.mod"}, Wish: readWish,
+			Above: []ecosystem.Install{standardLibrary}, Env: imageEnv, WishFiles: []string{"go.work", "go.mod"}, Wish: readWish, WishAll: true, Versions: goReleases,
 		},
-		{Name: "cgo", Title: "C", Contents: "a C compiler", Packages: []string{"g++", "gcc", "libc6-dev"}, Env: ecosystem.Env{Set: map[string]string{"CGO_ENABLED": "1"}}},
+		{Name: cgo, Title: "C", Contents: "a C compiler", Packages: []string{"g++", "gcc", "libc6-dev"}, Env: ecosystem.Env{Set: map[string]string{"CGO_ENABLED": "1"}}},
 	}
 }
 
@@ -66,18 +68,6 @@ func readHost(answers []string, realPath func(string) (string, error)) (ecosyste
 // isLeft says what of GOROOT no build reads.
 func isLeft(rel string) bool {
 	return slices.Contains([]string{"api", "doc", "test", "misc", ".git", "pkg/obj", "pkg/bootstrap"}, rel) || path.Base(rel) == "testdata"
-}
-
-var goLineRE = regexp.MustCompile(`(?m)^\s*go\s+([0-9][0-9A-Za-z.]*)`)
-
-// readWish reads the version that a module needs at least.
-func readWish(text, has string) (wants, hasText string) {
-	for _, m := range goLineRE.FindAllStringSubmatch(text, -1) {
-		if wanted := "go" + m[1]; version.IsValid(wanted) && version.Compare(wanted, has) > 0 {
-			return m[1], strings.TrimPrefix(has, "go")
-		}
-	}
-	return "", ""
 }
 
 // compiles is a layer of what the compiler leaves in its cache. The go command

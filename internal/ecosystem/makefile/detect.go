@@ -34,6 +34,7 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecos
 			t.AddNote("the Makefile's targets are not used, since the project's kind is known (gates.test: make test)")
 			return nil
 		}
+		t.AddProject(e.Name(), "")
 		targets := map[string]bool{}
 		for _, m := range targetRE.FindAllStringSubmatch(t.ReadManifest("", name), -1) {
 			targets[m[1]] = true

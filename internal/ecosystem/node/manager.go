@@ -52,6 +52,7 @@ func (m Manager) Detect(t *ecosystem.Tree) []ecosystem.Component {
 			t.AddNote("package.json in %s cannot be read: %v", ecosystem.DisplayDir(dir), err)
 			continue
 		}
+		t.AddProject(m.Kind, dir)
 		if len(p.Workspaces) == 0 && m.HasWorkspaces != nil && m.HasWorkspaces(t, dir) {
 			p.Workspaces = json.RawMessage("true")
 		}

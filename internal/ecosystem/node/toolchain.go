@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -12,14 +11,15 @@ import (
 )
 
 const (
-	minVersion  = 18 // what today's test runners need at least
-	modulesPath = "/usr/local/lib/node_modules"
+	debianVersion = "18.20" // of Debian bookworm, which images are made from
+	minVersion    = 18      // what today's test runners need at least
+	modulesPath   = "/usr/local/lib/node_modules"
 )
 
 // Toolchains is Node, with npm beside it.
 func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	return []ecosystem.Toolchain{{
-		Name: e.Name(), Title: "Node", Contents: "node and npm", Fallback: []string{"nodejs", "npm"}, LinksDeps: true,
+		Name: e.Name(), Title: "Node", Contents: "node and npm", Fallback: []string{"nodejs", "npm"}, Version: debianVersion, LinksDeps: true,
 		Tree: &ecosystem.HostTree{
 			Ask: [][]string{{"node", "-p", "process.execPath + '\\n' + process.versions.node + '\\n' + process.platform"}}, Env: []string{"NODE_OPTIONS="},
 			Read: readHost,
@@ -31,7 +31,7 @@ func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 				{Path: "usr/local/bin/npm", Link: modulesPath + "/npm/bin/npm-cli.js"}, {Path: "usr/local/bin/npx", Link: modulesPath + "/npm/bin/npx-cli.js"},
 			},
 		},
-		WishFiles: []string{".nvmrc", ".node-version"}, Wish: readWish,
+		WishFiles: []string{".nvmrc", ".node-version", ".tool-versions", "package.json"}, Wish: readWish, Versions: otherVersions,
 	}}
 }
 
@@ -57,14 +57,4 @@ func readHost(answers []string, realPath func(string) (string, error)) (ecosyste
 		Dir: path.Dir(path.Dir(exe)), Version: f[1], OwnFiles: []string{"lib/node_modules/npm/package.json", "lib/node_modules/npm/bin/npm-cli.js"},
 		Program: "bin/" + path.Base(exe), Identity: []string{"bin/node", "lib/node_modules/npm/package.json"},
 	}, nil
-}
-
-var versionRE = regexp.MustCompile(`^v?([0-9]+(?:\.[0-9]+)*)$`)
-
-// readWish reads a version; the name of a release is none.
-func readWish(text, has string) (wants, hasText string) {
-	if m := versionRE.FindStringSubmatch(text); m != nil && ecosystem.VersionDiffers(m[1], has, 1) {
-		return m[1], has
-	}
-	return "", ""
 }

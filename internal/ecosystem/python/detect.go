@@ -43,6 +43,7 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 		if above := ecosystem.Covering(out, dir); above != nil && above.Test != nil && !t.HasFile(dir, "pyproject.toml") && !t.HasFile(dir, "setup.py") {
 			continue // docs/requirements.txt and its like
 		}
+		t.AddProject(e.Name(), dir)
 		p := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Python project", Lint: findLint(t, dir), Test: findTest(t, dir)}
 		if p.Lint != nil || p.Test != nil {
 			out = append(out, p)

@@ -31,9 +31,4 @@ func mustNew(t *testing.T, b *forgetest.Fixture, token string) *Client {
 }
 
 // FRG-1, FRG-2.
-func TestForge(t *testing.T) {
-	forgetest.Exercise(t, func(t *testing.T) *forgetest.Fixture {
-		t.Parallel()
-		return newBench(t)
-	})
-}
+func TestForge(t *testing.T) { forgetest.Exercise(t, newBench) }

@@ -1,0 +1,84 @@
+package golang
+
+import (
+	"context"
+	"go/version"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// The Go project publishes its releases as versions of a module. The go command
+// itself fetches them, and checks them with its checksum database.
+const (
+	toolchainModule = "golang.org/toolchain"
+	toolchainPrefix = "v0.0.1-"
+	toolchainSuffix = ".linux-" + runtime.GOARCH
+)
+
+// goReleases are the releases of Go that the proxies have.
+var goReleases = &ecosystem.Versions{
+	Package: company.Dependency{Ecosystem: ecosystem.Go, Name: toolchainModule}, Choose: chooseRelease, Fetch: fetchRelease,
+	Dir: func(release string) string {
+		return toolchainModule + "@" + toolchainPrefix + release + toolchainSuffix
+	},
+}
+
+// chooseRelease is the release to take for a version that is needed at least: itself,
+// or else the newest of its language version.
+func chooseRelease(wants string, all []string) (release, shown string) {
+	wanted := "go" + wants
+	for _, v := range all {
+		r, ok := strings.CutPrefix(v, toolchainPrefix)
+		if !ok || !strings.HasSuffix(r, toolchainSuffix) {
+			continue
+		}
+		switch r = strings.TrimSuffix(r, toolchainSuffix); {
+		case !version.IsValid(r):
+		case r == wanted:
+			return r, r
+		case version.Lang(r) == version.Lang(wanted) && version.Compare(r, wanted) > 0 && (release == "" || version.Compare(r, release) > 0):
+			release = r
+		}
+	}
+	return release, release
+}
+
+// fetchRelease has the go command of this host fetch another one.
+func fetchRelease(ctx context.Context, h ecosystem.FetchHost, release string) error {
+	env, err := downloadEnv(ctx, h, release)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
+	defer cancel()
+	if _, err = h.Run(ctx, h.Places().Home, env, "go", "version"); err != nil {
+		return company.E(company.EImage, release+" cannot be fetched").Wrap(err).Fix("check `go env GOPROXY GOSUMDB`; or install that version on this host")
+	}
+	return nil
+}
+
+var (
+	goLineRE        = regexp.MustCompile(`(?m)^\s*go\s+([0-9][0-9A-Za-z.]*)`)
+	toolchainLineRE = regexp.MustCompile(`(?m)^\s*toolchain\s+go([0-9][0-9A-Za-z.]*)`)
+)
+
+// readWish reads the version that a module or workspace needs at least: that of its
+// language, or of the toolchain that it names.
+func readWish(text, has string) (wants, hasText string) {
+	highest := "go" + strings.TrimPrefix(has, "go")
+	for _, re := range []*regexp.Regexp{goLineRE, toolchainLineRE} {
+		for _, m := range re.FindAllStringSubmatch(text, -1) {
+			if wanted := "go" + m[1]; version.IsValid(wanted) && version.Compare(wanted, highest) > 0 {
+				wants, highest = m[1], wanted
+			}
+		}
+	}
+	if wants == "" {
+		return "", ""
+	}
+	return wants, strings.TrimPrefix(has, "go")
+}

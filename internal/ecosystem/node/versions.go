@@ -1,0 +1,125 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// binaryPackage has the program of each version of Node, for Linux with glibc.
+var binaryPackage = "node-linux-" + map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+
+// otherVersions are those that npm's registry has.
+var otherVersions = &ecosystem.Versions{
+	Package: company.Dependency{Ecosystem: ecosystem.NPM, Name: binaryPackage}, Choose: chooseVersion, Fetch: fetchVersion,
+	Dir: func(string) string { return "node" }, Program: "bin/node",
+}
+
+// npmVersions are the npm that goes with a major version of Node, as Node's own
+// packages have it: from that version on.
+var npmVersions = []struct {
+	from int
+	npm  string
+}{{24, "11.6.2"}, {22, "10.9.4"}, {minVersion, "10.8.2"}}
+
+// fetchVersion puts a program and its npm into one tree, as Node's own packages have
+// them.
+func fetchVersion(ctx context.Context, h ecosystem.FetchHost, version string) error {
+	if err := h.Unpack(ctx, binaryPackage+"/-/"+binaryPackage+"-"+version+".tgz", "node"); err != nil {
+		return err
+	}
+	major := parseParts(version)[0]
+	for _, v := range npmVersions {
+		if major >= v.from {
+			return h.Unpack(ctx, "npm/-/npm-"+v.npm+".tgz", "node/lib/node_modules/npm")
+		}
+	}
+	return company.E(company.EImage, "no npm is known for Node "+version)
+}
+
+var releaseRE = regexp.MustCompile(`^[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}$`)
+
+// chooseVersion is the version to take for a wish: itself, or the newest that it
+// means. Where several major versions are meant it is the lowest with long support.
+func chooseVersion(wants string, all []string) (version, shown string) {
+	r, ok := parseRange(wants)
+	if !ok {
+		return "", ""
+	}
+	var fit, near [][3]int
+	for _, v := range all {
+		if p := parseParts(v); releaseRE.MatchString(v) && p[0] >= minVersion {
+			if r.contains(p) {
+				fit = append(fit, p)
+			}
+			if exact := parseParts(wants); releaseRE.MatchString(wants) && p[0] == exact[0] {
+				near = append(near, p)
+			}
+		}
+	}
+	if len(fit) == 0 { // that very release was never made, or is withdrawn
+		fit = near
+	}
+	if len(fit) == 0 {
+		return "", ""
+	}
+	slices.SortFunc(fit, func(a, b [3]int) int {
+		return cmp.Or(cmp.Compare(a[0]%2, b[0]%2), cmp.Compare(a[0], b[0]), -compareParts(a, b))
+	})
+	best := strconv.Itoa(fit[0][0]) + "." + strconv.Itoa(fit[0][1]) + "." + strconv.Itoa(fit[0][2])
+	return best, best
+}
+
+// longSupport are the names of releases with long support.
+var longSupport = map[string]string{"hydrogen": "18", "iron": "20", "jod": "22", "krypton": "24"}
+
+var (
+	versionRE     = regexp.MustCompile(`^v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,2})$`)
+	toolVersionRE = regexp.MustCompile(`(?m)^[ \t]*nodejs[ \t]+([^\s#]+)`)
+)
+
+// readWish reads the version of a version file, or the range of a manifest.
+func readWish(text, has string) (wants, hasText string) {
+	if strings.HasPrefix(text, "{") {
+		return readManifestWish(text, has)
+	}
+	if m := toolVersionRE.FindStringSubmatch(text); m != nil {
+		text = m[1]
+	}
+	if lts := longSupport[strings.TrimPrefix(text, "lts/")]; lts != "" {
+		text = lts
+	}
+	if m := versionRE.FindStringSubmatch(text); m != nil && ecosystem.VersionDiffers(m[1], has, 1) {
+		return m[1], has
+	}
+	return "", ""
+}
+
+// readManifestWish reads what a package.json says: volta pins a version, engines
+// bounds it.
+func readManifestWish(text, has string) (wants, hasText string) {
+	var m struct {
+		Volta   struct{ Node looseString }
+		Engines json.RawMessage
+	}
+	if json.Unmarshal([]byte(text), &m) != nil {
+		return "", ""
+	}
+	if v := versionRE.FindStringSubmatch(string(m.Volta.Node)); v != nil {
+		return readWish(v[1], has)
+	}
+	var engines struct{ Node looseString }
+	_ = json.Unmarshal(m.Engines, &engines) // old ones are lists
+	if r, ok := parseRange(string(engines.Node)); ok && !r.contains(parseParts(has)) {
+		return strings.TrimSpace(string(engines.Node)), has
+	}
+	return "", ""
+}

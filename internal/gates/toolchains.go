@@ -1,0 +1,84 @@
+package gates
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+	"company/internal/ecosystem/catalog"
+)
+
+// neededToolchains are the toolchains of the parts and of the commands that were
+// given; spare are those of projects that have a manifest and no check.
+func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options) (all, spare []string) {
+	need := map[string]bool{}
+	var commands []string
+	for _, p := range parts {
+		need[p.Kind] = true
+		for _, g := range []*company.GateCommand{p.Lint, p.Test} {
+			if g != nil {
+				commands = append(commands, g.Command)
+			}
+		}
+	}
+	for _, g := range []CommandOverride{o.Lint, o.Test} {
+		if g != None && !g.isAuto() {
+			commands = append(commands, string(g))
+		}
+	}
+	addNeeds(t, need, commands)
+	checked := maps.Clone(need)
+	for _, p := range selectWithin(t.Projects(), o.Paths) {
+		need[p.Kind] = true
+	}
+	addNeeds(t, need, commands)
+	for name := range need {
+		if !checked[name] {
+			spare = append(spare, name)
+		}
+	}
+	return catalog.SortToolchains(slices.Collect(maps.Keys(need))), catalog.SortToolchains(spare)
+}
+
+// addNeeds adds the toolchains of commands, of what the files of needed ecosystems
+// call, and what all those need in turn.
+func addNeeds(t *ecosystem.Tree, need map[string]bool, commands []string) {
+	for _, c := range commands {
+		if name := ToolchainOf(c); name != "" {
+			need[name] = true
+		}
+	}
+	for _, e := range catalog.Of[ecosystem.Caller]() {
+		if !need[e.Name()] {
+			continue
+		}
+		for _, call := range e.Calls(t) {
+			if name := ToolchainOf(call); name != "" {
+				need[name] = true
+			}
+		}
+	}
+	for _, e := range catalog.Of[ecosystem.Needer]() {
+		for _, name := range e.Needs(t, func(name string) bool { return need[name] }, commands) {
+			need[name] = true
+		}
+	}
+}
+
+// ToolchainOf is the toolchain that a command's program needs, or nothing.
+func ToolchainOf(command string) string {
+	for w := range strings.FieldsSeq(command) {
+		if w == "exec" || strings.Contains(w, "=") {
+			continue
+		}
+		for _, e := range catalog.Of[ecosystem.Detector]() {
+			if slices.Contains(e.Programs(), w) {
+				return e.Name()
+			}
+		}
+		break
+	}
+	return ""
+}
