@@ -22,6 +22,7 @@ type Ecosystem interface {
 type Component struct {
 	Dir         string // "" is the root
 	Kind        string // the ecosystem's name
+	Label       string // tells it from the others of its folder; empty: its kind does
 	Lint, Test  *company.GateCommand
 	Description string // for the notes: "Go module", "npm package", …
 }

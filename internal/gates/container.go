@@ -156,7 +156,11 @@ func checkScript(g company.GateCommand, probe bool) string {
 		fmt.Fprintf(&b, "cd -- %s || exit\n", shell.QuoteArgument(g.Dir))
 	}
 	if probe && g.Probe != "" {
-		fmt.Fprintf(&b, "why=$( ( %s\n) 2>&1 ) || { printf 'not in the image: %%s\\n' %s\"$(printf '%%s' \"$why\" | tail -n 1 | sed 's/^/: /')\" >&2; exit 127; }\n", g.Probe, shell.QuoteArgument(g.Probe))
+		asked := g.Probe
+		if strings.Contains(asked, "\n") {
+			asked = g.Command // a script says nothing to people
+		}
+		fmt.Fprintf(&b, "why=$( ( %s\n) 2>&1 ) || { printf 'not in the image: %%s\\n' %s\"$(printf '%%s' \"$why\" | tail -n 1 | sed 's/^/: /')\" >&2; exit 127; }\n", g.Probe, shell.QuoteArgument(asked))
 	}
 	run := g.Command
 	if g.Report != "" {

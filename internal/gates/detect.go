@@ -159,11 +159,13 @@ func gatesFor(parts []ecosystem.Component, o Options) []company.GateCommand {
 func displayName(p ecosystem.Component, all []ecosystem.Component) string {
 	same := 0
 	for _, o := range all {
-		if o.Dir == p.Dir {
+		if o.Dir == p.Dir && o.Label == "" {
 			same++
 		}
 	}
 	switch {
+	case p.Label != "":
+		return strings.TrimSpace(p.Dir + " " + p.Label)
 	case p.Dir == "":
 		return p.Kind
 	case same > 1:

@@ -28,11 +28,12 @@ func (Ecosystem) Manifest() string { return "go.mod" }
 func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
 	var out []ecosystem.Component
 	dirs := t.FoldersWith("go.mod")
-	if len(dirs) > 0 {
-		for _, name := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml"} {
-			if t.HasFile("", name) {
-				t.AddNote("%s is there; lint is go vet, which every image has (gates.lint: golangci-lint run)", name)
-			}
+	if len(dirs) == 0 {
+		return e.detectLoose(t)
+	}
+	for _, name := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml"} {
+		if t.HasFile("", name) {
+			t.AddNote("%s is there; lint is go vet, which every image has (gates.lint: golangci-lint run)", name)
 		}
 	}
 	for _, dir := range dirs {
@@ -45,7 +46,9 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 			Test: &company.GateCommand{Command: "go test ./...", Report: "go test -json ./...", Parse: formatJSON,
 				Plant: plantGo, Canary: "go list -find -e -f '{{.Dir}}' ./...\ngo test -json"}})
 	}
-	return out
+	s := scanFiles(t)
+	s.noteTags(t)
+	return append(out, s.findGenerated(t, out)...)
 }
 
 // A C compiler is large and takes a minute to come. It is asked for where
@@ -67,7 +70,7 @@ func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, commands []s
 	case slices.ContainsFunc(commands, raceFlagRE.MatchString),
 		t.AnyMatches(goFiles(t), importCRE),
 		need("make") && t.AnyMatches(t.Makefiles(), raceFlagRE):
-		return []string{"cgo"}
+		return []string{cgo}
 	}
 	return nil
 }

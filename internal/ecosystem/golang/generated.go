@@ -1,0 +1,184 @@
+package golang
+
+import (
+	"go/build/constraint"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+	"company/internal/testreport"
+)
+
+// scan is what the Go files of a tree say to the go command beside their code.
+type scan struct {
+	tags      map[string]int             // files of tests that are built with a tag only
+	generates map[string]map[string]bool // programs of go:generate lines, by folder
+}
+
+var (
+	generateRE   = regexp.MustCompile(`(?m)^//go:generate[ \t]+(.+?)\r?$`)
+	constraintRE = regexp.MustCompile(`(?m)^//go:build .*$`)
+)
+
+// scanFiles reads the project's own Go files once.
+func scanFiles(t *ecosystem.Tree) scan {
+	s := scan{tags: map[string]int{}, generates: map[string]map[string]bool{}}
+	files := slices.DeleteFunc(goFiles(t), func(f ecosystem.File) bool {
+		dir, _ := ecosystem.SplitPath(f.Path)
+		return ecosystem.IsForeignDir(dir)
+	})
+	t.ReadTexts(files, func(f ecosystem.File, text []byte) {
+		dir, name := ecosystem.SplitPath(f.Path)
+		if isTestFile(name) {
+			for _, tag := range neededTags(name, text) {
+				s.tags[tag]++
+			}
+		}
+		aliases := map[string]string{}
+		for _, m := range generateRE.FindAllSubmatch(text, -1) {
+			words := strings.Fields(string(m[1]))
+			if len(words) > 2 && words[0] == "-command" {
+				aliases[words[1]] = generatorOf(words[2:])
+				continue
+			}
+			program := generatorOf(words)
+			if a, ok := aliases[program]; ok {
+				program = a
+			}
+			if s.generates[dir] == nil {
+				s.generates[dir] = map[string]bool{}
+			}
+			s.generates[dir][program] = true
+		}
+	})
+	return s
+}
+
+// otherTags are no choice of a project's: other systems and machines, and what flags
+// of the go command set.
+var otherTags = strings.Fields(`ignore race msan asan gccgo aix android darwin dragonfly freebsd hurd illumos ios js nacl netbsd openbsd plan9 solaris wasip1 windows zos
+	386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x sparc64 wasm`)
+
+// neededTags are tags of which each has a file built that is left out otherwise.
+func neededTags(name string, text []byte) (out []string) {
+	line := constraintRE.Find(text)
+	if line == nil || (goBuild{}).takes(name, text) {
+		return nil
+	}
+	expr, err := constraint.Parse(string(line))
+	if err != nil {
+		return nil
+	}
+	all := map[string]bool{}
+	collectTags(expr, all)
+	for _, tag := range slices.Sorted(maps.Keys(all)) {
+		if !slices.Contains(otherTags, tag) && (goBuild{tags: []string{tag}}).takes(name, text) {
+			out = append(out, tag)
+		}
+	}
+	return out
+}
+
+// collectTags adds the tags of a constraint.
+func collectTags(x constraint.Expr, all map[string]bool) {
+	switch x := x.(type) {
+	case *constraint.TagExpr:
+		all[x.Tag] = true
+	case *constraint.NotExpr:
+		collectTags(x.X, all)
+	case *constraint.AndExpr:
+		collectTags(x.X, all)
+		collectTags(x.Y, all)
+	case *constraint.OrExpr:
+		collectTags(x.X, all)
+		collectTags(x.Y, all)
+	}
+}
+
+// maxTags bounds the tags that are told.
+const maxTags = 3
+
+// noteTags says which tests no gate builds.
+func (s scan) noteTags(t *ecosystem.Tree) {
+	all := slices.SortedFunc(maps.Keys(s.tags), func(a, b string) int {
+		if d := s.tags[b] - s.tags[a]; d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	for _, tag := range all[:min(len(all), maxTags)] {
+		t.AddNote("%s of Go with the tag %s alone: no gate builds them (gates.test: go test -tags %s ./...)", company.Count(s.tags[tag], "test file"), tag, tag)
+	}
+}
+
+// generatorOf is the program that a line of go:generate runs: "go" where the go
+// command has it from the project's own modules.
+func generatorOf(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	if words[0] != "go" {
+		return words[0]
+	}
+	if len(words) > 1 && words[1] == "run" {
+		for _, w := range words[2:] {
+			if strings.Contains(w, "@") {
+				return "go run " + w // of a registry, which a gate does not reach
+			}
+			if !strings.HasPrefix(w, "-") {
+				break
+			}
+		}
+	}
+	return "go"
+}
+
+// generators are programs that every image with Go has.
+var generators = []string{"go", "gofmt", "sh", "bash", "cp", "mv", "rm", "cat", "echo", "sed", "awk", "printf", "mkdir", "env", "touch", "perl", "make"}
+
+// generate is the check of a module's generated code: it says which files are not
+// what go generate makes of the tree. Git tells what has changed, so what the project
+// ignores does not count.
+const generate = `g() { git --git-dir=/tmp/generated.git --work-tree="$PWD" "$@"; }
+rm -rf /tmp/generated.git && git init -q --bare /tmp/generated.git && g add -A . || exit
+go generate ./... >/tmp/generated.log 2>&1 || { cat /tmp/generated.log; exit 1; }
+changed=$(g -c core.quotePath=false status --porcelain | cut -c 4-)
+test -z "$changed" || { printf '%s\n' "$changed" | sed 's/$/:1: is not what go generate makes/'; exit 1; }`
+
+// findGenerated are the checks of generated code, one for each module whose generators
+// its image has. A check is one only where the base passes it: generators have
+// versions, and tell the time.
+func (s scan) findGenerated(t *ecosystem.Tree, modules []ecosystem.Component) (out []ecosystem.Component) {
+	programs := map[string]map[string]bool{} // by module
+	for dir, all := range s.generates {
+		module, ok := t.NearestWith(dir, "go.mod")
+		if !ok {
+			continue
+		}
+		if programs[module] == nil {
+			programs[module] = map[string]bool{}
+		}
+		maps.Copy(programs[module], all)
+	}
+	for _, m := range modules {
+		if len(programs[m.Dir]) == 0 {
+			continue
+		}
+		var missing []string
+		for _, p := range slices.Sorted(maps.Keys(programs[m.Dir])) {
+			if p != "" && !slices.Contains(generators, p) && !strings.HasPrefix(p, "./") && !strings.HasPrefix(p, "../") {
+				missing = append(missing, ecosystem.PrintablePath(p))
+			}
+		}
+		if len(missing) > 0 {
+			t.AddNote("generated code in %s is not checked: go:generate runs %s", ecosystem.DisplayDir(m.Dir), strings.Join(missing[:min(len(missing), maxTags)], ", "))
+			continue
+		}
+		out = append(out, ecosystem.Component{Dir: m.Dir, Kind: m.Kind, Label: "generated", Description: "Go code that is generated",
+			Lint: &company.GateCommand{Command: "go generate ./...", Report: generate, Probe: generate, Parse: testreport.FormatFindings}})
+	}
+	return out
+}
