@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"company/internal/company"
 	"company/internal/safetext"
 )
 
@@ -21,4 +22,17 @@ func Quote(tag, attributes, text string) string {
 		text += "\n"
 	}
 	return fmt.Sprintf("<%s%s>\n%s</%s>\n", tag, attributes, text, tag)
+}
+
+// ListGates are gates as a prompt names them, one per line.
+func ListGates(gates []company.GateCommand) string {
+	var b strings.Builder
+	for _, g := range gates {
+		fmt.Fprintf(&b, "- %s: %s", g.Name, g.Command)
+		if g.Dir != "" {
+			fmt.Fprintf(&b, " (in %s)", g.Dir)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
 }

@@ -21,6 +21,16 @@ type Installer interface {
 	Installs(s Sources) ([]Install, error)
 }
 
+// Packager is an ecosystem whose projects ask the system for libraries and programs,
+// which Debian has.
+type Packager interface {
+	Ecosystem
+	// Packages are the Debian packages that the files of a tree ask for. They are of
+	// lists that the ecosystem has, and never names out of the tree. What is left out
+	// is noted.
+	Packages(s Sources) ([]string, error)
+}
+
 // Sources are the files of a tree whose packages go into an image, and the
 // places of the image.
 type Sources interface {

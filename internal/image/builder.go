@@ -225,6 +225,9 @@ func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) 
 		return nil, nil, err
 	}
 	p := &layerPlan{b: b, steps: []layerStep{b.baseStep(base)}, notes: tools.notes}
+	if err := p.addWishedPackages(ctx, req, base, &tools); err != nil {
+		return nil, nil, err
+	}
 	p.addTools(req, tools)
 	if req.Repo != nil {
 		if err := p.addDeps(ctx, req, tools); err != nil {

@@ -33,7 +33,7 @@ func planBrief(t *company.Task, answers []*company.Approval, repo RepoMap) strin
 		}
 	}
 	b.WriteString("\n## Gates that every subtask must pass\n")
-	b.WriteString(gateLines(t))
+	b.WriteString(agent.ListGates(t.Prepared.Gates))
 	if len(t.Prepared.Gates) == 0 {
 		b.WriteString("- none\n")
 	}
@@ -49,19 +49,6 @@ func describeFolders(t *company.Task) string {
 		return ""
 	}
 	return "\nThis task is kept to these folders; a change anywhere else is refused: " + strings.Join(t.Settings.Paths, ", ") + "\n"
-}
-
-// gateLines are the gates of a task, one per line.
-func gateLines(t *company.Task) string {
-	var b strings.Builder
-	for _, g := range t.Prepared.Gates {
-		fmt.Fprintf(&b, "- %s: %s", g.Name, g.Command)
-		if g.Dir != "" {
-			fmt.Fprintf(&b, " (in %s)", g.Dir)
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
 }
 
 // knownRed lists the checks that were red before any work: no subtask has to
@@ -99,7 +86,7 @@ func (*Manager) Advise(ctx context.Context, m *gitops.Mirror, t *company.Task) (
 	if err != nil {
 		return "", err
 	}
-	out := "Gates that your branch must pass:\n" + gateLines(t) + knownRed(t) + describeFolders(t)
+	out := "Gates that your branch must pass:\n" + agent.ListGates(t.Prepared.Gates) + knownRed(t) + describeFolders(t)
 	for _, a := range repo.Advice {
 		if a.Path == "AGENTS.md" || a.Path == "CLAUDE.md" {
 			out += a.quotedText()

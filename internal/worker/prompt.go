@@ -32,6 +32,9 @@ func ticketBrief(t *company.Task, sub *company.Subtask, project string, b *sandb
 	if t.Settings.ProtectTests {
 		w.WriteString("\nTests that were there before this task stay as they are: to change or delete one needs the president's leave. Put new tests into new files.\n")
 	}
+	if gates := agent.ListGates(t.Prepared.Gates); gates != "" {
+		fmt.Fprintf(&w, "\n## The checks that your branch must pass, and that you can run\n%s", gates)
+	}
 	if len(sub.Planned.Context) > 0 {
 		fmt.Fprintf(&w, "\n## Read first\n%s\n", strings.Join(sub.Planned.Context, "\n"))
 	}

@@ -14,16 +14,16 @@ import (
 // that is no ecosystem of a project is held to what it serves.
 func TestEveryEcosystemIsExercised(t *testing.T) {
 	const rooms = "company/internal/ecosystem/"
-	listed := map[string]string{} // folder → the call that its tests need
+	listed := map[[2]string]string{} // folder and type → the call that its tests need
 	for _, p := range packages(t) {
 		if !strings.HasPrefix(p.ImportPath, rooms) {
 			continue
 		}
 		for _, f := range p.GoFiles {
-			for folder, name := range listedTypes(parseFile(t, filepath.Join(p.Dir, f))) {
-				listed[folder] = "Exercise"
-				if name != "Ecosystem" {
-					listed[folder] = "ExerciseProxied"
+			for _, of := range listedTypes(parseFile(t, filepath.Join(p.Dir, f))) {
+				listed[of] = "Exercise"
+				if of[1] == "Archives" {
+					listed[of] = "ExerciseProxied"
 				}
 			}
 		}
@@ -31,24 +31,25 @@ func TestEveryEcosystemIsExercised(t *testing.T) {
 	if len(listed) < 7 {
 		t.Errorf("only %d ecosystems are listed: %v", len(listed), listed)
 	}
-	for folder, call := range listed {
+	for of, call := range listed {
+		folder, name := of[0], of[1]
 		files, err := filepath.Glob(filepath.Join(root(t), "internal/ecosystem", folder, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		exercised := false
 		for _, f := range files {
-			exercised = exercised || callsFunction(parseFile(t, f), "ecosystemtest", call)
+			exercised = exercised || exercisesType(parseFile(t, f), call, name)
 		}
 		if !exercised {
-			t.Errorf("no test of internal/ecosystem/%s calls ecosystemtest.%s", folder, call)
+			t.Errorf("no test of internal/ecosystem/%s calls ecosystemtest.%s with %s{}", folder, call, name)
 		}
 	}
 }
 
-// listedTypes are the types in a file's list `all` of ecosystems, by package.
-func listedTypes(file *ast.File) map[string]string {
-	out := map[string]string{}
+// listedTypes are the types in a file's list `all` of ecosystems, each with its
+// package.
+func listedTypes(file *ast.File) (out [][2]string) {
 	for _, d := range file.Decls {
 		vars, ok := d.(*ast.GenDecl)
 		if !ok || vars.Tok != token.VAR {
@@ -61,7 +62,7 @@ func listedTypes(file *ast.File) map[string]string {
 			}
 			ast.Inspect(spec.Values[0], func(n ast.Node) bool {
 				if sel, ok := n.(*ast.SelectorExpr); ok {
-					out[sel.X.(*ast.Ident).Name] = sel.Sel.Name
+					out = append(out, [2]string{sel.X.(*ast.Ident).Name, sel.Sel.Name})
 				}
 				return true
 			})
@@ -70,15 +71,24 @@ func listedTypes(file *ast.File) map[string]string {
 	return out
 }
 
-// callsFunction tells whether a file calls a function of a package.
-func callsFunction(file *ast.File, pkg, name string) bool {
+// exercisesType tells whether a file calls a function of ecosystemtest with an empty
+// value of a type.
+func exercisesType(file *ast.File, call, name string) bool {
 	found := false
 	ast.Inspect(file, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok {
-			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == name {
-				x, ok := sel.X.(*ast.Ident)
-				found = found || ok && x.Name == pkg
-			}
+		c, ok := n.(*ast.CallExpr)
+		if !ok || len(c.Args) < 2 {
+			return true
+		}
+		sel, ok := c.Fun.(*ast.SelectorExpr)
+		if !ok || sel.Sel.Name != call {
+			return true
+		}
+		x, ok := sel.X.(*ast.Ident)
+		value, isValue := c.Args[1].(*ast.CompositeLit)
+		if ok && isValue && x.Name == "ecosystemtest" {
+			of, isName := value.Type.(*ast.Ident)
+			found = found || isName && of.Name == name
 		}
 		return true
 	})

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/ecosystem/cc"
 	"company/internal/ecosystem/debian"
 	"company/internal/ecosystem/golang"
 	"company/internal/ecosystem/makefile"
@@ -29,6 +30,9 @@ var all = []any{
 	node.Ecosystem{},
 	python.Ecosystem{},
 	rust.Ecosystem{},
+	cc.CMake{},
+	cc.Meson{},
+	cc.Autotools{},
 	makefile.Ecosystem{},
 	debian.Archives{},
 }

@@ -9,7 +9,7 @@ import (
 // unknown are manifests of projects that no ecosystem is for.
 var unknown = []struct{ file, kind string }{
 	{"pom.xml", "a Maven project"}, {"build.gradle", "a Gradle project"}, {"build.gradle.kts", "a Gradle project"},
-	{"CMakeLists.txt", "a CMake project"}, {"mix.exs", "an Elixir project"}, {"Gemfile", "a Ruby project"},
+	{"mix.exs", "an Elixir project"}, {"Gemfile", "a Ruby project"},
 	{"composer.json", "a PHP project"}, {"Package.swift", "a Swift project"}, {"deno.json", "a Deno project"},
 }
 

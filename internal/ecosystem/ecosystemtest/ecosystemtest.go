@@ -30,6 +30,7 @@ type Fixture struct {
 	// PlantsByName says that its planter reads names of files and no text.
 	PlantsByName bool
 	Served       Served // a registry of its kind
+	System       string // Debian packages that the files ask for, sorted
 }
 
 // Exercise runs every case that is about what an ecosystem has.
@@ -61,6 +62,9 @@ func Exercise(t *testing.T, e ecosystem.Ecosystem, f Fixture) {
 	}
 	if p, ok := e.(ecosystem.Provider); ok {
 		t.Run("toolchains", func(t *testing.T) { exerciseProvider(t, p) })
+	}
+	if p, ok := e.(ecosystem.Packager); ok {
+		t.Run("packages of the system", func(t *testing.T) { exercisePackager(t, p, f) })
 	}
 	if i, ok := e.(ecosystem.Installer); ok {
 		t.Run("install", func(t *testing.T) { exerciseInstaller(t, i, f) })

@@ -99,7 +99,9 @@ func (s *Sources) Places() ecosystem.Places {
 
 func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 	files := maps.Clone(f.Files)
-	files[f.Lock] = f.LockText
+	if f.Lock != "" {
+		files[f.Lock] = f.LockText
+	}
 	s := &Sources{Texts: files}
 	all, err := i.Installs(s)
 	if err != nil || len(all) == 0 {
@@ -115,7 +117,7 @@ func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 		}
 		return string(in.Locks[f.Lock]) == f.LockText && !in.Own
 	}
-	if !slices.ContainsFunc(all, shows) {
+	if f.Lock != "" && !slices.ContainsFunc(all, shows) {
 		t.Errorf("no layer may fetch what %s names", f.Lock)
 	}
 	for n, in := range all {
@@ -130,7 +132,7 @@ func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 	if err != nil || slices.ContainsFunc(offline, func(in ecosystem.Install) bool { return in.Fetch != nil }) {
 		t.Errorf("offline it fetches all the same: %+v, %v", offline, err)
 	}
-	if len(f.Blame) == 0 {
+	if len(f.Blame) == 0 && f.Lock != "" {
 		t.Error("the fixture has no message of its client")
 	}
 	for _, message := range f.Blame {
@@ -153,6 +155,28 @@ func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 	}
 	if all, err := i.Installs(&Sources{}); err != nil || slices.ContainsFunc(all, func(in ecosystem.Install) bool { return !in.Own }) {
 		t.Errorf("in nothing: %+v, %v", all, err)
+	}
+}
+
+// exercisePackager holds the packages that a tree asks for to names of Debian's.
+func exercisePackager(t *testing.T, p ecosystem.Packager, f Fixture) {
+	got, err := p.Packages(&Sources{Texts: f.Files})
+	if err != nil || strings.Join(got, " ") != f.System {
+		t.Errorf("packages of the system %q, want %q, %v", got, f.System, err)
+	}
+	for name, text := range map[string]string{"nothing": "", "garbage": "\x00{[\xff'\"(", "depth": strings.Repeat("f(", 10_000)} {
+		odd := map[string]string{}
+		for p := range f.Files {
+			odd[p] = text
+		}
+		if got, err := p.Packages(&Sources{Texts: odd}); err != nil || len(got) > 0 {
+			t.Errorf("%s for every file: %q, %v", name, got, err)
+		}
+	}
+	for _, name := range got {
+		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789.+-") != "" {
+			t.Errorf("%q is no package of Debian's", name)
+		}
 	}
 }
 

@@ -1,0 +1,133 @@
+package cc
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// CMake is the ecosystem of projects that CMake builds and ctest tests.
+type CMake struct{}
+
+// Name is the toolchain.
+func (CMake) Name() string { return "cmake" }
+
+// Programs are the programs that need the toolchain.
+func (CMake) Programs() []string { return []string{"cmake", "ctest"} }
+
+// Manifest is the file by which a project is known.
+func (CMake) Manifest() string { return "CMakeLists.txt" }
+
+func isCMakeFile(name string) bool {
+	return name == "CMakeLists.txt" || path.Ext(name) == ".cmake"
+}
+
+var (
+	cmakeComment = regexp.MustCompile(`(?m)#.*$`)
+	cmakeProject = regexp.MustCompile(`(?i)\bproject\s*\(\s*"?([A-Za-z0-9_.+-]*)`)
+	cmakeTests   = regexp.MustCompile(`(?i)\b(add_test|enable_testing|gtest_discover_tests|gtest_add_tests|catch_discover_tests|doctest_discover_tests)\s*\(|\binclude\s*\(\s*CTest\s*\)`)
+	// cmakeTestOption is an option that builds tests and is off unless it is asked for.
+	cmakeTestOption = regexp.MustCompile(`(?i)\boption\s*\(\s*((?:[A-Za-z0-9_]+_)?(?:TEST|TESTS|TESTING|UNITTESTS?))\s+(?:"(?:[^"\\]|\\.)*"\s+)?(OFF|FALSE|NO|0)?\s*\)`)
+	// cmakeNoTests are words of options that are about other than the suite itself.
+	cmakeNoTests = regexp.MustCompile(`(?i)(FUZZ|BENCH|PERF|INSTALL|COVER|CUDA|DOWNLOAD|PYTHON|JAVA|EXAMPLE|STRESS|NETWORK|ONLINE)`)
+	// cmakeSanitizer is an option that turns a sanitizer on.
+	cmakeSanitizer = regexp.MustCompile(`(?i)\boption\s*\(\s*([A-Za-z0-9_]*(?:ASAN|UBSAN|SANITIZE|SANITIZERS?|SANITIZE_ADDRESS|ADDRESS_SANITIZER))\s`)
+)
+
+// Detect finds the projects that CMake builds. One without tests is left to another
+// build system in its folder; where there is none, that it builds is its check.
+func (e CMake) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecosystem.Component {
+	var out []ecosystem.Component
+	for _, dir := range projectFolders(t, found, e.Manifest()) {
+		p := readCMake(t, dir)
+		if !p.isProject {
+			continue
+		}
+		c := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "CMake project"}
+		switch {
+		case p.hasTests:
+			c.Test = testGate(p.buildCommand()+" && "+p.testCommand(), formatCTest)
+			c.Test.Plant, c.Test.Canary = plantCMake, p.canaryCommand()
+		case hasOtherBuild(t, dir), ecosystem.Covering(found, dir) != nil:
+			continue
+		default:
+			t.AddNote("the CMake project in %s has no tests (no add_test, no include(CTest)): that it builds is its check", ecosystem.DisplayDir(dir))
+			c.Lint = &company.GateCommand{Command: p.buildCommand()}
+		}
+		p.noteDownloads(t)
+		p.noteSanitizer(t)
+		out = append(out, c)
+	}
+	return out
+}
+
+// hasOtherBuild says whether another build system may test a folder.
+func hasOtherBuild(t *ecosystem.Tree, dir string) bool {
+	return slices.ContainsFunc([]string{"meson.build", "configure.ac", "configure.in", "configure", "Makefile", "makefile", "GNUmakefile"}, func(name string) bool { return t.HasFile(dir, name) })
+}
+
+// cmakeProjectFiles is what the files of a CMake project say.
+type cmakeProjectFiles struct {
+	dir                 string
+	files               []buildFile // without comments
+	isProject, hasTests bool
+	settings            []string // -D options of its configuration
+}
+
+// readCMake reads the files of a project.
+func readCMake(t *ecosystem.Tree, dir string) *cmakeProjectFiles {
+	p := &cmakeProjectFiles{dir: dir, files: readBuildFiles(t, dir, isCMakeFile)}
+	for i := range p.files {
+		p.files[i].text = cmakeComment.ReplaceAllString(p.files[i].text, "")
+		if p.files[i].path == path.Join(dir, "CMakeLists.txt") {
+			p.isProject = cmakeProject.MatchString(p.files[i].text)
+		}
+	}
+	p.hasTests = anyMatches(p.files, cmakeTests)
+	p.settings = append(p.testSettings(), p.fetchSettings()...)
+	return p
+}
+
+// testSettings turn on the options that build tests, where these are off.
+func (p *cmakeProjectFiles) testSettings() []string {
+	var out []string
+	for _, f := range p.files {
+		for _, m := range cmakeTestOption.FindAllStringSubmatch(f.text, -1) {
+			if s := "-D" + m[1] + "=ON"; !cmakeNoTests.MatchString(m[1]) && !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// configureCommand is the command that configures a build.
+func (p *cmakeProjectFiles) configureCommand() string {
+	return strings.Join(append([]string{"cmake -S . -B", buildFolder(p.dir), "-G Ninja"}, p.settings...), " ")
+}
+
+// buildCommand configures and builds.
+func (p *cmakeProjectFiles) buildCommand() string {
+	return p.configureCommand() + " && cmake --build " + buildFolder(p.dir) + " -j " + buildJobs
+}
+
+// testCommand runs the tests of a build. A build that has none is not green.
+func (p *cmakeProjectFiles) testCommand() string {
+	return "ctest --test-dir " + buildFolder(p.dir) + " --output-on-failure --no-tests=error"
+}
+
+// noteSanitizer proposes the project's own sanitizer: it is slower and finds more
+// than the project's own suite is known to pass, so it is no gate by itself.
+func (p *cmakeProjectFiles) noteSanitizer(t *ecosystem.Tree) {
+	for _, f := range p.files {
+		if m := cmakeSanitizer.FindStringSubmatch(f.text); m != nil && p.hasTests {
+			t.AddNote("the project has an option for a sanitizer; to judge with it: gates.test: %s", strings.Replace(p.buildCommand(), " && ", " -D"+m[1]+"=ON && ", 1)+" && "+p.testCommand())
+			return
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package cc
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"company/internal/safetext"
+)
+
+// missingWords are the ways in which builds say that something is not on the system;
+// the one group is its name.
+var missingWords = []struct {
+	kind string
+	says *regexp.Regexp
+}{
+	{cmakeName, regexp.MustCompile(`Could not find a (?:package\s+)?configuration file\s+provided by\s+"([^"]+)"`)},
+	{cmakeName, regexp.MustCompile(`Could NOT find ([A-Za-z0-9_.+-]+) \(missing:`)},
+	{pkgConfigName, regexp.MustCompile(`No package '([^']+)' found`)},
+	{pkgConfigName, regexp.MustCompile(`ERROR: Dependency (?:lookup for )?"?([A-Za-z0-9_.+-]+)"? (?:not found|with method)`)},
+	{linkerName, regexp.MustCompile(`ERROR: \S+ (?:shared or static )?library '([^']+)' not found`)},
+	{"", regexp.MustCompile(`ERROR: Program '([^']+)' not found`)},
+	{"", regexp.MustCompile(`possibly undefined macro: ([A-Z][A-Z0-9_]+)`)},
+}
+
+var (
+	// stoppedWords are lines in which a configuration gives up.
+	stoppedWords  = regexp.MustCompile(`(?m)^-- Configuring incomplete, errors occurred|^\S*meson\.build:\d+:\d+: ERROR: |^configure: error: |^autoreconf: error: `)
+	downloadWords = regexp.MustCompile(`Could not resolve host|Failed to clone repository|unable to access 'https?:|error: downloading 'https?:|Couldn't resolve host|ERROR: Subproject (\S+) is buildable: NO|Automatic wrap-based subproject downloading is disabled`)
+	noTestsWords  = regexp.MustCompile(`(?m)^No tests were found!!!`)
+	configureSays = regexp.MustCompile(`(?m)^configure: error: (.+)$`)
+)
+
+// ExplainOutput says what the output of a configuration that failed means in a
+// container, and what mends it.
+func (CMake) ExplainOutput(output string) string {
+	const setup = `container.setup: ["apt-get update && apt-get install -y %s"]`
+	switch {
+	case noTestsWords.MatchString(output):
+		return "\n[the build has no tests: turn them on with an option of its own (gates.test: cmake … -DOPTION=ON && …), or say gates.test: none]"
+	case !stoppedWords.MatchString(output):
+		return ""
+	}
+	for _, m := range missingWords {
+		said := m.says.FindStringSubmatch(output)
+		if said == nil {
+			continue
+		}
+		name := safetext.Cut(safetext.StripLine(said[1]), 60)
+		install := "PACKAGE"
+		if packages, ok := packagesOf(m.kind, name); m.kind != "" && ok && len(packages) > 0 {
+			install = strings.Join(packages, " ")
+		} else if p := programPackages[name]; m.kind == "" && p != "" {
+			install = p
+		}
+		return fmt.Sprintf("\n[the build asks for %s, which the image does not have; "+setup+" installs it]", name, install)
+	}
+	if downloadWords.MatchString(output) {
+		return "\n[the build downloads while it is configured, and a check has no network: keep what it needs in the repository, or put it into the image with container.setup]"
+	}
+	if m := configureSays.FindStringSubmatch(output); m != nil {
+		return fmt.Sprintf("\n[configure ended: %s; what it needs of the system comes with "+setup+"]", safetext.Cut(safetext.StripLine(m[1]), 120), "PACKAGE")
+	}
+	return ""
+}
+
+// configuresRE is a command that configures a build.
+var configuresRE = regexp.MustCompile(`\b(cmake -S|cmake -B|meson setup|configure|autoreconf)\b`)
+
+// CannotStart says whether a check ended before anything was built, since the image
+// lacks what the build needs.
+func (e CMake) CannotStart(command string, exitCode int, output string) bool {
+	return exitCode != 0 && configuresRE.MatchString(command) && e.ExplainOutput(output) != ""
+}

@@ -1,0 +1,96 @@
+package cc
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed libraries.txt
+var librariesText string
+
+// The kinds of names by which builds ask for libraries.
+const (
+	pkgConfigName = "p:"
+	cmakeName     = "c:"
+	linkerName    = "l:"
+)
+
+// libraries are the packages of libraries.txt by kind and name; names of CMake by
+// their lower case, too.
+var libraries = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(librariesText) {
+		pkg, names, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || strings.HasPrefix(pkg, "#") {
+			continue
+		}
+		for group := range strings.FieldsSeq(names) {
+			for name := range strings.SplitSeq(group[2:], ",") {
+				out[group[:2]+name] = pkg
+				if low := group[:2] + strings.ToLower(name); group[:2] == cmakeName && out[low] == "" {
+					out[low] = pkg
+				}
+			}
+		}
+	}
+	return out
+})
+
+// inCompiler are names of libraries that come with every compiler, or that no Linux
+// has: nothing is installed for them, and nothing is missing.
+var inCompiler = []string{"m", "c", "dl", "rt", "pthread", "util", "resolv", "nsl", "socket", "anl", "stdc++", "gcc", "gcc_s", "gomp", "stdc++fs", "atomic", "threads", "openmp", "iconv", "intl", "backtrace", "ws2_32", "wsock32", "kernel32", "user32", "advapi32", "bcrypt", "shlwapi", "winmm", "log"}
+
+// builtinModules are the packages for CMake's own modules that find a library under
+// another name than Debian's.
+var builtinModules = map[string][]string{
+	"bison": {"bison"}, "flex": {"flex"}, "perl": {"perl"}, "perllibs": {"libperl-dev"}, "gettext": {"gettext"}, "swig": {"swig"},
+	"python": {"python3-dev"}, "python3": {"python3-dev"}, "pythoninterp": {"python3"}, "pythonlibs": {"python3-dev"},
+	"bzip2": {"libbz2-dev"}, "curses": {"libncurses-dev"}, "freetype": {"libfreetype-dev"}, "gtest": {"libgmock-dev", "libgtest-dev"}, "gmock": {"libgmock-dev", "libgtest-dev"},
+	"jpeg": {"libjpeg-dev"}, "png": {"libpng-dev"}, "tiff": {"libtiff-dev"}, "gif": {"libgif-dev"}, "lua": {"liblua5.4-dev"}, "tcl": {"tcl-dev"},
+	"mpi": {"libopenmpi-dev"}, "blas": {"libblas-dev"}, "lapack": {"liblapack-dev"}, "opengl": {"libgl-dev", "libglu1-mesa-dev"}, "glut": {"freeglut3-dev"},
+	"x11": {"libx11-dev"}, "alsa": {"libasound2-dev"}, "icu": {"libicu-dev"}, "postgresql": {"libpq-dev"}, "protobuf": {"libprotobuf-dev", "protobuf-compiler"},
+	"readline": {"libreadline-dev"}, "editline": {"libedit-dev"}, "libedit": {"libedit-dev"}, "sdl": {"libsdl1.2-dev"}, "hdf5": {"libhdf5-dev"}, "pcap": {"libpcap-dev"}, "pcre": {"libpcre3-dev"}, "pcre2": {"libpcre2-dev"},
+	"uuid": {"uuid-dev"}, "libuuid": {"uuid-dev"}, "ncurses": {"libncurses-dev"}, "magic": {"libmagic-dev"}, "libmagic": {"libmagic-dev"}, "gmp": {"libgmp-dev"}, "mpfr": {"libmpfr-dev"}, "cunit": {"libcunit1-dev"},
+}
+
+// noLibraries are what find_package asks for that a build does without or that is
+// there.
+var noLibraries = []string{"threads", "pkgconfig", "git", "doxygen", "openmp", "iconv", "intl", "backtrace", "java", "jni", "cuda", "cudatoolkit", "latex", "unixcommands", "valgrind", "clangtools", "clangformat", "sphinx", "ecm", "ccache", "codecoverage", "packagehandlestandardargs", "hg", "subversion", "wget"}
+
+// programPackages are the packages of programs that builds look for.
+var programPackages = map[string]string{
+	"flex": "flex", "lex": "flex", "bison": "bison", "yacc": "bison", "gettext": "gettext", "msgfmt": "gettext", "xgettext": "gettext", "perl": "perl", "python3": "python3", "python": "python3",
+	"gperf": "gperf", "nasm": "nasm", "yasm": "yasm", "re2c": "re2c", "ragel": "ragel", "swig": "swig", "xxd": "xxd", "bc": "bc", "m4": "m4", "help2man": "help2man", "makeinfo": "texinfo",
+	"protoc": "protobuf-compiler", "glib-mkenums": "libglib2.0-dev-bin", "glib-genmarshal": "libglib2.0-dev-bin", "glib-compile-resources": "libglib2.0-dev-bin", "gdbus-codegen": "libglib2.0-dev-bin",
+	"runtest": "dejagnu", "expect": "expect", "tclsh": "tcl", "xsltproc": "xsltproc", "intltool-update": "intltool", "gfortran": "gfortran", "wayland-scanner": "libwayland-bin", "file": "file",
+}
+
+// packagesOf are the packages for a name that a build asks for; not ok: none is
+// known.
+func packagesOf(kind, name string) (packages []string, ok bool) {
+	low := strings.ToLower(name)
+	if kind == cmakeName {
+		if slices.Contains(noLibraries, low) {
+			return nil, true
+		}
+		if p := builtinModules[low]; p != nil {
+			return p, true
+		}
+	}
+	if kind == linkerName && slices.Contains(inCompiler, low) {
+		return nil, true
+	}
+	tries := []string{kind + name, pkgConfigName + name, pkgConfigName + "lib" + name}
+	if kind != pkgConfigName { // whose names are exact
+		bare := strings.TrimPrefix(low, "lib")
+		tries = append(tries, cmakeName+low, pkgConfigName+low, pkgConfigName+"lib"+bare, pkgConfigName+bare, linkerName+bare)
+	}
+	for _, t := range tries {
+		if p := libraries()[t]; p != "" {
+			return []string{p}, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,165 @@
+package cc
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"company/internal/testreport"
+)
+
+// Names of failures behind which no test was run begin with one of these.
+const (
+	notConfigured = "does not configure: "
+	notCompiled   = "does not compile: "
+	notLinked     = "does not link: "
+	notMade       = "does not build: "
+)
+
+// isBuildFailure says whether a failure, by its name, is that of a build.
+func isBuildFailure(test string) bool {
+	return slices.ContainsFunc([]string{notConfigured, notCompiled, notLinked, notMade}, func(is string) bool { return strings.HasPrefix(test, is) })
+}
+
+// IsBuildFailure says whether a failure, by its name, is that of code that does not
+// build.
+func (CMake) IsBuildFailure(test string) bool { return isBuildFailure(test) }
+
+// buildErrors reads what compilers, linkers and configure scripts say when they
+// fail, and the line in which the tool that called them gives up. Without that line
+// it is text of a test.
+type buildErrors struct {
+	found []buildError
+	ended bool
+	dir   string // of the project, that the compiler runs in; empty: its own, or not known
+}
+
+type buildError struct{ name, message string }
+
+const maxBuildErrors = 200
+
+var (
+	compilerError  = regexp.MustCompile(`^([^\s:][^:]*):\d+(?::\d+)?: (?:fatal )?error: (.+)$`)
+	linkerError    = regexp.MustCompile("undefined reference to [`']([^']+)'|(?:/ld|^ld): (cannot find -l\\S+)")
+	ninjaFailed    = regexp.MustCompile(`^FAILED: (?:\[code=\d+\] )?(\S+)`)
+	makeFailed     = regexp.MustCompile(`^g?make(?:\[\d+\])?: \*\*\* (?:\[(?:[^\]\s]*:\d+: )?([^\]]+)\] (?:Error \d+|Segmentation fault|Killed)|No rule to make target ['` + "`" + `]([^']+)')`)
+	ninjaStopped   = regexp.MustCompile(`^ninja: (build stopped|error): `)
+	cmakeError     = regexp.MustCompile(`^CMake Error(?: at (\S+?):\d+)?(?: \((\w+)\))?:?`)
+	cmakeStopped   = regexp.MustCompile(`^-- (Configuring|Generating) (incomplete|done), errors occurred|^CMake Generate step failed|^CMake Error: `)
+	mesonError     = regexp.MustCompile(`^(\S*meson\.build):\d+:\d+: ERROR: (.+)$`)
+	configureError = regexp.MustCompile(`^configure: error: (.+)$`)
+	autoconfError  = regexp.MustCompile(`^(autoreconf|autoconf|automake|aclocal): error: (.+)$|^(configure\.(?:ac|in)):\d+: error: (.+)$`)
+)
+
+// readLine takes a line of a build.
+func (b *buildErrors) readLine(s string) {
+	if m := compilerError.FindStringSubmatch(s); m != nil {
+		file := m[1]
+		if b.dir != "" && !path.IsAbs(file) {
+			file = path.Join(b.dir, file)
+		}
+		b.add(notCompiled+cleanSource(file), m[2])
+		return
+	}
+	if m := mesonError.FindStringSubmatch(s); m != nil {
+		b.add(notConfigured+cleanSource(m[1])+": "+m[2], "")
+		b.ended = true
+		return
+	}
+	if m := configureError.FindStringSubmatch(s); m != nil {
+		b.add(notConfigured+m[1], "")
+		b.ended = true
+		return
+	}
+	if m := autoconfError.FindStringSubmatch(s); m != nil {
+		b.add(notConfigured+strings.TrimSpace(m[1]+m[3]+": "+m[2]+m[4]), "")
+		b.ended = true
+		return
+	}
+	if m := linkerError.FindStringSubmatch(s); m != nil {
+		b.add(notLinked+m[1]+m[2], "")
+		return
+	}
+	switch {
+	case cmakeStopped.MatchString(s):
+		b.ended = true
+	case ninjaStopped.MatchString(s):
+		b.ended = true
+	}
+	if m := cmakeError.FindStringSubmatch(s); m != nil {
+		b.add(strings.TrimSpace(notConfigured+cleanSource(m[1])+" "+m[2]), "")
+	} else if m := ninjaFailed.FindStringSubmatch(s); m != nil {
+		b.add(notMade+m[1], "")
+	} else if m := makeFailed.FindStringSubmatch(s); m != nil {
+		b.ended = true
+		b.add(notMade+m[1]+m[2], "")
+	}
+}
+
+func (b *buildErrors) add(name, message string) {
+	if len(b.found) < maxBuildErrors && !slices.ContainsFunc(b.found, func(e buildError) bool { return e.name == name }) {
+		b.found = append(b.found, buildError{name, message})
+	}
+}
+
+// cleanSource is a source as the project calls it, wherever it was built.
+func cleanSource(file string) string {
+	for _, root := range []string{"/work/repo/", "../repo/"} {
+		if in, ok := strings.CutPrefix(file, root); ok {
+			return path.Clean(in)
+		}
+	}
+	file = path.Clean(file)
+	for strings.HasPrefix(file, "../") {
+		file = strings.TrimPrefix(file, "../")
+	}
+	return file
+}
+
+// forgetErrors drops what was read: tests ran behind it, so it was theirs.
+func (b *buildErrors) forgetErrors() { *b = buildErrors{dir: b.dir} }
+
+// forgetTargets drops targets that could not be made: tests are targets, too.
+func (b *buildErrors) forgetTargets() {
+	b.found = slices.DeleteFunc(b.found, func(e buildError) bool { return strings.HasPrefix(e.name, notMade) })
+}
+
+// addTo adds the failures of a build that ended. A target that failed is named only
+// where no cause is: what it depends on fails with it.
+func (b *buildErrors) addTo(res *testreport.Results) (any bool) {
+	if !b.ended {
+		return false
+	}
+	isCause := func(e buildError) bool { return !strings.HasPrefix(e.name, notMade) }
+	causes := slices.ContainsFunc(b.found, isCause)
+	for _, e := range b.found {
+		if isCause(e) || !causes {
+			res.AddUnrun(e.name, e.message)
+			any = true
+		}
+	}
+	return any
+}
+
+// buildReport reads a build without tests of a runner that is known, among any
+// output: make of a project that compiles.
+type buildReport struct {
+	errors  buildErrors
+	compile bool
+}
+
+// ReadLine takes a line.
+func (b *buildReport) ReadLine(s string) {
+	b.compile = b.compile || compilerError.MatchString(s) || linkerError.MatchString(s)
+	b.errors.readLine(s)
+}
+
+// Finish gives what does not compile. What else make could not do may be a test.
+func (b *buildReport) Finish() *testreport.Results {
+	res := &testreport.Results{}
+	if !b.compile || !b.errors.addTo(res) {
+		return nil
+	}
+	return res
+}

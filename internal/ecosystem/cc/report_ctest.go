@@ -1,0 +1,133 @@
+package cc
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"company/internal/testreport"
+)
+
+// formatCTest is what ctest prints, behind what CMake and the build did.
+const formatCTest = "ctest"
+
+// Formats is what ctest prints.
+func (CMake) Formats() []testreport.Format {
+	return []testreport.Format{{Name: formatCTest, Read: func() testreport.LineReader { return &ctestReport{} }}}
+}
+
+// PlainReaders read the same among other output, and builds that fail under any
+// command.
+func (CMake) PlainReaders() []testreport.LineReader {
+	return []testreport.LineReader{&plainRunner{own: &ctestReport{}}, &plainRunner{own: &mesonReport{}}, &plainRunner{own: &automakeReport{}}, &buildReport{}}
+}
+
+// runnerReport is the report of one of this package's runners.
+type runnerReport interface {
+	testreport.LineReader
+	// hasTests says whether tests were reported.
+	hasTests() bool
+}
+
+// plainRunner reads a runner among other output: where it did not run, the build is
+// buildReport's.
+type plainRunner struct{ own runnerReport }
+
+// ReadLine takes a line.
+func (p *plainRunner) ReadLine(s string) { p.own.ReadLine(s) }
+
+// Finish gives the results of the runner, or nil.
+func (p *plainRunner) Finish() *testreport.Results {
+	if !p.own.hasTests() {
+		return nil
+	}
+	return p.own.Finish()
+}
+
+// ctestReport reads the text of a build and of ctest.
+type ctestReport struct {
+	res    testreport.Results
+	build  buildErrors
+	failed string // the test whose output comes now
+	status string
+	open   bool // its tests began, and did not end yet
+	any    bool
+	none   bool
+	sum    int // failures by ctest's own count
+}
+
+var (
+	ctestBegin = regexp.MustCompile(`^Test project /`)
+	ctestLine  = regexp.MustCompile(`^ *\d+/\d+ Test +#\d+: (.*?) \.*(?:   (Passed)|([A-Za-z ]*\*\*\*.+?)) +[0-9.]+ sec\s*$`)
+	ctestStart = regexp.MustCompile(`^ +Start +\d+: `)
+	ctestEnd   = regexp.MustCompile(`^\d+% tests passed, ([0-9]{1,9}) tests failed out of \d+`)
+	ctestNone  = regexp.MustCompile(`^No tests were found!!!`)
+)
+
+// ReadLine takes a line.
+func (c *ctestReport) ReadLine(s string) {
+	switch {
+	case ctestBegin.MatchString(s):
+		c.open, c.any = true, true
+		c.build.forgetErrors()
+		return
+	case ctestNone.MatchString(s):
+		c.none = true
+		return
+	case ctestEnd.MatchString(s):
+		n, _ := strconv.Atoi(ctestEnd.FindStringSubmatch(s)[1])
+		c.sum += min(n, testreport.MaxTests)
+		c.flushFailure("")
+		c.open = false
+		c.build.forgetErrors()
+		return
+	}
+	if m := ctestLine.FindStringSubmatch(s); m != nil {
+		c.flushFailure("")
+		switch status := strings.Trim(strings.Replace(m[3], "***", " ", 1), " :"); {
+		case m[2] != "":
+			c.res.AddPass(m[1])
+		case status == "Skipped" || status == "Not Run (Disabled)":
+			c.res.AddSkip()
+		default:
+			c.failed, c.status = m[1], status
+		}
+		return
+	}
+	switch {
+	case c.failed != "" && ctestStart.MatchString(s):
+		c.flushFailure("")
+	case c.failed != "" && strings.TrimSpace(s) != "":
+		c.flushFailure(strings.TrimSpace(s))
+	case !c.open:
+		c.build.readLine(s)
+	}
+}
+
+// flushFailure adds the test that failed last, with the first line that it printed.
+func (c *ctestReport) flushFailure(said string) {
+	if c.failed == "" {
+		return
+	}
+	message := c.status
+	if said != "" {
+		message += ": " + said
+	}
+	c.res.AddFailure(c.failed, message)
+	c.failed = ""
+}
+
+func (c *ctestReport) hasTests() bool { return c.any && !c.none }
+
+// Finish gives the results.
+func (c *ctestReport) Finish() *testreport.Results {
+	c.flushFailure("")
+	if c.open && !c.none {
+		c.res.Incomplete = append(c.res.Incomplete, "ctest "+testreport.NotEnded)
+	}
+	if !c.hasTests() && !c.build.addTo(&c.res) {
+		c.res.ParseError = "not what ctest prints"
+	}
+	c.res.HoldCount(c.sum)
+	return &c.res
+}

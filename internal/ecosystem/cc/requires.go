@@ -1,0 +1,259 @@
+package cc
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"company/internal/ecosystem"
+)
+
+// maxPackages bounds the Debian packages of a project's own wishes.
+const maxPackages = 48
+
+// wish is something that a build asks the system for.
+type wish struct {
+	kind, name string
+	required   bool // the build says that it cannot do without
+	packages   []string
+	known      bool
+}
+
+// wishes collects them, each once.
+type wishes struct{ all []wish }
+
+// add adds what goes by a name.
+func (w *wishes) add(kind, name string, required bool) {
+	name = strings.Trim(name, `"'[] `)
+	if !plainName.MatchString(name) {
+		return // a variable, or an expression
+	}
+	i := slices.IndexFunc(w.all, func(o wish) bool { return o.kind == kind && o.name == name })
+	if i >= 0 {
+		w.all[i].required = w.all[i].required || required
+		return
+	}
+	packages, known := packagesOf(kind, name)
+	w.all = append(w.all, wish{kind, name, required, packages, known})
+}
+
+// addPackage adds a package by its own name.
+func (w *wishes) addPackage(name string) {
+	w.all = append(w.all, wish{name: name, packages: []string{name}, known: true})
+}
+
+// addProgram adds the package of a program, where one is known.
+func (w *wishes) addProgram(name string) {
+	if p := programPackages[strings.Trim(name, `"'[] `)]; p != "" {
+		w.addPackage(p)
+	}
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]{0,60}$`)
+
+var (
+	cmakeFind     = regexp.MustCompile(`(?i)\bfind_package\s*\(\s*([^\s)]+)([^)]*)\)`)
+	cmakeModules  = regexp.MustCompile(`(?i)\bpkg_(?:check_modules|search_module)\s*\(\s*\S+([^)]*)\)`)
+	cmakeLibrary  = regexp.MustCompile(`(?i)\bfind_library\s*\(\s*\S+\s+(?:NAMES\s+)?([^\s)]+)([^)]*)\)`)
+	cmakeProgram  = regexp.MustCompile(`(?i)\bfind_program\s*\(\s*\S+\s+(?:NAMES\s+)?([^\s)]+)`)
+	cmakeLanguage = regexp.MustCompile(`(?i)\b(?:project|enable_language)\s*\([^)]*\b(Fortran|ASM_NASM)\b`)
+)
+
+// listWishes is what a CMake project asks for.
+func (p *cmakeProjectFiles) listWishes() *wishes {
+	w := &wishes{}
+	for _, f := range p.files {
+		for _, m := range cmakeFind.FindAllStringSubmatch(f.text, -1) {
+			if p.isOwnName(m[1]) {
+				continue
+			}
+			required := strings.Contains(m[2], "REQUIRED")
+			w.add(cmakeName, m[1], required)
+			if strings.EqualFold(m[1], "Boost") {
+				w.addBoost(m[2])
+			}
+		}
+		for _, m := range cmakeModules.FindAllStringSubmatch(f.text, -1) {
+			for word := range strings.FieldsSeq(m[1]) {
+				if name, _, _ := strings.Cut(strings.Trim(word, `"`), ">"); strings.ToUpper(name) != name || !strings.Contains(" REQUIRED QUIET IMPORTED_TARGET GLOBAL NO_CMAKE_PATH NO_CMAKE_ENVIRONMENT_PATH ", " "+name+" ") {
+					w.add(pkgConfigName, strings.TrimRight(strings.Split(strings.Split(name, "=")[0], "<")[0], " "), strings.Contains(m[1], "REQUIRED"))
+				}
+			}
+		}
+		for _, m := range cmakeLibrary.FindAllStringSubmatch(f.text, -1) {
+			w.add(linkerName, m[1], strings.Contains(m[2], "REQUIRED"))
+		}
+		for _, m := range cmakeProgram.FindAllStringSubmatch(f.text, -1) {
+			w.addProgram(m[1])
+		}
+		for _, m := range cmakeLanguage.FindAllStringSubmatch(f.text, -1) {
+			w.addProgram(map[string]string{"fortran": "gfortran", "asm_nasm": "nasm"}[strings.ToLower(m[1])])
+		}
+	}
+	for _, d := range p.listFetches() {
+		if d.known {
+			w.all = append(w.all, wish{name: d.name, packages: d.packages, known: true})
+		}
+	}
+	return w
+}
+
+// isOwnName says whether a package is one that the project itself makes.
+func (p *cmakeProjectFiles) isOwnName(name string) bool {
+	return slices.ContainsFunc(p.files, func(f buildFile) bool {
+		for _, m := range cmakeProject.FindAllStringSubmatch(f.text, -1) {
+			if strings.EqualFold(m[1], name) {
+				return true
+			}
+		}
+		return path.Base(f.path) == name+"Config.cmake" || path.Base(f.path) == strings.ToLower(name)+"-config.cmake"
+	})
+}
+
+// addBoost adds the parts of Boost that are compiled.
+func (w *wishes) addBoost(args string) {
+	for word := range strings.FieldsSeq(args) {
+		if word == strings.ToUpper(word) {
+			continue
+		}
+		if p, ok := libraries()[linkerName+"boost_"+word]; ok {
+			w.addPackage(p)
+		}
+		if word == "unit_test_framework" {
+			w.addPackage(libraries()[cmakeName+"boost_unit_test_framework"])
+		}
+	}
+}
+
+var (
+	mesonDependency = regexp.MustCompile(`\bdependency\s*\(\s*'([^']+)'([^)]*)\)`)
+	mesonLibrary    = regexp.MustCompile(`\.find_library\s*\(\s*'([^']+)'([^)]*)\)`)
+	mesonProgram    = regexp.MustCompile(`\bfind_program\s*\(\s*'([^']+)'`)
+	mesonOptional   = regexp.MustCompile(`\b(required\s*:\s*(false|get_option|\w+opt)|fallback\s*:)`)
+	mesonModule     = regexp.MustCompile(`\bimport\s*\(\s*'(gnome|i18n|python3?)'`)
+	mesonLanguage   = regexp.MustCompile(`'(fortran|nasm)'`)
+)
+
+// mesonNames are dependencies that Meson calls by names of its own.
+var mesonNames = map[string]string{"gtest": "libgtest-dev", "gmock": "libgmock-dev", "boost": "libboost-dev", "python3": "python3-dev", "python": "python3-dev", "curses": "libncurses-dev", "pcap": "libpcap-dev", "gl": "libgl-dev", "llvm": "llvm-dev", "openmpi": "libopenmpi-dev"}
+
+// listWishes is what a Meson project asks for.
+func (p *mesonProjectFiles) listWishes() *wishes {
+	w := &wishes{}
+	for _, f := range p.files {
+		for _, m := range mesonDependency.FindAllStringSubmatch(f.text, -1) {
+			switch pkg := mesonNames[strings.ToLower(m[1])]; {
+			case pkg != "":
+				w.addPackage(pkg)
+			case !slices.Contains(inCompiler, m[1]):
+				w.add(pkgConfigName, m[1], !mesonOptional.MatchString(m[2]))
+			}
+		}
+		for _, m := range mesonLibrary.FindAllStringSubmatch(f.text, -1) {
+			w.add(linkerName, m[1], !mesonOptional.MatchString(m[2]))
+		}
+		for _, m := range mesonProgram.FindAllStringSubmatch(f.text, -1) {
+			w.addProgram(m[1])
+		}
+		for _, m := range mesonModule.FindAllStringSubmatch(f.text, -1) {
+			w.addProgram(map[string]string{"gnome": "glib-mkenums", "i18n": "gettext", "python": "python3", "python3": "python3"}[m[1]])
+		}
+		for _, m := range mesonLanguage.FindAllStringSubmatch(f.text, -1) {
+			w.addProgram(map[string]string{"fortran": "gfortran", "nasm": "nasm"}[m[1]])
+		}
+	}
+	return w
+}
+
+var (
+	autoModules = regexp.MustCompile(`\bPKG_(?:CHECK_MODULES|CHECK_EXISTS|HAVE_WITH_MODULES|HAVE_DEFINE_WITH_MODULES)(?:_STATIC)?\s*\(\s*(?:\[?[A-Za-z0-9_]+\]?\s*,)?\s*\[?([^\]),]*)`)
+	autoLibrary = regexp.MustCompile(`\bAC_CHECK_LIB\s*\(\s*\[?([A-Za-z0-9_+.-]+)`)
+	autoSearch  = regexp.MustCompile(`\bAC_SEARCH_LIBS\s*\(\s*\[?[A-Za-z0-9_]+\]?\s*,\s*\[?\s*([A-Za-z0-9_+. -]+)`)
+	autoProgram = regexp.MustCompile(`\bA[CM]_(?:CHECK|PATH)_(?:PROGS?|TOOL)\s*\(\s*\[?[A-Za-z0-9_]+\]?\s*,\s*\[?([A-Za-z0-9_ -]+)`)
+)
+
+// macroPackages are the packages of macros in configure.ac, and of words in
+// Makefile.am.
+var macroPackages = []struct {
+	word     *regexp.Regexp
+	packages []string
+}{
+	{regexp.MustCompile(`\bA[CM]_PROG_LEX\b`), []string{"flex"}}, {regexp.MustCompile(`\bAC_PROG_YACC\b`), []string{"bison"}},
+	{regexp.MustCompile(`\bAM_GNU_GETTEXT`), []string{"gettext"}}, {regexp.MustCompile(`\bAX_[A-Z]`), []string{"autoconf-archive"}},
+	{regexp.MustCompile(`\bGTK_DOC_CHECK\b`), []string{"gtk-doc-tools"}}, {regexp.MustCompile(`\bIT_PROG_INTLTOOL\b`), []string{"intltool"}},
+	{regexp.MustCompile(`\bGOBJECT_INTROSPECTION_(CHECK|REQUIRE)\b`), []string{"libgirepository1.0-dev"}}, {regexp.MustCompile(`\bAM_PATH_PYTHON\b`), []string{"python3"}},
+	{regexp.MustCompile(`\bAM_PATH_CHECK\b`), []string{"check"}}, {regexp.MustCompile(`\bAC_PROG_(FC|F77)\b`), []string{"gfortran"}},
+	{regexp.MustCompile(`(?m)^\w*TEXINFOS\s*\+?=`), []string{"texinfo"}}, {regexp.MustCompile(`\bDEJATOOL\b`), []string{"dejagnu"}},
+	{regexp.MustCompile(`\bAX_PATH_LIB_PCRE\b`), []string{"libpcre3-dev"}}, {regexp.MustCompile(`\bAC_PATH_X\b|\bAC_PATH_XTRA\b`), []string{"libx11-dev"}},
+}
+
+// listWishes is what a project with a configure script asks for.
+func (p *autotoolsFiles) listWishes() *wishes {
+	w := &wishes{}
+	for _, f := range p.files {
+		for _, m := range autoModules.FindAllStringSubmatch(f.text, -1) {
+			after := false // a word behind a comparison is a version
+			for word := range strings.FieldsSeq(m[1]) {
+				isComparison := strings.ContainsAny(word, "<>=")
+				if !isComparison && !after {
+					w.add(pkgConfigName, word, false)
+				}
+				after = isComparison
+			}
+		}
+		for _, re := range []*regexp.Regexp{autoLibrary, autoSearch} {
+			for _, m := range re.FindAllStringSubmatch(f.text, -1) {
+				for word := range strings.FieldsSeq(m[1]) {
+					w.add(linkerName, word, false)
+				}
+			}
+		}
+		for _, m := range autoProgram.FindAllStringSubmatch(f.text, -1) {
+			for word := range strings.FieldsSeq(m[1]) {
+				w.addProgram(word)
+			}
+		}
+		for _, m := range macroPackages {
+			if m.word.MatchString(f.text) {
+				for _, pkg := range m.packages {
+					w.addPackage(pkg)
+				}
+			}
+		}
+	}
+	return w
+}
+
+// listPackages are the packages of wishes, those first without which nothing is built,
+// sorted; what is left out is noted.
+func (w *wishes) listPackages(note func(format string, args ...any)) []string {
+	slices.SortStableFunc(w.all, func(a, b wish) int {
+		switch {
+		case a.required && !b.required:
+			return -1
+		case b.required && !a.required:
+			return 1
+		}
+		return 0
+	})
+	var out []string
+	for _, one := range w.all {
+		if !one.known && one.required {
+			note("the build needs %s, and no Debian package is known for it: name one with container.setup: [\"apt-get update && apt-get install -y …\"]", ecosystem.PrintablePath(one.name))
+		}
+		for _, p := range one.packages {
+			if p == "" || slices.Contains(out, p) {
+				continue
+			}
+			if len(out) == maxPackages {
+				note("the build asks for more than %d Debian packages; the others are not installed (container.setup can name them)", maxPackages)
+				slices.Sort(out)
+				return out
+			}
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
