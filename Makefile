@@ -71,8 +71,9 @@ mutants: ## break the core and its checker on purpose: the named mutants and a s
 	@$(GO) run ./test/mutants -package internal/company/history -seed $${SEED:-1} -n $${N:-400} -most 5
 
 .PHONY: strangers
-strangers: setup build ## the company on repositories that it was not made for; writes docs/strangers.md
-	$(GO) test ./test/strangers -run TestStrangers -count=1 -timeout 3h -args -all -table docs/strangers.md
+strangers: setup build ## the company on repositories that others made; writes docs/strangers.md (RESUME=1: go on)
+	@scripts/setup.sh test
+	$(GO) test ./test/strangers -run TestStrangers -count=1 -timeout 3h -args -all -table docs/strangers.md $(if $(RESUME),-resume)
 
 .PHONY: strangers/gitea
 strangers/gitea: ## the Gitea driver against a real Gitea, built from its module; writes docs/gitea.md

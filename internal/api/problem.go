@@ -26,7 +26,7 @@ type problem struct {
 	Details string        `json:"details,omitempty"` // long text
 }
 
-// httpStatus of an error code; what is not here is 500.
+// httpStatus of an error code; codes that are missing here are 500.
 var httpStatus = map[company.Code]int{
 	company.EInvalid: 400, company.EUsage: 400, company.EConfig: 400, company.ENotFound: 404, company.EConflict: 409,
 	company.EStale: 409, company.EStopped: 409, company.EProtected: 403, company.EBudget: 409, company.EPlan: 400,

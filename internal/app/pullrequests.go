@@ -63,7 +63,7 @@ func (a *App) SettingsFor(ctx context.Context, checkout string) (company.Setting
 	return CompanySettings(loaded.Config), nil
 }
 
-// RecordFeedback records what was heard of a pull request.
+// RecordFeedback records the feedback on a pull request.
 func (a *App) RecordFeedback(ctx context.Context, c company.RecordPRFeedback) (company.TaskID, error) {
 	id := api.NewCommandID()
 	_, err := a.DoID(ctx, id, company.Company, c)

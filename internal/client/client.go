@@ -32,6 +32,10 @@ func (o *Office) Server() (info api.ServerInfo, ok bool) {
 // IsServed reports whether a company is at work in another process.
 func (o *Office) IsServed() bool { return o.server != nil }
 
+// StaysServing says whether the office is held by a company that stays when its
+// tasks have ended. Of no office it says no.
+func (o *Office) StaysServing() bool { return o != nil && o.server != nil && o.server.Serving }
+
 // IsMissing reports whether the office was never opened.
 func (o *Office) IsMissing() bool { return o.server == nil && o.local == nil }
 

@@ -8,6 +8,7 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/local"
+	"company/internal/hosttest"
 	"company/internal/merger/mergertest"
 )
 
@@ -109,6 +110,7 @@ func TestWhatBecameOfABranch(t *testing.T) {
 
 // A branch with more than is told of it.
 func TestMuchOnABranch(t *testing.T) {
+	hosttest.Long(t, "git writes much to a branch")
 	t.Parallel()
 	b := newBranchOf(t)
 	b.onto("origin/" + b.name)

@@ -13,6 +13,7 @@ import (
 	"company/internal/company/decidertest"
 	"company/internal/forge"
 	"company/internal/gitops"
+	"company/internal/hosttest"
 	"company/internal/leak"
 	"company/internal/merger/mergertest"
 )
@@ -157,6 +158,7 @@ func TestSecretsInEveryPlace(t *testing.T) {
 // A file under a thousand names is read once for each way in which it is read,
 // and what is too much to look through is a doubt.
 func TestOneFileUnderManyNames(t *testing.T) {
+	hosttest.Long(t, "git writes one file under many names")
 	t.Parallel()
 	var files []gitops.NewFile
 	for i := range 1000 {

@@ -58,7 +58,7 @@ func (r result) failureReason() string {
 	return Mask(s)
 }
 
-// command is a call as a process, with what is this store's.
+// command is a call as a process, with this store's own settings.
 func (s *Store) command(c call) gitexec.Command {
 	cmd := gitexec.Command{
 		Program: s.git, Args: c.args, GitDir: c.dir, WorkTree: c.workTree, Dir: s.homeDir(), Home: s.homeDir(), GlobalConfig: c.global,

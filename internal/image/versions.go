@@ -120,10 +120,10 @@ func errorLine(err error) string {
 	return safetext.Cut(safetext.StripLine(line), 160)
 }
 
-// chosenVersion is what was taken for a wish.
+// chosenVersion is the version that was taken for a wish.
 type chosenVersion struct{ Version, Shown string }
 
-// chooseVersion is the version of a registry for a wish. What was chosen once stays:
+// chooseVersion is the version of a registry for a wish. A choice stays:
 // the next task has the same image, and asks no registry.
 func (b *Builder) chooseVersion(ctx context.Context, t ecosystem.Toolchain, wants string, list func() ([]string, error)) (chosenVersion, error) {
 	var c chosenVersion
@@ -149,7 +149,7 @@ func (b *Builder) chooseVersion(ctx context.Context, t ecosystem.Toolchain, want
 	return c, renameio.WriteFile(file, text, 0o600)
 }
 
-// versionsFolder holds what was chosen and fetched, in the cache.
+// versionsFolder holds the choices and the downloads, in the cache.
 const versionsFolder = "toolchains"
 
 // treeDir is where a fetched tree lies.

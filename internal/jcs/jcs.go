@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // Marshal is the one JSON text of a value. A json.RawMessage inside v is
@@ -25,70 +26,86 @@ func Marshal(v any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("value has no JSON form: %w", err)
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	return appendNext(make([]byte, 0, len(text)), dec)
+	r := reader{text}
+	return r.appendNext(make([]byte, 0, len(text)))
 }
 
-// appendNext writes the next value of dec, which reads what json.Marshal made:
-// it is well formed and of bounded depth.
-func appendNext(out []byte, dec *json.Decoder) ([]byte, error) {
-	token, err := dec.Token()
-	if err != nil {
-		return nil, err
+// reader reads what json.Marshal wrote: it is well formed, compact and of bounded
+// depth. Tokens of encoding/json cost three times as much, and an append to the
+// ledger writes its record several times.
+type reader struct{ rest []byte }
+
+// appendNext writes the next value.
+func (r *reader) appendNext(out []byte) ([]byte, error) {
+	switch r.rest[0] {
+	case '{':
+		return r.appendObject(out)
+	case '[':
+		return r.appendArray(out)
+	case '"':
+		s, err := r.readString()
+		return appendString(out, s), err
 	}
-	switch t := token.(type) {
-	case json.Delim:
-		if t == '{' {
-			return appendObject(out, dec)
-		}
-		return appendArray(out, dec)
-	case string:
-		return appendString(out, t), nil
-	case json.Number:
-		return appendNumber(out, string(t))
-	case bool:
-		return strconv.AppendBool(out, t), nil
+	end := bytes.IndexAny(r.rest, ",]}")
+	if end < 0 {
+		end = len(r.rest)
 	}
-	return append(out, "null"...), nil
+	literal := r.rest[:end]
+	r.rest = r.rest[end:]
+	if literal[0] >= 'a' { // true, false, null
+		return append(out, literal...), nil
+	}
+	return appendNumber(out, string(literal))
 }
 
-func appendArray(out []byte, dec *json.Decoder) ([]byte, error) {
+// hasMore says whether a list or an object goes on before its end, and passes over
+// the comma, or over the end.
+func (r *reader) hasMore(end byte) bool {
+	c := r.rest[0]
+	if c == ',' || c == end {
+		r.rest = r.rest[1:]
+	}
+	return c != end
+}
+
+func (r *reader) appendArray(out []byte) ([]byte, error) {
+	r.rest = r.rest[1:] // the bracket
 	out = append(out, '[')
-	for first := true; dec.More(); first = false {
+	for first := true; r.hasMore(']'); first = false {
 		if !first {
 			out = append(out, ',')
 		}
 		var err error
-		if out, err = appendNext(out, dec); err != nil {
+		if out, err = r.appendNext(out); err != nil {
 			return nil, err
 		}
 	}
-	_, err := dec.Token() // the bracket
-	return append(out, ']'), err
+	return append(out, ']'), nil
 }
 
-func appendObject(out []byte, dec *json.Decoder) ([]byte, error) {
+func (r *reader) appendObject(out []byte) ([]byte, error) {
 	type member struct {
-		key   string
-		units []uint16 // of the key: what it is sorted by
-		value []byte
+		key      string
+		from, to int // its value, in the order in which it was read
 	}
+	r.rest = r.rest[1:] // the brace
+	start := len(out)
 	var members []member
-	for dec.More() {
-		token, err := dec.Token()
+	for r.hasMore('}') {
+		key, err := r.readString()
 		if err != nil {
 			return nil, err
 		}
-		value, err := appendNext(nil, dec)
-		if err != nil {
+		r.rest = r.rest[1:] // the colon
+		from := len(out)
+		if out, err = r.appendNext(out); err != nil {
 			return nil, err
 		}
-		key := token.(string)
-		members = append(members, member{key, utf16.Encode([]rune(key)), value})
+		members = append(members, member{key, from - start, len(out) - start})
 	}
-	slices.SortFunc(members, func(a, b member) int { return slices.Compare(a.units, b.units) })
-	out = append(out, '{')
+	values := bytes.Clone(out[start:])
+	slices.SortFunc(members, func(a, b member) int { return compareUTF16(a.key, b.key) })
+	out = append(out[:start], '{')
 	for i, m := range members {
 		if i > 0 {
 			if m.key == members[i-1].key {
@@ -97,29 +114,67 @@ func appendObject(out []byte, dec *json.Decoder) ([]byte, error) {
 			out = append(out, ',')
 		}
 		out = append(appendString(out, m.key), ':')
-		out = append(out, m.value...)
+		out = append(out, values[m.from:m.to]...)
 	}
-	_, err := dec.Token() // the brace
-	return append(out, '}'), err
+	return append(out, '}'), nil
+}
+
+// readString reads a string. Bytes that are no UTF-8 become U+FFFD, each one.
+func (r *reader) readString() (string, error) {
+	end, plain := 1, true
+	for ; r.rest[end] != '"'; end++ {
+		if r.rest[end] == '\\' {
+			end, plain = end+1, false
+		}
+	}
+	literal := r.rest[:end+1]
+	r.rest = r.rest[end+1:]
+	if plain && utf8.Valid(literal) {
+		return string(literal[1:end]), nil
+	}
+	var s string
+	err := json.Unmarshal(literal, &s)
+	return s, err
+}
+
+// compareUTF16 orders keys by their UTF-16 units, which is the order of their
+// bytes where both are ASCII.
+func compareUTF16(a, b string) int {
+	if isASCII(a) && isASCII(b) {
+		return strings.Compare(a, b)
+	}
+	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
 func appendString(out []byte, s string) []byte {
 	out = append(out, '"')
+	written := 0
 	for i := range len(s) {
 		b := s[i]
 		if b >= 0x20 && b != '"' && b != '\\' {
-			out = append(out, b)
-		} else if at := strings.IndexByte("\"\\\b\f\n\r\t", b); at >= 0 {
+			continue
+		}
+		out = append(out, s[written:i]...)
+		written = i + 1
+		if at := strings.IndexByte("\"\\\b\f\n\r\t", b); at >= 0 {
 			out = append(out, '\\', `"\bfnrt`[at])
 		} else {
 			out = fmt.Appendf(out, `\u%04x`, b)
 		}
 	}
-	return append(out, '"')
+	return append(append(out, s[written:]...), '"')
 }
 
 // appendNumber writes a number as ECMAScript does.
 func appendNumber(out []byte, literal string) ([]byte, error) {
+	isInteger := !strings.ContainsAny(literal, ".eE")
+	if isInteger && len(literal) <= 15 && literal != "-0" {
+		return append(out, literal...), nil // exact, and as short as can be
+	}
 	f, err := strconv.ParseFloat(literal, 64) //mutant:equal number all that is not 32 is 64 to ParseFloat
 	if err != nil {
 		return nil, fmt.Errorf("JSON number %.40s is out of range: %w", literal, err)
@@ -132,7 +187,7 @@ func appendNumber(out []byte, literal string) ([]byte, error) {
 		// Go writes at least two digits of exponent, ECMAScript none too many.
 		text = strings.NewReplacer("e+0", "e+", "e-0", "e-").Replace(strconv.FormatFloat(f, 'e', -1, 64))
 	}
-	if !strings.ContainsAny(literal, ".eE") && literal != "-0" && text != literal {
+	if isInteger && literal != "-0" && text != literal {
 		return nil, fmt.Errorf("JSON number %.40s is no exact double: write it as a string", literal)
 	}
 	return append(out, text...), nil

@@ -519,7 +519,7 @@ func startEndless(t *testing.T) (b *bundle, causes chan error) {
 	return b, causes
 }
 
-// TestForeignWriter: when somebody else has written to the ledger, this
+// TestForeignWriter: when another writer has appended to the ledger, this
 // process knows less than it must, so it decides nothing more and ends
 // everything that it has under way.
 func TestForeignWriter(t *testing.T) {

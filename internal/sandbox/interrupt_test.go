@@ -21,6 +21,7 @@ import (
 	"company/internal/folder/foldertest"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
+	"company/internal/hosttest"
 	"company/internal/ledger"
 	"company/internal/sandbox"
 	"company/internal/session"
@@ -323,6 +324,7 @@ func interrupted(t *testing.T, at int, way string) outcome {
 // at a few). The tree, the commits and what the model is shown are those of an
 // undisturbed run.
 func TestInterruptedWork(t *testing.T) {
+	hosttest.Long(t, "work is interrupted in many places")
 	control := newHouse(t)
 	if err := control.work(t.Context()); err != nil {
 		t.Fatal(err)
@@ -331,10 +333,7 @@ func TestInterruptedWork(t *testing.T) {
 	if !strings.Contains(want.said, "committed") || strings.Contains(want.said, "not read yet") {
 		t.Fatalf("undisturbed:\n%s", want.said)
 	}
-	apart := 2
-	if testing.Short() {
-		apart = 12
-	}
+	const apart = 2
 	for n := 1; n <= total; n++ {
 		for w, way := range ways {
 			if !*every && (n%apart != 0 || (n/apart+w)%len(ways) != 0) {

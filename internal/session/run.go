@@ -28,7 +28,7 @@ type Session struct {
 
 	service    *Service
 	journal    *ledger.Journal
-	past       agent.Past // what was there of the run when this session began
+	past       agent.Past // the run's records when this session began
 	allowance  *budget.Allowance
 	watch      *stopwatch
 	owed       company.Amount // given back to the company and still counted in the allowance

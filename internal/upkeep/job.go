@@ -19,7 +19,7 @@ type Job struct {
 	Name     string
 	Interval time.Duration // from the end of one to the beginning of the next
 	Limit    time.Duration // of one
-	// Trigger calls for a round before its time; nil: nobody does.
+	// Trigger calls for a round before its time; nil: none is called for.
 	Trigger <-chan struct{}
 	// Run does one round. It is not called while the office is stopped, nor
 	// beside itself.
@@ -71,7 +71,7 @@ func (r Job) RunLoop(ctx context.Context, stopped func() bool, tell func(feed.It
 	}
 }
 
-// RunNow makes a round beside everything else; nobody waits for it.
+// RunNow makes a round beside everything else, and does not wait for its end.
 func (r Job) RunNow(ctx context.Context, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, r.Limit)
 	defer cancel()

@@ -7,7 +7,7 @@ type TaskImage struct {
 	Task   company.TaskID `json:"task"`
 	Image  string         `json:"image"`
 	Open   bool           `json:"open"`   // the task has not ended
-	Needed bool           `json:"needed"` // or its pull request is open, or somebody holds a run of it
+	Needed bool           `json:"needed"` // or its pull request is open, or a run of it is held
 }
 
 // Images are those of all tasks that have one.

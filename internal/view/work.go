@@ -17,7 +17,7 @@ type Work struct {
 	Stopped bool             `json:"stopped"`
 	Workers int              `json:"workers"`
 	Hired   int              `json:"hired"` // of the workers, against the config
-	Held    []company.RunID  `json:"held"`  // runs that are in somebody's hands
+	Held    []company.RunID  `json:"held"`  // runs that are held
 	Open    []company.TaskID `json:"open"`  // tasks that have not ended
 	Tasks   []Progress       `json:"tasks"` // those asked for, or those that have not ended
 }
@@ -119,7 +119,7 @@ func (src Source) IDs() IDs {
 // Projects are the repositories that an office works on, the one used last
 // first.
 type Projects struct {
-	Epoch    uint64                  `json:"epoch"` // 0: nobody works in this office yet
+	Epoch    uint64                  `json:"epoch"` // 0: no company works in this office yet
 	Projects []company.ProjectRecord `json:"projects"`
 }
 

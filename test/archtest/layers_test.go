@@ -37,6 +37,9 @@ dockerapi
 ecosystem
 
 ecosystem/catalog
+cifile
+
+proposal
 
 bus
 ledger

@@ -71,7 +71,7 @@ func (c *crew) seenAs(name string) string {
 	return c.seen[name]
 }
 
-// assignTickets says who works: the tickets of the plan and what is done in them.
+// assignTickets sets the tickets of the plan, and the work that is done in each.
 func (c *crew) assignTickets(tickets ...ticket) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +145,7 @@ func approve(x scripted.Exchange) scripted.Reply {
 	return reply("submit_review", args{"verdict": "approve", "findings": []any{}, "evidence": shown})
 }
 
-// keepBrief keeps what a run is told, before the conversation's memory is cleared.
+// keepBrief keeps the brief of a run before the conversation's memory is cleared.
 func (c *crew) keepBrief(x scripted.Exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,7 +185,7 @@ func (c *crew) toolAnswers(run company.RunID, turn int) string {
 	return c.said[run][turn]
 }
 
-// everythingTold is everything that any agent was told.
+// everythingTold is the text of all briefs and messages that agents got.
 func (c *crew) everythingTold() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -301,7 +301,7 @@ func TestFollowerOutlivesAKill(t *testing.T) {
 	checkNoEventMissed(t, second)
 }
 
-// checkNoEventMissed: a follower misses no event, whoever holds the office.
+// checkNoEventMissed: a follower misses no event when the office changes its holder.
 func checkNoEventMissed(t *testing.T, p *testenv.Process) {
 	t.Helper()
 	if !slices.ContainsFunc(listEvents(t, p), func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" }) {

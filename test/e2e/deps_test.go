@@ -136,8 +136,8 @@ func counter() map[string]string {
 }
 
 // tellOdd has a worker add a package to the counter, with the client of npm's
-// registry whose command to add one is named; it must be told all of told. What
-// comes back is the lock file that was delivered.
+// registry whose command to add one is named; the texts of told must all
+// reach it. tellOdd gives the lock file that was delivered.
 func tellOdd(t *testing.T, client, add, lockName string, files map[string]string, told ...string) (h *testenv.House, lock string) {
 	t.Helper()
 	brain := &staff{

@@ -26,7 +26,7 @@ func farewells(stops ...*stop) *staff {
 	return &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: stops}
 }
 
-// lockHolder is who has the office's lock: nobody, or the process that signed it.
+// lockHolder gives the process that has signed the office's lock, if it is held.
 func lockHolder(t testing.TB, h *testenv.House) (pid int, held bool) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(h.Repo, ".company/state/lock"))

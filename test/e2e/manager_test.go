@@ -9,7 +9,7 @@ import (
 	"company/test/testenv"
 )
 
-// requestText is what the model was told in the n-th request (from 1) of a run.
+// requestText is the text of the n-th request (from 1) of a run to the model.
 func requestText(t testing.TB, h *testenv.House, run string, n int) string {
 	t.Helper()
 	for _, r := range h.Model.Requests() {

@@ -1,10 +1,10 @@
 package strangers
 
-// Fixtures are the projects in test/fixtures, each with a change that needs
-// its own dependencies or its own test runner.
-var Fixtures = []Stranger{
+// fixtures are the projects in test/fixtures, each with a change that needs
+// its own dependencies or its own test runner. They are ours.
+var fixtures = []Stranger{
 	{
-		Name: "node-workspaces", Folder: "node-workspaces", Kind: "npm workspaces, node:test", Short: true,
+		Name: "node-workspaces", From: Fixture{Folder: "node-workspaces"}, Kind: "npm workspaces, node:test", Short: true,
 		Change: []File{
 			{"packages/titles/src/outline.js", `import { anchors } from './index.js';
 
@@ -26,7 +26,7 @@ test('every title has its link', () => {
 		Check: "node --test packages/titles/test/outline.test.js",
 	},
 	{
-		Name: "node-vitest", Folder: "node-vitest", Kind: "vitest",
+		Name: "node-vitest", From: Fixture{Folder: "node-vitest"}, Kind: "vitest",
 		Change: []File{
 			{"src/format.js", `/** format writes milliseconds as parse reads them, the largest unit first. */
 export function format(ms) {
@@ -51,7 +51,7 @@ it.each([0, 5, 90_061_001])('is read back: %i', (ms) => {
 		Check: "npx --no-install vitest run test/format.test.js",
 	},
 	{
-		Name: "node-jest", Folder: "node-jest", Kind: "jest",
+		Name: "node-jest", From: Fixture{Folder: "node-jest"}, Kind: "jest",
 		Change: []File{
 			{"lib/money.js", `'use strict';
 
@@ -72,7 +72,7 @@ test.each([[599, '5.99'], [-5, '-0.05']])('%i', (cents, want) => {
 		Check: "npx --no-install jest --ci __tests__/money.test.js",
 	},
 	{
-		Name: "node-pnpm", Folder: "node-pnpm", Kind: "pnpm workspace, vitest",
+		Name: "node-pnpm", From: Fixture{Folder: "node-pnpm"}, Kind: "pnpm workspace, vitest",
 		Change: []File{
 			{"packages/recipes/src/scale.js", `/** scale is a recipe for another number of people. */
 export function scale(recipe, factor) {
@@ -92,7 +92,7 @@ it('scales every ingredient', () => {
 		Check: "pnpm exec vitest run packages/recipes/test/scale.test.js",
 	},
 	{
-		Name: "python-pytest", Folder: "python-pytest", Kind: "pytest", Short: true,
+		Name: "python-pytest", From: Fixture{Folder: "python-pytest"}, Kind: "pytest", Short: true,
 		Change: []File{
 			{"src/ledgerlines/report.py", `"""Balances for people."""
 
@@ -114,7 +114,7 @@ def test_report():
 		Check: "python3 -m pytest -q tests/test_report.py",
 	},
 	{
-		Name: "rust-cargo", Folder: "rust-cargo", Kind: "cargo",
+		Name: "rust-cargo", From: Fixture{Folder: "rust-cargo"}, Kind: "cargo",
 		Change: []File{
 			{"tests/order.rs", `use rangeset::RangeSet;
 
@@ -136,7 +136,7 @@ fn the_order_of_adding_does_not_matter() {
 		Check: "cargo test --offline --test order",
 	},
 	{
-		Name: "go-and-node", Folder: "go-and-node", Kind: "Go and Node in one repository",
+		Name: "go-and-node", From: Fixture{Folder: "go-and-node"}, Kind: "Go and Node in one repository",
 		Change: []File{
 			{"api/lines.go", `package api
 
@@ -185,4 +185,15 @@ test('one row a departure', () => {
 		},
 		Check: "(cd api && go test -run '^TestLines$' .) && (cd web && node --test test/board.test.js)",
 	},
+}
+
+// listFixtures are the fixtures of this repository.
+func listFixtures(root string) []Stranger {
+	var out []Stranger
+	for _, s := range fixtures {
+		f, _ := s.From.(Fixture)
+		s.From = Fixture{Root: root, Folder: f.Folder}
+		out = append(out, s)
+	}
+	return out
 }

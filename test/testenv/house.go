@@ -92,6 +92,16 @@ func Root() (string, error) {
 // test: processes, containers of the office, folders.
 func New(t testing.TB, brain scripted.Responder, files map[string]string, opts ...scripted.Option) *House {
 	t.Helper()
+	return NewFilled(t, brain, func(h *House) {
+		for name, text := range files {
+			h.Write(name, text)
+		}
+	}, opts...)
+}
+
+// NewFilled is New for a repository that fill puts into the checkout.
+func NewFilled(t testing.TB, brain scripted.Responder, fill func(*House), opts ...scripted.Option) *House {
+	t.Helper()
 	hosttest.NeedsDocker(t)
 	h := &House{T: t, Bin: Binary(t), Dir: t.TempDir()}
 	h.Repo, h.Origin = filepath.Join(h.Dir, "repo"), filepath.Join(h.Dir, "origin.git")
@@ -124,9 +134,7 @@ func New(t testing.TB, brain scripted.Responder, files map[string]string, opts .
 	}
 	h.Git("", "init", "-q", "--bare", "-b", "main", h.Origin)
 	h.Git("", "init", "-q", "-b", "main", h.Repo)
-	for name, text := range files {
-		h.Write(name, text)
-	}
+	fill(h)
 	h.Git(h.Repo, "add", "-A")
 	h.firstCommit()
 	h.Git(h.Repo, "remote", "add", "origin", h.Origin)

@@ -50,7 +50,12 @@ func (p *fakeOffice) DoID(_ context.Context, _, _ string, c company.Command) ([]
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done = append(p.done, c)
-	return nil, p.do(p.state, c)
+	err := p.do(p.state, c)
+	select { // its event, where the office sends any
+	case p.items <- feed.Item{Seq: p.state.Seq, Time: viewtest.Time, Kind: "approval.answered", Text: "answered"}:
+	default:
+	}
+	return nil, err
 }
 
 // client is a client of the office.
@@ -216,7 +221,7 @@ func unreadBytes(t *testing.T, f *os.File) int {
 func newQuestionClient(kind company.ApprovalKind, text string) (*fakeOffice, *company.Task) {
 	s, task := viewtest.TaskOf(viewtest.WithQuestion(kind, text))
 	task.Subtasks[1].Status = company.SubtaskMerging
-	return &fakeOffice{state: s, items: make(chan feed.Item), do: func(s *company.State, c company.Command) error {
+	return &fakeOffice{state: s, items: make(chan feed.Item, 8), do: func(s *company.State, c company.Command) error {
 		q := *s.Approvals["a3"]
 		q.Answered = viewtest.Time
 		s.Approvals["a3"] = &q
@@ -251,7 +256,7 @@ func TestQuestionDialog(t *testing.T) {
 			if _, err := person.WriteString("y\n"); err != nil { // typed before it was asked
 				t.Fatal(err)
 			}
-			f := &follower{env: &command.Environment{In: tty, Err: tty, Output: "text"}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
+			f := &follower{env: &command.Environment{In: tty, Err: tty, Output: "text", NoColor: true}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 			ended := make(chan error, 1)
 			go func() { ended <- f.followTasks(t.Context(), p.client()) }()
 			if shown := terminaltest.ReadToPrompt(t, person, "a3> "); strings.Contains(shown, "\x1b[2J") {
@@ -288,7 +293,7 @@ func TestQuestionDialogRefusedAnswer(t *testing.T) {
 		}
 		return take(s, c)
 	}
-	f := &follower{env: &command.Environment{In: tty, Err: tty, Output: "text"}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
+	f := &follower{env: &command.Environment{In: tty, Err: tty, Output: "text", NoColor: true}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 	ended := make(chan error, 1)
 	go func() { ended <- f.followTasks(t.Context(), p.client()) }()
 	terminaltest.ReadToPrompt(t, person, "a3> ")

@@ -16,8 +16,8 @@ import (
 )
 
 // pauseTimeout is how long the company that is open has to pause the tasks that
-// were interrupted here, and how long it has to tell how tasks ended.
-const pauseTimeout = 10 * time.Second
+// were interrupted here, and how long it then has to tell how they ended.
+const pauseTimeout = 5 * time.Second
 
 // foregroundJob is what the foreground works on until it comes to rest.
 type foregroundJob struct {
@@ -64,7 +64,7 @@ func runJob(ctx context.Context, env *command.Environment, j foregroundJob) erro
 				continue
 			}
 		}
-		return reportEnd(ctx, env, end, staysServing(remote), err)
+		return reportEnd(ctx, env, end, remote.StaysServing(), err)
 	}
 }
 
@@ -89,16 +89,6 @@ func (e jobEnd) allEnded() bool {
 		}
 	}
 	return len(e.tasks) > 0
-}
-
-// staysServing says whether an office is held by a company that stays when its tasks
-// have ended.
-func staysServing(conn *client.Office) bool {
-	if conn == nil {
-		return false
-	}
-	server, _ := conn.Server()
-	return server.Serving
 }
 
 // pauseInterrupted pauses the tasks that the person at the terminal has
@@ -222,7 +212,7 @@ func runRemotely(ctx context.Context, env *command.Environment, conn *client.Off
 	env.PrintNote("%s is with the company that is open already", command.JoinIDs(ids))
 	f.tasks = ids
 	err = f.followTasks(ctx, conn)
-	if ctx.Err() != nil && !staysServing(conn) {
+	if ctx.Err() != nil && !conn.StaysServing() {
 		pauseInterrupted(ctx, env, conn, ids)
 	}
 	if ctx.Err() == nil && err != nil {
@@ -230,9 +220,13 @@ func runRemotely(ctx context.Context, env *command.Environment, conn *client.Off
 	}
 	// An interrupt may come when the tasks have ended, and before the feed has
 	// told it: then there is a summary.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pauseTimeout)
-	defer cancel()
-	end, readErr := readEnd(ctx, conn, ids)
+	late := context.WithoutCancel(ctx)
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		late, cancel = context.WithTimeout(late, pauseTimeout)
+		defer cancel()
+	}
+	end, readErr := readEnd(late, conn, ids)
 	return end, errors.Join(err, readErr)
 }
 

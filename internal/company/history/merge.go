@@ -21,6 +21,8 @@ func (c *Checker) observeMerge(t *observedTask, d company.Data, e company.Event)
 			return errors.New("a merge of a tree on which no gates passed")
 		case !t.approved[string(d.Subtask)+" "+string(d.Head)]:
 			return errors.New("a merge of a head that nobody approved")
+		case isMainBranch(t.prepared.Integration):
+			return fmt.Errorf("a merge to %s", t.prepared.Integration)
 		}
 		what := " " + string(d.Subtask) + " " + string(d.Head)
 		if t.protected[d.Subtask] && !c.yes["protected"+what] {
@@ -58,9 +60,9 @@ func (c *Checker) observeMerge(t *observedTask, d company.Data, e company.Event)
 }
 
 // wholeJudged says whether a merge brings in just what the reviewer of the only
-// ticket approved, by the president's instruction too. That it was approved is
-// known since the merge was intended.
+// ticket approved, by the president's instruction too.
 func (t *observedTask) wholeJudged(in *company.MergeIntentRecorded) bool {
 	r := t.judged[string(in.Subtask)+" "+string(in.Head)]
-	return len(t.waves) == 1 && in.HeadTree == in.Tree && in.Onto == t.prepared.Base.OID && r.Whole && r.Onto == in.Onto
+	return len(t.waves) == 1 && len(t.merged) == 1 && in.HeadTree == in.Tree && in.Onto == t.prepared.Base.OID &&
+		r != nil && r.Whole && r.Verdict == company.Approve && r.Onto == in.Onto
 }

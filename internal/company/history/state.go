@@ -113,6 +113,8 @@ func checkTask(t *company.Task) error {
 	switch {
 	case t.Status == company.StatusReviewing && (t.Wave() != 0 || len(t.Subtasks) == 0):
 		return fmt.Errorf("%s is reviewed before its subtasks are complete", t.ID)
+	case t.Status == company.StatusReviewing && t.MergeIntent != nil:
+		return fmt.Errorf("%s is reviewed while a merge is open", t.ID)
 	case t.Status == company.StatusExecuting && t.Wave() == 0:
 		return fmt.Errorf("%s has nothing left to execute", t.ID)
 	case t.Status.Ended() && (t.MergeIntent != nil || len(t.Queue) > 0 || t.Ended.IsZero()):

@@ -40,7 +40,7 @@ func (c *Checker) observeVerdict(t *observedTask, d company.Data, e company.Even
 		t.approved[string(e.Subtask)+" "+string(d.Head)] = d.Verdict == company.Approve
 		t.judged[string(e.Subtask)+" "+string(d.Head)] = d
 	case *company.ReviewCarried:
-		if d.Head != t.carried || !t.approved[string(e.Subtask)+" "+string(d.From)] || t.merged[e.Subtask] != d.Head {
+		if d.Head == "" || d.Head != t.carried || !t.approved[string(e.Subtask)+" "+string(d.From)] || t.merged[e.Subtask] != d.Head {
 			return fmt.Errorf("an approval of %s is taken for one of the whole", e.Subtask)
 		}
 		t.approved[" "+string(d.Head)], t.carried = true, ""

@@ -5,7 +5,7 @@
 //
 // It promises that a check builds outside of the tree: in a folder beside it,
 // which is the same in gates, in workers and where the base is compiled, so that
-// what was compiled once is found again. A project that has a plain Makefile alone
+// objects that were compiled once are found again. A project that has a plain Makefile alone
 // is package makefile's.
 package cc
 

@@ -52,7 +52,7 @@ func (p *cmakeProjectFiles) listFetches() []fetchedSource {
 	return out
 }
 
-// fetchSettings take what is downloaded from Debian's packages, where these have it.
+// fetchSettings take downloads from Debian's packages, where these have them.
 func (p *cmakeProjectFiles) fetchSettings() []string {
 	var out []string
 	for _, d := range p.listFetches() {

@@ -117,7 +117,7 @@ func cleanSource(file string) string {
 	return file
 }
 
-// forgetErrors drops what was read: tests ran behind it, so it was theirs.
+// forgetErrors drops the errors so far: tests ran behind it, so it was theirs.
 func (b *buildErrors) forgetErrors() { *b = buildErrors{dir: b.dir} }
 
 // forgetTargets drops targets that could not be made: tests are targets, too.

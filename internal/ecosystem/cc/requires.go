@@ -173,7 +173,7 @@ var (
 	autoProgram = regexp.MustCompile(`\bA[CM]_(?:CHECK|PATH)_(?:PROGS?|TOOL)\s*\(\s*\[?[A-Za-z0-9_]+\]?\s*,\s*\[?([A-Za-z0-9_ -]+)`)
 )
 
-// macroPackages are the packages of macros in configure.ac, and of words in
+// macroPackages are the packages of macros in configure.ac, and of names in
 // Makefile.am.
 var macroPackages = []struct {
 	word     *regexp.Regexp
@@ -193,7 +193,7 @@ func (p *autotoolsFiles) listWishes() *wishes {
 	w := &wishes{}
 	for _, f := range p.files {
 		for _, m := range autoModules.FindAllStringSubmatch(f.text, -1) {
-			after := false // a word behind a comparison is a version
+			after := false // a token behind a comparison is a version
 			for word := range strings.FieldsSeq(m[1]) {
 				isComparison := strings.ContainsAny(word, "<>=")
 				if !isComparison && !after {
@@ -226,7 +226,7 @@ func (p *autotoolsFiles) listWishes() *wishes {
 }
 
 // listPackages are the packages of wishes, those first without which nothing is built,
-// sorted; what is left out is noted.
+// sorted; omissions are noted.
 func (w *wishes) listPackages(note func(format string, args ...any)) []string {
 	slices.SortStableFunc(w.all, func(a, b wish) int {
 		switch {

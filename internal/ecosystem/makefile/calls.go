@@ -16,7 +16,7 @@ var (
 	commandEndRE = regexp.MustCompile(`&&|\|\||[;|&(){}` + "`" + `]`)
 )
 
-// wrappers are words before a program.
+// wrappers are prefixes of a program.
 var wrappers = []string{"exec", "time", "env", "then", "do", "else", "if", "while", "!", "command", "sudo"}
 
 // Calls are the commands of the Makefile at the root and of what it may include:

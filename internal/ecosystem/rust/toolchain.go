@@ -13,10 +13,15 @@ import (
 // target is Rust's name of what a worker is.
 var target = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH] + "-unknown-linux-gnu"
 
+// fromDebian is Rust where this host has none: Debian's build for its browsers, which
+// follows upstream through the life of a suite. The suite's own cargo stays as old
+// as the suite: in Debian 12 it reads no sparse index and no newer lock file.
+var fromDebian = []string{"cargo-web", "rustc-web", "rust-web-clippy", "rustfmt-web"}
+
 // Toolchains is Rust, with a linker of Debian's, which the compiler needs.
 func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	return []ecosystem.Toolchain{{
-		Name: e.Name(), Title: "Rust", Contents: "rustc, cargo and a linker", Packages: []string{"gcc", "libc6-dev"}, Fallback: []string{"cargo", "rustc"}, LinksDeps: true,
+		Name: e.Name(), Title: "Rust", Contents: "rustc, cargo and a linker", Packages: []string{"gcc", "libc6-dev"}, Fallback: fromDebian, LinksDeps: true,
 		Tree: &ecosystem.HostTree{
 			Ask: [][]string{{"rustc", "--print", "sysroot"}, {"rustc", "-vV"}}, Read: readHost,
 			Copies: []ecosystem.Copy{{To: "/usr/local/rust", Leave: isLeft, Programs: "bin"}},

@@ -120,6 +120,7 @@ func TestConcurrentOpenKeepsOldest(t *testing.T) {
 // next delivery ends with one: the one that is known as delivered, else the
 // older one.
 func TestDuplicateAfterKilledDelivery(t *testing.T) {
+	hosttest.Long(t, "waits for a forge that is slow to tell")
 	t.Parallel()
 	for name, known := range map[string]int{"none delivered": 0, "the newer one delivered": 2} {
 		t.Run(name, func(t *testing.T) {

@@ -31,4 +31,9 @@ func mustNew(t *testing.T, b *forgetest.Fixture, token string) *Client {
 }
 
 // FRG-1, FRG-2.
-func TestForge(t *testing.T) { forgetest.Exercise(t, newBench) }
+func TestForge(t *testing.T) {
+	forgetest.Exercise(t, func(t *testing.T) *forgetest.Fixture {
+		t.Parallel()
+		return newBench(t)
+	})
+}

@@ -1,0 +1,127 @@
+// Package cifile reads what a repository's CI definitions say that is run: the
+// workflows of GitHub (Gitea's and Forgejo's, too), .gitlab-ci.yml and .travis.yml. It
+// owns their shapes as far as commands and services go, and promises that a file
+// which cannot be read is a problem with its line, and costs no more than its
+// bounds. It is text in and data out, and judges no command: that is for package
+// proposal.
+package cifile
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"company/internal/ecosystem"
+)
+
+// Definition is one file that defines jobs.
+type Definition struct {
+	File    string
+	Jobs    []Job
+	Problem string // why it could not be read, for people
+}
+
+// Job is one job: the services that run beside it, and its steps.
+type Job struct {
+	Name     string
+	Line     int
+	Image    string // the container that its steps run in, where it names one
+	Env      map[string]string
+	Services []Service
+	Steps    []Step
+}
+
+// Service is a program that runs beside a job, such as a database.
+type Service struct {
+	Name  string // by which the job reaches it
+	Image string // with its tag, as the file has it
+	Env   map[string]string
+	Ports []string
+	Line  int
+}
+
+// Step is a script for a shell. It may hold ${{ … }}, whose value only the CI knows.
+type Step struct {
+	Script string
+	Line   int // of the script's first line
+	Dir    string
+}
+
+// Bounds of a read, for a repository that has hundreds of workflows.
+const (
+	maxFiles = 40
+	maxJobs  = 200 // of one file
+	maxSteps = 200 // of one job
+)
+
+// workflowDirs are the folders of workflows: GitHub's, and those of forges that
+// read the same files.
+var workflowDirs = []string{".github/workflows", ".gitea/workflows", ".forgejo/workflows"}
+
+// ReadDefinitions reads the definitions of a tree, in the order of their names.
+func ReadDefinitions(t *ecosystem.Tree) []Definition {
+	type reader struct {
+		file string
+		read func(*ecosystem.YAMLValue) []Job
+	}
+	var all []reader
+	for _, dir := range workflowDirs {
+		names := slices.Sorted(slices.Values(t.Dirs[dir]))
+		for _, name := range names {
+			if ext := path.Ext(name); ext == ".yml" || ext == ".yaml" {
+				all = append(all, reader{path.Join(dir, name), readWorkflow})
+			}
+		}
+	}
+	for name, read := range map[string]func(*ecosystem.YAMLValue) []Job{".gitlab-ci.yml": readPipeline, ".travis.yml": readTravis} {
+		if t.HasFile("", name) {
+			all = append(all, reader{name, read})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b reader) int { return strings.Compare(a.file, b.file) })
+	var out []Definition
+	for _, r := range all[:min(len(all), maxFiles)] {
+		dir, name := ecosystem.SplitPath(r.file)
+		text := t.ReadManifest(dir, name)
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		d := Definition{File: r.file}
+		if root, err := ecosystem.ReadYAML([]byte(text)); err != nil {
+			d.Problem = err.Error()
+		} else {
+			d.Jobs = r.read(root)
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// readEnv are the variables of a mapping.
+func readEnv(v *ecosystem.YAMLValue, above map[string]string) map[string]string {
+	out := map[string]string{}
+	for k, text := range above {
+		out[k] = text
+	}
+	if v != nil {
+		for _, f := range v.Fields {
+			if out[f.Key] = f.Value.Text; f.Value.Fields != nil { // GitLab's {value: …, description: …}
+				out[f.Key] = f.Value.FieldText("value")
+			}
+		}
+	}
+	return out
+}
+
+// joinDir is a working folder of a step as a folder of the tree; what points out
+// of the tree, or has a value that only the CI knows, is the root.
+func joinDir(dir string) string {
+	dir = strings.TrimPrefix(strings.TrimSpace(dir), "./")
+	if dir == "" || strings.Contains(dir, "$") || path.IsAbs(dir) {
+		return ""
+	}
+	if dir = path.Clean(dir); dir == "." || strings.HasPrefix(dir, "..") {
+		return ""
+	}
+	return dir
+}

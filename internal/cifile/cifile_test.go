@@ -1,0 +1,124 @@
+package cifile
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"company/internal/ecosystem/ecosystemtest"
+)
+
+// printed is what tests compare: everything that was read.
+func printed(defs []Definition) string {
+	var b strings.Builder
+	for _, d := range defs {
+		fmt.Fprintf(&b, "%s %s\n", d.File, d.Problem)
+		for _, j := range d.Jobs {
+			fmt.Fprintf(&b, "  %s:%d %s %v\n", j.Name, j.Line, j.Image, j.Env)
+			for _, s := range j.Services {
+				fmt.Fprintf(&b, "    + %s %s %v %v:%d\n", s.Name, s.Image, s.Env, s.Ports, s.Line)
+			}
+			for _, s := range j.Steps {
+				fmt.Fprintf(&b, "    %d %q in %q\n", s.Line, s.Script, s.Dir)
+			}
+		}
+	}
+	return b.String()
+}
+
+func TestReadDefinitions(t *testing.T) {
+	tree := ecosystemtest.Tree(map[string]string{
+		".github/workflows/ci.yml": `name: CI
+on: push
+env: {A: "1"}
+defaults: {run: {working-directory: ./web}}
+jobs:
+  test:
+    runs-on: ${{ matrix.os }}
+    env: {B: 2}
+    services:
+      db:
+        image: postgres:16
+        env: {POSTGRES_PASSWORD: x}
+        ports: ["5432:5432"]
+      cache: {image: redis}
+    steps:
+      - uses: actions/checkout@v4
+      - run: npm ci
+      - name: test
+        run: |
+          npm test
+          npm run lint
+        working-directory: ../../etc
+      - run: Get-Item .
+        shell: pwsh
+  other:
+    runs-on: windows-latest
+    steps: [{run: dir}]
+`,
+		".github/workflows/broken.yaml": "jobs:\n  a: [\n",
+		".github/workflows/notes.md":    "jobs:",
+		".gitlab-ci.yml": `variables: {PG: {value: "a", description: b}}
+.base:
+  image: {name: "python:3.12"}
+  before_script: &setup
+    - pip install -e .
+default:
+  services: [{name: "registry.example.com/postgres:15", alias: db}]
+test:
+  extends: [.base, .base]
+  script:
+    - *setup
+    - |
+      pytest -q
+`,
+		".travis.yml": "language: python\nservices: [postgresql]\nscript: make check\n",
+	})
+	const want = `.github/workflows/broken.yaml line 2: sequence end token ']' not found
+.github/workflows/ci.yml 
+  test:6  map[A:1 B:2]
+    + db postgres:16 map[POSTGRES_PASSWORD:x] [5432:5432]:10
+    + cache redis map[] []:14
+    17 "npm ci" in "web"
+    20 "npm test\nnpm run lint\n" in ""
+.gitlab-ci.yml 
+  test:8 python:3.12 map[PG:a]
+    + db registry.example.com/postgres:15 map[] []:7
+    5 "pip install -e ." in ""
+    5 "pip install -e ." in ""
+    13 "pytest -q\n" in ""
+.travis.yml 
+  script:3  map[]
+    + postgresql postgresql map[] []:2
+    3 "make check" in ""
+`
+	if got := printed(ReadDefinitions(tree)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Templates that extend one another in a circle, thousands of jobs, and shapes that
+// no CI knows cost little and name nothing.
+func TestReadDefinitionsOfOddFiles(t *testing.T) {
+	many := "jobs:\n"
+	for i := range 900 {
+		many += fmt.Sprintf("  j%d: {steps: [{run: a}]}\n", i)
+	}
+	tree := ecosystemtest.Tree(map[string]string{
+		".github/workflows/a.yml": "jobs: [1, 2]\n",
+		".github/workflows/b.yml": "jobs: {a: , b: [], c: {steps: {run: 1}}, d: {services: [x], steps: [1, {run: {x: y}}]}}\n",
+		".github/workflows/c.yml": many,
+		".github/workflows/d.yml": "  \n",
+		".gitlab-ci.yml":          "a: {extends: b}\nb: {extends: [a, b]}\nc: 1\nd: {script: {a: b}}\n",
+		".travis.yml":             "- a\n",
+	})
+	for _, d := range ReadDefinitions(tree) {
+		n := 0
+		for _, j := range d.Jobs {
+			n += len(j.Steps)
+		}
+		if d.Problem != "" || n > maxJobs || n > 0 && d.File != ".github/workflows/c.yml" {
+			t.Errorf("%s: %d steps, %s", d.File, n, d.Problem)
+		}
+	}
+}

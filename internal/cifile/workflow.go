@@ -1,0 +1,57 @@
+package cifile
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"company/internal/ecosystem"
+)
+
+// readWorkflow reads a workflow: its jobs on systems with a POSIX shell, and of
+// those the steps that such a shell runs.
+func readWorkflow(root *ecosystem.YAMLValue) []Job {
+	jobs := root.Field("jobs")
+	if jobs == nil {
+		return nil
+	}
+	env := readEnv(root.Field("env"), nil)
+	top := root.Field("defaults").Field("run")
+	var out []Job
+	for _, f := range jobs.Fields {
+		if len(out) == maxJobs {
+			break
+		}
+		v := f.Value
+		if slices.ContainsFunc(v.Field("runs-on").List(), func(on *ecosystem.YAMLValue) bool { return strings.HasPrefix(on.Text, "windows") }) {
+			continue
+		}
+		j := Job{Name: f.Key, Line: f.Line, Image: v.FieldText("container"), Env: readEnv(v.Field("env"), env)}
+		j.Image = cmp.Or(j.Image, v.Field("container").FieldText("image"))
+		if services := v.Field("services"); services != nil {
+			for _, s := range services.Fields {
+				service := Service{Name: s.Key, Image: cmp.Or(s.Value.FieldText("image"), s.Value.Text), Env: readEnv(s.Value.Field("env"), nil), Line: s.Line}
+				for _, p := range s.Value.Field("ports").List() {
+					service.Ports = append(service.Ports, p.Text)
+				}
+				j.Services = append(j.Services, service)
+			}
+		}
+		own := v.Field("defaults").Field("run")
+		for _, s := range v.Field("steps").List() {
+			run := s.Field("run")
+			shell := cmp.Or(s.FieldText("shell"), own.FieldText("shell"), top.FieldText("shell"), "bash")
+			name, _, _ := strings.Cut(path.Base(shell), " ")
+			if run == nil || run.Text == "" || name != "bash" && name != "sh" || len(j.Steps) == maxSteps {
+				continue
+			}
+			dir := cmp.Or(s.FieldText("working-directory"), own.FieldText("working-directory"), top.FieldText("working-directory"))
+			j.Steps = append(j.Steps, Step{Script: run.Text, Line: run.Line, Dir: joinDir(dir)})
+		}
+		if len(j.Steps)+len(j.Services) > 0 {
+			out = append(out, j)
+		}
+	}
+	return out
+}

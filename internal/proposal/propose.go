@@ -1,0 +1,211 @@
+// Package proposal finds the commands by which the people of a repository check it:
+// in its CI definitions, its Makefile, the scripts of its manifests, the fenced blocks
+// of CONTRIBUTING and README. It owns which shell command is a check, of which kind,
+// and whether two commands come to the same; it promises to say where each comes
+// from, by file and line, and that no model has a part in it. It is text in and data
+// out: nothing of what it finds is run until a person writes it into company.yaml.
+package proposal
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"company/internal/cifile"
+	"company/internal/company"
+	"company/internal/ecosystem"
+	"company/internal/ecosystem/catalog"
+)
+
+// Kinds of checks, by the gates that they are for.
+const (
+	Lint = "lint"
+	Test = "test"
+)
+
+// Command is a command that people of the repository run as a check.
+type Command struct {
+	Kind    string   // Lint or Test
+	Command string   // in one line, as its file has it
+	Dir     string   // "" is the root
+	At      []string // file:line, the strongest first
+	Agrees  bool     // what detection chose runs the same
+	// CIOnly says that the command has a value that only the CI knows: it agrees or
+	// not, and cannot be set as it stands.
+	CIOnly bool
+	runs   []string // keys of what it comes to
+}
+
+// Setting is the line of company.yaml by which the command becomes the gate, or
+// nothing where it cannot.
+func (c Command) Setting() string {
+	if c.CIOnly {
+		return ""
+	}
+	text := c.Command
+	if c.Dir != "" {
+		text = "cd " + c.Dir + " && " + text
+	}
+	return "gates." + c.Kind + ": '" + strings.ReplaceAll(text, "'", "''") + "'"
+}
+
+// Found is what the files of a repository propose.
+type Found struct {
+	Commands []Command // tests before lints, the strongest first
+	Problems []string  // files that could not be read, with the reason
+}
+
+// maxCommands is how many commands of a kind are kept: a person chooses from them.
+const maxCommands = 8
+
+// Find looks through a tree. gates are what detection chose, or the config gave.
+func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
+	var f Found
+	c := collector{scripts: map[string][]string{}}
+	var named []ecosystem.Proposal
+	for _, e := range catalog.Of[ecosystem.Proposer]() {
+		named = append(named, e.Propose(t)...)
+	}
+	for _, p := range named {
+		c.addIndirection(p)
+	}
+	for _, d := range cifile.ReadDefinitions(t) {
+		if d.Problem != "" {
+			f.Problems = append(f.Problems, ecosystem.PrintablePath(d.File)+" cannot be read: "+d.Problem)
+		}
+		for _, j := range d.Jobs {
+			for _, s := range j.Steps {
+				c.addScript(s.Script, d.File, s.Line, s.Dir)
+			}
+		}
+	}
+	for _, p := range named {
+		c.addScript(p.Command, p.File, p.Line, p.Dir)
+	}
+	for _, s := range findSnippets(t) {
+		c.addScript(s.text, s.file, s.line, "")
+	}
+	chosen := map[string]map[string]bool{Lint: {}, Test: {}}
+	for _, g := range gates {
+		kind := Test
+		if g.IsLint() {
+			kind = Lint
+		}
+		for _, key := range c.resolveKeys(g.Command, g.Dir) {
+			chosen[kind][key] = true
+		}
+	}
+	for _, kind := range []string{Test, Lint} {
+		n := 0
+		for _, cmd := range c.commands {
+			if cmd.Kind != kind || n == maxCommands {
+				continue
+			}
+			n++
+			cmd.Agrees = slices.ContainsFunc(cmd.runs, func(key string) bool { return chosen[kind][key] })
+			f.Commands = append(f.Commands, cmd)
+		}
+	}
+	return f
+}
+
+// OfKind are the commands of a kind.
+func (f Found) OfKind(kind string) (out []Command) {
+	for _, c := range f.Commands {
+		if c.Kind == kind {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// collector gathers commands, each once, with all the places that name it.
+type collector struct {
+	commands []Command
+	scripts  map[string][]string // by key: what a target or a script comes to
+}
+
+// addIndirection keeps what a target or a script comes to.
+func (c *collector) addIndirection(p ecosystem.Proposal) {
+	for _, call := range parseScript(p.Command) {
+		if key := call.key(); key != "" && len(p.Runs) > 0 {
+			key = scopeKey(key, p.Dir)
+			c.scripts[key] = append(c.scripts[key], p.Runs...)
+		}
+	}
+}
+
+// addScript adds the checks among the commands of a script.
+func (c *collector) addScript(text, file string, line int, dir string) {
+	for _, call := range parseScript(text) {
+		kind := call.kind()
+		if kind == "" {
+			continue
+		}
+		at := dir
+		if call.dir != "" {
+			at = path.Join(dir, call.dir)
+		}
+		cmd := Command{Kind: kind, Command: flatten(call.text), Dir: at, CIOnly: call.open || strings.HasPrefix(at, ".."), runs: c.resolveKeys(call.text, at)}
+		c.addCommand(cmd, file, line+call.line)
+	}
+}
+
+func (c *collector) addCommand(cmd Command, file string, line int) {
+	at := fmt.Sprintf("%s:%d", ecosystem.PrintablePath(file), line)
+	if i := slices.IndexFunc(c.commands, func(o Command) bool {
+		return o.Kind == cmd.Kind && o.Command == cmd.Command && o.Dir == cmd.Dir
+	}); i >= 0 {
+		if !slices.Contains(c.commands[i].At, at) {
+			c.commands[i].At = append(c.commands[i].At, at)
+		}
+		return
+	}
+	cmd.At = []string{at}
+	c.commands = append(c.commands, cmd)
+}
+
+// maxIndirection bounds targets that call one another.
+const maxIndirection = 4
+
+// resolveKeys are the keys of a command: its own, and those of what it comes to.
+func (c *collector) resolveKeys(text, dir string) []string {
+	var out []string
+	c.followCommand(text, dir, 0, &out)
+	return out
+}
+
+func (c *collector) followCommand(text, dir string, depth int, out *[]string) {
+	for _, call := range parseScript(text) {
+		key, at := call.key(), path.Join(dir, call.dir)
+		if key == "" {
+			continue
+		}
+		if key = scopeKey(key, at); slices.Contains(*out, key) {
+			continue
+		}
+		*out = append(*out, key)
+		if depth == maxIndirection {
+			continue
+		}
+		for _, runs := range c.scripts[key] {
+			c.followCommand(runs, at, depth+1, out)
+		}
+	}
+}
+
+// scopeKey is a key as it stands in one folder: what a target or a script does
+// depends on the file there; what go test does does not.
+func scopeKey(key, dir string) string {
+	name, _, _ := strings.Cut(key, " ")
+	if slices.Contains([]string{"script", "make", "tox", "nox"}, name) || strings.Contains(key, "/") {
+		return "/" + dir + " " + key
+	}
+	return key
+}
+
+// flatten is a command in one line.
+func flatten(text string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(text, "\\\n", " ")), " ")
+}

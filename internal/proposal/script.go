@@ -1,0 +1,182 @@
+package proposal
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// call is one simple command of a script.
+type call struct {
+	text  string   // as the script has it
+	words []string // without the assignments before them; unknown where only a shell can tell
+	line  int      // of the script, from 0
+	dir   string   // that the script has gone into, from where it began
+	open  bool     // it has a value that the script does not give
+}
+
+// unknown stands for an argument that only a shell can expand.
+const unknown = "\x00"
+
+// maxScript is the largest script that is read, in bytes.
+const maxScript = 64 << 10
+
+// ciValue is a value that the CI puts into a script before a shell reads it.
+var ciValue = regexp.MustCompile(`\$\{\{[^}]*\}\}`)
+
+// parseScript reads the simple commands of a script, as bash does. What is no
+// script has none.
+func parseScript(text string) []call {
+	if len(text) > maxScript {
+		return nil
+	}
+	var values []string
+	text = ciValue.ReplaceAllStringFunc(text, func(v string) string {
+		values = append(values, v)
+		return fmt.Sprintf("CI_VALUE_%d_", len(values)-1)
+	})
+	r := scriptReader{text: text, values: values}
+	if r.readText() {
+		return r.calls
+	}
+	var out []call // a text that is no script as a whole may be commands, each on its line
+	for i, line := range strings.Split(text, "\n") {
+		if r := (scriptReader{text: line, values: values}); r.readText() {
+			for _, c := range r.calls {
+				c.line = i
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// readText reads the script; not ok: it is none.
+func (r *scriptReader) readText() (ok bool) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(r.text), "")
+	if err != nil {
+		return false
+	}
+	for _, s := range file.Stmts {
+		r.readStatement(s, false)
+	}
+	return true
+}
+
+type scriptReader struct {
+	text   string
+	values []string
+	dir    string
+	lost   bool // it has gone into a folder that is not known
+	calls  []call
+}
+
+// readStatement gathers the calls of a statement. within says that it is part of a
+// loop, a function or a condition, whose variables are unknown.
+func (r *scriptReader) readStatement(s *syntax.Stmt, within bool) {
+	if s == nil {
+		return
+	}
+	all := func(list []*syntax.Stmt) {
+		for _, inner := range list {
+			r.readStatement(inner, true)
+		}
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		r.readCall(c, within)
+	case *syntax.BinaryCmd:
+		r.readStatement(c.X, within)
+		r.readStatement(c.Y, within)
+	case *syntax.Subshell:
+		dir, lost := r.dir, r.lost
+		for _, inner := range c.Stmts {
+			r.readStatement(inner, within)
+		}
+		r.dir, r.lost = dir, lost
+	case *syntax.Block:
+		for _, inner := range c.Stmts {
+			r.readStatement(inner, within)
+		}
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			all(c.Then)
+		}
+	case *syntax.ForClause:
+		all(c.Do)
+	case *syntax.WhileClause:
+		all(c.Do)
+	case *syntax.CaseClause:
+		for _, item := range c.Items {
+			all(item.Stmts)
+		}
+	case *syntax.FuncDecl:
+		r.readStatement(c.Body, true)
+	case *syntax.TimeClause:
+		r.readStatement(c.Stmt, within)
+	}
+}
+
+func (r *scriptReader) readCall(c *syntax.CallExpr, within bool) {
+	if len(c.Args) == 0 {
+		return
+	}
+	one := call{line: int(c.Pos().Line()) - 1, dir: r.dir, open: r.lost}
+	from, to := int(c.Pos().Offset()), int(c.End().Offset())
+	one.text = r.restore(r.text[from:to])
+	one.open = one.open || one.text != r.text[from:to]
+	for _, w := range c.Args {
+		word, variable := wordText(w)
+		one.open = one.open || variable || within && strings.Contains(word, unknown)
+		one.words = append(one.words, r.restore(word))
+	}
+	if one.words[0] == "cd" || one.words[0] == "pushd" {
+		if len(one.words) != 2 || strings.Contains(one.words[1], unknown) || path.IsAbs(one.words[1]) || one.words[1] == "-" || strings.HasPrefix(one.words[1], "~") {
+			r.lost = true
+			return
+		}
+		r.dir = path.Join(r.dir, one.words[1])
+		return
+	}
+	if one.words[0] == "popd" {
+		r.dir, r.lost = "", false
+		return
+	}
+	r.calls = append(r.calls, one)
+}
+
+// restore puts the values of the CI back.
+func (r *scriptReader) restore(text string) string {
+	for i, v := range r.values {
+		text = strings.ReplaceAll(text, fmt.Sprintf("CI_VALUE_%d_", i), v)
+	}
+	return text
+}
+
+// wordText is a word's text as far as it is written out, and whether a variable is
+// part of it.
+func wordText(w *syntax.Word) (text string, variable bool) {
+	var b strings.Builder
+	var add func(parts []syntax.WordPart)
+	add = func(parts []syntax.WordPart) {
+		for _, p := range parts {
+			switch p := p.(type) {
+			case *syntax.Lit:
+				b.WriteString(strings.ReplaceAll(strings.ReplaceAll(p.Value, "\\\n", ""), `\`, ""))
+			case *syntax.SglQuoted:
+				b.WriteString(p.Value)
+			case *syntax.DblQuoted:
+				add(p.Parts)
+			default:
+				_, param := p.(*syntax.ParamExp)
+				variable = variable || param
+				b.WriteString(unknown)
+			}
+		}
+	}
+	add(w.Parts)
+	return b.String(), variable
+}

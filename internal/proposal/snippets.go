@@ -1,0 +1,122 @@
+package proposal
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"company/internal/ecosystem"
+)
+
+// snippet is a block of commands in a text for people.
+type snippet struct {
+	text string
+	file string
+	line int
+}
+
+// guideNames are the texts that say how to work on a repository, the one for its
+// contributors first.
+var guideNames = []string{"contributing", "hacking", "development", "developing", "readme"}
+
+// maxSnippets bounds the blocks of all texts.
+const maxSnippets = 100
+
+// findSnippets are the blocks of shell commands in the guides of a tree.
+func findSnippets(t *ecosystem.Tree) []snippet {
+	var out []snippet
+	for _, want := range guideNames {
+		for _, dir := range []string{"", ".github", "docs"} {
+			for _, name := range slices.Sorted(slices.Values(t.Dirs[dir])) {
+				stem, ext := strings.ToLower(strings.TrimSuffix(name, path.Ext(name))), strings.ToLower(path.Ext(name))
+				if stem != want {
+					continue
+				}
+				text := t.ReadManifest(dir, name)
+				switch ext {
+				case ".md", ".markdown", "":
+					out = append(out, findFences(text, path.Join(dir, name))...)
+				case ".rst", ".txt":
+					out = append(out, findDirectives(text, path.Join(dir, name))...)
+				}
+			}
+		}
+	}
+	return out[:min(len(out), maxSnippets)]
+}
+
+var (
+	fenceRE     = regexp.MustCompile("^\\s{0,3}(```+|~~~+)\\s*([A-Za-z0-9_+-]*)")
+	directiveRE = regexp.MustCompile(`^(\s*)(?:\.\. (?:code-block|code|sourcecode|parsed-literal)::\s*([A-Za-z-]*)|.*::)\s*$`)
+	// promptRE is what stands before a command in a transcript.
+	promptRE = regexp.MustCompile(`^\s*[$%>]\s+`)
+	shells   = []string{"", "sh", "bash", "shell", "console", "zsh", "shell-session", "shellsession", "terminal", "text", "none", "cmd"}
+)
+
+// findFences are the fenced blocks of Markdown that a shell may read.
+func findFences(text, file string) []snippet {
+	var out []snippet
+	var block []string
+	fence, begin, keep := "", 0, false
+	for i, line := range strings.Split(text, "\n") {
+		m := fenceRE.FindStringSubmatch(line)
+		switch {
+		case fence == "" && m != nil:
+			fence, begin, block, keep = m[1], i+2, nil, slices.Contains(shells, strings.ToLower(m[2]))
+		case fence != "" && m != nil && strings.HasPrefix(m[1], fence) && m[2] == "":
+			if keep {
+				out = append(out, newSnippet(block, file, begin))
+			}
+			fence = ""
+		case fence != "":
+			block = append(block, line)
+		}
+	}
+	return out
+}
+
+// findDirectives are the code blocks of reStructuredText: what is indented below
+// a directive, or below a line that ends in two colons.
+func findDirectives(text, file string) []snippet {
+	var out []snippet
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		m := directiveRE.FindStringSubmatch(lines[i])
+		if m == nil || !slices.Contains(shells, strings.ToLower(m[2])) {
+			continue
+		}
+		var block []string
+		begin := i + 1
+		for begin < len(lines) && (strings.TrimSpace(lines[begin]) == "" || strings.HasPrefix(strings.TrimSpace(lines[begin]), ":")) {
+			begin++
+		}
+		for j := begin; j < len(lines) && (strings.TrimSpace(lines[j]) == "" || indentOf(lines[j]) > len(m[1])); j++ {
+			block = append(block, lines[j])
+			i = j
+		}
+		out = append(out, newSnippet(block, file, begin+1))
+	}
+	return out
+}
+
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+
+// newSnippet keeps the commands of a block, each on its line. Where some have a
+// prompt, the lines without one are what the commands print.
+func newSnippet(block []string, file string, line int) snippet {
+	prompted := slices.ContainsFunc(block, promptRE.MatchString)
+	goesOn := false
+	for i, l := range block {
+		switch {
+		case !prompted, goesOn:
+			block[i] = strings.TrimSpace(l)
+		case promptRE.MatchString(l):
+			block[i] = strings.TrimSpace(promptRE.ReplaceAllString(l, ""))
+		default:
+			block[i] = ""
+		}
+		goesOn = strings.HasSuffix(block[i], `\`)
+	}
+	return snippet{text: strings.Join(block, "\n"), file: file, line: line}
+}

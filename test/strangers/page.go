@@ -1,0 +1,160 @@
+package strangers
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// writePage is docs/strangers.md.
+func writePage(rows []Row) string {
+	var foreign, ours []Row
+	right := 0
+	for _, r := range rows {
+		switch {
+		case !r.Foreign:
+			ours = append(ours, r)
+			continue
+		case r.IsRight():
+			right++
+		}
+		foreign = append(foreign, r)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `# Strangers
+
+`+"`make strangers`"+` runs the company on %d repositories that others made, with nothing
+configured but the model: Go modules of the module proxy, source packages of
+Debian, packages of npm's registry that ship their tests, and what real tools make
+for whom begins a project. Names, versions and digests are pinned in
+[test/strangers](../test/strangers), what was fetched is kept in the user's cache,
+and what is kept is not fetched again. Each goes the whole way: the image is
+prepared, the checks are found and run on the base in a locked, offline container,
+one change with its test is merged, and a pull request is made. The model is
+scripted, all else is real.
+
+**Right in all: %d of %d.** That is: COMPLETE, every test of the maintainers is
+among our checks, and the verdict on the base is true. Their checks are quoted from
+their CI definition, Makefile, package.json or Debian's packaging, and the run fails
+where the words are not there. Flags that only look closer (-race, coverage) are no
+other check. The verdict is true where their own command, run on a copy outside of
+our containers, ends as ours did and, where both are red, prints the names that ours
+has: Go and npm on the host, offline, without privileges; Debian's packages in a
+container of Debian alone with their compilers (decision 0107). Where they come from,
+and what cannot be had: decision 0108.
+
+Measured %s on %d processors, two at a time, with what earlier runs had left of image layers.
+
+| repository | version | kind | files | their checks | ours | the base here | outside | right | prepared in | whole |
+|---|---|---|---|---|---|---|---|---|---|---|
+`, len(foreign), right, len(foreign), time.Now().Format("2006-01-02"), runtime.NumCPU())
+	for _, r := range foreign {
+		mark := "yes"
+		if !r.IsRight() {
+			mark = "**no**"
+		}
+		writeCells(&b, r.Name, r.Version, r.Kind, fmt.Sprint(r.Files), quoteAll(r.Theirs), quoteAll(r.Ours), r.Verdict, r.Outside, mark, seconds(r.Prepare), seconds(r.Total))
+	}
+	b.WriteString("\n## Not right\n\n")
+	if right == len(foreign) {
+		b.WriteString("None.\n")
+	}
+	for _, r := range foreign {
+		if !r.IsRight() {
+			fmt.Fprintf(&b, "- **%s**: %s\n", r.Name, flattenText(r.explainWrong()))
+		}
+	}
+	b.WriteString("\n## What ours leave out\n\n")
+	for _, r := range foreign {
+		if len(r.Known) > 0 {
+			fmt.Fprintf(&b, "- %s: %s\n", r.Name, flattenText(strings.Join(r.Known, "; ")))
+		}
+	}
+	b.WriteString(`
+## Times
+
+The suite outside has what its tools keep between runs; ours begin with what the
+image has.
+
+| repository | the suite outside | tests of the ticket | the canary beside them | proven to look at the change |
+|---|---|---|---|---|
+`)
+	for _, r := range rows {
+		writeCells(&b, r.Name, seconds(r.Away), seconds(r.Check), seconds(r.Canary), r.describeProof())
+	}
+	if len(ours) > 0 {
+		b.WriteString(`
+## Shapes
+
+Projects of ours in the shapes that people have ([test/fixtures](../test/fixtures/README.md)).
+
+| project | kind | files | checks of the base | result | prepared in | whole |
+|---|---|---|---|---|---|---|
+`)
+		for _, r := range ours {
+			writeCells(&b, r.Name, r.Kind, fmt.Sprint(r.Files), clipText(r.Baseline, 120), r.Result, seconds(r.Prepare), seconds(r.Total))
+		}
+	}
+	return b.String()
+}
+
+// explainWrong says why a row is not right.
+func (r Row) explainWrong() string {
+	var out []string
+	if r.Result != "COMPLETE" {
+		out = append(out, strings.TrimSuffix(r.Result+": "+r.Why, ": "))
+	}
+	if len(r.Lacking) > 0 {
+		out = append(out, "not among our checks: "+quoteAll(r.Lacking))
+	}
+	if r.Untrue != "" {
+		out = append(out, r.Untrue)
+	}
+	if len(out) == 0 {
+		out = append(out, "none of our checks is compared with theirs")
+	}
+	return clipText(strings.Join(out, "; "), 1200)
+}
+
+func (r Row) describeProof() string {
+	switch {
+	case len(r.Proven) > 0:
+		return "yes"
+	case r.Result != "COMPLETE":
+		return ""
+	}
+	return "no: " + r.Unproven
+}
+
+func writeCells(b *strings.Builder, cells ...string) {
+	for _, c := range cells {
+		b.WriteString("| " + strings.ReplaceAll(flattenText(c), "|", `\|`) + " ")
+	}
+	b.WriteString("|\n")
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+
+func quoteAll(commands []string) string {
+	var out []string
+	for _, c := range commands {
+		command, file, found := strings.Cut(c, " [")
+		c = "`" + clipText(command, 160) + "`"
+		if found {
+			c += " (" + strings.TrimSuffix(file, "]") + ")"
+		}
+		out = append(out, c)
+	}
+	return strings.Join(out, "; ")
+}
+
+func flattenText(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// clipText keeps a long text from filling the page.
+func clipText(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return strings.TrimRight(string(r[:most]), " ,") + " …"
+	}
+	return s
+}
