@@ -127,10 +127,11 @@ func (t *Tree) FoldersWith(name string) []string {
 	return out
 }
 
-// HasBelow reports whether there is a file with that ending in or below a folder.
-func (t *Tree) HasBelow(dir, ending string) bool {
+// HasBelow reports whether there is a file with one of these endings in or below a
+// folder.
+func (t *Tree) HasBelow(dir string, endings ...string) bool {
 	for p := range t.Files {
-		if strings.HasSuffix(p, ending) && IsUnder(p, dir) {
+		if IsUnder(p, dir) && slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(p, e) }) {
 			return true
 		}
 	}

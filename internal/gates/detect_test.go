@@ -112,6 +112,9 @@ func TestDetect(t *testing.T) {
 			[]string{"test |  | cargo test --offline --no-fail-fast --workspace | cargo"}, "rust", nil},
 
 		{"Make", map[string]string{"Makefile": "CC = cc\nlint:\n\ttrue\ntest: all\n\ttrue\ncheck:\n\ttrue\n"}, gates.Options{}, []string{"lint |  | make lint", "test |  | make test | plain"}, "make c", nil},
+		{"Make whose check needs what all compiles", map[string]string{"Makefile": "all: x\nx: x.c\n\tcc -o x x.c\ncheck:\n\t./x\n", "x.c": "int main(){}"}, gates.Options{}, []string{"test |  | make all check | plain"}, "make c", nil},
+		{"Make whose check compiles", map[string]string{"Makefile": "all: x\ncheck: x # and no more\n\t./x\n", "x.c": "int main(){}"}, gates.Options{}, []string{"test |  | make check | plain"}, "make c", nil},
+		{"Make that compiles nothing", map[string]string{"Makefile": "all: docs\ntest: ; true\n"}, gates.Options{}, []string{"test |  | make test | plain"}, "make", nil},
 		{"Make with a check", map[string]string{"GNUmakefile": "check::\n\ttrue\n"}, gates.Options{}, []string{"test |  | make check | plain"}, "make", nil},
 		{"a variable is no target", map[string]string{"Makefile": "test := x\nall:\n"}, gates.Options{}, []string{}, "make", []string{"has no target test"}},
 		{"Make beside Go", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "Makefile": "test:\n"}, gates.Options{}, []string{vet, test}, "go", []string{"the Makefile's targets are not used"}},

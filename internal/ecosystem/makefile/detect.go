@@ -3,6 +3,7 @@ package makefile
 
 import (
 	"regexp"
+	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
@@ -21,7 +22,8 @@ func (Ecosystem) Programs() []string { return []string{"make"} }
 // Manifest is the file by which a project is known.
 func (Ecosystem) Manifest() string { return "Makefile" }
 
-var targetRE = regexp.MustCompile(`(?m)^(test|check|lint)\s*:([^=]|$)`)
+// targetRE matches the rule of a target that is asked for, and its prerequisites.
+var targetRE = regexp.MustCompile(`(?m)^(all|test|check|lint)[ \t]*::?([ \t]*|[ \t]*[^=:\s][^\n]*)$`)
 
 // Detect finds the Makefile at the root of a repository that is of no kind that
 // is known better.
@@ -35,19 +37,22 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecos
 			return nil
 		}
 		t.AddProject(e.Name(), "")
-		targets := map[string]bool{}
-		for _, m := range targetRE.FindAllStringSubmatch(t.ReadManifest("", name), -1) {
-			targets[m[1]] = true
-		}
+		rules := findRules(t.ReadManifest("", name))
 		p := ecosystem.Component{Kind: e.Name(), Description: name}
-		if targets["lint"] {
+		if _, ok := rules["lint"]; ok {
 			p.Lint = &company.GateCommand{Command: "make lint"}
 		}
-		switch {
-		case targets["test"]:
-			p.Test = &company.GateCommand{Command: "make test", Parse: testreport.FormatPlain}
-		case targets["check"]:
-			p.Test = &company.GateCommand{Command: "make check", Parse: testreport.FormatPlain}
+		for _, target := range []string{"test", "check"} {
+			needs, ok := rules[target]
+			if !ok {
+				continue
+			}
+			// A rule that needs nothing may test what another has compiled.
+			if _, builds := rules["all"]; builds && needs == "" && t.HasBelow("", ".c", ".cc", ".cpp", ".cxx", ".C") {
+				target = "all " + target
+			}
+			p.Test = &company.GateCommand{Command: "make " + target, Parse: testreport.FormatPlain}
+			break
 		}
 		if p.Lint == nil && p.Test == nil {
 			t.AddNote("%s has no target test, check or lint", name)
@@ -56,4 +61,15 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecos
 		return []ecosystem.Component{p}
 	}
 	return nil
+}
+
+// findRules gives the prerequisites of the targets that are asked for.
+func findRules(makefile string) map[string]string {
+	rules := map[string]string{}
+	for _, m := range targetRE.FindAllStringSubmatch(makefile, -1) {
+		needs, _, _ := strings.Cut(m[2], "#")
+		needs, _, _ = strings.Cut(needs, ";") // a recipe in the same line
+		rules[m[1]] = strings.TrimSpace(rules[m[1]] + " " + needs)
+	}
+	return rules
 }
