@@ -34,6 +34,9 @@ type GateCheck struct {
 	Names    Hash               `json:"names,omitempty"`    // the tests that passed, a blob of lines
 	Gone     []string           `json:"gone,omitempty"`     // passed on the base and are no longer reported; bounded
 	Canary   *Canary            `json:"canary,omitempty"`   // whether it looks at what the change touches; nil: not asked
+	Memory   int64              `json:"memory,omitempty"`   // bytes that its container got, where that is more than everybody's
+	Disk     int64              `json:"disk,omitempty"`     // the same of its work space
+	Narrower string             `json:"narrower,omitempty"` // of a slow check of the base: a command that does less, and why
 	Beside   string             `json:"beside,omitempty"`   // of a red check that cannot be read: the lines that the base's output does not have; bounded
 }
 

@@ -158,3 +158,43 @@ func TestLimitsDefaults(t *testing.T) { // CTR-7
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
+
+// What a project needs holds for it alone, grows as far as the host has it, and
+// never falls below what everybody gets.
+func TestSizes(t *testing.T) {
+	const gib = container.GiB
+	s := container.NewSizes(container.Limits{}, 12*gib)
+	s.Learn("large", container.NeedOfTree(gib)) // 3.5 GiB of room
+	l := s.Of("large")
+	if l.LeastDisk != 7*gib/2 || l.MemoryBytes != 7*gib || s.Of("small") != (container.Limits{}).WithDefaults() {
+		t.Errorf("%+v, and another project %+v", l, s.Of("small"))
+	}
+	if n := s.Beyond(l); n != (container.Need{Memory: 7 * gib, Disk: 7 * gib / 2}) || s.Beyond(s.Of("small")) != (container.Need{}) {
+		t.Errorf("beyond: %+v, %+v", n, s.Beyond(s.Of("small")))
+	}
+	w, err := container.PlanWorkspace(l, false)
+	if err != nil || w.Work != 7*gib/2 || min(w.Tmp, w.Home) < container.GiB/2 {
+		t.Errorf("in memory: %+v, %v", w, err)
+	}
+	if w, err = container.PlanWorkspace(l, true); err != nil || w.Layer != 10*gib {
+		t.Errorf("on the disk: %+v, %v", w, err)
+	}
+	if l, ok := s.GrowDisk("large", l); !ok || l.LeastDisk != 6*gib || l.MemoryBytes != 12*gib {
+		t.Errorf("all that there is: %+v, %v", l, ok)
+	}
+	if l, ok := s.GrowDisk("large", s.Of("large")); ok {
+		t.Errorf("more than there is: %+v", l)
+	}
+	if l, ok := s.GrowDisk("small", s.Of("small")); !ok || l.LeastDisk != 4*gib || l.MemoryBytes != 8*gib {
+		t.Errorf("the first time: %+v, %v", l, ok)
+	}
+	if s.Learn("tiny", container.NeedOfTree(1)); s.Of("tiny").MemoryBytes != container.DefaultMemory {
+		t.Errorf("a small tree: %+v", s.Of("tiny"))
+	}
+
+	held := container.NewSizes(container.Limits{DiskBytes: gib}, 12*gib)
+	held.Learn("large", container.NeedOfTree(4*gib))
+	if l, ok := held.GrowDisk("large", held.Of("large")); ok || l != held.Of("another") {
+		t.Errorf("the config gives the size: %+v, %v", l, ok)
+	}
+}

@@ -42,6 +42,7 @@ type Limits struct {
 	CPUs        float64 // clamped to the host's
 	Pids        int64   // processes and threads
 	DiskBytes   int64   // size of the work space
+	LeastDisk   int64   // what it has to hold where DiskBytes is zero; as far as the memory allows
 }
 
 // WithDefaults fills zero fields, but DiskBytes: that depends on the host.
@@ -125,7 +126,7 @@ func (s Spec) Validate() error {
 		return bad("the container %s is half a build and half not", s.Name)
 	}
 	l := s.Limits
-	if l.MemoryBytes < 0 || l.Pids < 0 || l.DiskBytes < 0 || l.CPUs < 0 || math.IsNaN(l.CPUs) || math.IsInf(l.CPUs, 0) {
+	if l.MemoryBytes < 0 || l.Pids < 0 || l.DiskBytes < 0 || l.LeastDisk < 0 || l.CPUs < 0 || math.IsNaN(l.CPUs) || math.IsInf(l.CPUs, 0) {
 		return bad("negative limits of a container: %+v", l)
 	}
 	return nil

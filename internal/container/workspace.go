@@ -48,7 +48,7 @@ func PlanWorkspace(l Limits, sizeOption bool) (Workspace, error) {
 	l = l.WithDefaults()
 	if sizeOption {
 		w := Workspace{Mode: ModeStorageOpt, Layer: l.DiskBytes, Shm: shmBytes}
-		w.Layer = cmp.Or(w.Layer, defaultLayer)
+		w.Layer = cmp.Or(w.Layer, max(defaultLayer, l.LeastDisk))
 		return w, nil
 	}
 
@@ -56,7 +56,7 @@ func PlanWorkspace(l Limits, sizeOption bool) (Workspace, error) {
 	work := l.DiskBytes
 	if work == 0 {
 		// At the default of 4 GiB this is 2 GiB.
-		work = min(defaultTmpfs, l.MemoryBytes/2, floorMiB(budget*7/10))
+		work = min(max(defaultTmpfs, floorMiB(l.LeastDisk)), l.MemoryBytes/2, floorMiB(budget*7/10))
 	}
 	rest := budget - work
 	tmp := floorMiB(rest * 8 / 15)

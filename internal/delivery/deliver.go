@@ -86,7 +86,7 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 	pr := forge.PR{
 		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: prbody.PRBody(t, prbody.PROptions{Pushed: to != "", PushedTo: target.URL, EarlierTasks: before}),
 		Branch: d.Branch, Owner: target.Owner, Base: d.Base, Head: d.Head,
-		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && t.Untested(), Labels: c.Ask.Labels,
+		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && t.ExplainUntested() != "", Labels: c.Ask.Labels,
 		CodeOwners: c.Ask.CodeOwners, Paths: prbody.ChangedPaths(t),
 	}
 	if lead.PR != nil {

@@ -19,8 +19,14 @@ type Findings struct {
 	Forge      string   `json:"forge"`            // where a pull request would go, for people
 	Toolchains []string `json:"toolchains"`
 	Checks     []string `json:"checks"`
-	Model      string   `json:"model"`
-	Keys       []string `json:"keys"` // NAME SET or NAME NOT SET
+	// Proposals are commands that the repository's own people run, and Narrower what
+	// does less than a test that was found.
+	Proposals []Proposed `json:"proposals"`
+	Narrower  []string   `json:"narrower,omitempty"`
+	Problems  []string   `json:"problems,omitempty"` // definitions that cannot be read
+	Untested  string     `json:"untested,omitempty"` // how to have a test, where none was found
+	Model     string     `json:"model"`
+	Keys      []string   `json:"keys"` // NAME SET or NAME NOT SET
 }
 
 // DraftConfig looks around and says what the file is to hold.
@@ -30,7 +36,7 @@ func (d *Checker) DraftConfig(ctx context.Context, dir string) (config.ConfigDra
 		return config.ConfigDraft{}, Findings{}, err
 	}
 	c := loaded.Config
-	found := Findings{Repository: dir, Forge: "local", Toolchains: []string{}, Checks: []string{}}
+	found := Findings{Repository: dir, Forge: "local", Toolchains: []string{}, Checks: []string{}, Proposals: []Proposed{}}
 	seen, serr := CheckRepo(ctx, c, dir, "")
 	forgeNote := "Found: no remote"
 	switch {
@@ -47,7 +53,10 @@ func (d *Checker) DraftConfig(ctx context.Context, dir string) (config.ConfigDra
 		}
 		found.Toolchains = append(found.Toolchains, seen.Project.Toolchains...)
 		found.Checks = append(found.Checks, seen.Project.Notes...)
-		if serr = seen.GatesError; serr == nil && d.needsPackages(c, seen.Project) {
+		if serr = seen.GatesError; serr == nil {
+			found.addProposals(c, seen)
+		}
+		if serr == nil && d.needsPackages(c, seen.Project) {
 			if img, err := d.previewImage(ctx, c, dir, seen.Project); err == nil {
 				found.Checks = append(append(found.Checks, img.Notes...), img.Fetched...)
 			}
@@ -66,6 +75,9 @@ func (d *Checker) DraftConfig(ctx context.Context, dir string) (config.ConfigDra
 	checks := make([]string, len(found.Checks))
 	for i, note := range found.Checks {
 		checks[i] = "Found: " + note
+	}
+	for _, line := range found.proposalLines() {
+		checks = append(checks, "Maintainers: "+line)
 	}
 	base := "Found: no branch to start from"
 	if found.Base != "" {
@@ -162,5 +174,31 @@ func (f Findings) RenderLines() []string {
 	for _, c := range f.Checks {
 		out = append(out, "checks  "+c)
 	}
+	for _, line := range f.proposalLines() {
+		out = append(out, "people  "+line)
+	}
+	if f.Untested != "" {
+		out = append(out, "!       no test was found, so what is complete will say UNTESTED; to have one: "+f.Untested)
+	}
 	return out
+}
+
+// addProposals adds what the repository's own people run.
+func (f *Findings) addProposals(c config.Config, seen RepoCheck) {
+	f.Proposals, f.Problems = newProposed(seen.Project.Proposals), seen.Project.Proposals.Problems
+	for _, n := range seen.Project.Narrower {
+		f.Narrower = append(f.Narrower, n.Gate+": "+n.String())
+	}
+	if !hasTestGate(seen.Project) && c.Gates.Test.Mode == config.Auto {
+		f.Untested = untestedRemedy(f.Proposals)
+	}
+}
+
+// proposalLines are the proposals for people.
+func (f Findings) proposalLines() []string {
+	out := proposalLines(f.Proposals)
+	for _, n := range f.Narrower {
+		out = append(out, "where that takes too long, "+n)
+	}
+	return append(out, f.Problems...)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -68,9 +69,14 @@ func (d *Checker) checkProject(ctx context.Context, s Subject) []Result {
 	case len(seen.Project.Gates) == 0:
 		checks.OK, checks.Warn = false, true
 		checks.Needed = "a lint or test command, or nothing is checked before a merge"
-		checks.Fix = "set gates.lint and gates.test in company.yaml: company init"
+		checks.Fix = untestedRemedy(newProposed(seen.Project.Proposals))
+	case !hasTestGate(seen.Project) && c.Gates.Test.Mode == config.Auto:
+		checks.OK, checks.Warn = false, true
+		checks.Needed = "a test command: without one, what is complete says UNTESTED"
+		checks.Fix = untestedRemedy(newProposed(seen.Project.Proposals))
 	}
 	out = append(out, Result{Name: "checks", Result: checks})
+	out = append(out, checkProposals(c, seen)...)
 	for _, name := range seen.Project.Toolchains {
 		if r, ok := checkToolchain(ctx, name); ok {
 			out = append(out, Result{Name: name, Result: r})
@@ -143,7 +149,25 @@ func (d *Checker) checkOffice(ctx context.Context, p office.Paths, err error, lo
 	}
 	s := h.View()
 	h.Close()
-	return append(singleResult("office", free), Result{Name: "ledger", Result: health.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks), "task")}})
+	return slices.Concat(singleResult("office", free), []Result{{Name: "ledger", Result: health.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks), "task")}}}, checkSlowness(s))
+}
+
+// checkSlowness tells which checks took long on the newest base that was judged.
+func checkSlowness(s *company.State) []Result {
+	for _, t := range slices.Backward(s.SortedTasks()) {
+		if t.Baseline == nil {
+			continue
+		}
+		var slow []string
+		for _, c := range t.Baseline.SlowChecks() {
+			slow = append(slow, c.DescribeSlow())
+		}
+		if len(slow) > 0 {
+			return singleResult("slow checks", health.Result{Warn: true, Found: strings.Join(slow, "; ")})
+		}
+		break
+	}
+	return nil
 }
 
 // checkHolder looks at the company that has the office open.

@@ -152,11 +152,22 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Text, it.Mark = "failed: "+safetext.EscapeLine(d.Reason, 300), Failed
 	case *company.TaskCompleted:
 		it.Text, it.Mark = "complete", Done
+		if t != nil && !t.DryRun {
+			it.addUntested(t.ExplainUntested())
+		}
 		it.setCost(t)
 	default:
 		it.Text = e.Kind
 	}
 	return it
+}
+
+// addUntested says that no test stands behind what was done. It draws the eye, as
+// what needs nobody and is not well.
+func (it *Item) addUntested(why string) {
+	if why != "" {
+		it.Mark, it.Text = Stalled, it.Text+", UNTESTED: "+why
+	}
 }
 
 func (it *Item) setCost(t *company.Task) {
@@ -234,6 +245,9 @@ func (it *Item) describeGate(d *company.GateFinished) {
 		it.Text += " (cached)"
 		it.DurationMS = 0
 	}
+	if it.Mark == Done {
+		it.addUntested(d.Result.ExplainUntested())
+	}
 	if d.Conflict {
 		it.Text += " on the branch alone: it conflicts with what is merged"
 	}
@@ -253,6 +267,10 @@ func (it *Item) describeBaseline(d *company.BaselineRecorded, t *company.Task) {
 		if red := t.KnownRed(); len(red) > 0 {
 			it.Mark, it.Text = Stalled, "before any work: "+safetext.EscapeLine(strings.Join(red, "; "), 300)
 		}
+	}
+	it.addUntested(d.Result.ExplainUntested())
+	for _, c := range d.Result.SlowChecks() {
+		it.Mark, it.Text = Stalled, it.Text+"; "+safetext.EscapeLine(c.DescribeSlow(), 300)
 	}
 	if it.DurationMS = took.Milliseconds(); d.Result.Cached {
 		it.Text += " (cached)"

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,14 +52,31 @@ func (j Job) writeTar(ctx context.Context, w io.Writer) error {
 var errTimeout = errors.New("gates: the check ran too long")
 
 // runCheck runs a check in a container of its own, and in a larger one where it ran
-// out of memory and this host has more.
+// out of memory or of room and this host has more.
 func (r *Runner) runCheck(ctx context.Context, j Job, n, attempt int) (company.GateCheck, *testreport.Results, error) {
 	limits := r.Limits
 	if r.LimitsByProject != nil {
 		limits = r.LimitsByProject.Of(j.Mirror.Dir())
 	}
+	roomier := false
 	for {
 		check, res, err := r.runInContainer(ctx, j, n, attempt, limits)
+		if err == nil && !check.Passed && ctx.Err() == nil && isDiskFull(check.Output) {
+			more := false
+			if was := limits; !roomier && r.LimitsByProject != nil {
+				if limits, more = r.LimitsByProject.GrowDisk(j.Mirror.Dir(), was); more && j.OnCheckStarted != nil {
+					j.OnCheckStarted(j.Gates[n].Name + " again, with more room for its files: they filled the container's work space")
+				}
+			}
+			if roomier = true; more {
+				continue
+			}
+			check.Output += diskFullNote
+		}
+		if err == nil && r.LimitsByProject != nil {
+			need := r.LimitsByProject.Beyond(limits)
+			check.Memory, check.Disk = need.Memory, need.Disk
+		}
 		if !errors.Is(err, errOutOfMemory) || ctx.Err() != nil {
 			return check, res, err
 		}
@@ -76,16 +94,40 @@ func (r *Runner) runCheck(ctx context.Context, j Job, n, attempt int) (company.G
 	}
 }
 
+// diskFullRE matches what programs print whose files found no room.
+var diskFullRE = regexp.MustCompile(`(?i)no space left on device|\bENOSPC\b|disk quota exceeded`)
+
+func isDiskFull(output string) bool { return diskFullRE.MatchString(output) }
+
+// diskFullNote tells a person what to do where there is no more room to be had.
+const diskFullNote = "\n[the files of this check filled the container's work space: raise workers.disk, and workers.memory with it where the work space lies in memory (company doctor)]"
+
 // errOutOfMemory: the container's memory limit was hit.
 var errOutOfMemory = errors.New("gates: out of memory")
+
+// defaultTimeout is how long one run of a check may take, and leastTimeout how long
+// one gets whose base is quick.
+const (
+	defaultTimeout = 30 * time.Minute
+	leastTimeout   = 10 * time.Minute
+)
+
+// timeLimit is how long one run of a check may take. What is known of the base sets
+// it: three times as long in any case, since the host may be busy; and not so long
+// that a test which hangs holds up everything for as much as a suite of an hour.
+func (r *Runner) timeLimit(base *company.GateCheck) time.Duration {
+	limit := cmp.Or(r.Timeout, defaultTimeout)
+	if base == nil || base.Absent || base.Skipped || base.ExitCode == exitTimeout {
+		return limit
+	}
+	took := base.RunTime()
+	return max(min(limit, max(leastTimeout, 10*took)), 3*took)
+}
 
 // runInContainer runs a check in one container of its own.
 func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limits container.Limits) (company.GateCheck, *testreport.Results, error) {
 	g := j.Gates[n]
-	limit := r.Timeout
-	if limit == 0 {
-		limit = 30 * time.Minute
-	}
+	limit := r.timeLimit(j.baselineCheck(n))
 	cctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
 	labels := container.Labels{Office: r.Office, Run: j.Label, Epoch: j.Epoch, Role: "gate"}
@@ -129,7 +171,7 @@ func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limi
 	switch {
 	case err != nil && errors.Is(context.Cause(cctx), errTimeout) && ctx.Err() == nil:
 		check.ExitCode = exitTimeout
-		check.Output += fmt.Sprintf("\n[the check was ended after %s]", limit)
+		check.Output += fmt.Sprintf("\n[the check was ended after %s: workers.run_timeout lets it run longer]", limit)
 	case err != nil:
 		return check, nil, err
 	case exit.OOMKilled:

@@ -10,6 +10,7 @@ import (
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
 	"company/internal/gitops"
+	"company/internal/proposal"
 )
 
 // Names of checks, in the order in which they run (GAT-1). Where a repository
@@ -23,6 +24,9 @@ const (
 type Options struct {
 	Lint, Test CommandOverride // what the config says; empty: auto
 	Paths      []string        // folders that count, as in git.paths; none: all of the repository
+	// Proposals has the commands looked for that the repository's people run, and
+	// those that do less than the gates.
+	Proposals bool
 }
 
 // Project is what a repository is, as far as its checks go.
@@ -31,6 +35,9 @@ type Project struct {
 	Toolchains []string // what the image needs, by the names of ecosystems; c and cgo are compilers for them
 	Spare      []string // those of them that no check needs: a project has the manifest alone
 	Notes      []string // findings and omissions, for people
+
+	Proposals proposal.Found // where they were asked for
+	Narrower  []Narrower     // the same
 }
 
 // maxComponents is how many folders of a repository get gates of their own. Beyond
@@ -74,7 +81,11 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 		}
 	}
 	p.Notes = append(p.Notes, t.Notes()...)
-	return p, nil
+	if o.Proposals {
+		p.Proposals = proposal.Find(t, p.Gates)
+		p.Narrower = findNarrower(t, p.Gates)
+	}
+	return p, t.Err()
 }
 
 // readTree is the tree of a commit as ecosystems look at it.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"company/internal/company"
+	"company/internal/container"
 	"company/internal/gitops"
 )
 
@@ -134,11 +135,34 @@ func (g *Handler) RunBaseline(ctx context.Context, e company.Effect) (company.Co
 	if err != nil {
 		return nil, err
 	}
+	if err := g.Runner.fitTree(ctx, m, tree); err != nil {
+		return nil, err
+	}
 	res, err := g.Runner.evaluateCached(ctx, s, t, Job{Mirror: m, Tree: tree, Image: image, Label: string(t.ID), Baseline: true, OnCheckStarted: func(check string) {
 		g.Watcher.WatchCheck(t.ID, "", check+" on the base")
 	}})
 	if err != nil {
 		return nil, addImageNotes(err, t.Prepared.Notes)
 	}
+	if err := proposeNarrower(ctx, m, t.Prepared.Base.OID, t.Prepared.Gates, &res); err != nil {
+		return nil, err
+	}
 	return company.RecordBaseline{Task: t.ID, Result: res}, nil
+}
+
+// fitTree gives a project's containers room for its tree.
+func (r *Runner) fitTree(ctx context.Context, m *gitops.Mirror, tree company.OID) error {
+	if r.LimitsByProject == nil {
+		return nil
+	}
+	files, err := m.List(ctx, tree)
+	if err != nil {
+		return err
+	}
+	var size int64
+	for _, f := range files {
+		size += f.Size
+	}
+	r.LimitsByProject.Learn(m.Dir(), container.NeedOfTree(size))
+	return nil
 }

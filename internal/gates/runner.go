@@ -158,6 +158,10 @@ func (r *Runner) Evaluate(ctx context.Context, s *company.State, t *company.Task
 	if refused != "" {
 		return notPreparedResult(t.Prepared, tree, image, refused), nil
 	}
+	if r.LimitsByProject != nil {
+		memory, disk := t.Baseline.Needs()
+		r.LimitsByProject.Learn(m.Dir(), container.Need{Memory: memory, Disk: disk})
+	}
 	j := Job{Mirror: m, Tree: tree, Image: image, Label: label, BaselineResult: t.Baseline, OnCheckStarted: started}
 	if r.Canary {
 		j.Base = t.Prepared.Base.OID

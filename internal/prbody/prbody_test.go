@@ -243,12 +243,12 @@ func TestPRBodyBaseline(t *testing.T) {
 	}
 	none := newPRTask()
 	none.Gate.Result.Checks[0].Passed, none.Gate.Result.Checks[0].Counts = true, &company.TestCounts{}
-	if text := PRBody(none, PROptions{}); !strings.Contains(text, "**UNTESTED**: the test gate is green and has no tests.") || !strings.Contains(text, "passed, no tests") {
+	if text := PRBody(none, PROptions{}); !strings.Contains(text, "**UNTESTED**: "+company.UntestedNoTests+".") || !strings.Contains(text, "passed, no tests") {
 		t.Error(text)
 	}
 	absent := newPRTask()
 	absent.Baseline = &company.GateResult{Untested: true, Checks: base.Checks[:1]}
-	if text := PRBody(absent, PROptions{}); !strings.Contains(text, "**UNTESTED**: this repository has no gates that could be run.") {
+	if text := PRBody(absent, PROptions{}); !strings.Contains(text, "**UNTESTED**: "+company.UntestedNoChecks+".") {
 		t.Error(text)
 	}
 }

@@ -34,11 +34,11 @@ func prSummary(t *company.Task, o PROptions) string {
 // mergeRisks are the facts that a person must know before merging.
 func mergeRisks(t *company.Task) []string {
 	var out []string
-	switch {
-	case isUntested(t):
-		out = append(out, "**UNTESTED**: this repository has no gates that could be run.")
-	case t.Gate != nil:
+	if t.Gate != nil && !t.Untested() {
 		out = append(out, gateRisks(t.Gate.Result.Checks)...)
+	}
+	if why := untestedReason(t); why != "" {
+		out = append(out, "**UNTESTED**: "+why+".")
 	}
 	if t.Head != "" && t.Review.Waived == t.Head {
 		out = append(out, "The review was waived by the president.")
@@ -52,21 +52,21 @@ func mergeRisks(t *company.Task) []string {
 // gateRisks are what a green verdict does not show.
 func gateRisks(checks []company.GateCheck) []string {
 	var out []string
-	tests, empty := 0, 0
 	for _, c := range checks {
 		if c.Excused == company.ComparedAsBefore {
 			out = append(out, fmt.Sprintf("**UNVERIFIED**: %s is red on the base too, new failures in it cannot be recognised, and the president accepted that.", escapeMarkdown(c.Name)))
 		}
-		if !(company.GateCommand{Name: c.Name}).IsLint() {
-			if tests++; noTests(c) {
-				empty++
-			}
-		}
-	}
-	if tests > 0 && tests == empty {
-		out = append(out, "**UNTESTED**: the test gate is green and has no tests.")
 	}
 	return out
 }
 
-func isUntested(t *company.Task) bool { return t.Untested() }
+// untestedReason says why no test stands behind a pull request.
+func untestedReason(t *company.Task) string {
+	switch {
+	case t.Untested():
+		return company.UntestedNoChecks
+	case t.Gate != nil:
+		return t.Gate.Result.ExplainUntested()
+	}
+	return ""
+}

@@ -70,6 +70,8 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 		}
 		if gate.Result.Untested {
 			w.WriteString("- there are none: untested\n")
+		} else if why := gate.Result.ExplainUntested(); why != "" {
+			fmt.Fprintf(&w, "\nUntested: %s. Nothing but you looks at what the work does.\n", why)
 		}
 	}
 	if len(x.mentions) > 0 {

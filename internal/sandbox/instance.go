@@ -55,6 +55,7 @@ func (s *Factory) toolboxEnv() []string {
 func (s *Factory) acquire(ctx context.Context, o Spec) (*instance, error) {
 	limits := s.Limits
 	if s.Sizes != nil && o.Mirror != nil {
+		s.Sizes.Learn(o.Mirror.Dir(), o.Need)
 		limits = s.Sizes.Of(o.Mirror.Dir())
 	}
 	if limits.WithDefaults() == s.Limits.WithDefaults() { // else a warm one is too small

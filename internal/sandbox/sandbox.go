@@ -79,8 +79,9 @@ type Spec struct {
 	Extra    []company.OID // commits of the same subtask that it sees too
 	Start    company.OID   // where the branch starts
 	Branch   string
-	Paths    []string // folders that are checked out and may change; none: all
-	ReadOnly bool     // nothing can be pushed
+	Paths    []string       // folders that are checked out and may change; none: all
+	ReadOnly bool           // nothing can be pushed
+	Need     container.Need // what the project's checks needed on the base
 	Log      *gitops.OpLog
 	// Past is the run's earlier holders, as its journal has them.
 	Past agent.Past

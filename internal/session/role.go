@@ -55,6 +55,7 @@ func (s *Session) runRole(ctx context.Context, r Role) (company.EndRun, error) {
 func (s *Session) workInSandbox(ctx context.Context, r Role, spec sandbox.Spec) (company.EndRun, error) {
 	spec.Mirror, spec.Run, spec.Role, spec.Fence, spec.Past = s.Mirror, s.Run, s.Role, s.Fence, s.past
 	spec.Epoch, spec.Paths, spec.Image = s.Epoch, s.Task.Settings.Paths, s.Task.Prepared.Image
+	spec.Need.Memory, spec.Need.Disk = s.Task.Baseline.Needs()
 	if spec.Start != spec.Base {
 		spec.Extra = append([]company.OID{spec.Start}, spec.Extra...)
 	}

@@ -17,6 +17,7 @@ type Check struct {
 	ExitCode int    `json:"exit_code"`
 	TookMS   int64  `json:"took_ms"`
 	Output   string `json:"output,omitempty"` // of a red one
+	Slow     string `json:"slow,omitempty"`   // of a check that takes long: how long, and what does less
 	Beside   string `json:"beside,omitempty"` // what of it the base does not print
 
 	Counts *company.TestCounts  `json:"counts,omitempty"`
@@ -37,7 +38,8 @@ type Gate struct {
 	Conflict bool        `json:"conflict"`
 	Checks   []Check     `json:"checks"`
 
-	RedGreen *company.RedGreen `json:"red_green,omitempty"` // of the ticket, or of the whole task
+	RedGreen    *company.RedGreen `json:"red_green,omitempty"`    // of the ticket, or of the whole task
+	UntestedWhy string            `json:"untested_why,omitempty"` // why it shows no test
 }
 
 func viewGate(g *company.GateFinished) *Gate {
@@ -47,6 +49,7 @@ func viewGate(g *company.GateFinished) *Gate {
 	v := &Gate{
 		Head: g.Head, Onto: g.Onto, Tree: g.Result.Tree, Passed: g.Result.Passed, Untested: g.Result.Untested,
 		Cached: g.Result.Cached, Conflict: g.Conflict, Checks: []Check{}, RedGreen: g.Result.RedGreen,
+		UntestedWhy: g.Result.ExplainUntested(),
 	}
 	for _, c := range g.Result.Checks {
 		v.Checks = append(v.Checks, viewCheck(c))
@@ -57,6 +60,9 @@ func viewGate(g *company.GateFinished) *Gate {
 func viewCheck(c company.GateCheck) Check {
 	v := Check{Canary: c.Canary, Name: c.Name, Command: c.Command, Verdict: "failed", ExitCode: c.ExitCode, TookMS: c.Took.Milliseconds(),
 		Counts: c.Counts, Tests: c.Tests, Flaky: c.Flaky, Gone: c.Gone}
+	if c.IsSlow() {
+		v.Slow = c.DescribeSlow()
+	}
 	switch {
 	case c.Skipped:
 		v.Verdict = "skipped"
@@ -90,7 +96,7 @@ func (v *Gate) statusLabel() string {
 	switch {
 	case v == nil:
 		return "-"
-	case v.Untested:
+	case v.Untested, v.Passed && v.UntestedWhy != "":
 		return "UNTESTED"
 	case v.Passed:
 		return "gates passed"
@@ -121,8 +127,8 @@ func (v *Gate) RenderText() string {
 	if r := v.RedGreen; r != nil && r.Reason == "" {
 		fmt.Fprintf(&b, "  new tests: %d; red to green: %d; test files changed: %d\n", r.Fresh, r.Shown, r.Files)
 	}
-	if v.Untested {
-		b.WriteString("  UNTESTED: this repository has no gates that can be run\n")
+	if v.UntestedWhy != "" {
+		fmt.Fprintf(&b, "  UNTESTED: %s\n", v.UntestedWhy)
 	}
 	return b.String()
 }

@@ -22,7 +22,8 @@ type Summary struct {
 	CostMicroUSD  *int64             `json:"cost_micro_usd"`
 	Tokens        int64              `json:"tokens"`
 	DurationMS    int64              `json:"duration_ms"`
-	Estimate      *Estimate          `json:"estimate,omitempty"` // of a dry run
+	UntestedWhy   string             `json:"untested_why,omitempty"` // why no test stands behind what is complete
+	Estimate      *Estimate          `json:"estimate,omitempty"`     // of a dry run
 
 }
 
@@ -52,7 +53,10 @@ func (src Source) Summary(t *company.Task) Summary {
 		sum.Estimate = &e
 		sum.Hint += "; " + e.RenderText(t.Held())
 	case t.Status == company.StatusCompleted:
-		sum.Result = "COMPLETE"
+		sum.Result, sum.UntestedWhy = "COMPLETE", t.ExplainUntested()
+		if sum.UntestedWhy != "" {
+			sum.Hint += "; to have a test: " + untestedRemedy
+		}
 		sum.Next = fmt.Sprintf("review the pull request: company pr show %d", t.PR.Number)
 		sum.PR = &t.PR.Number
 		sum.Why = fmt.Sprintf("%d of %s merged, %s on %s (%s)", done, company.Count(len(t.Subtasks), "subtask"), gatesLabel(t), t.IntegrationBranch(), t.Head.Short())
@@ -80,6 +84,9 @@ func (src Source) Summary(t *company.Task) Summary {
 	return sum
 }
 
+// untestedRemedy is how to have a test, where there is none.
+const untestedRemedy = "gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository"
+
 // cancelledWhy is why a task was cancelled. A cancel needs no reason.
 func cancelledWhy(t *company.Task) string {
 	if t.Reason == "" {
@@ -89,6 +96,10 @@ func cancelledWhy(t *company.Task) string {
 }
 
 func (s Summary) RenderText() string {
+	result := s.Result
+	if s.UntestedWhy != "" {
+		result += ", UNTESTED"
+	}
 	return fmt.Sprintf(`=== TASK SUMMARY ===
 [RESULT] %s
 [TASK]   %s %s
@@ -96,5 +107,5 @@ func (s Summary) RenderText() string {
 [WHY]    %s
 [HINT]   %s
 ====================
-`, s.Result, s.Task, s.Instruction, s.Next, s.Why, s.Hint)
+`, result, s.Task, s.Instruction, s.Next, s.Why, s.Hint)
 }

@@ -23,6 +23,26 @@ func TestSummaryBlock(t *testing.T) {
 [HINT]   cost $0.41, 212k tokens, 3m12s
 ====================
 `},
+		"complete, and a linter alone looked at it": {func(_ *company.State, t *company.Task) {
+			t.Gate.Result.Checks = t.Gate.Result.Checks[:1]
+		}, `=== TASK SUMMARY ===
+[RESULT] COMPLETE, UNTESTED
+[TASK]   t12 add rate limiting to the API
+[NEXT]   review the pull request: company pr show 7
+[WHY]    2 of 2 subtasks merged, UNTESTED (a linter was run, and no test), lint passed on develop-t12-k3fq (3f9c2ab)
+[HINT]   cost $0.41, 212k tokens, 3m12s; to have a test: gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository
+====================
+`},
+		"complete, and without a test to run": {func(_ *company.State, t *company.Task) {
+			t.Gate.Result.Checks[1].Counts = &company.TestCounts{}
+		}, `=== TASK SUMMARY ===
+[RESULT] COMPLETE, UNTESTED
+[TASK]   t12 add rate limiting to the API
+[NEXT]   review the pull request: company pr show 7
+[WHY]    2 of 2 subtasks merged, UNTESTED (the tests' command ran, and ran no test), lint and test passed on develop-t12-k3fq (3f9c2ab)
+[HINT]   cost $0.41, 212k tokens, 3m12s; to have a test: gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository
+====================
+`},
 		"no price is known": {func(_ *company.State, t *company.Task) { t.Spent = company.Amount{Tokens: 900} }, `=== TASK SUMMARY ===
 [RESULT] COMPLETE
 [TASK]   t12 add rate limiting to the API

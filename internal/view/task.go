@@ -32,6 +32,7 @@ type Task struct {
 	Branch       string             `json:"integration_branch,omitempty"`
 	Head         company.OID        `json:"head,omitempty"`
 	Evidence     string             `json:"evidence"`
+	UntestedWhy  string             `json:"untested_why,omitempty"` // why no test stands behind it
 	CostMicroUSD *int64             `json:"cost_micro_usd"`
 	CapMicroUSD  *int64             `json:"cap_micro_usd"` // null: no cap
 	Tokens       int64              `json:"tokens"`
@@ -72,7 +73,7 @@ func (src Source) Task(t *company.Task) Task {
 		pr.State, pr.BranchChange = lead.PR.State, lead.BranchChange
 		v.PR = &pr
 	}
-	v.Evidence = evidenceOf(t)
+	v.Evidence, v.UntestedWhy = evidenceOf(t), t.ExplainUntested()
 	return v
 }
 
@@ -91,7 +92,7 @@ func evidenceOf(t *company.Task) string {
 	case t.Gate != nil && t.Gate.Head == t.Head && t.Gate.Result.Passed:
 		return gatesLabel(t) + " on " + t.Head.Short()
 	case t.Gate != nil && t.Gate.Head == t.Head && t.Gate.Result.Untested:
-		return "UNTESTED"
+		return gatesLabel(t)
 	case t.Gate != nil && t.Gate.Head == t.Head:
 		return "gates red on " + t.Head.Short()
 	}
@@ -99,8 +100,11 @@ func evidenceOf(t *company.Task) string {
 }
 
 func gatesLabel(t *company.Task) string {
-	if t.Gate == nil || t.Gate.Result.Untested {
+	if t.Gate == nil {
 		return "UNTESTED"
+	}
+	if t.Gate.Result.Untested {
+		return untestedLabel(t.Gate.Result.ExplainUntested())
 	}
 	var passed, others []string
 	for _, c := range t.Gate.Result.Checks {
@@ -118,8 +122,14 @@ func gatesLabel(t *company.Task) string {
 	if len(passed) > 0 {
 		others = append([]string{strings.Join(passed, " and ") + " passed"}, others...)
 	}
+	if why := t.Gate.Result.ExplainUntested(); why != "" {
+		others = append([]string{untestedLabel(why)}, others...)
+	}
 	return strings.Join(others, ", ")
 }
+
+// untestedLabel says that no test stands behind work, and why.
+func untestedLabel(why string) string { return "UNTESTED (" + why + ")" }
 
 // costOrNil is null where no price is known: tokens without money.
 func costOrNil(a company.Amount) *int64 {
@@ -227,6 +237,11 @@ func (v TaskDetail) RenderText() string {
 		fmt.Fprintf(&b, "  before: %s\n", safetext.EscapeLine(first, 300))
 		if rest != "" {
 			b.WriteString(lastLines(rest, 20))
+		}
+	}
+	for _, c := range v.Baseline {
+		if c.Slow != "" {
+			fmt.Fprintf(&b, "  slow:   %s\n", safetext.EscapeLine(c.Slow, 300))
 		}
 	}
 	for _, d := range v.Added {

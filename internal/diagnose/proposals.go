@@ -1,0 +1,128 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/gates"
+	"company/internal/health"
+	"company/internal/proposal"
+	"company/internal/safetext"
+)
+
+// Proposed is a command by which the repository's own people check it.
+type Proposed struct {
+	Kind    string   `json:"kind"` // lint | test
+	Command string   `json:"command"`
+	Dir     string   `json:"dir,omitempty"`
+	At      []string `json:"at"`                // file:line
+	Agrees  bool     `json:"agrees"`            // what was found runs the same
+	Setting string   `json:"setting,omitempty"` // the line of company.yaml that makes it the gate
+}
+
+// newProposed are the commands that were found, for programs.
+func newProposed(found proposal.Found) []Proposed {
+	out := []Proposed{}
+	for _, c := range found.Commands {
+		out = append(out, Proposed{Kind: c.Kind, Command: c.Command, Dir: c.Dir, At: c.At, Agrees: c.Agrees, Setting: c.Setting()})
+	}
+	return out
+}
+
+// describe is the command for people, with where it comes from.
+func (p Proposed) describe() string {
+	text := p.Command
+	if p.Dir != "" {
+		text += ", in " + p.Dir
+	}
+	at := p.At[0]
+	if n := len(p.At) - 1; n > 0 {
+		at += fmt.Sprintf(" and %d more", n)
+	}
+	text = safetext.EscapeLine(text, 160) + " (" + safetext.EscapeLine(at, 120) + ")"
+	switch {
+	case p.Agrees:
+		return text + ": what was found runs the same"
+	case p.Setting == "":
+		return text + ": what was found does not run it; it has a value that only the CI knows"
+	}
+	return text + ": what was found does not run it"
+}
+
+// maxProposed is how many commands of a kind are shown.
+const maxProposed = 3
+
+// proposalLines are the commands for people: of each kind the first, those that
+// were found nowhere else before those that agree.
+func proposalLines(all []Proposed) []string {
+	var out []string
+	for _, kind := range []string{proposal.Test, proposal.Lint} {
+		var mine []Proposed
+		for _, p := range all {
+			if p.Kind == kind {
+				mine = append(mine, p)
+			}
+		}
+		for i, p := range mine {
+			if i == maxProposed && len(mine) > maxProposed+1 {
+				out = append(out, fmt.Sprintf("%s: and %d more", kind, len(mine)-i))
+				break
+			}
+			out = append(out, kind+": "+p.describe())
+		}
+	}
+	return out
+}
+
+// hasTestGate says whether a command runs tests.
+func hasTestGate(p gates.Project) bool {
+	return slices.ContainsFunc(p.Gates, func(g company.GateCommand) bool { return !g.IsLint() })
+}
+
+// firstSetting is the line of company.yaml for the strongest test command that can
+// be set.
+func firstSetting(all []Proposed) string {
+	for _, p := range all {
+		if p.Kind == proposal.Test && p.Setting != "" {
+			return safetext.EscapeLine(p.Setting, 200)
+		}
+	}
+	return ""
+}
+
+// untestedRemedy is how a repository without a test gate comes to have one.
+func untestedRemedy(all []Proposed) string {
+	if line := firstSetting(all); line != "" {
+		return "write " + line + " into company.yaml"
+	}
+	return "write gates.test: './your-tests.sh' into company.yaml, or add a first test where a known runner looks (docs/repositories.md)"
+}
+
+// checkProposals holds the checks that were found to those that the repository's own
+// people run.
+func checkProposals(c config.Config, seen RepoCheck) []Result {
+	found := seen.Project.Proposals
+	all := newProposed(found)
+	if len(all)+len(found.Problems) == 0 {
+		return nil
+	}
+	r := health.Result{OK: true, Found: strings.Join(proposalLines(all), "; ")}
+	tests := found.OfKind(proposal.Test)
+	agrees := slices.ContainsFunc(tests, func(c proposal.Command) bool { return c.Agrees })
+	switch {
+	case len(found.Problems) > 0:
+		r.OK, r.Warn = false, true
+		r.Found = strings.TrimPrefix(r.Found+"; "+safetext.EscapeLine(found.Problems[0], 200), "; ")
+		r.Needed, r.Fix = "definitions that can be read", "mend the file; nothing else depends on it"
+	case len(tests) > 0 && !agrees && c.Gates.Test.Mode == config.Auto:
+		r.OK, r.Warn = false, true
+		r.Needed = "the tests that its maintainers run"
+		if r.Fix = "see whether what was found runs the same tests"; firstSetting(all) != "" {
+			r.Fix = "where they are others: " + untestedRemedy(all)
+		}
+	}
+	return []Result{{Name: "maintainers", Result: r}}
+}

@@ -1,0 +1,62 @@
+package feed
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/company"
+)
+
+// recorded is what an event holds.
+type recorded interface{ Kind() string }
+
+func describeRecorded(t *testing.T, data recorded, task *company.Task) Item {
+	t.Helper()
+	raw, err := json.Marshal(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Describe(company.Event{Kind: data.Kind(), Data: raw}, task)
+}
+
+// What is complete, or passed, without a test says so, and draws the eye.
+func TestUntestedIsTold(t *testing.T) {
+	lint := company.GateResult{Passed: true, Checks: []company.GateCheck{{Name: "lint", Passed: true}}}
+	tested := company.GateResult{Passed: true, Checks: []company.GateCheck{{Name: "test", Passed: true, Counts: &company.TestCounts{Passed: 2}}}}
+	task := func(r company.GateResult) *company.Task {
+		return &company.Task{Head: "a", Prepared: &company.TaskPrepared{}, Gate: &company.GateFinished{Head: "a", Result: r}}
+	}
+	for name, c := range map[string]struct {
+		data recorded
+		task *company.Task
+		want string
+		mark Mark
+	}{
+		"complete, and a linter looked":  {&company.TaskCompleted{}, task(lint), "complete, UNTESTED: a linter was run, and no test", Stalled},
+		"complete, and a test looked":    {&company.TaskCompleted{}, task(tested), "complete", Done},
+		"passed, and a linter looked":    {&company.GateFinished{Result: lint}, task(lint), "gates passed, UNTESTED: a linter was run, and no test", Stalled},
+		"passed, and a test looked":      {&company.GateFinished{Result: tested}, task(tested), "gates passed", Done},
+		"the base, where a linter looks": {&company.BaselineRecorded{Result: lint}, nil, "the base is green, UNTESTED: a linter was run, and no test", Stalled},
+		"the base, where a test looks":   {&company.BaselineRecorded{Result: tested}, nil, "the base is green", Done},
+	} {
+		if it := describeRecorded(t, c.data, c.task); it.Text != c.want || it.Mark != c.mark {
+			t.Errorf("%s: %s %q", name, it.Mark, it.Text)
+		}
+	}
+}
+
+// A check that takes long on the base is told with what does less.
+func TestSlowCheckIsTold(t *testing.T) {
+	slow := company.GateCheck{Name: "test", Passed: true, Took: 9 * time.Minute, Attempts: []int{1, 1}, Counts: &company.TestCounts{Passed: 2}, Narrower: "make unit (Makefile has the target unit)"}
+	it := describeRecorded(t, &company.BaselineRecorded{Result: company.GateResult{Checks: []company.GateCheck{slow}}}, nil)
+	if it.Mark != Stalled || !strings.HasSuffix(it.Text, "; test takes 3m0s a run; this does less, as gates.test in company.yaml: make unit (Makefile has the target unit)") {
+		t.Errorf("%s %q", it.Mark, it.Text)
+	}
+	slow.Attempts = []int{1, 1, 1, 1, 1}
+	it = describeRecorded(t, &company.BaselineRecorded{Result: company.GateResult{Checks: []company.GateCheck{slow}}}, nil)
+	if strings.Contains(it.Text, "takes") {
+		t.Errorf("six quick runs: %q", it.Text)
+	}
+}
