@@ -35,7 +35,10 @@
 //
 //   - Nothing of the host gets into a layer but the parts above: no
 //     environment, no credentials, no resolver, no host name, no package mirror.
-//   - No code of the project runs in preparation, on the host or elsewhere.
+//   - No code of the project runs in preparation, on the host or elsewhere, but
+//     that of its build where a build is a program of the project's own (configure,
+//     CMakeLists.txt, meson.build): it runs as in a check, in a container without
+//     network or registry, and only results of the compiler are taken (decision 0101).
 //     Modules of Go are downloaded on the host from the text of go.mod and go.sum
 //     alone (Install.Fetch); npm, pnpm, pip and cargo fetch from lists alone, without a script
 //     of any package, in a container whose one link is its stdio, on which the

@@ -3,6 +3,7 @@ package image
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,6 +102,13 @@ func (p *layerPlan) addTrees(req Request, set toolSet, fromHostAlone bool) {
 func (s toolSet) changeInputs() (inputs []string) {
 	for _, t := range s.changes {
 		inputs = append(inputs, "\x00"+t.Name)
+		if t.Env.Path == "" { // its variables are in no key that users' machines have
+			continue
+		}
+		inputs = append(inputs, t.Env.Path)
+		for _, name := range slices.Sorted(maps.Keys(t.Env.Set)) {
+			inputs = append(inputs, name+"="+t.Env.Set[name])
+		}
 	}
 	return inputs
 }

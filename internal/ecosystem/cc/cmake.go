@@ -31,7 +31,7 @@ var (
 	cmakeProject = regexp.MustCompile(`(?i)\bproject\s*\(\s*"?([A-Za-z0-9_.+-]*)`)
 	cmakeTests   = regexp.MustCompile(`(?i)\b(add_test|enable_testing|gtest_discover_tests|gtest_add_tests|catch_discover_tests|doctest_discover_tests)\s*\(|\binclude\s*\(\s*CTest\s*\)`)
 	// cmakeTestOption is an option that builds tests and is off unless it is asked for.
-	cmakeTestOption = regexp.MustCompile(`(?i)\boption\s*\(\s*((?:[A-Za-z0-9_]+_)?(?:TEST|TESTS|TESTING|UNITTESTS?))\s+(?:"(?:[^"\\]|\\.)*"\s+)?(OFF|FALSE|NO|0)?\s*\)`)
+	cmakeTestOption = regexp.MustCompile(`(?i)\boption\s*\(\s*((?:[A-Za-z0-9_]+_)?(?:TEST|TESTS|TESTING|UNITTESTS?))\s*(?:"(?:[^"\\]|\\.)*"\s*)?(?:OFF|FALSE|NO|0)?\s*\)`)
 	// cmakeNoTests are parts of the names of options that are not about the suite itself.
 	cmakeNoTests = regexp.MustCompile(`(?i)(FUZZ|BENCH|PERF|INSTALL|COVER|CUDA|DOWNLOAD|PYTHON|JAVA|EXAMPLE|STRESS|NETWORK|ONLINE)`)
 	// cmakeSanitizer is an option that turns a sanitizer on.
@@ -53,6 +53,7 @@ func (e CMake) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecosyste
 			c.Test = testGate(p.buildCommand()+" && "+p.testCommand(), formatCTest)
 			c.Test.Plant, c.Test.Canary = plantCMake, p.canaryCommand()
 		case hasOtherBuild(t, dir), ecosystem.Covering(found, dir) != nil:
+			t.AddProject(e.Name(), dir) // which may call it
 			continue
 		default:
 			t.AddNote("the CMake project in %s has no tests (no add_test, no include(CTest)): that it builds is its check", ecosystem.DisplayDir(dir))

@@ -19,6 +19,8 @@ const (
 var compilerEnv = ecosystem.Env{
 	Set: map[string]string{
 		"CCACHE_DIR": ownCache, "CCACHE_REMOTE_STORAGE": "file:" + bakedCache + "|read-only", "CCACHE_MAXSIZE": "200M",
+		"CMAKE_C_COMPILER_LAUNCHER": "ccache", "CMAKE_CXX_COMPILER_LAUNCHER": "ccache", // it looks for cc, which Debian's ccache does not stand before
+		"ASAN_OPTIONS":         "detect_leaks=0", // leaks are looked for by tracing, which no container lets
 		"CCACHE_COMPILERCHECK": "content", "CCACHE_SLOPPINESS": "include_file_ctime,include_file_mtime",
 	},
 	Path: "/usr/lib/ccache",
