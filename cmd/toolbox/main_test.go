@@ -65,7 +65,7 @@ func (h hostEnd) Close() error                { return errors.Join(h.r.Close(), 
 func environ(dir string, more ...string) []string {
 	return append([]string{
 		"COMPANY_TEST_AS_TOOLBOX=1", "PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir,
-		"TOOLBOX_WORKSPACE=" + filepath.Join(dir, "repo"),
+		"TOOLBOX_WORKSPACE=" + filepath.Join(dir, "repo"), "TOOLBOX_SERVICES=" + filepath.Join(dir, "services.json"),
 	}, more...)
 }
 

@@ -43,7 +43,8 @@ func (s projectSettings) SettingsOf(ctx context.Context, t *company.Task) (intak
 func intakeProject(c config.Config, setupEnv map[string]secret.Value) intake.Project {
 	return intake.Project{
 		Image: c.Container.Image, Setup: c.Container.Setup, SetupEnv: setupEnv, Offline: c.Container.Deps == "off",
-		Lint: ToOverride(c.Gates.Lint), Test: ToOverride(c.Gates.Test),
+		Services: c.Gates.Services,
+		Lint:     ToOverride(c.Gates.Lint), Test: ToOverride(c.Gates.Test),
 	}
 }
 

@@ -137,6 +137,7 @@ type Forge struct {
 type Gates struct {
 	Lint         Command  `yaml:"lint" doc:"auto, none, or a command"`
 	Test         Command  `yaml:"test" doc:"auto, none, or a command"`
+	Services     []string `yaml:"services" check:"service" doc:"servers that run beside checks and workers, fresh in each container: postgres, redis, mysql"`
 	None         string   `yaml:"none" enum:"ask allow fail" doc:"what to do where there are no gates"`
 	RedGreen     string   `yaml:"red_green" enum:"off report require" doc:"whether new tests must fail without the change"`
 	Canary       bool     `yaml:"canary" doc:"whether tests have to show that they look at what a change touches: a test that must fail is put beside it"`

@@ -57,6 +57,8 @@ func leafChoices(t *testing.T, key string, typ reflect.Type, tag reflect.StructT
 	}
 	switch tag.Get("check") {
 	case "", "branch", "target", "remote":
+	case "service":
+		return []string{"postgres", "redis", "mysql", "postgres"}
 	default:
 		t.Errorf("%s: say here what a key with check %q takes", key, tag.Get("check"))
 	}

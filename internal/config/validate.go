@@ -40,6 +40,9 @@ func describeAllowed(tag reflect.StructTag) string {
 	return "a text"
 }
 
+// Services are the words that gates.services takes: those of package service.
+func Services() []string { return []string{"postgres", "redis", "mysql"} }
+
 // textRule is a check that a text's tag names.
 type textRule struct {
 	allowed string
@@ -66,6 +69,7 @@ func init() { // the checks speak of the rules
 			return err == nil && a.Port() != 0
 		})},
 		"command": {allowed: "a command of one line", wrong: "has an empty command", good: func(s string) bool { return strings.TrimSpace(s) != "" }},
+		"service": {allowed: strings.Join(Services(), ", "), wrong: "is not a service that can be started", good: func(s string) bool { return slices.Contains(Services(), s) }},
 		"host":    {allowed: "a host name such as proxy.example.com or *.example.com: no scheme, port, path or address", check: checkHost},
 		"registry": {allowed: "a host such as npm.example.com or npm.example.com:8443: no scheme, user or path", wrong: "is not a host", good: func(s string) bool {
 			u, err := url.Parse("https://" + s)

@@ -16,8 +16,10 @@ import (
 	"company/internal/container"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
+	"company/internal/service"
 	"company/internal/shell"
 	"company/internal/testreport"
+	"company/internal/toolproto"
 )
 
 // hasMemoryFor says whether the host has this much memory to spare. Where that is
@@ -176,6 +178,8 @@ func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limi
 		return check, nil, err
 	case exit.OOMKilled:
 		return check, nil, errOutOfMemory
+	case exit.Code == toolproto.ExitService && strings.HasPrefix(check.Output, toolproto.ServiceFailed):
+		return check, nil, service.StartError(check.Output)
 	default:
 		check.ExitCode, check.Passed = exit.Code, exit.Code == 0
 	}

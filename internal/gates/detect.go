@@ -11,6 +11,7 @@ import (
 	"company/internal/ecosystem/catalog"
 	"company/internal/gitops"
 	"company/internal/proposal"
+	"company/internal/service"
 )
 
 // Names of checks, in the order in which they run (GAT-1). Where a repository
@@ -27,6 +28,7 @@ type Options struct {
 	// Proposals has the commands looked for that the repository's people run, and
 	// those that do less than the gates.
 	Proposals bool
+	Services  []string // what gates.services names
 }
 
 // Project is what a repository is, as far as its checks go.
@@ -34,6 +36,7 @@ type Project struct {
 	Gates      []company.GateCommand
 	Toolchains []string // what the image needs, by the names of ecosystems; c and cgo are compilers for them
 	Spare      []string // those of them that no check needs: a project has the manifest alone
+	Services   []service.Wish
 	Notes      []string // findings and omissions, for people
 
 	Proposals proposal.Found // where they were asked for
@@ -64,6 +67,7 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 	if p.Toolchains, p.Spare = neededToolchains(t, parts, o); t.Err() != nil {
 		return Project{}, t.Err()
 	}
+	p.Services = service.Choose(t, o.Services)
 	for _, part := range parts {
 		p.Notes = append(p.Notes, summarizeChecks(part, o))
 	}

@@ -22,6 +22,7 @@ import (
 	"company/internal/dockerapi"
 	"company/internal/image/toolboxbin"
 	"company/internal/secret"
+	"company/internal/service"
 )
 
 // ToolboxPath is where the toolbox lies in every worker image.
@@ -64,6 +65,8 @@ type Request struct {
 	SetupEnv map[string]secret.Value
 	Repo     *Repo // nil = no project
 	Offline  bool  // take no dependency from a registry (container.deps: off)
+	// Services are servers that the containers of the image have beside commands.
+	Services []service.Wish
 	// UseLogins lets the dependencies of Repo be fetched with the operator's logins
 	// to registries, and lets them be what the operator calls private.
 	UseLogins bool
@@ -258,6 +261,9 @@ func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) 
 			inputs = append(append(slices.Clone(inputs), "\x00apt"), b.projectKey(req)...)
 		}
 		p.appendStep("setup", why, b.runSetup(req.Setup, req.SetupEnv, link), inputs...)
+	}
+	if err := p.addServices(req); err != nil {
+		return nil, nil, err
 	}
 	bin, hash, err := b.toolboxBinary()
 	if err != nil {

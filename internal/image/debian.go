@@ -150,7 +150,7 @@ func writeDifference(l *layer, plain, full string) error {
 		if h.Typeflag == tar.TypeDir {
 			dirs[name] = h
 		}
-		if !wanted[name] {
+		if !wanted[name] || isServerData(name) {
 			continue
 		}
 		for _, dir := range parentDirs(name) {
@@ -201,6 +201,12 @@ func readEntries(file string) (map[string]rootfsEntry, error) {
 		return nil, company.E(company.EImage, "the root file system "+file+" is empty").Fix("remove it, then try again")
 	}
 	return all, nil
+}
+
+// isServerData tells files that servers make of their own when they are installed.
+// Data that containers start from is made in a layer of its own.
+func isServerData(name string) bool {
+	return slices.ContainsFunc([]string{"var/lib/postgresql/", "var/lib/mysql/", "var/lib/redis/", "etc/ssl/private/"}, func(dir string) bool { return strings.HasPrefix(name, dir) })
 }
 
 func cleanName(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }

@@ -11,6 +11,7 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
+	"company/internal/service"
 )
 
 // toolchains are those that a request may name, in the order of the catalog; those
@@ -90,6 +91,11 @@ func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (t
 			set.packages = append(set.packages, t.Fallback...)
 			set.versions[t.Name] = t.Version
 		}
+	}
+	if base.pulled && len(req.Services) > 0 {
+		note("the image %s is taken as it is: what gates.services names must be in it", base.ref)
+	} else {
+		set.packages = append(set.packages, service.Packages(req.Services)...)
 	}
 	slices.Sort(set.packages)
 	set.packages = slices.Compact(set.packages)

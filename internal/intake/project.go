@@ -18,10 +18,11 @@ type Project struct {
 	SetupEnv map[string]secret.Value
 	Offline  bool
 	// Logins: the operator lets the repository use the logins to registries.
-	Logins bool
-	Lint   gates.CommandOverride
-	Test   gates.CommandOverride
-	Paths  []string // the folders that the task is about; none: all
+	Logins   bool
+	Services []string // names in gates.services
+	Lint     gates.CommandOverride
+	Test     gates.CommandOverride
+	Paths    []string // the folders that the task is about; none: all
 }
 
 // Projects has the settings of projects.
@@ -51,13 +52,13 @@ func (p Project) requestImageAt(ctx context.Context, m *gitops.Mirror, at, detec
 }
 
 func (p Project) gateOptions() gates.Options {
-	return gates.Options{Lint: p.Lint, Test: p.Test, Paths: p.Paths}
+	return gates.Options{Lint: p.Lint, Test: p.Test, Paths: p.Paths, Services: p.Services}
 }
 
 // imageRequest is the image of a commit of the project.
 func (p Project) imageRequest(m *gitops.Mirror, at company.OID, found gates.Project) image.Request {
 	return image.Request{
-		Base: p.Image, Toolchains: found.Toolchains, Spare: found.Spare, Setup: p.Setup, SetupEnv: p.SetupEnv, Offline: p.Offline, UseLogins: p.Logins,
+		Base: p.Image, Toolchains: found.Toolchains, Spare: found.Spare, Services: found.Services, Setup: p.Setup, SetupEnv: p.SetupEnv, Offline: p.Offline, UseLogins: p.Logins,
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: at},
 	}
 }

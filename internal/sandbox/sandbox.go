@@ -10,6 +10,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"company/internal/depaccess"
 	"company/internal/gateway"
 	"company/internal/gitops"
+	"company/internal/service"
 	"company/internal/toolproto"
 )
 
@@ -158,6 +160,9 @@ func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
 		CloneURL: fmt.Sprintf("http://127.0.0.1:%d%s", s.gatewayPort(), b.gateway.Path()), Baked: bakedRepo,
 		BaseOID: string(o.Start), Branch: o.Branch, AuthorName: s.Author.Name, AuthorEmail: s.Author.Email, Signoff: s.Signoff, Paths: o.Paths, Resume: string(resume),
 	})
+	if refusal := (*toolproto.Refusal)(nil); errors.As(err, &refusal) && refusal.Kind == toolproto.KindService {
+		return nil, service.StartError(refusal.Message)
+	}
 	if err != nil {
 		return nil, b.withStderr(fmt.Errorf("set up the workspace of %s: %w", o.Run, err))
 	}

@@ -21,6 +21,7 @@ const (
 	KindNothing     Kind = "nothing"     // nothing to commit
 	KindGit         Kind = "git"         // git, or the push, refused
 	KindCrowded     Kind = "crowded"     // commands have filled the container with processes
+	KindService     Kind = "service"     // a service of the container does not start
 )
 
 // Refusal is a tool's "no": a result for the model, never a fault of ours.

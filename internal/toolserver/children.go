@@ -123,13 +123,12 @@ func (c *children) anyLeft(procs []proc) bool {
 const crowd = 64
 
 // hasTooManyProcesses reports whether the container holds a crowd of processes that no
-// command which still runs has started.
-func hasTooManyProcesses(running []*process) bool {
+// command which still runs has started, nor a service.
+func hasTooManyProcesses(running []*process, known map[int]bool) bool {
 	procs := listProcs()
 	if len(procs) <= crowd {
 		return false
 	}
-	known := map[int]bool{}
 	for _, p := range running {
 		for _, pid := range listMarked(mark + "=" + p.marker) {
 			known[pid] = true

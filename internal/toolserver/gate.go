@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"company/internal/toolproto"
 )
 
 // Gate lays out the tree that comes as a plain tar on stdin and becomes the
@@ -33,13 +35,25 @@ func Gate(settings Settings, argv []string, stdin io.Reader, log *slog.Logger) i
 		return ExitTree
 	}
 	env := buildEnv(os.Environ())
+	started := newChildren()
+	beside, err := readServices(settings.Services, started, env)
+	if err != nil {
+		log.Error("find the services", "err", err)
+		return ExitTree
+	}
+	env = beside.addEnv(env)
 	if err := seedCache(settings.GoCache, lookupVar(env, "GOCACHE")); err != nil {
 		log.Warn("seed the build cache", "err", err)
 	}
-	if err := makeReady(context.Background(), newChildren(), settings.Ready, settings.Workspace, env); err != nil {
+	if err := makeReady(context.Background(), started, settings.Ready, settings.Workspace, env); err != nil {
 		log.Error("link the image's dependencies", "err", err)
 		return ExitTree
 	}
+	if err := beside.ensureRunning(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return toolproto.ExitService
+	}
+	argv = beside.wrapGate(argv)
 	program, err := findProgram(argv[0], env)
 	if err != nil {
 		log.Error("find the command", "err", err)

@@ -41,6 +41,9 @@ func (s *Server) run(ctx context.Context, r toolproto.RunRequest) (toolproto.Run
 		}
 		env = append(env, k+"="+v)
 	}
+	if err := s.services.ensureRunning(); err != nil {
+		return none, err
+	}
 	p := &process{command: r.Command, background: r.Background || verdict.server != ""}
 	script := r.Command
 	if p.background && verdict.forks {

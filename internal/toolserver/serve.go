@@ -42,11 +42,12 @@ type Settings struct {
 	Grace       time.Duration // TOOLBOX_STOP_GRACE: from SIGTERM to SIGKILL of what a tool started
 	GoCache     string        // TOOLBOX_GOCACHE: the baked build cache
 	Ready       string        // TOOLBOX_READY: the image's script that makes a fresh tree ready
+	Services    string        // TOOLBOX_SERVICES: the image's list of servers that run beside commands
 }
 
 // FromEnv reads the settings. A value that is none is an error.
 func FromEnv(get func(string) string) (Settings, error) {
-	s := Settings{Workspace: toolproto.Workspace, GatewayPort: toolproto.GatewayPort, DeadMan: toolproto.DeadMan, Grace: toolproto.StopGrace, GoCache: goCache, Ready: readyScript}
+	s := Settings{Workspace: toolproto.Workspace, GatewayPort: toolproto.GatewayPort, DeadMan: toolproto.DeadMan, Grace: toolproto.StopGrace, GoCache: goCache, Ready: readyScript, Services: toolproto.ServicesFile}
 	if v := get("TOOLBOX_WORKSPACE"); v != "" {
 		s.Workspace = v
 	}
@@ -55,6 +56,9 @@ func FromEnv(get func(string) string) (Settings, error) {
 	}
 	if v := get("TOOLBOX_READY"); v != "" {
 		s.Ready = v
+	}
+	if v := get("TOOLBOX_SERVICES"); v != "" {
+		s.Services = v
 	}
 	if v := get("GATEWAY_PORT"); v != "" {
 		n, err := strconv.Atoi(v)
@@ -103,7 +107,7 @@ func Serve(settings Settings, stdin, stdout *os.File, log *slog.Logger) int {
 	}
 	asked := make(chan struct{})
 	var once sync.Once
-	server, err := New(Config{Root: settings.Workspace, Grace: settings.Grace, Ready: settings.Ready, Shutdown: func() { once.Do(func() { close(asked) }) }})
+	server, err := New(Config{Root: settings.Workspace, Grace: settings.Grace, Ready: settings.Ready, Services: settings.Services, Shutdown: func() { once.Do(func() { close(asked) }) }})
 	if err != nil {
 		log.Error("open the workspace", "err", err)
 		return ExitFault
@@ -111,6 +115,8 @@ func Serve(settings Settings, stdin, stdout *os.File, log *slog.Logger) int {
 	if err := seedCache(settings.GoCache, lookupVar(server.env, "GOCACHE")); err != nil {
 		log.Warn("seed the build cache", "err", err)
 	}
+	// They start while the container waits for its work, which waits for them.
+	go func() { _ = server.services.ensureRunning() }()
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, syscall.SIGCHLD, syscall.SIGTERM, syscall.SIGINT)
 

@@ -33,6 +33,8 @@ type Config struct {
 	Env   []string      // what commands get before the built-in defaults are filled in; os.Environ() when nil
 	Grace time.Duration // from SIGTERM to SIGKILL; toolproto.StopGrace when zero, none when negative
 	Ready string        // script that is run in a fresh clone; "" or absent = nothing
+	// Services is the file that lists the servers beside commands; "" or absent = none.
+	Services string
 	// Shutdown is called, once answered, when the host asks for the end.
 	Shutdown func()
 }
@@ -48,6 +50,7 @@ type Server struct {
 	shutdown func()
 
 	children  *children
+	services  *services
 	processes *processes
 	repo      repo
 
@@ -93,6 +96,10 @@ func New(c Config) (*Server, error) {
 		root: root, dir: dir, temp: c.Temp, env: buildEnv(c.Env), grace: c.Grace, readyAt: c.Ready,
 		shutdown: c.Shutdown, children: newChildren(), seen: make(map[string]digest),
 	}
+	if s.services, err = readServices(c.Services, s.children, s.env); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	s.env = s.services.addEnv(s.env)
 	s.processes = newProcesses(s.temp)
 	s.noteCall()
 	return s, nil
@@ -101,6 +108,7 @@ func New(c Config) (*Server, error) {
 // Close kills every process and gives the folders back.
 func (s *Server) Close() error {
 	s.killAll()
+	s.services.stopServices()
 	return errors.Join(s.root.Close(), os.RemoveAll(s.temp))
 }
 

@@ -49,6 +49,8 @@ depproxy
 toolproto
 container
 
+service
+
 gateway
 image
 gitops

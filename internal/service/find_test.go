@@ -1,0 +1,75 @@
+package service
+
+import (
+	"strings"
+	"testing"
+
+	"company/internal/config"
+	"company/internal/ecosystem/ecosystemtest"
+)
+
+// What files run is proposed with the place where it stands; what the config names is
+// taken, with the account that those files give, and the version that Debian has.
+func TestServicesOfAProject(t *testing.T) {
+	tree := func() map[string]string {
+		return map[string]string{
+			"docker-compose.yml": "services:\n  app: {build: .}\n  cache:\n    image: docker.io/library/redis:7-alpine\n  db:\n    image: postgres:15\n    environment:\n      - POSTGRES_USER=compose\n",
+			".github/workflows/ci.yml": `jobs:
+  test:
+    runs-on: ubuntu-latest
+    services:
+      db:
+        image: postgis/postgis:16-3.4
+        env: {POSTGRES_USER: ci, POSTGRES_PASSWORD: "${PASSWORD:-pw}", POSTGRES_DB: "$UNKNOWN"}
+      queue: {image: "rabbitmq:3"}
+    steps: [{run: make}]
+`,
+		}
+	}
+	given := ecosystemtest.Tree(tree())
+	got := Choose(given, []string{"postgres"})
+	if len(got) != 1 || got[0] != (Wish{Name: "postgres", Account: Account{User: "ci", Password: "pw"}}) {
+		t.Errorf("%+v", got)
+	}
+	notes := strings.Join(given.Notes(), "\n")
+	for _, want := range []string{
+		`.github/workflows/ci.yml asks for postgis/postgis:16-3.4; the image has Postgres 15 of Debian`,
+		`redis: named in docker-compose.yml; to have it beside checks and workers, set gates.services: [postgres, redis]`,
+		`CI runs rabbitmq beside its jobs: that cannot be started here (there is: postgres, redis, mysql)`,
+	} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("no note %q in\n%s", want, notes)
+		}
+	}
+	none := ecosystemtest.Tree(tree())
+	if got := Choose(none, nil); got != nil || !strings.Contains(strings.Join(none.Notes(), "\n"), "set gates.services: [postgres, redis]") {
+		t.Errorf("%+v %q", got, none.Notes())
+	}
+	quiet := ecosystemtest.Tree(map[string]string{"go.mod": "module x\n"})
+	if Choose(quiet, nil); len(quiet.Notes()) > 0 {
+		t.Errorf("%q", quiet.Notes())
+	}
+}
+
+// Names of a repository's files stand in scripts and addresses: what is no plain word
+// is left out.
+func TestAccountsArePlain(t *testing.T) {
+	hostile := Account{User: "a\"; DROP", Password: "x'y", Database: "$(id)", AdminPassword: "`id`"}
+	if got := hostile.keepPlain(); got != (Account{}) {
+		t.Errorf("%+v", got)
+	}
+	plain := Account{User: "app_user", Password: "p@ss/w0rd!", Database: "app-test", AdminPassword: ""}
+	if got := plain.keepPlain(); got != plain {
+		t.Errorf("%+v", got)
+	}
+	if got := postgres.env(plain)["DATABASE_URL"]; got != "postgres://app_user:p%40ss%2Fw0rd%21@127.0.0.1:5432/app-test?sslmode=disable" {
+		t.Error(got)
+	}
+}
+
+// The config takes the services that there are, and no others.
+func TestConfigNamesTheServices(t *testing.T) {
+	if got := config.Services(); strings.Join(got, " ") != strings.Join(Names(), " ") {
+		t.Errorf("the config takes %q, there is %q", got, Names())
+	}
+}

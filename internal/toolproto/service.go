@@ -1,0 +1,39 @@
+package toolproto
+
+import "time"
+
+// ServicesFile is where an image lists the servers that run beside commands, as
+// the JSON of Services.
+const ServicesFile = "/opt/company/services.json"
+
+// ServicesDir is where services keep their data and logs in a container, a folder
+// for each. It ends with the container.
+const ServicesDir = "/tmp/services"
+
+// ServiceTimeout bounds the start of all services together.
+const ServiceTimeout = 90 * time.Second
+
+// ServiceFailed begins the line on stderr by which a gate says that a service did
+// not start. Together with the exit code it tells a fault of the set-up from a
+// verdict.
+const ServiceFailed = "toolbox: the service "
+
+// ExitService is the exit code of a gate whose services did not start.
+const ExitService = 119
+
+// Services are the servers of an image.
+type Services struct {
+	Services []Service `json:"services"`
+	TimeoutS int       `json:"timeout_s"` // for the start of all
+}
+
+// Service is one server: how it is started afresh, how it says that it serves, and
+// how commands find it.
+type Service struct {
+	Name  string            `json:"name"`
+	Data  string            `json:"data,omitempty"` // a folder of the image that is copied to Dir/data at each start of a container
+	Dir   string            `json:"dir"`            // the service's own folder in a container
+	Start []string          `json:"start"`          // the server, in the foreground; its output goes to Dir/log
+	Ready []string          `json:"ready"`          // a command that succeeds once it serves
+	Env   map[string]string `json:"env,omitempty"`  // variables that commands get
+}

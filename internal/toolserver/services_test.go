@@ -1,0 +1,158 @@
+package toolserver
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"company/internal/toolproto"
+)
+
+// listServices writes a list of services of these shell texts: started in the
+// foreground, and asked whether it is ready.
+func listServices(t *testing.T, timeoutS int, all ...toolproto.Service) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "services.json")
+	text, err := json.Marshal(toolproto.Services{Services: all, TimeoutS: timeoutS})
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func shellService(dir, name, start, ready string) toolproto.Service {
+	return toolproto.Service{Name: name, Dir: filepath.Join(dir, name), Start: []string{"sh", "-c", start}, Ready: []string{"sh", "-c", ready}}
+}
+
+func withServices(file string) func(*Config) { return func(c *Config) { c.Services = file } }
+
+// A service is there before the first command, with its own copy of the image's
+// data; commands have its variables, the first service's where two give one; and
+// where a command has ended it, the next one finds it again.
+func TestServicesRunBesideCommands(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "prepared")
+	if err := os.MkdirAll(filepath.Join(data, "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(data, "file"), []byte("prepared"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	one := shellService(dir, "one", `rm -f ready; echo up; echo $$ >pid; sleep 0.2; test -d data/empty && echo more >>data/file && touch ready; exec sleep 1000`, `test -e ready`)
+	one.Data, one.Env = data, map[string]string{"DATABASE_URL": "one", "ONE": "1", "HOME": "/elsewhere"}
+	two := shellService(dir, "two", `exec sleep 1000`, `true`)
+	two.Env = map[string]string{"DATABASE_URL": "two", "TWO": "2"}
+	b := newBench(t, withServices(listServices(t, 30, one, two)))
+	r, err := b.Run(t.Context(), toolproto.RunRequest{Command: "cat " + dir + "/one/data/file " + dir + "/one/log; echo $DATABASE_URL $ONE $TWO $HOME"})
+	if err != nil || r.Stdout.String() != "preparedmore\nup\none 1 2 /elsewhere\n" {
+		t.Fatalf("%v %q %q", err, r.Stdout.String(), r.Stderr.String())
+	}
+	if info, err := os.Stat(filepath.Join(dir, "one", "data")); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the data is not private: %v %v", info, err)
+	}
+	first := pidOf(t, dir)
+	if r, err = b.Run(t.Context(), toolproto.RunRequest{Command: "kill -9 " + strconv.Itoa(first)}); err != nil || r.ExitCode != 0 {
+		t.Fatal(err, r)
+	}
+	waitForEnd(t, first)
+	<-b.server.services.running["one"].done
+	if r, err = b.Run(t.Context(), toolproto.RunRequest{Command: "tail -n 1 " + dir + "/one/data/file"}); err != nil || r.Stdout.String() != "more\n" {
+		t.Fatalf("%v %q", err, r.Stdout.String())
+	}
+	second := pidOf(t, dir)
+	if second == first {
+		t.Error("it was not started again")
+	}
+	if err := b.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	waitForEnd(t, second)
+}
+
+func pidOf(t *testing.T, dir string) int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "one", "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+func waitForEnd(t *testing.T, pid int) {
+	t.Helper()
+	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			return
+		}
+	}
+	t.Fatalf("process %d does not end", pid)
+}
+
+// What does not start is told with the end of its log, once: the next command does
+// not try again, and the others are ended.
+func TestServicesThatDoNotStart(t *testing.T) {
+	for _, c := range []struct{ name, start, ready, says string }{
+		{"it ends", `echo try >>../tries; echo 'no space left' >&2; exit 3`, "false", "exit status 3"},
+		{"it is silent", `echo try >>../tries; echo 'no space left'; exec sleep 1000`, "false", "does not answer after 1 seconds"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			other := shellService(dir, "one", `echo $$ >pid; touch ready; exec sleep 1000`, "test -e ready")
+			bad := shellService(dir, "bad", c.start, c.ready)
+			b := newBench(t, withServices(listServices(t, 1, other, bad)))
+			for range 2 {
+				_, err := b.Run(t.Context(), toolproto.RunRequest{Command: "true"})
+				requireRefusal(t, err, toolproto.KindService, "bad did not start: ")
+				requireRefusal(t, err, toolproto.KindService, c.says)
+				requireRefusal(t, err, toolproto.KindService, "no space left")
+			}
+			if tries, err := os.ReadFile(filepath.Join(dir, "tries")); err != nil || string(tries) != "try\n" {
+				t.Errorf("it was tried like this: %q %v", tries, err)
+			}
+			waitForEnd(t, pidOf(t, dir))
+		})
+	}
+	dir := t.TempDir()
+	none := toolproto.Service{Name: "gone", Dir: filepath.Join(dir, "gone"), Start: []string{"no-such-server"}}
+	b := newBench(t, withServices(listServices(t, 10, none)))
+	_, err := b.Run(t.Context(), toolproto.RunRequest{Command: "true"})
+	requireRefusal(t, err, toolproto.KindService, "no-such-server")
+	if _, err := New(Config{Root: t.TempDir(), Temp: t.TempDir(), Services: filepath.Join(dir, "..", filepath.Base(dir))}); err == nil {
+		t.Error("a list that cannot be read is no list")
+	}
+}
+
+// A command that asks while another one's start is under way waits for that.
+func TestServicesStartOnce(t *testing.T) {
+	dir := t.TempDir()
+	one := shellService(dir, "one", `echo try >>tries; sleep 0.3; touch ready; exec sleep 1000`, `test -e ready`)
+	b := newBench(t, withServices(listServices(t, 30, one)))
+	done := make(chan error, 4)
+	for range cap(done) {
+		go func() {
+			_, err := b.Run(t.Context(), toolproto.RunRequest{Command: "test -e " + dir + "/one/ready"})
+			done <- err
+		}()
+	}
+	for range cap(done) {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if tries, err := os.ReadFile(filepath.Join(dir, "one", "tries")); err != nil || string(tries) != "try\n" {
+		t.Errorf("%q %v", tries, err)
+	}
+}
