@@ -256,7 +256,7 @@ func TestChosenVersionStays(t *testing.T) {
 		wants string
 		list  func() ([]string, error)
 		want  string
-	}{{"2", ask("1.0"), " "}, {"2", away, "E_REGISTRY: away"}, {"2", ask("2.1"), "2.1 x2.1"}, {"2", ask("2.9"), "2.1 x2.1"}, {"2", away, "2.1 x2.1"}, {"3", ask("3.0"), "3.0 x3.0"}, {"../../x", ask("../../x"), "../../x x../../x"}} {
+	}{{"2", ask("1.0"), " "}, {"2", away, "away"}, {"2", ask("2.1"), "2.1 x2.1"}, {"2", ask("2.9"), "2.1 x2.1"}, {"2", away, "2.1 x2.1"}, {"3", ask("3.0"), "3.0 x3.0"}, {"../../x", ask("../../x"), "../../x x../../x"}} {
 		if got := choose(c.wants, c.list); got != c.want {
 			t.Errorf("%d: %q is %q, want %q", i, c.wants, got, c.want)
 		}

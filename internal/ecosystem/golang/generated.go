@@ -142,10 +142,10 @@ var generators = []string{"go", "gofmt", "sh", "bash", "cp", "mv", "rm", "cat", 
 // generate is the check of a module's generated code: it says which files are not
 // what go generate makes of the tree. Git tells what has changed, so what the project
 // ignores does not count.
-const generate = `g() { git --git-dir=/tmp/generated.git --work-tree="$PWD" "$@"; }
+const generate = `g() { git -c core.quotePath=false --git-dir=/tmp/generated.git --work-tree="$PWD" "$@"; }
 rm -rf /tmp/generated.git && git init -q --bare /tmp/generated.git && g add -A . || exit
 go generate ./... >/tmp/generated.log 2>&1 || { cat /tmp/generated.log; exit 1; }
-changed=$(g -c core.quotePath=false status --porcelain | cut -c 4-)
+changed=$(g diff --name-only && g ls-files --others --exclude-standard) || exit
 test -z "$changed" || { printf '%s\n' "$changed" | sed 's/$/:1: is not what go generate makes/'; exit 1; }`
 
 // findGenerated are the checks of generated code, one for each module whose generators
