@@ -3,6 +3,7 @@ package image
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -83,10 +84,13 @@ func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (t
 		case other.wanted != "":
 			set.trees = append(set.trees, other)
 			set.versions[t.Name] = other.version
-		case err == nil:
+		case err == nil && (why == "" || !isMetByDebian(ctx, project, t)):
 			set.trees = append(set.trees, tree)
 			set.versions[t.Name] = tree.version
 		default:
+			if err == nil {
+				err = errors.New("the version that is asked for is not this host's")
+			}
 			note("%s comes from Debian: %v", t.Title, err)
 			set.packages = append(set.packages, t.Fallback...)
 			set.versions[t.Name] = t.Version

@@ -80,6 +80,15 @@ func (b *Builder) findVersion(ctx context.Context, req Request, project treeFile
 	return b.otherVersion(ctx, req, t, *w)
 }
 
+// isMetByDebian says whether Debian's version is one that a project asks for.
+func isMetByDebian(ctx context.Context, project treeFiles, t ecosystem.Toolchain) bool {
+	if t.Version == "" || len(t.Fallback) == 0 {
+		return false
+	}
+	w, err := readWish(ctx, project, t, t.Version)
+	return err == nil && w == nil
+}
+
 // otherVersion finds the tree of the version that a project asks for. Where there is
 // none to be had, it says why.
 func (b *Builder) otherVersion(ctx context.Context, req Request, t ecosystem.Toolchain, w wish) (tree hostTree, why string, err error) {

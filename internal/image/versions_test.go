@@ -187,6 +187,26 @@ func TestVersionThatCannotBeHad(t *testing.T) {
 	}
 }
 
+// Where no registry has a version that Debian has, Debian's is taken.
+func TestVersionOfDebian(t *testing.T) {
+	be := newTestBuilder(t)
+	host := be.hostTree(t, "node")
+	debian, _, _ := strings.Cut(host.Toolchain.Version, ".")
+	if strings.HasPrefix(host.version, debian+".") {
+		host.version = "97.0.0"
+		be.trees["node"] = &hostLookup{tree: host}
+		be.trees["node"].Do(func() {})
+	}
+	repo := newProject(t).commit(map[string]string{".nvmrc": debian + "\n", "package.json": "{}"})
+	steps, notes, err := be.planLayers(newContext(t), Request{Toolchains: []string{"node"}, Offline: true, Repo: repo}, newBuiltBase())
+	if err != nil || len(notes) != 1 || notes[0] != "Node comes from Debian: the version that is asked for is not this host's" {
+		t.Errorf("notes %q, %v", notes, err)
+	}
+	if steps[1].kind != "debian" || !strings.Contains(steps[1].why, "nodejs") {
+		t.Errorf("the layer %s: %s", steps[1].kind, steps[1].why)
+	}
+}
+
 // The files of a tree ask in their order; of Go's every one counts, and the highest
 // wins. What is not the project's own asks for nothing.
 func TestReadWishOfATree(t *testing.T) {

@@ -29,6 +29,7 @@ func TestConformance(t *testing.T) {
 			"go: a.b/c@v9.9.9: reading http://127.0.0.1/go/a.b/c/@v/v9.9.9.info: invalid version: unknown revision v9.9.9",
 			"go: errors parsing go.mod:\ngo.mod:3: unknown directive: x",
 			"go: a.b/c@v1.0.0: missing go.sum entry for go.mod file",
+			"go: go.mod requires go >= 1.99 (running go 1.26.8; GOTOOLCHAIN=local)",
 		},
 	})
 }

@@ -23,8 +23,11 @@ const downloadTimeout = 10 * time.Minute
 
 // says is how the go command fails.
 var says = ecosystem.Words{Permanent: []string{
-	"checksum mismatch", "SECURITY ERROR", "unknown revision", "malformed module path", "errors parsing go.mod", "invalid go version", "missing go.sum entry", "; GOTOOLCHAIN=local)",
+	"checksum mismatch", "SECURITY ERROR", "unknown revision", "malformed module path", "errors parsing go.mod", "invalid go version", "missing go.sum entry", tooOld,
 }}
+
+// tooOld is how the go command says that a go.mod needs a newer one.
+const tooOld = "; GOTOOLCHAIN=local)"
 
 // fetched is a layer of the modules that the lock files name. It happens on the
 // host, whose go command has the operator's own proxies; nothing but the text of
@@ -100,11 +103,16 @@ func downloadModules(ctx context.Context, h ecosystem.FetchHost, dir string, env
 func runDownload(ctx context.Context, h ecosystem.FetchHost, dir string, env []string) error {
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
-	if _, err := h.Run(ctx, filepath.Join(h.Places().Source, dir), env, goCommand(h), "mod", "download"); err != nil {
-		return company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
-			Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or go on without them, with container.deps: off: what needs them stays red")
+	_, err := h.Run(ctx, filepath.Join(h.Places().Source, dir), env, goCommand(h), "mod", "download")
+	switch {
+	case err == nil:
+		return nil
+	case strings.Contains(err.Error(), tooOld):
+		return company.E(company.EImage, "the project's Go modules need a newer Go, which cannot be had").Wrap(err).
+			Fix("install that version of Go on this host, or see that `go env GOPROXY` names a proxy that has golang.org/toolchain").NeedsPerson()
 	}
-	return nil
+	return company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
+		Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or go on without them, with container.deps: off: what needs them stays red")
 }
 
 // checkReplaced refuses a go.mod that leads out of the repository.
