@@ -74,14 +74,14 @@ func TestOneGoModuleIsMissing(t *testing.T) {
 	}
 }
 
-// Modules of a workspace need one another without a version that a registry has: all
+// Modules of a workspace may need one another in versions that no registry has: all
 // of them are built and tested offline.
 func TestGoWorkspace(t *testing.T) {
 	localProxy(t)
 	be := newTestBuilder(t)
 	lib := "module example.invalid/lib\n\ngo 1.24\n\nrequire github.com/spf13/pflag v1.0.10\n"
 	img := be.mustEnsure(t, Request{Toolchains: []string{"go"}, Repo: newProject(t).commit(map[string]string{
-		"go.work": "go 1.24\n\nuse (\n\t.\n\t./lib\n)\n", "go.mod": "module example.invalid/tool\n\ngo 1.24\n\nrequire example.invalid/lib v0.0.0\n",
+		"go.work": "go 1.24\n\nuse (\n\t.\n\t./lib\n)\n\nreplace example.invalid/lib v0.0.0 => ./lib\n", "go.mod": "module example.invalid/tool\n\ngo 1.24\n\nrequire example.invalid/lib v0.0.0\n",
 		"main.go": "package main\n\nimport \"example.invalid/lib\"\n\nfunc main() { println(lib.N()) }\n", "main_test.go": "package main\n\nimport \"testing\"\n\nfunc TestMain(t *testing.M) { main() }\n",
 		"lib/go.mod": lib, "lib/go.sum": pflagSum, "lib/lib.go": "package lib\n\nimport \"github.com/spf13/pflag\"\n\nfunc N() int { return pflag.NArg() }\n",
 	})})

@@ -13,8 +13,8 @@ import (
 	"company/internal/ecosystem"
 )
 
-// workspace is a go.work and the modules that it uses. They need one another without
-// a version that any registry has.
+// workspace is a go.work and the modules that it uses. They may need one another in
+// versions that no registry has, and that it alone replaces.
 type workspace struct {
 	dir      string
 	modules  []string // folders of the tree that have a go.mod
@@ -98,7 +98,7 @@ func (w workspace) download(ctx context.Context, h ecosystem.FetchHost, env []st
 
 // missingWords are how the go command says that a registry does not have a module. A
 // registry that is away, and a module that is another one than it was, is none of them.
-var missingWords = []string{"404 Not Found", "410 Gone", "unknown revision", "no matching versions", ": not found"}
+var missingWords = []string{"404 Not Found", ": no such file or directory", "410 Gone", "unknown revision", "no matching versions", ": not found"}
 
 // isMissing says whether a download failed for modules alone that no registry has.
 func isMissing(err error) bool {

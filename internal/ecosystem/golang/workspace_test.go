@@ -41,8 +41,8 @@ func (h *workHost) fetch(t *testing.T, texts map[string]string) error {
 	return all[0].Fetch(t.Context(), h)
 }
 
-// The modules of a workspace are downloaded together, since they need one another
-// without a version that a registry has; those beside it by themselves.
+// The modules of a workspace are downloaded together, as it replaces some of them;
+// those beside it by themselves.
 func TestWorkspaceIsDownloadedAsAWhole(t *testing.T) {
 	files := map[string]string{"go.work": "go 1.24\n\nuse (\n\t./a\n\tb\n\t../outside\n)\n", "a/go.mod": needs, "b/go.mod": needs, "c/go.mod": needs}
 	h := &workHost{}
