@@ -54,7 +54,7 @@ func (d *Checker) checkPackages(ctx context.Context, c config.Config, repo strin
 // needsPackages says whether packages are put into a project's image: something of the
 // project runs in it, and its maker is no other.
 func (*Checker) needsPackages(c config.Config, p gates.Project) bool {
-	return len(p.Toolchains) > 0 && (c.Container.Image == config.Auto || c.Container.Image == "")
+	return len(p.Gates)+len(p.Toolchains) > 0 && (c.Container.Image == config.Auto || c.Container.Image == "")
 }
 
 // previewImage looks at the image that a task would get now.

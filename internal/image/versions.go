@@ -32,7 +32,7 @@ type wish struct {
 func (w wish) say(tool, why string) string {
 	n := fmt.Sprintf("%s wants %s %s, the image has %s", w.file, tool, w.shown, w.has)
 	if why != "" {
-		n += ": " + why
+		n += ": " + why + " (install it on this host)"
 	}
 	return n
 }

@@ -173,7 +173,7 @@ func TestVersionThatCannotBeHad(t *testing.T) {
 			req := Request{Toolchains: []string{"node"}, Offline: c.offline, Repo: newProject(t).commit(map[string]string{".nvmrc": c.wants + "\n", "package.json": "{}"})}
 			img := be.mustEnsure(t, req)
 			want := ".nvmrc wants node " + c.wants + ", the image has " + has + ": "
-			if len(img.Notes) != 1 || !strings.HasPrefix(img.Notes[0], want) || !strings.HasSuffix(img.Notes[0], c.why) {
+			if len(img.Notes) != 1 || !strings.HasPrefix(img.Notes[0], want) || !strings.HasSuffix(img.Notes[0], c.why+" (install it on this host)") {
 				t.Errorf("notes %q, want %q … %q", img.Notes, want, c.why)
 			}
 			if out := be.mustRun(t, img, "node --version"); out != "v"+has+"\n" {

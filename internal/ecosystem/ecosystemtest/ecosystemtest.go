@@ -45,6 +45,9 @@ func Exercise(t *testing.T, e ecosystem.Ecosystem, f Fixture) {
 	if d, ok := e.(ecosystem.Detector); ok {
 		t.Run("detect", func(t *testing.T) { exerciseDetector(t, d, f) })
 	}
+	if c, ok := e.(ecosystem.Caller); ok {
+		t.Run("calls", func(t *testing.T) { exerciseCaller(t, c, f) })
+	}
 	if p, ok := e.(ecosystem.Proxied); ok {
 		t.Run("registry", func(t *testing.T) { ExerciseProxied(t, p, f.Served) })
 	}

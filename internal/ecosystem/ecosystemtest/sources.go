@@ -258,6 +258,9 @@ func exerciseProvider(t *testing.T, p ecosystem.Provider) {
 				tool.Wish(text, "1.2.3") // untrusted
 			}
 		}
+		if tool.Versions != nil {
+			exerciseVersions(t, tool)
+		}
 		if tree := tool.Tree; tree != nil {
 			for _, answer := range []string{"", "\n\n\n", "x", strings.Repeat("a\n", 1<<10)} {
 				answers := slices.Repeat([]string{answer}, len(tree.Ask))
