@@ -58,7 +58,10 @@ func (d *Checker) DraftConfig(ctx context.Context, dir string) (config.ConfigDra
 		}
 		if serr == nil && d.needsPackages(c, seen.Project) {
 			if img, err := d.previewImage(ctx, c, dir, seen.Project); err == nil {
-				found.Checks = append(append(found.Checks, img.Notes...), img.Fetched...)
+				found.Checks = append(found.Checks, img.Notes...)
+				for _, f := range img.Fetched {
+					found.Checks = append(found.Checks, "fetched: "+f)
+				}
 			}
 		}
 	case ctx.Err() != nil:

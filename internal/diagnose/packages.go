@@ -35,9 +35,6 @@ func (d *Checker) checkPackages(ctx context.Context, c config.Config, repo strin
 	if err != nil {
 		return singleResult("packages", ErrorResult(err))
 	}
-	if len(seen.Fetched) > 0 {
-		r.Found += "; fetched is " + safetext.EscapeLine(strings.Join(seen.Fetched, "; "), 300)
-	}
 	if missing := unknownPrograms(p.Gates, c.Container.Setup); len(missing) > 0 {
 		wanting = append(wanting, "gates run "+strings.Join(missing, ", ")+", which no image has by itself")
 		r.Fix = `install it with container.setup: ["apt-get update && apt-get install -y …"], or name another command with gates.lint and gates.test`
@@ -47,6 +44,9 @@ func (d *Checker) checkPackages(ctx context.Context, c config.Config, repo strin
 		if r.Fix == "" {
 			r.Fix = "do what stands in brackets, or have what is missing installed with container.setup"
 		}
+	}
+	for _, f := range seen.Fetched {
+		r.Found += "; fetched: " + safetext.EscapeLine(f, 120)
 	}
 	return singleResult("packages", r)
 }
