@@ -171,3 +171,10 @@ type Row struct {
 func (r Row) IsRight() bool {
 	return r.Result == "COMPLETE" && len(r.Lacking) == 0 && r.Untrue == "" && r.Verdict != ""
 }
+
+func (r *Row) addUntrue(words string) {
+	if r.Untrue != "" {
+		words = r.Untrue + "; " + words
+	}
+	r.Untrue = words
+}
