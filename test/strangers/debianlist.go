@@ -41,13 +41,13 @@ var DebianSources = []Stranger{
 	{
 		Name: "hello", Version: "2.10-3", Kind: "C, autotools",
 		From:   DebianSource{"hello", "bookworm"},
-		Checks: []Check{upstream("INSTALL", "make check'", "./configure && make check", "make check", "")},
+		Checks: []Check{upstream("INSTALL", "make check'", "./configure && make check", "make check|make -k check", "")},
 		Change: cChange, Check: cCheck,
 	},
 	{
 		Name: "lzip", Version: "1.23-5", Kind: "C++, a configure of its own",
 		From:   DebianSource{"lzip", "bookworm"},
-		Checks: []Check{upstream("INSTALL", "make check'", "./configure && make check", "make check", "")},
+		Checks: []Check{upstream("INSTALL", "make check'", "./configure && make check", "make check|make -k check", "")},
 		Change: cChange, Check: cCheck,
 	},
 	{

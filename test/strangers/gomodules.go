@@ -142,6 +142,9 @@ func TestCompanyClamp(t *testing.T) {
 `},
 	}
 	s.Check = "go test -run '^TestCompanyClamp$' ./" + dir
+	if _, err := os.Stat(filepath.Join(from.Dir, "go.mod")); errors.Is(err, fs.ErrNotExist) {
+		s.Check = "GO111MODULE=off " + s.Check
+	}
 	return s, nil
 }
 
