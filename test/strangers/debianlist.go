@@ -15,7 +15,7 @@ const (
 // DebianSources are the strangers out of Debian's archive.
 var DebianSources = []Stranger{
 	{
-		Name: "cjson", Version: "1.7.15-1+deb12u4", Kind: "C, CMake",
+		Name: "cjson", Version: "1.7.15-1+deb12u4", Kind: "C, CMake", Short: true,
 		From:   DebianSource{"cjson", "bookworm"},
 		Checks: []Check{upstream("debian/rules", "--buildsystem=cmake", cmakeTest, "ctest", "dh_auto_test runs ctest")},
 		Change: cChange, Check: cCheck,
@@ -30,6 +30,12 @@ var DebianSources = []Stranger{
 		Name: "jansson", Version: "2.14-2", Kind: "C, CMake and autotools",
 		From:   DebianSource{"jansson", "bookworm"},
 		Checks: []Check{upstream(".github/workflows/tests.yml", "- run: ctest", cmakeTest, "ctest", "their other job is make check of autotools, on the same tests")},
+		Change: cChange, Check: cCheck,
+	},
+	{
+		Name: "libyaml", Version: "0.2.5-1", Kind: "C, CMake and autotools",
+		From:   DebianSource{"libyaml", "bookworm"},
+		Checks: []Check{upstream(".github/workflows/main.yml", "run: make test", cmakeTest, "ctest|make test", "their other job is the same tests by way of autotools")},
 		Change: cChange, Check: cCheck,
 	},
 	{
@@ -87,7 +93,7 @@ class ClampTestCase(unittest.TestCase):
 		Check: "python3 -m unittest tests/test_company_clamp.py",
 	},
 	{
-		Name: "fnv", Version: "1.0.7-1", Kind: "Rust, no lock",
+		Name: "fnv", Version: "1.0.7-1", Kind: "Rust, no lock", Short: true,
 		From:   DebianCrate{"librust-fnv-dev", "fnv-1.0.7"},
 		Checks: []Check{upstream(".travis.yml", "cargo test --verbose --all", "cargo test --offline", "cargo test", "")},
 		Change: rustChange("fnv", "fnv::FnvHashMap::<u8, u8>::default().len() == 0"), Check: "cargo test --offline --test company_empty",

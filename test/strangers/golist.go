@@ -45,6 +45,19 @@ var Modules = []Stranger{
 		Checks: []Check{goTest(".github/workflows/test.yml", "go test -v -race ./...", "")},
 	},
 	{
+		Name: "logrus", Version: "v1.10.2", Kind: "go",
+		From:   GoModule{Path: "github.com/sirupsen/logrus", Sum: "h1:G2SED73/qrAu6YwbdxOD6peLkCBI3z7L+ykJFTXJBBo="},
+		Checks: []Check{goTest(".github/workflows/ci.yaml", "go test -race -v ./...", ""), golangci(".github/workflows/ci.yaml", "golangci/golangci-lint-action")},
+	},
+	{
+		Name: "yamux", Version: "v0.1.2", Kind: "go, a suite of a minute",
+		From: GoModule{Path: "github.com/hashicorp/yamux", Sum: "h1:XtB8kyFOyHXYVFnwT5C3+Bdo8gArse7j2AQ0DA0Uey8="},
+		Checks: []Check{
+			goTest(".github/workflows/test.yaml", "go test -race ./...", ""),
+			{Lint: true, File: ".github/workflows/test.yaml", Text: "go fmt ./...", Note: "how files are formatted is no check of ours"},
+		},
+	},
+	{
 		Name: "goccy/go-yaml", Version: "v1.19.2", Kind: "go",
 		From: GoModule{Path: "github.com/goccy/go-yaml", Sum: "h1:PmFC1S6h8ljIz6gMRBopkjP1TVT7xuwrButHID66PoM="},
 		Checks: []Check{
