@@ -247,7 +247,7 @@ func TestCompiledProjectsOfOthers(t *testing.T) {
 	}{
 		{"cjson", "cJSON.c", "item->valuedouble = number;", "item->valuedouble = number + 1;", "parse_number", 15},
 		{"json-c", "json_tokener.c", "case 'n':", "case 'q':", "test_parse", 20},
-		{"libcsv", "libcsv.c", "p->quote_char = CSV_QUOTE;", "p->quote_char = '#';", "check_csv", 1},
+		{"libcsv", "libcsv.c", "*cdest++ = *csrc;", "*cdest++ = '?';", "check_csv", 1},
 		{"libslirp", "src/ip_icmp.c", "case ICMP_ECHO:", "case 77:", "ping", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -269,5 +269,53 @@ func TestCompiledProjectsOfOthers(t *testing.T) {
 				t.Errorf("%q\n%s", failures(red), red.Output)
 			}
 		})
+	}
+}
+
+// A base that asks for something that no one knows stops before any work, with the
+// line that mends it. A sanitizer finds what a test alone does not.
+func TestBuildsInLockedContainers(t *testing.T) {
+	hosttest.NeedsDocker(t)
+	hosttest.Long(t, "an image with compilers")
+	c := compileProject(t, func(dir string) {
+		writeBelow(t, dir, "CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(x C)\noption(ENABLE_ASAN \"a\" OFF)\nif(ENABLE_ASAN)\n  add_compile_options(-fsanitize=address,undefined)\n  add_link_options(-fsanitize=address,undefined)\nendif()\ninclude(CTest)\nadd_executable(reads reads.c)\nadd_test(NAME reads COMMAND reads)\nadd_executable(leaks leaks.c)\nadd_test(NAME leaks COMMAND leaks)\n")
+		writeBelow(t, dir, "leaks.c", "#include <stdlib.h>\nint main(int n, char **a) { (void) a; return malloc((size_t) n) == NULL; }\n")
+		writeBelow(t, dir, "reads.c", "#include <stdlib.h>\nint main(int n, char **a) { (void) a; char *p = malloc(8); char c = p[7 + n]; free(p); return c == 'x'; }\n")
+	})
+	if base := c.judge(nil); !base.Passed {
+		t.Fatalf("%+v", base.Checks)
+	}
+	proposed := ""
+	for _, n := range c.project.Notes {
+		if _, command, ok := strings.Cut(n, "to judge with it: gates.test: "); ok {
+			proposed = command
+		}
+	}
+	given, err := gates.Detect(c.ctx, c.mirror, c.base, gates.Options{Test: gates.CommandOverride(proposed)})
+	if err != nil || proposed == "" {
+		t.Fatalf("%q, %v", c.project.Notes, err)
+	}
+	c.project.Gates = given.Gates
+	check := c.judge(nil).Checks[0]
+	if check.Passed || !slices.Equal(failures(check), []string{"reads"}) || !strings.Contains(check.Output, "heap-buffer-overflow") {
+		t.Errorf("%q by %s\n%s", failures(check), proposed, check.Output)
+	}
+
+	c.project.Gates, err = nil, nil
+	c.writeFiles(map[string]string{"CMakeLists.txt": "cmake_minimum_required(VERSION 3.20)\nproject(x C)\nfind_package(Nowhere REQUIRED)\nadd_test(NAME a COMMAND a)\n"})
+	c.git("add", "-A")
+	c.git("commit", "-q", "-m", "asks")
+	at := c.commit("main")
+	if c.project, err = gates.Detect(c.ctx, c.mirror, at, gates.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := c.mirror.Tree(c.ctx, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.runner.Run(c.ctx, gates.Job{Mirror: c.mirror, Tree: tree, Gates: c.project.Gates, Hash: gates.HashGates(c.project.Gates), Image: c.image.ID, Label: "t1-01", Epoch: 1, Baseline: true})
+	var e *company.Error
+	if !errors.As(err, &e) || e.Code != company.EGates || !company.NeedsPerson(e) || !strings.Contains(e.Error(), "asks for Nowhere") || !strings.Contains(e.Error(), "apt-get install") {
+		t.Errorf("%v", err)
 	}
 }

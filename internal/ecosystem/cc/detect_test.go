@@ -111,6 +111,7 @@ find_package(Nowhere REQUIRED)
 find_package(Elsewhere)
 add_test(a a)
 `}, "flex libboost-filesystem1.74-dev libboost-test1.74-dev libboost1.74-dev libcurl4-openssl-dev libev-dev libglib2.0-dev zlib1g-dev", "the build needs Nowhere"},
+		"itself":        {CMake{}, map[string]string{"CMakeLists.txt": "project(json-c C)\nfind_package(ZLIB)\nadd_test(a a)\n", "apps/CMakeLists.txt": "find_package(json-c REQUIRED)\nfind_library(J NAMES json-c)\npkg_check_modules(L REQUIRED libevent)\n", "cmake/libeventConfig.cmake": ""}, "zlib1g-dev", ""},
 		"CMake's tests": {CMake{}, map[string]string{"CMakeLists.txt": "project(x C)\nfind_package(CMocka REQUIRED)\nfind_package(GTest)\nFetchContent_Declare(googletest GIT_REPOSITORY https://x)\nadd_test(a a)\n"}, "googletest libcmocka-dev libgmock-dev libgtest-dev", ""},
 		"Meson": {Meson{}, map[string]string{"meson.build": `project('x', 'c')
 dependency('libcurl', version: '>= 7')
@@ -208,6 +209,7 @@ func TestPlainOutput(t *testing.T) {
 		"make that links":     {"/usr/bin/ld: x.o: in function `main':\nx.c:(.text+0x5): undefined reference to `sum'\ncollect2: error: ld returned 1 exit status\nmake: *** [Makefile:2: x] Error 1\n", []string{"does not link: sum"}},
 		"a test of a linter":  {"x.c:1:2: error: expected ';'\nok\n", nil},
 		"make that tests":     {"./t\nmake: *** [Makefile:2: test] Error 1\n", nil},
+		"automake's one test": {"PASS: a\n=============\n1 test passed\n=============\n", []string{}},
 		"automake's old ways": {"PASS: a\nFAIL: b\n1 of 2 tests failed\nmake[1]: *** [Makefile:9: check-TESTS] Error 1\n", []string{"b"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,7 @@ var (
 	automakeHead   = regexp.MustCompile(`^Testsuite summary for `)
 	automakeTotal  = regexp.MustCompile(`^# TOTAL: +\d+$`)
 	automakeCount  = regexp.MustCompile(`^# (?:FAIL|XPASS|ERROR): +([0-9]{1,9})$`)
-	automakeSerial = regexp.MustCompile(`^(?:All \d+ tests? (?:passed|behaved as expected)|([0-9]{1,9}) of \d+ tests? (?:failed|did not behave as expected))`)
+	automakeSerial = regexp.MustCompile(`^(?:(?:All )?\d+ tests? (?:passed|behaved as expected)|([0-9]{1,9}) of \d+ tests? (?:failed|did not behave as expected))`)
 )
 
 // ReadLine takes a line.

@@ -21,13 +21,19 @@ type wish struct {
 }
 
 // wishes collects them, each once.
-type wishes struct{ all []wish }
+type wishes struct {
+	all []wish
+	own []string // names of the project itself: an installed one would stand for it
+}
 
 // add adds what goes by a name.
 func (w *wishes) add(kind, name string, required bool) {
 	name = strings.Trim(name, `"'[] `)
 	if !plainName.MatchString(name) {
 		return // a variable, or an expression
+	}
+	if slices.ContainsFunc(w.own, func(own string) bool { return bareName(own) == bareName(name) }) {
+		return
 	}
 	i := slices.IndexFunc(w.all, func(o wish) bool { return o.kind == kind && o.name == name })
 	if i >= 0 {
@@ -37,6 +43,9 @@ func (w *wishes) add(kind, name string, required bool) {
 	packages, known := packagesOf(kind, name)
 	w.all = append(w.all, wish{kind, name, required, packages, known})
 }
+
+// bareName is a name of a library without its case and the lib before it.
+func bareName(name string) string { return strings.TrimPrefix(strings.ToLower(name), "lib") }
 
 // addPackage adds a package by its own name.
 func (w *wishes) addPackage(name string) {
@@ -53,21 +62,20 @@ func (w *wishes) addProgram(name string) {
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]{0,60}$`)
 
 var (
-	cmakeFind     = regexp.MustCompile(`(?i)\bfind_package\s*\(\s*([^\s)]+)([^)]*)\)`)
-	cmakeModules  = regexp.MustCompile(`(?i)\bpkg_(?:check_modules|search_module)\s*\(\s*\S+([^)]*)\)`)
-	cmakeLibrary  = regexp.MustCompile(`(?i)\bfind_library\s*\(\s*\S+\s+(?:NAMES\s+)?([^\s)]+)([^)]*)\)`)
-	cmakeProgram  = regexp.MustCompile(`(?i)\bfind_program\s*\(\s*\S+\s+(?:NAMES\s+)?([^\s)]+)`)
-	cmakeLanguage = regexp.MustCompile(`(?i)\b(?:project|enable_language)\s*\([^)]*\b(Fortran|ASM_NASM)\b`)
+	cmakeFind    = regexp.MustCompile(`(?i)\bfind_package\s*\(\s*([^\s)]+)([^)]*)\)`)
+	cmakeModules = regexp.MustCompile(`(?i)\bpkg_(?:check_modules|search_module)\s*\(\s*\S+([^)]*)\)`)
+	cmakeLibrary = regexp.MustCompile(`(?i)\bfind_library\s*\(\s*\S+\s+(?:NAMES\s+)?([^\s)]+)([^)]*)\)`)
+	cmakeProgram = regexp.MustCompile(`(?i)\bfind_program\s*\(\s*\S+\s+(?:NAMES\s+)?([^\s)]+)`)
+	// cmakeConfigFile is the file by which a project is found by others.
+	cmakeConfigFile = regexp.MustCompile(`^(.+?)(?:-config|Config)\.cmake`)
+	cmakeLanguage   = regexp.MustCompile(`(?i)\b(?:project|enable_language)\s*\([^)]*\b(Fortran|ASM_NASM)\b`)
 )
 
 // listWishes is what a CMake project asks for.
 func (p *cmakeProjectFiles) listWishes() *wishes {
-	w := &wishes{}
+	w := &wishes{own: p.listNames()}
 	for _, f := range p.files {
 		for _, m := range cmakeFind.FindAllStringSubmatch(f.text, -1) {
-			if p.isOwnName(m[1]) {
-				continue
-			}
 			required := strings.Contains(m[2], "REQUIRED")
 			w.add(cmakeName, m[1], required)
 			if strings.EqualFold(m[1], "Boost") {
@@ -99,16 +107,17 @@ func (p *cmakeProjectFiles) listWishes() *wishes {
 	return w
 }
 
-// isOwnName says whether a package is one that the project itself makes.
-func (p *cmakeProjectFiles) isOwnName(name string) bool {
-	return slices.ContainsFunc(p.files, func(f buildFile) bool {
+// listNames are the names under which a project makes itself known.
+func (p *cmakeProjectFiles) listNames() (out []string) {
+	for _, f := range p.files {
 		for _, m := range cmakeProject.FindAllStringSubmatch(f.text, -1) {
-			if strings.EqualFold(m[1], name) {
-				return true
-			}
+			out = append(out, m[1])
 		}
-		return path.Base(f.path) == name+"Config.cmake" || path.Base(f.path) == strings.ToLower(name)+"-config.cmake"
-	})
+		if m := cmakeConfigFile.FindStringSubmatch(path.Base(f.path)); m != nil {
+			out = append(out, m[1])
+		}
+	}
+	return slices.DeleteFunc(out, func(name string) bool { return name == "" })
 }
 
 // addBoost adds the parts of Boost that are compiled.
@@ -128,6 +137,7 @@ func (w *wishes) addBoost(args string) {
 
 var (
 	mesonDependency = regexp.MustCompile(`\bdependency\s*\(\s*'([^']+)'([^)]*)\)`)
+	mesonName       = regexp.MustCompile(`(?m)^\s*project\s*\(\s*'([^']+)'`)
 	mesonLibrary    = regexp.MustCompile(`\.find_library\s*\(\s*'([^']+)'([^)]*)\)`)
 	mesonProgram    = regexp.MustCompile(`\bfind_program\s*\(\s*'([^']+)'`)
 	mesonOptional   = regexp.MustCompile(`\b(required\s*:\s*(false|get_option|\w+opt)|fallback\s*:)`)
@@ -141,6 +151,11 @@ var mesonNames = map[string]string{"gtest": "libgtest-dev", "gmock": "libgmock-d
 // listWishes is what a Meson project asks for.
 func (p *mesonProjectFiles) listWishes() *wishes {
 	w := &wishes{}
+	for _, f := range p.files {
+		for _, m := range mesonName.FindAllStringSubmatch(f.text, -1) {
+			w.own = append(w.own, m[1])
+		}
+	}
 	for _, f := range p.files {
 		for _, m := range mesonDependency.FindAllStringSubmatch(f.text, -1) {
 			switch pkg := mesonNames[strings.ToLower(m[1])]; {
@@ -168,6 +183,7 @@ func (p *mesonProjectFiles) listWishes() *wishes {
 
 var (
 	autoModules = regexp.MustCompile(`\bPKG_(?:CHECK_MODULES|CHECK_EXISTS|HAVE_WITH_MODULES|HAVE_DEFINE_WITH_MODULES)(?:_STATIC)?\s*\(\s*(?:\[?[A-Za-z0-9_]+\]?\s*,)?\s*\[?([^\]),]*)`)
+	autoName    = regexp.MustCompile(`\bAC_INIT\s*\(\s*\[?([A-Za-z0-9_.+-]+)`)
 	autoLibrary = regexp.MustCompile(`\bAC_CHECK_LIB\s*\(\s*\[?([A-Za-z0-9_+.-]+)`)
 	autoSearch  = regexp.MustCompile(`\bAC_SEARCH_LIBS\s*\(\s*\[?[A-Za-z0-9_]+\]?\s*,\s*\[?\s*([A-Za-z0-9_+. -]+)`)
 	autoProgram = regexp.MustCompile(`\bA[CM]_(?:CHECK|PATH)_(?:PROGS?|TOOL)\s*\(\s*\[?[A-Za-z0-9_]+\]?\s*,\s*\[?([A-Za-z0-9_ -]+)`)
@@ -192,6 +208,9 @@ var macroPackages = []struct {
 func (p *autotoolsFiles) listWishes() *wishes {
 	w := &wishes{}
 	for _, f := range p.files {
+		for _, m := range autoName.FindAllStringSubmatch(f.text, -1) {
+			w.own = append(w.own, m[1])
+		}
 		for _, m := range autoModules.FindAllStringSubmatch(f.text, -1) {
 			after := false // a token behind a comparison is a version
 			for word := range strings.FieldsSeq(m[1]) {
