@@ -119,7 +119,7 @@ func TestDetect(t *testing.T) {
 		{"a variable is no target", map[string]string{"Makefile": "test := x\nall:\n"}, gates.Options{}, []string{}, "make", []string{"has no target test"}},
 		{"Make beside Go", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "Makefile": "test:\n"}, gates.Options{}, []string{vet, test}, "go", []string{"the Makefile's targets are not used"}},
 		{"submodules", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", ".gitmodules": "[submodule \"lib\"]\n\tpath = lib\n\turl = ../lib\n"}, gates.Options{}, []string{vet, test}, "go", []string{"there are submodules (.gitmodules): they are not fetched"}},
-		{"Java", map[string]string{"pom.xml": ""}, gates.Options{}, []string{}, "", []string{"Maven project (pom.xml): no gate is known"}},
+		{"Java", map[string]string{"pom.xml": ""}, gates.Options{}, []string{}, "", []string{"a Maven project without tests in src/test/java"}},
 
 		{"two languages in the root", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "package.json": `{"scripts":{"test":"node --test"}}`},
 			gates.Options{}, []string{vet, "test (go) |  | go test ./... | go-json", "test (node) |  | npm test | tap"}, "go node", nil},

@@ -147,6 +147,10 @@ func (b *Builder) buildRootfs(ctx context.Context, s layerStep, packages []strin
 	for _, p := range debianExcluded {
 		args = append(args, "--dpkgopt=path-exclude="+p)
 	}
+	if slices.ContainsFunc(packages, func(p string) bool { return !slices.Contains(debianPackages, p) }) {
+		// Packages with alternatives link their pages into it, or fail.
+		args = append(args, `--essential-hook=mkdir -p "$1/usr/share/man/man1"`)
+	}
 	if _, err := os.Stat(debianKeyring); err == nil {
 		args = append(args, "--keyring="+debianKeyring)
 	}

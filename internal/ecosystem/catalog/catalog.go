@@ -14,10 +14,13 @@ import (
 	"company/internal/ecosystem/cc"
 	"company/internal/ecosystem/debian"
 	"company/internal/ecosystem/golang"
+	"company/internal/ecosystem/java"
 	"company/internal/ecosystem/makefile"
 	"company/internal/ecosystem/node"
+	"company/internal/ecosystem/php"
 	"company/internal/ecosystem/pnpm"
 	"company/internal/ecosystem/python"
+	"company/internal/ecosystem/ruby"
 	"company/internal/ecosystem/rust"
 )
 
@@ -30,6 +33,9 @@ var all = []any{
 	node.Ecosystem{},
 	python.Ecosystem{},
 	rust.Ecosystem{},
+	ruby.Ecosystem{},
+	php.Ecosystem{},
+	java.Ecosystem{},
 	cc.CMake{},
 	cc.Meson{},
 	cc.Autotools{},

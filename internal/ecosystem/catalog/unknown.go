@@ -8,9 +8,7 @@ import (
 
 // unknown are manifests of projects that no ecosystem is for.
 var unknown = []struct{ file, kind string }{
-	{"pom.xml", "a Maven project"}, {"build.gradle", "a Gradle project"}, {"build.gradle.kts", "a Gradle project"},
-	{"mix.exs", "an Elixir project"}, {"Gemfile", "a Ruby project"},
-	{"composer.json", "a PHP project"}, {"Package.swift", "a Swift project"}, {"deno.json", "a Deno project"},
+	{"mix.exs", "an Elixir project"}, {"Package.swift", "a Swift project"}, {"deno.json", "a Deno project"},
 }
 
 // NoteUnknown says which projects are there that no gate is known for.
@@ -24,5 +22,5 @@ func NoteUnknown(t *ecosystem.Tree) {
 
 // IsManifest says whether a project is known by a file of that name.
 func IsManifest(name string) bool {
-	return name == "pom.xml" || slices.ContainsFunc(Of[ecosystem.Manifester](), func(e ecosystem.Manifester) bool { return e.Manifest() == name })
+	return slices.ContainsFunc(Of[ecosystem.Manifester](), func(e ecosystem.Manifester) bool { return e.Manifest() == name })
 }

@@ -1,0 +1,83 @@
+package java
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"company/internal/ecosystem/ecosystemtest"
+)
+
+const test = "src/test/java/ATest.java"
+
+func dependency(group, name string) string {
+	return "<dependency><groupId>" + group + "</groupId><artifactId>" + name + "</artifactId></dependency>"
+}
+
+// Where the packages of a project come from, and which builder runs its tests.
+func TestCommands(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string // is in the command; empty: no project
+		notes []string
+		needs string
+	}{
+		"of Debian":       {map[string]string{"pom.xml": "<project><dependencies>" + dependency("junit", "junit") + dependency("com.google.guava", "guava") + "</dependencies></project>", test: ""}, "-Dmaven.repo.local=/usr/share/maven-repo test", nil, "jar-libguava-java"},
+		"not of Debian":   {map[string]string{"pom.xml": "<project><dependencies>" + dependency("com.x", "y") + "</dependencies></project>", test: ""}, "/usr/share/maven-repo", []string{"pom.xml asks for packages that Debian's Maven repository may not have (com.x:y)"}, ""},
+		"of the project":  {map[string]string{"pom.xml": "<project><dependencies>" + dependency("com.x", "y") + "</dependencies></project>", test: "", ".m2/repository/com/x/y/1/y-1.pom": "x"}, `-Dmaven.repo.local="$PWD/.m2/repository" test`, nil, ""},
+		"by its settings": {map[string]string{"pom.xml": "<project/>", test: "", ".mvn/maven.config": "-Dmaven.repo.local=lib"}, "mvn -o -B test", nil, ""},
+		"no tests":        {map[string]string{"pom.xml": "<project/>", "src/main/java/A.java": ""}, "", []string{"a Maven project without tests"}, ""},
+		"its own modules": {map[string]string{"pom.xml": "<project><modules><module>core</module></modules></project>", "core/pom.xml": "<project><artifactId>core</artifactId></project>", "core/" + test: "", "app/pom.xml": "<project><artifactId>app</artifactId><dependencies>" + dependency("x", "core") + "</dependencies></project>"},
+			"mvn ", nil, ""},
+		"Gradle":                 {map[string]string{"build.gradle": "plugins { id 'java' }\n", test: ""}, "gradle --offline", nil, "gradle"},
+		"a newer Gradle":         {map[string]string{"build.gradle": "test { useJUnitPlatform() }\n", test: ""}, "", []string{"a Gradle project (build.gradle) that needs a newer Gradle"}, ""},
+		"a newer one of modules": {map[string]string{"build.gradle": "", "sub/build.gradle": "plugins { id(\"x.y\") version \"1\" }\n", "sub/" + test: ""}, "", []string{"a Gradle project (build.gradle) that needs a newer Gradle"}, ""},
+		"Kotlin":                 {map[string]string{"build.gradle.kts": "", test: ""}, "", []string{"a Gradle project (build.gradle.kts) that needs"}, ""},
+		"Gradle beside Maven":    {map[string]string{"pom.xml": "<project/>", "build.gradle": "", test: ""}, "mvn ", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := ecosystemtest.Tree(c.files)
+			found := Ecosystem{}.Detect(tree, nil)
+			got := ""
+			if len(found) == 1 {
+				got = found[0].Test.Command
+			}
+			if len(found) > 1 || (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+				t.Errorf("%+v", found)
+			}
+			notes := tree.Notes()
+			if len(notes) != len(c.notes) || slices.ContainsFunc(c.notes, func(n string) bool { return !strings.HasPrefix(notes[0], n) }) {
+				t.Errorf("notes %q", notes)
+			}
+			if needs := strings.Join((Ecosystem{}).Needs(tree, func(string) bool { return true }, []string{got}), " "); needs != c.needs {
+				t.Errorf("needs %q", needs)
+			}
+		})
+	}
+}
+
+// A check whose packages cannot be had did not run, and says how they can be.
+func TestPackagesThatAreNotThere(t *testing.T) {
+	for text, want := range map[string]string{
+		"[ERROR] Failed to execute goal on project calc: Could not resolve dependencies for project x:calc:jar:1: Cannot access central (https://x) in offline mode and the artifact com.example:nope:jar:1 has not been downloaded from it before.\n": "go-offline",
+		"* What went wrong:\n> Could not resolve all files for configuration ':compileClasspath'.\n": "flatDir",
+		"[ERROR] Tests run: 1, Failures: 1\n":                                                        "",
+	} {
+		explained := Ecosystem{}.ExplainOutput(text)
+		if (explained == "") != (want == "") || !strings.Contains(explained, want) || (Ecosystem{}).CannotStart("mvn -o test", 1, text) != (want != "") || (Ecosystem{}).CannotStart("make", 1, text) {
+			t.Errorf("%q: %q", text, explained)
+		}
+	}
+}
+
+// A failing test is one of the framework that the module has.
+func TestCanaryText(t *testing.T) {
+	for sample, want := range map[string]string{
+		"import org.junit.jupiter.api.Test;": "@org.junit.jupiter.api.Test public void", "import org.junit.Test;": "@org.junit.Test public void",
+		"import junit.framework.TestCase;": "extends junit.framework.TestCase", "import org.testng.annotations.Test;": "@org.testng.annotations.Test public",
+	} {
+		if got := testText(sample, "w"); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", sample, got)
+		}
+	}
+}

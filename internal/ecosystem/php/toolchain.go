@@ -1,0 +1,63 @@
+package php
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"company/internal/ecosystem"
+)
+
+// extensionPrefix is before an extension in the name of the toolchain that is its
+// package.
+const extensionPrefix = "ext-"
+
+// builtIn are extensions of the interpreter itself, or of packages that it needs.
+var builtIn = []string{
+	"calendar", "core", "ctype", "date", "dom", "exif", "ffi", "fileinfo", "filter", "ftp", "gettext", "hash", "iconv", "json", "libxml", "mbstring", "openssl", "pcntl", "pcre", "pdo", "phar", "posix",
+	"random", "readline", "reflection", "session", "shmop", "simplexml", "sockets", "spl", "standard", "sysvmsg", "sysvsem", "sysvshm", "tokenizer", "xml", "xmlreader", "xmlwriter", "xsl", "zlib",
+}
+
+// extensionPackages are Debian's packages of other extensions.
+var extensionPackages = map[string]string{
+	"amqp": "php-amqp", "apcu": "php-apcu", "bcmath": "php-bcmath", "bz2": "php-bz2", "curl": "php-curl", "gd": "php-gd", "gmp": "php-gmp", "imagick": "php-imagick",
+	"imap": "php-imap", "intl": "php-intl", "ldap": "php-ldap", "memcached": "php-memcached", "mongodb": "php-mongodb", "mysqli": "php-mysql", "pdo_mysql": "php-mysql", "pdo_pgsql": "php-pgsql",
+	"pdo_sqlite": "php-sqlite3", "pgsql": "php-pgsql", "redis": "php-redis", "soap": "php-soap", "sqlite3": "php-sqlite3", "tidy": "php-tidy", "xdebug": "php-xdebug", "yaml": "php-yaml", "zip": "php-zip",
+}
+
+// Toolchains are Debian's PHP with composer and PHPUnit, and each extension that is a
+// package of Debian's, which a project may need.
+func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
+	out := []ecosystem.Toolchain{{
+		Name: e.Name(), Title: "PHP", Contents: "php, composer and phpunit", Version: "8.2", Packages: []string{"composer", "php-cli", "php-mbstring", "php-xml", "phpunit"},
+		WishFiles: []string{".php-version"}, Wish: readWish,
+	}}
+	for _, extension := range slices.Sorted(maps.Keys(extensionPackages)) {
+		out = append(out, ecosystem.Toolchain{Name: extensionPrefix + extension, Title: "PHP's " + extension, Contents: "PHP's extension " + extension, Packages: []string{extensionPackages[extension]}})
+	}
+	return out
+}
+
+// Needs are the extensions that the projects of a tree name.
+func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, _ []string) (out []string) {
+	if !need(e.Name()) {
+		return nil
+	}
+	for _, dir := range projectFolders(t) {
+		for _, name := range readComposer(t, dir).wanted() {
+			if extension, is := strings.CutPrefix(name, extensionPrefix); is && extensionPackages[extension] != "" {
+				out = append(out, name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// readWish reads the version of PHP that a project asks for.
+func readWish(text, has string) (wants, hasText string) {
+	if ecosystem.VersionDiffers(text, has, 2) {
+		return text, has
+	}
+	return "", ""
+}

@@ -1,0 +1,92 @@
+package ruby
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// The ways in which a failing test is put beside a change.
+const (
+	plantSpec = "rspec"
+	plantTest = "minitest"
+)
+
+// Plants are the ways in which a failing test is put beside a change.
+func (Ecosystem) Plants() []string { return []string{plantSpec, plantTest} }
+
+// CanaryPlaces are the folders of tests that the change touches, or else the first
+// one of all; and all of them where it touches what steers the gate.
+func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (out []ecosystem.CanaryPlace, reason string) {
+	if len(c.TouchedFolders(gate, ".rb")) == 0 && !c.TouchesGateFiles(gate) {
+		return nil, ""
+	}
+	top, is := "spec", isSpec
+	if gate.Plant == plantTest {
+		top, is = "test", isTestFile
+	}
+	tests := gate
+	tests.Dir = path.Join(gate.Dir, top)
+	dirs := c.FoldersOf(tests, is)
+	if !c.TouchesGateFiles(gate) {
+		touched := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool {
+			return !slices.ContainsFunc(c.Changed, func(p string) bool { d, name := ecosystem.SplitPath(p); return d == dir && is(name) })
+		})
+		if len(touched) == 0 {
+			touched = dirs[:min(len(dirs), 1)]
+		}
+		dirs = touched
+	}
+	for _, dir := range dirs {
+		names := slices.DeleteFunc(slices.Sorted(slices.Values(c.Dirs[dir])), func(name string) bool { return !is(name) })
+		file := "%s" + "_" + top + ".rb"
+		if top == "test" && strings.HasPrefix(names[0], "test_") {
+			file = "test_%s.rb"
+		}
+		sample := c.ReadManifest(dir, names[0])
+		out = append(out, ecosystem.CanaryPlace{
+			Dir:  dir,
+			Path: func(word string) string { return path.Join(dir, fmt.Sprintf(file, word)) },
+			Text: func(word string) string { return loadLines(sample) + testText(gate.Plant, sample, word) },
+		})
+	}
+	return out, ""
+}
+
+var (
+	loadLine  = regexp.MustCompile(`(?m)^(?:require|require_relative|load) *\(?["'][\w./-]+["']\)?[ \t]*$`)
+	testClass = regexp.MustCompile(`(?m)^\s*class\s+[\w:]+\s*<\s*([A-Z][\w:]*)`)
+)
+
+const maxLoads = 20
+
+// loadLines is what a test file loads: that may end the process, too.
+func loadLines(sample string) string {
+	lines := loadLine.FindAllString(sample, maxLoads)
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// testText is a failing test in the manner of the file that it lies beside.
+func testText(plant, sample, word string) string {
+	const fails = "raise \"this test of the company's must fail\""
+	class := ""
+	if m := testClass.FindStringSubmatch(sample); m != nil {
+		class = m[1]
+	}
+	switch {
+	case plant == plantSpec:
+		return fmt.Sprintf("RSpec.describe(%q) { it(%q) { %s } }\n", word, word, fails)
+	case class == "" && strings.Contains(sample, "describe"):
+		return fmt.Sprintf("describe(%q) { it(%q) { %s } }\n", word, word, fails)
+	}
+	return fmt.Sprintf("class C%s < %s\n  def test_%s\n    %s\n  end\nend\n", word[1:], cmp.Or(class, "Minitest::Test"), word, fails)
+}

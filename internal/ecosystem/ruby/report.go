@@ -1,0 +1,208 @@
+package ruby
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"company/internal/testreport"
+)
+
+// The formats of Ruby's runners.
+const (
+	formatRSpec = "rspec-json"
+	formatTest  = "minitest" // and test-unit's: one rake task may run either
+)
+
+// Formats are the formats of Ruby's runners.
+func (Ecosystem) Formats() []testreport.Format {
+	return []testreport.Format{
+		{Name: formatRSpec, ReadFile: readRSpec},
+		{Name: formatTest, Read: func() testreport.LineReader { return &testOutput{} }},
+	}
+}
+
+// PlainReaders read what the runners print for people.
+func (Ecosystem) PlainReaders() []testreport.LineReader {
+	return []testreport.LineReader{&testOutput{plain: true}, &specOutput{}}
+}
+
+// notLoaded is a file whose specs could not be found out.
+var notLoaded = regexp.MustCompile(`An error occurred while loading (\S+?)\.?(?:\s|$)`)
+
+// readRSpec reads RSpec's report in JSON.
+func readRSpec(text []byte) *testreport.Results {
+	var report struct {
+		Examples []struct {
+			Name   string `json:"full_description"`
+			File   string `json:"file_path"`
+			Status string
+			Fault  struct{ Message string } `json:"exception"`
+		}
+		Messages []string
+		Summary  *struct {
+			Outside int `json:"errors_outside_of_examples_count"`
+		}
+	}
+	res := &testreport.Results{}
+	if json.Unmarshal(text, &report) != nil || report.Summary == nil {
+		res.ParseError = "no report of RSpec"
+		return res
+	}
+	for _, e := range report.Examples {
+		name := strings.TrimPrefix(e.File, "./") + " " + e.Name
+		switch e.Status {
+		case "passed":
+			res.AddPass(name)
+		case "failed":
+			res.AddFailure(name, e.Fault.Message)
+		default:
+			res.AddSkip()
+		}
+	}
+	named := 0
+	for _, message := range report.Messages {
+		for _, m := range notLoaded.FindAllStringSubmatch(message, testreport.MaxNamedFailures) {
+			named++
+			res.AddUnrun(strings.TrimPrefix(m[1], "./"), message)
+		}
+	}
+	if named == 0 && report.Summary.Outside > 0 {
+		res.AddUnrun("(an error outside of the examples)", strings.Join(report.Messages, " "))
+	}
+	return res
+}
+
+// testOutput reads what minitest and test-unit print.
+type testOutput struct {
+	res     testreport.Results
+	plain   bool // among other output
+	named   bool // the next line names a failure of minitest
+	class   string
+	began   bool // a runner began, and has not said its sum yet
+	any     bool
+	failed  int // by the runner's own count
+	entries int
+}
+
+var (
+	miniPassed  = regexp.MustCompile(`^(\S+#.+) = [0-9.]+ s = ([.S])$`)
+	miniFailed  = regexp.MustCompile(`^\s+[0-9]+\) (?:Failure|Error):$`)
+	miniName    = regexp.MustCompile(`^(\S+#.+?)(?: \[[^\]]*\])?:$`)
+	unitClass   = regexp.MustCompile(`^\s*([A-Z]\w*(?:::[A-Z]\w*)*): ?$`)
+	unitPassed  = regexp.MustCompile(`^\s+(test[^:]*):\t+\.: \(`)
+	unitSkipped = regexp.MustCompile(`^(?:Omission|Pending): .*\[test.*\]$`)
+	unitFailed  = regexp.MustCompile(`^(?:Failure|Error): (test.*?\([A-Z][\w:]*\))`)
+	testsBegin  = regexp.MustCompile(`^(?:# Running:|Loaded suite .*)$`)
+	testsSummed = regexp.MustCompile(`^[0-9]{1,9} (?:runs|tests), [0-9]{1,9} assertions, ([0-9]{1,9}) failures, ([0-9]{1,9}) errors`)
+)
+
+func (o *testOutput) ReadLine(s string) {
+	s = strings.TrimRight(s, "\r")
+	if o.named {
+		if m := miniName.FindStringSubmatch(s); m != nil {
+			o.named = false
+			o.addFailure(m[1])
+		}
+		return
+	}
+	switch {
+	case testsBegin.MatchString(s):
+		o.endRun()
+		o.began = true
+	case miniFailed.MatchString(s):
+		o.named = true
+	case testsSummed.MatchString(s):
+		for _, count := range testsSummed.FindStringSubmatch(s)[1:] {
+			n, _ := strconv.Atoi(count)
+			o.failed += min(n, testreport.MaxTests)
+		}
+		o.any, o.began = true, false
+	}
+	if m := miniPassed.FindStringSubmatch(s); m != nil {
+		if m[2] == "." {
+			o.res.AddPass(m[1])
+		} else {
+			o.res.AddSkip()
+		}
+		return
+	}
+	if m := unitFailed.FindStringSubmatch(s); m != nil {
+		o.addFailure(m[1])
+		return
+	}
+	if m := unitClass.FindStringSubmatch(s); m != nil {
+		o.class = m[1]
+		return
+	}
+	if unitSkipped.MatchString(s) {
+		o.res.AddSkip()
+		return
+	}
+	if m := unitPassed.FindStringSubmatch(s); m != nil {
+		o.res.AddPass(m[1] + "(" + o.class + ")")
+	}
+}
+
+func (o *testOutput) addFailure(name string) {
+	o.entries++
+	o.res.AddFailure(name, "")
+}
+
+// endRun says of a runner that died that it did.
+func (o *testOutput) endRun() {
+	if o.began && len(o.res.Incomplete) < testreport.MaxNamedFailures {
+		o.any = true
+		o.res.Incomplete = append(o.res.Incomplete, testreport.NotEnded)
+	}
+	o.began = false
+}
+
+func (o *testOutput) Finish() *testreport.Results {
+	o.endRun()
+	if o.plain {
+		return o.res.PlainResult(o.any, max(0, o.failed-o.entries))
+	}
+	if !o.any {
+		o.res.ParseError = "not what minitest or test-unit print"
+	}
+	o.res.HoldCount(o.failed) // what tests print may stand in the line of one
+	return &o.res
+}
+
+// specOutput reads what RSpec prints for people.
+type specOutput struct {
+	res         testreport.Results
+	any         bool
+	failed, sum int
+}
+
+var (
+	specFailed = regexp.MustCompile(`^rspec (?:\./)?([^\s:\[]+)(?:[:\[][0-9:\]]+)? # (.+)$`)
+	specSummed = regexp.MustCompile(`^[0-9]{1,9} examples?, ([0-9]{1,9}) failures?(?:, [0-9]{1,9} pending)?(?:, ([0-9]{1,9}) errors? occurred outside of examples)?$`)
+)
+
+func (o *specOutput) ReadLine(s string) {
+	if m := specFailed.FindStringSubmatch(s); m != nil {
+		o.failed++
+		o.res.AddFailure(m[1]+" "+m[2], "")
+		return
+	}
+	if m := notLoaded.FindStringSubmatch(s); m != nil {
+		o.failed++
+		o.res.AddUnrun(strings.TrimPrefix(m[1], "./"), "")
+		return
+	}
+	if m := specSummed.FindStringSubmatch(s); m != nil {
+		o.any = true
+		for _, count := range m[1:] {
+			n, _ := strconv.Atoi(count)
+			o.sum += min(n, testreport.MaxTests)
+		}
+	}
+}
+
+func (o *specOutput) Finish() *testreport.Results {
+	return o.res.PlainResult(o.any, max(0, o.sum-o.failed))
+}
