@@ -27,6 +27,8 @@ func TestConformance(t *testing.T) {
 		},
 		Reports: []ecosystemtest.Report{
 			{File: "cargo.txt", Format: formatCargo, Passed: 4, Skipped: 1, Failed: []string{"p src/lib.rs t::bad"}},
+			{File: "clippy.json", Format: formatClippy, Failed: []string{"src/lib.rs: equal expressions as operands to `==`", "src/lib.rs: this loop never actually loops"}},
+			{File: "clippy-broken.json", Format: formatClippy, Failed: []string{"src/lib.rs: mismatched types"}, Unrun: []string{"src/lib.rs: mismatched types"}},
 			{File: "cargo-broken.txt", Format: formatCargo, Failed: []string{"could not compile p lib", "could not compile p lib test"}, Unrun: []string{"could not compile p lib", "could not compile p lib test"}},
 		},
 		Canaries:  []ecosystemtest.Canary{{Change: map[string]string{"src/lib.rs": ""}, Dirs: []string{""}}, {Change: map[string]string{"sub/Cargo.toml": "[package]\n", "sub/src/lib.rs": ""}, Dirs: []string{"sub"}}},

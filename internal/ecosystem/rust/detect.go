@@ -36,7 +36,8 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 			continue
 		}
 		out = append(out, ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Rust crate",
-			Lint: &company.GateCommand{Command: "cargo clippy --offline --all-targets" + all, Probe: "command -v cargo-clippy"},
+			Lint: &company.GateCommand{Command: "cargo clippy --offline --all-targets" + all, Probe: "command -v cargo-clippy",
+				Report: "cargo clippy --offline --all-targets" + all + " --message-format=json", Parse: formatClippy},
 			Test: &company.GateCommand{Command: "cargo test --offline --no-fail-fast" + all, Report: "cargo test --offline --no-fail-fast" + all + " 2>&1", Parse: formatCargo,
 				Plant: plantCargo, Canary: "cargo test --offline --no-fail-fast" + all + " --test '" + ecosystem.CanaryPlaceholder + "*' 2>&1"}})
 	}

@@ -1,6 +1,7 @@
 package rust
 
 import (
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,9 +12,14 @@ import (
 // formatCargo is the text of cargo test.
 const formatCargo = "cargo"
 
-// Formats is what cargo test prints.
+// Formats are what cargo test and cargo clippy print.
 func (Ecosystem) Formats() []testreport.Format {
-	return []testreport.Format{{Name: formatCargo, Read: func() testreport.LineReader { return &cargoReport{} }}}
+	return []testreport.Format{
+		{Name: formatCargo, Read: func() testreport.LineReader { return &cargoReport{} }},
+		{Name: formatClippy, ReadText: func(text io.Writer) testreport.LineReader {
+			return &clippyReport{text: text, seen: map[string]bool{}}
+		}},
+	}
 }
 
 // PlainReaders read the same where it stands among other output.
