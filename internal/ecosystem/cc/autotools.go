@@ -10,8 +10,8 @@ import (
 	"company/internal/testreport"
 )
 
-// Autotools is the ecosystem of projects with a configure script, or with what
-// makes one.
+// Autotools is the ecosystem of projects with a configure script, or with the files
+// that one is made from.
 type Autotools struct{}
 
 // Name is the toolchain.
@@ -62,7 +62,7 @@ func (e Autotools) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecos
 	return out
 }
 
-// autotoolsFiles is what the files of a project with a configure script say.
+// autotoolsFiles are the files of a project with a configure script, and their meaning.
 type autotoolsFiles struct {
 	dir                               string
 	files                             []buildFile // without comments

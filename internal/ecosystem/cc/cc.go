@@ -1,7 +1,7 @@
 // Package cc has the ecosystems of C and C++: CMake with ctest, Meson, and the
-// autotools. It owns their checks, what their runners print, the libraries that
+// autotools. It owns their checks, the readers of their reports, the libraries that
 // their build files name and the Debian packages that hold these, and the layer of
-// an image with what the compiler made of the base.
+// an image with the compiled objects of the base.
 //
 // It promises that a check builds outside of the tree: in a folder beside it,
 // which is the same in gates, in workers and where the base is compiled, so that

@@ -71,7 +71,7 @@ func hasOtherBuild(t *ecosystem.Tree, dir string) bool {
 	return slices.ContainsFunc([]string{"meson.build", "configure.ac", "configure.in", "configure", "Makefile", "makefile", "GNUmakefile"}, func(name string) bool { return t.HasFile(dir, name) })
 }
 
-// cmakeProjectFiles is what the files of a CMake project say.
+// cmakeProjectFiles are the files of a CMake project, and their meaning.
 type cmakeProjectFiles struct {
 	dir                 string
 	files               []buildFile // without comments

@@ -28,17 +28,17 @@ func (p *autotoolsFiles) prepareCommand() string {
 	return s
 }
 
-// Installs is a layer of what the compiler made of the base.
+// Installs is a layer of the compiled objects of the base.
 func (e CMake) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 	return compileBase(s, e, e.findOwn, isCMakeFile)
 }
 
-// Installs is a layer of what the compiler made of the base.
+// Installs is a layer of the compiled objects of the base.
 func (e Meson) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 	return compileBase(s, e, e.findOwn, isMesonFile)
 }
 
-// Installs is a layer of what the compiler made of the base.
+// Installs is a layer of the compiled objects of the base.
 func (e Autotools) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 	return compileBase(s, e, e.findOwn, isAutotoolsFile)
 }
@@ -92,7 +92,7 @@ func compileBase(s ecosystem.Sources, e ecosystem.Ecosystem, find func(t *ecosys
 	return []ecosystem.Install{in}, nil
 }
 
-// cacheCollector copies what ccache stored.
+// cacheCollector copies the results that ccache stored.
 type cacheCollector struct{}
 
 // cacheFileRE is a result in a store of ccache that is a folder.

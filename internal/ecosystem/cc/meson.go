@@ -55,7 +55,7 @@ func (e Meson) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecosyste
 	return out
 }
 
-// mesonProjectFiles is what the files of a Meson project say.
+// mesonProjectFiles are the files of a Meson project, and their meaning.
 type mesonProjectFiles struct {
 	dir                 string
 	files               []buildFile // without comments

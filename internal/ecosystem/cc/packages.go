@@ -30,7 +30,7 @@ func treeOf(s ecosystem.Sources) *ecosystem.Tree {
 
 // project is a project of this package as an image prepares it.
 type project interface {
-	// listWishes is what its build asks the system for.
+	// listWishes are the libraries and programs that its build asks the system for.
 	listWishes() *wishes
 	// prepareCommand is the command that builds as much as can be built, tests too, and
 	// runs none; in the folder of the project.

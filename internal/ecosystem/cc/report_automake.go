@@ -8,10 +8,10 @@ import (
 	"company/internal/testreport"
 )
 
-// formatAutomake is what make check prints where automake wrote its rules.
+// formatAutomake is the text of make check where automake wrote its rules.
 const formatAutomake = "automake"
 
-// Formats is what automake's tests print.
+// Formats is the text of make check.
 func (Autotools) Formats() []testreport.Format {
 	return []testreport.Format{{Name: formatAutomake, Read: func() testreport.LineReader { return &automakeReport{} }}}
 }

@@ -8,10 +8,10 @@ import (
 	"company/internal/testreport"
 )
 
-// formatCTest is what ctest prints, behind what CMake and the build did.
+// formatCTest is the text of ctest, behind that of CMake and the build.
 const formatCTest = "ctest"
 
-// Formats is what ctest prints.
+// Formats is the text of ctest.
 func (CMake) Formats() []testreport.Format {
 	return []testreport.Format{{Name: formatCTest, Read: func() testreport.LineReader { return &ctestReport{} }}}
 }

@@ -8,10 +8,10 @@ import (
 	"company/internal/testreport"
 )
 
-// formatMeson is what meson test prints, behind what the build did.
+// formatMeson is the text of meson test, behind that of the build.
 const formatMeson = "meson"
 
-// Formats is what meson test prints.
+// Formats is the text of meson test.
 func (Meson) Formats() []testreport.Format {
 	return []testreport.Format{{Name: formatMeson, Read: func() testreport.LineReader { return &mesonReport{} }}}
 }

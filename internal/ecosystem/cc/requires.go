@@ -26,7 +26,7 @@ type wishes struct {
 	own []string // names of the project itself: an installed one would stand for it
 }
 
-// add adds what goes by a name.
+// add adds a wish by its name.
 func (w *wishes) add(kind, name string, required bool) {
 	name = strings.Trim(name, `"'[] `)
 	if !plainName.MatchString(name) {
@@ -71,7 +71,7 @@ var (
 	cmakeLanguage   = regexp.MustCompile(`(?i)\b(?:project|enable_language)\s*\([^)]*\b(Fortran|ASM_NASM)\b`)
 )
 
-// listWishes is what a CMake project asks for.
+// listWishes are the libraries and programs that a CMake project asks for.
 func (p *cmakeProjectFiles) listWishes() *wishes {
 	w := &wishes{own: p.listNames()}
 	for _, f := range p.files {
@@ -148,7 +148,7 @@ var (
 // mesonNames are dependencies that Meson calls by names of its own.
 var mesonNames = map[string]string{"gtest": "libgtest-dev", "gmock": "libgmock-dev", "boost": "libboost-dev", "python3": "python3-dev", "python": "python3-dev", "curses": "libncurses-dev", "pcap": "libpcap-dev", "gl": "libgl-dev", "llvm": "llvm-dev", "openmpi": "libopenmpi-dev"}
 
-// listWishes is what a Meson project asks for.
+// listWishes are the libraries and programs that a Meson project asks for.
 func (p *mesonProjectFiles) listWishes() *wishes {
 	w := &wishes{}
 	for _, f := range p.files {
@@ -204,7 +204,7 @@ var macroPackages = []struct {
 	{regexp.MustCompile(`\bAX_PATH_LIB_PCRE\b`), []string{"libpcre3-dev"}}, {regexp.MustCompile(`\bAC_PATH_X\b|\bAC_PATH_XTRA\b`), []string{"libx11-dev"}},
 }
 
-// listWishes is what a project with a configure script asks for.
+// listWishes are the libraries and programs that a project with a configure script asks for.
 func (p *autotoolsFiles) listWishes() *wishes {
 	w := &wishes{}
 	for _, f := range p.files {

@@ -34,17 +34,17 @@ func makeToolchain(name, title, contents string, packages ...string) []ecosystem
 	return []ecosystem.Toolchain{{Name: name, Title: title, Contents: contents + ", a C compiler and ccache", Packages: append(slices.Clone(compilers), packages...), Env: compilerEnv}}
 }
 
-// Toolchains are CMake and what it builds with.
+// Toolchains are CMake, Ninja and the compilers.
 func (e CMake) Toolchains() []ecosystem.Toolchain {
 	return makeToolchain(e.Name(), "CMake", "cmake and ninja", "cmake", "ninja-build")
 }
 
-// Toolchains are Meson and what it builds with.
+// Toolchains are Meson, Ninja and the compilers.
 func (e Meson) Toolchains() []ecosystem.Toolchain {
 	return makeToolchain(e.Name(), "Meson", "meson and ninja", "meson", "ninja-build")
 }
 
-// Toolchains are the autotools and what they build with.
+// Toolchains are the autotools and the compilers.
 func (e Autotools) Toolchains() []ecosystem.Toolchain {
 	return makeToolchain(e.Name(), "the autotools", "autoconf, automake and libtool", "autoconf", "automake", "autopoint", "libtool")
 }
