@@ -58,7 +58,7 @@ func TestTagsAreTold(t *testing.T) {
 	files := map[string]string{"go.mod": "module x\n"}
 	for name, text := range map[string]string{
 		"a_test.go": "//go:build integration\n\npackage x\n", "b_test.go": "//go:build linux && (integration || e2e)\n\npackage x\n", "c_test.go": "//go:build e2e && !windows\n\npackage x\n",
-		"d_test.go": "//go:build windows\n\npackage x\n", "e_test.go": "//go:build !integration\n\npackage x\n", "f_test.go": "//go:build ignore\n\npackage x\n", "g_test.go": "//go:build race\n\npackage x\n",
+		"d_test.go": "//go:build windows\n\npackage x\n", "e_test.go": "//go:build !integration\n\npackage x\n", "f_test.go": "//go:build ignore\n\npackage x\n", "g_test.go": "//go:build race\n\npackage x\n", "o_test.go": "//go:build goexperiment.jsonv2\n\npackage x\n",
 		"h_test.go": "//go:build go1.18\n\npackage x\n", "i_test.go": "//go:build cgo\n\npackage x\n", "j_test.go": "//go:build a && b\n\npackage x\n", "k_test.go": "package x\n//go:build late\n",
 		"l.go": "//go:build wireinject\n\npackage x\n", "testdata/m_test.go": "//go:build deep\n\npackage x\n", "n_windows_test.go": "package x\n",
 	} {

@@ -75,7 +75,7 @@ func neededTags(name string, text []byte) (out []string) {
 	all := map[string]bool{}
 	collectTags(expr, all)
 	for _, tag := range slices.Sorted(maps.Keys(all)) {
-		if !slices.Contains(otherTags, tag) && (goBuild{tags: []string{tag}}).takes(name, text) {
+		if !slices.Contains(otherTags, tag) && !strings.HasPrefix(tag, "goexperiment.") && (goBuild{tags: []string{tag}}).takes(name, text) {
 			out = append(out, tag)
 		}
 	}

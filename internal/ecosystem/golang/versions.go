@@ -66,13 +66,16 @@ var (
 	toolchainLineRE = regexp.MustCompile(`(?m)^\s*toolchain\s+go([0-9][0-9A-Za-z.]*)`)
 )
 
-// readWish reads the version that a module or workspace needs at least: that of its
-// language, or of the toolchain that it names.
+// readWish reads the version that a module or workspace needs at least. The toolchain
+// that it names beside it is what its people use: a release of the same language
+// version does as well.
 func readWish(text, has string) (wants, hasText string) {
 	highest := "go" + strings.TrimPrefix(has, "go")
 	for _, re := range []*regexp.Regexp{goLineRE, toolchainLineRE} {
 		for _, m := range re.FindAllStringSubmatch(text, -1) {
-			if wanted := "go" + m[1]; version.IsValid(wanted) && version.Compare(wanted, highest) > 0 {
+			wanted := "go" + m[1]
+			isNear := re == toolchainLineRE && version.Lang(wanted) == version.Lang(highest)
+			if version.IsValid(wanted) && version.Compare(wanted, highest) > 0 && !isNear {
 				wants, highest = m[1], wanted
 			}
 		}

@@ -16,6 +16,8 @@ func TestReadWish(t *testing.T) {
 		"module x\n\ngo 1.20\n\ntoolchain go1.27.2\n":        "1.27.2",
 		"go 1.27\ntoolchain go1.28rc1\n":                     "1.28rc1",
 		"go 1.27.3\ntoolchain go1.27.1\n":                    "1.27.3",
+		"go 1.25.0\ntoolchain go1.26.10\n":                   "",
+		"go 1.26.10\n":                                       "1.26.10",
 		"toolchain go1.26.8-custom\n":                        "",
 		"toolchain default\n":                                "",
 		"// go 1.99 is what we would like\nmodule x\ngo 1.2": "",
