@@ -72,10 +72,16 @@ func projectFolders(t *ecosystem.Tree, found []ecosystem.Component, manifests ..
 		if inside || dir != "" && !ecosystem.IsPlainPath(dir) {
 			continue
 		}
-		if c := ecosystem.Covering(found, dir); c != nil && (c.Dir != dir || isBuildSystem(c.Kind)) {
-			if c.Dir != dir {
-				t.AddNote("%s lies in a project of another kind and is no check of its own (gates.test names a command)", path.Join(ecosystem.PrintablePath(dir), manifests[0]))
+		taken, ours := false, false
+		for _, c := range found {
+			if ecosystem.IsUnder(dir, c.Dir) && (c.Dir != dir || isBuildSystem(c.Kind)) {
+				taken, ours = true, ours || isBuildSystem(c.Kind)
 			}
+		}
+		if taken && !ours {
+			t.AddNote("%s lies in a project of another kind and is no check of its own (gates.test names a command)", path.Join(ecosystem.PrintablePath(dir), manifests[0]))
+		}
+		if taken {
 			continue
 		}
 		out = append(out, dir)

@@ -81,7 +81,12 @@ func TestBelowAnotherProject(t *testing.T) {
 			t.Errorf("beside it, with %q: %+v", text, got)
 		}
 	}
-	tree := ecosystemtest.Tree(map[string]string{"native/CMakeLists.txt": "project(x C)\nadd_test(a a)\n"})
+	two := append(python, ecosystem.Component{Dir: "", Kind: "cmake"})
+	tree := ecosystemtest.Tree(map[string]string{"meson.build": "project('y', 'c')\ntest('a', a)\n", "sub/configure.ac": "AC_INIT\n", "sub/Makefile.am": "TESTS = a\n"})
+	if got := append((Meson{}).Detect(tree, two), Autotools{}.Detect(tree, two)...); len(got) != 0 || len(tree.Notes()) != 0 {
+		t.Errorf("behind CMake: %+v, %q", got, tree.Notes())
+	}
+	tree = ecosystemtest.Tree(map[string]string{"native/CMakeLists.txt": "project(x C)\nadd_test(a a)\n"})
 	if got := (CMake{}).Detect(tree, python); len(got) != 0 || len(tree.Notes()) != 1 {
 		t.Errorf("below it: %+v, %q", got, tree.Notes())
 	}
