@@ -32,8 +32,9 @@ var (
 	cmakeTests   = regexp.MustCompile(`(?i)\b(add_test|enable_testing|gtest_discover_tests|gtest_add_tests|catch_discover_tests|doctest_discover_tests)\s*\(|\binclude\s*\(\s*CTest\s*\)`)
 	// cmakeTestOption is an option that builds tests and is off unless it is asked for.
 	cmakeTestOption = regexp.MustCompile(`(?i)\boption\s*\(\s*((?:[A-Za-z0-9_]+_)?(?:TEST|TESTS|TESTING|UNITTESTS?))\s*(?:"(?:[^"\\]|\\.)*"\s*)?(?:OFF|FALSE|NO|0)?\s*\)`)
-	// cmakeNoTests are parts of the names of options that are not about the suite itself.
-	cmakeNoTests = regexp.MustCompile(`(?i)(FUZZ|BENCH|PERF|INSTALL|COVER|CUDA|DOWNLOAD|PYTHON|JAVA|EXAMPLE|STRESS|NETWORK|ONLINE)`)
+	// cmakeNoTests are parts of the names of options that are not about the suite itself,
+	// or leave it out.
+	cmakeNoTests = regexp.MustCompile(`(?i)(WITHOUT|DISABLE|SKIP|FUZZ|BENCH|PERF|INSTALL|COVER|CUDA|DOWNLOAD|PYTHON|JAVA|EXAMPLE|STRESS|NETWORK|ONLINE)`)
 	// cmakeSanitizer is an option that turns a sanitizer on.
 	cmakeSanitizer = regexp.MustCompile(`(?i)\boption\s*\(\s*([A-Za-z0-9_]*(?:ASAN|UBSAN|SANITIZE|SANITIZERS?|SANITIZE_ADDRESS|ADDRESS_SANITIZER))\s`)
 )

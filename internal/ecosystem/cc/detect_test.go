@@ -27,6 +27,7 @@ func TestDetect(t *testing.T) {
 	}{
 		"an option that is on":              {map[string]string{"CMakeLists.txt": project + "option(X_TESTS \"t\" ON)\nenable_testing()\n"}, []string{"cmake||-G Ninja && cmake --build"}, nil},
 		"options that are off, and others":  {map[string]string{"CMakeLists.txt": project + "option(WITH_TESTS \"[TEST] with (CMocka)\" OFF)\noption(X_FUZZ_TEST \"f\" OFF)\noption(X_LATEST \"l\" OFF)\nadd_test(a a)\n"}, []string{"cmake||-G Ninja -DWITH_TESTS=ON &&"}, nil},
+		"an option that leaves tests out":   {map[string]string{"CMakeLists.txt": project + "option(X_WITHOUT_TESTS \"no tests\" OFF)\nadd_test(a a)\n"}, []string{"cmake||-G Ninja && cmake --build"}, nil},
 		"an option that has no default":     {map[string]string{"CMakeLists.txt": project + "option(BUILD_TESTS \"t\")\nadd_test(a a)\n"}, []string{"cmake||-DBUILD_TESTS=ON"}, nil},
 		"an option that depends":            {map[string]string{"CMakeLists.txt": project + "option(X_TEST \"t\" ${X_MASTER})\nadd_test(a a)\n"}, []string{"cmake||-G Ninja && "}, nil},
 		"no tests":                          {map[string]string{"CMakeLists.txt": project}, []string{"cmake||cmake -S . -B ../company-build -G Ninja && cmake --build ../company-build -j 2"}, []string{"has no tests"}},
