@@ -18,8 +18,9 @@
 //	pnpm     pnpm itself, out of npm's registry
 //	pnpmdeps the packages that pnpm-lock.yaml files name
 //	npm      the packages that package-lock.json files name
-//	pip      what requirements and pyproject.toml files name, as wheels
-//	pypath   where Python finds modules that lie in src
+//	pip      what lock files of Python pin and its manifests and lists name, as wheels
+//	pypath   where Python finds modules of the tree
+//	pyplugins what stands for plugins of pytest that are not there
 //	cargo    the crates that Cargo.lock files name
 //	ready    the script that links dependencies into a fresh tree
 //	setup    what the president's set-up commands changed

@@ -25,7 +25,7 @@ func (Ecosystem) Programs() []string { return []string{"python3", "python", "pyt
 // Manifest is the file by which a project is known.
 func (Ecosystem) Manifest() string { return "pyproject.toml" }
 
-var manifests = []string{"pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "requirements.txt", "requirements-dev.txt", "requirements_dev.txt"}
+var manifests = []string{"pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "noxfile.py", "requirements.txt", "requirements-dev.txt", "requirements_dev.txt"}
 
 // Detect finds the Python projects of a repository.
 func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
@@ -44,7 +44,12 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 			continue // docs/requirements.txt and its like
 		}
 		t.AddProject(e.Name(), dir)
-		p := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Python project", Lint: findLint(t, dir), Test: findTest(t, dir)}
+		test, from := findTest(t, dir)
+		buildFirst(t, dir, test)
+		p := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Python project", Lint: findLint(t, dir), Test: test}
+		if from != "" {
+			p.Description += " (tested as " + from + " says)"
+		}
 		if p.Lint != nil || p.Test != nil {
 			out = append(out, p)
 		} else if dir == "" {
@@ -70,9 +75,21 @@ func findLint(t *ecosystem.Tree, dir string) *company.GateCommand {
 	return nil
 }
 
-// findTest is pytest, which runs the tests of unittest as well; only where
-// nothing speaks of pytest and all tests are unittest's, that runs them.
-func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
+// findTest is what tox or nox run, where one of them tells; else pytest, which runs
+// the tests of unittest as well. Only where nothing speaks of pytest and all tests
+// are unittest's, that runs them. from is the file that tells.
+func findTest(t *ecosystem.Tree, dir string) (_ *company.GateCommand, from string) {
+	run := findRun(t, dir)
+	told, ok := run.findCommand()
+	set := run.formatVariables()
+	switch {
+	case ok && told.runner == "":
+		return &company.GateCommand{Command: set + told.plain, Parse: testreport.FormatPlain}, told.file
+	case ok && told.runner == plantUnittest:
+		return unittestGate(set, told.args), told.file
+	case ok:
+		return pytestGate(t, dir, set, told.args), told.file
+	}
 	pytest := t.HasFile(dir, "pytest.ini") || t.HasFile(dir, "conftest.py")
 	for _, name := range manifests {
 		pytest = pytest || pytestWords.MatchString(t.ReadManifest(dir, name))
@@ -85,7 +102,7 @@ func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
 		}
 	}
 	if len(tests) == 0 && !pytest {
-		return nil
+		return nil, ""
 	}
 	slices.Sort(tests)
 	if !pytest {
@@ -97,18 +114,39 @@ func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
 			}
 		}
 		if unit == min(len(tests), 20) {
-			return &company.GateCommand{Command: "python3 -m unittest discover -v", Report: unittestCommand + " discover -v 2>&1", Parse: formatUnittest,
-				Plant: plantUnittest, Canary: unittestCommand + " discover -v -k " + ecosystem.CanaryPlaceholder + " 2>&1"}
+			return unittestGate("", []string{"discover"}), ""
 		}
 	}
+	return pytestGate(t, dir, "", nil), ""
+}
+
+// unittestGate runs unittest with arguments; set are variables for it.
+func unittestGate(set string, args []string) *company.GateCommand {
+	words := quoteWords(append(slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-v" }), "-v"))
+	return &company.GateCommand{Command: set + "python3 -m unittest" + words, Report: set + unittestCommand + words + " 2>&1", Parse: formatUnittest,
+		Plant: plantUnittest, Canary: set + unittestCommand + words + " -k " + ecosystem.CanaryPlaceholder + " 2>&1"}
+}
+
+// pytestGate runs pytest with arguments; set are variables for it.
+func pytestGate(t *ecosystem.Tree, dir, set string, args []string) *company.GateCommand {
 	run, first := "python3 -m pytest", pytestCommand("")
 	if hasSrcLayout(t, dir) {
 		run, first = "PYTHONPATH=src "+run, pytestCommand("src")
 	}
-	first += " --continue-on-collection-errors --junitxml=" + testreport.File
+	words := quoteWords(args)
+	first = set + first + words + " --continue-on-collection-errors --junitxml=" + testreport.File
 	// 5 means that there are no tests: that is reported, and is no failure.
-	return &company.GateCommand{Command: run, Report: first + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestProbe, Parse: testreport.FormatJUnit,
+	return &company.GateCommand{Command: set + run + words, Report: first + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestProbe, Parse: testreport.FormatJUnit,
 		Plant: plantPytest, Canary: first + " -k " + ecosystem.CanaryPlaceholder}
+}
+
+// quoteWords quotes the arguments of a command.
+func quoteWords(words []string) string {
+	var b strings.Builder
+	for _, w := range words {
+		b.WriteString(" " + quoteWord(w))
+	}
+	return b.String()
 }
 
 // pytestCommand is python3 -m pytest with one difference: the runner is imported

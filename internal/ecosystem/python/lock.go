@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"company/internal/company"
@@ -49,20 +50,18 @@ func (Ecosystem) AddCommand(d company.Dependency) string {
 // all use.
 func (Ecosystem) IsLockFile(file string) bool {
 	base := path.Base(file)
-	switch base {
-	case "poetry.lock", "uv.lock", "pdm.lock", "pylock.toml", "Pipfile.lock", "pyproject.toml":
+	if slices.Contains(projectFiles, base) || slices.ContainsFunc(lockReaders, func(r lockReader) bool { return r.name == base }) {
 		return true
 	}
-	for _, pattern := range []string{"*requirements*.txt", "*constraints*.txt"} {
-		if ok, _ := path.Match(pattern, base); ok {
-			return true
-		}
-	}
-	return path.Base(path.Dir(file)) == "requirements" && path.Ext(base) == ".txt"
+	ok, _ := path.Match("*constraints*.txt", base)
+	return ok || isList(file)
 }
 
 // ParseLock lists the packages that a file names.
 func (Ecosystem) ParseLock(file string, text []byte) ([]company.Dependency, error) {
+	lines := func(all ...string) ([]company.Dependency, error) {
+		return parseRequirements([]byte(strings.Join(all, "\n"))), nil
+	}
 	switch path.Base(file) {
 	case "poetry.lock", "uv.lock", "pdm.lock", "pylock.toml":
 		return parseTOMLLock(text)
@@ -70,6 +69,19 @@ func (Ecosystem) ParseLock(file string, text []byte) ([]company.Dependency, erro
 		return parsePipfileLock(text)
 	case "pyproject.toml":
 		return parsePyproject(text)
+	case "setup.cfg", "setup.py":
+		p := &project{extras: map[string][]string{}}
+		p.readSetup(readINI(string(text)), newSource(string(text)))
+		for _, some := range p.extras {
+			p.lines = append(p.lines, some...)
+		}
+		return lines(p.lines...)
+	case "tox.ini":
+		return lines(readToxFile(string(text)).wish.lines...)
+	case "noxfile.py":
+		return lines(readNoxFile(string(text)).wish.lines...)
+	case "Pipfile":
+		return nil, nil // its lock file has them
 	}
 	return parseRequirements(text), nil
 }
@@ -111,55 +123,6 @@ func parsePipfileLock(text []byte) (out []company.Dependency, err error) {
 		}
 	}
 	return out, nil
-}
-
-// pyproject is what a pyproject.toml says of packages.
-type pyproject struct {
-	Build   struct{ Requires []string } `toml:"build-system"`
-	Project struct {
-		Dependencies []string
-		Optional     map[string][]string `toml:"optional-dependencies"`
-	}
-	Groups map[string][]any `toml:"dependency-groups"`
-	Tool   struct {
-		Poetry struct {
-			Dependencies map[string]any
-			Dev          map[string]any `toml:"dev-dependencies"`
-			Group        map[string]struct{ Dependencies map[string]any }
-		}
-	}
-}
-
-// parsePyproject reads what a Python project asks for: Python has no lock file that
-// all use.
-func parsePyproject(text []byte) (out []company.Dependency, err error) {
-	var p pyproject
-	if err := ecosystem.ReadTOML(text, &p); err != nil {
-		return nil, fmt.Errorf("it is no TOML")
-	}
-	lines := append(p.Build.Requires, p.Project.Dependencies...)
-	for _, o := range p.Project.Optional {
-		lines = append(lines, o...)
-	}
-	for _, g := range p.Groups {
-		for _, l := range g {
-			if s, ok := l.(string); ok {
-				lines = append(lines, s)
-			}
-		}
-	}
-	named := []map[string]any{p.Tool.Poetry.Dependencies}
-	for _, g := range p.Tool.Poetry.Group {
-		named = append(named, g.Dependencies)
-	}
-	for _, set := range named {
-		for name := range set {
-			if name != "python" {
-				lines = append(lines, name)
-			}
-		}
-	}
-	return parseRequirements([]byte(strings.Join(lines, "\n"))), nil
 }
 
 var pinnedRE = regexp.MustCompile(`^\(?\s*===?\s*([^\s;,*)]+)\s*\)?\s*(;.*)?$`)

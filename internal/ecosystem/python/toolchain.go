@@ -7,14 +7,19 @@ import (
 	"company/internal/ecosystem"
 )
 
-// debianVersion is that of Debian bookworm, which images are made from.
-const debianVersion = "3.11"
+// debianVersion and debianFullVersion are those of Debian bookworm, which images are made from.
+const (
+	debianVersion     = "3.11"
+	debianFullVersion = "3.11.2"
+)
 
-// Toolchains is Debian's Python with pytest.
+// Toolchains are Debian's Python with pytest, and what extensions of it are built with.
 func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	return []ecosystem.Toolchain{{
 		Name: e.Name(), Title: "Python", Contents: "python3 with pip, venv and pytest", Packages: []string{"python3", "python3-pip", "python3-pytest", "python3-venv"}, Version: debianVersion,
 		LinksDeps: true, WishFiles: []string{".python-version"}, Wish: readWish,
+	}, {
+		Name: headers, Title: "Python's headers", Contents: "python3-dev", Packages: []string{"python3-dev"}, Version: debianVersion,
 	}}
 }
 

@@ -1,0 +1,238 @@
+package python
+
+import (
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"company/internal/ecosystem"
+	"company/internal/shell"
+)
+
+// quoteWord quotes one argument for a shell; plain ones stay as they are.
+func quoteWord(w string) string {
+	if plainWordRE.MatchString(w) {
+		return w
+	}
+	return shell.QuoteArgument(w)
+}
+
+var plainWordRE = regexp.MustCompile(`^[A-Za-z0-9_./,:@%+={}-]+$`)
+
+// splitWords splits a command into arguments, without a shell: quotes count, and
+// nothing else does. Not ok: a quote has no end.
+func splitWords(command string) (words []string, ok bool) {
+	var word strings.Builder
+	inWord, quote := false, byte(0)
+	for i := 0; i < len(command); i++ {
+		switch c := command[i]; {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteByte(c)
+		case c == '\'' || c == '"':
+			quote, inWord = c, true
+		case c == '\\' && i+1 < len(command):
+			i++
+			word.WriteByte(command[i])
+			inWord = true
+		case c == ' ' || c == '\t':
+			if inWord {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			inWord = false
+		default:
+			word.WriteByte(c)
+			inWord = true
+		}
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	return words, quote == 0
+}
+
+// reportingPrograms are programs of an environment for tests that test nothing.
+var reportingPrograms = []string{"coverage", "codecov", "coveralls", "flake8", "mypy", "black", "isort", "ruff", "pylint", "pyright", "sphinx-build", "twine", "pip", "check-manifest", "echo", "rm", "mkdir", "uv", "find", "pip-audit", "bandit", "true"}
+
+// testRunner takes a command's arguments apart: the runner of the tests, pytest or
+// unittest, and its arguments. Empty: no runner that is known.
+func testRunner(words []string) (runner string, args []string) {
+	for len(words) > 0 {
+		switch program := path.Base(words[0]); {
+		case program == "pytest" || program == "py.test":
+			return "pytest", words[1:]
+		case (program == "coverage" || program == "slipcover") && len(words) > 1:
+			i := slices.Index(words, "-m")
+			if words[1] != "run" || i < 0 {
+				return "", nil
+			}
+			words = words[i+1:]
+		case pythonProgramRE.MatchString(program):
+			i := 1
+			for i < len(words) && strings.HasPrefix(words[i], "-") && words[i] != "-m" {
+				if words[i] == "-W" || words[i] == "-X" {
+					i++
+				}
+				i++
+			}
+			if i+1 >= len(words) || words[i] != "-m" {
+				return "", nil
+			}
+			words = words[i+1:]
+		case program == "unittest":
+			return "unittest", words[1:]
+		case program == "xvfb-run" || program == "env" || program == "time":
+			words = words[1:]
+		default:
+			return "", nil
+		}
+	}
+	return "", nil
+}
+
+var pythonProgramRE = regexp.MustCompile(`^python(3(\.[0-9]+)?)?$`)
+
+// hasTestCommand says whether one of the commands runs tests with a runner that is
+// known.
+func hasTestCommand(commands []string) bool {
+	return slices.ContainsFunc(commands, func(c string) bool {
+		words, ok := splitWords(strings.TrimLeft(c, "-!@ "))
+		if !ok || len(words) == 0 {
+			return false
+		}
+		runner, _ := testRunner(words)
+		return runner != "" || isTestScript(words)
+	})
+}
+
+// isTestScript says whether a command runs a script of the project that is called
+// like tests: python runtests.py, trial, django's manage.py test. What nose runs, pytest
+// and unittest run as well.
+func isTestScript(words []string) bool {
+	if pythonProgramRE.MatchString(path.Base(words[0])) && len(words) > 1 {
+		words = words[1:]
+	}
+	name := strings.ToLower(strings.TrimSuffix(path.Base(words[0]), ".py"))
+	if slices.Contains([]string{"trial", "stestr", "ward"}, name) {
+		return true
+	}
+	return strings.Contains(name, "test") && !strings.HasPrefix(name, "nose") && !strings.HasPrefix(name, "zope") || name == "manage" && slices.Contains(words, "test") || name == "setup" && slices.Contains(words, "test")
+}
+
+// testCommand is what a project's own runner of environments says of its tests.
+type testCommand struct {
+	runner string   // pytest or unittest; empty: plain
+	args   []string // of it
+	plain  string   // commands as they stand, for a shell
+	file   string   // that says it
+}
+
+// findRun is the run of the tests that tox or nox describes for a project.
+func findRun(t *ecosystem.Tree, dir string) environmentRun {
+	m, _ := readPyproject([]byte(t.ReadManifest(dir, "pyproject.toml")))
+	for _, run := range []environmentRun{readToxFile(t.ReadManifest(dir, "tox.ini")), readToxRun(m.Tool.Tox), readNoxFile(t.ReadManifest(dir, "noxfile.py"))} {
+		if hasTestCommand(run.commands) {
+			return run
+		}
+	}
+	return environmentRun{}
+}
+
+// formatVariables gives the environment of a run's commands, as a shell takes it; those of
+// the runner itself and of reports are not.
+func (r environmentRun) formatVariables() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(r.set)) {
+		value := r.set[name]
+		if !variableRE.MatchString(name) || notForGatesRE.MatchString(name) || strings.ContainsFunc(value, unicode.IsControl) {
+			continue
+		}
+		b.WriteString(name + "=" + quoteWord(value) + " ")
+	}
+	return b.String()
+}
+
+var (
+	variableRE    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
+	notForGatesRE = regexp.MustCompile(`^(PATH|HOME|PYTHONPATH|PYTHONHOME|LD_.*|PIP_.*|UV_.*|TOX_.*|VIRTUALENV_.*|VIRTUAL_ENV|COVER.*|PYTEST_ADDOPTS|CI)$`)
+)
+
+// findCommand gives the one command for a gate: a runner and its arguments where that is
+// all, else the commands one after the other. Not ok: there is none.
+func (r environmentRun) findCommand() (testCommand, bool) {
+	var kept [][]string
+	for _, c := range r.commands {
+		words, ok := splitWords(strings.TrimLeft(c, "-!@ "))
+		if !ok || len(words) == 0 {
+			continue
+		}
+		runner, _ := testRunner(words)
+		if program := path.Base(words[0]); runner == "" && (slices.Contains(reportingPrograms, program) || pythonProgramRE.MatchString(program) && len(words) > 2 && words[1] == "-m" && slices.Contains(reportingPrograms, words[2])) {
+			continue
+		}
+		kept = append(kept, words)
+	}
+	if len(kept) == 0 {
+		return testCommand{}, false
+	}
+	dir := ""
+	if r.dir != "" && r.dir != "." {
+		if !filepath.IsLocal(r.dir) {
+			return testCommand{}, false
+		}
+		dir = "cd " + quoteWord(r.dir) + " && "
+	}
+	if runner, args := testRunner(kept[0]); len(kept) == 1 && runner != "" && dir == "" {
+		return testCommand{runner: runner, args: keepArguments(runner, args), file: r.file}, true
+	}
+	var lines []string
+	for _, words := range kept {
+		if runner, args := testRunner(words); runner != "" {
+			words = append([]string{"python3", "-m", runner}, keepArguments(runner, args)...)
+		} else if pythonProgramRE.MatchString(words[0]) {
+			words[0] = "python3"
+		}
+		for i, w := range words {
+			words[i] = quoteWord(w)
+		}
+		lines = append(lines, strings.Join(words, " "))
+	}
+	return testCommand{plain: dir + strings.Join(lines, " && "), file: r.file}, true
+}
+
+// reportArguments begin arguments of pytest that write reports, or spread the tests
+// over processes: a gate has its own report, and no part in the verdict is theirs.
+var reportArguments = []string{"--cov", "--no-cov", "--junitxml", "--junit-xml", "--html", "--self-contained-html", "--durations", "--color", "--tb", "--numprocesses", "--dist", "--basetemp", "--show-capture", "--maxfail", "--benchmark"}
+
+// keepArguments leaves out arguments of pytest that say how tests are reported and not which
+// ones are run.
+func keepArguments(runner string, args []string) (out []string) {
+	if runner != plantPytest {
+		return args
+	}
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		name, _, hasValue := strings.Cut(a, "=")
+		switch {
+		case slices.ContainsFunc(reportArguments, func(r string) bool { return name == r || strings.HasPrefix(name, r+"-") }):
+			// An argument of its own is the value: --cov-report xml.
+			if takesValue := !strings.HasPrefix(name, "--no-cov") && !slices.Contains([]string{"--self-contained-html", "--cov-append", "--cov-branch"}, name); !hasValue && takesValue && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+				i++
+			}
+		case a == "-n" && i+1 < len(args):
+			i++
+		case quietRE.MatchString(a), strings.HasPrefix(a, "-n") && len(a) > 2 && a[2] != '-', strings.HasPrefix(a, "-r") && len(a) > 2:
+		default:
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+var quietRE = regexp.MustCompile(`^-(v+|q+|s|x|l|ra|rA|rs)$|^--(verbose|quiet|exitfirst|showlocals)$`)

@@ -1,0 +1,263 @@
+package python
+
+import (
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"company/internal/ecosystem"
+	"company/internal/safetext"
+)
+
+// project is a folder with manifests, as far as its packages go.
+type project struct {
+	dir     string
+	name    string
+	files   map[string][]byte // its manifests: path → text
+	extras  map[string][]string
+	groups  map[string][]any
+	lines   []string // that are wanted whatever the task is, and with the groups for tests
+	lists   []string // of requirements, which a manifest names
+	folders []string // of the tree, which it depends on
+	wanted  map[string]bool
+	loose   map[string]bool // lines that no lock file has to know: of tox, nox, setup.py and builds
+}
+
+// projectFiles are the manifests that say which packages a project needs.
+var projectFiles = []string{"pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py", "Pipfile"}
+
+// readManifests reads the manifests of a folder.
+func readManifests(s ecosystem.Sources, dir string) (*project, error) {
+	p := &project{dir: dir, files: map[string][]byte{}, extras: map[string][]string{}, groups: map[string][]any{}, wanted: map[string]bool{}, loose: map[string]bool{}}
+	for _, name := range projectFiles {
+		file := path.Join(dir, name)
+		if !s.HasFile(file) {
+			continue
+		}
+		text, err := ecosystem.ReadText(s, file)
+		if err != nil {
+			return nil, err
+		}
+		if len(text) > ecosystem.MaxManifest {
+			s.AddNote("%s is not read: it is larger than 1 MiB", file)
+			continue
+		}
+		p.files[file] = text
+	}
+	textOf := func(name string) string { return string(p.files[path.Join(dir, name)]) }
+	m, err := readPyproject([]byte(textOf("pyproject.toml")))
+	if err != nil {
+		s.AddNote("%s cannot be read: %s", path.Join(dir, "pyproject.toml"), safetext.Cut(safetext.StripLine(err.Error()), 60))
+	}
+	p.readSetup(readINI(textOf("setup.cfg")), newSource(textOf("setup.py")))
+	p.addLoose(nil, slices.Concat(append(slices.Collect(maps.Values(p.extras)), p.lines)...))
+	of := len(p.lines)
+	p.readPyproject(m)
+	for _, line := range slices.Concat(append(slices.Collect(maps.Values(m.Project.Optional)), p.lines[of:])...) {
+		delete(p.loose, line)
+	}
+	wish := readToxTable(m.Tool.Tox)
+	wish.addWish(readToxFile(textOf("tox.ini")).wish)
+	wish.addWish(readNoxFile(textOf("noxfile.py")).wish)
+	needs := extensionNeeds(textOf("setup.py"), m)
+	p.addLoose(slices.Concat(append(slices.Collect(maps.Values(p.extras)), p.lines)...), append(slices.Clone(wish.lines), needs...))
+	p.lines = append(p.lines, needs...)
+	p.wantTests(wish)
+	return p, nil
+}
+
+// addLoose keeps lines as loose ones, less those that are known otherwise.
+func (p *project) addLoose(known, lines []string) {
+	for _, line := range lines {
+		if !slices.Contains(known, line) {
+			p.loose[line] = true
+		}
+	}
+}
+
+// readSetup reads the files of setuptools.
+func (p *project) readSetup(cfg iniFile, setup *source) {
+	p.name = canonicalName(cfg["metadata"]["name"])
+	for _, key := range []string{"install_requires", "tests_require"} {
+		p.addSetupLines("", splitLines(cfg["options"][key]))
+		p.lines = append(p.lines, setup.readArgument(key)...)
+	}
+	for extra, value := range cfg["options.extras_require"] {
+		p.addSetupLines(canonicalName(extra), splitLines(value))
+	}
+	for extra, lines := range setup.readTable("extras_require") {
+		p.extras[canonicalName(extra)] = append(p.extras[canonicalName(extra)], lines...)
+	}
+	if names := setup.readArgument("name"); p.name == "" && len(names) == 1 {
+		p.name = canonicalName(names[0])
+	}
+}
+
+// addSetupLines adds what setup.cfg says: lines, or the files that have them.
+func (p *project) addSetupLines(extra string, lines []string) {
+	for _, line := range lines {
+		if files, ok := strings.CutPrefix(line, "file:"); ok {
+			for f := range strings.SplitSeq(files, ",") {
+				p.addList(extra, strings.TrimSpace(f))
+			}
+			continue
+		}
+		for one := range strings.SplitSeq(line, ";;") {
+			p.addLine(extra, one)
+		}
+	}
+}
+
+func (p *project) addLine(extra, line string) {
+	if extra == "" {
+		p.lines = append(p.lines, line)
+		return
+	}
+	p.extras[extra] = append(p.extras[extra], line)
+}
+
+// addList adds a list of requirements that a manifest names, where it is wanted.
+func (p *project) addList(extra, file string) {
+	if extra == "" || isForTests(extra, nil) {
+		p.lists = append(p.lists, path.Join(p.dir, file))
+	}
+}
+
+// readPyproject reads a pyproject.toml, the tables of each tool.
+func (p *project) readPyproject(m pyproject) {
+	p.name = canonicalName(firstText(m.Project.Name, m.Tool.Poetry.Name, p.name))
+	p.lines = slices.Concat(p.lines, m.Project.Dependencies, m.Tool.UV.Dev, m.Tool.Flit.Metadata.Requires)
+	for _, set := range []map[string][]string{m.Project.Optional, m.Tool.Flit.Metadata.Extra} {
+		for extra, lines := range set {
+			p.extras[canonicalName(extra)] = append(p.extras[canonicalName(extra)], lines...)
+		}
+	}
+	for group, lines := range m.Groups {
+		p.groups[canonicalName(group)] = lines
+	}
+	for group, lines := range m.Tool.PDM.Dev {
+		for _, l := range lines {
+			p.groups[canonicalName(group)] = append(p.groups[canonicalName(group)], l)
+		}
+	}
+	for extra, value := range m.Tool.Setuptools.Dynamic {
+		switch t, _ := value.(map[string]any); extra {
+		case "dependencies":
+			for _, f := range textsOf(t["file"]) {
+				p.addList("", f)
+			}
+		case "optional-dependencies":
+			for name, one := range t {
+				t, _ := one.(map[string]any)
+				for _, f := range textsOf(t["file"]) {
+					p.addList(canonicalName(name), f)
+				}
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Tool.Hatch.Envs)) {
+		env := m.Tool.Hatch.Envs[name]
+		if lines := append(slices.Clone(env.Dependencies), env.Extra...); name == "default" || name == "hatch-test" || isForTests(name, lines) {
+			p.lines = append(p.lines, lines...)
+			p.wantGroups(env.Features, env.Groups)
+		}
+	}
+	p.readPoetry(m)
+}
+
+func firstText(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func (p *project) readPoetry(m pyproject) {
+	optional := func(name string) bool {
+		for extra, names := range m.Tool.Poetry.Extras {
+			if isForTests(extra, names) && slices.ContainsFunc(names, func(n string) bool { return canonicalName(n) == name }) {
+				return true
+			}
+		}
+		return false
+	}
+	sets := []map[string]any{m.Tool.Poetry.Dependencies, m.Tool.Poetry.Dev}
+	for _, g := range slices.Sorted(maps.Keys(m.Tool.Poetry.Group)) {
+		if set := m.Tool.Poetry.Group[g].Dependencies; isForTests(g, slices.Collect(maps.Keys(set))) {
+			sets = append(sets, set)
+		}
+	}
+	for _, set := range sets {
+		lines, folders := poetryLines(set, optional)
+		p.lines = append(p.lines, lines...)
+		for _, f := range folders {
+			p.addFolder(f)
+		}
+	}
+}
+
+// addFolder adds a folder of the tree that the project depends on.
+func (p *project) addFolder(folder string) {
+	if to := path.Join(p.dir, folder); filepath.IsLocal(to) && ecosystem.IsPlainPath(to) {
+		p.folders = append(p.folders, to)
+	}
+}
+
+// wantTests adds the extras and groups that are for tests, and what tox or nox
+// says that the tests need.
+func (p *project) wantTests(w wish) {
+	for _, e := range slices.Sorted(maps.Keys(p.extras)) {
+		if isForTests(e, p.extras[e]) {
+			p.wantGroups([]string{e}, nil)
+		}
+	}
+	for _, g := range slices.Sorted(maps.Keys(p.groups)) {
+		if isForTests(g, textsOf(p.groups[g])) {
+			p.wantGroups(nil, []string{g})
+		}
+	}
+	for _, f := range w.lists {
+		p.addList("", f)
+	}
+	p.lines = append(p.lines, w.lines...)
+	p.wantGroups(w.extras, w.groups)
+	for i := 0; i < len(p.lines); i++ { // own[test]: those that come with it are looked at, too
+		if r, ok := parseRequirement(p.lines[i]); ok && p.isOwn(p.lines[i]) {
+			p.wantGroups(r.extras, nil)
+		}
+	}
+	p.lines = slices.DeleteFunc(p.lines, p.isOwn)
+}
+
+// wantGroups adds the lines of extras and groups, each once.
+func (p *project) wantGroups(extras, groups []string) {
+	for _, e := range extras {
+		if e = canonicalName(e); !p.wanted["extra "+e] {
+			p.wanted["extra "+e] = true
+			p.lines = append(p.lines, p.extras[e]...)
+		}
+	}
+	for _, g := range groups {
+		if g = canonicalName(g); p.wanted["group "+g] {
+			continue
+		}
+		p.wanted["group "+g] = true
+		p.lines = append(p.lines, textsOf(p.groups[g])...)
+		for _, l := range p.groups[g] {
+			if t, ok := l.(map[string]any); ok {
+				p.wantGroups(nil, textsOf(t["include-group"]))
+			}
+		}
+	}
+}
+
+// isOwn says that a line names the project itself, with extras of its own: those
+// are added to its lines.
+func (p *project) isOwn(line string) bool {
+	r, ok := parseRequirement(line)
+	return ok && r.name == p.name && p.name != ""
+}

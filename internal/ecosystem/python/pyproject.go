@@ -1,0 +1,202 @@
+package python
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// pyproject is what a pyproject.toml says of packages. What tools write in more
+// than one form is any.
+type pyproject struct {
+	Build struct {
+		Requires []string
+		Backend  string `toml:"build-backend"`
+	} `toml:"build-system"`
+	Project struct {
+		Name         string
+		Dependencies []string
+		Optional     map[string][]string `toml:"optional-dependencies"`
+	}
+	Groups map[string][]any `toml:"dependency-groups"`
+	Tool   struct {
+		Poetry struct {
+			Name         string
+			Dependencies map[string]any
+			Dev          map[string]any `toml:"dev-dependencies"`
+			Group        map[string]struct{ Dependencies map[string]any }
+			Extras       map[string][]string
+		}
+		UV struct {
+			Dev     []string `toml:"dev-dependencies"`
+			Sources map[string]any
+		}
+		PDM struct {
+			Dev map[string][]string `toml:"dev-dependencies"`
+		}
+		Hatch struct {
+			Envs map[string]hatchEnvironment
+		}
+		Flit struct {
+			Metadata struct {
+				Module   string
+				Requires []string
+				Extra    map[string][]string `toml:"requires-extra"`
+			}
+		}
+		Setuptools struct {
+			Dynamic    map[string]any
+			Extensions []any `toml:"ext-modules"`
+		}
+		Tox map[string]any
+	}
+}
+
+// hatchEnvironment is one of Hatch's.
+type hatchEnvironment struct {
+	Dependencies []string
+	Extra        []string `toml:"extra-dependencies"`
+	Features     []string
+	Groups       []string `toml:"dependency-groups"`
+}
+
+// readPyproject reads a pyproject.toml.
+func readPyproject(text []byte) (m pyproject, err error) {
+	if err := ecosystem.ReadTOML(text, &m); err != nil {
+		return pyproject{}, fmt.Errorf("it is no TOML")
+	}
+	return m, nil
+}
+
+// parsePyproject lists all that a pyproject.toml names, whatever it is for: a
+// project may have it.
+func parsePyproject(text []byte) ([]company.Dependency, error) {
+	m, err := readPyproject(text)
+	if err != nil {
+		return nil, err
+	}
+	lines := slices.Concat(m.Build.Requires, m.Project.Dependencies, m.Tool.UV.Dev, m.Tool.Flit.Metadata.Requires)
+	for _, set := range []map[string][]string{m.Project.Optional, m.Tool.PDM.Dev, m.Tool.Flit.Metadata.Extra} {
+		for _, some := range set {
+			lines = append(lines, some...)
+		}
+	}
+	for _, g := range m.Groups {
+		lines = append(lines, textsOf(g)...)
+	}
+	for _, env := range m.Tool.Hatch.Envs {
+		lines = append(append(lines, env.Dependencies...), env.Extra...)
+	}
+	sets := []map[string]any{m.Tool.Poetry.Dependencies, m.Tool.Poetry.Dev}
+	for _, g := range m.Tool.Poetry.Group {
+		sets = append(sets, g.Dependencies)
+	}
+	for _, set := range sets {
+		for name := range set {
+			if name != "python" {
+				lines = append(lines, name)
+			}
+		}
+	}
+	lines = append(lines, readToxTable(m.Tool.Tox).requirementLines()...)
+	return parseRequirements([]byte(strings.Join(lines, "\n"))), nil
+}
+
+// textsOf are the texts of a value: of a text itself, and of a list.
+func textsOf(value any) (out []string) {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case []string:
+		return v
+	case []any:
+		for _, one := range v {
+			if s, ok := one.(string); ok {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// isForTests says of a group of dependencies, by its name and content, that the
+// tests or the lint need it.
+func isForTests(name string, lines []string) bool {
+	words := strings.Split(canonicalName(name), "-")
+	is := func(known ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(known, w) })
+	}
+	if is("lint", "linting") || is(testWords...) && !is(otherWords...) {
+		return true
+	}
+	return !is(otherWords...) && slices.ContainsFunc(lines, func(l string) bool {
+		r, ok := parseRequirement(l)
+		return ok && (r.name == "pytest" || r.name == "nose" || r.name == "unittest2")
+	})
+}
+
+// poetryLines are a table of Poetry's as requirements. Optional packages are named by
+// an extra; packages of the tree are given as folders.
+func poetryLines(set map[string]any, optional func(name string) bool) (lines, folders []string) {
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if name == "python" {
+			continue
+		}
+		var choices []any
+		switch v := set[name].(type) {
+		case []map[string]any:
+			for _, one := range v {
+				choices = append(choices, one)
+			}
+		case []any:
+			choices = v
+		default:
+			choices = []any{v}
+		}
+		for _, c := range choices {
+			t, isTable := c.(map[string]any)
+			if !isTable {
+				t = map[string]any{"version": c}
+			}
+			if folder, ok := t["path"].(string); ok {
+				folders = append(folders, folder)
+				continue
+			}
+			if skip, _ := t["optional"].(bool); skip && !optional(canonicalName(name)) {
+				continue
+			}
+			lines = append(lines, poetryLine(name, t))
+		}
+	}
+	return lines, folders
+}
+
+// poetryLine is one entry of Poetry's as a requirement.
+func poetryLine(name string, t map[string]any) string {
+	text := func(key string) string { s, _ := t[key].(string); return s }
+	line := name
+	if extras := textsOf(t["extras"]); len(extras) > 0 {
+		line += "[" + strings.Join(extras, ",") + "]"
+	}
+	for _, from := range []string{"git", "url", "file"} {
+		if text(from) != "" {
+			return line + " @ " + text(from)
+		}
+	}
+	line += translateConstraint(text("version"))
+	marker := text("markers")
+	if python := translateConstraint(text("python")); python != "" {
+		for spec := range strings.SplitSeq(python, ",") {
+			cut := strings.LastIndexAny(spec, "<>=!~") + 1
+			marker = strings.TrimPrefix(marker+fmt.Sprintf(" and python_version %s '%s'", spec[:cut], spec[cut:]), " and ")
+		}
+	}
+	if marker != "" {
+		line += " ; " + marker
+	}
+	return line
+}

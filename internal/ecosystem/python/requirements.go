@@ -1,0 +1,377 @@
+package python
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"company/internal/ecosystem"
+	"company/internal/safetext"
+)
+
+var (
+	// registryLineRE is a line that names a package of the registry. Options,
+	// folders and addresses are none.
+	registryLineRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[A-Za-z0-9._,\s-]*\])?\s*([(=<>!~;].*)?$`)
+	includeRE      = regexp.MustCompile(`^(-r|--requirement|-c|--constraint)[\s=]*(\S+)`)
+	hashOptionRE   = regexp.MustCompile(`\s*--hash=\S+`)
+	exactRE        = regexp.MustCompile(`^==\s*[^*,\s]+$`)
+	folderRE       = regexp.MustCompile(`^(?:-e\s*|--editable[ =]\s*)?(?:file:)?(\.{1,2}/[A-Za-z0-9._/-]*|[A-Za-z0-9._-]+/[A-Za-z0-9._/-]*)(?:\[[^\]]*\])?$`)
+	editableRE     = regexp.MustCompile(`^(?:-e\s*|--editable[ =]\s*)([A-Za-z0-9._/-]+)(?:\[[^\]]*\])?$`)
+)
+
+// requirements are what a tree asks pip to install. What lock files pin is
+// installed first, with its digests and without a look at its needs; then the
+// rest, which pip resolves.
+type requirements struct {
+	s           ecosystem.Sources
+	env         environment
+	pins        []string // name==version and digests
+	lines       []string
+	constraints []string
+	locks       map[string][]byte // path → content, for the policy
+	from        []string          // files that the lines are from
+	sources     []string          // directories of the tree that modules are imported from
+	fileOf      map[string]string // a pin or line → the file that asks for it
+	pinned      map[string]string // name → version
+	seen        map[string]bool
+	extras      map[string][]string // folder → extras of its project that lists ask for
+	skipped     []string            // lines that are left out, bounded
+	loose       []string            // lines that a registry that is away does not hold the image back for
+}
+
+// readRequirements reads the lists and manifests of a tree.
+func readRequirements(s ecosystem.Sources) (*requirements, error) {
+	r := &requirements{s: s, env: debianEnvironment(runtime.GOARCH), locks: map[string][]byte{}, fileOf: map[string]string{}, pinned: map[string]string{}, seen: map[string]bool{}, extras: map[string][]string{}}
+	for _, name := range ecosystem.LimitProjects(s, chooseLists(s.Files()), "lists of requirements are installed") {
+		if err := r.readList(name, false, 0); err != nil {
+			return r, err
+		}
+	}
+	for _, dir := range findProjects(s) {
+		if err := r.readProject(dir); err != nil {
+			return r, err
+		}
+	}
+	for _, left := range r.skipped {
+		s.AddNote("%s is not installed: only packages of the registry are", left)
+	}
+	r.leaveOutPinned()
+	r.lines, r.constraints, r.sources = uniqueStrings(r.lines), uniqueStrings(r.constraints), uniqueStrings(r.sources)
+	return r, nil
+}
+
+// findProjects are the folders with a manifest, the upper ones first.
+func findProjects(s ecosystem.Sources) (dirs []string) {
+	for _, name := range s.Files() {
+		dir, base := path.Dir(name), path.Base(name)
+		if slices.Contains(projectFiles, base) && ecosystem.IsPlainPath(dir) && ecosystem.HasOwnLocks(dir) && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	slices.SortStableFunc(dirs, func(a, b string) int {
+		return ecosystem.CompareDepth(strings.TrimPrefix(a, "."), strings.TrimPrefix(b, "."))
+	})
+	return ecosystem.LimitProjects(s, dirs, "Python projects are looked at")
+}
+
+func stripHashes(line string) string {
+	return strings.TrimSpace(hashOptionRE.ReplaceAllString(line, ""))
+}
+
+func uniqueStrings(all []string) []string {
+	seen := make(map[string]bool, len(all))
+	return slices.DeleteFunc(all, func(s string) bool {
+		again := seen[s]
+		seen[s] = true
+		return again
+	})
+}
+
+func (r *requirements) noteSkipped(file, line string) {
+	if len(r.skipped) < 5 {
+		r.skipped = append(r.skipped, fmt.Sprintf("%q of %s", safetext.Cut(safetext.StripLine(line), 60), file))
+	}
+}
+
+// readList reads one list of requirements, or of constraints, and those that it
+// includes.
+func (r *requirements) readList(name string, constrains bool, depth int) error {
+	if r.seen[name] || depth > 8 || !r.s.HasFile(name) {
+		return nil
+	}
+	r.seen[name] = true
+	text, err := ecosystem.ReadText(r.s, name)
+	if err != nil {
+		return err
+	}
+	r.locks[name] = text
+	found := false
+	joined := strings.ReplaceAll(strings.ReplaceAll(string(text), "\r", ""), "\\\n", " ")
+	for line := range strings.SplitSeq(joined, "\n") {
+		line, _, _ = strings.Cut(" "+line, " #")
+		line = strings.Join(strings.Fields(line), " ")
+		bare := stripHashes(line)
+		if m := includeRE.FindStringSubmatch(line); m != nil {
+			if to := path.Join(path.Dir(name), m[2]); filepath.IsLocal(to) {
+				if err := r.readList(to, constrains || strings.HasPrefix(m[1], "-c") || m[1] == "--constraint", depth+1); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		switch {
+		case bare == "" || strings.HasPrefix(bare, "#"):
+		case r.readsTree(name, bare): // it lies in the tree
+		case strings.HasPrefix(bare, "--") || strings.HasPrefix(bare, "-i ") || strings.HasPrefix(bare, "-f "): // where from is the operator's choice
+		case !registryLineRE.MatchString(bare):
+			r.noteSkipped(name, bare)
+		case constrains:
+			r.constraints = append(r.constraints, bare)
+		default:
+			found = true
+			r.addLine(name, line)
+		}
+	}
+	if found {
+		r.from = append(r.from, name)
+	}
+	return nil
+}
+
+// readsTree says whether a line names the project itself or another folder of the
+// tree, and keeps what it asks for.
+func (r *requirements) readsTree(file, line string) bool {
+	line, _, _ = strings.Cut(line, " ;")
+	project := projectOfList(path.Dir(file))
+	if m := ownFolderRE.FindStringSubmatch(line); m != nil {
+		r.extras[project] = append(r.extras[project], strings.FieldsFunc(m[1], func(c rune) bool { return c == ',' || c == ' ' })...)
+		return true
+	}
+	m := editableRE.FindStringSubmatch(line)
+	if m == nil {
+		m = folderRE.FindStringSubmatch(line)
+	}
+	if m == nil {
+		return false
+	}
+	for _, base := range []string{project, path.Dir(file)} { // pip takes them from where it runs
+		if dir := path.Join(base, m[1]); r.addSource(dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// addSource makes the modules of a folder of the tree importable: those of its src,
+// where they lie there. Not ok: it has none.
+func (r *requirements) addSource(dir string) bool {
+	if !filepath.IsLocal(dir) || !ecosystem.IsPlainPath(dir) {
+		return false
+	}
+	for _, at := range []string{path.Join(dir, "src"), dir} {
+		if r.hasModules(at) {
+			if at != "." {
+				r.sources = append(r.sources, at)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// hasModules says whether there is a module in a folder or below it.
+func (r *requirements) hasModules(dir string) bool {
+	return slices.ContainsFunc(r.s.Files(), func(name string) bool {
+		return ecosystem.IsWithin(path.Dir(name), dir) && strings.HasSuffix(name, ".py")
+	})
+}
+
+// addLine adds a requirement of a list. One with an exact version and digests is
+// a pin, and the list with it a lock file. pip checks digests for all lines of a
+// list or for none: other lines lose theirs.
+func (r *requirements) addLine(file, line string) {
+	bare := stripHashes(line)
+	if r.fileOf[bare] == "" {
+		r.fileOf[bare] = file
+	}
+	req, ok := parseRequirement(bare)
+	if ok && bare != line && exactRE.MatchString(req.spec) {
+		if r.env.holdsMarker(req.marker) {
+			version := strings.TrimSpace(req.spec[2:])
+			r.addPin(file, req.name, version, req.name+"=="+version+" "+strings.Join(strings.Fields(line[strings.Index(line, "--hash="):]), " "))
+		}
+		return
+	}
+	r.lines = append(r.lines, bare)
+}
+
+// addPin adds a version that a lock file says. The first one of a name counts: one
+// image has one version of each.
+func (r *requirements) addPin(file, name, version, pin string) {
+	if has, ok := r.pinned[name]; ok {
+		if has != version {
+			r.s.AddNote("%s asks for %s %s, and the image has %s", file, name, version, has)
+		}
+		return
+	}
+	r.pinned[name] = version
+	r.fileOf[stripHashes(pin)] = file
+	r.constraints = append(r.constraints, name+"=="+version)
+	if strings.Contains(pin, "--hash=") {
+		r.pins = append(r.pins, pin)
+	} else {
+		r.lines = append(r.lines, pin) // pip does not take it among those with digests
+	}
+}
+
+// leaveOutPinned takes lines out of the list that a lock file answers.
+func (r *requirements) leaveOutPinned() {
+	r.lines = slices.DeleteFunc(r.lines, func(line string) bool {
+		req, ok := parseRequirement(line)
+		version, file := r.pinned[req.name], r.pinFile(req.name)
+		if !ok || file == "" || len(req.extras) > 0 {
+			return false
+		}
+		if fits, ok := versionFits(version, req.spec); ok && !fits && r.env.holdsMarker(req.marker) {
+			r.s.AddNote("%s asks for %s, and the image has %s of %s", r.fileOf[line], safetext.Cut(safetext.StripLine(line), 60), version, file)
+		}
+		return true
+	})
+}
+
+// pinFile is the lock file that pins a package with its digests; empty: none.
+func (r *requirements) pinFile(name string) string {
+	for _, p := range r.pins {
+		if strings.HasPrefix(p, name+"==") {
+			return r.fileOf[stripHashes(p)]
+		}
+	}
+	return ""
+}
+
+// readProject reads what the manifests of a folder ask for, and the versions that
+// a lock file pins.
+func (r *requirements) readProject(dir string) error {
+	p, err := readManifests(r.s, dir)
+	if err != nil {
+		return err
+	}
+	p.wantGroups(r.extras[dir], nil)
+	if src := path.Join(dir, "src"); r.hasModules(src) {
+		r.sources = append(r.sources, src)
+	}
+	for _, folder := range p.folders {
+		r.addSource(folder)
+	}
+	for file, text := range p.files {
+		r.locks[file] = text
+	}
+	for _, list := range p.lists {
+		if err := r.readList(list, false, 0); err != nil {
+			return err
+		}
+	}
+	roots := r.parseLines(p)
+	lock, err := findLock(r.s, dir)
+	if err != nil {
+		return err
+	}
+	if lock == nil {
+		for _, root := range roots {
+			r.addRoot(p, root)
+		}
+		if len(roots) > 0 {
+			r.from = append(r.from, p.manifestOf(roots[0].line))
+			r.s.AddNote("%s has no lock file: the image has the versions that the registry gave when it was made", p.manifestOf(roots[0].line))
+		}
+		return nil
+	}
+	env := r.env
+	for name := range p.wanted {
+		if extra, ok := strings.CutPrefix(name, "extra "); ok {
+			env.extras = append(env.extras, extra)
+		} else {
+			env.groups = append(env.groups, strings.TrimPrefix(name, "group "))
+		}
+	}
+	if r.locks[lock.file], err = ecosystem.ReadText(r.s, lock.file); err != nil {
+		return err
+	}
+	r.addSelection(p, lock, lock.choosePackages(roots, env))
+	return nil
+}
+
+// parseLines are the lines of a project that name packages of a registry, or of
+// elsewhere where a lock file may know them.
+func (r *requirements) parseLines(p *project) (out []requirement) {
+	for _, written := range p.lines {
+		line := strings.Join(strings.Fields(written), " ")
+		switch req, ok := parseRequirement(line); {
+		case line == "" || strings.HasPrefix(line, "-"):
+		case !ok || req.direct && !strings.Contains(line, "file:"):
+			r.noteSkipped(p.manifestOf(line), line)
+		case req.direct: // a folder of the tree
+		default:
+			req.loose = p.loose[written]
+			out = append(out, req)
+		}
+	}
+	return out
+}
+
+// addRoot adds a requirement of a project that no lock file answers.
+func (r *requirements) addRoot(p *project, root requirement) {
+	if root.loose && !slices.Contains(r.lines, root.line) {
+		r.loose = append(r.loose, root.line)
+	}
+	r.addLine(p.manifestOf(root.line), root.line)
+}
+
+// manifestOf is the file that a line of the project is from.
+func (p *project) manifestOf(line string) string {
+	name, _, _ := ecosystem.SplitRequirement(line)
+	for _, base := range projectFiles {
+		file := path.Join(p.dir, base)
+		if text, ok := p.files[file]; ok && strings.Contains(string(text), name) {
+			return file
+		}
+	}
+	return path.Join(p.dir, projectFiles[0])
+}
+
+// addSelection adds what a lock file gives, and notes where it does not fit.
+func (r *requirements) addSelection(p *project, lock *lockFile, sel selection) {
+	for _, one := range sel.pins {
+		r.addPin(lock.file, one.name, one.version, one.formatPin())
+	}
+	for _, folder := range sel.folders {
+		r.addSource(folder)
+	}
+	for _, one := range sel.elsewhere {
+		r.noteSkipped(lock.file, one.name)
+	}
+	if len(sel.pins) > 0 {
+		r.from = append(r.from, lock.file)
+	}
+	if len(sel.open) == 0 || lock.isWhole {
+		return
+	}
+	for _, req := range sel.open {
+		r.addRoot(p, req)
+	}
+	manifest := p.manifestOf(sel.open[0].line)
+	if r.from = append(r.from, manifest); len(sel.misfits) == 0 {
+		return
+	}
+	const most = 3
+	said := strings.Join(sel.misfits[:min(most, len(sel.misfits))], "; ")
+	if more := len(sel.misfits) - most; more > 0 {
+		said += fmt.Sprintf("; and %d more", more)
+	}
+	r.s.AddNote("%s does not fit %s: %s. These are what the registry gives (`%s` makes the lock file anew)", lock.file, manifest, safetext.StripLine(said), lock.remedy)
+}

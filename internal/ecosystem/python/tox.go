@@ -1,0 +1,274 @@
+package python
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// wish is what a runner of environments, tox or nox, installs for the tests.
+type wish struct {
+	lines  []string // requirements
+	lists  []string // files with requirements
+	extras []string // of the project
+	groups []string // of its dependencies
+}
+
+func (w *wish) addWish(o wish) {
+	w.lines, w.lists = append(w.lines, o.lines...), append(w.lists, o.lists...)
+	w.extras, w.groups = append(w.extras, o.extras...), append(w.groups, o.groups...)
+}
+
+// addArgument adds an argument as pip takes it.
+func (w *wish) addArgument(line string) {
+	switch {
+	case strings.HasPrefix(line, "-r"):
+		w.lists = append(w.lists, strings.TrimLeft(line[2:], " ="))
+	case strings.HasPrefix(line, "--requirement"):
+		w.lists = append(w.lists, strings.TrimLeft(line[len("--requirement"):], " ="))
+	case ownFolderRE.MatchString(line):
+		w.extras = append(w.extras, strings.FieldsFunc(ownFolderRE.FindStringSubmatch(line)[1], func(r rune) bool { return r == ',' || r == ' ' })...)
+	case !strings.HasPrefix(line, "-"):
+		w.lines = append(w.lines, line)
+	}
+}
+
+// ownFolderRE is the project itself, among the arguments of pip.
+var ownFolderRE = regexp.MustCompile(`^(?:-e\s*|--editable[ =]\s*)?\.(?:\[([A-Za-z0-9._, -]*)\])?$`)
+
+// environmentRun is what a runner of environments does for the tests.
+type environmentRun struct {
+	wish     wish
+	commands []string          // as a shell takes them, without variables
+	set      map[string]string // variables of the commands
+	dir      string            // where they run, below the project
+	file     string            // that says it
+}
+
+// requirementLines are the lines of a wish that name packages.
+func (w wish) requirementLines() []string { return w.lines }
+
+// toxNames are environments of tox that run the tests, the best first.
+var toxNames = []string{"py311", "py3", "py", "test", "tests", "unit", "unittest", "unittests", "pytest", "py312", "py310", "py313", "py39", "py314", "py38"}
+
+// toxFactors hold where a line of tox is for some environments alone.
+var toxFactors = []string{"py311", "py3", "py", "py3.11", "test", "tests", "linux"}
+
+// readToxFile reads a tox.ini. Nothing of it is run.
+func readToxFile(text string) environmentRun {
+	f := readINI(text)
+	if f["tox"] == nil && f["testenv"] == nil {
+		return environmentRun{}
+	}
+	section := chooseToxSection(f)
+	value := func(key string) []string {
+		v, ok := f[section][key]
+		if !ok {
+			v = f["testenv"][key]
+		}
+		return f.expandTox(strings.ReplaceAll(v, "\\\n", " "), 0)
+	}
+	run := environmentRun{file: "tox.ini", set: map[string]string{}}
+	for _, line := range value("deps") {
+		run.wish.addArgument(line)
+	}
+	for _, key := range []string{"extras", "dependency_groups"} {
+		for _, line := range value(key) {
+			names := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' })
+			if key == "extras" {
+				run.wish.extras = append(run.wish.extras, names...)
+			} else {
+				run.wish.groups = append(run.wish.groups, names...)
+			}
+		}
+	}
+	run.commands = value("commands")
+	for _, key := range []string{"setenv", "set_env"} {
+		for _, line := range value(key) {
+			if k, v, ok := strings.Cut(line, "="); ok {
+				run.set[strings.TrimSpace(k)] = strings.TrimSpace(v)
+			}
+		}
+	}
+	for _, key := range []string{"changedir", "change_dir"} {
+		if v := value(key); len(v) == 1 {
+			run.dir = path.Clean(v[0])
+		}
+	}
+	return run
+}
+
+// chooseToxSection is the section of the environment that runs the tests.
+func chooseToxSection(f iniFile) string {
+	if hasTestCommand(f.expandTox(f["testenv"]["commands"], 0)) {
+		return "testenv"
+	}
+	for _, name := range toxNames {
+		if f["testenv:"+name]["commands"] != "" {
+			return "testenv:" + name
+		}
+	}
+	var all []string
+	for section, keys := range f {
+		name, ok := strings.CutPrefix(section, "testenv:")
+		words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_{},", r) })
+		isOther := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(otherWords, w) })
+		if ok && !isOther && hasTestCommand(f.expandTox(keys["commands"], 0)) {
+			all = append(all, section)
+		}
+	}
+	slices.Sort(all)
+	return append(all, "testenv")[0]
+}
+
+var toxReferenceRE = regexp.MustCompile(`\{([^{}]*)\}`)
+
+const maxToxDepth = 4 // of references to other sections
+
+// expandTox are the lines of a value that hold for this Python, with what tox puts
+// into them. One with something that is not known is left out.
+func (f iniFile) expandTox(value string, depth int) (out []string) {
+	if depth > maxToxDepth {
+		return nil
+	}
+	for _, line := range splitLines(value) {
+		line, ok := keepForFactors(line)
+		if !ok {
+			continue
+		}
+		if m := toxReferenceRE.FindStringSubmatch(line); m != nil && m[0] == line && strings.HasPrefix(m[1], "[") {
+			section, key, _ := strings.Cut(m[1][1:], "]")
+			out = append(out, f.expandTox(strings.ReplaceAll(f[section][strings.ToLower(key)], "\\\n", " "), depth+1)...)
+			continue
+		}
+		known := true
+		for range 3 { // a reference may hold another one
+			line = toxReferenceRE.ReplaceAllStringFunc(line, func(ref string) string {
+				text, ok := expandToxWord(ref[1 : len(ref)-1])
+				known = known && ok
+				return text
+			})
+		}
+		if known && !strings.Contains(line, "{") {
+			if line = strings.TrimSpace(line); line != "" {
+				out = append(out, line)
+			}
+		}
+	}
+	return out
+}
+
+// expandToxWord gives the text that tox puts in the place of a name in braces.
+func expandToxWord(word string) (string, bool) {
+	name, rest, _ := strings.Cut(word, ":")
+	switch name {
+	case "posargs":
+		return rest, true
+	case "toxinidir", "tox_root", "changedir":
+		return ".", true
+	case "/":
+		return "/", true
+	case "":
+		return ":", word == ":"
+	case "envpython", "basepython", "env_python", "base_python":
+		return "python3", true
+	case "envtmpdir", "env_tmp_dir", "envdir", "env_dir", "envlogdir", "toxworkdir", "tox_workdir", "work_dir", "temp_dir", "homedir":
+		return "/tmp", true
+	case "envname", "env_name":
+		return "py311", true
+	case "env":
+		_, value, _ := strings.Cut(rest, ":")
+		return value, true
+	}
+	return "", false
+}
+
+var toxConditionRE = regexp.MustCompile(`^([A-Za-z0-9!.,_-]+|[A-Za-z0-9!.,_{}-]+)\s*:\s+(.*)$`)
+
+// keepForFactors takes off for which environments a line is, and says whether that
+// is one of Debian's Python.
+func keepForFactors(line string) (string, bool) {
+	m := toxConditionRE.FindStringSubmatch(line)
+	if m == nil {
+		return line, true
+	}
+	for one := range strings.SplitSeq(m[1], ",") {
+		all := true
+		for factor := range strings.SplitSeq(strings.Trim(one, "{} "), "-") {
+			name, not := strings.CutPrefix(factor, "!")
+			all = all && slices.Contains(toxFactors, name) != not
+		}
+		if all {
+			return m[2], true
+		}
+	}
+	return "", false
+}
+
+// readToxTable is what a pyproject.toml says to tox, in tox's own form or in that
+// of a tox.ini.
+func readToxTable(t map[string]any) wish { return readToxRun(t).wish }
+
+// readToxRun reads the same with the commands.
+func readToxRun(t map[string]any) environmentRun {
+	if text, ok := t["legacy_tox_ini"].(string); ok {
+		run := readToxFile(text)
+		run.file = "pyproject.toml"
+		return run
+	}
+	base, _ := t["env_run_base"].(map[string]any)
+	envs, _ := t["env"].(map[string]any)
+	env := base
+	if !hasTestCommand(toxTableCommands(base)) {
+		for _, name := range append(slices.Clone(toxNames), "3.11") {
+			if one, ok := envs[name].(map[string]any); ok && hasTestCommand(toxTableCommands(one)) {
+				env = one
+				break
+			}
+		}
+	}
+	value := func(key string) any {
+		if v, ok := env[key]; ok {
+			return v
+		}
+		return base[key]
+	}
+	run := environmentRun{file: "pyproject.toml", set: map[string]string{}, commands: toxTableCommands(map[string]any{"commands": value("commands")})}
+	for _, line := range textsOf(value("deps")) {
+		run.wish.addArgument(line)
+	}
+	run.wish.extras, run.wish.groups = append(run.wish.extras, textsOf(value("extras"))...), append(run.wish.groups, textsOf(value("dependency_groups"))...)
+	if set, ok := value("set_env").(map[string]any); ok {
+		for k, v := range set {
+			if s, ok := v.(string); ok {
+				run.set[k] = s
+			}
+		}
+	}
+	if dir, ok := value("change_dir").(string); ok {
+		run.dir = path.Clean(strings.TrimPrefix(strings.ReplaceAll(dir, "{tox_root}", "."), "./"))
+	}
+	return run
+}
+
+// toxTableCommands are the commands of an environment, each a list of arguments.
+func toxTableCommands(env map[string]any) (out []string) {
+	commands, _ := env["commands"].([]any)
+	for _, c := range commands {
+		words, _ := c.([]any)
+		var line []string
+		for _, w := range words {
+			switch v := w.(type) {
+			case string:
+				line = append(line, quoteWord(v))
+			case map[string]any: // { replace = "posargs", default = ["tests"] }
+				for _, d := range textsOf(v["default"]) {
+					line = append(line, quoteWord(d))
+				}
+			}
+		}
+		out = append(out, iniFile{}.expandTox(strings.Join(line, " "), 0)...)
+	}
+	return out
+}

@@ -1,0 +1,47 @@
+package python
+
+import (
+	"strings"
+	"testing"
+
+	"company/internal/ecosystem/ecosystemtest"
+)
+
+// The test command is that of tox or nox, whose files are only read: a runner that
+// is known reports by its own means, other commands stand as they are.
+func TestCommandsOfRunners(t *testing.T) {
+	const nothing = "\n[testenv:docs]\ncommands = sphinx-build docs out\n"
+	for name, c := range map[string]struct {
+		files      map[string]string
+		want, from string
+	}{
+		"pytest":        {map[string]string{"tox.ini": "[tox]\nenvlist = py27,py311\n[testenv]\ndeps = pytest\ncommands =\n    pytest --cov=own --cov-report xml -n auto -q {posargs:tests/unit}\n    coverage report\n" + nothing}, "python3 -m pytest tests/unit", "tox.ini"},
+		"coverage":      {map[string]string{"tox.ini": "[testenv]\ncommands = coverage run --source own -m pytest -m \"not slow\" \\\n   tests {posargs}\n"}, "python3 -m pytest -m 'not slow' tests", "tox.ini"},
+		"unittest":      {map[string]string{"tox.ini": "[testenv]\ncommands = {envpython} -W error -m unittest discover -s {toxinidir}/tests -v\n"}, "python3 -m unittest discover -s ./tests -v", "tox.ini"},
+		"a script":      {map[string]string{"tox.ini": "[testenv]\nsetenv =\n  DJANGO_SETTINGS_MODULE = tests.settings\n  PYTHONPATH = {toxinidir}\nchangedir = tests\ncommands = python runtests.py {posargs}\n"}, "DJANGO_SETTINGS_MODULE=tests.settings cd tests && python3 runtests.py", "tox.ini"},
+		"two of them":   {map[string]string{"tox.ini": "[testenv]\ncommands =\n  flake8 own\n  pytest unit\n  - pytest integration\n"}, "python3 -m pytest unit && python3 -m pytest integration", "tox.ini"},
+		"a section":     {map[string]string{"tox.ini": "[base]\ncommands = pytest b\n[testenv]\ncommands = echo no\n[testenv:lint]\ncommands = pytest --flake8\n[testenv:py3]\ncommands = {[base]commands}\n"}, "python3 -m pytest b", "tox.ini"},
+		"factors":       {map[string]string{"tox.ini": "[testenv]\ncommands =\n  py27: pytest old\n  py311,py312: pytest new\n  !cov: pytest more\n  py311-cov: pytest cov\n"}, "python3 -m pytest new && python3 -m pytest more", "tox.ini"},
+		"pyproject":     {map[string]string{"pyproject.toml": "[tool.tox.env_run_base]\ncommands = [['pytest', '-W', 'error', { replace = 'posargs', default = ['tests'], extend = true }]]\n"}, "python3 -m pytest -W error tests", "pyproject.toml"},
+		"old pyproject": {map[string]string{"pyproject.toml": "[tool.tox]\nlegacy_tox_ini = \"\"\"\n[testenv]\ncommands = pytest x\n\"\"\"\n"}, "python3 -m pytest x", "pyproject.toml"},
+		"nox":           {map[string]string{"noxfile.py": "import nox\n\n@nox.session(python=['3.9', '3.11'])\ndef lint(session: nox.Session) -> None:\n    session.run('pytest', '--flake8')\n\n@nox.session\n@nox.parametrize('x', [1])\ndef tests(session, x):\n    session.install('-e', '.[test]', env={'A': 'b'})\n    session.run('pytest', '--cov=own', *session.posargs, 'tests', env={'C': 'd'})\n"}, "python3 -m pytest tests", "noxfile.py"},
+		"nose":          {map[string]string{"tox.ini": "[testenv]\ndeps = nose2\ncommands = nose2 --coverage=own.py\n", "test_a.py": "import unittest\n"}, "python3 -m unittest discover -v", ""},
+		"not known":     {map[string]string{"tox.ini": "[testenv]\ncommands = {mystery}/run pytest\n", "test_a.py": "import pytest\n"}, "python3 -m pytest", ""},
+		"hostile":       {map[string]string{"tox.ini": "[testenv]\nchangedir = ../../etc\nsetenv =\n  A=$(touch x)\n  B C=d\ncommands = pytest '$(touch x)' ; rm -rf /\n", "test_a.py": "import pytest\n"}, "python3 -m pytest", ""},
+		"in a shell":    {map[string]string{"tox.ini": "[testenv]\nsetenv =\n  A=$(touch x)\ncommands = pytest '$(touch x)' ; rm -f /\n"}, "A='$(touch x)' python3 -m pytest '$(touch x)' ';' rm -f /", "tox.ini"},
+		"none":          {map[string]string{"tox.ini": nothing, "noxfile.py": "x = 1\n", "test_a.py": "import pytest\n"}, "python3 -m pytest", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := Ecosystem{}.Detect(ecosystemtest.Tree(c.files), nil)
+			if len(found) != 1 || found[0].Test == nil {
+				t.Fatalf("%+v", found)
+			}
+			if got := found[0].Test.Command; got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+			if got := found[0].Description; !strings.Contains(got, c.from) || c.from == "" && strings.Contains(got, "says") {
+				t.Errorf("%q, want it from %q", got, c.from)
+			}
+		})
+	}
+}
