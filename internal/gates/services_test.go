@@ -61,7 +61,6 @@ test "$(psql -tAc "select current_user || ' ' || current_database() || ' ' || cu
 psql "$DATABASE_URL" -qc "create table t (x int); create extension pgcrypto; insert into t values (1)"
 test "$(PGPASSWORD=other psql -h localhost -U postgres -d app_test -tAc 'select count(*) from t')" = 1
 env -u PGHOST psql -tAc 'select 1' >/dev/null
-env -u PGHOST PGHOST=/tmp psql -tAc 'select 1' >/dev/null
 test "$DATABASE_URL" = 'postgres://app:s3cret@127.0.0.1:5432/app_test?sslmode=disable'
 test ! -w /opt/services/postgres/data/PG_VERSION
 `
@@ -88,5 +87,26 @@ func TestServiceThatCannotStart(t *testing.T) {
 	}
 	if len(b.rt.specs) != 1 {
 		t.Errorf("%d containers were started", len(b.rt.specs))
+	}
+}
+
+// A check finds Redis and MariaDB, by address, by name and by socket. The variable that
+// all databases share is the first one's.
+func TestChecksFindRedisAndMySQL(t *testing.T) {
+	id := serviceImage(t, service.Wish{Name: "redis"}, service.Wish{Name: "mysql", Account: service.Account{User: "app", Password: "s3cret", Database: "app_test", AdminPassword: "top"}})
+	b := setup(t, nil).withDocker()
+	const all = `set -e
+redis-cli -u "$REDIS_URL" set a 1 >/dev/null
+test "$(redis-cli -h localhost get a)" = 1
+test "$DATABASE_URL" = 'mysql://app:s3cret@127.0.0.1:3306/app_test'
+mysql -u "$MYSQL_USER" "$MYSQL_DATABASE" -e 'create table t (x varchar(10)); insert into t values ("ä")'
+test "$(mysql -h localhost -u root -ptop "$MYSQL_DATABASE" -Ne 'select count(*) from t')" = 1
+env -u MYSQL_UNIX_PORT mysql -h localhost -u app -ps3cret -e 'create database other'
+if mysql -h 127.0.0.1 -u root -pwrong -e 'select 1' 2>/dev/null; then exit 9; fi
+`
+	for range 2 {
+		if c, err := b.judge(id, all); err != nil || !c.Passed || c.Output != "" {
+			t.Fatalf("%v %+v", err, c)
+		}
 	}
 }

@@ -41,7 +41,7 @@ func (a Account) forPostgres() Account {
 const postgresSettings = `
 listen_addresses = 'localhost'
 port = 5432
-unix_socket_directories = '` + toolproto.ServicesDir + `/postgres,/tmp'
+unix_socket_directories = '` + toolproto.ServicesDir + `/postgres'
 dynamic_shared_memory_type = mmap
 shared_buffers = 64MB
 max_connections = 200
