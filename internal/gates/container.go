@@ -182,6 +182,9 @@ func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limi
 		return check, nil, service.StartError(check.Output)
 	default:
 		check.ExitCode, check.Passed = exit.Code, exit.Code == 0
+		if !check.Passed {
+			check.Output += service.ExplainOutput(check.Output)
+		}
 	}
 	res.ApplyTo(&check)
 	if r.Blobs != nil {

@@ -1,0 +1,26 @@
+package service
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// refusedRE is a client's message that nothing serves at a port.
+var refusedRE = regexp.MustCompile(`(?i)(connection refused|ECONNREFUSED|can't connect to|could not connect|connection to server at)`)
+
+// ExplainOutput is the text behind the output of a check that failed: which service it
+// looked for where none was started, and the line that has it started.
+func ExplainOutput(output string) string {
+	for line := range strings.Lines(output) {
+		if !refusedRE.MatchString(line) {
+			continue
+		}
+		for _, s := range servers {
+			if regexp.MustCompile(fmt.Sprintf(`\b%d\b`, s.port)).MatchString(line) {
+				return fmt.Sprintf("\n[nothing serves at port %d in here; gates.services: [%s] starts %s beside checks and workers]\n", s.port, s.name, s.title)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,24 @@
+package service
+
+import (
+	"strings"
+	"testing"
+)
+
+// Clients of several languages that find no server lead to the one line that has it.
+func TestRefusedConnectionsAreExplained(t *testing.T) {
+	for output, want := range map[string]string{
+		"--- FAIL: TestX\n    dial tcp 127.0.0.1:5432: connect: connection refused\n":                                               "[postgres]",
+		"psycopg2.OperationalError: connection to server at \"localhost\" (127.0.0.1), port 5432 failed: Connection refused\n":      "[postgres]",
+		"Error: connect ECONNREFUSED 127.0.0.1:6379\n":                                                                              "[redis]",
+		"dial tcp [::1]:3306: connect: connection refused":                                                                          "[mysql]",
+		"dial tcp 127.0.0.1:9999: connect: connection refused\n":                                                                    "",
+		"the port is 5432\nconnection refused elsewhere\n":                                                                          "",
+		"dial tcp 127.0.0.1:15432: connect: connection refused\n":                                                                   "",
+		"redis.exceptions.ConnectionError: Error 111 connecting to localhost:6379. Connection refused.\nand more of it\nand more\n": "[redis]",
+	} {
+		if got := ExplainOutput(output); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%q: %q, want %q", output, got, want)
+		}
+	}
+}
