@@ -42,7 +42,7 @@ func (s projectSettings) SettingsOf(ctx context.Context, t *company.Task) (intak
 // folders and without logins.
 func intakeProject(c config.Config, setupEnv map[string]secret.Value) intake.Project {
 	return intake.Project{
-		Image: c.Container.Image, Setup: c.Container.Setup, SetupEnv: setupEnv, Offline: c.Container.Deps == "off",
+		Image: c.Container.Image, Setup: c.Container.Setup, SetupEnv: setupEnv, Offline: c.Container.Deps == "off", Scripts: c.Deps.Scripts,
 		Services: c.Gates.Services,
 		Lint:     ToOverride(c.Gates.Lint), Test: ToOverride(c.Gates.Test),
 	}

@@ -23,6 +23,17 @@ type TaskPrepared struct {
 	// Notes are the project's wishes that the image does not meet, each with a
 	// remedy.
 	Notes []string `json:"notes,omitempty"`
+	// Locks is the base's tree with the lock files that were made for the task, where
+	// manifests of the project have none.
+	Locks OID `json:"locks,omitempty"`
+}
+
+// LockTree is the commit or tree whose lock files say which packages the task has.
+func (d *TaskPrepared) LockTree() OID {
+	if d.Locks != "" {
+		return d.Locks
+	}
+	return d.Base.OID
 }
 
 var _ = registerKind[TaskPrepared]()

@@ -18,6 +18,7 @@ type Config struct {
 	Agents        Agents           `yaml:"agents" doc:"what each role uses"`
 	Workers       Workers          `yaml:"workers" doc:"the pool and the limits of one worker"`
 	Container     Container        `yaml:"container" doc:"what a worker's container is made of"`
+	Deps          Deps             `yaml:"deps" doc:"what packages may do"`
 	Bus           Bus              `yaml:"bus" doc:"where messages and the ledger live"`
 	Git           Git              `yaml:"git" doc:"branches, remote and credentials"`
 	Forge         Forge            `yaml:"forge" doc:"where pull requests are opened"`
@@ -91,6 +92,11 @@ type Container struct {
 	Logins   []string `yaml:"logins" check:"registry" doc:"hosts of package registries whose login serves every repository; others serve those of company trust --logins"`
 	Egress   []string `yaml:"egress" check:"host" doc:"host names that workers may reach on port 443"`
 	Strict   bool     `yaml:"strict" doc:"refuse to run where a protection is missing on this host"`
+}
+
+// Deps says what packages of a project may do.
+type Deps struct {
+	Scripts []string `yaml:"scripts" check:"package" doc:"packages whose install scripts may run, in a container without a network, so that native modules are built"`
 }
 
 // Bus says where messages and the ledger live.

@@ -45,6 +45,7 @@ func leafChoices(t *testing.T, key string, typ reflect.Type, tag reflect.StructT
 		"image":    {"a@sha256:" + strings.Repeat("a", 64), "b@sha256:" + strings.Repeat("b", 64), "c@sha256:" + strings.Repeat("c", 64), "auto"},
 		"command":  {"make a", "make b", "make c", "make d"},
 		"host":     {"a.example.com", "b.example.com", "c.example.com", "*.example.com"},
+		"package":  {"a", "@b/c", "d.e", "f_g"},
 		"registry": {"npm.example.com", "b.example.com:8443", "localhost:8080", "d.example.com"},
 		"author":   {"A <a@example.com>", "B <b@example.com>", "C <c@example.com>", "D <d@example.com>"},
 		"folder":   {"a", "b/c", "d", "e"},

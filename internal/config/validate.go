@@ -21,6 +21,7 @@ import (
 )
 
 var (
+	packageRE = regexp.MustCompile(`^(@[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}/)?[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}$`)
 	envNameRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 	imageRE   = regexp.MustCompile(`^[a-z0-9]+([._:/-]+[a-z0-9]+)*@sha256:[0-9a-f]{64}$`)
 	labelRE   = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
@@ -75,11 +76,12 @@ func init() { // the checks speak of the rules
 			u, err := url.Parse("https://" + s)
 			return err == nil && u.Host == s && u.Hostname() != "" && strings.ToLower(s) == s
 		}},
-		"branch": {allowed: "a branch name", wrong: "is not a branch name", good: func(s string) bool { return s == Auto || isBranchName(s) }},
-		"target": {allowed: "a branch name such as develop, but not main or master", check: checkTarget},
-		"remote": {allowed: "the name of a remote, such as origin", wrong: "is not the name of a remote", good: remoteRE.MatchString},
-		"author": {allowed: "Name <mail@example.com>", wrong: "is not an author", good: orEmpty(authorRE.MatchString)},
-		"file":   {allowed: "the absolute path of a file", wrong: "is not the path of a file", good: orEmpty(func(s string) bool { return filepath.IsAbs(s) && filepath.Clean(s) == s })},
+		"package": {allowed: "the name of a package such as better-sqlite3 or \"@scope/name\": no version", wrong: "is not the name of a package", good: packageRE.MatchString},
+		"branch":  {allowed: "a branch name", wrong: "is not a branch name", good: func(s string) bool { return s == Auto || isBranchName(s) }},
+		"target":  {allowed: "a branch name such as develop, but not main or master", check: checkTarget},
+		"remote":  {allowed: "the name of a remote, such as origin", wrong: "is not the name of a remote", good: remoteRE.MatchString},
+		"author":  {allowed: "Name <mail@example.com>", wrong: "is not an author", good: orEmpty(authorRE.MatchString)},
+		"file":    {allowed: "the absolute path of a file", wrong: "is not the path of a file", good: orEmpty(func(s string) bool { return filepath.IsAbs(s) && filepath.Clean(s) == s })},
 		"folder": {allowed: "a folder of the repository such as services/api: no / in front, no .., no wildcard", wrong: "is not a folder of the repository", good: func(s string) bool {
 			return s != "" && s != "." && filepath.IsLocal(s) && filepath.Clean(s) == s && !strings.ContainsAny(s, "*?[\\\"\n") && !strings.HasPrefix(s, "-") && !strings.HasPrefix(s, ":")
 		}},

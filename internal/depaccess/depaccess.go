@@ -126,7 +126,7 @@ func (o *Service) Open(ctx context.Context, order Order) (*Run, error) {
 	if !r.isEnabled() {
 		return r, nil
 	}
-	files, err := Locks(ctx, order.Mirror, order.Task.Prepared.Base.OID)
+	files, err := Locks(ctx, order.Mirror, order.Task.Prepared.LockTree())
 	if err != nil {
 		return nil, err
 	}

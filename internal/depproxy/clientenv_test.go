@@ -37,7 +37,7 @@ func TestClientEnv(t *testing.T) {
 			t.Errorf("%s has no command", e)
 		}
 	}
-	if got, want := AddCommand(newDependency(NPM, "a", "1.0.0")), "npm install a@1.0.0 (with pnpm: pnpm add a@1.0.0)"; got != want {
+	if got, want := AddCommand(newDependency(NPM, "a", "1.0.0")), "npm install a@1.0.0 (with pnpm: pnpm add a@1.0.0) (with yarn: yarn add a@1.0.0)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -24,9 +24,9 @@ func TestDoctorImageNotes(t *testing.T) {
 		found, fix string // "": all is well
 	}{
 		"nothing to install": {map[string]string{"package.json": `{"scripts":{"test":"node --test"}}`}, nil, "", ""},
-		"another manager's lock": {map[string]string{"package.json": `{"scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2"}}`, "yarn.lock": "# yarn lockfile v1\n"},
-			nil, "package.json is locked by yarn, which is not supported: nothing is installed (a package-lock.json made by `npm install --package-lock-only` is)", "brackets"},
-		"no lock": {map[string]string{"package.json": `{"scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2"}}`}, nil, "package.json has no lock file: nothing is installed (make one", "brackets"},
+		"another manager's lock": {map[string]string{"package.json": `{"scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2"}}`, "bun.lock": "{}\n"},
+			nil, "package.json is locked by bun, which is not supported: nothing is installed (a package-lock.json made by `npm install --package-lock-only` is)", "brackets"},
+		"no lock": {map[string]string{"package.json": `{"scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2"}}`}, nil, "package.json has no lock file: each task resolves it anew (make one", "brackets"},
 		"a foreign program": {map[string]string{"check.txt": "x"}, func(c *config.Config) { c.Gates.Test = config.Command{Line: "shellspec -q"} },
 			"gates run shellspec, which no image has by itself", "container.setup"},
 		"one that set-up installs": {map[string]string{"check.txt": "x"}, func(c *config.Config) {
@@ -62,7 +62,7 @@ func TestDoctorImageNotes(t *testing.T) {
 func TestUnknownPrograms(t *testing.T) {
 	given := func(command string) company.GateCommand { return company.GateCommand{Command: command, Given: true} }
 	for command, want := range map[string][]string{
-		"go test ./...": nil, "sh ./test.sh": nil, "./run.sh": nil, "A=1 make check": nil, "exec pytest": nil, "golangci-lint run": {"golangci-lint"}, "CI=1 pnpm test": nil, "CI=1 yarn test": {"yarn"}, "$(which x)": nil, "": nil,
+		"go test ./...": nil, "sh ./test.sh": nil, "./run.sh": nil, "A=1 make check": nil, "exec pytest": nil, "golangci-lint run": {"golangci-lint"}, "CI=1 pnpm test": nil, "CI=1 yarn test": nil, "$(which x)": nil, "": nil,
 	} {
 		if got := unknownPrograms([]company.GateCommand{given(command)}, nil); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", command, got, want)

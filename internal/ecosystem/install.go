@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"company/internal/company"
 )
 
 // Installer is an ecosystem whose client puts the packages that lock files name
@@ -50,6 +52,8 @@ type Sources interface {
 	HasToolchain(name string) bool
 	// IsOffline says that nothing is fetched: container.deps is off.
 	IsOffline() bool
+	// Scripts are the packages whose install scripts may run.
+	Scripts() []string
 	// ReadTexts gives files, path to content; one that is too large is an error.
 	ReadTexts(paths []string) (map[string][]byte, error)
 	// AddNote tells people what the image does not have.
@@ -107,6 +111,26 @@ type Install struct {
 	// Fetch fills a folder of this host in place of steps, where a client needs the
 	// operator's own settings.
 	Fetch func(ctx context.Context, h FetchHost) error
+}
+
+// Resolver is an ecosystem whose client can make the lock files that a tree lacks.
+type Resolver interface {
+	Ecosystem
+	// Resolutions are the lock files to make.
+	Resolutions(s Sources) ([]Resolution, error)
+}
+
+// Resolution is a run of a client that makes a lock file. What it asks for may be
+// fetched with all that it needs, in any version that the client chooses.
+type Resolution struct {
+	Lock     string // the file, in the tree and below Places.Build
+	Manifest string // for people: what has no lock file
+	ToKeep   string // the command by which a person makes the file
+	Wants    []company.Dependency
+	Clients  []Install // layers that the step needs beside the toolchains
+	Stage    []StagedFile
+	Step     Step
+	Says     Words
 }
 
 // Runs tells whether a layer is more than files that are known beforehand.

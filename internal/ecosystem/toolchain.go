@@ -28,6 +28,9 @@ type Toolchain struct {
 	Fallback []string
 	Above    []Install // layers that are made with the tree
 	Env      Env       // of the image
+	// ScriptsOf names the toolchain that this one goes with where install scripts of
+	// packages may run; empty: it does not.
+	ScriptsOf string
 	// LinksDeps: a fresh tree is made ready by the image's script.
 	LinksDeps bool
 	// WishFiles are files by which a project asks for a version; the first that is

@@ -67,6 +67,8 @@ type Request struct {
 	Offline  bool  // take no dependency from a registry (container.deps: off)
 	// Services are servers that the containers of the image have beside commands.
 	Services []service.Wish
+	// Scripts are the packages whose install scripts may run (deps.scripts).
+	Scripts []string
 	// UseLogins lets the dependencies of Repo be fetched with the operator's logins
 	// to registries, and lets them be what the operator calls private.
 	UseLogins bool

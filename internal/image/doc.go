@@ -17,6 +17,11 @@
 //	godeps   those modules and the base tree, compiled
 //	pnpm     pnpm itself, out of npm's registry
 //	pnpmdeps the packages that pnpm-lock.yaml files name
+//	yarn     yarn itself, likewise
+//	yarndeps the packages that yarn.lock files name
+//	berry    a later yarn, likewise
+//	berrydeps the packages that its lock files name
+//	gyp      Node's headers, where install scripts may run
 //	npm      the packages that package-lock.json files name
 //	pip      what lock files of Python pin and its manifests and lists name, as wheels
 //	pypath   where Python finds modules of the tree

@@ -45,6 +45,7 @@ func (s *sources) FilesNamed(names ...string) []string { return s.tree.filesName
 func (s *sources) FileID(file string) string           { return s.tree.blobs[file] }
 func (s *sources) IsOffline() bool                     { return s.request.Offline }
 func (s *sources) HasToolchain(name string) bool       { return slices.Contains(s.request.Toolchains, name) }
+func (s *sources) Scripts() []string                   { return s.request.Scripts }
 func (s *sources) HashText(text string) string         { return string(hashKey(text)) }
 func (s *sources) ReadTexts(files []string) (map[string][]byte, error) {
 	return s.tree.readTexts(s.ctx, files)
@@ -82,40 +83,54 @@ func (p *layerPlan) addInstalls(req Request, s *sources, set toolSet) error {
 			if in.Fetch != nil && req.Offline {
 				return company.E(company.EInternal, "packages of "+e.Name()+" would be fetched, and container.deps is off")
 			}
-			if !in.Runs() {
-				p.appendTarStep(in.Layer, in.Why, fillFiles(in), in.Inputs...)
+			if missing && in.Runs() {
 				continue
 			}
-			var access *registryAccess
-			if in.Remote && in.Fetch == nil && !missing {
-				if access, err = p.installAccess(req, in); err != nil && spare {
-					p.addNote("%s is left out, since no check needs it: %v", in.What, err)
-				} else if err != nil {
-					return err
-				}
-				missing = access == nil
+			added, err := p.addInstall(req, in, e.Name(), set)
+			if err != nil {
+				return err
 			}
-			if missing {
-				continue
-			}
-			inputs := append(slices.Clone(in.Inputs), p.b.projectKey(req)...)
-			if in.History {
-				// The mirror's path keeps two projects with the same lock files from
-				// sharing files made from their trees.
-				inputs = append(slices.Clone(in.Inputs), req.Repo.MirrorDir)
-			}
-			if spare {
-				in.Spare, inputs = true, append(inputs, "\x00spare")
-			}
-			fill := p.b.fillInstall(in, req.Repo, access)
-			if in.Fetch != nil {
-				tree, _ := set.fetchedTree(e.Name())
-				fill = p.b.fillFetched(in, req, tree)
-			}
-			p.appendTarStep(in.Layer, in.Why, fill, inputs...).env = changeEnv(in.Env)
+			missing = missing || !added
 		}
 	}
 	return nil
+}
+
+// addInstall adds a layer of an ecosystem; not added: its registry cannot be asked,
+// which is noted.
+func (p *layerPlan) addInstall(req Request, in ecosystem.Install, name string, set toolSet) (added bool, err error) {
+	if !in.Runs() {
+		p.appendTarStep(in.Layer, in.Why, fillFiles(in), in.Inputs...)
+		return true, nil
+	}
+	spare := slices.Contains(req.Spare, name)
+	var access *registryAccess
+	if in.Remote && in.Fetch == nil {
+		access, err = p.installAccess(req, in)
+		if err != nil && spare {
+			p.addNote("%s is left out, since no check needs it: %v", in.What, err)
+			return false, nil
+		}
+		if access == nil {
+			return false, err
+		}
+	}
+	inputs := append(slices.Clone(in.Inputs), p.b.projectKey(req)...)
+	if in.History {
+		// The mirror's path keeps two projects with the same lock files from
+		// sharing files made from their trees.
+		inputs = append(slices.Clone(in.Inputs), req.Repo.MirrorDir)
+	}
+	if spare {
+		in.Spare, inputs = true, append(inputs, "\x00spare")
+	}
+	fill := p.b.fillInstall(in, req.Repo, access)
+	if in.Fetch != nil {
+		tree, _ := set.fetchedTree(name)
+		fill = p.b.fillFetched(in, req, tree)
+	}
+	p.appendTarStep(in.Layer, in.Why, fill, inputs...).env = changeEnv(in.Env)
+	return true, nil
 }
 
 // installAccess is what may be had of registries for a layer; nil where nothing is.
@@ -275,6 +290,11 @@ func (b *Builder) collectInstall(ctx context.Context, name string, in ecosystem.
 			return l.addStream(to.Path, fileMode(in, h.Mode), h.Size, r)
 		case tar.TypeSymlink:
 			return l.addLink(to.Path, to.Link)
+		case tar.TypeLink: // another name of a file that came before
+			target, ok := strings.CutPrefix(cleanName(h.Linkname), path.Base(from)+"/")
+			if first, placed := c.Place(ecosystem.Entry{Path: target}); ok && placed {
+				return l.addHardLink(to.Path, strings.TrimPrefix(first.Path, "/"))
+			}
 		}
 		return nil
 	})

@@ -153,8 +153,9 @@ func TestNPMNotes(t *testing.T) {
 		want    string
 	}{
 		"nothing to install": {map[string]string{"package.json": `{"name":"x"}`}, false, ""},
-		"no lock":            {map[string]string{"package.json": asks}, false, "package.json has no lock file: nothing is installed (make one with `npm install --package-lock-only`)"},
-		"yarn":               {map[string]string{"package.json": asks, "yarn.lock": "#"}, false, "package.json is locked by yarn, which is not supported"},
+		"no lock":            {map[string]string{"package.json": asks}, false, "package.json has no lock file: each task resolves it anew (make one with `npm install --package-lock-only`)"},
+		"bun":                {map[string]string{"package.json": asks, "bun.lock": "#"}, false, "package.json is locked by bun, which is not supported"},
+		"two locks":          {map[string]string{"package.json": asks, "package-lock.json": locked, "pnpm-lock.yaml": ""}, true, "package-lock.json counts, and pnpm-lock.yaml beside it does not: delete the one that is not used, or name the client in package.json, with packageManager"},
 		"off":                {map[string]string{"package.json": asks, "package-lock.json": locked}, true, "package-lock.json is not installed: container.deps is off"},
 		"no registry":        {map[string]string{"package.json": asks, "package-lock.json": locked}, false, "package-lock.json is not installed: no registry is at hand"},
 		"only workspaces":    {map[string]string{"package.json": `{"workspaces":["w"]}`, "w/package.json": `{"name":"w"}`, "package-lock.json": `{"packages":{"node_modules/w":{"link":true,"resolved":"w"}}}`}, true, ""},

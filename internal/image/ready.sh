@@ -16,7 +16,7 @@ hide() {
 # slash at its end. The links are one per package, so that resolving a package
 # leads to where all others lie beside it, and what tools write into
 # node_modules stays here. What pnpm has installed lies in
-# .prepared, where its programs look for it.
+# .prepared, where its programs look for it; yarn finds programs by its list.
 for list in "$deps"/*.dirs; do
 	[ -f "$list" ] || continue
 	while IFS= read -r dir; do
@@ -33,6 +33,7 @@ for list in "$deps"/*.dirs; do
 			esac
 		done
 		if [ -d "$from/.prepared" ]; then set -- "$@" "$from/.prepared"; fi
+		if [ -f "$from/.yarn-state.yml" ]; then set -- "$@" "$from/.yarn-state.yml"; fi
 		if [ $# -gt 0 ]; then ln -s -t "$to" -- "$@"; fi
 		for group in "$from"/@* "$from"/.bin; do
 			[ -d "$group" ] || continue
@@ -45,6 +46,7 @@ for list in "$deps"/*.dirs; do
 		done
 	done <"$list"
 	hide node_modules # tools make more of them, for what they keep
+	case $list in */berry.dirs) hide .yarn/install-state.gz ;; esac
 done
 
 # Cargo finds the crates that lie in the image. Its own directory is the lowest

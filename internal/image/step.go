@@ -140,21 +140,11 @@ func (b *Builder) ensureStep(ctx context.Context, under *existingImage, s layerS
 		return f, err
 	}
 
-	// Names are made from the key and the lock is ours, so what lies here is
-	// left from a builder that was killed.
-	work := filepath.Join(b.dir, "tmp", s.uniqueName())
-	if err := removeTree(work); err != nil {
-		return nil, company.E(company.EImage, "the rest of an earlier build cannot be removed").Wrap(err)
+	work, remove, err := b.openWorkDir(s.uniqueName())
+	if err != nil {
+		return nil, err
 	}
-	if err := os.MkdirAll(work, 0o700); err != nil {
-		return nil, company.E(company.EImage, "no temporary directory for an image").Wrap(err)
-	}
-	defer func() {
-		if err := removeTree(work); err != nil {
-			b.log.Warn("temporary files of an image build stay", "dir", work, "err", err)
-		}
-	}()
-
+	defer remove()
 	start := time.Now()
 	b.reportProgress("preparing the %s layer of the worker image", s.kind)
 	f, err := s.build(ctx, under, s, work)
@@ -163,6 +153,24 @@ func (b *Builder) ensureStep(ctx context.Context, under *existingImage, s layerS
 	}
 	b.reportProgress("the %s layer is ready (%s)", s.kind, time.Since(start).Round(100*time.Millisecond))
 	return f, nil
+}
+
+// openWorkDir makes an empty directory for work that is locked by this name.
+func (b *Builder) openWorkDir(name string) (work string, remove func(), err error) {
+	// Names are made from keys and the lock is ours, so what lies here is
+	// left from a builder that was killed.
+	work = filepath.Join(b.dir, "tmp", name)
+	if err := removeTree(work); err != nil {
+		return "", nil, company.E(company.EImage, "the rest of an earlier build cannot be removed").Wrap(err)
+	}
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		return "", nil, company.E(company.EImage, "no temporary directory for an image").Wrap(err)
+	}
+	return work, func() {
+		if err := removeTree(work); err != nil {
+			b.log.Warn("temporary files of an image build stay", "dir", work, "err", err)
+		}
+	}, nil
 }
 
 // buildFromTar makes a layer from a tar that fill writes.

@@ -100,6 +100,11 @@ func (l *layer) addLink(name, to string) error {
 	return l.writeHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: to, Mode: 0o777})
 }
 
+// addHardLink adds another name of a file that is in the layer.
+func (l *layer) addHardLink(name, to string) error {
+	return l.writeHeader(&tar.Header{Typeflag: tar.TypeLink, Name: name, Linkname: to, Mode: 0o644})
+}
+
 // copyEntry adds an entry of another tar as it is, its time too: programs of the
 // system compare the times of files with what they noted of them.
 func (l *layer) copyEntry(h *tar.Header, content io.Reader) error {

@@ -55,7 +55,8 @@ func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (t
 	}
 	note := func(format string, args ...any) { set.notes = append(set.notes, fmt.Sprintf(format, args...)) }
 	for _, t := range toolchains() {
-		if !slices.Contains(req.Toolchains, t.Name) {
+		forScripts := len(req.Scripts) > 0 && req.Repo != nil && t.ScriptsOf != "" && slices.Contains(req.Toolchains, t.ScriptsOf)
+		if !slices.Contains(req.Toolchains, t.Name) && !forScripts {
 			continue
 		}
 		set.links = set.links || t.LinksDeps

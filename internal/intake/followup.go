@@ -65,10 +65,10 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 	if err != nil {
 		return nil, err
 	}
-	img, err := in.ensureImage(ctx, t, project.imageRequest(m, head, found))
+	img, locks, err := in.ensureImage(ctx, t, m, project.imageRequest(m, head, found))
 	if err != nil {
 		return nil, err
 	}
-	p.Image, p.Notes = img.ID, imageNotes(img)
+	p.Image, p.Locks, p.Notes = img.ID, locks, imageNotes(img)
 	return company.RecordPreparation{Task: t.ID, TaskPrepared: p}, nil
 }

@@ -36,6 +36,8 @@ type ImageMaker interface {
 	Has(ctx context.Context, id string) (bool, error)
 	// Ensure has an image there.
 	Ensure(ctx context.Context, req image.Request) (image.Image, error)
+	// Resolve makes the lock files that the tree of a request lacks.
+	Resolve(ctx context.Context, req image.Request) (image.Resolved, error)
 }
 
 // BranchLocator knows in which repository the branch of a pull request is, which
@@ -95,7 +97,7 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	img, err := in.ensureImage(ctx, t, p.imageRequest(m, info.OID, found))
+	img, locks, err := in.ensureImage(ctx, t, m, p.imageRequest(m, info.OID, found))
 	if err != nil {
 		return nil, err
 	}
@@ -104,19 +106,31 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 		base.PRBranch = info.DefaultBranch
 	}
 	return company.RecordPreparation{Task: t.ID, TaskPrepared: company.TaskPrepared{
-		Base: base, Gates: found.Gates, GateHash: gates.HashGates(found.Gates), Image: img.ID, Integration: branch, Notes: imageNotes(img),
+		Base: base, Gates: found.Gates, GateHash: gates.HashGates(found.Gates), Image: img.ID, Integration: branch, Notes: imageNotes(img), Locks: locks,
 	}}, nil
 }
 
-// ensureImage makes the image and reports its notes.
-func (in *Intake) ensureImage(ctx context.Context, t *company.Task, req image.Request) (image.Image, error) {
-	img, err := in.Images.Ensure(ctx, req)
-	if err == nil {
-		for _, n := range img.Notes {
-			in.Watcher.WatchImage(t.ID, n)
-		}
+// ensureImage makes the image of a new task and reports its notes. locks is the tree
+// with the lock files that were made for it; empty: the project has its own.
+func (in *Intake) ensureImage(ctx context.Context, t *company.Task, m *gitops.Mirror, req image.Request) (img image.Image, locks company.OID, err error) {
+	resolved, err := in.Images.Resolve(ctx, req)
+	if err != nil {
+		return img, "", err
 	}
-	return img, err
+	if len(resolved.Locks) > 0 {
+		if locks, err = m.AddFiles(ctx, req.Repo.Commit, resolved.Locks); err != nil {
+			return img, "", err
+		}
+		req.Repo.Locks = locks
+	}
+	img, err = in.Images.Ensure(ctx, req)
+	if err != nil {
+		return img, "", err
+	}
+	for _, n := range append(resolved.Notes, img.Notes...) {
+		in.Watcher.WatchImage(t.ID, n)
+	}
+	return img, locks, nil
 }
 
 // maxNotes and maxNote bound an image's notes in the ledger: they hold text of

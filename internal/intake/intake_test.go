@@ -39,6 +39,9 @@ func (noImages) Has(context.Context, string) (bool, error) { return true, nil }
 func (noImages) Ensure(context.Context, image.Request) (image.Image, error) {
 	return image.Image{}, errors.New("no image is made here")
 }
+func (noImages) Resolve(context.Context, image.Request) (image.Resolved, error) {
+	return image.Resolved{}, nil
+}
 
 // What only a person can mend is marked so, and keeps what to do.
 func TestIntakeNeedsAPerson(t *testing.T) {

@@ -17,6 +17,7 @@ type Project struct {
 	// SetupEnv are the variables of container.setup_env with their values.
 	SetupEnv map[string]secret.Value
 	Offline  bool
+	Scripts  []string // packages whose install scripts may run
 	// Logins: the operator lets the repository use the logins to registries.
 	Logins   bool
 	Services []string // names in gates.services
@@ -58,7 +59,7 @@ func (p Project) gateOptions() gates.Options {
 // imageRequest is the image of a commit of the project.
 func (p Project) imageRequest(m *gitops.Mirror, at company.OID, found gates.Project) image.Request {
 	return image.Request{
-		Base: p.Image, Toolchains: found.Toolchains, Spare: found.Spare, Services: found.Services, Setup: p.Setup, SetupEnv: p.SetupEnv, Offline: p.Offline, UseLogins: p.Logins,
+		Base: p.Image, Toolchains: found.Toolchains, Spare: found.Spare, Services: found.Services, Setup: p.Setup, SetupEnv: p.SetupEnv, Offline: p.Offline, UseLogins: p.Logins, Scripts: p.Scripts,
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: at},
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"path"
+	"slices"
 	"strings"
 
 	"company/internal/company"
@@ -43,8 +46,11 @@ func (st *TreeImages) ImageForTree(ctx context.Context, t *company.Task, m *gito
 	if err != nil || !changed {
 		return own, "", err
 	}
-	was, err := depaccess.Locks(ctx, m, base)
+	was, err := depaccess.Locks(ctx, m, t.Prepared.LockTree())
 	if err != nil {
+		return "", "", err
+	}
+	if at, err = addTaskLocks(ctx, t, m, at, was); err != nil {
 		return "", "", err
 	}
 	is, err := depaccess.Locks(ctx, m, at)
@@ -75,6 +81,27 @@ func (st *TreeImages) ImageForTree(ctx context.Context, t *company.Task, m *gito
 	return img.ID, "", nil
 }
 
+// addTaskLocks is a tree with those lock files that were made for the task and that
+// the tree does not have itself.
+func addTaskLocks(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID, was map[string][]byte) (company.OID, error) {
+	if t.Prepared.Locks == "" {
+		return at, nil
+	}
+	own, err := depaccess.Locks(ctx, m, t.Prepared.Base.OID)
+	if err != nil {
+		return "", err
+	}
+	is, err := depaccess.Locks(ctx, m, at)
+	if err != nil {
+		return "", err
+	}
+	missing := maps.Clone(was)
+	maps.DeleteFunc(missing, func(file string, _ []byte) bool {
+		return own[file] != nil || slices.ContainsFunc(slices.Collect(maps.Keys(is)), func(has string) bool { return path.Dir(has) == path.Dir(file) })
+	})
+	return m.AddFiles(ctx, at, missing)
+}
+
 // taskImage is the image that the task was prepared with. Where it was removed
 // since, it is made again. Made from other layers it may have another id, which
 // the ledger need not know: the next caller finds it here.
@@ -98,7 +125,11 @@ func (in *Intake) requestImage(ctx context.Context, t *company.Task, m *gitops.M
 	if err != nil {
 		return image.Request{}, err
 	}
-	return p.requestImageAt(ctx, m, t.Prepared.Base.OID, in.detectedAt(t))
+	req, err := p.requestImageAt(ctx, m, t.Prepared.Base.OID, in.detectedAt(t))
+	if err == nil {
+		req.Repo.Locks = t.Prepared.Locks
+	}
+	return req, err
 }
 
 // detectedAt is the commit whose gates and toolchains count: a follow-up has

@@ -207,11 +207,11 @@ func TestWhyNamesTheCause(t *testing.T) {
 	t.Parallel()
 	h := testenv.New(t, &staff{}, map[string]string{
 		"package.json": `{"name":"x","version":"1.0.0","scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2.1.8"}}`,
-		"yarn.lock":    "# yarn lockfile v1\n", "a.test.js": "",
+		"bun.lock":     "{}\n", "a.test.js": "",
 	})
 	h.Config("gates: {lint: none}\n")
 	s := waitForSummary(t, h.Start("submit", "add a greeting"), 2)
-	for _, want := range []string{"cannot start on the base commit", "package.json is locked by yarn, which is not supported"} {
+	for _, want := range []string{"cannot start on the base commit", "package.json is locked by bun, which is not supported"} {
 		if !strings.Contains(s.Why, want) {
 			t.Errorf("WHY does not say %q: %s", want, s.Why)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/ecosystem/berry"
 	"company/internal/ecosystem/cc"
 	"company/internal/ecosystem/debian"
 	"company/internal/ecosystem/golang"
@@ -22,6 +23,7 @@ import (
 	"company/internal/ecosystem/python"
 	"company/internal/ecosystem/ruby"
 	"company/internal/ecosystem/rust"
+	"company/internal/ecosystem/yarn"
 )
 
 // all are the ecosystems, each with the interfaces that apply to it. One that claims what another would take stands before
@@ -30,6 +32,8 @@ import (
 var all = []any{
 	golang.Ecosystem{},
 	pnpm.Ecosystem{},
+	yarn.Ecosystem{},
+	berry.Ecosystem{},
 	node.Ecosystem{},
 	python.Ecosystem{},
 	rust.Ecosystem{},

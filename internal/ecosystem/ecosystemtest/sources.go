@@ -22,6 +22,7 @@ type Sources struct {
 	Before     *Sources          // of the base commit; nil: the same
 	Offline    bool              // container.deps is off
 	Toolchains []string          // that the image is asked for
+	Allowed    []string          // packages whose install scripts may run
 	Notes      []string
 	claimed    map[string]bool
 }
@@ -88,6 +89,9 @@ func (s *Sources) HasToolchain(name string) bool { return slices.Contains(s.Tool
 
 // IsOffline says whether no registry may be asked.
 func (s *Sources) IsOffline() bool { return s.Offline }
+
+// Scripts are the packages whose install scripts may run.
+func (s *Sources) Scripts() []string { return s.Allowed }
 
 // HashText is the text.
 func (s *Sources) HashText(text string) string { return text }

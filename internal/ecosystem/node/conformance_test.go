@@ -26,6 +26,9 @@ func TestConformance(t *testing.T) {
 			{File: "node-test.tap", Format: formatTAP, Passed: 2, Skipped: 2, Failed: []string{"suite", "suite > bad", "test/b.test.js"}, Unrun: []string{"test/b.test.js"}},
 			{File: "mocha.tap", Format: formatTAP, Passed: 1, Skipped: 2, Failed: []string{"suite bad odd"}},
 			{File: "vitest.xml", Format: testreport.FormatJUnit, Passed: 1, Skipped: 1, Failed: []string{"vt/a.test.mjs suite > bad", "vt/b.test.mjs vt/b.test.mjs"}, Unrun: []string{"vt/b.test.mjs vt/b.test.mjs"}},
+			{File: "tsc.txt", Format: formatTypeScript, Failed: []string{
+				"src/a.ts: TS2322: Type 'string' is not assignable to type 'number'.", "src/a.ts: TS2322: Type '{ deep: { a: number; }; }' is not assignable to type 'string'.",
+			}},
 			{File: "jest.json", Format: formatJestJSON, Passed: 1, Skipped: 2, Failed: []string{"jt/a.test.js suite bad", "jt/b.test.js (did not run)"}, Unrun: []string{"jt/b.test.js (did not run)"}},
 		},
 		Canaries:  []ecosystemtest.Canary{{Change: map[string]string{"a.test.js": "import test from 'node:test';\n"}, Dirs: []string{""}}, {Change: map[string]string{"package.json": "{}", "web/a.spec.ts": ""}, Dirs: []string{"web"}}},

@@ -39,7 +39,7 @@ func (Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.
 }
 
 // unsupportedManagers are the clients that no ecosystem is for, by their lock files.
-var unsupportedManagers = []struct{ lock, name string }{{"yarn.lock", "yarn"}, {"bun.lockb", "bun"}, {"bun.lock", "bun"}}
+var unsupportedManagers = []struct{ lock, name string }{{"bun.lockb", "bun"}, {"bun.lock", "bun"}}
 
 func noteOtherManagers(t *ecosystem.Tree, dir, packageManager string) {
 	for _, other := range unsupportedManagers {

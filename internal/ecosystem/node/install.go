@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -19,30 +20,18 @@ const maxManifests = 500 // package.json files that are looked at
 // names registries, credentials and scripts.
 var settings = []string{"legacy-peer-deps", "strict-peer-deps", "install-strategy"}
 
+// toLock is how a person makes a lock file.
+const toLock = "npm install --package-lock-only"
+
 // Installs is a layer of what package-lock.json files name. Manifests without
 // a lock file are noted.
 func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
-	manifests := Manifests(s)
-	locks := map[string]string{} // directory → lock file; npm prefers the second
-	for _, name := range append(s.FilesNamed("package-lock.json"), s.FilesNamed("npm-shrinkwrap.json")...) {
-		if s.HasFile(path.Join(path.Dir(name), "package.json")) {
-			locks[path.Dir(name)] = name
-		}
-	}
-	shown, err := s.ReadTexts(manifests)
+	p, err := readProjects(s)
 	if err != nil {
 		return nil, err
 	}
-	for m, text := range shown {
-		shown[m] = ReduceManifest(text)
-	}
-	var dirs []string
-	for _, m := range manifests {
-		if dir := path.Dir(m); locks[dir] != "" && workspaceOf(dir, locks, shown) == "" {
-			dirs = append(dirs, dir)
-		}
-	}
-	dirs = ecosystem.LimitProjects(s, dirs, "npm lock files are installed")
+	manifests, locks, shown := p.manifests, p.locks, p.shown
+	dirs := ecosystem.LimitProjects(s, p.locked, "npm lock files are installed")
 	in := ecosystem.Install{
 		Layer: "npm", Registry: ecosystem.NPM, Locks: map[string][]byte{}, Says: Says,
 		Collector: func() ecosystem.Collector { return NewCollector(s.Places(), "npm") },
@@ -50,6 +39,7 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 	stage := NewStage(s)
 	var installed []string
 	for _, dir := range dirs {
+		noteSecondLock(s, dir, path.Base(locks[dir]))
 		lock, err := ecosystem.ReadText(s, locks[dir])
 		if err != nil {
 			return nil, err
@@ -66,13 +56,11 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 				files[m] = shown[m]
 			}
 		}
-		if rc := path.Join(dir, ".npmrc"); s.HasFile(rc) {
-			text, err := ecosystem.ReadText(s, rc)
-			if err != nil {
-				return nil, err
-			}
-			files[rc] = FilterSettings(text, settings)
+		settings, err := readSettings(s, dir)
+		if err != nil {
+			return nil, err
 		}
+		maps.Copy(files, settings)
 		stage.Add(files)
 		installed = append(installed, dir)
 		lockName := ecosystem.LockPaths([]string{dir}, "package-lock.json")
@@ -82,13 +70,16 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 			Fix:     "check that `npm ci --ignore-scripts` works in your checkout and `npm config get registry` answers; or go on without them, with container.deps: off: what needs them stays red",
 		})
 	}
-	noteUnlocked(s, manifests, shown, dirs)
+	if !noteOtherLocks(s, p) {
+		noteUnlocked(s, manifests, shown, dirs, p.unlocked, toLock)
+	}
 	if len(in.Steps) == 0 {
 		return nil, nil
 	}
 	in.What = ecosystem.LockPaths(installed, "package-lock.json")
 	in.Why = "the packages of " + in.What
 	in.Stage, in.Inputs = stage.Files(), stage.Inputs()
+	AddScripts(s, &in, NamesIn(in.Locks, Ecosystem{}))
 	return []ecosystem.Install{in}, nil
 }
 
@@ -110,22 +101,90 @@ func ClientEnv(p ecosystem.Places) map[string]string {
 	}
 }
 
-// noteUnlocked notes manifests that ask for packages without a lock file.
-func noteUnlocked(s ecosystem.Sources, manifests []string, shown map[string][]byte, dirs []string) {
-	for _, m := range manifests {
+// Resolutions are runs of npm for the manifests that no lock file is for.
+func (Ecosystem) Resolutions(s ecosystem.Sources) (out []ecosystem.Resolution, err error) {
+	p, err := readProjects(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range p.unlocked {
+		settings, err := readSettings(s, dir)
+		if err != nil {
+			return nil, err
+		}
+		r := NewResolution(s, dir, "package-lock.json", p.manifests, p.shown, settings)
+		r.Says, r.ToKeep = Says, toLock
+		r.Step = ResolveStep(r, dir, "npm install --package-lock-only --ignore-scripts", ClientEnv(s.Places()))
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// projects are the manifests of a tree that no other client has claimed.
+type projects struct {
+	manifests []string
+	shown     map[string][]byte // manifests with the fields that count
+	locks     map[string]string // directory → lock file
+	locked    []string          // folders whose lock files are installed
+	unlocked  []string          // folders that have none, and are resolved
+}
+
+func readProjects(s ecosystem.Sources) (p projects, err error) {
+	p = projects{manifests: Manifests(s), locks: map[string]string{}}
+	if p.shown, err = s.ReadTexts(p.manifests); err != nil {
+		return p, err
+	}
+	root := ReadManager(p.shown["package.json"])
+	others := map[string]bool{} // those of clients whose toolchain is not asked for
+	for _, m := range p.manifests {
+		client := FindClient(s.HasFile, path.Dir(m), ReadManager(p.shown[m]), root)
+		others[m] = client == "yarn" || client == "pnpm"
+	}
+	for m, text := range p.shown {
+		p.shown[m] = ReduceManifest(text)
+	}
+	// npm prefers the second.
+	for _, name := range append(s.FilesNamed("package-lock.json"), s.FilesNamed("npm-shrinkwrap.json")...) {
+		if s.HasFile(path.Join(path.Dir(name), "package.json")) {
+			p.locks[path.Dir(name)] = name
+		}
+	}
+	var mayResolve []string
+	for _, m := range p.manifests {
 		dir := path.Dir(m)
-		if !NamesPackages(shown[m]) || slices.ContainsFunc(dirs, func(d string) bool { return ecosystem.IsWithin(dir, d) }) {
+		if p.locks[dir] != "" && workspaceOf(dir, p.locks, p.shown) == "" {
+			p.locked = append(p.locked, dir)
+		}
+		if lockedByOther(s, m) == "" && !others[m] {
+			mayResolve = append(mayResolve, m)
+		}
+	}
+	p.unlocked = FindUnlocked(mayResolve, p.shown, p.locked, CoversWorkspace(p.shown))
+	return p, nil
+}
+
+// lockedByOther is the unsupported client that a manifest is locked by; empty: none is.
+func lockedByOther(s ecosystem.Sources, manifest string) string {
+	for _, other := range unsupportedManagers {
+		if s.HasFile(path.Join(path.Dir(manifest), other.lock)) || s.HasFile(other.lock) {
+			return other.name
+		}
+	}
+	return ""
+}
+
+// noteOtherLocks notes a manifest that is locked by an unsupported client.
+func noteOtherLocks(s ecosystem.Sources, p projects) (noted bool) {
+	for _, m := range p.manifests {
+		if !NamesPackages(p.shown[m]) || slices.ContainsFunc(p.locked, func(d string) bool { return ecosystem.IsWithin(path.Dir(m), d) }) {
 			continue
 		}
-		for _, other := range unsupportedManagers {
-			if s.HasFile(path.Join(dir, other.lock)) || s.HasFile(other.lock) {
-				s.AddNote("%s is locked by %s, which is not supported: nothing is installed (a package-lock.json made by `npm install --package-lock-only` is)", m, other.name)
-				return
-			}
+		if other := lockedByOther(s, m); other != "" {
+			s.AddNote("%s is locked by %s, which is not supported: nothing is installed (a package-lock.json made by `%s` is)", m, other, toLock)
+			return true
 		}
-		s.AddNote("%s has no lock file: nothing is installed (make one with `npm install --package-lock-only`)", m)
-		return // one is enough to say it
 	}
+	return false
 }
 
 // lockNamesPackages tells whether a lock file asks for anything, and whether that is
@@ -224,6 +283,16 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 		return s, "", false
 	}
 	return s[:i], s[i+len(sep):], true
+}
+
+// readSettings are the settings of a folder that npm is shown.
+func readSettings(s ecosystem.Sources, dir string) (map[string][]byte, error) {
+	rc := path.Join(dir, ".npmrc")
+	if !s.HasFile(rc) {
+		return nil, nil
+	}
+	text, err := ecosystem.ReadText(s, rc)
+	return map[string][]byte{rc: FilterSettings(text, settings)}, err
 }
 
 // FilterSettings keeps the settings of an .npmrc that count.

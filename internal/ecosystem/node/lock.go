@@ -40,26 +40,14 @@ func (Ecosystem) AddCommand(d company.Dependency) string {
 	return "npm install " + d.Name + "@" + d.Version
 }
 
-// IsLockFile says whether a file is npm's, or yarn's: a project of yarn's may
-// have what its lock file names, though nothing of it is installed.
+// IsLockFile says whether a file is npm's lock file.
 func (Ecosystem) IsLockFile(file string) bool {
-	switch path.Base(file) {
-	case "package-lock.json", "npm-shrinkwrap.json", "yarn.lock":
-		return true
-	}
-	return false
+	name := path.Base(file)
+	return name == "package-lock.json" || name == "npm-shrinkwrap.json"
 }
 
-// ParseLock lists the packages that a lock file names.
-func (Ecosystem) ParseLock(file string, text []byte) ([]company.Dependency, error) {
-	if path.Base(file) == "yarn.lock" {
-		return parseYarnLock(text), nil
-	}
-	return parseNPMLock(text)
-}
-
-// parseNPMLock reads lock files of all three versions.
-func parseNPMLock(text []byte) (out []company.Dependency, err error) {
+// ParseLock lists the packages that a lock file names. It reads all three versions.
+func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err error) {
 	var lock struct {
 		Packages map[string]struct {
 			Name    string `json:"name"`
@@ -111,32 +99,4 @@ func parseNPMLock(text []byte) (out []company.Dependency, err error) {
 		level = next
 	}
 	return out, nil
-}
-
-var (
-	yarnHeadRE    = regexp.MustCompile(`^"?((?:@[^@/"]+/)?[^@/",\s]+)@(?:npm:(?:((?:@[^@/"]+/)?[^@/",\s]+)@)?)?[^:]*`)
-	yarnVersionRE = regexp.MustCompile(`^  version:? "?([^"\s]+)"?$`)
-)
-
-// parseYarnLock reads both generations of yarn's lock file.
-func parseYarnLock(text []byte) (out []company.Dependency) {
-	name := ""
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimRight(line, "\r\n")
-		switch {
-		case line == "" || line[0] == '#':
-		case line[0] != ' ':
-			name = ""
-			if m := yarnHeadRE.FindStringSubmatch(line); m != nil && !strings.Contains(line, "@workspace:") {
-				if name = m[1]; m[2] != "" {
-					name = m[2]
-				}
-			}
-		default:
-			if m := yarnVersionRE.FindStringSubmatch(line); m != nil && name != "" {
-				out = append(out, company.Dependency{Ecosystem: ecosystem.NPM, Name: name, Version: m[1]})
-			}
-		}
-	}
-	return out
 }

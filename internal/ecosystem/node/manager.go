@@ -3,7 +3,6 @@ package node
 import (
 	"encoding/json"
 
-	"company/internal/company"
 	"company/internal/ecosystem"
 )
 
@@ -20,14 +19,11 @@ type Manager struct {
 	// HasWorkspaces says whether a folder is the root of several packages, where
 	// package.json does not; nil: it always does.
 	HasWorkspaces func(t *ecosystem.Tree, dir string) bool
+	// RunsItself says whether only the manager can run what a folder's package has
+	// installed; nil: the packages' programs can be run without it.
+	RunsItself func(dir string) bool
 	// Owns says whether a folder's package is this manager's.
 	Owns func(t *ecosystem.Tree, dir, packageManager string) bool
-}
-
-// lintTools says which package brings the program of a lint script.
-var lintTools = map[string]string{
-	"eslint": "eslint", "biome": "@biomejs/biome", "tsc": "typescript", "prettier": "prettier", "standard": "standard",
-	"xo": "xo", "oxlint": "oxlint", "next": "next", "vue-tsc": "vue-tsc", "jshint": "jshint", "stylelint": "stylelint",
 }
 
 // Detect finds the packages of a repository that are the manager's and that have
@@ -56,6 +52,7 @@ func (m Manager) Detect(t *ecosystem.Tree) []ecosystem.Component {
 		if len(p.Workspaces) == 0 && m.HasWorkspaces != nil && m.HasWorkspaces(t, dir) {
 			p.Workspaces = json.RawMessage("true")
 		}
+		p.managed = m.RunsItself != nil && m.RunsItself(dir)
 		got := ecosystem.Component{Dir: dir, Kind: m.Kind, Description: m.Description, Lint: m.findLint(t, dir, p, root), Test: m.findTest(dir, p)}
 		if above := ecosystem.Covering(out, dir); above != nil { // a workspace of a part that is checked already
 			if above.Test != nil {
@@ -77,20 +74,4 @@ func (m Manager) Detect(t *ecosystem.Tree) []ecosystem.Component {
 		out = append(out, got)
 	}
 	return out
-}
-
-// findLint is the lint script, where its program is one of the dependencies: a
-// program that is not installed cannot judge.
-func (m Manager) findLint(t *ecosystem.Tree, dir string, p, root packageJSON) *company.GateCommand {
-	script := p.Scripts["lint"]
-	if script == "" {
-		return nil
-	}
-	tool := programName(script)
-	pkg := lintTools[tool]
-	if pkg == "" || !p.dependsOn(pkg) && !root.dependsOn(pkg) {
-		t.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", ecosystem.DisplayDir(dir), ecosystem.PrintablePath(tool))
-		return nil
-	}
-	return &company.GateCommand{Command: m.Name + " run lint", Report: p.pinScript(dir, "lint", "", ""), Probe: m.Probe(tool)}
 }

@@ -128,6 +128,7 @@ type collector struct {
 	places ecosystem.Places
 	name   string // of the folder
 	dirs   map[string]bool
+	native nativeParts
 }
 
 // NewCollector collects node_modules into a folder of that name.
@@ -142,6 +143,7 @@ func (c *collector) Place(e ecosystem.Entry) (ecosystem.Entry, bool) {
 		return e, false // the staged files
 	}
 	c.dirs[strings.TrimPrefix(top, "/")] = true
+	c.native.addFile(e.Path)
 	to := ecosystem.Entry{Path: path.Join(c.places.Deps, c.name, e.Path)}
 	if e.Link != "" {
 		if to.Link, ok = c.moveLink(e.Path, e.Link); !ok {
@@ -162,6 +164,9 @@ func (c *collector) Files() []ecosystem.ImageFile {
 	}
 	return []ecosystem.ImageFile{{Path: path.Join(c.places.Deps, c.name+".dirs"), Text: []byte(list.String())}}
 }
+
+// Notes tell of native code that was not built.
+func (c *collector) Notes() []string { return c.native.notes() }
 
 // moveLink is the target of a client's link after the packages were moved: one to
 // a package moves along, one to a workspace leads into the tree.

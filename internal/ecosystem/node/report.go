@@ -13,6 +13,7 @@ func (Ecosystem) Formats() []testreport.Format {
 	return []testreport.Format{
 		{Name: formatTAP, Read: func() testreport.LineReader { return &tapReport{} }},
 		{Name: formatJestJSON, ReadFile: readJest},
+		{Name: formatTypeScript, Read: func() testreport.LineReader { return &typeReport{} }},
 	}
 }
 

@@ -20,6 +20,7 @@ type packageJSON struct {
 	DevDependencies map[string]string `json:"devDependencies"`
 	PackageManager  string            `json:"packageManager"`
 	Workspaces      json.RawMessage   `json:"workspaces"`
+	managed         bool              // only its manager can run what it has installed
 }
 
 func (p packageJSON) dependsOn(name string) bool {
@@ -30,6 +31,9 @@ func (p packageJSON) dependsOn(name string) bool {
 // and after it: a branch that rewrites its scripts does not rewrite its gate. env and
 // args go to the script itself. Empty: only the manager can run it.
 func (p packageJSON) pinScript(dir, name, env, args string) string {
+	if p.managed {
+		return ""
+	}
 	all := []string{p.Scripts["pre"+name], env + p.Scripts[name] + args, p.Scripts["post"+name]}
 	line := ""
 	for _, script := range all {

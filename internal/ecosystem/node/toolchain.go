@@ -16,12 +16,13 @@ const (
 	modulesPath   = "/usr/local/lib/node_modules"
 )
 
-// Toolchains is Node, with npm beside it.
+// Toolchains is Node, with npm beside it, and what its native modules are built with.
 func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
+	ask := [][]string{{"node", "-p", "process.execPath + '\\n' + process.versions.node + '\\n' + process.platform"}}
 	return []ecosystem.Toolchain{{
 		Name: e.Name(), Title: "Node", Contents: "node and npm", Fallback: []string{"nodejs", "npm"}, Version: debianVersion, LinksDeps: true,
 		Tree: &ecosystem.HostTree{
-			Ask: [][]string{{"node", "-p", "process.execPath + '\\n' + process.versions.node + '\\n' + process.platform"}}, Env: []string{"NODE_OPTIONS="},
+			Ask: ask, Env: []string{"NODE_OPTIONS="},
 			Read: readHost,
 			Copies: []ecosystem.Copy{
 				{From: "bin/node", To: "/usr/local/bin/node"},
@@ -32,6 +33,13 @@ func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 			},
 		},
 		WishFiles: []string{".nvmrc", ".node-version", ".tool-versions", "package.json"}, Wish: readWish, Versions: otherVersions,
+	}, {
+		Name: "gyp", Title: "the compiler for Node's native modules", Contents: "a C++ compiler, make, python3 and Node's headers", ScriptsOf: e.Name(),
+		Packages: []string{"g++", "make", "python3"}, Fallback: []string{"libnode-dev"},
+		Tree: &ecosystem.HostTree{
+			Ask: ask, Env: []string{"NODE_OPTIONS="}, Read: readHostHeaders,
+			Copies: []ecosystem.Copy{{From: "include/node", To: "/usr/local/include/node"}},
+		},
 	}}
 }
 
@@ -57,4 +65,12 @@ func readHost(answers []string, realPath func(string) (string, error)) (ecosyste
 		Dir: path.Dir(path.Dir(exe)), Version: f[1], OwnFiles: []string{"lib/node_modules/npm/package.json", "lib/node_modules/npm/bin/npm-cli.js"},
 		Program: "bin/" + path.Base(exe), Identity: []string{"bin/node", "lib/node_modules/npm/package.json"},
 	}, nil
+}
+
+// readHostHeaders finds the headers of that Node.
+func readHostHeaders(answers []string, realPath func(string) (string, error)) (ecosystem.FoundTree, error) {
+	found, err := readHost(answers, realPath)
+	const version = "include/node/node_version.h"
+	found.Program, found.OwnFiles, found.Identity = "", []string{version, "include/node/common.gypi"}, []string{version}
+	return found, err
 }

@@ -4,10 +4,6 @@
 package pnpm
 
 import (
-	"encoding/json"
-	"path"
-	"strings"
-
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/node"
 )
@@ -34,45 +30,14 @@ const workspaceFile = "pnpm-workspace.yaml"
 // Detect finds the packages of a repository that are pnpm's.
 func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
 	hasFile := func(file string) bool { return t.HasFile("", file) }
-	root := managerOf([]byte(t.ReadManifest("", "package.json")))
+	root := node.ReadManager([]byte(t.ReadManifest("", "package.json")))
 	manager := node.Manager{
 		Name: "pnpm", Kind: e.Name(), Description: "pnpm package", Exec: "pnpm exec ",
 		Probe:         func(tool string) string { return "pnpm exec " + tool + " --version" },
 		HasWorkspaces: func(t *ecosystem.Tree, dir string) bool { return t.HasFile(dir, workspaceFile) },
 		Owns: func(_ *ecosystem.Tree, dir, packageManager string) bool {
-			return ownsManifest(hasFile, dir, packageManager, root)
+			return node.FindClient(hasFile, dir, packageManager, root) == "pnpm"
 		},
 	}
 	return manager.Detect(t)
-}
-
-// ownsManifest says whether the package in a folder is pnpm's: its manifest says so, or
-// the nearest lock file at or above it is pnpm's. Where neither says anything,
-// the manifest of the root does.
-func ownsManifest(hasFile func(string) bool, dir, packageManager, root string) bool {
-	if name, _, _ := strings.Cut(packageManager, "@"); name != "" {
-		return name == "pnpm"
-	}
-	for at := dir; ; at = path.Dir(at) {
-		for _, other := range []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "bun.lock", "bun.lockb"} {
-			if hasFile(path.Join(at, other)) {
-				return false
-			}
-		}
-		if hasFile(path.Join(at, lockFile)) {
-			return true
-		}
-		if at == "." || at == "" {
-			break
-		}
-	}
-	name, _, _ := strings.Cut(root, "@")
-	return name == "pnpm"
-}
-
-// managerOf is the packageManager of a manifest.
-func managerOf(text []byte) string {
-	var m struct{ PackageManager string }
-	_ = json.Unmarshal(text, &m)
-	return m.PackageManager
 }

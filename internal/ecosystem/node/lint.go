@@ -1,0 +1,90 @@
+package node
+
+import (
+	"regexp"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+	"company/internal/testreport"
+)
+
+// lintTools says which package brings the program of a script that checks.
+var lintTools = map[string]string{
+	"eslint": "eslint", "biome": "@biomejs/biome", "tsc": "typescript", "prettier": "prettier", "standard": "standard",
+	"xo": "xo", "oxlint": "oxlint", "next": "next", "vue-tsc": "vue-tsc", "jshint": "jshint", "stylelint": "stylelint",
+}
+
+// buildTools says the same of a script that builds.
+var buildTools = map[string]string{
+	"tsc": "typescript", "vue-tsc": "vue-tsc", "tsup": "tsup", "tsdown": "tsdown", "vite": "vite", "rollup": "rollup", "webpack": "webpack", "ng": "@angular/cli",
+	"esbuild": "esbuild", "unbuild": "unbuild", "next": "next", "nest": "@nestjs/cli", "svelte-kit": "@sveltejs/kit", "astro": "astro", "nuxt": "nuxt", "rspack": "@rspack/cli",
+}
+
+// typeScripts are names of scripts that check types.
+var typeScripts = []string{"typecheck", "type-check", "check-types", "types:check", "tsc"}
+
+// findLint is the lint script, where its program is one of the dependencies: a
+// program that is not installed cannot judge. Where no linter is, TypeScript's own
+// check is one: a script for it, the compiler, or the build.
+func (m Manager) findLint(t *ecosystem.Tree, dir string, p, root packageJSON) *company.GateCommand {
+	has := func(pkg string) bool { return pkg != "" && (p.dependsOn(pkg) || root.dependsOn(pkg)) }
+	if script := p.Scripts["lint"]; script != "" {
+		if tool := programName(script); has(lintTools[tool]) {
+			return m.lintScript(dir, "lint", tool, p)
+		} else {
+			t.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", ecosystem.DisplayDir(dir), ecosystem.PrintablePath(tool))
+		}
+	}
+	if !has("typescript") {
+		return nil
+	}
+	for _, name := range typeScripts {
+		if tool := programName(p.Scripts[name]); has(lintTools[tool]) {
+			return m.lintScript(dir, name, tool, p)
+		}
+	}
+	if t.HasFile(dir, "tsconfig.json") && !emptyProjectRE.MatchString(t.ReadManifest(dir, "tsconfig.json")) {
+		only := packageJSON{Scripts: map[string]string{"tsc": "tsc --noEmit"}}
+		return &company.GateCommand{Command: m.Exec + "tsc --noEmit", Report: only.pinScript(dir, "tsc", "", ""), Probe: m.Probe("tsc"), Parse: formatTypeScript}
+	}
+	if tool := programName(p.Scripts["build"]); has(buildTools[tool]) && (t.HasFile(dir, "tsconfig.json") || tool == "ng") {
+		return m.lintScript(dir, "build", tool, p)
+	}
+	return nil
+}
+
+// emptyProjectRE finds a tsconfig.json that has no files of its own, only references to
+// others: the compiler checks nothing with it but by building.
+var emptyProjectRE = regexp.MustCompile(`"files"\s*:\s*\[\s*\]`)
+
+// lintScript is a script that serves as a lint.
+func (m Manager) lintScript(dir, name, tool string, p packageJSON) *company.GateCommand {
+	g := &company.GateCommand{Command: m.Name + " run " + name, Report: p.pinScript(dir, name, "", ""), Probe: m.Probe(tool)}
+	if tool == "tsc" {
+		g.Parse = formatTypeScript
+	}
+	return g
+}
+
+// formatTypeScript is what TypeScript's compiler prints where no person looks on.
+const formatTypeScript = "tsc"
+
+var typeErrorRE = regexp.MustCompile(`^(?:([^\s(][^(]*)\(\d+,\d+\): )?error (TS\d+): (.*)$`)
+
+// typeReport reads errors of types. One is named without its line, which moves with
+// every change above it.
+type typeReport struct{ res testreport.Results }
+
+func (r *typeReport) ReadLine(line string) {
+	m := typeErrorRE.FindStringSubmatch(line)
+	if m == nil {
+		return // the build's other words, or an explanation
+	}
+	name := m[2] + ": " + m[3]
+	if m[1] != "" {
+		name = m[1] + ": " + name
+	}
+	r.res.AddFailure(name, "")
+}
+
+func (r *typeReport) Finish() *testreport.Results { return &r.res }

@@ -1,0 +1,160 @@
+package node
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"company/internal/ecosystem"
+)
+
+// Locked is how a client installs what lock files of its own name.
+type Locked struct {
+	Client   string // its name, for people
+	LockFile string
+	Layer    string // kind of the layer
+	Folder   string // of the prepared dependencies
+	Command  string
+	// LockCommand makes a lock file, and ToLock does for a person.
+	LockCommand, ToLock string
+	Env                 map[string]string
+	Says                ecosystem.Words
+	Fix                 string // where it fails
+	// Read gives what the client is shown of a folder beside manifests, and the text of
+	// its lock file as the tree has it.
+	Read   func(s ecosystem.Sources, dir string) (shown map[string][]byte, lock []byte, err error)
+	Locker ecosystem.Locker // reads the lock file
+	// Covers says whether the package of a folder belongs to that of one above; nil: as
+	// its workspaces say.
+	Covers func(s ecosystem.Sources, top, dir string) bool
+}
+
+// FindLocked lists the folders of manifests that have a lock file. That others have
+// none, or a second one, is noted.
+func (l Locked) FindLocked(s ecosystem.Sources, manifests []string, texts map[string][]byte) []string {
+	dirs := l.listLocked(s, manifests)
+	for _, dir := range dirs {
+		noteSecondLock(s, dir, l.LockFile)
+	}
+	dirs = ecosystem.LimitProjects(s, dirs, l.Client+" lock files are installed")
+	noteUnlocked(s, manifests, texts, dirs, l.findUnlocked(s, manifests, texts, dirs), l.ToLock)
+	return dirs
+}
+
+func (l Locked) listLocked(s ecosystem.Sources, manifests []string) (dirs []string) {
+	for _, m := range manifests {
+		if dir := path.Dir(m); s.HasFile(path.Join(dir, l.LockFile)) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+func (l Locked) findUnlocked(s ecosystem.Sources, manifests []string, texts map[string][]byte, locked []string) []string {
+	covers := CoversWorkspace(texts)
+	if l.Covers != nil {
+		covers = func(top, dir string) bool { return l.Covers(s, top, dir) }
+	}
+	return FindUnlocked(manifests, texts, locked, covers)
+}
+
+// Resolutions are runs of the client for the manifests that no lock file is for.
+func (l Locked) Resolutions(s ecosystem.Sources, manifests []string, texts map[string][]byte, client ecosystem.Install) (out []ecosystem.Resolution, err error) {
+	for _, dir := range l.findUnlocked(s, manifests, texts, l.listLocked(s, manifests)) {
+		files, _, err := l.Read(s, dir)
+		if err != nil {
+			return nil, err
+		}
+		r := NewResolution(s, dir, l.LockFile, manifests, texts, files)
+		r.Clients, r.Says, r.ToKeep = []ecosystem.Install{client}, l.Says, l.ToLock
+		r.Step = ResolveStep(r, dir, l.LockCommand, l.Env)
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// NewResolution is a resolution of what the manifests of a folder ask for. files are
+// shown to the client beside them.
+func NewResolution(s ecosystem.Sources, dir, lockFile string, manifests []string, texts, files map[string][]byte) ecosystem.Resolution {
+	shown := map[string][]byte{}
+	for _, m := range manifests {
+		if ecosystem.IsWithin(path.Dir(m), dir) {
+			shown[m] = texts[m]
+		}
+	}
+	r := ecosystem.Resolution{Lock: path.Join(dir, lockFile), Manifest: path.Join(dir, "package.json"), Wants: ListWants(shown)}
+	maps.Copy(shown, files)
+	stage := NewStage(s)
+	stage.Add(shown)
+	r.Stage = stage.Files()
+	return r
+}
+
+// ResolveStep is the run of a client for a resolution.
+func ResolveStep(r ecosystem.Resolution, dir, command string, env map[string]string) ecosystem.Step {
+	return ecosystem.Step{
+		Dir: dir, Command: command, Env: env, Progress: "resolving the packages of " + r.Manifest + ", which has no lock file",
+		Failure: "the packages of " + r.Manifest + " cannot be resolved, and it has no lock file",
+		Fix:     "make one with `" + r.ToKeep + "` in your checkout, and commit it; or go on without them, with container.deps: off: what needs them stays red",
+	}
+}
+
+// noteSecondLock notes lock files of other clients beside the one that counts.
+func noteSecondLock(s ecosystem.Sources, dir, counts string) {
+	for _, lock := range lockFiles {
+		if other := path.Join(dir, lock.file); lock.file != counts && s.HasFile(other) {
+			s.AddNote("%s counts, and %s beside it does not: delete the one that is not used, or name the client in package.json, with packageManager", path.Join(dir, counts), lock.file)
+			return
+		}
+	}
+}
+
+// PackagesLayer is what the lock files of these folders name.
+func (l Locked) PackagesLayer(s ecosystem.Sources, dirs, manifests []string, texts map[string][]byte) (ecosystem.Install, error) {
+	in := ecosystem.Install{
+		Layer: l.Layer, What: ecosystem.LockPaths(dirs, l.LockFile), Registry: ecosystem.NPM, Remote: true, Locks: map[string][]byte{}, Says: l.Says,
+		Collector: func() ecosystem.Collector { return NewCollector(s.Places(), l.Folder) },
+	}
+	in.Why = "the packages of " + in.What
+	stage := NewStage(s)
+	for _, dir := range dirs {
+		files, lock, err := l.Read(s, dir)
+		if err != nil {
+			return in, err
+		}
+		in.Locks[path.Join(dir, l.LockFile)] = lock
+		for _, m := range manifests {
+			if ecosystem.IsWithin(path.Dir(m), dir) {
+				files[m] = texts[m]
+			}
+		}
+		stage.Add(files)
+		name := ecosystem.LockPaths([]string{dir}, l.LockFile)
+		in.Steps = append(in.Steps, ecosystem.Step{
+			Dir: dir, Command: l.Command, Env: l.Env, Progress: "installing the " + l.Client + " packages of " + name,
+			Failure: "the " + l.Client + " packages of " + name + " cannot be installed", Fix: l.Fix,
+		})
+	}
+	in.Stage, in.Inputs = stage.Files(), stage.Inputs()
+	AddScripts(s, &in, NamesIn(in.Locks, l.Locker))
+	return in, nil
+}
+
+// FilterSections keeps the sections of a YAML file that count. A section
+// begins with a key at the start of a line; other forms are left
+// out.
+func FilterSections(text []byte, keep []string) []byte {
+	var out strings.Builder
+	inside := false
+	for line := range strings.Lines(string(text)) {
+		if first := strings.TrimRight(line, "\r\n"); first != "" && !strings.HasPrefix(first, " ") && !strings.HasPrefix(first, "#") && !strings.HasPrefix(first, "- ") {
+			key, _, isKey := strings.Cut(first, ":")
+			inside = isKey && slices.Contains(keep, strings.Trim(key, `'"`))
+		}
+		if inside {
+			out.WriteString(line)
+		}
+	}
+	return []byte(out.String())
+}

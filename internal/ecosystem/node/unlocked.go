@@ -1,0 +1,130 @@
+package node
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// FindUnlocked lists the folders whose packages no lock file names and that are
+// resolved, those of workspaces by the folder above that has them. locked are the
+// folders with lock files. covers says whether a folder's package belongs to one above.
+func FindUnlocked(manifests []string, texts map[string][]byte, locked []string, covers func(top, dir string) bool) (dirs []string) {
+	asks := map[string]bool{}
+	for _, m := range manifests {
+		dir := path.Dir(m)
+		if dir != "." && ecosystem.IsForeignDir(dir) || slices.ContainsFunc(locked, func(d string) bool { return ecosystem.IsWithin(dir, d) }) {
+			continue
+		}
+		top := dir
+		if i := slices.IndexFunc(dirs, func(d string) bool { return covers(d, dir) }); i >= 0 {
+			top = dirs[i]
+		} else {
+			dirs = append(dirs, dir)
+		}
+		asks[top] = asks[top] || NamesPackages(texts[m])
+	}
+	dirs = slices.DeleteFunc(dirs, func(d string) bool { return !asks[d] })
+	return dirs[:min(len(dirs), ecosystem.MaxProjects)]
+}
+
+// CoversWorkspace says whether the workspaces of a manifest have the package of a
+// folder below it.
+func CoversWorkspace(texts map[string][]byte) func(top, dir string) bool {
+	return func(top, dir string) bool {
+		rel, ok := strings.CutPrefix(dir, top+"/")
+		if top == "." {
+			rel, ok = dir, dir != "."
+		}
+		return ok && slices.ContainsFunc(readWorkspaces(texts[path.Join(top, "package.json")]), func(pattern string) bool {
+			matched, err := doublestar.Match(strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"), rel)
+			return err == nil && matched
+		})
+	}
+}
+
+// noteUnlocked notes manifests that ask for packages without a lock file. unlocked are
+// the folders that a task resolves.
+func noteUnlocked(s ecosystem.Sources, manifests []string, texts map[string][]byte, locked, unlocked []string, howToLock string) {
+	for _, m := range manifests {
+		within := func(d string) bool { return ecosystem.IsWithin(path.Dir(m), d) }
+		switch {
+		case !NamesPackages(texts[m]) || slices.ContainsFunc(locked, within):
+			continue
+		case s.IsOffline():
+			s.AddNote("%s has no lock file: nothing is installed, since container.deps is off", m)
+		case slices.ContainsFunc(unlocked, within):
+			s.AddNote("%s has no lock file: each task resolves it anew (make one with `%s`)", m, howToLock)
+		default:
+			s.AddNote("%s has no lock file: nothing is installed (make one with `%s`)", m, howToLock)
+		}
+		return // one is enough to say it
+	}
+}
+
+// ListWants lists the packages that manifests ask for and that are not packages of
+// the project itself.
+func ListWants(texts map[string][]byte) (out []company.Dependency) {
+	type manifest struct {
+		Name                                                                  string
+		Dependencies, DevDependencies, OptionalDependencies, PeerDependencies map[string]any
+		Overrides, Resolutions                                                any
+		Pnpm                                                                  struct{ Overrides any }
+	}
+	own, seen := map[string]bool{}, map[string]bool{}
+	var all []manifest
+	for _, text := range texts {
+		var m manifest
+		if json.Unmarshal(text, &m) == nil {
+			all = append(all, m)
+			own[m.Name] = true
+		}
+	}
+	add := func(name string, spec any) {
+		version, _ := spec.(string)
+		if real, ok := strings.CutPrefix(version, "npm:"); ok {
+			if i := strings.LastIndexByte(real, '@'); i > 0 {
+				real = real[:i]
+			}
+			name = real
+		}
+		if !own[name] && !seen[name] && checkName(name, "") == nil {
+			seen[name] = true
+			out = append(out, company.Dependency{Ecosystem: ecosystem.NPM, Name: name})
+		}
+	}
+	for _, m := range all {
+		for _, set := range []map[string]any{m.Dependencies, m.DevDependencies, m.OptionalDependencies, m.PeerDependencies} {
+			for name, spec := range set {
+				add(name, spec)
+			}
+		}
+		for _, replaced := range []any{m.Overrides, m.Resolutions, m.Pnpm.Overrides} {
+			eachAlias(replaced, 0, func(alias string) { add("", alias) })
+		}
+	}
+	slices.SortFunc(out, func(a, b company.Dependency) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// eachAlias calls each for the other packages that replacements name.
+func eachAlias(v any, depth int, each func(string)) {
+	switch v := v.(type) {
+	case string:
+		if strings.HasPrefix(v, "npm:") {
+			each(v)
+		}
+	case map[string]any:
+		for _, below := range v {
+			if depth < 16 {
+				eachAlias(below, depth+1, each)
+			}
+		}
+	}
+}
