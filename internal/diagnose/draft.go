@@ -68,7 +68,11 @@ func (d *Checker) DraftConfig(ctx context.Context, dir string) (config.ConfigDra
 		return config.ConfigDraft{}, Findings{}, serr
 	}
 	if serr != nil { // it can be put right later; the file does not depend on it
-		found.Checks = []string{"not looked for: " + ErrorResult(serr).Found}
+		r := ErrorResult(serr)
+		found.Checks = []string{"not looked for: " + r.Found}
+		if r.Fix != "" {
+			found.Checks = append(found.Checks, "to have them: "+r.Fix)
+		}
 	}
 	models, how := d.pickModels(ctx, loaded)
 	found.Model = how
@@ -192,8 +196,8 @@ func (f *Findings) addProposals(c config.Config, seen RepoCheck) {
 	for _, n := range seen.Project.Narrower {
 		f.Narrower = append(f.Narrower, n.Gate+": "+n.String())
 	}
-	if !hasTestGate(seen.Project) && c.Gates.Test.Mode == config.Auto {
-		f.Untested = untestedRemedy(f.Proposals)
+	if untestedLine(c, seen) != "" {
+		f.Untested = untestedRemedy(seen.Project)
 	}
 }
 

@@ -69,11 +69,11 @@ func (d *Checker) checkProject(ctx context.Context, s Subject) []Result {
 	case len(seen.Project.Gates) == 0:
 		checks.OK, checks.Warn = false, true
 		checks.Needed = "a lint or test command, or nothing is checked before a merge"
-		checks.Fix = untestedRemedy(newProposed(seen.Project.Proposals))
+		checks.Fix = untestedRemedy(seen.Project)
 	case !hasTestGate(seen.Project) && c.Gates.Test.Mode == config.Auto:
 		checks.OK, checks.Warn = false, true
 		checks.Needed = "a test command: without one, what is complete says UNTESTED"
-		checks.Fix = untestedRemedy(newProposed(seen.Project.Proposals))
+		checks.Fix = untestedRemedy(seen.Project)
 	}
 	out = append(out, Result{Name: "checks", Result: checks})
 	out = append(out, checkProposals(c, seen)...)

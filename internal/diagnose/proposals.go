@@ -94,7 +94,13 @@ func firstSetting(all []Proposed) string {
 }
 
 // untestedRemedy is how a repository without a test gate comes to have one.
-func untestedRemedy(all []Proposed) string {
+func untestedRemedy(p gates.Project) string {
+	all := newProposed(p.Proposals)
+	for _, note := range p.Notes {
+		if file, why, ok := strings.Cut(note, " cannot be read: "); ok {
+			return "mend " + safetext.EscapeLine(file, 120) + " (" + safetext.EscapeLine(why, 200) + "); or write gates.test: './your-tests.sh' into company.yaml"
+		}
+	}
 	if line := firstSetting(all); line != "" {
 		return "write " + line + " into company.yaml"
 	}
@@ -116,13 +122,31 @@ func checkProposals(c config.Config, seen RepoCheck) []Result {
 	case len(found.Problems) > 0:
 		r.OK, r.Warn = false, true
 		r.Found = strings.TrimPrefix(r.Found+"; "+safetext.EscapeLine(found.Problems[0], 200), "; ")
-		r.Needed, r.Fix = "definitions that can be read", "mend the file; nothing else depends on it"
+		r.Needed, r.Fix = "files that can be read, and checks that ask nobody", "mend that; or name another command with gates.test in company.yaml"
 	case len(tests) > 0 && !agrees && c.Gates.Test.Mode == config.Auto:
 		r.OK, r.Warn = false, true
 		r.Needed = "the tests that its maintainers run"
 		if r.Fix = "see whether what was found runs the same tests"; firstSetting(all) != "" {
-			r.Fix = "where they are others: " + untestedRemedy(all)
+			r.Fix = "where they are others: " + untestedRemedy(seen.Project)
 		}
 	}
 	return []Result{{Name: "maintainers", Result: r}}
+}
+
+// BannerLines are the checks as a submission begins with them, and how to have a
+// test where there is none.
+func BannerLines(c config.Config, seen RepoCheck) []string {
+	lines := GateLines(seen)
+	if line := untestedLine(c, seen); line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// untestedLine says that no test was found and how to have one, or nothing.
+func untestedLine(c config.Config, seen RepoCheck) string {
+	if seen.GatesError != nil || hasTestGate(seen.Project) || c.Gates.Test.Mode != config.Auto {
+		return ""
+	}
+	return "no test was found, so what is complete will say UNTESTED; to have one: " + untestedRemedy(seen.Project)
 }

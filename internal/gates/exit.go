@@ -2,6 +2,7 @@ package gates
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,13 +41,26 @@ func cannotStartError(g company.GateCommand, c company.GateCheck) error {
 	if g.IsLint() {
 		key = Lint
 	}
-	line := testreport.CleanName(lastLine(c.Output), 200)
+	line := testreport.CleanName(missingProgramLine(c.Output), 200)
 	if line == "" {
 		line = "exit code " + fmt.Sprint(c.ExitCode)
 	}
 	return company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base commit", g.Name, testreport.CleanName(g.Command, 100))).
 		Because("the image has no such program, or it is not executable: " + line).
 		Fix("have it installed with container.setup, or name another command with gates." + key + ", then submit again").NeedsPerson()
+}
+
+// missingProgramRE matches the line in which a shell names what it cannot start.
+var missingProgramRE = regexp.MustCompile(`(?m)^.*(?:: not found|command not found|No such file or directory|Permission denied|not in the image).*$`)
+
+// missingProgramLine is the last line that names a program which could not be started;
+// without one the last line.
+func missingProgramLine(output string) string {
+	lines := missingProgramRE.FindAllString(output, -1)
+	if len(lines) == 0 {
+		return lastLine(output)
+	}
+	return strings.TrimSpace(lines[len(lines)-1])
 }
 
 func lastLine(s string) string {

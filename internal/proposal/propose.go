@@ -53,8 +53,11 @@ func (c Command) Setting() string {
 // Found is what the files of a repository propose.
 type Found struct {
 	Commands []Command // tests before lints, the strongest first
-	Problems []string  // files that could not be read, with the reason
+	Problems []string  // files that could not be read, and gates that ask a person
 }
+
+// asking are programs and words of a shell that wait for a person.
+var asking = []string{"read", "select", "vim", "vi", "nano", "emacs", "less", "more", "dialog", "whiptail", "gdb", "script watch"}
 
 // maxCommands is how many commands of a kind are kept: a person chooses from them.
 const maxCommands = 8
@@ -94,6 +97,9 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 		}
 		for _, key := range c.resolveKeys(g.Command, g.Dir) {
 			chosen[kind][key] = true
+			if slices.Contains(asking, key) {
+				f.Problems = append(f.Problems, ecosystem.PrintablePath(g.Command)+" asks at a terminal ("+key+"), and a check has none")
+			}
 		}
 	}
 	for _, kind := range []string{Test, Lint} {

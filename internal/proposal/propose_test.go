@@ -128,6 +128,19 @@ func TestFindWithABrokenDefinition(t *testing.T) {
 	}
 }
 
+// A gate that waits for a person is named before it fails.
+func TestFindAGateThatAsks(t *testing.T) {
+	for makefile, want := range map[string]string{
+		"test: sure\n\t./all\nsure:\n\t@read -p 'Sure? ' x; test \"$$x\" = y\n": "make test asks at a terminal (read), and a check has none",
+		"test:\n\tls | while read f; do ./one $$f; done\n":                      "",
+	} {
+		f := Find(ecosystemtest.Tree(map[string]string{"Makefile": makefile}), gatesOf("", "make test"))
+		if got := strings.Join(f.Problems, "|"); got != want {
+			t.Errorf("%q: %q", makefile, got)
+		}
+	}
+}
+
 func TestSetting(t *testing.T) {
 	for want, c := range map[string]Command{
 		"gates.test: 'go test ./...'":               {Kind: Test, Command: "go test ./..."},

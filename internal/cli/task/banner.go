@@ -26,7 +26,7 @@ func printBanner(env *command.Environment, paths office.Paths, c config.Config, 
 	for _, doubt := range seen.ModelWarnings {
 		env.PrintNote("!       %s", safetext.EscapeLine(doubt, 300))
 	}
-	for i, line := range diagnose.GateLines(seen) {
+	for i, line := range diagnose.BannerLines(c, seen) {
 		title := "tests"
 		if i > 0 {
 			title = ""

@@ -45,7 +45,7 @@ func (m Manager) Detect(t *ecosystem.Tree) []ecosystem.Component {
 		}
 		t.Claim(manifestIn(dir))
 		if err != nil && len(p.Scripts) == 0 {
-			t.AddNote("package.json in %s cannot be read: %v", ecosystem.DisplayDir(dir), err)
+			t.AddNote("package.json in %s cannot be read: %s", ecosystem.DisplayDir(dir), ecosystem.ExplainJSON([]byte(text), err))
 			continue
 		}
 		t.AddProject(m.Kind, dir)

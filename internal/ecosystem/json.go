@@ -1,0 +1,26 @@
+package ecosystem
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// ExplainJSON says for people why a manifest could not be read, with the line.
+func ExplainJSON(text []byte, err error) string {
+	at := func(offset int64) int {
+		return 1 + bytes.Count(text[:min(max(offset, 0), int64(len(text)))], []byte("\n"))
+	}
+	var syntax *json.SyntaxError
+	var shape *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("line %d is no JSON: %v", at(syntax.Offset), syntax)
+	case errors.As(err, &shape) && shape.Field != "":
+		return fmt.Sprintf("line %d: %s is of another type (%s)", at(shape.Offset), PrintablePath(shape.Field), shape.Value)
+	case errors.As(err, &shape):
+		return fmt.Sprintf("line %d: it is no object (%s)", at(shape.Offset), shape.Value)
+	}
+	return err.Error()
+}
