@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/ecosystem/ecosystemtest"
 )
 
 // withoutHostTree has a builder look for a toolchain of this host in vain.
@@ -34,6 +36,73 @@ func TestRustOfDebian(t *testing.T) {
 	out := be.runInTree(t, img, `cargo --version; cargo test --offline --locked 2>&1 | grep 'test result' | head -1; cargo clippy -q --offline --all-targets && echo linted; cargo fmt --check && echo formatted; git status --porcelain`)
 	t.Log(out)
 	if !strings.Contains(out, "1 passed; 0 failed") || !strings.HasSuffix(out, "linted\nformatted\n") {
+		t.Errorf("%q", out)
+	}
+}
+
+// Crates that no lock file names are chosen once, with what they need; the lock file
+// lies in each tree that has none, and git does not see it. The second image of the
+// same manifests asks no registry.
+func TestCratesWithoutLock(t *testing.T) {
+	be := newTestBuilder(t)
+	be.withoutHostTree("rust")
+	up := upstreams()
+	srv := ecosystemtest.ServeNeedyCrates(t, map[string][]byte{
+		"upper": ecosystemtest.Crate(t, "upper", "1.0.0", [2]string{"Cargo.toml", "[package]\nname = \"upper\"\nversion = \"1.0.0\"\n[dependencies]\nlower = \"*\"\n"}, [2]string{"src/lib.rs", "pub fn two() -> i32 { lower::one() + 1 }\n"}),
+		"lower": ecosystemtest.Crate(t, "lower", "1.0.0", [2]string{"Cargo.toml", "[package]\nname = \"lower\"\nversion = \"1.0.0\"\n"}, [2]string{"src/lib.rs", "pub fn one() -> i32 { 1 }\n"}),
+		"other": ecosystemtest.Crate(t, "other", "1.0.0", [2]string{"Cargo.toml", "[package]\nname = \"other\"\nversion = \"1.0.0\"\n"}, [2]string{"src/lib.rs", ""}),
+	}, map[string]string{"upper": "lower"})
+	up.Registries[ecosystem.Crates] = ecosystem.At(ecosystem.Endpoint{URL: srv.URL + "/index"})
+	useRegistries(t, be, up, t.TempDir())
+	files := map[string]string{
+		"Cargo.toml": "[workspace]\nmembers = [\"app\"]\nresolver = \"2\"\n", "app/Cargo.toml": "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nupper = \"1\"\n",
+		"app/src/lib.rs": "#[test]\nfn adds() {\n    assert_eq!(upper::two(), 2);\n}\n", ".gitignore": "target\n",
+	}
+	p := newProject(t)
+	req := Request{Toolchains: []string{"rust"}, Repo: p.commit(files)}
+	resolved, err := be.Resolve(newContext(t), req)
+	if err != nil || len(resolved.Locks) != 1 || len(resolved.Notes) != 1 || !strings.Contains(resolved.Notes[0], "upper 1.0.0") {
+		t.Fatalf("%+v, %v", resolved, err)
+	}
+	p.git("checkout", "-q", "-b", "locked")
+	req.Repo.Locks = p.commit(map[string]string{"Cargo.lock": string(resolved.Locks["Cargo.lock"])}).Commit
+	img := be.mustEnsure(t, req)
+	out := be.runInTree(t, img, `cargo test --offline --locked --workspace 2>&1 | grep 'test result' | head -1; ls /opt/deps/crates; git status --porcelain; grep -c 'name = "lower"' Cargo.lock`)
+	if !strings.Contains(out, "1 passed; 0 failed") || !strings.HasSuffix(out, "\nlower-1.0.0\nupper-1.0.0\n1\n") {
+		t.Errorf("%q", out)
+	}
+	srv.Close()
+	again, err := be.Ensure(newContext(t), req)
+	if err != nil || again.ID != img.ID {
+		t.Errorf("a second image without a registry: %v", err)
+	}
+
+	// One screen where the registry does not have a crate, and no retry.
+	files["app/Cargo.toml"] += "nowhere = \"1\"\n"
+	srv = ecosystemtest.ServeCrates(t, nil)
+	up.Registries[ecosystem.Crates] = ecosystem.At(ecosystem.Endpoint{URL: srv.URL + "/index"})
+	useRegistries(t, be, up, t.TempDir())
+	_, err = be.Resolve(newContext(t), Request{Toolchains: []string{"rust"}, Repo: newProject(t).commit(files)})
+	requireCode(t, err, company.EImage, "the crates that Cargo.toml wants cannot be chosen")
+	var e *company.Error
+	if !errors.As(err, &e) || !company.NeedsPerson(err) || !strings.Contains(e.Hint, "cargo generate-lockfile") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A project that has its crates along needs no registry and no lock file.
+func TestVendoredCrates(t *testing.T) {
+	be := newTestBuilder(t)
+	be.withoutHostTree("rust")
+	img := be.mustEnsure(t, Request{Toolchains: []string{"rust"}, Offline: true, Repo: newProject(t).commit(map[string]string{
+		".cargo/config.toml": "[source.crates-io]\nreplace-with = \"vendored-sources\"\n[source.vendored-sources]\ndirectory = \"vendor\"\n", ".gitignore": "target\nCargo.lock\n",
+		"Cargo.toml": "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\ntiny = \"1\"\n", "src/lib.rs": "#[test]\nfn adds() {\n    assert_eq!(tiny::one() + 1, 2);\n}\n",
+		"vendor/tiny/Cargo.toml": "[package]\nname = \"tiny\"\nversion = \"1.0.0\"\n", "vendor/tiny/.cargo-checksum.json": `{"files":{},"package":null}`, "vendor/tiny/src/lib.rs": "pub fn one() -> i32 { 1 }\n",
+	})})
+	if len(img.Notes) != 1 {
+		t.Errorf("notes %q", img.Notes)
+	}
+	if out := be.runInTree(t, img, `cargo test --offline 2>&1 | grep 'test result' | head -1; git status --porcelain`); !strings.Contains(out, "1 passed; 0 failed") || strings.Contains(out, "??") {
 		t.Errorf("%q", out)
 	}
 }

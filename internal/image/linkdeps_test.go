@@ -23,6 +23,11 @@ func newPreparedDeps(t *testing.T) (deps, script string) {
 		"npm/odd dir/node_modules/d/d":  "d",
 		"npm/gone/node_modules/e/e":     "e",
 		"npm/node_modules/.hidden.json": "{}",
+		"cargo.locks":                   "Cargo.lock\nweb/Cargo.lock\ngone/Cargo.lock\nhas/Cargo.lock\n",
+		"cargo/Cargo.lock":              "made",
+		"cargo/web/Cargo.lock":          "made",
+		"cargo/gone/Cargo.lock":         "made",
+		"cargo/has/Cargo.lock":          "made",
 		"cargo.toml":                    "[net]\noffline = true\n",
 	} {
 		writeTo(t, filepath.Join(deps, name), text)
@@ -59,7 +64,7 @@ func runReady(t *testing.T, script, dir, home string) string {
 func TestLinkDepsScript(t *testing.T) {
 	_, script := newPreparedDeps(t)
 	p := newProject(t)
-	p.commit(map[string]string{"package.json": "{}", "web/package.json": "{}", "odd dir/package.json": "{}", "m.py": ""})
+	p.commit(map[string]string{"package.json": "{}", "web/package.json": "{}", "odd dir/package.json": "{}", "m.py": "", "has/Cargo.lock": "its own"})
 	home := t.TempDir()
 	for range 2 {
 		if out := runReady(t, script, p.dir, home); out != "" {
@@ -83,6 +88,11 @@ func TestLinkDepsScript(t *testing.T) {
 	writeTo(t, filepath.Join(p.dir, "__pycache__/m.pyc"), "x")
 	if got := p.git("status", "--porcelain"); got != "" {
 		t.Errorf("git sees %q", got)
+	}
+	for name, want := range map[string]string{"Cargo.lock": "made", "web/Cargo.lock": "made", "has/Cargo.lock": "its own"} {
+		if text, err := os.ReadFile(filepath.Join(p.dir, name)); err != nil || string(text) != want {
+			t.Errorf("%s holds %q, %v", name, text, err)
+		}
 	}
 	exclude, err := os.ReadFile(filepath.Join(p.dir, ".git/info/exclude"))
 	if err != nil || strings.Count(string(exclude), "\nnode_modules\n") != 1 {

@@ -49,6 +49,18 @@ for list in "$deps"/*.dirs; do
 	case $list in */berry.dirs) hide .yarn/install-state.gz ;; esac
 done
 
+# Lock files that the repository does not have and preparation has made: each list
+# names them. The tree gets them where its folder is there, and git does not see them.
+for list in "$deps"/*.locks; do
+	[ -f "$list" ] || continue
+	while IFS= read -r file; do
+		if [ ! -d "./${file%/*}" ] && [ "${file#*/}" != "$file" ]; then continue; fi
+		if [ -e "$file" ] || [ -L "$file" ]; then continue; fi
+		cp "${list%.locks}/$file" "$file" || continue
+		hide "/$file"
+	done <"$list"
+done
+
 # Cargo finds the crates that lie in the image. Its own directory is the lowest
 # place for settings, so a project's win.
 cargo=${CARGO_HOME:-${HOME:-/home/agent}/.cargo}

@@ -58,6 +58,12 @@ func Crate(t testing.TB, name, version string, files ...[2]string) []byte {
 // their names, each of version 1.0.0 and without a dependency.
 func ServeCrates(t testing.TB, crates map[string][]byte) *httptest.Server {
 	t.Helper()
+	return ServeNeedyCrates(t, crates, nil)
+}
+
+// ServeNeedyCrates is ServeCrates where some crates need another one, in any version.
+func ServeNeedyCrates(t testing.TB, crates map[string][]byte, needs map[string]string) *httptest.Server {
+	t.Helper()
 	var srv *httptest.Server
 	srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := path.Base(r.URL.Path)
@@ -69,7 +75,11 @@ func ServeCrates(t testing.TB, crates map[string][]byte) *httptest.Server {
 			_, _ = w.Write(body)
 		case ok:
 			sum := sha256.Sum256(body)
-			_, _ = fmt.Fprintf(w, `{"name":%q,"vers":"1.0.0","deps":[],"cksum":%q,"features":{},"yanked":false}`+"\n", name, hex.EncodeToString(sum[:]))
+			deps := ""
+			if needs[name] != "" {
+				deps = fmt.Sprintf(`{"name":%q,"req":"*","features":[],"optional":false,"default_features":true,"target":null,"kind":"normal"}`, needs[name])
+			}
+			_, _ = fmt.Fprintf(w, `{"name":%q,"vers":"1.0.0","deps":[%s],"cksum":%q,"features":{},"yanked":false}`+"\n", name, deps, hex.EncodeToString(sum[:]))
 		default:
 			http.NotFound(w, r)
 		}

@@ -19,7 +19,7 @@ func (Ecosystem) Name() string { return "rust" }
 func (Ecosystem) Programs() []string { return []string{"cargo"} }
 
 // Manifest is the file by which a project is known.
-func (Ecosystem) Manifest() string { return "Cargo.toml" }
+func (Ecosystem) Manifest() string { return manifest }
 
 var workspaceTable = regexp.MustCompile(`(?m)^\s*\[workspace\]`)
 
@@ -27,9 +27,12 @@ var workspaceTable = regexp.MustCompile(`(?m)^\s*\[workspace\]`)
 // workspace are checked with it.
 func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
 	var out []ecosystem.Component
-	for _, dir := range t.FoldersWith("Cargo.toml") {
+	for _, dir := range t.FoldersWith(manifest) {
+		if t.HasFile(dir, ".cargo-checksum.json") {
+			continue // a crate of others, as cargo vendor leaves it
+		}
 		all := ""
-		if workspaceTable.MatchString(t.ReadManifest(dir, "Cargo.toml")) {
+		if workspaceTable.MatchString(t.ReadManifest(dir, manifest)) {
 			all = " --workspace"
 		}
 		if above := ecosystem.Covering(out, dir); above != nil && strings.Contains(above.Test.Command, "--workspace") {

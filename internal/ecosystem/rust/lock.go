@@ -10,6 +10,12 @@ import (
 	"company/internal/ecosystem"
 )
 
+// The files by which cargo knows what a project is made of.
+const (
+	manifest = "Cargo.toml"
+	lockFile = "Cargo.lock"
+)
+
 var nameRE = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
 // Registry is that of crates.
@@ -37,7 +43,7 @@ func (Ecosystem) AddCommand(d company.Dependency) string {
 }
 
 // IsLockFile says whether a file is cargo's lock file.
-func (Ecosystem) IsLockFile(file string) bool { return path.Base(file) == "Cargo.lock" }
+func (Ecosystem) IsLockFile(file string) bool { return path.Base(file) == lockFile }
 
 // ParseLock lists the crates of registries that a lock file names. Members of
 // the workspace and git repositories have another source, or none.

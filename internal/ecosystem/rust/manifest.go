@@ -1,0 +1,69 @@
+package rust
+
+import (
+	"maps"
+	"slices"
+
+	"company/internal/ecosystem"
+)
+
+// dependencyTables are the tables of a manifest, or of one of its targets, that name
+// other crates.
+type dependencyTables struct {
+	Dependencies map[string]any
+	Dev          map[string]any `toml:"dev-dependencies"`
+	Build        map[string]any `toml:"build-dependencies"`
+}
+
+// wishes are what a manifest asks for.
+type wishes struct {
+	wants  []string // crates of the registry, sorted, each once
+	git    string   // one of a git repository; empty: there is none
+	paths  bool     // some lie in the tree
+	broken bool     // it cannot be read
+}
+
+// parseManifest reads what a manifest asks for. What the workspace says more of is
+// among the workspace's.
+func parseManifest(text []byte) (w wishes) {
+	var m struct {
+		dependencyTables
+		Workspace dependencyTables
+		Target    map[string]dependencyTables
+	}
+	if ecosystem.ReadTOML(text, &m) != nil {
+		return wishes{broken: true}
+	}
+	tables := []dependencyTables{m.dependencyTables, m.Workspace}
+	for _, name := range slices.Sorted(maps.Keys(m.Target)) {
+		tables = append(tables, m.Target[name])
+	}
+	for _, t := range tables {
+		for _, all := range []map[string]any{t.Dependencies, t.Dev, t.Build} {
+			for _, name := range slices.Sorted(maps.Keys(all)) {
+				w.addWish(name, all[name])
+			}
+		}
+	}
+	slices.Sort(w.wants)
+	w.wants = slices.Compact(w.wants)
+	return w
+}
+
+func (w *wishes) addWish(name string, value any) {
+	detail, _ := value.(map[string]any)
+	switch {
+	case detail["path"] != nil:
+		w.paths = true
+	case detail["workspace"] != nil || detail["registry"] != nil:
+	case detail["git"] != nil:
+		w.git = name
+	default:
+		if renamed, ok := detail["package"].(string); ok {
+			name = renamed
+		}
+		if checkName(name, "") == nil {
+			w.wants = append(w.wants, name)
+		}
+	}
+}
