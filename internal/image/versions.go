@@ -238,6 +238,9 @@ func (b *Builder) downloadTree(ctx context.Context, req Request, t hostTree) err
 			return err
 		}
 	}
+	if err := os.MkdirAll(filepath.Dir(t.dir), 0o700); err != nil {
+		return err
+	}
 	if err := os.Chmod(got, 0o700); err != nil { // one that cannot be written cannot be moved
 		return err
 	}

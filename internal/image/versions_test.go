@@ -102,6 +102,43 @@ func (be *testBuilder) otherGo(t *testing.T) string {
 	return fmt.Sprintf("1.%d", minor-1)
 }
 
+// Where the operator logs in at a registry, and the repository may not use that, a
+// release comes through our own mirror, and is held against the checksum database all
+// the same.
+func TestFetchedGoThroughTheMirror(t *testing.T) {
+	hosttest.Long(t, "a release of Go is fetched")
+	b, err := New(Config{CacheDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	be := &testBuilder{Builder: b}
+	withRegistries(t, be, ecosystem.Go)
+	b.withLogins = b.registries
+	tool := be.hostTree(t, "go").Toolchain
+	all, err := b.registries.ListVersions(newContext(t), tool.Versions.Package)
+	if err != nil {
+		hosttest.Lacks(t, "no registry has releases of Go: %v", err)
+	}
+	version, shown := tool.Versions.Choose("1.25", all)
+	tree := hostTree{Toolchain: tool, dir: b.treeDir(tool, version), version: shown, wanted: version, asked: "go.mod"}
+	if err := b.fetchTree(newContext(t), Request{}, tree); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"bin/go", "pkg/tool/linux_" + arch + "/compile"} {
+		info, err := os.Stat(filepath.Join(tree.dir, file))
+		if err != nil || info.Mode()&0o111 == 0 {
+			t.Errorf("%s is no program: %v", file, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(tree.dir, "src/go.mod")); err != nil {
+		t.Error(err)
+	}
+	if left := mustReadDir(t, filepath.Join(b.dir, "tmp")); len(left) > 0 {
+		t.Errorf("left over: %v", left)
+	}
+}
+
 // A project of another major version of Node gets it, with an npm that goes with it,
 // out of npm's registry.
 func TestFetchedNode(t *testing.T) {
