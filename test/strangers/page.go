@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// writePage is docs/strangers.md.
-func writePage(rows []Row) string {
+// writePage is docs/strangers.md. missing are strangers of the list without a row.
+func writePage(rows []Row, missing []string) string {
 	var foreign, ours []Row
 	right := 0
 	for _, r := range rows {
@@ -64,6 +64,9 @@ Measured %s on %d processors, two at a time, with what earlier runs had left of 
 		if !r.IsRight() {
 			fmt.Fprintf(&b, "- **%s**: %s\n", r.Name, flattenText(r.explainWrong()))
 		}
+	}
+	if len(missing) > 0 {
+		b.WriteString("\nThe rows are of several runs, beside other work of the machine. Without a row that holds, and not counted: " + strings.Join(missing, ", ") + ".\n")
 	}
 	b.WriteString("\n## What ours leave out\n\n")
 	for _, r := range foreign {
