@@ -38,11 +38,12 @@ func readNoxFile(text string) (best environmentRun) {
 // readNoxSession reads the body of one session.
 func readNoxSession(body, session string) environmentRun {
 	run := environmentRun{file: "noxfile.py", set: map[string]string{}}
+	calls := &source{text: body} // with its comments: places count from the body's start
 	for _, at := range noxCallRE.FindAllStringSubmatchIndex(body, 100) {
 		if !strings.HasSuffix(body[:at[0]], session+".") {
 			continue
 		}
-		words := callTexts(newSource(body), at[1])
+		words := callTexts(calls, at[1])
 		switch body[at[2]:at[3]] {
 		case "install":
 			for i := 0; i < len(words); i++ {
