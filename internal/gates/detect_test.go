@@ -108,7 +108,7 @@ func TestDetect(t *testing.T) {
 			gates.Options{}, []string{"test |  | python3 -m pytest | junit"}, "python", nil},
 		{"Python without tests", map[string]string{"pyproject.toml": "[project]\n"}, gates.Options{}, []string{}, "python", []string{"without tests"}},
 
-		{"Rust", map[string]string{"Cargo.toml": "[package]\n"}, gates.Options{}, []string{"lint |  | cargo clippy --offline --all-targets", "test |  | cargo test --offline --no-fail-fast | cargo"}, "rust", nil},
+		{"Rust", map[string]string{"Cargo.toml": "[package]\n"}, gates.Options{}, []string{"lint |  | cargo clippy --offline --all-targets | clippy-json", "test |  | cargo test --offline --no-fail-fast | cargo"}, "rust", nil},
 		{"Rust workspace", map[string]string{"Cargo.toml": "[workspace]\nmembers=[\"a\"]\n", "a/Cargo.toml": "[package]\n"}, gates.Options{Lint: gates.None},
 			[]string{"test |  | cargo test --offline --no-fail-fast --workspace | cargo"}, "rust", nil},
 
@@ -120,12 +120,12 @@ func TestDetect(t *testing.T) {
 		{"a variable is no target", map[string]string{"Makefile": "test := x\nall:\n"}, gates.Options{}, []string{}, "make", []string{"has no target test"}},
 		{"Make beside Go", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "Makefile": "test:\n"}, gates.Options{}, []string{vet, test}, "go", []string{"the Makefile's targets are not used"}},
 		{"submodules", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", ".gitmodules": "[submodule \"lib\"]\n\tpath = lib\n\turl = ../lib\n"}, gates.Options{}, []string{vet, test}, "go", []string{"there are submodules (.gitmodules): they are not fetched"}},
-		{"Java", map[string]string{"pom.xml": ""}, gates.Options{}, []string{}, "", []string{"a Maven project without tests in src/test/java"}},
+		{"Java", map[string]string{"pom.xml": ""}, gates.Options{}, []string{}, "java", []string{"a Maven project without tests in src/test/java"}},
 
 		{"two languages in the root", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "package.json": `{"scripts":{"test":"node --test"}}`},
 			gates.Options{}, []string{vet, "test (go) |  | go test ./... | go-json", "test (node) |  | npm test | tap"}, "go node", nil},
 		{"two languages", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "web/package.json": `{"scripts":{"test":"node --test","lint":"tsc"},"devDependencies":{"typescript":"5"}}`},
-			gates.Options{}, []string{"lint (go) |  | go vet ./... | lines", "lint (web) | web | npm run lint", "test (go) |  | go test ./... | go-json", "test (web) | web | npm test | tap"}, "go node", nil},
+			gates.Options{}, []string{"lint (go) |  | go vet ./... | lines", "lint (web) | web | npm run lint | tsc", "test (go) |  | go test ./... | go-json", "test (web) | web | npm test | tap"}, "go node", nil},
 		{"only one of them", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "web/package.json": `{"scripts":{"test":"node --test"}}`},
 			gates.Options{Paths: []string{"web/"}}, []string{"test | web | npm test | tap"}, "node", []string{"outside of git.paths"}},
 		{"a folder of a module", map[string]string{"go.mod": "module x\n", "pkg/a/x.go": "package x\n", "web/package.json": `{"scripts":{"test":"node --test"}}`},
