@@ -4,10 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 	"company/internal/ecosystem/golang"
 )
 
@@ -155,25 +157,40 @@ func TestGoModRefused(t *testing.T) {
 	}
 }
 
-// fetchGoModules makes the layer of a request's own modules, and gives its tar.
+// fetchGoModules makes the layer of the modules that a request's lock files name, and
+// gives its tar.
 func (be *testBuilder) fetchGoModules(t *testing.T, req Request) (string, error) {
 	t.Helper()
 	tree, err := listTree(t.Context(), *req.Repo, req.Repo.locksCommit())
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := golang.Ecosystem{}.Installs(newSources(t.Context(), &layerPlan{b: be.Builder}, tree, req))
-	if err != nil || len(all) == 0 || all[0].Fetch == nil {
-		t.Fatalf("%d layers, %v", len(all), err)
+	plan := &layerPlan{b: be.Builder}
+	s := newSources(t.Context(), plan, tree, req)
+	if req.Repo.locksCommit() != req.Repo.Commit {
+		base, err := listTree(t.Context(), *req.Repo, req.Repo.Commit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.base = newSources(t.Context(), plan, base, req)
 	}
-	all[0].Own = false // the policy is about these lock files
+	all, err := golang.Ecosystem{}.Installs(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = slices.DeleteFunc(all, func(in ecosystem.Install) bool { return in.Fetch == nil })
+	if len(all) == 0 {
+		t.Fatal("no layer of modules")
+	}
+	own := all[len(all)-1]
+	own.Own = false // the policy is about these lock files
 	work := t.TempDir()
 	l, err := newLayer(filepath.Join(work, "layer.tar"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.removeFile()
-	if err := be.fillFetched(all[0], req, hostTree{})(newContext(t), nil, work, l); err != nil {
+	if err := be.fillFetched(own, req, hostTree{})(newContext(t), nil, work, l); err != nil {
 		return "", err
 	}
 	if err := l.close(); err != nil {

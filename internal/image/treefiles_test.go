@@ -122,9 +122,10 @@ func TestBranchGoModulesWithinPolicy(t *testing.T) {
 			mu.Lock()
 			asked = nil
 			mu.Unlock()
-			repo := newProject(t).commit(map[string]string{"go.mod": head + more})
-			repo.Policy = repoPolicy("example.org/known")
-			if _, err := be.fetchGoModules(t, Request{Repo: repo}); company.CodeOf(err) != company.EImage {
+			p := newProject(t)
+			repo := *p.commit(map[string]string{"go.mod": head})
+			repo.Locks, repo.Policy = p.commit(map[string]string{"go.mod": head + more}).Commit, repoPolicy("example.org/known")
+			if _, err := be.fetchGoModules(t, Request{Repo: &repo}); company.CodeOf(err) != company.EImage {
 				t.Errorf("error %v", err)
 			}
 			mu.Lock()
