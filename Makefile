@@ -56,6 +56,11 @@ test/race: setup build ## every test under the race detector
 test/short: ## the tests that need no Docker and do not take long
 	$(GO) test -short $(SOURCES)
 
+.PHONY: variants
+variants: setup build ## make test's kinds of projects with every client, version and project of others that is tried
+	@scripts/setup.sh test
+	COMPANY_TEST_VARIANTS=1 $(GO) test -timeout 90m ./internal/image ./internal/gates ./test/attack
+
 .PHONY: hooks
 hooks: ## let git test what is staged before it commits (scripts/hooks)
 	git config core.hooksPath scripts/hooks

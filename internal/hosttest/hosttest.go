@@ -5,7 +5,8 @@
 //   - With -short a test that needs Docker or takes long is skipped, so that
 //     `go test -short ./...` needs neither.
 //   - Without -short no test passes unseen where everything must run: with CI
-//     set, a lack is a failure.
+//     set, a lack is a failure. What make variants alone runs is one more of a
+//     kind that another test shows.
 //
 // It does not install anything: scripts/setup.sh test installs what these tests
 // need.
@@ -41,6 +42,18 @@ func Long(t testing.TB, reason string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("too long for -short: " + reason)
+	}
+}
+
+// variants is the variable that asks for every variant.
+const variants = "COMPANY_TEST_VARIANTS"
+
+// Variant skips a test of one more client, version or project of a kind that another
+// test shows: it is for make variants, since make test has to end in time.
+func Variant(t testing.TB, reason string) {
+	t.Helper()
+	if testing.Short() || os.Getenv(variants) == "" {
+		t.Skip("make variants runs it: " + reason)
 	}
 }
 

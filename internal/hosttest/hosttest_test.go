@@ -56,6 +56,23 @@ func TestShortSkips(t *testing.T) {
 	}
 }
 
+// TestVariants: a variant runs where it is asked for, and is never short.
+func TestVariants(t *testing.T) {
+	was := flag.Lookup("test.short").Value.String()
+	t.Cleanup(func() { setShort(t, was) })
+	for _, c := range []struct {
+		asked, short string
+		skipped      bool
+	}{{"", "false", true}, {"1", "false", false}, {"1", "true", true}} {
+		t.Setenv("COMPANY_TEST_VARIANTS", c.asked)
+		setShort(t, c.short)
+		got := recorder{}
+		if hosttest.Variant(&got, "one more version"); got.skipped != c.skipped {
+			t.Errorf("%+v: skipped %t", c, got.skipped)
+		}
+	}
+}
+
 func setShort(t *testing.T, value string) {
 	t.Helper()
 	if err := flag.Set("test.short", value); err != nil {

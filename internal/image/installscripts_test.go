@@ -31,6 +31,9 @@ func TestInstallScriptsWithLeave(t *testing.T) {
 		"berry": {"yarn@4.18.1", []string{"node", "berry"}, func(t *testing.T, files map[string]string) map[string]string { return lockBerry(t, "4.18.1", files) }},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "npm" {
+				hosttest.Variant(t, "the same module by another client")
+			}
 			be := newTestBuilder(t)
 			withRegistries(t, be, ecosystem.NPM)
 			repo := newProject(t).commit(c.lock(t, map[string]string{"package.json": strings.Replace(manifest, "%s", c.manager, 1)}))

@@ -29,7 +29,7 @@ func TestNothingIsSkippedUnseen(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, at := range bareSkips(file) {
-			t.Errorf("%s: use hosttest.Lacks, NeedsDocker or Long", files.Position(at))
+			t.Errorf("%s: use hosttest.Lacks, NeedsDocker, Long or Variant", files.Position(at))
 		}
 	}
 	if looked < 5 {
