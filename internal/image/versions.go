@@ -98,7 +98,7 @@ func (b *Builder) otherVersion(ctx context.Context, req Request, t ecosystem.Too
 	case req.Offline:
 		return tree, "another is not fetched, container.deps is off", nil
 	}
-	chosen, err := b.chooseVersion(ctx, t, w.wants, func() ([]string, error) {
+	chosen, err := b.chooseVersion(t, w.wants, func() ([]string, error) {
 		store := b.registryStore(req)
 		if store == nil {
 			return nil, errors.New("no registry is at hand")
@@ -134,7 +134,7 @@ type chosenVersion struct{ Version, Shown string }
 
 // chooseVersion is the version of a registry for a wish. A choice stays:
 // the next task has the same image, and asks no registry.
-func (b *Builder) chooseVersion(ctx context.Context, t ecosystem.Toolchain, wants string, list func() ([]string, error)) (chosenVersion, error) {
+func (b *Builder) chooseVersion(t ecosystem.Toolchain, wants string, list func() ([]string, error)) (chosenVersion, error) {
 	var c chosenVersion
 	file := filepath.Join(b.dir, versionsFolder, t.Name+"-"+string(hashKey(t.Versions.Package.Name, wants)[:20])+".json")
 	text, err := os.ReadFile(file)

@@ -1,7 +1,6 @@
 package image
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -302,7 +301,7 @@ func TestChosenVersionStays(t *testing.T) {
 	}}}
 	ask := func(all ...string) func() ([]string, error) { return func() ([]string, error) { return all, nil } }
 	choose := func(wants string, list func() ([]string, error)) string {
-		c, err := b.chooseVersion(context.Background(), tool, wants, list)
+		c, err := b.chooseVersion(tool, wants, list)
 		if err != nil {
 			return err.Error()
 		}

@@ -102,7 +102,7 @@ func Installs(wishes []Wish, places ecosystem.Places) ([]ecosystem.Install, erro
 		names = append(names, s.name)
 		list.Services = append(list.Services, s.describe(account))
 		if s.prepare != nil {
-			out = append(out, s.install(account, places))
+			out = append(out, s.install(account))
 		}
 		if s.files != nil {
 			for name, text := range s.files(account) {
@@ -122,7 +122,7 @@ func Installs(wishes []Wish, places ecosystem.Places) ([]ecosystem.Install, erro
 }
 
 // install is the layer of a service's data.
-func (s server) install(a Account, places ecosystem.Places) ecosystem.Install {
+func (s server) install(a Account) ecosystem.Install {
 	script := "export PATH=$PATH:" + extraPath + "\ncommand -v " + s.program + " >/dev/null || { echo 'there is no " + s.program + " in the image'; exit 127; }\n" + s.prepare(a)
 	to := path.Join(dataPath, s.name, "data")
 	return ecosystem.Install{

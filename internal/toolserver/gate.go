@@ -49,7 +49,7 @@ func Gate(settings Settings, argv []string, stdin io.Reader, log *slog.Logger) i
 		log.Error("link the image's dependencies", "err", err)
 		return ExitTree
 	}
-	if err := beside.ensureRunning(); err != nil {
+	if err := beside.ensureRunning(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return toolproto.ExitService
 	}

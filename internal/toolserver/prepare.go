@@ -41,7 +41,7 @@ func (s *Server) prepareWorkspace(ctx context.Context, r toolproto.PrepareReques
 	if _, err := s.runGit(ctx, nil, "check-ref-format", "--branch", r.Branch); err != nil || strings.HasPrefix(r.Branch, "-") {
 		return none, toolproto.Refuse(toolproto.KindArgument, "%q is not a branch name", r.Branch)
 	}
-	if err := s.services.ensureRunning(); err != nil {
+	if err := s.services.ensureRunning(ctx); err != nil {
 		return none, err
 	}
 	if err := s.cloneRepo(ctx, r); err != nil {

@@ -41,7 +41,7 @@ func (s *Server) run(ctx context.Context, r toolproto.RunRequest) (toolproto.Run
 		}
 		env = append(env, k+"="+v)
 	}
-	if err := s.services.ensureRunning(); err != nil {
+	if err := s.services.ensureRunning(ctx); err != nil {
 		return none, err
 	}
 	p := &process{command: r.Command, background: r.Background || verdict.server != ""}

@@ -116,7 +116,7 @@ func Serve(settings Settings, stdin, stdout *os.File, log *slog.Logger) int {
 		log.Warn("seed the build cache", "err", err)
 	}
 	// They start while the container waits for its work, which waits for them.
-	go func() { _ = server.services.ensureRunning() }()
+	go func() { _ = server.services.ensureRunning(context.Background()) }()
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, syscall.SIGCHLD, syscall.SIGTERM, syscall.SIGINT)
 

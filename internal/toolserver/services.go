@@ -94,7 +94,7 @@ func (s *services) addEnv(env []string) []string {
 // ensureRunning starts the services that do not run, and waits until they serve: all
 // of them at first, later those that a command has ended. After one that did not
 // start none is tried again.
-func (s *services) ensureRunning() error {
+func (s *services) ensureRunning(ctx context.Context) error {
 	if len(s.list.Services) == 0 {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (s *services) ensureRunning() error {
 		return s.failed
 	}
 	// A caller that goes away does not end a start: the next one waits for it.
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(s.list.TimeoutS)*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(s.list.TimeoutS)*time.Second)
 	defer cancel()
 	errs := make([]error, len(s.list.Services))
 	var wg sync.WaitGroup

@@ -70,7 +70,8 @@ func (m *modules) fetch(ctx context.Context, h ecosystem.FetchHost) error {
 			continue
 		}
 		told := h.Explain(err)
-		if i == 0 && dir == "." && !(m.isBase && isMissing(err) && told == err) {
+		isUnexplained := told == err //nolint:errorlint // whether the very same error came back
+		if i == 0 && dir == "." && !(m.isBase && isMissing(err) && isUnexplained) {
 			return err
 		}
 		downloadEach(ctx, h, texts[file], env) // one module that cannot be had must not cost the others

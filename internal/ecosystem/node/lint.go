@@ -29,11 +29,11 @@ var typeScripts = []string{"typecheck", "type-check", "check-types", "types:chec
 func (m Manager) findLint(t *ecosystem.Tree, dir string, p, root packageJSON) *company.GateCommand {
 	has := func(pkg string) bool { return pkg != "" && (p.dependsOn(pkg) || root.dependsOn(pkg)) }
 	if script := p.Scripts["lint"]; script != "" {
-		if tool := programName(script); has(lintTools[tool]) {
+		tool := programName(script)
+		if has(lintTools[tool]) {
 			return m.lintScript(dir, "lint", tool, p)
-		} else {
-			t.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", ecosystem.DisplayDir(dir), ecosystem.PrintablePath(tool))
 		}
+		t.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", ecosystem.DisplayDir(dir), ecosystem.PrintablePath(tool))
 	}
 	if !has("typescript") {
 		return nil
