@@ -24,6 +24,9 @@ func TestResolveWithoutLock(t *testing.T) {
 		"berry": {[]string{"node", "berry"}, `{"name":"x","packageManager":"yarn@4.1.0"%s}`, "yarn.lock", "yarn install"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "npm" {
+				hosttest.Variant(t, "the same by another client")
+			}
 			be := newTestBuilder(t)
 			withRegistries(t, be, ecosystem.NPM)
 			p := newProject(t)
@@ -77,6 +80,9 @@ func TestLocksThatDoNotFit(t *testing.T) {
 		"berry 3": {"yarn@3.2.0", []string{"node", "berry"}, func(t *testing.T, files map[string]string) map[string]string { return lockBerry(t, "3.2.0", files) }},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "npm" {
+				hosttest.Variant(t, "the same by another client")
+			}
 			be := newTestBuilder(t)
 			withRegistries(t, be, ecosystem.NPM)
 			files := c.lock(t, map[string]string{"package.json": `{"name":"x","packageManager":"` + c.manager + `","dependencies":{"is-odd":"3.0.1"}}`})
@@ -107,6 +113,9 @@ func TestResolveFails(t *testing.T) {
 		"berry": {[]string{"node", "berry"}, `{"name":"x","packageManager":"yarn@4.1.0","dependencies":{"no-such-package-a7f3":"1.0.0"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "npm" {
+				hosttest.Variant(t, "the same by another client")
+			}
 			be := newTestBuilder(t)
 			withRegistries(t, be, ecosystem.NPM)
 			_, err := be.Resolve(newContext(t), Request{Toolchains: c.toolchains, Repo: newProject(t).commit(map[string]string{"package.json": c.manifest})})

@@ -1,6 +1,8 @@
 package attack
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,14 +13,17 @@ import (
 	"company/internal/image"
 )
 
-// runnersOfDebian are small projects by runner: Debian has the toolchain, the runner
-// and what they need.
-var runnersOfDebian = map[string]struct {
+// runnerProject is a small project of a runner.
+type runnerProject struct {
 	code   string // the file that is broken
 	files  map[string]string
 	red    string            // is in the name of the failure
 	forged map[string]string // what has it end well whatever fails
-}{
+}
+
+// runnersOfDebian are projects by runner: Debian has the toolchain, the runner and what
+// they need.
+var runnersOfDebian = map[string]runnerProject{
 	"rspec": {"lib/calc.rb", map[string]string{
 		"Gemfile": "source 'https://rubygems.org'\ngem 'rspec', '~> 3.12'\ngem 'rack', require: false\n", ".rspec": "--require spec_helper\n", "lib/calc.rb": "def twice(n) = 2 * n\n",
 		"spec/spec_helper.rb": "require 'calc'\nrequire 'rack'\n", "spec/calc_spec.rb": "RSpec.describe 'twice' do\n  it('doubles') { expect(twice(2)).to eq(4) }\nend\n",
@@ -61,8 +66,20 @@ func mavenProject(properties string) string {
 // and prove that they look; a change that has them end well all the same is found out.
 func TestRunnersOfDebian(t *testing.T) {
 	hosttest.NeedsDocker(t)
+	t.Run("one of each language", func(t *testing.T) { checkRunners(t, "ruby php java ext-bcmath gem-rack", "rspec", "phpunit", "maven") })
+	t.Run("the others", func(t *testing.T) {
+		hosttest.Variant(t, "the same languages with other runners")
+		checkRunners(t, "ruby java gradle", "minitest", "testunit", "gradle")
+	})
+}
+
+// checkRunners judges projects of some runners in one image, which needs toolchains.
+func checkRunners(t *testing.T, toolchains string, names ...string) {
+	t.Helper()
+	runners := maps.Clone(runnersOfDebian)
+	maps.DeleteFunc(runners, func(name string, _ runnerProject) bool { return !slices.Contains(names, name) })
 	files := map[string]string{}
-	for name, s := range runnersOfDebian {
+	for name, s := range runners {
 		for p, text := range s.files {
 			files[name+"/"+p] = text
 		}
@@ -70,7 +87,7 @@ func TestRunnersOfDebian(t *testing.T) {
 	j := newJudge(t)
 	p := gitopstest.New(t, files)
 	found, err := gates.Detect(t.Context(), p.Mirror, p.Base, gates.Options{Lint: gates.None})
-	if err != nil || len(found.Gates) != len(runnersOfDebian) || strings.Join(found.Toolchains, " ") != "ruby php java ext-bcmath gem-rack gradle" {
+	if err != nil || len(found.Gates) != len(runners) || strings.Join(found.Toolchains, " ") != toolchains {
 		t.Fatalf("%+v %v", found, err)
 	}
 	img, err := j.images.Ensure(t.Context(), image.Request{Toolchains: found.Toolchains, Repo: &image.Repo{MirrorDir: p.Mirror.Dir(), Commit: p.Base}})
@@ -93,7 +110,7 @@ func TestRunnersOfDebian(t *testing.T) {
 	}
 	change := func(edit func(text string) string) map[string]string {
 		out := map[string]string{}
-		for name, s := range runnersOfDebian {
+		for name, s := range runners {
 			out[name+"/"+s.code] = edit(s.files[s.code])
 		}
 		return out
@@ -105,11 +122,11 @@ func TestRunnersOfDebian(t *testing.T) {
 	}
 	worse := change(func(text string) string { return strings.Replace(text, "2 *", "3 *", 1) })
 	for name, c := range judge("broken", worse) {
-		if c.Passed || len(c.Tests) != 1 || c.Tests[0].Name != runnersOfDebian[name].red {
+		if c.Passed || len(c.Tests) != 1 || c.Tests[0].Name != runners[name].red {
 			t.Errorf("%s, broken: %+v", name, c)
 		}
 	}
-	for name, s := range runnersOfDebian {
+	for name, s := range runners {
 		for p, text := range s.forged {
 			worse[name+"/"+p] = text
 		}

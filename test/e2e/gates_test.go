@@ -162,7 +162,7 @@ func TestNoTests(t *testing.T) {
 	}, files)
 	waitForSummary(t, h.Start("submit", "add a function that triples"), 0)
 	checkDelivered(t, h, 1, 1, 1)
-	checkHolds(t, "the pull request", prBody(h, "1"), "**UNTESTED**: the test gate is green and has no tests.", "passed, no tests")
+	checkHolds(t, "the pull request", prBody(h, "1"), "**UNTESTED**: the tests' command ran, and ran no test.", "passed, no tests")
 }
 
 // TestMissingLinter: a linter that was found and is not in the image is
