@@ -109,6 +109,7 @@ func TestDetect(t *testing.T) {
 		{"Python without tests", map[string]string{"pyproject.toml": "[project]\n"}, gates.Options{}, []string{}, "python", []string{"without tests"}},
 
 		{"Rust", map[string]string{"Cargo.toml": "[package]\n"}, gates.Options{}, []string{"lint |  | cargo clippy --offline --all-targets | clippy-json", "test |  | cargo test --offline --no-fail-fast | cargo"}, "rust", nil},
+		{"Rust with benchmarks of no release", map[string]string{"Cargo.toml": "[package]\n", "benches/b.rs": "#![feature(test)]\n"}, gates.Options{}, []string{"lint |  | cargo clippy --offline --bins --tests --examples | clippy-json", "test |  | cargo test --offline --no-fail-fast | cargo"}, "rust", nil},
 		{"Rust workspace", map[string]string{"Cargo.toml": "[workspace]\nmembers=[\"a\"]\n", "a/Cargo.toml": "[package]\n"}, gates.Options{Lint: gates.None},
 			[]string{"test |  | cargo test --offline --no-fail-fast --workspace | cargo"}, "rust", nil},
 

@@ -2,6 +2,7 @@
 package rust
 
 import (
+	"path"
 	"regexp"
 	"strings"
 
@@ -38,11 +39,30 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 		if above := ecosystem.Covering(out, dir); above != nil && strings.Contains(above.Test.Command, "--workspace") {
 			continue
 		}
+		clippy := "cargo clippy --offline" + lintedTargets(t, dir)
 		out = append(out, ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Rust crate",
-			Lint: &company.GateCommand{Command: "cargo clippy --offline --all-targets" + all, Probe: "command -v cargo-clippy",
-				Report: "cargo clippy --offline --all-targets" + all + " --message-format=json", Parse: formatClippy},
+			Lint: &company.GateCommand{Command: clippy + all, Probe: "command -v cargo-clippy",
+				Report: clippy + all + " --message-format=json", Parse: formatClippy},
 			Test: &company.GateCommand{Command: "cargo test --offline --no-fail-fast" + all, Report: "cargo test --offline --no-fail-fast" + all + " 2>&1", Parse: formatCargo,
 				Plant: plantCargo, Canary: "cargo test --offline --no-fail-fast" + all + " --test '" + ecosystem.CanaryPlaceholder + "*' 2>&1"}})
 	}
 	return out
+}
+
+// unstableRE finds a file that a stable compiler refuses.
+var unstableRE = regexp.MustCompile(`(?m)^\s*#!\[feature\(`)
+
+// lintedTargets are all targets of a crate, without its benchmarks where these need a
+// compiler that no release is: they would hide what is found behind them.
+func lintedTargets(t *ecosystem.Tree, dir string) string {
+	var benches []ecosystem.File
+	for p, f := range t.Files {
+		if strings.HasSuffix(p, ".rs") && ecosystem.IsUnder(p, path.Join(dir, "benches")) {
+			benches = append(benches, f)
+		}
+	}
+	if t.AnyMatches(benches, unstableRE) {
+		return " --bins --tests --examples"
+	}
+	return " --all-targets"
 }
