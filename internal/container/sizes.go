@@ -65,7 +65,7 @@ func (s *Sizes) GrowDisk(project string, had Limits) (l Limits, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	room := max(defaultTmpfs, had.LeastDisk)
-	s.raise(project, Need{Disk: 2 * room})
+	s.raiseNeed(project, Need{Disk: 2 * room})
 	l = s.limitsFor(s.need[project])
 	return l, l.DiskBytes == 0 && max(defaultTmpfs, l.LeastDisk) > room
 }
@@ -75,12 +75,12 @@ func (s *Sizes) GrowDisk(project string, had Limits) (l Limits, ok bool) {
 func (s *Sizes) Learn(project string, n Need) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.raise(project, n)
+	s.raiseNeed(project, n)
 }
 
-// raise is called with the lock held. A work space that lies in memory gets at most
+// raiseNeed is called with the lock held. A work space that lies in memory gets at most
 // half of it, so a larger one comes with more memory.
-func (s *Sizes) raise(project string, n Need) {
+func (s *Sizes) raiseNeed(project string, n Need) {
 	if s.base.DiskBytes != 0 {
 		n.Disk = 0
 	}

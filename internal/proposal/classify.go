@@ -25,8 +25,8 @@ var wrappers = []struct {
 // pythonRE are the names of Python's interpreter.
 var pythonRE = regexp.MustCompile(`^(python[0-9.]*|pypy[0-9.]*)$`)
 
-// unwrap is what a command runs in the end: without what stands before it.
-func (c call) unwrap() []string {
+// unwrapCommand is what a command runs in the end: without what stands before it.
+func (c call) unwrapCommand() []string {
 	words := c.words
 	for range 8 {
 		was := len(words)
@@ -87,10 +87,10 @@ var flagsWithValue = []string{"-C", "-f", "--prefix", "-w", "--workspace", "--fi
 // aliases are programs that run what another one does, under names of their own.
 var aliases = map[string]string{"gotestsum": "go test", "py.test": "pytest", "cargo nextest": "cargo test", "gmake": "make", "npm t": "script test", "npm tst": "script test", "setup.py test": "unittest", "setup.py pytest": "pytest"}
 
-// key names what a command does, without its flags: two commands of one key run
+// commandKey names what a command does, without its flags: two commands of one key run
 // the same program on the same thing. It is empty for a command without a name.
-func (c call) key() string {
-	words := c.unwrap()
+func (c call) commandKey() string {
+	words := c.unwrapCommand()
 	if len(words) == 0 || strings.Contains(words[0], unknown) || words[0] == "" {
 		return ""
 	}
@@ -181,9 +181,9 @@ var (
 	lintWord = regexp.MustCompile(`(?i)(^|[-_:./])(lint|linters?|vet|clippy|typecheck|type-check|types|stylecheck|check-format|format-check|fmt-check|check-fmt|lint-check)($|[-_:./])`)
 )
 
-// kind says which check a command is: Test, ProposedLint, or none.
-func (c call) kind() string {
-	words := c.unwrap()
+// checkKind says which check a command is: Test, ProposedLint, or none.
+func (c call) checkKind() string {
+	words := c.unwrapCommand()
 	if len(words) == 0 || strings.Contains(words[0], unknown) {
 		return ""
 	}
@@ -194,7 +194,7 @@ func (c call) kind() string {
 	case slices.ContainsFunc(words[1:], func(w string) bool { return w == "--version" || w == "--help" || w == "-h" }):
 		return ""
 	case program == "tox", program == "nox":
-		if _, session, named := strings.Cut(c.key(), " "); named {
+		if _, session, named := strings.Cut(c.commandKey(), " "); named {
 			return kindOfSession(session)
 		}
 		return Test
@@ -203,7 +203,7 @@ func (c call) kind() string {
 	case slices.Contains(linters, program):
 		return Lint
 	}
-	key := c.key()
+	key := c.commandKey()
 	name, sub, _ := strings.Cut(key, " ")
 	switch {
 	case key == "":

@@ -135,7 +135,7 @@ type collector struct {
 // addIndirection keeps what a target or a script comes to.
 func (c *collector) addIndirection(p ecosystem.Proposal) {
 	for _, call := range parseScript(p.Command) {
-		if key := call.key(); key != "" && len(p.Runs) > 0 {
+		if key := call.commandKey(); key != "" && len(p.Runs) > 0 {
 			key = scopeKey(key, p.Dir)
 			c.scripts[key] = append(c.scripts[key], p.Runs...)
 		}
@@ -145,7 +145,7 @@ func (c *collector) addIndirection(p ecosystem.Proposal) {
 // addScript adds the checks among the commands of a script.
 func (c *collector) addScript(text, file string, line int, dir string) {
 	for _, call := range parseScript(text) {
-		kind := call.kind()
+		kind := call.checkKind()
 		if kind == "" {
 			continue
 		}
@@ -153,7 +153,7 @@ func (c *collector) addScript(text, file string, line int, dir string) {
 		if call.dir != "" {
 			at = path.Join(dir, call.dir)
 		}
-		cmd := Command{Kind: kind, Command: flatten(call.text), Dir: at, CIOnly: call.open || strings.HasPrefix(at, ".."), runs: c.resolveKeys(call.text, at)}
+		cmd := Command{Kind: kind, Command: flattenLines(call.text), Dir: at, CIOnly: call.open || strings.HasPrefix(at, ".."), runs: c.resolveKeys(call.text, at)}
 		c.addCommand(cmd, file, line+call.line)
 	}
 }
@@ -184,7 +184,7 @@ func (c *collector) resolveKeys(text, dir string) []string {
 
 func (c *collector) followCommand(text, dir string, depth int, out *[]string) {
 	for _, call := range parseScript(text) {
-		key, at := call.key(), path.Join(dir, call.dir)
+		key, at := call.commandKey(), path.Join(dir, call.dir)
 		if key == "" {
 			continue
 		}
@@ -211,7 +211,7 @@ func scopeKey(key, dir string) string {
 	return key
 }
 
-// flatten is a command in one line.
-func flatten(text string) string {
+// flattenLines is a command in one line.
+func flattenLines(text string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, "\\\n", " ")), " ")
 }

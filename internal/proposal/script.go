@@ -126,12 +126,12 @@ func (r *scriptReader) readCall(c *syntax.CallExpr, within bool) {
 	}
 	one := call{line: int(c.Pos().Line()) - 1, dir: r.dir, open: r.lost}
 	from, to := int(c.Pos().Offset()), int(c.End().Offset())
-	one.text = r.restore(r.text[from:to])
+	one.text = r.restoreVariables(r.text[from:to])
 	one.open = one.open || one.text != r.text[from:to]
 	for _, w := range c.Args {
 		word, variable := wordText(w)
 		one.open = one.open || variable || within && strings.Contains(word, unknown)
-		one.words = append(one.words, r.restore(word))
+		one.words = append(one.words, r.restoreVariables(word))
 	}
 	if one.words[0] == "cd" || one.words[0] == "pushd" {
 		if len(one.words) != 2 || strings.Contains(one.words[1], unknown) || path.IsAbs(one.words[1]) || one.words[1] == "-" || strings.HasPrefix(one.words[1], "~") {
@@ -148,8 +148,8 @@ func (r *scriptReader) readCall(c *syntax.CallExpr, within bool) {
 	r.calls = append(r.calls, one)
 }
 
-// restore puts the values of the CI back.
-func (r *scriptReader) restore(text string) string {
+// restoreVariables puts the values of the CI back.
+func (r *scriptReader) restoreVariables(text string) string {
 	for i, v := range r.values {
 		text = strings.ReplaceAll(text, fmt.Sprintf("CI_VALUE_%d_", i), v)
 	}

@@ -51,8 +51,8 @@ func TestServicesOfAProject(t *testing.T) {
 	}
 }
 
-// Names of a repository's files stand in scripts and addresses: what is no plain word
-// is left out.
+// Names from a repository's files stand in scripts and addresses: only plain ones are
+// kept.
 func TestAccountsArePlain(t *testing.T) {
 	hostile := Account{User: "a\"; DROP", Password: "x'y", Database: "$(id)", AdminPassword: "`id`"}
 	if got := hostile.keepPlain(); got != (Account{}) {

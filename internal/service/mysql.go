@@ -42,7 +42,7 @@ var mysql = server{
 // not have.
 const mysqlSettings = "--innodb-log-file-size=8M --innodb-doublewrite=0 --innodb-use-native-aio=0 --skip-log-bin"
 
-// forMySQL fills in what is not given: root without a password.
+// forMySQL sets defaults: root without a password.
 func (a Account) forMySQL() Account {
 	if a.User == "" || a.User == "root" {
 		a.User, a.Password = "root", cmp.Or(a.AdminPassword, a.Password)

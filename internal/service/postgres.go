@@ -8,8 +8,8 @@ import (
 	"company/internal/toolproto"
 )
 
-// postgres runs without syncing to a disk, which is memory anyway, and asks
-// nobody for a password, so that each one that tests use is right.
+// postgres runs without syncing to a disk, which is memory anyway, and accepts
+// every password, so that tests may use any.
 var postgres = server{
 	name: "postgres", title: "Postgres", product: "Postgres", version: "15", port: 5432,
 	packages: []string{"postgresql-15"},

@@ -195,8 +195,8 @@ var (
 	plainPassword = regexp.MustCompile(`^[A-Za-z0-9_.!@#%^*+=~:/-]{0,128}$`)
 )
 
-// keepPlain leaves out what is no plain name or password: they stand in scripts and
-// addresses, and come from a repository's files.
+// keepPlain keeps plain names and passwords alone: they come from a repository's files
+// and stand in scripts and addresses.
 func (a Account) keepPlain() Account {
 	keep := func(s *string, allowed *regexp.Regexp) {
 		if !allowed.MatchString(*s) {

@@ -209,7 +209,7 @@ func (s *Server) stop(p *process) {
 	case <-time.After(s.grace):
 	}
 	p.sendSignal(syscall.SIGKILL)
-	if p.hasSurvivors() || hasTooManyProcesses(s.processes.listRunning(), s.services.pids()) {
+	if p.hasSurvivors() || hasTooManyProcesses(s.processes.listRunning(), s.services.listPIDs()) {
 		// They multiply faster than they are found, or hide their origin.
 		p.swept.Store(s.children.endEverything())
 	}

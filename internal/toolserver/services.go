@@ -66,8 +66,8 @@ func readServices(file string, c *children, env []string) (*services, error) {
 	return s, nil
 }
 
-// addEnv adds to a command's environment how the services are found, in place of
-// what is there by the same names.
+// addEnv adds to a command's environment the addresses of the services. They
+// replace variables of the same names.
 func (s *services) addEnv(env []string) []string {
 	set := map[string]string{}
 	for _, one := range s.list.Services {
@@ -220,8 +220,8 @@ func (s *services) killServices() {
 	}
 }
 
-// pids are the processes of the services.
-func (s *services) pids() map[int]bool {
+// listPIDs are the processes of the services.
+func (s *services) listPIDs() map[int]bool {
 	s.starting.Lock()
 	defer s.starting.Unlock()
 	out := map[int]bool{}

@@ -101,8 +101,8 @@ func waitForEnd(t *testing.T, pid int) {
 	t.Fatalf("process %d does not end", pid)
 }
 
-// What does not start is told with the end of its log, once: the next command does
-// not try again, and the others are ended.
+// A service that does not start is an error with the end of its log. The next command
+// does not try again, and the other services are ended.
 func TestServicesThatDoNotStart(t *testing.T) {
 	for _, c := range []struct{ name, start, ready, says string }{
 		{"it ends", `echo try >>../tries; echo 'no space left' >&2; exit 3`, "false", "exit status 3"},

@@ -135,9 +135,9 @@ func counter() map[string]string {
 	}
 }
 
-// tellOdd has a worker add a package to the counter, with the client of npm's
-// registry whose command to add one is named; the texts of told must all
-// reach it. tellOdd gives the lock file that was delivered.
+// tellOdd has a worker add a package to the counter by a client of npm's registry,
+// with its command add. Each text of told must reach the worker. tellOdd gives the
+// lock file that was delivered.
 func tellOdd(t *testing.T, client, add, lockName string, files map[string]string, told ...string) (h *testenv.House, lock string) {
 	t.Helper()
 	brain := &staff{

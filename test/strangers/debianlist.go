@@ -2,8 +2,8 @@ package strangers
 
 import "strings"
 
-// upstream is a check that upstream's own files name.
-func upstream(file, text, run, ours, note string) Check {
+// upstreamCheck is a check that upstream's own files name.
+func upstreamCheck(file, text, run, ours, note string) Check {
 	return Check{File: file, Text: text, Run: run, Ours: ours, Note: note}
 }
 
@@ -17,61 +17,61 @@ var DebianSources = []Stranger{
 	{
 		Name: "cjson", Version: "1.7.15-1+deb12u4", Kind: "C, CMake", Short: true,
 		From:   DebianSource{"cjson", "bookworm"},
-		Checks: []Check{upstream("debian/rules", "--buildsystem=cmake", cmakeTest, "ctest", "dh_auto_test runs ctest")},
+		Checks: []Check{upstreamCheck("debian/rules", "--buildsystem=cmake", cmakeTest, "ctest", "dh_auto_test runs ctest")},
 		Change: cChange, Check: cCheck,
 	},
 	{
 		Name: "tinyxml2", Version: "9.0.0+dfsg-3.1", Kind: "C++, CMake",
 		From:   DebianSource{"tinyxml2", "bookworm"},
-		Checks: []Check{upstream(".github/workflows/test.yml", "ctest --output-on-failure", cmakeTest, "ctest", "")},
+		Checks: []Check{upstreamCheck(".github/workflows/test.yml", "ctest --output-on-failure", cmakeTest, "ctest", "")},
 		Change: cChange, Check: cCheck,
 	},
 	{
 		Name: "jansson", Version: "2.14-2", Kind: "C, CMake and autotools",
 		From:   DebianSource{"jansson", "bookworm"},
-		Checks: []Check{upstream(".github/workflows/tests.yml", "- run: ctest", cmakeTest, "ctest", "their other job is make check of autotools, on the same tests")},
+		Checks: []Check{upstreamCheck(".github/workflows/tests.yml", "- run: ctest", cmakeTest, "ctest", "their other job is make check of autotools, on the same tests")},
 		Change: cChange, Check: cCheck,
 	},
 	{
 		Name: "libyaml", Version: "0.2.5-1", Kind: "C, CMake and autotools",
 		From:   DebianSource{"libyaml", "bookworm"},
-		Checks: []Check{upstream(".github/workflows/main.yml", "run: make test", cmakeTest, "ctest|make test", "their other job is the same tests by way of autotools")},
+		Checks: []Check{upstreamCheck(".github/workflows/main.yml", "run: make test", cmakeTest, "ctest|make test", "their other job is the same tests by way of autotools")},
 		Change: cChange, Check: cCheck,
 	},
 	{
 		Name: "libinih", Version: "59-1", Kind: "C, Meson",
 		From:   DebianSource{"libinih", "trixie"},
-		Checks: []Check{upstream("debian/control", "meson", mesonTest, "meson test", "dh_auto_test runs meson test")},
+		Checks: []Check{upstreamCheck("debian/control", "meson", mesonTest, "meson test", "dh_auto_test runs meson test")},
 		Change: cChange, Check: cCheck,
 	},
 	{
 		Name: "hello", Version: "2.10-3", Kind: "C, autotools",
 		From:   DebianSource{"hello", "bookworm"},
-		Checks: []Check{upstream("INSTALL", "make check'", "./configure && make check", "make check|make -k check", "")},
+		Checks: []Check{upstreamCheck("INSTALL", "make check'", "./configure && make check", "make check|make -k check", "")},
 		Change: cChange, Check: cCheck,
 	},
 	{
 		Name: "lzip", Version: "1.23-5", Kind: "C++, a configure of its own",
 		From:   DebianSource{"lzip", "bookworm"},
-		Checks: []Check{upstream("INSTALL", "make check'", "./configure && make check", "make check|make -k check", "")},
+		Checks: []Check{upstreamCheck("INSTALL", "make check'", "./configure && make check", "make check|make -k check", "")},
 		Change: cChange, Check: cCheck,
 	},
 	{
 		Name: "figlet", Version: "2.2.5-3", Kind: "C, make",
 		From:   DebianSource{"figlet", "bookworm"},
-		Checks: []Check{upstream("Makefile", "make all check", "make all check", "make all check|make check", "the target does not build what it tests")},
+		Checks: []Check{upstreamCheck("Makefile", "make all check", "make all check", "make all check|make check", "the target does not build what it tests")},
 		Change: cChange, Check: cCheck,
 	},
 	{
 		Name: "http-parser", Version: "2.9.4-5", Kind: "C, make",
 		From:   DebianSource{"http-parser", "bookworm"},
-		Checks: []Check{upstream("Makefile", "test: test_g test_fast", "make test", "make test", "")},
+		Checks: []Check{upstreamCheck("Makefile", "test: test_g test_fast", "make test", "make test", "")},
 		Change: cChange, Check: cCheck,
 	},
 	{
 		Name: "xmltodict", Version: "0.13.0-1.1~deb12u1", Kind: "Python, unittest",
 		From:   DebianSource{"python-xmltodict", "bookworm"},
-		Checks: []Check{upstream("tox.ini", "commands=nose2", "python3 -m nose2", "nose2|pytest|unittest", "without coverage")},
+		Checks: []Check{upstreamCheck("tox.ini", "commands=nose2", "python3 -m nose2", "nose2|pytest|unittest", "without coverage")},
 		Change: []File{
 			{"company_clamp.py", `"""Numbers within bounds."""
 
@@ -95,13 +95,13 @@ class ClampTestCase(unittest.TestCase):
 	{
 		Name: "fnv", Version: "1.0.7-1", Kind: "Rust, no lock", Short: true,
 		From:   DebianCrate{"librust-fnv-dev", "fnv-1.0.7"},
-		Checks: []Check{upstream(".travis.yml", "cargo test --verbose --all", "cargo test --offline", "cargo test", "")},
+		Checks: []Check{upstreamCheck(".travis.yml", "cargo test --verbose --all", "cargo test --offline", "cargo test", "")},
 		Change: rustChange("fnv", "fnv::FnvHashMap::<u8, u8>::default().len() == 0"), Check: "cargo test --offline --test company_empty",
 	},
 	{
 		Name: "strsim", Version: "0.10.0-1", Kind: "Rust, no lock",
 		From:   DebianCrate{"librust-strsim-dev", "strsim-0.10.0"},
-		Checks: []Check{upstream(".github/workflows/ci.yml", "cargo test --verbose", "cargo test --offline", "cargo test", "")},
+		Checks: []Check{upstreamCheck(".github/workflows/ci.yml", "cargo test --verbose", "cargo test --offline", "cargo test", "")},
 		Change: rustChange("strsim", `strsim::levenshtein("", "") == 0`), Check: "cargo test --offline --test company_empty",
 	},
 }

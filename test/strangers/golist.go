@@ -6,8 +6,8 @@ func goTest(file, text, note string) Check {
 	return Check{File: file, Text: text, Run: "go test ./...", Ours: "go test ./...", Note: note}
 }
 
-// golangci is a linter that CI fetches itself.
-func golangci(file, text string) Check {
+// golangciCheck is a linter that CI fetches itself.
+func golangciCheck(file, text string) Check {
 	return Check{Lint: true, File: file, Text: text, Note: "golangci-lint is in no file of the repository that says a version"}
 }
 
@@ -32,12 +32,12 @@ var Modules = []Stranger{
 	{
 		Name: "renameio", Version: "v2.0.2", Kind: "go",
 		From:   GoModule{Path: "github.com/google/renameio/v2", Sum: "h1:qKZs+tfn+arruZZhQ7TKC/ergJunuJicWS6gLDt/dGw="},
-		Checks: []Check{goTest(".github/workflows/main.yml", "go test .", ""), golangci(".github/workflows/main.yml", "golangci/golangci-lint-action")},
+		Checks: []Check{goTest(".github/workflows/main.yml", "go test .", ""), golangciCheck(".github/workflows/main.yml", "golangci/golangci-lint-action")},
 	},
 	{
 		Name: "logr", Version: "v1.4.4", Kind: "go",
 		From:   GoModule{Path: "github.com/go-logr/logr", Sum: "h1:tG4xh9yMsRCAiodLVTxyrkzSZ9+o0L1Kg/+cPVcbP/8="},
-		Checks: []Check{goTest(".github/workflows/tests.yaml", "go test -v -race ./...", ""), golangci(".github/workflows/lint.yaml", "golangci/golangci-lint-action")},
+		Checks: []Check{goTest(".github/workflows/tests.yaml", "go test -v -race ./...", ""), golangciCheck(".github/workflows/lint.yaml", "golangci/golangci-lint-action")},
 	},
 	{
 		Name: "go-cmp", Version: "v0.7.0", Kind: "go",
@@ -47,7 +47,7 @@ var Modules = []Stranger{
 	{
 		Name: "logrus", Version: "v1.10.2", Kind: "go",
 		From:   GoModule{Path: "github.com/sirupsen/logrus", Sum: "h1:G2SED73/qrAu6YwbdxOD6peLkCBI3z7L+ykJFTXJBBo="},
-		Checks: []Check{goTest(".github/workflows/ci.yaml", "go test -race -v ./...", ""), golangci(".github/workflows/ci.yaml", "golangci/golangci-lint-action")},
+		Checks: []Check{goTest(".github/workflows/ci.yaml", "go test -race -v ./...", ""), golangciCheck(".github/workflows/ci.yaml", "golangci/golangci-lint-action")},
 	},
 	{
 		Name: "yamux", Version: "v0.1.2", Kind: "go, a suite of a minute",
@@ -62,13 +62,13 @@ var Modules = []Stranger{
 		From: GoModule{Path: "github.com/goccy/go-yaml", Sum: "h1:PmFC1S6h8ljIz6gMRBopkjP1TVT7xuwrButHID66PoM="},
 		Checks: []Check{
 			goTest("Makefile", "go test -v ./...", "the folder testdata with a go.mod of its own is another repository's business here: its archive leaves nested modules out"),
-			golangci("Makefile", "lint: golangci-lint"),
+			golangciCheck("Makefile", "lint: golangci-lint"),
 		},
 	},
 	{
 		Name: "viper", Version: "v1.21.0", Kind: "go, many dependencies",
 		From:   GoModule{Path: "github.com/spf13/viper", Sum: "h1:x5S+0EU27Lbphp4UKm1C+1oQO+rKx36vfCoaVebLFSU="},
-		Checks: []Check{goTest(".github/workflows/ci.yaml", "go test -race -v -tags '${{ matrix.tags }}' -shuffle=on ./...", "the first of three sets of build tags"), golangci(".github/workflows/ci.yaml", "golangci/golangci-lint-action")},
+		Checks: []Check{goTest(".github/workflows/ci.yaml", "go test -race -v -tags '${{ matrix.tags }}' -shuffle=on ./...", "the first of three sets of build tags"), golangciCheck(".github/workflows/ci.yaml", "golangci/golangci-lint-action")},
 	},
 	{
 		Name: "jwt", Version: "v2.8.2", Kind: "go",
@@ -89,7 +89,7 @@ var Modules = []Stranger{
 				File: "Makefile", Text: "(cd $(dir) && go test -race ./...)", Run: "go test ./... && cd exp && go test ./...", Ours: "go test ./...",
 				Note: "of its four modules the two that are published",
 			},
-			golangci("Makefile", "golangci-lint run"),
+			golangciCheck("Makefile", "golangci-lint run"),
 		},
 	},
 	{

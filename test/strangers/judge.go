@@ -84,15 +84,15 @@ func (r *Row) compareVerdicts(ctx context.Context, s Stranger, from Checkout, ou
 				same = append(same, g)
 			}
 		}
-		outside = append(outside, colour(exit == 0, c.Lint))
+		outside = append(outside, colourOf(exit == 0, c.Lint))
 		if len(same) == 0 {
 			continue // it lacks; that is told
 		}
 		red := slices.DeleteFunc(slices.Clone(same), func(g baseGate) bool { return g.ExitCode == 0 })
-		here = append(here, colour(len(red) == 0, c.Lint)+countTests(same))
+		here = append(here, colourOf(len(red) == 0, c.Lint)+countTests(same))
 		switch {
 		case (exit == 0) != (len(red) == 0):
-			untrue = append(untrue, fmt.Sprintf("%s ends with %d outside, and is %s here%s", c.Run, exit, colour(len(red) == 0, c.Lint), lastWords(exit, output)))
+			untrue = append(untrue, fmt.Sprintf("%s ends with %d outside, and is %s here%s", c.Run, exit, colourOf(len(red) == 0, c.Lint), lastWords(exit, output)))
 		case exit != 0:
 			for _, g := range red {
 				for _, t := range g.Tests {
@@ -108,7 +108,7 @@ func (r *Row) compareVerdicts(ctx context.Context, s Stranger, from Checkout, ou
 	return suite.Remove()
 }
 
-func colour(green, lint bool) string {
+func colourOf(green, lint bool) string {
 	out := "red"
 	if green {
 		out = "green"

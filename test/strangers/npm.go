@@ -58,9 +58,8 @@ type Scaffold struct {
 	By   string // the package manager, as package@version; empty: npm
 }
 
-// Fetch calls the tool, and takes the lock file that this repository keeps: what is
-// resolved today is not what was resolved then. Where none is kept, one is made and
-// put there.
+// Fetch calls the tool, and takes the lock file that this repository keeps, since a
+// fresh one would name other versions. Where none is kept, one is made and put there.
 func (c Scaffold) Fetch(ctx context.Context, s Stranger) (Checkout, error) {
 	parent, err := cacheDir("scaffold")
 	if err != nil {

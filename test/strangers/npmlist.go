@@ -8,20 +8,20 @@ func listPackages(root string) []Stranger {
 		{
 			Name: "pump", Version: "3.0.4", Kind: "npm, plain programs as tests, no lock",
 			From: NpmPackage{"pump", "sha512-VS7sjc6KR7e1ukRFhQSY5LM2uBWAUPiOPa/A3mkKmiMwSmRFUITt0xuj+/lesgnCv+dPIEYlkzrcyXgquIHMcA=="}, Outside: Host{Prepare: npmInstall},
-			Checks: []Check{upstream("package.json", "node test-browser.js && node test-node.js", "npm test", "npm test|npm run test|test-node.js", "")},
+			Checks: []Check{upstreamCheck("package.json", "node test-browser.js && node test-node.js", "npm test", "npm test|npm run test|test-node.js", "")},
 			Change: moduleChange, Check: moduleCheck, Blind: "its tests are two programs",
 		},
 		{
 			Name: "isarray", Version: "1.0.0", Kind: "npm, tape, no lock",
 			From: NpmPackage{"isarray", "sha512-VLghIWNM6ELQzo7zwmcg0NmTVyWKYjvIeM83yjp0wRDTmUnrM678fQbcKBo6n2CJEF0szoG//ytg+TKla89ALQ=="}, Outside: Host{Prepare: npmInstall},
-			Checks: []Check{upstream("package.json", "tape test.js", "npm test", "tape|npm test", "")},
+			Checks: []Check{upstreamCheck("package.json", "tape test.js", "npm test", "tape|npm test", "")},
 			Change: moduleChange, Check: moduleCheck, Blind: "its script names one file",
 		},
 		{
 			Name: "split2", Version: "4.2.0", Kind: "npm, tape and standard, no lock",
 			From: NpmPackage{"split2", "sha512-UcjcJOWknrNkF6PLX83qcHM6KHgVKNkV62Y8a5uYDVv9ydGQVwAHMKqHdJje1VTWpljG0WYpCDhrCdAOYH4TWg=="}, Outside: Host{Prepare: npmInstall},
 			Checks: []Check{
-				upstream("package.json", "nyc --lines 100 --branches 100 --functions 100 --check-coverage --reporter=text tape test.js", "npm run unit", "tape|npm test|npm run unit", ""),
+				upstreamCheck("package.json", "nyc --lines 100 --branches 100 --functions 100 --check-coverage --reporter=text tape test.js", "npm run unit", "tape|npm test|npm run unit", ""),
 				{Lint: true, File: "package.json", Text: "standard --verbose", Run: "npm run lint", Ours: "npm run lint|standard"},
 			},
 			Change: moduleChange, Check: moduleCheck, Blind: "its script names one file",
@@ -30,7 +30,7 @@ func listPackages(root string) []Stranger {
 			Name: "reusify", Version: "1.1.0", Kind: "npm, tape and eslint, no lock",
 			From: NpmPackage{"reusify", "sha512-g6QUff04oZpHs0eG5p83rFLhHeV00ug/Yf9nZM6fLeUrPguBTkTQOdpAWWspMh55TZfVQDPaN3NQJfbVRAxdIw=="}, Outside: Host{Prepare: npmInstall},
 			Checks: []Check{
-				upstream("package.json", "tape test.js", "npm test", "tape|npm test", ""),
+				upstreamCheck("package.json", "tape test.js", "npm test", "tape|npm test", ""),
 				{Lint: true, File: "package.json", Text: `"lint": "eslint"`, Run: "npm run lint", Ours: "npm run lint|eslint"},
 			},
 			Change: moduleChange, Check: moduleCheck, Blind: "its script names one file",
@@ -39,7 +39,7 @@ func listPackages(root string) []Stranger {
 			Name: "minimist", Version: "1.2.8", Kind: "npm, tape and eslint, no lock",
 			From: NpmPackage{"minimist", "sha512-2yyAR8qBkN3YuheJanUpWC5U3bb5osDywNB8RzDVlDwDHbocAJveqqj1u8+SVD7jkWT4yvsHCpWqqWqAxb0zCA=="}, Outside: Host{Prepare: npmInstall},
 			Checks: []Check{
-				upstream("package.json", "nyc tape 'test/**/*.js'", "npm run tests-only", "tape|npm test", ""),
+				upstreamCheck("package.json", "nyc tape 'test/**/*.js'", "npm run tests-only", "tape|npm test", ""),
 				{Lint: true, File: "package.json", Text: "eslint --ext=js,mjs .", Run: "npm run lint", Ours: "npm run lint|eslint"},
 			},
 			Change: []File{{"clamp.js", clampModule}, {"test/clamp.js", `'use strict';
@@ -58,14 +58,14 @@ test('clamp', function (t) {
 			Name: "fastify-npm", Version: "8.0.2", Kind: "fastify generate, npm, node:test", Short: true,
 			From:    Scaffold{Root: root, Tool: "fastify-cli@8.0.2", Call: "fastify generate app", Lock: "package-lock.json", With: "npm install --package-lock-only --ignore-scripts --no-audit --no-fund"},
 			Outside: Host{Prepare: "npm ci --silent --ignore-scripts --no-audit --no-fund"},
-			Checks:  []Check{upstream("package.json", "node --test test/**/*.test.js", "npm test", "node --test|npm test", "")},
+			Checks:  []Check{upstreamCheck("package.json", "node --test test/**/*.test.js", "npm test", "node --test|npm test", "")},
 			Change:  appChange, Check: appCheck,
 		},
 		{
 			Name: "fastify-yarn", Version: "8.0.2", Kind: "fastify generate, yarn 1, node:test",
 			From:    Scaffold{Root: root, Tool: "fastify-cli@8.0.2", Call: "fastify generate app", Lock: "yarn.lock", By: yarn1, With: "yarn install --silent --ignore-scripts --non-interactive"},
 			Outside: Host{Prepare: installManager(yarn1) + "yarn install --silent --ignore-scripts --frozen-lockfile --non-interactive"},
-			Checks:  []Check{upstream("package.json", "node --test test/**/*.test.js", "yarn test", "node --test|yarn test|yarn run test", "")},
+			Checks:  []Check{upstreamCheck("package.json", "node --test test/**/*.test.js", "yarn test", "node --test|yarn test|yarn run test", "")},
 			Change:  appChange, Check: appCheck,
 		},
 		{
@@ -76,7 +76,7 @@ test('clamp', function (t) {
 				With: "YARN_ENABLE_IMMUTABLE_INSTALLS=0 yarn install --mode=update-lockfile",
 			},
 			Outside: Host{Prepare: installManager(yarn4) + "yarn install --immutable"},
-			Checks:  []Check{upstream("package.json", "node --test test/**/*.test.js", "npm test", "node --test|yarn test|yarn run test", "")},
+			Checks:  []Check{upstreamCheck("package.json", "node --test test/**/*.test.js", "npm test", "node --test|yarn test|yarn run test", "")},
 			Change:  appChange, Check: appCheck,
 		},
 		{
@@ -87,7 +87,7 @@ test('clamp', function (t) {
 			},
 			Outside: Host{Prepare: installManager(pnpm10) + "pnpm install --frozen-lockfile --ignore-scripts"},
 			Checks: []Check{
-				upstream("package.json", `"test:unit": "vitest"`, "node_modules/.bin/vitest run", "vitest", ""),
+				upstreamCheck("package.json", `"test:unit": "vitest"`, "node_modules/.bin/vitest run", "vitest", ""),
 				{Lint: true, File: "package.json", Text: "vue-tsc --build", Run: "npm run type-check", Ours: "type-check|vue-tsc|run build"},
 			},
 			Change: []File{

@@ -54,7 +54,7 @@ Measured %s on %d processors, two at a time, with what earlier runs had left of 
 		if !r.IsRight() {
 			mark = "**no**"
 		}
-		writeCells(&b, r.Name, r.Version, r.Kind, fmt.Sprint(r.Files), quoteAll(r.Theirs), quoteAll(r.Ours), r.Verdict, r.Outside, mark, seconds(r.Prepare), seconds(r.Total))
+		writeCells(&b, r.Name, r.Version, r.Kind, fmt.Sprint(r.Files), quoteAll(r.Theirs), quoteAll(r.Ours), r.Verdict, r.Outside, mark, formatSeconds(r.Prepare), formatSeconds(r.Total))
 	}
 	b.WriteString("\n## Not right\n\n")
 	if right == len(foreign) {
@@ -84,7 +84,7 @@ image has.
 |---|---|---|---|---|
 `)
 	for _, r := range rows {
-		writeCells(&b, r.Name, seconds(r.Away), seconds(r.Check), seconds(r.Canary), r.describeProof())
+		writeCells(&b, r.Name, formatSeconds(r.Away), formatSeconds(r.Check), formatSeconds(r.Canary), r.describeProof())
 	}
 	if len(ours) > 0 {
 		b.WriteString(`
@@ -96,7 +96,7 @@ Projects of ours in the shapes that people have ([test/fixtures](../test/fixture
 |---|---|---|---|---|---|---|
 `)
 		for _, r := range ours {
-			writeCells(&b, r.Name, r.Kind, fmt.Sprint(r.Files), clipText(r.Baseline, 120), r.Result, seconds(r.Prepare), seconds(r.Total))
+			writeCells(&b, r.Name, r.Kind, fmt.Sprint(r.Files), clipText(r.Baseline, 120), r.Result, formatSeconds(r.Prepare), formatSeconds(r.Total))
 		}
 	}
 	return b.String()
@@ -137,7 +137,7 @@ func writeCells(b *strings.Builder, cells ...string) {
 	b.WriteString("|\n")
 }
 
-func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+func formatSeconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 
 func quoteAll(commands []string) string {
 	var out []string

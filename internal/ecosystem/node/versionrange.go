@@ -15,8 +15,8 @@ type span struct{ from, below [3]int }
 // versionRange are spans, of which one has to contain a version.
 type versionRange []span
 
-// contains says whether a version is in the range.
-func (r versionRange) contains(v [3]int) bool {
+// containsVersion says whether a version is in the range.
+func (r versionRange) containsVersion(v [3]int) bool {
 	return slices.ContainsFunc(r, func(s span) bool { return compareParts(v, s.from) >= 0 && compareParts(v, s.below) < 0 })
 }
 

@@ -57,7 +57,7 @@ func chooseVersion(wants string, all []string) (version, shown string) {
 	var fit, near [][3]int
 	for _, v := range all {
 		if p := parseParts(v); releaseRE.MatchString(v) && p[0] >= minVersion {
-			if r.contains(p) {
+			if r.containsVersion(p) {
 				fit = append(fit, p)
 			}
 			if exact := parseParts(wants); releaseRE.MatchString(wants) && p[0] == exact[0] {
@@ -118,7 +118,7 @@ func readManifestWish(text, has string) (wants, hasText string) {
 	}
 	var engines struct{ Node looseString }
 	_ = json.Unmarshal(m.Engines, &engines) // old ones are lists
-	if r, ok := parseRange(string(engines.Node)); ok && !r.contains(parseParts(has)) {
+	if r, ok := parseRange(string(engines.Node)); ok && !r.containsVersion(parseParts(has)) {
 		return strings.TrimSpace(string(engines.Node)), has
 	}
 	return "", ""

@@ -40,12 +40,12 @@ func TestRanges(t *testing.T) {
 			t.Errorf("%q is a range: %v", text, ok)
 		}
 		for _, v := range strings.Fields(c.in) {
-			if !r.contains(parseParts(v)) {
+			if !r.containsVersion(parseParts(v)) {
 				t.Errorf("%s is not in %q", v, text)
 			}
 		}
 		for _, v := range strings.Fields(c.out) {
-			if r.contains(parseParts(v)) {
+			if r.containsVersion(parseParts(v)) {
 				t.Errorf("%s is in %q", v, text)
 			}
 		}

@@ -26,8 +26,8 @@ func readComposer(t *ecosystem.Tree, dir string) (c composerJSON) {
 	return c
 }
 
-// wanted are the names that a project asks for, sorted.
-func (c composerJSON) wanted() []string {
+// listRequirements are the names that a project asks for, sorted.
+func (c composerJSON) listRequirements() []string {
 	all := slices.Sorted(maps.Keys(c.Require))
 	for name := range c.Dev {
 		all = append(all, name)
@@ -46,7 +46,7 @@ func noteMissing(t *ecosystem.Tree, dir string) {
 	c := readComposer(t, dir)
 	at := path.Join(dir, manifest)
 	var packages, extensions []string
-	for _, name := range c.wanted() {
+	for _, name := range c.listRequirements() {
 		extension, is := strings.CutPrefix(name, "ext-")
 		switch {
 		case is && extensionPackages[extension] == "" && !slices.Contains(builtIn, extension):

@@ -44,7 +44,7 @@ func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, _ []string) 
 		return nil
 	}
 	for _, dir := range projectFolders(t) {
-		for _, name := range readComposer(t, dir).wanted() {
+		for _, name := range readComposer(t, dir).listRequirements() {
 			if extension, is := strings.CutPrefix(name, extensionPrefix); is && extensionPackages[extension] != "" {
 				out = append(out, name)
 			}

@@ -28,7 +28,7 @@ func (e Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 	}
 	var out []ecosystem.Install
 	if len(r.pins)+len(r.lines) > 0 {
-		out = append(out, r.wheels())
+		out = append(out, r.wheelsLayer())
 	}
 	if len(r.sources) > 0 {
 		out = append(out, ecosystem.Install{

@@ -27,8 +27,8 @@ const (
 // pythonTokenRE finds texts, names and signs; comments and blanks are skipped.
 var pythonTokenRE = regexp.MustCompile(`(?s)#[^\n]*|[rRbBuUfF]{0,2}(?:"""(?:\\.|[^\\])*?"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[A-Za-z_][A-Za-z0-9_.]*|[0-9]+|\S`)
 
-// tokenize gives the tokens of a text from some place on, no more than count.
-func (s *source) tokenize(from, count int) (out []string) {
+// readTokens gives the tokens of a text from some place on, no more than count.
+func (s *source) readTokens(from, count int) (out []string) {
 	for _, t := range pythonTokenRE.FindAllString(s.text[from:], count) {
 		if t[0] != '#' {
 			out = append(out, t)
@@ -64,7 +64,7 @@ func (s *source) valueOf(name string, depth int) literal {
 	if at == nil {
 		return literal{}
 	}
-	r := &literalReader{source: s, tokens: s.tokenize(at[2], 8*maxLiteralTexts), depth: depth}
+	r := &literalReader{source: s, tokens: s.readTokens(at[2], 8*maxLiteralTexts), depth: depth}
 	return r.readSum(name)
 }
 

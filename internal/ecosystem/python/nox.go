@@ -69,7 +69,7 @@ func readNoxSession(body, session string) environmentRun {
 // keyword arguments and computed values are left out.
 func callTexts(s *source, at int) (out []string) {
 	depth := 0
-	tokens := s.tokenize(at, 200)
+	tokens := s.readTokens(at, 200)
 	for i, t := range tokens {
 		switch t {
 		case "(", "[", "{":

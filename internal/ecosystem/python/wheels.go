@@ -21,8 +21,8 @@ var installScript []byte
 // missingDir is where the script names what it left out: a file for each.
 const missingDir = ".missing"
 
-// wheels is the layer of what lock files pin and lists name.
-func (r *requirements) wheels() ecosystem.Install {
+// wheelsLayer is the layer of what lock files pin and lists name.
+func (r *requirements) wheelsLayer() ecosystem.Install {
 	from := strings.Join(uniqueStrings(r.from), ", ")
 	failure := "the Python packages of " + from + " cannot be installed"
 	fix := "check that `pip install --only-binary :all:` works with these files for Python " + debianVersion + " and `pip config get global.index-url` answers; or go on without them, with container.deps: off: what needs them stays red"

@@ -40,8 +40,8 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 		gems := findGems(t, dir)
 		p := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Ruby project", Test: findTest(t, dir, gems)}
 		if t.HasFile(dir, ".rubocop.yml") {
-			run := gems.bundled("rubocop")
-			p.Lint = &company.GateCommand{Command: run, Report: run + " --format emacs", Probe: gems.bundled("rubocop --version"), Parse: testreport.FormatFindings}
+			run := gems.bundledCommand("rubocop")
+			p.Lint = &company.GateCommand{Command: run, Report: run + " --format emacs", Probe: gems.bundledCommand("rubocop --version"), Parse: testreport.FormatFindings}
 		}
 		if p.Test == nil && t.HasFile(dir, "Gemfile") {
 			t.AddProject(e.Name(), dir)
@@ -83,19 +83,19 @@ const verbosely = `TESTOPTS='-v' A='-v' `
 // themselves.
 func findTest(t *ecosystem.Tree, dir string, gems gemSources) *company.GateCommand {
 	if hasFiles(t, path.Join(dir, "spec"), isSpec) {
-		report := gems.bundled("rspec --format progress --format json --out " + testreport.File)
-		return &company.GateCommand{Command: gems.bundled("rspec"), Report: report, Parse: formatRSpec, Plant: plantSpec, Canary: report + " --example " + ecosystem.CanaryPlaceholder}
+		report := gems.bundledCommand("rspec --format progress --format json --out " + testreport.File)
+		return &company.GateCommand{Command: gems.bundledCommand("rspec"), Report: report, Parse: formatRSpec, Plant: plantSpec, Canary: report + " --example " + ecosystem.CanaryPlaceholder}
 	}
 	if !hasFiles(t, path.Join(dir, "test"), isTestFile) {
 		return nil
 	}
 	if testTask.MatchString(t.ReadManifest(dir, "Rakefile")) {
-		run := gems.bundled("rake test")
+		run := gems.bundledCommand("rake test")
 		only := "--name=/" + ecosystem.CanaryPlaceholder + "/"
 		return &company.GateCommand{Command: run, Report: gems.bundledWith(verbosely, "rake test") + " 2>&1", Parse: formatTest, Plant: plantTest,
 			Canary: gems.bundledWith(`TESTOPTS='-v `+only+`' A='-v' N='/`+ecosystem.CanaryPlaceholder+`/' `, "rake test") + " 2>&1"}
 	}
-	run := gems.bundled(`ruby -I lib -I test -e 'Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require File.expand_path(f) }'`)
+	run := gems.bundledCommand(`ruby -I lib -I test -e 'Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require File.expand_path(f) }'`)
 	return &company.GateCommand{Command: run, Report: run + " -- -v 2>&1", Parse: formatTest, Plant: plantTest, Canary: run + " -- -v --name=/" + ecosystem.CanaryPlaceholder + "/ 2>&1"}
 }
 

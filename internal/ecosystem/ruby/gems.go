@@ -44,8 +44,8 @@ func findGems(t *ecosystem.Tree, dir string) (g gemSources) {
 	return g
 }
 
-// bundled is a command with the gems of the project's own, if it has them along.
-func (g gemSources) bundled(command string) string { return g.bundledWith("", command) }
+// bundledCommand is a command with the gems of the project's own, if it has them along.
+func (g gemSources) bundledCommand(command string) string { return g.bundledWith("", command) }
 
 // bundledWith is the same for a command with variables.
 func (g gemSources) bundledWith(variables, command string) string {
