@@ -27,7 +27,7 @@ import (
 
 // Line is one number.
 type Line struct {
-	Bench   string  `json:"bench"` // pipe, start, ledger, turn, submit
+	Bench   string  `json:"bench"` // pipe, start, ledger, turn, submit, deps-npm, …
 	What    string  `json:"what"`
 	Unit    string  `json:"unit"` // ms, MB/s, 1/s
 	Ours    float64 `json:"ours"` // median
@@ -66,24 +66,36 @@ type Options struct {
 	Logger   *slog.Logger      // nil: silent
 }
 
-// benches by name, in the order in which they run.
-var benches = []struct {
-	name string
-	run  func(context.Context, *benchEnv) ([]Line, error)
-}{
-	{"pipe", benchPipe}, {"start", benchStart}, {"ledger", benchLedger}, {"turn", benchTurn}, {"submit", benchSubmit},
+// bench is one set of measurements.
+type bench struct {
+	name  string
+	run   func(context.Context, *benchEnv) ([]Line, error)
+	asked bool // it needs registries and minutes: it runs where it is named, and not with all
 }
 
-// Names lists the benches.
+// benches in the order in which they run.
+var benches = append([]bench{
+	{name: "pipe", run: benchPipe}, {name: "start", run: benchStart}, {name: "ledger", run: benchLedger}, {name: "turn", run: benchTurn}, {name: "submit", run: benchSubmit},
+}, depsBenches()...)
+
+// Names lists the benches, and depsGroup for those that it names together.
 func Names() []string {
 	var names []string
 	for _, b := range benches {
 		names = append(names, b.name)
 	}
-	return names
+	return append(names, depsGroup)
 }
 
-// Run runs the named benches, all when none is named. An unknown name is an
+// isWanted tells whether a bench runs for these names.
+func (b bench) isWanted(names []string) bool {
+	if len(names) == 0 {
+		return !b.asked
+	}
+	return slices.Contains(names, b.name) || b.asked && slices.Contains(names, depsGroup)
+}
+
+// Run runs the named benches; when none is named, all but those of packages. An unknown name is an
 // EUsage error.
 func Run(ctx context.Context, names []string, o Options) (r Report, err error) {
 	for _, n := range names {
@@ -102,7 +114,7 @@ func Run(ctx context.Context, names []string, o Options) (r Report, err error) {
 	defer func() { err = errors.Join(err, w.close()) }()
 	r = Report{SchemaVersion: 1, Time: time.Now().UTC(), CPUs: runtime.NumCPU(), LoadBefore: load(), Dir: w.dir}
 	for _, b := range benches {
-		if len(names) > 0 && !slices.Contains(names, b.name) {
+		if !b.isWanted(names) {
 			continue
 		}
 		o.Progress("bench " + b.name)

@@ -5,11 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"company/internal/company"
 	"company/internal/hosttest"
+	"company/internal/image"
 	"company/test/goroutines"
 )
 
@@ -30,16 +32,10 @@ func TestQuick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]int{}
-	for _, l := range r.Lines {
-		seen[l.Bench]++
-		if l.What == "" || l.Unit == "" || l.Ours <= 0 || l.Samples < 1 || (l.Against != "") != (l.Bare > 0 && l.Ratio > 0) || (l.Target != "") != (l.Met != nil) {
-			t.Errorf("%+v", l)
-		}
-	}
-	for _, name := range Names() {
-		if seen[name] == 0 {
-			t.Errorf("%s printed nothing", name)
+	seen := countLines(t, r)
+	for _, b := range benches {
+		if (seen[b.name] == 0) != b.asked {
+			t.Errorf("%s printed %d lines", b.name, seen[b.name])
 		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
@@ -47,6 +43,64 @@ func TestQuick(t *testing.T) {
 	}
 	if r.CPUs < 1 || r.LoadBefore == "" || r.LoadAfter == "" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// countLines counts the numbers of each bench, and checks that they are whole.
+func countLines(t *testing.T, r Report) map[string]int {
+	t.Helper()
+	seen := map[string]int{}
+	for _, l := range r.Lines {
+		seen[l.Bench]++
+		if l.What == "" || l.Unit == "" || l.Ours <= 0 || l.Samples < 1 || (l.Against != "") != (l.Bare > 0 && l.Ratio > 0) || (l.Target != "") != (l.Met != nil) {
+			t.Errorf("%+v", l)
+		}
+	}
+	return seen
+}
+
+// The bench of packages runs with each client, and takes away the layers that it made.
+// pip's packages are made up, and need no registry of the outside.
+func TestQuickDeps(t *testing.T) {
+	hosttest.NeedsDocker(t)
+	for _, c := range packageClients {
+		t.Run(c.name, func(t *testing.T) {
+			if c.name != "pip" {
+				hosttest.Variant(t, "another client of packages")
+			} else if out, err := exec.CommandContext(t.Context(), "python3", "-m", "pip", "--version").CombinedOutput(); err != nil {
+				hosttest.Lacks(t, "this host has no pip: %v %s", err, out)
+			}
+			builder, err := image.New(image.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer builder.Close()
+			before, err := builder.List(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			r, err := Run(t.Context(), []string{depsGroup + "-" + c.name}, Options{Dir: dir, Quick: true, Progress: func(s string) { t.Log(s) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seen := countLines(t, r); len(seen) != 1 || len(r.Lines) < 4 {
+				t.Errorf("%+v", r.Lines)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+				t.Errorf("left %v, %v", left, err)
+			}
+			after, err := builder.List(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range after {
+				isOld := slices.ContainsFunc(before, func(o image.ImageEntry) bool { return o.Tag == e.Tag })
+				if !isOld && (e.IsWorkerImage && len(e.Layers) > 3 || e.Kind == c.name) {
+					t.Errorf("left %s", e.Tag)
+				}
+			}
+		})
 	}
 }
 

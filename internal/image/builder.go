@@ -42,6 +42,7 @@ type Config struct {
 	Progress func(line string)                 // one line for people per step that takes time; may be called from any goroutine
 	Toolbox  func(arch string) ([]byte, error) // the toolbox for an architecture; default toolboxbin.Binary
 	Timeout  time.Duration                     // of one Ensure, default 30 min
+	OnBuilt  func(Layer, time.Duration)        // gets each layer that was made, and how long that took; may be called from any goroutine
 	// Runtime runs the containers that layers are made in; nil = none is made that
 	// needs one.
 	Runtime container.Runtime
@@ -108,6 +109,7 @@ type Builder struct {
 	dir      string
 	progress func(string)
 	timeout  time.Duration
+	onBuilt  func(Layer, time.Duration)
 
 	registries, withLogins *depproxy.Store
 
@@ -133,6 +135,9 @@ func New(cfg Config) (*Builder, error) {
 	if cfg.Progress == nil {
 		cfg.Progress = func(string) {}
 	}
+	if cfg.OnBuilt == nil {
+		cfg.OnBuilt = func(Layer, time.Duration) {}
+	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = defaultTimeout
 	}
@@ -152,7 +157,7 @@ func New(cfg Config) (*Builder, error) {
 		trees[t.Name] = &hostLookup{}
 	}
 	return &Builder{docker: docker, trees: trees, refused: map[string]refusal{}, runtime: cfg.Runtime, log: cfg.Logger, dir: dir, progress: cfg.Progress,
-		timeout: cfg.Timeout, toolboxFor: cfg.Toolbox, registries: cfg.Registries, withLogins: cfg.WithLogins}, nil
+		timeout: cfg.Timeout, onBuilt: cfg.OnBuilt, toolboxFor: cfg.Toolbox, registries: cfg.Registries, withLogins: cfg.WithLogins}, nil
 }
 
 // Close closes the connections to the daemon.

@@ -151,7 +151,9 @@ func (b *Builder) ensureStep(ctx context.Context, under *existingImage, s layerS
 	if err != nil {
 		return nil, layerError(s.kind, err)
 	}
-	b.reportProgress("the %s layer is ready (%s)", s.kind, time.Since(start).Round(100*time.Millisecond))
+	took := time.Since(start)
+	b.reportProgress("the %s layer is ready (%s)", s.kind, took.Round(100*time.Millisecond))
+	b.onBuilt(Layer{Kind: s.kind, Key: s.key}, took)
 	return f, nil
 }
 
