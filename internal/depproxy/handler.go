@@ -229,10 +229,14 @@ func (q *request) Refuse(d company.Dependency, why string) error {
 	return q.refusal(FetchReport{Dependency: d, Why: why})
 }
 
-// Allows, AllowsPart, Follows and AllowNeeds are the policy's.
+// Allows, AllowsPart, LockedFile, Follows and AllowNeeds are the policy's.
 func (q *request) Allows(d company.Dependency) bool { return q.Policy.Allows(d) }
 
 func (q *request) AllowsPart(part string) bool { return q.Policy.allowsPart(q.registry.Name, part) }
+
+func (q *request) LockedFile(d company.Dependency) (ecosystem.Digest, bool) {
+	return q.Policy.lockedFile(d)
+}
 
 func (q *request) Follows(d company.Dependency) bool { return q.Policy.isAdded(d) }
 

@@ -39,6 +39,15 @@ func LockedPolicy(files map[string][]byte) (p *Policy, notes []string) {
 			p.Allow(d)
 		}
 	}
+	for name, text := range files {
+		e, ok := lockerOf(name).(ecosystem.Digester)
+		if !ok || len(text) > MaxLockFile {
+			continue
+		}
+		for d, sum := range e.ParseDigests(name, text) {
+			p.setDigest(d, sum)
+		}
+	}
 	return p, notes
 }
 

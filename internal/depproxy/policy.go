@@ -1,12 +1,14 @@
 package depproxy
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 )
 
 // maxNames bounds one policy: a lock file is untrusted text, and so is a
@@ -22,6 +24,7 @@ type Policy struct {
 	learned       []company.Dependency // what registries named, in order
 	openEcosystem string               // kind of which every name may be fetched; "": none
 	parts         []packageKey         // see AllowParts
+	digests       map[company.Dependency]ecosystem.Digest
 }
 
 type packageKey struct{ ecosystem, name string }
@@ -34,7 +37,9 @@ type grant struct {
 
 // NewPolicy is the policy of an office without registries, and the start of one
 // that is put together by Allow and AllowWithNeeds.
-func NewPolicy() *Policy { return &Policy{names: map[packageKey]*grant{}} }
+func NewPolicy() *Policy {
+	return &Policy{names: map[packageKey]*grant{}, digests: map[company.Dependency]ecosystem.Digest{}}
+}
 
 // Allow lets one version be fetched, or with an empty one every version of the
 // name. A name that breaks its ecosystem's grammar is left out.
@@ -110,7 +115,7 @@ func (p *Policy) Clone() *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := NewPolicy()
-	c.parts, c.openEcosystem = slices.Clone(p.parts), p.openEcosystem
+	c.parts, c.openEcosystem, c.digests = slices.Clone(p.parts), p.openEcosystem, maps.Clone(p.digests)
 	for k, g := range p.names {
 		n := &grant{anyVersion: g.anyVersion, withNeeds: make(map[string]bool, len(g.withNeeds))}
 		maps.Copy(n.withNeeds, g.withNeeds)
@@ -119,13 +124,13 @@ func (p *Policy) Clone() *Policy {
 	return c
 }
 
-// CountNames counts the names of an ecosystem; of all with "".
-func (p *Policy) CountNames(ecosystem string) int {
+// CountNames counts the names of a kind of registry; of all with "".
+func (p *Policy) CountNames(kind string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
 	for k := range p.names {
-		if ecosystem == "" || k.ecosystem == ecosystem {
+		if kind == "" || k.ecosystem == kind {
 			n++
 		}
 	}
@@ -152,6 +157,33 @@ func (p *Policy) Allows(d company.Dependency) bool {
 	}
 	_, named := g.withNeeds[d.Version]
 	return g.anyVersion || named
+}
+
+// setDigest keeps what a lock file says of the file of a version that is allowed.
+// Where two lock files say different things, neither is believed.
+func (p *Policy) setDigest(d company.Dependency, sum ecosystem.Digest) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if g := p.names[packageKey{d.Ecosystem, canonicalName(d.Ecosystem, d.Name)}]; g == nil {
+		return
+	}
+	if old, had := p.digests[d]; had && (old.Algorithm != sum.Algorithm || !bytes.Equal(old.Sum, sum.Sum)) {
+		sum = ecosystem.Digest{}
+	}
+	p.digests[d] = sum
+}
+
+// lockedFile reports whether a version is allowed as lock files name it, and what they
+// say of its file.
+func (p *Policy) lockedFile(d company.Dependency) (sum ecosystem.Digest, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	g := p.names[packageKey{d.Ecosystem, canonicalName(d.Ecosystem, d.Name)}]
+	if g == nil || g.anyVersion {
+		return sum, false
+	}
+	follows, named := g.withNeeds[d.Version]
+	return p.digests[d], named && !follows
 }
 
 // isAdded reports whether what this version needs is allowed.

@@ -58,6 +58,13 @@ type Locker interface {
 	ParseLock(path string, text []byte) ([]company.Dependency, error)
 }
 
+// Digester is a Locker whose files say what the files of packages are.
+type Digester interface {
+	Locker
+	// ParseDigests gives the digests that such a file names, for packages of ParseLock.
+	ParseDigests(path string, text []byte) map[company.Dependency]Digest
+}
+
 // NameError is the answer to a name or version that breaks a grammar, for an
 // agent to read.
 func NameError(what, why string) *company.Error {

@@ -213,6 +213,8 @@ func (g *gate) AllowsPart(string) bool { return g.allowed.Name != "" }
 
 func (g *gate) Follows(d company.Dependency) bool { return d == g.allowed }
 
+func (g *gate) LockedFile(company.Dependency) (sum ecosystem.Digest, ok bool) { return }
+
 func (g *gate) AllowNeeds(needs []company.Dependency, _ error) { g.needs = append(g.needs, needs...) }
 
 // host has the same text in every file, and no programs.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -46,29 +47,69 @@ func (Ecosystem) IsLockFile(file string) bool {
 	return name == "package-lock.json" || name == "npm-shrinkwrap.json"
 }
 
+// lockedPackage is an entry of a lock file of the second and third version.
+type lockedPackage struct {
+	Name      string `json:"name"`
+	Version   string `json:"version"`
+	Integrity string `json:"integrity"`
+	Link      bool   `json:"link"`
+}
+
+// findDependency is the package of an entry, by its place in the tree; not ok: it is the
+// project itself, or a workspace.
+func (p lockedPackage) findDependency(where string) (d company.Dependency, ok bool) {
+	_, name, ok := cutLast(where, "node_modules/")
+	if p.Name != "" { // of an alias
+		name = p.Name
+	}
+	return company.Dependency{Ecosystem: ecosystem.NPM, Name: name, Version: p.Version}, ok && !p.Link
+}
+
+// ParseDigests gives the digests of a lock file of the second and third version.
+func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecosystem.Digest {
+	var lock struct {
+		Packages map[string]lockedPackage `json:"packages"`
+	}
+	out := Digests{}
+	if json.Unmarshal(text, &lock) == nil {
+		for where, p := range lock.Packages {
+			if d, ok := p.findDependency(where); ok {
+				out.Add(d, p.Integrity)
+			}
+		}
+	}
+	return out
+}
+
+// Digests are those that a lock file of npm's packages names.
+type Digests map[company.Dependency]ecosystem.Digest
+
+// Add adds one by its integrity field. Weak ones are no use: a file that fits can be
+// made. Where one package has two, neither is kept.
+func (m Digests) Add(d company.Dependency, integrity string) {
+	sum := ParseIntegrity(integrity)
+	if sum.Algorithm != "sha512" {
+		return
+	}
+	if old, had := m[d]; had && !bytes.Equal(old.Sum, sum.Sum) {
+		sum = ecosystem.Digest{}
+	}
+	m[d] = sum
+}
+
 // ParseLock lists the packages that a lock file names. It reads all three versions.
 func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err error) {
 	var lock struct {
-		Packages map[string]struct {
-			Name    string `json:"name"`
-			Version string `json:"version"`
-			Link    bool   `json:"link"`
-		} `json:"packages"`
+		Packages     map[string]lockedPackage   `json:"packages"`
 		Dependencies map[string]json.RawMessage `json:"dependencies"`
 	}
 	if err := json.Unmarshal(text, &lock); err != nil {
 		return nil, fmt.Errorf("it is no lock file of npm")
 	}
 	for where, p := range lock.Packages {
-		i := strings.LastIndex(where, "node_modules/")
-		if i < 0 || p.Link {
-			continue // the project itself, a workspace
+		if d, ok := p.findDependency(where); ok {
+			out = append(out, d)
 		}
-		name := p.Name // of an alias
-		if name == "" {
-			name = where[i+len("node_modules/"):]
-		}
-		out = append(out, company.Dependency{Ecosystem: ecosystem.NPM, Name: name, Version: p.Version})
 	}
 	if lock.Packages != nil {
 		return out, nil

@@ -32,6 +32,11 @@ func (Ecosystem) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Ans
 	if err := r.Check(d); err != nil {
 		return nil, err
 	}
+	if isFile {
+		if a, ok := serveLocked(ctx, r, name, file); ok {
+			return a, nil
+		}
+	}
 	p, err := fetchPackument(ctx, r, name)
 	if err != nil {
 		return nil, err
@@ -44,9 +49,9 @@ func (Ecosystem) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Ans
 		}
 		return &ecosystem.Answer{Text: p.rewriteTarballs(r.Base), Media: "application/json"}, nil
 	}
-	version, ok := strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), nameWithoutScope(name)+"-")
+	version, ok := versionOfFile(name, file)
 	m, known := p.Versions[version]
-	if d.Version = version; !ok || !known || !strings.HasSuffix(file, ".tgz") || checkName(d.Name, d.Version) != nil {
+	if d.Version = version; !ok || !known {
 		return nil, &ecosystem.Reply{Status: ecosystem.StatusNotFound, Line: fmt.Sprintf("the registry lists no file %.200q of %s", file, name)}
 	}
 	if !r.Allows(d) {
@@ -60,6 +65,43 @@ func (Ecosystem) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Ans
 		r.AllowNeeds(m.listDependencies(), nil)
 	}
 	return r.Package(ctx, d, ecosystem.Fetch{URL: m.Dist.Tarball, Digest: sum}, ecosystem.BinaryFile)
+}
+
+// versionOfFile is the version whose tarball is called so.
+func versionOfFile(name, file string) (version string, ok bool) {
+	version, ok = strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), nameWithoutScope(name)+"-")
+	return version, ok && version != "" && strings.HasSuffix(file, ".tgz") && checkName(name, version) == nil
+}
+
+// serveLocked answers with the tarball of a version that lock files name, as clients
+// ask for it: at the place where registries have it, held against the digest of the
+// lock file. Where that has none, the registry's description of this one version has.
+// The description of all versions, which may have megabytes, is not read. Not ok: it
+// must be.
+func serveLocked(ctx context.Context, r ecosystem.Request, name, file string) (_ *ecosystem.Answer, ok bool) {
+	d := company.Dependency{Ecosystem: ecosystem.NPM, Name: name}
+	if d.Version, ok = versionOfFile(name, file); !ok {
+		return nil, false
+	}
+	sum, ok := r.LockedFile(d)
+	if !ok {
+		return nil, false
+	}
+	registry := r.Upstream().EndpointOf(name).URL
+	address := registry + "/" + name + "/-/" + file
+	if sum.Algorithm == "" {
+		text, _, err := r.Read(ctx, ecosystem.Fetch{URL: registry + "/" + strings.Replace(name, "/", "%2f", 1) + "/" + d.Version, Immutable: true})
+		var m packageVersion
+		if err != nil || json.Unmarshal(text, &m) != nil || m.Version != d.Version {
+			return nil, false
+		}
+		address, sum = m.Dist.Tarball, m.strongestDigest()
+	}
+	if sum.Algorithm == "" {
+		return nil, false
+	}
+	a, err := r.Package(ctx, d, ecosystem.Fetch{URL: address, Digest: sum}, ecosystem.BinaryFile)
+	return a, err == nil // else the long way says what is wrong, or finds it elsewhere
 }
 
 // ListVersions lists the versions of a package.
@@ -210,8 +252,17 @@ func (m packageVersion) listDependencies() []company.Dependency {
 
 // strongestDigest is the strongest that the registry names.
 func (m packageVersion) strongestDigest() ecosystem.Digest {
-	best := ecosystem.Digest{}
-	for one := range strings.FieldsSeq(m.Dist.Integrity) {
+	best := ParseIntegrity(m.Dist.Integrity)
+	if raw, err := hex.DecodeString(m.Dist.Shasum); best.Algorithm == "" && err == nil && len(raw) == 20 {
+		best = ecosystem.Digest{Algorithm: "sha1", Sum: raw}
+	}
+	return best
+}
+
+// ParseIntegrity is the strongest digest of an integrity field, as registries and lock
+// files have it.
+func ParseIntegrity(text string) (best ecosystem.Digest) {
+	for one := range strings.FieldsSeq(text) {
 		algorithm, sum, _ := strings.Cut(one, "-")
 		sum, _, _ = strings.Cut(sum, "?")
 		raw, err := base64.StdEncoding.DecodeString(sum)
@@ -222,9 +273,6 @@ func (m packageVersion) strongestDigest() ecosystem.Digest {
 		if len(raw) > len(best.Sum) {
 			best = d
 		}
-	}
-	if raw, err := hex.DecodeString(m.Dist.Shasum); best.Algorithm == "" && err == nil && len(raw) == 20 {
-		best = ecosystem.Digest{Algorithm: "sha1", Sum: raw}
 	}
 	return best
 }

@@ -7,6 +7,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/ecosystem/node"
 )
 
 // lockFile is the one lock file of a project, workspaces included.
@@ -27,19 +28,51 @@ func (Ecosystem) IsLockFile(file string) bool { return path.Base(file) == lockFi
 // '@s/name@1.0.0', /@s/name@1.0.0(peer@2.0.0), /name/1.0.0.
 var packageRE = regexp.MustCompile(`^  '?/?((?:@[^@/']+/)?[^@/'()]+)[@/]([0-9][^('":]*)(?:\([^']*)?'?:$`)
 
+// integrityRE is the digest of a package, in the line below its key.
+var integrityRE = regexp.MustCompile(`^    resolution: \{integrity: ([^,}]+)[,}]`)
+
+// ParseDigests gives the digests that a lock file names.
+func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecosystem.Digest {
+	out := node.Digests{}
+	readPackages(text, func(d company.Dependency, line string) {
+		if m := integrityRE.FindStringSubmatch(line); m != nil {
+			out.Add(d, m[1])
+		}
+	})
+	return out
+}
+
 // ParseLock lists the packages that a lock file names: the keys of the section
 // packages. It is read by lines, at a cost that its size bounds; what is written
 // in another manner than pnpm's names nothing.
 func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err error) {
+	readPackages(text, func(d company.Dependency, line string) {
+		if packageRE.MatchString(line) {
+			out = append(out, d)
+		}
+	})
+	return out, nil
+}
+
+// readPackages calls see for every line of the section packages that belongs to a key.
+func readPackages(text []byte, see func(d company.Dependency, line string)) {
 	in := false
+	var d company.Dependency
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\r\n")
 		if line != "" && line[0] != ' ' && line[0] != '#' {
 			in = line == "packages:"
 		}
-		if m := packageRE.FindStringSubmatch(line); in && m != nil {
-			out = append(out, company.Dependency{Ecosystem: ecosystem.NPM, Name: m[1], Version: strings.TrimSpace(m[2])})
+		switch m := packageRE.FindStringSubmatch(line); {
+		case !in:
+			continue
+		case m != nil:
+			d = company.Dependency{Ecosystem: ecosystem.NPM, Name: m[1], Version: strings.TrimSpace(m[2])}
+		case !strings.HasPrefix(line, "    "): // another key, or a blank line
+			d = company.Dependency{}
+		}
+		if d.Name != "" {
+			see(d, line)
 		}
 	}
-	return out, nil
 }

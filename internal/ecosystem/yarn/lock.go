@@ -7,6 +7,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/ecosystem/node"
 )
 
 // LockFile is the one lock file of a project, workspaces included. All versions of
@@ -29,26 +30,52 @@ var (
 	versionRE = regexp.MustCompile(`^  version:? "?([^"\s]+)"?$`)
 )
 
+// integrityRE is what a lock file of yarn 1 says of a tarball. Later ones have sums of
+// archives that yarn makes of tarballs.
+var integrityRE = regexp.MustCompile(`^  integrity (.+)$`)
+
+// ParseDigests gives the digests of a lock file of yarn 1.
+func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecosystem.Digest {
+	out := node.Digests{}
+	readEntries(text, func(d company.Dependency, line string) {
+		if m := integrityRE.FindStringSubmatch(line); m != nil && d.Version != "" {
+			out.Add(d, m[1])
+		}
+	})
+	return out
+}
+
 // ParseLock lists the packages that a lock file of any version of yarn names. It
 // is read by lines, at a cost that its size bounds.
 func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err error) {
-	name := ""
+	readEntries(text, func(d company.Dependency, line string) {
+		if versionRE.MatchString(line) {
+			out = append(out, d)
+		}
+	})
+	return out, nil
+}
+
+// readEntries calls see for every line of the entries of packages: with what the entry
+// is of, as far as it has been read.
+func readEntries(text []byte, see func(d company.Dependency, line string)) {
+	d := company.Dependency{Ecosystem: ecosystem.NPM}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\r\n")
 		switch {
 		case line == "" || line[0] == '#':
 		case line[0] != ' ':
-			name = ""
+			d.Name, d.Version = "", ""
 			if m := headRE.FindStringSubmatch(line); m != nil && !strings.Contains(line, "@workspace:") {
-				if name = m[1]; m[2] != "" {
-					name = m[2]
+				if d.Name = m[1]; m[2] != "" {
+					d.Name = m[2]
 				}
 			}
-		default:
-			if m := versionRE.FindStringSubmatch(line); m != nil && name != "" {
-				out = append(out, company.Dependency{Ecosystem: ecosystem.NPM, Name: name, Version: m[1]})
+		case d.Name != "":
+			if m := versionRE.FindStringSubmatch(line); m != nil {
+				d.Version = m[1]
 			}
+			see(d, line)
 		}
 	}
-	return out, nil
 }
