@@ -41,9 +41,9 @@ func (p Plan) Subtasks() int {
 
 // PlanRules are the limits of a plan. A zero number stands for the default.
 type PlanRules struct {
-	MaxSubtasks  int // default 64
-	MaxWaves     int // default 16
-	MaxWaveWidth int // default 16
+	MaxSubtasks  int
+	MaxWaves     int
+	MaxWaveWidth int
 
 	// Protected are globs that need the president, on top of DefaultProtected.
 	// One that cannot be read is a problem of the plan's, so that nothing is
@@ -57,6 +57,12 @@ type PlanRules struct {
 	Files []string
 }
 
+const (
+	defaultMaxSubtasks  = 64 // of all waves
+	defaultMaxWaves     = 16
+	defaultMaxWaveWidth = 16 // subtasks
+)
+
 // WithDefaults fills in the numbers that are zero.
 func (r PlanRules) WithDefaults() PlanRules {
 	def := func(n *int, d int) {
@@ -64,9 +70,9 @@ func (r PlanRules) WithDefaults() PlanRules {
 			*n = d
 		}
 	}
-	def(&r.MaxSubtasks, 64)
-	def(&r.MaxWaves, 16)
-	def(&r.MaxWaveWidth, 16)
+	def(&r.MaxSubtasks, defaultMaxSubtasks)
+	def(&r.MaxWaves, defaultMaxWaves)
+	def(&r.MaxWaveWidth, defaultMaxWaveWidth)
 	return r
 }
 
