@@ -96,6 +96,22 @@ fuzz: ## fuzz every parser for a while (FUZZTIME=10s each)
 bench: setup build ## the numbers of docs/performance.md
 	bin/company bench pipe start ledger turn
 
+.PHONY: release
+release: toolbox ## archives for linux/amd64 and linux/arm64 with checksums, in dist/
+	@scripts/release.sh
+
+.PHONY: release/twice
+release/twice: toolbox ## make a release twice, and show that its bytes are the same
+	@scripts/release-twice.sh
+
+.PHONY: darwin
+darwin: ## whether company compiles for macOS, where it is not supported yet
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/company
+
+.PHONY: docs
+docs: ## the generated parts of docs/: keys, errors, variables, limits, JSON
+	$(GO) run ./cmd/handbook pages .
+
 .PHONY: lint
 lint: ## gofmt, vet, errcheck, errorlint, bodyclose, contextcheck, unparam, staticcheck, revive, usetesting (.golangci.yml)
 	@test -z "$$(gofmt -l cmd internal test | tee /dev/stderr)"

@@ -27,7 +27,7 @@ import (
 
 // Line is one number.
 type Line struct {
-	Bench   string  `json:"bench"` // pipe, start, ledger, turn, submit, deps-npm, …
+	Bench   string  `json:"bench"` // pipe, start, ledger, turn, submit, cli, deps-npm, …
 	What    string  `json:"what"`
 	Unit    string  `json:"unit"` // ms, MB/s, 1/s
 	Ours    float64 `json:"ours"` // median
@@ -61,7 +61,7 @@ type Report struct {
 type Options struct {
 	Dir      string            // parent of the temporary files; empty: the system's
 	Quick    bool              // few small samples: does it work, not how fast
-	Program  string            // the company itself, for the bench of a submission
+	Program  string            // the company itself, for the benches of whole processes
 	Progress func(line string) // may be nil
 	Logger   *slog.Logger      // nil: silent
 }
@@ -76,6 +76,7 @@ type bench struct {
 // benches in the order in which they run.
 var benches = append([]bench{
 	{name: "pipe", run: benchPipe}, {name: "start", run: benchStart}, {name: "ledger", run: benchLedger}, {name: "turn", run: benchTurn}, {name: "submit", run: benchSubmit},
+	{name: "cli", run: benchCommands},
 }, depsBenches()...)
 
 // Names lists the benches, and depsGroup for those that it names together.

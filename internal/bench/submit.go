@@ -95,7 +95,7 @@ func benchSubmit(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 		of   func(first) time.Duration
 		most float64
 	}{
-		{"cold submit to its first line", func(f first) time.Duration { return f.line }, 200},
+		{"cold submit to its first line", func(f first) time.Duration { return f.line }, 100},
 		{"cold submit to the first feed line", func(f first) time.Duration { return f.feed }, 150},
 		{"cold submit to the first model request", func(f first) time.Duration { return f.request }, 300},
 	} {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
 )
@@ -41,8 +42,13 @@ usage, 130 interrupted, 141 nobody read the output to its end{{if eq .Name "doct
 // answered with the help of another one.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [command]", Short: "Help about a command", Example: "  company help submit\n  company help pr merge", Args: cobra.ArbitraryArgs,
+		Use: "help [command|errors|code]", Short: "Help about a command, or an error code", Args: cobra.ArbitraryArgs,
+		Example: "  company help submit\n  company help pr merge\n  company help errors\n  company help E_MODEL",
 		RunE: func(c *cobra.Command, args []string) error {
+			if text, ok := company.ExplainErrors(strings.Join(args, " ")); ok {
+				_, err := fmt.Fprint(c.OutOrStdout(), text)
+				return err
+			}
 			about, rest, err := c.Root().Find(args)
 			if err != nil {
 				return company.E(company.EUsage, err.Error()).Fix("company --help")
@@ -131,9 +137,18 @@ func newVersion(env *command.Environment) *cobra.Command {
 }
 
 func runVersion(env *command.Environment) error {
+	commit := officeapp.BuildCommit(command.Commit)
 	if env.Output == "json" {
-		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "version": command.Version})
+		v := map[string]any{"schema_version": 1, "version": command.Version}
+		if commit != "" {
+			v["commit"] = commit
+		}
+		return env.PrintJSON(env.Out, v)
 	}
-	_, err := fmt.Fprintln(env.Out, "company", command.Version)
+	text := "company " + command.Version
+	if commit != "" {
+		text += " (" + officeapp.ShortCommit(commit) + ")"
+	}
+	_, err := fmt.Fprintln(env.Out, text)
 	return err
 }

@@ -36,7 +36,7 @@ type Sources struct {
 
 // Machine gives the clocks of this machine.
 func Machine() Sources {
-	return Sources{Wall: time.Now, Monotonic: clockReader(unix.CLOCK_MONOTONIC), Boot: clockReader(unix.CLOCK_BOOTTIME)}
+	return Sources{Wall: time.Now, Monotonic: clockReader(monotonicClock), Boot: clockReader(bootClock)}
 }
 
 func clockReader(id int32) func() time.Duration {

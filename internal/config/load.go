@@ -267,14 +267,21 @@ func (l *loader) applyEnv() {
 	}
 }
 
-// otherVariables are those of the company that are no keys of the config.
-var otherVariables = []string{"COMPANY_OFFICE", "COMPANY_LOG_LEVEL"}
+// otherVariables are the company's own that are no keys of the config.
+func otherVariables() (names []string) {
+	for _, v := range Variables() {
+		if strings.HasPrefix(v.Name, "COMPANY_") {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
 
 // unusedVariables reports the variables that were meant to set a key and do
 // not: they are one slip from one that does, or begin like a section. It
 // returns the other ones called COMPANY_*, which may be another program's.
 func (l *loader) unusedVariables() (unused []string) {
-	known := slices.Clone(otherVariables)
+	known := otherVariables()
 	sections := map[string]bool{}
 	for _, key := range l.allKeys() {
 		known = append(known, EnvName(key))

@@ -45,6 +45,7 @@ type Checker struct {
 	Env     func(string) (string, bool)
 	Logger  *slog.Logger
 	Version string
+	Commit  string // that the program was built from; empty: it is not known
 	Opener  Opener
 }
 

@@ -8,12 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	officeapp "company/internal/app"
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/config"
@@ -27,12 +27,8 @@ import (
 // containers is in it.
 func (d *Checker) checkSelf() []Result {
 	found := d.Version + ", " + runtime.Version()
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				found += ", built from " + s.Value[:12]
-			}
-		}
+	if d.Commit != "" {
+		found += ", built from " + officeapp.ShortCommit(d.Commit)
 	}
 	box := health.Result{OK: true}
 	if hash, err := toolboxbin.Hash(runtime.GOARCH); err != nil {
@@ -41,7 +37,20 @@ func (d *Checker) checkSelf() []Result {
 	} else {
 		box.Found = fmt.Sprintf("for %s, %.12s", runtime.GOARCH, hash)
 	}
-	return append(singleResult("company", health.Result{OK: true, Found: found}), Result{Name: "toolbox", Result: box})
+	results := append(singleResult("company", health.Result{OK: true, Found: found}), Result{Name: "toolbox", Result: box})
+	return append(results, checkSystem(runtime.GOOS)...)
+}
+
+// checkSystem says what works on a system that company is not made for.
+func checkSystem(system string) []Result {
+	if system == "linux" {
+		return nil
+	}
+	return singleResult("system", health.Result{Warn: true,
+		Found:  system + ": the program compiles there and was never tried; worker images cannot be made, since Debian's mmdebstrap makes them",
+		Needed: "Linux, for work; commands that look (status, show, feed, config) need it not",
+		Fix:    "run company on a Linux machine, or in a virtual one",
+	})
 }
 
 // checkProject looks at the repository that one stands in, as a submission

@@ -106,6 +106,8 @@ cli/task
 cli
 tui
 mcp
+
+handbook
 `), "\n")
 
 // beside are the imports within a layer that the plan allows.

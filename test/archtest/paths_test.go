@@ -72,6 +72,8 @@ var elsewhere = []exemption{
 	{"internal/app/hostlimits.go", "os.ReadFile", "reads how much memory the machine has"},
 	{"internal/diagnose/officecheck.go", "os.Stat", "looks for the nearest folder that is there, for a doctor's word on it"},
 	{"internal/bench/", "", "measures in a folder of its own, in no checkout"},
+	{"internal/handbook/", "", "writes the docs of the source tree, and a release's files"},
+	{"cmd/handbook/", "", "writes the docs of the source tree, and a release's files"},
 
 	// Inside a container.
 	{"internal/toolserver/", "", "works inside a container, on the worker's own files"},

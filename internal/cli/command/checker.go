@@ -11,7 +11,7 @@ import (
 
 // Checker has what checks need of this process.
 func (env *Environment) Checker() *diagnose.Checker {
-	return &diagnose.Checker{Env: env.LookupEnv, Logger: env.Log, Version: Version, Opener: opener{env}}
+	return &diagnose.Checker{Env: env.LookupEnv, Logger: env.Log, Version: Version, Commit: officeapp.BuildCommit(Commit), Opener: opener{env}}
 }
 
 // opener opens offices as this command does.

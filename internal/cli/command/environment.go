@@ -18,6 +18,9 @@ import (
 // Version of the program. CHANGELOG.md lists what each one brought.
 var Version = "0.1.0"
 
+// Commit is what the program was built from; scripts/release.sh sets it.
+var Commit = ""
+
 // Environment is what every command has: its streams, its flags, its logger.
 type Environment struct {
 	In        io.Reader

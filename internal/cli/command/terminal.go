@@ -168,7 +168,7 @@ func (env *Environment) FreshKeyboard() *Keyboard {
 // dropPending drops input from before a question: it answers nothing.
 func (k *Keyboard) dropPending() {
 	if f, ok := k.in.(*os.File); ok {
-		_ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) // pending input would be read as an answer
+		_ = flushInput(int(f.Fd())) // pending input would be read as an answer
 	}
 	if k.pending != nil {
 		select {

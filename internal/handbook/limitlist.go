@@ -1,0 +1,73 @@
+package handbook
+
+// limits are the limits that people can meet. A limit that only keeps a damaged or
+// hostile input from costing memory is left out.
+var limits = []limit{
+	{"Tasks", "company", "MaxInstruction", bytesUnit, "one instruction", "E_INVALID; nothing is stored. Name a file of the repository instead."},
+	{"Tasks", "company", "maxQuestion", bytesUnit, "one question to you", "It is cut."},
+	{"Tasks", "company", "MaxWorkers", count, "workers of an office at a time", "company hire: E_CONFLICT; workers.max: E_CONFIG."},
+	{"Tasks", "company", "defaultMaxSubtasks", count, "subtasks of one plan", "The plan is refused, and the manager plans again."},
+	{"Tasks", "company", "defaultMaxWaves", count, "waves of one plan", "The plan is refused."},
+	{"Tasks", "company", "defaultMaxWaveWidth", count, "subtasks of one wave", "The plan is refused."},
+	{"Tasks", "company", "maxTitleRunes", count, "characters of a subtask's title", "The plan is refused."},
+	{"Tasks", "company", "maxDescription", bytesUnit, "a subtask's description", "The plan is refused."},
+	{"Tasks", "company", "maxGuided", count, "times that the manager sends one subtask back", "You are asked."},
+	{"Tasks", "company", "MaxDependencies", count, "packages that one task may add", "The tool refuses; the subtask goes on without it."},
+	{"Tasks", "company", "MaxLookups", count, "package names that one task may ask registries for", "The tool refuses."},
+
+	{"Pull requests", "prbody", "MaxPRLines", count, "lines of a pull request's text", "Each part is cut, and says so."},
+	{"Pull requests", "company", "MaxFollowUps", count, "follow-ups that remarks of one pull request start by themselves", "Remarks start no more; company submit --follows does."},
+	{"Pull requests", "company", "maxFeedbackItems", count, "remarks in one follow-up", "The others wait for the next one."},
+	{"Pull requests", "company", "maxFeedbackBytes", bytesUnit, "text of one remark", "It is cut."},
+	{"Pull requests", "forge", "MaxItems", count, "remarks of one pull request that are looked at", "The newest are."},
+	{"Pull requests", "forge", "MaxWebhookBytes", bytesUnit, "body of one webhook", "It is refused."},
+
+	{"Agents", "agent", "MaxCalls", count, "tool calls of one reply", "The others are left out, and the agent is told."},
+	{"Agents", "agent", "MaxResult", bytesUnit, "one tool result that the model is shown", "Head and tail are shown."},
+	{"Agents", "agent", "MaxOutput", bytesUnit, "all tool results of one run", "Further results are not shown; the agent is told to finish with what it knows."},
+	{"Agents", "agent", "MaxArguments", bytesUnit, "arguments of one tool call", "The call is refused."},
+	{"Agents", "agent", "AssumedContext", count, "tokens of context, where the model's size is not known", "Old tool results are left out of what is sent."},
+	{"Agents", "reviewer", "maxPatch", bytesUnit, "diff in a reviewer's first message", "The reviewer reads the rest in the container."},
+
+	{"Containers", "toolproto", "CommandTimeout", duration, "time of one command, where workers.command_timeout says nothing", "The command is ended."},
+	{"Containers", "toolproto", "MaxCommandTimeout", duration, "time of one command at most", "workers.command_timeout above it is E_CONFIG."},
+	{"Containers", "toolproto", "MaxLog", bytesUnit, "log of one command", "The rest is counted and dropped."},
+	{"Containers", "toolproto", "MaxFile", bytesUnit, "file that a tool writes, edits or reads raw", "The call is refused; a command can do it."},
+	{"Containers", "toolproto", "ReadBytes", bytesUnit, "part of a file that one read_file returns", "The next part is asked for."},
+	{"Containers", "toolproto", "SearchHits", count, "matches of one search", "The others are counted."},
+	{"Containers", "toolproto", "DeadMan", duration, "silence after which a container ends itself", "The run goes on in a new container."},
+
+	{"Changes of one run", "gitops", "MaxPushBytes", bytesUnit, "one push", "It is refused (E_OBJECTS); the agent is told why."},
+	{"Changes of one run", "gitops", "MaxRunBytes", bytesUnit, "all pushes of a run", "The push is refused."},
+	{"Changes of one run", "gitops", "maxNewCommits", count, "new commits", "The push is refused."},
+	{"Changes of one run", "gitops", "maxNewFiles", count, "new or changed files", "The push is refused."},
+	{"Changes of one run", "gitops", "maxBlobBytes", bytesUnit, "one new file", "The push is refused."},
+	{"Changes of one run", "gitops", "maxTotalBytes", bytesUnit, "all new files, as a checkout unfolds them", "The push is refused."},
+	{"Changes of one run", "gitops", "maxDepth", count, "nested folders", "The push is refused."},
+	{"Changes of one run", "gitops", "maxPathBytes", bytesUnit, "one path", "The push is refused."},
+	{"Changes of one run", "gitops", "MaxBranches", count, "branches", "The push is refused."},
+	{"Changes of one run", "sandbox", "maxChanges", bytesUnit, "list of the changed files of a subtask (some twenty thousand)", "The run ends with an error."},
+
+	{"Checks", "gates", "defaultTimeout", duration, "one run of a check on the base", "It is ended, and is red."},
+	{"Checks", "gates", "leastTimeout", duration, "one run of a check whose base is quick", "It is ended; slow bases give ten times their own time."},
+	{"Checks", "gates", "maxReruns", count, "times that a red test is run again", "It is red."},
+	{"Checks", "gates", "maxLogBytes", bytesUnit, "log of a check", "The beginning and the end are kept."},
+	{"Checks", "gates", "maxReport", bytesUnit, "report of a check", "It is not read; the exit code judges."},
+	{"Checks", "testreport", "MaxNamedFailures", count, "failed tests that are named", "The others are counted."},
+
+	{"Images and packages", "image", "defaultTimeout", duration, "making an image", "E_TIMEOUT; what is done is kept."},
+	{"Images and packages", "image", "maxDeps", bytesUnit, "installed packages of a project", "E_IMAGE."},
+	{"Images and packages", "image", "maxDepFiles", count, "files of installed packages", "E_IMAGE."},
+	{"Images and packages", "ecosystem", "MaxPackage", bytesUnit, "one package", "It is not fetched."},
+	{"Images and packages", "depproxy", "MaxLockFile", bytesUnit, "a lock file", "It is not read, and installs nothing."},
+	{"Images and packages", "depproxy", "maxCache", bytesUnit, "cache of packages", "The least recently used go."},
+	{"Images and packages", "depaccess", "maxBytes", bytesUnit, "packages that one run fetches", "The registry is closed to it."},
+	{"Images and packages", "depaccess", "maxRequests", count, "requests of one run to registries", "The registry is closed to it."},
+
+	{"What is shown and stored", "cli/command", "MaxPatch", bytesUnit, "a diff that company diff shows", "It is cut; the message has the git command that shows all of it."},
+	{"What is shown and stored", "config", "maxFileBytes", bytesUnit, "company.yaml", "E_CONFIG."},
+	{"What is shown and stored", "api", "maxBody", bytesUnit, "one request to the office's socket", "E_INVALID."},
+	{"What is shown and stored", "bus", "MaxRecord", bytesUnit, "one record of the ledger", "The command is refused."},
+	{"What is shown and stored", "ledger", "MaxBlob", bytesUnit, "one blob: a sealed journal, a log", "It is refused."},
+	{"What is shown and stored", "company", "MaxUnwritten", count, "files that cannot be written and are named", "The others are counted."},
+}

@@ -1,0 +1,254 @@
+package handbook
+
+import (
+	"time"
+
+	"company/internal/agent"
+	"company/internal/app"
+	"company/internal/bench"
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/diagnose"
+	"company/internal/feed"
+	"company/internal/upkeep"
+	"company/internal/view"
+)
+
+// Shape is the JSON that a command prints with -o json.
+type Shape struct {
+	Name     string   // its definition in the schema
+	Commands []string // as a person types them
+	Doc      string
+	Example  any // a value of its type
+}
+
+// Envelope is what every object begins with.
+type Envelope struct {
+	SchemaVersion int `json:"schema_version"`
+}
+
+// The types below describe what commands put together from parts of view. The
+// tests of internal/cli hold what is printed to them.
+type (
+	shapeTasks struct {
+		Envelope
+		Tasks []view.Summary `json:"tasks"`
+	}
+	shapeSubmitted struct {
+		Envelope
+		Task company.TaskID `json:"task"`
+		Log  string         `json:"log,omitempty"` // of the company in the background, where one was started
+	}
+	shapeOutcome struct {
+		Envelope
+		Task     company.TaskID     `json:"task"`
+		Status   company.TaskStatus `json:"status"`
+		AtWork   bool               `json:"at_work"` // a company goes on with it by itself
+		Question company.ApprovalID `json:"question,omitempty"`
+		Budget   *view.Budget       `json:"budget,omitempty"`
+	}
+	shapeStopped struct {
+		Envelope
+		Stopped    bool            `json:"stopped"`
+		WasStopped bool            `json:"was_stopped"`
+		Runs       []company.RunID `json:"runs"` // that are held
+	}
+	shapePaused struct {
+		Envelope
+		Paused []company.TaskID `json:"paused"`
+	}
+	shapeBudgets struct {
+		Envelope
+		Tasks []view.Budget `json:"tasks"`
+	}
+	shapeStaff struct {
+		Envelope
+		Workers    int             `json:"workers"`
+		Hired      int             `json:"hired"`
+		HandedBack []company.RunID `json:"handed_back"` // runs that another worker goes on with
+	}
+	shapeServed struct {
+		Envelope
+		Office string    `json:"office"`
+		From   time.Time `json:"from"`
+		Until  time.Time `json:"until"`
+		Open   int       `json:"open_tasks"`
+	}
+	shapePulls struct {
+		Envelope
+		PullRequests []view.PullRequest `json:"pull_requests"`
+	}
+	shapePull struct {
+		Envelope
+		PullRequest view.PullRequest `json:"pull_request"`
+		Body        string           `json:"body,omitempty"` // of show
+	}
+	shapeSynced struct {
+		Envelope
+		PullRequests []upkeep.SyncResult `json:"pull_requests"`
+	}
+	shapeImages struct {
+		Envelope
+		Images []app.ImageEntry `json:"images"`
+	}
+	shapeImage struct {
+		Envelope
+		ID     string   `json:"id"`
+		Tag    string   `json:"tag"`
+		Notes  []string `json:"notes"`
+		TookMS int64    `json:"took_ms"`
+	}
+	shapeLayer struct {
+		Kind   string `json:"kind"`
+		Tag    string `json:"tag"`
+		Why    string `json:"why"`
+		Cached bool   `json:"cached"`
+		Bytes  int64  `json:"bytes"`
+	}
+	shapeLayers struct {
+		Envelope
+		Image string       `json:"image"` // id; empty: it is not there
+		Parts []shapeLayer `json:"parts"`
+		Notes []string     `json:"notes"`
+	}
+	shapeProjects struct {
+		Envelope
+		Projects []company.ProjectRecord `json:"projects"`
+	}
+	shapeProject struct {
+		Envelope
+		Project company.ProjectRecord `json:"project"`
+	}
+	shapeRemoved struct {
+		Envelope
+		Removed company.ProjectRecord `json:"removed"`
+	}
+	shapePatch struct {
+		Envelope
+		Of        string           `json:"of"`
+		From      company.OID      `json:"from"`
+		To        company.OID      `json:"to"`
+		Files     []company.Change `json:"files"`
+		Patch     string           `json:"patch"`
+		Truncated bool             `json:"truncated"`
+	}
+	shapeTranscript struct {
+		Envelope
+		Run         company.RunID             `json:"run"`
+		Agent       string                    `json:"agent"`
+		TotalTokens int                       `json:"total_tokens"`
+		Messages    []agent.TranscriptMessage `json:"messages"`
+		ToolCalls   []agent.TranscriptCall    `json:"tool_calls"`
+	}
+	shapeTrust struct {
+		Envelope
+		File       string                `json:"file"`
+		Hash       company.Hash          `json:"hash"`
+		Tracked    bool                  `json:"tracked"`
+		WasTrusted bool                  `json:"was_trusted"`
+		Asks       []config.TrustRequest `json:"asks"`
+	}
+	shapeLogins struct {
+		Envelope
+		Checkout   string   `json:"checkout"`
+		WasTrusted bool     `json:"was_trusted"`
+		Logins     []string `json:"logins"` // hosts
+		GoPrivate  string   `json:"go_private"`
+	}
+	shapeDraft struct {
+		Envelope
+		Found       diagnose.Findings `json:"found"`
+		Text        string            `json:"text,omitempty"`         // of --dry-run
+		File        string            `json:"file,omitempty"`         // that was written
+		Backup      string            `json:"backup,omitempty"`       // of the file before
+		ExcludeFile string            `json:"exclude_file,omitempty"` // that hides the office from git
+		Excluded    []string          `json:"excluded,omitempty"`
+	}
+	shapeOrphans struct {
+		Envelope
+		Orphans []upkeep.OrphanContainer `json:"orphans"`
+	}
+	shapeDoctor struct {
+		Envelope
+		OK     bool              `json:"ok"`
+		Checks []diagnose.Result `json:"checks"`
+	}
+	shapeHostKeys struct {
+		Envelope
+		Host string        `json:"host"`
+		Keys []app.HostKey `json:"keys"`
+	}
+	shapeConfigCheck struct {
+		Envelope
+		OK       bool             `json:"ok"`
+		Sources  []string         `json:"sources"`
+		Problems []config.Problem `json:"problems"`
+		Unused   []string         `json:"unused_variables"`
+	}
+	shapeConfigValue struct {
+		Key    string `json:"key"`
+		Value  string `json:"value"`  // as written in company.yaml
+		Origin string `json:"origin"` // default, a file with line and column, a variable, a flag
+	}
+	shapeConfig struct {
+		Envelope
+		Office string             `json:"office"`
+		Hash   company.Hash       `json:"hash"`
+		Values []shapeConfigValue `json:"values"`
+	}
+	shapeVersion struct {
+		Envelope
+		Version string `json:"version"`
+		Commit  string `json:"commit,omitempty"` // that it was built from; -dirty: with changes
+	}
+	shapeErrorBody struct {
+		company.Error
+		Fix string `json:"fix,omitempty"` // what to do next; hint is its older name
+	}
+	shapeError struct {
+		Envelope
+		Error shapeErrorBody `json:"error"`
+	}
+)
+
+// Shapes lists what the commands print.
+func Shapes() []Shape {
+	return []Shape{
+		{"overview", []string{"status"}, "the office at a glance", view.Overview{}},
+		{"shown", []string{"show", "status <task>"}, "what an id names: a task, a subtask, a run or a question", view.Shown{}},
+		{"feed_item", []string{"feed", "the progress of submit, resume and serve on stderr"}, "one line of the feed, an object to a line", feed.Item{}},
+		{"summary", []string{"submit", "resume <task>"}, "what a task ended with", view.Summary{}},
+		{"summaries", []string{"resume"}, "several tasks", shapeTasks{}},
+		{"submitted", []string{"submit --detach"}, "a task that others work on", shapeSubmitted{}},
+		{"outcome", []string{"answer", "approve", "reject", "cancel", "budget add"}, "what became of a task by a command", shapeOutcome{}},
+		{"stopped", []string{"stop"}, "the office is stopped", shapeStopped{}},
+		{"paused", []string{"pause"}, "tasks that rest now", shapePaused{}},
+		{"agents", []string{"agents"}, "who does what", view.Agents{}},
+		{"staff", []string{"hire", "fire"}, "how many workers there are now", shapeStaff{}},
+		{"budgets", []string{"budget show"}, "caps and spending", shapeBudgets{}},
+		{"transcript", []string{"logs"}, "the conversation of a run", shapeTranscript{}},
+		{"patch", []string{"diff", "pr diff"}, "a change", shapePatch{}},
+		{"pull_requests", []string{"pr list"}, "the pull requests", shapePulls{}},
+		{"pull_request", []string{"pr show", "pr merge", "pr close"}, "one pull request", shapePull{}},
+		{"synced", []string{"pr sync"}, "what the forge says", shapeSynced{}},
+		{"projects", []string{"project list"}, "the projects", shapeProjects{}},
+		{"project", []string{"project add"}, "one project", shapeProject{}},
+		{"removed_project", []string{"project remove"}, "a project that is not listed any more", shapeRemoved{}},
+		{"served", []string{"serve"}, "printed when it ends", shapeServed{}},
+		{"cleanup", []string{"cleanup", "image prune"}, "what was removed, or would be", upkeep.Report{}},
+		{"images", []string{"image list"}, "the images", shapeImages{}},
+		{"image", []string{"image build"}, "an image", shapeImage{}},
+		{"layers", []string{"image explain"}, "the layers of an image", shapeLayers{}},
+		{"draft", []string{"init"}, "what was found, and the file", shapeDraft{}},
+		{"doctor", []string{"doctor"}, "the checks", shapeDoctor{}},
+		{"orphans", []string{"doctor --list-orphans"}, "containers without a company", shapeOrphans{}},
+		{"trust", []string{"trust"}, "what a company.yaml asks for", shapeTrust{}},
+		{"logins", []string{"trust --logins"}, "the logins that a repository may use", shapeLogins{}},
+		{"host_keys", []string{"git trust-host"}, "the accepted keys", shapeHostKeys{}},
+		{"config", []string{"config show"}, "every key with its value and source", shapeConfig{}},
+		{"config_check", []string{"config check"}, "what is wrong with the config", shapeConfigCheck{}},
+		{"bench", []string{"bench"}, "measurements", bench.Report{}},
+		{"version", []string{"version"}, "the version", shapeVersion{}},
+		{"error", []string{"every command that fails, on stderr"}, "an error", shapeError{}},
+	}
+}
