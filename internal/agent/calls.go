@@ -122,6 +122,9 @@ func schemaError(err error) string {
 // runPendingCalls runs the calls of the newest reply that have no result: reads beside
 // each other, everything else in order. What changed something is recorded
 // with the state that holds the change, so a crash in between leaves neither.
+// A call without an answer may have been done all the same, and a state saved
+// after it would hold what the journal does not: of its group nothing is
+// recorded.
 func (r *runner) runPendingCalls(ctx context.Context) error {
 	for len(r.conv.pending) > 0 {
 		if err := contextCause(ctx); err != nil {
@@ -212,6 +215,9 @@ func (r *runner) nextGroup() []*toolJob {
 func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 	var wg sync.WaitGroup
 	for i, j := range jobs {
+		if i > 0 && j.scheduling() == scheduleInOrder && ctx.Err() != nil {
+			return jobs[:i] // interrupted between two calls: the rest has not begun
+		}
 		j.began = r.utcNow()
 		work := func() {
 			start := time.Now()
@@ -231,9 +237,6 @@ func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 			wg.Go(work)
 		default:
 			work()
-			if j.err != nil && i > 0 && ctx.Err() != nil {
-				return jobs[:i] // interrupted: keep the finished calls
-			}
 			if j.err != nil || j.answer.Final != nil {
 				return jobs[:i+1]
 			}

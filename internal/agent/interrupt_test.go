@@ -206,6 +206,56 @@ func TestInterruptedAtEveryRecord(t *testing.T) {
 	}
 }
 
+// loseAnswer interrupts the company in call n of the room's tools: the call has
+// done its work, and no answer comes. It returns the number of calls so far.
+func (b *bench) loseAnswer(n int, stop context.CancelCauseFunc) *int {
+	ran := 0
+	for i := range b.cfg.Tools {
+		tool := &b.cfg.Tools[i]
+		work := tool.Run
+		switch tool.Spec.Name {
+		case "read", "write", "slow":
+			tool.Run = func(ctx context.Context, args json.RawMessage) (Result, error) {
+				res, err := work(ctx, args)
+				if ran++; ran == n {
+					stop(errInterrupt)
+					return Result{}, context.Cause(ctx)
+				}
+				return res, err
+			}
+		}
+	}
+	return &ran
+}
+
+// TestInterruptedInEveryCall: an interruption that cuts a call off after its work
+// and before its answer changes nothing, whichever call it is: the call is done
+// again on a state that does not hold it.
+func TestInterruptedInEveryCall(t *testing.T) {
+	control := interruptBench(t)
+	w := control.enter(t, map[company.OID][]string{}, nil)
+	total := control.loseAnswer(0, nil)
+	want := control.mustRun(t)
+	for n := 1; n <= *total; n++ {
+		b := interruptBench(t)
+		kept := map[company.OID][]string{}
+		b.enter(t, kept, nil)
+		ctx, stop := context.WithCancelCause(t.Context())
+		b.loseAnswer(n, stop)
+		if _, err := b.cfg.drive(ctx); !errors.Is(err, errInterrupt) {
+			t.Fatalf("in call %d: %v", n, err)
+		}
+		again := b.enter(t, kept, nil)
+		out := b.mustRun(t)
+		if said(out) != said(want) {
+			t.Errorf("in call %d: the conversation is another: %s", n, firstDifference(said(out), said(want)))
+		}
+		if !slices.Equal(again.lines, w.lines) {
+			t.Errorf("in call %d: the workspace holds\n%q, undisturbed\n%q", n, again.lines, w.lines)
+		}
+	}
+}
+
 // Interrupted again and again, in any way: still the same end.
 func TestInterruptedManyTimes(t *testing.T) {
 	control := interruptBench(t)

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -23,6 +26,10 @@ type cells struct {
 	container.Runtime
 	t    *testing.T
 	port int
+
+	// lose is asked after each call of a tool, once the tool has done its work:
+	// true keeps the answer back until the caller gives up. Nil: never.
+	lose func(tool string) bool
 
 	mu   sync.Mutex
 	made int
@@ -102,7 +109,7 @@ func (c *cells) Start(_ context.Context, spec container.Spec) (container.Contain
 	if err != nil {
 		return nil, err
 	}
-	web := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute}
+	web := &http.Server{Handler: c.answerOrLose(s.Handler()), ReadHeaderTimeout: time.Minute}
 	cell := &cell{near: near, server: s, guest: guest, web: web}
 	c.mu.Lock()
 	c.made++
@@ -111,6 +118,25 @@ func (c *cells) Start(_ context.Context, spec container.Spec) (container.Contain
 	c.mu.Unlock()
 	c.wg.Go(func() { _ = web.Serve(guest) })
 	return cell, nil
+}
+
+// answerOrLose is a toolbox whose answers may be lost.
+func (c *cells) answerOrLose(toolbox http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c.lose == nil {
+			toolbox.ServeHTTP(w, r)
+			return
+		}
+		answer := httptest.NewRecorder()
+		toolbox.ServeHTTP(answer, r)
+		if c.lose(path.Base(r.URL.Path)) {
+			<-r.Context().Done()
+			return
+		}
+		maps.Copy(w.Header(), answer.Header())
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes())
+	})
 }
 
 type cell struct {

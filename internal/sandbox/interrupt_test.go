@@ -8,8 +8,10 @@ import (
 	"log/slog"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"company/internal/adapters"
@@ -41,7 +43,7 @@ const (
 // things when it is done twice, or not at all.
 var script = [][]string{
 	{`read_file {"path":"a.txt"}`, `read_file {"path":"sub/b.txt"}`},
-	{`edit_file {"path":"a.txt","old":"two","new":"zwei"}`, `write_file {"path":"new.txt","content":"new\n"}`, `run_command {"command":"echo one >> log.txt"}`},
+	{`edit_file {"path":"a.txt","old":"two","new":"zwei"}`, `edit_file {"path":"a.txt","old":"one","new":"eins"}`, `write_file {"path":"new.txt","content":"new\n"}`, `run_command {"command":"echo one >> log.txt"}`},
 	{`run_command {"command":"mkdir -p deep/empty; git add -A; echo two >> log.txt"}`},
 	{`run_command {"command":"git commit -qm '[t1-01] by hand'; git log -1 --format=%h"}`},
 	{`run_command {"command":"cp log.txt deep/empty/copy; echo three >> log.txt"}`, `git_commit {"message":"middle"}`},
@@ -56,6 +58,10 @@ var script = [][]string{
 	{`run_command {"command":"printf '%s' \"$(wc -l < log.txt)\" > lines.txt; git commit -qam '[t1-01] counted'"}`},
 	{`git_commit {"message":"all"}`, `finish {"summary":"done"}`},
 }
+
+// scriptTools are the tools of the script that act in the container by one call
+// each.
+var scriptTools = []string{"read_file", "write_file", "edit_file", "run_command", "git_commit"}
 
 // model follows the script by how far the conversation is.
 type model struct {
@@ -303,25 +309,52 @@ func interrupted(t *testing.T, at int, way string) outcome {
 	h.log.at = 0
 	h.log.mu.Unlock()
 	h.dead = false
+	if way == "paused" && !h.Task(task).Runs[runID].Ended {
+		h.Must(company.Pause{Task: task, Off: true})
+	}
+	return h.goOn(err)
+}
+
+// interruptedInCall works on the run, interrupted in a call of a tool that has
+// done its work and whose answer is lost, and another process after it.
+func interruptedInCall(t *testing.T, at int) outcome {
+	h := newHouse(t)
+	ctx, stop := context.WithCancelCause(t.Context())
+	var n atomic.Int64
+	h.cells.lose = func(tool string) bool {
+		if !slices.Contains(scriptTools, tool) || n.Add(1) != int64(at) {
+			return false
+		}
+		stop(errInterrupt)
+		return true
+	}
+	err := h.work(ctx)
+	stop(nil)
+	if n.Load() < int64(at) {
+		t.Fatalf("%d calls, no interruption: %v", n.Load(), err)
+	}
+	return h.goOn(err)
+}
+
+// goOn is the process after one that err ended.
+func (h *house) goOn(err error) outcome {
+	h.t.Helper()
 	if r := h.Task(task).Runs[runID]; r.Ended {
 		if r.Status != company.RunSuccess {
-			t.Fatalf("%s at %d ended the run: %+v, %v", way, at, r, err)
+			h.t.Fatalf("the run ended: %+v, %v", r, err)
 		}
 		return h.outcome()
 	}
-	if way == "paused" {
-		h.Must(company.Pause{Task: task, Off: true})
-	}
 	h.Must(company.StartOffice{Office: decidertest.Office}) // voids the claim, if it is still there
-	if err := h.work(t.Context()); err != nil {
-		t.Fatalf("the next process: %v", err)
+	if err := h.work(h.t.Context()); err != nil {
+		h.t.Fatalf("the next process: %v", err)
 	}
 	return h.outcome()
 }
 
 // TestInterruptedWork: a worker's process ends, in one of the ways there are, at
-// every other record of the journal (with -every in all ways at all, with -short
-// at a few). The tree, the commits and what the model is shown are those of an
+// every other record of the journal (with -every in all ways at all), or in a call
+// whose answer is lost (with -every in each). The tree, the commits and what the model is shown are those of an
 // undisturbed run.
 func TestInterruptedWork(t *testing.T) {
 	hosttest.Long(t, "work is interrupted in many places")
@@ -341,21 +374,45 @@ func TestInterruptedWork(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s record %d of %d", way, n, total), func(t *testing.T) {
 				t.Parallel()
-				got := interrupted(t, n, way)
-				if got.tree != want.tree {
-					t.Errorf("tree %s, undisturbed %s", got.tree, want.tree)
-				}
-				if got.commits != want.commits {
-					t.Errorf("commits\n%sundisturbed\n%s", got.commits, want.commits)
-				}
-				if got.said != want.said {
-					t.Errorf("the conversation is another: %s", firstDifference(got.said, want.said))
-				}
-				if more := got.asked - want.asked; more > 1 {
-					t.Errorf("%d model calls more", more)
-				}
+				compareOutcome(t, interrupted(t, n, way), want)
 			})
 		}
+	}
+	n := 0
+	for turn, calls := range script {
+		for i, spec := range calls {
+			tool, _, _ := strings.Cut(spec, " ")
+			if !slices.Contains(scriptTools, tool) {
+				continue
+			}
+			n++
+			at := n
+			// Changes that share a checkpoint with one before them, always.
+			if brief := tool == "edit_file" || tool == "write_file"; !*every && (!brief || i == 0) {
+				continue
+			}
+			t.Run(fmt.Sprintf("in call %d of reply %d, %s", i+1, turn+1, tool), func(t *testing.T) {
+				t.Parallel()
+				compareOutcome(t, interruptedInCall(t, at), want)
+			})
+		}
+	}
+}
+
+// compareOutcome reports what an interruption has changed.
+func compareOutcome(t *testing.T, got, want outcome) {
+	t.Helper()
+	if got.tree != want.tree {
+		t.Errorf("tree %s, undisturbed %s", got.tree, want.tree)
+	}
+	if got.commits != want.commits {
+		t.Errorf("commits\n%sundisturbed\n%s", got.commits, want.commits)
+	}
+	if got.said != want.said {
+		t.Errorf("the conversation is another: %s", firstDifference(got.said, want.said))
+	}
+	if more := got.asked - want.asked; more > 1 {
+		t.Errorf("%d model calls more", more)
 	}
 }
 
