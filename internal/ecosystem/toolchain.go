@@ -31,8 +31,9 @@ type Toolchain struct {
 	// ScriptsOf names the toolchain that this one goes with where install scripts of
 	// packages may run; empty: it does not.
 	ScriptsOf string
-	// LinksDeps: a fresh tree is made ready by the image's script.
-	LinksDeps bool
+	// FreshTree are its parts of the script of an image that makes a fresh tree ready;
+	// an image whose toolchains have none is without the script.
+	FreshTree FreshTree
 	// WishFiles are files by which a project asks for a version; the first that is
 	// there counts, the one nearest to the root. Wish compares it with what the image
 	// has, and says both for people where they differ.
@@ -59,6 +60,17 @@ type Versions struct {
 	Dir   func(version string) string
 	// Program is a program below the tree: it must find its libraries in the base.
 	Program string
+}
+
+// FreshTree are parts of a shell script that runs in the root of each fresh tree, a
+// worker's clone and a gate's alike, before any command. One script is in all images:
+// a part does nothing where its packages are missing. A part may run twice, uses
+// $deps, the folder of prepared packages, and `hide PATH`, which keeps a path of the
+// tree out of git, and ends with one line break.
+type FreshTree struct {
+	Links    string // links prepared packages into the tree
+	Settings string // gives a client its settings
+	Hidden   string // hides what programs leave behind
 }
 
 // IsFromHostAlone says whether nothing of Debian will do.

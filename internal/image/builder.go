@@ -245,7 +245,7 @@ func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) 
 		}
 	}
 	if tools.links {
-		p.appendTarStep("ready", "the script that links dependencies into a tree", fillLinkDeps, linkDepsScript)
+		p.appendTarStep("ready", "the script that links dependencies into a tree", fillLinkDeps, buildLinkDepsScript())
 	}
 	if len(req.Setup) > 0 {
 		names := slices.Sorted(maps.Keys(req.SetupEnv))

@@ -4,6 +4,8 @@ import (
 	"context"
 	_ "embed"
 	"strings"
+
+	"company/internal/ecosystem"
 )
 
 // LinkDepsPath is a shell script of the image that links prepared dependencies
@@ -11,15 +13,35 @@ import (
 // clone and a gate's alike, before any command.
 const LinkDepsPath = "/opt/company/ready"
 
-// linkDepsScript is the same in all images: the dependency layers leave lists
-// for it below depsPath.
+// linkDepsFrame is the script around the parts of the ecosystems. It copies lock
+// files and hides paths; what a client needs of a tree is the ecosystem's.
 //
 //go:embed ready.sh
-var linkDepsScript string
+var linkDepsFrame string
+
+// buildLinkDepsScript puts the parts of all toolchains into the frame, in the order
+// of the catalog. The script is the same in all images, and its text keys a layer:
+// the dependency layers leave lists for it below depsPath.
+func buildLinkDepsScript() string {
+	join := func(part func(ecosystem.FreshTree) string) string {
+		var all []string
+		for _, t := range toolchains() {
+			if text := part(t.FreshTree); text != "" {
+				all = append(all, text)
+			}
+		}
+		return strings.Join(all, "\n")
+	}
+	return strings.NewReplacer(
+		"@LINKS@\n", join(func(f ecosystem.FreshTree) string { return f.Links }),
+		"@SETTINGS@\n", join(func(f ecosystem.FreshTree) string { return f.Settings }),
+		"@HIDDEN@\n", join(func(f ecosystem.FreshTree) string { return f.Hidden }),
+	).Replace(linkDepsFrame)
+}
 
 // depsPath is where prepared dependencies lie inside an image.
 const depsPath = "/opt/deps"
 
 func fillLinkDeps(_ context.Context, _ *existingImage, _ string, l *layer) error {
-	return l.addBytes(strings.TrimPrefix(LinkDepsPath, "/"), 0o755, []byte(linkDepsScript))
+	return l.addBytes(strings.TrimPrefix(LinkDepsPath, "/"), 0o755, []byte(buildLinkDepsScript()))
 }

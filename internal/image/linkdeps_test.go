@@ -35,7 +35,7 @@ func newPreparedDeps(t *testing.T) (deps, script string) {
 	if err := os.MkdirAll(filepath.Join(deps, "npm/node_modules/@empty"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return deps, strings.ReplaceAll(linkDepsScript, "/opt/deps", "'"+deps+"'")
+	return deps, strings.ReplaceAll(buildLinkDepsScript(), "/opt/deps", "'"+deps+"'")
 }
 
 func writeTo(t *testing.T, file, text string) {

@@ -59,7 +59,7 @@ func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (t
 		if !slices.Contains(req.Toolchains, t.Name) && !forScripts {
 			continue
 		}
-		set.links = set.links || t.LinksDeps
+		set.links = set.links || t.FreshTree != ecosystem.FreshTree{}
 		if t.Tree == nil && len(t.Env.Set) > 0 {
 			set.changes = append(set.changes, t)
 		}

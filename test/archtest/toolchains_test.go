@@ -4,17 +4,17 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"regexp"
 	"testing"
 )
 
 // toolchainWords are names of toolchains, of their clients and files.
-var toolchainWords = regexp.MustCompile(`\b(npm|npx|pnpm|yarn|node|pip|pytest|python3?|cargo|rustc|rust|gomod|go\.mod|go\.sum|package\.json)\b`)
+var toolchainWords = regexp.MustCompile(`(?i)\b(npm|npx|pnpm|yarn|node|pip|pytest|python3?|cargo|rustc|rust|gomod|go\.mod|go\.sum|package\.json|node_modules|rubygems|gem|gemfile|bundler?|rspec|rake|php|phpunit|composer|maven|mvn|pom\.xml|gradlew?|javac?|jdk|junit|cmake|ctest|meson|ninja|autoconf|automake|autoreconf)\b`)
 
 // TestImageNamesNoToolchain: the layers of toolchains are data of their
-// ecosystems. Only image/ready.sh names some: it is one script for all trees, and
-// part of keys that users' machines have.
+// ecosystems, and so are their parts of the script that makes fresh trees ready.
 func TestImageNamesNoToolchain(t *testing.T) {
 	files := 0
 	for _, p := range packages(t) {
@@ -38,5 +38,12 @@ func TestImageNamesNoToolchain(t *testing.T) {
 	}
 	if files == 0 {
 		t.Error("no file of image was found")
+	}
+	script, err := os.ReadFile(filepath.Join(root(t), "internal/image/ready.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if word := toolchainWords.Find(script); word != nil {
+		t.Errorf("ready.sh names %s, which belongs into a folder of internal/ecosystem", word)
 	}
 }

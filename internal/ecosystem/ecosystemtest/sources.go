@@ -262,6 +262,11 @@ func exerciseProvider(t *testing.T, p ecosystem.Provider) {
 				tool.Wish(text, "1.2.3") // untrusted
 			}
 		}
+		for _, part := range []string{tool.FreshTree.Links, tool.FreshTree.Settings, tool.FreshTree.Hidden} {
+			if part != "" && part != strings.TrimSpace(part)+"\n" {
+				t.Errorf("a part of the script for fresh trees does not end with one line break: %q", part)
+			}
+		}
 		if tool.Versions != nil {
 			exerciseVersions(t, tool)
 		}

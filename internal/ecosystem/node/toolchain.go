@@ -1,6 +1,7 @@
 package node
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"path"
@@ -16,11 +17,17 @@ const (
 	modulesPath   = "/usr/local/lib/node_modules"
 )
 
+// linkModules links prepared packages into the tree's node_modules, by the lists that
+// the collectors of npm, pnpm and yarn leave.
+//
+//go:embed linkmodules.sh
+var linkModules string
+
 // Toolchains is Node, with npm beside it, and what its native modules are built with.
 func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	ask := [][]string{{"node", "-p", "process.execPath + '\\n' + process.versions.node + '\\n' + process.platform"}}
 	return []ecosystem.Toolchain{{
-		Name: e.Name(), Title: "Node", Contents: "node and npm", Fallback: []string{"nodejs", "npm"}, Version: debianVersion, LinksDeps: true,
+		Name: e.Name(), Title: "Node", Contents: "node and npm", Fallback: []string{"nodejs", "npm"}, Version: debianVersion, FreshTree: ecosystem.FreshTree{Links: linkModules},
 		Tree: &ecosystem.HostTree{
 			Ask: ask, Env: []string{"NODE_OPTIONS="},
 			Read: readHost,

@@ -1,6 +1,7 @@
 package python
 
 import (
+	_ "embed"
 	"regexp"
 	"strings"
 
@@ -13,11 +14,16 @@ const (
 	debianFullVersion = "3.11.2"
 )
 
+// hideBytecode hides what Python and pytest write beside the files that they run.
+//
+//go:embed hidebytecode.sh
+var hideBytecode string
+
 // Toolchains are Debian's Python with pytest, and what extensions of it are built with.
 func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	return []ecosystem.Toolchain{{
 		Name: e.Name(), Title: "Python", Contents: "python3 with pip, venv and pytest", Packages: []string{"python3", "python3-pip", "python3-pytest", "python3-venv"}, Version: debianVersion,
-		LinksDeps: true, WishFiles: []string{".python-version"}, Wish: readWish,
+		FreshTree: ecosystem.FreshTree{Hidden: hideBytecode}, WishFiles: []string{".python-version"}, Wish: readWish,
 	}, {
 		Name: headers, Title: "Python's headers", Contents: "python3-dev", Packages: []string{"python3-dev"}, Version: debianVersion,
 	}}

@@ -1,6 +1,7 @@
 package rust
 
 import (
+	_ "embed"
 	"errors"
 	"path"
 	"regexp"
@@ -18,10 +19,15 @@ var target = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GO
 // as the suite: in Debian 12 it reads no sparse index and no newer lock file.
 var fromDebian = []string{"cargo-web", "rustc-web", "rust-web-clippy", "rustfmt-web"}
 
+// copySettings makes cargo take crates from the image.
+//
+//go:embed copysettings.sh
+var copySettings string
+
 // Toolchains is Rust, with a linker of Debian's, which the compiler needs.
 func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	return []ecosystem.Toolchain{{
-		Name: e.Name(), Title: "Rust", Contents: "rustc, cargo and a linker", Packages: []string{"gcc", "libc6-dev"}, Fallback: fromDebian, LinksDeps: true,
+		Name: e.Name(), Title: "Rust", Contents: "rustc, cargo and a linker", Packages: []string{"gcc", "libc6-dev"}, Fallback: fromDebian, FreshTree: ecosystem.FreshTree{Settings: copySettings},
 		Tree: &ecosystem.HostTree{
 			Ask: [][]string{{"rustc", "--print", "sysroot"}, {"rustc", "-vV"}}, Read: readHost,
 			Copies: []ecosystem.Copy{{To: "/usr/local/rust", Leave: isLeft, Programs: "bin"}},
