@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"company/internal/service/serverprogram"
 )
 
 // verdict is the class of a command before it runs.
@@ -259,7 +261,7 @@ func (i *inspector) inspectProgram(name string, args []string, assigned map[stri
 		i.markInteractive("crontab -e", "pipe the table to crontab -")
 		return
 	}
-	if s := serverName(name, args); s != "" && i.verdict.server == "" {
+	if s := serverprogram.DescribeServer(name, args); s != "" && i.verdict.server == "" {
 		i.verdict.server = s
 	}
 }

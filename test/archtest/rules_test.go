@@ -83,10 +83,11 @@ func TestEcosystemsAreData(t *testing.T) {
 
 // nameless are the rooms that ask the ecosystems, and words that their code does not
 // hold: depproxy has the cache, the policy and the connections for all registries,
-// gates run checks and judge. Comments may name one.
+// gates run checks and judge, toolserver starts what it is given. Comments may name one.
 var nameless = map[string]*regexp.Regexp{
-	"depproxy": regexp.MustCompile(`(?i)npm|pypi|crate|cargo|debian|yarn|rubygems|packagist|composer|maven|gradle|cmake|meson|goproxy|gosum|sumdb|goprivate|\b(pip|apt)\b|^"go"$|^ecosystem\.go$`),
-	"gates":    regexp.MustCompile(`(?i)npm|\b(golang|gofmt|go (test|vet|list|build)|go\.(mod|sum|work)|node|npx|yarn|jest|vitest|mocha|ava|tap|python[23]?|pytest|unittest|pip|cargo|rustc?|crates?|make: |makefiles?|ruff|flake8|eslint|ruby|gemfile|bundler?|rspec|rake|minitest|rubocop|php|phpunit|composer|maven|mvn|gradlew?|java|junit|surefire|cmake|ctest|meson|ninja|autoconf|automake)\b|^"go"$`),
+	"depproxy":   regexp.MustCompile(`(?i)npm|pypi|crate|cargo|debian|yarn|rubygems|packagist|composer|maven|gradle|cmake|meson|goproxy|gosum|sumdb|goprivate|\b(pip|apt)\b|^"go"$|^ecosystem\.go$`),
+	"gates":      regexp.MustCompile(`(?i)npm|\b(golang|gofmt|go (test|vet|list|build)|go\.(mod|sum|work)|node|npx|yarn|jest|vitest|mocha|ava|tap|python[23]?|pytest|unittest|pip|cargo|rustc?|crates?|make: |makefiles?|ruff|flake8|eslint|ruby|gemfile|bundler?|rspec|rake|minitest|rubocop|php|phpunit|composer|maven|mvn|gradlew?|java|junit|surefire|cmake|ctest|meson|ninja|autoconf|automake)\b|^"go"$`),
+	"toolserver": regexp.MustCompile(`(?i)\b(postgres(ql)?|mysqld?|mariadbd?|redis|mongod|nginx|uvicorn|gunicorn|webpack|vite|flask|rails)\b`),
 }
 
 func TestRoomsNameNoEcosystem(t *testing.T) {

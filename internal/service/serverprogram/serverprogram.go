@@ -1,18 +1,25 @@
-package toolserver
+// Package serverprogram knows command lines that do not end by themselves: programs
+// that serve, and programs that watch files. It owns their names and the arguments
+// that make them so.
+//
+// It promises to be text in and data out, on the standard library alone: the toolbox
+// in a container asks it. Reading a shell's syntax is the caller's, and starting a
+// project's databases is for package service.
+package serverprogram
 
 import (
 	"slices"
 	"strings"
 )
 
-// always are programs that serve or watch until they are stopped.
-var always = strings.Fields(`nodemon http-server live-server json-server webpack-dev-server browser-sync
+// alwaysServe are programs that serve or watch until they are stopped.
+var alwaysServe = strings.Fields(`nodemon http-server live-server json-server webpack-dev-server browser-sync
 	uvicorn gunicorn hypercorn daphne waitress-serve
 	nginx httpd apache2 caddy lighttpd redis-server postgres mysqld mongod memcached rabbitmq-server nats-server etcd minio
 	air reflex entr inotifywait fswatch vite-node-dev ts-node-dev`)
 
-// bySub are programs that serve with certain first arguments.
-var bySub = map[string][]string{
+// serveWith are programs that serve with certain first arguments.
+var serveWith = map[string][]string{
 	"next": {"dev", "start"}, "nuxt": {"dev", "start"}, "nuxi": {"dev", "preview"}, "astro": {"dev", "preview"},
 	"remix": {"dev"}, "gatsby": {"develop", "serve"}, "ng": {"serve", "s"}, "vue-cli-service": {"serve"},
 	"react-scripts": {"start"}, "webpack": {"serve", "watch"}, "parcel": {"serve", "watch"}, "storybook": {"dev"},
@@ -22,11 +29,12 @@ var bySub = map[string][]string{
 	"bundle": {}, "ollama": {"serve"},
 }
 
-// scripts are names of package.json scripts that serve by custom.
-var scripts = []string{"dev", "start", "serve", "server", "watch", "develop", "preview", "storybook", "start:dev", "dev:server"}
+// scriptNames are names of package.json scripts that serve by custom.
+var scriptNames = []string{"dev", "start", "serve", "server", "watch", "develop", "preview", "storybook", "start:dev", "dev:server"}
 
-// serverName is what to call a command that does not end by itself, or "".
-func serverName(name string, args []string) string {
+// DescribeServer is what to call a program that does not end by itself with these
+// arguments, or "".
+func DescribeServer(name string, args []string) string {
 	first := ""
 	if len(args) > 0 {
 		first = args[0]
@@ -41,7 +49,7 @@ func serverName(name string, args []string) string {
 		if len(rest) > 1 && (rest[0] == "run" || rest[0] == "run-script") {
 			rest = rest[1:]
 		}
-		if len(rest) > 0 && slices.Contains(scripts, rest[0]) {
+		if len(rest) > 0 && slices.Contains(scriptNames, rest[0]) {
 			return strings.TrimSpace(name + " " + strings.Join(positionalArgs(args)[:min(2, len(positionalArgs(args)))], " "))
 		}
 		return ""
@@ -56,7 +64,7 @@ func serverName(name string, args []string) string {
 				return name + " -m " + args[i+1]
 			}
 			if a == "-m" && i+1 < len(args) {
-				return serverName(args[i+1], args[i+2:])
+				return DescribeServer(args[i+1], args[i+2:])
 			}
 			if strings.HasSuffix(a, "manage.py") && i+1 < len(args) && args[i+1] == "runserver" {
 				return a + " runserver"
@@ -65,7 +73,7 @@ func serverName(name string, args []string) string {
 		return ""
 	case "bundle", "poetry", "uv", "pipenv", "rye", "pdm":
 		if (first == "exec" || first == "run") && len(args) > 1 {
-			return serverName(args[1], args[2:])
+			return DescribeServer(args[1], args[2:])
 		}
 		return ""
 	case "tail":
@@ -80,10 +88,10 @@ func serverName(name string, args []string) string {
 			return name + " --watch"
 		}
 	}
-	if slices.Contains(always, name) {
+	if slices.Contains(alwaysServe, name) {
 		return name
 	}
-	if slices.Contains(bySub[name], first) && first != "" {
+	if slices.Contains(serveWith[name], first) && first != "" {
 		return full
 	}
 	return ""
