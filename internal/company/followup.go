@@ -87,9 +87,9 @@ func (s *State) followUpTarget(id TaskID) (*Task, error) {
 	return lead, nil
 }
 
-// prepareFollowUp refuses a preparation that leaves what the lead was given:
-// the branch is its own, and the gates are those pinned at its base, since the
-// branch itself is the work of agents.
+// prepareFollowUp takes over the commit of the lead's gates, and refuses a preparation
+// that leaves what the lead was given: the branch is its own, and the gates are
+// those pinned at its base, since the branch itself is the work of agents.
 func (s *State) prepareFollowUp(t *Task, p *TaskPrepared) error {
 	lead := s.LeadOf(t)
 	switch {
@@ -100,6 +100,7 @@ func (s *State) prepareFollowUp(t *Task, p *TaskPrepared) error {
 	case p.GateHash != lead.Prepared.GateHash:
 		return E(EInternal, "a follow-up is judged by the gates of what it follows")
 	}
+	p.GateBase = lead.Prepared.Base.OID
 	return nil
 }
 

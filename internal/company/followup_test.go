@@ -68,6 +68,9 @@ func TestFeedbackBecomesFollowUp(t *testing.T) {
 	if f.Status != StatusCompleted || f.PR.Number != first.Number || f.PR.Branch != first.Branch || f.PR.Head == first.Head {
 		t.Fatalf("%s, pull request %+v after %+v", f.Status, f.PR, first)
 	}
+	if lead := w.s.Tasks["t1"].Prepared; f.Prepared.GateTree() != lead.Base.OID || lead.GateTree() != lead.Base.OID || f.Prepared.Base.OID == lead.Base.OID {
+		t.Errorf("the gates are those of %s, the lead's base is %s", f.Prepared.GateTree(), lead.Base.OID)
+	}
 	pulls := w.s.Pulls()
 	if len(pulls) != 1 || pulls[0].Head != f.PR.Head || pulls[0].Last().ID != "t2" || pulls[0].Lead.ID != "t1" {
 		t.Fatalf("%+v", pulls)

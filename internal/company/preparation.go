@@ -20,6 +20,9 @@ type TaskPrepared struct {
 	// Target is where the pull request's base stands; of follow-ups only,
 	// which may have to merge it.
 	Target OID `json:"target,omitempty"`
+	// GateBase is the commit that the gates and the toolchains were found at; of
+	// follow-ups only, which are judged by those of the task that they follow.
+	GateBase OID `json:"gate_base,omitempty"`
 	// Notes are the project's wishes that the image does not meet, each with a
 	// remedy.
 	Notes []string `json:"notes,omitempty"`
@@ -32,6 +35,14 @@ type TaskPrepared struct {
 func (d *TaskPrepared) LockTree() OID {
 	if d.Locks != "" {
 		return d.Locks
+	}
+	return d.Base.OID
+}
+
+// GateTree is the commit whose gates and toolchains the task has.
+func (d *TaskPrepared) GateTree() OID {
+	if d.GateBase != "" {
+		return d.GateBase
 	}
 	return d.Base.OID
 }

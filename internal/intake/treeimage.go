@@ -125,20 +125,11 @@ func (in *Intake) requestImage(ctx context.Context, t *company.Task, m *gitops.M
 	if err != nil {
 		return image.Request{}, err
 	}
-	req, err := p.requestImageAt(ctx, m, t.Prepared.Base.OID, in.detectedAt(t))
+	req, err := p.requestImageAt(ctx, m, t.Prepared.Base.OID, t.Prepared.GateTree())
 	if err == nil {
 		req.Repo.Locks = t.Prepared.Locks
 	}
 	return req, err
-}
-
-// detectedAt is the commit whose gates and toolchains count: a follow-up has
-// its lead's.
-func (in *Intake) detectedAt(t *company.Task) company.OID {
-	if lead := in.Decider.View().LeadOf(t); lead != nil && lead.Prepared != nil {
-		return lead.Prepared.Base.OID
-	}
-	return t.Prepared.Base.OID
 }
 
 // describeUnrequested names for a worker the packages of its lock files that
