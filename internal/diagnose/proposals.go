@@ -32,8 +32,8 @@ func newProposed(found proposal.Found) []Proposed {
 	return out
 }
 
-// describe is the command for people, with where it comes from.
-func (p Proposed) describe() string {
+// describeCommand is the command for people, with where it comes from.
+func (p Proposed) describeCommand() string {
 	text := p.Command
 	if p.Dir != "" {
 		text += ", in " + p.Dir
@@ -71,7 +71,7 @@ func proposalLines(all []Proposed) []string {
 				out = append(out, fmt.Sprintf("%s: and %d more", kind, len(mine)-i))
 				break
 			}
-			out = append(out, kind+": "+p.describe())
+			out = append(out, kind+": "+p.describeCommand())
 		}
 	}
 	return out

@@ -40,8 +40,8 @@ func (t hostTree) fullName() string {
 	return t.Title + " " + t.version
 }
 
-// source says for people where a tree comes from.
-func (t hostTree) source() string {
+// describeSource says for people where a tree comes from.
+func (t hostTree) describeSource() string {
 	if t.wanted != "" {
 		return t.fullName() + ", which " + t.asked + " asks for"
 	}

@@ -90,7 +90,7 @@ func (p *layerPlan) addTrees(req Request, set toolSet, fromHostAlone bool) {
 		if t.IsFromHostAlone() != fromHostAlone {
 			continue
 		}
-		s := p.appendTarStep(t.Name, t.source(), p.b.fillTree(req, t), t.keyInputs...)
+		s := p.appendTarStep(t.Name, t.describeSource(), p.b.fillTree(req, t), t.keyInputs...)
 		s.env, s.fetched = changeEnv(t.Env), t.wanted != ""
 		for _, in := range t.Above {
 			p.appendTarStep(in.Layer, in.Why, p.b.fillInstall(in, nil, nil), in.Inputs...)

@@ -116,7 +116,7 @@ func (p *layerPlan) noteVersions(ctx context.Context, tree treeFiles, set toolSe
 			return err
 		}
 		if w != nil {
-			p.addNote("%s", w.say(t.Name, set.why[t.Name]))
+			p.addNote("%s", w.describeUnmet(t.Name, set.why[t.Name]))
 		}
 	}
 	return nil

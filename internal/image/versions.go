@@ -28,8 +28,8 @@ type wish struct {
 	has          string
 }
 
-// say is the wish as a note; why is the reason that it is not met.
-func (w wish) say(tool, why string) string {
+// describeUnmet is the wish as a note; why is the reason that it is not met.
+func (w wish) describeUnmet(tool, why string) string {
 	n := fmt.Sprintf("%s wants %s %s, the image has %s", w.file, tool, w.shown, w.has)
 	if why != "" {
 		n += ": " + why + " (install it on this host)"

@@ -275,7 +275,7 @@ func TestReadWishOfATree(t *testing.T) {
 			w, err := readWish(t.Context(), tree, byName[c.tool], c.has)
 			got := ""
 			if w != nil {
-				got = w.say(c.tool, "")
+				got = w.describeUnmet(c.tool, "")
 			}
 			if err != nil || (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) || strings.Contains(got, "\x1b") {
 				t.Errorf("%q, want %q (%v)", got, c.want, err)

@@ -100,9 +100,9 @@ func Installs(wishes []Wish, places ecosystem.Places) ([]ecosystem.Install, erro
 		}
 		account := w.Account.keepPlain()
 		names = append(names, s.name)
-		list.Services = append(list.Services, s.describe(account))
+		list.Services = append(list.Services, s.describeService(account))
 		if s.prepare != nil {
-			out = append(out, s.install(account))
+			out = append(out, s.makeDataLayer(account))
 		}
 		if s.files != nil {
 			for name, text := range s.files(account) {
@@ -118,11 +118,11 @@ func Installs(wishes []Wish, places ecosystem.Places) ([]ecosystem.Install, erro
 		return nil, err
 	}
 	files[toolproto.ServicesFile] = string(text) + "\n"
-	return append(out, listInstall(names, files, links)), nil
+	return append(out, makeListLayer(names, files, links)), nil
 }
 
-// install is the layer of a service's data.
-func (s server) install(a Account) ecosystem.Install {
+// makeDataLayer is the layer of a service's data.
+func (s server) makeDataLayer(a Account) ecosystem.Install {
 	script := "export PATH=$PATH:" + extraPath + "\ncommand -v " + s.program + " >/dev/null || { echo 'there is no " + s.program + " in the image'; exit 127; }\n" + s.prepare(a)
 	to := path.Join(dataPath, s.name, "data")
 	return ecosystem.Install{
@@ -149,8 +149,8 @@ func (c dataCollector) Place(e ecosystem.Entry) (ecosystem.Entry, bool) {
 
 func (dataCollector) Files() []ecosystem.ImageFile { return nil }
 
-// listInstall is the layer of the list, and of small files.
-func listInstall(names []string, files map[string]string, links []ecosystem.ImageFile) ecosystem.Install {
+// makeListLayer is the layer of the list, and of small files.
+func makeListLayer(names []string, files map[string]string, links []ecosystem.ImageFile) ecosystem.Install {
 	var all []ecosystem.ImageFile
 	var inputs []string
 	for _, name := range sortedKeys(files) {
@@ -177,8 +177,8 @@ func (f fixedFiles) Files() []ecosystem.ImageFile                { return f }
 // words name the newest version that is there.
 const extraPath = `$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1):/usr/local/sbin:/usr/sbin:/sbin`
 
-// describe is a service as the toolbox has it.
-func (s server) describe(a Account) toolproto.Service {
+// describeService is a service as the toolbox has it.
+func (s server) describeService(a Account) toolproto.Service {
 	dir := path.Join(toolproto.ServicesDir, s.name)
 	shell := func(text string) []string {
 		return []string{"/bin/sh", "-c", "dir=" + dir + "; files=" + path.Join(dataPath, s.name) + "; PATH=$PATH:" + extraPath + "; exec " + text}

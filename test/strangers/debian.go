@@ -92,7 +92,7 @@ func (d DebianSource) Fetch(ctx context.Context, s Stranger) (Checkout, error) {
 		if err != nil {
 			return err
 		}
-		if err := a.fetch(ctx, temp, d.Suite, "source", "--download-only", d.Package+"="+s.Version); err != nil {
+		if err := a.fetchFiles(ctx, temp, d.Suite, "source", "--download-only", d.Package+"="+s.Version); err != nil {
 			return err
 		}
 		descriptions, err := filepath.Glob(filepath.Join(temp, "*.dsc"))
@@ -119,7 +119,7 @@ func (d DebianCrate) Fetch(ctx context.Context, s Stranger) (Checkout, error) {
 		if err != nil {
 			return err
 		}
-		if err := a.fetch(ctx, temp, "bookworm", "download", d.Package+"="+s.Version); err != nil {
+		if err := a.fetchFiles(ctx, temp, "bookworm", "download", d.Package+"="+s.Version); err != nil {
 			return err
 		}
 		archives, err := filepath.Glob(filepath.Join(temp, "*.deb"))
@@ -139,9 +139,9 @@ func (d DebianCrate) Fetch(ctx context.Context, s Stranger) (Checkout, error) {
 	return Checkout{Dir: filepath.Join(dir, "tree")}, err
 }
 
-// fetch runs a command of apt-get that puts files into a folder. apt checks them with
+// fetchFiles runs a command of apt-get that puts files into a folder. apt checks them with
 // the signed lists; those are fetched once.
-func (a apt) fetch(ctx context.Context, dir, suite string, args ...string) error {
+func (a apt) fetchFiles(ctx context.Context, dir, suite string, args ...string) error {
 	aptOnce.Lock()
 	defer aptOnce.Unlock()
 	env := []string{"APT_CONFIG=" + filepath.Join(a.dir, "apt.conf")}

@@ -37,7 +37,7 @@ func (m GoModule) Fetch(ctx context.Context, s Stranger) (Checkout, error) {
 	m.At = s.Version
 	return Checkout{Dir: dir}, keepIn(dir, func(temp string) error {
 		for _, part := range append([]GoModule{m}, m.More...) {
-			from, err := part.download(ctx)
+			from, err := part.downloadModule(ctx)
 			if err != nil {
 				return err
 			}
@@ -49,8 +49,8 @@ func (m GoModule) Fetch(ctx context.Context, s Stranger) (Checkout, error) {
 	})
 }
 
-// download asks the module proxy, and names the folder in the module cache.
-func (m GoModule) download(ctx context.Context) (dir string, err error) {
+// downloadModule asks the module proxy, and names the folder in the module cache.
+func (m GoModule) downloadModule(ctx context.Context) (dir string, err error) {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", m.Path+"@"+m.At)
 	cmd.Dir, cmd.Env = os.TempDir(), append(os.Environ(), "GOFLAGS=-mod=mod", "GO111MODULE=on", "GOWORK=off")
 	var errs bytes.Buffer

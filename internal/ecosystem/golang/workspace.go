@@ -64,7 +64,7 @@ func (m *modules) downloadWorkspaces(ctx context.Context, h ecosystem.FetchHost,
 			continue
 		}
 		h.ReportProgress("downloading the Go modules of %s", path.Join(w.dir, "go.work"))
-		err := w.download(ctx, h, env)
+		err := w.downloadModules(ctx, h, env)
 		switch {
 		case err == nil:
 			for _, dir := range w.modules {
@@ -79,8 +79,8 @@ func (m *modules) downloadWorkspaces(ctx context.Context, h ecosystem.FetchHost,
 	return done, nil
 }
 
-// download runs the go command in the workspace.
-func (w workspace) download(ctx context.Context, h ecosystem.FetchHost, env []string) error {
+// downloadModules runs the go command in the workspace.
+func (w workspace) downloadModules(ctx context.Context, h ecosystem.FetchHost, env []string) error {
 	root := h.Places().Source
 	for _, to := range w.replaced {
 		if err := checkReplacement("go.work", root, filepath.Join(root, w.dir), to); err != nil {

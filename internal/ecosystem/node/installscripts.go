@@ -104,8 +104,8 @@ func (n *nativeParts) listUnbuilt() (out []string) {
 	return out
 }
 
-// notes tells people what was left unbuilt, and how it is built.
-func (n *nativeParts) notes() []string {
+// describeUnbuilt tells people what was left unbuilt, and how it is built.
+func (n *nativeParts) describeUnbuilt() []string {
 	names := n.listUnbuilt()
 	if len(names) == 0 {
 		return nil

@@ -166,7 +166,7 @@ func (c *collector) Files() []ecosystem.ImageFile {
 }
 
 // Notes tell of native code that was not built.
-func (c *collector) Notes() []string { return c.native.notes() }
+func (c *collector) Notes() []string { return c.native.describeUnbuilt() }
 
 // moveLink is the target of a client's link after the packages were moved: one to
 // a package moves along, one to a workspace leads into the tree.
