@@ -18,35 +18,45 @@ import (
 	"company/internal/image"
 )
 
+// runnerProject is a small project of a runner: its tests double 2.
+type runnerProject struct {
+	code   string // the file that is broken
+	files  map[string]string
+	red    string            // what the name of the failure ends with
+	forged map[string]string // what has it end well whatever fails; nil: nothing does
+}
+
+// runnerOfNode is such a project of a package of npm's.
+type runnerOfNode struct {
+	script, dependency, version string
+	more                        map[string]string // of the package.json
+	runnerProject
+}
+
 // runnersOfNode are packages by runner: how their script starts it, and the same
 // small project in its manner.
-var runnersOfNode = map[string]struct {
-	script, dependency, version string
-	files                       map[string]string
-	forged                      map[string]string // what has it end well whatever fails
-	more                        map[string]string // of the package.json
-}{
-	"ava": {"ava --watch", "ava", "6.2.0", map[string]string{
+var runnersOfNode = map[string]runnerOfNode{
+	"ava": {"ava --watch", "ava", "6.2.0", map[string]string{"type": "module"}, runnerProject{"calc.js", map[string]string{
 		"calc.js":           "export const double = (n) => 2 * n;\n",
 		"test/calc.test.js": "import test from 'ava';\nimport { double } from '../calc.js';\n\ntest('double', (t) => t.is(double(2), 4));\n",
-	}, nil, map[string]string{"type": "module"}},
-	"jest": {"jest --watchAll --json --outputFile=mine.json", "jest", "29.7.0", map[string]string{
+	}, "double", nil}},
+	"jest": {"jest --watchAll --json --outputFile=mine.json", "jest", "29.7.0", nil, runnerProject{"calc.js", map[string]string{
 		"calc.js":      "exports.double = (n) => 2 * n;\n",
 		"calc.test.js": "const { double } = require('./calc.js');\n\ntest('double', () => expect(double(2)).toBe(4));\n",
-	}, map[string]string{
+	}, "double", map[string]string{
 		"jest.config.js": "module.exports = { globalTeardown: './end.js' };\n", "end.js": "module.exports = () => process.exit(0);\n",
-	}, nil},
-	"mocha": {"mocha --watch --reporter spec", "mocha", "10.8.2", map[string]string{
+	}}},
+	"mocha": {"mocha --watch --reporter spec", "mocha", "10.8.2", nil, runnerProject{"calc.js", map[string]string{
 		"calc.js":           "exports.double = (n) => 2 * n;\n",
 		"test/calc.test.js": "const assert = require('node:assert');\nconst { double } = require('../calc.js');\n\ndescribe('calc', () => {\n  it('double', () => assert.equal(double(2), 4));\n});\n",
-	}, map[string]string{"test/end.js": "after(() => process.exit(0));\n"}, nil},
-	"vitest": {"vitest watch --reporter=json --outputFile=mine.json", "vitest", "2.1.8", map[string]string{
+	}, "double", map[string]string{"test/end.js": "after(() => process.exit(0));\n"}}},
+	"vitest": {"vitest watch --reporter=json --outputFile=mine.json", "vitest", "2.1.8", map[string]string{"type": "module"}, runnerProject{"calc.js", map[string]string{
 		"calc.js":          "export const double = (n) => 2 * n;\n",
 		"calc.test.js":     "import { expect, test } from 'vitest';\nimport { double } from './calc.js';\n\ntest('double', () => expect(double(2)).toBe(4));\n",
 		"vitest.config.js": "export default { test: { outputFile: 'theirs.txt', reporters: ['verbose'] } };\n",
-	}, map[string]string{
+	}, "double", map[string]string{
 		"vitest.config.js": "export default { test: { globalSetup: './end.js' } };\n", "end.js": "export default () => () => process.exit(0);\n",
-	}, map[string]string{"type": "module"}},
+	}}},
 }
 
 // TestRunnersOfNode: the gates of these runners end, whatever the script asks
@@ -92,45 +102,57 @@ func TestRunnersOfNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	projects := map[string]runnerProject{}
+	for name, s := range runnersOfNode {
+		projects[name] = s.runnerProject
+	}
+	j.judgeRunners(t, p, found.Gates, img.ID, projects)
+}
+
+// judgeRunners has gates judge projects that lie in folders named by their runners:
+// each gate goes green and red, names what fails, and proves that it looks; one that
+// is forged ends well and is found hollow.
+func (j *judge) judgeRunners(t *testing.T, p *gitopstest.Project, pinned []company.GateCommand, img string, projects map[string]runnerProject) {
+	t.Helper()
 	j.runner.Canary = true
-	judge := func(branch string, change map[string]string) map[string]company.GateCheck {
+	check := func(branch string, change map[string]string) map[string]company.GateCheck {
 		t.Helper()
-		res, err := j.runner.Run(t.Context(), gates.Job{Mirror: p.Mirror, Tree: p.Tree(p.Commit(branch, change)), Gates: found.Gates, Hash: gates.HashGates(found.Gates),
-			Image: img.ID, Base: p.Base, BaseImage: img.ID, Label: "t1-01", Epoch: 1})
+		res, err := j.runner.Run(t.Context(), gates.Job{Mirror: p.Mirror, Tree: p.Tree(p.Commit(branch, change)), Gates: pinned, Hash: gates.HashGates(pinned),
+			Image: img, Base: p.Base, BaseImage: img, Label: "t1-01", Epoch: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		out := map[string]company.GateCheck{}
 		for i, c := range res.Checks {
-			out[found.Gates[i].Dir] = c
+			out[pinned[i].Dir] = c
 		}
 		return out
 	}
-	calc := func(change func(text string) string) map[string]string {
+	change := func(edit func(text string) string) map[string]string {
 		out := map[string]string{}
-		for name, s := range runnersOfNode {
-			out[name+"/calc.js"] = change(s.files["calc.js"])
+		for name, s := range projects {
+			out[name+"/"+s.code] = edit(s.files[s.code])
 		}
 		return out
 	}
-	for name, c := range judge("honest", calc(func(text string) string { return text + "\n" })) {
+	for name, c := range check("honest", change(func(text string) string { return text + "\n" })) {
 		if !c.Passed || c.Counts == nil || c.Counts.Passed != 1 || c.Canary == nil || len(c.Canary.Proven) != 1 || len(c.Canary.Blind) > 0 {
 			t.Errorf("%s, honest: %+v, canary %+v", name, c, c.Canary)
 		}
 	}
-	worse := calc(func(text string) string { return strings.Replace(text, "2 *", "3 *", 1) })
-	for name, c := range judge("broken", worse) {
-		if c.Passed || len(c.Tests) != 1 || !strings.Contains(c.Tests[0].Name, "double") {
+	worse := change(func(text string) string { return strings.Replace(text, "2 *", "3 *", 1) })
+	for name, c := range check("broken", worse) {
+		if c.Passed || len(c.Tests) != 1 || !strings.HasSuffix(c.Tests[0].Name, projects[name].red) {
 			t.Errorf("%s, broken: %+v", name, c)
 		}
 	}
-	for name, s := range runnersOfNode {
+	for name, s := range projects {
 		for p, text := range s.forged {
 			worse[name+"/"+p] = text
 		}
 	}
-	for name, c := range judge("forged", worse) {
-		if forged := runnersOfNode[name].forged != nil; c.Passed != forged || c.Hollow() != forged {
+	for name, c := range check("forged", worse) {
+		if forged := projects[name].forged != nil; c.Passed != forged || c.Hollow() != forged {
 			t.Errorf("%s, forged: %+v, canary %+v", name, c, c.Canary)
 		}
 	}

@@ -6,20 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/company"
 	"company/internal/gates"
 	"company/internal/gitops/gitopstest"
 	"company/internal/hosttest"
 	"company/internal/image"
 )
-
-// runnerProject is a small project of a runner.
-type runnerProject struct {
-	code   string // the file that is broken
-	files  map[string]string
-	red    string            // is in the name of the failure
-	forged map[string]string // what has it end well whatever fails
-}
 
 // runnersOfDebian are projects by runner: Debian has the toolchain, the runner and what
 // they need.
@@ -94,46 +85,5 @@ func checkRunners(t *testing.T, toolchains string, names ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.runner.Canary = true
-	judge := func(branch string, change map[string]string) map[string]company.GateCheck {
-		t.Helper()
-		res, err := j.runner.Run(t.Context(), gates.Job{Mirror: p.Mirror, Tree: p.Tree(p.Commit(branch, change)), Gates: found.Gates, Hash: gates.HashGates(found.Gates),
-			Image: img.ID, Base: p.Base, BaseImage: img.ID, Label: "t1-01", Epoch: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := map[string]company.GateCheck{}
-		for i, c := range res.Checks {
-			out[found.Gates[i].Dir] = c
-		}
-		return out
-	}
-	change := func(edit func(text string) string) map[string]string {
-		out := map[string]string{}
-		for name, s := range runners {
-			out[name+"/"+s.code] = edit(s.files[s.code])
-		}
-		return out
-	}
-	for name, c := range judge("honest", change(func(text string) string { return text + "\n" })) {
-		if !c.Passed || c.Counts == nil || c.Counts.Passed != 1 || c.Canary == nil || len(c.Canary.Proven) != 1 || len(c.Canary.Blind) > 0 {
-			t.Errorf("%s, honest: %+v, canary %+v", name, c, c.Canary)
-		}
-	}
-	worse := change(func(text string) string { return strings.Replace(text, "2 *", "3 *", 1) })
-	for name, c := range judge("broken", worse) {
-		if c.Passed || len(c.Tests) != 1 || c.Tests[0].Name != runners[name].red {
-			t.Errorf("%s, broken: %+v", name, c)
-		}
-	}
-	for name, s := range runners {
-		for p, text := range s.forged {
-			worse[name+"/"+p] = text
-		}
-	}
-	for name, c := range judge("forged", worse) {
-		if !c.Passed || !c.Hollow() {
-			t.Errorf("%s, forged: %+v, canary %+v", name, c, c.Canary)
-		}
-	}
+	j.judgeRunners(t, p, found.Gates, img.ID, runners)
 }
