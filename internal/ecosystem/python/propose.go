@@ -10,50 +10,33 @@ import (
 
 // Propose names the environments of tox and the sessions of nox, with what they run.
 func (Ecosystem) Propose(t *ecosystem.Tree) []ecosystem.Proposal {
-	out := readTox(t.ReadManifest("", "tox.ini"))
-	return append(out, readNox(t.ReadManifest("", "noxfile.py"))...)
+	out := proposeTox(t.ReadManifest("", "tox.ini"))
+	return append(out, proposeNox(t.ReadManifest("", "noxfile.py"))...)
 }
 
-var (
-	toxSectionRE = regexp.MustCompile(`^\[testenv(?::([^\]{}]+))?\]`)
-	toxKeyRE     = regexp.MustCompile(`^([A-Za-z_]+)\s*=\s*(.*)$`)
-	toxDefaultRE = regexp.MustCompile(`\{posargs:?([^{}]*)\}`)
-	toxFactorRE  = regexp.MustCompile(`^[A-Za-z0-9_,!.-]+:\s+`)
-)
+// toxSectionRE is the head of an environment that has a name.
+var toxSectionRE = regexp.MustCompile(`^\[(testenv(?::([^\]{}]+))?)\]$`)
 
-// readTox reads the commands of a tox.ini.
-func readTox(text string) []ecosystem.Proposal {
+// proposeTox names the environments of a tox.ini that have commands of their own, with
+// those of all their factors.
+func proposeTox(text string) []ecosystem.Proposal {
 	var out []ecosystem.Proposal
-	inside, inCommands := false, false
+	f := readINI(text)
+	seen := map[string]bool{}
 	for i, line := range strings.Split(text, "\n") {
-		line = strings.TrimRight(line, " \t\r")
-		if strings.HasPrefix(line, "[") {
-			inCommands = false
-			m := toxSectionRE.FindStringSubmatch(line)
-			if inside = m != nil; inside {
-				command := "tox"
-				if m[1] != "" {
-					command += " -e " + shell.QuoteArgument(m[1])
-				}
-				out = append(out, ecosystem.Proposal{Command: command, File: "tox.ini", Line: i + 1})
-			}
+		m := toxSectionRE.FindStringSubmatch(strings.TrimRight(line, " \t\r"))
+		if m == nil || seen[m[1]] {
 			continue
 		}
-		trimmed := strings.TrimSpace(line)
-		if !inside || trimmed == "" || trimmed[0] == '#' || trimmed[0] == ';' {
-			continue
+		seen[m[1]] = true
+		p := ecosystem.Proposal{Command: "tox", File: "tox.ini", Line: i + 1}
+		if m[2] != "" {
+			p.Command += " -e " + shell.QuoteArgument(m[2])
 		}
-		if m := toxKeyRE.FindStringSubmatch(line); m != nil && line[0] != ' ' && line[0] != '\t' {
-			inCommands, trimmed = m[1] == "commands", m[2]
+		for _, run := range f.expandTox(f[m[1]]["commands"], keepForAll) {
+			p.Runs = append(p.Runs, strings.TrimLeft(run, "-!@ "))
 		}
-		if !inCommands || trimmed == "" {
-			continue
-		}
-		trimmed = strings.TrimLeft(toxFactorRE.ReplaceAllString(trimmed, ""), "-! ")
-		trimmed = toxDefaultRE.ReplaceAllString(trimmed, "$1")
-		trimmed = strings.NewReplacer("{toxinidir}", ".", "{envpython}", "python", "{envbindir}/", "").Replace(trimmed)
-		last := &out[len(out)-1]
-		last.Runs = append(last.Runs, trimmed)
+		out = append(out, p)
 	}
 	return dropEmpty(out)
 }
@@ -76,8 +59,8 @@ var (
 	noxTextRE    = regexp.MustCompile(`^\s*["']([^"'\n]*)["']\s*(?:,|$)`)
 )
 
-// readNox reads the sessions of a noxfile, as far as their commands are written out.
-func readNox(text string) []ecosystem.Proposal {
+// proposeNox reads the sessions of a noxfile, as far as their commands are written out.
+func proposeNox(text string) []ecosystem.Proposal {
 	var out []ecosystem.Proposal
 	starts := noxSessionRE.FindAllStringIndex(text, -1)
 	for i, at := range starts {

@@ -67,7 +67,7 @@ func readToxFile(text string) environmentRun {
 		if !ok {
 			v = f["testenv"][key]
 		}
-		return f.expandTox(strings.ReplaceAll(v, "\\\n", " "), 0)
+		return f.expandTox(v, keepForFactors)
 	}
 	run := environmentRun{file: "tox.ini", set: map[string]string{}}
 	for _, line := range value("deps") {
@@ -101,7 +101,7 @@ func readToxFile(text string) environmentRun {
 
 // chooseToxSection is the section of the environment that runs the tests.
 func chooseToxSection(f iniFile) string {
-	if hasTestCommand(f.expandTox(f["testenv"]["commands"], 0)) {
+	if hasTestCommand(f.expandTox(f["testenv"]["commands"], keepForFactors)) {
 		return "testenv"
 	}
 	for _, name := range toxNames {
@@ -114,7 +114,7 @@ func chooseToxSection(f iniFile) string {
 		name, ok := strings.CutPrefix(section, "testenv:")
 		words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_{},", r) })
 		isOther := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(otherWords, w) })
-		if ok && !isOther && hasTestCommand(f.expandTox(keys["commands"], 0)) {
+		if ok && !isOther && hasTestCommand(f.expandTox(keys["commands"], keepForFactors)) {
 			all = append(all, section)
 		}
 	}
@@ -124,25 +124,38 @@ func chooseToxSection(f iniFile) string {
 
 var toxReferenceRE = regexp.MustCompile(`\{([^{}]*)\}`)
 
+// toxProgramsRE is the folder of an environment's programs, which are on the PATH here.
+var toxProgramsRE = regexp.MustCompile(`\{env_?bin_?dir\}/`)
+
 const maxToxDepth = 4 // of references to other sections
 
-// expandTox are the lines of a value that hold for this Python, with what tox puts
-// into them. One with something that is not known is left out.
-func (f iniFile) expandTox(value string, depth int) (out []string) {
+// keepLine takes off a line for which environments it is, and says whether the line
+// is wanted.
+type keepLine func(line string) (rest string, wanted bool)
+
+// expandTox are the wanted lines of a value, with what tox puts into them. One with
+// something that is not known is left out.
+func (f iniFile) expandTox(value string, keep keepLine) []string {
+	return f.expandToxFrom(value, keep, 0)
+}
+
+// expandToxFrom does it at a depth of references.
+func (f iniFile) expandToxFrom(value string, keep keepLine, depth int) (out []string) {
 	if depth > maxToxDepth {
 		return nil
 	}
-	for _, line := range splitLines(value) {
-		line, ok := keepForFactors(line)
+	for _, line := range splitLines(strings.ReplaceAll(value, "\\\n", " ")) {
+		line, ok := keep(line)
 		if !ok {
 			continue
 		}
 		if m := toxReferenceRE.FindStringSubmatch(line); m != nil && m[0] == line && strings.HasPrefix(m[1], "[") {
 			section, key, _ := strings.Cut(m[1][1:], "]")
-			out = append(out, f.expandTox(strings.ReplaceAll(f[section][strings.ToLower(key)], "\\\n", " "), depth+1)...)
+			out = append(out, f.expandToxFrom(f[section][strings.ToLower(key)], keep, depth+1)...)
 			continue
 		}
 		known := true
+		line = toxProgramsRE.ReplaceAllString(line, "")
 		for range 3 { // a reference may hold another one
 			line = toxReferenceRE.ReplaceAllStringFunc(line, func(ref string) string {
 				text, ok := expandToxWord(ref[1 : len(ref)-1])
@@ -204,6 +217,14 @@ func keepForFactors(line string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// keepForAll takes off for which environments a line is, and wants each.
+func keepForAll(line string) (string, bool) {
+	if m := toxConditionRE.FindStringSubmatch(line); m != nil {
+		line = m[2]
+	}
+	return line, true
 }
 
 // readToxTable is what a pyproject.toml says to tox, in tox's own form or in that
@@ -268,7 +289,7 @@ func toxTableCommands(env map[string]any) (out []string) {
 				}
 			}
 		}
-		out = append(out, iniFile{}.expandTox(strings.Join(line, " "), 0)...)
+		out = append(out, iniFile{}.expandTox(strings.Join(line, " "), keepForFactors)...)
 	}
 	return out
 }

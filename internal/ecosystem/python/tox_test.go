@@ -1,6 +1,7 @@
 package python
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -43,5 +44,20 @@ func TestCommandsOfRunners(t *testing.T) {
 				t.Errorf("%q, want it from %q", got, c.from)
 			}
 		})
+	}
+}
+
+// What tox.ini proposes is read as the test command is, for all factors.
+func TestProposalsOfTox(t *testing.T) {
+	const text = "[base]\ncommands = pytest b\n\n[testenv]\ndeps = x\ncommands =\n  py27: pytest old\n  - {envbindir}/pytest {posargs:tests}\\\n      -q\n" +
+		"[testenv:lint]\ncommands = ruff check {toxinidir}/own # all\n[testenv:more]\ncommands =\n  {[base]commands}\n  {mystery}/run\n" +
+		"[testenv:py{27,311}]\ncommands = pytest no\n[testenv:empty]\ndeps = y\n[flake8]\ncommands = no\n"
+	var got []string
+	for _, p := range (Ecosystem{}).Propose(ecosystemtest.Tree(map[string]string{"tox.ini": text})) {
+		got = append(got, fmt.Sprintf("%s:%d %s: %s", p.File, p.Line, p.Command, strings.Join(p.Runs, "; ")))
+	}
+	want := "tox.ini:4 tox: pytest old; pytest tests -q\ntox.ini:10 tox -e lint: ruff check ./own\ntox.ini:12 tox -e more: pytest b"
+	if s := strings.Join(got, "\n"); s != want {
+		t.Errorf("%s\nwant\n%s", s, want)
 	}
 }
