@@ -1,6 +1,7 @@
 package java
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,40 @@ func TestCommands(t *testing.T) {
 				t.Errorf("needs %q", needs)
 			}
 		})
+	}
+}
+
+// Which folders are projects of their own: a project builds its modules, and Gradle's
+// manifests count where Maven has none.
+func TestFoldersOfProjects(t *testing.T) {
+	const modules = "<project><modules><module>a</module><module>b</module></modules></project>"
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string // folders with their builder
+	}{
+		"modules":                {map[string]string{"pom.xml": modules, "a/pom.xml": "<project/>", "a/" + test: "", "b/pom.xml": "<project/>", "b/" + test: ""}, ". mvn"},
+		"side by side":           {map[string]string{"a/pom.xml": "<project/>", "a/" + test: "", "b/pom.xml": "<project/>", "b/" + test: ""}, "a mvn, b mvn"},
+		"one without tests":      {map[string]string{"a/pom.xml": "<project/>", "a/src/main/java/A.java": "", "b/pom.xml": "<project/>", "b/" + test: ""}, "b mvn"},
+		"no module of the upper": {map[string]string{"pom.xml": "<project/>", test: "", "tools/pom.xml": "<project/>", "tools/" + test: ""}, ". mvn, tools mvn"},
+		"of both builders":       {map[string]string{"a/pom.xml": "<project/>", "a/" + test: "", "b/build.gradle": "", "b/" + test: ""}, "a mvn, b gradle"},
+		"Gradle below Maven":     {map[string]string{"pom.xml": "<project/>", test: "", "b/build.gradle": "", "b/" + test: ""}, ". mvn"},
+		"Gradle's modules":       {map[string]string{"build.gradle": "", "a/build.gradle": "", "a/" + test: ""}, ". gradle"},
+		"what Maven cannot read": {map[string]string{"pom.xml": "<project", test: ""}, ". mvn"},
+		"names that are no test": {map[string]string{"pom.xml": "<project/>", "src/test/java/Helper.java": "", "src/test/resources/ATest.java": ""}, ""},
+		"other names of tests":   {map[string]string{"pom.xml": "<project/>", "src/test/java/x/TestA.java": ""}, ". mvn"},
+		"a copy of another":      {map[string]string{"pom.xml": "<project/>", test: "", "vendor/x/pom.xml": "<project/>", "vendor/x/" + test: ""}, ". mvn"},
+	} {
+		var got []string
+		for _, p := range (Ecosystem{}).Detect(ecosystemtest.Tree(c.files), nil) {
+			builder := "mvn"
+			if strings.Contains(p.Test.Command, "gradle --offline") {
+				builder = "gradle"
+			}
+			got = append(got, cmp.Or(p.Dir, ".")+" "+builder)
+		}
+		if s := strings.Join(got, ", "); s != c.want {
+			t.Errorf("%s: %q, want %q", name, s, c.want)
+		}
 	}
 }
 

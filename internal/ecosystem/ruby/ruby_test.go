@@ -52,6 +52,40 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// Which folders are projects of their own, and what each is checked by: a folder below
+// one that is tested is a project where it has a Gemfile.
+func TestFoldersOfProjects(t *testing.T) {
+	const rubocop = ".rubocop.yml"
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string // folders with lint and test
+	}{
+		"side by side":            {map[string]string{"a/Gemfile": "", "a/spec/a_spec.rb": "", "b/.rspec": "", "b/spec/b_spec.rb": ""}, "a:  rspec, b:  rspec"},
+		"one below with gems":     {map[string]string{"Gemfile": "", "spec/a_spec.rb": "", "engine/Gemfile": "", "engine/spec/b_spec.rb": ""}, ":  rspec, engine:  rspec"},
+		"one below without":       {map[string]string{"Gemfile": "", "spec/a_spec.rb": "", "engine/.rspec": "", "engine/spec/b_spec.rb": ""}, ":  rspec"},
+		"below one that is not":   {map[string]string{"Gemfile": "", rubocop: "", "engine/.rspec": "", "engine/spec/b_spec.rb": ""}, ": rubocop , engine:  rspec"},
+		"lint and test":           {map[string]string{"Gemfile": "", rubocop: "", "spec/a_spec.rb": ""}, ": rubocop rspec"},
+		"lint by the gems it has": {map[string]string{"Gemfile": "gem 'rubocop'\n", rubocop: "", "vendor/bundle/ruby/3.1.0/gems/rubocop-1/a.rb": ""}, ": BUNDLE_PATH=vendor/bundle bundle exec rubocop "},
+		"settings of a linter":    {map[string]string{rubocop: ""}, ""},
+		"specs of the packages":   {map[string]string{"Gemfile": "", "vendor/x/spec/a_spec.rb": ""}, ""},
+	} {
+		var got []string
+		for _, p := range (Ecosystem{}).Detect(ecosystemtest.Tree(c.files), nil) {
+			lint, test := "", ""
+			if p.Lint != nil {
+				lint = p.Lint.Command
+			}
+			if p.Test != nil {
+				test = p.Test.Command
+			}
+			got = append(got, p.Dir+": "+lint+" "+test)
+		}
+		if s := strings.Join(got, ", "); s != c.want {
+			t.Errorf("%s: %q, want %q", name, s, c.want)
+		}
+	}
+}
+
 // What the runners print for people names failures, too, and one that died said so.
 func TestPlainOutput(t *testing.T) {
 	for name, c := range map[string]struct {
