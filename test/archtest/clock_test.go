@@ -41,7 +41,7 @@ var looks = map[string]struct {
 	"internal/ledger/ledger.go":   {1, "the default"},
 
 	// Of the wall clock, for people and for what else is on this machine.
-	"internal/depaccess/depaccess.go":     {1, "the time of a line in a log"},
+	"internal/depaccess/fetched.go":       {1, "the time of a line in a log"},
 	"internal/cli/task/detach.go":         {1, "the name of a log"},
 	"internal/upkeep/retention.go":        {1, "the age of a file"},
 	"internal/cli/setup/orphans.go":       {1, "the age of a container, which Docker tells"},
