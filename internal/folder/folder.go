@@ -243,13 +243,20 @@ func (f *Folder) Lock() (func(), error) {
 	for {
 		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX)
 		if err == nil {
-			return func() { _ = dir.Close() }, nil
+			return func() { _ = Unlock(dir) }, nil
 		}
 		if !errors.Is(err, syscall.EINTR) {
 			_ = dir.Close()
 			return nil, err
 		}
 	}
+}
+
+// Unlock gives up the flock of a file and closes it. To close it alone is not enough:
+// a child process that is being started has a copy of the open file until it runs
+// its own program, and the lock lasts as long as the last copy.
+func Unlock(file *os.File) error {
+	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
 }
 
 // Stat tells of the folder itself.

@@ -17,6 +17,7 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/dockerapi"
+	"company/internal/folder"
 
 	cerrdefs "github.com/containerd/errdefs"
 )
@@ -221,7 +222,7 @@ func (b *Builder) lockLayer(ctx context.Context, name string) (unlock func(), er
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
-			return func() { _ = f.Close() }, nil
+			return func() { _ = folder.Unlock(f) }, nil
 		}
 		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
 			_ = f.Close()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/folder"
 )
 
 // lockName is the file in the state folder that the holder locks.
@@ -47,7 +48,7 @@ func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
 		return nil, nil, fail(err)
 	}
 	defer state.Close()
-	for {
+	for tries := 0; ; tries++ {
 		f, err := state.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, nil, fail(err)
@@ -56,7 +57,11 @@ func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			held := readHolder(f)
 			_ = f.Close()
-			return nil, held, nil
+			if !held.isPassing() || tries == mostTries {
+				return nil, held, nil
+			}
+			time.Sleep(10 * time.Millisecond)
+			continue
 		}
 		if err != nil {
 			_ = f.Close()
@@ -124,6 +129,21 @@ func FindHolder(p Paths) *Holder {
 // IsHeld reports whether a process has the office.
 func IsHeld(p Paths) bool { return FindHolder(p) != nil }
 
+// mostTries is how often a lock is asked for again whose file names no living
+// process: a command that only looks has it for a moment (FindHolder), or a process
+// has taken it and not yet written its name.
+const mostTries = 20
+
+// isPassing says whether a lock is held, as far as its file tells, by no process of
+// this host that lives.
+func (h *Holder) isPassing() bool {
+	if h.PID == 0 {
+		return true
+	}
+	host, err := os.Hostname()
+	return err == nil && h.Host == host && errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH)
+}
+
 func lockExclusive(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -186,7 +206,7 @@ func (l *Lock) Release() error {
 		return nil
 	}
 	// The file stays: to unlink it would let two processes lock two files.
-	err := errors.Join(l.file.Truncate(0), l.file.Close())
+	err := errors.Join(l.file.Truncate(0), folder.Unlock(l.file))
 	l.file = nil
 	return err
 }

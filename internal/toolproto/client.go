@@ -185,7 +185,7 @@ func (c *Client) Log(ctx context.Context, processID string, w io.Writer) (int64,
 	defer resp.Body.Close()
 	n, err := io.Copy(w, io.LimitReader(resp.Body, MaxLog))
 	if err != nil {
-		return n, &Broken{"log", err}
+		return n, newBroken(ctx, "log", err)
 	}
 	return n, nil
 }
@@ -207,9 +207,18 @@ func (c *Client) callJSON(ctx context.Context, tool string, request, result any)
 	}
 	defer resp.Body.Close()
 	if err := decodeBounded(resp.Body, result); err != nil {
-		return &Broken{tool, err}
+		return newBroken(ctx, tool, err)
 	}
 	return nil
+}
+
+// newBroken is the error of an answer that cannot be read. A context that ended is
+// its reason: the toolbox may have sent what it had before it noticed.
+func newBroken(ctx context.Context, tool string, err error) error {
+	if ended := ctx.Err(); ended != nil {
+		err = fmt.Errorf("%w: %w", ended, err)
+	}
+	return &Broken{tool, err}
 }
 
 func (c *Client) post(ctx context.Context, tool string, body []byte) (*http.Response, error) {
@@ -229,7 +238,7 @@ func (c *Client) post(ctx context.Context, tool string, body []byte) (*http.Resp
 	if resp.StatusCode == http.StatusUnprocessableEntity {
 		var refusal Refusal
 		if err := decodeBounded(resp.Body, &refusal); err != nil {
-			return nil, &Broken{tool, err}
+			return nil, newBroken(ctx, tool, err)
 		}
 		return nil, &refusal
 	}

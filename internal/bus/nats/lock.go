@@ -48,4 +48,4 @@ func lockDir(own *folder.Folder) (*dirLock, error) {
 	return &dirLock{file}, nil
 }
 
-func (l *dirLock) releaseLock() error { return l.file.Close() }
+func (l *dirLock) releaseLock() error { return folder.Unlock(l.file) }
