@@ -86,12 +86,15 @@ func (b *Builder) runInstall(ctx context.Context, e installJob, work string) err
 	if e.root {
 		spec.Profile = container.BuildRoot
 	}
+	began := time.Now()
 	c, remove, err := b.startBuild(ctx, spec)
 	if err != nil {
 		return err
 	}
 	defer remove()
+	started := time.Now()
 	served := b.serveBuild(ctx, c, e)
+	worked := time.Now()
 	mayBeKilled := e.ifKilled != "" && errors.Is(served, errContainerGone)
 	if served != nil && !mayBeKilled {
 		return e.access.explainError(served)
@@ -109,7 +112,9 @@ func (b *Builder) runInstall(ctx context.Context, e installJob, work string) err
 	if e.collect == nil {
 		return nil
 	}
-	return e.collect(ctx, dockerapi.BuildPrefix+e.name)
+	err = e.collect(ctx, dockerapi.BuildPrefix+e.name)
+	b.log.DebugContext(ctx, "a build container was used", "job", e.name, "start", started.Sub(began), "work", worked.Sub(started), "collect", time.Since(worked))
+	return err
 }
 
 // stageInstall is what the container has at its start: the toolbox and the

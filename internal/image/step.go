@@ -191,7 +191,10 @@ func (b *Builder) buildFromTar(fill writeLayerFunc) buildFunc {
 			return nil, err
 		}
 		s.notes = l.notes
-		return b.applyLayer(ctx, under, s, l)
+		began := time.Now()
+		made, err := b.applyLayer(ctx, under, s, l)
+		b.log.DebugContext(ctx, "the daemon has a layer", "layer", s.kind, "bytes", l.size, "took", time.Since(began))
+		return made, err
 	}
 }
 
