@@ -143,7 +143,8 @@ func (b *Builder) buildRootfs(ctx context.Context, s layerStep, packages []strin
 		}
 	}()
 	raw := filepath.Join(work, "raw.tar")
-	args := []string{tool, "--variant=minbase", "--include=" + strings.Join(packages, ","), "--aptopt=APT::Install-Recommends \"false\""}
+	args := []string{tool, "--variant=minbase", "--include=" + strings.Join(packages, ","), "--aptopt=APT::Install-Recommends \"false\"",
+		"--dpkgopt=force-unsafe-io"} // a root file system that a crash breaks off is made anew, so no file of it has to be synced
 	for _, p := range debianExcluded {
 		args = append(args, "--dpkgopt=path-exclude="+p)
 	}
