@@ -63,7 +63,7 @@ func buildsModules(t *ecosystem.Tree, dir string) bool {
 
 // findTest is Maven's phase of tests; its reports, one of each class, become one.
 func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
-	if !hasTests(t, dir) {
+	if !hasMavenTests(t, dir) {
 		return nil
 	}
 	run := "mvn -o -B " + repositoryFlag(t, dir)
@@ -72,6 +72,29 @@ func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
 		Canary: run + "-fae -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false '-Dtest=" + ecosystem.CanaryPlaceholder + "*' test" + collect}
 }
 
+// hasMavenTests says whether Maven runs tests in a folder: its own, and those of
+// projects below where they are its modules.
+func hasMavenTests(t *ecosystem.Tree, dir string) bool {
+	if buildsModules(t, dir) {
+		return hasTests(t, dir)
+	}
+	for p := range t.Files {
+		if ecosystem.IsUnder(p, dir) && isTestFile(p) && nearestPOM(t, path.Dir(p)) == dir {
+			return true
+		}
+	}
+	return false
+}
+
+// nearestPOM is the folder of the Maven project that a folder belongs to.
+func nearestPOM(t *ecosystem.Tree, dir string) string {
+	for dir != "." && !t.HasFile(dir, pomFile) {
+		dir = path.Dir(dir)
+	}
+	return strings.TrimPrefix(dir, ".")
+}
+
+// hasTests says whether there are tests in or below a folder.
 func hasTests(t *ecosystem.Tree, dir string) bool {
 	for p := range t.Files {
 		if ecosystem.IsUnder(p, dir) && isTestFile(p) {

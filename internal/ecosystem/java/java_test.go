@@ -65,17 +65,18 @@ func TestFoldersOfProjects(t *testing.T) {
 		files map[string]string
 		want  string // folders with their builder
 	}{
-		"modules":                {map[string]string{"pom.xml": modules, "a/pom.xml": "<project/>", "a/" + test: "", "b/pom.xml": "<project/>", "b/" + test: ""}, ". mvn"},
-		"side by side":           {map[string]string{"a/pom.xml": "<project/>", "a/" + test: "", "b/pom.xml": "<project/>", "b/" + test: ""}, "a mvn, b mvn"},
-		"one without tests":      {map[string]string{"a/pom.xml": "<project/>", "a/src/main/java/A.java": "", "b/pom.xml": "<project/>", "b/" + test: ""}, "b mvn"},
-		"no module of the upper": {map[string]string{"pom.xml": "<project/>", test: "", "tools/pom.xml": "<project/>", "tools/" + test: ""}, ". mvn, tools mvn"},
-		"of both builders":       {map[string]string{"a/pom.xml": "<project/>", "a/" + test: "", "b/build.gradle": "", "b/" + test: ""}, "a mvn, b gradle"},
-		"Gradle below Maven":     {map[string]string{"pom.xml": "<project/>", test: "", "b/build.gradle": "", "b/" + test: ""}, ". mvn"},
-		"Gradle's modules":       {map[string]string{"build.gradle": "", "a/build.gradle": "", "a/" + test: ""}, ". gradle"},
-		"what Maven cannot read": {map[string]string{"pom.xml": "<project", test: ""}, ". mvn"},
-		"names that are no test": {map[string]string{"pom.xml": "<project/>", "src/test/java/Helper.java": "", "src/test/resources/ATest.java": ""}, ""},
-		"other names of tests":   {map[string]string{"pom.xml": "<project/>", "src/test/java/x/TestA.java": ""}, ". mvn"},
-		"a copy of another":      {map[string]string{"pom.xml": "<project/>", test: "", "vendor/x/pom.xml": "<project/>", "vendor/x/" + test: ""}, ". mvn"},
+		"modules":                 {map[string]string{"pom.xml": modules, "a/pom.xml": "<project/>", "a/" + test: "", "b/pom.xml": "<project/>", "b/" + test: ""}, ". mvn"},
+		"side by side":            {map[string]string{"a/pom.xml": "<project/>", "a/" + test: "", "b/pom.xml": "<project/>", "b/" + test: ""}, "a mvn, b mvn"},
+		"one without tests":       {map[string]string{"a/pom.xml": "<project/>", "a/src/main/java/A.java": "", "b/pom.xml": "<project/>", "b/" + test: ""}, "b mvn"},
+		"no module of the upper":  {map[string]string{"pom.xml": "<project/>", test: "", "tools/pom.xml": "<project/>", "tools/" + test: ""}, ". mvn, tools mvn"},
+		"none of the upper's own": {map[string]string{"pom.xml": "<project/>", "tools/pom.xml": "<project/>", "tools/" + test: ""}, "tools mvn"},
+		"of both builders":        {map[string]string{"a/pom.xml": "<project/>", "a/" + test: "", "b/build.gradle": "", "b/" + test: ""}, "a mvn, b gradle"},
+		"Gradle below Maven":      {map[string]string{"pom.xml": "<project/>", test: "", "b/build.gradle": "", "b/" + test: ""}, ". mvn"},
+		"Gradle's modules":        {map[string]string{"build.gradle": "", "a/build.gradle": "", "a/" + test: ""}, ". gradle"},
+		"what Maven cannot read":  {map[string]string{"pom.xml": "<project", test: ""}, ". mvn"},
+		"names that are no test":  {map[string]string{"pom.xml": "<project/>", "src/test/java/Helper.java": "", "src/test/resources/ATest.java": ""}, ""},
+		"other names of tests":    {map[string]string{"pom.xml": "<project/>", "src/test/java/x/TestA.java": ""}, ". mvn"},
+		"a copy of another":       {map[string]string{"pom.xml": "<project/>", test: "", "vendor/x/pom.xml": "<project/>", "vendor/x/" + test: ""}, ". mvn"},
 	} {
 		var got []string
 		for _, p := range (Ecosystem{}).Detect(ecosystemtest.Tree(c.files), nil) {
