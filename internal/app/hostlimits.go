@@ -26,6 +26,12 @@ func (a *App) maxMemory(c config.Config) int64 {
 	return int64(HostMemory()) / 4 * 3
 }
 
+// maxBuildMemory is what a container that makes a layer of an image may grow to: three
+// quarters of the host's memory, or what the config gives to a container.
+func maxBuildMemory(c config.Config) int64 {
+	return max(int64(HostMemory())/4*3, int64(c.Workers.Memory))
+}
+
 // maxParallelGates is how many gates may run at once: what the host's memory leaves
 // beside the workers, at most one for each processor, and one in any case.
 func maxParallelGates(c config.Config, memory config.Size, cpus int) int {

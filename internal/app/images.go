@@ -139,7 +139,7 @@ func (t *TaskImage) openBuilder(ctx context.Context, o TaskImageOptions) error {
 		return err
 	}
 	t.closers = append(t.closers, func() { _ = rt.Close() }) // what a build started it has removed
-	t.builder, err = image.New(image.Config{Logger: o.Logger, Runtime: rt, Registries: registries.Public(), WithLogins: registries.WithLogins(), Progress: o.Progress})
+	t.builder, err = image.New(image.Config{Logger: o.Logger, Runtime: rt, Registries: registries.Public(), WithLogins: registries.WithLogins(), MaxMemory: maxBuildMemory(o.Config), Progress: o.Progress})
 	if err != nil {
 		return err
 	}

@@ -198,3 +198,42 @@ func TestSizes(t *testing.T) {
 		t.Errorf("the config gives the size: %+v, %v", l, ok)
 	}
 }
+
+// A name of a host stands for 127.0.0.1 in a container only where no public name could
+// be meant: the label of an image is read with that in mind.
+func TestParseHosts(t *testing.T) {
+	if got := container.ParseHosts("db main_db-1 registry.npmjs.org localhost company DB x:1.2.3.4 127 -a b- " + strings.Repeat("n ", 40)); strings.Join(got[:3], " ") != "db main_db-1 n" || len(got) != 16 {
+		t.Errorf("%q", got)
+	}
+	s := goodSpec()
+	for _, hosts := range [][]string{{"a.b"}, {"db:10.0.0.1"}, {"localhost"}, strings.Fields(strings.Repeat("n ", 17))} {
+		s.Hosts = hosts
+		if company.CodeOf(s.Validate()) != company.EInvalid {
+			t.Errorf("%q is let", hosts)
+		}
+	}
+}
+
+// A build has what is asked for, or the usual; its work space grows with it.
+func TestBuildLimits(t *testing.T) {
+	gib := container.GiB
+	for _, c := range []struct {
+		limits                  container.Limits
+		memory, work, tmp, file int64
+	}{
+		{container.Limits{}, 7 * gib, 2 * gib, 3 * gib, 4 * gib},
+		{container.Limits{MemoryBytes: 14 * gib}, 14 * gib, 4 * gib, 6 * gib, 4 * gib},
+		{container.Limits{MemoryBytes: 12 * gib, LeastDisk: 6 * gib}, 12 * gib, 6 * gib, 5 * gib, 6 * gib},
+		{container.Limits{MemoryBytes: 7 * container.MiB, LeastDisk: gib}, 7 * container.MiB, 7 * container.MiB / 2, 32 * container.MiB, 4 * gib},
+	} {
+		s := goodSpec()
+		s.Profile, s.Labels, s.Limits, s.Env = container.Build, container.BuildLabels, c.limits, nil
+		if err := s.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		got, w, err := s.Plan(2, false)
+		if err != nil || got.Limits != (container.Limits{MemoryBytes: c.memory, Pids: 2048}) || w.Work != c.work || w.Tmp != c.tmp || w.File != c.file {
+			t.Errorf("%+v: %+v, %+v, %v", c.limits, got.Limits, w, err)
+		}
+	}
+}

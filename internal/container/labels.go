@@ -21,6 +21,32 @@ const (
 // which belongs to no office: images are shared.
 const LabelImage = "company.image"
 
+// LabelHosts is on an image with services: names of hosts, with spaces between them,
+// that stand for 127.0.0.1 in its containers.
+const LabelHosts = "company.image.hosts"
+
+// maxHosts bounds the names of one image.
+const maxHosts = 16
+
+// hostRE is a name of one part: no name of a public host is one.
+var hostRE = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$`)
+
+// IsServiceHost says whether a name may stand for 127.0.0.1 in a container: it has one
+// part and a letter, and is none that the container has already.
+func IsServiceHost(name string) bool {
+	return hostRE.MatchString(name) && strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") && name != "localhost" && name != "company"
+}
+
+// ParseHosts reads LabelHosts. Other names than those for services are left out.
+func ParseHosts(label string) (out []string) {
+	for _, name := range strings.Fields(label) {
+		if IsServiceHost(name) && len(out) < maxHosts {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // BuildLabels stand for the label of a build's container.
 var BuildLabels = Labels{Role: "build"}
 

@@ -69,9 +69,12 @@ const (
 	BuildRoot Profile = "build-root"
 )
 
-// buildLimits bound a build: a compiler sees a whole project at once, and may
-// have all processors for it.
-var buildLimits = Limits{MemoryBytes: 7 * GiB, Pids: 2048}
+// BuildMemory is what a build has that asks for no more: a compiler sees a whole
+// project at once.
+const BuildMemory = 7 * GiB
+
+// buildPids bounds the processes of a build, which may have all processors.
+const buildPids = 2048
 
 // Spec is one container to be.
 type Spec struct {
@@ -79,9 +82,12 @@ type Spec struct {
 	Image   string // image id, sha256:<64 hex>; never a tag, never pulled
 	Profile Profile
 	Labels  Labels   // of a build: BuildLabels
-	Limits  Limits   // of a build: none, they are fixed
+	Limits  Limits   // of a build: memory and the work space alone, the rest is fixed
 	Command []string // argv; the first is an absolute path
 	Env     []string // KEY=value; of a build: none, its image would inherit them
+	// Hosts are names that stand for 127.0.0.1 inside; of a build: none. Start adds
+	// those of the image.
+	Hosts []string
 	// Files is a tar that is unpacked at / before the start; of a build only.
 	Files io.Reader
 }
@@ -122,8 +128,12 @@ func (s Spec) Validate() error {
 	if build && s.Profile != Build && s.Profile != BuildRoot {
 		return bad("%q is no profile of a container", s.Profile)
 	}
-	if build != (s.Labels == BuildLabels) || build && (s.Limits != Limits{} || len(s.Env) > 0) || !build && s.Files != nil {
+	given := s.Limits != Limits{MemoryBytes: s.Limits.MemoryBytes, LeastDisk: s.Limits.LeastDisk}
+	if build != (s.Labels == BuildLabels) || build && (given || len(s.Env)+len(s.Hosts) > 0) || !build && s.Files != nil {
 		return bad("the container %s is half a build and half not", s.Name)
+	}
+	if i := slices.IndexFunc(s.Hosts, func(h string) bool { return !IsServiceHost(h) }); i >= 0 || len(s.Hosts) > maxHosts {
+		return bad("the names of hosts %q are not those of services", s.Hosts)
 	}
 	l := s.Limits
 	if l.MemoryBytes < 0 || l.Pids < 0 || l.DiskBytes < 0 || l.LeastDisk < 0 || l.CPUs < 0 || math.IsNaN(l.CPUs) || math.IsInf(l.CPUs, 0) {
@@ -136,11 +146,11 @@ func (s Spec) Validate() error {
 // fewer processors than the limit gives all it has; 0 means unknown.
 func (s Spec) Plan(processors int, sizeOption bool) (Spec, Workspace, error) {
 	if s.Profile != Work {
-		s.Limits = buildLimits
-		w := Workspace{Mode: ModeBuild, Tmp: 3 * GiB, Shm: shmBytes, File: 4 * GiB}
-		if s.Profile == Build {
-			w.Work = 2 * GiB // root's stays in the layer: set-up commands may write there
+		w := planBuildSpace(s.Limits)
+		if s.Profile == BuildRoot {
+			w.Work = 0 // it stays in the layer: set-up commands may write there
 		}
+		s.Limits = Limits{MemoryBytes: cmp.Or(s.Limits.MemoryBytes, BuildMemory), Pids: buildPids}
 		return s, w, nil
 	}
 	s.Limits = s.Limits.WithDefaults()

@@ -70,6 +70,14 @@ func PlanWorkspace(l Limits, sizeOption bool) (Workspace, error) {
 	return Workspace{Mode: ModeTmpfs, Work: work, Tmp: tmp, Home: home, Shm: shmBytes}, nil
 }
 
+// planBuildSpace is the work space of a build: of its memory two parts in seven for the
+// tree, or as much as that needs, and three for temporary files.
+func planBuildSpace(l Limits) Workspace {
+	memory := cmp.Or(l.MemoryBytes, BuildMemory)
+	work := max(floorMiB(memory*2/7), min(floorMiB(l.LeastDisk), memory/2))
+	return Workspace{Mode: ModeBuild, Work: work, Tmp: max(minTmpfs, min(floorMiB(memory*3/7), memory-work-processMemory)), Shm: shmBytes, File: max(4*GiB, work)}
+}
+
 func floorMiB(n int64) int64 { return n / MiB * MiB }
 
 // workspaceSize is Size, of a work space.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -49,7 +50,10 @@ func (o *cacheEntry) ReadAt(use func(content io.ReaderAt, size int64) error) err
 }
 
 // httpError is a registry's "no".
-type httpError struct{ status int }
+type httpError struct {
+	status int
+	host   string // for the operator
+}
 
 func (e *httpError) Error() string {
 	return fmt.Sprintf("the registry answers with status %d", e.status)
@@ -75,7 +79,7 @@ func (s *Store) get(ctx context.Context, w ecosystem.Fetch) (*cacheEntry, error)
 	sum := sha256.Sum256([]byte(w.Accept + "\n" + w.URL + "\n" + w.Digest.Algorithm + hex.EncodeToString(w.Digest.Sum)))
 	k := hex.EncodeToString(sum[:])
 	if s.isMissing(k) {
-		return nil, &httpError{http.StatusNotFound}
+		return nil, &httpError{status: http.StatusNotFound}
 	}
 	if o := s.lookupEntry(k); o != nil && (w.Immutable || clock.Within(s.listTTL, o.meta.CheckedAt)) {
 		o.cached = true
@@ -130,7 +134,9 @@ func (s *Store) load(k string, w ecosystem.Fetch) (*cacheEntry, error) {
 }
 
 func (s *Store) downloadFile(k string, w ecosystem.Fetch, old *cacheEntry) (*cacheEntry, error) {
-	r, err := http.NewRequestWithContext(s.ctx, http.MethodGet, w.URL, nil)
+	ctx, end := context.WithCancelCause(s.ctx)
+	defer end(nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.URL, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +166,7 @@ func (s *Store) downloadFile(k string, w ecosystem.Fetch, old *cacheEntry) (*cac
 		return old, s.writeMetadata(k, old.meta)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, &httpError{resp.StatusCode}
+		return nil, &httpError{resp.StatusCode, resp.Request.URL.Host}
 	}
 	if resp.ContentLength > w.Limit {
 		return nil, fmt.Errorf("%w: %d bytes, %d at most", errTooLarge, resp.ContentLength, w.Limit)
@@ -169,7 +175,17 @@ func (s *Store) downloadFile(k string, w ecosystem.Fetch, old *cacheEntry) (*cac
 		URL: w.URL, ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified"),
 		Type: resp.Header.Get("Content-Type"), CheckedAt: time.Now(),
 	}
-	return s.storeBody(k, w, f, resp.Body, resp.ContentLength)
+	began, body := time.Now(), newPatientBody(resp.Body, s.upstreams.patience(), end)
+	defer body.timer.Stop()
+	entry, err := s.storeBody(k, w, f, body, resp.ContentLength)
+	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
+		s.transport.silences.noteSilence(originOf(resp.Request.URL), began)
+		err = errSilent
+	}
+	if errors.Is(err, errSilent) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = &url.Error{Op: "Get", URL: resp.Request.URL.Redacted(), Err: err} // whose fault it is
+	}
+	return entry, err
 }
 
 // storeBody writes a body beside the cache, checks it, and moves it in. A crash at

@@ -13,7 +13,8 @@
 // configured for only, that what a registry's metadata names elsewhere is
 // fetched by https from public addresses only, that a file whose digest the
 // protocol names is served whole and checked or not at all, and that a
-// download which is cut off leaves nothing behind that counts.
+// download which is cut off leaves nothing behind that counts. A registry that is
+// silent is given up after Upstreams.Patience, and is not waited for again at once.
 //
 // It runs a client only to ask for its settings, and no code of a package. The permission to
 // add a name is decided elsewhere.

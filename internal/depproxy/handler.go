@@ -30,6 +30,9 @@ type HandlerOptions struct {
 	// goroutines and must be quick. Either may be nil.
 	OnFetch   func(FetchReport)
 	OnRefusal func(FetchReport)
+	// OnFailure gets what a registry failed at. It is called like OnFetch, and may be
+	// nil.
+	OnFailure func(Failure)
 }
 
 // FetchReport is one answered request.
@@ -153,6 +156,9 @@ func (q *request) writeAnswer(a *ecosystem.Answer, err error) {
 		status, line := failureStatus(err)
 		if status == http.StatusBadGateway {
 			q.store.log.Warn("registry", "path", q.r.URL.Path, "err", err)
+			if q.OnFailure != nil {
+				q.OnFailure(explainFailure(err, q.store.upstreams.patience()))
+			}
 		}
 		q.writeLine(status, line)
 		return

@@ -19,9 +19,8 @@ import (
 )
 
 const (
-	dialTimeout   = 10 * time.Second
-	headerTimeout = 60 * time.Second
-	maxRedirects  = 5
+	dialTimeout  = 10 * time.Second
+	maxRedirects = 5
 )
 
 // errPrivateAddress is an address that a registry's metadata, a redirect or a name
@@ -36,6 +35,7 @@ type transport struct {
 	direct     *http.Transport            // dials for itself, and looks at what it dials
 	viaProxy   *http.Transport            // goes through the operator's proxy, which may be on a private address
 	auth       []ecosystem.Endpoint
+	silences   *silences
 }
 
 func newTransport(up Upstreams) (*transport, error) {
@@ -53,13 +53,13 @@ func newTransport(up Upstreams) (*transport, error) {
 	make1 := func(proxy func(*http.Request) (*url.URL, error), d *net.Dialer) *http.Transport {
 		return &http.Transport{
 			Proxy: proxy, DialContext: d.DialContext, TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
-			ForceAttemptHTTP2: true, TLSHandshakeTimeout: dialTimeout, ResponseHeaderTimeout: headerTimeout,
+			ForceAttemptHTTP2: true, TLSHandshakeTimeout: min(dialTimeout, up.patience()), ResponseHeaderTimeout: up.patience(),
 			MaxIdleConnsPerHost: 8, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
 			// A body is kept as it was sent; its digest is of the plain one.
 			DisableCompression: false,
 		}
 	}
-	t := &transport{registries: map[string]*http.Transport{}}
+	t := &transport{registries: map[string]*http.Transport{}, silences: newSilences()}
 	for _, e := range up.allEndpoints() {
 		if e.URL == "" {
 			continue
@@ -122,9 +122,9 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		if p, err := http.ProxyFromEnvironment(r); err == nil && p != nil {
-			return t.viaProxy.RoundTrip(r)
+			return t.silences.send(t.viaProxy, r)
 		}
-		return t.direct.RoundTrip(r)
+		return t.silences.send(t.direct, r)
 	}
 	longest := -1
 	for _, e := range t.auth {
@@ -144,7 +144,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			r.Header.Set("Authorization", header)
 		}
 	}
-	return own.RoundTrip(r)
+	return t.silences.send(own, r)
 }
 
 // checkForeignURL refuses an address that is not of one of the operator's registries

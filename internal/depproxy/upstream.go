@@ -1,7 +1,9 @@
 package depproxy
 
 import (
+	"cmp"
 	"maps"
+	"time"
 
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
@@ -15,9 +17,13 @@ type Upstreams struct {
 	Registries map[string]ecosystem.Upstream
 	CAs        []string // files of further trusted certificates
 	Notes      []string // settings of the operator that are not followed, for people
+	// Patience is how long a registry may be silent. Zero: a minute.
+	Patience time.Duration
 
 	withheld map[string]ecosystem.Upstream // see WithoutLogins
 }
+
+func (u Upstreams) patience() time.Duration { return cmp.Or(u.Patience, defaultPatience) }
 
 // allEndpoints lists the endpoints there are.
 func (u Upstreams) allEndpoints() (out []ecosystem.Endpoint) {

@@ -183,6 +183,23 @@ type FetchPlaces struct {
 type Words struct {
 	Permanent []string // where one stands, no second try helps
 	Telling   []string // a line that begins so says most; the best first
+	Remedies  []Remedy // where one fits, it is better than what the step advises
+}
+
+// Remedy is a person's next step after a failure whose message has this text.
+type Remedy struct {
+	Says string
+	Fix  string
+}
+
+// FindRemedy is the remedy of what a client has printed, or the usual one.
+func (w Words) FindRemedy(text, usual string) string {
+	for _, r := range w.Remedies {
+		if strings.Contains(text, r.Says) {
+			return r.Fix
+		}
+	}
+	return usual
 }
 
 // StagedFile is a file of a build container, below Places.Build.

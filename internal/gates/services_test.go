@@ -2,19 +2,30 @@ package gates_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"company/internal/company"
 	"company/internal/container/docker"
+	"company/internal/gitops"
 	"company/internal/hosttest"
 	"company/internal/image"
+	"company/internal/sandbox"
 	"company/internal/service"
 )
 
 // serviceImage makes the image with these services beside commands.
 func serviceImage(t *testing.T, wishes ...service.Wish) string {
+	t.Helper()
+	return ensureImage(t, image.Request{Services: wishes})
+}
+
+func ensureImage(t *testing.T, req image.Request) string {
 	t.Helper()
 	hosttest.NeedsDocker(t)
 	hosttest.Long(t, "installs servers of Debian, where no earlier test has")
@@ -30,7 +41,7 @@ func serviceImage(t *testing.T, wishes ...service.Wish) string {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	img, err := b.Ensure(ctx, image.Request{Services: wishes})
+	img, err := b.Ensure(ctx, req)
 	if err != nil {
 		t.Fatal(err, company.DetailsOf(err))
 	}
@@ -51,16 +62,21 @@ func (b *bundle) judge(image, command string) (company.GateCheck, error) {
 	return res.Checks[0], nil
 }
 
-// A check finds Postgres under the names of the variables that clients read, and by
-// those that the project gives; each container has a fresh one.
+// A check finds Postgres under the names of the variables that clients read, by those
+// that the project gives, and by names of hosts; each container has a fresh one.
 func TestChecksFindPostgres(t *testing.T) {
-	id := serviceImage(t, service.Wish{Name: "postgres", Account: service.Account{User: "app", Password: "s3cret", Database: "app_test"}})
+	id := serviceImage(t, service.Wish{Name: "postgres", Account: service.Account{User: "app", Password: "s3cret", Database: "app_test"}, Hosts: []string{"main-db", "registry.npmjs.org"}})
 	b := setup(t, nil).withDocker()
 	const made = `set -e
 test "$(psql -tAc "select current_user || ' ' || current_database() || ' ' || current_setting('server_encoding')")" = "app app_test UTF8"
 psql "$DATABASE_URL" -qc "create table t (x int); create extension pgcrypto; insert into t values (1)"
 test "$(PGPASSWORD=other psql -h localhost -U postgres -d app_test -tAc 'select count(*) from t')" = 1
 env -u PGHOST psql -tAc 'select 1' >/dev/null
+for host in db postgres main-db; do
+	test "$(getent hosts $host)" = "127.0.0.1       $host"
+	test "$(psql -h $host -tAc 'select 1')" = 1
+done
+if getent hosts registry.npmjs.org; then exit 9; fi
 test "$DATABASE_URL" = 'postgres://app:s3cret@127.0.0.1:5432/app_test?sslmode=disable'
 test ! -w /opt/services/postgres/data/PG_VERSION
 `
@@ -75,19 +91,76 @@ test ! -w /opt/services/postgres/data/PG_VERSION
 	}
 }
 
-// Where a service cannot start, that is no verdict: the error has the end of its log,
-// and no second try is made.
+// breakPostgres has the server fail in each container, as a library that is missing
+// would; its data can be prepared.
+const breakPostgres = `cd /usr/lib/postgresql/15/bin && mv postgres postgres.real && printf '#!/bin/sh
+[ "$1" != -D ] || { echo "LOG:  starting PostgreSQL"; echo "FATAL:  could not load library pg_audit.so"; exit 1; }
+exec /usr/lib/postgresql/15/bin/postgres.real "$@"
+' >postgres && chmod 755 postgres`
+
+// Where a service cannot start, that is no verdict, and no agent begins to work: the
+// gate and the sandbox end in one screen, with the end of the service's log, and no
+// second try is made.
 func TestServiceThatCannotStart(t *testing.T) {
-	id := serviceImage(t, service.Wish{Name: "postgres"})
+	id := ensureImage(t, image.Request{Services: []service.Wish{{Name: "postgres"}}, Setup: []string{breakPostgres}})
 	b := setup(t, nil).withDocker()
-	b.runner.Limits.Pids = 10 // which Postgres alone needs
-	_, err := b.judge(id, "true")
-	if company.CodeOf(err) != company.EGates || !company.NeedsPerson(err) || !strings.Contains(err.Error(), "postgres did not start") || !strings.Contains(err.Error(), "fork") {
-		t.Fatalf("%v\n%s", err, company.DetailsOf(err))
-	}
+	_, judged := b.judge(id, "true")
 	if len(b.rt.specs) != 1 {
+		t.Errorf("%d containers were started for the gate", len(b.rt.specs))
+	}
+	store, err := gitops.Open(gitops.Config{Root: filepath.Join(t.TempDir(), "git")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := store.Mirror(b.ctx, "project", b.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := m.FetchBase(b.ctx, nil, gitops.Source{Path: b.dir}, "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := sandbox.NewFactory(sandbox.Config{
+		Runtime: b.rt, Git: store, Office: office, Limits: b.runner.Limits, Author: gitops.Person{Name: "agent", Email: "a@example.org"},
+		CommandTimeout: time.Minute, StopGrace: time.Second, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	box, worked := f.Open(b.ctx, sandbox.Spec{Mirror: m, Run: "t1-01.1", Role: company.Worker, Epoch: 1, Fence: 1, Image: id, Base: base.OID, Start: base.OID, Branch: "agent/t1-01-x"})
+	if worked == nil {
+		box.Close(b.ctx)
+	}
+	if len(b.rt.specs) != 2 {
 		t.Errorf("%d containers were started", len(b.rt.specs))
 	}
+	const want = `error[E_GATES]: the service postgres did not start: exit status 1
+  why:  [the end of its log] | LOG: starting PostgreSQL | FATAL: could not load library pg_audit.so
+  fix:  give it what its log asks for (workers.memory, workers.disk, container.setup), or take it out of gates.services
+  then: the president is asked
+`
+	for name, err := range map[string]error{"the gate": judged, "a worker": worked} {
+		if got := showScreen(err); got != want {
+			t.Errorf("%s ends in\n%s\nwant\n%s", name, got, want)
+		}
+		if !strings.Contains(company.DetailsOf(err), "pg_audit.so") {
+			t.Errorf("%s: the whole output is %q", name, company.DetailsOf(err))
+		}
+	}
+}
+
+// showScreen is an error as the command line shows it, and what becomes of the task.
+func showScreen(err error) string {
+	var e *company.Error
+	if !errors.As(err, &e) {
+		return fmt.Sprint("no error for people: ", err)
+	}
+	then := "it is tried again"
+	if company.NeedsPerson(err) {
+		then = "the president is asked"
+	}
+	return fmt.Sprintf("error[%s]: %s\n  why:  %s\n  fix:  %s\n  then: %s\n", e.Code, e.Message, e.Why, e.Hint, then)
 }
 
 // A check finds Redis and MariaDB, by address, by name and by socket. The variable that

@@ -35,6 +35,13 @@ func imageConfig(s layerStep, under *existingImage) dockercontainer.Config {
 	if notes := formatNotes(s, under); notes != "" {
 		labels[labelNotes] = notes
 	}
+	hosts := strings.Join(s.hosts, " ")
+	if hosts == "" && under != nil {
+		hosts = under.hosts
+	}
+	if hosts != "" {
+		labels[labelHosts] = hosts
+	}
 	return dockercontainer.Config{
 		User:       fmt.Sprintf("%d:%d", agentID, agentID),
 		Env:        env,

@@ -23,6 +23,7 @@ import (
 	"company/internal/image/toolboxbin"
 	"company/internal/secret"
 	"company/internal/service"
+	"company/internal/toolproto"
 )
 
 // ToolboxPath is where the toolbox lies in every worker image.
@@ -41,8 +42,11 @@ type Config struct {
 	CacheDir string                            // rootfs tars, locks, temporary files; default $XDG_CACHE_HOME/company, else ~/.cache/company
 	Progress func(line string)                 // one line for people per step that takes time; may be called from any goroutine
 	Toolbox  func(arch string) ([]byte, error) // the toolbox for an architecture; default toolboxbin.Binary
-	Timeout  time.Duration                     // of one Ensure, default 30 min
 	OnBuilt  func(Layer, time.Duration)        // gets each layer that was made, and how long that took; may be called from any goroutine
+	Timeout  time.Duration                     // of one Ensure, default 30 min; a large tree has more
+	// MaxMemory is what a container that makes a layer may grow to, in bytes, where
+	// its work runs out of memory. Zero: none grows.
+	MaxMemory int64
 	// Runtime runs the containers that layers are made in; nil = none is made that
 	// needs one.
 	Runtime container.Runtime
@@ -123,6 +127,12 @@ type Builder struct {
 
 	trees map[string]*hostLookup // of this host, by the name of the toolchain
 
+	stepTimeout time.Duration    // of one command of a build, for a project of usual size
+	sizes       *container.Sizes // of build containers, by the mirror of a project
+	learnedMu   sync.Mutex
+	learned     map[string]bool // mirrors of which the size of a tree is known
+
+	resolved  string // folder of lock files that were made
 	refusedMu sync.Mutex
 	refused   map[string]refusal // versions that could not be had, by the folder of their tree
 }
@@ -157,6 +167,7 @@ func New(cfg Config) (*Builder, error) {
 		trees[t.Name] = &hostLookup{}
 	}
 	return &Builder{docker: docker, trees: trees, refused: map[string]refusal{}, runtime: cfg.Runtime, log: cfg.Logger, dir: dir, progress: cfg.Progress,
+		sizes: container.NewSizes(container.Limits{MemoryBytes: container.BuildMemory}, cfg.MaxMemory), learned: map[string]bool{}, stepTimeout: toolproto.MaxCommandTimeout, resolved: filepath.Join(dir, "resolved"),
 		timeout: cfg.Timeout, onBuilt: cfg.OnBuilt, toolboxFor: cfg.Toolbox, registries: cfg.Registries, withLogins: cfg.WithLogins}, nil
 }
 
@@ -168,14 +179,15 @@ func (b *Builder) Close() { _ = b.docker.Close() }
 // E_IMAGE (it cannot be made), E_DOCKER, E_INVALID (the request is malformed)
 // and E_TIMEOUT, or the context's own.
 func (b *Builder) Ensure(ctx context.Context, req Request) (Image, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.timeout)
-	defer cancel()
 	if err := req.validateRequest(); err != nil {
 		return Image{}, err
 	}
+	ctx, cancel := b.withTimeout(ctx, req)
+	defer cancel()
 	base := baseOf(req)
 	for {
 		img, err := b.ensureFrom(ctx, req, base)
+		b.forgetResolved(ctx, req, err)
 		if err == nil || !base.pulled || !isUnreachable(err) {
 			return img, err
 		}
@@ -267,7 +279,7 @@ func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) 
 			why += ", with apt"
 			inputs = append(append(slices.Clone(inputs), "\x00apt"), b.projectKey(req)...)
 		}
-		p.appendStep("setup", why, b.runSetup(req.Setup, req.SetupEnv, link), inputs...)
+		p.appendStep("setup", why, b.runSetup(req, link), inputs...)
 	}
 	if err := p.addServices(req); err != nil {
 		return nil, nil, err

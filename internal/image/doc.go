@@ -58,6 +58,10 @@
 //     of sources, the indices and the caches are not in the layer.
 //   - Programs run in containers of a container.Runtime alone, which compares
 //     what the daemon made with what was asked before the start.
+//   - A build has memory, room and time by the size of the base's tree. One that runs
+//     out of memory or room is tried once more with twice as much, where the host has
+//     it; then it is a person's. What a client fails at is an error with the line of its
+//     output that says most, and one remedy.
 //   - The daemon is asked for images and stopped containers, through a list of
 //     allowed calls. Only those with this package's names are touched, and
 //     deleted only when they carry its label.

@@ -23,6 +23,8 @@ import (
 const (
 	maxDeps     = 4 << 30 // bytes of installed packages
 	maxDepFiles = 600_000
+	// layerTimeout bounds the making of one layer of packages.
+	layerTimeout = 25 * time.Minute
 )
 
 // sources are a tree as the installers of ecosystems look at it.
@@ -188,9 +190,14 @@ func (b *Builder) fillInstall(in ecosystem.Install, repo *Repo, access *registry
 			}
 			return stageFiles(s, in)
 		}
-		do := func(h *buildSession) error { return b.runSteps(ctx, in, h.runCommand) }
+		do := func(h *buildSession) error { return b.runSteps(ctx, in, h.runStep) }
 		collect := func(ctx context.Context, name string) error { return b.collectInstall(ctx, name, in, l) }
-		err := b.runInstall(ctx, installJob{name: in.Layer + "-" + filepath.Base(work), image: under.id, stageFiles: stage, access: access, work: do, collect: collect, ifKilled: in.IfKilled, timeout: 25 * time.Minute}, work)
+		project := ""
+		if repo != nil {
+			project = repo.MirrorDir
+		}
+		err := b.runInstall(ctx, installJob{name: in.Layer + "-" + filepath.Base(work), image: under.id, stageFiles: stage, access: access, work: do, collect: collect,
+			ifKilled: in.IfKilled, project: project, timeout: layerTimeout}, work)
 		return b.doWithout(ctx, in, err, l)
 	}
 }
@@ -210,13 +217,16 @@ func (b *Builder) doWithout(ctx context.Context, in ecosystem.Install, err error
 
 // runSteps runs the steps of a layer. One that has an excuse does not keep those
 // after it from running; they may fail for the same reason, which is told once.
-func (b *Builder) runSteps(ctx context.Context, in ecosystem.Install, run func(dir, command string, env map[string]string) (toolproto.RunResult, error)) error {
+func (b *Builder) runSteps(ctx context.Context, in ecosystem.Install, run func(ecosystem.Step) (toolproto.RunResult, error)) error {
 	told := ""
 	for _, step := range in.Steps {
 		b.reportProgress("%s", step.Progress)
-		r, err := run(step.Dir, step.Command, step.Env)
+		r, err := run(step)
+		if late := (*stepTimeout)(nil); errors.As(err, &late) && step.Excuse != nil {
+			r.ExitCode, err = exitTimeout, nil
+		}
 		if err != nil {
-			return err
+			return explainTimeout(err, step)
 		}
 		if r.ExitCode == 0 {
 			continue

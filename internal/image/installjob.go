@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"company/internal/ecosystem"
 	"company/internal/image/toolboxbin"
 	"company/internal/mux"
+	"company/internal/safetext"
 	"company/internal/toolproto"
 )
 
@@ -41,7 +43,8 @@ type installJob struct {
 	work       func(*buildSession) error           // the work
 	collect    func(context.Context, string) error // reads or commits the stopped container, by name; nil = nothing
 	ifKilled   string                              // see ecosystem.Install
-	timeout    time.Duration
+	project    string                              // has the sizes that count; empty: those of no project
+	timeout    time.Duration                       // of one try, for a project of usual size
 }
 
 var errContainerGone = errors.New("the build container is gone")
@@ -51,37 +54,70 @@ const exitKilled = 137
 
 // buildSession is the open container of an installation.
 type buildSession struct {
-	ctx    context.Context
-	client *toolproto.Client
+	ctx      context.Context
+	client   *toolproto.Client
+	limit    time.Duration // of one command
+	step     string        // the present work, for people
+	failed   bool          // a command ended badly, with an excuse or without
+	diskFull bool          // with a message that a device is full
 }
+
+// stepSeconds is the variable by which the commands of layers know their time.
+const stepSeconds = "COMPANY_STEP_SECONDS"
 
 // runCommand runs a command and gives its whole outcome; a time-out is an error.
 func (s *buildSession) runCommand(dir, command string, env map[string]string) (toolproto.RunResult, error) {
-	r, err := s.client.Run(s.ctx, toolproto.RunRequest{Command: command, Cwd: dir, Env: env, TimeoutS: int(toolproto.MaxCommandTimeout / time.Second)})
-	if err != nil {
+	seconds := int(s.limit / time.Second)
+	all := map[string]string{stepSeconds: fmt.Sprint(seconds - min(30, seconds/4))} // so that it can say what hung
+	maps.Copy(all, env)
+	r, err := s.client.Run(s.ctx, toolproto.RunRequest{Command: command, Cwd: dir, Env: all, TimeoutS: seconds})
+	switch {
+	case err != nil:
 		return r, err
-	}
-	if r.TimedOut {
-		return r, fmt.Errorf("it took longer than %s", toolproto.MaxCommandTimeout)
+	case r.TimedOut:
+		s.failed = true
+		return r, &stepTimeout{command: command, limit: s.limit, output: r.Text()}
+	case r.ExitCode != 0:
+		s.failed = true
+		s.diskFull = s.diskFull || isDiskFull(r.Text())
 	}
 	return r, nil
+}
+
+// runStep runs a step of a layer.
+func (s *buildSession) runStep(step ecosystem.Step) (toolproto.RunResult, error) {
+	s.step = step.Progress
+	return s.runCommand(step.Dir, step.Command, step.Env)
 }
 
 // registryURL is where a build container reaches the registries: at the toolbox's own port.
 var registryURL = fmt.Sprintf("http://127.0.0.1:%d", toolproto.GatewayPort)
 
-// runInstall makes the container, does the work, and clears up.
+// runInstall makes the container, does the work, and clears up. Work for which the
+// container was too small is done once more in a larger one, where there is more.
 func (b *Builder) runInstall(ctx context.Context, e installJob, work string) error {
-	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+	limits := b.sizes.Of(e.project)
+	larger, err := b.tryInstall(ctx, e, work, limits, true)
+	if larger != nil {
+		_, err = b.tryInstall(ctx, e, work, *larger, false)
+	}
+	return err
+}
+
+// tryInstall does the work in one container. larger are the limits of another try,
+// where the container was too small and may grow.
+func (b *Builder) tryInstall(ctx context.Context, e installJob, work string, limits container.Limits, mayGrow bool) (larger *container.Limits, err error) {
+	ctx, cancel := context.WithTimeout(ctx, scaleTime(e.timeout, limits))
 	defer cancel()
 	files, err := stageInstall(e, work)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer files.removeFile()
 	// The setting stands in the command: an image that is committed from the
 	// container inherits its environment.
 	spec := container.Spec{Profile: container.Build, Name: e.name, Image: e.image, Files: files.newReader(),
+		Limits:  container.Limits{MemoryBytes: limits.MemoryBytes, LeastDisk: limits.LeastDisk},
 		Command: []string{"/bin/sh", "-c", "TOOLBOX_WORKSPACE=" + buildOut + " exec " + installToolbox + " serve"}}
 	if e.root {
 		spec.Profile = container.BuildRoot
@@ -89,32 +125,50 @@ func (b *Builder) runInstall(ctx context.Context, e installJob, work string) err
 	began := time.Now()
 	c, remove, err := b.startBuild(ctx, spec)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer remove()
 	started := time.Now()
-	served := b.serveBuild(ctx, c, e)
+	s := &buildSession{ctx: ctx, limit: scaleTime(b.stepTimeout, limits), step: "making a layer"}
+	served := b.serveBuild(ctx, c, e, s)
 	worked := time.Now()
-	mayBeKilled := e.ifKilled != "" && errors.Is(served, errContainerGone)
-	if served != nil && !mayBeKilled {
-		return e.access.explainError(served)
+	gone := errors.Is(served, errContainerGone)
+	if served != nil && !gone { // how it ends tells whether memory ran out
+		if err := c.Kill(ctx); err != nil || ctx.Err() != nil {
+			return nil, e.access.explainError(served)
+		}
 	}
 	exit, err := c.Wait(ctx)
+	if err != nil && served != nil {
+		return nil, e.access.explainError(served)
+	}
+	if err != nil {
+		return nil, err
+	}
+	mayBeKilled := gone && e.ifKilled != "" && exit.Code == exitKilled
+	if short := findShortage(s, served, exit); short != noShortage {
+		if more, ok := short.growLimits(b.sizes, e.project, limits); ok && mayGrow {
+			b.reportProgress("%s again, with %s", s.step, short.describeGrowth(limits, more))
+			b.log.InfoContext(ctx, "a build container was too small", "job", e.name, "step", s.step, "memory", limits.MemoryBytes, "err", served)
+			return &more, nil
+		}
+		if served != nil && !mayBeKilled {
+			return nil, short.toError(s.step, limits, served)
+		}
+	}
 	switch {
-	case err != nil:
-		return err
-	case served != nil && exit.Code != exitKilled:
-		return e.access.explainError(served)
+	case served != nil && !mayBeKilled:
+		return nil, e.access.explainError(served)
 	case served != nil:
 		b.reportProgress("%s", e.ifKilled)
 		b.log.InfoContext(ctx, "a build container was killed", "job", e.name, "err", served)
 	}
 	if e.collect == nil {
-		return nil
+		return nil, nil
 	}
 	err = e.collect(ctx, dockerapi.BuildPrefix+e.name)
 	b.log.DebugContext(ctx, "a build container was used", "job", e.name, "start", started.Sub(began), "work", worked.Sub(started), "collect", time.Since(worked))
-	return err
+	return nil, err
 }
 
 // stageInstall is what the container has at its start: the toolbox and the
@@ -147,7 +201,7 @@ func stageInstall(e installJob, work string) (*layer, error) {
 
 // serveBuild speaks with the toolbox of a started container until the work is
 // done, and asks the container to end.
-func (b *Builder) serveBuild(ctx context.Context, c container.Container, e installJob) error {
+func (b *Builder) serveBuild(ctx context.Context, c container.Container, e installJob, work *buildSession) error {
 	session, err := mux.Host(c.Pipe())
 	if err != nil {
 		return err
@@ -165,7 +219,8 @@ func (b *Builder) serveBuild(ctx context.Context, c container.Container, e insta
 	}()
 	client := toolproto.New(session)
 	defer client.Close()
-	if err := e.work(&buildSession{ctx, client}); err != nil {
+	work.client = client
+	if err := e.work(work); err != nil {
 		if session.Err() != nil && ctx.Err() == nil {
 			err = fmt.Errorf("%w: %w: %s", errContainerGone, err, strings.ToValidUTF8(strings.TrimSpace(c.Stderr()), "?"))
 		}
@@ -180,46 +235,29 @@ type registryAccess struct {
 	store  *depproxy.Store
 	policy *depproxy.Policy
 
-	mu          sync.Mutex
-	withheld    error // the first refusal of a package that is not for this repository
-	unreachable bool  // a registry did not answer as it should
+	mu       sync.Mutex
+	withheld error             // the first refusal of a package that is not for this repository
+	failure  *depproxy.Failure // the first one of a registry
 }
 
 func (f *registryAccess) newHandler() http.Handler {
 	if f == nil || f.store == nil || f.policy == nil {
 		return http.NotFoundHandler()
 	}
-	serves := f.store.NewHandler(depproxy.HandlerOptions{Policy: f.policy, OnRefusal: func(r depproxy.FetchReport) {
+	return f.store.NewHandler(depproxy.HandlerOptions{Policy: f.policy, OnRefusal: func(r depproxy.FetchReport) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if f.withheld == nil {
 			f.withheld = r.Withheld
 		}
-	}})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := &statusWriter{ResponseWriter: w}
-		serves.ServeHTTP(answer, r)
-		if answer.status >= http.StatusInternalServerError {
-			f.mu.Lock()
-			f.unreachable = true
-			f.mu.Unlock()
+	}, OnFailure: func(r depproxy.Failure) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.failure == nil {
+			f.failure = &r
 		}
-	})
+	}})
 }
-
-// statusWriter remembers the status of an answer.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-func (a *statusWriter) WriteHeader(status int) {
-	a.status = status
-	a.ResponseWriter.WriteHeader(status)
-}
-
-// Unwrap gives the writer below to http.ResponseController.
-func (a *statusWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // explainError adds our refusal of a package that is not for this repository to
 // a client's failure: clients do not always show it. Nor do they tell a
@@ -235,19 +273,29 @@ func (f *registryAccess) explainError(err error) error {
 	if errors.As(f.withheld, &e) {
 		return e.Wrap(err)
 	}
-	if f.unreachable && errors.As(err, &e) && company.NeedsPerson(e) {
-		c := *e
-		c.Class = company.Recoverable
-		return &c
+	if f.failure == nil || !errors.As(err, &e) || e.Code != company.EImage {
+		return err
 	}
-	return err
+	c := *e
+	c.Class, c.Err = company.Recoverable, nil
+	if f.failure.Lasts {
+		c.Class = company.HumanRequired
+	}
+	return c.Because(f.failure.Why).Fix(f.failure.Fix)
 }
+
+// maxWhy bounds the line of a client's output that an error shows.
+const maxWhy = 300
 
 // clientError makes the error of a step that ended badly: the end of its
 // output, and the line of it that says most as the summary.
 func clientError(says ecosystem.Words, step ecosystem.Step, r toolproto.RunResult) error {
 	text := strings.TrimSpace(r.Text())
-	e := company.E(company.EImage, step.Failure).Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(mostUsefulLine(text, says.Telling))).Fix(step.Fix)
+	why := fmt.Sprintf("exit code %d", r.ExitCode)
+	if line := strings.ReplaceAll(mostUsefulLine(text, says.Telling), registryURL, ""); line != "" {
+		why = safetext.EscapeLine(line, maxWhy) + " (" + why + ")"
+	}
+	e := company.E(company.EImage, step.Failure).Because(why).Fix(says.FindRemedy(text, step.Fix))
 	e.Details = text
 	if isPermanent(r.ExitCode, text, says.Permanent) {
 		return e.NeedsPerson()

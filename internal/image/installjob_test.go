@@ -68,7 +68,7 @@ func TestExcusedSteps(t *testing.T) {
 	t.Cleanup(b.Close)
 	excuse := func(int) string { return "it does not fit" }
 	in := ecosystem.Install{Steps: []ecosystem.Step{{Progress: "one", Excuse: excuse}, {Progress: "two", Excuse: excuse}, {Progress: "three", Failure: "it cannot be installed"}, {Progress: "four"}}}
-	err = b.runSteps(t.Context(), in, func(string, string, map[string]string) (toolproto.RunResult, error) {
+	err = b.runSteps(t.Context(), in, func(ecosystem.Step) (toolproto.RunResult, error) {
 		return toolproto.RunResult{ExitCode: 1}, nil
 	})
 	requireCode(t, err, company.EImage, "it cannot be installed")

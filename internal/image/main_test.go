@@ -63,6 +63,7 @@ func newTestBuilder(t *testing.T) *testBuilder {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.resolved = t.TempDir()
 	be.Builder = b
 	t.Cleanup(b.Close)
 	be.unguarded, err = client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())

@@ -27,12 +27,12 @@ type Resolved struct {
 // request lacks, each in a container of its own that reaches registries alone.
 // None lacks, or no registry is at hand: there are none.
 func (b *Builder) Resolve(ctx context.Context, req Request) (Resolved, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.timeout)
-	defer cancel()
 	out := Resolved{Locks: map[string][]byte{}}
 	if err := req.validateRequest(); err != nil || req.Repo == nil || req.Offline || b.registryStore(req) == nil {
 		return out, err
 	}
+	ctx, cancel := b.withTimeout(ctx, req)
+	defer cancel()
 	tree, err := listTree(ctx, *req.Repo, req.Repo.locksCommit())
 	if err != nil {
 		return out, err
@@ -47,7 +47,7 @@ func (b *Builder) Resolve(ctx context.Context, req Request) (Resolved, error) {
 			return out, err
 		}
 		for _, r := range all {
-			lock, err := b.resolveLock(ctx, req, e.Name(), r)
+			lock, made, err := b.resolveLock(ctx, req, e.Name(), r)
 			if err != nil && slices.Contains(req.Spare, e.Name()) && company.NeedsPerson(err) {
 				out.Notes = append(out.Notes, fmt.Sprintf("the packages of %s are left out, since no check needs them: %v", safetext.StripLine(r.Manifest), err))
 				continue
@@ -56,51 +56,58 @@ func (b *Builder) Resolve(ctx context.Context, req Request) (Resolved, error) {
 				return out, layerError(e.Name(), err)
 			}
 			out.Locks[r.Lock] = lock
-			out.Notes = append(out.Notes, describeResolved(r, lock))
+			out.Notes = append(out.Notes, describeResolved(r, lock, made))
 		}
 	}
 	return out, nil
 }
 
-// resolveLock has one lock file made.
-func (b *Builder) resolveLock(ctx context.Context, req Request, client string, r ecosystem.Resolution) ([]byte, error) {
+// resolveLock has one lock file made, or the one that was made for an earlier task of
+// the project on the same manifests; made is when that was, and zero for a new one.
+func (b *Builder) resolveLock(ctx context.Context, req Request, client string, r ecosystem.Resolution) (lock []byte, made time.Time, err error) {
 	under, err := b.ensureClient(ctx, req, client, r)
 	if err != nil {
-		return nil, err
+		return nil, made, err
 	}
 	store, policy := b.registryStore(req), depproxy.NewPolicy()
 	for _, d := range r.Wants {
 		if err := store.Upstreams().WhyWithheld(company.Dependency{Ecosystem: d.Ecosystem}); err != nil {
-			return nil, err
+			return nil, made, err
 		}
 		policy.AllowWithNeeds(d)
 	}
-	inputs := []string{under.id, r.Lock}
+	inputs := append([]string{under.id, r.Lock}, b.projectKey(req)...)
 	for _, f := range r.Stage {
 		inputs = append(inputs, f.Path, string(f.Text))
 	}
-	name := "resolve-" + string(hashKey(inputs...)[:20])
+	key := hashKey(inputs...)
+	name := "resolve-" + string(key[:20])
 	unlock, err := b.lockLayer(ctx, name)
 	if err != nil {
-		return nil, err
+		return nil, made, err
 	}
 	defer unlock()
+	if lock, made = b.readResolved(req.project(), key); lock != nil {
+		return lock, made, nil
+	}
 	work, remove, err := b.openWorkDir(name)
 	if err != nil {
-		return nil, err
+		return nil, made, err
 	}
 	defer remove()
 	in := ecosystem.Install{Layer: path.Base(r.Lock), Stage: r.Stage, Steps: []ecosystem.Step{r.Step}, Says: r.Says}
-	var lock []byte
 	err = b.runInstall(ctx, installJob{
-		name: name, image: under.id, stageFiles: func(l *layer) error { return stageFiles(l, in) }, timeout: 25 * time.Minute,
-		access: &registryAccess{store: store, policy: policy}, work: func(h *buildSession) error { return b.runSteps(ctx, in, h.runCommand) },
+		name: name, image: under.id, stageFiles: func(l *layer) error { return stageFiles(l, in) }, project: req.project(), timeout: layerTimeout,
+		access: &registryAccess{store: store, policy: policy}, work: func(h *buildSession) error { return b.runSteps(ctx, in, h.runStep) },
 		collect: func(ctx context.Context, name string) error {
 			lock, err = b.readBuilt(ctx, name, r.Lock)
 			return err
 		},
 	}, work)
-	return lock, err
+	if err == nil {
+		b.keepResolved(ctx, req.project(), key, lock)
+	}
+	return lock, made, err
 }
 
 // ensureClient has the image that a client runs in: the toolchains, and the client.
@@ -144,7 +151,7 @@ func (b *Builder) readBuilt(ctx context.Context, name, file string) (text []byte
 }
 
 // describeResolved tells people which packages a lock file that was made here names.
-func describeResolved(r ecosystem.Resolution, lock []byte) string {
+func describeResolved(r ecosystem.Resolution, lock []byte, made time.Time) string {
 	all, _ := depproxy.ParseLocks(map[string][]byte{r.Lock: lock})
 	var asked []string
 	for _, d := range all {
@@ -157,5 +164,9 @@ func describeResolved(r ecosystem.Resolution, lock []byte) string {
 	if n := len(asked) - most; n > 0 {
 		names += fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf("%s has no lock file: %s resolved for this task: %s (to have the same each time, commit what `%s` makes)", safetext.StripLine(r.Manifest), company.Count(len(all), "package"), names, r.ToKeep)
+	when := "resolved for this task"
+	if !made.IsZero() {
+		when = "as resolved for an earlier task at " + made.Format("2006-01-02 15:04")
+	}
+	return fmt.Sprintf("%s has no lock file: %s %s: %s (to have the same each time, commit what `%s` makes)", safetext.StripLine(r.Manifest), company.Count(len(all), "package"), when, names, r.ToKeep)
 }

@@ -46,6 +46,10 @@ func TestResolveWithoutLock(t *testing.T) {
 			if len(got.Notes) != 1 || !strings.HasPrefix(got.Notes[0], "package.json has no lock file: 3 packages resolved for this task: is-odd 3.0.1, left-pad 1.3.0 (") || !strings.Contains(got.Notes[0], "`"+c.note+"`") {
 				t.Errorf("notes %q", got.Notes)
 			}
+			second, err := be.Resolve(newContext(t), req)
+			if err != nil || string(second.Locks[c.lock]) != lock || !strings.HasPrefix(second.Notes[0], "package.json has no lock file: 3 packages as resolved for an earlier task at 2") {
+				t.Errorf("a second task: %q, %v", second.Notes, err)
+			}
 			p.git("checkout", "-q", "-b", "locked")
 			locked := p.commit(map[string]string{c.lock: lock})
 			req.Repo.Locks = locked.Commit

@@ -1,6 +1,8 @@
 package image
 
 import (
+	"slices"
+
 	"company/internal/ecosystem"
 	"company/internal/service"
 	"company/internal/toolproto"
@@ -17,12 +19,17 @@ func (p *layerPlan) addServices(req Request) error {
 	if err != nil {
 		return err
 	}
-	for _, in := range all {
-		fill := fillFiles(in)
+	hosts := service.Hosts(req.Services)
+	for i, in := range all {
+		fill, inputs := fillFiles(in), slices.Clone(in.Inputs)
 		if in.Runs() {
 			fill = p.b.fillInstall(in, nil, nil)
 		}
-		p.appendTarStep(in.Layer, in.Why, fill, in.Inputs...)
+		if i == len(all)-1 { // the list of them
+			inputs = append(append(inputs, "\x00hosts"), hosts...)
+		}
+		p.appendTarStep(in.Layer, in.Why, fill, inputs...)
 	}
+	p.topStep().hosts = hosts
 	return nil
 }

@@ -9,10 +9,13 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/secret"
+	"company/internal/safetext"
 )
 
 const setupScriptPath = "/opt/company/setup"
+
+// setupFix is what to do about a set-up command that fails.
+const setupFix = "try the commands of container.setup in a container; they run as root, without a network but for apt"
 
 // runSetup runs the president's set-up commands, one after another, as root in
 // a build container. Only the daemon knows their changes, so this layer is
@@ -20,7 +23,8 @@ const setupScriptPath = "/opt/company/setup"
 // to the operator's own Debian archives. Variables reach them over stdin and
 // are in no file and no setting of the container; what the commands leave
 // behind is searched for them.
-func (b *Builder) runSetup(commands []string, env map[string]secret.Value, link aptLink) buildFunc {
+func (b *Builder) runSetup(req Request, link aptLink) buildFunc {
+	commands, env := req.Setup, req.SetupEnv
 	script := "set -e\ncd /work\n" + link.setupScript()
 	for i, c := range commands {
 		script += fmt.Sprintf("echo 'set-up command %d'\n( %s\n)\n", i+1, c)
@@ -34,15 +38,22 @@ func (b *Builder) runSetup(commands []string, env map[string]secret.Value, link 
 			for name, v := range env {
 				values[name] = v.Reveal()
 			}
+			h.step = "running the set-up commands"
 			r, err := h.runCommand("", "sh "+setupScriptPath, values)
+			if late := (*stepTimeout)(nil); errors.As(err, &late) {
+				e := company.E(company.EImage, "a set-up command of the worker image does not end").
+					Because(fmt.Sprintf("it was ended after %s", late.limit)).Fix(setupFix).NeedsPerson()
+				e.Details = redactSecrets(late.output, env)
+				return e
+			}
 			if err != nil {
 				return err
 			}
 			if r.ExitCode != 0 {
 				text := redactSecrets(strings.TrimSpace(r.Text()), env)
 				e := company.E(company.EImage, "a set-up command of the worker image ended with an error").
-					Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(lastLine(text))).
-					Fix("try the commands of container.setup in a container; they run as root, without a network but for apt")
+					Because(strings.TrimSpace(safetext.EscapeLine(lastLine(text), maxWhy) + fmt.Sprintf(" (exit code %d)", r.ExitCode))).
+					Fix(setupFix)
 				e.Details = text
 				// The commands and the image are the same at every try; only what
 				// apt asks for may be there later.
@@ -67,7 +78,7 @@ func (b *Builder) runSetup(commands []string, env map[string]secret.Value, link 
 			}
 			return b.commitContainer(ctx, under, s, name)
 		}
-		if err := b.runInstall(ctx, installJob{name: s.uniqueName(), image: under.id, root: true, access: link.access, stageFiles: stage, work: do, collect: collect, timeout: 20 * time.Minute}, work); err != nil {
+		if err := b.runInstall(ctx, installJob{name: s.uniqueName(), image: under.id, root: true, access: link.access, stageFiles: stage, work: do, collect: collect, project: req.project(), timeout: 20 * time.Minute}, work); err != nil {
 			return nil, err
 		}
 		f, err := b.findImage(ctx, s)

@@ -29,7 +29,8 @@ const (
 	labelKind   = container.LabelImage   // kind of the topmost layer; every image and build container of ours has it
 	labelKey    = "company.image.key"    // key of the topmost layer
 	labelLayers = "company.image.layers" // kind=key,… from the bottom up
-	labelNotes  = "company.image.notes"  // what layers lack, from the bottom up, as a list of JSON
+	labelHosts  = container.LabelHosts
+	labelNotes  = "company.image.notes" // what layers lack, from the bottom up, as a list of JSON
 
 	// recipeVersion is part of every key. It goes up whenever the way a layer is made
 	// changes, so that no older image is taken for a new one.
@@ -51,6 +52,7 @@ type layerStep struct {
 	fetched    bool                    // it is a version of a toolchain that this host does not have
 	env        func([]string) []string // what it changes in the environment of the image; nil = nothing
 	notes      []string                // what it lacks, once it is made
+	hosts      []string                // names of hosts that its services have
 }
 
 // buildFunc makes the image of a step; work is an empty directory that is
@@ -89,6 +91,7 @@ type existingImage struct {
 	diffIDs []string // from the bottom up
 	size    int64    // bytes, all layers
 	notes   []string // what its layers lack
+	hosts   string   // the label
 }
 
 func (f *existingImage) toImage(s layerStep, notes []string) Image {
@@ -123,7 +126,7 @@ func (b *Builder) findImage(ctx context.Context, s layerStep) (*existingImage, e
 		return nil, company.E(company.EImage, "another image has the name "+s.imageTag()).Fix("remove it: docker image rm " + s.imageTag())
 	}
 	return &existingImage{id: info.ID, env: info.Config.Env, layers: info.Config.Labels[labelLayers], diffIDs: info.RootFS.Layers, size: info.Size,
-		notes: parseNotes(info.Config.Labels[labelNotes])}, nil
+		notes: parseNotes(info.Config.Labels[labelNotes]), hosts: info.Config.Labels[labelHosts]}, nil
 }
 
 // ensureStep finds or makes one layer. Of several builders of one layer, in

@@ -8,8 +8,8 @@ import (
 	"company/internal/ecosystem"
 )
 
-// Choose gives the services that a config names the accounts by which a project's
-// own files know them, and tells people which others those files run, and which
+// Choose gives the services that a config names the accounts and the names of hosts by
+// which a project's own files know them, and tells people which others those files run, and which
 // versions.
 func Choose(t *ecosystem.Tree, names []string) []Wish {
 	found, others := Find(t)
@@ -20,6 +20,9 @@ func Choose(t *ecosystem.Tree, names []string) []Wish {
 			if f.Name == n && w.Account == (Account{}) {
 				w.Account = f.Account
 				noteVersion(t, f)
+			}
+			if f.Name == n {
+				w.Hosts = append(w.Hosts, f.Hosts...)
 			}
 		}
 		out = append(out, w)

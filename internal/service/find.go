@@ -22,12 +22,20 @@ type Found struct {
 // project, those of CI first: its tests are known to pass with them. others are
 // images beside the jobs of CI that are none of ours.
 func Find(t *ecosystem.Tree) (found []Found, others []string) {
-	add := func(f Found, env map[string]string) bool {
+	add := func(f Found, env map[string]string, hosts ...string) bool {
 		s, ok := serverOf(f.Image)
 		if !ok {
 			return false
 		}
 		f.Name, f.Account = s.name, accountOf(s.name, env)
+		for _, name := range hosts {
+			if strings.ContainsAny(name, ":/") { // GitLab's name of an image
+				name = imageName(name)
+			}
+			if name != "" {
+				f.Hosts = append(f.Hosts, name)
+			}
+		}
 		found = append(found, f)
 		return true
 	}
@@ -40,7 +48,7 @@ func Find(t *ecosystem.Tree) (found []Found, others []string) {
 						env[k] = v
 					}
 				}
-				if name := imageName(s.Image); !add(Found{Image: s.Image, File: d.File}, env) && name != "" && !slices.Contains(others, name) {
+				if name := imageName(s.Image); !add(Found{Image: s.Image, File: d.File}, env, s.Name) && name != "" && !slices.Contains(others, name) {
 					others = append(others, name)
 				}
 			}
@@ -58,7 +66,7 @@ func Find(t *ecosystem.Tree) (found []Found, others []string) {
 			continue
 		}
 		for _, s := range services.Fields {
-			add(Found{Image: s.Value.FieldText("image"), File: file}, readEnvironment(s.Value.Field("environment")))
+			add(Found{Image: s.Value.FieldText("image"), File: file}, readEnvironment(s.Value.Field("environment")), s.Key, s.Value.FieldText("hostname"), s.Value.FieldText("container_name"))
 		}
 	}
 	return found, others

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestServicesOfAProject(t *testing.T) {
 	}
 	given := ecosystemtest.Tree(tree())
 	got := Choose(given, []string{"postgres"})
-	if len(got) != 1 || got[0] != (Wish{Name: "postgres", Account: Account{User: "ci", Password: "pw"}}) {
+	if want := []Wish{{Name: "postgres", Account: Account{User: "ci", Password: "pw"}, Hosts: []string{"db", "db"}}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
 	notes := strings.Join(given.Notes(), "\n")
@@ -64,6 +65,22 @@ func TestAccountsArePlain(t *testing.T) {
 	}
 	if got := postgres.env(plain)["DATABASE_URL"]; got != "postgres://app_user:p%40ss%2Fw0rd%21@127.0.0.1:5432/app-test?sslmode=disable" {
 		t.Error(got)
+	}
+}
+
+// Names of hosts are those that are usual and those of a project's files, of one part
+// each: no public name may be led astray.
+func TestHostsOfServices(t *testing.T) {
+	got := Hosts([]Wish{{Name: "postgres", Hosts: []string{"Main-DB", "db", "registry.npmjs.org", "localhost", "a b", "x:10.0.0.1", "127"}}, {Name: "redis"}})
+	if want := "postgres postgresql db redis main-db"; strings.Join(got, " ") != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+	tree := ecosystemtest.Tree(map[string]string{
+		".gitlab-ci.yml": "test:\n  services:\n    - registry.example/library/mariadb:11\n    - {name: \"mysql:8\", alias: store}\n  script: [make]\n",
+		"compose.yaml":   "services:\n  data:\n    image: mysql\n    hostname: inner\n    container_name: outer\n",
+	})
+	if got := Choose(tree, []string{"mysql"}); len(got) != 1 || strings.Join(got[0].Hosts, " ") != "mariadb store data inner outer" {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 // mysql is MariaDB, which Debian has in its place.
 var mysql = server{
 	name: "mysql", title: "MySQL (MariaDB)", product: "MariaDB", version: "10.11", port: 3306,
+	hosts:    []string{"mysql", "mariadb", "db"},
 	packages: []string{"mariadb-client", "mariadb-server-core"},
 	program:  "mariadb-install-db",
 	prepare: func(Account) string {

@@ -12,6 +12,7 @@ import (
 // every password, so that tests may use any.
 var postgres = server{
 	name: "postgres", title: "Postgres", product: "Postgres", version: "15", port: 5432,
+	hosts:    []string{"postgres", "postgresql", "db"},
 	packages: []string{"postgresql-15"},
 	program:  "initdb",
 	prepare:  preparePostgres,

@@ -3,6 +3,7 @@ package service
 // redis keeps nothing: each container has an empty one.
 var redis = server{
 	name: "redis", title: "Redis", product: "Redis", version: "7.0", port: 6379,
+	hosts:    []string{"redis"},
 	packages: []string{"redis-server"},
 	program:  "redis-server",
 	start:    `redis-server --bind 127.0.0.1 -::1 --port 6379 --save "" --appendonly no --daemonize no --dir "$dir"`,

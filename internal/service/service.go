@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"company/internal/container"
 	"company/internal/ecosystem"
 	"company/internal/toolproto"
 )
@@ -25,6 +26,7 @@ import (
 type Wish struct {
 	Name    string // as gates.services has it
 	Account Account
+	Hosts   []string // names of hosts by which the project's files know it
 }
 
 // Account is who logs in to a database, and where. Empty fields are the server's
@@ -39,6 +41,7 @@ type server struct {
 	name, title      string
 	product, version string // of Debian
 	port             int
+	hosts            []string // names of hosts that projects give it
 	packages         []string // of Debian
 	env              func(a Account) map[string]string
 	// prepare is a script that makes the data below the folder that it runs in, at
@@ -80,6 +83,29 @@ func Packages(wishes []Wish) []string {
 		}
 	}
 	return out
+}
+
+// Hosts are the names that stand for 127.0.0.1 beside these services: those that are
+// usual, and those of the project's own files.
+func Hosts(wishes []Wish) (out []string) {
+	for _, w := range wishes {
+		s, _ := findServer(w.Name)
+		out = append(out, s.hosts...)
+	}
+	for _, w := range wishes {
+		for _, name := range w.Hosts {
+			if name = strings.ToLower(name); container.IsServiceHost(name) {
+				out = append(out, name)
+			}
+		}
+	}
+	var once []string
+	for _, name := range out {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return once
 }
 
 // dataPath is the folder of the image that holds what services start from.

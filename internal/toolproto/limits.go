@@ -19,9 +19,10 @@ const (
 	MaxLog     = 10 << 20 // bytes of a command's whole log
 
 	CommandTimeout    = 300 * time.Second
-	MaxCommandTimeout = 15 * time.Minute
-	StopGrace         = 3 * time.Second // from SIGTERM to SIGKILL
-	Overrun           = time.Minute     // from the end of a command's time to its answer, at most
+	MaxCommandTimeout = 15 * time.Minute // of an agent's command, and of a build's of usual size
+	MaxBuildTimeout   = time.Hour        // of a command that makes a layer of an image
+	StopGrace         = 3 * time.Second  // from SIGTERM to SIGKILL
+	Overrun           = time.Minute      // from the end of a command's time to its answer, at most
 
 	// HeartbeatEvery is how often a client says that it lives; without any
 	// call for DeadMan the toolbox ends itself and its container.

@@ -129,7 +129,7 @@ type ListFilesResult struct {
 // RunRequest is one command, run by a fresh bash.
 type RunRequest struct {
 	Command    string            `json:"command"`
-	TimeoutS   int               `json:"timeout_s,omitempty"` // 0: 300; at most 900
+	TimeoutS   int               `json:"timeout_s,omitempty"` // 0: 300; at most 3600, and an agent's 900
 	Background bool              `json:"background,omitempty"`
 	Cwd        string            `json:"cwd,omitempty"` // in the workspace; "" is its root
 	Env        map[string]string `json:"env,omitempty"`

@@ -20,8 +20,8 @@ func (s *Server) run(ctx context.Context, r toolproto.RunRequest) (toolproto.Run
 		return none, toolproto.Refuse(toolproto.KindArgument, "command holds a NUL byte")
 	case len(r.Command) > 100<<10:
 		return none, toolproto.Refuse(toolproto.KindTooLarge, "command has %d bytes; write a script with write_file and run that", len(r.Command))
-	case r.TimeoutS < 0 || timeout > toolproto.MaxCommandTimeout:
-		return none, toolproto.Refuse(toolproto.KindArgument, "timeout_s must be between 1 and %d; for longer use background", int(toolproto.MaxCommandTimeout.Seconds()))
+	case r.TimeoutS < 0 || timeout > toolproto.MaxBuildTimeout:
+		return none, toolproto.Refuse(toolproto.KindArgument, "timeout_s must be between 1 and %d; for longer use background", int(toolproto.MaxBuildTimeout.Seconds()))
 	case timeout == 0:
 		timeout = toolproto.CommandTimeout
 	}

@@ -74,7 +74,7 @@ func TestRunReportsHowACommandEnded(t *testing.T) {
 	if want := b.dir + "/sub\nbar\nclosed\n"; r.Stdout.String() != want {
 		t.Fatalf("%q, want %q", r.Stdout.String(), want)
 	}
-	for _, bad := range []toolproto.RunRequest{{}, {Command: "x", TimeoutS: -1}, {Command: "x", TimeoutS: 901}, {Command: "x", Env: map[string]string{"A=B": ""}}, {Command: "a\x00b"}} {
+	for _, bad := range []toolproto.RunRequest{{}, {Command: "x", TimeoutS: -1}, {Command: "x", TimeoutS: 3601}, {Command: "x", Env: map[string]string{"A=B": ""}}, {Command: "a\x00b"}} {
 		_, err := b.Run(t.Context(), bad)
 		requireRefusal(t, err, toolproto.KindArgument, "")
 	}

@@ -62,6 +62,7 @@ func Policy(spec container.Spec, ws container.Workspace) (*dockercontainer.Confi
 		CapDrop:       []string{"ALL"},
 		CgroupnsMode:  dockercontainer.CgroupnsModePrivate,
 		DNS:           []string{"127.0.0.1"}, // else resolv.conf shows the host's
+		ExtraHosts:    localHosts(spec.Hosts),
 		IpcMode:       dockercontainer.IPCModePrivate,
 		SecurityOpt:   []string{"no-new-privileges", "seccomp=" + filter},
 		ShmSize:       ws.Shm,
@@ -96,4 +97,12 @@ func Policy(spec container.Spec, ws container.Workspace) (*dockercontainer.Confi
 		}
 	}
 	return config, host, &dockernetwork.NetworkingConfig{}
+}
+
+// localHosts are lines for /etc/hosts. There is no other address that a name gets.
+func localHosts(names []string) (out []string) {
+	for _, name := range names {
+		out = append(out, name+":127.0.0.1")
+	}
+	return out
 }

@@ -3,6 +3,8 @@ package docker
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -81,6 +83,9 @@ func (r *Runtime) expectContainer(ctx context.Context, spec container.Spec, ws c
 	}
 	if err := verifyImage(spec.Image, image); err != nil {
 		return expectation{}, err
+	}
+	if spec.Profile == container.Work && image.Config != nil {
+		spec.Hosts = container.ParseHosts(strings.Join(append(slices.Clone(spec.Hosts), image.Config.Labels[container.LabelHosts]), " "))
 	}
 	return expectation{spec: spec, workspace: ws, image: image, runtime: r.info.DefaultRuntime}, nil
 }

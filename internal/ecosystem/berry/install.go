@@ -69,6 +69,11 @@ var says = ecosystem.Words{
 	Permanent: []string{
 		"YN0028", "YN0018", "YN0082", "YAMLException", "Usage Error", "Response Code: 403", "Response Code: 404", "Response Code: 410", "Workspace not found", "doesn't satisfy", "Invalid package manifest",
 	},
+	Remedies: []ecosystem.Remedy{
+		{Says: "YN0028", Fix: "run `yarn install` in your checkout and commit yarn.lock"},
+		{Says: "YN0018", Fix: "the registry has another file than yarn.lock says: find out why, then run `yarn install` and commit yarn.lock"},
+		{Says: "YN0082", Fix: "run `yarn install` in your checkout, which makes a lock file that fits, or says which version there is not; commit both files"},
+	},
 	Telling: []string{"➤ YN0028: │ The lockfile", "➤ YN0018", "➤ YN0082", "➤ YN0035", "➤ YN0001", "Usage Error", "YAMLException"},
 }
 

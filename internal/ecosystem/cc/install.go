@@ -75,7 +75,7 @@ func compileBase(s ecosystem.Sources, e ecosystem.Ecosystem, find func(t *ecosys
 		in.Inputs = append(in.Inputs, command)
 		in.Steps = append(in.Steps, ecosystem.Step{
 			Dir: ".", Env: env, Progress: "compiling the base tree in " + ecosystem.DisplayDir(dir), Failure: failure, Fix: fix,
-			Command: "timeout -k 10 870 /bin/sh -c " + shell.QuoteArgument(command),
+			Command: "timeout -k 10 ${COMPANY_STEP_SECONDS:-870} /bin/sh -c " + shell.QuoteArgument(command),
 			Excuse: func(exit int) string {
 				if exit == 124 || exit == 137 {
 					return "the base commit takes too long to build" + kept

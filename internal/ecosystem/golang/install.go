@@ -129,7 +129,7 @@ func (m *modules) compiled() ecosystem.Install {
 			{Dir: ".", Progress: "laying out the base tree", Failure: failure, Fix: fix, Excuse: tooLarge, Command: "cp -rs " + cachePath + " " + buildCache + " && git clone -q --shared " + m.s.Places().History + " " + workspace},
 			{
 				Dir: ".", Env: cacheEnv, Progress: "compiling the base tree", Failure: failure, Fix: fix, Excuse: excuse,
-				Command: `timeout -k 10 870 /bin/sh -c '
+				Command: `timeout -k 10 ${COMPANY_STEP_SECONDS:-870} /bin/sh -c '
 rc=0 vet=0
 for d in ` + strings.Join(m.dirs, " ") + `; do
 	cd ` + workspace + `/"$d" || exit 92

@@ -89,7 +89,15 @@ var Says = ecosystem.Words{
 		"npm error code EUSAGE", "npm error code EJSONPARSE", "npm error code E404", "npm error code E403", "npm error code ETARGET", "npm error code ERESOLVE",
 		"npm error code EINTEGRITY", "npm error code EBADENGINE", "npm error code EBADPLATFORM", "npm error code EINVALIDPACKAGENAME",
 	},
-	Telling: []string{"npm error 4", "npm error 5", "npm error notarget", "npm error Missing:", "npm error `npm ci`", "npm error", "npm ERR!"},
+	Remedies: []ecosystem.Remedy{
+		{Says: "npm error code EUSAGE", Fix: "run `" + toLock + "` in your checkout and commit package-lock.json"},
+		{Says: "npm error code EJSONPARSE", Fix: "mend the file that is named here: npm cannot read it"},
+		{Says: "npm error code ETARGET", Fix: "run `" + toLock + "` in your checkout, which makes a lock file that fits, or says which version there is not; commit both files"},
+		{Says: "npm error code E404", Fix: "see with `npm view` whether your registry has what is named here; mend its name or version in package.json, run `" + toLock + "` and commit both files"},
+		{Says: "npm error code ERESOLVE", Fix: "choose versions in package.json that go together, run `" + toLock + "` and commit both files"},
+		{Says: "npm error code EINTEGRITY", Fix: "the registry has another file than the lock file's: find out why, then run `" + toLock + "` and commit package-lock.json"},
+	},
+	Telling: []string{"npm error 4", "npm error 5", "npm error notarget", "npm error Missing:", "npm error `npm ci`", "npm error The `npm ci`", "npm error", "npm ERR!"},
 }
 
 // ClientEnv makes npm ask the mirrors and run nothing.

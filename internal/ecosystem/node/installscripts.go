@@ -18,8 +18,10 @@ import (
 var scriptRunner string
 
 const (
-	runnerFile    = ".company-runscripts.cjs"
-	scriptSeconds = 600 // of one script
+	runnerFile = ".company-runscripts.cjs"
+	// scriptSeconds is the time of one script, as a shell reckons it: ten minutes, and
+	// less than its step has.
+	scriptSeconds = "$(( ${COMPANY_STEP_SECONDS:-600} < 600 ? ${COMPANY_STEP_SECONDS:-600} : 600 ))"
 )
 
 // AddScripts adds to a layer of packages the run of those install scripts that may
@@ -35,7 +37,7 @@ func AddScripts(s ecosystem.Sources, in *ecosystem.Install, locked func(name str
 	in.Says.Permanent = append(slices.Clone(in.Says.Permanent), "the install script of ")
 	in.Says.Telling = append([]string{"the install script of "}, in.Says.Telling...)
 	in.Steps = append(in.Steps, ecosystem.Step{
-		Dir: ".", Command: fmt.Sprintf("node %s %d %s", runnerFile, scriptSeconds, list), Env: in.Steps[0].Env, Progress: "running the install scripts of " + strings.Join(names, ", "),
+		Dir: ".", Command: fmt.Sprintf("node %s %s %s", runnerFile, scriptSeconds, list), Env: in.Steps[0].Env, Progress: "running the install scripts of " + strings.Join(names, ", "),
 		Failure: "the install scripts that deps.scripts names do not end well",
 		Fix:     "run `npm rebuild " + list + "` in your checkout to see what they need; or take the package out of deps.scripts: what needs it stays red",
 	})

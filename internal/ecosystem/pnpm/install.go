@@ -83,9 +83,17 @@ func claimManifests(s ecosystem.Sources) (manifests []string, texts map[string][
 	}, fields...)
 }
 
+// remedies of pnpm's messages.
+var remedies = []ecosystem.Remedy{
+	{Says: "ERR_PNPM_OUTDATED_LOCKFILE", Fix: "run `pnpm install --lockfile-only` in your checkout and commit pnpm-lock.yaml"},
+	{Says: "ERR_PNPM_LOCKFILE_CONFIG_MISMATCH", Fix: "run `pnpm install --lockfile-only` in your checkout and commit pnpm-lock.yaml"},
+	{Says: "ERR_PNPM_NO_MATCHING_VERSION", Fix: "run `pnpm install --lockfile-only` in your checkout, which makes a lock file that fits, or says which version there is not; commit both files"},
+	{Says: "ERR_PNPM_FETCH_404", Fix: "see with `pnpm view` whether your registry has what is named here; mend its name or version in package.json, run `pnpm install --lockfile-only` and commit both files"},
+}
+
 func newLocked(s ecosystem.Sources) node.Locked {
 	return node.Locked{
-		Client: "pnpm", LockFile: lockFile, Layer: "pnpmdeps", Folder: "pnpm", Says: ecosystem.Words{Permanent: permanent, Telling: []string{"ERR_PNPM_"}}, Read: readProject, Locker: Ecosystem{},
+		Client: "pnpm", LockFile: lockFile, Layer: "pnpmdeps", Folder: "pnpm", Says: ecosystem.Words{Permanent: permanent, Telling: []string{"ERR_PNPM_"}, Remedies: remedies}, Read: readProject, Locker: Ecosystem{},
 		Command: "pnpm install --frozen-lockfile --ignore-scripts --ignore-pnpmfile", Env: clientEnv(s.Places()),
 		LockCommand: "pnpm install --lockfile-only --ignore-scripts --ignore-pnpmfile", ToLock: "pnpm install --lockfile-only",
 		Fix: "check that `pnpm install --frozen-lockfile --ignore-scripts` works in your checkout with pnpm " + clientVersion +

@@ -16,6 +16,12 @@ const maxManifests = 500 // Cargo.toml files that cargo is shown
 var says = ecosystem.Words{
 	Permanent: []string{"error: failed to parse", "error: no matching package", "error: failed to select a version", "error: checksum for", "--locked was passed"},
 	Telling:   []string{"error:"},
+	Remedies: []ecosystem.Remedy{
+		{Says: "--locked was passed", Fix: "run `cargo update --workspace` in your checkout and commit Cargo.lock"},
+		{Says: "error: no matching package", Fix: "mend the name in Cargo.toml, run `cargo update --workspace` and commit both files"},
+		{Says: "error: failed to select a version", Fix: "run `cargo update --workspace` in your checkout, which makes a lock file that fits, or says which version there is not; commit both files"},
+		{Says: "error: checksum for", Fix: "the registry has another file than Cargo.lock says: find out why, then make Cargo.lock anew and commit it"},
+	},
 }
 
 // Installs is a layer of the crates that Cargo.lock files name, as a directory

@@ -26,6 +26,12 @@ var says = ecosystem.Words{
 		"error Your lockfile needs to be updated", "error SyntaxError: Unknown token", "error Couldn't find any versions for", "error Couldn't find package", "error Integrity check failed",
 		"error Invalid value type", "error Received invalid package name", `Request failed "403 Forbidden"`, `Request failed "404 Not Found"`, ": Not found", "the registry does not have it",
 	},
+	Remedies: []ecosystem.Remedy{
+		{Says: "error Your lockfile needs to be updated", Fix: "run `yarn install` in your checkout and commit yarn.lock"},
+		{Says: "error SyntaxError: Unknown token", Fix: "mend yarn.lock, which yarn cannot read, or make it anew: remove it, run `yarn install` and commit it"},
+		{Says: "error Couldn't find any versions for", Fix: "run `yarn install` in your checkout, which makes a lock file that fits, or says which version there is not; commit both files"},
+		{Says: "error Couldn't find package", Fix: "mend the name in package.json, run `yarn install` and commit both files"},
+	},
 	Telling: []string{"error Your lockfile", "error Couldn't", "error SyntaxError", "error Integrity", "error An unexpected error occurred:", "error Error:", "error "},
 }
 

@@ -1,0 +1,70 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"company/internal/clock"
+	"company/internal/company"
+	"company/internal/safetext"
+)
+
+// resolvedTTL is how long tasks on the same manifests get the same versions. Later the
+// newest ones are taken again.
+const resolvedTTL = 7 * 24 * time.Hour
+
+// resolvedFolder is where the lock files are kept that were made for a project.
+func (b *Builder) resolvedFolder(project string) string {
+	return filepath.Join(b.resolved, string(hashKey(project)[:20]))
+}
+
+// readResolved gives the lock file that was made of the same manifests by the same
+// client, and when; nil: there is none.
+func (b *Builder) readResolved(project string, key company.Hash) (lock []byte, made time.Time) {
+	file := filepath.Join(b.resolvedFolder(project), string(key))
+	info, err := os.Stat(file)
+	if err != nil || !clock.Within(resolvedTTL, info.ModTime()) {
+		return nil, time.Time{}
+	}
+	lock, err = os.ReadFile(file)
+	if err != nil || len(lock) == 0 {
+		return nil, time.Time{}
+	}
+	return lock, info.ModTime()
+}
+
+// keepResolved keeps a lock file for the tasks to come, and drops the lock files that are
+// too old for them.
+func (b *Builder) keepResolved(ctx context.Context, project string, key company.Hash, lock []byte) {
+	dir := b.resolvedFolder(project)
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		part := filepath.Join(dir, safetext.Cut(string(key), 20)+".part") // the lock of the resolution is held
+		if err = os.WriteFile(part, lock, 0o600); err == nil {
+			err = os.Rename(part, filepath.Join(dir, string(key)))
+		}
+	}
+	if err != nil {
+		b.log.WarnContext(ctx, "a resolution is not kept", "err", err)
+	}
+	all, _ := os.ReadDir(b.resolved)
+	for _, e := range all {
+		if info, err := e.Info(); err == nil && !clock.Within(resolvedTTL, info.ModTime()) {
+			_ = os.RemoveAll(filepath.Join(b.resolved, e.Name()))
+		}
+	}
+}
+
+// forgetResolved drops the lock files of a request whose image cannot be made: a version
+// may be gone from its registry.
+func (b *Builder) forgetResolved(ctx context.Context, req Request, err error) {
+	if err == nil || req.Repo == nil || req.Repo.Locks == "" || errors.Is(err, context.Canceled) {
+		return
+	}
+	if err := os.RemoveAll(b.resolvedFolder(req.project())); err != nil {
+		b.log.WarnContext(ctx, "a resolution is not forgotten", "err", err)
+	}
+}
