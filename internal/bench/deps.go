@@ -181,19 +181,22 @@ func (d *depsBench) prepareBelow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	store, err := depproxy.Open(filepath.Join(d.home, "mirror-below"), d.ups)
+	builder, stop, err := d.openBuilder(filepath.Join(d.home, "mirror-below"))
 	if err != nil {
 		return err
 	}
-	defer store.Close()
-	_, err = d.ensureImage(ctx, store, &image.Repo{MirrorDir: repo, Commit: commits[0]})
+	defer stop()
+	_, err = d.ensureImage(ctx, builder, repo, commits[0])
 	d.below, d.built = d.built, nil
 	return err
 }
 
-// ensureImage has a builder of its own make an image, and notes what was made.
-func (d *depsBench) ensureImage(ctx context.Context, store *depproxy.Store, repo *image.Repo) (time.Duration, error) {
-	d.times = map[string]time.Duration{}
+// openBuilder opens a builder, as an office has one for its life, with a mirror.
+func (d *depsBench) openBuilder(mirror string) (_ *image.Builder, stop func(), err error) {
+	store, err := depproxy.Open(mirror, d.ups)
+	if err != nil {
+		return nil, nil, err
+	}
 	builder, err := image.New(image.Config{
 		Logger: d.w.Logger, Runtime: d.w.rt, Registries: store, Progress: d.w.Progress,
 		OnBuilt: func(l image.Layer, took time.Duration) {
@@ -202,11 +205,20 @@ func (d *depsBench) ensureImage(ctx context.Context, store *depproxy.Store, repo
 		},
 	})
 	if err != nil {
-		return 0, err
+		store.Close()
+		return nil, nil, err
 	}
-	defer builder.Close()
+	return builder, func() {
+		builder.Close()
+		store.Close()
+	}, nil
+}
+
+// ensureImage has a builder make an image, and notes what was made.
+func (d *depsBench) ensureImage(ctx context.Context, builder *image.Builder, repo string, commit company.OID) (time.Duration, error) {
+	d.times = map[string]time.Duration{}
 	began := time.Now()
-	img, err := builder.Ensure(ctx, image.Request{Toolchains: d.client.toolchains, Repo: repo})
+	img, err := builder.Ensure(ctx, image.Request{Toolchains: d.client.toolchains, Repo: &image.Repo{MirrorDir: repo, Commit: commit}})
 	took := time.Since(began)
 	if err == nil && len(img.Notes) > 0 {
 		err = company.E(company.EImage, "the image to measure with lacks something").Because(strings.Join(img.Notes, "; "))
@@ -279,35 +291,20 @@ func (d *depsBench) sampleClient(ctx context.Context) error {
 func (d *depsBench) sampleImage(ctx context.Context) error {
 	mirror := filepath.Join(d.home, "mirror")
 	for _, stage := range d.stages() {
-		if err := d.dropBuilt(ctx); err != nil {
-			return err
-		}
 		if err := d.sampleLayers(ctx, mirror, stage); err != nil {
 			return err
 		}
 	}
-	store, err := depproxy.Open(mirror, d.ups)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	for i, what := range []string{"same commit", "next commit"} {
-		took, err := d.ensureImage(ctx, store, &image.Repo{MirrorDir: d.repo, Commit: d.commits[i]})
-		if err != nil {
-			return err
-		}
-		d.note(what, took)
-	}
-	return errors.Join(d.dropBuilt(ctx), os.RemoveAll(mirror))
+	return os.RemoveAll(mirror)
 }
 
 func (d *depsBench) sampleLayers(ctx context.Context, mirror, stage string) error {
-	store, err := depproxy.Open(mirror, d.ups)
+	builder, stop, err := d.openBuilder(mirror)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
-	took, err := d.ensureImage(ctx, store, &image.Repo{MirrorDir: d.repo, Commit: d.commits[0]})
+	defer stop()
+	took, err := d.ensureImage(ctx, builder, d.repo, d.commits[0])
 	if err != nil {
 		return err
 	}
@@ -322,7 +319,16 @@ func (d *depsBench) sampleLayers(ctx context.Context, mirror, stage string) erro
 		}
 		d.note("layers "+stage+" "+in.what, total)
 	}
-	return nil
+	if stage == "empty" {
+		for i, what := range []string{"same commit", "next commit"} {
+			took, err := d.ensureImage(ctx, builder, d.repo, d.commits[i])
+			if err != nil {
+				return err
+			}
+			d.note(what, took)
+		}
+	}
+	return d.dropBuilt(ctx)
 }
 
 // samples are those of one kind, less the first, which is thrown away.
