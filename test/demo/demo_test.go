@@ -24,9 +24,9 @@ import (
 
 func TestMain(m *testing.M) { goroutines.Main(m) }
 
-// play runs a demo to its end and returns what its checks say, and its feed. then,
-// when not nil, looks on while the bystander is still there.
-func play(t *testing.T, seed uint64, brain scripted.Responder, then func(Outcome)) (Outcome, string) {
+// play runs a demo to its end and returns what its checks say. then, when not
+// nil, looks on while the bystander is still there.
+func play(t *testing.T, seed uint64, brain scripted.Responder, then func(Outcome)) Outcome {
 	t.Helper()
 	root, err := testenv.Root()
 	if err != nil {
@@ -45,7 +45,7 @@ func play(t *testing.T, seed uint64, brain scripted.Responder, then func(Outcome
 	if t.Failed() {
 		t.Log(feed.String())
 	}
-	return out, feed.String()
+	return out
 }
 
 // failed names the checks that did not pass.
@@ -63,8 +63,8 @@ func failed(results []check.Result) []string {
 // when the world is made different from what it should be (TST-2).
 func TestDemo(t *testing.T) {
 	hosttest.NeedsDocker(t)
-	out, feed := play(t, 11, nil, func(o Outcome) { tamper(t, o.Place) })
-	checkTutorial(t, feed)
+	out := play(t, 11, nil, func(o Outcome) { tamper(t, o.Place) })
+	checkTutorial(t, out.Place.Repo)
 	for _, r := range out.Result {
 		if r.Err != nil {
 			t.Error(r)
@@ -252,7 +252,7 @@ func TestMutatedRunFails(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			m := mutant{hit: make(chan struct{}, 1), change: tc.change}
-			out, _ := play(t, 12, m, nil)
+			out := play(t, 12, m, nil)
 			select {
 			case <-m.hit:
 			default:
