@@ -123,7 +123,8 @@ func OpenTaskImage(ctx context.Context, o TaskImageOptions) (_ *TaskImage, err e
 		base = c.Git.Base
 	}
 	settings := intakeProject(c, secrets)
-	settings.Logins = config.OpenTrust(o.Env).MayUseLogins(ctx, p.Path)
+	trust := config.OpenTrust(o.Env)
+	settings.Logins, settings.Trust = trust.MayUseLogins(ctx, p.Path), trust.ForCheckout(p.Path)
 	t.request, err = settings.RequestImage(ctx, m, p.Path, base)
 	return t, err
 }

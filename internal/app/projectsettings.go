@@ -19,6 +19,7 @@ type projectSettings struct {
 	configs    ConfigSource
 	registries *mirrors.Stores
 	setupEnv   map[string]secret.Value // the office's own
+	trust      config.Trust
 }
 
 func (s projectSettings) SettingsOf(ctx context.Context, t *company.Task) (intake.Project, error) {
@@ -34,6 +35,7 @@ func (s projectSettings) SettingsOf(ctx context.Context, t *company.Task) (intak
 		return intake.Project{}, err
 	}
 	p := intakeProject(loaded.Config, s.setupEnv)
+	p.Trust = s.trust.ForCheckout(t.Project.Path)
 	p.Paths, p.Logins = t.Settings.Paths, s.registries.MayUseLogins(ctx, t.Project.Path)
 	return p, nil
 }
@@ -42,7 +44,7 @@ func (s projectSettings) SettingsOf(ctx context.Context, t *company.Task) (intak
 // folders and without logins.
 func intakeProject(c config.Config, setupEnv map[string]secret.Value) intake.Project {
 	return intake.Project{
-		Image: c.Container.Image, Setup: c.Container.Setup, SetupEnv: setupEnv, Offline: c.Container.Deps == "off", Scripts: c.Deps.Scripts,
+		Image: c.Container.Image, Dockerfile: c.Container.Dockerfile, Setup: c.Container.Setup, SetupEnv: setupEnv, Offline: c.Container.Deps == "off", Scripts: c.Deps.Scripts,
 		Services: c.Gates.Services,
 		Lint:     ToOverride(c.Gates.Lint), Test: ToOverride(c.Gates.Test),
 	}

@@ -28,7 +28,7 @@ type effectHandlers struct {
 // merger, gates and delivery.
 func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (effectHandlers, error) {
 	in, err := intake.New(intake.Config{
-		Decider: a.orch, Mirrors: o.git, Images: o.images, Projects: projectSettings{a.configs, o.registries, o.setupEnv},
+		Decider: a.orch, Mirrors: o.git, Images: o.images, Projects: projectSettings{a.configs, o.registries, o.setupEnv, config.OpenTrust(a.env)},
 		Prefix: cfg.Git.IntegrationBranch, Log: o.gitLog, Watcher: a, Branches: branchLocator{a.office.ID, o.forges},
 	})
 	if err != nil {

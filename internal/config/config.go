@@ -84,14 +84,16 @@ type Workers struct {
 
 // Container is what a worker's container is made of.
 type Container struct {
-	Runtime  string   `yaml:"runtime" enum:"dod rootless dind" doc:"which daemon runs it"`
-	Image    string   `yaml:"image" check:"image" doc:"auto, or name@sha256:digest"`
-	Setup    []string `yaml:"setup" check:"command" doc:"commands that prepare the image, as root; apt-get install works"`
-	SetupEnv []string `yaml:"setup_env" check:"env_name" doc:"variables that the preparation, and nothing else, gets"`
-	Deps     string   `yaml:"deps" enum:"locked off" doc:"dependency mirrors"`
-	Logins   []string `yaml:"logins" check:"registry" doc:"hosts of package registries whose login serves every repository; others serve those of company trust --logins"`
-	Egress   []string `yaml:"egress" check:"host" doc:"host names that workers may reach on port 443"`
-	Strict   bool     `yaml:"strict" doc:"refuse to run where a protection is missing on this host"`
+	Runtime string `yaml:"runtime" enum:"dod rootless dind" doc:"which daemon runs it"`
+	Image   string `yaml:"image" check:"image" doc:"auto, or name@sha256:digest"`
+	// Dockerfile is read from the commit that a task starts from.
+	Dockerfile string   `yaml:"dockerfile" check:"repo_file" doc:"the repository's own description of its image, in place of image: a Dockerfile, or a devcontainer.json"`
+	Setup      []string `yaml:"setup" check:"command" doc:"commands that prepare the image, as root; apt-get install works"`
+	SetupEnv   []string `yaml:"setup_env" check:"env_name" doc:"variables that the preparation, and nothing else, gets"`
+	Deps       string   `yaml:"deps" enum:"locked off" doc:"dependency mirrors"`
+	Logins     []string `yaml:"logins" check:"registry" doc:"hosts of package registries whose login serves every repository; others serve those of company trust --logins"`
+	Egress     []string `yaml:"egress" check:"host" doc:"host names that workers may reach on port 443"`
+	Strict     bool     `yaml:"strict" doc:"refuse to run where a protection is missing on this host"`
 }
 
 // Deps says what packages of a project may do.

@@ -3,8 +3,6 @@ package config
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -250,41 +248,4 @@ func tokenRank(t TokenCap) int64 {
 		return 1 << 62
 	}
 	return int64(t)
-}
-
-// MayUseLogins reports whether the president lets the repository of a checkout use
-// the logins to package registries. It fails closed.
-func (t Trust) MayUseLogins(ctx context.Context, checkout string) bool {
-	hash, err := loginsHash(ctx, checkout)
-	return err == nil && t.Trusted(hash)
-}
-
-// AllowLogins lets the repository of a checkout use the logins to package
-// registries from now on.
-func (t Trust) AllowLogins(ctx context.Context, checkout string) error {
-	hash, err := loginsHash(ctx, checkout)
-	if err != nil {
-		return err
-	}
-	return t.Add(hash, checkout)
-}
-
-// loginsHash stands for a repository in the list: its folder, and where it
-// comes from. Another one that is put in its place has to be let anew; so has
-// it itself when it gets another origin.
-func loginsHash(ctx context.Context, checkout string) (company.Hash, error) {
-	dir, err := filepath.EvalSymlinks(checkout)
-	if err == nil {
-		dir, err = filepath.Abs(dir)
-	}
-	if err != nil {
-		return "", company.E(company.ENotFound, "there is no checkout at "+checkout).Wrap(err)
-	}
-	// An address that is not set is no error: git lists nothing.
-	origin, err := gitindex.Ask(ctx, dir, "config", "--local", "--default", "", "--get", "remote.origin.url")
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256([]byte("logins\x00" + dir + "\x00" + origin))
-	return company.Hash(hex.EncodeToString(sum[:])), nil
 }

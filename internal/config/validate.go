@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/netip"
 	"net/url"
@@ -63,8 +64,9 @@ func init() { // the checks speak of the rules
 		"http_url": {allowed: "an address such as https://api.example.com/v1, without user or password", check: func(s string) error { return checkURL("http_url", s, "http", "https") }},
 		"bus_url": {allowed: "an address such as nats://host:4222 or tls://host:4222, without user or password",
 			check: func(s string) error { return checkURL("bus_url", s, "nats", "tls", "redis", "rediss", "wss") }},
-		"env_name": {allowed: "the name of an environment variable, such as OPENAI_API_KEY (never the key itself)", wrong: "is not the name of a variable", good: orEmpty(envNameRE.MatchString)},
-		"image":    {allowed: "auto, or an image by digest: name@sha256: and 64 hexadecimal digits", wrong: "is not pinned by digest", good: func(s string) bool { return s == Auto || imageRE.MatchString(s) }},
+		"env_name":  {allowed: "the name of an environment variable, such as OPENAI_API_KEY (never the key itself)", wrong: "is not the name of a variable", good: orEmpty(envNameRE.MatchString)},
+		"image":     {allowed: "auto, or an image by digest: name@sha256: and 64 hexadecimal digits", wrong: "is not pinned by digest", good: func(s string) bool { return s == Auto || imageRE.MatchString(s) }},
+		"repo_file": {allowed: "a path from the root of the repository, such as Dockerfile or .devcontainer/devcontainer.json", wrong: "is not a path in a repository", good: orEmpty(isRepositoryPath)},
 		"listen": {allowed: "an address and a port, such as 127.0.0.1:8378", wrong: "is not an address and a port", good: orEmpty(func(s string) bool {
 			a, err := netip.ParseAddrPort(s)
 			return err == nil && a.Port() != 0
@@ -164,6 +166,11 @@ func checkHost(s string) error {
 	return nil
 }
 
+// isRepositoryPath takes a path as git writes it, of printable text.
+func isRepositoryPath(s string) bool {
+	return len(s) <= 200 && fs.ValidPath(s) && s != "." && !strings.HasPrefix(s, "-") && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
 // isBranchName holds a name to git's rules and leaves out what shells and
 // people trip over.
 func isBranchName(s string) bool {
@@ -220,6 +227,10 @@ func (c Config) validateKeys(at func(key string) string) problems {
 	if c.Workers.CommandTimeout > c.Workers.RunTimeout {
 		ps = append(ps, problem{at: at("workers.command_timeout"), key: "workers.command_timeout", what: "is longer than workers.run_timeout",
 			found: c.Workers.CommandTimeout.String(), fix: "allowed: up to " + c.Workers.RunTimeout.String()})
+	}
+	if c.Container.Dockerfile != "" && c.Container.Image != Auto {
+		ps = append(ps, problem{at: at("container.dockerfile"), key: "container.dockerfile", what: "is set, and container.image is too", found: shortenText(strconv.Quote(c.Container.Image)),
+			fix: "an image has one base: set one of them, or container.image: auto"})
 	}
 	if c.Git.Credential == "deploy_key" && c.Git.DeployKeyFile == "" {
 		ps = append(ps, problem{at: at("git.credential"), key: "git.credential", what: "is deploy_key, and no key is named",

@@ -9,6 +9,7 @@ import (
 
 	"company/internal/config"
 	"company/internal/forge"
+	"company/internal/gitindex"
 )
 
 // Findings are what a look around saw, for people and programs.
@@ -106,12 +107,25 @@ func (d *Checker) DraftConfig(ctx context.Context, dir string) (config.ConfigDra
 		},
 		Models: models,
 		Notes: map[string][]string{
-			"models": append([]string{how}, "Keys in the environment: "+strings.Join(found.Keys, ", ")),
-			"git":    {base},
-			"forge":  {forgeNote},
-			"gates":  checks,
+			"container": imageNotes(ctx, dir),
+			"models":    append([]string{how}, "Keys in the environment: "+strings.Join(found.Keys, ", ")),
+			"git":       {base},
+			"forge":     {forgeNote},
+			"gates":     checks,
 		},
 	}, found, nil
+}
+
+// imageNotes name the files by which a repository describes its own image.
+func imageNotes(ctx context.Context, dir string) (notes []string) {
+	found, err := gitindex.Tracked(ctx, dir, "Dockerfile", ".devcontainer/devcontainer.json", ".devcontainer.json")
+	if err != nil {
+		return nil // the check of the repository reports it
+	}
+	for _, f := range found {
+		notes = append(notes, "Found: "+f.Path+"; to have the image built from it: dockerfile: "+f.Path)
+	}
+	return notes
 }
 
 // modelVendors are the services whose keys are looked for, in the order in which

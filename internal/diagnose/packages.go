@@ -15,6 +15,7 @@ import (
 	"company/internal/gitops"
 	"company/internal/health"
 	"company/internal/image"
+	"company/internal/intake"
 	"company/internal/safetext"
 )
 
@@ -54,7 +55,7 @@ func (d *Checker) checkPackages(ctx context.Context, c config.Config, repo strin
 // needsPackages says whether packages are put into a project's image: something of the
 // project runs in it, and its maker is no other.
 func (*Checker) needsPackages(c config.Config, p gates.Project) bool {
-	return len(p.Gates)+len(p.Toolchains) > 0 && (c.Container.Image == config.Auto || c.Container.Image == "")
+	return c.Container.Dockerfile != "" || len(p.Gates)+len(p.Toolchains) > 0 && (c.Container.Image == config.Auto || c.Container.Image == "")
 }
 
 // previewImage looks at the image that a task would get now.
@@ -86,10 +87,22 @@ func (d *Checker) previewImage(ctx context.Context, c config.Config, repo string
 		return seen, err
 	}
 	defer b.Close()
-	return b.Preview(ctx, image.Request{
-		Toolchains: p.Toolchains, Spare: p.Spare, Offline: c.Container.Deps == "off", UseLogins: config.OpenTrust(os.LookupEnv).MayUseLogins(ctx, repo),
+	trust := config.OpenTrust(os.LookupEnv)
+	req := image.Request{
+		Toolchains: p.Toolchains, Spare: p.Spare, Offline: c.Container.Deps == "off", UseLogins: trust.MayUseLogins(ctx, repo),
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: base.OID},
-	})
+	}
+	if file := c.Container.Dockerfile; file != "" {
+		source, err := image.ReadDockerfile(ctx, m.Dir(), base.OID, file)
+		if err != nil {
+			return seen, err
+		}
+		if !trust.ForCheckout(repo).CoversDockerfile(ctx, source.HashTexts()) {
+			return seen, intake.UntrustedDockerfile(file, base.OID)
+		}
+		req.Dockerfile = &source
+	}
+	return b.Preview(ctx, req)
 }
 
 // basePrograms are what every image has that gates begin with, and what comes

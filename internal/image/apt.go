@@ -24,16 +24,16 @@ type aptLink struct {
 	access *registryAccess
 }
 
-// linkApt finds out what set-up commands can install from, and notes why nothing.
-// The suites are the base's: packages of another one do not fit.
-func (p *layerPlan) linkApt(req Request, base baseSource) (aptLink, error) {
-	const what = "set-up commands reach no Debian packages: "
+// linkApt finds the archives that commands can install from, or notes why there are
+// none. reach begins the notes: it names the commands. The suites are the base's: packages of another one do not fit.
+func (p *layerPlan) linkApt(req Request, base baseSource, reach string) (aptLink, error) {
+	what := reach + " no Debian packages: "
 	switch {
 	case req.Offline:
-		p.addNote(what + "container.deps is off")
+		p.addNote("%s", what+"container.deps is off")
 		return aptLink{}, nil
 	case p.b.registryStore(req) == nil:
-		p.addNote(what + "no registry is at hand")
+		p.addNote("%s", what+"no registry is at hand")
 		return aptLink{}, nil
 	}
 	store := p.b.registryStore(req)
@@ -42,11 +42,11 @@ func (p *layerPlan) linkApt(req Request, base baseSource) (aptLink, error) {
 		if err := store.Upstreams().WhyWithheld(company.Dependency{Ecosystem: ecosystem.Debian}); err != nil {
 			return aptLink{}, err
 		}
-		p.addNote(what+"the apt sources of this host have no %s", debianSuite)
+		p.addNote("%sthe apt sources of this host have no %s", what, debianSuite)
 		return aptLink{}, nil
 	}
 	if base.pulled {
-		p.addNote("set-up commands reach Debian packages only if %s is Debian %s", base.ref, debianSuite)
+		p.addNote("%s Debian packages only if the image %s is Debian %s", reach, base.ref, debianSuite)
 	}
 	policy := depproxy.NewPolicy()
 	policy.AllowParts(ecosystem.Debian, aptSuites...)

@@ -44,8 +44,9 @@ const unreachableTTL = time.Hour
 
 // baseSource is where the lowest layer comes from.
 type baseSource struct {
-	pulled bool
-	ref    string // name@sha256:…
+	pulled    bool
+	ref       string         // name@sha256:…; of a described image, its name for people
+	described *describedBase // nil: the repository does not describe its image
 }
 
 func newBuiltBase() baseSource            { return baseSource{} }
@@ -53,7 +54,9 @@ func newPulledBase(ref string) baseSource { return baseSource{pulled: true, ref:
 
 func (b *Builder) baseStep(src baseSource) layerStep {
 	s := layerStep{kind: "base", repository: layerRepository, build: b.makeBase(src)}
-	if src.pulled {
+	if src.described != nil {
+		s.key, s.why = hashKey("from", src.described.fromKey()), src.described.describeFrom()
+	} else if src.pulled {
 		s.key, s.why = hashKey("pulled", src.ref), src.ref
 	} else {
 		s.why = "Debian " + debianSuite + ": " + strings.Join(debianPackages, " ")
@@ -70,13 +73,16 @@ func debianKey(packages []string) company.Hash {
 // makeBase makes the lowest layer from a root file system and imports it.
 func (b *Builder) makeBase(src baseSource) buildFunc {
 	return func(ctx context.Context, _ *existingImage, s layerStep, work string) (*existingImage, error) {
+		if src.described != nil {
+			return b.makeFrom(ctx, s, *src.described, work)
+		}
 		if src.pulled {
 			tarball := filepath.Join(work, "rootfs.tar")
-			env, err := b.pullBase(ctx, s, src.ref, tarball)
+			from, err := b.pullBase(ctx, s, src.ref, tarball, "sh", "git")
 			if err != nil {
 				return nil, err
 			}
-			return b.importBase(ctx, s, env, tarball)
+			return b.importBase(ctx, s, from.env, tarball)
 		}
 		tarball, err := b.cachedRootfs(ctx, s, debianPackages, work)
 		if err != nil {
@@ -86,7 +92,8 @@ func (b *Builder) makeBase(src baseSource) buildFunc {
 	}
 }
 
-func (b *Builder) importBase(ctx context.Context, s layerStep, env []string, tarball string) (*existingImage, error) {
+// importBase makes the lowest layer of a root file system. more are labels.
+func (b *Builder) importBase(ctx context.Context, s layerStep, env []string, tarball string, more ...string) (*existingImage, error) {
 	f, err := os.Open(tarball)
 	if err != nil {
 		return nil, err
@@ -100,6 +107,10 @@ func (b *Builder) importBase(ctx context.Context, s layerStep, env []string, tar
 	}
 	for k, v := range c.Labels {
 		changes = append(changes, fmt.Sprintf("LABEL %s=%q", k, v))
+	}
+	for _, l := range more {
+		name, value, _ := strings.Cut(l, "=")
+		changes = append(changes, fmt.Sprintf("LABEL %s=%q", name, value))
 	}
 	out, err := b.docker.ImageImport(ctx, dockerimage.ImportSource{Source: f, SourceName: "-"}, s.imageTag(), dockerimage.ImportOptions{Changes: changes})
 	if err != nil {
@@ -175,7 +186,7 @@ func (b *Builder) buildRootfs(ctx context.Context, s layerStep, packages []strin
 	}
 	defer f.Close()
 	clean := filepath.Join(work, "rootfs.tar")
-	if err := writeRootfs(f, clean); err != nil {
+	if err := writeRootfs(f, clean, "sh", "git"); err != nil {
 		return err
 	}
 	return os.Rename(clean, tarball)
@@ -253,22 +264,29 @@ func askHostTool(ctx context.Context, argv ...string) string {
 // plainEnvRE is a variable of a foreign image that can be handed on unquoted.
 var plainEnvRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=[A-Za-z0-9_./:@%+,=-]*$`)
 
-// pullBase takes an image by its digest and flattens it to one root file system,
-// which does away with its volumes, entry point and special users. It returns
-// the image's environment.
-func (b *Builder) pullBase(ctx context.Context, s layerStep, ref, tarball string) ([]string, error) {
+// pulledImage is what counts of the settings of an image that was flattened.
+type pulledImage struct {
+	env       []string
+	user, dir string
+	shell     []string
+}
+
+// pullBase takes an image by its digest, or by an id that is at hand, and flattens it
+// to one root file system, which does away with its volumes, entry point and special
+// users. The programs must be in it.
+func (b *Builder) pullBase(ctx context.Context, s layerStep, ref, tarball string, programs ...string) (pulledImage, error) {
 	info, err := b.docker.ImageInspect(ctx, ref)
 	if cerrdefs.IsNotFound(err) {
 		if err := b.pullImage(ctx, s, ref); err != nil {
-			return nil, err
+			return pulledImage{}, err
 		}
 		info, err = b.docker.ImageInspect(ctx, ref)
 	}
 	if err != nil {
-		return nil, dockerapi.WrapError("look at the image "+ref, err)
+		return pulledImage{}, dockerapi.WrapError("look at the image "+ref, err)
 	}
 	if info.Architecture != arch || info.Os != "linux" {
-		return nil, company.E(company.EImage, fmt.Sprintf("the image %s is for %s/%s", ref, info.Os, info.Architecture)).Fix("give container.image a digest for linux/" + arch)
+		return pulledImage{}, company.E(company.EImage, fmt.Sprintf("the image %s is for %s/%s", ref, info.Os, info.Architecture)).Fix("give container.image a digest for linux/" + arch)
 	}
 	err = b.withStillContainer(ctx, s, ref, func(name string) error {
 		body, err := b.docker.ContainerExport(ctx, name)
@@ -276,24 +294,26 @@ func (b *Builder) pullBase(ctx context.Context, s layerStep, ref, tarball string
 			return dockerapi.WrapError("export "+ref, err)
 		}
 		defer body.Close()
-		return writeRootfs(body, tarball)
+		return writeRootfs(body, tarball, programs...)
 	})
 	if err != nil {
-		return nil, err
+		return pulledImage{}, err
 	}
-	env := []string{"PATH=" + defaultPath}
-	if info.Config != nil {
-		for _, e := range info.Config.Env {
-			switch name, _, _ := strings.Cut(e, "="); {
-			case !plainEnvRE.MatchString(e) || name == "HOME" || name == "LANG":
-			case name == "PATH":
-				env[0] = e
-			default:
-				env = append(env, e)
-			}
+	out := pulledImage{env: []string{"PATH=" + defaultPath}}
+	if info.Config == nil {
+		return out, nil
+	}
+	out.user, out.dir, out.shell = info.Config.User, info.Config.WorkingDir, info.Config.Shell
+	for _, e := range info.Config.Env {
+		switch name, _, _ := strings.Cut(e, "="); {
+		case !plainEnvRE.MatchString(e) || name == "HOME" || name == "LANG":
+		case name == "PATH":
+			out.env[0] = e
+		default:
+			out.env = append(out.env, e)
 		}
 	}
-	return env, nil
+	return out, nil
 }
 
 // pullImage asks the registry, unless it was silent a short while ago.

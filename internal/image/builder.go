@@ -20,6 +20,7 @@ import (
 	"company/internal/container"
 	"company/internal/depproxy"
 	"company/internal/dockerapi"
+	"company/internal/dockerfile"
 	"company/internal/image/toolboxbin"
 	"company/internal/secret"
 	"company/internal/service"
@@ -69,7 +70,11 @@ type Request struct {
 	// must not hold. Their names are part of the key, their values are not.
 	SetupEnv map[string]secret.Value
 	Repo     *Repo // nil = no project
-	Offline  bool  // take no dependency from a registry (container.deps: off)
+	// Dockerfile is how Repo describes the image (container.dockerfile), in place of
+	// Base; nil = it does not. That its text may be carried out is for the caller to
+	// know.
+	Dockerfile *dockerfile.Source
+	Offline    bool // take no dependency from a registry (container.deps: off)
 	// Services are servers that the containers of the image have beside commands.
 	Services []service.Wish
 	// Scripts are the packages whose install scripts may run (deps.scripts).
@@ -184,11 +189,17 @@ func (b *Builder) Ensure(ctx context.Context, req Request) (Image, error) {
 	}
 	ctx, cancel := b.withTimeout(ctx, req)
 	defer cancel()
-	base := baseOf(req)
+	base, err := b.findBase(ctx, req)
+	if err == nil {
+		err = b.resolveFrom(ctx, &base)
+	}
+	if err != nil {
+		return Image{}, err
+	}
 	for {
 		img, err := b.ensureFrom(ctx, req, base)
 		b.forgetResolved(ctx, req, err)
-		if err == nil || !base.pulled || !isUnreachable(err) {
+		if err == nil || !base.pulled || base.described != nil || !isUnreachable(err) {
 			return img, err
 		}
 		b.reportProgress("no registry answers for %s; using a base built from Debian packages instead", req.Base)
@@ -197,12 +208,16 @@ func (b *Builder) Ensure(ctx context.Context, req Request) (Image, error) {
 	}
 }
 
-// baseOf is where the lowest layer of a request comes from.
-func baseOf(req Request) baseSource {
-	if req.Base != "" && req.Base != "auto" {
-		return newPulledBase(req.Base)
+// findBase finds where the lowest layers of a request come from, without a call to the
+// daemon.
+func (b *Builder) findBase(ctx context.Context, req Request) (baseSource, error) {
+	switch {
+	case req.Dockerfile != nil:
+		return b.describeBase(ctx, req)
+	case req.Base != "" && req.Base != "auto":
+		return newPulledBase(req.Base), nil
 	}
-	return newBuiltBase()
+	return newBuiltBase(), nil
 }
 
 // ensureFrom is Ensure for one kind of base.
@@ -246,7 +261,11 @@ func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) 
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &layerPlan{b: b, steps: []layerStep{b.baseStep(base)}, notes: tools.notes}
+	p, err := b.newPlan(req, base)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.notes = append(p.notes, tools.notes...)
 	if err := p.addWishedPackages(ctx, req, base, &tools); err != nil {
 		return nil, nil, err
 	}
@@ -267,7 +286,7 @@ func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) 
 				p.addNote("the value of %s is too short to be searched for in the image (under %d bytes)", n, minSecretBytes)
 			}
 		}
-		link, err := p.linkApt(req, base)
+		link, err := p.linkApt(req, base, "set-up commands reach")
 		if err != nil {
 			return nil, nil, err
 		}
@@ -339,6 +358,9 @@ func (r Request) validateRequest() error {
 	if r.Base != "" && r.Base != "auto" && !pinnedRE.MatchString(r.Base) {
 		return company.E(company.EInvalid, fmt.Sprintf("the image %q is not pinned by a digest", r.Base)).
 			Because("a tag can mean another image tomorrow").Fix("write container.image as name@sha256:<64 hex digits>, or auto")
+	}
+	if r.Dockerfile != nil && (r.Repo == nil || r.Base != "" && r.Base != "auto") {
+		return company.E(company.EInvalid, "an image has one base, and a Dockerfile is of a repository").Fix("set container.image or container.dockerfile, not both")
 	}
 	if err := checkToolchains(r.Toolchains); err != nil {
 		return err

@@ -115,7 +115,7 @@ func FuzzFilterRootfs(f *testing.F) {
 	f.Add([]byte("not a tar"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var out bytes.Buffer
-		if err := filterRootfs(bytes.NewReader(data), &out); err != nil {
+		if err := filterRootfs(bytes.NewReader(data), &out, "sh", "git"); err != nil {
 			return
 		}
 		agent := false

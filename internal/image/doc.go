@@ -8,6 +8,7 @@
 // # Layers
 //
 //	base     Debian made by mmdebstrap, or a pulled image, flattened
+//	dockerfile what the steps of the repository's own Dockerfile changed
 //	go       the host's GOROOT, without tests and documents
 //	gostd    the standard library, compiled for build, vet and test
 //	debian   what Debian's packages of other toolchains add to the base
@@ -56,6 +57,9 @@
 //     host's
 //     own apt sources and checks their signatures with Debian's keys. The list
 //     of sources, the indices and the caches are not in the layer.
+//   - The steps of a repository's Dockerfile run as set-up commands do, and have
+//     files of the base commit beside them. Whether its text may be carried out is
+//     the caller's to know (decision 0104).
 //   - Programs run in containers of a container.Runtime alone, which compares
 //     what the daemon made with what was asked before the start.
 //   - A build has memory, room and time by the size of the base's tree. One that runs

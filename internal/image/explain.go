@@ -35,7 +35,11 @@ func (b *Builder) Preview(ctx context.Context, req Request) (Preview, error) {
 	if err := req.validateRequest(); err != nil {
 		return Preview{}, err
 	}
-	steps, notes, err := b.planLayers(ctx, req, baseOf(req))
+	base, err := b.findBase(ctx, req)
+	if err != nil {
+		return Preview{}, err
+	}
+	steps, notes, err := b.planLayers(ctx, req, base)
 	p := Preview{Notes: notes}
 	for _, s := range steps {
 		if s.fetched {
@@ -54,7 +58,14 @@ func (b *Builder) Explain(ctx context.Context, req Request) (Explanation, error)
 	if err := req.validateRequest(); err != nil {
 		return Explanation{}, err
 	}
-	steps, notes, err := b.planLayers(ctx, req, baseOf(req))
+	base, err := b.findBase(ctx, req)
+	if err == nil {
+		err = b.resolveFrom(ctx, &base)
+	}
+	if err != nil {
+		return Explanation{}, err
+	}
+	steps, notes, err := b.planLayers(ctx, req, base)
 	if err != nil {
 		return Explanation{}, err
 	}

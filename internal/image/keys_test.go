@@ -120,7 +120,11 @@ func planWithFakeTrees(t *testing.T, req Request, logins bool) []layerStep {
 	if b.registries = store; logins {
 		b.withLogins = store
 	}
-	steps, _, err := b.planLayers(t.Context(), req, baseOf(req))
+	base, err := b.findBase(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, _, err := b.planLayers(t.Context(), req, base)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,15 @@ type layerPlan struct {
 	notes []string
 }
 
+// newPlan begins a plan with the layers of its base.
+func (b *Builder) newPlan(req Request, base baseSource) (*layerPlan, error) {
+	p := &layerPlan{b: b, steps: []layerStep{b.baseStep(base)}}
+	if base.described == nil {
+		return p, nil
+	}
+	return p, p.addRecipe(req, base)
+}
+
 func (p *layerPlan) topStep() *layerStep { return &p.steps[len(p.steps)-1] }
 
 // appendStep adds a layer; why describes its source, inputs key it.

@@ -112,12 +112,21 @@ func (b *Builder) resolveLock(ctx context.Context, req Request, client string, r
 
 // ensureClient has the image that a client runs in: the toolchains, and the client.
 func (b *Builder) ensureClient(ctx context.Context, req Request, name string, r ecosystem.Resolution) (under *existingImage, err error) {
-	base := baseOf(req)
+	base, err := b.findBase(ctx, req)
+	if err == nil {
+		err = b.resolveFrom(ctx, &base)
+	}
+	if err != nil {
+		return nil, err
+	}
 	tools, err := b.toolsFor(ctx, req, base)
 	if err != nil {
 		return nil, err
 	}
-	p := &layerPlan{b: b, steps: []layerStep{b.baseStep(base)}}
+	p, err := b.newPlan(req, base)
+	if err != nil {
+		return nil, err
+	}
 	p.addTools(req, tools)
 	for _, in := range r.Clients {
 		if _, err := p.addInstall(req, in, name, tools); err != nil {

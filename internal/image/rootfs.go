@@ -39,15 +39,15 @@ var emptiedDirs = []string{"dev", "proc", "sys", "run", "tmp", "work", "home/age
 // writeRootfs copies a root file system from one tar to another: without the
 // host's traces, devices, and ways to more rights (set-id bits, file
 // capabilities), and with the agent's user, home and git configuration. The
-// input is data: it is never unpacked here.
-func writeRootfs(r io.Reader, file string) error {
+// input is data: it is never unpacked here. The programs must be in it.
+func writeRootfs(r io.Reader, file string, programs ...string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	buf := bufio.NewWriterSize(f, 1<<20)
-	if err := filterRootfs(r, buf); err != nil {
+	if err := filterRootfs(r, buf, programs...); err != nil {
 		return err
 	}
 	if err := buf.Flush(); err != nil {
@@ -56,7 +56,7 @@ func writeRootfs(r io.Reader, file string) error {
 	return f.Close()
 }
 
-func filterRootfs(r io.Reader, w io.Writer) error {
+func filterRootfs(r io.Reader, w io.Writer, programs ...string) error {
 	tr, tw := tar.NewReader(r), tar.NewWriter(w)
 	seen := map[string]bool{}
 	accounts := map[string][]byte{"etc/passwd": nil, "etc/group": nil}
@@ -103,7 +103,7 @@ func filterRootfs(r io.Reader, w io.Writer) error {
 			return err
 		}
 	}
-	for _, tool := range []string{"sh", "git"} {
+	for _, tool := range programs {
 		if !slices.ContainsFunc([]string{"bin/", "usr/bin/", "usr/local/bin/"}, func(dir string) bool { return seen[dir+tool] }) {
 			return company.E(company.EImage, "the base image has no "+tool).Fix("give container.image an image with a shell and git, or auto")
 		}

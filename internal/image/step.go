@@ -31,6 +31,7 @@ const (
 	labelLayers = "company.image.layers" // kind=key,… from the bottom up
 	labelHosts  = container.LabelHosts
 	labelNotes  = "company.image.notes" // what layers lack, from the bottom up, as a list of JSON
+	labelFrom   = "company.image.from"  // the user, folder and shell of an image that a Dockerfile starts from: JSON in base64
 
 	// recipeVersion is part of every key. It goes up whenever the way a layer is made
 	// changes, so that no older image is taken for a new one.
@@ -92,6 +93,7 @@ type existingImage struct {
 	size    int64    // bytes, all layers
 	notes   []string // what its layers lack
 	hosts   string   // the label
+	from    string   // the label of a base that a Dockerfile starts from
 }
 
 func (f *existingImage) toImage(s layerStep, notes []string) Image {
@@ -126,7 +128,7 @@ func (b *Builder) findImage(ctx context.Context, s layerStep) (*existingImage, e
 		return nil, company.E(company.EImage, "another image has the name "+s.imageTag()).Fix("remove it: docker image rm " + s.imageTag())
 	}
 	return &existingImage{id: info.ID, env: info.Config.Env, layers: info.Config.Labels[labelLayers], diffIDs: info.RootFS.Layers, size: info.Size,
-		notes: parseNotes(info.Config.Labels[labelNotes]), hosts: info.Config.Labels[labelHosts]}, nil
+		notes: parseNotes(info.Config.Labels[labelNotes]), hosts: info.Config.Labels[labelHosts], from: info.Config.Labels[labelFrom]}, nil
 }
 
 // ensureStep finds or makes one layer. Of several builders of one layer, in

@@ -65,7 +65,11 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 	if err != nil {
 		return nil, err
 	}
-	img, locks, err := in.ensureImage(ctx, t, m, project.imageRequest(m, head, found))
+	req, err := project.imageRequest(ctx, m, head, lead.Prepared.Base.OID, found)
+	if err != nil {
+		return nil, err
+	}
+	img, locks, err := in.ensureImage(ctx, t, m, req)
 	if err != nil {
 		return nil, err
 	}

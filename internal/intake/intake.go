@@ -97,7 +97,11 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	img, locks, err := in.ensureImage(ctx, t, m, p.imageRequest(m, info.OID, found))
+	req, err := p.imageRequest(ctx, m, info.OID, info.OID, found)
+	if err != nil {
+		return nil, err
+	}
+	img, locks, err := in.ensureImage(ctx, t, m, req)
 	if err != nil {
 		return nil, err
 	}

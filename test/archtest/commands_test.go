@@ -28,7 +28,7 @@ func TestCommandsReachNoDriver(t *testing.T) {
 
 // maxCommandLines bounds the command line without its tests. It is lowered when
 // code that is no command leaves.
-const maxCommandLines = 5360
+const maxCommandLines = 5403
 
 func TestCommandLineHoldsCommands(t *testing.T) {
 	lines := 0

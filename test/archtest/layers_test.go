@@ -38,6 +38,7 @@ ecosystem
 
 ecosystem/catalog
 cifile
+dockerfile
 
 proposal
 

@@ -40,7 +40,8 @@ var elsewhere = []exemption{
 	{"internal/config/validate.go", "os.Stat", "looks at key files that the config names"},
 	{"internal/gitindex/gitindex.go", "os.Lstat", "looks for a .git at and above a folder"},
 	{"internal/office/gitexclude.go", "filepath.EvalSymlinks os.MkdirAll os.ReadFile os.Stat renameio.WriteFile", "writes .git/info/exclude of the checkout, which git itself makes"},
-	{"internal/config/trust.go", "filepath.EvalSymlinks os.MkdirAll os.OpenFile", "keeps the operator's list of what is trusted, in their home, and names checkouts by their real folder"},
+	{"internal/config/trust.go", "os.MkdirAll os.OpenFile", "keeps the operator's list of what is trusted, in their home"},
+	{"internal/config/checkouttrust.go", "filepath.EvalSymlinks", "names checkouts by their real folder"},
 	{"internal/office/socket.go", "os.Chmod os.Lstat os.Mkdir os.Remove", "keeps the socket, in a folder of /tmp or of the session that is the operator's alone"},
 	{"internal/office/identity.go", "os.ReadFile", "reads the machine's id"},
 

@@ -13,12 +13,13 @@ import (
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/config"
+	"company/internal/office"
 	"company/internal/safetext"
 )
 
 // NewTrust makes company trust.
 func NewTrust(env *command.Environment) *cobra.Command {
-	logins := false
+	logins, base := false, ""
 	c := &cobra.Command{
 		Use: "trust", Short: "Let a company.yaml that git tracks count in full",
 		Example: "  company trust\n  less company.yaml && company trust --yes\n  company trust --logins",
@@ -26,6 +27,10 @@ func NewTrust(env *command.Environment) *cobra.Command {
 commands, larger budgets) is refused until you have seen it and trust the file.
 This command shows all of that, beside what holds without the file, and asks;
 --yes answers.
+
+Where container.dockerfile is set, the same goes for the Dockerfile, or the
+devcontainer.json, of the commit that a task would start from now: workers'
+images are built from it once you have let its text count.
 
 The trust is in the bytes that were shown: a change needs it anew. It is noted
 outside of the repository.
@@ -40,23 +45,24 @@ stays the same.`,
 			if logins {
 				return trustLogins(c.Context(), env)
 			}
-			return runTrust(c.Context(), env)
+			return runTrust(c.Context(), env, base)
 		},
 	}
 	c.Flags().BoolVar(&logins, "logins", false, "let this repository's dependencies be fetched with your logins to registries")
+	c.Flags().StringVar(&base, "base", "", "branch whose Dockerfile it is about, where container.dockerfile is set")
 	return c
 }
 
-func runTrust(ctx context.Context, env *command.Environment) error {
+func runTrust(ctx context.Context, env *command.Environment, base string) error {
 	paths, err := env.FindOffice()
 	if err != nil {
 		return err
 	}
-	review, err := config.ReviewTrust(ctx, env.LoadOptions(paths, nil))
-	if err != nil {
-		return err
+	review, missing := config.ReviewTrust(ctx, env.LoadOptions(paths, nil))
+	if missing != nil && company.CodeOf(missing) != company.ENotFound {
+		return missing
 	}
-	if !review.Trusted {
+	if missing == nil && !review.Trusted {
 		if err := askTrust(ctx, env, review); err != nil {
 			return err
 		}
@@ -65,18 +71,68 @@ func runTrust(ctx context.Context, env *command.Environment) error {
 		}
 	}
 	// Trust lets a file count; it does not make it right.
-	if _, err := env.LoadConfig(ctx, paths); err != nil {
-		env.PrintNote("trusted, but it does not load:")
+	loaded, err := env.LoadConfig(ctx, paths)
+	if err != nil {
+		if missing == nil {
+			env.PrintNote("trusted, but it does not load:")
+		}
 		return err
 	}
-	if env.Output == "json" {
-		return env.PrintJSON(env.Out, map[string]any{
-			"schema_version": 1, "file": review.File, "hash": review.Hash, "tracked": review.Tracked, "was_trusted": review.Trusted,
-			"asks": append([]config.TrustRequest{}, review.Requests...),
-		})
+	file := loaded.Config.Container.Dockerfile
+	if missing != nil && file == "" {
+		return missing
 	}
-	_, err = fmt.Fprintf(env.Out, "trusted: %s (%.12s)\n", safetext.Escape(review.File), review.Hash)
+	var texts officeapp.DockerfileReview
+	if file != "" {
+		if texts, err = trustDockerfile(ctx, env, paths, loaded.Config, base); err != nil {
+			return err
+		}
+	}
+	if env.Output == "json" {
+		out := map[string]any{"schema_version": 1}
+		if missing == nil {
+			out["file"], out["hash"], out["tracked"], out["was_trusted"] = review.File, review.Hash, review.Tracked, review.Trusted
+			out["asks"] = append([]config.TrustRequest{}, review.Requests...)
+		}
+		if file != "" {
+			out["dockerfile"] = map[string]any{"path": file, "commit": texts.Commit, "was_trusted": texts.Trusted}
+		}
+		return env.PrintJSON(env.Out, out)
+	}
+	if missing == nil {
+		_, err = fmt.Fprintf(env.Out, "trusted: %s (%.12s)\n", safetext.Escape(review.File), review.Hash)
+	}
+	if err == nil && file != "" {
+		_, err = fmt.Fprintf(env.Out, "trusted: %s of commit %.12s\n", safetext.EscapeLine(file, 200), texts.Commit)
+	}
 	return err
+}
+
+// trustDockerfile shows the texts that describe a repository's image, and lets them
+// count after a yes.
+func trustDockerfile(ctx context.Context, env *command.Environment, paths office.Paths, c config.Config, base string) (officeapp.DockerfileReview, error) {
+	checkout, err := env.FindCheckout(paths)
+	if err != nil {
+		return officeapp.DockerfileReview{}, err
+	}
+	review, err := officeapp.ReviewDockerfile(ctx, c, env.LookupEnv, checkout, base)
+	if err != nil || review.Trusted {
+		return review, err
+	}
+	what := fmt.Sprintf("%s of commit %.12s", safetext.EscapeLine(c.Container.Dockerfile, 200), review.Commit)
+	if env.Output == "text" {
+		fmt.Fprintln(env.Err, "workers' images would be built from "+what+":")
+		for _, t := range review.Texts {
+			fmt.Fprintln(env.Err, "--- "+safetext.EscapeLine(t.Path, 200))
+			for line := range strings.Lines(string(t.Data)) {
+				fmt.Fprintln(env.Err, "  "+safetext.EscapeLine(strings.TrimRight(line, "\r\n"), 400))
+			}
+		}
+	}
+	if err := confirmYes(ctx, env, what, "read the file, then: company trust --yes", "company trust asks again"); err != nil {
+		return review, err
+	}
+	return review, review.Add(ctx)
 }
 
 // askTrust shows what would count, and goes on only with a yes.

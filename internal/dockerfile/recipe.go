@@ -1,0 +1,345 @@
+package dockerfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/safetext"
+
+	"github.com/moby/buildkit/frontend/dockerfile/instructions"
+	"github.com/moby/buildkit/frontend/dockerfile/parser"
+	"github.com/moby/buildkit/frontend/dockerfile/shell"
+)
+
+// Base is the image that a Recipe starts from, as far as steps depend on it.
+type Base struct {
+	Env   []string // KEY=value
+	User  string   // empty: root
+	Dir   string   // empty: /
+	Shell []string // empty: /bin/sh -c
+}
+
+// Recipe is a description of an image that can be carried out.
+type Recipe struct {
+	From  string     // the image to start from: a name with a tag or a digest
+	Line  int        // where it is named
+	Steps []Step     // in order
+	Env   []Variable // what the image has beside its base's environment
+	Notes []string   // what people should know
+}
+
+// Step is one instruction. Exactly one of Run, Copy and Folder is set.
+type Step struct {
+	Line   int
+	Text   string // the instruction, for people
+	Run    *Run
+	Copy   *Copy
+	Folder string // made, with those above it
+
+	Env  []Variable // of the command, in order of the names
+	User string     // name or number, with a group or without; empty: root
+	Dir  string     // where the command runs, absolute
+}
+
+// Run is a command.
+type Run struct {
+	Argv   []string
+	Script string // text of the program that Argv names by ScriptPath; empty: none
+}
+
+// ScriptPath stands in Run.Argv for the place of Run.Script.
+const ScriptPath = "\x00script"
+
+// referenceRE is the name of an image: with a tag, with a digest, or with neither.
+var referenceRE = regexp.MustCompile(`^[a-z0-9][a-zA-Z0-9._/:-]{0,254}(@sha256:[0-9a-f]{64})?$`)
+
+// IsPinned tells whether the name of an image means the same one for ever.
+func IsPinned(reference string) bool { return strings.Contains(reference, "@sha256:") }
+
+// translation is a Recipe in the making.
+type translation struct {
+	Source
+	recipe  Recipe
+	escape  rune
+	env     map[string]string // by ENV, and the base's
+	changed []string          // names that ENV set, in order
+	args    map[string]string // by ARG
+	global  map[string]string // ARG above the first FROM
+	user    string
+	dir     string
+	shell   []string
+	files   fileSet
+	ignored []string // instructions without an effect here
+}
+
+// Translate makes the recipe of a description on a base. files are the commit's; ignore
+// lists what COPY leaves out.
+func (s Source) Translate(base Base, files []File, ignore []byte) (r Recipe, err error) {
+	err = company.Guard("reading "+safetext.EscapeLine(s.file.Path, 100), func() error {
+		r, err = s.translate(base, files, ignore)
+		return err
+	})
+	return r, err
+}
+
+func (s Source) translate(base Base, files []File, ignore []byte) (Recipe, error) {
+	if err := s.checkSyntax(); err != nil {
+		return Recipe{}, err
+	}
+	tree, err := parser.Parse(bytes.NewReader(s.file.Data))
+	if err != nil {
+		return Recipe{}, s.grammarError(err)
+	}
+	if err := s.checkFlags(tree.AST); err != nil {
+		return Recipe{}, err
+	}
+	stages, global, err := instructions.Parse(tree.AST, nil)
+	if err != nil {
+		return Recipe{}, s.grammarError(err)
+	}
+	t := &translation{Source: s, escape: tree.EscapeToken, env: map[string]string{}, args: map[string]string{}, global: platformArgs(),
+		user: base.User, dir: base.Dir, shell: base.Shell, files: selectFiles(files, s.context, ignore)}
+	for _, e := range base.Env {
+		name, value, _ := strings.Cut(e, "=")
+		t.env[name] = value
+	}
+	if t.dir == "" {
+		t.dir = "/"
+	}
+	if len(t.shell) == 0 {
+		t.shell = []string{"/bin/sh", "-c"}
+	}
+	t.recipe.Notes = slices.Clone(s.notes)
+	if err := t.readGlobalArgs(global); err != nil {
+		return Recipe{}, err
+	}
+	chain, err := t.chainStages(stages)
+	if err != nil {
+		return Recipe{}, err
+	}
+	for _, v := range s.env { // of a devcontainer: for the steps, too
+		t.setEnv(v.Name, t.expandContainerEnv(v.Value))
+	}
+	for _, stage := range chain {
+		t.args = map[string]string{} // ARG ends with its stage
+		for _, c := range stage.Commands {
+			if err := t.addCommand(c); err != nil {
+				return Recipe{}, err
+			}
+		}
+	}
+	t.finishEnv()
+	t.noteIgnored()
+	return t.recipe, nil
+}
+
+// checkSyntax refuses a text in another language than Docker's own.
+func (s Source) checkSyntax() error {
+	name, _, at, ok := parser.DetectSyntax(s.file.Data)
+	if !ok {
+		return nil
+	}
+	plain, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(name, "docker.io/"), "docker/"), "@")
+	plain, _, _ = strings.Cut(plain, ":")
+	if plain == "dockerfile" || plain == "dockerfile-upstream" {
+		return nil
+	}
+	line := 1
+	if len(at) > 0 {
+		line = at[0].Start.Line
+	}
+	return s.refuse(line, "# syntax="+name+" is not read").Because("it names a program that would translate the file").
+		Fix("use Docker's own syntax (docker/dockerfile:1), or take the line out")
+}
+
+// grammarError is the parser's error with its line.
+func (s Source) grammarError(err error) error {
+	line := 1
+	var at *parser.LocationError
+	if errors.As(err, &at) {
+		for _, ranges := range at.Locations {
+			for _, r := range ranges {
+				line = max(line, r.Start.Line)
+				break
+			}
+		}
+	}
+	return s.refuse(line, "this is not a Dockerfile that can be read").Because(safetext.EscapeLine(err.Error(), 200)).Fix("mend the line, and commit the file")
+}
+
+// platformArgs are the arguments that every Dockerfile may ask for.
+func platformArgs() map[string]string {
+	platform := "linux/" + runtime.GOARCH
+	out := map[string]string{}
+	for _, side := range []string{"TARGET", "BUILD"} {
+		out[side+"PLATFORM"], out[side+"OS"], out[side+"ARCH"], out[side+"VARIANT"] = platform, "linux", runtime.GOARCH, ""
+	}
+	return out
+}
+
+func (t *translation) readGlobalArgs(global []instructions.ArgCommand) error {
+	for i := range global {
+		c := &global[i]
+		if err := c.Expand(func(word string) (string, error) { return t.expandWord(word, t.global) }); err != nil {
+			return t.grammarError(parser.WithLocation(err, c.Location()))
+		}
+		for _, a := range c.Args {
+			if value, ok := t.Source.args[a.Key]; ok {
+				t.global[a.Key] = value
+			} else if a.Value != nil {
+				t.global[a.Key] = *a.Value
+			}
+		}
+	}
+	return nil
+}
+
+// chainStages gives the stages that the last one, or the target, is made of: each
+// begins where the one before ends.
+func (t *translation) chainStages(stages []instructions.Stage) ([]instructions.Stage, error) {
+	last := len(stages) - 1
+	if t.target != "" {
+		at, ok := instructions.HasStage(stages, t.target)
+		if !ok {
+			return nil, t.refuse(1, fmt.Sprintf("there is no stage %q", t.target)).Fix("name a stage of the Dockerfile with build.target")
+		}
+		last = at
+	}
+	var chain []instructions.Stage
+	for last >= 0 {
+		stage := stages[last]
+		line := firstLine(stage.Location)
+		from, err := t.expandWord(stage.BaseName, t.global)
+		if err != nil {
+			return nil, t.refuse(line, "FROM cannot be expanded").Because(err.Error()).Fix("write the image's name out")
+		}
+		if err := t.checkPlatform(stage, line); err != nil {
+			return nil, err
+		}
+		chain = append(chain, stage)
+		at, ok := instructions.HasStage(stages[:last], from)
+		if ok {
+			last = at
+			continue
+		}
+		switch {
+		case from == "scratch":
+			return nil, t.refuse(line, "FROM scratch is no base").Because("workers need a shell and git").Fix("start from an image with a system, such as debian:12")
+		case !referenceRE.MatchString(from):
+			return nil, t.refuse(line, fmt.Sprintf("%q is not the name of an image", from)).Fix("write FROM name:tag, or better FROM name@sha256:<64 hex digits>; an ARG in it needs a default")
+		}
+		t.recipe.From, t.recipe.Line = from, line
+		if t.line > 0 {
+			t.recipe.Line = t.line
+		}
+		break
+	}
+	slices.Reverse(chain)
+	return chain, nil
+}
+
+func (t *translation) checkPlatform(stage instructions.Stage, line int) error {
+	platform, err := t.expandWord(stage.Platform, t.global)
+	if own := "linux/" + runtime.GOARCH; err != nil || platform != "" && platform != own && !strings.HasPrefix(platform, own+"/") {
+		return t.refuse(line, "FROM --platform="+platform+" is not this machine's").Because("images are made for " + own + " here").Fix("take --platform out, or write --platform=$TARGETPLATFORM")
+	}
+	return nil
+}
+
+func firstLine(at []parser.Range) int {
+	if len(at) == 0 {
+		return 1
+	}
+	return at[0].Start.Line
+}
+
+// expandWord replaces the variables of a text and takes its quotes away.
+func (t *translation) expandWord(word string, env map[string]string) (string, error) {
+	out, _, err := shell.NewLex(t.escape).ProcessWord(word, variables(env))
+	return out, err
+}
+
+// variables give the parser its variables.
+type variables map[string]string
+
+func (v variables) Get(name string) (string, bool) {
+	value, ok := v[name]
+	return value, ok
+}
+
+func (v variables) Keys() []string {
+	var names []string
+	for name := range v {
+		names = append(names, name)
+	}
+	return names
+}
+
+// stepEnv is what an instruction sees: what ENV set counts above what ARG set.
+func (t *translation) stepEnv() map[string]string {
+	out := map[string]string{}
+	for name, value := range t.args {
+		out[name] = value
+	}
+	for name, value := range t.env {
+		out[name] = value
+	}
+	return out
+}
+
+func (t *translation) setEnv(name, value string) {
+	t.env[name] = value
+	if !slices.Contains(t.changed, name) {
+		t.changed = append(t.changed, name)
+	}
+}
+
+// expandContainerEnv replaces a devcontainer's variables of the image.
+func (t *translation) expandContainerEnv(value string) string {
+	return containerVariableRE.ReplaceAllStringFunc(value, func(word string) string {
+		return t.env[containerVariableRE.FindStringSubmatch(word)[1]]
+	})
+}
+
+// maxVariable bounds the value of a variable that workers get, in bytes.
+const maxVariable = 4096
+
+var (
+	envNameRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	// ownEnvRE are the variables of the company's own containers.
+	ownEnvRE = regexp.MustCompile(`^(HOME|HOSTNAME|PWD|SHLVL|_|TOOLBOX_.*|COMPANY_.*)$`)
+)
+
+// finishEnv keeps the variables that can be handed on to workers.
+func (t *translation) finishEnv() {
+	var left []string
+	for _, name := range t.changed {
+		value := t.env[name]
+		plain := envNameRE.MatchString(name) && len(value) <= maxVariable && !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f })
+		if !plain || ownEnvRE.MatchString(name) {
+			left = append(left, safetext.EscapeLine(name, 60))
+			continue
+		}
+		t.recipe.Env = append(t.recipe.Env, Variable{name, value})
+	}
+	if len(left) > 0 {
+		t.addNote("%s of %s: workers do not get it (their own, or not one line of text)", strings.Join(left, ", "), safetext.EscapeLine(t.Path, 100))
+	}
+}
+
+func (t *translation) addNote(format string, args ...any) {
+	t.recipe.Notes = append(t.recipe.Notes, fmt.Sprintf(format, args...))
+}
+
+// noteIgnored names the instructions that describe a start that is not ours.
+func (t *translation) noteIgnored() {
+	if len(t.ignored) > 0 {
+		t.addNote("%s of %s: without effect on workers and checks", strings.Join(t.ignored, ", "), safetext.EscapeLine(t.Path, 100))
+	}
+}

@@ -1,0 +1,319 @@
+package image
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // the script that carries out steps
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/dockerfile"
+	"company/internal/safetext"
+	"company/internal/toolproto"
+)
+
+// Where the steps of a Dockerfile have what they need, for the time of the build.
+const (
+	recipeDir    = "/opt/company/recipe"
+	recipeScript = recipeDir + "/step"
+)
+
+// recipeStepScript carries out one step in a build container: a command as a user of
+// the image, a copy, or a folder. It needs no more than a shell and the usual tools.
+//
+//go:embed recipestep.sh
+var recipeStepScript []byte
+
+// Bounds of the files that a Dockerfile copies.
+const (
+	maxCopied      = 512 << 20 // bytes
+	maxCopiedFile  = 64 << 20
+	maxCopiedFiles = 50_000
+	copiedAtOnce   = 32 << 20 // bytes that are read together
+)
+
+// runRecipe carries the steps of a Dockerfile out, one after another, in one build
+// container: as root or as the user that USER names, without a network but for apt.
+// What they leave is committed as one layer.
+func (b *Builder) runRecipe(d describedBase, repo Repo, link aptLink) buildFunc {
+	return func(ctx context.Context, under *existingImage, s layerStep, work string) (*existingImage, error) {
+		base, err := under.baseSettings()
+		if err != nil {
+			return nil, err
+		}
+		recipe, err := d.source.Translate(base, d.files, d.ignore)
+		if err != nil {
+			return nil, err
+		}
+		s.env = addVariables(recipe.Env)
+		job := installJob{name: s.uniqueName(), image: under.id, root: true, access: link.access, timeout: 25 * time.Minute}
+		job.stageFiles = func(l *layer) error { return stageRecipe(ctx, repo, recipe, l) }
+		job.work = func(h *buildSession) error { return b.runRecipeSteps(h, d, recipe, link) }
+		job.collect = func(ctx context.Context, name string) error { return b.commitContainer(ctx, under, s, name) }
+		if err := b.runInstall(ctx, job, work); err != nil {
+			return nil, err
+		}
+		f, err := b.findImage(ctx, s)
+		if err == nil && f == nil {
+			err = errors.New("the daemon lost the image of the Dockerfile")
+		}
+		return f, err
+	}
+}
+
+// addVariables sets variables in the environment of an image.
+func addVariables(set []dockerfile.Variable) func([]string) []string {
+	return func(env []string) []string {
+		env = slices.DeleteFunc(slices.Clone(env), func(e string) bool {
+			name, _, _ := strings.Cut(e, "=")
+			return slices.ContainsFunc(set, func(v dockerfile.Variable) bool { return v.Name == name })
+		})
+		for _, v := range set {
+			env = append(env, v.Name+"="+v.Value)
+		}
+		return env
+	}
+}
+
+// stageRecipe writes the files that the steps copy, and their programs.
+func stageRecipe(ctx context.Context, repo Repo, recipe dockerfile.Recipe, l *layer) error {
+	if err := l.addBytes(strings.TrimPrefix(recipeScript, "/"), 0o755, recipeStepScript); err != nil {
+		return err
+	}
+	var wanted []placedFile
+	for i, s := range recipe.Steps {
+		dir := strings.TrimPrefix(stepDir(i), "/")
+		if s.Run != nil && s.Run.Script != "" {
+			if err := l.addBytes(dir+"/script", 0o755, []byte(s.Run.Script)); err != nil {
+				return err
+			}
+		}
+		if s.Copy == nil {
+			continue
+		}
+		if err := l.addDir(dir+"/files", 0); err != nil {
+			return err
+		}
+		for _, f := range s.Copy.Files {
+			wanted = append(wanted, placedFile{path.Join(dir, "files", f.Place), f})
+		}
+	}
+	return stageCopied(ctx, repo, wanted, l)
+}
+
+// stepDir is the folder of a step, with its files and its program.
+func stepDir(i int) string { return fmt.Sprintf("%s/%d", recipeDir, i) }
+
+// placedFile is a file of the commit, and its place in the container.
+type placedFile struct {
+	to string
+	dockerfile.CopiedFile
+}
+
+// stageCopied writes files of the commit. They are read in parts, so that large ones
+// are not all in memory at a time.
+func stageCopied(ctx context.Context, repo Repo, files []placedFile, l *layer) error {
+	seen := map[string]bool{} // the last of two files with one place counts
+	files = slices.Clone(files)
+	slices.Reverse(files)
+	files = slices.DeleteFunc(files, func(f placedFile) bool { was := seen[f.to]; seen[f.to] = true; return was })
+	slices.Reverse(files)
+	sizes, err := sizeBlobs(ctx, repo, files)
+	if err != nil {
+		return err
+	}
+	var part []placedFile
+	size := 0
+	for i, f := range files {
+		part, size = append(part, f), size+sizes[i]
+		if size < copiedAtOnce && i+1 < len(files) {
+			continue
+		}
+		if err := writePart(ctx, repo, part, l); err != nil {
+			return err
+		}
+		part, size = nil, 0
+	}
+	return nil
+}
+
+// sizeBlobs gives the sizes of files and holds them to the bounds.
+func sizeBlobs(ctx context.Context, repo Repo, files []placedFile) ([]int, error) {
+	var ids strings.Builder
+	for _, f := range files {
+		if f.ID != "" {
+			ids.WriteString(f.ID + "\n")
+		}
+	}
+	out, err := runGit(ctx, repo.MirrorDir, ids.String(), "cat-file", "--batch-check=%(objectsize)")
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Fields(string(out))
+	sizes, total := make([]int, len(files)), 0
+	for i, f := range files {
+		sizes[i] = len(f.Text)
+		if f.ID != "" {
+			if len(lines) == 0 {
+				return nil, company.E(company.EGit, "git does not find a file that a Dockerfile copies")
+			}
+			if _, err := fmt.Sscan(lines[0], &sizes[i]); err != nil {
+				return nil, company.E(company.EGit, "git does not know the size of a file that a Dockerfile copies").Wrap(err)
+			}
+			lines = lines[1:]
+		}
+		if total += sizes[i]; sizes[i] > maxCopiedFile || total > maxCopied || len(files) > maxCopiedFiles {
+			return nil, company.E(company.EImage, "the files that a Dockerfile copies are too many or too large").
+				Because(fmt.Sprintf("the bounds are %d MiB for one, %d MiB and %d files for all", maxCopiedFile>>20, maxCopied>>20, maxCopiedFiles)).
+				Fix("copy what the steps need, or list the others in .dockerignore").NeedsPerson()
+		}
+	}
+	return sizes, nil
+}
+
+// writePart writes some files of the commit.
+func writePart(ctx context.Context, repo Repo, part []placedFile, l *layer) error {
+	var ids strings.Builder
+	for _, f := range part {
+		if f.ID != "" {
+			ids.WriteString(f.ID + "\n")
+		}
+	}
+	all, err := runGit(ctx, repo.MirrorDir, ids.String(), "cat-file", "--batch=%(objectsize)")
+	if err != nil {
+		return err
+	}
+	for _, f := range part {
+		data := []byte(f.Text)
+		if f.ID != "" {
+			head, rest, _ := bytes.Cut(all, []byte{'\n'})
+			n := -1
+			if _, err := fmt.Sscan(string(head), &n); err != nil || n < 0 || n >= len(rest) {
+				return company.E(company.EGit, "git's answer for a file that a Dockerfile copies is cut short")
+			}
+			data, all = rest[:n:n], rest[n+1:]
+		}
+		switch f.Mode {
+		case "120000":
+			err = l.addLink(f.to, string(data))
+		case "100755":
+			err = l.addBytes(f.to, 0o755, data)
+		default:
+			err = l.addBytes(f.to, 0o644, data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runRecipeSteps carries out the steps in a container, and takes away what only they
+// needed.
+func (b *Builder) runRecipeSteps(h *buildSession, d describedBase, recipe dockerfile.Recipe, link aptLink) error {
+	if prepare := link.setupScript(); prepare != "" {
+		if r, err := h.runCommand("", prepare, nil); err != nil || r.ExitCode != 0 {
+			return errors.Join(err, fmt.Errorf("prepare apt for the steps: %s", strings.TrimSpace(r.Text())))
+		}
+	}
+	for i, s := range recipe.Steps {
+		b.reportProgress("%s:%d: %s", safetext.EscapeLine(d.source.Path, 100), s.Line, safetext.Cut(s.Text, 100))
+		r, err := h.runCommand("", stepCommand(i, s), nil)
+		if err != nil {
+			return err
+		}
+		if r.ExitCode != 0 {
+			return recipeError(d, s, r)
+		}
+	}
+	const hasTools = "for p in sh git; do command -v $p >/dev/null || { echo $p; exit 1; }; done"
+	if r, err := h.runCommand("", hasTools, nil); err != nil || r.ExitCode != 0 {
+		if err != nil {
+			return err
+		}
+		return company.E(company.EImage, "the image of "+safetext.EscapeLine(d.source.Path, 100)+" has no "+safetext.EscapeLine(strings.TrimSpace(r.Stdout.String()), 20)).
+			Because("workers and checks need a shell and git").
+			Fix("add this line to it: RUN apt-get update && apt-get install -y --no-install-recommends git").NeedsPerson()
+	}
+	r, err := h.runCommand("", link.cleanupScript()+"; rm -rf "+recipeDir+" "+installToolbox+" "+buildOut+"; rmdir --ignore-fail-on-non-empty /opt/company 2>/dev/null || true", nil)
+	if err == nil && r.ExitCode != 0 {
+		err = fmt.Errorf("clear up after the steps: %s", strings.TrimSpace(r.Text()))
+	}
+	return err
+}
+
+// stepCommand is the command line of a step.
+func stepCommand(i int, s dockerfile.Step) string {
+	words := []string{"/bin/sh", recipeScript}
+	switch {
+	case s.Run != nil:
+		words = append(words, "run", s.User, s.Dir, "DEBIAN_FRONTEND=noninteractive")
+		for _, v := range s.Env { // the toolbox has variables of its own, which are no step's
+			words = append(words, v.Name+"="+v.Value)
+		}
+		for _, a := range s.Run.Argv {
+			if a == dockerfile.ScriptPath {
+				a = stepDir(i) + "/script"
+			}
+			words = append(words, a)
+		}
+	case s.Copy != nil:
+		kind := "file"
+		if s.Copy.Folder {
+			kind = "folder"
+		}
+		words = append(words, "copy", stepDir(i)+"/files", s.Copy.To, kind, s.Copy.Owner, s.Copy.Mode)
+	default:
+		words = append(words, "mkdir", s.Folder)
+	}
+	for i, w := range words {
+		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(words, " ")
+}
+
+// wantsNetwork are messages of programs that look for a host outside.
+var wantsNetwork = []string{
+	"Could not resolve", "could not resolve", "Temporary failure resolving", "Temporary failure in name resolution", "Name or service not known", "getaddrinfo", "bad address",
+	"no such host", "EAI_AGAIN", "Network is unreachable", "network is unreachable", "Failed to establish a new connection", "dial tcp", "Connection refused", "ECONNREFUSED", "unable to resolve",
+	"DNS lookup error", "network error (check", "temporary error (try again later)",
+}
+
+// recipeError is that of a step which ended badly: its line, the end of its output, and
+// one remedy. The same texts fail again, unless apt was on its way to our own mirror.
+func recipeError(d describedBase, s dockerfile.Step, r toolproto.RunResult) error {
+	text := strings.TrimSpace(r.Text())
+	contains := func(m string) bool { return strings.Contains(text, m) }
+	mirrorFailed := false // at something that another try may mend
+	for line := range strings.Lines(text) {
+		mirrorFailed = mirrorFailed || strings.Contains(line, registryURL) && slices.ContainsFunc(temporaryErrors, func(m string) bool { return strings.Contains(line, m) })
+	}
+	said := strings.TrimSpace(r.Stdout.String() + "\n" + r.Stderr.String())
+	e := company.E(company.EImage, fmt.Sprintf("%s:%d: a step of the worker image ended with an error (%s)", safetext.EscapeLine(d.source.Path, 100), s.Line, safetext.Cut(s.Text, 120))).
+		Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(endOfOutput(said)))
+	e.Details = text
+	switch {
+	case mirrorFailed:
+		return e.Fix("try again: Debian's packages did not come")
+	case contains("Unable to locate package"), contains("has no installation candidate"):
+		return e.Fix("steps reach the packages of Debian " + debianSuite + " alone, after `apt-get update`: start FROM an image of Debian " + debianSuite + ", or FROM one that has the package").NeedsPerson()
+	case slices.ContainsFunc(wantsNetwork, contains):
+		return e.Fix("steps have no network but Debian's packages by apt (" + debianSuite + "): keep what the step downloads in the repository and COPY it, or install it with apt").NeedsPerson()
+	}
+	return e.Fix("mend the step: it runs without a network but for apt, as in docker build --network=none").NeedsPerson()
+}
+
+// endOfOutput is what one screen holds of a step's output.
+func endOfOutput(text string) string {
+	lines := strings.Split(text, "\n")
+	lines = lines[max(0, len(lines)-12):]
+	for i, l := range lines {
+		lines[i] = safetext.EscapeLine(l, 160)
+	}
+	return strings.Join(lines, "\n")
+}
