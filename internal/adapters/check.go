@@ -105,6 +105,10 @@ func failedCheck(found string, err error) health.Result {
 	if e.Why != "" {
 		why += ": " + e.Why
 	}
+	// The place stands before it, and is not named again by each layer of the network.
+	if KindOf(err) == Unreachable {
+		why = strings.TrimSpace(e.Why[strings.LastIndex(e.Why, ": ")+1:])
+	}
 	return health.Result{Found: found + ": " + why, Needed: "a model that can be asked", Fix: e.Hint}
 }
 

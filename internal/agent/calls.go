@@ -229,7 +229,7 @@ func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 			j.took = time.Since(start)
 		}
 		if j.scheduling() != scheduleAny {
-			r.emitEvent(Event{Kind: ToolStarted, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: safetext.EscapeLine(mainArgument(j.Arguments), 300)})
+			r.emitEvent(Event{Kind: ToolStarted, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: safetext.EscapeLine(noteArgument(j.Arguments), 300)})
 		}
 		switch j.scheduling() {
 		case scheduleAny:
@@ -292,7 +292,7 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob, saved *Saved) err
 	}
 	delete(r.lost, j.ID)
 	r.emitEvent(Event{
-		Kind: ToolDone, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: safetext.EscapeLine(mainArgument(j.Arguments), 300), Text: safetext.EscapeLine(res.Text, 300),
+		Kind: ToolDone, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: safetext.EscapeLine(noteArgument(j.Arguments), 300), Text: safetext.EscapeLine(res.Text, 300),
 		IsError: res.IsError, Failure: safetext.EscapeLine(res.Failure, 100), Changed: res.Changed, Duration: j.took,
 	})
 	if j.answer.IsError {

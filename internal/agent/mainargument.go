@@ -1,6 +1,12 @@
 package agent
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"company/internal/company"
+)
 
 // mainArgument returns the argument of a call that tells a person most: the
 // path, the command, the text to search for. Arguments that are no object are
@@ -16,4 +22,38 @@ func mainArgument(arguments string) string {
 		}
 	}
 	return ""
+}
+
+// noteArgument is mainArgument for readers of a feed: with the lines that are
+// read, and how many are written or replaced.
+func noteArgument(arguments string) string {
+	main := mainArgument(arguments)
+	var given struct {
+		Path, Content string
+		Old, New      *string
+		Offset, Limit int
+	}
+	if json.Unmarshal([]byte(arguments), &given) != nil || given.Path == "" {
+		return main
+	}
+	switch {
+	case given.Old != nil && given.New != nil:
+		return fmt.Sprintf("%s (+%d −%d)", main, countLines(*given.New), countLines(*given.Old))
+	case given.Content != "":
+		return fmt.Sprintf("%s (%s)", main, company.Count(countLines(given.Content), "line"))
+	case given.Offset > 0 && given.Limit > 0:
+		return fmt.Sprintf("%s:%d-%d", main, given.Offset, given.Offset+given.Limit-1)
+	case given.Offset > 0:
+		return fmt.Sprintf("%s:%d-", main, given.Offset)
+	}
+	return main
+}
+
+// countLines counts lines; a last one without an end is one.
+func countLines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
 }

@@ -9,6 +9,9 @@ import (
 	"company/internal/view"
 )
 
+// wholeText is so many lines of a message as are all of it.
+const wholeText = 1 << 20
+
 // RenderText shows the conversation in the order in which it happened, with at most
 // so many lines of each message and result.
 func (t Transcript) RenderText(most int) string {
@@ -21,6 +24,10 @@ func (t Transcript) RenderText(most int) string {
 			m++
 			if msg.Content == "" {
 				continue // its tool calls follow
+			}
+			if msg.Role == "system" && most < wholeText {
+				fmt.Fprintf(&b, "\n%s  system\n  the prompt of its role, %s: -v\n", msg.Timestamp.Local().Format("15:04:05"), company.Count(strings.Count(strings.TrimSpace(msg.Content), "\n")+1, "line"))
+				continue
 			}
 			fmt.Fprintf(&b, "\n%s  %s\n%s", msg.Timestamp.Local().Format("15:04:05"), msg.Role, view.IndentLines(msg.Content, most))
 			continue

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -57,10 +58,29 @@ func (a *App) reportRefusal(ctx context.Context, r sandbox.Refusal) {
 	}
 }
 
-// activityLog remembers what each agent did at last.
+// activityLog remembers the last step of each agent, and the last step of each task
+// beside its runs.
 type activityLog struct {
-	mu    sync.Mutex
-	byRun map[company.RunID]view.Activity
+	mu        sync.Mutex
+	byRun     map[company.RunID]view.Activity
+	bySubject map[subject]view.Activity
+}
+
+// subject is a task or a subtask that something is done for. An empty one stands for
+// all tasks that are being prepared.
+type subject struct {
+	task    company.TaskID
+	subtask company.SubtaskID
+}
+
+// recordStep notes the step that begins for a task beside its runs.
+func (d *activityLog) recordStep(at subject, text string, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.bySubject == nil {
+		d.bySubject = map[subject]view.Activity{}
+	}
+	d.bySubject[at] = view.Activity{Task: at.task, Subtask: at.subtask, Text: text, Time: now}
 }
 
 func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time) {
@@ -69,7 +89,7 @@ func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time
 	case agent.TurnStarted:
 		what = "thinks"
 	case agent.ToolStarted:
-		what = strings.TrimSpace(e.Tool + " " + safetext.EscapeLine(e.Args, 80))
+		what = feed.DoingText(strings.TrimSpace(e.Tool + " " + safetext.EscapeLine(e.Args, 80)))
 	case agent.ToolDone:
 		return // what began last is what it is at
 	case agent.Waiting:
@@ -99,7 +119,16 @@ func (a *App) Activities() []view.Activity {
 			delete(a.activities.byRun, run)
 		}
 	}
-	slices.SortFunc(out, func(x, y view.Activity) int { return strings.Compare(string(x.Run), string(y.Run)) })
+	for at, d := range a.activities.bySubject {
+		if t := a.View().Tasks[at.task]; at.task != "" && (t == nil || t.Status.Ended()) {
+			delete(a.activities.bySubject, at)
+			continue
+		}
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(x, y view.Activity) int {
+		return cmp.Or(strings.Compare(string(x.Run), string(y.Run)), strings.Compare(string(x.Task), string(y.Task)), strings.Compare(string(x.Subtask), string(y.Subtask)))
+	})
 	return out
 }
 
@@ -121,6 +150,8 @@ func (a *App) WatchAgent(run company.RunID, e agent.Event) {
 	case agent.ToolDone:
 		it.Mark, it.Text = feed.Done, strings.TrimSpace(e.Tool+" "+safetext.EscapeLine(e.Args, 80))
 		switch {
+		case e.IsError && strings.HasPrefix(e.Text, "Not finished: "):
+			it.Mark, it.Text = feed.Failed, e.Tool+" refused: "+safetext.EscapeLine(strings.TrimPrefix(e.Text, "Not finished: "), 160)
 		case e.IsError:
 			it.Mark, it.Text = feed.Failed, it.Text+": "+safetext.EscapeLine(e.Text, 120)
 		case e.Failure != "":
@@ -140,6 +171,7 @@ func (a *App) WatchAgent(run company.RunID, e agent.Event) {
 
 // WatchCheck passes on which checks begin.
 func (a *App) WatchCheck(t company.TaskID, sub company.SubtaskID, check string) {
+	a.activities.recordStep(subject{t, sub}, "gate "+check, a.Now())
 	a.publishItem(feed.Item{Task: t, Subtask: sub, Kind: "gate", Mark: feed.Started, Text: "gate " + check})
 }
 

@@ -17,9 +17,9 @@ func TestActivities(t *testing.T) {
 	}{
 		{agent.Event{Kind: agent.TurnStarted, Turn: 1}, "thinks"},
 		{agent.Event{Kind: agent.Replied, Turn: 1}, "replied"},
-		{agent.Event{Kind: agent.ToolStarted, Turn: 1, Tool: "read_file", Args: "a.go"}, "read_file a.go"},
-		{agent.Event{Kind: agent.ToolDone, Turn: 1, Tool: "read_file", Args: "a.go"}, "read_file a.go"},
-		{agent.Event{Kind: agent.ToolStarted, Turn: 1, Tool: "run_command", Args: "sleep 60"}, "run_command sleep 60"},
+		{agent.Event{Kind: agent.ToolStarted, Turn: 1, Tool: "read_file", Args: "a.go"}, "reads a.go"},
+		{agent.Event{Kind: agent.ToolDone, Turn: 1, Tool: "read_file", Args: "a.go"}, "reads a.go"},
+		{agent.Event{Kind: agent.ToolStarted, Turn: 1, Tool: "run_command", Args: "sleep 60"}, "runs sleep 60"},
 		{agent.Event{Kind: agent.TurnStarted, Turn: 2}, "thinks"},
 	} {
 		d.recordEvent("t12-02.1", x.e, time.Unix(0, 0))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"company/internal/company"
 	"company/internal/config"
@@ -48,6 +49,12 @@ func ListImages(ctx context.Context, used []view.TaskImage, log *slog.Logger) ([
 	}
 	slices.SortFunc(out, func(a, b ImageEntry) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Tag, b.Tag)) })
 	return out, nil
+}
+
+// ShortImageID is the start of an image's id, by which docker takes it, too.
+func ShortImageID(id string) string {
+	id = strings.TrimPrefix(id, "sha256:")
+	return id[:min(12, len(id))]
 }
 
 // PruneImages removes the images that no task needs any more, of this office or,

@@ -44,6 +44,7 @@ func (a *App) openOutside(ctx context.Context, cfg config.Config) (o outside, er
 	}
 	a.closers = append(a.closers, func() error { o.registries.Close(); return nil })
 	o.images, err = image.New(image.Config{Logger: a.log, Runtime: o.runtime, Registries: o.registries.Public(), WithLogins: o.registries.WithLogins(), MaxMemory: maxBuildMemory(cfg), Progress: func(line string) {
+		a.activities.recordStep(subject{}, "image: "+safetext.EscapeLine(line, 120), a.Now())
 		a.publishItem(feed.Item{Kind: "image", Mark: feed.Info, Text: safetext.EscapeLine(line, 300)})
 	}})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
+	"company/internal/screen"
 )
 
 // helpTemplate leads with examples: most readers of a help want one.
@@ -70,7 +71,7 @@ func printHelp(env *command.Environment, root *cobra.Command) {
 		c.SetOut(&text)
 		fill(c, args)
 		c.SetOut(env.Out)
-		_, _ = env.Out.Write(text.Bytes()) // the writer of stdout reports it
+		_ = env.PrintLong(screen.WrapHelp(text.String(), env.Style(env.Out))) // the writer of stdout reports it
 	})
 }
 

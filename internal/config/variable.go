@@ -81,6 +81,8 @@ func Variables() []Variable {
 		{"CARGO_REGISTRIES_*", areaRegistries, "CARGO_REGISTRIES_<NAME>_INDEX: the index of a registry of cargo."},
 
 		{"NO_COLOR", areaTerminal, "Not empty: no colour."},
-		{"TERM", areaTerminal, "dumb: no colour."},
+		{"TERM", areaTerminal, "dumb: no colour, and nothing is drawn in place."},
+		{"PAGER", areaTerminal, "The program that shows what does not fit on the terminal. Default: less. cat or empty: none."},
+		{"LESS", areaTerminal, "Options of less. Default: FRX."},
 	}
 }

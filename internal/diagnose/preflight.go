@@ -203,6 +203,9 @@ func usedProfiles(c config.Config) map[string]bool {
 	return out
 }
 
+// anotherModel is how one names a model, to the letter.
+const anotherModel = "put another model into ~/.config/company/config.yaml, or after company init into company.yaml: models: {default: {adapter: anthropic, model: claude-sonnet-4-6, api_key_env: ANTHROPIC_API_KEY}}"
+
 // missingModel says why a profile cannot be asked, or returns nil. It checks
 // this machine alone: the key, the script, a server that is local, and whether
 // that one has the model: ENotFound when it does not list it.
@@ -210,7 +213,7 @@ func (d *Checker) missingModel(ctx context.Context, p adapters.Profile, deps ada
 	who := "the model " + p.Name + " (" + p.Adapter + " " + p.Model + ")"
 	if p.KeyEnv != "" && !p.Key.Set() {
 		return company.E(company.EModelAuth, who+" has no key: "+p.KeyEnv+" is NOT SET").
-			Fix("export " + p.KeyEnv + "=… , or name another model: company init")
+			Fix("export " + p.KeyEnv + "=… , or " + anotherModel)
 	}
 	if p.Script != "" && !isRegularFile(p.Script) {
 		return company.E(company.EModel, "the model "+p.Name+" has no script: "+p.Script+" is not there").Fix("correct models." + p.Name + ".script")
@@ -226,7 +229,7 @@ func (d *Checker) missingModel(ctx context.Context, p adapters.Profile, deps ada
 		}
 		e := company.E(company.EModel, who+" has no server at "+p.BaseURL).Wrap(err)
 		if p.Adapter == "ollama" {
-			return e.Fix("ollama serve, then ollama pull " + p.Model + "; or name another model: company init. (make demo, in company's source, shows it at work without any)")
+			return e.Fix("ollama serve, then ollama pull " + p.Model + "; or " + anotherModel + " (make demo, in company's source, shows it at work without any)")
 		}
 		return e.Fix("start it, or correct models." + p.Name + ".base_url: company config show")
 	}

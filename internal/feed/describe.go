@@ -46,7 +46,7 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.OfficeResumed:
 		it.Text = "resumed"
 	case *company.TaskSubmitted:
-		it.Text, it.Mark = safetext.EscapeLine(d.Instruction, 100), Started
+		it.Text, it.Mark = safetext.EscapeLine(company.TitleOf(d.Instruction), 100), Started
 	case *company.TaskPrepared:
 		it.Text = fmt.Sprintf("base %s@%s, %s", d.Base.Branch, d.Base.OID.Short(), gatesText(d.Gates))
 		if d.Base.Dirty {
@@ -58,9 +58,10 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.BaselineRecorded:
 		it.describeBaseline(d, t)
 	case *company.PlanRefused:
-		it.Text, it.Mark = fmt.Sprintf("plan refused: %s", safetext.EscapeLine(d.Problems[0].String(), 200)), Failed
+		it.describePlanRefusal(d)
 	case *company.PlanAccepted:
 		it.Text, it.Mark = "plan: "+company.Count(d.Plan.Subtasks(), "subtask")+" in "+company.Count(len(d.Plan.Waves), "wave"), Done
+		it.Lines = planLines(t)
 	case *company.SubtaskGuided:
 		it.Text = "manager: " + safetext.EscapeLine(d.Text, 160)
 	case *company.RunOffered:
@@ -78,16 +79,7 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.describeGate(&d.GateFinished)
 		it.Quiet = d.Result.Passed
 	case *company.ReviewRecorded:
-		it.Text, it.Mark = fmt.Sprintf("review: %s", strings.ReplaceAll(d.Verdict, "_", " ")), Done
-		if d.Verdict != company.Approve {
-			it.Mark = Failed
-			for _, f := range d.Findings {
-				if f.Severity == company.Blocking {
-					it.Text += fmt.Sprintf(" (%s)", strings.TrimSpace(safetext.EscapeLine(f.Where(), 90)+" "+safetext.EscapeLine(f.What, 100)))
-					break
-				}
-			}
-		}
+		it.describeReview(d)
 	case *company.ReviewCarried:
 		it.Text, it.Mark = "the review of "+string(e.Subtask)+" holds for the whole: it is the only ticket, and merged the same tree", Done
 	case *company.ReviewVoided:
@@ -97,7 +89,7 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.ConflictReported:
 		it.Text, it.Mark = "conflict in "+safetext.EscapeLine(strings.Join(d.Paths, ", "), 120), Failed
 	case *company.MergeRecorded:
-		it.Text, it.Mark = "merged as "+d.Commit.Short(), Done
+		it.describeMerge(e, d, t)
 	case *company.DeliveryIntended:
 		it.Text, it.Quiet = fmt.Sprintf("delivering %s", d.Branch), true
 	case *company.PROpened:
@@ -130,7 +122,7 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.ApprovalOpened:
 		it.Text, it.Mark = fmt.Sprintf("%s: %s", d.ID, safetext.EscapeLine(d.Question, 300)), Needs
 	case *company.ApprovalAnswered:
-		it.Text = fmt.Sprintf("%s: %s %s", d.ID, d.Option, safetext.EscapeLine(d.Text, 100))
+		it.Text = strings.TrimSpace(fmt.Sprintf("%s: %s %s", d.ID, map[string]string{company.OptApprove: "yes", company.OptReject: "no", company.OptAnswer: "answered:"}[d.Option], safetext.EscapeLine(d.Text, 100)))
 	case *company.BudgetReserved:
 		it.Text, it.Quiet = "reserved "+d.Amount.String(), true
 	case *company.BudgetWaiting:
@@ -147,11 +139,17 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.TaskPaused:
 		it.Text = map[bool]string{true: "paused; turns under way come to their end", false: "goes on"}[d.Paused]
 	case *company.TaskCancelled:
-		it.Text, it.Mark = "cancelled "+safetext.EscapeLine(d.Reason, 200), Failed
+		it.Text, it.Mark = "cancelled by you", Failed
+		if d.Reason != "" {
+			it.Text = "cancelled: " + safetext.EscapeLine(d.Reason, 200)
+		}
 	case *company.TaskFailed:
 		it.Text, it.Mark = "failed: "+safetext.EscapeLine(d.Reason, 300), Failed
 	case *company.TaskCompleted:
 		it.Text, it.Mark = "complete", Done
+		if t != nil {
+			it.DurationMS = t.Ended.Sub(t.Submitted).Milliseconds()
+		}
 		if t != nil && !t.DryRun {
 			it.addUntested(t.ExplainUntested())
 		}
@@ -205,87 +203,6 @@ func (it *Item) describeEnd(e company.Event, d *company.RunEnded, t *company.Tas
 			it.Text += " (fix: " + safetext.EscapeLine(d.Hint, 200) + ")"
 		}
 	}
-}
-
-func (it *Item) describeGate(d *company.GateFinished) {
-	if d.Result.Untested {
-		it.Mark, it.Text = Stalled, "no gates: untested"
-		return
-	}
-	it.Mark, it.Text = Done, "gates passed"
-	var took time.Duration
-	for _, c := range d.Result.Checks {
-		took += c.Took
-		if k := c.Canary; k != nil && !c.Hollow() && len(k.Blind) > 0 {
-			it.Text += "; " + c.Name + " does not look at " + joinFirst(k.Blind)
-		}
-		switch {
-		case c.Hollow():
-			it.Mark, it.Text = Failed, fmt.Sprintf("gate %s does not look at %s any more: a test that must fail did not turn it red", c.Name, joinFirst(c.Canary.Hollow))
-		case c.Passed && len(c.Flaky) > 0:
-			it.Text += "; flaky: " + joinFirst(c.Flaky)
-		case c.Passed || c.Skipped:
-		case c.Excused == company.ComparedAbsent:
-			it.Text += "; " + c.Name + " absent"
-		case c.Excused == company.ComparedUnreadable:
-			it.Mark, it.Text = Stalled, fmt.Sprintf("gate %s is red as on the base, exit %d, and new failures in it cannot be recognised", c.Name, c.ExitCode)
-		case c.Excused == company.ComparedAsBefore:
-			it.Text += "; " + c.Name + " red as on the base, unverified by the president's leave"
-		case c.Excused != "":
-			it.Text += "; " + c.Name + " red as on the base"
-		default:
-			it.Mark, it.Text = Failed, fmt.Sprintf("gate %s failed, exit %d", c.Name, c.ExitCode)
-			if news := c.NewFailures(); len(news) > 0 {
-				it.Text += ": " + joinFirst(news)
-			}
-		}
-	}
-	it.DurationMS = took.Milliseconds()
-	if d.Result.Cached {
-		it.Text += " (cached)"
-		it.DurationMS = 0
-	}
-	if it.Mark == Done {
-		it.addUntested(d.Result.ExplainUntested())
-	}
-	if d.Conflict {
-		it.Text += " on the branch alone: it conflicts with what is merged"
-	}
-}
-
-// describeBaseline tells what the gates say of the base.
-func (it *Item) describeBaseline(d *company.BaselineRecorded, t *company.Task) {
-	it.Mark, it.Text = Done, "the base is green"
-	var took time.Duration
-	for _, c := range d.Result.Checks {
-		took += c.Took
-		if len(c.Flaky) > 0 {
-			it.Text += "; flaky: " + joinFirst(c.Flaky)
-		}
-	}
-	if t != nil {
-		if red := t.KnownRed(); len(red) > 0 {
-			it.Mark, it.Text = Stalled, "before any work: "+safetext.EscapeLine(strings.Join(red, "; "), 300)
-		}
-	}
-	it.addUntested(d.Result.ExplainUntested())
-	for _, c := range d.Result.SlowChecks() {
-		it.Mark, it.Text = Stalled, it.Text+"; "+safetext.EscapeLine(c.DescribeSlow(), 300)
-	}
-	if it.DurationMS = took.Milliseconds(); d.Result.Cached {
-		it.Text += " (cached)"
-		it.DurationMS = 0
-	}
-}
-
-// joinFirst names the first of a list.
-func joinFirst(names []string) string {
-	const most = 3
-	more := ""
-	if n := len(names) - most; n > 0 {
-		names, more = names[:most], fmt.Sprintf(" and %d more", n)
-	}
-	return safetext.EscapeLine(strings.Join(names, ", "), 200) + more
 }
 
 func gatesText(g []company.GateCommand) string {

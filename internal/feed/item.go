@@ -38,6 +38,7 @@ type Item struct {
 	Kind          string            `json:"kind"`
 	Mark          Mark              `json:"mark"`
 	Text          string            `json:"text"`
+	Lines         []string          `json:"lines,omitempty"` // details below the text: subtasks of a plan, findings, what a check printed
 	DurationMS    int64             `json:"duration_ms,omitempty"`
 	CostMicroUSD  *int64            `json:"cost_micro_usd,omitempty"`
 	Quiet         bool              `json:"quiet,omitempty"` // of use to programs only

@@ -24,6 +24,16 @@ func NewReport(dryRun bool) Report {
 	return Report{SchemaVersion: 1, DryRun: dryRun, Items: []Garbage{}, Docker: true}
 }
 
+// mostNamed is how many items of a kind are named to people.
+const mostNamed = 5
+
+func sizeText(bytes int64) string {
+	if bytes == 0 {
+		return "-"
+	}
+	return view.FormatBytes(bytes)
+}
+
 // RenderText is the report for people.
 func (r Report) RenderText() string {
 	if len(r.Items) == 0 {
@@ -31,12 +41,26 @@ func (r Report) RenderText() string {
 	}
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	byKind := map[string][]Garbage{}
+	var kinds []string
 	for _, l := range r.Items {
-		size := "-"
-		if l.Bytes > 0 {
-			size = view.FormatBytes(l.Bytes)
+		if byKind[l.Kind] == nil {
+			kinds = append(kinds, l.Kind)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", l.Kind, l.Name, size)
+		byKind[l.Kind] = append(byKind[l.Kind], l)
+	}
+	for _, kind := range kinds {
+		all := byKind[kind]
+		var bytes int64
+		for i, l := range all {
+			bytes += l.Bytes
+			if i < mostNamed {
+				fmt.Fprintf(table, "%s\t%s\t%s\n", l.Kind, l.Name, sizeText(l.Bytes))
+			}
+		}
+		if more := len(all) - mostNamed; more > 0 {
+			fmt.Fprintf(table, "%s\tand %d more (-o json names them), in all\t%s\n", kind, more, sizeText(bytes))
+		}
 	}
 	_ = table.Flush() // to memory
 	what := "removed"

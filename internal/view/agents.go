@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/screen"
 )
 
 // Agent is one that works, or an idle worker.
@@ -77,13 +77,14 @@ func (src Source) Agents() Agents {
 	return v
 }
 
-func (v Agents) RenderText() string {
+// Render is the agents, a line each.
+func (v Agents) Render(s Style) string {
 	var b strings.Builder
 	switch {
 	case v.Stopped:
 		b.WriteString("STOPPED: company resume lifts it\n")
 	case !v.Open:
-		b.WriteString("no company at work: company serve, company submit or company resume opens one\n")
+		b.WriteString("nobody works here now: company serve, company submit or company resume opens the office\n")
 		return b.String()
 	}
 	hired := ""
@@ -97,8 +98,7 @@ func (v Agents) RenderText() string {
 		waiting = "1 run waits for one"
 	}
 	fmt.Fprintf(&b, "%s%s, %s\n\n", company.Count(v.Workers, "worker"), hired, waiting)
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "AGENT\tROLE\tMODEL\tRUN\tTURN\tFOR\tMAY COST\tDOING")
+	table := screen.Table{Columns: []screen.Column{{Title: "AGENT"}, {Title: "ROLE", Rank: 4}, {Title: "MODEL", Rank: 3}, {Title: "RUN"}, {Title: "TURN", Rank: 1}, {Title: "FOR"}, {Title: "MAY COST", Rank: 2}, {Title: "DOING"}}}
 	for _, ag := range v.Agents {
 		run, turn, age, may := "-", "-", "-", "-"
 		if ag.Run != "" {
@@ -108,8 +108,8 @@ func (v Agents) RenderText() string {
 				turn = strconv.Itoa(ag.Turn)
 			}
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", ag.Agent, ag.Role, safetext.EscapeLine(ag.Model, 30), run, turn, age, may, safetext.EscapeLine(ag.Doing, 60))
+		table.Row(ag.Agent, string(ag.Role), safetext.EscapeLine(ag.Model, 30), run, turn, age, may, safetext.EscapeLine(ag.Doing, 60))
 	}
-	_ = table.Flush() // into memory
+	b.WriteString(table.Render(s))
 	return b.String()
 }

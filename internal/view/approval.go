@@ -7,6 +7,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/screen"
 )
 
 // Approval is a question for the president.
@@ -21,7 +22,24 @@ type Approval struct {
 	Answered *time.Time           `json:"answered"`
 	Option   string               `json:"option,omitempty"`
 	Text     string               `json:"text,omitempty"`
-	Next     string               `json:"next,omitempty"` // the command that answers it
+	Next     string               `json:"next,omitempty"`    // the command that answers it
+	Details  []string             `json:"details,omitempty"` // of a plan: its subtasks
+}
+
+// approval is the view of a question, with what it is about.
+func (src Source) approval(a *company.Approval) Approval {
+	v := NewApproval(a)
+	if t := src.State.Tasks[a.Task]; a.Kind == company.AskPlan && a.Open() && t != nil {
+		for _, sub := range t.Subtasks {
+			v.Details = append(v.Details, fmt.Sprintf("wave %d: %s", sub.Wave, sub.Planned.Title))
+		}
+		if t.Plan.Waves <= 1 {
+			for i, sub := range t.Subtasks {
+				v.Details[i] = "- " + sub.Planned.Title
+			}
+		}
+	}
+	return v
 }
 
 // NewApproval is the view of a question.
@@ -39,10 +57,10 @@ func NewApproval(a *company.Approval) Approval {
 	return v
 }
 
-func viewApprovals(as []*company.Approval) []Approval {
+func (src Source) approvals(as []*company.Approval) []Approval {
 	out := []Approval{}
 	for _, a := range as {
-		out = append(out, NewApproval(a))
+		out = append(out, src.approval(a))
 	}
 	return out
 }
@@ -62,22 +80,66 @@ func SubjectOf(q Approval) string {
 	return string(q.Task)
 }
 
-func (v Approval) RenderText() string {
+// Render is a question with what can be answered, and the command for it.
+func (v Approval) Render(s Style) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s of %s\n%s", v.ID, v.Kind, SubjectOf(v), IndentLines(v.Question, 60))
+	fmt.Fprintf(&b, "%s  %s of %s\n", v.ID, v.Kind, SubjectOf(v))
+	for line := range strings.Lines(IndentLines(v.Question, 60)) {
+		writeWrapped(&b, s, "  ", strings.TrimSpace(line))
+	}
 	if v.Answered != nil {
 		fmt.Fprintf(&b, "  answered %s: %s %s\n", v.Answered.Local().Format(time.DateTime), v.Option, safetext.Escape(v.Text))
 		return b.String()
 	}
-	for _, o := range []string{company.OptApprove, company.OptReject, company.OptAnswer} {
-		if means := v.Options[o]; means != "" {
-			fmt.Fprintf(&b, "  %s: %s\n", o, means)
-		}
-	}
-	if v.Next != "" {
-		fmt.Fprintf(&b, "  %s\n", v.Next)
-	}
+	v.writeDetails(&b, s, "  ")
+	v.writeAnswers(&b, s, "  ")
 	return b.String()
+}
+
+// writeDetails lists what a question is about.
+func (v Approval) writeDetails(b *strings.Builder, s Style, indent string) {
+	for _, line := range v.Details {
+		b.WriteString(indent + s.Fit(safetext.EscapeLine(line, 160), len(indent)) + "\n")
+	}
+}
+
+// answer is one that can be given to a question.
+type answer struct{ word, means, command string }
+
+// answers are what can be answered, each with its meaning and the command that gives it.
+func (v Approval) answers() []answer {
+	var out []answer
+	for _, o := range []struct{ option, word, command string }{
+		{company.OptApprove, "yes", "company approve "}, {company.OptReject, "no", "company reject "}, {company.OptAnswer, "answer", "company answer "},
+	} {
+		means := v.Options[o.option]
+		if means == "" || v.Next == "" {
+			continue // or it waits for nothing any more
+		}
+		a := answer{o.word, means, o.command + string(v.ID)}
+		if strings.Contains(means, "your words") {
+			a.command += ` "…"`
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// writeAnswers tells what each answer means, with its command, which is never cut.
+func (v Approval) writeAnswers(b *strings.Builder, s Style, indent string) {
+	all, word, means, command := v.answers(), 0, 0, 0
+	for _, a := range all {
+		word, means, command = max(word, len(a.word)), max(means, screen.Cells(a.means)), max(command, screen.Cells(a.command))
+	}
+	for _, a := range all {
+		head := indent + screen.Pad(a.word, word+2)
+		if width := len(head) + means + 3 + command; s.Width <= 0 || width <= s.Width {
+			b.WriteString(head + screen.Pad(a.means, means+3) + a.command + "\n")
+			continue
+		}
+		writeWrapped(b, s, head, a.means)
+		b.WriteString(indent + strings.Repeat(" ", word+2) + a.command + "\n")
+	}
 }
 
 // Question is the one that an id names: itself, or the only open one of a task.
@@ -87,7 +149,7 @@ func (src Source) Question(id string) (Approval, error) {
 		return Approval{}, err
 	}
 	if th.Approval != nil {
-		v := NewApproval(th.Approval)
+		v := src.approval(th.Approval)
 		if th.Task.Status.Ended() {
 			v.Next = "" // it waits for nothing any more
 		}
@@ -101,7 +163,7 @@ func (src Source) Question(id string) (Approval, error) {
 	case 0:
 		return Approval{}, company.E(company.ENotFound, id+" has no open question").Fix("company status lists what waits for you")
 	case 1:
-		return NewApproval(open[0]), nil
+		return src.approval(open[0]), nil
 	}
 	var list []string
 	for _, q := range open {

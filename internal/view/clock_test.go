@@ -45,7 +45,7 @@ func TestNoAgeIsNegative(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"status": Source{State: s, Now: before, AtWork: true}.Overview(true).RenderText(), "show": whole.RenderText(), "show of a run": run.RenderText(), "agents": team.RenderText(), "feed": end.RenderText(false), "an age": FormatAge(-86375 * time.Second),
+		"status": Source{State: s, Now: before, AtWork: true}.Overview(true).RenderText(), "show": whole.Render(Style{}), "show of a run": run.Render(Style{}), "agents": team.Render(Style{}), "feed": end.Render(Style{}), "an age": FormatAge(-86375 * time.Second),
 	} {
 		if bad := regexp.MustCompile(`\s-\d\S*|^-`).FindString(text); bad != "" {
 			t.Errorf("%s shows %q:\n%s", name, bad, text)

@@ -27,8 +27,8 @@ func TestDiskUsageInStatus(t *testing.T) {
 		"asked, in no time": {Disk{}, true, "the rest takes too long to count"},
 	} {
 		v := Source{State: s, Now: time.Now(), AtWork: false}.Overview(false)
-		v.Disk, v.ShowDisk = x.disk, x.asked
-		_, told, ok := strings.Cut(v.RenderText(), "\nDISK\n  ")
+		v.Disk = x.disk
+		_, told, ok := strings.Cut(v.Render(Style{Verbose: x.asked}), "\nDISK  ")
 		told, _, _ = strings.Cut(told, "\n")
 		if ok != (x.want != "") || told != x.want {
 			t.Errorf("%s: %q, want %q", name, told, x.want)

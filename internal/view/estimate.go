@@ -59,6 +59,6 @@ func (e Estimate) RenderText(cap company.Amount) string {
 	if e.From == 0 {
 		return "estimate: none, nothing was done in this office yet; " + most
 	}
-	return fmt.Sprintf("estimate: %s to %s, %s to %s, judged by %s; %s", FormatCost(e.LowCostMicroUSD, e.LowTokens), FormatCost(e.HighCostMicroUSD, e.HighTokens),
-		FormatAge(time.Duration(e.LowMS)*time.Millisecond), FormatAge(time.Duration(e.HighMS)*time.Millisecond), company.Count(e.From, "subtask"), most)
+	return fmt.Sprintf("estimate: %s to %s, %s to %s, from %s; %s", FormatCost(e.LowCostMicroUSD, e.LowTokens), FormatCost(e.HighCostMicroUSD, e.HighTokens),
+		FormatAge(time.Duration(e.LowMS)*time.Millisecond), FormatAge(time.Duration(e.HighMS)*time.Millisecond), company.Count(e.From, "earlier subtask"), most)
 }

@@ -7,6 +7,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/screen"
 )
 
 // Check is the verdict of one gate command.
@@ -104,17 +105,19 @@ func (v *Gate) statusLabel() string {
 	return "gates red"
 }
 
-func (v *Gate) RenderText() string {
+// Render is the verdict of each check, with the output of a red one.
+func (v *Gate) Render(s Style) string {
 	var b strings.Builder
 	for _, c := range v.Checks {
-		fmt.Fprintf(&b, "  %s %s: %s, exit %d, %.1fs%s\n", map[string]string{"passed": "+", "failed": "x", "hollow": "x", "known": "~", "unread": "?", "as_before": "~"}[c.Verdict]+
-			map[string]string{"skipped": "-", "absent": "-"}[c.Verdict], c.Name, safetext.EscapeLine(c.Command, 120), c.ExitCode, float64(c.TookMS)/1000, c.verdictNote())
+		sign, color := c.sign()
+		tail := fmt.Sprintf(", exit %d, %.1fs%s", c.ExitCode, float64(c.TookMS)/1000, c.verdictNote())
+		writeWrapped(&b, s, "  "+s.Paint(color, sign)+" ", c.Name+": "+safetext.EscapeLine(c.Command, 120)+tail)
 		for _, l := range []struct {
 			what  string
 			names []string
 		}{{"flaky", c.Flaky}, {"no longer run", c.Gone}, {"looks at", c.canaryProof().Proven}, {"does not look at", slices.Concat(c.canaryProof().Blind, c.canaryProof().Hollow)}, {"unproven", c.canaryProof().reasonList()}} {
 			if len(l.names) > 0 {
-				fmt.Fprintf(&b, "      %s: %s\n", l.what, safetext.EscapeLine(strings.Join(l.names, ", "), 300))
+				writeWrapped(&b, s, "      "+l.what+": ", safetext.EscapeLine(strings.Join(l.names, ", "), 300))
 			}
 		}
 		switch {
@@ -128,9 +131,24 @@ func (v *Gate) RenderText() string {
 		fmt.Fprintf(&b, "  new tests: %d; red to green: %d; test files changed: %d\n", r.Fresh, r.Shown, r.Files)
 	}
 	if v.UntestedWhy != "" {
-		fmt.Fprintf(&b, "  UNTESTED: %s\n", v.UntestedWhy)
+		writeWrapped(&b, s, "  UNTESTED: ", v.UntestedWhy)
 	}
 	return b.String()
+}
+
+// sign is a verdict at a glance.
+func (c Check) sign() (sign, color string) {
+	switch c.Verdict {
+	case "passed":
+		return "+", screen.Green
+	case "failed", "hollow":
+		return "x", screen.Red
+	case "unread":
+		return "?", screen.Yellow
+	case "known", "as_before":
+		return "~", screen.Yellow
+	}
+	return "-", ""
 }
 
 // canaryProof says where a check looks, as far as that is proven.

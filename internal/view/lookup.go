@@ -108,7 +108,7 @@ func (src Source) Show(id string) (Shown, error) {
 	}
 	switch {
 	case th.Approval != nil:
-		q := NewApproval(th.Approval)
+		q := src.approval(th.Approval)
 		if th.Task.Status.Ended() {
 			q.Next = "" // it waits for nothing any more
 		}
@@ -136,17 +136,17 @@ func (v Shown) Printed() Shown {
 	return v
 }
 
-// RenderText is what people read.
-func (v Shown) RenderText() string {
+// Render is what people read.
+func (v Shown) Render(s Style) string {
 	switch {
 	case v.Question != nil:
-		return v.Question.RenderText()
+		return v.Question.Render(s)
 	case v.Run != nil:
-		return v.Run.RenderText()
+		return v.Run.Render(s)
 	case v.Subtask != nil:
-		return v.Subtask.RenderText()
+		return v.Subtask.Render(s)
 	case v.Task != nil:
-		return v.Task.RenderText()
+		return v.Task.Render(s)
 	}
 	return ""
 }

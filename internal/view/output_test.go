@@ -139,7 +139,10 @@ func (b *sheet) putJSON(command string, v any) {
 func (b *sheet) put(command string, v any) {
 	b.t.Helper()
 	b.putJSON(command, v)
-	if people, ok := v.(interface{ RenderText() string }); ok {
+	switch people := v.(type) {
+	case interface{ Render(Style) string }:
+		b.putText(command, people.Render(Style{}))
+	case interface{ RenderText() string }:
 		b.putText(command, people.RenderText())
 	}
 }
@@ -156,7 +159,7 @@ func (b *sheet) putText(command, text string) {
 
 // putShown adds the output of show for an id. The golden files hold it.
 func (b *sheet) putShown(command string, v Shown) {
-	text := v.RenderText()
+	text := v.Render(Style{})
 	v = v.Printed()
 	var one any
 	switch {
@@ -241,8 +244,8 @@ func printedFeed(t *testing.T, events []company.Event) []byte {
 		it := feed.Describe(e, s.Tasks[e.Task])
 		if key := it.Kind + string(it.Mark); seen[key] < 3 {
 			seen[key]++
-			b.put("feed", it)
-			b.putText("feed", it.RenderText(false)[len("15:04:05 "):]) // the time is the reader's local one
+			b.putJSON("feed", it)
+			b.putText("feed", it.Render(Style{Verbose: true})[len("15:04:05 "):]) // the time is the reader's local one
 		}
 	}
 	return b.Bytes()

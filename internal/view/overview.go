@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/screen"
 )
 
 // maxRecentTasks is how many ended tasks status shows without -v.
@@ -20,7 +20,8 @@ type Overview struct {
 	SchemaVersion int           `json:"schema_version"`
 	Office        string        `json:"office"`
 	Path          string        `json:"path"`
-	Open          bool          `json:"open"` // a company is at work on it
+	Open          bool          `json:"open"`          // a company is at work on it
+	PID           int           `json:"pid,omitempty"` // of its process, where that is another one
 	Stopped       bool          `json:"stopped"`
 	NeedsYou      []Approval    `json:"needs_you"`
 	Resting       []Resting     `json:"resting"` // at rest until you resume it
@@ -34,8 +35,8 @@ type Overview struct {
 	// Unwritten are files of the office itself that are not there, or old.
 	Unwritten []company.UnwrittenFile `json:"unwritten"`
 
-	HiddenTasks int  `json:"hidden_tasks,omitempty"` // that ended before those of Tasks
-	ShowDisk    bool `json:"-"`                      // to people, however little it is
+	HiddenTasks int    `json:"hidden_tasks,omitempty"` // that ended before those of Tasks
+	Steps       []Step `json:"steps"`                  // under way beside runs: the base, the image, gates
 }
 
 // Resting is a task at rest that has not ended, and that asks nothing: only a
@@ -75,7 +76,7 @@ func (src Source) Overview(all bool) Overview {
 	s := src.State
 	v := Overview{
 		SchemaVersion: 1, Office: s.Office.ID, Path: src.Folders.Root, Open: src.AtWork, Stopped: s.Office.Stopped,
-		NeedsYou: viewApprovals(s.OpenApprovals("")), Resting: src.resting(), Running: []Run{}, Tasks: []Task{}, OpenPRs: []PullRequest{},
+		NeedsYou: src.approvals(s.OpenApprovals("")), Resting: src.resting(), Running: []Run{}, Steps: []Step{}, Tasks: []Task{}, OpenPRs: []PullRequest{},
 		Unwritten: append([]company.UnwrittenFile{}, s.Office.Unwritten...),
 	}
 	for _, p := range s.Pulls() {
@@ -95,6 +96,7 @@ func (src Source) Overview(all bool) Overview {
 				v.Running = append(v.Running, r)
 			}
 		}
+		v.Steps = append(v.Steps, src.steps(t)...)
 		if t.Status.Ended() {
 			if ended++; ended > maxRecentTasks && !all {
 				v.HiddenTasks++
@@ -107,70 +109,113 @@ func (src Source) Overview(all bool) Overview {
 	return v
 }
 
-func (v Overview) RenderText() string {
+// RenderText is the office for a stream that is no terminal.
+func (v Overview) RenderText() string { return v.Render(Style{}) }
+
+// Render is what needs the person, what runs, the tasks, and what all of it cost.
+func (v Overview) Render(s Style) string {
 	var b strings.Builder
-	state := "no company at work"
+	state := "nobody works here now"
 	switch {
 	case v.Office == "":
 		fmt.Fprintf(&b, "no office here yet (it would be %s)\nopen it: company submit \"…\"\n", v.Path)
 		return b.String()
 	case v.Stopped:
 		state = "STOPPED: company resume lifts it"
+	case v.Open && v.PID > 0:
+		state = fmt.Sprintf("at work (pid %d)", v.PID)
 	case v.Open:
-		state = "a company is at work"
+		state = "at work"
 	}
-	fmt.Fprintf(&b, "office %s  %s  %s\n", v.Office, v.Path, state)
+	head := fmt.Sprintf("office %s  %s  ", v.Office, state)
+	b.WriteString(head + s.Fit(v.Path, screen.Cells(head)) + "\n")
 	b.WriteString(ClockText(time.Duration(v.AheadMS) * time.Millisecond))
-	b.WriteString("\nNEEDS YOU\n")
+	b.WriteString("\n" + s.Heading("NEEDS YOU") + "\n")
 	for _, q := range v.NeedsYou {
-		fmt.Fprintf(&b, "  ! %-4s %-7s %s\n          %s\n", q.ID, SubjectOf(q), safetext.EscapeLine(q.Question, 200), q.Next)
+		head := fmt.Sprintf("  ! %-4s %-7s ", q.ID, SubjectOf(q))
+		text := strings.Repeat(" ", len(head)) + s.Wrap(safetext.EscapeLine(strings.TrimPrefix(q.Question, SubjectOf(q)+" "), 300), strings.Repeat(" ", len(head))) + "\n"
+		b.WriteString(s.Paint(screen.Bright, strings.TrimRight(head, " ")) + text[len(strings.TrimRight(head, " ")):])
+		q.writeDetails(&b, s, "          ")
+		q.writeAnswers(&b, s, "          ")
 	}
 	for _, r := range v.Resting {
-		fmt.Fprintf(&b, "  ~ %s: %s\n", strings.TrimSpace(string(r.Task)+" "+r.Why), r.Next)
+		fmt.Fprintf(&b, "  %s %s: %s\n", s.Paint(screen.Yellow, "~"), strings.TrimSpace(string(r.Task)+" "+r.Why), r.Next)
 	}
 	if len(v.NeedsYou)+len(v.Resting) == 0 {
 		b.WriteString("  nothing\n")
 	}
-	b.WriteString("\nRUNNING\n")
-	for _, r := range v.Running {
-		fmt.Fprintf(&b, "  > %-16s %-9s %-8s %-7s %s\n", r.ID, r.Role, r.Worker, FormatAge(time.Duration(r.DurationMS)*time.Millisecond), safetext.EscapeLine(r.Doing, 60))
-	}
-	if len(v.Running) == 0 {
-		b.WriteString("  nothing\n")
-	}
-	fmt.Fprintf(&b, "\nCOST\n  %s\n", FormatCost(v.CostMicroUSD, v.Tokens))
-	if v.ShowDisk || v.Disk.TotalBytes() >= largeDiskBytes {
-		fmt.Fprintf(&b, "\nDISK\n  %s\n", v.Disk.RenderText())
-	}
+	b.WriteString("\n" + s.Heading("RUNNING") + "\n")
+	v.writeRunning(&b, s)
+	b.WriteString("\n" + s.Heading("TASKS") + "\n")
+	v.writeTasks(&b, s)
 	writeChangedBranches(&b, v.OpenPRs)
 	if len(v.Unwritten) > 0 {
-		b.WriteString("\nFILES\n")
+		b.WriteString("\n" + s.Heading("FILES") + "\n")
 		writeUnwritten(&b, v.Unwritten)
 	}
-	b.WriteString("\nTASKS\n")
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, t := range v.Tasks {
-		state, phase := string(t.Status), t.Phase
-		if t.Ended != nil {
-			phase = "-"
-		}
-		if t.Paused {
-			state += " (paused)"
-		}
-		pr := "-"
-		if t.PR != nil {
-			pr = fmt.Sprintf("#%d %s", t.PR.Number, t.PR.State)
-		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%d/%d\t%s\t%s\t%s\t%s\n", t.ID, state, phase, t.Merged, t.Subtasks, FormatCost(t.CostMicroUSD, t.Tokens), t.Evidence, pr, safetext.EscapeLine(t.Instruction, 60))
-	}
-	_ = table.Flush() // into memory
-	switch {
-	case len(v.Tasks) == 0:
-		b.WriteString("  none yet: company submit \"…\"\n")
-	case v.HiddenTasks > 0:
-		fmt.Fprintf(&b, "  and %d that ended before: company status -v\n", v.HiddenTasks)
+	fmt.Fprintf(&b, "\n%s  %s\n", s.Heading("COST"), FormatCost(v.CostMicroUSD, v.Tokens))
+	if s.Verbose || v.Disk.TotalBytes() >= largeDiskBytes {
+		fmt.Fprintf(&b, "%s  %s\n", s.Heading("DISK"), v.Disk.RenderText())
 	}
 	return b.String()
+}
+
+// writeRunning lists the runs and the steps under way, each with its age and its doing.
+func (v Overview) writeRunning(b *strings.Builder, s Style) {
+	table := screen.Table{Indent: "  > ", Columns: []screen.Column{{}, {Rank: 1}, {}, {}}}
+	for _, r := range v.Running {
+		doing := safetext.EscapeLine(r.Doing, 80)
+		switch {
+		case r.Status == "waits for budget":
+			doing = r.Status
+		case doing == "" && r.Role == company.Manager:
+			doing = "plans"
+		case doing == "":
+			doing = "begins"
+		}
+		if r.Title != "" {
+			doing = safetext.EscapeLine(r.Title, 60) + ": " + doing
+		}
+		who := string(r.Role)
+		if r.Role == company.Worker {
+			who = r.Worker
+		}
+		table.Row(string(r.ID), who, ageOf(r.DurationMS), doing)
+	}
+	for _, st := range v.Steps {
+		id := string(st.Subtask)
+		if id == "" {
+			id = string(st.Task)
+		}
+		table.Row(id, "", ageOf(st.DurationMS), safetext.EscapeLine(st.Doing, 120))
+	}
+	if table.Len() == 0 {
+		b.WriteString("  nothing\n")
+	}
+	b.WriteString(table.Render(s))
+}
+
+// writeTasks lists the tasks, with why those ended that did not end well.
+func (v Overview) writeTasks(b *strings.Builder, s Style) {
+	if len(v.Tasks) == 0 {
+		b.WriteString("  none yet: company submit \"…\"\n")
+		return
+	}
+	table := screen.Table{Indent: "  ", Columns: []screen.Column{{Title: "TASK"}, {Title: "STATE"}, {Title: "DONE"}, {Title: "COST", Rank: 2}, {Title: "PR", Rank: 1}, {Title: "SHOWN BY", Rank: 3}, {Title: "WHAT", Least: 28}}}
+	for _, t := range v.Tasks {
+		state, color := t.StateText(), t.stateColor()
+		if slices.ContainsFunc(v.Resting, func(r Resting) bool { return r.Task == t.ID }) && state != "paused" {
+			state, color = "resting", screen.Yellow
+		}
+		table.ColorRow(color, string(t.ID), state, t.doneText(), shortCost(t.CostMicroUSD, t.Tokens), t.pullText(), strings.TrimPrefix(t.Evidence, noEvidence), t.Title())
+		if t.Reason != "" && (t.Status == company.StatusFailed || t.Status == company.StatusCancelled) {
+			table.Note("why: " + safetext.EscapeLine(t.Reason, 300))
+		}
+	}
+	b.WriteString(table.Render(s))
+	if v.HiddenTasks > 0 {
+		fmt.Fprintf(b, "  and %d that ended before: company status -v\n", v.HiddenTasks)
+	}
 }
 
 // writeChangedBranches tells of branches that people changed since they were

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/screen"
 )
 
 // PullRequest is a pull request as it stands after all follow-ups.
@@ -84,22 +84,32 @@ func (src Source) PullRequests() []PullRequest {
 	return views
 }
 
-// PullRequestsText is a table of pull requests for people.
-func PullRequestsText(views []PullRequest) string {
+// PullRequestsText is a table of pull requests for people: those that are open
+// first, and of each the newest first.
+func PullRequestsText(views []PullRequest, s Style) string {
 	if len(views) == 0 {
 		return "no pull requests yet\n"
 	}
-	var b strings.Builder
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	views = slices.Clone(views)
+	slices.SortStableFunc(views, func(a, b PullRequest) int {
+		if open := a.State == company.PROpen; open != (b.State == company.PROpen) {
+			return map[bool]int{true: -1, false: 1}[open]
+		}
+		return b.Number - a.Number
+	})
+	table := screen.Table{Columns: []screen.Column{{Title: "PR"}, {Title: "STATE"}, {Title: "TASK"}, {Title: "BRANCH", Rank: 1}, {Title: "HEAD", Rank: 2}, {Title: "WHAT"}}}
 	for _, v := range views {
-		fmt.Fprintf(table, "#%d\t%s\t%s\t%s -> %s\t%s\t%s\n", v.Number, v.State, v.Task, safetext.Escape(v.Branch), safetext.Escape(v.Base), v.Head.Short(), safetext.EscapeLine(v.Title, 80))
+		color := ""
+		if v.State == company.PROpen {
+			color = screen.Green
+		}
+		table.ColorRow(color, fmt.Sprintf("#%d", v.Number), string(v.State), string(v.Task), safetext.Escape(v.Branch)+" -> "+safetext.Escape(v.Base), v.Head.Short(), safetext.EscapeLine(v.Title, 80))
 		if strings.HasPrefix(v.URL, "http") {
-			fmt.Fprintf(table, "\t\t\t%s\n", safetext.EscapeLine(v.URL, 200))
+			table.Note(safetext.EscapeLine(v.URL, 200))
 		}
 		if v.BranchChange != nil {
-			fmt.Fprintf(table, "\t\t\tthe branch %s\n", BranchText(v.BranchChange))
+			table.Note("the branch " + BranchText(v.BranchChange))
 		}
 	}
-	_ = table.Flush() // into memory
-	return b.String()
+	return table.Render(s)
 }

@@ -9,6 +9,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/screen"
 )
 
 // Run is the view of a run.
@@ -17,7 +18,8 @@ type Run struct {
 	Role         company.Role      `json:"role"`
 	Task         company.TaskID    `json:"task"`
 	Subtask      company.SubtaskID `json:"subtask,omitempty"`
-	Status       string            `json:"status"` // offered, running, or how it ended
+	Title        string            `json:"title,omitempty"` // of the subtask, of a run that has not ended
+	Status       string            `json:"status"`          // offered, running, or how it ended
 	Worker       string            `json:"worker,omitempty"`
 	Claimed      *time.Time        `json:"claimed"`
 	Ended        *time.Time        `json:"ended"`
@@ -75,6 +77,9 @@ func (src Source) Run(t *company.Task, r *company.Run) Run {
 	if !r.Claimed.IsZero() {
 		at := r.Claimed.UTC()
 		v.Claimed = &at
+	}
+	if sub := t.Subtask(r.Subtask); sub != nil && !r.Ended {
+		v.Title = sub.Planned.Title
 	}
 	switch {
 	case r.Ended:
@@ -135,11 +140,15 @@ func sortRuns(runs []Run) {
 	})
 }
 
-func (v Run) RenderText() string {
+// Render is a run with its end and its files.
+func (v Run) Render(s Style) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s, %s, %s, %s\n", v.ID, v.Role, v.Status, FormatAge(time.Duration(v.DurationMS)*time.Millisecond), company.Count(v.Turns, "turn"), FormatCost(v.CostMicroUSD, v.Tokens))
+	fmt.Fprintf(&b, "%s  %s  %s, %s, %s, %s\n", v.ID, v.Role, v.stateText(), ageOf(v.DurationMS), company.Count(v.Turns, "turn"), FormatCost(v.CostMicroUSD, v.Tokens))
 	if v.Doing != "" {
-		fmt.Fprintf(&b, "  now:    %s\n", safetext.EscapeLine(v.Doing, 120))
+		writeWrapped(&b, s, "  now:    ", safetext.EscapeLine(v.Doing, 120))
+	}
+	if v.Error != "" {
+		writeWrapped(&b, s, "  error:  ", safetext.EscapeLine(v.Error, 600))
 	}
 	if v.From != "" {
 		fmt.Fprintf(&b, "  from:   %s\n", v.From.Short())
@@ -148,13 +157,10 @@ func (v Run) RenderText() string {
 		fmt.Fprintf(&b, "  head:   %s (company diff %s)\n", v.Head.Short(), v.ID)
 	}
 	if v.Summary != "" {
-		b.WriteString(IndentLines(v.Summary, 20))
-	}
-	if v.Error != "" {
-		fmt.Fprintf(&b, "  error:  %s\n", safetext.EscapeLine(v.Error, 600))
+		writeText(&b, s, v.Summary, 20)
 	}
 	for _, x := range v.Refused {
-		fmt.Fprintf(&b, "  refused: %s\n", x.RenderText())
+		writeWrapped(&b, s, "  refused: ", x.RenderText())
 	}
 	for _, f := range v.Files {
 		fmt.Fprintf(&b, "  file:   %s\n", f)
@@ -163,37 +169,50 @@ func (v Run) RenderText() string {
 	return b.String()
 }
 
-func writeRuns(b *strings.Builder, runs []Run) {
+// writeRuns lists runs, each with what it is at, how it failed, or what it says of
+// itself.
+func writeRuns(b *strings.Builder, s Style, runs []Run) {
+	b.WriteString("\n")
 	if len(runs) == 0 {
 		b.WriteString("  none yet\n")
 	}
+	table := screen.Table{Indent: "  ", Columns: []screen.Column{{}, {Rank: 3}, {}, {}, {Rank: 2}, {Rank: 1}, {}}}
 	for _, r := range runs {
-		end := safetext.EscapeLine(r.Summary, 80)
+		end := r.Summary
 		if r.Doing != "" {
-			end = safetext.EscapeLine(r.Doing, 80)
+			end = r.Doing
 		}
 		if r.Error != "" {
-			end = safetext.EscapeLine(r.Error, 80)
+			end = r.Error
 		}
-		fmt.Fprintf(b, "  %-16s %-8s %-14s %7s %8s  %s  %s\n", r.ID, r.Role, r.Status, FormatAge(time.Duration(r.DurationMS)*time.Millisecond), company.Count(r.Turns, "turn"), FormatCost(r.CostMicroUSD, r.Tokens), end)
+		color := ""
+		if r.Error != "" {
+			color = screen.Red
+		}
+		table.ColorRow(color, string(r.ID), string(r.Role), r.stateText(), ageOf(r.DurationMS), company.Count(r.Turns, "turn"), shortCost(r.CostMicroUSD, r.Tokens), safetext.EscapeLine(end, 80))
 	}
+	b.WriteString(table.Render(s))
 }
 
 // writeRefused tells what agents reached for and did not get.
-func writeRefused(b *strings.Builder, runs []Run) {
-	const most = 24
+func writeRefused(b *strings.Builder, s Style, runs []Run) {
+	most := 24
+	if s.Verbose {
+		most = 1000
+	}
 	n := 0
 	for _, r := range runs {
 		for _, x := range r.Refused {
 			if n++; n == 1 {
-				b.WriteString("\nREFUSED  what agents reached for and did not get\n")
+				b.WriteString("\n" + s.Heading("REFUSED") + "  what agents reached for and did not get\n")
 			}
 			if n <= most {
-				fmt.Fprintf(b, "  %-16s %s\n", r.ID, x.RenderText())
+				head := fmt.Sprintf("  %-16s ", r.ID)
+				b.WriteString(head + s.Fit(x.RenderText(), len(head)) + "\n")
 			}
 		}
 	}
 	if n > most {
-		fmt.Fprintf(b, "  … and %d more (-o json shows all)\n", n-most)
+		fmt.Fprintf(b, "  … and %d more (-v shows all)\n", n-most)
 	}
 }

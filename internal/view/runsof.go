@@ -2,30 +2,26 @@ package view
 
 import (
 	"slices"
-	"strings"
 
 	"company/internal/company"
 )
 
-// RunsText names the runs of a task.
-func (v *TaskDetail) RunsText() string {
+// NewestRun is the run of a task that was claimed last, of any role.
+func (v *TaskDetail) NewestRun() *Run {
 	if v == nil {
-		return "it has no runs yet"
+		return nil
 	}
-	var ids []string
-	for _, r := range v.Runs {
-		ids = append(ids, string(r.ID))
-	}
+	runs := slices.Clone(v.Runs)
 	for _, sub := range v.Plan {
-		for _, r := range sub.Runs {
-			ids = append(ids, string(r.ID))
+		runs = append(runs, sub.Runs...)
+	}
+	var last *Run
+	for i, r := range runs {
+		if r.Claimed != nil && (last == nil || r.Claimed.After(*last.Claimed)) {
+			last = &runs[i]
 		}
 	}
-	if len(ids) == 0 {
-		return "it has no runs yet"
-	}
-	slices.Sort(ids)
-	return string(v.ID) + " has the runs " + strings.Join(ids, ", ")
+	return last
 }
 
 // NewestRun is the worker's run that was claimed last.

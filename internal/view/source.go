@@ -27,12 +27,17 @@ type Models interface {
 	ModelOf(role company.Role) string
 }
 
-// Activity is what an agent is at in this moment. The ledger does not know it.
+// Activity is the present doing of an agent or, without a run, the step of a task
+// beside its runs. The ledger does not know it.
 type Activity struct {
 	Run  company.RunID `json:"run"`
 	Turn int           `json:"turn"`
-	Text string        `json:"doing"`
-	Time time.Time     `json:"time"`
+	// Task and Subtask are those of an activity without a run. Without a task it is
+	// done for all that are being prepared.
+	Task    company.TaskID    `json:"task,omitempty"`
+	Subtask company.SubtaskID `json:"subtask,omitempty"`
+	Text    string            `json:"doing"`
+	Time    time.Time         `json:"time"`
 }
 
 // Folders are the folders of an office that views name files in.

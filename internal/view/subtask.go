@@ -51,36 +51,40 @@ func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 	return v
 }
 
-func (v Subtask) RenderText() string {
+// Render is a subtask: how it stands first, then its verdicts, its runs, its ticket.
+func (v Subtask) Render(s Style) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s, wave %d  %s\n", v.ID, v.Status, v.Wave, safetext.EscapeLine(v.Title, 120))
-	b.WriteString(IndentLines(v.Description, 40))
-	for _, c := range v.AcceptanceCriteria {
-		fmt.Fprintf(&b, "  must:   %s\n", safetext.EscapeLine(c, 300))
-	}
-	fmt.Fprintf(&b, "  writes: %s\n", safetext.EscapeLine(strings.Join(v.WriteSet, ", "), 300))
+	head := fmt.Sprintf("%s  %s, wave %d  ", v.ID, v.stateText(), v.Wave)
+	fmt.Fprintf(&b, "%s  %s, wave %d  %s\n", v.ID, s.Paint(v.stateColor(), v.stateText()), v.Wave, s.Fit(safetext.EscapeLine(v.Title, 120), len(head)))
 	if v.Reason != "" {
-		fmt.Fprintf(&b, "  why:    %s\n", safetext.EscapeLine(v.Reason, 300))
-	}
-	if v.Branch != "" {
-		fmt.Fprintf(&b, "  branch: %s@%s\n", safetext.Escape(v.Branch), v.Head.Short())
+		writeWrapped(&b, s, "  why:    ", safetext.EscapeLine(v.Reason, 300))
 	}
 	if v.Merged != "" {
 		fmt.Fprintf(&b, "  merged: %s\n", v.Merged.Short())
 	}
+	if v.Branch != "" {
+		fmt.Fprintf(&b, "  branch: %s@%s\n", safetext.Escape(v.Branch), v.Head.Short())
+	}
 	for _, c := range v.Changes {
 		fmt.Fprintf(&b, "  %-9s %s\n", c.Action, safetext.EscapeLine(c.Path, 200))
 	}
-	b.WriteString("\nRUNS\n")
-	writeRuns(&b, v.Runs)
-	writeRefused(&b, v.Runs)
 	if v.Gate != nil {
-		fmt.Fprintf(&b, "\nGATES  on %s merged onto %s\n%s", v.Gate.Head.Short(), v.Gate.Onto.Short(), v.Gate.RenderText())
+		fmt.Fprintf(&b, "\n%s  on %s merged onto %s\n%s", s.Heading("GATES"), v.Gate.Head.Short(), v.Gate.Onto.Short(), v.Gate.Render(s))
 	}
 	if v.Review != nil {
-		fmt.Fprintf(&b, "\nREVIEW\n%s", reviewText(v.Review))
+		b.WriteString("\n" + s.Heading("REVIEW") + "\n")
+		writeReview(&b, s, v.Review)
 	}
-	fmt.Fprintf(&b, "\nLOOK  company diff %s; company logs %s\n", v.ID, v.ID)
+	b.WriteString("\n" + s.Heading("RUNS"))
+	writeRuns(&b, s, v.Runs)
+	writeRefused(&b, s, v.Runs)
+	b.WriteString("\n" + s.Heading("TICKET") + "\n")
+	writeText(&b, s, v.Description, mostText)
+	for _, c := range v.AcceptanceCriteria {
+		writeWrapped(&b, s, "  must:   ", safetext.EscapeLine(c, 300))
+	}
+	writeWrapped(&b, s, "  writes: ", safetext.EscapeLine(strings.Join(v.WriteSet, ", "), 300))
+	fmt.Fprintf(&b, "\n%s  company diff %s; company logs %s\n", s.Heading("LOOK"), v.ID, v.ID)
 	if v.Ticket != "" {
 		fmt.Fprintf(&b, "      %s\n", v.Ticket)
 	}

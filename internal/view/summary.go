@@ -2,9 +2,11 @@ package view
 
 import (
 	"fmt"
+	"strings"
 
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/screen"
 )
 
 // Summary is what a submission ends with (CLI-7).
@@ -18,20 +20,22 @@ type Summary struct {
 	Why           string             `json:"why"`
 	Hint          string             `json:"hint"`
 	PR            *int               `json:"pr,omitempty"`
+	URL           string             `json:"url,omitempty"` // of the pull request, or the path of its page
 	Head          company.OID        `json:"head,omitempty"`
 	CostMicroUSD  *int64             `json:"cost_micro_usd"`
 	Tokens        int64              `json:"tokens"`
 	DurationMS    int64              `json:"duration_ms"`
 	UntestedWhy   string             `json:"untested_why,omitempty"` // why no test stands behind what is complete
 	Estimate      *Estimate          `json:"estimate,omitempty"`     // of a dry run
-
+	DryRun        bool               `json:"dry_run,omitempty"`
+	Plan          []string           `json:"plan,omitempty"` // of a dry run: the titles of its subtasks
 }
 
 // Summary is what a submission of a task ends with.
 func (src Source) Summary(t *company.Task) Summary {
 	s := src.State
 	sum := Summary{
-		SchemaVersion: 1, Task: t.ID, Status: s.Shown(t), Instruction: safetext.EscapeLine(t.Instruction, 100), Head: t.Head,
+		SchemaVersion: 1, Task: t.ID, Status: s.Shown(t), Instruction: safetext.EscapeLine(company.TitleOf(t.Instruction), 100), Head: t.Head,
 		Tokens: t.Spent.Tokens, DurationMS: taskDuration(t, t.Updated).Milliseconds(),
 	}
 	done := 0
@@ -41,24 +45,27 @@ func (src Source) Summary(t *company.Task) Summary {
 		}
 	}
 	sum.CostMicroUSD = costOrNil(t.Spent)
-	sum.Hint = fmt.Sprintf("cost %s, %s", FormatCost(sum.CostMicroUSD, t.Spent.Tokens), FormatAge(taskDuration(t, t.Updated)))
+	sum.Hint = fmt.Sprintf("company show %s: its plan, runs and gates", t.ID)
 	if n := len(t.Unwritten); n > 0 {
-		sum.Hint += fmt.Sprintf("; %s not written: company show %s", company.Count(n, "file"), t.ID)
+		sum.Hint = fmt.Sprintf("%s not written: company show %s", company.Count(n, "file"), t.ID)
 	}
 	switch {
 	case t.Status == company.StatusCompleted && t.DryRun:
-		sum.Result, sum.Next = "COMPLETE", fmt.Sprintf("company show %s; then submit it without --dry-run", t.ID)
+		sum.Result, sum.Next, sum.DryRun = "COMPLETE", fmt.Sprintf("company show %s; then submit it without --dry-run", t.ID), true
 		sum.Why = "the plan has " + company.Count(len(t.Subtasks), "subtask") + " in " + company.Count(t.Plan.Waves, "wave")
+		for _, sub := range t.Subtasks {
+			sum.Plan = append(sum.Plan, string(sub.ID)+"  "+sub.Planned.Title)
+		}
 		e := estimateTask(s, t)
 		sum.Estimate = &e
-		sum.Hint += "; " + e.RenderText(t.Held())
+		sum.Hint = e.RenderText(t.Held())
 	case t.Status == company.StatusCompleted:
 		sum.Result, sum.UntestedWhy = "COMPLETE", t.ExplainUntested()
 		if sum.UntestedWhy != "" {
-			sum.Hint += "; to have a test: " + untestedRemedy
+			sum.Hint = "to have a test: " + untestedRemedy
 		}
 		sum.Next = fmt.Sprintf("review the pull request: company pr show %d", t.PR.Number)
-		sum.PR = &t.PR.Number
+		sum.PR, sum.URL = &t.PR.Number, t.PR.URL
 		sum.Why = fmt.Sprintf("%d of %s merged, %s on %s (%s)", done, company.Count(len(t.Subtasks), "subtask"), gatesLabel(t), t.IntegrationBranch(), t.Head.Short())
 	case t.Status == company.StatusFailed:
 		sum.Result, sum.Why, sum.Next = "ERROR", safetext.EscapeLine(t.Reason, 200), "company show "+string(t.ID)
@@ -95,6 +102,7 @@ func cancelledWhy(t *company.Task) string {
 	return "cancelled: " + safetext.EscapeLine(t.Reason, 200)
 }
 
+// RenderText is the summary as a block whose lines programs find by their names.
 func (s Summary) RenderText() string {
 	result := s.Result
 	if s.UntestedWhy != "" {
@@ -105,7 +113,65 @@ func (s Summary) RenderText() string {
 [TASK]   %s %s
 [NEXT]   %s
 [WHY]    %s
+[COST]   %s
 [HINT]   %s
 ====================
-`, result, s.Task, s.Instruction, s.Next, s.Why, s.Hint)
+`, result, s.Task, s.Instruction, s.Next, s.Why, s.costText(), s.Hint)
+}
+
+// costText is what a task cost, and how long it took.
+func (s Summary) costText() string {
+	return FormatCost(s.CostMicroUSD, s.Tokens) + ", " + ageOf(s.DurationMS)
+}
+
+// Render is the summary for a stream: on a terminal a line for people, with the
+// reason below it.
+func (s Summary) Render(style Style) string {
+	if style.Width <= 0 {
+		return s.RenderText()
+	}
+	var b strings.Builder
+	cost := ageOf(s.DurationMS) + ", " + FormatCost(s.CostMicroUSD, s.Tokens)
+	state, color, next := "waits", screen.Bright, s.Next
+	switch {
+	case s.Result == "ERROR":
+		state, color = "failed", screen.Red
+	case s.Status == company.StatusCancelled:
+		state, color = "is cancelled", screen.Yellow
+	case s.DryRun:
+		state, color = "is planned", screen.Green
+	case s.Result == "COMPLETE" && s.UntestedWhy != "":
+		state, color = "is done, UNTESTED,", screen.Yellow
+	case s.Result == "COMPLETE":
+		state, color = "is done", screen.Green
+	}
+	if s.PR != nil {
+		next = fmt.Sprintf("company pr show %d", *s.PR)
+	}
+	label := "Next: "
+	if s.PR != nil {
+		label = "Review: "
+	}
+	after := " after "
+	if s.Result == "COMPLETE" {
+		after = " in "
+	}
+	fmt.Fprintf(&b, "\n%s %s%s%s.", s.Task, style.Paint(color, state), after, cost)
+	line := fmt.Sprintf("%s %s%s%s.", s.Task, state, after, cost)
+	if screen.Cells(line)+1+len(label)+screen.Cells(next) <= style.Width {
+		b.WriteString(" " + label + style.Paint(screen.Bold, next) + "\n")
+	} else {
+		b.WriteString("\n  " + label + style.Paint(screen.Bold, next) + "\n")
+	}
+	writeWrapped(&b, style, "  ", s.Why)
+	for _, title := range s.Plan {
+		b.WriteString("    " + style.Fit(safetext.EscapeLine(title, 120), 4) + "\n")
+	}
+	if s.URL != "" {
+		fmt.Fprintf(&b, "  %s\n", safetext.EscapeLine(s.URL, 400))
+	}
+	if s.Result == "COMPLETE" && s.Hint != "" && (s.DryRun || s.UntestedWhy != "") {
+		writeWrapped(&b, style, "  ", s.Hint)
+	}
+	return b.String()
 }

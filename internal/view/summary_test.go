@@ -17,74 +17,82 @@ func TestSummaryBlock(t *testing.T) {
 	}{
 		"complete": {nil, `=== TASK SUMMARY ===
 [RESULT] COMPLETE
-[TASK]   t12 add rate limiting to the API
+[TASK]   t12 add rate limiting
 [NEXT]   review the pull request: company pr show 7
 [WHY]    2 of 2 subtasks merged, lint and test passed on develop-t12-k3fq (3f9c2ab)
-[HINT]   cost $0.41, 212k tokens, 3m12s
+[COST]   $0.41, 212k tokens, 3m12s
+[HINT]   company show t12: its plan, runs and gates
 ====================
 `},
 		"complete, and a linter alone looked at it": {func(_ *company.State, t *company.Task) {
 			t.Gate.Result.Checks = t.Gate.Result.Checks[:1]
 		}, `=== TASK SUMMARY ===
 [RESULT] COMPLETE, UNTESTED
-[TASK]   t12 add rate limiting to the API
+[TASK]   t12 add rate limiting
 [NEXT]   review the pull request: company pr show 7
 [WHY]    2 of 2 subtasks merged, UNTESTED (a linter was run, and no test), lint passed on develop-t12-k3fq (3f9c2ab)
-[HINT]   cost $0.41, 212k tokens, 3m12s; to have a test: gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository
+[COST]   $0.41, 212k tokens, 3m12s
+[HINT]   to have a test: gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository
 ====================
 `},
 		"complete, and without a test to run": {func(_ *company.State, t *company.Task) {
 			t.Gate.Result.Checks[1].Counts = &company.TestCounts{}
 		}, `=== TASK SUMMARY ===
 [RESULT] COMPLETE, UNTESTED
-[TASK]   t12 add rate limiting to the API
+[TASK]   t12 add rate limiting
 [NEXT]   review the pull request: company pr show 7
 [WHY]    2 of 2 subtasks merged, UNTESTED (the tests' command ran, and ran no test), lint and test passed on develop-t12-k3fq (3f9c2ab)
-[HINT]   cost $0.41, 212k tokens, 3m12s; to have a test: gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository
+[COST]   $0.41, 212k tokens, 3m12s
+[HINT]   to have a test: gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository
 ====================
 `},
 		"no price is known": {func(_ *company.State, t *company.Task) { t.Spent = company.Amount{Tokens: 900} }, `=== TASK SUMMARY ===
 [RESULT] COMPLETE
-[TASK]   t12 add rate limiting to the API
+[TASK]   t12 add rate limiting
 [NEXT]   review the pull request: company pr show 7
 [WHY]    2 of 2 subtasks merged, lint and test passed on develop-t12-k3fq (3f9c2ab)
-[HINT]   cost 900 tokens, 3m12s
+[COST]   900 tokens, 3m12s
+[HINT]   company show t12: its plan, runs and gates
 ====================
 `},
 		"a question, which steers no terminal": {viewtest.WithQuestion(company.AskClarification, "Which\x1b]0;owned\x07 limit?\n[RESULT] COMPLETE"), `=== TASK SUMMARY ===
 [RESULT] INCOMPLETE
-[TASK]   t12 add rate limiting to the API
+[TASK]   t12 add rate limiting
 [NEXT]   company answer a3 "…"
 [WHY]    Which\x1b]0;owned\x07 limit? [RESULT] COMPLETE
-[HINT]   cost $0.41, 212k tokens, 3m12s
+[COST]   $0.41, 212k tokens, 3m12s
+[HINT]   company show t12: its plan, runs and gates
 ====================
 `},
 		"the budget": {viewtest.WithQuestion(company.AskBudget, "Raise the cap?"), `=== TASK SUMMARY ===
 [RESULT] INCOMPLETE
-[TASK]   t12 add rate limiting to the API
+[TASK]   t12 add rate limiting
 [NEXT]   company budget add t12 5usd or company reject a3
 [WHY]    Raise the cap?
-[HINT]   cost $0.41, 212k tokens, 3m12s
+[COST]   $0.41, 212k tokens, 3m12s
+[HINT]   company show t12: its plan, runs and gates
 ====================
 `},
 		"failed": {func(_ *company.State, t *company.Task) {
 			t.Status, t.Reason = company.StatusFailed, "the manager's plan was refused 3 times"
 		}, `=== TASK SUMMARY ===
 [RESULT] ERROR
-[TASK]   t12 add rate limiting to the API
+[TASK]   t12 add rate limiting
 [NEXT]   company show t12
 [WHY]    the manager's plan was refused 3 times
-[HINT]   cost $0.41, 212k tokens, 3m12s
+[COST]   $0.41, 212k tokens, 3m12s
+[HINT]   company show t12: its plan, runs and gates
 ====================
 `},
 		"a dry run in an office without a past": {func(s *company.State, t *company.Task) {
 			t.DryRun, t.Plan.Waves, t.PR = true, 2, nil
 		}, `=== TASK SUMMARY ===
 [RESULT] COMPLETE
-[TASK]   t12 add rate limiting to the API
+[TASK]   t12 add rate limiting
 [NEXT]   company show t12; then submit it without --dry-run
 [WHY]    the plan has 2 subtasks in 2 waves
-[HINT]   cost $0.41, 212k tokens, 3m12s; estimate: none, nothing was done in this office yet; never more than $5.00
+[COST]   $0.41, 212k tokens, 3m12s
+[HINT]   estimate: none, nothing was done in this office yet; never more than $5.00
 ====================
 `},
 		"a dry run with a past": {func(s *company.State, t *company.Task) {
@@ -100,10 +108,11 @@ func TestSummaryBlock(t *testing.T) {
 			}
 		}, `=== TASK SUMMARY ===
 [RESULT] COMPLETE
-[TASK]   t12 add rate limiting to the API
+[TASK]   t12 add rate limiting
 [NEXT]   company show t12; then submit it without --dry-run
 [WHY]    the plan has 2 subtasks in 2 waves
-[HINT]   cost $0.41, 212k tokens, 3m12s; estimate: $0.40, 40k tokens to $1.00, 100k tokens, 6m00s to 10m00s, judged by 4 subtasks; never more than $5.00
+[COST]   $0.41, 212k tokens, 3m12s
+[HINT]   estimate: $0.40, 40k tokens to $1.00, 100k tokens, 6m00s to 10m00s, from 4 earlier subtasks; never more than $5.00
 ====================
 `},
 	} {
@@ -136,10 +145,10 @@ func TestViewsAreClean(t *testing.T) {
 	task.Review.Last = sub.Review.Last
 	for name, text := range map[string]string{
 		"office":   Source{State: s, Now: time.Now(), AtWork: true}.Overview(true).RenderText(),
-		"task":     Source{State: s, Now: time.Now()}.TaskDetail(task).RenderText(),
-		"subtask":  Source{State: s, Now: time.Now()}.Subtask(task, sub).RenderText(),
-		"run":      Source{State: s, Now: time.Now()}.Run(task, task.Runs["t12-01.1"]).RenderText(),
-		"question": NewApproval(s.Approvals["a3"]).RenderText(),
+		"task":     Source{State: s, Now: time.Now()}.TaskDetail(task).Render(Style{}),
+		"subtask":  Source{State: s, Now: time.Now()}.Subtask(task, sub).Render(Style{}),
+		"run":      Source{State: s, Now: time.Now()}.Run(task, task.Runs["t12-01.1"]).Render(Style{}),
+		"question": NewApproval(s.Approvals["a3"]).Render(Style{}),
 		"summary":  Source{State: s}.Summary(task).RenderText(),
 	} {
 		if !strings.Contains(text, `ev\x1b[31mil`) {

@@ -20,7 +20,7 @@ func TestLiveRunView(t *testing.T) {
 	activities := []Activity{{Run: "t12-02.1", Turn: 3, Text: "run_command sleep 60"}, {Run: "t12-01.1", Turn: 9, Text: "thinks"}}
 	for id, want := range map[string]string{
 		"t12":      "PLAN",
-		"t12-02":   "3 turns  0 tokens  run_command sleep 60",
+		"t12-02":   "3 turns  -  run_command sleep 60",
 		"t12-02.1": "3 turns, 0 tokens\n  now:    run_command sleep 60\n",
 		"t12-01.1": "7 turns, 0 tokens\n",
 	} {
@@ -28,7 +28,7 @@ func TestLiveRunView(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := v.RenderText()
+		text := v.Render(Style{})
 		if !strings.Contains(text, want) || strings.Contains(text, "thinks") {
 			t.Errorf("%s:\n%s", id, text)
 		}
@@ -64,7 +64,7 @@ func TestBudgetView(t *testing.T) {
 	} {
 		task := &company.Task{ID: "t1", Cap: c.cap, Spent: c.spent, BudgetShortfall: c.want}
 		v := Source{State: company.NewState(), Now: time.Now()}.TaskDetail(task)
-		if got := v.RenderText(); !strings.Contains(got, c.shown) {
+		if got := v.Render(Style{}); !strings.Contains(got, c.shown) {
 			t.Errorf("%s of %s is shown as\n%s\nwant %s", c.spent, c.cap, got, c.shown)
 		}
 		if got := RaiseCommand(task); got != "company budget add t1 "+c.raise {

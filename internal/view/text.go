@@ -7,6 +7,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/screen"
 )
 
 // FormatCost is what something cost, for people. Tokens without a known price are
@@ -21,15 +22,21 @@ func FormatCost(usd *int64, tokens int64) string {
 
 // FormatAge is a short form of an age. A time that lies ahead, by a clock that
 // was set back, has the age 0.
-func FormatAge(d time.Duration) string {
-	d = max(0, d)
+func FormatAge(d time.Duration) string { return screen.FormatAge(d) }
+
+// ageOf is an age in milliseconds, for people.
+func ageOf(ms int64) string { return screen.FormatAge(time.Duration(ms) * time.Millisecond) }
+
+// shortCost is what something cost, for a column: money where a price is known, else
+// tokens.
+func shortCost(usd *int64, tokens int64) string {
 	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case usd != nil:
+		return company.USDText(*usd)
+	case tokens == 0:
+		return "-"
 	}
-	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	return company.TokensText(tokens)
 }
 
 // FormatBytes is a short form of an amount of bytes.
@@ -50,6 +57,28 @@ func IndentLines(s string, n int) string {
 		lines = append(lines[:n], fmt.Sprintf("… and %s more (-o json shows all)", company.Count(len(lines)-n, "line")))
 	}
 	return "  " + strings.Join(lines, "\n  ") + "\n"
+}
+
+// writeText writes a text, indented and wrapped: its first lines, or with -v all.
+func writeText(b *strings.Builder, s Style, text string, most int) {
+	lines := strings.Split(strings.TrimSpace(safetext.Escape(text)), "\n")
+	more := len(lines) - most
+	if s.Verbose {
+		more = 0
+	}
+	if more > 0 {
+		lines = lines[:most]
+	}
+	for _, line := range lines {
+		if screen.Cells(line)+2 <= s.Width || s.Width <= 0 {
+			b.WriteString(strings.TrimRight("  "+line, " ") + "\n") // with its own indent
+			continue
+		}
+		writeWrapped(b, s, "  ", line)
+	}
+	if more > 0 {
+		fmt.Fprintf(b, "  … %s: -v\n", company.Count(more, "more line"))
+	}
 }
 
 // lastLines shows the last n lines of an output, each indented.

@@ -56,7 +56,7 @@ func (src Source) Work(ids ...company.TaskID) (Work, error) {
 		}
 		over := t.Status.Ended()
 		w.Tasks = append(w.Tasks, Progress{
-			Task: src.Task(t), Over: over, Held: t.HeldRun(), AtRest: !over && s.AtRest(t, src.Now), Questions: viewApprovals(s.OpenApprovals(id)),
+			Task: src.Task(t), Over: over, Held: t.HeldRun(), AtRest: !over && s.AtRest(t, src.Now), Questions: src.approvals(s.OpenApprovals(id)),
 		})
 	}
 	return w, nil
@@ -83,6 +83,8 @@ type IDs struct {
 	Questions    []string `json:"questions"`
 	Workers      []string `json:"workers"`
 	PullRequests []string `json:"pull_requests"`
+	OpenPulls    []string `json:"open_pull_requests"`
+	Followed     []string `json:"followed"` // tasks with an open pull request
 	Projects     []string `json:"projects"`
 }
 
@@ -109,6 +111,9 @@ func (src Source) IDs() IDs {
 	}
 	for _, p := range s.Pulls() {
 		v.PullRequests = append(v.PullRequests, strconv.Itoa(p.Number))
+		if p.State == company.PROpen {
+			v.OpenPulls, v.Followed = append(v.OpenPulls, strconv.Itoa(p.Number)), append(v.Followed, string(p.Lead.ID))
+		}
 	}
 	for _, p := range s.Projects() {
 		v.Projects = append(v.Projects, p.Name)

@@ -27,8 +27,10 @@ func TestCommandsReachNoDriver(t *testing.T) {
 }
 
 // maxCommandLines bounds the command line without its tests. It is lowered when
-// code that is no command leaves.
-const maxCommandLines = 5403
+// code that is no command leaves. It was raised for what commands alone can do: to
+// measure the terminal, to draw in place, to start a pager, to complete branches, and
+// for the flags of feed and reject.
+const maxCommandLines = 5600
 
 func TestCommandLineHoldsCommands(t *testing.T) {
 	lines := 0

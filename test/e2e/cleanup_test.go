@@ -97,7 +97,7 @@ func TestCleanup(t *testing.T) {
 	if got := files(runCleanup(t, h, "--all", "--dry-run")); len(got) != 0 {
 		t.Errorf("again: %v", got)
 	}
-	runAndExpect(t, h, []string{"t1", "completed"}, "status")
+	runAndExpect(t, h, []string{"t1", "done"}, "status")
 	runAndExpect(t, h, []string{"farewell.sh"}, "diff", "t1")
 	waitForSummary(t, h.Start("submit", "say goodbye"), 0) // all that went can be made again
 }

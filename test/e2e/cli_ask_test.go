@@ -50,11 +50,11 @@ func TestQuestionToPullRequest(t *testing.T) {
 	if n := h.Model.Calls().Total; n != 1 {
 		t.Errorf("%d model calls for a question of the manager", n)
 	}
-	if st := runAndExpect(t, h, []string{"NEEDS YOU\n  ! a1", `company answer a1 "…"`, "t1  awaiting_input"}, "status"); strings.Contains(st, "\x1b") || strings.Contains(st, "\x07") {
+	if st := runAndExpect(t, h, []string{"NEEDS YOU\n  ! a1", `company answer a1 "…"`, "t1    needs you"}, "status"); strings.Contains(st, "\x1b") || strings.Contains(st, "\x07") {
 		t.Errorf("status steers the terminal: %q", st) // T18
 	}
 	runRefused(t, h, 1, "E_INVALID", "approve", "t1") // a clarification is answered in words
-	runAndExpect(t, h, []string{"a1: answer"}, "answer", "a1", "goodbye, please")
+	runAndExpect(t, h, []string{"a1: answered."}, "answer", "a1", "goodbye, please")
 	runRefused(t, h, 1, "E_CONFLICT", "answer", "a1", "again")
 	if sum := waitForSummary(t, h.Start("resume", "t1"), 0); sum.Result != "COMPLETE" || sum.Next != "review the pull request: company pr show 1" {
 		t.Fatalf("summary: %+v", sum)
@@ -70,10 +70,10 @@ func TestQuestionToPullRequest(t *testing.T) {
 // presidentLooks: what can be seen of a task that is done.
 func presidentLooks(t *testing.T, h *testenv.House) {
 	t.Helper()
-	runAndExpect(t, h, []string{"t1  completed", "test passed on ", "1/1", "#1 open", "add a farewell"}, "status")
-	runAndExpect(t, h, []string{"t1  completed", "PLAN  1 subtask in 1 wave, 1 merged", "t1-01", "gates passed", "review: approve", "t1-plan.1", "t1-plan.2", "PULL REQUEST  #1, open"}, "show", "t1")
-	runAndExpect(t, h, []string{"t1-01  completed, wave 1  Add a farewell", "must:   the checks pass", "writes: farewell.sh, checks/farewell.sh", "+ test: sh ./test.sh, exit 0", "created   farewell.sh"}, "show", "t1-01")
-	runAndExpect(t, h, []string{"t1-01.1  worker  success", "result.json", "transcript.ndjson", "git.log"}, "show", "t1-01.1")
+	runAndExpect(t, h, []string{"t1    done   1/1 ", "test passed on ", "#1 open", "add a farewell"}, "status")
+	runAndExpect(t, h, []string{"t1  done", "PLAN  1 subtask in 1 wave, 1 merged", "t1-01", "gates passed", "review: approve", "t1-plan.1", "t1-plan.2", "pull request #1, open: company pr show 1"}, "show", "t1")
+	runAndExpect(t, h, []string{"t1-01  merged, wave 1  Add a farewell", "must:   the checks pass", "writes: farewell.sh, checks/farewell.sh", "+ test: sh ./test.sh, exit 0", "created   farewell.sh"}, "show", "t1-01")
+	runAndExpect(t, h, []string{"t1-01.1  worker  done", "result.json", "transcript.ndjson", "git.log"}, "show", "t1-01.1")
 	runAndExpect(t, h, []string{"a1  clarification of t1", "answer goodbye, please"}, "show", "a1")
 	for _, id := range []string{"t1-01", "t1-01.1"} {
 		log := runAndExpect(t, h, []string{"t1-01.1  w1", "+ write_file", `"farewell.sh"`, "+ git_commit", "+ finish"}, "logs", id)
@@ -105,7 +105,7 @@ func presidentLooks(t *testing.T, h *testenv.House) {
 	if out, err := apply.CombinedOutput(); err != nil {
 		t.Errorf("the patch does not apply: %v\n%s", err, out)
 	}
-	runAndExpect(t, h, []string{"#1  open  t1  develop-t1-", "-> main", "add a farewell"}, "pr", "list")
+	runAndExpect(t, h, []string{"#1  open   t1    develop-t1-", "-> main", "add a farewell"}, "pr", "list")
 	runAndExpect(t, h, []string{"#1  open  develop-t1-", "2 files: 2 created", "# add a farewell", "| test | `sh ./test.sh` | 0 |", "company pr merge 1"}, "pr", "show", "1")
 	feed := runAndExpect(t, h, []string{"pull request #1", "+ complete"}, "feed", "t1")
 	if first, _, _ := strings.Cut(feed, "\n"); !strings.HasSuffix(first, "> add a farewell") {
@@ -152,12 +152,12 @@ func TestPlanApproval(t *testing.T) {
 	if n := h.Model.Calls().Total; n != 1 {
 		t.Errorf("%d model calls before the plan was approved", n)
 	}
-	runAndExpect(t, h, []string{"a1: reject"}, "reject", "t1", "name it farewell2")
+	runAndExpect(t, h, []string{"a1: no, with your words."}, "reject", "t1", "name it farewell2")
 	waitForSummary(t, h.Start("resume", "--no-input"), 2)
 	if !strings.Contains(requestText(t, h, "t1-plan.2", 1), "name it farewell2") {
 		t.Error("the manager was not told the words")
 	}
-	runAndExpect(t, h, []string{"a2: approve"}, "approve", "t1")
+	runAndExpect(t, h, []string{"a2: yes: work on it."}, "approve", "t1")
 	waitForSummary(t, h.Start("resume"), 0)
 	checkDelivered(t, h, 1, 1, 1)
 }
@@ -196,7 +196,7 @@ func TestDryRun(t *testing.T) {
 	}
 	waitForSummary(t, h.Start("submit", "add a farewell"), 0)
 	r = h.MustRun(patience, "submit", "--dry-run", "add another")
-	if !strings.Contains(r.Stdout, "judged by 1 subtask;") {
+	if !strings.Contains(r.Stdout, "from 1 earlier subtask;") {
 		t.Errorf("summary:\n%s", r.Stdout)
 	}
 }

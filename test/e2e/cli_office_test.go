@@ -37,8 +37,8 @@ func atWork(t *testing.T) (*testenv.House, *testenv.Process, *stop) {
 func TestStopAndResume(t *testing.T) {
 	t.Parallel()
 	h, p, held := atWork(t)
-	runAndExpect(t, h, []string{"RUNNING\n  > t1-01.1", "  thinks\n", "a company is at work"}, "status")
-	runAndExpect(t, h, []string{"t1-01.1  worker  running, ", " 3 turns, ", "  now:    thinks\n"}, "show", "t1-01.1")
+	runAndExpect(t, h, []string{"RUNNING\n  > t1-01.1", "  thinks\n", "at work (pid "}, "status")
+	runAndExpect(t, h, []string{"t1-01.1  worker  working, ", " 3 turns, ", "  now:    thinks\n"}, "show", "t1-01.1")
 	calls := h.Model.Calls().Total
 	runAndExpect(t, h, []string{"stopped: 1 run cut"}, "stop", "lunch")
 	sum := waitForSummary(t, p, 2)

@@ -96,7 +96,7 @@ func TestManagerGuidesTwice(t *testing.T) {
 	if calls["t1-01.3"] != 1 || calls["t1-01.4"] != 0 || calls["t1-plan.3"] != 1 || calls["t1-plan.4"] != 0 {
 		t.Errorf("calls: %v", calls)
 	}
-	h.MustRun(patience, "reject", "a1")
+	h.MustRun(patience, "reject", "a1", "--cancel")
 	if sum := waitForSummary(t, h.Start("resume", "t1"), 1); sum.Result != "ERROR" || sum.Status != "failed" {
 		t.Errorf("summary after the rejection: %+v", sum)
 	}

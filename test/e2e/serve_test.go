@@ -47,7 +47,7 @@ func TestServe(t *testing.T) {
 	waitForSummary(t, h.Start("submit", "say goodbye again"), 0)
 	checkDelivered(t, h, 1, 1, 1)
 	checkDelivered(t, h, 2, 2, 1)
-	runAndExpect(t, h, []string{"a company is at work"}, "status")
+	runAndExpect(t, h, []string{"at work (pid "}, "status")
 	runRefused(t, h, 1, "E_CONFLICT", "serve")
 	endServing(t, p)
 	var out struct {
@@ -57,7 +57,7 @@ func TestServe(t *testing.T) {
 	if err := json.Unmarshal([]byte(p.Wait(patience).Stdout), &out); err != nil || out.Open != 0 || out.Office != h.OfficeID() {
 		t.Errorf("%v: %s", err, p.Wait(patience).Stdout)
 	}
-	runAndExpect(t, h, []string{"no company at work"}, "agents")
+	runAndExpect(t, h, []string{"nobody works here now"}, "agents")
 }
 
 // TestServeGoesOn: SIGTERM in the middle of a run puts it away and tells what
@@ -150,7 +150,7 @@ func TestPauseOne(t *testing.T) {
 	waitFor(t, func() bool { return len(h.Containers()) == 1 }, func() string { return "the paused run is not put away" })
 	two.release()
 	p.Until(patience, "the end of t2", func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" })
-	runAndExpect(t, h, []string{"(paused)"}, "status")
+	runAndExpect(t, h, []string{"  paused  "}, "status")
 	runRefused(t, h, 1, "E_CONFLICT", "pause", "t2")
 	runRefused(t, h, 1, "E_NOT_FOUND", "pause", "t1", "t9")
 	if sum := waitForSummary(t, h.Start("resume", "t1"), 0); sum.Task != "t1" {
@@ -476,7 +476,7 @@ func TestRecoveryAsks(t *testing.T) {
 	p.Until(patience, "its office", func(it feed.Item) bool {
 		return it.Kind == "note" && strings.Contains(it.Text, "serves the office")
 	})
-	runAndExpect(t, h, []string{"(paused)"}, "status")
+	runAndExpect(t, h, []string{"  paused  "}, "status")
 	if sum := waitForSummary(t, h.Start("resume"), 0); sum.Task != "t1" {
 		t.Errorf("summary: %+v", sum)
 	}

@@ -37,8 +37,7 @@ func runAgents(ctx context.Context, env *command.Environment) error {
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, v)
 	}
-	_, err = fmt.Fprint(env.Out, v.RenderText())
-	return err
+	return env.PrintLong(v.Render(env.Style(env.Out)))
 }
 
 // NewHire makes company hire.

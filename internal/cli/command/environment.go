@@ -13,6 +13,7 @@ import (
 	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/config"
+	"company/internal/feed"
 )
 
 // Version of the program. CHANGELOG.md lists what each one brought.
@@ -46,7 +47,8 @@ type Environment struct {
 	Clocks clock.Sources // of the machine; zero: of this one
 
 	Log      *slog.Logger
-	keyboard *Keyboard // of In, once something was asked
+	keyboard *Keyboard     // of In, once something was asked
+	progress *feed.Display // of Err, once something was shown
 }
 
 // WallTime is what the wall clock says.

@@ -7,6 +7,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/client"
 	"company/internal/safetext"
+	"company/internal/screen"
 	"company/internal/view"
 )
 
@@ -38,14 +39,19 @@ func (env *Environment) PrintDiff(ctx context.Context, pick func(context.Context
 	return nil
 }
 
-// PrintPatch shows a patch. To a file or another program it goes unchanged: it
+// PrintPatch shows a patch: on a terminal how much changed first. To a file or another program it goes unchanged: it
 // must apply.
 func (env *Environment) PrintPatch(w io.Writer, sp view.Range, p officeapp.Patch) {
-	patch := p.Text
-	if IsTerminal(w) {
-		patch = []byte(safetext.Escape(string(patch)))
+	var err error
+	switch text := string(p.Text); {
+	case !IsTerminal(w):
+		_, err = w.Write(p.Text)
+	case w == env.Out:
+		err = env.PrintLong(screen.RenderPatch(safetext.Escape(text), env.Style(w)))
+	default:
+		_, err = io.WriteString(w, screen.RenderPatch(safetext.Escape(text), env.Style(w)))
 	}
-	if _, err := w.Write(patch); err != nil {
+	if err != nil {
 		return // the writer of stdout reports it
 	}
 	switch {

@@ -2,12 +2,15 @@ package command
 
 import (
 	"context"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/gitexec"
 	"company/internal/view"
 )
 
@@ -64,6 +67,23 @@ func (env *Environment) CompleteIDs(list func(view.IDs) []string) func(*cobra.Co
 		}
 		defer conn.Close()
 		return list(ids), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// CompleteBranches completes the branches of the checkout that one stands in.
+func (env *Environment) CompleteBranches() func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		dir, err := filepath.Abs(env.RepoDir)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		out, err := gitexec.Command{Dir: dir, Args: []string{"for-each-ref", "--format=%(refname:short)", "refs/heads"}}.Output(ctx)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return strings.Fields(string(out)), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

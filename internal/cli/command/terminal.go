@@ -8,13 +8,13 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"company/internal/feed"
 	"company/internal/safetext"
+	"company/internal/screen"
 )
 
 // CanPrompt says whether a person can be asked on the terminal.
@@ -57,45 +57,6 @@ func IsTerminal(v any) bool {
 	return term.IsTerminal(int(f.Fd()))
 }
 
-// TerminalWidth is the width of a terminal; 80 where w is none, or has no
-// width.
-func TerminalWidth(w any) int {
-	if f, ok := w.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 40 {
-			return width
-		}
-	}
-	return 80
-}
-
-// WrapText breaks a text at blanks into lines of at most so many letters; the
-// lines after the first begin with indent. A longer piece without a blank stays
-// whole.
-func WrapText(text string, width int, indent string) string {
-	var b strings.Builder
-	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
-		if i > 0 {
-			b.WriteString("\n" + indent)
-		}
-		at := 0
-		for word := range strings.FieldsSeq(line) {
-			n := utf8.RuneCountInString(word)
-			switch {
-			case at == 0:
-			case at+1+n > width:
-				b.WriteString("\n" + indent)
-				at = 0
-			default:
-				b.WriteByte(' ')
-				at++
-			}
-			b.WriteString(word)
-			at += n
-		}
-	}
-	return b.String()
-}
-
 // PrintNote says something about the progress, on stderr: a line for people, an
 // item of the feed for programs.
 func (env *Environment) PrintNote(format string, args ...any) {
@@ -105,7 +66,7 @@ func (env *Environment) PrintNote(format string, args ...any) {
 	case env.Output == "json":
 		_ = env.PrintJSON(env.Err, feed.Item{SchemaVersion: 1, Time: time.Now().UTC(), Kind: "note", Mark: feed.Info, Text: text})
 	default:
-		fmt.Fprintln(env.Err, text)
+		fmt.Fprintln(env.Err, screen.WrapHelp(text, env.Style(env.Err)))
 	}
 }
 

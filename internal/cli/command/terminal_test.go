@@ -9,23 +9,6 @@ import (
 	"company/internal/cli/terminaltest"
 )
 
-// A question is cut between words.
-func TestWrapText(t *testing.T) {
-	for _, x := range []struct{ text, want string }{
-		{"", ""},
-		{"one", "one"},
-		{"one two", "one two"},
-		{"one two three", "one two\n  three"},
-		{"  one\ttwo \n\nthree four five\n", "one two\n  \n  three\n  four five"},
-		{"a-word-that-is-too-long b", "a-word-that-is-too-long\n  b"},
-		{"ééééééé é", "ééééééé é"},
-	} {
-		if got := WrapText(x.text, 9, "  "); got != x.want {
-			t.Errorf("%q: %q, want %q", x.text, got, x.want)
-		}
-	}
-}
-
 // Only a terminal is asked: /dev/null is a character device, too.
 func TestCanPrompt(t *testing.T) {
 	_, tty := terminaltest.OpenPTY(t)

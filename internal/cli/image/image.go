@@ -4,7 +4,6 @@ package image
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/safetext"
+	"company/internal/screen"
 	"company/internal/upkeep"
 	"company/internal/view"
 )
@@ -83,20 +83,11 @@ func listImages(ctx context.Context, env *command.Environment) error {
 		_, err := fmt.Fprintln(env.Out, "no images yet: the first task builds one, or company image build")
 		return err
 	}
-	table := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "IMAGE\tKIND\tSIZE\tTASKS HERE")
+	table := screen.Table{Columns: []screen.Column{{Title: "IMAGE"}, {Title: "KIND"}, {Title: "SIZE"}, {Title: "TASKS HERE"}, {Title: "TAG", Rank: 1}}}
 	for _, v := range views {
-		name, key := v.Tag, v.Tag
-		if len(key) > 40 {
-			name = key[:40]
-		}
-		tasks := "-"
-		if len(v.Tasks) > 0 {
-			tasks = command.JoinIDs(v.Tasks)
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, v.Kind, view.FormatBytes(v.Bytes), safetext.EscapeLine(tasks, 60))
+		table.Row(officeapp.ShortImageID(v.ID), v.Kind, view.FormatBytes(v.Bytes), safetext.EscapeLine(command.JoinIDs(v.Tasks), 60), v.Tag)
 	}
-	return table.Flush()
+	return env.PrintLong(table.Render(env.Style(env.Out)))
 }
 
 func pruneImages(ctx context.Context, env *command.Environment, all, dryRun bool) error {
@@ -170,17 +161,15 @@ func explainImage(ctx context.Context, env *command.Environment, task *officeapp
 		}
 		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "image": x.Image, "parts": parts, "notes": x.Notes})
 	}
-	table := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
+	table := screen.Table{Columns: []screen.Column{{}, {}, {}}}
 	for _, p := range x.Layers {
 		state := "to be made"
 		if p.Cached {
 			state = view.FormatBytes(p.Size)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", p.Kind, state, safetext.EscapeLine(p.Why, 160))
+		table.Row(p.Kind, state, safetext.EscapeLine(p.Why, 160))
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
+	fmt.Fprint(env.Out, table.Render(env.Style(env.Out)))
 	for _, n := range x.Notes {
 		fmt.Fprintf(env.Out, "note: %s\n", safetext.EscapeLine(n, 300))
 	}
@@ -188,6 +177,6 @@ func explainImage(ctx context.Context, env *command.Environment, task *officeapp
 		_, err = fmt.Fprintln(env.Out, "the image is not there yet: company image build, or the next task, makes it")
 		return err
 	}
-	_, err = fmt.Fprintf(env.Out, "the image is there: %s\n", x.Image)
+	_, err = fmt.Fprintf(env.Out, "the image is there: %s\n", officeapp.ShortImageID(x.Image))
 	return err
 }

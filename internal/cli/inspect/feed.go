@@ -23,17 +23,22 @@ type feedOptions struct {
 	task   company.TaskID
 	follow bool
 	from   uint64
+	last   int       // how many items at most of what has happened; 0: all
+	since  time.Time // items before it are left out
 }
 
 // NewFeed makes company feed.
 func NewFeed(env *command.Environment) *cobra.Command {
 	var o feedOptions
+	var since string
 	c := &cobra.Command{
 		Use: "feed [task]", Short: "Show what happened, and what happens",
-		Example: "  company feed\n  company feed t12 --follow\n  company feed --from 120 -o json",
-		Long: `Shows the events of the office, or of one task, from the first on: one line
-each (with -o json, one object each). --follow goes on with what happens until
-an interrupt, over the ends of companies and the starts of others.`,
+		Example: "  company feed\n  company feed t12 --follow\n  company feed -n 20\n  company feed --since 2h -v\n  company feed --from 120 -o json",
+		Long: `Shows the events of the office, or of one task, from the first on (with -o json,
+one object each). --follow goes on with what happens until an interrupt, over
+the ends of companies and the starts of others.
+
+` + feed.Legend,
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Tasks }),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -43,11 +48,20 @@ an interrupt, over the ends of companies and the starts of others.`,
 					return err
 				}
 			}
+			if o.last < 0 {
+				return company.E(company.EUsage, "-n needs a number from 1 on").Fix("-n 20")
+			}
+			var err error
+			if o.since, err = feed.ParseSince(since, env.WallTime()); err != nil {
+				return err
+			}
 			return runFeed(c.Context(), env, o)
 		},
 	}
 	c.Flags().BoolVar(&o.follow, "follow", false, "go on with what happens")
 	c.Flags().Uint64Var(&o.from, "from", 1, "number of the first event")
+	c.Flags().IntVarP(&o.last, "last", "n", 0, "only the last so many of what has happened (default: all)")
+	c.Flags().StringVar(&since, "since", "", "only what happened since: 30m, 2h, 3d, 14:30, 2026-03-01, or an RFC 3339 time")
 	return c
 }
 
@@ -94,14 +108,24 @@ func feedOnce(ctx context.Context, env *command.Environment, conn *client.Office
 	if !stay && *seen >= s.Seq {
 		return nil
 	}
+	out := &feed.Tail{Out: env.Out, Most: o.last, Holds: *seen < s.Seq && (o.last > 0 || !stay && env.HasPager())}
+	display := env.NewFeedDisplay(out, env.Out)
 	err = conn.Follow(ctx, *seen+1, func(it feed.Item) error {
 		*seen = max(*seen, it.Seq)
-		if (it.Seq != 0 || stay) && (o.task == "" || it.Task == o.task) {
-			if _, err := env.PrintItem(env.Out, it); err != nil {
+		if (it.Seq != 0 || stay) && (o.task == "" || it.Task == o.task) && !it.Time.Before(o.since) {
+			if err := printItem(env, display, it); err != nil {
 				return err
 			}
 		}
-		if !stay && it.Seq >= s.Seq {
+		if it.Seq < s.Seq {
+			return nil
+		}
+		if text := out.Release(); text != "" {
+			if err := env.PrintLong(text); err != nil {
+				return err
+			}
+		}
+		if !stay {
 			return errAllShown
 		}
 		return nil
@@ -109,6 +133,14 @@ func feedOnce(ctx context.Context, env *command.Environment, conn *client.Office
 	if errors.Is(err, errAllShown) {
 		return nil
 	}
+	return err
+}
+
+func printItem(env *command.Environment, display *feed.Display, it feed.Item) error {
+	if env.Output == "json" {
+		return env.PrintJSON(display.Out, it)
+	}
+	_, err := display.Show(it)
 	return err
 }
 

@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 
@@ -21,10 +20,11 @@ const logLines = 12
 // NewLogs makes company logs.
 func NewLogs(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "logs <run|subtask>", Short: "Show the conversation of a run",
+		Use: "logs <run|subtask|task>", Short: "Show the conversation of a run",
 		Example: "  company logs t12-03\n  company logs t12-03.2 -v\n  company logs t12-plan.1 -o json",
 		Long: `Shows what was said and done in a run: the transcript that is kept when it
-ends, else what its journal holds so far. Of a subtask, its newest run. Long
+ends, else what its journal holds so far. Of a subtask, its newest run of a
+worker; of a task, the newest of all. Long
 messages and results are shortened; -v shows them whole. While another process
 is at work on the office, the journal is that one's: then only runs that have
 ended can be shown.`,
@@ -46,9 +46,11 @@ func runLogs(ctx context.Context, env *command.Environment, id string) error {
 	run := th.Run
 	if run == nil {
 		if th.Subtask == nil {
-			return company.E(company.EUsage, id+" is neither a run nor a subtask").Because(th.Task.RunsText()).Fix("company logs <run>")
+			run = th.Task.NewestRun()
+		} else {
+			run = view.NewestRun(th.Subtask.Runs)
 		}
-		if run = view.NewestRun(th.Subtask.Runs); run == nil {
+		if run == nil {
 			return company.E(company.ENotFound, "no run of "+id+" has begun yet").Fix("company show " + id)
 		}
 	}
@@ -70,8 +72,7 @@ func runLogs(ctx context.Context, env *command.Environment, id string) error {
 	if env.Verbose {
 		most = 1 << 30
 	}
-	fmt.Fprint(env.Out, t.RenderText(most))
-	return nil
+	return env.PrintLong(t.RenderText(most))
 }
 
 func emptyIfNil[T any](list []T) []T {

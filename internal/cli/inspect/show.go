@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"fmt"
 
 	"company/internal/view"
 
@@ -34,6 +33,5 @@ func runShow(ctx context.Context, env *command.Environment, id string) error {
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, v.Printed())
 	}
-	fmt.Fprint(env.Out, v.In(paths.Runs).RenderText())
-	return nil
+	return env.PrintLong(v.In(paths.Runs).Render(env.Style(env.Out)))
 }

@@ -4,7 +4,6 @@ package inspect
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,11 +50,12 @@ func runStatus(ctx context.Context, env *command.Environment) error {
 		patience = longDiskCountTimeout
 	}
 	v.Disk = upkeep.MeasureDisk(ctx, paths, patience)
-	v.ShowDisk = env.Verbose
 	v.AheadMS = conn.Now().Sub(env.WallTime()).Milliseconds()
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, v)
 	}
-	fmt.Fprint(env.Out, v.RenderText())
-	return nil
+	if info, ok := conn.Server(); ok {
+		v.PID = info.PID
+	}
+	return env.PrintLong(v.Render(env.Style(env.Out)))
 }

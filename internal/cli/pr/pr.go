@@ -28,6 +28,7 @@ func New(env *command.Environment) *cobra.Command {
 	var why string
 	closing := one("close <number>", "Close a pull request without merging it", "", "  company pr close 7 --why \"squashed as 3f9c2ab\"",
 		func(ctx context.Context, env *command.Environment, n string) error { return closePR(ctx, env, n, why) })
+	closing.ValidArgsFunction = env.CompleteIDs(func(v view.IDs) []string { return v.OpenPulls })
 	closing.Flags().StringVar(&why, "why", "", "why, for the record")
 	c.AddCommand(
 		&cobra.Command{
@@ -70,8 +71,7 @@ func listPRs(ctx context.Context, env *command.Environment) error {
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "pull_requests": views})
 	}
-	_, err = fmt.Fprint(env.Out, view.PullRequestsText(views))
-	return err
+	return env.PrintLong(view.PullRequestsText(views, env.Style(env.Out)))
 }
 
 func showPR(ctx context.Context, env *command.Environment, number string) error {

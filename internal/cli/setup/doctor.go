@@ -10,7 +10,6 @@ import (
 	"company/internal/cli/command"
 	"company/internal/config"
 	"company/internal/diagnose"
-	"company/internal/safetext"
 )
 
 // doctorTimeout is how long all checks together may take.
@@ -22,8 +21,9 @@ func NewDoctor(env *command.Environment) *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check that this machine and this office can work",
 		Example: "  company doctor\n  company doctor --quiet\n  company doctor --online -o json",
-		Long: `Each check tells what it found, what is needed, and how to put it right. ! is a
-warning: work goes on, but look at it; ? could not be checked. Nothing outside of
+		Long: `Each check tells what it found, what is needed, and how to put it right; the last
+line says what is to be mended. ! is a warning: work goes on, but look at it;
+? could not be checked. Nothing outside of
 this machine is asked without --online. With --quiet only what is not in order
 is shown.
 
@@ -61,15 +61,7 @@ func runDoctor(ctx context.Context, env *command.Environment, online bool) error
 			return err
 		}
 	} else {
-		for _, v := range all {
-			fmt.Fprintf(env.Out, "%s %-16s %s\n", v.Mark(), v.Name, safetext.EscapeLine(v.Found, 300))
-			if !v.OK && v.Needed != "" {
-				fmt.Fprintf(env.Out, "    needed: %s\n", safetext.EscapeLine(v.Needed, 300))
-			}
-			if !v.OK && v.Fix != "" {
-				fmt.Fprintf(env.Out, "    fix:    %s\n", safetext.EscapeLine(v.Fix, 300))
-			}
-		}
+		fmt.Fprint(env.Out, diagnose.RenderResults(all, env.Style(env.Out)))
 	}
 	if code != command.ExitComplete {
 		return &command.CodedError{Code: code}

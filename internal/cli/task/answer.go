@@ -52,22 +52,28 @@ func NewApprove(env *command.Environment) *cobra.Command {
 
 // NewReject makes company reject.
 func NewReject(env *command.Environment) *cobra.Command {
-	return &cobra.Command{
+	var cancel bool
+	c := &cobra.Command{
 		Use: "reject <question|task> [text]", Short: "Say no to a question",
 		Example: `  company reject a7 "split it by package"
-  company reject t12`,
-		Long: "Says no to a question, or to the one question of a task that is open. With\nwords of yours the work is done anew where that is possible. At a terminal it\nasks once more before it ends a task.",
+  company reject t12 --cancel`,
+		Long: "Says no to a question, or to the one question of a task that is open. With\nwords of yours the work is done anew where that is possible. A no that ends the\ntask is asked about once more at a terminal; elsewhere it needs --cancel.",
 		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Questions }),
 		RunE: func(c *cobra.Command, args []string) error {
-			return runAnswer(c.Context(), env, args[0], company.Answer{Option: company.OptReject, Text: strings.Join(args[1:], " ")})
+			answer := company.Answer{Option: company.OptReject, Text: strings.Join(args[1:], " ")}
+			if !cancel {
+				if err := confirmReject(c.Context(), env, args[0], answer); err != nil {
+					return err
+				}
+			}
+			return runAnswer(c.Context(), env, args[0], answer)
 		},
 	}
+	c.Flags().BoolVar(&cancel, "cancel", false, "end the task, where that is what the no means")
+	return c
 }
 
 func runAnswer(ctx context.Context, env *command.Environment, id string, ans company.Answer) error {
-	if err := confirmReject(ctx, env, id, ans); err != nil {
-		return err
-	}
 	q, conn, err := command.ReadApproval(ctx, env, id)
 	if err != nil {
 		return err
@@ -87,17 +93,13 @@ func runAnswer(ctx context.Context, env *command.Environment, id string, ans com
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("%s: %s", q.ID, q.Option)
-	if t.Over {
-		text += fmt.Sprintf("; %s is %s", t.ID, t.Status)
-	}
-	return printOutcome(env, conn, t, map[string]any{"question": q}, text)
+	return printOutcome(env, conn, t, map[string]any{"question": q}, view.AnsweredText(q, *t))
 }
 
-// confirmReject asks the person at a terminal once more before an answer ends a task. It
-// holds nothing while it waits: others may need the office.
+// confirmReject asks the person at a terminal once more before an answer ends a task,
+// and refuses it elsewhere. It holds nothing while it waits: others may need the office.
 func confirmReject(ctx context.Context, env *command.Environment, id string, ans company.Answer) error {
-	if ans.Option != company.OptReject || env.Yes || !env.CanPrompt() {
+	if env.Yes {
 		return nil
 	}
 	q, conn, err := command.ReadApproval(ctx, env, id)
@@ -109,6 +111,13 @@ func confirmReject(ctx context.Context, env *command.Environment, id string, ans
 	conn.Close()
 	if err != nil || all == "" {
 		return err
+	}
+	if !env.CanPrompt() {
+		fix := fmt.Sprintf("company reject %s --cancel", q.ID)
+		if q.AcceptsWords(company.OptReject) {
+			fix += fmt.Sprintf(", or company reject %s \"…\" with words that have it done anew", q.ID)
+		}
+		return company.E(company.EWaiting, fmt.Sprintf("%s is not answered: this no ends all of %s", q.ID, all)).Fix(fix)
 	}
 	word, err := env.PromptLine(ctx, "this ends all of "+all+". End it? [y/N] ")
 	if err != nil {

@@ -28,7 +28,7 @@ func NewBudget(env *command.Environment) *cobra.Command {
 	add := &cobra.Command{
 		Use: "add <task> <amount>", Short: "Raise the cap of a task",
 		Example: "  company budget add t12 5usd\n  company budget add t12 2.50usd\n  company budget add t12 100ktokens",
-		Args:    cobra.ExactArgs(2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Tasks }),
+		Args:    cobra.ExactArgs(2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Open }),
 		RunE: func(c *cobra.Command, args []string) error { return addBudget(c.Context(), env, args[0], args[1]) },
 	}
 	c.AddCommand(show, add)

@@ -21,8 +21,10 @@ const (
 	// pollEvery is how soon it is asked without an event: a retry that is due
 	// moves a task by the clock alone.
 	pollEvery = 2 * time.Second
-	// heartbeatEvery is how long a stream that is no terminal stays silent.
+	// heartbeatEvery is how long a stream stays silent that shows nothing in place.
 	heartbeatEvery = 30 * time.Second
+	// redrawEvery is how often the foot of a terminal is drawn anew.
+	redrawEvery = 500 * time.Millisecond
 )
 
 // follower shows the feed until tasks have come to rest: ended, stopped, or
@@ -60,9 +62,12 @@ func (f *follower) followTasks(ctx context.Context, conn *client.Office) error {
 	}()
 	look := time.NewTimer(0)
 	soon := true // a look is due shortly
-	beat := time.NewTicker(heartbeatEvery)
+	beat, redraw := time.NewTicker(heartbeatEvery), time.NewTicker(redrawEvery)
 	defer look.Stop()
 	defer beat.Stop()
+	defer redraw.Stop()
+	display := f.env.Progress()
+	defer display.Clear()
 	var last *view.Work
 	goal := uint64(0) // the event that brought the tasks to rest; 0: they are not
 	for {
@@ -75,6 +80,7 @@ func (f *follower) followTasks(ctx context.Context, conn *client.Office) error {
 		case it := <-items:
 			if f.isShown(it) && f.env.PrintProgress(it) {
 				beat.Reset(heartbeatEvery)
+				display.Draw(conn.Now(), f.headLines(last, conn.Now()))
 			}
 			if it.Seq == 0 {
 				continue
@@ -104,10 +110,10 @@ func (f *follower) followTasks(ctx context.Context, conn *client.Office) error {
 			if goal != 0 && f.lastSeq >= goal {
 				return nil
 			}
+		case <-redraw.C:
+			display.Draw(conn.Now(), f.headLines(last, conn.Now()))
 		case <-beat.C:
-			if last != nil {
-				f.printHeartbeat(last, conn.Now())
-			}
+			f.printHeartbeat(last, conn.Now())
 		}
 	}
 }
@@ -142,6 +148,9 @@ func (f *follower) tasksAtRest(ctx context.Context, conn *client.Office, s *view
 			if f.env.CanPrompt() && !f.deferred[q.ID] {
 				here = append(here, q)
 			}
+		}
+		if len(here) > 0 {
+			f.env.Progress().Clear()
 		}
 		if q := blockingQuestion(here); q != nil {
 			return false, f.askQuestion(ctx, conn, *q)
@@ -186,17 +195,25 @@ func (f *follower) autoApprove(ctx context.Context, conn *client.Office, open []
 	return false, nil
 }
 
-// printHeartbeat says on a stream that is no terminal that the work goes on.
-func (f *follower) printHeartbeat(s *view.Work, now time.Time) {
-	if command.IsTerminal(f.env.Err) {
+// headLines are how far the tasks are, a line each.
+func (f *follower) headLines(w *view.Work, now time.Time) []string {
+	var out []string
+	for _, id := range f.tasks {
+		if v := w.Progress(id); v != nil && !v.Over {
+			out = append(out, fmt.Sprintf("%s  %s", id, v.ProgressText(now)))
+		}
+	}
+	return out
+}
+
+// printHeartbeat says that the work goes on, where nothing is shown in place.
+func (f *follower) printHeartbeat(w *view.Work, now time.Time) {
+	if f.env.Progress().Redraws {
 		return
 	}
 	for _, id := range f.tasks {
-		if v := s.Progress(id); v != nil && !v.Over {
-			f.env.PrintProgress(feed.Item{
-				SchemaVersion: 1, Time: now, Task: id, Kind: "heartbeat", Mark: feed.Info,
-				Text: fmt.Sprintf("still %s, %d of %s merged, %s under way", v.Status, v.Merged, company.Count(v.Subtasks, "subtask"), company.Count(v.Running, "run")),
-			})
+		if v := w.Progress(id); v != nil && !v.Over {
+			f.env.PrintProgress(f.env.Progress().Heartbeat(now, id, v.ProgressText(now)))
 		}
 	}
 }

@@ -184,7 +184,7 @@ func TestHeartbeat(t *testing.T) {
 	var errs bytes.Buffer
 	f := &follower{env: &command.Environment{Err: &errs, Output: "text"}, tasks: []company.TaskID{task.ID}}
 	f.printHeartbeat(&w, time.Now())
-	if want := "t12             -        heartbeat - still awaiting_input, 1 of 2 subtasks merged, 1 run under way\n"; !strings.HasSuffix(errs.String(), want) {
+	if want := "t12     - still at work: needs you, 1 of 2 subtasks merged, $0.41, "; !strings.Contains(errs.String(), want) {
 		t.Errorf("got %q", errs.String())
 	}
 	errs.Reset()
@@ -200,7 +200,7 @@ func TestHeartbeat(t *testing.T) {
 		t.Errorf("got %q", errs.String())
 	}
 	_, tty := terminaltest.OpenPTY(t)
-	f.env.Quiet, f.env.Err = false, tty
+	f.env = &command.Environment{Err: tty, Output: "text", NoColor: true, LookupEnv: func(string) (string, bool) { return "xterm", true }}
 	f.printHeartbeat(&w, time.Now())
 	if n := unreadBytes(t, tty); n > 0 {
 		t.Errorf("%d bytes went to the terminal", n)
@@ -244,6 +244,7 @@ func TestQuestionDialog(t *testing.T) {
 		"yes":               {company.AskMerge, []string{"", "perhaps", "yes"}, company.Answer{Option: company.OptApprove}},
 		"yes, with a comma": {company.AskBlocked, []string{"Yes, look at a.go first"}, company.Answer{Option: company.OptApprove, Text: "look at a.go first"}},
 		"a yes with a wish": {company.AskMerge, []string{"y but rename it", "n rename it"}, company.Answer{Option: company.OptReject, Text: "rename it"}},
+		"a sentence alone":  {company.AskBlocked, []string{"look at a.go first", "n", "look at b.go first", "y"}, company.Answer{Option: company.OptApprove, Text: "look at b.go first"}},
 		"words":             {company.AskClarification, []string{"y the first"}, company.Answer{Option: company.OptAnswer, Text: "y the first"}},
 		"help, then words":  {company.AskClarification, []string{"?", "both"}, company.Answer{Option: company.OptAnswer, Text: "both"}},
 		"an amount":         {company.AskBudget, []string{"y much", "y 2.50usd"}, company.Answer{Option: company.OptApprove, Raise: company.Amount{MicroUSD: 2_500_000}}},

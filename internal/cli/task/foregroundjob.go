@@ -209,7 +209,7 @@ func runRemotely(ctx context.Context, env *command.Environment, conn *client.Off
 	if err != nil {
 		return jobEnd{tasks: ids}, err
 	}
-	env.PrintNote("%s is with the company that is open already", command.JoinIDs(ids))
+	env.PrintNote("%s", queuedText(conn, ids))
 	f.tasks = ids
 	err = f.followTasks(ctx, conn)
 	if ctx.Err() != nil && !conn.StaysServing() {
@@ -273,7 +273,7 @@ func printSummaries(env *command.Environment, sums []view.Summary) error {
 	switch {
 	case env.Output != "json":
 		for _, sum := range sums {
-			fmt.Fprint(env.Out, sum.RenderText())
+			fmt.Fprint(env.Out, sum.Render(env.Style(env.Out)))
 		}
 	case len(sums) == 1:
 		if err := env.PrintJSON(env.Out, sums[0]); err != nil {
@@ -288,4 +288,13 @@ func printSummaries(env *command.Environment, sums []view.Summary) error {
 		return &command.CodedError{Code: code}
 	}
 	return nil
+}
+
+// queuedText names the process that works on tasks which this one only follows.
+func queuedText(conn *client.Office, ids []company.TaskID) string {
+	pid := ""
+	if info, ok := conn.Server(); ok {
+		pid = fmt.Sprintf(" (pid %d)", info.PID)
+	}
+	return fmt.Sprintf("%s is queued with the company at work here%s; following it", command.JoinIDs(ids), pid)
 }

@@ -30,7 +30,7 @@ type questionDialog struct {
 func (f *follower) askQuestion(ctx context.Context, conn *client.Office, q view.Approval) error {
 	d := questionDialog{follower: f, conn: conn, question: q}
 	for !f.deferred[q.ID] {
-		f.env.PrintNote("\n%s", d.RenderText())
+		fmt.Fprintf(f.env.Err, "\n%s", q.RenderPrompt(f.env.Style(f.env.Err)))
 		typed, err := d.read(ctx, string(q.ID)+"> ")
 		if err != nil {
 			return d.endDialog(err)
@@ -85,54 +85,6 @@ func (d questionDialog) deferQuestion() {
 	d.printLine("%s waits: %s", d.question.ID, d.question.Next)
 }
 
-// RenderText is the question and what may be typed.
-func (d questionDialog) RenderText() string {
-	var b strings.Builder
-	about := view.SubjectOf(d.question)
-	if strings.HasPrefix(d.question.Question, about) {
-		about = ""
-	} else {
-		about += "  "
-	}
-	fmt.Fprintf(&b, "! %s  %s\n", d.question.ID, command.WrapText(about+safetext.Escape(d.question.Question), command.TerminalWidth(d.follower.env.Err)-6, "      "))
-	opts := d.question.Options
-	if d.question.Kind == company.AskClarification {
-		b.WriteString("  your words are the answer\n")
-	} else {
-		fmt.Fprintf(&b, "  %-10s  %s\n  %-10s  %s\n", "y"+d.argumentHint(company.OptApprove), opts[company.OptApprove], "n"+d.argumentHint(company.OptReject), opts[company.OptReject])
-	}
-	b.WriteString("  s  show")
-	if d.hasDiff() {
-		b.WriteString("    d  diff")
-	}
-	fmt.Fprintf(&b, "    l  later (%s)", d.question.Next)
-	return b.String()
-}
-
-// argumentHint is what may follow a yes or a no.
-func (d questionDialog) argumentHint(option string) string {
-	switch {
-	case d.question.Kind == company.AskBudget && option == company.OptApprove:
-		return " [amount]"
-	case d.acceptsWords(option):
-		return " [words]"
-	}
-	return ""
-}
-
-// acceptsWords says whether text beside an option reaches an agent.
-func (d questionDialog) acceptsWords(option string) bool {
-	return strings.Contains(d.question.Options[option], "your words")
-}
-
-func (d questionDialog) hasDiff() bool {
-	switch d.question.Kind {
-	case company.AskMerge, company.AskProtected, company.AskBlocked, company.AskReview, company.AskGates, company.AskPR, company.AskHeld:
-		return true
-	}
-	return false
-}
-
 // parseAnswer parses the typed text: an answer, or, without an option in it, a
 // command of the dialog.
 func (d questionDialog) parseAnswer(ctx context.Context, typed string) (company.Answer, error) {
@@ -146,7 +98,7 @@ func (d questionDialog) parseAnswer(ctx context.Context, typed string) (company.
 	case alone && (word == "s" || word == "show"):
 		d.showSubject(ctx)
 		return cmd, nil
-	case alone && d.hasDiff() && (word == "d" || word == "diff"):
+	case alone && d.question.HasDiff() && (word == "d" || word == "diff"):
 		d.showDiff(ctx)
 		return cmd, nil
 	case alone && (word == "?" || word == "h" || word == "help"):
@@ -157,15 +109,30 @@ func (d questionDialog) parseAnswer(ctx context.Context, typed string) (company.
 	case word == "n" || word == "no":
 		return d.answerNo(ctx, rest)
 	default:
-		d.printLine("%q says neither y nor n", safetext.EscapeLine(typed, 60))
+		return d.answerWords(ctx, typed)
 	}
 	return cmd, nil
+}
+
+// answerWords takes a sentence for the answer that takes text, once the person confirms
+// it.
+func (d questionDialog) answerWords(ctx context.Context, typed string) (company.Answer, error) {
+	key, option := d.question.WordsGoWith()
+	if key == "" || !strings.Contains(typed, " ") {
+		d.printLine("%q says neither y nor n", safetext.EscapeLine(typed, 60))
+		return company.Answer{}, nil
+	}
+	word, err := d.read(ctx, fmt.Sprintf("%s with these words (%s)? [y/n]> ", key, d.question.Options[option]))
+	if word = strings.ToLower(word); err != nil || word != "y" && word != "yes" {
+		return company.Answer{}, err
+	}
+	return company.Answer{Approval: d.question.ID, By: "terminal", Option: option, Text: typed}, nil
 }
 
 func (d questionDialog) answerYes(rest string) (company.Answer, error) {
 	cmd := company.Answer{Approval: d.question.ID, By: "terminal", Option: company.OptApprove, Text: rest}
 	switch {
-	case rest == "" || d.acceptsWords(company.OptApprove):
+	case rest == "" || d.question.AcceptsWords(company.OptApprove):
 		return cmd, nil
 	case d.question.Kind == company.AskBudget:
 		by, err := parseAmount(rest)
@@ -178,10 +145,10 @@ func (d questionDialog) answerYes(rest string) (company.Answer, error) {
 	}
 	// A yes with a wish would be taken for a yes, and the wish for nothing.
 	hint := ""
-	if d.acceptsWords(company.OptReject) {
+	if d.question.AcceptsWords(company.OptReject) {
 		hint = "; n with words hands them on"
 	}
-	d.printLine("nobody would read words beside this y%s", hint)
+	d.printLine("your words beside this y would reach no one%s", hint)
 	return company.Answer{}, nil
 }
 
@@ -227,7 +194,7 @@ func (d questionDialog) showSubject(ctx context.Context) {
 	v, err := d.conn.Shown(ctx, d.subjectID())
 	v = v.In(d.follower.paths.Runs)
 	if err == nil {
-		fmt.Fprintf(d.follower.env.Err, "\n%s", v.RenderText())
+		fmt.Fprintf(d.follower.env.Err, "\n%s", v.Render(d.follower.env.Style(d.follower.env.Err)))
 	}
 	d.reportFailure(err)
 }

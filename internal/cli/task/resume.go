@@ -22,7 +22,7 @@ func NewResume(env *command.Environment) *cobra.Command {
 follows them as submit does. A stop of the office is lifted first, and what
 made those tasks rest: a pause, or an interrupt. After a crash this is all there
 is to do; with recovery: ask, it is what an unfinished task waits for.`,
-		Args: cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Tasks }),
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Open }),
 		RunE: func(c *cobra.Command, args []string) error {
 			id := ""
 			if len(args) == 1 {

@@ -94,6 +94,9 @@ company resume; a second one ends at once.`,
 	f.StringVar(&o.tokens, "budget-tokens", "", "cap of this task in tokens: 200k, 5M")
 	f.IntVar(&o.workers, "workers", 0, "workers at a time")
 	_ = c.RegisterFlagCompletionFunc("project", env.CompleteIDs(func(v view.IDs) []string { return v.Projects }))
+	_ = c.RegisterFlagCompletionFunc("follows", env.CompleteIDs(func(v view.IDs) []string { return v.Followed }))
+	_ = c.RegisterFlagCompletionFunc("approve", cobra.FixedCompletions([]string{"plan", "merge", "pr"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("base", env.CompleteBranches())
 	f.StringVar(&o.commandID, "command-id", "", "id of the submission, which makes a repeat harmless")
 	_ = f.MarkHidden("command-id")
 	return c

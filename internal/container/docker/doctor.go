@@ -124,7 +124,7 @@ func runcFact(version types.Version) container.Fact {
 		if runcFixed(c.Version) {
 			f.Level, f.Hint = container.OK, ""
 		} else {
-			f.Hint = "known escapes were fixed in 1.2.8, 1.3.3 and 1.4.0-rc.3; distributions backport fixes under old numbers: see that its security updates are installed"
+			f.Hint = "install its security updates (apt-get update && apt-get install --only-upgrade runc containerd.io); escapes known since November 2025 are closed in 1.2.8, 1.3.3 and 1.4.0-rc.3, and distributions mend older numbers, too"
 		}
 	}
 	return f

@@ -40,7 +40,7 @@ func run(ctx context.Context, out io.Writer, dir string) error {
 		return err
 	}
 	err = office.Follow(ctx, 1, func(it feed.Item) error {
-		_, err := fmt.Fprintln(out, it.RenderText(false))
+		_, err := fmt.Fprintln(out, it.Render(feed.Style{}))
 		return err
 	})
 	if errors.Is(err, io.EOF) {

@@ -1,0 +1,64 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/safetext"
+	"company/internal/screen"
+)
+
+// RenderResults is the findings of checks: those in order first, those to mend last,
+// and a line that sums them up.
+func RenderResults(all []Result, s screen.Style) string {
+	var b strings.Builder
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b Result) int { return a.rank() - b.rank() })
+	first := map[string]string{} // a finding that is not in order, and the first check with it
+	for _, v := range all {
+		if name := first[v.Found]; name != "" && !v.OK {
+			v.Found, v.Needed, v.Fix = "for the same reason as "+name, "", ""
+		} else if !v.OK {
+			first[v.Found] = v.Name
+		}
+		color := map[string]string{"pass": screen.Green, "warn": screen.Yellow, "unknown": screen.Yellow, "fail": screen.Red}[v.statusLabel()]
+		head := fmt.Sprintf(" %-16s ", v.Name)
+		b.WriteString(s.Paint(color, v.Mark()) + head + s.Wrap(safetext.EscapeLine(v.Found, 300), strings.Repeat(" ", len(head)+1)) + "\n")
+		for _, l := range []struct{ title, text string }{{"    needed: ", v.Needed}, {"    fix:    ", v.Fix}} {
+			if !v.OK && l.text != "" {
+				b.WriteString(l.title + s.Wrap(safetext.EscapeLine(l.text, 300), strings.Repeat(" ", len(l.title))) + "\n")
+			}
+		}
+	}
+	b.WriteString(s.Wrap(sumUpText(all), "  ") + "\n")
+	return b.String()
+}
+
+// rank is how far down a result stands.
+func (v Result) rank() int {
+	return map[string]int{"pass": 0, "warn": 1, "unknown": 2, "fail": 3}[v.statusLabel()]
+}
+
+// sumUpText counts and names the checks that are not in order.
+func sumUpText(all []Result) string {
+	names := map[string][]string{}
+	for _, v := range all {
+		names[v.statusLabel()] = append(names[v.statusLabel()], v.Name)
+	}
+	var parts []string
+	if fail := names["fail"]; len(fail) > 0 {
+		parts = append(parts, company.Count(len(fail), "thing")+" to mend: "+strings.Join(fail, ", "))
+	}
+	if unknown := names["unknown"]; len(unknown) > 0 {
+		parts = append(parts, "not checked: "+strings.Join(unknown, ", "))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "all in order")
+	}
+	if warn := names["warn"]; len(warn) > 0 {
+		parts = append(parts, company.Count(len(warn), "warning")+": "+strings.Join(warn, ", "))
+	}
+	return strings.Join(parts, "; ")
+}

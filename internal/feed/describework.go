@@ -1,0 +1,97 @@
+package feed
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/safetext"
+)
+
+// mostLines bounds the details below an item.
+const mostLines = 12
+
+// boundLines keeps the first of many lines, and counts the rest.
+func boundLines(lines []string, most int) []string {
+	if n := len(lines) - most; n > 0 {
+		return append(lines[:most:most], fmt.Sprintf("… and %d more", n))
+	}
+	return lines
+}
+
+// planLines name the subtasks of a plan.
+func planLines(t *company.Task) []string {
+	if t == nil {
+		return nil
+	}
+	var lines []string
+	for _, sub := range t.Subtasks {
+		line := string(sub.ID) + "  " + safetext.EscapeLine(sub.Planned.Title, 120)
+		if sub.Wave > 1 {
+			line += fmt.Sprintf("  (wave %d)", sub.Wave)
+		}
+		lines = append(lines, line)
+	}
+	return boundLines(lines, mostLines)
+}
+
+func (it *Item) describePlanRefusal(d *company.PlanRefused) {
+	it.Mark = Failed
+	if len(d.Problems) == 1 {
+		it.Text = "plan refused: " + safetext.EscapeLine(d.Problems[0].String(), 200)
+		return
+	}
+	it.Text = fmt.Sprintf("plan refused for %s", company.Count(len(d.Problems), "reason"))
+	for _, p := range d.Problems {
+		it.Lines = append(it.Lines, safetext.EscapeLine(p.String(), 200))
+	}
+	it.Lines = boundLines(it.Lines, mostLines)
+}
+
+// describeReview tells a verdict: with findings that bar where it is red, and with
+// the others where it is not.
+func (it *Item) describeReview(d *company.ReviewRecorded) {
+	it.Text, it.Mark = "review: "+strings.ReplaceAll(d.Verdict, "_", " "), Done
+	if d.Verdict != company.Approve {
+		it.Mark = Failed
+	}
+	for _, f := range d.Findings {
+		if d.Verdict == company.Approve || f.Severity == company.Blocking {
+			it.Lines = append(it.Lines, strings.TrimSpace(safetext.EscapeLine(f.Where(), 90)+" "+safetext.EscapeLine(f.What, 160)))
+		}
+	}
+	if n := len(it.Lines); n > 0 && d.Verdict == company.Approve {
+		it.Text += ", with " + company.Count(n, "remark")
+	}
+	it.Lines = boundLines(it.Lines, 3)
+}
+
+// describeMerge tells in a line what a subtask came to, since a subtask that goes
+// well has no other.
+func (it *Item) describeMerge(e company.Event, d *company.MergeRecorded, t *company.Task) {
+	it.Text, it.Mark = "merged as "+d.Commit.Short(), Done
+	if t == nil {
+		return
+	}
+	sub := t.Subtask(e.Subtask)
+	if sub == nil {
+		return
+	}
+	it.Text = safetext.EscapeLine(sub.Planned.Title, 80) + ": " + it.Text
+	if n := len(sub.Changes); n > 0 {
+		it.Text += ", " + company.Count(n, "file")
+	}
+	if n := sub.Attempts(); n > 1 {
+		it.Text += fmt.Sprintf(", attempt %d", n)
+	}
+	var began time.Time
+	for _, r := range t.Runs {
+		if r.Subtask == e.Subtask && !r.Claimed.IsZero() && (began.IsZero() || r.Claimed.Before(began)) {
+			began = r.Claimed
+		}
+	}
+	if !began.IsZero() {
+		it.DurationMS = max(0, e.Time.Sub(began)).Milliseconds()
+	}
+}

@@ -1,0 +1,109 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/company"
+	"company/internal/feed"
+	"company/internal/screen"
+)
+
+// timeOfDay is the time of an item as its reader's clock shows it.
+var timeOfDay = regexp.MustCompile(`^\d\d:\d\d:\d\d`)
+
+// mostFeedLines bounds the feed in a golden file.
+const mostFeedLines = 60
+
+// TestScreensStay: what people see of the golden ledger on terminals of two widths,
+// in colour and without, is what is stored; and no line is wider than the terminal
+// but commands and paths, which are never cut.
+func TestScreensStay(t *testing.T) {
+	name := "ledger-7"
+	events := readLedger(t, filepath.Join("..", "company", "testdata", name+".ndjson"))
+	for moment, n := range moments(t, events) {
+		for _, s := range []Style{{Width: 80}, {Width: 120}, {Width: 80, Color: true}, {Width: 120, Verbose: true}} {
+			file := fmt.Sprintf("%s-%s-%d", name, moment, s.Width)
+			if s.Color {
+				file += "-colour"
+			}
+			if s.Verbose {
+				file += "-verbose"
+			}
+			t.Run(file, func(t *testing.T) {
+				text := screensAt(t, events, n, s)
+				holdOutput(t, filepath.Join("testdata", "screens", file+".txt"), text)
+				for line := range bytes.Lines(text) {
+					if cells := screen.Cells(string(line)); cells > s.Width && !bytes.Contains(line, []byte("company ")) && !bytes.HasPrefix(line, []byte("== ")) {
+						t.Errorf("%d cells: %s", cells, line)
+					}
+				}
+			})
+		}
+	}
+}
+
+// screensAt is what the commands show after the first n events: of tasks, of
+// subtasks and of runs one for each way that they stand.
+func screensAt(t *testing.T, events []company.Event, n int, s Style) []byte {
+	t.Helper()
+	b, state := &sheet{t: t}, company.NewState()
+	var shown bytes.Buffer
+	display := &feed.Display{Out: &shown, Style: func() Style { return s }}
+	for _, e := range events[:n] {
+		if err := company.Apply(state, e); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := display.Show(feed.Describe(e, state.Tasks[e.Task])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	src := Source{State: state, Now: events[n-1].Time.Add(90 * time.Second), AtWork: true, Folders: Folders{Root: "/office", Runs: "/office/runs"}, Models: defaultModels{}}
+	b.putText("status", src.Overview(false).Render(s))
+	src.AtWork = false
+	b.putText("status, with nobody at work", src.Overview(false).Render(s))
+	src.AtWork = true
+	b.putText("agents", src.Agents().Render(s))
+	b.putText("pr list", PullRequestsText(src.PullRequests(), s))
+	seen := map[string]bool{}
+	for _, task := range state.SortedTasks() {
+		ids := map[string]string{"task " + string(state.Shown(task)): string(task.ID)}
+		for _, sub := range task.Subtasks {
+			ids["subtask "+string(sub.Status)] = string(sub.ID)
+		}
+		for _, q := range state.OpenApprovals(task.ID) {
+			ids["question "+string(q.Kind)] = string(q.ID)
+		}
+		for _, how := range slices.Sorted(maps.Keys(ids)) {
+			if seen[how] {
+				continue
+			}
+			seen[how] = true
+			v, err := src.Show(ids[how])
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.putText("show "+ids[how], v.Render(s))
+			if v.Question != nil {
+				b.putText("the prompt of "+ids[how], v.Question.RenderPrompt(s))
+			}
+			if v.Task != nil && (task.Status != company.StatusCompleted || task.PR != nil || task.DryRun) {
+				b.putText("the end of submit "+ids[how], src.Summary(task).Render(s))
+			}
+		}
+	}
+	lines := strings.SplitAfter(shown.String(), "\n")
+	var recent []string
+	for _, line := range lines[max(0, len(lines)-mostFeedLines):] {
+		recent = append(recent, timeOfDay.ReplaceAllString(line, "hh:mm:ss"))
+	}
+	b.putText("feed", strings.Join(recent, ""))
+	return b.Bytes()
+}

@@ -1,0 +1,239 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/safetext"
+	"company/internal/screen"
+)
+
+// TaskDetail is a task with everything in it.
+type TaskDetail struct {
+	Task
+	NeedsYou  []Approval              `json:"needs_you"`
+	Questions []Approval              `json:"questions"` // answered
+	Why       string                  `json:"plan_why,omitempty"`
+	Plan      []Subtask               `json:"plan"`
+	Runs      []Run                   `json:"runs"` // that belong to no subtask
+	Gates     []company.GateCommand   `json:"gates"`
+	Baseline  []Check                 `json:"baseline"`  // what the gates say of the base
+	KnownRed  []string                `json:"known_red"` // its red checks
+	Gate      *Gate                   `json:"gate"`
+	Review    *company.ReviewRecorded `json:"review"`
+	// ReviewOf is the only ticket of the task, where its review holds for the
+	// whole.
+	ReviewOf  company.SubtaskID          `json:"review_of,omitempty"`
+	Failures  map[string]company.Failure `json:"failures"`
+	Added     []company.Dependency       `json:"dependencies"` // beyond the base's lock files
+	LookedUp  []company.Dependency       `json:"looked_up"`    // names that went out to registries
+	Unwritten []company.UnwrittenFile    `json:"unwritten"`    // files that are not there, or old
+	// RunsFolder is where the files of runs are, for people.
+	RunsFolder string `json:"-"`
+}
+
+// TaskDetail is a task with everything in it.
+func (src Source) TaskDetail(t *company.Task) TaskDetail {
+	s := src.State
+	v := TaskDetail{
+		Task: src.Task(t), NeedsYou: src.approvals(s.OpenApprovals(t.ID)), Questions: []Approval{}, Why: t.Plan.Why,
+		Plan: []Subtask{}, Runs: []Run{}, Gates: []company.GateCommand{}, Baseline: viewBaseline(t.Baseline),
+		KnownRed: append([]string{}, t.KnownRed()...), Gate: viewGate(t.Gate), Review: t.Review.Last,
+		Failures: t.Failures, RunsFolder: src.Folders.Runs,
+	}
+	v.Holds = newCap(t.Held())
+	if sub := t.CarriedFrom(); sub != nil {
+		v.ReviewOf = sub.ID
+	}
+	v.Added = append([]company.Dependency{}, t.Dependencies...)
+	v.LookedUp = append([]company.Dependency{}, t.LookedUp...)
+	v.Unwritten = append([]company.UnwrittenFile{}, t.Unwritten...)
+	if t.Prepared != nil {
+		v.Gates = append(v.Gates, t.Prepared.Gates...)
+	}
+	for _, sub := range t.Subtasks {
+		v.Plan = append(v.Plan, src.Subtask(t, sub))
+	}
+	for _, r := range src.runsOf(t, "") {
+		if r.Subtask == "" {
+			v.Runs = append(v.Runs, r)
+		}
+	}
+	for _, q := range s.AnsweredApprovals(t.ID) {
+		v.Questions = append(v.Questions, NewApproval(q))
+	}
+	return v
+}
+
+const (
+	// mostText is how many lines of an instruction or a description are shown
+	// without -v.
+	mostText = 5
+	// mostRuns is how many runs of a task are shown without -v: the newest.
+	mostRuns = 10
+)
+
+// Render is a task, what matters first: the question that waits, what came of it, its
+// subtasks.
+func (v TaskDetail) Render(s Style) string {
+	var b strings.Builder
+	head := fmt.Sprintf("  %s  ", ageOf(v.DurationMS))
+	fmt.Fprintf(&b, "%s  %s%s%s\n", v.ID, s.Paint(v.stateColor(), v.StateText()), head, s.Fit(v.Title(), len(string(v.ID)+v.StateText()+head)+2))
+	v.writeResult(&b, s)
+	if len(v.NeedsYou) > 0 {
+		b.WriteString("\n" + s.Heading("NEEDS YOU") + "\n")
+	}
+	for _, q := range v.NeedsYou {
+		writeWrapped(&b, s, fmt.Sprintf("  ! %-4s ", q.ID), safetext.Escape(q.Question))
+		q.writeDetails(&b, s, "         ")
+		q.writeAnswers(&b, s, "         ")
+	}
+	for key, f := range v.Failures {
+		b.WriteString("\n")
+		writeWrapped(&b, s, "x ", fmt.Sprintf("%s failed %s: %s", key, company.Count(f.Attempt, "time"), safetext.EscapeLine(f.Error, 300)))
+	}
+	v.writePlan(&b, s)
+	if v.Gate != nil {
+		fmt.Fprintf(&b, "\n%s  of the whole, on %s\n%s", s.Heading("GATES"), v.Gate.Head.Short(), v.Gate.Render(s))
+	}
+	if v.Review != nil {
+		of := "of the whole"
+		if v.ReviewOf != "" {
+			of = "of " + string(v.ReviewOf) + ", which holds for the whole: it is the only ticket, and merged the same tree"
+		}
+		writeWrapped(&b, s, "\n"+s.Heading("REVIEW")+"  ", of)
+		writeReview(&b, s, v.Review)
+	}
+	v.writeRuns(&b, s)
+	b.WriteString("\n" + s.Heading("INSTRUCTION") + "\n")
+	writeText(&b, s, v.Instruction, mostText)
+	v.writeBase(&b, s)
+	fmt.Fprintf(&b, "\n%s  %s\n", s.Heading("FILES"), v.RunsFolder)
+	writeUnwritten(&b, v.Unwritten)
+	return b.String()
+}
+
+// writeResult tells what came of a task so far, what it cost, and where it is.
+func (v TaskDetail) writeResult(b *strings.Builder, s Style) {
+	if v.Reason != "" {
+		writeWrapped(b, s, "  why:    ", safetext.EscapeLine(v.Reason, 300))
+	}
+	if v.PR != nil {
+		fmt.Fprintf(b, "  pull request #%d, %s: company pr show %d\n", v.PR.Number, v.PR.State, v.PR.Number)
+		if v.PR.BranchChange != nil {
+			writeWrapped(b, s, "  its branch ", BranchText(v.PR.BranchChange))
+		}
+	}
+	if v.Evidence != noEvidence {
+		writeWrapped(b, s, "  shown:  ", v.Evidence)
+	}
+	of := ", without a limit"
+	if holds := v.Holds.amount(); holds != NoLimit {
+		of = " of at most " + holds.String()
+	}
+	fmt.Fprintf(b, "  cost:   %s%s\n", FormatCost(v.CostMicroUSD, v.Tokens), of)
+}
+
+// writePlan lists the subtasks, each with why it is not merged.
+func (v TaskDetail) writePlan(b *strings.Builder, s Style) {
+	fmt.Fprintf(b, "\n%s  %s in %s, %d merged\n", s.Heading("PLAN"), company.Count(v.Subtasks, "subtask"), company.Count(v.Waves, "wave"), v.Merged)
+	if v.Why != "" {
+		writeWrapped(b, s, "  ", safetext.EscapeLine(v.Why, 300))
+	}
+	table := screen.Table{Indent: "  ", Columns: []screen.Column{{Title: "SUBTASK"}, {Title: "STATE"}, {Title: "WAVE", Rank: 3}, {Title: "ATTEMPTS", Rank: 4}, {Title: "GATES", Rank: 1}, {Title: "REVIEW", Rank: 2}, {Title: "WHAT"}}}
+	for _, sub := range v.Plan {
+		table.ColorRow(sub.stateColor(), string(sub.ID), sub.stateText(), fmt.Sprint(sub.Wave), fmt.Sprint(sub.Attempts), sub.Gate.statusLabel(), reviewLabel(sub.Review), safetext.EscapeLine(sub.Title, 80))
+		if sub.Reason != "" && sub.Status != company.SubtaskCompleted {
+			table.Note("why: " + safetext.EscapeLine(sub.Reason, 300))
+		}
+	}
+	b.WriteString(table.Render(s))
+}
+
+// writeRuns lists the runs of all agents, as they began.
+func (v TaskDetail) writeRuns(b *strings.Builder, s Style) {
+	runs := slices.Clone(v.Runs)
+	for _, sub := range v.Plan {
+		runs = append(runs, sub.Runs...)
+	}
+	sortRuns(runs)
+	b.WriteString("\n" + s.Heading("RUNS"))
+	if n := len(runs) - mostRuns; n > 0 && !s.Verbose {
+		fmt.Fprintf(b, "  the newest; %s before: -v", company.Count(n, "more run"))
+		writeRuns(b, s, runs[n:])
+	} else {
+		writeRuns(b, s, runs)
+	}
+	writeRefused(b, s, runs)
+}
+
+// writeBase shows the base of the work, and the dependencies that were added to it.
+func (v TaskDetail) writeBase(b *strings.Builder, s Style) {
+	if v.Base != nil {
+		fmt.Fprintf(b, "\n%s\n", s.Heading("BASE"))
+		writeWrapped(b, s, "  base:   ", fmt.Sprintf("%s@%s -> %s@%s, pull request into %s", v.Base.Branch, v.Base.OID.Short(), v.Branch, v.Head.Short(), v.Base.PRBranch))
+	}
+	for _, g := range v.Gates {
+		at := ""
+		if g.Dir != "" {
+			at = ", in " + safetext.EscapeLine(g.Dir, 100)
+		}
+		writeWrapped(b, s, "  gate:   ", g.Name+": "+safetext.EscapeLine(g.Command, 160)+at)
+	}
+	if len(v.Baseline) > 0 && len(v.KnownRed) == 0 {
+		b.WriteString("  before: green\n")
+	}
+	for _, red := range v.KnownRed {
+		first, rest, _ := strings.Cut(red, "\n")
+		writeWrapped(b, s, "  before: ", safetext.EscapeLine(first, 300))
+		if rest != "" {
+			b.WriteString(lastLines(rest, 20))
+		}
+	}
+	for _, c := range v.Baseline {
+		if c.Slow != "" {
+			writeWrapped(b, s, "  slow:   ", safetext.EscapeLine(c.Slow, 300))
+		}
+	}
+	for _, d := range v.Added {
+		writeWrapped(b, s, "  added:  ", safetext.EscapeLine(d.String(), 200))
+	}
+	for _, d := range v.LookedUp {
+		if !slices.ContainsFunc(v.Added, func(a company.Dependency) bool { return a.Ecosystem == d.Ecosystem && a.Name == d.Name }) {
+			writeWrapped(b, s, "  asked:  ", "a registry for "+safetext.EscapeLine(d.String(), 200)+", which was not added")
+		}
+	}
+}
+
+func reviewLabel(r *company.ReviewRecorded) string {
+	if r == nil {
+		return "-"
+	}
+	return "review: " + strings.ReplaceAll(r.Verdict, "_", " ")
+}
+
+// writeReview tells a verdict with its findings and what shows them.
+func writeReview(b *strings.Builder, s Style, r *company.ReviewRecorded) {
+	fmt.Fprintf(b, "  %s of %s\n", strings.ReplaceAll(r.Verdict, "_", " "), r.Head.Short())
+	for _, f := range r.Findings {
+		writeWrapped(b, s, "  "+string(f.Severity)+" ", strings.TrimSpace(safetext.EscapeLine(f.Where(), 130)+" "+safetext.EscapeLine(f.What, 300)))
+		if f.Why != "" {
+			writeWrapped(b, s, "      why: ", safetext.EscapeLine(f.Why, 300))
+		}
+		if f.Suggestion != "" {
+			writeWrapped(b, s, "      suggestion: ", safetext.EscapeLine(f.Suggestion, 300))
+		}
+	}
+	for _, e := range r.Evidence {
+		writeWrapped(b, s, "  shown: ", safetext.EscapeLine(e, 300))
+	}
+}
+
+// writeUnwritten tells which files are not there, or old.
+func writeUnwritten(b *strings.Builder, files []company.UnwrittenFile) {
+	for _, u := range files {
+		fmt.Fprintf(b, "  not written: %s: %s\n", safetext.EscapeLine(u.File, 200), safetext.EscapeLine(u.Why, 300))
+	}
+}
