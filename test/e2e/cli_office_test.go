@@ -37,7 +37,7 @@ func atWork(t *testing.T) (*testenv.House, *testenv.Process, *stop) {
 func TestStopAndResume(t *testing.T) {
 	t.Parallel()
 	h, p, held := atWork(t)
-	runAndExpect(t, h, []string{"RUNNING\n  > t1-01.1", "  thinks\n", "at work (pid "}, "status")
+	runAndExpect(t, h, []string{"RUNNING\n  > t1-01.1", ": thinks\n", "at work (pid "}, "status")
 	runAndExpect(t, h, []string{"t1-01.1  worker  working, ", " 3 turns, ", "  now:    thinks\n"}, "show", "t1-01.1")
 	calls := h.Model.Calls().Total
 	runAndExpect(t, h, []string{"stopped: 1 run cut"}, "stop", "lunch")
