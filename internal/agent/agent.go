@@ -123,8 +123,10 @@ type Outcome struct {
 	FinalTool string
 	Turns     int // model replies that counted
 	Usage     adapters.Usage
-	Spent     company.Amount // a call whose reply is not known counts as its worst case
-	Resumed   bool           // an earlier process had begun this conversation
+	Spent     company.Amount       // a call whose reply is not known counts as its worst case
+	Resumed   bool                 // an earlier process had begun this conversation
+	Heard     int                  // messages of the president that the agent has read
+	ByModel   []company.ModelSpent // of Spent, what has a model
 	// Messages is the conversation with every tool result in full.
 	Messages   []adapters.Message
 	Transcript Transcript

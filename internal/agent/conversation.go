@@ -27,7 +27,8 @@ type conversation struct {
 	turns    int
 	usage    adapters.Usage
 	spent    company.Amount
-	textual  []string // models that are given their tools in text
+	byModel  []company.ModelSpent // of spent, what has a model
+	textual  []string             // models that are given their tools in text
 
 	pending []pendingCall // calls of the newest reply that have no result yet
 	reply   int           // index in msgs of the newest reply
@@ -49,7 +50,8 @@ type conversation struct {
 	seen   [][32]byte // signatures of calls
 	nudged bool       // the model was warned of its circle
 
-	told map[noteTopic]int // turn of the last note on a topic
+	told  map[noteTopic]int // turn of the last note on a topic
+	heard int               // messages of the president that the model was given
 
 	results []result // tool results in the order of the conversation
 	maskTo  int      // how many of them are masked
@@ -115,9 +117,9 @@ func (c *conversation) foldCall(r callRecord) {
 	switch {
 	case c.open == nil:
 	case r.Before != nil:
-		c.spent = c.spent.Add(r.Before.Countable(c.open.Worst))
+		c.addSpent(r.Before.Countable(c.open.Worst))
 	default: // the process died before it had a reply
-		c.spent = c.spent.Add(c.open.Worst)
+		c.addSpent(c.open.Worst)
 	}
 	c.open = &r
 	c.requests = max(c.requests, r.N)
@@ -128,9 +130,24 @@ func (c *conversation) foldUsage(r replyRecord) {
 	if c.open != nil {
 		r.Spent = r.Spent.Countable(c.open.Worst)
 	}
-	c.open = nil
 	c.usage = c.usage.Add(r.Usage)
-	c.spent = c.spent.Add(r.Spent)
+	c.addSpent(r.Spent)
+	c.open = nil
+}
+
+// addSpent counts what the open call cost, for its model.
+func (c *conversation) addSpent(a company.Amount) {
+	c.spent = c.spent.Add(a)
+	if c.open == nil || c.open.Model == "" {
+		return
+	}
+	for i := range c.byModel {
+		if c.byModel[i].Model == c.open.Model {
+			c.byModel[i].Spent = c.byModel[i].Spent.Add(a)
+			return
+		}
+	}
+	c.byModel = append(c.byModel, company.ModelSpent{Model: c.open.Model, Spent: a})
 }
 
 // foldError folds an error that came instead of a reply.
@@ -280,6 +297,7 @@ func (c *conversation) foldRedone(r redoneRecord) {
 // newest user message, never between a call and its result.
 func (c *conversation) foldNote(r noteRecord) {
 	c.told[r.About] = c.turns
+	c.heard = max(c.heard, r.Word)
 	switch r.About {
 	case noteLoop:
 		c.nudged = true
@@ -305,5 +323,5 @@ func (c *conversation) totalSpent() company.Amount {
 
 func (c *conversation) buildOutcome() Outcome {
 	c.log.TotalTokens = adapters.AddTokens(c.usage.InputTokens, c.usage.OutputTokens)
-	return Outcome{Turns: c.turns, Usage: c.usage, Spent: c.totalSpent(), Messages: c.msgs, Transcript: c.log}
+	return Outcome{Turns: c.turns, Usage: c.usage, Spent: c.totalSpent(), Messages: c.msgs, Transcript: c.log, Heard: c.heard, ByModel: c.byModel}
 }

@@ -52,6 +52,9 @@ type Job struct {
 	// Halt, when it gives an error, ends the conversation before the model is
 	// asked again: between two turns. Nil: it goes on.
 	Halt func() error
+	// Words gives the president's messages to the run so far, in order. It is called
+	// before each turn, and the agent reads each message once. Nil: there are none.
+	Words func() []string
 	// Workspace is what the tools change. Nil: nothing of it outlives this
 	// process, and calls that changed something are all done again.
 	Workspace Workspace
@@ -97,6 +100,9 @@ func (c config) withDefaults() config {
 	}
 	if c.Halt == nil {
 		c.Halt = func() error { return nil }
+	}
+	if c.Words == nil {
+		c.Words = func() []string { return nil }
 	}
 	if c.Allowance == nil {
 		c.Allowance = budget.NewAllowance(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, company.Amount{}, nil)

@@ -40,6 +40,7 @@ const (
 	noteLoop     noteTopic = "circle"
 	aboutTurns   noteTopic = "turns_left"
 	aboutLast    noteTopic = "last_turn"
+	aboutWord    noteTopic = "word" // a message of the president
 	noteMask     noteTopic = "mask" // never a note: when the last mask was
 )
 

@@ -104,6 +104,7 @@ type noteRecord struct {
 	At    time.Time `json:"at"`
 	About noteTopic `json:"about"`
 	Text  string    `json:"text"`
+	Word  int       `json:"word,omitempty"` // of the president's messages, from 1
 }
 
 // maskRecord clears the first Upto tool results of the conversation.

@@ -119,12 +119,30 @@ func (r *runner) runSteps(ctx context.Context) (End, error) {
 			err = r.appendRecord(ctx, kindMask, maskRecord{N: r.conv.requests, At: r.utcNow(), Upto: s.upto})
 			r.emitEvent(Event{Kind: Masked, Text: fmt.Sprintf("%d old tool results cleared from the context", s.upto)})
 		case ask:
-			err = r.askModel(ctx)
+			var told bool
+			if told, err = r.tellWord(ctx); err == nil && !told {
+				err = r.askModel(ctx)
+			}
 		}
 		if err != nil {
 			return "", err
 		}
 	}
+}
+
+// tellWord gives the model the next message of the president, if there is one that
+// it has not read: it is in the journal before the model sees it.
+func (r *runner) tellWord(ctx context.Context) (told bool, err error) {
+	words := r.cfg.Words()
+	if r.conv.heard >= len(words) {
+		return false, nil
+	}
+	text := company.FormatWord(toValidUTF8(words[r.conv.heard]))
+	err = r.appendRecord(ctx, kindNote, noteRecord{N: r.conv.requests, At: r.utcNow(), About: aboutWord, Text: text, Word: r.conv.heard + 1})
+	if err == nil {
+		r.emitEvent(Event{Kind: Noted, Text: safetext.EscapeLine(text, 300)})
+	}
+	return true, err
 }
 
 // meterModel makes every request of a model reserve its cost and leave its

@@ -46,15 +46,16 @@ func (t *Transcript) addMessage(role, content string, at time.Time) {
 	t.Messages = append(t.Messages, TranscriptMessage{Role: role, Content: content, Timestamp: at})
 }
 
-// transcriptLine is one line of the encoded form: exactly one field of
+// TranscriptEntry is one line of the encoded form: exactly one field of
 // Run, Message, ToolCall is set.
-type transcriptLine struct {
-	Run      *transcriptRun     `json:"run,omitempty"`
+type TranscriptEntry struct {
+	Run      *TranscriptRun     `json:"run,omitempty"`
 	Message  *TranscriptMessage `json:"message,omitempty"`
 	ToolCall *TranscriptCall    `json:"toolCall,omitempty"`
 }
 
-type transcriptRun struct {
+// TranscriptRun is what a transcript says of its run.
+type TranscriptRun struct {
 	RunID       company.RunID `json:"runId"`
 	AgentID     string        `json:"agentId"`
 	Messages    int           `json:"messages"`
@@ -68,19 +69,19 @@ func (t Transcript) Encode() []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	write := func(l transcriptLine) {
+	write := func(l TranscriptEntry) {
 		if err := enc.Encode(l); err != nil {
 			panic(err) // strings, integers and times of a sane year always encode
 		}
 	}
-	write(transcriptLine{Run: &transcriptRun{t.RunID, t.AgentID, len(t.Messages), len(t.ToolCalls), t.TotalTokens}})
+	write(TranscriptEntry{Run: &TranscriptRun{t.RunID, t.AgentID, len(t.Messages), len(t.ToolCalls), t.TotalTokens}})
 	m, c := 0, 0
 	for m < len(t.Messages) || c < len(t.ToolCalls) {
 		if c == len(t.ToolCalls) || m < len(t.Messages) && !t.ToolCalls[c].Timestamp.Before(t.Messages[m].Timestamp) {
-			write(transcriptLine{Message: &t.Messages[m]})
+			write(TranscriptEntry{Message: &t.Messages[m]})
 			m++
 		} else {
-			write(transcriptLine{ToolCall: &t.ToolCalls[c]})
+			write(TranscriptEntry{ToolCall: &t.ToolCalls[c]})
 			c++
 		}
 	}
@@ -94,10 +95,10 @@ func DecodeTranscript(data []byte) (Transcript, error) {
 		return Transcript{}, company.E(company.EInvalid, "this is no transcript").Because(fmt.Sprintf("line %d %s", line, why))
 	}
 	var t Transcript
-	var head *transcriptRun
+	var head *TranscriptRun
 	dec := json.NewDecoder(bytes.NewReader(data))
 	for n := 1; ; n++ {
-		var l transcriptLine
+		var l TranscriptEntry
 		err := dec.Decode(&l)
 		if err == io.EOF {
 			break

@@ -20,25 +20,30 @@ func (t Transcript) RenderText(most int) string {
 	m, c := 0, 0
 	for m < len(t.Messages) || c < len(t.ToolCalls) {
 		if c == len(t.ToolCalls) || m < len(t.Messages) && !t.ToolCalls[c].Timestamp.Before(t.Messages[m].Timestamp) {
-			msg := t.Messages[m]
+			b.WriteString(TranscriptEntry{Message: &t.Messages[m]}.RenderText(most))
 			m++
-			if msg.Content == "" {
-				continue // its tool calls follow
-			}
-			if msg.Role == "system" && most < wholeText {
-				fmt.Fprintf(&b, "\n%s  system\n  the prompt of its role, %s: -v\n", msg.Timestamp.Local().Format("15:04:05"), company.Count(strings.Count(strings.TrimSpace(msg.Content), "\n")+1, "line"))
-				continue
-			}
-			fmt.Fprintf(&b, "\n%s  %s\n%s", msg.Timestamp.Local().Format("15:04:05"), msg.Role, view.IndentLines(msg.Content, most))
 			continue
 		}
-		call := t.ToolCalls[c]
+		b.WriteString(TranscriptEntry{ToolCall: &t.ToolCalls[c]}.RenderText(most))
 		c++
-		sign := "+"
+	}
+	return b.String()
+}
+
+// RenderText shows one message or call; nothing of an empty message, whose
+// tool calls follow.
+func (e TranscriptEntry) RenderText(most int) string {
+	switch {
+	case e.Message != nil && e.Message.Role == "system" && most < wholeText:
+		return fmt.Sprintf("\n%s  system\n  the prompt of its role, %s: -v\n", e.Message.Timestamp.Local().Format("15:04:05"), company.Count(strings.Count(strings.TrimSpace(e.Message.Content), "\n")+1, "line"))
+	case e.Message != nil && e.Message.Content != "":
+		return fmt.Sprintf("\n%s  %s\n%s", e.Message.Timestamp.Local().Format("15:04:05"), e.Message.Role, view.IndentLines(e.Message.Content, most))
+	case e.ToolCall != nil:
+		call, sign := e.ToolCall, "+"
 		if call.IsError {
 			sign = "x"
 		}
-		fmt.Fprintf(&b, "\n%s  %s %s %s  %.1fs\n%s", call.Timestamp.Local().Format("15:04:05"), sign, safetext.EscapeLine(call.Name, 40), safetext.EscapeLine(call.Arguments, 300), float64(call.DurationMS)/1000, view.IndentLines(call.Result, most))
+		return fmt.Sprintf("\n%s  %s %s %s  %.1fs\n%s", call.Timestamp.Local().Format("15:04:05"), sign, safetext.EscapeLine(call.Name, 40), safetext.EscapeLine(call.Arguments, 300), float64(call.DurationMS)/1000, view.IndentLines(call.Result, most))
 	}
-	return b.String()
+	return ""
 }

@@ -22,6 +22,9 @@ var commandNames = map[reflect.Type]string{
 	reflect.TypeFor[ScaleWorkers]():        "company.Staff",
 	reflect.TypeFor[AddProject]():          "company.AddProject",
 	reflect.TypeFor[RemoveProject]():       "company.RemoveProject",
+	reflect.TypeFor[Tell]():                "company.Tell",
+	reflect.TypeFor[Retry]():               "company.Retry",
+	reflect.TypeFor[WorkOnPlan]():          "company.WorkOnPlan",
 	reflect.TypeFor[RecordRefusedAccess](): "company.NoteRefused",
 }
 

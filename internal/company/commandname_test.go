@@ -22,6 +22,9 @@ func TestWishesOfOlderOffices(t *testing.T) {
 		{ScaleWorkers{By: 2, Worker: "w1"}, "9a66537e6368843c8ab3c52f4e510b33ac8a4568e3dbea4545ff59b9f9e6a7e5"},
 		{AddProject{Project: Project{ID: "p", Path: "/p"}}, "f22967b12255212d0f3058d087ce1c7d672da9fb7b1608d25812c3a66501f57a"},
 		{RemoveProject{ID: "p"}, "153c008ae9b620467a8b049af7348e2d2a703c1c3afe45030d6aba294e9e844c"},
+		{Tell{Subtask: "t1-01", Text: "x"}, "1dad7f0c5f15c6c0ce413b6f6650b59736f521c69c107f8a50e26d476d06fae6"},
+		{Retry{Task: "t1", From: "t1-02"}, "9973d9b15701a0dbe6308cbbb5bb167c0185162912fc314510740e4762caf84d"},
+		{WorkOnPlan{Task: "t1"}, "8f939c31579c89775d6159853fc33b70034cf90969f335be230ce659183a061c"},
 		{RecordRefusedAccess{Run: "t1-01.1", Kind: "path", What: "x", Times: 2}, "d6a9f9eea337a5b7e4a64e815a737f941c95c3ddf96e6189914e7be923be2402"},
 	}
 	for _, w := range wishes {

@@ -50,6 +50,7 @@ type Standing struct {
 	Paused bool        // the task: the turn that is under way is the last one
 	Ended  TaskStatus  // of a task that has ended; empty: it goes on
 	Asked  []*Approval // the questions about packages for the task
+	Words  []Word      // the president's messages to the run, in order
 }
 
 // Question is the question about a package, or nil.
@@ -93,7 +94,7 @@ func (l localCoordinator) Standing(_ context.Context, run RunID, fence uint64) (
 	if err != nil {
 		return Standing{}, err
 	}
-	st := Standing{Held: r.Held && r.Fence == fence, Paused: t.Paused}
+	st := Standing{Held: r.Held && r.Fence == fence, Paused: t.Paused, Words: r.Words}
 	if t.Status.Ended() {
 		st.Ended = t.Status
 	}

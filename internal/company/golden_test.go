@@ -276,8 +276,10 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	})
 	w.addProjects()
 	w.live()
+	w.tellWorker()
 	w.goWell()
 	w.followPulls()
+	w.reopenTask()
 	w.kind = false
 	for range 60 {
 		w.step()
@@ -293,6 +295,34 @@ func (w *world) addProjects() {
 	w.must(President, AddProject{Project: side, Name: "beside"})
 	w.must(President, AddProject{Project: Project{ID: "p", Path: "/p"}, Name: "first"})
 	w.must(President, RemoveProject{ID: side.ID})
+}
+
+// tellWorker has the president say something to the first worker that is at a subtask.
+func (w *world) tellWorker() {
+	w.t.Helper()
+	for range 200 {
+		for _, id := range w.s.Open {
+			for _, sub := range w.s.Tasks[id].Subtasks {
+				if sub.Status == SubtaskAssigned || sub.Status == SubtaskRunning {
+					w.must(President, Tell{Subtask: sub.ID, Text: "use the other one"})
+					return
+				}
+			}
+		}
+		w.step()
+	}
+}
+
+// reopenTask reopens a task that was given up, and gives it up again.
+func (w *world) reopenTask() {
+	w.t.Helper()
+	for _, t := range w.s.SortedTasks() {
+		if _, err := Decide(w.s, Meta{ID: "trial", Actor: President, Now: w.s.Time}, Retry{Task: t.ID}); err == nil {
+			w.must(President, Retry{Task: t.ID})
+			w.must(President, Cancel{Task: t.ID, Why: "no, not needed"})
+			return
+		}
+	}
 }
 
 // followPulls settles one pull request, has another one followed up, and sees a

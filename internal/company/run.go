@@ -43,6 +43,9 @@ type Run struct {
 	Summary         string          `json:"summary,omitempty"`
 	Error           string          `json:"error,omitempty"`
 	RefusedAccesses []RefusedAccess `json:"refused,omitempty"` // what it reached for and did not get
+	Words           []Word          `json:"words,omitempty"`   // of the president, in order
+	Heard           int             `json:"heard,omitempty"`   // how many of them it had read when it ended
+	Models          []ModelSpent    `json:"models,omitempty"`  // what each model cost
 }
 
 // Lasted is how long the run took from its newest claim to its end, or until

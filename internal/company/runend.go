@@ -35,6 +35,7 @@ func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
 	// An end is never refused for what it says of money: the run would be held
 	// for good. What the run was granted stands for what cannot be.
 	c.Outcome.Spent = c.Outcome.Spent.Countable(r.Reserved)
+	c.Outcome.Models = c.Outcome.countableModels()
 	evs := []Event{m.newEvent(t.ID, r.Subtask, r.ID, &c.Outcome)}
 	if c.Outcome.Status != RunSuccess || t.Status.Ended() {
 		return evs, nil
@@ -113,6 +114,36 @@ type RunEnded struct {
 	Turns    int       `json:"turns,omitempty"`
 	Journal  Hash      `json:"journal,omitempty"`
 	Result   Hash      `json:"result,omitempty"`
+	Heard    int       `json:"heard,omitempty"` // of the president's messages to it
+	// Models are what each model cost, where that is known: not of calls that were
+	// cut, and of no run of older versions.
+	Models []ModelSpent `json:"models,omitempty"`
+}
+
+// ModelSpent is what the calls of one model cost a run.
+type ModelSpent struct {
+	Model string `json:"model"`
+	Spent Amount `json:"spent"`
+}
+
+// maxModels bounds the models of one run: fallbacks are few.
+const maxModels = 16
+
+// countableModels are the models of a run as far as they can be counted: together they
+// cost no more than the run.
+func (d *RunEnded) countableModels() []ModelSpent {
+	var out []ModelSpent
+	sum := Amount{}
+	for _, m := range d.Models[:min(len(d.Models), maxModels)] {
+		if !m.Spent.IsValid() || len(m.Model) > 200 {
+			return nil
+		}
+		if sum = sum.Add(m.Spent); sum.MicroUSD > d.Spent.MicroUSD || sum.Tokens > d.Spent.Tokens {
+			return out
+		}
+		out = append(out, m)
+	}
+	return out
 }
 
 var _ = registerKind[RunEnded]()
@@ -124,7 +155,8 @@ func (d *RunEnded) apply(s *State, e Event) {
 	r.Held, r.Waiting, r.Ended, r.EndedAt = false, false, true, e.Time
 	r.Status, r.Head, r.Spent, r.Turns = d.Status, d.Head, d.Spent, d.Turns
 	r.Journal, r.Result, r.Summary, r.Error = d.Journal, d.Result, d.Summary, d.Error
-	r.Reserved = Amount{}
+	r.Models = d.Models
+	r.Reserved, r.Heard = Amount{}, min(max(0, d.Heard), len(r.Words))
 	t.Runs[e.Run] = &r
 	t.Spent = t.Spent.Add(d.Spent)
 	t.BudgetShortfall = nil
@@ -136,6 +168,7 @@ func (d *RunEnded) apply(s *State, e Event) {
 	switch r.Role {
 	case Worker:
 		sub.workerEnded(t, e, d)
+		sub.keepUnheard(r.formatUnheard())
 	case Merger:
 		sub.mergerEnded(t, e, d)
 	case Manager:

@@ -99,6 +99,9 @@ func (w *world) carry(t *Task, r *Run) {
 	if r.Reserved.MicroUSD > 0 {
 		end.Outcome.Spent.MicroUSD = w.rng.Int64N(r.Reserved.MicroUSD + 1)
 	}
+	if len(r.Words) > 0 {
+		end.Outcome.Heard = w.rng.IntN(len(r.Words) + 1)
+	}
 	switch {
 	case w.chance(w.k.Broken):
 		end.Outcome.Status, end.Outcome.Error, end.Outcome.Code = RunError, "the model is gone", EModel

@@ -31,8 +31,30 @@ func (w *world) president() {
 		}
 	case n > 93 && len(w.s.Open) > 0 && w.chance(w.k.Cancel):
 		w.send(President, Cancel{Task: w.s.Open[w.rng.IntN(len(w.s.Open))], Why: "no"})
+	case n == 93:
+		w.reopenOrTell()
 	case n < 93 && len(w.forge) > 0:
 		w.pulls()
+	}
+}
+
+// reopenOrTell has the president go back on an end, or say something to a worker.
+func (w *world) reopenOrTell() {
+	t := w.s.Tasks[NewTaskID(1+w.rng.IntN(w.k.Tasks))]
+	if t == nil {
+		return
+	}
+	switch {
+	case t.DryRun && t.Status == StatusCompleted:
+		w.send(President, WorkOnPlan{t.ID})
+	case t.Status == StatusFailed || t.Status == StatusCancelled:
+		c := Retry{Task: t.ID}
+		if len(t.Subtasks) > 0 && w.chance(40) {
+			c.From = t.Subtasks[w.rng.IntN(len(t.Subtasks))].ID
+		}
+		w.send(President, c)
+	case len(t.Subtasks) > 0:
+		w.send(President, Tell{Subtask: t.Subtasks[w.rng.IntN(len(t.Subtasks))].ID, Text: "use the other one"})
 	}
 }
 

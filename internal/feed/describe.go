@@ -64,6 +64,8 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Lines = planLines(t)
 	case *company.SubtaskGuided:
 		it.Text = "manager: " + safetext.EscapeLine(d.Text, 160)
+	case *company.RunTold:
+		it.Text = "you: " + safetext.EscapeLine(d.Text, 300)
 	case *company.RunOffered:
 		it.Text, it.Quiet = "on the queue", true
 	case *company.RunClaimed:
@@ -138,6 +140,14 @@ func Describe(e company.Event, t *company.Task) Item {
 		}
 	case *company.TaskPaused:
 		it.Text = map[bool]string{true: "paused; turns under way come to their end", false: "goes on"}[d.Paused]
+	case *company.TaskReopened:
+		it.Text, it.Mark = "reopened; what is merged stays merged", Started
+		if d.From != "" {
+			it.Text += "; from " + string(d.From) + " on it begins anew"
+		}
+		if d.Plan {
+			it.Text = "the plan of the dry run is worked on"
+		}
 	case *company.TaskCancelled:
 		it.Text, it.Mark = "cancelled by you", Failed
 		if d.Reason != "" {

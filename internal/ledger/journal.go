@@ -228,6 +228,28 @@ func (l *Ledger) readJournal(ctx context.Context, run company.RunID, fn func(Rec
 	return sealed, busError("read the journal of "+string(run), err)
 }
 
+// FollowJournal is ReadJournal that begins after a number of records and goes on with
+// what comes later, until ctx ends. It does not tell that a journal was sealed or
+// purged: whether a run has ended, the ledger says.
+func (l *Ledger) FollowJournal(ctx context.Context, run company.RunID, after int, fn func(Record) error) error {
+	var refused error
+	err := l.bus.Log().Follow(ctx, journalPrefix+string(run), 0, func(m bus.Message) error {
+		rec, err := decodeRecord(m)
+		if err != nil || rec.N <= after || rec.Kind == kindSealed {
+			return err
+		}
+		refused = fn(rec)
+		return refused
+	})
+	if refused != nil {
+		return refused
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return busError("follow the journal of "+string(run), err)
+}
+
 // LastRecorded is when the newest record of a run's journal was written; zero:
 // the journal has none.
 func (l *Ledger) LastRecorded(ctx context.Context, run company.RunID) (time.Time, error) {

@@ -102,13 +102,13 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 	job := agent.Job{
 		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, MaxTurns: s.service.Agents.MaxTurns(s.Role),
 		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: ledger.Blobs{Ledger: s.service.Ledger}, Allowance: s.allowance,
-		Now: s.service.Now, Logger: s.service.Logger, OnEvent: s.onEvent, Halt: func() error { return s.checkPaused(ctx) },
+		Now: s.service.Now, Logger: s.service.Logger, OnEvent: s.onEvent, Halt: func() error { return s.checkPaused(ctx) }, Words: func() []string { return s.readWords(ctx) },
 	}
 	if s.Sandbox != nil {
 		job.Tools, job.Workspace = append(s.Sandbox.AgentTools(), b.Tools...), s.Sandbox.Workspace()
 	}
 	out, err := s.service.Agents.Driver(s.Role).Drive(ctx, job)
-	s.turns = out.Turns
+	s.turns, s.heard, s.byModel = out.Turns, out.Heard, out.ByModel
 	if len(out.Messages) > 0 {
 		s.keepTranscript(context.WithoutCancel(ctx), out.Transcript.Encode())
 	}

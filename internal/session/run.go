@@ -33,6 +33,8 @@ type Session struct {
 	watch      *stopwatch
 	owed       company.Amount // given back to the company and still counted in the allowance
 	turns      int
+	byModel    []company.ModelSpent
+	heard      int    // messages of the president that the agent has read
 	cut        string // the note about a request that was cut before a byte came
 	transcript company.Hash
 }
@@ -157,6 +159,20 @@ func (s *Session) checkPaused(ctx context.Context) error {
 		return nil
 	}
 	return errPaused
+}
+
+// readWords are the president's messages to the run. An office that gives no answer
+// is asked again before the next turn.
+func (s *Session) readWords(ctx context.Context) []string {
+	now, err := s.service.Coordinator.Standing(ctx, s.Run, s.Fence)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, w := range now.Words {
+		out = append(out, w.Text)
+	}
+	return out
 }
 
 // runTimeout is the run_timeout that the task was submitted with.

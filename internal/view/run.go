@@ -34,6 +34,7 @@ type Run struct {
 	Tokens       int64             `json:"tokens"`
 	Files        []string          `json:"files"` // result, transcript, git log: those that are there
 	Refused      []Refused         `json:"refused"`
+	Words        []Word            `json:"words,omitempty"` // of the president
 
 	Unwritten []company.UnwrittenFile `json:"unwritten"` // files that are not there, or old
 }
@@ -67,7 +68,7 @@ func (src Source) Run(t *company.Task, r *company.Run) Run {
 	now := src.Now
 	v := Run{
 		ID: r.ID, Role: r.Role, Task: t.ID, Subtask: r.Subtask, Status: "offered", Worker: r.Worker, Turns: r.Turns,
-		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: costOrNil(r.Spent), Tokens: r.Spent.Tokens, Files: []string{}, Refused: viewRefused(r), Unwritten: []company.UnwrittenFile{},
+		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: costOrNil(r.Spent), Tokens: r.Spent.Tokens, Files: []string{}, Refused: viewRefused(r), Words: viewWords(r), Unwritten: []company.UnwrittenFile{},
 	}
 	for _, u := range t.Unwritten {
 		if strings.HasPrefix(u.File, r.ID.FilePath("")) {
@@ -158,6 +159,9 @@ func (v Run) Render(s Style) string {
 	}
 	if v.Summary != "" {
 		writeText(&b, s, v.Summary, 20)
+	}
+	for _, w := range v.Words {
+		writeWrapped(&b, s, "  told:   ", w.RenderText())
 	}
 	for _, x := range v.Refused {
 		writeWrapped(&b, s, "  refused: ", x.RenderText())

@@ -77,6 +77,7 @@ func (v Subtask) Render(s Style) string {
 	}
 	b.WriteString("\n" + s.Heading("RUNS"))
 	writeRuns(&b, s, v.Runs)
+	writeWords(&b, s, v.Runs)
 	writeRefused(&b, s, v.Runs)
 	b.WriteString("\n" + s.Heading("TICKET") + "\n")
 	writeText(&b, s, v.Description, mostText)

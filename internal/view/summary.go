@@ -51,7 +51,7 @@ func (src Source) Summary(t *company.Task) Summary {
 	}
 	switch {
 	case t.Status == company.StatusCompleted && t.DryRun:
-		sum.Result, sum.Next, sum.DryRun = "COMPLETE", fmt.Sprintf("company show %s; then submit it without --dry-run", t.ID), true
+		sum.Result, sum.Next, sum.DryRun = "COMPLETE", fmt.Sprintf("company show %s; then company submit --plan %s", t.ID, t.ID), true
 		sum.Why = "the plan has " + company.Count(len(t.Subtasks), "subtask") + " in " + company.Count(t.Plan.Waves, "wave")
 		for _, sub := range t.Subtasks {
 			sum.Plan = append(sum.Plan, string(sub.ID)+"  "+sub.Planned.Title)

@@ -89,7 +89,7 @@ func TestSummaryBlock(t *testing.T) {
 		}, `=== TASK SUMMARY ===
 [RESULT] COMPLETE
 [TASK]   t12 add rate limiting
-[NEXT]   company show t12; then submit it without --dry-run
+[NEXT]   company show t12; then company submit --plan t12
 [WHY]    the plan has 2 subtasks in 2 waves
 [COST]   $0.41, 212k tokens, 3m12s
 [HINT]   estimate: none, nothing was done in this office yet; never more than $5.00
@@ -109,7 +109,7 @@ func TestSummaryBlock(t *testing.T) {
 		}, `=== TASK SUMMARY ===
 [RESULT] COMPLETE
 [TASK]   t12 add rate limiting
-[NEXT]   company show t12; then submit it without --dry-run
+[NEXT]   company show t12; then company submit --plan t12
 [WHY]    the plan has 2 subtasks in 2 waves
 [COST]   $0.41, 212k tokens, 3m12s
 [HINT]   estimate: $0.40, 40k tokens to $1.00, 100k tokens, 6m00s to 10m00s, from 4 earlier subtasks; never more than $5.00

@@ -166,6 +166,7 @@ func (v TaskDetail) writeRuns(b *strings.Builder, s Style) {
 	} else {
 		writeRuns(b, s, runs)
 	}
+	writeWords(b, s, runs)
 	writeRefused(b, s, runs)
 }
 

@@ -78,8 +78,11 @@ func (w *Work) Progress(id company.TaskID) *Progress {
 // IDs are those that a command line may name, for shells that complete them.
 type IDs struct {
 	Tasks        []string `json:"tasks"`
-	Open         []string `json:"open"` // tasks that have not ended
-	All          []string `json:"all"`  // tasks with their subtasks and runs
+	Open         []string `json:"open"`    // tasks that have not ended
+	Ended        []string `json:"ended"`   // tasks that failed or were cancelled, which can be reopened
+	Plans        []string `json:"plans"`   // dry runs
+	Running      []string `json:"running"` // subtasks that a worker is at
+	All          []string `json:"all"`     // tasks with their subtasks and runs
 	Questions    []string `json:"questions"`
 	Workers      []string `json:"workers"`
 	PullRequests []string `json:"pull_requests"`
@@ -93,7 +96,16 @@ func (src Source) IDs() IDs {
 	s, v := src.State, IDs{}
 	for _, t := range s.SortedTasks() {
 		v.Tasks, v.All = append(v.Tasks, string(t.ID)), append(v.All, string(t.ID))
+		switch {
+		case t.Status == company.StatusFailed || t.Status == company.StatusCancelled:
+			v.Ended = append(v.Ended, string(t.ID))
+		case t.Status == company.StatusCompleted && t.DryRun:
+			v.Plans = append(v.Plans, string(t.ID))
+		}
 		for _, sub := range t.Subtasks {
+			if !t.Status.Ended() && (sub.Status == company.SubtaskRunning || sub.Status == company.SubtaskAssigned) {
+				v.Running = append(v.Running, string(sub.ID))
+			}
 			v.All = append(v.All, string(sub.ID))
 		}
 		for _, id := range slices.Sorted(maps.Keys(t.Runs)) {

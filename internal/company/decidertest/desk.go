@@ -1,7 +1,8 @@
 // Package decidertest is a company.Decider for the tests of roles: the real
-// core, with its events in memory. It owns bringing a task to where a role
-// begins, by the commands that bring it there in life. It has no ledger, no
-// clock and no effects; a command that the core refuses ends the test.
+// core, with its events in memory or in an office that the test brings. It owns
+// bringing a task to where a role begins, by the commands that bring it there in
+// life. It has no ledger, no clock and no effects of its own; a command that the
+// core refuses ends the test.
 package decidertest
 
 import (
@@ -21,6 +22,7 @@ const Office = "k3fq"
 // on by a second with each command.
 type Decider struct {
 	t      testing.TB
+	office OpenOffice // nil: its own, in memory
 	mu     sync.Mutex
 	state  *company.State
 	now    time.Time
@@ -37,8 +39,21 @@ func New(t testing.TB) *Decider {
 	return d
 }
 
+// OpenOffice is an office that a test has opened.
+type OpenOffice interface {
+	View() *company.State
+	DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error)
+}
+
+// Over is the decider of an office that the test has opened. The office itself has
+// been started.
+func Over(t testing.TB, o OpenOffice) *Decider { return &Decider{t: t, office: o} }
+
 // View is the state at this moment.
 func (d *Decider) View() *company.State {
+	if d.office != nil {
+		return d.office.View()
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.state.View()
@@ -48,6 +63,9 @@ func (d *Decider) View() *company.State {
 func (d *Decider) Do(ctx context.Context, actor string, c company.Command) ([]company.Event, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
+	}
+	if d.office != nil {
+		return d.office.DoID(ctx, "", actor, c)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -77,7 +95,7 @@ func (d *Decider) Must(c company.Command) []company.Event {
 	return evs
 }
 
-// Events are all events so far.
+// Events are all events so far, of an office in memory.
 func (d *Decider) Events() []company.Event {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -27,6 +27,7 @@ type observedTask struct {
 	base      *company.GateResult // the baseline
 	dryRun    bool
 	ended     bool
+	completed bool
 	planned   company.RunID
 	waves     []int // by subtask: its wave
 	head      company.OID
@@ -73,6 +74,7 @@ func (t *observedTask) run(id company.RunID) *observedRun {
 }
 
 type observedRun struct {
+	words    int // of the president
 	held     bool
 	ended    bool
 	offered  uint64 // epoch of the offer that a worker may take up; 0: there is none

@@ -37,7 +37,7 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, e company.Event) e
 	case *company.BranchChangeSeen:
 		return t.observeBranch(d, e)
 	case *company.TaskCompleted:
-		t.ended, t.intent = true, nil
+		t.ended, t.completed, t.intent = true, true, nil
 		switch {
 		case d.DryRun && t.dryRun && t.planned != "":
 		case d.DryRun || t.prs != 1:
@@ -50,7 +50,17 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, e company.Event) e
 			}
 		}
 	case *company.TaskFailed, *company.TaskCancelled:
-		t.ended, t.intent = true, nil
+		t.ended, t.completed, t.intent = true, false, nil
+	case *company.TaskReopened:
+		if !t.ended || t.completed != d.Plan || d.Plan && !t.dryRun || t.prs > 0 {
+			return fmt.Errorf("%s is reopened, and goes on or is done", e.Task)
+		}
+		for id, r := range t.runs {
+			if !r.ended {
+				return fmt.Errorf("%s is reopened while %s is open", e.Task, id)
+			}
+		}
+		t.ended, t.completed, t.dryRun = false, false, t.dryRun && !d.Plan
 	case *company.RunEnded, *company.RunReleased, *company.BudgetRaised, *company.ApprovalOpened, *company.ApprovalAnswered, *company.TaskPaused, *company.PRFeedbackReceived, *company.AccessRefused, *company.FileWriteFailed, *company.FileWriteRecovered:
 	default:
 		if t.ended {

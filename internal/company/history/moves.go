@@ -8,13 +8,16 @@ import (
 )
 
 // TaskMoves are all the ways in which one event may move a task (STA-1);
-// docs/state_machine.md draws them. A status that is not a key is a last one.
+// docs/state_machine.md draws them. From a last status only a person reopens it.
 // Awaiting input is no move: Shown derives it from an open approval.
 var TaskMoves = map[company.TaskStatus][]company.TaskStatus{
 	company.StatusPending:     {company.StatusDecomposing, company.StatusFailed, company.StatusCancelled},
 	company.StatusDecomposing: {company.StatusExecuting, company.StatusFailed, company.StatusCancelled},
 	company.StatusExecuting:   {company.StatusReviewing, company.StatusDecomposing, company.StatusCompleted, company.StatusFailed, company.StatusCancelled},
 	company.StatusReviewing:   {company.StatusCompleted, company.StatusExecuting, company.StatusFailed, company.StatusCancelled},
+	company.StatusFailed:      {company.StatusPending, company.StatusDecomposing, company.StatusExecuting, company.StatusReviewing},
+	company.StatusCancelled:   {company.StatusPending, company.StatusDecomposing, company.StatusExecuting, company.StatusReviewing},
+	company.StatusCompleted:   {company.StatusExecuting}, // of a dry run, whose plan is worked on
 }
 
 // SubMoves are all the ways in which one event may move a subtask (STA-1).
@@ -28,6 +31,7 @@ var SubMoves = map[company.SubtaskStatus][]company.SubtaskStatus{
 	company.SubtaskReviewing: {company.SubtaskMerging, company.SubtaskPending, company.SubtaskBlocked, company.SubtaskCancelled},
 	company.SubtaskMerging:   {company.SubtaskCompleted, company.SubtaskInGate, company.SubtaskPending, company.SubtaskBlocked, company.SubtaskCancelled},
 	company.SubtaskBlocked:   {company.SubtaskPending, company.SubtaskCancelled},
+	company.SubtaskCancelled: {company.SubtaskPending, company.SubtaskInGate},
 }
 
 // observeTransitions holds the moves of an event against the tables, and a task's phase
@@ -46,6 +50,9 @@ func (c *Checker) observeTransitions(before *company.State, e company.Event, aft
 	}
 	if t.Status != was.Status && !slices.Contains(TaskMoves[was.Status], t.Status) {
 		return fmt.Errorf("%s moves from %s to %s", t.ID, was.Status, t.Status)
+	}
+	if reopened := (*company.TaskReopened)(nil).Kind(); was.Status.Ended() && t.Status != was.Status && e.Kind != reopened {
+		return fmt.Errorf("%s goes on after its end, and nobody reopened it", t.ID)
 	}
 	for _, sub := range was.Subtasks {
 		now := t.Subtask(sub.ID)
@@ -67,6 +74,9 @@ func (c *Checker) observeTransitions(before *company.State, e company.Event, aft
 	}
 	if t.Status == company.StatusReviewing && was.Status != company.StatusReviewing {
 		seen := c.tasks[e.Task].reviewing
+		if was.Status.Ended() { // reopened: it goes on where it was
+			clear(seen)
+		}
 		if seen[t.Head] {
 			return fmt.Errorf("%s is reviewed twice at %s", t.ID, t.Head.Short()) // STA-2
 		}

@@ -48,6 +48,9 @@ func (c *Checker) observeRun(t *observedTask, d company.Data, e company.Event) e
 		if r == nil || !r.held && (r.ended || !t.ended) { // what its task has left behind is settled
 			return fmt.Errorf("%s ends in nobody's hands", e.Run)
 		}
+		if d.Heard < 0 || d.Heard > r.words {
+			return fmt.Errorf("%s has read %d messages of %d", e.Run, d.Heard, r.words)
+		}
 		t.overdrawn = t.overdrawn || d.Spent.MicroUSD > r.reserved.MicroUSD || d.Spent.Tokens > r.reserved.Tokens
 		r.held, r.ended, r.reserved = false, true, company.Amount{}
 		t.spent = t.spent.Add(d.Spent)
@@ -57,6 +60,13 @@ func (c *Checker) observeRun(t *observedTask, d company.Data, e company.Event) e
 				return rules.IsProtected(c.Path) || t.settings.Rules >= 1 && company.ChangesGuardedCode(c)
 			})
 			t.changes[e.Subtask] = d.Changes
+		}
+	case *company.RunTold:
+		if r == nil || r.ended || t.ended {
+			return fmt.Errorf("%s is told something, and nobody works in it", e.Run)
+		}
+		if r.words++; r.words > company.MaxWords || strings.TrimSpace(d.Text) == "" || len(d.Text) > company.MaxWord {
+			return fmt.Errorf("%s is told nothing, or too much", e.Run)
 		}
 	case *company.AccessRefused:
 		return r.observeRefusedAccess(d, e)
