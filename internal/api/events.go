@@ -49,6 +49,12 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		}
 		return flush.Flush()
 	})
+	s.writeFailure(w, r, err)
+}
+
+// writeFailure ends a stream with the error that broke it off, where no company is at
+// work that another could take over from.
+func (s *Server) writeFailure(w http.ResponseWriter, r *http.Request, err error) {
 	if e := (*company.Error)(nil); !s.atWork && errors.As(err, &e) && r.Context().Err() == nil {
 		if text, err := json.Marshal(problemOf(e)); err == nil {
 			_, _ = fmt.Fprintf(w, "%s\ndata: %s\n\n", failureLine, text) // the client is gone, or it has it
@@ -56,7 +62,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// failureLine begins the last event of a feed that failed; its data is a problem
+// failureLine begins the last event of a stream that failed; its data is a problem
 // document.
 const failureLine = "event: failure"
 
@@ -75,10 +81,32 @@ func firstEvent(r *http.Request) (uint64, error) {
 // readEvents reads the items of a stream until it ends, or is cut in the middle
 // of one: the other process died.
 func readEvents(stream io.Reader, fn func(feed.Item) error) error {
+	return readStream(stream, func(data []byte) error {
+		var it feed.Item
+		if json.Unmarshal(data, &it) != nil {
+			return io.EOF
+		}
+		return fn(it)
+	})
+}
+
+// errStreamEnd is how a stream ends that says that it is whole.
+var errStreamEnd = errors.New("api: the stream is whole")
+
+// maxEvent bounds one event of a stream, in bytes: a tool call may have 1 MiB of
+// arguments, and JSON escapes them.
+const maxEvent = 32 << 20
+
+// readStream reads the data of a stream's events: errStreamEnd when the stream says that
+// it is whole, io.EOF when it is cut.
+func readStream(stream io.Reader, fn func(data []byte) error) error {
 	lines := bufio.NewScanner(stream)
-	lines.Buffer(make([]byte, 64<<10), 4<<20)
+	lines.Buffer(make([]byte, 64<<10), maxEvent)
 	failed := false
 	for lines.Scan() {
+		if lines.Text() == endLine {
+			return errStreamEnd
+		}
 		failed = failed || lines.Text() == failureLine
 		data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
 		if !ok {
@@ -91,11 +119,7 @@ func readEvents(stream io.Reader, fn func(feed.Item) error) error {
 			}
 			return p.asError()
 		}
-		var it feed.Item
-		if json.Unmarshal(data, &it) != nil {
-			break
-		}
-		if err := fn(it); err != nil {
+		if err := fn(data); err != nil {
 			return err
 		}
 	}

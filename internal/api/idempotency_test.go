@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/agent"
 	"company/internal/bus/nats"
 	"company/internal/company"
 	"company/internal/feed"
@@ -28,6 +29,10 @@ func (l officeLoop) Source() view.Source { return view.Source{State: l.View(), N
 func (officeLoop) Follow(ctx context.Context, _ uint64, _ func(feed.Item) error) error {
 	<-ctx.Done()
 	return context.Cause(ctx)
+}
+
+func (officeLoop) StreamTranscript(context.Context, company.RunID, bool, func(agent.TranscriptEntry) error) error {
+	return company.E(company.ENotFound, "an office without agents has no run")
 }
 
 // startOfficeLoop runs an office in which every task asks whether it may go on

@@ -1,7 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
+	"strconv"
+	"time"
 
 	"company/internal/company"
 	"company/internal/view"
@@ -31,12 +34,29 @@ var resources = map[string]look{
 	"ranges/{id}":    func(src view.Source, r *http.Request) (any, error) { return src.Range(r.PathValue("id")) },
 	"agents":         func(src view.Source, _ *http.Request) (any, error) { return src.Agents(), nil },
 	"costs":          func(src view.Source, _ *http.Request) (any, error) { return src.Budgets(), nil },
-	"costs/{id}":     func(src view.Source, r *http.Request) (any, error) { return src.Budget(r.PathValue("id")) },
-	"prs":            func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil },
-	"prs/{id}":       func(src view.Source, r *http.Request) (any, error) { return src.PullRecord(r.PathValue("id")) },
-	"projects":       func(src view.Source, _ *http.Request) (any, error) { return src.Projects(), nil },
-	"images":         func(src view.Source, _ *http.Request) (any, error) { return src.Images(), nil },
-	"ids":            func(src view.Source, _ *http.Request) (any, error) { return src.IDs(), nil },
+	"tasks": func(src view.Source, r *http.Request) (any, error) {
+		limit, err := strconv.Atoi(cmp.Or(r.URL.Query().Get("limit"), "0"))
+		if err != nil || limit < 0 {
+			return nil, company.E(company.EInvalid, "limit is a number of tasks")
+		}
+		return src.TaskList(r.URL.Query()["state"], limit)
+	},
+	"spending": func(src view.Source, r *http.Request) (any, error) {
+		since := time.Time{}
+		if at := r.URL.Query().Get("since"); at != "" {
+			var err error
+			if since, err = time.Parse(time.RFC3339, at); err != nil {
+				return nil, company.E(company.EInvalid, "since is a time such as 2026-03-01T00:00:00Z")
+			}
+		}
+		return src.Spending(since), nil
+	},
+	"costs/{id}": func(src view.Source, r *http.Request) (any, error) { return src.Budget(r.PathValue("id")) },
+	"prs":        func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil },
+	"prs/{id}":   func(src view.Source, r *http.Request) (any, error) { return src.PullRecord(r.PathValue("id")) },
+	"projects":   func(src view.Source, _ *http.Request) (any, error) { return src.Projects(), nil },
+	"images":     func(src view.Source, _ *http.Request) (any, error) { return src.Images(), nil },
+	"ids":        func(src view.Source, _ *http.Request) (any, error) { return src.IDs(), nil },
 }
 
 // showAs looks an id up that must name one kind of thing.

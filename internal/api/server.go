@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/safetext"
@@ -31,6 +32,9 @@ type Office interface {
 	Source() view.Source // of the views of this moment
 	DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error)
 	Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error
+	// StreamTranscript gives the entries of a run's transcript; follow: also those
+	// to come, until the run ends.
+	StreamTranscript(ctx context.Context, run company.RunID, follow bool, emit func(agent.TranscriptEntry) error) error
 }
 
 // ServerInfo describes the answering process.
@@ -74,6 +78,7 @@ var commandCodecs = []commandCodec{
 	newCodec[company.Submit]("submit"), newCodec[company.Answer]("answer"), newCodec[company.Cancel]("cancel"), newCodec[company.Stop]("stop"),
 	newCodec[company.Resume]("resume"), newCodec[company.Pause]("pause"), newCodec[company.RaiseBudget]("raise_budget"), newCodec[company.SettlePR]("settle_pr"), newCodec[company.RecordPRFeedback]("hear_pr"),
 	newCodec[company.ScaleWorkers]("staff"), newCodec[company.AddProject]("add_project"), newCodec[company.RemoveProject]("remove_project"),
+	newCodec[company.Tell]("tell"), newCodec[company.Retry]("retry"), newCodec[company.WorkOnPlan]("work_on_plan"),
 }
 
 // commandKind names a command on the wire.
@@ -125,6 +130,7 @@ func (s *Server) newHandler() http.Handler {
 	mux.HandleFunc("POST /api/v1/commands", s.serveCommand)
 	mux.HandleFunc("POST /api/v1/trials", s.serveTrial)
 	mux.HandleFunc("GET /api/v1/events", s.serveEvents)
+	mux.HandleFunc("GET /api/v1/runs/{id}/transcript", s.serveTranscript)
 	for pattern, look := range resources {
 		mux.HandleFunc("GET /api/v1/"+pattern, func(w http.ResponseWriter, r *http.Request) {
 			v, err := look(s.source(), r)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/view"
@@ -86,6 +87,56 @@ func (d *fakeOffice) Follow(ctx context.Context, from uint64, fn func(feed.Item)
 	}
 	<-ctx.Done()
 	return context.Cause(ctx)
+}
+
+func (d *fakeOffice) StreamTranscript(ctx context.Context, run company.RunID, follow bool, emit func(agent.TranscriptEntry) error) error {
+	if run != fakeActivity.Run {
+		return company.E(company.ENotFound, "there is no run "+string(run))
+	}
+	for _, e := range []agent.TranscriptEntry{
+		{Run: &agent.TranscriptRun{RunID: run, AgentID: "manager"}}, {Message: &agent.TranscriptMessage{Role: "user", Content: strings.Repeat("a\n", 1<<20)}},
+		{Run: &agent.TranscriptRun{RunID: run, AgentID: "manager", Messages: 1, TotalTokens: 7}},
+	} {
+		if err := emit(e); err != nil {
+			return err
+		}
+	}
+	if follow {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// A transcript comes whole, also where it is long; one that is followed is told from
+// one that has come to its end, and a run that is none is the office's own error.
+func TestTranscriptOverTheSocket(t *testing.T) {
+	d, c, _ := serveFakeOffice(t)
+	near := InProcess(d, func() {})
+	defer near.Close()
+	for name, c := range map[string]*Client{"over the socket": c, "in this process": near} {
+		var got agent.Transcript
+		collect := func(e agent.TranscriptEntry) error { got.Add(e); return nil }
+		if err := c.StreamTranscript(t.Context(), fakeActivity.Run, false, collect); err != nil || len(got.Messages) != 1 || len(got.Messages[0].Content) != 2<<20 || got.TotalTokens != 7 {
+			t.Errorf("%s: %v, %d messages", name, err, len(got.Messages))
+		}
+		if err := c.StreamTranscript(t.Context(), "t1-01.9", false, collect); company.CodeOf(err) != company.ENotFound {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	enough := errors.New("enough")
+	err := c.StreamTranscript(t.Context(), fakeActivity.Run, true, func(e agent.TranscriptEntry) error {
+		if e.Run != nil && e.Run.TotalTokens == 7 {
+			return enough
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) {
+		t.Error(err)
+	}
+	if err := near.StreamTranscript(t.Context(), fakeActivity.Run, true, func(agent.TranscriptEntry) error { return nil }); err != nil {
+		t.Errorf("nothing comes where no company works, and it is waited for: %v", err)
+	}
 }
 
 // serveFakeOffice puts the office on a socket of the test's own.

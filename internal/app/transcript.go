@@ -6,28 +6,83 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"sync"
+	"time"
 
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/ledger"
 	"company/internal/office"
+	"company/internal/retry"
+	"company/internal/safetext"
 )
 
-// ReadTranscript makes the transcript of a run from its journal.
-func (a *App) ReadTranscript(ctx context.Context, id company.RunID) (agent.Transcript, error) {
-	t := a.View().Tasks[id.Task()]
-	if t == nil || t.Runs[id] == nil {
-		return agent.Transcript{}, company.E(company.ENotFound, "there is no run "+string(id))
+// StreamTranscript gives the entries of a run's transcript from its journal; follow:
+// also those that are still to come, until the run ends.
+func (a *App) StreamTranscript(ctx context.Context, id company.RunID, follow bool, emit func(agent.TranscriptEntry) error) error {
+	run, err := a.findRun(id)
+	if err != nil {
+		return err
 	}
-	run := t.Runs[id]
-	led := a.ledger
-	return agent.ReadTranscript(ctx, run.ID, string(run.Role), blobReader{led}, func(fn func(string, json.RawMessage) error) error {
-		each := func(r ledger.Record) error { return fn(r.Kind, r.Data) }
-		if run.Journal != "" {
-			return led.ReadSealed(ctx, run.Journal, each)
+	return agent.StreamTranscript(ctx, id, string(run.Role), blobReader{a.ledger}, func(fn func(string, json.RawMessage) error) error {
+		return a.readJournal(ctx, id, follow, fn)
+	}, emit)
+}
+
+func (a *App) findRun(id company.RunID) (*company.Run, error) {
+	if t := a.View().Tasks[id.Task()]; t != nil && t.Runs[id] != nil {
+		return t.Runs[id], nil
+	}
+	return nil, company.E(company.ENotFound, "there is no run "+safetext.EscapeLine(string(id), 40)).Fix("company status")
+}
+
+// errRunEnded ends the following of a run's journal.
+var errRunEnded = errors.New("app: the run has ended")
+
+// readJournal gives each record of a run's journal once, wherever it lies: on the bus
+// while the run is under way, and in a blob from its end on.
+func (a *App) readJournal(ctx context.Context, id company.RunID, follow bool, fn func(string, json.RawMessage) error) error {
+	n := 0
+	each := func(r ledger.Record) error {
+		if r.N <= n {
+			return nil
 		}
-		return led.ReadJournal(ctx, run.ID, each)
+		n = r.N
+		return fn(r.Kind, r.Data)
+	}
+	if follow {
+		if err := a.followRun(ctx, id, each); !errors.Is(err, errRunEnded) {
+			return err
+		}
+	}
+	run, err := a.findRun(id)
+	if err != nil {
+		return err
+	}
+	if run.Journal != "" {
+		return a.ledger.ReadSealed(ctx, run.Journal, each)
+	}
+	return a.ledger.ReadJournal(ctx, id, each)
+}
+
+// followRun gives the records of a run's journal until the run has ended: then its
+// error is errRunEnded.
+func (a *App) followRun(ctx context.Context, id company.RunID, each func(ledger.Record) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer stop(nil)
+	watch.Go(func() {
+		err := retry.Until(ctx, retry.Every(100*time.Millisecond), func() (bool, error) {
+			run, err := a.findRun(id)
+			return err == nil && run.Ended, err
+		})
+		if err == nil {
+			err = errRunEnded
+		}
+		stop(err)
 	})
+	return a.ledger.FollowJournal(ctx, id, 0, each)
 }
 
 // MaxTranscript bounds a transcript, in bytes.

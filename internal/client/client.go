@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"time"
 
 	"company/internal/agent"
 	"company/internal/api"
@@ -12,12 +13,12 @@ import (
 	"company/internal/view"
 )
 
-// Office is the client of an office. Do, Try, Follow, Now and Close are those of
-// its connection.
+// Office is the client of an office. Do, Try, Follow, StreamTranscript, Now and
+// Close are those of its connection.
 type Office struct {
 	*api.Client
 	server *api.ServerInfo // of the process that serves it
-	local  Holder          // of this process
+	local  bool            // of this process
 }
 
 // Server describes the process that has the office at work. ok is false where
@@ -37,7 +38,7 @@ func (o *Office) IsServed() bool { return o.server != nil }
 func (o *Office) StaysServing() bool { return o != nil && o.server != nil && o.server.Serving }
 
 // IsMissing reports whether the office was never opened.
-func (o *Office) IsMissing() bool { return o.server == nil && o.local == nil }
+func (o *Office) IsMissing() bool { return o.server == nil && !o.local }
 
 // Overview is the office and its tasks; all: those that have ended, too.
 func (o *Office) Overview(ctx context.Context, all bool) (view.Overview, error) {
@@ -93,6 +94,22 @@ func (o *Office) Budgets(ctx context.Context) ([]view.Budget, error) {
 	return api.Get[[]view.Budget](ctx, o.Client, "costs")
 }
 
+// TaskList is the newest tasks that are in one of the states; no state: in any, and
+// limit 0: all.
+func (o *Office) TaskList(ctx context.Context, states []string, limit int) (view.TaskList, error) {
+	q := url.Values{"state": states, "limit": {strconv.Itoa(limit)}}
+	return api.Get[view.TaskList](ctx, o.Client, "tasks?"+q.Encode())
+}
+
+// Spending is what the runs cost that ended since then; the zero time: all of them.
+func (o *Office) Spending(ctx context.Context, since time.Time) (view.Spending, error) {
+	q := url.Values{}
+	if !since.IsZero() {
+		q.Set("since", since.Format(time.RFC3339))
+	}
+	return api.Get[view.Spending](ctx, o.Client, "spending?"+q.Encode())
+}
+
 // Agents are the agents and what each is doing.
 func (o *Office) Agents(ctx context.Context) (view.Agents, error) {
 	return api.Get[view.Agents](ctx, o.Client, "agents")
@@ -121,12 +138,12 @@ func getByID[T any](ctx context.Context, o *Office, kind, id string) (v T, err e
 	return api.Get[T](ctx, o.Client, kind+"/"+url.PathEscape(id))
 }
 
-// ReadJournal makes the transcript of a run from its journal, which only the
-// process that holds the office can read.
-func (o *Office) ReadJournal(ctx context.Context, run company.RunID) (agent.Transcript, error) {
-	if o.local == nil {
-		return agent.Transcript{}, company.E(company.EConflict, "the transcript of "+string(run)+" is not written yet").
-			Because("the company that is at work holds its journal until the run ends").Fix("company feed --follow " + string(run.Task()))
-	}
-	return o.local.ReadTranscript(ctx, run)
+// ReadTranscript makes the transcript of a run from its journal, as far as it goes.
+func (o *Office) ReadTranscript(ctx context.Context, run company.RunID) (agent.Transcript, error) {
+	var t agent.Transcript
+	err := o.StreamTranscript(ctx, run, false, func(e agent.TranscriptEntry) error {
+		t.Add(e)
+		return nil
+	})
+	return t, err
 }

@@ -26,7 +26,7 @@ func TestOfficeThatWasNeverOpened(t *testing.T) {
 	if _, err := o.Do(t.Context(), "", company.Stop{}); company.CodeOf(err) != company.ENotFound {
 		t.Errorf("a command: %v", err)
 	}
-	if _, err := o.ReadJournal(t.Context(), company.RunID("t1-01.1")); company.CodeOf(err) != company.EConflict {
+	if _, err := o.ReadTranscript(t.Context(), company.RunID("t1-01.1")); company.CodeOf(err) != company.ENotFound {
 		t.Errorf("a journal: %v", err)
 	}
 }

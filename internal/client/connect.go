@@ -22,15 +22,13 @@ const helloTimeout = time.Second
 // Holder is an office that this process holds.
 type Holder interface {
 	api.Office
-	// ReadTranscript makes the transcript of a run from its journal.
-	ReadTranscript(ctx context.Context, run company.RunID) (agent.Transcript, error)
 	Close()
 }
 
 // Local is the client of an office that this process holds. Its Close closes
 // the office.
 func Local(h Holder) *Office {
-	return &Office{Client: api.InProcess(h, h.Close), local: h}
+	return &Office{Client: api.InProcess(h, h.Close), local: true}
 }
 
 // Dial reaches the process that holds an office. It gives nil without an error
@@ -92,3 +90,7 @@ func (unopened) DoID(context.Context, string, string, company.Command) ([]compan
 }
 
 func (unopened) Follow(context.Context, uint64, func(feed.Item) error) error { return io.EOF }
+
+func (unopened) StreamTranscript(_ context.Context, run company.RunID, _ bool, _ func(agent.TranscriptEntry) error) error {
+	return view.TaskNotFound(company.NewState(), string(run.Task()))
+}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/agent"
 	"company/internal/api"
 	"company/internal/company"
 	"company/internal/company/decidertest"
@@ -121,6 +122,10 @@ func (o decided) Follow(_ context.Context, from uint64, fn func(feed.Item) error
 		}
 	}
 	return nil
+}
+
+func (o decided) StreamTranscript(context.Context, company.RunID, bool, func(agent.TranscriptEntry) error) error {
+	return company.E(company.ENotFound, "what only decides has no journal")
 }
 
 // serveOffice opens the office of a checkout and serves it at its socket.

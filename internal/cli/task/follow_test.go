@@ -65,8 +65,8 @@ func (p *fakeOffice) client() *client.Office {
 
 func (p *fakeOffice) Close() {}
 
-func (p *fakeOffice) ReadTranscript(context.Context, company.RunID) (agent.Transcript, error) {
-	return agent.Transcript{}, errors.New("a prepared feed has no journal")
+func (p *fakeOffice) StreamTranscript(context.Context, company.RunID, bool, func(agent.TranscriptEntry) error) error {
+	return errors.New("a prepared feed has no journal")
 }
 
 func (p *fakeOffice) Follow(ctx context.Context, _ uint64, fn func(feed.Item) error) error {

@@ -1,0 +1,77 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"company/internal/agent"
+	"company/internal/company"
+)
+
+// endLine begins the last event of a transcript that is whole.
+const endLine = "event: end"
+
+// serveTranscript streams the entries of a run's transcript as server-sent events;
+// with ?follow=true also those to come, until the run ends. Its last event is end;
+// a stream without it was cut.
+func (s *Server) serveTranscript(w http.ResponseWriter, r *http.Request) {
+	begun := false
+	flush := http.NewResponseController(w)
+	follow := s.atWork && r.URL.Query().Get("follow") == "true" // nothing comes where no company works
+	err := s.office.StreamTranscript(r.Context(), company.RunID(r.PathValue("id")), follow, func(e agent.TranscriptEntry) error {
+		text, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		if !begun {
+			begun = true
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.Header().Set("Cache-Control", "no-store")
+			w.WriteHeader(http.StatusOK)
+		}
+		if _, err := fmt.Fprintf(w, "data: %s\n\n", text); err != nil {
+			return err
+		}
+		return flush.Flush()
+	})
+	switch {
+	case err == nil:
+		_, _ = fmt.Fprintf(w, "%s\ndata: {}\n\n", endLine) // the client is gone, or it has it
+	case !begun:
+		writeError(w, err)
+	default:
+		s.writeFailure(w, r, err)
+	}
+}
+
+// StreamTranscript reads the entries of a run's transcript; follow: also those to come,
+// until the run ends. io.EOF: the other process ended first.
+func (c *Client) StreamTranscript(ctx context.Context, run company.RunID, follow bool, fn func(agent.TranscriptEntry) error) error {
+	resp, err := c.sendRequest(ctx, http.MethodGet, fmt.Sprintf("/api/v1/runs/%s/transcript?follow=%t", url.PathEscape(string(run)), follow), nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return readError(resp)
+	}
+	err = readStream(resp.Body, func(data []byte) error {
+		var e agent.TranscriptEntry
+		if json.Unmarshal(data, &e) != nil {
+			return io.EOF
+		}
+		return fn(e)
+	})
+	switch {
+	case errors.Is(err, errStreamEnd):
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return err
+}
