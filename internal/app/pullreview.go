@@ -92,7 +92,7 @@ func (r PullReview) openMirror(ctx context.Context, t *company.Task) (*gitops.Mi
 }
 
 // CheckMerged is nil when an open pull request is merged. The company never merges
-// it (REV-1), so otherwise it is a refusal with what to do.
+// it by itself (REV-1), so otherwise it is a refusal with what to do.
 func (r PullReview) CheckMerged(ctx context.Context, t *company.Task) error {
 	if t.PR.IsOnForge() {
 		return r.checkForge(ctx, t)
@@ -110,8 +110,8 @@ func (r PullReview) checkForge(ctx context.Context, t *company.Task) error {
 	if err != nil || fb.State == company.PRMerged {
 		return err
 	}
-	return company.E(company.EProtected, fmt.Sprintf("#%d is %s, and the company never merges it", t.PR.Number, fb.State)).
-		Because("what goes to " + t.PR.Base + " is yours to decide").Fix(fmt.Sprintf("merge it at %s, then: company pr merge %d", t.PR.URL, t.PR.Number))
+	return company.E(company.EProtected, fmt.Sprintf("#%d is %s, and the company never merges it by itself", t.PR.Number, fb.State)).
+		Because("what goes to " + t.PR.Base + " is yours to decide").Fix(fmt.Sprintf("company pr merge %d at a terminal; or merge it at %s, and then the same", t.PR.Number, t.PR.URL))
 }
 
 // checkBase is nil when the base branch holds the pull request's head: that of the
@@ -133,7 +133,7 @@ func (r PullReview) checkBase(ctx context.Context, t *company.Task) error {
 	if err != nil || in {
 		return err
 	}
-	refused := company.E(company.EProtected, fmt.Sprintf("%s does not hold %s yet, and the company never moves it", t.PR.Base, t.PR.Head.Short())).
+	refused := company.E(company.EProtected, fmt.Sprintf("%s does not hold %s yet, and the company never moves it by itself", t.PR.Base, t.PR.Head.Short())).
 		Because(fmt.Sprintf("%s is at %s; what goes to it is yours to decide", t.PR.Base, base.OID.Short()))
 	// The mirror has the delivered commit, also where no branch has it any
 	// more.

@@ -140,3 +140,43 @@ type QuietError struct {
 
 func (q *QuietError) Error() string { return fmt.Sprint("HTTP ", q.Status) }
 func (q *QuietError) Unwrap() error { return q.Err }
+
+// MergeablePull is what a driver knows of a pull request before it merges it.
+type MergeablePull struct {
+	State company.PRState
+	Head  company.OID
+	Body  string
+	URL   string
+}
+
+// MergeOnce merges a pull request of ours at a head, once: look tells how it stands,
+// and merge has the forge merge it if it still stands at that head. An answer that was
+// lost is found by looking again.
+func (r Ref) MergeOnce(ctx context.Context, head company.OID, unclear func(error) bool, look func() (MergeablePull, error), merge func() error) error {
+	merging := false // a look that failed has been tried often enough; a merge may have been done
+	return LookAgain(ctx, 3, func(err error) bool { return merging && unclear(err) }, func() error {
+		merging = false
+		p, err := look()
+		switch {
+		case err != nil:
+			return err
+		case p.State == company.PRMerged:
+			return nil
+		case p.State != company.PROpen:
+			return company.E(company.EConflict, fmt.Sprintf("pull request #%d is %s", r.Number, p.State)).Fix("open it again at " + p.URL + ", or submit a task of its own").NeedsPerson()
+		case p.Head != head:
+			return company.E(company.EConflict, fmt.Sprintf("pull request #%d stands at %s, and %s is what was checked and reviewed", r.Number, p.Head.Short(), head.Short())).
+				Because("somebody pushed to its branch").Fix(fmt.Sprintf("company submit --follows %s %q has the rest checked; or merge it as it is at %s", r.Task, "…", p.URL)).NeedsPerson()
+		}
+		if err := r.CheckOurs(p.Body, p.URL); err != nil {
+			return err
+		}
+		merging = true
+		return merge()
+	})
+}
+
+// MergeRefused is the error of a forge that does not merge, with its own reason.
+func (r Ref) MergeRefused(why, url string, err error) error {
+	return company.E(company.EConflict, fmt.Sprintf("the forge does not merge pull request #%d", r.Number)).Because(why).Fix("see " + url).NeedsPerson().Wrap(err)
+}

@@ -5,7 +5,7 @@
 // login to git. Drivers live in subpackages, and Selector picks one for a
 // remote. It promises that a pull request of ours carries our office and task,
 // that a token goes to its own host only, and that text from a forge is data.
-// It does not push, it never merges, and it stores no credential.
+// It does not push, it stores no credential, and it merges for a person's command alone.
 package forge
 
 import (
@@ -109,6 +109,11 @@ type Forge interface {
 	// Close closes a pull request without merging it; a closed or merged one
 	// stays as it is. E_CONFLICT: it is not ours.
 	Close(ctx context.Context, ref Ref) error
+	// MergePull merges a pull request of ours, if it still stands at head: the forge
+	// itself holds the merge against that commit. One that is merged already stays
+	// as it is. Only a person's command calls it (decision 0112). E_CONFLICT: it
+	// is not ours, is closed, stands elsewhere, or may not be merged.
+	MergePull(ctx context.Context, ref Ref, head company.OID) error
 	// Credential is what git shows to push over https; ErrNoLogin where there
 	// is none.
 	Credential(ctx context.Context) (Credential, error)

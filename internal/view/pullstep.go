@@ -19,7 +19,7 @@ func NextPullStep(t *company.Task, openCommand func() string) string {
 		return fmt.Sprintf("nothing: it is closed; its branch stays. See the work with company pr diff %d; company submit \"…\" begins anew", n)
 	}
 	if t.PR.IsOnForge() {
-		return fmt.Sprintf("review and merge it at %s; company pr sync %d hears what came of it", safetext.Escape(t.PR.URL), n) + uncheckedBranchHint(t)
+		return fmt.Sprintf("review it at %s; then company pr merge %d, or merge it there: company pr sync %d hears what came of it", safetext.Escape(t.PR.URL), n, n) + uncheckedBranchHint(t)
 	}
 	if t.BranchChange.LosesDelivery() {
 		on := "goes on from what is there"
@@ -29,7 +29,7 @@ func NextPullStep(t *company.Task, openCommand func() string) string {
 		return fmt.Sprintf("company pr diff %d; how to merge what was delivered: company pr merge %d; where people did that in another form, company pr close %d --why \"…\"; company submit --follows %s \"…\" %s",
 			n, n, n, t.ID, on)
 	}
-	next := fmt.Sprintf("company pr diff %d; merge it with your own git, then company pr merge %d", n, n) + uncheckedBranchHint(t)
+	next := fmt.Sprintf("company pr diff %d or company pr checkout %d; then company pr merge %d", n, n, n) + uncheckedBranchHint(t)
 	if open := openCommand(); open != "" {
 		next += "\nOPEN  " + open
 	}

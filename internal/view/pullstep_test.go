@@ -45,7 +45,7 @@ func TestNextStepChangedBranch(t *testing.T) {
 		{&company.BranchChange{Kind: company.BranchAhead, Delivered: was, Now: now, Commits: 1}, "", []string{"company pr merge 2", "no gate", "company submit --follows t1"}, "pr close"},
 		{&company.BranchChange{Kind: company.BranchRewritten, Delivered: was, Now: now}, "", []string{"company submit --follows t1", "company pr close 2", "how to merge what was delivered: company pr merge 2"}, "no gate"},
 		{&company.BranchChange{Kind: company.BranchGone, Delivered: was}, "", []string{"makes the branch anew", "company pr close 2", "how to merge what was delivered: company pr merge 2"}, "your own git"},
-		{&company.BranchChange{Kind: company.BranchRewritten, Delivered: was, Now: now}, "https://example.com/pull/2", []string{"review and merge it at", "no gate"}, "pr close"},
+		{&company.BranchChange{Kind: company.BranchRewritten, Delivered: was, Now: now}, "https://example.com/pull/2", []string{"review it at", "no gate"}, "pr close"},
 	} {
 		task := &company.Task{ID: "t1", BranchChange: c.change, PR: &company.PullRequest{Number: 2, URL: c.url, State: company.PROpen, Branch: "b", Base: "main", Head: was}}
 		got := NextPullStep(task, func() string { return "" })

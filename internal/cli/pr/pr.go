@@ -1,5 +1,6 @@
-// Package pr is the commands about pull requests: list, show, diff, merge, close and
-// sync. It notes what people decided; it merges nothing.
+// Package pr is the commands about pull requests: list, show, diff, checkout, merge,
+// close and sync. It notes what people decided, and merges when a person confirms it at
+// a terminal.
 package pr
 
 import (
@@ -18,7 +19,7 @@ import (
 
 // New makes company pr.
 func New(env *command.Environment) *cobra.Command {
-	c := command.NewGroup("pr", "The pull requests that wait for your review", "  company pr list\n  company pr show 7\n  company pr merge 7")
+	c := command.NewGroup("pr", "The pull requests that wait for your review", "  company pr list\n  company pr show 7\n  company pr checkout 7\n  company pr merge 7")
 	one := func(use, short, long, example string, run func(ctx context.Context, env *command.Environment, number string) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use, Short: short, Long: long, Example: example, Args: cobra.ExactArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.PullRequests }),
@@ -39,8 +40,9 @@ func New(env *command.Environment) *cobra.Command {
 		one("diff <number>", "Show what a pull request changes", "", "  company pr diff 7 | less", func(ctx context.Context, env *command.Environment, n string) error {
 			return env.PrintDiff(ctx, func(ctx context.Context, conn *client.Office) (view.Range, error) { return prRange(ctx, conn, n) })
 		}),
-		one("merge <number>", "Note that a pull request is merged, once it is",
-			"The company never moves main: you merge, with your own git. This command looks\nwhether the base branch holds the pull request's head, and notes it; where it\ndoes not yet, it prints the commands to run.", "  company pr merge 7", mergePR),
+		one("checkout <number>", "Switch to the branch of a pull request in your clone",
+			"Puts what a pull request asks to merge on its branch in the clone that you stand\nin, and switches to it; no hook runs. It never forces: a branch with commits of\nyours, and a file with uncommitted changes, stay as they are, and the command is\nrefused.", "  company pr checkout 7\n  company pr checkout 7 --repo ../other-clone", checkoutPR),
+		one("merge <number>", "Merge a pull request, or note that it is merged", mergeHelp, "  company pr merge 7", mergePR),
 		closing, newPRSync(env),
 	)
 	return c
@@ -50,16 +52,6 @@ func New(env *command.Environment) *cobra.Command {
 // task, as the office's own record has it.
 func openPR(ctx context.Context, env *command.Environment, ref string) (r view.PullRecord, conn *client.Office, err error) {
 	return command.Read(ctx, env, func(o *client.Office, ctx context.Context) (view.PullRecord, error) { return o.PullRequest(ctx, ref) })
-}
-
-// reviewOf asks what became of a pull request of the office.
-func reviewOf(ctx context.Context, env *command.Environment, r view.PullRecord) (officeapp.PullReview, error) {
-	paths, err := env.FindOffice()
-	if err != nil {
-		return officeapp.PullReview{}, err
-	}
-	loaded, err := env.LoadConfig(ctx, paths)
-	return officeapp.PullReview{Paths: paths, Config: loaded.Config, Office: r.Office, Env: env.LookupEnv, Logger: env.Log}, err
 }
 
 func listPRs(ctx context.Context, env *command.Environment) error {
@@ -126,16 +118,6 @@ func prRange(ctx context.Context, conn *client.Office, number string) (view.Rang
 		return view.Range{}, err
 	}
 	return rangeOf(r.Task()), nil
-}
-
-func mergePR(ctx context.Context, env *command.Environment, number string) error {
-	return settlePR(ctx, env, number, company.PRMerged, "", func(r view.PullRecord) error {
-		review, err := reviewOf(ctx, env, r)
-		if err != nil {
-			return err
-		}
-		return review.CheckMerged(ctx, r.Task())
-	})
 }
 
 func closePR(ctx context.Context, env *command.Environment, number, why string) error {

@@ -31,6 +31,7 @@ func Exercise(t *testing.T, open func(t *testing.T) *Fixture) {
 		"comments":             testCommentOnce,
 		"feedback":             testFeedback,
 		"conflict and merge":   testConflictAndMerge,
+		"merge":                testMerge,
 		"close":                testClose,
 		"labels":               testLabels,
 		"a hanging forge ends": testContextEnds,
@@ -359,6 +360,31 @@ func testConflictAndMerge(b *Fixture) {
 	sha := b.Host.MergePull(b.Repo, 1)
 	if f := b.mustFeedback(ownRef); f.State != company.PRMerged || f.MergeCommit != company.OID(sha) {
 		b.T.Errorf("%+v", f)
+	}
+}
+
+// A pull request is merged at the head that was reviewed, and at no other; one that is
+// merged stays so, and another office's is left alone.
+func testMerge(b *Fixture) {
+	pr := b.PR()
+	b.mustOpen(pr)
+	ctx := b.T.Context()
+	ref := forge.Ref{Office: "k3fq", Task: "t12", Number: 1}
+	b.waitForFeedback(func(f forge.Feedback) bool { return f.Head == pr.Head && !f.Conflict })
+	RequireCode(b.T, b.Forge.MergePull(ctx, forge.Ref{Office: "zzzz", Task: "t12", Number: 1}, pr.Head), company.EConflict, true)
+	moved := b.Host.Commit(b.Repo, pr.Branch, "origin/"+pr.Branch, "b.go", "package a\n")
+	b.waitForFeedback(func(f forge.Feedback) bool { return f.Head == company.OID(moved) && !f.Conflict })
+	RequireCode(b.T, b.Forge.MergePull(ctx, ref, pr.Head), company.EConflict, true)
+	if b.onlyPull().Merged {
+		b.T.Fatal("what nobody reviewed is merged")
+	}
+	for range 2 {
+		if err := b.Forge.MergePull(ctx, ref, company.OID(moved)); err != nil {
+			b.T.Fatal(err)
+		}
+	}
+	if p := b.onlyPull(); !p.Merged {
+		b.T.Errorf("%+v", p)
 	}
 }
 

@@ -206,6 +206,7 @@ func (g *giteaAPI) addRoutes(mux *http.ServeMux) {
 		sendJSON(w, r, http.StatusOK, g.giteaPull(repo, p))
 	}))
 	mux.HandleFunc("PATCH "+repo+"/pulls/{number}", on(g.editGiteaPull))
+	mux.HandleFunc("POST "+repo+"/pulls/{number}/merge", on(g.mergeGiteaPull))
 	mux.HandleFunc("POST "+repo+"/pulls/{number}/requested_reviewers", on(func(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token, p *Pull) {
 		var in struct {
 			Reviewers     []string `json:"reviewers"`

@@ -74,6 +74,7 @@ func (h *githubAPI) addRoutes(mux *http.ServeMux) {
 		"POST " + repo + "/pulls":                              h.createPull,
 		"GET " + repo + "/pulls/{number}":                      h.withPull(h.getPull),
 		"PATCH " + repo + "/pulls/{number}":                    h.withPull(h.patchPull),
+		"PUT " + repo + "/pulls/{number}/merge":                h.withPull(h.mergePull),
 		"GET " + repo + "/pulls/{number}/comments":             h.withPull(h.listLineComments),
 		"GET " + repo + "/pulls/{number}/reviews":              h.withPull(h.listReviews),
 		"GET " + repo + "/pulls/{number}/requested_reviewers":  h.withPull(h.listReviewers),

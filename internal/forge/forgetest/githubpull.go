@@ -207,3 +207,23 @@ func (h *githubAPI) addLabels(w http.ResponseWriter, r *http.Request, repo *Repo
 	p.Labels = appendNew(p.Labels, in)
 	sendJSON(w, r, http.StatusOK, shapeAll(p.Labels, func(l string) jsonObject { return h.labelJSON(repo, l) }))
 }
+
+func (h *githubAPI) mergePull(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull) {
+	if refuseWithoutPermission(w, r, tok, "contents", "write") {
+		return
+	}
+	var in struct {
+		SHA         string
+		MergeMethod string `json:"merge_method"`
+	}
+	switch {
+	case !decodeJSON(w, r, &in):
+	case p.State != "open" || p.Draft || !h.mergesCleanly(repo, p):
+		sendError(w, r, http.StatusMethodNotAllowed, "Pull Request is not mergeable")
+	case in.SHA != "" && in.SHA != p.HeadSHA:
+		sendError(w, r, http.StatusConflict, "Head branch was modified. Review and try the merge again.")
+	default:
+		h.completeMerge(repo, p)
+		sendJSON(w, r, http.StatusOK, jsonObject{"sha": p.MergeSHA, "merged": true, "message": "Pull Request successfully merged"})
+	}
+}

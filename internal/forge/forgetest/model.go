@@ -326,10 +326,15 @@ func (s *Server) MergePull(r *Repo, number int) string {
 	defer s.mu.Unlock()
 	p := r.findPull(number)
 	s.refreshHead(r, p)
+	s.completeMerge(r, p)
+	return p.MergeSHA
+}
+
+// completeMerge merges a pull request. The lock is held.
+func (s *Server) completeMerge(r *Repo, p *Pull) {
 	p.MergeSHA = s.mergeHead(r, p)
 	p.State, p.Merged = "closed", true
 	p.Updated = s.nextTime()
-	return p.MergeSHA
 }
 
 func (r *Repo) findPull(number int) *Pull {

@@ -153,6 +153,11 @@ func (f *Forge) FullCommentsPath(number int) string { return f.Office.Join(f.com
 // Close has nothing to close: the ledger holds the state of a page.
 func (*Forge) Close(context.Context, forge.Ref) error { return nil }
 
+// MergePull is not for a page: its merge is git's.
+func (*Forge) MergePull(_ context.Context, ref forge.Ref, _ company.OID) error {
+	return company.E(company.EInternal, fmt.Sprintf("pull request %d is a page, and no forge merges it", ref.Number))
+}
+
 // Credential is empty: git goes to the remote as the operator does.
 func (*Forge) Credential(context.Context) (forge.Credential, error) {
 	return forge.Credential{}, forge.ErrNoLogin

@@ -1,0 +1,118 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/safetext"
+)
+
+// PersonGit is the git of the person at the terminal, in a checkout of theirs: with
+// their configuration, login, hooks and signature. The company's own work goes through
+// gitops, which has none of them; a person's command alone uses this one.
+type PersonGit struct {
+	Dir     string
+	Environ []string // nil: of this process
+	// In and Err are the terminal's, for a passphrase that git asks for.
+	In  io.Reader
+	Err io.Writer
+
+	noHooks bool
+}
+
+// withoutHooks is the same git, which runs no hook: what it checks out is an agent's.
+func (g PersonGit) withoutHooks() PersonGit {
+	g.noHooks = true
+	return g
+}
+
+// repositoryVariables would lead git to another repository than the one in Dir.
+var repositoryVariables = []string{"GIT_DIR=", "GIT_WORK_TREE=", "GIT_INDEX_FILE=", "GIT_OBJECT_DIRECTORY=", "GIT_COMMON_DIR=", "GIT_NAMESPACE="}
+
+func (g PersonGit) newCommand(ctx context.Context, args ...string) *exec.Cmd {
+	if g.noHooks {
+		args = append([]string{"-c", "core.hooksPath=/dev/null"}, args...)
+	}
+	cmd := exec.CommandContext(ctx, "git", args...)
+	environ := g.Environ
+	if environ == nil {
+		environ = os.Environ()
+	}
+	for _, kv := range environ {
+		foreign := false
+		for _, name := range repositoryVariables {
+			foreign = foreign || strings.HasPrefix(kv, name)
+		}
+		if !foreign {
+			cmd.Env = append(cmd.Env, kv)
+		}
+	}
+	cmd.Dir, cmd.WaitDelay = g.Dir, 5*time.Second
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it puts away what it has begun
+	return cmd
+}
+
+// readOutput gives the output of a git command that changes nothing.
+func (g PersonGit) readOutput(ctx context.Context, args ...string) (string, error) {
+	cmd := g.newCommand(ctx, args...)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), gitFailure(args, errs.String(), err)
+}
+
+// isTrue says whether a question to git has the answer yes: its exit code is 0.
+func (g PersonGit) isTrue(ctx context.Context, args ...string) (bool, error) {
+	_, err := g.readOutput(ctx, args...)
+	if ended := new(exec.ExitError); errors.As(err, &ended) && ended.ExitCode() == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// runVisibly has git change the checkout or the remote, and shows its messages to the
+// person.
+func (g PersonGit) runVisibly(ctx context.Context, args ...string) error {
+	cmd := g.newCommand(ctx, args...)
+	var errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = g.In, g.Err, &errs
+	if g.Err != nil {
+		cmd.Stderr = io.MultiWriter(&errs, g.Err)
+	}
+	return gitFailure(args, errs.String(), cmd.Run())
+}
+
+func gitFailure(args []string, said string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return company.E(company.EGit, "there is no git").Fix("install git 2.38 or newer")
+	}
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	why := safetext.EscapeLine(strings.Join(lines[max(0, len(lines)-6):], " "), 600)
+	return company.E(company.EGit, fmt.Sprintf("git %s did not succeed", args[0])).Because(why).Wrap(err)
+}
+
+// hasCommit says whether the checkout's repository holds a commit.
+func (g PersonGit) hasCommit(ctx context.Context, id company.OID) bool {
+	_, err := g.readOutput(ctx, "cat-file", "-e", string(id)+"^{commit}")
+	return err == nil
+}
+
+// currentBranch is the branch that is checked out; "" where there is none.
+func (g PersonGit) currentBranch(ctx context.Context) string {
+	name, err := g.readOutput(ctx, "symbolic-ref", "-q", "--short", "HEAD")
+	if err != nil {
+		return ""
+	}
+	return name
+}
