@@ -110,15 +110,16 @@ func newRoot(env *command.Environment) *cobra.Command {
 	f.StringVarP(&env.RepoDir, "repo", "R", "", "git checkout to work on (default: the one you stand in)")
 	f.StringVarP(&env.Output, "output", "o", "text", "text or json")
 	f.BoolVar(&env.JSON, "json", false, "the same as -o json")
+	f.StringVar(&env.Template, "template", "", "print the JSON of the result through a template of Go: --template '{{.task}}'")
 	f.BoolVarP(&env.Quiet, "quiet", "q", false, "no progress")
 	f.BoolVarP(&env.Verbose, "verbose", "v", false, "more: details of errors, the log on stderr")
 	f.BoolVar(&env.NoColor, "no-color", false, "no colour")
 	f.BoolVar(&env.NoInput, "no-input", false, "never ask on the terminal")
-	f.BoolVar(&env.Yes, "yes", false, "answer yes to what is asked before the work begins: the plan, no gates; and to company trust and company reject")
+	f.BoolVar(&env.Yes, "yes", false, "answer yes to what is asked before the work begins: the plan, no gates; and to company trust, company reject and company pr merge")
 	f.StringArrayVar(&env.ConfigFlags, "set", nil, "set a key of the config: --set workers.max=5")
 	root.AddCommand(
-		task.NewSubmit(env), serve.New(env), inspect.NewStatus(env), inspect.NewFeed(env), inspect.NewShow(env), inspect.NewLogs(env), inspect.NewDiff(env),
-		task.NewAnswer(env), task.NewApprove(env), task.NewReject(env), task.NewStop(env), task.NewPause(env), task.NewResume(env), task.NewCancel(env), agents.NewAgents(env), agents.NewHire(env), agents.NewFire(env), task.NewBudget(env), pr.New(env),
+		task.NewSubmit(env), task.NewWait(env), serve.New(env), inspect.NewStatus(env), inspect.NewList(env), inspect.NewCosts(env), inspect.NewFeed(env), inspect.NewShow(env), inspect.NewLogs(env), inspect.NewDiff(env),
+		task.NewAnswer(env), task.NewApprove(env), task.NewReject(env), task.NewStop(env), task.NewTell(env), task.NewRetry(env), task.NewPause(env), task.NewResume(env), task.NewCancel(env), agents.NewAgents(env), agents.NewHire(env), agents.NewFire(env), task.NewBudget(env), pr.New(env),
 		project.New(env), serve.NewCleanup(env), image.New(env),
 		setup.NewInit(env), setup.NewTrust(env), setup.NewConfig(env), setup.NewGit(env), setup.NewDoctor(env), newBench(env), newVersion(env), newCompletion(),
 	)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"text/template"
 	"time"
 
 	"company/internal/clock"
@@ -33,12 +34,15 @@ type Environment struct {
 	RepoDir     string
 	Output      string // text | json
 	JSON        bool
+	Template    string // of Go, for the result; it implies JSON
 	Quiet       bool
 	Verbose     bool
 	NoColor     bool
 	NoInput     bool
 	Yes         bool
 	ConfigFlags []string // key=value of the config
+
+	template *template.Template // parsed; nil: there is none
 
 	configs map[[2]string]config.Loaded // that were read, by office and project
 
@@ -61,6 +65,13 @@ func (env *Environment) WallTime() time.Time {
 
 // ApplyFlags checks what all commands share.
 func (env *Environment) ApplyFlags() error {
+	if env.Template != "" {
+		var err error
+		if env.template, err = parseTemplate(env.Template); err != nil {
+			return err
+		}
+		env.JSON = true
+	}
 	if env.JSON {
 		env.Output = "json"
 	}

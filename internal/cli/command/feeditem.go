@@ -32,6 +32,12 @@ func terminalSize(w io.Writer) (width, height int) {
 	return 80, 24
 }
 
+// TerminalHeight is the height of a terminal; 24 where it has none.
+func TerminalHeight(w io.Writer) int {
+	_, height := terminalSize(w)
+	return height
+}
+
 // movesCursor says whether a stream is a terminal that takes lines back.
 func (env *Environment) movesCursor(w io.Writer) bool {
 	if !IsTerminal(w) || env.LookupEnv == nil {

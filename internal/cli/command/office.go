@@ -190,6 +190,9 @@ func (env *Environment) ConnectOffice(ctx context.Context) (*client.Office, offi
 }
 
 func (env *Environment) PrintJSON(w io.Writer, v any) error {
+	if env.template != nil && w == env.Out {
+		return printTemplate(w, env.template, v)
+	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)

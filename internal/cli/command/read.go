@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,10 +54,32 @@ func ReadApproval(ctx context.Context, env *Environment, id string) (view.Approv
 	})
 }
 
-// CompleteIDs completes the ids of an office on the command line.
-func (env *Environment) CompleteIDs(list func(view.IDs) []string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// completer completes a command line.
+type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
+
+// CompleteIDs completes the first argument with ids of an office.
+func (env *Environment) CompleteIDs(list func(view.IDs) []string) completer {
+	each := env.CompleteEachID(list)
+	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return each(c, args, typed)
+	}
+}
+
+// CompleteFlagIDs completes the value of a flag.
+func (env *Environment) CompleteFlagIDs(list func(view.IDs) []string) completer {
+	each := env.CompleteEachID(list)
+	return func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return each(c, nil, typed)
+	}
+}
+
+// CompleteEachID completes every argument with an id that is not among them yet.
+func (env *Environment) CompleteEachID(list func(view.IDs) []string) completer {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 || env.ApplyFlags() != nil {
+		if env.ApplyFlags() != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -66,7 +89,8 @@ func (env *Environment) CompleteIDs(list func(view.IDs) []string) func(*cobra.Co
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		defer conn.Close()
-		return list(ids), cobra.ShellCompDirectiveNoFileComp
+		left := slices.DeleteFunc(list(ids), func(id string) bool { return slices.Contains(args, id) })
+		return left, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -22,28 +22,39 @@ const (
 
 // NewStatus makes company status.
 func NewStatus(env *command.Environment) *cobra.Command {
-	return &cobra.Command{
+	watch := false
+	c := &cobra.Command{
 		Use: "status [task]", Short: "What needs you, what runs, what it cost, what shows it",
-		Example: "  company status\n  company status t12\n  company status -o json",
+		Example: "  company status\n  company status t12\n  company status --watch\n  company status -o json",
 		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Tasks }),
 		RunE: func(c *cobra.Command, args []string) error {
+			style := env.Style(env.Out) // of the terminal, also where the text goes to a screen first
+			show := func(ctx context.Context) (bool, error) { return runStatus(ctx, env, style) }
 			if len(args) == 1 {
-				return runShow(c.Context(), env, args[0])
+				show = func(ctx context.Context) (bool, error) { return true, runShow(ctx, env, args[0]) }
 			}
-			return runStatus(c.Context(), env)
+			if watch {
+				return watchStatus(c.Context(), env, show)
+			}
+			_, err := show(c.Context())
+			return err
 		},
 	}
+	c.Flags().BoolVar(&watch, "watch", false, "show it again and again, in place, until an interrupt")
+	return c
 }
 
-func runStatus(ctx context.Context, env *command.Environment) error {
+// runStatus shows the office, and says whether a company is at work there.
+func runStatus(ctx context.Context, env *command.Environment, style view.Style) (served bool, err error) {
 	conn, paths, err := env.ConnectOffice(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer conn.Close()
+	served = conn.IsServed()
 	v, err := conn.Overview(ctx, env.Verbose || env.Output == "json")
 	if err != nil {
-		return err
+		return served, err
 	}
 	patience := diskCountTimeout
 	if env.Verbose {
@@ -52,10 +63,10 @@ func runStatus(ctx context.Context, env *command.Environment) error {
 	v.Disk = upkeep.MeasureDisk(ctx, paths, patience)
 	v.AheadMS = conn.Now().Sub(env.WallTime()).Milliseconds()
 	if env.Output == "json" {
-		return env.PrintJSON(env.Out, v)
+		return served, env.PrintJSON(env.Out, v)
 	}
 	if info, ok := conn.Server(); ok {
 		v.PID = info.PID
 	}
-	return env.PrintLong(v.Render(env.Style(env.Out)))
+	return served, env.PrintLong(v.Render(style))
 }

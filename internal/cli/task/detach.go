@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -31,8 +32,9 @@ type detachedProcess struct {
 func (b *detachedProcess) logPath() string { return b.logs.Join(b.log) }
 
 // submitDetached gives the submission to the company that is open, or starts
-// one in a session of its own, and returns when the task has its id.
-func submitDetached(ctx context.Context, env *command.Environment, paths office.Paths, o submitOptions, cmd company.Submit) error {
+// one in a session of its own, and returns when the task has its id. text is its
+// instruction.
+func submitDetached(ctx context.Context, env *command.Environment, paths office.Paths, o submitOptions, cmd company.Command, text string) error {
 	off, err := env.OpenOffice(ctx, paths)
 	if err != nil {
 		return err
@@ -47,7 +49,7 @@ func submitDetached(ctx context.Context, env *command.Environment, paths office.
 		if err := lock.Release(); err != nil {
 			return err
 		}
-		if bg, err = startDetached(env, off, o, cmd.Instruction); err != nil {
+		if bg, err = startDetached(env, off, o, text); err != nil {
 			return err
 		}
 	}
@@ -65,8 +67,8 @@ func submitDetached(ctx context.Context, env *command.Environment, paths office.
 		if conn != nil {
 			done, err := conn.Do(ctx, o.commandID, cmd)
 			conn.Close()
-			if err == nil && done.Task != "" {
-				return printDetached(env, done.Task, bg)
+			if task := cmp.Or(done.Task, company.TaskID(o.plan)); err == nil && task != "" {
+				return printDetached(env, task, bg)
 			}
 			if err != nil && company.CodeOf(err) != company.EHeld {
 				return err
@@ -140,7 +142,10 @@ func startDetached(env *command.Environment, off *office.Office, o submitOptions
 
 // resubmitArgs are the arguments of the same submission, followed by itself.
 func resubmitArgs(env *command.Environment, o submitOptions) []string {
-	args := []string{"submit", "--no-input", "--command-id", o.commandID, "--file", "-"}
+	args := []string{"submit", "--no-input", "--command-id", o.commandID}
+	if o.plan == "" {
+		args = append(args, "--file", "-")
+	}
 	add := func(flag, v string) {
 		if v != "" {
 			args = append(args, flag, v)
@@ -151,6 +156,7 @@ func resubmitArgs(env *command.Environment, o submitOptions) []string {
 	add("--project", o.project)
 	add("--base", o.base)
 	add("--follows", o.follows)
+	add("--plan", o.plan)
 	if o.dryRun {
 		args = append(args, "--dry-run")
 	}

@@ -35,6 +35,7 @@ type follower struct {
 	paths    office.Paths
 	lastSeq  uint64                      // the last event that was shown; kept when the office's holder changes
 	deferred map[company.ApprovalID]bool // questions that the person has put off
+	waits    bool                        // it only waits: it shows nothing, and answers no question
 }
 
 // followTasks shows what happens in an office, until its tasks have come to rest
@@ -122,7 +123,7 @@ func (f *follower) followTasks(ctx context.Context, conn *client.Office) error {
 // items without a task; a program gets the whole feed, and each item names its
 // task.
 func (f *follower) isShown(it feed.Item) bool {
-	return f.env.Output == "json" || it.Task == "" || slices.Contains(f.tasks, it.Task)
+	return !f.waits && (f.env.Output == "json" || it.Task == "" || slices.Contains(f.tasks, it.Task))
 }
 
 // tasksAtRest says whether the tasks have come to rest, and asks the person at the
@@ -140,6 +141,12 @@ func (f *follower) tasksAtRest(ctx context.Context, conn *client.Office, s *view
 			continue
 		}
 		open := t.Questions
+		if f.waits {
+			if len(open) == 0 || !t.AtRest {
+				return false, nil
+			}
+			continue
+		}
 		if answered, err := f.autoApprove(ctx, conn, open); answered || err != nil {
 			return false, err
 		}
@@ -208,7 +215,7 @@ func (f *follower) headLines(w *view.Work, now time.Time) []string {
 
 // printHeartbeat says that the work goes on, where nothing is shown in place.
 func (f *follower) printHeartbeat(w *view.Work, now time.Time) {
-	if f.env.Progress().Redraws {
+	if f.waits || f.env.Progress().Redraws {
 		return
 	}
 	for _, id := range f.tasks {

@@ -32,6 +32,7 @@ type submitOptions struct {
 	project   string
 	base      string
 	follows   string
+	plan      string // of a dry run
 	dryRun    bool
 	detach    bool
 	commandID string // of a detached submission, made by the process that detached it
@@ -49,9 +50,15 @@ func NewSubmit(env *command.Environment) *cobra.Command {
 		Short: "Give the company an instruction",
 		Long: `Give the company an instruction for the git repository you stand in.
 
+Without an instruction it is read from stdin where that is a pipe, and written in
+your editor ($COMPANY_EDITOR, $VISUAL or $EDITOR) at a terminal.
+
 The command follows the work until the task ends or waits for you, and ends
 with a summary. When the office is open in another process, the task queues
 there; when that process ends first, this one takes over.
+
+--dry-run ends with the plan; --plan works on it as it stands, from the commit
+that it was made on, under the settings of the dry run.
 
 An interrupt (Ctrl-C) puts away what is under way, and the task rests until
 company resume; a second one ends at once.`,
@@ -60,6 +67,7 @@ company resume; a second one ends at once.`,
   gh issue view 7 | company submit
   company submit --project api "say who may call it"
   company submit --dry-run "rename Foo to Bar"
+  company submit --plan t5
   company submit --budget-tokens 500k "tidy the tests"`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -69,7 +77,10 @@ company resume; a second one ends at once.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			text, err := readInstruction(env, o, args)
+			if o.plan != "" {
+				return submitPlan(c, env, o, args)
+			}
+			text, err := readInstruction(c.Context(), env, o, args)
 			if err != nil {
 				return err
 			}
@@ -88,15 +99,17 @@ company resume; a second one ends at once.`,
 	f.StringVar(&o.base, "base", "", "branch to start from (default: the checkout's)")
 	f.StringVar(&o.follows, "follows", "", "go on with the open pull request of this task, on its branch")
 	f.BoolVar(&o.dryRun, "dry-run", false, "stop after the plan")
+	f.StringVar(&o.plan, "plan", "", "work on the plan of this dry run, instead of an instruction")
 	f.BoolVar(&o.detach, "detach", false, "return when the task is taken; the work goes on in the background")
 	f.StringSliceVar(&o.approve, "approve", nil, "ask you about: plan, merge, pr")
 	f.Float64Var(&o.budgetUSD, "budget-usd", 0, "cap of this task in USD, where the models' prices are known")
 	f.StringVar(&o.tokens, "budget-tokens", "", "cap of this task in tokens: 200k, 5M")
 	f.IntVar(&o.workers, "workers", 0, "workers at a time")
-	_ = c.RegisterFlagCompletionFunc("project", env.CompleteIDs(func(v view.IDs) []string { return v.Projects }))
-	_ = c.RegisterFlagCompletionFunc("follows", env.CompleteIDs(func(v view.IDs) []string { return v.Followed }))
+	_ = c.RegisterFlagCompletionFunc("project", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Projects }))
+	_ = c.RegisterFlagCompletionFunc("follows", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Followed }))
 	_ = c.RegisterFlagCompletionFunc("approve", cobra.FixedCompletions([]string{"plan", "merge", "pr"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("base", env.CompleteBranches())
+	_ = c.RegisterFlagCompletionFunc("plan", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Plans }))
 	f.StringVar(&o.commandID, "command-id", "", "id of the submission, which makes a repeat harmless")
 	_ = f.MarkHidden("command-id")
 	return c
@@ -135,10 +148,13 @@ func submitFlags(env *command.Environment, c *cobra.Command, o submitOptions) er
 }
 
 // readInstruction reads the instruction: the argument, a file, or stdin.
-func readInstruction(env *command.Environment, o submitOptions, args []string) (string, error) {
+func readInstruction(ctx context.Context, env *command.Environment, o submitOptions, args []string) (string, error) {
 	switch {
 	case o.file == "" && (len(args) == 0 && isPiped(env.In) || len(args) == 1 && args[0] == "-"):
 		o.file, args = "-", nil
+	}
+	if editor := findEditor(env); o.file == "" && len(args) == 0 && editor != "" && env.CanPrompt() {
+		return editInstruction(ctx, env, editor)
 	}
 	text, err := instructionText(env, o, args)
 	if err == nil && strings.TrimSpace(text) == "" {
@@ -226,7 +242,7 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 		o.commandID = api.NewCommandID()
 	}
 	if o.detach {
-		return submitDetached(ctx, env, paths, o, cmd)
+		return submitDetached(ctx, env, paths, o, cmd, text)
 	}
 	if env.Output == "text" {
 		printBanner(env, paths, loaded.Config, cmd, seen)

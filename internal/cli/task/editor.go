@@ -1,0 +1,62 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"company/internal/cli/command"
+	"company/internal/company"
+	"company/internal/safetext"
+)
+
+// editorMark begins what an editor shows below the instruction.
+const editorMark = "<!-- company: the instruction is what stands above this line. Leave it empty to submit nothing. -->"
+
+// findEditor is the person's editor, as git and others find it; "": none is set.
+func findEditor(env *command.Environment) string {
+	for _, name := range []string{"COMPANY_EDITOR", "VISUAL", "EDITOR"} {
+		if v, ok := env.LookupEnv(name); ok && strings.TrimSpace(v) != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// editInstruction has the person write an instruction in their editor. The file stays,
+// and the person reads its name.
+func editInstruction(ctx context.Context, env *command.Environment, editor string) (string, error) {
+	f, err := os.CreateTemp("", "company-*.md")
+	if err != nil {
+		return "", company.E(company.EInvalid, "there is no place for the instruction").Wrap(err).Fix("company submit -f FILE")
+	}
+	name := f.Name()
+	_, err = f.WriteString("\n\n" + editorMark + "\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", company.E(company.EInvalid, "there is no place for the instruction").Wrap(err).Fix("company submit -f FILE")
+	}
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", editor+` "$1"`, "sh", name)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.In, env.Err, env.Err
+	if err := cmd.Run(); err != nil {
+		return "", company.E(company.EUsage, "the editor did not end well: "+safetext.EscapeLine(editor, 80)).Wrap(err).Fix("what you wrote is in " + name + ": company submit -f " + name)
+	}
+	r, err := os.Open(name)
+	if err != nil {
+		return "", company.E(company.EInvalid, "the instruction cannot be read").Wrap(err)
+	}
+	defer r.Close()
+	text, err := io.ReadAll(io.LimitReader(r, company.MaxInstruction+int64(len(editorMark))+2))
+	if err != nil {
+		return "", company.E(company.EInvalid, "the instruction cannot be read").Wrap(err)
+	}
+	before, _, _ := strings.Cut(string(text), editorMark)
+	if before = strings.TrimSpace(before); before == "" {
+		_ = os.Remove(name) // nothing is in it
+		return "", company.E(company.EUsage, "the instruction is empty, so nothing is submitted").Fix("write what is to be done, and save it")
+	}
+	env.PrintNote("your instruction is kept in %s", name)
+	return before, nil
+}

@@ -1,0 +1,59 @@
+package task
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"company/internal/api"
+	"company/internal/cli/command"
+	"company/internal/client"
+	"company/internal/company"
+	"company/internal/view"
+)
+
+// submitPlan works on the plan of a dry run.
+func submitPlan(c *cobra.Command, env *command.Environment, o submitOptions, args []string) error {
+	id := company.TaskID(o.plan)
+	if !id.Valid() {
+		_, err := view.FindTask(nil, o.plan)
+		return err
+	}
+	other := ""
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if c.InheritedFlags().Lookup(f.Name) == nil && !slices.Contains([]string{"plan", "detach", "command-id"}, f.Name) {
+			other = "--" + f.Name
+		}
+	})
+	if len(args) > 0 {
+		other = "an instruction"
+	}
+	if other != "" {
+		return company.E(company.EUsage, "--plan and "+other+" at once").Because("the plan has its instruction and its settings").Fix("company submit --plan " + o.plan)
+	}
+	ctx, cmd := c.Context(), company.WorkOnPlan{Task: id}
+	if o.commandID == "" {
+		o.commandID = api.NewCommandID()
+	}
+	if !o.detach {
+		return runReopening(ctx, env, id, cmd, o.commandID, func(*client.Office) error { return nil })
+	}
+	paths, _, err := env.LoadReady(ctx)
+	if err != nil {
+		return err
+	}
+	conn, _, err := env.ConnectOffice(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = command.ReadTask(ctx, conn, o.plan)
+	if err == nil {
+		_, err = conn.Try(ctx, cmd) // before a process is started for it
+	}
+	conn.Close()
+	if err != nil {
+		return err
+	}
+	return submitDetached(ctx, env, paths, o, cmd, "")
+}

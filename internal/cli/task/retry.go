@@ -1,0 +1,122 @@
+package task
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/api"
+	"company/internal/cli/command"
+	"company/internal/client"
+	"company/internal/company"
+	"company/internal/retry"
+	"company/internal/view"
+)
+
+// putAwayTimeout is how long the runs of an ended task have to be put away, before it
+// is reopened.
+const putAwayTimeout = 20 * time.Second
+
+// NewRetry makes company retry.
+func NewRetry(env *command.Environment) *cobra.Command {
+	var from, model string
+	c := &cobra.Command{
+		Use: "retry <task>", Short: "Reopen a task that failed or was cancelled",
+		Example: `  company retry t3
+  company retry t3 --from t3-02
+  company retry t3 --model strong`,
+		Long: `Reopens a task that failed, was cancelled, or was ended by your no to a question,
+and follows it as submit does. What is merged stays merged. Every other subtask
+goes on from what was taken of it last; --from has that one, and those after it
+that are not merged, begin anew. A question that was answered with no is asked
+again. The cap of the task and what it has spent stay: company budget raises it.
+
+--model names the model profile of all roles for this process; where a company is
+at work already, that one's models count, and --model is refused.`,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Ended }),
+		RunE: func(c *cobra.Command, args []string) error {
+			if !company.TaskID(args[0]).Valid() {
+				_, err := view.FindTask(nil, args[0])
+				return err
+			}
+			cmd := company.Retry{Task: company.TaskID(args[0]), From: company.SubtaskID(from)}
+			if from != "" && (!cmd.From.Valid() || cmd.From.Task() != cmd.Task) {
+				return company.E(company.EUsage, "--from names no subtask of "+args[0]).Fix("company show " + args[0] + " lists them")
+			}
+			return runRetry(c.Context(), env, cmd, model)
+		},
+	}
+	c.Flags().StringVar(&from, "from", "", "subtask that begins anew, with those after it that are not merged")
+	c.Flags().StringVar(&model, "model", "", "model profile of the config for all roles")
+	return c
+}
+
+func runRetry(ctx context.Context, env *command.Environment, cmd company.Retry, model string) error {
+	if model != "" {
+		for _, role := range []string{"manager", "worker", "reviewer", "merger"} {
+			env.ConfigFlags = append(env.ConfigFlags, "agents."+role+".model="+model)
+		}
+	}
+	return runReopening(ctx, env, cmd.Task, cmd, api.NewCommandID(), func(conn *client.Office) error {
+		if model == "" || !conn.IsServed() {
+			return nil
+		}
+		return company.E(company.EConflict, "--model has no effect on a company that is at work already").
+			Because("it works with the models that it was started with").Fix("end that company first, or leave --model out")
+	})
+}
+
+// runReopening sends a command that reopens a task, and follows the task.
+func runReopening(ctx context.Context, env *command.Environment, id company.TaskID, cmd company.Command, commandID string, allow func(*client.Office) error) error {
+	paths, _, err := env.LoadReady(ctx)
+	if err != nil {
+		return err
+	}
+	reopened := false
+	return runJob(ctx, env, foregroundJob{
+		paths: paths,
+		precheck: func(ctx context.Context, conn *client.Office, _ *view.Work) (bool, error) {
+			if reopened {
+				return true, nil
+			}
+			if err := allow(conn); err != nil {
+				return false, err
+			}
+			if _, err := command.ReadTask(ctx, conn, string(id)); err != nil {
+				return false, err
+			}
+			if _, err := conn.Try(ctx, cmd); err != nil && company.CodeOf(err) != company.EStale {
+				return false, err
+			}
+			return true, nil
+		},
+		start: func(ctx context.Context, conn *client.Office) ([]company.TaskID, error) {
+			if !reopened {
+				if err := sendOncePutAway(ctx, conn, commandID, cmd); err != nil {
+					return nil, err
+				}
+				reopened = true
+			}
+			return []company.TaskID{id}, nil
+		},
+	})
+}
+
+// sendOncePutAway sends a command, again for as long as runs of its task are put away.
+func sendOncePutAway(ctx context.Context, conn *client.Office, id string, cmd company.Command) error {
+	ctx, cancel := context.WithTimeout(ctx, putAwayTimeout)
+	defer cancel()
+	var refused error
+	err := retry.Until(ctx, retry.Every(100*time.Millisecond), func() (bool, error) {
+		_, err := conn.Do(ctx, id, cmd)
+		if refused = err; company.CodeOf(err) == company.EStale {
+			return false, nil
+		}
+		return true, err
+	})
+	if err != nil && refused != nil {
+		return refused
+	}
+	return err
+}
