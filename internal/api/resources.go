@@ -59,7 +59,7 @@ var resources = map[string]look{
 	"ids":        func(src view.Source, _ *http.Request) (any, error) { return src.IDs(), nil },
 }
 
-// showAs looks an id up that must name one kind of thing.
+// showAs looks an id up that must name an object of one kind.
 func showAs(fits func(view.Shown) bool, kind string) look {
 	return func(src view.Source, r *http.Request) (any, error) {
 		v, err := src.Show(r.PathValue("id"))

@@ -179,7 +179,7 @@ func (s *Server) serveInfo(w http.ResponseWriter, _ *http.Request) {
 }
 
 // source is what the views of this moment are made from. Where no company is at
-// work, what agents were at is nobody's.
+// work, the last activities of agents are left out.
 func (s *Server) source() view.Source {
 	src := s.office.Source()
 	if src.AtWork = s.atWork; !s.atWork {

@@ -20,7 +20,7 @@ import (
 // gitops, which has none of them; a person's command alone uses this one.
 type PersonGit struct {
 	Dir     string
-	Environ []string // nil: of this process
+	Environ []string // of the command; nil: of this process
 	// In and Err are the terminal's, for a passphrase that git asks for.
 	In  io.Reader
 	Err io.Writer
@@ -42,11 +42,7 @@ func (g PersonGit) newCommand(ctx context.Context, args ...string) *exec.Cmd {
 		args = append([]string{"-c", "core.hooksPath=/dev/null"}, args...)
 	}
 	cmd := exec.CommandContext(ctx, "git", args...)
-	environ := g.Environ
-	if environ == nil {
-		environ = os.Environ()
-	}
-	for _, kv := range environ {
+	for _, kv := range g.Environ {
 		foreign := false
 		for _, name := range repositoryVariables {
 			foreign = foreign || strings.HasPrefix(kv, name)

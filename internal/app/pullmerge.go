@@ -55,7 +55,7 @@ func (r PullReview) prepareMergeHere(ctx context.Context, t *company.Task, git P
 	}
 	in := "cd " + shell.Quote(git.Dir) + " && "
 	if on := git.currentBranch(ctx); on != t.PR.Base {
-		return refuse(fmt.Sprintf("#%d goes to %s, and %s is on %s", t.PR.Number, t.PR.Base, git.Dir, nameBranch(on)), "a branch is merged where it is checked out", in+"git switch "+shell.Quote(t.PR.Base))
+		return refuse(fmt.Sprintf("the base of #%d is %s, and %s is on %s", t.PR.Number, t.PR.Base, git.Dir, nameBranch(on)), "a branch is merged where it is checked out", in+"git switch "+shell.Quote(t.PR.Base))
 	}
 	if _, err := git.readOutput(ctx, "rev-parse", "-q", "--verify", "MERGE_HEAD"); err == nil {
 		return refuse("a merge is under way in "+git.Dir, "another one would take its place", in+"git merge --continue, or git merge --abort")
@@ -110,7 +110,7 @@ func mergeHere(ctx context.Context, m *gitops.Mirror, t *company.Task, git Perso
 				return undo
 			}
 		}
-		return company.E(company.EConflict, fmt.Sprintf("#%d does not merge into %s; nothing was changed", t.PR.Number, t.PR.Base)).Wrap(err).
+		return company.E(company.EConflict, fmt.Sprintf("%s takes no merge of #%d without a conflict; nothing was changed", t.PR.Base, t.PR.Number)).Wrap(err).
 			Fix(fmt.Sprintf("company submit --follows %s \"merge %s and resolve the conflict\"", t.ID, t.PR.Base))
 	}
 	if remote == "" {

@@ -174,7 +174,7 @@ func TestMergeThatConflicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.mustRefuse(m.Do(t.Context()), "does not merge into main; nothing was changed")
+	s.mustRefuse(m.Do(t.Context()), "main takes no merge of #1 without a conflict; nothing was changed")
 	if s.p.Git("rev-parse", "main") != at || s.p.Git("status", "--porcelain") != "" {
 		t.Errorf("it is left in the middle: %s", s.p.Git("status"))
 	}

@@ -34,7 +34,7 @@ func Variables() []Variable {
 		{"XDG_STATE_HOME", areaPlaces, "The list of what you trust is in $XDG_STATE_HOME/company. Default: ~/.local/state."},
 		{"XDG_RUNTIME_DIR", areaPlaces, "The office's socket, where the folder is private to you and its path is short enough; else it lies in the office."},
 		{"TMPDIR", areaPlaces, "Temporary files. Default: /tmp."},
-		{"PATH", areaPlaces, "Where gh, go, mmdebstrap and apt are looked for. Git is always that of /usr/bin or /bin."},
+		{"PATH", areaPlaces, "Where gh, go, mmdebstrap and apt are looked for. Git is always that of /usr/bin or /bin, but for company pr checkout and company pr merge, which use yours."},
 
 		{"OPENAI_API_KEY", areaModels, "Key of OpenAI's own service, for a profile that names neither api_key_env nor base_url. Secret."},
 		{"ANTHROPIC_API_KEY", areaModels, "Key of Anthropic's own service, in the same way. Secret."},
@@ -80,6 +80,8 @@ func Variables() []Variable {
 		{"CARGO_HTTP_CAINFO", areaRegistries, "File of certificates that cargo trusts."},
 		{"CARGO_REGISTRIES_*", areaRegistries, "CARGO_REGISTRIES_<NAME>_INDEX: the index of a registry of cargo."},
 
+		{"VISUAL", areaTerminal, "The editor in which an instruction is written where company submit is given none."},
+		{"EDITOR", areaTerminal, "The same, where VISUAL is not set."},
 		{"NO_COLOR", areaTerminal, "Not empty: no colour."},
 		{"TERM", areaTerminal, "dumb: no colour, and nothing is drawn in place."},
 		{"PAGER", areaTerminal, "The program that shows what does not fit on the terminal. Default: less. cat or empty: none."},

@@ -170,8 +170,8 @@ func Describe(e company.Event, t *company.Task) Item {
 	return it
 }
 
-// addUntested says that no test stands behind what was done. It draws the eye, as
-// what needs nobody and is not well.
+// addUntested says that no test stands behind the work. It draws the eye, as a stalled
+// run does.
 func (it *Item) addUntested(why string) {
 	if why != "" {
 		it.Mark, it.Text = Stalled, it.Text+", UNTESTED: "+why

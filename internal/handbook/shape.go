@@ -140,6 +140,24 @@ type (
 		Messages    []agent.TranscriptMessage `json:"messages"`
 		ToolCalls   []agent.TranscriptCall    `json:"tool_calls"`
 	}
+	shapeEntry struct {
+		Envelope
+		Run company.RunID `json:"run"`
+		agent.TranscriptEntry
+	}
+	shapeTold struct {
+		Envelope
+		Subtask company.SubtaskID `json:"subtask"`
+		Run     company.RunID     `json:"run"`     // that reads it
+		AtWork  bool              `json:"at_work"` // a company goes on with it by itself
+	}
+	shapeCheckout struct {
+		Envelope
+		PullRequest int         `json:"pull_request"`
+		Branch      string      `json:"branch"`
+		Head        company.OID `json:"head"`
+		Checkout    string      `json:"checkout"` // folder
+	}
 	shapeTrust struct {
 		Envelope
 		File       string                `json:"file"`
@@ -217,8 +235,8 @@ func Shapes() []Shape {
 		{"overview", []string{"status"}, "the office at a glance", view.Overview{}},
 		{"shown", []string{"show", "status <task>"}, "what an id names: a task, a subtask, a run or a question", view.Shown{}},
 		{"feed_item", []string{"feed", "the progress of submit, resume and serve on stderr"}, "one line of the feed, an object to a line", feed.Item{}},
-		{"summary", []string{"submit", "resume <task>"}, "what a task ended with", view.Summary{}},
-		{"summaries", []string{"resume"}, "several tasks", shapeTasks{}},
+		{"summary", []string{"submit", "resume <task>", "retry", "wait"}, "what a task ended with", view.Summary{}},
+		{"summaries", []string{"resume", "wait <task>"}, "several tasks", shapeTasks{}},
 		{"submitted", []string{"submit --detach"}, "a task that others work on", shapeSubmitted{}},
 		{"outcome", []string{"answer", "approve", "reject", "cancel", "budget add"}, "what became of a task by a command", shapeOutcome{}},
 		{"stopped", []string{"stop"}, "the office is stopped", shapeStopped{}},
@@ -227,9 +245,14 @@ func Shapes() []Shape {
 		{"staff", []string{"hire", "fire"}, "how many workers there are now", shapeStaff{}},
 		{"budgets", []string{"budget show"}, "caps and spending", shapeBudgets{}},
 		{"transcript", []string{"logs"}, "the conversation of a run", shapeTranscript{}},
+		{"transcript_entry", []string{"logs --follow"}, "one message or tool call, an object to a line", shapeEntry{}},
+		{"told", []string{"tell"}, "the run that reads a message", shapeTold{}},
+		{"task_list", []string{"list"}, "tasks, the newest first", view.TaskList{}},
+		{"spending", []string{"costs"}, "what ended runs cost", view.Spending{}},
 		{"patch", []string{"diff", "pr diff"}, "a change", shapePatch{}},
 		{"pull_requests", []string{"pr list"}, "the pull requests", shapePulls{}},
 		{"pull_request", []string{"pr show", "pr merge", "pr close"}, "one pull request", shapePull{}},
+		{"pull_checkout", []string{"pr checkout"}, "the branch that a clone is on", shapeCheckout{}},
 		{"synced", []string{"pr sync"}, "what the forge says", shapeSynced{}},
 		{"projects", []string{"project list"}, "the projects", shapeProjects{}},
 		{"project", []string{"project add"}, "one project", shapeProject{}},

@@ -18,7 +18,7 @@ type Role interface {
 	// (where the work starts, and what may be seen and changed; the rest is the
 	// frame's), or nil when the agent needs none.
 	Prepare(ctx context.Context, s *Session) (*sandbox.Spec, error)
-	// Brief says what the agent is told and may do. The sandbox stands.
+	// Brief gives the prompt and the tools of the agent. The sandbox stands.
 	Brief(ctx context.Context, s *Session) (Brief, error)
 	// Finish says what the agent's work makes of the run. failed is the error
 	// that the work broke off with; a role that can save nothing of it returns
@@ -26,7 +26,7 @@ type Role interface {
 	Finish(ctx context.Context, s *Session, out agent.Outcome, failed error) (company.EndRun, error)
 }
 
-// Brief is what an agent is told.
+// Brief is the prompt and the tools of an agent.
 type Brief struct {
 	System string
 	Title  string

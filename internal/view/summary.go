@@ -25,7 +25,7 @@ type Summary struct {
 	CostMicroUSD  *int64             `json:"cost_micro_usd"`
 	Tokens        int64              `json:"tokens"`
 	DurationMS    int64              `json:"duration_ms"`
-	UntestedWhy   string             `json:"untested_why,omitempty"` // why no test stands behind what is complete
+	UntestedWhy   string             `json:"untested_why,omitempty"` // why no test stands behind a complete task
 	Estimate      *Estimate          `json:"estimate,omitempty"`     // of a dry run
 	DryRun        bool               `json:"dry_run,omitempty"`
 	Plan          []string           `json:"plan,omitempty"` // of a dry run: the titles of its subtasks

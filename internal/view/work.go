@@ -26,7 +26,7 @@ type Work struct {
 type Progress struct {
 	Task
 	Over      bool       `json:"over"`      // it has ended
-	Held      bool       `json:"held"`      // somebody holds a run of it
+	Held      bool       `json:"held"`      // a holder has a run of it
 	AtRest    bool       `json:"at_rest"`   // only a person can move it
 	Questions []Approval `json:"questions"` // that are open
 }

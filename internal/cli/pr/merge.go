@@ -96,7 +96,7 @@ func confirmMerge(ctx context.Context, env *command.Environment, t *company.Task
 		return err
 	}
 	if word = strings.ToLower(word); word != "y" && word != "yes" {
-		return company.E(company.EWaiting, fmt.Sprintf("#%d is not merged", t.PR.Number)).Fix(fmt.Sprintf("company pr diff %d shows it", t.PR.Number))
+		return company.E(company.EWaiting, fmt.Sprintf("#%d is not merged", t.PR.Number)).Fix(fmt.Sprintf("see company pr diff %d", t.PR.Number))
 	}
 	return m.Do(ctx)
 }

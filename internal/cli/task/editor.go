@@ -18,7 +18,7 @@ const editorMark = "<!-- company: the instruction is what stands above this line
 
 // findEditor is the person's editor, as git and others find it; "": none is set.
 func findEditor(env *command.Environment) string {
-	for _, name := range []string{"COMPANY_EDITOR", "VISUAL", "EDITOR"} {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
 		if v, ok := env.LookupEnv(name); ok && strings.TrimSpace(v) != "" {
 			return v
 		}

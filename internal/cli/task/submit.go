@@ -51,7 +51,7 @@ func NewSubmit(env *command.Environment) *cobra.Command {
 		Long: `Give the company an instruction for the git repository you stand in.
 
 Without an instruction it is read from stdin where that is a pipe, and written in
-your editor ($COMPANY_EDITOR, $VISUAL or $EDITOR) at a terminal.
+your editor ($VISUAL, else $EDITOR) at a terminal.
 
 The command follows the work until the task ends or waits for you, and ends
 with a summary. When the office is open in another process, the task queues
