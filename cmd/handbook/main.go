@@ -1,4 +1,4 @@
-// Command handbook writes what is made from the code: the generated parts of
+// Command handbook writes texts that are made from the code: the generated parts of
 // docs/ (make docs), and the man pages, completions and notices of a release.
 package main
 

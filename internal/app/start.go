@@ -8,12 +8,14 @@ import (
 	"company/internal/api"
 	"company/internal/company"
 	"company/internal/office"
+	"company/internal/startup"
 )
 
 // Start opens the office for work in this process: handlers of effects, socket,
 // loop. With serving it goes on until it is stopped, and not only until a task
 // ends. It gives the tasks that recovery: ask paused.
 func (a *App) Start(ctx context.Context, serving bool) (paused []company.TaskID, err error) {
+	startup.Settle()
 	a.serving = serving
 	pool, err := a.wireHandlers(ctx)
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 )
 
 // decoder writes nodes into a Config and collects their faults.
@@ -22,7 +22,7 @@ type decoder struct {
 }
 
 // profileRE is what a model profile may be called.
-var profileRE = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+var profileRE = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,31}$`)
 
 func (d *decoder) addProblem(n node, key, what, allowed string) {
 	p := problem{at: n.at, key: key, what: what, found: n.describeValue(), fix: "allowed: " + allowed}

@@ -3,10 +3,11 @@ package config
 import (
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"company/internal/lazyregexp"
 )
 
 // ConfigDraft is what company.yaml is to say beyond the defaults, and what people
@@ -114,7 +115,7 @@ func keyHint(tag reflect.StructTag) string {
 }
 
 // wordRE is a text that means itself in YAML without quotes.
-var wordRE = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
+var wordRE = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_./-]*$`)
 
 // humanValue is a value as a person would write it.
 func humanValue(v reflect.Value) string {

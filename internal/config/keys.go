@@ -99,8 +99,8 @@ func newKey(name string, f reflect.StructField, values map[string]string) Key {
 	return k
 }
 
-// supportedOnly tries values of a key that differ from its default, and tells
-// what is carried out instead of one that is not; "": all of them are.
+// supportedOnly tries values of a key that differ from its default, and gives
+// the values that this version carries out; "": all of them.
 func supportedOnly(name string, f reflect.StructField) string {
 	var only string
 	for _, text := range sampleValues(name, f) {

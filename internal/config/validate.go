@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,16 +18,17 @@ import (
 
 	"company/internal/company"
 	"company/internal/glob"
+	"company/internal/lazyregexp"
 )
 
 var (
-	packageRE = regexp.MustCompile(`^(@[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}/)?[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}$`)
-	envNameRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-	imageRE   = regexp.MustCompile(`^[a-z0-9]+([._:/-]+[a-z0-9]+)*@sha256:[0-9a-f]{64}$`)
-	labelRE   = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
-	branchRE  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$`)
-	remoteRE  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
-	authorRE  = regexp.MustCompile(`^[^<>\n]+ <[^<>\s]+@[^<>\s]+>$`)
+	packageRE = lazyregexp.New(`^(@[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}/)?[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}$`)
+	envNameRE = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+	imageRE   = lazyregexp.New(`^[a-z0-9]+([._:/-]+[a-z0-9]+)*@sha256:[0-9a-f]{64}$`)
+	labelRE   = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	branchRE  = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$`)
+	remoteRE  = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
+	authorRE  = lazyregexp.New(`^[^<>\n]+ <[^<>\s]+@[^<>\s]+>$`)
 )
 
 // describeAllowed says what a text key takes.

@@ -27,6 +27,7 @@ func Variables() []Variable {
 	return []Variable{
 		{"COMPANY_OFFICE", areaCompany, "Folder of the office, as --office names it."},
 		{"COMPANY_LOG_LEVEL", areaCompany, "Level of company.log in the office's folder: debug, info (the default), warn or error."},
+		{"GOGC", areaCompany, "Pace of Go's garbage collector. Default: 400 while a command starts, 100 once a company is at work."},
 
 		{"HOME", areaPlaces, "Your home: ~/.config, ~/.cache, ~/.local/state, ~/.netrc, ~/.npmrc, ~/.cargo and ~/.gnupg are looked for below it."},
 		{"XDG_CONFIG_HOME", areaPlaces, "Your own config is $XDG_CONFIG_HOME/company/config.yaml; the logins of gh, tea and pip lie there, too. Default: ~/.config."},

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 
 	"github.com/goccy/go-yaml"
@@ -41,7 +41,7 @@ const (
 	nodeUntyped // from the environment or a flag: whatever its key wants
 )
 
-var digitsRE = regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]*)?$`)
+var digitsRE = lazyregexp.New(`^[-+]?[0-9]+(\.[0-9]*)?$`)
 
 // node is a value of a source, with its place.
 type node struct {

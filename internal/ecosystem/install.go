@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 )
 
 // Installer is an ecosystem whose client puts the packages that lock files name
@@ -287,7 +287,7 @@ func IsWithin(dir, top string) bool {
 	return top == "." || dir == top || strings.HasPrefix(dir, top+"/")
 }
 
-var plainPathRE = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._/@+-]*$`)
+var plainPathRE = lazyregexp.New(`^[A-Za-z0-9._][A-Za-z0-9._/@+-]*$`)
 
 // IsPlainPath tells a path that may stand in a script.
 func IsPlainPath(p string) bool { return plainPathRE.MatchString(p) }

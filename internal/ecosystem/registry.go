@@ -2,9 +2,9 @@ package ecosystem
 
 import (
 	"fmt"
-	"regexp"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 )
 
 // The kinds of registries, as they are named in paths, tools and records.
@@ -33,7 +33,7 @@ type Registry struct {
 	// private; empty: it is not. nil: no client has such a setting.
 	WhyPrivate func(patterns, name string) string
 	// RootPath are paths without the registry's name that are the registry's, too.
-	RootPath *regexp.Regexp
+	RootPath *lazyregexp.Regexp
 	// RefusedAsNotFound: a client takes any other refusal for the end of its search.
 	RefusedAsNotFound bool
 	// ErrorField is the field of a JSON object from which clients show errors;
@@ -71,7 +71,7 @@ func NameError(what, why string) *company.Error {
 	return company.E(company.EInvalid, fmt.Sprintf("%.200q is not %s", what, why))
 }
 
-var semverRE = regexp.MustCompile(`^[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$`)
+var semverRE = lazyregexp.New(`^[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$`)
 
 // CheckSemver holds a version of a package against the grammar of semantic
 // versions; none is fine.
@@ -82,7 +82,7 @@ func CheckSemver(version string) error {
 	return nil
 }
 
-var requirementRE = regexp.MustCompile(`^\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(\[[^\]]*\])?\s*(.*)$`)
+var requirementRE = lazyregexp.New(`^\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(\[[^\]]*\])?\s*(.*)$`)
 
 // SplitRequirement takes a requirement of Python's apart, as lists and registries
 // have it: the name, and what stands behind it and its extras.

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 // MaxManifest is the largest manifest that is read, in bytes.
@@ -153,7 +154,7 @@ func (t *Tree) ReadTexts(files []File, each func(f File, text []byte)) {
 }
 
 // AnyMatches reports whether one of the files matches.
-func (t *Tree) AnyMatches(files []File, what *regexp.Regexp) bool {
+func (t *Tree) AnyMatches(files []File, what *lazyregexp.Regexp) bool {
 	if len(files) == 0 || t.err != nil {
 		return false
 	}

@@ -1,11 +1,12 @@
 package forge
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"company/internal/lazyregexp"
 )
 
 // CodeOwnerFiles are where a CODEOWNERS file may be; the first one counts.
@@ -15,7 +16,7 @@ var CodeOwnerFiles = []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNE
 const MaxCodeOwners = 15
 
 // ownerFieldRE is one field of a line: a backslash takes a blank into it.
-var ownerFieldRE = regexp.MustCompile(`(?:\\.|\S)+`)
+var ownerFieldRE = lazyregexp.New(`(?:\\.|\S)+`)
 
 // literalBrackets escapes the signs of other globs, which mean themselves in a
 // CODEOWNERS file.

@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 )
 
 // The text that we keep in a pull request stands between two comments, which a
@@ -15,7 +15,7 @@ import (
 // people's, and kept.
 const endMarker = "<!-- /company -->"
 
-var beginMarker = regexp.MustCompile(`<!-- company office=([a-z0-9]{1,16}) task=(t[0-9]{1,9})( draft)?(?: title=([0-9a-f]{8}))?(?: note=([A-Za-z0-9._:-]{1,100}))? -->`)
+var beginMarker = lazyregexp.New(`<!-- company office=([a-z0-9]{1,16}) task=(t[0-9]{1,9})( draft)?(?: title=([0-9a-f]{8}))?(?: note=([A-Za-z0-9._:-]{1,100}))? -->`)
 
 // Marker is the line by which a pull request of ours is known again. It holds a
 // mark of our title, so that a title which a person wrote is recognised.

@@ -2,8 +2,9 @@ package forge
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 // Repo is a repository on a forge, as a remote's URL names it.
@@ -19,8 +20,8 @@ type Repo struct {
 func (r Repo) String() string { return r.Owner + "/" + r.Name }
 
 var (
-	ownerPartRE = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$`)
-	hostRE      = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
+	ownerPartRE = lazyregexp.New(`^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$`)
+	hostRE      = lazyregexp.New(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
 )
 
 // ParseRemote reads an https, http, ssh or git URL, or git's user@host:path. ok

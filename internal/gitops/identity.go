@@ -2,11 +2,11 @@ package gitops
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/gitexec"
+	"company/internal/lazyregexp"
 )
 
 // Ways to sign what the host commits (git.sign).
@@ -42,7 +42,7 @@ func (p Person) signOffLine() string { return "Signed-off-by: " + p.String() }
 // is read by some and not by others. A second author is one to a program that
 // takes the last; an encoding gives the message other letters; a signature and
 // the tag of a merge carry text of their own.
-var headersRE = regexp.MustCompile(`^tree [0-9a-f]+\n(?:parent [0-9a-f]+\n)*author [^<>\n]+ <[^<>\n]*> [0-9]+ [+-][0-9]{4}\ncommitter [^<>\n]+ <[^<>\n]*> [0-9]+ [+-][0-9]{4}$`)
+var headersRE = lazyregexp.New(`^tree [0-9a-f]+\n(?:parent [0-9a-f]+\n)*author [^<>\n]+ <[^<>\n]*> [0-9]+ [+-][0-9]{4}\ncommitter [^<>\n]+ <[^<>\n]*> [0-9]+ [+-][0-9]{4}$`)
 
 // judgeHeaders refuses a new commit that has more before its message than git
 // writes by itself, or names that steer a terminal.

@@ -2,12 +2,12 @@ package gitops
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -20,26 +20,26 @@ import (
 // in small letters they are plain text (page-2, step-1).
 
 var (
-	bracketRE = regexp.MustCompile(`\[[^\[\]\n]{1,80}\]`)
-	noCIRE    = regexp.MustCompile(`(?i)\*{3}NO_CI\*{3}`)
+	bracketRE = lazyregexp.New(`\[[^\[\]\n]{1,80}\]`)
+	noCIRE    = lazyregexp.New(`(?i)\*{3}NO_CI\*{3}`)
 	// The target of a skip mark in brackets: the CI's work, or its name.
-	ciWordRE = regexp.MustCompile(`^(?:ci|cd|actions?|checks?|builds?|tests?|deploy(?:s|ments?)?|pipelines?|pages|previews?|releases?|azurepipelines|azpipelines|azp|travis|travisci|circle|circleci|cirrus|appveyor|drone|woodpecker|buildkite|netlify|render|vercel|semaphore|amplify|codemagic|bitrise|jenkins|chromatic|codecov|github|gitlab)$`)
+	ciWordRE = lazyregexp.New(`^(?:ci|cd|actions?|checks?|builds?|tests?|deploy(?:s|ments?)?|pipelines?|pages|previews?|releases?|azurepipelines|azpipelines|azp|travis|travisci|circle|circleci|cirrus|appveyor|drone|woodpecker|buildkite|netlify|render|vercel|semaphore|amplify|codemagic|bitrise|jenkins|chromatic|codecov|github|gitlab)$`)
 	// A trailer that does the same.
-	skipTrailerRE = regexp.MustCompile(`(?im)^\s*skip-checks\s*:\s*true\b`)
+	skipTrailerRE = lazyregexp.New(`(?im)^\s*skip-checks\s*:\s*true\b`)
 	// Verbs by which a forge or a tracker closes or reopens an issue once the
 	// commit is merged, with the issue behind them.
-	closeRE = regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(?:clos|fix|resolv|reopen|implement|complet|finish|deliver)(?:e[sd]?|ing|s|ed|es)?(?:\s*:\s*|\s+)` +
+	closeRE = lazyregexp.New(`(?i)(?:^|[^a-z0-9])(?:clos|fix|resolv|reopen|implement|complet|finish|deliver)(?:e[sd]?|ing|s|ed|es)?(?:\s*:\s*|\s+)` +
 		`(?:(?:issues?|bugs?|tickets?|tasks?|story|stories|pr|pull requests?|merge requests?)\s+)?` +
 		`([\w./-]*[#!][0-9]+|g[hl]-[0-9]+|\[(?:issue|work_item):[^\]\s]*[0-9]+\]|` +
 		`https?://\S+/(?:issues?|browse|pulls?|pull-requests|merge_requests|work_items|workitems/edit|tickets?|tasks?|incidents|story|show_bug\.cgi\?id=)/?[\w-]*[0-9]+|(?-i:[A-Z][A-Z0-9_]*-[0-9]+))`)
 	// Commands to Jira (PROJ-1 #done) and to YouTrack (#PROJ-1 fixed).
-	commandRE = regexp.MustCompile(`\b([A-Z][A-Z0-9_]*-[0-9]+)\b[^\n]*\s#[A-Za-z]|[#^]([A-Za-z][A-Za-z0-9_]*-[0-9]+)[ \t]+(?i:clos|fix|resolv|reopen|done|verif|obsolete|duplicate|state|won)`)
+	commandRE = lazyregexp.New(`\b([A-Z][A-Z0-9_]*-[0-9]+)\b[^\n]*\s#[A-Za-z]|[#^]([A-Za-z][A-Za-z0-9_]*-[0-9]+)[ \t]+(?i:clos|fix|resolv|reopen|done|verif|obsolete|duplicate|state|won)`)
 	// Names of standards look like keys of issues.
-	standardRE = regexp.MustCompile(`^(?:AES|ANSI|ASCII|BASE|BCP|BSD|CODE|CP|CRC|CVE|CWE|DES|ECMA|ED|EN|ES|FIPS|GPL|HMAC|HTTP|I|IEC|IEEE|IPV|ISO|JSR|LATIN|LGPL|MD|P|PEP|PKCS|RFC|RS|RSA|SHA|SSL|TLS|UCS|UTF|X)-[0-9]+$`)
+	standardRE = lazyregexp.New(`^(?:AES|ANSI|ASCII|BASE|BCP|BSD|CODE|CP|CRC|CVE|CWE|DES|ECMA|ED|EN|ES|FIPS|GPL|HMAC|HTTP|I|IEC|IEEE|IPV|ISO|JSR|LATIN|LGPL|MD|P|PEP|PKCS|RFC|RS|RSA|SHA|SSL|TLS|UCS|UTF|X)-[0-9]+$`)
 	// What a person is named for at the end of a message.
-	vouchRE = regexp.MustCompile(`(?im)^\s*([a-z][\w-]*-(?:by|with|to|of|from)|b?cc|to|from|author|co-?author|committer)\s*:\s*(.*)$`)
+	vouchRE = lazyregexp.New(`(?im)^\s*([a-z][\w-]*-(?:by|with|to|of|from)|b?cc|to|from|author|co-?author|committer)\s*:\s*(.*)$`)
 	// Trailers that speak in a person's name even without an address.
-	ownWordsRE = regexp.MustCompile(`(?i)^(?:signed-off|reviewed|acked|acknowledged|approved|tested|verified|reported|suggested|requested|helped|mentored|audited|merged|committed|authored|co-?authored|co-?developed|pair-programmed)-(?:by|with)$`)
+	ownWordsRE = lazyregexp.New(`(?i)^(?:signed-off|reviewed|acked|acknowledged|approved|tested|verified|reported|suggested|requested|helped|mentored|audited|merged|committed|authored|co-?authored|co-?developed|pair-programmed)-(?:by|with)$`)
 )
 
 // isHiddenRune says whether a character steers a terminal or hides in a line.
@@ -101,7 +101,7 @@ func judgeMessage(c Commit, may ...Person) error {
 	return nil
 }
 
-var foldedRE = regexp.MustCompile(`\n[ \t]+`)
+var foldedRE = lazyregexp.New(`\n[ \t]+`)
 
 // skipWords returns the mark in a text that keeps servers from testing a
 // commit.

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 	"company/internal/retry"
 )
 
@@ -43,13 +43,13 @@ func (a *remoteEndpoint) runOnce(ctx context.Context, c call) (result, error) {
 
 // What git and ssh say, in English since LC_ALL is C.
 var (
-	hostKeyRE = regexp.MustCompile(`Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|No .* host key is known for`)
-	loginRE   = regexp.MustCompile(`(?i)Authentication failed|could not read Username|could not read Password|terminal prompts disabled|` +
+	hostKeyRE = lazyregexp.New(`Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|No .* host key is known for`)
+	loginRE   = lazyregexp.New(`(?i)Authentication failed|could not read Username|could not read Password|terminal prompts disabled|` +
 		`returned error: 40[13]|HTTP Basic: Access denied|Permission denied|Permission to .* denied|Repository not found|Could not read from remote repository|` +
 		`not have permission|access rights|Too many authentication failures`)
-	scopeRE   = regexp.MustCompile("(?i)refusing to allow .*(scope|permission)")
-	certRE    = regexp.MustCompile(`(?i)certificate|SSL.*problem|server verification failed`)
-	offlineRE = regexp.MustCompile(`(?i)Could not resolve host|Failed to connect|Connection refused|timed out|Connection reset|No route to host|` +
+	scopeRE   = lazyregexp.New("(?i)refusing to allow .*(scope|permission)")
+	certRE    = lazyregexp.New(`(?i)certificate|SSL.*problem|server verification failed`)
+	offlineRE = lazyregexp.New(`(?i)Could not resolve host|Failed to connect|Connection refused|timed out|Connection reset|No route to host|` +
 		`Network is unreachable|early EOF|hung up unexpectedly|returned error: 5\d\d|Connection closed`)
 )
 
@@ -102,7 +102,7 @@ func (a *remoteEndpoint) refusedFix() string {
 	return "give a token that may read and write the repository. " + a.s.howToLogin(a.url)
 }
 
-func firstMatch(re *regexp.Regexp, text string) string {
+func firstMatch(re *lazyregexp.Regexp, text string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if re.MatchString(line) {
 			return Mask(strings.TrimSpace(line))

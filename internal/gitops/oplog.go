@@ -3,12 +3,12 @@ package gitops
 import (
 	"context"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"company/internal/folder"
+	"company/internal/lazyregexp"
 )
 
 // OpLog is a git.log: one line of JSON per git operation. Text of others, such
@@ -65,13 +65,13 @@ func (l *OpLog) writeLine(op string, args []string, exit int, took time.Duration
 }
 
 var masks = []struct {
-	re   *regexp.Regexp
+	re   *lazyregexp.Regexp
 	with string
 }{
-	{regexp.MustCompile(`://[^/@\s]+@`), "://[MASKED:CREDENTIAL]@"},
-	{regexp.MustCompile(`(?i)(authorization:\s*)(basic|bearer)\s+\S+`), "${1}[MASKED:AUTH_HEADER]"},
-	{regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{16,})`), "[MASKED:GENERIC_SECRET]"},
-	{regexp.MustCompile(`(?i)([?&](?:access_token|token|password|private_token)=)[^&\s]+`), "${1}[MASKED:GENERIC_SECRET]"},
+	{lazyregexp.New(`://[^/@\s]+@`), "://[MASKED:CREDENTIAL]@"},
+	{lazyregexp.New(`(?i)(authorization:\s*)(basic|bearer)\s+\S+`), "${1}[MASKED:AUTH_HEADER]"},
+	{lazyregexp.New(`\b(gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{16,})`), "[MASKED:GENERIC_SECRET]"},
+	{lazyregexp.New(`(?i)([?&](?:access_token|token|password|private_token)=)[^&\s]+`), "${1}[MASKED:GENERIC_SECRET]"},
 }
 
 // Mask replaces credentials in a line about git: the user part of URLs,

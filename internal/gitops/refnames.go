@@ -3,12 +3,12 @@ package gitops
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -93,8 +93,8 @@ func stripControl(s string) string {
 }
 
 var (
-	prefixRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
-	officeRE = regexp.MustCompile(`^[a-z2-7]{4}$`)
+	prefixRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
+	officeRE = lazyregexp.New(`^[a-z2-7]{4}$`)
 )
 
 // IntegrationBranch is the short name of a task's integration branch:

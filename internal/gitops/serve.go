@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,6 +16,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitexec"
+	"company/internal/lazyregexp"
 )
 
 // hookScript is the pre-receive hook of every quarantine. It hands the
@@ -189,7 +189,7 @@ func (o *opening) Close() error {
 // objects that its own checks do not let pass, most of all.
 func (o *opening) hasUpdates() bool { return len(o.head) > 4 && string(o.head[:4]) != "0000" }
 
-var gitRefuses = regexp.MustCompile(`(?:error|fatal|unpack)[: ][^\n]*`)
+var gitRefuses = lazyregexp.New(`(?:error|fatal|unpack)[: ][^\n]*`)
 
 // refusalReason is git's first line against a push.
 func (o *opening) refusalReason() string { return Mask(oneLine(string(gitRefuses.Find(o.head)))) }

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"sync"
 
 	"company/internal/company"
 	"company/internal/folder"
 	"company/internal/gitexec"
+	"company/internal/lazyregexp"
 
 	"golang.org/x/sys/unix"
 )
@@ -305,7 +305,7 @@ func tamperedError(dir, why string) *company.Error {
 		Fix("only the company may write there; remove it and start again")
 }
 
-var projectRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
+var projectRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
 
 // MirrorSource gives the mirror of the project that a task is about.
 type MirrorSource interface {

@@ -27,7 +27,7 @@ type linked struct {
 // licenceFile is what a licence or a notice is called.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|unlicense)([.-].*)?$`)
 
-// licences are the families of licences that may be shipped, by their words.
+// licences are the families of licences that may be shipped, each with a phrase of its text.
 var licences = []struct {
 	name  string
 	words *regexp.Regexp

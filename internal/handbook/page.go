@@ -86,7 +86,7 @@ const (
 	endMark   = "<!-- end of what is generated -->"
 )
 
-// fillRegions puts what is generated between the marks of a page.
+// fillRegions puts generated lines between the marks of a page.
 func fillRegions(text string, parts map[string]func() (string, error)) (string, error) {
 	var out strings.Builder
 	for n := 0; ; n++ {

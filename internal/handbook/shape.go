@@ -28,7 +28,7 @@ type Envelope struct {
 }
 
 // The types below describe what commands put together from parts of view. The
-// tests of internal/cli hold what is printed to them.
+// tests of internal/cli hold the output to them.
 type (
 	shapeTasks struct {
 		Envelope

@@ -22,14 +22,26 @@ const excludeNote = "# The own files of an office of company:"
 // that it is in, as Open does, and makes nothing else. It tells the file, and
 // the lines in it that are this office's; none outside of a checkout.
 func ExcludeFromGit(ctx context.Context, p Paths) (file string, lines []string, err error) {
-	if p.Repo == "" {
-		return "", nil, nil
-	}
-	out, err := gitindex.Ask(ctx, p.parentDir, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
-	if err != nil {
+	file, err = p.findExcludeFile(ctx)
+	if err != nil || file == "" {
 		return "", nil, err
 	}
-	file = strings.TrimSuffix(out, "\n")
+	return p.excludeFolders(file)
+}
+
+// findExcludeFile asks git for the exclude file of the checkout; "" outside of one.
+func (p Paths) findExcludeFile(ctx context.Context) (string, error) {
+	if p.Repo == "" {
+		return "", nil
+	}
+	out, err := gitindex.Ask(ctx, p.parentDir, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+// excludeFolders writes the office's folders into an exclude file, where they are
+// missing.
+func (p Paths) excludeFolders(at string) (file string, lines []string, err error) {
+	file = at
 	fail := func(err error) (string, []string, error) {
 		return "", nil, company.E(company.EGit, "the office's folders cannot be added to "+file).Wrap(err).Fix("see that the file is yours")
 	}

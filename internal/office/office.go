@@ -75,6 +75,15 @@ func (f *Folders) folderSlots() []folderSlot {
 // State that a repository may have brought along is refused, before anything
 // is made: see refuseForeign.
 func Open(ctx context.Context, p Paths) (*Office, error) {
+	// Git is asked for the exclude file meanwhile.
+	var exclude string
+	var excludeErr error
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		exclude, excludeErr = p.findExcludeFile(ctx)
+	}()
+	defer func() { <-asked }()
 	if err := p.refuseForeign(ctx); err != nil {
 		return nil, err
 	}
@@ -101,7 +110,10 @@ func Open(ctx context.Context, p Paths) (*Office, error) {
 		}
 	}
 	if err == nil {
-		_, _, err = ExcludeFromGit(ctx, p)
+		<-asked
+		if err = excludeErr; err == nil && exclude != "" {
+			_, _, err = p.excludeFolders(exclude)
+		}
 	}
 	if err == nil {
 		err = o.ensureID()

@@ -1,12 +1,12 @@
 package reviewer
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 )
 
@@ -20,10 +20,10 @@ const (
 const ofInstruction = "of the instruction: "
 
 var (
-	listItem = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)$`)
-	heading  = regexp.MustCompile(`^\s*#{1,6}\s`)
-	initial  = regexp.MustCompile(`^\pL\.$`) // of a name
-	fence    = regexp.MustCompile("^\\s*(?:```|~~~)")
+	listItem = lazyregexp.New(`^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)$`)
+	heading  = lazyregexp.New(`^\s*#{1,6}\s`)
+	initial  = lazyregexp.New(`^\pL\.$`) // of a name
+	fence    = lazyregexp.New("^\\s*(?:```|~~~)")
 )
 
 // reviewCriteria are what a review's evidence is about: the ticket's own, and of a

@@ -3,11 +3,11 @@ package reviewer
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/lazyregexp"
 )
 
 // maxFlags is how many lines of a diff are flagged.
@@ -19,21 +19,21 @@ const maxFlags = 30
 var flagged = []struct {
 	why  string
 	file func(p string) bool
-	line *regexp.Regexp
+	line *lazyregexp.Regexp
 }{
-	{"leaves packages out, or takes others for them", hasBaseName("go.mod", "go.work"), regexp.MustCompile(`^\s*(ignore|replace|exclude|toolchain|tool)\b|=>`)},
-	{"takes the run of a package's tests over", hasExtension(".go"), regexp.MustCompile(`\bfunc TestMain\(`)},
-	{"ends the process", hasExtension(".go"), regexp.MustCompile(`\b(os|syscall|unix)\.Exit\(|\bruntime\.Goexit\(`)},
-	{"ends the process", hasExtension(".py"), regexp.MustCompile(`\b(os\._exit|sys\.exit|pytest\.exit|exit)\(`)},
-	{"ends the process", hasExtension(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"), regexp.MustCompile(`\bprocess\.(exit|reallyExit|abort|kill)\b`)},
-	{"ends the process", hasExtension(".rs"), regexp.MustCompile(`\bprocess::(exit|abort)\(`)},
-	{"builds only sometimes", hasExtension(".go"), regexp.MustCompile(`^//(go:build|\s*\+build)\b|^//go:linkname\b`)},
-	{"asks how it is run", hasExtension(".go"), regexp.MustCompile(`\bflag\.Lookup\("test\.|\bos\.Args\b|\btesting\.Testing\(\)|/proc/(self|1)/`)},
-	{"asks how it is run", hasExtension(".py"), regexp.MustCompile(`\bsys\.argv\b|PYTEST_CURRENT_TEST|['"](pytest|unittest)['"]\s+in\s+sys\.modules|/proc/(self|1)/`)},
-	{"asks how it is run", hasExtension(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"), regexp.MustCompile(`NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST|/proc/(self|1)/`)},
-	{"decides which tests there are", hasExtension(".py"), regexp.MustCompile(`\bdef (load_tests|pytest_\w+)\(|\bcollect_ignore`)},
-	{"looks at what lies around it", company.IsTest, regexp.MustCompile(`\b(os\.ReadDir|filepath\.(Walk|WalkDir|Glob)|os\.listdir|os\.scandir|os\.walk|glob\.i?glob|readdirSync|fs\.readdir|read_dir)\b`)},
-	{"answers for assertions", hasExtension(".py", ".js", ".ts", ".go"), regexp.MustCompile(`\bexpect\s*=\s|\bassert\s*=\s|\bunittest\.TestCase\.\w+\s*=|global(This)?\.(expect|test|it|describe)\s*=`)},
+	{"leaves packages out, or takes others for them", hasBaseName("go.mod", "go.work"), lazyregexp.New(`^\s*(ignore|replace|exclude|toolchain|tool)\b|=>`)},
+	{"takes the run of a package's tests over", hasExtension(".go"), lazyregexp.New(`\bfunc TestMain\(`)},
+	{"ends the process", hasExtension(".go"), lazyregexp.New(`\b(os|syscall|unix)\.Exit\(|\bruntime\.Goexit\(`)},
+	{"ends the process", hasExtension(".py"), lazyregexp.New(`\b(os\._exit|sys\.exit|pytest\.exit|exit)\(`)},
+	{"ends the process", hasExtension(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"), lazyregexp.New(`\bprocess\.(exit|reallyExit|abort|kill)\b`)},
+	{"ends the process", hasExtension(".rs"), lazyregexp.New(`\bprocess::(exit|abort)\(`)},
+	{"builds only sometimes", hasExtension(".go"), lazyregexp.New(`^//(go:build|\s*\+build)\b|^//go:linkname\b`)},
+	{"asks how it is run", hasExtension(".go"), lazyregexp.New(`\bflag\.Lookup\("test\.|\bos\.Args\b|\btesting\.Testing\(\)|/proc/(self|1)/`)},
+	{"asks how it is run", hasExtension(".py"), lazyregexp.New(`\bsys\.argv\b|PYTEST_CURRENT_TEST|['"](pytest|unittest)['"]\s+in\s+sys\.modules|/proc/(self|1)/`)},
+	{"asks how it is run", hasExtension(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"), lazyregexp.New(`NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST|/proc/(self|1)/`)},
+	{"decides which tests there are", hasExtension(".py"), lazyregexp.New(`\bdef (load_tests|pytest_\w+)\(|\bcollect_ignore`)},
+	{"looks at what lies around it", company.IsTest, lazyregexp.New(`\b(os\.ReadDir|filepath\.(Walk|WalkDir|Glob)|os\.listdir|os\.scandir|os\.walk|glob\.i?glob|readdirSync|fs\.readdir|read_dir)\b`)},
+	{"answers for assertions", hasExtension(".py", ".js", ".ts", ".go"), lazyregexp.New(`\bexpect\s*=\s|\bassert\s*=\s|\bunittest\.TestCase\.\w+\s*=|global(This)?\.(expect|test|it|describe)\s*=`)},
 }
 
 func hasBaseName(names ...string) func(string) bool {

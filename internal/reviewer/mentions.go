@@ -1,10 +1,10 @@
 package reviewer
 
 import (
-	"regexp"
 	"strings"
 
 	"company/internal/gitops"
+	"company/internal/lazyregexp"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 
 // mentionRE is a name that a forge notifies: not the host of a mail address,
 // and not inside a name.
-var mentionRE = regexp.MustCompile(`(?:^|[^\w.@/+-])@[A-Za-z0-9][\w-]*`)
+var mentionRE = lazyregexp.New(`(?:^|[^\w.@/+-])@[A-Za-z0-9][\w-]*`)
 
 // findMentions are the lines of commit messages with an @name. The reader
 // decides whether it names a package or a person.

@@ -18,6 +18,8 @@ health
 retry
 secret
 hosttest
+lazyregexp
+startup
 glob
 jcs
 gitexec

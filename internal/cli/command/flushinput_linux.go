@@ -2,5 +2,5 @@ package command
 
 import "golang.org/x/sys/unix"
 
-// flushInput drops what was typed at a terminal and not read yet.
+// flushInput drops input of a terminal that is not read yet.
 func flushInput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }

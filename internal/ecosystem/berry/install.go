@@ -2,7 +2,6 @@ package berry
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/node"
 	"company/internal/ecosystem/yarn"
+	"company/internal/lazyregexp"
 )
 
 // clients are the last ones that write a format of lock files, which is theirs alone:
@@ -23,7 +23,7 @@ var clients = []struct {
 	{10, "4.18.1", "sha512-EH+A4TxAtBWXKE0DGQxW9Bo9crXHLJ73mfxjTQJuv8XonNWWTpei8BQ5JjczHJNU9GROTycwMFn8iOvRIZXUcA=="},
 }
 
-var formatRE = regexp.MustCompile(`(?m)^__metadata:\r?\n  version: "?(\d{1,3})"?\r?$`)
+var formatRE = lazyregexp.New(`(?m)^__metadata:\r?\n  version: "?(\d{1,3})"?\r?$`)
 
 // readFormat is the format of a lock file; 0: not known.
 func readFormat(lock []byte) int {

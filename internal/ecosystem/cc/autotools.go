@@ -2,11 +2,11 @@ package cc
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -28,10 +28,10 @@ func isAutotoolsFile(name string) bool {
 }
 
 var (
-	autoComment       = regexp.MustCompile(`(?m)(#|\bdnl\b).*$`)
-	automakeUse       = regexp.MustCompile(`\bAM_INIT_AUTOMAKE\b`)
-	automakeTestRules = regexp.MustCompile(`(?m)^\s*(TESTS|check_PROGRAMS|check_SCRIPTS)\s*\+?=|^(check|check-local|check-am)\s*:`)
-	makeTest          = regexp.MustCompile(`(?m)^(check|test|tests)\s*:([^=]|$)`)
+	autoComment       = lazyregexp.New(`(?m)(#|\bdnl\b).*$`)
+	automakeUse       = lazyregexp.New(`\bAM_INIT_AUTOMAKE\b`)
+	automakeTestRules = lazyregexp.New(`(?m)^\s*(TESTS|check_PROGRAMS|check_SCRIPTS)\s*\+?=|^(check|check-local|check-am)\s*:`)
+	makeTest          = lazyregexp.New(`(?m)^(check|test|tests)\s*:([^=]|$)`)
 )
 
 // Detect finds the projects with a configure script.

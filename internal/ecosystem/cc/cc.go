@@ -11,12 +11,12 @@ package cc
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // buildJobs is how many compilers run at a time: as many as a container has
@@ -96,7 +96,7 @@ func isBuildSystem(kind string) bool {
 }
 
 // anyMatches says whether the text of some file matches.
-func anyMatches(files []buildFile, what *regexp.Regexp) bool {
+func anyMatches(files []buildFile, what *lazyregexp.Regexp) bool {
 	return slices.ContainsFunc(files, func(f buildFile) bool { return what.MatchString(f.text) })
 }
 

@@ -2,12 +2,12 @@ package cc
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // CMake is the ecosystem of projects that CMake builds and ctest tests.
@@ -27,16 +27,16 @@ func isCMakeFile(name string) bool {
 }
 
 var (
-	cmakeComment = regexp.MustCompile(`(?m)#.*$`)
-	cmakeProject = regexp.MustCompile(`(?i)\bproject\s*\(\s*"?([A-Za-z0-9_.+-]*)`)
-	cmakeTests   = regexp.MustCompile(`(?i)\b(add_test|enable_testing|gtest_discover_tests|gtest_add_tests|catch_discover_tests|doctest_discover_tests)\s*\(|\binclude\s*\(\s*CTest\s*\)`)
+	cmakeComment = lazyregexp.New(`(?m)#.*$`)
+	cmakeProject = lazyregexp.New(`(?i)\bproject\s*\(\s*"?([A-Za-z0-9_.+-]*)`)
+	cmakeTests   = lazyregexp.New(`(?i)\b(add_test|enable_testing|gtest_discover_tests|gtest_add_tests|catch_discover_tests|doctest_discover_tests)\s*\(|\binclude\s*\(\s*CTest\s*\)`)
 	// cmakeTestOption is an option that builds tests and is off unless it is asked for.
-	cmakeTestOption = regexp.MustCompile(`(?i)\boption\s*\(\s*((?:[A-Za-z0-9_]+_)?(?:TEST|TESTS|TESTING|UNITTESTS?))\s*(?:"(?:[^"\\]|\\.)*"\s*)?(?:OFF|FALSE|NO|0)?\s*\)`)
+	cmakeTestOption = lazyregexp.New(`(?i)\boption\s*\(\s*((?:[A-Za-z0-9_]+_)?(?:TEST|TESTS|TESTING|UNITTESTS?))\s*(?:"(?:[^"\\]|\\.)*"\s*)?(?:OFF|FALSE|NO|0)?\s*\)`)
 	// cmakeNoTests are parts of the names of options that are not about the suite itself,
 	// or leave it out.
-	cmakeNoTests = regexp.MustCompile(`(?i)(WITHOUT|DISABLE|SKIP|FUZZ|BENCH|PERF|INSTALL|COVER|CUDA|DOWNLOAD|PYTHON|JAVA|EXAMPLE|STRESS|NETWORK|ONLINE)`)
+	cmakeNoTests = lazyregexp.New(`(?i)(WITHOUT|DISABLE|SKIP|FUZZ|BENCH|PERF|INSTALL|COVER|CUDA|DOWNLOAD|PYTHON|JAVA|EXAMPLE|STRESS|NETWORK|ONLINE)`)
 	// cmakeSanitizer is an option that turns a sanitizer on.
-	cmakeSanitizer = regexp.MustCompile(`(?i)\boption\s*\(\s*([A-Za-z0-9_]*(?:ASAN|UBSAN|SANITIZE|SANITIZERS?|SANITIZE_ADDRESS|ADDRESS_SANITIZER))\s`)
+	cmakeSanitizer = lazyregexp.New(`(?i)\boption\s*\(\s*([A-Za-z0-9_]*(?:ASAN|UBSAN|SANITIZE|SANITIZERS?|SANITIZE_ADDRESS|ADDRESS_SANITIZER))\s`)
 )
 
 // Detect finds the projects that CMake builds. One without tests is left to another

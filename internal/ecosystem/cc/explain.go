@@ -2,9 +2,9 @@ package cc
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 )
 
@@ -12,23 +12,23 @@ import (
 // the one group is its name.
 var missingWords = []struct {
 	kind string
-	says *regexp.Regexp
+	says *lazyregexp.Regexp
 }{
-	{cmakeName, regexp.MustCompile(`Could not find a (?:package\s+)?configuration file\s+provided by\s+"([^"]+)"`)},
-	{cmakeName, regexp.MustCompile(`Could NOT find ([A-Za-z0-9_.+-]+) \(missing:`)},
-	{pkgConfigName, regexp.MustCompile(`No package '([^']+)' found`)},
-	{pkgConfigName, regexp.MustCompile(`ERROR: Dependency (?:lookup for )?"?([A-Za-z0-9_.+-]+)"? (?:not found|with method)`)},
-	{linkerName, regexp.MustCompile(`ERROR: \S+ (?:shared or static )?library '([^']+)' not found`)},
-	{"", regexp.MustCompile(`ERROR: Program '([^']+)' not found`)},
-	{"", regexp.MustCompile(`possibly undefined macro: ([A-Z][A-Z0-9_]+)`)},
+	{cmakeName, lazyregexp.New(`Could not find a (?:package\s+)?configuration file\s+provided by\s+"([^"]+)"`)},
+	{cmakeName, lazyregexp.New(`Could NOT find ([A-Za-z0-9_.+-]+) \(missing:`)},
+	{pkgConfigName, lazyregexp.New(`No package '([^']+)' found`)},
+	{pkgConfigName, lazyregexp.New(`ERROR: Dependency (?:lookup for )?"?([A-Za-z0-9_.+-]+)"? (?:not found|with method)`)},
+	{linkerName, lazyregexp.New(`ERROR: \S+ (?:shared or static )?library '([^']+)' not found`)},
+	{"", lazyregexp.New(`ERROR: Program '([^']+)' not found`)},
+	{"", lazyregexp.New(`possibly undefined macro: ([A-Z][A-Z0-9_]+)`)},
 }
 
 var (
 	// stoppedWords are lines in which a configuration gives up.
-	stoppedWords  = regexp.MustCompile(`(?m)^-- Configuring incomplete, errors occurred|^\S*meson\.build:\d+:\d+: ERROR: |^configure: error: |^autoreconf: error: `)
-	downloadWords = regexp.MustCompile(`Could not resolve host|Failed to clone repository|unable to access 'https?:|error: downloading 'https?:|Couldn't resolve host|ERROR: Subproject (\S+) is buildable: NO|Automatic wrap-based subproject downloading is disabled`)
-	noTestsWords  = regexp.MustCompile(`(?m)^No tests were found!!!`)
-	configureSays = regexp.MustCompile(`(?m)^configure: error: (.+)$`)
+	stoppedWords  = lazyregexp.New(`(?m)^-- Configuring incomplete, errors occurred|^\S*meson\.build:\d+:\d+: ERROR: |^configure: error: |^autoreconf: error: `)
+	downloadWords = lazyregexp.New(`Could not resolve host|Failed to clone repository|unable to access 'https?:|error: downloading 'https?:|Couldn't resolve host|ERROR: Subproject (\S+) is buildable: NO|Automatic wrap-based subproject downloading is disabled`)
+	noTestsWords  = lazyregexp.New(`(?m)^No tests were found!!!`)
+	configureSays = lazyregexp.New(`(?m)^configure: error: (.+)$`)
 )
 
 // ExplainOutput says what the output of a configuration that failed means in a
@@ -65,7 +65,7 @@ func (CMake) ExplainOutput(output string) string {
 }
 
 // configuresRE is a command that configures a build.
-var configuresRE = regexp.MustCompile(`\b(cmake -S|cmake -B|meson setup|configure|autoreconf)\b`)
+var configuresRE = lazyregexp.New(`\b(cmake -S|cmake -B|meson setup|configure|autoreconf)\b`)
 
 // CannotStart says whether a check ended before anything was built, since the image
 // lacks what the build needs.

@@ -2,18 +2,18 @@ package cc
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 var (
-	fetchDeclare    = regexp.MustCompile(`(?is)\bFetchContent_Declare\s*\(\s*([A-Za-z0-9_.+-]+)([^)]*)\)`)
-	externalProject = regexp.MustCompile(`(?is)\bExternalProject_Add\s*\(\s*([A-Za-z0-9_.+-]+)([^)]*)\)`)
-	remoteSource    = regexp.MustCompile(`(?i)\b(GIT_REPOSITORY|SVN_REPOSITORY|HG_REPOSITORY|URL\s+"?https?:)`)
-	fileDownload    = regexp.MustCompile(`(?i)\bfile\s*\(\s*DOWNLOAD\b|\bCPMAddPackage\s*\(|\bCPMFindPackage\s*\(`)
+	fetchDeclare    = lazyregexp.New(`(?is)\bFetchContent_Declare\s*\(\s*([A-Za-z0-9_.+-]+)([^)]*)\)`)
+	externalProject = lazyregexp.New(`(?is)\bExternalProject_Add\s*\(\s*([A-Za-z0-9_.+-]+)([^)]*)\)`)
+	remoteSource    = lazyregexp.New(`(?i)\b(GIT_REPOSITORY|SVN_REPOSITORY|HG_REPOSITORY|URL\s+"?https?:)`)
+	fileDownload    = lazyregexp.New(`(?i)\bfile\s*\(\s*DOWNLOAD\b|\bCPMAddPackage\s*\(|\bCPMFindPackage\s*\(`)
 )
 
 // debianSources are sources that Debian has as a package, by the names by which
@@ -89,7 +89,7 @@ func (p *cmakeProjectFiles) noteDownloads(t *ecosystem.Tree) {
 	}
 }
 
-var wrapSource = regexp.MustCompile(`(?m)^\s*(source_url|url)\s*=`)
+var wrapSource = lazyregexp.New(`(?m)^\s*(source_url|url)\s*=`)
 
 // noteDownloads says which subprojects a build would download.
 func (p *mesonProjectFiles) noteDownloads(t *ecosystem.Tree) {

@@ -2,11 +2,11 @@ package cc
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/shell"
 )
 
@@ -96,7 +96,7 @@ func compileBase(s ecosystem.Sources, e ecosystem.Ecosystem, find func(t *ecosys
 type cacheCollector struct{}
 
 // cacheFileRE is a result in a store of ccache that is a folder.
-var cacheFileRE = regexp.MustCompile(`^ccache/[0-9a-z]{2}/[0-9a-z]{10,80}$`)
+var cacheFileRE = lazyregexp.New(`^ccache/[0-9a-z]{2}/[0-9a-z]{10,80}$`)
 
 // Place puts a result into the baked cache.
 func (cacheCollector) Place(e ecosystem.Entry) (ecosystem.Entry, bool) {

@@ -1,10 +1,9 @@
 package cc
 
 import (
-	"regexp"
-
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // Meson is the ecosystem of projects that Meson builds and tests.
@@ -22,9 +21,9 @@ func (Meson) Manifest() string { return "meson.build" }
 func isMesonFile(name string) bool { return name == "meson.build" }
 
 var (
-	mesonComment = regexp.MustCompile(`(?m)#.*$`)
-	mesonProject = regexp.MustCompile(`(?m)^\s*project\s*\(`)
-	mesonTests   = regexp.MustCompile(`(?m)(^|[\s.])test\s*\(`)
+	mesonComment = lazyregexp.New(`(?m)#.*$`)
+	mesonProject = lazyregexp.New(`(?m)^\s*project\s*\(`)
+	mesonTests   = lazyregexp.New(`(?m)(^|[\s.])test\s*\(`)
 )
 
 // Detect finds the projects that Meson builds. One without tests is left to another

@@ -2,9 +2,9 @@ package cc
 
 import (
 	"path"
-	"regexp"
 	"strconv"
 
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -35,14 +35,14 @@ type automakeReport struct {
 }
 
 var (
-	makeEnters     = regexp.MustCompile(`^g?make(?:\[\d+\])?: (Entering|Leaving) directory ['` + "`" + `](.+)'$`)
-	folderBelow    = regexp.MustCompile(`^/work/(?:repo|company-build[^/]*)/(.+)$`)
-	automakeLine   = regexp.MustCompile(`^(PASS|FAIL|XPASS|XFAIL|SKIP|ERROR): (\S.*)$`)
-	automakeLog    = regexp.MustCompile(`^   .+: \S*\.log$`)
-	automakeHead   = regexp.MustCompile(`^Testsuite summary for `)
-	automakeTotal  = regexp.MustCompile(`^# TOTAL: +\d+$`)
-	automakeCount  = regexp.MustCompile(`^# (?:FAIL|XPASS|ERROR): +([0-9]{1,9})$`)
-	automakeSerial = regexp.MustCompile(`^(?:(?:All )?\d+ tests? (?:passed|behaved as expected)|([0-9]{1,9}) of \d+ tests? (?:failed|did not behave as expected))`)
+	makeEnters     = lazyregexp.New(`^g?make(?:\[\d+\])?: (Entering|Leaving) directory ['` + "`" + `](.+)'$`)
+	folderBelow    = lazyregexp.New(`^/work/(?:repo|company-build[^/]*)/(.+)$`)
+	automakeLine   = lazyregexp.New(`^(PASS|FAIL|XPASS|XFAIL|SKIP|ERROR): (\S.*)$`)
+	automakeLog    = lazyregexp.New(`^   .+: \S*\.log$`)
+	automakeHead   = lazyregexp.New(`^Testsuite summary for `)
+	automakeTotal  = lazyregexp.New(`^# TOTAL: +\d+$`)
+	automakeCount  = lazyregexp.New(`^# (?:FAIL|XPASS|ERROR): +([0-9]{1,9})$`)
+	automakeSerial = lazyregexp.New(`^(?:(?:All )?\d+ tests? (?:passed|behaved as expected)|([0-9]{1,9}) of \d+ tests? (?:failed|did not behave as expected))`)
 )
 
 // ReadLine takes a line.

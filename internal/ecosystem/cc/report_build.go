@@ -2,10 +2,10 @@ package cc
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -40,16 +40,16 @@ type buildError struct{ name, message string }
 const maxBuildErrors = 200
 
 var (
-	compilerError  = regexp.MustCompile(`^([^\s:][^:]*):\d+(?::\d+)?: (?:fatal )?error: (.+)$`)
-	linkerError    = regexp.MustCompile("undefined reference to [`']([^']+)'|(?:/ld|^ld): (cannot find -l\\S+)")
-	ninjaFailed    = regexp.MustCompile(`^FAILED: (?:\[code=\d+\] )?(\S+)`)
-	makeFailed     = regexp.MustCompile(`^g?make(?:\[\d+\])?: \*\*\* (?:\[(?:[^\]\s]*:\d+: )?([^\]]+)\] (?:Error \d+|Segmentation fault|Killed)|No rule to make target ['` + "`" + `]([^']+)')`)
-	ninjaStopped   = regexp.MustCompile(`^ninja: (build stopped|error): `)
-	cmakeError     = regexp.MustCompile(`^CMake Error(?: at (\S+?):\d+)?(?: \((\w+)\))?:?`)
-	cmakeStopped   = regexp.MustCompile(`^-- (Configuring|Generating) (incomplete|done), errors occurred|^CMake Generate step failed|^CMake Error: `)
-	mesonError     = regexp.MustCompile(`^(\S*meson\.build):\d+:\d+: ERROR: (.+)$`)
-	configureError = regexp.MustCompile(`^configure: error: (.+)$`)
-	autoconfError  = regexp.MustCompile(`^(autoreconf|autoconf|automake|aclocal): error: (.+)$|^(configure\.(?:ac|in)):\d+: error: (.+)$`)
+	compilerError  = lazyregexp.New(`^([^\s:][^:]*):\d+(?::\d+)?: (?:fatal )?error: (.+)$`)
+	linkerError    = lazyregexp.New("undefined reference to [`']([^']+)'|(?:/ld|^ld): (cannot find -l\\S+)")
+	ninjaFailed    = lazyregexp.New(`^FAILED: (?:\[code=\d+\] )?(\S+)`)
+	makeFailed     = lazyregexp.New(`^g?make(?:\[\d+\])?: \*\*\* (?:\[(?:[^\]\s]*:\d+: )?([^\]]+)\] (?:Error \d+|Segmentation fault|Killed)|No rule to make target ['` + "`" + `]([^']+)')`)
+	ninjaStopped   = lazyregexp.New(`^ninja: (build stopped|error): `)
+	cmakeError     = lazyregexp.New(`^CMake Error(?: at (\S+?):\d+)?(?: \((\w+)\))?:?`)
+	cmakeStopped   = lazyregexp.New(`^-- (Configuring|Generating) (incomplete|done), errors occurred|^CMake Generate step failed|^CMake Error: `)
+	mesonError     = lazyregexp.New(`^(\S*meson\.build):\d+:\d+: ERROR: (.+)$`)
+	configureError = lazyregexp.New(`^configure: error: (.+)$`)
+	autoconfError  = lazyregexp.New(`^(autoreconf|autoconf|automake|aclocal): error: (.+)$|^(configure\.(?:ac|in)):\d+: error: (.+)$`)
 )
 
 // readLine takes a line of a build.

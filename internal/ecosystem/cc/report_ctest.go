@@ -1,10 +1,10 @@
 package cc
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -57,11 +57,11 @@ type ctestReport struct {
 }
 
 var (
-	ctestBegin = regexp.MustCompile(`^Test project /`)
-	ctestLine  = regexp.MustCompile(`^ *\d+/\d+ Test +#\d+: (.*?) \.*(?:   (Passed)|([A-Za-z ]*\*\*\*.+?)) +[0-9.]+ sec\s*$`)
-	ctestStart = regexp.MustCompile(`^ +Start +\d+: `)
-	ctestEnd   = regexp.MustCompile(`^\d+% tests passed, ([0-9]{1,9}) tests failed out of \d+`)
-	ctestNone  = regexp.MustCompile(`^No tests were found!!!`)
+	ctestBegin = lazyregexp.New(`^Test project /`)
+	ctestLine  = lazyregexp.New(`^ *\d+/\d+ Test +#\d+: (.*?) \.*(?:   (Passed)|([A-Za-z ]*\*\*\*.+?)) +[0-9.]+ sec\s*$`)
+	ctestStart = lazyregexp.New(`^ +Start +\d+: `)
+	ctestEnd   = lazyregexp.New(`^\d+% tests passed, ([0-9]{1,9}) tests failed out of \d+`)
+	ctestNone  = lazyregexp.New(`^No tests were found!!!`)
 )
 
 // ReadLine takes a line.

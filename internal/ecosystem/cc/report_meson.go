@@ -1,10 +1,10 @@
 package cc
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -34,9 +34,9 @@ type mesonReport struct {
 }
 
 var (
-	mesonLine  = regexp.MustCompile(`^ *(\d+/\d+) (.+?) +(OK|FAIL|SKIP|EXPECTEDFAIL|UNEXPECTEDPASS|TIMEOUT|ERROR|INTERRUPT) +[0-9.]+s(?: +(.*))?$`)
-	mesonOK    = regexp.MustCompile(`^Ok: +\d+\s*$`)
-	mesonCount = regexp.MustCompile(`^(?:Fail|Unexpected Pass|Timeout): +([0-9]{1,9})\s*$`)
+	mesonLine  = lazyregexp.New(`^ *(\d+/\d+) (.+?) +(OK|FAIL|SKIP|EXPECTEDFAIL|UNEXPECTEDPASS|TIMEOUT|ERROR|INTERRUPT) +[0-9.]+s(?: +(.*))?$`)
+	mesonOK    = lazyregexp.New(`^Ok: +\d+\s*$`)
+	mesonCount = lazyregexp.New(`^(?:Fail|Unexpected Pass|Timeout): +([0-9]{1,9})\s*$`)
 )
 
 // ReadLine takes a line.

@@ -2,11 +2,11 @@ package cc
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // maxPackages bounds the Debian packages of a project's own wishes.
@@ -59,16 +59,16 @@ func (w *wishes) addProgram(name string) {
 	}
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]{0,60}$`)
+var plainName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.+-]{0,60}$`)
 
 var (
-	cmakeFind    = regexp.MustCompile(`(?i)\bfind_package\s*\(\s*([^\s)]+)([^)]*)\)`)
-	cmakeModules = regexp.MustCompile(`(?i)\bpkg_(?:check_modules|search_module)\s*\(\s*\S+([^)]*)\)`)
-	cmakeLibrary = regexp.MustCompile(`(?i)\bfind_library\s*\(\s*\S+\s+(?:NAMES\s+)?([^\s)]+)([^)]*)\)`)
-	cmakeProgram = regexp.MustCompile(`(?i)\bfind_program\s*\(\s*\S+\s+(?:NAMES\s+)?([^\s)]+)`)
+	cmakeFind    = lazyregexp.New(`(?i)\bfind_package\s*\(\s*([^\s)]+)([^)]*)\)`)
+	cmakeModules = lazyregexp.New(`(?i)\bpkg_(?:check_modules|search_module)\s*\(\s*\S+([^)]*)\)`)
+	cmakeLibrary = lazyregexp.New(`(?i)\bfind_library\s*\(\s*\S+\s+(?:NAMES\s+)?([^\s)]+)([^)]*)\)`)
+	cmakeProgram = lazyregexp.New(`(?i)\bfind_program\s*\(\s*\S+\s+(?:NAMES\s+)?([^\s)]+)`)
 	// cmakeConfigFile is the file by which a project is found by others.
-	cmakeConfigFile = regexp.MustCompile(`^(.+?)(?:-config|Config)\.cmake`)
-	cmakeLanguage   = regexp.MustCompile(`(?i)\b(?:project|enable_language)\s*\([^)]*\b(Fortran|ASM_NASM)\b`)
+	cmakeConfigFile = lazyregexp.New(`^(.+?)(?:-config|Config)\.cmake`)
+	cmakeLanguage   = lazyregexp.New(`(?i)\b(?:project|enable_language)\s*\([^)]*\b(Fortran|ASM_NASM)\b`)
 )
 
 // listWishes are the libraries and programs that a CMake project asks for.
@@ -136,13 +136,13 @@ func (w *wishes) addBoost(args string) {
 }
 
 var (
-	mesonDependency = regexp.MustCompile(`\bdependency\s*\(\s*'([^']+)'([^)]*)\)`)
-	mesonName       = regexp.MustCompile(`(?m)^\s*project\s*\(\s*'([^']+)'`)
-	mesonLibrary    = regexp.MustCompile(`\.find_library\s*\(\s*'([^']+)'([^)]*)\)`)
-	mesonProgram    = regexp.MustCompile(`\bfind_program\s*\(\s*'([^']+)'`)
-	mesonOptional   = regexp.MustCompile(`\b(required\s*:\s*(false|get_option|\w+opt)|fallback\s*:)`)
-	mesonModule     = regexp.MustCompile(`\bimport\s*\(\s*'(gnome|i18n|python3?)'`)
-	mesonLanguage   = regexp.MustCompile(`'(fortran|nasm)'`)
+	mesonDependency = lazyregexp.New(`\bdependency\s*\(\s*'([^']+)'([^)]*)\)`)
+	mesonName       = lazyregexp.New(`(?m)^\s*project\s*\(\s*'([^']+)'`)
+	mesonLibrary    = lazyregexp.New(`\.find_library\s*\(\s*'([^']+)'([^)]*)\)`)
+	mesonProgram    = lazyregexp.New(`\bfind_program\s*\(\s*'([^']+)'`)
+	mesonOptional   = lazyregexp.New(`\b(required\s*:\s*(false|get_option|\w+opt)|fallback\s*:)`)
+	mesonModule     = lazyregexp.New(`\bimport\s*\(\s*'(gnome|i18n|python3?)'`)
+	mesonLanguage   = lazyregexp.New(`'(fortran|nasm)'`)
 )
 
 // mesonNames are dependencies that Meson calls by names of its own.
@@ -182,26 +182,26 @@ func (p *mesonProjectFiles) listWishes() *wishes {
 }
 
 var (
-	autoModules = regexp.MustCompile(`\bPKG_(?:CHECK_MODULES|CHECK_EXISTS|HAVE_WITH_MODULES|HAVE_DEFINE_WITH_MODULES)(?:_STATIC)?\s*\(\s*(?:\[?[A-Za-z0-9_]+\]?\s*,)?\s*\[?([^\]),]*)`)
-	autoName    = regexp.MustCompile(`\bAC_INIT\s*\(\s*\[?([A-Za-z0-9_.+-]+)`)
-	autoLibrary = regexp.MustCompile(`\bAC_CHECK_LIB\s*\(\s*\[?([A-Za-z0-9_+.-]+)`)
-	autoSearch  = regexp.MustCompile(`\bAC_SEARCH_LIBS\s*\(\s*\[?[A-Za-z0-9_]+\]?\s*,\s*\[?\s*([A-Za-z0-9_+. -]+)`)
-	autoProgram = regexp.MustCompile(`\bA[CM]_(?:CHECK|PATH)_(?:PROGS?|TOOL)\s*\(\s*\[?[A-Za-z0-9_]+\]?\s*,\s*\[?([A-Za-z0-9_ -]+)`)
+	autoModules = lazyregexp.New(`\bPKG_(?:CHECK_MODULES|CHECK_EXISTS|HAVE_WITH_MODULES|HAVE_DEFINE_WITH_MODULES)(?:_STATIC)?\s*\(\s*(?:\[?[A-Za-z0-9_]+\]?\s*,)?\s*\[?([^\]),]*)`)
+	autoName    = lazyregexp.New(`\bAC_INIT\s*\(\s*\[?([A-Za-z0-9_.+-]+)`)
+	autoLibrary = lazyregexp.New(`\bAC_CHECK_LIB\s*\(\s*\[?([A-Za-z0-9_+.-]+)`)
+	autoSearch  = lazyregexp.New(`\bAC_SEARCH_LIBS\s*\(\s*\[?[A-Za-z0-9_]+\]?\s*,\s*\[?\s*([A-Za-z0-9_+. -]+)`)
+	autoProgram = lazyregexp.New(`\bA[CM]_(?:CHECK|PATH)_(?:PROGS?|TOOL)\s*\(\s*\[?[A-Za-z0-9_]+\]?\s*,\s*\[?([A-Za-z0-9_ -]+)`)
 )
 
 // macroPackages are the packages of macros in configure.ac, and of names in
 // Makefile.am.
 var macroPackages = []struct {
-	word     *regexp.Regexp
+	word     *lazyregexp.Regexp
 	packages []string
 }{
-	{regexp.MustCompile(`\bA[CM]_PROG_LEX\b`), []string{"flex"}}, {regexp.MustCompile(`\bAC_PROG_YACC\b`), []string{"bison"}},
-	{regexp.MustCompile(`\bAM_GNU_GETTEXT`), []string{"gettext"}}, {regexp.MustCompile(`\bAX_[A-Z]`), []string{"autoconf-archive"}},
-	{regexp.MustCompile(`\bGTK_DOC_CHECK\b`), []string{"gtk-doc-tools"}}, {regexp.MustCompile(`\bIT_PROG_INTLTOOL\b`), []string{"intltool"}},
-	{regexp.MustCompile(`\bGOBJECT_INTROSPECTION_(CHECK|REQUIRE)\b`), []string{"libgirepository1.0-dev"}}, {regexp.MustCompile(`\bAM_PATH_PYTHON\b`), []string{"python3"}},
-	{regexp.MustCompile(`\bAM_PATH_CHECK\b`), []string{"check"}}, {regexp.MustCompile(`\bAC_PROG_(FC|F77)\b`), []string{"gfortran"}},
-	{regexp.MustCompile(`(?m)^\w*TEXINFOS\s*\+?=`), []string{"texinfo"}}, {regexp.MustCompile(`\bDEJATOOL\b`), []string{"dejagnu"}},
-	{regexp.MustCompile(`\bAX_PATH_LIB_PCRE\b`), []string{"libpcre3-dev"}}, {regexp.MustCompile(`\bAC_PATH_X\b|\bAC_PATH_XTRA\b`), []string{"libx11-dev"}},
+	{lazyregexp.New(`\bA[CM]_PROG_LEX\b`), []string{"flex"}}, {lazyregexp.New(`\bAC_PROG_YACC\b`), []string{"bison"}},
+	{lazyregexp.New(`\bAM_GNU_GETTEXT`), []string{"gettext"}}, {lazyregexp.New(`\bAX_[A-Z]`), []string{"autoconf-archive"}},
+	{lazyregexp.New(`\bGTK_DOC_CHECK\b`), []string{"gtk-doc-tools"}}, {lazyregexp.New(`\bIT_PROG_INTLTOOL\b`), []string{"intltool"}},
+	{lazyregexp.New(`\bGOBJECT_INTROSPECTION_(CHECK|REQUIRE)\b`), []string{"libgirepository1.0-dev"}}, {lazyregexp.New(`\bAM_PATH_PYTHON\b`), []string{"python3"}},
+	{lazyregexp.New(`\bAM_PATH_CHECK\b`), []string{"check"}}, {lazyregexp.New(`\bAC_PROG_(FC|F77)\b`), []string{"gfortran"}},
+	{lazyregexp.New(`(?m)^\w*TEXINFOS\s*\+?=`), []string{"texinfo"}}, {lazyregexp.New(`\bDEJATOOL\b`), []string{"dejagnu"}},
+	{lazyregexp.New(`\bAX_PATH_LIB_PCRE\b`), []string{"libpcre3-dev"}}, {lazyregexp.New(`\bAC_PATH_X\b|\bAC_PATH_XTRA\b`), []string{"libx11-dev"}},
 }
 
 // listWishes are the libraries and programs that a project with a configure script asks for.
@@ -221,7 +221,7 @@ func (p *autotoolsFiles) listWishes() *wishes {
 				after = isComparison
 			}
 		}
-		for _, re := range []*regexp.Regexp{autoLibrary, autoSearch} {
+		for _, re := range []*lazyregexp.Regexp{autoLibrary, autoSearch} {
 			for _, m := range re.FindAllStringSubmatch(f.text, -1) {
 				for word := range strings.FieldsSeq(m[1]) {
 					w.add(linkerName, word, false)

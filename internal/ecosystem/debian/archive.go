@@ -9,13 +9,13 @@ import (
 	"encoding/hex"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // Archives are Debian's.
@@ -27,10 +27,10 @@ func (Archives) Registry() ecosystem.Registry { return ecosystem.Registry{Name: 
 // Debian's own grammars. Nothing in a path begins with a dot, so no path leads
 // upwards.
 var (
-	suiteRE     = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
-	componentRE = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
-	archiveRE   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+~_-]{0,254}$`)
-	indexRE     = regexp.MustCompile(`^(InRelease|Release|Release\.gpg|(Packages|Translation-[A-Za-z_]{2,12})(\.(xz|gz|bz2|lzma|zst))?)$`)
+	suiteRE     = lazyregexp.New(`^[a-z][a-z0-9-]{0,63}$`)
+	componentRE = lazyregexp.New(`^[a-z][a-z0-9-]{0,63}$`)
+	archiveRE   = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9.+~_-]{0,254}$`)
+	indexRE     = lazyregexp.New(`^(InRelease|Release|Release\.gpg|(Packages|Translation-[A-Za-z_]{2,12})(\.(xz|gz|bz2|lzma|zst))?)$`)
 )
 
 // byHash are the folders of files that are named by their digest, with the

@@ -8,13 +8,13 @@ import (
 	"go/token"
 	"io"
 	"path"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -26,8 +26,8 @@ type goBuild struct {
 }
 
 var (
-	tagsFlag   = regexp.MustCompile(`-tags[= ]([^\s'"]+)`) // also in GOFLAGS
-	detectFlag = regexp.MustCompile(`\s--?(race|msan|asan)\b`)
+	tagsFlag   = lazyregexp.New(`-tags[= ]([^\s'"]+)`) // also in GOFLAGS
+	detectFlag = lazyregexp.New(`\s--?(race|msan|asan)\b`)
 )
 
 func goBuildOf(gate company.GateCommand) goBuild {

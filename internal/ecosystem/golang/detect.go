@@ -2,12 +2,12 @@
 package golang
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -56,10 +56,10 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 // detector.
 
 // importCRE is the line by which a Go file asks for cgo.
-var importCRE = regexp.MustCompile(`(?m)^[ \t]*(import[ \t]+)?"C"[ \t]*(//.*)?\r?$`)
+var importCRE = lazyregexp.New(`(?m)^[ \t]*(import[ \t]+)?"C"[ \t]*(//.*)?\r?$`)
 
 // raceFlagRE is the flag that wants cgo for the tests of any Go module.
-var raceFlagRE = regexp.MustCompile(`(^|[\s"'=])-race\b`)
+var raceFlagRE = lazyregexp.New(`(^|[\s"'=])-race\b`)
 
 // Needs is cgo where the Go files of the tree, copies of others among them,
 // need a C compiler, or a command asks for the race detector.

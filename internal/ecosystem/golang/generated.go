@@ -3,12 +3,12 @@ package golang
 import (
 	"go/build/constraint"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -19,8 +19,8 @@ type scan struct {
 }
 
 var (
-	generateRE   = regexp.MustCompile(`(?m)^//go:generate[ \t]+(.+?)\r?$`)
-	constraintRE = regexp.MustCompile(`(?m)^//go:build .*$`)
+	generateRE   = lazyregexp.New(`(?m)^//go:generate[ \t]+(.+?)\r?$`)
+	constraintRE = lazyregexp.New(`(?m)^//go:build .*$`)
 )
 
 // scanFiles reads the project's own Go files once.

@@ -1,10 +1,10 @@
 package golang
 
 import (
-	"regexp"
 	"strings"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 )
 
 // CompleteGate has a given go test report in JSON, and a failing test planted
@@ -83,7 +83,7 @@ func (c goTestCommand) splitCanary() (list, test string, ok bool) {
 	return set + list + " " + strings.Join(packages, " "), set + test, true
 }
 
-var goTestWords = regexp.MustCompile(`^((?:exec\s+)?(?:[A-Za-z_][A-Za-z0-9_]*=[A-Za-z0-9_./,:@%+=-]*\s+)*)go\s+test((?:\s.*)?)$`)
+var goTestWords = lazyregexp.New(`^((?:exec\s+)?(?:[A-Za-z_][A-Za-z0-9_]*=[A-Za-z0-9_./,:@%+=-]*\s+)*)go\s+test((?:\s.*)?)$`)
 
 // parseGoTest takes such a command apart. Whatever means something to a shell makes
 // it one that is left alone.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // Serve speaks the protocol of GOPROXY.
@@ -234,8 +234,8 @@ func askEach(f ecosystem.Fetcher, ask func(base string) error) (err error) {
 }
 
 var (
-	sumNameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,252}$`)
-	tileRE    = regexp.MustCompile(`^tile/8/[0-9]{1,2}/(x[0-9]{3}/){0,4}[0-9]{3}(\.p/[0-9]{1,3})?$`)
+	sumNameRE = lazyregexp.New(`^[a-z0-9][a-z0-9.-]{0,252}$`)
+	tileRE    = lazyregexp.New(`^tile/8/[0-9]{1,2}/(x[0-9]{3}/){0,4}[0-9]{3}(\.p/[0-9]{1,3})?$`)
 )
 
 // serveSumDB serves the checksum database through the proxies, or from its own

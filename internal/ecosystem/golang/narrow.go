@@ -1,15 +1,15 @@
 package golang
 
 import (
-	"regexp"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // shortRE is the question of a test whether it is to be short.
-var shortRE = regexp.MustCompile(`\btesting\.Short\(\)`)
+var shortRE = lazyregexp.New(`\btesting\.Short\(\)`)
 
 // Narrow is the tests in their short form, where some of them have one.
 func (Ecosystem) Narrow(t *ecosystem.Tree, g company.GateCommand) (command, why string, ok bool) {

@@ -1,9 +1,9 @@
 package golang
 
 import (
-	"regexp"
 	"strings"
 
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -16,8 +16,8 @@ type goPlain struct {
 }
 
 var (
-	goTestLine    = regexp.MustCompile(`^\s*--- (FAIL|PASS|SKIP): (\S+) \(`)
-	goPackageLine = regexp.MustCompile(`^(FAIL|ok  |---|\?   )\t(\S+)(?:\s+(.*))?$`)
+	goTestLine    = lazyregexp.New(`^\s*--- (FAIL|PASS|SKIP): (\S+) \(`)
+	goPackageLine = lazyregexp.New(`^(FAIL|ok  |---|\?   )\t(\S+)(?:\s+(.*))?$`)
 )
 
 func (g *goPlain) ReadLine(s string) {

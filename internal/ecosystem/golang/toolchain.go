@@ -3,13 +3,13 @@ package golang
 import (
 	"errors"
 	"path"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // Where Go lies inside an image. The build cache is keyed by these paths too,
@@ -113,7 +113,7 @@ test -n "$(ls "$out")"`,
 type cacheCollector struct{}
 
 // cacheFileRE is a name in a build cache: action entries (-a) and outputs (-d).
-var cacheFileRE = regexp.MustCompile(`^[0-9a-f]{2}/[0-9a-f]{64}-[ad]$`)
+var cacheFileRE = lazyregexp.New(`^[0-9a-f]{2}/[0-9a-f]{64}-[ad]$`)
 
 // Place puts an entry into the baked cache.
 func (cacheCollector) Place(e ecosystem.Entry) (ecosystem.Entry, bool) {

@@ -3,12 +3,12 @@ package golang
 import (
 	"context"
 	"go/version"
-	"regexp"
 	"runtime"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // The Go project publishes its releases as versions of a module. The go command
@@ -62,8 +62,8 @@ func fetchRelease(ctx context.Context, h ecosystem.FetchHost, release string) er
 }
 
 var (
-	goLineRE        = regexp.MustCompile(`(?m)^\s*go\s+([0-9][0-9A-Za-z.]*)`)
-	toolchainLineRE = regexp.MustCompile(`(?m)^\s*toolchain\s+go([0-9][0-9A-Za-z.]*)`)
+	goLineRE        = lazyregexp.New(`(?m)^\s*go\s+([0-9][0-9A-Za-z.]*)`)
+	toolchainLineRE = lazyregexp.New(`(?m)^\s*toolchain\s+go([0-9][0-9A-Za-z.]*)`)
 )
 
 // readWish reads the version that a module or workspace needs at least. The toolchain
@@ -71,7 +71,7 @@ var (
 // version does as well.
 func readWish(text, has string) (wants, hasText string) {
 	highest := "go" + strings.TrimPrefix(has, "go")
-	for _, re := range []*regexp.Regexp{goLineRE, toolchainLineRE} {
+	for _, re := range []*lazyregexp.Regexp{goLineRE, toolchainLineRE} {
 		for _, m := range re.FindAllStringSubmatch(text, -1) {
 			wanted := "go" + m[1]
 			isNear := re == toolchainLineRE && version.Lang(wanted) == version.Lang(highest)

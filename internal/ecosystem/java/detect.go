@@ -5,11 +5,11 @@ package java
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -55,7 +55,7 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 	return append(out, e.detectGradle(t, out)...)
 }
 
-var modulesTable = regexp.MustCompile(`<modules>`)
+var modulesTable = lazyregexp.New(`<modules>`)
 
 func buildsModules(t *ecosystem.Tree, dir string) bool {
 	return modulesTable.MatchString(t.ReadManifest(dir, pomFile))

@@ -2,11 +2,11 @@ package java
 
 import (
 	"path"
-	"regexp"
 	"slices"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -18,7 +18,7 @@ var gradleFiles = []string{"build.gradle", "build.gradle.kts"}
 
 // tooNew matches what Debian's Gradle, 4.4, does not know, and plugins that only a
 // registry has.
-var tooNew = regexp.MustCompile(`useJUnitPlatform|\btoolchain\b|\btasks\.(?:register|named)\b|\bplatform\s*\(|\bbuildscript\b|\bid\s*\(?\s*["'][^"']+["']\s*\)?\s+version\b`)
+var tooNew = lazyregexp.New(`useJUnitPlatform|\btoolchain\b|\btasks\.(?:register|named)\b|\bplatform\s*\(|\bbuildscript\b|\bid\s*\(?\s*["'][^"']+["']\s*\)?\s+version\b`)
 
 // debianGradle has Gradle take packages from Debian's repository in place of what
 // lies outside; repositories in the project's own folders stay.

@@ -2,14 +2,14 @@ package java
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
-var artifactRE = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}:[A-Za-z0-9_.-]{1,100}$`)
+var artifactRE = lazyregexp.New(`^[A-Za-z0-9_.-]{1,100}:[A-Za-z0-9_.-]{1,100}$`)
 
 // ownPackages are the packages of the toolchain, in which every project finds the
 // plugins of Maven's phases and JUnit.
@@ -70,7 +70,7 @@ func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, commands []s
 	return slices.Compact(out)
 }
 
-var javaVersion = regexp.MustCompile(`^(?:1\.)?([0-9]+)`)
+var javaVersion = lazyregexp.New(`^(?:1\.)?([0-9]+)`)
 
 // readWish reads a version, of which the first number counts.
 func readWish(text, has string) (wants, hasText string) {

@@ -1,19 +1,19 @@
 package makefile
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 var (
 	// assignmentRE is a variable that may hold a program: GO ?= go.
-	assignmentRE = regexp.MustCompile(`^[ ]*(?:export[ ]+)?[A-Za-z_][A-Za-z0-9_]*[ ]*(?:[?:+]|::)?=[ ]*(.*)$`)
-	shellRE      = regexp.MustCompile(`\$\(shell[ ]+([^)]*)`)
+	assignmentRE = lazyregexp.New(`^[ ]*(?:export[ ]+)?[A-Za-z_][A-Za-z0-9_]*[ ]*(?:[?:+]|::)?=[ ]*(.*)$`)
+	shellRE      = lazyregexp.New(`\$\(shell[ ]+([^)]*)`)
 	// commandEndRE is what another command may stand behind.
-	commandEndRE = regexp.MustCompile(`&&|\|\||[;|&(){}` + "`" + `]`)
+	commandEndRE = lazyregexp.New(`&&|\|\||[;|&(){}` + "`" + `]`)
 )
 
 // wrappers are prefixes of a program.

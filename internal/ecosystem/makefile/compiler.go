@@ -2,16 +2,16 @@ package makefile
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // compilerRE matches the programs of a C compiler in a Makefile, or in a script
 // that it may call, or make's own variables for them.
-var compilerRE = regexp.MustCompile(`\$[({](CC|CXX|CPP|LD|AS|AR|RANLIB|FC|LINK|COMPILE)\b|(^|[\s;&|@(=:/"'` + "`" + `-])(cc|gcc|g\+\+|c\+\+|cpp|clang|clang\+\+|tcc|ld|ar|cmake|libtool|pkg-config)([\s;&|)"'=0-9-]|$)`)
+var compilerRE = lazyregexp.New(`\$[({](CC|CXX|CPP|LD|AS|AR|RANLIB|FC|LINK|COMPILE)\b|(^|[\s;&|@(=:/"'` + "`" + `-])(cc|gcc|g\+\+|c\+\+|cpp|clang|clang\+\+|tcc|ld|ar|cmake|libtool|pkg-config)([\s;&|)"'=0-9-]|$)`)
 
 // compiledExts are the endings of files that make's built-in rules compile.
 var compiledExts = []string{".c", ".cc", ".cpp", ".cxx", ".C", ".h", ".hh", ".hpp", ".s", ".S", ".f", ".l", ".y", ".m"}

@@ -2,11 +2,11 @@
 package makefile
 
 import (
-	"regexp"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -23,7 +23,7 @@ func (Ecosystem) Programs() []string { return []string{"make"} }
 func (Ecosystem) Manifest() string { return "Makefile" }
 
 // targetRE matches the rule of a target that is asked for, and its prerequisites.
-var targetRE = regexp.MustCompile(`(?m)^(all|test|check|lint)[ \t]*::?([ \t]*|[ \t]*[^=:\s][^\n]*)$`)
+var targetRE = lazyregexp.New(`(?m)^(all|test|check|lint)[ \t]*::?([ \t]*|[ \t]*[^=:\s][^\n]*)$`)
 
 // Detect finds the Makefile at the root of a repository that is of no kind that
 // is known better.

@@ -1,18 +1,18 @@
 package makefile
 
 import (
-	"regexp"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 var (
 	// ruleRE is the line that begins a rule: its targets and what they need.
-	ruleRE = regexp.MustCompile(`^([A-Za-z0-9_./%-]+(?:[ \t]+[A-Za-z0-9_./%-]+)*)[ \t]*::?[ \t]*([^=#;]*)(?:[;#].*)?$`)
+	ruleRE = lazyregexp.New(`^([A-Za-z0-9_./%-]+(?:[ \t]+[A-Za-z0-9_./%-]+)*)[ \t]*::?[ \t]*([^=#;]*)(?:[;#].*)?$`)
 	// variableRE is a line that gives a variable a value.
-	variableRE  = regexp.MustCompile(`^(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*(?:\?|:{0,3}|!)=[ \t]*(.*?)[ \t]*$`)
-	referenceRE = regexp.MustCompile(`\$[({]([A-Za-z_][A-Za-z0-9_]*)[)}]`)
+	variableRE  = lazyregexp.New(`^(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*(?:\?|:{0,3}|!)=[ \t]*(.*?)[ \t]*$`)
+	referenceRE = lazyregexp.New(`\$[({]([A-Za-z_][A-Za-z0-9_]*)[)}]`)
 )
 
 // maxTargets bounds the targets of a Makefile that are named.

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // plantScript is a failing test beside a test file of JavaScript or TypeScript.
@@ -22,9 +22,9 @@ var scriptEndings = []string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts
 
 // scriptTestRE takes the name of a test file apart: what comes before its own
 // name and what comes after it, ending included.
-var scriptTestRE = regexp.MustCompile(`^(test[-_.])?.*?([._-](?:test|spec))?(\.[cm]?[jt]sx?)$`)
+var scriptTestRE = lazyregexp.New(`^(test[-_.])?.*?([._-](?:test|spec))?(\.[cm]?[jt]sx?)$`)
 
-var importRE = regexp.MustCompile(`(?m)^\s*import[\s{*'"]`)
+var importRE = lazyregexp.New(`(?m)^\s*import[\s{*'"]`)
 
 // CanaryPlaces are beside the test files that the change touches, or else
 // beside the first one of all: a file with a similar name is taken for a test,
@@ -103,12 +103,12 @@ func scriptCanaryText(gate company.GateCommand, sample string, esm bool, word st
 
 const maxLoads = 20
 
-var relativeImportRE = regexp.MustCompile(`(?:\bfrom\s*|\bimport\s*|\brequire\(\s*)['"](\.{1,2}/[\w./@-]+)['"]`)
+var relativeImportRE = lazyregexp.New(`(?:\bfrom\s*|\bimport\s*|\brequire\(\s*)['"](\.{1,2}/[\w./@-]+)['"]`)
 
 // The calls that declare mocha's tests, in its two styles.
 var (
-	bddTest = regexp.MustCompile(`(?m)^\s*it(?:\.\w+)?\(`)
-	tddTest = regexp.MustCompile(`(?m)^\s*test(?:\.\w+)?\(`)
+	bddTest = lazyregexp.New(`(?m)^\s*it(?:\.\w+)?\(`)
+	tddTest = lazyregexp.New(`(?m)^\s*test(?:\.\w+)?\(`)
 )
 
 func scriptTestOf(gate company.GateCommand, sample string, esm bool, word string) string {

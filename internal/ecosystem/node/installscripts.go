@@ -4,12 +4,12 @@ import (
 	_ "embed"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // scriptRunner runs install scripts in a build container, for every client alike.
@@ -63,7 +63,7 @@ type nativeParts struct {
 	all            map[string]bool
 }
 
-var packageFileRE = regexp.MustCompile(`(?:^|/)node_modules/((?:@[^/]+/)?[^/@.][^/]*)/(.*)$`)
+var packageFileRE = lazyregexp.New(`(?:^|/)node_modules/((?:@[^/]+/)?[^/@.][^/]*)/(.*)$`)
 
 func (n *nativeParts) addFile(file string) {
 	i := strings.LastIndex("/"+file, "/node_modules/")

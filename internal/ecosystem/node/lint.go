@@ -1,10 +1,9 @@
 package node
 
 import (
-	"regexp"
-
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -55,7 +54,7 @@ func (m Manager) findLint(t *ecosystem.Tree, dir string, p, root packageJSON) *c
 
 // emptyProjectRE finds a tsconfig.json that has no files of its own, only references to
 // others: the compiler checks nothing with it but by building.
-var emptyProjectRE = regexp.MustCompile(`"files"\s*:\s*\[\s*\]`)
+var emptyProjectRE = lazyregexp.New(`"files"\s*:\s*\[\s*\]`)
 
 // lintScript is a script that serves as a lint.
 func (m Manager) lintScript(dir, name, tool string, p packageJSON) *company.GateCommand {
@@ -69,7 +68,7 @@ func (m Manager) lintScript(dir, name, tool string, p packageJSON) *company.Gate
 // formatTypeScript is what TypeScript's compiler prints where no person looks on.
 const formatTypeScript = "tsc"
 
-var typeErrorRE = regexp.MustCompile(`^(?:([^\s(][^(]*)\(\d+,\d+\): )?error (TS\d+): (.*)$`)
+var typeErrorRE = lazyregexp.New(`^(?:([^\s(][^(]*)\(\d+,\d+\): )?error (TS\d+): (.*)$`)
 
 // typeReport reads errors of types. One is named without its line, which moves with
 // every change above it.

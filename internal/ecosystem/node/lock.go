@@ -5,20 +5,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 const namePart = `[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}` // old names have capitals
 
 var (
-	nameRE = regexp.MustCompile(`^(@` + namePart + `/)?` + namePart + `$`)
+	nameRE = lazyregexp.New(`^(@` + namePart + `/)?` + namePart + `$`)
 	// rootTarballRE: npm asks at the root of the host for a tarball whose lock file
 	// names the public registry; it keeps the path and replaces the host only.
-	rootTarballRE = regexp.MustCompile(`^/(@` + namePart + `(/|%2[fF]))?` + namePart + `/-/` + namePart + `\.tgz$`)
+	rootTarballRE = lazyregexp.New(`^/(@` + namePart + `(/|%2[fF]))?` + namePart + `/-/` + namePart + `\.tgz$`)
 )
 
 // Registry is npm's.

@@ -5,11 +5,11 @@ import (
 	"encoding/base64"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 const defaultRegistry = "https://registry.npmjs.org"
@@ -121,7 +121,7 @@ func withSettings(h ecosystem.Host, e ecosystem.Endpoint, set map[string]string)
 	return e.WithAuth("")
 }
 
-var variableRE = regexp.MustCompile(`\$\{([A-Za-z0-9_]+)(\?)?\}`)
+var variableRE = lazyregexp.New(`\$\{([A-Za-z0-9_]+)(\?)?\}`)
 
 // expandVariables puts variables in. One that is not set stays as it is written, as npm
 // does it.

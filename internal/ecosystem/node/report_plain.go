@@ -1,10 +1,10 @@
 package node
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -18,9 +18,9 @@ type jestPlain struct {
 }
 
 var (
-	jestFile  = regexp.MustCompile(`^(?:FAIL|PASS) (\S+\.[cm]?[jt]sx?)(?: \(.*\))?$`)
-	jestName  = regexp.MustCompile(`^  ● (.+)$`)
-	jestTests = regexp.MustCompile(`^Tests: +(?:(\d+) failed)?.*\d+ total$`)
+	jestFile  = lazyregexp.New(`^(?:FAIL|PASS) (\S+\.[cm]?[jt]sx?)(?: \(.*\))?$`)
+	jestName  = lazyregexp.New(`^  ● (.+)$`)
+	jestTests = lazyregexp.New(`^Tests: +(?:(\d+) failed)?.*\d+ total$`)
 )
 
 func (j *jestPlain) ReadLine(s string) {
@@ -63,8 +63,8 @@ type vitestPlain struct {
 }
 
 var (
-	vitestName  = regexp.MustCompile(`^ FAIL  (\S+)(?: > (.+)| \[ .+ \])$`)
-	vitestTests = regexp.MustCompile(`^ +Tests  (?:(\d+) failed)?`)
+	vitestName  = lazyregexp.New(`^ FAIL  (\S+)(?: > (.+)| \[ .+ \])$`)
+	vitestTests = lazyregexp.New(`^ +Tests  (?:(\d+) failed)?`)
 )
 
 func (v *vitestPlain) ReadLine(s string) {
@@ -97,9 +97,9 @@ type mochaPlain struct {
 }
 
 var (
-	mochaPassing = regexp.MustCompile(`^  \d+ passing \(`)
-	mochaFailing = regexp.MustCompile(`^  (\d+) failing$`)
-	mochaFirst   = regexp.MustCompile(`^  \d+\) (.+)$`)
+	mochaPassing = lazyregexp.New(`^  \d+ passing \(`)
+	mochaFailing = lazyregexp.New(`^  (\d+) failing$`)
+	mochaFirst   = lazyregexp.New(`^  \d+\) (.+)$`)
 )
 
 func (m *mochaPlain) ReadLine(s string) {

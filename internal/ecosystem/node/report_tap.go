@@ -1,10 +1,10 @@
 package node
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -21,14 +21,14 @@ type tapReport struct {
 
 const maxDepth = 64
 
-var scriptFile = regexp.MustCompile(`^\S+\.[cm]?[jt]sx?$`)
+var scriptFile = lazyregexp.New(`^\S+\.[cm]?[jt]sx?$`)
 
-var tapPlan = regexp.MustCompile(`^1\.\.([0-9]+)\b`)
+var tapPlan = lazyregexp.New(`^1\.\.([0-9]+)\b`)
 
 // tapCount is how many tests failed, as node, mocha, ava and tape sum it up.
-var tapCount = regexp.MustCompile(`^# fail +([0-9]{1,9})$`)
+var tapCount = lazyregexp.New(`^# fail +([0-9]{1,9})$`)
 
-var tapLine = regexp.MustCompile(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*)$`)
+var tapLine = lazyregexp.New(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*)$`)
 
 func (t *tapReport) ReadLine(s string) {
 	text := strings.TrimLeft(s, " ")

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -136,12 +136,12 @@ func (m Manager) findTest(dir string, p packageJSON) *company.GateCommand {
 // to somewhere else. Two of one kind are an error of the runner's, or none of
 // them is heeded.
 var (
-	watchFlag   = regexp.MustCompile(`\s--watch(?:All)?(?:=true)?(\s|$)`)
-	shortWatch  = regexp.MustCompile(`\s-w(\s|$)`) // jest has another meaning for it
-	watchWord   = regexp.MustCompile(`\bvitest\s+(?:watch|dev)\b`)
-	ownReporter = regexp.MustCompile(`\s--reporter(?:=|\s+)` + flagValue)
-	ownFile     = regexp.MustCompile(`\s--outputFile(?:\.\w+)?(?:=|\s+)` + flagValue)
-	ownJSON     = regexp.MustCompile(`\s--json(?:=true)?(\s|$)`)
+	watchFlag   = lazyregexp.New(`\s--watch(?:All)?(?:=true)?(\s|$)`)
+	shortWatch  = lazyregexp.New(`\s-w(\s|$)`) // jest has another meaning for it
+	watchWord   = lazyregexp.New(`\bvitest\s+(?:watch|dev)\b`)
+	ownReporter = lazyregexp.New(`\s--reporter(?:=|\s+)` + flagValue)
+	ownFile     = lazyregexp.New(`\s--outputFile(?:\.\w+)?(?:=|\s+)` + flagValue)
+	ownJSON     = lazyregexp.New(`\s--json(?:=true)?(\s|$)`)
 )
 
 const flagValue = `(?:[^\s'"]+|'[^']*'|"[^"]*")`

@@ -3,10 +3,11 @@ package node
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 // span are the versions from one on and below another.
@@ -25,8 +26,8 @@ var endless = [3]int{math.MaxInt32, 0, 0}
 const partialVersion = `v?(?:[0-9]{1,9}|[xX*])(?:\.(?:[0-9]{1,9}|[xX*])){0,2}`
 
 var (
-	hyphenRE     = regexp.MustCompile(`^(` + partialVersion + `)\s+-\s+(` + partialVersion + `)$`)
-	comparatorRE = regexp.MustCompile(`^(>=|<=|>|<|=|\^|~>?)?\s*(` + partialVersion + `)(?:\s+|$)`)
+	hyphenRE     = lazyregexp.New(`^(` + partialVersion + `)\s+-\s+(` + partialVersion + `)$`)
+	comparatorRE = lazyregexp.New(`^(>=|<=|>|<|=|\^|~>?)?\s*(` + partialVersion + `)(?:\s+|$)`)
 )
 
 // parseRange reads a range as npm has it, without versions before a release.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // binaryPackage has the program of each version of Node, for Linux with glibc.
@@ -45,7 +45,7 @@ func fetchVersion(ctx context.Context, h ecosystem.FetchHost, version string) er
 	return company.E(company.EImage, "no npm is known for Node "+version)
 }
 
-var releaseRE = regexp.MustCompile(`^[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}$`)
+var releaseRE = lazyregexp.New(`^[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}$`)
 
 // chooseVersion is the version to take for a wish: itself, or the newest that it
 // means. Where several major versions are meant it is the lowest with long support.
@@ -82,8 +82,8 @@ func chooseVersion(wants string, all []string) (version, shown string) {
 var longSupport = map[string]string{"hydrogen": "18", "iron": "20", "jod": "22", "krypton": "24"}
 
 var (
-	versionRE     = regexp.MustCompile(`^v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,2})$`)
-	toolVersionRE = regexp.MustCompile(`(?m)^[ \t]*nodejs[ \t]+([^\s#]+)`)
+	versionRE     = lazyregexp.New(`^v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,2})$`)
+	toolVersionRE = lazyregexp.New(`(?m)^[ \t]*nodejs[ \t]+([^\s#]+)`)
 )
 
 // readWish reads the version of a version file, or the range of a manifest.

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // composerJSON is what counts of a composer.json.
@@ -37,9 +37,9 @@ func (c composerJSON) listRequirements() []string {
 }
 
 // withoutNeed are packages that no test needs.
-var withoutNeed = regexp.MustCompile(`^(phpunit/phpunit|phpstan/.*|squizlabs/php_codesniffer|friendsofphp/php-cs-fixer|vimeo/psalm|psalm/.*|rector/rector|infection/infection|composer/.*|phing/phing|slevomat/coding-standard|dealerdirect/.*|ergebnis/composer-normalize)$`)
+var withoutNeed = lazyregexp.New(`^(phpunit/phpunit|phpstan/.*|squizlabs/php_codesniffer|friendsofphp/php-cs-fixer|vimeo/psalm|psalm/.*|rector/rector|infection/infection|composer/.*|phing/phing|slevomat/coding-standard|dealerdirect/.*|ergebnis/composer-normalize)$`)
 
-var packageRE = regexp.MustCompile(`^[a-z0-9_.-]{1,60}/[a-z0-9_.-]{1,60}$`)
+var packageRE = lazyregexp.New(`^[a-z0-9_.-]{1,60}/[a-z0-9_.-]{1,60}$`)
 
 // noteMissing tells of what a project has to go without.
 func noteMissing(t *ecosystem.Tree, dir string) {
@@ -71,7 +71,7 @@ func noteMissing(t *ecosystem.Tree, dir string) {
 // it meets.
 const debianPHPUnit = "9.6"
 
-var fitsDebian = regexp.MustCompile(`(^|[|\s,^~>=])\^?~?v?9(\.|$|[|\s,*])|\*|>=\s*[0-9]\b`)
+var fitsDebian = lazyregexp.New(`(^|[|\s,^~>=])\^?~?v?9(\.|$|[|\s,*])|\*|>=\s*[0-9]\b`)
 
 func joinSome(names []string) string {
 	const most = 8

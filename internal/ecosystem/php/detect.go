@@ -4,12 +4,12 @@ package php
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -75,7 +75,7 @@ func projectFolders(t *ecosystem.Tree) []string {
 	return dirs
 }
 
-var bootstrapSet = regexp.MustCompile(`\bbootstrap\s*=`)
+var bootstrapSet = lazyregexp.New(`\bbootstrap\s*=`)
 
 // findTest is PHPUnit: the repository's own, or Debian's.
 func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {

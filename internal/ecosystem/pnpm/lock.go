@@ -2,12 +2,12 @@ package pnpm
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/node"
+	"company/internal/lazyregexp"
 )
 
 // lockFile is the one lock file of a project, workspaces included.
@@ -26,10 +26,10 @@ func (Ecosystem) IsLockFile(file string) bool { return path.Base(file) == lockFi
 
 // packageRE is a key of the section packages, in the forms that it has had:
 // '@s/name@1.0.0', /@s/name@1.0.0(peer@2.0.0), /name/1.0.0.
-var packageRE = regexp.MustCompile(`^  '?/?((?:@[^@/']+/)?[^@/'()]+)[@/]([0-9][^('":]*)(?:\([^']*)?'?:$`)
+var packageRE = lazyregexp.New(`^  '?/?((?:@[^@/']+/)?[^@/'()]+)[@/]([0-9][^('":]*)(?:\([^']*)?'?:$`)
 
 // integrityRE is the digest of a package, in the line below its key.
-var integrityRE = regexp.MustCompile(`^    resolution: \{integrity: ([^,}]+)[,}]`)
+var integrityRE = lazyregexp.New(`^    resolution: \{integrity: ([^,}]+)[,}]`)
 
 // ParseDigests gives the digests that a lock file names.
 func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecosystem.Digest {

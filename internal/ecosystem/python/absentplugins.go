@@ -3,9 +3,9 @@ package python
 import (
 	_ "embed" // the plugin
 	"path"
-	"regexp"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // absentPlugins stands in an image for plugins of pytest that cannot be had.
@@ -13,7 +13,7 @@ import (
 //go:embed absent_plugins.py
 var absentPlugins []byte
 
-var addoptsRE = regexp.MustCompile(`(?m)^\s*addopts\s*=`)
+var addoptsRE = lazyregexp.New(`(?m)^\s*addopts\s*=`)
 
 // absentLayer is the layer of what stands for absent plugins, where the project's
 // own settings give pytest options; nil: they do not. pytest ends without a test

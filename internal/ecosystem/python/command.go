@@ -4,12 +4,12 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/shell"
 )
 
@@ -21,7 +21,7 @@ func quoteWord(w string) string {
 	return shell.QuoteArgument(w)
 }
 
-var plainWordRE = regexp.MustCompile(`^[A-Za-z0-9_./,:@%+={}-]+$`)
+var plainWordRE = lazyregexp.New(`^[A-Za-z0-9_./,:@%+={}-]+$`)
 
 // splitWords splits a command into arguments, without a shell: quotes count, and
 // nothing else does. Not ok: a quote has no end.
@@ -96,7 +96,7 @@ func testRunner(words []string) (runner string, args []string) {
 	return "", nil
 }
 
-var pythonProgramRE = regexp.MustCompile(`^python(3(\.[0-9]+)?)?$`)
+var pythonProgramRE = lazyregexp.New(`^python(3(\.[0-9]+)?)?$`)
 
 // hasTestCommand says whether one of the commands runs tests with a runner that is
 // known.
@@ -159,8 +159,8 @@ func (r environmentRun) formatVariables() string {
 }
 
 var (
-	variableRE    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
-	notForGatesRE = regexp.MustCompile(`^(PATH|HOME|PYTHONPATH|PYTHONHOME|LD_.*|PIP_.*|UV_.*|TOX_.*|VIRTUALENV_.*|VIRTUAL_ENV|COVER.*|PYTEST_ADDOPTS|CI)$`)
+	variableRE    = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
+	notForGatesRE = lazyregexp.New(`^(PATH|HOME|PYTHONPATH|PYTHONHOME|LD_.*|PIP_.*|UV_.*|TOX_.*|VIRTUALENV_.*|VIRTUAL_ENV|COVER.*|PYTEST_ADDOPTS|CI)$`)
 )
 
 // findCommand gives the one command for a gate: a runner and its arguments where that is
@@ -235,4 +235,4 @@ func keepArguments(runner string, args []string) (out []string) {
 	return out
 }
 
-var quietRE = regexp.MustCompile(`^-(v+|q+|s|x|l|ra|rA|rs)$|^--(verbose|quiet|exitfirst|showlocals)$`)
+var quietRE = lazyregexp.New(`^-(v+|q+|s|x|l|ra|rA|rs)$|^--(verbose|quiet|exitfirst|showlocals)$`)

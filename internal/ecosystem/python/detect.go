@@ -4,12 +4,12 @@ package python
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -60,9 +60,9 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 }
 
 var (
-	pytestWords = regexp.MustCompile(`\[tool\.pytest|\[tool:pytest\]|\[pytest\]|(?i)\bpytest\b`)
-	ruffTable   = regexp.MustCompile(`(?m)^\s*\[tool\.ruff[.\]]`)
-	flakeTable  = regexp.MustCompile(`(?m)^\s*\[flake8\]`)
+	pytestWords = lazyregexp.New(`\[tool\.pytest|\[tool:pytest\]|\[pytest\]|(?i)\bpytest\b`)
+	ruffTable   = lazyregexp.New(`(?m)^\s*\[tool\.ruff[.\]]`)
+	flakeTable  = lazyregexp.New(`(?m)^\s*\[flake8\]`)
 )
 
 func findLint(t *ecosystem.Tree, dir string) *company.GateCommand {

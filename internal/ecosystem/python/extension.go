@@ -1,11 +1,11 @@
 package python
 
 import (
-	"regexp"
 	"slices"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // headers is the toolchain that extensions of Python are built with, beside a C
@@ -13,9 +13,9 @@ import (
 const headers = "python-dev"
 
 var (
-	extensionRE = regexp.MustCompile(`(?m)^[^#\n]*\b(ext_modules\s*=\s*[^N\s]|cffi_modules\s*=|cythonize\s*\(|Extension\s*\()`)
-	cythonRE    = regexp.MustCompile(`(?m)^\s*(?:from|import)\s+Cython\b`)
-	numpyRE     = regexp.MustCompile(`(?m)^\s*(?:from|import)\s+numpy\b`)
+	extensionRE = lazyregexp.New(`(?m)^[^#\n]*\b(ext_modules\s*=\s*[^N\s]|cffi_modules\s*=|cythonize\s*\(|Extension\s*\()`)
+	cythonRE    = lazyregexp.New(`(?m)^\s*(?:from|import)\s+Cython\b`)
+	numpyRE     = lazyregexp.New(`(?m)^\s*(?:from|import)\s+numpy\b`)
 )
 
 // extensionBuild is the command that builds the extensions of a project where its

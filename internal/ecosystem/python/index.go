@@ -11,7 +11,6 @@ import (
 	"io"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 const (
@@ -238,8 +238,8 @@ func listFiles(ctx context.Context, f ecosystem.Fetcher, name string) ([]indexFi
 }
 
 var (
-	anchorRE    = regexp.MustCompile(`(?is)<a\s([^>]*)>(.*?)</a\s*>`)
-	attributeRE = regexp.MustCompile(`(?s)([A-Za-z-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?`)
+	anchorRE    = lazyregexp.New(`(?is)<a\s([^>]*)>(.*?)</a\s*>`)
+	attributeRE = lazyregexp.New(`(?s)([A-Za-z-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?`)
 )
 
 // parseAnchors reads the older form of a list.

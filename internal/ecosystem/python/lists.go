@@ -2,11 +2,11 @@ package python
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // Parts of the names of lists of requirements, and their meaning.
@@ -23,7 +23,7 @@ var (
 	}
 	listWords = []string{"requirements", "requirement", "requires", "reqs", "req"}
 
-	oldPythonRE = regexp.MustCompile(`^py(thon)?(2\d?|3[0-9]|31[02-9])$`)
+	oldPythonRE = lazyregexp.New(`^py(thon)?(2\d?|3[0-9]|31[02-9])$`)
 )
 
 // How well a list of requirements serves the tests.

@@ -3,6 +3,8 @@ package python
 import (
 	"regexp"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 // source is the text of a Python file, of which literals are read. Nothing of it
@@ -15,7 +17,7 @@ type source struct {
 func newSource(text string) *source { return &source{text: commentRE.ReplaceAllString(text, "")} }
 
 // commentRE finds lines that are comments alone.
-var commentRE = regexp.MustCompile(`(?m)^[ \t]*#.*$`)
+var commentRE = lazyregexp.New(`(?m)^[ \t]*#.*$`)
 
 // Bounds of reading.
 const (
@@ -25,7 +27,7 @@ const (
 )
 
 // pythonTokenRE finds texts, names and signs; comments and blanks are skipped.
-var pythonTokenRE = regexp.MustCompile(`(?s)#[^\n]*|[rRbBuUfF]{0,2}(?:"""(?:\\.|[^\\])*?"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[A-Za-z_][A-Za-z0-9_.]*|[0-9]+|\S`)
+var pythonTokenRE = lazyregexp.New(`(?s)#[^\n]*|[rRbBuUfF]{0,2}(?:"""(?:\\.|[^\\])*?"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[A-Za-z_][A-Za-z0-9_.]*|[0-9]+|\S`)
 
 // readTokens gives the tokens of a text from some place on, no more than count.
 func (s *source) readTokens(from, count int) (out []string) {

@@ -4,18 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 var (
-	nameRE      = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$`)
-	pep440RE    = regexp.MustCompile(`^([0-9]{1,9}!)?[0-9]{1,9}(\.[0-9]{1,9}){0,7}((a|b|rc)[0-9]{1,9})?(\.post[0-9]{1,9})?(\.dev[0-9]{1,9})?(\+[a-z0-9.]{1,64})?$`)
-	separatorRE = regexp.MustCompile(`[-_.]+`)
+	nameRE      = lazyregexp.New(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$`)
+	pep440RE    = lazyregexp.New(`^([0-9]{1,9}!)?[0-9]{1,9}(\.[0-9]{1,9}){0,7}((a|b|rc)[0-9]{1,9})?(\.post[0-9]{1,9})?(\.dev[0-9]{1,9})?(\+[a-z0-9.]{1,64})?$`)
+	separatorRE = lazyregexp.New(`[-_.]+`)
 )
 
 // Registry is PyPI. A list of requirements is no whole: what they need is not on
@@ -125,7 +125,7 @@ func parsePipfileLock(text []byte) (out []company.Dependency, err error) {
 	return out, nil
 }
 
-var pinnedRE = regexp.MustCompile(`^\(?\s*===?\s*([^\s;,*)]+)\s*\)?\s*(;.*)?$`)
+var pinnedRE = lazyregexp.New(`^\(?\s*===?\s*([^\s;,*)]+)\s*\)?\s*(;.*)?$`)
 
 // parseRequirements reads the lines of pip's own lists. A pinned requirement is that
 // version, another one every version. Addresses, folders and options are none.

@@ -5,16 +5,16 @@ import (
 	"errors"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 var errNoTOML = errors.New("it is no TOML")
 
-var hashRE = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var hashRE = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 
 // lockedFile is a file of a package, as lock files name it.
 type lockedFile struct {

@@ -1,11 +1,12 @@
 package python
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	pep440 "github.com/aquasecurity/go-pep440-version"
+
+	"company/internal/lazyregexp"
 )
 
 // environment is what markers of requirements ask about (PEP 508).
@@ -44,7 +45,7 @@ const (
 	maxMarkerDepth  = 40
 )
 
-var markerTokenRE = regexp.MustCompile(`"[^"]*"|'[^']*'|\(|\)|===|[<>=!~]=|[<>]|[A-Za-z_][A-Za-z0-9_.]*|\S`)
+var markerTokenRE = lazyregexp.New(`"[^"]*"|'[^']*'|\(|\)|===|[<>=!~]=|[<>]|[A-Za-z_][A-Za-z0-9_.]*|\S`)
 
 // markerParser reads a marker, by its grammar from the loosest operator to the
 // tightest one.

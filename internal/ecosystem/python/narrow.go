@@ -1,16 +1,16 @@
 package python
 
 import (
-	"regexp"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // slowMarkerRE is a marker of slow tests where a project declares its markers: a line
 // of a list, in INI or in TOML.
-var slowMarkerRE = regexp.MustCompile(`(?m)^[ \t]*["']?(?:markers[ \t]*=[ \t]*\[?[ \t]*["']?)?(slow|integration|network|e2e|functional)\b[ \t]*["']?[ \t]*(?::|,|\]|$)`)
+var slowMarkerRE = lazyregexp.New(`(?m)^[ \t]*["']?(?:markers[ \t]*=[ \t]*\[?[ \t]*["']?)?(slow|integration|network|e2e|functional)\b[ \t]*["']?[ \t]*(?::|,|\]|$)`)
 
 // Narrow is pytest without the tests that the project marks as slow.
 func (Ecosystem) Narrow(t *ecosystem.Tree, g company.GateCommand) (command, why string, ok bool) {

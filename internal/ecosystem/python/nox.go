@@ -1,14 +1,15 @@
 package python
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 var (
-	noxFunctionRE = regexp.MustCompile(`(?m)^def\s+(\w+)\s*\(\s*(\w+)`)
-	noxCallRE     = regexp.MustCompile(`\b(install|run|run_always)\(`)
+	noxFunctionRE = lazyregexp.New(`(?m)^def\s+(\w+)\s*\(\s*(\w+)`)
+	noxCallRE     = lazyregexp.New(`\b(install|run|run_always)\(`)
 )
 
 // readNoxFile reads a noxfile.py: what the session that runs the tests installs, and

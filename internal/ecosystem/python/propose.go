@@ -1,10 +1,10 @@
 package python
 
 import (
-	"regexp"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/shell"
 )
 
@@ -15,7 +15,7 @@ func (Ecosystem) Propose(t *ecosystem.Tree) []ecosystem.Proposal {
 }
 
 // toxSectionRE is the head of an environment that has a name.
-var toxSectionRE = regexp.MustCompile(`^\[(testenv(?::([^\]{}]+))?)\]$`)
+var toxSectionRE = lazyregexp.New(`^\[(testenv(?::([^\]{}]+))?)\]$`)
 
 // proposeTox names the environments of a tox.ini that have commands of their own, with
 // those of all their factors.
@@ -52,11 +52,11 @@ func dropEmpty(all []ecosystem.Proposal) (out []ecosystem.Proposal) {
 }
 
 var (
-	noxSessionRE = regexp.MustCompile(`(?m)^@(?:nox\.)?session\b`)
-	noxNameRE    = regexp.MustCompile(`\bname\s*=\s*["']([A-Za-z0-9_.-]+)["']`)
-	noxDefRE     = regexp.MustCompile(`(?m)^(?:async )?def ([A-Za-z0-9_]+)\(`)
-	noxRunRE     = regexp.MustCompile(`session\.run\(([^)]*)`)
-	noxTextRE    = regexp.MustCompile(`^\s*["']([^"'\n]*)["']\s*(?:,|$)`)
+	noxSessionRE = lazyregexp.New(`(?m)^@(?:nox\.)?session\b`)
+	noxNameRE    = lazyregexp.New(`\bname\s*=\s*["']([A-Za-z0-9_.-]+)["']`)
+	noxDefRE     = lazyregexp.New(`(?m)^(?:async )?def ([A-Za-z0-9_]+)\(`)
+	noxRunRE     = lazyregexp.New(`session\.run\(([^)]*)`)
+	noxTextRE    = lazyregexp.New(`^\s*["']([^"'\n]*)["']\s*(?:,|$)`)
 )
 
 // proposeNox reads the sessions of a noxfile, as far as their commands are written out.

@@ -1,11 +1,11 @@
 package python
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -31,11 +31,11 @@ type unittestReport struct {
 }
 
 var (
-	unittestName = regexp.MustCompile(`^(\w+ \([\w.]+\))`)
-	unittestFail = regexp.MustCompile(`^(?:FAIL|ERROR|UNEXPECTED SUCCESS): (.+)$`)
-	unittestRan  = regexp.MustCompile(`^Ran \d+ tests? in `)
-	unittestSum  = regexp.MustCompile(`^FAILED \((.+)\)$`)
-	unittestBad  = regexp.MustCompile(`(?:failures|errors|unexpected successes)=([0-9]{1,9})`)
+	unittestName = lazyregexp.New(`^(\w+ \([\w.]+\))`)
+	unittestFail = lazyregexp.New(`^(?:FAIL|ERROR|UNEXPECTED SUCCESS): (.+)$`)
+	unittestRan  = lazyregexp.New(`^Ran \d+ tests? in `)
+	unittestSum  = lazyregexp.New(`^FAILED \((.+)\)$`)
+	unittestBad  = lazyregexp.New(`(?:failures|errors|unexpected successes)=([0-9]{1,9})`)
 )
 
 func (u *unittestReport) ReadLine(s string) {
@@ -89,9 +89,9 @@ type pytestPlain struct {
 }
 
 var (
-	pytestLine = regexp.MustCompile(`^(FAILED|ERROR) (\S+?)(::.*?)?( - .*)?$`)
-	pytestSum  = regexp.MustCompile(`^=* ?(?:no tests ran|\d+ (?:failed|passed|errors?|skipped|xfailed|xpassed|deselected|warnings?)\b.*) in \d[\d.]*s`)
-	pytestBad  = regexp.MustCompile(`(\d+) (?:failed|errors?)\b`)
+	pytestLine = lazyregexp.New(`^(FAILED|ERROR) (\S+?)(::.*?)?( - .*)?$`)
+	pytestSum  = lazyregexp.New(`^=* ?(?:no tests ran|\d+ (?:failed|passed|errors?|skipped|xfailed|xpassed|deselected|warnings?)\b.*) in \d[\d.]*s`)
+	pytestBad  = lazyregexp.New(`(\d+) (?:failed|errors?)\b`)
 )
 
 func (p *pytestPlain) ReadLine(s string) {

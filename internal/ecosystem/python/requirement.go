@@ -1,8 +1,9 @@
 package python
 
 import (
-	"regexp"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 // requirement is a line of PEP 508, taken apart.
@@ -16,7 +17,7 @@ type requirement struct {
 	line   string
 }
 
-var requirementPartsRE = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([A-Za-z0-9._,\s-]*)\])?\s*(.*)$`)
+var requirementPartsRE = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([A-Za-z0-9._,\s-]*)\])?\s*(.*)$`)
 
 // parseRequirement reads a line; not ok: it names no package.
 func parseRequirement(line string) (requirement, bool) {
@@ -43,9 +44,9 @@ func parseRequirement(line string) (requirement, bool) {
 }
 
 var (
-	caretRE = regexp.MustCompile(`^\^\s*v?([0-9]+(?:\.[0-9]+)*)\S*$`)
-	tildeRE = regexp.MustCompile(`^~\s*v?([0-9]+(?:\.[0-9]+)*)\S*$`)
-	plainRE = regexp.MustCompile(`^v?[0-9]\S*$`)
+	caretRE = lazyregexp.New(`^\^\s*v?([0-9]+(?:\.[0-9]+)*)\S*$`)
+	tildeRE = lazyregexp.New(`^~\s*v?([0-9]+(?:\.[0-9]+)*)\S*$`)
+	plainRE = lazyregexp.New(`^v?[0-9]\S*$`)
 )
 
 // translateConstraint makes a specifier of PEP 440 out of one of Poetry's; empty,

@@ -4,24 +4,24 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 )
 
 var (
 	// registryLineRE is a line that names a package of the registry. Options,
 	// folders and addresses are none.
-	registryLineRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[A-Za-z0-9._,\s-]*\])?\s*([(=<>!~;].*)?$`)
-	includeRE      = regexp.MustCompile(`^(-r|--requirement|-c|--constraint)[\s=]*(\S+)`)
-	hashOptionRE   = regexp.MustCompile(`\s*--hash=\S+`)
-	exactRE        = regexp.MustCompile(`^==\s*[^*,\s]+$`)
-	folderRE       = regexp.MustCompile(`^(?:-e\s*|--editable[ =]\s*)?(?:file:)?(\.{1,2}/[A-Za-z0-9._/-]*|[A-Za-z0-9._-]+/[A-Za-z0-9._/-]*)(?:\[[^\]]*\])?$`)
-	editableRE     = regexp.MustCompile(`^(?:-e\s*|--editable[ =]\s*)([A-Za-z0-9._/-]+)(?:\[[^\]]*\])?$`)
+	registryLineRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[A-Za-z0-9._,\s-]*\])?\s*([(=<>!~;].*)?$`)
+	includeRE      = lazyregexp.New(`^(-r|--requirement|-c|--constraint)[\s=]*(\S+)`)
+	hashOptionRE   = lazyregexp.New(`\s*--hash=\S+`)
+	exactRE        = lazyregexp.New(`^==\s*[^*,\s]+$`)
+	folderRE       = lazyregexp.New(`^(?:-e\s*|--editable[ =]\s*)?(?:file:)?(\.{1,2}/[A-Za-z0-9._/-]*|[A-Za-z0-9._-]+/[A-Za-z0-9._/-]*)(?:\[[^\]]*\])?$`)
+	editableRE     = lazyregexp.New(`^(?:-e\s*|--editable[ =]\s*)([A-Za-z0-9._/-]+)(?:\[[^\]]*\])?$`)
 )
 
 // requirements are what a tree asks pip to install. What lock files pin is

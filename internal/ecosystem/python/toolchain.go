@@ -2,10 +2,10 @@ package python
 
 import (
 	_ "embed"
-	"regexp"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // debianVersion and debianFullVersion are those of Debian bookworm, which images are made from.
@@ -29,7 +29,7 @@ func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	}}
 }
 
-var versionRE = regexp.MustCompile(`^v?([0-9]+(?:\.[0-9]+)*)$`)
+var versionRE = lazyregexp.New(`^v?([0-9]+(?:\.[0-9]+)*)$`)
 
 // readWish reads the first of a list of versions.
 func readWish(text, has string) (wants, hasText string) {

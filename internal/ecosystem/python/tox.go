@@ -2,9 +2,10 @@ package python
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 // wish is what a runner of environments, tox or nox, installs for the tests.
@@ -35,7 +36,7 @@ func (w *wish) addArgument(line string) {
 }
 
 // ownFolderRE is the project itself, among the arguments of pip.
-var ownFolderRE = regexp.MustCompile(`^(?:-e\s*|--editable[ =]\s*)?\.(?:\[([A-Za-z0-9._, -]*)\])?$`)
+var ownFolderRE = lazyregexp.New(`^(?:-e\s*|--editable[ =]\s*)?\.(?:\[([A-Za-z0-9._, -]*)\])?$`)
 
 // environmentRun is what a runner of environments does for the tests.
 type environmentRun struct {
@@ -122,10 +123,10 @@ func chooseToxSection(f iniFile) string {
 	return append(all, "testenv")[0]
 }
 
-var toxReferenceRE = regexp.MustCompile(`\{([^{}]*)\}`)
+var toxReferenceRE = lazyregexp.New(`\{([^{}]*)\}`)
 
 // toxProgramsRE is the folder of an environment's programs, which are on the PATH here.
-var toxProgramsRE = regexp.MustCompile(`\{env_?bin_?dir\}/`)
+var toxProgramsRE = lazyregexp.New(`\{env_?bin_?dir\}/`)
 
 const maxToxDepth = 4 // of references to other sections
 
@@ -197,7 +198,7 @@ func expandToxWord(word string) (string, bool) {
 	return "", false
 }
 
-var toxConditionRE = regexp.MustCompile(`^([A-Za-z0-9!.,_-]+|[A-Za-z0-9!.,_{}-]+)\s*:\s+(.*)$`)
+var toxConditionRE = lazyregexp.New(`^([A-Za-z0-9!.,_-]+|[A-Za-z0-9!.,_{}-]+)\s*:\s+(.*)$`)
 
 // keepForFactors takes off for which environments a line is, and says whether that
 // is one of Debian's Python.

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // The ways in which a failing test is put beside a change.
@@ -60,8 +60,8 @@ func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (ou
 }
 
 var (
-	loadLine  = regexp.MustCompile(`(?m)^(?:require|require_relative|load) *\(?["'][\w./-]+["']\)?[ \t]*$`)
-	testClass = regexp.MustCompile(`(?m)^\s*class\s+[\w:]+\s*<\s*([A-Z][\w:]*)`)
+	loadLine  = lazyregexp.New(`(?m)^(?:require|require_relative|load) *\(?["'][\w./-]+["']\)?[ \t]*$`)
+	testClass = lazyregexp.New(`(?m)^\s*class\s+[\w:]+\s*<\s*([A-Z][\w:]*)`)
 )
 
 const maxLoads = 20

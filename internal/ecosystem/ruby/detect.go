@@ -5,12 +5,12 @@ package ruby
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -73,7 +73,7 @@ func projectFolders(t *ecosystem.Tree) []string {
 
 // testTask matches what declares a task that runs tests: by rake's own class, by
 // minitest's, or by hand.
-var testTask = regexp.MustCompile(`(?m)\bTestTask\.(?:new|create)\b|^\s*task\s*\(?\s*(?::test\b|["']test["']|test:)`)
+var testTask = lazyregexp.New(`(?m)\bTestTask\.(?:new|create)\b|^\s*task\s*\(?\s*(?::test\b|["']test["']|test:)`)
 
 // verbosely has both of Ruby's runners name each test, through rake's task and through
 // minitest's own, which read different variables.

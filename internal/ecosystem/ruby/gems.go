@@ -3,11 +3,11 @@ package ruby
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // debianRuby is the version of Debian's Ruby, by which bundler names its folders.
@@ -76,14 +76,14 @@ func (g gemSources) noteMissing(t *ecosystem.Tree, dir string) {
 }
 
 var (
-	gemLine    = regexp.MustCompile(`(?m)^\s*gem\s*\(?\s*["']([A-Za-z0-9_.-]{1,60})["']`)
-	gemspecDep = regexp.MustCompile(`(?m)\.add_(?:runtime_|development_)?dependency\s*\(?\s*["']([A-Za-z0-9_.-]{1,60})["']`)
+	gemLine    = lazyregexp.New(`(?m)^\s*gem\s*\(?\s*["']([A-Za-z0-9_.-]{1,60})["']`)
+	gemspecDep = lazyregexp.New(`(?m)\.add_(?:runtime_|development_)?dependency\s*\(?\s*["']([A-Za-z0-9_.-]{1,60})["']`)
 )
 
 // wantedGems are the gems that a project's manifests name, sorted, each once.
 func wantedGems(t *ecosystem.Tree, dir string) (out []string) {
 	for _, name := range slices.Sorted(slices.Values(t.Dirs[dir])) {
-		var names *regexp.Regexp
+		var names *lazyregexp.Regexp
 		switch {
 		case name == "Gemfile":
 			names = gemLine

@@ -2,10 +2,10 @@ package ruby
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -29,7 +29,7 @@ func (Ecosystem) PlainReaders() []testreport.LineReader {
 }
 
 // notLoaded is a file whose specs could not be found out.
-var notLoaded = regexp.MustCompile(`An error occurred while loading (\S+?)\.?(?:\s|$)`)
+var notLoaded = lazyregexp.New(`An error occurred while loading (\S+?)\.?(?:\s|$)`)
 
 // readRSpec reads RSpec's report in JSON.
 func readRSpec(text []byte) *testreport.Results {
@@ -87,15 +87,15 @@ type testOutput struct {
 }
 
 var (
-	miniPassed  = regexp.MustCompile(`^(\S+#.+) = [0-9.]+ s = ([.S])$`)
-	miniFailed  = regexp.MustCompile(`^\s+[0-9]+\) (?:Failure|Error):$`)
-	miniName    = regexp.MustCompile(`^(\S+#.+?)(?: \[[^\]]*\])?:$`)
-	unitClass   = regexp.MustCompile(`^\s*([A-Z]\w*(?:::[A-Z]\w*)*): ?$`)
-	unitPassed  = regexp.MustCompile(`^\s+(test[^:]*):\t+\.: \(`)
-	unitSkipped = regexp.MustCompile(`^(?:Omission|Pending): .*\[test.*\]$`)
-	unitFailed  = regexp.MustCompile(`^(?:Failure|Error): (test.*?\([A-Z][\w:]*\))`)
-	testsBegin  = regexp.MustCompile(`^(?:# Running:|Loaded suite .*)$`)
-	testsSummed = regexp.MustCompile(`^[0-9]{1,9} (?:runs|tests), [0-9]{1,9} assertions, ([0-9]{1,9}) failures, ([0-9]{1,9}) errors`)
+	miniPassed  = lazyregexp.New(`^(\S+#.+) = [0-9.]+ s = ([.S])$`)
+	miniFailed  = lazyregexp.New(`^\s+[0-9]+\) (?:Failure|Error):$`)
+	miniName    = lazyregexp.New(`^(\S+#.+?)(?: \[[^\]]*\])?:$`)
+	unitClass   = lazyregexp.New(`^\s*([A-Z]\w*(?:::[A-Z]\w*)*): ?$`)
+	unitPassed  = lazyregexp.New(`^\s+(test[^:]*):\t+\.: \(`)
+	unitSkipped = lazyregexp.New(`^(?:Omission|Pending): .*\[test.*\]$`)
+	unitFailed  = lazyregexp.New(`^(?:Failure|Error): (test.*?\([A-Z][\w:]*\))`)
+	testsBegin  = lazyregexp.New(`^(?:# Running:|Loaded suite .*)$`)
+	testsSummed = lazyregexp.New(`^[0-9]{1,9} (?:runs|tests), [0-9]{1,9} assertions, ([0-9]{1,9}) failures, ([0-9]{1,9}) errors`)
 )
 
 func (o *testOutput) ReadLine(s string) {
@@ -179,8 +179,8 @@ type specOutput struct {
 }
 
 var (
-	specFailed = regexp.MustCompile(`^rspec (?:\./)?([^\s:\[]+)(?:[:\[][0-9:\]]+)? # (.+)$`)
-	specSummed = regexp.MustCompile(`^[0-9]{1,9} examples?, ([0-9]{1,9}) failures?(?:, [0-9]{1,9} pending)?(?:, ([0-9]{1,9}) errors? occurred outside of examples)?$`)
+	specFailed = lazyregexp.New(`^rspec (?:\./)?([^\s:\[]+)(?:[:\[][0-9:\]]+)? # (.+)$`)
+	specSummed = lazyregexp.New(`^[0-9]{1,9} examples?, ([0-9]{1,9}) failures?(?:, [0-9]{1,9} pending)?(?:, ([0-9]{1,9}) errors? occurred outside of examples)?$`)
 )
 
 func (o *specOutput) ReadLine(s string) {

@@ -1,10 +1,10 @@
 package ruby
 
 import (
-	"regexp"
 	"slices"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // gemPrefix is before a gem in the name of the toolchain that is its package.
@@ -43,7 +43,7 @@ func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, _ []string) 
 	return slices.Compact(out)
 }
 
-var rubyVersion = regexp.MustCompile(`^(?:ruby-)?([0-9]+(?:\.[0-9]+)*)`)
+var rubyVersion = lazyregexp.New(`^(?:ruby-)?([0-9]+(?:\.[0-9]+)*)`)
 
 // readWish reads the version of MRI that a project asks for.
 func readWish(text, has string) (wants, hasText string) {

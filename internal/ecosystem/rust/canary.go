@@ -3,11 +3,11 @@ package rust
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // plantCargo is a failing test in the tests of a crate.
@@ -16,7 +16,7 @@ const plantCargo = "cargo"
 // Plants are the ways in which a failing test is put beside a change.
 func (Ecosystem) Plants() []string { return []string{plantCargo} }
 
-var packageTable = regexp.MustCompile(`(?m)^\s*\[package\]`)
+var packageTable = lazyregexp.New(`(?m)^\s*\[package\]`)
 
 // CanaryPlaces are the crates that the change touches.
 func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (out []ecosystem.CanaryPlace, reason string) {

@@ -3,11 +3,11 @@ package rust
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // Ecosystem is Rust.
@@ -22,7 +22,7 @@ func (Ecosystem) Programs() []string { return []string{"cargo"} }
 // Manifest is the file by which a project is known.
 func (Ecosystem) Manifest() string { return manifest }
 
-var workspaceTable = regexp.MustCompile(`(?m)^\s*\[workspace\]`)
+var workspaceTable = lazyregexp.New(`(?m)^\s*\[workspace\]`)
 
 // Detect finds the crates and workspaces of a repository; members of a
 // workspace are checked with it.
@@ -50,7 +50,7 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 }
 
 // unstableRE finds a file that a stable compiler refuses.
-var unstableRE = regexp.MustCompile(`(?m)^\s*#!\[feature\(`)
+var unstableRE = lazyregexp.New(`(?m)^\s*#!\[feature\(`)
 
 // lintedTargets are all targets of a crate, without its benchmarks where these need a
 // compiler that no release is: they would hide what is found behind them.

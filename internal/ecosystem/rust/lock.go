@@ -3,11 +3,11 @@ package rust
 import (
 	"errors"
 	"path"
-	"regexp"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // The files by which cargo knows what a project is made of.
@@ -16,7 +16,7 @@ const (
 	lockFile = "Cargo.lock"
 )
 
-var nameRE = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+var nameRE = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
 // Registry is that of crates.
 func (Ecosystem) Registry() ecosystem.Registry {

@@ -2,10 +2,10 @@ package rust
 
 import (
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -44,12 +44,12 @@ type cargoReport struct {
 }
 
 var (
-	cargoRunning = regexp.MustCompile(`^\s+(?:Running|Doc-tests) (?:unittests )?(\S+)(?: \((?:\S*/)?([^/\s)]+?)(?:-[0-9a-f]{16})?\))?`)
-	cargoBegin   = regexp.MustCompile(`^running \d+ tests?$`)
-	cargoEnd     = regexp.MustCompile(`^test result: (?:.*; ([0-9]{1,9}) failed;)?`)
-	cargoTest    = regexp.MustCompile(`^test (.+) \.\.\. (ok|FAILED|ignored)\b`)
-	cargoBroken  = regexp.MustCompile("^error: could not compile `([^`]+)`(?: \\(([^)]*)\\))?")
-	cargoLine    = regexp.MustCompile(` \(line \d+\)`)
+	cargoRunning = lazyregexp.New(`^\s+(?:Running|Doc-tests) (?:unittests )?(\S+)(?: \((?:\S*/)?([^/\s)]+?)(?:-[0-9a-f]{16})?\))?`)
+	cargoBegin   = lazyregexp.New(`^running \d+ tests?$`)
+	cargoEnd     = lazyregexp.New(`^test result: (?:.*; ([0-9]{1,9}) failed;)?`)
+	cargoTest    = lazyregexp.New(`^test (.+) \.\.\. (ok|FAILED|ignored)\b`)
+	cargoBroken  = lazyregexp.New("^error: could not compile `([^`]+)`(?: \\(([^)]*)\\))?")
+	cargoLine    = lazyregexp.New(` \(line \d+\)`)
 )
 
 func (c *cargoReport) ReadLine(s string) {

@@ -3,9 +3,9 @@ package rust
 import (
 	"encoding/json"
 	"io"
-	"regexp"
 	"strings"
 
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -37,7 +37,7 @@ type cargoMessage struct {
 }
 
 // compilerCode matches the code of an error of the language. Lints have names.
-var compilerCode = regexp.MustCompile(`^(E\d{4})?$`)
+var compilerCode = lazyregexp.New(`^(E\d{4})?$`)
 
 // ReadLine reads one message. Warnings are shown, and are no findings: clippy is
 // green with them.

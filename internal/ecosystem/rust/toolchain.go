@@ -4,11 +4,11 @@ import (
 	_ "embed"
 	"errors"
 	"path"
-	"regexp"
 	"runtime"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // target is Rust's name of what a worker is.
@@ -69,8 +69,8 @@ func isLeft(rel string) bool {
 }
 
 var (
-	channelRE = regexp.MustCompile(`(?m)^\s*channel\s*=\s*["']([^"'\n]+)["']`)
-	digitsRE  = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*`)
+	channelRE = lazyregexp.New(`(?m)^\s*channel\s*=\s*["']([^"'\n]+)["']`)
+	digitsRE  = lazyregexp.New(`^[0-9]+(\.[0-9]+)*`)
 )
 
 // readWish reads a channel; the stable one is any version.

@@ -2,11 +2,11 @@ package yarn
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/node"
+	"company/internal/lazyregexp"
 )
 
 // program is the client: the last of its line. SKIP_YARN_COREPACK_CHECK keeps it from
@@ -91,7 +91,7 @@ func readProject(s ecosystem.Sources, dir string) (map[string][]byte, []byte, er
 	return map[string][]byte{name: redirectLock(lock, s.Places().Registry)}, lock, err
 }
 
-var resolvedRE = regexp.MustCompile(`^  resolved "https?://[^"]*/-/([^"/#]+\.tgz)(#[^"]*)?"`)
+var resolvedRE = lazyregexp.New(`^  resolved "https?://[^"]*/-/([^"/#]+\.tgz)(#[^"]*)?"`)
 
 // redirectLock is a lock file whose tarballs of registries lie at the mirror: yarn asks
 // where the file says, whatever its settings are. The digests stay.

@@ -2,12 +2,12 @@ package yarn
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/node"
+	"company/internal/lazyregexp"
 )
 
 // LockFile is the one lock file of a project, workspaces included. All versions of
@@ -26,13 +26,13 @@ func (Ecosystem) AddCommand(d company.Dependency) string {
 func (Ecosystem) IsLockFile(file string) bool { return path.Base(file) == LockFile }
 
 var (
-	headRE    = regexp.MustCompile(`^"?((?:@[^@/"]+/)?[^@/",\s]+)@(?:npm:(?:((?:@[^@/"]+/)?[^@/",\s]+)@)?)?[^:]*`)
-	versionRE = regexp.MustCompile(`^  version:? "?([^"\s]+)"?$`)
+	headRE    = lazyregexp.New(`^"?((?:@[^@/"]+/)?[^@/",\s]+)@(?:npm:(?:((?:@[^@/"]+/)?[^@/",\s]+)@)?)?[^:]*`)
+	versionRE = lazyregexp.New(`^  version:? "?([^"\s]+)"?$`)
 )
 
 // integrityRE is what a lock file of yarn 1 says of a tarball. Later ones have sums of
 // archives that yarn makes of tarballs.
-var integrityRE = regexp.MustCompile(`^  integrity (.+)$`)
+var integrityRE = lazyregexp.New(`^  integrity (.+)$`)
 
 // ParseDigests gives the digests of a lock file of yarn 1.
 func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecosystem.Digest {

@@ -6,11 +6,11 @@ package yarn
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/node"
+	"company/internal/lazyregexp"
 )
 
 // Ecosystem is Node with yarn 1.
@@ -68,7 +68,7 @@ func OwnsManifest(s ecosystem.Sources, later bool) func(dir, packageManager, roo
 const maxLock = 32 << 20 // bytes of a lock file that is looked at
 
 // laterLockRE is what lock files of later yarns have and those of yarn 1 have not.
-var laterLockRE = regexp.MustCompile(`(?m)^__metadata:`)
+var laterLockRE = lazyregexp.New(`(?m)^__metadata:`)
 
 // isLaterPackage tells packages of later yarns from those of yarn 1: by the nearest
 // lock file, the settings that only later ones have, or the version that a manifest

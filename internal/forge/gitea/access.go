@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"code.gitea.io/sdk/gitea"
 
 	"company/internal/forge"
+	"company/internal/lazyregexp"
 )
 
 // Access is what the login may do. A token of Gitea's cannot be asked what it
@@ -71,7 +71,7 @@ func (c *Client) Access(ctx context.Context) (forge.Access, error) {
 	return a, err
 }
 
-var scopeRE = regexp.MustCompile(`required=\[([a-z:, ]+)\]`)
+var scopeRE = lazyregexp.New(`required=\[([a-z:, ]+)\]`)
 
 // scopesIn are the scopes that a refusal names.
 func scopesIn(err error) string {
