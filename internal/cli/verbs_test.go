@@ -97,7 +97,7 @@ func TestLogsOfARunningRun(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	requireRefusal(t, o.Run(t.Context(), execute, "logs", "-f", "t1-02"), company.ENotFound, "there is no subtask t1-02")
-	requireRefusal(t, o.Run(t.Context(), execute, "logs", "-f", "t1"), company.EUsage, "neither a run nor a subtask")
+	requireRefusal(t, o.Run(t.Context(), execute, "logs", "-f", "run"), company.EUsage, "\"run\" is no id")
 	requireRefusal(t, o.Run(t.Context(), execute, "logs", "t9-01.1"), company.ENotFound, "there is no task t9")
 }
 

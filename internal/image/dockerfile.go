@@ -186,7 +186,7 @@ func (p *layerPlan) addRecipe(req Request, base baseSource) error {
 		inputs = append(append(inputs, "\x00apt"), p.b.projectKey(req)...)
 	}
 	why := fmt.Sprintf("%s of %s", company.Count(len(d.plan.Steps), "step"), safetext.EscapeLine(d.source.Path, 100))
-	p.appendStep("dockerfile", why, p.b.runRecipe(*d, *req.Repo, link), inputs...)
+	p.appendStep("dockerfile", why, p.b.runRecipe(*d, *req.Repo, link, req.project()), inputs...)
 	return nil
 }
 

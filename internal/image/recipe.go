@@ -40,7 +40,7 @@ const (
 // runRecipe carries the steps of a Dockerfile out, one after another, in one build
 // container: as root or as the user that USER names, without a network but for apt.
 // What they leave is committed as one layer.
-func (b *Builder) runRecipe(d describedBase, repo Repo, link aptLink) buildFunc {
+func (b *Builder) runRecipe(d describedBase, repo Repo, link aptLink, project string) buildFunc {
 	return func(ctx context.Context, under *existingImage, s layerStep, work string) (*existingImage, error) {
 		base, err := under.baseSettings()
 		if err != nil {
@@ -51,7 +51,7 @@ func (b *Builder) runRecipe(d describedBase, repo Repo, link aptLink) buildFunc 
 			return nil, err
 		}
 		s.env = addVariables(recipe.Env)
-		job := installJob{name: s.uniqueName(), image: under.id, root: true, access: link.access, timeout: 25 * time.Minute}
+		job := installJob{name: s.uniqueName(), image: under.id, root: true, access: link.access, project: project, timeout: 25 * time.Minute}
 		job.stageFiles = func(l *layer) error { return stageRecipe(ctx, repo, recipe, l) }
 		job.work = func(h *buildSession) error { return b.runRecipeSteps(h, d, recipe, link) }
 		job.collect = func(ctx context.Context, name string) error { return b.commitContainer(ctx, under, s, name) }
@@ -222,7 +222,8 @@ func (b *Builder) runRecipeSteps(h *buildSession, d describedBase, recipe docker
 		}
 	}
 	for i, s := range recipe.Steps {
-		b.reportProgress("%s:%d: %s", safetext.EscapeLine(d.source.Path, 100), s.Line, safetext.Cut(s.Text, 100))
+		h.step = fmt.Sprintf("%s:%d: %s", safetext.EscapeLine(d.source.Path, 100), s.Line, safetext.Cut(s.Text, 100))
+		b.reportProgress("%s", h.step)
 		r, err := h.runCommand("", stepCommand(i, s), nil)
 		if err != nil {
 			return err
