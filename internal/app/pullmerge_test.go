@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,7 +54,7 @@ func (s *mergeStage) mustRefuse(err error, want string) {
 }
 
 func fixOf(err error) string {
-	if e, ok := err.(*company.Error); ok {
+	if e := (*company.Error)(nil); errors.As(err, &e) {
 		return " " + e.Why + " " + e.Hint
 	}
 	return ""

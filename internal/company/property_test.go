@@ -189,6 +189,10 @@ func TestPropertyRunReachesEveryTransition(t *testing.T) {
 			{Settings: once, Calm: 20 + int(seed*13)%170, Fails: 70, Reject: 70},
 			{Settings: once, Calm: int(seed*13) % 100, Cancel: 100},
 			{Settings: once, Calm: 40 + int(seed*13)%130, Red: 80, Finding: 50, Fails: 40, Reject: 100},
+			{Settings: once, Calm: 20 + int(seed*13)%170, Cancel: 60, Reopen: 30},
+			{Settings: once, Calm: 20 + int(seed*13)%170, Fails: 70, Reject: 70, Reopen: 30},
+			{Settings: once, Fails: 70, Reject: 70, Reopen: 30},
+			{Settings: once, Calm: 40 + int(seed*13)%130, Red: 80, Finding: 50, Fails: 40, Reject: 100, Reopen: 30},
 		} {
 			k.Seed, k.Steps, k.Tasks, k.Active, k.Gates, k.Cap = seed, 250, 1+int(seed%2), 2, 1, 50_000
 			w := newWorld(t, k)

@@ -22,6 +22,7 @@ type knobs struct {
 	Overlap, Protected, Greedy, GiveUp int
 	Reject, Restart, Stop, Pause       int
 	Cancel, Hostile, Fails, Sleep      int
+	Reopen                             int // more often than any president would
 	Deps, Refused, Unwritten           int
 	RedBase, Absent                    int // of the checks of the base
 }

@@ -9,6 +9,10 @@ import (
 
 // president does something, or nothing.
 func (w *world) president() {
+	if w.k.Reopen > 0 && w.chance(w.k.Reopen) {
+		w.reopenOrTell()
+		return
+	}
 	open := w.s.OpenApprovals("")
 	switch n := w.rng.IntN(100); {
 	case n < 60 && len(open) > 0:

@@ -103,7 +103,7 @@ func newKey(name string, f reflect.StructField, values map[string]string) Key {
 // the values that this version carries out; "": all of them.
 func supportedOnly(name string, f reflect.StructField) string {
 	var only string
-	for _, text := range sampleValues(name, f) {
+	for _, text := range sampleValues(f) {
 		l := loader{cfg: Default(), origin: map[string]string{}}
 		l.set(name, text, "sample")
 		l.cfg.setDefaultModels()
@@ -118,7 +118,7 @@ func supportedOnly(name string, f reflect.StructField) string {
 }
 
 // sampleValues are values that a key could have, as an environment writes them.
-func sampleValues(name string, f reflect.StructField) []string {
+func sampleValues(f reflect.StructField) []string {
 	samples := strings.Fields(f.Tag.Get("enum"))
 	if high := f.Tag.Get("max"); high != "" {
 		samples = append(samples, f.Tag.Get("min"), high)

@@ -86,7 +86,7 @@ func (s *Store) get(ctx context.Context, w ecosystem.Fetch) (*cacheEntry, error)
 		s.markUsed(k)
 		return o, nil
 	}
-	done := s.flight.DoChan(k, func() (any, error) {
+	done := s.flight.DoChan(k, func() (any, error) { //nolint:contextcheck // a download is for all who wait for it, and outlives the first
 		if !s.beginDownload() {
 			return nil, errClosed
 		}

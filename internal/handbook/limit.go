@@ -123,25 +123,33 @@ func (c *constants) Import(path string) (*types.Package, error) {
 		c.known[path] = p
 		return p, nil
 	}
-	parsed, err := parser.ParseDir(c.files, filepath.Join(c.root, "internal", filepath.FromSlash(room)), nil, parser.SkipObjectResolution)
+	files, err := c.parseRoom(filepath.Join(c.root, "internal", filepath.FromSlash(room)))
 	if err != nil {
 		return nil, err
-	}
-	var files []*ast.File
-	for name, p := range parsed {
-		if strings.HasSuffix(name, "_test") {
-			continue
-		}
-		for file, tree := range p.Files {
-			if !strings.HasSuffix(file, "_test.go") {
-				files = append(files, tree)
-			}
-		}
 	}
 	conf := types.Config{Importer: c, IgnoreFuncBodies: true, Error: func(error) {}} // what other packages declare is missing on purpose
 	p, _ := conf.Check(path, c.files, files, nil)
 	c.known[path] = p
 	return p, nil
+}
+
+// parseRoom reads the files of a folder, tests apart.
+func (c *constants) parseRoom(dir string) (files []*ast.File, err error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		tree, err := parser.ParseFile(c.files, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, tree)
+	}
+	return files, nil
 }
 
 func (c *constants) valueOf(room, name string) (constant.Value, error) {

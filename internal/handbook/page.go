@@ -15,7 +15,7 @@ type Page struct {
 }
 
 // regions are the generated parts of pages, by the name in their marks.
-func regions(root string) (map[string]func() (string, error), error) {
+func regions(root string) map[string]func() (string, error) {
 	shapes := Shapes()
 	return map[string]func() (string, error){
 		"keys":      func() (string, error) { return renderKeys(), nil },
@@ -23,7 +23,7 @@ func regions(root string) (map[string]func() (string, error), error) {
 		"variables": func() (string, error) { return renderVariables(), nil },
 		"limits":    func() (string, error) { return renderLimits(root) },
 		"shapes":    func() (string, error) { return renderShapes(shapes), nil },
-	}, nil
+	}
 }
 
 // generated are the pages with generated regions.
@@ -31,10 +31,7 @@ var generated = []string{"docs/config.md", "docs/errors.md", "docs/environment.m
 
 // Pages makes the pages of the tree below root anew. It writes nothing.
 func Pages(root string) ([]Page, error) {
-	parts, err := regions(root)
-	if err != nil {
-		return nil, err
-	}
+	parts := regions(root)
 	var pages []Page
 	for _, file := range generated {
 		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))

@@ -207,7 +207,7 @@ func (o *Office) planTask(id company.TaskID, subtasks int) {
 func (o *Office) Delivered(instruction, file string) company.TaskID {
 	o.t.Helper()
 	ctx := context.Background()
-	git := func(args ...string) string { return strings.TrimSpace(configtest.Git(o.t, o.Repo, args...)) }
+	git := func(args ...string) { configtest.Git(o.t, o.Repo, args...) }
 	id := o.Executing(instruction, 1)
 	sub, task := company.NewSubtaskID(id, 1), o.Task(id)
 	branch := task.IntegrationBranch()

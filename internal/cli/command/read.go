@@ -54,11 +54,11 @@ func ReadApproval(ctx context.Context, env *Environment, id string) (view.Approv
 	})
 }
 
-// completer completes a command line.
-type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
+// Completer completes a command line.
+type Completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 
 // CompleteIDs completes the first argument with ids of an office.
-func (env *Environment) CompleteIDs(list func(view.IDs) []string) completer {
+func (env *Environment) CompleteIDs(list func(view.IDs) []string) Completer {
 	each := env.CompleteEachID(list)
 	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -69,7 +69,7 @@ func (env *Environment) CompleteIDs(list func(view.IDs) []string) completer {
 }
 
 // CompleteFlagIDs completes the value of a flag.
-func (env *Environment) CompleteFlagIDs(list func(view.IDs) []string) completer {
+func (env *Environment) CompleteFlagIDs(list func(view.IDs) []string) Completer {
 	each := env.CompleteEachID(list)
 	return func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return each(c, nil, typed)
@@ -77,7 +77,7 @@ func (env *Environment) CompleteFlagIDs(list func(view.IDs) []string) completer 
 }
 
 // CompleteEachID completes every argument with an id that is not among them yet.
-func (env *Environment) CompleteEachID(list func(view.IDs) []string) completer {
+func (env *Environment) CompleteEachID(list func(view.IDs) []string) Completer {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if env.ApplyFlags() != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
