@@ -374,7 +374,7 @@ func TestFeedOverCompanies(t *testing.T) {
 		waitFor(t, func() bool { return strings.Contains(out.String(), `"kind":"`+kind+`"`) }, func() string { return "no " + kind + ":\n" + out.String() })
 	}
 	sees("approval.opened")
-	runAndExpect(t, h, []string{"a1: approve"}, "approve", "a1")
+	runAndExpect(t, h, []string{"a1: yes: work on it"}, "approve", "a1")
 	sees("approval.answered")
 	waitForSummary(t, h.Start("resume"), 0)
 	sees("task.completed")

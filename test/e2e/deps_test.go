@@ -240,7 +240,7 @@ func TestPresidentLetsADependencyIn(t *testing.T) {
 	}
 	p.Kill()
 	p.Wait(patience)
-	runAndExpect(t, h, []string{"a1: approve"}, "approve", "a1")
+	runAndExpect(t, h, []string{"a1: yes: let it be added"}, "approve", "a1")
 	if sum := waitForSummary(t, h.Start("resume", "t1"), 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v", sum)
 	}

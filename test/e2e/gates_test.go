@@ -117,7 +117,7 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 	if n := h.Model.Calls().ByRun["t1-01-review.1"]; n != 0 {
 		t.Errorf("%d calls of the reviewer before the president has answered", n)
 	}
-	runAndExpect(t, h, []string{"a1: approve"}, "approve", "a1")
+	runAndExpect(t, h, []string{"a1: yes: let it pass"}, "approve", "a1")
 	sum = waitForSummary(t, h.Start("resume", "--no-input"), 0)
 	if sum.Result != "COMPLETE" || !strings.Contains(sum.Why, "test UNVERIFIED (red as on the base)") {
 		t.Errorf("%+v", sum)
