@@ -178,7 +178,7 @@ func twoTasks(t *testing.T) (h *testenv.House, first, second *testenv.Process, o
 	one.wait(t, first)
 	second = h.Start("submit", "add two")
 	two.wait(t, second)
-	if !strings.Contains(second.Tell(), "t2 is with the company that is open already") {
+	if !strings.Contains(second.Tell(), "t2 is queued with the company at work here") {
 		t.Errorf("the second submission was not queued with the first:\n%s", second.Tell())
 	}
 	return h, first, second, one, two
