@@ -64,7 +64,7 @@ func TestCancelFromElsewhere(t *testing.T) {
 	h, p, _ := atWork(t)
 	runRefused(t, h, 1, "E_NOT_FOUND", "cancel", "t2")
 	// Its journal is asked of the other process.
-	runAndExpect(t, h, []string{"t1-01.1  worker", "role: worker"}, "logs", "t1-01.1")
+	runAndExpect(t, h, []string{"t1-01.1  worker", "role=worker"}, "logs", "t1-01.1")
 	runAndExpect(t, h, []string{"t1 is cancelled"}, "cancel", "t1", "no longer needed")
 	if sum := waitForSummary(t, p, 2); sum.Status != "cancelled" || sum.Why != "cancelled: no longer needed" {
 		t.Errorf("summary: %+v", sum)
