@@ -85,7 +85,7 @@ func TestCratesWithoutLock(t *testing.T) {
 	_, err = be.Resolve(newContext(t), Request{Toolchains: []string{"rust"}, Repo: newProject(t).commit(files)})
 	requireCode(t, err, company.EImage, "the crates that Cargo.toml wants cannot be chosen")
 	var e *company.Error
-	if !errors.As(err, &e) || !company.NeedsPerson(err) || !strings.Contains(e.Hint, "cargo generate-lockfile") {
+	if !errors.As(err, &e) || !company.NeedsPerson(err) || !strings.Contains(e.Hint, "mend the name in Cargo.toml") {
 		t.Errorf("%v", err)
 	}
 }

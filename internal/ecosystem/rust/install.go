@@ -18,7 +18,7 @@ var says = ecosystem.Words{
 	Telling:   []string{"error:"},
 	Remedies: []ecosystem.Remedy{
 		{Says: "--locked was passed", Fix: "run `cargo update --workspace` in your checkout and commit Cargo.lock"},
-		{Says: "error: no matching package", Fix: "mend the name in Cargo.toml, run `cargo update --workspace` and commit both files"},
+		{Says: "error: no matching package", Fix: "mend the name in Cargo.toml, run `cargo update --workspace` where there is a Cargo.lock, and commit what changed"},
 		{Says: "error: failed to select a version", Fix: "run `cargo update --workspace` in your checkout, which makes a lock file that fits, or says which version there is not; commit both files"},
 		{Says: "error: checksum for", Fix: "the registry has another file than Cargo.lock says: find out why, then make Cargo.lock anew and commit it"},
 	},
