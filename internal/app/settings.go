@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,19 @@ func CompanySettings(c config.Config) company.Settings {
 		RunTimeout: c.Workers.RunTimeout, ModelWait: zeroAsNone(c.Limits.ModelWait), Continuations: zeroAsNone(c.Limits.Continuations),
 	}
 }
+
+// settingsOfTasks are the keys that are read for each task anew: those of CompanySettings
+// and of intakeProject, and the base.
+var settingsOfTasks = []string{
+	"approvals.plan", "approvals.merge", "approvals.pr", "approvals.deps", "budget.usd", "budget.tokens",
+	"container.image", "container.dockerfile", "container.setup", "container.deps", "deps.scripts",
+	"gates.lint", "gates.test", "gates.none", "gates.services", "gates.protect_tests", "gates.protected",
+	"git.base", "git.paths", "git.integration_branch", "limits.model_wait", "limits.continuations", "workers.run_timeout",
+}
+
+// IsSettingOfTasks reports whether a company at work takes a key's new value for the
+// tasks that begin after the change. It reads the other keys when it starts.
+func IsSettingOfTasks(key string) bool { return slices.Contains(settingsOfTasks, key) }
 
 // zeroAsNone translates 0 for the core, where a zero stands for the default.
 func zeroAsNone[T int | time.Duration](n T) T {

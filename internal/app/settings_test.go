@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,5 +79,34 @@ func TestFollowEndsWithTheCompany(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("it follows a company that is gone")
+	}
+}
+
+// What is listed as read for each task is in what a task is given; what a company reads
+// at its start is not.
+func TestSettingsOfTasks(t *testing.T) {
+	values := map[string]string{
+		"approvals.plan": "ask", "approvals.merge": "ask", "approvals.pr": "ask", "approvals.deps": "ask", "budget.usd": "7", "budget.tokens": "9",
+		"container.image": "debian@sha256:" + strings.Repeat("0", 64), "container.dockerfile": "Dockerfile", "container.setup": "true", "container.deps": "off", "deps.scripts": "esbuild",
+		"gates.lint": "true", "gates.test": "true", "gates.none": "fail", "gates.services": "redis", "gates.protect_tests": "true", "gates.protected": "a/**",
+		"git.base": "trunk", "git.paths": "api", "git.integration_branch": "next", "limits.model_wait": "1m", "limits.continuations": "1", "workers.run_timeout": "10m",
+		"workers.max": "2", "limits.concurrent_tasks": "1", "git.remote": "upstream", "models.default.model": "qwen3", "forge.kind": "local", "retention_days": "1",
+	}
+	given := func(flags map[string]string) any {
+		loaded, err := config.Load(t.Context(), config.LoadOptions{Flags: flags})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []any{CompanySettings(loaded.Config), intakeProject(loaded.Config, nil), loaded.Config.Git.Base}
+	}
+	for key, value := range values {
+		if changes := !reflect.DeepEqual(given(nil), given(map[string]string{key: value})); changes != IsSettingOfTasks(key) {
+			t.Errorf("%s changes what a task is given: %v; it is listed: %v", key, changes, IsSettingOfTasks(key))
+		}
+	}
+	for _, key := range settingsOfTasks {
+		if values[key] == "" {
+			t.Errorf("%s has no value here", key)
+		}
 	}
 }

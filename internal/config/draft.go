@@ -134,7 +134,7 @@ func humanValue(v reflect.Value) string {
 		}
 	}
 	value := yamlValue(v)
-	if word := strings.Trim(value, `"`); wordRE.MatchString(word) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(word)) {
+	if word := strings.Trim(value, `"`); wordRE.MatchString(word) && !slices.Contains(reservedWords, strings.ToLower(word)) {
 		return word
 	}
 	return value

@@ -42,6 +42,17 @@ type LoadOptions struct {
 	Environ []string
 	// Flags are keys set on the command line: workers.max → "5".
 	Flags map[string]string
+
+	// trial is a file that is about to be written; nil: all are read.
+	trial *trialFile
+}
+
+// trialFile is a config file as it would be, to be read in its place. Trust is not
+// asked for: what needs it is listed.
+type trialFile struct {
+	path     string
+	data     []byte
+	requests []TrustRequest
 }
 
 // Loaded is a config with its history.
@@ -187,20 +198,9 @@ var projectKeys = []string{"gates", "container"}
 // loadFile applies a config file, or only these keys of it, and returns the
 // hash of its bytes, "" where there is none.
 func (l *loader) loadFile(path string, only ...string) (company.Hash, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", company.E(company.EConfig, path+" cannot be read").Wrap(err).Fix("make it readable for you, or remove it")
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", company.E(company.EConfig, path+" is not a file").Fix("remove it, or write the config there")
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
-	if err != nil {
-		return "", company.E(company.EConfig, path+" cannot be read").Wrap(err).Fix("make it readable for you, or remove it")
+	data, err := l.readFile(path)
+	if data == nil || err != nil {
+		return "", err
 	}
 	root, ps := parseYAML(path, data)
 	l.problems = append(l.problems, ps...)
@@ -212,6 +212,29 @@ func (l *loader) loadFile(path string, only ...string) (company.Hash, error) {
 	}
 	sum := sha256.Sum256(data)
 	return company.Hash(hex.EncodeToString(sum[:])), nil
+}
+
+// readFile is the text of a config file, nil where there is none.
+func (l *loader) readFile(path string) ([]byte, error) {
+	if trial := l.opts.trial; trial != nil && trial.path == path {
+		return trial.data, nil
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, company.E(company.EConfig, path+" cannot be read").Wrap(err).Fix("make it readable for you, or remove it")
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, company.E(company.EConfig, path+" is not a file").Fix("remove it, or write the config there")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return nil, company.E(company.EConfig, path+" cannot be read").Wrap(err).Fix("make it readable for you, or remove it")
+	}
+	return data, nil
 }
 
 func (l *loader) applyTree(root node) {

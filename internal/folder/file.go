@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -74,7 +75,7 @@ func (f *Folder) WriteParts(name string, perm fs.FileMode, parts ...[]byte) erro
 				return err
 			}
 		}
-		tmp := "." + base + "." + randomHex()
+		tmp := unfinishedPrefix(base) + randomHex()
 		file, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 		if err != nil {
 			return err
@@ -177,6 +178,17 @@ func checkPlainFile(info fs.FileInfo, shown string) error {
 		return refusalError(shown, "it has a second name elsewhere (a hard link)", nil)
 	}
 	return nil
+}
+
+// unfinishedPrefix is what the name of a file that is not in its place yet begins with.
+func unfinishedPrefix(name string) string { return "." + name + "." }
+
+// IsUnfinished reports whether an entry of a folder is what a WriteFile of name left
+// there that was killed.
+func IsUnfinished(entry, name string) bool {
+	random, ok := strings.CutPrefix(entry, unfinishedPrefix(name))
+	_, err := hex.DecodeString(random)
+	return ok && err == nil && len(random) == len(randomHex())
 }
 
 func randomHex() string {

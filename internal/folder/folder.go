@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"company/internal/company"
 )
@@ -248,6 +249,30 @@ func (f *Folder) Lock() (func(), error) {
 		if !errors.Is(err, syscall.EINTR) {
 			_ = dir.Close()
 			return nil, err
+		}
+	}
+}
+
+// LockBefore is Lock that waits until ctx ends, and no longer.
+func (f *Folder) LockBefore(ctx context.Context) (func(), error) {
+	dir, err := f.root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
+		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { _ = Unlock(dir) }, nil
+		}
+		if !errors.Is(err, syscall.EINTR) && !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, errors.Join(err, dir.Close())
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), dir.Close())
+		case <-again.C:
 		}
 	}
 }

@@ -214,6 +214,23 @@ type (
 		Hash   company.Hash       `json:"hash"`
 		Values []shapeConfigValue `json:"values"`
 	}
+	shapeConfigValueChange struct {
+		Key    string `json:"key"`
+		Before string `json:"before,omitempty"` // as written in company.yaml; absent: there was none, or the config did not load
+		After  string `json:"after,omitempty"`
+		Origin string `json:"origin,omitempty"` // of what counts now
+	}
+	shapeConfigChange struct {
+		Envelope
+		File       string                   `json:"file"`
+		Key        string                   `json:"key"`
+		Was        string                   `json:"was"`              // in the file, as YAML; empty: not set
+		Now        string                   `json:"now"`              // the same as was: nothing was written
+		Values     []shapeConfigValueChange `json:"values"`           // of the whole config, that changed
+		Counts     string                   `json:"counts"`           // next_command; of a company at work next_task or next_start
+		Holder     int                      `json:"holder,omitempty"` // process id of the company at work
+		NeedsTrust []string                 `json:"needs_trust"`      // keys for which the file counts after company trust
+	}
 	shapeVersion struct {
 		Envelope
 		Version string `json:"version"`
@@ -270,6 +287,7 @@ func Shapes() []Shape {
 		{"host_keys", []string{"git trust-host"}, "the accepted keys", shapeHostKeys{}},
 		{"config", []string{"config show"}, "every key with its value and source", shapeConfig{}},
 		{"config_check", []string{"config check"}, "what is wrong with the config", shapeConfigCheck{}},
+		{"config_change", []string{"config set", "config unset"}, "what a key was and is, and from when on", shapeConfigChange{}},
 		{"bench", []string{"bench"}, "measurements", bench.Report{}},
 		{"version", []string{"version"}, "the version", shapeVersion{}},
 		{"error", []string{"every command that fails, on stderr"}, "an error", shapeError{}},

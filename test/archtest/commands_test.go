@@ -32,7 +32,8 @@ func TestCommandsReachNoDriver(t *testing.T) {
 // for the flags of feed and reject.
 // Later by 940 lines for wait, tell, retry, list, costs, pr checkout and pr merge, and for
 // logs -f, status --watch, submit --plan, --template and an instruction from an editor.
-const maxCommandLines = 6450
+// Later by 210 lines for config set and config unset.
+const maxCommandLines = 6660
 
 func TestCommandLineHoldsCommands(t *testing.T) {
 	lines := 0

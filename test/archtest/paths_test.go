@@ -55,6 +55,7 @@ var elsewhere = []exemption{
 	{"internal/adapters/ollama/client.go", "os.Stat", "looks for the key that Ollama itself keeps in the operator's home"},
 	{"internal/adapters/scripted/", "", "reads a script that the config names"},
 	{"internal/config/install.go", "os.CreateTemp os.Link os.MkdirTemp os.Remove os.RemoveAll os.Rename os.WriteFile", "writes the company.yaml of the operator's checkout"},
+	{"internal/cli/setup/configset.go", "os.Lstat", "looks for the company.yaml of the operator's project"},
 	{"internal/cli/setup/init.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for the checkout that gets a company.yaml"},
 	{"internal/cli/task/submit.go", "os.Open", "reads the instruction from a file that the operator names"},
 	{"internal/cli/command/checkout.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for the checkout that the operator names"},

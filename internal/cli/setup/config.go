@@ -17,8 +17,9 @@ import (
 
 // NewConfig makes company config.
 func NewConfig(env *command.Environment) *cobra.Command {
-	c := command.NewGroup("config", "The config: what holds, and where it comes from", "  company config check\n  company config show\n  company config schema > company.schema.json")
+	c := command.NewGroup("config", "The config: what holds, and where it comes from", "  company config check\n  company config show\n  company config set workers.max 5\n  company config schema > company.schema.json")
 	c.AddCommand(
+		newConfigSet(env), newConfigUnset(env),
 		&cobra.Command{
 			Use: "show", Short: "Show every key, its value and where it comes from",
 			Example: "  company config show\n  company config show --set workers.max=5 -o json",

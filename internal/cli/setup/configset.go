@@ -1,0 +1,217 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	officeapp "company/internal/app"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/cli/command"
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/office"
+	"company/internal/safetext"
+)
+
+// configTarget says which file a change is for.
+type configTarget struct{ user, project bool }
+
+func newConfigSet(env *command.Environment) *cobra.Command {
+	var target configTarget
+	c := &cobra.Command{
+		Use: "set <key> <value>", Short: "Give a key another value in company.yaml, or in your own file",
+		Example: `  company config set workers.max 5
+  company config set --user models.default '{adapter: openai, model: gpt-5, api_key_env: OPENAI_API_KEY}'
+  company config set gates.protected '[".github/**", "deploy/**"]'`,
+		Long: `Changes one key of a config file and leaves its comments, its order and all
+other lines as they are. The file is the project's company.yaml, or with --user
+your own, which config show names as the source of its keys.
+
+A list, a section or a profile of a model is written as YAML; a list may be
+separated by commas, too. The whole config is read with the change first: what is
+wrong with it is said, and nothing is written. Then the file is replaced at once.`,
+		Args: cobra.ExactArgs(2), ValidArgsFunction: completeKeys,
+		RunE: func(c *cobra.Command, args []string) error {
+			return runConfigChange(c.Context(), env, target, config.Change{Key: args[0], Value: args[1]})
+		},
+	}
+	target.addFlags(c)
+	return c
+}
+
+func newConfigUnset(env *command.Environment) *cobra.Command {
+	var target configTarget
+	c := &cobra.Command{
+		Use: "unset <key>", Short: "Take a key out of company.yaml, or of your own file",
+		Example: "  company config unset workers.max\n  company config unset --user models.strong",
+		Long: `Takes one key, section or profile out of a config file. What counts then is said:
+the value of a source below, or the default. A key with a comment behind it
+becomes a comment as a whole. A key that there is not in company.yaml's format can
+be taken out, too.`,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: completeKeys,
+		RunE: func(c *cobra.Command, args []string) error {
+			return runConfigChange(c.Context(), env, target, config.Change{Key: args[0], Unset: true})
+		},
+	}
+	target.addFlags(c)
+	return c
+}
+
+func (t *configTarget) addFlags(c *cobra.Command) {
+	c.Flags().BoolVar(&t.user, "user", false, "change your own file, which counts in every project")
+	c.Flags().BoolVar(&t.project, "project", false, "change the project's company.yaml (the default, where there is one)")
+}
+
+// completeKeys completes the first argument with the keys of the config.
+func completeKeys(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if len(args) == 0 {
+		for _, k := range config.Keys() {
+			names = append(names, strings.ReplaceAll(k.Name, "<profile>", "default"))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// findFile finds the file that a change is for, and the office that one stands in.
+func (t configTarget) findFile(env *command.Environment) (file string, paths office.Paths, err error) {
+	if t.user && t.project {
+		return "", paths, company.E(company.EUsage, "--user and --project name two files").Fix("leave one of them out")
+	}
+	paths, err = env.FindOffice()
+	if t.user {
+		if err != nil { // a user's own file needs no project
+			paths = office.Paths{}
+		}
+		file, err = config.UserFile(env.LookupEnv)
+		return file, paths, err
+	}
+	if err != nil {
+		return "", paths, err
+	}
+	if _, err := os.Lstat(paths.Config); errors.Is(err, fs.ErrNotExist) {
+		return "", paths, company.E(company.EUsage, "there is no "+config.ConfigName+" here").Fix("change your own file with --user, or write one for the project: company init")
+	}
+	return paths.Config, paths, nil
+}
+
+// configChange is what a program reads of a change.
+type configChange struct {
+	SchemaVersion int                 `json:"schema_version"`
+	File          string              `json:"file"`
+	Key           string              `json:"key"`
+	Was           string              `json:"was"`
+	Now           string              `json:"now"`
+	Values        []configValueChange `json:"values"`
+	Counts        string              `json:"counts"`
+	Holder        int                 `json:"holder,omitempty"`
+	NeedsTrust    []string            `json:"needs_trust"`
+}
+
+type configValueChange struct {
+	Key    string `json:"key"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+	Origin string `json:"origin,omitempty"`
+}
+
+// When a change counts.
+const (
+	countsFromNextCommand = "next_command"
+	countsFromNextTask    = "next_task"
+	countsFromNextStart   = "next_start"
+)
+
+func runConfigChange(ctx context.Context, env *command.Environment, target configTarget, c config.Change) error {
+	file, paths, err := target.findFile(env)
+	if err != nil {
+		return err
+	}
+	c.File = file
+	changed, err := config.ChangeFile(ctx, env.LoadOptions(paths, nil), c)
+	if err != nil {
+		return err
+	}
+	out := configChange{SchemaVersion: 1, File: file, Key: c.Key, Was: changed.Was, Now: changed.Now, Values: listValueChanges(changed, c.Key), NeedsTrust: []string{}}
+	for _, r := range changed.Requests {
+		out.NeedsTrust = append(out.NeedsTrust, r.Key)
+	}
+	out.Counts = countsFromNextCommand
+	if holder := findCompany(paths); holder != nil && holder.Socket != "" {
+		out.Holder, out.Counts = holder.PID, countsFromNextTask
+		if slices.ContainsFunc(out.Values, func(v configValueChange) bool { return !officeapp.IsSettingOfTasks(v.Key) }) {
+			out.Counts = countsFromNextStart
+		}
+	}
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, out)
+	}
+	_, err = fmt.Fprint(env.Out, safetext.Escape(out.describeChange(changed.After)))
+	return err
+}
+
+// findCompany is the process that works in an office, or nil.
+func findCompany(paths office.Paths) *office.Holder {
+	if paths.Root == "" {
+		return nil
+	}
+	return office.FindHolder(paths)
+}
+
+// listValueChanges are the values of the whole config that a change moved.
+func listValueChanges(c config.Changed, key string) []configValueChange {
+	after, before := c.After.Config.Values(), map[string]string{}
+	if c.Before != nil {
+		before = c.Before.Config.Values()
+	}
+	keys := maps.Clone(after)
+	maps.Copy(keys, before)
+	list := []configValueChange{}
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
+		if before[name] != after[name] && (c.Before != nil || name == key || strings.HasPrefix(name, key+".")) {
+			list = append(list, configValueChange{name, before[name], after[name], c.After.Origin[name]})
+		}
+	}
+	return list
+}
+
+// describeChange is the change for people: before and after, what counts where that is
+// something else, and from when on.
+func (c configChange) describeChange(after config.Loaded) string {
+	orUnset := func(value string) string {
+		if value == "" {
+			return "not set"
+		}
+		return safetext.EscapeLine(value, 300)
+	}
+	text := fmt.Sprintf("%s: %s → %s, in %s\n", c.Key, orUnset(c.Was), orUnset(c.Now), c.File)
+	value, origin := after.Config.Values()[c.Key], after.Origin[c.Key]
+	switch {
+	case c.Was == c.Now:
+		return text + "that is what it was: nothing is written\n"
+	case origin == config.OriginDefault:
+		text += "its default counts: " + orUnset(value) + "\n"
+	case origin != "" && !strings.HasPrefix(origin, c.File+":"):
+		text += fmt.Sprintf("%s sets it, too, and that is what counts: %s\n", origin, orUnset(value))
+	}
+	if len(c.NeedsTrust) > 0 {
+		return text + fmt.Sprintf("git tracks the file, and it asks for what needs your trust (%s): it counts after company trust\n", strings.Join(c.NeedsTrust, ", "))
+	}
+	switch c.Counts {
+	case countsFromNextCommand:
+		text += "it counts from the next command on\n"
+	case countsFromNextTask:
+		text += fmt.Sprintf("the company that is at work here (process %d) takes it for tasks that begin from now on\n", c.Holder)
+	case countsFromNextStart:
+		text += fmt.Sprintf("the company that is at work here (process %d) goes on with what it read at its start; it counts from its next start on\n", c.Holder)
+	}
+	return text
+}
