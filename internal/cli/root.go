@@ -115,7 +115,7 @@ func newRoot(env *command.Environment) *cobra.Command {
 	f.BoolVarP(&env.Verbose, "verbose", "v", false, "more: details of errors, the log on stderr")
 	f.BoolVar(&env.NoColor, "no-color", false, "no colour")
 	f.BoolVar(&env.NoInput, "no-input", false, "never ask on the terminal")
-	f.BoolVar(&env.Yes, "yes", false, "answer yes to what is asked before the work begins: the plan, no gates; and to company trust, company reject and company pr merge")
+	f.BoolVar(&env.Yes, "yes", false, "yes to what is asked before work begins (the plan, work without gates), and to what trust, reject and pr merge ask")
 	f.StringArrayVar(&env.ConfigFlags, "set", nil, "set a key of the config: --set workers.max=5")
 	root.AddCommand(
 		task.NewSubmit(env), task.NewWait(env), serve.New(env), inspect.NewStatus(env), inspect.NewList(env), inspect.NewCosts(env), inspect.NewFeed(env), inspect.NewShow(env), inspect.NewLogs(env), inspect.NewDiff(env),

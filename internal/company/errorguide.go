@@ -25,7 +25,7 @@ func ErrorGuides() []ErrorGuide {
 		{EConflict, "The state has moved on since you looked: a task has ended, a question is answered, a branch was pushed.", "Look again with company show or company pr show, and decide anew.", failed},
 		{EStale, "The sender does not own the run any more: a newer claim or a restart has taken it.", "Nothing. The work goes on under the newer claim.", failed},
 		{EStopped, "The office or the task is stopped.", "company resume, or company resume <task>.", failed},
-		{EBudget, "The next call could pass a cap: of the task, or of the run.", "company budget shows caps and spending; company budget add <task> 5usd raises one.", failed},
+		{EBudget, "The next call could pass a cap: of the task, or of the run.", "company budget shows caps and spending; company budget add <task> 5usd, or 100ktokens where the cap is in tokens, raises one.", failed},
 		{EPlan, "Code refuses the manager's plan; the message says why. The manager gets the reasons and plans again.", "Where it goes on, make the instruction smaller or more exact.", failed},
 		{EProtected, "main, master, the remote's default branch or a protected path is the target.", "Choose another branch (git.integration_branch), or answer the question about the path.", failed},
 		{EConfig, "company.yaml, a COMPANY_ variable or --set is wrong, or asks for what needs your trust.", "company config check lists every fault with its line; company trust shows what a file of the repository asks for.", failed},

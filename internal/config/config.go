@@ -65,7 +65,7 @@ type Agents struct {
 
 // Agent is what a role uses.
 type Agent struct {
-	Model    string `yaml:"model" doc:"profile; by default strong where there is one (default for the worker)"`
+	Model    string `yaml:"model" doc:"profile; not set: strong where there is one, else default; of the worker: default"`
 	MaxTurns int    `yaml:"max_turns" min:"1" max:"1000" doc:"model replies per run"`
 	Persona  string `yaml:"persona" doc:"text added to the role's instructions"`
 }

@@ -42,7 +42,7 @@ func Variables() []Variable {
 		{"OLLAMA_API_KEY", areaModels, "Not used as a login. Its value is masked wherever a text is shown or published. Secret."},
 		{"OLLAMA_HOST", areaModels, "Address of Ollama's server, as its own programs read it. Default: 127.0.0.1:11434."},
 
-		{"GITHUB_TOKEN", areaForges, "Token of github.com, or of the host of forge.url. forge.token_env names another variable. Secret."},
+		{"GITHUB_TOKEN", areaForges, "Token of github.com, or of a GitHub Enterprise server at forge.url; it goes to no Gitea. forge.token_env names another variable. Secret."},
 		{"GH_TOKEN", areaForges, "The same, where GITHUB_TOKEN is not set. Secret."},
 		{"GH_ENTERPRISE_TOKEN", areaForges, "Token of a GitHub Enterprise server. Secret."},
 		{"GITHUB_ENTERPRISE_TOKEN", areaForges, "The same, where GH_ENTERPRISE_TOKEN is not set. Secret."},

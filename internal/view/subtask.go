@@ -37,7 +37,7 @@ func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 	v := Subtask{
 		ID: sub.ID, Task: t.ID, Wave: sub.Wave, Status: sub.Status, Title: sub.Planned.Title, Description: sub.Planned.Description,
 		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort,
-		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: sub.Changes, Gate: viewGate(sub.Gate), Review: sub.Review.Last,
+		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), Review: sub.Review.Last,
 		Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
 	}
 	for _, why := range []string{sub.Reason, sub.Escalation} {

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,8 +42,9 @@ func (src Source) TaskDetail(t *company.Task) TaskDetail {
 		Task: src.Task(t), NeedsYou: src.approvals(s.OpenApprovals(t.ID)), Questions: []Approval{}, Why: t.Plan.Why,
 		Plan: []Subtask{}, Runs: []Run{}, Gates: []company.GateCommand{}, Baseline: viewBaseline(t.Baseline),
 		KnownRed: append([]string{}, t.KnownRed()...), Gate: viewGate(t.Gate), Review: t.Review.Last,
-		Failures: t.Failures, RunsFolder: src.Folders.Runs,
+		Failures: map[string]company.Failure{}, RunsFolder: src.Folders.Runs,
 	}
+	maps.Copy(v.Failures, t.Failures)
 	v.Holds = newCap(t.Held())
 	if sub := t.CarriedFrom(); sub != nil {
 		v.ReviewOf = sub.ID

@@ -17,6 +17,10 @@ import (
 // The columns before it are wider.
 var feedText = regexp.MustCompile(`(?:^|\s)[+>x!~-] (\S.*)$`)
 
+// tookTime is the end of a line that says how long something took, which the text of
+// an event does not have.
+var tookTime = regexp.MustCompile(`  (\d+(\.\d)?s|\d+m\d\ds)$`)
+
 // looseText is a line with what differs from run to run left out: numbers, commits,
 // times, files and the columns before its sign.
 func looseText(line string) string {
@@ -24,7 +28,8 @@ func looseText(line string) string {
 	if m == nil {
 		return ""
 	}
-	text := regexp.MustCompile(`\b[0-9a-f]{7}\b`).ReplaceAllString(m[1], "#")
+	text := tookTime.ReplaceAllString(m[1], "")
+	text = regexp.MustCompile(`\b[0-9a-f]{7}\b`).ReplaceAllString(text, "#")
 	text = regexp.MustCompile(`develop-t\d+-\w+`).ReplaceAllString(text, "develop")
 	text = regexp.MustCompile(`\d+(\.\d+)?`).ReplaceAllString(text, "0")
 	return strings.Join(strings.Fields(text), " ")

@@ -22,10 +22,10 @@ func NewCleanup(env *command.Environment) *cobra.Command {
 	c := &cobra.Command{
 		Use: "cleanup", Short: "Remove what ended tasks of this office have left",
 		Example: "  company cleanup --dry-run\n  company cleanup\n  company cleanup --all --dry-run",
-		Long: `Removes what nobody will ask for again of tasks that ended more than
+		Long: `Removes what is not needed again of tasks that ended more than
 retention_days ago: files and repositories of their runs, what the mirror keeps
-of them, their images, logs of companies in the background, and containers that
-a company left which died. --all does not wait for retention_days.
+of them, their images, logs of companies in the background, and containers of a
+company that died. --all does not wait for retention_days.
 
 Work that was never merged, of tasks that failed or were cancelled, stays
 however old it is: nothing else has it. --unmerged removes that, too.

@@ -36,7 +36,7 @@ It removes none: those of this office go with its next start.`,
 			return runDoctor(c.Context(), env, online)
 		},
 	}
-	c.Flags().BoolVar(&online, "online", false, "also ask the models' servers and the git remote")
+	c.Flags().BoolVar(&online, "online", false, "also ask the models' servers, the git remote, the forge and the registries")
 	c.Flags().BoolVar(&orphans, "list-orphans", false, "list containers without a company, and check nothing")
 	return c
 }

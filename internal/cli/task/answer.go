@@ -46,7 +46,7 @@ func NewApprove(env *command.Environment) *cobra.Command {
 			return runAnswer(c.Context(), env, args[0], ans)
 		},
 	}
-	c.Flags().StringVar(&add, "add", "", "of a budget: how much the cap grows (default: by itself), such as 5usd or 100ktokens")
+	c.Flags().StringVar(&add, "add", "", "of a budget: how much the cap grows, such as 5usd or 100ktokens (default: by the cap that the task began with)")
 	return c
 }
 

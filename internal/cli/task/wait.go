@@ -32,14 +32,14 @@ func NewWait(env *command.Environment) *cobra.Command {
 		Use: "wait <task>...", Short: "Wait until tasks have ended, or wait for you",
 		Example: `  company wait t12
   company wait t12 t13 --timeout 30m
-  id=$(company submit --detach -o json "…" | jq -r .task) && company wait "$id"`,
+  id=$(company submit --detach --template '{{.task}}' "…") && company wait "$id"`,
 		Long: `Waits until each task has ended or rests: it waits for your answer, it is
 paused, the office is stopped, or no company is at work on it. It shows no feed,
 answers nothing, and ends with the summary of each task. It never starts work.
 
 Exit codes, as those of submit, of the task that fared worst: 0 all complete;
 1 one failed; 2 one is incomplete (it rests, it was cancelled, or --timeout is
-over: status in -o json tells which); 130 interrupted.`,
+over, while the work goes on: status in -o json tells which); 130 interrupted.`,
 		Args: cobra.MinimumNArgs(1), ValidArgsFunction: env.CompleteEachID(func(v view.IDs) []string { return v.Open }),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("timeout") && timeout <= 0 {
