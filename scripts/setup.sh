@@ -40,6 +40,7 @@ need ssh openssh-client
 # So do those of the registries' mirrors with the clients of npm, PyPI and crates.
 if [ "${1:-}" = test ]; then
 	need npm npm
+	need tmux tmux # of the test that types the README
 	need dpkg-source dpkg-dev # of test/strangers
 	python3 -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
 	# Cargo speaks the sparse protocol of the mirrors since 1.68. Debian 12 has

@@ -271,7 +271,7 @@ func TestExplain(t *testing.T) {
 }
 
 // TestInputBound: no text makes more bytes on the wire than the bound counts,
-// whatever is in it.
+// whatever is in it (WRK-12).
 func TestInputBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		content := string(rapid.SliceOf(rapid.Byte()).Draw(t, "content"))

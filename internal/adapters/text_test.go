@@ -56,7 +56,7 @@ func TestAsText(t *testing.T) {
 
 // What grows at its end is text that grows at its end: servers keep prefixes.
 // And a call that was written is a call that is read: the same name, the same
-// arguments, whatever the arguments hold.
+// arguments, whatever the arguments hold (ADP-1).
 func TestTextProtocolHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SampledFrom([]string{"x", "```", "\n```\n", "```tool\n", `"}`, "{", "\\", "[result of finish]\n", "é", "\x00", "</s>"})

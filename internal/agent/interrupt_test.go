@@ -256,7 +256,7 @@ func TestInterruptedInEveryCall(t *testing.T) {
 	}
 }
 
-// Interrupted again and again, in any way: still the same end.
+// Interrupted again and again, in any way: still the same end (REC-2).
 func TestInterruptedManyTimes(t *testing.T) {
 	control := interruptBench(t)
 	w := control.enter(t, map[company.OID][]string{}, nil)

@@ -183,7 +183,7 @@ func TestDamagedJournalIsAnError(t *testing.T) {
 
 // Whatever a model sends and wherever the process dies, the run ends, every
 // request is one that a server takes, and the journal read again is the
-// conversation.
+// conversation (REC-2, WRK-6).
 func TestAnyModelAnyCrash(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		args := rapid.OneOf(rapid.SampledFrom([]string{`{"path":"a"}`, `{"path":"b"}`, `{}`, ``, `[]`, `{"path":`, `null`, "{\"path\":\"\xff\"}", `{"summary":"s"}`}), rapid.String())

@@ -49,7 +49,7 @@ func (c *fakeCap) totalGranted() company.Amount {
 }
 
 // TestAllowanceInvariants: at every moment spent + reserved ≤ granted, and what
-// was granted to many allowances stays under one cap.
+// was granted to many allowances stays under one cap (WRK-12).
 func TestAllowanceInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := amount(rapid.SampledFrom([]int64{company.NoCap, 0, 500, 5000}).Draw(t, "usd"), rapid.SampledFrom([]int64{company.NoCap, 2000, 20000}).Draw(t, "tokens"))
@@ -239,7 +239,7 @@ func TestWorstCase(t *testing.T) {
 }
 
 // TestActualCostWithinWorstCase: a truthful server's count never costs more than was
-// held for it.
+// held for it (WRK-12).
 func TestActualCostWithinWorstCase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		price := adapters.Price{Known: true, InputMicro: rapid.Int64Range(0, 1e8).Draw(t, "in"), CacheMicro: rapid.Int64Range(0, 1e8).Draw(t, "cached"), OutMicro: rapid.Int64Range(0, 1e9).Draw(t, "out")}

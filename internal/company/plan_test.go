@@ -269,7 +269,7 @@ func TestPlanCheckBounded(t *testing.T) {
 }
 
 // Write sets that are accepted in one wave are never both matched by a path,
-// and a check says the same each time.
+// and a check says the same each time (SUB-8, SUB-18).
 func TestPlanDisjointProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

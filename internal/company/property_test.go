@@ -53,7 +53,7 @@ func TestRandomHistoriesHoldInvariants(t *testing.T) {
 
 // Feature: core, Property 2: with many runs on a small cap, no order of
 // reservations, give-backs, crashes and raises passes the cap, and nobody
-// waits for ever.
+// waits for ever (WRK-12).
 func TestRandomHistoriesStayUnderCap(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -70,7 +70,7 @@ func TestRandomHistoriesStayUnderCap(t *testing.T) {
 }
 
 // Feature: core, Property 3: whatever its holder of old hands in, a run that
-// is held by another, or by nobody, is not changed by it.
+// is held by another, or by nobody, is not changed by it (SUB-11).
 func TestOldFences(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -98,7 +98,7 @@ func TestOldFences(t *testing.T) {
 }
 
 // Feature: core, Property 4: from a stop to the next resume nothing is due and
-// nothing begins, whatever still arrives.
+// nothing begins, whatever still arrives (REC-5).
 func TestNoEffectsDueAfterStop(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

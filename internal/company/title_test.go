@@ -10,6 +10,7 @@ import (
 	. "company/internal/company"
 )
 
+// A title is one short line of the instruction, whatever that holds (SUB-10).
 func TestTitleOf(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -444,7 +444,7 @@ var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 })
 
 // What YAML writes, Load reads to the same values, and another YAML reader
-// and the schema agree.
+// and the schema agree (CFG-1).
 func TestConfigRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	valid := func(data []byte) error { return schemaAccepts(t, data) }

@@ -19,6 +19,7 @@ func goodSpec() container.Spec {
 	}
 }
 
+// Labels read back as they were written, so that what is left is found (CTR-5).
 func TestLabels(t *testing.T) {
 	l := goodSpec().Labels
 	if got := l.Name(); got != "company-k3fq-t12-03.2-7" {
@@ -115,7 +116,7 @@ func TestDefaultWorkspace(t *testing.T) { // the sizes that were tried
 }
 
 // Whatever the limits, tmpfs leaves 1 GiB of memory to processes, every part
-// is of use, and what was asked for is given or refused.
+// is of use, and what was asked for is given or refused (CTR-7).
 func TestWorkspaceFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := container.Limits{

@@ -22,7 +22,7 @@ func streamOf(r io.Reader) *Stream {
 }
 
 // Whatever the daemon's own writer interleaves, however it arrives, stdout
-// comes out whole and the end of stderr is kept.
+// comes out whole and the end of stderr is kept (CTR-1).
 func TestStreamDemux(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var wire, stdout, stderr bytes.Buffer

@@ -113,6 +113,9 @@ func TestCompiledProjects(t *testing.T) {
 		}, "tests/adds", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name != "cmake" {
+				hosttest.Variant(t, "another build system of C")
+			}
 			p := compileProject(t, func(dir string) {
 				files := maps.Clone(c.files)
 				maps.Copy(files, sumC)

@@ -57,7 +57,7 @@ func TestHashGates(t *testing.T) {
 	}
 }
 
-// A command given as a list reaches the program argument by argument.
+// A command given as a list reaches the program argument by argument (PRC-4).
 func TestQuoteArgs(t *testing.T) {
 	if got := gates.QuoteArgs([]string{"go", "test", "-run=A B", "./..."}); got != "exec go test '-run=A B' ./..." {
 		t.Errorf("%s", got)

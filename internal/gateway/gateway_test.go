@@ -264,11 +264,11 @@ func TestPushRules(t *testing.T) {
 
 // T9: bombs out of a few kilobytes never get in.
 func TestBombs(t *testing.T) {
-	hosttest.Long(t, "git writes and packs 400 MB")
+	hosttest.Long(t, "git writes and packs 150 MB")
 	b := setup(t, nil)
 	gitexectest.Git(t, b.clone, "config", "core.compression", "1") // the time of the client is not the point
 	gitexectest.Git(t, b.clone, "config", "core.bigFileThreshold", "1m")
-	big, err := gitexectest.TryGit(b.clone, strings.Repeat("\x00", 400<<20), "hash-object", "-w", "--stdin")
+	big, err := gitexectest.TryGit(b.clone, strings.Repeat("\x00", 150<<20), "hash-object", "-w", "--stdin")
 	if err != nil {
 		t.Fatal(big)
 	}
@@ -294,7 +294,7 @@ func TestBombs(t *testing.T) {
 		wide = mktree(lines.String())
 		entry = "040000 tree " + wide
 	}
-	for name, tree := range map[string]string{"a blob of 400 MB": mktree("100644 blob " + big + "\tbig\n"), "10^8 files": wide} {
+	for name, tree := range map[string]string{"a blob of 150 MB": mktree("100644 blob " + big + "\tbig\n"), "10^8 files": wide} {
 		head := gitexectest.Git(t, b.clone, "commit-tree", tree, "-p", string(b.base), "-m", name)
 		start := time.Now()
 		out, err := gitexectest.TryGit(b.clone, "", "push", "origin", head+":refs/heads/agent/t1-01-bomb")

@@ -303,14 +303,18 @@ func TestContainerFailureScreens(t *testing.T) {
 	for _, c := range []struct {
 		name, script, setup string
 		limit               time.Duration // of one command; zero: npm has its time
+		variant             bool
 	}{
 		{name: "an install script fails", script: "echo no compiler >&2; exit 3"},
-		{name: "an install script hangs", script: "sleep 86400"},
-		{name: "a set-up command fails", setup: "echo 'no such mirror' >&2; exit 4"},
+		{name: "an install script hangs", script: "sleep 86400", variant: true},
+		{name: "a set-up command fails", setup: "echo 'no such mirror' >&2; exit 4", variant: true},
 		{name: "a set-up command hangs", setup: "sleep 86400", limit: 2 * time.Second},
 		{name: "a set-up command needs more memory than there is", setup: "head -c 900000000 /dev/zero | tail"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.variant {
+				hosttest.Variant(t, "a failure that shows as another one does")
+			}
 			be := newTestBuilder(t)
 			be.stepTimeout = cmp.Or(c.limit, 12*time.Second)
 			be.sizes = container.NewSizes(container.Limits{MemoryBytes: 512 * container.MiB}, 0)

@@ -117,7 +117,7 @@ func TestCanonicalProperties(t *testing.T) {
 	})
 }
 
-// TestCanonicalKeyOrder compares with the definition: keys as UTF-16 units.
+// TestCanonicalKeyOrder compares with the definition: keys as UTF-16 units (STA-22).
 func TestCanonicalKeyOrder(t *testing.T) {
 	awkward := rapid.StringOf(rapid.SampledFrom([]rune{'a', 'b', 0xe9, 0xd7ff, 0xe000, 0xfffe, 0x10000, 0x10ffff}))
 	rapid.Check(t, func(t *rapid.T) {

@@ -96,7 +96,7 @@ func TestJournal(t *testing.T) {
 }
 
 // TestOldFenceIsRefused plays histories of holders that come, write, and are
-// pushed aside, against a model: a result with an old fence changes nothing.
+// pushed aside, against a model: a result with an old fence changes nothing (SUB-11).
 func TestOldFenceIsRefused(t *testing.T) {
 	b := setup(t)
 	l := b.open(t)

@@ -273,7 +273,7 @@ func TestFollow(t *testing.T) {
 // TestDamageIsDetected changes stored records in every way that a disk or a
 // hand might: the ledger is refused with the number of the first wrong event.
 // Only a missing tail passes, since an append that was never acknowledged
-// looks the same; see TestSnapshotWitnessesLoss.
+// looks the same; see TestSnapshotWitnessesLoss (ART-9).
 func TestDamageIsDetected(t *testing.T) {
 	b := setup(t)
 	l := b.open(t)

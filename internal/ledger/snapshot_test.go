@@ -32,7 +32,7 @@ func replay(t testing.TB, b *bench, l *ledger.Ledger) (state []byte, from uint64
 }
 
 // TestSnapshotAndTailIsFullReplay grows one ledger, with snapshots and
-// restarts in between, and compares each start with the whole history.
+// restarts in between, and compares each start with the whole history (STA-3).
 func TestSnapshotAndTailIsFullReplay(t *testing.T) {
 	b := setup(t)
 	l := b.open(t)
@@ -108,7 +108,7 @@ func requireSnapshot(t *testing.T, b *bench, want bool) {
 	}
 }
 
-// TestDamagedSnapshotIsIgnored flips each byte of the file, and cuts it short.
+// TestDamagedSnapshotIsIgnored flips each byte of the file, and cuts it short (ART-9).
 func TestDamagedSnapshotIsIgnored(t *testing.T) {
 	b := snapshotted(t)
 	requireSnapshot(t, b, true)

@@ -179,7 +179,7 @@ func TestPRBodyIsBounded(t *testing.T) {
 	task := newPRTask()
 	task.Prepared.Gates = nil
 	long := strings.Repeat("word ", 2000)
-	task.Instruction = long + strings.Repeat("\nmore "+long, 100)
+	task.Instruction = long + strings.Repeat("\nmore "+long, 25) // as much as an instruction may have
 	for i := range 60 {
 		sub := *task.Subtasks[0]
 		sub.Planned.Title, sub.Planned.Description = long, long

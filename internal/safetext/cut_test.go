@@ -46,6 +46,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// Of any text a cut one is text within the limit (CLI-7).
 func TestAnyTextIsCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, limit := rapid.String().Draw(t, "text"), rapid.IntRange(4, 40).Draw(t, "limit")

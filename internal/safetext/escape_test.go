@@ -34,6 +34,7 @@ func TestEscape(t *testing.T) {
 	}
 }
 
+// Any bytes become text without control characters, once and for all (UI-1).
 func TestAnyTextIsSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := string(rapid.SliceOf(rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte("\x1b\xe2\x80\xae\r\n")))).Draw(t, "bytes")) + rapid.String().Draw(t, "text")

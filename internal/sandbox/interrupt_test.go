@@ -220,7 +220,7 @@ func (h *house) goOn(err error) outcome {
 }
 
 // TestInterruptedWork: a worker's process ends, in one of the ways there are, at
-// every other record of the journal (with -every in all ways at all), or in a call
+// every fourth record of the journal (with -every in all ways at all), or in a call
 // whose answer is lost (with -every in each). The tree, the commits and what the model is shown are those of an
 // undisturbed run.
 func TestInterruptedWork(t *testing.T) {
@@ -233,7 +233,7 @@ func TestInterruptedWork(t *testing.T) {
 	if !strings.Contains(want.said, "committed") || strings.Contains(want.said, "not read yet") {
 		t.Fatalf("undisturbed:\n%s", want.said)
 	}
-	const apart = 2
+	const apart = 4
 	for n := 1; n <= total; n++ {
 		for w, way := range ways {
 			if !*every && (n%apart != 0 || (n/apart+w)%len(ways) != 0) {

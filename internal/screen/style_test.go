@@ -35,7 +35,7 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// A cut line is never wider than asked, and says that it was cut.
+// A cut line is never wider than asked, and says that it was cut (UI-1).
 func TestCutFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[a-z é世]{0,40}`).Draw(t, "text")

@@ -2,6 +2,9 @@ package archtest
 
 import (
 	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -105,4 +108,41 @@ func TestNoUnshippedTextIsCited(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A property test names the requirement whose property it is, in its comment (TST-1).
+func TestPropertiesNameTheirRequirement(t *testing.T) {
+	fset, found := token.NewFileSet(), 0
+	for name, text := range trackedFiles(t, "_test.go") {
+		f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "Test") || !callsRapid(fn) {
+				continue
+			}
+			found++
+			if !requirementRE.MatchString(fn.Doc.Text()) {
+				t.Errorf("%s: %s draws its cases and names no requirement", name, fn.Name.Name)
+			}
+		}
+	}
+	if found < 25 {
+		t.Errorf("only %d property tests were found", found)
+	}
+}
+
+// callsRapid: a function calls rapid.Check.
+func callsRapid(fn *ast.FuncDecl) bool {
+	calls := false
+	ast.Inspect(fn, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Check" {
+			pkg, ok := sel.X.(*ast.Ident)
+			calls = calls || ok && pkg.Name == "rapid"
+		}
+		return !calls
+	})
+	return calls
 }

@@ -25,7 +25,7 @@ var Modules = []Stranger{
 		Checks: []Check{goTest(".github/workflows/test.yml", "go test -race", "")},
 	},
 	{
-		Name: "uuid", Version: "v1.6.0", Kind: "go", Short: true,
+		Name: "uuid", Version: "v1.6.0", Kind: "go",
 		From:   GoModule{Path: "github.com/google/uuid", Sum: "h1:NIvaJDMOsjHA8n1jAhLSgzrAzy1Hgr+hNrb57e+94F0="},
 		Checks: []Check{goTest(".github/workflows/tests.yaml", "go test -v ./...", "")},
 	},

@@ -66,6 +66,7 @@ func Exercise(t *testing.T, d Driver) {
 		{"QueueNackDelay", queueNackDelay},
 		{"QueueBury", queueBury},
 		{"QueueConcurrentLease", queueConcurrentLease},
+		{"QueueDeliversEach", queueDeliversEach},
 		{"QueueReopen", queueReopen},
 		{"BlobsRoundTrip", blobsRoundTrip},
 		{"BlobsDamage", blobsDamage},

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"company/internal/bus"
 )
 
@@ -295,4 +297,45 @@ func queueReopen(t *testing.T, s *store) {
 	if d := s.mustLease(t, "d", long); d.Fence() <= c.Fence() {
 		t.Fatalf("fence %d after %d", d.Fence(), c.Fence())
 	}
+}
+
+// queueDeliversEach is a property (BUS-3): however often an id is put, and however often
+// what is leased is given back, each id is delivered until it is acknowledged once, with
+// its own body and under a fence that only grows.
+func queueDeliversEach(t *testing.T, s *store) {
+	cases, fence := 0, uint64(0)
+	rapid.Check(t, func(rt *rapid.T) {
+		cases++
+		open := map[string]bool{} // put, and not acknowledged
+		for range rapid.IntRange(1, 6).Draw(rt, "puts") {
+			id := fmt.Sprintf("%d-%d", cases, rapid.IntRange(1, 4).Draw(rt, "id"))
+			if err := s.Queue().Put(s.ctx, bus.Item{ID: id, Body: []byte("body of " + id)}); err != nil {
+				rt.Fatal(err)
+			}
+			open[id] = true
+		}
+		for n := 0; len(open) > 0; n++ {
+			l, err := s.Queue().Lease(s.ctx, long)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			it := l.Item()
+			if !open[it.ID] || string(it.Body) != "body of "+it.ID || l.Fence() <= fence {
+				rt.Fatalf("%q with body %q and fence %d came after fence %d; open are %v", it.ID, it.Body, l.Fence(), fence, open)
+			}
+			fence = l.Fence()
+			if n < 20 && rapid.Bool().Draw(rt, "gives back") {
+				err = l.Nack(s.ctx, 0)
+			} else {
+				delete(open, it.ID)
+				err = l.Ack(s.ctx)
+			}
+			if err != nil {
+				rt.Fatal(err)
+			}
+		}
+		if waiting, leased, err := s.Queue().Depth(s.ctx); err != nil || waiting != 0 || leased != 0 {
+			rt.Fatalf("%d wait, %d are leased, %v", waiting, leased, err)
+		}
+	})
 }

@@ -1,0 +1,189 @@
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"company/internal/hosttest"
+	"company/test/testenv"
+)
+
+// otherUser is a user of no account: every command of the README must do without root
+// and without a home that somebody made ready.
+const otherUser = 61_184
+
+// TestReadmeInATerminal types the commands under "Use it" of the README, word for word,
+// at a terminal of 80 by 24 columns, as a user who is not root. Nothing is configured:
+// the model is the one that an Ollama has. Each command ends well, and no line of its
+// output is wider than the terminal.
+func TestReadmeInATerminal(t *testing.T) {
+	t.Parallel()
+	hosttest.NeedsDocker(t)
+	h := testenv.New(t, farewells(), tinyProject())
+	h.Profile = "none"
+	h.Config(tinyGates)
+	h.Env = append(h.Env, "OLLAMA_HOST="+strings.TrimSuffix(h.Model.URL(), "/v1"), "XDG_CACHE_HOME="+filepath.Join(h.Dir, "cache"))
+
+	clone := filepath.Join(h.Dir, "clone")
+	for _, dir := range []string{"bin", "your", "../cache"} {
+		if err := os.MkdirAll(filepath.Join(clone, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, "cp", h.Bin, filepath.Join(clone, "bin", "company"))
+	if err := os.Rename(h.Repo, filepath.Join(clone, "your", "repository")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(clone, "your", "repository"), h.Repo); err != nil {
+		t.Fatal(err)
+	}
+	term := openTmux(t, h, clone)
+	var shown []string
+	for _, command := range readmeCommands(t) {
+		screen := term.run(command)
+		shown = append(shown, screen)
+		for _, line := range strings.Split(screen, "\n")[1:] {
+			if w := len([]rune(line)); w > 80 {
+				t.Errorf("%s: a line of %d columns wraps:\n%s", command, w, line)
+			}
+		}
+	}
+	all := strings.Join(shown, "\n")
+	t.Log(all)
+	for _, words := range []string{"t1", "COMPLETE", "company resume"} {
+		if !strings.Contains(all, words) {
+			t.Errorf("no screen says %q", words)
+		}
+	}
+	checkDelivered(t, h, 1, 1, 1)
+}
+
+// readmeCommands are the commands of the README's first block under "Use it".
+func readmeCommands(t *testing.T) []string {
+	t.Helper()
+	root, err := testenv.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, use, _ := strings.Cut(string(text), "\n## Use it\n")
+	_, use, _ = strings.Cut(use, "\n```\n")
+	block, _, ok := strings.Cut(use, "\n```\n")
+	if lines := strings.Split(block, "\n"); ok && len(lines) > 5 {
+		return lines
+	}
+	t.Fatal("the README has no commands under \"Use it\"")
+	return nil
+}
+
+// tmux is a shell in a terminal of 80 by 24 columns.
+type tmux struct {
+	t      *testing.T
+	house  *testenv.House
+	socket string
+	dir    string
+}
+
+// shellPrompt shows how the last command ended.
+const shellPrompt = `[$?] ready$ `
+
+// openTmux starts a shell in dir for a user who is not root, and gives the house to
+// that user.
+func openTmux(t *testing.T, h *testenv.House, dir string) *tmux {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		hosttest.Lacks(t, "tmux is not installed: run scripts/setup.sh test")
+	}
+	if os.Geteuid() == 0 {
+		if err := os.Chmod(filepath.Dir(h.Dir), 0o755); err != nil { // only the parts of a test's folder are closed
+			t.Fatal(err)
+		}
+		if err := filepath.WalkDir(h.Dir, func(path string, _ fs.DirEntry, err error) error {
+			return errors.Join(err, os.Lchown(path, otherUser, otherUser))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := &tmux{t: t, house: h, socket: filepath.Join(h.Dir, "tmux"), dir: dir}
+	t.Cleanup(func() { _, _ = m.call("kill-server") })
+	m.must("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "exec bash --norc --noprofile",
+		";", "set-option", "-g", "status", "off", ";", "set-option", "-g", "history-limit", "20000", ";", "resize-window", "-x", "80", "-y", "24")
+	m.must("send-keys", "-l", "PS1='"+shellPrompt+"'; cd "+dir+"; unset PAGER\n")
+	m.awaitPrompt("PS1=")
+	return m
+}
+
+// call runs a command of tmux as the user.
+func (m *tmux) call(args ...string) (string, error) {
+	cmd := exec.Command("tmux", append([]string{"-S", m.socket}, args...)...)
+	cmd.Dir, cmd.Env = m.dir, append(slices.Clone(m.house.Env), "TERM=xterm-256color", "SHELL=/bin/bash", "LANG=C.UTF-8")
+	if os.Geteuid() == 0 {
+		c := &syscall.Credential{Uid: otherUser, Gid: otherUser}
+		if st, err := os.Stat("/var/run/docker.sock"); err == nil {
+			c.Groups = []uint32{st.Sys().(*syscall.Stat_t).Gid}
+		}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c}
+	}
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("tmux %s: %w: %s", args[0], err, errs.String())
+	}
+	return string(out), err
+}
+
+func (m *tmux) must(args ...string) string {
+	m.t.Helper()
+	out, err := m.call(args...)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return out
+}
+
+// run types a command and gives what the terminal shows from it to the next prompt,
+// the lines that wrapped joined. The command must end well.
+func (m *tmux) run(command string) string {
+	m.t.Helper()
+	m.must("clear-history")
+	m.must("send-keys", "-R", "C-l")
+	m.must("send-keys", "-l", command+"\n")
+	text := m.awaitPrompt(command)
+	_, text, _ = strings.Cut(text, "ready$ ")
+	body, prompt := text[:strings.LastIndex(text, "\n")], text[strings.LastIndex(text, "\n")+1:]
+	if !strings.HasPrefix(prompt, "[0] ") {
+		m.t.Fatalf("%s: ended with %s:\n%s", command, prompt, body)
+	}
+	return body
+}
+
+// awaitPrompt waits for the prompt behind a command. A pager is left as a person does.
+func (m *tmux) awaitPrompt(command string) string {
+	m.t.Helper()
+	for end := time.Now().Add(2 * patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		text := strings.TrimRight(m.must("capture-pane", "-p", "-J", "-S", "-"), " \n")
+		last := text[strings.LastIndex(text, "\n")+1:]
+		switch {
+		case strings.Contains(text, command) && strings.HasSuffix(last, "ready$"):
+			return text
+		case last == ":" || last == "(END)" || strings.HasPrefix(last, "--More--"):
+			m.must("send-keys", "q")
+		}
+	}
+	m.t.Fatalf("%s does not end:\n%s", command, m.must("capture-pane", "-p"))
+	return ""
+}
