@@ -62,7 +62,7 @@ test/short: ## the tests that need no Docker and do not take long
 .PHONY: variants
 variants: setup build ## make test's kinds of projects with every client, version and project of others that is tried
 	@scripts/setup.sh test
-	COMPANY_TEST_VARIANTS=1 $(GO) test -timeout 90m ./internal/bench ./internal/image ./internal/gates ./test/attack
+	COMPANY_TEST_VARIANTS=1 $(GO) test -timeout 90m ./internal/bench ./internal/image ./internal/gates ./test/attack ./test/realrepos
 
 .PHONY: hooks
 hooks: ## let git test what is staged before it commits (scripts/hooks)

@@ -64,8 +64,20 @@ var runnersOfNode = map[string]runnerOfNode{
 // end well all the same is found out.
 func TestRunnersOfNode(t *testing.T) {
 	hosttest.NeedsDocker(t)
-	files := map[string]string{}
-	for name, s := range runnersOfNode {
+	t.Run("jest and vitest", func(t *testing.T) { checkNodeRunners(t, "jest", "vitest") })
+	t.Run("the others", func(t *testing.T) {
+		hosttest.Variant(t, "the same language with other runners")
+		checkNodeRunners(t, "ava", "mocha")
+	})
+}
+
+// checkNodeRunners judges projects of some runners in one image.
+func checkNodeRunners(t *testing.T, names ...string) {
+	t.Helper()
+	files, runners := map[string]string{}, map[string]runnerProject{}
+	for _, name := range names {
+		s := runnersOfNode[name]
+		runners[name] = s.runnerProject
 		manifest := map[string]any{"name": "of-" + name, "version": "1.0.0", "scripts": map[string]string{"test": s.script}, "devDependencies": map[string]string{s.dependency: s.version}}
 		for k, v := range s.more {
 			manifest[k] = v
@@ -76,7 +88,7 @@ func TestRunnersOfNode(t *testing.T) {
 		}
 	}
 	// Newer ones of rollup need what npm's scripts install.
-	files["package.json"] = marshal(t, map[string]any{"name": "all", "private": true, "workspaces": slices.Sorted(maps.Keys(runnersOfNode)), "overrides": map[string]string{"rollup": "4.40.0"}})
+	files["package.json"] = marshal(t, map[string]any{"name": "all", "private": true, "workspaces": slices.Sorted(maps.Keys(runners)), "overrides": map[string]string{"rollup": "4.40.0"}})
 	files["package-lock.json"] = npmLock(t, files)
 
 	j := newJudge(t)
@@ -95,18 +107,14 @@ func TestRunnersOfNode(t *testing.T) {
 	t.Cleanup(j.images.Close)
 	p := gitopstest.New(t, files)
 	found, err := gates.Detect(t.Context(), p.Mirror, p.Base, gates.Options{Lint: gates.None})
-	if err != nil || len(found.Gates) != len(runnersOfNode) {
+	if err != nil || len(found.Gates) != len(runners) {
 		t.Fatalf("%+v %v", found, err)
 	}
 	img, err := j.images.Ensure(t.Context(), image.Request{Toolchains: found.Toolchains, Repo: &image.Repo{MirrorDir: p.Mirror.Dir(), Commit: p.Base}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	projects := map[string]runnerProject{}
-	for name, s := range runnersOfNode {
-		projects[name] = s.runnerProject
-	}
-	j.judgeRunners(t, p, found.Gates, img.ID, projects)
+	j.judgeRunners(t, p, found.Gates, img.ID, runners)
 }
 
 // judgeRunners has gates judge projects that lie in folders named by their runners:
