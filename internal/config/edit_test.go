@@ -125,7 +125,7 @@ func TestEditOfADraft(t *testing.T) {
 }
 
 // Whatever stands in a file: the edited key has its value, all other keys theirs, and
-// all comments are there.
+// all comments are there (SUB-2).
 func TestEditProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var text strings.Builder
