@@ -9,6 +9,7 @@ import (
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/forge"
+	"company/internal/gitlogin"
 	"company/internal/gitops"
 	"company/internal/office"
 )
@@ -21,12 +22,20 @@ func GitConfig(p office.Paths, c config.Config, env func(string) (string, bool))
 	}
 	agent, _ := env("SSH_AUTH_SOCK")
 	forges := OpenForges(nil, c, nil, env)
+	var logins *gitlogin.Logins
+	if c.Git.UseMyLogins {
+		if logins = gitlogin.New(env); logins == nil {
+			return gitops.Config{}, company.E(company.EConfig, "your own logins cannot be found").Because("git.use_my_logins is on, and HOME names no folder").
+				Fix("export HOME, or set git.use_my_logins: false").NeedsPerson()
+		}
+	}
 	return gitops.Config{
 		Signoff: c.Git.Signoff, Sign: c.Git.Sign, SigningKey: c.Git.SigningKey, GPGHome: gpgHome(env),
 		Root: p.Git, Author: author, Remote: c.Git.Remote, IntegrationPrefix: c.Git.IntegrationBranch,
 		Method: c.Git.Credential, DeployKey: c.Git.DeployKeyFile, AgentSocket: agent, ForgeURL: c.Forge.URL,
 		OperatorEnv: gitops.OperatorEnv(env),
-		Credential:  ForgeLogin(forges, TokenCredential(c, env)),
+		Logins:      logins,
+		Credential:  ForgeLogin(forges, c, TokenCredential(c, env)),
 		TokenFix:    func(remote string) string { return TokenHint(forges, c, remote) },
 	}, nil
 }
@@ -38,12 +47,21 @@ func TokenHint(forges *forge.Selector, c config.Config, remote string) string {
 	if fix == "" {
 		fix = "export " + c.Forge.TokenEnv + "=… with a token that may read and write the repository"
 	}
-	return fix + ", or set git.credential: ssh_agent or deploy_key"
+	return fix + otherLogins(c)
+}
+
+// otherLogins are the ways to log in without a token.
+func otherLogins(c config.Config) string {
+	other := ", or set git.credential: ssh_agent or deploy_key"
+	if !c.Git.UseMyLogins {
+		other += ", or let git use your own logins (credential helpers, ~/.netrc): git.use_my_logins: true in your own config file"
+	}
+	return other
 }
 
 // ForgeLogin asks the forges first: they know the operator's own logins (gh, tea),
 // and a GitHub App's tokens. otherwise is for hosts that are no forge of ours.
-func ForgeLogin(forges *forge.Selector, otherwise gitops.Credential) gitops.Credential {
+func ForgeLogin(forges *forge.Selector, c config.Config, otherwise gitops.Credential) gitops.Credential {
 	return func(ctx context.Context, host string) (string, string, error) {
 		user, secret, err := forges.Credential(ctx, host, gitops.RemoteOf(ctx))
 		if err != nil || secret != "" {
@@ -52,7 +70,7 @@ func ForgeLogin(forges *forge.Selector, otherwise gitops.Credential) gitops.Cred
 		if fix := forges.HowToLogIn(gitops.RemoteOf(ctx)); fix != "" {
 			// It is a forge of ours, and has been looked through: a token that is
 			// for another host goes there no more than elsewhere.
-			return "", "", company.E(company.EAuth, "there is no token for "+host).Fix(fix + ", or set git.credential: ssh_agent or deploy_key").NeedsPerson()
+			return "", "", gitops.NoToken(company.E(company.EAuth, "there is no token for "+host).Fix(fix + otherLogins(c)).NeedsPerson())
 		}
 		return otherwise(ctx, host)
 	}
@@ -69,13 +87,13 @@ func TokenCredential(c config.Config, env func(string) (string, bool)) gitops.Cr
 		switch {
 		case err == nil && c.Forge.URL != "" && !strings.EqualFold(at.Host, host),
 			c.Forge.URL == "" && name == "GITHUB_TOKEN" && name0 != "github.com" && !strings.HasSuffix(name0, ".ghe.com"):
-			return "", "", company.E(company.EAuth, "there is no token for "+host).Because(name + " is for another host").
-				Fix("set forge.url to https://" + host + " or forge.token_env to a variable with a token for it, or set git.credential").NeedsPerson()
+			return "", "", gitops.NoToken(company.E(company.EAuth, "there is no token for "+host).Because(name + " is for another host").
+				Fix("set forge.url to https://" + host + " or forge.token_env to a variable with a token for it" + otherLogins(c)).NeedsPerson())
 		}
 		secret, _ := env(name)
 		if secret == "" {
-			return "", "", company.E(company.EAuth, "there is no token for "+host).Because(name + " is NOT SET").
-				Fix("export " + name + "=… with a token that may read and write the repository, or set git.credential: ssh_agent or deploy_key").NeedsPerson()
+			return "", "", gitops.NoToken(company.E(company.EAuth, "there is no token for "+host).Because(name + " is NOT SET").
+				Fix("export " + name + "=… with a token that may read and write the repository" + otherLogins(c)).NeedsPerson())
 		}
 		return "", secret, nil
 	}

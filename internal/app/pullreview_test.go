@@ -44,7 +44,7 @@ func TestGiteaLoginHint(t *testing.T) {
 	if strings.Contains(fix, "GITHUB_TOKEN") {
 		t.Error(fix)
 	}
-	_, secret, err := ForgeLogin(forges, TokenCredential(c, env))(gitops.WithRemote(t.Context(), remote), "git.example.com")
+	_, secret, err := ForgeLogin(forges, c, TokenCredential(c, env))(gitops.WithRemote(t.Context(), remote), "git.example.com")
 	var e *company.Error
 	if secret != "" || !errors.As(err, &e) || !strings.Contains(e.Hint, "GITEA_TOKEN") {
 		t.Errorf("%q %v", secret, err)

@@ -110,17 +110,20 @@ type Bus struct {
 
 // Git is about branches and credentials.
 type Git struct {
-	Base              string   `yaml:"base" check:"branch" doc:"auto, or the branch to start from"`
-	IntegrationBranch string   `yaml:"integration_branch" check:"target" doc:"prefix of the branches that collect the work"`
-	IntegrationMode   string   `yaml:"integration_mode" enum:"per-task shared" doc:"one integration branch per task, or one for all"`
-	Remote            string   `yaml:"remote" check:"remote" doc:"name of the remote"`
-	Credential        string   `yaml:"credential" enum:"deploy_key token ssh_agent" doc:"how the remote is reached"`
-	DeployKeyFile     string   `yaml:"deploy_key_file" check:"file" doc:"private key of credential: deploy_key"`
-	Paths             []string `yaml:"paths" check:"folder" doc:"folders of a large repository that the work is kept to; none: all of it"`
-	Author            string   `yaml:"author" check:"author" doc:"Name <mail> of the commits; empty for the role's"`
-	Signoff           bool     `yaml:"signoff" doc:"add Signed-off-by to every commit"`
-	Sign              string   `yaml:"sign" enum:"none ssh gpg" doc:"sign what the host commits (merges); a worker has no key, so its commits are not signed"`
-	SigningKey        string   `yaml:"signing_key" doc:"path of an ssh key (its public half, when an agent has it), or the id of a gpg key"`
+	Base              string `yaml:"base" check:"branch" doc:"auto, or the branch to start from"`
+	IntegrationBranch string `yaml:"integration_branch" check:"target" doc:"prefix of the branches that collect the work"`
+	IntegrationMode   string `yaml:"integration_mode" enum:"per-task shared" doc:"one integration branch per task, or one for all"`
+	Remote            string `yaml:"remote" check:"remote" doc:"name of the remote"`
+	Credential        string `yaml:"credential" enum:"deploy_key token ssh_agent" doc:"how the remote is reached"`
+	DeployKeyFile     string `yaml:"deploy_key_file" check:"file" doc:"private key of credential: deploy_key"`
+	// What uses the president's own logins is theirs to switch on: see
+	// requireOwnLayer.
+	UseMyLogins bool     `yaml:"use_my_logins" doc:"let git log in at the remote as yours does, where there is no token: credential helpers and ~/.netrc, with http.* of your git configuration; true counts in your own config file, the variable or --set, never in a company.yaml"`
+	Paths       []string `yaml:"paths" check:"folder" doc:"folders of a large repository that the work is kept to; none: all of it"`
+	Author      string   `yaml:"author" check:"author" doc:"Name <mail> of the commits; empty for the role's"`
+	Signoff     bool     `yaml:"signoff" doc:"add Signed-off-by to every commit"`
+	Sign        string   `yaml:"sign" enum:"none ssh gpg" doc:"sign what the host commits (merges); a worker has no key, so its commits are not signed"`
+	SigningKey  string   `yaml:"signing_key" doc:"path of an ssh key (its public half, when an agent has it), or the id of a gpg key"`
 }
 
 // Forge is where pull requests are opened.

@@ -93,6 +93,7 @@ func Load(ctx context.Context, o LoadOptions) (Loaded, error) {
 		if err != nil {
 			return Loaded{}, err
 		}
+		l.requireOwnLayer(path)
 		if sum != "" && len(l.problems) == 0 {
 			if err := l.requireTrust(ctx, path, sum, lower); err != nil {
 				return Loaded{}, err
@@ -155,6 +156,22 @@ func (l *loader) misplacedPaths() problems {
 		}
 	}
 	return ps
+}
+
+// requireOwnLayer refuses a company.yaml that switches on what uses the president's
+// own logins, tracked or not, trusted or not: an agent, a dependency or a stranger may
+// have written it.
+func (l *loader) requireOwnLayer(path string) {
+	at := l.origin["git.use_my_logins"]
+	if !l.cfg.Git.UseMyLogins || !strings.HasPrefix(at, path+":") {
+		return
+	}
+	own := "your own config file, which needs a HOME"
+	if p, ok := userConfig(l.opts.Env); ok {
+		own = p
+	}
+	l.problems = append(l.problems, problem{at: at, key: "git.use_my_logins", what: "is not for a company.yaml to switch on",
+		fix: "set it in " + own + ", by " + EnvName("git.use_my_logins") + "=true, or by --set git.use_my_logins=true"})
 }
 
 // setDefaultModels lets the roles that judge use the strong profile where there

@@ -226,6 +226,8 @@ func needsTrust(key, before, after string, lower, upper Config) bool {
 		return slices.ContainsFunc(lower.Gates.Protected, func(g string) bool { return !slices.Contains(upper.Gates.Protected, g) })
 	case key == "paths.runtime", key == "paths.backlog":
 		return !isUsualPlace(key, after)
+	case key == "git.use_my_logins": // and trust does not help: see requireOwnLayer
+		return after == "true"
 	case key == "recovery":
 		return after == `"auto"`
 	case strings.HasPrefix(key, "agents."):

@@ -115,7 +115,7 @@ func TestEveryKeyHasTrustRule(t *testing.T) {
 		agents.reviewer.model agents.reviewer.max_turns agents.merger.model agents.merger.max_turns gates.services`)
 	// These may be tightened, and not loosened; TestUntrackedOrTighteningNeedsNoTrust,
 	// TestRepositoryMayNotRaiseLimits, TestTrackedPathsUsualFoldersOnly.
-	oneWay := strings.Fields("paths.runtime paths.backlog budget.usd budget.tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.canary gates.protect_tests container.strict gates.red_green gates.protected git.paths recovery workers.max workers.memory workers.pids workers.disk workers.warm")
+	oneWay := strings.Fields("paths.runtime paths.backlog budget.usd budget.tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.canary gates.protect_tests container.strict gates.red_green gates.protected git.paths git.use_my_logins recovery workers.max workers.memory workers.pids workers.disk workers.warm")
 	for _, key := range append(leafKeys(reflect.TypeFor[Config](), ""), leafKeys(reflect.TypeFor[Model](), "models.default")...) {
 		if slices.Contains(oneWay, key) {
 			continue

@@ -29,7 +29,7 @@ func Variables() []Variable {
 		{"COMPANY_LOG_LEVEL", areaCompany, "Level of company.log in the office's folder: debug, info (the default), warn or error."},
 		{"GOGC", areaCompany, "Pace of Go's garbage collector. Default: 400 while a command starts, 100 once a company is at work."},
 
-		{"HOME", areaPlaces, "Your home: ~/.config, ~/.cache, ~/.local/state, ~/.netrc, ~/.npmrc, ~/.cargo and ~/.gnupg are looked for below it."},
+		{"HOME", areaPlaces, "Your home: ~/.config, ~/.cache, ~/.local/state, ~/.netrc, ~/.gitconfig, ~/.npmrc, ~/.cargo and ~/.gnupg are looked for below it."},
 		{"XDG_CONFIG_HOME", areaPlaces, "Your own config is $XDG_CONFIG_HOME/company/config.yaml; the logins of gh, tea and pip lie there, too. Default: ~/.config."},
 		{"XDG_CACHE_HOME", areaPlaces, "What images and packages are made of is kept in $XDG_CACHE_HOME/company. Default: ~/.cache."},
 		{"XDG_STATE_HOME", areaPlaces, "The list of what you trust is in $XDG_STATE_HOME/company. Default: ~/.local/state."},
@@ -52,8 +52,12 @@ func Variables() []Variable {
 		{"DBUS_SESSION_BUS_ADDRESS", areaForges, "Handed to gh, whose login may lie in the desktop's key store."},
 		{"LANG", areaForges, "Handed to gh."},
 
-		{"SSH_AUTH_SOCK", areaGit, "The ssh agent, with git.credential: ssh_agent and for signing."},
+		{"SSH_AUTH_SOCK", areaGit, "The ssh agent, with git.credential: ssh_agent or git.use_my_logins, and for signing."},
 		{"GNUPGHOME", areaGit, "The folder of gpg's keys, with git.sign: gpg. Default: ~/.gnupg."},
+		{"GIT_CONFIG_GLOBAL", areaGit, "Your git configuration, with git.use_my_logins. Default: ~/.gitconfig and git/config in the config folder."},
+		{"GIT_CONFIG_NOSYSTEM", areaGit, "Not empty: that of the system is left out, with git.use_my_logins."},
+		{"USER", areaGit, "Handed to your credential helpers and ssh with git.use_my_logins, as are LOGNAME, PATH, XDG_*, DBUS_SESSION_BUS_ADDRESS, SSH_AUTH_SOCK, GNUPGHOME and GH_CONFIG_DIR."},
+		{"LOGNAME", areaGit, "The same."},
 		{"GIT_SSL_CAINFO", areaGit, "Certificates that git trusts. Without it those of SSL_CERT_FILE."},
 		{"GIT_SSL_CAPATH", areaGit, "A folder of such certificates. Without it that of SSL_CERT_DIR."},
 		{"SUDO_UID", areaGit, "Under sudo: whose checkouts root may open, as git does."},

@@ -54,6 +54,12 @@ type Command struct {
 	// GlobalConfig is a file of ours in place of the user's, for a pack process
 	// that git starts: it gets no Config. Empty: none.
 	GlobalConfig string
+	// PersonalConfig lets git read the configuration of the system and of the user
+	// whose Home is given. It is for a git that lists it and does nothing else.
+	PersonalConfig bool
+	// NoTerminal takes the terminal from the process and all that it starts: a
+	// program of the user's own that asks a question there fails, and never waits.
+	NoTerminal bool
 	// Protocols are those that a remote is reached by; empty: none at all.
 	Protocols string
 	SSH       string    // the ssh command of such a remote; empty: none
@@ -116,7 +122,8 @@ func (c Command) Process(ctx context.Context) *exec.Cmd {
 	}
 	cmd.Env = c.Environ()
 	cmd.ExtraFiles = c.Files
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// A session of its own is a group of its own, too, and has no terminal.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !c.NoTerminal, Setsid: c.NoTerminal}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
@@ -206,19 +213,22 @@ func (c Command) Environ() []string {
 		"PATH=/usr/bin:/bin",
 		"HOME=" + orDefault(c.Home, "/nonexistent"),
 		"LC_ALL=C",
-		"GIT_CONFIG_NOSYSTEM=1",
-		"GIT_CONFIG_GLOBAL=" + orDefault(c.GlobalConfig, "/dev/null"),
+	}
+	if !c.PersonalConfig {
+		env = append(env, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+orDefault(c.GlobalConfig, "/dev/null"))
+	}
+	env = append(env,
 		"GIT_ATTR_NOSYSTEM=1",
 		"GIT_NO_REPLACE_OBJECTS=1",
 		"GIT_NO_LAZY_FETCH=1",
 		"GIT_OPTIONAL_LOCKS=0",
 		"GIT_TERMINAL_PROMPT=0",
 		"GIT_ASKPASS=/bin/false",
-		"GIT_SSH_COMMAND=" + orDefault(c.SSH, "/bin/false"),
+		"GIT_SSH_COMMAND="+orDefault(c.SSH, "/bin/false"),
 		"GIT_SSH_VARIANT=ssh",
 		"GIT_LITERAL_PATHSPECS=1",
-		"GIT_ALLOW_PROTOCOL=" + c.Protocols,
-	}
+		"GIT_ALLOW_PROTOCOL="+c.Protocols,
+	)
 	if c.GitDir != "" { // else a repository in / would not be found
 		env = append(env, "GIT_CEILING_DIRECTORIES=/")
 	}

@@ -156,3 +156,18 @@ func TestOutcomes(t *testing.T) {
 		t.Errorf("%d, %v, %q", n, err, head)
 	}
 }
+
+// The configuration of the user and the system is read by the one git that asks for it.
+func TestPersonalConfig(t *testing.T) {
+	for personal, want := range map[bool]bool{false: true, true: false} {
+		env := strings.Join(gitexec.Command{PersonalConfig: personal, Home: "/home/ann"}.Environ(), "\n")
+		for _, off := range []string{"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"} {
+			if strings.Contains(env, off) != want {
+				t.Errorf("personal %v: %s in\n%s", personal, off, env)
+			}
+		}
+		if !strings.Contains(env, "GIT_CONFIG_KEY_1=core.hooksPath") {
+			t.Errorf("personal %v: hooks are on in\n%s", personal, env)
+		}
+	}
+}

@@ -11,12 +11,17 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/gitlogin"
 )
 
 // Remote is where the operator's repository is: an https or ssh URL, git's
 // host:path form, a file URL or an absolute path. Plain http is for this
 // machine alone (127.0.0.1, ::1, localhost).
-type Remote struct{ URL string }
+type Remote struct {
+	URL string
+
+	checkout string // the repository that it is of, by its path; empty: not known
+}
 
 // Ways to log in at a remote (git.credential).
 const (
@@ -40,11 +45,26 @@ type remoteEndpoint struct {
 	once      bool   // a call that only reads is not tried again
 	asked     error  // why no credential was given when git asked for one
 	done      func()
+
+	own   *gitlogin.Settings // the president's own logins; nil: they are not used
+	given gitlogin.Login     // what git got of them
+	// askNobody leaves the credential helpers out, which may go to the network.
+	askNobody bool
+}
+
+// openRemote is the store's, for a remote of the mirror's checkout.
+func (m *Mirror) openRemote(ctx context.Context, r Remote) (*remoteEndpoint, error) {
+	r.checkout = m.source
+	return m.s.openRemote(ctx, r)
 }
 
 // openRemote allows exactly the protocol that the URL needs.
-func (s *Store) openRemote(_ context.Context, r Remote) (*remoteEndpoint, error) {
-	a := &remoteEndpoint{s: s, url: r.URL, done: func() {}}
+func (s *Store) openRemote(ctx context.Context, r Remote) (*remoteEndpoint, error) {
+	own, err := s.readLogins(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	a := &remoteEndpoint{s: s, url: r.URL, own: own, done: func() {}}
 	bad := company.E(company.EInvalid, fmt.Sprintf("%q cannot be used as a remote", Mask(r.URL))).
 		Fix("use an https:// or ssh:// URL, host:path, or an absolute path")
 	local := ""

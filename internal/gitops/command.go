@@ -81,6 +81,7 @@ func (s *Store) command(c call) gitexec.Command {
 	}
 	if c.access != nil && c.access.host != "" {
 		cmd.Env = append(cmd.Env, s.cfg.OperatorEnv...)
+		c.access.applyLogins(&cmd)
 	}
 	cmd.Env = append(cmd.Env, c.env...)
 	return cmd

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitlogin"
+	"company/internal/secret"
 )
 
 // Credential gives what a host takes over https: a user name and a secret.
@@ -127,36 +129,52 @@ func (a *remoteEndpoint) answerCredential(ctx context.Context, q map[string]stri
 			Because("the credential is for " + a.host + " alone").Fix("see the address of the remote: git remote -v")
 		return ""
 	}
-	user, secret, err := a.findLogin(ctx)
+	login, err := a.findLogin(ctx)
+	user, password := login.User, login.Secret.Reveal()
 	switch {
 	case err != nil:
 		a.asked = err
 		return ""
-	case secret == "":
-		a.asked = authError("there is no credential for " + a.host).Because("it asks for one").Fix(a.s.howToLogin(a.url))
+	case password == "":
+		a.asked = authError("there is no credential for " + a.host).Because("it asks for one" + a.lackOfLogins()).Fix(a.s.howToLogin(a.url))
 		return ""
-	case strings.ContainsAny(user+secret, "\n\r\x00"):
+	case strings.ContainsAny(user+password, "\n\r\x00"):
 		a.asked = authError("the credential for " + a.host + " cannot be used").Because("it has a line break in it").Fix("set it again, without the line break")
 		return ""
 	}
-	return "username=" + user + "\npassword=" + secret + "\n"
+	a.given = login
+	return "username=" + user + "\npassword=" + password + "\n"
 }
 
-// findLogin returns the user and the secret for the host.
-func (a *remoteEndpoint) findLogin(ctx context.Context) (user, secret string, err error) {
+// findLogin returns the login for the host: that of the address, then a token, then
+// the president's own. The zero login: there is none.
+func (a *remoteEndpoint) findLogin(ctx context.Context) (gitlogin.Login, error) {
 	if a.secret != "" { // the operator wrote it into the address
-		return a.user, a.secret, nil
+		return gitlogin.Login{User: a.user, Secret: secret.New(a.secret)}, nil
 	}
+	login, err := a.findToken(ctx)
+	if a.own == nil || login.Secret.Set() || err != nil && !errors.As(err, new(noTokenError)) {
+		return login, err
+	}
+	own, ownErr := a.findOwnLogin(ctx)
+	if ownErr == nil && !own.Secret.Set() {
+		return own, addLack(err, a.lackOfLogins())
+	}
+	return own, ownErr
+}
+
+// findToken asks for the token of the host.
+func (a *remoteEndpoint) findToken(ctx context.Context) (gitlogin.Login, error) {
 	if a.s.cfg.Credential == nil || a.s.cfg.Method != ByToken {
-		return "", "", nil
+		return gitlogin.Login{}, nil
 	}
-	user, secret, err = a.s.cfg.Credential(WithRemote(ctx, a.url), a.host)
+	user, token, err := a.s.cfg.Credential(WithRemote(ctx, a.url), a.host)
 	if err != nil {
 		var e *company.Error
 		if !errors.As(err, &e) {
 			err = authError("there is no credential for " + a.host).Wrap(err).Fix(a.s.howToLogin(a.url))
 		}
-		return "", "", err
+		return gitlogin.Login{}, err
 	}
 	user = cmp.Or(user, a.user)
 	if user == "" {
@@ -165,7 +183,7 @@ func (a *remoteEndpoint) findLogin(ctx context.Context) (user, secret string, er
 			user = "x-token-auth"
 		}
 	}
-	return user, secret, nil
+	return gitlogin.Login{User: user, Secret: secret.New(token)}, nil
 }
 
 // howToLogin is the fix where no credential for a remote is there.
@@ -176,7 +194,7 @@ func (s *Store) howToLogin(remote string) string {
 	if s.cfg.TokenFix != nil {
 		return s.cfg.TokenFix(remote)
 	}
-	return "export GITHUB_TOKEN=…, or use git.credential: ssh_agent with an ssh address"
+	return "export GITHUB_TOKEN=…, or use git.credential: ssh_agent with an ssh address, or git.use_my_logins: true"
 }
 
 // authError is a refusal that a person has to mend; trying again is of no use

@@ -17,7 +17,7 @@ import (
 // SET, never its value), the ssh host key, and, when online, whether the
 // remote answers. Nothing is made; without online nothing is asked.
 func Checks(cfg Config, checkout string, online bool) []health.Check {
-	p := &probe{cfg: cfg, checkout: checkout}
+	p := &probe{cfg: cfg, checkout: checkout, online: online}
 	out := []health.Check{
 		{Name: "remote", Run: p.checkRemote},
 		{Name: "git credential", Run: p.checkCredential},
@@ -32,6 +32,7 @@ func Checks(cfg Config, checkout string, online bool) []health.Check {
 type probe struct {
 	cfg      Config
 	checkout string
+	online   bool
 }
 
 // resultOf is an error as the result of a check.
@@ -77,7 +78,7 @@ func (p *probe) checkRemote(ctx context.Context) health.Result {
 	if url == "" {
 		return health.Result{OK: true, Found: "no remote " + s.cfg.Remote + ": branches stay on this machine"}
 	}
-	a, err := s.openRemote(ctx, Remote{URL: url})
+	a, err := s.openRemote(ctx, Remote{URL: url, checkout: p.checkout})
 	if company.CodeOf(err) == company.EAuth { // the next check says it
 		return health.Result{OK: true, Found: Mask(url)}
 	}
@@ -107,7 +108,7 @@ func (p *probe) checkCredential(ctx context.Context) health.Result {
 		r.Warn, r.Needed = true, "a login, to push"
 		return r
 	}
-	a, err := s.openRemote(ctx, Remote{URL: url})
+	a, err := s.openRemote(ctx, Remote{URL: url, checkout: p.checkout})
 	if err != nil {
 		return short(err)
 	}
@@ -118,13 +119,20 @@ func (p *probe) checkCredential(ctx context.Context) health.Result {
 		}
 		return health.Result{OK: true, Found: "ssh agent, SSH_AUTH_SOCK SET"}
 	}
-	_, secret, err := a.findLogin(ctx)
+	a.askNobody = !p.online
+	login, err := a.findLogin(ctx)
+	if names := a.helpersUnasked(); names != "" && !login.Secret.Set() && (err == nil || errors.As(err, new(noTokenError))) {
+		return health.Result{OK: true, Found: "a push asks your credential helper " + names + " for a login at " + a.host + "; --online tries it"}
+	}
 	if err != nil {
 		return short(err)
 	}
-	if secret == "" {
+	if !login.Secret.Set() {
 		// Reading a public repository needs none.
-		return health.Result{Warn: true, Found: "token for " + a.host + " NOT SET", Needed: "a token, to push", Fix: s.howToLogin(url)}
+		return health.Result{Warn: true, Found: "token for " + a.host + " NOT SET" + a.lackOfLogins(), Needed: "a token, to push", Fix: s.howToLogin(url)}
+	}
+	if login.Source != "" {
+		return health.Result{OK: true, Found: "login for " + a.host + " SET, of " + login.Source}
 	}
 	return health.Result{OK: true, Found: "token for " + a.host + " SET"}
 }
@@ -135,7 +143,7 @@ func (p *probe) checkHost(ctx context.Context) health.Result {
 		return resultOf(err)
 	}
 	defer done()
-	a, err := s.openRemote(ctx, Remote{URL: url})
+	a, err := s.openRemote(ctx, Remote{URL: url, checkout: p.checkout})
 	if company.CodeOf(err) == company.EAuth {
 		return health.Result{OK: true, Found: "not looked at: there is no login for it"}
 	}
@@ -165,7 +173,7 @@ func (p *probe) checkOnline(ctx context.Context) health.Result {
 	if url == "" {
 		return health.Result{OK: true, Found: "no remote " + s.cfg.Remote}
 	}
-	a, err := s.openRemote(ctx, Remote{URL: url})
+	a, err := s.openRemote(ctx, Remote{URL: url, checkout: p.checkout})
 	if err != nil {
 		return resultOf(err)
 	}

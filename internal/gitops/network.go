@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitlogin"
 	"company/internal/lazyregexp"
 	"company/internal/retry"
 )
@@ -37,8 +38,12 @@ func (a *remoteEndpoint) runWithRetry(ctx context.Context, doing string, c call)
 // runOnce runs one call at the remote, with a server for git's question for a
 // credential.
 func (a *remoteEndpoint) runOnce(ctx context.Context, c call) (result, error) {
-	a.asked = nil
-	return a.s.run(ctx, c)
+	a.asked, a.given = nil, gitlogin.Login{}
+	r, err := a.s.run(ctx, c)
+	if err == nil && r.exit == 0 {
+		a.approveLogin(ctx)
+	}
+	return r, err
 }
 
 // What git and ssh say, in English since LC_ALL is C.
@@ -75,17 +80,19 @@ func (a *remoteEndpoint) explainFailure(ctx context.Context, doing string, r res
 		e.Class = company.Recoverable
 		return e
 	case loginRE.MatchString(r.stderr):
-		return authError(fmt.Sprintf("%s refused the %s", where, a.s.credentialName())).Because(said).Fix(a.refusedFix())
+		return authError(fmt.Sprintf("%s refused the %s", where, a.credentialName())).Because(said).Fix(a.refusedFix())
 	}
 	return company.E(company.EGit, where+" could not be "+doing).Because(said)
 }
 
 // credentialName describes the credential that the remote got.
-func (s *Store) credentialName() string {
-	switch s.cfg.Method {
-	case ByDeployKey:
+func (a *remoteEndpoint) credentialName() string {
+	switch {
+	case a.given.Source != "":
+		return "login of " + a.given.Source
+	case a.s.cfg.Method == ByDeployKey:
 		return "deploy key"
-	case ByAgent:
+	case a.s.cfg.Method == ByAgent:
 		return "keys of the ssh agent"
 	}
 	return "credential"
@@ -94,6 +101,8 @@ func (s *Store) credentialName() string {
 // refusedFix is what to do about a refused login.
 func (a *remoteEndpoint) refusedFix() string {
 	switch {
+	case a.given.Source != "":
+		return "see that your own git may push there: git push --dry-run"
 	case a.protocols == "ssh" && a.s.cfg.Method == ByDeployKey:
 		return "add the key's public half to the repository, with write access: ssh-keygen -y -f " + a.s.cfg.DeployKey
 	case a.protocols == "ssh":

@@ -147,7 +147,7 @@ func (m *Mirror) newObjects(ctx context.Context, b *batch, base, head company.OI
 
 // HasBranches says whether a remote has any branch: a new one has none.
 func (m *Mirror) HasBranches(ctx context.Context, remote Remote) (bool, error) {
-	a, err := m.s.openRemote(ctx, remote)
+	a, err := m.openRemote(ctx, remote)
 	if err != nil {
 		return false, err
 	}

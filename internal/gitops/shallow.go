@@ -40,7 +40,7 @@ func (m *Mirror) completeHistory(ctx context.Context, c *checkout, info BaseInfo
 	if err != nil || len(cuts) == 0 {
 		return err
 	}
-	a, err := m.s.openRemote(ctx, Remote{URL: info.RemoteURL})
+	a, err := m.openRemote(ctx, Remote{URL: info.RemoteURL})
 	if err != nil {
 		return err
 	}

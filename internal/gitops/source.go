@@ -165,7 +165,7 @@ func (s *Store) fetchInto(ctx context.Context, dir string, f fetchSpec) error {
 
 // fetchURL is FetchBase for a repository that is not on this disk.
 func (m *Mirror) fetchURL(ctx context.Context, url, ref string) (BaseInfo, error) {
-	r, err := m.s.openRemote(ctx, Remote{URL: url})
+	r, err := m.openRemote(ctx, Remote{URL: url})
 	if err != nil {
 		return BaseInfo{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"company/internal/company"
 	"company/internal/folder"
 	"company/internal/gitexec"
+	"company/internal/gitlogin"
 	"company/internal/lazyregexp"
 
 	"golang.org/x/sys/unix"
@@ -45,6 +46,9 @@ type Config struct {
 	AgentSocket string   // SSH_AUTH_SOCK of the operator
 	ForgeURL    string   // a forge beside the known ones, whose ssh addresses a token is for
 	OperatorEnv []string // see OperatorEnv
+	// Logins are the president's own, for remotes that nothing above logs in at
+	// (git.use_my_logins); nil: they are not used.
+	Logins *gitlogin.Logins
 }
 
 // Store is the folder that holds all host-side repositories of an office.

@@ -35,6 +35,7 @@ leak
 clock
 mux
 gitindex
+gitlogin
 dockerapi
 
 ecosystem

@@ -15,6 +15,10 @@ import (
 // doctorTimeout is how long all checks together may take.
 const doctorTimeout = 1800 * time.Millisecond
 
+// onlineTimeout is the same where servers are asked: a model, a forge, and a remote
+// that is logged in at.
+const onlineTimeout = 20 * time.Second
+
 // NewDoctor makes company doctor.
 func NewDoctor(env *command.Environment) *cobra.Command {
 	var online, orphans bool
@@ -42,7 +46,11 @@ It removes none: those of this office go with its next start.`,
 }
 
 func runDoctor(ctx context.Context, env *command.Environment, online bool) error {
-	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
+	limit := doctorTimeout
+	if online {
+		limit = onlineTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	all, code := []diagnose.Result{}, command.ExitComplete
 	for _, r := range diagnose.Run(ctx, env.Checker().Checks(findSubject(ctx, env), online)) {
