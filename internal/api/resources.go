@@ -39,7 +39,8 @@ var resources = map[string]look{
 		if err != nil || limit < 0 {
 			return nil, company.E(company.EInvalid, "limit is a number of tasks")
 		}
-		return src.TaskList(r.URL.Query()["state"], limit)
+		q := r.URL.Query()
+		return src.TaskList(view.TaskFilter{States: q["state"], Priorities: q["priority"], Tags: q["tag"], Limit: limit})
 	},
 	"spending": func(src view.Source, r *http.Request) (any, error) {
 		since := time.Time{}

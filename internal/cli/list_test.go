@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"company/internal/company"
 	"company/test/heldoffice"
@@ -18,6 +19,12 @@ func TestList(t *testing.T) {
 		o.Must(company.Cancel{Task: o.Submit(what, o.Repo), Why: "no"})
 	}
 	open := o.Executing("the fourth", 1)
+	deadline := time.Now().UTC().Truncate(time.Second).Add(48 * time.Hour)
+	o.Must(company.Submit{
+		Instruction: "the fifth", Project: company.Project{ID: "beside", Path: "/beside"}, Tags: []string{"api", "ui"}, Deadline: deadline,
+	})
+	tagged := company.NewTaskID(o.View().LastTask)
+	o.Must(company.Cancel{Task: tagged})
 	for _, served := range []bool{true, false} {
 		if served {
 			o.Serve()
@@ -27,7 +34,7 @@ func TestList(t *testing.T) {
 		run := func(args ...string) heldoffice.Result {
 			return o.Run(t.Context(), execute, append([]string{"list"}, args...)...)
 		}
-		if r := run("--state", "cancelled", "-n", "2"); r.Code != 0 || !strings.Contains(r.Out, "the third") || !strings.Contains(r.Out, "the second") || strings.Contains(r.Out, "the first") || !strings.Contains(r.Out, "and 1 more") {
+		if r := run("--state", "cancelled", "-n", "3"); r.Code != 0 || !strings.Contains(r.Out, "the third") || !strings.Contains(r.Out, "the second") || strings.Contains(r.Out, "the first") || !strings.Contains(r.Out, "and 1 more") {
 			t.Errorf("served %v: %+v", served, r)
 		}
 		if r := run("--state", "open,failed", "--template", `{{range .tasks}}{{.id}} {{.status}} {{.cost_micro_usd | json}}{{"\n"}}{{end}}`); r.Out != string(open)+" executing null\n" {
@@ -36,6 +43,13 @@ func TestList(t *testing.T) {
 		if r := run("--state", "paused"); r.Code != 0 || r.Out != "no task\n" {
 			t.Errorf("served %v: %+v", served, r)
 		}
+		if r := run("--priority", "high,low"); r.Code != 0 || r.Out != "no task\n" {
+			t.Errorf("served %v: %+v", served, r)
+		}
+		if r := run("--priority", "medium", "--tag", "api", "--template", `{{range .tasks}}{{.id}} {{.priority}} {{.tags | json}} {{.deadline | json}}{{"\n"}}{{end}}`); r.Out != string(tagged)+" medium [\"api\",\"ui\"] \""+deadline.Format(time.RFC3339)+"\"\n" {
+			t.Errorf("served %v: %+v", served, r)
+		}
+		requireRefusal(t, run("--priority", "urgent"), company.EUsage, "there is no priority")
 		requireRefusal(t, run("--state", "lost"), company.EUsage, "there is no state")
 		requireRefusal(t, run("-n", "-1"), company.EUsage, "-n 20")
 		requireRefusal(t, run("--template", "{{range"), company.EUsage, "no template of Go")

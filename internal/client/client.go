@@ -94,10 +94,9 @@ func (o *Office) Budgets(ctx context.Context) ([]view.Budget, error) {
 	return api.Get[[]view.Budget](ctx, o.Client, "costs")
 }
 
-// TaskList is the newest tasks that are in one of the states; no state: in any, and
-// limit 0: all.
-func (o *Office) TaskList(ctx context.Context, states []string, limit int) (view.TaskList, error) {
-	q := url.Values{"state": states, "limit": {strconv.Itoa(limit)}}
+// TaskList is the newest tasks that a filter lets pass.
+func (o *Office) TaskList(ctx context.Context, f view.TaskFilter) (view.TaskList, error) {
+	q := url.Values{"state": f.States, "priority": f.Priorities, "tag": f.Tags, "limit": {strconv.Itoa(f.Limit)}}
 	return api.Get[view.TaskList](ctx, o.Client, "tasks?"+q.Encode())
 }
 

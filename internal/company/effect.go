@@ -43,8 +43,8 @@ type Effect struct {
 	Drain bool
 }
 
-// Due lists what must be under way at this moment, oldest task first (projects
-// take turns). It reads the state and nothing else. active is how many tasks
+// Due lists what must be under way at this moment: projects take turns, and of each
+// the most urgent task comes first. It reads the state and nothing else. active is how many tasks
 // may work at once.
 func Due(s *State, now time.Time, active int) []Effect {
 	if s.Office.Stopped || s.Office.Epoch == 0 {

@@ -214,7 +214,7 @@ func (c RecordPRFeedback) decide(s *State, m Meta) ([]Event, error) {
 		m.newEvent(lead.ID, "", "", &PRFeedbackReceived{ItemIDs: ids, FollowUp: id}),
 		m.newEvent(id, "", "", &TaskSubmitted{
 			Instruction: followUpText(lead, fresh), Project: lead.Project, Settings: c.Settings.WithDefaults(),
-			Follows: lead.ID, Priority: lead.Priority,
+			Follows: lead.ID, Priority: lead.Priority, Tags: lead.Tags, Deadline: lead.Deadline,
 		}),
 	), nil
 }

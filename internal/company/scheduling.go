@@ -10,21 +10,30 @@ import (
 // all of it (docs/decisions/0027): the project with the least under way is
 // next.
 
-// roundRobinTasks orders the open tasks so that projects alternate: the oldest task of
-// each, then the second of each.
+// roundRobinTasks orders the open tasks so that projects alternate: a place for each
+// project, in the order of their oldest tasks, then a second place for each. A project's
+// places go to its most urgent tasks (docs/decisions/0115).
 func (s *State) roundRobinTasks() []TaskID {
-	nth, of := map[TaskID]int{}, map[string]int{}
+	nth, of := map[TaskID]int{}, map[string][]*Task{}
 	for _, id := range s.Open {
 		if t := s.Tasks[id]; !t.Paused {
-			nth[id] = of[t.Project.ID]
-			of[t.Project.ID]++
+			nth[id] = len(of[t.Project.ID])
+			of[t.Project.ID] = append(of[t.Project.ID], t)
 		}
 	}
-	if len(of) < 2 {
-		return s.Open
-	}
 	out := slices.Clone(s.Open)
-	slices.SortStableFunc(out, func(a, b TaskID) int { return nth[a] - nth[b] })
+	if len(of) > 1 {
+		slices.SortStableFunc(out, func(a, b TaskID) int { return nth[a] - nth[b] })
+	}
+	for _, tasks := range of {
+		slices.SortFunc(tasks, s.compareUrgency)
+	}
+	for i, id := range out {
+		t := s.Tasks[id]
+		if tasks := of[t.Project.ID]; !t.Paused {
+			out[i], of[t.Project.ID] = tasks[0].ID, tasks[1:]
+		}
+	}
 	return out
 }
 

@@ -17,8 +17,15 @@ type fleet struct {
 
 func (f *fleet) submit(project string, n int) TaskID {
 	f.t.Helper()
+	return f.submitAs(Submit{Project: Project{ID: project, Path: "/" + project}}, n)
+}
+
+// submitAs submits a task under a submission's project and urgency.
+func (f *fleet) submitAs(c Submit, n int) TaskID {
+	f.t.Helper()
 	id := NewTaskID(f.s.LastTask + 1)
-	f.must(President, Submit{Instruction: "do it", Project: Project{ID: project, Path: "/" + project}})
+	c.Instruction = "do it"
+	f.must(President, c)
 	f.must(Company, RecordPreparation{Task: id, TaskPrepared: TaskPrepared{
 		Base: Base{Branch: "main", OID: OID(strings.Repeat("1", 40)), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-" + string(id),
 		Gates: []GateCommand{{Name: "test", Command: "go test"}},

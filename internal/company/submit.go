@@ -2,6 +2,7 @@ package company
 
 import (
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -13,8 +14,9 @@ type Submit struct {
 	DryRun      bool
 	Base        string
 	Follows     TaskID
-	Priority    string
-	Tags        []string
+	Priority    Priority  // empty: of the task that is followed, or medium
+	Tags        []string  // none: of the task that is followed
+	Deadline    time.Time `json:",omitzero"` // zero: of the task that is followed, or none
 }
 
 // MaxInstruction is the longest instruction, in bytes.
@@ -55,13 +57,14 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 			return nil, E(EInvalid, "a follow-up starts where its pull request stands").Fix("leave --base out")
 		}
 	}
-	if c.Priority == "" {
-		c.Priority = "medium"
+	if err := c.validateUrgency(m.Now); err != nil {
+		return nil, err
 	}
+	c = c.inheritUrgency(s.Tasks[c.Follows])
 	id := NewTaskID(s.LastTask + 1)
 	return []Event{m.newEvent(id, "", "", &TaskSubmitted{
 		Instruction: c.Instruction, Project: c.Project, Settings: c.Settings.WithDefaults(), DryRun: c.DryRun,
-		Base: c.Base, Follows: c.Follows, Priority: c.Priority, Tags: c.Tags,
+		Base: c.Base, Follows: c.Follows, Priority: c.Priority, Tags: uniqueTags(c.Tags), Deadline: c.Deadline.UTC().Truncate(time.Second),
 	})}, nil
 }
 
@@ -77,8 +80,10 @@ type TaskSubmitted struct {
 	DryRun      bool     `json:"dry_run,omitempty"`
 	Base        string   `json:"base,omitempty"`
 	Follows     TaskID   `json:"follows,omitempty"`
-	Priority    string   `json:"priority"`
+	Priority    Priority `json:"priority"`
 	Tags        []string `json:"tags,omitempty"`
+	// Deadline cancels nothing. Older versions know none.
+	Deadline time.Time `json:"deadline,omitzero"`
 }
 
 var _ = registerKind[TaskSubmitted]()
@@ -88,7 +93,7 @@ func (d *TaskSubmitted) apply(s *State, e Event) {
 	s.LastTask++
 	s.Tasks[e.Task] = &Task{
 		ID: e.Task, Instruction: d.Instruction, Project: d.Project, Settings: d.Settings, DryRun: d.DryRun,
-		Base: d.Base, Follows: d.Follows, Priority: d.Priority, Tags: d.Tags,
+		Base: d.Base, Follows: d.Follows, Priority: d.Priority, Tags: d.Tags, Deadline: d.Deadline,
 		Submitted: e.Time, Updated: e.Time, Status: StatusPending, Cap: d.Settings.Cap,
 	}
 	s.Open = append(s.Open, e.Task)

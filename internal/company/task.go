@@ -51,8 +51,9 @@ type Task struct {
 	DryRun      bool       `json:"dry_run,omitempty"`
 	Base        string     `json:"base,omitempty"` // asked for by name; empty: the checkout's HEAD
 	Follows     TaskID     `json:"follows,omitempty"`
-	Priority    string     `json:"priority"` // low | medium | high
+	Priority    Priority   `json:"priority"`
 	Tags        []string   `json:"tags,omitempty"`
+	Deadline    time.Time  `json:"deadline,omitzero"` // it orders the work, and ends nothing
 	Submitted   time.Time  `json:"submitted"`
 	Updated     time.Time  `json:"updated"`
 	Status      TaskStatus `json:"status"`

@@ -58,7 +58,11 @@ func newWorld(t tester, k knobs) *world {
 	set := k.Settings
 	set.Cap = Amount{MicroUSD: k.Cap, Tokens: NoCap}
 	for i := range k.Tasks {
-		w.must(President, Submit{Instruction: fmt.Sprintf("do the thing %d", i), Project: Project{ID: []string{"p", "q"}[i%2], Path: "/p"}, Settings: set, DryRun: k.DryRun && i == 0})
+		c := Submit{Instruction: fmt.Sprintf("do the thing %d", i), Project: Project{ID: []string{"p", "q"}[i%2], Path: "/p"}, Settings: set, DryRun: k.DryRun && i == 0}
+		if c.Priority = []Priority{"", PriorityLow, PriorityHigh}[i%3]; i%3 == 2 {
+			c.Tags, c.Deadline = []string{"api"}, w.now.Add(time.Minute)
+		}
+		w.must(President, c)
 	}
 	return w
 }

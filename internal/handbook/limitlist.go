@@ -4,6 +4,10 @@ package handbook
 // hostile input from costing memory is left out.
 var limits = []limit{
 	{"Tasks", "company", "MaxInstruction", bytesUnit, "one instruction", "E_INVALID; nothing is stored. Name a file of the repository instead."},
+	{"Tasks", "company", "MaxTags", count, "tags of one task", "E_INVALID; nothing is stored."},
+	{"Tasks", "company", "MaxTag", bytesUnit, "one tag", "E_INVALID; nothing is stored."},
+	{"Tasks", "company", "MaxPassedOver", duration, "time that later, more urgent tasks of its project may go before a task", "It goes before all of them."},
+	{"Tasks", "company", "MaxDeadline", duration, "how far ahead a deadline may lie", "E_INVALID; nothing is stored."},
 	{"Tasks", "company", "maxQuestion", bytesUnit, "one question to you", "It is cut."},
 	{"Tasks", "company", "MaxWorkers", count, "workers of an office at a time", "company hire: E_CONFLICT; workers.max: E_CONFIG."},
 	{"Tasks", "company", "defaultMaxSubtasks", count, "subtasks of one plan", "The plan is refused, and the manager plans again."},

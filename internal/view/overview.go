@@ -211,6 +211,9 @@ func (v Overview) writeTasks(b *strings.Builder, s Style) {
 		if t.Reason != "" && (t.Status == company.StatusFailed || t.Status == company.StatusCancelled) {
 			table.Note("why: " + safetext.EscapeLine(t.Reason, 300))
 		}
+		if text := t.urgencyText(); text != "" && t.Ended == nil {
+			table.Note(text)
+		}
 	}
 	b.WriteString(table.Render(s))
 	if v.HiddenTasks > 0 {

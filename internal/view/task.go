@@ -16,6 +16,10 @@ type Task struct {
 	DryRun       bool               `json:"dry_run,omitempty"`
 	Instruction  string             `json:"instruction"`
 	Project      company.Project    `json:"project"`
+	Priority     company.Priority   `json:"priority"`
+	Tags         []string           `json:"tags"`
+	Deadline     *time.Time         `json:"deadline"`
+	DueInMS      *int64             `json:"due_in_ms"` // until the deadline, from now or from its end; below 0: it has passed
 	Reason       string             `json:"reason,omitempty"`
 	Submitted    time.Time          `json:"submitted"`
 	Updated      time.Time          `json:"updated"`
@@ -43,6 +47,7 @@ func (src Source) Task(t *company.Task) Task {
 	s := src.State
 	v := Task{
 		ID: t.ID, Status: s.Shown(t), Phase: t.Phase(), Paused: t.Paused, DryRun: t.DryRun, Instruction: t.Instruction, Project: t.Project, Reason: t.Reason,
+		Priority: priorityOf(t), Tags: append([]string{}, t.Tags...),
 		Submitted: t.Submitted.UTC(), Updated: t.Updated.UTC(), DurationMS: taskDuration(t, src.Now).Milliseconds(),
 		Waves: t.Plan.Waves, Subtasks: len(t.Subtasks), Branch: t.IntegrationBranch(), Head: t.Head,
 		Tokens: t.Spent.Tokens, CostMicroUSD: costOrNil(t.Spent), CapMicroUSD: capOrNil(t.Cap.MicroUSD), CapTokens: capOrNil(t.Cap.Tokens),
@@ -50,6 +55,10 @@ func (src Source) Task(t *company.Task) Task {
 	if t.Status.Ended() {
 		end := t.Ended.UTC()
 		v.Ended = &end
+	}
+	if left, has := t.UntilDeadline(src.Now); has {
+		at, ms := t.Deadline.UTC(), left.Milliseconds()
+		v.Deadline, v.DueInMS = &at, &ms
 	}
 	for _, sub := range t.Subtasks {
 		if sub.Status == company.SubtaskCompleted {

@@ -136,6 +136,9 @@ func (v TaskDetail) writeResult(b *strings.Builder, s Style) {
 		of = " of at most " + holds.String()
 	}
 	fmt.Fprintf(b, "  cost:   %s%s\n", FormatCost(v.CostMicroUSD, v.Tokens), of)
+	if text := v.urgencyText(); text != "" {
+		writeWrapped(b, s, "  order:  ", text)
+	}
 }
 
 // writePlan lists the subtasks, each with why it is not merged.

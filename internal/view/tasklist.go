@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,33 +25,65 @@ type TaskList struct {
 	More          int    `json:"more"` // that fit, beyond the limit
 }
 
-// TaskList is the newest tasks that are in one of the states; no state: in any. limit
-// 0: all of them.
-func (src Source) TaskList(states []string, limit int) (TaskList, error) {
-	for _, state := range states {
+// TaskFilter narrows a list of tasks. Its zero value lets all pass.
+type TaskFilter struct {
+	States     []string // in one of them
+	Priorities []string // of one of them
+	Tags       []string // with every one of them
+	Limit      int      // the newest so many; 0: all
+}
+
+// validate refuses words that are no state and no priority.
+func (f TaskFilter) validate() error {
+	for _, state := range f.States {
 		if !slices.Contains(TaskStates, state) {
-			return TaskList{}, company.E(company.EUsage, fmt.Sprintf("there is no state %q", safetext.EscapeLine(state, 40))).Fix("one of " + strings.Join(TaskStates, ", "))
+			return company.E(company.EUsage, fmt.Sprintf("there is no state %q", safetext.EscapeLine(state, 40))).Fix("one of " + strings.Join(TaskStates, ", "))
 		}
+	}
+	for _, word := range f.Priorities {
+		if !slices.Contains(company.Priorities, company.Priority(word)) {
+			return company.E(company.EUsage, fmt.Sprintf("there is no priority %q", safetext.EscapeLine(word, 40))).Fix("--priority low, medium or high")
+		}
+	}
+	return nil
+}
+
+// fits says whether a task, which people are shown in a state, passes.
+func (f TaskFilter) fits(t *company.Task, shown company.TaskStatus) bool {
+	inState := len(f.States) == 0 || slices.ContainsFunc(f.States, func(state string) bool {
+		switch state {
+		case "open":
+			return !t.Status.Ended()
+		case "ended":
+			return t.Status.Ended()
+		case "paused":
+			return t.Paused && !t.Status.Ended()
+		}
+		return state == string(shown)
+	})
+	if !inState || len(f.Priorities) > 0 && !slices.Contains(f.Priorities, string(priorityOf(t))) {
+		return false
+	}
+	for _, tag := range f.Tags {
+		if !slices.Contains(t.Tags, tag) {
+			return false
+		}
+	}
+	return true
+}
+
+// TaskList is the newest tasks that a filter lets pass.
+func (src Source) TaskList(f TaskFilter) (TaskList, error) {
+	if err := f.validate(); err != nil {
+		return TaskList{}, err
 	}
 	v := TaskList{SchemaVersion: 1, Tasks: []Task{}}
 	tasks := src.State.SortedTasks()
 	slices.Reverse(tasks)
 	for _, t := range tasks {
-		shown := src.State.Shown(t)
-		fits := len(states) == 0 || slices.ContainsFunc(states, func(state string) bool {
-			switch state {
-			case "open":
-				return !t.Status.Ended()
-			case "ended":
-				return t.Status.Ended()
-			case "paused":
-				return t.Paused && !t.Status.Ended()
-			}
-			return state == string(shown)
-		})
 		switch {
-		case !fits:
-		case limit > 0 && len(v.Tasks) == limit:
+		case !f.fits(t, src.State.Shown(t)):
+		case f.Limit > 0 && len(v.Tasks) == f.Limit:
 			v.More++
 		default:
 			v.Tasks = append(v.Tasks, src.Task(t))
@@ -66,7 +99,23 @@ func (v TaskList) RenderText() string {
 	}
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "TASK\tSTATE\tMERGED\tCOST\tPULL REQUEST\tWHAT")
+	urgent, due, tagged := false, false, false // columns that only such tasks need
+	for _, t := range v.Tasks {
+		urgent, due, tagged = urgent || t.Priority != company.PriorityMedium, due || t.Deadline != nil, tagged || len(t.Tags) > 0
+	}
+	row := func(cells []string, priority, deadline, tags, what string) {
+		if urgent {
+			cells = append(cells, priority)
+		}
+		if due {
+			cells = append(cells, deadline)
+		}
+		if tagged {
+			cells = append(cells, tags)
+		}
+		fmt.Fprintln(table, strings.Join(append(cells, what), "\t"))
+	}
+	row([]string{"TASK", "STATE", "MERGED", "COST", "PULL REQUEST"}, "PRIORITY", "DEADLINE", "TAGS", "WHAT")
 	for _, t := range v.Tasks {
 		state, pr := strings.ReplaceAll(string(t.Status), "_", " "), "-"
 		if t.Paused {
@@ -75,7 +124,9 @@ func (v TaskList) RenderText() string {
 		if t.PR != nil {
 			pr = fmt.Sprintf("#%d %s", t.PR.Number, t.PR.State)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d/%d\t%s\t%s\t%s\n", t.ID, state, t.Merged, t.Subtasks, FormatCost(t.CostMicroUSD, t.Tokens), pr, safetext.EscapeLine(company.TitleOf(t.Instruction), 70))
+		merged := fmt.Sprintf("%d/%d", t.Merged, t.Subtasks)
+		row([]string{string(t.ID), state, merged, FormatCost(t.CostMicroUSD, t.Tokens), pr}, safetext.EscapeLine(string(t.Priority), 40), t.shortDeadline(), cmp.Or(t.tagsText(), "-"),
+			safetext.EscapeLine(company.TitleOf(t.Instruction), 70))
 	}
 	_ = table.Flush() // into memory
 	if v.More > 0 {

@@ -46,7 +46,6 @@ var looks = map[string]struct {
 	"internal/upkeep/retention.go":        {1, "the age of a file"},
 	"internal/cli/setup/orphans.go":       {1, "the age of a container, which Docker tells"},
 	"internal/cli/command/environment.go": {1, "what the wall clock says"},
-	"internal/cli/task/submit.go":         {1, "a trial in a company without a past"},
 	"internal/cli/command/terminal.go":    {1, "a note of this process, which may have no office"},
 	"internal/office/identity.go":         {1, "when the office was made"},
 	"internal/office/lock.go":             {1, "when a process took the lock"},

@@ -14,19 +14,19 @@ import (
 
 // NewList makes company list.
 func NewList(env *command.Environment) *cobra.Command {
-	var states []string
-	limit := 0
+	var filter view.TaskFilter
 	c := &cobra.Command{
 		Use: "list", Short: "List the tasks of the office, the newest first",
-		Example: "  company list\n  company list --state failed -n 20\n  company list --state open,paused -o json\n  company list --template '{{range .tasks}}{{.id}} {{.status}}{{\"\\n\"}}{{end}}'",
+		Example: "  company list\n  company list --tag api --priority high\n  company list --state failed -n 20\n  company list --state open,paused -o json\n  company list --template '{{range .tasks}}{{.id}} {{.status}}{{\"\\n\"}}{{end}}'",
 		Long: `Lists tasks. --state narrows them to those in one of the states named: a status
-as company status shows it, or open, ended, paused.`,
+as company status shows it, or open, ended, paused. --priority narrows them to those
+of one of the priorities named, --tag to those with every tag named.`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if limit < 0 {
-				return company.E(company.EUsage, fmt.Sprintf("-n %d", limit)).Fix("-n 20, or -n 0 for all")
+			if filter.Limit < 0 {
+				return company.E(company.EUsage, fmt.Sprintf("-n %d", filter.Limit)).Fix("-n 20, or -n 0 for all")
 			}
 			v, conn, err := command.Read(c.Context(), env, func(o *client.Office, ctx context.Context) (view.TaskList, error) {
-				return o.TaskList(ctx, states, limit)
+				return o.TaskList(ctx, filter)
 			})
 			if err != nil {
 				return err
@@ -39,8 +39,11 @@ as company status shows it, or open, ended, paused.`,
 			return err
 		},
 	}
-	c.Flags().StringSliceVar(&states, "state", nil, "only those in one of these states")
-	c.Flags().IntVarP(&limit, "limit", "n", 30, "how many at most; 0: all")
+	c.Flags().StringSliceVar(&filter.States, "state", nil, "only those in one of these states")
+	c.Flags().StringSliceVar(&filter.Priorities, "priority", nil, "only those of one of these priorities: low, medium, high")
+	c.Flags().StringSliceVar(&filter.Tags, "tag", nil, "only those with all of these tags")
+	c.Flags().IntVarP(&filter.Limit, "limit", "n", 30, "how many at most; 0: all")
 	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(view.TaskStates, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("priority", cobra.FixedCompletions(command.PriorityWords, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

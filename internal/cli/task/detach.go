@@ -157,6 +157,11 @@ func resubmitArgs(env *command.Environment, o submitOptions) []string {
 	add("--base", o.base)
 	add("--follows", o.follows)
 	add("--plan", o.plan)
+	add("--priority", o.priority)
+	add("--deadline", o.deadline)
+	for _, tag := range o.tags {
+		add("--tag", tag)
+	}
 	if o.dryRun {
 		args = append(args, "--dry-run")
 	}

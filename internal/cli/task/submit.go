@@ -40,6 +40,9 @@ type submitOptions struct {
 	budgetUSD float64
 	tokens    string
 	workers   int
+	priority  string
+	tags      []string
+	deadline  string
 }
 
 // NewSubmit makes company submit.
@@ -57,6 +60,11 @@ The command follows the work until the task ends or waits for you, and ends
 with a summary. When the office is open in another process, the task queues
 there; when that process ends first, this one takes over.
 
+Of the tasks of a project, those with a higher --priority go first, then those with
+the nearer --deadline, then the older ones; a task that has been open for three days
+goes before all of them. A deadline that passes is shown, and ends nothing. A
+follow-up has the priority, the tags and the deadline of what it follows.
+
 --dry-run ends with the plan; --plan works on it as it stands, from the commit
 that it was made on, under the settings of the dry run.
 
@@ -68,7 +76,8 @@ company resume; a second one ends at once.`,
   company submit --project api "say who may call it"
   company submit --dry-run "rename Foo to Bar"
   company submit --plan t5
-  company submit --budget-tokens 500k "tidy the tests"`,
+  company submit --budget-tokens 500k "tidy the tests"
+  company submit --priority high --tag api --deadline 2026-12-01 "say who may call it"`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return company.E(company.EUsage, "the instruction is in "+company.Count(len(args), "part")).Because("the shell cuts it at blanks").
@@ -105,9 +114,15 @@ company resume; a second one ends at once.`,
 	f.Float64Var(&o.budgetUSD, "budget-usd", 0, "cap of this task in USD, where the models' prices are known")
 	f.StringVar(&o.tokens, "budget-tokens", "", "cap of this task in tokens: 200k, 5M")
 	f.IntVar(&o.workers, "workers", 0, "workers at a time")
+	f.StringVar(&o.priority, "priority", "", "what goes first: low, medium, high (default: medium, or that of the task it follows)")
+	f.StringSliceVar(&o.tags, "tag", nil, "tag of the task, for company list --tag (again and again)")
+	f.StringVar(&o.deadline, "deadline", "", "when it should be done: 2026-12-01, 2026-12-01T17:00, or from now 36h, 3d")
 	_ = c.RegisterFlagCompletionFunc("project", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Projects }))
 	_ = c.RegisterFlagCompletionFunc("follows", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Followed }))
 	_ = c.RegisterFlagCompletionFunc("approve", cobra.FixedCompletions([]string{"plan", "merge", "pr"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("priority", cobra.FixedCompletions(command.PriorityWords, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("tag", cobra.NoFileCompletions)
+	_ = c.RegisterFlagCompletionFunc("deadline", cobra.NoFileCompletions)
 	_ = c.RegisterFlagCompletionFunc("base", env.CompleteBranches())
 	_ = c.RegisterFlagCompletionFunc("plan", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Plans }))
 	f.StringVar(&o.commandID, "command-id", "", "id of the submission, which makes a repeat harmless")
@@ -206,6 +221,13 @@ func instructionText(env *command.Environment, o submitOptions, args []string) (
 }
 
 func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, text string) error {
+	deadline, err := parseDeadline(o.deadline, env.WallTime())
+	if err != nil {
+		return err
+	}
+	if !deadline.IsZero() {
+		o.deadline = deadline.Format(time.RFC3339) // a detached company reads the clock later
+	}
 	paths, _, err := env.LoadReady(ctx)
 	if err != nil {
 		return err
@@ -222,6 +244,7 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 	}
 	cmd := company.Submit{
 		Instruction: text, Project: officeapp.ProjectOf(repo), Settings: officeapp.CompanySettings(loaded.Config), DryRun: o.dryRun, Base: o.base, Follows: company.TaskID(o.follows),
+		Priority: company.Priority(o.priority), Tags: o.tags, Deadline: deadline,
 	}
 	if o.base == "" && o.follows == "" && loaded.Config.Git.Base != "auto" {
 		cmd.Base = loaded.Config.Git.Base
@@ -229,7 +252,7 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 	if o.follows != "" && !cmd.Follows.Valid() {
 		return company.E(company.EUsage, fmt.Sprintf("%q is no task", safetext.EscapeLine(o.follows, 80))).Fix("tasks look like t12; company pr list names those with a pull request")
 	}
-	if err := validateSubmission(cmd); err != nil {
+	if err := validateSubmission(cmd, env.WallTime()); err != nil {
 		return err
 	}
 	looked := withProgress(env, "looking at "+filepath.Base(repo))
@@ -267,10 +290,10 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 
 // validateSubmission has the submission decided in a company without a past, so that
 // what can never stand leaves no trace.
-func validateSubmission(cmd company.Submit) error {
+func validateSubmission(cmd company.Submit, now time.Time) error {
 	s := company.NewState()
 	s.Office.Epoch = 1
 	cmd.Follows = "" // whether that can be followed, the past says
-	_, err := company.Decide(s, company.Meta{ID: "trial", Actor: company.President, Now: time.Now()}, cmd)
+	_, err := company.Decide(s, company.Meta{ID: "trial", Actor: company.President, Now: now}, cmd)
 	return err
 }
