@@ -14,6 +14,7 @@ import (
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/screen"
 	"company/internal/view"
 )
 
@@ -102,9 +103,10 @@ func showPR(ctx context.Context, env *command.Environment, number string) error 
 		}
 		return review.OpenCommand(ctx, t)
 	})
-	fmt.Fprintf(env.Out, "#%d  %s  %s -> %s @ %s%s\n%s\n%s\nNEXT  %s\n",
-		t.PR.Number, t.PR.State, safetext.Escape(t.PR.Branch), safetext.Escape(t.PR.Base), t.PR.Head.Short(), changed, where, safetext.Escape(officeapp.PlainPullText(body)), next)
-	return nil
+	style := env.Style(env.Out)
+	head := fmt.Sprintf("#%d  %s  %s -> %s @ %s%s", t.PR.Number, t.PR.State, safetext.Escape(t.PR.Branch), safetext.Escape(t.PR.Base), t.PR.Head.Short(), changed)
+	return env.PrintLong(fmt.Sprintf("%s\n%s\n%s\nNEXT  %s\n", screen.WrapHelp(head, style), screen.WrapHelp(where, style),
+		screen.WrapMarkdown(safetext.Escape(officeapp.PlainPullText(body)), style), style.Wrap(next, "      ")))
 }
 
 // rangeOf is the commits that a task's pull request asks to merge.
