@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/cli/command"
 	"company/internal/company"
 	"company/test/heldoffice"
 )
@@ -53,6 +54,15 @@ func TestList(t *testing.T) {
 		requireRefusal(t, run("--state", "lost"), company.EUsage, "there is no state")
 		requireRefusal(t, run("-n", "-1"), company.EUsage, "-n 20")
 		requireRefusal(t, run("--template", "{{range"), company.EUsage, "no template of Go")
+		if r := run("--state", "open,failed", "--jq", `.tasks[] | .id, .status, {n: .number}`); r.Out != string(open)+"\nexecuting\n{\"n\":null}\n" || r.Code != 0 {
+			t.Errorf("served %v: %+v", served, r)
+		}
+		requireRefusal(t, run("--jq", ".tasks["), company.EUsage, "no expression of jq")
+		for args, says := range map[string]string{"--jq=. --template={{.}}": "leave one of them out", "--jq=.tasks.id": "-o json shows the fields"} {
+			if r := run(strings.Fields(args)...); r.Code != command.ExitUsage || r.Out != "" || !strings.Contains(r.Err, says) {
+				t.Errorf("%s: %+v", args, r)
+			}
+		}
 	}
 }
 

@@ -91,7 +91,10 @@ func newRoot(env *command.Environment) *cobra.Command {
   company status
   company pr show 1`)
 	root.SilenceUsage, root.SilenceErrors = true, true
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return env.ApplyFlags() }
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		env.Lifetime = c.Context()
+		return env.ApplyFlags()
+	}
 	root.CompletionOptions.DisableDefaultCmd = true // ours is newCompletion
 	root.SetHelpTemplate(helpTemplate)
 	root.SetHelpCommand(newHelp())
@@ -111,6 +114,7 @@ func newRoot(env *command.Environment) *cobra.Command {
 	f.StringVarP(&env.Output, "output", "o", "text", "text or json")
 	f.BoolVar(&env.JSON, "json", false, "the same as -o json")
 	f.StringVar(&env.Template, "template", "", "print the JSON of the result through a template of Go: --template '{{.task}}'")
+	f.StringVar(&env.Query, "jq", "", "print what an expression of jq makes of the JSON of the result: --jq .task")
 	f.BoolVarP(&env.Quiet, "quiet", "q", false, "no progress")
 	f.BoolVarP(&env.Verbose, "verbose", "v", false, "more: details of errors, the log on stderr")
 	f.BoolVar(&env.NoColor, "no-color", false, "no colour")

@@ -32,9 +32,9 @@ func TestCommandsReachNoDriver(t *testing.T) {
 // for the flags of feed and reject.
 // Later by 940 lines for wait, tell, retry, list, costs, pr checkout and pr merge, and for
 // logs -f, status --watch, submit --plan, --template and an instruction from an editor.
-// Later by 210 lines for config set and config unset.
-// Later by 100 for the priority, the tags and the deadline of tasks, in submit and list.
-const maxCommandLines = 6760
+// Later by 350 lines for config set, config unset and --jq, and by 100 for the priority,
+// the tags and the deadline of tasks, in submit and list.
+const maxCommandLines = 6900
 
 func TestCommandLineHoldsCommands(t *testing.T) {
 	lines := 0

@@ -5,11 +5,14 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"text/template"
 	"time"
+
+	"github.com/itchyny/gojq"
 
 	"company/internal/clock"
 	"company/internal/company"
@@ -35,6 +38,7 @@ type Environment struct {
 	Output      string // text | json
 	JSON        bool
 	Template    string // of Go, for the result; it implies JSON
+	Query       string // of jq, for the result; it implies JSON
 	Quiet       bool
 	Verbose     bool
 	NoColor     bool
@@ -42,7 +46,10 @@ type Environment struct {
 	Yes         bool
 	ConfigFlags []string // key=value of the config
 
+	Lifetime context.Context // of the command: an expression of jq ends with it
+
 	template *template.Template // parsed; nil: there is none
+	query    *gojq.Code         // parsed; nil: there is none
 
 	configs map[[2]string]config.Loaded // that were read, by office and project
 
@@ -68,6 +75,16 @@ func (env *Environment) ApplyFlags() error {
 	if env.Template != "" {
 		var err error
 		if env.template, err = parseTemplate(env.Template); err != nil {
+			return err
+		}
+		env.JSON = true
+	}
+	if env.Query != "" {
+		var err error
+		if env.template != nil {
+			return company.E(company.EUsage, "--jq and --template both shape the result").Fix("leave one of them out")
+		}
+		if env.query, err = parseQuery(env.Query); err != nil {
 			return err
 		}
 		env.JSON = true

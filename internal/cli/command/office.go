@@ -193,6 +193,9 @@ func (env *Environment) PrintJSON(w io.Writer, v any) error {
 	if env.template != nil && w == env.Out {
 		return printTemplate(w, env.template, v)
 	}
+	if env.query != nil && w == env.Out {
+		return printQuery(env.Lifetime, w, env.query, v)
+	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)

@@ -8,6 +8,7 @@ import (
 	"text/template"
 
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // templateFunctions are what a template may call beside Go's own.
@@ -37,14 +38,8 @@ func parseTemplate(text string) (*template.Template, error) {
 
 // printTemplate prints a result through a template, whose fields are those of the JSON.
 func printTemplate(w io.Writer, t *template.Template, v any) error {
-	text, err := json.Marshal(v)
+	fields, err := decodeFields(w, v)
 	if err != nil {
-		return err
-	}
-	var fields any
-	numbers := json.NewDecoder(bytes.NewReader(text))
-	numbers.UseNumber() // 5000000 is not 5e+06
-	if err := numbers.Decode(&fields); err != nil {
 		return err
 	}
 	var out bytes.Buffer
@@ -53,4 +48,40 @@ func printTemplate(w io.Writer, t *template.Template, v any) error {
 	}
 	_, err = w.Write(out.Bytes())
 	return err
+}
+
+// decodeFields is a result as the values of its JSON. Numbers stay as they are written:
+// 5000000 is not 5e+06. For a terminal, texts lose what could steer it: a title may come
+// from a model.
+func decodeFields(w io.Writer, v any) (fields any, err error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	numbers := json.NewDecoder(bytes.NewReader(text))
+	numbers.UseNumber()
+	if err := numbers.Decode(&fields); err != nil {
+		return nil, err
+	}
+	if IsTerminal(w) {
+		fields = escapeTexts(fields)
+	}
+	return fields, nil
+}
+
+// escapeTexts makes the texts of a value safe to show.
+func escapeTexts(v any) any {
+	switch v := v.(type) {
+	case string:
+		return safetext.Escape(v)
+	case []any:
+		for i := range v {
+			v[i] = escapeTexts(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = escapeTexts(v[key])
+		}
+	}
+	return v
 }

@@ -1,0 +1,97 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/itchyny/gojq"
+
+	"company/internal/company"
+)
+
+// queryPatience is how long an expression of --jq may take for one result. An
+// expression can run for ever.
+const queryPatience = time.Minute
+
+// parseQuery reads an expression of --jq. It sees no variable of the environment and
+// reads no file: what it prints comes from the result.
+func parseQuery(text string) (*gojq.Code, error) {
+	refuse := func(why string) error {
+		return company.E(company.EUsage, "--jq is no expression of jq").Because(why).Fix("--jq '.tasks[] | select(.status == \"failed\") | .id'")
+	}
+	query, err := gojq.Parse(text)
+	if err != nil {
+		var at *gojq.ParseError
+		if errors.As(err, &at) {
+			before := text[:min(max(0, at.Offset-len(at.Token)), len(text))]
+			return nil, refuse(fmt.Sprintf("line %d, column %d: %v", 1+strings.Count(before, "\n"), len(before)-strings.LastIndexByte(before, '\n'), err))
+		}
+		return nil, refuse(err.Error())
+	}
+	code, err := gojq.Compile(query)
+	if err != nil {
+		return nil, refuse(err.Error())
+	}
+	return code, nil
+}
+
+// printQuery prints what an expression makes of a result, a value to a line: texts as
+// they are, all else as JSON, indented on a terminal.
+func printQuery(ctx context.Context, w io.Writer, code *gojq.Code, v any) error {
+	fields, err := decodeFields(w, v)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, queryPatience, fmt.Errorf("it took longer than %s", queryPatience))
+	defer cancel()
+	fail := func(err error) error {
+		return company.E(company.EUsage, "--jq does not fit this command's JSON").Because(err.Error()).Fix("-o json shows the fields")
+	}
+	for values := code.RunWithContext(ctx, fields); ; {
+		value, more := values.Next()
+		if !more {
+			return nil
+		}
+		var halt *gojq.HaltError
+		switch err, failed := value.(error); {
+		case failed && ctx.Err() != nil:
+			if cause := context.Cause(ctx); errors.Is(cause, ErrInterrupted) {
+				return cause
+			}
+			return fail(context.Cause(ctx))
+		case failed && errors.As(err, &halt) && halt.Value() == nil:
+			return nil
+		case failed:
+			return fail(err)
+		}
+		text, ok := value.(string)
+		if !ok {
+			encoded, err := gojq.Marshal(value)
+			if err != nil {
+				return fail(err)
+			}
+			text = string(encoded)
+			if IsTerminal(w) {
+				text = indentJSON(encoded)
+			}
+		}
+		if _, err := fmt.Fprintln(w, text); err != nil {
+			return err
+		}
+	}
+}
+
+// indentJSON is JSON for eyes.
+func indentJSON(text []byte) string {
+	var out bytes.Buffer
+	if err := json.Indent(&out, text, "", "  "); err != nil {
+		return string(text)
+	}
+	return out.String()
+}
