@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"time"
 
 	"company/internal/adapters"
 	"company/internal/adapters/anthropic"
@@ -54,13 +55,35 @@ func openBus(ctx context.Context, off *office.Office, log *slog.Logger) (bus.Bus
 	return nats.Open(ctx, nats.Options{Folder: off.BusFolder, Logger: log})
 }
 
-func OpenRuntime(ctx context.Context, log *slog.Logger) (container.Runtime, error) {
-	return docker.Open(ctx, docker.Options{Log: log})
+// Daemon is the Docker daemon that containers and images are asked of.
+type Daemon struct {
+	Host    string        // its address; empty: DOCKER_HOST, else the usual socket
+	Cleanup time.Duration // for one removal; 0: the driver's own
+	Logger  *slog.Logger
+}
+
+// DaemonOf is the daemon of a config. DOCKER_HOST goes before container.docker_host, as
+// it does before the contexts of Docker's own client.
+func DaemonOf(c config.Config, env func(string) (string, bool), log *slog.Logger) Daemon {
+	d := Daemon{Host: c.Container.DockerHost, Cleanup: c.Container.CleanupTimeout, Logger: log}
+	if host, ok := env("DOCKER_HOST"); ok && host != "" {
+		d.Host = ""
+	}
+	return d
+}
+
+// OpenRuntime connects to the daemon.
+func (d Daemon) OpenRuntime(ctx context.Context) (container.Runtime, error) {
+	return d.openDocker(ctx)
+}
+
+func (d Daemon) openDocker(ctx context.Context) (*docker.Runtime, error) {
+	return docker.Open(ctx, docker.Options{Host: d.Host, Cleanup: d.Cleanup, Log: d.Logger})
 }
 
 // ListContainers are the containers with our labels, of every office.
-func ListContainers(ctx context.Context, log *slog.Logger) (list []container.Info, err error) {
-	rt, err := docker.Open(ctx, docker.Options{Log: log})
+func (d Daemon) ListContainers(ctx context.Context) (list []container.Info, err error) {
+	rt, err := d.openDocker(ctx)
 	if err != nil {
 		return nil, err
 	}

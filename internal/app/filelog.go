@@ -1,26 +1,25 @@
 package app
 
 import (
+	"cmp"
 	"log/slog"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/folder"
 )
 
 const companyLog = "company.log"
 
 // newFileLog adds company.log of the office, as lines of JSON, to a logger
-// (LOG-1). Its level is COMPANY_LOG_LEVEL: debug, info (the default), warn or
-// error. The file holds transitions and troubles, never a conversation.
+// (LOG-1). The file holds transitions and troubles, never a conversation.
 //
 // told gets the error when the file cannot be written any more, and nil when it
 // can again; the other logger reports it, too.
-func newFileLog(logs *folder.Folder, also *slog.Logger, env func(string) (string, bool), told func(error)) (*slog.Logger, func() error, error) {
+func newFileLog(logs *folder.Folder, also *slog.Logger, c config.Log, told func(error)) (*slog.Logger, func() error, error) {
 	level := slog.LevelInfo
-	if v, ok := env("COMPANY_LOG_LEVEL"); ok && v != "" {
-		if err := level.UnmarshalText([]byte(v)); err != nil {
-			return nil, nil, company.E(company.EConfig, "COMPANY_LOG_LEVEL is "+v).Fix("debug, info, warn or error")
-		}
+	if err := level.UnmarshalText([]byte(cmp.Or(c.Level, "info"))); err != nil {
+		return nil, nil, company.E(company.EConfig, "log.level is "+c.Level).Fix("error, warn, info or debug")
 	}
 	f, err := logs.Append(companyLog)
 	if err != nil {

@@ -31,12 +31,13 @@ func (a *App) FindGarbage(ctx context.Context, recent bool) (all []upkeep.Garbag
 	if all, err = a.keeper.FindGarbage(ctx, recent, store); err != nil {
 		return nil, done, err
 	}
-	rt, err := OpenRuntime(ctx, a.log)
+	daemon := DaemonOf(a.loaded.Config, a.env, a.log)
+	rt, err := daemon.OpenRuntime(ctx)
 	if err != nil {
 		return upkeep.SortGarbage(all), done, &DockerError{err}
 	}
 	done = func() { _ = rt.Close() } // it started nothing
-	images, err := image.New(image.Config{Logger: a.log})
+	images, err := image.New(image.Config{Logger: a.log, Daemon: daemon.Host})
 	if err != nil {
 		return upkeep.SortGarbage(all), done, &DockerError{err}
 	}

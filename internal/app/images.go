@@ -27,8 +27,8 @@ type ImageEntry struct {
 }
 
 // ListImages lists the images of company on this machine, the largest first.
-func ListImages(ctx context.Context, used []view.TaskImage, log *slog.Logger) ([]ImageEntry, error) {
-	b, err := image.New(image.Config{Logger: log})
+func (d Daemon) ListImages(ctx context.Context, used []view.TaskImage) ([]ImageEntry, error) {
+	b, err := image.New(image.Config{Logger: d.Logger, Daemon: d.Host})
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func ShortImageID(id string) string {
 
 // PruneImages removes the images that no task needs any more, of this office or,
 // with all, of this machine. With dryRun it only lists them.
-func PruneImages(ctx context.Context, used []view.TaskImage, all, dryRun bool, log *slog.Logger) ([]upkeep.Garbage, error) {
-	b, err := image.New(image.Config{Logger: log})
+func (d Daemon) PruneImages(ctx context.Context, used []view.TaskImage, all, dryRun bool) ([]upkeep.Garbage, error) {
+	b, err := image.New(image.Config{Logger: d.Logger, Daemon: d.Host})
 	if err != nil {
 		return nil, err
 	}
@@ -142,12 +142,13 @@ func (t *TaskImage) openBuilder(ctx context.Context, o TaskImageOptions) error {
 		return err
 	}
 	t.closers = append(t.closers, registries.Close)
-	rt, err := OpenRuntime(ctx, o.Logger)
+	daemon := DaemonOf(o.Config, o.Env, o.Logger)
+	rt, err := daemon.OpenRuntime(ctx)
 	if err != nil {
 		return err
 	}
 	t.closers = append(t.closers, func() { _ = rt.Close() }) // what a build started it has removed
-	t.builder, err = image.New(image.Config{Logger: o.Logger, Runtime: rt, Registries: registries.Public(), WithLogins: registries.WithLogins(), MaxMemory: maxBuildMemory(o.Config), Progress: o.Progress})
+	t.builder, err = image.New(image.Config{Logger: o.Logger, Daemon: daemon.Host, Runtime: rt, Registries: registries.Public(), WithLogins: registries.WithLogins(), MaxMemory: maxBuildMemory(o.Config), Progress: o.Progress})
 	if err != nil {
 		return err
 	}

@@ -110,3 +110,15 @@ func TestSettingsOfTasks(t *testing.T) {
 		}
 	}
 }
+
+// DOCKER_HOST goes before container.docker_host, as it does in Docker's own client.
+func TestDaemonOf(t *testing.T) {
+	c := config.Default()
+	c.Container.DockerHost = "unix:///run/user/1000/docker.sock"
+	for host, want := range map[string]string{"": c.Container.DockerHost, "tcp://127.0.0.1:2375": ""} {
+		env := func(name string) (string, bool) { return host, name == "DOCKER_HOST" }
+		if got := DaemonOf(c, env, nil); got.Host != want || got.Cleanup != time.Minute {
+			t.Errorf("DOCKER_HOST %q: %+v", host, got)
+		}
+	}
+}

@@ -34,7 +34,8 @@ type outside struct {
 
 // openOutside opens the outside world. It is closed with the office.
 func (a *App) openOutside(ctx context.Context, cfg config.Config) (o outside, err error) {
-	if o.runtime, err = OpenRuntime(ctx, a.log); err != nil {
+	daemon := DaemonOf(cfg, a.env, a.log)
+	if o.runtime, err = daemon.OpenRuntime(ctx); err != nil {
 		return o, err
 	}
 	a.closers = append(a.closers, o.runtime.Close, func() error { return upkeep.SweepOnExit(ctx, o.runtime, a.office.ID, a.log) })
@@ -43,7 +44,7 @@ func (a *App) openOutside(ctx context.Context, cfg config.Config) (o outside, er
 		return o, err
 	}
 	a.closers = append(a.closers, func() error { o.registries.Close(); return nil })
-	o.images, err = image.New(image.Config{Logger: a.log, Runtime: o.runtime, Registries: o.registries.Public(), WithLogins: o.registries.WithLogins(), MaxMemory: maxBuildMemory(cfg), Progress: func(line string) {
+	o.images, err = image.New(image.Config{Logger: a.log, Daemon: daemon.Host, Runtime: o.runtime, Registries: o.registries.Public(), WithLogins: o.registries.WithLogins(), MaxMemory: maxBuildMemory(cfg), Progress: func(line string) {
 		a.activities.recordStep(subject{}, "image: "+safetext.EscapeLine(line, 120), a.Now())
 		a.publishItem(feed.Item{Kind: "image", Mark: feed.Info, Text: safetext.EscapeLine(line, 300)})
 	}})

@@ -26,6 +26,7 @@ type Config struct {
 	Budget        Budget           `yaml:"budget" doc:"caps of one task"`
 	Approvals     Approvals        `yaml:"approvals" doc:"what the president is asked"`
 	Limits        Limits           `yaml:"limits" doc:"patience and concurrency"`
+	Log           Log              `yaml:"log" doc:"company.log in the office's folder"`
 	Paths         ReadablePaths    `yaml:"paths" doc:"where the readable files lie, beside .company/; only in the office's own company.yaml"`
 	Recovery      string           `yaml:"recovery" enum:"auto ask" doc:"whether unfinished tasks go on by themselves when a company opens the office; ask: they are paused until company resume"`
 	RetentionDays int              `yaml:"retention_days" min:"0" max:"3650" doc:"days that the repositories of finished runs are kept"`
@@ -94,6 +95,9 @@ type Container struct {
 	Logins     []string `yaml:"logins" check:"registry" doc:"hosts of package registries whose login serves every repository; others serve those of company trust --logins"`
 	Egress     []string `yaml:"egress" check:"host" doc:"host names that workers may reach on port 443"`
 	Strict     bool     `yaml:"strict" doc:"refuse to run where a protection is missing on this host"`
+	// DockerHost is for a person's own file: a repository does not choose the daemon.
+	DockerHost     string        `yaml:"docker_host" check:"docker_host" doc:"address of the Docker daemon where DOCKER_HOST is not set; empty: its usual socket; not in a file that git tracks"`
+	CleanupTimeout time.Duration `yaml:"cleanup_timeout" min:"5s" max:"10m" doc:"how long the removal of a container may take once its run has ended"`
 }
 
 // Deps says what packages of a project may do.
@@ -181,6 +185,11 @@ type Limits struct {
 	Writers         int           `yaml:"writers" min:"1" max:"256" doc:"writing tool calls at a time"`
 }
 
+// Log is about the log of an office.
+type Log struct {
+	Level string `yaml:"level" enum:"error warn info debug" doc:"the least that is written: error: what needs a person, warn: what was put right, info: the events, debug: each step"`
+}
+
 // Default is the config of an office that sets nothing.
 func Default() Config {
 	agent := Agent{MaxTurns: 30}
@@ -190,7 +199,7 @@ func Default() Config {
 		Agents:  Agents{Manager: agent, Worker: agent, Reviewer: agent, Merger: agent},
 		Workers: Workers{Max: 3, CommandTimeout: 300 * time.Second, RunTimeout: 30 * time.Minute,
 			Memory: 4 << 30, CPUs: 2, PIDs: 512, Warm: 1},
-		Container: Container{Runtime: "dod", Image: Auto, Deps: "locked"},
+		Container: Container{Runtime: "dod", Image: Auto, Deps: "locked", CleanupTimeout: time.Minute},
 		Bus:       Bus{Driver: "nats"},
 		Git: Git{Base: Auto, IntegrationBranch: "develop", IntegrationMode: "per-task", Remote: "origin",
 			Credential: "token", Sign: "none"},
@@ -199,6 +208,7 @@ func Default() Config {
 		Budget:        Budget{USD: 5_000_000, Tokens: TokensAuto},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
 		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, Readers: 9, Writers: 4},
+		Log:           Log{Level: "info"},
 		Paths:         ReadablePaths{Runtime: DefaultRuntime, Backlog: DefaultBacklog},
 		Recovery:      Auto,
 		RetentionDays: 7,

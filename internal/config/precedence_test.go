@@ -38,21 +38,22 @@ func leafChoices(t *testing.T, key string, typ reflect.Type, tag reflect.StructT
 		return []string{"default", "other", "default", "other"}
 	}
 	texts := map[string][]string{
-		"http_url":  {"http://a.example/v1", "http://b.example/v1", "http://c.example/v1", "http://d.example/v1"},
-		"bus_url":   {"nats://a:1", "nats://b:1", "nats://c:1", "nats://d:1"},
-		"listen":    {"127.0.0.1:1", "127.0.0.1:2", "[::1]:3", "127.0.0.1:4"},
-		"env_name":  {"A_KEY", "B_KEY", "C_KEY", "D_KEY"},
-		"image":     {"a@sha256:" + strings.Repeat("a", 64), "b@sha256:" + strings.Repeat("b", 64), "c@sha256:" + strings.Repeat("c", 64), "auto"},
-		"command":   {"make a", "make b", "make c", "make d"},
-		"host":      {"a.example.com", "b.example.com", "c.example.com", "*.example.com"},
-		"package":   {"a", "@b/c", "d.e", "f_g"},
-		"registry":  {"npm.example.com", "b.example.com:8443", "localhost:8080", "d.example.com"},
-		"author":    {"A <a@example.com>", "B <b@example.com>", "C <c@example.com>", "D <d@example.com>"},
-		"repo_file": {"Dockerfile", "b/Dockerfile", ".devcontainer/devcontainer.json", "d"},
-		"folder":    {"a", "b/c", "d", "e"},
-		"glob":      {"a/**", "b/**", "c/**", "d/**"},
-		"label":     {"*a", "*b", "*c", "*d"},
-		"file":      {"/a", "/b", "/c", "/d"},
+		"http_url":    {"http://a.example/v1", "http://b.example/v1", "http://c.example/v1", "http://d.example/v1"},
+		"bus_url":     {"nats://a:1", "nats://b:1", "nats://c:1", "nats://d:1"},
+		"listen":      {"127.0.0.1:1", "127.0.0.1:2", "[::1]:3", "127.0.0.1:4"},
+		"env_name":    {"A_KEY", "B_KEY", "C_KEY", "D_KEY"},
+		"image":       {"a@sha256:" + strings.Repeat("a", 64), "b@sha256:" + strings.Repeat("b", 64), "c@sha256:" + strings.Repeat("c", 64), "auto"},
+		"command":     {"make a", "make b", "make c", "make d"},
+		"host":        {"a.example.com", "b.example.com", "c.example.com", "*.example.com"},
+		"package":     {"a", "@b/c", "d.e", "f_g"},
+		"registry":    {"npm.example.com", "b.example.com:8443", "localhost:8080", "d.example.com"},
+		"author":      {"A <a@example.com>", "B <b@example.com>", "C <c@example.com>", "D <d@example.com>"},
+		"repo_file":   {"Dockerfile", "b/Dockerfile", ".devcontainer/devcontainer.json", "d"},
+		"folder":      {"a", "b/c", "d", "e"},
+		"glob":        {"a/**", "b/**", "c/**", "d/**"},
+		"label":       {"*a", "*b", "*c", "*d"},
+		"file":        {"/a", "/b", "/c", "/d"},
+		"docker_host": {"unix:///a", "unix:///b", "tcp://c:1", "tcp://d:1"},
 	}
 	if words := texts[tag.Get("check")]; words != nil {
 		return words

@@ -160,7 +160,13 @@ func (l *loader) requireTrust(ctx context.Context, path string, sum company.Hash
 	if err != nil {
 		return err
 	}
-	if len(tracked) == 0 || OpenTrust(l.opts.Env).Trusted(sum) {
+	if len(tracked) == 0 {
+		return nil
+	}
+	if err := l.hostOnlyKeys(path).asError(""); err != nil {
+		return err
+	}
+	if OpenTrust(l.opts.Env).Trusted(sum) {
 		return nil
 	}
 	requests := l.trustRequests(path, lower)
@@ -182,6 +188,21 @@ func (l *loader) requireTrust(ctx context.Context, path string, sum company.Hash
 		e.Hint = "read " + path + ", then run company trust, or set these keys in your own config"
 	}
 	return err
+}
+
+// hostKeys are the keys that a file of a repository sets never, trusted or not: they say
+// which daemon has the containers, and so which machine's disk they see.
+var hostKeys = []string{"container.docker_host"}
+
+// hostOnlyKeys refuses the keys of this host in a file that git tracks.
+func (l *loader) hostOnlyKeys(path string) problems {
+	var ps problems
+	for _, key := range hostKeys {
+		if at := l.origin[key]; strings.HasPrefix(at, path+":") {
+			ps = append(ps, problem{at: at, key: key, what: "may not be set in a file that git tracks", fix: "set it in your own config: company config set --user " + key + " ..., or set DOCKER_HOST"})
+		}
+	}
+	return ps
 }
 
 // untrustedKeys are the keys, or starts of keys, that a repository may set by

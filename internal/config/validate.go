@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net"
 	"net/netip"
 	"net/url"
 	"os"
@@ -64,9 +65,10 @@ func init() { // the checks speak of the rules
 		"http_url": {allowed: "an address such as https://api.example.com/v1, without user or password", check: func(s string) error { return checkURL("http_url", s, "http", "https") }},
 		"bus_url": {allowed: "an address such as nats://host:4222 or tls://host:4222, without user or password",
 			check: func(s string) error { return checkURL("bus_url", s, "nats", "tls", "redis", "rediss", "wss") }},
-		"env_name":  {allowed: "the name of an environment variable, such as OPENAI_API_KEY (never the key itself)", wrong: "is not the name of a variable", good: orEmpty(envNameRE.MatchString)},
-		"image":     {allowed: "auto, or an image by digest: name@sha256: and 64 hexadecimal digits", wrong: "is not pinned by digest", good: func(s string) bool { return s == Auto || imageRE.MatchString(s) }},
-		"repo_file": {allowed: "a path from the root of the repository, such as Dockerfile or .devcontainer/devcontainer.json", wrong: "is not a path in a repository", good: orEmpty(isRepositoryPath)},
+		"docker_host": {allowed: "an address such as unix:///run/user/1000/docker.sock or tcp://127.0.0.1:2376", wrong: "is not the address of a Docker daemon", good: orEmpty(isDockerHost)},
+		"env_name":    {allowed: "the name of an environment variable, such as OPENAI_API_KEY (never the key itself)", wrong: "is not the name of a variable", good: orEmpty(envNameRE.MatchString)},
+		"image":       {allowed: "auto, or an image by digest: name@sha256: and 64 hexadecimal digits", wrong: "is not pinned by digest", good: func(s string) bool { return s == Auto || imageRE.MatchString(s) }},
+		"repo_file":   {allowed: "a path from the root of the repository, such as Dockerfile or .devcontainer/devcontainer.json", wrong: "is not a path in a repository", good: orEmpty(isRepositoryPath)},
 		"listen": {allowed: "an address and a port, such as 127.0.0.1:8378", wrong: "is not an address and a port", good: orEmpty(func(s string) bool {
 			a, err := netip.ParseAddrPort(s)
 			return err == nil && a.Port() != 0
@@ -113,6 +115,17 @@ func checkText(tag reflect.StructTag, s string) error {
 		return &valueError{rule.wrong, rule.allowed}
 	}
 	return nil
+}
+
+// isDockerHost takes the addresses that Docker's own client takes on Linux.
+func isDockerHost(s string) bool {
+	if socket, ok := strings.CutPrefix(s, "unix://"); ok {
+		return filepath.IsAbs(socket) && filepath.Clean(socket) == socket
+	}
+	address, ok := strings.CutPrefix(s, "tcp://")
+	host, port, err := net.SplitHostPort(address)
+	n, bad := strconv.ParseUint(port, 10, 16)
+	return ok && err == nil && bad == nil && n > 0 && host != "" && !strings.ContainsAny(host, "/@ ")
 }
 
 // checkTarget refuses what work may not be collected on.

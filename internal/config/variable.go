@@ -26,7 +26,6 @@ const (
 func Variables() []Variable {
 	return []Variable{
 		{"COMPANY_OFFICE", areaCompany, "Folder of the office, as --office names it."},
-		{"COMPANY_LOG_LEVEL", areaCompany, "Level of company.log in the office's folder: debug, info (the default), warn or error."},
 		{"GOGC", areaCompany, "Pace of Go's garbage collector. Default: 400 while a command starts, 100 once a company is at work."},
 
 		{"HOME", areaPlaces, "Your home: ~/.config, ~/.cache, ~/.local/state, ~/.netrc, ~/.gitconfig, ~/.npmrc, ~/.cargo and ~/.gnupg are looked for below it."},
@@ -62,7 +61,7 @@ func Variables() []Variable {
 		{"GIT_SSL_CAPATH", areaGit, "A folder of such certificates. Without it that of SSL_CERT_DIR."},
 		{"SUDO_UID", areaGit, "Under sudo: whose checkouts root may open, as git does."},
 
-		{"DOCKER_HOST", areaDocker, "Address of the daemon. Default: unix:///var/run/docker.sock."},
+		{"DOCKER_HOST", areaDocker, "Address of the daemon, above container.docker_host. Default: unix:///var/run/docker.sock."},
 		{"DOCKER_CERT_PATH", areaDocker, "Folder of the client's certificates, for a daemon behind TLS."},
 		{"DOCKER_TLS_VERIFY", areaDocker, "Not empty: the daemon's certificate is verified."},
 		{"DOCKER_API_VERSION", areaDocker, "Version of the daemon's API. Default: agreed with the daemon."},

@@ -29,8 +29,8 @@ func (d *Checker) Checks(s Subject, online bool) []Check {
 		{"company", func(context.Context) []Result { return d.checkSelf() }},
 		{"git", checkGit},
 		{"remote", func(ctx context.Context) []Result { return d.checkRemote(ctx, paths, loaded.Config, online) }},
-		{"docker", d.checkDocker},
-		{"images", d.checkImages},
+		{"docker", func(ctx context.Context) []Result { return checkDocker(ctx, d.daemonOf(loaded)) }},
+		{"images", func(ctx context.Context) []Result { return checkImages(ctx, d.daemonOf(loaded)) }},
 		{"registries", func(ctx context.Context) []Result { return checkRegistries(ctx, loaded.Config) }},
 		{"project", func(ctx context.Context) []Result { return d.checkProject(ctx, s) }},
 		{"config", func(context.Context) []Result { return singleResult("config", checkConfig(loaded, s.ConfigErr)) }},
@@ -84,8 +84,13 @@ func checkGit(ctx context.Context) []Result {
 	return singleResult("git", health.Result{OK: err == nil && (major > 2 || major == 2 && minor >= 38), Found: found, Needed: needed, Fix: "install a newer git"})
 }
 
-func (d *Checker) checkDocker(ctx context.Context) []Result {
-	rt, err := officeapp.OpenRuntime(ctx, d.Logger)
+// daemonOf is the Docker daemon of a config, which may not have been loaded.
+func (d *Checker) daemonOf(l config.Loaded) officeapp.Daemon {
+	return officeapp.DaemonOf(l.Config, d.Env, d.Logger)
+}
+
+func checkDocker(ctx context.Context, daemon officeapp.Daemon) []Result {
+	rt, err := daemon.OpenRuntime(ctx)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -109,8 +114,8 @@ func (d *Checker) checkDocker(ctx context.Context) []Result {
 
 // checkImages looks whether the first task has to build the base image, and
 // whether it can.
-func (d *Checker) checkImages(ctx context.Context) []Result {
-	b, err := image.New(image.Config{Logger: d.Logger})
+func checkImages(ctx context.Context, daemon officeapp.Daemon) []Result {
+	b, err := image.New(image.Config{Logger: daemon.Logger, Daemon: daemon.Host})
 	if err != nil {
 		return singleResult("base image", ErrorResult(err))
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 	mirrors "company/internal/depproxy"
@@ -65,7 +66,7 @@ func (d *Checker) previewImage(ctx context.Context, c config.Config, repo string
 		return seen, addGitHint(err)
 	}
 	defer done()
-	cfg := image.Config{Logger: d.Logger}
+	cfg := image.Config{Logger: d.Logger, Daemon: officeapp.DaemonOf(c, d.Env, d.Logger).Host}
 	if c.Container.Deps != "off" {
 		up, err := mirrors.LoadClientSettings(ctx)
 		if err != nil {

@@ -81,7 +81,7 @@ func (d *Checker) Preflight(ctx context.Context, paths office.Paths, l config.Lo
 	chosen := ""
 	if !office.IsHeld(paths) {
 		wg.Go(func() { chosen = d.ChosenModel(ctx, paths, l) })
-		wg.Go(func() { docker = d.missingDocker(ctx) })
+		wg.Go(func() { docker = missingDocker(ctx, d.daemonOf(l)) })
 		wg.Go(func() { cache = toMissing(checkCacheDir()) })
 		wg.Go(func() { foreign = toMissing(office.CheckFolders(ctx, paths)) })
 		wg.Go(func() { models, doubts = d.missingModels(ctx, paths, l) })
@@ -135,8 +135,8 @@ func toMissing(err error) missingRequirements {
 	return missingRequirements{e}
 }
 
-func (d *Checker) missingDocker(ctx context.Context) missingRequirements {
-	rt, err := officeapp.OpenRuntime(ctx, d.Logger)
+func missingDocker(ctx context.Context, daemon officeapp.Daemon) missingRequirements {
+	rt, err := daemon.OpenRuntime(ctx)
 	if err == nil {
 		err = rt.Close()
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,11 @@ func TestMissingModels(t *testing.T) {
 		}
 		if len(got) != x.want || (len(doubts) > 0) != (name == "a model that is not listed") {
 			t.Errorf("%s: %v, %v", name, got, doubts)
+		}
+		for _, doubt := range doubts {
+			if !strings.Contains(doubt, "it is asked all the same") || !strings.Contains(doubt, "ollama pull m") {
+				t.Errorf("%s: no way out in %q", name, doubt)
+			}
 		}
 		for _, e := range got {
 			if e.Hint == "" {

@@ -40,6 +40,7 @@ const defaultTimeout = 30 * time.Minute
 // Config is what a Builder needs. The zero value works.
 type Config struct {
 	Logger   *slog.Logger
+	Daemon   string                            // address of the Docker daemon; default DOCKER_HOST, else the usual socket
 	CacheDir string                            // rootfs tars, locks, temporary files; default $XDG_CACHE_HOME/company, else ~/.cache/company
 	Progress func(line string)                 // one line for people per step that takes time; may be called from any goroutine
 	Toolbox  func(arch string) ([]byte, error) // the toolbox for an architecture; default toolboxbin.Binary
@@ -163,7 +164,7 @@ func New(cfg Config) (*Builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	docker, err := dockerapi.Open(dockerapi.Options{Use: dockerapi.Images, Log: cfg.Logger})
+	docker, err := dockerapi.Open(dockerapi.Options{Use: dockerapi.Images, Host: cfg.Daemon, Log: cfg.Logger})
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,16 @@ func (env *Environment) Checker() *diagnose.Checker {
 	return &diagnose.Checker{Env: env.LookupEnv, Logger: env.Log, Version: Version, Commit: officeapp.BuildCommit(Commit), Opener: opener{env}}
 }
 
+// FindDaemon is the Docker daemon for a command that only looks: the config's, and the
+// environment's where there is no office or its config does not load.
+func (env *Environment) FindDaemon(ctx context.Context) officeapp.Daemon {
+	loaded := config.Loaded{}
+	if paths, err := env.FindOffice(); err == nil {
+		loaded, _ = env.LoadConfig(ctx, paths) // what looks alone works without
+	}
+	return officeapp.DaemonOf(loaded.Config, env.LookupEnv, env.Log)
+}
+
 // opener opens offices as this command does.
 type opener struct{ env *Environment }
 

@@ -72,7 +72,7 @@ func listImages(ctx context.Context, env *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	views, err := officeapp.ListImages(ctx, used, env.Log)
+	views, err := env.FindDaemon(ctx).ListImages(ctx, used)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func pruneImages(ctx context.Context, env *command.Environment, all, dryRun bool
 		return err
 	}
 	out := upkeep.NewReport(dryRun)
-	gone, err := officeapp.PruneImages(ctx, used, all, dryRun, env.Log)
+	gone, err := env.FindDaemon(ctx).PruneImages(ctx, used, all, dryRun)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/diagnose"
 	"company/internal/office"
@@ -18,7 +17,7 @@ import (
 func listOrphans(ctx context.Context, env *command.Environment) error {
 	ctx, cancel := context.WithTimeout(ctx, diagnose.PreflightTimeout)
 	defer cancel()
-	all, err := officeapp.ListContainers(ctx, env.Log)
+	all, err := env.FindDaemon(ctx).ListContainers(ctx)
 	if err != nil {
 		return err
 	}

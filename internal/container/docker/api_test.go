@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	dockercontainer "github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
@@ -197,5 +198,38 @@ func TestAttachHonoursItsContext(t *testing.T) {
 	}
 	if d.removed != 1 || d.started != 0 {
 		t.Errorf("removed %d times, started %d times", d.removed, d.started)
+	}
+}
+
+// The address that the options name goes before DOCKER_HOST, and a removal that the
+// daemon does not answer ends after the time that they give (CTR-5).
+func TestCleanupHasItsTime(t *testing.T) {
+	d, _ := newFakeDaemon(t)
+	release := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method == http.MethodDelete {
+			select {
+			case <-release:
+			case <-req.Context().Done():
+				return
+			}
+		}
+		d.ServeHTTP(w, req)
+	}))
+	defer silent.Close()
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+	r, err := Open(testContext(t), Options{Host: strings.Replace(silent.URL, "http", "tcp", 1), Cleanup: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := mustStart(t, r, newSpec("echo"))
+	err = c.Remove(testContext(t))
+	requireCode(t, err, company.ETimeout)
+	close(release)
+	if err := c.Remove(testContext(t)); err != nil {
+		t.Error(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -120,7 +120,7 @@ func (c *instance) Wait(ctx context.Context) (container.Exit, error) {
 }
 
 func (c *instance) Kill(ctx context.Context) error {
-	ctx, cancel := newTimeout(ctx, cleanupTimeout)
+	ctx, cancel := newTimeout(ctx, c.rt.cleanup)
 	defer cancel()
 	err := c.rt.api.ContainerKill(ctx, c.id, "SIGKILL")
 	if cerrdefs.IsNotFound(err) || cerrdefs.IsConflict(err) { // gone, or not running
@@ -135,7 +135,7 @@ func (c *instance) Remove(ctx context.Context) error {
 	if c.removed {
 		return nil
 	}
-	ctx, cancel := newTimeout(ctx, cleanupTimeout)
+	ctx, cancel := newTimeout(ctx, c.rt.cleanup)
 	defer cancel()
 	err := c.rt.Remove(ctx, c.id, c.labels)
 	c.detachStreams() // also on an error: the host's side is to be freed anyway

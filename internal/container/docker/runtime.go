@@ -23,7 +23,7 @@ import (
 const (
 	openTimeout    = 10 * time.Second
 	requestTimeout = 60 * time.Second
-	cleanupTimeout = 60 * time.Second
+	cleanupTimeout = 60 * time.Second // where Options say nothing
 )
 
 // Options configure a Runtime. The zero value is good.
@@ -31,15 +31,18 @@ type Options struct {
 	Host  string           // the daemon's address; empty: DOCKER_HOST, else the standard socket
 	Allow []dockerapi.Word // allowed commands to the daemon; nil: dockerapi.Words
 	Log   *slog.Logger     // nil: no log
+	// Cleanup bounds a kill, and a removal (CTR-5); 0: a minute.
+	Cleanup time.Duration
 }
 
 // Runtime is the "dod" driver.
 type Runtime struct {
-	api   *dockerapi.Client
-	log   *slog.Logger
-	host  string
-	info  system.Info // as of Open
-	sized atomic.Bool // the storage driver bounds a layer, as far as is known
+	api     *dockerapi.Client
+	log     *slog.Logger
+	cleanup time.Duration
+	host    string
+	info    system.Info // as of Open
+	sized   atomic.Bool // the storage driver bounds a layer, as far as is known
 
 	mu     sync.Mutex
 	closed bool
@@ -67,7 +70,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{api: a, log: o.Log, host: a.DaemonHost(), held: map[*instance]struct{}{}}
+	r := &Runtime{api: a, log: o.Log, cleanup: cmp.Or(o.Cleanup, cleanupTimeout), host: a.DaemonHost(), held: map[*instance]struct{}{}}
 
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()

@@ -172,7 +172,7 @@ func (r *Runtime) launchContainer(ctx context.Context, id string, want expectati
 
 // discardContainer removes a container of a start that failed, even when ctx is over.
 func (r *Runtime) discardContainer(ctx context.Context, id string, labels container.Labels) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cleanup)
 	defer cancel()
 	return r.Remove(ctx, id, labels)
 }
