@@ -93,7 +93,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 		}
 	}()
 	a.projector = projection.New(off)
-	log, closeLog, err := newFileLog(off.LogsFolder, log, loaded.Config.Log, func(err error) { a.projector.NoteOfficeFile("logs/"+companyLog, err) })
+	log, closeLog, err := newFileLog(off.LogsFolder, log, loaded.Config.Log, ownSecrets(loaded.Config, o.Env), func(err error) { a.projector.NoteOfficeFile("logs/"+companyLog, err) })
 	if err != nil {
 		return nil, err
 	}

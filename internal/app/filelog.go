@@ -7,6 +7,7 @@ import (
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/folder"
+	"company/internal/leak"
 )
 
 const companyLog = "company.log"
@@ -16,7 +17,7 @@ const companyLog = "company.log"
 //
 // told gets the error when the file cannot be written any more, and nil when it
 // can again; the other logger reports it, too.
-func newFileLog(logs *folder.Folder, also *slog.Logger, c config.Log, told func(error)) (*slog.Logger, func() error, error) {
+func newFileLog(logs *folder.Folder, also *slog.Logger, c config.Log, own []leak.Own, told func(error)) (*slog.Logger, func() error, error) {
 	level := slog.LevelInfo
 	if err := level.UnmarshalText([]byte(cmp.Or(c.Level, "info"))); err != nil {
 		return nil, nil, company.E(company.EConfig, "log.level is "+c.Level).Fix("error, warn, info or debug")
@@ -31,6 +32,5 @@ func newFileLog(logs *folder.Folder, also *slog.Logger, c config.Log, told func(
 		}
 		told(err)
 	})
-	file := slog.NewJSONHandler(watched, &slog.HandlerOptions{Level: level})
-	return slog.New(slog.NewMultiHandler(also.Handler(), file)), f.Close, nil
+	return slog.New(slog.NewMultiHandler(also.Handler(), newLogLines(watched, level, own))), f.Close, nil
 }

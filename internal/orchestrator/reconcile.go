@@ -155,14 +155,14 @@ func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
 	if err == nil {
 		return
 	}
-	o.cfg.Logger.WarnContext(ctx, "effect failed", "key", e.Key, "err", err, "details", company.DetailsOf(err))
+	o.cfg.Logger.WarnContext(ctx, "effect failed", "key", e.Key, "task_id", e.Task, "run_id", e.Run, "err", err, "details", company.DetailsOf(err))
 	fail := company.ReportEffectFailure{Task: e.Task, Key: e.Fail, EffectFailed: company.EffectFailed{Code: company.CodeOf(err), Error: err.Error()}}
 	var ce *company.Error
 	if errors.As(err, &ce) {
 		fail.Hint, fail.Human = ce.Hint, company.NeedsPerson(ce)
 	}
 	if _, err := o.Do(ctx, company.Company, fail); err != nil && ctx.Err() == nil {
-		o.cfg.Logger.ErrorContext(ctx, "failure not recorded", "key", e.Key, "err", err)
+		o.cfg.Logger.ErrorContext(ctx, "failure not recorded", "key", e.Key, "task_id", e.Task, "run_id", e.Run, "err", err)
 	}
 }
 

@@ -59,7 +59,7 @@ func (p *Projector) sendReports(ctx context.Context) {
 		_, err := p.decider.Do(ctx, company.Company, n)
 		cancel()
 		if err != nil {
-			p.log.Error("what became of a file is not in the ledger", "file", n.File, "why", n.Why, "err", err)
+			p.log.Error("what became of a file is not in the ledger", "task_id", n.Task, "run_id", n.Run, "file", n.File, "why", n.Why, "err", err)
 		}
 	}
 }

@@ -1,0 +1,114 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/leak"
+)
+
+// logLines writes the records of company.log: lines of JSON with the time, the level,
+// the message and the package that wrote them, with the task and the run where they are
+// about one, and without a secret of the office.
+type logLines struct{ json slog.Handler }
+
+func newLogLines(w io.Writer, level slog.Level, own []leak.Own) slog.Handler {
+	mask := newLogMask(own)
+	return logLines{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) == 0 && a.Key == slog.LevelKey {
+			return slog.String(a.Key, strings.ToLower(a.Value.String()))
+		}
+		return mask.maskAttr(a)
+	}})}
+}
+
+func (l logLines) Enabled(ctx context.Context, level slog.Level) bool {
+	return l.json.Enabled(ctx, level)
+}
+
+func (l logLines) WithAttrs(attrs []slog.Attr) slog.Handler { return logLines{l.json.WithAttrs(attrs)} }
+
+func (l logLines) WithGroup(name string) slog.Handler { return logLines{l.json.WithGroup(name)} }
+
+// Handle writes a record.
+func (l logLines) Handle(ctx context.Context, r slog.Record) error {
+	line := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	line.AddAttrs(slog.String("module", moduleOf(r.PC)))
+	task, run := "", ""
+	r.Attrs(func(a slog.Attr) bool {
+		switch a.Key {
+		case "task_id":
+			task = a.Value.String()
+		case "run_id":
+			run = a.Value.String()
+		}
+		if (a.Key == "task_id" || a.Key == "run_id") && a.Value.String() == "" {
+			return true // an event of the office has neither
+		}
+		line.AddAttrs(a)
+		return true
+	})
+	if id := company.RunID(run); task == "" && id.Valid() {
+		if of, _, _, _, err := id.Split(); err == nil {
+			line.AddAttrs(slog.String("task_id", string(of)))
+		}
+	}
+	return l.json.Handle(ctx, line)
+}
+
+// moduleOf is the package that a record comes from, below internal/: app, forge/github.
+func moduleOf(pc uintptr) string {
+	frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	path, rest := "", frame.Function
+	if at := strings.LastIndexByte(rest, '/'); at >= 0 {
+		path, rest = rest[:at+1], rest[at+1:]
+	}
+	name, _, _ := strings.Cut(rest, ".")
+	module := strings.TrimPrefix(path+name, "company/internal/")
+	if module == "" {
+		return "company"
+	}
+	return module
+}
+
+// logMask takes secrets out of what is logged: errors repeat what servers and programs
+// said, and those what they were sent.
+type logMask struct{ own []leak.Own }
+
+func newLogMask(own []leak.Own) logMask {
+	own = slices.DeleteFunc(slices.Clone(own), func(o leak.Own) bool { return len(strings.TrimSpace(o.Value)) < leak.MinOwn })
+	// The longest first: a secret may hold another one.
+	slices.SortFunc(own, func(a, b leak.Own) int { return len(b.Value) - len(a.Value) })
+	return logMask{own}
+}
+
+func (m logMask) maskText(text string) string {
+	for _, o := range m.own {
+		text = strings.ReplaceAll(text, strings.TrimSpace(o.Value), "[MASKED:"+o.Name+"]")
+	}
+	return gitops.Mask(text)
+}
+
+// maskAttr masks texts, errors and what shows itself as text. Numbers and times have no
+// secret.
+func (m logMask) maskAttr(a slog.Attr) slog.Attr {
+	switch a.Value.Kind() {
+	case slog.KindString:
+		a.Value = slog.StringValue(m.maskText(a.Value.String()))
+	case slog.KindAny:
+		v := a.Value.Any()
+		_, isError := v.(error)
+		if text := fmt.Sprint(v); isError || v != nil && reflect.TypeOf(v).Kind() == reflect.String || m.maskText(text) != text {
+			a.Value = slog.StringValue(m.maskText(text))
+		}
+	}
+	return a
+}
