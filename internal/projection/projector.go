@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -114,9 +113,12 @@ func (p *Projector) markOutdated(s *company.State) {
 // writtenAt is the time of the event that a task's file is of; zero: there is
 // none to be read.
 func (p *Projector) writtenAt(id company.TaskID) time.Time {
-	var st executionState
-	text, err := p.office.TasksFolder.ReadFile(string(id)+".json", 0)
-	if err != nil || json.Unmarshal(text, &st) != nil {
+	text, err := p.office.TasksFolder.ReadFile(string(id)+".json", maxStateBytes)
+	if err != nil {
+		return time.Time{}
+	}
+	st, err := ParseExecutionState(text)
+	if err != nil {
 		return time.Time{}
 	}
 	return st.LastUpdated
@@ -134,20 +136,6 @@ func (p *Projector) FlushPending(ctx context.Context) {
 	p.sendReports(ctx)
 }
 
-// executionState is the file of one task under runtime/ (STA-3).
-type executionState struct {
-	SchemaVersion int                       `json:"schema_version"`
-	TaskID        company.TaskID            `json:"task_id"`
-	RunID         string                    `json:"run_id"`
-	Status        company.TaskStatus        `json:"status"`
-	Phase         string                    `json:"phase"`
-	Workers       map[string]company.RunID  `json:"worker_assignments"`
-	Conversations map[company.RunID]string  `json:"conversation_histories"` // transcript files of runs that ended
-	Branches      map[string]company.OID    `json:"git_branches"`
-	Artifacts     map[string]company.Change `json:"artifacts"`
-	LastUpdated   time.Time                 `json:"last_updated"`
-}
-
 // write writes the files of a task, each whatever becomes of the others.
 func (p *Projector) write(t *company.Task) {
 	p.noteTaskFile(t.ID, "backlog/"+string(t.ID)+"-*.md", manager.WriteBacklog(p.office.BacklogFolder, t))
@@ -160,34 +148,11 @@ func (p *Projector) write(t *company.Task) {
 }
 
 func (p *Projector) writeState(t *company.Task) error {
-	st := executionState{
-		SchemaVersion: 1, TaskID: t.ID, RunID: string(t.ID), Status: t.Status, Phase: t.Phase(), LastUpdated: t.Updated.UTC(),
-		Workers: map[string]company.RunID{}, Conversations: map[company.RunID]string{}, Branches: map[string]company.OID{}, Artifacts: map[string]company.Change{},
-	}
-	for id, r := range t.Runs {
-		if r.Held {
-			st.Workers[r.Worker] = id
-		}
-		if name := string(id) + "/transcript.ndjson"; r.Ended && p.hasRunFile(name) {
-			st.Conversations[id] = filepath.Join("runs", name)
-		}
-	}
-	if b := t.IntegrationBranch(); b != "" {
-		st.Branches[b] = t.Head
-	}
-	for _, sub := range t.Subtasks {
-		if sub.Branch != "" {
-			st.Branches[sub.Branch] = sub.Head
-		}
-		for _, c := range sub.Changes {
-			st.Artifacts[c.Path] = c
-		}
-	}
-	text, err := json.MarshalIndent(st, "", "  ")
+	text, err := p.stateOf(t).Encode()
 	if err != nil {
 		return fmt.Errorf("write the state of %s: %w", t.ID, err)
 	}
-	return p.office.TasksFolder.WriteFile(string(t.ID)+".json", append(text, '\n'), 0o600)
+	return p.office.TasksFolder.WriteFile(string(t.ID)+".json", text, 0o600)
 }
 
 // hasRunFile says whether a run's file is there.
