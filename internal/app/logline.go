@@ -79,8 +79,8 @@ func moduleOf(pc uintptr) string {
 	return module
 }
 
-// logMask takes secrets out of what is logged: errors repeat what servers and programs
-// said, and those what they were sent.
+// logMask takes secrets out of a log: an error repeats a server's answer, and an answer
+// repeats its request.
 type logMask struct{ own []leak.Own }
 
 func newLogMask(own []leak.Own) logMask {

@@ -20,8 +20,8 @@ const (
 	maxStateBytes = 64 << 20
 )
 
-// ExecutionStatus is how a task is being carried out, in one of four words. A task has
-// finer ones: company.TaskStatus.
+// ExecutionStatus is how a task is being carried out: one of four. company.TaskStatus is
+// finer.
 type ExecutionStatus string
 
 const (
@@ -48,7 +48,7 @@ type ExecutionState struct {
 	LastUpdated   time.Time                 `json:"last_updated"`
 }
 
-// executionStatusOf is the word for a task.
+// executionStatusOf is the status of a task as its file has it.
 func executionStatusOf(t *company.Task) ExecutionStatus {
 	switch {
 	case t.Status == company.StatusCompleted:
@@ -99,8 +99,8 @@ func (s ExecutionState) Encode() ([]byte, error) {
 }
 
 // ParseExecutionState reads the text of such a file, as Encode wrote it. It refuses
-// every text that is not the whole of one: fields that it does not know, words that are
-// no status, ids that are none, and what follows the end.
+// every text that is not the whole of one: unknown fields, an unknown status, ids that
+// are none, and text behind the end.
 func ParseExecutionState(text []byte) (ExecutionState, error) {
 	fail := func(why string) (ExecutionState, error) {
 		return ExecutionState{}, company.E(company.EInvalid, "that is no state of a task").Because(why).
@@ -121,7 +121,7 @@ func ParseExecutionState(text []byte) (ExecutionState, error) {
 	return s, nil
 }
 
-// check says what is wrong with a state.
+// check names the first fault of a state.
 func (s ExecutionState) check() error {
 	ended := map[ExecutionStatus][]company.TaskStatus{
 		ExecutionCompleted: {company.StatusCompleted},
