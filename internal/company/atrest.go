@@ -5,7 +5,7 @@ import "time"
 // AtRest says that nothing of a task is under way: only a person can move it. A
 // run that waits for money moves nothing. One on the queue, or that waits to be
 // put there, moves when a worker is free, unless those are all held by runs
-// that wait for money. One that cannot be put there, however often it was tried,
+// that wait for money, or its subtask is paused. One that cannot be put there, however often it was tried,
 // waits for the president's answer.
 func (s *State) AtRest(t *Task, now time.Time) bool {
 	poor := false
@@ -20,7 +20,7 @@ func (s *State) AtRest(t *Task, now time.Time) bool {
 	for _, sub := range t.Subtasks {
 		key := "run " + string(sub.ID)
 		f, failed := t.Failures[key]
-		if sub.Status == SubtaskAssigned && !poor && !(failed && t.retriesExhausted(key, f)) {
+		if sub.Status == SubtaskAssigned && !sub.Paused && !poor && !(failed && t.retriesExhausted(key, f)) {
 			return false
 		}
 	}

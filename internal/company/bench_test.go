@@ -210,13 +210,14 @@ func (b *bench) due(active int) []Effect {
 	keys, tasks := map[string]bool{}, map[TaskID]bool{}
 	for _, e := range out {
 		t := b.s.Tasks[e.Task]
+		paused := t != nil && (t.Paused || t.Subtask(e.Subtask) != nil && t.Subtask(e.Subtask).Paused)
 		switch {
 		case keys[e.Key] || e.Key == "":
 			b.t.Fatalf("the effect %q is due twice", e.Key)
 		case t == nil || t.Status.Ended() || b.s.Office.Stopped:
 			b.t.Fatalf("%q is due for a task that has ended, or is stopped", e.Key)
-		case t.Paused != e.Drain || e.Drain && !t.HeldRun():
-			b.t.Fatalf("%q is due for a task that is paused (%v), and nobody's turn has to end", e.Key, t.Paused)
+		case paused != e.Drain || e.Drain && !t.HeldRun():
+			b.t.Fatalf("%q is due for what is paused (%v), and nobody's turn has to end", e.Key, paused)
 		case e.Kind == EffectEnqueue && (!b.s.OnOffer(t.Runs[e.Run]) || e.Offer != (OfferID{e.Run, b.s.Office.Epoch, t.Runs[e.Run].Offers})):
 			b.t.Fatalf("%q puts on the queue what may not be claimed: %+v", e.Key, e.Offer)
 		case e.Kind == EffectCommand && e.Command == nil, e.Kind != EffectCommand && e.Command != nil:

@@ -16,6 +16,7 @@ var commandNames = map[reflect.Type]string{
 	reflect.TypeFor[Stop]():                "company.Stop",
 	reflect.TypeFor[Resume]():              "company.Resume",
 	reflect.TypeFor[Pause]():               "company.Pause",
+	reflect.TypeFor[PauseSubtask]():        "company.PauseSubtask",
 	reflect.TypeFor[RaiseBudget]():         "company.RaiseBudget",
 	reflect.TypeFor[SettlePR]():            "company.SettlePR",
 	reflect.TypeFor[RecordPRFeedback]():    "company.HearPR",

@@ -16,6 +16,7 @@ func TestWishesOfOlderOffices(t *testing.T) {
 		{Stop{Why: "x"}, "28973399d72fa73b8d6ae5bcdeec793f9d43db6aa9c51ea5e15ef0b2c59c7318"},
 		{Resume{}, "bdebe58d98e5dc6e53aff43a384947a32efb4b88da2de510af14f06aafd47207"},
 		{Pause{Task: "t1", Off: true}, "5c2e8385be8f6e47015dac190fff7b6fa73e82dcaa643a0da5704550bb0d4a98"},
+		{PauseSubtask{Subtask: "t1-02", Off: true}, "2753a9161b7f31021422d319bc75720a74a89b93a39685d140fa482927422c8b"},
 		{RaiseBudget{Task: "t1", By: Amount{MicroUSD: 5}}, "4948ae2e346fa1008b41f8560516bd0321b6b5e53d47a279fce2df7d71491600"},
 		{SettlePR{Task: "t1", State: PRMerged}, "e9559cf0c4e7ae414b7012149ad63a717377ac098ab217ca324471672146e945"},
 		{RecordPRFeedback{Task: "t1", Items: []FeedbackItem{{Kind: "comment", Text: "x"}}}, "32baab93badef4b1b7397e5233c038373d5a7779630b790a8f39c8eacd3728c8"},

@@ -94,7 +94,7 @@ func (l localCoordinator) Standing(_ context.Context, run RunID, fence uint64) (
 	if err != nil {
 		return Standing{}, err
 	}
-	st := Standing{Held: r.Held && r.Fence == fence, Paused: t.Paused, Words: r.Words}
+	st := Standing{Held: r.Held && r.Fence == fence, Paused: t.isPaused(r.Subtask), Words: r.Words}
 	if t.Status.Ended() {
 		st.Ended = t.Status
 	}

@@ -38,8 +38,8 @@ type Effect struct {
 	Offer   OfferID // of EffectEnqueue
 	Fence   uint64  // of EffectWork: of the claim that is worked under
 	Claim   Claim   // of EffectManage, EffectReview and EffectResolve: what their agent claims
-	// Drain says that the task is paused: the run that is held comes to the end
-	// of its turn and is let go.
+	// Drain says that the task or the subtask is paused: the run that is held comes
+	// to the end of its turn and is let go.
 	Drain bool
 }
 
@@ -90,7 +90,7 @@ func (s *State) underWay(t *Task) bool {
 		return true
 	}
 	for _, r := range t.Runs {
-		if r.Held || s.onOffer(r) {
+		if r.Held || s.onOffer(r) && !t.isPaused(r.Subtask) {
 			return true
 		}
 	}
@@ -144,7 +144,16 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 	}
 	if s.planStands(t) {
 		for _, sub := range t.Subtasks {
-			if sub.Wave == t.Wave() {
+			switch {
+			case sub.Wave != t.Wave():
+			case sub.Paused:
+				s.dueSubtask(func(e Effect) {
+					if r := t.Runs[e.Run]; r != nil && r.Held {
+						e.Drain = true
+						add(e)
+					}
+				}, t, sub)
+			default:
 				s.dueSubtask(add, t, sub)
 			}
 		}

@@ -277,6 +277,7 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	w.addProjects()
 	w.live()
 	w.tellWorker()
+	w.pauseSubtask()
 	w.goWell()
 	w.followPulls()
 	w.reopenTask()
@@ -310,6 +311,19 @@ func (w *world) tellWorker() {
 			}
 		}
 		w.step()
+	}
+}
+
+// pauseSubtask pauses a subtask that is not merged.
+func (w *world) pauseSubtask() {
+	w.t.Helper()
+	for _, id := range w.s.Open {
+		for _, sub := range w.s.Tasks[id].Subtasks {
+			if _, err := Decide(w.s, Meta{ID: "trial", Actor: President, Now: w.s.Time}, PauseSubtask{Subtask: sub.ID}); err == nil && !sub.Paused {
+				w.must(President, PauseSubtask{Subtask: sub.ID})
+				return
+			}
+		}
 	}
 }
 

@@ -17,6 +17,9 @@ func (t *Task) removeFromQueue(id SubtaskID) {
 func (s *State) nextInMergeQueue(t *Task) *Subtask {
 	for _, id := range t.Queue {
 		sub := t.Subtask(id)
+		if sub.Paused {
+			continue
+		}
 		if w := s.mergeQuestion(t, sub); w != nil && !s.isApproved(w.Key) {
 			continue // waits for the president; the others need not
 		}

@@ -180,7 +180,7 @@ func (sub *Subtask) resetAndRequeue(input string) {
 // now; empty when none may. It is the one place that says when they work.
 func (s *State) dueRun(t *Task, role Role, subID SubtaskID) RunID {
 	id := s.nextRun(t, role, subID)
-	if r := t.Runs[id]; t.Paused && (r == nil || !r.Held) {
+	if r := t.Runs[id]; t.isPaused(subID) && (r == nil || !r.Held) {
 		return "" // only a run under way comes to the end of its turn
 	}
 	return id

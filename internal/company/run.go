@@ -117,6 +117,9 @@ func (c Offer) decide(s *State, m Meta) ([]Event, error) {
 	if sub == nil || role != Worker {
 		return nil, E(ENotFound, "there is no subtask for "+string(c.Run))
 	}
+	if sub.Paused {
+		return nil, nil // the offer was due before the pause
+	}
 	from := sub.From
 	if r := t.Runs[c.Run]; r != nil {
 		if r.Ended || r.Held || r.Offered == s.Office.Epoch || sub.Current != c.Run {
@@ -202,6 +205,9 @@ func (c Claim) decide(s *State, m Meta) ([]Event, error) {
 	case Worker:
 		if t.Paused {
 			return nil, E(EConflict, string(t.ID)+" is paused").Because("its runs are offered anew when the pause is lifted")
+		}
+		if t.isPaused(subID) {
+			return nil, E(EConflict, string(subID)+" is paused").Because("its run is offered anew when the pause is lifted")
 		}
 		if sub := t.Subtask(subID); r == nil || sub == nil || sub.Current != c.Run || !s.onOffer(r) || r.Offers != c.Offer || sub.Status != SubtaskAssigned {
 			return nil, E(EStale, "run "+string(c.Run)+" is not on offer")

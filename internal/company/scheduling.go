@@ -62,7 +62,7 @@ func (s *State) projectLoads() (by map[string]projectLoad, all int) {
 			if r.Claimed.After(l.served) {
 				l.served = r.Claimed
 			}
-			if r.Held && !r.Ended || s.onOffer(r) && !t.Paused {
+			if r.Held && !r.Ended || s.onOffer(r) && !t.isPaused(r.Subtask) {
 				l.runs++
 				all++
 			}
@@ -129,7 +129,7 @@ func (s *State) Waiting(now time.Time) (n int) {
 			continue
 		}
 		for _, sub := range t.Subtasks {
-			if sub.Status == SubtaskAssigned {
+			if sub.Status == SubtaskAssigned && !sub.Paused {
 				n++
 			}
 		}

@@ -27,6 +27,7 @@ type Subtask struct {
 	Wave    int            `json:"wave"` // from 1
 	Planned PlannedSubtask `json:"planned"`
 	Status  SubtaskStatus  `json:"status"`
+	Paused  bool           `json:"paused,omitempty"` // by itself, apart from its task
 	Branch  string         `json:"branch,omitempty"`
 
 	Started int      `json:"started"`           // worker runs so far

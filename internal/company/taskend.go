@@ -66,6 +66,7 @@ func (d *TaskCompleted) apply(s *State, e Event) {
 func (s *State) endTask(e Event, st TaskStatus, reason string) {
 	t := s.editTask(e.Task)
 	for _, sub := range t.Subtasks {
+		sub.Paused = false
 		if st != StatusCompleted && !sub.Status.Ended() {
 			sub.Status = SubtaskCancelled
 		}

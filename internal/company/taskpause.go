@@ -1,6 +1,7 @@
 package company
 
-// Pause and its opposite keep a task from having effects.
+// Pause and its opposite keep a task from having effects. To lift it lifts the pauses
+// of its subtasks, too.
 type Pause struct {
 	Task TaskID
 	Off  bool // lift the pause
@@ -14,10 +15,16 @@ func (c Pause) decide(s *State, m Meta) ([]Event, error) {
 	if t.Status.Ended() {
 		return nil, E(EConflict, string(t.ID)+" has ended already: "+string(t.Status))
 	}
-	if t.Paused == !c.Off {
-		return nil, nil
+	var evs []Event
+	if t.Paused == c.Off {
+		evs = append(evs, m.newEvent(t.ID, "", "", &TaskPaused{Paused: !c.Off}))
 	}
-	return []Event{m.newEvent(t.ID, "", "", &TaskPaused{Paused: !c.Off})}, nil
+	if c.Off {
+		for _, id := range t.PausedSubtasks() {
+			evs = append(evs, m.newEvent(t.ID, id, "", &SubtaskPaused{}))
+		}
+	}
+	return evs, nil
 }
 
 // TaskPaused sets or lifts a pause.
@@ -31,12 +38,7 @@ func (*TaskPaused) Kind() string { return "task.paused" }
 func (d *TaskPaused) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	t.Paused = d.Paused
-	for id, r := range t.Runs {
-		// An item that was leased in vain meanwhile is no longer on the queue.
-		if !d.Paused && !r.Held && !r.Ended && r.Offered != 0 {
-			c := *r
-			c.Offered = 0
-			t.Runs[id] = &c
-		}
+	if !d.Paused {
+		t.withdrawOffers(func(*Run) bool { return true })
 	}
 }

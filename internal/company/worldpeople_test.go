@@ -25,7 +25,11 @@ func (w *world) president() {
 		w.send(President, Resume{})
 	case n < 90 && len(w.s.Open) > 0:
 		id := w.s.Open[w.rng.IntN(len(w.s.Open))]
-		switch {
+		switch subs, paused := w.s.Tasks[id].Subtasks, w.s.Tasks[id].PausedSubtasks(); {
+		case len(paused) > 0 && w.rng.IntN(3) > 0:
+			w.send(President, PauseSubtask{Subtask: paused[0], Off: true})
+		case len(subs) > 0 && w.chance(w.k.Pause):
+			w.send(President, PauseSubtask{Subtask: subs[w.rng.IntN(len(subs))].ID})
 		case w.s.Tasks[id].Paused:
 			w.send(President, Pause{Task: id, Off: true})
 		case w.chance(w.k.Pause):
@@ -175,7 +179,7 @@ func (w *world) intruder() {
 		SettleRun{Run: run, Spent: Amount{MicroUSD: int64(w.rng.IntN(3))}}, EnforceDeadlines{}, RecordPreparation{Task: t.ID}, Answer{Approval: "a99", Option: OptApprove}, Answer{Approval: "a1", Option: "perhaps"},
 		HoldDelivery{Task: t.ID, Head: head, Doubts: []Doubt{{Key: "k", Says: "x"}}},
 		OpenApproval{PendingQuestion{Key: "pr " + string(t.ID), Kind: AskPR, Task: t.ID}},
-		SettlePR{Task: t.ID, State: PRMerged}, StartOffice{Office: "zzzz"},
+		SettlePR{Task: t.ID, State: PRMerged}, StartOffice{Office: "zzzz"}, PauseSubtask{Subtask: sub, Off: true}, PauseSubtask{Subtask: "t99-01"},
 		ReportEffectFailure{Task: t.ID, Key: strings.Repeat("x", w.rng.IntN(2)), EffectFailed: EffectFailed{Error: "x"}},
 		ProposePlan{Run: run, Fence: fence, Plan: w.plan()},
 		AddDependency{Run: run, Fence: fence, Wanted: Dependency{Ecosystem: "npm", Name: "x"}, Version: "1"},

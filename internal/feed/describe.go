@@ -140,6 +140,8 @@ func Describe(e company.Event, t *company.Task) Item {
 		}
 	case *company.TaskPaused:
 		it.Text = map[bool]string{true: "paused; turns under way come to their end", false: "goes on"}[d.Paused]
+	case *company.SubtaskPaused:
+		it.Text = map[bool]string{true: "paused; a turn under way comes to its end", false: "goes on"}[d.Paused]
 	case *company.TaskReopened:
 		it.Text, it.Mark = "reopened; what is merged stays merged", Started
 		if d.From != "" {

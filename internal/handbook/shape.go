@@ -55,7 +55,8 @@ type (
 	}
 	shapePaused struct {
 		Envelope
-		Paused []company.TaskID `json:"paused"`
+		Paused         []company.TaskID    `json:"paused"`
+		PausedSubtasks []company.SubtaskID `json:"paused_subtasks"`
 	}
 	shapeBudgets struct {
 		Envelope
@@ -257,7 +258,7 @@ func Shapes() []Shape {
 		{"submitted", []string{"submit --detach"}, "a task that others work on", shapeSubmitted{}},
 		{"outcome", []string{"answer", "approve", "reject", "cancel", "budget add"}, "what became of a task by a command", shapeOutcome{}},
 		{"stopped", []string{"stop"}, "the office is stopped", shapeStopped{}},
-		{"paused", []string{"pause"}, "tasks that rest now", shapePaused{}},
+		{"paused", []string{"pause"}, "tasks and subtasks that rest now", shapePaused{}},
 		{"agents", []string{"agents"}, "who does what", view.Agents{}},
 		{"staff", []string{"hire", "fire"}, "how many workers there are now", shapeStaff{}},
 		{"budgets", []string{"budget show"}, "caps and spending", shapeBudgets{}},

@@ -149,9 +149,9 @@ func (s *Session) settleRun(ctx context.Context) bool {
 const settleFor = 10 * time.Second
 
 // errPaused ends a session between two turns, without a verdict.
-var errPaused = errors.New("the task is paused")
+var errPaused = errors.New("the task or the subtask is paused")
 
-// checkPaused is errPaused when the task is paused. An office that gives no answer
+// checkPaused is errPaused when the run's task or subtask is paused. An office that gives no answer
 // has paused nothing: it is asked again after the next turn.
 func (s *Session) checkPaused(ctx context.Context) error {
 	now, err := s.service.Coordinator.Standing(ctx, s.Run, s.Fence)

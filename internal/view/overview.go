@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,11 +41,13 @@ type Overview struct {
 }
 
 // Resting is a task at rest that has not ended, and that asks nothing: only a
-// command moves it. Without a task it is the office.
+// command moves it. With a subtask it is that one alone; without a task it is the
+// office.
 type Resting struct {
-	Task company.TaskID `json:"task,omitempty"`
-	Why  string         `json:"why"`
-	Next string         `json:"next"`
+	Task    company.TaskID    `json:"task,omitempty"`
+	Subtask company.SubtaskID `json:"subtask,omitempty"`
+	Why     string            `json:"why"`
+	Next    string            `json:"next"`
 }
 
 // resting lists what rests.
@@ -62,10 +65,13 @@ func (src Source) resting() []Resting {
 			v.Why = "is paused"
 		case !src.AtWork && (len(s.OpenApprovals(id)) == 0 || !s.AtRest(t, src.Now)):
 			v.Why = "is unfinished and nobody works on it"
-		default:
-			continue
 		}
-		out = append(out, v)
+		if v.Why != "" {
+			out = append(out, v)
+		}
+		for _, sub := range t.PausedSubtasks() {
+			out = append(out, Resting{Task: id, Subtask: sub, Why: "is paused", Next: "company resume " + string(sub)})
+		}
 	}
 	return out
 }
@@ -139,7 +145,7 @@ func (v Overview) Render(s Style) string {
 		q.writeAnswers(&b, s, "          ")
 	}
 	for _, r := range v.Resting {
-		fmt.Fprintf(&b, "  %s %s: %s\n", s.Paint(screen.Yellow, "~"), strings.TrimSpace(string(r.Task)+" "+r.Why), r.Next)
+		fmt.Fprintf(&b, "  %s %s: %s\n", s.Paint(screen.Yellow, "~"), strings.TrimSpace(cmp.Or(string(r.Subtask), string(r.Task))+" "+r.Why), r.Next)
 	}
 	if len(v.NeedsYou)+len(v.Resting) == 0 {
 		b.WriteString("  nothing\n")
@@ -204,7 +210,7 @@ func (v Overview) writeTasks(b *strings.Builder, s Style) {
 	table := screen.Table{Indent: "  ", Columns: []screen.Column{{Title: "TASK"}, {Title: "STATE"}, {Title: "DONE"}, {Title: "COST", Rank: 2}, {Title: "PR", Rank: 1}, {Title: "SHOWN BY", Rank: 3}, {Title: "WHAT", Least: 28}}}
 	for _, t := range v.Tasks {
 		state, color := t.StateText(), t.stateColor()
-		if slices.ContainsFunc(v.Resting, func(r Resting) bool { return r.Task == t.ID }) && state != "paused" {
+		if slices.ContainsFunc(v.Resting, func(r Resting) bool { return r.Task == t.ID && r.Subtask == "" }) && state != "paused" {
 			state, color = "resting", screen.Yellow
 		}
 		table.ColorRow(color, string(t.ID), state, t.doneText(), shortCost(t.CostMicroUSD, t.Tokens), t.pullText(), strings.TrimPrefix(t.Evidence, noEvidence), t.Title())

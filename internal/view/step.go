@@ -38,7 +38,7 @@ func (src Source) steps(t *company.Task) []Step {
 		add("", "gates of the whole", t.Submitted)
 	}
 	for _, sub := range t.Subtasks {
-		if sub.Status == company.SubtaskInGate && src.isWatched(t, sub.ID) {
+		if sub.Status == company.SubtaskInGate && !sub.Paused && src.isWatched(t, sub.ID) {
 			add(sub.ID, "gates", t.Submitted)
 		}
 	}

@@ -15,6 +15,7 @@ type Subtask struct {
 	Task               company.TaskID          `json:"task"`
 	Wave               int                     `json:"wave"`
 	Status             company.SubtaskStatus   `json:"status"`
+	Paused             bool                    `json:"paused"` // by itself, apart from its task
 	Title              string                  `json:"title"`
 	Description        string                  `json:"description"`
 	AcceptanceCriteria []string                `json:"acceptance_criteria"`
@@ -35,7 +36,7 @@ type Subtask struct {
 // Subtask makes the view of a subtask of a task.
 func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 	v := Subtask{
-		ID: sub.ID, Task: t.ID, Wave: sub.Wave, Status: sub.Status, Title: sub.Planned.Title, Description: sub.Planned.Description,
+		ID: sub.ID, Task: t.ID, Wave: sub.Wave, Status: sub.Status, Paused: sub.Paused, Title: sub.Planned.Title, Description: sub.Planned.Description,
 		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), Review: sub.Review.Last,
 		Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
@@ -56,6 +57,9 @@ func (v Subtask) Render(s Style) string {
 	var b strings.Builder
 	head := fmt.Sprintf("%s  %s, wave %d  ", v.ID, v.stateText(), v.Wave)
 	fmt.Fprintf(&b, "%s  %s, wave %d  %s\n", v.ID, s.Paint(v.stateColor(), v.stateText()), v.Wave, s.Fit(safetext.EscapeLine(v.Title, 120), len(head)))
+	if v.Paused {
+		fmt.Fprintf(&b, "  paused: company resume %s\n", v.ID)
+	}
 	if v.Reason != "" {
 		writeWrapped(&b, s, "  why:    ", safetext.EscapeLine(v.Reason, 300))
 	}

@@ -86,6 +86,8 @@ func (src Source) Summary(t *company.Task) Summary {
 			sum.Next = "company resume"
 		} else if t.Paused {
 			sum.Why = "it is paused, " + sum.Why
+		} else if paused := t.PausedSubtasks(); len(paused) > 0 {
+			sum.Why, sum.Next = string(paused[0])+" is paused, "+sum.Why, "company resume "+string(paused[0])
 		}
 	}
 	return sum

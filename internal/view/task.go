@@ -9,37 +9,39 @@ import (
 
 // Task is the short view of a task.
 type Task struct {
-	ID           company.TaskID     `json:"id"`
-	Status       company.TaskStatus `json:"status"`
-	Phase        string             `json:"phase"`
-	Paused       bool               `json:"paused"`
-	DryRun       bool               `json:"dry_run,omitempty"`
-	Instruction  string             `json:"instruction"`
-	Project      company.Project    `json:"project"`
-	Priority     company.Priority   `json:"priority"`
-	Tags         []string           `json:"tags"`
-	Deadline     *time.Time         `json:"deadline"`
-	DueInMS      *int64             `json:"due_in_ms"` // until the deadline, from now or from its end; below 0: it has passed
-	Reason       string             `json:"reason,omitempty"`
-	Submitted    time.Time          `json:"submitted"`
-	Updated      time.Time          `json:"updated"`
-	Ended        *time.Time         `json:"ended"`
-	DurationMS   int64              `json:"duration_ms"`
-	Waves        int                `json:"waves"`
-	Subtasks     int                `json:"subtasks"`
-	Merged       int                `json:"merged"`
-	Running      int                `json:"running"`
-	Base         *company.Base      `json:"base"`
-	Branch       string             `json:"integration_branch,omitempty"`
-	Head         company.OID        `json:"head,omitempty"`
-	Evidence     string             `json:"evidence"`
-	UntestedWhy  string             `json:"untested_why,omitempty"` // why no test stands behind it
-	CostMicroUSD *int64             `json:"cost_micro_usd"`
-	CapMicroUSD  *int64             `json:"cap_micro_usd"` // null: no cap
-	Tokens       int64              `json:"tokens"`
-	CapTokens    *int64             `json:"cap_tokens"`
-	Holds        *Cap               `json:"holds,omitempty"` // of the caps, what holds; of a task that is shown with all in it
-	PR           *PullRequest       `json:"pr"`
+	ID     company.TaskID     `json:"id"`
+	Status company.TaskStatus `json:"status"`
+	Phase  string             `json:"phase"`
+	Paused bool               `json:"paused"`
+	// PausedSubtasks are paused by themselves: the others of the task go on.
+	PausedSubtasks []company.SubtaskID `json:"paused_subtasks"`
+	DryRun         bool                `json:"dry_run,omitempty"`
+	Instruction    string              `json:"instruction"`
+	Project        company.Project     `json:"project"`
+	Priority       company.Priority    `json:"priority"`
+	Tags           []string            `json:"tags"`
+	Deadline       *time.Time          `json:"deadline"`
+	DueInMS        *int64              `json:"due_in_ms"` // until the deadline, from now or from its end; below 0: it has passed
+	Reason         string              `json:"reason,omitempty"`
+	Submitted      time.Time           `json:"submitted"`
+	Updated        time.Time           `json:"updated"`
+	Ended          *time.Time          `json:"ended"`
+	DurationMS     int64               `json:"duration_ms"`
+	Waves          int                 `json:"waves"`
+	Subtasks       int                 `json:"subtasks"`
+	Merged         int                 `json:"merged"`
+	Running        int                 `json:"running"`
+	Base           *company.Base       `json:"base"`
+	Branch         string              `json:"integration_branch,omitempty"`
+	Head           company.OID         `json:"head,omitempty"`
+	Evidence       string              `json:"evidence"`
+	UntestedWhy    string              `json:"untested_why,omitempty"` // why no test stands behind it
+	CostMicroUSD   *int64              `json:"cost_micro_usd"`
+	CapMicroUSD    *int64              `json:"cap_micro_usd"` // null: no cap
+	Tokens         int64               `json:"tokens"`
+	CapTokens      *int64              `json:"cap_tokens"`
+	Holds          *Cap                `json:"holds,omitempty"` // of the caps, what holds; of a task that is shown with all in it
+	PR             *PullRequest        `json:"pr"`
 }
 
 // Task makes the short view of a task.
@@ -47,7 +49,7 @@ func (src Source) Task(t *company.Task) Task {
 	s := src.State
 	v := Task{
 		ID: t.ID, Status: s.Shown(t), Phase: t.Phase(), Paused: t.Paused, DryRun: t.DryRun, Instruction: t.Instruction, Project: t.Project, Reason: t.Reason,
-		Priority: priorityOf(t), Tags: append([]string{}, t.Tags...),
+		Priority: priorityOf(t), Tags: append([]string{}, t.Tags...), PausedSubtasks: append([]company.SubtaskID{}, t.PausedSubtasks()...),
 		Submitted: t.Submitted.UTC(), Updated: t.Updated.UTC(), DurationMS: taskDuration(t, src.Now).Milliseconds(),
 		Waves: t.Plan.Waves, Subtasks: len(t.Subtasks), Branch: t.IntegrationBranch(), Head: t.Head,
 		Tokens: t.Spent.Tokens, CostMicroUSD: costOrNil(t.Spent), CapMicroUSD: capOrNil(t.Cap.MicroUSD), CapTokens: capOrNil(t.Cap.Tokens),

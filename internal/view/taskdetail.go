@@ -150,6 +150,9 @@ func (v TaskDetail) writePlan(b *strings.Builder, s Style) {
 	table := screen.Table{Indent: "  ", Columns: []screen.Column{{Title: "SUBTASK"}, {Title: "STATE"}, {Title: "WAVE", Rank: 3}, {Title: "ATTEMPTS", Rank: 4}, {Title: "GATES", Rank: 1}, {Title: "REVIEW", Rank: 2}, {Title: "WHAT"}}}
 	for _, sub := range v.Plan {
 		table.ColorRow(sub.stateColor(), string(sub.ID), sub.stateText(), fmt.Sprint(sub.Wave), fmt.Sprint(sub.Attempts), sub.Gate.statusLabel(), reviewLabel(sub.Review), safetext.EscapeLine(sub.Title, 80))
+		if sub.Paused {
+			table.Note("paused: company resume " + string(sub.ID))
+		}
 		if sub.Reason != "" && sub.Status != company.SubtaskCompleted {
 			table.Note("why: " + safetext.EscapeLine(sub.Reason, 300))
 		}

@@ -77,6 +77,9 @@ func (p Progress) ProgressText(now time.Time) string {
 
 // stateText is how a subtask stands, for people.
 func (v Subtask) stateText() string {
+	if v.Paused {
+		return "paused"
+	}
 	return map[company.SubtaskStatus]string{
 		company.SubtaskPending: "waiting", company.SubtaskAssigned: "queued", company.SubtaskRunning: "working", company.SubtaskInGate: "in the gates",
 		company.SubtaskReviewing: "in review", company.SubtaskMerging: "merging", company.SubtaskCompleted: "merged", company.SubtaskFailed: "failed",
@@ -85,6 +88,9 @@ func (v Subtask) stateText() string {
 }
 
 func (v Subtask) stateColor() string {
+	if v.Paused {
+		return screen.Yellow
+	}
 	switch v.Status {
 	case company.SubtaskCompleted:
 		return screen.Green

@@ -31,6 +31,12 @@ type Progress struct {
 	Questions []Approval `json:"questions"` // that are open
 }
 
+// AwaitsPerson says that only a person can move the task, and what it waits for: an
+// answer, or that the pause of a subtask is lifted.
+func (p Progress) AwaitsPerson() bool {
+	return p.AtRest && (len(p.Questions) > 0 || len(p.PausedSubtasks) > 0)
+}
+
 // Work is how far the tasks are that are named, or all that have not ended.
 func (src Source) Work(ids ...company.TaskID) (Work, error) {
 	s := src.State
@@ -78,11 +84,13 @@ func (w *Work) Progress(id company.TaskID) *Progress {
 // IDs are those that a command line may name, for shells that complete them.
 type IDs struct {
 	Tasks        []string `json:"tasks"`
-	Open         []string `json:"open"`    // tasks that have not ended
-	Ended        []string `json:"ended"`   // tasks that failed or were cancelled, which can be reopened
-	Plans        []string `json:"plans"`   // dry runs
-	Running      []string `json:"running"` // subtasks that a worker is at
-	All          []string `json:"all"`     // tasks with their subtasks and runs
+	Open         []string `json:"open"`       // tasks that have not ended
+	Ended        []string `json:"ended"`      // tasks that failed or were cancelled, which can be reopened
+	Plans        []string `json:"plans"`      // dry runs
+	Running      []string `json:"running"`    // subtasks that a worker is at
+	Unfinished   []string `json:"unfinished"` // subtasks, of tasks that have not ended
+	Paused       []string `json:"paused"`     // subtasks that are paused by themselves
+	All          []string `json:"all"`        // tasks with their subtasks and runs
 	Questions    []string `json:"questions"`
 	Workers      []string `json:"workers"`
 	PullRequests []string `json:"pull_requests"`
@@ -105,6 +113,11 @@ func (src Source) IDs() IDs {
 		for _, sub := range t.Subtasks {
 			if !t.Status.Ended() && (sub.Status == company.SubtaskRunning || sub.Status == company.SubtaskAssigned) {
 				v.Running = append(v.Running, string(sub.ID))
+			}
+			if sub.Paused {
+				v.Paused = append(v.Paused, string(sub.ID))
+			} else if !t.Status.Ended() && !sub.Status.Ended() {
+				v.Unfinished = append(v.Unfinished, string(sub.ID))
 			}
 			v.All = append(v.All, string(sub.ID))
 		}

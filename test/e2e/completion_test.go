@@ -64,7 +64,7 @@ func TestCompletion(t *testing.T) {
 		{"completion ", "bash fish zsh"},
 		{"status -o ", "json text"},
 		{"status --output = j", "json"}, // bash cuts words at =
-		{"pause ", "t1"},
+		{"pause ", "t1 t1-01"},
 		{"show t1-0", "t1-01 t1-01.1"},
 		{"fire w", "w1 w2 w3"},
 		{"submit --project re", "repo"},

@@ -165,6 +165,53 @@ func TestPauseOne(t *testing.T) {
 	checkDelivered(t, h, 1, 2, 1)
 }
 
+// TestPauseOneWorker: of two subtasks that are under way, one is paused by itself. Its
+// container goes, and the other is merged meanwhile; a company that takes over after a
+// kill leaves it alone; when its pause is lifted it goes on where it was.
+func TestPauseOneWorker(t *testing.T) {
+	t.Parallel()
+	one, two := stopAt("t1-01.1", 1), stopAt("t1-02.1", 1)
+	h := openTinyProject(t, &staff{
+		manager: submitPlan(append(farewellTicket(), englishTicket())),
+		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+			"t1-01": saysGoodbye(),
+			"t1-02": writeFilesAndFinish("Greet in English", "english.sh", "echo hello\n"),
+		}),
+		stops: []*stop{one, two},
+	})
+	t.Cleanup(one.release)
+	t.Cleanup(two.release)
+	p := startServing(t, h)
+	h.MustRun(patience, "submit", "--detach", "Say goodbye. Greet in English too.")
+	one.wait(t, p)
+	two.wait(t, p)
+	runAndExpect(t, h, []string{"t1-01 paused; go on with: company resume t1-01\n"}, "pause", "t1-01")
+	one.release() // a pause lets the turn end
+	waitFor(t, func() bool { return len(h.Containers()) == 1 }, func() string { return "the paused run is not put away" })
+	two.release()
+	p.Until(patience, "the merge of t1-02", func(it feed.Item) bool { return it.Kind == "merge.done" && it.Subtask == "t1-02" })
+	runAndExpect(t, h, []string{"NEEDS YOU\n  ~ t1-01 is paused: company resume t1-01\n"}, "status")
+	runRefused(t, h, 1, "E_CONFLICT", "pause", "t1-02")
+	runRefused(t, h, 1, "E_NOT_FOUND", "pause", "t1-09")
+	p.Signal(syscall.SIGKILL)
+	p.Wait(patience)
+	p = startServing(t, h)
+	if sum := waitForSummary(t, h.Start("wait", "t1"), 2); sum.Why != "t1-01 is paused, 1 of 2 subtasks merged" || sum.Next != "company resume t1-01" {
+		t.Errorf("summary: %+v", sum)
+	}
+	if up := h.Containers(); len(up) > 0 {
+		t.Errorf("containers while nothing is to be done: %v", up)
+	}
+	if sum := waitForSummary(t, h.Start("resume", "t1-01"), 0); sum.Task != "t1" {
+		t.Errorf("summary: %+v", sum)
+	}
+	endServing(t, p)
+	if n := h.Model.Calls().ByRun["t1-01.2"]; n != 0 {
+		t.Errorf("the paused run was begun anew: %d calls of t1-01.2", n)
+	}
+	checkDelivered(t, h, 1, 1, 2)
+}
+
 // TestHireAndFire: the number of workers changes while they work; a worker who
 // is let go by name hands the run back, and nothing of it is lost; who is let
 // go by number ends the run in hand. All of it is in the ledger, and outlives

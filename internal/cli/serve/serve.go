@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,8 +64,8 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 	env.PrintNote("company %s serves the office %s (%s); end it with Ctrl-C", command.Version, h.ID(), paths.Root)
 	if s := h.View(); s.Office.Stopped {
 		env.PrintNote("the office is stopped: nothing begins until company resume")
-	} else if rest := pausedTasks(s); len(rest) > 0 {
-		env.PrintNote("paused: %s; go on with: company resume %s", command.JoinIDs(rest), rest[0])
+	} else if rest := pausedWork(s); len(rest) > 0 {
+		env.PrintNote("paused: %s; go on with: company resume %s", strings.Join(rest, ", "), rest[0])
 	}
 	err = h.Follow(ctx, seen+1, func(it feed.Item) error {
 		env.PrintProgress(it)
@@ -124,12 +125,18 @@ func takeOverOffice(ctx context.Context, env *command.Environment, paths office.
 	}
 }
 
-// pausedTasks lists the open tasks that rest by a decision.
-func pausedTasks(s *company.State) []company.TaskID {
-	var out []company.TaskID
+// pausedWork lists the open tasks that rest by a decision, and the subtasks of others
+// that do.
+func pausedWork(s *company.State) []string {
+	var out []string
 	for _, id := range s.Open {
-		if s.Tasks[id].Paused {
-			out = append(out, id)
+		t := s.Tasks[id]
+		if t.Paused {
+			out = append(out, string(id))
+			continue
+		}
+		for _, sub := range t.PausedSubtasks() {
+			out = append(out, string(sub))
 		}
 	}
 	return out

@@ -142,7 +142,7 @@ func (f *follower) tasksAtRest(ctx context.Context, conn *client.Office, s *view
 		}
 		open := t.Questions
 		if f.waits {
-			if len(open) == 0 || !t.AtRest {
+			if !t.AwaitsPerson() {
 				return false, nil
 			}
 			continue
@@ -162,7 +162,7 @@ func (f *follower) tasksAtRest(ctx context.Context, conn *client.Office, s *view
 		if q := blockingQuestion(here); q != nil {
 			return false, f.askQuestion(ctx, conn, *q)
 		}
-		if len(open) == 0 || !t.AtRest {
+		if !t.AwaitsPerson() {
 			return false, nil
 		}
 		if len(here) > 0 {

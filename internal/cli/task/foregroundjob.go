@@ -109,7 +109,7 @@ func pauseInterrupted(ctx context.Context, env *command.Environment, conn *clien
 	}
 	for _, id := range ids {
 		t := s.Progress(id)
-		if t == nil || t.Over || t.Paused || len(t.Questions) > 0 && t.AtRest {
+		if t == nil || t.Over || t.Paused || t.AwaitsPerson() {
 			continue
 		}
 		if _, err := conn.Do(ctx, "", company.Pause{Task: id}); err != nil {
@@ -123,7 +123,7 @@ func pauseInterrupted(ctx context.Context, env *command.Environment, conn *clien
 func noteOtherTasks(env *command.Environment, s *view.Work, own []company.TaskID) {
 	var others []company.TaskID
 	for _, t := range s.Tasks {
-		if !slices.Contains(own, t.ID) && !t.Over && !t.Paused && (len(t.Questions) == 0 || !t.AtRest) {
+		if !slices.Contains(own, t.ID) && !t.Over && !t.Paused && !t.AwaitsPerson() {
 			others = append(others, t.ID)
 		}
 	}

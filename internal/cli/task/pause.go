@@ -3,6 +3,8 @@ package task
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,35 +17,29 @@ import (
 // NewPause makes company pause.
 func NewPause(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "pause [task]...", Short: "Let tasks rest; their runs are put away",
-		Example: "  company pause t12\n  company pause",
-		Long: `Lets the named tasks rest, or all that have not ended. What their runs had done
-is kept, and nobody is asked for more. The others go on. A paused task rests
-until company resume t12, or company resume for all of them.`,
-		ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Open }),
+		Use: "pause [task|subtask]...", Short: "Let tasks or subtasks rest; their runs are put away",
+		Example: "  company pause t12\n  company pause t12-02\n  company pause",
+		Long: `Lets the named tasks and subtasks rest, or all tasks that have not ended. What their
+runs had done is kept, and nobody is asked for more. The others go on: of a paused
+subtask its siblings, too, until they wait for it. What is paused rests until
+company resume t12 or company resume t12-02, or company resume for all of it.`,
+		ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return slices.Concat(v.Open, v.Unfinished) }),
 		Args:              cobra.ArbitraryArgs,
-		RunE:              func(c *cobra.Command, args []string) error { return pauseTasks(c.Context(), env, args) },
+		RunE:              func(c *cobra.Command, args []string) error { return pauseNamed(c.Context(), env, args) },
 	}
 }
 
-func pauseTasks(ctx context.Context, env *command.Environment, args []string) error {
+// pauseNamed pauses the tasks and the subtasks that are named, or all open tasks.
+func pauseNamed(ctx context.Context, env *command.Environment, args []string) error {
 	w, conn, err := command.Read(ctx, env, func(o *client.Office, ctx context.Context) (view.Work, error) { return o.Work(ctx) })
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	ids := w.Open
+	ids, subs := w.Open, []company.SubtaskID{}
 	if len(args) > 0 {
-		ids = nil
-		for _, arg := range args { // all are known, or none is paused
-			t, err := command.ReadTask(ctx, conn, arg)
-			if err != nil {
-				return err
-			}
-			if t.Over {
-				return company.E(company.EConflict, string(t.ID)+" has ended already: "+string(t.Status)).Fix("company status lists the tasks")
-			}
-			ids = append(ids, t.ID)
+		if ids, subs, err = findPausable(ctx, conn, args); err != nil {
+			return err
 		}
 	}
 	paused := []company.TaskID{}
@@ -57,17 +53,56 @@ func pauseTasks(ctx context.Context, env *command.Environment, args []string) er
 		}
 		paused = append(paused, id)
 	}
-	if env.Output == "json" {
-		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "paused": paused})
+	for _, id := range subs {
+		if _, err := conn.Do(ctx, "", company.PauseSubtask{Subtask: id}); err != nil {
+			return err
+		}
 	}
-	if len(paused) == 0 {
+	return printPaused(env, paused, subs)
+}
+
+// findPausable finds what arguments name: all of it can be paused, or none is.
+func findPausable(ctx context.Context, conn *client.Office, args []string) (ids []company.TaskID, subs []company.SubtaskID, err error) {
+	subs = []company.SubtaskID{}
+	for _, arg := range args {
+		if sub := company.SubtaskID(arg); sub.Valid() {
+			if _, err := conn.Try(ctx, company.PauseSubtask{Subtask: sub}); err != nil {
+				return nil, nil, err
+			}
+			subs = append(subs, sub)
+			continue
+		}
+		t, err := command.ReadTask(ctx, conn, arg)
+		if err != nil {
+			return nil, nil, err
+		}
+		if t.Over {
+			return nil, nil, company.E(company.EConflict, string(t.ID)+" has ended already: "+string(t.Status)).Fix("company status lists the tasks")
+		}
+		ids = append(ids, t.ID)
+	}
+	return ids, subs, nil
+}
+
+func printPaused(env *command.Environment, ids []company.TaskID, subs []company.SubtaskID) error {
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "paused": ids, "paused_subtasks": subs})
+	}
+	var names []string
+	for _, id := range ids {
+		names = append(names, string(id))
+	}
+	for _, id := range subs {
+		names = append(names, string(id))
+	}
+	if len(names) == 0 {
 		_, err := fmt.Fprintln(env.Out, "nothing is under way")
 		return err
 	}
 	one := ""
-	if len(paused) == 1 {
-		one = " " + string(paused[0])
+	if len(names) == 1 {
+		one = " " + names[0]
 	}
-	_, err = fmt.Fprintf(env.Out, "%s paused; go on with: company resume%s\n", command.JoinIDs(paused), one)
+	_, err := fmt.Fprintf(env.Out, "%s paused; go on with: company resume%s\n", strings.Join(names, ", "), one)
 	return err
 }

@@ -16,18 +16,19 @@ import (
 // NewResume makes company resume.
 func NewResume(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "resume [task]", Short: "Go on with what is unfinished, paused or stopped",
-		Example: "  company resume\n  company resume t12",
+		Use: "resume [task|subtask]", Short: "Go on with what is unfinished, paused or stopped",
+		Example: "  company resume\n  company resume t12\n  company resume t12-02",
 		Long: `Goes on with the task that is named, or with all that have not ended, and
 follows them as submit does. A stop of the office is lifted first, and what
-made those tasks rest: a pause, or an interrupt. After a crash this is all there
+made those tasks rest: a pause of theirs or of their subtasks, or an interrupt. Of a
+subtask that is named its pause alone is lifted. After a crash this is all there
 is to do; with recovery: ask, it is what an unfinished task waits for.`,
-		Args: cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Open }),
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return slices.Concat(v.Open, v.Paused) }),
 		RunE: func(c *cobra.Command, args []string) error {
 			id := ""
 			if len(args) == 1 {
 				id = args[0]
-				if !company.TaskID(id).Valid() {
+				if !company.TaskID(id).Valid() && !company.SubtaskID(id).Valid() {
 					_, err := view.FindTask(nil, id)
 					return err
 				}
@@ -45,7 +46,11 @@ func runResume(ctx context.Context, env *command.Environment, id string) error {
 	if !paths.Exists() {
 		return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
 	}
-	var ids []company.TaskID // that this command is about: found at the first look, and kept
+	var ids []company.TaskID     // that this command is about: found at the first look, and kept
+	sub := company.SubtaskID("") // whose pause alone is lifted
+	if company.SubtaskID(id).Valid() {
+		sub, id = company.SubtaskID(id), string(company.SubtaskID(id).Task())
+	}
 	known, lifted := false, false
 	var ended []view.Summary // when there is nothing to do
 	err = runJob(ctx, env, foregroundJob{
@@ -60,6 +65,11 @@ func runResume(ctx context.Context, env *command.Environment, id string) error {
 					return false, err
 				}
 				ids = []company.TaskID{company.TaskID(id)}
+				if sub != "" {
+					if _, err := conn.Try(ctx, company.PauseSubtask{Subtask: sub, Off: true}); err != nil {
+						return false, err
+					}
+				}
 			}
 			known = true
 			if w.Stopped {
@@ -80,12 +90,17 @@ func runResume(ctx context.Context, env *command.Environment, id string) error {
 			if _, err := conn.Do(ctx, "", company.Resume{}); err != nil {
 				return ids, err
 			}
+			if sub != "" {
+				_, err := conn.Do(ctx, "", company.PauseSubtask{Subtask: sub, Off: true})
+				lifted = err == nil
+				return ids, err
+			}
 			w, err := command.ReadWork(ctx, conn, ids...)
 			if err != nil {
 				return ids, err
 			}
 			for _, id := range ids {
-				if w.Progress(id).Paused {
+				if t := w.Progress(id); t.Paused || len(t.PausedSubtasks) > 0 {
 					if _, err := conn.Do(ctx, "", company.Pause{Task: id, Off: true}); err != nil {
 						return ids, err
 					}

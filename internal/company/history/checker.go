@@ -39,6 +39,7 @@ type observedTask struct {
 	judged    map[string]*company.ReviewRecorded // approvals of tickets by (subtask, head)
 	carried   company.OID                        // integration head that the approval of the only ticket is to hold for, next
 	merged    map[company.SubtaskID]company.OID
+	paused    map[company.SubtaskID]bool             // by themselves
 	protected map[company.SubtaskID]bool             // its head changes paths that need the president
 	changes   map[company.SubtaskID][]company.Change // of its head
 	created   map[string]bool                        // paths that merged subtasks of the task added
@@ -59,7 +60,7 @@ func newObservedTask(d *company.TaskSubmitted, follows company.TaskID) *observed
 	return &observedTask{
 		settings: d.Settings, dryRun: d.DryRun, follows: follows, cap: d.Settings.Cap,
 		trees: map[company.OID]company.OID{}, green: map[company.OID]bool{}, whole: map[company.OID]company.OID{}, reviewing: map[company.OID]bool{},
-		approved: map[string]bool{}, judged: map[string]*company.ReviewRecorded{}, merged: map[company.SubtaskID]company.OID{},
+		approved: map[string]bool{}, judged: map[string]*company.ReviewRecorded{}, merged: map[company.SubtaskID]company.OID{}, paused: map[company.SubtaskID]bool{},
 		protected: map[company.SubtaskID]bool{}, changes: map[company.SubtaskID][]company.Change{}, created: map[string]bool{},
 		added: map[company.Dependency]bool{}, lookedUp: map[company.Dependency]bool{}, runs: map[company.RunID]*observedRun{},
 	}
@@ -152,7 +153,7 @@ func (c *Checker) observe(before *company.State, d company.Data, e company.Event
 		return fmt.Errorf("%s after the merge of the only ticket, whose approval holds for the whole", e.Kind)
 	}
 	for _, observe := range []func(*observedTask, company.Data, company.Event) error{
-		c.observePlan, c.observeRun, c.observeDependency, c.observeVerdict, c.observeMerge, c.observeEnd,
+		c.observePlan, c.observeSubtaskPause, c.observeRun, c.observeDependency, c.observeVerdict, c.observeMerge, c.observeEnd,
 	} {
 		if err := observe(t, d, e); err != nil {
 			return err

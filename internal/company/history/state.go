@@ -179,6 +179,8 @@ func checkSubtasks(t *company.Task) error {
 			return fmt.Errorf("the waves of %s are out of order", t.ID)
 		case wave != 0 && sub.Wave > wave && sub.Started > 0:
 			return fmt.Errorf("%s of wave %d was started before wave %d is complete", sub.ID, sub.Wave, wave)
+		case sub.Paused && (sub.Status.Ended() || t.Status.Ended()):
+			return fmt.Errorf("%s is paused and %s, in a task that is %s", sub.ID, sub.Status, t.Status)
 		case sub.Escalation != "" && sub.Status != company.SubtaskPending && sub.Status != company.SubtaskCancelled:
 			return fmt.Errorf("%s waits for the manager and is %s", sub.ID, sub.Status)
 		}
