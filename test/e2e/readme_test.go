@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -66,6 +67,7 @@ func TestReadmeInATerminal(t *testing.T) {
 			t.Errorf("no screen says %q", words)
 		}
 	}
+	term.close() // it is the other user's, as its socket is
 	ownHouse(t, h, os.Geteuid())
 	checkDelivered(t, h, 1, 1, 1)
 }
@@ -110,6 +112,7 @@ type tmux struct {
 	house  *testenv.House
 	socket string
 	dir    string
+	close  func() // ends its shell, and itself
 }
 
 // shellPrompt shows how the last command ended.
@@ -127,9 +130,14 @@ func openTmux(t *testing.T, h *testenv.House, dir string) *tmux {
 	}
 	ownHouse(t, h, otherUser)
 	m := &tmux{t: t, house: h, socket: filepath.Join(h.Dir, "tmux"), dir: dir}
-	t.Cleanup(func() { _, _ = m.call("kill-server") })
 	m.must("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "exec bash --norc --noprofile",
 		";", "set-option", "-g", "status", "off", ";", "set-option", "-g", "history-limit", "20000", ";", "resize-window", "-x", "80", "-y", "24")
+	m.close = sync.OnceFunc(func() {
+		if _, err := m.call("kill-server"); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(m.close)
 	m.must("send-keys", "-l", "PS1='"+shellPrompt+"'; cd "+dir+"; unset PAGER\n")
 	m.awaitPrompt("PS1=")
 	return m
