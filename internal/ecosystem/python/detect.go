@@ -113,11 +113,32 @@ func findTest(t *ecosystem.Tree, dir string) (_ *company.GateCommand, from strin
 				unit++
 			}
 		}
-		if unit == min(len(tests), 20) {
-			return unittestGate("", []string{"discover"}), ""
+		if args, ok := discoverArgs(t, dir, tests); ok && unit == min(len(tests), 20) {
+			return unittestGate("", args), ""
 		}
 	}
 	return pytestGate(t, dir, "", nil), ""
+}
+
+// discoverArgs are the arguments with which unittest finds the tests: it goes into
+// packages alone, so folders without an __init__.py must be named to it, and only one
+// of them can be. Where there are several, ok is false: pytest finds them.
+func discoverArgs(t *ecosystem.Tree, dir string, tests []string) (args []string, ok bool) {
+	start := ""
+	for i, p := range tests {
+		d, _ := ecosystem.SplitPath(p)
+		for d != dir && t.HasFile(d, "__init__.py") {
+			d, _ = ecosystem.SplitPath(d)
+		}
+		if i > 0 && d != start {
+			return nil, false
+		}
+		start = d
+	}
+	if start == dir {
+		return []string{"discover"}, true
+	}
+	return []string{"discover", "-s", strings.TrimPrefix(strings.TrimPrefix(start, dir), "/")}, true
 }
 
 // unittestGate runs unittest with arguments; set are variables for it.
