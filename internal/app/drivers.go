@@ -100,6 +100,7 @@ func tokenNames() []string {
 // folder.
 func OpenForges(state *folder.Folder, c config.Config, log *slog.Logger, env func(string) (string, bool)) *forge.Selector {
 	return &forge.Selector{
+		Resolve: resolveRemotes(c, env),
 		Settings: forge.Settings{Kind: c.Forge.Kind, URL: c.Forge.URL, TokenEnv: c.Forge.TokenEnv,
 			App: forge.App{ID: int64(c.Forge.AppID), Installation: int64(c.Forge.InstallationID), KeyEnv: c.Forge.PrivateKeyEnv}},
 		Drivers: map[string]forge.Driver{"github": github.Driver, "gitea": gitea.Driver},

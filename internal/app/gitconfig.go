@@ -54,7 +54,7 @@ func TokenHint(forges *forge.Selector, c config.Config, remote string) string {
 func otherLogins(c config.Config) string {
 	other := ", or set git.credential: ssh_agent or deploy_key"
 	if !c.Git.UseMyLogins {
-		other += ", or let git use your own logins (credential helpers, ~/.netrc): git.use_my_logins: true in your own config file"
+		other += ", or let git use your own logins (credential helpers, ~/.netrc, ~/.ssh): company config set --user git.use_my_logins true"
 	}
 	return other
 }

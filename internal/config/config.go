@@ -122,7 +122,7 @@ type Git struct {
 	DeployKeyFile     string `yaml:"deploy_key_file" check:"file" doc:"private key of credential: deploy_key"`
 	// What uses the president's own logins is theirs to switch on: see
 	// requireOwnLayer.
-	UseMyLogins bool     `yaml:"use_my_logins" doc:"let git log in at the remote as yours does, where there is no token: credential helpers and ~/.netrc, with http.* of your git configuration; true counts in your own config file, the variable or --set, never in a company.yaml"`
+	UseMyLogins bool     `yaml:"use_my_logins" doc:"let git log in at the remote as yours does, where there is no token: credential helpers, ~/.netrc and ~/.ssh, with http.*, insteadOf and core.sshCommand of your git configuration; true counts in your own config file, the variable or --set, never in a company.yaml"`
 	Paths       []string `yaml:"paths" check:"folder" doc:"folders of a large repository that the work is kept to; none: all of it"`
 	Author      string   `yaml:"author" check:"author" doc:"Name <mail> of the commits; empty for the role's"`
 	Signoff     bool     `yaml:"signoff" doc:"add Signed-off-by to every commit"`

@@ -171,7 +171,7 @@ func (l *loader) requireOwnLayer(path string) {
 		own = p
 	}
 	l.problems = append(l.problems, problem{at: at, key: "git.use_my_logins", what: "is not for a company.yaml to switch on",
-		fix: "set it in " + own + ", by " + EnvName("git.use_my_logins") + "=true, or by --set git.use_my_logins=true"})
+		fix: "set it in " + own + " (company config set --user git.use_my_logins true), by " + EnvName("git.use_my_logins") + "=true, or by --set git.use_my_logins=true"})
 }
 
 // setDefaultModels lets the roles that judge use the strong profile where there

@@ -64,6 +64,18 @@ func TestOwnLoginsNeedOwnLayer(t *testing.T) {
 	if !load(LoadOptions{OfficeDir: office, Flags: map[string]string{"git.use_my_logins": "true"}}) {
 		t.Error("the flag does not switch it on")
 	}
+	// The command that changes a file refuses it as well, and can set the own one.
+	change := func(file string) error {
+		_, err := ChangeFile(t.Context(), LoadOptions{OfficeDir: office, Env: env}, Change{File: file, Key: "git.use_my_logins", Value: "true"})
+		return err
+	}
+	if err := change(filepath.Join(office, ConfigName)); company.CodeOf(err) != company.EConfig {
+		t.Errorf("config set in a company.yaml: %v", err)
+	}
+	if err := change(filepath.Join(user, "company", "config.yaml")); err != nil || !load(LoadOptions{OfficeDir: office}) {
+		t.Errorf("config set in the own file: %v", err)
+	}
+	configtest.WriteFile(t, filepath.Join(user, "company", "config.yaml"), "version: 1\n")
 	values["COMPANY_GIT_USE_MY_LOGINS"] = "true"
 	if !load(LoadOptions{OfficeDir: office}) {
 		t.Error("the variable does not switch it on")

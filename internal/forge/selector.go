@@ -68,6 +68,9 @@ type Selector struct {
 	Log      *slog.Logger
 	// Transport is handed to the drivers.
 	Transport http.RoundTripper
+	// Resolve is the address that a remote's stands for in the operator's own git and
+	// ssh; nil: each stands for itself.
+	Resolve func(ctx context.Context, remote string) string
 
 	mu    sync.Mutex
 	open  map[string]Forge
@@ -205,6 +208,9 @@ func isLoopback(host string) bool {
 
 func (s *Selector) chooseForge(ctx context.Context, remote string) (Choice, *url.URL, error) {
 	local := Choice{Kind: "local"}
+	if s.Resolve != nil && remote != "" {
+		remote = s.Resolve(ctx, remote)
+	}
 	repo, ok := ParseRemote(remote)
 	if !ok || s.Settings.Kind == "local" {
 		if kind := s.Settings.Kind; !ok && (kind == "github" || kind == "gitea") {

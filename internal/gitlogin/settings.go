@@ -43,6 +43,10 @@ func isTaken(key string) bool {
 		return slices.Contains(httpKeys, name)
 	case "credential":
 		return true // read by git credential and the helpers alone
+	case "url":
+		return name == "insteadof" || name == "pushinsteadof"
+	case "core":
+		return name == "sshcommand"
 	}
 	return false
 }

@@ -21,6 +21,7 @@ type Remote struct {
 	URL string
 
 	checkout string // the repository that it is of, by its path; empty: not known
+	push     bool   // it is pushed to: pushInsteadOf counts
 }
 
 // Ways to log in at a remote (git.credential).
@@ -47,6 +48,7 @@ type remoteEndpoint struct {
 	done      func()
 
 	own   *gitlogin.Settings // the president's own logins; nil: they are not used
+	ssh   *gitlogin.SSHHost  // where the president's own ssh goes; nil: it is not used
 	given gitlogin.Login     // what git got of them
 	// askNobody leaves the credential helpers out, which may go to the network.
 	askNobody bool
@@ -63,6 +65,9 @@ func (s *Store) openRemote(ctx context.Context, r Remote) (*remoteEndpoint, erro
 	own, err := s.readLogins(ctx, r)
 	if err != nil {
 		return nil, err
+	}
+	if own != nil {
+		r.URL = own.Rewrite(r.URL, r.push)
 	}
 	a := &remoteEndpoint{s: s, url: r.URL, own: own, done: func() {}}
 	bad := company.E(company.EInvalid, fmt.Sprintf("%q cannot be used as a remote", Mask(r.URL))).
@@ -106,7 +111,7 @@ func (s *Store) openRemote(ctx context.Context, r Remote) (*remoteEndpoint, erro
 		return a.useLocalPath(local)
 	}
 	if a.protocols == "ssh" {
-		return a, a.overSSH(r.URL)
+		return a, a.overSSH(ctx, r.URL)
 	}
 	return a, nil
 }
@@ -127,8 +132,9 @@ func (a *remoteEndpoint) useLocalPath(p string) (*remoteEndpoint, error) {
 }
 
 // overSSH settles how an ssh address is reached: with the operator's key or
-// agent, or, where a token is the credential, over https.
-func (a *remoteEndpoint) overSSH(raw string) error {
+// agent, or, where a token is the credential, over https. The president's own ssh is
+// used where no token is there.
+func (a *remoteEndpoint) overSSH(ctx context.Context, raw string) error {
 	switch a.s.cfg.Method {
 	case ByDeployKey:
 		return a.s.checkKey()
@@ -136,10 +142,16 @@ func (a *remoteEndpoint) overSSH(raw string) error {
 		return a.s.checkAgent()
 	}
 	https := httpsOf(raw, a.s.cfg.ForgeURL)
+	if a.own != nil {
+		if token, err := a.hasToken(ctx, https); err != nil || !token {
+			a.useOwnSSH(ctx, raw)
+			return err
+		}
+	}
 	if https == "" {
 		return authError(fmt.Sprintf("there is no way to log in at %s", a.host)).
 			Because("git.credential is token, a token needs https, and whether " + a.host + " speaks it is not known").
-			Fix("set git.credential: ssh_agent or deploy_key; or forge.url, when it is a forge that takes a token")
+			Fix("set git.credential: ssh_agent or deploy_key; or, where your own ssh logs in there, company config set --user git.use_my_logins true; or forge.url, when it is a forge that takes a token")
 	}
 	u, err := url.Parse(https)
 	if err != nil {

@@ -194,7 +194,7 @@ func (s *Store) howToLogin(remote string) string {
 	if s.cfg.TokenFix != nil {
 		return s.cfg.TokenFix(remote)
 	}
-	return "export GITHUB_TOKEN=…, or use git.credential: ssh_agent with an ssh address, or git.use_my_logins: true"
+	return "export GITHUB_TOKEN=…, or use git.credential: ssh_agent with an ssh address, or company config set --user git.use_my_logins true"
 }
 
 // authError is a refusal that a person has to mend; trying again is of no use

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/gitexec"
 	"company/internal/health"
 )
 
@@ -25,6 +26,9 @@ func Checks(cfg Config, checkout string, online bool) []health.Check {
 	}
 	if online {
 		out = append(out, health.Check{Name: "remote answers", Run: p.checkOnline})
+		if cfg.Logins != nil {
+			out = append(out, health.Check{Name: "own login", Run: p.checkOwnLogin})
+		}
 	}
 	return out
 }
@@ -113,6 +117,9 @@ func (p *probe) checkCredential(ctx context.Context) health.Result {
 		return short(err)
 	}
 	defer a.done()
+	if a.ssh != nil {
+		return a.describeOwnSSH()
+	}
 	if a.protocols == "ssh" {
 		if s.cfg.Method == ByDeployKey {
 			return health.Result{OK: true, Found: "deploy key " + s.cfg.DeployKey}
@@ -149,6 +156,9 @@ func (p *probe) checkHost(ctx context.Context) health.Result {
 	}
 	if url == "" || err != nil || a.protocols != "ssh" {
 		return health.Result{OK: true, Found: "not reached by ssh"}
+	}
+	if a.ssh != nil {
+		return health.Result{OK: true, Found: a.sshServer() + ", by the host keys that your own ssh or this office knows"}
 	}
 	known, err := Known(p.cfg.Root, a.host)
 	if err != nil {
@@ -188,6 +198,49 @@ func (p *probe) checkOnline(ctx context.Context) health.Result {
 		return resultOf(err)
 	}
 	return health.Result{OK: true, Found: fmt.Sprintf("answers, default branch %q", head)}
+}
+
+// checkOwnLogin tries a push that sends nothing, since reading may need no login.
+func (p *probe) checkOwnLogin(ctx context.Context) health.Result {
+	s, url, done, err := p.open(ctx)
+	if err != nil {
+		return resultOf(err)
+	}
+	defer done()
+	if HostOf(url) == "" {
+		return health.Result{OK: true, Found: "none is needed"}
+	}
+	a, err := s.openRemote(ctx, Remote{URL: url, checkout: p.checkout, push: true})
+	if err != nil {
+		return resultOf(err)
+	}
+	defer a.done()
+	repo := filepath.Join(s.root, "look.git")
+	if err := s.createRepo(ctx, repo, "main", nil); err != nil {
+		return resultOf(err)
+	}
+	who := []string{"GIT_AUTHOR_NAME=company", "GIT_AUTHOR_EMAIL=company@localhost", "GIT_COMMITTER_NAME=company", "GIT_COMMITTER_EMAIL=company@localhost"}
+	commit, err := s.runOK(ctx, call{dir: repo, args: []string{"commit-tree", gitexec.EmptyTree, "-m", "look"}, env: who})
+	if err != nil {
+		return resultOf(err)
+	}
+	branch := "refs/heads/" + s.cfg.IntegrationPrefix + "-look"
+	r, err := a.runOnce(ctx, a.newCall(repo, "push", "--dry-run", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
+		"--", a.url, commit.outputText()+":"+branch))
+	if err == nil && r.exit != 0 {
+		err = a.explainFailure(ctx, "pushed to", r)
+	}
+	if err != nil {
+		return resultOf(err)
+	}
+	found := "a push to " + Mask(a.url) + " is let in"
+	switch {
+	case a.given.Source != "":
+		found += ", by the login of " + a.given.Source
+	case a.ssh != nil:
+		found += ", by your own ssh"
+	}
+	return health.Result{OK: true, Found: found}
 }
 
 // RemoteAt is the address of a checkout's remote; empty where there is none,

@@ -69,6 +69,9 @@ func (a *remoteEndpoint) explainFailure(ctx context.Context, doing string, r res
 	case a.host == "":
 		return company.E(company.EGit, fmt.Sprintf("the remote %s could not be %s", where, doing)).Because(said).Fix("see that it is there and yours to read: git remote -v")
 	case hostKeyRE.MatchString(r.stderr):
+		if a.ssh != nil {
+			return a.ownHostKeyRefused(ctx, r)
+		}
 		return a.hostKeyRefused(ctx)
 	case scopeRE.MatchString(r.stderr):
 		return authError(where + " does not let this credential do that").Because(firstMatch(scopeRE, r.stderr)).
@@ -90,6 +93,8 @@ func (a *remoteEndpoint) credentialName() string {
 	switch {
 	case a.given.Source != "":
 		return "login of " + a.given.Source
+	case a.ssh != nil:
+		return "keys of your own ssh"
 	case a.s.cfg.Method == ByDeployKey:
 		return "deploy key"
 	case a.s.cfg.Method == ByAgent:
@@ -103,6 +108,8 @@ func (a *remoteEndpoint) refusedFix() string {
 	switch {
 	case a.given.Source != "":
 		return "see that your own git may push there: git push --dry-run"
+	case a.ssh != nil:
+		return "see that your own ssh logs in there: " + a.sshByHand() + "; a key with a passphrase has to be in the agent: ssh-add"
 	case a.protocols == "ssh" && a.s.cfg.Method == ByDeployKey:
 		return "add the key's public half to the repository, with write access: ssh-keygen -y -f " + a.s.cfg.DeployKey
 	case a.protocols == "ssh":

@@ -45,6 +45,9 @@ func (a *remoteEndpoint) applyLogins(cmd *gitexec.Command) {
 	}
 	cmd.NoTerminal = true
 	cmd.Config = append(cmd.Config, a.own.HTTP()...)
+	if a.ssh != nil { // which finds its agent, and programs such as a ProxyCommand
+		cmd.Home, cmd.Env = a.own.Home(), append(cmd.Env, a.own.Environ()...)
+	}
 }
 
 // findOwnLogin asks for the president's own login at the remote's host.

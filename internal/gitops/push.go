@@ -32,6 +32,7 @@ func (m *Mirror) Push(ctx context.Context, log *OpLog, remote Remote, ref string
 	if _, err := m.Resolve(ctx, string(new)); err != nil {
 		return "", err
 	}
+	remote.push = true
 	a, err := m.openRemote(ctx, remote)
 	if err != nil {
 		return "", err

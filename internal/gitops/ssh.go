@@ -26,6 +26,9 @@ func KnownHosts(root string) string { return filepath.Join(root, "known_hosts") 
 // strict about host keys, one way to log in, nothing forwarded.
 func (a *remoteEndpoint) sshCommand() string {
 	s := a.s
+	if a.ssh != nil {
+		return a.own.SSHCommand(s.known)
+	}
 	options := []string{
 		"BatchMode=yes", "StrictHostKeyChecking=yes", "UserKnownHostsFile=" + sshPath(s.known), "GlobalKnownHostsFile=/dev/null",
 		"UpdateHostKeys=no", "CheckHostIP=no", "PreferredAuthentications=publickey", "ClearAllForwardings=yes", "ForwardAgent=no",
