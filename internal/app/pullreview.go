@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"path/filepath"
+	"slices"
 
 	"company/internal/company"
 	"company/internal/config"
@@ -30,7 +31,8 @@ func PullText(p office.Paths, r view.PullRecord) (string, error) {
 	if n := len(r.Pull.Tasks); n > 0 {
 		latest, before = r.Pull.Tasks[n-1], r.Pull.Tasks[:n-1]
 	}
-	return prbody.PRBody(latest, prbody.PROptions{Pushed: true, EarlierTasks: before}), nil
+	lines := forge.ClosingLines(append(slices.Clone(before), latest), func(i company.IssueRef) string { return forge.ClosingLineAt(t.PR.URL, i) })
+	return prbody.PRBody(latest, prbody.PROptions{Pushed: true, EarlierTasks: before, ClosingLines: lines}), nil
 }
 
 // readPullPage is the text of a pull request, as the office keeps it.

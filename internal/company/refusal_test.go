@@ -52,16 +52,24 @@ func TestRefusals(t *testing.T) {
 		c    func(*story) Command
 		code Code
 	}{
-		"submit nothing":           {fresh, submit(func(c *Submit) { c.Instruction = " \n" }), EInvalid},
-		"submit too much":          {fresh, submit(func(c *Submit) { c.Instruction = strings.Repeat("x", MaxInstruction+1) }), EInvalid},
-		"submit no UTF-8":          {fresh, submit(func(c *Submit) { c.Instruction = "a\xff" }), EInvalid},
-		"submit a NUL":             {fresh, submit(func(c *Submit) { c.Instruction = "a\x00" }), EInvalid},
-		"submit without a project": {fresh, submit(func(c *Submit) { c.Project = Project{} }), EInvalid},
-		"follow nothing":           {fresh, submit(func(c *Submit) { c.Follows = "t9" }), ENotFound},
-		"submit when stopped":      {stopped, submit(func(*Submit) {}), EStopped},
-		"submit onto master":       {fresh, submit(func(c *Submit) { c.Settings.IntegrationPrefix = "master" }), EProtected},
-		"another office":           {fresh, is(StartOffice{Office: "zzzz"}), ELedger},
-		"a copy of another office": {fresh, is(AdoptCopy{Office: "zzzz", From: []string{"yyyy"}}), ELedger},
+		"submit nothing":                   {fresh, submit(func(c *Submit) { c.Instruction = " \n" }), EInvalid},
+		"submit too much":                  {fresh, submit(func(c *Submit) { c.Instruction = strings.Repeat("x", MaxInstruction+1) }), EInvalid},
+		"submit no UTF-8":                  {fresh, submit(func(c *Submit) { c.Instruction = "a\xff" }), EInvalid},
+		"submit a NUL":                     {fresh, submit(func(c *Submit) { c.Instruction = "a\x00" }), EInvalid},
+		"submit without a project":         {fresh, submit(func(c *Submit) { c.Project = Project{} }), EInvalid},
+		"submit a bare issue":              {fresh, submit(func(c *Submit) { c.Issue = &IssueRef{Number: 1} }), EInvalid},
+		"submit an issue without a number": {fresh, submit(func(c *Submit) { c.Issue = &IssueRef{Repository: "a/b", URL: "https://x/a/b/issues/0"} }), EInvalid},
+		"submit a login in an issue": {fresh, submit(func(c *Submit) {
+			c.Issue = &IssueRef{Number: 1, Repository: "a/b", URL: "https://ann:pw@x/a/b/issues/1"}
+		}), EInvalid},
+		"submit a steering issue":      {fresh, submit(func(c *Submit) { c.Issue = &IssueRef{Number: 1, Repository: "a/b", URL: "https://x/a/b\x1b[2J"} }), EInvalid},
+		"submit an issue of two lines": {fresh, submit(func(c *Submit) { c.Issue = &IssueRef{Number: 1, Repository: "a/b\nc", URL: "https://x/a/b/issues/1"} }), EInvalid},
+		"submit a local issue":         {fresh, submit(func(c *Submit) { c.Issue = &IssueRef{Number: 1, Repository: "a/b", URL: "file:///a/b/issues/1"} }), EInvalid},
+		"follow nothing":               {fresh, submit(func(c *Submit) { c.Follows = "t9" }), ENotFound},
+		"submit when stopped":          {stopped, submit(func(*Submit) {}), EStopped},
+		"submit onto master":           {fresh, submit(func(c *Submit) { c.Settings.IntegrationPrefix = "master" }), EProtected},
+		"another office":               {fresh, is(StartOffice{Office: "zzzz"}), ELedger},
+		"a copy of another office":     {fresh, is(AdoptCopy{Office: "zzzz", From: []string{"yyyy"}}), ELedger},
 
 		"prepare an unknown task":  {fresh, is(RecordPreparation{Task: "t9"}), ENotFound},
 		"prepare without a base":   {fresh, is(RecordPreparation{Task: "t1", TaskPrepared: TaskPrepared{Image: "i", Integration: "develop-t1"}}), EInternal},

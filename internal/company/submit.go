@@ -17,6 +17,8 @@ type Submit struct {
 	Priority    Priority  // empty: of the task that is followed, or medium
 	Tags        []string  // none: of the task that is followed
 	Deadline    time.Time `json:",omitzero"` // zero: of the task that is followed, or none
+	// Issue is the issue that the instruction quotes; nil: none.
+	Issue *IssueRef `json:",omitempty"`
 }
 
 // MaxInstruction is the longest instruction, in bytes.
@@ -43,6 +45,9 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 	case !c.Settings.Cap.isValidCap():
 		return nil, E(EInvalid, "the budget is no amount that can be counted with").Fix("budget.usd: 5, or none")
 	}
+	if err := c.Issue.validate(); err != nil {
+		return nil, err
+	}
 	if err := refuseProtectedBranch(c.Settings.WithDefaults().IntegrationPrefix); err != nil {
 		return nil, err
 	}
@@ -64,7 +69,7 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 	id := NewTaskID(s.LastTask + 1)
 	return []Event{m.newEvent(id, "", "", &TaskSubmitted{
 		Instruction: c.Instruction, Project: c.Project, Settings: c.Settings.WithDefaults(), DryRun: c.DryRun,
-		Base: c.Base, Follows: c.Follows, Priority: c.Priority, Tags: uniqueTags(c.Tags), Deadline: c.Deadline.UTC().Truncate(time.Second),
+		Base: c.Base, Follows: c.Follows, Priority: c.Priority, Tags: uniqueTags(c.Tags), Deadline: c.Deadline.UTC().Truncate(time.Second), Issue: c.Issue,
 	})}, nil
 }
 
@@ -84,6 +89,8 @@ type TaskSubmitted struct {
 	Tags        []string `json:"tags,omitempty"`
 	// Deadline cancels nothing. Older versions know none.
 	Deadline time.Time `json:"deadline,omitzero"`
+	// Issue is the issue that the instruction quotes.
+	Issue *IssueRef `json:"issue,omitempty"`
 }
 
 var _ = registerKind[TaskSubmitted]()
@@ -93,7 +100,7 @@ func (d *TaskSubmitted) apply(s *State, e Event) {
 	s.LastTask++
 	s.Tasks[e.Task] = &Task{
 		ID: e.Task, Instruction: d.Instruction, Project: d.Project, Settings: d.Settings, DryRun: d.DryRun,
-		Base: d.Base, Follows: d.Follows, Priority: d.Priority, Tags: d.Tags, Deadline: d.Deadline,
+		Base: d.Base, Follows: d.Follows, Priority: d.Priority, Tags: d.Tags, Deadline: d.Deadline, Issue: d.Issue,
 		Submitted: e.Time, Updated: e.Time, Status: StatusPending, Cap: d.Settings.Cap,
 	}
 	s.Open = append(s.Open, e.Task)

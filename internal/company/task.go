@@ -54,6 +54,7 @@ type Task struct {
 	Priority    Priority   `json:"priority"`
 	Tags        []string   `json:"tags,omitempty"`
 	Deadline    time.Time  `json:"deadline,omitzero"` // it orders the work, and ends nothing
+	Issue       *IssueRef  `json:"issue,omitempty"`   // that the instruction quotes
 	Submitted   time.Time  `json:"submitted"`
 	Updated     time.Time  `json:"updated"`
 	Status      TaskStatus `json:"status"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"company/internal/company"
 	"company/internal/forge"
@@ -84,7 +85,7 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 		to = target.URL
 	}
 	pr := forge.PR{
-		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: prbody.PRBody(t, prbody.PROptions{Pushed: to != "", PushedTo: target.URL, EarlierTasks: before}),
+		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: prbody.PRBody(t, prbody.PROptions{Pushed: to != "", PushedTo: target.URL, EarlierTasks: before, ClosingLines: forge.ClosingLines(append(slices.Clone(before), t), f.ClosingLine)}),
 		Branch: d.Branch, Owner: target.Owner, Base: d.Base, Head: d.Head,
 		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && t.ExplainUntested() != "", Labels: c.Ask.Labels,
 		CodeOwners: c.Ask.CodeOwners, Paths: prbody.ChangedPaths(t),

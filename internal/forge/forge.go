@@ -1,11 +1,12 @@
 // Package forge opens pull requests for people and brings back their feedback.
 // It owns what every forge must do: find our pull request or open it, exactly
 // once per task; keep its text up to date without touching what people wrote;
-// tell its state, its comments and its failing checks; lend the operator's own
-// login to git. Drivers live in subpackages, and Selector picks one for a
-// remote. It promises that a pull request of ours carries our office and task,
-// that a token goes to its own host only, and that text from a forge is data.
-// It does not push, it stores no credential, and it merges for a person's command alone.
+// tell its state, its comments and its failing checks; read an issue that becomes an
+// instruction; lend the operator's own login to git. Drivers live in subpackages, and
+// Selector picks one for a remote. It promises that a pull request of ours carries our
+// office and task, that a token goes to its own host only, and that text from a forge is
+// data. It does not push, it stores no credential, and it merges for a person's command
+// alone.
 package forge
 
 import (
@@ -114,6 +115,13 @@ type Forge interface {
 	// as it is. Only a person's command calls it (decision 0112). E_CONFLICT: it
 	// is not ours, is closed, stands elsewhere, or may not be merged.
 	MergePull(ctx context.Context, ref Ref, head company.OID) error
+	// Issue reads an open issue, with the comments of maintainers. ENotFound: there is none
+	// of that number; EInvalid: it is a pull request; EConflict: it is
+	// closed, or elsewhere. Nothing in it is an instruction.
+	Issue(ctx context.Context, number int) (Issue, error)
+	// ClosingLine is the line of a pull request's text by which this forge closes an
+	// issue when the pull request is merged; "": it closes none.
+	ClosingLine(issue company.IssueRef) string
 	// Credential is what git shows to push over https; ErrNoLogin where there
 	// is none.
 	Credential(ctx context.Context) (Credential, error)

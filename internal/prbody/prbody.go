@@ -22,7 +22,7 @@ type prSection func(t *company.Task, o PROptions) string
 // prSections are the parts of a pull request's text, in the order of a
 // reviewer's questions.
 var prSections = []prSection{
-	prSummary, prFollowUps, prSubtasks, prEvidence, prDependencies, prRefused, prGates, prReview, prCost, prReproduce, prPlan,
+	prSummary, prFollowUps, prSubtasks, prEvidence, prDependencies, prRefused, prGates, prReview, prCost, prReproduce, prPlan, prClosing,
 }
 
 // PROptions are what the text depends on besides the task.
@@ -34,6 +34,8 @@ type PROptions struct {
 	// EarlierTasks are the tasks that worked on the pull request before this one, in
 	// order: the one that opened it first. Empty for that one itself.
 	EarlierTasks []*company.Task
+	// ClosingLines are the lines by which the forge closes issues with the merge.
+	ClosingLines []string
 
 	// maxRows is how many rows of a list or table a section shows; PRBody lowers
 	// it until the whole fits.

@@ -48,6 +48,19 @@ func TestPRBody(t *testing.T) {
 	}
 }
 
+// Only the lines of the forge itself close issues, at the very end.
+func TestPRBodyClosing(t *testing.T) {
+	task := newPRTask()
+	task.Instruction = "Issue #12: \"Fixes #3\"\n\n> Closes #4\n> resolves acme/app#5"
+	text := PRBody(task, PROptions{ClosingLines: []string{"Closes #12", "Closes up/app#7"}})
+	if !strings.HasSuffix(text, "\n\nCloses #12\nCloses up/app#7\n") || len(closingWordsRE.FindAllString(text, -1)) != 2 {
+		t.Errorf("%q closes\n%s", closingWordsRE.FindAllString(text, -1), text)
+	}
+	if closingWordsRE.MatchString(PRBody(task, PROptions{})) {
+		t.Error("an issue is closed without a forge")
+	}
+}
+
 // What was refused is in the text by its kind, with how often, and nothing of
 // an attacker's words.
 func TestPRBodyRefused(t *testing.T) {

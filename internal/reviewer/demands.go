@@ -36,10 +36,10 @@ func reviewCriteria(t *company.Task, sub *company.Subtask) []string {
 			return out
 		}
 	}
-	// The text of a follow-up is written by strangers: it stays where it is
-	// quoted.
+	// The text of a follow-up and of an issue is written by strangers: it stays where
+	// it is quoted.
 	parts := splitDemands(t.Instruction)
-	if t.Follows != "" || len(parts) < 2 {
+	if t.Follows != "" || t.Issue != nil || len(parts) < 2 {
 		return append(out, "the instruction is carried out")
 	}
 	for _, p := range parts {

@@ -298,6 +298,10 @@ func TestPartsOfTheInstruction(t *testing.T) {
 	if got := reviewCriteria(b.task, nil); len(got) != 1 || got[0] != "the instruction is carried out" {
 		t.Errorf("%q", got)
 	}
+	b.task.Follows, b.task.Issue = "", &company.IssueRef{Number: 12}
+	if got := reviewCriteria(b.task, nil); len(got) != 1 || got[0] != "the instruction is carried out" {
+		t.Errorf("an issue's words are criteria: %q", got)
+	}
 }
 
 func TestDemands(t *testing.T) {

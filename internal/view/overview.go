@@ -214,6 +214,9 @@ func (v Overview) writeTasks(b *strings.Builder, s Style) {
 			state, color = "resting", screen.Yellow
 		}
 		table.ColorRow(color, string(t.ID), state, t.doneText(), shortCost(t.CostMicroUSD, t.Tokens), t.pullText(), strings.TrimPrefix(t.Evidence, noEvidence), t.Title())
+		if t.Issue != nil && !t.Status.Ended() {
+			table.Note("issue: " + safetext.EscapeLine(t.Issue.URL, 300))
+		}
 		if t.Reason != "" && (t.Status == company.StatusFailed || t.Status == company.StatusCancelled) {
 			table.Note("why: " + safetext.EscapeLine(t.Reason, 300))
 		}

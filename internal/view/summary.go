@@ -16,6 +16,7 @@ type Summary struct {
 	Task          company.TaskID     `json:"task"`
 	Status        company.TaskStatus `json:"status"`
 	Instruction   string             `json:"instruction"`
+	Issue         *company.IssueRef  `json:"issue,omitempty"` // that the instruction quotes
 	Next          string             `json:"next"`
 	Why           string             `json:"why"`
 	Hint          string             `json:"hint"`
@@ -35,7 +36,7 @@ type Summary struct {
 func (src Source) Summary(t *company.Task) Summary {
 	s := src.State
 	sum := Summary{
-		SchemaVersion: 1, Task: t.ID, Status: s.Shown(t), Instruction: safetext.EscapeLine(company.TitleOf(t.Instruction), 100), Head: t.Head,
+		SchemaVersion: 1, Task: t.ID, Status: s.Shown(t), Instruction: safetext.EscapeLine(company.TitleOf(t.Instruction), 100), Issue: t.Issue, Head: t.Head,
 		Tokens: t.Spent.Tokens, DurationMS: taskDuration(t, t.Updated).Milliseconds(),
 	}
 	done := 0

@@ -17,6 +17,7 @@ type Task struct {
 	PausedSubtasks []company.SubtaskID `json:"paused_subtasks"`
 	DryRun         bool                `json:"dry_run,omitempty"`
 	Instruction    string              `json:"instruction"`
+	Issue          *company.IssueRef   `json:"issue,omitempty"` // that the instruction quotes
 	Project        company.Project     `json:"project"`
 	Priority       company.Priority    `json:"priority"`
 	Tags           []string            `json:"tags"`
@@ -48,7 +49,7 @@ type Task struct {
 func (src Source) Task(t *company.Task) Task {
 	s := src.State
 	v := Task{
-		ID: t.ID, Status: s.Shown(t), Phase: t.Phase(), Paused: t.Paused, DryRun: t.DryRun, Instruction: t.Instruction, Project: t.Project, Reason: t.Reason,
+		ID: t.ID, Status: s.Shown(t), Phase: t.Phase(), Paused: t.Paused, DryRun: t.DryRun, Instruction: t.Instruction, Issue: t.Issue, Project: t.Project, Reason: t.Reason,
 		Priority: priorityOf(t), Tags: append([]string{}, t.Tags...), PausedSubtasks: append([]company.SubtaskID{}, t.PausedSubtasks()...),
 		Submitted: t.Submitted.UTC(), Updated: t.Updated.UTC(), DurationMS: taskDuration(t, src.Now).Milliseconds(),
 		Waves: t.Plan.Waves, Subtasks: len(t.Subtasks), Branch: t.IntegrationBranch(), Head: t.Head,

@@ -122,6 +122,9 @@ func (v TaskDetail) writeResult(b *strings.Builder, s Style) {
 	if v.Reason != "" {
 		writeWrapped(b, s, "  why:    ", safetext.EscapeLine(v.Reason, 300))
 	}
+	if v.Issue != nil {
+		writeWrapped(b, s, "  issue:  ", safetext.EscapeLine(v.Issue.String()+", "+v.Issue.URL, 700))
+	}
 	if v.PR != nil {
 		fmt.Fprintf(b, "  pull request #%d, %s: company pr show %d\n", v.PR.Number, v.PR.State, v.PR.Number)
 		if v.PR.BranchChange != nil {

@@ -162,6 +162,7 @@ func resubmitArgs(env *command.Environment, o submitOptions) []string {
 	for _, tag := range o.tags {
 		add("--tag", tag)
 	}
+	add("--confirmed-issue", o.confirmed)
 	if o.dryRun {
 		args = append(args, "--dry-run")
 	}

@@ -33,6 +33,8 @@ type submitOptions struct {
 	base      string
 	follows   string
 	plan      string // of a dry run
+	issue     string // by its number or its URL
+	confirmed string // the issue of a detached submission, confirmed in the process that detached it
 	dryRun    bool
 	detach    bool
 	commandID string // of a detached submission, made by the process that detached it
@@ -60,6 +62,12 @@ The command follows the work until the task ends or waits for you, and ends
 with a summary. When the office is open in another process, the task queues
 there; when that process ends first, this one takes over.
 
+--issue takes an issue of the project's forge as the instruction, by its number or
+its URL; what you say beside it is said first. Anyone may have written an issue, so
+it is shown, and submitted when you confirm it at a terminal or give --yes. Agents
+get it quoted, with the comments of people who may push; images are not fetched.
+The pull request closes it.
+
 Of the tasks of a project, those with a higher --priority go first, then those with
 the nearer --deadline, then the older ones; a task that has been open for three days
 goes before all of them. A deadline that passes is shown, and ends nothing. A
@@ -72,6 +80,7 @@ An interrupt (Ctrl-C) puts away what is under way, and the task rests until
 company resume; a second one ends at once.`,
 		Example: `  company submit "add rate limiting to the API"
   company submit -f ticket.md --detach
+  company submit --issue 12 "only the parser"
   gh issue view 7 | company submit
   company submit --project api "say who may call it"
   company submit --dry-run "rename Foo to Bar"
@@ -104,6 +113,7 @@ company resume; a second one ends at once.`,
 	}
 	f := c.Flags()
 	f.StringVarP(&o.file, "file", "f", "", "read the instruction from a file (- for stdin, which is also read when it is a pipe and there is no instruction)")
+	f.StringVar(&o.issue, "issue", "", "take an issue of the project's forge as the instruction: its number or URL")
 	f.StringVar(&o.project, "project", "", "project of this office, by name, or a git checkout (default: the one you stand in)")
 	f.StringVar(&o.base, "base", "", "branch to start from (default: the checkout's)")
 	f.StringVar(&o.follows, "follows", "", "go on with the open pull request of this task, on its branch")
@@ -126,7 +136,9 @@ company resume; a second one ends at once.`,
 	_ = c.RegisterFlagCompletionFunc("base", env.CompleteBranches())
 	_ = c.RegisterFlagCompletionFunc("plan", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Plans }))
 	f.StringVar(&o.commandID, "command-id", "", "id of the submission, which makes a repeat harmless")
+	f.StringVar(&o.confirmed, "confirmed-issue", "", "issue that the instruction quotes")
 	_ = f.MarkHidden("command-id")
+	_ = f.MarkHidden("confirmed-issue")
 	return c
 }
 
@@ -164,6 +176,9 @@ func submitFlags(env *command.Environment, c *cobra.Command, o submitOptions) er
 
 // readInstruction reads the instruction: the argument, a file, or stdin.
 func readInstruction(ctx context.Context, env *command.Environment, o submitOptions, args []string) (string, error) {
+	if o.issue != "" && o.file == "" && len(args) == 0 {
+		return "", nil // the issue says it
+	}
 	switch {
 	case o.file == "" && (len(args) == 0 && isPiped(env.In) || len(args) == 1 && args[0] == "-"):
 		o.file, args = "-", nil
@@ -242,8 +257,16 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 	if o.project != "" {
 		o.project = repo // a detached company may stand elsewhere
 	}
+	issue, err := parseIssueFlag(o.confirmed)
+	if err == nil && o.issue != "" {
+		text, issue, err = issueInstruction(ctx, env, o, repo, loaded.Config, text)
+	}
+	if err != nil {
+		return err
+	}
+	o.confirmed = issueFlag(issue)
 	cmd := company.Submit{
-		Instruction: text, Project: officeapp.ProjectOf(repo), Settings: officeapp.CompanySettings(loaded.Config), DryRun: o.dryRun, Base: o.base, Follows: company.TaskID(o.follows),
+		Instruction: text, Issue: issue, Project: officeapp.ProjectOf(repo), Settings: officeapp.CompanySettings(loaded.Config), DryRun: o.dryRun, Base: o.base, Follows: company.TaskID(o.follows),
 		Priority: company.Priority(o.priority), Tags: o.tags, Deadline: deadline,
 	}
 	if o.base == "" && o.follows == "" && loaded.Config.Git.Base != "auto" {

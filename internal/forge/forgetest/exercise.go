@@ -42,6 +42,9 @@ func Exercise(t *testing.T, open func(t *testing.T) *Fixture) {
 		"many statuses":        testManyStatuses,
 		"asking":               testAccessReadOnly,
 		"a person's title":     testPersonsTitle,
+		"an issue":             testIssue,
+		"no issue":             testNoIssue,
+		"closing lines":        testClosingLines,
 	}
 	for name, f := range cases {
 		t.Run(name, func(t *testing.T) { f(open(t)) })

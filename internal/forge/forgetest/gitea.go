@@ -246,8 +246,15 @@ func (g *giteaAPI) addRoutes(mux *http.ServeMux) {
 		}
 		sendJSON(w, r, http.StatusOK, out)
 	}))
-	mux.HandleFunc("GET "+repo+"/issues/{number}/comments", on(func(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token, p *Pull) {
-		out := shapeAll(p.comments, func(c Comment) jsonObject { return g.giteaComment(repo, p, c) }) // all of them: this list has no pages
+	mux.HandleFunc("GET "+repo+"/issues/{number}", in(g.getIssue))
+	mux.HandleFunc("GET "+repo+"/issues/{number}/comments", in(func(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token) {
+		number := parseNumber(r.PathValue("number"), 0)
+		comments := repo.discussionOf(number)
+		if comments == nil {
+			g.sendError(w, r, http.StatusInternalServerError, "") // as a real one does
+			return
+		}
+		out := shapeAll(*comments, func(c Comment) jsonObject { return g.giteaComment(repo, &Pull{Number: number}, c) }) // all of them: this list has no pages
 		sendJSON(w, r, http.StatusOK, out)
 	}))
 	mux.HandleFunc("POST "+repo+"/issues/{number}/comments", on(func(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull) {

@@ -28,6 +28,8 @@ type Host interface {
 	AddPull(r *Repo, p Pull) int
 	EditPull(r *Repo, number int, change func(*Pull))
 	MergePull(r *Repo, number int) string
+	AddIssue(r *Repo, i Issue) int
+	CloseIssue(r *Repo, number int)
 	Comments(r *Repo, number int) []Comment
 	AddComment(r *Repo, number int, said Comment) int64
 	AddLineComment(r *Repo, number int, said Comment) int64

@@ -19,6 +19,7 @@ type Repo struct {
 	memberRoles  map[string]string // by login, of members of a team: the same
 	teamRoles    map[string]string // by team: the same
 	pulls        []*Pull
+	issues       []*Issue
 	pendingLooks int // a fork that is being made: so many looks until it is there
 	checks       []Check
 	status       []Status
@@ -258,9 +259,17 @@ func (s *Server) AddPull(r *Repo, p Pull) int {
 	return made.Number
 }
 
-// AddComment adds a comment under a pull request, Line one at a line of its diff, and
-// Judge a review. They return its id.
+// AddComment adds a comment under a pull request or an issue, Line one at a line of its diff,
+// and Judge a review. They return its id.
 func (s *Server) AddComment(r *Repo, number int, said Comment) int64 {
+	s.mu.Lock()
+	if i := r.findIssue(number); i != nil {
+		defer s.mu.Unlock()
+		said.ID, said.At = s.nextID(), s.nextTime()
+		i.comments = append(i.comments, said)
+		return said.ID
+	}
+	s.mu.Unlock()
 	return s.appendComment(r, number, said, func(p *Pull) *[]Comment { return &p.comments })
 }
 
@@ -378,6 +387,9 @@ func (s *Server) nextNumber(r *Repo) int {
 	n := 0
 	for _, p := range r.pulls {
 		n = max(n, p.Number)
+	}
+	for _, i := range r.issues {
+		n = max(n, i.Number)
 	}
 	return n + 1
 }

@@ -144,6 +144,20 @@ func (g *RealGitea) AddComment(r *Repo, number int, said Comment) int64 {
 	return made.ID
 }
 
+// AddIssue opens an issue as a person.
+func (g *RealGitea) AddIssue(r *Repo, i Issue) int {
+	g.t.Helper()
+	var made struct{ Number int }
+	g.mustCall(i.User, "POST", "/repos/"+r.fullName()+"/issues", jsonObject{"title": i.Title, "body": i.Body}, &made)
+	return made.Number
+}
+
+// CloseIssue closes an issue.
+func (g *RealGitea) CloseIssue(r *Repo, number int) {
+	g.t.Helper()
+	g.mustCall(adminLogin, "PATCH", fmt.Sprintf("/repos/%s/issues/%d", r.fullName(), number), jsonObject{"state": "closed"}, nil)
+}
+
 // AddReview reviews.
 func (g *RealGitea) AddReview(r *Repo, number int, said Comment) int64 {
 	g.t.Helper()

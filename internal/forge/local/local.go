@@ -158,6 +158,14 @@ func (*Forge) MergePull(_ context.Context, ref forge.Ref, _ company.OID) error {
 	return company.E(company.EInternal, fmt.Sprintf("pull request %d is a page, and no forge merges it", ref.Number))
 }
 
+// Issue is not for a folder of pages: it has none.
+func (*Forge) Issue(_ context.Context, number int) (forge.Issue, error) {
+	return forge.Issue{}, company.E(company.EForge, fmt.Sprintf("there is no issue #%d, since the project is on no forge", number)).Fix("say what is to be done: company submit \"…\"").NeedsPerson()
+}
+
+// ClosingLine is empty: a page closes no issue.
+func (*Forge) ClosingLine(company.IssueRef) string { return "" }
+
 // Credential is empty: git goes to the remote as the operator does.
 func (*Forge) Credential(context.Context) (forge.Credential, error) {
 	return forge.Credential{}, forge.ErrNoLogin

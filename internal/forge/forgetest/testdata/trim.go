@@ -36,6 +36,7 @@ var keep = map[string]string{
 	"/repos/{owner}/{repo}/contents/{path}":                         "get",
 	"/repos/{owner}/{repo}/forks":                                   "get post",
 	"/repos/{owner}/{repo}/git/ref/{ref}":                           "get",
+	"/repos/{owner}/{repo}/issues/{issue_number}":                   "get",
 	"/repos/{owner}/{repo}/issues/{issue_number}/comments":          "get post",
 	"/repos/{owner}/{repo}/issues/{issue_number}/labels":            "get post",
 	"/repos/{owner}/{repo}/pulls":                                   "get post",

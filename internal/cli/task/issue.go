@@ -1,0 +1,71 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	officeapp "company/internal/app"
+	"company/internal/cli/command"
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/safetext"
+)
+
+// issueInstruction reads the issue of a submission, shows it, and has the person confirm
+// it, since anyone may have written it. The instruction that it gives quotes the issue.
+func issueInstruction(ctx context.Context, env *command.Environment, o submitOptions, repo string, c config.Config, own string) (string, *company.IssueRef, error) {
+	if !env.Yes && !env.CanPrompt() {
+		return "", nil, company.E(company.EUsage, "an issue is confirmed at a terminal").Because("anyone may have written it").
+			Fix("read it, then: company submit --issue " + safetext.EscapeLine(o.issue, 200) + " --yes")
+	}
+	read := withProgress(env, "reading issue "+o.issue)
+	issue, err := officeapp.ReadIssue(ctx, repo, o.issue, c, env.LookupEnv, env.Log)
+	read()
+	if err != nil {
+		return "", nil, err
+	}
+	text := issue.Instruction(own)
+	if env.Yes {
+		env.PrintNote("%s, %s", issue.Heading(), issue.URL)
+		return text, &issue.IssueRef, nil
+	}
+	fmt.Fprintf(env.Err, "%s\n", safetext.Escape(text))
+	if strings.Contains(issue.Body, "<!--") {
+		env.PrintNote("! its page does not show the comments in <!-- -->; agents are shown them")
+	}
+	word, err := env.PromptLine(ctx, "submit this? [y/N] ")
+	if err != nil {
+		return "", nil, err
+	}
+	if word = strings.ToLower(word); word != "y" && word != "yes" {
+		return "", nil, company.E(company.EWaiting, fmt.Sprintf("issue #%d is not submitted", issue.Number)).Fix("company submit \"…\" with your own words")
+	}
+	return text, &issue.IssueRef, nil
+}
+
+// issueFlag is an issue that a person has confirmed, on its way to a process in the
+// background.
+func issueFlag(ref *company.IssueRef) string {
+	if ref == nil {
+		return ""
+	}
+	text, err := json.Marshal(ref)
+	if err != nil {
+		panic(err) // of two texts and a number
+	}
+	return string(text)
+}
+
+// parseIssueFlag is the issue of issueFlag.
+func parseIssueFlag(text string) (*company.IssueRef, error) {
+	if text == "" {
+		return nil, nil
+	}
+	ref := new(company.IssueRef)
+	if err := json.Unmarshal([]byte(text), ref); err != nil {
+		return nil, company.E(company.EUsage, "--confirmed-issue names no issue").Wrap(err).Fix("company submit --issue 12")
+	}
+	return ref, nil
+}
