@@ -77,8 +77,8 @@ func (w *world) pulls() {
 				return
 			}
 		}
-		if w.refs[lead] != "" {
-			w.refs[lead] = w.oid() // a person pushed to the branch
+		if len(w.delivered(lead)) > 0 {
+			w.refs[lead] = w.oid() // a person pushed to the branch, which has left the mirror
 		}
 	case 1:
 		w.send(President, SettlePR{Task: lead, State: PRMerged})
