@@ -110,7 +110,7 @@ func newRoot(env *command.Environment) *cobra.Command {
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&env.OfficeDir, "office", "", "folder of the office (default: the nearest company.yaml, else .company in this repository)")
-	f.StringVarP(&env.RepoDir, "repo", "R", "", "git checkout to work on (default: the one you stand in)")
+	f.StringVarP(&env.RepoDir, "repo", "R", "", "git checkout to work on (default: the one you stand in); for submit, or the URL of a repository")
 	f.StringVarP(&env.Output, "output", "o", "text", "text or json")
 	f.BoolVar(&env.JSON, "json", false, "the same as -o json")
 	f.StringVar(&env.Template, "template", "", "print the JSON of the result through a template of Go: --template '{{.task}}'")

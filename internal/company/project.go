@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // ProjectRecord is one line of the project registry (SUB-4), derived from the
@@ -15,6 +16,7 @@ type ProjectRecord struct {
 	ID                string    `json:"id"`
 	Name              string    `json:"name"`
 	WorkDir           string    `json:"work_dir"`
+	Remote            string    `json:"remote,omitempty"`             // of the newest task, without a login
 	DefaultBranch     string    `json:"default_branch,omitempty"`     // of the newest prepared task
 	IntegrationBranch string    `json:"integration_branch,omitempty"` // of the same
 	Created           time.Time `json:"created_at"`
@@ -43,6 +45,7 @@ func (s *State) Projects() []ProjectRecord {
 		}
 		p.Tasks++
 		p.WorkDir = t.Project.Path
+		p.Remote = t.Project.Remote
 		if t.Updated.After(p.LastUsed) {
 			p.LastUsed = t.Updated
 		}
@@ -58,6 +61,20 @@ func (s *State) Projects() []ProjectRecord {
 	}
 	slices.SortStableFunc(out, func(a, b ProjectRecord) int { return b.LastUsed.Compare(a.LastUsed) })
 	return out
+}
+
+// maxRemote is the longest address of a remote that is kept, in bytes.
+const maxRemote = 1000
+
+// validateRemote refuses an address that could hold a login, or that steers a terminal.
+func (p Project) validateRemote() error {
+	_, rest, isURL := strings.Cut(p.Remote, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
+	if len(p.Remote) > maxRemote || strings.ContainsFunc(p.Remote, odd) || isURL && strings.ContainsAny(host, "@") || strings.Contains(p.Remote, "?") {
+		return E(EInvalid, "the address of the project's remote cannot be kept").Because("it holds a login, or characters that do not show").Fix("see it with: git remote -v")
+	}
+	return nil
 }
 
 // ProjectRegistry is a project that a person has added, or has removed: what the tasks

@@ -31,6 +31,8 @@ func (st TaskStatus) Ended() bool {
 type Project struct {
 	ID   string `json:"id"`
 	Path string `json:"path"` // the president's checkout, canonical
+	// Remote is the address of its remote, without a login.
+	Remote string `json:"remote,omitempty"`
 }
 
 // Base is where a task starts from, as found when it was prepared.

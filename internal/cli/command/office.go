@@ -27,6 +27,10 @@ const (
 
 // FindOffice finds the office. It makes nothing.
 func (env *Environment) FindOffice() (office.Paths, error) {
+	if officeapp.IsAddress(env.RepoDir) {
+		return office.Paths{}, company.E(company.EUsage, "--repo takes an address with company submit alone").Because("other commands are about the office you stand in").
+			Fix("leave --repo out; company project list shows where the clone is")
+	}
 	return office.Find(office.FindOptions{Dir: env.RepoDir, Office: env.OfficeDir, Env: env.LookupEnv})
 }
 

@@ -67,13 +67,17 @@ func listProjects(ctx context.Context, env *command.Environment) error {
 		return err
 	}
 	table := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "PROJECT\tTASKS\tBASE\tUSED\tPATH")
+	fmt.Fprintln(table, "PROJECT\tTASKS\tBASE\tUSED\tPATH\tREMOTE")
 	for _, p := range all {
 		base := p.DefaultBranch
 		if base == "" {
 			base = "-"
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s ago\t%s\n", p.Name, p.Tasks, safetext.EscapeLine(base, 40), view.FormatAge(conn.Now().Sub(p.LastUsed)), safetext.EscapeLine(p.WorkDir, 200))
+		remote := safetext.EscapeLine(p.Remote, 200)
+		if remote == "" {
+			remote = "-"
+		}
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s ago\t%s\t%s\n", p.Name, p.Tasks, safetext.EscapeLine(base, 40), view.FormatAge(conn.Now().Sub(p.LastUsed)), safetext.EscapeLine(p.WorkDir, 200), remote)
 	}
 	return table.Flush()
 }

@@ -68,6 +68,10 @@ it is shown, and submitted when you confirm it at a terminal or give --yes. Agen
 get it quoted, with the comments of people who may push; images are not fetched.
 The pull request closes it.
 
+--repo takes the address of a repository, too: it is cloned once into the office that
+you stand in, and fetched for each task. It starts from the remote's default branch,
+or from --base.
+
 Of the tasks of a project, those with a higher --priority go first, then those with
 the nearer --deadline, then the older ones; a task that has been open for three days
 goes before all of them. A deadline that passes is shown, and ends nothing. A
@@ -83,6 +87,7 @@ company resume; a second one ends at once.`,
   company submit --issue 12 "only the parser"
   gh issue view 7 | company submit
   company submit --project api "say who may call it"
+  company submit --repo https://github.com/acme/app.git "say who may call it"
   company submit --dry-run "rename Foo to Bar"
   company submit --plan t5
   company submit --budget-tokens 500k "tidy the tests"
@@ -243,7 +248,14 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 	if !deadline.IsZero() {
 		o.deadline = deadline.Format(time.RFC3339) // a detached company reads the clock later
 	}
-	paths, _, err := env.LoadReady(ctx)
+	address := ""
+	if officeapp.IsAddress(env.RepoDir) {
+		address, env.RepoDir = env.RepoDir, ""
+	}
+	paths, own, err := env.LoadReady(ctx)
+	if err == nil && address != "" {
+		o.project, err = cloneProject(ctx, env, o, paths, own.Config, address, text)
+	}
 	if err != nil {
 		return err
 	}
@@ -284,6 +296,7 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 	if err != nil {
 		return err
 	}
+	cmd.Project.Remote = seen.Base.Address()
 	if o.commandID == "" {
 		o.commandID = api.NewCommandID()
 	}

@@ -1,0 +1,338 @@
+package gitops
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"company/internal/company"
+	"company/internal/folder"
+	"company/internal/gitexec"
+	"company/internal/lazyregexp"
+)
+
+// Address is where a repository is, as a person writes it: an https, ssh or file URL, or
+// git's host:path. It holds no login.
+type Address struct {
+	URL  string
+	name string // of the repository
+	key  string // the same for each way to write the address
+}
+
+// IsAddress reports whether a text looks like an address, and not like a path of this
+// machine.
+func IsAddress(s string) bool {
+	if strings.Contains(s, "://") {
+		return true
+	}
+	if !scpLike(s) {
+		return false
+	}
+	_, err := os.Lstat(s)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+var (
+	notInNameRE = lazyregexp.New(`[^A-Za-z0-9._-]+`)
+	oddURLRE    = lazyregexp.New(`[\x00-\x20\x7f"'<>\\]`)
+)
+
+// ParseAddress reads an address. One with a login in it is refused: later fetches and
+// pushes would not have it, and it would be kept beside the clone.
+func ParseAddress(s string) (Address, error) {
+	bad := company.E(company.EUsage, fmt.Sprintf("%q is no address of a repository", Mask(s))).Fix("give an https://, ssh:// or file:// URL, or host:path")
+	if oddURLRE.MatchString(s) || len(s) > 1000 {
+		return Address{}, bad
+	}
+	path, key := "", ""
+	switch u, err := url.Parse(s); {
+	case strings.Contains(s, "://") && (err != nil || u.RawQuery != "" || u.Fragment != "" || u.Opaque != ""):
+		return Address{}, bad
+	case strings.Contains(s, "://"):
+		if _, secret := u.User.Password(); secret || u.User != nil && u.Scheme != "ssh" {
+			return Address{}, company.E(company.EUsage, "the address holds a login: "+Mask(s)).Because("it would be kept beside the clone").
+				Fix("leave it out; the login comes from the environment: company doctor says which")
+		}
+		path, key = u.Path, u.Scheme+"://"+strings.ToLower(u.Host)+"/"
+	case scpLike(s):
+		host, rest, _ := strings.Cut(s, ":")
+		path, key = rest, "ssh://"+strings.ToLower(cutUser(host))+"/"
+	default:
+		return Address{}, bad
+	}
+	path = strings.TrimSuffix(strings.TrimRight(path, "/"), ".git")
+	name := strings.Trim(notInNameRE.ReplaceAllString(filepath.Base(path), "-"), ".-")
+	if strings.Trim(path, "/") == "" {
+		return Address{}, bad
+	}
+	sum := sha256.Sum256([]byte(key + strings.Trim(path, "/")))
+	return Address{URL: s, name: cmp.Or(name, "project"), key: hex.EncodeToString(sum[:8])}, nil
+}
+
+// WithoutLogin is a remote's address as it may be shown and kept: without user, password
+// and query; "" for what cannot be shown in one line.
+func WithoutLogin(remote string) string {
+	odd := func(r rune) bool { return !unicode.IsPrint(r) }
+	switch u, err := url.Parse(remote); {
+	case len(remote) > 1000 || oddURLRE.MatchString(remote) || strings.ContainsFunc(remote, odd) || !strings.Contains(remote, "://") && strings.Contains(remote, "?"):
+		return ""
+	case strings.Contains(remote, "://"):
+		if err != nil {
+			return ""
+		}
+		u.User, u.RawQuery, u.Fragment = nil, "", ""
+		return u.String()
+	case scpLike(remote):
+		host, path, _ := strings.Cut(remote, ":")
+		return cutUser(host) + ":" + path
+	}
+	return remote
+}
+
+// Address is the remote's address without a login; "" where there is no remote.
+func (b BaseInfo) Address() string { return WithoutLogin(b.RemoteURL) }
+
+// OpenClone gives the path of the clone of a repository below a folder of the office: it
+// is made once, and brought up to date with its remote each time. The branch is there in
+// it beside the default one; "" for that alone. It is a checkout like a person's, and
+// like those it is only read by the work. One at a time opens a clone, among all
+// processes; one that is not finished is never seen.
+func OpenClone(ctx context.Context, cfg Config, in *folder.Folder, at Address, branch string) (string, error) {
+	if branch != "" && !validRef("refs/heads/"+branch) {
+		return "", company.E(company.EInvalid, fmt.Sprintf("%q cannot be a branch", branch)).Fix("name one of the repository's branches with --base")
+	}
+	s, done, err := openPassingStore(cfg)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	if err := in.Mkdir(at.key); err != nil {
+		return "", storeError("the folder of a clone cannot be made", err)
+	}
+	own, err := in.Sub(at.key)
+	if err != nil {
+		return "", storeError("the folder of a clone cannot be opened", err)
+	}
+	defer own.Close()
+	unlock, err := own.LockBefore(ctx)
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if err != nil {
+		return "", storeError("the folder of a clone cannot be locked", err)
+	}
+	defer unlock()
+	if err := removeHalfClones(own, at); err != nil {
+		return "", storeError("what an earlier clone left cannot be removed", err)
+	}
+	a, err := s.openRemote(ctx, Remote{URL: at.URL})
+	if err != nil {
+		return "", err
+	}
+	defer a.done()
+	path := own.Join(at.name)
+	switch _, err := own.Lstat(at.name); {
+	case err == nil:
+		return path, (&clone{a, at, path}).update(ctx, branch)
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", storeError("a clone cannot be opened", err)
+	}
+	half := "half-" + rand.Text()
+	if err := errors.Join(own.Still(), own.Mkdir(half)); err != nil {
+		return "", storeError("a clone cannot be made", err)
+	}
+	defer func() { _ = own.RemoveAll(half) }()
+	if err := (&clone{a, at, own.Join(half)}).create(ctx, branch); err != nil {
+		return "", err
+	}
+	if err := own.Rename(half, at.name); err != nil {
+		return "", storeError("a clone cannot be made", err)
+	}
+	return path, nil
+}
+
+// removeHalfClones removes what a killed process left.
+func removeHalfClones(own *folder.Folder, at Address) error {
+	entries, err := own.List(".")
+	for _, e := range entries {
+		if e.Name() != at.name {
+			err = errors.Join(err, own.RemoveAll(e.Name()))
+		}
+	}
+	return err
+}
+
+// openPassingStore makes a store that is gone after use, which knows the hosts of the
+// real one: another process may own that.
+func openPassingStore(cfg Config) (*Store, func(), error) {
+	dir, err := os.MkdirTemp("", "company-look-")
+	if err != nil {
+		return nil, nil, company.E(company.EGit, "there is no room for git to work in").Wrap(err).Fix("make room in " + os.TempDir())
+	}
+	done := func() { _ = os.RemoveAll(dir) }
+	known := KnownHosts(cfg.Root)
+	cfg.Root, cfg.Folder, cfg.Log = filepath.Join(dir, "git"), nil, nil
+	s, err := Open(cfg)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	s.known = known
+	return s, done, nil
+}
+
+// clone is one clone under way.
+type clone struct {
+	a    *remoteEndpoint
+	at   Address
+	path string // of its work tree
+}
+
+func (c *clone) gitDir() string { return filepath.Join(c.path, ".git") }
+
+// git is a command in the clone, which touches nothing but it.
+func (c *clone) git(ctx context.Context, args ...string) (result, error) {
+	return c.a.s.runOK(ctx, call{dir: c.gitDir(), args: args, limit: networkLimit})
+}
+
+// commitOf is the commit of a reference; "" where there is none.
+func (c *clone) commitOf(ctx context.Context, ref string) (company.OID, error) {
+	id, err := c.a.s.resolveRev(ctx, c.gitDir(), ref, "commit")
+	if company.CodeOf(err) == company.ENotFound {
+		return "", nil
+	}
+	return id, err
+}
+
+func (c *clone) tracking(branch string) string {
+	return "refs/remotes/" + c.a.s.cfg.Remote + "/" + branch
+}
+
+// create makes the repository, with the branches of the remote and the files of its
+// default one.
+func (c *clone) create(ctx context.Context, branch string) error {
+	if _, err := c.git(ctx, "init", "--quiet", "--template=", "-b", "main"); err != nil {
+		return err
+	}
+	remote := configQuote(c.a.s.cfg.Remote)
+	text := "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n" +
+		fmt.Sprintf("[remote %s]\n\turl = %s\n\tfetch = +refs/heads/*:%s\n", remote, configQuote(c.at.URL), c.tracking("*"))
+	if err := os.WriteFile(filepath.Join(c.gitDir(), "config"), []byte(text), 0o600); err != nil {
+		return storeError("a clone cannot be made", err)
+	}
+	return c.update(ctx, branch)
+}
+
+// cloneFsck is how the history of a clone is checked: old blemishes pass, but for names
+// that a checkout must not hold.
+func cloneFsck() []gitexec.Setting {
+	names := []string{"emptyName", "fullPathname", "hasDot", "hasDotdot", "hasDotgit", "gitmodulesName", "gitmodulesPath", "gitmodulesUpdate", "gitmodulesUrl", "gitmodulesSymlink"}
+	return slices.DeleteFunc(historyFsck(), func(s gitexec.Setting) bool { return slices.Contains(names, strings.TrimPrefix(s[0], "fetch.fsck.")) })
+}
+
+// update fetches, and moves the default branch and the named one to where the remote has
+// them. Commits and changes that a person made in the clone stay: then it is refused.
+func (c *clone) update(ctx context.Context, branch string) error {
+	known, err := c.a.s.openCheckout(ctx, c.path)
+	if err != nil {
+		return err
+	}
+	is := known.remoteURL(c.a.s.cfg.Remote)
+	if now, err := ParseAddress(is); err != nil || now.key != c.at.key {
+		return company.E(company.EConflict, "the clone at "+c.path+" has another remote by now").Because("it is of " + cmp.Or(WithoutLogin(is), "none")).
+			Fix("company submit --project " + c.path + ", or set it back: git remote set-url").NeedsPerson()
+	}
+	_, head, err := c.a.listBranches(ctx, c.gitDir(), "")
+	if err != nil {
+		return err
+	}
+	if head == "" {
+		return company.E(company.ENotFound, WithoutLogin(c.at.URL)+" has no default branch with a commit").Because("the company works from a commit").Fix("push a first commit").NeedsPerson()
+	}
+	branches := []string{head}
+	if branch != "" && branch != head {
+		branches = append(branches, branch)
+	}
+	before := map[string]company.OID{}
+	for _, b := range branches {
+		if before[b], err = c.commitOf(ctx, c.tracking(b)); err != nil {
+			return err
+		}
+	}
+	get := c.a.newCall(c.gitDir(), "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules", "--", c.a.url, "+refs/heads/*:"+c.tracking("*"))
+	get.config = cloneFsck()
+	if _, err := c.a.runWithRetry(ctx, "read", get); err != nil {
+		return err
+	}
+	moves := map[string]company.OID{}
+	for _, b := range branches {
+		if moves[b], err = c.judgeMove(ctx, b, before[b]); err != nil {
+			return err
+		}
+	}
+	if err := c.checkOut(ctx, moves[head]); err != nil {
+		return err
+	}
+	for _, b := range branches {
+		if _, err := c.git(ctx, "update-ref", "refs/heads/"+b, string(moves[b])); err != nil {
+			return err
+		}
+	}
+	if _, err := c.git(ctx, "symbolic-ref", c.tracking("HEAD"), c.tracking(head)); err != nil {
+		return err
+	}
+	_, err = c.git(ctx, "symbolic-ref", "HEAD", "refs/heads/"+head)
+	return err
+}
+
+// judgeMove is the commit that a branch comes to, unless the clone has commits of its own
+// on it. tracked is where the remote's branch was before.
+func (c *clone) judgeMove(ctx context.Context, branch string, tracked company.OID) (company.OID, error) {
+	to, err := c.commitOf(ctx, c.tracking(branch))
+	if err != nil {
+		return "", err
+	}
+	if to == "" {
+		return "", company.E(company.ENotFound, fmt.Sprintf("%s has no branch %q", WithoutLogin(c.at.URL), branch)).Fix("name one of its branches with --base").NeedsPerson()
+	}
+	at, err := c.commitOf(ctx, "refs/heads/"+branch)
+	if err != nil || at == "" || at == to || at == tracked {
+		return to, err
+	}
+	r, err := c.a.s.run(ctx, call{dir: c.gitDir(), args: []string{"merge-base", "--is-ancestor", string(at), string(to)}})
+	if err == nil && r.exit != 0 {
+		err = company.E(company.EConflict, fmt.Sprintf("the clone has commits of its own on %s", branch)).Because("they are in " + c.path).
+			Fix("push them, or work from them as they are: company submit --project " + c.path).NeedsPerson()
+	}
+	return to, err
+}
+
+// checkOut brings the files from the commit of HEAD to another one. No hook, no filter and
+// no attribute of the repository has a say.
+func (c *clone) checkOut(ctx context.Context, to company.OID) error {
+	from, err := c.commitOf(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	args := []string{"read-tree", "-m", "-u", string(to)}
+	if from != "" {
+		args = []string{"read-tree", "-m", "-u", string(from), string(to)}
+	}
+	r, err := c.a.s.run(ctx, call{dir: c.gitDir(), workTree: c.path, args: args, limit: networkLimit})
+	if err == nil && r.exit != 0 {
+		err = company.E(company.EConflict, "the clone cannot be brought up to date").Because(r.failureReason()).
+			Fix("see git status in " + c.path + ", and take away what is in the way").NeedsPerson()
+	}
+	return err
+}
