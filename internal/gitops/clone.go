@@ -144,7 +144,7 @@ func OpenClone(ctx context.Context, cfg Config, in *folder.Folder, at Address, b
 	path := own.Join(at.name)
 	switch _, err := own.Lstat(at.name); {
 	case err == nil:
-		return path, (&clone{a, at, path}).update(ctx, branch)
+		return path, (&clone{a, at, own, at.name}).update(ctx, branch)
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", storeError("a clone cannot be opened", err)
 	}
@@ -153,7 +153,7 @@ func OpenClone(ctx context.Context, cfg Config, in *folder.Folder, at Address, b
 		return "", storeError("a clone cannot be made", err)
 	}
 	defer func() { _ = own.RemoveAll(half) }()
-	if err := (&clone{a, at, own.Join(half)}).create(ctx, branch); err != nil {
+	if err := (&clone{a, at, own, half}).create(ctx, branch); err != nil {
 		return "", err
 	}
 	if err := own.Rename(half, at.name); err != nil {
@@ -196,10 +196,12 @@ func openPassingStore(cfg Config) (*Store, func(), error) {
 type clone struct {
 	a    *remoteEndpoint
 	at   Address
-	path string // of its work tree
+	own  *folder.Folder // that it lies in
+	name string         // of its work tree there
 }
 
-func (c *clone) gitDir() string { return filepath.Join(c.path, ".git") }
+func (c *clone) path() string   { return c.own.Join(c.name) }
+func (c *clone) gitDir() string { return filepath.Join(c.path(), ".git") }
 
 // git is a command in the clone, which touches nothing but it.
 func (c *clone) git(ctx context.Context, args ...string) (result, error) {
@@ -244,14 +246,14 @@ func cloneFsck() []gitexec.Setting {
 // update fetches, and moves the default branch and the named one to where the remote has
 // them. Commits and changes that a person made in the clone stay: then it is refused.
 func (c *clone) update(ctx context.Context, branch string) error {
-	known, err := c.a.s.openCheckout(ctx, c.path)
+	known, err := c.a.s.openCheckout(ctx, c.path())
 	if err != nil {
 		return err
 	}
 	is := known.remoteURL(c.a.s.cfg.Remote)
 	if now, err := ParseAddress(is); err != nil || now.key != c.at.key {
-		return company.E(company.EConflict, "the clone at "+c.path+" has another remote by now").Because("it is of " + cmp.Or(WithoutLogin(is), "none")).
-			Fix("company submit --project " + c.path + ", or set it back: git remote set-url").NeedsPerson()
+		return company.E(company.EConflict, "the clone at "+c.path()+" has another remote by now").Because("it is of " + cmp.Or(WithoutLogin(is), "none")).
+			Fix("company submit --project " + c.path() + ", or set it back: git remote set-url").NeedsPerson()
 	}
 	_, head, err := c.a.listBranches(ctx, c.gitDir(), "")
 	if err != nil {
@@ -312,8 +314,8 @@ func (c *clone) judgeMove(ctx context.Context, branch string, tracked company.OI
 	}
 	r, err := c.a.s.run(ctx, call{dir: c.gitDir(), args: []string{"merge-base", "--is-ancestor", string(at), string(to)}})
 	if err == nil && r.exit != 0 {
-		err = company.E(company.EConflict, fmt.Sprintf("the clone has commits of its own on %s", branch)).Because("they are in " + c.path).
-			Fix("push them, or work from them as they are: company submit --project " + c.path).NeedsPerson()
+		err = company.E(company.EConflict, fmt.Sprintf("the clone has commits of its own on %s", branch)).Because("they are in " + c.path()).
+			Fix("push them, or work from them as they are: company submit --project " + c.path()).NeedsPerson()
 	}
 	return to, err
 }
@@ -329,10 +331,10 @@ func (c *clone) checkOut(ctx context.Context, to company.OID) error {
 	if from != "" {
 		args = []string{"read-tree", "-m", "-u", string(from), string(to)}
 	}
-	r, err := c.a.s.run(ctx, call{dir: c.gitDir(), workTree: c.path, args: args, limit: networkLimit})
+	r, err := c.a.s.run(ctx, call{dir: c.gitDir(), workTree: c.path(), args: args, limit: networkLimit})
 	if err == nil && r.exit != 0 {
 		err = company.E(company.EConflict, "the clone cannot be brought up to date").Because(r.failureReason()).
-			Fix("see git status in " + c.path + ", and take away what is in the way").NeedsPerson()
+			Fix("see git status in " + c.path() + ", and take away what is in the way").NeedsPerson()
 	}
 	return err
 }

@@ -225,12 +225,14 @@ func TestSubmitIssueOnGitHub(t *testing.T) {
 	if !strings.HasSuffix(p.Body, fmt.Sprintf("\n\nCloses #%d\n<!-- /company -->\n", n)) || strings.Contains(p.Body, "Closes #8") || strings.Contains(p.Title+p.Body, "Fixes #7") {
 		t.Errorf("%s\n%s", p.Title, p.Body)
 	}
-	var shown struct{ Issue company.IssueRef }
+	var shown struct {
+		Task struct{ Issue company.IssueRef }
+	}
 	h.JSON(&shown, "show", "t1")
-	if page := fmt.Sprintf("%s/acme/app/issues/%d", s.URL, n); shown.Issue.Number != n || shown.Issue.URL != page {
+	if page := fmt.Sprintf("%s/acme/app/issues/%d", s.URL, n); shown.Task.Issue.Number != n || shown.Task.Issue.URL != page {
 		t.Errorf("%+v", shown)
 	}
-	if text := h.MustRun(time.Minute, "pr", "show", "1").Stdout; !strings.Contains(text, fmt.Sprintf("Closes #%d", n)) {
+	if text := h.MustRun(time.Minute, "pr", "show", fmt.Sprint(p.Number)).Stdout; !strings.Contains(text, fmt.Sprintf("Closes #%d", n)) {
 		t.Errorf("%s", text)
 	}
 }
