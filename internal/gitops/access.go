@@ -220,7 +220,7 @@ func (a *remoteEndpoint) listBranches(ctx context.Context, dir, branch string) (
 	if branch != "" {
 		args = append(args, "refs/heads/"+branch)
 	}
-	r, err := a.runWithRetry(ctx, "read", a.newCall(dir, args...))
+	r, err := a.runWithRetry(ctx, a.newCall(dir, args...))
 	if err != nil {
 		return nil, "", err
 	}

@@ -274,7 +274,7 @@ func (c *clone) update(ctx context.Context, branch string) error {
 	}
 	get := c.a.newCall(c.gitDir(), "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules", "--", c.a.url, "+refs/heads/*:"+c.tracking("*"))
 	get.config = cloneFsck()
-	if _, err := c.a.runWithRetry(ctx, "read", get); err != nil {
+	if _, err := c.a.runWithRetry(ctx, get); err != nil {
 		return err
 	}
 	moves := map[string]company.OID{}

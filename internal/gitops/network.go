@@ -19,7 +19,7 @@ var networkPause = []time.Duration{time.Second, 4 * time.Second}
 
 // runWithRetry runs a call that reads from the remote. What a person has to mend
 // is not tried again.
-func (a *remoteEndpoint) runWithRetry(ctx context.Context, doing string, c call) (r result, err error) {
+func (a *remoteEndpoint) runWithRetry(ctx context.Context, c call) (r result, err error) {
 	policy := retry.Policy{Next: func(try int, err error) (time.Duration, bool) {
 		if a.once || a.host == "" || try >= len(networkPause) || company.NeedsPerson(err) {
 			return 0, false
@@ -28,7 +28,7 @@ func (a *remoteEndpoint) runWithRetry(ctx context.Context, doing string, c call)
 	}}
 	err = policy.Do(ctx, func(int) (err error) {
 		if r, err = a.runOnce(ctx, c); err == nil && r.exit != 0 {
-			err = a.explainFailure(ctx, doing, r)
+			err = a.explainFailure(ctx, "read", r)
 		}
 		return err
 	})

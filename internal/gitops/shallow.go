@@ -58,7 +58,7 @@ func (m *Mirror) completeHistory(ctx context.Context, c *checkout, info BaseInfo
 	fetch := func(args []string) error {
 		n := a.newCall(m.dir, args...)
 		n.config = historyFsck()
-		_, err := a.runWithRetry(ctx, "read", n)
+		_, err := a.runWithRetry(ctx, n)
 		return err
 	}
 	if err := fetch(byID); err != nil {

@@ -145,7 +145,7 @@ func (s *Store) fetchInto(ctx context.Context, dir string, f fetchSpec) error {
 	}
 	var err error
 	if f.access != nil {
-		_, err = f.access.runWithRetry(ctx, "read", c)
+		_, err = f.access.runWithRetry(ctx, c)
 	} else {
 		_, err = s.runOK(ctx, c)
 	}
