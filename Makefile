@@ -45,6 +45,7 @@ CALM = $$($(GO) list ./internal/company ./test/... | grep -vx $(WITHOUT))
 test: setup build ## every test
 	@scripts/setup.sh test
 	$(GO) test -race -timeout 60m $(RACY)
+	$(GO) test -race -run TestSurface ./test/archtest
 	$(GO) test -timeout 60m $(CALM)
 
 .PHONY: test/racy

@@ -9,18 +9,12 @@ type PauseSubtask struct {
 }
 
 func (c PauseSubtask) decide(s *State, m Meta) ([]Event, error) {
-	if !c.Subtask.Valid() {
-		return nil, E(EInvalid, "there is no subtask "+cutText(string(c.Subtask), 40)).Fix("subtasks look like t12-03; company show t12 lists them")
-	}
-	t, err := s.Task(c.Subtask.Task())
+	t, sub, err := s.findSubtask(c.Subtask)
 	if err != nil {
 		return nil, err
 	}
-	sub := t.Subtask(c.Subtask)
 	show := "company show " + string(t.ID)
 	switch {
-	case sub == nil:
-		return nil, E(ENotFound, "there is no subtask "+string(c.Subtask)).Fix(show + " lists them")
 	case t.Status.Ended():
 		return nil, E(EConflict, string(t.ID)+" has ended already: "+string(t.Status)).Fix(show)
 	case sub.Status.Ended():

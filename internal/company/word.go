@@ -28,18 +28,12 @@ type Tell struct {
 }
 
 func (c Tell) decide(s *State, m Meta) ([]Event, error) {
-	if !c.Subtask.Valid() {
-		return nil, E(EInvalid, "there is no subtask "+cutText(string(c.Subtask), 40)).Fix("subtasks look like t12-03; company show t12 lists them")
-	}
-	t, err := s.Task(c.Subtask.Task())
+	t, sub, err := s.findSubtask(c.Subtask)
 	if err != nil {
 		return nil, err
 	}
-	sub := t.Subtask(c.Subtask)
 	show := "company show " + string(t.ID)
 	switch {
-	case sub == nil:
-		return nil, E(ENotFound, "there is no subtask "+string(c.Subtask)).Fix(show + " lists them")
 	case strings.TrimSpace(c.Text) == "":
 		return nil, E(EInvalid, "there is nothing to tell").Fix(fmt.Sprintf("company tell %s %q", sub.ID, "…"))
 	case len(c.Text) > MaxWord:
@@ -57,6 +51,22 @@ func (c Tell) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EConflict, fmt.Sprintf("%s was told %d things already", r.ID, MaxWords)).Fix("wait until it has ended, or company cancel " + string(t.ID))
 	}
 	return []Event{m.newEvent(t.ID, sub.ID, r.ID, &RunTold{Text: c.Text})}, nil
+}
+
+// findSubtask finds a subtask and its task by an id that a person gave.
+func (s *State) findSubtask(id SubtaskID) (*Task, *Subtask, error) {
+	if !id.Valid() {
+		return nil, nil, E(EInvalid, "there is no subtask "+cutText(string(id), 40)).Fix("subtasks look like t12-03; company show t12 lists them")
+	}
+	t, err := s.Task(id.Task())
+	if err != nil {
+		return nil, nil, err
+	}
+	sub := t.Subtask(id)
+	if sub == nil {
+		return nil, nil, E(ENotFound, "there is no subtask "+string(id)).Fix("company show " + string(t.ID) + " lists them")
+	}
+	return t, sub, nil
 }
 
 // describeStanding tells where a subtask stands.

@@ -40,7 +40,7 @@ func (h home) write(name, text string, mode os.FileMode) string {
 	return p
 }
 
-// read is what is taken over of the home.
+// read reads the settings of the home.
 func (h home) read(gitDir string) *Settings {
 	h.t.Helper()
 	l := New(configtest.Env(map[string]string{"HOME": h.dir, "PATH": os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM": "1", "SECRET_OF_OTHERS": "x"}))

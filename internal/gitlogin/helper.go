@@ -35,8 +35,8 @@ type Login struct {
 }
 
 // Find looks for a login at a server: in ~/.netrc first, as git does, then with the
-// credential helpers. The zero Login: there is none. An error says what is wrong
-// with the logins that are there; operator are proxies and certificates of the
+// credential helpers. It gives the zero Login where it finds none. An error names the
+// fault of a login that it found; operator are proxies and certificates of the
 // operator's, for helpers that go to the network.
 func (s *Settings) Find(ctx context.Context, at Server, operator []string) (Login, error) {
 	login, err := s.FindNetrc(at)

@@ -24,7 +24,7 @@ var variables = []string{
 // configVariables are where git looks for its configuration, if not at the usual places.
 var configVariables = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"}
 
-// unattended tells helpers which know these variables to ask nobody.
+// unattended are variables that keep helpers from asking a question.
 var unattended = []string{"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "GCM_INTERACTIVE=never"}
 
 // New finds the logins by an environment. nil: there is no home to look in.

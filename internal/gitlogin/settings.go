@@ -16,7 +16,7 @@ import (
 // readLimit bounds the reading of the configuration.
 const readLimit = 20 * time.Second
 
-// Settings are what is taken over of the president's git configuration, in the order
+// Settings are the keys that company takes from the president's git configuration, in the order
 // in which git reads it.
 type Settings struct {
 	logins *Logins
@@ -75,17 +75,18 @@ func (l *Logins) Read(ctx context.Context, gitDir string) (*Settings, error) {
 	r, err := cmd.Run(limited)
 	switch {
 	case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
-		return nil, unreadable("it was not read within " + readLimit.String())
+		return nil, newUnreadable("it was not read within " + readLimit.String())
 	case err != nil:
 		return nil, err
 	case r.Exit != 0:
 		// git names the file and the line, and no value.
-		return nil, unreadable(strings.TrimPrefix(firstLine(r.Stderr), "fatal: "))
+		return nil, newUnreadable(strings.TrimPrefix(firstLine(r.Stderr), "fatal: "))
 	}
 	return &Settings{logins: l, all: parseList(string(r.Out))}, nil
 }
 
-func unreadable(why string) error {
+// newUnreadable is the error of a configuration that git cannot read.
+func newUnreadable(why string) error {
 	return company.E(company.EConfig, "your git configuration cannot be read").Because(why).
 		Fix("correct it: git config --global --list shows the place; or set git.use_my_logins: false").NeedsPerson()
 }
@@ -131,5 +132,5 @@ func (s *Settings) Environ() []string { return slices.Clone(s.logins.env) }
 // Home is the president's home.
 func (s *Settings) Home() string { return s.logins.home }
 
-// String keeps values, which may be secrets, out of what is printed.
+// String hides the values, which may be secrets.
 func (s *Settings) String() string { return fmt.Sprintf("%d settings of git", len(s.all)) }

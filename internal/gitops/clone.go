@@ -144,7 +144,7 @@ func OpenClone(ctx context.Context, cfg Config, in *folder.Folder, at Address, b
 	path := own.Join(at.name)
 	switch _, err := own.Lstat(at.name); {
 	case err == nil:
-		return path, (&clone{a, at, own, at.name}).update(ctx, branch)
+		return path, (&clone{a, at, own, at.name}).updateBranches(ctx, branch)
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", storeError("a clone cannot be opened", err)
 	}
@@ -153,7 +153,7 @@ func OpenClone(ctx context.Context, cfg Config, in *folder.Folder, at Address, b
 		return "", storeError("a clone cannot be made", err)
 	}
 	defer func() { _ = own.RemoveAll(half) }()
-	if err := (&clone{a, at, own, half}).create(ctx, branch); err != nil {
+	if err := (&clone{a, at, own, half}).createRepository(ctx, branch); err != nil {
 		return "", err
 	}
 	if err := own.Rename(half, at.name); err != nil {
@@ -203,8 +203,8 @@ type clone struct {
 func (c *clone) path() string   { return c.own.Join(c.name) }
 func (c *clone) gitDir() string { return filepath.Join(c.path(), ".git") }
 
-// git is a command in the clone, which touches nothing but it.
-func (c *clone) git(ctx context.Context, args ...string) (result, error) {
+// runGit is a command in the clone, which touches nothing but it.
+func (c *clone) runGit(ctx context.Context, args ...string) (result, error) {
 	return c.a.s.runOK(ctx, call{dir: c.gitDir(), args: args, limit: networkLimit})
 }
 
@@ -217,23 +217,25 @@ func (c *clone) commitOf(ctx context.Context, ref string) (company.OID, error) {
 	return id, err
 }
 
-func (c *clone) tracking(branch string) string {
+func (c *clone) trackingRef(branch string) string {
 	return "refs/remotes/" + c.a.s.cfg.Remote + "/" + branch
 }
 
-// create makes the repository, with the branches of the remote and the files of its
+// createRepository makes the repository, with the branches of the remote and the files of its
 // default one.
-func (c *clone) create(ctx context.Context, branch string) error {
-	if _, err := c.git(ctx, "init", "--quiet", "--template=", "-b", "main"); err != nil {
+func (c *clone) createRepository(ctx context.Context, branch string) error {
+	if _, err := c.runGit(ctx, "init", "--quiet", "--template=", "-b", "main"); err != nil {
 		return err
 	}
-	remote := configQuote(c.a.s.cfg.Remote)
-	text := "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n" +
-		fmt.Sprintf("[remote %s]\n\turl = %s\n\tfetch = +refs/heads/*:%s\n", remote, configQuote(c.at.URL), c.tracking("*"))
-	if err := os.WriteFile(filepath.Join(c.gitDir(), "config"), []byte(text), 0o600); err != nil {
-		return storeError("a clone cannot be made", err)
+	remote := "remote." + c.a.s.cfg.Remote
+	for _, kv := range []gitexec.Setting{
+		{"core.bare", "false"}, {"core.logAllRefUpdates", "true"}, {remote + ".url", c.at.URL}, {remote + ".fetch", "+refs/heads/*:" + c.trackingRef("*")},
+	} {
+		if _, err := c.runGit(ctx, "config", kv[0], kv[1]); err != nil {
+			return err
+		}
 	}
-	return c.update(ctx, branch)
+	return c.updateBranches(ctx, branch)
 }
 
 // cloneFsck is how the history of a clone is checked: old blemishes pass, but for names
@@ -243,9 +245,9 @@ func cloneFsck() []gitexec.Setting {
 	return slices.DeleteFunc(historyFsck(), func(s gitexec.Setting) bool { return slices.Contains(names, strings.TrimPrefix(s[0], "fetch.fsck.")) })
 }
 
-// update fetches, and moves the default branch and the named one to where the remote has
+// updateBranches fetches, and moves the default branch and the named one to where the remote has
 // them. Commits and changes that a person made in the clone stay: then it is refused.
-func (c *clone) update(ctx context.Context, branch string) error {
+func (c *clone) updateBranches(ctx context.Context, branch string) error {
 	known, err := c.a.s.openCheckout(ctx, c.path())
 	if err != nil {
 		return err
@@ -268,11 +270,11 @@ func (c *clone) update(ctx context.Context, branch string) error {
 	}
 	before := map[string]company.OID{}
 	for _, b := range branches {
-		if before[b], err = c.commitOf(ctx, c.tracking(b)); err != nil {
+		if before[b], err = c.commitOf(ctx, c.trackingRef(b)); err != nil {
 			return err
 		}
 	}
-	get := c.a.newCall(c.gitDir(), "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules", "--", c.a.url, "+refs/heads/*:"+c.tracking("*"))
+	get := c.a.newCall(c.gitDir(), "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules", "--", c.a.url, "+refs/heads/*:"+c.trackingRef("*"))
 	get.config = cloneFsck()
 	if _, err := c.a.runWithRetry(ctx, get); err != nil {
 		return err
@@ -287,21 +289,21 @@ func (c *clone) update(ctx context.Context, branch string) error {
 		return err
 	}
 	for _, b := range branches {
-		if _, err := c.git(ctx, "update-ref", "refs/heads/"+b, string(moves[b])); err != nil {
+		if _, err := c.runGit(ctx, "update-ref", "refs/heads/"+b, string(moves[b])); err != nil {
 			return err
 		}
 	}
-	if _, err := c.git(ctx, "symbolic-ref", c.tracking("HEAD"), c.tracking(head)); err != nil {
+	if _, err := c.runGit(ctx, "symbolic-ref", c.trackingRef("HEAD"), c.trackingRef(head)); err != nil {
 		return err
 	}
-	_, err = c.git(ctx, "symbolic-ref", "HEAD", "refs/heads/"+head)
+	_, err = c.runGit(ctx, "symbolic-ref", "HEAD", "refs/heads/"+head)
 	return err
 }
 
 // judgeMove is the commit that a branch comes to, unless the clone has commits of its own
 // on it. tracked is where the remote's branch was before.
 func (c *clone) judgeMove(ctx context.Context, branch string, tracked company.OID) (company.OID, error) {
-	to, err := c.commitOf(ctx, c.tracking(branch))
+	to, err := c.commitOf(ctx, c.trackingRef(branch))
 	if err != nil {
 		return "", err
 	}

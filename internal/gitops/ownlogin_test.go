@@ -72,7 +72,7 @@ func TestOwnLoginOverHTTPS(t *testing.T) {
 	const ref = "refs/heads/develop-t1-k3fq"
 	push := func() error { return b.push(nil, Remote{URL: url}, ref, b.base.OID, "") }
 
-	// Off: today's answer, and nobody looks at a home.
+	// Off: the answer without a token, and the home stays unread.
 	requireCode(t, push(), company.EAuth, "there is no token for it", "T is NOT SET")
 
 	home := b.useLogins(t, "")
@@ -113,7 +113,7 @@ func TestOwnLoginOverHTTPS(t *testing.T) {
 	if seen := server.Seen(); seen[len(seen)-1] != "ann:the token" {
 		t.Errorf("%q", seen)
 	}
-	// A token that cannot be used is said: nothing else goes in its place.
+	// A broken token is an error: no other login takes its place.
 	b.store.cfg.Credential = func(context.Context, string) (string, string, error) { return "", "", authError("the token is broken") }
 	requireCode(t, push(), company.EAuth, "the token is broken")
 	b.store.cfg.Credential = nil

@@ -9,8 +9,8 @@ import (
 // of quotes, and the sign of a list's item.
 var markdownHead = regexp.MustCompile(`^ {0,3}(?:> ?)*(?:(?:[-*+]|\d{1,3}[.)]) +)?`)
 
-// WrapMarkdown breaks the long lines of a Markdown text between words. Code, tables and
-// what is indented as code stay as they are, since their lines have a meaning.
+// WrapMarkdown breaks the long lines of a Markdown text between words. Lines of code
+// and rows of tables stay as they are, since their breaks have a meaning.
 func WrapMarkdown(text string, s Style) string {
 	if s.Width <= 0 {
 		return text

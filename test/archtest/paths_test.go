@@ -48,7 +48,7 @@ var elsewhere = []exemption{
 	// The operator's checkout, keys and configuration.
 	{"internal/gitops/source.go", "filepath.EvalSymlinks os.Lstat os.ReadFile os.Stat", "finds the repository of the operator's checkout"},
 	{"internal/gitops/checkout.go", "os.Lstat os.Open os.Readlink os.Stat", "compares the operator's checkout with its index"},
-	{"internal/gitops/clone.go", "os.Lstat os.MkdirTemp os.RemoveAll os.WriteFile", "looks whether what the operator named is a folder, makes one of the system's temporary files for one look, and writes the config of a repository that it has just made under a name of its own"},
+	{"internal/gitops/clone.go", "os.Lstat os.MkdirTemp os.RemoveAll", "looks whether the operator named a folder, and makes one of the system's temporary files, for one look"},
 	{"internal/gitops/shallow.go", "os.ReadFile", "reads which commits the operator's checkout is cut off at"},
 	{"internal/gitops/credential.go", "os.Stat", "looks at the operator's key and agent"},
 	{"internal/forge/login.go", "os.ReadFile os.Stat", "reads the logins of the operator's own tools"},

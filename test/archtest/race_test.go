@@ -12,8 +12,8 @@ import (
 
 // drivesPrograms are the packages that need no race detector: what runs at the
 // same time there is a program of its own, built without it. This package reads
-// sources, which takes ten times as long under it; the one server that it starts is
-// raced in internal/api.
+// sources, which takes ten times as long under it; `make test` runs its tests of surfaces,
+// which start a server, under it by themselves.
 var drivesPrograms = []string{"test/archtest", "test/attack", "test/demo", "test/e2e", "test/perf", "test/realrepos", "test/strangers", "test/testenv"}
 
 // TestConcurrencyIsRaced: each package with goroutines, channels, locks or

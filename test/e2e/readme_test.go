@@ -19,8 +19,8 @@ import (
 	"company/test/testenv"
 )
 
-// otherUser is a user of no account: every command of the README must do without root
-// and without a home that somebody made ready.
+// otherUser is a user without an account: every command of the README must work without
+// root, in an empty home.
 const otherUser = 61_184
 
 // TestReadmeInATerminal types the commands under "Use it" of the README, word for word,
