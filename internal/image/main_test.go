@@ -151,7 +151,8 @@ func (be *testBuilder) mustRun(t *testing.T, img Image, script string) string {
 	pids := int64(512)
 	tmpfs := "rw,exec,nosuid,nodev,size=512m,uid=65532,gid=65532,mode=0755"
 	made, err := be.unguarded.ContainerCreate(ctx,
-		&container.Config{Image: img.ID, Cmd: []string{"/bin/sh", "-c", script}, AttachStdout: true, AttachStderr: true},
+		// One stream: the daemon does not keep the order of two.
+		&container.Config{Image: img.ID, Cmd: []string{"/bin/sh", "-c", "exec 2>&1; " + script}, AttachStdout: true, AttachStderr: true},
 		&container.HostConfig{
 			NetworkMode: "none", CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges"}, ReadonlyRootfs: true,
 			LogConfig: container.LogConfig{Type: "none"}, Tmpfs: map[string]string{"/work": tmpfs, "/home/agent": tmpfs, "/tmp": "rw,exec,nosuid,nodev,size=512m,mode=1777"},

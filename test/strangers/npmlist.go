@@ -63,8 +63,8 @@ test('clamp', function (t) {
 		},
 		{
 			Name: "fastify-yarn", Version: "8.0.2", Kind: "fastify generate, yarn 1, node:test",
-			From:    Scaffold{Root: root, Tool: "fastify-cli@8.0.2", Call: "fastify generate app", Lock: "yarn.lock", By: yarn1, With: "yarn install --silent --ignore-scripts --non-interactive"},
-			Outside: Host{Prepare: installManager(yarn1) + "yarn install --silent --ignore-scripts --frozen-lockfile --non-interactive"},
+			From:    Scaffold{Root: root, Tool: "fastify-cli@8.0.2", Call: "fastify generate app", Lock: "yarn.lock", By: yarn1, With: "yarn install --silent --ignore-scripts --ignore-engines --non-interactive"},
+			Outside: Host{Prepare: installManager(yarn1) + "yarn install --silent --ignore-scripts --ignore-engines --frozen-lockfile --non-interactive"},
 			Checks:  []Check{upstreamCheck("package.json", "node --test test/**/*.test.js", "yarn test", "node --test|yarn test|yarn run test", "")},
 			Change:  appChange, Check: appCheck,
 		},
