@@ -76,7 +76,8 @@ func newCodec[T company.Command](kind string) commandCodec {
 // not among them.
 var commandCodecs = []commandCodec{
 	newCodec[company.Submit]("submit"), newCodec[company.Answer]("answer"), newCodec[company.Cancel]("cancel"), newCodec[company.Stop]("stop"),
-	newCodec[company.Resume]("resume"), newCodec[company.Pause]("pause"), newCodec[company.PauseSubtask]("pause_subtask"), newCodec[company.RaiseBudget]("raise_budget"), newCodec[company.SettlePR]("settle_pr"), newCodec[company.RecordPRFeedback]("hear_pr"),
+	newCodec[company.Resume]("resume"), newCodec[company.Pause]("pause"), newCodec[company.PauseSubtask]("pause_subtask"), newCodec[company.RaiseBudget]("raise_budget"), newCodec[company.RaiseOfficeBudget]("raise_office_budget"),
+	newCodec[company.SettlePR]("settle_pr"), newCodec[company.RecordPRFeedback]("hear_pr"),
 	newCodec[company.ScaleWorkers]("staff"), newCodec[company.AddProject]("add_project"), newCodec[company.RemoveProject]("remove_project"),
 	newCodec[company.Tell]("tell"), newCodec[company.Retry]("retry"), newCodec[company.WorkOnPlan]("work_on_plan"),
 }

@@ -108,7 +108,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, addDamageHint(off.Paths, err)
 	}
 	a.orch, err = orchestrator.Open(ctx, orchestrator.Config{
-		Ledger: a.ledger, Clock: officeTime, Office: off.ID, Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Logger: log,
+		Ledger: a.ledger, Clock: officeTime, Office: off.ID, Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Caps: new(loaded.Config.OfficeCaps()), Logger: log,
 		Checks:     maxParallelGates(loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU()),
 		Projection: a.projector,
 	})

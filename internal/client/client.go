@@ -94,6 +94,11 @@ func (o *Office) Budgets(ctx context.Context) ([]view.Budget, error) {
 	return api.Get[[]view.Budget](ctx, o.Client, "costs")
 }
 
+// OfficeBudgets are the caps that hold for all tasks together.
+func (o *Office) OfficeBudgets(ctx context.Context) ([]view.OfficeBudget, error) {
+	return api.Get[[]view.OfficeBudget](ctx, o.Client, "budgets")
+}
+
 // TaskList is the newest tasks that a filter lets pass.
 func (o *Office) TaskList(ctx context.Context, f view.TaskFilter) (view.TaskList, error) {
 	q := url.Values{"state": f.States, "priority": f.Priorities, "tag": f.Tags, "limit": {strconv.Itoa(f.Limit)}}

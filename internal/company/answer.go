@@ -66,6 +66,18 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 			return nil, err
 		}
 		return append(evs, m.newEvent(t.ID, "", "", &BudgetRaised{By: raise})), nil
+	case AskDayBudget, AskOfficeBudget:
+		if reject {
+			return evs, nil
+		}
+		scope, raise := a.Kind.scopeOf(), c.Raise
+		if raise == (Amount{}) {
+			raise = s.defaultRaise(scope)
+		}
+		if err := s.checkOfficeRaise(scope, raise); err != nil {
+			return nil, err
+		}
+		return append(evs, m.newEvent("", "", "", &OfficeBudgetRaised{Scope: scope, By: raise, Day: m.day(s)})), nil
 	case AskPlan:
 		if reject && strings.TrimSpace(c.Text) == "" {
 			return append(evs, m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the plan was rejected"})), nil
@@ -110,6 +122,9 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 	a := *s.Approvals[d.ID]
 	a.Answered, a.Option, a.Text, a.By, a.Token = e.Time, d.Option, d.Text, d.By, e.Cause
 	s.Approvals[d.ID] = &a
+	if s.Spending.Question == d.ID {
+		s.Spending.Question = ""
+	}
 	t := s.editTask(a.Task)
 	sub := t.Subtask(a.Subtask)
 	reject := d.Option == OptReject

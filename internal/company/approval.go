@@ -22,15 +22,22 @@ const (
 	AskUnread        ApprovalKind = "unread"  // a check is red as on the base, and new failures in it cannot be recognised
 	AskTrouble       ApprovalKind = "trouble" // something outside keeps failing
 	AskHeld          ApprovalKind = "held"    // something stands against pushing the branch
+	AskDayBudget     ApprovalKind = "day_budget"
+	AskOfficeBudget  ApprovalKind = "office_budget"
 	// AskDependencyLeave asks whether a run may add a package of a registry.
 	AskDependencyLeave ApprovalKind = "dependency"
 )
+
+// AsksAmount says whether a yes may name how much a cap is raised by.
+func (k ApprovalKind) AsksAmount() bool { return k == AskBudget || k.scopeOf() != "" }
 
 // Answers to an approval. A clarification is answered with text alone.
 const (
 	OptApprove = "approve"
 	OptReject  = "reject"
 	OptAnswer  = "answer"
+
+	OptWithdrawn = "withdrawn" // by the company: what it asked about is no more
 )
 
 // meaning tells people what the two options do, by kind.
@@ -47,6 +54,9 @@ var meaning = map[ApprovalKind][2]string{
 	AskUnread:    {"let it pass, unverified", "have it mended with your words, or give the task up without any"},
 	AskTrouble:   {"try again", "give the task up"},
 	AskHeld:      {"push it as it is; that you said so is recorded", "give the task up"},
+
+	AskDayBudget:    {"raise the cap of this day", "leave it: the work goes on at midnight"},
+	AskOfficeBudget: {"raise the cap of the office", "leave it: the work rests until company budget add --office"},
 
 	AskDependencyLeave: {"let it be added", "go on without it; your words reach the worker"},
 }

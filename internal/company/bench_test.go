@@ -210,7 +210,12 @@ func (b *bench) due(active int) []Effect {
 	keys, tasks := map[string]bool{}, map[TaskID]bool{}
 	for _, e := range out {
 		t := b.s.Tasks[e.Task]
-		paused := t != nil && (t.Paused || t.Subtask(e.Subtask) != nil && t.Subtask(e.Subtask).Paused)
+		resting := b.s.Spending.ShortAt(b.now) != nil && t != nil && e.Run != ""
+		if r := t.Runs[e.Run]; resting && (r == nil || !r.Held) {
+			b.t.Fatalf("%q begins a run while the office's budget is used up", e.Key)
+		}
+		resting = resting && t.Runs[e.Run].Waiting
+		paused := resting || t != nil && (t.Paused || t.Subtask(e.Subtask) != nil && t.Subtask(e.Subtask).Paused)
 		switch {
 		case keys[e.Key] || e.Key == "":
 			b.t.Fatalf("the effect %q is due twice", e.Key)

@@ -1,5 +1,7 @@
 package company
 
+import "time"
+
 // Reserve asks for money before it is spent: for Many (a few calls ahead), or
 // at least for One. Used is what the run has really used of its allowance.
 type Reserve struct {
@@ -10,10 +12,10 @@ type Reserve struct {
 	Used  Amount
 }
 
-// decide grants what fits under the cap. A run that does not get even one call
-// waits, and gives back what it holds but has not used, so that two that wait
-// cannot hold each other up. When no run is left that could give some back, the
-// president is asked.
+// decide grants what fits under the task's cap and those of the office. A run that
+// does not get even one call waits, and gives back what it holds but has not used, so
+// that two that wait cannot hold each other up. When no run is left that could give
+// some back, the president is asked.
 func (c Reserve) decide(s *State, m Meta) ([]Event, error) {
 	t, r, err := s.claimedRun(c.Run, c.Fence)
 	if err != nil {
@@ -25,25 +27,47 @@ func (c Reserve) decide(s *State, m Meta) ([]Event, error) {
 	if !c.One.IsValid() || !c.Many.IsValid() || !c.Used.IsValid() || c.One == (Amount{}) {
 		return nil, E(EInvalid, "a reservation is for more than nothing")
 	}
-	used := t.Spent.Add(t.Reserved())
+	used, day := t.Spent.Add(t.Reserved()), m.day(s)
 	for _, grant := range []Amount{c.Many, c.One} {
-		if grant.MicroUSD >= c.One.MicroUSD && grant.Tokens >= c.One.Tokens && used.Add(grant).Within(t.Cap) {
-			return []Event{m.newEvent(t.ID, r.Subtask, r.ID, &BudgetReserved{Amount: grant})}, nil
+		if grant.MicroUSD >= c.One.MicroUSD && grant.Tokens >= c.One.Tokens && used.Add(grant).Within(t.Cap) && s.Spending.exceededBy(grant, day) == "" {
+			return append(s.withdrawQuestion(m), m.newEvent(t.ID, r.Subtask, r.ID, &BudgetReserved{Amount: grant, Day: day})), nil
 		}
 	}
 	var evs []Event
 	if back := r.Reserved.Sub(c.Used); !r.Waiting || back != (Amount{}) {
 		evs = append(evs, m.newEvent(t.ID, r.Subtask, r.ID, &BudgetWaiting{Back: back}))
 	}
-	for _, o := range t.Runs {
-		if o.ID != r.ID && o.Held && !o.Waiting {
+	if !used.Add(c.One).Within(t.Cap) {
+		if !t.mayGiveBack(r.ID) && t.BudgetShortfall == nil {
+			evs = append(evs, m.newEvent(t.ID, r.Subtask, r.ID, &BudgetExhausted{One: c.One}))
+		}
+		return evs, nil
+	}
+	for _, id := range s.Open {
+		if s.Tasks[id].mayGiveBack(r.ID) {
 			return evs, nil
 		}
 	}
-	if t.BudgetShortfall == nil {
-		evs = append(evs, m.newEvent(t.ID, r.Subtask, r.ID, &BudgetExhausted{One: c.One}))
+	if s.Spending.ShortAt(m.Now) != nil {
+		return evs, nil
 	}
-	return evs, nil
+	short := &BudgetExhausted{One: c.One, Scope: s.Spending.exceededBy(c.One, day), Day: day}
+	if short.Scope == ScopeDay {
+		short.Until = m.dayEnds()
+	}
+	evs = append(evs, s.withdrawQuestion(m)...)
+	return append(evs, m.newEvent(t.ID, r.Subtask, r.ID, short)), nil
+}
+
+// mayGiveBack says whether a run of the task, other than the one that asks, may give
+// back what it was granted.
+func (t *Task) mayGiveBack(asks RunID) bool {
+	for _, o := range t.Runs {
+		if o.ID != asks && o.Held && !o.Waiting {
+			return true
+		}
+	}
+	return false
 }
 
 // BudgetWaiting says that a run waits for money, and gives back what it holds
@@ -58,6 +82,7 @@ func (*BudgetWaiting) Kind() string { return "budget.waiting" }
 func (d *BudgetWaiting) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	r := *t.Runs[e.Run]
+	s.giveBack(&r, d.Back)
 	r.Reserved, r.Waiting = r.Reserved.Sub(d.Back), true
 	t.Runs[e.Run] = &r
 }
@@ -65,6 +90,7 @@ func (d *BudgetWaiting) apply(s *State, e Event) {
 // BudgetReserved grants an allowance to a run.
 type BudgetReserved struct {
 	Amount Amount `json:"amount"`
+	Day    string `json:"day,omitempty"` // as 2006-01-02 in the office's zone; empty in old ledgers
 }
 
 var _ = registerKind[BudgetReserved]()
@@ -73,20 +99,30 @@ func (*BudgetReserved) Kind() string { return "budget.reserved" }
 func (d *BudgetReserved) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	r := *t.Runs[e.Run]
+	s.grantToday(&r, d.Amount, d.Day)
 	r.Reserved, r.Waiting = r.Reserved.Add(d.Amount), false
 	t.Runs[e.Run] = &r
 	t.BudgetShortfall = nil // there was some left after all; a run that still lacks it asks again
 }
 
-// BudgetExhausted says that the cap is in the way of the next call.
+// BudgetExhausted says that a cap is in the way of the next call.
 type BudgetExhausted struct {
-	One Amount `json:"one"`
+	One   Amount      `json:"one"`
+	Scope BudgetScope `json:"scope,omitempty"` // empty: the task's own
+	Day   string      `json:"day,omitempty"`
+	Until time.Time   `json:"until,omitzero"` // of a day: its end
 }
 
 var _ = registerKind[BudgetExhausted]()
 
 func (*BudgetExhausted) Kind() string { return "budget.exhausted" }
 func (d *BudgetExhausted) apply(s *State, e Event) {
+	if d.Scope != "" {
+		s.Spending.startDay(d.Day)
+		s.Spending.Shortages++
+		s.Spending.Shortage = &OfficeShortage{Scope: d.Scope, Task: e.Task, One: d.One, Day: d.Day, Until: d.Until}
+		return
+	}
 	t := s.editTask(e.Task)
 	one := d.One
 	t.BudgetShortfall = &one

@@ -18,6 +18,7 @@ var commandNames = map[reflect.Type]string{
 	reflect.TypeFor[Pause]():               "company.Pause",
 	reflect.TypeFor[PauseSubtask]():        "company.PauseSubtask",
 	reflect.TypeFor[RaiseBudget]():         "company.RaiseBudget",
+	reflect.TypeFor[RaiseOfficeBudget]():   "company.RaiseOfficeBudget",
 	reflect.TypeFor[SettlePR]():            "company.SettlePR",
 	reflect.TypeFor[RecordPRFeedback]():    "company.HearPR",
 	reflect.TypeFor[ScaleWorkers]():        "company.Staff",

@@ -18,6 +18,7 @@ func TestWishesOfOlderOffices(t *testing.T) {
 		{Pause{Task: "t1", Off: true}, "5c2e8385be8f6e47015dac190fff7b6fa73e82dcaa643a0da5704550bb0d4a98"},
 		{PauseSubtask{Subtask: "t1-02", Off: true}, "2753a9161b7f31021422d319bc75720a74a89b93a39685d140fa482927422c8b"},
 		{RaiseBudget{Task: "t1", By: Amount{MicroUSD: 5}}, "4948ae2e346fa1008b41f8560516bd0321b6b5e53d47a279fce2df7d71491600"},
+		{RaiseOfficeBudget{Scope: ScopeDay, By: Amount{MicroUSD: 5}}, "cb62f4f2009bfa4295ef8f218e49236fa380541a992a73ac23fda9bd8be7b921"},
 		{SettlePR{Task: "t1", State: PRMerged}, "e9559cf0c4e7ae414b7012149ad63a717377ac098ab217ca324471672146e945"},
 		{RecordPRFeedback{Task: "t1", Items: []FeedbackItem{{Kind: "comment", Text: "x"}}}, "32baab93badef4b1b7397e5233c038373d5a7779630b790a8f39c8eacd3728c8"},
 		{ScaleWorkers{By: 2, Worker: "w1"}, "9a66537e6368843c8ab3c52f4e510b33ac8a4568e3dbea4545ff59b9f9e6a7e5"},

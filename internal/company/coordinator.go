@@ -47,7 +47,7 @@ func (c AddDependency) heldRun() RunID    { return c.Run }
 // already: the holder asks when it matters.
 type Standing struct {
 	Held   bool        // the claim is not void
-	Paused bool        // the task: the turn that is under way is the last one
+	Paused bool        // the task, or the run rests for money: the turn that is under way is the last one
 	Ended  TaskStatus  // of a task that has ended; empty: it goes on
 	Asked  []*Approval // the questions about packages for the task
 	Words  []Word      // the president's messages to the run, in order
@@ -94,7 +94,8 @@ func (l localCoordinator) Standing(_ context.Context, run RunID, fence uint64) (
 	if err != nil {
 		return Standing{}, err
 	}
-	st := Standing{Held: r.Held && r.Fence == fence, Paused: t.isPaused(r.Subtask), Words: r.Words}
+	rests := r.Waiting && s.Spending.Shortage != nil
+	st := Standing{Held: r.Held && r.Fence == fence, Paused: t.isPaused(r.Subtask) || rests, Words: r.Words}
 	if t.Status.Ended() {
 		st.Ended = t.Status
 	}

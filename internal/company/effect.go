@@ -120,6 +120,12 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 		if f, ok := t.Failures[e.Fail]; ok && e.Kind != EffectWork && (t.retriesExhausted(e.Fail, f) || now.Before(f.NotBefore)) {
 			return
 		}
+		if s.restsForMoney(t, e.Run, now) {
+			if r := t.Runs[e.Run]; r == nil || !r.Held {
+				return
+			}
+			e.Drain = true
+		}
 		out = append(out, e)
 	}
 	for _, w := range s.requiredApprovals(t) {
@@ -234,6 +240,9 @@ func NextDue(s *State, now time.Time) time.Time {
 		if at.After(now) && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
+	}
+	if short := s.Spending.Shortage; short != nil {
+		see(short.Until)
 	}
 	for _, id := range s.Open {
 		t := s.Tasks[id]

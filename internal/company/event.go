@@ -73,7 +73,8 @@ func Decode(e Event) (Data, error) {
 type Meta struct {
 	ID    string
 	Actor string
-	Now   time.Time // UTC; the core has no clock of its own
+	Now   time.Time      // UTC; the core has no clock of its own
+	Zone  *time.Location // where the office's days begin; nil: UTC
 }
 
 // Actors that are no run.

@@ -30,12 +30,15 @@ func (c GateCheck) NamesFailures() bool { return c.namesFailures() }
 func (m Meta) NewEvent(t TaskID, sub SubtaskID, run RunID, d Data) Event {
 	return m.newEvent(t, sub, run, d)
 }
+func (m Meta) Day(s *State) string                                    { return m.day(s) }
+func (m Meta) DayEnds() time.Time                                     { return m.dayEnds() }
 func (r *Run) FailKey() string                                        { return r.failKey() }
 func (s Settings) HardDeadline(claimed time.Time) time.Time           { return s.hardDeadline(claimed) }
 func (s *State) CacheResult(r GateResult)                             { s.cacheResult(r) }
 func (s *State) HasEarlierFollowUp(t *Task) bool                      { return s.hasEarlierFollowUp(t) }
 func (s *State) MergeQuestion(t *Task, sub *Subtask) *PendingQuestion { return s.mergeQuestion(t, sub) }
 func (s *State) NextInMergeQueue(t *Task) *Subtask                    { return s.nextInMergeQueue(t) }
+func (s *State) OfficeQuestion(t *Task) *PendingQuestion              { return s.officeQuestion(t) }
 func (s *State) OnOffer(r *Run) bool                                  { return s.onOffer(r) }
 func (s *State) RequiredApprovals(t *Task) []PendingQuestion          { return s.requiredApprovals(t) }
 func (s *State) UnderWay(t *Task) bool                                { return s.underWay(t) }

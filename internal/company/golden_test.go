@@ -275,6 +275,8 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 		Restart: 20, Stop: 20, Pause: 20, Cancel: 15, Deps: 25, Refused: 10, Unwritten: 90, Fails: 8, Sleep: 50, RedBase: 20, Absent: 20,
 	})
 	w.addProjects()
+	w.must(Company, SetOfficeCaps{OfficeCaps{Day: Amount{MicroUSD: 100_000, Tokens: NoCap}, Office: Amount{MicroUSD: 200_000, Tokens: NoCap}}})
+	w.must(President, RaiseOfficeBudget{Scope: ScopeDay, By: Amount{MicroUSD: 5}})
 	w.live()
 	w.tellWorker()
 	w.pauseSubtask()

@@ -2,6 +2,7 @@ package company_test
 
 import (
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +22,7 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 		Seed: rapid.Uint64().Draw(t, "seed"), Calm: rapid.IntRange(0, steps).Draw(t, "calm"), Steps: rapid.IntRange(0, steps).Draw(t, "steps"),
 		Tasks: rapid.IntRange(1, 3).Draw(t, "tasks"), Active: rapid.IntRange(1, 3).Draw(t, "active"),
 		Gates: rapid.SampledFrom([]int{2, 2, 1, 0}).Draw(t, "gates"), Cap: int64(rapid.SampledFrom([]int{100_000, 1000, 150}).Draw(t, "cap")),
+		DayCap: int64(rapid.SampledFrom([]int{0, 0, 2000, 200}).Draw(t, "day cap")), OfficeCap: int64(rapid.SampledFrom([]int{0, 0, 3000, 300}).Draw(t, "office cap")),
 		DryRun: rapid.IntRange(0, 9).Draw(t, "dry") == 9,
 		Settings: Settings{
 			Plan: mode.Draw(t, "plan"), Merge: mode.Draw(t, "merge"), PR: mode.Draw(t, "pr"), Deps: mode.Draw(t, "deps"),
@@ -67,6 +69,36 @@ func TestRandomHistoriesStayUnderCap(t *testing.T) {
 		w.goWell()
 		w.settle()
 	})
+}
+
+// Feature: core, Property 6: with 20 workers on many tasks, no order of reservations,
+// give-backs, crashes, retries, raises and midnights passes the cap of a day or of the
+// office by a token, and no run waits for ever (WRK-12).
+func TestRandomHistoriesStayUnderOfficeCaps(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) { stayUnderOfficeCaps(t, rapid.Uint64().Draw(t, "seed")) })
+}
+
+// TestManyHistoriesStayUnderOfficeCaps is Property 6 over 1,000 seeds.
+func TestManyHistoriesStayUnderOfficeCaps(t *testing.T) {
+	hosttest.Variant(t, "1,000 seeds; a hundred others run in each test")
+	t.Parallel()
+	for seed := range uint64(1000) {
+		stayUnderOfficeCaps(t, seed)
+	}
+}
+
+func stayUnderOfficeCaps(t tester, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 11))
+	w := newWorld(t, knobs{
+		Seed: seed, Calm: rng.IntN(60), Steps: rng.IntN(300), Tasks: 7, Active: 7, Gates: 1, Cap: 100_000,
+		DayCap: 60 + rng.Int64N(600), OfficeCap: 300 + rng.Int64N(2000), Workers: 20,
+		Greedy: 20 + rng.IntN(70), Restart: rng.IntN(50), Lost: rng.IntN(5), Broken: rng.IntN(20), Reject: rng.IntN(60), Pause: rng.IntN(30), Cancel: rng.IntN(20),
+		Drop: 5, Delay: 10, Dup: 10, Sleep: 30, Reopen: rng.IntN(20),
+	})
+	w.live()
+	w.goWell()
+	w.settle()
 }
 
 // Feature: core, Property 3: whatever its holder of old hands in, a run that

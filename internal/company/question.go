@@ -65,6 +65,9 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 		out = append(out, PendingQuestion{Key: fmt.Sprintf("budget %s %d %d", id, t.Cap.MicroUSD, t.Cap.Tokens), Kind: AskBudget, Task: t.ID,
 			Question: fmt.Sprintf("The next model call may cost %s, and %s of %s are used. Raise the cap?", t.BudgetShortfall, t.Spent.Add(t.Reserved()), t.Held())})
 	}
+	if w := s.officeQuestion(t); w != nil {
+		out = append(out, *w)
+	}
 	if t.Status == StatusReviewing && t.reviewExhausted() {
 		switch {
 		case t.gateDone() && s.awaitsUnreadVerdict(t, t.Gate):
@@ -192,6 +195,9 @@ func (*ApprovalOpened) Kind() string { return "approval.opened" }
 func (d *ApprovalOpened) apply(s *State, e Event) {
 	s.Approvals[d.ID] = &Approval{ID: d.ID, Key: d.Key, Kind: d.AskKind, Task: e.Task, Subtask: e.Subtask, Question: d.Question, Asked: e.Time}
 	s.ByKey[d.Key] = d.ID
+	if d.AskKind.scopeOf() != "" {
+		s.Spending.Question = d.ID
+	}
 	if t := s.Tasks[e.Task]; t != nil && t.Failures[askFailure(d.AskKind, d.Key)].Attempt > 0 {
 		delete(s.editTask(e.Task).Failures, askFailure(d.AskKind, d.Key))
 	}

@@ -30,8 +30,10 @@ type Run struct {
 	Worker          string          `json:"worker,omitempty"`
 	Claimed         time.Time       `json:"claimed,omitzero"`
 	Deadline        time.Time       `json:"deadline,omitzero"`
-	Reserved        Amount          `json:"reserved"`          // granted and not yet accounted for
-	Waiting         bool            `json:"waiting,omitempty"` // for money
+	Reserved        Amount          `json:"reserved"`               // granted and not yet accounted for
+	Waiting         bool            `json:"waiting,omitempty"`      // for money
+	GrantedOn       string          `json:"granted_on,omitempty"`   // the day of the newest grant
+	GrantedToday    Amount          `json:"granted_today,omitzero"` // on that day, and not given back
 	Ended           bool            `json:"ended,omitempty"`
 	EndedAt         time.Time       `json:"ended_at,omitzero"`
 	Status          RunStatus       `json:"status,omitempty"`

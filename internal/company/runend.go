@@ -152,6 +152,7 @@ func (*RunEnded) Kind() string { return "run.ended" }
 func (d *RunEnded) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	r := *t.Runs[e.Run]
+	s.settleSpending(&r, d.Spent)
 	r.Held, r.Waiting, r.Ended, r.EndedAt = false, false, true, e.Time
 	r.Status, r.Head, r.Spent, r.Turns = d.Status, d.Head, d.Spent, d.Turns
 	r.Journal, r.Result, r.Summary, r.Error = d.Journal, d.Result, d.Summary, d.Error

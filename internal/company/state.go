@@ -23,6 +23,7 @@ type State struct {
 	GateResults     map[string]GateResult      `json:"verdicts"` // by GateKey: the cache of gate runs
 	GateResultOrder []string                   `json:"judged"`   // keys of GateResults, oldest first
 	KnownProjects   map[string]ProjectRegistry `json:"known"`    // projects that a person has added or removed, by id
+	Spending        OfficeSpending             `json:"spending"` // of all tasks together
 }
 
 // maxVerdicts bounds the cache of gate runs. A tree is judged again and merged

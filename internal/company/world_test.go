@@ -14,6 +14,8 @@ type knobs struct {
 	Calm, Steps, Tasks, Active         int // Calm: steps in a kind world before the hostile ones
 	Gates                              int // 0, 1 or 2 gates
 	Cap                                int64
+	DayCap, OfficeCap                  int64 // 0: none
+	Workers                            int   // more than the 3 that there are
 	Settings                           Settings
 	DryRun                             bool
 	Drop, Delay, Dup, Lost             int // of outcomes, and of runs whose holder is gone
@@ -54,6 +56,19 @@ func newWorld(t tester, k knobs) *world {
 	w := &world{
 		bench: newBench(t), k: k, rng: rand.New(rand.NewPCG(k.Seed, 7)), lost: map[string]bool{}, refs: map[TaskID]OID{},
 		trees: map[string]OID{}, red: map[OID]bool{}, merges: map[SubtaskID]map[OID]bool{}, forge: map[int]TaskID{},
+	}
+	if k.DayCap > 0 || k.OfficeCap > 0 {
+		caps := OfficeCaps{Day: Amount{NoCap, NoCap}, Office: Amount{NoCap, NoCap}}
+		if k.DayCap > 0 {
+			caps.Day.MicroUSD = k.DayCap
+		}
+		if k.OfficeCap > 0 {
+			caps.Office.MicroUSD = k.OfficeCap
+		}
+		w.must(Company, SetOfficeCaps{caps})
+	}
+	if k.Workers > 0 {
+		w.must(President, ScaleWorkers{By: k.Workers - 3})
 	}
 	set := k.Settings
 	set.Cap = Amount{MicroUSD: k.Cap, Tokens: NoCap}
@@ -158,6 +173,9 @@ func (w *world) unstuck() {
 	for _, e := range w.due(1 << 20) {
 		due[e.Task] = true
 	}
+	if w.s.Spending.ShortAt(w.now) != nil && (w.asksSoon() || w.s.Spending.Question != "" || w.asked()) {
+		return // all wait for the president, or for midnight
+	}
 	timed := !NextDue(w.s, w.now).IsZero()
 	for _, id := range w.s.Open {
 		t := w.s.Tasks[id]
@@ -166,6 +184,33 @@ func (w *world) unstuck() {
 		}
 		w.t.Fatalf("%s (%s) waits for nothing at %s\n%s\n%s", id, t.Status, w.now, w.tail(), outline(t))
 	}
+}
+
+// asked says whether the president has refused to raise the cap of the office that is
+// in the way.
+func (w *world) asked() bool {
+	for _, id := range w.s.Open {
+		if q := w.s.OfficeQuestion(w.s.Tasks[id]); q != nil {
+			return w.s.ByKey[q.Key] != ""
+		}
+	}
+	return false
+}
+
+// asksSoon says whether the question about the cap of the office is due to be asked, or
+// will be once more.
+func (w *world) asksSoon() bool {
+	for _, id := range w.s.Open {
+		if t := w.s.Tasks[id]; w.s.OfficeQuestion(t) != nil && waitsForTime(t, w.now) {
+			return true
+		}
+	}
+	for _, e := range w.due(1 << 20) {
+		if c, asks := e.Command.(OpenApproval); asks && (c.Question.Kind == AskDayBudget || c.Question.Kind == AskOfficeBudget) {
+			return true
+		}
+	}
+	return false
 }
 
 // outline is a task in a few lines, for a failure's message.
@@ -226,6 +271,9 @@ func (w *world) goWell() {
 	w.bringOutcome(sent{"", President, Resume{}})
 	for _, id := range open {
 		w.bringOutcome(sent{"", President, Pause{Task: id, Off: true}})
+	}
+	for _, scope := range []BudgetScope{ScopeDay, ScopeOffice} {
+		w.bringOutcome(sent{"", President, RaiseOfficeBudget{Scope: scope, By: Amount{MicroUSD: 100}}})
 	}
 	for range 3000 {
 		if len(w.s.Open) == 0 {

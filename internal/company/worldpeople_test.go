@@ -37,6 +37,9 @@ func (w *world) president() {
 		case w.chance(20):
 			w.send(President, RaiseBudget{Task: id, By: Amount{MicroUSD: int64(w.rng.IntN(200))}})
 		}
+	case n == 92 && w.s.Spending.Caps != nil:
+		scope := []BudgetScope{ScopeDay, ScopeOffice, "week"}[w.rng.IntN(3)]
+		w.send(President, RaiseOfficeBudget{Scope: scope, By: Amount{MicroUSD: int64(w.rng.IntN(200))}})
 	case n > 93 && len(w.s.Open) > 0 && w.chance(w.k.Cancel):
 		w.send(President, Cancel{Task: w.s.Open[w.rng.IntN(len(w.s.Open))], Why: "no"})
 	case n == 93:

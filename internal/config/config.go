@@ -23,7 +23,7 @@ type Config struct {
 	Git           Git              `yaml:"git" doc:"branches, remote and credentials"`
 	Forge         Forge            `yaml:"forge" doc:"where pull requests are opened"`
 	Gates         Gates            `yaml:"gates" doc:"what must pass before anything is merged"`
-	Budget        Budget           `yaml:"budget" doc:"caps of one task"`
+	Budget        Budget           `yaml:"budget" doc:"caps of one task, of a day, and of the office"`
 	Approvals     Approvals        `yaml:"approvals" doc:"what the president is asked"`
 	Limits        Limits           `yaml:"limits" doc:"patience and concurrency"`
 	Log           Log              `yaml:"log" doc:"company.log in the office's folder"`
@@ -160,10 +160,15 @@ type Gates struct {
 	Protected    []string `yaml:"protected" check:"glob" doc:"paths that need the president to change"`
 }
 
-// Budget is the caps of one task.
+// Budget is the caps of one task, and those of the office.
 type Budget struct {
 	USD    USDCap   `yaml:"usd" doc:"USD, or none"`
 	Tokens TokenCap `yaml:"tokens" doc:"tokens, none, or auto: 5,000,000 where no price is known"`
+
+	DayUSD       USDCap     `yaml:"day_usd" doc:"USD that all tasks of the office together may cost on one day, or none"`
+	DayTokens    TokenLimit `yaml:"day_tokens" doc:"tokens of all tasks together on one day, or none"`
+	OfficeUSD    USDCap     `yaml:"office_usd" doc:"USD that the office may ever cost, or none"`
+	OfficeTokens TokenLimit `yaml:"office_tokens" doc:"tokens that the office may ever use, or none"`
 }
 
 // Approvals says what the president is asked.
@@ -203,9 +208,10 @@ func Default() Config {
 		Bus:       Bus{Driver: "nats"},
 		Git: Git{Base: Auto, IntegrationBranch: "develop", IntegrationMode: "per-task", Remote: "origin",
 			Credential: "token", Sign: "none"},
-		Forge:         Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN", Poll: time.Minute, Draft: Auto, Reviewers: "codeowners"},
-		Gates:         Gates{Lint: Command{Mode: Auto}, Test: Command{Mode: Auto}, None: "ask", RedGreen: "report", Canary: true},
-		Budget:        Budget{USD: 5_000_000, Tokens: TokensAuto},
+		Forge: Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN", Poll: time.Minute, Draft: Auto, Reviewers: "codeowners"},
+		Gates: Gates{Lint: Command{Mode: Auto}, Test: Command{Mode: Auto}, None: "ask", RedGreen: "report", Canary: true},
+		Budget: Budget{USD: 5_000_000, Tokens: TokensAuto, DayUSD: USDCap(company.NoCap), DayTokens: TokenLimit(company.NoCap),
+			OfficeUSD: USDCap(company.NoCap), OfficeTokens: TokenLimit(company.NoCap)},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
 		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, Readers: 9, Writers: 4},
 		Log:           Log{Level: "info"},
@@ -225,6 +231,14 @@ func (c Config) BudgetCap(priced bool) company.Amount {
 		}
 	}
 	return company.Amount{MicroUSD: int64(c.Budget.USD), Tokens: tokens}
+}
+
+// OfficeCaps are the caps that hold for all tasks together.
+func (c Config) OfficeCaps() company.OfficeCaps {
+	return company.OfficeCaps{
+		Day:    company.Amount{MicroUSD: int64(c.Budget.DayUSD), Tokens: int64(c.Budget.DayTokens)},
+		Office: company.Amount{MicroUSD: int64(c.Budget.OfficeUSD), Tokens: int64(c.Budget.OfficeTokens)},
+	}
 }
 
 // Agent is the entry of a role.

@@ -178,7 +178,13 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 			*p = TokenCap(company.NoCap)
 			return nil
 		}
-		return setBounded(p, n, number, tag, tokensForm, parseTokens)
+		return allowAlso(Auto+", "+None, setBounded(p, n, number, tag, tokensForm, parseTokens[TokenCap]))
+	case *TokenLimit:
+		if text && word == None {
+			*p = TokenLimit(company.NoCap)
+			return nil
+		}
+		return allowAlso(None, setBounded(p, n, number, tag, tokensForm, parseTokens[TokenLimit]))
 	case *Command:
 		return setCommand(p, n)
 	case *[]string:

@@ -30,7 +30,8 @@ var typeNames = map[reflect.Type][2]string{
 	reflect.TypeFor[AutoSize]():      {"size", "auto, or " + sizeForm},
 	reflect.TypeFor[USD]():           {"USD", usdForm},
 	reflect.TypeFor[USDCap]():        {"USD", "none, or " + usdForm},
-	reflect.TypeFor[TokenCap]():      {"tokens", tokensForm},
+	reflect.TypeFor[TokenCap]():      {"tokens", "auto, none, or " + tokensForm},
+	reflect.TypeFor[TokenLimit]():    {"tokens", "none, or " + tokensForm},
 	reflect.TypeFor[Command]():       {"command", "auto, none, a line for the shell, or a list of arguments"},
 	reflect.TypeFor[*float64]():      {"number", ""},
 }

@@ -48,6 +48,8 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) jsonObject {
 		return jsonObject{"anyOf": []jsonObject{{"const": None}, {"type": "number", "minimum": 0, "maximum": 1_000_000}}}
 	case reflect.TypeFor[TokenCap]():
 		return jsonObject{"anyOf": []jsonObject{{"enum": []string{Auto, None}}, {"type": "integer", "minimum": 0, "maximum": 1_000_000_000_000}}}
+	case reflect.TypeFor[TokenLimit]():
+		return jsonObject{"anyOf": []jsonObject{{"const": None}, {"type": "integer", "minimum": 0, "maximum": 1_000_000_000_000}}}
 	case reflect.TypeFor[Command]():
 		return jsonObject{"anyOf": []jsonObject{{"type": "string", "minLength": 1}, {"type": "array", "minItems": 1, "items": jsonObject{"type": "string"}}}}
 	}

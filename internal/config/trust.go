@@ -217,7 +217,15 @@ func needsTrust(key, before, after string, lower, upper Config) bool {
 	}
 	switch {
 	case key == "budget.usd":
-		return upper.Budget.USD < 0 || lower.Budget.USD >= 0 && upper.Budget.USD > lower.Budget.USD
+		return loosensCap(upper.Budget.USD, lower.Budget.USD)
+	case key == "budget.day_usd":
+		return loosensCap(upper.Budget.DayUSD, lower.Budget.DayUSD)
+	case key == "budget.day_tokens":
+		return loosensCap(upper.Budget.DayTokens, lower.Budget.DayTokens)
+	case key == "budget.office_usd":
+		return loosensCap(upper.Budget.OfficeUSD, lower.Budget.OfficeUSD)
+	case key == "budget.office_tokens":
+		return loosensCap(upper.Budget.OfficeTokens, lower.Budget.OfficeTokens)
 	case key == "budget.tokens":
 		return tokenRank(upper.Budget.Tokens) > tokenRank(lower.Budget.Tokens)
 	// A repository's own work must not take the whole host (T3).
@@ -265,6 +273,12 @@ func diskRank(s AutoSize) AutoSize {
 		return 10 << 30
 	}
 	return s
+}
+
+// loosensCap says whether a cap allows more than the one before it. A negative one caps
+// nothing.
+func loosensCap[T ~int64](after, before T) bool {
+	return before >= 0 && (after < 0 || after > before)
 }
 
 // tokenRank orders caps of tokens. Auto may mean no cap, so only none ranks

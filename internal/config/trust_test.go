@@ -115,7 +115,7 @@ func TestEveryKeyHasTrustRule(t *testing.T) {
 		agents.reviewer.model agents.reviewer.max_turns agents.merger.model agents.merger.max_turns gates.services`)
 	// These may be tightened, and not loosened; TestUntrackedOrTighteningNeedsNoTrust,
 	// TestRepositoryMayNotRaiseLimits, TestTrackedPathsUsualFoldersOnly.
-	oneWay := strings.Fields("paths.runtime paths.backlog budget.usd budget.tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.canary gates.protect_tests container.strict gates.red_green gates.protected git.paths git.use_my_logins recovery workers.max workers.memory workers.pids workers.disk workers.warm")
+	oneWay := strings.Fields("paths.runtime paths.backlog budget.usd budget.tokens budget.day_usd budget.day_tokens budget.office_usd budget.office_tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.canary gates.protect_tests container.strict gates.red_green gates.protected git.paths git.use_my_logins recovery workers.max workers.memory workers.pids workers.disk workers.warm")
 	for _, key := range append(leafKeys(reflect.TypeFor[Config](), ""), leafKeys(reflect.TypeFor[Model](), "models.default")...) {
 		if slices.Contains(oneWay, key) {
 			continue
@@ -170,16 +170,16 @@ func TestUntrackedOrTighteningNeedsNoTrust(t *testing.T) {
 	if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo}); err != nil {
 		t.Errorf("an untracked file: %v", err)
 	}
-	tight := "budget: {usd: 1, tokens: 1000}\napprovals: {plan: ask, merge: ask}\ngates: {none: fail, protect_tests: true, protected: [a/**], test: make check, red_green: require}\nworkers: {max: 1}\nrecovery: ask\ngit: {paths: [services/api]}\n"
+	tight := "budget: {usd: 1, tokens: 1000, day_usd: 3, day_tokens: 9, office_usd: 4, office_tokens: 5}\napprovals: {plan: ask, merge: ask}\ngates: {none: fail, protect_tests: true, protected: [a/**], test: make check, red_green: require}\nworkers: {max: 1}\nrecovery: ask\ngit: {paths: [services/api]}\n"
 	repo = configtest.Repo(t, map[string]string{"company.yaml": tight})
 	if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo}); err != nil {
 		t.Errorf("tightening: %v", err)
 	}
 	// What the president set in his own config is not loosened by a repository.
 	user := configtest.Dir(t)
-	configtest.WriteFile(t, filepath.Join(user, "company", "config.yaml"), "approvals: {merge: ask}\nbudget: {usd: 1}\ngates: {protected: [a/**]}\ngit: {paths: [a]}\nmodels: {strong: {adapter: openai, model: m, base_url: 'http://localhost:1/v1'}}\n")
+	configtest.WriteFile(t, filepath.Join(user, "company", "config.yaml"), "approvals: {merge: ask}\nbudget: {usd: 1, day_usd: 1, office_tokens: 9}\ngates: {protected: [a/**]}\ngit: {paths: [a]}\nmodels: {strong: {adapter: openai, model: m, base_url: 'http://localhost:1/v1'}}\n")
 	env := configtest.Env(map[string]string{"XDG_CONFIG_HOME": user})
-	for _, loose := range []string{"approvals: {merge: auto}\n", "budget: {usd: 2}\n", "gates: {protected: [b/**]}\n", "git: {paths: [b]}\n", "models: {strong: {adapter: openai, model: m}}\n"} {
+	for _, loose := range []string{"approvals: {merge: auto}\n", "budget: {usd: 2}\n", "budget: {day_usd: none}\n", "budget: {office_tokens: 10}\n", "gates: {protected: [b/**]}\n", "git: {paths: [b]}\n", "models: {strong: {adapter: openai, model: m}}\n"} {
 		repo := configtest.Repo(t, map[string]string{"company.yaml": loose})
 		if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo, Env: env}); err == nil || !strings.Contains(err.Error(), "needs your trust") {
 			t.Errorf("%q: %v", loose, err)

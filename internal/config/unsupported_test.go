@@ -24,7 +24,7 @@ func TestEveryKeySupportedOrRefused(t *testing.T) {
 		"forge.kind": "gitea", "forge.url": "https://git.example.com", "forge.token_env": "MY_TOKEN", "forge.app_id": "0", "forge.installation_id": "7",
 		"forge.private_key_env": "APP_KEY", "forge.labels": "[company]", "forge.draft": "always", "forge.reviewers": "none",
 		"gates.lint": "none", "gates.test": "make test", "gates.none": "allow", "gates.protected": "[x/**]", "gates.protect_tests": "true", "gates.canary": "false", "gates.services": "[redis]",
-		"budget.usd": "1", "budget.tokens": "1000", "approvals.plan": "ask", "approvals.merge": "ask", "approvals.pr": "ask",
+		"budget.usd": "1", "budget.tokens": "1000", "budget.day_usd": "3", "budget.day_tokens": "none", "budget.office_usd": "none", "budget.office_tokens": "9000", "approvals.plan": "ask", "approvals.merge": "ask", "approvals.pr": "ask",
 		// Nothing can be added in this version, so nothing is added unasked.
 		"forge.poll": "30s", "forge.webhook_secret_env": "HOOK", "forge.webhook_listen": "", "approvals.deps": "ask",
 		"limits.continuations": "0", "limits.model_wait": "0s", "limits.stop_grace": "0s", "limits.concurrent_tasks": "1", "retention_days": "1", "recovery": "ask",

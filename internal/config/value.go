@@ -30,6 +30,9 @@ type USDCap int64
 // TokenCap is a number of tokens, none (company.NoCap), or auto (TokensAuto).
 type TokenCap int64
 
+// TokenLimit is a number of tokens, or none, which is company.NoCap.
+type TokenLimit int64
+
 // TokensAuto is the auto of budget.tokens.
 const TokensAuto TokenCap = -2
 
@@ -69,6 +72,8 @@ func (u USDCap) String() string {
 	return USD(u).String()
 }
 
+func (t TokenLimit) String() string { return TokenCap(t).String() }
+
 func (t TokenCap) String() string {
 	switch {
 	case t == TokensAuto:
@@ -102,7 +107,7 @@ const (
 	durationForm = "a time with its unit, such as 300s or 30m"
 	sizeForm     = "a size with its unit, such as 512m or 4g"
 	usdForm      = "an amount in USD, such as 5 or 0.25"
-	tokensForm   = "auto, none, or a number of tokens"
+	tokensForm   = "a number of tokens"
 )
 
 func parseSize(s string) (Size, error) {
@@ -169,12 +174,12 @@ func parseUSD(s string) (USD, error) {
 	return USD(n), nil
 }
 
-func parseTokens(s string) (TokenCap, error) {
+func parseTokens[T TokenCap | TokenLimit](s string) (T, error) {
 	n, err := parseInt(strings.ReplaceAll(s, "_", ""), tokensForm)
 	if err == nil && n > 1_000_000_000_000 {
 		err = &valueError{"is too large", tokensForm}
 	}
-	return TokenCap(n), err
+	return T(n), err
 }
 
 func parseDuration(s string) (time.Duration, error) {

@@ -124,15 +124,22 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.ApprovalOpened:
 		it.Text, it.Mark = fmt.Sprintf("%s: %s", d.ID, safetext.EscapeLine(d.Question, 300)), Needs
 	case *company.ApprovalAnswered:
-		it.Text = strings.TrimSpace(fmt.Sprintf("%s: %s %s", d.ID, map[string]string{company.OptApprove: "yes", company.OptReject: "no", company.OptAnswer: "answered:"}[d.Option], safetext.EscapeLine(d.Text, 100)))
+		it.Text = strings.TrimSpace(fmt.Sprintf("%s: %s %s", d.ID, map[string]string{company.OptApprove: "yes", company.OptReject: "no", company.OptAnswer: "answered:", company.OptWithdrawn: "not needed any more"}[d.Option], safetext.EscapeLine(d.Text, 100)))
 	case *company.BudgetReserved:
 		it.Text, it.Quiet = "reserved "+d.Amount.String(), true
 	case *company.BudgetWaiting:
 		it.Text, it.Mark = "waits for budget", Stalled
 	case *company.BudgetExhausted:
 		it.Text, it.Mark = "the budget is used up", Needs
+		if d.Scope != "" {
+			it.Text = "the budget of the " + string(d.Scope) + " is used up; runs rest until there is some"
+		}
 	case *company.BudgetRaised:
 		it.Text = "budget raised by " + d.By.String()
+	case *company.OfficeBudgetRaised:
+		it.Text = "budget of the " + string(d.Scope) + " raised by " + d.By.String()
+	case *company.OfficeCapsSet:
+		it.Text = fmt.Sprintf("caps of the office: %s a day, %s in all", d.Caps.Day, d.Caps.Office)
 	case *company.EffectFailed:
 		it.Text, it.Mark = fmt.Sprintf("%s: %s", d.EffectKey, safetext.EscapeLine(d.Error, 300)), Failed
 		if d.Hint != "" {

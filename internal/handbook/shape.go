@@ -60,7 +60,8 @@ type (
 	}
 	shapeBudgets struct {
 		Envelope
-		Tasks []view.Budget `json:"tasks"`
+		Tasks  []view.Budget       `json:"tasks"`
+		Office []view.OfficeBudget `json:"office"`
 	}
 	shapeStaff struct {
 		Envelope
@@ -261,7 +262,7 @@ func Shapes() []Shape {
 		{"paused", []string{"pause"}, "tasks and subtasks that rest now", shapePaused{}},
 		{"agents", []string{"agents"}, "who does what", view.Agents{}},
 		{"staff", []string{"hire", "fire"}, "how many workers there are now", shapeStaff{}},
-		{"budgets", []string{"budget show"}, "caps and spending", shapeBudgets{}},
+		{"budgets", []string{"budget show", "budget add --day"}, "caps and spending", shapeBudgets{}},
 		{"transcript", []string{"logs"}, "the conversation of a run", shapeTranscript{}},
 		{"transcript_entry", []string{"logs --follow"}, "one message or tool call, an object to a line", shapeEntry{}},
 		{"told", []string{"tell"}, "the run that reads a message", shapeTold{}},

@@ -36,6 +36,8 @@ type Config struct {
 	Office  string // the office's id
 	Version string
 	Active  int // tasks that work at once; 0: 4
+	// Caps hold for all tasks together, from the next Start on; nil: those that held.
+	Caps *company.OfficeCaps `part:"optional"`
 	// Checks is how many gates may run at once, of all tasks; each has a
 	// container beside those of the workers. 0: as many as there are workers.
 	Checks int
@@ -125,6 +127,9 @@ func (o *Orchestrator) Start(ctx context.Context, workers int) error {
 		start.Wall = o.Now().Add(-ahead).Truncate(time.Second)
 	}
 	_, err := o.Do(ctx, company.Company, start)
+	if err == nil && o.cfg.Caps != nil {
+		_, err = o.Do(ctx, company.Company, company.SetOfficeCaps{Caps: *o.cfg.Caps})
+	}
 	return err
 }
 
@@ -239,7 +244,7 @@ func (o *Orchestrator) decideAndAppend(ctx context.Context, id, actor string, c 
 			return evs, err
 		}
 	}
-	m := company.Meta{ID: sent.ID, Actor: actor, Now: o.cfg.Clock.Now()}
+	m := company.Meta{ID: sent.ID, Actor: actor, Now: o.cfg.Clock.Now(), Zone: time.Local}
 	drafts, err := company.Decide(o.state, m, c)
 	if err != nil || len(drafts) == 0 {
 		return nil, err

@@ -52,12 +52,17 @@ func (src Source) Budgets() []Budget {
 	return views
 }
 
-// BudgetsText is a table of budgets for people.
-func BudgetsText(views []Budget) string {
-	if len(views) == 0 {
-		return "nothing is under way\n"
-	}
+// BudgetsText is a table of budgets for people. Caps of the office stand above it.
+func BudgetsText(views []Budget, office []OfficeBudget) string {
 	var b strings.Builder
+	for _, v := range office {
+		if v.isCapped() {
+			fmt.Fprintf(&b, "the %s: %s used\n", v.Scope, v.usedText())
+		}
+	}
+	if len(views) == 0 {
+		return b.String() + "nothing is under way\n"
+	}
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "TASK\tSPENT\tRESERVED\tCAP\t")
 	for _, v := range views {

@@ -57,6 +57,9 @@ func (src Source) resting() []Resting {
 	if s.Office.Stopped && len(s.Open) > 0 {
 		return append(out, Resting{Why: "the office is stopped, with " + company.Count(len(s.Open), "unfinished task"), Next: "company resume"})
 	}
+	if v := src.restingForMoney(); v != nil {
+		out = append(out, *v)
+	}
 	for _, id := range s.Open {
 		t := s.Tasks[id]
 		v := Resting{Task: id, Next: "company resume " + string(id)}

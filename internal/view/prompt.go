@@ -38,7 +38,7 @@ func (v Approval) RenderPrompt(s Style) string {
 // argumentHint is what may follow a yes or a no.
 func (v Approval) argumentHint(option string) string {
 	switch {
-	case v.Kind == company.AskBudget && option == company.OptApprove:
+	case v.Kind.AsksAmount() && option == company.OptApprove:
 		return " [amount]"
 	case v.AcceptsWords(option):
 		return " [words]"
@@ -74,7 +74,7 @@ func (v Approval) HasDiff() bool {
 
 // AnsweredText says what an answer did to its task.
 func AnsweredText(v Approval, t Progress) string {
-	text := map[string]string{company.OptApprove: "yes", company.OptReject: "no", company.OptAnswer: "answered"}[v.Option]
+	text := map[string]string{company.OptApprove: "yes", company.OptReject: "no", company.OptAnswer: "answered", company.OptWithdrawn: "withdrawn"}[v.Option]
 	switch {
 	case t.Over:
 		merged := "nothing was merged"
@@ -84,7 +84,7 @@ func AnsweredText(v Approval, t Progress) string {
 		return fmt.Sprintf("%s: %s. %s is %s; %s.", v.ID, text, t.ID, t.endText(), merged)
 	case v.Option == company.OptReject && v.Text != "":
 		text += ", with your words"
-	case v.Option == company.OptApprove && v.Kind != company.AskBudget && v.Text == "":
+	case v.Option == company.OptApprove && !v.Kind.AsksAmount() && v.Text == "":
 		means, _, _ := strings.Cut(v.Options[v.Option], ",")
 		text += ": " + means
 	}

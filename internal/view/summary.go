@@ -82,6 +82,9 @@ func (src Source) Summary(t *company.Task) Summary {
 			if open[0].Kind == company.AskBudget {
 				sum.Next = fmt.Sprintf("%s or company reject %s", RaiseCommand(t), open[0].ID)
 			}
+		} else if short := s.Spending.Shortage; short != nil {
+			sum.Why = fmt.Sprintf("the budget of the %s is used up, %s", short.Scope, sum.Why)
+			sum.Next = RaiseOfficeCommand(s.Spending.Cap(short.Scope), short.Scope)
 		} else if s.Office.Stopped {
 			sum.Why = "the office is stopped"
 			sum.Next = "company resume"

@@ -201,6 +201,29 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
+// TestDayBudget: where the tokens of the day are used up the office rests, with one
+// question for all tasks; more of them let it go on.
+func TestDayBudget(t *testing.T) {
+	t.Parallel()
+	h := openTinyProject(t, farewells())
+	h.Env = append(h.Env, "COMPANY_BUDGET_DAY_TOKENS=500")
+	sum := waitForSummary(t, h.Start("submit", "--no-input", "add a farewell"), 2)
+	if sum.Next != "company approve a1 or company reject a1" || !strings.Contains(sum.Why, "Without an answer the work goes on at midnight.") {
+		t.Fatalf("summary: %+v", sum)
+	}
+	if n := h.Model.Calls().Total; n != 0 {
+		t.Errorf("%d model calls were made past the cap", n)
+	}
+	runAndExpect(t, h, []string{"the day: 0 tokens of 500 tokens used", "t1"}, "budget")
+	runRefused(t, h, 1, "E_INVALID", "budget", "add", "--day", "5usd")
+	runRefused(t, h, 64, "E_USAGE", "budget", "add", "--day", "t1", "5usd")
+	runAndExpect(t, h, []string{"a1: no", "leave it"}, "reject", "a1")
+	runAndExpect(t, h, []string{"the budget of the day is used up", "company budget add --day 1Mtokens"}, "status")
+	runAndExpect(t, h, []string{"the day: 0 tokens of 2M tokens used"}, "budget", "add", "--day", "2Mtokens")
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
+}
+
 // TestBudgetAdd: at the cap the task waits with a question; more money lets it
 // go on where it was.
 func TestBudgetAdd(t *testing.T) {

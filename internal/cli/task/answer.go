@@ -79,7 +79,7 @@ func runAnswer(ctx context.Context, env *command.Environment, id string, ans com
 		return err
 	}
 	defer conn.Close()
-	if ans.Raise != (company.Amount{}) && q.Kind != company.AskBudget {
+	if ans.Raise != (company.Amount{}) && !q.Kind.AsksAmount() {
 		return company.E(company.EUsage, "--add is for a question about the budget").Because(fmt.Sprintf("%s is about: %s", q.ID, q.Kind)).Fix("company approve " + string(q.ID))
 	}
 	ans.Approval, ans.By = q.ID, "command"

@@ -25,12 +25,23 @@ func NewBudget(env *command.Environment) *cobra.Command {
 		Use: "show", Short: "Show what every task that has not ended may cost and has cost", Example: "  company budget show",
 		RunE: func(c *cobra.Command, _ []string) error { return runBudget(c.Context(), env) },
 	}
+	var day, office bool
 	add := &cobra.Command{
-		Use: "add <task> <amount>", Short: "Raise the cap of a task",
-		Example: "  company budget add t12 5usd\n  company budget add t12 2.50usd\n  company budget add t12 100ktokens",
-		Args:    cobra.ExactArgs(2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Open }),
-		RunE: func(c *cobra.Command, args []string) error { return addBudget(c.Context(), env, args[0], args[1]) },
+		Use: "add [<task>] <amount>", Short: "Raise the cap of a task, of this day, or of the office",
+		Example: "  company budget add t12 5usd\n  company budget add t12 100ktokens\n  company budget add --day 2.50usd",
+		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Open }),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch of := (map[bool]company.BudgetScope{true: company.ScopeDay, false: company.ScopeOffice})[day]; {
+			case !day && !office && len(args) == 2:
+				return addBudget(c.Context(), env, args[0], args[1])
+			case day != office && len(args) == 1:
+				return addOfficeBudget(c.Context(), env, of, args[0])
+			}
+			return company.E(company.EUsage, "a raise is for one task, for the day, or for the office").Fix("company budget add t12 5usd, or company budget add --day 5usd")
+		},
 	}
+	add.Flags().BoolVar(&day, "day", false, "raise the cap of this day: budget.day_usd and budget.day_tokens")
+	add.Flags().BoolVar(&office, "office", false, "raise the cap of all days: budget.office_usd and budget.office_tokens")
 	c.AddCommand(show, add)
 	return c
 }
@@ -41,13 +52,21 @@ func runBudget(ctx context.Context, env *command.Environment) error {
 		return err
 	}
 	defer conn.Close()
+	return printBudgets(ctx, env, conn, views)
+}
+
+func printBudgets(ctx context.Context, env *command.Environment, conn *client.Office, views []view.Budget) error {
+	office, err := conn.OfficeBudgets(ctx)
+	if err != nil {
+		return err
+	}
 	if env.Output == "json" {
 		for i := range views {
 			views[i] = views[i].Printed()
 		}
-		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "tasks": views})
+		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "tasks": views, "office": office})
 	}
-	_, err = fmt.Fprint(env.Out, view.BudgetsText(views))
+	_, err = fmt.Fprint(env.Out, view.BudgetsText(views, office))
 	return err
 }
 
@@ -66,6 +85,26 @@ func addBudget(ctx context.Context, env *command.Environment, id, amount string)
 		return err
 	}
 	return printOutcome(env, conn, t, map[string]any{"budget": v.Printed()}, fmt.Sprintf("the cap of %s is %s now", t.ID, v.CapText()))
+}
+
+func addOfficeBudget(ctx context.Context, env *command.Environment, scope company.BudgetScope, amount string) error {
+	by, err := parseAmount(amount)
+	if err != nil {
+		return err
+	}
+	conn, _, err := env.ConnectOffice(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.Do(ctx, "", company.RaiseOfficeBudget{Scope: scope, By: by}); err != nil {
+		return err
+	}
+	views, err := conn.Budgets(ctx)
+	if err != nil {
+		return err
+	}
+	return printBudgets(ctx, env, conn, views)
 }
 
 var amountRE = regexp.MustCompile(`^(\$?)([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(usd|[km]?tokens?|[km])?$`)

@@ -134,7 +134,7 @@ func (d questionDialog) answerYes(rest string) (company.Answer, error) {
 	switch {
 	case rest == "" || d.question.AcceptsWords(company.OptApprove):
 		return cmd, nil
-	case d.question.Kind == company.AskBudget:
+	case d.question.Kind.AsksAmount():
 		by, err := parseAmount(rest)
 		if err != nil {
 			d.printLine("%q is no amount: y 5usd, y 100ktokens, or y alone", safetext.EscapeLine(rest, 60))

@@ -18,6 +18,7 @@ type Checker struct {
 	asked   map[company.ApprovalID]company.ApprovalOpened
 	lacks   map[company.TaskID]map[string]bool // files that could not be written
 	yes     map[string]bool                    // keys of approved questions
+	books   officeBooks
 }
 
 // observedTask is the checker's own record of one task.
@@ -138,7 +139,7 @@ func (c *Checker) observe(before *company.State, d company.Data, e company.Event
 		return err
 	}
 	if e.Task == "" {
-		return nil
+		return c.books.observe(d, e, after.Spending)
 	}
 	t := c.tasks[e.Task]
 	if t == nil {
@@ -159,7 +160,10 @@ func (c *Checker) observe(before *company.State, d company.Data, e company.Event
 			return err
 		}
 	}
-	return t.observeSpending(d, e, after.Tasks[e.Task])
+	if err := t.observeSpending(d, e, after.Tasks[e.Task]); err != nil {
+		return err
+	}
+	return c.books.observe(d, e, after.Spending)
 }
 
 // isEffect says whether an event begins something in the world, or goes on with

@@ -12,7 +12,7 @@ import (
 // that one state shows by itself. Checker has the rules about how a state came
 // to be.
 func CheckInvariants(s *company.State) error {
-	for _, check := range []func(*company.State) error{checkTasks, checkPullRequests, checkBranches, checkApprovals} {
+	for _, check := range []func(*company.State) error{checkTasks, checkPullRequests, checkBranches, checkApprovals, checkSpending} {
 		if err := check(s); err != nil {
 			return broken(err)
 		}
@@ -266,4 +266,16 @@ func checkBranches(s *company.State) error {
 func isMainBranch(branch string) bool {
 	name := strings.ToLower(strings.TrimPrefix(branch, "refs/heads/"))
 	return name == "main" || name == "master" || name == ""
+}
+
+// checkSpending: what the office has used is what its tasks have.
+func checkSpending(s *company.State) error {
+	var used company.Amount
+	for _, t := range s.Tasks {
+		used = used.Add(t.Spent).Add(t.Reserved())
+	}
+	if s.Spending.Total != used {
+		return fmt.Errorf("the tasks have used %s, the office's books say %s", used, s.Spending.Total)
+	}
+	return nil
 }

@@ -1,0 +1,98 @@
+package history
+
+import (
+	"fmt"
+
+	"company/internal/company"
+)
+
+// officeBooks are the checker's own record of what the office has used of its caps.
+type officeBooks struct {
+	caps   *company.OfficeCaps
+	raised map[company.BudgetScope]company.Amount // by the president; of the day's cap on day
+	day    string
+	today  company.Amount
+	total  company.Amount
+	grants map[company.RunID][]grant // of runs that have not ended, oldest first
+}
+
+// grant is what a run was granted on a day, and has not given back.
+type grant struct {
+	day    string
+	amount company.Amount
+}
+
+// observe: no grant passes a cap of the office, what a run gives back leaves the day on
+// which it was granted, and the state's books are these.
+func (b *officeBooks) observe(d company.Data, e company.Event, at company.OfficeSpending) error {
+	if b.raised == nil {
+		b.raised, b.grants = map[company.BudgetScope]company.Amount{}, map[company.RunID][]grant{}
+	}
+	switch d := d.(type) {
+	case *company.OfficeCapsSet:
+		caps := d.Caps
+		b.caps = &caps
+	case *company.OfficeBudgetRaised:
+		b.beginDay(d.Day)
+		b.raised[d.Scope] = b.raised[d.Scope].Add(d.By)
+	case *company.BudgetReserved:
+		b.beginDay(d.Day)
+		b.today, b.total = b.today.Add(d.Amount), b.total.Add(d.Amount)
+		b.grants[e.Run] = append(b.grants[e.Run], grant{b.day, d.Amount})
+		for scope, used := range map[company.BudgetScope]company.Amount{company.ScopeDay: b.today, company.ScopeOffice: b.total} {
+			if limit := b.limit(scope); !used.Within(limit) {
+				return fmt.Errorf("%s is granted %s, and the %s has used %s of %s", e.Run, d.Amount, scope, used, limit)
+			}
+		}
+	case *company.BudgetExhausted:
+		b.beginDay(d.Day)
+	case *company.BudgetWaiting:
+		b.takeBack(e.Run, d.Back)
+	case *company.RunEnded:
+		var granted company.Amount
+		for _, g := range b.grants[e.Run] {
+			granted = granted.Add(g.amount)
+		}
+		b.takeBack(e.Run, granted.Sub(d.Spent))
+		beyond := d.Spent.Sub(granted)
+		b.today, b.total = b.today.Add(beyond), b.total.Add(beyond)
+		delete(b.grants, e.Run)
+	default:
+		return nil
+	}
+	if at.Today != b.today || at.Total != b.total {
+		return fmt.Errorf("%s are used on %q and %s ever, the books say %s on %q and %s", b.today, b.day, b.total, at.Today, at.Day, at.Total)
+	}
+	return nil
+}
+
+func (b *officeBooks) beginDay(day string) {
+	if day > b.day {
+		b.day, b.today = day, company.Amount{}
+		delete(b.raised, company.ScopeDay)
+	}
+}
+
+func (b *officeBooks) limit(scope company.BudgetScope) company.Amount {
+	switch {
+	case b.caps == nil:
+		return company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}
+	case scope == company.ScopeDay:
+		return b.caps.Day.Raise(b.raised[scope])
+	}
+	return b.caps.Office.Raise(b.raised[scope])
+}
+
+// takeBack takes from a run's newest grants first.
+func (b *officeBooks) takeBack(run company.RunID, back company.Amount) {
+	b.total = b.total.Sub(back)
+	list := b.grants[run]
+	for i := len(list) - 1; i >= 0; i-- {
+		g := &list[i]
+		part := company.Amount{MicroUSD: min(back.MicroUSD, g.amount.MicroUSD), Tokens: min(back.Tokens, g.amount.Tokens)}
+		g.amount, back = g.amount.Sub(part), back.Sub(part)
+		if g.day == b.day {
+			b.today = b.today.Sub(part)
+		}
+	}
+}
