@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"company/internal/bus"
@@ -16,9 +15,7 @@ import (
 )
 
 const (
-	ledgerSubject  = "ledger"
-	journalPrefix  = "run."
-	journalPattern = "run.>" // run ids contain dots, so a journal's subject has several tokens
+	journalPattern = bus.JournalPrefix + ">"
 
 	readAhead      = 256      // records on their way to a reader
 	readAheadBytes = 16 << 20 // their bytes
@@ -41,7 +38,7 @@ var _ bus.Log = (*Log)(nil)
 
 func openLog(ctx context.Context, b *Bus) (*Log, error) {
 	ledger, err := b.ensureStream(ctx, jetstream.StreamConfig{
-		Name: "LEDGER", Subjects: []string{ledgerSubject},
+		Name: "LEDGER", Subjects: []string{bus.Ledger},
 		DenyDelete: true, DenyPurge: true,
 	})
 	if err != nil {
@@ -54,18 +51,13 @@ func openLog(ctx context.Context, b *Bus) (*Log, error) {
 	return &Log{bus: b, ledger: ledger, journals: journals}, nil
 }
 
-// streamOf finds the stream of a subject and refuses malformed subjects:
-// a wildcard would read, or purge, what belongs to others.
+// streamOf finds the stream of a subject and refuses malformed subjects.
 func (l *Log) streamOf(subject string) (jetstream.Stream, error) {
-	if subject == ledgerSubject {
-		return l.ledger, nil
+	if err := bus.CheckSubject(subject); err != nil {
+		return nil, err
 	}
-	id, ok := strings.CutPrefix(subject, journalPrefix)
-	bad := strings.IndexFunc(id, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
-	})
-	if !ok || bad >= 0 || len(id) > 200 || slices.Contains(strings.Split(id, "."), "") {
-		return nil, fmt.Errorf("%w: %q", bus.ErrNotAllowed, subject)
+	if subject == bus.Ledger {
+		return l.ledger, nil
 	}
 	return l.journals, nil
 }
@@ -120,7 +112,7 @@ func (l *Log) Last(ctx context.Context, subject string) (bus.Message, error) {
 }
 
 func (b *Bus) lastMessage(ctx context.Context, stream jetstream.Stream, subject string) (bus.Message, error) {
-	if err := b.checkAlive(ctx); err != nil {
+	if err := b.CheckAlive(ctx); err != nil {
 		return bus.Message{}, err
 	}
 	raw, err := stream.GetLastMsgForSubject(ctx, subject)
@@ -165,10 +157,10 @@ func (l *Log) Follow(ctx context.Context, subject string, from uint64, fn func(b
 // scanMessages calls fn for the records of a subject pattern from a sequence on, up
 // to the sequence until (0: for ever).
 func (b *Bus) scanMessages(ctx context.Context, stream jetstream.Stream, pattern string, from, until uint64, fn func(bus.Message) error) error {
-	if err := b.checkAlive(ctx); err != nil {
+	if err := b.CheckAlive(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := b.withClosing(ctx)
+	ctx, cancel := b.WithClosing(ctx)
 	defer cancel()
 	next := max(from, 1)
 	for {
@@ -308,7 +300,7 @@ func (l *Log) Purge(ctx context.Context, subject string) error {
 	if stream == l.ledger {
 		return fmt.Errorf("purge %s: %w", subject, bus.ErrNotAllowed)
 	}
-	if err := l.bus.checkAlive(ctx); err != nil {
+	if err := l.bus.CheckAlive(ctx); err != nil {
 		return err
 	}
 	if err := stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
@@ -319,7 +311,7 @@ func (l *Log) Purge(ctx context.Context, subject string) error {
 
 // Subjects implements bus.Log, in alphabetical order.
 func (l *Log) Subjects(ctx context.Context) ([]string, error) {
-	if err := l.bus.checkAlive(ctx); err != nil {
+	if err := l.bus.CheckAlive(ctx); err != nil {
 		return nil, err
 	}
 	info, err := l.journals.Info(ctx, jetstream.WithSubjectFilter(journalPattern))

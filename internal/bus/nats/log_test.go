@@ -45,7 +45,7 @@ func TestSlowReaderMissesNothing(t *testing.T) {
 				}
 			}()
 			for i := range c.records {
-				if _, err := b.Log().Append(ctx, ledgerSubject, fmt.Append(nil, i), i, fmt.Sprint(i)); err != nil {
+				if _, err := b.Log().Append(ctx, bus.Ledger, fmt.Append(nil, i), i, fmt.Sprint(i)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -54,7 +54,7 @@ func TestSlowReaderMissesNothing(t *testing.T) {
 				read = b.Log().Follow
 			}
 			var seen uint64
-			err = read(ctx, ledgerSubject, 0, func(m bus.Message) error {
+			err = read(ctx, bus.Ledger, 0, func(m bus.Message) error {
 				seen++
 				if m.Seq != seen {
 					return fmt.Errorf("record %d came in the place of %d", m.Seq, seen)

@@ -7,8 +7,8 @@
 //
 // Three streams hold everything: LEDGER (one subject, which the server itself
 // refuses to purge), JOURNALS (a subject per run; a stream per run would not
-// carry thousands of runs) and QUEUE (a subject per item, see queue.go). Blobs
-// are plain files beside them, see blobs.go.
+// carry thousands of runs) and QUEUE (a subject per item, see casqueue). Blobs
+// are plain files beside them.
 //
 // It does not detect damage inside records: JetStream drops a record whose
 // checksum fails and starts without it. The ledger's hash chain does.
@@ -25,6 +25,8 @@ import (
 	"time"
 
 	"company/internal/bus"
+	"company/internal/bus/casqueue"
+	"company/internal/bus/localfiles"
 	"company/internal/company"
 	"company/internal/folder"
 
@@ -49,18 +51,21 @@ type Options struct {
 	Folder     *folder.Folder // Dir, held open; nil: Dir is opened
 	Logger     *slog.Logger   // the server's warnings and errors; nil: dropped
 	ServerName string         // "company" when empty
+
+	itemMemory time.Duration // 0: itemMemory
 }
 
 // Bus is an open store. It implements bus.Bus.
 type Bus struct {
 	dir    string
 	log    *Log
-	queue  *Queue
-	blobs  *Blobs
-	lock   *dirLock
+	queue  *casqueue.Queue
+	blobs  *localfiles.Blobs
+	lock   *localfiles.Lock
 	server *natsserver.Server
 	conn   *natsclient.Conn
 	js     jetstream.JetStream
+	items  jetstream.Stream // the queue's
 
 	closing context.Context // done once Close has begun
 	close   context.CancelCauseFunc
@@ -81,14 +86,14 @@ func Open(ctx context.Context, opts Options) (bus.Bus, error) {
 			own, err = folder.Make(dir)
 		}
 		if err != nil {
-			return nil, openError(opts.Dir, err)
+			return nil, localfiles.OpenError(opts.Dir, err)
 		}
 	}
 	dir := own.Path()
 	if err := own.Chmod(0o700); err != nil {
-		return nil, openError(dir, err)
+		return nil, localfiles.OpenError(dir, err)
 	}
-	lock, err := lockDir(own)
+	lock, err := localfiles.LockFolder(own)
 	if err != nil {
 		return nil, err
 	}
@@ -98,17 +103,9 @@ func Open(ctx context.Context, opts Options) (bus.Bus, error) {
 		if closeErr := b.Close(); closeErr != nil {
 			err = errors.Join(err, closeErr)
 		}
-		return nil, openError(dir, err)
+		return nil, localfiles.OpenError(dir, err)
 	}
 	return b, nil
-}
-
-func openError(dir string, err error) error {
-	if company.CodeOf(err) == company.EConfig {
-		return err // the folder says more than we could
-	}
-	return company.E(company.EBus, "the bus in "+dir+" cannot be opened").
-		Fix("check that the directory is writable and its disk not full, then start again").Wrap(err)
 }
 
 func (b *Bus) start(ctx context.Context, own *folder.Folder, opts Options) error {
@@ -155,10 +152,10 @@ func (b *Bus) start(ctx context.Context, own *folder.Folder, opts Options) error
 	if b.log, err = openLog(ctx, b); err != nil {
 		return err
 	}
-	if b.queue, err = openQueue(ctx, b, itemMemory); err != nil {
+	if err = b.openQueue(ctx, cmp.Or(opts.itemMemory, itemMemory)); err != nil {
 		return err
 	}
-	b.blobs, err = openBlobs(own)
+	b.blobs, err = localfiles.OpenBlobs(own)
 	return err
 }
 
@@ -191,13 +188,13 @@ func (b *Bus) Close() error {
 			b.server.Shutdown()
 			b.server.WaitForShutdown()
 		}
-		err = b.lock.releaseLock()
+		err = b.lock.Release()
 	})
 	return err
 }
 
-// withClosing is ctx that ends with ErrClosed when the bus closes.
-func (b *Bus) withClosing(ctx context.Context) (context.Context, func()) {
+// WithClosing is ctx that ends with ErrClosed when the bus closes.
+func (b *Bus) WithClosing(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(b.closing, func() { cancel(bus.ErrClosed) })
 	return ctx, func() { stop(); cancel(nil) }
@@ -220,7 +217,7 @@ func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig) (jet
 
 // publishMessage appends one message, synced, under compare-and-set on its subject.
 func (b *Bus) publishMessage(ctx context.Context, msg *natsclient.Msg, expect uint64, opts ...jetstream.PublishOpt) (uint64, error) {
-	if err := b.checkAlive(ctx); err != nil {
+	if err := b.CheckAlive(ctx); err != nil {
 		return 0, err
 	}
 	opts = append(opts, jetstream.WithExpectLastSequencePerSubject(expect))
@@ -266,8 +263,8 @@ func (b *Bus) isDiskFull() bool {
 	return unix.Statfs(b.dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) < bus.MaxRecord
 }
 
-// checkAlive tells why no operation may start now.
-func (b *Bus) checkAlive(ctx context.Context) error {
+// CheckAlive tells why no operation may start now.
+func (b *Bus) CheckAlive(ctx context.Context) error {
 	if b.closing.Err() != nil {
 		return bus.ErrClosed
 	}

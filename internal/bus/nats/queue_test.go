@@ -24,12 +24,11 @@ func TestForgottenItems(t *testing.T) {
 	var b *Bus
 	open := func() {
 		t.Helper()
-		opened, err := Open(ctx, Options{Dir: dir})
+		opened, err := Open(ctx, Options{Dir: dir, itemMemory: time.Second}) // the least that the server knows
 		if err != nil {
 			t.Fatal(err)
 		}
 		b = opened.(*Bus)
-		b.queue.memory = time.Second // the least that the server knows
 	}
 	open()
 	defer func() { b.Close() }()
@@ -59,7 +58,7 @@ func TestForgottenItems(t *testing.T) {
 			}
 		}
 		for { // until the server has dropped the records
-			info, err := b.queue.stream.Info(ctx)
+			info, err := b.items.Info(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,51 +101,5 @@ func TestStore(t *testing.T) {
 	}
 	if addr := b.(*Bus).server.Addr(); addr != nil {
 		t.Errorf("the server listens on %v", addr) // BUS-5
-	}
-}
-
-// TestOrderIsNoClocks: the wall clock is set back by a day while items wait, and
-// the queue is opened anew. What was put first is leased first: newer items do not
-// pass it for a day.
-func TestOrderIsNoClocks(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	dir := t.TempDir()
-	open := func() *Bus {
-		t.Helper()
-		b, err := Open(ctx, Options{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b.(*Bus)
-	}
-	b := open()
-	defer func() { b.Close() }()
-	put := func(id string) {
-		t.Helper()
-		if err := b.queue.Put(ctx, bus.Item{ID: id}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	tomorrow := record{ID: "d", State: waiting, Put: time.Now().Add(24 * time.Hour).UTC()}
-	if _, err := b.queue.write(ctx, tomorrow, 0); err != nil {
-		t.Fatal(err)
-	}
-	put("c")
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	b = open()
-	put("b")
-	put("a")
-	for _, want := range []string{"d", "c", "b", "a"} {
-		l, err := b.queue.Lease(ctx, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := l.Item().ID; got != want {
-			t.Errorf("leased %s, want %s", got, want)
-		}
 	}
 }

@@ -1,6 +1,7 @@
-package nats
+package localfiles
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -11,22 +12,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dirLock keeps other processes off a directory. The kernel lets go of it
+// Lock keeps other processes off the folder of a bus. The kernel lets go of it
 // when the process dies, however it dies.
-type dirLock struct{ file *os.File }
+type Lock struct{ file *os.File }
 
-func lockDir(own *folder.Folder) (*dirLock, error) {
+// LockFolder takes the lock of a bus's folder. EHeld names the process that has it.
+func LockFolder(own *folder.Folder) (*Lock, error) {
 	const name = "lock"
 	dir, path := own.Path(), own.Join(name)
 	file, err := own.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, openError(dir, err)
+		return nil, OpenError(dir, err)
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		holder, readErr := own.ReadFile(name, 0)
 		_ = file.Close()
 		if err != unix.EWOULDBLOCK {
-			return nil, openError(dir, fmt.Errorf("lock %s: %w", path, err))
+			return nil, OpenError(dir, fmt.Errorf("lock %s: %w", path, err))
 		}
 		who := "another process"
 		if pid := strings.TrimSpace(string(holder)); readErr == nil && pid != "" {
@@ -39,13 +41,24 @@ func lockDir(own *folder.Folder) (*dirLock, error) {
 	// The name is for people; the lock itself does not depend on it.
 	if err := file.Truncate(0); err != nil {
 		_ = file.Close()
-		return nil, openError(dir, err)
+		return nil, OpenError(dir, err)
 	}
 	if _, err := file.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0); err != nil {
 		_ = file.Close()
-		return nil, openError(dir, err)
+		return nil, OpenError(dir, err)
 	}
-	return &dirLock{file}, nil
+	return &Lock{file}, nil
 }
 
-func (l *dirLock) releaseLock() error { return folder.Unlock(l.file) }
+// Release gives the folder up.
+func (l *Lock) Release() error { return folder.Unlock(l.file) }
+
+// OpenError is the error of a bus whose folder cannot be opened.
+func OpenError(dir string, err error) error {
+	var own *company.Error
+	if errors.As(err, &own) && (own.Code == company.EConfig || own.Code == company.ELedger) {
+		return err // it says more than we could
+	}
+	return company.E(company.EBus, "the bus in "+dir+" cannot be opened").
+		Fix("check that the directory is writable and its disk not full, then start again").Wrap(err)
+}

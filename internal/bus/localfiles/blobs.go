@@ -1,4 +1,4 @@
-package nats
+package localfiles
 
 import (
 	"context"
@@ -32,7 +32,8 @@ type Blobs struct {
 
 var _ bus.Blobs = (*Blobs)(nil)
 
-func openBlobs(own *folder.Folder) (*Blobs, error) {
+// OpenBlobs opens the blobs of a bus's folder, which the caller has locked.
+func OpenBlobs(own *folder.Folder) (*Blobs, error) {
 	const tmp = blobsName + "/tmp"
 	// The directory is locked, so what lies there is of a process that died.
 	if err := own.RemoveAll(tmp); err != nil {

@@ -1,4 +1,4 @@
-package nats
+package casqueue
 
 import (
 	"context"
@@ -34,10 +34,10 @@ func (q *Queue) Lease(ctx context.Context, ttl time.Duration) (bus.Lease, error)
 	if ttl <= 0 {
 		return nil, fmt.Errorf("lease: a time to live of %v: %w", ttl, bus.ErrNotAllowed)
 	}
-	ctx, cancel := q.bus.withClosing(ctx)
+	ctx, cancel := q.store.WithClosing(ctx)
 	defer cancel()
 	for {
-		if err := q.bus.checkAlive(ctx); err != nil {
+		if err := q.store.CheckAlive(ctx); err != nil {
 			return nil, err
 		}
 		e, wait, changed := q.pickOldest()
@@ -169,7 +169,7 @@ func (l *Lease) writeNext(ctx context.Context, change func(now time.Time, rec *r
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.queue
-	if err := q.bus.checkAlive(ctx); err != nil {
+	if err := q.store.CheckAlive(ctx); err != nil {
 		return err
 	}
 	start := time.Now()

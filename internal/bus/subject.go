@@ -1,0 +1,31 @@
+package bus
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	// Ledger is the subject of the ledger.
+	Ledger = "ledger"
+	// JournalPrefix begins the subjects of journals. Run ids contain dots, so a
+	// journal's subject has several parts.
+	JournalPrefix = "run."
+)
+
+// CheckSubject refuses with ErrNotAllowed names that are no subject of a Log: a
+// wildcard would read, or purge, what belongs to others.
+func CheckSubject(subject string) error {
+	if subject == Ledger {
+		return nil
+	}
+	id, ok := strings.CutPrefix(subject, JournalPrefix)
+	bad := strings.IndexFunc(id, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
+	})
+	if !ok || bad >= 0 || len(id) > 200 || slices.Contains(strings.Split(id, "."), "") {
+		return fmt.Errorf("%w: %q", ErrNotAllowed, subject)
+	}
+	return nil
+}
