@@ -44,8 +44,9 @@ type Message struct {
 type Log interface {
 	// Append adds data to subject if the sequence of the subject's last record
 	// is expect (0: the subject has none), and returns the new sequence once
-	// the record is synced to disk. A repeated id is dropped and answered with
-	// the first one's sequence. ErrConflict: another writer appended; read
+	// the record is synced to disk. A repeated id of the subject is dropped and
+	// answered with the first one's sequence, where the repeat expects what the
+	// first one did; a driver knows others for a while. ErrConflict: another writer appended; read
 	// again. ErrUnknown: no answer in time; read again and look for the id.
 	Append(ctx context.Context, subject string, data []byte, expect uint64, id string) (uint64, error)
 	// Last is the newest record of a subject; ErrNotFound when it has none.

@@ -53,6 +53,7 @@ func Exercise(t *testing.T, d Driver) {
 		{"LogAppendRead", logAppendRead},
 		{"LogCompareAndSet", logCompareAndSet},
 		{"LogRepeatedID", logRepeatedID},
+		{"LogSameIDElsewhere", logSameIDElsewhere},
 		{"LogConcurrentAppend", logConcurrentAppend},
 		{"LogFollow", logFollow},
 		{"LogPurge", logPurge},
@@ -74,6 +75,10 @@ func Exercise(t *testing.T, d Driver) {
 		{"SecondProcess", secondProcess},
 		{"KillWhileAppending", killWhileAppending},
 		{"KillWhileWorking", killWhileWorking},
+		{"KillInEveryOperation", killInEveryOperation},
+		{"BlobsHalfPut", blobsHalfPut},
+		{"LogHistory", logHistory},
+		{"QueueHistory", queueHistory},
 		{"CloseEndsWaiting", closeEndsWaiting},
 	} {
 		t.Run(c.name, func(t *testing.T) {

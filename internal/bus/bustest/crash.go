@@ -39,6 +39,10 @@ func runChild(d Driver, role, dir string) error {
 		return childAppend(ctx, b)
 	case "work":
 		return childWork(ctx, b)
+	case "mix":
+		return childMix(ctx, d, b, dir)
+	case "half blob":
+		return childHalfBlob(ctx, b)
 	}
 	return fmt.Errorf("unknown role %q", role)
 }

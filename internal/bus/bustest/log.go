@@ -114,6 +114,23 @@ func logRepeatedID(t *testing.T, s *store) {
 	}
 }
 
+// logSameIDElsewhere: an id is one of its subject. The same one of another journal
+// is no repeat.
+func logSameIDElsewhere(t *testing.T, s *store) {
+	a := s.mustAppend(t, journal, "a", 0, "id")
+	if b := s.mustAppend(t, other, "b", 0, "id"); b == a {
+		t.Fatalf("two records have sequence %d", b)
+	}
+	for range 2 {
+		requireTexts(t, s.readRecords(t, journal, 0), "a")
+		all := s.readRecords(t, other, 0)
+		if requireTexts(t, all, "b"); all[0].ID != "id" {
+			t.Fatalf("the id is %q", all[0].ID)
+		}
+		s.reopenStore(t)
+	}
+}
+
 // logConcurrentAppend: eight writers race for one subject, each adds twenty.
 func logConcurrentAppend(t *testing.T, s *store) {
 	const writers, each = 8, 20

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"company/internal/bus"
@@ -71,7 +72,7 @@ func (l *Log) Append(ctx context.Context, subject string, data []byte, expect ui
 		return 0, fmt.Errorf("append %d bytes to %s: %w", len(data), subject, bus.ErrTooLarge)
 	}
 	msg := &natsclient.Msg{Subject: subject, Data: data}
-	seq, err := l.bus.publishMessage(ctx, msg, expect, jetstream.WithMsgID(id))
+	seq, err := l.bus.publishMessage(ctx, msg, expect, jetstream.WithMsgID(subject+idMark+id))
 	if errors.Is(err, bus.ErrConflict) {
 		// The server checks the sequence before the id, so a repeat of a stored
 		// record looks like a conflict.
@@ -84,6 +85,14 @@ func (l *Log) Append(ctx context.Context, subject string, data []byte, expect ui
 	}
 	return seq, nil
 }
+
+// idMark stands between subject and id in the id that the server gets: it would take
+// the same id of another subject for a repeat, since all journals are one stream.
+const idMark = " "
+
+// readID is the id of a record as it was given to Append. Records of before had no
+// subject in theirs.
+func readID(subject, stored string) string { return strings.TrimPrefix(stored, subject+idMark) }
 
 // findID looks for an id after a sequence; 0 when it is not there.
 func (l *Log) findID(ctx context.Context, subject string, after uint64, id string) (uint64, error) {
@@ -120,7 +129,7 @@ func (b *Bus) lastMessage(ctx context.Context, stream jetstream.Stream, subject 
 		return bus.Message{}, fmt.Errorf("last record of %s: %w", subject, b.explainError(err))
 	}
 	return bus.Message{
-		Subject: raw.Subject, Seq: raw.Sequence, ID: raw.Header.Get(jetstream.MsgIDHeader),
+		Subject: raw.Subject, Seq: raw.Sequence, ID: readID(raw.Subject, raw.Header.Get(jetstream.MsgIDHeader)),
 		Time: raw.Time.UTC(), Data: raw.Data,
 	}, nil
 }
@@ -259,7 +268,7 @@ func (b *Bus) scanOnce(ctx context.Context, stream jetstream.Stream, pattern str
 		}
 		*next = seq + 1
 		if err := fn(bus.Message{
-			Subject: msg.Subject(), Seq: seq, ID: msg.Headers().Get(jetstream.MsgIDHeader),
+			Subject: msg.Subject(), Seq: seq, ID: readID(msg.Subject(), msg.Headers().Get(jetstream.MsgIDHeader)),
 			Time: meta.Timestamp.UTC(), Data: msg.Data(),
 		}); err != nil {
 			return callerError{err}

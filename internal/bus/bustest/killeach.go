@@ -1,0 +1,225 @@
+package bustest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/bus"
+)
+
+// operations are what a child does in turn that is killed in each of them.
+var operations = []string{"append", "journal", "purge", "put", "lease", "extend", "ack", "nack", "bury", "blob", "close", "open"}
+
+// childMix does every operation in turn, and says when it begins and what came of
+// it.
+func childMix(ctx context.Context, d Driver, b bus.Bus, dir string) error {
+	var ledger uint64
+	m, err := b.Log().Last(ctx, bus.Ledger)
+	if err == nil {
+		ledger = m.Seq
+	}
+	for n := 0; ; n++ {
+		name := fmt.Sprintf("%d-%d", os.Getpid(), n)
+		subject := "run.mix." + name
+		var lease bus.Lease
+		take := func() (err error) {
+			lease, err = b.Queue().Lease(ctx, long)
+			return err
+		}
+		for _, step := range []struct {
+			op string
+			do func() error
+		}{
+			{"append", func() (err error) {
+				ledger, err = b.Log().Append(ctx, bus.Ledger, []byte(name), ledger, name)
+				return err
+			}},
+			{"journal", func() error {
+				_, err := b.Log().Append(ctx, subject, []byte(name), 0, name)
+				return err
+			}},
+			{"purge", func() error { return b.Log().Purge(ctx, subject) }},
+			{"put", func() error { return b.Queue().Put(ctx, bus.Item{ID: name}) }},
+			{"lease", take},
+			{"nack", func() error { return lease.Nack(ctx, 0) }},
+			{"lease", take},
+			{"extend", func() error { return lease.Extend(ctx) }},
+			{"ack", func() error { return lease.Ack(ctx) }},
+			{"put", func() error { return b.Queue().Put(ctx, bus.Item{ID: "dead-" + name}) }},
+			{"lease", take},
+			{"bury", func() error { return lease.Bury(ctx) }},
+			{"blob", func() error {
+				_, _, err := b.Blobs().Put(ctx, strings.NewReader(name))
+				return err
+			}},
+			{"close", func() error { return b.Close() }},
+			{"open", func() (err error) {
+				b, err = d.Open(ctx, dir)
+				return err
+			}},
+		} {
+			fmt.Println("begin", 0, step.op)
+			if err := step.do(); err != nil {
+				return fmt.Errorf("%s: %w", step.op, err)
+			}
+			var fence uint64
+			id := name
+			if lease != nil {
+				fence, id = lease.Fence(), lease.Item().ID
+			}
+			switch step.op {
+			case "append", "journal", "purge", "put", "blob":
+				id = name
+			}
+			fmt.Println(step.op, fence, id)
+		}
+	}
+}
+
+// killInEveryOperation: a process is killed in each kind of operation, right as it
+// begins or a little later. The answers that it had are true afterwards, and an
+// operation without an answer is done whole or not at all.
+func killInEveryOperation(t *testing.T, s *store) {
+	var highest uint64
+	for i, op := range operations {
+		s.close(t)
+		c := startChild(t, s, "mix")
+		var acks []ack
+		rounds := 1 + i%2 // in the first round of the child, or in the second
+		began := ""
+		for c.lines.Scan() {
+			var a ack
+			if _, err := fmt.Sscan(c.lines.Text(), &a.what, &a.seq, &a.id); err != nil {
+				t.Fatalf("child says %q", c.lines.Text())
+			}
+			if a.what != "begin" {
+				acks = append(acks, a)
+				continue
+			}
+			began = a.id
+			if began == op {
+				if rounds--; rounds == 0 {
+					break
+				}
+			}
+		}
+		if i%3 > 0 { // not only at the beginning
+			time.Sleep(time.Duration(i) * 50 * time.Microsecond)
+		}
+		for _, line := range c.killProcess(t) {
+			var a ack
+			if _, err := fmt.Sscan(line, &a.what, &a.seq, &a.id); err == nil && a.what != "begin" {
+				acks = append(acks, a)
+			} else if err == nil {
+				began = a.id
+			}
+		}
+		s.open(t)
+		highest = requireMix(t, s, acks, began, highest)
+	}
+}
+
+// requireMix holds a store to the answers that a child had before it was killed in an
+// operation, and returns the highest fence that was given.
+func requireMix(t *testing.T, s *store, acks []ack, began string, highest uint64) uint64 {
+	t.Helper()
+	ids := map[string]map[string]bool{}
+	for _, a := range acks {
+		if ids[a.what] == nil {
+			ids[a.what] = map[string]bool{}
+		}
+		ids[a.what][a.id] = true
+		if a.what == "lease" {
+			if a.seq <= highest {
+				t.Fatalf("killed in %s: fence %d after %d", began, a.seq, highest)
+			}
+			highest = a.seq
+		}
+	}
+	stored := map[string]bool{}
+	for _, m := range s.readRecords(t, bus.Ledger, 0) {
+		if string(m.Data) != m.ID || stored[m.ID] {
+			t.Fatalf("killed in %s: the ledger has %q under %q", began, m.Data, m.ID)
+		}
+		stored[m.ID] = true
+	}
+	for id := range ids["append"] {
+		if !stored[id] {
+			t.Fatalf("killed in %s: %s is not in the ledger", began, id)
+		}
+	}
+	for id := range ids["journal"] {
+		got := messageTexts(s.readRecords(t, "run.mix."+id, 0))
+		switch {
+		case ids["purge"][id] && len(got) > 0:
+			t.Fatalf("killed in %s: %s was purged, and has %q", began, id, got)
+		case !ids["purge"][id] && !slices.Equal(got, []string{id}) && (len(got) > 0 || began != "purge"):
+			t.Fatalf("killed in %s: %s has %q", began, id, got)
+		}
+	}
+	for id := range ids["blob"] {
+		if got := s.mustBlob(t, hashOf([]byte(id))); !bytes.Equal(got, []byte(id)) {
+			t.Fatalf("killed in %s: the blob %s has %q", began, id, got)
+		}
+	}
+	buried, err := s.Queue().Dead(s.ctx)
+	mustSucceed(t, err)
+	for id := range ids["bury"] {
+		if !slices.ContainsFunc(buried, func(it bus.Item) bool { return it.ID == id }) {
+			t.Fatalf("killed in %s: %s is not among the dead letters %v", began, id, buried)
+		}
+	}
+	// All that waits is leased and done, so that the next child has a queue of its own.
+	for {
+		waiting, _, err := s.Queue().Depth(s.ctx)
+		mustSucceed(t, err)
+		if waiting == 0 {
+			return highest
+		}
+		l, err := s.Queue().Lease(s.ctx, long)
+		mustSucceed(t, err)
+		if ids["ack"][l.Item().ID] || l.Fence() <= highest {
+			t.Fatalf("killed in %s: leased %s under fence %d after %d", began, l.Item().ID, l.Fence(), highest)
+		}
+		highest = l.Fence()
+		mustSucceed(t, l.Ack(s.ctx))
+	}
+}
+
+// blobsHalfPut: a source that never ends, and a process that is killed over it,
+// leave nothing behind that a Get finds.
+func blobsHalfPut(t *testing.T, s *store) {
+	s.close(t)
+	c := startChild(t, s, "half blob")
+	if !c.lines.Scan() || !strings.HasPrefix(c.lines.Text(), "writing") {
+		c.killProcess(t)
+		t.Fatalf("child says %q", c.lines.Text())
+	}
+	c.killProcess(t)
+	s.open(t)
+	_, err := s.Blobs().Get(s.ctx, hashOf(halfBlob))
+	requireErr(t, err, bus.ErrNotFound)
+}
+
+var halfBlob = bytes.Repeat([]byte("half"), 1<<16)
+
+func childHalfBlob(ctx context.Context, b bus.Bus) error {
+	_, _, err := b.Blobs().Put(ctx, io.MultiReader(bytes.NewReader(halfBlob), stuckReader{ctx}))
+	return err
+}
+
+// stuckReader says that it was reached, and waits.
+type stuckReader struct{ ctx context.Context }
+
+func (r stuckReader) Read([]byte) (int, error) {
+	fmt.Println("writing")
+	<-r.ctx.Done()
+	return 0, context.Cause(r.ctx)
+}
