@@ -74,6 +74,11 @@ interrupts: setup build ## end the company at 300 moments of its work, in every 
 	$(GO) test ./internal/sandbox -run TestInterruptedWork -count=1 -timeout 2h -args -every
 	$(GO) test ./test/e2e -run 'TestInterrupts$$' -count=1 -timeout 5h -args -moments 300 -seed $${SEED:-1}
 
+.PHONY: storm
+storm: ## 5,000 crashes of the file driver's disk (SEED=1, N=5000), and its suite and that of nats
+	$(GO) test ./internal/bus/file -run TestStorm -count=1 -timeout 30m -v -args -crashes $${N:-5000} -seed $${SEED:-1}
+	$(GO) test ./internal/bus/... -count=1 -timeout 30m
+
 .PHONY: mutants
 mutants: ## break the core and its checker on purpose: the named mutants and a sample of each (SEED=1, N=400)
 	@$(GO) run ./test/mutants -seed $${SEED:-1} -n $${N:-400} -most 23

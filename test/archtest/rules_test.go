@@ -19,7 +19,7 @@ import (
 )
 
 // drivers are known to the wiring file, and to benches and tests.
-var drivers = []string{"bus/nats", "container/docker", "forge/local", "forge/github", "forge/gitea", "adapters/anthropic", "adapters/ollama", "adapters/openai", "adapters/scripted"}
+var drivers = []string{"bus/file", "bus/nats", "container/docker", "forge/local", "forge/github", "forge/gitea", "adapters/anthropic", "adapters/ollama", "adapters/openai", "adapters/scripted"}
 
 type pkg struct {
 	ImportPath string

@@ -1,0 +1,174 @@
+package file
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"time"
+)
+
+func (b *Bus) wakeCompactor() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// runCompactor writes segments anew until the bus closes.
+func (b *Bus) runCompactor() {
+	for {
+		select {
+		case <-b.wake:
+		case <-b.closing.Done():
+			return
+		}
+		for b.closing.Err() == nil {
+			b.mu.RLock()
+			from, to, ok := planCompaction(b.sealed, b.rollAt)
+			b.mu.RUnlock()
+			if !ok {
+				break
+			}
+			if err := b.compactSegments(from, to); err != nil {
+				if b.closing.Err() == nil {
+					b.logger.Warn("the log of the bus was not compacted", "err", err)
+				}
+				break // the log is as it was; the next full segment brings the next try
+			}
+		}
+	}
+}
+
+// planCompaction chooses neighbours among the full segments, of which half the
+// bytes are dead, and small ones before them.
+func planCompaction(sealed []*segment, rollAt int64) (from, to int, ok bool) {
+	isHalfDead := func(s *segment) bool { return (s.size-segmentHead-frameHead-s.live)*2 >= s.size }
+	from = slices.IndexFunc(sealed, isHalfDead)
+	if from < 0 {
+		return 0, 0, false
+	}
+	live := sealed[from].live
+	for to = from + 1; to < len(sealed) && isHalfDead(sealed[to]) && live+sealed[to].live <= rollAt; to++ {
+		live += sealed[to].live
+	}
+	for from > 0 && sealed[from-1].size <= rollAt/4 && live+sealed[from-1].live <= rollAt {
+		from--
+		live += sealed[from].live
+	}
+	return from, to, true
+}
+
+// moved is a record that was written anew.
+type moved struct {
+	subject string
+	was, is entry
+}
+
+// compactSegments writes sealed[from:to] anew, as one segment without dead frames.
+// Only this goroutine takes segments out of sealed; the writer adds to its end.
+func (b *Bus) compactSegments(from, to int) error {
+	b.mu.RLock()
+	old := slices.Clone(b.sealed[from:to])
+	b.mu.RUnlock()
+	if err := b.disk.Remove(compactName); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	next, err := createSegment(b.disk, compactName, head{first: old[0].first, last: old[len(old)-1].last, floor: old[0].floor})
+	if err != nil {
+		return err
+	}
+	records, err := b.copyLive(next, old, from == 0)
+	if err == nil {
+		err = next.file.Sync()
+	}
+	if err == nil {
+		err = b.disk.Rename(compactName, next.name())
+	}
+	if err != nil {
+		return errors.Join(err, next.file.Close())
+	}
+	// Until the new name is on the disk, a power cut may bring the old file back,
+	// and then the others are needed.
+	syncErr := b.disk.Sync()
+	b.mu.Lock()
+	for _, m := range records {
+		if b.index.replaceEntry(m.subject, m.was, m.is) {
+			continue
+		}
+		next.live -= int64(m.is.size) // it died meanwhile
+	}
+	b.sealed = slices.Replace(b.sealed, from, to, next)
+	b.mu.Unlock()
+	var errs []error
+	for i, s := range old {
+		errs = append(errs, s.file.Close())
+		if i > 0 && syncErr == nil {
+			errs = append(errs, b.disk.Remove(s.name()))
+		}
+	}
+	return errors.Join(append(errs, syncErr)...)
+}
+
+// copyLive writes the live frames of segments into a new one, with an end. Frames
+// that keep others dead stay, unless first says that no segment lies before.
+func (b *Bus) copyLive(next *segment, old []*segment, first bool) (records []moved, err error) {
+	var raw []byte
+	add := func(f frame) error {
+		raw = appendFrame(raw, f, next.salt, next.size+int64(len(raw)))
+		if len(raw) < 1<<20 && f.kind != endFrame {
+			return nil
+		}
+		_, err := next.file.WriteAt(raw, next.size)
+		next.size += int64(len(raw))
+		raw = raw[:0]
+		return err
+	}
+	var seq uint64
+	for _, s := range old {
+		end, err := scanFrames(s.file, s.head, s.size, func(offset int64, f frame) error {
+			if b.closing.Err() != nil {
+				return b.closing.Err()
+			}
+			seq = f.seq
+			was := entry{seq: f.seq, segment: s, offset: uint32(offset), size: uint32(f.size())}
+			is := entry{seq: f.seq, segment: next, offset: uint32(next.size + int64(len(raw))), size: was.size}
+			switch {
+			case b.isLive(f, was):
+				records = append(records, moved{f.subject, was, is})
+			case first || !b.keepsDead(f):
+				return nil
+			}
+			next.live += int64(f.size())
+			return add(f)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if end < s.size {
+			return nil, damagedError(s.name(), end, "no frame can be read here")
+		}
+	}
+	return records, add(frame{kind: endFrame, seq: seq, time: time.Now()})
+}
+
+// isLive reports whether a frame is a record that the index has.
+func (b *Bus) isLive(f frame, at entry) bool {
+	if f.kind != recordFrame {
+		return false
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	there := b.index.from(f.subject, f.seq)
+	return len(there) > 0 && there[0] == at
+}
+
+// keepsDead reports whether records before a frame would live again without it: it
+// is a purge, or the record of a done item that is forgotten.
+func (b *Bus) keepsDead(f frame) bool {
+	if f.kind != recordFrame {
+		return f.kind == purgeFrame
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return !f.expires.IsZero() && b.index.tracks[f.subject] == nil
+}

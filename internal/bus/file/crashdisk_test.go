@@ -1,0 +1,318 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+)
+
+var errCrashed = errors.New("the machine is off")
+
+// crashDisk is a disk in memory that knows what was synced. From one operation on
+// it answers nothing more; then crash says what is left.
+type crashDisk struct {
+	mu      sync.Mutex
+	rng     *rand.Rand
+	names   map[string]*inode // as processes see them
+	durable map[string]*inode // as a power cut leaves them
+	pending []nameChange      // since the last sync of the names
+	ops     int
+	dieAt   int  // the operation that is not finished; 0: none
+	full    int  // the write that finds no room; 0: none
+	noSync  bool // syncs fail
+}
+
+// nameChange is a change of the names that is not synced: the file of a name, or
+// nil where it is removed, and the name that it had.
+type nameChange struct {
+	name, was string
+	file      *inode
+}
+
+// inode is a file: what was synced of it, and the changes since.
+type inode struct {
+	now, synced []byte
+	pending     []change
+}
+
+// change is a write, or a cut where data is nil.
+type change struct {
+	offset int64
+	data   []byte
+}
+
+func newCrashDisk(rng *rand.Rand) *crashDisk {
+	return &crashDisk{rng: rng, names: map[string]*inode{}, durable: map[string]*inode{}}
+}
+
+// step counts an operation. It reports whether this one is the last, and fails
+// those behind it.
+func (d *crashDisk) step() (last bool, err error) {
+	d.ops++
+	if d.dieAt > 0 && d.ops > d.dieAt {
+		return false, errCrashed
+	}
+	return d.dieAt > 0 && d.ops == d.dieAt, nil
+}
+
+// crash is the disk after the machine went off, or, without lose, after the
+// process was killed: then the kernel still has all that was written.
+func (d *crashDisk) crash(lose bool) *crashDisk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	next := newCrashDisk(d.rng)
+	names := d.names
+	if lose {
+		names = maps.Clone(d.durable)
+		for _, c := range d.pending { // each may have come to the disk or not
+			if d.rng.IntN(2) == 0 {
+				continue
+			}
+			if c.was != "" {
+				delete(names, c.was)
+			}
+			if c.file == nil {
+				delete(names, c.name)
+			} else {
+				names[c.name] = c.file
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		data := names[name].now
+		if lose {
+			data = names[name].afterPowerCut(d.rng)
+		}
+		file := &inode{now: slices.Clone(data), synced: slices.Clone(data)}
+		next.names[name], next.durable[name] = file, file
+	}
+	return next
+}
+
+// afterPowerCut is what is left of a file: of each change since the last sync
+// all, nothing, or some of its sectors.
+func (f *inode) afterPowerCut(rng *rand.Rand) []byte {
+	const sector = 512
+	data := slices.Clone(f.synced)
+	for _, c := range f.pending {
+		how := rng.IntN(4)
+		if c.data == nil {
+			if how > 0 && c.offset < int64(len(data)) {
+				data = data[:c.offset]
+			}
+			continue
+		}
+		switch how {
+		case 0: // nothing
+		case 1:
+			data = putBytes(data, c.offset, c.data)
+		case 2:
+			data = putBytes(data, c.offset, c.data[:rng.IntN(len(c.data)+1)])
+		default:
+			for at := 0; at < len(c.data); at += sector {
+				if rng.IntN(2) == 0 {
+					data = putBytes(data, c.offset+int64(at), c.data[at:min(at+sector, len(c.data))])
+				}
+			}
+		}
+	}
+	return data
+}
+
+func putBytes(data []byte, offset int64, raw []byte) []byte {
+	if need := int(offset) + len(raw); need > len(data) && len(raw) > 0 {
+		data = append(data, make([]byte, need-len(data))...)
+	}
+	copy(data[min(int(offset), len(data)):], raw)
+	return data
+}
+
+func (d *crashDisk) List() ([]string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, err := d.step(); err != nil {
+		return nil, err
+	}
+	return slices.Collect(maps.Keys(d.names)), nil
+}
+
+func (d *crashDisk) Open(name string) (diskFile, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, err := d.step(); err != nil {
+		return nil, err
+	}
+	f, ok := d.names[name]
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", name, os.ErrNotExist)
+	}
+	return &crashFile{disk: d, inode: f}, nil
+}
+
+func (d *crashDisk) Create(name string) (diskFile, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	last, err := d.step()
+	if err != nil {
+		return nil, err
+	}
+	if d.names[name] != nil {
+		return nil, fmt.Errorf("%s: %w", name, os.ErrExist)
+	}
+	f := &inode{}
+	d.names[name] = f
+	d.pending = append(d.pending, nameChange{name: name, file: f})
+	if last {
+		return nil, errCrashed
+	}
+	return &crashFile{disk: d, inode: f}, nil
+}
+
+func (d *crashDisk) Rename(from, to string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	last, err := d.step()
+	if err != nil {
+		return err
+	}
+	f := d.names[from]
+	if f == nil {
+		return fmt.Errorf("%s: %w", from, os.ErrNotExist)
+	}
+	delete(d.names, from)
+	d.names[to] = f
+	d.pending = append(d.pending, nameChange{name: to, was: from, file: f})
+	if last {
+		return errCrashed
+	}
+	return nil
+}
+
+func (d *crashDisk) Remove(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	last, err := d.step()
+	if err != nil {
+		return err
+	}
+	if d.names[name] == nil {
+		return fmt.Errorf("%s: %w", name, os.ErrNotExist)
+	}
+	delete(d.names, name)
+	d.pending = append(d.pending, nameChange{name: name})
+	if last {
+		return errCrashed
+	}
+	return nil
+}
+
+func (d *crashDisk) Sync() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	last, err := d.step()
+	if err != nil {
+		return err
+	}
+	if d.noSync {
+		return syscall.EIO
+	}
+	if last {
+		return errCrashed // before anything was synced
+	}
+	d.durable, d.pending = maps.Clone(d.names), nil
+	return nil
+}
+
+// crashFile is an open file of a crashDisk.
+type crashFile struct {
+	disk   *crashDisk
+	inode  *inode
+	closed bool
+}
+
+func (f *crashFile) ReadAt(p []byte, offset int64) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	if f.closed {
+		return 0, os.ErrClosed
+	}
+	if offset >= int64(len(f.inode.now)) {
+		return 0, io.EOF
+	}
+	n := copy(p, f.inode.now[offset:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (f *crashFile) WriteAt(p []byte, offset int64) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	last, err := f.disk.step()
+	if err != nil {
+		return 0, err
+	}
+	n := len(p)
+	if f.disk.full > 0 && f.disk.ops == f.disk.full {
+		n, err = f.disk.rng.IntN(len(p)), syscall.ENOSPC
+	}
+	if last {
+		n, err = f.disk.rng.IntN(len(p)+1), errCrashed
+	}
+	data := slices.Clone(p[:n])
+	f.inode.now = putBytes(f.inode.now, offset, data)
+	f.inode.pending = append(f.inode.pending, change{offset, data})
+	return n, err
+}
+
+func (f *crashFile) Truncate(size int64) error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	last, err := f.disk.step()
+	if err != nil {
+		return err
+	}
+	f.inode.now = f.inode.now[:min(size, int64(len(f.inode.now)))]
+	f.inode.pending = append(f.inode.pending, change{offset: size})
+	if last {
+		return errCrashed
+	}
+	return nil
+}
+
+func (f *crashFile) Sync() error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	last, err := f.disk.step()
+	if err != nil {
+		return err
+	}
+	if f.disk.noSync {
+		return syscall.EIO
+	}
+	if last {
+		return errCrashed
+	}
+	f.inode.synced, f.inode.pending = slices.Clone(f.inode.now), nil
+	return nil
+}
+
+func (f *crashFile) Size() (int64, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	return int64(len(f.inode.now)), nil
+}
+
+func (f *crashFile) Close() error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	f.closed = true
+	return nil
+}

@@ -1,0 +1,42 @@
+package file
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"company/internal/bus"
+	"company/internal/bus/bustest"
+)
+
+// rollVariable makes the children of a test roll early, too.
+const rollVariable = "BUSTEST_ROLL"
+
+var driver = bustest.Driver{
+	Open: func(ctx context.Context, dir string) (bus.Bus, error) {
+		roll, _ := strconv.ParseInt(os.Getenv(rollVariable), 10, 64)
+		return Open(ctx, Options{Dir: dir, rollAt: roll})
+	},
+	CorruptBlob: func(dir, hash string) error {
+		path := filepath.Join(dir, "blobs", hash[:2], hash[2:])
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		data[len(data)/2] ^= 1
+		return os.WriteFile(path, data, 0o600)
+	},
+}
+
+func TestMain(m *testing.M) { bustest.Main(m, driver) }
+
+func TestConformance(t *testing.T) { bustest.Exercise(t, driver) }
+
+// TestConformanceOfSmallSegments is the same where each few records begin a segment
+// and segments are compacted all the time.
+func TestConformanceOfSmallSegments(t *testing.T) {
+	t.Setenv(rollVariable, "4096")
+	bustest.Exercise(t, driver)
+}

@@ -1,0 +1,202 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// found is a file of the log at a start.
+type found struct {
+	name string
+	file diskFile
+	size int64
+	head head
+	ok   bool // the head can be read
+}
+
+// recoverSegments opens the segments, verifies each frame, and makes the index.
+// What was never acknowledged is cut off; every other fault is ELedger.
+func (b *Bus) recoverSegments(ctx context.Context) (err error) {
+	files, err := b.listSegments()
+	defer func() {
+		for _, f := range files { // those that are in use were taken out
+			err = errors.Join(err, f.file.Close())
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	b.nextSeq = 1
+	for len(files) > 0 {
+		f := files[0]
+		if !f.ok && len(files) == 1 && f.size <= segmentHead && len(b.sealed) == 0 {
+			break // the very first segment, which was being made
+		}
+		if err := b.checkPlace(f); err != nil {
+			return err
+		}
+		s := &segment{head: f.head, file: f.file, size: f.size}
+		newest, err := b.scanSegment(ctx, s)
+		if err != nil {
+			return err
+		}
+		rest := files[1:]
+		if newest == endFrame {
+			if s.size < f.size {
+				return damagedError(f.name, s.size, "something lies behind the end")
+			}
+			if len(rest) == 0 {
+				return damagedError(segmentName(s.last+1), 0, "the segment is missing")
+			}
+			b.sealed, files = append(b.sealed, s), rest
+			continue
+		}
+		// The newest one, or the one before it, if the newest was being made.
+		switch {
+		case len(rest) > 1 || len(rest) == 1 && rest[0].size > segmentHead:
+			return damagedError(f.name, s.size, "no frame can be read here, and later ones are there")
+		case len(rest) == 1:
+			if err := errors.Join(rest[0].file.Close(), b.disk.Remove(rest[0].name), b.disk.Sync()); err != nil {
+				files = nil
+				return errors.Join(err, f.file.Close())
+			}
+		}
+		files = nil
+		b.active = s
+		return b.prepareTail(f.size, newest)
+	}
+	if len(files) > 0 {
+		f := files[0]
+		files = nil
+		if err := errors.Join(f.file.Close(), b.disk.Remove(f.name)); err != nil {
+			return err
+		}
+	}
+	b.active, err = createSegment(b.disk, segmentName(1), head{first: 1, last: 1})
+	return err
+}
+
+// listSegments opens the files of the log, oldest first, and removes what a
+// compaction left that was killed.
+func (b *Bus) listSegments() (files []found, err error) {
+	names, err := b.disk.List()
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	covered := ""
+	for _, name := range names {
+		if name == compactName {
+			if err := b.disk.Remove(name); err != nil {
+				return files, err
+			}
+			continue
+		}
+		if !strings.HasSuffix(name, suffix) {
+			continue
+		}
+		if name <= covered { // joined into the one before
+			if err := b.disk.Remove(name); err != nil {
+				return files, err
+			}
+			continue
+		}
+		f := found{name: name}
+		if f.file, err = b.disk.Open(name); err != nil {
+			return files, err
+		}
+		files = append(files, f)
+		now := &files[len(files)-1]
+		if now.size, err = now.file.Size(); err != nil {
+			return files, err
+		}
+		raw := make([]byte, segmentHead)
+		if err := readAll(now.file, raw, 0); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return files, err
+		}
+		if now.head, now.ok = parseHead(raw); now.ok {
+			covered = segmentName(now.head.last)
+		}
+	}
+	return files, nil
+}
+
+// checkPlace holds a segment to those before it.
+func (b *Bus) checkPlace(f found) error {
+	want := uint32(1)
+	if n := len(b.sealed); n > 0 {
+		want = b.sealed[n-1].last + 1
+	}
+	switch {
+	case !f.ok:
+		return damagedError(f.name, 0, "the head of the segment cannot be read")
+	case f.name != segmentName(f.head.first):
+		return damagedError(f.name, 0, "the file is segment "+segmentName(f.head.first))
+	case f.head.first != want:
+		return damagedError(segmentName(want), 0, "the segment is missing")
+	}
+	b.nextSeq = max(b.nextSeq, f.head.floor+1)
+	return nil
+}
+
+// scanSegment takes the frames of a segment into the index, sets its size to where
+// they end, and returns the kind of the last one; 0: there is none.
+func (b *Bus) scanSegment(ctx context.Context, s *segment) (newest kind, err error) {
+	size, err := scanFrames(s.file, s.head, s.size, func(offset int64, f frame) error {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if newest == endFrame {
+			return damagedError(s.name(), offset, "something lies behind the end")
+		}
+		newest = f.kind
+		if f.kind != recordFrame && f.kind != purgeFrame {
+			return nil
+		}
+		if f.seq < b.nextSeq {
+			return damagedError(s.name(), offset, fmt.Sprintf("sequence %d comes after %d", f.seq, b.nextSeq-1))
+		}
+		b.nextSeq = f.seq + 1
+		b.index.addFrame(f, entry{seq: f.seq, segment: s, offset: uint32(offset), size: uint32(f.size())})
+		return nil
+	})
+	s.size = size
+	return newest, err
+}
+
+// prepareTail makes the newest segment ready for more: what lies behind its last
+// good frame is removed, if it was never acknowledged, and what can be read is
+// brought to the disk: a kill may have come before its sync.
+func (b *Bus) prepareTail(size int64, newest kind) error {
+	s := b.active
+	if s.size < size {
+		if err := b.cutTail(s, size); err != nil {
+			return err
+		}
+	}
+	if err := s.file.Sync(); err != nil {
+		return err
+	}
+	if newest != markFrame {
+		b.writeMark()
+	}
+	return nil
+}
+
+// cutTail removes what lies behind the last good frame of the newest segment, if
+// it was never acknowledged.
+func (b *Bus) cutTail(s *segment, size int64) error {
+	mark, found, err := findMark(s.file, s.head, s.size+1, size)
+	if err != nil {
+		return err
+	}
+	if found {
+		return damagedError(s.name(), s.size, fmt.Sprintf("no frame can be read here, and what lies before byte %d was on the disk", mark))
+	}
+	b.logger.Warn("the log of the bus ended in what was never acknowledged, and was cut", "file", s.name(), "offset", s.size, "bytes", size-s.size)
+	return s.file.Truncate(s.size)
+}

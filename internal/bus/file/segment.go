@@ -1,0 +1,114 @@
+package file
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path"
+	"time"
+
+	"company/internal/company"
+)
+
+const (
+	walName     = "wal" // the folder of the segments in that of the bus
+	compactName = "compact.tmp"
+	suffix      = ".wal"
+)
+
+// segment is one open file of the log.
+type segment struct {
+	head
+	file diskFile
+	size int64 // bytes that are frames, or the head
+	live int64 // of the bytes, those of frames that a compaction would keep; guarded by Bus.mu
+}
+
+func segmentName(first uint32) string { return fmt.Sprintf("%08d%s", first, suffix) }
+
+func (s *segment) name() string { return segmentName(s.first) }
+
+// createSegment makes a segment, synced, with its name on the disk.
+func createSegment(d disk, name string, h head) (_ *segment, err error) {
+	h.salt, h.created = rand.Uint64(), time.Now()
+	file, err := d.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	_, err = file.WriteAt(appendHead(nil, h), 0)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err == nil {
+		err = d.Sync()
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close(), d.Remove(name))
+	}
+	return &segment{head: h, file: file, size: segmentHead}, nil
+}
+
+// scanFrames calls fn for the frames of a segment, and returns where they end:
+// at size, or at the first that is bad. The data of a frame is overwritten by
+// the next one. An error is one of fn, or of the disk.
+func scanFrames(file io.ReaderAt, h head, size int64, fn func(offset int64, f frame) error) (end int64, err error) {
+	r := bufio.NewReaderSize(io.NewSectionReader(file, segmentHead, size-segmentHead), 256<<10)
+	var raw []byte
+	for end = segmentHead; end < size; {
+		start, err := r.Peek(4)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return end, err
+		}
+		n := frameSize(start)
+		if n == 0 || end+int64(n) > size {
+			return end, nil
+		}
+		if cap(raw) < n {
+			raw = make([]byte, n, max(n, 64<<10))
+		}
+		raw = raw[:n]
+		if _, err := io.ReadFull(r, raw); err != nil {
+			return end, err
+		}
+		f, ok := parseFrame(raw, h.salt, end)
+		if !ok {
+			return end, nil
+		}
+		if err := fn(end, f); err != nil {
+			return end, err
+		}
+		end += int64(n)
+	}
+	return end, nil
+}
+
+// findMark looks for a mark behind an offset at which a frame is bad. Frames have
+// no place of their own in a file, so every byte may begin one.
+func findMark(file io.ReaderAt, h head, from, size int64) (at int64, found bool, err error) {
+	const window = 1 << 20
+	buf := make([]byte, window+frameHead)
+	for ; from < size; from += window {
+		chunk := buf[:min(int64(len(buf)), size-from)]
+		if err := readAll(file, chunk, from); err != nil {
+			return 0, false, err
+		}
+		for i := 0; i+frameHead <= len(chunk) && i < window; i++ {
+			if chunk[i] != frameHead || kind(chunk[i+8]) != markFrame {
+				continue
+			}
+			if f, ok := parseFrame(chunk[i:i+frameHead], h.salt, from+int64(i)); ok && f.kind == markFrame {
+				return from + int64(i), true, nil
+			}
+		}
+	}
+	return 0, false, nil
+}
+
+// damagedError is the error of a log with other bytes than were written. The caller, which
+// knows the office's folders, adds the fix.
+func damagedError(name string, offset int64, why string) error {
+	return company.E(company.ELedger, "the log of the bus is damaged").
+		Because(fmt.Sprintf("%s, byte %d: %s", path.Join(walName, name), offset, why)).NeedsPerson()
+}

@@ -1,0 +1,232 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"company/internal/bus"
+	"company/internal/company"
+)
+
+const (
+	batchRequests = 1024
+	batchBytes    = 8 << 20
+)
+
+// request is one frame that a caller wants to be added.
+type request struct {
+	kind    kind
+	subject string
+	data    []byte
+	id      string
+	expect  uint64
+	keep    time.Duration // how long the record is remembered; 0: for ever
+	done    chan answer   // has room for one
+}
+
+// answer is what became of a request.
+type answer struct {
+	seq uint64
+	err error
+}
+
+// inbox is the requests that wait for the writer.
+type inbox struct {
+	mu      sync.Mutex
+	waiting []*request
+	wake    chan struct{} // has room for one
+}
+
+func (q *inbox) put(r *request) {
+	q.mu.Lock()
+	q.waiting = append(q.waiting, r)
+	q.mu.Unlock()
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// withdraw takes a request back that the writer has not taken yet.
+func (q *inbox) withdraw(r *request) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, w := range q.waiting {
+		if w == r {
+			q.waiting = append(q.waiting[:i:i], q.waiting[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// takeBatch takes what one write and one sync carry.
+func (q *inbox) takeBatch() []*request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n, bytes := 0, 0
+	for n < len(q.waiting) && n < batchRequests && (n == 0 || bytes < batchBytes) {
+		bytes += len(q.waiting[n].data)
+		n++
+	}
+	batch := q.waiting[:n:n]
+	q.waiting = q.waiting[n:]
+	if len(q.waiting) == 0 {
+		q.waiting = nil
+	}
+	return batch
+}
+
+// submit waits for the writer's answer to a request.
+func (b *Bus) submit(ctx context.Context, r *request) (uint64, error) {
+	if err := b.CheckAlive(ctx); err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, ackTimeout, errors.New("the disk does not answer"))
+	defer cancel()
+	r.done = make(chan answer, 1)
+	b.inbox.put(r)
+	select {
+	case a := <-r.done:
+		return a.seq, a.err
+	case <-ctx.Done():
+	case <-b.ended:
+	}
+	if b.inbox.withdraw(r) {
+		if b.closing.Err() != nil {
+			return 0, bus.ErrClosed
+		}
+		return 0, context.Cause(ctx)
+	}
+	select {
+	case a := <-r.done:
+		return a.seq, a.err
+	default:
+		return 0, fmt.Errorf("%w: %w", bus.ErrUnknown, context.Cause(ctx))
+	}
+}
+
+// runWriter writes batches until the bus closes.
+func (b *Bus) runWriter() {
+	defer close(b.ended)
+	for {
+		if batch := b.inbox.takeBatch(); len(batch) > 0 {
+			b.writeBatch(batch)
+			continue
+		}
+		select {
+		case <-b.inbox.wake:
+		case <-b.closing.Done():
+			return
+		}
+	}
+}
+
+// writeBatch decides, writes, syncs and answers requests.
+func (b *Bus) writeBatch(batch []*request) {
+	p := b.planBatch(batch)
+	err := b.storeBatch(p)
+	for i, r := range batch {
+		a := p.answers[i]
+		if err != nil {
+			a = answer{err: err} // a refusal may have rested on what was not stored
+		}
+		r.done <- a
+	}
+}
+
+// storeBatch puts the frames of a plan onto the disk, and moves the index along.
+func (b *Bus) storeBatch(p *plan) error {
+	if b.broken != nil {
+		return b.broken
+	}
+	if len(p.frames) == 0 {
+		return nil
+	}
+	s := b.active
+	if _, err := s.file.WriteAt(p.raw, s.size); err != nil {
+		return b.takeBack(err)
+	}
+	if err := s.file.Sync(); err != nil {
+		// What the kernel could not write it may have forgotten: a second sync
+		// that succeeds says nothing.
+		b.broken = writeError(err)
+		return fmt.Errorf("%w: %w", bus.ErrUnknown, err)
+	}
+	offset := s.size
+	b.mu.Lock()
+	for _, f := range p.frames {
+		b.index.addFrame(f, entry{seq: f.seq, segment: s, offset: uint32(offset), size: uint32(f.size())})
+		offset += int64(f.size())
+	}
+	b.index.dropFaded(p.now)
+	s.size, b.nextSeq = offset, p.nextSeq
+	close(b.changed)
+	b.changed = make(chan struct{})
+	b.mu.Unlock()
+	b.writeMark()
+	if s.size >= b.rollAt {
+		b.roll()
+	}
+	if p.purges {
+		b.wakeCompactor()
+	}
+	return nil
+}
+
+// takeBack removes the beginning of a batch that has no room.
+func (b *Bus) takeBack(cause error) error {
+	if err := b.active.file.Truncate(b.active.size); err != nil {
+		b.broken = writeError(errors.Join(cause, err))
+		return fmt.Errorf("%w: %w", bus.ErrUnknown, cause)
+	}
+	return company.E(company.EBus, "the bus refuses to store a record").
+		Fix("check the free space of the office's disk").Wrap(cause)
+}
+
+func writeError(cause error) error {
+	return company.E(company.EBus, "the log of the bus cannot be written any more").
+		Fix("check the office's disk, then start again").Wrap(cause)
+}
+
+// writeMark says behind a batch that it is on the disk. The mark itself gets there
+// with the next batch: until then it outlasts a kill, and no power cut.
+func (b *Bus) writeMark() {
+	s := b.active
+	raw := appendFrame(nil, frame{kind: markFrame, seq: b.nextSeq - 1, time: time.Now()}, s.salt, s.size)
+	if _, err := s.file.WriteAt(raw, s.size); err != nil {
+		_ = s.file.Truncate(s.size) // the next batch is written over what is left of it
+		return
+	}
+	s.size += int64(len(raw))
+}
+
+// roll begins a new segment. The old one ends with a frame that says that the new
+// one is there. Where there is no room, the old one goes on.
+func (b *Bus) roll() {
+	old := b.active
+	next, err := createSegment(b.disk, segmentName(old.last+1), head{first: old.last + 1, last: old.last + 1, floor: b.nextSeq - 1})
+	if err != nil {
+		b.logger.Warn("no new segment of the bus's log", "err", err)
+		return
+	}
+	raw := appendFrame(nil, frame{kind: endFrame, seq: b.nextSeq - 1, time: time.Now()}, old.salt, old.size)
+	if _, err := old.file.WriteAt(raw, old.size); err != nil {
+		err = errors.Join(err, old.file.Truncate(old.size), next.file.Close(), b.disk.Remove(next.name()), b.disk.Sync())
+		b.logger.Warn("no new segment of the bus's log", "err", err)
+		return
+	}
+	if err := old.file.Sync(); err != nil {
+		b.broken = writeError(errors.Join(err, next.file.Close()))
+		return
+	}
+	b.mu.Lock()
+	old.size += int64(len(raw))
+	b.sealed = append(b.sealed, old)
+	b.active = next
+	b.mu.Unlock()
+	b.wakeCompactor()
+}
