@@ -99,8 +99,8 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	}
 	a.log = log
 	a.closers = append(a.closers, closeLog)
-	if a.bus, err = openBus(ctx, off, log); err != nil {
-		return nil, err
+	if a.bus, err = openBus(ctx, off, loaded.Config, log); err != nil {
+		return nil, addDamageHint(off.Paths, err)
 	}
 	a.closers = append(a.closers, a.bus.Close)
 	a.ledger, err = ledger.Open(ctx, a.bus, ledger.Options{Folder: off.StateFolder, Logger: log, Clock: officeTime.Now})

@@ -14,7 +14,9 @@ import (
 	"company/internal/adapters/scripted"
 	"company/internal/budget"
 	"company/internal/bus"
+	"company/internal/bus/file"
 	"company/internal/bus/nats"
+	"company/internal/company"
 	"company/internal/config"
 	"company/internal/container"
 	"company/internal/container/docker"
@@ -51,8 +53,46 @@ func DefaultModel(ctx context.Context, getenv func(string) string) (string, erro
 	return ollama.Default(ctx, getenv("OLLAMA_HOST"))
 }
 
-func openBus(ctx context.Context, off *office.Office, log *slog.Logger) (bus.Bus, error) {
-	return nats.Open(ctx, nats.Options{Folder: off.BusFolder, Logger: log})
+// busDriver is a kind of bus.
+type busDriver struct {
+	open    func(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, error)
+	records string // the folder of its records in that of the bus
+}
+
+var busDrivers = map[string]busDriver{
+	"nats": {func(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, error) {
+		return nats.Open(ctx, nats.Options{Folder: own, Logger: log})
+	}, "jetstream"},
+	"file": {func(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, error) {
+		return file.Open(ctx, file.Options{Folder: own, Logger: log})
+	}, "wal"},
+}
+
+// busRecords is where each driver has its records.
+func busRecords() map[string]string {
+	out := map[string]string{}
+	for name, d := range busDrivers {
+		out[name] = d.records
+	}
+	return out
+}
+
+// scanFileBus calls fn for what the log of the file driver holds, without its lock.
+func scanFileBus(own *folder.Folder, fn func(BusEntry) error, skip func(file string, offset, bytes int64) error) error {
+	return file.Scan(own, func(e file.Entry) error { return fn(BusEntry(e)) }, skip)
+}
+
+// openBus opens the bus of an office with the driver that a config names, if it is
+// the office's.
+func openBus(ctx context.Context, off *office.Office, c config.Config, log *slog.Logger) (bus.Bus, error) {
+	d, ok := busDrivers[c.Bus.Driver]
+	if !ok {
+		return nil, company.E(company.EConfig, "there is no bus driver "+c.Bus.Driver)
+	}
+	if err := off.SettleBusDriver(c.Bus.Driver, busRecords()); err != nil {
+		return nil, err
+	}
+	return d.open(ctx, off.BusFolder, log)
 }
 
 // Daemon is the Docker daemon that containers and images are asked of.

@@ -27,7 +27,7 @@ import (
 
 // Line is one number.
 type Line struct {
-	Bench   string  `json:"bench"` // pipe, start, ledger, turn, submit, cli, deps-npm, …
+	Bench   string  `json:"bench"` // pipe, start, ledger, bus, turn, submit, cli, deps-npm, …
 	What    string  `json:"what"`
 	Unit    string  `json:"unit"` // ms, MB/s, 1/s
 	Ours    float64 `json:"ours"` // median
@@ -75,7 +75,7 @@ type bench struct {
 
 // benches in the order in which they run.
 var benches = append([]bench{
-	{name: "pipe", run: benchPipe}, {name: "start", run: benchStart}, {name: "ledger", run: benchLedger}, {name: "turn", run: benchTurn}, {name: "submit", run: benchSubmit},
+	{name: "pipe", run: benchPipe}, {name: "start", run: benchStart}, {name: "ledger", run: benchLedger}, {name: "bus", run: benchBus}, {name: "turn", run: benchTurn}, {name: "submit", run: benchSubmit},
 	{name: "cli", run: benchCommands},
 }, depsBenches()...)
 

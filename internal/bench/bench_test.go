@@ -105,6 +105,21 @@ func TestQuickDeps(t *testing.T) {
 	}
 }
 
+// The bench of the bus needs no Docker.
+func TestQuickBus(t *testing.T) {
+	dir := t.TempDir()
+	r, err := Run(t.Context(), []string{"bus"}, Options{Dir: dir, Quick: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen := countLines(t, r); seen["bus"] != 4 {
+		t.Errorf("%+v", r.Lines)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
 func TestUnknown(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Run(t.Context(), []string{"ledger", "speed"}, Options{Dir: dir}); company.CodeOf(err) != company.EUsage {

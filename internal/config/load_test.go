@@ -331,7 +331,7 @@ git: {integration_mode: shared}
 	}
 	for _, want := range []string{
 		`company.yaml:1:76: models.b.adapter is not in this version yet, found "cli"; there is: openai`,
-		`company.yaml:2:15: bus.driver is not in this version yet, found "redis"; there is: nats`,
+		`company.yaml:2:15: bus.driver is not in this version yet, found "redis"; there is: nats or file`,
 		`bus.url is not in this version yet`,
 		`container.runtime is not in this version yet, found "dind"; there is: dod`,
 		`container.egress is not in this version yet`,

@@ -19,7 +19,7 @@ func TestEveryKeySupportedOrRefused(t *testing.T) {
 		"workers.cpus": "1", "workers.pids": "100", "workers.disk": "100m", "workers.warm": "0",
 		"container.image": "x@sha256:" + strings.Repeat("a", 64), "container.dockerfile": "Dockerfile", "container.setup": "[make]", "container.setup_env": "[TOKEN]", "container.logins": "[npm.example.com]", "container.deps": "off", "deps.scripts": "[better-sqlite3]",
 		"container.docker_host": "unix:///run/user/1000/docker.sock", "container.cleanup_timeout": "30s", "log.level": "debug",
-		"bus.creds": "", "git.base": "main", "git.integration_branch": "integ", "git.remote": "upstream", "git.author": "A <a@example.com>",
+		"bus.driver": "file", "bus.creds": "", "git.base": "main", "git.integration_branch": "integ", "git.remote": "upstream", "git.author": "A <a@example.com>",
 		"git.credential": "ssh_agent", "git.deploy_key_file": "", "git.signoff": "true", "git.paths": "[services/api]", "git.sign": "none", "git.use_my_logins": "false", "git.signing_key": "/k.pub",
 		"forge.kind": "gitea", "forge.url": "https://git.example.com", "forge.token_env": "MY_TOKEN", "forge.app_id": "0", "forge.installation_id": "7",
 		"forge.private_key_env": "APP_KEY", "forge.labels": "[company]", "forge.draft": "always", "forge.reviewers": "none",
@@ -36,7 +36,7 @@ func TestEveryKeySupportedOrRefused(t *testing.T) {
 	}
 	refused := map[string]string{
 		"container.runtime": "dind", "container.egress": "[example.com]", "container.strict": "true",
-		"bus.driver": "file", "bus.url": "nats://h:4222", "git.integration_mode": "shared",
+		"bus.url": "nats://h:4222", "git.integration_mode": "shared",
 		"gates.red_green":   "require",
 		"limits.hung_after": "1m", "limits.readers": "1", "limits.writers": "1",
 	}

@@ -306,7 +306,7 @@ func (c Config) unsupportedValues() map[string]string {
 		// An unused profile does no harm.
 		no(used[name] && m.Adapter == "cli", "models."+name+".adapter", m.Adapter, "openai (with base_url, for any server that speaks its protocol), ollama, anthropic or scripted")
 	}
-	no(c.Bus.Driver != "nats", "bus.driver", c.Bus.Driver, "nats")
+	no(c.Bus.Driver != "nats" && c.Bus.Driver != "file", "bus.driver", c.Bus.Driver, "nats or file")
 	no(c.Bus.URL != "", "bus.url", c.Bus.URL, "the built-in bus: leave bus.url empty")
 	no(c.Container.Runtime != "dod", "container.runtime", c.Container.Runtime, "dod")
 	no(len(c.Container.Egress) > 0, "container.egress", strings.Join(c.Container.Egress, ", "), "no egress: leave the list empty")

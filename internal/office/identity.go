@@ -36,6 +36,7 @@ type officeFile struct {
 	Readable   *config.ReadablePaths `json:"paths,omitempty"` // where an office of before keeps its readable files
 	Location   *location             `json:"seat,omitempty"`
 	CopiedFrom []string              `json:"formerly,omitempty"`
+	Bus        string                `json:"bus,omitempty"` // the driver that has the ledger
 }
 
 // location is where a state folder is. A copy of an office has the original's id
@@ -91,10 +92,19 @@ func (o *Office) ensureID() error {
 	if before, err := json.Marshal(was); err == nil && string(before) == string(data) {
 		return nil
 	}
+	return writeOfficeFile(state, rec)
+}
+
+// writeOfficeFile replaces office.json.
+func writeOfficeFile(state *folder.Folder, rec officeFile) error {
+	data, err := json.Marshal(rec)
+	if err != nil {
+		return err
+	}
 	if err := state.WriteFile(officeName, append(data, '\n'), 0o600); err != nil {
 		return idError(state, err)
 	}
-	return nil
+	return state.Sync(".")
 }
 
 func idError(state *folder.Folder, err error) error {

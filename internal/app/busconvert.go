@@ -1,0 +1,249 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/bus"
+	"company/internal/company"
+	"company/internal/ledger"
+	"company/internal/office"
+)
+
+const (
+	// convertDir is where the records of a conversion are until they are whole.
+	convertDir = "convert"
+	// snapshotFile is the cache of the ledger's state. It names records by their
+	// numbers in the bus, which are others afterwards.
+	snapshotFile = "snapshot"
+)
+
+// BusConversion is what a conversion did.
+type BusConversion struct {
+	SchemaVersion int    `json:"schema_version"`
+	From          string `json:"from"`
+	To            string `json:"to"`
+	Converted     bool   `json:"converted"` // false: the office was with that driver before
+	Records       int    `json:"records"`   // of the ledger
+	Events        uint64 `json:"events"`
+	Journals      int    `json:"journals"`
+	DeadLetters   int    `json:"dead_letters"`
+}
+
+// ConvertBus takes the records of an office to another driver. The office must be
+// the caller's alone. The records are written beside, read again, compared one by
+// one, and put in their place; then the office changes its driver by the replacement
+// of one file, and the old records go. Whenever it is killed, the office has all of
+// its records with the driver that it names, and the next conversion removes the
+// left-overs. report hears of each step before it begins.
+//
+// What waits in the queue is not taken along: it is offered anew at the next start.
+func ConvertBus(ctx context.Context, off *office.Office, to string, log *slog.Logger, report func(step string)) (out BusConversion, err error) {
+	target, ok := busDrivers[to]
+	if !ok {
+		return out, company.E(company.EUsage, "there is no bus driver "+to).
+			Fix("company bus convert --to " + strings.Join(slices.Sorted(maps.Keys(busDrivers)), ", or --to "))
+	}
+	from, err := off.BusDriver(busRecords())
+	if err != nil {
+		return out, err
+	}
+	out = BusConversion{SchemaVersion: 1, From: from, To: to}
+	if from == to || from == "" {
+		// Nothing to take along. What a conversion left that was killed goes, once it
+		// is known that the office's own records are there.
+		if err := off.SettleBusDriver(to, busRecords()); err != nil {
+			return out, err
+		}
+		return out, removeOtherRecords(off, to)
+	}
+	if err := off.SettleBusDriver(from, busRecords()); err != nil {
+		return out, err
+	}
+	report("copy")
+	if err := copyBus(ctx, off, busDrivers[from], target, log, report, &out); err != nil {
+		return out, addDamageHint(off.Paths, err)
+	}
+	report("place")
+	err = errors.Join(off.BusFolder.RemoveAll(target.records),
+		off.BusFolder.Rename(convertDir+"/"+target.records, target.records), off.BusFolder.Sync("."))
+	if err == nil {
+		if err = off.StateFolder.Remove(snapshotFile); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return out, company.E(company.EBus, "the records could not be put in their place").
+			Because("the office is as it was").Fix("check the office's disk, and try again").Wrap(err)
+	}
+	report("record")
+	if err := off.RecordBusDriver(to); err != nil {
+		return out, err
+	}
+	out.Converted = true
+	report("remove")
+	return out, removeOtherRecords(off, to)
+}
+
+// removeOtherRecords removes the records of all drivers but the office's own.
+func removeOtherRecords(off *office.Office, own string) error {
+	err := off.BusFolder.RemoveAll(convertDir)
+	for name, d := range busDrivers {
+		if name != own {
+			err = errors.Join(err, off.BusFolder.RemoveAll(d.records))
+		}
+	}
+	return err
+}
+
+// copyBus writes all records of an office's bus into a new one beside, and compares
+// the two once that was opened anew.
+func copyBus(ctx context.Context, off *office.Office, from, to busDriver, log *slog.Logger, report func(string), out *BusConversion) (err error) {
+	if err := errors.Join(off.BusFolder.RemoveAll(convertDir), off.BusFolder.Mkdir(convertDir)); err != nil {
+		return err
+	}
+	beside, err := off.BusFolder.Sub(convertDir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, beside.Close()) }()
+	src, err := from.open(ctx, off.BusFolder, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	head, err := verifyLedger(ctx, src, ledger.Options{Folder: off.StateFolder, Logger: log})
+	if err != nil {
+		return err
+	}
+	out.Events = head.Seq
+	subjects, err := src.Log().Subjects(ctx)
+	if err != nil {
+		return err
+	}
+	out.Journals = len(subjects)
+	subjects = append([]string{bus.Ledger}, subjects...)
+
+	dst, err := to.open(ctx, beside, log)
+	if err != nil {
+		return err
+	}
+	for _, subject := range subjects {
+		n, err := copySubject(ctx, dst, src, subject)
+		if err != nil {
+			return errors.Join(err, dst.Close())
+		}
+		if subject == bus.Ledger {
+			out.Records = n
+		}
+	}
+	out.DeadLetters, err = copyDeadLetters(ctx, dst, src)
+	if err := errors.Join(err, dst.Close()); err != nil {
+		return err
+	}
+
+	report("verify")
+	if dst, err = to.open(ctx, beside, log); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dst.Close()) }()
+	for _, subject := range subjects {
+		if err := compareSubject(ctx, dst, src, subject); err != nil {
+			return err
+		}
+	}
+	copied, err := verifyLedger(ctx, dst, ledger.Options{Logger: log})
+	if err == nil && (copied.Seq != head.Seq || copied.Hash != head.Hash) {
+		err = company.E(company.EInternal, fmt.Sprintf("the copy of the ledger ends with event %d and not with %d", copied.Seq, head.Seq))
+	}
+	return err
+}
+
+// verifyLedger reads the whole chain of a ledger and returns its head.
+func verifyLedger(ctx context.Context, b bus.Bus, o ledger.Options) (ledger.Head, error) {
+	l, err := ledger.Open(ctx, b, o)
+	if err != nil {
+		return ledger.Head{}, err
+	}
+	return l.Head(), l.Verify(ctx)
+}
+
+// copySubject appends the records of a subject to another bus.
+func copySubject(ctx context.Context, dst, src bus.Bus, subject string) (n int, err error) {
+	var last uint64
+	err = src.Log().Read(ctx, subject, 0, func(m bus.Message) error {
+		seq, err := dst.Log().Append(ctx, subject, m.Data, last, m.ID)
+		last = seq
+		n++
+		return err
+	})
+	return n, err
+}
+
+// copyDeadLetters buries the dead letters of one bus in another.
+func copyDeadLetters(ctx context.Context, dst, src bus.Bus) (int, error) {
+	dead, err := src.Queue().Dead(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, it := range dead {
+		if err := dst.Queue().Put(ctx, it); err != nil {
+			return 0, err
+		}
+		l, err := dst.Queue().Lease(ctx, time.Minute)
+		if err == nil {
+			err = l.Bury(ctx)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return len(dead), nil
+}
+
+// compareSubject holds the records of a subject in a copy to those that it is of.
+func compareSubject(ctx context.Context, dst, src bus.Bus, subject string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	copied := make(chan bus.Message, 16)
+	ended := make(chan error, 1)
+	go func() {
+		defer close(copied)
+		ended <- dst.Log().Read(ctx, subject, 0, func(m bus.Message) error {
+			select {
+			case copied <- m:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+	}()
+	differs := func(seq uint64) error {
+		return company.E(company.EInternal, fmt.Sprintf("the copy of %s differs at record %d", subject, seq))
+	}
+	err := src.Log().Read(ctx, subject, 0, func(m bus.Message) error {
+		c, ok := <-copied
+		if !ok || c.ID != m.ID || string(c.Data) != string(m.Data) {
+			return differs(m.Seq)
+		}
+		return nil
+	})
+	if err == nil {
+		if c, more := <-copied; more {
+			err = differs(c.Seq)
+		}
+	}
+	if err != nil {
+		cancel()
+		<-ended
+		return err
+	}
+	return <-ended
+}

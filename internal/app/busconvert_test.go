@@ -1,0 +1,385 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/bus"
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/ledger"
+	"company/internal/office"
+)
+
+// The conversion that a test kills runs in a child, which tells each step and waits
+// before it.
+const (
+	convertChildOffice = "CONVERT_CHILD_OFFICE"
+	convertChildTo     = "CONVERT_CHILD_TO"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(convertChildOffice); dir != "" {
+		if err := convertSlowly(dir, os.Getenv(convertChildTo)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func convertSlowly(dir, to string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // never an orphan
+	defer cancel()
+	off, err := openDir(ctx, dir)
+	if err != nil {
+		return err
+	}
+	in := bufio.NewReader(os.Stdin)
+	_, err = ConvertBus(ctx, off, to, slog.New(slog.DiscardHandler), func(step string) {
+		fmt.Println(step)
+		_, _ = in.ReadString('\n')
+	})
+	return err
+}
+
+func openDir(ctx context.Context, dir string) (*office.Office, error) {
+	paths, err := office.Find(office.FindOptions{Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	return office.Open(ctx, paths)
+}
+
+// filledOffice is the folder of an office with events, a journal and a dead letter,
+// whose bus has a driver.
+func filledOffice(t *testing.T, driver string) (dir string, events []string) {
+	t.Helper()
+	dir = t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	off := mustOpenDir(t, dir)
+	defer off.Close()
+	b := mustOpenBus(t, off, driver)
+	l, err := ledger.Open(t.Context(), b, ledger.Options{Folder: off.StateFolder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 20 {
+		data, err := json.Marshal(map[string]int{"n": n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		draft := company.Event{Actor: company.Company, Kind: "office.stopped", Data: data}
+		if _, err := l.Append(t.Context(), ledger.Command{ID: fmt.Sprint("c", n)}, time.Now(), []company.Event{draft, draft}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j, err := l.OpenJournal(t.Context(), "t1-01.1", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 5 {
+		if _, err := j.Append(t.Context(), "bench", n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.SaveSnapshot(t.Context(), l.Head(), []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Queue().Put(t.Context(), bus.Item{ID: "broken", Body: []byte("body")}); err != nil {
+		t.Fatal(err)
+	}
+	lease, err := b.Queue().Lease(t.Context(), time.Minute)
+	if err == nil {
+		err = lease.Bury(t.Context())
+	}
+	if err := errors.Join(err, b.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return dir, recordsOf(t, dir, driver)
+}
+
+func mustOpenDir(t *testing.T, dir string) *office.Office {
+	t.Helper()
+	off, err := openDir(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return off
+}
+
+func mustOpenBus(t *testing.T, off *office.Office, driver string) bus.Bus {
+	t.Helper()
+	c := config.Default()
+	c.Bus.Driver = driver
+	b, err := openBus(t.Context(), off, c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// recordsOf is all that an office holds, once its ledger was verified.
+func recordsOf(t *testing.T, dir, driver string) (all []string) {
+	t.Helper()
+	off := mustOpenDir(t, dir)
+	defer off.Close()
+	b := mustOpenBus(t, off, driver)
+	defer b.Close()
+	l, err := ledger.Open(t.Context(), b, ledger.Options{Folder: off.StateFolder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Verify(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	subjects, err := b.Log().Subjects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, subject := range append([]string{bus.Ledger}, subjects...) {
+		if err := b.Log().Read(t.Context(), subject, 0, func(m bus.Message) error {
+			all = append(all, m.Subject+" "+m.ID+" "+string(m.Data))
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dead, err := b.Queue().Dead(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range dead {
+		all = append(all, "dead "+it.ID+" "+string(it.Body))
+	}
+	return all
+}
+
+// TestConvertBus: the records go from one driver to the other and back, all of them,
+// and leave nothing behind.
+func TestConvertBus(t *testing.T) {
+	dir, want := filledOffice(t, "nats")
+	for _, to := range []string{"file", "file", "nats"} {
+		off := mustOpenDir(t, dir)
+		done, err := ConvertBus(t.Context(), off, to, slog.New(slog.DiscardHandler), func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done.Converted && (done.Events != 40 || done.Journals != 1 || done.DeadLetters != 1) {
+			t.Errorf("converted were %+v", done)
+		}
+		left, err := off.BusFolder.List(".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range left {
+			if !slices.Contains([]string{"blobs", "lock", busDrivers[to].records}, e.Name()) {
+				t.Errorf("after --to %s there is %s", to, e.Name())
+			}
+		}
+		_ = off.Close()
+		if got := recordsOf(t, dir, to); !slices.Equal(got, want) {
+			t.Fatalf("after --to %s: %d records, want %d", to, len(got), len(want))
+		}
+	}
+}
+
+// TestConvertBusKilled: killed before any of its steps, a conversion leaves an office
+// that has all records with the driver that it names, and the next one ends it.
+func TestConvertBusKilled(t *testing.T) {
+	for _, way := range [][2]string{{"nats", "file"}, {"file", "nats"}} {
+		from, to := way[0], way[1]
+		dir, want := filledOffice(t, from)
+		for _, step := range []string{"copy", "verify", "place", "record", "remove"} {
+			killConversion(t, dir, to, step)
+			off := mustOpenDir(t, dir)
+			has, err := off.BusDriver(busRecords())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if done := step == "remove"; done != (has == to) {
+				t.Fatalf("killed before %s, the office says %s", step, has)
+			}
+			_ = off.Close()
+			if got := recordsOf(t, dir, has); !slices.Equal(got, want) {
+				t.Fatalf("killed before %s: %d records, want %d", step, len(got), len(want))
+			}
+		}
+		off := mustOpenDir(t, dir)
+		if _, err := ConvertBus(t.Context(), off, to, slog.New(slog.DiscardHandler), func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := off.BusFolder.Lstat(busDrivers[from].records); err == nil {
+			t.Errorf("the records of %s are still there", from)
+		}
+		_ = off.Close()
+		if got := recordsOf(t, dir, to); !slices.Equal(got, want) {
+			t.Fatalf("in the end: %d records, want %d", len(got), len(want))
+		}
+	}
+}
+
+// killConversion runs a conversion in another process and kills it before a step.
+func killConversion(t *testing.T, dir, to, step string) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), convertChildOffice+"="+dir, convertChildTo+"="+to)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && lines.Text() != step {
+		if _, err := io.WriteString(in, "\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); lines.Text() != step || err == nil {
+		t.Fatalf("it ended before %s: %v", step, err)
+	}
+}
+
+// TestBusDriverOfAnOffice: an office is opened with the driver that it was made with,
+// and with no other; and never begins an empty ledger beside a full one.
+func TestBusDriverOfAnOffice(t *testing.T) {
+	for _, way := range [][2]string{{"nats", "file"}, {"file", "nats"}} {
+		has, other := way[0], way[1]
+		dir, _ := filledOffice(t, has)
+		refuse := func(driver, why string) {
+			t.Helper()
+			off := mustOpenDir(t, dir)
+			defer off.Close()
+			c := config.Default()
+			c.Bus.Driver = driver
+			b, err := openBus(t.Context(), off, c, slog.New(slog.DiscardHandler))
+			if err == nil {
+				_ = b.Close()
+			}
+			if company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), why) {
+				t.Errorf("%s with %s: %v", has, driver, err)
+			}
+			if _, err := off.BusFolder.Lstat(busDrivers[other].records); err == nil && why != "is gone" {
+				t.Errorf("records of %s were begun", other)
+			}
+		}
+		refuse(other, "keeps its ledger with the bus driver "+has)
+
+		// As an office of before: nothing is recorded, and the records say it.
+		off := mustOpenDir(t, dir)
+		forgetDriver(t, off)
+		_ = off.Close()
+		refuse(other, "keeps its ledger with the bus driver "+has)
+
+		off = mustOpenDir(t, dir)
+		if err := off.RecordBusDriver(other); err != nil {
+			t.Fatal(err)
+		}
+		_ = off.Close()
+		refuse(other, "is gone")
+	}
+}
+
+// forgetDriver takes the driver out of an office's file.
+func forgetDriver(t *testing.T, off *office.Office) {
+	t.Helper()
+	name := filepath.Join(off.State, "office.json")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rec map[string]any
+	if err := json.Unmarshal(text, &rec); err != nil {
+		t.Fatal(err)
+	}
+	if rec["bus"] == nil {
+		t.Errorf("no driver is recorded: %s", text)
+	}
+	delete(rec, "bus")
+	if text, err = json.Marshal(rec); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCatBus: what the bus holds is read from the files, beside the process that has
+// them open; and where they are damaged, the rest is.
+func TestCatBus(t *testing.T) {
+	dir, want := filledOffice(t, "file")
+	off := mustOpenDir(t, dir)
+	defer off.Close()
+	read := func() (records int, skipped []string) {
+		t.Helper()
+		err := CatBus(t.Context(), off, slog.New(slog.DiscardHandler), func(e BusEntry) error {
+			if e.Kind == "record" && !strings.HasPrefix(e.Subject, "queue.") {
+				if got := e.Subject + " " + e.ID + " " + string(e.Data); !slices.Contains(want, got) {
+					t.Errorf("%s is no record", got)
+				}
+				records++
+			}
+			return nil
+		}, func(file string, offset, bytes int64) error {
+			skipped = append(skipped, fmt.Sprint(file, " ", offset, " ", bytes))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return records, skipped
+	}
+	b := mustOpenBus(t, off, "file")
+	if n, skipped := read(); n != len(want)-1 || len(skipped) > 0 { // the dead letter is of the queue
+		t.Errorf("%d records, want %d; skipped %v", n, len(want)-1, skipped)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(off.Bus, "wal", "00000001.wal")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)/2] ^= 1
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, skipped := read(); n == 0 || n >= len(want)-1 || len(skipped) != 1 {
+		t.Errorf("of a damaged log %d records, skipped %v", n, skipped)
+	}
+	c := config.Default()
+	c.Bus.Driver = "file"
+	if _, err := openBus(t.Context(), off, c, slog.New(slog.DiscardHandler)); company.CodeOf(err) != company.ELedger || !strings.Contains(err.Error(), "wal/00000001.wal, byte ") {
+		t.Errorf("a damaged log: %v", err)
+	}
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"company/internal/cli/command"
+)
+
+// TestBusCommands: the records of an office are read, taken to the other driver and
+// read there; the config of before is refused with what to do, which works.
+func TestBusCommands(t *testing.T) {
+	vars := map[string]string{"HOME": t.TempDir(), "PATH": os.Getenv("PATH")}
+	repo := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", repo).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	run := func(want int, args ...string) (out, errs string) {
+		t.Helper()
+		var o, e bytes.Buffer
+		env := &command.Environment{In: strings.NewReader(""), Out: &o, Err: &e, LookupEnv: func(k string) (string, bool) { v, ok := vars[k]; return v, ok }}
+		if code := execute(t.Context(), env, append(args, "--repo", repo)); code != want {
+			t.Fatalf("company %v: exit %d\n%s%s", args, code, o.String(), e.String())
+		}
+		return o.String(), e.String()
+	}
+	if _, errs := run(1, "bus", "cat"); !strings.Contains(errs, "E_NOT_FOUND") {
+		t.Errorf("without an office: %s", errs)
+	}
+	newOfficeWithEvents(t, repo)
+	count := func(out string) (records int) {
+		for line := range strings.Lines(out) {
+			var r struct {
+				Kind, Subject string
+				JSON          struct{ Events []any }
+			}
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatalf("%v: %s", err, line)
+			}
+			if r.Kind == "record" && r.Subject == "ledger" && len(r.JSON.Events) > 0 {
+				records++
+			}
+		}
+		return records
+	}
+	before, _ := run(0, "bus", "cat", "-o", "json")
+	if count(before) == 0 {
+		t.Fatalf("the embedded NATS has no records: %s", before)
+	}
+	out, errs := run(0, "bus", "convert", "--to", "file")
+	if !strings.Contains(out, "went from nats to file") || !strings.Contains(errs, "company config set bus.driver file") {
+		t.Errorf("converted: %s%s", out, errs)
+	}
+	if out, _ = run(0, "bus", "convert", "--to", "file"); !strings.Contains(out, "nothing was to be taken along") {
+		t.Errorf("converted twice: %s", out)
+	}
+	if after, _ := run(0, "bus", "cat", "-o", "json"); count(after) != count(before) {
+		t.Errorf("%d records after %d:\n%s", count(after), count(before), after)
+	}
+	if out, _ = run(0, "bus", "cat", "--subject", "ledger"); !strings.Contains(out, "00000001.wal:") || !strings.Contains(out, "ledger") || strings.Contains(out, "mark") {
+		t.Errorf("for people: %s", out)
+	}
+	_, errs = run(1, "status")
+	if !strings.Contains(errs, "E_CONFIG") || !strings.Contains(errs, "company bus convert --to nats") {
+		t.Errorf("with the driver of before: %s", errs)
+	}
+	run(0, "status", "--set", "bus.driver=file")
+	run(2, "bus", "convert")
+	run(2, "bus", "convert", "--to", "sqlite")
+	run(0, "bus", "convert", "--to", "nats")
+	run(0, "status")
+}
