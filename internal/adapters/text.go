@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 // The text protocol: tools for a model, or a server, that has none. The tools
@@ -103,10 +104,10 @@ func withCalls(m Message) string {
 }
 
 var (
-	openRE = regexp.MustCompile("(?m)^[ \t]*```+[ \t]*([A-Za-z_-]*)[^\n`]*$")
-	shutRE = regexp.MustCompile("(?m)^[ \t]*```+[ \t]*$")
-	nameRE = regexp.MustCompile(`"(?:tool|name|function)"\s*:\s*"([A-Za-z0-9_-]{1,64})"`)
-	argsRE = regexp.MustCompile(`"(?:arguments|parameters|args|input)"\s*:`)
+	openRE = lazyregexp.New("(?m)^[ \t]*```+[ \t]*([A-Za-z_-]*)[^\n`]*$")
+	shutRE = lazyregexp.New("(?m)^[ \t]*```+[ \t]*$")
+	nameRE = lazyregexp.New(`"(?:tool|name|function)"\s*:\s*"([A-Za-z0-9_-]{1,64})"`)
+	argsRE = lazyregexp.New(`"(?:arguments|parameters|args|input)"\s*:`)
 )
 
 // fromText finds the call in a reply. What follows the first call is dropped:

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"company/internal/lazyregexp"
 )
 
 // ToolUse says how a model is given tools.
@@ -160,7 +161,7 @@ func (f *fitted) Close() error { return Close(f.Model) }
 // noToolsRE are the ways in which servers say that a model takes no tools. They
 // are narrow: a complaint about one tool's schema is a bug of ours, and must
 // not turn a model's tools off.
-var noToolsRE = regexp.MustCompile(strings.Join([]string{
+var noToolsRE = lazyregexp.New(strings.Join([]string{
 	`(?:does not|doesn't|do not|don't|cannot) (?:currently )?(?:support|accept|allow) (?:the )?(?:use of )?['"\x60]?(?:tools?|functions?)\b(?: us(?:e|age)| call(?:s|ing)| choice)?`,
 	`(?:tools?|functions?|tool use|tool choice|tool_choice|tool[ -]call(?:s|ing)?|function[ -]call(?:s|ing)?)['"\x60]? (?:parameters? |fields? )?(?:is|are) (?:currently )?(?:not|un)[ -]?(?:supported|available|enabled|allowed|permitted)`,
 	`(?:unsupported|unrecognized|unrecognised|unknown|unexpected|invalid) (?:request )?(?:parameters?|arguments?|fields?|keyword argument)(?: supplied)?:? ?['"\x60]?tools?['"\x60]?(?:\W|$)`,

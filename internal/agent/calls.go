@@ -1,18 +1,14 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"company/internal/adapters"
 	"company/internal/company"
@@ -28,13 +24,12 @@ type toolset struct {
 
 type checkedTool struct {
 	Tool
-	schema *jsonschema.Schema
+	schema *argSchema
 }
 
 // newToolset refuses tools that cannot work: a bug of ours.
 func newToolset(tools []Tool) (*toolset, error) {
 	s := &toolset{byName: map[string]*checkedTool{}}
-	compiler := jsonschema.NewCompiler()
 	var names []string
 	for _, t := range tools {
 		bad := func(why string, err error) error {
@@ -43,15 +38,7 @@ func newToolset(tools []Tool) (*toolset, error) {
 		if s.byName[t.Spec.Name] != nil || t.Spec.Name != wireName(t.Spec.Name) || t.Run == nil {
 			return nil, bad("has no usable name or nothing to run", nil)
 		}
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(t.Spec.Schema))
-		if err != nil {
-			return nil, bad("has a schema that is not JSON", err)
-		}
-		url := "tool:///" + t.Spec.Name + ".json"
-		if err := compiler.AddResource(url, doc); err != nil {
-			return nil, bad("has a bad schema", err)
-		}
-		schema, err := compiler.Compile(url)
+		schema, err := parseSchema(t.Spec.Schema)
 		if err != nil {
 			return nil, bad("has a bad schema", err)
 		}
@@ -95,28 +82,15 @@ func (s *toolset) prepareCall(p pendingCall) *toolJob {
 	if strings.TrimSpace(args) == "" {
 		args = "{}" // what many models send when they have nothing to say
 	}
-	v, err := jsonschema.UnmarshalJSON(strings.NewReader(args))
+	v, err := parseArguments(args)
 	if err != nil {
 		return no("The arguments of %s are not valid JSON: %v. They began: %s\nThe schema is: %s", p.Name, err, safetext.EscapeLine(args, 300), t.Spec.Schema)
 	}
-	if err := t.schema.Validate(v); err != nil {
-		return no("The arguments of %s do not fit its schema: %s\nThe schema is: %s", p.Name, schemaError(err), t.Spec.Schema)
+	if faults := t.schema.findFaults(v); len(faults) > 0 {
+		return no("The arguments of %s do not fit its schema: %s\nThe schema is: %s", p.Name, safetext.HeadTail(strings.Join(faults, "\n"), 2048), t.Spec.Schema)
 	}
 	j.tool, j.args = t, json.RawMessage(args)
 	return j
-}
-
-// schemaError is the findings of a validation without the schema's address.
-func schemaError(err error) string {
-	var v *jsonschema.ValidationError
-	if !errors.As(err, &v) {
-		return err.Error()
-	}
-	_, findings, ok := strings.Cut(v.Error(), "\n")
-	if !ok {
-		return v.Error()
-	}
-	return safetext.HeadTail(findings, 2048)
 }
 
 // runPendingCalls runs the calls of the newest reply that have no result: reads beside

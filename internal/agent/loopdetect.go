@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"regexp"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 // longestCycle is how many different calls a circle may have to be seen.
@@ -34,7 +35,7 @@ func canonicalJSON(args string) string {
 }
 
 // aTime matches at the start of a number: a date, a clock, a duration.
-var aTime = regexp.MustCompile(`^(\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?` +
+var aTime = lazyregexp.New(`^(\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?` +
 	`|\d{1,2}:\d\d:\d\d(\.\d+)?\b` +
 	`|\d+(\.\d+)?(e-?\d+)? ?(ns|µs|us|ms|s|sec|seconds|m|min|h)\b)`)
 

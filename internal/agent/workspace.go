@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"strings"
 	"time"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 )
 
@@ -179,7 +179,7 @@ type unreportedDiff struct{ name, args, text string }
 
 // unsteady is what differs between two runs of one command without meaning
 // anything: times, durations, addresses, what a cache says of itself.
-var unsteady = regexp.MustCompile(`\d{4}-\d\d-\d\d|\d\d?:\d\d(:\d\d)?([.,]\d+)?|\b\d+([.,]\d+)?\s?(ns|us|µs|ms|s|secs?|seconds?|m|min|h)\b|\b(\d+[hms])+(\d+([.,]\d+)?s)?\b|0x[0-9a-f]+|\(cached\)`)
+var unsteady = lazyregexp.New(`\d{4}-\d\d-\d\d|\d\d?:\d\d(:\d\d)?([.,]\d+)?|\b\d+([.,]\d+)?\s?(ns|us|µs|ms|s|secs?|seconds?|m|min|h)\b|\b(\d+[hms])+(\d+([.,]\d+)?s)?\b|0x[0-9a-f]+|\(cached\)`)
 
 // stripVolatile is a result without what means nothing.
 func stripVolatile(text string) string {

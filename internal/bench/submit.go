@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,10 +18,11 @@ import (
 
 	"company/internal/company"
 	"company/internal/image"
+	"company/internal/lazyregexp"
 )
 
 // feedLine is a line of the feed as people see it: it begins with the time.
-var feedLine = regexp.MustCompile(`^[0-9]{2}:[0-9]{2}:[0-9]{2} `)
+var feedLine = lazyregexp.New(`^[0-9]{2}:[0-9]{2}:[0-9]{2} `)
 
 // first are the moments of one submission, from the start of the program.
 type first struct{ line, feed, request time.Duration }

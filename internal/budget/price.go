@@ -10,10 +10,10 @@
 package budget
 
 import (
-	"regexp"
 	"strings"
 
 	"company/internal/adapters"
+	"company/internal/lazyregexp"
 )
 
 // perMillion takes US dollars.
@@ -73,7 +73,7 @@ var priceLists = []priceList{
 	}},
 }
 
-var snapshotRE = regexp.MustCompile(`-20\d\d-?\d\d-?\d\d$`)
+var snapshotRE = lazyregexp.New(`-20\d\d-?\d\d-?\d\d$`)
 
 // ListPrice is the list price of an adapter's model at an address; "" is the
 // vendor's own. The same name at another address, or behind another adapter, is

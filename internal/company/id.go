@@ -42,7 +42,6 @@ var (
 	taskRE    = regexp.MustCompile(`^t[1-9][0-9]{0,8}$`)
 	subtaskRE = regexp.MustCompile(`^t[1-9][0-9]{0,8}-[0-9]{2,3}$`)
 	runRE     = regexp.MustCompile(`^(t[1-9][0-9]{0,8})(-[0-9]{2,3})?(-plan|-review|-merge)?\.([1-9][0-9]{0,5})$`)
-	oidRE     = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 )
 
 // Valid reports whether the id is well formed.
@@ -58,7 +57,9 @@ func (id RunID) Valid() bool {
 }
 
 // Valid reports whether the id is a full object id (SHA-1 or SHA-256).
-func (o OID) Valid() bool { return oidRE.MatchString(string(o)) }
+func (o OID) Valid() bool {
+	return (len(o) == 40 || len(o) == 64) && strings.Trim(string(o), "0123456789abcdef") == ""
+}
 
 // Short is what people are shown of an object id.
 func (o OID) Short() string {

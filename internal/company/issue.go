@@ -2,7 +2,6 @@ package company
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -23,8 +22,24 @@ const (
 	maxIssueURL    = 500
 )
 
-// issueRepositoryRE matches owner/name; an owner may have groups.
-var issueRepositoryRE = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}(/[A-Za-z0-9._-]{1,100}){1,8}$`)
+// isIssueRepository reports whether a text is owner/name; an owner may have groups. A
+// regular expression with these bounds is as large as all others together, and would be
+// made at each start.
+func isIssueRepository(text string) bool {
+	parts := strings.Split(text, "/")
+	if len(parts) < 2 || len(parts) > 9 {
+		return false
+	}
+	for _, part := range parts {
+		odd := func(c rune) bool {
+			return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("._-", c)
+		}
+		if part == "" || len(part) > 100 || strings.ContainsFunc(part, odd) {
+			return false
+		}
+	}
+	return true
+}
 
 // validate refuses a reference that names no issue: its parts stand in pull requests and
 // on terminals.
@@ -38,7 +53,7 @@ func (r *IssueRef) validate() error {
 		return unicode.IsSpace(c) || !unicode.IsPrint(c) || strings.ContainsRune("<>\"'`()", c)
 	}
 	switch {
-	case r.Number < 1 || r.Number > maxIssueNumber, !issueRepositoryRE.MatchString(r.Repository),
+	case r.Number < 1 || r.Number > maxIssueNumber, !isIssueRepository(r.Repository),
 		scheme != "https" && scheme != "http", host == "", strings.ContainsRune(host, '@'), len(r.URL) > maxIssueURL, strings.ContainsFunc(r.URL, odd):
 		return E(EInvalid, "the issue of the instruction is none").Because("an issue has a number, a repository as owner/name and the address of its page").Fix("company submit --issue 12")
 	}

@@ -2,11 +2,11 @@ package container
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 )
 
 // The label keys. A container that lacks one of them is not ours.
@@ -29,7 +29,7 @@ const LabelHosts = "company.image.hosts"
 const maxHosts = 16
 
 // hostRE is a name of one part: no name of a public host is one.
-var hostRE = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$`)
+var hostRE = lazyregexp.New(`^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$`)
 
 // IsServiceHost says whether a name may stand for 127.0.0.1 in a container: it has one
 // part and a letter, and is none that the container has already.
@@ -59,7 +59,7 @@ type Labels struct {
 	Role   string // worker, reviewer, merger, gate, …
 }
 
-var labelRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$`)
+var labelRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$`)
 
 // Validate is an EInvalid error for labels that could not tell a container of
 // ours from a foreign one.

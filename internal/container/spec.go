@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 )
 
 // Sizes in bytes.
@@ -93,9 +93,9 @@ type Spec struct {
 }
 
 var (
-	nameRE  = regexp.MustCompile(`^company-[A-Za-z0-9][A-Za-z0-9_.-]{0,190}$`)
-	imageRE = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-	envRE   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+	nameRE  = lazyregexp.New(`^company-[A-Za-z0-9][A-Za-z0-9_.-]{0,190}$`)
+	imageRE = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
+	envRE   = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 )
 
 // Validate is an EInvalid error for a spec that no daemon should see.

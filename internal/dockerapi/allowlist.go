@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 )
 
 // Word is a command that an operator allows or forbids (CTR-2). The API is
@@ -50,7 +51,7 @@ type endpoint struct {
 	uses    Use
 	word    Word
 	methods []string
-	path    *regexp.Regexp        // of the escaped path, the API version removed
+	path    *lazyregexp.Regexp    // of the escaped path, the API version removed
 	query   []string              // the parameters that may be set
 	only    func(url.Values) bool // a condition on their values; nil: none
 }
@@ -61,8 +62,8 @@ var (
 	post    = []string{http.MethodPost}
 	put     = []string{http.MethodPut}
 	remove  = []string{http.MethodDelete}
-	version = regexp.MustCompile(`^/v1\.[0-9]{1,3}/`)
-	digest  = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	version = lazyregexp.New(`^/v1\.[0-9]{1,3}/`)
+	digest  = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 )
 
 // What a path may hold in place of a name.
@@ -74,8 +75,8 @@ var placeholders = strings.NewReplacer(
 )
 
 // pathPattern makes an anchored expression of a path with placeholders.
-func pathPattern(p string) *regexp.Regexp {
-	return regexp.MustCompile(`^` + placeholders.Replace(regexp.QuoteMeta(p)) + `$`)
+func pathPattern(p string) *lazyregexp.Regexp {
+	return lazyregexp.New(`^` + placeholders.Replace(regexp.QuoteMeta(p)) + `$`)
 }
 
 // endpoints is all that may ever be asked of the daemon. Not here, on purpose:

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -104,8 +104,8 @@ func (r ignoreRules) leavesOut(file string) (out bool) {
 }
 
 var (
-	ownerRE = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
-	modeRE  = regexp.MustCompile(`^([0-7]{3,4}|[ugoa]*[-+=][rwxX]*(,[ugoa]*[-+=][rwxX]*)*)$`)
+	ownerRE = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
+	modeRE  = lazyregexp.New(`^([0-7]{3,4}|[ugoa]*[-+=][rwxX]*(,[ugoa]*[-+=][rwxX]*)*)$`)
 )
 
 // placeFiles adds a step that copies files of the commit.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 )
 
@@ -162,8 +162,8 @@ func (d *devcontainer) readBuild(t Text, fields map[string]field) error {
 
 // containerVariableRE is a variable of the image in a value.
 var (
-	containerVariableRE = regexp.MustCompile(`\$\{containerEnv:([A-Za-z_][A-Za-z0-9_]*)\}`)
-	hostVariableRE      = regexp.MustCompile(`\$\{[A-Za-z]+(:[^}]*)?\}`)
+	containerVariableRE = lazyregexp.New(`\$\{containerEnv:([A-Za-z_][A-Za-z0-9_]*)\}`)
+	hostVariableRE      = lazyregexp.New(`\$\{[A-Za-z]+(:[^}]*)?\}`)
 )
 
 // expandValue leaves a value out, with a note, that is of the host.

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 
 	"github.com/moby/buildkit/frontend/dockerfile/instructions"
@@ -57,7 +57,7 @@ type Run struct {
 const ScriptPath = "\x00script"
 
 // referenceRE is the name of an image: with a tag, with a digest, or with neither.
-var referenceRE = regexp.MustCompile(`^[a-z0-9][a-zA-Z0-9._/:-]{0,254}(@sha256:[0-9a-f]{64})?$`)
+var referenceRE = lazyregexp.New(`^[a-z0-9][a-zA-Z0-9._/:-]{0,254}(@sha256:[0-9a-f]{64})?$`)
 
 // IsPinned tells whether the name of an image means the same one for ever.
 func IsPinned(reference string) bool { return strings.Contains(reference, "@sha256:") }
@@ -311,9 +311,9 @@ func (t *translation) expandContainerEnv(value string) string {
 const maxVariable = 4096
 
 var (
-	envNameRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	envNameRE = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	// ownEnvRE are the variables of the company's own containers.
-	ownEnvRE = regexp.MustCompile(`^(HOME|HOSTNAME|PWD|SHLVL|_|TOOLBOX_.*|COMPANY_.*)$`)
+	ownEnvRE = lazyregexp.New(`^(HOME|HOSTNAME|PWD|SHLVL|_|TOOLBOX_.*|COMPANY_.*)$`)
 )
 
 // finishEnv keeps the variables that can be handed on to workers.

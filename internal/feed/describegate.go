@@ -2,11 +2,11 @@ package feed
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 )
 
@@ -109,9 +109,9 @@ func (it *Item) addFailure(c company.GateCheck) {
 
 var (
 	// tellsFailure is how programs begin to tell of a failure.
-	tellsFailure = regexp.MustCompile(`(?i)\b(fail(ed|ure|s)?|error|fatal|panic|assert\w*|exception|not ok|undefined|cannot|mismatch|expected|no such)\b|[✗✘✕]`)
+	tellsFailure = lazyregexp.New(`(?i)\b(fail(ed|ure|s)?|error|fatal|panic|assert\w*|exception|not ok|undefined|cannot|mismatch|expected|no such)\b|[✗✘✕]`)
 	// onlyReports is what runners print about the failure of another program.
-	onlyReports = regexp.MustCompile(`^(make(\[\d+\])?|gmake|npm (ERR!|error)|error: recipe|ninja|FAIL$|exit status \d+$|Command failed)`)
+	onlyReports = lazyregexp.New(`^(make(\[\d+\])?|gmake|npm (ERR!|error)|error: recipe|ninja|FAIL$|exit status \d+$|Command failed)`)
 )
 
 // FirstFailure is the line of a program's output that tells what failed first, made

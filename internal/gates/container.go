@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"company/internal/container"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
+	"company/internal/lazyregexp"
 	"company/internal/service"
 	"company/internal/shell"
 	"company/internal/testreport"
@@ -37,7 +37,7 @@ func hasMemoryFor(bytes int64) bool {
 	return err == nil && kib<<10 >= bytes
 }
 
-var memAvailable = regexp.MustCompile(`(?m)^MemAvailable:\s+(\d+) kB`)
+var memAvailable = lazyregexp.New(`(?m)^MemAvailable:\s+(\d+) kB`)
 
 // writeTar writes the judged files.
 func (j Job) writeTar(ctx context.Context, w io.Writer) error {
@@ -97,7 +97,7 @@ func (r *Runner) runCheck(ctx context.Context, j Job, n, attempt int) (company.G
 }
 
 // diskFullRE matches what programs print whose files found no room.
-var diskFullRE = regexp.MustCompile(`(?i)no space left on device|\bENOSPC\b|disk quota exceeded`)
+var diskFullRE = lazyregexp.New(`(?i)no space left on device|\bENOSPC\b|disk quota exceeded`)
 
 func isDiskFull(output string) bool { return diskFullRE.MatchString(output) }
 

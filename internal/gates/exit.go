@@ -2,13 +2,13 @@ package gates
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -51,7 +51,7 @@ func cannotStartError(g company.GateCommand, c company.GateCheck) error {
 }
 
 // missingProgramRE matches the line in which a shell names what it cannot start.
-var missingProgramRE = regexp.MustCompile(`(?m)^.*(?:: not found|command not found|No such file or directory|Permission denied|not in the image).*$`)
+var missingProgramRE = lazyregexp.New(`(?m)^.*(?:: not found|command not found|No such file or directory|Permission denied|not in the image).*$`)
 
 // missingProgramLine is the last line that names a program which could not be started;
 // without one the last line.

@@ -3,10 +3,10 @@ package gates
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
@@ -73,8 +73,8 @@ func diffLines(is, was string) string {
 }
 
 var (
-	durationRE = regexp.MustCompile(`\d+(\.\d+)?\s?(ns|µs|us|ms|s|m|sec|secs|seconds)\b|0x[0-9a-f]+|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*`)
-	positionRE = regexp.MustCompile(`:\d+(:\d+)?\b`)
+	durationRE = lazyregexp.New(`\d+(\.\d+)?\s?(ns|µs|us|ms|s|m|sec|secs|seconds)\b|0x[0-9a-f]+|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*`)
+	positionRE = lazyregexp.New(`:\d+(:\d+)?\b`)
 )
 
 // normalizeLine is a line without what moves from run to run: how long something took,

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,6 +16,7 @@ import (
 	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/dockerapi"
+	"company/internal/lazyregexp"
 
 	cerrdefs "github.com/containerd/errdefs"
 	dockerimage "github.com/docker/docker/api/types/image"
@@ -262,7 +262,7 @@ func askHostTool(ctx context.Context, argv ...string) string {
 }
 
 // plainEnvRE is a variable of a foreign image that can be handed on unquoted.
-var plainEnvRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=[A-Za-z0-9_./:@%+,=-]*$`)
+var plainEnvRE = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=[A-Za-z0-9_./:@%+,=-]*$`)
 
 // pulledImage is what counts of the settings of an image that was flattened.
 type pulledImage struct {

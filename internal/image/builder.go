@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +21,7 @@ import (
 	"company/internal/dockerapi"
 	"company/internal/dockerfile"
 	"company/internal/image/toolboxbin"
+	"company/internal/lazyregexp"
 	"company/internal/secret"
 	"company/internal/service"
 	"company/internal/toolproto"
@@ -349,9 +349,9 @@ func (b *Builder) reportProgress(format string, args ...any) {
 }
 
 var (
-	pinnedRE = regexp.MustCompile(`^[a-z0-9][a-zA-Z0-9._/:-]{0,254}@sha256:[0-9a-f]{64}$`)
-	envRE    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
-	branchRE = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/+-]{0,199}$`)
+	pinnedRE = lazyregexp.New(`^[a-z0-9][a-zA-Z0-9._/:-]{0,254}@sha256:[0-9a-f]{64}$`)
+	envRE    = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
+	branchRE = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._/+-]{0,199}$`)
 )
 
 // validateRequest refuses a malformed request before anything happens.

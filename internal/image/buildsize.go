@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"time"
 
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // learnSize gives the builds of a repository room for its tree, the first time that an
@@ -135,7 +135,7 @@ func (k shortage) toError(step string, had container.Limits, err error) error {
 }
 
 // diskFullRE matches what programs print whose files found no room.
-var diskFullRE = regexp.MustCompile(`(?i)no space left on device|\bENOSPC\b|disk quota exceeded`)
+var diskFullRE = lazyregexp.New(`(?i)no space left on device|\bENOSPC\b|disk quota exceeded`)
 
 func isDiskFull(output string) bool { return diskFullRE.MatchString(output) }
 

@@ -51,10 +51,11 @@ type Ledger struct {
 	bus  bus.Bus
 	opts Options
 
-	mu    sync.Mutex // held over an append, so that one process never races itself
-	head  link
-	index index
-	start *header // of the snapshot that Open verified; nil: none
+	mu     sync.Mutex // held over an append, so that one process never races itself
+	head   link
+	index  index
+	start  *header // of the snapshot that Open verified; nil: none
+	unread unreadEvents
 }
 
 // Head is the newest event.
@@ -75,21 +76,24 @@ func Open(ctx context.Context, b bus.Bus, opts Options) (*Ledger, error) {
 	if err := l.resumeSnapshot(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.catchUp(ctx); err != nil {
+	if err := l.catchUp(ctx, l.unread.add); err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
-// catchUp verifies what any writer appended since the head. The caller holds
-// mu, or has not shared l yet.
-func (l *Ledger) catchUp(ctx context.Context) error {
+// catchUp verifies what any writer appended since the head, and shows each record to
+// seen, where that is not nil. The caller holds mu, or has not shared l yet.
+func (l *Ledger) catchUp(ctx context.Context, seen func(record, link)) error {
 	err := l.bus.Log().Read(ctx, subject, l.head.Log+1, func(m bus.Message) error {
 		rec, next, err := open(&l.head, m)
 		if err != nil {
 			return err
 		}
 		l.advanceHead(rec, next)
+		if seen != nil {
+			seen(rec, next)
+		}
 		return nil
 	})
 	return busError("read the ledger", err)
@@ -156,7 +160,7 @@ func (l *Ledger) readBack(ctx context.Context, c Command, cause error) ([]compan
 	// The caller's time may be what ran out.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTimeout)
 	defer cancel()
-	if err := l.catchUp(ctx); err != nil {
+	if err := l.catchUp(ctx, nil); err != nil {
 		return nil, errors.Join(err, cause)
 	}
 	if events, err := l.findEarlier(ctx, c); events != nil || err != nil {
@@ -215,7 +219,8 @@ func (l *Ledger) findEarlier(ctx context.Context, c Command) ([]company.Event, e
 var errDone = errors.New("done")
 
 // Read calls fn for every event from a number on that is stored when Read
-// starts, in order, and verifies the chain on its way. An error of fn ends it
+// starts, in order, and verifies the chain on its way; what Open verified is not
+// verified again by the first Read. An error of fn ends it
 // and is returned as it is.
 func (l *Ledger) Read(ctx context.Context, fromSeq uint64, fn func(company.Event) error) error {
 	return l.read(ctx, fromSeq, l.bus.Log().Read, fn)
@@ -233,7 +238,19 @@ func (l *Ledger) read(ctx context.Context, fromSeq uint64, read reader, fn func(
 	fromSeq = max(fromSeq, 1)
 	l.mu.Lock()
 	at := l.index.markBefore(fromSeq)
+	verified, end, ok := l.unread.takeFrom(fromSeq)
 	l.mu.Unlock()
+	if ok {
+		at = end
+	}
+	for _, e := range verified {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if err := fn(e); err != nil {
+			return err
+		}
+	}
 	var refused error
 	err := read(ctx, subject, at.Log+1, func(m bus.Message) error {
 		rec, next, err := open(&at, m)

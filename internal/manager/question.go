@@ -2,9 +2,10 @@ package manager
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"company/internal/lazyregexp"
 )
 
 // What a question to the president may be (SUB-14): short enough to be read
@@ -15,7 +16,7 @@ const (
 )
 
 // guesses matches the language of a guess.
-var guesses = regexp.MustCompile(`(?i)\b(probably|presumably|maybe|perhaps|possibly|supposedly|i (guess|assume|suppose|think|believe))\b`)
+var guesses = lazyregexp.New(`(?i)\b(probably|presumably|maybe|perhaps|possibly|supposedly|i (guess|assume|suppose|think|believe))\b`)
 
 // checkQuestion returns the fault of a question, or "".
 func checkQuestion(q string) string {

@@ -26,8 +26,26 @@ const (
 // that git tracks. A README.md in an own folder is let be: it is how git keeps
 // the folder.
 func (p Paths) refuseForeign(ctx context.Context) error {
-	dirs := p.allFolders()
-	for _, rel := range dirs {
+	if err := p.refuseOddPlaces(); err != nil {
+		return err
+	}
+	// What git's index says is a submodule is called one, and no nested repository.
+	if err := p.refuseTracked(ctx, p.allFolders()); err != nil {
+		return err
+	}
+	return p.refuseNestedRepositories()
+}
+
+// refuseOddFolders is the part of refuseForeign that needs no git.
+func (p Paths) refuseOddFolders() error {
+	if err := p.refuseOddPlaces(); err != nil {
+		return err
+	}
+	return p.refuseNestedRepositories()
+}
+
+func (p Paths) refuseOddPlaces() error {
+	for _, rel := range p.allFolders() {
 		path := filepath.Join(p.parentDir, rel)
 		info, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -44,11 +62,11 @@ func (p Paths) refuseForeign(ctx context.Context) error {
 			return refusedState(path).Because("it belongs to another user").Fix("take it over with chown, or use another office")
 		}
 	}
-	if err := p.refuseTracked(ctx, dirs); err != nil {
-		return err
-	}
-	// What git's index says is a submodule has been called one.
-	for _, rel := range dirs {
+	return nil
+}
+
+func (p Paths) refuseNestedRepositories() error {
+	for _, rel := range p.allFolders() {
 		path := filepath.Join(p.parentDir, rel)
 		if _, err := os.Lstat(filepath.Join(path, ".git")); !errors.Is(err, fs.ErrNotExist) {
 			return refusedState(path).Because("it is a git repository").Fix("move it away, or use another office with --office")

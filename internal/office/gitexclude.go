@@ -29,13 +29,12 @@ func ExcludeFromGit(ctx context.Context, p Paths) (file string, lines []string, 
 	return p.excludeFolders(file)
 }
 
-// findExcludeFile asks git for the exclude file of the checkout; "" outside of one.
+// findExcludeFile finds the exclude file of the checkout; "" outside of one.
 func (p Paths) findExcludeFile(ctx context.Context) (string, error) {
 	if p.Repo == "" {
 		return "", nil
 	}
-	out, err := gitindex.Ask(ctx, p.parentDir, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
-	return strings.TrimSuffix(out, "\n"), err
+	return gitindex.ExcludeFile(ctx, p.parentDir)
 }
 
 // excludeFolders writes the office's folders into an exclude file, where they are

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/folder"
+	"company/internal/lazyregexp"
 )
 
 const (
@@ -47,7 +47,7 @@ type location struct {
 	Path  string `json:"path"`
 }
 
-var idRE = regexp.MustCompile(`^[a-z2-7]{4}$`)
+var idRE = lazyregexp.New(`^[a-z2-7]{4}$`)
 
 // ensureID reads the office's id, and makes one where there is none or where
 // the one that is there is another office's.

@@ -8,6 +8,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/folder"
+	"company/internal/gitindex"
 )
 
 var errNotDir = syscall.ENOTDIR
@@ -84,6 +85,7 @@ func Open(ctx context.Context, p Paths) (*Office, error) {
 		exclude, excludeErr = p.findExcludeFile(ctx)
 	}()
 	defer func() { <-asked }()
+	index := gitindex.ReadStamp(p.parentDir)
 	if err := p.refuseForeign(ctx); err != nil {
 		return nil, err
 	}
@@ -102,8 +104,13 @@ func Open(ctx context.Context, p Paths) (*Office, error) {
 		return nil, p.folderError(errors.Join(err, o.Close()))
 	}
 	// Another process may have put a folder there since the check above. The
-	// folders that are open by now stay the same.
-	err = p.refuseForeign(ctx)
+	// folders that are open by now stay the same. Git is asked again only where its
+	// index is another one by now.
+	if gitindex.ReadStamp(p.parentDir).IsSameAs(index) {
+		err = p.refuseOddFolders()
+	} else {
+		err = p.refuseForeign(ctx)
+	}
 	for _, f := range []*folder.Folder{o.StateFolder, o.LogsFolder} {
 		if err == nil {
 			err = f.Chmod(0o700)

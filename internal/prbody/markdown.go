@@ -1,16 +1,16 @@
 package prbody
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 )
 
 // closingWordsRE matches the verbs by which a forge closes or reopens an issue
 // when the text is merged, in front of anything that may name one.
-var closingWordsRE = regexp.MustCompile(`(?i)\b(clos|fix|resolv|reopen|implement)(e[sd]?|ing|s|ed)?(:?\s+)(#|[a-z]+://|gh-|[\w.-]+/[\w.-]+#|![0-9]|[\w-]+-[0-9])`)
+var closingWordsRE = lazyregexp.New(`(?i)\b(clos|fix|resolv|reopen|implement)(e[sd]?|ing|s|ed)?(:?\s+)(#|[a-z]+://|gh-|[\w.-]+/[\w.-]+#|![0-9]|[\w-]+-[0-9])`)
 
 // escapeMarkdown makes text of agents and people harmless in Markdown that a
 // forge shows: no HTML, no images, no mentions, no verbs that close issues

@@ -2,9 +2,10 @@ package proposal
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 // wrappers are programs that run the command behind them, with the number of arguments
@@ -23,7 +24,7 @@ var wrappers = []struct {
 }
 
 // pythonRE are the names of Python's interpreter.
-var pythonRE = regexp.MustCompile(`^(python[0-9.]*|pypy[0-9.]*)$`)
+var pythonRE = lazyregexp.New(`^(python[0-9.]*|pypy[0-9.]*)$`)
 
 // unwrapCommand is what a command runs in the end: without what stands before it.
 func (c call) unwrapCommand() []string {
@@ -57,7 +58,7 @@ func (c call) unwrapCommand() []string {
 	return words
 }
 
-var assignmentRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var assignmentRE = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // skipFlags leaves out the flags at the front, and the values of those that take one.
 func skipFlags(words, withValue []string) []string {
@@ -155,7 +156,7 @@ func sessionOf(words []string) string {
 
 // interpreterRE is an environment of tox that is one of the interpreters, or chosen
 // by the CI.
-var interpreterRE = regexp.MustCompile(`^(py|python|pypy)[0-9.]*(-|,|$)|\$`)
+var interpreterRE = lazyregexp.New(`^(py|python|pypy)[0-9.]*(-|,|$)|\$`)
 
 // yarnWords are yarn's own commands; any other is a script.
 var yarnWords = []string{"install", "add", "remove", "cache", "config", "global", "link", "set", "up", "why", "workspace", "workspaces", "dlx", "plugin", "npm", "pack", "publish", "version", "info", "audit", ""}
@@ -177,8 +178,8 @@ var linters = strings.Fields(`golangci-lint staticcheck revive errcheck gofmt go
 var preparing = strings.Fields(`install i ci add get mod build generate download update upgrade sync lock init fetch publish pack clean restore tool env version login config cache link run-script compile release deploy docs doc fmt format fix`)
 
 var (
-	testWord = regexp.MustCompile(`(?i)(^|[-_:./])(tests?|check|checks|spec|specs|unittests?|runtests?|testsuite|verify|nextest)($|[-_:./])`)
-	lintWord = regexp.MustCompile(`(?i)(^|[-_:./])(lint|linters?|vet|clippy|typecheck|type-check|types|stylecheck|check-format|format-check|fmt-check|check-fmt|lint-check)($|[-_:./])`)
+	testWord = lazyregexp.New(`(?i)(^|[-_:./])(tests?|check|checks|spec|specs|unittests?|runtests?|testsuite|verify|nextest)($|[-_:./])`)
+	lintWord = lazyregexp.New(`(?i)(^|[-_:./])(lint|linters?|vet|clippy|typecheck|type-check|types|stylecheck|check-format|format-check|fmt-check|check-fmt|lint-check)($|[-_:./])`)
 )
 
 // checkKind says which check a command is: Test, ProposedLint, or none.

@@ -3,10 +3,11 @@ package proposal
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"company/internal/lazyregexp"
 )
 
 // call is one simple command of a script.
@@ -25,7 +26,7 @@ const unknown = "\x00"
 const maxScript = 64 << 10
 
 // ciValue is a value that the CI puts into a script before a shell reads it.
-var ciValue = regexp.MustCompile(`\$\{\{[^}]*\}\}`)
+var ciValue = lazyregexp.New(`\$\{\{[^}]*\}\}`)
 
 // parseScript reads the simple commands of a script, as bash does. What is no
 // script has none.

@@ -2,11 +2,11 @@ package proposal
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // snippet is a block of commands in a text for people.
@@ -47,10 +47,10 @@ func findSnippets(t *ecosystem.Tree) []snippet {
 }
 
 var (
-	fenceRE     = regexp.MustCompile("^\\s{0,3}(```+|~~~+)\\s*([A-Za-z0-9_+-]*)")
-	directiveRE = regexp.MustCompile(`^(\s*)(?:\.\. (?:code-block|code|sourcecode|parsed-literal)::\s*([A-Za-z-]*)|.*::)\s*$`)
+	fenceRE     = lazyregexp.New("^\\s{0,3}(```+|~~~+)\\s*([A-Za-z0-9_+-]*)")
+	directiveRE = lazyregexp.New(`^(\s*)(?:\.\. (?:code-block|code|sourcecode|parsed-literal)::\s*([A-Za-z-]*)|.*::)\s*$`)
 	// promptRE is what stands before a command in a transcript.
-	promptRE = regexp.MustCompile(`^\s*[$%>]\s+`)
+	promptRE = lazyregexp.New(`^\s*[$%>]\s+`)
 	shells   = []string{"", "sh", "bash", "shell", "console", "zsh", "shell-session", "shellsession", "terminal", "text", "none", "cmd"}
 )
 

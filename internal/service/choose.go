@@ -1,11 +1,11 @@
 package service
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // Choose gives the services that a config names the accounts and the names of hosts by
@@ -59,7 +59,7 @@ func noteProposal(t *ecosystem.Tree, found []Found, names []string) {
 	}
 }
 
-var majorVersion = regexp.MustCompile(`:v?([0-9]+)`)
+var majorVersion = lazyregexp.New(`:v?([0-9]+)`)
 
 // noteVersion says where a project's file asks for another version than Debian has.
 func noteVersion(t *ecosystem.Tree, f Found) {

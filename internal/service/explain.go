@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 // refusedRE is a client's message that nothing serves at a port.
-var refusedRE = regexp.MustCompile(`(?i)(connection refused|ECONNREFUSED|can't connect to|could not connect|connection to server at)`)
+var refusedRE = lazyregexp.New(`(?i)(connection refused|ECONNREFUSED|can't connect to|could not connect|connection to server at)`)
 
 // ExplainOutput is the text behind the output of a check that failed: which service it
 // looked for where none was started, and the line that has it started.

@@ -3,12 +3,12 @@ package service
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/cifile"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // Found is a service that a project's own files run.
@@ -76,7 +76,7 @@ func Find(t *ecosystem.Tree) (found []Found, others []string) {
 const maxCompose = 8
 
 var (
-	composeName = regexp.MustCompile(`^(docker-)?compose([.-][A-Za-z0-9_-]+)?\.ya?ml$`)
+	composeName = lazyregexp.New(`^(docker-)?compose([.-][A-Za-z0-9_-]+)?\.ya?ml$`)
 	composeDirs = []string{"", ".devcontainer", ".docker", "docker", "test", "tests", "ci", ".ci"}
 )
 
@@ -164,7 +164,7 @@ func accountOf(name string, env map[string]string) Account {
 	return Account{}
 }
 
-var variableRE = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*:?-([^${}]*)\}`)
+var variableRE = lazyregexp.New(`\$\{[A-Za-z_][A-Za-z0-9_]*:?-([^${}]*)\}`)
 
 // expandVariables gives a text with the defaults of its variables; a text with a
 // variable that has none is nothing.

@@ -13,12 +13,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/container"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/toolproto"
 )
 
@@ -217,14 +217,14 @@ func (s server) describeService(a Account) toolproto.Service {
 }
 
 var (
-	plainName     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
-	plainPassword = regexp.MustCompile(`^[A-Za-z0-9_.!@#%^*+=~:/-]{0,128}$`)
+	plainName     = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
+	plainPassword = lazyregexp.New(`^[A-Za-z0-9_.!@#%^*+=~:/-]{0,128}$`)
 )
 
 // keepPlain keeps plain names and passwords alone: they come from a repository's files
 // and stand in scripts and addresses.
 func (a Account) keepPlain() Account {
-	keep := func(s *string, allowed *regexp.Regexp) {
+	keep := func(s *string, allowed *lazyregexp.Regexp) {
 		if !allowed.MatchString(*s) {
 			*s = ""
 		}

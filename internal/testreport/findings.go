@@ -1,8 +1,9 @@
 package testreport
 
 import (
-	"regexp"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 // lintFindings reads what a linter finds: path:line:column: text. A finding is
@@ -15,8 +16,8 @@ type lintFindings struct {
 }
 
 var (
-	findingLine  = regexp.MustCompile(`^(?:vet: )?([^\s:][^:]*):\d+(?::\d+)?:\s+(.+)$`)
-	decorationRE = regexp.MustCompile(`^\s|^$|^# |^exit status \d+$|^Found \d+ errors?\.|^All checks passed!|^No fixes available|^\[\*\] |^go: downloading |^warning: |^\d+ issues?[.:]?$|^\* [\w-]+: \d+$`)
+	findingLine  = lazyregexp.New(`^(?:vet: )?([^\s:][^:]*):\d+(?::\d+)?:\s+(.+)$`)
+	decorationRE = lazyregexp.New(`^\s|^$|^# |^exit status \d+$|^Found \d+ errors?\.|^All checks passed!|^No fixes available|^\[\*\] |^go: downloading |^warning: |^\d+ issues?[.:]?$|^\* [\w-]+: \d+$`)
 )
 
 func (f *lintFindings) ReadLine(line string) {

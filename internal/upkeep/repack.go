@@ -4,15 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"regexp"
 	"time"
 
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/lazyregexp"
 )
 
 // quotedOIDRE finds object ids in the state: a string of their length is one.
-var quotedOIDRE = regexp.MustCompile(`"([0-9a-f]{40})"`)
+var quotedOIDRE = lazyregexp.New(`"([0-9a-f]{40})"`)
 
 // RepackJob is the round that keeps the mirrors small: what the state names is
 // held, and what nothing names any more goes.

@@ -2,10 +2,10 @@ package view
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 )
 
@@ -18,7 +18,7 @@ type Target struct {
 	Approval *company.Approval
 }
 
-var approvalRE = regexp.MustCompile(`^a[1-9][0-9]{0,8}$`)
+var approvalRE = lazyregexp.New(`^a[1-9][0-9]{0,8}$`)
 
 // FindTarget looks an id up: t1, t1-02, t1-02.3, a4. A malformed id is wrong
 // usage; a well-formed one without an object is ENotFound.

@@ -39,6 +39,7 @@ var elsewhere = []exemption{
 	{"internal/config/load.go", "os.Open", "reads config files of the operator's and of checkouts"},
 	{"internal/config/validate.go", "os.Stat", "looks at key files that the config names"},
 	{"internal/gitindex/gitindex.go", "os.Lstat", "looks for a .git at and above a folder"},
+	{"internal/gitindex/stamp.go", "os.Lstat", "looks for the index of the repository around a folder"},
 	{"internal/office/gitexclude.go", "filepath.EvalSymlinks os.MkdirAll os.ReadFile os.Stat renameio.WriteFile", "writes .git/info/exclude of the checkout, which git itself makes"},
 	{"internal/config/trust.go", "os.MkdirAll os.OpenFile", "keeps the operator's list of what is trusted, in their home"},
 	{"internal/config/checkouttrust.go", "filepath.EvalSymlinks", "names checkouts by their real folder"},

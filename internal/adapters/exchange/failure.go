@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"regexp"
 
 	"company/internal/adapters"
+	"company/internal/lazyregexp"
 )
 
 const maxMessage = 1 << 10
 
 // keyRE matches what servers print of a key with its middle left out: a part
 // of a key is not shown either.
-var keyRE = regexp.MustCompile(`\bsk-[A-Za-z0-9_*.-]{4,}`)
+var keyRE = lazyregexp.New(`\bsk-[A-Za-z0-9_*.-]{4,}`)
 
 // Failure makes the one error of an exchange from what the transport saw and
 // from err, which the driver's own code came to. When the caller gave up it is

@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"company/internal/adapters"
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 )
 
@@ -137,7 +137,7 @@ func kindInStream(said *ServerError) adapters.Kind {
 // unloadableRE matches servers' messages about a model that they cannot load:
 // its file is broken, or of an unknown kind. "Loading model", which ends, does
 // not match.
-var unloadableRE = regexp.MustCompile(`(?i)(?:unable to|can ?not|could not|couldn't|failed to|error) load(?:ing)? (?:the )?model|model (?:failed|could not|cannot)(?: to)?(?: be)? load|(?:unknown|unsupported) model (?:architecture|format)|missing tensor|(?:invalid|bad) gguf|not a (?:valid )?gguf`)
+var unloadableRE = lazyregexp.New(`(?i)(?:unable to|can ?not|could not|couldn't|failed to|error) load(?:ing)? (?:the )?model|model (?:failed|could not|cannot)(?: to)?(?: be)? load|(?:unknown|unsupported) model (?:architecture|format)|missing tensor|(?:invalid|bad) gguf|not a (?:valid )?gguf`)
 
 // isUnloadable reports whether the server cannot load the model that it has.
 func (s *ServerError) isUnloadable() bool {

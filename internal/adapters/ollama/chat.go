@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"regexp"
 
 	"github.com/ollama/ollama/api"
 
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
 	"company/internal/company"
+	"company/internal/lazyregexp"
 )
 
 // opaque is what Message.Opaque holds for this wire.
@@ -106,14 +106,14 @@ func (c *Client) toWire(req adapters.Request, f facts) (*api.ChatRequest, error)
 var (
 	// badCallRE matches the server's message when the model wrote a tool call
 	// that it cannot read: its parser's own message, under status 500.
-	badCallRE = regexp.MustCompile(`(?i)error parsing tool call|invalid character .* (?:looking for|in |after )|unexpected end of json|xml syntax error|failed to parse tool`)
+	badCallRE = lazyregexp.New(`(?i)error parsing tool call|invalid character .* (?:looking for|in |after )|unexpected end of json|xml syntax error|failed to parse tool`)
 	// tooLargeRE matches a model that this machine cannot hold.
-	tooLargeRE = regexp.MustCompile(`(?i)requires more system memory|unable to allocate|insufficient memory|cudamalloc failed|out of memory`)
+	tooLargeRE = lazyregexp.New(`(?i)requires more system memory|unable to allocate|insufficient memory|cudamalloc failed|out of memory`)
 	// diedRE matches a model's process that ended. It is started anew with the
 	// next request, which may go better or not; we do not wait for it.
-	diedRE = regexp.MustCompile(`(?i)runner process (?:has terminated|no longer running)|runner has unexpectedly stopped|timed out waiting for llama runner`)
+	diedRE = lazyregexp.New(`(?i)runner process (?:has terminated|no longer running)|runner has unexpectedly stopped|timed out waiting for llama runner`)
 	// badNameRE matches a name that is none.
-	badNameRE = regexp.MustCompile(`(?i)unqualified name|invalid model name`)
+	badNameRE = lazyregexp.New(`(?i)unqualified name|invalid model name`)
 )
 
 // callError makes the one error of a call. A tool call that the server could not

@@ -1,8 +1,9 @@
 package openai
 
 import (
-	"regexp"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 // limits of a model that OpenAI itself serves. The same name at another
@@ -38,6 +39,6 @@ func limitsOf(baseURL, model string) limits {
 // but their own. go-openai refuses such requests itself, by the bare name; the
 // prefixed names of routers ("openai/gpt-5") pass it and are refused by the
 // server.
-var reasoningRE = regexp.MustCompile(`^(?:[^ ]*/)?(?:o[134](?:$|[-:])|gpt-[56](?:$|[-.:]))`)
+var reasoningRE = lazyregexp.New(`^(?:[^ ]*/)?(?:o[134](?:$|[-:])|gpt-[56](?:$|[-.:]))`)
 
 func isReasoningModel(model string) bool { return reasoningRE.MatchString(model) }

@@ -14,6 +14,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
+	"company/internal/lazyregexp"
 )
 
 // Script is a Responder read from YAML:
@@ -106,7 +107,7 @@ type fault struct {
 }
 
 var (
-	placeRE = regexp.MustCompile(`<<([a-z_][a-z0-9_]*)>>`)
+	placeRE = lazyregexp.New(`<<([a-z_][a-z0-9_]*)>>`)
 	builtin = []string{"role", "task", "subtask", "run", "title", "n"}
 )
 

@@ -2,18 +2,18 @@ package scripted
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"company/internal/adapters"
+	"company/internal/lazyregexp"
 )
 
 // A model without tools reads and writes calls as text. This file understands
 // the promised protocol, and reads it without the company's code.
 var (
-	callRE   = regexp.MustCompile("(?s)^(.*?)\n*```tool\n(.*)\n```$")
-	resultRE = regexp.MustCompile(`(?s)^\[result of ([A-Za-z0-9_-]+)\]\n(.*)$`)
-	toolRE   = regexp.MustCompile(`(?m)^- ([A-Za-z0-9_-]+): `)
+	callRE   = lazyregexp.New("(?s)^(.*?)\n*```tool\n(.*)\n```$")
+	resultRE = lazyregexp.New(`(?s)^\[result of ([A-Za-z0-9_-]+)\]\n(.*)$`)
+	toolRE   = lazyregexp.New(`(?m)^- ([A-Za-z0-9_-]+): `)
 )
 
 // fromText makes of a conversation in text the one that a brain is asked with.

@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -208,11 +209,24 @@ func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig) (jet
 	cfg.Discard = jetstream.DiscardNew
 	cfg.Replicas = 1
 	cfg.AllowDirect = true
+	// An update writes and syncs the stream's configuration, also where it changes nothing.
+	if s, err := b.js.Stream(ctx, cfg.Name); err == nil && hasConfig(s.CachedInfo().Config, cfg) {
+		return s, nil
+	}
 	s, err := b.js.CreateOrUpdateStream(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open stream %s: %w", cfg.Name, err)
 	}
 	return s, nil
+}
+
+// hasConfig reports whether a stream has the configuration that ensureStream asks for.
+// The server gives the other fields values of its own.
+func hasConfig(has, want jetstream.StreamConfig) bool {
+	return slices.Equal(has.Subjects, want.Subjects) && has.Storage == want.Storage && has.Retention == want.Retention &&
+		has.Discard == want.Discard && has.Replicas == want.Replicas && has.AllowDirect == want.AllowDirect &&
+		has.DenyDelete == want.DenyDelete && has.DenyPurge == want.DenyPurge && has.AllowMsgTTL == want.AllowMsgTTL &&
+		max(has.MaxMsgsPerSubject, 0) == max(want.MaxMsgsPerSubject, 0)
 }
 
 // publishMessage appends one message, synced, under compare-and-set on its subject.

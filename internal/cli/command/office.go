@@ -186,6 +186,10 @@ func (env *Environment) ConnectOffice(ctx context.Context) (*client.Office, offi
 	if !paths.Exists() {
 		return client.None(paths), paths, nil
 	}
+	// The process that has the office has looked at its folders, and asked git.
+	if remote, err := client.Dial(ctx, office.FindHolder(paths)); remote != nil || err != nil {
+		return remote, paths, err
+	}
 	h, remote, err := env.OpenOrDial(ctx, paths, DialTimeout)
 	if err != nil || remote != nil {
 		return remote, paths, err

@@ -15,7 +15,7 @@ import (
 
 // progressDelay is how long the look at a repository may take before a line
 // says that it is going on.
-const progressDelay = 150 * time.Millisecond
+const progressDelay = 60 * time.Millisecond
 
 // printBanner prints the repository, the agents and the limits, before anything
 // is made.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 	"company/internal/view"
 )
@@ -107,7 +107,7 @@ func addOfficeBudget(ctx context.Context, env *command.Environment, scope compan
 	return printBudgets(ctx, env, conn, views)
 }
 
-var amountRE = regexp.MustCompile(`^(\$?)([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(usd|[km]?tokens?|[km])?$`)
+var amountRE = lazyregexp.New(`^(\$?)([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(usd|[km]?tokens?|[km])?$`)
 
 // parseAmount reads 5usd, $2.50, 100ktokens, 2Mtokens, 200k.
 func parseAmount(text string) (company.Amount, error) {

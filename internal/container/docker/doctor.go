@@ -3,7 +3,6 @@ package docker
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"company/internal/container"
 	"company/internal/dockerapi"
+	"company/internal/lazyregexp"
 )
 
 // sizeOption tells whether the storage driver bounds a container's layer.
@@ -130,7 +130,7 @@ func runcFact(version types.Version) container.Fact {
 	return f
 }
 
-var runcRE = regexp.MustCompile(`^v?([0-9]+)\.([0-9]+)\.([0-9]+)(?:-rc\.([0-9]+))?`)
+var runcRE = lazyregexp.New(`^v?([0-9]+)\.([0-9]+)\.([0-9]+)(?:-rc\.([0-9]+))?`)
 
 // runcFixed compares by release line. A version that cannot be read is not
 // fixed.

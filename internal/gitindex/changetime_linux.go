@@ -1,0 +1,5 @@
+package gitindex
+
+import "syscall"
+
+func changeTime(about *syscall.Stat_t) syscall.Timespec { return about.Ctim }
