@@ -101,6 +101,7 @@ func (s *State) reopenTask(m Meta, t *Task, d *TaskReopened) ([]Event, error) {
 			evs = append(evs, m.newEvent(t.ID, r.Subtask, r.ID, &RunEnded{Status: RunError, Error: "the task ended before it began"}))
 		}
 	}
+	d.LastWorked = t.Ended
 	return append(evs, m.newEvent(t.ID, "", "", d)), nil
 }
 
@@ -108,6 +109,8 @@ func (s *State) reopenTask(m Meta, t *Task, d *TaskReopened) ([]Event, error) {
 type TaskReopened struct {
 	From SubtaskID `json:"from,omitempty"` // begins anew, with those after it
 	Plan bool      `json:"plan,omitempty"` // it was a dry run, and is none from now on
+	// LastWorked is when the task had ended; zero in events of older versions.
+	LastWorked time.Time `json:"last_worked,omitzero"`
 }
 
 var _ = registerKind[TaskReopened]()
@@ -115,6 +118,9 @@ var _ = registerKind[TaskReopened]()
 func (*TaskReopened) Kind() string { return "task.reopened" }
 func (d *TaskReopened) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
+	if !d.LastWorked.IsZero() {
+		t.addIdle(d.LastWorked, e.Time)
+	}
 	t.Reason, t.Ended, t.Paused = "", time.Time{}, false
 	t.DryRun = t.DryRun && !d.Plan
 	clear(t.Failures)

@@ -101,13 +101,16 @@ type StartOffice struct {
 	// Wall is what the wall clock says, where the office's time is another; zero: it
 	// is not known, or the same.
 	Wall time.Time
+	// LastWorked is when the company before is last known to have worked; zero: it is
+	// not known.
+	LastWorked time.Time
 }
 
 func (c StartOffice) decide(s *State, m Meta) ([]Event, error) {
 	if s.Office.ID != "" && s.Office.ID != c.Office {
 		return nil, foreignLedger(s.Office.ID, c.Office)
 	}
-	return []Event{m.newEvent("", "", "", &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version, Workers: c.Workers, Wall: c.Wall})}, nil
+	return []Event{m.newEvent("", "", "", &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version, Workers: c.Workers, Wall: c.Wall, LastWorked: c.LastWorked})}, nil
 }
 
 // OfficeStarted voids every claim: their holders belonged to a process that
@@ -120,12 +123,16 @@ type OfficeStarted struct {
 	// Wall is the wall clock's time, where it differs from the event's own
 	// time. It is for readers of the ledger: nothing is decided by it.
 	Wall time.Time `json:"wall,omitzero"`
+	// LastWorked is when the company before is last known to have worked; zero: it is
+	// not known, as in events of older versions.
+	LastWorked time.Time `json:"last_worked,omitzero"`
 }
 
 var _ = registerKind[OfficeStarted]()
 
 func (*OfficeStarted) Kind() string { return "office.started" }
 func (d *OfficeStarted) apply(s *State, e Event) {
+	s.addIdle(d.LastWorked, e.Time)
 	s.Office.ID, s.Office.Epoch, s.Office.Version = d.Office, d.Epoch, d.Version
 	s.voidClaims()
 	if d.Workers > 0 {
@@ -187,19 +194,43 @@ func (c Resume) decide(s *State, m Meta) ([]Event, error) {
 	if !s.Office.Stopped {
 		return nil, nil
 	}
-	return []Event{m.newEvent("", "", "", &OfficeResumed{Epoch: s.Office.Epoch + 1})}, nil
+	return []Event{m.newEvent("", "", "", &OfficeResumed{Epoch: s.Office.Epoch + 1, LastWorked: s.Time})}, nil
 }
 
 // OfficeResumed lifts a stop.
 type OfficeResumed struct {
-	Epoch uint64 `json:"epoch"`
+	Epoch      uint64    `json:"epoch"`
+	LastWorked time.Time `json:"last_worked,omitzero"` // of the newest event before
 }
 
 var _ = registerKind[OfficeResumed]()
 
 func (*OfficeResumed) Kind() string { return "office.resumed" }
-func (d *OfficeResumed) apply(s *State, _ Event) {
+func (d *OfficeResumed) apply(s *State, e Event) {
+	s.addIdle(d.LastWorked, e.Time)
 	s.Office.Stopped = false
 	s.Office.Epoch = d.Epoch
 	s.voidClaims()
 }
+
+// addIdle counts the time from a moment on as idle for each open task. A pause of a task
+// counts when it is lifted. The zero time counts nothing.
+func (s *State) addIdle(from, to time.Time) {
+	for _, id := range s.Open {
+		if t := s.Tasks[id]; !from.IsZero() && !t.Paused {
+			s.editTask(id).addIdle(from, to)
+		}
+	}
+}
+
+// addIdle counts the time between two moments of the task's life as idle.
+func (t *Task) addIdle(from, to time.Time) {
+	if from.Before(t.Submitted) {
+		from = t.Submitted
+	}
+	t.Idle += max(0, to.Sub(from))
+}
+
+// WorkedFor is how long a company worked on a task that has ended, its waits for the
+// president included.
+func (t *Task) WorkedFor() time.Duration { return max(0, t.Ended.Sub(t.Submitted)-t.Idle) }

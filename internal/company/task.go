@@ -63,6 +63,9 @@ type Task struct {
 	Paused      bool       `json:"paused,omitempty"`
 	Reason      string     `json:"reason,omitempty"` // why it failed or was cancelled
 	Ended       time.Time  `json:"ended,omitzero"`
+	// Idle is the time in which no company worked on it, as far as that is known: none
+	// was at work, or a pause or a stop was on; and that from an end to a retry.
+	Idle time.Duration `json:"idle_ns,omitzero"`
 
 	Prepared    *TaskPrepared        `json:"prepared,omitempty"`
 	Baseline    *GateResult          `json:"baseline,omitempty"` // what the gates say of the base

@@ -191,3 +191,34 @@ func TestStepsBetweenTwoStarts(t *testing.T) {
 		})
 	}
 }
+
+// TestInterruptionIsIdle: the time from the newest record of the company before to the
+// start of the next one is idle, and not work; a president's command in between, which
+// needs no company, is no work either.
+func TestInterruptionIsIdle(t *testing.T) {
+	t.Parallel()
+	c := setupClocked(t)
+	c.run()
+	c.submit(1)
+	journal := c.holds("t1-plan.1")
+	c.machine.Pass(10 * time.Minute) // without an event: the manager works
+	if _, err := journal.Append(c.ctx, "note", nil); err != nil {
+		t.Fatal(err)
+	}
+	c.restart(func() {
+		c.machine.Pass(time.Hour)
+		c.open()
+		c.submit(2)
+		c.close()
+		c.machine.Pass(time.Hour)
+	})
+	c.holds("t1-plan.1", "t2-plan.1")
+	for id, want := range map[company.TaskID]time.Duration{"t1": 2 * time.Hour, "t2": time.Hour} {
+		if got := c.orch.View().Tasks[id].Idle; got < want || got > want+patience {
+			t.Errorf("of %s %s are idle, want %s", id, got, want)
+		}
+	}
+	if err := c.halt(); err != nil {
+		t.Error(err)
+	}
+}

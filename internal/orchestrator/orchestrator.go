@@ -72,6 +72,8 @@ type Orchestrator struct {
 
 	snapSeq uint64 // of the newest snapshot; the loop's
 
+	worked time.Time // when the company before is last known to have worked; of Open and Start
+
 	cutting sync.Mutex // guards what follows; never held over anything slow
 	halted  bool       // a stop is on its way into the ledger: nothing is started
 	under   context.Context
@@ -122,7 +124,7 @@ func (o *Orchestrator) Register(k company.EffectKind, h company.EffectHandler) {
 // claims of earlier processes are void from here on. The caller holds the
 // office's lock and will call Run.
 func (o *Orchestrator) Start(ctx context.Context, workers int) error {
-	start := company.StartOffice{Office: o.cfg.Office, Version: o.cfg.Version, Workers: workers}
+	start := company.StartOffice{Office: o.cfg.Office, Version: o.cfg.Version, Workers: workers, LastWorked: o.worked}
 	if ahead := o.Ahead(); ahead.Abs() >= time.Second {
 		start.Wall = o.Now().Add(-ahead).Truncate(time.Second)
 	}
@@ -139,7 +141,11 @@ func (o *Orchestrator) load(ctx context.Context) error {
 	if err := o.loadSnapshot(ctx); err != nil {
 		return err
 	}
+	o.worked = o.state.Time
 	err := o.cfg.Ledger.Read(ctx, o.state.Seq+1, func(e company.Event) error {
+		if e.Actor != company.President { // whose commands need no company at work
+			o.worked = e.Time
+		}
 		return company.Apply(o.state, e)
 	})
 	o.at = o.cfg.Ledger.Head()
@@ -166,6 +172,9 @@ func (o *Orchestrator) advanceClock(ctx context.Context) {
 				continue
 			}
 			o.cfg.Clock.NotBefore(at)
+			if at.After(o.worked) {
+				o.worked = at
+			}
 		}
 	}
 }

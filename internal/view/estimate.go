@@ -16,7 +16,7 @@ type Estimate struct {
 	HighTokens       int64  `json:"high_tokens"`
 	LowCostMicroUSD  *int64 `json:"low_cost_micro_usd"` // null: no price is known
 	HighCostMicroUSD *int64 `json:"high_cost_micro_usd"`
-	LowMS            int64  `json:"low_ms"` // wall clock, waits for the president included
+	LowMS            int64  `json:"low_ms"` // in which a company was at work, waits for the president included
 	HighMS           int64  `json:"high_ms"`
 }
 
@@ -32,7 +32,7 @@ func estimateTask(s *company.State, t *company.Task) Estimate {
 		}
 		n := int64(len(o.Subtasks))
 		each := company.Amount{MicroUSD: o.Spent.MicroUSD / n, Tokens: o.Spent.Tokens / n}
-		wave := o.Ended.Sub(o.Submitted).Milliseconds() / int64(max(1, o.Plan.Waves))
+		wave := o.WorkedFor().Milliseconds() / int64(max(1, o.Plan.Waves))
 		if e.From == 0 {
 			low, high = each, each
 			e.LowMS, e.HighMS = wave, wave
