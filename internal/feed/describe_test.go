@@ -2,6 +2,7 @@ package feed
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +45,18 @@ func TestUntestedIsTold(t *testing.T) {
 		if it := describeRecorded(t, c.data, c.task); it.Text != c.want || it.Mark != c.mark {
 			t.Errorf("%s: %s %q", name, it.Mark, it.Text)
 		}
+	}
+}
+
+// A red gate has the first line of the failure that is new, and that line alone.
+func TestFirstFailingLine(t *testing.T) {
+	red := company.GateCheck{Name: "test", ExitCode: 1, Tests: []company.TestResult{
+		{Name: "p TestOld", Status: "failed", Message: "old_test.go:9: old", Known: true},
+		{Name: "p TestNew", Status: "failed", Message: "new_test.go:4: got 1, want 2\n--- FAIL: TestNew (0.00s)"},
+	}, Counts: &company.TestCounts{Failed: 2}}
+	it := describeRecorded(t, &company.GateFinished{Result: company.GateResult{Checks: []company.GateCheck{red}}}, nil)
+	if it.Text != "gate test failed, exit 1: p TestNew" || !slices.Equal(it.Lines, []string{"new_test.go:4: got 1, want 2"}) {
+		t.Errorf("%q %q", it.Text, it.Lines)
 	}
 }
 

@@ -39,7 +39,7 @@ func readJUnit(text []byte) *Results {
 			case "failure", "error":
 				failed = failed || in
 				unrun = unrun || in && isCollectionFailure(class, test, xmlAttr(t, "message"))
-				message.WriteString(CleanName(xmlAttr(t, "message"), MaxMessage))
+				message.WriteString(cleanMessage(xmlAttr(t, "message")))
 			case "skipped":
 				skipped = true
 			}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	"company/internal/company"
 	"company/internal/safetext"
@@ -87,7 +88,7 @@ func (r *Results) Add(f company.TestResult) {
 	if len(r.Failed) >= maxMessages {
 		f.Message = ""
 	}
-	f.Message = CleanName(f.Message, MaxMessage)
+	f.Message = cleanMessage(f.Message)
 	const around = 40 // bytes of JSON
 	if r.nameBytes += len(f.Name) + len(f.Message) + around; len(r.Failed) < MaxNamedFailures && r.nameBytes <= maxFailureBytes {
 		r.Failed = append(r.Failed, f)
@@ -155,7 +156,7 @@ func (r *Results) merge(o *Results) {
 	r.Incomplete = append(r.Incomplete, o.Incomplete...)
 }
 
-// CleanName makes a name or message of a container's one bounded line of text. A
+// CleanName makes a name of a container's one bounded line of text. A
 // name that is cut keeps a hash, so that it stays its own.
 func CleanName(s string, most int) string {
 	if s = safetext.StripLine(s); len(s) <= most {
@@ -163,6 +164,23 @@ func CleanName(s string, most int) string {
 	}
 	sum := sha256.Sum256([]byte(s))
 	return safetext.Head(s, most-10) + "…" + hex.EncodeToString(sum[:3])
+}
+
+// cleanMessage makes the output of a failed test a few bounded lines of text, without
+// blank ones: people are shown the first.
+func cleanMessage(s string) string {
+	var lines []string
+	size := 0
+	for line := range strings.Lines(s) {
+		if line = safetext.StripLine(line); line != "" {
+			lines = append(lines, line)
+			size += len(line) + 1
+		}
+		if size > MaxMessage {
+			break
+		}
+	}
+	return safetext.Cut(strings.Join(lines, "\n"), MaxMessage)
 }
 
 // NotEnded is the failure of a run that does not say that it came to its end:

@@ -222,7 +222,7 @@ func FuzzReports(f *testing.F) {
 		}
 		seen := map[string]bool{}
 		for _, x := range c.Tests {
-			if x.Name == "" || len(x.Name) > testreport.MaxName+10 || len(x.Message) > testreport.MaxMessage || strings.ContainsAny(x.Name+x.Message, "\n\r\x00\x1b") {
+			if x.Name == "" || len(x.Name) > testreport.MaxName+10 || len(x.Message) > testreport.MaxMessage || strings.ContainsAny(x.Name+x.Message, "\r\x00\x1b") || strings.Contains(x.Name, "\n") {
 				t.Fatalf("%+v", x)
 			}
 			if seen[x.Name] {

@@ -32,6 +32,20 @@ func TestGoText(t *testing.T) {
 	}
 }
 
+// The message of a failed test keeps its lines, and only its blank ones go.
+func TestMessagesKeepTheirLines(t *testing.T) {
+	res, _ := ecosystemtest.ReadReport(Ecosystem{}.Formats()[0], []byte(`{"Action":"run","Package":"p","Test":"T"}
+{"Action":"output","Package":"p","Test":"T","Output":"=== RUN   T\n"}
+{"Action":"output","Package":"p","Test":"T","Output":"    a_test.go:4: got 1,\t\u001b[1mwant 2\r\n"}
+{"Action":"output","Package":"p","Test":"T","Output":"\n"}
+{"Action":"output","Package":"p","Test":"T","Output":"--- FAIL: T (0.00s)\n"}
+{"Action":"fail","Package":"p","Test":"T"}
+`))
+	if len(res.Failed) != 1 || res.Failed[0].Message != "a_test.go:4: got 1, [1mwant 2\n--- FAIL: T (0.00s)" {
+		t.Errorf("%+v", res.Failed)
+	}
+}
+
 // What tests print is held until they end, within bounds.
 func TestHeldOutputIsBounded(t *testing.T) {
 	g := &goReport{text: &bytes.Buffer{}}
