@@ -29,7 +29,7 @@ func TestScreensStay(t *testing.T) {
 	name := "ledger-7"
 	events := readLedger(t, filepath.Join("..", "company", "testdata", name+".ndjson"))
 	for moment, n := range moments(t, events) {
-		for _, s := range []Style{{Width: 80}, {Width: 120}, {Width: 80, Color: true}, {Width: 120, Verbose: true}} {
+		for _, s := range []Style{{Width: 80}, {Width: 120}, {Width: 80, Color: true}, {Width: 120, Color: true}, {Width: 120, Verbose: true}} {
 			file := fmt.Sprintf("%s-%s-%d", name, moment, s.Width)
 			if s.Color {
 				file += "-colour"
@@ -70,6 +70,11 @@ func screensAt(t *testing.T, events []company.Event, n int, s Style) []byte {
 	src.AtWork = false
 	b.putText("status, with nobody at work", src.Overview(false).Render(s))
 	src.AtWork = true
+	list, err := src.TaskList(TaskFilter{Limit: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.putText("list", list.Render(s))
 	b.putText("agents", src.Agents().Render(s))
 	b.putText("pr list", PullRequestsText(src.PullRequests(), s))
 	seen := map[string]bool{}

@@ -1,14 +1,13 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/screen"
 )
 
 // TaskStates are what a list of tasks can be narrowed to: each status that people are
@@ -92,18 +91,17 @@ func (src Source) TaskList(f TaskFilter) (TaskList, error) {
 	return v, nil
 }
 
-// RenderText is a table of the tasks for people.
-func (v TaskList) RenderText() string {
+// Render is a table of the tasks for people.
+func (v TaskList) Render(s Style) string {
 	if len(v.Tasks) == 0 {
 		return "no task\n"
 	}
-	var b strings.Builder
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	urgent, due, tagged := false, false, false // columns that only such tasks need
 	for _, t := range v.Tasks {
 		urgent, due, tagged = urgent || t.Priority != company.PriorityMedium, due || t.Deadline != nil, tagged || len(t.Tags) > 0
 	}
-	row := func(cells []string, priority, deadline, tags, what string) {
+	table := screen.Table{Columns: []screen.Column{{Title: "TASK"}, {Title: "STATE"}, {Title: "MERGED", Rank: 5}, {Title: "COST", Rank: 4}, {Title: "PULL REQUEST", Rank: 1}}}
+	pick := func(priority, deadline, tags string) (cells []string) {
 		if urgent {
 			cells = append(cells, priority)
 		}
@@ -113,9 +111,12 @@ func (v TaskList) RenderText() string {
 		if tagged {
 			cells = append(cells, tags)
 		}
-		fmt.Fprintln(table, strings.Join(append(cells, what), "\t"))
+		return cells
 	}
-	row([]string{"TASK", "STATE", "MERGED", "COST", "PULL REQUEST"}, "PRIORITY", "DEADLINE", "TAGS", "WHAT")
+	for i, title := range pick("PRIORITY", "DEADLINE", "TAGS") {
+		table.Columns = append(table.Columns, screen.Column{Title: title, Rank: 2 + i%2})
+	}
+	table.Columns = append(table.Columns, screen.Column{Title: "WHAT", Least: 28})
 	for _, t := range v.Tasks {
 		state, pr := strings.ReplaceAll(string(t.Status), "_", " "), "-"
 		if t.Paused {
@@ -124,13 +125,13 @@ func (v TaskList) RenderText() string {
 		if t.PR != nil {
 			pr = fmt.Sprintf("#%d %s", t.PR.Number, t.PR.State)
 		}
-		merged := fmt.Sprintf("%d/%d", t.Merged, t.Subtasks)
-		row([]string{string(t.ID), state, merged, FormatCost(t.CostMicroUSD, t.Tokens), pr}, safetext.EscapeLine(string(t.Priority), 40), t.shortDeadline(), cmp.Or(t.tagsText(), "-"),
-			safetext.EscapeLine(company.TitleOf(t.Instruction), 70))
+		cells := []string{string(t.ID), state, fmt.Sprintf("%d/%d", t.Merged, t.Subtasks), FormatCost(t.CostMicroUSD, t.Tokens), pr}
+		cells = append(cells, pick(safetext.EscapeLine(string(t.Priority), 40), t.shortDeadline(), t.tagsText())...)
+		table.ColorRow(t.stateColor(), append(cells, safetext.EscapeLine(company.TitleOf(t.Instruction), 70))...)
 	}
-	_ = table.Flush() // into memory
+	text := table.Render(s)
 	if v.More > 0 {
-		fmt.Fprintf(&b, "and %d more: company list -n 0\n", v.More)
+		text += fmt.Sprintf("and %d more: company list -n 0\n", v.More)
 	}
-	return b.String()
+	return text
 }

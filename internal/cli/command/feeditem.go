@@ -38,8 +38,8 @@ func TerminalHeight(w io.Writer) int {
 	return height
 }
 
-// movesCursor says whether a stream is a terminal that takes lines back.
-func (env *Environment) movesCursor(w io.Writer) bool {
+// MovesCursor says whether a stream is a terminal that takes lines back.
+func (env *Environment) MovesCursor(w io.Writer) bool {
 	if !IsTerminal(w) || env.LookupEnv == nil {
 		return false
 	}
@@ -64,7 +64,7 @@ func (env *Environment) useColor(w io.Writer) bool {
 func (env *Environment) NewFeedDisplay(w, stream io.Writer) *feed.Display {
 	return &feed.Display{
 		Out: w, Style: func() screen.Style { return env.Style(stream) },
-		Redraws: w == stream && env.Output == "text" && !env.Verbose && !env.Quiet && env.movesCursor(stream),
+		Redraws: w == stream && env.Output == "text" && !env.Verbose && !env.Quiet && env.MovesCursor(stream),
 	}
 }
 

@@ -26,7 +26,7 @@ func (env *Environment) HasPager() bool {
 
 // pagedOutput is stdout where it is the terminal of a person at the keyboard.
 func (env *Environment) pagedOutput() (file *os.File, ok bool) {
-	if env.NoInput || env.Output != "text" || !env.movesCursor(env.Out) || !IsTerminal(env.In) {
+	if env.NoInput || env.Output != "text" || !env.MovesCursor(env.Out) || !IsTerminal(env.In) {
 		return nil, false
 	}
 	if out, isWriter := env.Out.(*StdoutWriter); isWriter {

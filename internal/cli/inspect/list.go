@@ -35,8 +35,7 @@ of one of the priorities named, --tag to those with every tag named.`,
 			if env.Output == "json" {
 				return env.PrintJSON(env.Out, v)
 			}
-			_, err = fmt.Fprint(env.Out, v.RenderText())
-			return err
+			return env.PrintLong(v.Render(env.Style(env.Out)))
 		},
 	}
 	c.Flags().StringSliceVar(&filter.States, "state", nil, "only those in one of these states")

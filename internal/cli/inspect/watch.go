@@ -25,8 +25,8 @@ const clearScreen = "\x1b[H\x1b[J"
 // watchStatus shows the status again and again, in place, until an interrupt. It holds
 // the office for no longer than a look.
 func watchStatus(ctx context.Context, env *command.Environment, show func(context.Context) (served bool, err error)) error {
-	if !command.IsTerminal(env.Out) || env.Output == "json" {
-		return company.E(company.EUsage, "--watch is for a terminal").Because("it redraws in place").Fix("company feed --follow -o json tells what happens")
+	if !env.MovesCursor(env.Out) || env.Output == "json" {
+		return company.E(company.EUsage, "--watch is for a terminal").Because("it redraws in place, which a pipe cannot do, nor a terminal whose TERM is dumb or not set").Fix("company feed --follow -o json tells what happens")
 	}
 	screen := env.Out
 	defer func() { env.Out = screen }()
