@@ -10,6 +10,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/config/configtest"
+	"company/internal/gitops/remotetest"
 	"company/test/heldoffice"
 )
 
@@ -65,5 +66,40 @@ func TestSubmitToAddress(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(o.Task("t1").Project.Path, ".company")); !os.IsNotExist(err) {
 		t.Error("an office was made in the clone")
+	}
+}
+
+// With git.use_my_logins a repository behind a password is submitted to by its address,
+// with a login of the president's own git; the address is kept without one.
+func TestSubmitToAddressWithOwnLogin(t *testing.T) {
+	o := heldoffice.Open(t)
+	origin := configtest.Repo(t, nil)
+	server := remotetest.NewHTTPS(t, "ann", "canary-0123456789")
+	_, address := server.Repository(t, "acme/app.git", origin)
+	home, _ := o.LookupEnv("HOME")
+	configtest.WriteFile(t, filepath.Join(home, ".gitconfig"), "[http]\n\tsslCAInfo = "+server.CA+"\n[credential]\n\thelper = store\n")
+	configtest.WriteFile(t, filepath.Join(home, ".git-credentials"), strings.Replace(address, "://", "://ann:canary-0123456789@", 1)+"\n")
+	o.Serve()
+	submit := func() heldoffice.Result {
+		var out, errs bytes.Buffer
+		env := &command.Environment{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: o.LookupEnv}
+		code := execute(t.Context(), env, []string{"submit", "--detach", "add c", "--office", o.Paths.Root, "--repo", address})
+		return heldoffice.Result{Code: code, Out: out.String(), Err: errs.String()}
+	}
+	if r := submit(); r.Code == 0 || strings.Contains(r.Err, "canary") {
+		t.Fatalf("without the key: %+v", r)
+	}
+	o.Setenv("COMPANY_GIT_USE_MY_LOGINS", "true")
+	for _, id := range []company.TaskID{"t1", "t2"} {
+		if r := submit(); r.Code != 0 {
+			t.Fatalf("%+v", r)
+		}
+		p := o.Task(id).Project
+		if p.Remote != address || p != o.Task("t1").Project {
+			t.Errorf("%+v", p)
+		}
+		if got, want := configtest.Git(t, p.Path, "rev-parse", "main"), configtest.Git(t, origin, "rev-parse", "main"); got != want {
+			t.Errorf("the clone is at %s, want %s", got, want)
+		}
 	}
 }
