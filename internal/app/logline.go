@@ -16,8 +16,8 @@ import (
 )
 
 // logLines writes the records of company.log: lines of JSON with the time, the level,
-// the message and the package that wrote them, with the task and the run where they are
-// about one, and without a secret of the office.
+// the message and the package that wrote them, with the task, the run and its role where
+// they are about one, and without a secret of the office.
 type logLines struct{ json slog.Handler }
 
 func newLogLines(w io.Writer, level slog.Level, own []leak.Own) slog.Handler {
@@ -42,13 +42,15 @@ func (l logLines) WithGroup(name string) slog.Handler { return logLines{l.json.W
 func (l logLines) Handle(ctx context.Context, r slog.Record) error {
 	line := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
 	line.AddAttrs(slog.String("module", moduleOf(r.PC)))
-	task, run := "", ""
+	task, run, hasRole := "", "", false
 	r.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
 		case "task_id":
 			task = a.Value.String()
 		case "run_id":
 			run = a.Value.String()
+		case "role":
+			hasRole = true
 		}
 		if (a.Key == "task_id" || a.Key == "run_id") && a.Value.String() == "" {
 			return true // an event of the office has neither
@@ -56,9 +58,12 @@ func (l logLines) Handle(ctx context.Context, r slog.Record) error {
 		line.AddAttrs(a)
 		return true
 	})
-	if id := company.RunID(run); task == "" && id.Valid() {
-		if of, _, _, _, err := id.Split(); err == nil {
+	if of, _, role, _, err := company.RunID(run).Split(); err == nil {
+		if task == "" {
 			line.AddAttrs(slog.String("task_id", string(of)))
+		}
+		if !hasRole {
+			line.AddAttrs(slog.String("role", string(role)))
 		}
 	}
 	return l.json.Handle(ctx, line)

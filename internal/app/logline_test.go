@@ -23,6 +23,7 @@ func TestLogLines(t *testing.T) {
 	log.Debug("not written")
 	log.Info("event", "seq", 7, "kind", "task.submitted", "task_id", company.TaskID("t1"), "run_id", company.RunID(""))
 	log.With("part", "x").Warn("run", "run_id", company.RunID("t1-02.1"), "took", time.Second)
+	log.Info("merged", "run_id", company.RunID("t1-02-review.1"), "role", company.Merger)
 	log.Error("broken", "err", errors.New("no\nroom"))
 	var lines []map[string]any
 	for line := range bytes.Lines(out.Bytes()) {
@@ -38,7 +39,8 @@ func TestLogLines(t *testing.T) {
 	}
 	want := []map[string]any{
 		{"level": "info", "msg": "event", "module": "app", "seq": 7.0, "kind": "task.submitted", "task_id": "t1"},
-		{"level": "warn", "msg": "run", "module": "app", "part": "x", "run_id": "t1-02.1", "task_id": "t1", "took": 1e9},
+		{"level": "warn", "msg": "run", "module": "app", "part": "x", "run_id": "t1-02.1", "task_id": "t1", "role": "worker", "took": 1e9},
+		{"level": "info", "msg": "merged", "module": "app", "run_id": "t1-02-review.1", "task_id": "t1", "role": "merger"},
 		{"level": "error", "msg": "broken", "module": "app", "err": "no\nroom"},
 	}
 	if !slices.EqualFunc(lines, want, func(a, b map[string]any) bool {
