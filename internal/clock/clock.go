@@ -10,6 +10,8 @@
 // jumps by the length of the sleep. So a step of the wall clock ends no wait,
 // and stalls none.
 //
+// It also reads the texts in which people name moments (--since, --deadline).
+//
 // It does not store anything: a process that goes on with an office calls
 // NotBefore with the time of its last event. It does not know the use of the
 // time, and it does not wait: timers are monotonic already.

@@ -125,25 +125,6 @@ func TestFirstFailure(t *testing.T) {
 	}
 }
 
-// A moment is an age, a time of today, a day, or a time in full.
-func TestParseSince(t *testing.T) {
-	now := time.Date(2026, 3, 5, 12, 30, 0, 0, time.Local)
-	for text, want := range map[string]time.Time{
-		"": {}, "30m": now.Add(-30 * time.Minute), "3d": now.AddDate(0, 0, -3), "09:15": time.Date(2026, 3, 5, 9, 15, 0, 0, time.Local),
-		"2026-03-01": time.Date(2026, 3, 1, 0, 0, 0, 0, time.Local), "2026-03-01 10:00": time.Date(2026, 3, 1, 10, 0, 0, 0, time.Local),
-		"2026-03-01T10:00:00Z": time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC),
-	} {
-		if got, err := ParseSince(text, now); err != nil || !got.Equal(want) {
-			t.Errorf("%q: %s, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"yesterday", "-5m", "3 days", "25:00"} {
-		if _, err := ParseSince(text, now); company.CodeOf(err) != company.EUsage {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-}
-
 // What is drawn at the foot of a terminal makes room for an item.
 func TestDrawnLinesMakeRoom(t *testing.T) {
 	var out bytes.Buffer

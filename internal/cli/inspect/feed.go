@@ -9,6 +9,7 @@ import (
 
 	"company/internal/cli/command"
 	"company/internal/client"
+	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/office"
@@ -52,7 +53,7 @@ the ends of companies and the starts of others.
 				return company.E(company.EUsage, "-n needs a number from 1 on").Fix("-n 20")
 			}
 			var err error
-			if o.since, err = feed.ParseSince(since, env.WallTime()); err != nil {
+			if o.since, err = clock.ParseSince(since, env.WallTime()); err != nil {
 				return err
 			}
 			return runFeed(c.Context(), env, o)

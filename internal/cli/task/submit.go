@@ -19,6 +19,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/client"
+	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/diagnose"
 	"company/internal/safetext"
@@ -241,7 +242,7 @@ func instructionText(env *command.Environment, o submitOptions, args []string) (
 }
 
 func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, text string) error {
-	deadline, err := parseDeadline(o.deadline, env.WallTime())
+	deadline, err := clock.ParseDeadline(o.deadline, env.WallTime())
 	if err != nil {
 		return err
 	}
