@@ -21,7 +21,7 @@ func prEvidence(t *company.Task, o PROptions) string {
 			fmt.Fprintf(&b, "- %d more are not shown\n", len(r.Evidence)-o.maxRows)
 			break
 		}
-		fmt.Fprintf(&b, "- %s\n", truncateText(escapeMarkdown(e), 300))
+		fmt.Fprintf(&b, "- %s\n", escapeWithin(e, 300))
 	}
 	return b.String()
 }

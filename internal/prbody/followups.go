@@ -15,7 +15,7 @@ func prFollowUps(t *company.Task, o PROptions) string {
 	}
 	rows := make([][]string, 0, len(o.EarlierTasks)+1)
 	for _, b := range append(o.EarlierTasks[:len(o.EarlierTasks):len(o.EarlierTasks)], t) {
-		rows = append(rows, []string{string(b.ID), truncateText(escapeMarkdown(company.TitleOf(b.Instruction)), 120), b.Head.Short()})
+		rows = append(rows, []string{string(b.ID), escapeWithin(company.TitleOf(b.Instruction), 120), b.Head.Short()})
 	}
 	return fmt.Sprintf("## Follow-ups\n\n%s\n\nWhat follows is about %s.", strings.TrimSpace(markdownTable(o, []string{"task", "asked", "head"}, rows)), t.ID)
 }

@@ -138,7 +138,7 @@ func canaryNotes(c company.GateCheck, o PROptions) []string {
 		out = append(out, name+" **does not look** at "+joinCode(k.Blind, o)+": a test that must fail turned nothing red there, before the change neither.")
 	}
 	if k.Reason != "" {
-		out = append(out, name+" is **unproven**: "+truncateText(escapeMarkdown(k.Reason), 200)+".")
+		out = append(out, name+" is **unproven**: "+escapeWithin(k.Reason, 200)+".")
 	}
 	return out
 }

@@ -25,6 +25,17 @@ func escapeMarkdown(s string) string {
 	return r.Replace(s)
 }
 
+// escapeWithin is escapeMarkdown of s, cut to at most n bytes. Of a long text it looks
+// at the beginning alone.
+func escapeWithin(s string, n int) string {
+	if head := safetext.Head(s, 8*n); len(head) < len(s) {
+		if text := escapeMarkdown(head); len(text) > 2*n {
+			return truncateText(text, n)
+		}
+	}
+	return truncateText(escapeMarkdown(s), n)
+}
+
 // UnescapeMarkdown is a text of ours without what inert put between its letters: what a
 // person reads, for a program that reads it.
 func UnescapeMarkdown(s string) string {
@@ -41,7 +52,7 @@ func blockQuote(s string, n int) string {
 		lines = append(lines[:n], "…")
 	}
 	for i, l := range lines {
-		lines[i] = "> " + truncateText(escapeMarkdown(l), 500)
+		lines[i] = "> " + escapeWithin(l, 500)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -19,7 +19,7 @@ func prPlan(t *company.Task, o PROptions) string {
 			fmt.Fprintf(&b, "- %d more subtasks\n", len(t.Subtasks)-o.maxRows)
 			break
 		}
-		fmt.Fprintf(&b, "- wave %d, %s: %s\n", s.Wave, s.ID, truncateText(escapeMarkdown(s.Planned.Description), 300))
+		fmt.Fprintf(&b, "- wave %d, %s: %s\n", s.Wave, s.ID, escapeWithin(s.Planned.Description, 300))
 	}
 	b.WriteString("\n</details>")
 	return b.String()

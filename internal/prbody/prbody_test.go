@@ -166,6 +166,20 @@ func TestTruncateText(t *testing.T) {
 	}
 }
 
+// What is escaped of a long text's beginning is what is escaped of all of it.
+func TestEscapeWithin(t *testing.T) {
+	for _, part := range []string{"word ", "x", "fixes #7 ", "a\x1b[2J\u202e", "<&>", "日本語 ", "\n", "\u200b"} {
+		for _, times := range []int{1, 20, 1000} {
+			for _, n := range []int{10, 120} {
+				s := strings.Repeat(part, times)
+				if got, want := escapeWithin(s, n), truncateText(escapeMarkdown(s), n); got != want {
+					t.Errorf("%d times %q within %d: %q, want %q", times, part, n, got, want)
+				}
+			}
+		}
+	}
+}
+
 // T22: words that close or reopen an issue, mentions and spans that end early
 // are parted, whatever form they take.
 func TestEscapeClosingWordsAndMentions(t *testing.T) {

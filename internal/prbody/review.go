@@ -26,7 +26,7 @@ func prReview(t *company.Task, o PROptions) string {
 				fmt.Fprintf(&b, "- %d more findings are not shown\n", len(r.Findings)-o.maxRows)
 				break
 			}
-			fmt.Fprintf(&b, "- %s %s\n", f.Severity, strings.TrimSpace(truncateText(escapeMarkdown(f.Where()), 130)+" "+truncateText(escapeMarkdown(f.What), 200)))
+			fmt.Fprintf(&b, "- %s %s\n", f.Severity, strings.TrimSpace(escapeWithin(f.Where(), 130)+" "+escapeWithin(f.What, 200)))
 		}
 	} else {
 		b.WriteString("The whole was not reviewed.\n")

@@ -17,7 +17,7 @@ func prSubtasks(t *company.Task, o PROptions) string {
 		if s.Merged == "" {
 			commit = string(s.Status)
 		}
-		rows = append(rows, []string{string(s.ID), truncateText(escapeMarkdown(s.Planned.Title), 120), commit, strconv.Itoa(s.Started)})
+		rows = append(rows, []string{string(s.ID), escapeWithin(s.Planned.Title, 120), commit, strconv.Itoa(s.Started)})
 	}
 	return "## Subtasks\n\n" + markdownTable(o, []string{"ticket", "title", "commit", "attempts"}, rows)
 }

@@ -15,7 +15,7 @@ func prSummary(t *company.Task, o PROptions) string {
 		about = o.EarlierTasks[0]
 	}
 	title := company.TitleOf(about.Instruction)
-	fmt.Fprintf(&b, "# %s\n", truncateText(escapeMarkdown(title), 200))
+	fmt.Fprintf(&b, "# %s\n", escapeWithin(title, 200))
 	// What the title does not hold stands below it: all of it, when the first
 	// line was cut.
 	first, rest, _ := strings.Cut(strings.TrimSpace(about.Instruction), "\n")
