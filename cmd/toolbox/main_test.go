@@ -183,6 +183,7 @@ func alive(pid int) bool {
 
 // The toolbox ends, and takes all with it, when the host closes the link.
 func TestServeEndsWithTheLink(t *testing.T) {
+	t.Parallel()
 	for name, cut := range map[string]func(*child){
 		"closed":     func(c *child) { _ = c.session.Close() },
 		"host dies":  func(c *child) { _ = errors.Join(c.in.Close(), c.out.Close()) },
@@ -253,6 +254,7 @@ func TestStopGrace(t *testing.T) {
 }
 
 func TestShutdown(t *testing.T) {
+	t.Parallel()
 	c := serve(t)
 	pid := c.background(t)
 	if err := c.Shutdown(t.Context()); err != nil {
@@ -327,8 +329,19 @@ func (c *child) gateway(t *testing.T, h http.Handler) {
 	t.Cleanup(func() { _ = c.session.Close(); _ = web.Close(); <-done })
 }
 
-func TestGatewayTenThousandStreams(t *testing.T) {
-	hosttest.Long(t, "ten thousand requests")
+func TestGatewayManyStreams(t *testing.T) {
+	hosttest.Long(t, "thousands of requests")
+	t.Run("two thousand", func(t *testing.T) { checkStreams(t, 20) })
+	t.Run("ten thousand", func(t *testing.T) {
+		hosttest.Variant(t, "more of the same")
+		checkStreams(t, 100)
+	})
+}
+
+// checkStreams has a hundred clients make so many requests each through the gateway's
+// port.
+func checkStreams(t *testing.T, each int) {
+	t.Helper()
 	c := serve(t)
 	c.gateway(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
 	// The port is open once the first call is answered.
@@ -340,7 +353,7 @@ func TestGatewayTenThousandStreams(t *testing.T) {
 	var wg sync.WaitGroup
 	for w := range 100 { // more at once than the pipe has streams
 		wg.Go(func() {
-			for i := range 100 {
+			for i := range each {
 				want := fmt.Sprintf("%d of %d", i, w)
 				resp, err := client.Post(url, "text/plain", strings.NewReader(want))
 				if err != nil {

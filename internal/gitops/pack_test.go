@@ -32,19 +32,19 @@ func objects(t *testing.T, m *Mirror) (files int, bytes int64) {
 // branch, a result or the state names stays.
 func TestTheMirrorIsPacked(t *testing.T) {
 	t.Parallel()
-	hosttest.Long(t, "it makes the objects of 60 tasks")
+	hosttest.Long(t, "it makes the objects of 45 tasks")
 	b := setup(t, nil)
 	if did, err := b.mirror.Pack(b.ctx); err != nil || did {
 		t.Fatalf("a tidy mirror was packed: %v, %v", did, err)
 	}
-	// Many tasks: each a base, a merge, a result.
-	const tasks = 60
+	// Some more tasks than a tidy mirror has packs: each a base, a merge, a result.
+	const tasks = tooManyPacks + 5
 	const ref = "refs/heads/develop-t1-k3fq"
 	head := company.OID("")
 	var bases, trees []company.OID
 	for i := range tasks {
 		files := map[string]string{}
-		for j := range 30 {
+		for j := range 10 {
 			files[fmt.Sprintf("d%d/f%d", i%5, j)] = fmt.Sprintf("%d %d\n", i, j)
 		}
 		commitFiles(t, b.checkout, fmt.Sprint(i), files)

@@ -397,7 +397,7 @@ func TestSnapshotsUnderLoad(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *Config) { c.SnapshotEvery = 10 })
 	b.run()
-	for n := range 150 { // a state that takes a while to write
+	for n := range 50 { // a state that takes a while to write
 		b.do(company.Submit{Instruction: strings.Repeat("much ", 5000) + fmt.Sprint(n), Project: company.Project{ID: "p", Path: "/p"}})
 		b.do(company.Cancel{Task: company.NewTaskID(n + 1), Why: "enough"})
 	}

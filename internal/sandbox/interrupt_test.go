@@ -220,9 +220,9 @@ func (h *house) goOn(err error) outcome {
 }
 
 // TestInterruptedWork: a worker's process ends, in one of the ways there are, at
-// every fourth record of the journal (with -every in all ways at all), or in a call
-// whose answer is lost (with -every in each). The tree, the commits and what the model is shown are those of an
-// undisturbed run.
+// every eighth record of the journal (as a variant at every fourth, with -every in all
+// ways at all), or in a call whose answer is lost (with -every in each). The tree, the
+// commits and what the model is shown are those of an undisturbed run.
 func TestInterruptedWork(t *testing.T) {
 	hosttest.Long(t, "work is interrupted in many places")
 	control := newHouse(t)
@@ -240,6 +240,9 @@ func TestInterruptedWork(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s record %d of %d", way, n, total), func(t *testing.T) {
+				if !*every && n%(2*apart) != 0 {
+					hosttest.Variant(t, "each way once more, at another record")
+				}
 				t.Parallel()
 				compareOutcome(t, interrupted(t, n, way), want)
 			})
