@@ -34,23 +34,33 @@ demo: setup build ## watch a company do a small job, then check that it did
 
 # Under the race detector: everything that has goroutines or locks. The core is
 # pure, and what lies in test/ reads sources or drives programs that are built
-# without it. test/archtest holds the list complete. Those that take longest begin
-# first, so that no core waits for them at the end.
-FIRST = company/internal/image company/internal/gates company/internal/sandbox
+# without it; test/archtest's tests of surfaces start a server, and are named. Those
+# that take longest begin first, so that no core waits for them at the end. make lint
+# has vet look at all of it, so the tests do not once more.
+#
+# TWICE are packages that hold tests which are not raced (hosttest.NotRaced): they run
+# under the detector without those, and whole without it. test/archtest holds all of
+# this complete.
+FIRST = company/internal/gates company/internal/sandbox company/internal/image
+TWICE = company/internal/image company/internal/cli
 WITHOUT = -e company/test/goroutines -e company/test/mutants -e company/test/safebuffer -e company/test/together
 RACY = $(FIRST) $$($(GO) list ./cmd/... ./internal/... ./test/goroutines ./test/mutants ./test/safebuffer ./test/together | grep -vx -e company/internal/company $(FIRST:%=-e %))
-CALM = $$($(GO) list ./internal/company ./test/... | grep -vx $(WITHOUT))
+CALM = company/test/e2e $(TWICE) $$($(GO) list ./internal/company ./test/... | grep -vx $(WITHOUT) -e company/test/e2e)
 
 .PHONY: test
-test: setup build ## every test
+test: setup build ## every test; of projects and clients one of each kind (make variants: all)
 	@scripts/setup.sh test
-	$(GO) test -race -timeout 60m $(RACY)
-	$(GO) test -race -run TestSurface ./test/archtest
-	$(GO) test -timeout 60m $(CALM)
+	$(GO) test -vet=off -race -timeout 60m $(RACY)
+	$(GO) test -vet=off -race -run TestSurface ./test/archtest
+	$(GO) test -vet=off -timeout 60m $(CALM)
 
 .PHONY: test/racy
 test/racy: ## the packages that make test runs under the race detector
 	@echo $(RACY)
+
+.PHONY: test/calm
+test/calm: ## the packages that make test runs without it
+	@echo $(CALM)
 
 .PHONY: test/race
 test/race: setup build ## every test under the race detector
@@ -63,7 +73,7 @@ test/short: ## the tests that need no Docker and do not take long
 .PHONY: variants
 variants: setup build ## make test's kinds of projects with every client, version and project of others that is tried
 	@scripts/setup.sh test
-	COMPANY_TEST_VARIANTS=1 $(GO) test -timeout 90m ./internal/bench ./internal/image ./internal/gates ./test/attack ./test/realrepos
+	@GO="$(GO)" scripts/variants.sh
 
 .PHONY: hooks
 hooks: ## let git test what is staged before it commits (scripts/hooks)

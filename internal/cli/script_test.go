@@ -18,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"company/internal/hosttest"
 	"company/test/goroutines"
 )
 
@@ -50,8 +51,18 @@ func (t leakCheckedTests) Run() int {
 // What a person types and reads: exit codes, error codes, hints, and that what
 // is refused leaves no trace (CLI-7, CFG-2, CFG-3).
 func TestScripts(t *testing.T) {
+	hosttest.NotRaced(t, "each line is a program of its own, most of them with nothing beside them")
+	runScripts(t, "testdata/script")
+}
+
+// The same of an office that works, and of what ends a program.
+func TestScriptsOfAnOffice(t *testing.T) { runScripts(t, "testdata/office") }
+
+// runScripts runs the scripts of a folder.
+func runScripts(t *testing.T, dir string) {
+	t.Helper()
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
+		Dir: dir, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
 			model := httptest.NewServer(http.NotFoundHandler())
 			env.Defer(model.Close)

@@ -6,7 +6,8 @@
 //     `go test -short ./...` needs neither.
 //   - Without -short no test passes unseen where everything must run: with CI
 //     set, a lack is a failure. What make variants alone runs is one more of a
-//     kind that another test shows.
+//     kind that another test shows, and what is not raced runs once more without
+//     the race detector.
 //
 // It does not install anything: scripts/setup.sh test installs what these tests
 // need.
@@ -54,6 +55,16 @@ func Variant(t testing.TB, reason string) {
 	t.Helper()
 	if testing.Short() || os.Getenv(variants) == "" {
 		t.Skip("make variants runs it: " + reason)
+	}
+}
+
+// NotRaced skips a test under the race detector: what runs at the same time in it is
+// the work of other programs, which the detector cannot see, and it makes our part
+// slow. make test runs the test's package once more without the detector.
+func NotRaced(t testing.TB, reason string) {
+	t.Helper()
+	if raced {
+		t.Skip("it runs without the race detector: " + reason)
 	}
 }
 

@@ -2,6 +2,8 @@ package hosttest_test
 
 import (
 	"flag"
+	"runtime/debug"
+	"slices"
 	"testing"
 
 	"company/internal/hosttest"
@@ -70,6 +72,19 @@ func TestVariants(t *testing.T) {
 		if hosttest.Variant(&got, "one more version"); got.skipped != c.skipped {
 			t.Errorf("%+v: skipped %t", c, got.skipped)
 		}
+	}
+}
+
+// TestNotRaced: what is not raced is skipped under the race detector alone.
+func TestNotRaced(t *testing.T) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		t.Fatal("this program does not know how it was built")
+	}
+	under := slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+	got := recorder{}
+	if hosttest.NotRaced(&got, "programs of others"); got.skipped != under {
+		t.Errorf("under the race detector: %t, skipped: %t", under, got.skipped)
 	}
 }
 

@@ -37,6 +37,7 @@ func withArchives(t *testing.T, be *testBuilder) {
 // signatures checked; the image runs them offline and says nothing of where
 // they came from (container.setup).
 func TestSetupApt(t *testing.T) {
+	t.Parallel()
 	be := newTestBuilder(t)
 	withArchives(t, be)
 	img := be.mustEnsure(t, Request{
@@ -73,6 +74,7 @@ func TestSetupApt(t *testing.T) {
 // Packages whose scripts add users and groups and set owners install under the
 // filter that the product uses.
 func TestSetupAptUsers(t *testing.T) {
+	t.Parallel()
 	be := newTestBuilder(t)
 	withArchives(t, be)
 	img := be.mustEnsure(t, Request{Setup: []string{"apt-get update && apt-get install -y --no-install-recommends openssh-client", "useradd -r somebody"}})

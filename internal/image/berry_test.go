@@ -20,15 +20,13 @@ func lockBerry(t *testing.T, version string, files map[string]string) map[string
 // programs alone, whichever format its lock file has; scripts of packages and of the
 // project do not run in preparation, and git sees nothing of what was linked.
 func TestBerryWorkspaces(t *testing.T) {
+	hosttest.Variant(t, "workspaces of another client of npm packages, and its older lock files")
 	for name, c := range map[string]struct{ locked, client, settings string }{
 		"4.18": {"4.18.1", "4.18.1", "nodeLinker: node-modules\n"},
 		"4.1":  {"4.1.0", "4.12.0", "nodeLinker: pnp\nnpmRegistryServer: http://127.0.0.1:1\n"},
 		"3.2":  {"3.2.0", "3.8.7", "nodeLinker: node-modules\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name != "4.18" {
-				hosttest.Variant(t, "a lock file of an older yarn")
-			}
 			be := newTestBuilder(t)
 			withRegistries(t, be, ecosystem.NPM)
 			files := map[string]string{

@@ -145,8 +145,8 @@ func TestLayersAreReproducible(t *testing.T) {
 
 // Many callers at once, in two builders: each layer is made once.
 func TestEnsureBuildsOnce(t *testing.T) {
-	be := newTestBuilder(t)
-	other := newTestBuilder(t)
+	be := newRacedBuilder(t)
+	other := newRacedBuilder(t)
 	req := Request{Repo: newProject(t).commit(map[string]string{"a": "b"})}
 	be.mustEnsure(t, Request{}) // the shared base is there
 	be.dropAtEnd(t, req, newBuiltBase())
@@ -197,7 +197,7 @@ func TestSetup(t *testing.T) {
 
 // A cancelled build takes its container and its files along.
 func TestCancelLeavesNothing(t *testing.T) {
-	be := newTestBuilder(t)
+	be := newRacedBuilder(t)
 	be.mustEnsure(t, Request{})
 	req := Request{Setup: []string{"sleep 600"}}
 	be.dropAtEnd(t, req, newBuiltBase())
@@ -239,7 +239,7 @@ func TestCancelLeavesNothing(t *testing.T) {
 // What a killed builder left is swept by the next one; what only has the name
 // is somebody else's.
 func TestSweepKilledBuild(t *testing.T) {
-	be := newTestBuilder(t)
+	be := newRacedBuilder(t)
 	be.mustEnsure(t, Request{})
 	req := Request{Setup: []string{"true"}}
 	be.dropAtEnd(t, req, newBuiltBase())

@@ -85,6 +85,7 @@ func (be *testBuilder) dropDescribed(t *testing.T, req Request) {
 // A repository describes its image: what its Dockerfile sets, copies and installs is in
 // a worker's container, under a worker's policy.
 func TestImageOfADockerfile(t *testing.T) {
+	t.Parallel()
 	be := newTestBuilder(t)
 	withArchives(t, be)
 	tag := be.importPlain(t, "ENV THEIR=kept", "WORKDIR /srv", "USER games")

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +14,8 @@ import (
 )
 
 // The tree lies in a container where it was compiled ahead: what it has in vendor/,
-// and what C compiles, is not compiled again.
+// and what C compiles, is not compiled again. A Go project that calls C is built,
+// vetted and tested with it.
 func TestProjectIsCompiledAhead(t *testing.T) {
 	hosttest.Long(t, "Go and C are compiled in containers")
 	t.Setenv("GOPROXY", "off")
@@ -22,27 +24,47 @@ func TestProjectIsCompiledAhead(t *testing.T) {
 		tools []string
 		files map[string]string
 	}{
-		"with C": {[]string{"go", "cgo"}, map[string]string{
-			"go.mod": "module example.org/c\n\ngo 1.24\n", "c_test.go": test, "own.c": "int own(void) { return 4; }\n",
-			"c.go": "package c\n\n// #include <string.h>\n// int own(void);\nimport \"C\"\n\nfunc Len(s string) int { return int(C.own()) * int(C.strlen(C.CString(s))) / 4 }\n",
+		"with C, and vendored": {[]string{"go", "cgo"}, map[string]string{
+			"go.mod": vendorMod, "vendor/modules.txt": vendorList, "vendor/example.org/dep/dep.go": vendorDep, "c_test.go": test, "own.c": "int own(void) { return 4; }\n",
+			"c.go": "package c\n\n// #include <string.h>\n// int own(void);\nimport \"C\"\n\nimport \"example.org/dep\"\n\nfunc Len(s string) int { return int(C.own()) * int(C.strlen(C.CString(s))) / dep.Len(\"four\") }\n",
 		}},
-		"vendored": {[]string{"go"}, map[string]string{
-			"go.mod": "module example.org/c\n\ngo 1.24\n\nrequire example.org/dep v1.0.0\n", "c_test.go": test, "vendor/example.org/dep/dep.go": "package dep\n\nfunc Len(s string) int { return len(s) }\n",
-			"vendor/modules.txt": "# example.org/dep v1.0.0\n## explicit; go 1.24\nexample.org/dep\n", "c.go": "package c\n\nimport \"example.org/dep\"\n\nfunc Len(s string) int { return dep.Len(s) }\n",
+		"vendored alone": {[]string{"go"}, map[string]string{
+			"go.mod": vendorMod, "vendor/modules.txt": vendorList, "vendor/example.org/dep/dep.go": vendorDep, "c_test.go": test,
+			"c.go": "package c\n\nimport \"example.org/dep\"\n\nfunc Len(s string) int { return dep.Len(s) }\n",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			withC := slices.Contains(c.tools, "cgo")
+			if !withC {
+				hosttest.Variant(t, "one with C shows the same")
+			}
 			be := newTestBuilder(t)
 			img := be.mustEnsure(t, Request{Toolchains: c.tools, Repo: newProject(t).commit(c.files)})
 			out := be.mustRun(t, img, toolboxSetup+`
 go vet -x ./... 2>/tmp/x && go test -x ./... 2>>/tmp/x
-echo compiled: $(grep -cE '/(compile|cgo) |gcc .* -c ' /tmp/x || true)`)
-			if !strings.Contains(out, "ok  \texample.org/c") || !strings.Contains(out, "compiled: 0\n") {
+echo compiled: $(grep -cE '/(compile|cgo) |gcc .* -c ' /tmp/x || true)
+echo cgo: $(go env CGO_ENABLED)`)
+			if !strings.Contains(out, "ok  \texample.org/c") || !strings.Contains(out, "compiled: 0\n") || withC != strings.Contains(out, "cgo: 1\n") {
 				t.Errorf("%s", out)
+			}
+			if withC {
+				t.Run("under the race detector", func(t *testing.T) {
+					hosttest.Variant(t, "the standard library is compiled for the race detector")
+					if out := be.mustRun(t, img, toolboxSetup+`go test -race ./... 2>&1 | tail -1`); !strings.HasPrefix(out, "ok  \texample.org/c") {
+						t.Errorf("%q", out)
+					}
+				})
 			}
 		})
 	}
 }
+
+// A module that another one has in its vendor folder.
+const (
+	vendorMod  = "module example.org/c\n\ngo 1.24\n\nrequire example.org/dep v1.0.0\n"
+	vendorList = "# example.org/dep v1.0.0\n## explicit; go 1.24\nexample.org/dep\n"
+	vendorDep  = "package dep\n\nfunc Len(s string) int { return len(s) }\n"
+)
 
 // One module that no registry has costs what needs it, and nothing else: the image is
 // made, and says what it lacks each time.

@@ -108,6 +108,7 @@ func useStores(t *testing.T, be *testBuilder, up depproxy.Upstreams) {
 // image is refused with words that say how to allow it, and it finds nothing of
 // what was made for the other.
 func TestPrivatePackagesOfLockFiles(t *testing.T) {
+	t.Parallel()
 	npm, npmLock := newScopedNPM(t)
 	crate := newCrates(t, map[string]string{"secret": "pub const S: &str = \"" + secretSource + "\";\n"})
 	sum := crateSum(t, crate)
@@ -227,7 +228,7 @@ func TestPrivateModulesOfGoMod(t *testing.T) {
 		"private by name":          {proxy.URL + "/open", "", "corp.example/*", "corp.example/secret is private (GOPRIVATE)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			be := newTestBuilder(t)
+			be := newRacedBuilder(t)
 			netrc := filepath.Join(t.TempDir(), "netrc")
 			writeTo(t, netrc, c.netrc)
 			for k, v := range map[string]string{"GOPROXY": c.address, "GOSUMDB": "off", "GONOSUMDB": "", "GOPRIVATE": c.private, "GONOPROXY": "", "NETRC": netrc, "SSL_CERT_FILE": certificate, "GOFLAGS": "", "GOENV": "off"} {

@@ -32,7 +32,8 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 // testBuilder is a builder for one test. It shares the layers base, go and gostd
 // with the product, on purpose: they take a minute to make. Everything above
 // is the test's own, because the toolbox in it carries the test's name, and is
-// removed at its end.
+// removed at its end. Tests run beside each other where each of them waits, for a
+// client or for archives, and no two of them make the same layer.
 type testBuilder struct {
 	*Builder
 	unguarded *client.Client // unguarded, to look from outside
@@ -42,6 +43,14 @@ type testBuilder struct {
 }
 
 func newTestBuilder(t *testing.T) *testBuilder {
+	t.Helper()
+	hosttest.NotRaced(t, "its time is that of clients in containers, and of layers on their way to the daemon")
+	return newRacedBuilder(t)
+}
+
+// newRacedBuilder is a builder for a test that is raced: many callers at once, an end
+// in the middle, a registry that is served to a container or to a go command.
+func newRacedBuilder(t *testing.T) *testBuilder {
 	t.Helper()
 	hosttest.NeedsDocker(t)
 	be := &testBuilder{}

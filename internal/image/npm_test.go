@@ -72,11 +72,26 @@ func (be *testBuilder) runInTree(t *testing.T, img Image, script string) string 
 	return be.mustRun(t, img, `set -e; cd /work; git clone -q `+RepoPath+` repo; cd repo; `+LinkDepsPath+`; `+script)
 }
 
-// ADP-2: workspaces with vitest and jest, node:test and npx: all run offline
-// in a locked container, what tools write goes to the tree, and git sees
-// nothing of it. Scripts of packages and of the project do not run in
-// preparation.
+// ADP-2: workspaces with vitest, node:test and npx: all run offline in a locked
+// container, what tools write goes to the tree, and git sees nothing of it. Scripts
+// of packages and of the project do not run in preparation. jest does as vitest
+// does, and has three times as many packages.
 func TestNPMWorkspaces(t *testing.T) {
+	t.Run("vitest and node:test", func(t *testing.T) {
+		checkNPMWorkspaces(t, `"scripts":{"test":"node --test"}`, "const { test } = require('node:test');\nconst assert = require('node:assert');\n"+
+			"test('version of its own', () => assert.equal(require('is-odd/package.json').version, '2.0.0'))\n", "pass 1\n")
+	})
+	t.Run("vitest and jest", func(t *testing.T) {
+		hosttest.Variant(t, "another runner, of many packages")
+		checkNPMWorkspaces(t, `"devDependencies":{"jest":"29.7.0"},"scripts":{"test":"jest --ci"}`,
+			"test('version of its own', () => expect(require('is-odd/package.json').version).toBe('2.0.0'))\n", "Tests:       1 passed")
+	})
+}
+
+// checkNPMWorkspaces builds and tests workspaces whose package b has this part of a
+// manifest and this test, of which its runner says how it ended.
+func checkNPMWorkspaces(t *testing.T, manifest, test, says string) {
+	t.Helper()
 	be := newTestBuilder(t)
 	withRegistries(t, be, ecosystem.NPM)
 	repo := newProject(t).commit(lockNPM(t, map[string]string{
@@ -86,8 +101,8 @@ func TestNPMWorkspaces(t *testing.T) {
 		"packages/a/cli.js":       "#!/usr/bin/env node\nconsole.log('cli of a')\n",
 		"packages/a/index.js":     "import isOdd from 'is-odd'; export const odd = (n) => isOdd(n)\n",
 		"packages/a/a.test.js":    "import {expect, test} from 'vitest'; import {odd} from './index.js'; test('odd', () => expect(odd(3)).toBe(true))\n",
-		"packages/b/package.json": `{"name":"b","version":"1.0.0","dependencies":{"@ws/a":"1.0.0","is-odd":"2.0.0"},"devDependencies":{"jest":"29.7.0"},"scripts":{"test":"jest --ci"}}`,
-		"packages/b/b.test.js":    "test('version of its own', () => expect(require('is-odd/package.json').version).toBe('2.0.0'))\n",
+		"packages/b/package.json": `{"name":"b","version":"1.0.0","dependencies":{"@ws/a":"1.0.0","is-odd":"2.0.0"},` + manifest + `}`,
+		"packages/b/b.test.js":    test,
 		"c.mjs":                   "import {odd} from '@ws/a/index.js'; console.log('through the workspace:', odd(5))\n",
 	}))
 	req := Request{Toolchains: []string{"node"}, Repo: repo}
@@ -98,7 +113,7 @@ func TestNPMWorkspaces(t *testing.T) {
 	out := be.runInTree(t, img, `
 npm test 2>&1; node c.mjs; node node_modules/.bin/a; npx --no-install vitest --version; cat node_modules/@ws/a/package.json | head -c 17; echo
 git status --porcelain | sed 's/^/git sees /'; ls /opt/deps /opt/out 2>&1 || true`)
-	for _, want := range []string{"1 passed", "Tests:       1 passed", "through the workspace: true", "cli of a", `{"name":"@ws/a","`} {
+	for _, want := range []string{"1 passed", says, "through the workspace: true", "cli of a", `{"name":"@ws/a","`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing", want)
 		}

@@ -145,8 +145,9 @@ func tinyProject(t *testing.T) *Repo {
 // A registry that fails is an error with its reason; one that does not answer
 // is given up with the call, and container, files and connections with it.
 func TestRegistryUnreachable(t *testing.T) {
+	t.Parallel()
 	t.Run("fails", func(t *testing.T) {
-		be := newTestBuilder(t)
+		be := newRacedBuilder(t)
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) }))
 		t.Cleanup(srv.Close)
 		up := upstreams()
@@ -158,7 +159,7 @@ func TestRegistryUnreachable(t *testing.T) {
 		requireCode(t, err, company.EImage, "package-lock.json cannot be installed", "registry")
 	})
 	t.Run("hangs", func(t *testing.T) {
-		be := newTestBuilder(t)
+		be := newRacedBuilder(t)
 		asked := make(chan struct{}, 100)
 		ctx, cancel := context.WithCancel(newContext(t))
 		defer cancel()

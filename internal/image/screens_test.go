@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -159,10 +160,12 @@ func npmWith(more string) npmPackages {
 // what failed, why and the one remedy; what cannot change is not tried again. Nothing
 // takes longer than a registry is waited for. The client is the real one, on this host.
 func TestRegistryFailureScreens(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("npm"); err != nil {
 		hosttest.Lacks(t, "there is no npm: %v", err)
 	}
 	hosttest.Long(t, "npm waits before it tries again")
+	hosttest.NotRaced(t, "all its time is npm's")
 	answer := func(file string, with func(w http.ResponseWriter, r *http.Request)) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
 			if !strings.HasSuffix(r.URL.Path, file) {
@@ -192,6 +195,8 @@ func TestRegistryFailureScreens(t *testing.T) {
 			return files
 		}
 	}
+	var all sync.WaitGroup // they wait for npm, and compute little: all begin at once
+	defer all.Wait()
 	for _, c := range []struct {
 		name   string
 		spoil  func(http.ResponseWriter, *http.Request) bool
@@ -210,24 +215,25 @@ func TestRegistryFailureScreens(t *testing.T) {
 		{name: "a version that the registry does not have", change: manifest(`{"name":"x","dependencies":{"one":"^7.0.0"}}`)},
 		{name: "a package that the registry does not have", change: manifest(`{"name":"x","dependencies":{"three":"1.0.0"}}`)},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			files := npmProject(t, npmWith(""))
-			if c.change != nil {
-				files = c.change(files)
-			}
-			srv := newNPM(t, npmWith(""), c.spoil)
-			if c.away {
-				srv.Close()
-			}
-			up := upstreams()
-			up.Patience = 2 * time.Second
-			up.Registries[ecosystem.NPM] = ecosystem.At(ecosystem.Endpoint{URL: srv.URL})
-			began := time.Now()
-			checkScreen(t, strings.ReplaceAll(c.name, " ", "-"), installOnHost(t, up, newProject(t).commit(files)))
-			if took := time.Since(began); took > time.Minute {
-				t.Errorf("it took %s", took)
-			}
+		all.Go(func() {
+			t.Run(c.name, func(t *testing.T) {
+				files := npmProject(t, npmWith(""))
+				if c.change != nil {
+					files = c.change(files)
+				}
+				srv := newNPM(t, npmWith(""), c.spoil)
+				if c.away {
+					srv.Close()
+				}
+				up := upstreams()
+				up.Patience = 2 * time.Second
+				up.Registries[ecosystem.NPM] = ecosystem.At(ecosystem.Endpoint{URL: srv.URL})
+				began := time.Now()
+				checkScreen(t, strings.ReplaceAll(c.name, " ", "-"), installOnHost(t, up, newProject(t).commit(files)))
+				if took := time.Since(began); took > time.Minute {
+					t.Errorf("it took %s", took)
+				}
+			})
 		})
 	}
 }

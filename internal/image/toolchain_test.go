@@ -150,27 +150,9 @@ func TestUnknownToolchains(t *testing.T) {
 	}
 }
 
-// A Go project that calls C is built, vetted and tested with it; what was
-// compiled ahead is found again. One that calls none has no compiler.
-func TestGoWithC(t *testing.T) {
+// An image for Go alone has no compiler of C, and asks Go for none.
+func TestGoWithoutC(t *testing.T) {
 	be := newTestBuilder(t)
-	files := map[string]string{
-		"go.mod":    "module example.org/c\n\ngo 1.24\n",
-		"c.go":      "package c\n\n// #include <string.h>\nimport \"C\"\n\n// Len asks C.\nfunc Len(s string) int { return int(C.strlen(C.CString(s))) }\n",
-		"c_test.go": "package c\n\nimport \"testing\"\n\nfunc TestLen(t *testing.T) {\n\tif Len(\"four\") != 4 {\n\t\tt.Error(Len(\"four\"))\n\t}\n}\n",
-	}
-	img := be.mustEnsure(t, Request{Toolchains: []string{"go", "cgo"}, Repo: newProject(t).commit(files)})
-	out := be.mustRun(t, img, `set -e; cd /work; git clone -q `+RepoPath+` repo; cd repo; go env CGO_ENABLED; go vet ./...; go test ./...`)
-	if strings.Count(out, "ok  \texample.org/c") != 1 || !strings.HasPrefix(out, "1\n") {
-		t.Errorf("%q", out)
-	}
-	t.Run("under the race detector", func(t *testing.T) {
-		hosttest.Variant(t, "the standard library is compiled for the race detector")
-		out := be.mustRun(t, img, `set -e; cd /work; git clone -q `+RepoPath+` repo; cd repo; go test -race ./... 2>&1 | tail -1`)
-		if !strings.HasPrefix(out, "ok  \texample.org/c") {
-			t.Errorf("%q", out)
-		}
-	})
 	plain := be.mustEnsure(t, Request{Toolchains: []string{"go"}})
 	if out := be.mustRun(t, plain, `go env CGO_ENABLED; command -v gcc || echo no compiler`); out != "0\nno compiler\n" {
 		t.Errorf("%q", out)

@@ -105,7 +105,7 @@ func TestBranchGoModulesWithinPolicy(t *testing.T) {
 	t.Cleanup(proxy.Close)
 	t.Setenv("GOPROXY", proxy.URL)
 	t.Setenv("GOSUMDB", "off")
-	be := newTestBuilder(t)
+	be := newRacedBuilder(t)
 	up := upstreams()
 	up.Registries[ecosystem.Go] = ecosystem.At(ecosystem.Endpoint{URL: proxy.URL})
 	useRegistries(t, be, up, t.TempDir())

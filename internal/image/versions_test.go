@@ -106,6 +106,7 @@ func (be *testBuilder) otherGo(t *testing.T) string {
 // the same.
 func TestFetchedGoThroughTheMirror(t *testing.T) {
 	hosttest.Long(t, "a release of Go is fetched")
+	hosttest.NotRaced(t, "all its time is that of a download and of an archive")
 	b, err := New(Config{CacheDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

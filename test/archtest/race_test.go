@@ -20,16 +20,7 @@ var drivesPrograms = []string{"test/archtest", "test/attack", "test/demo", "test
 // atomics in its code or its tests is tested under the race detector by
 // `make test`.
 func TestConcurrencyIsRaced(t *testing.T) {
-	cmd := exec.Command("make", "-s", "test/racy")
-	cmd.Dir = root(t)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	raced := map[string]bool{}
-	for _, p := range strings.Fields(string(out)) {
-		raced[strings.TrimPrefix(p, "company/")] = true
-	}
+	raced := packagesOf(t, "test/racy")
 	if len(raced) < 50 || raced["internal/company"] {
 		t.Fatalf("make names %d packages", len(raced))
 	}
@@ -51,6 +42,47 @@ func TestConcurrencyIsRaced(t *testing.T) {
 	for dir, at := range missing {
 		t.Errorf("%s: %s is not in the Makefile's RACY", at, dir)
 	}
+}
+
+// TestNotRacedIsRun: a test that is skipped under the race detector is run without
+// it, and its package has tests that are raced.
+func TestNotRacedIsRun(t *testing.T) {
+	raced, calm := packagesOf(t, "test/racy"), packagesOf(t, "test/calm")
+	both := map[string]bool{}
+	for name, text := range trackedFiles(t, "_test.go") {
+		if dir := path.Dir(name); dir != "internal/hosttest" && dir != "test/archtest" && strings.Contains(text, "hosttest.NotRaced(") {
+			both[dir] = true
+		}
+	}
+	for dir := range both {
+		if !raced[dir] || !calm[dir] {
+			t.Errorf("%s calls hosttest.NotRaced: make test runs it under the race detector: %t, and without it: %t (TWICE in the Makefile)", dir, raced[dir], calm[dir])
+		}
+	}
+	for dir := range calm {
+		if raced[dir] && !both[dir] {
+			t.Errorf("%s is tested twice, and has no test that is not raced", dir)
+		}
+	}
+	if len(both) == 0 {
+		t.Error("no package calls hosttest.NotRaced")
+	}
+}
+
+// packagesOf are the packages that a target of the Makefile names.
+func packagesOf(t *testing.T, target string) map[string]bool {
+	t.Helper()
+	cmd := exec.Command("make", "-s", target)
+	cmd.Dir = root(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for _, p := range strings.Fields(string(out)) {
+		all[strings.TrimPrefix(p, "company/")] = true
+	}
+	return all
 }
 
 func inOneOf(dir string, folders []string) bool {

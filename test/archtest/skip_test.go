@@ -5,6 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"os/exec"
+	"path"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,6 +37,40 @@ func TestNothingIsSkippedUnseen(t *testing.T) {
 	}
 	if looked < 5 {
 		t.Errorf("only %d files were looked at", looked)
+	}
+}
+
+// TestVariantsAreRun: make variants finds each test that holds a variant. Its script
+// reads lines, so a variant is asked for in a test function itself.
+func TestVariantsAreRun(t *testing.T) {
+	cmd := exec.Command("scripts/variants.sh", "-n")
+	cmd.Dir = root(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := strings.Split(strings.TrimSpace(string(out)), "\n")
+	var want []string
+	for name, text := range trackedFiles(t, "_test.go") {
+		if strings.HasPrefix(name, "internal/hosttest/") || !strings.Contains(text, "hosttest.Variant") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && strings.Contains(text[f.Pos()-1:f.End()-1], "hosttest.Variant(") {
+				want = append(want, "./"+path.Dir(name)+" "+f.Name.Name)
+				if !strings.HasPrefix(f.Name.Name, "Test") {
+					t.Errorf("%s: %s asks for a variant, and is no test", name, f.Name.Name)
+				}
+			}
+		}
+	}
+	slices.Sort(want)
+	if want = slices.Compact(want); len(want) < 10 || !slices.Equal(runs, want) {
+		t.Errorf("make variants runs %q, and these hold variants: %q", runs, want)
 	}
 }
 

@@ -1,0 +1,5 @@
+//go:build race
+
+package hosttest
+
+const raced = true
