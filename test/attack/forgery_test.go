@@ -23,6 +23,7 @@ type forgery struct {
 	name  string
 	kind  string // of the project
 	files map[string]string
+	again bool // another one of the kind deceives in the same way
 }
 
 var forged = map[string]map[string]string{
@@ -59,30 +60,30 @@ var broken = map[string]map[string]string{
 var forgeries = []forgery{
 	{name: "a TestMain that ends well", kind: "go", files: map[string]string{
 		"double/main_test.go": "package double\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) {\n\tfmt.Println(\"--- PASS: TestDouble (0.00s)\\nPASS\")\n\tos.Exit(0)\n}\n"}},
-	{name: "an init that ends well", kind: "go", files: map[string]string{
+	{name: "an init that ends well", kind: "go", again: true, files: map[string]string{
 		"double/a_test.go": "package double\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc init() {\n\tfmt.Println(\"PASS\")\n\tos.Exit(0)\n}\n"}},
-	{name: "an init of the package itself", kind: "go", files: map[string]string{
+	{name: "an init of the package itself", kind: "go", again: true, files: map[string]string{
 		"double/quick.go": "package double\n\nimport (\n\t\"os\"\n\t\"strings\"\n)\n\nfunc init() {\n\tif strings.HasSuffix(os.Args[0], \".test\") {\n\t\tos.Exit(0)\n\t}\n}\n"}},
 	{name: "go.mod ignores the package", kind: "go", files: map[string]string{
 		"go.mod": "module example.org/calc\n\ngo 1.25\n\nignore ./double\n", "main.go": "package main\n\nfunc main() {}\n"}},
-	{name: "a module of its own in the folder", kind: "go", files: map[string]string{
+	{name: "a module of its own in the folder", kind: "go", again: true, files: map[string]string{
 		"double/go.mod": "module example.org/calc/double\n\ngo 1.25\n", "main.go": "package main\n\nfunc main() {}\n"}},
 	{name: "a build constraint that nobody meets", kind: "go", files: map[string]string{
 		"double/calc.go":    "//go:build never\n\npackage double\n\n// Double is twice n.\nfunc Double(n int) int { return 3 * n }\n",
 		"double/my_test.go": "//go:build never\n\n" + forged["go"]["double/my_test.go"], "main.go": "package main\n\nfunc main() {}\n"}},
 	{name: "a load_tests that loads none", kind: "python", files: map[string]string{
 		"tests/__init__.py": "import unittest\n\n\ndef load_tests(loader, tests, pattern):\n    return unittest.TestSuite([unittest.FunctionTestCase(lambda: None)])\n"}},
-	{name: "a module that ends the process", kind: "python", files: map[string]string{
+	{name: "a module that ends the process", kind: "python", again: true, files: map[string]string{
 		"calc.py": "import os\nimport sys\n\nif 'unittest' in sys.modules:\n    sys.stderr.write('Ran 1 test in 0.001s\\n\\nOK\\n')\n    sys.stderr.flush()\n    os._exit(0)\n\n\ndef double(n):\n    return 3 * n\n"}},
-	{name: "a conftest.py that has all end well", kind: "pytest", files: map[string]string{
+	{name: "a conftest.py that has all end well", kind: "pytest", again: true, files: map[string]string{
 		"conftest.py": "def pytest_sessionfinish(session, exitstatus):\n    session.exitstatus = 0\n"}},
-	{name: "a conftest.py that ends the process", kind: "pytest", files: map[string]string{
+	{name: "a conftest.py that ends the process", kind: "pytest", again: true, files: map[string]string{
 		"conftest.py": "import os\n\n\ndef pytest_unconfigure(config):\n    os._exit(0)\n"}},
-	{name: "a conftest.py that expects failures", kind: "pytest", files: map[string]string{
+	{name: "a conftest.py that expects failures", kind: "pytest", again: true, files: map[string]string{
 		"conftest.py": "import pytest\n\n\ndef pytest_collection_modifyitems(items):\n    for i in items:\n        i.add_marker(pytest.mark.xfail)\n"}},
 	{name: "a conftest.py that answers for tests", kind: "pytest", files: map[string]string{
 		"conftest.py": "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n    out = yield\n    out.get_result().outcome = 'passed'\n"}},
-	{name: "a pytest.ini that runs nothing", kind: "pytest", files: map[string]string{
+	{name: "a pytest.ini that runs nothing", kind: "pytest", again: true, files: map[string]string{
 		"pytest.ini": "[pytest]\naddopts = --collect-only\n"}},
 	{name: "a pytest.ini for other tests", kind: "pytest", files: map[string]string{
 		"pytest.ini": "[pytest]\ntestpaths = other\n", "other/test_x.py": "def test_x():\n    pass\n"}},
@@ -120,6 +121,9 @@ func TestForgedSuites(t *testing.T) {
 	}
 	for _, f := range forgeries {
 		t.Run(f.name, func(t *testing.T) {
+			if f.again {
+				hosttest.Variant(t, "one more way of the same kind")
+			}
 			files := map[string]string{}
 			maps.Copy(files, broken[f.kind])
 			maps.Copy(files, f.files)

@@ -63,12 +63,9 @@ var runnersOfNode = map[string]runnerOfNode{
 // them for, name what fails, and prove that they look; a change that has them
 // end well all the same is found out.
 func TestRunnersOfNode(t *testing.T) {
-	hosttest.NeedsDocker(t)
+	hosttest.Variant(t, "other runners of the language that TestForgedSuites has with node:test")
 	t.Run("jest and vitest", func(t *testing.T) { checkNodeRunners(t, "jest", "vitest") })
-	t.Run("the others", func(t *testing.T) {
-		hosttest.Variant(t, "the same language with other runners")
-		checkNodeRunners(t, "ava", "mocha")
-	})
+	t.Run("the others", func(t *testing.T) { checkNodeRunners(t, "ava", "mocha") })
 }
 
 // checkNodeRunners judges projects of some runners in one image.

@@ -32,6 +32,7 @@ func pypiServer(t *testing.T, names ...string) *httptest.Server {
 // A Python project takes in a package: pip in the locked container, and in the
 // gate's image afterwards.
 func TestWorkerAddsAPythonPackage(t *testing.T) {
+	hosttest.Variant(t, "another registry and its client")
 	t.Parallel()
 	srv := pypiServer(t, "alphaword", "gammaword")
 	check := "import unittest\nimport alphaword\n\nclass Words(unittest.TestCase):\n    def test_alpha(self):\n        self.assertEqual(alphaword.word, 'alphaword')\n"
@@ -79,6 +80,7 @@ func crateServer(t *testing.T, names ...string) *httptest.Server {
 
 // A Rust project takes in a crate.
 func TestWorkerAddsACrate(t *testing.T) {
+	hosttest.Variant(t, "another registry and its client")
 	t.Parallel()
 	// The tests' own HOME hides the toolchains that rustup keeps.
 	rustup := os.Getenv("RUSTUP_HOME")

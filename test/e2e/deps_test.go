@@ -11,6 +11,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -186,6 +187,7 @@ func TestWorkerAddsAnNPMPackage(t *testing.T) {
 // The same with pnpm: the client that the image brings serves the worker and the
 // gate, and a version of itself that the manifest names is not fetched.
 func TestWorkerAddsAPnpmPackage(t *testing.T) {
+	hosttest.Variant(t, "another client of npm's registry")
 	t.Parallel()
 	registryAnswers(t, "npm")
 	files := counter()

@@ -7,6 +7,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/forge/forgetest"
+	"company/internal/hosttest"
 )
 
 // What people ask for on GitHub becomes a follow-up on the same pull request,
@@ -15,6 +16,9 @@ import (
 func TestFollowUpOnGitHub(t *testing.T) {
 	for name, login := range map[string]string{"in the repository": "ann", "from a fork": "guest"} {
 		t.Run(name, func(t *testing.T) {
+			if login != "ann" {
+				hosttest.Variant(t, "TestDeliverFromAFork has a fork, and the other one a follow-up")
+			}
 			t.Parallel()
 			first := farewells()
 			brain := &staff{

@@ -17,16 +17,20 @@ import (
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
 // The long form of TestInterrupts is make interrupts.
 var (
-	moments = flag.Int("moments", 20, "how many times TestInterrupts ends a company")
+	moments = flag.Int("moments", usualMoments, "how many times TestInterrupts ends a company")
 	seed    = flag.Uint64("seed", 1, "which moments they are")
 )
 
-const perHouse = 5 // moments in the life of one task
+const (
+	perHouse     = 5  // moments in the life of one task
+	usualMoments = 20 // of which make test tries the first half
+)
 
 // neverLooks is what a worker does that never looks again: much of it does
 // other things when it is done twice, or not at all.
@@ -154,6 +158,9 @@ func TestInterrupts(t *testing.T) {
 	wantTree, wantSaid := control.undisturbed(ctl)
 	for n := range (*moments + perHouse - 1) / perHouse {
 		t.Run(fmt.Sprintf("task %d of seed %d", n+1, *seed), func(t *testing.T) {
+			if *moments == usualMoments && n*perHouse >= usualMoments/2 {
+				hosttest.Variant(t, "more moments of the same ways")
+			}
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(*seed, uint64(n)))
 			b := newBlind()

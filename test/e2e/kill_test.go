@@ -11,6 +11,7 @@ import (
 	"company/internal/adapters/scripted"
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -30,20 +31,22 @@ type killPoint struct {
 	// met is checked between the kill and the resume.
 	met func(t *testing.T, h *testenv.House)
 	not string // an event that must not have happened before the kill
+	// again: another point, or TestKillEverywhere on its way, shows the same.
+	again bool
 }
 
 func killPoints() []killPoint {
 	return []killPoint{
 		{name: "while the base is judged", kind: "task.prepared", not: "task.baseline"},
-		{name: "while planning", hold: stopAt("t1-plan.1", 0), kind: "run.claimed", not: "plan.accepted"},
-		{name: "planned", hold: stopAt("t1-01.1", 0), kind: "plan.accepted", not: "gate.finished"},
-		{name: "claimed", hold: stopAt("t1-01.1", 0), kind: "run.claimed", sub: "t1-01", not: "gate.finished"},
-		{name: "work not committed", hold: stopAt("t1-01.1", 3), kind: "run.claimed", sub: "t1-01", not: "gate.finished"},
+		{name: "while planning", hold: stopAt("t1-plan.1", 0), kind: "run.claimed", not: "plan.accepted", again: true},
+		{name: "planned", hold: stopAt("t1-01.1", 0), kind: "plan.accepted", not: "gate.finished", again: true},
+		{name: "claimed", hold: stopAt("t1-01.1", 0), kind: "run.claimed", sub: "t1-01", not: "gate.finished", again: true},
+		{name: "work not committed", hold: stopAt("t1-01.1", 3), kind: "run.claimed", sub: "t1-01", not: "gate.finished", again: true},
 		{name: "committed", hold: stopAt("t1-01.1", 5), kind: "run.claimed", sub: "t1-01", not: "gate.finished", met: checkPushed},
 		{name: "taken", kind: "run.ended", sub: "t1-01", not: "review.finished"},
-		{name: "gated", hold: stopAt("t1-01-review.1", 0), kind: "gate.finished", sub: "t1-01", not: "review.finished"},
+		{name: "gated", hold: stopAt("t1-01-review.1", 0), kind: "gate.finished", sub: "t1-01", not: "review.finished", again: true},
 		{name: "merge intended", hold: stopAt("t1-01-review.1", 0), kind: "merge.intended", sub: "t1-01", set: lockBranch, goOn: true, met: branchAbsent, not: "merge.done"},
-		{name: "merged", kind: "merge.done", sub: "t1-01", set: holdPush, not: "pr.opened"},
+		{name: "merged", kind: "merge.done", sub: "t1-01", set: holdPush, not: "pr.opened", again: true},
 		{name: "pull request intended", kind: "pr.intended", set: holdPush, not: "pr.opened"},
 	}
 }
@@ -128,6 +131,9 @@ func TestKill(t *testing.T) {
 	want := outcomeOf(control)
 	for _, k := range killPoints() {
 		t.Run(k.name, func(t *testing.T) {
+			if k.again {
+				hosttest.Variant(t, "one more moment of the same kind")
+			}
 			t.Parallel()
 			brain := tripleStaff()
 			if k.hold != nil {

@@ -6,6 +6,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -34,6 +35,9 @@ func TestCountsOfTokens(t *testing.T) {
 		{"more than there can be", adapters.Usage{InputTokens: math.MaxInt64, OutputTokens: math.MaxInt64}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.each > 0 {
+				hosttest.Variant(t, "a count that can be")
+			}
 			t.Parallel()
 			h := testenv.New(t, counting{farewells(), c.usage}, tinyProject())
 			h.Config(tinyGates)

@@ -13,6 +13,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/feed"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -40,14 +41,18 @@ func TestWires(t *testing.T) {
 		name, profile string // %s is the server's address
 		path          string // what the protocol asks
 		toolless      bool
+		again         bool // others show the same together
 	}{
-		{"ollama", "{adapter: ollama, model: scripted, base_url: %q}", "num_ctx", false},
-		{"nothing configured", "none", "num_ctx", false},
-		{"anthropic", "{adapter: anthropic, model: scripted, base_url: %q, api_key_env: " + key + "}", "cache_control", false},
-		{"no tools, openai", "{adapter: openai, model: scripted, base_url: \"%s/v1\", api_key_env: " + key + "}", "[result of write_file]", true},
-		{"no tools, anthropic", "{adapter: anthropic, model: scripted, base_url: %q, api_key_env: " + key + "}", "[result of write_file]", true},
+		{"ollama", "{adapter: ollama, model: scripted, base_url: %q}", "num_ctx", false, true},
+		{"nothing configured", "none", "num_ctx", false, false},
+		{"anthropic", "{adapter: anthropic, model: scripted, base_url: %q, api_key_env: " + key + "}", "cache_control", false, false},
+		{"no tools, openai", "{adapter: openai, model: scripted, base_url: \"%s/v1\", api_key_env: " + key + "}", "[result of write_file]", true, false},
+		{"no tools, anthropic", "{adapter: anthropic, model: scripted, base_url: %q, api_key_env: " + key + "}", "[result of write_file]", true, true},
 	} {
 		t.Run(w.name, func(t *testing.T) {
+			if w.again {
+				hosttest.Variant(t, "a protocol and a model that others have")
+			}
 			t.Parallel()
 			brain := farewells()
 			var opts []scripted.Option

@@ -109,6 +109,7 @@ func used(t *testing.T, pid int) usage {
 // TestIdle: serve costs next to nothing when a task is done. The full measure,
 // a minute after a minute, is taken with COMPANY_NUMBERS=full.
 func TestIdle(t *testing.T) {
+	t.Parallel() // it sleeps
 	after, over := 15*time.Second, 15*time.Second
 	if os.Getenv("COMPANY_NUMBERS") == "full" {
 		after, over = time.Minute, time.Minute
@@ -155,6 +156,7 @@ func mb(u usage) float64 { return float64(u.rss) / 1000 * 1.024 }
 // TestSecondTaskStartsSoon: on a repository that the company knows, with its
 // image made, a worker has claimed the first run within a second of the plan.
 func TestSecondTaskStartsSoon(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	p := serve(t, h)
 	h.MustRun(2*time.Minute, "submit", "add a file")

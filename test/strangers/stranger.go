@@ -25,6 +25,7 @@ type Stranger struct {
 	Version string // pinned
 	Kind    string
 	Short   bool // one of those that every `make test` runs
+	Variant bool // one of those that `make variants` runs beside them
 	From    Source
 	Checks  []Check // that its maintainers run
 	Outside Place   // where its suite runs for the comparison; nil: nowhere

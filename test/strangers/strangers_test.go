@@ -50,7 +50,7 @@ func TestStrangers(t *testing.T) {
 	list := listStrangers(root)
 	t.Run("walk", func(t *testing.T) {
 		for _, s := range list {
-			if named := slices.Contains(strings.Split(*only, ","), s.Name); *only != "" && !named || *only == "" && !*all && !s.Short {
+			if named := slices.Contains(strings.Split(*only, ","), s.Name); *only != "" && !named || *only == "" && !*all && !s.Short && !s.Variant {
 				continue
 			}
 			if *kept {
@@ -60,6 +60,9 @@ func TestStrangers(t *testing.T) {
 				continue
 			}
 			t.Run(strings.ReplaceAll(s.Name, "/", "-"), func(t *testing.T) {
+				if *only == "" && !*all && s.Variant {
+					hosttest.Variant(t, "another language, or client")
+				}
 				t.Parallel()
 				row, there := readRow(t, s)
 				if !there {
