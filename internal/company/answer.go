@@ -121,6 +121,7 @@ func (*ApprovalAnswered) Kind() string { return "approval.answered" }
 func (d *ApprovalAnswered) apply(s *State, e Event) {
 	a := *s.Approvals[d.ID]
 	a.Answered, a.Option, a.Text, a.By, a.Token = e.Time, d.Option, d.Text, d.By, e.Cause
+	s.ownApprovals()
 	s.Approvals[d.ID] = &a
 	if s.Spending.Question == d.ID {
 		s.Spending.Question = ""

@@ -34,6 +34,9 @@ type bench struct {
 	now     time.Time
 	cmds    int
 	moves   map[string]bool // of tasks and subtasks, that were seen
+	// watch is called after each event, with its task, and at each look at what is
+	// due; nil: nobody watches.
+	watch func(changed ...TaskID)
 }
 
 func newBench(t tester) *bench {
@@ -104,6 +107,7 @@ func (b *bench) apply(e Event) Event {
 		b.t.Fatalf("event %s: %v", raw, err)
 	}
 	before := b.s.View()
+	b.shadow.View() // so that it shares as much
 	for _, s := range []*State{b.s, b.shadow, b.thawed} {
 		if err := Apply(s, stored); err != nil {
 			b.t.Fatalf("a decided event is no valid one: %v\n%s", err, raw)
@@ -117,6 +121,9 @@ func (b *bench) apply(e Event) Event {
 	}
 	b.noteMoves(before, stored)
 	b.log = append(b.log, stored)
+	if b.watch != nil {
+		b.watch(stored.Task)
+	}
 	return stored
 }
 
@@ -203,6 +210,9 @@ func asJSON(t tester, v any) []byte {
 // for the same effects, no key twice, the limit on tasks, the clock's part).
 func (b *bench) due(active int) []Effect {
 	b.t.Helper()
+	if b.watch != nil {
+		b.watch()
+	}
 	out := Due(b.s, b.now, active)
 	if !reflect.DeepEqual(out, Due(b.s, b.now, active)) {
 		b.t.Fatalf("one state calls for two sets of effects")

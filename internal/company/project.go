@@ -129,6 +129,7 @@ var _ = registerKind[ProjectAdded]()
 
 func (*ProjectAdded) Kind() string { return "office.project_added" }
 func (d *ProjectAdded) apply(s *State, e Event) {
+	s.ownProjects()
 	s.KnownProjects[d.Project.ID] = ProjectRegistry{Name: d.Name, Path: d.Project.Path, Added: e.Time}
 }
 
@@ -159,12 +160,16 @@ func (*ProjectRemoved) Kind() string { return "office.project_removed" }
 func (d *ProjectRemoved) apply(s *State, e Event) {
 	k := s.KnownProjects[d.ID]
 	k.Removed = true
+	s.ownProjects()
 	s.KnownProjects[d.ID] = k
 }
+
+func (s *State) ownProjects() { ownMap(&s.KnownProjects, &s.shared.projects) }
 
 // restoreProject puts a project that was removed back.
 func (s *State) restoreProject(id string) {
 	if k, ok := s.KnownProjects[id]; ok && k.Removed {
+		s.ownProjects()
 		if k.Path == "" {
 			delete(s.KnownProjects, id) // the tasks know all of it
 			return

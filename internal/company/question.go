@@ -193,8 +193,7 @@ var _ = registerKind[ApprovalOpened]()
 
 func (*ApprovalOpened) Kind() string { return "approval.opened" }
 func (d *ApprovalOpened) apply(s *State, e Event) {
-	s.Approvals[d.ID] = &Approval{ID: d.ID, Key: d.Key, Kind: d.AskKind, Task: e.Task, Subtask: e.Subtask, Question: d.Question, Asked: e.Time}
-	s.ByKey[d.Key] = d.ID
+	s.setApproval(&Approval{ID: d.ID, Key: d.Key, Kind: d.AskKind, Task: e.Task, Subtask: e.Subtask, Question: d.Question, Asked: e.Time})
 	if d.AskKind.scopeOf() != "" {
 		s.Spending.Question = d.ID
 	}

@@ -150,8 +150,8 @@ func (d *TaskReopened) apply(s *State, e Event) {
 		t.Status = StatusExecuting
 	}
 	s.withdrawAnswers(t.ID, e)
-	s.Open = append(s.Open, t.ID)
-	slices.SortFunc(s.Open, func(a, b TaskID) int { return a.number() - b.number() })
+	at, _ := slices.BinarySearchFunc(s.Open, t.ID, func(a, b TaskID) int { return a.number() - b.number() })
+	s.Open = slices.Insert(slices.Clone(s.Open), at, t.ID)
 }
 
 // reopenWork lets a subtask go on that ended with its task. A commit that a worker had
@@ -189,9 +189,9 @@ func (s *State) withdrawAnswers(id TaskID, e Event) {
 		if c.Open() {
 			c.Answered, c.Option, c.By = e.Time, withdrawn, "the task was reopened"
 		}
+		s.ownApprovals()
 		delete(s.ByKey, c.Key)
 		c.Key = fmt.Sprintf("%s until %d", c.Key, e.Seq)
-		s.ByKey[c.Key] = c.ID
-		s.Approvals[c.ID] = &c
+		s.setApproval(&c)
 	}
 }

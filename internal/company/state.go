@@ -24,7 +24,13 @@ type State struct {
 	GateResultOrder []string                   `json:"judged"`   // keys of GateResults, oldest first
 	KnownProjects   map[string]ProjectRegistry `json:"known"`    // projects that a person has added or removed, by id
 	Spending        OfficeSpending             `json:"spending"` // of all tasks together
+
+	shared sharedMaps // which of the maps a view holds, too
 }
+
+// sharedMaps are the maps of a state that others may be reading: apply copies one
+// before it writes to it. Most events write to the tasks alone.
+type sharedMaps struct{ tasks, approvals, commands, results, projects bool }
 
 // maxVerdicts bounds the cache of gate runs. A tree is judged again and merged
 // within minutes; older ones would only make every copy of the state dearer.
@@ -32,6 +38,7 @@ const maxVerdicts = 256
 
 // cacheResult puts a verdict into the cache.
 func (s *State) cacheResult(r GateResult) {
+	ownMap(&s.GateResults, &s.shared.results)
 	key := GateKey(r.Tree, r.GateHash, r.Image)
 	if _, known := s.GateResults[key]; !known {
 		if len(s.GateResultOrder) >= maxVerdicts {
@@ -51,18 +58,40 @@ func NewState() *State {
 	}
 }
 
-// View is a copy of the state that stays as it is while the state goes on.
+// View is a copy of the state that stays as it is while the state goes on. It is
+// for reading: it holds the maps of the state until apply writes to them.
 func (s *State) View() *State {
+	all := sharedMaps{true, true, true, true, true}
+	if s.shared != all { // a view of a view is made by many at once
+		s.shared = all
+	}
 	c := *s
-	c.Tasks = maps.Clone(s.Tasks)
-	c.Open = slices.Clone(s.Open)
-	c.Approvals = maps.Clone(s.Approvals)
-	c.ByKey = maps.Clone(s.ByKey)
-	c.Commands = maps.Clone(s.Commands)
-	c.GateResults = maps.Clone(s.GateResults)
-	c.GateResultOrder = slices.Clone(s.GateResultOrder)
-	c.KnownProjects = maps.Clone(s.KnownProjects)
+	c.Open, c.GateResultOrder = slices.Clip(s.Open), slices.Clip(s.GateResultOrder) // never changed in place
 	return &c
+}
+
+// ownMap copies a map that is shared.
+func ownMap[K comparable, V any](m *map[K]V, shared *bool) {
+	if *shared {
+		*m, *shared = maps.Clone(*m), false
+	}
+}
+
+func (s *State) setTask(t *Task) {
+	ownMap(&s.Tasks, &s.shared.tasks)
+	s.Tasks[t.ID] = t
+}
+
+// setApproval files a question under its key.
+func (s *State) setApproval(a *Approval) {
+	s.ownApprovals()
+	s.Approvals[a.ID], s.ByKey[a.Key] = a, a.ID
+}
+
+func (s *State) ownApprovals() {
+	if s.shared.approvals {
+		s.Approvals, s.ByKey, s.shared.approvals = maps.Clone(s.Approvals), maps.Clone(s.ByKey), false
+	}
 }
 
 // Task finds a task; an unknown one is an ENotFound error.
@@ -76,7 +105,7 @@ func (s *State) Task(id TaskID) (*Task, error) {
 // editTask replaces the task by a copy that apply may change.
 func (s *State) editTask(id TaskID) *Task {
 	t := s.Tasks[id].cloneDeep()
-	s.Tasks[id] = t
+	s.setTask(t)
 	return t
 }
 

@@ -101,12 +101,13 @@ var _ = registerKind[TaskSubmitted]()
 func (*TaskSubmitted) Kind() string { return "task.submitted" }
 func (d *TaskSubmitted) apply(s *State, e Event) {
 	s.LastTask++
-	s.Tasks[e.Task] = &Task{
+	s.setTask(&Task{
 		ID: e.Task, Instruction: d.Instruction, Project: d.Project, Settings: d.Settings, DryRun: d.DryRun,
 		Base: d.Base, Follows: d.Follows, Priority: d.Priority, Tags: d.Tags, Deadline: d.Deadline, Issue: d.Issue,
 		Submitted: e.Time, Updated: e.Time, Status: StatusPending, Cap: d.Settings.Cap,
-	}
+	})
 	s.Open = append(s.Open, e.Task)
+	ownMap(&s.Commands, &s.shared.commands)
 	s.Commands[e.Cause] = e.Task
 	s.restoreProject(d.Project.ID)
 }

@@ -41,12 +41,24 @@ func runChild(dir string) error {
 		return err
 	}
 	for n := 0; ; n++ {
-		id := fmt.Sprintf("%d/%d", os.Getpid(), n)
-		events, err := l.Append(ctx, ledger.Command{ID: id}, noon, []company.Event{draft("x", id), draft("y", strings.Repeat("z", n*37%3000))})
-		if err != nil {
+		// One to three commands share a record.
+		batch := l.Begin()
+		var id string
+		var ends []company.Event
+		for k := range 1 + n%3 {
+			id = fmt.Sprintf("%d/%d/%d", os.Getpid(), n, k)
+			events, err := batch.Add(ledger.Command{ID: id}, noon, []company.Event{draft("x", id), draft("y", strings.Repeat("z", n*37%3000))})
+			if err != nil {
+				return err
+			}
+			ends = append(ends, events[1])
+		}
+		if _, err := l.AppendBatch(ctx, batch); err != nil {
 			return err
 		}
-		fmt.Println("event", events[1].Seq, events[1].Hash(), id)
+		for _, e := range ends {
+			fmt.Println("event", e.Seq, e.Hash(), id)
+		}
 		record, err := j.Append(ctx, "turn", id)
 		if err != nil {
 			return err

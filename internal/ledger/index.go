@@ -9,16 +9,15 @@ import (
 )
 
 const (
-	markEvery     = 128     // records between two marks
+	markEvery     = 128     // events between two marks at least
 	knownCommands = 1 << 16 // newest commands whose repeats are recognised
 )
 
 // index finds records of the ledger: by the number of an event, through a mark
-// every so many records, and by the id of a command, through 64 bits of its
+// every so many events, and by the id of a command, through 64 bits of its
 // hash. It is a projection, kept in snapshots so that a start need not read
 // everything.
 type index struct {
-	records  int
 	marks    []link            // ends of records, by number
 	commands map[uint64]uint64 // hash of a command's id to its record
 	order    []uint64          // the keys of commands, as a ring, oldest at next once full
@@ -28,11 +27,12 @@ type index struct {
 func newIndex() index { return index{commands: map[uint64]uint64{}} }
 
 func (x *index) add(rec record, end link) {
-	x.records++
-	if x.records%markEvery == 0 {
+	if last := x.markBefore(end.Seq); end.Seq-last.Seq >= markEvery {
 		x.marks = append(x.marks, end)
 	}
-	x.addCommand(commandKey(rec.Command), end.Log)
+	for _, c := range rec.listCommands() {
+		x.addCommand(commandKey(c.ID), end.Log)
+	}
 }
 
 func (x *index) addCommand(key, at uint64) {
@@ -69,14 +69,14 @@ func commandKey(id string) uint64 {
 }
 
 // truncatedAt is the index as it was when a record was the newest, but for commands
-// that later ones have driven out and for the place of the next mark.
+// that later ones have driven out.
 func (x *index) truncatedAt(record uint64) index {
 	out := newIndex()
 	n := 0
 	for n < len(x.marks) && x.marks[n].Log <= record {
 		n++
 	}
-	out.marks, out.records = x.marks[:n:n], n*markEvery
+	out.marks = x.marks[:n:n]
 	for i := range x.order {
 		if key := x.order[(x.next+i)%len(x.order)]; x.commands[key] <= record {
 			out.addCommand(key, x.commands[key])
@@ -96,9 +96,9 @@ func (x *index) packCommands() []byte {
 	return out
 }
 
-func unpackIndex(records int, marks []link, commands []byte) (index, error) {
+func unpackIndex(marks []link, commands []byte) (index, error) {
 	x := newIndex()
-	x.records, x.marks = records, marks
+	x.marks = marks
 	if len(commands)%16 != 0 {
 		return x, errors.New("commands are cut short")
 	}

@@ -5,7 +5,8 @@
 // one command are stored together or not at all, that an acknowledged event
 // survives kill -9, that event numbers have no gap, that a repeated command
 // gets the events of the first time, and that no byte of it changes unnoticed:
-// each event holds the hash of the one before, each record its own sum.
+// each event holds the hash of the one before, each record its own sum. The
+// events of several commands may share a record, and so its sync (batch.go).
 //
 // A torn tail and damage are told apart: a record that was never acknowledged
 // may be missing at the end, which is no loss. A gap, a wrong hash, or an end
@@ -25,7 +26,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"sync"
 	"time"
 
@@ -82,18 +82,16 @@ func Open(ctx context.Context, b bus.Bus, opts Options) (*Ledger, error) {
 	return l, nil
 }
 
-// catchUp verifies what any writer appended since the head, and shows each record to
-// seen, where that is not nil. The caller holds mu, or has not shared l yet.
-func (l *Ledger) catchUp(ctx context.Context, seen func(record, link)) error {
+// catchUp verifies what any writer appended since the head, and shows each record.
+// The caller holds mu, or has not shared l yet.
+func (l *Ledger) catchUp(ctx context.Context, show func(record, link)) error {
 	err := l.bus.Log().Read(ctx, subject, l.head.Log+1, func(m bus.Message) error {
 		rec, next, err := open(&l.head, m)
 		if err != nil {
 			return err
 		}
 		l.advanceHead(rec, next)
-		if seen != nil {
-			seen(rec, next)
-		}
+		show(rec, next)
 		return nil
 	})
 	return busError("read the ledger", err)
@@ -108,8 +106,10 @@ func (l *Ledger) advanceHead(rec record, next link) {
 func (l *Ledger) Head() Head {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Head{Seq: l.head.Seq, Hash: l.head.Hash, LogSeq: l.head.Log}
+	return l.head.asHead()
 }
+
+func (at link) asHead() Head { return Head{Seq: at.Seq, Hash: at.Hash, LogSeq: at.Log} }
 
 // Command names a command of which the ledger keeps the events.
 type Command struct {
@@ -133,47 +133,25 @@ func (l *Ledger) Append(ctx context.Context, c Command, now time.Time, drafts []
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if events, err := l.findEarlier(ctx, c); events != nil || err != nil {
+	if events, err := l.findEarlier(ctx, c); events != nil || err != nil || len(drafts) == 0 {
 		return events, err
 	}
-	if len(drafts) == 0 {
-		return nil, nil
-	}
-	rec, end, text, err := sealRecord(l.head, c, now, drafts)
+	b := newBatch(l.head)
+	events, err := b.Add(c, now, drafts)
 	if err != nil {
 		return nil, err
 	}
-	at, err := l.bus.Log().Append(ctx, subject, text, l.head.Log, string(rec.Sum))
-	switch {
-	case err == nil:
-		end.Log = at
-		l.advanceHead(rec, end)
-		return rec.Events, nil
-	case errors.Is(err, bus.ErrConflict), errors.Is(err, bus.ErrUnknown):
-		return l.readBack(ctx, c, err)
+	if err := l.appendBatch(ctx, b); err != nil {
+		if company.CodeOf(err) == company.EConflict {
+			// The other writer may have stored this very command.
+			if events, findErr := l.findEarlier(ctx, c); events != nil || findErr != nil {
+				return events, findErr
+			}
+		}
+		return nil, err
 	}
-	return nil, busError("append to the ledger", err)
+	return events, nil
 }
-
-// readBack finds out what became of an append that was not acknowledged.
-func (l *Ledger) readBack(ctx context.Context, c Command, cause error) ([]company.Event, error) {
-	// The caller's time may be what ran out.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTimeout)
-	defer cancel()
-	if err := l.catchUp(ctx, nil); err != nil {
-		return nil, errors.Join(err, cause)
-	}
-	if events, err := l.findEarlier(ctx, c); events != nil || err != nil {
-		return events, err
-	}
-	if errors.Is(cause, bus.ErrConflict) {
-		return nil, company.E(company.EConflict, fmt.Sprintf("the ledger has moved on to event %d", l.head.Seq)).
-			Fix("read the new events and decide again").Wrap(cause)
-	}
-	return nil, busError("append to the ledger", cause)
-}
-
-const readBackTimeout = 30 * time.Second
 
 // Earlier returns the events that a command left before; nil when it is new,
 // or older than the newest 65,536. EConflict: the id was another command's.
@@ -205,14 +183,8 @@ func (l *Ledger) findEarlier(ctx context.Context, c Command) ([]company.Event, e
 		return nil, damagedError(l.head.Seq, fmt.Sprintf("record %d is gone", at))
 	case found == nil:
 		return nil, busError("read the ledger", err)
-	case found.Command != c.ID:
-		return nil, nil // two ids that share 64 bits of their hashes
-	case c.Wish != "" && found.Wish != "" && c.Wish != found.Wish:
-		return nil, company.E(company.EConflict, "the id of this command was used for another one").
-			Because("that one led to event " + strconv.FormatUint(found.Events[0].Seq, 10)).
-			Fix("send it under an id of its own; the same id is for the same command again")
 	}
-	return found.Events, nil
+	return found.findEarlier(c) // nil: two ids share 64 bits of their hashes
 }
 
 // errDone ends a Read that has what it wants.

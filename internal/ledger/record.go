@@ -2,30 +2,47 @@ package ledger
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"time"
 
 	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/jcs"
 )
 
-// record is what one command leaves in the log: all its events, in one append,
-// so that none is ever there without the others. It is stored as canonical
-// JSON, and a record that is not byte for byte its own canonical form is
-// damaged.
+// recordVersion is the form in which records are written. Those of before it, one
+// command each, are read as well.
+const recordVersion = 2
+
+// record is what the commands of one batch leave in the log: all their events, in
+// one append, so that none is ever there without the others. It is stored as
+// canonical JSON, and a record that is not byte for byte its own canonical form
+// is damaged.
 type record struct {
-	Command string `json:"command"` // its id
-	// Wish is the hash of what the command asked for, where its id is the
-	// sender's to choose: another wish under the same id is refused.
-	Wish   company.Hash    `json:"wish,omitempty"`
-	Events []company.Event `json:"events"`
+	Version int `json:"v,omitempty"` // 0: a record of one command
+	// Command and Wish are those of the one command of a record without a version.
+	Command string       `json:"command,omitempty"`
+	Wish    company.Hash `json:"wish,omitempty"`
+
+	Commands []recordCommand `json:"commands,omitempty"`
+	Events   []company.Event `json:"events"`
 	// Sum is the hash of the record with an empty Sum. The chain of the
 	// events shows nothing about its newest link; this does. It is also the
-	// message id: the same command with the same events is one record, and a
+	// message id: the same commands with the same events are one record, and a
 	// different one is never taken for it.
 	Sum company.Hash `json:"sum"`
+}
+
+// recordCommand is one command of a record, in the order of their events.
+type recordCommand struct {
+	ID string `json:"id"`
+	// Wish is the hash of what the command asked for, where its id is the
+	// sender's to choose: another wish under the same id is refused.
+	Wish   company.Hash `json:"wish,omitempty"`
+	Events int          `json:"n"` // how many of the record's events are its own
 }
 
 // link is a point of the chain: the last event of a record.
@@ -35,46 +52,59 @@ type link struct {
 	Log  uint64       `json:"log_seq"` // of its record in the bus
 }
 
-// sealRecord chains drafts to the link before and makes their record. The events of
-// the record it returns are those that a later Read returns. The link lacks
-// its place in the bus.
-func sealRecord(before link, c Command, now time.Time, drafts []company.Event) (record, link, []byte, error) {
-	command := c.ID
-	rec := record{Command: command, Wish: c.Wish, Events: make([]company.Event, len(drafts))}
-	seq, prev := before.Seq, before.Hash
-	for i, e := range drafts {
-		seq++
-		e.Seq, e.Prev, e.Time = seq, prev, now.UTC().Round(0)
-		var err error
-		if prev, err = company.HashOf(e); err != nil {
-			return record{}, link{}, nil, invalidError(command, err)
-		}
-		rec.Events[i] = e
+// listCommands lists the commands of a record of either form.
+func (rec *record) listCommands() []recordCommand {
+	if rec.Version == 0 {
+		return []recordCommand{{ID: rec.Command, Wish: rec.Wish, Events: len(rec.Events)}}
 	}
-	var err error
-	if rec.Sum, err = company.HashOf(rec); err != nil {
-		return record{}, link{}, nil, invalidError(command, err)
-	}
-	text, err := jcs.Marshal(rec)
-	if err != nil {
-		return record{}, link{}, nil, invalidError(command, err)
-	}
-	if len(text) > bus.MaxRecord {
-		return record{}, link{}, nil, invalidError(command, bus.ErrTooLarge)
-	}
-	// Strings that are no UTF-8 and data with white space are stored in another
-	// form than they were given; the caller gets the stored form.
-	var stored record
-	if err := json.Unmarshal(text, &stored); err != nil {
-		return record{}, link{}, nil, invalidError(command, err)
-	}
-	return stored, link{Seq: seq, Hash: prev}, text, nil
+	return rec.Commands
 }
 
-func invalidError(command string, err error) error {
-	return company.E(company.EInvalid, fmt.Sprintf("the events of command %q cannot be stored", command)).
-		Fix("put what is large into a blob, and numbers beyond 2^53 into strings").Wrap(err)
+// findCommand finds a command and its events in the record.
+func (rec *record) findCommand(id string) (c recordCommand, events []company.Event, ok bool) {
+	at := 0
+	for _, c := range rec.listCommands() {
+		if c.ID == id {
+			return c, rec.Events[at : at+c.Events : at+c.Events], true
+		}
+		at += c.Events
+	}
+	return recordCommand{}, nil, false
 }
+
+// checkForm says what is wrong with the frame of a record, if anything is.
+func (rec *record) checkForm() error {
+	if len(rec.Events) == 0 {
+		return errors.New("its record is empty")
+	}
+	n := 0
+	for _, c := range rec.listCommands() {
+		if c.ID == "" || c.Events < 1 || c.Events > len(rec.Events)-n {
+			return errors.New("its record does not tell which command its events are of")
+		}
+		n += c.Events
+	}
+	if n != len(rec.Events) {
+		return errors.New("its record has events of no command")
+	}
+	return nil
+}
+
+// writeRecord puts the canonical text of a record together from those of its
+// commands and events, and gives its sum. Keys stand in canonical order.
+func writeRecord(commands, events [][]byte) (text []byte, sum company.Hash) {
+	comma := []byte(",")
+	front := fmt.Appendf(nil, `{"commands":[%s],"events":[%s],"sum":"`, bytes.Join(commands, comma), bytes.Join(events, comma))
+	back := fmt.Sprintf(`","v":%d}`, recordVersion)
+	hash := sha256.New()
+	hash.Write(front)
+	hash.Write([]byte(back))
+	sum = company.Hash(hex.EncodeToString(hash.Sum(nil)))
+	return append(append(front, sum...), back...), sum
+}
+
+// recordFrame is how long a record is at most without its commands and events.
+const recordFrame = 200
 
 // open decodes a stored record and checks that it is the one after the link.
 // With before nil, what came before is taken on trust.
@@ -89,8 +119,12 @@ func open(before *link, m bus.Message) (record, link, error) {
 	if err := json.Unmarshal(m.Data, &rec); err != nil {
 		return damage("its record is no JSON: " + err.Error())
 	}
-	if len(rec.Events) == 0 {
-		return damage("its record is empty")
+	if rec.Version != 0 && rec.Version != recordVersion {
+		return record{}, link{}, damagedError(at, fmt.Sprintf("its record is of version %d", rec.Version)).
+			Fix("a newer version of company may have written it: use that one, or put a backup of the office's state back")
+	}
+	if err := rec.checkForm(); err != nil {
+		return damage(err.Error())
 	}
 	if before == nil {
 		at = rec.Events[0].Seq
@@ -120,6 +154,6 @@ func open(before *link, m bus.Message) (record, link, error) {
 // damagedError is the error of a ledger that is not what was written. It is
 // never repaired by guessing. The caller, which knows the office's folders,
 // adds the fix.
-func damagedError(seq uint64, why string) error {
+func damagedError(seq uint64, why string) *company.Error {
 	return company.E(company.ELedger, fmt.Sprintf("the ledger is damaged at event %d", seq)).Because(why)
 }

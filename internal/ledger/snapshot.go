@@ -29,7 +29,6 @@ type header struct {
 	Version  int    `json:"version"`
 	At       link   `json:"at"`    // the last event that the state holds
 	First    link   `json:"first"` // the end of the first record: tells ledgers apart
-	Records  int    `json:"records"`
 	Marks    []link `json:"marks,omitempty"`
 	Commands []byte `json:"commands,omitempty"`
 }
@@ -56,7 +55,7 @@ func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, state []byte) error 
 	}
 	h := header{
 		Version: snapshotVersion, At: point, First: first,
-		Records: index.records, Marks: index.marks, Commands: index.packCommands(),
+		Marks: index.marks, Commands: index.packCommands(),
 	}
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -199,7 +198,7 @@ func (l *Ledger) resumeSnapshot(ctx context.Context) error {
 	if at != h.At {
 		return ignore("it does not match the ledger")
 	}
-	index, err := unpackIndex(h.Records, h.Marks, h.Commands)
+	index, err := unpackIndex(h.Marks, h.Commands)
 	if err != nil {
 		return ignore(err.Error())
 	}

@@ -2,10 +2,13 @@
 // has commands decided, appends the events to the ledger, and sees to it that
 // exactly the effects that are due are under way.
 //
-// It is the only writer of the ledger. It promises that an event is synced
-// before it has any effect, that an effect whose key is no longer due is
-// cancelled, and that everything it started has ended when Run returns. It does
-// not know how an effect is done: handlers are registered, one per kind.
+// It is the only writer of the ledger. Commands that come while an append is being
+// synced are decided one after the other on the state that those before them will
+// leave, and share the next append (commit.go). It promises that an event is
+// synced before it has any effect, is seen or is answered, that an effect whose key
+// is no longer due is cancelled, and that everything it started has ended when Run
+// returns. It does not know how an effect is done: handlers are registered, one
+// per kind.
 package orchestrator
 
 import (
@@ -16,6 +19,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"company/internal/clock"
@@ -49,6 +53,9 @@ type Config struct {
 	// SnapshotEvery is how many events lie between two snapshots at least;
 	// 0: 1000. A long ledger has them rarer: after a tenth of its events.
 	SnapshotEvery int
+	// BusPatience is how long an append is tried again while the bus gives no
+	// answer; 0: a minute. Then the office ends.
+	BusPatience time.Duration
 }
 
 // Projection is made from what happens.
@@ -63,12 +70,17 @@ type Orchestrator struct {
 	cfg   Config
 	token string // makes command ids of this process unique
 
-	mu       sync.Mutex // guards what follows; held over an append, so that decisions are serial
-	state    *company.State
-	view     *company.State // cached copy for readers; nil after a change
-	commands uint64
-	at       ledger.Head // where the ledger stood when it made the state
-	failed   error       // an append that went wrong: nothing may be decided after it
+	commands atomic.Uint64 // that got an id here
+
+	mu         sync.Mutex // guards what follows; never held over anything slow
+	queue      []*request // not taken up yet, oldest first
+	committing bool       // the committer is at work
+	failed     error      // an append that went wrong: nothing may be decided after it
+
+	ahead   *company.State // with what is not stored yet; the committer's
+	current atomic.Pointer[publishedView]
+	open    context.Context    // ends when the loop is told to end
+	leave   context.CancelFunc // ends it
 
 	snapSeq uint64 // of the newest snapshot; the loop's
 
@@ -97,6 +109,9 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.BusPatience == 0 {
+		cfg.BusPatience = busPatience
+	}
 	if cfg.SnapshotEvery == 0 {
 		cfg.SnapshotEvery = 1000
 	}
@@ -108,12 +123,13 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 		return nil, err
 	}
 	o := &Orchestrator{
-		cfg: cfg, token: hex.EncodeToString(tok[:]), state: company.NewState(),
+		cfg: cfg, token: hex.EncodeToString(tok[:]), ahead: company.NewState(),
 		wake: make(chan struct{}, 1), jobs: map[string]*job{}, handlers: map[company.EffectKind]company.EffectHandler{}, done: make(chan string),
 	}
 	if err := o.load(ctx); err != nil {
 		return nil, err
 	}
+	o.open, o.leave = context.WithCancel(context.WithoutCancel(ctx))
 	return o, nil
 }
 
@@ -141,17 +157,17 @@ func (o *Orchestrator) load(ctx context.Context) error {
 	if err := o.loadSnapshot(ctx); err != nil {
 		return err
 	}
-	o.worked = o.state.Time
-	err := o.cfg.Ledger.Read(ctx, o.state.Seq+1, func(e company.Event) error {
+	o.worked = o.ahead.Time
+	err := o.cfg.Ledger.Read(ctx, o.ahead.Seq+1, func(e company.Event) error {
 		if e.Actor != company.President { // whose commands need no company at work
 			o.worked = e.Time
 		}
-		return company.Apply(o.state, e)
+		return company.Apply(o.ahead, e)
 	})
-	o.at = o.cfg.Ledger.Head()
 	if err != nil {
 		return err
 	}
+	o.publishView(o.ahead.View(), o.cfg.Ledger.Head())
 	o.advanceClock(ctx)
 	return nil
 }
@@ -159,9 +175,9 @@ func (o *Orchestrator) load(ctx context.Context) error {
 // advanceClock moves the clock up to the newest time that the office has recorded: in
 // its ledger, and in the journals of runs that go on.
 func (o *Orchestrator) advanceClock(ctx context.Context) {
-	o.cfg.Clock.NotBefore(o.state.Time)
-	for _, id := range o.state.Open {
-		for run, r := range o.state.Tasks[id].Runs {
+	o.cfg.Clock.NotBefore(o.ahead.Time)
+	for _, id := range o.ahead.Open {
+		for run, r := range o.ahead.Tasks[id].Runs {
 			if r.Ended {
 				continue
 			}
@@ -179,11 +195,20 @@ func (o *Orchestrator) advanceClock(ctx context.Context) {
 	}
 }
 
-// View is the state at this moment. It may be kept and read freely.
-func (o *Orchestrator) View() *company.State {
-	s, _ := o.viewAt()
-	return s
+// publishedView is the state as of the newest event that is stored.
+type publishedView struct {
+	state *company.State
+	at    ledger.Head // that event
 }
+
+// publishView lets everybody see a state.
+func (o *Orchestrator) publishView(s *company.State, at ledger.Head) {
+	o.current.Store(&publishedView{s, at})
+}
+
+// View is the state at this moment. It may be kept and read freely. It waits for
+// nothing, and holds stored events only.
+func (o *Orchestrator) View() *company.State { return o.current.Load().state }
 
 // Now is the office's time.
 func (o *Orchestrator) Now() time.Time { return o.cfg.Clock.Now() }
@@ -191,16 +216,6 @@ func (o *Orchestrator) Now() time.Time { return o.cfg.Clock.Now() }
 // Ahead is how far the office's time is ahead of the wall clock; negative:
 // behind it.
 func (o *Orchestrator) Ahead() time.Duration { return o.cfg.Clock.Ahead() }
-
-// viewAt is the state, and where the ledger stood when it made it.
-func (o *Orchestrator) viewAt() (*company.State, ledger.Head) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.view == nil {
-		o.view = o.state.View()
-	}
-	return o.view, o.at
-}
 
 // Do decides a command under an id of its own.
 func (o *Orchestrator) Do(ctx context.Context, actor string, c company.Command) ([]company.Event, error) {
@@ -220,7 +235,7 @@ func (o *Orchestrator) DoID(ctx context.Context, id, actor string, c company.Com
 	if _, stop := c.(company.Stop); stop {
 		o.haltEffects()
 	}
-	evs, err := o.decideAndAppend(ctx, id, actor, c)
+	evs, err := o.commitCommand(ctx, id, actor, c)
 	switch c.(type) {
 	case company.Stop, company.Resume:
 		if err == nil {
@@ -228,74 +243,6 @@ func (o *Orchestrator) DoID(ctx context.Context, id, actor string, c company.Com
 		}
 	}
 	return evs, err
-}
-
-func (o *Orchestrator) decideAndAppend(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.failed != nil {
-		return nil, o.failed
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
-	}
-	sent := ledger.Command{}
-	if id == "" {
-		o.commands++
-		sent.ID = fmt.Sprintf("%s-%d", o.token, o.commands)
-	} else {
-		wish, err := company.WishOf(c)
-		if err != nil {
-			return nil, err
-		}
-		sent = ledger.Command{ID: company.CommandID(actor, id), Wish: wish}
-		if evs, err := o.cfg.Ledger.Earlier(ctx, sent); evs != nil || err != nil {
-			return evs, err
-		}
-	}
-	m := company.Meta{ID: sent.ID, Actor: actor, Now: o.cfg.Clock.Now(), Zone: time.Local}
-	drafts, err := company.Decide(o.state, m, c)
-	if err != nil || len(drafts) == 0 {
-		return nil, err
-	}
-	// An append that was begun is seen to its end: a caller that goes away must
-	// not leave us without the ledger's new head.
-	actx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
-	defer cancel()
-	evs, err := o.cfg.Ledger.Append(actx, sent, m.Now, drafts)
-	if company.CodeOf(err) == company.EInvalid {
-		return nil, err // nothing was stored: events that the ledger cannot hold are refused like the command
-	}
-	if err != nil {
-		o.failed = company.E(company.CodeOf(err), "the ledger takes no more, so nothing is decided any more").Wrap(err).
-			Fix("see that the office's disk has space and can be written (df), then: company resume")
-		o.wakeLoop()
-		return nil, o.failed
-	}
-	o.view, o.at = nil, o.cfg.Ledger.Head()
-	applied := false
-	defer func() {
-		// A panic is recovered further up, where a handler's outcome is decided. The
-		// state is behind the ledger then, and may be half changed.
-		if !applied && o.failed == nil {
-			o.failed = company.E(company.EInternal, "the state could not follow the ledger").Fix("company resume")
-			o.wakeLoop()
-		}
-	}()
-	for _, e := range evs {
-		if err := company.Apply(o.state, e); err != nil {
-			o.failed = fmt.Errorf("apply event %d: %w", e.Seq, err)
-			o.wakeLoop()
-			return nil, o.failed
-		}
-		o.cfg.Logger.InfoContext(ctx, "event", "seq", e.Seq, "kind", e.Kind, "task_id", e.Task, "run_id", e.Run)
-		if o.cfg.Projection != nil {
-			o.cfg.Projection.MarkChanged(e, o.state.Tasks[e.Task])
-		}
-	}
-	applied = true
-	o.wakeLoop()
-	return evs, nil
 }
 
 func (o *Orchestrator) wakeLoop() {

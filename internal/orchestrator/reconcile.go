@@ -40,16 +40,14 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 		} else {
 			timer.Reset(time.Hour)
 		}
-		o.mu.Lock()
-		failed := o.failed
-		o.mu.Unlock()
-		if failed != nil {
+		if failed := o.failure(); failed != nil {
 			stop(failed)
 			o.waitJobs()
 			return failed
 		}
 		select {
 		case <-ctx.Done():
+			o.leave() // what was taken up is still answered, but no outage is waited out
 			stop(ErrShutdown)
 			o.waitJobs()
 			if saving != nil {

@@ -30,7 +30,7 @@ func (o *Orchestrator) loadSnapshot(ctx context.Context) error {
 		case s.State.Seq != seq:
 			why = "it is of another event"
 		default:
-			o.state, o.snapSeq = s.State, seq
+			o.ahead, o.snapSeq = s.State, seq
 			return nil
 		}
 	}
@@ -49,7 +49,8 @@ func (o *Orchestrator) snapshotDue() bool {
 // one is counted from. It touches nothing of the loop's, so that it can take
 // its time beside it.
 func (o *Orchestrator) saveSnapshot(ctx context.Context) uint64 {
-	s, at := o.viewAt()
+	view := o.current.Load()
+	s, at := view.state, view.at
 	err := company.Guard("saving a snapshot", func() error {
 		raw, err := json.Marshal(snapshot{Fold: company.Fold(), State: s})
 		if err != nil {

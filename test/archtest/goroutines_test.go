@@ -21,6 +21,7 @@ var plain = map[string]int{
 	"internal/image/installjob.go":       1, // serves registries
 	"internal/image/hostfetch.go":        1, // serves registries
 	"internal/agent/calls.go":            1, // a tool's call, which is guarded where it is made
+	"internal/orchestrator/commit.go":    1, // the committer: decisions and what applies them are guarded inside
 	"internal/orchestrator/reconcile.go": 2, // carries an effect out, saves a snapshot: both are guarded inside
 	"internal/dispatch/leases.go":        1, // extends a lease
 }
