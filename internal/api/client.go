@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
+	"strconv"
 	"sync"
 	"time"
 
@@ -110,10 +113,17 @@ func (c *Client) send(ctx context.Context, path, id string, cmd company.Command)
 	return done, c.callJSON(ctx, http.MethodPost, path, CommandEnvelope{ID: id, Kind: kind, Command: raw}, &done)
 }
 
-// Follow reads the feed from event number from on, until ctx ends or the
-// other process does: then io.EOF.
-func (c *Client) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
-	resp, err := c.sendRequest(ctx, http.MethodGet, fmt.Sprintf("/api/v1/events?from=%d", from), nil)
+// Follow reads a part of the feed, until it ends, or ctx, or the other process: then
+// io.EOF.
+func (c *Client) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) error) error {
+	q := url.Values{"from": {strconv.FormatUint(r.From, 10)}}
+	if r.Until > 0 {
+		q.Set("until", strconv.FormatUint(r.Until, 10))
+	}
+	if r.Task != "" {
+		q.Set("task", string(r.Task))
+	}
+	resp, err := c.sendRequest(ctx, http.MethodGet, "/api/v1/events?"+q.Encode(), nil)
 	if err != nil {
 		return err
 	}
@@ -122,6 +132,9 @@ func (c *Client) Follow(ctx context.Context, from uint64, fn func(feed.Item) err
 		return readError(resp)
 	}
 	err = readEvents(resp.Body, fn)
+	if errors.Is(err, errStreamEnd) {
+		return nil
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -18,11 +18,12 @@ import (
 // away. The id of an event of the ledger is its number, so that a client that
 // comes back with Last-Event-ID misses none; what happens between two events
 // has no id. Without Last-Event-ID the feed begins with ?from=, or with the
-// first event.
+// first event. ?task= gives that task's events alone; ?until= ends the feed with an
+// event, and with a last one that says so.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
-	from, err := firstEvent(r)
+	of, err := rangeOf(r)
 	if err != nil {
-		writeError(w, company.E(company.EInvalid, "from and Last-Event-ID are numbers of events"))
+		writeError(w, company.E(company.EInvalid, "from, until and Last-Event-ID are numbers of events"))
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -34,8 +35,8 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	// It ends with the client or with the office: both are no error here. But an
 	// office without a company at work ends with a failure only.
-	err = s.office.Follow(r.Context(), from, func(it feed.Item) error {
-		text, err := json.Marshal(it)
+	err = s.office.Follow(r.Context(), of, func(it feed.Item) error {
+		text, err := it.JSON()
 		if err != nil {
 			return err
 		}
@@ -49,6 +50,9 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		}
 		return flush.Flush()
 	})
+	if err == nil && of.Until > 0 {
+		_, _ = fmt.Fprintf(w, "%s\ndata: {}\n\n", endLine) // the client is gone, or it has it
+	}
 	s.writeFailure(w, r, err)
 }
 
@@ -66,16 +70,23 @@ func (s *Server) writeFailure(w http.ResponseWriter, r *http.Request, err error)
 // document.
 const failureLine = "event: failure"
 
-func firstEvent(r *http.Request) (uint64, error) {
-	if last := r.Header.Get("Last-Event-ID"); last != "" {
-		n, err := strconv.ParseUint(last, 10, 64)
-		return n + 1, err
+// rangeOf is the part of the feed that a request asks for.
+func rangeOf(r *http.Request) (of feed.Range, err error) {
+	q := r.URL.Query()
+	of.Task = company.TaskID(q.Get("task"))
+	number := func(text string, otherwise uint64) uint64 {
+		if text == "" || err != nil {
+			return otherwise
+		}
+		var n uint64
+		n, err = strconv.ParseUint(text, 10, 64)
+		return n
 	}
-	from := r.URL.Query().Get("from")
-	if from == "" {
-		return 1, nil
+	of.From, of.Until = number(q.Get("from"), 1), number(q.Get("until"), 0)
+	if last := number(r.Header.Get("Last-Event-ID"), 0); r.Header.Get("Last-Event-ID") != "" {
+		of.From = last + 1
 	}
-	return strconv.ParseUint(from, 10, 64)
+	return of, err
 }
 
 // readEvents reads the items of a stream until it ends, or is cut in the middle

@@ -26,7 +26,7 @@ type officeLoop struct{ *orchestrator.Orchestrator }
 
 func (l officeLoop) Source() view.Source { return view.Source{State: l.View(), Now: l.Now()} }
 
-func (officeLoop) Follow(ctx context.Context, _ uint64, _ func(feed.Item) error) error {
+func (officeLoop) Follow(ctx context.Context, _ feed.Range, _ func(feed.Item) error) error {
 	<-ctx.Done()
 	return context.Cause(ctx)
 }

@@ -31,7 +31,7 @@ import (
 type Office interface {
 	Source() view.Source // of the views of this moment
 	DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error)
-	Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error
+	Follow(ctx context.Context, r feed.Range, fn func(feed.Item) error) error
 	// StreamTranscript gives the entries of a run's transcript; follow: also those
 	// to come, until the run ends.
 	StreamTranscript(ctx context.Context, run company.RunID, follow bool, emit func(agent.TranscriptEntry) error) error

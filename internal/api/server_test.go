@@ -74,12 +74,15 @@ func (d *fakeOffice) Source() view.Source {
 	return view.Source{State: d.View(), Now: fakeOfficeTime, Activities: []view.Activity{fakeActivity}}
 }
 
-func (d *fakeOffice) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
+func (d *fakeOffice) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) error) error {
 	d.mu.Lock()
 	items := append([]feed.Item(nil), d.feed...)
 	d.mu.Unlock()
 	for _, it := range items {
-		if it.Seq >= from {
+		if r.Until > 0 && it.Seq > r.Until {
+			return nil
+		}
+		if it.Seq >= r.From && (r.Task == "" || it.Task == r.Task) {
 			if err := fn(it); err != nil {
 				return err
 			}
@@ -317,7 +320,7 @@ func TestFeedOverTheSocket(t *testing.T) {
 	}
 	enough := errors.New("enough")
 	var seqs []uint64
-	err := c.Follow(t.Context(), 2, func(it feed.Item) error {
+	err := c.Follow(t.Context(), feed.Range{From: 2}, func(it feed.Item) error {
 		if seqs = append(seqs, it.Seq); len(seqs) == 3 {
 			return enough
 		}
@@ -325,6 +328,15 @@ func TestFeedOverTheSocket(t *testing.T) {
 	})
 	if !errors.Is(err, enough) || len(seqs) != 3 || seqs[0] != 2 || seqs[2] != 4 {
 		t.Fatalf("%v %v", seqs, err)
+	}
+	seqs = nil
+	note := func(it feed.Item) error { seqs = append(seqs, it.Seq); return nil }
+	if err := c.Follow(t.Context(), feed.Range{From: 2, Until: 3}, note); err != nil || len(seqs) != 2 {
+		t.Errorf("up to event 3: %v %v", seqs, err)
+	}
+	seqs = nil
+	if err := c.Follow(t.Context(), feed.Range{From: 1, Until: 3, Task: "t2"}, note); err != nil || len(seqs) != 1 || seqs[0] != 3 {
+		t.Errorf("of one task: %v %v", seqs, err)
 	}
 }
 
@@ -412,7 +424,7 @@ func TestTrial(t *testing.T) {
 // damagedOffice has a ledger whose second event cannot be read.
 type damagedOffice struct{ *fakeOffice }
 
-func (d damagedOffice) Follow(_ context.Context, _ uint64, fn func(feed.Item) error) error {
+func (d damagedOffice) Follow(_ context.Context, _ feed.Range, fn func(feed.Item) error) error {
 	if err := fn(d.feed[0]); err != nil {
 		return err
 	}
@@ -425,7 +437,7 @@ func TestFeedThatFails(t *testing.T) {
 	c := InProcess(damagedOffice{newFakeOffice(t)}, func() {})
 	defer c.Close()
 	seen := 0
-	err := c.Follow(t.Context(), 1, func(feed.Item) error { seen++; return nil })
+	err := c.Follow(t.Context(), feed.Range{From: 1}, func(feed.Item) error { seen++; return nil })
 	var e *company.Error
 	if !errors.As(err, &e) || e.Code != company.ELedger || e.Why != "its hash differs" || e.Hint != "take the backup" || seen != 1 {
 		t.Errorf("%d items, then %v", seen, err)

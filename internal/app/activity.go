@@ -17,19 +17,28 @@ import (
 	"company/internal/view"
 )
 
+// announcer passes each event on: to the files that are made from the state, and to
+// those who follow the feed.
+type announcer struct{ app *App }
+
+func (n announcer) MarkChanged(e company.Event, t *company.Task) {
+	n.app.projector.MarkChanged(e, t)
+	n.app.hub.MarkChanged(e, t)
+}
+
 // publishItem passes on what happens between two events.
 func (a *App) publishItem(it feed.Item) {
 	it.Time, it.After = a.Now(), a.View().Seq
-	a.broadcaster.Publish(it)
+	a.hub.Publish(it)
 }
 
-// Follow gives the feed from event number from on, until ctx ends or the
-// company cannot work any more.
-func (a *App) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
+// Follow gives a part of the feed, until it ends, ctx ends or the company cannot work
+// any more.
+func (a *App) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(a.lifetime, func() { cancel(context.Cause(a.lifetime)) })()
-	return feed.Source{Ledger: a.ledger, Office: a, Live: &a.broadcaster}.Follow(ctx, from, fn)
+	return feed.Source{Ledger: a.ledger, Office: a, Hub: a.hub}.Follow(ctx, r, fn)
 }
 
 // reportTimeout bounds how long a report waits for the ledger. It is made while an

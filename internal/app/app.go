@@ -34,15 +34,15 @@ type App struct {
 	version string
 	log     *slog.Logger
 
-	bus         bus.Bus
-	ledger      *ledger.Ledger
-	orch        *orchestrator.Orchestrator
-	broadcaster feed.Broadcaster
-	projector   *projection.Projector
-	keeper      *upkeep.Keeper
-	sandboxes   *sandbox.Factory
-	runtime     container.Runtime
-	pool        *dispatch.Pool
+	bus       bus.Bus
+	ledger    *ledger.Ledger
+	orch      *orchestrator.Orchestrator
+	hub       *feed.Hub
+	projector *projection.Projector
+	keeper    *upkeep.Keeper
+	sandboxes *sandbox.Factory
+	runtime   container.Runtime
+	pool      *dispatch.Pool
 
 	serving       bool // until it is ended, not until a task ends
 	configWorkers int  // that the config asks for on this machine
@@ -110,11 +110,12 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	a.orch, err = orchestrator.Open(ctx, orchestrator.Config{
 		Ledger: a.ledger, Clock: officeTime, Office: off.ID, Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Caps: new(loaded.Config.OfficeCaps()), Logger: log,
 		Checks:     maxParallelGates(loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU()),
-		Projection: a.projector,
+		Projection: announcer{a},
 	})
 	if err != nil {
 		return nil, addDamageHint(off.Paths, err)
 	}
+	a.hub = feed.NewHub(a.orch.View().Seq)
 	a.projector.Connect(a.orch, log)
 	a.keeper = &upkeep.Keeper{Office: off, State: a.orch, Ledger: a.ledger, RetentionDays: loaded.Config.RetentionDays, Remote: loaded.Config.Git.Remote, Logger: log}
 	if len(off.CopiedFrom) > 0 {

@@ -68,7 +68,7 @@ func TestFollowEndsWithTheCompany(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- h.Follow(t.Context(), 1, func(feed.Item) error { return nil })
+		ended <- h.Follow(t.Context(), feed.Range{From: 1}, func(feed.Item) error { return nil })
 	}()
 	broken := errors.New("the disk is full")
 	h.fail(broken)

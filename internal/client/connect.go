@@ -89,7 +89,7 @@ func (unopened) DoID(context.Context, string, string, company.Command) ([]compan
 	return nil, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
 }
 
-func (unopened) Follow(context.Context, uint64, func(feed.Item) error) error { return io.EOF }
+func (unopened) Follow(context.Context, feed.Range, func(feed.Item) error) error { return io.EOF }
 
 func (unopened) StreamTranscript(_ context.Context, run company.RunID, _ bool, _ func(agent.TranscriptEntry) error) error {
 	return view.TaskNotFound(company.NewState(), string(run.Task()))

@@ -2,7 +2,7 @@ package feed
 
 import (
 	"context"
-	"sync"
+	"errors"
 
 	"company/internal/company"
 )
@@ -11,14 +11,15 @@ import (
 type Source struct {
 	Ledger Ledger
 	Office Office
-	// Live passes on what happens between two events.
-	Live *Broadcaster
+	Hub    *Hub
 }
 
 // Ledger has the events of an office.
 type Ledger interface {
-	// Follow gives the events from a number on, until ctx ends.
-	Follow(ctx context.Context, from uint64, fn func(company.Event) error) error
+	// Read gives the events from a number on that are stored.
+	Read(ctx context.Context, from uint64, fn func(company.Event) error) error
+	// ReadTask is Read for those of one task.
+	ReadTask(ctx context.Context, task company.TaskID, from uint64, fn func(company.Event) error) error
 }
 
 // Office has the state as it is now.
@@ -26,49 +27,88 @@ type Office interface {
 	View() *company.State
 }
 
-// Follow gives the feed from event number from on, until ctx ends. What
-// happens between two events comes between them, never before the event that
-// it follows from.
-func (s Source) Follow(ctx context.Context, from uint64, fn func(Item) error) error {
-	live, end := s.Live.Subscribe()
+// Range is a part of the feed.
+type Range struct {
+	From  uint64         // the number of the first event; 0 is 1
+	Until uint64         // of the last one, without what happens in between; 0: it goes on
+	Task  company.TaskID // of this task alone; empty: of all
+}
+
+// errRead ends a read of the ledger that has what it was for.
+var errRead = errors.New("feed: read")
+
+// Follow gives a part of the feed: until the range ends, or ctx. What happens between
+// two events comes between them, never before the event that it follows from. A
+// listener that is too far behind for the hub's ring reads events in the ledger, and
+// misses what happened between those.
+func (s Source) Follow(ctx context.Context, r Range, fn func(Item) error) error {
+	joined, end := s.Hub.listen()
 	defer end()
-	ctx, cancel := context.WithCancelCause(ctx)
-	events := make(chan company.Event)
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer cancel(nil)
-	from = max(1, from)
-	wg.Go(func() {
-		err := s.Ledger.Follow(ctx, from, func(e company.Event) error {
-			select {
-			case events <- e:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-		cancel(err)
-	})
-	last := from - 1
-	var early []Item // their events have not come yet
-	for {
-		var next []Item
-		select {
-		case <-ctx.Done():
+	next, place := max(1, r.From), uint64(0)
+	for r.Until == 0 || next <= r.Until {
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
-		case e := <-events:
-			last = e.Seq
-			next = append(next, Describe(e, s.Office.View().Tasks[e.Task]))
-		case it := <-live:
-			early = append(early, it)
 		}
-		for len(early) > 0 && early[0].After <= last {
-			next, early = append(next, early[0]), early[1:]
+		v := s.Hub.look(place, next)
+		if v.missing > 0 {
+			if err := s.readPast(ctx, r, next, v.missing, fn); err != nil {
+				return err
+			}
+			next = v.missing + 1
+			continue
 		}
-		for _, it := range next {
-			if err := fn(it); err != nil {
+		for i, e := range v.entries {
+			at := v.place + uint64(i)
+			place = at + 1
+			switch {
+			case e.seq == 0 && (at < joined || r.Until > 0), e.seq > 0 && (e.seq < next || r.Until > 0 && e.seq > r.Until):
+				continue
+			case e.seq > 0:
+				next = e.seq + 1
+			}
+			if r.Task != "" && e.of != r.Task {
+				continue
+			}
+			if err := fn(e.describe()); err != nil {
 				return err
 			}
 		}
+		if len(v.entries) > 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-v.wait:
+		}
 	}
+	return nil
+}
+
+// readPast gives events that the ledger alone has.
+func (s Source) readPast(ctx context.Context, r Range, from, upTo uint64, fn func(Item) error) error {
+	if r.Until > 0 {
+		upTo = min(upTo, r.Until)
+	}
+	give := func(e company.Event) error {
+		if e.Seq > upTo {
+			return errRead
+		}
+		if err := fn(Describe(e, s.Office.View().Tasks[e.Task])); err != nil {
+			return err
+		}
+		if e.Seq == upTo {
+			return errRead
+		}
+		return nil
+	}
+	var err error
+	if r.Task != "" {
+		err = s.Ledger.ReadTask(ctx, r.Task, from, give)
+	} else {
+		err = s.Ledger.Read(ctx, from, give)
+	}
+	if errors.Is(err, errRead) {
+		return nil
+	}
+	return err
 }

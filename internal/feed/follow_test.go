@@ -3,16 +3,62 @@ package feed
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"company/internal/company"
 )
 
-type fakeLedger func(ctx context.Context, from uint64, fn func(company.Event) error) error
+// storedEvents is a ledger of events that counts how many were read.
+type storedEvents struct {
+	mu     sync.Mutex
+	events []company.Event
+	read   int
+	broken error
+}
 
-func (f fakeLedger) Follow(ctx context.Context, from uint64, fn func(company.Event) error) error {
-	return f(ctx, from, fn)
+func (s *storedEvents) append(e company.Event) company.Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.Seq = uint64(len(s.events) + 1)
+	s.events = append(s.events, e)
+	return e
+}
+
+func (s *storedEvents) readCount() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.read
+}
+
+func (s *storedEvents) Read(ctx context.Context, from uint64, fn func(company.Event) error) error {
+	return s.ReadTask(ctx, "", from, fn)
+}
+
+func (s *storedEvents) ReadTask(_ context.Context, task company.TaskID, from uint64, fn func(company.Event) error) error {
+	s.mu.Lock()
+	events := s.events[from-1:]
+	s.mu.Unlock()
+	for _, e := range events {
+		if task != "" && e.Task != task {
+			continue
+		}
+		s.mu.Lock()
+		s.read++
+		broken := s.broken
+		s.mu.Unlock()
+		if broken != nil {
+			return broken
+		}
+		if err := fn(e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // emptyOffice has no task.
@@ -20,76 +66,195 @@ type emptyOffice struct{}
 
 func (emptyOffice) View() *company.State { return company.NewState() }
 
-// What happens between two events is passed on after the event that it follows
-// from, however late that event comes.
+// newSource is a feed with so many events of the past, which the hub has not seen.
+func newSource(past int) (Source, *storedEvents) {
+	stored := &storedEvents{}
+	for i := range past {
+		stored.append(company.Event{Kind: "test", Task: company.NewTaskID(1 + i%2)})
+	}
+	return Source{Ledger: stored, Office: emptyOffice{}, Hub: NewHub(uint64(past))}, stored
+}
+
+// happen has an event stored, and passes it on.
+func (s Source) happen(stored *storedEvents, task company.TaskID) company.Event {
+	e := stored.append(company.Event{Kind: "test", Task: task})
+	s.Hub.MarkChanged(e, nil)
+	return e
+}
+
+var errEnough = errors.New("enough")
+
+// What happens between two events is passed on after the event that it follows from,
+// however late that event comes.
 func TestFollowKeepsTheOrder(t *testing.T) {
 	t.Parallel()
-	live, enough := &Broadcaster{}, errors.New("enough")
-	s := Source{
-		Live: live, Office: emptyOffice{},
-		Ledger: fakeLedger(func(ctx context.Context, from uint64, fn func(company.Event) error) error {
-			live.Publish(Item{Kind: "after 1", After: 1}) // Follow has subscribed
-			live.Publish(Item{Kind: "after 3", After: 3})
-			for seq := from; seq <= 3; seq++ {
-				if err := fn(company.Event{Seq: seq, Kind: "test"}); err != nil {
-					return err
-				}
-			}
-			<-ctx.Done()
-			return ctx.Err()
-		}),
-	}
+	s, stored := newSource(2)
 	var seqs []uint64
 	between := map[string]uint64{} // the newest event before it
-	err := s.Follow(t.Context(), 0, func(it Item) error {
+	err := s.Follow(t.Context(), Range{}, func(it Item) error {
 		if it.Seq > 0 {
 			seqs = append(seqs, it.Seq)
 		} else if between[it.Kind] = 0; len(seqs) > 0 {
 			between[it.Kind] = seqs[len(seqs)-1]
 		}
-		if len(seqs) == 3 && len(between) == 2 {
-			return enough
+		if it.Seq == 1 { // it listens
+			s.Hub.Publish(Item{Kind: "after 4", After: 4})
+			s.Hub.Publish(Item{Kind: "after 2", After: 2})
+			s.happen(stored, "t1")
+			s.happen(stored, "t1")
+		}
+		if len(seqs) == 4 && len(between) == 2 {
+			return errEnough
 		}
 		return nil
 	})
-	if !errors.Is(err, enough) || !slices.Equal(seqs, []uint64{1, 2, 3}) || between["after 1"] < 1 || between["after 3"] < 3 {
+	if !errors.Is(err, errEnough) || !slices.Equal(seqs, []uint64{1, 2, 3, 4}) || between["after 2"] < 2 || between["after 4"] != 4 {
 		t.Errorf("%v: events %v, between them %v", err, seqs, between)
 	}
 }
 
-// When the ledger can be followed no more, the feed ends with the reason.
+// When the ledger cannot be read any more, the feed ends with the reason.
 func TestFollowEndsWithTheLedger(t *testing.T) {
 	t.Parallel()
-	broken := errors.New("the ledger broke")
-	s := Source{Live: &Broadcaster{}, Ledger: fakeLedger(func(context.Context, uint64, func(company.Event) error) error { return broken })}
-	if err := s.Follow(t.Context(), 1, func(Item) error { return nil }); !errors.Is(err, broken) {
+	s, stored := newSource(3)
+	stored.broken = errors.New("the ledger broke")
+	if err := s.Follow(t.Context(), Range{From: 1}, func(Item) error { return nil }); !errors.Is(err, stored.broken) {
 		t.Error(err)
 	}
 }
 
-func subscribedTo(b *Broadcaster) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.subs) == 1
+// A range ends by itself, and one of a task does not read the others.
+func TestFollowRange(t *testing.T) {
+	t.Parallel()
+	s, stored := newSource(100)
+	s.happen(stored, "t2")
+	s.happen(stored, "t1")
+	list := func(r Range) (seqs []uint64) {
+		if err := s.Follow(t.Context(), r, func(it Item) error { seqs = append(seqs, it.Seq); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return seqs
+	}
+	if got := list(Range{From: 99, Until: 101}); !slices.Equal(got, []uint64{99, 100, 101}) {
+		t.Errorf("99 to 101: %v", got)
+	}
+	before := stored.readCount()
+	if got := list(Range{From: 95, Until: 101, Task: "t2"}); !slices.Equal(got, []uint64{96, 98, 100, 101}) {
+		t.Errorf("of t2: %v", got)
+	}
+	if read := stored.readCount() - before; read != 3 {
+		t.Errorf("%d events were read for three", read)
+	}
+	if got := list(Range{From: 102, Until: 101}); len(got) > 0 {
+		t.Errorf("nothing: %v", got)
+	}
+	if got := list(Range{From: 101, Until: 102, Task: "t3"}); len(got) > 0 {
+		t.Errorf("of a task that has none: %v", got)
+	}
 }
 
-// A subscriber who does not read misses items and holds up nothing.
-func TestASlowSubscriberHoldsUpNothing(t *testing.T) {
+// Listeners that come, lag and go at any time get each event once and in order,
+// whether the ring or the ledger has it; an event in the ring is described once.
+func TestListenersMissNoEvent(t *testing.T) {
 	t.Parallel()
-	b := &Broadcaster{}
-	slow, end := b.Subscribe()
+	const events, listeners = 2 * ringSize, 6
+	s, stored := newSource(10)
+	var wg sync.WaitGroup
+	for n := range listeners {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(n), 1))
+			next, last := uint64(1), Item{}
+			for next <= events+10 {
+				err := s.Follow(t.Context(), Range{From: next}, func(it Item) error {
+					if it.Seq == 0 {
+						return nil
+					}
+					if it.Seq != next {
+						return fmt.Errorf("event %d follows event %d", it.Seq, last.Seq)
+					}
+					last, next = it, next+1
+					if rng.IntN(500) == 0 {
+						time.Sleep(time.Millisecond) // it lags
+					}
+					if next > events+10 || rng.IntN(1000) == 0 {
+						return errEnough
+					}
+					return nil
+				})
+				if !errors.Is(err, errEnough) {
+					t.Errorf("listener %d: %v", n, err)
+					return
+				}
+			}
+		})
+	}
+	for i := range events {
+		s.happen(stored, "t1")
+		s.Hub.Publish(Item{Kind: "live", After: uint64(i % 20)})
+	}
+	wg.Wait()
+	if s.Hub.listeners != 0 || len(s.Hub.early) != 0 {
+		t.Errorf("%d listeners are left, %d items wait", s.Hub.listeners, len(s.Hub.early))
+	}
+}
+
+// The text of an event is made once for all listeners.
+func TestItemIsEncodedOnce(t *testing.T) {
+	t.Parallel()
+	s, stored := newSource(0)
+	s.happen(stored, "t1")
+	var texts [2][]byte
+	for i := range texts {
+		err := s.Follow(t.Context(), Range{From: 1, Until: 1}, func(it Item) (err error) { texts[i], err = it.JSON(); return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(texts[0]) == 0 || &texts[0][0] != &texts[1][0] || stored.readCount() != 0 {
+		t.Errorf("%s, %s; %d events were read", texts[0], texts[1], stored.readCount())
+	}
+}
+
+// A hub that nobody listens to keeps little, and one whose listener lags keeps few
+// tasks as they were.
+func TestHubKeepsLittle(t *testing.T) {
+	t.Parallel()
+	s, stored := newSource(0)
 	for range 1000 {
-		b.Publish(Item{Kind: "test"})
+		s.happen(stored, "t1")
+		s.Hub.Publish(Item{Kind: "live", After: 1 << 40})
 	}
-	if n := len(slow); n == 0 || n == 1000 {
-		t.Errorf("%d items are kept", n)
+	if n := len(s.Hub.ring); n != idleSize {
+		t.Errorf("%d entries are kept for nobody", n)
 	}
-	if it := <-slow; it.SchemaVersion != 1 {
-		t.Errorf("%+v", it)
+	_, end := s.Hub.listen()
+	for range 3 * ringSize {
+		s.happen(stored, "t1")
+		s.Hub.Publish(Item{Kind: "live", After: 1 << 40})
 	}
-	end()
-	b.Publish(Item{Kind: "test"})
-	if subscribedTo(b) {
-		t.Error("it is still subscribed")
+	raw := 0
+	for _, e := range s.Hub.ring {
+		if e.event != nil {
+			raw++
+		}
+	}
+	if len(s.Hub.ring) != ringSize || raw > idleSize || len(s.Hub.early) > ringSize {
+		t.Errorf("%d entries, %d of them with their event, %d wait", len(s.Hub.ring), raw, len(s.Hub.early))
+	}
+	if end(); len(s.Hub.early) != 0 {
+		t.Errorf("%d items wait for nobody", len(s.Hub.early))
+	}
+}
+
+// Where events were missed, the ledger is read.
+func TestHubNoticesAGap(t *testing.T) {
+	t.Parallel()
+	s, stored := newSource(2)
+	s.happen(stored, "t1")
+	stored.append(company.Event{Kind: "test"}) // the hub does not hear of it
+	s.happen(stored, "t1")
+	var seqs []uint64
+	if err := s.Follow(t.Context(), Range{From: 3, Until: 5}, func(it Item) error { seqs = append(seqs, it.Seq); return nil }); err != nil || !slices.Equal(seqs, []uint64{3, 4, 5}) {
+		t.Errorf("%v %v", seqs, err)
 	}
 }

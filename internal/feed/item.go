@@ -7,6 +7,8 @@
 package feed
 
 import (
+	"encoding/json"
+	"sync"
 	"time"
 
 	"company/internal/company"
@@ -43,4 +45,22 @@ type Item struct {
 	CostMicroUSD  *int64            `json:"cost_micro_usd,omitempty"`
 	Quiet         bool              `json:"quiet,omitempty"` // of use to programs only
 	After         uint64            `json:"-"`               // of what happens in between: the newest event at that time
+
+	encoded *encoding // shared by all copies
+}
+
+// encoding is the JSON of an item that a hub passes on, made once for all listeners.
+type encoding struct {
+	once sync.Once
+	text []byte
+	err  error
+}
+
+// JSON is the item as JSON. Callers do not change it.
+func (it Item) JSON() ([]byte, error) {
+	if it.encoded == nil {
+		return json.Marshal(it)
+	}
+	it.encoded.once.Do(func() { it.encoded.text, it.encoded.err = json.Marshal(it) })
+	return it.encoded.text, it.encoded.err
 }

@@ -142,7 +142,7 @@ func (l *Ledger) appendBatch(ctx context.Context, b *Batch) error {
 	case err == nil && l.head == b.before:
 		end := b.end
 		end.Log = at
-		l.advanceHead(record{Version: recordVersion, Commands: b.commands}, end)
+		l.advanceHead(record{Version: recordVersion, Commands: b.commands, Events: b.events}, end)
 		return nil
 	case err == nil, errors.Is(err, bus.ErrConflict), errors.Is(err, bus.ErrUnknown):
 		return l.readBack(ctx, sum, err)

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+
+	"company/internal/company"
 )
 
 const (
@@ -14,17 +16,20 @@ const (
 )
 
 // index finds records of the ledger: by the number of an event, through a mark
-// every so many events, and by the id of a command, through 64 bits of its
-// hash. It is a projection, kept in snapshots so that a start need not read
+// every so many events, by the id of a command, through 64 bits of its hash, and by
+// the task that it is about. It is a projection, kept in snapshots so that a start need not read
 // everything.
 type index struct {
 	marks    []link            // ends of records, by number
 	commands map[uint64]uint64 // hash of a command's id to its record
 	order    []uint64          // the keys of commands, as a ring, oldest at next once full
 	next     int
+	tasks    map[company.TaskID]taskRecords
 }
 
-func newIndex() index { return index{commands: map[uint64]uint64{}} }
+func newIndex() index {
+	return index{commands: map[uint64]uint64{}, tasks: map[company.TaskID]taskRecords{}}
+}
 
 func (x *index) add(rec record, end link) {
 	if last := x.markBefore(end.Seq); end.Seq-last.Seq >= markEvery {
@@ -32,6 +37,13 @@ func (x *index) add(rec record, end link) {
 	}
 	for _, c := range rec.listCommands() {
 		x.addCommand(commandKey(c.ID), end.Log)
+	}
+	for _, e := range rec.Events {
+		if e.Task != "" {
+			r := x.tasks[e.Task]
+			r.add(end.Log)
+			x.tasks[e.Task] = r
+		}
 	}
 }
 
@@ -82,6 +94,11 @@ func (x *index) truncatedAt(record uint64) index {
 			out.addCommand(key, x.commands[key])
 		}
 	}
+	for id, r := range x.tasks {
+		if kept := r.until(record); kept.last > 0 {
+			out.tasks[id] = kept
+		}
+	}
 	return out
 }
 
@@ -96,9 +113,13 @@ func (x *index) packCommands() []byte {
 	return out
 }
 
-func unpackIndex(marks []link, commands []byte) (index, error) {
+func unpackIndex(marks []link, commands []byte, tasks map[company.TaskID][]byte) (index, error) {
 	x := newIndex()
 	x.marks = marks
+	var err error
+	if x.tasks, err = unpackTasks(tasks); err != nil {
+		return x, err
+	}
 	if len(commands)%16 != 0 {
 		return x, errors.New("commands are cut short")
 	}

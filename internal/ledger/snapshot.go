@@ -14,7 +14,7 @@ import (
 	"company/internal/company"
 )
 
-const snapshotVersion = 1
+const snapshotVersion = 2
 
 // snapshotName is the file of the snapshot in its folder.
 const snapshotName = "snapshot"
@@ -31,6 +31,8 @@ type header struct {
 	First    link   `json:"first"` // the end of the first record: tells ledgers apart
 	Marks    []link `json:"marks,omitempty"`
 	Commands []byte `json:"commands,omitempty"`
+
+	Tasks map[company.TaskID][]byte `json:"tasks,omitempty"` // the records of each
 }
 
 // SaveSnapshot keeps the caller's state as it was when the ledger's head was
@@ -55,7 +57,7 @@ func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, state []byte) error 
 	}
 	h := header{
 		Version: snapshotVersion, At: point, First: first,
-		Marks: index.marks, Commands: index.packCommands(),
+		Marks: index.marks, Commands: index.packCommands(), Tasks: index.packTasks(),
 	}
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -198,7 +200,7 @@ func (l *Ledger) resumeSnapshot(ctx context.Context) error {
 	if at != h.At {
 		return ignore("it does not match the ledger")
 	}
-	index, err := unpackIndex(h.Marks, h.Commands)
+	index, err := unpackIndex(h.Marks, h.Commands, h.Tasks)
 	if err != nil {
 		return ignore(err.Error())
 	}

@@ -112,9 +112,9 @@ func (o decided) DoID(ctx context.Context, _, actor string, c company.Command) (
 }
 
 // Follow tells what has happened, and ends.
-func (o decided) Follow(_ context.Context, from uint64, fn func(feed.Item) error) error {
+func (o decided) Follow(_ context.Context, r feed.Range, fn func(feed.Item) error) error {
 	for _, e := range o.Events() {
-		if e.Seq < from {
+		if e.Seq < r.From {
 			continue
 		}
 		if err := fn(feed.Describe(e, o.View().Tasks[e.Task])); err != nil {

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,9 +15,6 @@ import (
 	"company/internal/retry"
 	"company/internal/view"
 )
-
-// errAllShown ends a feed that has shown what there is.
-var errAllShown = errors.New("cli: all is shown")
 
 type feedOptions struct {
 	task   company.TaskID
@@ -111,30 +107,28 @@ func feedOnce(ctx context.Context, env *command.Environment, conn *client.Office
 	}
 	out := &feed.Tail{Out: env.Out, Most: o.last, Holds: *seen < s.Seq && (o.last > 0 || !stay && env.HasPager())}
 	display := env.NewFeedDisplay(out, env.Out)
-	err = conn.Follow(ctx, *seen+1, func(it feed.Item) error {
+	show := func(it feed.Item) error {
 		*seen = max(*seen, it.Seq)
-		if (it.Seq != 0 || stay) && (o.task == "" || it.Task == o.task) && !it.Time.Before(o.since) {
-			if err := printItem(env, display, it); err != nil {
-				return err
-			}
-		}
-		if it.Seq < s.Seq {
+		if it.Time.Before(o.since) {
 			return nil
 		}
-		if text := out.Release(); text != "" {
-			if err := env.PrintLong(text); err != nil {
-				return err
-			}
+		return printItem(env, display, it)
+	}
+	if *seen < s.Seq {
+		if err := conn.Follow(ctx, feed.Range{From: *seen + 1, Until: s.Seq, Task: o.task}, show); err != nil {
+			return err
 		}
-		if !stay {
-			return errAllShown
+		*seen = s.Seq
+	}
+	if text := out.Release(); text != "" {
+		if err := env.PrintLong(text); err != nil {
+			return err
 		}
-		return nil
-	})
-	if errors.Is(err, errAllShown) {
+	}
+	if !stay {
 		return nil
 	}
-	return err
+	return conn.Follow(ctx, feed.Range{From: *seen + 1, Task: o.task}, show)
 }
 
 func printItem(env *command.Environment, display *feed.Display, it feed.Item) error {

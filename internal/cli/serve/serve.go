@@ -67,7 +67,7 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 	} else if rest := pausedWork(s); len(rest) > 0 {
 		env.PrintNote("paused: %s; go on with: company resume %s", strings.Join(rest, ", "), rest[0])
 	}
-	err = h.Follow(ctx, seen+1, func(it feed.Item) error {
+	err = h.Follow(ctx, feed.Range{From: seen + 1}, func(it feed.Item) error {
 		env.PrintProgress(it)
 		return nil
 	})

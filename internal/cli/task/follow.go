@@ -45,7 +45,7 @@ func (f *follower) followTasks(ctx context.Context, conn *client.Office) error {
 	items := make(chan feed.Item)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- conn.Follow(fctx, f.lastSeq+1, func(it feed.Item) error {
+		ended <- conn.Follow(fctx, feed.Range{From: f.lastSeq + 1}, func(it feed.Item) error {
 			select {
 			case items <- it:
 				return nil

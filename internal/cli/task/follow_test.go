@@ -69,7 +69,7 @@ func (p *fakeOffice) StreamTranscript(context.Context, company.RunID, bool, func
 	return errors.New("a prepared feed has no journal")
 }
 
-func (p *fakeOffice) Follow(ctx context.Context, _ uint64, fn func(feed.Item) error) error {
+func (p *fakeOffice) Follow(ctx context.Context, _ feed.Range, fn func(feed.Item) error) error {
 	for {
 		select {
 		case <-ctx.Done():

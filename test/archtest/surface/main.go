@@ -39,7 +39,7 @@ func run(ctx context.Context, out io.Writer, dir string) error {
 	if err := printOverview(out, v); err != nil {
 		return err
 	}
-	err = office.Follow(ctx, 1, func(it feed.Item) error {
+	err = office.Follow(ctx, feed.Range{From: 1}, func(it feed.Item) error {
 		_, err := fmt.Fprintln(out, it.Render(feed.Style{}))
 		return err
 	})
