@@ -18,7 +18,7 @@ import (
 )
 
 // announcer passes each event on: to the files that are made from the state, and to
-// those who follow the feed.
+// the followers of the feed.
 type announcer struct{ app *App }
 
 func (n announcer) MarkChanged(e company.Event, t *company.Task) {

@@ -77,7 +77,7 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 		if err := s.checkOfficeRaise(scope, raise); err != nil {
 			return nil, err
 		}
-		return append(evs, m.newEvent("", "", "", &OfficeBudgetRaised{Scope: scope, By: raise, Day: m.day(s)})), nil
+		return append(evs, m.newEvent("", "", "", &OfficeBudgetRaised{Scope: scope, By: raise, Day: m.budgetDay(s)})), nil
 	case AskPlan:
 		if reject && strings.TrimSpace(c.Text) == "" {
 			return append(evs, m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the plan was rejected"})), nil

@@ -27,7 +27,7 @@ func (c Reserve) decide(s *State, m Meta) ([]Event, error) {
 	if !c.One.IsValid() || !c.Many.IsValid() || !c.Used.IsValid() || c.One == (Amount{}) {
 		return nil, E(EInvalid, "a reservation is for more than nothing")
 	}
-	used, day := t.Spent.Add(t.Reserved()), m.day(s)
+	used, day := t.Spent.Add(t.Reserved()), m.budgetDay(s)
 	for _, grant := range []Amount{c.Many, c.One} {
 		if grant.MicroUSD >= c.One.MicroUSD && grant.Tokens >= c.One.Tokens && used.Add(grant).Within(t.Cap) && s.Spending.exceededBy(grant, day) == "" {
 			return append(s.withdrawQuestion(m), m.newEvent(t.ID, r.Subtask, r.ID, &BudgetReserved{Amount: grant, Day: day})), nil

@@ -30,7 +30,7 @@ func (c GateCheck) NamesFailures() bool { return c.namesFailures() }
 func (m Meta) NewEvent(t TaskID, sub SubtaskID, run RunID, d Data) Event {
 	return m.newEvent(t, sub, run, d)
 }
-func (m Meta) Day(s *State) string                                    { return m.day(s) }
+func (m Meta) Day(s *State) string                                    { return m.budgetDay(s) }
 func (m Meta) DayEnds() time.Time                                     { return m.dayEnds() }
 func (r *Run) FailKey() string                                        { return r.failKey() }
 func (s Settings) HardDeadline(claimed time.Time) time.Time           { return s.hardDeadline(claimed) }

@@ -120,9 +120,9 @@ func (o *OfficeSpending) startDay(day string) {
 	}
 }
 
-// day is the day of a command in the office's zone. The books never go back to an
+// budgetDay is the day of a command in the office's zone. The books never go back to an
 // earlier one, wherever the office's clock is moved to.
-func (m Meta) day(s *State) string {
+func (m Meta) budgetDay(s *State) string {
 	return max(s.Spending.Day, m.localTime().Format(time.DateOnly))
 }
 
@@ -169,8 +169,8 @@ func (s *State) settleSpending(r *Run, spent Amount) {
 	s.Spending.Shortage = nil
 }
 
-// askOfAnother has the question about a cap of the office asked of another task, where
-// that which it was asked of has ended: its questions are not shown any more.
+// askOfAnother moves the question about a cap of the office to another task where its
+// own has ended: the questions of an ended task are not shown.
 func (s *State) askOfAnother(ended TaskID) {
 	if a := s.Approvals[s.Spending.Question]; a != nil && a.Task == ended {
 		s.Spending.Question = ""
@@ -281,7 +281,7 @@ func (c RaiseOfficeBudget) decide(s *State, m Meta) ([]Event, error) {
 	if err := s.checkOfficeRaise(c.Scope, c.By); err != nil {
 		return nil, err
 	}
-	evs := []Event{m.newEvent("", "", "", &OfficeBudgetRaised{Scope: c.Scope, By: c.By, Day: m.day(s)})}
+	evs := []Event{m.newEvent("", "", "", &OfficeBudgetRaised{Scope: c.Scope, By: c.By, Day: m.budgetDay(s)})}
 	if a := s.Approvals[s.Spending.Question]; a != nil && a.Open() && a.Kind == c.Scope.askKind() {
 		evs = append(evs, m.newEvent(a.Task, a.Subtask, "", &ApprovalAnswered{ID: a.ID, Option: OptApprove}))
 	}

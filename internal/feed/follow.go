@@ -42,14 +42,14 @@ var errRead = errors.New("feed: read")
 // listener that is too far behind for the hub's ring reads events in the ledger, and
 // misses what happened between those.
 func (s Source) Follow(ctx context.Context, r Range, fn func(Item) error) error {
-	joined, end := s.Hub.listen()
+	joined, end := s.Hub.addListener()
 	defer end()
 	next, place := max(1, r.From), uint64(0)
 	for r.Until == 0 || next <= r.Until {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		v := s.Hub.look(place, next)
+		v := s.Hub.lookFrom(place, next)
 		if v.missing > 0 {
 			if err := s.readPast(ctx, r, next, v.missing, fn); err != nil {
 				return err
@@ -69,7 +69,7 @@ func (s Source) Follow(ctx context.Context, r Range, fn func(Item) error) error 
 			if r.Task != "" && e.of != r.Task {
 				continue
 			}
-			if err := fn(e.describe()); err != nil {
+			if err := fn(e.describeOnce()); err != nil {
 				return err
 			}
 		}

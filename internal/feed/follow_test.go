@@ -227,7 +227,7 @@ func TestHubKeepsLittle(t *testing.T) {
 	if n := len(s.Hub.ring); n != idleSize {
 		t.Errorf("%d entries are kept for nobody", n)
 	}
-	_, end := s.Hub.listen()
+	_, end := s.Hub.addListener()
 	for range 3 * ringSize {
 		s.happen(stored, "t1")
 		s.Hub.Publish(Item{Kind: "live", After: 1 << 40})

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// ringSize is how many of the newest items a hub keeps while somebody listens: a
-	// listener that is further behind reads the ledger.
+	// ringSize is how many of the newest items a hub keeps while it has listeners: one
+	// that is further behind reads the ledger.
 	ringSize = 4096
-	// idleSize is how many it keeps for those who come, while nobody listens, and how
-	// many at most are not described yet: each of them holds its task as it was.
+	// idleSize is how many it keeps without listeners, for the next one, and how many
+	// at most are not described yet: each of them holds its task as it was.
 	idleSize = 64
 )
 
@@ -44,8 +44,8 @@ type entry struct {
 	task  *company.Task // after the event
 }
 
-// describe is the item. The event and the task are let go.
-func (e *entry) describe() Item {
+// describeOnce is the item. The event and the task are let go.
+func (e *entry) describeOnce() Item {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.event != nil {
@@ -72,7 +72,7 @@ func (h *Hub) MarkChanged(e company.Event, t *company.Task) {
 		h.add(h.early[0])
 		h.early = h.early[1:]
 	}
-	h.notify()
+	h.wakeWaiting()
 }
 
 // Publish takes what happens between two events: after it.After, which may not have
@@ -88,7 +88,7 @@ func (h *Hub) Publish(it Item) {
 		h.early = append(h.early, e)
 	case it.After <= h.last:
 		h.add(e)
-		h.notify()
+		h.wakeWaiting()
 	}
 }
 
@@ -104,21 +104,21 @@ func (h *Hub) add(e *entry) {
 		h.first, h.ring, h.described = h.first+uint64(over), h.ring[over:], max(0, h.described-over)
 	}
 	for ; len(h.ring)-h.described > idleSize; h.described++ {
-		h.ring[h.described].describe()
+		h.ring[h.described].describeOnce()
 	}
 }
 
-// notify wakes what waits. The caller holds mu.
-func (h *Hub) notify() {
+// wakeWaiting wakes what waits. The caller holds mu.
+func (h *Hub) wakeWaiting() {
 	if h.changed != nil {
 		close(h.changed)
 		h.changed = nil
 	}
 }
 
-// listen counts a listener, and gives the place behind all entries there are: what
+// addListener counts a listener, and gives the place behind all entries there are: what
 // happened between two events before it is not for this one.
-func (h *Hub) listen() (joined uint64, end func()) {
+func (h *Hub) addListener() (joined uint64, end func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.listeners++
@@ -139,9 +139,9 @@ type view struct {
 	wait    <-chan struct{} // without entries: closed when some come
 }
 
-// look gives what there is from a place on, for a listener that has had the events
+// lookFrom gives what there is from a place on, for a listener that has had the events
 // before next.
-func (h *Hub) look(place, next uint64) view {
+func (h *Hub) lookFrom(place, next uint64) view {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	v := view{place: max(place, h.first)}

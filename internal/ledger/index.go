@@ -95,7 +95,7 @@ func (x *index) truncatedAt(record uint64) index {
 		}
 	}
 	for id, r := range x.tasks {
-		if kept := r.until(record); kept.last > 0 {
+		if kept := r.cutBehind(record); kept.last > 0 {
 			out.tasks[id] = kept
 		}
 	}

@@ -72,7 +72,7 @@ func (rec *record) findCommand(id string) (c recordCommand, events []company.Eve
 	return recordCommand{}, nil, false
 }
 
-// checkForm says what is wrong with the frame of a record, if anything is.
+// checkForm finds the fault in the frame of a record, if there is one.
 func (rec *record) checkForm() error {
 	if len(rec.Events) == 0 {
 		return errors.New("its record is empty")

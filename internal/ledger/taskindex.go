@@ -39,8 +39,8 @@ func (r taskRecords) list() ([]uint64, error) {
 	return out, nil
 }
 
-// until is the list as it was when a record was the newest.
-func (r taskRecords) until(record uint64) taskRecords {
+// cutBehind is the list as it was when a record was the newest.
+func (r taskRecords) cutBehind(record uint64) taskRecords {
 	if r.last <= record {
 		return taskRecords{r.last, r.distances[:len(r.distances):len(r.distances)]}
 	}

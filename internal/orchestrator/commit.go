@@ -89,7 +89,7 @@ func (o *Orchestrator) commitCommand(ctx context.Context, id, actor string, c co
 }
 
 // enqueueRequest queues a request, and starts the committer when it rests. The
-// committer ends by itself: it lives while somebody waits for an answer.
+// committer ends by itself: it lives while a request waits for its answer.
 func (o *Orchestrator) enqueueRequest(r *request) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -151,8 +151,8 @@ func (o *Orchestrator) failure() error {
 	return o.failed
 }
 
-// commitQueued is the committer: it takes what was queued while the batch before was
-// being stored, until nothing is. It alone touches the state ahead.
+// commitQueued is the committer: it takes the requests that were queued while the batch
+// before was being stored, until there are none. It alone touches the state ahead.
 func (o *Orchestrator) commitQueued() {
 	for taken := o.takeRequests(); len(taken) > 0; taken = o.takeRequests() {
 		if err := o.failure(); err != nil {

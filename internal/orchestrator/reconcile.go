@@ -47,7 +47,7 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			o.leave() // what was taken up is still answered, but no outage is waited out
+			o.leave() // requests that were taken up are still answered, but no outage is waited out
 			stop(ErrShutdown)
 			o.waitJobs()
 			if saving != nil {

@@ -7,8 +7,8 @@ import (
 	"company/internal/company"
 )
 
-// OfficeBudget is a cap that holds for all tasks together, and what they have used of
-// it: what was spent, and what runs hold.
+// OfficeBudget is a cap that holds for all tasks together, and how much of it they have
+// used: their spending, and what runs hold.
 type OfficeBudget struct {
 	Scope       company.BudgetScope `json:"scope"`         // day or office
 	Day         string              `json:"day,omitempty"` // in the office's zone

@@ -93,7 +93,7 @@ func (src Source) Run(t *company.Task, r *company.Run) Run {
 		}
 	}
 	for _, name := range []string{"result.json", "transcript.ndjson", "git.log"} {
-		if src.Folders.has(src.Folders.Runs, string(r.ID)+"/"+name) {
+		if src.Folders.hasFile(src.Folders.Runs, string(r.ID)+"/"+name) {
 			v.Files = append(v.Files, filepath.Join(src.Folders.Runs, string(r.ID), name))
 		}
 	}

@@ -47,7 +47,7 @@ type Folders struct {
 	Has func(folder, name string) bool
 }
 
-func (f Folders) has(folder, name string) bool { return f.Has != nil && f.Has(folder, name) }
+func (f Folders) hasFile(folder, name string) bool { return f.Has != nil && f.Has(folder, name) }
 
 func (src Source) modelOf(role company.Role) string {
 	if src.Models == nil {

@@ -51,7 +51,7 @@ func (s spendingSum) add(of string, a company.Amount) {
 	s[of].spent = s[of].spent.Add(a)
 }
 
-func (s spendingSum) rows(order func(a, b SpendingRow) int) []SpendingRow {
+func (s spendingSum) sortedRows(order func(a, b SpendingRow) int) []SpendingRow {
 	out := []SpendingRow{}
 	for _, of := range slices.Sorted(maps.Keys(s)) {
 		out = append(out, SpendingRow{Of: of, Runs: s[of].runs, CostMicroUSD: costOrNil(s[of].spent), Tokens: s[of].spent.Tokens})
@@ -88,15 +88,15 @@ func (src Source) Spending(since time.Time) Spending {
 		}
 	}
 	newest := func(a, b SpendingRow) int { return strings.Compare(b.Of, a.Of) }
-	v.ByDay = days.rows(newest)
-	v.ByModel = models.rows(func(a, b SpendingRow) int {
+	v.ByDay = days.sortedRows(newest)
+	v.ByModel = models.sortedRows(func(a, b SpendingRow) int {
 		return cmp.Or(cmp.Compare(orZero(b.CostMicroUSD), orZero(a.CostMicroUSD)), cmp.Compare(b.Tokens, a.Tokens))
 	})
-	v.ByTask = tasks.rows(func(a, b SpendingRow) int {
+	v.ByTask = tasks.sortedRows(func(a, b SpendingRow) int {
 		return cmp.Or(cmp.Compare(len(b.Of), len(a.Of)), strings.Compare(b.Of, a.Of)) // t12 before t9
 	})
 	v.Total = SpendingRow{Of: "total"}
-	for _, row := range total.rows(newest) {
+	for _, row := range total.sortedRows(newest) {
 		v.Total = row
 	}
 	return v

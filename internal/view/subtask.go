@@ -46,7 +46,7 @@ func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 			v.Reason = why
 		}
 	}
-	if name := string(sub.ID) + ".md"; src.Folders.has(src.Folders.Backlog, name) {
+	if name := string(sub.ID) + ".md"; src.Folders.hasFile(src.Folders.Backlog, name) {
 		v.Ticket = filepath.Join(src.Folders.Backlog, name)
 	}
 	return v

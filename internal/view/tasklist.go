@@ -47,8 +47,8 @@ func (f TaskFilter) validate() error {
 	return nil
 }
 
-// fits says whether a task, which people are shown in a state, passes.
-func (f TaskFilter) fits(t *company.Task, shown company.TaskStatus) bool {
+// matchesTask says whether a task, which people are shown in a state, passes.
+func (f TaskFilter) matchesTask(t *company.Task, shown company.TaskStatus) bool {
 	inState := len(f.States) == 0 || slices.ContainsFunc(f.States, func(state string) bool {
 		switch state {
 		case "open":
@@ -81,7 +81,7 @@ func (src Source) TaskList(f TaskFilter) (TaskList, error) {
 	slices.Reverse(tasks)
 	for _, t := range tasks {
 		switch {
-		case !f.fits(t, src.State.Shown(t)):
+		case !f.matchesTask(t, src.State.Shown(t)):
 		case f.Limit > 0 && len(v.Tasks) == f.Limit:
 			v.More++
 		default:

@@ -139,7 +139,7 @@ func (c *Checker) observe(before *company.State, d company.Data, e company.Event
 		return err
 	}
 	if e.Task == "" {
-		return c.books.observe(d, e, after.Spending)
+		return c.books.observeGrants(d, e, after.Spending)
 	}
 	t := c.tasks[e.Task]
 	if t == nil {
@@ -163,7 +163,7 @@ func (c *Checker) observe(before *company.State, d company.Data, e company.Event
 	if err := t.observeSpending(d, e, after.Tasks[e.Task]); err != nil {
 		return err
 	}
-	return c.books.observe(d, e, after.Spending)
+	return c.books.observeGrants(d, e, after.Spending)
 }
 
 // isEffect says whether an event begins something in the world, or goes on with

@@ -22,9 +22,9 @@ type grant struct {
 	amount company.Amount
 }
 
-// observe: no grant passes a cap of the office, what a run gives back leaves the day on
+// observeGrants: no grant passes a cap of the office, what a run gives back leaves the day on
 // which it was granted, and the state's books are these.
-func (b *officeBooks) observe(d company.Data, e company.Event, at company.OfficeSpending) error {
+func (b *officeBooks) observeGrants(d company.Data, e company.Event, at company.OfficeSpending) error {
 	if b.raised == nil {
 		b.raised, b.grants = map[company.BudgetScope]company.Amount{}, map[company.RunID][]grant{}
 	}
@@ -40,7 +40,7 @@ func (b *officeBooks) observe(d company.Data, e company.Event, at company.Office
 		b.today, b.total = b.today.Add(d.Amount), b.total.Add(d.Amount)
 		b.grants[e.Run] = append(b.grants[e.Run], grant{b.day, d.Amount})
 		for scope, used := range map[company.BudgetScope]company.Amount{company.ScopeDay: b.today, company.ScopeOffice: b.total} {
-			if limit := b.limit(scope); !used.Within(limit) {
+			if limit := b.limitOf(scope); !used.Within(limit) {
 				return fmt.Errorf("%s is granted %s, and the %s has used %s of %s", e.Run, d.Amount, scope, used, limit)
 			}
 		}
@@ -73,7 +73,7 @@ func (b *officeBooks) beginDay(day string) {
 	}
 }
 
-func (b *officeBooks) limit(scope company.BudgetScope) company.Amount {
+func (b *officeBooks) limitOf(scope company.BudgetScope) company.Amount {
 	switch {
 	case b.caps == nil:
 		return company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}
