@@ -9,7 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -26,26 +28,40 @@ var testRE = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w*`)
 // endings, by their path.
 func trackedFiles(t *testing.T, endings ...string) map[string]string {
 	t.Helper()
-	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	cmd.Dir = root(t)
-	out, err := cmd.Output()
+	all, err := readTree()
 	if err != nil {
 		t.Fatal(err)
 	}
 	files := map[string]string{}
-	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
-		for _, ending := range endings {
-			if !strings.HasSuffix(name, ending) {
-				continue
-			}
-			text, err := os.ReadFile(filepath.Join(root(t), name))
-			if err == nil && bytes.IndexByte(text, 0) < 0 {
-				files[name] = string(text)
-			}
+	for name, text := range all {
+		if slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(name, ending) }) {
+			files[name] = text
 		}
 	}
 	return files
 }
+
+// readTree reads the files of the tree once for all tests, those that are text.
+var readTree = sync.OnceValues(func() (map[string]string, error) {
+	dir, err := findRoot()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil && bytes.IndexByte(text, 0) < 0 {
+			files[name] = string(text)
+		}
+	}
+	return files, nil
+})
 
 // listed are the first cells of a page's tables.
 func listed(page string) map[string]bool {

@@ -6,6 +6,7 @@ package archtest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -15,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -31,21 +33,9 @@ type pkg struct {
 
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,GoFiles,Module", "./...")
-	cmd.Dir = root(t)
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
+	all, err := listPackages()
 	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, errs.String())
-	}
-	var all []pkg
-	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
-		var p pkg
-		if err := d.Decode(&p); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, p)
+		t.Fatal(err)
 	}
 	if len(all) < 20 {
 		t.Fatalf("only %d packages were found", len(all))
@@ -53,13 +43,43 @@ func packages(t *testing.T) []pkg {
 	return all
 }
 
+// listPackages asks the go command once for all tests.
+var listPackages = sync.OnceValues(func() ([]pkg, error) {
+	dir, err := findRoot()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,GoFiles,Module", "./...")
+	cmd.Dir = dir
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w\n%s", err, errs.String())
+	}
+	var all []pkg
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var p pkg
+		if err := d.Decode(&p); err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+})
+
 func root(t *testing.T) string {
 	t.Helper()
-	dir, err := os.Getwd()
+	dir, err := findRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Dir(filepath.Dir(dir))
+	return dir
+}
+
+func findRoot() (string, error) {
+	dir, err := os.Getwd()
+	return filepath.Dir(filepath.Dir(dir)), err
 }
 
 // An ecosystem is text in and data out, and is known to the catalog alone.
