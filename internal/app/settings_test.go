@@ -58,7 +58,7 @@ func TestFollowEndsWithTheCompany(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	h := &App{}
+	h := &App{hub: feed.NewHub(0)}
 	h.lifetime, h.fail = context.WithCancelCause(t.Context())
 	if h.ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
 		t.Fatal(err)

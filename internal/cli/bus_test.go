@@ -69,8 +69,8 @@ func TestBusCommands(t *testing.T) {
 		t.Errorf("with the driver of before: %s", errs)
 	}
 	run(0, "status", "--set", "bus.driver=file")
-	run(2, "bus", "convert")
-	run(2, "bus", "convert", "--to", "sqlite")
+	run(64, "bus", "convert")
+	run(64, "bus", "convert", "--to", "sqlite")
 	run(0, "bus", "convert", "--to", "nats")
 	run(0, "status")
 }
