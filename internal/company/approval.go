@@ -94,15 +94,6 @@ func (s *State) isApproved(key string) bool {
 	return a != nil && !a.Open() && a.Option == OptApprove
 }
 
-func (s *State) hasOpen(t TaskID, k ApprovalKind) bool {
-	for _, a := range s.OpenApprovals(t) {
-		if a.Kind == k {
-			return true
-		}
-	}
-	return false
-}
-
 // OpenApprovals lists what waits for the president, oldest first; of one task,
 // or of all with an empty id. A task that has ended waits for nothing.
 func (s *State) OpenApprovals(t TaskID) []*Approval {

@@ -1,6 +1,7 @@
 package company
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -45,7 +46,8 @@ type Effect struct {
 
 // Due lists what must be under way at this moment: projects take turns, and of each
 // the most urgent task comes first. It reads the state and nothing else. active is how many tasks
-// may work at once.
+// may work at once. What it says of a task follows from that task, from the questions about
+// it, and from its earlier follow-ups: an Agenda looks again when one of those changes.
 func Due(s *State, now time.Time, active int) []Effect {
 	if s.Office.Stopped || s.Office.Epoch == 0 {
 		return nil
@@ -66,7 +68,21 @@ func Due(s *State, now time.Time, active int) []Effect {
 			active--
 		}
 	}
-	return s.limitToFreeWorkers(out)
+	return s.limitToFreeWorkers(out, s.projectLoads)
+}
+
+// IsDue says whether an effect is due but for the limits on tasks and workers: those
+// decide what begins, not what ends.
+func IsDue(s *State, e Effect, now time.Time) bool {
+	t := s.Tasks[e.Task]
+	if t == nil || t.Status.Ended() || s.Office.Stopped || s.Office.Epoch == 0 {
+		return false
+	}
+	due := s.dueTask
+	if t.Paused {
+		due = s.dueWhilePaused
+	}
+	return slices.ContainsFunc(due(nil, t, now), func(o Effect) bool { return o.Key == e.Key })
 }
 
 // dueWhilePaused are the held runs of a paused task: a pause lets turns end.
@@ -235,27 +251,34 @@ func (s *State) claimBy(role Role, run RunID, from OID) Claim {
 // NextDue is when Due changes by time alone: the earliest retry or deadline
 // after now. Zero: only an event can change it.
 func NextDue(s *State, now time.Time) time.Time {
-	var next time.Time
-	see := func(at time.Time) {
-		if at.After(now) && (next.IsZero() || at.Before(next)) {
-			next = at
-		}
-	}
-	if short := s.Spending.Shortage; short != nil {
-		see(short.Until)
-	}
+	next := s.Spending.endsAfter(now)
 	for _, id := range s.Open {
-		t := s.Tasks[id]
-		for key, f := range t.Failures {
-			if !t.retriesExhausted(key, f) {
-				see(f.NotBefore)
-			}
+		next = earliestAfter(time.Time{}, next, nextChange(s.Tasks[id], now))
+	}
+	return next
+}
+
+// nextChange is when the effects of a task change by time alone; zero: never.
+func nextChange(t *Task, now time.Time) time.Time {
+	var next time.Time
+	for key, f := range t.Failures {
+		if !t.retriesExhausted(key, f) {
+			next = earliestAfter(now, next, f.NotBefore)
 		}
-		for _, r := range t.Runs {
-			if r.Held {
-				see(r.Deadline)
-			}
+	}
+	for _, r := range t.Runs {
+		if r.Held {
+			next = earliestAfter(now, next, r.Deadline)
 		}
+	}
+	return next
+}
+
+// earliestAfter is the earlier of two times, where the second counts only when it is
+// after now, and a zero first is none.
+func earliestAfter(now, next, at time.Time) time.Time {
+	if at.After(now) && (next.IsZero() || at.Before(next)) {
+		return at
 	}
 	return next
 }

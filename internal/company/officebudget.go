@@ -102,6 +102,14 @@ func (o OfficeSpending) ShortAt(now time.Time) *OfficeShortage {
 	return o.Shortage
 }
 
+// endsAfter is when a shortage ends by time alone, if that is after now; zero: never.
+func (o OfficeSpending) endsAfter(now time.Time) time.Time {
+	if short := o.ShortAt(now); short != nil {
+		return short.Until
+	}
+	return time.Time{}
+}
+
 // exceededBy is the scope whose cap a grant on a day would pass; empty: it fits.
 func (o OfficeSpending) exceededBy(grant Amount, day string) BudgetScope {
 	o.startDay(day)

@@ -76,7 +76,7 @@ func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) 
 		if q == "" || len(q) > 8<<10 {
 			return nil, E(EInvalid, "a question is between one character and 8 KiB long")
 		}
-		return openApproval(s, m, PendingQuestion{Key: "clarification " + string(r.ID), Kind: AskClarification, Task: t.ID, Question: q}), nil
+		return openApproval(s, m, PendingQuestion{Key: clarificationKey(r.ID), Kind: AskClarification, Task: t.ID, Question: q}), nil
 	case c.Guide != nil:
 		sub := t.Subtask(c.Guide.Subtask)
 		if sub == nil || sub.Escalation == "" {
@@ -198,7 +198,7 @@ func (s *State) nextRun(t *Task, role Role, subID SubtaskID) RunID {
 	case t.Status.Ended():
 	case role == Manager:
 		plans := t.Status == StatusDecomposing && s.gatesSettled(t)
-		if (plans || t.firstEscalated() != nil) && !s.hasOpen(t.ID, AskClarification) {
+		if (plans || t.firstEscalated() != nil) && !s.awaitsClarification(t) {
 			return next(t.Plan.Current, t.Plan.Started)
 		}
 	case role == Reviewer && subID == "":
@@ -216,6 +216,20 @@ func (s *State) nextRun(t *Task, role Role, subID SubtaskID) RunID {
 		}
 	}
 	return ""
+}
+
+func clarificationKey(asker RunID) string { return "clarification " + string(asker) }
+
+// awaitsClarification says whether a question of the task's manager is open.
+func (s *State) awaitsClarification(t *Task) bool {
+	for id, r := range t.Runs {
+		if r.Role == Manager {
+			if a := s.Approvals[s.ByKey[clarificationKey(id)]]; a != nil && a.Open() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // firstEscalated is the first subtask that waits for the manager, or nil.

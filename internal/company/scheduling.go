@@ -26,7 +26,7 @@ func (s *State) roundRobinTasks() []TaskID {
 		slices.SortStableFunc(out, func(a, b TaskID) int { return nth[a] - nth[b] })
 	}
 	for _, tasks := range of {
-		slices.SortFunc(tasks, s.compareUrgency)
+		slices.SortFunc(tasks, func(a, b *Task) int { return s.urgencyOf(a).compareTo(s.urgencyOf(b)) })
 	}
 	for i, id := range out {
 		t := s.Tasks[id]
@@ -48,28 +48,35 @@ func (l projectLoad) less(o projectLoad) bool {
 	return l.runs < o.runs || l.runs == o.runs && l.served.Before(o.served)
 }
 
-// projectLoads tells what each project has of the workers, and how many runs that
-// makes.
-func (s *State) projectLoads() (by map[string]projectLoad, all int) {
-	by = map[string]projectLoad{}
+// loadOf is what one task has of the workers.
+func (s *State) loadOf(t *Task) (l projectLoad) {
+	for _, r := range t.Runs {
+		if r.Role != Worker {
+			continue
+		}
+		if r.Claimed.After(l.served) {
+			l.served = r.Claimed
+		}
+		if r.Held && !r.Ended || s.onOffer(r) && !t.isPaused(r.Subtask) {
+			l.runs++
+		}
+	}
+	return l
+}
+
+// projectLoads tells what each project has of the workers.
+func (s *State) projectLoads() map[string]projectLoad {
+	by := map[string]projectLoad{}
 	for _, id := range s.Open {
 		t := s.Tasks[id]
-		l := by[t.Project.ID]
-		for _, r := range t.Runs {
-			if r.Role != Worker {
-				continue
-			}
-			if r.Claimed.After(l.served) {
-				l.served = r.Claimed
-			}
-			if r.Held && !r.Ended || s.onOffer(r) && !t.isPaused(r.Subtask) {
-				l.runs++
-				all++
-			}
+		l, of := by[t.Project.ID], s.loadOf(t)
+		l.runs += of.runs
+		if of.served.After(l.served) {
+			l.served = of.served
 		}
 		by[t.Project.ID] = l
 	}
-	return by, all
+	return by
 }
 
 // newOffer says whether an effect offers a run that was never claimed.
@@ -82,31 +89,52 @@ func (s *State) newOffer(e Effect) bool {
 }
 
 // limitToFreeWorkers drops the new offers for which there is no worker yet. What is on
-// offer is taken in the queue's order, so fairness is decided by what is offered.
-func (s *State) limitToFreeWorkers(due []Effect) []Effect {
+// offer is taken in the queue's order, so fairness is decided by what is offered: the
+// project that has the least is next. loads tells what each has; it is asked only
+// where something is to be offered.
+func (s *State) limitToFreeWorkers(due []Effect, loads func() map[string]projectLoad) []Effect {
 	team := s.Office.WorkerCount()
-	if team == 0 || !slices.ContainsFunc(due, s.newOffer) {
+	if team == 0 {
 		return due
 	}
-	by, all := s.projectLoads()
-	chosen := map[string]bool{}
-	for free := team - all; free > 0; free-- {
-		best := -1
-		for i, e := range due {
-			if s.newOffer(e) && !chosen[e.Key] && (best < 0 || by[s.Tasks[e.Task].Project.ID].less(by[s.Tasks[due[best].Task].Project.ID])) {
-				best = i
+	offers, offered := map[string][]int{}, map[int]bool{} // the places of new offers, by project; which of them are made
+	for i, e := range due {
+		if s.newOffer(e) {
+			project := s.Tasks[e.Task].Project.ID
+			offers[project] = append(offers[project], i)
+			offered[i] = false
+		}
+	}
+	if len(offers) == 0 {
+		return due
+	}
+	by, free := loads(), team
+	for _, l := range by {
+		free -= l.runs
+	}
+	for ; free > 0 && len(offers) > 0; free-- {
+		next, first := "", true
+		for project, places := range offers {
+			l, least := by[project], by[next]
+			if first || l.less(least) || !least.less(l) && places[0] < offers[next][0] {
+				next, first = project, false
 			}
 		}
-		if best < 0 {
-			break
+		offered[offers[next][0]] = true
+		if offers[next] = offers[next][1:]; len(offers[next]) == 0 {
+			delete(offers, next)
 		}
-		chosen[due[best].Key] = true
-		project := s.Tasks[due[best].Task].Project.ID
-		l := by[project]
+		l := by[next]
 		l.runs++
-		by[project] = l
+		by[next] = l
 	}
-	return slices.DeleteFunc(due, func(e Effect) bool { return s.newOffer(e) && !chosen[e.Key] })
+	out := due[:0]
+	for i, e := range due {
+		if made, isOffer := offered[i]; made || !isOffer {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // AwaitsWorker reports whether a subtask of the task could be begun, and is

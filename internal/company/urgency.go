@@ -43,22 +43,34 @@ const (
 	MaxTag = 64
 )
 
-// compareUrgency orders the open tasks of one project: what has been passed over
-// for long, the oldest first; then the higher priority, then the nearer deadline,
-// then what is older. It goes by the time of the newest event, so the order changes
-// with events only.
-func (s *State) compareUrgency(a, b *Task) int {
-	old := func(t *Task) bool { return s.Time.Sub(t.Submitted) >= MaxPassedOver }
-	age := cmp.Compare(a.ID.number(), b.ID.number())
+// urgency is what orders the open tasks of one project.
+type urgency struct {
+	old      bool // it has been open for MaxPassedOver
+	rank     int  // of its priority
+	deadline time.Time
+	number   int // of the task: lower is older
+}
+
+// urgencyOf goes by the time of the newest event, so the order changes with events
+// only.
+func (s *State) urgencyOf(t *Task) urgency {
+	return urgency{old: s.Time.Sub(t.Submitted) >= MaxPassedOver, rank: t.Priority.rank(), deadline: t.Deadline, number: t.ID.number()}
+}
+
+// compareTo orders the open tasks of one project: what has been passed over for long,
+// the oldest first; then the higher priority, then the nearer deadline, then what is
+// older.
+func (u urgency) compareTo(o urgency) int {
+	age := cmp.Compare(u.number, o.number)
 	switch {
-	case old(a) && old(b):
+	case u.old && o.old:
 		return age
-	case old(a):
+	case u.old:
 		return -1
-	case old(b):
+	case o.old:
 		return 1
 	}
-	return cmp.Or(cmp.Compare(a.Priority.rank(), b.Priority.rank()), compareDeadlines(a.Deadline, b.Deadline), age)
+	return cmp.Or(cmp.Compare(u.rank, o.rank), compareDeadlines(u.deadline, o.deadline), age)
 }
 
 // compareDeadlines puts the nearer one first, and none last.

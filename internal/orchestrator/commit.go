@@ -265,7 +265,7 @@ func (o *Orchestrator) storeCommit(c *commit) error {
 		o.failWith(err)
 		return err
 	}
-	o.publishView(o.ahead.View(), at)
+	o.publishView(o.ahead.View(), at, c.applied)
 	for _, a := range c.applied {
 		e := a.event
 		o.cfg.Logger.Info("event", "seq", e.Seq, "kind", e.Kind, "task_id", e.Task, "run_id", e.Run)

@@ -18,6 +18,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,10 +79,14 @@ type Orchestrator struct {
 	committing bool       // the committer is at work
 	failed     error      // an append that went wrong: nothing may be decided after it
 
-	ahead   *company.State // with what is not stored yet; the committer's
-	current atomic.Pointer[publishedView]
-	open    context.Context    // ends when the loop is told to end
-	leave   context.CancelFunc // ends it
+	ahead      *company.State // with what is not stored yet; the committer's
+	current    atomic.Pointer[publishedView]
+	publishing sync.Mutex              // guards what follows, and a new view together with it; held for a moment
+	changed    map[company.TaskID]bool // tasks of events that the loop has not looked at yet
+
+	agenda company.Agenda     // what is due; the loop's
+	open   context.Context    // ends when the loop is told to end
+	leave  context.CancelFunc // ends it
 
 	snapSeq uint64 // of the newest snapshot; the loop's
 
@@ -123,7 +129,7 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 		return nil, err
 	}
 	o := &Orchestrator{
-		cfg: cfg, token: hex.EncodeToString(tok[:]), ahead: company.NewState(),
+		cfg: cfg, token: hex.EncodeToString(tok[:]), ahead: company.NewState(), changed: map[company.TaskID]bool{},
 		wake: make(chan struct{}, 1), jobs: map[string]*job{}, handlers: map[company.EffectKind]company.EffectHandler{}, done: make(chan string),
 	}
 	if err := o.load(ctx); err != nil {
@@ -167,7 +173,7 @@ func (o *Orchestrator) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.publishView(o.ahead.View(), o.cfg.Ledger.Head())
+	o.publishView(o.ahead.View(), o.cfg.Ledger.Head(), nil)
 	o.advanceClock(ctx)
 	return nil
 }
@@ -201,9 +207,23 @@ type publishedView struct {
 	at    ledger.Head // that event
 }
 
-// publishView lets everybody see a state.
-func (o *Orchestrator) publishView(s *company.State, at ledger.Head) {
+// publishView lets everybody see a state, and the loop which tasks its events are of.
+func (o *Orchestrator) publishView(s *company.State, at ledger.Head, events []appliedEvent) {
+	o.publishing.Lock()
+	defer o.publishing.Unlock()
 	o.current.Store(&publishedView{s, at})
+	for _, a := range events {
+		o.changed[a.event.Task] = true
+	}
+}
+
+// takeChanges gives the state, and the tasks of the events since the last call.
+func (o *Orchestrator) takeChanges() (*company.State, []company.TaskID) {
+	o.publishing.Lock()
+	defer o.publishing.Unlock()
+	changed := slices.Collect(maps.Keys(o.changed))
+	clear(o.changed)
+	return o.View(), changed
 }
 
 // View is the state at this moment. It may be kept and read freely. It waits for

@@ -85,31 +85,26 @@ func (o *Orchestrator) waitJobs() {
 // and returns the time of the next look.
 func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 	now := o.cfg.Clock.Now()
-	s := o.View()
+	s, changed := o.takeChanges()
+	o.agenda.Update(s, now, changed...)
+	effects := o.agenda.Due(o.cfg.Active)
 	due := map[string]bool{}
-	effects := company.Due(s, now, o.cfg.Active)
 	for _, e := range effects {
 		due[e.Key] = true
 	}
 	for _, e := range o.startableEffects(s, effects) {
 		o.start(ctx, e)
 	}
-	unlimited := false
 	for key, j := range o.jobs {
-		if !due[key] && !unlimited {
-			// The limit on tasks decides which effects start, not which ones
-			// end: an older task that wakes from a wait must not end the gates
-			// of a newer one.
-			unlimited = true
-			for _, e := range company.Due(s, now, len(s.Open)) {
-				due[e.Key] = true
-			}
-		}
-		if !due[key] {
+		// The limits decide which effects start, not which ones end: an older task
+		// that wakes from a wait must not end the gates of a newer one. An offer
+		// that is not made yet has not begun anything.
+		_, offers := j.effect.Command.(company.Offer)
+		if !due[key] && (offers || !o.agenda.Has(j.effect)) {
 			j.cancel(ErrNotDue)
 		}
 	}
-	return company.NextDue(s, now)
+	return o.agenda.Next()
 }
 
 func (o *Orchestrator) start(ctx context.Context, e company.Effect) {
@@ -139,7 +134,7 @@ func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
 		// Another holder has it, or the office stands still: no failure. If it
 		// is still due it begins again, but not at once: repeated refusals
 		// would keep a processor busy.
-		if o.stillDue(e.Key) {
+		if o.stillDue(e) {
 			select {
 			case <-ctx.Done():
 			case <-time.After(staleWait):
@@ -147,7 +142,7 @@ func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
 		}
 		return
 	}
-	if err == nil && o.stillDue(e.Key) {
+	if err == nil && o.stillDue(e) {
 		err = company.E(company.EInternal, "the effect "+e.Key+" ended without an outcome")
 	}
 	if err == nil {
@@ -178,12 +173,6 @@ func (o *Orchestrator) runHandler(ctx context.Context, e company.Effect) error {
 	return company.Guard(e.Key, func() error { return handle(ctx, e) })
 }
 
-func (o *Orchestrator) stillDue(key string) bool {
-	s := o.View()
-	for _, e := range company.Due(s, o.cfg.Clock.Now(), len(s.Open)) {
-		if e.Key == key {
-			return true
-		}
-	}
-	return false
+func (o *Orchestrator) stillDue(e company.Effect) bool {
+	return company.IsDue(o.View(), e, o.cfg.Clock.Now())
 }
