@@ -119,6 +119,13 @@ func (b *bench) apply(e Event) Event {
 	if err := history.CheckInvariants(b.s); err != nil {
 		b.t.Fatalf("after event %d: %v\n%s", stored.Seq, err, b.tail())
 	}
+	if t := b.s.Tasks[stored.Task]; t != nil {
+		for _, sub := range t.Subtasks {
+			if !t.KnowsLeaveNeed(sub) {
+				b.t.Fatalf("after event %d (%s) the leave that %s needs is not that of its changes", stored.Seq, stored.Kind, sub.ID)
+			}
+		}
+	}
 	b.noteMoves(before, stored)
 	b.log = append(b.log, stored)
 	if b.watch != nil {

@@ -154,6 +154,7 @@ func Apply(s *State, e Event) error {
 			t = s.editTask(e.Task)
 		}
 		t.Updated = e.Time
+		t.noteLeaveNeeds()
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package company
 
-import "time"
+import (
+	"reflect"
+	"time"
+)
 
 // What the tests of package company_test see beside what is exported. They are
 // outside because they watch each history with internal/company/history, which
@@ -43,6 +46,9 @@ func (s *State) OnOffer(r *Run) bool                                  { return s
 func (s *State) RequiredApprovals(t *Task) []PendingQuestion          { return s.requiredApprovals(t) }
 func (s *State) UnderWay(t *Task) bool                                { return s.underWay(t) }
 func (s *State) WaivedChecks(t *Task) WaiverFunc                      { return s.waivedChecks(t) }
-func (t *Task) GatePassed() bool                                      { return t.gatePassed() }
-func (t *Task) RetriesExhausted(key string, f Failure) bool           { return t.retriesExhausted(key, f) }
-func (t *Task) SortedRuns() []*Run                                    { return t.sortedRuns() }
+func (t *Task) KnowsLeaveNeed(sub *Subtask) bool {
+	return sub.leave.isOf(sub.Changes) && reflect.DeepEqual(sub.leave, t.findLeaveNeed(sub.Changes))
+}
+func (t *Task) GatePassed() bool                            { return t.gatePassed() }
+func (t *Task) RetriesExhausted(key string, f Failure) bool { return t.retriesExhausted(key, f) }
+func (t *Task) SortedRuns() []*Run                          { return t.sortedRuns() }

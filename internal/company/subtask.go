@@ -55,6 +55,8 @@ type Subtask struct {
 	Blocks     int    `json:"blocks,omitempty"`     // how often it was blocked
 	Escalation string `json:"escalation,omitempty"` // waits for the manager, and why
 	Reason     string `json:"reason,omitempty"`     // why it is blocked
+
+	leave leaveNeed // for Changes
 }
 
 func (sub *Subtask) phaseName() string {
