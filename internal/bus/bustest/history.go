@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -316,6 +317,9 @@ func askQueue(t *testing.T, s *store, r *recorder, client int, ttl time.Duration
 					if !errors.Is(err, context.DeadlineExceeded) {
 						t.Errorf("lease: %v", err)
 					}
+					return nil, nil, false
+				}
+				if !strings.HasPrefix(l.Item().ID, prefix) { // of a round before: its lease has expired since
 					return nil, nil, false
 				}
 				held = append(held, l)
