@@ -119,6 +119,8 @@ func (j *journal) prefix(n int) *journal {
 }
 
 func (j *journal) count(kind string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	n := 0
 	for _, k := range j.kinds {
 		if k == kind {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -94,17 +95,23 @@ func (s *toolset) prepareCall(p pendingCall) *toolJob {
 }
 
 // runPendingCalls runs the calls of the newest reply that have no result: reads beside
-// each other, everything else in order. What changed something is recorded
-// with the state that holds the change, so a crash in between leaves neither.
-// A call without an answer may have been done all the same, and a state saved
-// after it would hold what the journal does not: of its group nothing is
-// recorded.
+// each other, everything else in order. After what changed something the state
+// that holds the change is kept, beside what comes next: the next call that may
+// change something waits for that. A call without an answer may have been done all
+// the same, and a state kept after it would hold what the journal does not: of its
+// group nothing is recorded.
 func (r *runner) runPendingCalls(ctx context.Context) error {
 	for len(r.conv.pending) > 0 {
 		if err := contextCause(ctx); err != nil {
 			return err
 		}
-		jobs := r.runGroup(context.WithValue(ctx, askedKey{}, r.conv.asked), r.nextGroup())
+		group := r.nextGroup()
+		if mayChange(group) {
+			if err := r.awaitSave(); err != nil {
+				return err
+			}
+		}
+		jobs := r.runGroup(context.WithValue(ctx, askedKey{}, r.conv.asked), group)
 		changed := false
 		for _, j := range jobs {
 			if j.err != nil {
@@ -115,24 +122,24 @@ func (r *runner) runPendingCalls(ctx context.Context) error {
 			}
 			changed = changed || j.answer.Changed
 		}
-		var saved *Saved
-		if changed {
-			var err error
-			if saved, err = r.saveWorkspace(ctx); err != nil {
+		for _, j := range jobs {
+			if err := r.recordResult(ctx, j); err != nil {
 				return err
 			}
 		}
-		for i, j := range jobs {
-			var state *Saved
-			if i == len(jobs)-1 {
-				state = saved
-			}
-			if err := r.recordResult(ctx, j, state); err != nil {
-				return err
-			}
+		if changed {
+			r.startSave(ctx)
 		}
 	}
 	return nil
+}
+
+// mayChange reports whether one of the jobs may change the workspace.
+func mayChange(jobs []*toolJob) bool {
+	return slices.ContainsFunc(jobs, func(j *toolJob) bool {
+		how := j.scheduling()
+		return how == scheduleInOrder || how == scheduleAlone
+	})
 }
 
 // callScheduling is how calls of one reply go together.
@@ -220,8 +227,8 @@ func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 	return jobs
 }
 
-// recordResult records the result of one call, with the state that it led to.
-func (r *runner) recordResult(ctx context.Context, j *toolJob, saved *Saved) error {
+// recordResult records the result of one call.
+func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 	res := j.answer
 	keep, cancel := detachContext(ctx)
 	defer cancel()
@@ -243,7 +250,7 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob, saved *Saved) err
 		N: r.conv.requests, CallID: j.ID, Name: j.Name, ArgsHash: company.Hash(hex.EncodeToString(sum[:])),
 		At: j.began, DurationMS: j.took.Milliseconds(),
 		IsError: res.IsError, NotRun: j.notRun, Changed: res.Changed, NoLoop: res.NoLoop, Keep: res.Keep,
-		Saved: saved, Seen: res.Seen,
+		Seen: res.Seen,
 	}
 	var err error
 	if rec.Result, err = storePayload(keep, r.cfg.Blobs, text); err != nil {

@@ -164,7 +164,6 @@ func TestInterruptedAtEveryRecord(t *testing.T) {
 	control := interruptBench(t)
 	w := control.enter(t, map[company.OID][]string{}, nil)
 	want := control.mustRun(t)
-	total := len(control.journal.records)
 	asked := len(control.model.requests)
 	if want.End != EndFinal || len(w.lines) != 9 {
 		t.Fatalf("undisturbed: %s, %q", want.End, w.lines)
@@ -174,11 +173,18 @@ func TestInterruptedAtEveryRecord(t *testing.T) {
 		return func() (bool, error) { n++; return n%3 == 0, nil }
 	}
 	for _, never := range []string{"saves", "saves sometimes", "never saves"} {
+		fails := func() func() (bool, error) {
+			return map[string]func() (bool, error){"saves sometimes": flaky(), "never saves": func() (bool, error) { return false, nil }}[never]
+		}
+		undisturbed := interruptBench(t) // a state that is kept has a record of its own
+		undisturbed.enter(t, map[company.OID][]string{}, fails())
+		undisturbed.mustRun(t)
+		total := len(undisturbed.journal.records)
 		for _, way := range ways {
 			for n := 2; n <= total; n++ {
 				b := interruptBench(t)
 				kept := map[company.OID][]string{}
-				fail := map[string]func() (bool, error){"saves sometimes": flaky(), "never saves": func() (bool, error) { return false, nil }}[never]
+				fail := fails()
 				b.enter(t, kept, fail)
 				ctx, stop := context.WithCancelCause(t.Context())
 				cfg := b.cfg

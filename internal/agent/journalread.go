@@ -46,7 +46,7 @@ func LookBack(ctx context.Context, journal Journal) (Past, error) {
 				return err
 			}
 			c.foldUsage(r)
-		case kindTool, kindRedone:
+		case kindTool, kindSaved, kindRedone:
 			var r struct{ Saved *Saved }
 			if err := json.Unmarshal(data, &r); err != nil {
 				return err

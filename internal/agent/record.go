@@ -19,6 +19,7 @@ const (
 	kindTool   = "tool"   // the result of one tool call
 	kindNote   = "note"   // what the company tells the model
 	kindMask   = "mask"   // old tool results leave the context
+	kindSaved  = "saved"  // the state that all results before it have led to was kept
 	kindRedone = "redone" // calls were done again after an interruption
 )
 
@@ -79,10 +80,17 @@ type toolRecord struct {
 	Keep       bool            `json:"keep,omitempty"`
 	Final      json.RawMessage `json:"final,omitempty"`
 	Escalated  bool            `json:"escalated,omitempty"`
-	// Saved is the state of the workspace that this result and all before it
-	// have led to, where that state can be brought back.
+	// Saved is what savedRecord has, in journals of before there was one.
 	Saved *Saved `json:"saved,omitempty"`
 	Seen  *Seen  `json:"seen,omitempty"`
+}
+
+// savedRecord is a state of the workspace that can be brought back: the one that
+// all changes recorded before it have led to. Between the newest of them and this
+// record there may be replies, and results that changed nothing.
+type savedRecord struct {
+	At    time.Time `json:"at"` // of the newest change
+	Saved *Saved    `json:"saved"`
 }
 
 // redoneRecord says which calls were done again on an older state. Their
@@ -200,6 +208,11 @@ func (c *conversation) foldRecord(ctx context.Context, blobs Blobs, kind string,
 		var r noteRecord
 		if err = json.Unmarshal(data, &r); err == nil {
 			c.foldNote(r)
+		}
+	case kindSaved:
+		var r savedRecord
+		if err = json.Unmarshal(data, &r); err == nil {
+			c.foldSaved(r.Saved)
 		}
 	case kindRedone:
 		var r redoneRecord

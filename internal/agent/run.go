@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -40,6 +41,9 @@ func (l Loop) Drive(ctx context.Context, j Job) (Outcome, error) {
 		return r.buildOutcome(), err
 	}
 	end, err := r.runSteps(ctx)
+	if lost := r.awaitSave(); err == nil {
+		err = lost
+	}
 	out := r.buildOutcome()
 	if err != nil {
 		return out, err
@@ -60,6 +64,9 @@ type runner struct {
 	lost      map[string]bool // of a run of before Exact: calls that may have been done
 	cost      *company.Amount // of the newest call, once the meter knows
 	cut       bool            // the newest call was cut before its server had sent a byte
+
+	saving    *backgroundSave // nil: none
+	recording sync.Mutex      // one record at a time is journaled and folded
 }
 
 func (r *runner) buildOutcome() Outcome {
@@ -284,6 +291,8 @@ func (r *runner) appendRecord(ctx context.Context, kind string, rec any) error {
 	if err != nil {
 		return company.E(company.EInternal, "a journal record cannot be written").Wrap(err)
 	}
+	r.recording.Lock()
+	defer r.recording.Unlock()
 	ctx, cancel := detachContext(ctx)
 	defer cancel()
 	if _, err := r.cfg.Journal.Append(ctx, kind, json.RawMessage(data)); err != nil {

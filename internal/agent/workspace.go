@@ -14,15 +14,16 @@ import (
 )
 
 // Workspace is the place that tools change, as far as an interruption is
-// concerned. A result that says "changed" is journaled together with the state
-// that holds the change; the next holder of the run brings that state back, and
-// calls that were not journaled are done again on it.
+// concerned. After a result that says "changed" the state that holds the change is
+// kept and journaled; the next holder of the run brings the newest such state back,
+// and does all later calls again on it.
 type Workspace interface {
 	// Save keeps the state as it is now. Nil: this state cannot be brought
 	// back (a rebase is half done, a disk inside is full); then the calls since
 	// the last one that can be are done again after an interruption. A *NotKept
 	// is the host's own failure; any other error says that the place is lost.
-	// ctx may outlive the run's by saveGrace.
+	// ctx may outlive the run's by saveGrace. Tools that only read may run
+	// meanwhile.
 	Save(ctx context.Context, turn int) (*Saved, error)
 	// Recall tells the tools which contents of files the agent knows: path to
 	// digest.
@@ -67,19 +68,19 @@ func withGrace(ctx context.Context, grace time.Duration) (context.Context, conte
 }
 
 // saveWorkspace keeps the state that changing calls have left. After an interruption an
-// error of it is the interruption: nothing of these calls is recorded then.
-func (r *runner) saveWorkspace(ctx context.Context) (*Saved, error) {
+// error of it is the interruption.
+func (r *runner) saveWorkspace(ctx context.Context, turn int) (*Saved, error) {
 	if r.cfg.Workspace == nil {
 		return nil, nil
 	}
 	own, cancel := withGrace(ctx, saveGrace)
 	defer cancel()
-	saved, err := r.cfg.Workspace.Save(own, r.conv.turns)
+	saved, err := r.cfg.Workspace.Save(own, turn)
 	if err != nil {
 		if stop := contextCause(ctx); stop != nil {
 			return nil, stop
 		}
-		return nil, fmt.Errorf("keep the state after turn %d: %w", r.conv.turns, err)
+		return nil, fmt.Errorf("keep the state after turn %d: %w", turn, err)
 	}
 	return saved, nil
 }
@@ -134,7 +135,7 @@ func (r *runner) redoCalls(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	if rec.Saved, err = r.saveWorkspace(ctx); err != nil {
+	if rec.Saved, err = r.saveWorkspace(ctx, r.conv.turns); err != nil {
 		return err
 	}
 	rec.At = r.utcNow()
