@@ -21,8 +21,7 @@ type modelServer struct {
 	serving  sync.WaitGroup
 
 	mu      sync.Mutex
-	turns   int
-	tool    string
+	script  modelScript
 	n       int
 	arrived []time.Time
 	sent    []time.Time
@@ -49,11 +48,29 @@ func (s *modelServer) close() error {
 	return err
 }
 
-// beginConversation starts a conversation: so many calls of the tool, then the end.
-func (s *modelServer) beginConversation(turns int, tool string) {
+// modelScript is what the model says in one conversation: so many calls, then the
+// end.
+type modelScript struct {
+	turns  int
+	thinks time.Duration                   // before each reply
+	call   func(n int) (name, args string) // n counts from 1; no two arguments are the same, so that the agent sees no loop
+}
+
+// echoNumber calls a tool with a number, or a command that prints it.
+func echoNumber(turns int, tool string) modelScript {
+	return modelScript{turns: turns, call: func(n int) (string, string) {
+		if tool == "run_command" {
+			return tool, fmt.Sprintf(`{"command":"echo %d"}`, n)
+		}
+		return tool, fmt.Sprintf(`{"n":%d}`, n)
+	}}
+}
+
+// beginConversation starts a conversation.
+func (s *modelServer) beginConversation(script modelScript) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.turns, s.tool, s.n, s.arrived, s.sent = turns, tool, 0, nil, nil
+	s.script, s.n, s.arrived, s.sent = script, 0, nil, nil
 }
 
 // replyGaps are the times from each reply to the request after it.
@@ -79,21 +96,22 @@ func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.n++
-	n, name := s.n, s.tool
-	if n > s.turns {
-		name = "done"
-	}
+	n, script := s.n, s.script
 	s.arrived = append(s.arrived, at)
 	s.mu.Unlock()
-	// Each call differs, so that the agent sees no loop.
-	args, err := json.Marshal(map[string]string{"command": fmt.Sprintf("echo %d", n)})
-	if err != nil || name != "run_command" {
-		args = fmt.Appendf(nil, `{"n":%d}`, n)
+	name, args := "done", "{}"
+	if n <= script.turns {
+		name, args = script.call(n)
+	}
+	select {
+	case <-time.After(script.thinks):
+	case <-r.Context().Done():
+		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	err = errors.Join(
+	err := errors.Join(
 		writeEvent(w, n, map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{
-			"index": 0, "id": fmt.Sprintf("call_%d", n), "type": "function", "function": map[string]string{"name": name, "arguments": string(args)},
+			"index": 0, "id": fmt.Sprintf("call_%d", n), "type": "function", "function": map[string]string{"name": name, "arguments": args},
 		}}}}),
 		writeEvent(w, n, map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": "tool_calls"}),
 		writeEvent(w, n, nil),

@@ -34,7 +34,7 @@ func benchTurn(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.close(ctx)) }()
-	office, done, err := w.openSessions(ctx)
+	office, done, err := w.openSessions(ctx, "turns", &sandbox.Factory{}, noProject{})
 	if err != nil {
 		return nil, err
 	}
@@ -44,12 +44,12 @@ func benchTurn(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	var echo, plain [][]time.Duration
 	for n := range w.sampleCount(4, 1) { // in turns
 		container := func() error {
-			d, err := office.runConversation(ctx, company.NewTaskID(2*n+1), turns, "run_command", agenttools.ReadOnlyTools(agenttools.Config{Toolbox: b.tools}))
+			d, err := office.runConversation(ctx, company.NewTaskID(2*n+1), echoNumber(turns, "run_command"), &measuredTalk{tools: agenttools.ReadOnlyTools(agenttools.Config{Toolbox: b.tools})})
 			echo = append(echo, d)
 			return err
 		}
 		host := func() error {
-			d, err := office.runConversation(ctx, company.NewTaskID(2*n+2), turns, "nothing", []agent.Tool{nothing})
+			d, err := office.runConversation(ctx, company.NewTaskID(2*n+2), echoNumber(turns, "nothing"), &measuredTalk{tools: []agent.Tool{nothing}})
 			plain = append(plain, d)
 			return err
 		}
@@ -65,10 +65,12 @@ func benchTurn(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 		g := compareLine("the last fifth of the turns, "+what, "the first fifth", last, first)
 		lines = append(lines, g.withTarget("flat (≤ 1.5)", g.Ratio <= 1.5))
 	}
-	line("echo in the container", echo, 5)
-	lines = append(lines, Line{What: "of it, the tool call", Unit: "ms", Ours: medianMillis(office.calls), Samples: len(office.calls)})
+	line("echo in the container", echo, 4.5)
+	calls := office.calls["run_command"]
+	lines = append(lines, Line{What: "of it, the tool call", Unit: "ms", Ours: medianMillis(calls), Samples: len(calls)})
 	line("no tool in the container", plain, 2)
-	return lines, nil
+	changing, err := benchChangingTurn(ctx, w, flattenTurns(plain, 0, turns))
+	return append(lines, changing...), err
 }
 
 // flattenTurns joins turns [from, to) of all conversations.
@@ -103,7 +105,7 @@ type talks struct {
 	sessions *session.Service
 	server   *modelServer
 	models   *adapters.Models
-	calls    []time.Duration // of commands in the container; one conversation at a time
+	calls    map[string][]time.Duration // of tools, by name; one conversation at a time
 }
 
 func (t *talks) Driver(company.Role) agent.Driver { return agent.Loop{Models: t} }
@@ -114,12 +116,14 @@ func (t *talks) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.M
 	return t.models.Open("bench", meter)
 }
 
-// MirrorOf gives none: the tasks are about no repository.
-func (t *talks) MirrorOf(context.Context, *company.Task) (*gitops.Mirror, error) { return nil, nil }
+// noProject gives no mirror: the tasks are about no repository.
+type noProject struct{}
+
+func (noProject) MirrorOf(context.Context, *company.Task) (*gitops.Mirror, error) { return nil, nil }
 
 func (t *talks) WatchAgent(_ company.RunID, e agent.Event) {
-	if e.Kind == agent.ToolDone && e.Tool == "run_command" {
-		t.calls = append(t.calls, e.Duration)
+	if e.Kind == agent.ToolDone && !e.IsError {
+		t.calls[e.Tool] = append(t.calls[e.Tool], e.Duration)
 	}
 }
 
@@ -128,11 +132,12 @@ func (t *talks) WatchFile(company.RunID, string, error) {}
 // measuredTalk is a role that holds a conversation and plans nothing.
 type measuredTalk struct {
 	tools []agent.Tool
+	spec  *sandbox.Spec // nil: it needs no sandbox
 	end   agent.End
 }
 
 func (m *measuredTalk) Prepare(context.Context, *session.Session) (*sandbox.Spec, error) {
-	return nil, nil
+	return m.spec, nil
 }
 
 func (m *measuredTalk) Brief(context.Context, *session.Session) (session.Brief, error) {
@@ -144,8 +149,8 @@ func (m *measuredTalk) Finish(_ context.Context, _ *session.Session, out agent.O
 	return company.EndRun{Outcome: company.RunEnded{Status: company.RunError, Error: "a bench plans nothing"}}, failed
 }
 
-func (w *benchEnv) openSessions(ctx context.Context) (t *talks, closeAll func() error, err error) {
-	bus, l, err := w.openLedger(ctx, "turns")
+func (w *benchEnv) openSessions(ctx context.Context, name string, shop *sandbox.Factory, mirrors gitops.MirrorSource) (t *talks, closeAll func() error, err error) {
+	bus, l, err := w.openLedger(ctx, name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,7 +167,7 @@ func (w *benchEnv) openSessions(ctx context.Context) (t *talks, closeAll func() 
 			err = errors.Join(err, closeAll())
 		}
 	}()
-	t = &talks{}
+	t = &talks{calls: map[string][]time.Duration{}}
 	if t.server, err = newModelServer(); err != nil {
 		return nil, nil, err
 	}
@@ -177,33 +182,35 @@ func (w *benchEnv) openSessions(ctx context.Context) (t *talks, closeAll func() 
 		[]adapters.Profile{{Name: "bench", Adapter: "openai", Model: "bench", BaseURL: t.server.baseURL()}},
 		adapters.Deps{Log: w.Logger, Policy: adapters.DefaultPolicy(), Prices: func(string, string, string) adapters.Price { return adapters.Price{} }})
 	closers = append(closers, t.models.Close)
-	runs, err := folder.Make(filepath.Join(w.dir, "runs"))
+	runs, err := folder.Make(filepath.Join(w.dir, name+"-runs"))
 	if err != nil {
 		return nil, nil, err
 	}
 	closers = append(closers, runs.Close)
 	t.sessions, err = session.New(session.Config{
-		Coordinator: company.CoordinatorOf(t.orch), Ledger: l, Agents: t, Mirrors: t, Sandboxes: &sandbox.Factory{}, Runs: runs, Logger: w.Logger, Watcher: t,
+		Coordinator: company.CoordinatorOf(t.orch), Ledger: l, Agents: t, Mirrors: mirrors, Sandboxes: shop, Runs: runs, Logger: w.Logger, Watcher: t,
 	})
 	return t, closeAll, err
 }
 
-// runConversation holds one conversation of so many turns with the tool, in a task of
-// its own, and gives the company's part of each turn.
-func (t *talks) runConversation(ctx context.Context, id company.TaskID, turns int, tool string, tools []agent.Tool) ([]time.Duration, error) {
-	base := company.OID(strings.Repeat("a", 40))
+// runConversation holds one conversation in a task of its own, and gives the company's
+// part of each turn.
+func (t *talks) runConversation(ctx context.Context, id company.TaskID, script modelScript, talk *measuredTalk) ([]time.Duration, error) {
+	base, image := company.OID(strings.Repeat("a", 40)), "none"
+	if talk.spec != nil {
+		base, image = talk.spec.Base, talk.spec.Image
+	}
 	for _, c := range []company.Command{
 		company.Submit{Instruction: "measure", Project: company.Project{ID: "bench", Path: "/bench"},
 			Settings: company.Settings{NoGates: "allow", Cap: company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}}},
-		company.RecordPreparation{Task: id, TaskPrepared: company.TaskPrepared{Base: company.Base{Branch: "main", OID: base, PRBranch: "main"}, Image: "none", Integration: "develop-bench"}},
+		company.RecordPreparation{Task: id, TaskPrepared: company.TaskPrepared{Base: company.Base{Branch: "main", OID: base, PRBranch: "main"}, Image: image, Integration: "develop-bench"}},
 	} {
 		if _, err := t.orch.Do(ctx, company.Company, c); err != nil {
 			return nil, err
 		}
 	}
 	run := company.NewRunID(id, "", company.Manager, 1)
-	t.server.beginConversation(turns, tool)
-	talk := &measuredTalk{tools: tools}
+	t.server.beginConversation(script)
 	err := t.sessions.Execute(ctx, company.Claim{Run: run, Epoch: t.orch.View().Office.Epoch, Worker: string(company.Manager), From: base}, talk)
 	if err == nil && talk.end != agent.EndFinal {
 		err = company.E(company.EInternal, "the conversation ended as "+string(talk.end))

@@ -34,8 +34,10 @@ type benchEnv struct {
 	raw    *dockerapi.Client // for baselines only
 	images *image.Builder
 	image  string // a worker image without toolchain and project
-	made   []string
-	n      int
+
+	project *project
+	made    []string
+	n       int
 }
 
 // openDocker opens the daemon, once.

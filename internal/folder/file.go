@@ -20,6 +20,34 @@ func (f *Folder) Open(name string) (*os.File, error) {
 	return f.open(name, os.O_RDONLY, 0)
 }
 
+// OpenLinked opens a file to read that may have other names, as git's packs do that
+// repositories share. The caller looks at what it reads: another name may lie
+// outside of the folder.
+func (f *Folder) OpenLinked(name string) (file *os.File, err error) {
+	err = f.withParent(name, func(dir *os.Root, base string) error {
+		there, err := dir.Lstat(base)
+		if err != nil {
+			return err
+		}
+		if !there.Mode().IsRegular() {
+			return refusalError(f.Join(name), "it is no plain file", nil)
+		}
+		if file, err = dir.OpenFile(base, os.O_RDONLY|syscall.O_NONBLOCK, 0); err != nil {
+			return err
+		}
+		here, err := file.Stat()
+		if err == nil && !os.SameFile(here, there) {
+			err = refusalError(f.Join(name), "it was replaced while it was opened", nil)
+		}
+		if err != nil {
+			_ = file.Close()
+			file = nil
+		}
+		return err
+	})
+	return file, err
+}
+
 // OpenFile opens a file as os.OpenFile does. os.O_TRUNC takes effect only once
 // the file is known to be plain and to have one name.
 func (f *Folder) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error) {

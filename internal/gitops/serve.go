@@ -44,7 +44,7 @@ const (
 type RefUpdate struct {
 	Old, New OID
 	Ref      string
-	Rewrites bool // New does not contain Old: a forced push
+	Rewrites bool // New does not contain Old: a forced push; not asked of the checkpoint
 }
 
 // Deletes reports whether the line removes the reference.
@@ -294,8 +294,8 @@ func (q *Quarantine) checkPush(ctx context.Context, objects string, updates []Re
 	}
 	env := []string{"GIT_OBJECT_DIRECTORY=" + objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + own}
 	for i, u := range updates {
-		if u.Deletes() || strings.Trim(string(u.Old), "0") == "" {
-			continue
+		if u.Deletes() || strings.Trim(string(u.Old), "0") == "" || u.Ref == CheckpointRef(q.run) {
+			continue // nothing is rewritten, or it may be
 		}
 		r, err := q.s.run(ctx, call{dir: q.dir, env: env, limited: true, args: []string{"merge-base", "--is-ancestor", string(u.Old), string(u.New)}})
 		if err != nil {

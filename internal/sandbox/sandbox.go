@@ -155,8 +155,12 @@ func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
 	if err != nil {
 		return nil, err
 	}
+	seeded, err := SendClone(gitops.WithLog(ctx, o.Log), b.Tools, b.quarantine, bakedRepo)
+	if err != nil {
+		return nil, b.withStderr(fmt.Errorf("send the history of %s: %w", o.Run, err))
+	}
 	b.Prepared, err = b.Tools.Prepare(ctx, toolproto.PrepareRequest{
-		Exact: o.Past.Exact, Holder: max(0, o.Past.Holders-1),
+		Seeded: seeded, Exact: o.Past.Exact, Holder: max(0, o.Past.Holders-1),
 		CloneURL: fmt.Sprintf("http://127.0.0.1:%d%s", s.gatewayPort(), b.gateway.Path()), Baked: bakedRepo,
 		BaseOID: string(o.Start), Branch: o.Branch, AuthorName: s.Author.Name, AuthorEmail: s.Author.Email, Signoff: s.Signoff, Paths: o.Paths, Resume: string(resume),
 	})

@@ -88,6 +88,11 @@ func (c *Client) Prepare(ctx context.Context, r PrepareRequest) (PrepareResult, 
 	return callTool[PrepareResult](ctx, c, "prepare", r)
 }
 
+// Baked tells which history the image brought along.
+func (c *Client) Baked(ctx context.Context, path string) (BakedResult, error) {
+	return callTool[BakedResult](ctx, c, "baked", BakedRequest{path})
+}
+
 // ReadFile returns lines of a file and notes that it was read.
 func (c *Client) ReadFile(ctx context.Context, r ReadFileRequest) (ReadFileResult, error) {
 	return callTool[ReadFileResult](ctx, c, "read_file", r)
@@ -227,6 +232,12 @@ func (c *Client) post(ctx context.Context, tool string, body []byte) (*http.Resp
 		return nil, &Broken{tool, fmt.Errorf("a request that cannot be made: %w", err)}
 	}
 	req.Header.Set("Content-Type", "application/json")
+	return c.sendRequest(req, tool)
+}
+
+// sendRequest sends a request and sorts what comes back: an answer, a refusal, or neither.
+func (c *Client) sendRequest(req *http.Request, tool string) (*http.Response, error) {
+	ctx := req.Context()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, &Broken{tool, err}

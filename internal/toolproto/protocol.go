@@ -29,6 +29,25 @@ type PrepareRequest struct {
 	// Holder counts the earlier holders of the run. It is part of the ids of
 	// processes: those of a container that is gone must not come again.
 	Holder int `json:"holder,omitempty"`
+	// Seeded is what was sent of the clone already. Nil: all is fetched.
+	Seeded *Seeded `json:"seeded,omitempty"`
+}
+
+// BakedRequest asks for the history that the image brought along.
+type BakedRequest struct {
+	Path string `json:"path"` // a bare repository
+}
+
+// BakedResult names the commit whose history it is; "": there is none.
+type BakedResult struct {
+	Commit string `json:"commit,omitempty"`
+}
+
+// Seeded is the clone that was sent before Prepare, as packs by Client.Seed.
+type Seeded struct {
+	Refs map[string]string `json:"refs"` // what CloneURL serves: full name to object id
+	// Fetch says that the packs, and what is baked, do not hold all of Refs.
+	Fetch bool `json:"fetch,omitempty"`
 }
 
 // PrepareResult is the workspace as it stands.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"company/internal/toolproto"
 )
@@ -27,17 +28,25 @@ func (s *Server) saveCheckpoint(ctx context.Context, r toolproto.CheckpointReque
 	if !runRE.MatchString(r.Run) {
 		return none, toolproto.Refuse(toolproto.KindArgument, "%q is not a run id", r.Run)
 	}
-	head, err := s.commitOf(ctx, "HEAD")
-	if err != nil {
-		return none, asRefusal(err, "HEAD names no commit")
-	}
-	tree, err := s.saveFiles(ctx)
-	if err != nil {
-		return none, asRefusal(err, "the work tree could not be saved")
-	}
+	var head, tree string
+	var noHead, notSaved error
+	var asking sync.WaitGroup
+	asking.Go(func() { head, noHead = s.commitOf(ctx, "HEAD") })
+	asking.Go(func() { tree, notSaved = s.saveFiles(ctx) })
 	text, at, err := s.describeWorkspace(ctx)
-	if err != nil {
+	asking.Wait()
+	switch {
+	case noHead != nil:
+		return none, asRefusal(noHead, "HEAD names no commit")
+	case notSaved != nil:
+		return none, asRefusal(notSaved, "the work tree could not be saved")
+	case err != nil:
 		return none, asRefusal(err, "the state of git could not be saved")
+	}
+	if s.repo.last.Tree == "" {
+		if s.repo.last.Tree, err = s.gitLine(ctx, "rev-parse", "--verify", s.repo.lastOf+"^{tree}"); err != nil {
+			return none, asRefusal(err, "")
+		}
 	}
 	last := s.repo.last
 	if tree == last.Tree && head == s.repo.lastHead && text == s.repo.lastText && last.Exact {
@@ -136,6 +145,5 @@ func (s *Server) saveCommit(ctx context.Context, run, tree, text string, parents
 		return "", asRefusal(err, "")
 	}
 	oid = strings.TrimSpace(out)
-	_, err = s.runGit(ctx, nil, "push", "--quiet", "--no-verify", "origin", fmt.Sprintf("+%s:refs/company/checkpoint/%s", oid, run))
-	return oid, asRefusal(err, "the work tree was not saved")
+	return oid, s.pushCheckpoint(ctx, run, oid)
 }

@@ -9,8 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"company/internal/toolproto"
 )
@@ -25,6 +27,8 @@ type children struct {
 	starting sync.RWMutex
 	mu       sync.Mutex
 	own      map[int]struct{}
+	// hidden says that ended orphans may stand behind a child that is waited for.
+	hidden atomic.Bool
 }
 
 func newChildren() *children { return &children{own: make(map[int]struct{})} }
@@ -57,23 +61,63 @@ func (c *children) wait(cmd *exec.Cmd) error {
 	c.mu.Lock()
 	delete(c.own, cmd.Process.Pid)
 	c.mu.Unlock()
+	if c.hidden.Swap(false) {
+		c.reapOrphans()
+	}
 	return err
 }
 
-// reapOrphans collects orphans that have ended.
+// reapOrphans collects orphans that have ended. It looks at the ended children
+// one by one, the way the kernel shows them: one that a goroutine waits for may
+// hide those behind it until that goroutine has it, and wait looks again.
 func (c *children) reapOrphans() {
-	c.starting.Lock()
-	defer c.starting.Unlock()
-	self := os.Getpid()
-	for _, p := range listProcs() {
-		if p.parent != self || p.state != 'Z' {
+	for {
+		pid := peekEnded()
+		if pid == 0 {
+			return
+		}
+		if c.isOwn(pid) {
+			c.hidden.Store(true)
+			// Its goroutine may have had it in between, and looked before hidden was set.
+			if peekEnded() == pid {
+				return
+			}
 			continue
 		}
-		c.mu.Lock()
-		_, own := c.own[p.pid]
-		c.mu.Unlock()
-		if !own {
-			_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil)
+		if !c.reapOrphan(pid) {
+			return
+		}
+	}
+}
+
+// reapOrphan collects a child, unless it turns out to be one that had only not been
+// noted yet. False: it cannot be collected.
+func (c *children) reapOrphan(pid int) bool {
+	c.starting.Lock()
+	defer c.starting.Unlock()
+	if c.isOwn(pid) {
+		return true
+	}
+	got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+	return got == pid || errors.Is(err, syscall.ECHILD)
+}
+
+func (c *children) isOwn(pid int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, own := c.own[pid]
+	return own
+}
+
+// peekEnded is a child that has ended and was not collected, 0 where there is
+// none. The child stays as it is.
+func peekEnded() int {
+	const all, pidAt = 0, 4 // P_ALL; where siginfo_t of 64-bit Linux has the process, in words
+	for {
+		var info [32]int32
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, all, 0, uintptr(unsafe.Pointer(&info)), syscall.WEXITED|syscall.WNOHANG|syscall.WNOWAIT, 0, 0)
+		if errno != syscall.EINTR {
+			return int(info[pidAt])
 		}
 	}
 }
@@ -173,6 +217,16 @@ func listProcs() []proc {
 		out = append(out, proc{pid: pid, parent: parent, state: fields[0][0]})
 	}
 	return out
+}
+
+// isRunnable reports whether a process is there, and neither ended nor stopped.
+func isRunnable(pid int) bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", itoa(pid), "stat"))
+	if err != nil {
+		return false
+	}
+	state := strings.TrimLeft(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ")
+	return state != "" && strings.ContainsRune("RSD", rune(state[0]))
 }
 
 // listDescendants are all processes below pid.

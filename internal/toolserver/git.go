@@ -2,6 +2,7 @@ package toolserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,10 +22,13 @@ import (
 type repo struct {
 	mu       sync.Mutex
 	branch   string
-	signoff  string                   // the trailer of each commit; "": none
-	identity atomic.Pointer[[]string] // GIT_AUTHOR_NAME=… and siblings
-	head     string
-	last     toolproto.CheckpointResult // the latest checkpoint, or the head's tree
+	signoff  string                     // the trailer of each commit; "": none
+	identity atomic.Pointer[[]string]   // GIT_AUTHOR_NAME=… and siblings
+	head     string                     // what the work began on
+	origin   string                     // where the clone is from
+	pushed   map[string]string          // references that the origin is known to have
+	last     toolproto.CheckpointResult // the latest checkpoint, or what Prepare made
+	lastOf   string                     // the commit whose tree last has, while last names none
 	lastText string                     // its message
 	lastHead string                     // what it was made on
 }
@@ -130,6 +134,15 @@ func (s *Server) findCommit(ctx context.Context, rev string) (string, error) {
 
 // headRef is the ref that HEAD stands on, "" where it stands on none.
 func (s *Server) headRef(ctx context.Context) (string, error) {
+	if text, err := s.root.ReadFile(".git/HEAD"); err == nil {
+		line := strings.TrimSuffix(string(text), "\n")
+		if ref, ok := strings.CutPrefix(line, "ref: refs/"); ok && !strings.ContainsAny(ref, " \t\n") {
+			return "refs/" + ref, nil
+		}
+		if oidRE.MatchString(line) {
+			return "", nil
+		}
+	}
 	ref, err := s.gitLine(ctx, "symbolic-ref", "--quiet", "HEAD")
 	if gitRefused(err) {
 		return "", nil
@@ -234,51 +247,71 @@ func (s *Server) gitCommit(ctx context.Context, r toolproto.GitCommitRequest) (t
 	if _, err := s.runGit(ctx, &gitRun{env: []string{"GIT_LITERAL_PATHSPECS=1"}}, add...); err != nil {
 		return none, asRefusal(err, "")
 	}
-	_, err := s.runGit(ctx, nil, "diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv")
-	var said *gitFailed
-	switch {
-	case err == nil:
-		// Nothing new: but a commit that the model made itself, or one whose
-		// push was refused, may still have to go out.
-		since, err := s.lastPushed(ctx)
-		if err != nil {
-			return none, err
-		}
-		head, err := s.commitOf(ctx, "HEAD")
-		if err != nil {
-			return none, asRefusal(err, "HEAD names no commit")
-		}
-		if head == since {
-			return none, toolproto.Refuse(toolproto.KindNothing, "nothing to commit: no file differs from the last commit (ignored files are never committed)")
-		}
-	case errors.As(err, &said) && said.code == 1:
-		commit := []string{"commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-"}
-		if s.repo.signoff != "" {
-			commit = append(commit, "--signoff")
-		}
-		if _, err := s.runGit(ctx, &gitRun{stdin: message + "\n", env: dateEnv(r.When)}, commit...); err != nil {
-			return none, asRefusal(err, "")
-		}
-	default:
-		return none, asRefusal(err, "")
+	if err := s.commitStaged(ctx, message, r.When); err != nil {
+		return none, err
 	}
-	head, err := s.commitOf(ctx, "HEAD")
+	head, parents, err := s.headAndParents(ctx)
 	if err != nil {
-		return none, asRefusal(err, "")
+		return none, err
 	}
-	if err := s.pushBranch(ctx); err != nil {
+	// What the commit changed is asked for while it travels.
+	var changed string
+	var asked error
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		changed, asked = s.runGit(ctx, nil, "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-status", "--no-renames", "--no-ext-diff", "--no-textconv", "-m", "--first-parent", head)
+	})
+	err = s.pushBranch(ctx, head, parents)
+	asking.Wait()
+	if err = cmp.Or(err, asRefusal(asked, "")); err != nil {
 		return none, err
 	}
 	result := toolproto.GitCommitResult{Commit: head, Branch: s.repo.branch, Files: []toolproto.FileState{}}
-	out, err := s.runGit(ctx, nil, "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-status", "--no-renames", "--no-ext-diff", "--no-textconv", "-m", "--first-parent", string(head))
-	if err != nil {
-		return none, asRefusal(err, "")
-	}
-	fields := strings.Split(out, "\x00")
+	fields := strings.Split(changed, "\x00")
 	for i := 0; i+1 < len(fields) && len(result.Files) < maxStatus; i += 2 {
 		result.Files = append(result.Files, toolproto.FileState{Status: fields[i], Path: fields[i+1]})
 	}
 	return result, nil
+}
+
+// commitStaged commits what is staged. With nothing new there, a commit that the
+// model made itself, or one whose push was refused, may still have to go out.
+func (s *Server) commitStaged(ctx context.Context, message string, when int64) error {
+	commit := []string{"commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-"}
+	if s.repo.signoff != "" {
+		commit = append(commit, "--signoff")
+	}
+	_, err := s.runGit(ctx, &gitRun{stdin: message + "\n", env: dateEnv(when)}, commit...)
+	if !gitRefused(err) {
+		return err
+	}
+	if _, differs := s.runGit(ctx, nil, "diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv"); gitRefused(differs) {
+		return asRefusal(err, "") // there is something, and it cannot be committed
+	} else if differs != nil {
+		return differs
+	}
+	since, err := s.lastPushed(ctx)
+	if err != nil {
+		return err
+	}
+	head, err := s.commitOf(ctx, "HEAD")
+	if err != nil {
+		return asRefusal(err, "HEAD names no commit")
+	}
+	if head == since {
+		return toolproto.Refuse(toolproto.KindNothing, "nothing to commit: no file differs from the last commit (ignored files are never committed)")
+	}
+	return nil
+}
+
+// headAndParents are HEAD's commit and those that it stands on.
+func (s *Server) headAndParents(ctx context.Context) (head string, parents []string, err error) {
+	out, err := s.gitLine(ctx, "rev-list", "--max-count=1", "--parents", "HEAD")
+	ids := strings.Fields(out)
+	if err != nil || len(ids) == 0 {
+		return "", nil, asRefusal(err, "HEAD names no commit")
+	}
+	return ids[0], ids[1:], nil
 }
 
 // dateEnv is what gives a commit its time, in seconds since 1970; 0: now.
@@ -343,17 +376,14 @@ func (s *Server) handlePush(ctx context.Context, _ toolproto.Empty) (toolproto.P
 	if err := s.onBranch(ctx); err != nil {
 		return toolproto.PushResult{}, err
 	}
-	if err := s.pushBranch(ctx); err != nil {
+	head, parents, err := s.headAndParents(ctx)
+	if err == nil {
+		err = s.pushBranch(ctx, head, parents)
+	}
+	if err != nil {
 		return toolproto.PushResult{}, err
 	}
-	head, err := s.commitOf(ctx, "HEAD")
-	return toolproto.PushResult{Commit: head, Branch: s.repo.branch}, asRefusal(err, "")
-}
-
-func (s *Server) pushBranch(ctx context.Context) error {
-	ref := "refs/heads/" + s.repo.branch
-	_, err := s.runGit(ctx, nil, "push", "--quiet", "--no-verify", "origin", "HEAD:"+ref)
-	return asRefusal(err, "the commit is there but not pushed; after an amend or a rebase: git reset --soft origin/"+s.repo.branch+" and commit again; to undo the commit: git reset --soft HEAD~1")
+	return toolproto.PushResult{Commit: head, Branch: s.repo.branch}, nil
 }
 
 // asRefusal shows git's message to the model, and leaves other errors alone.

@@ -134,14 +134,14 @@ func TestKilledGitIsNoAnswer(t *testing.T) {
 	first := b.commit(t, "first")
 	b.file(t, "x", "y")
 	b.run(t, toolproto.RunRequest{Command: "git commit -qam second"})
-	for _, words := range []string{"symbolic-ref", "rev-parse --verify --quiet --end-of-options refs/remotes", "rev-parse --verify --quiet --end-of-options HEAD"} {
+	for _, words := range []string{"rev-parse --verify --quiet --end-of-options refs/remotes", "rev-parse --verify --quiet --end-of-options HEAD"} {
 		doom(t, words)
 		_, err := b.GitCommit(t.Context(), toolproto.GitCommitRequest{Message: "second"})
 		requireKilled(t, err)
 		_, err = b.GitStatus(t.Context())
 		requireKilled(t, err)
 	}
-	doom(t, "symbolic-ref")
+	doom(t, "rev-list")
 	_, err = b.Push(t.Context())
 	requireKilled(t, err)
 	if at := gitexectest.Git(t, origin, "rev-parse", branch); at != first.Commit {

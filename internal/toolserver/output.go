@@ -11,8 +11,8 @@ import (
 // capture keeps the head and the tail of one output, and passes all of it on
 // to the command's log.
 type capture struct {
-	log   *logFile
 	mu    sync.Mutex
+	log   *logFile // nil: not known yet
 	head  []byte
 	tail  []byte // up to twice OutputTail, so that it is moved seldom
 	total int64
@@ -20,9 +20,11 @@ type capture struct {
 
 // Write never fails: a full disk must not look like a command's own failure.
 func (c *capture) Write(p []byte) (int, error) {
-	c.log.write(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.log != nil {
+		c.log.write(p)
+	}
 	n := len(p)
 	c.total += int64(n)
 	if room := toolproto.OutputHead - len(c.head); room > 0 {
@@ -38,6 +40,17 @@ func (c *capture) Write(p []byte) (int, error) {
 		c.tail = append(c.tail[:0], c.tail[len(c.tail)-toolproto.OutputTail:]...)
 	}
 	return n, nil
+}
+
+// writeTo gives the output its log. What has come so far goes there first.
+func (c *capture) writeTo(log *logFile) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.log = log
+	if len(c.head) > 0 {
+		log.write(c.head)
+		log.write(c.tail)
+	}
 }
 
 func (c *capture) toOutput() toolproto.Output {

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"maps"
 	"regexp"
 	"strings"
 
@@ -38,8 +37,10 @@ func (s *Server) prepareWorkspace(ctx context.Context, r toolproto.PrepareReques
 	case r.AuthorName == "" || r.AuthorEmail == "":
 		return none, toolproto.Refuse(toolproto.KindArgument, "author_name and author_email are needed")
 	}
-	if _, err := s.runGit(ctx, nil, "check-ref-format", "--branch", r.Branch); err != nil || strings.HasPrefix(r.Branch, "-") {
-		return none, toolproto.Refuse(toolproto.KindArgument, "%q is not a branch name", r.Branch)
+	if !isPlainBranch(r.Branch) {
+		if _, err := s.runGit(ctx, nil, "check-ref-format", "--branch", r.Branch); err != nil || strings.HasPrefix(r.Branch, "-") {
+			return none, toolproto.Refuse(toolproto.KindArgument, "%q is not a branch name", r.Branch)
+		}
 	}
 	if err := s.services.ensureRunning(ctx); err != nil {
 		return none, err
@@ -51,71 +52,51 @@ func (s *Server) prepareWorkspace(ctx context.Context, r toolproto.PrepareReques
 	if err != nil {
 		return none, asRefusal(err, "")
 	}
-	if err := makeReady(ctx, s.children, s.readyAt, s.dir, s.env); err != nil {
+	touched, err := makeReady(ctx, s.children, s.readyAt, s.dir, s.env)
+	if err != nil {
 		return none, fmt.Errorf("link the image's dependencies: %w", err)
 	}
-	of := "HEAD"
+	s.repo.last, s.repo.lastOf = toolproto.CheckpointResult{Exact: true}, result.Head
 	if result.Dirty || result.Exact {
-		of = r.Resume
-	}
-	tree, err := s.gitLine(ctx, "rev-parse", "--verify", of+"^{tree}")
-	if err != nil {
-		return none, err
-	}
-	s.repo.last = toolproto.CheckpointResult{Tree: tree, Exact: true}
-	if of != "HEAD" {
-		s.repo.last.OID = r.Resume
+		s.repo.last.OID, s.repo.lastOf = r.Resume, r.Resume
 	}
 	s.repo.head, s.repo.lastHead = result.Head, result.Head
+	s.repo.origin, s.repo.pushed = r.CloneURL, map[string]string{}
+	if r.Seeded != nil {
+		maps.Copy(s.repo.pushed, r.Seeded.Refs)
+	}
 	s.processes.setHolder(r.Holder)
 	if r.Signoff {
 		s.repo.signoff = fmt.Sprintf("Signed-off-by: %s <%s>", r.AuthorName, r.AuthorEmail)
 	}
 	s.repo.branch = r.Branch
-	if s.repo.lastText, _, err = s.describeWorkspace(ctx); err != nil {
+	fresh := standing{Branch: "refs/heads/" + r.Branch}
+	if r.Resume != "" || touched || len(r.Paths) > 0 {
+		s.repo.lastText, _, err = s.describeWorkspace(ctx)
+	} else { // a checkout has nothing else
+		s.repo.lastText, err = fresh.encode()
+	}
+	if err != nil {
 		return none, asRefusal(err, "")
 	}
+	s.spare.wantAt(s.placeIn(s.dir))
 	return result, nil
 }
 
+// cloneRepo makes the repository, and fetches what neither the image nor the host
+// has put there.
 func (s *Server) cloneRepo(ctx context.Context, r toolproto.PrepareRequest) error {
-	if _, err := s.runGit(ctx, nil, "init", "--quiet", "--initial-branch="+r.Branch, "."); err != nil {
+	if err := s.makeRepo(r); err != nil {
 		return err
-	}
-	if r.Baked != "" {
-		objects := filepath.Join(r.Baked, "objects")
-		if info, err := os.Stat(objects); err == nil && info.IsDir() {
-			alternates := filepath.Join(s.dir, ".git", "objects", "info", "alternates")
-			if err := os.WriteFile(alternates, []byte(objects+"\n"), 0o644); err != nil {
-				return fmt.Errorf("borrow the baked objects: %w", err)
-			}
-		}
 	}
 	s.repo.identity.Store(&[]string{
 		"GIT_AUTHOR_NAME=" + r.AuthorName, "GIT_AUTHOR_EMAIL=" + r.AuthorEmail,
 		"GIT_COMMITTER_NAME=" + r.AuthorName, "GIT_COMMITTER_EMAIL=" + r.AuthorEmail,
 	})
-	// Files are what their blobs are: no line ends are converted, no filter
-	// runs, LFS pointers stay pointers. This file is above .gitattributes.
-	attributes := filepath.Join(s.dir, ".git", "info", "attributes")
-	err := os.MkdirAll(filepath.Dir(attributes), 0o755)
-	if err == nil {
-		err = os.WriteFile(attributes, []byte("* -text -ident -filter -working-tree-encoding\n"), 0o644)
+	if r.Seeded != nil && !r.Seeded.Fetch {
+		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("set the attributes aside: %w", err)
-	}
-	for _, kv := range [][2]string{
-		{"core.autocrlf", "false"}, {"submodule.recurse", "false"}, {"fetch.recurseSubmodules", "false"},
-		{"user.name", r.AuthorName}, {"user.email", r.AuthorEmail}, {"user.useConfigOnly", "true"},
-		{"remote.origin.url", r.CloneURL}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"},
-		{"push.default", "current"},
-	} {
-		if _, err := s.runGit(ctx, nil, "config", kv[0], kv[1]); err != nil {
-			return err
-		}
-	}
-	_, err = s.runGit(ctx, nil, "fetch", "--quiet", "--no-tags", "origin",
+	_, err := s.runGit(ctx, nil, "fetch", "--quiet", "--no-tags", "origin",
 		"+refs/heads/*:refs/remotes/origin/*", "+refs/company/*:refs/company/*")
 	return err
 }
@@ -134,9 +115,12 @@ func (s *Server) checkoutBranch(ctx context.Context, r toolproto.PrepareRequest)
 			base = "refs/remotes/origin/" + r.BaseRef
 		}
 	}
-	start, err := s.commitOf(ctx, base)
-	if err != nil {
-		return none, notServedError(err, "the base", base)
+	start := r.BaseOID
+	if !s.isSeededOnly(r) {
+		var err error
+		if start, err = s.commitOf(ctx, base); err != nil {
+			return none, notServedError(err, "the base", base)
+		}
 	}
 	result := toolproto.PrepareResult{Branch: r.Branch}
 	if len(r.Paths) > 0 {
@@ -144,12 +128,17 @@ func (s *Server) checkoutBranch(ctx context.Context, r toolproto.PrepareRequest)
 			return none, err
 		}
 	}
-	if r.Exact {
-		if r.Resume == "" {
-			result.Head = start
-			_, err := s.runGit(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", r.Branch, start)
-			return result, err
+	switch {
+	case r.Resume == "" && (r.Exact || s.isSeededOnly(r)):
+		result.Head = start
+		_, err := s.runGit(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", r.Branch, start)
+		if gitRefused(err) {
+			if _, missing := s.commitOf(ctx, start); gitRefused(missing) {
+				err = notServedError(missing, "the base", base)
+			}
 		}
+		return result, err
+	case r.Exact:
 		return s.restoreCheckpoint(ctx, r)
 	}
 	pushed, err := s.pushedOn(ctx, start, r.Branch)
@@ -187,6 +176,12 @@ func (s *Server) checkoutBranch(ctx context.Context, r toolproto.PrepareRequest)
 	}
 	result.Head = start
 	return result, nil
+}
+
+// isSeededOnly reports whether the host has sent the whole clone and no push of the
+// branch is in it: then nothing has to be looked for.
+func (s *Server) isSeededOnly(r toolproto.PrepareRequest) bool {
+	return r.Seeded != nil && !r.Seeded.Fetch && r.Resume == "" && r.BaseOID != "" && r.Seeded.Refs["refs/heads/"+r.Branch] == ""
 }
 
 // pushedOn is the head of origin's branch where that goes on from a start, ""

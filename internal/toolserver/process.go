@@ -120,7 +120,12 @@ func (ps *processes) add(p *process) error {
 	if err != nil {
 		return err
 	}
-	p.log, p.stdout, p.stderr = log, &capture{log: log}, &capture{log: log}
+	p.log = log
+	if p.stdout == nil {
+		p.stdout, p.stderr = &capture{}, &capture{}
+	}
+	p.stdout.writeTo(log)
+	p.stderr.writeTo(log)
 	ps.all = append(ps.all, p)
 	return nil
 }
@@ -132,68 +137,6 @@ func (p *process) hasEnded() bool {
 	default:
 		return false
 	}
-}
-
-// launchProcess starts a command in a process group of its own. Its end is seen by a
-// goroutine that lives as long as the command.
-func (s *Server) launchProcess(p *process, dir, script string, env []string) error {
-	path, err := findProgram("bash", env)
-	shell := []string{"bash", "--noprofile", "--norc", "-c", script}
-	if err != nil {
-		if path, err = findProgram("sh", env); err != nil {
-			return fmt.Errorf("find a shell: %w", err)
-		}
-		shell = []string{"sh", "-c", script}
-	}
-	p.done, p.begun = make(chan struct{}), make(chan struct{})
-	defer close(p.begun)
-	p.started, p.marker = time.Now(), randomName()
-	if err := s.processes.add(p); err != nil {
-		close(p.done)
-		return fmt.Errorf("keep a log: %w", err)
-	}
-	codes := filepath.Join(s.processes.temp, p.id+".pipes")
-	if shell[0] == "bash" && hasPipelines(script) {
-		shell[len(shell)-1] = withExitCodeTrace(script, codes)
-	}
-	p.cmd = &exec.Cmd{
-		Path: path, Args: shell, Dir: dir, Env: append(env, mark+"="+p.marker),
-		Stdout: p.stdout, Stderr: p.stderr, WaitDelay: pipeDelay,
-		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
-	}
-	if err := s.children.start(p.cmd); err != nil {
-		p.exitCode = 126
-		p.log.close()
-		close(p.done)
-		return toolproto.Refuse(toolproto.KindArgument, "the command cannot be started: %v", err)
-	}
-	go func() {
-		defer close(p.done)
-		err := s.children.wait(p.cmd)
-		p.took = time.Since(p.started)
-		p.exitCode = exitCode(p.cmd.ProcessState, err)
-		p.pipes = readExitCodes(codes)
-		// What the command left behind would run on unseen.
-		p.left = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) == nil
-		p.log.close()
-	}()
-	return nil
-}
-
-func exitCode(state *os.ProcessState, err error) int {
-	if state == nil {
-		return 126
-	}
-	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal())
-	}
-	if code := state.ExitCode(); code >= 0 {
-		return code
-	}
-	if err != nil {
-		return 126
-	}
-	return 0
 }
 
 // stop ends a process and all that came from it: SIGTERM, grace, SIGKILL. It
@@ -209,11 +152,14 @@ func (s *Server) stop(p *process) {
 	case <-time.After(s.grace):
 	}
 	p.sendSignal(syscall.SIGKILL)
-	if p.hasSurvivors() || hasTooManyProcesses(s.processes.listRunning(), s.services.listPIDs()) {
+	known := s.services.listPIDs()
+	known[s.spare.shellPID()] = true
+	if p.hasSurvivors() || hasTooManyProcesses(s.processes.listRunning(), known) {
 		// They multiply faster than they are found, or hide their origin.
 		p.swept.Store(s.children.endEverything())
 	}
 	<-p.done // WaitDelay bounds it once the process is dead
+	s.spare.dropShell()
 }
 
 // hasSurvivors reports whether processes of a killed command are still there after

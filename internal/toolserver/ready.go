@@ -21,13 +21,13 @@ const readyScript = "/opt/company/ready"
 const readyTimeout = time.Minute
 
 // makeReady runs the image's script in the root of a fresh tree. An image
-// without one is ready as it is.
-func makeReady(ctx context.Context, c *children, script, dir string, env []string) error {
+// without one is ready as it is: then the tree is untouched.
+func makeReady(ctx context.Context, c *children, script, dir string, env []string) (touched bool, err error) {
 	if script == "" {
-		return nil
+		return false, nil
 	}
 	if _, err := os.Stat(script); errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -39,12 +39,11 @@ func makeReady(ctx context.Context, c *children, script, dir string, env []strin
 	cmd.WaitDelay = time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err := c.start(cmd)
-	if err == nil {
+	if err = c.start(cmd); err == nil {
 		err = c.wait(cmd)
 	}
 	if err == nil {
-		return nil
+		return true, nil
 	}
 	const most = 2048
 	text := strings.TrimSpace(out.String())
@@ -52,7 +51,7 @@ func makeReady(ctx context.Context, c *children, script, dir string, env []strin
 		text = text[len(text)-most:]
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("%s ran out of time: %s", script, text)
+		return true, fmt.Errorf("%s ran out of time: %s", script, text)
 	}
-	return fmt.Errorf("%s: %w: %s", script, err, text)
+	return true, fmt.Errorf("%s: %w: %s", script, err, text)
 }

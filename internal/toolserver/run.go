@@ -2,8 +2,10 @@ package toolserver
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,13 +35,12 @@ func (s *Server) run(ctx context.Context, r toolproto.RunRequest) (toolproto.Run
 	if err != nil {
 		return none, err
 	}
-	env := append([]string(nil), s.env...)
-	env = append(env, "PWD="+dir)
-	for k, v := range r.Env {
-		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(v, 0) {
+	at := s.placeIn(dir)
+	for _, k := range slices.Sorted(maps.Keys(r.Env)) {
+		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(r.Env[k], 0) {
 			return none, toolproto.Refuse(toolproto.KindArgument, "%q is not a variable's name", k)
 		}
-		env = append(env, k+"="+v)
+		at.env = append(at.env, k+"="+r.Env[k])
 	}
 	if err := s.services.ensureRunning(ctx); err != nil {
 		return none, err
@@ -51,8 +52,11 @@ func (s *Server) run(ctx context.Context, r toolproto.RunRequest) (toolproto.Run
 		// taken for a leftover.
 		script += "\nwait"
 	}
-	if err := s.launchProcess(p, dir, script, env); err != nil {
+	if err := s.launchProcess(p, at, script); err != nil {
 		return none, err
+	}
+	if dir == s.dir {
+		s.spare.wantAt(at)
 	}
 	if p.background {
 		// A moment, to show the first lines or an early death.
@@ -79,6 +83,11 @@ func (s *Server) run(ctx context.Context, r toolproto.RunRequest) (toolproto.Run
 		return none, context.Cause(ctx)
 	}
 	return p.toResult(), nil
+}
+
+// placeIn is a folder with the environment that every command gets.
+func (s *Server) placeIn(dir string) place {
+	return place{dir: dir, env: append(slices.Clone(s.env), "PWD="+dir)}
 }
 
 // commandDir is the absolute folder that a command runs in.

@@ -52,6 +52,7 @@ type Server struct {
 	children  *children
 	services  *services
 	processes *processes
+	spare     spareShells
 	repo      repo
 
 	seenMu sync.Mutex
@@ -101,6 +102,7 @@ func New(c Config) (*Server, error) {
 	}
 	s.env = s.services.addEnv(s.env)
 	s.processes = newProcesses(s.temp)
+	s.spare.children = s.children
 	s.noteCall()
 	return s, nil
 }
@@ -108,6 +110,7 @@ func New(c Config) (*Server, error) {
 // Close kills every process and gives the folders back.
 func (s *Server) Close() error {
 	s.killAll()
+	s.spare.close()
 	s.services.stopServices()
 	return errors.Join(s.root.Close(), os.RemoveAll(s.temp))
 }
@@ -132,6 +135,8 @@ func (s *Server) Handler() http.Handler {
 		time.AfterFunc(50*time.Millisecond, s.shutdown)
 		return toolproto.Empty{}, nil
 	})
+	handleTool(mux, s, "baked", s.nameBaked)
+	mux.HandleFunc("POST /v1/seed", s.handleSeed)
 	handleTool(mux, s, "prepare", s.prepareWorkspace)
 	handleTool(mux, s, "read_file", s.readFile)
 	handleTool(mux, s, "write_file", s.writeFile)
@@ -156,6 +161,10 @@ func (s *Server) Handler() http.Handler {
 		s.noteCall()
 		mux.ServeHTTP(w, r)
 		s.noteCall()
+		if s.spare.isMissing() {
+			_ = http.NewResponseController(w).Flush() // the answer goes first
+			s.spare.startNext()
+		}
 	})
 }
 
@@ -191,6 +200,7 @@ func writeAnswer(w http.ResponseWriter, result any, err error) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", itoa(len(data)))
 	w.WriteHeader(status)
 	_, _ = w.Write(data)
 }

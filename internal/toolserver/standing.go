@@ -1,6 +1,7 @@
 package toolserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -67,22 +69,35 @@ func (st *standing) commitIDs() []string {
 }
 
 // describeWorkspace is what a checkpoint's message tells of the workspace as it is.
+// Its questions to git do not disturb each other, and are asked at once.
 func (s *Server) describeWorkspace(ctx context.Context) (text string, at described, err error) {
-	for _, step := range []func(context.Context, *described) error{s.describeRefs, s.describeIndex, s.describeMerge, s.describeEmpty} {
-		if err := step(ctx, &at); err != nil {
-			return "", at, err
-		}
+	steps := []func(context.Context, *described) error{s.describeRefs, s.describeIndex, s.describeMerge, s.describeEmpty}
+	parts, errs := make([]described, len(steps)), make([]error, len(steps))
+	var asking sync.WaitGroup
+	for i, step := range steps {
+		asking.Go(func() { errs[i] = step(ctx, &parts[i]) })
 	}
-	data, err := json.Marshal(at.standing)
-	if err != nil {
+	asking.Wait()
+	for _, p := range parts {
+		at.why = cmp.Or(p.why, at.why)
+	}
+	if err := cmp.Or(errs...); err != nil {
 		return "", at, err
 	}
-	if len(data) > maxStanding {
+	refs, index, merge, empty := parts[0], parts[1], parts[2], parts[3]
+	at.standing = standing{Branch: refs.Branch, Refs: refs.Refs, Stash: refs.Stash, Index: index.Index, Merge: merge.Merge, Empty: empty.Empty}
+	if text, err = at.encode(); err == nil && len(text) > maxStanding {
 		// The files are saved all the same.
 		at = described{standing: standing{Branch: at.Branch}, why: "too much is staged"}
-		data, err = json.Marshal(at.standing)
+		text, err = at.encode()
 	}
-	return string(data), at, err
+	return text, at, err
+}
+
+// encode is the standing as a checkpoint's message holds it.
+func (st *standing) encode() (string, error) {
+	data, err := json.Marshal(st)
+	return string(data), err
 }
 
 func (s *Server) describeRefs(ctx context.Context, at *described) error {
