@@ -29,7 +29,7 @@ type PrepareRequest struct {
 	// Holder counts the earlier holders of the run. It is part of the ids of
 	// processes: those of a container that is gone must not come again.
 	Holder int `json:"holder,omitempty"`
-	// Seeded is what was sent of the clone already. Nil: all is fetched.
+	// Seeded is the part of the clone that was sent already. Nil: all is fetched.
 	Seeded *Seeded `json:"seeded,omitempty"`
 }
 
@@ -46,7 +46,7 @@ type BakedResult struct {
 // Seeded is the clone that was sent before Prepare, as packs by Client.Seed.
 type Seeded struct {
 	Refs map[string]string `json:"refs"` // what CloneURL serves: full name to object id
-	// Fetch says that the packs, and what is baked, do not hold all of Refs.
+	// Fetch is set where the packs, and the baked ones, do not hold all of Refs.
 	Fetch bool `json:"fetch,omitempty"`
 }
 

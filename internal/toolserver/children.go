@@ -112,7 +112,7 @@ func (c *children) isOwn(pid int) bool {
 // peekEnded is a child that has ended and was not collected, 0 where there is
 // none. The child stays as it is.
 func peekEnded() int {
-	const all, pidAt = 0, 4 // P_ALL; where siginfo_t of 64-bit Linux has the process, in words
+	const all, pidAt = 0, 4 // P_ALL; the index of the process in siginfo_t of 64-bit Linux, in units of 4 bytes
 	for {
 		var info [32]int32
 		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, all, 0, uintptr(unsafe.Pointer(&info)), syscall.WEXITED|syscall.WNOHANG|syscall.WNOWAIT, 0, 0)

@@ -130,8 +130,8 @@ func (s *Server) notePushed(p push) {
 	}
 }
 
-// readPushAnswer separates what receive-pack answers: its report, and what is for
-// people.
+// readPushAnswer separates the two parts of receive-pack's answer: its report, and its
+// text for people.
 func readPushAnswer(answer []byte) (report, said string) {
 	var inner, text bytes.Buffer
 	for len(answer) > 0 {

@@ -87,7 +87,7 @@ func (s *Server) nameBaked(_ context.Context, r toolproto.BakedRequest) (toolpro
 }
 
 // packedRefs is the file of references of a clone: the branches of the origin as
-// remote ones, what is the company's under its own names.
+// remote ones, the company's references under their own names.
 func packedRefs(refs map[string]string) (string, error) {
 	lines := make([]string, 0, len(refs))
 	for name, id := range refs {
