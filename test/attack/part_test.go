@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -17,8 +16,8 @@ import (
 // when it is taken out.
 type part struct{ file, with, without string }
 
-// buildWithout builds the company without these parts.
-func buildWithout(t *testing.T, parts ...part) string {
+// takeOut finds these parts, and gives an overlay of the sources without them.
+func takeOut(t *testing.T, parts ...part) (overlay string) {
 	t.Helper()
 	root, err := testenv.Root()
 	if err != nil {
@@ -39,16 +38,26 @@ func buildWithout(t *testing.T, parts ...part) string {
 			t.Fatal(err)
 		}
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	overlay = filepath.Join(dir, "overlay.json")
+	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600)
+		err = os.WriteFile(overlay, text, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	hosttest.NeedsDocker(t) // the parts are where the test says; to build and attack takes a daemon
-	bin := filepath.Join(dir, "company")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", bin, "./cmd/company")
+	return overlay
+}
+
+// buildWith builds the company with an overlay of its sources.
+func buildWith(t *testing.T, overlay string) string {
+	t.Helper()
+	root, err := testenv.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(t.TempDir(), "company")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-overlay", overlay, "-o", bin, "./cmd/company")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build company without a part: %v\n%s", err, out)

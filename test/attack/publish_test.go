@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -76,9 +77,11 @@ func TestNothingHostileIsPublished(t *testing.T) {
 		}
 	})
 	t.Run("without it", func(t *testing.T) {
-		h, got, p := publishAll(t, buildWithout(t,
+		overlay := takeOut(t,
 			part{"internal/gitops/check.go", "if err := q.judgeCommit(commit); err != nil {", "if err := error(nil); err != nil {"},
-			part{"internal/delivery/pushdoubts.go", "if c.Secrets == nil {", "if c != nil {"}))
+			part{"internal/delivery/pushdoubts.go", "if c.Secrets == nil {", "if c != nil {"})
+		hosttest.Variant(t, "a company without the defence is built, to see that the attack is one")
+		h, got, p := publishAll(t, buildWith(t, overlay))
 		for name := range refusals {
 			if got[name].code != "0" {
 				t.Errorf("%s does not even succeed without the defence: %+v", name, got[name])

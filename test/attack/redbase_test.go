@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -45,7 +46,9 @@ func TestNothingHidesBehindARedBuild(t *testing.T) {
 		}
 	})
 	t.Run("without it", func(t *testing.T) {
-		h, p, _ := hideBehindRedBase(t, buildWithout(t, part{"internal/testreport/results.go", "Message: message, Unrun: true}", "Message: message}"}))
+		overlay := takeOut(t, part{"internal/testreport/results.go", "Message: message, Unrun: true}", "Message: message}"})
+		hosttest.Variant(t, "a company without the defence is built, to see that the attack is one")
+		h, p, _ := hideBehindRedBase(t, buildWith(t, overlay))
 		if r := p.Wait(patience); r.Code != 0 {
 			t.Fatalf("the attack does not even succeed without the defence: exit %d\n%s", r.Code, p.Tell())
 		}
