@@ -182,6 +182,8 @@ func (b *Bus) scanMessages(ctx context.Context, stream jetstream.Stream, pattern
 			continue // see readerThreshold; go on behind what fn has seen
 		case errors.Is(err, errMissed):
 			continue // the same
+		case err != nil && b.closing.Err() != nil:
+			return bus.ErrClosed // ctx may hear of it a moment later
 		case err != nil && ctx.Err() != nil:
 			return context.Cause(ctx)
 		}
