@@ -270,6 +270,8 @@ func queueHistory(t *testing.T, s *store) {
 		if seed%2 == 1 {
 			ttl = 5 * time.Millisecond
 		}
+		_, before, err := s.Queue().Depth(s.ctx)
+		mustSucceed(t, err)
 		r := &recorder{began: time.Now()}
 		var wg sync.WaitGroup
 		for client := range historyClients {
@@ -279,10 +281,10 @@ func queueHistory(t *testing.T, s *store) {
 		wg.Wait()
 		r.requireOrder(t, itemModel(ttl != long))
 		requireFencesInTime(t, r.ops)
-		for { // the next round's queue is empty
-			waiting, _, err := s.Queue().Depth(s.ctx)
+		for { // none of this round's items comes in the next one
+			waiting, leased, err := s.Queue().Depth(s.ctx)
 			mustSucceed(t, err)
-			if waiting == 0 {
+			if waiting == 0 && (ttl == long || leased == before) {
 				break
 			}
 			l, err := s.Queue().Lease(s.ctx, long)

@@ -137,10 +137,18 @@ func TestFullDisk(t *testing.T) {
 	}
 	defer b.closeSegments()
 	d.full = d.ops + 1
-	err = b.storeBatch(b.planBatch([]*request{{kind: recordFrame, subject: "ledger", id: "a", data: make([]byte, 100)}}))
+	err = b.storeBatch(b.planBatch([]*request{{kind: recordFrame, subject: "ledger", id: "a"}, {kind: recordFrame, subject: "run.z", id: "z", data: make([]byte, 1<<16)}}))
 	if company.CodeOf(err) != company.EBus || !strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
 		t.Fatalf("without room: %v", err)
 	}
+	killed, err := openWithin(t, d.crash(false), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := snapshotOf(killed)["ledger"]; len(got) > 0 {
+		t.Fatalf("refused, and there after a kill: %v", got)
+	}
+	_ = killed.closeSegments()
 	if err := b.storeBatch(b.planBatch([]*request{{kind: recordFrame, subject: "ledger", id: "b"}})); err != nil {
 		t.Fatal(err)
 	}
