@@ -37,6 +37,15 @@ type BusConversion struct {
 	DeadLetters   int    `json:"dead_letters"`
 }
 
+// RenderText is the conversion in one line.
+func (c BusConversion) RenderText() string {
+	if !c.Converted {
+		return "this office keeps its records with the driver " + c.To + "; nothing was to be taken along"
+	}
+	return fmt.Sprintf("%s of the ledger and %s went from %s to %s; the hashes of the chain are the same",
+		company.Count(int(c.Events), "event"), company.Count(c.Journals, "journal"), c.From, c.To)
+}
+
 // ConvertBus takes the records of an office to another driver. The office must be
 // the caller's alone. The records are written beside, read again, compared one by
 // one, and put in their place; then the office changes its driver by the replacement

@@ -78,8 +78,14 @@ func busRecords() map[string]string {
 }
 
 // scanFileBus calls fn for what the log of the file driver holds, without its lock.
-func scanFileBus(own *folder.Folder, fn func(BusEntry) error, skip func(file string, offset, bytes int64) error) error {
-	return file.Scan(own, func(e file.Entry) error { return fn(BusEntry(e)) }, skip)
+func scanFileBus(own *folder.Folder, fn func(BusRecord) error) error {
+	return file.Scan(own, func(e file.Entry) error {
+		r := BusRecord{SchemaVersion: 1, Kind: e.Kind, File: e.File, Offset: e.Offset, Seq: e.Seq, Time: e.Time, Subject: e.Subject, ID: e.ID}
+		r.setData(e.Data)
+		return fn(r)
+	}, func(name string, offset, bytes int64) error {
+		return fn(BusRecord{SchemaVersion: 1, Kind: BusUnreadable, File: name, Offset: offset, Bytes: bytes})
+	})
 }
 
 // openBus opens the bus of an office with the driver that a config names, if it is

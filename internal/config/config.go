@@ -107,7 +107,7 @@ type Deps struct {
 
 // Bus says where messages and the ledger live.
 type Bus struct {
-	Driver string `yaml:"driver" enum:"nats file sqlite redis" doc:"kind of bus"`
+	Driver string `yaml:"driver" enum:"nats file sqlite redis" doc:"keeper of the ledger, the journals and the queue: nats is an embedded server, file one log of plain files; an office keeps the one that it was made with, or is converted by company bus convert"`
 	URL    string `yaml:"url" check:"bus_url" doc:"address of an external bus; empty for the built-in one"`
 	Creds  string `yaml:"creds" doc:"credentials file of an external bus"`
 }

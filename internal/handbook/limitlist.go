@@ -75,6 +75,7 @@ var limits = []limit{
 	{"What is shown and stored", "config", "maxFileBytes", bytesUnit, "company.yaml", "E_CONFIG."},
 	{"What is shown and stored", "api", "maxBody", bytesUnit, "one request to the office's socket", "E_INVALID."},
 	{"What is shown and stored", "bus", "MaxRecord", bytesUnit, "one record of the ledger", "The command is refused."},
+	{"What is shown and stored", "bus/file", "rollAt", bytesUnit, "a file of the log, with bus.driver: file", "The next one is begun; full ones of which half is dead are written anew."},
 	{"What is shown and stored", "ledger", "MaxBlob", bytesUnit, "one blob: a sealed journal, a log", "It is refused."},
 	{"What is shown and stored", "company", "MaxUnwritten", count, "files that cannot be written and are named", "The others are counted."},
 }

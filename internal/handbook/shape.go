@@ -1,7 +1,6 @@
 package handbook
 
 import (
-	"encoding/json"
 	"time"
 
 	"company/internal/agent"
@@ -234,20 +233,6 @@ type (
 		Holder     int                      `json:"holder,omitempty"` // process id of the company at work
 		NeedsTrust []string                 `json:"needs_trust"`      // keys for which the file counts after company trust
 	}
-	shapeBusRecord struct {
-		Envelope
-		Kind    string          `json:"kind"`           // record, purge, mark, end, or unreadable: bytes that are no record
-		File    string          `json:"file,omitempty"` // of the log, with bus.driver: file
-		Offset  int64           `json:"offset"`
-		Seq     uint64          `json:"seq"`
-		Time    time.Time       `json:"time,omitzero"`
-		Subject string          `json:"subject,omitempty"`
-		ID      string          `json:"id,omitempty"`
-		Bytes   int64           `json:"bytes"`            // of the data
-		JSON    json.RawMessage `json:"json,omitempty"`   // the data, where it is JSON,
-		Text    string          `json:"text,omitempty"`   // or other text,
-		Base64  []byte          `json:"base64,omitempty"` // or neither
-	}
 	shapeVersion struct {
 		Envelope
 		Version string `json:"version"`
@@ -305,7 +290,7 @@ func Shapes() []Shape {
 		{"config", []string{"config show"}, "every key with its value and source", shapeConfig{}},
 		{"config_check", []string{"config check"}, "what is wrong with the config", shapeConfigCheck{}},
 		{"config_change", []string{"config set", "config unset"}, "what a key was and is, and from when on", shapeConfigChange{}},
-		{"bus_record", []string{"bus cat"}, "what the bus holds, an object to a line", shapeBusRecord{}},
+		{"bus_record", []string{"bus cat"}, "what the bus holds, an object to a line", app.BusRecord{}},
 		{"bus_conversion", []string{"bus convert"}, "what went to another driver", app.BusConversion{}},
 		{"bench", []string{"bench"}, "measurements", bench.Report{}},
 		{"version", []string{"version"}, "the version", shapeVersion{}},

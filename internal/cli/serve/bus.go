@@ -2,11 +2,8 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +11,6 @@ import (
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/office"
-	"company/internal/safetext"
 )
 
 // NewBus makes company bus.
@@ -65,76 +61,22 @@ func openOffice(ctx context.Context, env *command.Environment) (*office.Office, 
 	return env.OpenOffice(ctx, paths)
 }
 
-// busRecord is what a program reads of a record.
-type busRecord struct {
-	SchemaVersion int             `json:"schema_version"`
-	Kind          string          `json:"kind"` // record, purge, mark, end, or unreadable
-	File          string          `json:"file,omitempty"`
-	Offset        int64           `json:"offset"`
-	Seq           uint64          `json:"seq"`
-	Time          time.Time       `json:"time,omitzero"`
-	Subject       string          `json:"subject,omitempty"`
-	ID            string          `json:"id,omitempty"`
-	Bytes         int64           `json:"bytes"`
-	JSON          json.RawMessage `json:"json,omitempty"`
-	Text          string          `json:"text,omitempty"`
-	Base64        []byte          `json:"base64,omitempty"`
-}
-
 func runBusCat(ctx context.Context, env *command.Environment, subject string) (err error) {
 	off, err := openOffice(ctx, env)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, off.Close()) }()
-	return officeapp.CatBus(ctx, off, env.Log, func(e officeapp.BusEntry) error {
-		if subject != "" && e.Subject != subject || e.Kind == "mark" && !env.Verbose {
+	return officeapp.CatBus(ctx, off, env.Log, func(r officeapp.BusRecord) error {
+		if subject != "" && r.Subject != subject && r.Kind != officeapp.BusUnreadable || r.Kind == officeapp.BusMark && !env.Verbose {
 			return nil
 		}
-		r := busRecord{SchemaVersion: 1, Kind: e.Kind, File: e.File, Offset: e.Offset, Seq: e.Seq, Time: e.Time, Subject: e.Subject, ID: e.ID, Bytes: int64(len(e.Data))}
-		switch {
-		case len(e.Data) == 0:
-		case json.Valid(e.Data):
-			r.JSON = e.Data
-		case utf8.Valid(e.Data):
-			r.Text = string(e.Data)
-		default:
-			r.Base64 = e.Data
+		if env.Output == "json" {
+			return env.PrintJSON(env.Out, r)
 		}
-		return printBusRecord(env, r)
-	}, func(file string, offset, bytes int64) error {
-		return printBusRecord(env, busRecord{SchemaVersion: 1, Kind: "unreadable", File: file, Offset: offset, Bytes: bytes})
-	})
-}
-
-func printBusRecord(env *command.Environment, r busRecord) error {
-	if env.Output == "json" {
-		return env.PrintJSON(env.Out, r)
-	}
-	at := ""
-	if r.File != "" {
-		at = fmt.Sprintf("%s:%-9d ", r.File, r.Offset)
-	}
-	if r.Kind == "unreadable" {
-		_, err := fmt.Fprintf(env.Out, "%s%s from here on cannot be read\n", at, company.Count(int(r.Bytes), "byte"))
+		_, err := fmt.Fprintln(env.Out, r.RenderText(env.Verbose))
 		return err
-	}
-	what := r.Subject
-	if r.Kind != "record" {
-		what = r.Kind + " " + r.Subject
-	}
-	data := string(r.JSON) + r.Text
-	if r.Base64 != nil {
-		data = "(no text)"
-	}
-	most := 100
-	if env.Verbose {
-		most = len(data)
-		what += " " + r.ID
-	}
-	_, err := fmt.Fprintf(env.Out, "%s%s  #%-6d %-22s %7d  %s\n", at, r.Time.Local().Format("2006-01-02 15:04:05"), r.Seq,
-		safetext.EscapeLine(what, 300), r.Bytes, safetext.EscapeLine(data, most))
-	return err
+	})
 }
 
 func runBusConvert(ctx context.Context, env *command.Environment, to string) (err error) {
@@ -168,21 +110,11 @@ func runBusConvert(ctx context.Context, env *command.Environment, to string) (er
 	if env.Output == "json" {
 		err = env.PrintJSON(env.Out, done)
 	} else {
-		err = printConversion(env, done)
+		_, err = fmt.Fprintln(env.Out, done.RenderText())
 	}
 	loaded, loadErr := env.LoadConfig(ctx, off.Paths)
 	if loadErr == nil && loaded.Config.Bus.Driver != to {
 		env.PrintNote("bus.driver is %s in the config: company config set bus.driver %s before the next company works here", loaded.Config.Bus.Driver, to)
 	}
-	return err
-}
-
-func printConversion(env *command.Environment, done officeapp.BusConversion) error {
-	if !done.Converted {
-		_, err := fmt.Fprintf(env.Out, "this office keeps its records with the driver %s; nothing was to be taken along\n", done.To)
-		return err
-	}
-	_, err := fmt.Fprintf(env.Out, "%s of the ledger and %s went from %s to %s; the hashes of the chain are the same\n",
-		company.Count(int(done.Events), "event"), company.Count(done.Journals, "journal"), done.From, done.To)
 	return err
 }
