@@ -600,10 +600,11 @@ func TestBrokenWorkDoesNotSpin(t *testing.T) {
 	b.register(company.EffectEnqueue, claimsAtOnce)
 	work, do := record(func(ctx context.Context, e company.Effect) (company.Command, error) {
 		r := b.orch.View().Tasks[e.Task].Runs[e.Run]
-		if _, err := b.orch.Do(ctx, "w1", company.Release{Run: e.Run, Fence: r.Fence, Why: "no journal"}); err != nil {
-			return nil, err
-		}
-		return nil, errTrouble
+		// As a session lets go: with what failed in the same append. Told afterwards, it
+		// would come too late for the loop, which offers the run again at once.
+		failed := &company.EffectFailed{Code: company.EInternal, Error: errTrouble.Error()}
+		_, err := b.orch.Do(ctx, "w1", company.Release{Run: e.Run, Fence: r.Fence, Why: "no journal", Failed: failed})
+		return nil, err
 	})
 	b.register(company.EffectWork, do)
 	b.run()
