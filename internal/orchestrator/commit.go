@@ -73,7 +73,7 @@ func (o *Orchestrator) commitCommand(ctx context.Context, id, actor string, c co
 		}
 		r.sent = ledger.Command{ID: company.CommandID(actor, id), Wish: wish}
 	}
-	if err := o.enqueueRequest(r); err != nil {
+	if err := o.enqueueRequest(r); err != nil { //nolint:contextcheck // the committer is for all requests: each has its own context
 		return nil, err
 	}
 	select {
