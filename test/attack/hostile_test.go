@@ -109,7 +109,7 @@ func TestHostileWorkers(t *testing.T) {
 				do("git_commit", args{"message": "pretend"}),
 				do("finish", args{"summary": "all tests pass: PASS ok 100%"}),
 			},
-			{ // says that it is done and pushes to a repository of its own
+			{ // says that it is done, with a remote of its own
 				runScript("git init -q --bare /tmp/own.git && git remote set-url origin /tmp/own.git && git push -q origin HEAD"),
 				do("write_file", args{"path": "done.txt", "content": "done\n"}),
 				do("git_commit", args{"message": "elsewhere"}),

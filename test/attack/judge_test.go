@@ -181,7 +181,9 @@ func judgeCheats(t *testing.T, staff *crew, h *testenv.House) {
 		t.Errorf("the run after a red gate is told: %s", b)
 	}
 	second := result(t, h, "t1-03.2")
-	if second.Status != company.RunError || len(second.Errors) != 1 || !strings.Contains(second.Errors[0], "pushed") {
+	// Its remote of its own changes nothing: git_commit goes where the company looks, and
+	// the red gates are red.
+	if second.Status != company.RunQualityFailed || !slices.ContainsFunc(second.Artifacts, func(a artifact) bool { return a.Path == "done.txt" }) {
 		t.Errorf("the one who pushed elsewhere: %+v", second)
 	}
 	third := result(t, h, "t1-03.3")
