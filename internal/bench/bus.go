@@ -64,7 +64,7 @@ func benchBus(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	fill := w.sampleCount(fullRecords, 50)
 	sizes := make([]float64, len(stores))
 	for i, s := range stores {
-		if sizes[i], err = s.refill(ctx, fill); err != nil {
+		if sizes[i], err = s.addRecords(ctx, fill); err != nil {
 			return nil, err
 		}
 	}
@@ -135,8 +135,8 @@ func (s *busStore) measureWriters(ctx context.Context, writers int, span time.Du
 	return float64(count.Load()) / time.Since(began).Seconds(), errors.Join(errs...)
 }
 
-// refill makes the store anew with so many records, and returns the bytes of its files.
-func (s *busStore) refill(ctx context.Context, records int) (bytes float64, err error) {
+// addRecords makes the store anew with so many records, and returns the bytes of its files.
+func (s *busStore) addRecords(ctx context.Context, records int) (bytes float64, err error) {
 	if err := errors.Join(s.close(), os.RemoveAll(s.dir)); err != nil {
 		return 0, err
 	}

@@ -56,7 +56,7 @@ func (w *benchEnv) measureCommits(ctx context.Context) (line Line, err error) {
 	var many, one commitRate
 	for range rounds {
 		for rate, writers := range map[*commitRate]int{&many: commitWriters, &one: 1} {
-			if err := rate.measure(ctx, o, writers, time.Duration(w.sampleCount(400, 40))*time.Millisecond); err != nil {
+			if err := rate.measureCommits(ctx, o, writers, time.Duration(w.sampleCount(400, 40))*time.Millisecond); err != nil {
 				return Line{}, err
 			}
 		}
@@ -77,8 +77,8 @@ type commitRate struct {
 
 func (r *commitRate) perSecond() float64 { return float64(r.commits) / r.took.Seconds() }
 
-// measure has so many writers hire and let go, each as fast as it is answered.
-func (r *commitRate) measure(ctx context.Context, o *orchestrator.Orchestrator, writers int, last time.Duration) error {
+// measureCommits has so many writers hire and let go, each as fast as it is answered.
+func (r *commitRate) measureCommits(ctx context.Context, o *orchestrator.Orchestrator, writers int, last time.Duration) error {
 	var wg sync.WaitGroup
 	var done atomic.Int64
 	errs := make([]error, writers)

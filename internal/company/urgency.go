@@ -58,8 +58,8 @@ func (s *State) urgencyOf(t *Task) urgency {
 }
 
 // compareTo orders the open tasks of one project: what has been passed over for long,
-// the oldest first; then the higher priority, then the nearer deadline, then what is
-// older.
+// the oldest first; then the higher priority, then the nearer deadline, then the older
+// task.
 func (u urgency) compareTo(o urgency) int {
 	age := cmp.Compare(u.number, o.number)
 	switch {

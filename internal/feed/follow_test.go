@@ -215,8 +215,8 @@ func TestItemIsEncodedOnce(t *testing.T) {
 	}
 }
 
-// A hub that nobody listens to keeps little, and one whose listener lags keeps few
-// tasks as they were.
+// A hub without listeners keeps little, and one whose listener lags keeps few tasks as
+// they were.
 func TestHubKeepsLittle(t *testing.T) {
 	t.Parallel()
 	s, stored := newSource(0)

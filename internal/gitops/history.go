@@ -65,7 +65,7 @@ func checkPackFile(f *os.File, name string) (size int64, err error) {
 }
 
 // History gives the clone for a container that has the history of baked; empty:
-// it has nothing. A container that names what is not of the base's history is
+// it has nothing. A container that names a commit of another history is
 // given everything. Where several runs begin at the same commit with the same
 // image, one pack is made for all.
 func (q *Quarantine) History(ctx context.Context, baked OID) (*History, error) {

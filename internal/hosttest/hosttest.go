@@ -6,8 +6,8 @@
 //     `go test -short ./...` needs neither.
 //   - Without -short no test passes unseen where everything must run: with CI
 //     set, a lack is a failure. What make variants alone runs is one more of a
-//     kind that another test shows, and what is not raced runs once more without
-//     the race detector.
+//     kind that another test shows, and a test that the race detector leaves out runs
+//     once more without it.
 //
 // It does not install anything: scripts/setup.sh test installs what these tests
 // need.

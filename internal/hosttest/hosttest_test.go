@@ -75,7 +75,7 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// TestNotRaced: what is not raced is skipped under the race detector alone.
+// TestNotRaced: NotRaced skips a test under the race detector alone.
 func TestNotRaced(t *testing.T) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -144,8 +144,8 @@ func (o *Orchestrator) failWith(err error) {
 	o.wakeLoop()
 }
 
-// failure is why nothing is decided any more, or nil.
-func (o *Orchestrator) failure() error {
+// failureCause is why nothing is decided any more, or nil.
+func (o *Orchestrator) failureCause() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.failed
@@ -155,7 +155,7 @@ func (o *Orchestrator) failure() error {
 // before was being stored, until there are none. It alone touches the state ahead.
 func (o *Orchestrator) commitQueued() {
 	for taken := o.takeRequests(); len(taken) > 0; taken = o.takeRequests() {
-		if err := o.failure(); err != nil {
+		if err := o.failureCause(); err != nil {
 			for _, r := range taken {
 				r.answer <- answer{err: err}
 			}

@@ -40,7 +40,7 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 		} else {
 			timer.Reset(time.Hour)
 		}
-		if failed := o.failure(); failed != nil {
+		if failed := o.failureCause(); failed != nil {
 			stop(failed)
 			o.waitJobs()
 			return failed

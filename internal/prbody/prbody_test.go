@@ -166,7 +166,7 @@ func TestTruncateText(t *testing.T) {
 	}
 }
 
-// What is escaped of a long text's beginning is what is escaped of all of it.
+// The beginning of a long text is escaped as all of it would be.
 func TestEscapeWithin(t *testing.T) {
 	for _, part := range []string{"word ", "x", "fixes #7 ", "a\x1b[2J\u202e", "<&>", "日本語 ", "\n", "\u200b"} {
 		for _, times := range []int{1, 20, 1000} {

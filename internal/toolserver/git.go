@@ -274,7 +274,7 @@ func (s *Server) gitCommit(ctx context.Context, r toolproto.GitCommitRequest) (t
 	return result, nil
 }
 
-// commitStaged commits what is staged. With nothing new there, a commit that the
+// commitStaged commits the index. With nothing new in it, a commit that the
 // model made itself, or one whose push was refused, may still have to go out.
 func (s *Server) commitStaged(ctx context.Context, message string, when int64) error {
 	commit := []string{"commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-"}

@@ -74,7 +74,7 @@ func (s *Server) prepareWorkspace(ctx context.Context, r toolproto.PrepareReques
 	if r.Resume != "" || touched || len(r.Paths) > 0 {
 		s.repo.lastText, _, err = s.describeWorkspace(ctx)
 	} else { // a checkout has nothing else
-		s.repo.lastText, err = fresh.encode()
+		s.repo.lastText, err = fresh.encodeText()
 	}
 	if err != nil {
 		return none, asRefusal(err, "")

@@ -86,16 +86,16 @@ func (s *Server) describeWorkspace(ctx context.Context) (text string, at describ
 	}
 	refs, index, merge, empty := parts[0], parts[1], parts[2], parts[3]
 	at.standing = standing{Branch: refs.Branch, Refs: refs.Refs, Stash: refs.Stash, Index: index.Index, Merge: merge.Merge, Empty: empty.Empty}
-	if text, err = at.encode(); err == nil && len(text) > maxStanding {
+	if text, err = at.encodeText(); err == nil && len(text) > maxStanding {
 		// The files are saved all the same.
 		at = described{standing: standing{Branch: at.Branch}, why: "too much is staged"}
-		text, err = at.encode()
+		text, err = at.encodeText()
 	}
 	return text, at, err
 }
 
-// encode is the standing as a checkpoint's message holds it.
-func (st *standing) encode() (string, error) {
+// encodeText is the standing as a checkpoint's message holds it.
+func (st *standing) encodeText() (string, error) {
 	data, err := json.Marshal(st)
 	return string(data), err
 }

@@ -40,8 +40,8 @@ func (s *toldStaff) Reply(x scripted.Exchange) scripted.Reply {
 	return s.staff.Reply(x)
 }
 
-// TestToldWordSurvivesKill kills the company after the president has told a worker
-// something, after the worker has read it, and once more a turn later: each time the
+// TestToldWordSurvivesKill kills the company after the president's message to a worker,
+// after the worker has read it, and once more a turn later: each time the
 // company that goes on has the word in the worker's conversation once.
 func TestToldWordSurvivesKill(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ type logState struct {
 	high uint64 // sequence that was given
 }
 
-func (s logState) last() uint64 {
+func (s logState) lastSeq() uint64 {
 	if len(s.seqs) == 0 {
 		return 0
 	}
@@ -59,14 +59,14 @@ var logModel = porcupine.Model{
 			at := slices.Index(s.ids, in.id)
 			switch {
 			case out.conflict:
-				return at < 0 && s.last() != in.expect, s
+				return at < 0 && s.lastSeq() != in.expect, s
 			case at >= 0: // a repeat
 				return s.seqs[at] == out.seq, s
 			}
 			next := logState{seqs: append(slices.Clip(s.seqs), out.seq), ids: append(slices.Clip(s.ids), in.id), high: out.seq}
-			return s.last() == in.expect && out.seq > s.high, next
+			return s.lastSeq() == in.expect && out.seq > s.high, next
 		case "last":
-			return out.seq == s.last() && (out.seq == 0 || out.id == s.ids[len(s.ids)-1]), s
+			return out.seq == s.lastSeq() && (out.seq == 0 || out.id == s.ids[len(s.ids)-1]), s
 		case "read":
 			return slices.Equal(out.seqs, s.seqs), s
 		}
@@ -155,9 +155,9 @@ type recorder struct {
 	ops   []porcupine.Operation
 }
 
-// record asks, and notes what was asked and answered. ask returns false where the
+// recordCall asks, and notes what was asked and answered. ask returns false where the
 // store gave no answer.
-func (r *recorder) record(client int, ask func() (input, output any, ok bool)) {
+func (r *recorder) recordCall(client int, ask func() (input, output any, ok bool)) {
 	call := int64(time.Since(r.began))
 	in, out, ok := ask()
 	end := int64(time.Since(r.began))
@@ -220,7 +220,7 @@ func askLog(t *testing.T, s *store, r *recorder, client int, subject string, rng
 		case k == 5 && !purges && len(sent) > 0:
 			in = sent[rng.IntN(len(sent))]
 		}
-		r.record(client, func() (any, any, bool) {
+		r.recordCall(client, func() (any, any, bool) {
 			out, err := askLogOnce(s, subject, in)
 			if err != nil {
 				t.Errorf("%+v: %v", in, err)
@@ -301,7 +301,7 @@ func askQueue(t *testing.T, s *store, r *recorder, client int, ttl time.Duration
 		k := rng.IntN(10)
 		if k < 3 {
 			id := prefix + fmt.Sprint(rng.IntN(6))
-			r.record(client, func() (any, any, bool) {
+			r.recordCall(client, func() (any, any, bool) {
 				err := s.Queue().Put(s.ctx, bus.Item{ID: id})
 				if err != nil {
 					t.Errorf("put: %v", err)
@@ -311,7 +311,7 @@ func askQueue(t *testing.T, s *store, r *recorder, client int, ttl time.Duration
 			continue
 		}
 		if k < 6 || len(held) == 0 {
-			r.record(client, func() (any, any, bool) {
+			r.recordCall(client, func() (any, any, bool) {
 				ctx, cancel := context.WithTimeout(s.ctx, 20*time.Millisecond)
 				defer cancel()
 				l, err := s.Queue().Lease(ctx, ttl)
@@ -331,7 +331,7 @@ func askQueue(t *testing.T, s *store, r *recorder, client int, ttl time.Duration
 		}
 		l := held[rng.IntN(len(held))] // also one that was given away
 		op := []string{"extend", "ack", "nack", "bury"}[rng.IntN(4)]
-		r.record(client, func() (any, any, bool) {
+		r.recordCall(client, func() (any, any, bool) {
 			var err error
 			switch op {
 			case "extend":

@@ -82,7 +82,7 @@ func (b *Bus) compactSegments(from, to int) error {
 		err = next.file.Sync()
 	}
 	if err == nil {
-		err = b.disk.Rename(compactName, next.name())
+		err = b.disk.Rename(compactName, next.fileName())
 	}
 	if err != nil {
 		return errors.Join(err, next.file.Close())
@@ -103,7 +103,7 @@ func (b *Bus) compactSegments(from, to int) error {
 	for i, s := range old {
 		errs = append(errs, s.file.Close())
 		if i > 0 && syncErr == nil {
-			errs = append(errs, b.disk.Remove(s.name()))
+			errs = append(errs, b.disk.Remove(s.fileName()))
 		}
 	}
 	return errors.Join(append(errs, syncErr)...)
@@ -130,7 +130,7 @@ func (b *Bus) copyLive(next *segment, old []*segment, first bool) (records []mov
 				return b.closing.Err()
 			}
 			seq = f.seq
-			was := entry{seq: f.seq, segment: s, offset: uint32(offset), size: uint32(f.size())}
+			was := entry{seq: f.seq, segment: s, offset: uint32(offset), size: uint32(f.encodedSize())}
 			is := entry{seq: f.seq, segment: next, offset: uint32(next.size + int64(len(raw))), size: was.size}
 			switch {
 			case b.isLive(f, was):
@@ -138,14 +138,14 @@ func (b *Bus) copyLive(next *segment, old []*segment, first bool) (records []mov
 			case first || !b.keepsDead(f):
 				return nil
 			}
-			next.live += int64(f.size())
+			next.live += int64(f.encodedSize())
 			return add(f)
 		})
 		if err != nil {
 			return nil, err
 		}
 		if end < s.size {
-			return nil, damagedError(s.name(), end, "no frame can be read here")
+			return nil, damagedError(s.fileName(), end, "no frame can be read here")
 		}
 	}
 	return records, add(frame{kind: endFrame, seq: seq, time: time.Now()})
@@ -158,7 +158,7 @@ func (b *Bus) isLive(f frame, at entry) bool {
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	there := b.index.from(f.subject, f.seq)
+	there := b.index.entriesFrom(f.subject, f.seq)
 	return len(there) > 0 && there[0] == at
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -67,24 +66,11 @@ var _ bus.Bus = (*Bus)(nil)
 // has the folder open; ELedger says where the log is damaged; EBus means that the
 // store cannot be opened.
 func Open(ctx context.Context, opts Options) (bus.Bus, error) {
-	own := opts.Folder
-	if own == nil {
-		dir, err := filepath.Abs(opts.Dir)
-		if err == nil {
-			own, err = folder.Make(dir)
-		}
-		if err != nil {
-			return nil, localfiles.OpenError(opts.Dir, err)
-		}
-	}
-	dir := own.Path()
-	if err := own.Chmod(0o700); err != nil {
-		return nil, localfiles.OpenError(dir, err)
-	}
-	lock, err := localfiles.LockFolder(own)
+	own, lock, err := localfiles.Claim(opts.Folder, opts.Dir)
 	if err != nil {
 		return nil, err
 	}
+	dir := own.Path()
 	b, err := openLocked(ctx, own, opts)
 	if err != nil {
 		return nil, errors.Join(localfiles.OpenError(dir, err), lock.Release())
@@ -152,7 +138,7 @@ func (b *Bus) loadItems() error {
 	now := time.Now()
 	var items []entry
 	for subject := range b.index.tracks {
-		if e, ok := b.index.last(subject, now); ok && isItem(subject) {
+		if e, ok := b.index.lastEntry(subject, now); ok && isItem(subject) {
 			items = append(items, e)
 		}
 	}
@@ -160,7 +146,7 @@ func (b *Bus) loadItems() error {
 	for _, e := range items {
 		f, err := b.readEntry(e)
 		if err == nil {
-			err = b.queue.Load(f.message())
+			err = b.queue.Load(f.toMessage())
 		}
 		if err != nil {
 			return fmt.Errorf("the queue: %w", err)

@@ -41,17 +41,17 @@ type frame struct {
 	data    []byte
 }
 
-func (f frame) size() int { return frameHead + len(f.subject) + len(f.id) + len(f.data) }
+func (f frame) encodedSize() int { return frameHead + len(f.subject) + len(f.id) + len(f.data) }
 
-// message is a record as readers of the bus get it.
-func (f frame) message() bus.Message {
+// toMessage is a record as readers of the bus get it.
+func (f frame) toMessage() bus.Message {
 	return bus.Message{Subject: f.subject, Seq: f.seq, ID: f.id, Time: f.time, Data: f.data}
 }
 
 // appendFrame adds a frame to what will lie in a segment at an offset.
 func appendFrame(buf []byte, f frame, salt uint64, offset int64) []byte {
 	start := len(buf)
-	buf = binary.LittleEndian.AppendUint32(buf, uint32(f.size()))
+	buf = binary.LittleEndian.AppendUint32(buf, uint32(f.encodedSize()))
 	buf = binary.LittleEndian.AppendUint32(buf, 0)
 	buf = append(buf, byte(f.kind), byte(len(f.subject)))
 	buf = binary.LittleEndian.AppendUint16(buf, uint16(len(f.id)))

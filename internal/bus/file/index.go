@@ -120,15 +120,15 @@ func (x *index) findID(subject, id string) (entry, bool) {
 	if !ok || id == "" {
 		return entry{}, false
 	}
-	found := x.from(subject, seq)
+	found := x.entriesFrom(subject, seq)
 	if len(found) == 0 || found[0].seq != seq {
 		return entry{}, false
 	}
 	return found[0], true
 }
 
-// last is the newest record of a subject that is not forgotten.
-func (x *index) last(subject string, now time.Time) (entry, bool) {
+// lastEntry is the newest record of a subject that is not forgotten.
+func (x *index) lastEntry(subject string, now time.Time) (entry, bool) {
 	t := x.tracks[subject]
 	if t == nil || len(t.entries) == 0 || !t.expires.IsZero() && !t.expires.After(now) {
 		return entry{}, false
@@ -136,8 +136,8 @@ func (x *index) last(subject string, now time.Time) (entry, bool) {
 	return t.entries[len(t.entries)-1], true
 }
 
-// from is the records of a subject from a sequence on.
-func (x *index) from(subject string, seq uint64) []entry {
+// entriesFrom are the records of a subject from a sequence on.
+func (x *index) entriesFrom(subject string, seq uint64) []entry {
 	t := x.tracks[subject]
 	if t == nil {
 		return nil
@@ -160,7 +160,7 @@ func (x *index) dropFaded(now time.Time) {
 // replaceEntry moves a record that was written anew. It reports whether the record
 // is still the one that was read.
 func (x *index) replaceEntry(subject string, was, is entry) bool {
-	found := x.from(subject, was.seq)
+	found := x.entriesFrom(subject, was.seq)
 	if len(found) == 0 || found[0] != was {
 		return false
 	}

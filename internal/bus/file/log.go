@@ -36,31 +36,15 @@ func (l Log) Append(ctx context.Context, subject string, data []byte, expect uin
 	if len(id) > mostID {
 		return 0, fmt.Errorf("append to %s: an id has at most %d bytes: %w", subject, mostID, bus.ErrNotAllowed)
 	}
-	seq, err := l.bus.submit(ctx, &request{kind: recordFrame, subject: subject, data: data, expect: expect, id: id})
+	seq, err := l.bus.submitRequest(ctx, &request{kind: recordFrame, subject: subject, data: data, expect: expect, id: id})
 	if errors.Is(err, bus.ErrConflict) {
 		// A repeat of a record that is no longer among the newest ids.
-		if first, findErr := l.findID(ctx, subject, expect, id); findErr != nil || first > 0 {
+		if first, findErr := bus.FindID(ctx, l, subject, expect, id); findErr != nil || first > 0 {
 			return first, findErr
 		}
 	}
 	if err != nil {
 		return 0, fmt.Errorf("append to %s: %w", subject, err)
-	}
-	return seq, nil
-}
-
-// findID looks for an id after a sequence; 0 when it is not there.
-func (l Log) findID(ctx context.Context, subject string, after uint64, id string) (seq uint64, err error) {
-	found := errors.New("found")
-	err = l.Read(ctx, subject, after+1, func(m bus.Message) error {
-		if m.ID == id && id != "" {
-			seq = m.Seq
-			return found
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, found) {
-		return 0, fmt.Errorf("%w: %w", bus.ErrUnknown, err)
 	}
 	return seq, nil
 }
@@ -80,7 +64,7 @@ func (b *Bus) readLast(ctx context.Context, subject string) (bus.Message, error)
 			return bus.Message{}, err
 		}
 		b.mu.RLock()
-		e, ok := b.index.last(subject, time.Now())
+		e, ok := b.index.lastEntry(subject, time.Now())
 		b.mu.RUnlock()
 		if !ok {
 			return bus.Message{}, fmt.Errorf("last record of %s: %w", subject, bus.ErrNotFound)
@@ -92,7 +76,7 @@ func (b *Bus) readLast(ctx context.Context, subject string) (bus.Message, error)
 		if err != nil {
 			return bus.Message{}, fmt.Errorf("last record of %s: %w", subject, err)
 		}
-		return f.message(), nil
+		return f.toMessage(), nil
 	}
 }
 
@@ -105,7 +89,7 @@ func (b *Bus) readEntry(e entry) (frame, error) {
 	}
 	f, ok := parseFrame(raw, e.segment.salt, int64(e.offset))
 	if !ok || f.kind != recordFrame || f.seq != e.seq {
-		return frame{}, damagedError(e.segment.name(), int64(e.offset), "the record is not what was written")
+		return frame{}, damagedError(e.segment.fileName(), int64(e.offset), "the record is not what was written")
 	}
 	return f, nil
 }
@@ -119,7 +103,7 @@ func (l Log) Read(ctx context.Context, subject string, from uint64, fn func(bus.
 		return err
 	}
 	l.bus.mu.RLock()
-	last, ok := l.bus.index.last(subject, time.Now())
+	last, ok := l.bus.index.lastEntry(subject, time.Now())
 	l.bus.mu.RUnlock()
 	if !ok {
 		return nil
@@ -161,7 +145,7 @@ func (l Log) Follow(ctx context.Context, subject string, from uint64, fn func(bu
 func (b *Bus) readFrom(ctx context.Context, subject string, next, until uint64, fn func(bus.Message) error) (uint64, error) {
 	for {
 		b.mu.RLock()
-		found := b.index.from(subject, next)
+		found := b.index.entriesFrom(subject, next)
 		found = slices.Clone(found[:min(len(found), readAhead)])
 		b.mu.RUnlock()
 		if len(found) == 0 {
@@ -182,7 +166,7 @@ func (b *Bus) readFrom(ctx context.Context, subject string, next, until uint64, 
 				return next, fmt.Errorf("read %s: %w", subject, err)
 			}
 			next = e.seq + 1
-			if err := fn(f.message()); err != nil {
+			if err := fn(f.toMessage()); err != nil {
 				return next, err
 			}
 		}
@@ -197,7 +181,7 @@ func (l Log) Purge(ctx context.Context, subject string) error {
 	if subject == bus.Ledger {
 		return fmt.Errorf("purge %s: %w", subject, bus.ErrNotAllowed)
 	}
-	if _, err := l.bus.submit(ctx, &request{kind: purgeFrame, subject: subject}); err != nil {
+	if _, err := l.bus.submitRequest(ctx, &request{kind: purgeFrame, subject: subject}); err != nil {
 		return fmt.Errorf("purge %s: %w", subject, err)
 	}
 	return nil
@@ -218,7 +202,7 @@ func (l Log) Subjects(ctx context.Context) ([]string, error) {
 
 // WriteItem implements casqueue.Store.
 func (b *Bus) WriteItem(ctx context.Context, subject string, data []byte, expect uint64, keep time.Duration) (uint64, error) {
-	return b.submit(ctx, &request{kind: recordFrame, subject: subject, data: data, expect: expect, keep: keep})
+	return b.submitRequest(ctx, &request{kind: recordFrame, subject: subject, data: data, expect: expect, keep: keep})
 }
 
 // LastItem implements casqueue.Store.

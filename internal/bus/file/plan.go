@@ -46,7 +46,7 @@ func (b *Bus) decide(p *plan, r *request) (uint64, error) {
 	at := p.ahead[r.subject]
 	if at == nil {
 		at = &subjectAhead{ids: map[string]uint64{}}
-		if e, ok := b.index.last(r.subject, p.now); ok {
+		if e, ok := b.index.lastEntry(r.subject, p.now); ok {
 			at.last = e.seq
 		}
 		p.ahead[r.subject] = at

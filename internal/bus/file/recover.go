@@ -151,17 +151,17 @@ func (b *Bus) scanSegment(ctx context.Context, s *segment) (newest kind, err err
 			return err
 		}
 		if newest == endFrame {
-			return damagedError(s.name(), offset, "something lies behind the end")
+			return damagedError(s.fileName(), offset, "something lies behind the end")
 		}
 		newest = f.kind
 		if f.kind != recordFrame && f.kind != purgeFrame {
 			return nil
 		}
 		if f.seq < b.nextSeq {
-			return damagedError(s.name(), offset, fmt.Sprintf("sequence %d comes after %d", f.seq, b.nextSeq-1))
+			return damagedError(s.fileName(), offset, fmt.Sprintf("sequence %d comes after %d", f.seq, b.nextSeq-1))
 		}
 		b.nextSeq = f.seq + 1
-		b.index.addFrame(f, entry{seq: f.seq, segment: s, offset: uint32(offset), size: uint32(f.size())})
+		b.index.addFrame(f, entry{seq: f.seq, segment: s, offset: uint32(offset), size: uint32(f.encodedSize())})
 		return nil
 	})
 	s.size = size
@@ -195,8 +195,8 @@ func (b *Bus) cutTail(s *segment, size int64) error {
 		return err
 	}
 	if found {
-		return damagedError(s.name(), s.size, fmt.Sprintf("no frame can be read here, and what lies before byte %d was on the disk", mark))
+		return damagedError(s.fileName(), s.size, fmt.Sprintf("no frame can be read here, and what lies before byte %d was on the disk", mark))
 	}
-	b.logger.Warn("the log of the bus ended in what was never acknowledged, and was cut", "file", s.name(), "offset", s.size, "bytes", size-s.size)
+	b.logger.Warn("the log of the bus ended in what was never acknowledged, and was cut", "file", s.fileName(), "offset", s.size, "bytes", size-s.size)
 	return s.file.Truncate(s.size)
 }

@@ -28,7 +28,7 @@ type segment struct {
 
 func segmentName(first uint32) string { return fmt.Sprintf("%08d%s", first, suffix) }
 
-func (s *segment) name() string { return segmentName(s.first) }
+func (s *segment) fileName() string { return segmentName(s.first) }
 
 // createSegment makes a segment, synced, with its name on the disk.
 func createSegment(d disk, name string, h head) (_ *segment, err error) {

@@ -40,7 +40,7 @@ type inbox struct {
 	wake    chan struct{} // has room for one
 }
 
-func (q *inbox) put(r *request) {
+func (q *inbox) addRequest(r *request) {
 	q.mu.Lock()
 	q.waiting = append(q.waiting, r)
 	q.mu.Unlock()
@@ -50,8 +50,8 @@ func (q *inbox) put(r *request) {
 	}
 }
 
-// withdraw takes a request back that the writer has not taken yet.
-func (q *inbox) withdraw(r *request) bool {
+// withdrawRequest takes a request back that the writer has not taken yet.
+func (q *inbox) withdrawRequest(r *request) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i, w := range q.waiting {
@@ -80,22 +80,22 @@ func (q *inbox) takeBatch() []*request {
 	return batch
 }
 
-// submit waits for the writer's answer to a request.
-func (b *Bus) submit(ctx context.Context, r *request) (uint64, error) {
+// submitRequest waits for the writer's answer to a request.
+func (b *Bus) submitRequest(ctx context.Context, r *request) (uint64, error) {
 	if err := b.CheckAlive(ctx); err != nil {
 		return 0, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, ackTimeout, errors.New("the disk does not answer"))
 	defer cancel()
 	r.done = make(chan answer, 1)
-	b.inbox.put(r)
+	b.inbox.addRequest(r)
 	select {
 	case a := <-r.done:
 		return a.seq, a.err
 	case <-ctx.Done():
 	case <-b.ended:
 	}
-	if b.inbox.withdraw(r) {
+	if b.inbox.withdrawRequest(r) {
 		if b.closing.Err() != nil {
 			return 0, bus.ErrClosed
 		}
@@ -159,8 +159,8 @@ func (b *Bus) storeBatch(p *plan) error {
 	offset := s.size
 	b.mu.Lock()
 	for _, f := range p.frames {
-		b.index.addFrame(f, entry{seq: f.seq, segment: s, offset: uint32(offset), size: uint32(f.size())})
-		offset += int64(f.size())
+		b.index.addFrame(f, entry{seq: f.seq, segment: s, offset: uint32(offset), size: uint32(f.encodedSize())})
+		offset += int64(f.encodedSize())
 	}
 	b.index.dropFaded(p.now)
 	s.size, b.nextSeq = offset, p.nextSeq
@@ -169,7 +169,7 @@ func (b *Bus) storeBatch(p *plan) error {
 	b.mu.Unlock()
 	b.writeMark()
 	if s.size >= b.rollAt {
-		b.roll()
+		b.rollSegment()
 	}
 	if p.purges {
 		b.wakeCompactor()
@@ -204,9 +204,9 @@ func (b *Bus) writeMark() {
 	s.size += int64(len(raw))
 }
 
-// roll begins a new segment. The old one ends with a frame that says that the new
+// rollSegment begins a new segment. The old one ends with a frame that says that the new
 // one is there. Where there is no room, the old one goes on.
-func (b *Bus) roll() {
+func (b *Bus) rollSegment() {
 	old := b.active
 	next, err := createSegment(b.disk, segmentName(old.last+1), head{first: old.last + 1, last: old.last + 1, floor: b.nextSeq - 1})
 	if err != nil {
@@ -215,7 +215,7 @@ func (b *Bus) roll() {
 	}
 	raw := appendFrame(nil, frame{kind: endFrame, seq: b.nextSeq - 1, time: time.Now()}, old.salt, old.size)
 	if _, err := old.file.WriteAt(raw, old.size); err != nil {
-		err = errors.Join(err, old.file.Truncate(old.size), next.file.Close(), b.disk.Remove(next.name()), b.disk.Sync())
+		err = errors.Join(err, old.file.Truncate(old.size), next.file.Close(), b.disk.Remove(next.fileName()), b.disk.Sync())
 		b.logger.Warn("no new segment of the bus's log", "err", err)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"company/internal/company"
@@ -15,6 +16,25 @@ import (
 // Lock keeps other processes off the folder of a bus. The kernel lets go of it
 // when the process dies, however it dies.
 type Lock struct{ file *os.File }
+
+// Claim opens the folder of a bus, which it makes at dir where own is nil, and locks it.
+// Other accounts may not look into it. EHeld names the process that has the lock.
+func Claim(own *folder.Folder, dir string) (*folder.Folder, *Lock, error) {
+	if own == nil {
+		full, err := filepath.Abs(dir)
+		if err == nil {
+			own, err = folder.Make(full)
+		}
+		if err != nil {
+			return nil, nil, OpenError(dir, err)
+		}
+	}
+	if err := own.Chmod(0o700); err != nil {
+		return nil, nil, OpenError(own.Path(), err)
+	}
+	lock, err := LockFolder(own)
+	return own, lock, err
+}
 
 // LockFolder takes the lock of a bus's folder. EHeld names the process that has it.
 func LockFolder(own *folder.Folder) (*Lock, error) {

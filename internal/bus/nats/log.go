@@ -76,7 +76,7 @@ func (l *Log) Append(ctx context.Context, subject string, data []byte, expect ui
 	if errors.Is(err, bus.ErrConflict) {
 		// The server checks the sequence before the id, so a repeat of a stored
 		// record looks like a conflict.
-		if first, findErr := l.findID(ctx, subject, expect, id); findErr != nil || first > 0 {
+		if first, findErr := bus.FindID(ctx, l, subject, expect, id); findErr != nil || first > 0 {
 			return first, findErr
 		}
 	}
@@ -93,23 +93,6 @@ const idMark = " "
 // readID is the id of a record as it was given to Append. Records of before had no
 // subject in theirs.
 func readID(subject, stored string) string { return strings.TrimPrefix(stored, subject+idMark) }
-
-// findID looks for an id after a sequence; 0 when it is not there.
-func (l *Log) findID(ctx context.Context, subject string, after uint64, id string) (uint64, error) {
-	found := errors.New("found")
-	var seq uint64
-	err := l.Read(ctx, subject, after+1, func(m bus.Message) error {
-		if m.ID == id {
-			seq = m.Seq
-			return found
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, found) {
-		return 0, fmt.Errorf("%w: %w", bus.ErrUnknown, err)
-	}
-	return seq, nil
-}
 
 // Last implements bus.Log.
 func (l *Log) Last(ctx context.Context, subject string) (bus.Message, error) {

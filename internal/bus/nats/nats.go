@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -80,24 +79,11 @@ var _ bus.Bus = (*Bus)(nil)
 func Open(ctx context.Context, opts Options) (bus.Bus, error) {
 	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	opts.ServerName = cmp.Or(opts.ServerName, "company")
-	own := opts.Folder
-	if own == nil {
-		dir, err := filepath.Abs(opts.Dir)
-		if err == nil {
-			own, err = folder.Make(dir)
-		}
-		if err != nil {
-			return nil, localfiles.OpenError(opts.Dir, err)
-		}
-	}
-	dir := own.Path()
-	if err := own.Chmod(0o700); err != nil {
-		return nil, localfiles.OpenError(dir, err)
-	}
-	lock, err := localfiles.LockFolder(own)
+	own, lock, err := localfiles.Claim(opts.Folder, opts.Dir)
 	if err != nil {
 		return nil, err
 	}
+	dir := own.Path()
 	b := &Bus{dir: dir, lock: lock}
 	b.closing, b.close = context.WithCancelCause(context.Background())
 	if err := b.start(ctx, own, opts); err != nil {
