@@ -237,6 +237,8 @@ func (s *Store) storeBody(k string, w ecosystem.Fetch, f metadata, body io.Reade
 
 func (s *Store) entryPath(k string) string { return filepath.Join(s.dir, k[:2], k) }
 
+// writeMetadata is not synced: after a crash of the machine what cannot be read counts
+// as not there (lookupEntry), and what it describes was synced before.
 func (s *Store) writeMetadata(k string, f metadata) error {
 	text, err := json.Marshal(f)
 	if err != nil {
@@ -248,7 +250,7 @@ func (s *Store) writeMetadata(k string, f metadata) error {
 	}
 	defer os.Remove(tmp.Name())
 	_, err = tmp.Write(text)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+	if err = errors.Join(err, tmp.Close()); err != nil {
 		return err
 	}
 	return os.Rename(tmp.Name(), s.entryPath(k)+".json")

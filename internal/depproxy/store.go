@@ -24,7 +24,7 @@ const (
 	defaultListTTL  = 5 * time.Minute  // a list is asked for anew after it
 	notFoundTTL     = time.Minute      // "not found" is believed that long
 	maxMissing      = 10_000           // of those remembered
-	maxDownloads    = 16               // at a time, over all runs
+	maxDownloads    = 48               // at a time, over all runs; as many as yarn asks for
 	partFileTTL     = time.Hour        // of a part file of a process that died
 	maxCache        = 10 << 30         // bytes; beyond it the least recently used files go
 	usedGranularity = 24 * time.Hour   // how exactly the last use of a file is known

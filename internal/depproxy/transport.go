@@ -54,7 +54,7 @@ func newTransport(up Upstreams) (*transport, error) {
 		return &http.Transport{
 			Proxy: proxy, DialContext: d.DialContext, TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
 			ForceAttemptHTTP2: true, TLSHandshakeTimeout: min(dialTimeout, up.patience()), ResponseHeaderTimeout: up.patience(),
-			MaxIdleConnsPerHost: 8, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+			MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
 			// A body is kept as it was sent; its digest is of the plain one.
 			DisableCompression: false,
 		}
