@@ -5,15 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"company/test/testenv"
 )
 
 // What people do to a delivered branch at the origin is shown wherever pull
 // requests are, and is left as they did it.
 func TestBranchThatPeopleChange(t *testing.T) {
 	t.Parallel()
-	h := testenv.New(t, tripleStaff(), calculator())
+	h := openTinyProject(t, triplesInShell())
 	waitForSummary(t, h.Start("submit", "add a function that triples"), 0)
 	checkDelivered(t, h, 1, 1, 1)
 	branch := integrationBranch(h, 1)

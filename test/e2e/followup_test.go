@@ -9,7 +9,6 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/test/testenv"
 )
 
 var mergeTarget = regexp.MustCompile(`git merge --no-commit ([0-9a-f]{40})`)
@@ -19,8 +18,8 @@ var mergeTarget = regexp.MustCompile(`git merge --no-commit ([0-9a-f]{40})`)
 // and conflicts; the follow-up merges it.
 func TestFollowUp(t *testing.T) {
 	t.Parallel()
-	one := tripleStaff()
-	triple := "package calc\n\n// Triple is three times n, as the base has it and the branch too.\nfunc Triple(n int) int { return n + n + n }\n"
+	one := triplesInShell()
+	triple := "# Three times the argument, as the base has it and the branch too.\necho $(($1 + $1 + $1))\n"
 	merges := func(x scripted.Exchange) scripted.Reply {
 		found := mergeTarget.FindStringSubmatch(x.Messages[1].Content)
 		if found == nil {
@@ -28,8 +27,8 @@ func TestFollowUp(t *testing.T) {
 		}
 		return replyInSteps(
 			call("run_command", m{"command": "git merge --no-commit " + found[1] + "; git status --short; test -f NOTE.md && test -f base.txt"}),
-			call("read_file", m{"path": "triple.go"}),
-			call("write_file", m{"path": "triple.go", "content": triple}),
+			call("read_file", m{"path": "triple.sh"}),
+			call("write_file", m{"path": "triple.sh", "content": triple}),
 			call("git_commit", m{"message": "Merge the base"}),
 			call("finish", m{"summary": "the base is merged"}),
 		)(x)
@@ -39,7 +38,7 @@ func TestFollowUp(t *testing.T) {
 			if x.Header.Run.Task() == "t1" {
 				return one.manager(x)
 			}
-			return submitPlan([]m{ticket("Merge the base", "Merge the base branch and resolve what conflicts.", "triple.go")})(x)
+			return submitPlan([]m{ticket("Merge the base", "Merge the base branch and resolve what conflicts.", "triple.sh")})(x)
 		},
 		worker: func(x scripted.Exchange) scripted.Reply {
 			if x.Header.Run.Task() == "t1" {
@@ -48,7 +47,7 @@ func TestFollowUp(t *testing.T) {
 			return merges(x)
 		},
 	}
-	h := testenv.New(t, brain, calculator())
+	h := openTinyProject(t, brain)
 	waitForSummary(t, h.Start("submit", "add a function that triples"), 0)
 	checkDelivered(t, h, 1, 1, 1)
 	branch := integrationBranch(h, 1)
@@ -68,7 +67,7 @@ func TestFollowUp(t *testing.T) {
 		h.Git(side, "push", "-q", "origin", branch)
 	}
 	push(branch, "NOTE.md", "reviewed\n")
-	push("main", "triple.go", "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return n * 3 }\n", "base.txt", "moved on\n")
+	push("main", "triple.sh", "# Three times the argument.\necho $(($1 * 3))\n", "base.txt", "moved on\n")
 
 	type sync struct {
 		PullRequests []struct {
@@ -92,10 +91,10 @@ func TestFollowUp(t *testing.T) {
 	}
 	head := h.Git(h.Origin, "rev-parse", "refs/heads/"+branch)
 	h.Git(h.Origin, "merge-base", "--is-ancestor", "main", branch)
-	if got := h.Git(h.Origin, "show", branch+":triple.go") + "\n"; got != triple {
-		t.Errorf("triple.go is %q", got)
+	if got := h.Git(h.Origin, "show", branch+":triple.sh") + "\n"; got != triple {
+		t.Errorf("triple.sh is %q", got)
 	}
-	for _, f := range []string{"NOTE.md", "base.txt", "triple_test.go"} {
+	for _, f := range []string{"NOTE.md", "base.txt", "checks/triple.sh"} {
 		h.Git(h.Origin, "cat-file", "-e", branch+":"+f)
 	}
 	if got := h.Git(h.Origin, "for-each-ref", "--format=%(refname)", "refs/heads"); strings.Count(got, "\n") != 1 {

@@ -125,7 +125,7 @@ const tripleIt = "add a function that triples"
 // nobody killed (TST-2).
 func TestKill(t *testing.T) {
 	t.Parallel()
-	control := testenv.New(t, tripleStaff(), calculator())
+	control := openTinyProject(t, triplesInShell())
 	waitForSummary(t, control.Start("submit", tripleIt), 0)
 	checkDelivered(t, control, 1, 1, 1)
 	want := outcomeOf(control)
@@ -135,13 +135,13 @@ func TestKill(t *testing.T) {
 				hosttest.Variant(t, "one more moment of the same kind")
 			}
 			t.Parallel()
-			brain := tripleStaff()
+			brain := triplesInShell()
 			if k.hold != nil {
 				brain.stops = []*stop{k.hold}
 				t.Cleanup(k.hold.release)
 			}
-			h := testenv.New(t, brain, calculator())
-			if i%2 == 1 { // both drivers of the bus
+			h := openTinyProject(t, brain)
+			if i/2%2 == 1 { // both drivers of the bus
 				h.Env = append(h.Env, "COMPANY_BUS_DRIVER=file")
 			}
 			undo := func() {}

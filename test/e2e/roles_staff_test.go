@@ -235,6 +235,22 @@ func openTinyProject(t *testing.T, brain scripted.Responder) *testenv.House {
 	return h
 }
 
+// triplesInShell is the staff that adds a script with its check to the tiny project, in
+// as many turns as tripleStaff takes.
+func triplesInShell() *staff {
+	return &staff{
+		manager: submitPlan([]m{ticket("Add Triple", "Add triple.sh, with a check in checks/triple.sh. It prints three times its argument.", "triple.sh", "checks/triple.sh")}),
+		worker: replyInSteps(
+			call("read_file", m{"path": "greet.sh"}),
+			call("write_file", m{"path": "triple.sh", "content": "echo $((3 * $1))\n"}),
+			call("write_file", m{"path": "checks/triple.sh", "content": "test \"$(sh triple.sh 2)\" = 6\n"}),
+			call("run_command", m{"command": "sh test.sh"}),
+			call("git_commit", m{"message": "Add Triple"}),
+			call("finish", m{"summary": "Triple is there and checked"}),
+		),
+	}
+}
+
 // openFarewells is the tiny project with the staff that adds a farewell. What is
 // held back still at the test's end is let go before the model's server closes.
 func openFarewells(t *testing.T, stops ...*stop) *testenv.House {

@@ -225,12 +225,12 @@ func TestPartOfARepository(t *testing.T) {
 // right token it goes on where it stood.
 func TestRefusedLogin(t *testing.T) {
 	t.Parallel()
-	h := testenv.New(t, tripleStaff(), calculator())
+	h := openTinyProject(t, triplesInShell())
 	server := remotetest.NewHTTP(t, "", "the right token")
 	origin, url := server.Repository(t, "acme/calc.git", h.Repo)
 	h.Git(h.Repo, "remote", "set-url", "origin", url)
 	h.Origin = origin
-	h.Config("forge: {kind: local, token_env: REMOTE_TOKEN}\n")
+	h.Config(tinyGates + "forge: {kind: local, token_env: REMOTE_TOKEN}\n")
 	before := h.Env
 	h.Env = append(h.Env, "REMOTE_TOKEN=the wrong token")
 	p := h.Start("submit", "add a function that triples", "--no-input")
