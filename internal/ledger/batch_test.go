@@ -28,7 +28,7 @@ func TestBatchesReadBack(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		batch := l.Begin()
 		records++
-		for range rapid.IntRange(1, 6).Draw(rt, "commands") {
+		for range rapid.IntRange(1, 4).Draw(rt, "commands") {
 			commands++
 			id := fmt.Sprint("c", commands)
 			var drafts []company.Event

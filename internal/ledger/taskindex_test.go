@@ -34,7 +34,7 @@ func TestReadTaskIsAFilter(t *testing.T) {
 	tasks := []company.TaskID{"", "t1", "t2", "t3", "t4"}
 	commands := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		for range rapid.IntRange(1, 40).Draw(rt, "appends") {
+		for range rapid.IntRange(1, 12).Draw(rt, "appends") {
 			var drafts []company.Event
 			task := rapid.SampledFrom(tasks).Draw(rt, "task")
 			for range rapid.IntRange(1, 3).Draw(rt, "events") {
