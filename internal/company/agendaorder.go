@@ -82,6 +82,7 @@ func (a *Agenda) setLoad(t *agendaTask, load projectLoad) {
 	p, was := t.project, t.load
 	t.load = load
 	p.load.runs += load.runs - was.runs
+	p.load.mergers += load.mergers - was.mergers
 	switch {
 	case load.served.After(p.load.served):
 		p.load.served = load.served

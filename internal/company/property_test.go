@@ -23,7 +23,7 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 		Tasks: rapid.IntRange(1, 3).Draw(t, "tasks"), Active: rapid.IntRange(1, 3).Draw(t, "active"),
 		Gates: rapid.SampledFrom([]int{2, 2, 1, 0}).Draw(t, "gates"), Cap: int64(rapid.SampledFrom([]int{100_000, 1000, 150}).Draw(t, "cap")),
 		DayCap: int64(rapid.SampledFrom([]int{0, 0, 2000, 200}).Draw(t, "day cap")), OfficeCap: int64(rapid.SampledFrom([]int{0, 0, 3000, 300}).Draw(t, "office cap")),
-		DryRun: rapid.IntRange(0, 9).Draw(t, "dry") == 9,
+		DryRun: rapid.IntRange(0, 9).Draw(t, "dry") == 9, Writers: rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "writers"),
 		Settings: Settings{
 			Plan: mode.Draw(t, "plan"), Merge: mode.Draw(t, "merge"), PR: mode.Draw(t, "pr"), Deps: mode.Draw(t, "deps"),
 			NoGates: rapid.SampledFrom([]string{"ask", "allow"}).Draw(t, "no gates"), ProtectTests: rapid.Bool().Draw(t, "protect tests"),

@@ -1,6 +1,8 @@
 package company
 
 import (
+	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -39,9 +41,13 @@ func (s *State) roundRobinTasks() []TaskID {
 
 // projectLoad is what a project has of the workers.
 type projectLoad struct {
-	runs   int       // that workers have or may take
-	served time.Time // when a worker was last given a run of it
+	runs    int       // that workers have or may take
+	mergers int       // runs that mergers have
+	served  time.Time // when a worker was last given a run of it
 }
+
+// writers is how many runs write to copies of the project.
+func (l projectLoad) writers() int { return l.runs + l.mergers }
 
 // less says which project is served first.
 func (l projectLoad) less(o projectLoad) bool {
@@ -51,6 +57,9 @@ func (l projectLoad) less(o projectLoad) bool {
 // loadOf is what one task has of the workers.
 func (s *State) loadOf(t *Task) (l projectLoad) {
 	for _, r := range t.Runs {
+		if r.Role == Merger && r.Held && !r.Ended {
+			l.mergers++
+		}
 		if r.Role != Worker {
 			continue
 		}
@@ -71,6 +80,7 @@ func (s *State) projectLoads() map[string]projectLoad {
 		t := s.Tasks[id]
 		l, of := by[t.Project.ID], s.loadOf(t)
 		l.runs += of.runs
+		l.mergers += of.mergers
 		if of.served.After(l.served) {
 			l.served = of.served
 		}
@@ -88,30 +98,57 @@ func (s *State) newOffer(e Effect) bool {
 	return sub != nil && sub.Status == SubtaskPending
 }
 
-// limitToFreeWorkers drops the new offers for which there is no worker yet. What is on
-// offer is taken in the queue's order, so fairness is decided by what is offered: the
-// project that has the least is next. loads tells what each has; it is asked only
-// where something is to be offered.
+// newResolve says whether an effect is a merger's run that nobody holds.
+func (s *State) newResolve(e Effect) bool {
+	if e.Kind != EffectResolve {
+		return false
+	}
+	r := s.Tasks[e.Task].Runs[e.Run]
+	return r == nil || !r.Held
+}
+
+// limitToFreeWorkers drops the new offers for which there is no worker yet, and what
+// would give a project more writers than it may have. What is on offer is taken in the
+// queue's order, so fairness is decided by what is offered: the project that has the
+// least is next. A merger, which ends a piece of work, comes before workers of its
+// project. loads tells what each has; it is asked only where something is to begin.
 func (s *State) limitToFreeWorkers(due []Effect, loads func() map[string]projectLoad) []Effect {
 	team := s.Office.WorkerCount()
 	if team == 0 {
 		return due
 	}
-	offers, offered := map[string][]int{}, map[int]bool{} // the places of new offers, by project; which of them are made
+	writers := s.Office.Writers
+	if writers == 0 {
+		writers = math.MaxInt
+	}
+	offers, begun := map[string][]int{}, map[int]bool{} // the places of new offers, by project; which of what is new begins
 	for i, e := range due {
 		if s.newOffer(e) {
 			project := s.Tasks[e.Task].Project.ID
 			offers[project] = append(offers[project], i)
-			offered[i] = false
+			begun[i] = false
+		} else if s.newResolve(e) {
+			begun[i] = false
 		}
 	}
-	if len(offers) == 0 {
+	if len(begun) == 0 {
 		return due
 	}
 	by, free := loads(), team
 	for _, l := range by {
 		free -= l.runs
 	}
+	for i, e := range due {
+		if _, is := begun[i]; !is || e.Kind != EffectResolve {
+			continue
+		}
+		project := s.Tasks[e.Task].Project.ID
+		if l := by[project]; l.writers() < writers {
+			l.mergers++
+			by[project], begun[i] = l, true
+		}
+	}
+	maps.DeleteFunc(offers, func(project string, _ []int) bool { return by[project].writers() >= writers })
 	for ; free > 0 && len(offers) > 0; free-- {
 		next, first := "", true
 		for project, places := range offers {
@@ -120,17 +157,17 @@ func (s *State) limitToFreeWorkers(due []Effect, loads func() map[string]project
 				next, first = project, false
 			}
 		}
-		offered[offers[next][0]] = true
-		if offers[next] = offers[next][1:]; len(offers[next]) == 0 {
-			delete(offers, next)
-		}
+		begun[offers[next][0]] = true
 		l := by[next]
 		l.runs++
 		by[next] = l
+		if offers[next] = offers[next][1:]; len(offers[next]) == 0 || l.writers() >= writers {
+			delete(offers, next)
+		}
 	}
 	out := due[:0]
 	for i, e := range due {
-		if made, isOffer := offered[i]; made || !isOffer {
+		if begins, isNew := begun[i]; begins || !isNew {
 			out = append(out, e)
 		}
 	}
@@ -138,7 +175,8 @@ func (s *State) limitToFreeWorkers(due []Effect, loads func() map[string]project
 }
 
 // AwaitsWorker reports whether a subtask of the task could be begun, and is
-// not, because every worker has a run or is due to be offered one.
+// not, because every worker has a run or is due to be offered one, or its project has
+// all the writers that it may have.
 func (s *State) AwaitsWorker(id TaskID, now time.Time) bool {
 	t := s.Tasks[id]
 	if t == nil || t.Status.Ended() || t.Paused || s.Office.Stopped || s.Office.WorkerCount() == 0 {

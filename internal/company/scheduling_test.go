@@ -2,6 +2,7 @@ package company_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,4 +128,30 @@ func TestProjectsShareTasks(t *testing.T) {
 	tasks("t2 t4")
 	f.must(President, Pause{Task: "t4"})
 	tasks("t2 t3")
+}
+
+// A project has no more workers and mergers at a time than it may have (WRK-9). The
+// workers that it leaves are another's, and a merger comes before its next worker.
+func TestWritersOfAProject(t *testing.T) {
+	t.Parallel()
+	f := &fleet{bench: newBench(t)}
+	f.must(Company, StartOffice{Office: "k3fq", Workers: 4, Writers: 2})
+	a := f.submit("a", 4)
+	f.is(f.offer(), "t1-01.1 t1-02.1")
+	if !f.s.AwaitsWorker(a, f.now) {
+		t.Error("the task waits for nothing")
+	}
+	b := f.submit("b", 3)
+	f.is(f.offer(), "t2-01.1 t2-02.1")
+	for i := 1; i <= 2; i++ {
+		f.claim(NewRunID(a, NewSubtaskID(a, i), Worker, 1), fmt.Sprintf("w%d", i))
+		f.claim(NewRunID(b, NewSubtaskID(b, i), Worker, 1), fmt.Sprintf("w%d", i+2))
+	}
+	f.is(f.offer(), "")
+	f.must("w4", EndRun{Run: "t2-02.1", Fence: f.fence, Outcome: RunEnded{Status: RunSuccess, Head: OID(strings.Repeat("2", 40))}})
+	f.is(f.offer(), "t2-03.1") // a has its two
+	f.must(Company, StartOffice{Office: "k3fq", Workers: 4})
+	if got := f.offer(); !slices.Contains(got, "t1-03.1") {
+		t.Errorf("offered %v once there is no limit", got)
+	}
 }

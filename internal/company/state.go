@@ -117,6 +117,7 @@ type Office struct {
 	Version      string `json:"version,omitempty"`
 	Workers      int    `json:"workers,omitempty"` // that its config asks for, as of the newest start
 	AddedWorkers int    `json:"hired,omitempty"`   // against that
+	Writers      int    `json:"writers,omitempty"` // runs of workers and mergers that one project may have; 0: as many as there are workers
 
 	Unwritten []UnwrittenFile `json:"unwritten,omitempty"` // its files that are not there, or old
 }
@@ -127,6 +128,7 @@ type StartOffice struct {
 	Office  string
 	Version string
 	Workers int // of the config; 0: it is not known
+	Writers int // of the config: see Office
 	// Wall is what the wall clock says, where the office's time is another; zero: it
 	// is not known, or the same.
 	Wall time.Time
@@ -139,7 +141,7 @@ func (c StartOffice) decide(s *State, m Meta) ([]Event, error) {
 	if s.Office.ID != "" && s.Office.ID != c.Office {
 		return nil, foreignLedger(s.Office.ID, c.Office)
 	}
-	return []Event{m.newEvent("", "", "", &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version, Workers: c.Workers, Wall: c.Wall, LastWorked: c.LastWorked})}, nil
+	return []Event{m.newEvent("", "", "", &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version, Workers: c.Workers, Writers: c.Writers, Wall: c.Wall, LastWorked: c.LastWorked})}, nil
 }
 
 // OfficeStarted voids every claim: their holders belonged to a process that
@@ -149,6 +151,7 @@ type OfficeStarted struct {
 	Epoch   uint64 `json:"epoch"`
 	Version string `json:"version,omitempty"`
 	Workers int    `json:"workers,omitempty"`
+	Writers int    `json:"writers,omitempty"`
 	// Wall is the wall clock's time, where it differs from the event's own
 	// time. It is for readers of the ledger: nothing is decided by it.
 	Wall time.Time `json:"wall,omitzero"`
@@ -167,6 +170,7 @@ func (d *OfficeStarted) apply(s *State, e Event) {
 	if d.Workers > 0 {
 		s.Office.Workers = d.Workers
 	}
+	s.Office.Writers = d.Writers
 }
 
 // voidClaims looks at ended tasks too: a run that was never settled there must

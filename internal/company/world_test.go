@@ -16,6 +16,7 @@ type knobs struct {
 	Cap                                int64
 	DayCap, OfficeCap                  int64 // 0: none
 	Workers                            int   // more than the 3 that there are
+	Writers                            int   // of each project; 0: as many as there are workers
 	Settings                           Settings
 	DryRun                             bool
 	Drop, Delay, Dup, Lost             int // of outcomes, and of runs whose holder is gone
@@ -66,6 +67,9 @@ func newWorld(t tester, k knobs) *world {
 			caps.Office.MicroUSD = k.OfficeCap
 		}
 		w.must(Company, SetOfficeCaps{caps})
+	}
+	if k.Writers > 0 {
+		w.must(Company, StartOffice{Office: "k3fq", Workers: 3, Writers: k.Writers})
 	}
 	if k.Workers > 0 {
 		w.must(President, ScaleWorkers{By: k.Workers - 3})
@@ -136,7 +140,7 @@ func (w *world) step() {
 	case n < 16:
 		w.president()
 	case n < 18 && w.chance(w.k.Restart):
-		w.send(Company, StartOffice{Office: "k3fq"})
+		w.send(Company, StartOffice{Office: "k3fq", Writers: w.k.Writers})
 		w.outbox = w.outbox[:len(w.outbox)/2] // a process is gone, with half of what was on its way
 		if w.chance(30) {
 			w.queue = nil // which is derived, and may be deleted

@@ -186,8 +186,8 @@ type Limits struct {
 	StopGrace       time.Duration `yaml:"stop_grace" min:"0s" max:"10m" doc:"between SIGTERM and SIGKILL of a command that an agent started; 0s: none"`
 	HungAfter       time.Duration `yaml:"hung_after" min:"1s" max:"168h" doc:"silence after which a run counts as hung"`
 	ConcurrentTasks int           `yaml:"concurrent_tasks" min:"1" max:"256" doc:"tasks under way at a time"`
-	Readers         int           `yaml:"readers" min:"1" max:"256" doc:"reading tool calls at a time"`
-	Writers         int           `yaml:"writers" min:"1" max:"256" doc:"writing tool calls at a time"`
+	Readers         int           `yaml:"readers" min:"1" max:"256" doc:"managers and reviewers at work at a time"`
+	Writers         int           `yaml:"writers" min:"0" max:"256" doc:"workers and mergers at work at a time in one project; 0: as many as there are workers"`
 }
 
 // Log is about the log of an office.
@@ -213,7 +213,7 @@ func Default() Config {
 		Budget: Budget{USD: 5_000_000, Tokens: TokensAuto, DayUSD: USDCap(company.NoCap), DayTokens: TokenLimit(company.NoCap),
 			OfficeUSD: USDCap(company.NoCap), OfficeTokens: TokenLimit(company.NoCap)},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
-		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, Readers: 9, Writers: 4},
+		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, Readers: 9},
 		Log:           Log{Level: "info"},
 		Paths:         ReadablePaths{Runtime: DefaultRuntime, Backlog: DefaultBacklog},
 		Recovery:      Auto,

@@ -327,8 +327,6 @@ func (c Config) unsupportedChanges(no func(bad bool, key, found, instead string)
 	same("container.strict", c.Container.Strict, d.Container.Strict)
 	no(c.Gates.RedGreen == "require", "gates.red_green", c.Gates.RedGreen, "off or report")
 	same("limits.hung_after", c.Limits.HungAfter, d.Limits.HungAfter)
-	same("limits.readers", c.Limits.Readers, d.Limits.Readers)
-	same("limits.writers", c.Limits.Writers, d.Limits.Writers)
 }
 
 // maxCommandTimeout is what the toolbox allows one command at most.

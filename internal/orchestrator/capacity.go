@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"math"
 	"slices"
 
 	"company/internal/company"
@@ -23,6 +24,11 @@ var rank = map[company.EffectKind]int{
 	company.EffectResolve: 1, company.EffectReview: 2,
 }
 
+// reads says whether an effect is the run of an agent that looks and does not write.
+func reads(k company.EffectKind) bool {
+	return k == company.EffectManage || k == company.EffectReview
+}
+
 func classOf(k company.EffectKind) class {
 	switch k {
 	case company.EffectTestMerge, company.EffectGate, company.EffectBaseline:
@@ -33,12 +39,15 @@ func classOf(k company.EffectKind) class {
 	return unlimited
 }
 
-// freeSlots is how many more of a class may be started.
-func (o *Orchestrator) freeSlots(s *company.State) map[class]int {
+// freeSlots is how many more of a class, and how many more readers, may be started.
+func (o *Orchestrator) freeSlots(s *company.State) (free map[class]int, readers int) {
 	// Agents are as many as there are workers: each of them looks at what one
 	// has done.
 	team := max(1, s.Office.WorkerCount())
-	free := map[class]int{checks: o.cfg.Checks, heads: team}
+	free, readers = map[class]int{checks: o.cfg.Checks, heads: team}, o.cfg.Readers
+	if readers <= 0 {
+		readers = math.MaxInt
+	}
 	if o.cfg.Checks <= 0 {
 		free[checks] = team
 	}
@@ -47,8 +56,11 @@ func (o *Orchestrator) freeSlots(s *company.State) map[class]int {
 			continue // for a person: others need not wait for that person
 		}
 		free[classOf(j.effect.Kind)]--
+		if reads(j.effect.Kind) {
+			readers--
+		}
 	}
-	return free
+	return free, readers
 }
 
 // startableEffects are the due effects that are not under way and that there is room
@@ -56,13 +68,16 @@ func (o *Orchestrator) freeSlots(s *company.State) map[class]int {
 func (o *Orchestrator) startableEffects(s *company.State, due []company.Effect) []company.Effect {
 	waiting := slices.DeleteFunc(slices.Clone(due), func(e company.Effect) bool { return o.jobs[e.Key] != nil })
 	slices.SortStableFunc(waiting, func(a, b company.Effect) int { return rank[a.Kind] - rank[b.Kind] })
-	free := o.freeSlots(s)
+	free, readers := o.freeSlots(s)
 	return slices.DeleteFunc(waiting, func(e company.Effect) bool {
 		c := classOf(e.Kind)
-		if c == unlimited {
-			return false
+		if c != unlimited && free[c] <= 0 || reads(e.Kind) && readers <= 0 {
+			return true
 		}
 		free[c]--
-		return free[c] < 0
+		if reads(e.Kind) {
+			readers--
+		}
+		return false
 	})
 }

@@ -104,6 +104,39 @@ func TestFinishingComesFirst(t *testing.T) {
 	delete(b.orch.jobs, "gate1")
 }
 
+// Of managers and reviewers there are no more at once than allowed, whichever becomes
+// due first; one that waits for a person leaves its place (WRK-9).
+func TestReadersAreBounded(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *Config) { c.Readers = 2 })
+	var due []company.Effect
+	for _, k := range []company.EffectKind{company.EffectManage, company.EffectReview, company.EffectManage, company.EffectResolve, company.EffectGate} {
+		due = append(due, company.Effect{Key: string(k) + strconv.Itoa(len(due)), Kind: k, Task: "t1", Run: company.RunID("t1-plan." + strconv.Itoa(len(due)))})
+	}
+	s := company.NewState()
+	s.Office.Workers = 3
+	keys := func() string {
+		var out []string
+		for _, e := range b.orch.startableEffects(s, due) {
+			out = append(out, e.Key)
+		}
+		return strings.Join(out, " ")
+	}
+	if got := keys(); got != "manage0 manage2 resolve3 review1 gate4" && got != "manage0 manage2 resolve3 gate4" {
+		t.Errorf("started %s", got)
+	}
+	b.orch.jobs["manage0"] = &job{effect: due[0]}
+	b.orch.jobs["manage2"] = &job{effect: due[2]}
+	if got := keys(); got != "resolve3 gate4" {
+		t.Errorf("beside two managers: %s", got)
+	}
+	s.Tasks["t1"] = &company.Task{ID: "t1", Runs: map[company.RunID]*company.Run{due[0].Run: {Waiting: true}}}
+	if got := keys(); got != "resolve3 review1 gate4" {
+		t.Errorf("beside one that waits for a person: %s", got)
+	}
+	clear(b.orch.jobs)
+}
+
 // However many subtasks have finished, no more gates and reviews run beside
 // the workers than there is room for.
 func TestContainersAreBounded(t *testing.T) {

@@ -47,6 +47,12 @@ type Config struct {
 	// Checks is how many gates may run at once, of all tasks; each has a
 	// container beside those of the workers. 0: as many as there are workers.
 	Checks int
+	// Readers is how many managers and reviewers may be at work at once, of all tasks;
+	// 0: as many as are due. One that waits for a person is not counted.
+	Readers int
+	// Writers is how many workers and mergers may be at work at once in one project,
+	// from the next Start on; 0: as many as there are workers.
+	Writers int
 	Logger *slog.Logger
 	// Clock is the office's time. It is moved up to the ledger's last event;
 	// nil: one of this machine.
@@ -146,7 +152,7 @@ func (o *Orchestrator) Register(k company.EffectKind, h company.EffectHandler) {
 // claims of earlier processes are void from here on. The caller holds the
 // office's lock and will call Run.
 func (o *Orchestrator) Start(ctx context.Context, workers int) error {
-	start := company.StartOffice{Office: o.cfg.Office, Version: o.cfg.Version, Workers: workers, LastWorked: o.worked}
+	start := company.StartOffice{Office: o.cfg.Office, Version: o.cfg.Version, Workers: workers, Writers: o.cfg.Writers, LastWorked: o.worked}
 	if ahead := o.Ahead(); ahead.Abs() >= time.Second {
 		start.Wall = o.Now().Add(-ahead).Truncate(time.Second)
 	}
