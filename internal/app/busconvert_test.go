@@ -98,7 +98,7 @@ func filledOffice(t *testing.T, driver string) (dir string, events []string) {
 			t.Fatal(err)
 		}
 	}
-	if err := l.SaveSnapshot(t.Context(), l.Head(), []byte("{}")); err != nil {
+	if err := l.SaveSnapshot(t.Context(), l.Head(), func(w io.Writer) error { _, err := io.WriteString(w, "{}"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Queue().Put(t.Context(), bus.Item{ID: "broken", Body: []byte("body")}); err != nil {

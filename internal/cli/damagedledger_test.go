@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -142,7 +143,7 @@ func newOfficeWithEvents(t *testing.T, repo string) office.Paths {
 			t.Fatal(err)
 		}
 	}
-	if err := l.SaveSnapshot(t.Context(), l.Head(), []byte("{}")); err != nil { // as a company does at its end
+	if err := l.SaveSnapshot(t.Context(), l.Head(), func(w io.Writer) error { _, err := io.WriteString(w, "{}"); return err }); err != nil { // as a company does at its end
 		t.Fatal(err)
 	}
 	return off.Paths

@@ -92,11 +92,14 @@ func (f *Folder) ReadFile(name string, max int64) ([]byte, error) {
 // WriteFile writes a file whole or not at all, and makes it outlast a power
 // cut. A link or a second name that stands there is refused.
 func (f *Folder) WriteFile(name string, data []byte, perm fs.FileMode) error {
-	return f.WriteParts(name, perm, data)
+	return f.WriteStream(name, perm, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
 }
 
-// WriteParts is WriteFile of parts that are not put together first.
-func (f *Folder) WriteParts(name string, perm fs.FileMode, parts ...[]byte) error {
+// WriteStream is WriteFile of what a function writes.
+func (f *Folder) WriteStream(name string, perm fs.FileMode, write func(io.Writer) error) error {
 	return f.withParent(name, func(dir *os.Root, base string) (err error) {
 		if info, err := dir.Lstat(base); err == nil {
 			if err := checkPlainFile(info, f.Join(name)); err != nil {
@@ -108,12 +111,7 @@ func (f *Folder) WriteParts(name string, perm fs.FileMode, parts ...[]byte) erro
 		if err != nil {
 			return err
 		}
-		for _, p := range parts {
-			if err == nil {
-				_, err = file.Write(p)
-			}
-		}
-		if err = errors.Join(err, file.Chmod(perm), file.Sync(), file.Close()); err == nil {
+		if err = errors.Join(write(file), file.Chmod(perm), file.Sync(), file.Close()); err == nil {
 			err = dir.Rename(tmp, base)
 		}
 		if err != nil {

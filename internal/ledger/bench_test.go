@@ -53,7 +53,7 @@ func BenchmarkOpen(b *testing.B) {
 			bench.open(b)
 		}
 	})
-	must(b, l.SaveSnapshot(bench.ctx, l.Head(), nil))
+	must(b, l.SaveSnapshot(bench.ctx, l.Head(), writesText("")))
 	b.Run("snapshot", func(b *testing.B) {
 		for b.Loop() {
 			bench.open(b)

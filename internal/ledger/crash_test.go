@@ -65,7 +65,7 @@ func runChild(dir string) error {
 		}
 		fmt.Println("record", record, id, id)
 		if n%10 == 9 {
-			if err := l.SaveSnapshot(ctx, l.Head(), []byte(l.Head().Hash)); err != nil {
+			if err := l.SaveSnapshot(ctx, l.Head(), writesText(string(l.Head().Hash))); err != nil {
 				return err
 			}
 		}

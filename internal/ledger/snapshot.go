@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -8,20 +9,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"company/internal/bus"
 	"company/internal/company"
 )
 
-const snapshotVersion = 2
+const snapshotVersion = 3
 
 // snapshotName is the file of the snapshot in its folder.
 const snapshotName = "snapshot"
 
-// header is what a snapshot says besides the caller's state. The file is the
-// hash of the rest in hexadecimal, the header in JSON, and the state, each of
-// the first two on a line of its own.
+// header is what a snapshot says besides the caller's state. The file is the header in
+// JSON, the state, and the hash of both in hexadecimal, the last on a line of its own.
 //
 // One file, replaced as a whole, and not a blob: blobs are never deleted, and
 // a state of some megabytes every few minutes would fill the disk.
@@ -35,10 +36,10 @@ type header struct {
 	Tasks map[company.TaskID][]byte `json:"tasks,omitempty"` // the records of each
 }
 
-// SaveSnapshot keeps the caller's state as it was when the ledger's head was
-// at; the ledger may have moved on since. EInvalid: the ledger has no such
+// SaveSnapshot keeps the caller's state, which write writes, as it was when the ledger's
+// head was at; the ledger may have moved on since. EInvalid: the ledger has no such
 // point.
-func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, state []byte) error {
+func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, write func(io.Writer) error) error {
 	if l.opts.Folder == nil {
 		return company.E(company.EInvalid, "this ledger was opened without a place for snapshots")
 	}
@@ -63,21 +64,42 @@ func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, state []byte) error 
 	if err != nil {
 		return snapshotError(err)
 	}
-	if err := l.replaceSnapshot(append(text, '\n'), state); err != nil {
+	if err := l.replaceSnapshot(ctx, append(text, '\n'), write); err != nil {
 		return snapshotError(err)
 	}
 	return nil
 }
 
-// replaceSnapshot writes the file whole or not at all. The state may be large
-// and is not copied.
-func (l *Ledger) replaceSnapshot(parts ...[]byte) error {
-	sum := sha256.New()
-	for _, p := range parts {
-		sum.Write(p)
+// replaceSnapshot writes the file whole or not at all. The state may be large, and is
+// never in memory as a whole.
+func (l *Ledger) replaceSnapshot(ctx context.Context, header []byte, write func(io.Writer) error) error {
+	return l.opts.Folder.WriteStream(snapshotName, 0o600, func(file io.Writer) error {
+		sum, buffered := sha256.New(), bufio.NewWriterSize(file, 64<<10)
+		both := contextWriter{ctx, io.MultiWriter(buffered, sum)}
+		if _, err := both.Write(header); err != nil {
+			return err
+		}
+		if err := write(both); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(buffered, "\n%x", sum.Sum(nil)); err != nil {
+			return err
+		}
+		return buffered.Flush()
+	})
+}
+
+// contextWriter takes nothing more when its context ends.
+type contextWriter struct {
+	ctx context.Context
+	to  io.Writer
+}
+
+func (w contextWriter) Write(p []byte) (int, error) {
+	if err := context.Cause(w.ctx); err != nil {
+		return 0, err
 	}
-	head := append(hex.AppendEncode(nil, sum.Sum(nil)), '\n')
-	return l.opts.Folder.WriteParts(snapshotName, 0o600, append([][]byte{head}, parts...)...)
+	return w.to.Write(p)
 }
 
 func snapshotError(err error) error {
@@ -141,9 +163,12 @@ func (l *Ledger) readSnapshot() (*header, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	sum, rest, ok := bytes.Cut(file, []byte("\n"))
-	want := sha256.Sum256(rest)
-	if !ok || string(sum) != hex.EncodeToString(want[:]) {
+	end := len(file) - 2*sha256.Size - 1
+	if end < 0 || file[end] != '\n' {
+		return nil, nil, errors.New("the file has no sum at its end")
+	}
+	rest, sum := file[:end], file[end+1:]
+	if want := sha256.Sum256(rest); string(sum) != hex.EncodeToString(want[:]) {
 		return nil, nil, errors.New("the file does not match its sum")
 	}
 	text, state, _ := bytes.Cut(rest, []byte("\n"))

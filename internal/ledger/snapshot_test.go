@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"testing"
 
@@ -20,6 +21,14 @@ func fold(state []byte, e company.Event) []byte {
 		panic(err)
 	}
 	return []byte(h)
+}
+
+// writesText writes a state that is a text.
+func writesText(state string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, state)
+		return err
+	}
 }
 
 // replay is what a start does: the snapshot if there is one, then the tail.
@@ -58,7 +67,7 @@ func TestSnapshotAndTailIsFullReplay(t *testing.T) {
 					whole = fold(whole, e)
 				}
 			}
-			must(t, l.SaveSnapshot(b.ctx, at, state))
+			must(t, l.SaveSnapshot(b.ctx, at, writesText(string(state))))
 			snapshots++
 		}
 		if rapid.Bool().Draw(rt, "restart") {
@@ -90,7 +99,7 @@ func snapshotted(t *testing.T) *bench {
 	for n := range 10 {
 		mustAppend(t, b, l, fmt.Sprint(n), draft("x", n))
 		if n == 6 {
-			must(t, l.SaveSnapshot(b.ctx, l.Head(), []byte("state\nat 7")))
+			must(t, l.SaveSnapshot(b.ctx, l.Head(), writesText("state\nat 7")))
 		}
 	}
 	return b
@@ -140,7 +149,7 @@ func TestForeignSnapshotIsIgnored(t *testing.T) {
 	for n := range 12 {
 		mustAppend(t, other, l, fmt.Sprint(n), draft("other", n))
 	}
-	must(t, l.SaveSnapshot(other.ctx, l.Head(), []byte("foreign")))
+	must(t, l.SaveSnapshot(other.ctx, l.Head(), writesText("foreign")))
 	foreign, err := os.ReadFile(other.snapshotFile())
 	must(t, err)
 	must(t, os.WriteFile(b.snapshotFile(), foreign, 0o600))
@@ -183,13 +192,13 @@ func TestSaveSnapshotRefusals(t *testing.T) {
 		"nothing at all":  {},
 		"an empty ledger": {LogSeq: 1},
 	} {
-		if err := l.SaveSnapshot(b.ctx, at, nil); company.CodeOf(err) != company.EInvalid {
+		if err := l.SaveSnapshot(b.ctx, at, writesText("")); company.CodeOf(err) != company.EInvalid {
 			t.Errorf("a snapshot of %s: %v", what, err)
 		}
 	}
 	without, err := ledger.Open(b.ctx, b.faulty, ledger.Options{})
 	must(t, err)
-	requireCode(t, without.SaveSnapshot(b.ctx, head, nil), company.EInvalid)
+	requireCode(t, without.SaveSnapshot(b.ctx, head, writesText("")), company.EInvalid)
 	if _, _, ok, err := without.LoadSnapshot(b.ctx); ok || err != nil {
 		t.Fatalf("a snapshot from nowhere: %v, %v", ok, err)
 	}

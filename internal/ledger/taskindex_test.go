@@ -52,7 +52,7 @@ func TestReadTaskIsAFilter(t *testing.T) {
 				commands++
 				all = append(all, mustAppend(t, b, l, fmt.Sprint(commands), draftOf("t1", 0))...)
 			}
-			must(t, l.SaveSnapshot(b.ctx, at, []byte("state")))
+			must(t, l.SaveSnapshot(b.ctx, at, writesText("state")))
 		}
 		if rapid.Bool().Draw(rt, "restart") {
 			l = b.open(t)

@@ -441,11 +441,7 @@ func TestSnapshotOfAnotherFold(t *testing.T) {
 	lie := func(fold string) {
 		s := was.View()
 		s.Office.AddedWorkers = 7
-		text, err := json.Marshal(snapshot{Fold: fold, State: s})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := b.ledger.SaveSnapshot(b.ctx, b.ledger.Head(), text); err != nil {
+		if err := b.ledger.SaveSnapshot(b.ctx, b.ledger.Head(), snapshot{Fold: fold, State: s}.write); err != nil {
 			t.Fatal(err)
 		}
 		b.close()

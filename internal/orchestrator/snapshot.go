@@ -3,6 +3,8 @@ package orchestrator
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 
 	"company/internal/company"
 )
@@ -11,6 +13,18 @@ import (
 type snapshot struct {
 	Fold  string         `json:"fold"`
 	State *company.State `json:"state"`
+}
+
+// write writes the snapshot as JSON, of the state one piece after the other.
+func (s snapshot) write(w io.Writer) error {
+	if _, err := fmt.Fprintf(w, `{"fold":%q,"state":`, s.Fold); err != nil {
+		return err
+	}
+	if err := s.State.WriteJSON(w); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "}")
+	return err
 }
 
 // loadSnapshot takes the state from the snapshot, if there is one that today's fold
@@ -52,16 +66,15 @@ func (o *Orchestrator) saveSnapshot(ctx context.Context) uint64 {
 	view := o.current.Load()
 	s, at := view.state, view.at
 	err := company.Guard("saving a snapshot", func() error {
-		raw, err := json.Marshal(snapshot{Fold: company.Fold(), State: s})
-		if err != nil {
-			return err
-		}
-		return o.cfg.Ledger.SaveSnapshot(ctx, at, raw)
+		return o.cfg.Ledger.SaveSnapshot(ctx, at, snapshot{Fold: company.Fold(), State: s}.write)
 	})
 	if err != nil && ctx.Err() == nil {
 		// The events are all there: a start without it is only slower. It is
 		// tried again when as much has happened once more.
 		o.cfg.Logger.WarnContext(ctx, "snapshot not saved", "err", err)
+	}
+	if err != nil && ctx.Err() != nil {
+		return 0 // cut off by the end, which saves one by itself
 	}
 	return s.Seq
 }

@@ -1,0 +1,69 @@
+package company
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// WriteJSON writes the state as encoding/json does, piece by piece: no more of it is in
+// memory than one entry of a map. The state is a view, which does not change meanwhile.
+func (s *State) WriteJSON(w io.Writer) error {
+	v := reflect.ValueOf(s).Elem()
+	before := "{"
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if _, err := fmt.Fprintf(w, "%s%q:", before, name); err != nil {
+			return err
+		}
+		if err := writePieces(w, v.Field(i)); err != nil {
+			return err
+		}
+		before = ","
+	}
+	_, err := io.WriteString(w, "}")
+	return err
+}
+
+// writePieces writes a value; of a map one entry after the other.
+func writePieces(w io.Writer, v reflect.Value) error {
+	if v.Kind() != reflect.Map || v.IsNil() {
+		return writePiece(w, "", v.Interface())
+	}
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	before := "{"
+	for _, key := range keys {
+		if err := writePiece(w, before, key.String()); err != nil {
+			return err
+		}
+		if err := writePiece(w, ":", v.MapIndex(key).Interface()); err != nil {
+			return err
+		}
+		before = ","
+	}
+	if len(keys) > 0 {
+		before = ""
+	}
+	_, err := io.WriteString(w, before+"}")
+	return err
+}
+
+// writePiece writes a text and a value behind it.
+func writePiece(w io.Writer, before string, v any) error {
+	text, err := json.Marshal(v)
+	if err == nil {
+		_, err = io.WriteString(w, before)
+	}
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
+}
