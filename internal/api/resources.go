@@ -16,7 +16,7 @@ type look func(src view.Source, r *http.Request) (any, error)
 // resources are what a GET below /api/v1/ may ask for.
 var resources = map[string]look{
 	"overview": func(src view.Source, r *http.Request) (any, error) {
-		return src.Overview(r.URL.Query().Get("all") == "true"), nil
+		return src.Overview(r.URL.Query().Get("all") == "true")
 	},
 	"work": func(src view.Source, r *http.Request) (any, error) {
 		var ids []company.TaskID
@@ -50,7 +50,7 @@ var resources = map[string]look{
 				return nil, company.E(company.EInvalid, "since is a time such as 2026-03-01T00:00:00Z")
 			}
 		}
-		return src.Spending(since), nil
+		return src.Spending(since)
 	},
 	"budgets":    func(src view.Source, _ *http.Request) (any, error) { return src.OfficeBudgets(), nil },
 	"costs/{id}": func(src view.Source, r *http.Request) (any, error) { return src.Budget(r.PathValue("id")) },
@@ -73,6 +73,10 @@ func showAs(fits func(view.Shown) bool, kind string) look {
 }
 
 func findSummary(src view.Source, r *http.Request) (any, error) {
+	src, err := src.WithTarget(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
 	t, err := view.FindTask(src.State, r.PathValue("id"))
 	if err != nil {
 		return nil, err

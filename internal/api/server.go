@@ -241,7 +241,11 @@ func (s *Server) serveTrial(w http.ResponseWriter, r *http.Request) {
 		writeError(w, err)
 		return
 	}
-	st := s.office.Source().State
+	c, st, err := s.office.Source().WithArchives(c)
+	if err != nil {
+		writeError(w, err)
+		return
+	}
 	evs, err := company.Decide(st, company.Meta{ID: "trial", Actor: company.President, Now: st.Time}, c)
 	if err != nil {
 		writeError(w, err)

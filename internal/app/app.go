@@ -50,6 +50,7 @@ type App struct {
 	jobs          []upkeep.Job
 	webhooks      upkeep.Webhooks
 	repackJob     upkeep.Job // also made once at the beginning of work
+	archiveJob    upkeep.Job // as that
 	configs       ConfigSource
 	activities    activityLog
 

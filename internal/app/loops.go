@@ -24,6 +24,9 @@ func (a *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 	if a.repackJob.Run != nil {
 		wg.Go(func() { a.repackJob.RunNow(wctx, a.log) })
 	}
+	if a.archiveJob.Run != nil {
+		wg.Go(func() { a.archiveJob.RunNow(wctx, a.log) })
+	}
 	if a.serving {
 		if err := a.webhooks.StartServer(wctx, &wg, a.publishItem); err != nil {
 			cancel()

@@ -9,7 +9,7 @@ import (
 func (a *App) Source() view.Source {
 	return view.Source{
 		State: a.View(), Now: a.Now(), Activities: a.Activities(), Folders: viewFolders(a.office.Paths),
-		Models: officeAgents{cfg: a.loaded.Config},
+		Models: officeAgents{cfg: a.loaded.Config}, Archives: a,
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 // StreamTranscript gives the entries of a run's transcript from its journal; follow:
 // also those that are still to come, until the run ends.
 func (a *App) StreamTranscript(ctx context.Context, id company.RunID, follow bool, emit func(agent.TranscriptEntry) error) error {
-	run, err := a.findRun(id)
+	run, err := a.findRun(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -29,8 +29,8 @@ func (a *App) StreamTranscript(ctx context.Context, id company.RunID, follow boo
 	}, emit)
 }
 
-func (a *App) findRun(id company.RunID) (*company.Run, error) {
-	if t := a.View().Tasks[id.Task()]; t != nil && t.Runs[id] != nil {
+func (a *App) findRun(ctx context.Context, id company.RunID) (*company.Run, error) {
+	if t := a.FindTask(ctx, id.Task()); t != nil && t.Runs[id] != nil {
 		return t.Runs[id], nil
 	}
 	return nil, company.E(company.ENotFound, "there is no run "+safetext.EscapeLine(string(id), 40)).Fix("company status")
@@ -55,7 +55,7 @@ func (a *App) readJournal(ctx context.Context, id company.RunID, follow bool, fn
 			return err
 		}
 	}
-	run, err := a.findRun(id)
+	run, err := a.findRun(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (a *App) followRun(ctx context.Context, id company.RunID, each func(ledger.
 	defer stop(nil)
 	watch.Go(func() {
 		err := retry.Until(ctx, retry.Every(100*time.Millisecond), func() (bool, error) {
-			run, err := a.findRun(id)
+			run, err := a.findRun(ctx, id)
 			return err == nil && run.Ended, err
 		})
 		if err == nil {

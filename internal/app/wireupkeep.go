@@ -9,10 +9,10 @@ import (
 // wireUpkeep makes the jobs that come again and again while the office is served,
 // and the server of the forge's webhooks.
 func (a *App) wireUpkeep(cfg config.Config, o outside) error {
-	a.repackJob = a.keeper.RepackJob(o.git)
+	a.repackJob, a.archiveJob = a.keeper.RepackJob(o.git), a.keeper.ArchiveJob()
 	called := make(chan struct{}, 1)
 	a.webhooks = upkeep.Webhooks{Listen: cfg.Forge.WebhookListen, Secret: secret.New(a.envValue(cfg.Forge.WebhookEnv)), Env: cfg.Forge.WebhookEnv, Trigger: called}
 	feedback, err := a.feedbackJob(called, o.forges)
-	a.jobs = append(a.jobs, a.repackJob, a.keeper.RetentionJob(o.git, o.images), feedback)
+	a.jobs = append(a.jobs, a.repackJob, a.archiveJob, a.keeper.RetentionJob(o.git, o.images), feedback)
 	return err
 }

@@ -1,6 +1,8 @@
 package company_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,22 +27,23 @@ var _ tester = (*testing.T)(nil)
 // asserts that Decide is pure and deterministic, that Apply is a fold of the
 // stored events, and every invariant.
 type bench struct {
-	t       tester
-	s       *State // what Decide sees
-	shadow  *State // made from the stored events by Apply alone; Decide never sees it
-	thawed  *State // the same, taken through a snapshot now and then
-	checker history.Checker
-	log     []Event
-	now     time.Time
-	cmds    int
-	moves   map[string]bool // of tasks and subtasks, that were seen
+	t        tester
+	s        *State // what Decide sees
+	shadow   *State // made from the stored events by Apply alone; Decide never sees it
+	thawed   *State // the same, taken through a snapshot now and then
+	checker  history.Checker
+	log      []Event
+	now      time.Time
+	cmds     int
+	moves    map[string]bool   // of tasks and subtasks, that were seen
+	archives map[Hash]*Archive // that were stored, as they are read
 	// watch is called after each event, with its task, and at each look at what is
 	// due; nil: nobody watches.
 	watch func(changed ...TaskID)
 }
 
 func newBench(t tester) *bench {
-	b := &bench{t: t, s: NewState(), shadow: NewState(), thawed: NewState(), moves: map[string]bool{}, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
+	b := &bench{t: t, s: NewState(), shadow: NewState(), thawed: NewState(), moves: map[string]bool{}, archives: map[Hash]*Archive{}, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
 	b.must(Company, StartOffice{Office: "k3fq", Version: "test", Workers: 3})
 	return b
 }
@@ -56,6 +59,8 @@ func (b *bench) doID(id, actor string, c Command) ([]Event, error) {
 	b.t.Helper()
 	b.now = b.now.Add(7 * time.Millisecond)
 	m := Meta{ID: id, Actor: actor, Now: b.now}
+	sent := c
+	c = b.withArchives(c)
 	evs, err := Decide(b.s, m, c)
 	again, err2 := Decide(b.s, m, c)
 	if !reflect.DeepEqual(evs, again) || CodeOf(err) != CodeOf(err2) {
@@ -70,13 +75,66 @@ func (b *bench) doID(id, actor string, c Command) ([]Event, error) {
 		}
 		return nil, err
 	}
-	if run, fence, fenced := fencedBy(c); fenced && len(evs) > 0 && !b.checker.Held(run, fence) {
+	if run, fence, fenced := fencedBy(sent); fenced && len(evs) > 0 && !b.checker.Held(run, fence) {
 		b.t.Fatalf("%T of %s under the old fence %d changes something: %s", c, run, fence, evs[0].Kind)
 	}
 	for i := range evs {
 		evs[i] = b.apply(evs[i])
 	}
 	return evs, nil
+}
+
+// withArchives is a command with the archives of the tasks that it is about.
+func (b *bench) withArchives(c Command) Command {
+	targets := ArchivedTargets(b.s, c)
+	if len(targets) == 0 {
+		return c
+	}
+	with := RestoreArchived{Command: c, Archives: map[TaskID]*Archive{}}
+	for _, id := range targets {
+		_, blob := b.s.ArchiveHolding(id)
+		with.Archives[id] = b.archives[blob]
+	}
+	return with
+}
+
+// archive takes a task that is over out of the state, if it may leave.
+func (b *bench) archive(id TaskID) bool {
+	b.t.Helper()
+	text, err := b.s.EncodeArchive(id)
+	if err != nil {
+		b.t.Fatalf("the archive of %s: %v", id, err)
+	}
+	a, err := DecodeArchive(text)
+	if err != nil {
+		b.t.Fatalf("the archive of %s: %v", id, err)
+	}
+	blob := blobHash(text)
+	b.archives[blob] = a
+	evs, err := b.do(Company, ArchiveTask{Task: id, Blob: blob})
+	return err == nil && len(evs) > 0
+}
+
+// blobHash is the name under which a blob is kept.
+func blobHash(text []byte) Hash {
+	sum := sha256.Sum256(text)
+	return Hash(hex.EncodeToString(sum[:]))
+}
+
+// task finds a task, archived or not, or nil.
+func (b *bench) task(id TaskID) *Task {
+	if t := b.s.Tasks[id]; t != nil {
+		return t
+	}
+	if a := b.archives[b.blobOf(id)]; a != nil {
+		return b.s.WithArchive(a).Tasks[id]
+	}
+	return nil
+}
+
+func (b *bench) blobOf(id TaskID) Hash {
+	_, blob := b.s.ArchiveHolding(id)
+	return blob
 }
 
 // fencedBy tells who a command claims to come from, if that is a run's holder.

@@ -123,6 +123,9 @@ func (s *State) validateTarget(e Event) error {
 		return nil
 	}
 	t := s.Tasks[e.Task]
+	if e.Kind == (*TaskRestored)(nil).Kind() && t == nil && s.Past[e.Task] != nil {
+		return nil
+	}
 	switch {
 	case t == nil,
 		e.Subtask != "" && t.Subtask(e.Subtask) == nil,

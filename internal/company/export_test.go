@@ -18,6 +18,7 @@ const (
 	MaxFeedbackItems  = maxFeedbackItems
 	MaxTitle          = maxTitle
 	MaxVerdicts       = maxVerdicts
+	MaxCommands       = maxCommands
 	AskTroubleFailure = askTroubleFailure
 )
 
@@ -42,6 +43,7 @@ func (s *State) HasEarlierFollowUp(t *Task) bool                      { return s
 func (s *State) MergeQuestion(t *Task, sub *Subtask) *PendingQuestion { return s.mergeQuestion(t, sub) }
 func (s *State) NextInMergeQueue(t *Task) *Subtask                    { return s.nextInMergeQueue(t) }
 func (s *State) OfficeQuestion(t *Task) *PendingQuestion              { return s.officeQuestion(t) }
+func (s *State) NoteCommand(id string, t TaskID)                      { s.noteCommand(id, t) }
 func (s *State) OnOffer(r *Run) bool                                  { return s.onOffer(r) }
 func (s *State) RequiredApprovals(t *Task) []PendingQuestion          { return s.requiredApprovals(t) }
 func (s *State) UnderWay(t *Task) bool                                { return s.underWay(t) }

@@ -49,13 +49,12 @@ type Pull struct {
 // Last is the task that delivered last.
 func (p Pull) Last() *Task { return p.Tasks[len(p.Tasks)-1] }
 
-// Pulls lists the pull requests of the office, the oldest first.
+// Pulls lists the pull requests of the tasks that are not archived, the oldest first.
 func (s *State) Pulls() []Pull {
 	var out []Pull
 	at := map[TaskID]int{}
-	for n := 1; n <= s.LastTask; n++ {
-		t := s.Tasks[NewTaskID(n)]
-		if t == nil || t.PR == nil {
+	for _, t := range s.SortedTasks() {
+		if t.PR == nil {
 			continue
 		}
 		lead := s.LeadOf(t)

@@ -283,6 +283,7 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	w.goWell()
 	w.followPulls()
 	w.reopenTask()
+	w.archiveTasks()
 	w.kind = false
 	for range 60 {
 		w.step()
@@ -341,19 +342,37 @@ func (w *world) reopenTask() {
 	}
 }
 
+// archiveTasks has what is over leave the state, and one task of it come back.
+func (w *world) archiveTasks() {
+	w.t.Helper()
+	for _, t := range w.s.SortedTasks() {
+		if w.s.Tasks[t.ID] == t && w.s.LeadOf(t) == t {
+			w.archive(t.ID)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.s.Past)) {
+		t := w.task(id)
+		if _, err := Decide(w.s, Meta{ID: "trial", Actor: President, Now: w.s.Time}, w.withArchives(Retry{Task: id})); err == nil && t.Status == StatusCancelled {
+			w.must(President, Retry{Task: id})
+			w.must(President, Cancel{Task: id, Why: "no, as before"})
+			return
+		}
+	}
+}
+
 // followPulls settles one pull request, has another one followed up, and sees a
 // person change a branch.
 func (w *world) followPulls() {
 	w.t.Helper()
 	var leads []TaskID
 	for _, by := range w.forge {
-		if pr := w.s.Tasks[by].PR; pr != nil && pr.State == PROpen { // the answer may have been lost, and the task given up
+		if pr := w.task(by).PR; pr != nil && pr.State == PROpen { // the answer may have been lost, and the task given up
 			leads = append(leads, by)
 		}
 	}
 	slices.Sort(leads)
 	for i, id := range leads {
-		set := w.s.Tasks[id].Settings
+		set := w.task(id).Settings
 		switch i {
 		case 0:
 			w.must(Company, RecordPRFeedback{Task: id, Settings: set, Items: []FeedbackItem{{ID: "r99", Kind: FeedbackComment, Author: "ann", Text: "rename it"}}})
@@ -363,7 +382,7 @@ func (w *world) followPulls() {
 		case 1:
 			w.must(President, SettlePR{Task: id, State: PRMerged})
 		case 2:
-			w.must(President, Submit{Instruction: "one more", Project: w.s.Tasks[id].Project, Settings: set, Follows: id})
+			w.must(President, Submit{Instruction: "one more", Project: w.task(id).Project, Settings: set, Follows: id})
 			w.must(President, Cancel{Task: NewTaskID(w.s.LastTask), Why: "not needed"})
 		}
 	}

@@ -40,8 +40,21 @@ type OfficeCopied struct {
 
 var _ = registerKind[OfficeCopied]()
 
-func (*OfficeCopied) Kind() string              { return "office.copied" }
-func (d *OfficeCopied) apply(s *State, _ Event) { s.Office.ID = d.Office; s.voidClaims() }
+func (*OfficeCopied) Kind() string { return "office.copied" }
+func (d *OfficeCopied) apply(s *State, _ Event) {
+	s.Office.ID = d.Office
+	s.voidClaims()
+	for id, p := range s.Past {
+		if p.PR == nil || p.PR.State != PROpen {
+			continue
+		}
+		c, pr := *p, *p.PR
+		pr.State = PRClosed // as those of the other tasks, which events close
+		c.PR, c.BranchChange = &pr, nil
+		s.ownPast()
+		s.Past[id] = &c
+	}
+}
 
 func foreignLedger(has, want string) error {
 	return E(ELedger, "this ledger belongs to office "+has+", not to "+want)

@@ -24,6 +24,43 @@ type ProjectRecord struct {
 	Tasks             int       `json:"tasks"`
 }
 
+// ProjectUse is what tasks say of their project, in whatever order they are counted.
+type ProjectUse struct {
+	Tasks         int       `json:"tasks"`
+	First         int       `json:"first"` // the number of the oldest task
+	FirstPath     string    `json:"first_path"`
+	Created       time.Time `json:"created"`
+	Newest        int       `json:"newest"` // the number of the newest task
+	Path          string    `json:"path"`   // as that says
+	Remote        string    `json:"remote,omitempty"`
+	LastUsed      time.Time `json:"last_used"`
+	Prepared      int       `json:"prepared,omitempty"` // the number of the newest task that was prepared
+	DefaultBranch string    `json:"default_branch,omitempty"`
+	Integration   string    `json:"integration_branch,omitempty"`
+	Base          OID       `json:"base,omitempty"` // that the task started from
+	Head          OID       `json:"head,omitempty"` // and where it ended
+}
+
+// addTask counts a task. One that is counted again changes nothing but the number of
+// tasks.
+func (u *ProjectUse) addTask(t *Task) {
+	n := t.ID.Number()
+	u.Tasks++
+	if u.First == 0 || n < u.First {
+		u.First, u.FirstPath, u.Created = n, t.Project.Path, t.Submitted
+	}
+	if n >= u.Newest {
+		u.Newest, u.Path, u.Remote = n, t.Project.Path, t.Project.Remote
+	}
+	if t.Prepared != nil && n >= u.Prepared {
+		u.Prepared, u.DefaultBranch, u.Integration = n, t.Prepared.Base.PRBranch, t.Prepared.Integration
+		u.Base, u.Head = t.Prepared.Base.OID, t.Head
+	}
+	if t.Updated.After(u.LastUsed) {
+		u.LastUsed = t.Updated
+	}
+}
+
 // Projects is the registry, the one used last first.
 func (s *State) Projects() []ProjectRecord {
 	byID := map[string]*ProjectRecord{}
@@ -32,25 +69,25 @@ func (s *State) Projects() []ProjectRecord {
 			byID[id] = &ProjectRecord{ID: id, Name: k.Name, WorkDir: k.Path, Created: k.Added, LastUsed: k.Added}
 		}
 	}
-	for n := 1; n <= s.LastTask; n++ {
-		t := s.Tasks[NewTaskID(n)]
-		if t == nil {
-			continue
+	uses := maps.Clone(s.PastProjects)
+	for _, t := range s.Tasks {
+		if uses == nil {
+			uses = map[string]ProjectUse{}
 		}
-		p := byID[t.Project.ID]
+		u := uses[t.Project.ID]
+		u.addTask(t)
+		uses[t.Project.ID] = u
+	}
+	for id, u := range uses {
+		p := byID[id]
 		if p == nil {
-			name := t.Project.Path[strings.LastIndexByte(t.Project.Path, '/')+1:]
-			p = &ProjectRecord{ID: t.Project.ID, Name: name, Created: t.Submitted}
-			byID[p.ID] = p
+			p = &ProjectRecord{ID: id, Name: u.FirstPath[strings.LastIndexByte(u.FirstPath, '/')+1:], Created: u.Created}
+			byID[id] = p
 		}
-		p.Tasks++
-		p.WorkDir = t.Project.Path
-		p.Remote = t.Project.Remote
-		if t.Updated.After(p.LastUsed) {
-			p.LastUsed = t.Updated
-		}
-		if t.Prepared != nil {
-			p.DefaultBranch, p.IntegrationBranch = t.Prepared.Base.PRBranch, t.Prepared.Integration
+		p.Tasks, p.WorkDir, p.Remote = u.Tasks, u.Path, u.Remote
+		p.DefaultBranch, p.IntegrationBranch = u.DefaultBranch, u.Integration
+		if u.LastUsed.After(p.LastUsed) {
+			p.LastUsed = u.LastUsed
 		}
 	}
 	out := make([]ProjectRecord, 0, len(byID))

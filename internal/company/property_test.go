@@ -34,7 +34,7 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 		Overlap: pct("overlap", 30), Protected: pct("protected", 20), Greedy: pct("greedy", 40), GiveUp: pct("give up", 40),
 		Reject: pct("reject", 30), Restart: pct("restart", 60), Stop: pct("stop", 50), Pause: pct("pause", 40),
 		Deps: pct("dependencies", 30), Refused: pct("refused", 30), Unwritten: pct("unwritten", 90), Cancel: pct("cancel", 10), Hostile: pct("hostile", 30), Fails: pct("fails", 20), Sleep: pct("sleep", 60),
-		RedBase: pct("red base", 60), Absent: pct("absent", 60),
+		RedBase: pct("red base", 60), Absent: pct("absent", 60), Archive: pct("archive", 80),
 	}
 }
 
@@ -94,7 +94,7 @@ func stayUnderOfficeCaps(t tester, seed uint64) {
 		Seed: seed, Calm: rng.IntN(60), Steps: rng.IntN(300), Tasks: 7, Active: 7, Gates: 1, Cap: 100_000,
 		DayCap: 60 + rng.Int64N(600), OfficeCap: 300 + rng.Int64N(2000), Workers: 20,
 		Greedy: 20 + rng.IntN(70), Restart: rng.IntN(50), Lost: rng.IntN(5), Broken: rng.IntN(20), Reject: rng.IntN(60), Pause: rng.IntN(30), Cancel: rng.IntN(20),
-		Drop: 5, Delay: 10, Dup: 10, Sleep: 30, Reopen: rng.IntN(20),
+		Drop: 5, Delay: 10, Dup: 10, Sleep: 30, Reopen: rng.IntN(20), Archive: rng.IntN(60),
 	})
 	w.live()
 	w.goWell()

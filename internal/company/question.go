@@ -177,7 +177,7 @@ func openApproval(s *State, m Meta, w PendingQuestion) []Event {
 	if _, asked := s.ByKey[w.Key]; asked {
 		return nil
 	}
-	id := ApprovalID("a" + itoa(len(s.Approvals)+1))
+	id := ApprovalID("a" + itoa(s.LastApproval+1))
 	return []Event{m.newEvent(w.Task, w.Subtask, "", &ApprovalOpened{ID: id, Key: w.Key, AskKind: w.Kind, Question: cutText(w.Question, maxQuestion)})}
 }
 
@@ -194,6 +194,7 @@ var _ = registerKind[ApprovalOpened]()
 func (*ApprovalOpened) Kind() string { return "approval.opened" }
 func (d *ApprovalOpened) apply(s *State, e Event) {
 	s.setApproval(&Approval{ID: d.ID, Key: d.Key, Kind: d.AskKind, Task: e.Task, Subtask: e.Subtask, Question: d.Question, Asked: e.Time})
+	s.LastApproval = max(s.LastApproval, d.ID.sequenceNumber())
 	if d.AskKind.scopeOf() != "" {
 		s.Spending.Question = d.ID
 	}

@@ -150,7 +150,7 @@ func (d *TaskReopened) apply(s *State, e Event) {
 		t.Status = StatusExecuting
 	}
 	s.withdrawAnswers(t.ID, e)
-	at, _ := slices.BinarySearchFunc(s.Open, t.ID, func(a, b TaskID) int { return a.number() - b.number() })
+	at, _ := slices.BinarySearchFunc(s.Open, t.ID, func(a, b TaskID) int { return a.Number() - b.Number() })
 	s.Open = slices.Insert(slices.Clone(s.Open), at, t.ID)
 }
 

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// number is the task's place among those of its office, from 1.
-func (id TaskID) number() int {
+// Number is the task's place among those of its office, from 1.
+func (id TaskID) Number() int {
 	n, _ := strconv.Atoi(strings.TrimPrefix(string(id), "t")) // the ids are ours
 	return n
 }
 
-// SortedTasks lists all tasks, the newest last.
+// SortedTasks lists the tasks that are not archived, the newest last.
 func (s *State) SortedTasks() []*Task {
-	return slices.SortedFunc(maps.Values(s.Tasks), func(a, b *Task) int { return a.ID.number() - b.ID.number() })
+	return slices.SortedFunc(maps.Values(s.Tasks), func(a, b *Task) int { return a.ID.Number() - b.ID.Number() })
 }

@@ -16,21 +16,27 @@ type State struct {
 	Tasks           map[TaskID]*Task           `json:"tasks"`
 	Open            []TaskID                   `json:"open"` // tasks that have not ended, oldest first
 	LastTask        int                        `json:"last_task"`
-	Approvals       map[ApprovalID]*Approval   `json:"approvals"`
+	Past            map[TaskID]*PastTask       `json:"past"`          // archived tasks, in short
+	PastProjects    map[string]ProjectUse      `json:"past_projects"` // what archived tasks say of projects, by id
+	Approvals       map[ApprovalID]*Approval   `json:"approvals"`     // about the tasks that are not archived
 	ByKey           map[string]ApprovalID      `json:"approvals_by_key"`
+	LastApproval    int                        `json:"last_approval"`
 	LastPR          int                        `json:"last_pr"`
-	Commands        map[string]TaskID          `json:"commands"` // submit is idempotent by command id
-	GateResults     map[string]GateResult      `json:"verdicts"` // by GateKey: the cache of gate runs
-	GateResultOrder []string                   `json:"judged"`   // keys of GateResults, oldest first
-	KnownProjects   map[string]ProjectRegistry `json:"known"`    // projects that a person has added or removed, by id
-	Spending        OfficeSpending             `json:"spending"` // of all tasks together
+	Commands        map[string]TaskID          `json:"commands"`      // submit is idempotent by command id
+	CommandOrder    []string                   `json:"command_order"` // keys of Commands, oldest first
+	GateResults     map[string]GateResult      `json:"verdicts"`      // by GateKey: the cache of gate runs
+	GateResultOrder []string                   `json:"judged"`        // keys of GateResults, oldest first
+	KnownProjects   map[string]ProjectRegistry `json:"known"`         // projects that a person has added or removed, by id
+	Spending        OfficeSpending             `json:"spending"`      // of all tasks together
 
 	shared sharedMaps // which of the maps a view holds, too
 }
 
 // sharedMaps are the maps of a state that others may be reading: apply copies one
 // before it writes to it. Most events write to the tasks alone.
-type sharedMaps struct{ tasks, approvals, commands, results, projects bool }
+type sharedMaps struct{ tasks, past, approvals, commands, results, projects bool }
+
+var allShared = sharedMaps{true, true, true, true, true, true}
 
 // maxVerdicts bounds the cache of gate runs. A tree is judged again and merged
 // within minutes; older ones would only make every copy of the state dearer.
@@ -53,7 +59,7 @@ func (s *State) cacheResult(r GateResult) {
 // NewState is the company before its first event.
 func NewState() *State {
 	return &State{
-		Tasks: map[TaskID]*Task{}, Approvals: map[ApprovalID]*Approval{}, ByKey: map[string]ApprovalID{},
+		Tasks: map[TaskID]*Task{}, Past: map[TaskID]*PastTask{}, PastProjects: map[string]ProjectUse{}, Approvals: map[ApprovalID]*Approval{}, ByKey: map[string]ApprovalID{},
 		Commands: map[string]TaskID{}, GateResults: map[string]GateResult{}, KnownProjects: map[string]ProjectRegistry{},
 	}
 }
@@ -61,12 +67,20 @@ func NewState() *State {
 // View is a copy of the state that stays as it is while the state goes on. It is
 // for reading: it holds the maps of the state until apply writes to them.
 func (s *State) View() *State {
-	all := sharedMaps{true, true, true, true, true}
-	if s.shared != all { // a view of a view is made by many at once
-		s.shared = all
+	if s.shared != allShared { // a view of a view is made by many at once
+		s.shared = allShared
 	}
 	c := *s
-	c.Open, c.GateResultOrder = slices.Clip(s.Open), slices.Clip(s.GateResultOrder) // never changed in place
+	c.Open, c.GateResultOrder, c.CommandOrder = slices.Clip(s.Open), slices.Clip(s.GateResultOrder), slices.Clip(s.CommandOrder) // never changed in place
+	return &c
+}
+
+// trialCopy is a copy of the state to try events on. The state is as it was; the copy is
+// good until the state changes.
+func (s *State) trialCopy() *State {
+	c := *s
+	c.shared = allShared
+	c.Open = slices.Clip(s.Open)
 	return &c
 }
 
@@ -94,7 +108,31 @@ func (s *State) ownApprovals() {
 	}
 }
 
-// Task finds a task; an unknown one is an ENotFound error.
+// ownPast is for what the state keeps of archived tasks.
+func (s *State) ownPast() {
+	if s.shared.past {
+		s.Past, s.PastProjects, s.shared.past = maps.Clone(s.Past), maps.Clone(s.PastProjects), false
+	}
+}
+
+// maxCommands bounds the submissions that are remembered by the id of their command.
+// The ledger recognises a repeat all the same.
+const maxCommands = 4096
+
+// noteCommand remembers which task a submission brought about.
+func (s *State) noteCommand(id string, t TaskID) {
+	ownMap(&s.Commands, &s.shared.commands)
+	if _, known := s.Commands[id]; !known {
+		if len(s.CommandOrder) >= maxCommands {
+			delete(s.Commands, s.CommandOrder[0])
+			s.CommandOrder = s.CommandOrder[1:]
+		}
+		s.CommandOrder = append(s.CommandOrder, id)
+	}
+	s.Commands[id] = t
+}
+
+// Task finds a task; an unknown one, or one that is archived, is an ENotFound error.
 func (s *State) Task(id TaskID) (*Task, error) {
 	if t := s.Tasks[id]; t != nil {
 		return t, nil

@@ -107,7 +107,6 @@ func (d *TaskSubmitted) apply(s *State, e Event) {
 		Submitted: e.Time, Updated: e.Time, Status: StatusPending, Cap: d.Settings.Cap,
 	})
 	s.Open = append(s.Open, e.Task)
-	ownMap(&s.Commands, &s.shared.commands)
-	s.Commands[e.Cause] = e.Task
+	s.noteCommand(e.Cause, e.Task)
 	s.restoreProject(d.Project.ID)
 }

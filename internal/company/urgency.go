@@ -54,7 +54,7 @@ type urgency struct {
 // urgencyOf goes by the time of the newest event, so the order changes with events
 // only.
 func (s *State) urgencyOf(t *Task) urgency {
-	return urgency{old: s.Time.Sub(t.Submitted) >= MaxPassedOver, rank: t.Priority.rank(), deadline: t.Deadline, number: t.ID.number()}
+	return urgency{old: s.Time.Sub(t.Submitted) >= MaxPassedOver, rank: t.Priority.rank(), deadline: t.Deadline, number: t.ID.Number()}
 }
 
 // compareTo orders the open tasks of one project: what has been passed over for long,

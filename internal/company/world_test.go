@@ -28,6 +28,7 @@ type knobs struct {
 	Reopen                             int // more often than any president would
 	Deps, Refused, Unwritten           int
 	RedBase, Absent                    int // of the checks of the base
+	Archive                            int // what is over leaves the state at any moment
 }
 
 // world does what is due in a company, well or badly, in any order. It has a
@@ -151,6 +152,8 @@ func (w *world) step() {
 		if next := NextDue(w.s, w.now); !next.IsZero() {
 			w.now = next
 		}
+	case w.k.Archive > 0 && n < 28 && w.chance(w.k.Archive):
+		w.archiveAny()
 	case n < 27:
 		if w.k.Unwritten > 0 && w.chance(w.k.Unwritten) {
 			w.writeFile()
@@ -164,6 +167,15 @@ func (w *world) step() {
 		}
 	}
 	w.unstuck()
+}
+
+// archiveAny takes tasks that are over out of the state.
+func (w *world) archiveAny() {
+	for _, t := range w.s.SortedTasks() {
+		if w.s.Tasks[t.ID] == t && w.s.LeadOf(t) == t && w.chance(60) {
+			w.archive(t.ID)
+		}
+	}
 }
 
 // unstuck asserts that no open task waits for nothing: something is due, or a
@@ -252,7 +264,7 @@ func waitsForTime(t *Task, now time.Time) bool {
 // acknowledged; an item may come twice.
 func (w *world) lease(i int) {
 	item := w.queue[i]
-	r := w.s.Tasks[item.Run.Task()].Runs[item.Run]
+	r := w.task(item.Run.Task()).Runs[item.Run]
 	if r == nil || item.Number > r.Offers {
 		w.t.Fatalf("the queue holds %v, which the ledger does not know", item)
 	}
@@ -309,7 +321,7 @@ func (w *world) goWell() {
 		}
 	}
 	for _, id := range open {
-		if t := w.s.Tasks[id]; t.Status != StatusCompleted {
+		if t := w.task(id); t.Status != StatusCompleted {
 			w.t.Fatalf("%s ends as %s (%s) though everything went well\n%s\n%s", id, t.Status, t.Reason, w.tail(), outline(t))
 		}
 	}

@@ -135,7 +135,7 @@ func (w *world) refuse(r *Run) {
 func (w *world) writeFile() {
 	c := RecordFileWrite{File: fmt.Sprint("f", w.rng.IntN(40)), Why: []string{"", "full", "a folder\n"}[w.rng.IntN(3)]}
 	if w.rng.IntN(4) > 0 && w.s.LastTask > 0 {
-		t := w.s.Tasks[NewTaskID(1+w.rng.IntN(w.s.LastTask))]
+		t := w.task(NewTaskID(1 + w.rng.IntN(w.s.LastTask)))
 		c.Task = t.ID
 		if runs := t.SortedRuns(); len(runs) > 0 && w.rng.IntN(2) == 0 {
 			c.Run = runs[w.rng.IntN(len(runs))].ID

@@ -51,7 +51,7 @@ func (w *world) president() {
 
 // reopenOrTell has the president go back on an end, or say something to a worker.
 func (w *world) reopenOrTell() {
-	t := w.s.Tasks[NewTaskID(1+w.rng.IntN(w.k.Tasks))]
+	t := w.task(NewTaskID(1 + w.rng.IntN(w.k.Tasks)))
 	if t == nil {
 		return
 	}
@@ -86,11 +86,11 @@ func (w *world) pulls() {
 	case 1:
 		w.send(President, SettlePR{Task: lead, State: PRMerged})
 	case 2:
-		w.send(President, Submit{Instruction: "and this", Project: w.s.Tasks[lead].Project, Settings: w.s.Tasks[lead].Settings, Follows: lead})
+		w.send(President, Submit{Instruction: "and this", Project: w.task(lead).Project, Settings: w.task(lead).Settings, Follows: lead})
 	case 3:
-		w.send(Company, RecordPRFeedback{Task: lead, Settings: w.s.Tasks[lead].Settings, Branch: w.branch(lead)})
+		w.send(Company, RecordPRFeedback{Task: lead, Settings: w.task(lead).Settings, Branch: w.branch(lead)})
 	default:
-		w.send(Company, RecordPRFeedback{Task: lead, Settings: w.s.Tasks[lead].Settings, Branch: w.branch(lead), Items: []FeedbackItem{
+		w.send(Company, RecordPRFeedback{Task: lead, Settings: w.task(lead).Settings, Branch: w.branch(lead), Items: []FeedbackItem{
 			{ID: fmt.Sprint("r", w.rng.IntN(12)), Kind: FeedbackComment, Author: "a<b", Text: "x\x1b[2J\ny"},
 		}})
 	}
@@ -99,7 +99,11 @@ func (w *world) pulls() {
 // delivered are the heads that were delivered to a pull request, the last first.
 func (w *world) delivered(lead TaskID) []OID {
 	var out []OID
-	for _, p := range w.s.Pulls() {
+	s := w.s
+	if a := w.archives[w.blobOf(lead)]; a != nil {
+		s = s.WithArchive(a)
+	}
+	for _, p := range s.Pulls() {
 		for _, t := range p.Tasks {
 			if p.Lead.ID == lead {
 				out = append([]OID{t.PR.Head}, out...)
@@ -152,10 +156,10 @@ func (w *world) answer(a *Approval) {
 // way, old epochs, foreign ids. Whatever is wrong with them, the invariants
 // must hold.
 func (w *world) intruder() {
-	if len(w.s.Tasks) == 0 {
+	if w.s.LastTask == 0 {
 		return
 	}
-	t := w.s.Tasks[NewTaskID(1+w.rng.IntN(w.s.LastTask))]
+	t := w.task(NewTaskID(1 + w.rng.IntN(w.s.LastTask)))
 	sub := NewSubtaskID(t.ID, 1+w.rng.IntN(4))
 	role := []Role{Manager, Worker, Reviewer, Merger}[w.rng.IntN(4)]
 	run := NewRunID(t.ID, sub, role, 1+w.rng.IntN(3))

@@ -157,14 +157,16 @@ func (d *Checker) checkOffice(ctx context.Context, p office.Paths, err error, lo
 		return append(singleResult("office", free), Result{Name: "ledger", Result: r})
 	}
 	s := h.View()
+	slow := checkSlowness(s, func(id company.TaskID) *company.Task { return h.FindTask(ctx, id) })
 	h.Close()
-	return slices.Concat(singleResult("office", free), []Result{{Name: "ledger", Result: health.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks), "task")}}}, checkSlowness(s))
+	return slices.Concat(singleResult("office", free), []Result{{Name: "ledger", Result: health.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks)+len(s.Past), "task")}}}, slow)
 }
 
 // checkSlowness tells which checks took long on the newest base that was judged.
-func checkSlowness(s *company.State) []Result {
-	for _, t := range slices.Backward(s.SortedTasks()) {
-		if t.Baseline == nil {
+func checkSlowness(s *company.State, find func(company.TaskID) *company.Task) []Result {
+	for n := s.LastTask; n > 0; n-- {
+		t := find(company.NewTaskID(n))
+		if t == nil || t.Baseline == nil {
 			continue
 		}
 		var slow []string

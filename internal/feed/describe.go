@@ -149,6 +149,10 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Text = map[bool]string{true: "paused; turns under way come to their end", false: "goes on"}[d.Paused]
 	case *company.SubtaskPaused:
 		it.Text = map[bool]string{true: "paused; a turn under way comes to its end", false: "goes on"}[d.Paused]
+	case *company.TaskArchived:
+		it.Text, it.Quiet = "archived: its details are read when they are asked for", true
+	case *company.TaskRestored:
+		it.Text, it.Quiet = "taken out of the archive", true
 	case *company.TaskReopened:
 		it.Text, it.Mark = "reopened; what is merged stays merged", Started
 		if d.From != "" {

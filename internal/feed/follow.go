@@ -22,9 +22,10 @@ type Ledger interface {
 	ReadTask(ctx context.Context, task company.TaskID, from uint64, fn func(company.Event) error) error
 }
 
-// Office has the state as it is now.
+// Office has the tasks as they are now.
 type Office interface {
-	View() *company.State
+	// FindTask finds a task, archived or not; nil: there is none, or it cannot be read.
+	FindTask(ctx context.Context, id company.TaskID) *company.Task
 }
 
 // Range is a part of the feed.
@@ -84,6 +85,14 @@ func (s Source) Follow(ctx context.Context, r Range, fn func(Item) error) error 
 	return nil
 }
 
+// findTask finds the task of an event; nil: the event is of none.
+func (s Source) findTask(ctx context.Context, id company.TaskID) *company.Task {
+	if id == "" {
+		return nil
+	}
+	return s.Office.FindTask(ctx, id)
+}
+
 // readPast gives events that the ledger alone has.
 func (s Source) readPast(ctx context.Context, r Range, from, upTo uint64, fn func(Item) error) error {
 	if r.Until > 0 {
@@ -93,7 +102,7 @@ func (s Source) readPast(ctx context.Context, r Range, from, upTo uint64, fn fun
 		if e.Seq > upTo {
 			return errRead
 		}
-		if err := fn(Describe(e, s.Office.View().Tasks[e.Task])); err != nil {
+		if err := fn(Describe(e, s.findTask(ctx, e.Task))); err != nil {
 			return err
 		}
 		if e.Seq == upTo {

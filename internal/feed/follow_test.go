@@ -64,7 +64,7 @@ func (s *storedEvents) ReadTask(_ context.Context, task company.TaskID, from uin
 // emptyOffice has no task.
 type emptyOffice struct{}
 
-func (emptyOffice) View() *company.State { return company.NewState() }
+func (emptyOffice) FindTask(context.Context, company.TaskID) *company.Task { return nil }
 
 // newSource is a feed with so many events of the past, which the hub has not seen.
 func newSource(past int) (Source, *storedEvents) {

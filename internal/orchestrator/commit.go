@@ -31,7 +31,10 @@ type request struct {
 	fresh   bool // its id was made here and is no repeat
 	actor   string
 	command company.Command
-	answer  chan answer // of capacity 1
+	// archives are of the archived tasks that the command is about, by the task that
+	// the others of an archive follow.
+	archives map[company.TaskID]*company.Archive
+	answer   chan answer // of capacity 1
 }
 
 // answer is what becomes of a request.
@@ -62,8 +65,8 @@ type appliedEvent struct {
 // commitCommand has a command decided and its events stored, and waits for the
 // outcome. A caller whose context ends while the command is queued takes it back;
 // a command that was taken up is seen to its end.
-func (o *Orchestrator) commitCommand(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
-	r := &request{ctx: ctx, actor: actor, command: c, answer: make(chan answer, 1)}
+func (o *Orchestrator) commitCommand(ctx context.Context, id, actor string, c company.Command, archives map[company.TaskID]*company.Archive) ([]company.Event, error) {
+	r := &request{ctx: ctx, actor: actor, command: c, archives: archives, answer: make(chan answer, 1)}
 	if id == "" {
 		r.sent, r.fresh = ledger.Command{ID: fmt.Sprintf("%s-%d", o.token, o.commands.Add(1))}, true
 	} else {
@@ -223,10 +226,17 @@ func (o *Orchestrator) decideRequest(c *commit, r *request) ([]company.Event, er
 			return events, err
 		}
 	}
+	if err := o.missingArchives(r); err != nil {
+		return nil, err
+	}
 	m := company.Meta{ID: r.sent.ID, Actor: r.actor, Now: o.cfg.Clock.Now(), Zone: time.Local}
+	command := r.command
+	if len(r.archives) > 0 {
+		command = company.RestoreArchived{Command: r.command, Archives: r.archives}
+	}
 	var drafts []company.Event
 	err := company.Guard(fmt.Sprintf("deciding %T", r.command), func() (err error) {
-		drafts, err = company.Decide(o.ahead, m, r.command)
+		drafts, err = company.Decide(o.ahead, m, command)
 		return err
 	})
 	if err != nil || len(drafts) == 0 {

@@ -90,6 +90,8 @@ type Orchestrator struct {
 	publishing sync.Mutex              // guards what follows, and a new view together with it; held for a moment
 	changed    map[company.TaskID]bool // tasks of events that the loop has not looked at yet
 
+	archives archiveCache
+
 	agenda company.Agenda     // what is due; the loop's
 	open   context.Context    // ends when the loop is told to end
 	leave  context.CancelFunc // ends it
@@ -261,7 +263,7 @@ func (o *Orchestrator) DoID(ctx context.Context, id, actor string, c company.Com
 	if _, stop := c.(company.Stop); stop {
 		o.haltEffects()
 	}
-	evs, err := o.commitCommand(ctx, id, actor, c)
+	evs, err := o.commitWithArchives(ctx, id, actor, c)
 	switch c.(type) {
 	case company.Stop, company.Resume:
 		if err == nil {

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"sync"
 	"time"
 
 	"company/internal/office"
 	"company/internal/view"
 )
 
-// MeasureDisk counts the bytes of an office's folders, for as long as patience lasts.
+// MeasureDisk counts the bytes of an office's folders, all at once, for as long as
+// patience lasts.
 func MeasureDisk(ctx context.Context, p office.Paths, patience time.Duration) view.Disk {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -28,5 +30,12 @@ func MeasureDisk(ctx context.Context, p office.Paths, patience time.Duration) vi
 		}
 		return &n
 	}
-	return view.Disk{Runs: count(p.Runs), Logs: count(p.Logs), Ledger: count(p.Bus), Mirrors: count(p.Git)}
+	var v view.Disk
+	var wg sync.WaitGroup
+	wg.Go(func() { v.Runs = count(p.Runs) })
+	wg.Go(func() { v.Logs = count(p.Logs) })
+	wg.Go(func() { v.Ledger = count(p.Bus) })
+	wg.Go(func() { v.Mirrors = count(p.Git) })
+	wg.Wait()
+	return v
 }

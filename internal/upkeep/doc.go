@@ -6,6 +6,7 @@
 package upkeep
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -29,4 +30,8 @@ type Keeper struct {
 type State interface {
 	company.Decider
 	Now() time.Time
+	// ArchiveTask takes a task that is over out of the state, with those that follow it.
+	ArchiveTask(ctx context.Context, id company.TaskID) error
+	// LoadArchive reads the archive that holds a task.
+	LoadArchive(ctx context.Context, id company.TaskID) (*company.Archive, error)
 }

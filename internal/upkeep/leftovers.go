@@ -16,7 +16,7 @@ import (
 // policyOf is what is still needed: of tasks that ended after the retention, or
 // with recent of none that has ended. It also finds work that no branch holds.
 func (u *Keeper) policyOf(recent bool) retentionPolicy {
-	k := retentionPolicy{state: u.State.View(), office: u.Office, before: u.State.Now(), unmerged: true}
+	k := retentionPolicy{keeper: u, state: u.State.View(), office: u.Office, before: u.State.Now(), unmerged: true}
 	if !recent {
 		k.before = k.before.AddDate(0, 0, -u.RetentionDays)
 	}
@@ -50,7 +50,7 @@ func (u *Keeper) FindDockerGarbage(ctx context.Context, recent bool, rt containe
 func (u *Keeper) RetentionJob(store *gitops.Store, images *image.Builder) Job {
 	return Job{Name: "cleanup", Interval: time.Hour, Limit: 10 * time.Minute, Run: func(ctx context.Context) error {
 		// What ended this moment may still be letting go.
-		k := retentionPolicy{state: u.State.View(), office: u.Office, before: u.State.Now().Add(-10*time.Minute).AddDate(0, 0, -u.RetentionDays)}
+		k := retentionPolicy{keeper: u, state: u.State.View(), office: u.Office, before: u.State.Now().Add(-10*time.Minute).AddDate(0, 0, -u.RetentionDays)}
 		settled := u.settleRuns(ctx)
 		all, err := k.listRunFiles(ctx)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,7 @@ func (g Garbage) Remove(ctx context.Context) error { return g.removal(ctx) }
 
 // retentionPolicy knows what of an office is still needed.
 type retentionPolicy struct {
+	keeper *Keeper // reads archived tasks
 	state  *company.State
 	office *office.Office
 	before time.Time // tasks that ended later are kept
@@ -60,10 +62,21 @@ func (k retentionPolicy) isFinished(t *company.Task) bool {
 	return true
 }
 
+// isTaskFinished is isFinished of a task that may be archived.
+func (k retentionPolicy) isTaskFinished(id company.TaskID) bool {
+	if p := k.state.Past[id]; p != nil && k.state.Tasks[id] == nil {
+		return p.Ended.Before(k.before) && !k.state.HasOpenPull(p)
+	}
+	return k.isFinished(k.state.Tasks[id])
+}
+
 // isMerged says that the work of a run is in a branch as far as it ever will be:
 // its subtask was merged, with which what came before is superseded.
-func (k retentionPolicy) isMerged(run company.RunID) bool {
-	t := k.state.Tasks[run.Task()]
+func (k retentionPolicy) isMerged(ctx context.Context, run company.RunID) bool {
+	t := k.keeper.findTask(ctx, k.state, run.Task())
+	if t == nil {
+		return false
+	}
 	if t.Status == company.StatusCompleted {
 		return true
 	}
@@ -78,7 +91,7 @@ func (k retentionPolicy) isMerged(run company.RunID) bool {
 // mayDropRepository says that a run's repository holds nothing that would be
 // lost with it. How old it is says nothing about that.
 func (k retentionPolicy) mayDropRepository(ctx context.Context, store *gitops.Store, run company.RunID) (bool, error) {
-	if r := findRun(k.state, run); k.isMerged(run) || r != nil && r.Ended && r.Head != "" {
+	if r := k.keeper.findRun(ctx, k.state, run); k.isMerged(ctx, run) || r != nil && r.Ended && r.Head != "" {
 		return true, nil // the host has it: see mayDropResult
 	}
 	holds, err := store.HoldsWork(ctx, run)
@@ -87,7 +100,7 @@ func (k retentionPolicy) mayDropRepository(ctx context.Context, store *gitops.St
 
 // mayDropResult is the same of what the host took from a run.
 func (k retentionPolicy) mayDropResult(ctx context.Context, m *gitops.Mirror, run company.RunID) (bool, error) {
-	if k.isMerged(run) {
+	if k.isMerged(ctx, run) {
 		return true, nil
 	}
 	return m.Merged(ctx, run)
@@ -103,7 +116,7 @@ func (k retentionPolicy) listRunFiles(ctx context.Context) ([]Garbage, error) {
 	}
 	for _, e := range entries {
 		run := company.RunID(e.Name())
-		if !e.IsDir() || !run.Valid() || findRun(k.state, run) == nil || !k.isFinished(k.state.Tasks[run.Task()]) {
+		if !e.IsDir() || !run.Valid() || !k.isTaskFinished(run.Task()) || k.keeper.findRun(ctx, k.state, run) == nil {
 			continue
 		}
 		out = append(out, Garbage{Kind: "run", Name: string(run), Task: run.Task(), Bytes: folderBytes(ctx, k.office.RunsFolder, e.Name()),
@@ -138,7 +151,7 @@ func (k retentionPolicy) listRepositories(ctx context.Context, store *gitops.Sto
 		return nil, err
 	}
 	for _, run := range runs {
-		if !k.isFinished(k.state.Tasks[run.Task()]) {
+		if !k.isTaskFinished(run.Task()) {
 			continue
 		}
 		spared, err := k.mayDropRepository(ctx, store, run)
@@ -150,13 +163,8 @@ func (k retentionPolicy) listRepositories(ctx context.Context, store *gitops.Sto
 				removal: func(ctx context.Context) error { return store.DropQuarantine(ctx, run) }})
 		}
 	}
-	seen := map[string]bool{}
-	for _, t := range k.state.SortedTasks() {
-		if seen[t.Project.ID] {
-			continue
-		}
-		seen[t.Project.ID] = true
-		m, err := gitops.LookAt(k.office.Git, remote, t.Project.ID, t.Project.Path)
+	for _, p := range k.projects() {
+		m, err := gitops.LookAt(k.office.Git, remote, p.ID, p.Path)
 		if company.CodeOf(err) == company.ENotFound {
 			continue // nothing was fetched
 		}
@@ -168,7 +176,7 @@ func (k retentionPolicy) listRepositories(ctx context.Context, store *gitops.Sto
 			return nil, err
 		}
 		for _, run := range results {
-			if !k.isFinished(k.state.Tasks[run.Task()]) {
+			if !k.isTaskFinished(run.Task()) {
 				continue
 			}
 			spared, err := k.mayDropResult(ctx, m, run)
@@ -181,6 +189,22 @@ func (k retentionPolicy) listRepositories(ctx context.Context, store *gitops.Sto
 		}
 	}
 	return out, nil
+}
+
+// projects are those of all tasks.
+func (k retentionPolicy) projects() []company.Project {
+	paths := map[string]string{}
+	for id, u := range k.state.PastProjects {
+		paths[id] = u.Path
+	}
+	for _, t := range k.state.SortedTasks() {
+		paths[t.Project.ID] = t.Project.Path
+	}
+	var out []company.Project
+	for _, id := range slices.Sorted(maps.Keys(paths)) {
+		out = append(out, company.Project{ID: id, Path: paths[id]})
+	}
+	return out
 }
 
 // listContainers are those of the office. It may only be called while no
@@ -210,6 +234,15 @@ func (k retentionPolicy) listImages(ctx context.Context, b *image.Builder) ([]Ga
 			gone = append(gone, t.Prepared.Image)
 		default:
 			keep = append(keep, t.Prepared.Image)
+		}
+	}
+	for id, p := range k.state.Past {
+		switch {
+		case p.Image == "":
+		case k.isTaskFinished(id):
+			gone = append(gone, p.Image)
+		default:
+			keep = append(keep, p.Image)
 		}
 	}
 	return listUnusedImages(ctx, b, keep, gone)

@@ -29,26 +29,31 @@ func (u *Keeper) RemoveStale(ctx context.Context, git *gitops.Store) {
 	journals, err := u.Ledger.Journals(ctx)
 	warn("journals", err)
 	for _, run := range journals {
-		if r := findRun(s, run); r != nil && r.Ended && r.Journal != "" {
+		if r := u.findRun(ctx, s, run); r != nil && r.Ended && r.Journal != "" {
 			warn("journal of "+string(run), u.Ledger.PurgeJournal(ctx, run))
 		}
 	}
 
 	before := u.State.Now().AddDate(0, 0, -u.RetentionDays)
 	old := func(t *company.Task) bool { return t.Status.Ended() && t.Ended.Before(before) }
+	k := retentionPolicy{keeper: u, state: s}
 	runs, err := git.Quarantines()
 	warn("repositories of runs", err)
 	for _, run := range runs {
-		if t := s.Tasks[run.Task()]; t == nil || !old(t) {
+		t, past := s.Tasks[run.Task()], s.Past[run.Task()]
+		if t != nil && !old(t) || past != nil && !past.Ended.Before(before) || t == nil && past == nil {
 			continue
 		}
-		spared, err := retentionPolicy{state: s}.mayDropRepository(ctx, git, run)
+		spared, err := k.mayDropRepository(ctx, git, run)
 		if err == nil && spared {
 			err = git.DropQuarantine(ctx, run)
 		}
 		warn("repository of "+string(run), err)
 	}
 	var keep []company.OID
+	for _, p := range s.PastProjects { // the next task may start there
+		keep = append(keep, p.Base, p.Head)
+	}
 	for _, t := range s.Tasks {
 		if t.Prepared == nil || old(t) {
 			continue
@@ -93,11 +98,4 @@ func (u *Keeper) settleRun(ctx context.Context, r *company.Run) error {
 		return err
 	}
 	return u.Ledger.PurgeJournal(ctx, r.ID)
-}
-
-func findRun(s *company.State, id company.RunID) *company.Run {
-	if t := s.Tasks[id.Task()]; t != nil {
-		return t.Runs[id]
-	}
-	return nil
 }

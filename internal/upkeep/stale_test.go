@@ -105,4 +105,27 @@ func TestRemoveStale(t *testing.T) {
 	if needed, err := referencedObjects(u.State.View()); err != nil || len(needed) != 0 {
 		t.Errorf("nothing is open: %v, %v", needed, err)
 	}
+	// What is over leaves the state, the books of a run that was cut off closed first, and
+	// what it left is put away as before.
+	if err := u.ArchiveJob().Run(t.Context()); err != nil || u.State.View().Tasks["t3"] == nil {
+		t.Fatalf("archived at once: %v, %v", err, u.State.View().Tasks)
+	}
+	machine.Pass(31 * 24 * time.Hour)
+	do(company.StartOffice{Office: "k3fq"})
+	for range 2 { // the end of the run is the last that is heard of t3
+		if err := u.ArchiveJob().Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		machine.Pass(2 * time.Hour)
+	}
+	if s := u.State.View(); len(s.Tasks) != 0 || len(s.Past) != 3 || s.Past["t3"].Runs != "plan.1" || s.Past["t3"].Booked.IsZero() {
+		t.Fatalf("tasks %v, archived %+v", s.Tasks, s.Past["t3"])
+	}
+	u.RemoveStale(t.Context(), p.Store)
+	if runs, err := p.Store.Quarantines(); err != nil || len(runs) != 0 {
+		t.Errorf("repositories of archived tasks: %v, %v", runs, err)
+	}
+	if journals, err := u.Ledger.Journals(t.Context()); err != nil || len(journals) != 0 {
+		t.Errorf("journals of archived tasks: %v, %v", journals, err)
+	}
 }

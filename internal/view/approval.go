@@ -144,6 +144,10 @@ func (v Approval) writeAnswers(b *strings.Builder, s Style, indent string) {
 
 // Question is the one that an id names: itself, or the only open one of a task.
 func (src Source) Question(id string) (Approval, error) {
+	src, err := src.WithTarget(id)
+	if err != nil {
+		return Approval{}, err
+	}
 	th, err := FindTarget(src.State, id)
 	if err != nil {
 		return Approval{}, err

@@ -115,6 +115,10 @@ func RaiseCommand(t *company.Task) string {
 
 // Budget is that of a task.
 func (src Source) Budget(id string) (Budget, error) {
+	src, err := src.WithTarget(id)
+	if err != nil {
+		return Budget{}, err
+	}
 	t, err := FindTask(src.State, id)
 	if err != nil {
 		return Budget{}, err

@@ -31,7 +31,7 @@ func TestNoAgeIsNegative(t *testing.T) {
 	team := Source{State: s, Now: before, AtWork: true}.Agents()
 	negative := regexp.MustCompile(`:-\d+`)
 	for name, v := range map[string]any{
-		"status": Source{State: s, Now: before, AtWork: true}.Overview(true), "show": whole, "show of a run": run, "agents": team, "feed": end, "summary": Source{State: s}.Summary(task),
+		"status": overviewOf(Source{State: s, Now: before, AtWork: true}, true), "show": whole, "show of a run": run, "agents": team, "feed": end, "summary": Source{State: s}.Summary(task),
 	} {
 		text, err := json.Marshal(v)
 		if err != nil {
@@ -45,7 +45,7 @@ func TestNoAgeIsNegative(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"status": Source{State: s, Now: before, AtWork: true}.Overview(true).RenderText(), "show": whole.Render(Style{}), "show of a run": run.Render(Style{}), "agents": team.Render(Style{}), "feed": end.Render(Style{}), "an age": FormatAge(-86375 * time.Second),
+		"status": overviewOf(Source{State: s, Now: before, AtWork: true}, true).RenderText(), "show": whole.Render(Style{}), "show of a run": run.Render(Style{}), "agents": team.Render(Style{}), "feed": end.Render(Style{}), "an age": FormatAge(-86375 * time.Second),
 	} {
 		if bad := regexp.MustCompile(`\s-\d\S*|^-`).FindString(text); bad != "" {
 			t.Errorf("%s shows %q:\n%s", name, bad, text)

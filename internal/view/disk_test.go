@@ -26,7 +26,7 @@ func TestDiskUsageInStatus(t *testing.T) {
 		"half, and much":    {Disk{Mirrors: n(6 << 30)}, false, "mirrors 6.0 GiB, the rest takes too long to count"},
 		"asked, in no time": {Disk{}, true, "the rest takes too long to count"},
 	} {
-		v := Source{State: s, Now: time.Now(), AtWork: false}.Overview(false)
+		v := overviewOf(Source{State: s, Now: time.Now(), AtWork: false}, false)
 		v.Disk = x.disk
 		_, told, ok := strings.Cut(v.Render(Style{Verbose: x.asked}), "\nDISK  ")
 		told, _, _ = strings.Cut(told, "\n")

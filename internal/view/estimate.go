@@ -26,13 +26,10 @@ type Estimate struct {
 func estimateTask(s *company.State, t *company.Task) Estimate {
 	var e Estimate
 	var low, high company.Amount
-	for _, o := range s.Tasks {
-		if o.Status != company.StatusCompleted || o.DryRun || len(o.Subtasks) == 0 {
-			continue
-		}
-		n := int64(len(o.Subtasks))
-		each := company.Amount{MicroUSD: o.Spent.MicroUSD / n, Tokens: o.Spent.Tokens / n}
-		wave := o.WorkedFor().Milliseconds() / int64(max(1, o.Plan.Waves))
+	judge := func(subtasks, waves int, spent company.Amount, worked time.Duration) {
+		n := int64(subtasks)
+		each := company.Amount{MicroUSD: spent.MicroUSD / n, Tokens: spent.Tokens / n}
+		wave := worked.Milliseconds() / int64(max(1, waves))
 		if e.From == 0 {
 			low, high = each, each
 			e.LowMS, e.HighMS = wave, wave
@@ -40,7 +37,17 @@ func estimateTask(s *company.State, t *company.Task) Estimate {
 		e.LowMS, e.HighMS = min(e.LowMS, wave), max(e.HighMS, wave)
 		low = company.Amount{MicroUSD: min(low.MicroUSD, each.MicroUSD), Tokens: min(low.Tokens, each.Tokens)}
 		high = company.Amount{MicroUSD: max(high.MicroUSD, each.MicroUSD), Tokens: max(high.Tokens, each.Tokens)}
-		e.From += len(o.Subtasks)
+		e.From += subtasks
+	}
+	for _, o := range s.Tasks {
+		if o.Status == company.StatusCompleted && !o.DryRun && len(o.Subtasks) > 0 {
+			judge(len(o.Subtasks), o.Plan.Waves, o.Spent, o.WorkedFor())
+		}
+	}
+	for id, o := range s.Past {
+		if s.Tasks[id] == nil && o.Status == company.StatusCompleted && !o.DryRun && o.Subtasks > 0 {
+			judge(o.Subtasks, o.Waves, o.Spent, o.WorkedFor())
+		}
 	}
 	waves := int64(max(1, t.Plan.Waves))
 	e.LowMS, e.HighMS = e.LowMS*waves, e.HighMS*waves

@@ -13,7 +13,14 @@ type TaskImage struct {
 // Images are those of all tasks that have one.
 func (src Source) Images() []TaskImage {
 	out := []TaskImage{}
-	for _, t := range src.State.SortedTasks() {
+	for _, of := range src.allTasks() {
+		if p := of.past; p != nil {
+			if p.Image != "" {
+				out = append(out, TaskImage{Task: p.ID, Image: p.Image, Needed: src.State.HasOpenPull(p)})
+			}
+			continue
+		}
+		t := of.now
 		if t.Prepared == nil || t.Prepared.Image == "" {
 			continue
 		}

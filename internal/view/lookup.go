@@ -64,7 +64,7 @@ func FindTarget(s *company.State, id string) (Target, error) {
 // TaskNotFound is the error of an id that names no task.
 func TaskNotFound(s *company.State, id string) error {
 	e := company.E(company.ENotFound, "there is no task "+safetext.EscapeLine(id, 40))
-	if len(s.Tasks) == 0 {
+	if len(s.Tasks)+len(s.Past) == 0 {
 		return e.Because("this office has no tasks yet").Fix(`company submit "…" gives it the first`)
 	}
 	return e.Because(fmt.Sprintf("the newest is t%d", s.LastTask)).Fix("company status lists the tasks of this office")
@@ -102,6 +102,10 @@ type Shown struct {
 // Show looks an id up and gives all that is known of what it names.
 func (src Source) Show(id string) (Shown, error) {
 	v := Shown{SchemaVersion: 1}
+	src, err := src.WithTarget(id)
+	if err != nil {
+		return v, err
+	}
 	th, err := FindTarget(src.State, id)
 	if err != nil {
 		return v, err

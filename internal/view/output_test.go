@@ -193,11 +193,11 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 	}
 	b := &sheet{t: t}
 	for _, src.AtWork = range []bool{true, false} {
-		b.put(fmt.Sprintf("status (at work: %v)", src.AtWork), src.Overview(true))
+		b.put(fmt.Sprintf("status (at work: %v)", src.AtWork), overviewOf(src, true))
 		b.put(fmt.Sprintf("agents (at work: %v)", src.AtWork), src.Agents())
 	}
 	src.AtWork = true
-	b.putText("status, without -v", src.Overview(false).RenderText())
+	b.putText("status, without -v", overviewOf(src, false).RenderText())
 	src.AtWork = false
 	for _, pull := range s.Pulls() {
 		b.put(fmt.Sprintf("pr %d", pull.Number), NewPullRequest(pullTask(pull)))

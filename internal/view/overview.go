@@ -81,41 +81,49 @@ func (src Source) resting() []Resting {
 
 // Overview is the whole office at a glance: with all tasks, or with those that
 // have not ended and the newest of the others.
-func (src Source) Overview(all bool) Overview {
+func (src Source) Overview(all bool) (Overview, error) {
 	s := src.State
 	v := Overview{
 		SchemaVersion: 1, Office: s.Office.ID, Path: src.Folders.Root, Open: src.AtWork, Stopped: s.Office.Stopped,
 		NeedsYou: src.approvals(s.OpenApprovals("")), Resting: src.resting(), Running: []Run{}, Steps: []Step{}, Tasks: []Task{}, OpenPRs: []PullRequest{},
 		Unwritten: append([]company.UnwrittenFile{}, s.Office.Unwritten...),
 	}
-	for _, p := range s.Pulls() {
-		if p.State == company.PROpen {
-			v.OpenPRs = append(v.OpenPRs, NewPullRequest(pullTask(p)))
-		}
-	}
+	v.OpenPRs = append(v.OpenPRs, src.pullRequests(company.PROpen)...)
 	slices.Reverse(v.OpenPRs) // the newest first, as the tasks
 	var spent company.Amount
-	tasks := s.SortedTasks()
-	slices.Reverse(tasks)
 	ended := 0
-	for _, t := range tasks {
-		spent = spent.Add(t.Spent)
-		for _, r := range src.runsOf(t, "") {
-			if src.AtWork && r.Status != "offered" && r.Ended == nil {
-				v.Running = append(v.Running, r)
-			}
+	for _, of := range slices.Backward(src.allTasks()) {
+		if t := of.now; t != nil {
+			spent = spent.Add(t.Spent)
+			v.Running, v.Steps = append(v.Running, src.running(t)...), append(v.Steps, src.steps(t)...)
+		} else {
+			spent = spent.Add(of.past.Spent)
 		}
-		v.Steps = append(v.Steps, src.steps(t)...)
-		if t.Status.Ended() {
+		if of.past != nil || of.now.Status.Ended() {
 			if ended++; ended > maxRecentTasks && !all {
 				v.HiddenTasks++
 				continue
 			}
 		}
-		v.Tasks = append(v.Tasks, src.Task(t))
+		row, err := src.row(of)
+		if err != nil {
+			return v, err
+		}
+		v.Tasks = append(v.Tasks, row)
 	}
 	v.CostMicroUSD, v.Tokens = costOrNil(spent), spent.Tokens
-	return v
+	return v, nil
+}
+
+// running are the runs of a task that a company is at.
+func (src Source) running(t *company.Task) []Run {
+	var out []Run
+	for _, r := range src.runsOf(t, "") {
+		if src.AtWork && r.Status != "offered" && r.Ended == nil {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // RenderText is the office for a stream that is no terminal.

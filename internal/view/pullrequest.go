@@ -42,6 +42,26 @@ func pullTask(p company.Pull) *company.Task {
 	return &t
 }
 
+// withPull is the source in whose state the tasks are found, though they are archived,
+// that findPull looks for.
+func (src Source) withPull(arg string) (Source, error) {
+	if company.TaskID(arg).Valid() {
+		return src.withTask(company.TaskID(arg))
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(arg, "#"))
+	if err != nil {
+		return src, nil // findPull refuses it
+	}
+	for id, p := range src.State.Past {
+		if p.PR != nil && p.PR.Number == n {
+			if src, err = src.withTask(id); err != nil {
+				return src, err
+			}
+		}
+	}
+	return src, nil
+}
+
 // findPull is the pull request of a number, or of a task.
 // Forges number by repository: where several projects have one of that number,
 // its task names it.
@@ -77,11 +97,7 @@ func findPull(s *company.State, arg string) (company.Pull, error) {
 
 // PullRequests are all of an office, each as it stands after all follow-ups.
 func (src Source) PullRequests() []PullRequest {
-	views := []PullRequest{}
-	for _, p := range src.State.Pulls() {
-		views = append(views, NewPullRequest(pullTask(p)))
-	}
-	return views
+	return src.pullRequests()
 }
 
 // PullRequestsText is a table of pull requests for people: those that are open

@@ -66,9 +66,9 @@ func screensAt(t *testing.T, events []company.Event, n int, s Style) []byte {
 		}
 	}
 	src := Source{State: state, Now: events[n-1].Time.Add(90 * time.Second), AtWork: true, Folders: Folders{Root: "/office", Runs: "/office/runs"}, Models: defaultModels{}}
-	b.putText("status", src.Overview(false).Render(s))
+	b.putText("status", overviewOf(src, false).Render(s))
 	src.AtWork = false
-	b.putText("status, with nobody at work", src.Overview(false).Render(s))
+	b.putText("status, with nobody at work", overviewOf(src, false).Render(s))
 	src.AtWork = true
 	list, err := src.TaskList(TaskFilter{Limit: 12})
 	if err != nil {

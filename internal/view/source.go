@@ -19,7 +19,8 @@ type Source struct {
 	AtWork     bool      // a company is at work on the office
 	Activities []Activity
 	Folders    Folders
-	Models     Models // nil: they are not known
+	Models     Models   // nil: they are not known
+	Archives   Archives // nil: there are none
 }
 
 // Models are the models that an office's config names.

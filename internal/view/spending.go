@@ -40,15 +40,15 @@ type spendingSum map[string]*struct {
 	spent company.Amount
 }
 
-func (s spendingSum) add(of string, a company.Amount) {
+func (s spendingSum) add(of string, row company.CostRow) {
 	if s[of] == nil {
 		s[of] = &struct {
 			runs  int
 			spent company.Amount
 		}{}
 	}
-	s[of].runs++
-	s[of].spent = s[of].spent.Add(a)
+	s[of].runs += row.Runs
+	s[of].spent = s[of].spent.Add(row.Spent)
 }
 
 func (s spendingSum) sortedRows(order func(a, b SpendingRow) int) []SpendingRow {
@@ -62,29 +62,29 @@ func (s spendingSum) sortedRows(order func(a, b SpendingRow) int) []SpendingRow 
 
 // Spending is what the runs that ended since then cost, by day, model and task; the zero
 // time: all of them.
-func (src Source) Spending(since time.Time) Spending {
+func (src Source) Spending(since time.Time) (Spending, error) {
 	v := Spending{SchemaVersion: 1}
 	if !since.IsZero() {
 		at := since.UTC()
 		v.Since = &at
 	}
 	total, days, models, tasks := spendingSum{}, spendingSum{}, spendingSum{}, spendingSum{}
-	for _, t := range src.State.Tasks {
-		for _, r := range t.Runs {
-			if !r.Ended || r.Fence == 0 || r.EndedAt.Before(since) {
+	for _, t := range src.allTasks() {
+		id, costs, err := src.costsSince(t, since)
+		if err != nil {
+			return v, err
+		}
+		for _, row := range costs.Days {
+			total.add("total", row)
+			days.add(row.Of, row)
+			tasks.add(string(id), row)
+		}
+		for _, row := range costs.Models {
+			if row.Of == "" {
+				models.add(unknownModel, row)
 				continue
 			}
-			total.add("total", r.Spent)
-			days.add(r.EndedAt.Local().Format(time.DateOnly), r.Spent)
-			tasks.add(string(t.ID), r.Spent)
-			rest := r.Spent
-			for _, m := range r.Models {
-				models.add(safetext.EscapeLine(m.Model, 80), m.Spent)
-				rest = rest.Sub(m.Spent)
-			}
-			if rest != (company.Amount{}) || len(r.Models) == 0 {
-				models.add(unknownModel, rest)
-			}
+			models.add(safetext.EscapeLine(row.Of, 80), row)
 		}
 	}
 	newest := func(a, b SpendingRow) int { return strings.Compare(b.Of, a.Of) }
@@ -99,7 +99,30 @@ func (src Source) Spending(since time.Time) Spending {
 	for _, row := range total.sortedRows(newest) {
 		v.Total = row
 	}
-	return v
+	return v, nil
+}
+
+// costsSince is what the runs of a task cost that ended since then. An archived task
+// is read where some of its runs may have ended before.
+func (src Source) costsSince(t officeTask, since time.Time) (company.TaskID, company.TaskCosts, error) {
+	p := t.past
+	switch {
+	case p == nil:
+		return t.now.ID, t.now.CostsSince(since, time.Local), nil
+	case p.Booked.Before(since):
+		return p.ID, company.TaskCosts{}, nil
+	case !p.Submitted.Before(since):
+		return p.ID, p.Costs, nil
+	}
+	with, err := src.withTask(p.ID)
+	if err != nil {
+		return p.ID, company.TaskCosts{}, err
+	}
+	found, err := with.State.Task(p.ID)
+	if err != nil {
+		return p.ID, company.TaskCosts{}, err
+	}
+	return p.ID, found.CostsSince(since, time.Local), nil
 }
 
 func orZero(n *int64) int64 {

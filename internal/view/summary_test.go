@@ -145,7 +145,7 @@ func TestViewsAreClean(t *testing.T) {
 	sub.Review.Last = &company.ReviewRecorded{Verdict: company.RequestChanges, Findings: []company.Finding{{File: evil, What: evil, Why: evil, Suggestion: evil}}, Evidence: []string{evil}}
 	task.Review.Last = sub.Review.Last
 	for name, text := range map[string]string{
-		"office":   Source{State: s, Now: time.Now(), AtWork: true}.Overview(true).RenderText(),
+		"office":   overviewOf(Source{State: s, Now: time.Now(), AtWork: true}, true).RenderText(),
 		"task":     Source{State: s, Now: time.Now()}.TaskDetail(task).Render(Style{}),
 		"subtask":  Source{State: s, Now: time.Now()}.Subtask(task, sub).Render(Style{}),
 		"run":      Source{State: s, Now: time.Now()}.Run(task, task.Runs["t12-01.1"]).Render(Style{}),

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,24 +48,39 @@ func (f TaskFilter) validate() error {
 	return nil
 }
 
-// matchesTask says whether a task, which people are shown in a state, passes.
-func (f TaskFilter) matchesTask(t *company.Task, shown company.TaskStatus) bool {
+// listedTask is what a filter asks of a task.
+type listedTask struct {
+	ended, paused bool
+	shown         company.TaskStatus
+	priority      company.Priority
+	tags          []string
+}
+
+func (src Source) listedTask(t officeTask) listedTask {
+	if p := t.past; p != nil {
+		return listedTask{ended: true, shown: p.Status, priority: cmp.Or(p.Priority, company.PriorityMedium), tags: p.Tags}
+	}
+	return listedTask{ended: t.now.Status.Ended(), paused: t.now.Paused, shown: src.State.Shown(t.now), priority: priorityOf(t.now), tags: t.now.Tags}
+}
+
+// matchesTask says whether a task passes.
+func (f TaskFilter) matchesTask(t listedTask) bool {
 	inState := len(f.States) == 0 || slices.ContainsFunc(f.States, func(state string) bool {
 		switch state {
 		case "open":
-			return !t.Status.Ended()
+			return !t.ended
 		case "ended":
-			return t.Status.Ended()
+			return t.ended
 		case "paused":
-			return t.Paused && !t.Status.Ended()
+			return t.paused && !t.ended
 		}
-		return state == string(shown)
+		return state == string(t.shown)
 	})
-	if !inState || len(f.Priorities) > 0 && !slices.Contains(f.Priorities, string(priorityOf(t))) {
+	if !inState || len(f.Priorities) > 0 && !slices.Contains(f.Priorities, string(t.priority)) {
 		return false
 	}
 	for _, tag := range f.Tags {
-		if !slices.Contains(t.Tags, tag) {
+		if !slices.Contains(t.tags, tag) {
 			return false
 		}
 	}
@@ -77,15 +93,17 @@ func (src Source) TaskList(f TaskFilter) (TaskList, error) {
 		return TaskList{}, err
 	}
 	v := TaskList{SchemaVersion: 1, Tasks: []Task{}}
-	tasks := src.State.SortedTasks()
-	slices.Reverse(tasks)
-	for _, t := range tasks {
+	for _, t := range slices.Backward(src.allTasks()) {
 		switch {
-		case !f.matchesTask(t, src.State.Shown(t)):
+		case !f.matchesTask(src.listedTask(t)):
 		case f.Limit > 0 && len(v.Tasks) == f.Limit:
 			v.More++
 		default:
-			v.Tasks = append(v.Tasks, src.Task(t))
+			row, err := src.row(t)
+			if err != nil {
+				return TaskList{}, err
+			}
+			v.Tasks = append(v.Tasks, row)
 		}
 	}
 	return v, nil

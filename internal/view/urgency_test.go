@@ -21,7 +21,7 @@ func TestUrgencyIsShown(t *testing.T) {
 			t.Fatal(err)
 		}
 		detail := src.TaskDetail(task)
-		return src.Overview(false).RenderText() + detail.Render(Style{}) + list.Render(Style{}), detail.Task
+		return overviewOf(src, false).RenderText() + detail.Render(Style{}) + list.Render(Style{}), detail.Task
 	}
 	text, v := shown()
 	for _, not := range []string{"priority", "PRIORITY", "DEADLINE", "TAGS", "order:", "due"} {

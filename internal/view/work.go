@@ -56,6 +56,11 @@ func (src Source) Work(ids ...company.TaskID) (Work, error) {
 		ids = s.Open
 	}
 	for _, id := range ids {
+		src, err := src.withTask(id)
+		if err != nil {
+			return Work{}, err
+		}
+		s := src.State
 		t, err := FindTask(s, string(id))
 		if err != nil {
 			return Work{}, err
@@ -102,14 +107,14 @@ type IDs struct {
 // IDs are those of the office.
 func (src Source) IDs() IDs {
 	s, v := src.State, IDs{}
-	for _, t := range s.SortedTasks() {
-		v.Tasks, v.All = append(v.Tasks, string(t.ID)), append(v.All, string(t.ID))
-		switch {
-		case t.Status == company.StatusFailed || t.Status == company.StatusCancelled:
-			v.Ended = append(v.Ended, string(t.ID))
-		case t.Status == company.StatusCompleted && t.DryRun:
-			v.Plans = append(v.Plans, string(t.ID))
+	for _, of := range src.allTasks() {
+		if of.past != nil {
+			v.addPast(of.past)
+			continue
 		}
+		t := of.now
+		v.Tasks, v.All = append(v.Tasks, string(t.ID)), append(v.All, string(t.ID))
+		v.addEnd(t.ID, t.Status, t.DryRun)
 		for _, sub := range t.Subtasks {
 			if !t.Status.Ended() && (sub.Status == company.SubtaskRunning || sub.Status == company.SubtaskAssigned) {
 				v.Running = append(v.Running, string(sub.ID))
@@ -134,16 +139,38 @@ func (src Source) IDs() IDs {
 	for n := 1; n <= s.Office.WorkerCount(); n++ {
 		v.Workers = append(v.Workers, "w"+strconv.Itoa(n))
 	}
-	for _, p := range s.Pulls() {
+	for _, p := range src.pullRequests() {
 		v.PullRequests = append(v.PullRequests, strconv.Itoa(p.Number))
 		if p.State == company.PROpen {
-			v.OpenPulls, v.Followed = append(v.OpenPulls, strconv.Itoa(p.Number)), append(v.Followed, string(p.Lead.ID))
+			v.OpenPulls, v.Followed = append(v.OpenPulls, strconv.Itoa(p.Number)), append(v.Followed, string(p.Task))
 		}
 	}
 	for _, p := range s.Projects() {
 		v.Projects = append(v.Projects, p.Name)
 	}
 	return v
+}
+
+// addEnd lists a task among those that can be reopened, or worked on.
+func (v *IDs) addEnd(id company.TaskID, st company.TaskStatus, dryRun bool) {
+	switch {
+	case st == company.StatusFailed || st == company.StatusCancelled:
+		v.Ended = append(v.Ended, string(id))
+	case st == company.StatusCompleted && dryRun:
+		v.Plans = append(v.Plans, string(id))
+	}
+}
+
+// addPast lists an archived task.
+func (v *IDs) addPast(p *company.PastTask) {
+	v.Tasks, v.All = append(v.Tasks, string(p.ID)), append(v.All, string(p.ID))
+	v.addEnd(p.ID, p.Status, p.DryRun)
+	for n := 1; n <= p.Subtasks; n++ {
+		v.All = append(v.All, string(company.NewSubtaskID(p.ID, n)))
+	}
+	for _, run := range p.RunIDs() {
+		v.All = append(v.All, string(run))
+	}
 }
 
 // Projects are the repositories that an office works on, the one used last
@@ -169,6 +196,10 @@ type Range struct {
 // Range tells what an id changed: a task its integration branch since the
 // base, a subtask its head since the base of its first run, a run its own.
 func (src Source) Range(id string) (Range, error) {
+	src, err := src.WithTarget(id)
+	if err != nil {
+		return Range{}, err
+	}
 	th, err := FindTarget(src.State, id)
 	if err != nil {
 		return Range{}, err
@@ -203,6 +234,10 @@ func (r PullRecord) Task() *company.Task { return pullTask(r.Pull) }
 
 // PullRecord is the one of a number, or of a task.
 func (src Source) PullRecord(ref string) (PullRecord, error) {
+	src, err := src.withPull(ref)
+	if err != nil {
+		return PullRecord{}, err
+	}
 	p, err := findPull(src.State, ref)
 	return PullRecord{Office: src.State.Office.ID, Pull: p}, err
 }

@@ -30,6 +30,8 @@ var names = []named{
 	{"merge while an intent is open", "State.checkMergeFront", drop, []trait{mentions("MergeIntent"), lacks("Head")}, "TestOneMergeAtATime"},
 	{"forget the cap", "Reserve.decide", drop, []trait{mentions("Within", "Cap"), lacks("One")}, "TestCapIsNeverPassed"},
 	{"apply events about runs that are not there", "State.validateTarget", drop, []trait{mentions("Runs", "RunOffered")}, "TestNoOrphans"},
+	{"archive while the books of a run are open", "State.checkArchivable", negate, []trait{mentions("Held", "Fence")}, "TestArchiveRefusals"},
+	{"archive without the questions", "TaskArchived.apply", remove, []trait{mentions("delete", "Approvals"), lacks("ByKey")}, "TestArchiveTakesQuestionsAlong"},
 	{"work on a plan without leave", "Offer.decide", drop, []trait{mentions("planStands"), lacks("Wave")}, "TestPlanWaitsForThePresident"},
 }
 

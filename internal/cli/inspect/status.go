@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	// diskCountTimeout is how long status counts. A person waits for it.
-	diskCountTimeout = 300 * time.Millisecond
+	// diskCountTimeout is how long status counts unasked: a person waits for the rest.
+	diskCountTimeout = 25 * time.Millisecond
+	// programDiskCountTimeout is the same for a program.
+	programDiskCountTimeout = 300 * time.Millisecond
 	// longDiskCountTimeout is the same for a person that asks for it.
 	longDiskCountTimeout = 10 * time.Second
 )
@@ -57,8 +59,11 @@ func runStatus(ctx context.Context, env *command.Environment, style view.Style) 
 		return served, err
 	}
 	patience := diskCountTimeout
-	if env.Verbose {
+	switch {
+	case env.Verbose:
 		patience = longDiskCountTimeout
+	case env.Output == "json":
+		patience = programDiskCountTimeout
 	}
 	v.Disk = upkeep.MeasureDisk(ctx, paths, patience)
 	v.AheadMS = conn.Now().Sub(env.WallTime()).Milliseconds()

@@ -55,6 +55,7 @@ type observedTask struct {
 	branch    company.BranchChange        // of its open pull request, as recorded last
 	added     map[company.Dependency]bool // names of dependencies
 	lookedUp  map[company.Dependency]bool // names that went out
+	archive   company.Hash                // of the tasks with which it left the state; empty: it is there
 }
 
 func newObservedTask(d *company.TaskSubmitted, follows company.TaskID) *observedTask {
@@ -131,6 +132,9 @@ func broken(err error) error {
 func (c *Checker) observe(before *company.State, d company.Data, e company.Event, after *company.State) error {
 	if c.stopped && isEffect(d) {
 		return fmt.Errorf("%s after the stop", e.Kind)
+	}
+	if done, err := c.observeArchive(before, d, e, after); done || err != nil {
+		return err
 	}
 	if err := c.observeOffice(d, e); err != nil {
 		return err

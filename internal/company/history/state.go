@@ -12,7 +12,7 @@ import (
 // that one state shows by itself. Checker has the rules about how a state came
 // to be.
 func CheckInvariants(s *company.State) error {
-	for _, check := range []func(*company.State) error{checkTasks, checkPullRequests, checkBranches, checkApprovals, checkSpending} {
+	for _, check := range []func(*company.State) error{checkTasks, checkPullRequests, checkBranches, checkApprovals, checkSpending, checkPast} {
 		if err := check(s); err != nil {
 			return broken(err)
 		}
@@ -261,6 +261,28 @@ func checkBranches(s *company.State) error {
 	return nil
 }
 
+// checkPast: an archived task is nowhere else, and its archive is known.
+func checkPast(s *company.State) error {
+	for id, p := range s.Past {
+		lead, blob := s.ArchiveHolding(id)
+		switch {
+		case p.ID != id || s.Tasks[id] != nil:
+			return fmt.Errorf("%s is archived and in the state", id)
+		case !p.Status.Ended() || blob == "" || s.Past[lead].Lead != "":
+			return fmt.Errorf("%s is archived, is %s, and its archive is that of %q", id, p.Status, lead)
+		}
+		for _, q := range p.Questions {
+			if s.Approvals[q] != nil {
+				return fmt.Errorf("%s is asked of %s, which is archived", q, id)
+			}
+		}
+	}
+	if len(s.Tasks)+len(s.Past) != s.LastTask {
+		return fmt.Errorf("of %d tasks there are %d and %d archived", s.LastTask, len(s.Tasks), len(s.Past))
+	}
+	return nil
+}
+
 // isMainBranch says of a branch that no decision may name it as what work is
 // merged to (REV-1). It is no call of the core's own rule, which it checks.
 func isMainBranch(branch string) bool {
@@ -273,6 +295,9 @@ func checkSpending(s *company.State) error {
 	var used company.Amount
 	for _, t := range s.Tasks {
 		used = used.Add(t.Spent).Add(t.Reserved())
+	}
+	for _, p := range s.Past {
+		used = used.Add(p.Spent)
 	}
 	if s.Spending.Total != used {
 		return fmt.Errorf("the tasks have used %s, the office's books say %s", used, s.Spending.Total)
