@@ -51,11 +51,13 @@ type Ledger struct {
 	bus  bus.Bus
 	opts Options
 
-	mu     sync.Mutex // held over an append, so that one process never races itself
-	head   link
-	index  index
-	start  *header // of the snapshot that Open verified; nil: none
-	unread unreadEvents
+	mu    sync.Mutex // held over an append, so that one process never races itself
+	head  link
+	index index
+	start *header // of the snapshot that Open verified; nil: none
+	// startState is the state of that snapshot, until it is asked for the first time.
+	startState []byte
+	unread     unreadEvents
 }
 
 // Head is the newest event.

@@ -145,10 +145,14 @@ func (l *Ledger) LoadSnapshot(ctx context.Context) (seq uint64, state []byte, ok
 		return 0, nil, false, err
 	}
 	l.mu.Lock()
-	start := l.start
+	start, state := l.start, l.startState
+	l.startState = nil
 	l.mu.Unlock()
-	if start == nil {
+	switch {
+	case start == nil:
 		return 0, nil, false, nil
+	case state != nil:
+		return start.At.Seq, state, true, nil
 	}
 	h, state, err := l.readSnapshot()
 	if err != nil || h.At != start.At {
@@ -190,7 +194,7 @@ func (l *Ledger) resumeSnapshot(ctx context.Context) error {
 	if l.opts.Folder == nil {
 		return nil
 	}
-	h, _, err := l.readSnapshot()
+	h, state, err := l.readSnapshot()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -229,7 +233,7 @@ func (l *Ledger) resumeSnapshot(ctx context.Context) error {
 	if err != nil {
 		return ignore(err.Error())
 	}
-	l.head, l.index, l.start = h.At, index, h
+	l.head, l.index, l.start, l.startState = h.At, index, h, state
 	l.start.Commands, l.start.Marks = nil, nil // held by the index
 	return nil
 }
