@@ -27,7 +27,7 @@ import (
 
 // Line is one number.
 type Line struct {
-	Bench   string  `json:"bench"` // pipe, start, ledger, bus, turn, submit, cli, deps-npm, …
+	Bench   string  `json:"bench"` // pipe, start, ledger, bus, turn, submit, cli, office, deps-npm, …
 	What    string  `json:"what"`
 	Unit    string  `json:"unit"` // ms, MB/s, 1/s
 	Ours    float64 `json:"ours"` // median
@@ -70,13 +70,14 @@ type Options struct {
 type bench struct {
 	name  string
 	run   func(context.Context, *benchEnv) ([]Line, error)
-	asked bool // it needs registries and minutes: it runs where it is named, and not with all
+	asked bool // it takes minutes: it runs where it is named, and not with all
+	deps  bool // it asks registries: one of depsGroup
 }
 
 // benches in the order in which they run.
 var benches = append([]bench{
 	{name: "pipe", run: benchPipe}, {name: "start", run: benchStart}, {name: "ledger", run: benchLedger}, {name: "bus", run: benchBus}, {name: "turn", run: benchTurn}, {name: "submit", run: benchSubmit},
-	{name: "cli", run: benchCommands},
+	{name: "cli", run: benchCommands}, {name: "office", run: benchOffice, asked: true},
 }, depsBenches()...)
 
 // Names lists the benches, and depsGroup for those that it names together.
@@ -93,10 +94,10 @@ func (b bench) isWanted(names []string) bool {
 	if len(names) == 0 {
 		return !b.asked
 	}
-	return slices.Contains(names, b.name) || b.asked && slices.Contains(names, depsGroup)
+	return slices.Contains(names, b.name) || b.deps && slices.Contains(names, depsGroup)
 }
 
-// Run runs the named benches; when none is named, all but those of packages. An unknown name is an
+// Run runs the named benches; when none is named, all but those that take minutes. An unknown name is an
 // EUsage error.
 func Run(ctx context.Context, names []string, o Options) (r Report, err error) {
 	for _, n := range names {

@@ -25,7 +25,7 @@ const depsGroup = "deps"
 func depsBenches() []bench {
 	var out []bench
 	for _, c := range packageClients {
-		out = append(out, bench{name: depsGroup + "-" + c.name, asked: true, run: func(ctx context.Context, w *benchEnv) ([]Line, error) { return benchDeps(ctx, w, c) }})
+		out = append(out, bench{name: depsGroup + "-" + c.name, asked: true, deps: true, run: func(ctx context.Context, w *benchEnv) ([]Line, error) { return benchDeps(ctx, w, c) }})
 	}
 	return out
 }

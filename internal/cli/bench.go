@@ -20,7 +20,8 @@ func newBench(env *command.Environment) *cobra.Command {
 		Long: `Measure what the company costs on this machine: medians of samples taken in
 turns with the bare thing that each is built on, and the target beside. It uses
 containers, files and a model server of its own, needs no office, and leaves
-nothing behind. Run it on a quiet machine. deps asks registries, and is to be named.`,
+nothing behind. Run it on a quiet machine. deps asks registries and office makes ten
+thousand tasks: both take minutes, and are to be named.`,
 		Example: "  company bench\n  company bench ledger turn\n  company bench deps-npm\n  company bench -o json > numbers.json",
 		Args:    cobra.OnlyValidArgs, ValidArgs: bench.Names(),
 		RunE: func(c *cobra.Command, args []string) error { return runBench(c.Context(), env, args, o) },
