@@ -15,7 +15,7 @@ import (
 
 const (
 	// diskCountTimeout is how long status counts unasked: a person waits for the rest.
-	diskCountTimeout = 25 * time.Millisecond
+	diskCountTimeout = 15 * time.Millisecond
 	// programDiskCountTimeout is the same for a program.
 	programDiskCountTimeout = 300 * time.Millisecond
 	// longDiskCountTimeout is the same for a person that asks for it.
