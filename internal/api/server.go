@@ -35,6 +35,8 @@ type Office interface {
 	// StreamTranscript gives the entries of a run's transcript; follow: also those
 	// to come, until the run ends.
 	StreamTranscript(ctx context.Context, run company.RunID, follow bool, emit func(agent.TranscriptEntry) error) error
+	// Verify reads the whole ledger and every blob, and returns the damage.
+	Verify(ctx context.Context) (view.Verification, error)
 }
 
 // ServerInfo describes the answering process.
@@ -132,6 +134,7 @@ func (s *Server) newHandler() http.Handler {
 	mux.HandleFunc("POST /api/v1/trials", s.serveTrial)
 	mux.HandleFunc("GET /api/v1/events", s.serveEvents)
 	mux.HandleFunc("GET /api/v1/runs/{id}/transcript", s.serveTranscript)
+	mux.HandleFunc("GET /api/v1/verification", s.serveVerification)
 	for pattern, look := range resources {
 		mux.HandleFunc("GET /api/v1/"+pattern, func(w http.ResponseWriter, r *http.Request) {
 			v, err := look(s.source(), r)

@@ -111,6 +111,10 @@ func (d *fakeOffice) StreamTranscript(ctx context.Context, run company.RunID, fo
 	return nil
 }
 
+func (d *fakeOffice) Verify(context.Context) (view.Verification, error) {
+	return view.Verification{SchemaVersion: 1, Events: d.View().Seq}, nil
+}
+
 // A transcript comes whole, also where it is long; one that is followed is told from
 // one that has come to its end, and a run that is none is the office's own error.
 func TestTranscriptOverTheSocket(t *testing.T) {

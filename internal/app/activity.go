@@ -26,6 +26,9 @@ func (n announcer) MarkChanged(e company.Event, t *company.Task) {
 	n.app.hub.MarkChanged(e, t)
 }
 
+// PublishItem passes on what happens between two events.
+func (n announcer) PublishItem(it feed.Item) { n.app.publishItem(it) }
+
 // publishItem passes on what happens between two events.
 func (a *App) publishItem(it feed.Item) {
 	it.Time, it.After = a.Now(), a.View().Seq
@@ -82,6 +85,10 @@ type subject struct {
 	subtask company.SubtaskID
 }
 
+// maxActivities is how many activities of runs are remembered before those of runs that
+// have ended are forgotten, without a request for them.
+const maxActivities = 128
+
 // recordStep notes the step that begins for a task beside its runs.
 func (d *activityLog) recordStep(at subject, text string, now time.Time) {
 	d.mu.Lock()
@@ -92,7 +99,7 @@ func (d *activityLog) recordStep(at subject, text string, now time.Time) {
 	d.bySubject[at] = view.Activity{Task: at.task, Subtask: at.subtask, Text: text, Time: now}
 }
 
-func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time) {
+func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time, isHeld func(company.RunID) bool) {
 	what := strings.ReplaceAll(string(e.Kind), "_", " ")
 	switch e.Kind {
 	case agent.TurnStarted:
@@ -108,6 +115,13 @@ func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time
 	defer d.mu.Unlock()
 	if d.byRun == nil {
 		d.byRun = map[company.RunID]view.Activity{}
+	}
+	if _, known := d.byRun[run]; !known && len(d.byRun) >= maxActivities {
+		for old := range d.byRun {
+			if !isHeld(old) {
+				delete(d.byRun, old)
+			}
+		}
 	}
 	d.byRun[run] = view.Activity{Run: run, Turn: max(e.Turn, d.byRun[run].Turn), Text: what, Time: at}
 }
@@ -141,9 +155,15 @@ func (a *App) Activities() []view.Activity {
 	return out
 }
 
+// isHeld reports whether an agent holds a run.
+func (a *App) isHeld(run company.RunID) bool {
+	t := a.View().Tasks[run.Task()]
+	return t != nil && t.Runs[run] != nil && t.Runs[run].Held
+}
+
 // WatchAgent passes on what happens in a conversation.
 func (a *App) WatchAgent(run company.RunID, e agent.Event) {
-	a.activities.recordEvent(run, e, a.Now())
+	a.activities.recordEvent(run, e, a.Now(), a.isHeld)
 	it := feed.Item{Task: run.Task(), Run: run, Kind: string(e.Kind), Mark: feed.Info, DurationMS: e.Duration.Milliseconds()}
 	if _, sub, _, _, err := run.Split(); err == nil {
 		it.Subtask = sub

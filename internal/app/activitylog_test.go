@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"company/internal/agent"
+	"company/internal/company"
 )
 
 // An agent is at the call that began last, not at the one that ended last, nor
@@ -22,9 +23,24 @@ func TestActivities(t *testing.T) {
 		{agent.Event{Kind: agent.ToolStarted, Turn: 1, Tool: "run_command", Args: "sleep 60"}, "runs sleep 60"},
 		{agent.Event{Kind: agent.TurnStarted, Turn: 2}, "thinks"},
 	} {
-		d.recordEvent("t12-02.1", x.e, time.Unix(0, 0))
+		d.recordEvent("t12-02.1", x.e, time.Unix(0, 0), func(company.RunID) bool { return true })
 		if got := d.byRun["t12-02.1"]; got.Text != x.want || got.Turn != x.e.Turn {
 			t.Errorf("after %s it is at %q, turn %d", x.e.Kind, got.Text, got.Turn)
 		}
+	}
+}
+
+// Activities of runs that have ended are forgotten, though nobody asks for any.
+func TestActivitiesAreBounded(t *testing.T) {
+	var d activityLog
+	const held = company.RunID("t1-01.1")
+	for n := range 10 * maxActivities {
+		d.recordEvent(company.NewRunID("t2", "", company.Manager, n+1), agent.Event{Kind: agent.TurnStarted}, time.Unix(0, 0), func(r company.RunID) bool { return r == held })
+		if n == 0 {
+			d.recordEvent(held, agent.Event{Kind: agent.TurnStarted}, time.Unix(0, 0), nil)
+		}
+	}
+	if _, known := d.byRun[held]; len(d.byRun) > maxActivities || !known {
+		t.Errorf("%d activities are remembered, that of the held run: %v", len(d.byRun), known)
 	}
 }

@@ -40,6 +40,7 @@ type App struct {
 	hub       *feed.Hub
 	projector *projection.Projector
 	keeper    *upkeep.Keeper
+	verifier  *upkeep.Verifier
 	sandboxes *sandbox.Factory
 	runtime   container.Runtime
 	pool      *dispatch.Pool
@@ -120,6 +121,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	a.hub = feed.NewHub(a.orch.View().Seq)
 	a.projector.Connect(a.orch, log)
 	a.keeper = &upkeep.Keeper{Office: off, State: a.orch, Ledger: a.ledger, RetentionDays: loaded.Config.RetentionDays, Remote: loaded.Config.Git.Remote, Logger: log}
+	a.verifier = &upkeep.Verifier{Ledger: a.ledger, State: a.orch, Office: off, Feed: announcer{a}, Logger: log}
 	if len(off.CopiedFrom) > 0 {
 		if _, err := a.orch.Do(ctx, company.Company, company.AdoptCopy{Office: off.ID, From: off.CopiedFrom}); err != nil {
 			return nil, err

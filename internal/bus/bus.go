@@ -108,6 +108,20 @@ type Blobs interface {
 	// Get opens a blob; ErrNotFound when there is none. The reader fails at
 	// its end when the bytes do not match the hash.
 	Get(ctx context.Context, hash string) (io.ReadCloser, error)
+	// List calls fn for each blob whose hash comes behind after (empty: for all), in
+	// the order of the hashes, without reading it. Blobs that are put or removed
+	// meanwhile may be among them. An error of fn ends it.
+	List(ctx context.Context, after string, fn func(BlobInfo) error) error
+	// Remove forgets a blob that was last put before a time, and reports whether it
+	// did. One that is put meanwhile stays: Put comes wholly before or wholly after it.
+	Remove(ctx context.Context, hash string, before time.Time) (removed bool, err error)
+}
+
+// BlobInfo describes a blob.
+type BlobInfo struct {
+	Hash string
+	Size int64
+	Time time.Time // when it was last put
 }
 
 // Bus is the three together, as a driver opens them. Close waits for

@@ -13,8 +13,8 @@ import (
 	"company/internal/view"
 )
 
-// Office is the client of an office. Do, Try, Follow, StreamTranscript, Now and
-// Close are those of its connection.
+// Office is the client of an office. Do, Try, Follow, StreamTranscript, Verify,
+// Now and Close are those of its connection.
 type Office struct {
 	*api.Client
 	server *api.ServerInfo // of the process that serves it

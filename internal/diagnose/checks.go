@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -22,9 +23,26 @@ import (
 // in its middle.
 const minFreeBytes = 5 << 30
 
+// Options say how far the checks go.
+type Options struct {
+	Online bool // servers are asked
+	Deep   bool // the whole ledger and every blob are read
+}
+
+// Timeout is how long all checks together may take.
+func (o Options) Timeout() time.Duration {
+	switch {
+	case o.Deep:
+		return 2 * time.Hour // of reading
+	case o.Online:
+		return 20 * time.Second // a model, a forge, and a remote that is logged in at
+	}
+	return 1800 * time.Millisecond
+}
+
 // Checks are the checks of doctor, in the order in which they are shown.
-func (d *Checker) Checks(s Subject, online bool) []Check {
-	paths, loaded := s.Paths, s.Config
+func (d *Checker) Checks(s Subject, o Options) []Check {
+	paths, loaded, online := s.Paths, s.Config, o.Online
 	checks := []Check{
 		{"company", func(context.Context) []Result { return d.checkSelf() }},
 		{"git", checkGit},
@@ -40,7 +58,7 @@ func (d *Checker) Checks(s Subject, online bool) []Check {
 			}
 			return d.checkModels(ctx, paths, loaded, online)
 		}},
-		{"office", func(ctx context.Context) []Result { return d.checkOffice(ctx, paths, s.PathsErr, loaded) }},
+		{"office", func(ctx context.Context) []Result { return d.checkOffice(ctx, s, o.Deep) }},
 		{"memory", func(context.Context) []Result {
 			return singleResult("memory", checkMemory(loaded, officeapp.HostMemory()))
 		}},

@@ -21,6 +21,7 @@ import (
 	"company/internal/image/toolboxbin"
 	"company/internal/office"
 	"company/internal/safetext"
+	"company/internal/view"
 )
 
 // checkSelf says which program this is, and whether the program that goes into
@@ -116,9 +117,10 @@ func checkToolchain(ctx context.Context, name string) (r health.Result, ok bool)
 }
 
 // checkOffice checks the office's folder, its holder, and whether its ledger
-// opens.
-func (d *Checker) checkOffice(ctx context.Context, p office.Paths, err error, loaded config.Loaded) []Result {
-	if err != nil {
+// opens; deep: also whether all that it has stored is as it was written.
+func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) []Result {
+	p, loaded := subject.Paths, subject.Config
+	if err := subject.PathsErr; err != nil {
 		return singleResult("office", ErrorResult(err))
 	}
 	if dir := nearestExisting(p.State); unix.Access(dir, unix.W_OK|unix.X_OK) != nil {
@@ -142,7 +144,7 @@ func (d *Checker) checkOffice(ctx context.Context, p office.Paths, err error, lo
 		if err := off.Close(); err != nil {
 			return singleResult("office", ErrorResult(err))
 		}
-		return singleResult("office", d.checkHolder(ctx, p, held))
+		return d.checkHolder(ctx, p, held, deep)
 	}
 	free := health.Result{OK: true, Found: "free: " + p.Root}
 	h, err := d.Opener.OpenOffice(ctx, off, lock, loaded)
@@ -157,9 +159,39 @@ func (d *Checker) checkOffice(ctx context.Context, p office.Paths, err error, lo
 		return append(singleResult("office", free), Result{Name: "ledger", Result: r})
 	}
 	s := h.View()
+	var stored []Result
+	if deep {
+		stored = verifyStore(ctx, h)
+	}
 	slow := checkSlowness(s, func(id company.TaskID) *company.Task { return h.FindTask(ctx, id) })
 	h.Close()
-	return slices.Concat(singleResult("office", free), []Result{{Name: "ledger", Result: health.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks)+len(s.Past), "task")}}}, slow)
+	return slices.Concat(singleResult("office", free), []Result{{Name: "ledger", Result: health.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks)+len(s.Past), "task")}}}, stored, slow)
+}
+
+// verifyStore has an office, here or in another process, read all that it has stored.
+func verifyStore(ctx context.Context, o interface {
+	Verify(ctx context.Context) (view.Verification, error)
+}) []Result {
+	v, err := o.Verify(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return []Result{{Name: "stored data", Unknown: true, Result: health.Result{Found: "not read to its end in time", Fix: "try again while the office is not at work"}}}
+	case err != nil:
+		return singleResult("stored data", ErrorResult(err))
+	}
+	out := singleResult("stored data", health.Result{OK: len(v.Damage) == 0,
+		Found: fmt.Sprintf("%s and %s (%s) read, %s", company.Count(int(v.Events), "event"), company.Count(v.Blobs, "blob"), view.FormatBytes(v.Bytes), damageCount(v.Damage))})
+	for _, damage := range v.Damage {
+		out = append(out, Result{Name: "damaged " + damage.What, Result: health.Result{Found: damage.Text(), Needed: "what was written", Fix: damage.Fix}})
+	}
+	return out
+}
+
+func damageCount(all []view.Damage) string {
+	if len(all) == 0 {
+		return "all as it was written"
+	}
+	return company.Count(len(all), "thing") + " damaged or missing"
 }
 
 // checkSlowness tells which checks took long on the newest base that was judged.
@@ -182,15 +214,15 @@ func checkSlowness(s *company.State, find func(company.TaskID) *company.Task) []
 }
 
 // checkHolder looks at the company that has the office open.
-func (d *Checker) checkHolder(ctx context.Context, p office.Paths, held *office.Holder) health.Result {
+func (d *Checker) checkHolder(ctx context.Context, p office.Paths, held *office.Holder, deep bool) []Result {
 	conn, err := client.Dial(ctx, held)
 	if err != nil {
-		return ErrorResult(err)
+		return singleResult("office", ErrorResult(err))
 	}
 	if conn == nil {
 		r := ErrorResult(office.HeldError(held))
 		r.Needed = "a holder that answers"
-		return r
+		return singleResult("office", r)
 	}
 	defer conn.Close()
 	r := health.Result{OK: true, Found: fmt.Sprintf("%s, at work in process %d", p.Root, held.PID)}
@@ -200,7 +232,11 @@ func (d *Checker) checkHolder(ctx context.Context, p office.Paths, held *office.
 		r.Needed = "the same version as this program, " + d.Version
 		r.Fix = fmt.Sprintf("end process %d when its work is done, and start the company anew", held.PID)
 	}
-	return r
+	out := singleResult("office", r)
+	if deep {
+		out = append(out, verifyStore(ctx, conn)...)
+	}
+	return out
 }
 
 // nearestExisting is the nearest folder at or above dir that is there.

@@ -74,7 +74,7 @@ func TestCheckHolder(t *testing.T) {
 	defer lock.Release()
 	a := &Checker{Logger: slog.New(slog.DiscardHandler), Env: os.LookupEnv, Version: "1.0", Opener: plainOpener{}}
 	found := func() Result {
-		out := a.checkOffice(t.Context(), p, nil, config.Loaded{Config: config.Default()})
+		out := a.checkOffice(t.Context(), Subject{Paths: p, Config: config.Loaded{Config: config.Default()}}, false)
 		if len(out) != 1 {
 			t.Fatalf("%+v", out)
 		}
@@ -120,7 +120,7 @@ func TestCheckLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	check := func() Result {
-		out := a.checkOffice(t.Context(), p, nil, loaded)
+		out := a.checkOffice(t.Context(), Subject{Paths: p, Config: loaded}, false)
 		if len(out) != 2 || out[0].statusLabel() != "pass" || out[1].Name != "ledger" {
 			t.Fatalf("%+v", out)
 		}
@@ -139,7 +139,7 @@ func TestCheckLedger(t *testing.T) {
 	if err := os.WriteFile(p.Bus, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out := a.checkOffice(t.Context(), p, nil, loaded)
+	out := a.checkOffice(t.Context(), Subject{Paths: p, Config: loaded}, false)
 	if last := out[len(out)-1]; last.statusLabel() != "fail" || last.Fix == "" {
 		t.Errorf("a broken office: %+v", out)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Open opens a file to read.
@@ -118,6 +119,20 @@ func (f *Folder) WriteStream(name string, perm fs.FileMode, write func(io.Writer
 			_ = dir.Remove(tmp)
 		}
 		return err
+	})
+}
+
+// Touch sets when a file was last changed.
+func (f *Folder) Touch(name string, at time.Time) error {
+	return f.withParent(name, func(dir *os.Root, base string) error {
+		info, err := dir.Lstat(base)
+		if err != nil {
+			return err
+		}
+		if err := checkPlainFile(info, f.Join(name)); err != nil {
+			return err
+		}
+		return dir.Chtimes(base, at, at)
 	})
 }
 

@@ -62,9 +62,9 @@ type Ledger struct {
 
 // Head is the newest event.
 type Head struct {
-	Seq    uint64       // 0: the ledger is empty
-	Hash   company.Hash // of the event
-	LogSeq uint64       // of its record in the bus
+	Seq    uint64       `json:"seq"`     // 0: the ledger is empty
+	Hash   company.Hash `json:"hash"`    // of the event
+	LogSeq uint64       `json:"log_seq"` // of its record in the bus
 }
 
 // Open verifies the ledger and finds its head. With a good snapshot only the
@@ -246,27 +246,6 @@ func (l *Ledger) read(ctx context.Context, fromSeq uint64, read reader, fn func(
 		return refused
 	}
 	return busError("read the ledger", err)
-}
-
-// Verify reads the whole ledger and checks every link of it, and that it ends
-// where this handle knows it to end or later.
-func (l *Ledger) Verify(ctx context.Context) error {
-	head := l.Head()
-	var at link
-	known := head.Seq == 0
-	err := l.bus.Log().Read(ctx, subject, 0, func(m bus.Message) error {
-		_, next, err := open(&at, m)
-		if err != nil {
-			return err
-		}
-		at = next
-		known = known || next == link{Seq: head.Seq, Hash: head.Hash, Log: head.LogSeq}
-		return nil
-	})
-	if err == nil && !known {
-		err = damagedError(at.Seq+1, fmt.Sprintf("the ledger was known to hold event %d with another past", head.Seq))
-	}
-	return busError("verify the ledger", err)
 }
 
 // busError gives errors of the bus a code; those that have one keep it, and

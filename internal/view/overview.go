@@ -35,6 +35,8 @@ type Overview struct {
 	AheadMS       int64         `json:"clock_ahead_ms"` // of the wall clock, the office's time; it comes closer by 1 s per minute
 	// Unwritten are files of the office itself that are not there, or old.
 	Unwritten []company.UnwrittenFile `json:"unwritten"`
+	// Damaged lists the damage that the newest verification found.
+	Damaged []Damage `json:"damaged"`
 
 	HiddenTasks int    `json:"hidden_tasks,omitempty"` // that ended before those of Tasks
 	Steps       []Step `json:"steps"`                  // under way beside runs: the base, the image, gates
@@ -86,7 +88,7 @@ func (src Source) Overview(all bool) (Overview, error) {
 	v := Overview{
 		SchemaVersion: 1, Office: s.Office.ID, Path: src.Folders.Root, Open: src.AtWork, Stopped: s.Office.Stopped,
 		NeedsYou: src.approvals(s.OpenApprovals("")), Resting: src.resting(), Running: []Run{}, Steps: []Step{}, Tasks: []Task{}, OpenPRs: []PullRequest{},
-		Unwritten: append([]company.UnwrittenFile{}, s.Office.Unwritten...),
+		Unwritten: append([]company.UnwrittenFile{}, s.Office.Unwritten...), Damaged: append([]Damage{}, src.Damage...),
 	}
 	v.OpenPRs = append(v.OpenPRs, src.pullRequests(company.PROpen)...)
 	slices.Reverse(v.OpenPRs) // the newest first, as the tasks
@@ -148,6 +150,7 @@ func (v Overview) Render(s Style) string {
 	b.WriteString(head + s.Fit(v.Path, screen.Cells(head)) + "\n")
 	b.WriteString(ClockText(time.Duration(v.AheadMS) * time.Millisecond))
 	b.WriteString("\n" + s.Heading("NEEDS YOU") + "\n")
+	writeDamage(&b, s, v.Damaged)
 	for _, q := range v.NeedsYou {
 		head := fmt.Sprintf("  ! %-4s %-7s ", q.ID, SubjectOf(q))
 		text := strings.Repeat(" ", len(head)) + s.Wrap(safetext.EscapeLine(strings.TrimPrefix(q.Question, SubjectOf(q)+" "), 300), strings.Repeat(" ", len(head))) + "\n"
@@ -158,7 +161,7 @@ func (v Overview) Render(s Style) string {
 	for _, r := range v.Resting {
 		fmt.Fprintf(&b, "  %s %s: %s\n", s.Paint(screen.Yellow, "~"), strings.TrimSpace(cmp.Or(string(r.Subtask), string(r.Task))+" "+r.Why), r.Next)
 	}
-	if len(v.NeedsYou)+len(v.Resting) == 0 {
+	if len(v.NeedsYou)+len(v.Resting)+len(v.Damaged) == 0 {
 		b.WriteString("  nothing\n")
 	}
 	b.WriteString("\n" + s.Heading("RUNNING") + "\n")

@@ -21,6 +21,7 @@ type Source struct {
 	Folders    Folders
 	Models     Models   // nil: they are not known
 	Archives   Archives // nil: there are none
+	Damage     []Damage
 }
 
 // Models are the models that an office's config names.

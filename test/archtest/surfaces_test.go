@@ -124,6 +124,10 @@ func (o decided) Follow(_ context.Context, r feed.Range, fn func(feed.Item) erro
 	return nil
 }
 
+func (o decided) Verify(context.Context) (view.Verification, error) {
+	return view.Verification{}, company.E(company.ENotFound, "what only decides has no ledger")
+}
+
 func (o decided) StreamTranscript(context.Context, company.RunID, bool, func(agent.TranscriptEntry) error) error {
 	return company.E(company.ENotFound, "what only decides has no journal")
 }

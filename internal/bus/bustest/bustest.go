@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -72,6 +73,8 @@ func Exercise(t *testing.T, d Driver) {
 		{"BlobsRoundTrip", blobsRoundTrip},
 		{"BlobsDamage", blobsDamage},
 		{"BlobsBrokenSource", blobsBrokenSource},
+		{"BlobsList", blobsList},
+		{"BlobsRemove", blobsRemove},
 		{"SecondProcess", secondProcess},
 		{"KillWhileAppending", killWhileAppending},
 		{"KillWhileWorking", killWhileWorking},
@@ -250,6 +253,89 @@ func blobsBrokenSource(t *testing.T, s *store) {
 	requireErr(t, err, broken)
 	_, err = s.Blobs().Get(s.ctx, hashOf([]byte("half")))
 	requireErr(t, err, bus.ErrNotFound)
+}
+
+// blobsList: every blob is listed once, in order and from any name on.
+func blobsList(t *testing.T, s *store) {
+	var want []string
+	for i := range 40 {
+		hash, _, err := s.Blobs().Put(s.ctx, strings.NewReader(strings.Repeat("x", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, hash)
+	}
+	slices.Sort(want)
+	for after := -1; after < len(want); after += 7 {
+		name, got, began := "", []string(nil), time.Now().Add(-Patience)
+		if after >= 0 {
+			name = want[after]
+		}
+		err := s.Blobs().List(s.ctx, name, func(b bus.BlobInfo) error {
+			if b.Time.Before(began) || b.Size >= 40 || hashOf(bytes.Repeat([]byte("x"), int(b.Size))) != b.Hash {
+				t.Errorf("listed: %+v", b)
+			}
+			got = append(got, b.Hash)
+			return nil
+		})
+		if err != nil || !slices.Equal(got, want[after+1:]) {
+			t.Fatalf("behind %q: %d blobs, want %d, %v", name, len(got), len(want)-after-1, err)
+		}
+	}
+	enough := errors.New("enough")
+	requireErr(t, s.Blobs().List(s.ctx, "", func(bus.BlobInfo) error { return enough }), enough)
+}
+
+// blobsRemove: only what was put before the time goes, and a repeated put counts.
+func blobsRemove(t *testing.T, s *store) {
+	put := func() (string, time.Time) {
+		t.Helper()
+		hash, _, err := s.Blobs().Put(s.ctx, strings.NewReader("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at time.Time
+		if err := s.Blobs().List(s.ctx, "", func(b bus.BlobInfo) error { at = b.Time; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return hash, at
+	}
+	remove := func(hash string, before time.Time, want bool) {
+		t.Helper()
+		if got, err := s.Blobs().Remove(s.ctx, hash, before); got != want || err != nil {
+			t.Fatalf("removed: %v, %v", got, err)
+		}
+	}
+	hash, first := put()
+	remove(hash, first, false)
+	_, again := put()
+	if !again.After(first) {
+		t.Fatalf("put at %s, and again at %s", first, again)
+	}
+	remove(hash, again, false)
+	s.mustBlob(t, hash)
+	remove(hash, again.Add(time.Nanosecond), true)
+	_, err := s.Blobs().Get(s.ctx, hash)
+	requireErr(t, err, bus.ErrNotFound)
+	remove(hash, again.Add(time.Hour), false)
+	remove("../../lock", again.Add(time.Hour), false)
+	if hash, _ := put(); string(s.mustBlob(t, hash)) != "x" {
+		t.Fatal("it cannot be put anew")
+	}
+
+	// What was put after the time is there, whatever is removed beside it.
+	for range 100 {
+		before := time.Now()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := s.Blobs().Remove(s.ctx, hash, before); err != nil {
+				t.Error(err)
+			}
+		})
+		put()
+		wg.Wait()
+		s.mustBlob(t, hash)
+	}
 }
 
 type errReader struct{ err error }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"sync"
+	"time"
 
 	"company/internal/bus"
 	"company/internal/folder"
@@ -28,6 +29,8 @@ type Blobs struct {
 
 	mu      sync.Mutex
 	folders map[string]bool // known to be on disk
+
+	placing sync.Mutex // held while a blob comes to its name, or leaves it
 }
 
 var _ bus.Blobs = (*Blobs)(nil)
@@ -90,19 +93,43 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader) (name string, size int64, 
 	if err := b.ensureFolder(file); err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
-	if info, err := b.own.Lstat(file); err != nil || info.Size() != size {
-		if err := tmp.Sync(); err != nil {
-			return "", 0, fmt.Errorf("put blob: %w", err)
-		}
-		if err := b.own.Rename(tmpName, file); err != nil {
-			return "", 0, fmt.Errorf("put blob: %w", err)
-		}
+	if err := b.placeFile(tmp, tmpName, file, size); err != nil {
+		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
 	// Also when the file was there: its writer may not have come this far.
 	if err := b.own.Sync(path.Dir(file)); err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
 	return name, size, nil
+}
+
+// placeFile gives a finished file its name. One that is there keeps its place and gets
+// the present time: Remove spares recent blobs.
+func (b *Blobs) placeFile(tmp *os.File, tmpName, file string, size int64) error {
+	isThere := func() bool {
+		info, err := b.own.Lstat(file)
+		return err == nil && info.Size() == size
+	}
+	synced := !isThere()
+	if synced {
+		if err := tmp.Sync(); err != nil { // others need not wait for it
+			return err
+		}
+	}
+	b.placing.Lock()
+	defer b.placing.Unlock()
+	if isThere() {
+		return b.own.Touch(file, time.Now())
+	}
+	if !synced { // it was removed in between
+		if err := tmp.Sync(); err != nil {
+			return err
+		}
+	}
+	if err := b.own.Touch(tmpName, time.Now()); err != nil { // the kernel's times are coarser
+		return err
+	}
+	return b.own.Rename(tmpName, file)
 }
 
 func ignoreError(err, harmless error) error {
@@ -112,10 +139,16 @@ func ignoreError(err, harmless error) error {
 	return err
 }
 
+// isBlobName says whether a string is the SHA-256 of something.
+func isBlobName(name string) bool {
+	raw, err := hex.DecodeString(name)
+	return err == nil && len(raw) == sha256.Size && hex.EncodeToString(raw) == name
+}
+
 // Get implements bus.Blobs.
 func (b *Blobs) Get(ctx context.Context, name string) (io.ReadCloser, error) {
-	if raw, err := hex.DecodeString(name); err != nil || len(raw) != sha256.Size || hex.EncodeToString(raw) != name {
-		return nil, fmt.Errorf("blob %.80q: %w", name, bus.ErrNotFound) // no name of a blob, and perhaps a path
+	if !isBlobName(name) {
+		return nil, fmt.Errorf("blob %.80q: %w", name, bus.ErrNotFound) // perhaps a path
 	}
 	file, err := b.own.Open(b.blobPath(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,7 +157,67 @@ func (b *Blobs) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("get blob: %w", err)
 	}
-	return &blobReader{ctx: ctx, file: file, name: name, sum: sha256.New()}, nil
+	return &blobReader{ctx: ctx, file: file, name: name, path: b.own.Join(b.blobPath(name)), sum: sha256.New()}, nil
+}
+
+// List implements bus.Blobs.
+func (b *Blobs) List(ctx context.Context, after string, fn func(bus.BlobInfo) error) error {
+	dirs, err := b.own.List(blobsName)
+	if err != nil {
+		return fmt.Errorf("list blobs: %w", err)
+	}
+	for _, dir := range dirs {
+		if !dir.IsDir() || len(dir.Name()) != 2 || dir.Name() < after[:min(2, len(after))] {
+			continue // the folder of unfinished ones, or behind us
+		}
+		files, err := b.own.List(blobsName + "/" + dir.Name())
+		if err != nil {
+			return fmt.Errorf("list blobs: %w", err)
+		}
+		for _, file := range files {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			name := dir.Name() + file.Name()
+			if !isBlobName(name) || name <= after {
+				continue
+			}
+			info, err := file.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // removed meanwhile
+			}
+			if err != nil {
+				return fmt.Errorf("list blobs: %w", err)
+			}
+			if err := fn(bus.BlobInfo{Hash: name, Size: info.Size(), Time: info.ModTime()}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Remove implements bus.Blobs.
+func (b *Blobs) Remove(ctx context.Context, name string, before time.Time) (removed bool, err error) {
+	if err := context.Cause(ctx); err != nil {
+		return false, err
+	}
+	if !isBlobName(name) {
+		return false, nil
+	}
+	b.placing.Lock()
+	defer b.placing.Unlock()
+	info, err := b.own.Lstat(b.blobPath(name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !info.ModTime().Before(before):
+		return false, nil
+	case err == nil:
+		err = b.own.Remove(b.blobPath(name))
+	}
+	if err != nil {
+		return false, fmt.Errorf("remove blob: %w", err)
+	}
+	return true, nil
 }
 
 // blobReader fails with ErrDamaged in place of io.EOF when the bytes read are
@@ -133,6 +226,7 @@ type blobReader struct {
 	ctx  context.Context
 	file *os.File
 	name string
+	path string // for people
 	sum  hash.Hash
 }
 
@@ -143,7 +237,7 @@ func (r *blobReader) Read(p []byte) (int, error) {
 	n, err := r.file.Read(p)
 	r.sum.Write(p[:n])
 	if err == io.EOF && hex.EncodeToString(r.sum.Sum(nil)) != r.name {
-		return n, fmt.Errorf("blob %s: %w", r.name, bus.ErrDamaged)
+		return n, fmt.Errorf("%s does not hold what its name says: %w", r.path, bus.ErrDamaged)
 	}
 	return n, err
 }

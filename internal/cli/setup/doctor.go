@@ -3,7 +3,6 @@ package setup
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,24 +11,22 @@ import (
 	"company/internal/diagnose"
 )
 
-// doctorTimeout is how long all checks together may take.
-const doctorTimeout = 1800 * time.Millisecond
-
-// onlineTimeout is the same where servers are asked: a model, a forge, and a remote
-// that is logged in at.
-const onlineTimeout = 20 * time.Second
-
 // NewDoctor makes company doctor.
 func NewDoctor(env *command.Environment) *cobra.Command {
-	var online, orphans bool
+	var o diagnose.Options
+	var orphans bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check that this machine and this office can work",
-		Example: "  company doctor\n  company doctor --quiet\n  company doctor --online -o json",
+		Example: "  company doctor\n  company doctor --quiet\n  company doctor --online -o json\n  company doctor --deep",
 		Long: `Each check tells what it found, what is needed, and how to put it right; the last
 line says what is to be mended. ! is a warning: work goes on, but look at it;
 ? could not be checked. Nothing outside of
 this machine is asked without --online. With --quiet only what is not in order
 is shown.
+
+--deep reads the whole ledger and every blob and holds them to their hashes, of an
+office at rest and of one that is at work. That takes as long as the disk needs for
+all of it. company serve does the same by itself once a day, a little at a time.
 
 --list-orphans lists containers of ours that no company looks after any more.
 It removes none: those of this office go with its next start.`,
@@ -37,23 +34,20 @@ It removes none: those of this office go with its next start.`,
 			if orphans {
 				return listOrphans(c.Context(), env)
 			}
-			return runDoctor(c.Context(), env, online)
+			return runDoctor(c.Context(), env, o)
 		},
 	}
-	c.Flags().BoolVar(&online, "online", false, "also ask the models' servers, the git remote, the forge and the registries")
+	c.Flags().BoolVar(&o.Deep, "deep", false, "also read the whole ledger and every blob, and hold them to their hashes")
+	c.Flags().BoolVar(&o.Online, "online", false, "also ask the models' servers, the git remote, the forge and the registries")
 	c.Flags().BoolVar(&orphans, "list-orphans", false, "list containers without a company, and check nothing")
 	return c
 }
 
-func runDoctor(ctx context.Context, env *command.Environment, online bool) error {
-	limit := doctorTimeout
-	if online {
-		limit = onlineTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+func runDoctor(ctx context.Context, env *command.Environment, o diagnose.Options) error {
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout())
 	defer cancel()
 	all, code := []diagnose.Result{}, command.ExitComplete
-	for _, r := range diagnose.Run(ctx, env.Checker().Checks(findSubject(ctx, env), online)) {
+	for _, r := range diagnose.Run(ctx, env.Checker().Checks(findSubject(ctx, env), o)) {
 		if r.Status != "pass" || !env.Quiet {
 			all = append(all, r)
 		}

@@ -69,6 +69,10 @@ func (p *fakeOffice) StreamTranscript(context.Context, company.RunID, bool, func
 	return errors.New("a prepared feed has no journal")
 }
 
+func (p *fakeOffice) Verify(context.Context) (view.Verification, error) {
+	return view.Verification{}, errors.New("a prepared feed has no ledger")
+}
+
 func (p *fakeOffice) Follow(ctx context.Context, _ feed.Range, fn func(feed.Item) error) error {
 	for {
 		select {

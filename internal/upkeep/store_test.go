@@ -1,0 +1,184 @@
+package upkeep
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"company/internal/bus"
+	"company/internal/bus/file"
+	"company/internal/bus/nats"
+	"company/internal/company"
+	"company/internal/company/decidertest"
+	"company/internal/feed"
+	"company/internal/ledger"
+	"company/internal/office"
+	"company/internal/office/officetest"
+	"company/internal/orchestrator"
+)
+
+// store is an office with its ledger on a real bus.
+type store struct {
+	*decidertest.Decider
+	t      *testing.T
+	driver string
+	office *office.Office
+	bus    bus.Bus
+	ledger *ledger.Ledger
+	orch   *orchestrator.Orchestrator
+
+	mu   sync.Mutex
+	told []feed.Item
+}
+
+func newStore(t *testing.T, driver string) *store {
+	t.Helper()
+	s := &store{t: t, driver: driver, office: officetest.Open(t)}
+	must(t, s.open())
+	t.Cleanup(s.close)
+	s.Must(company.StartOffice{Office: decidertest.Office, Version: "test"})
+	return s
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// open opens the bus, the ledger and the state, as a start does.
+func (s *store) open() (err error) {
+	ctx := context.Background()
+	switch s.driver {
+	case "nats":
+		s.bus, err = nats.Open(ctx, nats.Options{Folder: s.office.BusFolder})
+	case "file":
+		s.bus, err = file.Open(ctx, file.Options{Folder: s.office.BusFolder})
+	}
+	if err != nil {
+		s.bus = nil
+		return err
+	}
+	if s.ledger, err = ledger.Open(ctx, s.bus, ledger.Options{Folder: s.office.StateFolder}); err != nil {
+		return err
+	}
+	s.orch, err = orchestrator.Open(ctx, orchestrator.Config{Ledger: s.ledger, Office: decidertest.Office})
+	if err == nil {
+		s.Decider = decidertest.Over(s.t, s.orch)
+	}
+	return err
+}
+
+func (s *store) close() {
+	if s.bus != nil {
+		must(s.t, s.bus.Close())
+		s.bus = nil
+	}
+}
+
+// saveSnapshot stores the state as it is now.
+func (s *store) saveSnapshot() {
+	s.t.Helper()
+	text, err := json.Marshal(map[string]any{"fold": company.Fold(), "state": s.orch.View()})
+	must(s.t, err)
+	must(s.t, s.ledger.SaveSnapshot(s.t.Context(), s.ledger.Head(), text))
+}
+
+// endRun has a run of the manager of a new task end, with a journal of one record that
+// names a blob, and the task with it.
+func (s *store) endRun(words string) (run company.RunID, journal company.Hash) {
+	s.t.Helper()
+	id := s.Submit("do "+words, "/p")
+	s.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
+	run = company.NewRunID(id, "", company.Manager, 1)
+	fence := s.Claim(run, company.OID(strings.Repeat("a", 40)))
+	j, err := s.ledger.OpenJournal(s.t.Context(), run, fence)
+	must(s.t, err)
+	_, err = j.Append(s.t.Context(), "tool", map[string]any{"result": map[string]any{"blob": s.putBlob("payload of " + words)}, "words": words})
+	must(s.t, err)
+	journal, _, err = s.ledger.SealJournal(s.t.Context(), run)
+	must(s.t, err)
+	s.Must(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunError, Error: "x", Journal: journal}})
+	must(s.t, s.ledger.PurgeJournal(s.t.Context(), run))
+	s.Must(company.Cancel{Task: id})
+	return run, journal
+}
+
+func (s *store) putBlob(text string) company.Hash {
+	s.t.Helper()
+	h, _, err := s.ledger.PutBlob(s.t.Context(), strings.NewReader(text))
+	must(s.t, err)
+	return h
+}
+
+// blobFile is where the bus keeps a blob.
+func (s *store) blobFile(h company.Hash) string {
+	return filepath.Join(s.office.Bus, "blobs", string(h[:2]), string(h[2:]))
+}
+
+// flipByte changes a byte of the first file below the bus in which a text stands: so far
+// in front of the text.
+func (s *store) flipByte(text string, before int) {
+	s.t.Helper()
+	found := false
+	must(s.t, filepath.WalkDir(s.office.Bus, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || found || !e.Type().IsRegular() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		at := bytes.Index(raw, []byte(text)) - before
+		if at < 0 {
+			return nil
+		}
+		found = true
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = f.WriteAt([]byte{raw[at] ^ 1}, int64(at))
+		return err
+	}))
+	if !found {
+		s.t.Fatalf("no file of the bus holds %q", text)
+	}
+}
+
+// verifier is a verifier of the store, which notes what people are told.
+func (s *store) verifier() *Verifier {
+	return &Verifier{Ledger: s.ledger, State: s.orch, Office: s.office, Logger: slog.New(slog.DiscardHandler), Feed: s}
+}
+
+func (s *store) PublishItem(it feed.Item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told = append(s.told, it)
+}
+
+// takeTold gives what people were told since it was asked last.
+func (s *store) takeTold() []feed.Item {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	told := s.told
+	s.told = nil
+	return told
+}
+
+// hashOfText is the name of the blob of a text.
+func hashOfText(text string) company.Hash {
+	sum := sha256.Sum256([]byte(text))
+	return company.Hash(hex.EncodeToString(sum[:]))
+}
