@@ -12,6 +12,12 @@ import (
 
 const companyLog = "company.log"
 
+// What the logs of the office may take: company.log and git.log, each with those before.
+const (
+	maxLogBytes = 16 << 20 // bytes of one file
+	keptLogs    = 4        // files before it
+)
+
 // newFileLog adds company.log of the office, as lines of JSON, to a logger
 // (LOG-1). The file holds transitions and troubles, never a conversation.
 //
@@ -22,7 +28,7 @@ func newFileLog(logs *folder.Folder, also *slog.Logger, c config.Log, own []leak
 	if err := level.UnmarshalText([]byte(cmp.Or(c.Level, "info"))); err != nil {
 		return nil, nil, company.E(company.EConfig, "log.level is "+c.Level).Fix("error, warn, info or debug")
 	}
-	f, err := logs.Append(companyLog)
+	f, err := logs.OpenRotating(companyLog, maxLogBytes, keptLogs)
 	if err != nil {
 		return nil, nil, company.E(company.EConfig, "the office's log cannot be written").Wrap(err).Fix("see that the folder is yours and has space")
 	}

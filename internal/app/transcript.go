@@ -60,7 +60,13 @@ func (a *App) readJournal(ctx context.Context, id company.RunID, follow bool, fn
 		return err
 	}
 	if run.Journal != "" {
-		return a.ledger.ReadSealed(ctx, run.Journal, each)
+		err := a.ledger.ReadSealed(ctx, run.Journal, each)
+		if t := a.View().Tasks[id.Task()]; company.CodeOf(err) == company.ENotFound && t != nil && t.Ended.Before(a.View().Office.Cleaned) && t.Status.Ended() {
+			return company.E(company.ENotFound, "the journal of run "+string(id)+" was removed").
+				Because("a cleanup has removed what tasks left that ended before " + a.View().Office.Cleaned.Format(time.DateTime) + " UTC").
+				Fix("for the tasks to come, raise retention_days").Wrap(err)
+		}
+		return err
 	}
 	return a.ledger.ReadJournal(ctx, id, each)
 }

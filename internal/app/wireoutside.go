@@ -70,7 +70,7 @@ func (a *App) openGit(cfg config.Config, o *outside) error {
 	if err != nil {
 		return err
 	}
-	file, err := a.office.LogsFolder.Append("git.log")
+	file, err := a.office.LogsFolder.OpenRotating("git.log", maxLogBytes, keptLogs)
 	if err != nil {
 		return company.E(company.EConfig, "the office's log of git cannot be written").Wrap(err).Fix("see that the folder is yours and has space")
 	}

@@ -288,6 +288,7 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	for range 60 {
 		w.step()
 	}
+	w.must(Company, RecordCleanup{Before: w.s.Time})
 	w.must(Company, AdoptCopy{Office: "copy", From: []string{w.s.Office.ID}})
 	return w.log
 }

@@ -158,6 +158,9 @@ type Office struct {
 	Writers      int    `json:"writers,omitempty"` // runs of workers and mergers that one project may have; 0: as many as there are workers
 
 	Unwritten []UnwrittenFile `json:"unwritten,omitempty"` // its files that are not there, or old
+	// Cleaned is up to when tasks had ended of which what they left is removed, unless
+	// their pull request was open; zero: of none.
+	Cleaned time.Time `json:"cleaned,omitzero"`
 }
 
 // StartOffice opens the office anew: the first command of every process that

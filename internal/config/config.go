@@ -29,7 +29,7 @@ type Config struct {
 	Log           Log              `yaml:"log" doc:"company.log in the office's folder"`
 	Paths         ReadablePaths    `yaml:"paths" doc:"where the readable files lie, beside .company/; only in the office's own company.yaml"`
 	Recovery      string           `yaml:"recovery" enum:"auto ask" doc:"whether unfinished tasks go on by themselves when a company opens the office; ask: they are paused until company resume"`
-	RetentionDays int              `yaml:"retention_days" min:"0" max:"3650" doc:"days that the repositories of finished runs are kept"`
+	RetentionDays int              `yaml:"retention_days" min:"0" max:"3650" doc:"days that the files, journals and repositories of finished runs are kept"`
 }
 
 // Model is one profile. A profile that is given replaces a lower source's

@@ -32,6 +32,8 @@ func Describe(e company.Event, t *company.Task) Item {
 		}
 	case *company.OfficeCopied:
 		it.Text, it.Mark = fmt.Sprintf("this office is a copy of %s, and %s from now on: the original goes on with what was under way", d.From, d.Office), Needs
+	case *company.OfficeCleaned:
+		it.Text, it.Quiet = "what tasks left that ended before "+d.Before.Format(time.DateTime)+" UTC is removed", true
 	case *company.OfficeStopped:
 		it.Text, it.Mark = "stopped: nothing runs until company resume", Needs
 	case *company.WorkersScaled:

@@ -44,7 +44,7 @@ func LookAt(root, remote, projectID, sourcePath string) (*Mirror, error) {
 	if err != nil {
 		return nil, storeError("the git store cannot be read", err)
 	}
-	s := &Store{cfg: Config{Root: root, Remote: remote}, root: own.Path(), own: own, git: git, locks: map[string]chan struct{}{}}
+	s := &Store{cfg: Config{Root: root, Remote: remote}, root: own.Path(), own: own, git: git, locks: map[string]*repoLock{}}
 	m := &Mirror{s: s, dir: filepath.Join(s.root, projectID+".git"), source: sourcePath}
 	if there, err := s.pathExists(m.dir); err != nil || !there {
 		return nil, errors.Join(err, none)
@@ -77,7 +77,7 @@ func View(ctx context.Context, checkoutPath, remote, ref string) (m *Mirror, inf
 	if err != nil {
 		return nil, info, nil, company.E(company.EGit, "there is no room to look at the repository").Wrap(err).Fix("make room in " + os.TempDir())
 	}
-	s := &Store{cfg: Config{Remote: remote}, root: root, git: git, locks: map[string]chan struct{}{}}
+	s := &Store{cfg: Config{Remote: remote}, root: root, git: git, locks: map[string]*repoLock{}}
 	c, err := s.openCheckout(ctx, checkoutPath)
 	if err != nil {
 		return nil, info, nil, err

@@ -64,7 +64,7 @@ type Store struct {
 	known string
 
 	mu    sync.Mutex
-	locks map[string]chan struct{} // one per repository, see lock
+	locks map[string]*repoLock // of the repositories that are in use, see lockRepo
 }
 
 // repoConfig is the whole configuration of every repository of ours. It is
@@ -96,7 +96,7 @@ func Open(cfg Config) (*Store, error) {
 			return nil, storeError("the git store cannot be made", err)
 		}
 	}
-	s := &Store{cfg: cfg, root: cfg.Folder.Path(), own: cfg.Folder, git: git, known: KnownHosts(cfg.Root), locks: map[string]chan struct{}{}}
+	s := &Store{cfg: cfg, root: cfg.Folder.Path(), own: cfg.Folder, git: git, known: KnownHosts(cfg.Root), locks: map[string]*repoLock{}}
 	for _, dir := range []string{s.homeDir(), s.hooksDir(), s.seedsDir(), s.runsDir(), s.tempDir()} {
 		if err := s.own.Mkdir(s.relName(dir)); err != nil {
 			return nil, storeError("the git store cannot be made", err)
@@ -199,16 +199,32 @@ func (s *Store) lockRepo(ctx context.Context, dir string) (func(), error) {
 	s.mu.Lock()
 	l := s.locks[dir]
 	if l == nil {
-		l = make(chan struct{}, 1)
+		l = &repoLock{turn: make(chan struct{}, 1)}
 		s.locks[dir] = l
 	}
+	l.users++
 	s.mu.Unlock()
+	leave := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if l.users--; l.users == 0 {
+			delete(s.locks, dir)
+		}
+	}
 	select {
-	case l <- struct{}{}:
-		return func() { <-l }, nil
+	case l.turn <- struct{}{}:
+		return func() { <-l.turn; leave() }, nil
 	case <-ctx.Done():
+		leave()
 		return nil, context.Cause(ctx)
 	}
+}
+
+// repoLock is the lock of one repository. A run has repositories of its own, so a lock
+// without a user is forgotten.
+type repoLock struct {
+	turn  chan struct{}
+	users int // that have it or wait for it
 }
 
 // createRepo makes a bare repository at dir with HEAD on branch. It is built

@@ -96,11 +96,12 @@ func (p *Projector) Run(ctx context.Context, hooks Hooks) {
 }
 
 // markOutdated notes the tasks whose files an earlier process left behind:
-// those that are open, and those that ended before their files show it.
+// those that are open, and those that ended before their files show it. What a cleanup
+// has removed stays away.
 func (p *Projector) markOutdated(s *company.State) {
 	for id, t := range s.Tasks {
-		if t.Status.Ended() && p.writtenAt(id).Equal(t.Updated) {
-			continue
+		if at := p.writtenAt(id); t.Status.Ended() && (at.Equal(t.Updated) || at.IsZero() && t.Ended.Before(s.Office.Cleaned)) {
+			continue // it is as the task is, or was removed
 		}
 		p.mu.Lock()
 		if p.pending[id] == nil { // the pending state is newer

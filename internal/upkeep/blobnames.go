@@ -1,11 +1,17 @@
 package upkeep
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
 	"company/internal/company"
+	"company/internal/lazyregexp"
+	"company/internal/ledger"
 )
 
 // namedBlob is a blob that a task names.
@@ -33,7 +39,7 @@ func (k retentionPolicy) taskBlobs(t *company.Task) []namedBlob {
 		}
 	}
 	switch {
-	case !k.isFinished(t):
+	case !k.isTaskFinished(t.ID):
 		for _, id := range slices.Sorted(maps.Keys(t.Runs)) {
 			add(t.Runs[id].Journal, "the journal of run %s", id)
 			add(t.Runs[id].Result, "the result of run %s", id)
@@ -59,3 +65,129 @@ func (k retentionPolicy) taskBlobs(t *company.Task) []namedBlob {
 // mayReopen says whether a task that has ended may go on: its next gates are compared
 // with its earlier verdicts then.
 func mayReopen(t *company.Task) bool { return t.Status != company.StatusCompleted || t.DryRun }
+
+// blobNames are the names that blobs have in what an office keeps. Whatever looks like
+// the name of a blob is taken for one.
+type blobNames struct {
+	ledger *ledger.Ledger
+	named  map[company.Hash]bool
+}
+
+// blobNameRE finds the names of blobs in JSON.
+var blobNameRE = lazyregexp.New(`"([0-9a-f]{64})"`)
+
+func (n *blobNames) has(h company.Hash) bool { return n.named[h] }
+
+func (n *blobNames) addText(text []byte) {
+	for _, m := range blobNameRE.FindAllSubmatch(text, -1) {
+		n.named[company.Hash(m[1])] = true
+	}
+}
+
+// addDocument adds a blob and those that it names. One that is not there names none.
+func (n *blobNames) addDocument(ctx context.Context, h company.Hash) error {
+	n.named[h] = true
+	r, err := n.ledger.OpenBlob(ctx, h)
+	if company.CodeOf(err) == company.ENotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadBytes('\n')
+		n.addText(line)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return company.E(company.ELedger, fmt.Sprintf("blob %.12s is damaged", h)).Because("which others it names cannot be read").
+				Fix("company doctor --deep names what is damaged; nothing is removed until then").Wrap(err)
+		}
+	}
+}
+
+// addTask adds what a task names, and what the journals and results of its runs name.
+func (n *blobNames) addTask(ctx context.Context, k retentionPolicy, t *company.Task) error {
+	for _, b := range k.taskBlobs(t) {
+		n.named[b.hash] = true
+	}
+	if k.isTaskFinished(t.ID) {
+		return nil
+	}
+	for _, r := range t.Runs {
+		for _, h := range []company.Hash{r.Journal, r.Result} {
+			if h == "" {
+				continue
+			}
+			if err := n.addDocument(ctx, h); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addJournals adds what the journals on the bus name.
+func (n *blobNames) addJournals(ctx context.Context) error {
+	runs, err := n.ledger.Journals(ctx)
+	for _, run := range runs {
+		err = errors.Join(err, n.ledger.ReadJournal(ctx, run, func(rec ledger.Record) error {
+			n.addText(rec.Data)
+			return nil
+		}))
+	}
+	return err
+}
+
+// addVerdicts adds what the cached verdicts name: a later gate may take one of them.
+func (n *blobNames) addVerdicts(s *company.State) {
+	for _, r := range s.GateResults {
+		for _, c := range r.Checks {
+			n.named[c.Log], n.named[c.Names] = true, true
+		}
+	}
+}
+
+// findNames collects every name. Another source of names is one more step here.
+func (k retentionPolicy) findNames(ctx context.Context) (*blobNames, error) {
+	n := &blobNames{ledger: k.keeper.Ledger, named: map[company.Hash]bool{}}
+	n.addVerdicts(k.state)
+	if err := n.addJournals(ctx); err != nil {
+		return nil, err
+	}
+	for _, t := range k.state.SortedTasks() {
+		if err := n.addTask(ctx, k, t); err != nil {
+			return nil, err
+		}
+	}
+	return n, eachArchive(ctx, k.keeper.State, k.state, func(blob company.Hash, a *company.Archive) error {
+		n.named[blob] = true
+		for _, t := range a.Tasks {
+			if err := n.addTask(ctx, k, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// eachArchive calls fn for each archive of tasks, with the blob that holds it. One that
+// cannot be read ends it.
+func eachArchive(ctx context.Context, state State, s *company.State, fn func(blob company.Hash, a *company.Archive) error) error {
+	for id, p := range s.Past {
+		if p.Blob == "" {
+			continue
+		}
+		a, err := state.LoadArchive(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := fn(p.Blob, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}

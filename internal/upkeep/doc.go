@@ -24,6 +24,8 @@ type Keeper struct {
 	RetentionDays int
 	Remote        string // of the projects' repositories, by its git name
 	Logger        *slog.Logger
+
+	collected time.Time // when a serving company last looked for blobs
 }
 
 // State is the company that is looked at, and its time.

@@ -32,6 +32,13 @@ func (u *Keeper) FindGarbage(ctx context.Context, recent bool, store *gitops.Sto
 		return nil, company.E(company.EConfig, "the folders of runs cannot be read").Wrap(err).Fix("see that they are yours")
 	}
 	repos, err := k.listRepositories(ctx, store, u.Remote)
+	if err != nil {
+		return append(files, repos...), err
+	}
+	blobs, err := k.listBlobs(ctx, k.before)
+	if blobs != nil {
+		repos = append(repos, *blobs)
+	}
 	return append(files, repos...), err
 }
 
@@ -62,11 +69,33 @@ func (u *Keeper) RetentionJob(store *gitops.Store, images *image.Builder) Job {
 		}
 		old, err := k.listImages(ctx, images)
 		var failed []error
-		for _, l := range SortGarbage(append(append(all, repos...), old...)) {
+		blobs, blobErr := u.listOldBlobs(ctx, k)
+		for _, l := range SortGarbage(slices.Concat(all, repos, old, blobs)) {
 			failed = append(failed, l.Remove(ctx))
 		}
-		return errors.Join(append(failed, err, settled)...)
+		return errors.Join(append(failed, err, blobErr, settled)...)
 	}}
+}
+
+// listOldBlobs is the blobs that a serving company may remove, once a day.
+func (u *Keeper) listOldBlobs(ctx context.Context, k retentionPolicy) ([]Garbage, error) {
+	now := u.State.Now()
+	if now.Before(u.collected.Add(collectEvery)) {
+		return nil, nil
+	}
+	before := k.before
+	if most := now.Add(-minBlobAge); before.After(most) {
+		before = most
+	}
+	blobs, err := k.listBlobs(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	u.collected = now
+	if blobs == nil {
+		return nil, nil
+	}
+	return []Garbage{*blobs}, nil
 }
 
 // ListPrunable are the images that no task needs any more: of this office or,

@@ -20,7 +20,7 @@ import (
 
 // Garbage is one thing of this office that nobody needs any more.
 type Garbage struct {
-	Kind  string         `json:"kind"` // run, repository, result, log, container, image
+	Kind  string         `json:"kind"` // run, state, repository, result, blob, log, container, image
 	Name  string         `json:"name"`
 	Task  company.TaskID `json:"task,omitempty"`
 	Bytes int64          `json:"bytes"` // that its removal frees at most; 0: next to nothing, or not known
@@ -35,7 +35,7 @@ func (g Garbage) Remove(ctx context.Context) error { return g.removal(ctx) }
 
 // retentionPolicy knows what of an office is still needed.
 type retentionPolicy struct {
-	keeper *Keeper // reads archived tasks
+	keeper *Keeper // reads archived tasks and blobs, and brings in records; nil: no one is asked for
 	state  *company.State
 	office *office.Office
 	before time.Time // tasks that ended later are kept
@@ -48,10 +48,10 @@ type retentionPolicy struct {
 // before the date, none of its runs is held, and its pull request, which a
 // follow-up would go on with, is settled.
 func (k retentionPolicy) isFinished(t *company.Task) bool {
-	if t == nil || !t.Status.Ended() || !t.Ended.Before(k.before) {
+	if t == nil || !t.Status.Ended() || !k.isOld(t.Ended) {
 		return false
 	}
-	if pr := k.state.LeadOf(t).PR; pr != nil && pr.State == company.PROpen {
+	if lead := k.state.LeadOf(t); lead != nil && lead.PR != nil && lead.PR.State == company.PROpen {
 		return false
 	}
 	for _, r := range t.Runs {
@@ -62,10 +62,15 @@ func (k retentionPolicy) isFinished(t *company.Task) bool {
 	return true
 }
 
+// isOld says whether a task that ended then ended before the date, or was let go of.
+func (k retentionPolicy) isOld(ended time.Time) bool {
+	return ended.Before(k.before) || ended.Before(k.state.Office.Cleaned)
+}
+
 // isTaskFinished is isFinished of a task that may be archived.
 func (k retentionPolicy) isTaskFinished(id company.TaskID) bool {
 	if p := k.state.Past[id]; p != nil && k.state.Tasks[id] == nil {
-		return p.Ended.Before(k.before) && !k.state.HasOpenPull(p)
+		return k.isOld(p.Ended) && !k.state.HasOpenPull(p)
 	}
 	return k.isFinished(k.state.Tasks[id])
 }
@@ -122,6 +127,11 @@ func (k retentionPolicy) listRunFiles(ctx context.Context) ([]Garbage, error) {
 		out = append(out, Garbage{Kind: "run", Name: string(run), Task: run.Task(), Bytes: folderBytes(ctx, k.office.RunsFolder, e.Name()),
 			removal: removeIn(k.office.RunsFolder, e.Name())})
 	}
+	states, err := k.listStateFiles()
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, states...)
 	logs, err := k.office.LogsFolder.List(".")
 	if err != nil {
 		return nil, err
@@ -276,7 +286,7 @@ func listUnusedImages(ctx context.Context, b *image.Builder, keep, gone []string
 // SortGarbage is the order in which leftovers are shown and removed: containers
 // before the images that they are made from.
 func SortGarbage(all []Garbage) []Garbage {
-	order := []string{"container", "image", "repository", "result", "run", "log"}
+	order := []string{"container", "image", "repository", "result", "run", "state", "log", "blob"}
 	slices.SortFunc(all, func(a, b Garbage) int {
 		return cmp.Or(slices.Index(order, a.Kind)-slices.Index(order, b.Kind), strings.Compare(a.Name, b.Name))
 	})

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -89,9 +90,9 @@ func (s *store) close() {
 // saveSnapshot stores the state as it is now.
 func (s *store) saveSnapshot() {
 	s.t.Helper()
-	text, err := json.Marshal(map[string]any{"fold": company.Fold(), "state": s.orch.View()})
-	must(s.t, err)
-	must(s.t, s.ledger.SaveSnapshot(s.t.Context(), s.ledger.Head(), text))
+	must(s.t, s.ledger.SaveSnapshot(s.t.Context(), s.ledger.Head(), func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(map[string]any{"fold": company.Fold(), "state": s.orch.View()})
+	}))
 }
 
 // endRun has a run of the manager of a new task end, with a journal of one record that

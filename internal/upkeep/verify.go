@@ -191,14 +191,32 @@ func (v *Verifier) readBlobs(ctx context.Context, p *verification) error {
 // findMissing looks for the blobs that the state names.
 func (v *Verifier) findMissing(ctx context.Context, p *verification) error {
 	k := v.policy()
-	for _, t := range k.state.SortedTasks() {
+	find := func(n namedBlob) error {
+		has, err := v.Ledger.HasBlob(ctx, n.hash)
+		if err != nil && company.CodeOf(err) != company.ELedger {
+			return err
+		}
+		if !has {
+			p.add(v.newDamage("blob", fmt.Sprintf("%s (%s)", n.hash, n.what), company.E(company.ELedger, "").Because("it is not there")))
+		}
+		return nil
+	}
+	tasks := k.state.SortedTasks()
+	for id, past := range k.state.Past {
+		if past.Blob == "" {
+			continue
+		}
+		if err := find(namedBlob{past.Blob, "the archive of " + string(id)}); err != nil {
+			return err
+		}
+		if a, err := v.State.LoadArchive(ctx, id); err == nil { // else it is damaged, and known to be
+			tasks = append(tasks, a.Tasks...)
+		}
+	}
+	for _, t := range tasks {
 		for _, n := range k.taskBlobs(t) {
-			has, err := v.Ledger.HasBlob(ctx, n.hash)
-			if err != nil && company.CodeOf(err) != company.ELedger {
+			if err := find(n); err != nil {
 				return err
-			}
-			if !has {
-				p.add(v.newDamage("blob", fmt.Sprintf("%s (%s)", n.hash, n.what), company.E(company.ELedger, "").Because("it is not there")))
 			}
 		}
 	}
@@ -213,6 +231,11 @@ func (v *Verifier) policy() retentionPolicy {
 // describeBlob is a blob with what names it, as far as the state knows.
 func (v *Verifier) describeBlob(hash company.Hash) string {
 	k := v.policy()
+	for id, past := range k.state.Past {
+		if past.Blob == hash {
+			return fmt.Sprintf("%s (the archive of %s)", hash, id)
+		}
+	}
 	for _, t := range k.state.SortedTasks() {
 		for _, n := range k.taskBlobs(t) {
 			if n.hash == hash {

@@ -23,9 +23,10 @@ func NewCleanup(env *command.Environment) *cobra.Command {
 		Use: "cleanup", Short: "Remove what ended tasks of this office have left",
 		Example: "  company cleanup --dry-run\n  company cleanup\n  company cleanup --all --dry-run",
 		Long: `Removes what is not needed again of tasks that ended more than
-retention_days ago: files and repositories of their runs, what the mirror keeps
-of them, their images, logs of companies in the background, and containers of a
-company that died. --all does not wait for retention_days.
+retention_days ago: files, journals and repositories of their runs, what the mirror
+keeps of them, their images, stored outputs that nothing names any more, logs of
+companies in the background, and containers of a company that died. --all does not
+wait for retention_days. company logs has nothing to show of such a run.
 
 Work that was never merged, of tasks that failed or were cancelled, stays
 however old it is: nothing else has it. --unmerged removes that, too.
