@@ -46,6 +46,10 @@ type Journal struct {
 	last  uint64 // its sequence in the bus
 	tries int
 	stale error // set once, for good
+
+	past   heldRecords  // of the whole journal, where they were all seen here
+	closed bool         // its seal is written
+	sealed company.Hash // the blob that it was sealed into
 }
 
 // OpenJournal takes the right to write a run's journal, by a first record
@@ -69,6 +73,7 @@ func (l *Ledger) OpenJournal(ctx context.Context, run company.RunID, fence uint6
 			return nil, j.staleBy(rec)
 		}
 		j.n, j.last = rec.N, m.Seq
+		j.past = heldRecords{complete: rec.N == 0}
 		_, err = j.Append(ctx, kindOpened, nil)
 		if company.CodeOf(err) == company.EStale && ctx.Err() == nil {
 			// An older holder wrote once more in between; or a newer one did,
@@ -163,6 +168,7 @@ func (j *Journal) write(ctx context.Context, rec Record) (stored bool, err error
 	at, err := j.ledger.bus.Log().Append(ctx, j.subject, text, j.last, id)
 	if err == nil {
 		j.n, j.last = rec.N, at
+		j.past.add(rec)
 		return true, nil
 	}
 	if !errors.Is(err, bus.ErrConflict) && !errors.Is(err, bus.ErrUnknown) {
@@ -186,28 +192,32 @@ func (j *Journal) write(ctx context.Context, rec Record) (stored bool, err error
 	// Another id of ours is of an append whose answer was lost.
 	same := m.ID == id || last.Kind == rec.Kind && bytes.Equal(last.Data, rec.Data)
 	j.n, j.last = last.N, m.Seq
+	j.past.add(last)
 	return same, nil
 }
 
 // recordPrefix begins the ids of all records of this holder.
 func (j *Journal) recordPrefix() string { return fmt.Sprintf("%s/%d/%s/", j.run, j.fence, j.nonce) }
 
-// Read calls fn for every record of the run so far, older holders' too.
-func (j *Journal) Read(ctx context.Context, fn func(Record) error) error {
-	return j.ledger.ReadJournal(ctx, j.run, fn)
-}
-
 // ReadJournal calls fn for every record of a run's journal that has not been
 // purged, in order. An error of fn ends it and is returned as it is.
 func (l *Ledger) ReadJournal(ctx context.Context, run company.RunID, fn func(Record) error) error {
-	_, err := l.readJournal(ctx, run, fn)
-	return err
+	return l.readWithSeals(ctx, run, func(rec Record) error { return skipSeal(rec, fn) })
 }
 
-func (l *Ledger) readJournal(ctx context.Context, run company.RunID, fn func(Record) error) (sealed bool, err error) {
+// skipSeal shows a record to a reader. Seals are not shown.
+func skipSeal(rec Record, fn func(Record) error) error {
+	if rec.Kind == kindSealed {
+		return nil
+	}
+	return fn(rec)
+}
+
+// readWithSeals is ReadJournal with the seals.
+func (l *Ledger) readWithSeals(ctx context.Context, run company.RunID, fn func(Record) error) error {
 	var refused error
 	n := 0
-	err = l.bus.Log().Read(ctx, journalPrefix+string(run), 0, func(m bus.Message) error {
+	err := l.bus.Log().Read(ctx, journalPrefix+string(run), 0, func(m bus.Message) error {
 		rec, err := decodeRecord(m)
 		if err != nil {
 			return err
@@ -216,16 +226,13 @@ func (l *Ledger) readJournal(ctx context.Context, run company.RunID, fn func(Rec
 			return company.E(company.ELedger, fmt.Sprintf("the journal of run %s is damaged at record %d", run, n)).
 				Because(fmt.Sprintf("record %d stands in its place", rec.N))
 		}
-		if sealed = rec.Kind == kindSealed; sealed {
-			return nil
-		}
 		refused = fn(rec)
 		return refused
 	})
 	if refused != nil {
-		return sealed, refused
+		return refused
 	}
-	return sealed, busError("read the journal of "+string(run), err)
+	return busError("read the journal of "+string(run), err)
 }
 
 // FollowJournal is ReadJournal that begins after a number of records and goes on with

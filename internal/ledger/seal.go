@@ -47,12 +47,22 @@ func (l *Ledger) closeJournal(ctx context.Context, run company.RunID) error {
 		if err != nil {
 			return company.E(company.EInternal, "seal "+subject).Wrap(err)
 		}
-		_, err = l.bus.Log().Append(ctx, subject, text, m.Seq, fmt.Sprintf("%s/sealed/%d", run, m.Seq))
+		_, err = l.bus.Log().Append(ctx, subject, text, m.Seq, sealID(run, m.Seq))
 		if errors.Is(err, bus.ErrConflict) && ctx.Err() == nil {
 			continue // the holder was quicker; its record belongs to the journal
 		}
 		return busError("seal "+subject, err)
 	}
+}
+
+// sealID is the message id of a journal's seal behind a record.
+func sealID(run company.RunID, behind uint64) string { return fmt.Sprintf("%s/sealed/%d", run, behind) }
+
+// newLineEncoder writes records as a sealed journal has them: a line of JSON each.
+func newLineEncoder(w io.Writer) *json.Encoder {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e
 }
 
 // putJournal streams the records into a blob.
@@ -65,8 +75,7 @@ func (l *Ledger) putJournal(ctx context.Context, run company.RunID) (company.Has
 	go func() {
 		defer close(read)
 		lines := bufio.NewWriter(w)
-		encoder := json.NewEncoder(lines)
-		encoder.SetEscapeHTML(false)
+		encoder := newLineEncoder(lines)
 		err := l.ReadJournal(ctx, run, func(rec Record) error {
 			n++
 			return encoder.Encode(rec)

@@ -37,7 +37,7 @@ func (s *Session) write(name string, text []byte) {
 // end, and goes on later from its journal.
 func (s *Session) sealJournal(ctx context.Context, out *company.RunEnded) error {
 	out.Spent, out.Turns, out.Heard, out.Models = s.allowance.Balance().Spent, s.turns, s.heard, s.byModel
-	hash, _, err := s.service.Ledger.SealJournal(ctx, s.Run)
+	hash, err := s.journal.Seal(ctx)
 	if err != nil {
 		return fmt.Errorf("seal the journal of %s: %w", s.Run, err)
 	}

@@ -117,7 +117,7 @@ func (s *Session) endRun(ctx context.Context, end company.EndRun) error {
 	}
 	// The ledger names the sealed journal now; its records are of no more use.
 	// A process that dies before this does it at its next start.
-	if err := s.service.Ledger.PurgeJournal(context.WithoutCancel(ctx), s.Run); err != nil {
+	if err := s.journal.Purge(context.WithoutCancel(ctx)); err != nil {
 		s.service.Logger.WarnContext(ctx, "journal not purged", "run_id", s.Run, "err", err)
 	}
 	return nil
