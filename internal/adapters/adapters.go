@@ -121,6 +121,9 @@ type Response struct {
 	// Textual: the model was given its tools in text, since it takes none over
 	// the wire.
 	Textual bool
+	// FirstByte is how long the server took to the first piece of the reply, from the
+	// request on; 0: it is not known.
+	FirstByte time.Duration
 }
 
 // Finish is why a reply ended.

@@ -18,6 +18,8 @@ type Past struct {
 	Exact   bool
 	Holders int    // how often the journal was opened so far
 	Saved   *Saved // the newest state that can be brought back; nil: none
+	// Prompt is PromptHash of what the conversation began with; empty: it is not known.
+	Prompt company.Hash
 }
 
 // LookBack reads a journal without its payloads.
@@ -32,6 +34,9 @@ func LookBack(ctx context.Context, journal Journal) (Past, error) {
 			var r promptRecord
 			if err := json.Unmarshal(data, &r); err != nil {
 				return err
+			}
+			if !past.Begun {
+				past.Prompt = r.Hash
 			}
 			past.Begun, past.Exact = true, r.Exact
 		case kindCall:

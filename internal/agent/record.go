@@ -32,6 +32,8 @@ type promptRecord struct {
 	First  payload   `json:"first"`
 	// Exact says that results that changed something have Saved beside them.
 	Exact bool `json:"exact,omitempty"`
+	// Hash is PromptHash of both; empty in journals of before there was one.
+	Hash company.Hash `json:"hash,omitempty"`
 }
 
 // callRecord is there before each request that goes out, retries and fallbacks
@@ -41,6 +43,8 @@ type callRecord struct {
 	At    time.Time      `json:"at"`
 	Model string         `json:"model,omitempty"`
 	Worst company.Amount `json:"worst"`
+	// Request is RequestHash of what was sent; empty: it is not known.
+	Request company.Hash `json:"request,omitempty"`
 	// Before is what the attempt before this one cost, where it came to an end
 	// that is no record of its own.
 	Before *company.Amount `json:"before,omitempty"`
@@ -61,6 +65,9 @@ type replyRecord struct {
 	Textual string        `json:"textual,omitempty"`
 	Error   adapters.Kind `json:"error,omitempty"`
 	Detail  string        `json:"detail,omitempty"`
+	// FirstByteMS is how long the server took to the first piece of the reply; 0: it is
+	// not known, or less than a millisecond.
+	FirstByteMS int64 `json:"first_byte_ms,omitempty"`
 }
 
 type toolRecord struct {

@@ -95,7 +95,7 @@ func (r *runner) load(ctx context.Context) error {
 		}
 		return nil
 	}
-	p := promptRecord{At: r.utcNow(), Exact: true}
+	p := promptRecord{At: r.utcNow(), Exact: true, Hash: PromptHash(r.cfg.System, r.cfg.First)}
 	if p.System, err = storePayload(ctx, r.cfg.Blobs, toValidUTF8(r.cfg.System)); err != nil {
 		return err
 	}
@@ -159,11 +159,11 @@ func (r *runner) meterModel(m adapters.Model) adapters.Model {
 }
 
 // OpenCall makes the runner the meter's budget.CallLog.
-func (r *runner) OpenCall(ctx context.Context, info adapters.Info, worst company.Amount) (int, error) {
+func (r *runner) OpenCall(ctx context.Context, info adapters.Info, req adapters.Request, worst company.Amount) (int, error) {
 	if err := contextCause(ctx); err != nil {
 		return 0, err
 	}
-	rec := callRecord{N: r.conv.requests + 1, At: r.utcNow(), Model: info.Model, Worst: worst, Before: r.cost}
+	rec := callRecord{N: r.conv.requests + 1, At: r.utcNow(), Model: info.Model, Worst: worst, Before: r.cost, Request: RequestHash(req)}
 	if r.conv.open == nil {
 		rec.Before = nil
 	}
@@ -200,7 +200,7 @@ func (r *runner) askModel(ctx context.Context) error {
 	}
 
 	m := sanitizeReply(resp.Message)
-	rec := replyRecord{N: r.conv.requests, At: r.utcNow(), Finish: resp.Finish, Usage: sanitizeUsage(resp.Usage), Spent: r.lastCallCost(), Model: toValidUTF8(resp.Model)}
+	rec := replyRecord{N: r.conv.requests, At: r.utcNow(), Finish: resp.Finish, Usage: sanitizeUsage(resp.Usage), Spent: r.lastCallCost(), Model: toValidUTF8(resp.Model), FirstByteMS: resp.FirstByte.Milliseconds()}
 	if resp.Textual {
 		rec.Textual = toValidUTF8(resp.Served.Model)
 	}

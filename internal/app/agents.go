@@ -21,6 +21,12 @@ func (o officeAgents) ModelOf(role company.Role) string { return o.cfg.Agent(rol
 func (o officeAgents) MaxTurns(role company.Role) int   { return o.cfg.Agent(role).MaxTurns }
 func (o officeAgents) Persona(role company.Role) string { return o.cfg.Agent(role).Persona }
 
+func (o officeAgents) Model(role company.Role) company.BriefModel {
+	profile := o.ModelOf(role)
+	m := o.cfg.Models[profile]
+	return company.BriefModel{Profile: profile, Adapter: m.Adapter, Model: m.Model}
+}
+
 // roleModel opens the model of a profile.
 type roleModel struct {
 	agents  officeAgents

@@ -108,9 +108,10 @@ type talks struct {
 	calls    map[string][]time.Duration // of tools, by name; one conversation at a time
 }
 
-func (t *talks) Driver(company.Role) agent.Driver { return agent.Loop{Models: t} }
-func (t *talks) MaxTurns(company.Role) int        { return 1000 }
-func (t *talks) Persona(company.Role) string      { return "" }
+func (t *talks) Driver(company.Role) agent.Driver      { return agent.Loop{Models: t} }
+func (t *talks) MaxTurns(company.Role) int             { return 1000 }
+func (t *talks) Model(company.Role) company.BriefModel { return company.BriefModel{} }
+func (t *talks) Persona(company.Role) string           { return "" }
 
 func (t *talks) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
 	return t.models.Open("bench", meter)

@@ -374,7 +374,7 @@ type callLog struct {
 	close func(context.Context, int, adapters.Usage, company.Amount) error
 }
 
-func (l callLog) OpenCall(ctx context.Context, info adapters.Info, worst company.Amount) (int, error) {
+func (l callLog) OpenCall(ctx context.Context, info adapters.Info, _ adapters.Request, worst company.Amount) (int, error) {
 	if l.open == nil {
 		return 0, nil
 	}

@@ -12,8 +12,8 @@ import (
 // what it spent: a call that was opened and never closed counts as its worst
 // case.
 type CallLog interface {
-	// OpenCall comes before the request is sent; on an error it is not sent.
-	OpenCall(ctx context.Context, info adapters.Info, worst company.Amount) (n int, err error)
+	// OpenCall comes before the request is sent, as it is; on an error it is not sent.
+	OpenCall(ctx context.Context, info adapters.Info, req adapters.Request, worst company.Amount) (n int, err error)
 	// CloseCall records what call n cost. It must record this although ctx is
 	// done: the money is spent all the same.
 	CloseCall(ctx context.Context, n int, usage adapters.Usage, actual company.Amount) error
@@ -46,7 +46,7 @@ func (m *meteredModel) Chat(ctx context.Context, req adapters.Request, onEvent f
 	if err := m.allowance.Reserve(ctx, worst); err != nil {
 		return adapters.Response{}, err
 	}
-	n, err := m.journal.OpenCall(ctx, info, worst)
+	n, err := m.journal.OpenCall(ctx, info, req, worst)
 	if err != nil {
 		m.allowance.Settle(worst, company.Amount{})
 		return adapters.Response{}, err

@@ -10,6 +10,8 @@ type Reserve struct {
 	One   Amount
 	Many  Amount
 	Used  Amount
+	// Briefing is what the run was begun with; nil: it is not told.
+	Briefing *Briefing
 }
 
 // decide grants what fits under the task's cap and those of the office. A run that
@@ -30,7 +32,7 @@ func (c Reserve) decide(s *State, m Meta) ([]Event, error) {
 	used, day := t.Spent.Add(t.Reserved()), m.budgetDay(s)
 	for _, grant := range []Amount{c.Many, c.One} {
 		if grant.MicroUSD >= c.One.MicroUSD && grant.Tokens >= c.One.Tokens && used.Add(grant).Within(t.Cap) && s.Spending.exceededBy(grant, day) == "" {
-			return append(s.withdrawQuestion(m), m.newEvent(t.ID, r.Subtask, r.ID, &BudgetReserved{Amount: grant, Day: day})), nil
+			return append(s.withdrawQuestion(m), m.newEvent(t.ID, r.Subtask, r.ID, &BudgetReserved{Amount: grant, Day: day, Briefing: r.newBriefing(c.Briefing)})), nil
 		}
 	}
 	var evs []Event
@@ -91,6 +93,10 @@ func (d *BudgetWaiting) apply(s *State, e Event) {
 type BudgetReserved struct {
 	Amount Amount `json:"amount"`
 	Day    string `json:"day,omitempty"` // as 2006-01-02 in the office's zone; empty in old ledgers
+	// Briefing is what the run was begun with, with its first grant and where it has
+	// changed since. It comes here, and not with the claim: the prompt is written by the
+	// run's holder. Nil: as before, or not known in old ledgers.
+	Briefing *Briefing `json:"briefing,omitempty"`
 }
 
 var _ = registerKind[BudgetReserved]()
@@ -101,6 +107,9 @@ func (d *BudgetReserved) apply(s *State, e Event) {
 	r := *t.Runs[e.Run]
 	s.grantToday(&r, d.Amount, d.Day)
 	r.Reserved, r.Waiting = r.Reserved.Add(d.Amount), false
+	if d.Briefing != nil {
+		r.Briefing = d.Briefing
+	}
 	t.Runs[e.Run] = &r
 	t.BudgetShortfall = nil // there was some left after all; a run that still lacks it asks again
 }

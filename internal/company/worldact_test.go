@@ -81,7 +81,7 @@ func (w *world) carry(t *Task, r *Run) {
 	if r.Reserved == (Amount{}) || r.Waiting || w.chance(w.k.Greedy) {
 		one := Amount{MicroUSD: 20 + int64(w.rng.IntN(40))}
 		used := Amount{MicroUSD: r.Reserved.MicroUSD / 2}
-		w.send(string(r.ID), Reserve{Run: r.ID, Fence: fence, One: one, Many: Amount{MicroUSD: 3 * one.MicroUSD}, Used: used})
+		w.send(string(r.ID), Reserve{Run: r.ID, Fence: fence, One: one, Many: Amount{MicroUSD: 3 * one.MicroUSD}, Used: used, Briefing: &Briefing{Prompt: Hash(strings.Repeat("b", 64)), Model: BriefModel{Profile: "p", Adapter: "scripted"}}})
 		return
 	}
 	if (r.Role == Worker || r.Role == Merger) && w.chance(w.k.Deps) {

@@ -35,6 +35,7 @@ type ExecutionResult struct {
 	Summary      string              `json:"summary,omitempty"`
 	Journal      company.Hash        `json:"journal,omitempty"`    // the sealed journal, a blob
 	Transcript   company.Hash        `json:"transcript,omitempty"` // the conversation, a blob
+	Briefing     *company.Briefing   `json:"briefing,omitempty"`   // what the agent was begun with: hashes, and the model
 }
 
 // Artifact is one path that the run created, modified or deleted, as git

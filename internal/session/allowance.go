@@ -29,7 +29,7 @@ func (s *Session) reserveBudget(ctx context.Context, least, most company.Amount)
 	err := retry.Until(ctx, retry.Doubling(100*time.Millisecond, 2*time.Second), func() (granted bool, err error) {
 		bal := s.allowance.Balance()
 		evs, err := s.service.Coordinator.Decide(ctx, company.Reserve{
-			Run: s.Run, Fence: s.Fence, One: least.Add(s.owed), Many: most.Add(s.owed), Used: bal.Spent.Add(bal.Reserved),
+			Run: s.Run, Fence: s.Fence, One: least.Add(s.owed), Many: most.Add(s.owed), Used: bal.Spent.Add(bal.Reserved), Briefing: &s.briefing,
 		})
 		if err != nil {
 			return false, err

@@ -60,6 +60,9 @@ func (s *Session) buildResult(out company.RunEnded) runfiles.ExecutionResult {
 		GitBranch: out.Branch, Turns: s.turns, TokensUsed: out.Spent.Tokens, Summary: out.Summary,
 		Journal: out.Journal, Transcript: s.transcript,
 	}
+	if s.briefing != (company.Briefing{}) {
+		res.Briefing = &s.briefing
+	}
 	if out.Spent.MicroUSD > 0 {
 		usd := out.Spent.MicroUSD
 		res.CostMicroUSD = &usd

@@ -104,6 +104,7 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: ledger.Blobs{Ledger: s.service.Ledger}, Allowance: s.allowance,
 		Now: s.service.Now, Logger: s.service.Logger, OnEvent: s.onEvent, Halt: func() error { return s.checkPaused(ctx) }, Words: func() []string { return s.readWords(ctx) },
 	}
+	s.briefing = s.describeBriefing(job)
 	if s.Sandbox != nil {
 		job.Tools, job.Workspace = append(s.Sandbox.AgentTools(), b.Tools...), s.Sandbox.Workspace()
 	}
@@ -113,6 +114,19 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 		s.keepTranscript(context.WithoutCancel(ctx), out.Transcript.Encode())
 	}
 	return r.Finish(ctx, s, out, err)
+}
+
+// describeBriefing is what the run is begun with, or was by an earlier holder: the
+// conversation goes on with the prompt that the journal has.
+func (s *Session) describeBriefing(job agent.Job) company.Briefing {
+	b := company.Briefing{Prompt: agent.PromptHash(job.System, job.First), Model: s.service.Agents.Model(s.Role)}
+	if s.past.Begun {
+		b.Prompt = s.past.Prompt
+	}
+	if p := s.service.Agents.Persona(s.Role); p != "" {
+		b.Persona = agent.TextHash(p)
+	}
+	return b
 }
 
 func (s *Session) onEvent(e agent.Event) {

@@ -37,6 +37,7 @@ type Session struct {
 	heard      int    // messages of the president that the agent has read
 	cut        string // the note about a request that was cut before a byte came
 	transcript company.Hash
+	briefing   company.Briefing // what the agent was begun with
 }
 
 // ExecuteClaimed does a run under the fence of its claim. An error of the work is

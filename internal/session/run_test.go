@@ -125,6 +125,9 @@ func setup(t *testing.T, set company.Settings) *bench {
 
 func (b *bench) Driver(company.Role) agent.Driver { return agent.Loop{Models: b} }
 func (b *bench) MaxTurns(company.Role) int        { return 0 }
+func (b *bench) Model(company.Role) company.BriefModel {
+	return company.BriefModel{Profile: "p", Adapter: "scripted", Model: "m"}
+}
 
 func (b *bench) Persona(r company.Role) string {
 	return strings.ReplaceAll(b.person, "ROLE", string(r))

@@ -53,6 +53,8 @@ type Agents interface {
 	MaxTurns(role company.Role) int
 	// Persona is the operator's own addition to a role's system prompt, or "".
 	Persona(role company.Role) string
+	// Model is the model of a role, as the config names it.
+	Model(role company.Role) company.BriefModel
 }
 
 // Watcher follows runs while they are under way. Its methods must be quick.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -35,6 +36,8 @@ type Run struct {
 	Files        []string          `json:"files"` // result, transcript, git log: those that are there
 	Refused      []Refused         `json:"refused"`
 	Words        []Word            `json:"words,omitempty"` // of the president
+	// Briefing is what it was begun with; absent: it is not known.
+	Briefing *company.Briefing `json:"briefing,omitempty"`
 
 	Unwritten []company.UnwrittenFile `json:"unwritten"` // files that are not there, or old
 }
@@ -68,7 +71,7 @@ func (src Source) Run(t *company.Task, r *company.Run) Run {
 	now := src.Now
 	v := Run{
 		ID: r.ID, Role: r.Role, Task: t.ID, Subtask: r.Subtask, Status: "offered", Worker: r.Worker, Turns: r.Turns,
-		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: costOrNil(r.Spent), Tokens: r.Spent.Tokens, Files: []string{}, Refused: viewRefused(r), Words: viewWords(r), Unwritten: []company.UnwrittenFile{},
+		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: costOrNil(r.Spent), Tokens: r.Spent.Tokens, Files: []string{}, Refused: viewRefused(r), Words: viewWords(r), Briefing: r.Briefing, Unwritten: []company.UnwrittenFile{},
 	}
 	for _, u := range t.Unwritten {
 		if strings.HasPrefix(u.File, r.ID.FilePath("")) {
@@ -151,6 +154,10 @@ func (v Run) Render(s Style) string {
 	if v.Error != "" {
 		writeWrapped(&b, s, "  error:  ", safetext.EscapeLine(v.Error, 600))
 	}
+	if d := v.Briefing; d != nil {
+		fmt.Fprintf(&b, "  model:  %s\n", safetext.EscapeLine(briefModelText(d.Model), 300))
+		fmt.Fprintf(&b, "  prompt: %.12s%s\n", d.Prompt, personaText(d.Persona))
+	}
 	if v.From != "" {
 		fmt.Fprintf(&b, "  from:   %s\n", v.From.Short())
 	}
@@ -171,6 +178,18 @@ func (v Run) Render(s Style) string {
 	}
 	writeUnwritten(&b, v.Unwritten)
 	return b.String()
+}
+
+// briefModelText is a model with the profile that names it.
+func briefModelText(m company.BriefModel) string {
+	return strings.TrimSpace(fmt.Sprintf("%s (%s, profile %s)", cmp.Or(m.Model, "the adapter's default"), m.Adapter, m.Profile))
+}
+
+func personaText(h company.Hash) string {
+	if h == "" {
+		return ""
+	}
+	return fmt.Sprintf(", persona %.12s", h)
 }
 
 // writeRuns lists runs, each with what it is at, how it failed, or what it says of

@@ -50,7 +50,9 @@ func (c *Client) sendOnce(ctx context.Context, req adapters.Request, sent sdk.Me
 	if ended := ex.Stop(); !ended || r.stop == "" {
 		return adapters.Response{}, r.withUsage(c, req, ex.Failure(cmp.Or(err, errNoEnd)))
 	}
-	return r.toResponse(c, req)
+	resp, err := r.toResponse(c, req)
+	resp.FirstByte = ex.FirstPiece()
+	return resp, err
 }
 
 var errNoEnd = errors.New("the stream ended without a reason for it")

@@ -97,6 +97,8 @@ type Exchange struct {
 	cancel context.CancelCauseFunc
 	client *Client
 	timer  *time.Timer
+	began  time.Time
+	first  time.Time   // of the first piece of the reply; zero: none came
 	over   atomic.Bool // no clock runs any more
 	tooBig atomic.Bool // the reply is larger than allowed
 }
@@ -107,7 +109,7 @@ type key struct{}
 // Requests are made under the context that it returns; End must be called.
 func (c *Client) Begin(ctx context.Context) (context.Context, *Exchange) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	ex := &Exchange{cancel: cancel, client: c}
+	ex := &Exchange{cancel: cancel, client: c, began: time.Now()}
 	ex.ctx = context.WithValue(ctx, key{}, ex)
 	ex.resetTimer(c.cfg.FirstToken, errFirstToken)
 	return ex.ctx, ex
@@ -128,6 +130,7 @@ func (ex *Exchange) resetTimer(d time.Duration, cause error) {
 // Grew says that a piece of the reply came, and how many bytes the reply has
 // now without its framing. One over the limit ends the exchange.
 func (ex *Exchange) Grew(size int) {
+	ex.noteFirst()
 	ex.resetTimer(ex.client.cfg.Idle, errIdle)
 	if size > maxReply {
 		ex.cancel(ex.markTooBig())
@@ -141,7 +144,25 @@ func (ex *Exchange) markTooBig() error {
 }
 
 // Ending says that the reply is whole but for what may follow it.
-func (ex *Exchange) Ending() { ex.resetTimer(min(tailGrace, ex.client.cfg.Idle), errTail) }
+func (ex *Exchange) Ending() {
+	ex.noteFirst()
+	ex.resetTimer(min(tailGrace, ex.client.cfg.Idle), errTail)
+}
+
+func (ex *Exchange) noteFirst() {
+	if ex.first.IsZero() {
+		ex.first = time.Now()
+	}
+}
+
+// FirstPiece is how long the server took to the first piece of the reply; 0: none came.
+// It is used by the goroutine that reads the reply.
+func (ex *Exchange) FirstPiece() time.Duration {
+	if ex.first.IsZero() {
+		return 0
+	}
+	return ex.first.Sub(ex.began)
+}
 
 // Stop ends the clocks and reports whether the exchange came to an end that
 // was neither the caller's nor a clock's, but for the clock of Ending.

@@ -61,7 +61,9 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 		}
 		return adapters.Response{}, err
 	}
-	return r.toResponse(c, req)
+	resp, err := r.toResponse(c, req)
+	resp.FirstByte = ex.FirstPiece()
+	return resp, err
 }
 
 // toWire translates a request.

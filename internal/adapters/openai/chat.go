@@ -49,5 +49,7 @@ func (c *Client) sendOnce(ctx context.Context, req adapters.Request, sent sdk.Ch
 	if ended := ex.Stop(); !ended || r.finish == "" {
 		return adapters.Response{}, r.withUsage(c, req, c.callError(ex, err))
 	}
-	return r.toResponse(c, req)
+	resp, err := r.toResponse(c, req)
+	resp.FirstByte = ex.FirstPiece()
+	return resp, err
 }

@@ -1,0 +1,53 @@
+package session_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/company/decidertest"
+	"company/internal/runfiles"
+)
+
+// A run is briefed with its first grant: the ledger has the hashes of its prompt and its
+// persona, and its model. The next holder goes on with the journal's prompt, whatever the
+// persona is by then; result.json has what the ledger has.
+func TestRunsAreBriefed(t *testing.T) {
+	b := setup(t, company.Settings{})
+	b.person = "Be terse."
+	died := errors.New("killed here")
+	b.refuse = func(c company.Command) error {
+		switch c.(type) {
+		case company.EndRun, company.Release:
+			return died
+		}
+		return nil
+	}
+	if err := b.carry(t.Context(), t, nil); !errors.Is(err, died) {
+		t.Fatal(err)
+	}
+	first := b.Task(b.task).Runs[b.run].Briefing
+	if first == nil || len(first.Prompt) != 64 || first.Persona != agent.TextHash("Be terse.") || first.Model != (company.BriefModel{Profile: "p", Adapter: "scripted", Model: "m"}) {
+		t.Fatalf("%+v", first)
+	}
+	b.refuse = nil
+	b.person = ""
+	b.Must(company.StartOffice{Office: decidertest.Office}) // the next process
+	if err := b.carry(t.Context(), t, nil); err != nil {
+		t.Fatal(err)
+	}
+	r := b.end(t)
+	if r.Briefing.Prompt != first.Prompt {
+		t.Errorf("%+v, then %+v", first, r.Briefing)
+	}
+	text, err := b.ledger.GetBlob(t.Context(), r.Result, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var res runfiles.ExecutionResult
+	if err := json.Unmarshal(text, &res); err != nil || res.Briefing == nil || res.Briefing.Prompt != first.Prompt {
+		t.Errorf("%s, %v", text, err)
+	}
+}
