@@ -102,7 +102,7 @@ func (s *State) dueWhilePaused(out []Effect, t *Task, now time.Time) []Effect {
 // underWay says whether the task is being worked on, or a worker may take up a
 // run of it at any moment; newer limits do not stop such a task.
 func (s *State) underWay(t *Task) bool {
-	if t.MergeIntent != nil {
+	if t.MergeIntent != nil || t.StackIntent != nil {
 		return true
 	}
 	for _, r := range t.Runs {
@@ -179,10 +179,8 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 				s.dueSubtask(add, t, sub)
 			}
 		}
-		if t.MergeIntent != nil {
-			add(Effect{Key: "merge " + string(t.MergeIntent.Subtask) + " " + string(t.MergeIntent.Head), Kind: EffectMerge, Subtask: t.MergeIntent.Subtask, Fail: "merge " + string(t.MergeIntent.Subtask)})
-		} else if sub := s.nextInMergeQueue(t); sub != nil {
-			add(Effect{Key: "test " + string(sub.ID) + " " + string(sub.Head) + " " + string(t.Head), Kind: EffectTestMerge, Subtask: sub.ID, Fail: "merge " + string(sub.ID)})
+		if e, ok := s.dueMerge(t); ok {
+			add(e)
 		}
 	}
 	if t.Status == StatusReviewing {

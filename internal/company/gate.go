@@ -117,6 +117,9 @@ type GateFinished struct {
 	Onto     OID        `json:"onto"`               // the integration head at that time
 	Conflict bool       `json:"conflict,omitempty"` // the branch's own tree was judged, since it does not merge
 	Result   GateResult `json:"result"`
+	// Stack are the subtasks that were judged together, where there are several: the
+	// verdict is of the tree of all of them.
+	Stack []SubtaskID `json:"stack,omitempty"`
 }
 
 var _ = registerKind[GateFinished]()

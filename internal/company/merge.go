@@ -10,26 +10,20 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // removeFromQueue takes a subtask out of the merge queue.
 func (t *Task) removeFromQueue(id SubtaskID) {
-	t.Queue = slices.DeleteFunc(t.Queue, func(q SubtaskID) bool { return q == id })
+	is := func(q SubtaskID) bool { return q == id }
+	t.Queue, t.Suspects = slices.DeleteFunc(t.Queue, is), slices.DeleteFunc(t.Suspects, is)
 }
 
 // nextInMergeQueue is the subtask whose turn it is in the merge queue, or nil.
 func (s *State) nextInMergeQueue(t *Task) *Subtask {
-	for _, id := range t.Queue {
-		sub := t.Subtask(id)
-		if sub.Paused {
-			continue
-		}
-		if w := s.mergeQuestion(t, sub); w != nil && !s.isApproved(w.Key) {
-			continue // waits for the president; the others need not
-		}
-		return sub
+	if all := s.stackable(t); len(all) > 0 {
+		return all[0]
 	}
 	return nil
 }
 
-// RecordMergeGate brings in that the front of the queue merges cleanly, and the
-// verdict of the gates on exactly that tree.
+// RecordMergeGate brings in that the front of the queue merges cleanly by itself, and
+// the verdict of the gates on exactly that tree.
 type RecordMergeGate struct {
 	Task    TaskID
 	Subtask SubtaskID
@@ -81,7 +75,7 @@ func (s *State) checkMergeFront(id TaskID, subID SubtaskID, head, onto OID) (*Ta
 		return nil, nil, err
 	}
 	sub := s.nextInMergeQueue(t)
-	if sub == nil || sub.ID != subID || sub.Head != head || t.Head != onto || t.MergeIntent != nil {
+	if sub == nil || sub.ID != subID || sub.Head != head || t.Head != onto || t.MergeIntent != nil || t.StackIntent != nil {
 		return t, nil, nil
 	}
 	return t, sub, nil
@@ -109,6 +103,7 @@ func (d *MergeGated) apply(s *State, e Event) {
 		sub.Doubt = &d.GateFinished
 		return
 	}
+	t.Suspects = nil // the red one of a red stack is found
 	sub.applyGateResult(t, &d.GateFinished)
 }
 
@@ -232,7 +227,7 @@ func (*MergeRecorded) Kind() string { return "merge.done" }
 func (d *MergeRecorded) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	sub := t.Subtask(e.Subtask)
-	t.Head, t.Tree, t.MergeIntent = d.Commit, t.MergeIntent.Tree, nil
+	t.Head, t.Tree = d.Commit, t.finishIntended(d.Commit)
 	t.removeFromQueue(sub.ID)
 	sub.Status, sub.Merged = SubtaskCompleted, d.Commit
 	delete(t.Failures, "merge "+string(sub.ID))

@@ -34,7 +34,7 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 		Overlap: pct("overlap", 30), Protected: pct("protected", 20), Greedy: pct("greedy", 40), GiveUp: pct("give up", 40),
 		Reject: pct("reject", 30), Restart: pct("restart", 60), Stop: pct("stop", 50), Pause: pct("pause", 40),
 		Deps: pct("dependencies", 30), Refused: pct("refused", 30), Unwritten: pct("unwritten", 90), Cancel: pct("cancel", 10), Hostile: pct("hostile", 30), Fails: pct("fails", 20), Sleep: pct("sleep", 60),
-		RedBase: pct("red base", 60), Absent: pct("absent", 60), Archive: pct("archive", 80),
+		RedBase: pct("red base", 60), Absent: pct("absent", 60), Archive: pct("archive", 80), Crowd: pct("crowd", 95),
 	}
 }
 
@@ -198,7 +198,7 @@ var reachesMoves = []struct {
 	worlds []int
 }{
 	{1, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 12}}, {2, []int{0, 1, 3, 8, 9}}, {3, []int{1, 4, 7, 10}}, {4, []int{0, 4, 5}}, {5, []int{1, 5, 7, 8, 11, 12}},
-	{7, []int{2}}, {14, []int{2}}, {15, []int{0, 7, 10}}, {23, []int{9}}, {27, []int{9}}, {38, []int{5}}, {45, []int{9}}, {58, []int{4}},
+	{7, []int{2, 7}}, {14, []int{2}}, {15, []int{0, 7, 10}}, {23, []int{9}}, {25, []int{12}}, {27, []int{9}}, {28, []int{9}}, {38, []int{5}}, {45, []int{9}}, {58, []int{4}},
 }
 
 // The tables hold no move that never happens: fixed histories make each of

@@ -33,6 +33,9 @@ type Settings struct {
 	Continuations     int           `json:"continuations"` // further runs after one out of turns; negative: none
 	Conflicts         int           `json:"conflicts"`     // resolutions of one subtask
 	EffectRetries     int           `json:"effect_retries"`
+	// MergeStack is how many subtasks are merged and tested at once at most; 0, of tasks
+	// of older versions, is 1.
+	MergeStack int `json:"merge_stack,omitempty"`
 	// Rules are the company's own at the time of the submission. What a task
 	// has decided by older ones still stands; zero are the first.
 	Rules int `json:"rules,omitempty"`
@@ -58,6 +61,7 @@ func (s Settings) WithDefaults() Settings {
 	def(&s.Continuations, 3)
 	def(&s.Conflicts, 2)
 	def(&s.EffectRetries, 4)
+	def(&s.MergeStack, 4)
 	s.Rules = currentRules
 	if s.Plan == "" {
 		s.Plan = Auto

@@ -37,7 +37,7 @@ type Subtask struct {
 	Head    OID      `json:"head,omitempty"`    // what the host took last
 	Changes []Change `json:"changes,omitempty"`
 
-	Gate   *GateFinished `json:"gate,omitempty"`  // of Head
+	Gate   *GateFinished `json:"gate,omitempty"`  // of Head, by itself or in a stack
 	Doubt  *GateFinished `json:"doubt,omitempty"` // of its merge: red, and new failures cannot be recognised; waits for the president
 	Review ReviewState   `json:"review"`
 	Input  string        `json:"input,omitempty"` // the reason for the next run, for its worker, besides findings and gate output

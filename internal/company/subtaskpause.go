@@ -21,7 +21,7 @@ func (c PauseSubtask) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EConflict, string(sub.ID)+" has ended already: it is "+sub.describeStanding()).Fix(show)
 	case sub.Paused == !c.Off:
 		return nil, nil
-	case !c.Off && t.MergeIntent != nil && t.MergeIntent.Subtask == sub.ID:
+	case !c.Off && t.isMerging(sub.ID):
 		return nil, E(EConflict, string(sub.ID)+" is being merged at this moment").Because("its branch may have moved already").Fix(show)
 	}
 	return []Event{m.newEvent(t.ID, sub.ID, "", &SubtaskPaused{Paused: !c.Off})}, nil

@@ -76,8 +76,10 @@ type Task struct {
 	Tree        OID                  `json:"tree,omitempty"` // of Head, once something is merged: the one that the gates passed on
 	Queue       []SubtaskID          `json:"queue,omitempty"`
 	MergeIntent *MergeIntentRecorded `json:"intent,omitempty"`
-	Gate        *GateFinished        `json:"gate,omitempty"` // of the whole task
-	Review      ReviewState          `json:"review"`         // of the whole task
+	StackIntent *StackIntended       `json:"stack_intent,omitempty"`
+	Suspects    []SubtaskID          `json:"suspects,omitempty"` // of a red stack, in order: one of them is red
+	Gate        *GateFinished        `json:"gate,omitempty"`     // of the whole task
+	Review      ReviewState          `json:"review"`             // of the whole task
 	Delivery    *DeliveryIntended    `json:"deliver,omitempty"`
 	// HeldDelivery is what stood against the push, and Allowed are the doubts that a
 	// person let pass.
@@ -130,7 +132,7 @@ func (t *Task) cloneDeep() *Task {
 	if c.Failures == nil {
 		c.Failures = map[string]Failure{}
 	}
-	c.Queue = slices.Clone(t.Queue)
+	c.Queue, c.Suspects = slices.Clone(t.Queue), slices.Clone(t.Suspects)
 	c.Dependencies, c.LookedUp = slices.Clone(t.Dependencies), slices.Clone(t.LookedUp)
 	return &c
 }

@@ -73,6 +73,7 @@ func (s *State) endTask(e Event, st TaskStatus, reason string) {
 	}
 	t.Status, t.Reason, t.Ended = st, reason, e.Time
 	t.Queue, t.MergeIntent, t.BudgetShortfall = nil, nil, nil
+	t.StackIntent, t.Suspects = nil, nil
 	s.askOfAnother(t.ID)
 	s.Open = slices.DeleteFunc(slices.Clone(s.Open), func(id TaskID) bool { return id == t.ID })
 }

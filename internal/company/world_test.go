@@ -29,6 +29,7 @@ type knobs struct {
 	Deps, Refused, Unwritten           int
 	RedBase, Absent                    int // of the checks of the base
 	Archive                            int // what is over leaves the state at any moment
+	Crowd                              int // of tests of merges that wait for the others of their wave
 }
 
 // world does what is due in a company, well or badly, in any order. It has a
@@ -47,6 +48,8 @@ type world struct {
 	red    map[OID]bool
 	merges map[SubtaskID]map[OID]bool
 	forge  map[int]TaskID
+	gather bool // each test of a merge waits for the others of its wave
+	spoil  int  // so many stacks of three and more are red, also when all goes well
 }
 
 type sent struct {

@@ -41,6 +41,9 @@ func (w *world) act(e Effect) {
 	case EffectGate:
 		w.gate(t, t.Subtask(e.Subtask))
 	case EffectTestMerge:
+		if (w.gather || w.k.Crowd > 0 && w.chance(w.k.Crowd)) && othersComeToQueue(t) {
+			return
+		}
 		w.testMerge(t, t.Subtask(e.Subtask))
 	case EffectMerge:
 		w.merge(t)
@@ -237,17 +240,6 @@ func (w *world) review(t *Task, end *EndRun, sub *Subtask) {
 	end.Review = r
 }
 
-// tree is what git makes of two commits: always the same. Whether the gates
-// like it is decided once.
-func (w *world) tree(onto, head OID) OID {
-	key := string(onto) + string(head)
-	if w.trees[key] == "" {
-		w.trees[key] = w.oid()
-		w.red[w.trees[key]] = w.k.Gates > 0 && w.chance(w.k.Red)
-	}
-	return w.trees[key]
-}
-
 // baseline is what the gates say of the base: green, red with names, red
 // without them, or a linter that nobody has.
 func (w *world) baseline(t *Task) RecordBaseline {
@@ -361,51 +353,6 @@ func (w *world) gate(t *Task, sub *Subtask) {
 	}
 	g.Result = w.verdict(t, tree, green)
 	w.send(Company, g)
-}
-
-func (w *world) testMerge(t *Task, sub *Subtask) {
-	if w.chance(w.k.Conflict) {
-		w.send(Company, ReportConflict{Task: t.ID, Subtask: sub.ID, ConflictReported: ConflictReported{Head: sub.Head, Onto: t.Head, Paths: []string{"a.go"}}})
-		return
-	}
-	tree := w.tree(t.Head, sub.Head)
-	own := tree // where nothing else was merged, and the branch began where the task did
-	if t.Head != t.Prepared.Base.OID || w.chance(w.k.Overlap) {
-		own = w.oid()
-	}
-	w.send(Company, RecordMergeGate{Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: tree, HeadTree: own,
-		Result: w.verdict(t, tree, !w.red[tree]), Overlap: w.chance(w.k.Overlap), Message: "merge"})
-}
-
-// merge makes the commit that the intent stands for and moves the branch: the
-// second time it finds what it did.
-func (w *world) merge(t *Task) {
-	in := t.MergeIntent
-	key := fmt.Sprint("merge ", in.Tree, in.Onto, in.Head, in.At.UnixNano(), in.Message)
-	if w.trees[key] == "" {
-		w.trees[key] = w.oid()
-	}
-	commit, at := w.trees[key], w.refs[w.s.LeadOf(t).ID]
-	if at == "" {
-		at = t.Prepared.Base.OID
-	}
-	if at != commit {
-		if at != in.Onto {
-			w.t.Fatalf("the branch of %s is at %s, the merge wants %s\n%s", t.ID, at.Short(), in.Onto.Short(), w.tail())
-		}
-		if w.red[in.Tree] && !t.Untested() { // where nothing looks, nothing is red
-			w.t.Fatalf("a tree whose gates are red is merged\n%s", w.tail())
-		}
-		w.refs[w.s.LeadOf(t).ID] = commit
-		if w.merges[in.Subtask] == nil {
-			w.merges[in.Subtask] = map[OID]bool{}
-		}
-		w.merges[in.Subtask][commit] = true
-		if len(w.merges[in.Subtask]) > 1 {
-			w.t.Fatalf("%s is merged twice\n%s", in.Subtask, w.tail())
-		}
-	}
-	w.send(Company, RecordMerge{Task: t.ID, Commit: commit})
 }
 
 func (w *world) deliver(t *Task) {

@@ -182,6 +182,8 @@ func (w *world) intruder() {
 		RecordGateResult{Task: t.ID, Subtask: sub, GateFinished: GateFinished{Head: w.oid(), Result: green}},
 		RecordMergeGate{Task: t.ID, Subtask: sub, Head: head, Onto: w.oid(), Tree: green.Tree, Result: green},
 		ReportConflict{Task: t.ID, Subtask: sub, ConflictReported: ConflictReported{Head: w.oid(), Onto: t.Head}},
+		RecordStackGate{Task: t.ID, Onto: t.Head, Members: []StackMember{{Subtask: sub, Head: head, Tree: w.oid()}, {Subtask: NewSubtaskID(t.ID, 2), Head: head, Tree: green.Tree}}, Result: green},
+		RecordStackGate{Task: t.ID, Onto: t.Head}, RecordStackMerge{Task: t.ID, Commits: []OID{t.Head, w.oid()}}, RecordStackMerge{Task: t.ID, Commits: []OID{w.oid()}},
 		RecordMerge{Task: t.ID, Commit: t.Head}, RecordDelivery{Task: t.ID, Head: head, Number: 99}, IntendDelivery{Task: t.ID},
 		SettleRun{Run: run, Spent: Amount{MicroUSD: int64(w.rng.IntN(3))}}, EnforceDeadlines{}, RecordPreparation{Task: t.ID}, Answer{Approval: "a99", Option: OptApprove}, Answer{Approval: "a1", Option: "perhaps"},
 		HoldDelivery{Task: t.ID, Head: head, Doubts: []Doubt{{Key: "k", Says: "x"}}},

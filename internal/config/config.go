@@ -186,6 +186,7 @@ type Limits struct {
 	StopGrace       time.Duration `yaml:"stop_grace" min:"0s" max:"10m" doc:"between SIGTERM and SIGKILL of a command that an agent started; 0s: none"`
 	HungAfter       time.Duration `yaml:"hung_after" min:"1s" max:"168h" doc:"silence after which a run counts as hung"`
 	ConcurrentTasks int           `yaml:"concurrent_tasks" min:"1" max:"256" doc:"tasks under way at a time"`
+	MergeStack      int           `yaml:"merge_stack" min:"1" max:"16" doc:"subtasks of a task that are merged and tested at once; 1: one after the other"`
 	Readers         int           `yaml:"readers" min:"1" max:"256" doc:"managers and reviewers at work at a time"`
 	Writers         int           `yaml:"writers" min:"0" max:"256" doc:"workers and mergers at work at a time in one project; 0: as many as there are workers"`
 }
@@ -213,7 +214,7 @@ func Default() Config {
 		Budget: Budget{USD: 5_000_000, Tokens: TokensAuto, DayUSD: USDCap(company.NoCap), DayTokens: TokenLimit(company.NoCap),
 			OfficeUSD: USDCap(company.NoCap), OfficeTokens: TokenLimit(company.NoCap)},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
-		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, Readers: 9},
+		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, MergeStack: 4, Readers: 9},
 		Log:           Log{Level: "info"},
 		Paths:         ReadablePaths{Runtime: DefaultRuntime, Backlog: DefaultBacklog},
 		Recovery:      Auto,

@@ -55,6 +55,8 @@ var (
 	kindRunReleased   = (*company.RunReleased)(nil).Kind()
 	kindGateFinished  = (*company.GateFinished)(nil).Kind()
 	kindMergeGated    = (*company.MergeGated)(nil).Kind()
+	kindStackRed      = (*company.StackRed)(nil).Kind()
+	kindStackIntended = (*company.StackIntended)(nil).Kind()
 	kindMergeDone     = (*company.MergeRecorded)(nil).Kind()
 	kindReview        = (*company.ReviewRecorded)(nil).Kind()
 	kindAccessRefused = (*company.AccessRefused)(nil).Kind()

@@ -82,6 +82,12 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.MergeGated:
 		it.describeGate(&d.GateFinished)
 		it.Quiet = d.Result.Passed
+	case *company.StackRed:
+		it.describeGate(&company.GateFinished{Result: d.Result})
+		it.Text = joinMembers(d.Members) + " together: " + it.Text + "; fewer of them are tested next, to find the one"
+	case *company.StackIntended:
+		it.describeGate(&company.GateFinished{Result: d.Result})
+		it.Text, it.Quiet = joinMembers(d.Members)+" together: "+it.Text, d.Result.Passed
 	case *company.ReviewRecorded:
 		it.describeReview(d)
 	case *company.ReviewCarried:

@@ -67,6 +67,15 @@ func (it *Item) describeReview(d *company.ReviewRecorded) {
 	it.Lines = boundLines(it.Lines, 3)
 }
 
+// joinMembers names the subtasks of a stack.
+func joinMembers(members []company.StackMember) string {
+	names := make([]string, len(members))
+	for i, m := range members {
+		names[i] = string(m.Subtask)
+	}
+	return strings.Join(names, ", ")
+}
+
 // describeMerge tells in a line what a subtask came to, since a subtask that goes
 // well has no other.
 func (it *Item) describeMerge(e company.Event, d *company.MergeRecorded, t *company.Task) {
@@ -84,6 +93,9 @@ func (it *Item) describeMerge(e company.Event, d *company.MergeRecorded, t *comp
 	}
 	if n := sub.Attempts(); n > 1 {
 		it.Text += fmt.Sprintf(", attempt %d", n)
+	}
+	if sub.Gate != nil && len(sub.Gate.Stack) > 1 {
+		it.Text += ", tested with " + company.Count(len(sub.Gate.Stack)-1, "other")
 	}
 	var began time.Time
 	for _, r := range t.Runs {

@@ -48,7 +48,7 @@ func (u *underway) observe(it Item) {
 		u.begin(run, it, DoingText(it.Text))
 	case kindGate:
 		u.begin(gate, it, it.Text)
-	case kindGateFinished, kindMergeGated, kindBaseline:
+	case kindGateFinished, kindMergeGated, kindStackRed, kindStackIntended, kindBaseline:
 		u.end(gate)
 	case kindEffectFailed:
 		u.end(prepare)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec"
 )
 
 // Conflict is one path that git could not merge by itself.
@@ -129,6 +130,9 @@ type CommitSpec struct {
 	Author    Person // zero: the store's author
 	Committer Person // zero: the store's author
 	When      time.Time
+	// Passing is a commit that others are only merged onto, and that no reference will
+	// hold: it is neither signed nor signed off.
+	Passing bool
 }
 
 // CommitTree writes a commit object, signed off and signed as the store says;
@@ -156,11 +160,15 @@ func (m *Mirror) CommitTree(ctx context.Context, spec CommitSpec) (company.OID, 
 		committer = m.s.cfg.Author
 	}
 	message := spec.Message
-	if m.s.cfg.Signoff {
+	if m.s.cfg.Signoff && !spec.Passing {
 		message = signOff(message, committer)
 	}
 	date := fmt.Sprintf("@%d +0000", spec.When.Unix())
-	sign, config, env := m.s.signOptions()
+	var sign, env []string
+	var config []gitexec.Setting
+	if !spec.Passing {
+		sign, config, env = m.s.signOptions()
+	}
 	r, err := m.s.run(ctx, call{
 		dir: m.dir, args: append(append(args, sign...), "-F", "-"), stdin: strings.NewReader(message), config: config,
 		env: append([]string{

@@ -53,7 +53,11 @@ func Ticket(t *company.Task, sub *company.Subtask) ([]byte, error) {
 		}
 	}
 	if g := sub.Gate; g != nil {
-		fmt.Fprintf(&b, "- gates on %s: %s\n", g.Head.Short(), map[bool]string{true: "passed", false: "failed"}[g.Result.Passed])
+		fmt.Fprintf(&b, "- gates on %s: %s", g.Head.Short(), map[bool]string{true: "passed", false: "failed"}[g.Result.Passed])
+		if len(g.Stack) > 1 {
+			fmt.Fprintf(&b, ", of %d subtasks together", len(g.Stack))
+		}
+		b.WriteByte('\n')
 	}
 	if r := sub.Review.Last; r != nil {
 		fmt.Fprintf(&b, "- review of %s: %s, %d findings\n", r.Head.Short(), r.Verdict, len(r.Findings))

@@ -72,6 +72,10 @@ func TestBacklog(t *testing.T) {
 	if err != nil || !bytes.Equal(again, text) {
 		t.Errorf("%v: not a function of the state", err)
 	}
+	d.Task(id).Subtask("t1-01").Gate.Stack = []company.SubtaskID{"t1-01", "t1-02"}
+	if text, err := Ticket(d.Task(id), d.Task(id).Subtask("t1-01")); err != nil || !strings.Contains(string(text), "- gates on bbbbbbb: passed, of 2 subtasks together\n") {
+		t.Errorf("%v\n%s", err, text)
+	}
 }
 
 // A plan that the president sent back leaves no tickets behind.

@@ -1,11 +1,12 @@
 // Package merger brings approved branches together. It owns the test of a
 // merge (git merge-tree, then the gates on exactly that tree), the merge
-// commit, moving the integration branch by compare-and-set, and the merger
-// agent that resolves a conflict in a container.
+// commits, moving the integration branch by compare-and-set, and the merger
+// agent that resolves a conflict in a container. Several branches are merged one
+// onto the other and tested at once, as a stack.
 //
-// It promises that the merged tree is the tested one, that doing a merge again
-// makes the same commit, and that no branch but the integration branch moves.
-// It does not decide the order of merges.
+// It promises that the branch comes to stand on a tested tree, that doing a merge
+// again makes the same commits, and that no branch but the integration branch moves.
+// It does not decide the order of merges, nor which are tested at once.
 package merger
 
 import (
@@ -13,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"company/internal/company"
 	"company/internal/gates"
@@ -36,59 +38,79 @@ type Merger struct{ Config }
 // New checks that nothing is missing that a merger needs.
 func New(c Config) (*Merger, error) { return &Merger{c}, company.CheckParts(c) }
 
-// Test finds out whether the front of the queue merges, and judges the tree
-// that it would make.
+// Test finds out whether the next subtasks of the queue merge, each onto those before
+// it, and judges the tree that they would make.
 func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, error) {
 	s := g.Decider.View()
 	t, err := s.Task(e.Task)
 	if err != nil {
 		return nil, err
 	}
-	sub := t.Subtask(e.Subtask)
+	stack := s.MergeStack(t)
+	if len(stack) == 0 || stack[0].ID != e.Subtask {
+		return nil, company.E(company.EStale, string(e.Subtask)+" is not the next to be merged any more")
+	}
 	m, err := g.Mirrors.MirrorOf(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	merged, err := m.MergeTree(ctx, t.Head, sub.Head)
+	merged, err := m.MergeTree(ctx, t.Head, stack[0].Head)
 	if err != nil {
 		return nil, err
 	}
 	if !merged.Clean {
-		return company.ReportConflict{Task: t.ID, Subtask: sub.ID, ConflictReported: company.ConflictReported{
-			Head: sub.Head, Onto: t.Head, Paths: merged.Files,
+		return company.ReportConflict{Task: t.ID, Subtask: stack[0].ID, ConflictReported: company.ConflictReported{
+			Head: stack[0].Head, Onto: t.Head, Paths: merged.Files,
 		}}, nil
 	}
-	overlap, err := g.hasOverlap(ctx, m, t, sub)
+	overlap, err := hasOverlap(ctx, m, stack[0], t.Head)
 	if err != nil {
 		return nil, err
 	}
+	if !overlap && len(stack) > 1 {
+		members, err := stackMembers(ctx, m, t.Head, merged.Tree, stack)
+		if err != nil {
+			return nil, err
+		}
+		if len(members) > 1 {
+			return g.testStack(ctx, s, t, m, members)
+		}
+	}
+	return g.testOne(ctx, s, t, m, stack[0], merged.Tree, overlap)
+}
+
+// testOne judges the tree of the front of the queue by itself.
+func (g *Merger) testOne(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, sub *company.Subtask, tree company.OID, overlap bool) (company.Command, error) {
 	own, err := m.Tree(ctx, sub.Head)
 	if err != nil {
 		return nil, err
 	}
 	out := company.RecordMergeGate{
-		Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: merged.Tree, HeadTree: own, Overlap: overlap,
-		Message: gitops.CommitMessage(string(sub.ID), "Merge: "+sub.Planned.Title),
+		Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: tree, HeadTree: own, Overlap: overlap, Message: mergeMessage(sub),
 	}
-	out.Result, err = g.Runner.Evaluate(ctx, s, t, m, merged.Tree, string(sub.ID), func(check string) {
-		g.Watcher.WatchCheck(e.Task, e.Subtask, check)
+	out.Result, err = g.Runner.Evaluate(ctx, s, t, m, tree, string(sub.ID), func(check string) {
+		g.Watcher.WatchCheck(t.ID, sub.ID, check)
 	})
 	// What the ticket's tests show is known of the tree that they were run on.
 	out.Result.RedGreen = nil
-	if g := sub.Gate; g != nil && g.Result.Tree == merged.Tree {
+	if g := sub.Gate; g != nil && g.Result.Tree == tree {
 		out.Result.RedGreen = g.Result.RedGreen
 	}
 	return out, err
 }
 
-// hasOverlap says whether the integration branch moved, since the review, in a
-// file of the reviewed diff: then the verdict no longer stands.
-func (g *Merger) hasOverlap(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask) (bool, error) {
+func mergeMessage(sub *company.Subtask) string {
+	return gitops.CommitMessage(string(sub.ID), "Merge: "+sub.Planned.Title)
+}
+
+// hasOverlap says whether onto moved, since the review, in a file of the reviewed
+// diff: then the verdict no longer stands.
+func hasOverlap(ctx context.Context, m *gitops.Mirror, sub *company.Subtask, onto company.OID) (bool, error) {
 	last := sub.Review.Last
-	if last == nil || last.Onto == t.Head || sub.Review.Waived == sub.Head {
+	if last == nil || last.Onto == onto || sub.Review.Waived == sub.Head {
 		return false, nil
 	}
-	moved, err := m.Diff(ctx, last.Onto, t.Head, 0)
+	moved, err := m.Diff(ctx, last.Onto, onto, 0)
 	if err != nil {
 		return false, err
 	}
@@ -97,17 +119,39 @@ func (g *Merger) hasOverlap(ctx context.Context, m *gitops.Mirror, t *company.Ta
 	}), nil
 }
 
-// Merge makes the decided commit and moves the integration branch. A repeat
-// finds its own result: the commit takes its date from the decision.
+// Merge makes the decided commits, and moves the integration branch once. A repeat
+// finds its own result: the commits take their date from the decision.
 func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, error) {
 	t, err := g.Decider.View().Task(e.Task)
 	if err != nil {
 		return nil, err
 	}
-	in := t.MergeIntent
-	if in == nil {
+	var onto company.OID
+	var members []company.StackMember
+	var when time.Time
+	switch one, stack := t.MergeIntent, t.StackIntent; {
+	case one != nil:
+		onto, when = one.Onto, one.At
+		members = []company.StackMember{{Subtask: one.Subtask, Head: one.Head, Tree: one.Tree, Message: one.Message}}
+	case stack != nil:
+		onto, when, members = stack.Onto, stack.At, stack.Members
+	default:
 		return nil, nil
 	}
+	commits, err := g.commitMerges(ctx, t, onto, members, when)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.StackIntent != nil:
+		return company.RecordStackMerge{Task: t.ID, Commits: commits}, nil
+	}
+	return company.RecordMerge{Task: t.ID, Commit: commits[0]}, nil
+}
+
+// commitMerges makes the merge commits of the members, one onto the other, and moves
+// the integration branch from onto to the last of them. Where that is done already, it
+// finds them.
+func (g *Merger) commitMerges(ctx context.Context, t *company.Task, onto company.OID, members []company.StackMember, when time.Time) ([]company.OID, error) {
 	m, err := g.Mirrors.MirrorOf(ctx, t)
 	if err != nil {
 		return nil, err
@@ -117,33 +161,52 @@ func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, 
 	if err != nil && company.CodeOf(err) != company.ENotFound {
 		return nil, err
 	}
-	if at != "" && at != in.Onto {
-		// Done before a restart, or the branch was moved by hand. A signature
-		// need not be the same twice, so the commit is recognised by its tree
-		// and parents.
-		done, err := m.Log(ctx, "", at, 1)
+	if at != "" && at != onto {
+		// Done before a restart, or the branch was moved by hand.
+		done, err := findMerges(ctx, m, at, onto, members)
+		if err == nil && done == nil {
+			err = movedBranchError(ref, string(at), onto)
+		}
+		return done, err
+	}
+	if at == "" && onto != t.Prepared.Base.OID { // the first merge makes the branch
+		return nil, movedBranchError(ref, "nothing", onto)
+	}
+	var commits []company.OID
+	last := onto
+	for _, member := range members {
+		last, err = m.CommitTree(ctx, gitops.CommitSpec{
+			Tree: member.Tree, Parents: []company.OID{last, member.Head}, Message: member.Message,
+			Author: g.Author, Committer: g.Author, When: when,
+		})
 		if err != nil {
 			return nil, err
 		}
-		if c := done[0]; c.Tree != in.Tree || !slices.Equal(c.Parents, []company.OID{in.Onto, in.Head}) {
-			return nil, movedBranchError(ref, string(at), in.Onto)
+		commits = append(commits, last)
+	}
+	return commits, m.UpdateRef(ctx, ref, last, at)
+}
+
+// findMerges looks back from a commit for the merges of the members onto a commit; nil
+// where those are others. A signature need not be the same twice, so the commits are
+// recognised by their trees and parents.
+func findMerges(ctx context.Context, m *gitops.Mirror, at, onto company.OID, members []company.StackMember) ([]company.OID, error) {
+	commits := make([]company.OID, len(members))
+	for i, member := range slices.Backward(members) {
+		found, err := m.Log(ctx, "", at, 1)
+		if err != nil {
+			return nil, err
 		}
-		return company.RecordMerge{Task: t.ID, Commit: at}, nil
+		c := found[0]
+		if c.Tree != member.Tree || len(c.Parents) != 2 || c.Parents[1] != member.Head {
+			return nil, nil
+		}
+		commits[i], at = at, c.Parents[0]
 	}
-	if at == "" && in.Onto != t.Prepared.Base.OID { // the first merge makes the branch
-		return nil, movedBranchError(ref, "nothing", in.Onto)
+	if at != onto {
+		return nil, nil
 	}
-	commit, err := m.CommitTree(ctx, gitops.CommitSpec{
-		Tree: in.Tree, Parents: []company.OID{in.Onto, in.Head}, Message: in.Message,
-		Author: g.Author, Committer: g.Author, When: in.At,
-	})
-	if err == nil {
-		err = m.UpdateRef(ctx, ref, commit, at)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return company.RecordMerge{Task: t.ID, Commit: commit}, nil
+	return commits, nil
 }
 
 // movedBranchError is a branch of ours that was moved from outside: a person

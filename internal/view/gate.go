@@ -39,8 +39,9 @@ type Gate struct {
 	Conflict bool        `json:"conflict"`
 	Checks   []Check     `json:"checks"`
 
-	RedGreen    *company.RedGreen `json:"red_green,omitempty"`    // of the ticket, or of the whole task
-	UntestedWhy string            `json:"untested_why,omitempty"` // why it shows no test
+	Stack       []company.SubtaskID `json:"stack,omitempty"`        // the subtasks that were judged together, where there are several
+	RedGreen    *company.RedGreen   `json:"red_green,omitempty"`    // of the ticket, or of the whole task
+	UntestedWhy string              `json:"untested_why,omitempty"` // why it shows no test
 }
 
 func viewGate(g *company.GateFinished) *Gate {
@@ -50,12 +51,27 @@ func viewGate(g *company.GateFinished) *Gate {
 	v := &Gate{
 		Head: g.Head, Onto: g.Onto, Tree: g.Result.Tree, Passed: g.Result.Passed, Untested: g.Result.Untested,
 		Cached: g.Result.Cached, Conflict: g.Conflict, Checks: []Check{}, RedGreen: g.Result.RedGreen,
-		UntestedWhy: g.Result.ExplainUntested(),
+		UntestedWhy: g.Result.ExplainUntested(), Stack: g.Stack,
 	}
 	for _, c := range g.Result.Checks {
 		v.Checks = append(v.Checks, viewCheck(c))
 	}
 	return v
+}
+
+// othersOfStack names the subtasks that were judged together with one; empty where it
+// was judged by itself.
+func (v *Gate) othersOfStack(id company.SubtaskID) string {
+	var others []string
+	for _, other := range v.Stack {
+		if other != id {
+			others = append(others, string(other))
+		}
+	}
+	if others == nil {
+		return ""
+	}
+	return ", together with " + strings.Join(others, ", ")
 }
 
 func viewCheck(c company.GateCheck) Check {

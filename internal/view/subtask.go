@@ -73,7 +73,7 @@ func (v Subtask) Render(s Style) string {
 		fmt.Fprintf(&b, "  %-9s %s\n", c.Action, safetext.EscapeLine(c.Path, 200))
 	}
 	if v.Gate != nil {
-		fmt.Fprintf(&b, "\n%s  on %s merged onto %s\n%s", s.Heading("GATES"), v.Gate.Head.Short(), v.Gate.Onto.Short(), v.Gate.Render(s))
+		fmt.Fprintf(&b, "\n%s  on %s merged onto %s%s\n%s", s.Heading("GATES"), v.Gate.Head.Short(), v.Gate.Onto.Short(), v.Gate.othersOfStack(v.ID), v.Gate.Render(s))
 	}
 	if v.Review != nil {
 		b.WriteString("\n" + s.Heading("REVIEW") + "\n")

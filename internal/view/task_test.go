@@ -72,3 +72,19 @@ func TestBudgetView(t *testing.T) {
 		}
 	}
 }
+
+// A verdict on several subtasks names the others.
+func TestGatesOfAStack(t *testing.T) {
+	s, task := viewtest.TaskOf(func(_ *company.State, t *company.Task) {
+		t.Subtasks[0].Gate = &company.GateFinished{Result: company.GateResult{Passed: true}, Stack: []company.SubtaskID{"t12-01", "t12-02"}}
+		t.Subtasks[1].Gate = &company.GateFinished{Result: company.GateResult{Passed: true}}
+	})
+	src := Source{State: s, Now: viewtest.Time}
+	one, two := src.Subtask(task, task.Subtasks[0]), src.Subtask(task, task.Subtasks[1])
+	if text := one.Render(Style{}); !strings.Contains(text, ", together with t12-02\n") || len(one.Gate.Stack) != 2 {
+		t.Errorf("%v\n%s", one.Gate.Stack, text)
+	}
+	if text := two.Render(Style{}); strings.Contains(text, "together") {
+		t.Errorf("%s", text)
+	}
+}

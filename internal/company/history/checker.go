@@ -45,6 +45,8 @@ type observedTask struct {
 	changes   map[company.SubtaskID][]company.Change // of its head
 	created   map[string]bool                        // paths that merged subtasks of the task added
 	intent    *company.MergeIntentRecorded
+	stack     []company.StackMember // merges that are intended at once, and not recorded
+	halfway   bool                  // some of them are recorded: the others are next
 	runs      map[company.RunID]*observedRun
 	cap       company.Amount
 	spent     company.Amount
@@ -154,11 +156,14 @@ func (c *Checker) observe(before *company.State, d company.Data, e company.Event
 			return fmt.Errorf("%s is an orphan", e.Subtask) // SUB-9
 		}
 	}
+	if _, merges := d.(*company.MergeRecorded); t.halfway && !merges {
+		return fmt.Errorf("%s between the merges of one stack", e.Kind)
+	}
 	if _, carries := d.(*company.ReviewCarried); t.carried != "" && !carries {
 		return fmt.Errorf("%s after the merge of the only ticket, whose approval holds for the whole", e.Kind)
 	}
 	for _, observe := range []func(*observedTask, company.Data, company.Event) error{
-		c.observePlan, c.observeSubtaskPause, c.observeRun, c.observeDependency, c.observeVerdict, c.observeMerge, c.observeEnd,
+		c.observePlan, c.observeSubtaskPause, c.observeRun, c.observeDependency, c.observeVerdict, c.observeStack, c.observeMerge, c.observeEnd,
 	} {
 		if err := observe(t, d, e); err != nil {
 			return err
@@ -174,7 +179,7 @@ func (c *Checker) observe(before *company.State, d company.Data, e company.Event
 // it. A holder's result at the end is none, and a person may always act.
 func isEffect(d company.Data) bool {
 	switch d.(type) {
-	case *company.RunOffered, *company.RunClaimed, *company.BudgetReserved, *company.BudgetWaiting, *company.BudgetExhausted, *company.MergeIntentRecorded, *company.MergeGated, *company.ConflictReported,
+	case *company.RunOffered, *company.RunClaimed, *company.BudgetReserved, *company.BudgetWaiting, *company.BudgetExhausted, *company.MergeIntentRecorded, *company.MergeGated, *company.StackIntended, *company.StackRed, *company.ConflictReported,
 		*company.GateFinished, *company.DependencyAdded, *company.DependencyLookedUp, *company.DeliveryIntended, *company.DeliveryHeld, *company.PROpened, *company.TaskPrepared, *company.BaselineRecorded, *company.TaskSubmitted, *company.EffectFailed, *company.ReviewVoided:
 		return true
 	}

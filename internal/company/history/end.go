@@ -37,7 +37,7 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, e company.Event) e
 	case *company.BranchChangeSeen:
 		return t.observeBranch(d, e)
 	case *company.TaskCompleted:
-		t.ended, t.completed, t.intent = true, true, nil
+		t.ended, t.completed, t.intent, t.stack = true, true, nil, nil
 		switch {
 		case d.DryRun && t.dryRun && t.planned != "":
 		case d.DryRun || t.prs != 1:
@@ -50,7 +50,7 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, e company.Event) e
 			}
 		}
 	case *company.TaskFailed, *company.TaskCancelled:
-		t.ended, t.completed, t.intent = true, false, nil
+		t.ended, t.completed, t.intent, t.stack = true, false, nil, nil
 	case *company.TaskReopened:
 		if !t.ended || t.completed != d.Plan || d.Plan && !t.dryRun || t.prs > 0 {
 			return fmt.Errorf("%s is reopened, and goes on or is done", e.Task)

@@ -11,7 +11,7 @@ func (c *Checker) observeMerge(t *observedTask, d company.Data, e company.Event)
 	switch d := d.(type) {
 	case *company.MergeIntentRecorded:
 		switch {
-		case t.intent != nil:
+		case t.intent != nil || t.stack != nil:
 			return errors.New("two merges at once")
 		case t.merged[d.Subtask] != "":
 			return fmt.Errorf("%s would be merged twice", d.Subtask)
@@ -24,37 +24,54 @@ func (c *Checker) observeMerge(t *observedTask, d company.Data, e company.Event)
 		case isMainBranch(t.prepared.Integration):
 			return fmt.Errorf("a merge to %s", t.prepared.Integration)
 		}
-		what := " " + string(d.Subtask) + " " + string(d.Head)
-		if t.protected[d.Subtask] && !c.yes["protected"+what] {
-			return errors.New("protected paths would change without the president")
-		}
-		for _, change := range t.changes[d.Subtask] {
-			if t.settings.ProtectTests && change.Action != "created" && company.IsTest(change.Path) && !t.created[change.Path] && !c.yes["protected"+what] {
-				return fmt.Errorf("the test %s would change without the president", change.Path)
-			}
-		}
-		if t.settings.Merge == company.Ask && !c.yes["merge"+what] && !c.yes["protected"+what] {
-			return errors.New("a merge without the president's leave")
+		if err := c.checkLeave(t, d.Subtask, d.Head); err != nil {
+			return err
 		}
 		t.intent = d
 	case *company.MergeRecorded:
-		if t.intent == nil || t.intent.Subtask != e.Subtask {
-			return errors.New("a merge that was not intended")
-		}
 		for _, commit := range t.merged {
 			if commit == d.Commit {
 				return errors.New("one merge commit for two subtasks")
 			}
 		}
+		tree := company.OID("")
+		switch next := t.nextOfStack(); {
+		case next != nil && next.Subtask == e.Subtask:
+			tree, t.stack = next.Tree, t.stack[1:]
+			if t.halfway = len(t.stack) > 0; !t.halfway {
+				t.stack = nil
+			}
+		case t.intent != nil && t.intent.Subtask == e.Subtask:
+			tree = t.intent.Tree
+		default:
+			return errors.New("a merge that was not intended")
+		}
 		t.merged[e.Subtask] = d.Commit
 		for _, change := range t.changes[e.Subtask] {
 			t.created[change.Path] = t.created[change.Path] || change.Action == "created"
 		}
-		t.head, t.trees[d.Commit] = d.Commit, t.intent.Tree
-		if t.settings.Rules >= 2 && t.wholeJudged(t.intent) {
+		t.head, t.trees[d.Commit] = d.Commit, tree
+		if t.settings.Rules >= 2 && t.intent != nil && t.wholeJudged(t.intent) {
 			t.carried = d.Commit
 		}
 		t.intent = nil
+	}
+	return nil
+}
+
+// checkLeave: what needs the president's leave to be merged has it.
+func (c *Checker) checkLeave(t *observedTask, sub company.SubtaskID, head company.OID) error {
+	what := " " + string(sub) + " " + string(head)
+	if t.protected[sub] && !c.yes["protected"+what] {
+		return errors.New("protected paths would change without the president")
+	}
+	for _, change := range t.changes[sub] {
+		if t.settings.ProtectTests && change.Action != "created" && company.IsTest(change.Path) && !t.created[change.Path] && !c.yes["protected"+what] {
+			return fmt.Errorf("the test %s would change without the president", change.Path)
+		}
+	}
+	if t.settings.Merge == company.Ask && !c.yes["merge"+what] && !c.yes["protected"+what] {
+		return errors.New("a merge without the president's leave")
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ func (c *Checker) observeSubtaskPause(t *observedTask, d company.Data, e company
 		switch {
 		case e.Subtask == "" || t.paused[e.Subtask] == d.Paused:
 			return fmt.Errorf("the pause of %q changes nothing", e.Subtask)
-		case t.merged[e.Subtask] != "", d.Paused && t.intent != nil && t.intent.Subtask == e.Subtask:
+		case t.merged[e.Subtask] != "", d.Paused && t.isMerging(e.Subtask):
 			return fmt.Errorf("%s is paused when it is being merged, or is", e.Subtask)
 		}
 		t.paused[e.Subtask] = d.Paused

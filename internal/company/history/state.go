@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"company/internal/company"
 )
@@ -117,7 +118,7 @@ func checkTask(t *company.Task) error {
 		return fmt.Errorf("%s is reviewed while a merge is open", t.ID)
 	case t.Status == company.StatusExecuting && t.Wave() == 0:
 		return fmt.Errorf("%s has nothing left to execute", t.ID)
-	case t.Status.Ended() && (t.MergeIntent != nil || len(t.Queue) > 0 || t.Ended.IsZero()):
+	case t.Status.Ended() && (t.MergeIntent != nil || t.StackIntent != nil || len(t.Queue)+len(t.Suspects) > 0 || t.Ended.IsZero()):
 		return fmt.Errorf("%s has ended and goes on", t.ID)
 	case t.PR != nil && (t.Delivery == nil || t.PR.Head != t.Delivery.Head || t.PR.Branch != t.IntegrationBranch()):
 		return fmt.Errorf("the pull request of %s is not what was decided on", t.ID)
@@ -233,13 +234,33 @@ func checkMergeQueue(t *company.Task) error {
 			return fmt.Errorf("%s is %s and %d times in the merge queue", sub.ID, sub.Status, n)
 		}
 	}
-	in := t.MergeIntent
-	if in == nil {
-		return nil
+	return checkIntents(t)
+}
+
+// checkIntents: what is about to be merged, and what is searched for the red one of a
+// stack, is in the queue; the merges are onto the head that stands.
+func checkIntents(t *company.Task) error {
+	for _, id := range t.Suspects {
+		if !slices.Contains(t.Queue, id) {
+			return fmt.Errorf("%s is tested for a red stack and is not in the merge queue", id)
+		}
 	}
-	sub := t.Subtask(in.Subtask)
-	if sub == nil || !slices.Contains(t.Queue, sub.ID) || in.Head != sub.Head || in.Onto != t.Head || in.At.IsZero() {
-		return fmt.Errorf("the merge that %s is about to do is not of its queue and head", t.ID)
+	var merges []company.StackMember
+	onto, at := t.Head, time.Time{}
+	if in := t.StackIntent; in != nil {
+		if t.MergeIntent != nil || len(in.Members) == 0 {
+			return fmt.Errorf("%s is about to do two merges at once, or none", t.ID)
+		}
+		merges, onto, at = in.Members, in.Onto, in.At
+	}
+	if in := t.MergeIntent; in != nil {
+		merges, onto, at = []company.StackMember{{Subtask: in.Subtask, Head: in.Head}}, in.Onto, in.At
+	}
+	for _, m := range merges {
+		sub := t.Subtask(m.Subtask)
+		if sub == nil || !slices.Contains(t.Queue, sub.ID) || m.Head != sub.Head || onto != t.Head || at.IsZero() {
+			return fmt.Errorf("the merge that %s is about to do is not of its queue and head", t.ID)
+		}
 	}
 	return nil
 }

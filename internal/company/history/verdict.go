@@ -30,6 +30,10 @@ func (c *Checker) observeVerdict(t *observedTask, d company.Data, e company.Even
 		}
 	case *company.MergeGated:
 		return judge(d.Result)
+	case *company.StackRed:
+		return judge(d.Result)
+	case *company.StackIntended:
+		return judge(d.Result)
 	case *company.ReviewRecorded:
 		if r := t.runs[e.Run]; r == nil || !r.ended {
 			return errors.New("a verdict of a run that did not end")

@@ -1,5 +1,5 @@
-// Package mergertest makes a task with two approved branches, on the real core,
-// a real repository and a real merger. Gates are judged from the cache of
+// Package mergertest makes a task with approved branches, on the real core, a real
+// repository and a real merger. Gates are judged from the cache of
 // verdicts: a tree that is not in it fails the test.
 package mergertest
 
@@ -16,11 +16,12 @@ import (
 	"company/internal/session"
 )
 
-// The task and its two subtasks.
+// The task and its subtasks.
 const (
-	Task = company.TaskID("t1")
-	One  = company.SubtaskID("t1-01")
-	Two  = company.SubtaskID("t1-02")
+	Task  = company.TaskID("t1")
+	One   = company.SubtaskID("t1-01")
+	Two   = company.SubtaskID("t1-02")
+	Three = company.SubtaskID("t1-03")
 )
 
 // Bundle is a project with a planned task of one wave.
@@ -31,8 +32,20 @@ type Bundle struct {
 	Merger  *merger.Merger
 }
 
-// New makes a bundle whose subtasks have not begun.
+// New makes a bundle of two subtasks that have not begun, and that are merged one
+// after the other.
 func New(t *testing.T) *Bundle {
+	t.Helper()
+	return newBundle(t, 1, "a", "b")
+}
+
+// NewStacked makes a bundle of three subtasks that are merged at once.
+func NewStacked(t *testing.T) *Bundle {
+	t.Helper()
+	return newBundle(t, 4, "a", "b", "c")
+}
+
+func newBundle(t *testing.T, stack int, names ...string) *Bundle {
 	t.Helper()
 	b := &Bundle{Decider: decidertest.New(t), T: t, Project: gitopstest.New(t, map[string]string{
 		"a.go": "package a\n", "b.go": "package a\n", "shared.go": "package a\n\nvar x = 0\n",
@@ -45,16 +58,16 @@ func New(t *testing.T) *Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Submit("do both", b.Project.Dir)
+	b.Must(company.Submit{Instruction: "do all", Project: company.Project{ID: "project", Path: b.Project.Dir}, Settings: company.Settings{MergeStack: stack}})
 	b.Prepare(Task, b.Project.Base, company.GateCommand{Name: "test", Command: "true"})
 	var subs []company.PlannedSubtask
-	for _, name := range []string{"a", "b"} {
+	for _, name := range names {
 		subs = append(subs, company.PlannedSubtask{
 			Title: "Change " + name, Description: "Change what " + name + " does, so that everybody is content with it, and show that by a test.",
 			AcceptanceCriteria: []string{name + " is changed", "nothing else is"}, WriteSet: []string{name + ".go"}, Effort: company.EffortMedium,
 		})
 	}
-	b.Plan(Task, company.Plan{Waves: []company.Wave{{Subtasks: subs}}, Why: "two files"})
+	b.Plan(Task, company.Plan{Waves: []company.Wave{{Subtasks: subs}}, Why: "a file each"})
 	return b
 }
 
@@ -114,10 +127,11 @@ func (b *Bundle) Ref() company.OID {
 	return at
 }
 
-// AddVerdict has the merger's runner find a verdict on the tree.
-func (b *Bundle) AddVerdict(tree company.OID) {
-	b.Merger.Decider = withVerdict{b.Decider, b.Green(Task, tree)}
-}
+// AddVerdict has the merger's runner find a green verdict on the tree.
+func (b *Bundle) AddVerdict(tree company.OID) { b.AddResult(b.Green(Task, tree)) }
+
+// AddResult has the merger's runner find this verdict.
+func (b *Bundle) AddResult(r company.GateResult) { b.Merger.Decider = withVerdict{b.Decider, r} }
 
 // withVerdict is a desk whose state holds one more verdict.
 type withVerdict struct {

@@ -1,0 +1,89 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"company/internal/adapters/scripted"
+	"company/internal/company"
+	"company/internal/feed"
+	"company/test/testenv"
+)
+
+// addPart is a worker that adds a script, which prints its own name, and its check;
+// more is added to that.
+func addPart(name, more string) func(scripted.Exchange) scripted.Reply {
+	return writeFilesAndFinish("Add "+name, name+".sh", "echo "+name+"\n", "checks/"+name+".sh", "test \"$(sh "+name+".sh)\" = "+name+more+"\n")
+}
+
+// queueParts brings three tickets of one wave into the merge queue, the second one last,
+// where each has the president's leave: the next company finds them there together.
+func queueParts(t *testing.T, second func(scripted.Exchange) scripted.Reply) *testenv.House {
+	t.Helper()
+	plan := []m{}
+	for _, name := range []string{"one", "two", "three"} {
+		plan = append(plan, ticket("Add "+name, "Add "+name+".sh, which prints "+name+", and its check.", name+".sh", "checks/"+name+".sh"))
+	}
+	hold := stopAt("t1-02-review.1", 0)
+	t.Cleanup(hold.release)
+	h := openTinyProject(t, &staff{manager: submitPlan(plan), stops: []*stop{hold}, worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+		"t1-01": addPart("one", ""), "t1-02": second, "t1-03": addPart("three", ""),
+	})})
+	p := h.Start("submit", "--no-input", "--approve", "merge", "add three parts")
+	hold.wait(t, p)
+	p.Event(patience, "review.finished", "t1-01")
+	p.Event(patience, "review.finished", "t1-03")
+	hold.release()
+	waitForSummary(t, p, 2)
+	for _, id := range []string{"a1", "a2", "a3"} {
+		h.MustRun(patience, "approve", id)
+	}
+	return h
+}
+
+// TestStackOutlivesAKill: three tickets that wait for their merge are tested once, and
+// merged with one move of the branch; killed before that, the next company does it.
+func TestStackOutlivesAKill(t *testing.T) {
+	t.Parallel()
+	h := queueParts(t, addPart("two", ""))
+	undo := lockBranch(t, h)
+	p := h.Start("resume")
+	p.Event(patience, "stack.intended", "")
+	p.Event(patience, "effect.failed", "")
+	p.Kill()
+	branchAbsent(t, h)
+	undo()
+	again := h.Start("resume")
+	waitForSummary(t, again, 0)
+	checkDelivered(t, h, 1, 1, 3)
+	if count(p, "merge.gated")+count(again, "merge.gated")+count(again, "stack.intended") > 0 || count(again, "merge.done") != 3 {
+		t.Errorf("the three were not tested and merged at once:\n%s\n%s", p.Tell(), again.Tell())
+	}
+	again.Until(patience, "a merge of several", func(it feed.Item) bool {
+		return it.Kind == "merge.done" && strings.Contains(it.Text, ", tested with 2 others")
+	})
+	if last := h.Git(h.Origin, "log", "-1", "--first-parent", "--format=%s", integrationBranch(h, 1)); last != "[t1-02] Merge: Add two" {
+		t.Errorf("the last merge is %q, not that of the last in the queue", last)
+	}
+	runAndExpect(t, h, []string{"GATES", ", together with t1-0"}, "show", "t1-02")
+	changesNothing(t, h)
+}
+
+// TestBadMemberIsFound: of three tickets one is red beside another. The others are
+// merged, and that one goes back to its worker with what failed.
+func TestBadMemberIsFound(t *testing.T) {
+	t.Parallel()
+	h := queueParts(t, replyByRun(addPart("two", " && test ! -e one.sh && test ! -e three.sh"), writeFilesAndFinish("Live with the others", "checks/two.sh", "test \"$(sh two.sh)\" = two\n")))
+	p := h.Start("resume", "--no-input")
+	waitForSummary(t, p, 2)
+	if count(p, "stack.red") == 0 || count(p, "merge.done") != 2 {
+		t.Errorf("the two good ones were not merged after a red stack:\n%s", p.Tell())
+	}
+	checkBriefHolds(t, h, "t1-02.2", "The gates are red", "FAIL checks/two.sh")
+	h.MustRun(patience, "approve", "a4")
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 3)
+	if calls := h.Model.Calls().ByRun; calls["t1-01.2"]+calls["t1-03.2"]+calls["t1-02.3"] > 0 {
+		t.Errorf("a good one was sent back: %v", calls)
+	}
+}
