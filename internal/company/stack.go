@@ -89,15 +89,12 @@ type RecordStackGate struct {
 }
 
 func (c RecordStackGate) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.activeTask(c.Task)
-	if err != nil {
-		return nil, err
-	}
 	if len(c.Members) < 2 {
 		return nil, E(EInvalid, "a stack is of two subtasks or more")
 	}
 	front := c.Members[0]
-	if _, sub, err := s.checkMergeFront(c.Task, front.Subtask, front.Head, c.Onto); err != nil || sub == nil {
+	t, sub, err := s.checkMergeFront(c.Task, front.Subtask, front.Head, c.Onto)
+	if err != nil || sub == nil {
 		return nil, err
 	}
 	if err := s.checkVerdict(t, c.Result); err != nil {

@@ -28,6 +28,17 @@ func (s *story) commits() RecordStackMerge {
 	return c
 }
 
+// testKeys are the keys of the tests of merges that are due.
+func (s *story) testKeys() (out []string) {
+	s.t.Helper()
+	for _, e := range s.due(9) {
+		if e.Kind == EffectTestMerge {
+			out = append(out, e.Key)
+		}
+	}
+	return out
+}
+
 // queue brings the first n subtasks into the merge queue.
 func (s *story) queue(n int) *story {
 	s.t.Helper()
@@ -43,11 +54,11 @@ func (s *story) mergeAll(bad ...int) (runs int) {
 	s.t.Helper()
 	keys := map[string]bool{}
 	for s.isDue(EffectTestMerge) {
-		for _, e := range s.due(9) {
-			if e.Kind == EffectTestMerge && keys[e.Key] {
-				s.t.Fatalf("%q is due again after its outcome\n%s", e.Key, s.tail())
+		for _, key := range s.testKeys() {
+			if keys[key] {
+				s.t.Fatalf("%q is due again after its outcome\n%s", key, s.tail())
 			}
-			keys[e.Key] = true
+			keys[key] = true
 		}
 		stack := s.s.MergeStack(s.task())
 		red := slices.ContainsFunc(stack, func(sub *Subtask) bool {
@@ -83,6 +94,10 @@ func TestGreenStacksShareTheirGates(t *testing.T) {
 		}
 		s.checkStatus(StatusReviewing)
 		s.settle()
+	}
+	old := newStory(t, Settings{MergeStack: -1}).plan(3).queue(3) // as tasks of versions that had no stacks
+	if got := old.mergeAll(); got != 3 {
+		t.Errorf("without stacks: %d runs of the gates", got)
 	}
 	for _, one := range []int{1, 2} { // of a config that wants less
 		s := newStory(t, Settings{MergeStack: one}).plan(3).queue(3)
@@ -181,17 +196,11 @@ func TestRedStackBlamesNobody(t *testing.T) {
 func TestStackIsTestedWhileOthersJoin(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{}).plan(5).queue(2)
-	key := func() (out string) {
-		for _, e := range s.due(9) {
-			if e.Kind == EffectTestMerge {
-				out += e.Key
-			}
-		}
-		return out
-	}
-	before, c := key(), s.stackOf(2)
+	c := s.stackOf(2)
+	want := []string{"test t1-01 " + string(s.sub(1).Head) + " " + string(s.task().Head)}
+	before := s.testKeys()
 	s.queued(3).queued(4)
-	if after := key(); before == "" || after != before {
+	if after := s.testKeys(); !slices.Equal(before, want) || !slices.Equal(after, want) {
 		t.Errorf("%q became %q", before, after)
 	}
 	s.must(Company, c)
@@ -207,7 +216,7 @@ func TestStackIsTestedWhileOthersJoin(t *testing.T) {
 // The merges of a stack are recorded together; each member's gates are those of all.
 func TestStackIsMergedAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newStory(t, Settings{}).plan(3)
+	s := newStory(t, Settings{}).plan(3, 1)
 	for i := 1; i <= 3; i++ {
 		s.work(i)
 		g := s.gated(i, true)
@@ -218,6 +227,7 @@ func TestStackIsMergedAtOnce(t *testing.T) {
 	c := s.stackOf(3)
 	c.Members[0].Tree = s.sub(1).Gate.Result.Tree // nothing else was merged before it
 	s.must(Company, c)
+	decided := s.s.Time
 	for i := 1; i <= 3; i++ {
 		g := s.sub(i).Gate
 		if g.Head != s.sub(i).Head || g.Onto != s.task().Head || g.Result.Tree != c.Result.Tree || len(g.Stack) != 3 || (g.Result.RedGreen != nil) != (i == 1) {
@@ -225,10 +235,12 @@ func TestStackIsMergedAtOnce(t *testing.T) {
 		}
 		s.mustRefuse(EConflict, PauseSubtask{Subtask: s.subID(i)})
 	}
+	s.must(President, PauseSubtask{Subtask: s.subID(4)}) // which is not among them
+	s.must(President, PauseSubtask{Subtask: s.subID(4), Off: true})
 	if hit, ok := s.s.GateResults[GateKey(c.Result.Tree, "g", "img")]; !ok || !hit.Passed {
 		t.Error("the verdict is not remembered")
 	}
-	if in := s.task().StackIntent; !in.At.Equal(s.s.Time) || in.Onto != c.Onto || !s.s.UnderWay(s.task()) {
+	if in := s.task().StackIntent; !in.At.Equal(decided) || in.Onto != c.Onto || !s.s.UnderWay(s.task()) {
 		t.Errorf("%+v", in)
 	}
 	s.mustIgnore(c)
@@ -256,6 +268,10 @@ func TestStackIsMergedAtOnce(t *testing.T) {
 		t.Errorf("%s", outline(s.task()))
 	}
 	s.mustIgnore(done)
+	s.queued(4)
+	s.must(Company, s.tested(4))
+	s.mustRefuse(EConflict, PauseSubtask{Subtask: s.subID(4)})
+	s.must(Company, RecordMerge{Task: s.id, Commit: s.oid()})
 	s.checkStatus(StatusReviewing)
 	s.checked()
 	s.must(Company, IntendDelivery{s.id})

@@ -239,4 +239,17 @@ func TestSuspectsThatRest(t *testing.T) {
 	if got := s.task().Suspects; len(got) != 1 || got[0] != s.subID(2) {
 		t.Errorf("%v are suspected", got)
 	}
+	s.must(President, PauseSubtask{Subtask: s.subID(2), Off: true})
+	if got := s.testKeys(); len(got) != 1 || !strings.HasPrefix(got[0], "test t1-02 ") || !strings.HasSuffix(got[0], " of 1") {
+		t.Errorf("%q", got)
+	}
+}
+
+// While one is merged another may be paused.
+func TestPauseBesideAMerge(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, Settings{}).plan(2).queue(2)
+	s.must(Company, s.tested(1))
+	s.mustRefuse(EConflict, PauseSubtask{Subtask: s.subID(1)})
+	s.must(President, PauseSubtask{Subtask: s.subID(2)})
 }

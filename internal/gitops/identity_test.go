@@ -122,6 +122,11 @@ func TestSigning(t *testing.T) {
 	}
 	good := key("good", "")
 	b.store.cfg.Sign, b.store.cfg.SigningKey, b.store.cfg.Signoff = SignSSH, good, true
+	// What others are only merged onto is not signed, nor signed off.
+	passing, err := b.mirror.CommitTree(b.ctx, CommitSpec{Tree: tree, Parents: []company.OID{b.base.OID, b.base.OID}, Message: "[t1] Merge: x\n", When: time.Unix(1700000000, 0), Passing: true})
+	if err != nil || passing != plain {
+		t.Errorf("%s is not the plain commit %s: %v", passing, plain, err)
+	}
 	one, err := commit()
 	if err != nil {
 		t.Fatal(err)

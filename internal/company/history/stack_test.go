@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"slices"
 	"testing"
 
 	. "company/internal/company"
@@ -50,7 +51,7 @@ func redStack() *story {
 	members := []StackMember{member(1), member(2), member(3)}
 	members[2].Tree = oid(stackTree)
 	s := approvedTrio().task(&StackRed{Onto: base, Members: members, Result: red})
-	s.task(&StackIntended{Onto: base, Members: members[:2], Result: verdict(treeOf(2))})
+	s.task(&StackIntended{Onto: base, Members: slices.Clone(members[:2]), Result: verdict(treeOf(2))})
 	return s.ticket(1, &MergeRecorded{Commit: mergeOf(1)}).ticket(2, &MergeRecorded{Commit: mergeOf(2)}).merge(3, mergeOf(2)).whole(3)
 }
 
@@ -70,6 +71,13 @@ func TestRightStacks(t *testing.T) {
 			return s.ticket(1, &MergeRecorded{Commit: mergeOf(1)}).ticket(3, &MergeRecorded{Commit: mergeOf(3)}).merge(2, mergeOf(3))
 		},
 		"cancelled": func() *story { return stack().task(&TaskCancelled{}) },
+		"beside one that is paused": func() *story {
+			s := stack()
+			d := the[StackIntended](s, 0)
+			d.Members, d.Result = d.Members[:2], verdict(treeOf(2))
+			return s.ticket(3, &SubtaskPaused{Paused: true})
+		},
+		"one beside one that is paused": func() *story { return approvedTrio().intend(1, base).ticket(3, &SubtaskPaused{Paused: true}) },
 	})
 }
 
@@ -151,8 +159,8 @@ func TestStackStates(t *testing.T) {
 		{"of a ticket", stack, func(t *Task) { t.StackIntent.Members[2].Subtask = "t1-09" }, other},
 		{"of the queue", stack, func(t *Task) { t.Queue, t.Subtasks[2].Conflict = t.Queue[:2], &ConflictReported{} }, other},
 		{"at a time", stack, func(t *Task) { t.StackIntent.At = t.Ended }, other},
-		{"of something", stack, func(t *Task) { t.StackIntent.Members = nil }, "t1 is about to do two merges at once, or none"},
-		{"alone", stack, func(t *Task) { t.MergeIntent = &MergeIntentRecorded{} }, "t1 is about to do two merges at once, or none"},
+		{"of something", stack, func(t *Task) { t.StackIntent.Members = nil }, "t1 is about to do two merges, or none"},
+		{"alone", stack, func(t *Task) { t.MergeIntent = &MergeIntentRecorded{} }, "t1 is about to do two merges, or none"},
 		{"suspects wait", approvedTrio, func(t *Task) { t.Suspects = []SubtaskID{"t1-09"} }, "t1-09 is tested for a red stack and is not in the merge queue"},
 		{"not after the end", ended, func(t *Task) { t.StackIntent = &StackIntended{} }, "t1 has ended and goes on"},
 		{"no suspects after the end", ended, func(t *Task) { t.Suspects = []SubtaskID{"t1-01"} }, "t1 has ended and goes on"},

@@ -249,7 +249,7 @@ func checkIntents(t *company.Task) error {
 	onto, at := t.Head, time.Time{}
 	if in := t.StackIntent; in != nil {
 		if t.MergeIntent != nil || len(in.Members) == 0 {
-			return fmt.Errorf("%s is about to do two merges at once, or none", t.ID)
+			return fmt.Errorf("%s is about to do two merges, or none", t.ID)
 		}
 		merges, onto, at = in.Members, in.Onto, in.At
 	}
