@@ -1,11 +1,14 @@
 package agent
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 
 	"company/internal/adapters"
 	"company/internal/company"
+	"company/internal/jcs"
 )
 
 // PromptHash names what a conversation starts with: SHA-256 of the canonical JSON of
@@ -35,4 +38,51 @@ func RequestHash(r adapters.Request) company.Hash {
 		return ""
 	}
 	return h
+}
+
+// requestHasher gives RequestHash of the requests of one conversation. It keeps the
+// canonical text of each message, so that a long conversation costs little more.
+type requestHasher struct{ known []knownMessage }
+
+type knownMessage struct {
+	adapters.Message
+	text []byte
+}
+
+func (h *requestHasher) hash(r adapters.Request) company.Hash {
+	messages := r.Messages
+	r.Messages = nil
+	frame, err := jcs.Marshal(r)
+	front, back, ok := bytes.Cut(frame, []byte(`"messages":null`))
+	if err != nil || !ok {
+		return ""
+	}
+	sum := sha256.New()
+	sum.Write(front)
+	sum.Write([]byte(`"messages":[`))
+	for i, m := range messages {
+		if i == len(h.known) {
+			h.known = append(h.known, knownMessage{})
+		}
+		if h.known[i].text == nil || !isSameMessage(h.known[i].Message, m) {
+			text, err := jcs.Marshal(m)
+			if err != nil {
+				return ""
+			}
+			h.known[i] = knownMessage{m, text}
+		}
+		if i > 0 {
+			sum.Write([]byte(","))
+		}
+		sum.Write(h.known[i].text)
+	}
+	sum.Write([]byte("]"))
+	sum.Write(back)
+	return company.Hash(hex.EncodeToString(sum.Sum(nil)))
+}
+
+// isSameMessage compares two messages. Texts that are one in memory are not read.
+func isSameMessage(a, b adapters.Message) bool {
+	return a.Role == b.Role && a.Content == b.Content && a.ToolCallID == b.ToolCallID && a.ToolName == b.ToolName &&
+		slices.Equal(a.ToolCalls, b.ToolCalls) && bytes.Equal(a.Opaque, b.Opaque)
 }

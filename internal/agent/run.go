@@ -65,6 +65,8 @@ type runner struct {
 	cost      *company.Amount // of the newest call, once the meter knows
 	cut       bool            // the newest call was cut before its server had sent a byte
 
+	hasher requestHasher // of what the model is asked
+
 	saving    *backgroundSave // nil: none
 	recording sync.Mutex      // one record at a time is journaled and folded
 }
@@ -163,7 +165,7 @@ func (r *runner) OpenCall(ctx context.Context, info adapters.Info, req adapters.
 	if err := contextCause(ctx); err != nil {
 		return 0, err
 	}
-	rec := callRecord{N: r.conv.requests + 1, At: r.utcNow(), Model: info.Model, Worst: worst, Before: r.cost, Request: RequestHash(req)}
+	rec := callRecord{N: r.conv.requests + 1, At: r.utcNow(), Model: info.Model, Worst: worst, Before: r.cost, Request: r.hasher.hash(req)}
 	if r.conv.open == nil {
 		rec.Before = nil
 	}
