@@ -111,8 +111,8 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	}
 	a.orch, err = orchestrator.Open(ctx, orchestrator.Config{
 		Ledger: a.ledger, Clock: officeTime, Office: off.ID, Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Caps: new(loaded.Config.OfficeCaps()), Logger: log,
-		Checks:     maxParallelGates(loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU()),
-		Readers:    loaded.Config.Limits.Readers, Writers: loaded.Config.Limits.Writers,
+		Checks:  maxParallelGates(loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU()),
+		Readers: loaded.Config.Limits.Readers, Writers: loaded.Config.Limits.Writers,
 		Projection: announcer{a},
 	})
 	if err != nil {

@@ -53,7 +53,7 @@ type Config struct {
 	// Writers is how many workers and mergers may be at work at once in one project,
 	// from the next Start on; 0: as many as there are workers.
 	Writers int
-	Logger *slog.Logger
+	Logger  *slog.Logger
 	// Clock is the office's time. It is moved up to the ledger's last event;
 	// nil: one of this machine.
 	Clock      *clock.Clock
