@@ -30,7 +30,7 @@ func TestActivities(t *testing.T) {
 	}
 }
 
-// Activities of runs that have ended are forgotten, though nobody asks for any.
+// Activities of runs that have ended are forgotten, asked for or not.
 func TestActivitiesAreBounded(t *testing.T) {
 	var d activityLog
 	const held = company.RunID("t1-01.1")

@@ -186,7 +186,7 @@ func (h *pastOffice) measureServed(ctx context.Context) (lines []Line, err error
 	return append(lines, idle.withTarget("≤ 60 MB", idle.Ours <= 60)), nil
 }
 
-// tail keeps the end of what a process says.
+// tail keeps the end of a process's output.
 type tail struct{ text []byte }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -197,7 +197,7 @@ func (t *tail) Write(p []byte) (int, error) {
 
 func (t *tail) String() string { return string(t.text) }
 
-// ownMemory is what a process holds by itself, in MB (docs/decisions/0077).
+// ownMemory is the memory that a process holds by itself, in MB (docs/decisions/0077).
 func ownMemory(pid int) (float64, error) {
 	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	if err != nil {

@@ -135,7 +135,7 @@ func (p *past) archiveTask(id company.TaskID) error {
 	return p.do(company.Company, company.ArchiveTask{Task: id, Blob: blob})
 }
 
-// answerEffect does what is due for a task, well.
+// answerEffect does a due effect of a task, well.
 func (p *past) answerEffect(t *company.Task, e company.Effect) error {
 	sub := t.Subtask(e.Subtask)
 	switch e.Kind {

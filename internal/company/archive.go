@@ -19,7 +19,7 @@ const (
 	// merge, or where files of it are missing.
 	archivePatience = 7 * 24 * time.Hour
 	// maxArchive bounds an archive, in bytes: with it, the tasks go back into the state
-	// by one event. What is larger stays there.
+	// by one event. A larger one stays there.
 	maxArchive = 2 << 20
 )
 

@@ -122,7 +122,7 @@ func TestRandomArchivesChangeNothing(t *testing.T) {
 	})
 }
 
-// What is not over stays in the state, and an archive is of the task as it is.
+// A task that is not over stays in the state, and an archive is of the task as it is.
 func TestArchiveRefusals(t *testing.T) {
 	t.Parallel()
 	refused := func(w *bench, id TaskID, code Code, why string) {

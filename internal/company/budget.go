@@ -10,7 +10,7 @@ type Reserve struct {
 	One   Amount
 	Many  Amount
 	Used  Amount
-	// Briefing is what the run was begun with; nil: it is not told.
+	// Briefing names prompt, persona and model of the run; nil: they are not known.
 	Briefing *Briefing
 }
 

@@ -369,7 +369,7 @@ func (w *world) reopenTask() {
 	}
 }
 
-// archiveTasks has what is over leave the state, and one task of it come back.
+// archiveTasks has tasks that are over leave the state, and one of them come back.
 func (w *world) archiveTasks() {
 	w.t.Helper()
 	for _, t := range w.s.SortedTasks() {

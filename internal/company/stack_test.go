@@ -48,7 +48,7 @@ func (s *story) queue(n int) *story {
 	return s
 }
 
-// mergeAll tests and merges what is in the queue until nothing is, where the gates are
+// mergeAll tests and merges the queue until it is empty, where the gates are
 // red on every tree that one of bad is in. It counts the runs of the gates.
 func (s *story) mergeAll(bad ...int) (runs int) {
 	s.t.Helper()

@@ -17,7 +17,7 @@ type State struct {
 	Open            []TaskID                   `json:"open"` // tasks that have not ended, oldest first
 	LastTask        int                        `json:"last_task"`
 	Past            map[TaskID]*PastTask       `json:"past"`          // archived tasks, in short
-	PastProjects    map[string]ProjectUse      `json:"past_projects"` // what archived tasks say of projects, by id
+	PastProjects    map[string]ProjectUse      `json:"past_projects"` // projects of archived tasks, by id
 	Approvals       map[ApprovalID]*Approval   `json:"approvals"`     // about the tasks that are not archived
 	ByKey           map[string]ApprovalID      `json:"approvals_by_key"`
 	LastApproval    int                        `json:"last_approval"`

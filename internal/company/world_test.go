@@ -28,7 +28,7 @@ type knobs struct {
 	Reopen                             int // more often than any president would
 	Deps, Refused, Unwritten           int
 	RedBase, Absent                    int // of the checks of the base
-	Archive                            int // what is over leaves the state at any moment
+	Archive                            int // tasks that are over leave the state at any moment
 	Crowd                              int // of tests of merges that wait for the others of their wave
 }
 

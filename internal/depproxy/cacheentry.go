@@ -238,7 +238,7 @@ func (s *Store) storeBody(k string, w ecosystem.Fetch, f metadata, body io.Reade
 func (s *Store) entryPath(k string) string { return filepath.Join(s.dir, k[:2], k) }
 
 // writeMetadata is not synced: after a crash of the machine what cannot be read counts
-// as not there (lookupEntry), and what it describes was synced before.
+// as not there (lookupEntry), and the file that it describes was synced before.
 func (s *Store) writeMetadata(k string, f metadata) error {
 	text, err := json.Marshal(f)
 	if err != nil {

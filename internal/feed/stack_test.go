@@ -8,7 +8,7 @@ import (
 	"company/internal/company"
 )
 
-// A red stack is told with what failed and blames none of its members; a green one is
+// A red stack is told with its failed checks and blames none of its members; a green one is
 // told by its merges, which say how many were tested together.
 func TestStacksAreTold(t *testing.T) {
 	members := []company.StackMember{{Subtask: "t1-01"}, {Subtask: "t1-03"}}

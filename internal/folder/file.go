@@ -99,7 +99,7 @@ func (f *Folder) WriteFile(name string, data []byte, perm fs.FileMode) error {
 	})
 }
 
-// WriteStream is WriteFile of what a function writes.
+// WriteStream is WriteFile with a function that writes the text.
 func (f *Folder) WriteStream(name string, perm fs.FileMode, write func(io.Writer) error) error {
 	return f.withParent(name, func(dir *os.Root, base string) (err error) {
 		if info, err := dir.Lstat(base); err == nil {

@@ -11,7 +11,7 @@ import (
 	"company/internal/ledger"
 )
 
-// counted counts what is asked of a bus.
+// counted counts the calls of a bus.
 type counted struct {
 	bus.Bus
 	reads, lasts, purges atomic.Int64
@@ -67,7 +67,7 @@ func TestHolderKnowsItsJournal(t *testing.T) {
 	}
 }
 
-// requireSealed holds what a holder has sealed to what the bus has, and to a repeat.
+// requireSealed holds a sealed journal to the bus's records, and to a repeat.
 func requireSealed(t *testing.T, b *bench, j *ledger.Journal, hash company.Hash) {
 	t.Helper()
 	again, err := j.Seal(b.ctx)

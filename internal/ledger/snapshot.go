@@ -21,7 +21,7 @@ const snapshotVersion = 3
 // snapshotName is the file of the snapshot in its folder.
 const snapshotName = "snapshot"
 
-// header is what a snapshot says besides the caller's state. The file is the header in
+// header is the part of a snapshot besides the caller's state. The file is the header in
 // JSON, the state, and the hash of both in hexadecimal, the last on a line of its own.
 //
 // One file, replaced as a whole, and not a blob: blobs are never deleted, and

@@ -56,6 +56,6 @@ func (g *Merger) testStack(ctx context.Context, s *company.State, t *company.Tas
 	out.Result, err = g.Runner.Evaluate(ctx, s, t, m, members[len(members)-1].Tree, string(members[0].Subtask), func(check string) {
 		g.Watcher.WatchCheck(t.ID, "", check)
 	})
-	out.Result.RedGreen = nil // of a cached verdict: what it shows is of another ticket
+	out.Result.RedGreen = nil // of a cached verdict: it is of another ticket
 	return out, err
 }

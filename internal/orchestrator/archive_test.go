@@ -38,7 +38,7 @@ func TestArchivedTaskIsDecidedAbout(t *testing.T) {
 		}
 	}
 	archive()
-	for range 2 { // the second time from what is at hand
+	for range 2 { // the second time from the cache
 		a, err := b.orch.LoadArchive(b.ctx, id)
 		if err != nil {
 			t.Fatal(err)

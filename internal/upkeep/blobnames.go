@@ -20,8 +20,8 @@ type namedBlob struct {
 	what string // for people
 }
 
-// taskBlobs lists the blobs that a task names and that are to be there: what its runs
-// left, what its gates printed, and the text of its pull request.
+// taskBlobs lists the blobs that a task names and that are to be there: those that its runs
+// left, the output of its gates, and the text of its pull request.
 func (k retentionPolicy) taskBlobs(t *company.Task) []namedBlob {
 	var out []namedBlob
 	add := func(hash company.Hash, format string, args ...any) {
@@ -109,7 +109,7 @@ func (n *blobNames) addDocument(ctx context.Context, h company.Hash) error {
 	}
 }
 
-// addTask adds what a task names, and what the journals and results of its runs name.
+// addTask adds the names in a task, and those in the journals and results of its runs.
 func (n *blobNames) addTask(ctx context.Context, k retentionPolicy, t *company.Task) error {
 	for _, b := range k.taskBlobs(t) {
 		n.named[b.hash] = true
@@ -130,7 +130,7 @@ func (n *blobNames) addTask(ctx context.Context, k retentionPolicy, t *company.T
 	return nil
 }
 
-// addJournals adds what the journals on the bus name.
+// addJournals adds the names in the journals on the bus.
 func (n *blobNames) addJournals(ctx context.Context) error {
 	runs, err := n.ledger.Journals(ctx)
 	for _, run := range runs {
@@ -142,7 +142,7 @@ func (n *blobNames) addJournals(ctx context.Context) error {
 	return err
 }
 
-// addVerdicts adds what the cached verdicts name: a later gate may take one of them.
+// addVerdicts adds the names in cached verdicts: a later gate may take one of them.
 func (n *blobNames) addVerdicts(s *company.State) {
 	for _, r := range s.GateResults {
 		for _, c := range r.Checks {

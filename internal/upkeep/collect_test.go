@@ -127,7 +127,7 @@ func TestOldBlobsAreCollected(t *testing.T) {
 	}
 	s.requireBlob(fresh, true)
 
-	// What an archived task names stays as before, and its archive too.
+	// The blobs that an archived task names stay as before, and its archive too.
 	task := run.Task()
 	must(t, s.orch.ArchiveTask(t.Context(), task))
 	archive := s.orch.View().Past[task].Blob
@@ -166,7 +166,7 @@ func TestNothingIsCollectedBesideDamage(t *testing.T) {
 }
 
 // What cleanup --all leaves does not grow with the tasks of the past: beyond the ledger
-// they take nothing. What it has removed is no loss, and is not written again.
+// they take nothing. A removed file is no loss, and is not written again.
 func TestPastTasksTakeNoRoom(t *testing.T) {
 	s := newStore(t, "file")
 	room := func() (bytes int64) {

@@ -105,7 +105,7 @@ func TestRemoveStale(t *testing.T) {
 	if needed, err := referencedObjects(u.State.View()); err != nil || len(needed) != 0 {
 		t.Errorf("nothing is open: %v, %v", needed, err)
 	}
-	// What is over leaves the state, the books of a run that was cut off closed first, and
+	// Tasks that are over leave the state, the books of a run that was cut off closed first, and
 	// what it left is put away as before.
 	if err := u.ArchiveJob().Run(t.Context()); err != nil || u.State.View().Tasks["t3"] == nil {
 		t.Fatalf("archived at once: %v, %v", err, u.State.View().Tasks)

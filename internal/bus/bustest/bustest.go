@@ -286,7 +286,7 @@ func blobsList(t *testing.T, s *store) {
 	requireErr(t, s.Blobs().List(s.ctx, "", func(bus.BlobInfo) error { return enough }), enough)
 }
 
-// blobsRemove: only what was put before the time goes, and a repeated put counts.
+// blobsRemove: only blobs put before the time go, and a repeated put counts.
 func blobsRemove(t *testing.T, s *store) {
 	put := func() (string, time.Time) {
 		t.Helper()
@@ -323,7 +323,7 @@ func blobsRemove(t *testing.T, s *store) {
 		t.Fatal("it cannot be put anew")
 	}
 
-	// What was put after the time is there, whatever is removed beside it.
+	// A blob put after the time is there, whatever is removed beside it.
 	for range 100 {
 		before := time.Now()
 		var wg sync.WaitGroup

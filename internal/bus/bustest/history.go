@@ -155,7 +155,7 @@ type recorder struct {
 	ops   []porcupine.Operation
 }
 
-// recordCall asks, and notes what was asked and answered. ask returns false where the
+// recordCall asks, and notes the call with its answer. ask returns false where the
 // store gave no answer.
 func (r *recorder) recordCall(client int, ask func() (input, output any, ok bool)) {
 	call := int64(time.Since(r.began))
