@@ -49,7 +49,7 @@ type knownMessage struct {
 	text []byte
 }
 
-func (h *requestHasher) hash(r adapters.Request) company.Hash {
+func (h *requestHasher) hashRequest(r adapters.Request) company.Hash {
 	messages := r.Messages
 	r.Messages = nil
 	frame, err := jcs.Marshal(r)

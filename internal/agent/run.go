@@ -165,7 +165,7 @@ func (r *runner) OpenCall(ctx context.Context, info adapters.Info, req adapters.
 	if err := contextCause(ctx); err != nil {
 		return 0, err
 	}
-	rec := callRecord{N: r.conv.requests + 1, At: r.utcNow(), Model: info.Model, Worst: worst, Before: r.cost, Request: r.hasher.hash(req)}
+	rec := callRecord{N: r.conv.requests + 1, At: r.utcNow(), Model: info.Model, Worst: worst, Before: r.cost, Request: r.hasher.hashRequest(req)}
 	if r.conv.open == nil {
 		rec.Before = nil
 	}

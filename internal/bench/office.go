@@ -126,8 +126,8 @@ func (n *countWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// command is the program in the office's checkout.
-func (h *pastOffice) command(ctx context.Context, args ...string) *exec.Cmd {
+// newCommand is the program in the office's checkout.
+func (h *pastOffice) newCommand(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, h.env.Program, args...)
 	cmd.Dir, cmd.Env = h.repo, h.environ
 	return cmd
@@ -135,7 +135,7 @@ func (h *pastOffice) command(ctx context.Context, args ...string) *exec.Cmd {
 
 // measureServed measures a company that serves the office, as a process.
 func (h *pastOffice) measureServed(ctx context.Context) (lines []Line, err error) {
-	serve := h.command(ctx, "serve")
+	serve := h.newCommand(ctx, "serve")
 	said := &tail{}
 	serve.Stdout, serve.Stderr = said, said
 	serve.Cancel = func() error { return serve.Process.Signal(syscall.SIGTERM) }
@@ -151,7 +151,7 @@ func (h *pastOffice) measureServed(ctx context.Context) (lines []Line, err error
 		}
 	}()
 	atWork := func() (bool, error) {
-		out, err := h.command(ctx, "status").Output()
+		out, err := h.newCommand(ctx, "status").Output()
 		return err == nil && strings.Contains(string(out), "at work"), nil
 	}
 	waited, cancel := context.WithTimeout(ctx, time.Minute)
@@ -161,7 +161,7 @@ func (h *pastOffice) measureServed(ctx context.Context) (lines []Line, err error
 	}
 	run := func(args ...string) func() (time.Duration, error) {
 		return timeFunc(func() error {
-			out, err := h.command(ctx, args...).CombinedOutput()
+			out, err := h.newCommand(ctx, args...).CombinedOutput()
 			if err != nil {
 				return company.E(company.EInternal, fmt.Sprintf("company %v failed", args)).Because(string(out)).Wrap(err)
 			}

@@ -48,7 +48,7 @@ func fillWithPast(ctx context.Context, w *benchEnv, b bus.Bus, off *office.Offic
 			return err
 		}
 	}
-	if err := p.flush(); err != nil {
+	if err := p.flushEvents(); err != nil {
 		return err
 	}
 	o, err := orchestrator.Open(ctx, orchestrator.Config{Ledger: l, Office: off.ID, Version: "bench", Logger: w.Logger})
@@ -71,7 +71,7 @@ func (p *past) do(actor string, c company.Command) error {
 	}
 	events, err := p.batch.Add(ledger.Command{ID: id}, p.now, drafts)
 	if errors.Is(err, ledger.ErrBatchFull) {
-		if err := p.flush(); err != nil {
+		if err := p.flushEvents(); err != nil {
 			return err
 		}
 		events, err = p.batch.Add(ledger.Command{ID: id}, p.now, drafts)
@@ -82,7 +82,7 @@ func (p *past) do(actor string, c company.Command) error {
 	return err
 }
 
-func (p *past) flush() error {
+func (p *past) flushEvents() error {
 	if p.batch.Len() == 0 {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (p *past) flush() error {
 	return err
 }
 
-func (p *past) oid() company.OID {
+func (p *past) nextOID() company.OID {
 	p.oids++
 	return company.OID(fmt.Sprintf("%040x", p.oids))
 }
@@ -143,11 +143,11 @@ func (p *past) answerEffect(t *company.Task, e company.Effect) error {
 		return p.do(company.Company, e.Command)
 	case company.EffectPrepare:
 		return p.do(company.Company, company.RecordPreparation{Task: t.ID, TaskPrepared: company.TaskPrepared{
-			Base: company.Base{Branch: "main", OID: p.oid(), PRBranch: "main"}, GateHash: "g", Image: "sha256:" + strings.Repeat("5", 64),
+			Base: company.Base{Branch: "main", OID: p.nextOID(), PRBranch: "main"}, GateHash: "g", Image: "sha256:" + strings.Repeat("5", 64),
 			Integration: "develop-" + string(t.ID) + "-bench", Gates: []company.GateCommand{{Name: "lint", Command: "go vet ./..."}, {Name: "test", Command: "go test ./..."}},
 		}})
 	case company.EffectBaseline:
-		return p.do(company.Company, company.RecordBaseline{Task: t.ID, Result: p.green(t, p.oid())})
+		return p.do(company.Company, company.RecordBaseline{Task: t.ID, Result: p.greenResult(t, p.nextOID())})
 	case company.EffectEnqueue:
 		return p.do("w1", company.Claim{Run: e.Run, Epoch: e.Offer.Epoch, Offer: e.Offer.Number, Worker: "w1"})
 	case company.EffectManage, company.EffectReview:
@@ -158,16 +158,16 @@ func (p *past) answerEffect(t *company.Task, e company.Effect) error {
 	case company.EffectWork:
 		return p.endRun(t, e)
 	case company.EffectGate:
-		g := company.RecordGateResult{Task: t.ID, Subtask: e.Subtask, GateFinished: company.GateFinished{Head: t.Head, Onto: t.Head, Result: p.green(t, t.Tree)}}
+		g := company.RecordGateResult{Task: t.ID, Subtask: e.Subtask, GateFinished: company.GateFinished{Head: t.Head, Onto: t.Head, Result: p.greenResult(t, t.Tree)}}
 		if sub != nil {
-			g.Head, g.Result = sub.Head, p.green(t, treeOf(t.Head, sub.Head))
+			g.Head, g.Result = sub.Head, p.greenResult(t, treeOf(t.Head, sub.Head))
 		}
 		return p.do(company.Company, g)
 	case company.EffectTestMerge:
 		tree := treeOf(t.Head, sub.Head)
-		return p.do(company.Company, company.RecordMergeGate{Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: tree, HeadTree: p.oid(), Result: p.green(t, tree), Message: "merge"})
+		return p.do(company.Company, company.RecordMergeGate{Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: tree, HeadTree: p.nextOID(), Result: p.greenResult(t, tree), Message: "merge"})
 	case company.EffectMerge:
-		return p.do(company.Company, company.RecordMerge{Task: t.ID, Commit: p.oid()})
+		return p.do(company.Company, company.RecordMerge{Task: t.ID, Commit: p.nextOID()})
 	case company.EffectDeliver:
 		return p.do(company.Company, company.RecordDelivery{Task: t.ID, Head: t.Head, Number: t.Delivery.Number, URL: "/office/pulls/" + string(t.ID) + ".md"})
 	}
@@ -199,7 +199,7 @@ func (p *past) endRun(t *company.Task, e company.Effect) error {
 		}
 		end.Plan = &company.Plan{Why: "they do not know each other", Waves: []company.Wave{wave}}
 	case company.Worker:
-		end.Outcome.Head, end.Outcome.Branch = p.oid(), "agent/"+string(sub.ID)+"-x"
+		end.Outcome.Head, end.Outcome.Branch = p.nextOID(), "agent/"+string(sub.ID)+"-x"
 		for n := range 4 {
 			end.Outcome.Changes = append(end.Outcome.Changes, company.Change{Path: fmt.Sprintf("pkg/%s/file%d.go", sub.ID, n), Action: "modified"})
 		}
@@ -212,8 +212,8 @@ func (p *past) endRun(t *company.Task, e company.Effect) error {
 	return p.do(string(r.ID), end)
 }
 
-// green is what gates say that pass, with the end of what they print.
-func (p *past) green(t *company.Task, tree company.OID) company.GateResult {
+// greenResult is what gates say that pass, with the end of what they print.
+func (p *past) greenResult(t *company.Task, tree company.OID) company.GateResult {
 	r := company.GateResult{Tree: tree, GateHash: t.Prepared.GateHash, Image: t.Prepared.Image}
 	for _, g := range t.Prepared.Gates {
 		r.Checks = append(r.Checks, company.GateCheck{Name: g.Name, Command: g.Command, Passed: true, Output: strings.Repeat("ok  	example.org/api/limit	0.312s\n", 30)})

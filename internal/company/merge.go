@@ -16,7 +16,7 @@ func (t *Task) removeFromQueue(id SubtaskID) {
 
 // nextInMergeQueue is the subtask whose turn it is in the merge queue, or nil.
 func (s *State) nextInMergeQueue(t *Task) *Subtask {
-	if all := s.stackable(t); len(all) > 0 {
+	if all := s.listStackable(t); len(all) > 0 {
 		return all[0]
 	}
 	return nil

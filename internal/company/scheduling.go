@@ -46,8 +46,8 @@ type projectLoad struct {
 	served  time.Time // when a worker was last given a run of it
 }
 
-// writers is how many runs write to copies of the project.
-func (l projectLoad) writers() int { return l.runs + l.mergers }
+// countWriters is how many runs write to copies of the project.
+func (l projectLoad) countWriters() int { return l.runs + l.mergers }
 
 // less says which project is served first.
 func (l projectLoad) less(o projectLoad) bool {
@@ -143,12 +143,12 @@ func (s *State) limitToFreeWorkers(due []Effect, loads func() map[string]project
 			continue
 		}
 		project := s.Tasks[e.Task].Project.ID
-		if l := by[project]; l.writers() < writers {
+		if l := by[project]; l.countWriters() < writers {
 			l.mergers++
 			by[project], begun[i] = l, true
 		}
 	}
-	maps.DeleteFunc(offers, func(project string, _ []int) bool { return by[project].writers() >= writers })
+	maps.DeleteFunc(offers, func(project string, _ []int) bool { return by[project].countWriters() >= writers })
 	for ; free > 0 && len(offers) > 0; free-- {
 		next, first := "", true
 		for project, places := range offers {
@@ -161,7 +161,7 @@ func (s *State) limitToFreeWorkers(due []Effect, loads func() map[string]project
 		l := by[next]
 		l.runs++
 		by[next] = l
-		if offers[next] = offers[next][1:]; len(offers[next]) == 0 || l.writers() >= writers {
+		if offers[next] = offers[next][1:]; len(offers[next]) == 0 || l.countWriters() >= writers {
 			delete(offers, next)
 		}
 	}

@@ -20,22 +20,22 @@ type StackMember struct {
 // MergeStack lists the subtasks that are to be tested and merged next, in order; none
 // where none may be merged. The first is tested alone where it is the only one.
 func (s *State) MergeStack(t *Task) []*Subtask {
-	all := s.stackable(t)
+	all := s.listStackable(t)
 	return all[:min(len(all), max(1, t.Settings.MergeStack))]
 }
 
-// stackable are the subtasks that a stack may be of at this moment, in order. After a
+// listStackable lists the subtasks that a stack may be of at this moment, in order. After a
 // red stack it is the first half of those among which the red one is.
-func (s *State) stackable(t *Task) []*Subtask {
-	if suspects := s.mergeable(t, t.Suspects); len(suspects) > 0 {
+func (s *State) listStackable(t *Task) []*Subtask {
+	if suspects := s.listMergeable(t, t.Suspects); len(suspects) > 0 {
 		return suspects[:(len(suspects)+1)/2]
 	}
-	return s.mergeable(t, t.Queue)
+	return s.listMergeable(t, t.Queue)
 }
 
-// mergeable picks those that need not wait: for the end of a pause, or for the
+// listMergeable picks those that need not wait: for the end of a pause, or for the
 // president's leave.
-func (s *State) mergeable(t *Task, ids []SubtaskID) []*Subtask {
+func (s *State) listMergeable(t *Task, ids []SubtaskID) []*Subtask {
 	var out []*Subtask
 	for _, id := range ids {
 		sub := t.Subtask(id)
@@ -121,7 +121,7 @@ func (s *State) checkStack(t *Task, members []StackMember) error {
 	if most := max(1, t.Settings.MergeStack); len(members) > most {
 		return E(EInvalid, "a stack of "+itoa(len(members))+" subtasks; at most "+itoa(most)+" are merged at once")
 	}
-	may := s.stackable(t)
+	may := s.listStackable(t)
 	for _, m := range members {
 		at := slices.IndexFunc(may, func(sub *Subtask) bool { return sub.ID == m.Subtask })
 		switch {

@@ -8,8 +8,8 @@ import (
 	"company/internal/company"
 )
 
-// A red stack is told with its failed checks and blames none of its members; a green one is
-// told by its merges, which say how many were tested together.
+// The feed has one line for a red stack, with its failed checks and no member to blame; of
+// a green one it has the merges, each with the number tested together.
 func TestStacksAreTold(t *testing.T) {
 	members := []company.StackMember{{Subtask: "t1-01"}, {Subtask: "t1-03"}}
 	red := company.GateResult{Checks: []company.GateCheck{{Name: "test", ExitCode: 1}}}

@@ -49,16 +49,16 @@ func (r *Rotating) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.size > 0 && r.size+int64(len(p)) > r.most {
-		r.rotate()
+		r.rotateFiles()
 	}
 	n, err := r.file.Write(p)
 	r.size += int64(n)
 	return n, err
 }
 
-// rotate begins a new file. Where there can be none the old one stays in use, and it is
+// rotateFiles begins a new file. Where there can be none the old one stays in use, and it is
 // tried again when as much was written once more. The caller holds mu.
-func (r *Rotating) rotate() {
+func (r *Rotating) rotateFiles() {
 	old := r.file
 	if r.moveNames() != nil || r.open() != nil {
 		r.size = 0

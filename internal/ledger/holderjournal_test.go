@@ -39,8 +39,8 @@ func (l countedLog) Purge(ctx context.Context, subject string) error {
 	return l.Log.Purge(ctx, subject)
 }
 
-// A holder reads, seals and purges the journal that it has begun without asking the bus
-// what is in it; what is sealed is what the bus has, byte for byte.
+// A holder reads, seals and purges the journal that it has begun without a read of the
+// bus; the sealed text is that of the bus, byte for byte.
 func TestHolderKnowsItsJournal(t *testing.T) {
 	b := setup(t)
 	c := &counted{Bus: b.Bus}

@@ -169,8 +169,8 @@ func TestStackLeavesOut(t *testing.T) {
 	}
 }
 
-// Where only the first can be merged it is tested by itself, and so is what is left
-// of a red stack.
+// A stack whose first member alone can be merged is a test of one, and so is the rest of
+// a red stack.
 func TestStackOfOne(t *testing.T) {
 	b := mergertest.NewStacked(t)
 	one := b.QueueForMerge(mergertest.One, map[string]string{"shared.go": "package a\n\nvar x = 1\n"})

@@ -21,34 +21,34 @@ type archiveCache struct {
 	order []company.Hash // the one used last at the end
 }
 
-// find gives an archive that is at hand, or nil.
-func (c *archiveCache) find(blob company.Hash) *company.Archive {
+// findArchive gives an archive that is at hand, or nil.
+func (c *archiveCache) findArchive(blob company.Hash) *company.Archive {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a := c.kept[blob]
 	if a != nil {
-		c.touch(blob)
+		c.touchArchive(blob)
 	}
 	return a
 }
 
-// keep has an archive at hand, in place of the one whose use lies back furthest.
-func (c *archiveCache) keep(blob company.Hash, a *company.Archive) {
+// keepArchive has an archive at hand, in place of the one whose use lies back furthest.
+func (c *archiveCache) keepArchive(blob company.Hash, a *company.Archive) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.kept == nil {
 		c.kept = map[company.Hash]*company.Archive{}
 	}
 	c.kept[blob] = a
-	c.touch(blob)
+	c.touchArchive(blob)
 	if len(c.order) > keptArchives {
 		delete(c.kept, c.order[0])
 		c.order = c.order[1:]
 	}
 }
 
-// touch notes a use. The caller holds mu.
-func (c *archiveCache) touch(blob company.Hash) {
+// touchArchive notes a use. The caller holds mu.
+func (c *archiveCache) touchArchive(blob company.Hash) {
 	c.order = append(slices.DeleteFunc(c.order, func(h company.Hash) bool { return h == blob }), blob)
 }
 
@@ -59,7 +59,7 @@ func (o *Orchestrator) LoadArchive(ctx context.Context, id company.TaskID) (*com
 	if blob == "" {
 		return nil, company.E(company.ENotFound, "there is no archive of "+string(id))
 	}
-	if a := o.archives.find(blob); a != nil {
+	if a := o.archives.findArchive(blob); a != nil {
 		return a, nil
 	}
 	text, err := o.cfg.Ledger.GetBlob(ctx, blob, ledger.MaxBlob)
@@ -70,7 +70,7 @@ func (o *Orchestrator) LoadArchive(ctx context.Context, id company.TaskID) (*com
 	if err != nil {
 		return nil, archiveError(id, err)
 	}
-	o.archives.keep(blob, a)
+	o.archives.keepArchive(blob, a)
 	return a, nil
 }
 

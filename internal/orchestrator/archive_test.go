@@ -137,10 +137,10 @@ func TestArchiveCacheIsBounded(t *testing.T) {
 	var c archiveCache
 	name := func(n int) company.Hash { return company.Hash(fmt.Sprint(n)) }
 	for n := range 3 * keptArchives {
-		c.keep(name(n), &company.Archive{})
-		c.find(name(0)) // used all the time
+		c.keepArchive(name(n), &company.Archive{})
+		c.findArchive(name(0)) // used all the time
 	}
-	if len(c.kept) != keptArchives || len(c.order) != keptArchives || c.find(name(0)) == nil || c.find(name(1)) != nil || c.find(name(3*keptArchives-1)) == nil {
+	if len(c.kept) != keptArchives || len(c.order) != keptArchives || c.findArchive(name(0)) == nil || c.findArchive(name(1)) != nil || c.findArchive(name(3*keptArchives-1)) == nil {
 		t.Errorf("%d are kept, %d in order", len(c.kept), len(c.order))
 	}
 }

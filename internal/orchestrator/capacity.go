@@ -24,8 +24,8 @@ var rank = map[company.EffectKind]int{
 	company.EffectResolve: 1, company.EffectReview: 2,
 }
 
-// reads says whether an effect is the run of an agent that looks and does not write.
-func reads(k company.EffectKind) bool {
+// isReader says whether an effect is the run of an agent that looks and does not write.
+func isReader(k company.EffectKind) bool {
 	return k == company.EffectManage || k == company.EffectReview
 }
 
@@ -56,7 +56,7 @@ func (o *Orchestrator) freeSlots(s *company.State) (free map[class]int, readers 
 			continue // for a person: others need not wait for that person
 		}
 		free[classOf(j.effect.Kind)]--
-		if reads(j.effect.Kind) {
+		if isReader(j.effect.Kind) {
 			readers--
 		}
 	}
@@ -71,11 +71,11 @@ func (o *Orchestrator) startableEffects(s *company.State, due []company.Effect) 
 	free, readers := o.freeSlots(s)
 	return slices.DeleteFunc(waiting, func(e company.Effect) bool {
 		c := classOf(e.Kind)
-		if c != unlimited && free[c] <= 0 || reads(e.Kind) && readers <= 0 {
+		if c != unlimited && free[c] <= 0 || isReader(e.Kind) && readers <= 0 {
 			return true
 		}
 		free[c]--
-		if reads(e.Kind) {
+		if isReader(e.Kind) {
 			readers--
 		}
 		return false

@@ -76,7 +76,7 @@ type blobNames struct {
 // blobNameRE finds the names of blobs in JSON.
 var blobNameRE = lazyregexp.New(`"([0-9a-f]{64})"`)
 
-func (n *blobNames) has(h company.Hash) bool { return n.named[h] }
+func (n *blobNames) hasName(h company.Hash) bool { return n.named[h] }
 
 func (n *blobNames) addText(text []byte) {
 	for _, m := range blobNameRE.FindAllSubmatch(text, -1) {

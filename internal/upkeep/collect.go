@@ -40,7 +40,7 @@ func (k retentionPolicy) listBlobs(ctx context.Context, before time.Time) (*Garb
 	g := &Garbage{Kind: "blob"}
 	var gone []company.Hash
 	for _, b := range old {
-		if h := company.Hash(b.Hash); !names.has(h) {
+		if h := company.Hash(b.Hash); !names.hasName(h) {
 			gone = append(gone, h)
 			g.Bytes += b.Size
 		}

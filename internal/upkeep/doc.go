@@ -1,6 +1,6 @@
-// Package upkeep keeps an office small and up to date beside the work: what is
-// done again and again while a company serves (cleanup, repacking, asking forges),
-// what is put away at a start, and what nobody needs any more. Nothing of it is an
+// Package upkeep keeps an office small and up to date beside the work: the rounds of a
+// serving company (archiving, cleanup, repacking, verifying all that is stored, asking
+// forges), the sweep at a start, and the removal of leftovers. Nothing of it is an
 // effect: no event waits for it, and a round that is missed is made up for by the
 // next. It removes nothing that the ledger or an open task needs.
 package upkeep

@@ -173,7 +173,7 @@ func (k retentionPolicy) listRepositories(ctx context.Context, store *gitops.Sto
 				removal: func(ctx context.Context) error { return store.DropQuarantine(ctx, run) }})
 		}
 	}
-	for _, p := range k.projects() {
+	for _, p := range k.listProjects() {
 		m, err := gitops.LookAt(k.office.Git, remote, p.ID, p.Path)
 		if company.CodeOf(err) == company.ENotFound {
 			continue // nothing was fetched
@@ -201,8 +201,8 @@ func (k retentionPolicy) listRepositories(ctx context.Context, store *gitops.Sto
 	return out, nil
 }
 
-// projects are those of all tasks.
-func (k retentionPolicy) projects() []company.Project {
+// listProjects are those of all tasks.
+func (k retentionPolicy) listProjects() []company.Project {
 	paths := map[string]string{}
 	for id, u := range k.state.PastProjects {
 		paths[id] = u.Path

@@ -158,7 +158,7 @@ func (s *store) flipByte(text string, before int) {
 	}
 }
 
-// verifier is a verifier of the store, which notes what people are told.
+// verifier is a verifier of the store, which notes the lines of its feed.
 func (s *store) verifier() *Verifier {
 	return &Verifier{Ledger: s.ledger, State: s.orch, Office: s.office, Logger: slog.New(slog.DiscardHandler), Feed: s}
 }
@@ -169,7 +169,7 @@ func (s *store) PublishItem(it feed.Item) {
 	s.told = append(s.told, it)
 }
 
-// takeTold gives what people were told since it was asked last.
+// takeTold gives the lines of the feed since the last call.
 func (s *store) takeTold() []feed.Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -97,20 +97,20 @@ func (v *Verifier) runRound(ctx context.Context, rest time.Duration) error {
 		var err error
 		done, err = v.takeStep(ctx, &p)
 		if ctx.Err() != nil {
-			return v.save(p) // the next round goes on here
+			return v.saveProgress(p) // the next round goes on here
 		}
 		if err != nil {
-			return errors.Join(err, v.save(p))
+			return errors.Join(err, v.saveProgress(p))
 		}
-		v.report(&p, p.Found[before:])
+		v.reportDamage(&p, p.Found[before:])
 		if now := v.State.Now(); len(p.Found) > before || now.Sub(saved) >= saveEvery {
 			saved = now
-			if err := v.save(p); err != nil {
+			if err := v.saveProgress(p); err != nil {
 				return err
 			}
 		}
 		if !done && retry.Sleep(ctx, rest) != nil {
-			return v.save(p)
+			return v.saveProgress(p)
 		}
 	}
 	if mended := len(p.Damage) - len(p.Found); mended > 0 {
@@ -119,11 +119,11 @@ func (v *Verifier) runRound(ctx context.Context, rest time.Duration) error {
 	p.Ended, p.Damage = v.State.Now(), p.Found
 	v.setDamage(p.Damage)
 	v.Logger.Info("verified", "events", p.Ledger.Seq, "blobs", p.Blobs, "bytes", p.Bytes, "damage", len(p.Found))
-	return v.save(p)
+	return v.saveProgress(p)
 }
 
-// report tells of damage that was not known.
-func (v *Verifier) report(p *verification, found []view.Damage) {
+// reportDamage tells of damage that was not known.
+func (v *Verifier) reportDamage(p *verification, found []view.Damage) {
 	for _, d := range found {
 		if slices.ContainsFunc(p.Damage, d.IsSame) {
 			continue
@@ -190,7 +190,7 @@ func (v *Verifier) readBlobs(ctx context.Context, p *verification) error {
 
 // findMissing looks for the blobs that the state names.
 func (v *Verifier) findMissing(ctx context.Context, p *verification) error {
-	k := v.policy()
+	k := v.newPolicy()
 	find := func(n namedBlob) error {
 		has, err := v.Ledger.HasBlob(ctx, n.hash)
 		if err != nil && company.CodeOf(err) != company.ELedger {
@@ -223,14 +223,14 @@ func (v *Verifier) findMissing(ctx context.Context, p *verification) error {
 	return nil
 }
 
-// policy is the one of the cleanups so far.
-func (v *Verifier) policy() retentionPolicy {
+// newPolicy is the one of the cleanups so far.
+func (v *Verifier) newPolicy() retentionPolicy {
 	return retentionPolicy{state: v.State.View(), office: v.Office}
 }
 
 // describeBlob is a blob with what names it, as far as the state knows.
 func (v *Verifier) describeBlob(hash company.Hash) string {
-	k := v.policy()
+	k := v.newPolicy()
 	for id, past := range k.state.Past {
 		if past.Blob == hash {
 			return fmt.Sprintf("%s (the archive of %s)", hash, id)

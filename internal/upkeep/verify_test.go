@@ -42,7 +42,7 @@ func TestDamageBeforeTheSnapshotIsFound(t *testing.T) {
 			for range 2 { // what is known is not told again
 				p := v.load()
 				p.Ended = time.Time{}
-				must(t, v.save(verification{Damage: p.Damage}))
+				must(t, v.saveProgress(verification{Damage: p.Damage}))
 				must(t, v.runRound(t.Context(), 0))
 			}
 			told := s.takeTold()
@@ -83,8 +83,8 @@ func TestDamagedLengthIsFound(t *testing.T) {
 }
 
 // A blob whose bytes are not those of its name, and one that is gone though the state
-// names it, are found and named; one that nothing names is read as well. What is put
-// back is told to be whole, and not told again.
+// names it, are found and named; one that nothing names is read as well. A blob
+// that is put back counts as whole, and has no second line in the feed.
 func TestDamagedBlobsAreFound(t *testing.T) {
 	for _, driver := range []string{"nats", "file"} {
 		t.Run(driver, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestDamagedBlobsAreFound(t *testing.T) {
 				t.Fatalf("told: %+v", told)
 			}
 			must(t, os.WriteFile(s.blobFile(goneJournal), aside, 0o600))
-			must(t, v.save(verification{Damage: v.load().Damage}))
+			must(t, v.saveProgress(verification{Damage: v.load().Damage}))
 			must(t, v.runRound(t.Context(), 0))
 			if told := s.takeTold(); len(told) != 1 || told[0].Mark != feed.Done || len(v.Damage()) != 2 {
 				t.Fatalf("told: %+v, damaged %+v", told, v.Damage())
@@ -163,7 +163,7 @@ func TestRoundGoesOn(t *testing.T) {
 	}
 	// A point that the ledger does not hold is of another one: the round begins anew.
 	stood.Ledger.Hash = head.Hash
-	must(t, next.save(stood))
+	must(t, next.saveProgress(stood))
 	must(t, next.runRound(t.Context(), 0))
 	if end := next.load(); end.Ledger != s.ledger.Head() || len(end.Damage) > 0 {
 		t.Fatalf("from a point of another ledger: %+v", end)

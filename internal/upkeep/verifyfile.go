@@ -63,7 +63,7 @@ func (v *Verifier) load() verification {
 	return p
 }
 
-func (v *Verifier) save(p verification) error {
+func (v *Verifier) saveProgress(p verification) error {
 	p.SchemaVersion = 1
 	text, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {

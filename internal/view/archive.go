@@ -86,8 +86,8 @@ func (src Source) allTasks() []officeTask {
 	return out
 }
 
-// row is the short view of a task, which is read where it is archived.
-func (src Source) row(t officeTask) (Task, error) {
+// makeRow is the short view of a task, which is read where it is archived.
+func (src Source) makeRow(t officeTask) (Task, error) {
 	if t.past == nil {
 		return src.Task(t.now), nil
 	}

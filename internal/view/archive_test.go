@@ -41,7 +41,7 @@ func (s *storedArchives) LoadArchive(id company.TaskID) (*company.Archive, error
 	return a, nil
 }
 
-// archiveEnded takes what is over out of a state.
+// archiveEnded takes tasks that are over out of a state.
 func archiveEnded(t *testing.T, s *company.State, now time.Time) *storedArchives {
 	t.Helper()
 	out := &storedArchives{state: s, by: map[company.TaskID]*company.Archive{}, read: map[company.TaskID]int{}}

@@ -97,7 +97,7 @@ func (src Source) Overview(all bool) (Overview, error) {
 	for _, of := range slices.Backward(src.allTasks()) {
 		if t := of.now; t != nil {
 			spent = spent.Add(t.Spent)
-			v.Running, v.Steps = append(v.Running, src.running(t)...), append(v.Steps, src.steps(t)...)
+			v.Running, v.Steps = append(v.Running, src.listRunning(t)...), append(v.Steps, src.steps(t)...)
 		} else {
 			spent = spent.Add(of.past.Spent)
 		}
@@ -107,7 +107,7 @@ func (src Source) Overview(all bool) (Overview, error) {
 				continue
 			}
 		}
-		row, err := src.row(of)
+		row, err := src.makeRow(of)
 		if err != nil {
 			return v, err
 		}
@@ -117,8 +117,8 @@ func (src Source) Overview(all bool) (Overview, error) {
 	return v, nil
 }
 
-// running are the runs of a task that a company is at.
-func (src Source) running(t *company.Task) []Run {
+// listRunning are the runs of a task that a company is at.
+func (src Source) listRunning(t *company.Task) []Run {
 	var out []Run
 	for _, r := range src.runsOf(t, "") {
 		if src.AtWork && r.Status != "offered" && r.Ended == nil {

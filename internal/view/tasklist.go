@@ -99,7 +99,7 @@ func (src Source) TaskList(f TaskFilter) (TaskList, error) {
 		case f.Limit > 0 && len(v.Tasks) == f.Limit:
 			v.More++
 		default:
-			row, err := src.row(t)
+			row, err := src.makeRow(t)
 			if err != nil {
 				return TaskList{}, err
 			}

@@ -30,7 +30,7 @@ var names = []named{
 	{"merge while an intent is open", "State.checkMergeFront", drop, []trait{mentions("MergeIntent"), lacks("Head")}, "TestOneMergeAtATime"},
 	{"merge a red stack", "RecordStackGate.decide", negate, []trait{mentions("AllowsMerge")}, "TestRedStackBlamesNobody"},
 	{"merge another head in a stack", "State.checkStack", drop, []trait{mentions("Head"), lacks("Review")}, "TestStackThatChanged"},
-	{"stack what waits for leave", "State.mergeable", remove, []trait{under("isApproved")}, "TestStackGoesWithoutWhatWaitsForLeave"},
+	{"stack what waits for leave", "State.listMergeable", remove, []trait{under("isApproved")}, "TestStackGoesWithoutWhatWaitsForLeave"},
 	{"never look for the red one of a stack", "StackRed.apply", remove, []trait{mentions("Suspects")}, "TestBadMembersAreFound"},
 	{"suspect others for ever", "MergeGated.apply", remove, []trait{mentions("Suspects")}, "TestRestOfARedStackIsStackedAnew"},
 	{"test a stack while an intent is open", "State.checkMergeFront", drop, []trait{mentions("StackIntent"), lacks("Head")}, "TestStackIsMergedAtOnce"},
