@@ -42,7 +42,7 @@ demo: setup build ## watch a company do a small job, then check that it did
 # under the detector without those, and whole without it. test/archtest holds all of
 # this complete.
 FIRST = company/internal/gates company/internal/sandbox company/internal/image
-TWICE = company/internal/image company/internal/cli
+TWICE = company/internal/image company/internal/agent company/internal/cli company/internal/delivery company/internal/ledger
 WITHOUT = -e company/test/goroutines -e company/test/mutants -e company/test/safebuffer -e company/test/together
 RACY = $(FIRST) $$($(GO) list ./cmd/... ./internal/... ./test/goroutines ./test/mutants ./test/safebuffer ./test/together | grep -vx -e company/internal/company $(FIRST:%=-e %))
 CALM = company/test/e2e $(TWICE) $$($(GO) list ./internal/company ./test/... | grep -vx $(WITHOUT) -e company/test/e2e)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/hosttest"
+
 	"pgregory.net/rapid"
 
 	"company/internal/adapters"
@@ -161,6 +163,7 @@ func (c *cut) Append(ctx context.Context, kind string, data any) (int, error) {
 // of the journal, the next one comes to the same end in the same workspace, and
 // the model is shown the same: a model that never looks again loses nothing.
 func TestInterruptedAtEveryRecord(t *testing.T) {
+	hosttest.NotRaced(t, "one run after the other, each like those of the other tests")
 	control := interruptBench(t)
 	w := control.enter(t, map[company.OID][]string{}, nil)
 	want := control.mustRun(t)

@@ -13,6 +13,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/budget"
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/internal/safetext"
 )
 
@@ -204,6 +205,7 @@ func TestBrokenRuntimeEndsTheRun(t *testing.T) {
 
 // T18: 64 KiB per result and 10 MiB per run are shown; the whole is kept.
 func TestOutputIsBounded(t *testing.T) {
+	hosttest.NotRaced(t, "one run escapes 100 MB of output")
 	big := strings.Repeat("é\x1b", 20_000)
 	n := 0
 	m := replies()

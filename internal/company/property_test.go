@@ -1,6 +1,7 @@
 package company_test
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -76,15 +77,21 @@ func TestRandomHistoriesStayUnderCap(t *testing.T) {
 // office by a token, and no run waits for ever (WRK-12).
 func TestRandomHistoriesStayUnderOfficeCaps(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) { stayUnderOfficeCaps(t, rapid.Uint64().Draw(t, "seed")) })
+	for range 12 {
+		seed := rand.Uint64()
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { stayUnderOfficeCaps(t, seed) })
+	}
 }
 
 // TestManyHistoriesStayUnderOfficeCaps is Property 6 over 1,000 seeds.
 func TestManyHistoriesStayUnderOfficeCaps(t *testing.T) {
-	hosttest.Variant(t, "1,000 seeds; a hundred others run in each test")
+	hosttest.Variant(t, "1,000 seeds; twelve others run in each test")
 	t.Parallel()
 	for seed := range uint64(1000) {
-		stayUnderOfficeCaps(t, seed)
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			stayUnderOfficeCaps(t, seed)
+		})
 	}
 }
 

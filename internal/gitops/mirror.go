@@ -190,7 +190,14 @@ func (m *Mirror) List(ctx context.Context, treeish company.OID) ([]Entry, error)
 	if !treeish.Valid() {
 		return nil, company.E(company.EInvalid, "a full object id is needed")
 	}
-	return m.s.listTree(ctx, m.dir, string(treeish))
+	if known, ok := m.s.lists.find(m.dir, string(treeish)); ok {
+		return known, nil
+	}
+	entries, err := m.s.listTree(ctx, m.dir, string(treeish))
+	if err == nil {
+		m.s.lists.keep(m.dir, string(treeish), entries)
+	}
+	return entries, err
 }
 
 // HasFolders refuses, as E_NOT_FOUND, paths that are no folders of a commit.

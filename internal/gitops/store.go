@@ -63,6 +63,8 @@ type Store struct {
 	// known is the file of accepted ssh host keys.
 	known string
 
+	lists treeLists
+
 	mu    sync.Mutex
 	locks map[string]*repoLock // of the repositories that are in use, see lockRepo
 }

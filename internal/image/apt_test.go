@@ -74,6 +74,7 @@ func TestSetupApt(t *testing.T) {
 // Packages whose scripts add users and groups and set owners install under the
 // filter that the product uses.
 func TestSetupAptUsers(t *testing.T) {
+	hosttest.Variant(t, "TestSetupApt installs packages")
 	t.Parallel()
 	be := newTestBuilder(t)
 	withArchives(t, be)

@@ -8,6 +8,7 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/ecosystemtest"
+	"company/internal/hosttest"
 )
 
 // withoutHostTree has a builder look for a toolchain of this host in vain.
@@ -18,6 +19,7 @@ func (be *testBuilder) withoutHostTree(name string) {
 // A host without Rust gets Debian's: one that reads a sparse index and a lock file
 // of today, with its linter.
 func TestRustOfDebian(t *testing.T) {
+	hosttest.Variant(t, "TestVersionThatCannotBeHad has a version, TestCargo crates")
 	be := newTestBuilder(t)
 	be.withoutHostTree("rust")
 	up := upstreams()
@@ -44,6 +46,7 @@ func TestRustOfDebian(t *testing.T) {
 // lies in each tree that has none, and git does not see it. The second image of the
 // same manifests asks no registry.
 func TestCratesWithoutLock(t *testing.T) {
+	hosttest.Variant(t, "TestResolveWithoutLock has npm's, TestCargo crates")
 	be := newTestBuilder(t)
 	be.withoutHostTree("rust")
 	up := upstreams()

@@ -99,6 +99,7 @@ func TestOneGoModuleIsMissing(t *testing.T) {
 // Modules of a workspace may need one another in versions that no registry has: all
 // of them are built and tested offline.
 func TestGoWorkspace(t *testing.T) {
+	hosttest.Variant(t, "TestGoDependenciesOffline has one module; TestDetect of internal/gates a workspace")
 	localProxy(t)
 	be := newTestBuilder(t)
 	lib := "module example.invalid/lib\n\ngo 1.24\n\nrequire github.com/spf13/pflag v1.0.10\n"
@@ -119,6 +120,7 @@ func TestGoWorkspace(t *testing.T) {
 // Packages that no check needs cost no image where they cannot be had, and are not
 // asked for again.
 func TestSparePackages(t *testing.T) {
+	hosttest.Variant(t, "TestGatesStartWithoutDeps has packages that are not there")
 	be := newTestBuilder(t)
 	asked := 0
 	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

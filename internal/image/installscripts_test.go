@@ -102,6 +102,7 @@ func TestInstallScriptsThatFail(t *testing.T) {
 
 // In an image the failure of a script is the error that says so, and no second try helps.
 func TestInstallScriptFailsInAnImage(t *testing.T) {
+	hosttest.Variant(t, "TestContainerFailureScreens has a script that fails")
 	be := newTestBuilder(t)
 	withRegistries(t, be, ecosystem.NPM)
 	// Its code asks for a library that no image has.

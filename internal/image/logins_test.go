@@ -25,6 +25,7 @@ import (
 	"company/internal/company"
 	"company/internal/depproxy"
 	"company/internal/ecosystem"
+	"company/internal/hosttest"
 )
 
 const (
@@ -135,6 +136,9 @@ func TestPrivatePackagesOfLockFiles(t *testing.T) {
 		}, "cat /opt/deps/crates/secret-1.0.0/src/lib.rs"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "npm" {
+				hosttest.Variant(t, "the same with another client")
+			}
 			be := newTestBuilder(t)
 			up := upstreams()
 			c.set(&up)

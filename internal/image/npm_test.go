@@ -77,6 +77,7 @@ func (be *testBuilder) runInTree(t *testing.T, img Image, script string) string 
 // of packages and of the project do not run in preparation. jest does as vitest
 // does, and has three times as many packages.
 func TestNPMWorkspaces(t *testing.T) {
+	hosttest.Variant(t, "TestInstallScriptsWithLeave installs with npm; test/strangers has its projects")
 	t.Run("vitest and node:test", func(t *testing.T) {
 		checkNPMWorkspaces(t, `"scripts":{"test":"node --test"}`, "const { test } = require('node:test');\nconst assert = require('node:assert');\n"+
 			"test('version of its own', () => assert.equal(require('is-odd/package.json').version, '2.0.0'))\n", "pass 1\n")

@@ -20,6 +20,7 @@ import (
 // one of which it gives an error; one that asks for another. pytest starts, with the
 // options of a plugin that is not there. The image tells it again to the next task.
 func TestPipLeavesOut(t *testing.T) {
+	hosttest.Variant(t, "TestPip installs, and a unit test of the ecosystem says what is left out")
 	t.Parallel()
 	be := newTestBuilder(t)
 	wheels := ecosystemtest.ServeWheels(t, map[string][]byte{

@@ -17,6 +17,7 @@ import (
 	"company/internal/dockerapi"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/ecosystemtest"
+	"company/internal/hosttest"
 
 	cerrdefs "github.com/containerd/errdefs"
 )
@@ -147,6 +148,7 @@ func tinyProject(t *testing.T) *Repo {
 func TestRegistryUnreachable(t *testing.T) {
 	t.Parallel()
 	t.Run("fails", func(t *testing.T) {
+		hosttest.Variant(t, "TestRegistryFailureScreens has failures, this one in an image")
 		be := newRacedBuilder(t)
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) }))
 		t.Cleanup(srv.Close)

@@ -2,7 +2,6 @@ package image
 
 import (
 	"archive/tar"
-	"company/internal/gitexec/gitexectest"
 	"context"
 	"errors"
 	"io"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"company/internal/gitexec/gitexectest"
 )
 
 // otherFileSystem is an empty folder on another file system than dir's.

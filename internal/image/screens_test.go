@@ -202,21 +202,25 @@ func TestRegistryFailureScreens(t *testing.T) {
 		spoil  func(http.ResponseWriter, *http.Request) bool
 		away   bool // nothing listens at the registry's address
 		change func(map[string]string) map[string]string
+		again  bool
 	}{
 		{name: "the lock file does not fit its manifest", change: replace("package.json", `"two":"1.0.0"`, `"two":"2.0.0"`)},
-		{name: "the lock file is no JSON", change: replace("package-lock.json", `{`, "<<<<<<< ours\n{")},
+		{name: "the lock file is no JSON", change: replace("package-lock.json", `{`, "<<<<<<< ours\n{"), again: true},
 		{name: "the registry is away", away: true},
-		{name: "the registry has all but one", spoil: answer("/two-1.0.0.tgz", status(http.StatusNotFound))},
+		{name: "the registry has all but one", spoil: answer("/two-1.0.0.tgz", status(http.StatusNotFound)), again: true},
 		{name: "the registry fails for one of many", spoil: answer("/two-1.0.0.tgz", status(http.StatusInternalServerError))},
 		{name: "the registry refuses the login", spoil: answer("/two-1.0.0.tgz", status(http.StatusUnauthorized))},
 		{name: "the registry has another file", spoil: answer("/two-1.0.0.tgz", wrongFile)},
-		{name: "the registry accepts and hangs", spoil: answer("", hang)},
+		{name: "the registry accepts and hangs", spoil: answer("", hang), again: true},
 		{name: "the registry hangs in the middle of a file", spoil: answer("/two-1.0.0.tgz", half)},
 		{name: "a version that the registry does not have", change: manifest(`{"name":"x","dependencies":{"one":"^7.0.0"}}`)},
-		{name: "a package that the registry does not have", change: manifest(`{"name":"x","dependencies":{"three":"1.0.0"}}`)},
+		{name: "a package that the registry does not have", change: manifest(`{"name":"x","dependencies":{"three":"1.0.0"}}`), again: true},
 	} {
 		all.Go(func() {
 			t.Run(c.name, func(t *testing.T) {
+				if c.again {
+					hosttest.Variant(t, "a failure that shows as another one does")
+				}
 				files := npmProject(t, npmWith(""))
 				if c.change != nil {
 					files = c.change(files)

@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/internal/secret"
 )
 
@@ -21,6 +22,7 @@ const canary = "s3cr3t-canary/7f+9c2e1="
 // Set-up gets its variables, and nothing else does: not the image, its
 // settings, its history, the log or an error (container.setup_env).
 func TestSetupEnv(t *testing.T) {
+	hosttest.Variant(t, "TestSetupApt runs commands, TestSetupEnvLeakRefused has variables")
 	be := newTestBuilder(t)
 	img := be.mustEnsure(t, Request{
 		Setup:    []string{`[ "${#TOKEN}" = 23 ]`, `echo "${#TOKEN} bytes" >/etc/token-note`},

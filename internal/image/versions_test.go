@@ -105,6 +105,7 @@ func (be *testBuilder) otherGo(t *testing.T) string {
 // release comes through our own mirror, and is held against the checksum database all
 // the same.
 func TestFetchedGoThroughTheMirror(t *testing.T) {
+	hosttest.Variant(t, "TestFetchedNode fetches a toolchain")
 	hosttest.Long(t, "a release of Go is fetched")
 	hosttest.NotRaced(t, "all its time is that of a download and of an archive")
 	b, err := New(Config{CacheDir: t.TempDir()})

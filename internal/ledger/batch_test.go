@@ -11,6 +11,7 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/internal/jcs"
 	"company/internal/ledger"
 
@@ -20,6 +21,7 @@ import (
 // Batches of any commands read back as they were added, through every handle, and
 // each command gets its own events again (STA-6).
 func TestBatchesReadBack(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine writes and reads a hundred histories")
 	b := setup(t)
 	l := b.open(t)
 	var model []company.Event

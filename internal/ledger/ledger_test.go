@@ -14,6 +14,7 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/internal/ledger"
 
 	"pgregory.net/rapid"
@@ -23,6 +24,7 @@ import (
 // the other, and reads it back through both handles and from any point on
 // (STA-6, STA-15).
 func TestAppendReadIsIdentity(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine writes and reads a hundred histories")
 	b := setup(t)
 	l := b.open(t)
 	var model []company.Event

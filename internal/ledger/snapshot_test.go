@@ -9,6 +9,7 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/internal/ledger"
 
 	"pgregory.net/rapid"
@@ -43,6 +44,7 @@ func replay(t testing.TB, b *bench, l *ledger.Ledger) (state []byte, from uint64
 // TestSnapshotAndTailIsFullReplay grows one ledger, with snapshots and
 // restarts in between, and compares each start with the whole history (STA-3).
 func TestSnapshotAndTailIsFullReplay(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine writes and reads a hundred histories")
 	b := setup(t)
 	l := b.open(t)
 	var whole []byte // folded from the events as they came

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"company/internal/hosttest"
+
 	"pgregory.net/rapid"
 
 	"company/internal/bus"
@@ -28,6 +30,7 @@ func readTask(t testing.TB, b *bench, l *ledger.Ledger, task company.TaskID, fro
 // Feature: ledger, Property 4: whatever was appended, saved and opened anew, the events
 // of a task are those of the whole ledger that name it (STA-5).
 func TestReadTaskIsAFilter(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine writes and reads a hundred histories")
 	b := setup(t)
 	l := b.open(t)
 	var all []company.Event

@@ -262,6 +262,9 @@ func TestInterruptedWork(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("in call %d of reply %d, %s", i+1, turn+1, tool), func(t *testing.T) {
+				if !*every && turn < 5 {
+					hosttest.Variant(t, "the same tools in another reply")
+				}
 				t.Parallel()
 				compareOutcome(t, interruptedInCall(t, at), want)
 			})

@@ -210,6 +210,7 @@ func edit(path, old, new string) scripted.Reply {
 // its model, each something that company itself lets pass, and the run fails
 // at the check that is about it, and at no other.
 func TestMutatedRunFails(t *testing.T) {
+	hosttest.Variant(t, "a whole demo for each check")
 	hosttest.NeedsDocker(t)
 	n := NamesOf(12)
 	for _, tc := range []struct {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -164,6 +165,7 @@ func TestPlanApproval(t *testing.T) {
 
 // TestYes: --yes approves the plan without a question at the terminal.
 func TestYes(t *testing.T) {
+	hosttest.Variant(t, "TestPlanApproval has the question that it answers")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	p := h.Start("submit", "--yes", "--approve", "plan", "add a farewell")

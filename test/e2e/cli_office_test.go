@@ -14,6 +14,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/feed"
+	"company/internal/hosttest"
 	"company/test/safebuffer"
 	"company/test/testenv"
 )
@@ -188,6 +189,7 @@ func twoTasks(t *testing.T) (h *testenv.House, first, second *testenv.Process, o
 // that is open; when that one's own task is done and it ends, the follower
 // takes the lock and goes on.
 func TestSecondSubmitTakesOver(t *testing.T) {
+	hosttest.Variant(t, "TestTwoSubmits takes over, too")
 	t.Parallel()
 	h, first, second, one, two := twoTasks(t)
 	one.release()
@@ -237,6 +239,7 @@ func TestInterruptRests(t *testing.T) {
 // TestInterruptOfAFollower: Ctrl-C in the terminal that follows lets its task
 // rest, too, and the company that is open goes on with its own.
 func TestInterruptOfAFollower(t *testing.T) {
+	hosttest.Variant(t, "TestInterruptRests interrupts the other of the two")
 	t.Parallel()
 	h, first, second, one, two := twoTasks(t)
 	if err := syscall.Kill(second.PID(), syscall.SIGINT); err != nil {
@@ -256,6 +259,7 @@ func TestInterruptOfAFollower(t *testing.T) {
 
 // TestOneTerminalOneTask: a terminal shows the task that was given there.
 func TestOneTerminalOneTask(t *testing.T) {
+	hosttest.Variant(t, "TestInterruptRests has two terminals, each with its task")
 	t.Parallel()
 	hold := stopAt("t1-01.1", 1)
 	h := openTinyProject(t, &staff{manager: perTask(submitPlan(farewellTicket()), submitPlan(farewellTicket())), worker: saysGoodbye(), stops: []*stop{hold}})
@@ -280,6 +284,7 @@ func TestOneTerminalOneTask(t *testing.T) {
 
 // TestFollowerOutlivesAKill: the same when the company that is open is killed.
 func TestFollowerOutlivesAKill(t *testing.T) {
+	hosttest.Variant(t, "TestTwoSubmits takes over without a kill")
 	t.Parallel()
 	h, first, second, one, two := twoTasks(t)
 	first.Kill()

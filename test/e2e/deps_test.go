@@ -172,6 +172,7 @@ func tellOdd(t *testing.T, client, add, lockName string, files map[string]string
 // The same with npm: the client runs in the locked container against the
 // mirror, and the gate's image has what the new lock file names.
 func TestWorkerAddsAnNPMPackage(t *testing.T) {
+	hosttest.Variant(t, "TestWorkerAddsAGoModule shows it with another client")
 	t.Parallel()
 	registryAnswers(t, "npm")
 	h, lock := tellOdd(t, "npm", "install", "package-lock.json", counter(), "npm is-odd is not in the project's lock files", "npm is-odd@3.0.1 may be fetched now", "added ", "# pass 2")
@@ -230,6 +231,7 @@ snapshots:
 // With approvals.deps: ask the president's leave comes first. A company that is
 // killed while its worker waits for it goes on when it was given (STA-9).
 func TestPresidentLetsADependencyIn(t *testing.T) {
+	hosttest.Variant(t, "TestWorkerAddsAGoModule adds a module, TestKill kills")
 	t.Parallel()
 	registryAnswers(t, "go")
 	h := testenv.New(t, addsModule(), calculator())

@@ -11,6 +11,7 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/forgetest"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -145,14 +146,18 @@ func TestKillAtTheForge(t *testing.T) {
 		fault        forgetest.Fault
 		method, path string
 		before       int // pull requests at the time of the kill
+		again        bool
 	}{
-		"before the push":        {forgetest.Fault{Method: "POST", Path: "/git-receive-pack", Code: 500}, "POST", "/git-receive-pack", 0},
-		"after the push":         {forgetest.Fault{Method: "POST", Path: "/git-receive-pack", Code: 500, After: true}, "POST", "/git-receive-pack", 0},
-		"before it is opened":    {forgetest.Fault{Method: "POST", Path: "/pulls", Code: 500}, "POST", "/repos/acme/app/pulls", 0},
-		"opened, not recorded":   {forgetest.Fault{Method: "POST", Path: "/pulls", Code: 500, After: true}, "POST", "/repos/acme/app/pulls", 1},
-		"labelled, not recorded": {forgetest.Fault{Method: "POST", Path: "/labels", Code: 500, After: true}, "POST", "/labels", 1},
+		"before the push":        {forgetest.Fault{Method: "POST", Path: "/git-receive-pack", Code: 500}, "POST", "/git-receive-pack", 0, true},
+		"after the push":         {forgetest.Fault{Method: "POST", Path: "/git-receive-pack", Code: 500, After: true}, "POST", "/git-receive-pack", 0, false},
+		"before it is opened":    {forgetest.Fault{Method: "POST", Path: "/pulls", Code: 500}, "POST", "/repos/acme/app/pulls", 0, true},
+		"opened, not recorded":   {forgetest.Fault{Method: "POST", Path: "/pulls", Code: 500, After: true}, "POST", "/repos/acme/app/pulls", 1, false},
+		"labelled, not recorded": {forgetest.Fault{Method: "POST", Path: "/labels", Code: 500, After: true}, "POST", "/labels", 1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if k.again {
+				hosttest.Variant(t, "one more step of the same way")
+			}
 			t.Parallel()
 			h, s, repo := onGitHub(t, farewells(), "ann", "")
 			k.fault.Delay = patience

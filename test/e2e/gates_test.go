@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"company/internal/feed"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -93,6 +94,7 @@ func TestRedBase(t *testing.T) {
 // A test that can only fail, added behind it, is no pass: the president sees
 // what cannot be told and decides; the pull request says so (GAT-3, GAT-6).
 func TestBaseThatDoesNotCompile(t *testing.T) {
+	hosttest.Variant(t, "TestRedBase has a base that is red; test/attack hides a test behind one that does not compile")
 	t.Parallel()
 	files := calculator()
 	files["tax/tax.go"] = "package tax\n\n// Rate is in percent.\nfunc Rate() int { return undefined }\n"

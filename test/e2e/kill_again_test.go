@@ -11,6 +11,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -18,6 +19,7 @@ import (
 // little further on its way. The end is the one of a company that nobody
 // killed, and each kill costs at most one model call.
 func TestKillEverywhere(t *testing.T) {
+	hosttest.Variant(t, "TestKill shows each of its moments by itself")
 	t.Parallel()
 	staffed := func(stops ...*stop) *staff {
 		return &staff{
@@ -67,6 +69,7 @@ func TestKillEverywhere(t *testing.T) {
 // TestForeignContainers: what the next company sweeps away after a kill is its
 // own; containers of another office, or of none, stay.
 func TestForeignContainers(t *testing.T) {
+	hosttest.Variant(t, "TestCleanupOfOrphans has one container of its own")
 	t.Parallel()
 	h, p, hold := submitFarewell(t, "t1-01.1", 1)
 	image := strings.TrimSpace(run(t, "docker", "inspect", "--format", "{{.Image}}", h.Containers()[0]))
@@ -130,6 +133,7 @@ func TestQueueBeginsAnew(t *testing.T) {
 // TestKillDuringRepair kills the company while the second run of a ticket is
 // at it, after a red gate: the counts of what failed are not lost.
 func TestKillDuringRepair(t *testing.T) {
+	hosttest.Variant(t, "TestKill has a run without a red gate before it")
 	t.Parallel()
 	hold := stopAt("t1-01.2", 1)
 	t.Cleanup(hold.release)
@@ -172,6 +176,9 @@ func TestKillAfterGit(t *testing.T) {
 		"branch pushed": {"*push?--porcelain*refs/heads/develop-*", func(h *testenv.House) bool { return h.Git(h.Origin, "for-each-ref", "refs/heads/develop-*") != "" }, "pr.opened"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "branch moved" {
+				hosttest.Variant(t, "one more of git's commands")
+			}
 			t.Parallel()
 			h := openTinyProject(t, farewells())
 			p := killedAfterGit(t, h, c.command)

@@ -235,6 +235,7 @@ func changesNothing(t *testing.T, h *testenv.House) {
 // TestKillTwoWorkers kills the company while two workers are at it in their
 // containers: each goes on where it was.
 func TestKillTwoWorkers(t *testing.T) {
+	hosttest.Variant(t, "TestKill has one worker at these moments")
 	t.Parallel()
 	write := func(n int) func(scripted.Exchange) scripted.Reply {
 		return writeFilesAndFinish(fmt.Sprintf("Add part %d", n), fmt.Sprintf("part%d.sh", n), "echo part\n", fmt.Sprintf("checks/part%d.sh", n), fmt.Sprintf("test \"$(sh part%d.sh)\" = part\n", n))

@@ -18,6 +18,7 @@ import (
 
 	"company/internal/feed"
 	"company/internal/gitops/remotetest"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -225,6 +226,7 @@ func TestDockerGoesAway(t *testing.T) {
 // TestContainerKilled: somebody kills a worker's container; the work is done
 // in another one.
 func TestContainerKilled(t *testing.T) {
+	hosttest.Variant(t, "TestDockerGoesAway loses its container, too")
 	t.Parallel()
 	h, p, hold := submitFarewell(t, "t1-01.1", 1)
 	up := h.Containers()

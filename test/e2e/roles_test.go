@@ -9,6 +9,7 @@ import (
 	"company/internal/adapters/scripted"
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -132,6 +133,7 @@ func TestRedGate(t *testing.T) {
 
 // TestGateStaysRed: after two more red runs the manager is asked.
 func TestGateStaysRed(t *testing.T) {
+	hosttest.Variant(t, "TestReviewerNeverContent asks the manager, TestRedGate repairs")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: planThenDecide(farewellTicket(), guide("It must print goodbye.")),
@@ -261,6 +263,7 @@ func TestConflictResolved(t *testing.T) {
 // TestConflictUnresolved: a conflict that the merger cannot resolve goes to
 // the manager, whose advice lets the worker mend it.
 func TestConflictUnresolved(t *testing.T) {
+	hosttest.Variant(t, "TestConflictResolved has the merger, TestReviewerNeverContent the manager's advice")
 	t.Parallel()
 	plan, work := collidingTickets()
 	work["t1-02"] = replyByRun(work["t1-02"], writeFilesAndFinish("Leave the greeting alone", "greet.sh", "echo hello\n"))
@@ -284,6 +287,7 @@ func TestConflictUnresolved(t *testing.T) {
 // TestFalseResolution: a resolution that leaves conflict markers is refused
 // whatever the merger says.
 func TestFalseResolution(t *testing.T) {
+	hosttest.Variant(t, "TestConflictResolved has the merger's container, a test of internal/merger its refusals")
 	t.Parallel()
 	plan, work := collidingTickets()
 	hold := stopAt("t1-02-review.1", 0)
@@ -353,6 +357,7 @@ func TestWorkerGarbage(t *testing.T) {
 // TestWorkerSilent: a model that never calls a tool ends its run, with that as
 // the reason; the next run is told.
 func TestWorkerSilent(t *testing.T) {
+	hosttest.Variant(t, "TestWorkerGarbage has a reply without a call")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: submitPlan(farewellTicket()),

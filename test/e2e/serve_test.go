@@ -12,6 +12,7 @@ import (
 	"company/internal/adapters/scripted"
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -70,6 +71,9 @@ func TestServeGoesOn(t *testing.T) {
 		"killed":     func(_ testing.TB, p *testenv.Process) { p.Kill() },
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "killed" {
+				hosttest.Variant(t, "TestServeTwice serves after a kill")
+			}
 			t.Parallel()
 			held := stopAt("t1-01.1", 1)
 			h := openFarewells(t, held)
@@ -119,6 +123,7 @@ func TestInterruptLeavesServe(t *testing.T) {
 // TestServeWaits: serve waits for a company that ends with its own task, and
 // takes the office then.
 func TestServeWaits(t *testing.T) {
+	hosttest.Variant(t, "TestTwoSubmits waits for an office, too")
 	t.Parallel()
 	h, first, held := atWork(t)
 	p := h.Start("serve")
@@ -134,6 +139,7 @@ func TestServeWaits(t *testing.T) {
 // TestPauseOne: of two tasks that are under way, one is paused and goes on
 // later where it was; the other does not notice.
 func TestPauseOne(t *testing.T) {
+	hosttest.Variant(t, "TestPauseOneWorker pauses one of two subtasks")
 	t.Parallel()
 	one, two := stopAt("t1-01.1", 1), stopAt("t2-01.1", 1)
 	h := openTinyProject(t, addsTwo(one, two))

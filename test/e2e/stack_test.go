@@ -7,6 +7,7 @@ import (
 	"company/internal/adapters/scripted"
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -72,6 +73,7 @@ func TestStackOutlivesAKill(t *testing.T) {
 // TestBadMemberIsFound: of three tickets one is red beside another. The others are
 // merged, and that one goes back to its worker with what failed.
 func TestBadMemberIsFound(t *testing.T) {
+	hosttest.Variant(t, "TestStackOutlivesAKill has a stack, a property of the core who is blamed")
 	t.Parallel()
 	h := queueParts(t, replyByRun(addPart("two", " && test ! -e one.sh && test ! -e three.sh"), writeFilesAndFinish("Live with the others", "checks/two.sh", "test \"$(sh two.sh)\" = two\n")))
 	p := h.Start("resume", "--no-input")

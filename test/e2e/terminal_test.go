@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -52,6 +53,7 @@ func TestQuestionAtTheTerminal(t *testing.T) {
 // TestQuestionIsPutOff: "later" ends the command and leaves the question open,
 // as the end of the terminal does. An answer from elsewhere ends the prompt.
 func TestQuestionIsPutOff(t *testing.T) {
+	hosttest.Variant(t, "TestQuestionAtTheTerminal has the question")
 	t.Parallel()
 	h := askedForHelp(t)
 	end := func(asked, typed string, code int, says string, args ...string) {

@@ -1,0 +1,62 @@
+package gitops
+
+import (
+	"slices"
+	"sync"
+)
+
+// These bound what lists of trees take in memory: some 30 MB where all are full.
+const (
+	maxTreeLists   = 16
+	maxListedFiles = 200_000
+)
+
+// treeLists remembers the newest lists of trees. The files under an object id never
+// change, and the checks, the plan and the images of one task list the same few trees
+// some forty times.
+type treeLists struct {
+	mu    sync.Mutex
+	lists []treeList // the newest use last
+	files int        // of all lists
+}
+
+type treeList struct {
+	dir, treeish string
+	entries      []Entry
+}
+
+// find returns a copy of the list of treeish in the repository dir.
+func (t *treeLists) find(dir, treeish string) ([]Entry, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := t.index(dir, treeish)
+	if i < 0 {
+		return nil, false
+	}
+	found := t.lists[i]
+	t.lists = append(slices.Delete(t.lists, i, i+1), found)
+	return slices.Clone(found.entries), true
+}
+
+// keep stores a copy of a list, and drops those that were not asked for longest. A
+// list that is too long for all of them is not kept.
+func (t *treeLists) keep(dir, treeish string, entries []Entry) {
+	if len(entries) > maxListedFiles {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.index(dir, treeish) >= 0 {
+		return
+	}
+	t.lists = append(t.lists, treeList{dir: dir, treeish: treeish, entries: slices.Clone(entries)})
+	t.files += len(entries)
+	for len(t.lists) > maxTreeLists || t.files > maxListedFiles {
+		t.files -= len(t.lists[0].entries)
+		t.lists = slices.Delete(t.lists, 0, 1)
+	}
+}
+
+func (t *treeLists) index(dir, treeish string) int {
+	return slices.IndexFunc(t.lists, func(l treeList) bool { return l.dir == dir && l.treeish == treeish })
+}
