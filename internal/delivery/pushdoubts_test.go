@@ -158,7 +158,6 @@ func TestSecretsInEveryPlace(t *testing.T) {
 // A file under a thousand names is read once for each way in which it is read,
 // and what is too much to look through is a doubt.
 func TestOneFileUnderManyNames(t *testing.T) {
-	hosttest.NotRaced(t, "one goroutine lists 100,000 files")
 	hosttest.Long(t, "git writes one file under many names")
 	t.Parallel()
 	var files []gitops.NewFile

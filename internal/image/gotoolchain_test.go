@@ -11,6 +11,7 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/golang"
+	"company/internal/hosttest"
 )
 
 // toolboxSetup is what the toolbox does before the first command: clone, and
@@ -112,6 +113,7 @@ if ls /opt/out/ran /opt/out.log 2>/dev/null; then echo RAN; fi
 // A base that does not compile is the gates' business. Vendored dependencies
 // need no registry.
 func TestBaseThatDoesNotCompile(t *testing.T) {
+	hosttest.Variant(t, "test/e2e and test/attack have a base that does not compile")
 	t.Setenv("GOPROXY", "off")
 	be := newTestBuilder(t)
 	repo := newProject(t).commit(map[string]string{

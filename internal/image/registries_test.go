@@ -224,6 +224,7 @@ func TestWorkspacesWithoutRegistry(t *testing.T) {
 // image in which the gates start: what needs no package is tested, and the note
 // says what is missing.
 func TestGatesStartWithoutDeps(t *testing.T) {
+	hosttest.Variant(t, "TestWorkspacesWithoutRegistry has no packages, too")
 	be := newTestBuilder(t)
 	up := upstreams()
 	up.Registries[ecosystem.PyPI] = ecosystem.At(ecosystem.Endpoint{URL: "http://127.0.0.1:1/simple"}) // nobody is there

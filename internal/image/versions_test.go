@@ -143,6 +143,7 @@ func TestFetchedGoThroughTheMirror(t *testing.T) {
 // A project of another major version of Node gets it, with an npm that goes with it,
 // out of npm's registry.
 func TestFetchedNode(t *testing.T) {
+	hosttest.Variant(t, "TestToolchains has Node of the host")
 	hosttest.Long(t, "a version of Node is fetched")
 	be := newTestBuilder(t)
 	withRegistries(t, be, ecosystem.NPM)

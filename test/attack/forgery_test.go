@@ -64,7 +64,7 @@ var forgeries = []forgery{
 		"double/a_test.go": "package double\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc init() {\n\tfmt.Println(\"PASS\")\n\tos.Exit(0)\n}\n"}},
 	{name: "an init of the package itself", kind: "go", again: true, files: map[string]string{
 		"double/quick.go": "package double\n\nimport (\n\t\"os\"\n\t\"strings\"\n)\n\nfunc init() {\n\tif strings.HasSuffix(os.Args[0], \".test\") {\n\t\tos.Exit(0)\n\t}\n}\n"}},
-	{name: "go.mod ignores the package", kind: "go", files: map[string]string{
+	{name: "go.mod ignores the package", kind: "go", again: true, files: map[string]string{
 		"go.mod": "module example.org/calc\n\ngo 1.25\n\nignore ./double\n", "main.go": "package main\n\nfunc main() {}\n"}},
 	{name: "a module of its own in the folder", kind: "go", again: true, files: map[string]string{
 		"double/go.mod": "module example.org/calc/double\n\ngo 1.25\n", "main.go": "package main\n\nfunc main() {}\n"}},
@@ -85,7 +85,7 @@ var forgeries = []forgery{
 		"conftest.py": "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n    out = yield\n    out.get_result().outcome = 'passed'\n"}},
 	{name: "a pytest.ini that runs nothing", kind: "pytest", again: true, files: map[string]string{
 		"pytest.ini": "[pytest]\naddopts = --collect-only\n"}},
-	{name: "a pytest.ini for other tests", kind: "pytest", files: map[string]string{
+	{name: "a pytest.ini for other tests", kind: "pytest", again: true, files: map[string]string{
 		"pytest.ini": "[pytest]\ntestpaths = other\n", "other/test_x.py": "def test_x():\n    pass\n"}},
 	{name: "a module that ends the test process", kind: "node", files: map[string]string{
 		"calc.js": "if (process.env.NODE_TEST_CONTEXT) process.exit(0);\nexports.double = (n) => 3 * n;\n"}},
@@ -100,6 +100,9 @@ func TestForgedSuites(t *testing.T) {
 	j := newJudge(t)
 	for kind, files := range forged {
 		t.Run("honest "+kind, func(t *testing.T) {
+			if kind == "pytest" {
+				hosttest.Variant(t, "another runner of Python")
+			}
 			p := gitopstest.New(t, files)
 			head := p.Commit("honest", map[string]string{"NOTES": "x\n", honestFile[kind]: files[honestFile[kind]] + "\n"})
 			began := time.Now()

@@ -6,6 +6,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/feed"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -45,6 +46,7 @@ func overlappingPlan() scripted.Reply {
 // TestPlanRefusedOnce: a plan that code refuses goes back to the manager with
 // the reasons; the next one is worked on (SUB-12, SUB-18).
 func TestPlanRefusedOnce(t *testing.T) {
+	hosttest.Variant(t, "TestPlanGarbage mends a plan, TestPlanRefusedThrice has one refused")
 	t.Parallel()
 	good := submitPlan(farewellTicket())
 	brain := &staff{

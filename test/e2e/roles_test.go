@@ -47,6 +47,7 @@ func checkBriefHolds(t testing.TB, h *testenv.House, run string, words ...string
 // TestWorkerEscalates: a worker that asks for help gets its manager's advice
 // in the next run.
 func TestWorkerEscalates(t *testing.T) {
+	hosttest.Variant(t, "TestBlocked asks the manager, too")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: planThenDecide(farewellTicket(), guide("Print goodbye, in lower case.")),

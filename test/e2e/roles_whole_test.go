@@ -8,6 +8,7 @@ import (
 	"company/internal/adapters/scripted"
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/hosttest"
 )
 
 // TestWholeReviewed: what the reviewer of the whole task objects to becomes a
@@ -92,6 +93,7 @@ func TestOriginAway(t *testing.T) {
 // TestBranchTaken: somebody has made a branch of our name in the origin. It is
 // not overwritten; the president is asked, and can have it tried again.
 func TestBranchTaken(t *testing.T) {
+	hosttest.Variant(t, "TestMovedByHand asks about a branch, too")
 	t.Parallel()
 	h, p, hold := submitFarewell(t, "t1-01-review.1", 0)
 	branch := integrationBranch(h, 1)

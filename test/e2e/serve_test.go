@@ -455,6 +455,7 @@ func TestTwoProjects(t *testing.T) {
 // TestServeHears: a company that serves notices by itself that people merged a
 // pull request, though it is asked for nothing.
 func TestServeHears(t *testing.T) {
+	hosttest.Variant(t, "TestServeIsCalled hears sooner, rounds are tested in internal/upkeep")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	h.Env = append(h.Env, "COMPANY_FORGE_POLL=5s")
