@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/hosttest"
 
 	"github.com/docker/docker/api/types/image"
 )
@@ -120,8 +121,11 @@ test ! -e /opt/company && test ! -e /etc/apt/sources.list.d/company.list && ! to
 	if err != nil || x.Image != img.ID || x.Layers[1].Kind != "dockerfile" || !strings.Contains(x.Layers[0].Why, tag+", which Dockerfile:2 starts from") {
 		t.Errorf("explained as %+v, error %v", x, err)
 	}
-	be.checkDevcontainer(t, tag)
 	be.checkFailures(t, tag)
+	t.Run("devcontainer", func(t *testing.T) {
+		hosttest.Variant(t, "a file that names a Dockerfile or an image")
+		be.checkDevcontainer(t, tag)
+	})
 }
 
 // checkDevcontainer has an image made that a devcontainer.json names, with its variables.

@@ -208,11 +208,11 @@ func TestRegistryFailureScreens(t *testing.T) {
 		{name: "the lock file is no JSON", change: replace("package-lock.json", `{`, "<<<<<<< ours\n{"), again: true},
 		{name: "the registry is away", away: true},
 		{name: "the registry has all but one", spoil: answer("/two-1.0.0.tgz", status(http.StatusNotFound)), again: true},
-		{name: "the registry fails for one of many", spoil: answer("/two-1.0.0.tgz", status(http.StatusInternalServerError))},
+		{name: "the registry fails for one of many", spoil: answer("/two-1.0.0.tgz", status(http.StatusInternalServerError)), again: true},
 		{name: "the registry refuses the login", spoil: answer("/two-1.0.0.tgz", status(http.StatusUnauthorized))},
 		{name: "the registry has another file", spoil: answer("/two-1.0.0.tgz", wrongFile)},
 		{name: "the registry accepts and hangs", spoil: answer("", hang), again: true},
-		{name: "the registry hangs in the middle of a file", spoil: answer("/two-1.0.0.tgz", half)},
+		{name: "the registry hangs in the middle of a file", spoil: answer("/two-1.0.0.tgz", half), again: true},
 		{name: "a version that the registry does not have", change: manifest(`{"name":"x","dependencies":{"one":"^7.0.0"}}`)},
 		{name: "a package that the registry does not have", change: manifest(`{"name":"x","dependencies":{"three":"1.0.0"}}`), again: true},
 	} {

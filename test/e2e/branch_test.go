@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"company/internal/hosttest"
 )
 
 // What people do to a delivered branch at the origin is shown wherever pull
@@ -123,6 +125,7 @@ func TestBranchThatPeopleChange(t *testing.T) {
 // commits on top of what was pushed. The next company opens the pull request for
 // what is there, says whose commits those are, and moves nothing.
 func TestKillAfterPushBelowAPerson(t *testing.T) {
+	hosttest.Variant(t, "TestBranchThatPeopleChange has people's commits, TestKillAtTheForge the kill")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	p := killedAfterGit(t, h, "*push?--porcelain*refs/heads/develop-*")

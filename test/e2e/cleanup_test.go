@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -148,6 +149,7 @@ func TestCleanupOfOrphans(t *testing.T) {
 // TestImages: the images that there are, and what one of a task here is made
 // from, through the binary.
 func TestImages(t *testing.T) {
+	hosttest.Variant(t, "TestCleanup goes through what is stored, internal/cli lists images")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	var x struct {

@@ -101,6 +101,7 @@ func TestInterrupt(t *testing.T) {
 // TestLogsFromTheJournal: of a run that was cut off before it kept a
 // transcript, the journal tells.
 func TestLogsFromTheJournal(t *testing.T) {
+	hosttest.Variant(t, "TestInterrupt reads what a cut-off run said")
 	t.Parallel()
 	h, p, held := atWork(t)
 	p.Kill()
@@ -117,6 +118,7 @@ func TestLogsFromTheJournal(t *testing.T) {
 // TestInterruptTwice: the second Ctrl-C ends the process at once, while it is
 // putting things away; nothing is lost by that.
 func TestInterruptTwice(t *testing.T) {
+	hosttest.Variant(t, "TestInterrupt interrupts once")
 	t.Parallel()
 	h, p, held := atWork(t)
 	for range 2 {
@@ -135,6 +137,7 @@ func TestInterruptTwice(t *testing.T) {
 // TestHeldByTheDeaf: an office whose holder does not answer is exit 3, for
 // every command, and nothing is done.
 func TestHeldByTheDeaf(t *testing.T) {
+	hosttest.Variant(t, "TestCompletion meets an office that does not answer")
 	t.Parallel()
 	h, p, held := atWork(t)
 	if err := syscall.Kill(p.PID(), syscall.SIGSTOP); err != nil {
@@ -365,6 +368,7 @@ func TestDetach(t *testing.T) {
 // TestFeedOverCompanies: feed --follow shows what happens in one company after
 // the other, and what a single command does in between.
 func TestFeedOverCompanies(t *testing.T) {
+	hosttest.Variant(t, "TestTwoSubmits follows into a second company")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	waitForSummary(t, h.Start("submit", "--no-input", "--approve", "plan", "add a farewell"), 2)

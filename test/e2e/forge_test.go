@@ -105,6 +105,7 @@ func TestDeliverToGitHub(t *testing.T) {
 
 // The same on a Gitea.
 func TestDeliverToGitea(t *testing.T) {
+	hosttest.Variant(t, "TestDeliverToGitHub shows it with another forge")
 	t.Parallel()
 	s := forgetest.NewGitea(t, "")
 	h, repo := onForge(t, farewells(), s, "gitea", "ann", "")

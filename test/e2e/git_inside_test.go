@@ -7,6 +7,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/feed"
+	"company/internal/hosttest"
 )
 
 // TestGitInsideAContainer: a worker looks at its own work with git, in its real
@@ -71,6 +72,7 @@ func doFirst(replies ...scripted.Reply) (worker func(scripted.Exchange) scripted
 // and neither is a pipeline whose last part hides that another failed, to
 // people and to the model.
 func TestFailedCommandsAreSeen(t *testing.T) {
+	hosttest.Variant(t, "TestGitInsideAContainer has commands, internal/toolserver those that fail")
 	t.Parallel()
 	worker, answers := doFirst(
 		call("run_command", m{"command": "sh -c 'exit 3'"}),

@@ -47,6 +47,7 @@ func TestWholeReviewed(t *testing.T) {
 // instruction too, and what it finds goes back to the ticket; merged, the same
 // tree is not reviewed again, and show, feed and pull request say so.
 func TestOnlyTicketReviewedOnce(t *testing.T) {
+	hosttest.Variant(t, "TestWholeReviewed reviews the whole, a test of the core this case")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: submitPlan(farewellTicket()),

@@ -104,6 +104,7 @@ func TestServeGoesOn(t *testing.T) {
 // TestInterruptLeavesServe: Ctrl-C at a submission that a serving company works
 // on ends the following and nothing else.
 func TestInterruptLeavesServe(t *testing.T) {
+	hosttest.Variant(t, "TestInterruptRests interrupts one who follows")
 	t.Parallel()
 	held := stopAt("t1-01.1", 1)
 	h := openFarewells(t, held)

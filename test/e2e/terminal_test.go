@@ -81,6 +81,7 @@ func TestQuestionIsPutOff(t *testing.T) {
 // TestQuestionBehindAPipe: who pipes the instruction in is still there to be
 // asked.
 func TestQuestionBehindAPipe(t *testing.T) {
+	hosttest.Variant(t, "TestQuestionAtTheTerminal asks")
 	t.Parallel()
 	h := askedForHelp(t)
 	h.Under = []string{"bash", "-c", `echo say goodbye | "$@"`, "bash"}
@@ -111,6 +112,7 @@ func TestQuestionInTheBackground(t *testing.T) {
 
 // TestGivenUpAtTheTerminal: a no that is meant ends the task.
 func TestGivenUpAtTheTerminal(t *testing.T) {
+	hosttest.Variant(t, "TestQuestionAtTheTerminal asks before a task ends")
 	t.Parallel()
 	h := askedForHelp(t)
 	p := h.AtTerminal("submit", "say goodbye")
