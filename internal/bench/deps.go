@@ -226,17 +226,25 @@ func (d *depsBench) ensureImage(ctx context.Context, builder *image.Builder, rep
 	return took, err
 }
 
-// dropBuilt removes the layers that were made for the bench. Toolchains stay: every
-// project uses them, and they take long.
+// dropBuilt removes the layers that were made for the bench, and fails where one is
+// left. Toolchains stay: every project uses them, and they take long.
 func (d *depsBench) dropBuilt(ctx context.Context) error {
-	_, err := d.w.images.Prune(ctx, func(e image.ImageEntry) bool {
+	built := d.built
+	d.built = nil
+	mine := func(e image.ImageEntry) bool {
 		if len(e.Layers) == 0 {
 			return false
 		}
 		top := e.Layers[len(e.Layers)-1]
-		return slices.Contains(d.built, top) && !slices.Contains(keptLayers, top.Kind)
-	})
-	d.built = nil
+		return slices.Contains(built, top) && !slices.Contains(keptLayers, top.Kind)
+	}
+	if _, err := d.w.images.Prune(ctx, mine); err != nil {
+		return err
+	}
+	images, err := d.w.images.List(ctx)
+	if i := slices.IndexFunc(images, mine); err == nil && i >= 0 {
+		err = company.E(company.EDocker, "the bench left the image "+images[i].Tag).Fix("docker rmi " + images[i].Tag)
+	}
 	return err
 }
 
