@@ -46,6 +46,9 @@ type Config struct {
 	Log        *gitops.OpLog // git.log of the run; nil: the store's
 	Logger     *slog.Logger
 	OnSecurity func(Event) // called from many goroutines, of every event
+	// OnNoRoom hears of a push that the host's disk has no room for, before the
+	// container does; nil: it is in the log alone.
+	OnNoRoom func(error)
 }
 
 // Gateway serves one run. It is an http.Handler; Serve adds the checks that

@@ -77,7 +77,7 @@ func (g *Gateway) servePack(ctx context.Context, w http.ResponseWriter, r *http.
 	reported := false
 	err := g.cfg.Quarantine.Pack(ctx, gitops.PackRequest{
 		Service: service, In: in, Out: out, Judge: g.checkRefs,
-		Refused: func(err error) { reported = true; g.refusedPush(err) },
+		Refused: func(err error) { reported = true; g.refusedPush(err) }, NoRoom: g.cfg.OnNoRoom,
 	})
 	switch {
 	case errors.Is(err, errTooLong):

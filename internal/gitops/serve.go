@@ -3,6 +3,7 @@ package gitops
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,6 +75,9 @@ type PackRequest struct {
 	Judge func(ctx context.Context, updates []RefUpdate) error
 	// Refused, if not nil, hears of every push that was refused.
 	Refused func(error)
+	// NoRoom, if not nil, hears of a push for which the host's disk has no room, before
+	// its client does.
+	NoRoom func(error)
 }
 
 // Pack runs one pack process on the quarantine, without a shell or CGI between,
@@ -131,7 +135,7 @@ func (q *Quarantine) receivePush(ctx context.Context, c call, req PackRequest) e
 	}
 	c.extra = []*os.File{askW, answerR}
 	ctx, cancel := context.WithCancel(ctx)
-	sent, said := &opening{Reader: req.In}, &opening{Writer: req.Out}
+	sent, said := &opening{Reader: req.In}, &opening{Writer: req.Out, holds: true}
 	req.In, req.Out = sent, said
 	var wg sync.WaitGroup
 	asked := false
@@ -146,8 +150,20 @@ func (q *Quarantine) receivePush(ctx context.Context, c call, req PackRequest) e
 	cancel()
 	wg.Wait()
 	unblock()
-	if err == nil && !asked && sent.hasUpdates() && req.Refused != nil {
-		req.Refused(company.E(company.EObjects, "git does not take what was pushed").Because(said.refusalReason()))
+	if refused := err == nil || company.CodeOf(err) == company.EObjects; refused && !asked && sent.hasUpdates() {
+		if why := cmp.Or(noRoomReason(said.head), noRoomReason([]byte(fmt.Sprint(err)))); why != "" {
+			err = company.E(company.EGit, "the host's disk has no room for what was pushed").Because(why).Wrap(syscall.ENOSPC)
+			if req.NoRoom != nil {
+				req.NoRoom(err)
+			}
+			return err
+		}
+		if err == nil && req.Refused != nil {
+			req.Refused(company.E(company.EObjects, "git does not take what was pushed").Because(said.refusalReason()))
+		}
+	}
+	if unsent := said.release(); err == nil {
+		err = unsent
 	}
 	return err
 }
@@ -157,9 +173,17 @@ type opening struct {
 	io.Reader
 	io.Writer
 	head []byte
+
+	// holds keeps back what is written until release, or until it is too much for a
+	// report on a push.
+	holds bool
+	held  []byte
 }
 
-const maxOpening = 8 << 10
+const (
+	maxOpening = 8 << 10
+	maxHeld    = 64 << 10
+)
 
 func (o *opening) addBytes(p []byte) {
 	o.head = append(o.head, p[:min(len(p), maxOpening-len(o.head))]...)
@@ -173,7 +197,24 @@ func (o *opening) Read(p []byte) (int, error) {
 
 func (o *opening) Write(p []byte) (int, error) {
 	o.addBytes(p)
+	if o.holds {
+		if o.held = append(o.held, p...); len(o.held) <= maxHeld {
+			return len(p), nil
+		}
+		return len(p), o.release()
+	}
 	return o.Writer.Write(p)
+}
+
+// release writes what is kept back, and has later writes go through.
+func (o *opening) release() error {
+	held := o.held
+	o.holds, o.held = false, nil
+	if len(held) == 0 {
+		return nil
+	}
+	_, err := o.Writer.Write(held)
+	return err
 }
 
 // Close closes the reader, where it can be closed.
@@ -193,6 +234,11 @@ var gitRefuses = lazyregexp.New(`(?:error|fatal|unpack)[: ][^\n]*`)
 
 // refusalReason is git's first line against a push.
 func (o *opening) refusalReason() string { return Mask(oneLine(string(gitRefuses.Find(o.head)))) }
+
+var noRoomRE = lazyregexp.New(`(?i)[^\n]*(?:no space left on device|out of diskspace|disk quota exceeded)`)
+
+// noRoomReason is the line in which git says that a disk is full, or nothing.
+func noRoomReason(text []byte) string { return Mask(oneLine(string(noRoomRE.Find(text)))) }
 
 // runPackProcess runs the pack process; started is called once it has its files.
 func (q *Quarantine) runPackProcess(ctx context.Context, c call, req PackRequest, started func()) error {

@@ -113,7 +113,8 @@ type Sandbox struct {
 	box        *instance
 	gateway    *gateway.Gateway
 	refusals   *refusalLog
-	lastChange int // the newest turn that changed the work tree; 0: none
+	noRoom     atomic.Pointer[error] // a push that the office's disk had no room for
+	lastChange int                   // the newest turn that changed the work tree; 0: none
 	serving    sync.WaitGroup
 	closed     sync.Once
 }
@@ -142,6 +143,7 @@ func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
 		Quarantine: b.quarantine, Run: o.Run, Ticket: b.ticket, ReadOnly: o.ReadOnly, Log: o.Log, Logger: s.Logger,
 		Registries: o.Dependencies.Handler(func(what string) { b.refusals.add("registry", what) }),
 		OnSecurity: func(e gateway.Event) { b.refusals.add(e.Kind, e.Detail) },
+		OnNoRoom:   func(err error) { b.noRoom.Store(&err) },
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,9 @@
 package sandbox
 
 import (
+	"context"
+	"encoding/json"
+
 	"company/internal/agent"
 	"company/internal/agenttools"
 )
@@ -18,5 +21,21 @@ func (s *Sandbox) AgentTools() []agent.Tool {
 	if s.spec.Dependencies != nil {
 		c.Dependencies = s.spec.Dependencies
 	}
-	return agenttools.WorkerTools(c)
+	return s.endAtFullDisk(agenttools.WorkerTools(c))
+}
+
+// endAtFullDisk has a tool end the run where the office's disk had no room for its push:
+// that is no answer to a worker, who could do nothing about it.
+func (s *Sandbox) endAtFullDisk(tools []agent.Tool) []agent.Tool {
+	for i := range tools {
+		run := tools[i].Run
+		tools[i].Run = func(ctx context.Context, args json.RawMessage) (agent.Result, error) {
+			res, err := run(ctx, args)
+			if full := s.noRoom.Load(); full != nil && err == nil {
+				return agent.Result{}, *full
+			}
+			return res, err
+		}
+	}
+	return tools
 }
