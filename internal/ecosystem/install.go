@@ -86,6 +86,9 @@ type Install struct {
 	Registry string            // whose packages it has: NPM, …
 	Remote   bool              // some package comes from that registry
 	Locks    map[string][]byte // path → content: what may be fetched
+	// Ahead are packages of the locks that the client will ask for on this system: they
+	// are fetched while its container starts. Those of other systems are left to it.
+	Ahead []company.Dependency
 	// Own says that the locks are not those that a task may change: what it has
 	// added does not count for them.
 	Own    bool

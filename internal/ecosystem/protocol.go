@@ -40,6 +40,13 @@ type Client interface {
 	ClientEnv(u Upstream, address string, added bool) map[string]string
 }
 
+// Locator is a Client that knows where it is asked for the file of a version.
+type Locator interface {
+	Client
+	// PackagePath is the path below the registry's own.
+	PackagePath(d company.Dependency) string
+}
+
 // SetUp is a Client that variables alone do not lead to an address.
 type SetUp interface {
 	Client

@@ -65,6 +65,15 @@ type Digester interface {
 	ParseDigests(path string, text []byte) map[company.Dependency]Digest
 }
 
+// AnySystemLister is a Locker whose files tell which of their packages are for some
+// systems only.
+type AnySystemLister interface {
+	Locker
+	// ListForAnySystem lists the packages of such a file that its client asks for on
+	// every system.
+	ListForAnySystem(text []byte) []company.Dependency
+}
+
 // NameError is the answer to a name or version that breaks a grammar, for an
 // agent to read.
 func NameError(what, why string) *company.Error {

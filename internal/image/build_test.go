@@ -282,6 +282,47 @@ func TestSweepKilledBuild(t *testing.T) {
 	}
 }
 
+// What a builder left that was killed after its layer was there is swept too, by the
+// next one that works; what one leaves that is at work is not.
+func TestSweepFinishedBuild(t *testing.T) {
+	be, beside, next := newRacedBuilder(t), newRacedBuilder(t), newRacedBuilder(t)
+	img := be.mustEnsure(t, Request{})
+	top := img.Layers[len(img.Layers)-1]
+	name := layerStep{kind: top.Kind, key: top.Key}.uniqueName()
+	left := filepath.Join(be.dir, "tmp", name)
+	if err := os.MkdirAll(left, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := be.lockLayer(newContext(t), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := be.unguarded.ContainerCreate(newContext(t), &container.Config{Image: img.ID, Labels: map[string]string{labelKind: "build"}}, &container.HostConfig{}, nil, nil, dockerapi.BuildPrefix+top.Kind+"-"+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := be.unguarded.ContainerRemove(context.Background(), c.ID, container.RemoveOptions{}); err != nil && !cerrdefs.IsNotFound(err) {
+			t.Error(err)
+		}
+	})
+	isThere := func() bool {
+		_, err := be.unguarded.ContainerInspect(newContext(t), c.ID)
+		_, dirErr := os.Stat(left)
+		if (err == nil) != (dirErr == nil) {
+			t.Errorf("the container: %v; the files: %v", err, dirErr)
+		}
+		return err == nil
+	}
+	if beside.sweepKilled(newContext(t)); !isThere() {
+		t.Error("what a builder at work has was swept")
+	}
+	unlock()
+	if next.sweepKilled(newContext(t)); isThere() {
+		t.Error("what a killed builder left is still there")
+	}
+}
+
 // Prune takes what it is told to, of what is ours.
 func TestPrune(t *testing.T) {
 	be := newTestBuilder(t)

@@ -33,7 +33,8 @@ func (b *Builder) startBuild(ctx context.Context, spec container.Spec) (containe
 		return nil, nil, err
 	}
 	return c, func() {
-		if err := c.Remove(ctx); err != nil {
+		err := company.Guard("removing a build container", func() error { return c.Remove(ctx) })
+		if err != nil {
 			b.log.WarnContext(ctx, "a build container stays until the next build", "container_id", c.ID(), "err", err)
 		}
 	}, nil

@@ -131,6 +131,8 @@ type Builder struct {
 	toolboxHash company.Hash
 	toolboxErr  error
 
+	sweepOnce sync.Once
+
 	trees map[string]*hostLookup // of this host, by the name of the toolchain
 
 	stepTimeout time.Duration    // of one command of a build, for a project of usual size
@@ -245,6 +247,7 @@ func (b *Builder) ensurePlanned(ctx context.Context, req Request, base baseSourc
 	if f := b.checkDaemon(ctx); f != nil {
 		return Image{}, f
 	}
+	b.sweepKilled(ctx)
 	var under *existingImage
 	for _, s := range steps {
 		if under, err = b.ensureStep(ctx, under, s); err != nil {

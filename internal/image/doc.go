@@ -70,8 +70,9 @@
 //     allowed calls. Only those with this package's names are touched, and
 //     deleted only when they carry its label.
 //   - A cancelled or killed build leaves nothing that the next one for the same
-//     key does not sweep. Two builders, in one process or in many, do not build
-//     the same layer twice: the second waits.
+//     key does not sweep, or of a layer that was finished the next build of all. Two
+//     builders, in one process or in many, do not build the same layer twice: the second
+//     waits.
 //
 // It does not run workers (package container does) and does not refresh a base
 // by itself: remove the images to have them made anew.

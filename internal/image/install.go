@@ -196,8 +196,10 @@ func (b *Builder) fillInstall(in ecosystem.Install, repo *Repo, access *registry
 		if repo != nil {
 			project = repo.MirrorDir
 		}
+		stopAhead := access.startAhead(ctx, in.Ahead)
+		defer stopAhead()
 		err := b.runInstall(ctx, installJob{name: in.Layer + "-" + filepath.Base(work), image: under.id, stageFiles: stage, access: access, work: do, collect: collect,
-			ifKilled: in.IfKilled, project: project, timeout: layerTimeout}, work)
+			ifKilled: in.IfKilled, project: project, timeout: layerTimeout, runBeside: l.runBeside}, work)
 		return b.doWithout(ctx, in, err, l)
 	}
 }

@@ -45,6 +45,9 @@ type installJob struct {
 	ifKilled   string                              // see ecosystem.Install
 	project    string                              // has the sizes that count; empty: those of no project
 	timeout    time.Duration                       // of one try, for a project of usual size
+	// runBeside has the container of a job that succeeded removed while its owner goes
+	// on, who waits for it later. Nil: the job ends when the container is gone.
+	runBeside func(func())
 }
 
 var errContainerGone = errors.New("the build container is gone")
@@ -127,7 +130,13 @@ func (b *Builder) tryInstall(ctx context.Context, e installJob, work string, lim
 	if err != nil {
 		return nil, err
 	}
-	defer remove()
+	defer func() {
+		if err == nil && larger == nil && e.runBeside != nil {
+			e.runBeside(remove)
+			return
+		}
+		remove()
+	}()
 	started := time.Now()
 	s := &buildSession{ctx: ctx, limit: scaleTime(b.stepTimeout, limits), step: "making a layer"}
 	served := b.serveBuild(ctx, c, e, s)
@@ -257,6 +266,26 @@ func (f *registryAccess) newHandler() http.Handler {
 			f.failure = &r
 		}
 	}})
+}
+
+// startAhead fetches packages while the container of their client starts.
+func (f *registryAccess) startAhead(ctx context.Context, all []company.Dependency) (stop func()) {
+	if f == nil || f.store == nil || f.policy == nil || len(all) == 0 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = company.Guard("fetching packages ahead", func() error {
+			f.store.FetchAhead(ctx, f.policy, all)
+			return nil
+		})
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
 }
 
 // explainError adds our refusal of a package that is not for this repository to

@@ -188,7 +188,7 @@ func (b *Builder) buildFromTar(fill writeLayerFunc) buildFunc {
 		if err != nil {
 			return nil, err
 		}
-		defer l.removeFile()
+		defer l.finish()
 		if err := fill(ctx, under, work, l); err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -36,7 +37,12 @@ type layer struct {
 	diffID string // sha256:… of the tar, once closed
 
 	notes []string // what could not be had for it
+
+	beside sync.WaitGroup // see runBeside
 }
+
+// runBeside has something done that the layer need not wait for; finish does.
+func (l *layer) runBeside(do func()) { l.beside.Go(do) }
 
 func newLayer(file string) (*layer, error) {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -160,6 +166,12 @@ func (l *layer) close() error {
 
 // newReader is the whole tar from its start.
 func (l *layer) newReader() io.Reader { return io.NewSectionReader(l.tarFile, 0, l.size) }
+
+// finish waits for what is done beside the layer, and removes its file.
+func (l *layer) finish() {
+	l.removeFile()
+	l.beside.Wait()
+}
 
 // removeFile closes and removes the file. It may be called at any time.
 func (l *layer) removeFile() {

@@ -20,6 +20,7 @@ var plain = map[string]int{
 	"internal/sandbox/warmpool.go":       1, // waits, and ends a box under a guard
 	"internal/image/installjob.go":       1, // serves registries
 	"internal/image/hostfetch.go":        1, // serves registries
+	"internal/image/tarball.go":          1, // removes a build container, which is guarded where it is made
 	"internal/agent/calls.go":            1, // a tool's call, which is guarded where it is made
 	"internal/orchestrator/commit.go":    1, // the committer: decisions and what applies them are guarded inside
 	"internal/orchestrator/reconcile.go": 2, // carries an effect out, saves a snapshot: both are guarded inside

@@ -124,6 +124,9 @@ func (l Locked) PackagesLayer(s ecosystem.Sources, dirs, manifests []string, tex
 			return in, err
 		}
 		in.Locks[path.Join(dir, l.LockFile)] = lock
+		if all, ok := l.Locker.(ecosystem.AnySystemLister); ok {
+			in.Ahead = append(in.Ahead, all.ListForAnySystem(lock)...)
+		}
 		for _, m := range manifests {
 			if ecosystem.IsWithin(path.Dir(m), dir) {
 				files[m] = texts[m]

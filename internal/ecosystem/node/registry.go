@@ -67,6 +67,11 @@ func (Ecosystem) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Ans
 	return r.Package(ctx, d, ecosystem.Fetch{URL: m.Dist.Tarball, Digest: sum}, ecosystem.BinaryFile)
 }
 
+// PackagePath is the path of a version's tarball.
+func (Ecosystem) PackagePath(d company.Dependency) string {
+	return d.Name + "/-/" + nameWithoutScope(d.Name) + "-" + d.Version + ".tgz"
+}
+
 // versionOfFile is the version whose tarball is called so.
 func versionOfFile(name, file string) (version string, ok bool) {
 	version, ok = strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), nameWithoutScope(name)+"-")
