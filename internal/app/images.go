@@ -41,7 +41,7 @@ func (d Daemon) ListImages(ctx context.Context, used []view.TaskImage) ([]ImageE
 	for _, e := range entries {
 		v := ImageEntry{Tag: e.Tag, ID: e.ID, Kind: e.Kind, Top: e.IsWorkerImage, Bytes: e.Size, Tasks: []company.TaskID{}}
 		for _, t := range used {
-			if t.Image == e.ID {
+			if e.IsNamed(t.Image) {
 				v.Tasks = append(v.Tasks, t.Task)
 			}
 		}

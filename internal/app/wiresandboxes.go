@@ -16,7 +16,7 @@ func (a *App) wireSandboxes(ctx context.Context, cfg config.Config, o outside) (
 	limits := a.containerLimits(cfg)
 	sizes := container.NewSizes(limits, a.maxMemory(cfg))
 	a.sandboxes, err = sandbox.NewFactory(sandbox.Config{
-		Runtime: o.runtime, Git: o.git, Office: a.office.ID, Limits: limits, Sizes: sizes, Author: o.author, Signoff: cfg.Git.Signoff, Logger: a.log,
+		Runtime: o.runtime, Git: o.git, Office: a.office.ID, Limits: limits, Sizes: sizes, Images: o.images, Author: o.author, Signoff: cfg.Git.Signoff, Logger: a.log,
 		CommandTimeout: cfg.Workers.CommandTimeout, StopGrace: zeroAsNone(cfg.Limits.StopGrace),
 		Security: func(r sandbox.Refusal) { a.reportRefusal(ctx, r) },
 	})

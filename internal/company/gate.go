@@ -74,7 +74,7 @@ type TestResult struct {
 type GateResult struct {
 	Tree     OID         `json:"tree"`
 	GateHash Hash        `json:"gate_hash"` // of the pinned commands
-	Image    string      `json:"image"`     // id of the image it ran in
+	Image    string      `json:"image"`     // key of the image it ran in
 	Checks   []GateCheck `json:"checks"`
 	Passed   bool        `json:"overall"`            // each check passed, or is excused by the baseline
 	Untested bool        `json:"untested,omitempty"` // nothing was run, allowed by a person or the config

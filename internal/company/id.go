@@ -61,6 +61,11 @@ func (o OID) Valid() bool {
 	return (len(o) == 40 || len(o) == 64) && strings.Trim(string(o), "0123456789abcdef") == ""
 }
 
+// Valid reports whether the hash is well formed.
+func (h Hash) Valid() bool {
+	return len(h) == 64 && strings.Trim(string(h), "0123456789abcdef") == ""
+}
+
 // Short is what people are shown of an object id.
 func (o OID) Short() string {
 	if len(o) < 7 {

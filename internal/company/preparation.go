@@ -11,12 +11,18 @@ type RecordPreparation struct {
 
 // TaskPrepared is where and with what a task works. It does not change afterwards.
 type TaskPrepared struct {
-	Base        Base          `json:"base"`
-	Gates       []GateCommand `json:"gates"`
-	GateHash    Hash          `json:"gate_hash"`
-	Image       string        `json:"image"`
-	Integration string        `json:"integration"` // name of the integration branch
-	Map         Hash          `json:"map,omitempty"`
+	Base     Base          `json:"base"`
+	Gates    []GateCommand `json:"gates"`
+	GateHash Hash          `json:"gate_hash"`
+	// Image is the key of the worker image: a hash of all that goes into it, whichever
+	// daemon has it. Older versions wrote the id of one daemon, with sha256: before it.
+	Image string `json:"image"`
+	// ImageLayers are the layers of the image from the bottom up, each as its kind, = and
+	// the first digits of its key. Where the image has to be made again they tell what
+	// has changed since. Older versions wrote none.
+	ImageLayers []string `json:"image_layers,omitempty"`
+	Integration string   `json:"integration"` // name of the integration branch
+	Map         Hash     `json:"map,omitempty"`
 	// Target is where the pull request's base stands; of follow-ups only,
 	// which may have to merge it.
 	Target OID `json:"target,omitempty"`

@@ -282,7 +282,7 @@ func TestCanaryWithoutAReport(t *testing.T) {
 			base := b.commit("main")
 			put("\n", c.now)
 			j := b.jobWith(gate)
-			j.Base, j.BaseImage = base, b.image
+			j.Base, j.BaseImage = base, gates.ImageByID(b.image)
 			got := b.mustRun(j).Checks[0].Canary
 			if got == nil {
 				t.Fatal("nothing was looked at")

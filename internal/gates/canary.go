@@ -177,7 +177,7 @@ type flight struct {
 }
 
 // runCanaryTests runs the failing tests on a tree.
-func (r *Runner) runCanaryTests(ctx context.Context, j Job, tree company.OID, image string, i int, c canaryTests) (flight, error) {
+func (r *Runner) runCanaryTests(ctx context.Context, j Job, tree company.OID, image Image, i int, c canaryTests) (flight, error) {
 	gates := slices.Clone(j.Gates)
 	gates[i] = c.command
 	check, res, err := r.runCheck(ctx, Job{Mirror: j.Mirror, Tree: tree, ExtraFiles: c.files, Gates: gates, Image: image, Label: j.Label, Epoch: j.Epoch}, i, 0)

@@ -59,10 +59,10 @@ func (c *compiled) judge(baseline *company.GateResult) company.GateResult {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	j := gates.Job{Mirror: c.mirror, Tree: tree, Gates: c.project.Gates, Hash: gates.HashGates(c.project.Gates), Image: c.image.ID, Label: "t1-01", Epoch: 1,
+	j := gates.Job{Mirror: c.mirror, Tree: tree, Gates: c.project.Gates, Hash: gates.HashGates(c.project.Gates), Image: gates.ImageByID(c.image.ID), Label: "t1-01", Epoch: 1,
 		BaselineResult: baseline, Baseline: baseline == nil}
 	if baseline != nil {
-		j.Base, j.BaseImage = c.base, c.image.ID
+		j.Base, j.BaseImage = c.base, gates.ImageByID(c.image.ID)
 	}
 	return c.mustRun(j)
 }
@@ -169,7 +169,7 @@ func (c *compiled) requireNothingCompiled(name string) {
 	cold := g
 	cold.Report = "export CCACHE_DISABLE=1\n" + g.Command + " >/dev/null"
 	cmds := []company.GateCommand{g, cold}
-	res := c.mustRun(gates.Job{Mirror: c.mirror, Tree: tree, Gates: cmds, Hash: gates.HashGates(cmds), Image: c.image.ID, Label: "t1-01", Epoch: 1, Baseline: true})
+	res := c.mustRun(gates.Job{Mirror: c.mirror, Tree: tree, Gates: cmds, Hash: gates.HashGates(cmds), Image: gates.ImageByID(c.image.ID), Label: "t1-01", Epoch: 1, Baseline: true})
 	counts := map[string]string{}
 	for _, m := range cacheCountRE.FindAllStringSubmatch(res.Checks[0].Output, -1) {
 		counts[m[1]] = m[2]
@@ -316,7 +316,7 @@ func TestBuildsInLockedContainers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.runner.Run(c.ctx, gates.Job{Mirror: c.mirror, Tree: tree, Gates: c.project.Gates, Hash: gates.HashGates(c.project.Gates), Image: c.image.ID, Label: "t1-01", Epoch: 1, Baseline: true})
+	_, err = c.runner.Run(c.ctx, gates.Job{Mirror: c.mirror, Tree: tree, Gates: c.project.Gates, Hash: gates.HashGates(c.project.Gates), Image: gates.ImageByID(c.image.ID), Label: "t1-01", Epoch: 1, Baseline: true})
 	var e *company.Error
 	if !errors.As(err, &e) || e.Code != company.EGates || !company.NeedsPerson(e) || !strings.Contains(e.Error(), "asks for Nowhere") || !strings.Contains(e.Error(), "apt-get install") {
 		t.Errorf("%v", err)

@@ -160,7 +160,7 @@ func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limi
 		}))
 	}()
 	exit, err := container.RunGate(cctx, r.Runtime, container.Spec{
-		Name: name, Image: j.Image, Labels: labels, Limits: limits,
+		Name: name, Image: j.Image.ID, Labels: labels, Limits: limits,
 		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", checkScript(g, j.Baseline)},
 	}, tr, stdout, out)
 	tr.CloseWithError(io.ErrClosedPipe)

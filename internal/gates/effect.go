@@ -99,7 +99,7 @@ func (g *Handler) reportRedGreen(ctx context.Context, s *company.State, t *compa
 		if err != nil {
 			return nil, err
 		}
-		c.base, c.known = t.Head, s.GateResults[company.GateKey(t.Tree, t.Prepared.GateHash, image)]
+		c.base, c.known = t.Head, s.GateResults[company.GateKey(t.Tree, t.Prepared.GateHash, image.Key)]
 	}
 	return g.Runner.reportRedGreen(ctx, s, t, m, c)
 }

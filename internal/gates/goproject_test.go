@@ -42,7 +42,7 @@ func (b *bundle) detectedJob() gates.Job {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return gates.Job{Mirror: b.mirror, Tree: tree, Gates: p.Gates, Hash: gates.HashGates(p.Gates), Image: img.ID, Label: "t1-01", Epoch: 1}
+	return gates.Job{Mirror: b.mirror, Tree: tree, Gates: p.Gates, Hash: gates.HashGates(p.Gates), Image: gates.ImageByID(img.ID), Label: "t1-01", Epoch: 1}
 }
 
 // generator writes the names of a list into a Go file.

@@ -194,7 +194,7 @@ func (b *bundle) job(lint, test string) gates.Job {
 		b.t.Fatal(err)
 	}
 	cmds := commands(lint, test)
-	return gates.Job{Mirror: b.mirror, Tree: tree, Gates: cmds, Hash: gates.HashGates(cmds), Image: b.image, Label: "t1-01", Epoch: 1}
+	return gates.Job{Mirror: b.mirror, Tree: tree, Gates: cmds, Hash: gates.HashGates(cmds), Image: gates.ImageByID(b.image), Label: "t1-01", Epoch: 1}
 }
 
 func commands(lint, test string) []company.GateCommand {
@@ -211,7 +211,7 @@ func (b *bundle) mustRun(j gates.Job) company.GateResult {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if res.Tree != j.Tree || res.GateHash != j.Hash || res.Image != j.Image || res.Cached || res.Untested {
+	if res.Tree != j.Tree || res.GateHash != j.Hash || res.Image != j.Image.Key || res.Cached || res.Untested {
 		b.t.Errorf("a verdict of something else: %+v", res)
 	}
 	return res

@@ -39,11 +39,23 @@ type Blobs interface {
 	GetBlob(ctx context.Context, h company.Hash) ([]byte, error)
 }
 
+// Image is an image that the daemon here has.
+type Image struct {
+	// Key names it in verdicts and for warm containers, wherever it is made. Of tasks
+	// that older versions prepared it is a daemon's id.
+	Key string
+	ID  string // the daemon's, which containers are made from
+}
+
+// ImageByID is an image that is known by its id alone.
+func ImageByID(id string) Image { return Image{Key: id, ID: id} }
+
 // ImageSource finds the image for a commit or a tree of a task.
 type ImageSource interface {
-	// ImageForTree returns the image; where the tree's dependencies may not be
-	// had, it is the task's own, and refused says which.
-	ImageForTree(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID) (image, refused string, err error)
+	// ImageForTree returns the image, and has one made again that was removed; where
+	// the tree's dependencies may not be had, it is the task's own, and refused says
+	// which.
+	ImageForTree(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID) (image Image, refused string, err error)
 }
 
 // Job is one tree to be judged.
@@ -53,14 +65,14 @@ type Job struct {
 	Files  []gitops.Entry // the files to run instead of the tree's; nil: the tree's
 	Gates  []company.GateCommand
 	Hash   company.Hash
-	Image  string
+	Image  Image
 	Label  string // subtask or task: whose containers these are
 	Epoch  uint64
 	// Base is the commit before the change, and BaseImage what it is judged
 	// in: where they are known, the gate has to show that it looks at what the
 	// change touches.
 	Base       company.OID
-	BaseImage  string
+	BaseImage  Image
 	ExtraFiles []gitops.Text // tests that must fail, beside the tree's files
 	// BaselineResult is the baseline that the tree is judged by. With Baseline the
 	// tree is the base itself: every check is run, and each must be able to.
@@ -82,7 +94,7 @@ func (j Job) baselineCheck(i int) *company.GateCheck {
 // daemon is gone, the container ran out of memory): it is not the work's fault
 // and the effect is tried again.
 func (r *Runner) Run(ctx context.Context, j Job) (company.GateResult, error) {
-	res := company.GateResult{Tree: j.Tree, GateHash: j.Hash, Image: j.Image}
+	res := company.GateResult{Tree: j.Tree, GateHash: j.Hash, Image: j.Image.Key}
 	lintBars := false
 	for i, g := range j.Gates {
 		base := j.baselineCheck(i)
@@ -156,7 +168,7 @@ func (r *Runner) Evaluate(ctx context.Context, s *company.State, t *company.Task
 		return company.GateResult{}, err
 	}
 	if refused != "" {
-		return notPreparedResult(t.Prepared, tree, image, refused), nil
+		return notPreparedResult(t.Prepared, tree, image.Key, refused), nil
 	}
 	if r.LimitsByProject != nil {
 		memory, disk := t.Baseline.Needs()
@@ -174,16 +186,16 @@ func (r *Runner) Evaluate(ctx context.Context, s *company.State, t *company.Task
 
 // imageFor is the image that the gates of a commit or tree of a task run in,
 // or why there can be none.
-func (r *Runner) imageFor(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (image, refused string, err error) {
+func (r *Runner) imageFor(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (image Image, refused string, err error) {
 	if r.Images == nil || len(t.Prepared.Gates) == 0 {
-		return t.Prepared.Image, "", nil
+		return ImageByID(t.Prepared.Image), "", nil
 	}
 	return r.Images.ImageForTree(ctx, t, m, at)
 }
 
 func (r *Runner) evaluateCached(ctx context.Context, s *company.State, t *company.Task, j Job) (company.GateResult, error) {
 	j.Gates, j.Hash, j.Epoch = t.Prepared.Gates, t.Prepared.GateHash, s.Office.Epoch
-	if hit, ok := s.GateResults[company.GateKey(j.Tree, j.Hash, j.Image)]; ok {
+	if hit, ok := s.GateResults[company.GateKey(j.Tree, j.Hash, j.Image.Key)]; ok {
 		if hit, ok = s.Reuse(t, hit, j.BaselineResult); ok {
 			return r.proveCached(ctx, s, t, j, hit)
 		}

@@ -265,13 +265,13 @@ func TestRunErrors(t *testing.T) {
 	})
 	t.Run("an image that is not there", func(t *testing.T) {
 		j := b.job("", "true")
-		j.Image = "sha256:" + strings.Repeat("0", 64)
+		j.Image = gates.ImageByID("sha256:" + strings.Repeat("0", 64))
 		if _, err := b.runner.Run(b.ctx, j); company.CodeOf(err) != company.EImage {
 			t.Errorf("%v", err)
 		}
 	})
 	t.Run("no gates", func(t *testing.T) {
-		res, err := b.runner.Run(b.ctx, gates.Job{Mirror: b.mirror, Tree: b.job("", "true").Tree, Hash: gates.HashGates(nil), Image: b.image})
+		res, err := b.runner.Run(b.ctx, gates.Job{Mirror: b.mirror, Tree: b.job("", "true").Tree, Hash: gates.HashGates(nil), Image: gates.ImageByID(b.image)})
 		if err != nil || !res.Untested || res.Passed {
 			t.Errorf("%+v, %v", res, err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/container/docker"
+	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/hosttest"
 	"company/internal/image"
@@ -52,7 +53,7 @@ func ensureImage(t *testing.T, req image.Request) string {
 func (b *bundle) judge(image, command string) (company.GateCheck, error) {
 	b.t.Helper()
 	j := b.job("", command)
-	j.Image = image
+	j.Image = gates.ImageByID(image)
 	began := time.Now()
 	res, err := b.runner.Run(b.ctx, j)
 	b.t.Logf("%s: %s", command, time.Since(began).Round(time.Millisecond))

@@ -38,6 +38,11 @@ func TestEnsureReusesExisting(t *testing.T) {
 	if len(again.progressLines) != 0 {
 		t.Errorf("the second call worked: %q", again.progressLines)
 	}
+	for key, want := range map[string]string{string(first.Key): first.ID, first.ID: first.ID, strings.Repeat("0", 64): "", "sha256:" + strings.Repeat("0", 64): ""} {
+		if id, err := again.FindLocal(newContext(t), key); err != nil || id != want {
+			t.Errorf("%s is %q here, %v", key, id, err)
+		}
+	}
 	var kinds []string
 	for _, l := range first.Layers {
 		kinds = append(kinds, l.Kind)
@@ -336,6 +341,12 @@ func TestPrune(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	for _, name := range []string{string(img.Key), img.ID, img.Tag} {
+		unused, err := be.Unused(newContext(t), []string{name}, false)
+		if err != nil || unused(ImageEntry{ID: img.ID, Tag: img.Tag, IsWorkerImage: true, Layers: img.Layers}) {
+			t.Errorf("%s keeps nothing, %v", name, err)
+		}
+	}
 	mine := func(e ImageEntry) bool { return e.ID == img.ID }
 	if n, err := be.Prune(newContext(t), mine); err != nil || n != 1 {
 		t.Errorf("%d images removed, error %v", n, err)

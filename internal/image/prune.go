@@ -48,14 +48,28 @@ func (b *Builder) List(ctx context.Context) ([]ImageEntry, error) {
 	return out, nil
 }
 
-// Has says whether the image with this id is still there: people remove images
-// behind our back.
-func (b *Builder) Has(ctx context.Context, id string) (bool, error) {
-	_, err := b.docker.ImageInspect(ctx, id)
-	if cerrdefs.IsNotFound(err) {
-		return false, nil
+// IsNamed says whether a name is this image's: its key as a whole worker image, its id,
+// or its tag.
+func (e ImageEntry) IsNamed(name string) bool {
+	return e.ID == name || e.Tag == name || e.IsWorkerImage && e.Tag == workerRepository+":"+name
+}
+
+// FindLocal gives the id that this daemon has a whole image under, by the image's key;
+// empty: the image is not there, since people remove images behind our back. An id in
+// place of a key finds itself.
+func (b *Builder) FindLocal(ctx context.Context, key string) (id string, err error) {
+	if company.Hash(key).Valid() {
+		f, err := b.findImage(ctx, layerStep{key: company.Hash(key), repository: workerRepository})
+		if f == nil {
+			return "", err
+		}
+		return f.id, nil
 	}
-	return err == nil, dockerapi.WrapError("look for the image "+id, err)
+	info, err := b.docker.ImageInspect(ctx, key)
+	if cerrdefs.IsNotFound(err) {
+		return "", nil
+	}
+	return info.ID, dockerapi.WrapError("look for the image "+key, err)
 }
 
 // Prune removes the images that which picks, of those that List gives; nothing
@@ -83,7 +97,7 @@ func (b *Builder) Prune(ctx context.Context, which func(ImageEntry) bool) (int, 
 }
 
 // Unused picks, for Prune, the images that none of the kept ones is stacked
-// on. Kept images are named by id or tag; one that does not exist keeps
+// on. Kept images are named by key, id or tag; one that does not exist keeps
 // nothing. With shared, the layers that no project's files went into stay too:
 // they take longest to make.
 func (b *Builder) Unused(ctx context.Context, keep []string, shared bool) (func(ImageEntry) bool, error) {
@@ -93,7 +107,7 @@ func (b *Builder) Unused(ctx context.Context, keep []string, shared bool) (func(
 	}
 	kept := map[Layer]bool{}
 	for _, e := range entries {
-		if slices.Contains(keep, e.ID) || slices.Contains(keep, e.Tag) {
+		if slices.ContainsFunc(keep, e.IsNamed) {
 			for _, l := range e.Layers {
 				kept[l] = true
 			}

@@ -1,7 +1,7 @@
 // Package intake prepares a task: it fetches the base commit, finds the gates,
 // and has the image made that the task's containers start from. For a follow-up
 // it starts from the branch of the pull request. TreeImages makes the image of
-// a later tree, whose lock files may name more.
+// a later tree, whose lock files may name more, and makes one again that was removed.
 //
 // It promises that nothing of the checkout is run or changed, that a failure
 // which no second try mends is marked for a person, and that a tree whose lock

@@ -73,6 +73,6 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 	if err != nil {
 		return nil, err
 	}
-	p.Image, p.Locks, p.Notes = img.ID, locks, imageNotes(img)
+	p.Image, p.ImageLayers, p.Locks, p.Notes = string(img.Key), shortLayers(img.Layers), locks, imageNotes(img)
 	return company.RecordPreparation{Task: t.ID, TaskPrepared: p}, nil
 }

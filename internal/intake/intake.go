@@ -32,10 +32,12 @@ type Watcher interface {
 
 // ImageMaker has the images of tasks; *image.Builder is one.
 type ImageMaker interface {
-	// Has says whether an image is there.
-	Has(ctx context.Context, id string) (bool, error)
+	// FindLocal gives the id of an image by its key; empty: it is not there.
+	FindLocal(ctx context.Context, key string) (id string, err error)
 	// Ensure has an image there.
 	Ensure(ctx context.Context, req image.Request) (image.Image, error)
+	// Explain tells what an image is made from.
+	Explain(ctx context.Context, req image.Request) (image.Explanation, error)
 	// Resolve makes the lock files that the tree of a request lacks.
 	Resolve(ctx context.Context, req image.Request) (image.Resolved, error)
 }
@@ -110,7 +112,7 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 		base.PRBranch = info.DefaultBranch
 	}
 	return company.RecordPreparation{Task: t.ID, TaskPrepared: company.TaskPrepared{
-		Base: base, Gates: found.Gates, GateHash: gates.HashGates(found.Gates), Image: img.ID, Integration: branch, Notes: imageNotes(img), Locks: locks,
+		Base: base, Gates: found.Gates, GateHash: gates.HashGates(found.Gates), Image: string(img.Key), ImageLayers: shortLayers(img.Layers), Integration: branch, Notes: imageNotes(img), Locks: locks,
 	}}, nil
 }
 

@@ -35,7 +35,10 @@ func (p allProjects) SettingsOf(context.Context, *company.Task) (Project, error)
 // noImages has every image and makes none.
 type noImages struct{}
 
-func (noImages) Has(context.Context, string) (bool, error) { return true, nil }
+func (noImages) FindLocal(_ context.Context, key string) (string, error) { return "id of " + key, nil }
+func (noImages) Explain(context.Context, image.Request) (image.Explanation, error) {
+	return image.Explanation{}, nil
+}
 func (noImages) Ensure(context.Context, image.Request) (image.Image, error) {
 	return image.Image{}, errors.New("no image is made here")
 }

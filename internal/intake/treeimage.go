@@ -8,10 +8,12 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"company/internal/company"
 	"company/internal/depaccess"
 	"company/internal/depproxy"
+	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/image"
 )
@@ -23,19 +25,22 @@ type TreeImages struct {
 	// stores are nil when no registry is asked: the task's own image serves every
 	// tree.
 	stores *depproxy.Stores
+	// made are the keys of images that were made in place of those that tasks were
+	// prepared with, by theirs.
+	made sync.Map
 }
 
 // NewTreeImages makes the images of trees with what tasks are prepared with.
 func NewTreeImages(in *Intake, stores *depproxy.Stores) *TreeImages {
-	return &TreeImages{in, stores}
+	return &TreeImages{intake: in, stores: stores}
 }
 
-// ImageForTree is the image for a commit or tree of a task. Where its lock
+// ImageForTree is the image for a commit or tree of a task, on this daemon. Where its lock
 // files are not the base's, they may name the base's packages, the task's
 // additions, and the dependencies of those by the registries' account; others
 // are refused, with a text for their author. An error says nothing about the
 // tree.
-func (st *TreeImages) ImageForTree(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (id, refused string, err error) {
+func (st *TreeImages) ImageForTree(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (_ gates.Image, refused string, err error) {
 	own, err := st.taskImage(ctx, t, m)
 	store := st.stores.ForCheckout(ctx, t.Project.Path)
 	if err != nil || store == nil {
@@ -48,25 +53,25 @@ func (st *TreeImages) ImageForTree(ctx context.Context, t *company.Task, m *gito
 	}
 	was, err := depaccess.Locks(ctx, m, t.Prepared.LockTree())
 	if err != nil {
-		return "", "", err
+		return gates.Image{}, "", err
 	}
 	if at, err = addTaskLocks(ctx, t, m, at, was); err != nil {
-		return "", "", err
+		return gates.Image{}, "", err
 	}
 	is, err := depaccess.Locks(ctx, m, at)
 	if err != nil {
-		return "", "", err
+		return gates.Image{}, "", err
 	}
 	outside, policy, err := store.Unrequested(ctx, was, t.Dependencies, is)
 	if err != nil {
-		return "", "", err
+		return gates.Image{}, "", err
 	}
 	if len(outside) > 0 {
 		return own, describeUnrequested(outside), nil
 	}
 	req, err := st.intake.requestImage(ctx, t, m)
 	if err != nil {
-		return "", "", err
+		return gates.Image{}, "", err
 	}
 	req.Repo.Locks, req.Repo.Policy = at, policy
 	img, err := st.intake.Images.Ensure(ctx, req)
@@ -76,9 +81,9 @@ func (st *TreeImages) ImageForTree(ctx context.Context, t *company.Task, m *gito
 		// The base's own lock files made an image before.
 		return own, "The dependencies that the branch's lock files name cannot be prepared: " + e.Error(), nil
 	case err != nil:
-		return "", "", err
+		return gates.Image{}, "", err
 	}
-	return img.ID, "", nil
+	return imageHere(img), "", nil
 }
 
 // addTaskLocks is a tree with those lock files that were made for the task and that
@@ -100,23 +105,6 @@ func addTaskLocks(ctx context.Context, t *company.Task, m *gitops.Mirror, at com
 		return own[file] != nil || slices.ContainsFunc(slices.Collect(maps.Keys(is)), func(has string) bool { return path.Dir(has) == path.Dir(file) })
 	})
 	return m.AddFiles(ctx, at, missing)
-}
-
-// taskImage is the image that the task was prepared with. Where it was removed
-// since, it is made again. Made from other layers it may have another id, which
-// the ledger need not know: the next caller finds it here.
-func (st *TreeImages) taskImage(ctx context.Context, t *company.Task, m *gitops.Mirror) (string, error) {
-	id := t.Prepared.Image
-	if there, err := st.intake.Images.Has(ctx, id); err != nil || there {
-		return id, err
-	}
-	req, err := st.intake.requestImage(ctx, t, m)
-	if err != nil {
-		return "", err
-	}
-	st.intake.Watcher.WatchImage(t.ID, "the worker image was removed; it is made again")
-	img, err := st.intake.Images.Ensure(ctx, req)
-	return img.ID, err
 }
 
 // requestImage is what the image of a prepared task was asked for.

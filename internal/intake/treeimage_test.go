@@ -14,6 +14,7 @@ import (
 	"company/internal/company/decidertest"
 	"company/internal/depproxy"
 	"company/internal/ecosystem"
+	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
 )
@@ -82,15 +83,15 @@ func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
 	task := &company.Task{ID: "t1", Prepared: &company.TaskPrepared{Image: "sha256:own", Base: company.Base{OID: base}},
 		Dependencies: []company.Dependency{{Ecosystem: "npm", Name: "added", Version: "1.0.0"}}}
 	in := newIntake(t, decidertest.New(t), gitopstest.New(t, map[string]string{"a": "x\n"}), "develop", Project{})
-	st := NewTreeImages(in, depproxy.NewSingleStore(store))
-	if image, refused, err := st.ImageForTree(t.Context(), task, m, same); err != nil || image != "sha256:own" || refused != "" || asked != 0 {
+	st, own := NewTreeImages(in, depproxy.NewSingleStore(store)), gates.Image{Key: "sha256:own", ID: "id of sha256:own"}
+	if image, refused, err := st.ImageForTree(t.Context(), task, m, same); err != nil || image != own || refused != "" || asked != 0 {
 		t.Errorf("the same lock files: %q %q %v, %d requests", image, refused, err, asked)
 	}
 	image, refused, err := st.ImageForTree(t.Context(), task, m, sneaked)
-	if err != nil || image != "sha256:own" || !strings.Contains(refused, "- npm sneaked@1.0.0\n") || strings.Contains(refused, "needed@") || strings.Contains(refused, "added@") {
+	if err != nil || image != own || !strings.Contains(refused, "- npm sneaked@1.0.0\n") || strings.Contains(refused, "needed@") || strings.Contains(refused, "added@") {
 		t.Errorf("%q %v\n%s", image, err, refused)
 	}
-	if image, refused, err := NewTreeImages(in, nil).ImageForTree(t.Context(), task, m, sneaked); err != nil || image != "sha256:own" || refused != "" {
+	if image, refused, err := NewTreeImages(in, nil).ImageForTree(t.Context(), task, m, sneaked); err != nil || image != own || refused != "" {
 		t.Errorf("with deps off: %q %q %v", image, refused, err)
 	}
 	srv.Close()

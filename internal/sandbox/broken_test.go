@@ -59,3 +59,43 @@ func TestWarmPoolBreaks(t *testing.T) {
 		}
 	}
 }
+
+// imagesByKey are the images of a daemon: ids by keys.
+type imagesByKey map[string]string
+
+func (m imagesByKey) FindLocal(_ context.Context, key string) (string, error) { return m[key], nil }
+
+// startedImages keeps the images of which containers were to be started.
+type startedImages struct {
+	container.Runtime
+	ids chan string
+}
+
+func (s startedImages) Start(_ context.Context, spec container.Spec) (container.Container, error) {
+	s.ids <- spec.Image
+	return nil, company.E(company.EDocker, "none is started here")
+}
+
+// TestWarmImagesAreFoundByKey: a warm container is made from the id that the daemon here
+// has for a key, and none where it has no such image.
+func TestWarmImagesAreFoundByKey(t *testing.T) {
+	log, started := &safebuffer.Buffer{}, startedImages{ids: make(chan string, 8)}
+	s := &Factory{Config: Config{Runtime: started, Office: "abcd", Images: imagesByKey{"key": "sha256:here"}, Logger: slog.New(slog.NewTextHandler(log, nil))}}
+	for _, key := range []string{"key", "gone"} {
+		s.Warm(key, 1, 1)
+		if b := s.takeWarm(t.Context(), key, 1); b != nil {
+			t.Errorf("a warm container: %+v", b)
+		}
+	}
+	s.Close()
+	close(started.ids)
+	n := 0
+	for id := range started.ids {
+		if n++; id != "sha256:here" {
+			t.Errorf("a container of %q was to be started", id)
+		}
+	}
+	if n == 0 || !strings.Contains(log.String(), "the worker image is not on this host") {
+		t.Errorf("%d were to be started:\n%s", n, log)
+	}
+}

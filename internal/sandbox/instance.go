@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +60,7 @@ func (s *Factory) acquire(ctx context.Context, o Spec) (*instance, error) {
 		limits = s.Sizes.Of(o.Mirror.Dir())
 	}
 	if limits.WithDefaults() == s.Limits.WithDefaults() { // else a warm one is too small
-		if b := s.takeWarm(ctx, o.Image, o.Epoch); b != nil {
+		if b := s.takeWarm(ctx, cmp.Or(o.ImageKey, o.Image), o.Epoch); b != nil {
 			return b, nil
 		}
 	}

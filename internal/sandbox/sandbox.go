@@ -53,6 +53,14 @@ type Config struct {
 	// Security gets each refused attempt of a container, from many goroutines.
 	// It may be nil.
 	Security func(Refusal) `part:"optional"`
+	// Images find the image of warm containers. Nil: images are named by their ids.
+	Images ImageFinder `part:"optional"`
+}
+
+// ImageFinder finds images of the daemon.
+type ImageFinder interface {
+	// FindLocal gives the id of an image by its key; empty: it is not there.
+	FindLocal(ctx context.Context, key string) (id string, err error)
 }
 
 // Factory sets up sandboxes.
@@ -76,7 +84,8 @@ type Spec struct {
 	Role     company.Role
 	Epoch    uint64
 	Fence    uint64
-	Image    string
+	Image    string        // id
+	ImageKey string        // names warm containers of the image; empty: the id
 	Base     company.OID   // whose history the sandbox sees
 	Extra    []company.OID // commits of the same subtask that it sees too
 	Start    company.OID   // where the branch starts

@@ -14,8 +14,8 @@ import (
 // ready container carries the label run=pool-<n>, since labels cannot change.
 type warmPool struct {
 	mu     sync.Mutex
-	image  string
-	want   int // how many are to be ready
+	image  string // its key
+	want   int    // how many are to be ready
 	epoch  uint64
 	ready  []*pendingInstance
 	made   int
@@ -29,7 +29,7 @@ type pendingInstance struct {
 	box  *instance     // nil: it did not start
 }
 
-// Warm asks for n ready containers of an image, in the given epoch; those of
+// Warm asks for n ready containers of the image with a key, in the given epoch; those of
 // another image or epoch are ended. It returns at once. n = 0 ends all.
 func (s *Factory) Warm(image string, epoch uint64, n int) {
 	r := &s.pool
@@ -59,7 +59,10 @@ func (s *Factory) refillPool() {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			err := company.Guard("starting a warm container", func() (err error) {
-				c.box, err = s.start(ctx, image, labels.Name(), labels, s.Limits)
+				id, err := s.findImage(ctx, image)
+				if err == nil {
+					c.box, err = s.start(ctx, id, labels.Name(), labels, s.Limits)
+				}
 				return err
 			})
 			if err != nil {
@@ -72,6 +75,17 @@ func (s *Factory) refillPool() {
 			}
 		})
 	}
+}
+
+// findImage is the id of the image that a key names.
+func (s *Factory) findImage(ctx context.Context, key string) (id string, err error) {
+	if s.Images == nil {
+		return key, nil
+	}
+	if id, err = s.Images.FindLocal(ctx, key); err == nil && id == "" {
+		err = company.E(company.EImage, "the worker image is not on this host").Because("it was removed since").Fix("nothing: the next run has it made again")
+	}
+	return id, err
 }
 
 // discardInstances ends instances in the background. The pool is locked.

@@ -7,6 +7,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/depaccess"
+	"company/internal/gates"
 	"company/internal/ledger"
 	"company/internal/sandbox"
 )
@@ -54,7 +55,8 @@ func (s *Session) runRole(ctx context.Context, r Role) (company.EndRun, error) {
 // it, for as long as the agent works.
 func (s *Session) workInSandbox(ctx context.Context, r Role, spec sandbox.Spec) (company.EndRun, error) {
 	spec.Mirror, spec.Run, spec.Role, spec.Fence, spec.Past = s.Mirror, s.Run, s.Role, s.Fence, s.past
-	spec.Epoch, spec.Paths, spec.Image = s.Epoch, s.Task.Settings.Paths, s.Task.Prepared.Image
+	spec.Epoch, spec.Paths = s.Epoch, s.Task.Settings.Paths
+	image := gates.ImageByID(s.Task.Prepared.Image)
 	spec.Need.Memory, spec.Need.Disk = s.Task.Baseline.Needs()
 	if spec.Start != spec.Base {
 		spec.Extra = append([]company.OID{spec.Start}, spec.Extra...)
@@ -75,10 +77,11 @@ func (s *Session) workInSandbox(ctx context.Context, r Role, spec sandbox.Spec) 
 	}
 	if s.service.Images != nil {
 		// A tree whose dependencies are refused is worked on with the task's own.
-		if spec.Image, _, err = s.service.Images.ImageForTree(ctx, s.Task, s.Mirror, spec.Start); err != nil {
+		if image, _, err = s.service.Images.ImageForTree(ctx, s.Task, s.Mirror, spec.Start); err != nil {
 			return company.EndRun{}, err
 		}
 	}
+	spec.Image, spec.ImageKey = image.ID, image.Key
 	if s.Sandbox, err = s.service.Sandboxes.Open(ctx, spec); err != nil {
 		return company.EndRun{}, err
 	}

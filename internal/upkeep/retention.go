@@ -273,7 +273,7 @@ func listUnusedImages(ctx context.Context, b *image.Builder, keep, gone []string
 	}
 	var out []Garbage
 	for _, e := range entries {
-		if e.IsWorkerImage && slices.Contains(gone, e.ID) && unused(e) {
+		if e.IsWorkerImage && slices.ContainsFunc(gone, e.IsNamed) && unused(e) {
 			out = append(out, Garbage{Kind: "image", Name: e.Tag, removal: func(ctx context.Context) error {
 				_, err := b.Prune(ctx, func(o image.ImageEntry) bool { return o.Tag == e.Tag })
 				return err

@@ -315,7 +315,7 @@ func (j *judge) judge(t *testing.T, p *gitopstest.Project, head company.OID, can
 	}
 	j.runner.Canary = canary
 	res, err := j.runner.Run(t.Context(), gates.Job{Mirror: p.Mirror, Tree: p.Tree(head), Gates: found.Gates, Hash: gates.HashGates(found.Gates),
-		Image: img.ID, Base: p.Base, BaseImage: img.ID, Label: "t1-01", Epoch: 1, BaselineResult: j.known})
+		Image: gates.ImageByID(img.ID), Base: p.Base, BaseImage: gates.ImageByID(img.ID), Label: "t1-01", Epoch: 1, BaselineResult: j.known})
 	if err != nil {
 		t.Fatal(err)
 	}

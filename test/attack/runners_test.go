@@ -123,7 +123,7 @@ func (j *judge) judgeRunners(t *testing.T, p *gitopstest.Project, pinned []compa
 	check := func(branch string, change map[string]string) map[string]company.GateCheck {
 		t.Helper()
 		res, err := j.runner.Run(t.Context(), gates.Job{Mirror: p.Mirror, Tree: p.Tree(p.Commit(branch, change)), Gates: pinned, Hash: gates.HashGates(pinned),
-			Image: img, Base: p.Base, BaseImage: img, Label: "t1-01", Epoch: 1})
+			Image: gates.ImageByID(img), Base: p.Base, BaseImage: gates.ImageByID(img), Label: "t1-01", Epoch: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,12 +10,13 @@ import (
 	"company/test/testenv"
 )
 
-// TestImageRemoved: somebody removes the task's image behind our back, while
-// the company is away and again while it is open. It is made again, and the
-// work goes on as if nothing had been.
+// TestImageRemoved: somebody removes the task's image behind our back, while the
+// company is away, while it is open, and under a worker that is at work. It is made
+// again each time, by a company that is killed over it too, and the work goes on as if
+// nothing had been.
 func TestImageRemoved(t *testing.T) {
 	t.Parallel()
-	planning, again, working := stopAt("t1-plan.1", 0), stopAt("t1-plan.1", 0), stopAt("t1-01-review.1", 0)
+	planning, again, working := stopAt("t1-plan.1", 0), stopAt("t1-plan.1", 0), stopAt("t1-01.1", 0)
 	for _, s := range []*stop{planning, again, working} {
 		t.Cleanup(s.release)
 	}
@@ -29,6 +30,7 @@ func TestImageRemoved(t *testing.T) {
 	planning.wait(t, p)
 	waitForContainer(t, h, "-pool-1-")
 	id := strings.TrimSpace(run(t, "docker", "inspect", "--format", "{{.Image}}", h.Containers()[0]))
+	tag := strings.TrimSpace(run(t, "docker", "image", "inspect", "--format", "{{index .RepoTags 0}}", id))
 	p.Kill()
 	planning.release()
 	removeImage(t, h, id)
@@ -42,13 +44,30 @@ func TestImageRemoved(t *testing.T) {
 	removeImage(t, h, id)
 
 	p = h.Start("resume")
+	p.Until(patience, "that the image is made again", isMadeAgain)
+	p.Kill()
+
+	p = h.Start("resume")
 	working.wait(t, p)
-	p.Until(patience, "that the image is made again", func(it feed.Item) bool {
-		return it.Kind == "image" && strings.Contains(it.Text, "made again")
-	})
+	before := len(slices.DeleteFunc(p.Items(), func(it feed.Item) bool { return !isMadeAgain(it) }))
+	run(t, "docker", "image", "rm", "-f", tag) // what its container needs stays, without a name
 	working.release()
+	p.Until(patience, "that the gates have it made again", func(it feed.Item) bool {
+		if isMadeAgain(it) {
+			before--
+		}
+		return before < 0
+	})
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
+	if got := strings.TrimSpace(run(t, "docker", "image", "inspect", "--format", "{{index .RepoTags 0}}", tag)); got != tag {
+		t.Errorf("the image that was made again is called %s, and was %s", got, tag)
+	}
+}
+
+// isMadeAgain finds the line about an image that was removed.
+func isMadeAgain(it feed.Item) bool {
+	return it.Kind == "image" && strings.Contains(it.Text, "made again")
 }
 
 // removeImage removes an image once no container of the office runs on it.

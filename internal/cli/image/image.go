@@ -30,8 +30,8 @@ func New(env *command.Environment) *cobra.Command {
 		Long: `Removes the images that ended tasks of this office were worked on with, when no
 task needs them any more. --all removes every image of company on this machine
 that no open task of this office is based on, layers that are shared included:
-the next task builds what it needs, which takes minutes. Another office's open
-task whose image went has to be submitted again. What a container uses stays.`,
+the next task builds what it needs, which takes minutes. An open task of another
+office has its image made again when it needs it. What a container uses stays.`,
 		RunE: func(c *cobra.Command, _ []string) error { return pruneImages(c.Context(), env, all, dryRun) },
 	}
 	prune.Flags().BoolVar(&all, "all", false, "every image that this office does not need now")
