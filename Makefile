@@ -124,6 +124,11 @@ fuzz: ## fuzz every parser for a while (FUZZTIME=10s each)
 bench: setup build ## the numbers of docs/performance.md
 	bin/company bench pipe start ledger turn
 
+.PHONY: bench/scale
+bench/scale: build ## 10,000 subtasks in 1,000 tasks on 64 workers, with each driver of the bus
+	bin/company bench scale --driver file
+	bin/company bench scale --driver nats
+
 .PHONY: release
 release: toolbox ## archives for linux/amd64 and linux/arm64 with checksums, in dist/
 	@scripts/release.sh

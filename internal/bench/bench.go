@@ -27,9 +27,9 @@ import (
 
 // Line is one number.
 type Line struct {
-	Bench   string  `json:"bench"` // pipe, start, ledger, bus, turn, submit, cli, office, deps-npm, …
+	Bench   string  `json:"bench"` // pipe, start, ledger, bus, turn, submit, cli, office, scale, deps-npm, …
 	What    string  `json:"what"`
-	Unit    string  `json:"unit"` // ms, MB/s, 1/s
+	Unit    string  `json:"unit"` // ms, s, MB/s, 1/s, MB, kB
 	Ours    float64 `json:"ours"` // median
 	Against string  `json:"against,omitempty"`
 	Bare    float64 `json:"bare,omitempty"`  // median of what it is measured against
@@ -62,6 +62,7 @@ type Options struct {
 	Dir      string            // parent of the temporary files; empty: the system's
 	Quick    bool              // few small samples: does it work, not how fast
 	Program  string            // the company itself, for the benches of whole processes
+	Scale    ScaleSize         // of the bench of that name
 	Progress func(line string) // may be nil
 	Logger   *slog.Logger      // nil: silent
 }
@@ -77,7 +78,7 @@ type bench struct {
 // benches in the order in which they run.
 var benches = append([]bench{
 	{name: "pipe", run: benchPipe}, {name: "start", run: benchStart}, {name: "ledger", run: benchLedger}, {name: "bus", run: benchBus}, {name: "turn", run: benchTurn}, {name: "submit", run: benchSubmit},
-	{name: "cli", run: benchCommands}, {name: "office", run: benchOffice, asked: true},
+	{name: "cli", run: benchCommands}, {name: "office", run: benchOffice, asked: true}, {name: "scale", run: benchScale, asked: true},
 }, depsBenches()...)
 
 // Names lists the benches, and depsGroup for those that it names together.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,16 +25,23 @@ const (
 	fullRecords = 5000
 )
 
+// busDriverNames are the drivers of the bus.
+var busDriverNames = []string{"file", "nats"}
+
+// openBusDriver opens a bus of a driver in a folder of its own.
+func openBusDriver(ctx context.Context, driver, dir string, log *slog.Logger) (bus.Bus, error) {
+	if driver == "file" {
+		return file.Open(ctx, file.Options{Dir: dir, Logger: log})
+	}
+	return nats.Open(ctx, nats.Options{Dir: dir, Logger: log})
+}
+
 // benchBus measures the file driver of the bus beside the embedded NATS, which is
 // the default: what one appends, what it starts with, and what it takes.
 func benchBus(ctx context.Context, w *benchEnv) (lines []Line, err error) {
-	stores := []*busStore{
-		{name: "file", open: func(ctx context.Context, dir string) (bus.Bus, error) {
-			return file.Open(ctx, file.Options{Dir: dir, Logger: w.Logger})
-		}},
-		{name: "nats", open: func(ctx context.Context, dir string) (bus.Bus, error) {
-			return nats.Open(ctx, nats.Options{Dir: dir, Logger: w.Logger})
-		}},
+	var stores []*busStore
+	for _, name := range busDriverNames {
+		stores = append(stores, &busStore{name: name, open: func(ctx context.Context, dir string) (bus.Bus, error) { return openBusDriver(ctx, name, dir, w.Logger) }})
 	}
 	for _, s := range stores {
 		s.dir = filepath.Join(w.dir, "bus-"+s.name)
@@ -152,13 +160,19 @@ func (s *busStore) addRecords(ctx context.Context, records int) (bytes float64, 
 	if err := s.close(); err != nil {
 		return 0, err
 	}
-	err = filepath.WalkDir(s.dir, func(_ string, e fs.DirEntry, err error) error {
+	size, err := sizeOfFiles(s.dir)
+	return float64(size), err
+}
+
+// sizeOfFiles is the bytes of the files below a folder.
+func sizeOfFiles(dir string) (bytes int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
 		info, err := e.Info()
 		if err == nil {
-			bytes += float64(info.Size())
+			bytes += info.Size()
 		}
 		return err
 	})

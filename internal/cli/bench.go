@@ -20,15 +20,20 @@ func newBench(env *command.Environment) *cobra.Command {
 		Long: `Measure what the company costs on this machine: medians of samples taken in
 turns with the bare thing that each is built on, and the target beside. It uses
 containers, files and a model server of its own, needs no office, and leaves
-nothing behind. Run it on a quiet machine. deps asks registries and office makes ten
-thousand tasks: both take minutes, and are to be named.`,
-		Example: "  company bench\n  company bench ledger turn\n  company bench deps-npm\n  company bench -o json > numbers.json",
+nothing behind. Run it on a quiet machine. deps asks registries, office makes ten
+thousand tasks and scale does ten thousand subtasks: they take minutes, and are to be
+named.`,
+		Example: "  company bench\n  company bench ledger turn\n  company bench deps-npm\n  company bench scale --driver file\n  company bench -o json > numbers.json",
 		Args:    cobra.OnlyValidArgs, ValidArgs: bench.Names(),
 		RunE: func(c *cobra.Command, args []string) error { return runBench(c.Context(), env, args, o) },
 	}
 	f := c.Flags()
 	f.BoolVar(&o.Quick, "quick", false, "few samples of small things: does it work, not how fast")
 	f.StringVar(&o.Dir, "dir", "", "where to put the temporary files; a disk like the office's (default: the system's folder)")
+	f.IntVar(&o.Scale.Subtasks, "subtasks", 0, "of scale: how many subtasks are done (default: 10000)")
+	f.IntVar(&o.Scale.Tasks, "tasks", 0, "of scale: how many tasks they are in (default: one for ten of them)")
+	f.IntVar(&o.Scale.Workers, "workers", 0, "of scale: how many workers there are (default: 64)")
+	f.StringVar(&o.Scale.Driver, "driver", "", "of scale: the driver of the bus, file or nats (default: one after the other)")
 	return c
 }
 
