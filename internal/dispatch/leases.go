@@ -15,8 +15,10 @@ import (
 // retryAfter is how long what could not be done now is left alone.
 const retryAfter = time.Second
 
-// Run leases items and claims their runs until ctx ends. It never waits with an
-// item in hand: one that cannot be claimed makes room for the next at once.
+// Run leases items and claims their runs until ctx ends. Claims are made beside each
+// other, as many as there are free workers, so that they share appends to the ledger. It
+// never waits with an item in hand: one that cannot be claimed makes room for the next
+// at once.
 func (p *Pool) Run(ctx context.Context) error {
 	var keepers sync.WaitGroup
 	defer keepers.Wait()
@@ -29,34 +31,42 @@ func (p *Pool) Run(ctx context.Context) error {
 			_ = retry.Sleep(ctx, retryAfter) // awaitFree sees the end of ctx
 			continue
 		}
-		err = company.Guard("claiming a run", func() error {
-			if held := p.claimRun(ctx, lease); held != nil {
-				keepers.Go(func() { p.keepLease(ctx, held) })
-			}
-			return nil
-		})
-		if err != nil {
-			p.Logger.ErrorContext(ctx, "run not claimed", "item", lease.Item().ID, "err", err, "details", company.DetailsOf(err))
+		offer, held := p.takeItem(ctx, lease)
+		if held == nil {
+			continue
 		}
+		keepers.Go(func() {
+			err := company.Guard("claiming a run", func() error {
+				if p.claimRun(ctx, held, offer) {
+					p.keepLease(ctx, held)
+				}
+				return nil
+			})
+			if err != nil {
+				p.Logger.ErrorContext(ctx, "run not claimed", "item", lease.Item().ID, "err", err, "details", company.DetailsOf(err))
+			}
+		})
 	}
 	return nil
 }
 
-// claimRun claims the run of a leased item for a free worker. Nil: it is not
-// claimed, and the item is settled.
-func (p *Pool) claimRun(ctx context.Context, lease bus.Lease) *heldRun {
-	var offer company.OfferID
+// takeItem reads a leased item, and sets a free worker aside for its run. Nil: nobody is
+// to claim it, and the item is settled.
+func (p *Pool) takeItem(ctx context.Context, lease bus.Lease) (offer company.OfferID, held *heldRun) {
 	if err := json.Unmarshal(lease.Item().Body, &offer); err != nil || !offer.Run.Valid() {
 		p.Logger.WarnContext(ctx, "unreadable item buried", "item", lease.Item().ID)
 		p.settleItem(ctx, lease.Bury)
-		return nil
+		return offer, nil
 	}
-	held := p.holdRun(offer.Run, lease)
-	if held == nil { // an earlier offer of it is being let go of
+	if held = p.holdRun(offer.Run, lease); held == nil { // an earlier offer of it is being let go of
 		p.settleItem(ctx, func(ctx context.Context) error { return lease.Nack(ctx, retryAfter) })
-		return nil
 	}
-	claimed := false
+	return offer, held
+}
+
+// claimRun claims the run of a leased item for its worker. False: it is not claimed, the
+// worker is free, and the item is settled.
+func (p *Pool) claimRun(ctx context.Context, held *heldRun, offer company.OfferID) (claimed bool) {
 	defer func() {
 		if !claimed {
 			p.letGo(held)
@@ -64,20 +74,19 @@ func (p *Pool) claimRun(ctx context.Context, lease bus.Lease) *heldRun {
 	}()
 	a, err := p.Coordinator.Claim(ctx, company.Claim{Run: offer.Run, Epoch: offer.Epoch, Offer: offer.Number, Worker: held.worker})
 	if err == nil {
-		claimed = true
 		held.setClaim(a)
-		return held
+		return true
 	}
 	switch company.CodeOf(err) {
 	case company.EStale, company.EConflict, company.EStopped, company.ENotFound:
 		// The ledger has no such offer, so it never will: another one has
 		// another number.
-		p.settleItem(ctx, lease.Ack)
+		p.settleItem(ctx, held.lease.Ack)
 	default:
 		p.Logger.WarnContext(ctx, "claim refused", "run_id", offer.Run, "err", err)
-		p.settleItem(ctx, func(ctx context.Context) error { return lease.Nack(ctx, retryAfter) })
+		p.settleItem(ctx, func(ctx context.Context) error { return held.lease.Nack(ctx, retryAfter) })
 	}
-	return nil
+	return false
 }
 
 // keepLease extends the lease until the run is let go, and acknowledges the item

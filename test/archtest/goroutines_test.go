@@ -24,7 +24,6 @@ var plain = map[string]int{
 	"internal/agent/calls.go":            1, // a tool's call, which is guarded where it is made
 	"internal/orchestrator/commit.go":    1, // the committer: decisions and what applies them are guarded inside
 	"internal/orchestrator/reconcile.go": 2, // carries an effect out, saves a snapshot: both are guarded inside
-	"internal/dispatch/leases.go":        1, // extends a lease
 }
 
 // TestGoroutinesOfEffectsAreGuarded: a goroutine that carries out a part of an
