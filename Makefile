@@ -94,8 +94,9 @@ interrupts: setup build ## end the company at 300 moments of its work, in every 
 	$(GO) test ./test/e2e -run 'TestInterrupts$$' -count=1 -timeout 5h -args -moments 300 -seed $${SEED:-1}
 
 .PHONY: storm
-storm: ## 5,000 crashes of the file driver's disk (SEED=1, N=5000), and its suite and that of nats
-	$(GO) test ./internal/bus/file -run TestStorm -count=1 -timeout 30m -v -args -crashes $${N:-5000} -seed $${SEED:-1}
+storm: ## 5,000 crashes of the file driver's disk (SEED=1, N=5000), 500 kills of a process on each driver (KILLS=500), and their suites
+	$(GO) test ./internal/bus/file -run 'TestStorm$$' -count=1 -timeout 30m -v -args -crashes $${N:-5000} -seed $${SEED:-1}
+	$(GO) test ./internal/bus/file ./internal/bus/nats -run 'TestKillStorm$$' -count=1 -timeout 60m -v -args -crashes $${KILLS:-500} -seed $${SEED:-1}
 	$(GO) test ./internal/bus/... -count=1 -timeout 30m
 
 .PHONY: mutants

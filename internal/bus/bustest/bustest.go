@@ -1,6 +1,7 @@
 // Package bustest is the one conformance suite of bus drivers: what bus
 // promises, exercised on the real driver with crashes, reopening and second
-// processes. A driver's tests call Main from TestMain and Exercise from a test.
+// processes. A driver's tests call Main from TestMain, Exercise from a test, and Storm
+// from one that makes as many crashes as it is asked for.
 package bustest
 
 import (

@@ -26,6 +26,9 @@ const (
 func runChild(d Driver, role, dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience) // never an orphan
 	defer cancel()
+	if role == "storm" {
+		return childStorm(ctx, d, dir, os.Getenv(stormVariable))
+	}
 	b, err := d.Open(ctx, dir)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -39,4 +40,11 @@ func TestConformance(t *testing.T) { bustest.Exercise(t, driver) }
 func TestConformanceOfSmallSegments(t *testing.T) {
 	t.Setenv(rollVariable, "4096")
 	bustest.Exercise(t, driver)
+}
+
+// TestKillStorm: a process that has the log open, with small segments, is killed at any
+// moment. TestStorm is about power cuts, too, on a disk of its own.
+func TestKillStorm(t *testing.T) {
+	t.Setenv(rollVariable, "16384")
+	bustest.Storm(t, driver, cmp.Or(*stormCrashes, 5), *stormSeed)
 }

@@ -16,8 +16,8 @@ import (
 )
 
 var (
-	stormCrashes = flag.Int("crashes", 0, "how many crashes TestStorm makes; 0: some hundred")
-	stormSeed    = flag.Uint64("seed", 1, "of the first run of TestStorm; each run has one of its own")
+	stormCrashes = flag.Int("crashes", 0, "how many crashes TestStorm and TestKillStorm make; 0: some")
+	stormSeed    = flag.Uint64("seed", 1, "of the first run of TestStorm and TestKillStorm; each run has one of its own")
 )
 
 // TestStorm: the machine goes off, or the process is killed, at any operation on

@@ -1,0 +1,292 @@
+package bustest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"company/internal/bus"
+)
+
+// Storm kills a process that works on a store with several clients at once, at so many
+// moments: while it opens the store, in operations and between them. Each seed is a
+// store of its own, which is killed over up to six times; it names what the clients do
+// and when the process dies, as exactly as the scheduler lets it.
+//
+// What the process was answered is true afterwards. An operation without an answer is
+// done whole, or not at all; nothing else is there; and what a start shows, the next
+// kill does not take back.
+func Storm(t *testing.T, d Driver, crashes int, seed uint64) {
+	kinds := map[string]int{}
+	for done := 0; done < crashes; seed++ {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			defer func() {
+				if t.Failed() {
+					t.Logf("replay it in the folder of this package: go test -run TestKillStorm -args -crashes 1 -seed %d", seed)
+				}
+			}()
+			done += runStorm(t, d, seed, kinds)
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%v", kinds)
+	if kinds["answered"] == 0 {
+		t.Error("no operation was answered")
+	}
+	for _, k := range []string{"died at a start", "kept", "lost"} {
+		if kinds[k] == 0 && crashes >= 200 {
+			t.Errorf("no run had: %s", k)
+		}
+	}
+}
+
+// runStorm is the storm of one seed. It returns how often the process was killed.
+func runStorm(t *testing.T, d Driver, seed uint64, kinds map[string]int) (crashes int) {
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	s := &stormStore{
+		store: store{driver: d, dir: t.TempDir(), ctx: ctx}, kinds: kinds,
+		records: map[string][]stormRecord{}, items: map[string]stormItem{}, blobs: map[string]bool{},
+	}
+	crashes = 1 + rng.IntN(6)
+	for round := range crashes {
+		o := stormOrders{seed: seed, round: round, clients: 1 + rng.IntN(6), after: rng.IntN(150), delay: time.Duration(rng.IntN(1000)) * time.Microsecond}
+		if rng.IntN(5) == 0 { // in the opening, or soon after it
+			o.after, o.delay = 0, time.Duration(rng.IntN(120))*time.Millisecond
+		}
+		lines := killStormChild(t, s.dir, o)
+		s.open(t)
+		s.requireAnswers(t, fmt.Sprintf("seed %d, crash %d", seed, round+1), lines)
+		s.close(t)
+	}
+	return crashes
+}
+
+// killStormChild runs a child until it has killed itself, and returns what it printed.
+func killStormChild(t *testing.T, dir string, o stormOrders) (lines []stormLine) {
+	t.Helper()
+	exe, err := os.Executable()
+	mustSucceed(t, err)
+	cmd := exec.CommandContext(t.Context(), exe)
+	cmd.Env = append(os.Environ(), childRole+"=storm", childDir+"="+dir, stormVariable+"="+o.String())
+	cmd.Stderr = os.Stderr
+	stdout, err := cmd.StdoutPipe()
+	mustSucceed(t, err)
+	mustSucceed(t, cmd.Start())
+	for text := bufio.NewScanner(stdout); text.Scan(); {
+		if l, err := parseStormLine(text.Text()); err == nil { // one that was cut off is no answer
+			lines = append(lines, l)
+		}
+	}
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatalf("the child ended by itself: %v", err)
+	}
+	return lines
+}
+
+// stormRecord is a record as its writer knows it.
+type stormRecord struct {
+	seq uint64
+	id  string
+}
+
+// stormItem is an item as the answers about its newest lease leave it.
+type stormItem struct {
+	fence uint64
+	state string // waiting, leased, done or dead
+}
+
+// stormStore is a store with what must be in it.
+type stormStore struct {
+	store
+	records map[string][]stormRecord // by subject
+	items   map[string]stormItem
+	blobs   map[string]bool
+	highest uint64 // fence that was given
+	kinds   map[string]int
+}
+
+// requireAnswers holds the store to what a child printed. What it finds of operations
+// without an answer must be there from then on.
+func (s *stormStore) requireAnswers(t *testing.T, when string, lines []stormLine) {
+	t.Helper()
+	under := map[int]stormLine{} // way: the operation of each client without an answer
+	before := s.highest
+	for _, l := range lines {
+		if !l.done {
+			under[l.client] = l
+			continue
+		}
+		delete(under, l.client)
+		s.applyAnswer(t, when, l, before)
+	}
+	if len(lines) == 0 {
+		s.kinds["died at a start"]++
+	}
+	s.requireRecords(t, when, under)
+	s.requireItems(t, when, under)
+	s.requireBlobs(t, when, under)
+}
+
+// applyAnswer takes an answer in. before is the highest fence of before the child.
+func (s *stormStore) applyAnswer(t *testing.T, when string, l stormLine, before uint64) {
+	t.Helper()
+	s.kinds["answered"]++
+	switch l.op {
+	case "append":
+		s.records[l.on] = append(s.records[l.on], stormRecord{l.seq, l.id})
+	case "purge":
+		delete(s.records, l.on)
+	case "blob":
+		s.blobs[l.id] = true
+	case "open":
+	case "lease":
+		if l.seq <= before {
+			t.Fatalf("%s: %s was leased under fence %d after %d", when, l.on, l.seq, before)
+		}
+		s.setItem(l.on, l.seq, "leased")
+	default:
+		s.setItem(l.on, l.seq, stateAfter(l.op))
+	}
+}
+
+// stateAfter is the state of an item after an operation.
+func stateAfter(op string) string {
+	return map[string]string{"put": "waiting", "nack": "waiting", "ack": "done", "bury": "dead", "extend": "leased"}[op]
+}
+
+// setItem notes a state of an item. Clients print their answers when they come to it,
+// so that the next lease of an item may be known before the end of the one before.
+func (s *stormStore) setItem(id string, fence uint64, state string) {
+	if was, known := s.items[id]; !known || fence >= was.fence {
+		s.items[id] = stormItem{fence, state}
+	}
+	s.highest = max(s.highest, fence)
+}
+
+// requireRecords: each subject has the records that were answered, and perhaps what
+// its writer was about to do.
+func (s *stormStore) requireRecords(t *testing.T, when string, under map[int]stormLine) {
+	t.Helper()
+	next := map[string]stormLine{}
+	for _, l := range under {
+		if l.op == "append" || l.op == "purge" {
+			next[l.on] = l
+		}
+	}
+	subjects, err := s.Log().Subjects(s.ctx)
+	mustSucceed(t, err)
+	for _, subject := range slices.Concat(subjects, []string{bus.Ledger}, slices.Collect(maps.Keys(s.records))) {
+		var found []stormRecord
+		for _, m := range s.readRecords(t, subject, 0) {
+			if string(m.Data) != stormData(m.ID) {
+				t.Fatalf("%s: record %d of %s holds other data than %s", when, m.Seq, subject, m.ID)
+			}
+			found = append(found, stormRecord{m.Seq, m.ID})
+		}
+		want, l := s.records[subject], next[subject]
+		switch n := len(found); {
+		case slices.Equal(found, want):
+			if l.op != "" && !(l.op == "purge" && len(want) == 0) {
+				s.kinds["lost"]++
+			}
+		case l.op == "append" && n > 0 && slices.Equal(found[:n-1], want) && found[n-1].id == l.id,
+			l.op == "purge" && n == 0:
+			s.kinds["kept"]++
+		default:
+			t.Fatalf("%s: %s has %v, answered were %v, and %q was under way", when, subject, found, want, l)
+		}
+		delete(next, subject) // a subject may be listed twice
+		if s.records[subject] = found; len(found) == 0 {
+			delete(s.records, subject)
+		}
+	}
+}
+
+// requireItems: what waits is leased, each item once, under higher fences than before;
+// what is done or buried is not among it. The items that wait are done after that.
+func (s *stormStore) requireItems(t *testing.T, when string, under map[int]stormLine) {
+	t.Helper()
+	unsure := map[string]string{} // the state that an operation under way leads to
+	leases := 0                   // under way: of an item that is not known
+	for _, l := range under {
+		switch l.op {
+		case "put", "nack", "ack", "bury", "extend":
+			unsure[l.on] = stateAfter(l.op)
+		case "lease":
+			leases++
+		}
+	}
+	waiting, _, err := s.Queue().Depth(s.ctx)
+	mustSucceed(t, err)
+	seen := map[string]bool{}
+	for range waiting {
+		lease, err := s.Queue().Lease(s.ctx, long)
+		mustSucceed(t, err)
+		id := lease.Item().ID
+		is := s.items[id]
+		if is.state != "waiting" && unsure[id] != "waiting" || seen[id] || lease.Fence() <= s.highest || string(lease.Item().Body) != stormData(id) {
+			t.Fatalf("%s: leased %s under fence %d; it was %q, and fence %d was the highest", when, id, lease.Fence(), is.state, s.highest)
+		}
+		seen[id] = true
+		mustSucceed(t, lease.Ack(s.ctx))
+		s.setItem(id, lease.Fence(), "done")
+	}
+	buried, err := s.Queue().Dead(s.ctx)
+	mustSucceed(t, err)
+	for _, item := range buried {
+		if s.items[item.ID].state != "dead" && unsure[item.ID] != "dead" {
+			t.Fatalf("%s: %s is buried, and was %q", when, item.ID, s.items[item.ID].state)
+		}
+		s.setItem(item.ID, s.items[item.ID].fence, "dead")
+	}
+	for id, is := range s.items {
+		isBuried := slices.ContainsFunc(buried, func(item bus.Item) bool { return item.ID == id })
+		switch {
+		case is.state == "waiting" && leases > 0:
+			leases-- // the lease was stored, and not answered
+			s.setItem(id, is.fence, "leased")
+		case is.state == "waiting", is.state == "dead" && !isBuried:
+			t.Fatalf("%s: %s was %s, and is not", when, id, is.state)
+		}
+	}
+}
+
+// requireBlobs: a blob that was put is there, whole; one that was under way is, or is
+// not there.
+func (s *stormStore) requireBlobs(t *testing.T, when string, under map[int]stormLine) {
+	t.Helper()
+	for _, l := range under {
+		if l.op != "blob" {
+			continue
+		}
+		r, err := s.Blobs().Get(s.ctx, hashOf([]byte(stormData(l.id))))
+		if errors.Is(err, bus.ErrNotFound) {
+			s.kinds["lost"]++
+			continue
+		}
+		mustSucceed(t, err)
+		mustSucceed(t, r.Close())
+		s.kinds["kept"]++
+		s.blobs[l.id] = true
+	}
+	for id := range s.blobs {
+		if got := s.mustBlob(t, hashOf([]byte(stormData(id)))); string(got) != stormData(id) {
+			t.Fatalf("%s: the blob of %s has %d bytes", when, id, len(got))
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package bustest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"company/internal/bus"
+)
+
+// stormVariable has the orders of a child of a storm.
+const stormVariable = "BUSTEST_STORM"
+
+// stormOrders are what a child of a storm does, and when it dies: so long after so many
+// operations. Where that is none, it is counted from before the store is opened.
+type stormOrders struct {
+	seed    uint64
+	round   int
+	clients int
+	after   int
+	delay   time.Duration
+}
+
+func (o stormOrders) String() string {
+	return fmt.Sprint(o.seed, o.round, o.clients, o.after, o.delay.Nanoseconds())
+}
+
+func parseStormOrders(text string) (o stormOrders, err error) {
+	_, err = fmt.Sscan(text, &o.seed, &o.round, &o.clients, &o.after, &o.delay)
+	return o, err
+}
+
+// stormLine is what a child prints before and after each operation.
+type stormLine struct {
+	done   bool
+	client int
+	op     string
+	on     string // the subject, or the item
+	seq    uint64 // of a record that is stored, or the fence of a lease
+	id     string // of the record or blob
+}
+
+func (l stormLine) String() string {
+	return fmt.Sprint(l.done, " ", l.client, " ", l.op, " ", l.on, " ", l.seq, " ", l.id)
+}
+
+// parseStormLine reads a line; one that was cut off is an error.
+func parseStormLine(text string) (l stormLine, err error) {
+	_, err = fmt.Sscan(text, &l.done, &l.client, &l.op, &l.on, &l.seq, &l.id)
+	return l, err
+}
+
+// stormData is what is stored under an id: some bytes as a rule, and many at times.
+func stormData(id string) string {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(id))
+	n := int(sum.Sum32())
+	if n%16 == 0 {
+		return id + strings.Repeat("#", 200_000)
+	}
+	return id + strings.Repeat(".", n%3000)
+}
+
+// childStorm works on the store until it kills itself.
+func childStorm(ctx context.Context, d Driver, dir, orders string) error {
+	o, err := parseStormOrders(orders)
+	if err != nil {
+		return err
+	}
+	var done atomic.Int64
+	reached := make(chan struct{})
+	if o.after == 0 {
+		close(reached)
+	}
+	go func() {
+		<-reached
+		time.Sleep(o.delay)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}()
+	b, err := d.Open(ctx, dir)
+	if err != nil {
+		return err
+	}
+	fmt.Println(stormLine{done: true, op: "open", on: "-", id: "-"})
+	shared := &stormShared{bus: b, finished: func() {
+		if done.Add(1) == int64(o.after) {
+			close(reached)
+		}
+	}}
+	m, err := b.Log().Last(ctx, bus.Ledger)
+	if err != nil && !errors.Is(err, bus.ErrNotFound) {
+		return err
+	}
+	shared.ledger = m.Seq
+	errs := make(chan error)
+	for n := range o.clients {
+		c := &stormClient{stormShared: shared, number: n, name: fmt.Sprintf("r%d.c%d", o.round, n), rng: rand.New(rand.NewPCG(o.seed, uint64(100*o.round+n)))}
+		go func() { errs <- c.work(ctx) }() // until the process is killed
+	}
+	return <-errs
+}
+
+// stormShared is what the clients of a child have together.
+type stormShared struct {
+	bus      bus.Bus
+	mu       sync.Mutex // over an append to the ledger, which has one writer
+	ledger   uint64
+	finished func() // an operation is done
+}
+
+// stormClient does one operation after the other. It is the one writer of its journals.
+type stormClient struct {
+	*stormShared
+	number   int
+	name     string
+	rng      *rand.Rand
+	n        int
+	journals [3]uint64 // the last record of each
+}
+
+func (c *stormClient) journal(k int) string { return fmt.Sprintf("run.storm.%d.%d", c.number, k) }
+
+func (c *stormClient) work(ctx context.Context) error {
+	for k := range c.journals {
+		m, err := c.bus.Log().Last(ctx, c.journal(k))
+		if err != nil && !errors.Is(err, bus.ErrNotFound) {
+			return err
+		}
+		c.journals[k] = m.Seq
+	}
+	for {
+		c.n++
+		id := fmt.Sprintf("%s.%d", c.name, c.n)
+		var err error
+		switch what, k := c.rng.IntN(10), c.rng.IntN(len(c.journals)); {
+		case what < 3:
+			err = c.do(stormLine{op: "append", on: c.journal(k), id: id}, func(l *stormLine) (err error) {
+				l.seq, err = c.bus.Log().Append(ctx, l.on, []byte(stormData(id)), c.journals[k], id)
+				c.journals[k] = l.seq
+				return err
+			})
+		case what < 4:
+			err = c.do(stormLine{op: "purge", on: c.journal(k), id: "-"}, func(l *stormLine) error {
+				c.journals[k] = 0
+				return c.bus.Log().Purge(ctx, l.on)
+			})
+		case what < 6:
+			err = c.appendLedger(ctx, id)
+		case what < 9:
+			err = c.workItem(ctx, id)
+		default:
+			err = c.do(stormLine{op: "blob", on: "-", id: id}, func(*stormLine) error {
+				_, _, err := c.bus.Blobs().Put(ctx, strings.NewReader(stormData(id)))
+				return err
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// do says that an operation begins, does it, and says that it is done.
+func (c *stormClient) do(l stormLine, operate func(*stormLine) error) error {
+	l.client = c.number
+	fmt.Println(l)
+	if err := operate(&l); err != nil {
+		return fmt.Errorf("%s: %w", l, err)
+	}
+	l.done = true
+	fmt.Println(l)
+	c.finished()
+	return nil
+}
+
+func (c *stormClient) appendLedger(ctx context.Context, id string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.do(stormLine{op: "append", on: bus.Ledger, id: id}, func(l *stormLine) (err error) {
+		l.seq, err = c.bus.Log().Append(ctx, bus.Ledger, []byte(stormData(id)), c.ledger, id)
+		c.ledger = l.seq
+		return err
+	})
+}
+
+// workItem puts an item, leases the oldest, and settles that. There is always one to be
+// leased, since each client puts one first.
+func (c *stormClient) workItem(ctx context.Context, id string) error {
+	if err := c.do(stormLine{op: "put", on: id, id: id}, func(*stormLine) error {
+		return c.bus.Queue().Put(ctx, bus.Item{ID: id, Body: []byte(stormData(id))})
+	}); err != nil {
+		return err
+	}
+	var lease bus.Lease
+	if err := c.do(stormLine{op: "lease", on: "-", id: "-"}, func(l *stormLine) (err error) {
+		if lease, err = c.bus.Queue().Lease(ctx, long); err == nil {
+			l.on, l.seq = lease.Item().ID, lease.Fence()
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, op := range [][]string{{"ack"}, {"nack"}, {"bury"}, {"extend", "ack"}, {"extend"}}[c.rng.IntN(5)] {
+		if err := c.do(stormLine{op: op, on: lease.Item().ID, seq: lease.Fence(), id: "-"}, func(*stormLine) error {
+			switch op {
+			case "ack":
+				return lease.Ack(ctx)
+			case "nack":
+				return lease.Nack(ctx, 0)
+			case "bury":
+				return lease.Bury(ctx)
+			}
+			return lease.Extend(ctx)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
