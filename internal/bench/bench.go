@@ -27,7 +27,7 @@ import (
 
 // Line is one number.
 type Line struct {
-	Bench   string  `json:"bench"` // pipe, start, ledger, bus, turn, submit, cli, office, scale, deps-npm, …
+	Bench   string  `json:"bench"` // pipe, start, ledger, bus, turn, submit, cli, office, scale, wall, deps-npm, …
 	What    string  `json:"what"`
 	Unit    string  `json:"unit"` // ms, s, MB/s, 1/s, MB, kB
 	Ours    float64 `json:"ours"` // median
@@ -62,7 +62,7 @@ type Options struct {
 	Dir      string            // parent of the temporary files; empty: the system's
 	Quick    bool              // few small samples: does it work, not how fast
 	Program  string            // the company itself, for the benches of whole processes
-	Scale    ScaleSize         // of the bench of that name
+	Scale    ScaleSize         // of scale; wall takes its workers and its driver from it, too
 	Progress func(line string) // may be nil
 	Logger   *slog.Logger      // nil: silent
 }
@@ -79,6 +79,7 @@ type bench struct {
 var benches = append([]bench{
 	{name: "pipe", run: benchPipe}, {name: "start", run: benchStart}, {name: "ledger", run: benchLedger}, {name: "bus", run: benchBus}, {name: "turn", run: benchTurn}, {name: "submit", run: benchSubmit},
 	{name: "cli", run: benchCommands}, {name: "office", run: benchOffice, asked: true}, {name: "scale", run: benchScale, asked: true},
+	{name: "wall", run: benchWall, asked: true},
 }, depsBenches()...)
 
 // Names lists the benches, and depsGroup for those that it names together.

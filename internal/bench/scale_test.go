@@ -9,9 +9,10 @@ import (
 )
 
 // How much TestQuickScale does. With more it is what a profile is taken of: go test
-// ./internal/bench -run TestQuickScale -cpuprofile cpu -args -subtasks 5000 -driver file
+// ./internal/bench -run TestQuickScale -cpuprofile cpu -args -subtasks 5000 -workers 64 -driver file
 var (
 	scaleSubtasks = flag.Int("subtasks", 0, "of TestQuickScale; 0: a few")
+	scaleWorkers  = flag.Int("workers", 0, "of TestQuickScale; 0: a few")
 	scaleDriver   = flag.String("driver", "", "of TestQuickScale; empty: each")
 )
 
@@ -19,7 +20,7 @@ var (
 // each bus.
 func TestQuickScale(t *testing.T) {
 	dir := t.TempDir()
-	r, err := Run(t.Context(), []string{"scale"}, Options{Dir: dir, Quick: true, Scale: ScaleSize{Subtasks: *scaleSubtasks, Driver: *scaleDriver}})
+	r, err := Run(t.Context(), []string{"scale"}, Options{Dir: dir, Quick: true, Scale: ScaleSize{Subtasks: *scaleSubtasks, Workers: *scaleWorkers, Driver: *scaleDriver}})
 	if err != nil {
 		t.Fatal(err)
 	}

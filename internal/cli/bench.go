@@ -32,8 +32,8 @@ named.`,
 	f.StringVar(&o.Dir, "dir", "", "where to put the temporary files; a disk like the office's (default: the system's folder)")
 	f.IntVar(&o.Scale.Subtasks, "subtasks", 0, "of scale: how many subtasks are done (default: 10000)")
 	f.IntVar(&o.Scale.Tasks, "tasks", 0, "of scale: how many tasks they are in (default: one for ten of them)")
-	f.IntVar(&o.Scale.Workers, "workers", 0, "of scale: how many workers there are (default: 64)")
-	f.StringVar(&o.Scale.Driver, "driver", "", "of scale: the driver of the bus, file or nats (default: one after the other)")
+	f.IntVar(&o.Scale.Workers, "workers", 0, "of scale and wall: how many workers there are (default: 64 and 8)")
+	f.StringVar(&o.Scale.Driver, "driver", "", "of scale and wall: the driver of the bus, file or nats (default: one after the other, and nats)")
 	return c
 }
 
