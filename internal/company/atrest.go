@@ -5,8 +5,9 @@ import "time"
 // AtRest says that nothing of a task is under way: only a person can move it. A
 // run that waits for money moves nothing. One on the queue, or that waits to be
 // put there, moves when a worker is free, unless those are all held by runs
-// that wait for money, a cap of the office is used up, or its subtask is paused. One that cannot be put there, however often it was tried,
-// waits for the president's answer.
+// that wait for money, a cap of the office is used up, or its subtask is paused. One
+// that cannot be put there, however often it was tried, waits for the president's
+// answer.
 func (s *State) AtRest(t *Task, now time.Time) bool {
 	poor := s.Spending.ShortAt(now) != nil
 	for _, id := range s.Open {

@@ -174,15 +174,15 @@ func (s *State) limitToFreeWorkers(due []Effect, loads func() map[string]project
 	return out
 }
 
-// AwaitsWorker reports whether a subtask of the task could be begun, and is
-// not, because every worker has a run or is due to be offered one, or its project has
-// all the writers that it may have.
+// AwaitsWorker reports whether a subtask of the task could be begun, or a conflict of
+// it resolved, and is not, because every worker has a run or is due to be offered one,
+// or its project has all the writers that it may have.
 func (s *State) AwaitsWorker(id TaskID, now time.Time) bool {
 	t := s.Tasks[id]
 	if t == nil || t.Status.Ended() || t.Paused || s.Office.Stopped || s.Office.WorkerCount() == 0 {
 		return false
 	}
-	mine := func(e Effect) bool { return e.Task == id && s.newOffer(e) }
+	mine := func(e Effect) bool { return e.Task == id && (s.newOffer(e) || s.newResolve(e)) }
 	return slices.ContainsFunc(s.dueTask(nil, t, now), mine) && !slices.ContainsFunc(Due(s, now, len(s.Open)), mine)
 }
 

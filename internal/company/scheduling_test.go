@@ -155,3 +155,20 @@ func TestWritersOfAProject(t *testing.T) {
 		t.Errorf("offered %v once there is no limit", got)
 	}
 }
+
+// A merger that the limit on writers holds back waits for a worker as an offer does: its
+// task is not at rest (WRK-9).
+func TestMergerAwaitsAWriter(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, Settings{}).plan(2).queued(1)
+	s.must(Company, StartOffice{Office: "k3fq", Workers: 4, Writers: 1})
+	other, fence := s.offer(2)
+	s.must(Company, ReportConflict{Task: s.id, Subtask: s.subID(1), ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a.go"}}})
+	if s.isDue(EffectResolve) || !s.s.AwaitsWorker(s.id, s.now) || s.s.AtRest(s.task(), s.now) {
+		t.Errorf("due: %t, awaits a worker: %t, at rest: %t", s.isDue(EffectResolve), s.s.AwaitsWorker(s.id, s.now), s.s.AtRest(s.task(), s.now))
+	}
+	s.must(string(other), EndRun{Run: other, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
+	if !s.isDue(EffectResolve) || s.s.AwaitsWorker(s.id, s.now) {
+		t.Error("the merger does not begin where there is room for it")
+	}
+}
