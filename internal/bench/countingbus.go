@@ -8,7 +8,7 @@ import (
 	"company/internal/bus"
 )
 
-// countingBus counts what is stored on a bus.
+// countingBus counts the records and blobs of a bus.
 type countingBus struct {
 	bus.Bus
 	commits atomic.Int64 // records of the ledger

@@ -27,7 +27,7 @@ type ScaleSize struct {
 // mostPerTask is how many subtasks one wave of a plan may have.
 const mostPerTask = 16
 
-// withDefaults is the size of a run, and what is wrong with it.
+// withDefaults is the size of a run; a size that cannot be is an EUsage error.
 func (s ScaleSize) withDefaults(w *benchEnv) (ScaleSize, error) {
 	s.Subtasks = cmp.Or(s.Subtasks, w.sampleCount(10_000, 20))
 	s.Tasks, s.Workers = cmp.Or(s.Tasks, max(1, s.Subtasks/10)), cmp.Or(s.Workers, w.sampleCount(64, 4))
@@ -159,7 +159,7 @@ func (w *benchEnv) measureScale(ctx context.Context, size ScaleSize, driver stri
 			break
 		}
 		r.stored, r.processor = n.countStored(), processorTime()-spent
-		debug.FreeOSMemory() // of both the same: what is held, and not what is about to be collected
+		debug.FreeOSMemory() // memory that is about to be collected counts at neither time
 		if r.memory[i], errs[2*active] = ownMemory(os.Getpid()); errs[2*active] != nil {
 			break
 		}

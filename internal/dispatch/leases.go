@@ -50,8 +50,8 @@ func (p *Pool) Run(ctx context.Context) error {
 	return nil
 }
 
-// takeItem reads a leased item, and sets a free worker aside for its run. Nil: nobody is
-// to claim it, and the item is settled.
+// takeItem reads a leased item, and sets a free worker aside for its run. Nil: the run is
+// not to be claimed, and the item is settled.
 func (p *Pool) takeItem(ctx context.Context, lease bus.Lease) (offer company.OfferID, held *heldRun) {
 	if err := json.Unmarshal(lease.Item().Body, &offer); err != nil || !offer.Run.Valid() {
 		p.Logger.WarnContext(ctx, "unreadable item buried", "item", lease.Item().ID)

@@ -217,8 +217,8 @@ func (s *stormStore) requireRecords(t *testing.T, when string, under map[int]sto
 	}
 }
 
-// requireItems: what waits is leased, each item once, under higher fences than before;
-// what is done or buried is not among it. The items that wait are done after that.
+// requireItems: each item that waits is leased once, under a higher fence than before;
+// none of them was done or buried. The items that wait are done after that.
 func (s *stormStore) requireItems(t *testing.T, when string, under map[int]stormLine) {
 	t.Helper()
 	unsure := map[string]string{} // the state that an operation under way leads to

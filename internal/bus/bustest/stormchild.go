@@ -58,7 +58,7 @@ func parseStormLine(text string) (l stormLine, err error) {
 	return l, err
 }
 
-// stormData is what is stored under an id: some bytes as a rule, and many at times.
+// stormData is the data of an id: some bytes as a rule, and many at times.
 func stormData(id string) string {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(id))
