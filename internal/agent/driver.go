@@ -52,7 +52,7 @@ type Job struct {
 	// Halt, when it gives an error, ends the conversation before the model is
 	// asked again: between two turns. Nil: it goes on.
 	Halt func() error
-	// Words gives the president's messages to the run so far, in order. It is called
+	// Words returns the president's messages to the run so far, in order. It is called
 	// before each turn, and the agent reads each message once. Nil: there are none.
 	Words func() []string
 	// Workspace is what the tools change. Nil: nothing of it outlives this

@@ -98,7 +98,7 @@ func (s *State) newOffer(e Effect) bool {
 	return sub != nil && sub.Status == SubtaskPending
 }
 
-// newResolve says whether an effect is a merger's run that nobody holds.
+// newResolve reports whether an effect begins a merger's run.
 func (s *State) newResolve(e Effect) bool {
 	if e.Kind != EffectResolve {
 		return false
@@ -121,7 +121,7 @@ func (s *State) limitToFreeWorkers(due []Effect, loads func() map[string]project
 	if writers == 0 {
 		writers = math.MaxInt
 	}
-	offers, begun := map[string][]int{}, map[int]bool{} // the places of new offers, by project; which of what is new begins
+	offers, begun := map[string][]int{}, map[int]bool{} // the places of new offers, by project; which new effects begin
 	for i, e := range due {
 		if s.newOffer(e) {
 			project := s.Tasks[e.Task].Project.ID

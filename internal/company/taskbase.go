@@ -142,7 +142,7 @@ func (t *Task) baselineFails() bool {
 	return failed && !t.baselineKnown()
 }
 
-// mayWork says whether workers may begin. What is true of a task stays true of it.
+// mayWork reports whether workers may begin. Once true of a task, it stays true.
 func (s *State) mayWork(t *Task) bool { return t.IsPrepared() && s.gatesSettled(t) }
 
 // gatesSettled says whether it is known that something will judge the task's work, or

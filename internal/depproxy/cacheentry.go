@@ -59,7 +59,7 @@ func (e *httpError) Error() string {
 	return fmt.Sprintf("the registry answers with status %d", e.status)
 }
 
-// Is makes what is not there an ecosystem.ErrNotFound.
+// Is makes an answer of 404 or 410 an ecosystem.ErrNotFound.
 func (e *httpError) Is(target error) bool {
 	return target == ecosystem.ErrNotFound && (e.status == http.StatusNotFound || e.status == http.StatusGone)
 }

@@ -167,7 +167,7 @@ func (l *layer) close() error {
 // newReader is the whole tar from its start.
 func (l *layer) newReader() io.Reader { return io.NewSectionReader(l.tarFile, 0, l.size) }
 
-// finish waits for what is done beside the layer, and removes its file.
+// finish waits for the work beside the layer, and removes its file.
 func (l *layer) finish() {
 	l.removeFile()
 	l.beside.Wait()

@@ -157,7 +157,7 @@ func (r *scriptReader) restoreVariables(text string) string {
 	return text
 }
 
-// wordText is a word's text as far as it is written out, and whether a variable is
+// wordText returns a word's literal text, and whether a variable is
 // part of it.
 func wordText(w *syntax.Word) (text string, variable bool) {
 	var b strings.Builder

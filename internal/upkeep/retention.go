@@ -18,7 +18,7 @@ import (
 	"company/internal/office"
 )
 
-// Garbage is one thing of this office that nobody needs any more.
+// Garbage is one thing of this office that no task needs any more.
 type Garbage struct {
 	Kind  string         `json:"kind"` // run, state, repository, result, blob, log, container, image
 	Name  string         `json:"name"`

@@ -107,7 +107,7 @@ func (h *githubAPI) patchPull(w http.ResponseWriter, r *http.Request, repo *Repo
 	sendJSON(w, r, http.StatusOK, h.pullJSON(repo, p, true))
 }
 
-// appendNew adds what is not there yet.
+// appendNew adds the strings that a list lacks.
 func appendNew(to, more []string) []string {
 	for _, m := range more {
 		if !slices.Contains(to, m) {
