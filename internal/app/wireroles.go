@@ -78,8 +78,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	return effectHandlers{
 		pool: pool,
 		finders: map[company.EffectKind]company.OutcomeFinder{
-			company.EffectPrepare:   in.FindBase,
-			company.EffectImage:     in.MakeImage,
+			company.EffectPrepare:   in.Do,
 			company.EffectBaseline:  judge.RunBaseline,
 			company.EffectGate:      judge.RunGates,
 			company.EffectTestMerge: merge.Test,

@@ -11,8 +11,7 @@ type EffectKind string
 
 const (
 	EffectCommand   EffectKind = "note"       // nothing outside: a consequence that is itself a command
-	EffectPrepare   EffectKind = "prepare"    // find the base and the gates
-	EffectImage     EffectKind = "image"      // make the image
+	EffectPrepare   EffectKind = "prepare"    // base, gates, image
 	EffectBaseline  EffectKind = "baseline"   // run the gates on the base tree
 	EffectManage    EffectKind = "manage"     // the manager plans, or decides on a subtask
 	EffectEnqueue   EffectKind = "enqueue"    // the item of a run that is on offer lies on the queue
@@ -156,19 +155,16 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 			break
 		}
 	}
-	if t.looksForBase() && !s.hasEarlierFollowUp(t) {
+	if t.Status == StatusPending && !s.hasEarlierFollowUp(t) {
 		add(Effect{Key: "prepare " + id, Kind: EffectPrepare, Fail: "prepare"})
 	}
-	if t.imageDue() {
-		add(Effect{Key: "image " + id + " " + string(t.Prepared.Base.OID), Kind: EffectImage, Fail: "prepare"})
-	}
-	if t.baselineDue() {
+	if t.Status == StatusDecomposing && len(t.Prepared.Gates) > 0 && t.Baseline == nil {
 		add(Effect{Key: "baseline " + id, Kind: EffectBaseline, Fail: "baseline"})
 	}
 	if run := s.dueRun(t, Manager, ""); run != "" {
 		add(Effect{Key: "manage " + string(run), Kind: EffectManage, Run: run, Claim: s.claimBy(Manager, run, t.Head), Fail: "plan"})
 	}
-	if s.planStands(t) && s.mayWork(t) {
+	if s.planStands(t) {
 		for _, sub := range t.Subtasks {
 			switch {
 			case sub.Wave != t.Wave():
@@ -207,12 +203,8 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 func (s *State) dueSubtask(add func(Effect), t *Task, sub *Subtask) {
 	id := string(sub.ID)
 	// The offer is made in the ledger first; what puts it on the queue is the
-	// effect of that, and due until the run is claimed. While the base cannot be judged
-	// no run is offered: nothing could be said of its work.
+	// effect of that, and due until the run is claimed.
 	offer := func(run RunID, offers int) {
-		if t.baselineFails() {
-			return
-		}
 		o := OfferID{Run: run, Epoch: s.Office.Epoch, Number: offers + 1}
 		add(Effect{Key: "offer " + o.String(), Kind: EffectCommand, Subtask: sub.ID, Run: run, Command: Offer{run}, Fail: "run " + id})
 	}
@@ -235,7 +227,7 @@ func (s *State) dueSubtask(add func(Effect), t *Task, sub *Subtask) {
 			add(Effect{Key: "work " + string(r.ID), Kind: EffectWork, Subtask: sub.ID, Run: r.ID, Fence: r.Fence, Fail: "run " + id})
 		}
 	case SubtaskInGate:
-		if t.baselineKnown() && !s.awaitsUnreadVerdict(t, sub.headGateResult()) {
+		if !s.awaitsUnreadVerdict(t, sub.headGateResult()) {
 			add(Effect{Key: "gate " + id + " " + string(sub.Head), Kind: EffectGate, Subtask: sub.ID, Fail: "gate " + id})
 		}
 	case SubtaskReviewing:

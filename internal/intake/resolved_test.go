@@ -41,10 +41,11 @@ func TestResolvedOnceForATask(t *testing.T) {
 	in := newIntake(t, d, p, "develop", Project{Lint: gates.Auto, Test: gates.Auto})
 	images, told := &lockingImages{}, &heard{}
 	in.Images, in.Watcher = images, told
-	prepared, err := in.prepare(t, d, evs[0].Task)
+	cmd, err := in.Do(t.Context(), company.Effect{Task: evs[0].Task})
 	if err != nil {
 		t.Fatal(err)
 	}
+	prepared := cmd.(company.RecordPreparation).TaskPrepared
 	if prepared.Locks == "" || prepared.LockTree() != prepared.Locks || len(images.asked) != 1 || images.asked[0].Repo.Locks != prepared.Locks || images.asked[0].Repo.Commit != prepared.Base.OID {
 		t.Fatalf("prepared %+v, asked %+v", prepared, images.asked)
 	}

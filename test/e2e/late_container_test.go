@@ -12,17 +12,15 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"company/test/testenv"
 )
 
-// slowDaemon stands in front of the Docker daemon and holds the first request
-// back that has these words in it: the daemon gets it when the test says
+// slowCreate stands in front of the Docker daemon and holds the first request
+// back that makes a container of a name: the daemon gets it when the test says
 // so, whether or not who asked is still alive.
-type slowDaemon struct {
+type slowCreate struct {
 	t      *testing.T
 	path   string // of its socket
-	words  []string
+	name   string // part of the container's name
 	held   chan struct{}
 	let    chan struct{}
 	once   sync.Once
@@ -30,9 +28,9 @@ type slowDaemon struct {
 	wg     sync.WaitGroup
 }
 
-func newSlowDaemon(t *testing.T, path string, words ...string) *slowDaemon {
+func newSlowCreate(t *testing.T, path, name string) *slowCreate {
 	t.Helper()
-	s := &slowDaemon{t: t, path: path, words: words, held: make(chan struct{}), let: make(chan struct{})}
+	s := &slowCreate{t: t, path: path, name: name, held: make(chan struct{}), let: make(chan struct{})}
 	var err error
 	if s.listen, err = net.Listen("unix", path); err != nil {
 		t.Fatal(err)
@@ -60,13 +58,13 @@ func newSlowDaemon(t *testing.T, path string, words ...string) *slowDaemon {
 
 // ask passes requests on. The held one is passed on whole although its asker is
 // gone, and the connection stays until the daemon has answered.
-func (s *slowDaemon) ask(in, out net.Conn) {
+func (s *slowCreate) ask(in, out net.Conn) {
 	chunk := make([]byte, 64<<10)
 	held := false
 	for {
 		n, err := in.Read(chunk)
 		text := chunk[:n]
-		if !slices.ContainsFunc(s.words, func(w string) bool { return !bytes.Contains(text, []byte(w)) }) {
+		if bytes.Contains(text, []byte("/containers/create?name=")) && bytes.Contains(text, []byte(s.name)) {
 			s.once.Do(func() {
 				// Whole, before its asker is killed: the daemon makes nothing of half.
 				text = bytes.Clone(text)
@@ -105,17 +103,7 @@ func isWholeRequest(request []byte) bool {
 	return err == nil && len(body) >= n
 }
 
-// waitHeld waits until the request is there.
-func (s *slowDaemon) waitHeld(t *testing.T, p *testenv.Process) {
-	t.Helper()
-	select {
-	case <-s.held:
-	case <-time.After(patience):
-		t.Fatalf("nothing of %q was asked for:\n%s", s.words, p.Tell())
-	}
-}
-
-func (s *slowDaemon) close() {
+func (s *slowCreate) close() {
 	_ = s.listen.Close()
 	s.once.Do(func() {})
 	select {
@@ -132,11 +120,15 @@ func TestContainerOfAKilledCompanyComesLate(t *testing.T) {
 	t.Parallel()
 	hold := stopAt("t1-01.1", 0)
 	h := openFarewells(t, hold)
-	daemon := newSlowDaemon(t, filepath.Join(h.Dir, "docker.sock"), "/containers/create?name=", "-t1-01.1-1-")
+	daemon := newSlowCreate(t, filepath.Join(h.Dir, "docker.sock"), "-t1-01.1-1-")
 	t.Cleanup(daemon.close)
 	h.Env = append(slices.Clone(h.Env), "DOCKER_HOST=unix://"+daemon.path)
 	p := h.Start("submit", "say goodbye")
-	daemon.waitHeld(t, p)
+	select {
+	case <-daemon.held:
+	case <-time.After(patience):
+		t.Fatalf("no container was asked for:\n%s", p.Tell())
+	}
 	p.Kill()
 
 	p = h.Start("resume")

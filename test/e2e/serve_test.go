@@ -434,7 +434,7 @@ func TestTwoProjects(t *testing.T) {
 	}
 	gates := map[string]string{}
 	for _, it := range p.Items() {
-		if it.Kind == "task.based" {
+		if it.Kind == "task.prepared" {
 			gates[string(it.Task)] = it.Text
 		}
 	}

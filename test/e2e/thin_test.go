@@ -60,7 +60,6 @@ func TestThinThread(t *testing.T) {
 	p := h.Start("submit", "add a function that triples")
 	defer working.release()
 	working.wait(t, p)
-	p.Event(patience, "task.baseline", "") // its containers are gone
 	lookInside(t, h)
 	working.release()
 	sum := waitForSummary(t, p, 0)
@@ -213,7 +212,7 @@ func listEvents(t *testing.T, p *testenv.Process) (all []feed.Item) {
 // numbers that have no gap (STA-6).
 func checkFeed(t *testing.T, p *testenv.Process) {
 	t.Helper()
-	want := []string{"task.submitted", "task.based", "plan.accepted", "run.offered", "run.claimed", "run.ended", "gate.finished", "review.finished", "merge.gated", "merge.intended", "merge.done", "review.carried", "gate.finished", "pr.intended", "pr.opened", "task.completed"}
+	want := []string{"task.submitted", "task.prepared", "plan.accepted", "run.offered", "run.claimed", "run.ended", "gate.finished", "review.finished", "merge.gated", "merge.intended", "merge.done", "review.carried", "gate.finished", "pr.intended", "pr.opened", "task.completed"}
 	for _, it := range listEvents(t, p) {
 		if len(want) > 0 && it.Kind == want[0] {
 			want = want[1:]

@@ -16,87 +16,7 @@ func TestPreparation(t *testing.T) {
 	checkBroken(t, cases)
 }
 
-// based has a base alone: what is planned on it is in planBased.
-func based() *story {
-	s := submitted()
-	p := the[TaskPrepared](prepared(), 0)
-	return s.task(&TaskBased{Base: p.Base, Gates: p.Gates, GateHash: p.GateHash, Integration: p.Integration})
-}
-
-func planBased() *story { return based().plan(oneWave("a/**")) }
-
-// image makes the image of a base, and judges the base.
-func (s *story) image() *story { return s.task(the[TaskPrepared](prepared(), 0)) }
-
-func (s *story) baseline() *story { return s.task(&BaselineRecorded{Result: verdict("base tree")}) }
-
-// A base may move until there is an image, which is made for the base that there is.
-func TestBase(t *testing.T) {
-	t.Parallel()
-	imaged := func() *story { return based().image() }
-	other := "t1 is prepared for another base than its own"
-	checkBroken(t, []broken{
-		{"not for main", based, func(s *story) { the[TaskBased](s, 0).Integration = "main" }, "work would be merged to main"},
-		{"before the image", imaged, func(s *story) { s.task(the[TaskBased](s, 0)) }, "t1 gets another base after its image"},
-		{"an image is made once", imaged, func(s *story) { s.image() }, "t1 is prepared twice"},
-		{"an image is there", imaged, func(s *story) { the[TaskPrepared](s, 0).Image = "" }, "t1 is prepared without an image"},
-		{"an image of its commit", imaged, func(s *story) { the[TaskBased](s, 0).Base.OID = oid("other") }, other},
-		{"an image of its gates", imaged, func(s *story) { the[TaskBased](s, 0).GateHash = "other" }, other},
-		{"an image of as many gates", imaged, func(s *story) { the[TaskBased](s, 0).Gates = nil }, other},
-		{"an image of its branch", imaged, func(s *story) { the[TaskBased](s, 0).Integration = "develop/t2" }, other},
-	})
-	requireKept(t, map[string]func() *story{
-		"the plan is there before the image": func() *story { return planBased().image().baseline().work(1).gate(1, base) },
-		"the base is judged beside the work": func() *story { return planBased().image().work(1).baseline().gate(1, base) },
-		"the base moves, and is planned on again": func() *story {
-			s := planBased()
-			the[TaskBased](s, 0).Base.OID = oid("other")
-			b := *the[TaskBased](based(), 0)
-			s.task(&b)
-			s.claim("t1-plan.2").end("t1-plan.2").runOf("t1-plan.2", &PlanAccepted{Plan: Plan{Waves: []Wave{oneWave("b/**")}}})
-			return s.image().baseline().work(1).gate(1, base)
-		},
-	})
-}
-
-// A worker begins when there are an image and something that judges its work, or leave to
-// go without; its work is judged when the base is.
-func TestWorkComesAfterTheImage(t *testing.T) {
-	t.Parallel()
-	offered := func() *story { return planBased().image().offer(worker(1)) }
-	lintOnly := func(s *story) {
-		b, p := the[TaskBased](s, 0), *the[TaskPrepared](s, 0)
-		b.Gates = b.Gates[:1]
-		p.Gates = b.Gates
-		lineOf[TaskPrepared](s, 0).what = &p
-	}
-	unknown := "t1-01.1 is offered before it is known that there is a gate"
-	absent := with(func() *story {
-		s := planBased().image()
-		lintOnly(s)
-		return s.task(&BaselineRecorded{Result: GateResult{GateHash: "gates", Tree: oid("base tree"), Checks: []GateCheck{absentLint()}, Untested: true}}).offer(worker(1))
-	}, settings(func(s *Settings) { s.NoGates = "allow" }))
-	ask := settings(func(s *Settings) { s.NoGates = "ask" })
-	checkBroken(t, []broken{
-		{"the image", offered, func(s *story) { drop[TaskPrepared](s, 0) }, "t1-01.1 is offered before there is an image"},
-		{"the plan", offered, func(s *story) { drop[PlanAccepted](s, 0) }, "t1-01 is an orphan"},
-		{"a linter that may be absent is no gate yet", offered, lintOnly, unknown},
-		{"absent gates are none", absent, ask, unknown},
-		{"the base is judged first", func() *story { return planBased().image().baseline().work(1).gate(1, base) },
-			func(s *story) { drop[BaselineRecorded](s, 0) }, "a verdict on t1-01 before one on its base"},
-	})
-	requireKept(t, map[string]func() *story{
-		"a linter that was given": func() *story {
-			s := offered()
-			lintOnly(s)
-			the[TaskBased](s, 0).Gates[0].Given = true
-			return s
-		},
-		"a linter that may be absent, with leave": with(offered, lintOnly, settings(func(s *Settings) { s.NoGates = "allow" })),
-	})
-}
-
-// The baseline is of each pinned gate, and comes once, before a verdict.
+// The baseline is of each pinned gate, and comes once, before the plan.
 func TestBaseline(t *testing.T) {
 	t.Parallel()
 	none, nothing := "a baseline of t1 that is none", "proves nothing about "
@@ -108,10 +28,8 @@ func TestBaseline(t *testing.T) {
 	checkBroken(t, []broken{
 		{"after the preparation", prepared, func(s *story) { drop[TaskPrepared](s, 0) }, none},
 		{"once", prepared, func(s *story) { s.task(the[BaselineRecorded](s, 0)) }, none},
-		{"of some gates", with(prepared, func(s *story) { drop[BaselineRecorded](s, 0); noGates(s) }),
+		{"before the plan", with(prepared, func(s *story) { drop[BaselineRecorded](s, 0); noGates(s); s.plan(oneWave("a")) }),
 			func(s *story) { s.task(&BaselineRecorded{Result: GateResult{GateHash: "gates"}}) }, none},
-		{"with the image", func() *story { return based().image().baseline() }, func(s *story) { drop[TaskPrepared](s, 0) }, none},
-		{"before a verdict", func() *story { return planned().work(1).gate(1, base) }, func(s *story) { moveBefore[GateFinished, BaselineRecorded](s) }, "t1-01 is an orphan"},
 		{"of the pinned gates", prepared, func(s *story) { the[BaselineRecorded](s, 0).Result.GateHash = "others" }, none},
 		{"of no gate less", prepared, func(s *story) { r := &the[BaselineRecorded](s, 0).Result; r.Checks = r.Checks[:1] }, none},
 		{"of no gate more", prepared, func(s *story) { r := &the[BaselineRecorded](s, 0).Result; r.Checks = append(r.Checks, green("more")) }, none},
@@ -141,6 +59,11 @@ func TestPlanComesAfterTheGates(t *testing.T) {
 		the[TaskSubmitted](s, 0).Settings.NoGates = "ask"
 		insert[RunClaimed](s, 0, (&story{}).task(ask("no_gates t1", AskNoGates)).task(yes()))
 	}
+	allAbsent := func(s *story) {
+		the[TaskSubmitted](s, 0).Settings.NoGates = "allow"
+		p, b := the[TaskPrepared](s, 0), the[BaselineRecorded](s, 0)
+		p.Gates, b.Result.Checks = p.Gates[:1], []GateCheck{absentLint()}
+	}
 	no := func(s *story) { the[TaskSubmitted](s, 0).Settings.NoGates = "ask" }
 	checkBroken(t, []broken{
 		{"after the preparation", planned, func(s *story) {
@@ -148,11 +71,14 @@ func TestPlanComesAfterTheGates(t *testing.T) {
 			the[TaskSubmitted](s, 0).Settings.NoGates = "allow"
 			moveBefore[PlanAccepted, TaskPrepared](s)
 		}, want},
+		{"after the baseline", planned, func(s *story) { drop[BaselineRecorded](s, 0) }, want},
+		{"after the baseline of one gate", planned, func(s *story) { drop[BaselineRecorded](s, 0); p := the[TaskPrepared](s, 0); p.Gates = p.Gates[:1] }, want},
+		{"after the baseline in spite of leave", with(planned, settings(func(s *Settings) { s.NoGates = "allow" })), func(s *story) { drop[BaselineRecorded](s, 0) }, want},
 		{"no gates are allowed", with(planned, ungated), no, want},
 		{"no gates are asked about", with(planned, leave), func(s *story) { the[ApprovalAnswered](s, 0).Option = OptReject }, want},
+		{"absent gates are none", with(planned, allAbsent), no, want},
 	})
 	requireKept(t, map[string]func() *story{
-		"beside the baseline":       with(planned, func(s *story) { drop[BaselineRecorded](s, 0) }),
 		"one gate of two is absent": with(planned, func(s *story) { the[BaselineRecorded](s, 0).Result.Checks[0] = absentLint() }),
 	})
 }
