@@ -34,7 +34,6 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 		}
 	}()
 	for {
-		o.takeEnded()
 		next := o.reconcileEffects(jctx)
 		if !next.IsZero() {
 			timer.Reset(max(time.Millisecond, next.Sub(o.cfg.Clock.Now())))
@@ -71,18 +70,6 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 		if saving == nil && o.snapshotDue() {
 			saving = make(chan uint64, 1)
 			go func(done chan<- uint64) { done <- o.saveSnapshot(jctx) }(saving)
-		}
-	}
-}
-
-// takeEnded notes the jobs that have ended meanwhile: one look serves all of them.
-func (o *Orchestrator) takeEnded() {
-	for {
-		select {
-		case key := <-o.done:
-			delete(o.jobs, key)
-		default:
-			return
 		}
 	}
 }
