@@ -133,7 +133,7 @@ func TestNoSpareShellWithBashEnv(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Env = append(c.Env, "BASH_ENV="+filepath.Join(filepath.Dir(c.Root), "rc")) })
 	b.file(t, "../rc", "V=one\n")
 	b.run(t, toolproto.RunRequest{Command: ":"})
-	b.server.spare.jobs.Wait()
+	waitFor(t, "the start of a shell to fail", func() bool { return !b.server.spare.isMissing() })
 	b.file(t, "../rc", "V=two\n")
 	if r := b.run(t, toolproto.RunRequest{Command: "echo $V"}); r.Stdout.String() != "two\n" {
 		t.Errorf("%+v", r)
