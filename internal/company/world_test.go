@@ -3,6 +3,7 @@ package company_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	. "company/internal/company"
@@ -198,11 +199,28 @@ func (w *world) unstuck() {
 	timed := !NextDue(w.s, w.now).IsZero()
 	for _, id := range w.s.Open {
 		t := w.s.Tasks[id]
-		if t.Paused || len(t.PausedSubtasks()) > 0 || due[id] || w.s.HasEarlierFollowUp(t) || len(w.s.OpenApprovals(id)) > 0 || timed && waitsForTime(t, w.now) || w.s.AwaitsWorker(id, w.now) {
+		if t.Paused || len(t.PausedSubtasks()) > 0 || due[id] || w.s.HasEarlierFollowUp(t) || len(w.s.OpenApprovals(id)) > 0 || timed && waitsForTime(t, w.now) || w.s.AwaitsWorker(id, w.now) || w.asksInTrouble(id) {
 			continue
 		}
 		w.t.Fatalf("%s (%s) waits for nothing at %s\n%s\n%s", id, t.Status, w.now, w.tail(), outline(t))
 	}
+}
+
+// asksInTrouble reports whether a cap of the office is in the way, and the question of
+// it, which is asked by another task than of, could not be asked: the president hears of
+// that trouble instead, and all wait for the answer.
+func (w *world) asksInTrouble(of TaskID) bool {
+	if w.s.Spending.ShortAt(w.now) == nil {
+		return false
+	}
+	for _, id := range w.s.Open {
+		for key := range w.s.Tasks[id].Failures {
+			if id != of && (strings.HasPrefix(key, "ask day_budget ") || strings.HasPrefix(key, "ask office_budget ")) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // asked says whether the president has refused to raise the cap of the office that is
