@@ -43,7 +43,7 @@ func (w *agendaWatch) look(s *State, now time.Time, active int, changed ...TaskI
 	free.Office.Workers = 0 // no limit on offers
 	all := Due(&free, now, 1<<20)
 	for _, e := range append(slices.Clone(all), w.last...) {
-		want := slices.ContainsFunc(all, func(o Effect) bool { return o.Key == e.Key })
+		want := slices.ContainsFunc(all, func(o Effect) bool { return o.Key == e.Key && o.Task == e.Task }) // another task may ask about a cap now
 		if got, also := w.agenda.Has(e), IsDue(s, e, now); got != want || also != want {
 			w.t.Fatalf("at event %d: %q is due: %v; the agenda says %v, IsDue %v", s.Seq, e.Key, want, got, also)
 		}
