@@ -122,7 +122,7 @@ func (w *benchEnv) openNullOffice(ctx context.Context, o nullOptions) (_ *nullOf
 }
 
 func (n *nullOffice) registerHandlers() {
-	for kind, find := range n.finders() {
+	for kind, find := range n.findersByEffect() {
 		n.orch.Register(kind, company.ReportOutcome(n.orch, find))
 	}
 	n.orch.Register(company.EffectEnqueue, n.pool.KeepQueued)
@@ -236,8 +236,8 @@ func (n *nullOffice) whenMerged(subtasks int) <-chan struct{} {
 	return reached
 }
 
-// await waits for something that the office does.
-func (n *nullOffice) await(done <-chan struct{}) error {
+// awaitDone waits for something that the office does.
+func (n *nullOffice) awaitDone(done <-chan struct{}) error {
 	select {
 	case <-done:
 		return nil
@@ -260,7 +260,7 @@ func (n *nullOffice) liveTask() (company.TaskID, error) {
 	n.mu.Lock()
 	ended := n.endOf(id, false)
 	n.mu.Unlock()
-	if err := n.await(ended); err != nil {
+	if err := n.awaitDone(ended); err != nil {
 		return id, err
 	}
 	n.mu.Lock()

@@ -30,11 +30,11 @@ func mergeTree(onto, head company.OID) company.OID {
 	return nullOID("tree", string(onto), string(head))
 }
 
-// finders are the parts by the effects that they carry out.
-func (p *nullParts) finders() map[company.EffectKind]company.OutcomeFinder {
+// findersByEffect are the parts by the effects that they carry out.
+func (p *nullParts) findersByEffect() map[company.EffectKind]company.OutcomeFinder {
 	return map[company.EffectKind]company.OutcomeFinder{
 		company.EffectPrepare: p.prepareTask, company.EffectBaseline: p.judgeBase, company.EffectGate: p.judgeHead,
-		company.EffectTestMerge: p.testMerge, company.EffectMerge: p.merge, company.EffectDeliver: p.deliver,
+		company.EffectTestMerge: p.testMerge, company.EffectMerge: p.recordMerge, company.EffectDeliver: p.recordDelivery,
 	}
 }
 
@@ -119,7 +119,7 @@ func (p *nullParts) testMerge(ctx context.Context, e company.Effect) (company.Co
 	}, err
 }
 
-func (p *nullParts) merge(_ context.Context, e company.Effect) (company.Command, error) {
+func (p *nullParts) recordMerge(_ context.Context, e company.Effect) (company.Command, error) {
 	t, err := p.view.View().Task(e.Task)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (p *nullParts) merge(_ context.Context, e company.Effect) (company.Command,
 	return nil, nil
 }
 
-func (p *nullParts) deliver(_ context.Context, e company.Effect) (company.Command, error) {
+func (p *nullParts) recordDelivery(_ context.Context, e company.Effect) (company.Command, error) {
 	t, err := p.view.View().Task(e.Task)
 	if err != nil {
 		return nil, err

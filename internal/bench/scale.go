@@ -63,7 +63,7 @@ func benchScale(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, full.lines(size, driver)...)
+		lines = append(lines, full.talkLines(size, driver)...)
 		lines = append(lines, mute.muteLines(full, driver)...)
 	}
 	return lines, nil
@@ -80,20 +80,20 @@ type scaleRun struct {
 	done         int        // subtasks in the end, with those that were under way
 }
 
-func (r *scaleRun) took() time.Duration { return r.ended.Sub(r.began) }
-func (r *scaleRun) rate() float64       { return float64(len(r.merged)) / r.took().Seconds() }
+func (r *scaleRun) totalTime() time.Duration { return r.ended.Sub(r.began) }
+func (r *scaleRun) mergeRate() float64       { return float64(len(r.merged)) / r.totalTime().Seconds() }
 
 // processorEach is the processor's time for each subtask, in milliseconds.
 func (r *scaleRun) processorEach() float64 {
 	return float64(r.processor) / float64(time.Millisecond) / float64(r.stored.merged)
 }
 
-// lines are the numbers of an office whose agents talk.
-func (r *scaleRun) lines(size ScaleSize, driver string) []Line {
+// talkLines are the numbers of an office whose agents talk.
+func (r *scaleRun) talkLines(size ScaleSize, driver string) []Line {
 	tenth, all := len(r.merged)/10, len(r.merged)
-	rate := Line{What: "subtasks, " + driver, Unit: "1/s", Ours: r.rate(), Samples: all,
-		Note: fmt.Sprintf("in %.1f s on %d workers; %.1f events, %.1f records of journals and %.1f blobs for each", r.took().Seconds(), size.Workers,
-			r.stored.per(r.stored.events), r.stored.per(r.stored.records), r.stored.per(r.stored.blobs))}
+	rate := Line{What: "subtasks, " + driver, Unit: "1/s", Ours: r.mergeRate(), Samples: all,
+		Note: fmt.Sprintf("in %.1f s on %d workers; %.1f events, %.1f records of journals and %.1f blobs for each", r.totalTime().Seconds(), size.Workers,
+			r.stored.perSubtask(r.stored.events), r.stored.perSubtask(r.stored.records), r.stored.perSubtask(r.stored.blobs))}
 	target := scaleTargets[driver]
 	first := float64(tenth) / r.merged[tenth-1].Sub(r.began).Seconds()
 	last := float64(tenth) / r.ended.Sub(r.merged[all-1-tenth]).Seconds()
@@ -104,7 +104,7 @@ func (r *scaleRun) lines(size ScaleSize, driver string) []Line {
 		flat.withTarget("≥ 1/1.1", flat.Ratio >= 1/1.1),
 		held.withTarget("≤ 1.2", held.Ratio <= 1.2),
 		{What: "processor time for each", Unit: "ms", Ours: r.processorEach(), Samples: all},
-		{What: "commits of the ledger", Unit: "1/s", Ours: float64(r.stored.commits) / r.took().Seconds(), Samples: int(r.stored.commits),
+		{What: "commits of the ledger", Unit: "1/s", Ours: float64(r.stored.commits) / r.totalTime().Seconds(), Samples: int(r.stored.commits),
 			Note: fmt.Sprintf("%.1f events in each", float64(r.stored.events)/float64(r.stored.commits))},
 		{What: "on disk, for each", Unit: "kB", Ours: float64(r.bytes) / 1e3 / float64(r.done), Samples: r.done, Note: fmt.Sprintf("%.0f MB together", float64(r.bytes)/1e6)},
 	}
@@ -113,7 +113,7 @@ func (r *scaleRun) lines(size ScaleSize, driver string) []Line {
 // muteLines are the numbers of an office whose agents say nothing, beside one whose
 // agents do.
 func (r *scaleRun) muteLines(full *scaleRun, driver string) []Line {
-	rate := Line{What: "without conversations, " + driver, Unit: "1/s", Ours: r.rate(), Against: "with them", Bare: full.rate(), Samples: len(r.merged),
+	rate := Line{What: "without conversations, " + driver, Unit: "1/s", Ours: r.mergeRate(), Against: "with them", Bare: full.mergeRate(), Samples: len(r.merged),
 		Note: "no journals, no transcripts, no results: the core, the orchestrator, the ledger and the queue"}
 	each := Line{What: "processor time for each of those", Unit: "ms", Ours: r.processorEach(), Against: "with them", Bare: full.processorEach(), Samples: len(r.merged)}
 	rate.Ratio, each.Ratio = rate.Ours/rate.Bare, each.Ours/each.Bare
@@ -155,7 +155,7 @@ func (w *benchEnv) measureScale(ctx context.Context, size ScaleSize, driver stri
 		})
 	}
 	for i, reached := range []<-chan struct{}{early, all} {
-		if errs[2*active] = n.await(reached); errs[2*active] != nil {
+		if errs[2*active] = n.awaitDone(reached); errs[2*active] != nil {
 			break
 		}
 		r.stored, r.processor = n.countStored(), processorTime()-spent
@@ -219,5 +219,5 @@ func (n *nullOffice) countStored() counts {
 	return counts{int64(len(n.merged)), n.events, n.bus.commits.Load(), n.bus.records.Load(), n.bus.blobs.Load()}
 }
 
-// per is a count for each subtask.
-func (c counts) per(n int64) float64 { return float64(n) / float64(c.merged) }
+// perSubtask is a count for each subtask.
+func (c counts) perSubtask(n int64) float64 { return float64(n) / float64(c.merged) }

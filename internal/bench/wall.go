@@ -33,7 +33,7 @@ func benchWall(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 		if err != nil {
 			return nil, err
 		}
-		path := criticalPath{tasks: make([]pathTask, s.tasks), slots: o.workers, stack: company.Settings{}.WithDefaults().MergeStack}.steps(o.subtasks)
+		path := criticalPath{tasks: make([]pathTask, s.tasks), slots: o.workers, stack: company.Settings{}.WithDefaults().MergeStack}.countSteps(o.subtasks)
 		least := time.Duration(path) * o.gate
 		l := compareLine(fmt.Sprintf("%d subtasks in %d tasks on %d workers", s.subtasks, s.tasks, o.workers), "critical path", []time.Duration{took}, []time.Duration{least})
 		lines = append(lines, l.withTarget("≤ 1.1 × and 0.5 s", took <= least*11/10+time.Second/2))
@@ -78,9 +78,9 @@ type pathTask struct {
 	left    int   // that are not merged
 }
 
-// steps is how many runs of the gates lie one behind the other until so many subtasks of
+// countSteps is how many runs of the gates lie one behind the other until so many subtasks of
 // each task are merged.
-func (p criticalPath) steps(perTask int) (n int) {
+func (p criticalPath) countSteps(perTask int) (n int) {
 	for i := range p.tasks {
 		p.tasks[i] = pathTask{ungated: perTask, left: perTask}
 	}

@@ -42,7 +42,7 @@ func TestCriticalPath(t *testing.T) {
 		{2, 8, 8, 4, 4}, // eight gates, seven beside a stack, one beside two, and the last stack
 	} {
 		p := criticalPath{tasks: make([]pathTask, c.tasks), slots: c.slots, stack: c.stack}
-		if got := p.steps(c.perTask); got != c.want {
+		if got := p.countSteps(c.perTask); got != c.want {
 			t.Errorf("%d tasks of %d on %d, stacks of %d: %d steps, want %d", c.tasks, c.perTask, c.slots, c.stack, got, c.want)
 		}
 	}

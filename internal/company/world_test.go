@@ -3,6 +3,7 @@ package company_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -213,14 +214,15 @@ func (w *world) asksInTrouble(of TaskID) bool {
 	if w.s.Spending.ShortAt(w.now) == nil {
 		return false
 	}
-	for _, id := range w.s.Open {
+	failed := func(id TaskID) bool {
 		for key := range w.s.Tasks[id].Failures {
-			if id != of && (strings.HasPrefix(key, "ask day_budget ") || strings.HasPrefix(key, "ask office_budget ")) {
+			if strings.HasPrefix(key, "ask day_budget ") || strings.HasPrefix(key, "ask office_budget ") {
 				return true
 			}
 		}
+		return false
 	}
-	return false
+	return !failed(of) && slices.ContainsFunc(w.s.Open, failed)
 }
 
 // asked says whether the president has refused to raise the cap of the office that is

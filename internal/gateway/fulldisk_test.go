@@ -13,7 +13,7 @@ import (
 )
 
 // TestPushMeetsAFullDisk: where the office's disk has no room for a push, the host hears
-// so before the container does, and nobody is suspected of an attack.
+// so before the container does, and the push counts as no attack.
 func TestPushMeetsAFullDisk(t *testing.T) {
 	disk, err := os.MkdirTemp("", "small-disk-")
 	if err != nil {

@@ -190,12 +190,12 @@ func (m *Mirror) List(ctx context.Context, treeish company.OID) ([]Entry, error)
 	if !treeish.Valid() {
 		return nil, company.E(company.EInvalid, "a full object id is needed")
 	}
-	if known, ok := m.s.lists.find(m.dir, string(treeish)); ok {
+	if known, ok := m.s.lists.findList(m.dir, string(treeish)); ok {
 		return known, nil
 	}
 	entries, err := m.s.listTree(ctx, m.dir, string(treeish))
 	if err == nil {
-		m.s.lists.keep(m.dir, string(treeish), entries)
+		m.s.lists.keepList(m.dir, string(treeish), entries)
 	}
 	return entries, err
 }

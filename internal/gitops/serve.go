@@ -162,7 +162,7 @@ func (q *Quarantine) receivePush(ctx context.Context, c call, req PackRequest) e
 			req.Refused(company.E(company.EObjects, "git does not take what was pushed").Because(said.refusalReason()))
 		}
 	}
-	if unsent := said.release(); err == nil {
+	if unsent := said.releaseHeld(); err == nil {
 		err = unsent
 	}
 	return err
@@ -174,7 +174,7 @@ type opening struct {
 	io.Writer
 	head []byte
 
-	// holds keeps back what is written until release, or until it is too much for a
+	// holds keeps written bytes back until releaseHeld, or until they are too many for a
 	// report on a push.
 	holds bool
 	held  []byte
@@ -201,13 +201,13 @@ func (o *opening) Write(p []byte) (int, error) {
 		if o.held = append(o.held, p...); len(o.held) <= maxHeld {
 			return len(p), nil
 		}
-		return len(p), o.release()
+		return len(p), o.releaseHeld()
 	}
 	return o.Writer.Write(p)
 }
 
-// release writes what is kept back, and has later writes go through.
-func (o *opening) release() error {
+// releaseHeld writes the held bytes; later writes go through at once.
+func (o *opening) releaseHeld() error {
 	held := o.held
 	o.holds, o.held = false, nil
 	if len(held) == 0 {

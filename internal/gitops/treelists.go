@@ -25,11 +25,11 @@ type treeList struct {
 	entries      []Entry
 }
 
-// find returns a copy of the list of treeish in the repository dir.
-func (t *treeLists) find(dir, treeish string) ([]Entry, bool) {
+// findList returns a copy of the list of treeish in the repository dir.
+func (t *treeLists) findList(dir, treeish string) ([]Entry, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i := t.index(dir, treeish)
+	i := t.indexOf(dir, treeish)
 	if i < 0 {
 		return nil, false
 	}
@@ -38,15 +38,15 @@ func (t *treeLists) find(dir, treeish string) ([]Entry, bool) {
 	return slices.Clone(found.entries), true
 }
 
-// keep stores a copy of a list, and drops those that were not asked for longest. A
+// keepList stores a copy of a list, and drops those that were not asked for longest. A
 // list that is too long for all of them is not kept.
-func (t *treeLists) keep(dir, treeish string, entries []Entry) {
+func (t *treeLists) keepList(dir, treeish string, entries []Entry) {
 	if len(entries) > maxListedFiles {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.index(dir, treeish) >= 0 {
+	if t.indexOf(dir, treeish) >= 0 {
 		return
 	}
 	t.lists = append(t.lists, treeList{dir: dir, treeish: treeish, entries: slices.Clone(entries)})
@@ -57,6 +57,6 @@ func (t *treeLists) keep(dir, treeish string, entries []Entry) {
 	}
 }
 
-func (t *treeLists) index(dir, treeish string) int {
+func (t *treeLists) indexOf(dir, treeish string) int {
 	return slices.IndexFunc(t.lists, func(l treeList) bool { return l.dir == dir && l.treeish == treeish })
 }

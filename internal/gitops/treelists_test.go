@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTreesAreListedOnce: a tree that was listed is not asked of git again, what a
-// caller does with its list is nobody else's, and another repository has its own.
+// TestTreesAreListedOnce: git lists a tree once, a caller's changes of its list stay its
+// own, and each repository has lists of its own.
 func TestTreesAreListedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
@@ -27,7 +27,7 @@ func TestTreesAreListedOnce(t *testing.T) {
 	if third, err := b.mirror.List(b.ctx, b.base.OID); err != nil || third[1].Path != "b.txt" {
 		t.Errorf("%+v, %v", third, err)
 	}
-	if _, ok := b.mirror.s.lists.find("elsewhere", string(b.base.OID)); ok {
+	if _, ok := b.mirror.s.lists.findList("elsewhere", string(b.base.OID)); ok {
 		t.Error("a list of another repository was found")
 	}
 }
@@ -38,21 +38,21 @@ func TestTreeListsAreBounded(t *testing.T) {
 	t.Parallel()
 	var lists treeLists
 	for i := range 3 * maxTreeLists {
-		lists.keep("dir", fmt.Sprint(i), make([]Entry, 10))
-		lists.keep("dir", fmt.Sprint(i), make([]Entry, 10))
-		if _, ok := lists.find("dir", "0"); !ok {
+		lists.keepList("dir", fmt.Sprint(i), make([]Entry, 10))
+		lists.keepList("dir", fmt.Sprint(i), make([]Entry, 10))
+		if _, ok := lists.findList("dir", "0"); !ok {
 			t.Fatal("a list in use was dropped")
 		}
 	}
 	if len(lists.lists) != maxTreeLists || lists.files != 10*maxTreeLists {
 		t.Errorf("%d lists of %d files", len(lists.lists), lists.files)
 	}
-	lists.keep("dir", "too long", make([]Entry, maxListedFiles+1))
-	if _, ok := lists.find("dir", "too long"); ok || len(lists.lists) != maxTreeLists {
+	lists.keepList("dir", "too long", make([]Entry, maxListedFiles+1))
+	if _, ok := lists.findList("dir", "too long"); ok || len(lists.lists) != maxTreeLists {
 		t.Error("a list that is too long was kept")
 	}
-	lists.keep("dir", "long", make([]Entry, maxListedFiles-10))
-	if _, ok := lists.find("dir", "long"); !ok || lists.files > maxListedFiles {
+	lists.keepList("dir", "long", make([]Entry, maxListedFiles-10))
+	if _, ok := lists.findList("dir", "long"); !ok || lists.files > maxListedFiles {
 		t.Errorf("%d files", lists.files)
 	}
 }

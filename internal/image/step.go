@@ -188,7 +188,7 @@ func (b *Builder) buildFromTar(fill writeLayerFunc) buildFunc {
 		if err != nil {
 			return nil, err
 		}
-		defer l.finish()
+		defer l.finishLayer()
 		if err := fill(ctx, under, work, l); err != nil {
 			return nil, err
 		}

@@ -41,7 +41,7 @@ type layer struct {
 	beside sync.WaitGroup // see runBeside
 }
 
-// runBeside has something done that the layer need not wait for; finish does.
+// runBeside has something done that the layer need not wait for; finishLayer does.
 func (l *layer) runBeside(do func()) { l.beside.Go(do) }
 
 func newLayer(file string) (*layer, error) {
@@ -167,8 +167,8 @@ func (l *layer) close() error {
 // newReader is the whole tar from its start.
 func (l *layer) newReader() io.Reader { return io.NewSectionReader(l.tarFile, 0, l.size) }
 
-// finish waits for the work beside the layer, and removes its file.
-func (l *layer) finish() {
+// finishLayer waits for the work beside the layer, and removes its file.
+func (l *layer) finishLayer() {
 	l.removeFile()
 	l.beside.Wait()
 }

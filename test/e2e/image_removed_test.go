@@ -10,7 +10,7 @@ import (
 	"company/test/testenv"
 )
 
-// TestImageRemoved: somebody removes the task's image behind our back, while the
+// TestImageRemoved: a person removes the task's image with docker, while the
 // company is away, while it is open, and under a worker that is at work. It is made
 // again each time, by a company that is killed over it too, and the work goes on as if
 // nothing had been.

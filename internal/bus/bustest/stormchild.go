@@ -103,7 +103,7 @@ func childStorm(ctx context.Context, d Driver, dir, orders string) error {
 	errs := make(chan error)
 	for n := range o.clients {
 		c := &stormClient{stormShared: shared, number: n, name: fmt.Sprintf("r%d.c%d", o.round, n), rng: rand.New(rand.NewPCG(o.seed, uint64(100*o.round+n)))}
-		go func() { errs <- c.work(ctx) }() // until the process is killed
+		go func() { errs <- c.runOperations(ctx) }() // until the process is killed
 	}
 	return <-errs
 }
@@ -126,11 +126,11 @@ type stormClient struct {
 	journals [3]uint64 // the last record of each
 }
 
-func (c *stormClient) journal(k int) string { return fmt.Sprintf("run.storm.%d.%d", c.number, k) }
+func (c *stormClient) journalName(k int) string { return fmt.Sprintf("run.storm.%d.%d", c.number, k) }
 
-func (c *stormClient) work(ctx context.Context) error {
+func (c *stormClient) runOperations(ctx context.Context) error {
 	for k := range c.journals {
-		m, err := c.bus.Log().Last(ctx, c.journal(k))
+		m, err := c.bus.Log().Last(ctx, c.journalName(k))
 		if err != nil && !errors.Is(err, bus.ErrNotFound) {
 			return err
 		}
@@ -142,13 +142,13 @@ func (c *stormClient) work(ctx context.Context) error {
 		var err error
 		switch what, k := c.rng.IntN(10), c.rng.IntN(len(c.journals)); {
 		case what < 3:
-			err = c.do(stormLine{op: "append", on: c.journal(k), id: id}, func(l *stormLine) (err error) {
+			err = c.do(stormLine{op: "append", on: c.journalName(k), id: id}, func(l *stormLine) (err error) {
 				l.seq, err = c.bus.Log().Append(ctx, l.on, []byte(stormData(id)), c.journals[k], id)
 				c.journals[k] = l.seq
 				return err
 			})
 		case what < 4:
-			err = c.do(stormLine{op: "purge", on: c.journal(k), id: "-"}, func(l *stormLine) error {
+			err = c.do(stormLine{op: "purge", on: c.journalName(k), id: "-"}, func(l *stormLine) error {
 				c.journals[k] = 0
 				return c.bus.Log().Purge(ctx, l.on)
 			})
