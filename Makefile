@@ -57,7 +57,7 @@ RACY = $(FIRST) $$($(GO) list ./cmd/... ./internal/... ./test/goroutines ./test/
 CALM = company/test/e2e $(TWICE) $(ALONE) $$($(GO) list ./test/... | grep -vx $(WITHOUT) -e company/test/e2e)
 
 .PHONY: test
-test: setup build ## every test; of projects and clients one of each kind (make variants: all)
+test: setup build ## every test; of projects and clients one of each kind (make variants: more)
 	@scripts/setup.sh test
 	$(GO) test -vet=off -race -timeout 60m $(RACY)
 	$(GO) test -vet=off -race -run TestSurface ./test/archtest
@@ -80,9 +80,14 @@ test/short: ## the tests that need no Docker and do not take long
 	$(GO) test -short $(SOURCES)
 
 .PHONY: variants
-variants: setup build ## make test's kinds of projects with every client, version and project of others that is tried
+variants: setup build ## more of the kinds that make test has one of: clients, versions, moments of a kill; CI runs them
 	@scripts/setup.sh test
 	@GO="$(GO)" scripts/variants.sh
+
+.PHONY: variants/all
+variants/all: setup build ## those, and the ones that take longest: projects of others, 1,000 seeds, the bench of packages
+	@scripts/setup.sh test
+	@GO="$(GO)" scripts/variants.sh -all
 
 .PHONY: hooks
 hooks: ## let git test what is staged before it commits (scripts/hooks)

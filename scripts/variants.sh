@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the tests that hold variants (hosttest.Variant), those variants included, and
-# no other test of their packages. With -n it shows what it would run: a line for
+# no other test of their packages. With -all it runs those with long variants
+# (hosttest.LongVariant), too, and them. With -n it shows what it would run: a line for
 # each test, its package before its name.
 set -eu
 
@@ -8,9 +9,14 @@ cd "$(dirname "$0")/.."
 GO=${GO:-go}
 export LC_ALL=C # names are in the order of their bytes
 
+kind=Variant asked=1
+if [ "${1:-}" = -all ]; then
+	kind='(Long)?Variant' asked=all
+	shift
+fi
 found=$(git ls-files --cached --others --exclude-standard '*_test.go' | grep -v '^internal/hosttest/' | while read -r file; do
 	[ -f "$file" ] || continue
-	awk -v dir="./${file%/*}" '/^func / { name = $2; sub(/\(.*/, "", name) } /hosttest\.Variant\(/ { print dir, name }' "$file"
+	awk -v dir="./${file%/*}" '/^func / { name = $2; sub(/\(.*/, "", name) } /hosttest\.'"$kind"'\(/ { print dir, name }' "$file"
 done | sort -u)
 if [ "${1:-}" = -n ]; then
 	echo "$found"
@@ -19,4 +25,4 @@ fi
 names=$(echo "$found" | cut -d ' ' -f 2 | sort -u | paste -sd '|' -)
 packages=$(echo "$found" | cut -d ' ' -f 1 | sort -u)
 # shellcheck disable=SC2086 # a word for each package
-COMPANY_TEST_VARIANTS=1 exec "$GO" test -vet=off -timeout 90m -run "^($names)\$" $packages
+COMPANY_TEST_VARIANTS=$asked exec "$GO" test -vet=off -timeout 90m -run "^($names)\$" $packages

@@ -58,15 +58,20 @@ func countLines(t *testing.T, r Report) map[string]int {
 }
 
 // The bench of packages runs with each client, and takes away the layers that it made.
-// pip's packages are made up, and need no registry of the outside.
+// pip's and cargo's packages are made up, and need no registry of the outside.
 func TestQuickDeps(t *testing.T) {
 	hosttest.NeedsDocker(t)
 	for _, c := range packageClients {
 		t.Run(c.name, func(t *testing.T) {
-			hosttest.Variant(t, "clients install packages beside our layers")
+			hosttest.LongVariant(t, "clients install packages beside our layers")
 			if c.name == "pip" {
 				if out, err := exec.CommandContext(t.Context(), "python3", "-m", "pip", "--version").CombinedOutput(); err != nil {
 					hosttest.Lacks(t, "this host has no pip: %v %s", err, out)
+				}
+			}
+			if c.name == "cargo" {
+				if _, err := exec.LookPath("cargo"); err != nil {
+					hosttest.Lacks(t, "this host has no cargo: %v", err)
 				}
 			}
 			dir := t.TempDir()

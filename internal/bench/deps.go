@@ -249,7 +249,7 @@ func (d *depsBench) dropBuilt(ctx context.Context) error {
 }
 
 // keptLayers hold nothing of a project and nothing that was fetched for the bench.
-var keptLayers = []string{"base", "debian", "node", "go", "gostd"}
+var keptLayers = []string{"base", "debian", "node", "go", "gostd", "rust"}
 
 // note keeps a sample.
 func (d *depsBench) note(what string, took time.Duration) {

@@ -15,7 +15,8 @@ import (
 )
 
 // packageClient is one client of a registry, as it is used by hand and in an image.
-// The words of steps may name the cache and the programs of the bench: {cache}, {home}.
+// The words of steps may name the cache and the programs of the bench: {cache}, {home},
+// and the address of its registry: {index}.
 type packageClient struct {
 	name       string
 	registry   string // its kind
@@ -131,6 +132,20 @@ var packageClients = []packageClient{
 		}}},
 		serve: serveWheels,
 	},
+	{
+		name: "cargo", registry: ecosystem.Crates, toolchains: []string{"rust"}, mirrored: true, lockFiles: []string{"Cargo.lock"},
+		told:       "the crates were made up for the bench, and their registry is on this host",
+		emptyFiles: noFiles,
+		env:        []string{"CARGO_HOME={cache}/cargo"},
+		lock:       [][]string{cargoCommand("generate-lockfile", "-q")},
+		installs:   []installation{{what: "cargo fetch", layers: []string{"cargo"}, steps: [][]string{cargoCommand("fetch", "-q", "--locked")}}},
+		serve:      serveCrates,
+	},
+}
+
+// cargoCommand is a command of cargo that takes crates from the registry of the bench.
+func cargoCommand(args ...string) []string {
+	return append([]string{"cargo", "--config", `source.crates-io.replace-with="bench"`, "--config", `source.bench.registry="sparse+{index}/"`}, args...)
 }
 
 // noFiles is a project that asks for nothing.

@@ -41,11 +41,7 @@ func serveWheels(d *depsBench) (ups depproxy.Upstreams, stop func(), err error) 
 	}
 	d.client.files = map[string][]byte{"requirements.txt": []byte(list)}
 	d.client.quickFiles = d.client.files
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return ups, nil, fmt.Errorf("listen for the packages of the bench: %w", err)
-	}
-	web := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address, stop, err := serveLocally(func(w http.ResponseWriter, r *http.Request) {
 		base := path.Base(r.URL.Path)
 		name, _, isFile := strings.Cut(base, "-")
 		switch {
@@ -57,15 +53,28 @@ func serveWheels(d *depsBench) (ups depproxy.Upstreams, stop func(), err error) 
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = fmt.Fprintf(w, `<a href="../../files/%[1]s#sha256=%[2]s">%[1]s</a>`, wheelFile(name), sums[name])
 		}
-	})}
+	})
+	if err != nil {
+		return ups, nil, err
+	}
+	d.index = address + "/simple"
+	ups.Registries = map[string]ecosystem.Upstream{ecosystem.PyPI: ecosystem.At(ecosystem.Endpoint{URL: d.index})}
+	return ups, stop, nil
+}
+
+// serveLocally serves a registry of the bench's own on this host until stop.
+func serveLocally(handle http.HandlerFunc) (address string, stop func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("listen for the packages of the bench: %w", err)
+	}
+	web := &http.Server{ReadHeaderTimeout: time.Minute, Handler: handle}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		_ = web.Serve(l) // it ends with stop
 	}()
-	d.index = "http://" + l.Addr().String() + "/simple"
-	ups.Registries = map[string]ecosystem.Upstream{ecosystem.PyPI: ecosystem.At(ecosystem.Endpoint{URL: d.index})}
-	return ups, func() {
+	return "http://" + l.Addr().String(), func() {
 		_ = web.Close()
 		<-ended
 	}, nil

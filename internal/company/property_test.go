@@ -85,7 +85,7 @@ func TestRandomHistoriesStayUnderOfficeCaps(t *testing.T) {
 
 // TestManyHistoriesStayUnderOfficeCaps is Property 6 over 1,000 seeds.
 func TestManyHistoriesStayUnderOfficeCaps(t *testing.T) {
-	hosttest.Variant(t, "1,000 seeds; twelve others run in each test")
+	hosttest.LongVariant(t, "1,000 seeds; twelve others run in each test")
 	t.Parallel()
 	for seed := range uint64(1000) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

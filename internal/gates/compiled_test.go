@@ -242,7 +242,7 @@ func debianSource(t *testing.T, name, dir string) {
 // found, is green on the base, and names the test that a change breaks.
 func TestCompiledProjectsOfOthers(t *testing.T) {
 	hosttest.NeedsDocker(t)
-	hosttest.Variant(t, "projects of others, compiled, as strangers are")
+	hosttest.LongVariant(t, "projects of others, compiled, as strangers are")
 	for _, c := range []struct {
 		name, file, from, to string // a change that breaks a test
 		failed               string // is among the failures; empty: they have no names

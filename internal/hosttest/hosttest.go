@@ -5,9 +5,9 @@
 //   - With -short a test that needs Docker or takes long is skipped, so that
 //     `go test -short ./...` needs neither.
 //   - Without -short no test passes unseen where everything must run: with CI
-//     set, a lack is a failure. What make variants alone runs is one more of a
-//     kind that another test shows, and a test that the race detector leaves out runs
-//     once more without it.
+//     set, a lack is a failure. A variant is one more of a kind that another test
+//     shows: CI runs it in make variants, the longest alone are left to people. A
+//     test that the race detector leaves out runs once more without it.
 //
 // It does not install anything: scripts/setup.sh test installs what these tests
 // need.
@@ -46,15 +46,25 @@ func Long(t testing.TB, reason string) {
 	}
 }
 
-// variants is the variable that asks for every variant.
+// variants is the variable that asks for variants: "1" for those that CI runs, "all" for
+// the long ones, too.
 const variants = "COMPANY_TEST_VARIANTS"
 
 // Variant skips a test of one more client, version or project of a kind that another
-// test shows: it is for make variants, since make test has to end in time.
+// test shows: make test has to end in time. make variants runs it, which CI calls.
 func Variant(t testing.TB, reason string) {
 	t.Helper()
 	if testing.Short() || os.Getenv(variants) == "" {
 		t.Skip("make variants runs it: " + reason)
+	}
+}
+
+// LongVariant skips a variant that takes so long that CI has no room for it: make
+// variants/all alone runs it.
+func LongVariant(t testing.TB, reason string) {
+	t.Helper()
+	if testing.Short() || os.Getenv(variants) != "all" {
+		t.Skip("make variants/all runs it: " + reason)
 	}
 }
 

@@ -63,14 +63,18 @@ func TestVariants(t *testing.T) {
 	was := flag.Lookup("test.short").Value.String()
 	t.Cleanup(func() { setShort(t, was) })
 	for _, c := range []struct {
-		asked, short string
-		skipped      bool
-	}{{"", "false", true}, {"1", "false", false}, {"1", "true", true}} {
+		asked, short          string
+		skipped, longSkipped bool
+	}{{"", "false", true, true}, {"1", "false", false, true}, {"all", "false", false, false}, {"1", "true", true, true}, {"all", "true", true, true}} {
 		t.Setenv("COMPANY_TEST_VARIANTS", c.asked)
 		setShort(t, c.short)
 		got := recorder{}
 		if hosttest.Variant(&got, "one more version"); got.skipped != c.skipped {
 			t.Errorf("%+v: skipped %t", c, got.skipped)
+		}
+		long := recorder{}
+		if hosttest.LongVariant(&long, "a project of others"); long.skipped != c.longSkipped {
+			t.Errorf("%+v: the long one was skipped %t", c, long.skipped)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestNothingIsSkippedUnseen(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, at := range bareSkips(file) {
-			t.Errorf("%s: use hosttest.Lacks, NeedsDocker, Long or Variant", files.Position(at))
+			t.Errorf("%s: use hosttest.Lacks, NeedsDocker, Long, Variant or LongVariant", files.Position(at))
 		}
 	}
 	if looked < 5 {
@@ -40,10 +40,21 @@ func TestNothingIsSkippedUnseen(t *testing.T) {
 	}
 }
 
-// TestVariantsAreRun: make variants finds each test that holds a variant. Its script
-// reads lines, so a variant is asked for in a test function itself.
+// TestVariantsAreRun: make variants finds each test that holds a variant, make
+// variants/all each that holds a long one, too. Their script reads lines, so a variant
+// is asked for in a test function itself.
 func TestVariantsAreRun(t *testing.T) {
-	cmd := exec.Command("scripts/variants.sh", "-n")
+	checkVariants(t, []string{"-n"}, "hosttest.Variant(")
+	checkVariants(t, []string{"-all", "-n"}, "hosttest.Variant(", "hosttest.LongVariant(")
+}
+
+// checkVariants holds what the script would run against the tests that make these calls.
+func checkVariants(t *testing.T, args []string, calls ...string) {
+	t.Helper()
+	holds := func(text string) bool {
+		return slices.ContainsFunc(calls, func(call string) bool { return strings.Contains(text, call) })
+	}
+	cmd := exec.Command("scripts/variants.sh", args...)
 	cmd.Dir = root(t)
 	out, err := cmd.Output()
 	if err != nil {
@@ -52,7 +63,7 @@ func TestVariantsAreRun(t *testing.T) {
 	runs := strings.Split(strings.TrimSpace(string(out)), "\n")
 	var want []string
 	for name, text := range trackedFiles(t, "_test.go") {
-		if strings.HasPrefix(name, "internal/hosttest/") || !strings.Contains(text, "hosttest.Variant") {
+		if strings.HasPrefix(name, "internal/hosttest/") || !holds(text) {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
@@ -60,7 +71,7 @@ func TestVariantsAreRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && strings.Contains(text[f.Pos()-1:f.End()-1], "hosttest.Variant(") {
+			if f, ok := d.(*ast.FuncDecl); ok && holds(text[f.Pos()-1:f.End()-1]) {
 				want = append(want, "./"+path.Dir(name)+" "+f.Name.Name)
 				if !strings.HasPrefix(f.Name.Name, "Test") {
 					t.Errorf("%s: %s asks for a variant, and is no test", name, f.Name.Name)
@@ -70,7 +81,7 @@ func TestVariantsAreRun(t *testing.T) {
 	}
 	slices.Sort(want)
 	if want = slices.Compact(want); len(want) < 10 || !slices.Equal(runs, want) {
-		t.Errorf("make variants runs %q, and these hold variants: %q", runs, want)
+		t.Errorf("variants.sh %q runs %q, and these hold variants: %q", args, runs, want)
 	}
 }
 

@@ -61,7 +61,7 @@ func TestStrangers(t *testing.T) {
 			}
 			t.Run(strings.ReplaceAll(s.Name, "/", "-"), func(t *testing.T) {
 				if *only == "" && !*all && s.Variant {
-					hosttest.Variant(t, "another language, or client")
+					hosttest.LongVariant(t, "another language, or client")
 				}
 				t.Parallel()
 				row, there := readRow(t, s)
