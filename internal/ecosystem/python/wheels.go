@@ -41,12 +41,13 @@ func (r *requirements) wheelsLayer() ecosystem.Install {
 				Command: "python3 install.py " + venv + " " + missingDir,
 				Env: map[string]string{
 					"PIP_CONFIG_FILE": "/dev/null", "PIP_INDEX_URL": r.s.Places().Registry + "/pypi/simple/", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1",
-					"PIP_CACHE_DIR": "/tmp/pip", "PIP_RETRIES": "1", "PIP_ROOT_USER_ACTION": "ignore",
+					// The mirror beside it keeps what was fetched.
+					"PIP_NO_CACHE_DIR": "1", "PIP_RETRIES": "1", "PIP_ROOT_USER_ACTION": "ignore",
 				},
 			},
 			// Times of files in a layer mean nothing: compiled files must not be judged
-			// by them.
-			{Dir: ".", Command: venv + "/bin/python -m compileall -q --invalidation-mode unchecked-hash " + venv + "/lib || true", Progress: "compiling the Python packages", Failure: failure, Fix: fix},
+			// by them. Python's processes share locks in /dev/shm.
+			{Dir: ".", Command: venv + "/bin/python -m compileall -q -j $(test -w /dev/shm && echo 0 || echo 1) --invalidation-mode unchecked-hash " + venv + "/lib || true", Progress: "compiling the Python packages", Failure: failure, Fix: fix},
 		},
 		From: venv, Collector: func() ecosystem.Collector {
 			return &venvCollector{asked: slices.Concat(r.pins, r.lines), fileOf: r.fileOf}
