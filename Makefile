@@ -89,6 +89,10 @@ variants/all: setup build ## those, and the ones that take longest: projects of 
 	@scripts/setup.sh test
 	@GO="$(GO)" scripts/variants.sh -all
 
+.PHONY: count
+count: ## the numbers of decision 0071 that a program can count
+	@$(GO) run ./test/count
+
 .PHONY: hooks
 hooks: ## let git test what is staged before it commits (scripts/hooks)
 	git config core.hooksPath scripts/hooks
