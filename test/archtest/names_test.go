@@ -21,8 +21,8 @@ var idioms = strings.Fields(`
 
 // The limits of the shares below, in percent. They may only fall.
 const (
-	mostOneWord   = 4.0
-	mostOneLetter = 25.5
+	mostOneWord   = 3.5
+	mostOneLetter = 23.8
 )
 
 // A function's name says verb and object. One word does only where it is an
