@@ -24,6 +24,17 @@ type Submit struct {
 // MaxInstruction is the longest instruction, in bytes.
 const MaxInstruction = 256 << 10
 
+// Validate decides the submission in an office without a past, so that what can never
+// stand leaves no trace. Whether there is a task that it can follow is not checked: only
+// the past of an office knows. The error is that of the decision.
+func (c Submit) Validate(now time.Time) error {
+	s := NewState()
+	s.Office.Epoch = 1
+	c.Follows = ""
+	_, err := Decide(s, Meta{ID: "trial", Actor: President, Now: now}, c)
+	return err
+}
+
 func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 	if m.ID == "" {
 		return nil, E(EInvalid, "a submission needs a command id")

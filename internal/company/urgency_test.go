@@ -198,3 +198,21 @@ func TestUrgentTasksDoNotStarveOthers(t *testing.T) {
 	}
 	t.Fatal("t1 never begins")
 }
+
+// TestValidateSubmission: what no office would take is refused before there is one, and
+// what is followed is left to the office that knows it.
+func TestValidateSubmission(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	sound := Submit{Instruction: "do it", Project: Project{ID: "p", Path: "/p"}, Follows: "t7", Deadline: now.Add(time.Hour)}
+	if err := sound.Validate(now); err != nil {
+		t.Error(err)
+	}
+	late, empty := sound, sound
+	late.Deadline, empty.Instruction = now, ""
+	for _, c := range []Submit{late, empty} {
+		if err := c.Validate(now); CodeOf(err) != EInvalid {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

@@ -86,6 +86,22 @@ func (w *Work) Progress(id company.TaskID) *Progress {
 	return nil
 }
 
+// PausedIDs lists what rests by a decision: paused tasks, and of the others the subtasks
+// that are paused by themselves.
+func (w Work) PausedIDs() []string {
+	var out []string
+	for _, t := range w.Tasks {
+		if t.Paused {
+			out = append(out, string(t.ID))
+			continue
+		}
+		for _, sub := range t.PausedSubtasks {
+			out = append(out, string(sub))
+		}
+	}
+	return out
+}
+
 // IDs are those that a command line may name, for shells that complete them.
 type IDs struct {
 	Tasks        []string `json:"tasks"`

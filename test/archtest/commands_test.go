@@ -26,24 +26,24 @@ func TestCommandsReachNoDriver(t *testing.T) {
 	}
 }
 
-// maxCommandLines bounds the command line without its tests. It is lowered when
-// code that is no command leaves. It was raised for what commands alone can do: to
-// measure the terminal, to draw in place, to start a pager, to complete branches, and
-// for the flags of feed and reject.
-// Later by 940 lines for wait, tell, retry, list, costs, pr checkout and pr merge, and for
-// logs -f, status --watch, submit --plan, --template and an instruction from an editor.
-// Later by 350 lines for config set, config unset and --jq, and by 100 for the priority,
-// the tags and the deadline of tasks, in submit and list.
-// Later by 60 for pauses of subtasks.
-// Later by 120 for submit --issue, and by 60 for submit --repo URL.
-// Later by 80 for bus cat and bus convert, and for the caps of a day and of the office.
-const maxCommandLines = 7220
+// maxCommandLines is how many lines the command line has today without its tests and
+// without what tests share. It falls when code that is no command leaves, and rises only
+// with commands. It was 5,307 when the packages had been moved (41 commands); the aim of
+// 5,500 was left behind by what came since (git log -G maxCommandLines names the commits):
+// by some 300 for what commands alone do at a terminal (widths, drawing in place, a pager,
+// completion of branches) and for a project's own Dockerfile, by 800 for wait, tell,
+// retry, list, costs, pr checkout, pr merge, logs -f, status --watch, submit --plan and
+// --template, by 350 for config set, config unset and --jq, by 100 for priority, tags and
+// deadline, by 60 for pauses of subtasks, by 180 for submit --issue and --repo, by 80 for
+// bus cat, bus convert and the caps of a day and of the office. Decision 0071 has the
+// numbers.
+const maxCommandLines = 7154
 
 func TestCommandLineHoldsCommands(t *testing.T) {
 	lines := 0
 	for _, p := range packages(t) {
 		name, ok := strings.CutPrefix(p.ImportPath, "company/internal/")
-		if top, _, _ := strings.Cut(name, "/"); !ok || top != "cli" {
+		if top, _, _ := strings.Cut(name, "/"); !ok || top != "cli" || isForTests(name) {
 			continue
 		}
 		for _, f := range p.GoFiles {

@@ -55,19 +55,26 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 	}
 	defer h.Close()
 	out := serveReport{SchemaVersion: 1, Office: h.ID(), From: h.Now()}
-	seen := h.View().Seq
+	before, err := h.Source().Work()
+	if err != nil {
+		return err
+	}
 	paused, err := h.Start(ctx, true)
+	if err != nil {
+		return err
+	}
+	work, err := h.Source().Work()
 	if err != nil {
 		return err
 	}
 	env.PrintRecovery(paused)
 	env.PrintNote("company %s serves the office %s (%s); end it with Ctrl-C", command.Version, h.ID(), paths.Root)
-	if s := h.View(); s.Office.Stopped {
+	if work.Stopped {
 		env.PrintNote("the office is stopped: nothing begins until company resume")
-	} else if rest := pausedWork(s); len(rest) > 0 {
+	} else if rest := work.PausedIDs(); len(rest) > 0 {
 		env.PrintNote("paused: %s; go on with: company resume %s", strings.Join(rest, ", "), rest[0])
 	}
-	err = h.Follow(ctx, feed.Range{From: seen + 1}, func(it feed.Item) error {
+	err = h.Follow(ctx, feed.Range{From: before.Seq + 1}, func(it feed.Item) error {
 		env.PrintProgress(it)
 		return nil
 	})
@@ -78,7 +85,10 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 	if err := errors.Join(err, h.Stop()); err != nil {
 		return err
 	}
-	out.Until, out.Open = h.Now(), len(h.View().Open)
+	if work, err = h.Source().Work(); err != nil {
+		return err
+	}
+	out.Until, out.Open = h.Now(), len(work.Open)
 	if err := printServeReport(env, out); err != nil {
 		return err
 	}
@@ -123,21 +133,4 @@ func takeOverOffice(ctx context.Context, env *command.Environment, paths office.
 			return nil, err
 		}
 	}
-}
-
-// pausedWork lists the open tasks that rest by a decision, and the subtasks of others
-// that do.
-func pausedWork(s *company.State) []string {
-	var out []string
-	for _, id := range s.Open {
-		t := s.Tasks[id]
-		if t.Paused {
-			out = append(out, string(id))
-			continue
-		}
-		for _, sub := range t.PausedSubtasks() {
-			out = append(out, string(sub))
-		}
-	}
-	return out
 }

@@ -20,7 +20,7 @@ func cloneProject(ctx context.Context, env *command.Environment, o submitOptions
 	}
 	if o.issue == "" {
 		trial := company.Submit{Instruction: text, Project: company.Project{ID: "trial", Path: "/"}, Settings: officeapp.CompanySettings(c)}
-		if err := validateSubmission(trial, env.WallTime()); err != nil {
+		if err := trial.Validate(env.WallTime()); err != nil {
 			return "", err
 		}
 	}

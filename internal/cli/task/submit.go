@@ -288,7 +288,7 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 	if o.follows != "" && !cmd.Follows.Valid() {
 		return company.E(company.EUsage, fmt.Sprintf("%q is no task", safetext.EscapeLine(o.follows, 80))).Fix("tasks look like t12; company pr list names those with a pull request")
 	}
-	if err := validateSubmission(cmd, env.WallTime()); err != nil {
+	if err := cmd.Validate(env.WallTime()); err != nil {
 		return err
 	}
 	looked := withProgress(env, "looking at "+filepath.Base(repo))
@@ -323,14 +323,4 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 			return []company.TaskID{done.Task}, nil
 		},
 	})
-}
-
-// validateSubmission has the submission decided in a company without a past, so that
-// what can never stand leaves no trace.
-func validateSubmission(cmd company.Submit, now time.Time) error {
-	s := company.NewState()
-	s.Office.Epoch = 1
-	cmd.Follows = "" // whether that can be followed, the past says
-	_, err := company.Decide(s, company.Meta{ID: "trial", Actor: company.President, Now: now}, cmd)
-	return err
 }
