@@ -63,7 +63,7 @@ func TestVariants(t *testing.T) {
 	was := flag.Lookup("test.short").Value.String()
 	t.Cleanup(func() { setShort(t, was) })
 	for _, c := range []struct {
-		asked, short          string
+		asked, short         string
 		skipped, longSkipped bool
 	}{{"", "false", true, true}, {"1", "false", false, true}, {"all", "false", false, false}, {"1", "true", true, true}, {"all", "true", true, true}} {
 		t.Setenv("COMPANY_TEST_VARIANTS", c.asked)
