@@ -24,13 +24,14 @@ var writeOutput = flag.Bool("output", false, "write what the commands print of t
 const outputAdvice = `Programs read this output. Where it is to change, write it anew and read the difference:
     go test ./internal/view -run TestOutputStays -output`
 
-// outputLedgers are the golden ledgers whose output is held: the newest, which
-// shows the most.
-var outputLedgers = []int{7}
+// outputLedgers are the golden ledgers whose output is held: 7, in which the most is to
+// be seen, and 13, the newest, with what was not recorded when 7 was.
+var outputLedgers = []int{7, 13}
 
 // TestOutputStays: what the commands print of the golden ledgers, for programs
 // and for people, is what is stored. Shapes of the JSON are a promise.
 func TestOutputStays(t *testing.T) {
+	useUTC(t)
 	for _, n := range outputLedgers {
 		name := fmt.Sprintf("ledger-%d", n)
 		t.Run(name, func(t *testing.T) {
@@ -199,6 +200,19 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 	src.AtWork = true
 	b.putText("status, without -v", overviewOf(src, false).RenderText())
 	src.AtWork = false
+	list, err := src.TaskList(TaskFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.put("list", list)
+	costs, err := src.Spending(time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.put("costs", costs)
+	b.putJSON("budgets of the office", src.OfficeBudgets())
+	b.putJSON("projects", src.Projects())
+	b.putJSON("images", src.Images())
 	for _, pull := range s.Pulls() {
 		b.put(fmt.Sprintf("pr %d", pull.Number), NewPullRequest(pullTask(pull)))
 	}
@@ -229,6 +243,14 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 		}
 	}
 	return b.Bytes()
+}
+
+// useUTC has times and days printed in UTC, wherever the test runs.
+func useUTC(t *testing.T) {
+	t.Helper()
+	was := time.Local
+	time.Local = time.UTC
+	t.Cleanup(func() { time.Local = was })
 }
 
 // printedFeed is the feed of a ledger: of each kind of event and each mark the

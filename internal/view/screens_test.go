@@ -14,6 +14,7 @@ import (
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/screen"
+	"company/internal/view/viewtest"
 )
 
 // timeOfDay is the time of an item as its reader's clock shows it.
@@ -22,30 +23,60 @@ var timeOfDay = regexp.MustCompile(`^\d\d:\d\d:\d\d`)
 // mostFeedLines bounds the feed in a golden file.
 const mostFeedLines = 60
 
-// TestScreensStay: what people see of the golden ledger on terminals of two widths,
+// TestScreensStay: what people see of the golden ledgers on terminals of two widths,
 // in colour and without, is what is stored; and no line is wider than the terminal
 // but commands and paths, which are never cut.
 func TestScreensStay(t *testing.T) {
-	name := "ledger-7"
-	events := readLedger(t, filepath.Join("..", "company", "testdata", name+".ndjson"))
-	for moment, n := range moments(t, events) {
-		for _, s := range []Style{{Width: 80}, {Width: 120}, {Width: 80, Color: true}, {Width: 120, Color: true}, {Width: 120, Verbose: true}} {
-			file := fmt.Sprintf("%s-%s-%d", name, moment, s.Width)
-			if s.Color {
-				file += "-colour"
+	useUTC(t)
+	for ledger, styles := range map[string][]Style{
+		"ledger-7":  {{Width: 80}, {Width: 120}, {Width: 80, Color: true}, {Width: 120, Color: true}, {Width: 120, Verbose: true}},
+		"ledger-13": {{Width: 80}, {Width: 120, Color: true}}, // the ways to show it are shown by the other
+	} {
+		events := readLedger(t, filepath.Join("..", "company", "testdata", ledger+".ndjson"))
+		for moment, n := range moments(t, events) {
+			for _, s := range styles {
+				holdScreens(t, fmt.Sprintf("%s-%s", ledger, moment), events[:n], s)
 			}
-			if s.Verbose {
-				file += "-verbose"
+		}
+	}
+}
+
+// holdScreens compares what people see after some events with what is stored.
+func holdScreens(t *testing.T, name string, events []company.Event, s Style) {
+	t.Helper()
+	name += fmt.Sprintf("-%d", s.Width)
+	if s.Color {
+		name += "-colour"
+	}
+	if s.Verbose {
+		name += "-verbose"
+	}
+	t.Run(name, func(t *testing.T) {
+		text := screensAt(t, events, len(events), s)
+		holdOutput(t, filepath.Join("testdata", "screens", name+".txt"), text)
+		for line := range bytes.Lines(text) {
+			if cells := screen.Cells(string(line)); cells > s.Width && !bytes.Contains(line, []byte("company ")) && !bytes.HasPrefix(line, []byte("== ")) {
+				t.Errorf("%d cells: %s", cells, line)
 			}
-			t.Run(file, func(t *testing.T) {
-				text := screensAt(t, events, n, s)
-				holdOutput(t, filepath.Join("testdata", "screens", file+".txt"), text)
-				for line := range bytes.Lines(text) {
-					if cells := screen.Cells(string(line)); cells > s.Width && !bytes.Contains(line, []byte("company ")) && !bytes.HasPrefix(line, []byte("== ")) {
-						t.Errorf("%d cells: %s", cells, line)
-					}
-				}
-			})
+		}
+	})
+}
+
+// TestUntestedIsTheSameWordEverywhere: where a linter is all that looked at a complete
+// task, each command that says how it ended has the word that the pull request and the
+// pages have. list shows the status itself, by which it filters.
+func TestUntestedIsTheSameWordEverywhere(t *testing.T) {
+	state, task := viewtest.TaskOf(func(_ *company.State, task *company.Task) {
+		task.Gate.Result.Checks = task.Gate.Result.Checks[:1]
+	})
+	src := Source{State: state, Now: viewtest.Time.Add(time.Hour), Models: defaultModels{}}
+	for command, text := range map[string]string{
+		"status": overviewOf(src, false).Render(Style{Width: 80}),
+		"show":   src.TaskDetail(task).Render(Style{Width: 80}),
+		"submit": src.Summary(task).Render(Style{Width: 80}),
+	} {
+		if !strings.Contains(text, "done, UNTESTED") && !strings.Contains(text, "is done, UNTESTED,") || strings.Contains(text, "untested") {
+			t.Errorf("%s does not say UNTESTED of the task:\n%s", command, text)
 		}
 	}
 }

@@ -92,7 +92,8 @@ func (v TaskDetail) Render(s Style) string {
 		q.writeDetails(&b, s, "         ")
 		q.writeAnswers(&b, s, "         ")
 	}
-	for key, f := range v.Failures {
+	for _, key := range slices.Sorted(maps.Keys(v.Failures)) {
+		f := v.Failures[key]
 		b.WriteString("\n")
 		writeWrapped(&b, s, "x ", fmt.Sprintf("%s failed %s: %s", key, company.Count(f.Attempt, "time"), safetext.EscapeLine(f.Error, 300)))
 	}

@@ -19,7 +19,7 @@ func (v Task) StateText() string {
 	case v.Status == company.StatusCompleted && v.DryRun:
 		return "planned only"
 	case v.Status == company.StatusCompleted && v.UntestedWhy != "":
-		return "done, untested"
+		return "done, UNTESTED"
 	case v.Ended == nil && v.Paused:
 		return "paused"
 	}
@@ -38,7 +38,7 @@ func (v Task) stateColor() string {
 		return screen.Red
 	case "needs you":
 		return screen.Bright
-	case "paused", "resting", "done, untested":
+	case "paused", "resting", "done, UNTESTED":
 		return screen.Yellow
 	}
 	return ""
