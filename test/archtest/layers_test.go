@@ -184,13 +184,15 @@ func TestLayersAreThere(t *testing.T) {
 			t.Errorf("%s is named as a layer, and is no package or named twice", name)
 		}
 	}
+	for _, name := range coming {
+		if slices.Contains(all, name) {
+			t.Errorf("%s is there, and is still named as one that is to come", name)
+		}
+	}
 }
 
 // coming are rooms whose place is known before they are built.
 var coming = strings.Fields(`
 tui
 mcp
-secret
-gitexec
-testreport
 `)

@@ -20,8 +20,17 @@ import (
 	"testing"
 )
 
-// drivers are known to the wiring file, and to benches and tests.
+// drivers are known to the wiring file, to driverUsers and to tests.
 var drivers = []string{"bus/file", "bus/nats", "container/docker", "forge/local", "forge/github", "forge/gitea", "adapters/anthropic", "adapters/ollama", "adapters/openai", "adapters/scripted"}
+
+// driverUsers are the other packages that import drivers: which, and why.
+var driverUsers = map[string]struct {
+	drivers []string
+	why     string
+}{
+	"internal/bench":             {[]string{"bus/file", "bus/nats", "container/docker", "adapters/openai"}, "it measures drivers one by one, without the office that chooses them"},
+	"internal/adapters/scripted": {[]string{"adapters/openai"}, "a script is played over the wire of the OpenAI protocol, so that its calls take the way of real ones"},
+}
 
 type pkg struct {
 	ImportPath string
@@ -174,11 +183,13 @@ func TestTheDomainIsPure(t *testing.T) {
 	}
 }
 
+// A driver is known to the wiring alone, and to no other driver. Commands are held to
+// it, too.
 func TestOnlyTheWiringKnowsDrivers(t *testing.T) {
-	dir := root(t)
+	dir, used := root(t), map[string]bool{}
 	for _, p := range packages(t) {
-		from, _ := layerOf(p.ImportPath)
-		if from == "" || from == "bench" {
+		from := strings.TrimPrefix(p.ImportPath, "company/")
+		if !strings.HasPrefix(from, "internal/") && !strings.HasPrefix(from, "cmd/") {
 			continue
 		}
 		for _, f := range p.GoFiles {
@@ -191,15 +202,51 @@ func TestOnlyTheWiringKnowsDrivers(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, imp := range ast.Imports {
-				path := strings.Trim(imp.Path.Value, `"`)
-				for _, d := range drivers {
-					driver := "company/internal/" + d
-					inside := strings.HasPrefix(p.ImportPath, "company/internal/"+strings.SplitN(d, "/", 2)[0]+"/")
-					if (path == driver || strings.HasPrefix(path, driver+"/")) && !inside {
-						t.Errorf("%s imports the driver %s; only internal/app/drivers.go does", file, d)
-					}
+				driver := driverOf(strings.Trim(imp.Path.Value, `"`))
+				switch {
+				case driver == "" || driver == driverOf(p.ImportPath):
+				case slices.Contains(driverUsers[from].drivers, driver):
+					used[from+" "+driver] = true
+				default:
+					t.Errorf("%s imports the driver %s; only internal/app/drivers.go does", file, driver)
 				}
 			}
+		}
+	}
+	for from, user := range driverUsers {
+		for _, driver := range user.drivers {
+			if !used[from+" "+driver] {
+				t.Errorf("%s does not import %s any more: take it off the list", from, driver)
+			}
+		}
+		if user.why == "" {
+			t.Errorf("%s has no reason to know drivers", from)
+		}
+	}
+}
+
+// driverOf is the driver that a package is, or is a part of.
+func driverOf(path string) string {
+	for _, d := range drivers {
+		if path == "company/internal/"+d || strings.HasPrefix(path, "company/internal/"+d+"/") {
+			return d
+		}
+	}
+	return ""
+}
+
+// TestDriversAreListed: a new driver of a family comes into the list, so that the rule
+// above holds for it.
+func TestDriversAreListed(t *testing.T) {
+	shared := []string{"adapters/exchange", "bus/casqueue", "bus/localfiles"}
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, "company/internal/")
+		family, rest, ok := strings.Cut(name, "/")
+		if !ok || !slices.ContainsFunc(drivers, func(d string) bool { return strings.HasPrefix(d, family+"/") }) {
+			continue
+		}
+		if driverOf(p.ImportPath) == "" && !isForTests(name) && !slices.Contains(shared, name) {
+			t.Errorf("%s: is %s a driver? drivers does not name it", name, rest)
 		}
 	}
 }
