@@ -2,9 +2,12 @@ package gates_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
+	"time"
 
+	"company/internal/company"
 	"company/internal/gates"
 )
 
@@ -33,6 +36,47 @@ func TestNarrower(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, not %q", name, got, c.want)
+		}
+	}
+}
+
+// A baseline names a command that does less beside a check that runs over two minutes,
+// and beside no other.
+func TestSlowCheckGetsANarrower(t *testing.T) {
+	b := setup(t, func(dir string) { writeBelow(t, dir, "Makefile", "test: unit\n\t./all\nunit:\n\t./some\n") })
+	b.image, b.runner = "sha256:image", &gates.Runner{}
+	base := b.commit("main")
+	tree, err := b.mirror.Tree(b.ctx, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmds := []company.GateCommand{{Name: "test", Command: "make test"}}
+	for name, c := range map[string]struct {
+		check company.GateCheck
+		want  string
+	}{
+		"3 minutes":             {company.GateCheck{Passed: true, Took: 3 * time.Minute}, "make unit (Makefile has the target unit)"},
+		"1 minute":              {company.GateCheck{Passed: true, Took: time.Minute}, ""},
+		"3 runs, 1 minute each": {company.GateCheck{Passed: true, Took: 3 * time.Minute, Attempts: []int{0, 0}}, ""},
+		"absent":                {company.GateCheck{Absent: true, ExitCode: 127, Output: "not in the image"}, ""},
+	} {
+		c.check.Name, c.check.Command = "test", cmds[0].Command
+		s := b.state(base, cmds)
+		// It was judged before, so that no container is needed.
+		verdict := company.GateResult{Tree: tree, GateHash: gates.HashGates(cmds), Image: b.image, Passed: c.check.Passed, Checks: []company.GateCheck{c.check}}
+		s.GateResults[company.GateKey(verdict.Tree, verdict.GateHash, verdict.Image)] = verdict
+		h := &gates.Handler{Decider: fakeDecider{s}, Runner: b.runner, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
+		cmd, err := h.RunBaseline(b.ctx, company.Effect{Task: "t1"})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want := c.check
+		want.Narrower = c.want
+		if got := cmd.(company.RecordBaseline).Result.Checks; len(got) != 1 || !reflect.DeepEqual(got[0], want) {
+			t.Errorf("%s: %+v, not %+v", name, got, want)
+		}
+		if verdict.Checks[0].Narrower != "" {
+			t.Errorf("%s: the verdict that is stored was changed", name)
 		}
 	}
 }
