@@ -130,3 +130,34 @@ func TestResolveFails(t *testing.T) {
 		})
 	}
 }
+
+// Optional packages of other systems, of which the registry lacks one that is asked for:
+// npm resolves without it, and installs from the lock file that it made.
+func TestResolveOptionalOfOtherSystems(t *testing.T) {
+	hosttest.Long(t, "npm resolves packages")
+	be := newTestBuilder(t)
+	up := upstreams()
+	up.Registries[ecosystem.NPM] = ecosystem.At(ecosystem.Endpoint{URL: newNPM(t, npmPackages{
+		"one":      {"1.0.0": `{"name":"one","version":"1.0.0","optionalDependencies":{"one-here":"1.0.0","one-aix":"1.0.0","one-win":"1.0.0"}}`},
+		"one-here": {"1.0.0": `{"name":"one-here","version":"1.0.0","os":["linux"]}`},
+		"one-aix":  {"1.0.0": `{"name":"one-aix","version":"1.0.0","os":["aix"]}`},
+		"one-win":  {"0.9.0": `{"name":"one-win","version":"0.9.0","os":["win32"]}`}, // not the one that is asked for
+	}, nil).URL})
+	useRegistries(t, be, up, t.TempDir())
+	p := newProject(t)
+	req := Request{Toolchains: []string{"node"}, Repo: p.commit(map[string]string{"package.json": `{"name":"x","dependencies":{"one":"^1.0.0"}}`})}
+	got, err := be.Resolve(newContext(t), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := string(got.Locks["package-lock.json"])
+	if !strings.Contains(lock, "node_modules/one-aix") || strings.Contains(lock, "node_modules/one-win") {
+		t.Fatalf("npm resolves in another way now: %s", lock)
+	}
+	p.git("checkout", "-q", "-b", "locked")
+	req.Repo.Locks = p.commit(map[string]string{"package-lock.json": lock}).Commit
+	img := be.mustEnsure(t, req)
+	if out := be.runInTree(t, img, `ls node_modules | tr '\n' ' '`); strings.TrimSpace(out) != "one one-here" {
+		t.Errorf("installed: %q", out)
+	}
+}

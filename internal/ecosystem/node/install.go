@@ -65,7 +65,7 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 		installed = append(installed, dir)
 		lockName := ecosystem.LockPaths([]string{dir}, "package-lock.json")
 		in.Steps = append(in.Steps, ecosystem.Step{
-			Dir: dir, Command: "npm ci --ignore-scripts", Env: ClientEnv(s.Places()), Progress: "installing the npm packages of " + lockName,
+			Dir: dir, Command: installCommand(s, locks[dir]), Env: ClientEnv(s.Places()), Progress: "installing the npm packages of " + lockName,
 			Failure: "the npm packages of " + lockName + " cannot be installed",
 			Fix:     "check that `npm ci --ignore-scripts` works in your checkout and `npm config get registry` answers; or go on without them, with container.deps: off: what needs them stays red",
 		})
@@ -83,6 +83,17 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 	return []ecosystem.Install{in}, nil
 }
 
+// installCommand installs what a lock file names. For one that the base does not have,
+// since it was made for the task, it is no `npm ci`: that refuses a lock file without an
+// optional package, though npm itself leaves out those that the registry does not have.
+// The versions are the lock file's all the same, and no others may be fetched.
+func installCommand(s ecosystem.Sources, lock string) string {
+	if s.Base().HasFile(lock) {
+		return "npm ci --ignore-scripts"
+	}
+	return "npm install --ignore-scripts --no-save"
+}
+
 // Says is how npm fails.
 var Says = ecosystem.Words{
 	Permanent: []string{
@@ -90,6 +101,8 @@ var Says = ecosystem.Words{
 		"npm error code EINTEGRITY", "npm error code EBADENGINE", "npm error code EBADPLATFORM", "npm error code EINVALIDPACKAGENAME",
 	},
 	Remedies: []ecosystem.Remedy{
+		// An optional package: npm found no version, and the lock file names none.
+		{Says: "@ from lock file", Fix: "delete package-lock.json, which lacks what is named here, and make it anew with `" + toLock + "`; where your registry does not have that, leave package-lock.json out of the repository: each task resolves the packages then"},
 		{Says: "npm error code EUSAGE", Fix: "run `" + toLock + "` in your checkout and commit package-lock.json"},
 		{Says: "npm error code EJSONPARSE", Fix: "mend the file that is named here: npm cannot read it"},
 		{Says: "npm error code ETARGET", Fix: "run `" + toLock + "` in your checkout, which makes a lock file that fits, or says which version there is not; commit both files"},

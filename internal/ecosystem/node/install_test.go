@@ -1,6 +1,7 @@
 package node
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -37,6 +38,23 @@ func TestNPMProjects(t *testing.T) {
 	}
 	if _, bin := web["web/bin/w.js"]; len(web) != 3 || !bin || web["web/npm-shrinkwrap.json"] != `{"packages":{"node_modules/s":{}}}` || strings.Contains(web["web/package.json"], "scripts") {
 		t.Errorf("npm is shown %q", web)
+	}
+}
+
+// A lock file that the base has is installed by `npm ci`; one that was made for the task
+// by an npm that goes on without optional packages, as it was made.
+func TestLockOfATask(t *testing.T) {
+	base := map[string]string{"package.json": "{}", "a/package.json": "{}", "a/package-lock.json": `{"packages":{"node_modules/s":{}}}`}
+	task := maps.Clone(base)
+	task["package-lock.json"] = `{"packages":{"node_modules/s":{}}}`
+	all, err := Ecosystem{}.Installs(&ecosystemtest.Sources{Texts: task, Before: &ecosystemtest.Sources{Texts: base}})
+	if err != nil || len(all) != 1 || len(all[0].Steps) != 2 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for _, step := range all[0].Steps {
+		if want := map[string]string{".": "npm install --ignore-scripts --no-save", "a": "npm ci --ignore-scripts"}[step.Dir]; step.Command != want {
+			t.Errorf("in %s: %s, not %s", step.Dir, step.Command, want)
+		}
 	}
 }
 
