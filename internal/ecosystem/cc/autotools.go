@@ -32,6 +32,10 @@ var (
 	automakeUse       = lazyregexp.New(`\bAM_INIT_AUTOMAKE\b`)
 	automakeTestRules = lazyregexp.New(`(?m)^\s*(TESTS|check_PROGRAMS|check_SCRIPTS)\s*\+?=|^(check|check-local|check-am)\s*:`)
 	makeTest          = lazyregexp.New(`(?m)^(check|test|tests)\s*:([^=]|$)`)
+	// autoOption is an option of a configure script that turns something on.
+	autoOption = lazyregexp.New(`\bAC_ARG_ENABLE\s*\(\s*\[?\s*([A-Za-z0-9_+.-]+)`)
+	// sanitizerName is the name of an option that is about a sanitizer.
+	sanitizerName = lazyregexp.New(`(?i)asan|ubsan|saniti[sz]e`)
 )
 
 // Detect finds the projects with a configure script.
@@ -57,9 +61,30 @@ func (e Autotools) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecos
 		if p.automake && p.hasConfigure {
 			t.AddNote("configure and Makefile.in of %s are in the repository and used as they are: a change of configure.ac or Makefile.am needs theirs", ecosystem.DisplayDir(dir))
 		}
+		if c.Test != nil {
+			p.noteSanitizer(t, c.Test.Command)
+		}
 		out = append(out, c)
 	}
 	return out
+}
+
+// noteSanitizer proposes the command of a test with the project's own sanitizer, as
+// that of CMake is proposed.
+func (p *autotoolsFiles) noteSanitizer(t *ecosystem.Tree, command string) {
+	for _, f := range p.files {
+		for _, m := range autoOption.FindAllStringSubmatch(f.text, -1) {
+			if !sanitizerName.MatchString(m[1]) || otherSanitizer.MatchString(m[1]) {
+				continue
+			}
+			option := "--enable-" + m[1]
+			if strings.Contains(f.text, option+"=") { // its help has a value
+				option += "=address"
+			}
+			t.AddNote("configure has an option for a sanitizer; to judge with it: gates.test: %s", strings.Replace(command, "./configure && ", "./configure "+option+" && ", 1))
+			return
+		}
+	}
 }
 
 // autotoolsFiles are the files of a project with a configure script, and their meaning.

@@ -35,8 +35,12 @@ var (
 	// cmakeNoTests are parts of the names of options that are not about the suite itself,
 	// or leave it out.
 	cmakeNoTests = lazyregexp.New(`(?i)(WITHOUT|DISABLE|SKIP|FUZZ|BENCH|PERF|INSTALL|COVER|CUDA|DOWNLOAD|PYTHON|JAVA|EXAMPLE|STRESS|NETWORK|ONLINE)`)
-	// cmakeSanitizer is an option that turns a sanitizer on.
-	cmakeSanitizer = lazyregexp.New(`(?i)\boption\s*\(\s*([A-Za-z0-9_]*(?:ASAN|UBSAN|SANITIZE|SANITIZERS?|SANITIZE_ADDRESS|ADDRESS_SANITIZER))\s`)
+	// cmakeSanitizer is an option that turns a sanitizer on, or off.
+	cmakeSanitizer = lazyregexp.New(`(?i)\boption\s*\(\s*([A-Za-z0-9_]*(?:ASAN|UBSAN|SANITI[SZ]E)[A-Za-z0-9_]*)\s`)
+	// otherSanitizer are parts of the names of options that turn one off, or ask for one
+	// that a suite in a container cannot be judged with: it wants libraries of its own, or
+	// to trace.
+	otherSanitizer = lazyregexp.New(`(?i)(^|_)NO_|WITHOUT|DISABLE|SKIP|FUZZ|MEMORY|THREAD|LEAK`)
 )
 
 // Detect finds the projects that CMake builds. One without tests is left to another
@@ -127,9 +131,11 @@ func (p *cmakeProjectFiles) testCommand() string {
 // than the project's own suite is known to pass, so it is no gate by itself.
 func (p *cmakeProjectFiles) noteSanitizer(t *ecosystem.Tree) {
 	for _, f := range p.files {
-		if m := cmakeSanitizer.FindStringSubmatch(f.text); m != nil && p.hasTests {
-			t.AddNote("the project has an option for a sanitizer; to judge with it: gates.test: %s", strings.Replace(p.buildCommand(), " && ", " -D"+m[1]+"=ON && ", 1)+" && "+p.testCommand())
-			return
+		for _, m := range cmakeSanitizer.FindAllStringSubmatch(f.text, -1) {
+			if p.hasTests && !otherSanitizer.MatchString(m[1]) {
+				t.AddNote("the project has an option for a sanitizer; to judge with it: gates.test: %s", strings.Replace(p.buildCommand(), " && ", " -D"+m[1]+"=ON && ", 1)+" && "+p.testCommand())
+				return
+			}
 		}
 	}
 }

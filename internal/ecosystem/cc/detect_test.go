@@ -47,6 +47,11 @@ func TestDetect(t *testing.T) {
 		"what lies in the repository":       {map[string]string{"CMakeLists.txt": project + "FetchContent_Declare(mylib SOURCE_DIR ${CMAKE_SOURCE_DIR}/mylib)\nadd_test(a a)\n"}, []string{"cmake||-G Ninja && "}, nil},
 		"a wrap, and one that Debian knows": {map[string]string{"meson.build": "project('x', 'c')\ntest('a', a)\n", "subprojects/nowhere.wrap": "[wrap-file]\nsource_url = https://x\n", "subprojects/zlib.wrap": "[wrap-git]\nurl = https://x\n"}, []string{"meson||meson test"}, []string{"subproject nowhere"}},
 		"a sanitizer":                       {map[string]string{"CMakeLists.txt": project + "option(ENABLE_ASAN \"a\" OFF)\nadd_test(a a)\n"}, []string{"cmake||-G Ninja && "}, []string{"-DENABLE_ASAN=ON && cmake --build"}},
+		"a sanitizer, of several":           {map[string]string{"CMakeLists.txt": project + "option(NO_ASAN \"n\" OFF)\noption(SANITIZE_MEMORY \"m\" OFF)\noption(SANITIZE_UNDEFINED \"u\" OFF)\nadd_test(a a)\n"}, []string{"cmake||-G Ninja && "}, []string{"-DSANITIZE_UNDEFINED=ON && cmake --build"}},
+		"a sanitizer that is turned off":    {map[string]string{"CMakeLists.txt": project + "option(X_DISABLE_ASAN \"n\" OFF)\nadd_test(a a)\n"}, []string{"cmake||-G Ninja && "}, nil},
+		"a sanitizer of configure":          {map[string]string{"configure.ac": "AC_INIT\nAM_INIT_AUTOMAKE\nAC_ARG_ENABLE([debug], x)\nAC_ARG_ENABLE([asan],\n  [AS_HELP_STRING([--enable-asan], [x])])\n", "Makefile.am": "TESTS = a\n"}, []string{"autotools||&& ./configure && make"}, []string{"autoreconf -fi && ./configure --enable-asan && make -j 2 && make -k check VERBOSE=1"}},
+		"one that has a value":              {map[string]string{"configure.ac": "AC_INIT\nAM_INIT_AUTOMAKE\nAC_ARG_ENABLE(sanitizer, AS_HELP_STRING([--enable-sanitizer=X], [x]))\n", "Makefile.am": "TESTS = a\n"}, []string{"autotools||&& ./configure && make"}, []string{"./configure --enable-sanitizer=address && make"}},
+		"a sanitizer without tests":         {map[string]string{"configure.ac": "AC_INIT\nAC_ARG_ENABLE(asan)\n"}, []string{"autotools||&& ./configure && make"}, []string{"that it builds is its check"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tree, found := detectAll(c.files)

@@ -2,6 +2,7 @@
 package makefile
 
 import (
+	"cmp"
 	"strings"
 
 	"company/internal/company"
@@ -58,9 +59,32 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecos
 			t.AddNote("%s has no target test, check or lint", name)
 			return nil
 		}
+		if target := e.findSanitizer(t); target != "" {
+			t.AddNote("the Makefile has a target for a sanitizer; to judge with it: gates.test: make %s", target)
+		}
 		return []ecosystem.Component{p}
 	}
 	return nil
+}
+
+// sanitizerRE matches a target that is about a sanitizer, and no file that is made.
+var sanitizerRE = lazyregexp.New(`(?i)^[a-z0-9_/-]*(asan|ubsan|saniti[sz]e)[a-z0-9_/-]*$`)
+
+// findSanitizer gives the target for a sanitizer: one that tests by its name, else the
+// first. Empty: there is none.
+func (e Ecosystem) findSanitizer(t *ecosystem.Tree) string {
+	first := ""
+	for _, p := range e.Propose(t) {
+		target := strings.TrimPrefix(p.Command, "make ")
+		switch {
+		case !sanitizerRE.MatchString(target):
+		case strings.Contains(target, "test"), strings.Contains(target, "check"):
+			return target
+		default:
+			first = cmp.Or(first, target)
+		}
+	}
+	return first
 }
 
 // findRules gives the prerequisites of the targets that are asked for.
