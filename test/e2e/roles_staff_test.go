@@ -199,6 +199,16 @@ func approve(x scripted.Exchange) scripted.Reply {
 	return call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": citeEvidence(x, "the checks ran")})
 }
 
+// approveAfter is a reviewer who runs a command and is content.
+func approveAfter(command string) func(scripted.Exchange) scripted.Reply {
+	return func(x scripted.Exchange) scripted.Reply {
+		if x.Turn == 0 {
+			return call("run_command", m{"command": command})
+		}
+		return approve(x)
+	}
+}
+
 // citeEvidence names the same evidence for each criterion of a review.
 func citeEvidence(x scripted.Exchange, by string) []string {
 	var out []string
