@@ -106,6 +106,28 @@ class ClampTestCase(unittest.TestCase):
 	},
 }
 
+// notHad are the kinds whose source packages were tried, and cannot be had from the
+// archive: it gives only a part of them. The last try was on 2026-11-22, each as
+// `apt-get source PACKAGE` with the configuration of openApt.
+var notHad = []struct {
+	language string
+	packages []string // with their versions
+	instead  string   // what shows the kind
+}{
+	{
+		"Ruby", []string{"rake 13.0.6-3", "ruby-colorize 0.8.1-1.1", "ruby-rack 2.2.22-0+deb12u1", "ruby-rainbow 3.1.1-1", "ruby-slop 4.9.1-1", "ruby-tilt 2.0.11-2"},
+		"No repository of Ruby is among the strangers; Debian's packages of Ruby have no tests in them, and no registry of gems is served. Projects of ours with rspec, minitest and test-unit run in test/attack (TestRunnersOfDebian).",
+	},
+	{
+		"Java", []string{"libcommons-cli-java 1.5.0-1"},
+		"Projects of ours with Maven and Gradle run in test/attack.",
+	},
+	{
+		"Python", []string{"python-inflect 2.1.0-4", "python-tabulate 0.8.9-1", "six 1.16.0-4"},
+		"xmltodict can be had, and is in the table; what pytest, poetry, uv and pdm make of a project is shown by projects of ours.",
+	},
+}
+
 func init() {
 	for i := range DebianSources {
 		DebianSources[i].Outside = DebianContainer{}

@@ -44,17 +44,18 @@ has: Go and npm on the host, offline, without privileges; Debian's packages in a
 container of Debian alone with their compilers (decision 0107). Where they come from,
 and what cannot be had: decision 0108.
 
-Measured %s on %d processors, two at a time, with what earlier runs had left of image layers.
+%s
 
-| repository | version | kind | files | their checks | ours | the base here | outside | right | prepared in | whole |
-|---|---|---|---|---|---|---|---|---|---|---|
-`, len(foreign), right, len(foreign), time.Now().Format("2006-01-02"), runtime.NumCPU())
+| repository | version | kind | files | their checks | ours | the base here | outside | right | prepared in | whole | measured |
+|---|---|---|---|---|---|---|---|---|---|---|---|
+`, len(foreign), right, len(foreign), describeDates(rows))
+	newest := newestRow(rows).Commit
 	for _, r := range foreign {
 		mark := "yes"
 		if !r.IsRight() {
 			mark = "**no**"
 		}
-		writeCells(&b, r.Name, r.Version, r.Kind, fmt.Sprint(r.Files), quoteAll(r.Theirs), quoteAll(r.Ours), r.Verdict, r.Outside, mark, formatSeconds(r.Prepare), formatSeconds(r.Total))
+		writeCells(&b, r.Name, r.Version, r.Kind, fmt.Sprint(r.Files), quoteAll(r.Theirs), quoteAll(r.Ours), r.Verdict, r.Outside, mark, formatSeconds(r.Prepare), formatSeconds(r.Total), r.describeDate(newest))
 	}
 	b.WriteString("\n## Not right\n\n")
 	if right == len(foreign) {
@@ -74,6 +75,7 @@ Measured %s on %d processors, two at a time, with what earlier runs had left of 
 			fmt.Fprintf(&b, "- %s: %s\n", r.Name, flattenText(strings.Join(r.Known, "; ")))
 		}
 	}
+	b.WriteString("\n## What could not be had\n\n" + describeNotHad())
 	b.WriteString(`
 ## Times
 
@@ -92,14 +94,95 @@ image has.
 
 Projects of ours in the shapes that people have ([test/fixtures](../test/fixtures/README.md)).
 
-| project | kind | files | checks of the base | result | prepared in | whole |
-|---|---|---|---|---|---|---|
+| project | kind | files | checks of the base | result | prepared in | whole | measured |
+|---|---|---|---|---|---|---|---|
 `)
 		for _, r := range ours {
-			writeCells(&b, r.Name, r.Kind, fmt.Sprint(r.Files), clipText(r.Baseline, 120), r.Result, formatSeconds(r.Prepare), formatSeconds(r.Total))
+			writeCells(&b, r.Name, r.Kind, fmt.Sprint(r.Files), clipText(r.Baseline, 120), r.Result, formatSeconds(r.Prepare), formatSeconds(r.Total), r.describeDate(newest))
 		}
 	}
 	return b.String()
+}
+
+// newestRow is the row that was measured last; an empty one where none has a date.
+func newestRow(rows []Row) (newest Row) {
+	for _, r := range rows {
+		if r.Measured.After(newest.Measured) {
+			newest = r
+		}
+	}
+	return newest
+}
+
+// describeDates says when rows were measured, and of which commit of the company most
+// of what the table says is.
+func describeDates(rows []Row) string {
+	newest := newestRow(rows)
+	first, undated, others := newest.Measured, false, false
+	for _, r := range rows {
+		switch {
+		case r.Measured.IsZero():
+			undated = true
+		case r.Measured.Before(first):
+			first = r.Measured
+		}
+		others = others || !r.Measured.IsZero() && r.Commit != newest.Commit
+	}
+	when, from, to := "before rows had dates", formatDate(first), formatDate(newest.Measured)
+	switch {
+	case newest.Measured.IsZero():
+		undated = false
+	case from == to:
+		when = "on " + to
+	default:
+		when = "from " + from + " to " + to
+	}
+	out := fmt.Sprintf("Measured %s, on %d processors, two at a time, with what earlier runs had left of image layers.", when, runtime.NumCPU())
+	if newest.Commit != "" {
+		out += fmt.Sprintf(" The newest rows are of the company's commit %s.", shortCommit(newest.Commit))
+	}
+	if others {
+		out += " Rows of another commit have theirs beside the date."
+	}
+	if undated {
+		out += " Those that say \"before\" are older than the first date, and their commit was not noted."
+	}
+	return out
+}
+
+// describeDate says when a row was measured, and of which commit where it is not that of
+// the newest one.
+func (r Row) describeDate(newest string) string {
+	switch {
+	case r.Measured.IsZero():
+		return "before"
+	case r.Commit == newest:
+		return formatDate(r.Measured)
+	case r.Commit == "":
+		return formatDate(r.Measured) + ", commit not known"
+	}
+	return formatDate(r.Measured) + ", " + shortCommit(r.Commit)
+}
+
+func formatDate(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
+// shortCommit is a commit as the company's version shows it to people.
+func shortCommit(commit string) string {
+	id, dirty, changed := strings.Cut(commit, "-")
+	id = id[:min(len(id), 12)]
+	if changed {
+		id += "-" + dirty
+	}
+	return id
+}
+
+// describeNotHad says which kinds of repositories are missing since no archive gives them.
+func describeNotHad() string {
+	out := "The archive of Debian that the list is fetched from (decision 0108) names these source packages\nin its signed lists, gives their description, and answers 404 for their files, or for one of them:\n\n"
+	for _, n := range notHad {
+		out += fmt.Sprintf("- %s: %s. %s\n", n.language, strings.Join(n.packages, ", "), n.instead)
+	}
+	return out
 }
 
 // explainWrong says why a row is not right.

@@ -151,7 +151,9 @@ func countFiles(dir string) (n int, err error) {
 // Row is what came of one stranger.
 type Row struct {
 	Name, Version, Kind string
-	Foreign             bool // it was not made by us
+	Measured            time.Time // when its walk began; zero: the row is older than this field
+	Commit              string    // of the company that walked, as its version has it; empty: not known
+	Foreign             bool      // it was not made by us
 	Files               int
 	Theirs, Ours        []string // checks
 	Lacking             []string // of theirs, that ours are not, for which the list has no reason

@@ -172,7 +172,7 @@ func walk(t *testing.T, s Stranger) Row {
 		}
 	}
 	_, ours := s.From.(Fixture)
-	row := Row{Name: s.Name, Version: s.Version, Kind: s.Kind, Foreign: !ours, Unproven: s.Blind}
+	row := Row{Name: s.Name, Version: s.Version, Kind: s.Kind, Foreign: !ours, Unproven: s.Blind, Measured: time.Now().UTC()}
 	if row.Files, err = countFiles(from.Dir); err != nil {
 		t.Fatal(err)
 	}
@@ -192,6 +192,9 @@ func walk(t *testing.T, s Stranger) Row {
 		}
 		h.Git(h.Repo, "add", "-A", "-f") // an archive has what its repository ignores
 	})
+	var program struct{ Commit string }
+	h.JSON(&program, "version")
+	row.Commit = program.Commit
 	start := time.Now()
 	p := h.Start("submit", "Add what is missing, with a test.")
 	r := p.Wait(mostWalk)
