@@ -48,7 +48,7 @@ func (a *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 func (a *App) syncWarmPool() {
 	s := a.View()
 	for i := len(s.Open) - 1; i >= 0 && !s.Office.Stopped; i-- {
-		if t := s.Tasks[s.Open[i]]; t.Prepared != nil && !t.Paused && !t.DryRun {
+		if t := s.Tasks[s.Open[i]]; t.IsPrepared() && !t.Paused && !t.DryRun {
 			a.sandboxes.Warm(t.Prepared.Image, s.Office.Epoch, a.loaded.Config.Workers.Warm)
 			return
 		}

@@ -78,7 +78,8 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	return effectHandlers{
 		pool: pool,
 		finders: map[company.EffectKind]company.OutcomeFinder{
-			company.EffectPrepare:   in.Do,
+			company.EffectPrepare:   in.FindBase,
+			company.EffectImage:     in.MakeImage,
 			company.EffectBaseline:  judge.RunBaseline,
 			company.EffectGate:      judge.RunGates,
 			company.EffectTestMerge: merge.Test,

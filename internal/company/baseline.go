@@ -177,7 +177,7 @@ func (c RecordBaseline) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Status != StatusDecomposing || t.Baseline != nil {
+	if !t.baselineDue() {
 		return nil, nil
 	}
 	if err := t.checkBaseline(c.Result); err != nil {

@@ -11,7 +11,8 @@ type EffectKind string
 
 const (
 	EffectCommand   EffectKind = "note"       // nothing outside: a consequence that is itself a command
-	EffectPrepare   EffectKind = "prepare"    // base, gates, image
+	EffectPrepare   EffectKind = "prepare"    // find the base and the gates
+	EffectImage     EffectKind = "image"      // make the image
 	EffectBaseline  EffectKind = "baseline"   // run the gates on the base tree
 	EffectManage    EffectKind = "manage"     // the manager plans, or decides on a subtask
 	EffectEnqueue   EffectKind = "enqueue"    // the item of a run that is on offer lies on the queue
@@ -155,16 +156,19 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 			break
 		}
 	}
-	if t.Status == StatusPending && !s.hasEarlierFollowUp(t) {
+	if t.looksForBase() && !s.hasEarlierFollowUp(t) {
 		add(Effect{Key: "prepare " + id, Kind: EffectPrepare, Fail: "prepare"})
 	}
-	if t.Status == StatusDecomposing && len(t.Prepared.Gates) > 0 && t.Baseline == nil {
+	if t.imageDue() {
+		add(Effect{Key: "image " + id + " " + string(t.Prepared.Base.OID), Kind: EffectImage, Fail: "prepare"})
+	}
+	if t.baselineDue() {
 		add(Effect{Key: "baseline " + id, Kind: EffectBaseline, Fail: "baseline"})
 	}
 	if run := s.dueRun(t, Manager, ""); run != "" {
 		add(Effect{Key: "manage " + string(run), Kind: EffectManage, Run: run, Claim: s.claimBy(Manager, run, t.Head), Fail: "plan"})
 	}
-	if s.planStands(t) {
+	if s.planStands(t) && s.mayWork(t) {
 		for _, sub := range t.Subtasks {
 			switch {
 			case sub.Wave != t.Wave():

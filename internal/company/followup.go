@@ -86,10 +86,10 @@ func (s *State) followUpTarget(id TaskID) (*Task, error) {
 	return lead, nil
 }
 
-// prepareFollowUp takes over the commit of the lead's gates, and refuses a preparation
-// that leaves what the lead was given: the branch is its own, and the gates are
+// checkFollowUpBase takes over the commit of the lead's gates, and refuses a base that
+// leaves what the lead was given: the branch is its own, and the gates are
 // those pinned at its base, since the branch itself is the work of agents.
-func (s *State) prepareFollowUp(t *Task, p *TaskPrepared) error {
+func (s *State) checkFollowUpBase(t *Task, p *TaskBased) error {
 	lead := s.LeadOf(t)
 	switch {
 	case lead == t:

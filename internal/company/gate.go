@@ -256,18 +256,6 @@ func (r GateResult) failedOutput() string {
 func (t *Task) gateDone() bool   { return t.Gate != nil && t.Gate.Head == t.Head }
 func (t *Task) gatePassed() bool { return t.gateDone() && t.Gate.Result.AllowsMerge() }
 
-// gatesSettled says whether it is known what the gates are and what they say
-// of the base: found, allowed to be none, or allowed by the president.
-func (s *State) gatesSettled(t *Task) bool {
-	if t.Prepared == nil {
-		return false
-	}
-	if len(t.Prepared.Gates) > 0 && t.Baseline == nil {
-		return false // the plan begins when the base's red tests are known
-	}
-	return t.hasGates() || t.Settings.NoGates == "allow" || s.isApproved("no_gates "+string(t.ID))
-}
-
 // addRepairWave adds a wave with one subtask that mends what the checks of the whole
 // found. After the allowed rounds the president is asked instead.
 func (t *Task) addRepairWave(title, what string) {

@@ -284,7 +284,7 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 		Seed: seed, Calm: int(seed*37) % 120, Steps: 700, Tasks: 5, Active: 3, Gates: 2, Cap: []int64{500, 900, 2000}[seed%3],
 		Settings: Settings{Plan: []Mode{Auto, Ask}[seed%2], ProtectTests: seed%3 == 0, RunRetries: 1, GateRetries: 1, ReviewRounds: 1},
 		Drop:     3, Delay: 8, Dup: 8, Lost: 2, BadPlan: 20, Question: 15, Broken: 10, Partial: 10, Escalate: 30,
-		Red: 10, Finding: 10, Conflict: 15, Overlap: 15, Protected: 8, Greedy: 25, GiveUp: 15, Reject: 12,
+		Red: 10, Finding: 10, Conflict: 15, Overlap: 40, Protected: 8, Greedy: 25, GiveUp: 15, Reject: 12,
 		Restart: 20, Stop: 20, Pause: 20, Cancel: 15, Deps: 25, Refused: 10, Unwritten: 90, Fails: 8, Sleep: 50, RedBase: 20, Absent: 20, Crowd: 50,
 	})
 	w.addProjects()

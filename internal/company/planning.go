@@ -37,6 +37,9 @@ func (c ProposePlan) decide(s *State, m Meta) ([]Event, error) {
 	if r.Role != Manager || t.Status != StatusDecomposing {
 		return nil, E(EConflict, string(t.ID)+" is not being planned")
 	}
+	if t.plansOnOldBase(r) {
+		return nil, nil
+	}
 	rules := t.planRules()
 	rules.Files = c.Files
 	problems := c.Plan.Check(rules)
@@ -51,6 +54,11 @@ func (c ProposePlan) decide(s *State, m Meta) ([]Event, error) {
 	return evs, nil
 }
 
+// plansOnOldBase says whether the base has moved since a planning run began.
+func (t *Task) plansOnOldBase(r *Run) bool {
+	return r.From != "" && t.Prepared != nil && r.From != t.Prepared.Base.OID
+}
+
 func (t *Task) planRules() PlanRules {
 	return PlanRules{Protected: t.Settings.Protected, Paths: t.Settings.Paths}
 }
@@ -62,6 +70,9 @@ func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) 
 	case c.Plan != nil:
 		if t.Status != StatusDecomposing {
 			return nil, E(EConflict, string(t.ID)+" is not being planned")
+		}
+		if t.plansOnOldBase(r) {
+			return nil, nil // the next run plans on the new one
 		}
 		if problems := c.Plan.Check(t.planRules()); len(problems) > 0 {
 			return nil, E(EPlan, "the plan is refused: "+problems[0].String())
@@ -197,7 +208,7 @@ func (s *State) nextRun(t *Task, role Role, subID SubtaskID) RunID {
 	switch {
 	case t.Status.Ended():
 	case role == Manager:
-		plans := t.Status == StatusDecomposing && s.gatesSettled(t)
+		plans := t.Status == StatusDecomposing && s.mayPlan(t)
 		if (plans || t.firstEscalated() != nil) && !s.awaitsClarification(t) {
 			return next(t.Plan.Current, t.Plan.Started)
 		}

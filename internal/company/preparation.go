@@ -2,14 +2,15 @@ package company
 
 import "strings"
 
-// RecordPreparation brings in what the intake found: the base, the gates pinned there,
-// the image.
+// RecordPreparation brings in the image of a task, with the base that it was made for.
+// Where the base is not recorded yet it brings in that, too.
 type RecordPreparation struct {
 	Task TaskID
 	TaskPrepared
 }
 
-// TaskPrepared is where and with what a task works. It does not change afterwards.
+// TaskPrepared is where and with what a task works. It does not change afterwards. In the
+// state it has no image until that is made.
 type TaskPrepared struct {
 	Base     Base          `json:"base"`
 	Gates    []GateCommand `json:"gates"`
@@ -35,6 +36,8 @@ type TaskPrepared struct {
 	// Locks is the base's tree with the lock files that were made for the task, where
 	// manifests of the project have none.
 	Locks OID `json:"locks,omitempty"`
+	// Based says that the base was recorded before, by an event of its own.
+	Based bool `json:"based,omitempty"`
 }
 
 // LockTree is the commit or tree whose lock files say which packages the task has.
@@ -60,24 +63,29 @@ func (c RecordPreparation) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Status != StatusPending {
+	if t.IsPrepared() {
 		return nil, nil
 	}
 	if !c.Base.OID.Valid() || c.Image == "" {
 		return nil, E(EInternal, "a preparation without base or image")
 	}
-	if err := refuseProtectedBranch(c.Integration); err != nil {
-		return nil, err
+	base := TaskBased{Base: c.Base, Gates: c.Gates, GateHash: c.GateHash, Integration: c.Integration, Target: c.Target, GateBase: c.GateBase}
+	if t.Prepared != nil {
+		if !t.imageDue() || !t.Prepared.startsFrom(base) {
+			return nil, nil // made for a base that is no longer the task's
+		}
+		c.GateBase, c.Based = t.Prepared.GateBase, true
+		return []Event{m.newEvent(t.ID, "", "", &c.TaskPrepared)}, nil
 	}
-	if err := s.prepareFollowUp(t, &c.TaskPrepared); err != nil {
-		return nil, err
+	evs, err := s.decideBase(m, t, base)
+	if err != nil || len(evs) > 1 {
+		return evs, err // with more than the base the task has ended
 	}
-	evs := []Event{m.newEvent(t.ID, "", "", &c.TaskPrepared)}
-	if len(c.Gates) == 0 && t.Settings.NoGates == "fail" {
-		evs = append(evs, m.newEvent(t.ID, "", "", &TaskFailed{Code: EGates,
-			Reason: "no gates were found in the repository and gates.none is fail"}))
+	c.Based = true
+	if lead := s.LeadOf(t); lead != t {
+		c.GateBase = lead.Prepared.Base.OID
 	}
-	return evs, nil
+	return append(evs, m.newEvent(t.ID, "", "", &c.TaskPrepared)), nil
 }
 
 // Kind makes Prepared the event of its own command.
@@ -86,7 +94,9 @@ func (d *TaskPrepared) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	t.Prepared = d
 	t.Head = d.Base.OID
-	t.Status = StatusDecomposing
+	if t.Status == StatusPending { // older versions recorded the base with the image
+		t.Status = StatusDecomposing
+	}
 	delete(t.Failures, "prepare")
 }
 

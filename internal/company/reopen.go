@@ -139,6 +139,7 @@ func (d *TaskReopened) apply(s *State, e Event) {
 	if !t.Review.Allows(t.Head) {
 		t.Review.Last = nil
 	}
+	t.BaseMayHaveMoved = !d.Plan && t.Prepared != nil && t.Prepared.Image == "" // as that of a new task
 	switch {
 	case t.Prepared == nil:
 		t.Status = StatusPending

@@ -95,13 +95,14 @@ func TestWorkOnPlan(t *testing.T) {
 		d.must(President, Submit{Instruction: "only a plan", Project: d.task().Project, Settings: Settings{Plan: mode}, DryRun: true})
 		d.must(President, Cancel{Task: d.id})
 		d.id = "t2"
-		d.must(Company, d.preparation())
-		d.must(Company, RecordBaseline{Task: d.id, Result: d.verdict(d.oid(), true)})
+		d.must(Company, d.foundBase())
 		d.plan(2)
 		d.checkStatus(StatusCompleted)
 		d.mustRefuse(EConflict, Retry{Task: d.id})
 		d.must(President, WorkOnPlan{Task: d.id})
 		d.checkStatus(StatusExecuting)
+		d.must(Company, d.image())
+		d.must(Company, d.baseline())
 		if d.task().DryRun || !d.isOfferDue() {
 			t.Errorf("%s: nothing is due", mode)
 		}

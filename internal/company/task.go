@@ -10,8 +10,8 @@ import (
 type TaskStatus string
 
 const (
-	StatusPending     TaskStatus = "pending"     // submitted; its base is being prepared
-	StatusDecomposing TaskStatus = "decomposing" // the manager plans
+	StatusPending     TaskStatus = "pending"     // submitted; its base is being found
+	StatusDecomposing TaskStatus = "decomposing" // the manager plans, while the image is made and the base is judged
 	StatusExecuting   TaskStatus = "executing"   // its subtasks are under way
 	StatusReviewing   TaskStatus = "reviewing"   // all subtasks are merged; the whole is checked and delivered
 	StatusCompleted   TaskStatus = "completed"   // the pull request is open (or it was a dry run)
@@ -67,20 +67,23 @@ type Task struct {
 	// was at work, or a pause or a stop was on; and that from an end to a retry.
 	Idle time.Duration `json:"idle_ns,omitzero"`
 
-	Prepared    *TaskPrepared        `json:"prepared,omitempty"`
-	Baseline    *GateResult          `json:"baseline,omitempty"` // what the gates say of the base
-	Plan        Planning             `json:"plan"`
-	Subtasks    []*Subtask           `json:"subtasks,omitempty"`
-	Runs        map[RunID]*Run       `json:"runs,omitempty"`
-	Head        OID                  `json:"head,omitempty"` // of the integration branch
-	Tree        OID                  `json:"tree,omitempty"` // of Head, once something is merged: the one that the gates passed on
-	Queue       []SubtaskID          `json:"queue,omitempty"`
-	MergeIntent *MergeIntentRecorded `json:"intent,omitempty"`
-	StackIntent *StackIntended       `json:"stack_intent,omitempty"`
-	Suspects    []SubtaskID          `json:"suspects,omitempty"` // of a red stack, in order: one of them is red
-	Gate        *GateFinished        `json:"gate,omitempty"`     // of the whole task
-	Review      ReviewState          `json:"review"`             // of the whole task
-	Delivery    *DeliveryIntended    `json:"deliver,omitempty"`
+	Prepared *TaskPrepared `json:"prepared,omitempty"` // without an image: it is being made
+	// BaseMayHaveMoved says that the president has mended what the image could not be made
+	// for: the base is looked for again first.
+	BaseMayHaveMoved bool                 `json:"base_may_have_moved,omitempty"`
+	Baseline         *GateResult          `json:"baseline,omitempty"` // what the gates say of the base
+	Plan             Planning             `json:"plan"`
+	Subtasks         []*Subtask           `json:"subtasks,omitempty"`
+	Runs             map[RunID]*Run       `json:"runs,omitempty"`
+	Head             OID                  `json:"head,omitempty"` // of the integration branch
+	Tree             OID                  `json:"tree,omitempty"` // of Head, once something is merged: the one that the gates passed on
+	Queue            []SubtaskID          `json:"queue,omitempty"`
+	MergeIntent      *MergeIntentRecorded `json:"intent,omitempty"`
+	StackIntent      *StackIntended       `json:"stack_intent,omitempty"`
+	Suspects         []SubtaskID          `json:"suspects,omitempty"` // of a red stack, in order: one of them is red
+	Gate             *GateFinished        `json:"gate,omitempty"`     // of the whole task
+	Review           ReviewState          `json:"review"`             // of the whole task
+	Delivery         *DeliveryIntended    `json:"deliver,omitempty"`
 	// HeldDelivery is what stood against the push, and Allowed are the doubts that a
 	// person let pass.
 	HeldDelivery *DeliveryHeld `json:"held_push,omitempty"`

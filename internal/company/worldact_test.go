@@ -23,7 +23,11 @@ func (w *world) act(e Effect) {
 	case EffectCommand:
 		w.send(Company, e.Command)
 	case EffectPrepare:
-		w.send(Company, w.prepared(t))
+		w.send(Company, w.based(t))
+	case EffectImage:
+		p := *t.Prepared
+		p.Image = "img"
+		w.send(Company, RecordPreparation{Task: t.ID, TaskPrepared: p})
 	case EffectBaseline:
 		w.send(Company, w.baseline(t))
 	case EffectEnqueue:
@@ -52,6 +56,16 @@ func (w *world) act(e Effect) {
 	default:
 		w.t.Fatalf("nobody knows how to do %s", e.Kind)
 	}
+}
+
+// based is where a task starts from: where it did before, or a new commit.
+func (w *world) based(t *Task) RecordBase {
+	p := w.prepared(t)
+	b := TaskBased{Base: p.Base, Gates: p.Gates, GateHash: p.GateHash, Integration: p.Integration}
+	if t.Prepared != nil && w.rng.IntN(2) == 0 {
+		b.Base.OID = t.Prepared.Base.OID
+	}
+	return RecordBase{Task: t.ID, TaskBased: b}
 }
 
 func (w *world) prepared(t *Task) RecordPreparation {

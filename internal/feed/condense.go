@@ -61,6 +61,7 @@ var (
 	kindReview        = (*company.ReviewRecorded)(nil).Kind()
 	kindAccessRefused = (*company.AccessRefused)(nil).Kind()
 	kindSubmitted     = (*company.TaskSubmitted)(nil).Kind()
+	kindBased         = (*company.TaskBased)(nil).Kind()
 	kindPrepared      = (*company.TaskPrepared)(nil).Kind()
 	kindBaseline      = (*company.BaselineRecorded)(nil).Kind()
 	kindEffectFailed  = (*company.EffectFailed)(nil).Kind()

@@ -49,13 +49,11 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Text = "resumed"
 	case *company.TaskSubmitted:
 		it.Text, it.Mark = safetext.EscapeLine(company.TitleOf(d.Instruction), 100), Started
+	case *company.TaskBased:
+		it.Text = baseText(d.Base, d.Gates)
 	case *company.TaskPrepared:
-		it.Text = fmt.Sprintf("base %s@%s, %s", d.Base.Branch, d.Base.OID.Short(), gatesText(d.Gates))
-		if d.Base.Dirty {
-			it.Text += "; uncommitted changes of the checkout are not part of it"
-		}
-		if d.Base.Ahead > 0 {
-			it.Text += "; with " + company.Count(d.Base.Ahead, "commit") + " that the remote lacks"
+		if it.Text = "the image is ready"; !d.Based {
+			it.Text = baseText(d.Base, d.Gates)
 		}
 	case *company.BaselineRecorded:
 		it.describeBaseline(d, t)
@@ -234,6 +232,18 @@ func (it *Item) describeEnd(e company.Event, d *company.RunEnded, t *company.Tas
 			it.Text += " (fix: " + safetext.EscapeLine(d.Hint, 200) + ")"
 		}
 	}
+}
+
+// baseText is where a task starts from, and what judges it.
+func baseText(b company.Base, gates []company.GateCommand) string {
+	text := fmt.Sprintf("base %s@%s, %s", b.Branch, b.OID.Short(), gatesText(gates))
+	if b.Dirty {
+		text += "; uncommitted changes of the checkout are not part of it"
+	}
+	if b.Ahead > 0 {
+		text += "; with " + company.Count(b.Ahead, "commit") + " that the remote lacks"
+	}
+	return text
 }
 
 func gatesText(g []company.GateCommand) string {

@@ -91,8 +91,11 @@ func TestUnderway(t *testing.T) {
 		it   Item
 		want string // two minutes after the beginning
 	}{
-		{Item{Kind: "task.submitted", Task: "t1", Time: at}, "t1 prepares the base, the gates and the image (2m00s)"},
-		{Item{Kind: "image", Mark: Info, Text: "installing g++", Time: at.Add(time.Minute)}, "image: installing g++ (1m00s); t1 prepares the base, the gates and the image (2m00s)"},
+		{Item{Kind: "task.submitted", Task: "t1", Time: at}, "t1 looks for its base and its gates (2m00s)"},
+		{Item{Kind: "task.based", Task: "t1", Time: at}, ""},
+		{Item{Kind: "image", Mark: Info, Text: "installing g++", Time: at.Add(time.Minute)}, "image: installing g++ (1m00s)"},
+		{Item{Kind: "run.claimed", Task: "t1", Run: "t1-plan.1", Worker: "manager", Text: "planning", Time: at.Add(time.Minute)}, "image: installing g++ (1m00s); t1 planning (1m00s)"},
+		{Item{Kind: "run.ended", Task: "t1", Run: "t1-plan.1", Time: at.Add(time.Minute)}, "image: installing g++ (1m00s)"},
 		{Item{Kind: "task.prepared", Task: "t1", Time: at}, ""},
 		{Item{Kind: "gate", Task: "t1", Text: "gate test on the base", Time: at}, "t1 gate test on the base (2m00s)"},
 		{Item{Kind: "run.claimed", Task: "t1", Subtask: "t1-01", Run: "t1-01.1", Worker: "w2", Text: "working on A", Time: at.Add(time.Minute)}, "t1 gate test on the base (2m00s); t1-01 working on A (1m00s)"},

@@ -27,14 +27,14 @@ type step struct {
 
 // observe takes the next item, of those that are not shown too.
 func (u *underway) observe(it Item) {
-	if it.Kind != kindImage && !isStep(it.Kind) {
+	if it.endsImage() {
 		u.endImages(it.Task)
 	}
 	run, gate, prepare := "run "+string(it.Run), "gate "+string(it.Task)+string(it.Subtask), "prepare "+string(it.Task)
 	switch it.Kind {
 	case kindSubmitted:
-		u.begin(prepare, it, "prepares the base, the gates and the image")
-	case kindPrepared:
+		u.begin(prepare, it, "looks for its base and its gates")
+	case kindBased, kindPrepared:
 		u.end(prepare)
 	case kindRunClaimed:
 		u.begin(run, it, it.Text)
@@ -64,6 +64,13 @@ func (u *underway) observe(it Item) {
 			}
 		}
 	}
+}
+
+// endsImage says whether an item shows that no image of its task is being made: the next
+// step has begun. The manager plans beside it, which shows nothing.
+func (it Item) endsImage() bool {
+	manages := it.Run != "" && it.Subtask == ""
+	return it.Kind != kindImage && it.Kind != kindBased && !isStep(it.Kind) && !manages
 }
 
 // begin notes what a step is at.

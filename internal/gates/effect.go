@@ -116,7 +116,7 @@ func reuseTicketReport(t *company.Task, tree company.OID) *company.RedGreen {
 	return nil
 }
 
-// RunBaseline runs the gates on the base tree of a task, before it is planned.
+// RunBaseline runs the gates on the base tree of a task, while it is planned.
 func (g *Handler) RunBaseline(ctx context.Context, e company.Effect) (company.Command, error) {
 	s := g.Decider.View()
 	t, err := s.Task(e.Task)

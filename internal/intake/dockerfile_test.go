@@ -24,7 +24,7 @@ func TestDockerfileNeedsTrust(t *testing.T) {
 		in := newIntake(t, d, p, "develop", Project{Dockerfile: "build/Dockerfile", Trust: trust, Lint: gates.Auto, Test: gates.Auto})
 		images := &lockingImages{}
 		in.Images = images
-		_, err := in.Do(t.Context(), company.Effect{Task: evs[0].Task})
+		_, err := in.prepare(t, d, evs[0].Task)
 		return images.asked, err
 	}
 	refused := func() {

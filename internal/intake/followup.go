@@ -8,11 +8,11 @@ import (
 	"company/internal/gitops"
 )
 
-// followUp prepares a task that goes on with an open pull request. It starts
+// findFollowUpBase finds the base of a task that goes on with an open pull request. It starts
 // where the pull request's branch stands: at the remote, where people may have
 // pushed to it or forced it, else where it was delivered last. What an earlier
 // follow-up merged and never delivered is left aside.
-func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *company.Task, m *gitops.Mirror, project Project) (company.Command, error) {
+func (in *Intake) findFollowUpBase(ctx context.Context, s *company.State, t, lead *company.Task, m *gitops.Mirror, project Project) (company.Command, error) {
 	branch := lead.IntegrationBranch()
 	ref := "refs/heads/" + branch
 	var head company.OID
@@ -53,11 +53,11 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 	}
 	base := lead.Prepared.Base
 	base.OID, base.Dirty, base.Ahead = head, false, 0
-	p := company.TaskPrepared{Base: base, Gates: lead.Prepared.Gates, GateHash: lead.Prepared.GateHash, Integration: branch}
+	b := company.TaskBased{Base: base, Gates: lead.Prepared.Gates, GateHash: lead.Prepared.GateHash, Integration: branch}
 	// The base may have moved on since, and may be gone: then there is nothing
 	// to merge.
 	if info, err := m.FetchBase(ctx, in.Log, target, base.PRBranch); err == nil {
-		p.Target = info.OID
+		b.Target = info.OID
 	} else if ctx.Err() != nil {
 		return nil, err
 	}
@@ -65,14 +65,8 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 	if err != nil {
 		return nil, err
 	}
-	req, err := project.imageRequest(ctx, m, head, lead.Prepared.Base.OID, found)
-	if err != nil {
+	if _, err := project.imageRequest(ctx, m, head, lead.Prepared.Base.OID, found); err != nil {
 		return nil, err
 	}
-	img, locks, err := in.ensureImage(ctx, t, m, req)
-	if err != nil {
-		return nil, err
-	}
-	p.Image, p.ImageLayers, p.Locks, p.Notes = string(img.Key), shortLayers(img.Layers), locks, imageNotes(img)
-	return company.RecordPreparation{Task: t.ID, TaskPrepared: p}, nil
+	return company.RecordBase{Task: t.ID, TaskBased: b}, nil
 }

@@ -49,8 +49,8 @@ type BranchLocator interface {
 	BranchURL(ctx context.Context, lead *company.Task, remote string) (string, error)
 }
 
-// Intake carries out prepare effects: it finds out where a task starts from,
-// pins the gates there, and has the image made.
+// Intake carries out prepare and image effects: it finds out where a task starts from
+// and pins the gates there, and then has the image made.
 type Intake struct{ Config }
 
 // New checks that nothing is missing that an intake needs.
@@ -66,8 +66,15 @@ type unwatched struct{}
 
 func (unwatched) WatchImage(company.TaskID, string) {}
 
-// Do prepares a task.
-func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, error) {
+var (
+	_ company.OutcomeFinder = (&Intake{}).FindBase
+	_ company.OutcomeFinder = (&Intake{}).MakeImage
+)
+
+// FindBase finds where a task starts from and how it is judged. It reads git objects
+// alone, so that planning can begin; what the project asks of its image is read, and
+// refused where the president has not let it, before anything is spent.
+func (in *Intake) FindBase(ctx context.Context, e company.Effect) (company.Command, error) {
 	s := in.Decider.View()
 	t, err := s.Task(e.Task)
 	if err != nil {
@@ -82,7 +89,7 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 		return nil, err
 	}
 	if lead := s.LeadOf(t); lead != t {
-		return in.followUp(ctx, s, t, lead, m, p)
+		return in.findFollowUpBase(ctx, s, t, lead, m, p)
 	}
 	info, err := m.FetchBase(ctx, in.Log, gitops.Source{Path: t.Project.Path}, t.Base)
 	if err != nil {
@@ -99,7 +106,32 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	req, err := p.imageRequest(ctx, m, info.OID, info.OID, found)
+	if _, err := p.imageRequest(ctx, m, info.OID, info.OID, found); err != nil {
+		return nil, err
+	}
+	base := company.Base{Branch: info.Branch, OID: info.OID, PRBranch: info.Branch, Dirty: info.Dirty, Ahead: info.AheadOfRemote}
+	if !info.RemoteHasBranch && info.DefaultBranch != "" {
+		base.PRBranch = info.DefaultBranch
+	}
+	return company.RecordBase{Task: t.ID, TaskBased: company.TaskBased{
+		Base: base, Gates: found.Gates, GateHash: gates.HashGates(found.Gates), Integration: branch,
+	}}, nil
+}
+
+// MakeImage has the image of a task made whose base is found.
+func (in *Intake) MakeImage(ctx context.Context, e company.Effect) (company.Command, error) {
+	t, err := in.Decider.View().Task(e.Task)
+	if err != nil {
+		return nil, err
+	}
+	if t.Prepared == nil {
+		return nil, company.E(company.EInternal, "an image is to be made for a task without a base")
+	}
+	m, err := in.Mirrors.MirrorOf(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	req, err := in.requestImage(ctx, t, m)
 	if err != nil {
 		return nil, err
 	}
@@ -107,16 +139,12 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	base := company.Base{Branch: info.Branch, OID: info.OID, PRBranch: info.Branch, Dirty: info.Dirty, Ahead: info.AheadOfRemote}
-	if !info.RemoteHasBranch && info.DefaultBranch != "" {
-		base.PRBranch = info.DefaultBranch
-	}
-	return company.RecordPreparation{Task: t.ID, TaskPrepared: company.TaskPrepared{
-		Base: base, Gates: found.Gates, GateHash: gates.HashGates(found.Gates), Image: string(img.Key), ImageLayers: shortLayers(img.Layers), Integration: branch, Notes: imageNotes(img), Locks: locks,
-	}}, nil
+	p := *t.Prepared
+	p.Image, p.ImageLayers, p.Locks, p.Notes = string(img.Key), shortLayers(img.Layers), locks, imageNotes(img)
+	return company.RecordPreparation{Task: t.ID, TaskPrepared: p}, nil
 }
 
-// ensureImage makes the image of a new task and reports its notes. locks is the tree
+// ensureImage makes the image of a task and reports its notes. locks is the tree
 // with the lock files that were made for it; empty: the project has its own.
 func (in *Intake) ensureImage(ctx context.Context, t *company.Task, m *gitops.Mirror, req image.Request) (img image.Image, locks company.OID, err error) {
 	resolved, err := in.Images.Resolve(ctx, req)

@@ -25,6 +25,26 @@ func newIntake(t *testing.T, d company.Decider, mirrors gitops.MirrorSource, pre
 	return in
 }
 
+// prepare finds the base of a task and has its image made.
+func (in *Intake) prepare(t *testing.T, d company.Decider, id company.TaskID) (company.TaskPrepared, error) {
+	t.Helper()
+	found, err := in.FindBase(t.Context(), company.Effect{Task: id})
+	if err != nil {
+		return company.TaskPrepared{}, err
+	}
+	if _, err := d.Do(t.Context(), company.Company, found); err != nil {
+		t.Fatal(err)
+	}
+	made, err := in.MakeImage(t.Context(), company.Effect{Task: id})
+	if err != nil {
+		return company.TaskPrepared{}, err
+	}
+	if _, err := d.Do(t.Context(), company.Company, made); err != nil {
+		t.Fatal(err)
+	}
+	return *d.View().Tasks[id].Prepared, nil
+}
+
 // allProjects have the same settings.
 type allProjects Project
 
@@ -70,7 +90,7 @@ func TestIntakeNeedsAPerson(t *testing.T) {
 			d := decidertest.New(t)
 			evs := d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "project", Path: p.Dir}, Base: c.base})
 			in := newIntake(t, d, p, c.prefix, Project{Paths: c.paths, Lint: gates.Auto, Test: gates.Auto})
-			cmd, err := in.Do(t.Context(), company.Effect{Task: evs[0].Task})
+			cmd, err := in.FindBase(t.Context(), company.Effect{Task: evs[0].Task})
 			var e *company.Error
 			if cmd != nil || !errors.As(err, &e) || e.Class != company.HumanRequired || e.Hint == "" {
 				t.Errorf("%v, %v", cmd, err)

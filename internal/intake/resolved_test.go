@@ -25,7 +25,7 @@ func (l *lockingImages) Resolve(context.Context, image.Request) (image.Resolved,
 
 func (l *lockingImages) Ensure(_ context.Context, req image.Request) (image.Image, error) {
 	l.asked = append(l.asked, req)
-	return image.Image{ID: "sha256:made"}, nil
+	return image.Image{Key: "made", ID: "sha256:made"}, nil
 }
 
 type heard []string
@@ -41,11 +41,10 @@ func TestResolvedOnceForATask(t *testing.T) {
 	in := newIntake(t, d, p, "develop", Project{Lint: gates.Auto, Test: gates.Auto})
 	images, told := &lockingImages{}, &heard{}
 	in.Images, in.Watcher = images, told
-	cmd, err := in.Do(t.Context(), company.Effect{Task: evs[0].Task})
+	prepared, err := in.prepare(t, d, evs[0].Task)
 	if err != nil {
 		t.Fatal(err)
 	}
-	prepared := cmd.(company.RecordPreparation).TaskPrepared
 	if prepared.Locks == "" || prepared.LockTree() != prepared.Locks || len(images.asked) != 1 || images.asked[0].Repo.Locks != prepared.Locks || images.asked[0].Repo.Commit != prepared.Base.OID {
 		t.Fatalf("prepared %+v, asked %+v", prepared, images.asked)
 	}

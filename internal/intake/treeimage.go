@@ -107,7 +107,7 @@ func addTaskLocks(ctx context.Context, t *company.Task, m *gitops.Mirror, at com
 	return m.AddFiles(ctx, at, missing)
 }
 
-// requestImage is what the image of a prepared task was asked for.
+// requestImage is what the image of a task is asked for whose base is found.
 func (in *Intake) requestImage(ctx context.Context, t *company.Task, m *gitops.Mirror) (image.Request, error) {
 	p, err := in.Projects.SettingsOf(ctx, t)
 	if err != nil {

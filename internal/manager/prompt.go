@@ -37,7 +37,7 @@ func planBrief(t *company.Task, answers []*company.Approval, repo RepoMap) strin
 	if len(t.Prepared.Gates) == 0 {
 		b.WriteString("- none\n")
 	}
-	b.WriteString(knownRed(t))
+	b.WriteString(describeBaseline(t))
 	b.WriteString(describeFolders(t))
 	fmt.Fprintf(&b, "\n## The repository at %s\n%s", t.Prepared.Base.OID.Short(), repo)
 	return b.String()
@@ -51,9 +51,13 @@ func describeFolders(t *company.Task) string {
 	return "\nThis task is kept to these folders; a change anywhere else is refused: " + strings.Join(t.Settings.Paths, ", ") + "\n"
 }
 
-// knownRed lists the checks that were red before any work: no subtask has to
-// mend them.
-func knownRed(t *company.Task) string {
+// describeBaseline lists the checks that were red before any work: no subtask has to
+// mend them. The base is judged while the task is planned, so that a manager may not know
+// of it yet.
+func describeBaseline(t *company.Task) string {
+	if t.Baseline == nil && len(t.Prepared.Gates) > 0 {
+		return "\nWhat these checks say of the base is not known yet. What is red there without anybody's change need not be mended unless the instruction says so; only what fails beyond it bars.\n"
+	}
 	red := t.KnownRed()
 	if len(red) == 0 {
 		return ""
@@ -74,7 +78,7 @@ func decideBrief(t *company.Task, sub *company.Subtask, repo RepoMap) string {
 	if red := sub.LastRed(); red != "" {
 		b.WriteString("\n" + agent.Quote("gate_output", "", red))
 	}
-	b.WriteString(knownRed(t))
+	b.WriteString(describeBaseline(t))
 	fmt.Fprintf(&b, "\n## The task\n%s\n\n## The repository\n%s", t.Instruction, repo)
 	return b.String()
 }
@@ -86,7 +90,7 @@ func (*Manager) Advise(ctx context.Context, m *gitops.Mirror, t *company.Task) (
 	if err != nil {
 		return "", err
 	}
-	out := "Gates that your branch must pass:\n" + agent.ListGates(t.Prepared.Gates) + knownRed(t) + describeFolders(t)
+	out := "Gates that your branch must pass:\n" + agent.ListGates(t.Prepared.Gates) + describeBaseline(t) + describeFolders(t)
 	for _, a := range repo.Advice {
 		if a.Path == "AGENTS.md" || a.Path == "CLAUDE.md" {
 			out += a.quotedText()

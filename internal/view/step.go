@@ -23,7 +23,7 @@ func (src Source) steps(t *company.Task) []Step {
 	var out []Step
 	add := func(sub company.SubtaskID, doing string, since time.Time) {
 		for _, a := range src.Activities {
-			if a.Run == "" && (a.Task == t.ID || a.Task == "" && t.Status == company.StatusPending) && a.Subtask == sub && !a.Time.Before(since) {
+			if a.Run == "" && (a.Task == t.ID || a.Task == "" && !t.IsPrepared()) && a.Subtask == sub && !a.Time.Before(since) {
 				doing, since = a.Text, a.Time
 			}
 		}
@@ -31,7 +31,9 @@ func (src Source) steps(t *company.Task) []Step {
 	}
 	switch {
 	case t.Status == company.StatusPending:
-		add("", "prepares the base, the gates and the image", t.Submitted)
+		add("", "looks for its base and its gates", t.Submitted)
+	case t.Prepared != nil && !t.IsPrepared() && !t.DryRun:
+		add("", "prepares the image", t.Submitted)
 	case t.Prepared != nil && t.Baseline == nil && len(t.Prepared.Gates) > 0 && src.isWatched(t, ""):
 		add("", "gates on the base", t.Submitted)
 	case t.Status == company.StatusReviewing && (t.Gate == nil || t.Gate.Head != t.Head) && src.isWatched(t, ""):

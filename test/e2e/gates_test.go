@@ -27,7 +27,7 @@ func checkHolds(t testing.TB, what, text string, words ...string) {
 // oldTest fails on the base, and nobody is asked to mend it.
 const oldTest = "package calc\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Error(\"has been red for years\") }\n"
 
-// TestRedBase: what is red in the base is known by name before anybody plans.
+// TestRedBase: what is red in the base is known by name before anybody works.
 // A change that breaks something else is barred; one that does not is merged,
 // and its pull request says what is red (GAT-1, GAT-6).
 func TestRedBase(t *testing.T) {
@@ -38,20 +38,25 @@ func TestRedBase(t *testing.T) {
 	test := "package calc\n\nimport \"testing\"\n\nfunc TestTriple(t *testing.T) {\n\tif Triple(2) != 6 {\n\t\tt.Error(Triple(2))\n\t}\n}\n"
 	broken := strings.Replace(files["calc.go"], "2 * n", "3 * n", 1)
 	plan := submitPlan([]m{ticket("Add Triple", tripleDescription, "calc.go", "triple.go", "triple_test.go")})
+	planning, next := stopAt("t1-plan.1", 0), stopAt("t2-plan.1", 0)
 	h := testenv.New(t, &staff{
+		stops:   []*stop{planning, next},
 		manager: plan,
 		worker: replyByRun(
 			writeFilesAndFinish("Break Double", "calc.go", broken, "triple.go", triple, "triple_test.go", test),
 			writeFilesAndFinish("Mend Double", "calc.go", files["calc.go"]),
 		),
 	}, files)
+	t.Cleanup(planning.release)
+	t.Cleanup(next.release)
 	p := h.Start("submit", "add a function that triples")
+	base := p.Event(patience, "task.baseline", "") // a plan that takes as long
+	planning.release()
 	sum := waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
 	if sum.Result != "COMPLETE" || !strings.Contains(sum.Why, "test red as on the base") {
 		t.Errorf("%+v", sum)
 	}
-	base := p.Event(patience, "task.baseline", "")
 	if base.Mark != feed.Stalled || !strings.Contains(base.Text, "before any work: test: example.com/calc TestOld") {
 		t.Errorf("%+v", base)
 	}
@@ -62,7 +67,8 @@ func TestRedBase(t *testing.T) {
 	if !strings.Contains(red.Text, "example.com/calc TestDouble") || strings.Contains(red.Text, "TestOld") {
 		t.Errorf("%+v", red)
 	}
-	for _, run := range []string{"t1-plan.1", "t1-01.1", "t1-01-review.1"} {
+	checkBriefHolds(t, h, "t1-plan.1", "What these checks say of the base is not known yet.")
+	for _, run := range []string{"t1-01.1", "t1-01-review.1"} {
 		checkBriefHolds(t, h, run, "example.com/calc TestOld")
 	}
 	checkBriefHolds(t, h, "t1-01.2", "These fail, and did not on the base: example.com/calc TestDouble")
@@ -83,11 +89,12 @@ func TestRedBase(t *testing.T) {
 	}
 
 	// The same tree is not judged again for the next task.
-	again := h.Start("submit", "--dry-run", "add a function that triples")
-	waitForSummary(t, again, 0)
+	again := h.Start("submit", "add a function that triples")
 	if b := again.Event(patience, "task.baseline", ""); !strings.Contains(b.Text, "(cached)") {
 		t.Errorf("%+v", b)
 	}
+	h.MustRun(patience, "cancel", "t2")
+	waitForSummary(t, again, 2)
 }
 
 // TestBaseThatDoesNotCompile: what does not build on the base excuses nothing.
@@ -170,7 +177,7 @@ func TestNoTests(t *testing.T) {
 
 // TestMissingLinter: a linter that was found and is not in the image is
 // absent, neither passed nor failed; one that the president asked for is an
-// error with what to do, before any model is called.
+// error with what to do, before any worker begins.
 func TestMissingLinter(t *testing.T) {
 	t.Parallel()
 	t.Run("found", func(t *testing.T) {
@@ -188,7 +195,7 @@ func TestMissingLinter(t *testing.T) {
 	})
 	t.Run("asked for", func(t *testing.T) {
 		t.Parallel()
-		h := testenv.New(t, &staff{}, tinyProject())
+		h := testenv.New(t, farewells(), tinyProject())
 		h.Config("gates: {lint: \"no-such-linter .\", test: \"sh ./test.sh\"}\n")
 		p := h.Start("submit", "--no-input", "say goodbye")
 		waitForSummary(t, p, 2)
@@ -198,9 +205,7 @@ func TestMissingLinter(t *testing.T) {
 				t.Errorf("the president is not told %q: %s", w, it.Text)
 			}
 		}
-		if calls := h.Model.Calls(); calls.Total != 0 {
-			t.Errorf("%d calls of a model for work that nobody can judge", calls.Total)
-		}
+		checkOnlyPlanned(t, h)
 	})
 }
 
@@ -208,7 +213,7 @@ func TestMissingLinter(t *testing.T) {
 // says why nothing was, and what to do, where the task's end is told.
 func TestWhyNamesTheCause(t *testing.T) {
 	t.Parallel()
-	h := testenv.New(t, &staff{}, map[string]string{
+	h := testenv.New(t, farewells(), map[string]string{
 		"package.json": `{"name":"x","version":"1.0.0","scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2.1.8"}}`,
 		"bun.lock":     "{}\n", "a.test.js": "",
 	})
@@ -219,7 +224,16 @@ func TestWhyNamesTheCause(t *testing.T) {
 			t.Errorf("WHY does not say %q: %s", want, s.Why)
 		}
 	}
-	if n := h.Model.Calls().Total; n != 0 {
-		t.Errorf("%d model calls before the gates can start", n)
+	checkOnlyPlanned(t, h)
+}
+
+// checkOnlyPlanned: where the gates cannot start on the base, nothing but the plan asks a
+// model.
+func checkOnlyPlanned(t testing.TB, h *testenv.House) {
+	t.Helper()
+	for run, n := range h.Model.Calls().ByRun {
+		if run != "t1-plan.1" {
+			t.Errorf("%d model calls of %s, whose work nothing can judge", n, run)
+		}
 	}
 }

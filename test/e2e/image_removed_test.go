@@ -28,6 +28,7 @@ func TestImageRemoved(t *testing.T) {
 	h.Env = append(slices.Clone(h.Env), "COMPANY_WORKERS_WARM=1")
 	p := h.Start("submit", "say goodbye")
 	planning.wait(t, p)
+	p.Event(patience, "task.baseline", "") // its containers are gone
 	waitForContainer(t, h, "-pool-1-")
 	id := strings.TrimSpace(run(t, "docker", "inspect", "--format", "{{.Image}}", h.Containers()[0]))
 	tag := strings.TrimSpace(run(t, "docker", "image", "inspect", "--format", "{{index .RepoTags 0}}", id))

@@ -37,7 +37,8 @@ type killPoint struct {
 
 func killPoints() []killPoint {
 	return []killPoint{
-		{name: "while the base is judged", kind: "task.prepared", not: "task.baseline"},
+		{name: "while the base is judged", kind: "task.prepared", not: "task.baseline"}, // and planned
+		{name: "prepared and not planned", hold: stopAt("t1-plan.1", 0), kind: "task.baseline", not: "plan.accepted"},
 		{name: "while planning", hold: stopAt("t1-plan.1", 0), kind: "run.claimed", not: "plan.accepted", again: true},
 		{name: "planned", hold: stopAt("t1-01.1", 0), kind: "plan.accepted", not: "gate.finished", again: true},
 		{name: "claimed", hold: stopAt("t1-01.1", 0), kind: "run.claimed", sub: "t1-01", not: "gate.finished", again: true},

@@ -12,25 +12,28 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"company/test/testenv"
 )
 
-// slowCreate stands in front of the Docker daemon and holds the first request
-// back that makes a container of a name: the daemon gets it when the test says
+// slowDaemon stands in front of the Docker daemon and holds the first request
+// back that has these words in it: the daemon gets it when the test says
 // so, whether or not who asked is still alive.
-type slowCreate struct {
+type slowDaemon struct {
 	t      *testing.T
 	path   string // of its socket
-	name   string // part of the container's name
+	words  []string
 	held   chan struct{}
 	let    chan struct{}
 	once   sync.Once
+	letGo  sync.Once
 	listen net.Listener
 	wg     sync.WaitGroup
 }
 
-func newSlowCreate(t *testing.T, path, name string) *slowCreate {
+func newSlowDaemon(t *testing.T, path string, words ...string) *slowDaemon {
 	t.Helper()
-	s := &slowCreate{t: t, path: path, name: name, held: make(chan struct{}), let: make(chan struct{})}
+	s := &slowDaemon{t: t, path: path, words: words, held: make(chan struct{}), let: make(chan struct{})}
 	var err error
 	if s.listen, err = net.Listen("unix", path); err != nil {
 		t.Fatal(err)
@@ -58,13 +61,13 @@ func newSlowCreate(t *testing.T, path, name string) *slowCreate {
 
 // ask passes requests on. The held one is passed on whole although its asker is
 // gone, and the connection stays until the daemon has answered.
-func (s *slowCreate) ask(in, out net.Conn) {
+func (s *slowDaemon) ask(in, out net.Conn) {
 	chunk := make([]byte, 64<<10)
 	held := false
 	for {
 		n, err := in.Read(chunk)
 		text := chunk[:n]
-		if bytes.Contains(text, []byte("/containers/create?name=")) && bytes.Contains(text, []byte(s.name)) {
+		if !slices.ContainsFunc(s.words, func(w string) bool { return !bytes.Contains(text, []byte(w)) }) {
 			s.once.Do(func() {
 				// Whole, before its asker is killed: the daemon makes nothing of half.
 				text = bytes.Clone(text)
@@ -103,14 +106,23 @@ func isWholeRequest(request []byte) bool {
 	return err == nil && len(body) >= n
 }
 
-func (s *slowCreate) close() {
-	_ = s.listen.Close()
-	s.once.Do(func() {})
+// waitHeld waits until the request is there.
+func (s *slowDaemon) waitHeld(t *testing.T, p *testenv.Process) {
+	t.Helper()
 	select {
-	case <-s.let:
-	default:
-		close(s.let)
+	case <-s.held:
+	case <-time.After(patience):
+		t.Fatalf("nothing of %q was asked for:\n%s", s.words, p.Tell())
 	}
+}
+
+// release lets the held request go, and whatever comes later.
+func (s *slowDaemon) release() { s.letGo.Do(func() { close(s.let) }) }
+
+func (s *slowDaemon) close() {
+	_ = s.listen.Close()
+	s.release()          // first: once waits for the request that is held
+	s.once.Do(func() {}) // nothing is held from now on
 }
 
 // TestContainerOfAKilledCompanyComesLate: the company is killed while the daemon
@@ -120,20 +132,16 @@ func TestContainerOfAKilledCompanyComesLate(t *testing.T) {
 	t.Parallel()
 	hold := stopAt("t1-01.1", 0)
 	h := openFarewells(t, hold)
-	daemon := newSlowCreate(t, filepath.Join(h.Dir, "docker.sock"), "-t1-01.1-1-")
+	daemon := newSlowDaemon(t, filepath.Join(h.Dir, "docker.sock"), "/containers/create?name=", "-t1-01.1-1-")
 	t.Cleanup(daemon.close)
 	h.Env = append(slices.Clone(h.Env), "DOCKER_HOST=unix://"+daemon.path)
 	p := h.Start("submit", "say goodbye")
-	select {
-	case <-daemon.held:
-	case <-time.After(patience):
-		t.Fatalf("no container was asked for:\n%s", p.Tell())
-	}
+	daemon.waitHeld(t, p)
 	p.Kill()
 
 	p = h.Start("resume")
 	hold.wait(t, p)
-	close(daemon.let)
+	daemon.release()
 	waitForContainer(t, h, "-t1-01.1-1-") // of the dead company's epoch
 	hold.release()
 	waitForSummary(t, p, 0)

@@ -434,7 +434,7 @@ func TestTwoProjects(t *testing.T) {
 	}
 	gates := map[string]string{}
 	for _, it := range p.Items() {
-		if it.Kind == "task.prepared" {
+		if it.Kind == "task.based" {
 			gates[string(it.Task)] = it.Text
 		}
 	}

@@ -212,7 +212,7 @@ func listEvents(t *testing.T, p *testenv.Process) (all []feed.Item) {
 // numbers that have no gap (STA-6).
 func checkFeed(t *testing.T, p *testenv.Process) {
 	t.Helper()
-	want := []string{"task.submitted", "task.prepared", "plan.accepted", "run.offered", "run.claimed", "run.ended", "gate.finished", "review.finished", "merge.gated", "merge.intended", "merge.done", "review.carried", "gate.finished", "pr.intended", "pr.opened", "task.completed"}
+	want := []string{"task.submitted", "task.based", "plan.accepted", "run.offered", "run.claimed", "run.ended", "gate.finished", "review.finished", "merge.gated", "merge.intended", "merge.done", "review.carried", "gate.finished", "pr.intended", "pr.opened", "task.completed"}
 	for _, it := range listEvents(t, p) {
 		if len(want) > 0 && it.Kind == want[0] {
 			want = want[1:]

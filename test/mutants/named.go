@@ -40,6 +40,12 @@ var names = []named{
 	{"archive while the books of a run are open", "State.checkArchivable", negate, []trait{mentions("Held", "Fence")}, "TestArchiveRefusals"},
 	{"archive without the questions", "TaskArchived.apply", remove, []trait{mentions("delete", "Approvals"), lacks("ByKey")}, "TestArchiveTakesQuestionsAlong"},
 	{"work on a plan without leave", "Offer.decide", drop, []trait{mentions("planStands"), lacks("Wave")}, "TestPlanWaitsForThePresident"},
+	{"work before there is an image", "Offer.decide", drop, []trait{mentions("mayWork"), lacks("Wave")}, "TestWorkWaitsForTheImage"},
+	{"work before the base is judged", "State.mayWork", drop, []trait{mentions("baselineKnown"), lacks("IsPrepared")}, "TestWorkWaitsForTheBaseline"},
+	{"take a plan of an old base", "EndRun.managerSays", remove, []trait{under("plansOnOldBase")}, "TestPlanOfAnOldBaseIsDropped"},
+	{"keep the plan when the base moves", "TaskBased.apply", remove, []trait{mentions("Subtasks")}, "TestMovedBaseIsPlannedAnew"},
+	{"take an image of another base", "RecordPreparation.decide", drop, []trait{mentions("startsFrom"), lacks("imageDue")}, "TestLateImageIsNotTaken"},
+	{"plan while the base is looked for", "State.mayPlan", drop, []trait{mentions("looksForBase"), lacks("hasGates")}, "TestNoPlanWhileTheBaseIsLookedFor"},
 }
 
 // trait is something that is true of a mutant and of few others.

@@ -124,8 +124,8 @@ func TestPflag(t *testing.T) {
 		feed := events(t, r.Stderr)
 		t.Log(shown(r.Stderr))
 		for _, want := range []string{"go vet ./...", "go test ./..."} {
-			if !strings.Contains(feed["task.prepared"][0], want) {
-				t.Errorf("%q does not name the gate %s", feed["task.prepared"][0], want)
+			if !strings.Contains(feed["task.based"][0], want) {
+				t.Errorf("%q does not name the gate %s", feed["task.based"][0], want)
 			}
 		}
 		if n := len(feed["merge.done"]); n != len(features) {

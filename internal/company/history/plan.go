@@ -10,18 +10,14 @@ import (
 
 func (c *Checker) observePlan(t *observedTask, d company.Data, e company.Event) error {
 	switch d := d.(type) {
+	case *company.TaskBased:
+		return t.observeBase(d, e)
 	case *company.TaskPrepared:
-		if t.prepared != nil {
-			return fmt.Errorf("%s is prepared twice", e.Task)
-		}
-		if isMainBranch(d.Integration) {
-			return fmt.Errorf("work would be merged to %s", d.Integration)
-		}
-		t.prepared, t.head = d, d.Base.OID
+		return t.observePreparation(d, e)
 	case *company.BaselineRecorded:
 		return t.observeBaseline(d, e)
 	case *company.PlanAccepted:
-		if t.prepared == nil || len(t.prepared.Gates) > 0 && t.base == nil || !c.untestedAllowed(t, e.Task) && !t.hasGates() {
+		if t.prepared == nil || len(t.prepared.Gates) == 0 && !c.untestedAllowed(t, e.Task) {
 			return errors.New("a plan before it is known what the gates are")
 		}
 		t.planned, t.waves = e.Run, nil
@@ -37,10 +33,61 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, e company.Event) 
 	return nil
 }
 
-// observeBaseline: taken once, before there is a plan, of every pinned gate.
+// observeBase: a base may move until the image is made, and what was planned on another
+// one is given up.
+func (t *observedTask) observeBase(d *company.TaskBased, e company.Event) error {
+	if t.prepared != nil && t.prepared.Image != "" {
+		return fmt.Errorf("%s gets another base after its image", e.Task)
+	}
+	if isMainBranch(d.Integration) {
+		return fmt.Errorf("work would be merged to %s", d.Integration)
+	}
+	if t.head != d.Base.OID {
+		t.planned, t.waves = "", nil
+	}
+	t.prepared, t.head = &company.TaskPrepared{Base: d.Base, Gates: d.Gates, GateHash: d.GateHash, Integration: d.Integration}, d.Base.OID
+	return nil
+}
+
+// observePreparation: an image is made once, for the base that was found. Older versions
+// found both at once.
+func (t *observedTask) observePreparation(d *company.TaskPrepared, e company.Event) error {
+	switch was := t.prepared; {
+	case d.Image == "":
+		return fmt.Errorf("%s is prepared without an image", e.Task)
+	case isMainBranch(d.Integration):
+		return fmt.Errorf("work would be merged to %s", d.Integration)
+	case was == nil:
+	case was.Image != "":
+		return fmt.Errorf("%s is prepared twice", e.Task)
+	case was.Base.OID != d.Base.OID || was.GateHash != d.GateHash || was.Integration != d.Integration || len(was.Gates) != len(d.Gates):
+		return fmt.Errorf("%s is prepared for another base than its own", e.Task)
+	}
+	t.prepared, t.head = d, d.Base.OID
+	return nil
+}
+
+// observeOffer: a worker begins when there are a plan and an image, when the base is judged,
+// and when it is known that something will judge its work or that it may go unjudged.
+func (c *Checker) observeOffer(t *observedTask, e company.Event) error {
+	switch {
+	case t.prepared == nil || t.prepared.Image == "":
+		return fmt.Errorf("%s is offered before there is an image", e.Run)
+	case t.planned == "":
+		return fmt.Errorf("%s is offered before there is a plan", e.Run)
+	case len(t.prepared.Gates) > 0 && t.base == nil:
+		return fmt.Errorf("%s is offered before its base is judged", e.Run)
+	case !t.hasGates() && !c.untestedAllowed(t, e.Task):
+		return fmt.Errorf("%s is offered before it is known that there is a gate", e.Run)
+	}
+	return nil
+}
+
+// observeBaseline: taken once, with the image, before a worker begins, of every pinned
+// gate.
 func (t *observedTask) observeBaseline(d *company.BaselineRecorded, e company.Event) error {
 	r := d.Result
-	if t.prepared == nil || t.base != nil || t.planned != "" || r.GateHash != t.prepared.GateHash || len(r.Checks) != len(t.prepared.Gates) {
+	if t.prepared == nil || t.prepared.Image == "" || t.base != nil || len(r.Checks) == 0 || r.GateHash != t.prepared.GateHash || len(r.Checks) != len(t.prepared.Gates) {
 		return fmt.Errorf("a baseline of %s that is none", e.Task)
 	}
 	for i, c := range r.Checks {

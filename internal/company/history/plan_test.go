@@ -16,7 +16,76 @@ func TestPreparation(t *testing.T) {
 	checkBroken(t, cases)
 }
 
-// The baseline is of each pinned gate, and comes once, before the plan.
+// based has a base alone: what is planned on it is in planBased.
+func based() *story {
+	s := submitted()
+	p := the[TaskPrepared](prepared(), 0)
+	return s.task(&TaskBased{Base: p.Base, Gates: p.Gates, GateHash: p.GateHash, Integration: p.Integration})
+}
+
+func planBased() *story { return based().plan(oneWave("a/**")) }
+
+// image makes the image of a base, and judges the base.
+func (s *story) image() *story { return s.task(the[TaskPrepared](prepared(), 0)) }
+
+func (s *story) baseline() *story { return s.task(&BaselineRecorded{Result: verdict("base tree")}) }
+
+// A base may move until there is an image, which is made for the base that there is.
+func TestBase(t *testing.T) {
+	t.Parallel()
+	imaged := func() *story { return based().image() }
+	other := "t1 is prepared for another base than its own"
+	checkBroken(t, []broken{
+		{"not for main", based, func(s *story) { the[TaskBased](s, 0).Integration = "main" }, "work would be merged to main"},
+		{"before the image", imaged, func(s *story) { s.task(the[TaskBased](s, 0)) }, "t1 gets another base after its image"},
+		{"an image is made once", imaged, func(s *story) { s.image() }, "t1 is prepared twice"},
+		{"an image is there", imaged, func(s *story) { the[TaskPrepared](s, 0).Image = "" }, "t1 is prepared without an image"},
+		{"an image of its commit", imaged, func(s *story) { the[TaskBased](s, 0).Base.OID = oid("other") }, other},
+		{"an image of its gates", imaged, func(s *story) { the[TaskBased](s, 0).GateHash = "other" }, other},
+		{"an image of as many gates", imaged, func(s *story) { the[TaskBased](s, 0).Gates = nil }, other},
+		{"an image of its branch", imaged, func(s *story) { the[TaskBased](s, 0).Integration = "develop/t2" }, other},
+	})
+	requireKept(t, map[string]func() *story{
+		"the plan is there before the image": func() *story { return planBased().image().baseline().work(1).gate(1, base) },
+		"the plan is the last": func() *story {
+			return based().image().baseline().plan(oneWave("a/**")).work(1).gate(1, base)
+		},
+		"the base moves, and is planned on again": func() *story {
+			s := planBased()
+			the[TaskBased](s, 0).Base.OID = oid("other")
+			b := *the[TaskBased](based(), 0)
+			s.task(&b)
+			s.claim("t1-plan.2").end("t1-plan.2").runOf("t1-plan.2", &PlanAccepted{Plan: Plan{Waves: []Wave{oneWave("b/**")}}})
+			return s.image().baseline().work(1).gate(1, base)
+		},
+	})
+}
+
+// A worker begins when there are a plan and an image, when the base is judged, and when
+// something judges its work or there is leave to go without.
+func TestWorkComesAfterThePreparation(t *testing.T) {
+	t.Parallel()
+	offered := func() *story { return planBased().image().baseline().offer(worker(1)) }
+	absent := with(func() *story {
+		s := planBased().image()
+		b, p := the[TaskBased](s, 0), *the[TaskPrepared](s, 0)
+		b.Gates = b.Gates[:1]
+		p.Gates = b.Gates
+		lineOf[TaskPrepared](s, 0).what = &p
+		return s.task(&BaselineRecorded{Result: GateResult{GateHash: "gates", Tree: oid("base tree"), Checks: []GateCheck{absentLint()}, Untested: true}}).offer(worker(1))
+	}, settings(func(s *Settings) { s.NoGates = "allow" }))
+	unjudged := "t1-01.1 is offered before its base is judged"
+	checkBroken(t, []broken{
+		{"the image", offered, func(s *story) { drop[TaskPrepared](s, 0); drop[BaselineRecorded](s, 0) }, "t1-01.1 is offered before there is an image"},
+		{"the plan", offered, func(s *story) { drop[PlanAccepted](s, 0) }, "t1-01 is an orphan"},
+		{"the baseline", offered, func(s *story) { drop[BaselineRecorded](s, 0) }, unjudged},
+		{"the baseline in spite of leave", with(offered, settings(func(s *Settings) { s.NoGates = "allow" })), func(s *story) { drop[BaselineRecorded](s, 0) }, unjudged},
+		{"the baseline is no later", offered, func(s *story) { moveBefore[RunOffered, BaselineRecorded](s) }, unjudged},
+		{"absent gates are none", absent, settings(func(s *Settings) { s.NoGates = "ask" }), "t1-01.1 is offered before it is known that there is a gate"},
+	})
+}
+
+// The baseline is of each pinned gate, and comes once.
 func TestBaseline(t *testing.T) {
 	t.Parallel()
 	none, nothing := "a baseline of t1 that is none", "proves nothing about "
@@ -28,8 +97,9 @@ func TestBaseline(t *testing.T) {
 	checkBroken(t, []broken{
 		{"after the preparation", prepared, func(s *story) { drop[TaskPrepared](s, 0) }, none},
 		{"once", prepared, func(s *story) { s.task(the[BaselineRecorded](s, 0)) }, none},
-		{"before the plan", with(prepared, func(s *story) { drop[BaselineRecorded](s, 0); noGates(s); s.plan(oneWave("a")) }),
+		{"of some gates", with(prepared, func(s *story) { drop[BaselineRecorded](s, 0); noGates(s) }),
 			func(s *story) { s.task(&BaselineRecorded{Result: GateResult{GateHash: "gates"}}) }, none},
+		{"with the image", func() *story { return based().image().baseline() }, func(s *story) { drop[TaskPrepared](s, 0) }, none},
 		{"of the pinned gates", prepared, func(s *story) { the[BaselineRecorded](s, 0).Result.GateHash = "others" }, none},
 		{"of no gate less", prepared, func(s *story) { r := &the[BaselineRecorded](s, 0).Result; r.Checks = r.Checks[:1] }, none},
 		{"of no gate more", prepared, func(s *story) { r := &the[BaselineRecorded](s, 0).Result; r.Checks = append(r.Checks, green("more")) }, none},
@@ -59,11 +129,6 @@ func TestPlanComesAfterTheGates(t *testing.T) {
 		the[TaskSubmitted](s, 0).Settings.NoGates = "ask"
 		insert[RunClaimed](s, 0, (&story{}).task(ask("no_gates t1", AskNoGates)).task(yes()))
 	}
-	allAbsent := func(s *story) {
-		the[TaskSubmitted](s, 0).Settings.NoGates = "allow"
-		p, b := the[TaskPrepared](s, 0), the[BaselineRecorded](s, 0)
-		p.Gates, b.Result.Checks = p.Gates[:1], []GateCheck{absentLint()}
-	}
 	no := func(s *story) { the[TaskSubmitted](s, 0).Settings.NoGates = "ask" }
 	checkBroken(t, []broken{
 		{"after the preparation", planned, func(s *story) {
@@ -71,14 +136,11 @@ func TestPlanComesAfterTheGates(t *testing.T) {
 			the[TaskSubmitted](s, 0).Settings.NoGates = "allow"
 			moveBefore[PlanAccepted, TaskPrepared](s)
 		}, want},
-		{"after the baseline", planned, func(s *story) { drop[BaselineRecorded](s, 0) }, want},
-		{"after the baseline of one gate", planned, func(s *story) { drop[BaselineRecorded](s, 0); p := the[TaskPrepared](s, 0); p.Gates = p.Gates[:1] }, want},
-		{"after the baseline in spite of leave", with(planned, settings(func(s *Settings) { s.NoGates = "allow" })), func(s *story) { drop[BaselineRecorded](s, 0) }, want},
 		{"no gates are allowed", with(planned, ungated), no, want},
 		{"no gates are asked about", with(planned, leave), func(s *story) { the[ApprovalAnswered](s, 0).Option = OptReject }, want},
-		{"absent gates are none", with(planned, allAbsent), no, want},
 	})
 	requireKept(t, map[string]func() *story{
+		"beside the baseline":       with(planned, func(s *story) { drop[BaselineRecorded](s, 0) }),
 		"one gate of two is absent": with(planned, func(s *story) { the[BaselineRecorded](s, 0).Result.Checks[0] = absentLint() }),
 	})
 }

@@ -17,6 +17,9 @@ func (c *Checker) observeRun(t *observedTask, d company.Data, e company.Event) e
 		if r != nil && (r.held || r.ended) {
 			return fmt.Errorf("%s is offered while it is held or ended", e.Run)
 		}
+		if err := c.observeOffer(t, e); err != nil {
+			return err
+		}
 		if t.settings.Plan == company.Ask && !c.yes["plan "+string(t.planned)] {
 			return errors.New("work on a plan that the president has not approved")
 		}

@@ -77,6 +77,8 @@ func TestInvariants(t *testing.T) {
 		{"a task is open once", submitted, func(s *State, _ *Task) { s.Open = append(s.Open, "t1") }, "1 tasks are open, and 2 are listed as open"},
 		{"an ended task is not open", delivered, func(s *State, _ *Task) { s.Open = append(s.Open, "t1") }, "0 tasks are open, and 1 are listed as open"},
 
+		{"work has an image", offered, func(_ *State, t *Task) { t.Prepared.Image = "" }, "t1 is worked on without an image"},
+
 		{"a follow-up delivers to its pull request", followed, func(s *State, _ *Task) { s.Tasks["t2"].Delivery.Number = 2 }, "t2 delivers to another pull request than t1, which it follows"},
 		{"a follow-up delivers to its branch", followed, func(s *State, _ *Task) { s.Tasks["t2"].Delivery.Branch = "x" }, "t2 delivers to another pull request than t1, which it follows"},
 		{"a follow-up's task delivers", followed, func(_ *State, t *Task) { t.Delivery, t.PR = nil, nil; t.Status = StatusCancelled }, "t2 delivers to another pull request than t1, which it follows"},
