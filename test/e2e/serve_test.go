@@ -395,7 +395,9 @@ func TestTwoProjects(t *testing.T) {
 	h.MustRun(patience, "submit", "--detach", "--project", "web", "add a page")
 	runRefused(t, h, 1, "E_NOT_FOUND", "submit", "--project", "nothing", "add a page")
 	runRefused(t, h, 64, "E_USAGE", "submit", "--project", "web", "--repo", web, "add a page")
-	p.Until(patience, "the plan of t2", func(it feed.Item) bool { return it.Kind == "plan.accepted" && it.Task == "t2" })
+	for _, kind := range []string{"plan.accepted", "task.baseline"} { // then it is to be worked on
+		p.Until(patience, "the "+kind+" of t2", func(it feed.Item) bool { return it.Kind == kind && it.Task == "t2" })
+	}
 	first.release()
 	page.wait(t, p) // the second run of the one worker, though three tickets of t1 waited for longer
 	for _, it := range p.Items() {

@@ -154,7 +154,8 @@ func end(t *testing.T, p *testenv.Process) {
 func mb(u usage) float64 { return float64(u.rss) / 1000 * 1.024 }
 
 // TestSecondTaskStartsSoon: on a repository that the company knows, with its
-// image made, a worker has claimed the first run within a second of the plan and the image.
+// image made, a worker has claimed the first run within a second of the plan and
+// the baseline.
 func TestSecondTaskStartsSoon(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -179,20 +180,20 @@ func TestSecondTaskStartsSoon(t *testing.T) {
 				claim = it.Time
 			}
 		}
-		ready := at["plan.accepted"] // the image is made beside the planning
-		if at["task.prepared"].After(ready) {
-			ready = at["task.prepared"]
+		ready := at["plan.accepted"] // the image is made and the base judged beside the planning
+		if at["task.baseline"].After(ready) {
+			ready = at["task.baseline"]
 		}
 		prepared = append(prepared, at["task.prepared"].Sub(at["task.submitted"]))
 		planned = append(planned, claim.Sub(ready))
-		t.Logf("%s: submitted to base %s, base to image %s, base to plan %s, both to claim %s, claim to first turn %s, submitted to completed %s", task,
-			at["task.based"].Sub(at["task.submitted"]), at["task.prepared"].Sub(at["task.based"]), at["plan.accepted"].Sub(at["task.based"]), claim.Sub(ready), at["turn"].Sub(claim),
+		t.Logf("%s: submitted to base %s, base to image %s, base to baseline %s, base to plan %s, all to claim %s, claim to first turn %s, submitted to completed %s", task,
+			at["task.based"].Sub(at["task.submitted"]), at["task.prepared"].Sub(at["task.based"]), at["task.baseline"].Sub(at["task.based"]), at["plan.accepted"].Sub(at["task.based"]), claim.Sub(ready), at["turn"].Sub(claim),
 			at["task.completed"].Sub(at["task.submitted"]))
 	}
 	end(t, p)
-	t.Logf("medians: %s from the submission until its base, image and gates are known, %s from plan and image to the claim", median(prepared), median(planned))
+	t.Logf("medians: %s from the submission until its base, image and gates are known, %s from plan and baseline to the claim", median(prepared), median(planned))
 	if d := median(planned); d > time.Second {
-		t.Errorf("median from plan and image to claim: %s, and the target is 1s", d)
+		t.Errorf("median from plan and baseline to claim: %s, and the target is 1s", d)
 	}
 }
 
