@@ -7,12 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
 var (
 	hopRE  = regexp.MustCompile("`([a-z/]+\\.go)`: ([A-Za-z.]+(?:, [A-Za-z.]+)*)")
+	linkRE = regexp.MustCompile(`\]\(([A-Za-z0-9_./-]+)(?:#[a-z0-9-]*)?\)`)
 	pathRE = regexp.MustCompile("`((?:cmd|internal|test|docs|scripts|tools)/[A-Za-z0-9_./-]+)`")
 )
 
@@ -56,10 +58,15 @@ func TestWalkthroughNamesWhatIsThere(t *testing.T) {
 
 // What the way in names by its path is there.
 func TestWayInNamesPathsThatAreThere(t *testing.T) {
-	for _, page := range []string{"CONTRIBUTING.md", "docs/glossary.md", "docs/architecture.md", "docs/walkthrough.md"} {
+	for _, page := range []string{"README.md", "CONTRIBUTING.md", "docs/glossary.md", "docs/architecture.md", "docs/walkthrough.md"} {
 		text, err := os.ReadFile(filepath.Join(root(t), page))
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, m := range linkRE.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(root(t), filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s links to %s, which is not there", page, m[1])
+			}
 		}
 		for _, m := range pathRE.FindAllStringSubmatch(string(text), -1) {
 			if _, err := os.Stat(filepath.Join(root(t), m[1])); err != nil {
@@ -81,36 +88,67 @@ func TestGlossaryNamesWhatIsThere(t *testing.T) {
 	if len(symbols) < 20 {
 		t.Fatalf("only %d names of the code are in the glossary", len(symbols))
 	}
+	names := declaredNames(t)
 	for _, s := range symbols {
-		files, err := filepath.Glob(filepath.Join(root(t), "internal", s[1], "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		there := map[string]bool{}
-		for _, path := range files {
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ast.Inspect(file, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.FuncDecl:
-					there[n.Name.Name] = true
-					return false
-				case *ast.TypeSpec:
-					there[n.Name.Name] = true
-				case *ast.ValueSpec:
-					for _, name := range n.Names {
-						there[name.Name] = true
-					}
-				}
-				return true
-			})
-		}
 		for _, name := range s[2:] {
-			if name != "" && !there[name] {
+			if name != "" && !names[s[1]][name] {
 				t.Errorf("%s: package %s declares no %s", s[0], s[1], name)
 			}
 		}
 	}
+}
+
+var identifierRE = regexp.MustCompile("`(?:([a-z]+)\\.)?([A-Za-z]*[A-Z][A-Za-z]*)(?:\\.([A-Z][A-Za-z]*))?`")
+
+// notOurs are names in CONTRIBUTING that this code does not declare.
+var notOurs = strings.Fields("Short Long Example runName")
+
+// What CONTRIBUTING names in the code is declared there, in the package that it names or
+// in any.
+func TestContributingNamesWhatIsThere(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root(t), "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := identifierRE.FindAllStringSubmatch(string(text), -1)
+	if len(found) < 30 {
+		t.Fatalf("only %d names of the code are in CONTRIBUTING.md", len(found))
+	}
+	names := declaredNames(t)
+	for _, f := range found {
+		for _, name := range f[2:] {
+			if name != "" && !names[f[1]][name] && !slices.Contains(notOurs, name) {
+				t.Errorf("CONTRIBUTING.md names %s, which is not declared", f[0])
+			}
+		}
+	}
+}
+
+// declaredNames are the functions, types, fields, variables and constants below
+// internal/ and test/, by the last part of their package's path, and all of them by "".
+func declaredNames(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	names := map[string]map[string]bool{"": {}}
+	for _, p := range packages(t) {
+		of := filepath.Base(p.ImportPath)
+		if names[of] == nil {
+			names[of] = map[string]bool{}
+		}
+		for _, f := range p.GoFiles {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, f), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if _, ok := n.(*ast.AssignStmt); ok {
+					return true
+				}
+				for _, id := range declared(n) {
+					names[of][id.Name], names[""][id.Name] = true, true
+				}
+				return true
+			})
+		}
+	}
+	return names
 }
