@@ -18,7 +18,7 @@ func newBench(env *command.Environment) *cobra.Command {
 	c := &cobra.Command{
 		Use: "bench [" + strings.Join(bench.Names(), "|") + "]...", Short: "Measure what the company costs on this machine",
 		Long: `Measure what the company costs on this machine: medians of samples taken in
-turns with the bare thing that each is built on, and the target beside. It uses
+turns with the bare operation below each, and the target beside. It uses
 containers, files and a model server of its own, needs no office, and leaves
 nothing behind. Run it on a quiet machine. deps asks registries, office makes ten
 thousand tasks and scale does ten thousand subtasks: they take minutes, and are to be

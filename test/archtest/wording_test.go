@@ -1,8 +1,10 @@
 package archtest
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -33,11 +35,11 @@ func commentLines(t *testing.T) []commentLine {
 		}
 		for _, f := range p.GoFiles {
 			set := token.NewFileSet()
-			ast, err := parser.ParseFile(set, filepath.Join(p.Dir, f), nil, parser.ParseComments)
+			file, err := parser.ParseFile(set, filepath.Join(p.Dir, f), nil, parser.ParseComments)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, group := range ast.Comments {
+			for _, group := range file.Comments {
 				for _, c := range group.List {
 					at := set.Position(c.Pos())
 					for i, text := range strings.Split(c.Text, "\n") {
@@ -71,4 +73,91 @@ func TestCommentsNameTheirSubject(t *testing.T) {
 		t.Logf("%s:%d: %s", rel, l.at.Line, l.text)
 	}
 	t.Errorf("%d comment lines of a thousand are vague, and %d may be: name the subject", share, maxVague)
+}
+
+// vagueText are the words for which the texts for people have a name, too: of an agent, a
+// company, a person, a file.
+var vagueText = regexp.MustCompile(`(?i)\b(things?|nobody|somebody|anybody|everybody|whoever|said|told|what is|what was)\b`)
+
+// The most lines of help texts, and of the pages of docs/, that may hold a vague word.
+// They may only fall: lower them when the test shows a smaller number.
+const (
+	maxVagueHelp = 11
+	maxVagueDocs = 81
+)
+
+// TestHelpNamesItsSubject counts vague words in what commands say of themselves.
+func TestHelpNamesItsSubject(t *testing.T) {
+	var found []string
+	texts := 0
+	for _, p := range packages(t) {
+		if name, ok := strings.CutPrefix(p.ImportPath, "company/internal/cli"); !ok || isForTests(name) {
+			continue
+		}
+		for _, f := range p.GoFiles {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, f), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				field, ok := n.(*ast.KeyValueExpr)
+				if !ok {
+					return true
+				}
+				if key, ok := field.Key.(*ast.Ident); !ok || key.Name != "Short" && key.Name != "Long" {
+					return true
+				}
+				ast.Inspect(field.Value, func(n ast.Node) bool {
+					if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+						texts++
+						for line := range strings.SplitSeq(strings.ReplaceAll(text.Value, `\n`, "\n"), "\n") {
+							if vagueText.MatchString(line) {
+								found = append(found, f+": "+line)
+							}
+						}
+					}
+					return true
+				})
+				return true
+			})
+		}
+	}
+	if texts < 80 {
+		t.Errorf("only %d help texts were found", texts)
+	}
+	boundVague(t, "help texts", found, maxVagueHelp)
+}
+
+// TestPagesNameTheirSubject counts vague words in the pages of docs/. findings.md is
+// left out: it records faults as they were found, and is not written anew.
+func TestPagesNameTheirSubject(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(root(t), "docs", "*.md"))
+	if err != nil || len(pages) < 15 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	var found []string
+	for _, page := range pages {
+		if filepath.Base(page) == "findings.md" {
+			continue
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(string(text), "\n") {
+			if vagueText.MatchString(line) {
+				found = append(found, filepath.Base(page)+": "+line)
+			}
+		}
+	}
+	boundVague(t, "pages", found, maxVagueDocs)
+}
+
+// boundVague fails with all lines where there are more of them than may be.
+func boundVague(t *testing.T, of string, found []string, most int) {
+	t.Helper()
+	t.Logf("%d lines of %s are vague", len(found), of)
+	if len(found) > most {
+		t.Errorf("%d lines of %s are vague, and %d may be: name the subject\n%s", len(found), of, most, strings.Join(found, "\n"))
+	}
 }

@@ -22,8 +22,8 @@ func NewAgents(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use: "agents", Short: "Who does what now",
 		Example: "  company agents\n  company agents -o json",
-		Long: `Shows everybody who works for the company at this moment: role, model profile,
-run, turn, for how long, and what the run may cost; and the workers who wait.`,
+		Long: `Shows the agents that work for the company at this moment: role, model profile,
+run, turn, for how long, and what the run may cost; and the workers that wait.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runAgents(c.Context(), env) },
 	}
 }
@@ -69,7 +69,7 @@ func NewFire(env *command.Environment) *cobra.Command {
 		Long: `With a number, workers end the run in hand and take no other. With a name, that
 worker hands its run back at once: the run goes on in another's hands, from its
 last turn, and no attempt is counted. At least one worker stays; to keep
-everybody from working there is company pause.`,
+all of them from working there is company pause.`,
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Workers }),
 		RunE: func(c *cobra.Command, args []string) error {
 			cmd := company.ScaleWorkers{By: -1}

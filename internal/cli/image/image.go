@@ -25,7 +25,7 @@ func New(env *command.Environment) *cobra.Command {
 	var all, dryRun bool
 	var project, base string
 	prune := &cobra.Command{
-		Use: "prune", Short: "Remove images that nobody needs",
+		Use: "prune", Short: "Remove images that no task needs",
 		Example: "  company image prune --dry-run\n  company image prune\n  company image prune --all",
 		Long: `Removes the images that ended tasks of this office were worked on with, when no
 task needs them any more. --all removes every image of company on this machine

@@ -26,12 +26,12 @@ func NewLogs(env *command.Environment) *cobra.Command {
 	c := &cobra.Command{
 		Use: "logs <run|subtask|task>", Short: "Show the conversation of a run",
 		Example: "  company logs t12-03\n  company logs t12-03.2 -v\n  company logs -f t12-03\n  company logs t12-plan.1 -o json",
-		Long: `Shows what was said and done in a run: the transcript that is kept when it
-ends, else what its journal holds so far, whichever process is at work on it. Of
+		Long: `Shows the messages and tool calls of a run: the transcript that is kept when it
+ends, else those that its journal holds so far, whichever process is at work on it. Of
 a subtask, its newest run of a worker; of a task, the newest of all. Long
 messages and results are shortened; -v shows them whole.
 
---follow goes on with what is said and done, until the run ends; when no company
+--follow goes on with those that come, until the run ends; when no company
 is at work any more, it waits for the next. With -o json it prints one object
 for each message and tool call.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.All }),

@@ -21,7 +21,7 @@ import (
 func newPRSync(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "sync [number...]",
-		Short: "Hear what was said of open pull requests",
+		Short: "Fetch the feedback on open pull requests",
 		Long: `Ask the forge about the open pull requests, or those named: whether they are
 merged or closed, whether people changed or deleted the branch, what reviews and
 line comments of people who may push ask for, which checks fail, and whether the

@@ -25,7 +25,7 @@ func New(env *command.Environment) *cobra.Command {
 		Use: "serve", Short: "Keep the office working until you end it",
 		Example: "  company serve\n  company serve -o json 2>feed.ndjson\n  company --office ~/office serve",
 		Long: `Keeps the office open: every submission, answer and resume of any project goes
-to this process, which works on what is unfinished and waits for more. The feed
+to this process, which works on unfinished tasks and waits for more. The feed
 is on stderr.
 
 An interrupt or SIGTERM puts away what is under way and ends; a second one ends

@@ -36,8 +36,8 @@ other lines as they are. The file is the project's company.yaml, or with --user
 your own, which config show names as the source of its keys.
 
 A list, a section or a profile of a model is written as YAML; a list may be
-separated by commas, too. The whole config is read with the change first: what is
-wrong with it is said, and nothing is written. Then the file is replaced at once.`,
+separated by commas, too. The whole config is read with the change first: a fault
+in it is shown, and nothing is written. Then the file is replaced at once.`,
 		Args: cobra.ExactArgs(2), ValidArgsFunction: completeKeys,
 		RunE: func(c *cobra.Command, args []string) error {
 			return runConfigChange(c.Context(), env, target, config.Change{Key: args[0], Value: args[1]})
@@ -52,8 +52,8 @@ func newConfigUnset(env *command.Environment) *cobra.Command {
 	c := &cobra.Command{
 		Use: "unset <key>", Short: "Take a key out of company.yaml, or of your own file",
 		Example: "  company config unset workers.max\n  company config unset --user models.strong",
-		Long: `Takes one key, section or profile out of a config file. What counts then is said:
-the value of a source below, or the default. A key with a comment behind it
+		Long: `Takes one key, section or profile out of a config file. The value that counts
+then is shown: that of a source below, or the default. A key with a comment behind it
 becomes a comment as a whole. A key that there is not in company.yaml's format can
 be taken out, too.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeKeys,

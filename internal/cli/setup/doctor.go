@@ -19,10 +19,10 @@ func NewDoctor(env *command.Environment) *cobra.Command {
 		Use: "doctor", Short: "Check that this machine and this office can work",
 		Example: "  company doctor\n  company doctor --quiet\n  company doctor --online -o json\n  company doctor --deep",
 		Long: `Each check tells what it found, what is needed, and how to put it right; the last
-line says what is to be mended. ! is a warning: work goes on, but look at it;
+line lists the faults to mend. ! is a warning: work goes on, but look at it;
 ? could not be checked. Nothing outside of
-this machine is asked without --online. With --quiet only what is not in order
-is shown.
+this machine is asked without --online. With --quiet only the checks that
+did not pass are shown.
 
 --deep reads the whole ledger and every blob and holds them to their hashes, of an
 office at rest and of one that is at work. That takes as long as the disk needs for

@@ -29,7 +29,7 @@ func newTrustHost(env *command.Environment) *cobra.Command {
 		Example: "  company git trust-host git.example.com:2222\n  company git trust-host github.com --fingerprint SHA256:…",
 		Long: `Work over ssh goes on only with a server whose key you have accepted. This
 command asks the server for its keys and shows their fingerprints. Compare them
-with what the server's operator publishes: whoever stands in between would show
+with what the server's operator publishes: a machine in between would show
 others. Without a terminal, name the one that you expect with --fingerprint.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -33,7 +33,7 @@ func NewApprove(env *command.Environment) *cobra.Command {
 		Example: `  company approve a7
   company approve t12
   company approve a9 --add 5usd`,
-		Long: "Says yes to a question, or to the one question of a task that is open. Words\nof yours reach whoever asked.",
+		Long: "Says yes to a question, or to the one question of a task that is open. Your text\nreaches the agent that asked.",
 		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Questions }),
 		RunE: func(c *cobra.Command, args []string) error {
 			ans := company.Answer{Option: company.OptApprove, Text: strings.Join(args[1:], " ")}

@@ -20,7 +20,7 @@ func NewPause(env *command.Environment) *cobra.Command {
 		Use: "pause [task|subtask]...", Short: "Let tasks or subtasks rest; their runs are put away",
 		Example: "  company pause t12\n  company pause t12-02\n  company pause",
 		Long: `Lets the named tasks and subtasks rest, or all tasks that have not ended. What their
-runs had done is kept, and nobody is asked for more. The others go on: of a paused
+runs had done is kept, and no model is asked for more. The others go on: of a paused
 subtask its siblings, too, until they wait for it. What is paused rests until
 company resume t12 or company resume t12-02, or company resume for all of it.`,
 		ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return slices.Concat(v.Open, v.Unfinished) }),

@@ -16,7 +16,7 @@ import (
 // NewResume makes company resume.
 func NewResume(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "resume [task|subtask]", Short: "Go on with what is unfinished, paused or stopped",
+		Use: "resume [task|subtask]", Short: "Go on with unfinished, paused or stopped work",
 		Example: "  company resume\n  company resume t12\n  company resume t12-02",
 		Long: `Goes on with the task that is named, or with all that have not ended, and
 follows them as submit does. A stop of the office is lifted first, and what

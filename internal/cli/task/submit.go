@@ -64,7 +64,7 @@ with a summary. When the office is open in another process, the task queues
 there; when that process ends first, this one takes over.
 
 --issue takes an issue of the project's forge as the instruction, by its number or
-its URL; what you say beside it is said first. Anyone may have written an issue, so
+its URL; what you write beside it comes first. Anyone may have written an issue, so
 it is shown, and submitted when you confirm it at a terminal or give --yes. Agents
 get it quoted, with the comments of people who may push; images are not fetched.
 The pull request closes it.
