@@ -38,14 +38,20 @@ type Job struct {
 	Agent    string // the speaker in the transcript; empty: the run's id
 
 	Journal Journal
-	Blobs   Blobs // nil: everything inline
+	// Blobs takes the results that are too long for a record.
+	// Nil: everything is inline.
+	Blobs Blobs
 	// Allowance is what each request reserves from. A resumed
 	// run's allowance starts with what Spent reads from its journal. Nil: no
 	// cap.
 	Allowance *budget.Allowance
 
-	Now    func() time.Time // stamps records and events; nil: time.Now
-	Logger *slog.Logger     // nil: silent
+	// Now stamps records and events.
+	// Nil: time.Now.
+	Now func() time.Time
+	// Logger receives the notes of the run.
+	// Nil: there are none.
+	Logger *slog.Logger
 	// OnEvent receives each event, for the feed. Calls do not overlap, and the
 	// text in them is safe to show.
 	OnEvent func(Event)

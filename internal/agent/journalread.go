@@ -16,8 +16,10 @@ type Past struct {
 	// Exact says that each journaled change has its state beside it. Runs that
 	// began before there was such a record have a checkpoint after each turn.
 	Exact   bool
-	Holders int    // how often the journal was opened so far
-	Saved   *Saved // the newest state that can be brought back; nil: none
+	Holders int // how often the journal was opened so far
+	// Saved is the newest state that can be brought back.
+	// Nil: there is none.
+	Saved *Saved
 	// Prompt is PromptHash of what the conversation began with; empty: it is not known.
 	Prompt company.Hash
 }

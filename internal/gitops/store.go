@@ -25,12 +25,14 @@ type Person struct{ Name, Email string }
 
 // Config names the store's folder and the author of its commits.
 type Config struct {
-	Root              string         // absolute; <office>/git
-	Folder            *folder.Folder // Root, held open; nil: it is made and opened
-	IntegrationPrefix string         // git.integration_branch; empty: develop
-	Remote            string         // the remote's name in the president's checkout; empty: origin
-	Author            Person         // of commits without an author; empty: company
-	Log               *OpLog         // git.log of operations whose context has none; may be nil
+	Root string // absolute; <office>/git
+	// Folder is Root, held open.
+	// Nil: it is made and opened.
+	Folder            *folder.Folder
+	IntegrationPrefix string // git.integration_branch; empty: develop
+	Remote            string // the remote's name in the president's checkout; empty: origin
+	Author            Person // of commits without an author; empty: company
+	Log               *OpLog // git.log of operations whose context has none; may be nil
 
 	Signoff    bool   // sign off what the host commits
 	Sign       string // git.sign: SignNone, SignSSH or SignGPG, of what the host commits; empty: SignNone
@@ -38,8 +40,10 @@ type Config struct {
 	GPGHome    string // the operator's GNUPGHOME; empty: none
 
 	// How remotes are reached. Nothing of it gets into a container.
-	Method     string     // git.credential: ByToken, ByDeployKey or ByAgent; empty: ByToken
-	Credential Credential // the token of a host; nil: none
+	Method string // git.credential: ByToken, ByDeployKey or ByAgent; empty: ByToken
+	// Credential is the token of a host.
+	// Nil: there is none.
+	Credential Credential
 	// TokenFix is what a person does where there is no token for a remote.
 	TokenFix    func(remote string) string
 	DeployKey   string   // absolute path of a private key
@@ -47,7 +51,8 @@ type Config struct {
 	ForgeURL    string   // a forge beside the known ones, whose ssh addresses a token is for
 	OperatorEnv []string // see OperatorEnv
 	// Logins are the president's own, for remotes that nothing above logs in at
-	// (git.use_my_logins); nil: they are not used.
+	// (git.use_my_logins).
+	// Nil: they are not used.
 	Logins *gitlogin.Logins
 }
 

@@ -39,7 +39,8 @@ type Config struct {
 	// Dependencies is what runs may fetch of package registries. Nil: nothing.
 	Dependencies *depaccess.Service `part:"optional"`
 	Runs         *folder.Folder     // of the runs' files
-	// Now is the office's time, which stands in records; nil: the wall clock's.
+	// Now is the office's time, which stands in records.
+	// Nil: the wall clock's.
 	Now     func() time.Time `part:"optional"`
 	Logger  *slog.Logger
 	Watcher Watcher `part:"optional"`

@@ -75,6 +75,23 @@ func TestCommentsNameTheirSubject(t *testing.T) {
 	t.Errorf("%d comment lines of a thousand are vague, and %d may be: name the subject", share, maxVague)
 }
 
+// maxSentinels is the most lines of comments that hide the meaning of nil behind a
+// semicolon ("of the office; nil: none"). It may only fall: nil has a line of its own.
+const maxSentinels = 74
+
+func TestNilHasALineOfItsOwn(t *testing.T) {
+	var found []string
+	for _, l := range commentLines(t) {
+		if strings.Contains(l.text, "; nil:") {
+			found = append(found, l.at.String()+": "+l.text)
+		}
+	}
+	t.Logf("%d comments say what nil means behind a semicolon", len(found))
+	if len(found) > maxSentinels {
+		t.Errorf("%d comments say what nil means behind a semicolon, and %d may: give nil a line of its own\n%s", len(found), maxSentinels, strings.Join(found, "\n"))
+	}
+}
+
 // vagueText are the words for which the texts for people have a name, too: of an agent, a
 // company, a person, a file.
 var vagueText = regexp.MustCompile(`(?i)\b(things?|nobody|somebody|anybody|everybody|whoever|said|told|what is|what was)\b`)
