@@ -25,7 +25,8 @@ const outputAdvice = `Programs read this output. Where it is to change, write it
     go test ./internal/view -run TestOutputStays -output`
 
 // outputLedgers are the golden ledgers whose output is held: 7, in which the most is to
-// be seen, and 13, the newest, with what was not recorded when 7 was.
+// be seen, and 13, with what was not recorded yet when 7 was. 14 archives tasks, and its
+// output needs the archives of an office.
 var outputLedgers = []int{7, 13}
 
 // TestOutputStays: what the commands print of the golden ledgers, for programs
