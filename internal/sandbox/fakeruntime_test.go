@@ -30,11 +30,15 @@ type cells struct {
 	// lose is asked after each call of a tool, once the tool has done its work:
 	// true keeps the answer back until the caller gives up. Nil: never.
 	lose func(tool string) bool
+	// starve is asked after each call of a tool: true ends the cell, and its memory is
+	// the reason. Nil: never.
+	starve func(tool string) bool
 
-	mu   sync.Mutex
-	made int
-	last *cell
-	wg   sync.WaitGroup
+	mu    sync.Mutex
+	made  int
+	last  *cell
+	specs []container.Spec
+	wg    sync.WaitGroup
 }
 
 func newCells(t *testing.T) *cells {
@@ -110,8 +114,9 @@ func (c *cells) Start(_ context.Context, spec container.Spec) (container.Contain
 		return nil, err
 	}
 	web := &http.Server{Handler: c.answerOrLose(s.Handler()), ReadHeaderTimeout: time.Minute}
-	cell := &cell{near: near, server: s, guest: guest, web: web}
+	cell := &cell{near: near, server: s, guest: guest, web: web, ended: make(chan struct{})}
 	c.mu.Lock()
+	c.specs = append(c.specs, spec)
 	c.made++
 	cell.id = fmt.Sprintf("cell%d", c.made)
 	c.last = cell
@@ -123,6 +128,15 @@ func (c *cells) Start(_ context.Context, spec container.Spec) (container.Contain
 // answerOrLose is a toolbox whose answers may be lost.
 func (c *cells) answerOrLose(toolbox http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c.starve != nil && c.starve(path.Base(r.URL.Path)) {
+			c.mu.Lock()
+			c.last.exit = container.Exit{Code: 137, OOMKilled: true}
+			c.mu.Unlock()
+			_, _ = io.Copy(io.Discard, r.Body) // else the server does not see that the caller is gone
+			c.wg.Go(c.kill)
+			<-r.Context().Done()
+			return
+		}
 		if c.lose == nil {
 			toolbox.ServeHTTP(w, r)
 			return
@@ -147,6 +161,8 @@ type cell struct {
 	guest  *mux.Session
 	web    *http.Server
 	once   sync.Once
+	ended  chan struct{}
+	exit   container.Exit // set before ended is closed
 }
 
 func (c *cell) ID() string               { return c.id }
@@ -156,11 +172,21 @@ func (c *cell) Stderr() string           { return "" }
 func (c *cell) Kill(context.Context) error {
 	c.once.Do(func() {
 		_ = c.near.Close()
+		close(c.ended)
 		_ = c.web.Close()
 		_ = c.guest.Close()
 		_ = c.server.Close()
 	})
 	return nil
+}
+
+func (c *cell) Wait(ctx context.Context) (container.Exit, error) {
+	select {
+	case <-c.ended:
+		return c.exit, nil
+	case <-ctx.Done():
+		return container.Exit{}, context.Cause(ctx)
+	}
 }
 
 func (c *cell) Remove(ctx context.Context) error { return c.Kill(ctx) }

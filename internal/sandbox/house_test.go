@@ -15,6 +15,7 @@ import (
 	"company/internal/bus/nats"
 	"company/internal/company"
 	"company/internal/company/decidertest"
+	"company/internal/container"
 	"company/internal/folder/foldertest"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
@@ -67,6 +68,7 @@ type house struct {
 	model  *model
 	worker *worker.Worker
 	log    *cutLog
+	sizes  *container.Sizes
 	dead   bool // the process that had the run: nothing it does counts
 }
 
@@ -111,8 +113,9 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	silent := slog.New(slog.DiscardHandler)
+	h.sizes = container.NewSizes(container.Limits{MemoryBytes: container.GiB}, 2*container.GiB)
 	shop, err := sandbox.NewFactory(sandbox.Config{
-		Runtime: h.cells, Git: h.p.Store, Office: decidertest.Office, Author: gitops.Person{Name: "agent", Email: "a@example.org"}, Logger: silent,
+		Sizes: h.sizes, Limits: container.Limits{MemoryBytes: container.GiB}, Runtime: h.cells, Git: h.p.Store, Office: decidertest.Office, Author: gitops.Person{Name: "agent", Email: "a@example.org"}, Logger: silent,
 	})
 	if err != nil {
 		t.Fatal(err)

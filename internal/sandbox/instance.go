@@ -16,12 +16,13 @@ type instance struct {
 	container container.Container
 	session   *mux.Session
 	tools     *toolproto.Client
+	memory    int64 // its limit in bytes
 }
 
 // start starts a container that waits for orders. When it fails, nothing is
 // left.
 func (s *Factory) start(ctx context.Context, image, name string, labels container.Labels, limits container.Limits) (_ *instance, err error) {
-	b := &instance{}
+	b := &instance{memory: limits.WithDefaults().MemoryBytes}
 	defer func() {
 		if err != nil {
 			b.close(ctx, s)

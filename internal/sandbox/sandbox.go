@@ -210,6 +210,31 @@ func (s *Sandbox) Lost() bool {
 	}
 }
 
+// exitWait bounds the wait for the daemon's word on a container whose link is gone.
+const exitWait = 5 * time.Second
+
+// ExplainLoss tells people and agents why the container ended whose link is gone, as far
+// as the daemon knows. Where its memory ran out, the project's next containers get more,
+// if the host has it; the daemon remembers that of a container that lived on and ended
+// later, too. It is asked before Close, which ends every container.
+func (s *Sandbox) ExplainLoss(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, exitWait)
+	defer cancel()
+	exit, err := s.box.container.Wait(ctx)
+	if err != nil || !exit.OOMKilled {
+		return "a command ended it, or it ran out of processes"
+	}
+	why := fmt.Sprintf("it ran out of memory: it had %s", container.Size(s.box.memory))
+	if s.factory.Sizes == nil {
+		return why
+	}
+	limits, more := s.factory.Sizes.Grow(s.spec.Mirror.Dir(), s.box.memory)
+	if !more {
+		return why + ", and there is no more for it (workers.memory): do less at a time"
+	}
+	return why + ", and the next one gets " + container.Size(limits.MemoryBytes)
+}
+
 // Container is the id of the sandbox's container.
 func (s *Sandbox) Container() string { return s.box.container.ID() }
 

@@ -18,6 +18,7 @@ func (s *Server) launchProcess(p *process, at place, script string) error {
 	p.done, p.begun = make(chan struct{}), make(chan struct{})
 	defer close(p.begun)
 	p.started = time.Now()
+	killed := s.memory.countKills()
 	traced := hasPipelines(script)
 	var sh *spareShell
 	if !traced { // a shell that tells of pipelines has a trap at its end, which eval hides them from
@@ -37,7 +38,7 @@ func (s *Server) launchProcess(p *process, at place, script string) error {
 	if sh != nil {
 		if err := sh.giveCommand(script); err == nil {
 			p.cmd = sh.cmd
-			go s.watchProcess(p, func() error { <-sh.exited; return sh.err })
+			go s.watchProcess(p, killed, func() error { <-sh.exited; return sh.err })
 			return nil
 		}
 		sh.endShell()
@@ -48,7 +49,7 @@ func (s *Server) launchProcess(p *process, at place, script string) error {
 		close(p.done)
 		return err
 	}
-	go s.watchProcess(p, func() error { return s.children.wait(p.cmd) })
+	go s.watchProcess(p, killed, func() error { return s.children.wait(p.cmd) })
 	return nil
 }
 
@@ -82,13 +83,17 @@ func shellCommand(path string, args []string, at place, marker string, stdout, s
 	}
 }
 
-// watchProcess waits for a command's end and notes how it came.
-func (s *Server) watchProcess(p *process, wait func() error) {
+// watchProcess waits for a command's end and notes how it came. killed were killed for
+// the container's memory before it began.
+func (s *Server) watchProcess(p *process, killed int64, wait func() error) {
 	defer close(p.done)
 	err := wait()
 	p.took = time.Since(p.started)
 	p.exitCode = exitCode(p.cmd.ProcessState, err)
 	p.pipes = readExitCodes(s.codesFile(p))
+	if s.memory.countKills() > killed {
+		p.starved = s.memory.describeKill()
+	}
 	// What the command left behind would run on unseen.
 	p.left = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) == nil
 	p.log.close()

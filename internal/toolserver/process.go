@@ -46,6 +46,7 @@ type process struct {
 	exitCode int
 	pipes    [][]int // exit codes along pipelines that the exit code hides
 	left     bool    // processes outlived the command and were killed
+	starved  string  // for the agent: the container's memory ran out meanwhile; empty: it did not
 
 	timedOut atomic.Bool // set by the goroutine that stops it
 	swept    atomic.Bool // everything in the container was ended with it
@@ -207,6 +208,9 @@ func (p *process) toResult() toolproto.RunResult {
 		notes = append(notes, "it left so many processes that everything in the container was ended, background processes too")
 	} else if p.timedOut.Load() {
 		notes = append(notes, "the command may have waited for input; stdin is closed")
+	}
+	if p.starved != "" {
+		notes = append(notes, p.starved)
 	}
 	if p.left && !p.timedOut.Load() && !p.background {
 		notes = append(notes, "processes that the command left running were killed; use background for one that stays")

@@ -35,6 +35,8 @@ type Config struct {
 	Ready string        // script that is run in a fresh clone; "" or absent = nothing
 	// Services is the file that lists the servers beside commands; "" or absent = none.
 	Services string
+	// Cgroup is where the counters of the container's limits lie; cgroupDir when empty.
+	Cgroup string
 	// Shutdown is called, once answered, when the host asks for the end.
 	Shutdown func()
 }
@@ -49,6 +51,7 @@ type Server struct {
 	readyAt  string
 	shutdown func()
 
+	memory    memory
 	children  *children
 	services  *services
 	processes *processes
@@ -95,7 +98,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{
 		root: root, dir: dir, temp: c.Temp, env: buildEnv(c.Env), grace: c.Grace, readyAt: c.Ready,
-		shutdown: c.Shutdown, children: newChildren(), seen: make(map[string]digest),
+		shutdown: c.Shutdown, memory: memory{cmp.Or(c.Cgroup, cgroupDir)}, children: newChildren(), seen: make(map[string]digest),
 	}
 	if s.services, err = readServices(c.Services, s.children, s.env); err != nil {
 		return nil, errors.Join(err, root.Close())

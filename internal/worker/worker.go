@@ -81,11 +81,12 @@ func (ticketWork) Finish(ctx context.Context, s *session.Session, out agent.Outc
 // a command killed it, or memory or processes ran out. The work caused it as a
 // rule, so the next brief gives the reason; pushed commits are kept.
 func lostSandboxOutcome(ctx context.Context, s *session.Session, cause error) (company.EndRun, error) {
+	why := s.Sandbox.ExplainLoss(ctx)
 	end, err := s.Sandbox.Finish(ctx, agent.Outcome{}, s.Task.Head)
 	if err != nil {
 		return company.EndRun{}, err
 	}
 	end.Outcome.Code = company.ELost
-	end.Outcome.Error = "the container ended while you worked in it: a command ended it, or it ran out of memory or processes (" + cause.Error() + ")"
+	end.Outcome.Error = "the container ended while you worked in it: " + why + " (" + cause.Error() + ")"
 	return end, nil
 }
