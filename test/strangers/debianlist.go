@@ -57,7 +57,7 @@ var DebianSources = []Stranger{
 		Change: cChange, Check: cCheck,
 	},
 	{
-		Name: "figlet", Version: "2.2.5-3", Kind: "C, make",
+		Name: "figlet", Version: "2.2.5-3", Kind: "C, make", Short: true,
 		From:   DebianSource{"figlet", "bookworm"},
 		Checks: []Check{upstreamCheck("Makefile", "make all check", "make all check", "make all check|make check", "the target does not build what it tests")},
 		Change: cChange, Check: cCheck,
