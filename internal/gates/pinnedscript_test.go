@@ -57,6 +57,19 @@ func TestPinnedScripts(t *testing.T) {
 			}
 		}
 	}
+	// An audit is left out, what stands beside it is not.
+	for scripts, want := range map[string][2]string{
+		`"test":"tape x.js","posttest":"npx npm@'>=10.2' audit --production"`:            {"npm test --ignore-scripts", "( tape x.js )"},
+		`"pretest":"npm run lint","test":"tape x.js","posttest":"npx aud --production"`:  {"npm run pretest && npm test --ignore-scripts", "( npm run lint ) && ( tape x.js )"},
+		`"pretest":"npm audit && tsc","test":"tape x.js","posttest":"npm run audit-log"`: {"npm test", "( tsc ) && ( tape x.js ) && ( npm run audit-log )"},
+		`"test":"tape x.js","posttest":"npm audit | tee audit.txt"`:                      {"npm test", "( tape x.js ) && ( npm audit | tee audit.txt )"},
+		`"pretest":"echo $npm_package_name","test":"node --test","posttest":"npm audit"`: {"npm run pretest && npm test --ignore-scripts", "npm run pretest && NODE_OPTIONS=--test-reporter=tap npm test --ignore-scripts"},
+	} {
+		g := detect(t, map[string]string{"package.json": `{"scripts":{` + scripts + `}}`}, gates.Options{}).Gates[0]
+		if g.Command != want[0] || !strings.HasSuffix(g.Report, want[1]) {
+			t.Errorf("%s: %s, as %s; want %s, as %s", scripts, g.Command, g.Report, want[0], want[1])
+		}
+	}
 	// What only npm can run is left to it.
 	p = detect(t, map[string]string{"package.json": `{"scripts":{"pretest":"echo $npm_package_name","test":"vitest"},"devDependencies":{"vitest":"1"}}`}, gates.Options{})
 	if got := p.Gates[0].Report; !strings.HasPrefix(got, "npm test -- --run ") {

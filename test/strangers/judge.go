@@ -96,7 +96,7 @@ func (r *Row) compareVerdicts(ctx context.Context, s Stranger, from Checkout, ou
 		} // else it lacks; that is told
 		outside = append(outside, colourOf(runs.last().exit == 0, c.Lint))
 		if len(runs.all) > 1 {
-			r.Known = append(r.Known, fmt.Sprintf("%s was run %d times outside: it does not end in the same way each time", c.Run, len(runs.all)))
+			r.Known = append(r.Known, runs.describeRuns())
 		}
 	}
 	r.Away = time.Since(start)

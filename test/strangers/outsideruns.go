@@ -80,6 +80,15 @@ func (o *outsideRuns) showsRed(name string) bool {
 	return false
 }
 
+// describeRuns says how often the command was run, and whether its ends were the same.
+func (o *outsideRuns) describeRuns() string {
+	out := fmt.Sprintf("%s was run %d times outside: ", o.command, len(o.all))
+	if slices.ContainsFunc(o.all, func(r outsideRun) bool { return r.exit != o.last().exit }) || o.isUnstable() {
+		return out + "it does not end in the same way each time"
+	}
+	return out + "it ends in the same way each time"
+}
+
 // durationRE is what differs in two equal runs.
 var durationRE = regexp.MustCompile(`\(?\b[0-9.]+m?s\b\)?`)
 

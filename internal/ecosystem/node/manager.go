@@ -53,7 +53,7 @@ func (m Manager) Detect(t *ecosystem.Tree) []ecosystem.Component {
 			p.Workspaces = json.RawMessage("true")
 		}
 		p.managed = m.RunsItself != nil && m.RunsItself(dir)
-		got := ecosystem.Component{Dir: dir, Kind: m.Kind, Description: m.Description, Lint: m.findLint(t, dir, p, root), Test: m.findTest(dir, p)}
+		got := ecosystem.Component{Dir: dir, Kind: m.Kind, Description: m.Description, Lint: m.findLint(t, dir, p, root), Test: m.findTest(dir, p.leaveOutAudits(t, dir))}
 		if above := ecosystem.Covering(out, dir); above != nil { // a workspace of a part that is checked already
 			if above.Test != nil {
 				got.Test = nil

@@ -21,6 +21,7 @@ type packageJSON struct {
 	PackageManager  string            `json:"packageManager"`
 	Workspaces      json.RawMessage   `json:"workspaces"`
 	managed         bool              // only its manager can run what it has installed
+	audited         []string          // what runs before and after the tests, and has lost an audit
 }
 
 func (p packageJSON) dependsOn(name string) bool {
@@ -61,17 +62,17 @@ func (p packageJSON) pinScript(dir, name, env, args string) string {
 
 // findTest finds the command for the tests of a package. The test script's
 // steps before and after its runner stay; the runner gets a report option.
-func (m Manager) findTest(dir string, p packageJSON) *company.GateCommand {
-	script := strings.TrimSpace(p.Scripts["test"])
+func (m Manager) findTest(dir string, manifest packageJSON) *company.GateCommand {
+	script := strings.TrimSpace(manifest.Scripts["test"])
 	if script == "" || strings.Contains(script, "no test specified") {
 		switch {
-		case len(p.Workspaces) > 0: // they say it, each for itself
-		case p.dependsOn("vitest"):
+		case len(manifest.Workspaces) > 0: // they say it, each for itself
+		case manifest.dependsOn("vitest"):
 			run := m.Exec + "vitest run"
 			report := run + " --passWithNoTests --reporter=default --reporter=junit --outputFile=" + testreport.File
 			return &company.GateCommand{Command: run, Probe: m.Probe("vitest"), Parse: testreport.FormatJUnit,
 				Report: report, Plant: plantScript, Canary: report + " " + ecosystem.CanaryPlaceholder}
-		case p.dependsOn("jest"):
+		case manifest.dependsOn("jest"):
 			run := m.Exec + "jest --ci"
 			report := run + " --passWithNoTests --json --outputFile=" + testreport.File
 			return &company.GateCommand{Command: run, Probe: m.Probe("jest"), Parse: formatJestJSON,
@@ -79,57 +80,57 @@ func (m Manager) findTest(dir string, p packageJSON) *company.GateCommand {
 		}
 		return nil
 	}
-	g := &company.GateCommand{Command: m.Name + " test", Report: p.pinScript(dir, "test", "", ""), Parse: testreport.FormatPlain}
+	gate := &company.GateCommand{Command: m.formatTestCommand(manifest), Report: manifest.pinScript(dir, "test", "", ""), Parse: testreport.FormatPlain}
 	last := script
-	if i := strings.LastIndex(last, "&&"); i >= 0 {
-		last = last[i+2:]
+	if at := strings.LastIndex(last, "&&"); at >= 0 {
+		last = last[at+2:]
 	}
 	if strings.ContainsAny(last, "|;&><`$()") {
-		return g // arguments would end up anywhere
+		return gate // arguments would end up anywhere
 	}
-	p = p.quietly(script, last)
+	manifest = manifest.quietly(script, last)
 	env, args, only := "", "", "" // only runs the company's own test and no other
 	switch programName(last) {
 	case "vitest":
-		g.Parse, g.Probe, args = testreport.FormatJUnit, m.Probe("vitest"), " --run --passWithNoTests --reporter=default --reporter=junit --outputFile="+testreport.File
+		gate.Parse, gate.Probe, args = testreport.FormatJUnit, m.Probe("vitest"), " --run --passWithNoTests --reporter=default --reporter=junit --outputFile="+testreport.File
 		only = " " + ecosystem.CanaryPlaceholder
 		if choosesFiles(last, "vitest", "run") {
 			only = " -t " + ecosystem.CanaryPlaceholder
 		}
 	case "jest":
-		g.Parse, g.Probe, args = formatJestJSON, m.Probe("jest"), " --ci --passWithNoTests --json --outputFile="+testreport.File
+		gate.Parse, gate.Probe, args = formatJestJSON, m.Probe("jest"), " --ci --passWithNoTests --json --outputFile="+testreport.File
 		only = " " + ecosystem.CanaryPlaceholder
 		if choosesFiles(last, "jest") {
 			only = " -t " + ecosystem.CanaryPlaceholder
 		}
 	case "mocha":
-		g.Parse, g.Probe, args, only = formatTAP, m.Probe("mocha"), " --reporter tap", " --grep "+ecosystem.CanaryPlaceholder
+		gate.Parse, gate.Probe, args, only = formatTAP, m.Probe("mocha"), " --reporter tap", " --grep "+ecosystem.CanaryPlaceholder
 	case "ava":
-		g.Parse, g.Probe, args, only = formatTAP, m.Probe("ava"), " --tap", " '--match=*"+ecosystem.CanaryPlaceholder+"*'"
+		gate.Parse, gate.Probe, args, only = formatTAP, m.Probe("ava"), " --tap", " '--match=*"+ecosystem.CanaryPlaceholder+"*'"
 	case "tape", "tap":
-		g.Parse = formatTAP
+		gate.Parse = formatTAP
 	case "node":
 		if slices.Contains(strings.Fields(last), "--test") {
-			g.Parse, env = formatTAP, "export NODE_OPTIONS=--test-reporter=tap; "
+			gate.Parse, env = formatTAP, "export NODE_OPTIONS=--test-reporter=tap; "
 			at := len(script) - len(last) // behind "--test" come files
-			alone := packageJSON{Scripts: maps.Clone(p.Scripts)}
-			alone.Scripts["test"] = script[:at] + strings.Replace(p.Scripts["test"][at:], "--test", "--test --test-name-pattern="+ecosystem.CanaryPlaceholder, 1)
-			g.Canary = alone.pinScript(dir, "test", env, "")
+			alone := packageJSON{Scripts: maps.Clone(manifest.Scripts)}
+			alone.Scripts["test"] = script[:at] + strings.Replace(manifest.Scripts["test"][at:], "--test", "--test --test-name-pattern="+ecosystem.CanaryPlaceholder, 1)
+			gate.Canary = alone.pinScript(dir, "test", env, "")
 		}
 	}
 	if only != "" {
-		g.Canary = p.pinScript(dir, "test", env, args+only)
+		gate.Canary = manifest.pinScript(dir, "test", env, args+only)
 	}
-	if g.Canary != "" {
-		g.Plant = plantScript
+	if gate.Canary != "" {
+		gate.Plant = plantScript
 	}
-	if g.Report = p.pinScript(dir, "test", env, args); g.Report == "" { // by its manager, and without what that cannot pass on
-		g.Report = strings.TrimSuffix(m.Name+" test"+m.Arguments+args, m.Arguments)
+	if gate.Report = manifest.pinScript(dir, "test", env, args); gate.Report == "" { // by its manager, and without what that cannot pass on
+		gate.Report = strings.TrimSuffix(gate.Command+m.Arguments+args, m.Arguments)
 		if env != "" {
-			g.Report = "NODE_OPTIONS=--test-reporter=tap " + m.Name + " test"
+			gate.Report = strings.Replace(gate.Command, m.Name+" test", "NODE_OPTIONS=--test-reporter=tap "+m.Name+" test", 1)
 		}
 	}
-	return g
+	return gate
 }
 
 // Flags of a script that a gate cannot have: to wait for changes, and to report
@@ -171,11 +172,11 @@ func (p packageJSON) quietly(script, last string) packageJSON {
 // be taken beside them, and not out of them.
 func choosesFiles(line string, words ...string) bool {
 	started := false
-	for w := range strings.FieldsSeq(line) {
+	for word := range strings.FieldsSeq(line) {
 		switch {
-		case slices.Contains(words, path.Base(w)):
+		case slices.Contains(words, path.Base(word)):
 			started = true
-		case started && !strings.HasPrefix(w, "-"):
+		case started && !strings.HasPrefix(word, "-"):
 			return true
 		}
 	}
@@ -184,11 +185,11 @@ func choosesFiles(line string, words ...string) bool {
 
 // programName is what a script's line starts.
 func programName(line string) string {
-	for w := range strings.FieldsSeq(line) {
-		if strings.Contains(w, "=") || w == "npx" || w == "cross-env" || w == "env" || w == "--no-install" {
+	for word := range strings.FieldsSeq(line) {
+		if strings.Contains(word, "=") || word == "npx" || word == "cross-env" || word == "env" || word == "--no-install" {
 			continue
 		}
-		return path.Base(w)
+		return path.Base(word)
 	}
 	return ""
 }
