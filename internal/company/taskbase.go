@@ -1,5 +1,7 @@
 package company
 
+import "fmt"
+
 // RecordBase brings in where a task starts from and which gates judge it, as git
 // objects say. It is all that planning needs; the image is made meanwhile.
 type RecordBase struct {
@@ -53,8 +55,8 @@ func (s *State) decideBase(m Meta, t *Task, d TaskBased) ([]Event, error) {
 // looksForBase says whether the task's base is to be found, for the first time or again.
 func (t *Task) looksForBase() bool { return t.Status == StatusPending || t.BaseMayHaveMoved }
 
-// IsPrepared says whether all is there that a worker of the task needs: its image is the
-// last of it.
+// IsPrepared says whether the image of the task is there, and with it all that its
+// containers need.
 func (t *Task) IsPrepared() bool { return t.Prepared != nil && t.Prepared.Image != "" }
 
 // startsFrom says whether a preparation is of this base.
@@ -70,22 +72,29 @@ func (d *TaskBased) apply(s *State, e Event) {
 	t.Head = d.Base.OID
 	t.BaseMayHaveMoved = false
 	delete(t.Failures, "prepare")
+	if len(d.Gates) > 0 {
+		s.withdrawOpen(t.ID, AskNoGates, e)
+	}
 	switch {
 	case moved: // what was planned on another commit is planned again
 		t.Status = StatusDecomposing
 		t.Subtasks = nil
 		t.Plan.Accepted, t.Plan.Why, t.Plan.Waves, t.Plan.Refused, t.Plan.Problems = "", "", 0, 0, nil
-		s.withdrawPlanQuestion(t.ID, e)
+		s.withdrawOpen(t.ID, AskPlan, e)
 	case t.Status == StatusPending:
 		t.Status = StatusDecomposing
 	}
 }
 
-// withdrawPlanQuestion closes the question about a plan that stands no more.
-func (s *State) withdrawPlanQuestion(id TaskID, e Event) {
-	for _, a := range s.selectApprovals(func(a *Approval) bool { return a.Task == id && a.Kind == AskPlan && a.Open() }) {
+// withdrawOpen closes an open question of a kind, which another base has made void. It
+// can be asked again.
+func (s *State) withdrawOpen(id TaskID, kind ApprovalKind, e Event) {
+	for _, a := range s.selectApprovals(func(a *Approval) bool { return a.Task == id && a.Kind == kind && a.Open() }) {
 		c := *a
 		c.Answered, c.Option, c.By = e.Time, withdrawn, "the base has moved"
+		s.ownApprovals()
+		delete(s.ByKey, c.Key)
+		c.Key = fmt.Sprintf("%s until %d", c.Key, e.Seq)
 		s.setApproval(&c)
 	}
 }

@@ -350,6 +350,33 @@ func TestMovedBaseIsPlannedAnew(t *testing.T) {
 	}
 }
 
+// A question about a base without gates is void on one that has them, and is asked again
+// where these turn out to be absent.
+func TestGatesOfAMovedBaseVoidTheQuestion(t *testing.T) {
+	t.Parallel()
+	s := &story{bench: newBench(t)}
+	s.submit(Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}, NoGates: "ask"})
+	none := s.foundBase()
+	none.Gates = nil
+	s.must(Company, none)
+	q := s.ask(AskNoGates)
+	s.fails("prepare")
+	s.mended()
+	s.must(Company, s.foundBase(GateCommand{Name: "lint", Command: "eslint ."}))
+	if a := s.s.Approvals[q.ID]; a.Open() {
+		t.Fatalf("%+v", a)
+	}
+	s.requireDue(EffectImage, EffectManage)
+	s.plan(1)
+	s.must(Company, s.image())
+	s.must(Company, s.lintersAbsent())
+	s.requireNoOffer("without a check and without leave")
+	s.must(President, Answer{Approval: s.ask(AskNoGates).ID, Option: OptApprove})
+	if !s.isOfferDue() {
+		t.Fatal("no work with leave")
+	}
+}
+
 // An image that was made for another base is not the task's.
 func TestLateImageIsNotTaken(t *testing.T) {
 	t.Parallel()
