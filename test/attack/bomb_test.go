@@ -49,3 +49,24 @@ func TestForkBomb(t *testing.T) {
 		t.Errorf("the command after it:\n%s", next)
 	}
 }
+
+// TestMemoryOfACommand: a command that takes more memory than its container has is killed
+// alone, and its answer says why. The work goes on in the same container.
+func TestMemoryOfACommand(t *testing.T) {
+	staff := &crew{}
+	h := testenv.New(t, staff, map[string]string{"README.md": "# Bombs\n", "check.sh": "test -s done.txt || test ! -e done.txt\n"})
+	h.Config("workers: {max: 1, memory: 1536m}\ngates: {lint: none, test: sh ./check.sh}\n")
+	staff.assignTickets(ticket{title: "Take much", writeSet: "done.txt", runs: [][]step{{
+		runScript("head -c 1700m /dev/zero | tail -c 1700m >/dev/null"),
+		do("write_file", args{"path": "done.txt", "content": "done\n"}),
+		do("git_commit", args{"message": "Get it done"}),
+		do("finish", args{"summary": "done"}),
+	}}})
+	r := h.Run(patience, "submit", "get it done")
+	if r.Code != 0 {
+		t.Fatalf("exit %d\n%s\n%s", r.Code, r.Stdout, stripSteering(r.Stderr))
+	}
+	if said := staff.toolAnswers("t1-01.1", 0); !strings.Contains(said, "exit code 137") || !strings.Contains(said, "the memory of the container, which has 1536 MiB, ran out") {
+		t.Errorf("the command's answer:\n%s", said)
+	}
+}
