@@ -25,29 +25,29 @@ var typeScripts = []string{"typecheck", "type-check", "check-types", "types:chec
 // findLint is the lint script, where its program is one of the dependencies: a
 // program that is not installed cannot judge. Where no linter is, TypeScript's own
 // check is one: a script for it, the compiler, or the build.
-func (m Manager) findLint(t *ecosystem.Tree, dir string, p, root packageJSON) *company.GateCommand {
-	has := func(pkg string) bool { return pkg != "" && (p.dependsOn(pkg) || root.dependsOn(pkg)) }
-	if script := p.Scripts["lint"]; script != "" {
+func (m Manager) findLint(tree *ecosystem.Tree, dir string, manifest, root packageJSON) *company.GateCommand {
+	has := func(pkg string) bool { return pkg != "" && (manifest.dependsOn(pkg) || root.dependsOn(pkg)) }
+	if script := manifest.Scripts["lint"]; script != "" {
 		tool := programName(script)
 		if has(lintTools[tool]) {
-			return m.lintScript(dir, "lint", tool, p)
+			return m.lintScript(dir, "lint", tool, manifest)
 		}
-		t.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", ecosystem.DisplayDir(dir), ecosystem.PrintablePath(tool))
+		tree.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", ecosystem.DisplayDir(dir), ecosystem.PrintablePath(tool))
 	}
 	if !has("typescript") {
 		return nil
 	}
 	for _, name := range typeScripts {
-		if tool := programName(p.Scripts[name]); has(lintTools[tool]) {
-			return m.lintScript(dir, name, tool, p)
+		if tool := programName(manifest.Scripts[name]); has(lintTools[tool]) {
+			return m.lintScript(dir, name, tool, manifest)
 		}
 	}
-	if t.HasFile(dir, "tsconfig.json") && !emptyProjectRE.MatchString(t.ReadManifest(dir, "tsconfig.json")) {
+	if tree.HasFile(dir, "tsconfig.json") && !emptyProjectRE.MatchString(tree.ReadManifest(dir, "tsconfig.json")) {
 		only := packageJSON{Scripts: map[string]string{"tsc": "tsc --noEmit"}}
 		return &company.GateCommand{Command: m.Exec + "tsc --noEmit", Report: only.pinScript(dir, "tsc", "", ""), Probe: m.Probe("tsc"), Parse: formatTypeScript}
 	}
-	if tool := programName(p.Scripts["build"]); has(buildTools[tool]) && (t.HasFile(dir, "tsconfig.json") || tool == "ng") {
-		return m.lintScript(dir, "build", tool, p)
+	if tool := programName(manifest.Scripts["build"]); has(buildTools[tool]) && (tree.HasFile(dir, "tsconfig.json") || tool == "ng") {
+		return m.lintScript(dir, "build", tool, manifest)
 	}
 	return nil
 }
@@ -57,12 +57,12 @@ func (m Manager) findLint(t *ecosystem.Tree, dir string, p, root packageJSON) *c
 var emptyProjectRE = lazyregexp.New(`"files"\s*:\s*\[\s*\]`)
 
 // lintScript is a script that serves as a lint.
-func (m Manager) lintScript(dir, name, tool string, p packageJSON) *company.GateCommand {
-	g := &company.GateCommand{Command: m.Name + " run " + name, Report: p.pinScript(dir, name, "", ""), Probe: m.Probe(tool)}
+func (m Manager) lintScript(dir, name, tool string, manifest packageJSON) *company.GateCommand {
+	gate := &company.GateCommand{Command: m.Name + " run " + name, Report: manifest.pinScript(dir, name, "", ""), Probe: m.Probe(tool)}
 	if tool == "tsc" {
-		g.Parse = formatTypeScript
+		gate.Parse = formatTypeScript
 	}
-	return g
+	return gate
 }
 
 // formatTypeScript is what TypeScript's compiler prints where no person looks on.
@@ -75,13 +75,13 @@ var typeErrorRE = lazyregexp.New(`^(?:([^\s(][^(]*)\(\d+,\d+\): )?error (TS\d+):
 type typeReport struct{ res testreport.Results }
 
 func (r *typeReport) ReadLine(line string) {
-	m := typeErrorRE.FindStringSubmatch(line)
-	if m == nil {
+	match := typeErrorRE.FindStringSubmatch(line)
+	if match == nil {
 		return // the build's other words, or an explanation
 	}
-	name := m[2] + ": " + m[3]
-	if m[1] != "" {
-		name = m[1] + ": " + name
+	name := match[2] + ": " + match[3]
+	if match[1] != "" {
+		name = match[1] + ": " + name
 	}
 	r.res.AddFailure(name, "")
 }

@@ -29,31 +29,31 @@ type Manager struct {
 // Detect finds the packages of a repository that are the manager's and that have
 // a test or lint of their own, and claims their manifests. What a package above
 // runs for its workspaces is not run again.
-func (m Manager) Detect(t *ecosystem.Tree) []ecosystem.Component {
+func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 	var out []ecosystem.Component
 	root := packageJSON{}
-	for _, dir := range t.FoldersWith("package.json") {
-		text := t.ReadManifest(dir, "package.json")
-		var p packageJSON
+	for _, dir := range tree.FoldersWith("package.json") {
+		text := tree.ReadManifest(dir, "package.json")
+		var manifest packageJSON
 		// A manifest is often more than this wants to know, of odd types.
-		err := json.Unmarshal([]byte(text), &p)
+		err := json.Unmarshal([]byte(text), &manifest)
 		if dir == "" {
-			root = p
+			root = manifest
 		}
-		if t.IsClaimed(manifestIn(dir)) || !m.Owns(t, dir, p.PackageManager) {
+		if tree.IsClaimed(manifestIn(dir)) || !m.Owns(tree, dir, manifest.PackageManager) {
 			continue
 		}
-		t.Claim(manifestIn(dir))
-		if err != nil && len(p.Scripts) == 0 {
-			t.AddNote("package.json in %s cannot be read: %s", ecosystem.DisplayDir(dir), ecosystem.ExplainJSON([]byte(text), err))
+		tree.Claim(manifestIn(dir))
+		if err != nil && len(manifest.Scripts) == 0 {
+			tree.AddNote("package.json in %s cannot be read: %s", ecosystem.DisplayDir(dir), ecosystem.ExplainJSON([]byte(text), err))
 			continue
 		}
-		t.AddProject(m.Kind, dir)
-		if len(p.Workspaces) == 0 && m.HasWorkspaces != nil && m.HasWorkspaces(t, dir) {
-			p.Workspaces = json.RawMessage("true")
+		tree.AddProject(m.Kind, dir)
+		if len(manifest.Workspaces) == 0 && m.HasWorkspaces != nil && m.HasWorkspaces(tree, dir) {
+			manifest.Workspaces = json.RawMessage("true")
 		}
-		p.managed = m.RunsItself != nil && m.RunsItself(dir)
-		got := ecosystem.Component{Dir: dir, Kind: m.Kind, Description: m.Description, Lint: m.findLint(t, dir, p, root), Test: m.findTest(dir, p.leaveOutAudits(t, dir))}
+		manifest.managed = m.RunsItself != nil && m.RunsItself(dir)
+		got := ecosystem.Component{Dir: dir, Kind: m.Kind, Description: m.Description, Lint: m.findLint(tree, dir, manifest, root), Test: m.findTest(dir, manifest.leaveOutAudits(tree, dir))}
 		if above := ecosystem.Covering(out, dir); above != nil { // a workspace of a part that is checked already
 			if above.Test != nil {
 				got.Test = nil
@@ -67,7 +67,7 @@ func (m Manager) Detect(t *ecosystem.Tree) []ecosystem.Component {
 		}
 		if got.Lint == nil && got.Test == nil {
 			if dir == "" {
-				t.AddNote("package.json has neither a test nor a lint that can be run")
+				tree.AddNote("package.json has neither a test nor a lint that can be run")
 			}
 			continue
 		}
