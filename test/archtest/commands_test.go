@@ -35,9 +35,9 @@ func TestCommandsReachNoDriver(t *testing.T) {
 // retry, list, costs, pr checkout, pr merge, logs -f, status --watch, submit --plan and
 // --template, by 350 for config set, config unset and --jq, by 100 for priority, tags and
 // deadline, by 60 for pauses of subtasks, by 180 for submit --issue and --repo, by 80 for
-// bus cat, bus convert and the caps of a day and of the office. Decision 0071 has the
-// numbers.
-const maxCommandLines = 7154
+// bus cat, bus convert and the caps of a day and of the office, by 20 for what a command
+// reads after a company that ends has carried it. Decision 0071 has the numbers.
+const maxCommandLines = 7173
 
 func TestCommandLineHoldsCommands(t *testing.T) {
 	lines := 0

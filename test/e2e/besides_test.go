@@ -125,7 +125,7 @@ func TestNoImageEndsThePlanning(t *testing.T) {
 	p := h.Start("submit", "--no-input", "say goodbye")
 	planning.wait(t, p)
 	p.Event(patience, "approval.opened", "")
-	h.Run(patience, "reject", "a1", "--cancel") // the company may leave before it can tell what became of it
+	h.MustRun(patience, "reject", "a1", "--cancel")
 	sum := waitForSummary(t, p, 1)
 	if sum.Status != "failed" || !strings.Contains(sum.Why, "no room (exit code 3)") {
 		t.Errorf("%+v", sum)

@@ -94,12 +94,12 @@ func scaleWorkers(ctx context.Context, env *command.Environment, cmd company.Sca
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { conn.Close() }()
 	done, err := conn.Do(ctx, "", cmd)
 	if err != nil {
 		return err
 	}
-	w, err := command.ReadWork(ctx, conn)
+	w, conn, err := command.ReadAfter(ctx, env, conn, func(o *client.Office, ctx context.Context) (*view.Work, error) { return command.ReadWork(ctx, o) })
 	if err != nil {
 		return err
 	}

@@ -47,6 +47,22 @@ func Read[T any](ctx context.Context, env *Environment, get func(*client.Office,
 	return v, conn, nil
 }
 
+// ReadAfter reads what a command has left that conn carried. The company that did it may
+// have ended meanwhile, as after a no that ends its last task: then the office is connected
+// to anew. The caller closes the office that it gets, which is conn where there is an error.
+func ReadAfter[T any](ctx context.Context, env *Environment, conn *client.Office, get func(*client.Office, context.Context) (T, error)) (T, *client.Office, error) {
+	v, err := get(conn, ctx)
+	if company.CodeOf(err) != company.EHeld {
+		return v, conn, err
+	}
+	v, again, err := Read(ctx, env, get)
+	if err != nil {
+		return v, conn, err
+	}
+	conn.Close()
+	return v, again, nil
+}
+
 // ReadApproval connects to the office and reads a question.
 func ReadApproval(ctx context.Context, env *Environment, id string) (view.Approval, *client.Office, error) {
 	return Read(ctx, env, func(o *client.Office, ctx context.Context) (view.Approval, error) {

@@ -78,7 +78,7 @@ func runAnswer(ctx context.Context, env *command.Environment, id string, ans com
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { conn.Close() }()
 	if ans.Raise != (company.Amount{}) && !q.Kind.AsksAmount() {
 		return company.E(company.EUsage, "--add is for a question about the budget").Because(fmt.Sprintf("%s is about: %s", q.ID, q.Kind)).Fix("company approve " + string(q.ID))
 	}
@@ -86,10 +86,14 @@ func runAnswer(ctx context.Context, env *command.Environment, id string, ans com
 	if _, err := conn.Do(ctx, "", ans); err != nil {
 		return err
 	}
-	if q, err = conn.Approval(ctx, q.ID); err != nil {
-		return err
-	}
-	t, err := command.ReadTask(ctx, conn, string(q.Task))
+	var t *view.Progress
+	q, conn, err = command.ReadAfter(ctx, env, conn, func(o *client.Office, ctx context.Context) (view.Approval, error) {
+		now, err := o.Approval(ctx, q.ID)
+		if err == nil {
+			t, err = command.ReadTask(ctx, o, string(now.Task))
+		}
+		return now, err
+	})
 	if err != nil {
 		return err
 	}

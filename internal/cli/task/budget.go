@@ -96,11 +96,11 @@ func addOfficeBudget(ctx context.Context, env *command.Environment, scope compan
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { conn.Close() }()
 	if _, err := conn.Do(ctx, "", company.RaiseOfficeBudget{Scope: scope, By: by}); err != nil {
 		return err
 	}
-	views, err := conn.Budgets(ctx)
+	views, conn, err := command.ReadAfter(ctx, env, conn, (*client.Office).Budgets)
 	if err != nil {
 		return err
 	}

@@ -111,14 +111,13 @@ func runCancel(ctx context.Context, env *command.Environment, id, why string) er
 // changeTask sends a command about a task, and reads how far the task is then. The
 // caller closes the office.
 func changeTask(ctx context.Context, env *command.Environment, id string, cmd func(company.TaskID) company.Command) (*client.Office, *view.Progress, error) {
-	t, conn, err := command.Read(ctx, env, func(o *client.Office, ctx context.Context) (*view.Progress, error) {
-		return command.ReadTask(ctx, o, id)
-	})
+	read := func(o *client.Office, ctx context.Context) (*view.Progress, error) { return command.ReadTask(ctx, o, id) }
+	t, conn, err := command.Read(ctx, env, read)
 	if err != nil {
 		return nil, nil, err
 	}
 	if _, err = conn.Do(ctx, "", cmd(t.ID)); err == nil {
-		t, err = command.ReadTask(ctx, conn, id)
+		t, conn, err = command.ReadAfter(ctx, env, conn, read)
 	}
 	if err != nil {
 		conn.Close()
