@@ -12,10 +12,10 @@ import (
 // at once.
 const prefetchCalls = 5
 
-// ReserveFunc asks the orchestrator for more: at least least (one call), at most
-// most (a few calls ahead, what fits). It answers with what it granted, which
-// is at least least in both dimensions, or with an error: EBudget when the cap
-// leaves no room for one call. It may wait while others hold reservations.
+// ReserveFunc asks the company for more: at least least (one call), at most most (a
+// few calls ahead, as many as fit). It answers with the grant, which is at least least
+// in both dimensions. Where the caps leave no room for one call it waits, until others
+// give back, a person has raised a cap, or ctx ends.
 type ReserveFunc func(ctx context.Context, least, most company.Amount) (granted company.Amount, err error)
 
 // Allowance is the allowance of one run. Every request draws its worst case before
