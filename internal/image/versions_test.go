@@ -48,7 +48,7 @@ func mustReadDir(t *testing.T, dir string) []os.DirEntry {
 // A module that needs a newer Go than this host's gets that one: for its modules, its
 // image and its work. The next task with the same wish makes nothing.
 func TestFetchedGo(t *testing.T) {
-	hosttest.Variant(t, "the standard library of a second Go is compiled")
+	hosttest.LongVariant(t, "the standard library of a second Go is compiled")
 	be := newTestBuilder(t)
 	withRegistries(t, be, ecosystem.Go)
 	be.dropVersionsAtEnd(t)
