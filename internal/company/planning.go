@@ -15,6 +15,7 @@ type Planning struct {
 	Why      string        `json:"why,omitempty"`
 	Waves    int           `json:"waves,omitempty"`
 	Accepted RunID         `json:"accepted,omitempty"` // the run whose plan stands
+	Chosen   RunID         `json:"chosen,omitempty"`   // the run of a dry run whose plan the president chose
 }
 
 // ProposePlan is the manager's submit_plan. A plan that code refuses is
@@ -83,6 +84,9 @@ func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) 
 		}
 		return evs, nil
 	case c.Question != "":
+		if t.plansOnOldBase(r) {
+			return nil, nil // it is about files that may be others now
+		}
 		q := strings.TrimSpace(c.Question)
 		if q == "" || len(q) > 8<<10 {
 			return nil, E(EInvalid, "a question is between one character and 8 KiB long")

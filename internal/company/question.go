@@ -31,7 +31,7 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 		out = append(out, PendingQuestion{Key: "no_gates " + id, Kind: AskNoGates, Task: t.ID,
 			Question: why + " Go on with nothing checked before a merge? gates.test in company.yaml names a command; without one the pull request will say UNTESTED."})
 	}
-	if t.Status == StatusExecuting && t.Settings.Plan == Ask {
+	if t.Status == StatusExecuting && t.asksPlan() {
 		out = append(out, PendingQuestion{Key: t.planKey(), Kind: AskPlan, Task: t.ID,
 			Question: "The plan has " + Count(len(t.Subtasks), "subtask") + " in " + Count(t.Plan.Waves, "wave") + ". Work on it?"})
 	}
@@ -105,7 +105,13 @@ func (t *Task) troubleKey(key string, f Failure) string {
 // planStands says whether work may begin: there is a plan, and the president's
 // leave where it is asked for.
 func (s *State) planStands(t *Task) bool {
-	return t.Status == StatusExecuting && (t.Settings.Plan != Ask || s.isApproved(t.planKey()))
+	return t.Status == StatusExecuting && (!t.asksPlan() || s.isApproved(t.planKey()))
+}
+
+// asksPlan says whether the president is asked about the plan: by the settings, or since
+// it replaces one that the president chose.
+func (t *Task) asksPlan() bool {
+	return t.Settings.Plan == Ask || t.Plan.Chosen != "" && t.Plan.Chosen != t.Plan.Accepted
 }
 
 func (t *Task) planKey() string { return "plan " + string(t.Plan.Accepted) }

@@ -31,6 +31,8 @@ func (c Retry) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EConflict, id+" is complete: there is nothing to do again").Fix(fmt.Sprintf("company submit --follows %s %q goes on with its pull request", id, "…"))
 	case !t.Status.Ended():
 		return nil, E(EConflict, id+" has not ended: "+string(t.Status)).Fix("company resume " + id)
+	case t.IsPrepared() && t.Untested() && t.Settings.NoGates == "fail":
+		return nil, E(EConflict, "nothing checks the work of "+id+", and gates.none is fail").Because("its base is settled").Fix("name a command in gates.test, and submit it anew")
 	}
 	if c.From != "" {
 		switch sub := t.Subtask(c.From); {
@@ -58,7 +60,7 @@ func (c WorkOnPlan) decide(s *State, m Meta) ([]Event, error) {
 		}
 		return nil, e.Fix("company show " + string(t.ID))
 	}
-	evs, err := s.reopenTask(m, t, &TaskReopened{Plan: true})
+	evs, err := s.reopenTask(m, t, &TaskReopened{Plan: true, Chosen: true})
 	if err != nil || t.Settings.Plan != Ask {
 		return evs, err
 	}
@@ -109,6 +111,9 @@ func (s *State) reopenTask(m Meta, t *Task, d *TaskReopened) ([]Event, error) {
 type TaskReopened struct {
 	From SubtaskID `json:"from,omitempty"` // begins anew, with those after it
 	Plan bool      `json:"plan,omitempty"` // it was a dry run, and is none from now on
+	// Chosen is set where the president has read the plan: one that replaces it is asked
+	// about. Events of older versions lack it.
+	Chosen bool `json:"chosen,omitempty"`
 	// LastWorked is when the task had ended; zero in events of older versions.
 	LastWorked time.Time `json:"last_worked,omitzero"`
 }
@@ -124,6 +129,9 @@ func (d *TaskReopened) apply(s *State, e Event) {
 	t.Reason, t.Ended, t.Paused = "", time.Time{}, false
 	t.DryRun = t.DryRun && !d.Plan
 	clear(t.Failures)
+	if d.Chosen {
+		t.Plan.Chosen = t.Plan.Accepted
+	}
 	t.Plan.Refused, t.Plan.Problems, t.Plan.Current = 0, nil, ""
 	t.Review.Rounds, t.Review.Current = 0, ""
 	anew := false

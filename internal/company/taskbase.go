@@ -74,6 +74,7 @@ func (d *TaskBased) apply(s *State, e Event) {
 	delete(t.Failures, "prepare")
 	if len(d.Gates) > 0 {
 		s.withdrawOpen(t.ID, AskNoGates, e)
+		s.forgetLeave(t.ID, e)
 	}
 	switch {
 	case moved: // what was planned on another commit is planned again
@@ -92,11 +93,24 @@ func (s *State) withdrawOpen(id TaskID, kind ApprovalKind, e Event) {
 	for _, a := range s.selectApprovals(func(a *Approval) bool { return a.Task == id && a.Kind == kind && a.Open() }) {
 		c := *a
 		c.Answered, c.Option, c.By = e.Time, withdrawn, "the base has moved"
-		s.ownApprovals()
-		delete(s.ByKey, c.Key)
-		c.Key = fmt.Sprintf("%s until %d", c.Key, e.Seq)
-		s.setApproval(&c)
+		s.retireKey(c, e)
 	}
+}
+
+// forgetLeave has a leave to go without checks count no more: it was given for a base
+// that had none. The answer stays to be read.
+func (s *State) forgetLeave(id TaskID, e Event) {
+	for _, a := range s.selectApprovals(func(a *Approval) bool { return a.Key == "no_gates "+string(id) && !a.Open() }) {
+		s.retireKey(*a, e)
+	}
+}
+
+// retireKey keeps a question under another key, so that its own can be asked again.
+func (s *State) retireKey(a Approval, e Event) {
+	s.ownApprovals()
+	delete(s.ByKey, a.Key)
+	a.Key = fmt.Sprintf("%s until %d", a.Key, e.Seq)
+	s.setApproval(&a)
 }
 
 // imageDue says whether the image of the task is to be made. A dry run ends with its

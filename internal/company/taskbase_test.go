@@ -489,3 +489,88 @@ func TestPreparationBesidePlanningIsHalted(t *testing.T) {
 		}
 	}
 }
+
+// A task whose base is settled and unchecked is not retried under gates.none: fail: it
+// could only fail again, or wait for nothing.
+func TestUncheckedTaskIsNotRetried(t *testing.T) {
+	for _, planned := range []bool{false, true} {
+		s := &story{bench: newBench(t)}
+		s.submit(Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}, NoGates: "fail"})
+		s.must(Company, s.foundBase(GateCommand{Name: "lint", Command: "eslint ."}))
+		if planned {
+			s.plan(1)
+		}
+		s.must(Company, s.image())
+		s.must(Company, s.lintersAbsent())
+		s.checkStatus(StatusFailed)
+		if _, err := s.do(President, Retry{Task: s.id}); CodeOf(err) != EConflict {
+			t.Errorf("planned %t: %v", planned, err)
+		}
+	}
+}
+
+// A plan that replaces the one that the president chose is asked about.
+func TestPlanInPlaceOfTheChosenOneIsAsked(t *testing.T) {
+	for _, mode := range []Mode{"", Ask} {
+		s := &story{bench: newBench(t)}
+		s.must(President, Submit{Instruction: "plan it", Project: Project{ID: "p", Path: "/p"}, DryRun: true, Settings: Settings{Plan: mode, Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}})
+		s.id = NewTaskID(s.s.LastTask)
+		s.must(Company, s.foundBase())
+		s.plan(1)
+		s.must(President, WorkOnPlan{Task: s.id})
+		if len(s.s.OpenApprovals(s.id)) != 0 {
+			t.Fatal("the chosen plan is asked about")
+		}
+		s.fails("prepare")
+		s.mended()
+		s.must(Company, s.foundBase())
+		s.plan(2)
+		s.must(Company, s.image())
+		s.must(Company, s.baseline())
+		if s.isOfferDue() {
+			t.Errorf("plan %q: a plan that nobody has read is worked on", mode)
+		}
+		s.must(President, Answer{Approval: s.ask(AskPlan).ID, Option: OptApprove})
+		if !s.isOfferDue() {
+			t.Errorf("plan %q: the plan is not worked on", mode)
+		}
+	}
+}
+
+// A leave to go without checks is for a base that has none.
+func TestLeaveIsOfItsBase(t *testing.T) {
+	s := &story{bench: newBench(t)}
+	s.submit(Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}, NoGates: "ask"})
+	none := s.foundBase()
+	none.Gates = nil
+	s.must(Company, none)
+	s.must(President, Answer{Approval: s.ask(AskNoGates).ID, Option: OptApprove})
+	s.fails("prepare")
+	s.mended()
+	s.must(Company, s.foundBase(GateCommand{Name: "lint", Command: "eslint ."}))
+	s.plan(1)
+	s.must(Company, s.image())
+	s.must(Company, s.lintersAbsent())
+	if s.isOfferDue() {
+		t.Error("the work begins with a leave that was for another base")
+	}
+	s.must(President, Answer{Approval: s.ask(AskNoGates).ID, Option: OptApprove})
+	if !s.isOfferDue() {
+		t.Error("the leave does not count")
+	}
+}
+
+// A question of a planning run about a base that has moved is not put.
+func TestQuestionOnAnOldBaseIsDropped(t *testing.T) {
+	s := newBasedStory(t, Settings{})
+	run := RunID("t1-plan.1")
+	s.must("w1", Claim{Run: run, Epoch: 1, Worker: "w1", From: s.task().Head})
+	s.fails("prepare")
+	s.mended()
+	s.must(Company, s.foundBase())
+	s.must(string(run), EndRun{Run: run, Fence: s.task().Runs[run].Fence, Question: "which of the old files?", Outcome: RunEnded{Status: RunSuccess}})
+	if open := s.s.OpenApprovals(s.id); len(open) != 0 {
+		t.Errorf("%+v", open)
+	}
+	s.requireDue(EffectImage, EffectManage)
+}

@@ -172,12 +172,13 @@ func (f *follower) tasksAtRest(ctx context.Context, conn *client.Office, s *view
 	return true, nil
 }
 
-// blockingQuestion is a question that a run is waiting on in the middle of its
-// work, or nil: the person at the terminal is asked at once, and not when all
+// blockingQuestion is a question that a run or the planning is waiting on while other
+// work goes on, or nil: the person at the terminal is asked at once, and not when all
 // is still.
 func blockingQuestion(open []view.Approval) *view.Approval {
 	for i, q := range open {
-		if q.Kind == company.AskDependencyLeave {
+		switch q.Kind {
+		case company.AskDependencyLeave, company.AskClarification, company.AskPlan:
 			return &open[i]
 		}
 	}

@@ -111,7 +111,9 @@ func runCancel(ctx context.Context, env *command.Environment, id, why string) er
 // changeTask sends a command about a task, and reads how far the task is then. The
 // caller closes the office.
 func changeTask(ctx context.Context, env *command.Environment, id string, cmd func(company.TaskID) company.Command) (*client.Office, *view.Progress, error) {
-	read := func(o *client.Office, ctx context.Context) (*view.Progress, error) { return command.ReadTask(ctx, o, id) }
+	read := func(o *client.Office, ctx context.Context) (*view.Progress, error) {
+		return command.ReadTask(ctx, o, id)
+	}
 	t, conn, err := command.Read(ctx, env, read)
 	if err != nil {
 		return nil, nil, err
