@@ -40,8 +40,8 @@ func TestIssueIsDataForTheManager(t *testing.T) {
 	}
 }
 
-// What is red on the base is told where it is known; before that the prompt says that it
-// is not, so that nobody mends what need not be mended.
+// A prompt lists the red tests of the base. While the base is being judged it says that
+// they are not known yet, so that no subtask mends them.
 func TestPromptsTellOfTheBase(t *testing.T) {
 	t.Parallel()
 	const unknown, known = "What these checks say of the base is not known yet", "Already red on the base"

@@ -8,9 +8,9 @@ import (
 	"company/internal/container"
 )
 
-// CTR-9: a worker whose container ran out of memory is told so with the limit that it had,
-// and the next containers of its project get more; where the host has no more the
-// president is told what raises the limit.
+// CTR-9: the error of a run whose container ran out of memory names the limit, and the next
+// containers of its project get more. Where the host has no more, the error names the key
+// that raises the limit.
 func TestWorkerMemoryGrows(t *testing.T) {
 	const gib = container.GiB
 	for _, c := range []struct {

@@ -41,7 +41,7 @@ func TestScreensStay(t *testing.T) {
 	}
 }
 
-// holdScreens compares what people see after some events with what is stored.
+// holdScreens compares the screens after some events with the stored ones.
 func holdScreens(t *testing.T, name string, events []company.Event, s Style) {
 	t.Helper()
 	name += fmt.Sprintf("-%d", s.Width)

@@ -46,7 +46,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Print(counted.table())
+	fmt.Print(counted.renderTable())
 }
 
 // countTree counts the tree of a repository.
@@ -189,8 +189,8 @@ func (c *tally) addExported(documented bool) {
 	}
 }
 
-// table is the numbers for people, a line each.
-func (c *tally) table() string {
+// renderTable is the numbers for people, a line each.
+func (c *tally) renderTable() string {
 	percent := func(part, whole int) string {
 		return fmt.Sprintf("%.1f %% (%d of %d)", 100*float64(part)/float64(max(whole, 1)), part, whole)
 	}

@@ -40,7 +40,7 @@ func TestCountTree(t *testing.T) {
 			t.Errorf("%s: %d, want %d", what, pair[0], pair[1])
 		}
 	}
-	if got := counted.table(); !strings.Contains(got, "66.7 % (2 of 3)") {
+	if got := counted.renderTable(); !strings.Contains(got, "66.7 % (2 of 3)") {
 		t.Errorf("the table lacks the share of one-word names:\n%s", got)
 	}
 }

@@ -33,8 +33,8 @@ func dropAtEnd(t *testing.T, tags ...string) {
 	})
 }
 
-// importForeignImage puts Debian under a tag, as an image that somebody else made: it has
-// nothing of ours but its files.
+// importForeignImage puts Debian under a tag, as an image of another maker: of ours it has
+// the files alone.
 func importForeignImage(t *testing.T, h *testenv.House, tag string) {
 	t.Helper()
 	h.MustRun(patience, "image", "build")

@@ -27,7 +27,7 @@ func checkHolds(t testing.TB, what, text string, words ...string) {
 // oldTest fails on the base, and nobody is asked to mend it.
 const oldTest = "package calc\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Error(\"has been red for years\") }\n"
 
-// TestRedBase: what is red in the base is known by name before anybody works.
+// TestRedBase: the red tests of the base are known by name before a worker begins.
 // A change that breaks something else is barred; one that does not is merged,
 // and its pull request says what is red (GAT-1, GAT-6).
 func TestRedBase(t *testing.T) {

@@ -64,8 +64,8 @@ func isAudit(step string) bool {
 	return slices.Contains([]string{"npm", "pnpm", "yarn"}, program) && len(words) > 1 && words[1] == "audit"
 }
 
-// formatTestCommand runs the test script as people run it, without an audit where that can be
-// said to npm.
+// formatTestCommand runs the test script as people run it, without an audit where npm has an
+// option for that.
 func (m Manager) formatTestCommand(manifest packageJSON) string {
 	command := m.Name + " test"
 	if m.Name != "npm" || !slices.Equal(manifest.audited, []string{"posttest"}) || manifest.Scripts["posttest"] != "" {
