@@ -67,13 +67,13 @@ func (t *Task) planRules() PlanRules {
 // managerSays turns what a manager's run ended with into events: a plan, a
 // question, or a decision on a subtask.
 func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) {
+	if (c.Plan != nil || c.Question != "") && t.plansOnOldBase(r) {
+		return nil, nil // it is about files that may be others now: the next run plans on the new base
+	}
 	switch {
 	case c.Plan != nil:
 		if t.Status != StatusDecomposing {
 			return nil, E(EConflict, string(t.ID)+" is not being planned")
-		}
-		if t.plansOnOldBase(r) {
-			return nil, nil // the next run plans on the new one
 		}
 		if problems := c.Plan.Check(t.planRules()); len(problems) > 0 {
 			return nil, E(EPlan, "the plan is refused: "+problems[0].String())
@@ -84,9 +84,6 @@ func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) 
 		}
 		return evs, nil
 	case c.Question != "":
-		if t.plansOnOldBase(r) {
-			return nil, nil // it is about files that may be others now
-		}
 		q := strings.TrimSpace(c.Question)
 		if q == "" || len(q) > 8<<10 {
 			return nil, E(EInvalid, "a question is between one character and 8 KiB long")

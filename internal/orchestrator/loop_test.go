@@ -585,11 +585,13 @@ func TestBrokenWorkDoesNotSpin(t *testing.T) {
 	b := setup(t)
 	b.register(company.EffectPrepare, prepares)
 	b.register(company.EffectManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
-		s := b.orch.View()
-		if _, err := b.orch.Do(ctx, "manager", company.Claim{Run: e.Run, Epoch: s.Office.Epoch, Worker: "manager"}); err != nil {
+		epoch := b.orch.View().Office.Epoch
+		if _, err := b.orch.Do(ctx, "manager", company.Claim{Run: e.Run, Epoch: epoch, Worker: "manager"}); err != nil {
 			return nil, err
 		}
-		return company.EndRun{Run: e.Run, Fence: s.Seq + 1, Outcome: company.RunEnded{Status: company.RunSuccess}, Plan: &company.Plan{Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
+		// The image is made beside the planning: its events may stand before the claim.
+		fence := b.orch.View().Tasks[e.Task].Runs[e.Run].Fence
+		return company.EndRun{Run: e.Run, Fence: fence, Outcome: company.RunEnded{Status: company.RunSuccess}, Plan: &company.Plan{Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
 			Title: "it", Description: "do it", AcceptanceCriteria: []string{"done"}, WriteSet: []string{"a"}, Effort: company.EffortSmall,
 		}}}}}}, nil
 	})
