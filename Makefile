@@ -77,7 +77,7 @@ test/race: setup build ## every test under the race detector
 
 .PHONY: test/short
 test/short: ## the tests that need no Docker and do not take long
-	$(GO) test -short $(SOURCES)
+	@GO="$(GO)" scripts/test-short.sh $(SOURCES)
 
 .PHONY: variants
 variants: setup build ## more of the kinds that make test has one of: clients, versions, moments of a kill; CI runs them

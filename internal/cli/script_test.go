@@ -56,7 +56,10 @@ func TestScripts(t *testing.T) {
 }
 
 // The same of an office that works, and of what ends a program.
-func TestScriptsOfAnOffice(t *testing.T) { runScripts(t, "testdata/office") }
+func TestScriptsOfAnOffice(t *testing.T) {
+	hosttest.Long(t, "one office is asked by some hundred commands, one after the other")
+	runScripts(t, "testdata/office")
+}
 
 // runScripts runs the scripts of a folder.
 func runScripts(t *testing.T, dir string) {

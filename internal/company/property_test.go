@@ -77,7 +77,11 @@ func TestRandomHistoriesStayUnderCap(t *testing.T) {
 // office by a token, and no run waits for ever (WRK-12).
 func TestRandomHistoriesStayUnderOfficeCaps(t *testing.T) {
 	t.Parallel()
-	for range 12 {
+	seeds := 12
+	if testing.Short() {
+		seeds = 3
+	}
+	for range seeds {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { stayUnderOfficeCaps(t, seed) })
 	}

@@ -12,6 +12,7 @@ import (
 	"company/internal/folder/foldertest"
 	"company/internal/gitexec/gitexectest"
 	"company/internal/gitops/remotetest"
+	"company/internal/hosttest"
 )
 
 // SUB-4, GIT-12, T25: a repository behind a password is cloned, and followed, with the
@@ -86,6 +87,7 @@ func TestCloneWithOwnLogin(t *testing.T) {
 // SUB-4, GIT-12, T25: a repository behind the president's own ssh is cloned by the name
 // that ~/.ssh/config gives its host.
 func TestCloneWithOwnSSH(t *testing.T) {
+	hosttest.Long(t, "an ssh server is started")
 	t.Parallel()
 	b := setup(t, nil)
 	sshd := remotetest.NewSSHD(t)

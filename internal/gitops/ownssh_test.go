@@ -40,6 +40,7 @@ func (b *bundle) sshHome(t *testing.T, sshd *remotetest.SSHD, key string, more .
 // GIT-12, T25: the president's own ssh, with an alias of ~/.ssh/config in the remote's
 // address, a key file and their known hosts.
 func TestOwnSSH(t *testing.T) {
+	hosttest.Long(t, "an ssh server is started")
 	t.Parallel()
 	b := setup(t, nil)
 	sshd := remotetest.NewSSHD(t)

@@ -17,7 +17,11 @@ import (
 // otherFileSystem is an empty folder on another file system than dir's.
 func otherFileSystem(t *testing.T, dir string) string {
 	t.Helper()
-	other, err := os.MkdirTemp("/dev/shm", "company-image-test-")
+	place := "/dev/shm"
+	if deviceOf(t, place) == deviceOf(t, dir) {
+		place = "/var/tmp" // the temporary files of this run are in memory
+	}
+	other, err := os.MkdirTemp(place, "company-image-test-")
 	if err != nil {
 		t.Fatal(err)
 	}

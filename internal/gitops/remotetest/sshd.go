@@ -94,6 +94,7 @@ func (s *SSHD) Start(t testing.TB) {
 	}
 	_, port, _ := net.SplitHostPort(s.Host)
 	config := filepath.Join(s.dir, "sshd_config")
+	// The shell of the user reads its start files from HOME, and they may take longer than the test.
 	text := fmt.Sprintf(`Port %s
 ListenAddress 127.0.0.1
 HostKey %q
@@ -106,6 +107,7 @@ KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
 LogLevel VERBOSE
 MaxStartups 100
+SetEnv HOME=/nonexistent
 `, port, filepath.Join(s.dir, "host"), filepath.Join(s.dir, "client.pub"))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
