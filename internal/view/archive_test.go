@@ -41,6 +41,19 @@ func (s *storedArchives) LoadArchive(id company.TaskID) (*company.Archive, error
 	return a, nil
 }
 
+// keep stores the archive of a task that is about to leave the state.
+func (s *storedArchives) keep(t *testing.T, lead company.TaskID) []byte {
+	t.Helper()
+	text, err := s.state.EncodeArchive(lead)
+	if err == nil {
+		s.by[lead], err = company.DecodeArchive(text)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 // archiveEnded takes tasks that are over out of a state.
 func archiveEnded(t *testing.T, s *company.State, now time.Time) *storedArchives {
 	t.Helper()
@@ -49,18 +62,12 @@ func archiveEnded(t *testing.T, s *company.State, now time.Time) *storedArchives
 		if s.Tasks[lead.ID] == nil || s.LeadOf(lead) != lead {
 			continue
 		}
-		text, err := s.EncodeArchive(lead.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := out.keep(t, lead.ID)
 		sum := sha256.Sum256(text)
 		c := company.ArchiveTask{Task: lead.ID, Blob: company.Hash(hex.EncodeToString(sum[:]))}
 		evs, err := company.Decide(s, company.Meta{ID: "archive", Now: now, Zone: time.Local}, c)
 		if err != nil {
 			continue // it is not over
-		}
-		if out.by[lead.ID], err = company.DecodeArchive(text); err != nil {
-			t.Fatal(err)
 		}
 		for _, e := range evs {
 			e.Seq = s.Seq + 1

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -25,9 +26,9 @@ const outputAdvice = `Programs read this output. Where it is to change, write it
     go test ./internal/view -run TestOutputStays -output`
 
 // outputLedgers are the golden ledgers whose output is held: 7, in which the most is to
-// be seen, and 13, with what was not recorded yet when 7 was. 14 archives tasks, and its
-// output needs the archives of an office.
-var outputLedgers = []int{7, 13}
+// be seen, 13, with events that were not there yet when 7 was stored, and 14, which archives
+// tasks and plans beside the preparation.
+var outputLedgers = []int{7, 13, 14}
 
 // TestOutputStays: what the commands print of the golden ledgers, for programs
 // and for people, is what is stored. Shapes of the JSON are a promise.
@@ -183,7 +184,11 @@ func (b *sheet) putShown(command string, v Shown) {
 func printedAt(t *testing.T, events []company.Event, n int) []byte {
 	t.Helper()
 	s := company.NewState()
+	held := &storedArchives{state: s, by: map[company.TaskID]*company.Archive{}, read: map[company.TaskID]int{}}
 	for _, e := range events[:n] {
+		if e.Kind == "task.archived" {
+			held.keep(t, e.Task)
+		}
 		if err := company.Apply(s, e); err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +196,7 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 	now := events[n-1].Time.Add(90 * time.Second)
 	src := Source{
 		State: s, Now: now, Folders: Folders{Root: "/office", Runs: "/office/runs", Backlog: "/office/backlog"},
-		Models: defaultModels{},
+		Models: defaultModels{}, Archives: held,
 	}
 	b := &sheet{t: t}
 	for _, src.AtWork = range []bool{true, false} {
@@ -242,6 +247,13 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 		if task.Status != company.StatusCompleted || task.PR != nil || task.DryRun {
 			b.put("the end of submit "+string(task.ID), Source{State: s}.Summary(task))
 		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.Past)) {
+		v, err := src.Show(string(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.putShown("show "+string(id)+", archived", v)
 	}
 	return b.Bytes()
 }
