@@ -47,6 +47,31 @@ func NewTree(files []File, read ReadFunc) *Tree {
 	return t
 }
 
+// TreeOf shows the files of an image's sources as detection sees a tree. How
+// large a file is, and whether it may be run, is not known of them.
+func TreeOf(s Sources) *Tree {
+	var files []File
+	for _, p := range s.Files() {
+		files = append(files, File{Path: p, Executable: true})
+	}
+	return NewTree(files, func(wanted []File, each func(File, []byte) error) error {
+		var paths []string
+		for _, f := range wanted {
+			paths = append(paths, f.Path)
+		}
+		texts, err := s.ReadTexts(paths)
+		if err != nil {
+			return err
+		}
+		for _, f := range wanted {
+			if err := each(f, texts[f.Path]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Err is the first failure of the repository; answers after it mean nothing.
 func (t *Tree) Err() error { return t.err }
 

@@ -155,6 +155,36 @@ func TestCompiledProjects(t *testing.T) {
 	}
 }
 
+// Where make alone compiles, its objects are of the base, too: by make's own name for the
+// compiler and by another. The tests are compiled ahead, and none is run.
+func TestMakeIsCompiledAhead(t *testing.T) {
+	hosttest.NeedsDocker(t)
+	hosttest.Variant(t, "make alone, beside the build systems of C")
+	for name, text := range map[string]string{
+		"goals that the check needs": "test: adds zeroes\n\t./adds && ./zeroes\nadds: tests/adds.o sum.o\n\t$(CC) -o $@ $^ -lz\nzeroes: tests/zeroes.o sum.o\n\t$(CC) -o $@ $^ -lz\n",
+		"another compiler":           "CC = gcc\nLDLIBS = -lz\nall: tests/adds tests/zeroes\ntests/adds tests/zeroes: sum.o\ntests/adds: tests/adds.o\ntests/zeroes: tests/zeroes.o\ncheck: all\n\ttests/adds\n\ttests/zeroes\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := compileProject(t, func(dir string) {
+				files := maps.Clone(sumC)
+				files["Makefile"] = text
+				for name, text := range files {
+					writeBelow(t, dir, name, text)
+				}
+			})
+			base := p.judge(nil)
+			if !base.Passed {
+				t.Fatalf("the base: %s", base.Checks[0].Output)
+			}
+			p.requireNothingCompiled(name)
+			broken := p.change(base, map[string]string{"sum.c": sumC["sum.c"] + "int more(\n"})
+			if broken.Passed {
+				t.Errorf("code that does not compile:\n%s", broken.Output)
+			}
+		})
+	}
+}
+
 var cacheCountRE = regexp.MustCompile(`(?m)^(remote_storage_hit|remote_storage_read_miss|cache_miss)\s+(\d+)`)
 
 // requireNothingCompiled runs a check once more and asks ccache what it compiled.

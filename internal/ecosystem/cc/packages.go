@@ -4,30 +4,6 @@ import (
 	"company/internal/ecosystem"
 )
 
-// treeOf shows the files of an image's sources as detection sees a tree.
-func treeOf(s ecosystem.Sources) *ecosystem.Tree {
-	var files []ecosystem.File
-	for _, p := range s.Files() {
-		files = append(files, ecosystem.File{Path: p, Executable: true})
-	}
-	return ecosystem.NewTree(files, func(wanted []ecosystem.File, each func(ecosystem.File, []byte) error) error {
-		var paths []string
-		for _, f := range wanted {
-			paths = append(paths, f.Path)
-		}
-		texts, err := s.ReadTexts(paths)
-		if err != nil {
-			return err
-		}
-		for _, f := range wanted {
-			if err := each(f, texts[f.Path]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
 // project is a project of this package as an image prepares it.
 type project interface {
 	// listWishes are the libraries and programs that its build asks the system for.
@@ -68,7 +44,7 @@ func (e Autotools) findOwn(t *ecosystem.Tree) ([]string, []project) {
 
 // listPackages are the Debian packages that the projects of a tree ask for.
 func listPackages(s ecosystem.Sources, find func(t *ecosystem.Tree) ([]string, []project)) ([]string, error) {
-	t := treeOf(s)
+	t := ecosystem.TreeOf(s)
 	w := &wishes{}
 	_, all := find(t)
 	for _, p := range all {

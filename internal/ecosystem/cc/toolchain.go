@@ -4,34 +4,15 @@ import (
 	"slices"
 
 	"company/internal/ecosystem"
+	"company/internal/ecosystem/compilecache"
 )
-
-// Where compiled objects lie: those of the base in the image, which no container
-// can change, and those that a container makes itself.
-const (
-	bakedCache = "/opt/ccache"
-	ownCache   = "/work/.ccache"
-)
-
-// compilerEnv puts ccache before the compilers, for every build that finds them on
-// its PATH. The times of headers say nothing: a tree is laid out just before it is
-// built. The compiler is known by its content, since layers have times of their own.
-var compilerEnv = ecosystem.Env{
-	Set: map[string]string{
-		"CCACHE_DIR": ownCache, "CCACHE_REMOTE_STORAGE": "file:" + bakedCache + "|read-only", "CCACHE_MAXSIZE": "200M",
-		"CMAKE_C_COMPILER_LAUNCHER": "ccache", "CMAKE_CXX_COMPILER_LAUNCHER": "ccache", // it looks for cc, which Debian's ccache does not stand before
-		"ASAN_OPTIONS":         "detect_leaks=0", // leaks are looked for by tracing, which no container lets
-		"CCACHE_COMPILERCHECK": "content", "CCACHE_SLOPPINESS": "include_file_ctime,include_file_mtime",
-	},
-	Path: "/usr/lib/ccache",
-}
 
 // compilers are the packages that every build needs.
 var compilers = []string{"ccache", "g++", "gcc", "libc6-dev", "pkg-config"}
 
 // makeToolchain is a build system with its compilers.
 func makeToolchain(name, title, contents string, packages ...string) []ecosystem.Toolchain {
-	return []ecosystem.Toolchain{{Name: name, Title: title, Contents: contents + ", a C compiler and ccache", Packages: append(slices.Clone(compilers), packages...), Env: compilerEnv}}
+	return []ecosystem.Toolchain{{Name: name, Title: title, Contents: contents + ", a C compiler and ccache", Packages: append(slices.Clone(compilers), packages...), Env: compilecache.Env}}
 }
 
 // Toolchains are CMake, Ninja and the compilers.

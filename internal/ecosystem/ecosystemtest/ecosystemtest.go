@@ -31,6 +31,8 @@ type Fixture struct {
 	PlantsByName bool
 	Served       Served // a registry of its kind
 	System       string // Debian packages that the files ask for, sorted
+	// Toolchains are those that the image of these files has, where its layers depend on them.
+	Toolchains []string
 }
 
 // Exercise runs every case that is about what an ecosystem has.

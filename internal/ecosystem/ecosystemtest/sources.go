@@ -106,12 +106,12 @@ func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 	if f.Lock != "" {
 		files[f.Lock] = f.LockText
 	}
-	s := &Sources{Texts: files}
+	s := &Sources{Texts: files, Toolchains: f.Toolchains}
 	all, err := i.Installs(s)
 	if err != nil || len(all) == 0 {
 		t.Fatalf("%d layers, %v", len(all), err)
 	}
-	again, err := i.Installs(&Sources{Texts: files})
+	again, err := i.Installs(&Sources{Texts: files, Toolchains: f.Toolchains})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 			}
 		})
 	}
-	offline, err := i.Installs(&Sources{Texts: files, Offline: true})
+	offline, err := i.Installs(&Sources{Texts: files, Offline: true, Toolchains: f.Toolchains})
 	if err != nil || slices.ContainsFunc(offline, func(in ecosystem.Install) bool { return in.Fetch != nil }) {
 		t.Errorf("offline it fetches all the same: %+v, %v", offline, err)
 	}
@@ -153,7 +153,7 @@ func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 		for p := range files {
 			odd[p] = text
 		}
-		if _, err := i.Installs(&Sources{Texts: odd}); err != nil {
+		if _, err := i.Installs(&Sources{Texts: odd, Toolchains: f.Toolchains}); err != nil {
 			t.Errorf("%s for every file: %v", name, err)
 		}
 	}
@@ -164,7 +164,7 @@ func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 
 // exercisePackager holds the packages that a tree asks for to names of Debian's.
 func exercisePackager(t *testing.T, p ecosystem.Packager, f Fixture) {
-	got, err := p.Packages(&Sources{Texts: f.Files})
+	got, err := p.Packages(&Sources{Texts: f.Files, Toolchains: f.Toolchains})
 	if err != nil || strings.Join(got, " ") != f.System {
 		t.Errorf("packages of the system %q, want %q, %v", got, f.System, err)
 	}
@@ -173,7 +173,7 @@ func exercisePackager(t *testing.T, p ecosystem.Packager, f Fixture) {
 		for p := range f.Files {
 			odd[p] = text
 		}
-		if got, err := p.Packages(&Sources{Texts: odd}); err != nil || len(got) > 0 {
+		if got, err := p.Packages(&Sources{Texts: odd, Toolchains: f.Toolchains}); err != nil || len(got) > 0 {
 			t.Errorf("%s for every file: %q, %v", name, got, err)
 		}
 	}

@@ -16,13 +16,25 @@ var compilerRE = lazyregexp.New(`\$[({](CC|CXX|CPP|LD|AS|AR|RANLIB|FC|LINK|COMPI
 // compiledExts are the endings of files that make's built-in rules compile.
 var compiledExts = []string{".c", ".cc", ".cpp", ".cxx", ".C", ".h", ".hh", ".hpp", ".s", ".S", ".f", ".l", ".y", ".m"}
 
-// Needs is a C compiler where make may call one here.
+// cacheToolchain is what keeps the objects of the base for builds by make alone: the
+// other build systems of C bring it with their compilers.
+const cacheToolchain = "ccache"
+
+// Needs is a C compiler where make may call one here, and ccache where make is all that
+// builds sources of C.
 func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, _ []string) []string {
-	if need(e.Name()) && needsCompiler(t) {
-		return []string{"c"}
+	if !need(e.Name()) || !needsCompiler(t) {
+		return nil
 	}
-	return nil
+	isOther := func(p ecosystem.Component) bool { return p.Kind != e.Name() }
+	if !slices.ContainsFunc(t.Projects(), isOther) && t.HasBelow("", sourceExts...) {
+		return []string{"c", cacheToolchain}
+	}
+	return []string{"c"}
 }
+
+// sourceExts are the endings of sources of C and C++.
+var sourceExts = []string{".c", ".cc", ".cpp", ".cxx", ".C"}
 
 // needsCompiler reports whether make may call a C compiler here: there are sources
 // that its built-in rules compile, or a Makefile or script names one. Where

@@ -49,7 +49,7 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecos
 				continue
 			}
 			// A rule that needs nothing may test what another has compiled.
-			if _, builds := rules["all"]; builds && needs == "" && t.HasBelow("", ".c", ".cc", ".cpp", ".cxx", ".C") {
+			if _, builds := rules["all"]; builds && needs == "" && t.HasBelow("", sourceExts...) {
 				target = "all " + target
 			}
 			p.Test = &company.GateCommand{Command: "make " + target, Parse: testreport.FormatPlain}

@@ -1,0 +1,108 @@
+package makefile
+
+import (
+	"slices"
+	"strings"
+
+	"company/internal/ecosystem"
+	"company/internal/ecosystem/cc"
+	"company/internal/ecosystem/compilecache"
+)
+
+// buildJobs is how many compilers run at a time: as many as a container has
+// processors by default (workers.cpus).
+const buildJobs = "2"
+
+// otherGoals are targets by which no one compiles: a Makefile that begins with one of
+// them has no goal of its own for that.
+var otherGoals = []string{"test", "check", "lint", "help", "usage", "clean", "distclean", "install", "uninstall", "dist", "doc", "docs", "format", "fmt", "bench", "benchmark", "run", "deploy", "release"}
+
+// Installs is a layer of the compiled objects of the base, where make alone compiles C.
+func (e Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
+	if !s.HasToolchain(cacheToolchain) {
+		return nil, nil
+	}
+	t := ecosystem.TreeOf(s.Base())
+	goals := e.compileGoals(t)
+	if t.Err() != nil || len(goals) == 0 {
+		return nil, t.Err()
+	}
+	// make's own name for the compiler is cc, before which Debian puts no ccache.
+	names := s.Places().Build + "/names"
+	command := "mkdir -p " + names + " && ln -sf " + ccache + " " + names + "/cc && PATH=" + names + ":$PATH make -k -j " + buildJobs + " " + strings.Join(goals, " ")
+	layers := compilecache.CompileBase(s, e.Name(), []compilecache.Folder{{Command: command}}, e.IsGateFile)
+	for i := range layers {
+		objects := layers[i].Collector
+		layers[i].Collector = func() ecosystem.Collector { return cacheCollector{objects()} }
+		layers[i].Env = ecosystem.Env{Path: "/" + nameFolder}
+	}
+	return layers, nil
+}
+
+const (
+	ccache     = "/usr/bin/ccache"
+	nameFolder = "opt/ccache-names" // of compilers, in the image
+)
+
+// cacheCollector adds the name cc to the objects.
+type cacheCollector struct{ ecosystem.Collector }
+
+// Files are those of the store, and the name.
+func (c cacheCollector) Files() []ecosystem.ImageFile {
+	return append(c.Collector.Files(), ecosystem.ImageFile{Path: nameFolder + "/cc", Link: ccache})
+}
+
+// Packages are those of the libraries that the Makefiles link, where make alone compiles C.
+func (e Ecosystem) Packages(s ecosystem.Sources) ([]string, error) {
+	if !s.HasToolchain(cacheToolchain) {
+		return nil, nil
+	}
+	t := ecosystem.TreeOf(s)
+	var own []ecosystem.File
+	for _, f := range t.Makefiles() {
+		if dir, _ := ecosystem.SplitPath(f.Path); !ecosystem.IsForeignDir(dir) {
+			own = append(own, f)
+		}
+	}
+	slices.SortFunc(own, func(a, b ecosystem.File) int { return strings.Compare(a.Path, b.Path) })
+	var texts []string
+	t.ReadTexts(own[:min(len(own), maxMakefiles)], func(_ ecosystem.File, text []byte) {
+		texts = append(texts, strings.ToValidUTF8(string(text), "\uFFFD"))
+	})
+	isOwn := func(library string) bool {
+		file := "lib" + library + "."
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, file) })
+	}
+	return cc.LinkedPackages(texts, isOwn, s.AddNote), t.Err()
+}
+
+// maxMakefiles bounds the Makefiles that are read for libraries.
+const maxMakefiles = 50
+
+// compileGoals are the targets by which the base is compiled and not tested: all, or the
+// first of the Makefile, and what the tests need, where the recipe of it compiles.
+func (e Ecosystem) compileGoals(t *ecosystem.Tree) (goals []string) {
+	recipes := map[string][]string{}
+	first := ""
+	for _, p := range e.Propose(t) {
+		target := strings.TrimPrefix(p.Command, "make ")
+		if first == "" {
+			first = target
+		}
+		recipes[target] = append(recipes[target], p.Runs...)
+	}
+	if _, ok := recipes["all"]; ok {
+		goals = append(goals, "all")
+	} else if first != "" && !slices.Contains(otherGoals, first) {
+		goals = append(goals, first)
+	}
+	for _, check := range []string{"test", "check"} {
+		for _, run := range recipes[check] {
+			target, isTarget := strings.CutPrefix(run, "make ")
+			if isTarget && !slices.Contains(goals, target) && slices.ContainsFunc(recipes[target], compilerRE.MatchString) {
+				goals = append(goals, target)
+			}
+		}
+	}
+	return goals
+}
