@@ -26,6 +26,6 @@ func (a *App) wireSandboxes(ctx context.Context, cfg config.Config, o outside) (
 	a.closers = append(a.closers, func() error { a.sandboxes.Close(); return nil })
 	return gates.NewRunner(gates.Runner{
 		Runtime: o.runtime, Office: a.office.ID, Limits: limits, LimitsByProject: sizes, Timeout: cfg.Workers.RunTimeout,
-		Canary: cfg.Gates.Canary, Blobs: ledger.Blobs{Ledger: a.ledger}, Logger: a.log,
+		Canary: cfg.Gates.Canary, Beside: true, Blobs: ledger.Blobs{Ledger: a.ledger}, Logger: a.log,
 	})
 }

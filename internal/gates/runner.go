@@ -26,6 +26,9 @@ type Runner struct {
 	// Images are the images that trees are judged in; dependencies that are
 	// refused are the verdict. Nil: the task's own image judges every tree.
 	Images ImageSource `part:"optional"`
+	// Beside has the tests of a tree run beside its linters where the host has memory for
+	// both.
+	Beside bool
 	// Canary has gates prove that they look at what a change touches.
 	Canary bool
 }
@@ -94,40 +97,19 @@ func (j Job) baselineCheck(i int) *company.GateCheck {
 // daemon is gone, the container ran out of memory): it is not the work's fault
 // and the effect is tried again.
 func (r *Runner) Run(ctx context.Context, j Job) (company.GateResult, error) {
-	res := company.GateResult{Tree: j.Tree, GateHash: j.Hash, Image: j.Image.Key}
-	lintBars := false
-	for i, g := range j.Gates {
-		base := j.baselineCheck(i)
-		check := company.GateCheck{Name: g.Name, Command: g.Command}
-		var err error
-		switch {
-		case base != nil && base.Absent:
-			check.Absent = true
-		case lintBars && !g.IsLint() && !j.Baseline:
-			check.Skipped = true
-		default:
-			if j.OnCheckStarted != nil {
-				j.OnCheckStarted(g.Name)
-			}
-			if check, err = r.checkAndProve(ctx, j, i); err != nil {
-				return company.GateResult{}, err
-			}
-		}
-		if check.Against(base) == company.ComparedUnreadable {
-			if check.Beside, err = r.newOutputLines(ctx, check, *base); err != nil {
-				return company.GateResult{}, err
-			}
-		}
-		res.Checks = append(res.Checks, check)
-		lintBars = lintBars || g.IsLint() && check.Against(base) == company.ComparedFailed
+	checks, err := r.runChecks(ctx, j)
+	if err != nil {
+		return company.GateResult{}, err
 	}
+	res := company.GateResult{Tree: j.Tree, GateHash: j.Hash, Image: j.Image.Key, Checks: checks}
 	return res.Settle(j.BaselineResult, nil), nil
 }
 
 // checkAndProve runs a check and, where that is asked for, has it show that it
 // looks at what the change touches: beside the check where the host has memory
 // for both, else after it. A check that bars has nothing to show.
-func (r *Runner) checkAndProve(ctx context.Context, j Job, i int) (company.GateCheck, error) {
+// Others are checks that run at the same time.
+func (r *Runner) checkAndProve(ctx context.Context, j Job, i, others int) (company.GateCheck, error) {
 	if !r.Canary || j.Base == "" || j.Baseline || j.Gates[i].IsLint() {
 		return r.runWithReruns(ctx, j, i)
 	}
@@ -139,7 +121,7 @@ func (r *Runner) checkAndProve(ctx context.Context, j Job, i int) (company.GateC
 		return err
 	}
 	proof := make(chan error, 1)
-	beside := hasMemoryFor(2 * r.Limits.WithDefaults().MemoryBytes)
+	beside := r.hasMemoryBeside(others + 1)
 	if beside {
 		go func() { proof <- company.Guard("proving a gate", prove) }()
 	}

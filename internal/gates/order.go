@@ -1,0 +1,101 @@
+package gates
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"company/internal/company"
+)
+
+// runChecks runs the gates of a tree: the linters, and the tests where no linter bars.
+// The tests run beside the linters where the host has memory for both, and are
+// stopped and skipped where one bars, as if they had waited. The base is measured: its
+// checks run one after the other.
+func (r *Runner) runChecks(ctx context.Context, j Job) ([]company.GateCheck, error) {
+	checks := make([]company.GateCheck, len(j.Gates))
+	var lints, tests []int
+	for i, g := range j.Gates {
+		checks[i] = company.GateCheck{Name: g.Name, Command: g.Command}
+		if g.IsLint() {
+			lints = append(lints, i)
+		} else {
+			tests = append(tests, i)
+		}
+	}
+	run := func(ctx context.Context, which []int, others int) error {
+		for _, i := range which {
+			check, err := r.judge(ctx, j, i, others)
+			if err != nil {
+				return err
+			}
+			checks[i] = check
+		}
+		return nil
+	}
+	bars := func(i int) bool { return checks[i].Against(j.baselineCheck(i)) == company.ComparedFailed }
+	if !r.Beside || j.Baseline || len(lints) == 0 || len(tests) == 0 || !r.hasMemoryBeside(1) {
+		if err := run(ctx, lints, 0); err != nil {
+			return nil, err
+		}
+		if !j.Baseline && slices.ContainsFunc(lints, bars) {
+			return skipChecks(checks, tests, j), nil
+		}
+		return checks, run(ctx, tests, 0)
+	}
+
+	if tell := j.OnCheckStarted; tell != nil {
+		var one sync.Mutex
+		j.OnCheckStarted = func(name string) { one.Lock(); defer one.Unlock(); tell(name) }
+	}
+	tctx, stop := context.WithCancel(ctx)
+	defer stop()
+	tested := make(chan error, 1)
+	go func() {
+		tested <- company.Guard("testing beside the linters", func() error { return run(tctx, tests, 1) })
+	}()
+	err := run(ctx, lints, 1)
+	barred := err == nil && slices.ContainsFunc(lints, bars)
+	if err != nil || barred {
+		stop()
+	}
+	testErr := <-tested
+	switch {
+	case err != nil:
+		return nil, err
+	case barred:
+		return skipChecks(checks, tests, j), nil
+	}
+	return checks, testErr
+}
+
+// skipChecks has no result of these checks: whether one began says nothing.
+func skipChecks(checks []company.GateCheck, which []int, j Job) []company.GateCheck {
+	for _, i := range which {
+		base := j.baselineCheck(i)
+		absent := base != nil && base.Absent
+		checks[i] = company.GateCheck{Name: j.Gates[i].Name, Command: j.Gates[i].Command, Absent: absent, Skipped: !absent}
+	}
+	return checks
+}
+
+// judge runs one check. Others are checks that run at the same time.
+func (r *Runner) judge(ctx context.Context, j Job, i, others int) (company.GateCheck, error) {
+	g, base := j.Gates[i], j.baselineCheck(i)
+	if base != nil && base.Absent {
+		return company.GateCheck{Name: g.Name, Command: g.Command, Absent: true}, nil
+	}
+	if j.OnCheckStarted != nil {
+		j.OnCheckStarted(g.Name)
+	}
+	check, err := r.checkAndProve(ctx, j, i, others)
+	if err == nil && check.Against(base) == company.ComparedUnreadable {
+		check.Beside, err = r.newOutputLines(ctx, check, *base)
+	}
+	return check, err
+}
+
+// hasMemoryBeside says whether the host has memory for one more check beside others.
+func (r *Runner) hasMemoryBeside(others int) bool {
+	return hasMemoryFor(int64(others+1) * r.Limits.WithDefaults().MemoryBytes)
+}
