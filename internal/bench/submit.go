@@ -45,24 +45,17 @@ func benchSubmit(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	defer asked.close()
 	dir := filepath.Join(w.dir, "submit")
 	repo := filepath.Join(dir, "repo")
-	if err := errors.Join(os.MkdirAll(repo, 0o700), os.WriteFile(filepath.Join(repo, "README"), []byte(w.office), 0o600), os.Mkdir(filepath.Join(dir, "run"), 0o700)); err != nil {
+	if err := errors.Join(os.MkdirAll(repo, 0o700), os.Mkdir(filepath.Join(dir, "run"), 0o700)); err != nil {
 		return nil, err
 	}
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "README"}, {"-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-q", "-m", "first"}} {
-		if _, err := runGit(ctx, repo, nil, args...); err != nil {
-			return nil, err
-		}
+	if err := commitFirst(ctx, repo, w.office); err != nil {
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.dropProject(context.WithoutCancel(ctx), repo)) }()
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "XDG_RUNTIME_DIR=" + filepath.Join(dir, "run"), "COMPANY_WORKERS_WARM=0",
+	env := append(programEnv(dir), "COMPANY_WORKERS_WARM=0",
 		// Checks would be run on the base first: that is the project's time.
 		"COMPANY_GATES_LINT=none", "COMPANY_GATES_TEST=none", "COMPANY_GATES_NONE=allow",
-		"COMPANY_MODELS_DEFAULT_ADAPTER=openai", "COMPANY_MODELS_DEFAULT_MODEL=bench", "COMPANY_MODELS_DEFAULT_BASE_URL=" + asked.baseURL()}
-	for _, name := range []string{"DOCKER_HOST", "XDG_CACHE_HOME"} {
-		if v := os.Getenv(name); v != "" {
-			env = append(env, name+"="+v)
-		}
-	}
+		"COMPANY_MODELS_DEFAULT_ADAPTER=openai", "COMPANY_MODELS_DEFAULT_MODEL=bench", "COMPANY_MODELS_DEFAULT_BASE_URL="+asked.baseURL())
 
 	var firsts []first
 	got, err := takeSamples(ctx, w.sampleCount(15, 1),
@@ -103,6 +96,31 @@ func benchSubmit(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 		lines = append(lines, line.withTarget(fmt.Sprintf("≤ %g ms", l.most), line.Ours <= l.most))
 	}
 	return lines, nil
+}
+
+// commitFirst commits what is in a folder, with a README that no other has.
+func commitFirst(ctx context.Context, repo, text string) error {
+	if err := os.WriteFile(filepath.Join(repo, "README"), []byte(text), 0o600); err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-q", "-m", "first"}} {
+		if _, err := runGit(ctx, repo, nil, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// programEnv is the environment of a company that knows nothing of this user but where
+// images are.
+func programEnv(home string) []string {
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_RUNTIME_DIR=" + filepath.Join(home, "run")}
+	for _, name := range []string{"DOCKER_HOST", "XDG_CACHE_HOME"} {
+		if v := os.Getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
 }
 
 // submitOnce starts a submission, waits for its question to the model, and
