@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"runtime/debug"
+	"slices"
 	"sync"
 
+	"company/internal/company"
 	"company/internal/dispatch"
 	"company/internal/projection"
 	"company/internal/upkeep"
@@ -43,17 +45,45 @@ func (a *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 	return err
 }
 
-// syncWarmPool has containers of the newest open task's image ready, and none when
-// nothing is to be done.
+// syncWarmPool has containers ready of the images of open tasks.
 func (a *App) syncWarmPool() {
 	s := a.View()
-	for i := len(s.Open) - 1; i >= 0 && !s.Office.Stopped; i-- {
-		if t := s.Tasks[s.Open[i]]; t.IsPrepared() && !t.Paused && !t.DryRun {
-			a.sandboxes.Warm(t.Prepared.Image, s.Office.Epoch, a.loaded.Config.Workers.Warm)
-			return
+	a.sandboxes.Warm(s.Office.Epoch, planWarm(s, a.loaded.Config.Workers.Warm))
+}
+
+// planWarm is how many containers of each image are to be ready: some for each image, at
+// most as many as its tasks have runs to come, and no more than workers in all. The newest
+// tasks come first.
+func planWarm(s *company.State, each int) map[string]int {
+	out := map[string]int{}
+	left := s.Office.WorkerCount()
+	for _, id := range slices.Backward(s.Open) {
+		t := s.Tasks[id]
+		if s.Office.Stopped || !t.IsPrepared() || t.Paused || t.DryRun {
+			continue
+		}
+		if n := min(each-out[t.Prepared.Image], countRunsToCome(t), left); n > 0 {
+			out[t.Prepared.Image] += n
+			left -= n
 		}
 	}
-	a.sandboxes.Warm("", s.Office.Epoch, 0)
+	return out
+}
+
+// countRunsToCome counts the subtasks that need a container again, for their worker or
+// their reviewer. A task that is being planned has one.
+func countRunsToCome(t *company.Task) int {
+	if len(t.Subtasks) == 0 {
+		return 1
+	}
+	n := 0
+	for _, sub := range t.Subtasks {
+		switch sub.Status {
+		case company.SubtaskPending, company.SubtaskAssigned, company.SubtaskRunning, company.SubtaskInGate:
+			n++
+		}
+	}
+	return n
 }
 
 // syncPoolSize gives the pool as many workers as there are to be.

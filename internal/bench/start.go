@@ -68,7 +68,7 @@ func benchStart(ctx context.Context, w *benchEnv) ([]Line, error) {
 func benchWarm(ctx context.Context, w *benchEnv) (Line, error) {
 	shop := &sandbox.Factory{Config: sandbox.Config{Runtime: w.rt, Office: w.office, Logger: slog.New(slog.DiscardHandler)}}
 	defer shop.Close()
-	shop.Warm(w.image, 1, 1)
+	shop.Warm(1, map[string]int{w.image: 1})
 	got, err := takeSamples(ctx, w.sampleCount(20, 1), func() (time.Duration, error) {
 		// The one before is being replaced; a run that comes now would wait for
 		// it, and that wait is not measured.

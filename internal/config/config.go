@@ -80,7 +80,7 @@ type Workers struct {
 	CPUs           float64       `yaml:"cpus" min:"0.1" max:"1024" doc:"of one container; no more than the host has"`
 	PIDs           int           `yaml:"pids" min:"32" max:"1000000" doc:"processes of one container"`
 	Disk           AutoSize      `yaml:"disk" min:"64m" max:"64t" doc:"work space of one container; auto: 10g, or 2g of memory"`
-	Warm           int           `yaml:"warm" min:"0" max:"64" doc:"containers kept ready"`
+	Warm           int           `yaml:"warm" min:"0" max:"64" doc:"containers kept ready for each image of the tasks at work, as far as they have runs to come"`
 }
 
 // Container is what a worker's container is made of.

@@ -37,7 +37,7 @@ func TestContainerCannotBeStarted(t *testing.T) {
 	if end, err := s.StartContainer(t.Context(), o); company.CodeOf(err) != company.EImage || end != nil {
 		t.Errorf("a ready container: %v", err)
 	}
-	s.Warm(o.Image, 1, 2)
+	s.Warm(1, map[string]int{o.Image: 2})
 	if b := s.takeWarm(t.Context(), o.Image, 1); b != nil {
 		t.Errorf("a warm container: %+v", b)
 	}
@@ -48,7 +48,7 @@ func TestContainerCannotBeStarted(t *testing.T) {
 func TestWarmPoolBreaks(t *testing.T) {
 	log := &safebuffer.Buffer{}
 	s := &Factory{Config: Config{Runtime: noStart{start: func() error { panic("nil map") }}, Office: "abcd", Logger: slog.New(slog.NewTextHandler(log, nil))}}
-	s.Warm("sha256:any", 1, 1)
+	s.Warm(1, map[string]int{"sha256:any": 1})
 	if b := s.takeWarm(t.Context(), "sha256:any", 1); b != nil {
 		t.Errorf("a warm container: %+v", b)
 	}
@@ -82,7 +82,7 @@ func TestWarmImagesAreFoundByKey(t *testing.T) {
 	log, started := &safebuffer.Buffer{}, startedImages{ids: make(chan string, 8)}
 	s := &Factory{Config: Config{Runtime: started, Office: "abcd", Images: imagesByKey{"key": "sha256:here"}, Logger: slog.New(slog.NewTextHandler(log, nil))}}
 	for _, key := range []string{"key", "gone"} {
-		s.Warm(key, 1, 1)
+		s.Warm(1, map[string]int{key: 1})
 		if b := s.takeWarm(t.Context(), key, 1); b != nil {
 			t.Errorf("a warm container: %+v", b)
 		}
@@ -97,5 +97,39 @@ func TestWarmImagesAreFoundByKey(t *testing.T) {
 	}
 	if n == 0 || !strings.Contains(log.String(), "the worker image is not on this host") {
 		t.Errorf("%d were to be started:\n%s", n, log)
+	}
+}
+
+// TestRackOfEachImage: each image that is asked for has containers of its own started, in
+// their number, and an image that is no longer asked for has none.
+func TestRackOfEachImage(t *testing.T) {
+	started := startedImages{ids: make(chan string, 16)}
+	s := &Factory{Config: Config{Runtime: started, Office: "abcd", Logger: slog.New(slog.DiscardHandler)}}
+	s.Warm(1, map[string]int{"a": 1, "b": 2})
+	s.pool.mu.Lock()
+	for image, want := range map[string]int{"a": 1, "b": 2} {
+		if got := len(s.pool.racks[image].ready); got != want {
+			t.Errorf("%s has %d, not %d", image, got, want)
+		}
+	}
+	s.pool.mu.Unlock()
+	s.Warm(1, map[string]int{"b": 1})
+	s.pool.mu.Lock()
+	if got := len(s.pool.racks["b"].ready); len(s.pool.racks) != 1 || got < 1 || got > 2 {
+		t.Errorf("%d racks, %d of b", len(s.pool.racks), got)
+	}
+	s.pool.mu.Unlock()
+	s.Warm(2, nil)
+	if len(s.pool.racks) != 0 {
+		t.Errorf("%d racks of an epoch that is over", len(s.pool.racks))
+	}
+	s.Close()
+	close(started.ids)
+	ids := map[string]int{}
+	for id := range started.ids {
+		ids[id]++
+	}
+	if ids["a"] != 1 || ids["b"] < 2 {
+		t.Errorf("started: %v", ids)
 	}
 }

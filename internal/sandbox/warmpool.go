@@ -10,17 +10,22 @@ import (
 	"company/internal/container"
 )
 
-// warmPool keeps started containers ready for runs to come, all of one image. A
-// ready container carries the label run=pool-<n>, since labels cannot change.
+// warmPool keeps started containers ready for runs to come: a rack of them for each image
+// that is asked for. A ready container carries the label run=pool-<n>, since labels cannot
+// change.
 type warmPool struct {
 	mu     sync.Mutex
-	image  string // its key
-	want   int    // how many are to be ready
+	racks  map[string]*rack // by the key of the image
 	epoch  uint64
-	ready  []*pendingInstance
 	made   int
 	closed bool
 	jobs   sync.WaitGroup
+}
+
+// rack is the ready containers of one image.
+type rack struct {
+	want  int // how many are to be ready
+	ready []*pendingInstance
 }
 
 // pendingInstance is a container that is being started, or was.
@@ -29,31 +34,52 @@ type pendingInstance struct {
 	box  *instance     // nil: it did not start
 }
 
-// Warm asks for n ready containers of the image with a key, in the given epoch; those of
-// another image or epoch are ended. It returns at once. n = 0 ends all.
-func (s *Factory) Warm(image string, epoch uint64, n int) {
+// Warm asks for so many ready containers of each image, by its key, in the given epoch;
+// those of other images or of another epoch are ended. It returns at once. Without any
+// image all are ended.
+func (s *Factory) Warm(epoch uint64, want map[string]int) {
 	r := &s.pool
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || r.image == image && r.epoch == epoch && r.want == n {
+	if r.closed {
 		return
 	}
-	if r.image != image || r.epoch != epoch || n < len(r.ready) {
-		s.discardInstances(r.ready)
-		r.ready = nil
+	for image, k := range r.racks {
+		keep := 0
+		if r.epoch == epoch {
+			keep = min(want[image], len(k.ready))
+		}
+		s.discardInstances(k.ready[keep:])
+		if k.ready = k.ready[:keep]; r.epoch != epoch || want[image] == 0 {
+			k.want = 0 // of one that is being started
+			delete(r.racks, image)
+		}
 	}
-	r.image, r.epoch, r.want = image, epoch, n
-	s.refillPool()
+	r.epoch = epoch
+	for image, n := range want {
+		k := r.racks[image]
+		if k == nil {
+			k = &rack{}
+			if r.racks == nil {
+				r.racks = map[string]*rack{}
+			}
+			r.racks[image] = k
+		}
+		if k.want != n {
+			k.want = n
+			s.refillRack(image, k)
+		}
+	}
 }
 
-// refillPool starts missing containers. The pool is locked.
-func (s *Factory) refillPool() {
+// refillRack starts missing containers. The pool is locked.
+func (s *Factory) refillRack(image string, k *rack) {
 	r := &s.pool
-	for r.image != "" && !r.closed && len(r.ready) < r.want {
+	for !r.closed && len(k.ready) < k.want {
 		r.made++
 		c := &pendingInstance{done: make(chan struct{})}
-		r.ready = append(r.ready, c)
-		image, labels := r.image, container.Labels{Office: s.Office, Run: fmt.Sprintf("pool-%d", r.made), Epoch: r.epoch, Role: "pool"}
+		k.ready = append(k.ready, c)
+		labels := container.Labels{Office: s.Office, Run: fmt.Sprintf("pool-%d", r.made), Epoch: r.epoch, Role: "pool"}
 		r.jobs.Go(func() {
 			defer close(c.done)
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -70,7 +96,7 @@ func (s *Factory) refillPool() {
 				// once would spin.
 				s.Logger.Warn("no warm container", "err", err, "details", company.DetailsOf(err))
 				r.mu.Lock()
-				r.want = 0
+				k.want = 0
 				r.mu.Unlock()
 			}
 		})
@@ -136,12 +162,13 @@ func (s *Factory) popWarm(image string, epoch uint64) *pendingInstance {
 	r := &s.pool
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || r.image != image || r.epoch != epoch || len(r.ready) == 0 {
+	k := r.racks[image]
+	if r.closed || r.epoch != epoch || k == nil || len(k.ready) == 0 {
 		return nil
 	}
-	c := r.ready[0]
-	r.ready = r.ready[1:]
-	s.refillPool()
+	c := k.ready[0]
+	k.ready = k.ready[1:]
+	s.refillRack(image, k)
 	return c
 }
 
@@ -158,13 +185,15 @@ func (s *Factory) Warmed() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := 0
-	for _, c := range r.ready {
-		select {
-		case <-c.done:
-			if c.box != nil {
-				n++
+	for _, k := range r.racks {
+		for _, c := range k.ready {
+			select {
+			case <-c.done:
+				if c.box != nil {
+					n++
+				}
+			default:
 			}
-		default:
 		}
 	}
 	return n
@@ -176,8 +205,10 @@ func (s *Factory) Close() {
 	r := &s.pool
 	r.mu.Lock()
 	r.closed = true
-	s.discardInstances(r.ready)
-	r.ready = nil
+	for _, k := range r.racks {
+		s.discardInstances(k.ready)
+		k.ready = nil
+	}
 	r.mu.Unlock()
 	r.jobs.Wait()
 }

@@ -1,0 +1,51 @@
+package app
+
+import (
+	"maps"
+	"testing"
+
+	"company/internal/company"
+)
+
+// TestPlanWarm: each image of the tasks at work has its rack; one that no run will ask for
+// has none.
+func TestPlanWarm(t *testing.T) {
+	task := func(image string, subtasks ...company.SubtaskStatus) *company.Task {
+		out := &company.Task{Status: company.StatusExecuting, Prepared: &company.TaskPrepared{Image: image}}
+		for _, status := range subtasks {
+			out.Subtasks = append(out.Subtasks, &company.Subtask{Status: status})
+		}
+		return out
+	}
+	const pending, running, merged, blocked = company.SubtaskPending, company.SubtaskRunning, company.SubtaskCompleted, company.SubtaskBlocked
+	paused := task("a", pending)
+	paused.Paused = true
+	for name, c := range map[string]struct {
+		tasks []*company.Task
+		each  int
+		want  map[string]int
+	}{
+		"being planned":          {[]*company.Task{task("a")}, 2, map[string]int{"a": 1}},
+		"two images":             {[]*company.Task{task("a", pending, running), task("b", pending)}, 2, map[string]int{"a": 2, "b": 1}},
+		"two tasks of one image": {[]*company.Task{task("a", pending), task("a", pending, pending)}, 2, map[string]int{"a": 2}},
+		"as many as workers":     {[]*company.Task{task("a", pending, pending), task("b", pending, pending)}, 2, map[string]int{"b": 2, "a": 1}},
+		"nothing to come":        {[]*company.Task{task("a", merged, blocked)}, 2, map[string]int{}},
+		"paused":                 {[]*company.Task{paused}, 2, map[string]int{}},
+		"none are wanted":        {[]*company.Task{task("a", pending)}, 0, map[string]int{}},
+		"no image yet":           {[]*company.Task{{Status: company.StatusDecomposing}}, 1, map[string]int{}},
+	} {
+		s := company.NewState()
+		s.Office.Workers = 3
+		for i, one := range c.tasks {
+			id := company.NewTaskID(i + 1)
+			s.Tasks[id], s.Open = one, append(s.Open, id)
+		}
+		if got := planWarm(s, c.each); !maps.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+		s.Office.Stopped = true
+		if got := planWarm(s, c.each); len(got) > 0 {
+			t.Errorf("%s, stopped: %v", name, got)
+		}
+	}
+}
