@@ -10,6 +10,9 @@ import (
 	"company/internal/view"
 )
 
+// MaxPatch bounds a patch that is shown, in bytes.
+const MaxPatch = 8 << 20
+
 // Patch is what changed between two commits that the company holds.
 type Patch struct {
 	Changes   []company.Change
@@ -41,4 +44,16 @@ func (p Patch) StatText() string {
 		n[c.Action]++
 	}
 	return fmt.Sprintf("%s: %d created, %d modified, %d deleted", company.Count(len(p.Changes), "file"), n["created"], n["modified"], n["deleted"])
+}
+
+// Notes are what a person is to know beside the text of a range's patch, which MaxPatch
+// bounds: that nothing changed, or that it was cut.
+func (p Patch) Notes(of view.Range) []string {
+	switch {
+	case len(p.Changes) == 0:
+		return []string{fmt.Sprintf("%s changed nothing since %s", of.Of, of.From.Short())}
+	case p.Truncated:
+		return []string{fmt.Sprintf("cut at %d MiB; all of it: git --git-dir %s diff %s %s", MaxPatch>>20, p.GitDir, of.From, of.To)}
+	}
+	return nil
 }

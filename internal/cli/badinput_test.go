@@ -12,6 +12,7 @@ import (
 
 	"company/internal/cli/command"
 	"company/internal/company"
+	"company/internal/console"
 	"company/internal/hosttest"
 )
 
@@ -120,7 +121,7 @@ func TestWrongInput(t *testing.T) {
 			before := listFiles(t, work)
 			for _, output := range []string{"text", "json"} {
 				var out, errs bytes.Buffer
-				env := &command.Environment{In: strings.NewReader(x.stdin), Out: &out, Err: &errs, LookupEnv: func(k string) (string, bool) { v, ok := vars[k]; return v, ok }}
+				env := command.NewEnvironment(console.Console{In: strings.NewReader(x.stdin), Out: &out, Err: &errs, LookupEnv: func(k string) (string, bool) { v, ok := vars[k]; return v, ok }})
 				exit := execute(t.Context(), env, append(slices.Clone(x.args), "-o", output))
 				said := errs.String()
 				if exit != x.exit || out.Len() > 0 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"company/internal/cli/command"
+	"company/internal/console"
 )
 
 // TestBusCommands: the records of an office are read, taken to the other driver and
@@ -22,7 +23,7 @@ func TestBusCommands(t *testing.T) {
 	run := func(want int, args ...string) (out, errs string) {
 		t.Helper()
 		var o, e bytes.Buffer
-		env := &command.Environment{In: strings.NewReader(""), Out: &o, Err: &e, LookupEnv: func(k string) (string, bool) { v, ok := vars[k]; return v, ok }}
+		env := command.NewEnvironment(console.Console{In: strings.NewReader(""), Out: &o, Err: &e, LookupEnv: func(k string) (string, bool) { v, ok := vars[k]; return v, ok }})
 		if code := execute(t.Context(), env, append(args, "--repo", repo)); code != want {
 			t.Fatalf("company %v: exit %d\n%s%s", args, code, o.String(), e.String())
 		}

@@ -12,6 +12,7 @@ import (
 	"company/internal/bus/nats"
 	"company/internal/cli/command"
 	"company/internal/company"
+	"company/internal/console"
 	"company/internal/ledger"
 	"company/internal/office"
 	"company/internal/orchestrator"
@@ -71,7 +72,7 @@ func TestDamagedLedger(t *testing.T) {
 			}
 			command := func(args ...string) (int, string) {
 				var out, errs bytes.Buffer
-				env := &command.Environment{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(k string) (string, bool) { v, ok := env[k]; return v, ok }}
+				env := command.NewEnvironment(console.Console{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(k string) (string, bool) { v, ok := env[k]; return v, ok }})
 				code := execute(t.Context(), env, append(args, "--repo", repo))
 				return code, out.String() + errs.String()
 			}

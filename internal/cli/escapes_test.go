@@ -10,8 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/cli/command"
-	"company/internal/cli/terminaltest"
 	"company/internal/company"
+	"company/internal/console"
+	"company/internal/console/terminaltest"
 	"company/internal/screen"
 	"company/test/heldoffice"
 )
@@ -37,12 +38,12 @@ var plainStreams = map[string]stream{
 // wrote.
 func runOn(t *testing.T, o *heldoffice.Office, s stream, args ...string) string {
 	t.Helper()
-	env := &command.Environment{In: strings.NewReader(""), LookupEnv: func(name string) (string, bool) {
+	env := command.NewEnvironment(console.Console{In: strings.NewReader(""), LookupEnv: func(name string) (string, bool) {
 		if v, ok := s.vars[name]; ok {
 			return v, true
 		}
 		return o.LookupEnv(name)
-	}}
+	}})
 	args = append(args, append(s.flags, "--repo", o.Repo)...)
 	if !s.terminal {
 		var out bytes.Buffer
@@ -106,7 +107,7 @@ func TestHelpFits(t *testing.T) {
 	var visit func(c *cobra.Command)
 	visit = func(c *cobra.Command) {
 		var out bytes.Buffer
-		env := &command.Environment{In: strings.NewReader(""), Out: &out, Err: &out, LookupEnv: func(string) (string, bool) { return "", false }}
+		env := command.NewEnvironment(console.Console{In: strings.NewReader(""), Out: &out, Err: &out, LookupEnv: func(string) (string, bool) { return "", false }})
 		if code := execute(context.Background(), env, append(strings.Fields(c.CommandPath())[1:], "--help")); code != 0 {
 			t.Fatalf("%s --help: %d", c.CommandPath(), code)
 		}

@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"company/internal/cli/command"
-	"company/internal/cli/terminaltest"
 	"company/internal/company"
 	"company/internal/config/configtest"
+	"company/internal/console"
+	"company/internal/console/terminaltest"
 	"company/test/heldoffice"
 )
 
@@ -25,7 +26,7 @@ func personAt(t *testing.T, o *heldoffice.Office, answer string, args ...string)
 	person, tty := terminaltest.OpenPTY(t)
 	var out bytes.Buffer
 	environ := append(os.Environ(), "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com")
-	env := &command.Environment{In: tty, Out: &out, Err: tty, LookupEnv: o.LookupEnv, Environ: environ}
+	env := command.NewEnvironment(console.Console{In: tty, Out: &out, Err: tty, LookupEnv: o.LookupEnv, Environ: environ})
 	code := make(chan int, 1)
 	go func() { code <- execute(t.Context(), env, append(args, "--repo", o.Repo)) }()
 	asked := ""

@@ -25,6 +25,7 @@ import (
 	"company/internal/cli/task"
 	"company/internal/clock"
 	"company/internal/company"
+	"company/internal/console"
 )
 
 // Main runs one command line and returns the exit code.
@@ -37,7 +38,8 @@ func MainAt(clocks clock.Sources, args []string) int {
 	// A reader that goes away is an error of the write, not a sudden death in
 	// the middle of the work. (To ignore the signal would be inherited by git.)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	env := &command.Environment{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Environ: os.Environ(), Clocks: clocks}
+	env := command.NewEnvironment(console.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Environ: os.Environ()})
+	env.Clocks = clocks
 	return execute(ctx, env, args)
 }
 
@@ -54,9 +56,9 @@ func withInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 	go func() { // it ends with the process
 		if sig := <-interrupts; sig == syscall.SIGTERM || sig == syscall.SIGHUP {
-			cancel(command.ErrTerminated)
+			cancel(console.ErrTerminated)
 		}
-		cancel(command.ErrInterrupted)
+		cancel(console.ErrInterrupted)
 		<-interrupts
 		os.Exit(command.ExitInterrupt)
 	}()
@@ -64,7 +66,7 @@ func withInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 func execute(ctx context.Context, env *command.Environment, args []string) int {
-	out := &command.StdoutWriter{W: env.Out}
+	out := &console.Stdout{W: env.Out}
 	env.Out = out
 	root := newRoot(env)
 	root.SetArgs(args)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/cli/command"
+	"company/internal/console"
 	"company/internal/handbook"
 )
 
@@ -111,10 +112,10 @@ func TestOutputHasItsSchema(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out, errs bytes.Buffer
-			env := &command.Environment{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(name string) (string, bool) {
+			env := command.NewEnvironment(console.Console{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(name string) (string, bool) {
 				v, ok := vars[name]
 				return v, ok
-			}}
+			}})
 			execute(context.WithoutCancel(t.Context()), env, append(strings.Fields(x.args), "-o", "json", "-R", repo))
 			printed := out.String()
 			if x.shape == "error" {

@@ -10,6 +10,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/config/configtest"
+	"company/internal/console"
 	"company/internal/gitops/remotetest"
 	"company/test/heldoffice"
 )
@@ -24,7 +25,7 @@ func TestSubmitToAddress(t *testing.T) {
 	run := func(address string, args ...string) heldoffice.Result {
 		t.Helper()
 		var out, errs bytes.Buffer
-		env := &command.Environment{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: o.LookupEnv}
+		env := command.NewEnvironment(console.Console{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: o.LookupEnv})
 		code := execute(t.Context(), env, append(args, "--office", o.Paths.Root, "--repo", address))
 		return heldoffice.Result{Code: code, Out: out.String(), Err: errs.String()}
 	}
@@ -82,7 +83,7 @@ func TestSubmitToAddressWithOwnLogin(t *testing.T) {
 	o.Serve()
 	submit := func() heldoffice.Result {
 		var out, errs bytes.Buffer
-		env := &command.Environment{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: o.LookupEnv}
+		env := command.NewEnvironment(console.Console{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: o.LookupEnv})
 		code := execute(t.Context(), env, []string{"submit", "--detach", "add c", "--office", o.Paths.Root, "--repo", address})
 		return heldoffice.Result{Code: code, Out: out.String(), Err: errs.String()}
 	}

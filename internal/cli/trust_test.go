@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/cli/terminaltest"
-
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/config"
+	"company/internal/console"
+	"company/internal/console/terminaltest"
 )
 
 // At a terminal the president is shown what would count, and is asked; only a
@@ -56,7 +56,7 @@ func TestTrustPrompt(t *testing.T) {
 			}()
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			env := &command.Environment{In: program, Out: io.Discard, Err: program, LookupEnv: lookup}
+			env := command.NewEnvironment(console.Console{In: program, Out: io.Discard, Err: program, LookupEnv: lookup})
 			exit := execute(ctx, env, []string{"trust", "--office", repo})
 			if err := program.Close(); err != nil {
 				t.Fatal(err)
@@ -73,7 +73,8 @@ func TestTrustPrompt(t *testing.T) {
 			if strings.Contains(screen.String(), "\u202e") {
 				t.Errorf("the screen is steered: %q", screen.String())
 			}
-			paths := &command.Environment{OfficeDir: repo, LookupEnv: lookup, Out: io.Discard, Err: io.Discard}
+			paths := command.NewEnvironment(console.Console{LookupEnv: lookup, Out: io.Discard, Err: io.Discard})
+			paths.OfficeDir = repo
 			p, err := paths.FindOffice()
 			if err != nil {
 				t.Fatal(err)
@@ -100,7 +101,7 @@ func TestTrustLogins(t *testing.T) {
 	lookup := func(k string) (string, bool) { v, ok := vars[k]; return v, ok }
 	run := func(args ...string) (int, string) {
 		var out, errs bytes.Buffer
-		env := &command.Environment{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: lookup}
+		env := command.NewEnvironment(console.Console{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: lookup})
 		exit := execute(t.Context(), env, append([]string{"trust", "--logins", "--repo", repo}, args...))
 		return exit, out.String() + errs.String()
 	}
@@ -121,7 +122,8 @@ func TestTrustLogins(t *testing.T) {
 		t.Errorf("again: %d\n%s", exit, said)
 	}
 	// The company.yaml is still a stranger's.
-	env := &command.Environment{RepoDir: repo, OfficeDir: repo, LookupEnv: lookup, Out: io.Discard, Err: io.Discard}
+	env := command.NewEnvironment(console.Console{LookupEnv: lookup, Out: io.Discard, Err: io.Discard})
+	env.RepoDir, env.OfficeDir = repo, repo
 	p, err := env.FindOffice()
 	if err != nil {
 		t.Fatal(err)

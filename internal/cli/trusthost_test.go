@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"company/internal/cli/command"
+	"company/internal/console"
 	"company/internal/gitops"
 	"company/internal/gitops/remotetest"
 )
@@ -24,7 +25,7 @@ func TestTrustHost(t *testing.T) {
 	company := func(args ...string) (code int, out, errs string) {
 		t.Helper()
 		var o, e bytes.Buffer
-		env := &command.Environment{In: strings.NewReader(""), Out: &o, Err: &e, LookupEnv: func(k string) (string, bool) { return dir, k == "HOME" }}
+		env := command.NewEnvironment(console.Console{In: strings.NewReader(""), Out: &o, Err: &e, LookupEnv: func(k string) (string, bool) { return dir, k == "HOME" }})
 		code = execute(t.Context(), env, append([]string{"--office", dir, "git", "trust-host"}, args...))
 		return code, o.String(), e.String()
 	}

@@ -71,7 +71,7 @@ var limits = []limit{
 	{"Images and packages", "depaccess", "maxBytes", bytesUnit, "packages that one run fetches", "The registry is closed to it."},
 	{"Images and packages", "depaccess", "maxRequests", count, "requests of one run to registries", "The registry is closed to it."},
 
-	{"What is shown and stored", "cli/command", "MaxPatch", bytesUnit, "a diff that company diff shows", "It is cut; the message has the git command that shows all of it."},
+	{"What is shown and stored", "app", "MaxPatch", bytesUnit, "a diff that company diff shows", "It is cut; the message has the git command that shows all of it."},
 	{"What is shown and stored", "config", "maxFileBytes", bytesUnit, "company.yaml", "E_CONFIG."},
 	{"What is shown and stored", "api", "maxBody", bytesUnit, "one request to the office's socket", "E_INVALID."},
 	{"What is shown and stored", "bus", "MaxRecord", bytesUnit, "one record of the ledger", "The command is refused."},

@@ -30,6 +30,7 @@ company/history
 testreport
 view
 feed
+reshape
 folder
 leak
 clock
@@ -96,6 +97,7 @@ app
 client
 
 diagnose
+console
 
 cli/command
 

@@ -73,8 +73,8 @@ var elsewhere = []exemption{
 	{"internal/gitlogin/netrc.go", "os.OpenFile", "reads the president's ~/.netrc"},
 	{"internal/gitops/open_readonly.go", "os.Mkdir os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
 	{"internal/gitops/doctor.go", "os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
-	{"internal/cli/command/terminal.go", "os.OpenFile", "opens the terminal of the session, where stdin is a pipe"},
-	{"internal/cli/task/editor.go", "os.CreateTemp os.Open os.Remove", "has the person write an instruction in their editor, in a temporary file"},
+	{"internal/console/terminal.go", "os.OpenFile", "opens the terminal of the session, where stdin is a pipe"},
+	{"internal/console/editor.go", "os.CreateTemp os.Open os.Remove", "has the person write an instruction in their editor, in a temporary file"},
 	{"internal/gates/container.go", "os.ReadFile", "reads how much memory the machine has to spare"},
 	{"internal/app/hostlimits.go", "os.ReadFile", "reads how much memory the machine has"},
 	{"internal/diagnose/officecheck.go", "os.Stat", "looks for the nearest folder that is there, for a doctor's word on it"},
@@ -87,7 +87,7 @@ var elsewhere = []exemption{
 
 	// For tests.
 	{"internal/forge/forgetest/", "", "a forge for tests"},
-	{"internal/cli/terminaltest/", "", "pseudo terminals for tests"},
+	{"internal/console/terminaltest/", "", "pseudo terminals for tests"},
 	{"internal/gitexec/gitexectest/", "", "makes hostile repositories for tests"},
 	{"internal/gitops/gitopstest/", "", "repositories for tests"},
 	{"internal/config/configtest/", "", "folders and repositories for tests"},

@@ -25,6 +25,7 @@ import (
 	"company/internal/company/decidertest"
 	"company/internal/config"
 	"company/internal/config/configtest"
+	"company/internal/console"
 	"company/internal/gitops"
 	"company/internal/ledger"
 	"company/internal/office"
@@ -166,7 +167,7 @@ func (o *Office) Run(ctx context.Context, execute func(context.Context, *command
 // RunWith is Run with a stdin.
 func (o *Office) RunWith(ctx context.Context, in io.Reader, execute func(context.Context, *command.Environment, []string) int, args ...string) Result {
 	var out, errs bytes.Buffer
-	env := &command.Environment{In: in, Out: &out, Err: &errs, LookupEnv: o.LookupEnv}
+	env := command.NewEnvironment(console.Console{In: in, Out: &out, Err: &errs, LookupEnv: o.LookupEnv})
 	code := execute(ctx, env, append(args, "--repo", o.Repo))
 	return Result{code, out.String(), errs.String()}
 }

@@ -5,19 +5,14 @@
 package command
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"log/slog"
-	"text/template"
 	"time"
-
-	"github.com/itchyny/gojq"
 
 	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/config"
-	"company/internal/feed"
+	"company/internal/console"
+	"company/internal/reshape"
 )
 
 // Version of the program. CHANGELOG.md lists what each one brought.
@@ -26,41 +21,26 @@ var Version = "0.1.0"
 // Commit is what the program was built from; scripts/release.sh sets it.
 var Commit = ""
 
-// Environment is what every command has: its streams, its flags, its logger.
+// Environment is what every command has: its console and its flags.
 type Environment struct {
-	In        io.Reader
-	Out, Err  io.Writer
-	LookupEnv func(string) (string, bool)
-	Environ   []string // all of it; nil: only LookupEnv is asked
+	*console.Console
 
 	OfficeDir   string
 	RepoDir     string
-	Output      string // text | json
 	JSON        bool
-	Template    string // of Go, for the result; it implies JSON
-	Query       string // of jq, for the result; it implies JSON
-	Quiet       bool
-	Verbose     bool
-	NoColor     bool
-	NoInput     bool
-	Yes         bool
+	Template    string   // of Go, for the result; it implies JSON
+	Query       string   // of jq, for the result; it implies JSON
 	ConfigFlags []string // key=value of the config
-
-	Lifetime context.Context // of the command: an expression of jq ends with it
-
-	template *template.Template // parsed; nil: there is none
-	query    *gojq.Code         // parsed; nil: there is none
 
 	configs map[[2]string]config.Loaded // that were read, by office and project
 
 	ReportsWork bool // the result reports work: it must not be lost
 
 	Clocks clock.Sources // of the machine; zero: of this one
-
-	Log      *slog.Logger
-	keyboard *Keyboard     // of In, once something was asked
-	progress *feed.Display // of Err, once something was shown
 }
+
+// NewEnvironment is the environment of a command at a console.
+func NewEnvironment(c console.Console) *Environment { return &Environment{Console: &c} }
 
 // WallTime is what the wall clock says.
 func (env *Environment) WallTime() time.Time {
@@ -70,57 +50,34 @@ func (env *Environment) WallTime() time.Time {
 	return time.Now()
 }
 
+// NameSlowStep names a step, once it takes a while. The function that it returns ends it.
+func (env *Environment) NameSlowStep(what string) (done func()) {
+	return env.Console.NameSlowStep("company "+Version, what)
+}
+
 // ApplyFlags checks what all commands share.
-func (env *Environment) ApplyFlags() error {
-	if env.Template != "" {
-		var err error
-		if env.template, err = parseTemplate(env.Template); err != nil {
+func (env *Environment) ApplyFlags() (err error) {
+	switch {
+	case env.Template != "" && env.Query != "":
+		if _, err := reshape.ParseTemplate(env.Template); err != nil {
 			return err
 		}
 		env.JSON = true
+		return company.E(company.EUsage, "--jq and --template both shape the result").Fix("leave one of them out")
+	case env.Template != "":
+		env.Shape, err = reshape.ParseTemplate(env.Template)
+	case env.Query != "":
+		env.Shape, err = reshape.ParseQuery(env.Query)
 	}
-	if env.Query != "" {
-		var err error
-		if env.template != nil {
-			return company.E(company.EUsage, "--jq and --template both shape the result").Fix("leave one of them out")
-		}
-		if env.query, err = parseQuery(env.Query); err != nil {
-			return err
-		}
-		env.JSON = true
+	if err != nil {
+		return err
 	}
-	if env.JSON {
+	if env.JSON = env.JSON || env.Shape != nil; env.JSON {
 		env.Output = "json"
 	}
 	if env.Output != "text" && env.Output != "json" {
 		return company.E(company.EUsage, fmt.Sprintf("there is no output %q", env.Output)).Fix("-o text or -o json")
 	}
-	level := slog.LevelError + 4 // silent
-	if env.Verbose {
-		level = slog.LevelDebug
-	}
-	env.Log = slog.New(slog.NewTextHandler(env.Err, &slog.HandlerOptions{Level: level}))
+	env.OpenLog()
 	return nil
-}
-
-// envValue is a variable of the environment; empty where it is not set.
-func (env *Environment) envValue(name string) string {
-	v, _ := env.LookupEnv(name)
-	return v
-}
-
-// StdoutWriter is stdout. It remembers the first write that went wrong, so that
-// a command whose result was lost does not end with success.
-type StdoutWriter struct {
-	W   io.Writer
-	Err error
-}
-
-func (r *StdoutWriter) Write(p []byte) (int, error) {
-	if r.Err != nil {
-		return 0, r.Err
-	}
-	n, err := r.W.Write(p)
-	r.Err = err
-	return n, err
 }

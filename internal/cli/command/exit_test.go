@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/console"
 )
 
 // ERR-6: the exit code of every way to end. An error is 1, wrong usage 64, an
@@ -15,7 +16,7 @@ import (
 func TestExitCodeOfAnError(t *testing.T) {
 	live := t.Context()
 	gone, cancel := context.WithCancelCause(live)
-	cancel(ErrInterrupted)
+	cancel(console.ErrInterrupted)
 	for name, x := range map[string]struct {
 		ctx  context.Context
 		err  error
@@ -39,7 +40,7 @@ func TestExitCodeOfAnError(t *testing.T) {
 	} {
 		for range 2 { // deterministic
 			var errs bytes.Buffer
-			env := &Environment{Err: &errs, Output: "text"}
+			env := NewEnvironment(console.Console{Err: &errs, Output: "text"})
 			if got := env.ReportError(x.ctx, x.err); got != x.want {
 				t.Errorf("%s: exit %d, want %d", name, got, x.want)
 			}
@@ -78,7 +79,7 @@ HTTP 401
 	} {
 		t.Run(name, func(t *testing.T) {
 			var errs bytes.Buffer
-			env := &Environment{Err: &errs, Output: "text"}
+			env := NewEnvironment(console.Console{Err: &errs, Output: "text"})
 			if tc.set != nil {
 				tc.set(env)
 			}

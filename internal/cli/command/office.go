@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -195,18 +194,6 @@ func (env *Environment) ConnectOffice(ctx context.Context) (*client.Office, offi
 		return remote, paths, err
 	}
 	return client.Local(h), paths, nil
-}
-
-func (env *Environment) PrintJSON(w io.Writer, v any) error {
-	if env.template != nil && w == env.Out {
-		return printTemplate(w, env.template, v)
-	}
-	if env.query != nil && w == env.Out {
-		return printQuery(env.Lifetime, w, env.query, v)
-	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
 }
 
 // IsFeedCut says that a feed was cut by the end of the other process.

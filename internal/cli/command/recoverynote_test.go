@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/console"
 )
 
 // What recovery: ask paused is told with the way on; nothing is told of nothing.
 func TestRecoveryNote(t *testing.T) {
 	var said bytes.Buffer
-	env := &Environment{Err: &said}
+	env := NewEnvironment(console.Console{Err: &said})
 	if env.PrintRecovery(nil); said.Len() > 0 {
 		t.Fatalf("of nothing: %s", said.String())
 	}

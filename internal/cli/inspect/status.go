@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/cli/command"
+	"company/internal/company"
 	"company/internal/upkeep"
 	"company/internal/view"
 )
@@ -36,7 +37,10 @@ func NewStatus(env *command.Environment) *cobra.Command {
 				show = func(ctx context.Context) (bool, error) { return true, runShow(ctx, env, args[0]) }
 			}
 			if watch {
-				return watchStatus(c.Context(), env, show)
+				if !env.MovesCursor(env.Out) || env.Output == "json" {
+					return company.E(company.EUsage, "--watch is for a terminal").Because("it redraws in place, which a pipe cannot do, nor a terminal whose TERM is dumb or not set").Fix("company feed --follow -o json tells what happens")
+				}
+				return env.Watch(c.Context(), show)
 			}
 			_, err := show(c.Context())
 			return err

@@ -3,7 +3,6 @@ package pr
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	officeapp "company/internal/app"
 	"company/internal/cli/command"
@@ -91,11 +90,10 @@ func confirmMerge(ctx context.Context, env *command.Environment, t *company.Task
 		env.PrintNote("%s yes", m.Question)
 		return m.Do(ctx)
 	}
-	word, err := env.PromptLine(ctx, m.Question+" [y/N] ")
-	if err != nil {
+	switch yes, err := env.Confirm(ctx, m.Question+" [y/N] "); {
+	case err != nil:
 		return err
-	}
-	if word = strings.ToLower(word); word != "y" && word != "yes" {
+	case !yes:
 		return company.E(company.EWaiting, fmt.Sprintf("#%d is not merged", t.PR.Number)).Fix(fmt.Sprintf("see company pr diff %d", t.PR.Number))
 	}
 	return m.Do(ctx)

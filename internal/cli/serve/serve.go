@@ -14,6 +14,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
+	"company/internal/console"
 	"company/internal/feed"
 	"company/internal/office"
 	"company/internal/retry"
@@ -92,7 +93,7 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 	if err := printServeReport(env, out); err != nil {
 		return err
 	}
-	if errors.Is(context.Cause(ctx), command.ErrTerminated) {
+	if errors.Is(context.Cause(ctx), console.ErrTerminated) {
 		return nil // its supervisor asked for that
 	}
 	return &command.CodedError{Code: command.ExitInterrupt}

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	officeapp "company/internal/app"
-
 	"github.com/spf13/cobra"
 
+	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/config"
@@ -168,15 +167,11 @@ func confirmYes(ctx context.Context, env *command.Environment, what, unasked, re
 	if !env.CanPrompt() {
 		return company.E(company.EUsage, "you have to say whether you trust "+what).Because("nobody can be asked here").Fix(unasked)
 	}
-
-	answer, err := env.PromptLine(ctx, "let this count? [y/N]> ")
-	if err != nil {
-		return err
-	}
-	if word := strings.ToLower(answer); word != "y" && word != "yes" {
+	yes, err := env.Confirm(ctx, "let this count? [y/N]> ")
+	if err == nil && !yes {
 		return company.E(company.EWaiting, "not trusted: "+what).Fix(refused)
 	}
-	return nil
+	return err
 }
 
 // trustLogins lets the checkout's dependencies be fetched with the operator's

@@ -3,12 +3,10 @@ package setup
 import (
 	"context"
 	"fmt"
-	"strings"
-
-	officeapp "company/internal/app"
 
 	"github.com/spf13/cobra"
 
+	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/safetext"
@@ -79,12 +77,9 @@ func confirmFingerprints(ctx context.Context, env *command.Environment, keys *of
 		return company.E(company.EHostKey, "nobody is here to compare the fingerprints of "+keys.Host).Because("it shows " + keys.RenderText()).
 			Fix("company git trust-host " + keys.Host + " --fingerprint <the one that its operator publishes>")
 	}
-	answer, err := env.PromptLine(ctx, fmt.Sprintf("%s shows %s\nIs one of them what its operator publishes? [y/n]> ", safetext.Escape(keys.Host), keys.RenderText()))
-	if err != nil {
-		return err
-	}
-	if word := strings.ToLower(answer); word != "y" && word != "yes" {
+	yes, err := env.Confirm(ctx, fmt.Sprintf("%s shows %s\nIs one of them what its operator publishes? [y/n]> ", safetext.Escape(keys.Host), keys.RenderText()))
+	if err == nil && !yes {
 		return company.E(company.EHostKey, keys.Host+" is not accepted")
 	}
-	return nil
+	return err
 }

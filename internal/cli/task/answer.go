@@ -123,14 +123,11 @@ func confirmReject(ctx context.Context, env *command.Environment, id string, ans
 		}
 		return company.E(company.EWaiting, fmt.Sprintf("%s is not answered: this no ends all of %s", q.ID, all)).Fix(fix)
 	}
-	word, err := env.PromptLine(ctx, "this ends all of "+all+". End it? [y/N] ")
-	if err != nil {
-		return err
-	}
-	if word = strings.ToLower(word); word != "y" && word != "yes" {
+	yes, err := env.Confirm(ctx, "this ends all of "+all+". End it? [y/N] ")
+	if err == nil && !yes {
 		return company.E(company.EWaiting, string(q.ID)+" is not answered").Fix("company show " + string(q.ID) + " says what there is to answer")
 	}
-	return nil
+	return err
 }
 
 // endedBy names the task that an answer would end, as the core decides it, and

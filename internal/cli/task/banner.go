@@ -3,7 +3,6 @@ package task
 import (
 	"os"
 	"path/filepath"
-	"time"
 
 	"company/internal/cli/command"
 	"company/internal/company"
@@ -12,10 +11,6 @@ import (
 	"company/internal/office"
 	"company/internal/safetext"
 )
-
-// progressDelay is how long the look at a repository may take before a line
-// says that it is going on.
-const progressDelay = 60 * time.Millisecond
 
 // printBanner prints the repository, the agents and the limits, before anything
 // is made.
@@ -34,24 +29,6 @@ func printBanner(env *command.Environment, paths office.Paths, c config.Config, 
 		env.PrintNote("%-7s %s", title, line)
 	}
 	env.PrintNote("budget  %s   approvals %s   office %s   stop: Ctrl-C", diagnose.BudgetLine(c, cmd.Settings.WithDefaults().Cap, seen.Model), diagnose.ApprovalsLine(cmd.Settings), safetext.EscapeLine(shortPath(paths.Root), 300))
-}
-
-// withProgress names a slow step while it runs. The function that it returns
-// ends it.
-func withProgress(env *command.Environment, what string) (done func()) {
-	if env.Output != "text" {
-		return func() {}
-	}
-	said := make(chan struct{})
-	t := time.AfterFunc(progressDelay, func() {
-		defer close(said)
-		env.PrintNote("company %s  %s ...", command.Version, safetext.EscapeLine(what, 200))
-	})
-	return func() {
-		if !t.Stop() {
-			<-said
-		}
-	}
 }
 
 // shortPath is a path as seen from where one stands, if that is shorter.

@@ -7,6 +7,7 @@ import (
 
 	"company/internal/cli/command"
 	"company/internal/company"
+	"company/internal/console"
 )
 
 func TestParseTokens(t *testing.T) {
@@ -27,7 +28,8 @@ func TestBudgetFlags(t *testing.T) {
 		"--budget-usd 0": "is none", "--budget-usd -1": "is none", "--budget-usd NaN": "is none", "--budget-usd Inf": "is none", "--budget-usd 1e-9": "is none",
 		"--budget-tokens 0": "no cap in tokens", "--budget-tokens lots": "no cap in tokens",
 	} {
-		env := &command.Environment{OfficeDir: t.TempDir(), Output: "text", LookupEnv: func(string) (string, bool) { return "", false }, In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}
+		env := command.NewEnvironment(console.Console{Output: "text", LookupEnv: func(string) (string, bool) { return "", false }, In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
+		env.OfficeDir = t.TempDir()
 		c := NewSubmit(env)
 		c.SetArgs(append(strings.Fields(args), "do it"))
 		c.SetOut(io.Discard)

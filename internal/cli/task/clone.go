@@ -29,7 +29,7 @@ func cloneProject(ctx context.Context, env *command.Environment, o submitOptions
 		return "", err
 	}
 	defer func() { err = errors.Join(err, off.Close()) }()
-	done := withProgress(env, "fetching "+safetext.EscapeLine(address, 150))
+	done := env.NameSlowStep("fetching " + safetext.EscapeLine(address, 150))
 	defer done()
 	return officeapp.OpenClone(ctx, off, address, o.base, c, env.LookupEnv)
 }

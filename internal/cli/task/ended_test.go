@@ -7,6 +7,7 @@ import (
 
 	"company/internal/cli/command"
 	"company/internal/company"
+	"company/internal/console"
 	"company/internal/view"
 	"company/internal/view/viewtest"
 )
@@ -50,7 +51,7 @@ func TestExitCodeOfTasks(t *testing.T) {
 			sums = append(sums, view.Source{State: s}.Summary(task))
 		}
 		var out, errs bytes.Buffer
-		env := &command.Environment{Out: &out, Err: &errs, Output: "text"}
+		env := command.NewEnvironment(console.Console{Out: &out, Err: &errs, Output: "text"})
 		if got := env.ReportError(t.Context(), printSummaries(env, sums)); got != want {
 			t.Errorf("tasks that end %q: exit %d, want %d", ends, got, want)
 		}

@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/cli/terminaltest"
-
 	"golang.org/x/sys/unix"
 
 	"company/internal/agent"
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/console"
+	"company/internal/console/terminaltest"
 	"company/internal/feed"
 	"company/internal/office"
 	"company/internal/office/officetest"
@@ -96,7 +96,7 @@ func TestFollowShowsTheLastEvent(t *testing.T) {
 	s, task := viewtest.TaskOf(nil)
 	p := &fakeOffice{state: s, items: make(chan feed.Item)}
 	var errs bytes.Buffer
-	f := &follower{env: &command.Environment{Err: &errs, Output: "text"}, tasks: []company.TaskID{task.ID}}
+	f := &follower{env: command.NewEnvironment(console.Console{Err: &errs, Output: "text"}), tasks: []company.TaskID{task.ID}}
 	ended := make(chan error, 1)
 	go func() { ended <- f.followTasks(t.Context(), p.client()) }()
 	for seq := uint64(1); seq <= 3; seq++ {
@@ -122,14 +122,14 @@ func TestFollowFeedCut(t *testing.T) {
 	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
 	p := &fakeOffice{state: s, items: make(chan feed.Item)}
 	close(p.items)
-	f := &follower{env: &command.Environment{Err: io.Discard, Output: "text"}, tasks: []company.TaskID{task.ID}}
+	f := &follower{env: command.NewEnvironment(console.Console{Err: io.Discard, Output: "text"}), tasks: []company.TaskID{task.ID}}
 	if err := f.followTasks(t.Context(), p.client()); !command.IsFeedCut(err) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(command.ErrInterrupted)
+	cancel(console.ErrInterrupted)
 	p.items = make(chan feed.Item)
-	if err := f.followTasks(ctx, p.client()); !errors.Is(err, command.ErrInterrupted) {
+	if err := f.followTasks(ctx, p.client()); !errors.Is(err, console.ErrInterrupted) {
 		t.Errorf("%v", err)
 	}
 }
@@ -151,7 +151,7 @@ func TestInterruptAfterTheEnd(t *testing.T) {
 			s, task := viewtest.TaskOf(viewtest.WithQuestion(company.AskPlan, "?"))
 			p := &fakeOffice{state: s, items: make(chan feed.Item), do: func(*company.State, company.Command) error { return nil }}
 			var out, errs bytes.Buffer
-			env := &command.Environment{Out: &out, Err: &errs, Output: "text"}
+			env := command.NewEnvironment(console.Console{Out: &out, Err: &errs, Output: "text"})
 			ctx, interrupt := context.WithCancelCause(t.Context())
 			end, err := runRemotely(ctx, env, p.client(), &follower{env: env}, foregroundJob{
 				precheck: func(context.Context, *client.Office, *view.Work) (bool, error) { return true, nil },
@@ -161,7 +161,7 @@ func TestInterruptAfterTheEnd(t *testing.T) {
 					ended := *task
 					tc.end(&ended)
 					s.Tasks[task.ID] = &ended
-					interrupt(command.ErrInterrupted)
+					interrupt(console.ErrInterrupted)
 					return []company.TaskID{task.ID}, nil
 				},
 			})
@@ -186,7 +186,7 @@ func TestHeartbeat(t *testing.T) {
 		t.Fatal(err)
 	}
 	var errs bytes.Buffer
-	f := &follower{env: &command.Environment{Err: &errs, Output: "text"}, tasks: []company.TaskID{task.ID}}
+	f := &follower{env: command.NewEnvironment(console.Console{Err: &errs, Output: "text"}), tasks: []company.TaskID{task.ID}}
 	f.printHeartbeat(&w, time.Now())
 	if want := "t12     - still at work: needs you, 1 of 2 subtasks merged, $0.41, "; !strings.Contains(errs.String(), want) {
 		t.Errorf("got %q", errs.String())
@@ -204,7 +204,7 @@ func TestHeartbeat(t *testing.T) {
 		t.Errorf("got %q", errs.String())
 	}
 	_, tty := terminaltest.OpenPTY(t)
-	f.env = &command.Environment{Err: tty, Output: "text", NoColor: true, LookupEnv: func(string) (string, bool) { return "xterm", true }}
+	f.env = command.NewEnvironment(console.Console{Err: tty, Output: "text", NoColor: true, LookupEnv: func(string) (string, bool) { return "xterm", true }})
 	f.printHeartbeat(&w, time.Now())
 	if n := unreadBytes(t, tty); n > 0 {
 		t.Errorf("%d bytes went to the terminal", n)
@@ -261,7 +261,7 @@ func TestQuestionDialog(t *testing.T) {
 			if _, err := person.WriteString("y\n"); err != nil { // typed before it was asked
 				t.Fatal(err)
 			}
-			f := &follower{env: &command.Environment{In: tty, Err: tty, Output: "text", NoColor: true}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
+			f := &follower{env: command.NewEnvironment(console.Console{In: tty, Err: tty, Output: "text", NoColor: true}), tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 			ended := make(chan error, 1)
 			go func() { ended <- f.followTasks(t.Context(), p.client()) }()
 			if shown := terminaltest.ReadToPrompt(t, person, "a3> "); strings.Contains(shown, "\x1b[2J") {
@@ -298,7 +298,7 @@ func TestQuestionDialogRefusedAnswer(t *testing.T) {
 		}
 		return take(s, c)
 	}
-	f := &follower{env: &command.Environment{In: tty, Err: tty, Output: "text", NoColor: true}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
+	f := &follower{env: command.NewEnvironment(console.Console{In: tty, Err: tty, Output: "text", NoColor: true}), tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 	ended := make(chan error, 1)
 	go func() { ended <- f.followTasks(t.Context(), p.client()) }()
 	terminaltest.ReadToPrompt(t, person, "a3> ")
@@ -327,7 +327,7 @@ func TestYesApprovesPlanOnly(t *testing.T) {
 	} {
 		s, task := viewtest.TaskOf(viewtest.WithQuestion(kind, "?"))
 		p := &fakeOffice{state: s, do: func(*company.State, company.Command) error { return nil }}
-		f := &follower{env: &command.Environment{Yes: true}}
+		f := &follower{env: command.NewEnvironment(console.Console{Yes: true})}
 		got, err := f.autoApprove(t.Context(), p.client(), []view.Approval{view.NewApproval(s.OpenApprovals(task.ID)[0])})
 		if err != nil || got != want || len(p.done) != map[bool]int{true: 1, false: 0}[want] {
 			t.Errorf("%s: %v, %v, %d commands", kind, got, err, len(p.done))

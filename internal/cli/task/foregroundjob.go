@@ -11,6 +11,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/console"
 	"company/internal/office"
 	"company/internal/view"
 )
@@ -97,7 +98,7 @@ func (e jobEnd) allEnded() bool {
 // it is: the answer lets it go on. A supervisor's signal is no decision about
 // tasks.
 func pauseInterrupted(ctx context.Context, env *command.Environment, conn *client.Office, ids []company.TaskID) {
-	if cause := context.Cause(ctx); !errors.Is(cause, command.ErrInterrupted) || errors.Is(cause, command.ErrTerminated) {
+	if cause := context.Cause(ctx); !errors.Is(cause, console.ErrInterrupted) || errors.Is(cause, console.ErrTerminated) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pauseTimeout)

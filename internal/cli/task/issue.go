@@ -20,7 +20,7 @@ func issueInstruction(ctx context.Context, env *command.Environment, o submitOpt
 		return "", nil, company.E(company.EUsage, "an issue is confirmed at a terminal").Because("anyone may have written it").
 			Fix("read it, then: company submit --issue " + safetext.EscapeLine(o.issue, 200) + " --yes")
 	}
-	read := withProgress(env, "reading issue "+o.issue)
+	read := env.NameSlowStep("reading issue " + o.issue)
 	issue, err := officeapp.ReadIssue(ctx, repo, o.issue, c, env.LookupEnv, env.Log)
 	read()
 	if err != nil {
@@ -35,11 +35,10 @@ func issueInstruction(ctx context.Context, env *command.Environment, o submitOpt
 	if strings.Contains(issue.Body, "<!--") {
 		env.PrintNote("! its page does not show the comments in <!-- -->; agents are shown them")
 	}
-	word, err := env.PromptLine(ctx, "submit this? [y/N] ")
-	if err != nil {
+	switch yes, err := env.Confirm(ctx, "submit this? [y/N] "); {
+	case err != nil:
 		return "", nil, err
-	}
-	if word = strings.ToLower(word); word != "y" && word != "yes" {
+	case !yes:
 		return "", nil, company.E(company.EWaiting, fmt.Sprintf("issue #%d is not submitted", issue.Number)).Fix("company submit \"…\" with your own words")
 	}
 	return text, &issue.IssueRef, nil

@@ -9,10 +9,9 @@ import (
 	"time"
 
 	officeapp "company/internal/app"
-
-	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/console"
 	"company/internal/safetext"
 	"company/internal/view"
 )
@@ -123,7 +122,7 @@ func (d questionDialog) answerWords(ctx context.Context, typed string) (company.
 		return company.Answer{}, nil
 	}
 	word, err := d.read(ctx, fmt.Sprintf("%s with these words (%s)? [y/n]> ", key, d.question.Options[option]))
-	if word = strings.ToLower(word); err != nil || word != "y" && word != "yes" {
+	if err != nil || !console.IsYes(word) {
 		return company.Answer{}, err
 	}
 	return company.Answer{Approval: d.question.ID, By: "terminal", Option: option, Text: typed}, nil
@@ -168,13 +167,10 @@ func (d questionDialog) answerNo(ctx context.Context, rest string) (company.Answ
 		instead = "; n with words does not"
 	}
 	word, err := d.read(ctx, fmt.Sprintf("this n ends all of %s%s. End it? [y/N] ", all, instead))
-	if err != nil {
+	if err != nil || !console.IsYes(word) {
 		return company.Answer{}, err
 	}
-	if word = strings.ToLower(word); word == "y" || word == "yes" {
-		return cmd, nil
-	}
-	return company.Answer{}, nil
+	return cmd, nil
 }
 
 func (d questionDialog) sendAnswer(ctx context.Context, cmd company.Answer) error {
@@ -204,8 +200,8 @@ func (d questionDialog) showDiff(ctx context.Context) {
 	sp, err := d.conn.Range(ctx, d.subjectID())
 	if err == nil {
 		var p officeapp.Patch
-		if p, err = officeapp.ReadPatch(ctx, d.follower.paths, sp, command.MaxPatch); err == nil {
-			d.follower.env.PrintPatch(d.follower.env.Err, sp, p)
+		if p, err = officeapp.ReadPatch(ctx, d.follower.paths, sp, officeapp.MaxPatch); err == nil && d.follower.env.PrintPatch(d.follower.env.Err, p.Text) == nil {
+			d.follower.env.PrintNotes(p.Notes(sp))
 		}
 	}
 	d.reportFailure(err)

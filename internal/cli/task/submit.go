@@ -189,8 +189,8 @@ func readInstruction(ctx context.Context, env *command.Environment, o submitOpti
 	case o.file == "" && (len(args) == 0 && isPiped(env.In) || len(args) == 1 && args[0] == "-"):
 		o.file, args = "-", nil
 	}
-	if editor := findEditor(env); o.file == "" && len(args) == 0 && editor != "" && env.CanPrompt() {
-		return editInstruction(ctx, env, editor)
+	if editor := env.FindEditor(); o.file == "" && len(args) == 0 && editor != "" && env.CanPrompt() {
+		return env.EditInstruction(ctx, editor)
 	}
 	text, err := instructionText(env, o, args)
 	if err == nil && strings.TrimSpace(text) == "" {
@@ -291,7 +291,7 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 	if err := cmd.Validate(env.WallTime()); err != nil {
 		return err
 	}
-	looked := withProgress(env, "looking at "+filepath.Base(repo))
+	looked := env.NameSlowStep("looking at " + filepath.Base(repo))
 	seen, err := env.Checker().Preflight(ctx, paths, loaded, repo, cmd.Base)
 	looked()
 	if err != nil {

@@ -1,4 +1,4 @@
-package inspect
+package console
 
 import (
 	"bytes"
@@ -7,13 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/retry"
 )
 
 const (
-	// watchEvery is how soon status --watch looks again where a company is at work.
+	// watchEvery is how soon a watch looks again where a company is at work.
 	watchEvery = time.Second
 	// watchIdleEvery is the same where none is: each look opens the office.
 	watchIdleEvery = 5 * time.Second
@@ -22,19 +21,17 @@ const (
 // clearScreen moves to the corner of the terminal, and clears the rest of it.
 const clearScreen = "\x1b[H\x1b[J"
 
-// watchStatus shows the status again and again, in place, until an interrupt. It holds
-// the office for no longer than a look.
-func watchStatus(ctx context.Context, env *command.Environment, show func(context.Context) (served bool, err error)) error {
-	if !env.MovesCursor(env.Out) || env.Output == "json" {
-		return company.E(company.EUsage, "--watch is for a terminal").Because("it redraws in place, which a pipe cannot do, nor a terminal whose TERM is dumb or not set").Fix("company feed --follow -o json tells what happens")
-	}
-	screen := env.Out
-	defer func() { env.Out = screen }()
+// Watch prints what show prints on stdout again and again, in place, until ctx ends,
+// whose cause it returns. show says whether a company is at work; an error of it ends the
+// watch, unless the office was held.
+func (con *Console) Watch(ctx context.Context, show func(context.Context) (served bool, err error)) error {
+	screen := con.Out
+	defer func() { con.Out = screen }()
 	for {
 		var text bytes.Buffer
-		env.Out = &text
+		con.Out = &text
 		served, err := show(ctx)
-		env.Out = screen
+		con.Out = screen
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -42,7 +39,8 @@ func watchStatus(ctx context.Context, env *command.Environment, show func(contex
 			return err
 		}
 		if err == nil {
-			if _, err := fmt.Fprint(screen, clearScreen+fitScreen(text.String(), command.TerminalHeight(screen))); err != nil {
+			_, height := terminalSize(screen)
+			if _, err := fmt.Fprint(screen, clearScreen+fitScreen(text.String(), height)); err != nil {
 				return err
 			}
 		}

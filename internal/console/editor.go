@@ -1,4 +1,4 @@
-package task
+package console
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"strings"
 
-	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/safetext"
 )
@@ -16,19 +15,19 @@ import (
 // editorMark begins what an editor shows below the instruction.
 const editorMark = "<!-- company: the instruction is what stands above this line. Leave it empty to submit nothing. -->"
 
-// findEditor is the person's editor, as git and others find it; "": none is set.
-func findEditor(env *command.Environment) string {
+// FindEditor is the person's editor, as git and others find it; "": none is set.
+func (con *Console) FindEditor() string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
-		if v, ok := env.LookupEnv(name); ok && strings.TrimSpace(v) != "" {
+		if v, ok := con.LookupEnv(name); ok && strings.TrimSpace(v) != "" {
 			return v
 		}
 	}
 	return ""
 }
 
-// editInstruction has the person write an instruction in their editor. The file stays,
-// and the person reads its name.
-func editInstruction(ctx context.Context, env *command.Environment, editor string) (string, error) {
+// EditInstruction has the person write an instruction in their editor. The file stays,
+// and the person reads its name. An empty text, and an editor that fails, are EUsage.
+func (con *Console) EditInstruction(ctx context.Context, editor string) (string, error) {
 	f, err := os.CreateTemp("", "company-*.md")
 	if err != nil {
 		return "", company.E(company.EInvalid, "there is no place for the instruction").Wrap(err).Fix("company submit -f FILE")
@@ -39,7 +38,7 @@ func editInstruction(ctx context.Context, env *command.Environment, editor strin
 		return "", company.E(company.EInvalid, "there is no place for the instruction").Wrap(err).Fix("company submit -f FILE")
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", editor+` "$1"`, "sh", name)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.In, env.Err, env.Err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = con.In, con.Err, con.Err
 	if err := cmd.Run(); err != nil {
 		return "", company.E(company.EUsage, "the editor did not end well: "+safetext.EscapeLine(editor, 80)).Wrap(err).Fix("what you wrote is in " + name + ": company submit -f " + name)
 	}
@@ -57,6 +56,6 @@ func editInstruction(ctx context.Context, env *command.Environment, editor strin
 		_ = os.Remove(name) // nothing is in it
 		return "", company.E(company.EUsage, "the instruction is empty, so nothing is submitted").Fix("write what is to be done, and save it")
 	}
-	env.PrintNote("your instruction is kept in %s", name)
+	con.PrintNote("your instruction is kept in %s", name)
 	return before, nil
 }

@@ -1,4 +1,4 @@
-package command
+package reshape
 
 import (
 	"bytes"
@@ -19,13 +19,16 @@ import (
 // expression can run for ever.
 const queryPatience = time.Minute
 
-// parseQuery reads an expression of --jq. It sees no variable of the environment and
-// reads no file: what it prints comes from the result.
-func parseQuery(text string) (*gojq.Code, error) {
+// query is an expression of jq.
+type query struct{ code *gojq.Code }
+
+// ParseQuery reads an expression of --jq. It sees no variable of the environment and
+// reads no file: what it prints comes from the result. What is no expression is EUsage.
+func ParseQuery(text string) (Shape, error) {
 	refuse := func(why string) error {
 		return company.E(company.EUsage, "--jq is no expression of jq").Because(why).Fix("--jq '.tasks[] | select(.status == \"failed\") | .id'")
 	}
-	query, err := gojq.Parse(text)
+	parsed, err := gojq.Parse(text)
 	if err != nil {
 		var at *gojq.ParseError
 		if errors.As(err, &at) {
@@ -34,36 +37,36 @@ func parseQuery(text string) (*gojq.Code, error) {
 		}
 		return nil, refuse(err.Error())
 	}
-	code, err := gojq.Compile(query)
+	code, err := gojq.Compile(parsed)
 	if err != nil {
 		return nil, refuse(err.Error())
 	}
-	return code, nil
+	return query{code}, nil
 }
 
-// printQuery prints what an expression makes of a result, a value to a line: texts as
-// they are, all else as JSON, indented on a terminal.
-func printQuery(ctx context.Context, w io.Writer, code *gojq.Code, v any) error {
-	fields, err := decodeFields(w, v)
+// Print prints what the expression makes of a result, a value to a line: texts as they
+// are, all else as JSON, indented on a terminal.
+func (q query) Print(ctx context.Context, w io.Writer, onTerminal bool, v any) error {
+	fields, err := decodeFields(onTerminal, v)
 	if err != nil {
 		return err
 	}
+	whole := ctx
 	ctx, cancel := context.WithTimeoutCause(ctx, queryPatience, fmt.Errorf("it took longer than %s", queryPatience))
 	defer cancel()
 	fail := func(err error) error {
 		return company.E(company.EUsage, "--jq does not fit this command's JSON").Because(err.Error()).Fix("-o json shows the fields")
 	}
-	for values := code.RunWithContext(ctx, fields); ; {
+	for values := q.code.RunWithContext(ctx, fields); ; {
 		value, more := values.Next()
 		if !more {
 			return nil
 		}
 		var halt *gojq.HaltError
 		switch err, failed := value.(error); {
+		case failed && whole.Err() != nil:
+			return context.Cause(whole)
 		case failed && ctx.Err() != nil:
-			if cause := context.Cause(ctx); errors.Is(cause, ErrInterrupted) {
-				return cause
-			}
 			return fail(context.Cause(ctx))
 		case failed && errors.As(err, &halt) && halt.Value() == nil:
 			return nil
@@ -77,7 +80,7 @@ func printQuery(ctx context.Context, w io.Writer, code *gojq.Code, v any) error 
 				return fail(err)
 			}
 			text = string(encoded)
-			if IsTerminal(w) {
+			if onTerminal {
 				text = indentJSON(encoded)
 			}
 		}

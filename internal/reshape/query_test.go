@@ -1,4 +1,4 @@
-package command
+package reshape_test
 
 import (
 	"bytes"
@@ -7,19 +7,19 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/cli/terminaltest"
 	"company/internal/company"
+	"company/internal/reshape"
 )
 
 func queryOf(t *testing.T, text string) func(v any) (string, error) {
 	t.Helper()
-	code, err := parseQuery(text)
+	query, err := reshape.ParseQuery(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return func(v any) (string, error) {
 		var out bytes.Buffer
-		err := printQuery(t.Context(), &out, code, v)
+		err := query.Print(t.Context(), &out, false, v)
 		return out.String(), err
 	}
 }
@@ -53,7 +53,7 @@ func TestQuery(t *testing.T) {
 		}
 	}
 	for text, place := range map[string]string{".tasks[": "column 8", "nope": "function not defined", "\n.a |": "line 2", "input": "input", "import \"a\" as a; .": "module"} {
-		_, err := parseQuery(text)
+		_, err := reshape.ParseQuery(text)
 		var e *company.Error
 		if !errors.As(err, &e) || e.Code != company.EUsage || !strings.Contains(e.Why, place) {
 			t.Errorf("%q: %v", text, err)
@@ -63,29 +63,30 @@ func TestQuery(t *testing.T) {
 
 // An expression without an end ends with the command.
 func TestQueryEnds(t *testing.T) {
-	code, err := parseQuery("last(repeat(1))")
+	query, err := reshape.ParseQuery("last(repeat(1))")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(ErrInterrupted)
-	if err := printQuery(ctx, &bytes.Buffer{}, code, 1); !errors.Is(err, ErrInterrupted) {
+	interrupted := errors.New("interrupted")
+	cancel(interrupted)
+	if err := query.Print(ctx, &bytes.Buffer{}, false, 1); !errors.Is(err, interrupted) {
 		t.Errorf("%v", err)
 	}
 }
 
 // On a terminal no text of a result steers it, and JSON is indented.
 func TestQueryOnATerminal(t *testing.T) {
-	person, tty := terminaltest.OpenPTY(t)
-	code, err := parseQuery(`.title, {a: [.title]}, "end"`)
+	query, err := reshape.ParseQuery(`.title, {a: [.title]}, "end"`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := printQuery(t.Context(), tty, code, map[string]any{"title": "red \x1b[31m"}); err != nil {
+	var out bytes.Buffer
+	if err := query.Print(t.Context(), &out, true, map[string]any{"title": "red \x1b[31m"}); err != nil {
 		t.Fatal(err)
 	}
 	want := "red \\x1b[31m\n{\n  \"a\": [\n    \"red \\\\x1b[31m\"\n  ]\n}\nend\n"
-	if shown := terminaltest.ReadToPrompt(t, person, "end\r\n"); shown != want {
-		t.Errorf("%q, want %q", shown, want)
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
 	}
 }

@@ -1,4 +1,4 @@
-package command
+package console
 
 import (
 	"bufio"
@@ -12,24 +12,22 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
-	"company/internal/feed"
 	"company/internal/safetext"
-	"company/internal/screen"
 )
 
 // CanPrompt says whether a person can be asked on the terminal.
-func (env *Environment) CanPrompt() bool {
-	return !env.NoInput && env.Output == "text" && IsTerminal(env.In) && IsTerminal(env.Err) && inForeground(env.In)
+func (con *Console) CanPrompt() bool {
+	return !con.NoInput && con.Output == "text" && IsTerminal(con.In) && IsTerminal(con.Err) && inForeground(con.In)
 }
 
 // AnswerFromTerminal has questions answered at the terminal of the session,
 // where there is one: stdin has been read, and the person is still there.
-func (env *Environment) AnswerFromTerminal() {
-	if env.NoInput || IsTerminal(env.In) || !IsTerminal(env.Err) {
+func (con *Console) AnswerFromTerminal() {
+	if con.NoInput || IsTerminal(con.In) || !IsTerminal(con.Err) {
 		return
 	}
 	if tty, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_NOCTTY, 0); err == nil {
-		env.In = tty // open until the process ends
+		con.In = tty // open until the process ends
 	}
 }
 
@@ -47,7 +45,7 @@ func inForeground(in io.Reader) bool {
 
 // IsTerminal asks the kernel: /dev/null is a character device, too.
 func IsTerminal(v any) bool {
-	if r, ok := v.(*StdoutWriter); ok {
+	if r, ok := v.(*Stdout); ok {
 		v = r.W
 	}
 	f, ok := v.(*os.File)
@@ -55,19 +53,6 @@ func IsTerminal(v any) bool {
 		return false
 	}
 	return term.IsTerminal(int(f.Fd()))
-}
-
-// PrintNote says something about the progress, on stderr: a line for people, an
-// item of the feed for programs.
-func (env *Environment) PrintNote(format string, args ...any) {
-	text := safetext.Escape(fmt.Sprintf(format, args...))
-	switch {
-	case env.Quiet:
-	case env.Output == "json":
-		_ = env.PrintJSON(env.Err, feed.Item{SchemaVersion: 1, Time: time.Now().UTC(), Kind: "note", Mark: feed.Info, Text: text})
-	default:
-		fmt.Fprintln(env.Err, screen.WrapHelp(text, env.Style(env.Err)))
-	}
 }
 
 // Keyboard is what a person types, a line at a time.
@@ -107,9 +92,9 @@ func (k *Keyboard) ReadLine(done <-chan struct{}, again <-chan time.Time) (text 
 }
 
 // PromptLine prompts and waits for a line that is typed after that.
-func (env *Environment) PromptLine(ctx context.Context, prompt string) (string, error) {
-	keys := env.FreshKeyboard()
-	fmt.Fprint(env.Err, prompt)
+func (con *Console) PromptLine(ctx context.Context, prompt string) (string, error) {
+	keys := con.FreshKeyboard()
+	fmt.Fprint(con.Err, prompt)
 	text, _, err := keys.ReadLine(ctx.Done(), nil)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
@@ -117,13 +102,25 @@ func (env *Environment) PromptLine(ctx context.Context, prompt string) (string, 
 	return text, err
 }
 
+// Confirm prompts, and says whether the person typed y or yes.
+func (con *Console) Confirm(ctx context.Context, prompt string) (bool, error) {
+	word, err := con.PromptLine(ctx, prompt)
+	return err == nil && IsYes(word), err
+}
+
+// IsYes says whether a line is y or yes.
+func IsYes(line string) bool {
+	word := strings.ToLower(line)
+	return word == "y" || word == "yes"
+}
+
 // FreshKeyboard is the keyboard, with nothing on it that was typed before.
-func (env *Environment) FreshKeyboard() *Keyboard {
-	if env.keyboard == nil {
-		env.keyboard = &Keyboard{in: env.In}
+func (con *Console) FreshKeyboard() *Keyboard {
+	if con.keyboard == nil {
+		con.keyboard = &Keyboard{in: con.In}
 	}
-	env.keyboard.dropPending()
-	return env.keyboard
+	con.keyboard.dropPending()
+	return con.keyboard
 }
 
 // dropPending drops input from before a question: it answers nothing.

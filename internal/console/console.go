@@ -1,0 +1,82 @@
+// Package console is the streams of one process, and the person or the program at them.
+//
+// It owns what a stream can show (its width, its colours, lines taken back), the forms in
+// which results, notes, progress and errors are printed, questions and the keys typed
+// after them, and what a person works in beside them: a pager, an editor. It promises that
+// no text of a repository or of a model steers the terminal, that what was typed before a
+// question answers nothing, and that a stream which programs read holds only what they
+// can read. It knows no flag, no office and no task; it decides nothing.
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"company/internal/feed"
+	"company/internal/reshape"
+)
+
+// Console is the streams of a process, and how they are read. The zero value of all but
+// the streams and Output will do.
+type Console struct {
+	In        io.Reader
+	Out, Err  io.Writer
+	LookupEnv func(string) (string, bool)
+	Environ   []string // all of it; nil: only LookupEnv is asked
+
+	Output  string        // text | json
+	Shape   reshape.Shape // of results in JSON; nil: as they are
+	Quiet   bool          // no progress
+	Verbose bool          // details of errors, and the log
+	NoColor bool
+	NoInput bool // nobody is asked
+	Yes     bool // the answer to what is asked before work begins
+
+	Lifetime context.Context // of the process's work: an expression of jq ends with it
+
+	Log      *slog.Logger
+	keyboard *Keyboard     // of In, once something was asked
+	progress *feed.Display // of Err, once something was shown
+}
+
+// ErrInterrupted is why a context ends: the person at the console wants the work to end.
+var ErrInterrupted = errors.New("interrupted")
+
+// ErrTerminated is ErrInterrupted by SIGTERM: a supervisor wants the process to
+// end.
+var ErrTerminated = fmt.Errorf("terminated: %w", ErrInterrupted)
+
+// OpenLog opens the log on stderr, which is silent unless details are wanted.
+func (con *Console) OpenLog() {
+	level := slog.LevelError + 4 // silent
+	if con.Verbose {
+		level = slog.LevelDebug
+	}
+	con.Log = slog.New(slog.NewTextHandler(con.Err, &slog.HandlerOptions{Level: level}))
+}
+
+// envValue is a variable of the environment; empty where it is not set.
+func (con *Console) envValue(name string) string {
+	v, _ := con.LookupEnv(name)
+	return v
+}
+
+// Stdout is stdout. It remembers the first write that went wrong, so that
+// a command whose result was lost does not end with success.
+type Stdout struct {
+	W   io.Writer
+	Err error
+}
+
+// Write writes, unless a write went wrong before.
+func (r *Stdout) Write(p []byte) (int, error) {
+	if r.Err != nil {
+		return 0, r.Err
+	}
+	n, err := r.W.Write(p)
+	r.Err = err
+	return n, err
+}
