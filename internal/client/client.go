@@ -54,6 +54,20 @@ func (o *Office) Work(ctx context.Context, ids ...company.TaskID) (view.Work, er
 	return api.Get[view.Work](ctx, o.Client, "work?"+q.Encode())
 }
 
+// TaskProgress is how far one task is. An unknown one is ENotFound, and EUsage where the id
+// cannot be a task's name.
+func (o *Office) TaskProgress(ctx context.Context, id string) (*view.Progress, error) {
+	if !company.TaskID(id).Valid() {
+		_, err := view.FindTask(nil, id)
+		return nil, err
+	}
+	w, err := o.Work(ctx, company.TaskID(id))
+	if err != nil {
+		return nil, err
+	}
+	return &w.Tasks[0], nil
+}
+
 // Shown is a task, a subtask, a run, an approval or a pull request by its id.
 func (o *Office) Shown(ctx context.Context, id string) (view.Shown, error) {
 	return getByID[view.Shown](ctx, o, "shown", id)

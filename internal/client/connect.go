@@ -98,3 +98,6 @@ func (unopened) Verify(context.Context) (view.Verification, error) {
 func (unopened) StreamTranscript(_ context.Context, run company.RunID, _ bool, _ func(agent.TranscriptEntry) error) error {
 	return view.TaskNotFound(company.NewState(), string(run.Task()))
 }
+
+// IsFeedCut says that a feed was cut by the end of the other process.
+func IsFeedCut(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

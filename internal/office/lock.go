@@ -1,6 +1,7 @@
 package office
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/folder"
+	"company/internal/retry"
 )
 
 // lockName is the file in the state folder that the holder locks.
@@ -220,4 +222,21 @@ func HeldError(held *Holder) error {
 	}
 	return e.Because(fmt.Sprintf("process %d on %s: %s", held.PID, held.Host, held.Command)).
 		Fix(fmt.Sprintf("wait for it to end, or end it with kill %d, and try again", held.PID))
+}
+
+// AwaitHolder waits until a process takes the office, or has had it. The process that
+// takes it signs the lock's file. It returns the cause of ctx when that ends first.
+func AwaitHolder(ctx context.Context, p Paths) error {
+	lock, _, err := TryLock(p)
+	switch {
+	case err != nil:
+		return err
+	case lock == nil:
+		return retry.Sleep(ctx, 100*time.Millisecond)
+	}
+	if err := lock.Release(); err != nil {
+		return err
+	}
+	at := LastLocked(p)
+	return retry.Until(ctx, retry.Every(250*time.Millisecond), func() (bool, error) { return !LastLocked(p).Equal(at), nil })
 }

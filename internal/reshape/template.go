@@ -31,7 +31,7 @@ var templateFunctions = template.FuncMap{
 // goTemplate is a template of Go.
 type goTemplate struct{ parsed *template.Template }
 
-// ParseTemplate reads a template of --template. What is no template is EUsage.
+// ParseTemplate reads a template of --template. Another text is EUsage.
 func ParseTemplate(text string) (Shape, error) {
 	t, err := template.New("--template").Option("missingkey=zero").Funcs(templateFunctions).Parse(text)
 	if err != nil {

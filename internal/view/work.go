@@ -257,3 +257,24 @@ func (src Source) PullRecord(ref string) (PullRecord, error) {
 	p, err := findPull(src.State, ref)
 	return PullRecord{Office: src.State.Office.ID, Pull: p}, err
 }
+
+// JoinIDs lists tasks in a line.
+func JoinIDs(ids []company.TaskID) string {
+	out := ""
+	for i, id := range ids {
+		if i > 0 {
+			out += ", "
+		}
+		out += string(id)
+	}
+	return out
+}
+
+// RecoveryNotes say which tasks recovery: ask has paused, and the way on. Of none there is
+// nothing to say.
+func RecoveryNotes(paused []company.TaskID) []string {
+	if len(paused) == 0 {
+		return nil
+	}
+	return []string{"recovery: ask: " + JoinIDs(paused) + " is unfinished and paused; go on with: company resume"}
+}

@@ -14,7 +14,7 @@ import (
 // timed are the rooms that decide by the time, or show it to people. Their time
 // is the office's (package clock): the wall clock is set, by people and by time
 // servers.
-var timed = []string{"orchestrator", "ledger", "api", "app", "upkeep", "projection", "client", "console", "cli", "cli/command", "cli/agents", "cli/image", "cli/inspect", "cli/pr", "cli/project", "cli/serve", "cli/setup", "cli/task", "manager", "worker", "dispatch", "reviewer", "merger", "gates", "agent", "agenttools", "depaccess", "sandbox", "session", "budget", "office", "intake", "delivery", "diagnose"}
+var timed = []string{"orchestrator", "ledger", "api", "app", "upkeep", "projection", "client", "console", "entrance", "cli", "cli/command", "cli/agents", "cli/image", "cli/inspect", "cli/pr", "cli/project", "cli/serve", "cli/setup", "cli/task", "manager", "worker", "dispatch", "reviewer", "merger", "gates", "agent", "agenttools", "depaccess", "sandbox", "session", "budget", "office", "intake", "delivery", "diagnose"}
 
 // looks are the files of those rooms that look at a clock of this process all the
 // same: how often they name time.Now, time.Since and time.Until, and why that is
@@ -25,15 +25,15 @@ var looks = map[string]struct {
 	why   string
 }{
 	// Measured here, from a time with a monotonic reading.
-	"internal/agent/calls.go":        {2, "measures a tool"},
-	"internal/agent/run.go":          {2, "measures a model's answer"},
-	"internal/session/stopwatch.go":  {3, "measures a run's own work"},
-	"internal/cli/command/office.go": {2, "waits for the holder of the office"},
-	"internal/client/connect.go":     {1, "an office that is not there has no time"},
-	"internal/cli/image/image.go":    {3, "measures a build"},
-	"internal/gates/canary.go":       {2, "measures a gate"},
-	"internal/gates/container.go":    {2, "measures a gate"},
-	"internal/api/client.go":         {3, "what has passed since an answer; before one there is only the wall clock"},
+	"internal/agent/calls.go":       {2, "measures a tool"},
+	"internal/agent/run.go":         {2, "measures a model's answer"},
+	"internal/session/stopwatch.go": {3, "measures a run's own work"},
+	"internal/entrance/office.go":   {3, "waits for the holder of the office, and says what the wall clock says"},
+	"internal/client/connect.go":    {1, "an office that is not there has no time"},
+	"internal/cli/image/image.go":   {3, "measures a build"},
+	"internal/gates/canary.go":      {2, "measures a gate"},
+	"internal/gates/container.go":   {2, "measures a gate"},
+	"internal/api/client.go":        {3, "what has passed since an answer; before one there is only the wall clock"},
 
 	// The default of a package that was given no clock.
 	"internal/agent/driver.go":    {1, "the default"},
@@ -41,14 +41,13 @@ var looks = map[string]struct {
 	"internal/ledger/ledger.go":   {1, "the default"},
 
 	// Of the wall clock, for people and for what else is on this machine.
-	"internal/depaccess/fetched.go":       {1, "the time of a line in a log"},
-	"internal/cli/task/detach.go":         {1, "the name of a log"},
-	"internal/upkeep/retention.go":        {1, "the age of a file"},
-	"internal/cli/setup/orphans.go":       {1, "the age of a container, which Docker tells"},
-	"internal/cli/command/environment.go": {1, "what the wall clock says"},
-	"internal/console/print.go":           {1, "a note of this process, which may have no office"},
-	"internal/office/identity.go":         {1, "when the office was made"},
-	"internal/office/lock.go":             {1, "when a process took the lock"},
+	"internal/depaccess/fetched.go": {1, "the time of a line in a log"},
+	"internal/cli/task/detach.go":   {1, "the name of a log"},
+	"internal/upkeep/retention.go":  {1, "the age of a file"},
+	"internal/cli/setup/orphans.go": {1, "the age of a container, which Docker tells"},
+	"internal/console/print.go":     {1, "a note of this process, which may have no office"},
+	"internal/office/identity.go":   {1, "when the office was made"},
+	"internal/office/lock.go":       {1, "when a process took the lock"},
 }
 
 func TestOfficesLiveByTheirOwnTime(t *testing.T) {

@@ -99,6 +99,8 @@ client
 diagnose
 console
 
+entrance
+
 cli/command
 
 cli/agents

@@ -60,7 +60,8 @@ var elsewhere = []exemption{
 	{"internal/cli/setup/configset.go", "os.Lstat", "looks for the company.yaml of the operator's project"},
 	{"internal/cli/setup/init.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for the checkout that gets a company.yaml"},
 	{"internal/cli/task/submit.go", "os.Open", "reads the instruction from a file that the operator names"},
-	{"internal/cli/command/checkout.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for the checkout that the operator names"},
+	{"internal/entrance/checkout.go", "filepath.EvalSymlinks os.Lstat", "looks for the checkout that the operator names"},
+	{"internal/entrance/project.go", "os.Stat", "looks whether the operator names a folder"},
 	{"internal/diagnose/preflight.go", "os.Lstat", "looks for a file that the operator names"},
 
 	// The user's cache, which no checkout reaches.

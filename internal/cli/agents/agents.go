@@ -13,6 +13,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/safetext"
 	"company/internal/view"
 )
@@ -29,7 +30,7 @@ run, turn, for how long, and what the run may cost; and the workers that wait.`,
 }
 
 func runAgents(ctx context.Context, env *command.Environment) error {
-	v, conn, err := command.Read(ctx, env, (*client.Office).Agents)
+	v, conn, err := entrance.Read(ctx, env.Entrance, (*client.Office).Agents)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func scaleWorkers(ctx context.Context, env *command.Environment, cmd company.Sca
 	if err != nil {
 		return err
 	}
-	w, conn, err := command.ReadAfter(ctx, env, conn, func(o *client.Office, ctx context.Context) (*view.Work, error) { return command.ReadWork(ctx, o) })
+	w, conn, err := entrance.ReadAfter(ctx, env.Entrance, conn, func(o *client.Office, ctx context.Context) (view.Work, error) { return o.Work(ctx) })
 	if err != nil {
 		return err
 	}

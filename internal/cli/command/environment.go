@@ -6,12 +6,10 @@ package command
 
 import (
 	"fmt"
-	"time"
 
-	"company/internal/clock"
 	"company/internal/company"
-	"company/internal/config"
 	"company/internal/console"
+	"company/internal/entrance"
 	"company/internal/reshape"
 )
 
@@ -21,33 +19,22 @@ var Version = "0.1.0"
 // Commit is what the program was built from; scripts/release.sh sets it.
 var Commit = ""
 
-// Environment is what every command has: its console and its flags.
+// Environment is what every command has: its console, its way into the office, and the
+// flags that shape its result.
 type Environment struct {
 	*console.Console
+	*entrance.Entrance
 
-	OfficeDir   string
-	RepoDir     string
-	JSON        bool
-	Template    string   // of Go, for the result; it implies JSON
-	Query       string   // of jq, for the result; it implies JSON
-	ConfigFlags []string // key=value of the config
-
-	configs map[[2]string]config.Loaded // that were read, by office and project
+	JSON     bool
+	Template string // of Go, for the result; it implies JSON
+	Query    string // of jq, for the result; it implies JSON
 
 	ReportsWork bool // the result reports work: it must not be lost
-
-	Clocks clock.Sources // of the machine; zero: of this one
 }
 
 // NewEnvironment is the environment of a command at a console.
-func NewEnvironment(c console.Console) *Environment { return &Environment{Console: &c} }
-
-// WallTime is what the wall clock says.
-func (env *Environment) WallTime() time.Time {
-	if env.Clocks.Wall != nil {
-		return env.Clocks.Wall()
-	}
-	return time.Now()
+func NewEnvironment(c console.Console) *Environment {
+	return &Environment{Console: &c, Entrance: &entrance.Entrance{Console: &c, Version: Version, Commit: Commit}}
 }
 
 // NameSlowStep names a step, once it takes a while. The function that it returns ends it.

@@ -11,6 +11,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/client"
+	"company/internal/entrance"
 	"company/internal/safetext"
 	"company/internal/screen"
 	"company/internal/upkeep"
@@ -60,7 +61,7 @@ office has its image made again when it needs it. What a container uses stays.`,
 
 // readImages are the images that tasks of the office use.
 func readImages(ctx context.Context, env *command.Environment) ([]view.TaskImage, error) {
-	used, conn, err := command.Read(ctx, env, (*client.Office).Images)
+	used, conn, err := entrance.Read(ctx, env.Entrance, (*client.Office).Images)
 	if err == nil {
 		conn.Close()
 	}
@@ -85,7 +86,7 @@ func listImages(ctx context.Context, env *command.Environment) error {
 	}
 	table := screen.Table{Columns: []screen.Column{{Title: "IMAGE"}, {Title: "KIND"}, {Title: "SIZE"}, {Title: "TASKS HERE"}, {Title: "TAG", Rank: 1}}}
 	for _, v := range views {
-		table.Row(officeapp.ShortImageID(v.ID), v.Kind, view.FormatBytes(v.Bytes), safetext.EscapeLine(command.JoinIDs(v.Tasks), 60), v.Tag)
+		table.Row(officeapp.ShortImageID(v.ID), v.Kind, view.FormatBytes(v.Bytes), safetext.EscapeLine(view.JoinIDs(v.Tasks), 60), v.Tag)
 	}
 	return env.PrintLong(table.Render(env.Style(env.Out)))
 }

@@ -10,6 +10,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/view"
 )
 
@@ -39,7 +40,7 @@ func runCosts(ctx context.Context, env *command.Environment, days int) error {
 		y, m, d := env.WallTime().Local().Date()
 		since = time.Date(y, m, d-days+1, 0, 0, 0, 0, time.Local)
 	}
-	v, conn, err := command.Read(ctx, env, func(o *client.Office, ctx context.Context) (view.Spending, error) { return o.Spending(ctx, since) })
+	v, conn, err := entrance.Read(ctx, env.Entrance, func(o *client.Office, ctx context.Context) (view.Spending, error) { return o.Spending(ctx, since) })
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/office"
-	"company/internal/retry"
 	"company/internal/view"
 )
 
@@ -81,10 +80,10 @@ func runFeed(ctx context.Context, env *command.Environment, o feedOptions) error
 			return context.Cause(ctx)
 		case !o.follow:
 			return err
-		case err != nil && !command.IsFeedCut(err) && company.CodeOf(err) != company.EHeld:
+		case err != nil && !client.IsFeedCut(err) && company.CodeOf(err) != company.EHeld:
 			return err
 		}
-		if err := waitForOffice(ctx, paths); err != nil {
+		if err := office.AwaitHolder(ctx, paths); err != nil {
 			return err
 		}
 	}
@@ -97,7 +96,7 @@ func feedOnce(ctx context.Context, env *command.Environment, conn *client.Office
 	if o.task != "" {
 		named = append(named, o.task)
 	}
-	s, err := command.ReadWork(ctx, conn, named...)
+	s, err := conn.Work(ctx, named...)
 	if err != nil {
 		return err
 	}
@@ -137,21 +136,4 @@ func printItem(env *command.Environment, display *feed.Display, it feed.Item) er
 	}
 	_, err := display.Show(it)
 	return err
-}
-
-// waitForOffice waits until a process takes the office, or has had it. The
-// process that takes it signs the lock's file.
-func waitForOffice(ctx context.Context, p office.Paths) error {
-	lock, _, err := office.TryLock(p)
-	switch {
-	case err != nil:
-		return err
-	case lock == nil:
-		return retry.Sleep(ctx, 100*time.Millisecond)
-	}
-	if err := lock.Release(); err != nil {
-		return err
-	}
-	at := office.LastLocked(p)
-	return retry.Until(ctx, retry.Every(250*time.Millisecond), func() (bool, error) { return !office.LastLocked(p).Equal(at), nil })
 }

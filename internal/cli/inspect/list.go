@@ -9,6 +9,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/view"
 )
 
@@ -25,7 +26,7 @@ of one of the priorities named, --tag to those with every tag named.`,
 			if filter.Limit < 0 {
 				return company.E(company.EUsage, fmt.Sprintf("-n %d", filter.Limit)).Fix("-n 20, or -n 0 for all")
 			}
-			v, conn, err := command.Read(c.Context(), env, func(o *client.Office, ctx context.Context) (view.TaskList, error) {
+			v, conn, err := entrance.Read(c.Context(), env.Entrance, func(o *client.Office, ctx context.Context) (view.TaskList, error) {
 				return o.TaskList(ctx, filter)
 			})
 			if err != nil {

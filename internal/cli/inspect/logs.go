@@ -14,6 +14,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/office"
 	"company/internal/view"
 )
 
@@ -121,12 +122,12 @@ func followLogs(ctx context.Context, env *command.Environment, id string) error 
 			return context.Cause(ctx)
 		case err == nil && ended:
 			return nil
-		case err != nil && !command.IsFeedCut(err) && company.CodeOf(err) != company.EHeld:
+		case err != nil && !client.IsFeedCut(err) && company.CodeOf(err) != company.EHeld:
 			return err
 		case err == nil:
 			env.PrintNote("no company is at work on %s; it goes on with: company resume %s", l.run, l.run.Task())
 		}
-		if err := waitForOffice(ctx, paths); err != nil {
+		if err := office.AwaitHolder(ctx, paths); err != nil {
 			return err
 		}
 	}

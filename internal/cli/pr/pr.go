@@ -13,6 +13,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/safetext"
 	"company/internal/screen"
 	"company/internal/view"
@@ -52,11 +53,11 @@ func New(env *command.Environment) *cobra.Command {
 // openPR connects to the office and reads the pull request of a number or of a
 // task, as the office's own record has it.
 func openPR(ctx context.Context, env *command.Environment, ref string) (r view.PullRecord, conn *client.Office, err error) {
-	return command.Read(ctx, env, func(o *client.Office, ctx context.Context) (view.PullRecord, error) { return o.PullRequest(ctx, ref) })
+	return entrance.Read(ctx, env.Entrance, func(o *client.Office, ctx context.Context) (view.PullRecord, error) { return o.PullRequest(ctx, ref) })
 }
 
 func listPRs(ctx context.Context, env *command.Environment) error {
-	views, conn, err := command.Read(ctx, env, (*client.Office).PullRequests)
+	views, conn, err := entrance.Read(ctx, env.Entrance, (*client.Office).PullRequests)
 	if err != nil {
 		return err
 	}

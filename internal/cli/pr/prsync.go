@@ -13,6 +13,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/safetext"
 	"company/internal/upkeep"
 	"company/internal/view"
@@ -41,7 +42,7 @@ func syncPRs(ctx context.Context, env *command.Environment, numbers []string) er
 	if err != nil {
 		return err
 	}
-	all, conn, err := command.Read(ctx, env, (*client.Office).PullRequests)
+	all, conn, err := entrance.Read(ctx, env.Entrance, (*client.Office).PullRequests)
 	if err != nil {
 		return err
 	}

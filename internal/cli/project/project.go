@@ -13,6 +13,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/safetext"
 	"company/internal/shell"
 	"company/internal/view"
@@ -49,7 +50,7 @@ func New(env *command.Environment) *cobra.Command {
 }
 
 func listProjects(ctx context.Context, env *command.Environment) error {
-	known, conn, err := command.Read(ctx, env, (*client.Office).Projects)
+	known, conn, err := entrance.Read(ctx, env.Entrance, (*client.Office).Projects)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func listProjects(ctx context.Context, env *command.Environment) error {
 }
 
 func addProject(ctx context.Context, env *command.Environment, path, name string) error {
-	top, err := command.CheckoutAt(path)
+	top, err := entrance.CheckoutAt(path)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func addProject(ctx context.Context, env *command.Environment, path, name string
 	if err := off.Close(); err != nil {
 		return err
 	}
-	known, conn, err := command.Read(ctx, env, (*client.Office).Projects)
+	known, conn, err := entrance.Read(ctx, env.Entrance, (*client.Office).Projects)
 	if err != nil {
 		return err
 	}
@@ -116,12 +117,12 @@ func addProject(ctx context.Context, env *command.Environment, path, name string
 }
 
 func removeProject(ctx context.Context, env *command.Environment, arg string) error {
-	known, conn, err := command.Read(ctx, env, (*client.Office).Projects)
+	known, conn, err := entrance.Read(ctx, env.Entrance, (*client.Office).Projects)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	p, err := command.FindProject(known.Projects, arg)
+	p, err := entrance.FindProject(known.Projects, arg)
 	if err != nil {
 		return err
 	}

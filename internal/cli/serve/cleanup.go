@@ -11,6 +11,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/upkeep"
 )
 
@@ -51,7 +52,7 @@ func runCleanup(ctx context.Context, env *command.Environment, o cleanupOptions)
 	if !paths.Exists() {
 		return printCleanup(env, out)
 	}
-	h, remote, err := env.OpenOrDial(ctx, paths, command.DialTimeout)
+	h, remote, err := env.OpenOrDial(ctx, paths, entrance.DialTimeout)
 	if err != nil {
 		return err
 	}

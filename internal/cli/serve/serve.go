@@ -11,13 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/console"
 	"company/internal/feed"
-	"company/internal/office"
-	"company/internal/retry"
+	"company/internal/view"
 )
 
 // New makes company serve.
@@ -50,7 +48,7 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 	if err != nil {
 		return err
 	}
-	h, err := takeOverOffice(ctx, env, paths)
+	h, err := env.TakeOver(ctx, paths)
 	if err != nil {
 		return err
 	}
@@ -68,7 +66,7 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 	if err != nil {
 		return err
 	}
-	env.PrintRecovery(paused)
+	env.PrintNotes(view.RecoveryNotes(paused))
 	env.PrintNote("company %s serves the office %s (%s); end it with Ctrl-C", command.Version, h.ID(), paths.Root)
 	if work.Stopped {
 		env.PrintNote("the office is stopped: nothing begins until company resume")
@@ -109,29 +107,4 @@ func printServeReport(env *command.Environment, out serveReport) error {
 	}
 	_, err := fmt.Fprintf(env.Out, "office %s is closed; %s\n", out.Office, left)
 	return err
-}
-
-// takeOverOffice takes the office. A company that ends with its own task is waited
-// for; one that serves is not.
-func takeOverOffice(ctx context.Context, env *command.Environment, paths office.Paths) (*officeapp.App, error) {
-	for waits := false; ; {
-		h, remote, err := env.OpenOrDial(ctx, paths, command.TakeOverTimeout)
-		if err != nil || h != nil {
-			return h, err
-		}
-		remote.Close()
-		d, _ := remote.Server()
-		if d.Serving {
-			return nil, company.E(company.EConflict, "this office is served already").
-				Because(fmt.Sprintf("by process %d, company %s", d.PID, d.Version)).
-				Fix(fmt.Sprintf("use it as it is, or end it first: kill %d", d.PID))
-		}
-		if !waits {
-			env.PrintNote("process %d works in this office until its task ends; waiting for that", d.PID)
-			waits = true
-		}
-		if err := retry.Sleep(ctx, 250*time.Millisecond); err != nil {
-			return nil, err
-		}
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/cli/command"
-	"company/internal/config"
 	"company/internal/diagnose"
 )
 
@@ -47,7 +46,7 @@ func runDoctor(ctx context.Context, env *command.Environment, o diagnose.Options
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout())
 	defer cancel()
 	all, code := []diagnose.Result{}, command.ExitComplete
-	for _, r := range diagnose.Run(ctx, env.Checker().Checks(findSubject(ctx, env), o)) {
+	for _, r := range diagnose.Run(ctx, env.Checker().Checks(env.Subject(ctx), o)) {
 		if r.Status != "pass" || !env.Quiet {
 			all = append(all, r)
 		}
@@ -69,20 +68,4 @@ func runDoctor(ctx context.Context, env *command.Environment, o diagnose.Options
 		return &command.CodedError{Code: code}
 	}
 	return nil
-}
-
-// findSubject is the object of the checks: this machine, and the office and the
-// checkout that the command finds.
-func findSubject(ctx context.Context, env *command.Environment) diagnose.Subject {
-	s := diagnose.Subject{}
-	if s.Paths, s.PathsErr = env.FindOffice(); s.PathsErr == nil {
-		s.Config, s.ConfigErr = env.LoadConfig(ctx, s.Paths)
-	} else {
-		s.ConfigErr = s.PathsErr
-	}
-	if s.ConfigErr != nil {
-		s.Config.Config = config.Default()
-	}
-	s.Checkout, s.CheckoutErr = env.FindCheckout(s.Paths)
-	return s
 }

@@ -8,7 +8,6 @@ import (
 
 	"company/internal/cli/command"
 	"company/internal/diagnose"
-	"company/internal/office"
 	"company/internal/safetext"
 	"company/internal/upkeep"
 )
@@ -21,7 +20,7 @@ func listOrphans(ctx context.Context, env *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	ours, held := currentOffice(ctx, env)
+	ours, held := env.IdentifyOffice(ctx)
 	list := upkeep.FindOrphans(all, ours, held, time.Now())
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "orphans": list})
@@ -39,19 +38,4 @@ func listOrphans(ctx context.Context, env *command.Environment) error {
 	}
 	_, err = fmt.Fprintln(env.Out, "those of this office go with its next start; remove others with: docker rm <name>")
 	return err
-}
-
-// currentOffice is the id of the office that one stands in, "" for none, and
-// whether a process has it.
-func currentOffice(ctx context.Context, env *command.Environment) (id string, held bool) {
-	p, err := env.FindOffice()
-	if err != nil || !p.Exists() {
-		return "", false
-	}
-	off, err := env.OpenOffice(ctx, p)
-	if err != nil {
-		return "", false
-	}
-	defer off.Close()
-	return off.ID, office.IsHeld(p)
 }

@@ -10,6 +10,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/view"
 )
 
@@ -74,7 +75,7 @@ func NewReject(env *command.Environment) *cobra.Command {
 }
 
 func runAnswer(ctx context.Context, env *command.Environment, id string, ans company.Answer) error {
-	q, conn, err := command.ReadApproval(ctx, env, id)
+	q, conn, err := entrance.ReadApproval(ctx, env.Entrance, id)
 	if err != nil {
 		return err
 	}
@@ -87,10 +88,10 @@ func runAnswer(ctx context.Context, env *command.Environment, id string, ans com
 		return err
 	}
 	var t *view.Progress
-	q, conn, err = command.ReadAfter(ctx, env, conn, func(o *client.Office, ctx context.Context) (view.Approval, error) {
+	q, conn, err = entrance.ReadAfter(ctx, env.Entrance, conn, func(o *client.Office, ctx context.Context) (view.Approval, error) {
 		now, err := o.Approval(ctx, q.ID)
 		if err == nil {
-			t, err = command.ReadTask(ctx, o, string(now.Task))
+			t, err = o.TaskProgress(ctx, string(now.Task))
 		}
 		return now, err
 	})
@@ -106,7 +107,7 @@ func confirmReject(ctx context.Context, env *command.Environment, id string, ans
 	if env.Yes {
 		return nil
 	}
-	q, conn, err := command.ReadApproval(ctx, env, id)
+	q, conn, err := entrance.ReadApproval(ctx, env.Entrance, id)
 	if err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func endedBy(ctx context.Context, conn *client.Office, id company.TaskID, ans co
 	for _, e := range evs {
 		switch e.Kind {
 		case (*company.TaskCancelled)(nil).Kind(), (*company.TaskFailed)(nil).Kind():
-			t, err := command.ReadTask(ctx, conn, string(id))
+			t, err := conn.TaskProgress(ctx, string(id))
 			if err != nil {
 				return "", err
 			}

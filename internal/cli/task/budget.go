@@ -12,6 +12,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/lazyregexp"
 	"company/internal/safetext"
 	"company/internal/view"
@@ -47,7 +48,7 @@ func NewBudget(env *command.Environment) *cobra.Command {
 }
 
 func runBudget(ctx context.Context, env *command.Environment) error {
-	views, conn, err := command.Read(ctx, env, (*client.Office).Budgets)
+	views, conn, err := entrance.Read(ctx, env.Entrance, (*client.Office).Budgets)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func addOfficeBudget(ctx context.Context, env *command.Environment, scope compan
 	if _, err := conn.Do(ctx, "", company.RaiseOfficeBudget{Scope: scope, By: by}); err != nil {
 		return err
 	}
-	views, conn, err := command.ReadAfter(ctx, env, conn, (*client.Office).Budgets)
+	views, conn, err := entrance.ReadAfter(ctx, env.Entrance, conn, (*client.Office).Budgets)
 	if err != nil {
 		return err
 	}

@@ -94,12 +94,12 @@ func (f *follower) followTasks(ctx context.Context, conn *client.Office) error {
 		case <-look.C:
 			soon = false
 			look.Reset(pollEvery)
-			s, err := command.ReadWork(ctx, conn, f.tasks...)
+			s, err := conn.Work(ctx, f.tasks...)
 			if err != nil {
 				return err
 			}
-			last = s
-			rest, err := f.tasksAtRest(ctx, conn, s)
+			last = &s
+			rest, err := f.tasksAtRest(ctx, conn, &s)
 			switch {
 			case err != nil:
 				return err

@@ -123,7 +123,7 @@ func TestFollowFeedCut(t *testing.T) {
 	p := &fakeOffice{state: s, items: make(chan feed.Item)}
 	close(p.items)
 	f := &follower{env: command.NewEnvironment(console.Console{Err: io.Discard, Output: "text"}), tasks: []company.TaskID{task.ID}}
-	if err := f.followTasks(t.Context(), p.client()); !command.IsFeedCut(err) {
+	if err := f.followTasks(t.Context(), p.client()); !client.IsFeedCut(err) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -12,6 +12,7 @@ import (
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/console"
+	"company/internal/entrance"
 	"company/internal/office"
 	"company/internal/view"
 )
@@ -44,7 +45,7 @@ type jobEnd struct {
 func runJob(ctx context.Context, env *command.Environment, j foregroundJob) error {
 	env.ReportsWork = true
 	f := &follower{env: env, paths: j.paths}
-	patience := command.DialTimeout
+	patience := entrance.DialTimeout
 	for broken := 0; ; {
 		h, remote, err := env.OpenOrDial(ctx, j.paths, patience)
 		if err != nil {
@@ -55,8 +56,8 @@ func runJob(ctx context.Context, env *command.Environment, j foregroundJob) erro
 			end, err = runLocally(ctx, env, h, f, j)
 		} else {
 			end, err = runRemotely(ctx, env, remote, f, j)
-			if ctx.Err() == nil && command.IsFeedCut(err) {
-				patience = command.TakeOverTimeout
+			if ctx.Err() == nil && client.IsFeedCut(err) {
+				patience = entrance.TakeOverTimeout
 				continue
 			}
 			// It died in the middle of an answer. (A refusal has another code.)
@@ -103,7 +104,7 @@ func pauseInterrupted(ctx context.Context, env *command.Environment, conn *clien
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pauseTimeout)
 	defer cancel()
-	s, err := command.ReadWork(ctx, conn, ids...)
+	s, err := conn.Work(ctx, ids...)
 	if err != nil {
 		env.Log.Warn("the interrupted tasks are not paused", "err", err)
 		return
@@ -129,7 +130,7 @@ func noteOtherTasks(env *command.Environment, s *view.Work, own []company.TaskID
 		}
 	}
 	if len(others) > 0 {
-		env.PrintNote("unfinished from before, and worked on as well: %s (company pause %s lets that rest)", command.JoinIDs(others), others[0])
+		env.PrintNote("unfinished from before, and worked on as well: %s (company pause %s lets that rest)", view.JoinIDs(others), others[0])
 	}
 }
 
@@ -164,11 +165,11 @@ func runLocally(ctx context.Context, env *command.Environment, h *officeapp.App,
 	conn := client.Local(h)
 	defer conn.Close()
 	late := context.WithoutCancel(ctx)
-	w, err := command.ReadWork(late, conn)
+	w, err := conn.Work(late)
 	if err != nil {
 		return jobEnd{}, err
 	}
-	if todo, err := f.isToDo(ctx, conn, w, j); !todo {
+	if todo, err := f.isToDo(ctx, conn, &w, j); !todo {
 		return jobEnd{}, err
 	}
 	paused, err := h.Start(ctx, false)
@@ -176,13 +177,13 @@ func runLocally(ctx context.Context, env *command.Environment, h *officeapp.App,
 		pauseInterrupted(ctx, env, conn, f.tasks) // where the office was taken over for them
 		return jobEnd{tasks: f.tasks}, err
 	}
-	env.PrintRecovery(paused)
+	env.PrintNotes(view.RecoveryNotes(paused))
 	// An interrupt in the middle of this must not leave a task whose id was
 	// never printed.
 	ids, err := j.start(late, conn)
 	if err == nil {
-		if w, err = command.ReadWork(late, conn); err == nil {
-			noteOtherTasks(env, w, ids)
+		if w, err = conn.Work(late); err == nil {
+			noteOtherTasks(env, &w, ids)
 			f.tasks = ids
 			err = f.followTasks(ctx, conn)
 		}
@@ -199,11 +200,11 @@ func runLocally(ctx context.Context, env *command.Environment, h *officeapp.App,
 // runRemotely follows in the process that holds the office.
 func runRemotely(ctx context.Context, env *command.Environment, conn *client.Office, f *follower, j foregroundJob) (jobEnd, error) {
 	defer conn.Close()
-	w, err := command.ReadWork(ctx, conn)
+	w, err := conn.Work(ctx)
 	if err != nil {
 		return jobEnd{}, err
 	}
-	if todo, err := f.isToDo(ctx, conn, w, j); !todo {
+	if todo, err := f.isToDo(ctx, conn, &w, j); !todo {
 		return jobEnd{}, err
 	}
 	ids, err := j.start(ctx, conn)
@@ -233,7 +234,7 @@ func runRemotely(ctx context.Context, env *command.Environment, conn *client.Off
 
 // readEnd is how far the tasks came, and their summaries.
 func readEnd(ctx context.Context, conn *client.Office, ids []company.TaskID) (jobEnd, error) {
-	w, err := command.ReadWork(ctx, conn, ids...)
+	w, err := conn.Work(ctx, ids...)
 	if err != nil {
 		return jobEnd{tasks: ids}, err
 	}
@@ -241,7 +242,7 @@ func readEnd(ctx context.Context, conn *client.Office, ids []company.TaskID) (jo
 	if err != nil {
 		return jobEnd{tasks: ids}, err // without them it has no end to show
 	}
-	return jobEnd{work: w, tasks: ids, summaries: sums}, nil
+	return jobEnd{work: &w, tasks: ids, summaries: sums}, nil
 }
 
 func readSummaries(ctx context.Context, conn *client.Office, ids []company.TaskID) ([]view.Summary, error) {
@@ -297,5 +298,5 @@ func queuedText(conn *client.Office, ids []company.TaskID) string {
 	if info, ok := conn.Server(); ok {
 		pid = fmt.Sprintf(" (pid %d)", info.PID)
 	}
-	return fmt.Sprintf("%s is queued with the company at work here%s; following it", command.JoinIDs(ids), pid)
+	return fmt.Sprintf("%s is queued with the company at work here%s; following it", view.JoinIDs(ids), pid)
 }

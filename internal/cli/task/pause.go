@@ -11,6 +11,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/view"
 )
 
@@ -31,7 +32,7 @@ company resume t12 or company resume t12-02, or company resume for all of it.`,
 
 // pauseNamed pauses the tasks and the subtasks that are named, or all open tasks.
 func pauseNamed(ctx context.Context, env *command.Environment, args []string) error {
-	w, conn, err := command.Read(ctx, env, func(o *client.Office, ctx context.Context) (view.Work, error) { return o.Work(ctx) })
+	w, conn, err := entrance.Read(ctx, env.Entrance, func(o *client.Office, ctx context.Context) (view.Work, error) { return o.Work(ctx) })
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func findPausable(ctx context.Context, conn *client.Office, args []string) (ids 
 			subs = append(subs, sub)
 			continue
 		}
-		t, err := command.ReadTask(ctx, conn, arg)
+		t, err := conn.TaskProgress(ctx, arg)
 		if err != nil {
 			return nil, nil, err
 		}

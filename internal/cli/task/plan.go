@@ -47,7 +47,7 @@ func submitPlan(c *cobra.Command, env *command.Environment, o submitOptions, arg
 	if err != nil {
 		return err
 	}
-	_, err = command.ReadTask(ctx, conn, o.plan)
+	_, err = conn.TaskProgress(ctx, o.plan)
 	if err == nil {
 		_, err = conn.Try(ctx, cmd) // before a process is started for it
 	}

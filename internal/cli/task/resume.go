@@ -61,7 +61,7 @@ func runResume(ctx context.Context, env *command.Environment, id string) error {
 			case id == "":
 				ids = w.Open
 			default:
-				if _, err := command.ReadTask(ctx, conn, id); err != nil {
+				if _, err := conn.TaskProgress(ctx, id); err != nil {
 					return false, err
 				}
 				ids = []company.TaskID{company.TaskID(id)}
@@ -95,7 +95,7 @@ func runResume(ctx context.Context, env *command.Environment, id string) error {
 				lifted = err == nil
 				return ids, err
 			}
-			w, err := command.ReadWork(ctx, conn, ids...)
+			w, err := conn.Work(ctx, ids...)
 			if err != nil {
 				return ids, err
 			}

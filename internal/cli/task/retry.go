@@ -83,7 +83,7 @@ func runReopening(ctx context.Context, env *command.Environment, id company.Task
 			if err := allow(conn); err != nil {
 				return false, err
 			}
-			if _, err := command.ReadTask(ctx, conn, string(id)); err != nil {
+			if _, err := conn.TaskProgress(ctx, string(id)); err != nil {
 				return false, err
 			}
 			if _, err := conn.Try(ctx, cmd); err != nil && company.CodeOf(err) != company.EStale {

@@ -10,6 +10,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/retry"
 	"company/internal/view"
 )
@@ -41,7 +42,7 @@ func runStop(ctx context.Context, env *command.Environment, why string) error {
 		return err
 	}
 	defer conn.Close()
-	at, err := command.ReadWork(ctx, conn)
+	at, err := conn.Work(ctx)
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func watchStop(ctx context.Context, conn *client.Office) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, company.E(company.ETimeout, "the office is stopped, but its runs have not let go in time").Fix("company status shows them"))
 	defer cancel()
 	return retry.Until(ctx, retry.Every(20*time.Millisecond), func() (bool, error) {
-		at, err := command.ReadWork(ctx, conn)
+		at, err := conn.Work(ctx)
 		if err != nil {
 			return ctx.Err() == nil, nil // it has ended
 		}
@@ -112,14 +113,14 @@ func runCancel(ctx context.Context, env *command.Environment, id, why string) er
 // caller closes the office.
 func changeTask(ctx context.Context, env *command.Environment, id string, cmd func(company.TaskID) company.Command) (*client.Office, *view.Progress, error) {
 	read := func(o *client.Office, ctx context.Context) (*view.Progress, error) {
-		return command.ReadTask(ctx, o, id)
+		return o.TaskProgress(ctx, id)
 	}
-	t, conn, err := command.Read(ctx, env, read)
+	t, conn, err := entrance.Read(ctx, env.Entrance, read)
 	if err != nil {
 		return nil, nil, err
 	}
 	if _, err = conn.Do(ctx, "", cmd(t.ID)); err == nil {
-		t, conn, err = command.ReadAfter(ctx, env, conn, read)
+		t, conn, err = entrance.ReadAfter(ctx, env.Entrance, conn, read)
 	}
 	if err != nil {
 		conn.Close()

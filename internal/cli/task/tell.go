@@ -9,6 +9,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/view"
 )
 
@@ -38,7 +39,7 @@ func runTell(ctx context.Context, env *command.Environment, id, text string) err
 		}
 		return e
 	}
-	v, conn, err := command.Read(ctx, env, func(o *client.Office, ctx context.Context) (view.Shown, error) { return o.Shown(ctx, id) })
+	v, conn, err := entrance.Read(ctx, env.Entrance, func(o *client.Office, ctx context.Context) (view.Shown, error) { return o.Shown(ctx, id) })
 	if err != nil {
 		return err
 	}

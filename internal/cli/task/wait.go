@@ -12,6 +12,7 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/office"
 	"company/internal/retry"
 	"company/internal/view"
@@ -88,7 +89,7 @@ func runWait(ctx context.Context, env *command.Environment, ids []company.TaskID
 	case err != nil:
 		return err
 	}
-	sums, conn, err := command.Read(ctx, env, func(o *client.Office, ctx context.Context) ([]view.Summary, error) { return readSummaries(ctx, o, ids) })
+	sums, conn, err := entrance.Read(ctx, env.Entrance, func(o *client.Office, ctx context.Context) ([]view.Summary, error) { return readSummaries(ctx, o, ids) })
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func waitForTasks(ctx context.Context, env *command.Environment, ids []company.T
 		if err != nil {
 			return err
 		}
-		w, err := command.ReadWork(ctx, conn, ids...)
+		w, err := conn.Work(ctx, ids...)
 		if err == nil && conn.IsServed() {
 			f.lastSeq = w.Seq
 			err = f.followTasks(ctx, conn)
@@ -114,7 +115,7 @@ func waitForTasks(ctx context.Context, env *command.Environment, ids []company.T
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case conn.IsServed() && (command.IsFeedCut(err) || company.CodeOf(err) == company.EHeld):
+		case conn.IsServed() && (client.IsFeedCut(err) || company.CodeOf(err) == company.EHeld):
 		default:
 			return err
 		}

@@ -1,0 +1,84 @@
+package entrance
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/office"
+)
+
+// LoadConfig gives the config of an office.
+func (ent *Entrance) LoadConfig(ctx context.Context, p office.Paths) (config.Loaded, error) {
+	return ent.loadProjectConfig(ctx, p, "")
+}
+
+// loadProjectConfig gives the config for work on a project: where that is not the
+// office's own, its company.yaml counts for gates and container. A command reads
+// a config once.
+func (ent *Entrance) loadProjectConfig(ctx context.Context, p office.Paths, project string) (config.Loaded, error) {
+	if project == p.Repo {
+		project = ""
+	}
+	key := [2]string{p.Root, project}
+	if loaded, ok := ent.configs[key]; ok {
+		return loaded, nil
+	}
+	loaded, err := ent.readConfig(ctx, p, project)
+	if err == nil {
+		if ent.configs == nil {
+			ent.configs = map[[2]string]config.Loaded{}
+		}
+		ent.configs[key] = loaded
+	}
+	return loaded, err
+}
+
+// readConfig reads a config as it is now.
+func (ent *Entrance) readConfig(ctx context.Context, p office.Paths, project string) (config.Loaded, error) {
+	flags := map[string]string{}
+	for _, kv := range ent.ConfigFlags {
+		k, v, ok := strings.Cut(kv, "=")
+		if !ok {
+			return config.Loaded{}, company.E(company.EUsage, fmt.Sprintf("--set %q is not key=value", kv)).Fix("--set workers.max=5")
+		}
+		flags[k] = v
+	}
+	o := ent.LoadOptions(p, flags)
+	o.Project = project
+	return config.Load(ctx, o)
+}
+
+// LoadOptions are those of a config of the office, with these flags.
+func (ent *Entrance) LoadOptions(p office.Paths, flags map[string]string) config.LoadOptions {
+	return config.LoadOptions{OfficeDir: p.Root, Env: ent.Console.LookupEnv, Environ: ent.Console.Environ, Flags: flags}
+}
+
+// LoadReady is the office and a config that it can work with.
+func (ent *Entrance) LoadReady(ctx context.Context) (office.Paths, config.Loaded, error) {
+	paths, err := ent.FindOffice()
+	if err != nil {
+		return office.Paths{}, config.Loaded{}, err
+	}
+	loaded, err := ent.LoadConfig(ctx, paths)
+	if err != nil {
+		return office.Paths{}, config.Loaded{}, err
+	}
+	return paths, loaded, loaded.CheckSupported()
+}
+
+// projectConfigs reads the configs of an office's projects, for each task anew:
+// people change them while an office works.
+type projectConfigs struct {
+	entrance *Entrance
+	paths    office.Paths
+}
+
+func (c projectConfigs) ConfigFor(ctx context.Context, project string) (config.Loaded, error) {
+	if project == c.paths.Repo {
+		project = ""
+	}
+	return c.entrance.readConfig(ctx, c.paths, project)
+}
