@@ -93,6 +93,19 @@ func (o *Office) Summary(ctx context.Context, id company.TaskID) (view.Summary, 
 	return getByID[view.Summary](ctx, o, "summaries", string(id))
 }
 
+// Summaries are what became of tasks, one after the other.
+func (o *Office) Summaries(ctx context.Context, ids ...company.TaskID) ([]view.Summary, error) {
+	var sums []view.Summary
+	for _, id := range ids {
+		sum, err := o.Summary(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		sums = append(sums, sum)
+	}
+	return sums, nil
+}
+
 // PullRequest is a pull request by its number or its task.
 func (o *Office) PullRequest(ctx context.Context, ref string) (view.PullRecord, error) {
 	return getByID[view.PullRecord](ctx, o, "prs", ref)

@@ -2,10 +2,11 @@ package diagnose
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	officeapp "company/internal/app"
-
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/safetext"
@@ -79,4 +80,38 @@ func BudgetLine(c config.Config, limit company.Amount, chosen string) string {
 	}
 	held := company.Amount{MicroUSD: company.NoCap, Tokens: limit.Tokens}
 	return fmt.Sprintf("%s (no price is known for %s, so %s cannot be held)", held, safetext.EscapeLine(strings.Join(models, ", "), 200), company.USDText(limit.MicroUSD))
+}
+
+// SubmissionBanner are the repository, the agents and the limits of a submission, in
+// lines, as people read them before anything is made. root is the folder of the office.
+func SubmissionBanner(version, root string, c config.Config, cmd company.Submit, seen RepoCheck) []string {
+	base := seen.Base
+	lines := []string{
+		fmt.Sprintf("company %s  %s  base %s@%s (%s)", version, RepoName(base.RemoteURL, cmd.Project.Path), base.Branch, base.OID.Short(), BaseState(c, base)),
+		fmt.Sprintf("agents  %s", AgentsLine(c, seen.Model)),
+	}
+	for _, doubt := range seen.ModelWarnings {
+		lines = append(lines, "!       "+safetext.EscapeLine(doubt, 300))
+	}
+	for i, line := range BannerLines(c, seen) {
+		title := "tests"
+		if i > 0 {
+			title = ""
+		}
+		lines = append(lines, fmt.Sprintf("%-7s %s", title, line))
+	}
+	return append(lines, fmt.Sprintf("budget  %s   approvals %s   office %s   stop: Ctrl-C", BudgetLine(c, cmd.Settings.WithDefaults().Cap, seen.Model), ApprovalsLine(cmd.Settings), safetext.EscapeLine(shortPath(root), 300)))
+}
+
+// shortPath is a path as seen from where one stands, if that is shorter.
+func shortPath(p string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return p
+	}
+	rel, err := filepath.Rel(wd, p)
+	if err != nil || len(rel) >= len(p) {
+		return p
+	}
+	return rel
 }

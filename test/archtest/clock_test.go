@@ -14,7 +14,7 @@ import (
 // timed are the rooms that decide by the time, or show it to people. Their time
 // is the office's (package clock): the wall clock is set, by people and by time
 // servers.
-var timed = []string{"orchestrator", "ledger", "api", "app", "upkeep", "projection", "client", "console", "entrance", "cli", "cli/command", "cli/agents", "cli/image", "cli/inspect", "cli/pr", "cli/project", "cli/serve", "cli/setup", "cli/task", "manager", "worker", "dispatch", "reviewer", "merger", "gates", "agent", "agenttools", "depaccess", "sandbox", "session", "budget", "office", "intake", "delivery", "diagnose"}
+var timed = []string{"orchestrator", "ledger", "api", "app", "upkeep", "projection", "client", "console", "entrance", "attend", "detach", "cli", "cli/command", "cli/agents", "cli/image", "cli/inspect", "cli/pr", "cli/project", "cli/serve", "cli/setup", "cli/task", "manager", "worker", "dispatch", "reviewer", "merger", "gates", "agent", "agenttools", "depaccess", "sandbox", "session", "budget", "office", "intake", "delivery", "diagnose"}
 
 // looks are the files of those rooms that look at a clock of this process all the
 // same: how often they name time.Now, time.Since and time.Until, and why that is
@@ -42,7 +42,7 @@ var looks = map[string]struct {
 
 	// Of the wall clock, for people and for what else is on this machine.
 	"internal/depaccess/fetched.go": {1, "the time of a line in a log"},
-	"internal/cli/task/detach.go":   {1, "the name of a log"},
+	"internal/detach/detach.go":     {1, "the name of a log"},
 	"internal/upkeep/retention.go":  {1, "the age of a file"},
 	"internal/cli/setup/orphans.go": {1, "the age of a container, which Docker tells"},
 	"internal/console/print.go":     {1, "a note of this process, which may have no office"},

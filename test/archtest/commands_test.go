@@ -9,12 +9,40 @@ import (
 	"testing"
 )
 
-// notForCommands are packages that commands leave to app, client and diagnose.
+// belowCommands are the rooms that left the command line (decision 0142).
+var belowCommands = []string{"console", "reshape", "entrance", "attend", "detach"}
+
+// TestOnlyCommandsKnowTheCommandLine: flags, arguments and help are for commands and for
+// the pages that are made of them.
+func TestOnlyCommandsKnowTheCommandLine(t *testing.T) {
+	known := []string{"cli", "handbook"}
+	seen := map[string]bool{}
+	for _, p := range packages(t) {
+		name, ok := strings.CutPrefix(p.ImportPath, "company/internal/")
+		if top, _, _ := strings.Cut(name, "/"); ok && !slices.Contains(known, top) {
+			for _, imp := range p.Imports {
+				if strings.HasPrefix(imp, "github.com/spf13/") {
+					t.Errorf("%s imports %s: it is no command", p.ImportPath, imp)
+				}
+			}
+		}
+		seen[name] = true
+	}
+	for _, room := range belowCommands {
+		if !seen[room] {
+			t.Errorf("there is no room %s", room)
+		}
+	}
+}
+
+// notForCommands are packages that commands leave to app, client and diagnose, and the
+// rooms below them, too.
 var notForCommands = []string{"adapters", "bus", "container", "depproxy", "forge", "gates", "gitops", "image", "intake", "ledger", "orchestrator", "prbody", "session"}
 
 func TestCommandsReachNoDriver(t *testing.T) {
 	for _, p := range packages(t) {
-		if p.ImportPath != "company/internal/cli" && !strings.HasPrefix(p.ImportPath, "company/internal/cli/") {
+		of, _, _ := strings.Cut(strings.TrimPrefix(p.ImportPath, "company/internal/"), "/")
+		if of != "cli" && !slices.Contains(belowCommands, of) {
 			continue
 		}
 		for _, imp := range p.Imports {

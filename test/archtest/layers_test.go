@@ -101,6 +101,9 @@ console
 
 entrance
 
+attend
+detach
+
 cli/command
 
 cli/agents

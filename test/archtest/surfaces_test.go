@@ -27,8 +27,9 @@ import (
 // a client, and shows what view and feed make of the state.
 var engine = strings.Fields("orchestrator dispatch ledger bus session sandbox worker manager reviewer merger delivery")
 
-// surfaces are the rooms that talk to people and programs.
-var surfaces = strings.Fields("api cli tui mcp web")
+// surfaces are the rooms that talk to people and programs, and those that several
+// surfaces share.
+var surfaces = strings.Fields("api console reshape entrance attend detach cli tui mcp web")
 
 func TestSurfacesImportNoEngine(t *testing.T) {
 	seen := 0

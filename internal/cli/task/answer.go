@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"company/internal/attend"
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
@@ -40,7 +41,7 @@ func NewApprove(env *command.Environment) *cobra.Command {
 			ans := company.Answer{Option: company.OptApprove, Text: strings.Join(args[1:], " ")}
 			if add != "" {
 				var err error
-				if ans.Raise, err = parseAmount(add); err != nil {
+				if ans.Raise, err = view.ParseAmount(add); err != nil {
 					return err
 				}
 			}
@@ -112,7 +113,7 @@ func confirmReject(ctx context.Context, env *command.Environment, id string, ans
 		return err
 	}
 	ans.Approval = q.ID
-	all, err := endedBy(ctx, conn, q.Task, ans)
+	all, err := attend.EndedBy(ctx, conn, q.Task, ans)
 	conn.Close()
 	if err != nil || all == "" {
 		return err
@@ -129,26 +130,6 @@ func confirmReject(ctx context.Context, env *command.Environment, id string, ans
 		return company.E(company.EWaiting, string(q.ID)+" is not answered").Fix("company show " + string(q.ID) + " says what there is to answer")
 	}
 	return err
-}
-
-// endedBy names the task that an answer would end, as the core decides it, and
-// how far it has come; "": it ends none.
-func endedBy(ctx context.Context, conn *client.Office, id company.TaskID, ans company.Answer) (string, error) {
-	evs, err := conn.Try(ctx, ans)
-	if company.CodeOf(err) == company.EHeld {
-		return "", err
-	}
-	for _, e := range evs {
-		switch e.Kind {
-		case (*company.TaskCancelled)(nil).Kind(), (*company.TaskFailed)(nil).Kind():
-			t, err := conn.TaskProgress(ctx, string(id))
-			if err != nil {
-				return "", err
-			}
-			return fmt.Sprintf("%s (%d of %s merged)", id, t.Merged, company.Count(t.Subtasks, "subtask")), nil
-		}
-	}
-	return "", nil
 }
 
 // printOutcome says what a command did to a task, and whether the work goes on by

@@ -3,8 +3,6 @@ package task
 import (
 	"context"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +11,6 @@ import (
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/entrance"
-	"company/internal/lazyregexp"
 	"company/internal/safetext"
 	"company/internal/view"
 )
@@ -72,7 +69,7 @@ func printBudgets(ctx context.Context, env *command.Environment, conn *client.Of
 }
 
 func addBudget(ctx context.Context, env *command.Environment, id, amount string) error {
-	by, err := parseAmount(amount)
+	by, err := view.ParseAmount(amount)
 	if err != nil {
 		return err
 	}
@@ -89,7 +86,7 @@ func addBudget(ctx context.Context, env *command.Environment, id, amount string)
 }
 
 func addOfficeBudget(ctx context.Context, env *command.Environment, scope company.BudgetScope, amount string) error {
-	by, err := parseAmount(amount)
+	by, err := view.ParseAmount(amount)
 	if err != nil {
 		return err
 	}
@@ -108,36 +105,12 @@ func addOfficeBudget(ctx context.Context, env *command.Environment, scope compan
 	return printBudgets(ctx, env, conn, views)
 }
 
-var amountRE = lazyregexp.New(`^(\$?)([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(usd|[km]?tokens?|[km])?$`)
-
-// parseAmount reads 5usd, $2.50, 100ktokens, 2Mtokens, 200k.
-func parseAmount(text string) (company.Amount, error) {
-	bad := company.E(company.EUsage, fmt.Sprintf("%q is no amount", safetext.EscapeLine(text, 40))).Fix("amounts look like 5usd, 2.50usd, 100ktokens or 2Mtokens")
-	m := amountRE.FindStringSubmatch(strings.ToLower(text))
-	if m == nil || (m[1] == "$") == (m[3] != "") {
-		return company.Amount{}, bad
-	}
-	n, err := strconv.ParseFloat(m[2], 64)
-	if err != nil || n == 0 {
-		return company.Amount{}, bad
-	}
-	if m[1] == "$" || m[3] == "usd" {
-		return company.Amount{MicroUSD: int64(math.Round(n * 1e6))}, nil
-	}
-	scale := map[byte]float64{'k': 1e3, 'm': 1e6, 't': 1}[m[3][0]]
-	tokens := int64(math.Round(n * scale))
-	if tokens == 0 {
-		return company.Amount{}, bad
-	}
-	return company.Amount{Tokens: tokens}, nil
-}
-
 // parseTokens reads a cap in tokens: 200k, 5M, 1_000_000.
 func parseTokens(text string) (int64, error) {
 	plain := strings.ReplaceAll(text, "_", "")
-	by, err := parseAmount(plain)
+	by, err := view.ParseAmount(plain)
 	if err != nil {
-		by, err = parseAmount(plain + "tokens")
+		by, err = view.ParseAmount(plain + "tokens")
 	}
 	if err != nil || by.Tokens == 0 || by.Tokens > maxTokenCap {
 		return 0, company.E(company.EUsage, fmt.Sprintf("%q is no cap in tokens", safetext.EscapeLine(text, 40))).Fix("--budget-tokens 200k, or 5M")

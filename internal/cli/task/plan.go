@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"company/internal/api"
+	"company/internal/attend"
 	"company/internal/cli/command"
-	"company/internal/client"
 	"company/internal/company"
 	"company/internal/view"
 )
@@ -37,7 +37,7 @@ func submitPlan(c *cobra.Command, env *command.Environment, o submitOptions, arg
 		o.commandID = api.NewCommandID()
 	}
 	if !o.detach {
-		return runReopening(ctx, env, id, cmd, o.commandID, func(*client.Office) error { return nil })
+		return runReopening(ctx, env, attend.Reopening{Task: id, Command: cmd, ID: o.commandID})
 	}
 	paths, _, err := env.LoadReady(ctx)
 	if err != nil {

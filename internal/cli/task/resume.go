@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"company/internal/attend"
 	"company/internal/cli/command"
-	"company/internal/client"
 	"company/internal/company"
 	"company/internal/view"
 )
@@ -46,77 +46,18 @@ func runResume(ctx context.Context, env *command.Environment, id string) error {
 	if !paths.Exists() {
 		return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
 	}
-	var ids []company.TaskID     // that this command is about: found at the first look, and kept
-	sub := company.SubtaskID("") // whose pause alone is lifted
-	if company.SubtaskID(id).Valid() {
-		sub, id = company.SubtaskID(id), string(company.SubtaskID(id).Task())
+	job := &attend.Resumption{Task: company.TaskID(id)}
+	if sub := company.SubtaskID(id); sub.Valid() {
+		job.Task, job.Subtask = sub.Task(), sub
 	}
-	known, lifted := false, false
-	var ended []view.Summary // when there is nothing to do
-	err = runJob(ctx, env, foregroundJob{
-		paths: paths,
-		precheck: func(ctx context.Context, conn *client.Office, w *view.Work) (bool, error) {
-			switch {
-			case known:
-			case id == "":
-				ids = w.Open
-			default:
-				if _, err := conn.TaskProgress(ctx, id); err != nil {
-					return false, err
-				}
-				ids = []company.TaskID{company.TaskID(id)}
-				if sub != "" {
-					if _, err := conn.Try(ctx, company.PauseSubtask{Subtask: sub, Off: true}); err != nil {
-						return false, err
-					}
-				}
-			}
-			known = true
-			if w.Stopped {
-				return true, nil
-			}
-			for _, id := range ids {
-				if slices.Contains(w.Open, id) {
-					return true, nil
-				}
-			}
-			ended, err = readSummaries(ctx, conn, ids)
-			return false, err
-		},
-		start: func(ctx context.Context, conn *client.Office) ([]company.TaskID, error) {
-			if lifted { // what was stopped or paused since was meant
-				return ids, nil
-			}
-			if _, err := conn.Do(ctx, "", company.Resume{}); err != nil {
-				return ids, err
-			}
-			if sub != "" {
-				_, err := conn.Do(ctx, "", company.PauseSubtask{Subtask: sub, Off: true})
-				lifted = err == nil
-				return ids, err
-			}
-			w, err := conn.Work(ctx, ids...)
-			if err != nil {
-				return ids, err
-			}
-			for _, id := range ids {
-				if t := w.Progress(id); t.Paused || len(t.PausedSubtasks) > 0 {
-					if _, err := conn.Do(ctx, "", company.Pause{Task: id, Off: true}); err != nil {
-						return ids, err
-					}
-				}
-			}
-			lifted = true
-			return ids, nil
-		},
-	})
+	err = runJob(ctx, env, paths, job)
 	switch {
 	case err != nil:
 		return err
-	case len(ids) == 0:
+	case len(job.Tasks) == 0:
 		return printNothingToDo(env)
-	case ended != nil:
-		return printSummaries(env, ended)
+	case job.Ended != nil:
+		return printSummaries(env, job.Ended)
 	}
 	return nil
 }

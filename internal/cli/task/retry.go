@@ -2,21 +2,15 @@ package task
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"company/internal/api"
+	"company/internal/attend"
 	"company/internal/cli/command"
-	"company/internal/client"
 	"company/internal/company"
-	"company/internal/retry"
 	"company/internal/view"
 )
-
-// putAwayTimeout is how long the runs of an ended task have to be put away, before it
-// is reopened.
-const putAwayTimeout = 20 * time.Second
 
 // NewRetry makes company retry.
 func NewRetry(env *command.Environment) *cobra.Command {
@@ -58,65 +52,14 @@ func runRetry(ctx context.Context, env *command.Environment, cmd company.Retry, 
 			env.ConfigFlags = append(env.ConfigFlags, "agents."+role+".model="+model)
 		}
 	}
-	return runReopening(ctx, env, cmd.Task, cmd, api.NewCommandID(), func(conn *client.Office) error {
-		if model == "" || !conn.IsServed() {
-			return nil
-		}
-		return company.E(company.EConflict, "--model has no effect on a company that is at work already").
-			Because("it works with the models that it was started with").Fix("end that company first, or leave --model out")
-	})
+	return runReopening(ctx, env, attend.Reopening{Task: cmd.Task, Command: cmd, ID: api.NewCommandID(), OwnModels: model != ""})
 }
 
 // runReopening sends a command that reopens a task, and follows the task.
-func runReopening(ctx context.Context, env *command.Environment, id company.TaskID, cmd company.Command, commandID string, allow func(*client.Office) error) error {
+func runReopening(ctx context.Context, env *command.Environment, job attend.Reopening) error {
 	paths, _, err := env.LoadReady(ctx)
 	if err != nil {
 		return err
 	}
-	reopened := false
-	return runJob(ctx, env, foregroundJob{
-		paths: paths,
-		precheck: func(ctx context.Context, conn *client.Office, _ *view.Work) (bool, error) {
-			if reopened {
-				return true, nil
-			}
-			if err := allow(conn); err != nil {
-				return false, err
-			}
-			if _, err := conn.TaskProgress(ctx, string(id)); err != nil {
-				return false, err
-			}
-			if _, err := conn.Try(ctx, cmd); err != nil && company.CodeOf(err) != company.EStale {
-				return false, err
-			}
-			return true, nil
-		},
-		start: func(ctx context.Context, conn *client.Office) ([]company.TaskID, error) {
-			if !reopened {
-				if err := sendOncePutAway(ctx, conn, commandID, cmd); err != nil {
-					return nil, err
-				}
-				reopened = true
-			}
-			return []company.TaskID{id}, nil
-		},
-	})
-}
-
-// sendOncePutAway sends a command, again for as long as runs of its task are put away.
-func sendOncePutAway(ctx context.Context, conn *client.Office, id string, cmd company.Command) error {
-	ctx, cancel := context.WithTimeout(ctx, putAwayTimeout)
-	defer cancel()
-	var refused error
-	err := retry.Until(ctx, retry.Every(100*time.Millisecond), func() (bool, error) {
-		_, err := conn.Do(ctx, id, cmd)
-		if refused = err; company.CodeOf(err) == company.EStale {
-			return false, nil
-		}
-		return true, err
-	})
-	if err != nil && refused != nil {
-		return refused
-	}
-	return err
+	return runJob(ctx, env, paths, &job)
 }

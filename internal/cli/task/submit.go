@@ -1,7 +1,7 @@
-// Package task is the commands about the work on a task: submit, answer, approve,
-// reject, stop, resume, pause, cancel and budget. It owns what stays in the
-// foreground: the feed, the questions at the terminal, the interrupt, the summary
-// and its exit code. What becomes of a task the company decides.
+// Package task is the commands about the work on a task: submit, wait, tell, answer,
+// approve, reject, retry, stop, resume, pause, cancel and budget. They turn arguments into
+// commands of the company, print what became of them, and give the exit code. What stays in
+// the foreground meanwhile is package attend.
 package task
 
 import (
@@ -17,8 +17,8 @@ import (
 
 	"company/internal/api"
 	officeapp "company/internal/app"
+	"company/internal/attend"
 	"company/internal/cli/command"
-	"company/internal/client"
 	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/diagnose"
@@ -305,22 +305,7 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 		return submitDetached(ctx, env, paths, o, cmd, text)
 	}
 	if env.Output == "text" {
-		printBanner(env, paths, loaded.Config, cmd, seen)
+		env.PrintNotes(diagnose.SubmissionBanner(command.Version, paths.Root, loaded.Config, cmd, seen))
 	}
-	return runJob(ctx, env, foregroundJob{
-		paths: paths,
-		precheck: func(_ context.Context, _ *client.Office, w *view.Work) (bool, error) {
-			if w.Stopped {
-				return false, company.E(company.EStopped, "the office is stopped").Fix("company resume")
-			}
-			return true, nil
-		},
-		start: func(ctx context.Context, conn *client.Office) ([]company.TaskID, error) {
-			done, err := conn.Do(ctx, o.commandID, cmd)
-			if err != nil {
-				return nil, err
-			}
-			return []company.TaskID{done.Task}, nil
-		},
-	})
+	return runJob(ctx, env, paths, &attend.Submission{Submit: cmd, ID: o.commandID})
 }

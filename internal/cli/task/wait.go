@@ -9,19 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"company/internal/attend"
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/entrance"
-	"company/internal/office"
-	"company/internal/retry"
 	"company/internal/view"
 )
-
-// takeOverPause is how long an office may be without a company, after one has
-// ended, before the tasks there count as tasks that rest: a submit that follows
-// them takes over.
-const takeOverPause = 3 * time.Second
 
 // errWaitedLong ends a wait whose time is up.
 var errWaitedLong = errors.New("the time of the wait is up")
@@ -80,7 +74,7 @@ func runWait(ctx context.Context, env *command.Environment, ids []company.TaskID
 		wctx, cancel = context.WithTimeoutCause(ctx, timeout, errWaitedLong)
 		defer cancel()
 	}
-	err := waitForTasks(wctx, env, ids)
+	err := attend.Wait(wctx, env.Entrance, ids)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -89,38 +83,10 @@ func runWait(ctx context.Context, env *command.Environment, ids []company.TaskID
 	case err != nil:
 		return err
 	}
-	sums, conn, err := entrance.Read(ctx, env.Entrance, func(o *client.Office, ctx context.Context) ([]view.Summary, error) { return readSummaries(ctx, o, ids) })
+	sums, conn, err := entrance.Read(ctx, env.Entrance, func(o *client.Office, ctx context.Context) ([]view.Summary, error) { return o.Summaries(ctx, ids...) })
 	if err != nil {
 		return err
 	}
 	conn.Close()
 	return printSummaries(env, sums)
-}
-
-// waitForTasks returns when the tasks have come to rest, under this company or
-// one that takes over from it.
-func waitForTasks(ctx context.Context, env *command.Environment, ids []company.TaskID) error {
-	f := &follower{env: env, tasks: ids, waits: true}
-	for {
-		conn, paths, err := env.ConnectOffice(ctx)
-		if err != nil {
-			return err
-		}
-		w, err := conn.Work(ctx, ids...)
-		if err == nil && conn.IsServed() {
-			f.lastSeq = w.Seq
-			err = f.followTasks(ctx, conn)
-		}
-		conn.Close()
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case conn.IsServed() && (client.IsFeedCut(err) || company.CodeOf(err) == company.EHeld):
-		default:
-			return err
-		}
-		late, cancel := context.WithTimeout(ctx, takeOverPause)
-		_ = retry.Until(late, retry.Every(50*time.Millisecond), func() (bool, error) { return office.IsHeld(paths), nil }) // late: no other company came
-		cancel()
-	}
 }

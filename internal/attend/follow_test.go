@@ -1,4 +1,4 @@
-package task
+package attend
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"company/internal/agent"
-	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/console"
@@ -96,7 +95,7 @@ func TestFollowShowsTheLastEvent(t *testing.T) {
 	s, task := viewtest.TaskOf(nil)
 	p := &fakeOffice{state: s, items: make(chan feed.Item)}
 	var errs bytes.Buffer
-	f := &follower{env: command.NewEnvironment(console.Console{Err: &errs, Output: "text"}), tasks: []company.TaskID{task.ID}}
+	f := &follower{console: &console.Console{Err: &errs, Output: "text"}, tasks: []company.TaskID{task.ID}}
 	ended := make(chan error, 1)
 	go func() { ended <- f.followTasks(t.Context(), p.client()) }()
 	for seq := uint64(1); seq <= 3; seq++ {
@@ -122,7 +121,7 @@ func TestFollowFeedCut(t *testing.T) {
 	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
 	p := &fakeOffice{state: s, items: make(chan feed.Item)}
 	close(p.items)
-	f := &follower{env: command.NewEnvironment(console.Console{Err: io.Discard, Output: "text"}), tasks: []company.TaskID{task.ID}}
+	f := &follower{console: &console.Console{Err: io.Discard, Output: "text"}, tasks: []company.TaskID{task.ID}}
 	if err := f.followTasks(t.Context(), p.client()); !client.IsFeedCut(err) {
 		t.Errorf("%v", err)
 	}
@@ -134,43 +133,54 @@ func TestFollowFeedCut(t *testing.T) {
 	}
 }
 
+// interruptedJob is a job whose start is interrupted.
+type interruptedJob struct{ interrupt func() company.TaskID }
+
+func (interruptedJob) checkTodo(context.Context, *client.Office, *view.Work) (bool, error) {
+	return true, nil
+}
+
+func (j interruptedJob) start(context.Context, *client.Office) ([]company.TaskID, error) {
+	return []company.TaskID{j.interrupt()}, nil
+}
+
 // An interrupt that comes when the task has ended, and before the feed has told
-// it, ends with the summary and the task's exit code.
+// it, ends with the task's summary.
 func TestInterruptAfterTheEnd(t *testing.T) {
 	for name, tc := range map[string]struct {
-		end  func(*company.Task)
-		code int
+		end    func(*company.Task)
+		result string
 	}{
 		"completed": {func(t *company.Task) {
 			t.Status, t.PR = company.StatusCompleted, &company.PullRequest{Number: 7, State: company.PROpen}
-		}, command.ExitComplete},
-		"cancelled": {func(t *company.Task) { t.Status = company.StatusCancelled }, command.ExitIncomplete},
-		"open":      {func(*company.Task) {}, command.ExitInterrupt},
+		}, "COMPLETE"},
+		"cancelled": {func(t *company.Task) { t.Status = company.StatusCancelled }, "INCOMPLETE"},
+		"open":      {func(*company.Task) {}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, task := viewtest.TaskOf(viewtest.WithQuestion(company.AskPlan, "?"))
 			p := &fakeOffice{state: s, items: make(chan feed.Item), do: func(*company.State, company.Command) error { return nil }}
-			var out, errs bytes.Buffer
-			env := command.NewEnvironment(console.Console{Out: &out, Err: &errs, Output: "text"})
+			var errs bytes.Buffer
+			f := &follower{console: &console.Console{Err: &errs, Output: "text"}}
 			ctx, interrupt := context.WithCancelCause(t.Context())
-			end, err := runRemotely(ctx, env, p.client(), &follower{env: env}, foregroundJob{
-				precheck: func(context.Context, *client.Office, *view.Work) (bool, error) { return true, nil },
-				start: func(context.Context, *client.Office) ([]company.TaskID, error) {
-					p.mu.Lock()
-					defer p.mu.Unlock()
-					ended := *task
-					tc.end(&ended)
-					s.Tasks[task.ID] = &ended
-					interrupt(console.ErrInterrupted)
-					return []company.TaskID{task.ID}, nil
-				},
-			})
-			code := env.ReportError(ctx, reportEnd(ctx, env, end, false, err))
-			if code != tc.code {
-				t.Errorf("exit code %d, %v", code, err)
+			came, err := f.runRemotely(ctx, p.client(), interruptedJob{func() company.TaskID {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				ended := *task
+				tc.end(&ended)
+				s.Tasks[task.ID] = &ended
+				interrupt(console.ErrInterrupted)
+				return task.ID
+			}})
+			end, err := f.reportEnd(ctx, came, false, err)
+			if err != nil || end.Interrupted != (tc.result == "") {
+				t.Errorf("%+v, %v", end, err)
 			}
-			if told := strings.Contains(out.String(), string(task.ID)); told != (tc.code != command.ExitInterrupt) {
-				t.Errorf("shown:\n%s", out.String())
+			if tc.result != "" && (len(end.Summaries) != 1 || end.Summaries[0].Task != task.ID || end.Summaries[0].Result != tc.result) {
+				t.Errorf("summaries: %+v", end.Summaries)
+			}
+			if told := strings.Contains(errs.String(), "it rests until: company resume "+string(task.ID)); told != end.Interrupted {
+				t.Errorf("shown:\n%s", errs.String())
 			}
 		})
 	}
@@ -186,25 +196,25 @@ func TestHeartbeat(t *testing.T) {
 		t.Fatal(err)
 	}
 	var errs bytes.Buffer
-	f := &follower{env: command.NewEnvironment(console.Console{Err: &errs, Output: "text"}), tasks: []company.TaskID{task.ID}}
+	f := &follower{console: &console.Console{Err: &errs, Output: "text"}, tasks: []company.TaskID{task.ID}}
 	f.printHeartbeat(&w, time.Now())
 	if want := "t12     - still at work: needs you, 1 of 2 subtasks merged, $0.41, "; !strings.Contains(errs.String(), want) {
 		t.Errorf("got %q", errs.String())
 	}
 	errs.Reset()
-	f.env.Output = "json"
+	f.console.Output = "json"
 	f.printHeartbeat(&w, time.Now())
 	if !strings.Contains(errs.String(), `"kind":"heartbeat"`) {
 		t.Errorf("got %q", errs.String())
 	}
 	errs.Reset()
-	f.env.Output, f.env.Quiet = "text", true
+	f.console.Output, f.console.Quiet = "text", true
 	f.printHeartbeat(&w, time.Now())
 	if errs.Len() > 0 {
 		t.Errorf("got %q", errs.String())
 	}
 	_, tty := terminaltest.OpenPTY(t)
-	f.env = command.NewEnvironment(console.Console{Err: tty, Output: "text", NoColor: true, LookupEnv: func(string) (string, bool) { return "xterm", true }})
+	f.console = &console.Console{Err: tty, Output: "text", NoColor: true, LookupEnv: func(string) (string, bool) { return "xterm", true }}
 	f.printHeartbeat(&w, time.Now())
 	if n := unreadBytes(t, tty); n > 0 {
 		t.Errorf("%d bytes went to the terminal", n)
@@ -261,7 +271,7 @@ func TestQuestionDialog(t *testing.T) {
 			if _, err := person.WriteString("y\n"); err != nil { // typed before it was asked
 				t.Fatal(err)
 			}
-			f := &follower{env: command.NewEnvironment(console.Console{In: tty, Err: tty, Output: "text", NoColor: true}), tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
+			f := &follower{console: &console.Console{In: tty, Err: tty, Output: "text", NoColor: true}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 			ended := make(chan error, 1)
 			go func() { ended <- f.followTasks(t.Context(), p.client()) }()
 			if shown := terminaltest.ReadToPrompt(t, person, "a3> "); strings.Contains(shown, "\x1b[2J") {
@@ -298,7 +308,7 @@ func TestQuestionDialogRefusedAnswer(t *testing.T) {
 		}
 		return take(s, c)
 	}
-	f := &follower{env: command.NewEnvironment(console.Console{In: tty, Err: tty, Output: "text", NoColor: true}), tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
+	f := &follower{console: &console.Console{In: tty, Err: tty, Output: "text", NoColor: true}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 	ended := make(chan error, 1)
 	go func() { ended <- f.followTasks(t.Context(), p.client()) }()
 	terminaltest.ReadToPrompt(t, person, "a3> ")
@@ -327,7 +337,7 @@ func TestYesApprovesPlanOnly(t *testing.T) {
 	} {
 		s, task := viewtest.TaskOf(viewtest.WithQuestion(kind, "?"))
 		p := &fakeOffice{state: s, do: func(*company.State, company.Command) error { return nil }}
-		f := &follower{env: command.NewEnvironment(console.Console{Yes: true})}
+		f := &follower{console: &console.Console{Yes: true}}
 		got, err := f.autoApprove(t.Context(), p.client(), []view.Approval{view.NewApproval(s.OpenApprovals(task.ID)[0])})
 		if err != nil || got != want || len(p.done) != map[bool]int{true: 1, false: 0}[want] {
 			t.Errorf("%s: %v, %v, %d commands", kind, got, err, len(p.done))

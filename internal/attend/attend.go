@@ -1,4 +1,14 @@
-package task
+// Package attend is what stays at a console for as long as work lasts: with a job until
+// its tasks have come to rest, with tasks that others work on, with the feed, with the
+// conversation of a run.
+//
+// It owns the foreground of a company: the feed that is printed meanwhile, the questions
+// that are put to the person there and what they type, an interrupt, and the change from
+// one process that holds the office to the next. It promises that the event which brought a
+// task to rest is shown before it returns, that a question is answered once, here or
+// elsewhere, and that an interrupt puts away what this process had under way. It prints no
+// result and knows no exit code; what becomes of a task the company decides.
+package attend
 
 import (
 	"context"
@@ -8,7 +18,6 @@ import (
 	"time"
 
 	officeapp "company/internal/app"
-	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/console"
@@ -21,16 +30,21 @@ import (
 // were interrupted here, and how long it then has to tell how they ended.
 const pauseTimeout = 5 * time.Second
 
-// foregroundJob is what the foreground works on until it comes to rest.
-type foregroundJob struct {
-	paths office.Paths
-	// precheck is asked before anything is started or written, and says whether
+// Job is work that a console stays with: a Submission, a Resumption or a Reopening.
+type Job interface {
+	// checkTodo is asked before anything is started or written, and says whether
 	// there is anything to do. It may refuse.
-	precheck func(context.Context, *client.Office, *view.Work) (todo bool, err error)
+	checkTodo(context.Context, *client.Office, *view.Work) (todo bool, err error)
 	// start sends the command that begins the work and names the tasks that are
 	// to come to rest. It is repeated when the office's holder changes, and
 	// must be harmless then.
-	start func(context.Context, *client.Office) ([]company.TaskID, error)
+	start(context.Context, *client.Office) ([]company.TaskID, error)
+}
+
+// End is how a job ended.
+type End struct {
+	Summaries   []view.Summary // of its tasks; none where there was nothing to do
+	Interrupted bool           // before its tasks had ended; the console has the way on
 }
 
 // jobEnd is how far a job has come: how far its tasks are, and what became of them.
@@ -40,22 +54,22 @@ type jobEnd struct {
 	summaries []view.Summary
 }
 
-// runJob does a job: in this process when the office is free, else in the one
-// that holds it. When that one ends first, this one takes over.
-func runJob(ctx context.Context, env *command.Environment, j foregroundJob) error {
-	env.ReportsWork = true
-	f := &follower{env: env, paths: j.paths}
+// Run does a job: in this process when the office is free, else in the one
+// that holds it. When that one ends first, this one takes over. It returns when the job's
+// tasks have come to rest, or when ctx has ended and what was under way is put away.
+func Run(ctx context.Context, ent *entrance.Entrance, paths office.Paths, j Job) (End, error) {
+	f := &follower{console: ent.Console, paths: paths}
 	patience := entrance.DialTimeout
 	for broken := 0; ; {
-		h, remote, err := env.OpenOrDial(ctx, j.paths, patience)
+		h, remote, err := ent.OpenOrDial(ctx, paths, patience)
 		if err != nil {
-			return err
+			return End{}, err
 		}
 		var end jobEnd
 		if h != nil {
-			end, err = runLocally(ctx, env, h, f, j)
+			end, err = f.runLocally(ctx, h, j)
 		} else {
-			end, err = runRemotely(ctx, env, remote, f, j)
+			end, err = f.runRemotely(ctx, remote, j)
 			if ctx.Err() == nil && client.IsFeedCut(err) {
 				patience = entrance.TakeOverTimeout
 				continue
@@ -66,21 +80,20 @@ func runJob(ctx context.Context, env *command.Environment, j foregroundJob) erro
 				continue
 			}
 		}
-		return reportEnd(ctx, env, end, remote.StaysServing(), err)
+		return f.reportEnd(ctx, end, remote.StaysServing(), err)
 	}
 }
 
-// reportEnd prints what became of a job, and gives its exit code. elsewhere: its
-// tasks go on without this process.
-func reportEnd(ctx context.Context, env *command.Environment, end jobEnd, elsewhere bool, err error) error {
+// reportEnd tells what became of a job. elsewhere: its tasks go on without this process.
+func (f *follower) reportEnd(ctx context.Context, end jobEnd, elsewhere bool, err error) (End, error) {
 	switch {
 	case ctx.Err() != nil && !end.allEnded():
-		printInterrupted(env, end.tasks, elsewhere)
-		return &command.CodedError{Code: command.ExitInterrupt}
+		f.console.PrintNote("%s", interruptedText(end.tasks, elsewhere))
+		return End{Interrupted: true}, nil
 	case err != nil && ctx.Err() == nil:
-		return err
+		return End{}, err
 	}
-	return printSummaries(env, end.summaries)
+	return End{Summaries: end.summaries}, nil
 }
 
 // allEnded says that there was nothing left to interrupt.
@@ -98,7 +111,7 @@ func (e jobEnd) allEnded() bool {
 // until a person resumes them. A task that only waits for an answer is left as
 // it is: the answer lets it go on. A supervisor's signal is no decision about
 // tasks.
-func pauseInterrupted(ctx context.Context, env *command.Environment, conn *client.Office, ids []company.TaskID) {
+func (f *follower) pauseInterrupted(ctx context.Context, conn *client.Office, ids []company.TaskID) {
 	if cause := context.Cause(ctx); !errors.Is(cause, console.ErrInterrupted) || errors.Is(cause, console.ErrTerminated) {
 		return
 	}
@@ -106,7 +119,7 @@ func pauseInterrupted(ctx context.Context, env *command.Environment, conn *clien
 	defer cancel()
 	s, err := conn.Work(ctx, ids...)
 	if err != nil {
-		env.Log.Warn("the interrupted tasks are not paused", "err", err)
+		f.console.Log.Warn("the interrupted tasks are not paused", "err", err)
 		return
 	}
 	for _, id := range ids {
@@ -115,45 +128,42 @@ func pauseInterrupted(ctx context.Context, env *command.Environment, conn *clien
 			continue
 		}
 		if _, err := conn.Do(ctx, "", company.Pause{Task: id}); err != nil {
-			env.Log.Warn("an interrupted task is not paused", "task_id", id, "err", err)
+			f.console.Log.Warn("an interrupted task is not paused", "task_id", id, "err", err)
 		}
 	}
 }
 
-// noteOtherTasks says which tasks an earlier company left, that this one goes on
+// otherTasks are the tasks that an earlier company left, and that this one goes on
 // with beside its own.
-func noteOtherTasks(env *command.Environment, s *view.Work, own []company.TaskID) {
+func otherTasks(w *view.Work, own []company.TaskID) []company.TaskID {
 	var others []company.TaskID
-	for _, t := range s.Tasks {
+	for _, t := range w.Tasks {
 		if !slices.Contains(own, t.ID) && !t.Over && !t.Paused && !t.AwaitsPerson() {
 			others = append(others, t.ID)
 		}
 	}
-	if len(others) > 0 {
-		env.PrintNote("unfinished from before, and worked on as well: %s (company pause %s lets that rest)", view.JoinIDs(others), others[0])
-	}
+	return others
 }
 
-// printInterrupted says how to go on.
-func printInterrupted(env *command.Environment, ids []company.TaskID, elsewhere bool) {
+// interruptedText says how to go on with tasks. elsewhere: they go on without this process.
+func interruptedText(ids []company.TaskID, elsewhere bool) string {
 	id := ""
 	if len(ids) == 1 {
 		id = " " + string(ids[0])
 	}
 	switch {
 	case len(ids) == 0:
-		env.PrintNote("interrupted")
+		return "interrupted"
 	case elsewhere:
-		env.PrintNote("no longer followed; the company that is open goes on: company feed --follow%s", id)
-	default:
-		env.PrintNote("interrupted; it rests until: company resume%s", id)
+		return "no longer followed; the company that is open goes on: company feed --follow" + id
 	}
+	return "interrupted; it rests until: company resume" + id
 }
 
 // isToDo asks the job whether there is anything to do. What happens from now on
 // is shown.
-func (f *follower) isToDo(ctx context.Context, conn *client.Office, w *view.Work, j foregroundJob) (bool, error) {
-	todo, err := j.precheck(ctx, conn, w)
+func (f *follower) isToDo(ctx context.Context, conn *client.Office, w *view.Work, j Job) (bool, error) {
+	todo, err := j.checkTodo(ctx, conn, w)
 	if todo && f.lastSeq == 0 {
 		f.lastSeq = w.Seq
 	}
@@ -161,7 +171,7 @@ func (f *follower) isToDo(ctx context.Context, conn *client.Office, w *view.Work
 }
 
 // runLocally works in this process.
-func runLocally(ctx context.Context, env *command.Environment, h *officeapp.App, f *follower, j foregroundJob) (jobEnd, error) {
+func (f *follower) runLocally(ctx context.Context, h *officeapp.App, j Job) (jobEnd, error) {
 	conn := client.Local(h)
 	defer conn.Close()
 	late := context.WithoutCancel(ctx)
@@ -174,23 +184,25 @@ func runLocally(ctx context.Context, env *command.Environment, h *officeapp.App,
 	}
 	paused, err := h.Start(ctx, false)
 	if err != nil {
-		pauseInterrupted(ctx, env, conn, f.tasks) // where the office was taken over for them
+		f.pauseInterrupted(ctx, conn, f.tasks) // where the office was taken over for them
 		return jobEnd{tasks: f.tasks}, err
 	}
-	env.PrintNotes(view.RecoveryNotes(paused))
+	f.console.PrintNotes(view.RecoveryNotes(paused))
 	// An interrupt in the middle of this must not leave a task whose id was
 	// never printed.
 	ids, err := j.start(late, conn)
 	if err == nil {
 		if w, err = conn.Work(late); err == nil {
-			noteOtherTasks(env, &w, ids)
+			if others := otherTasks(&w, ids); len(others) > 0 {
+				f.console.PrintNote("unfinished from before, and worked on as well: %s (company pause %s lets that rest)", view.JoinIDs(others), others[0])
+			}
 			f.tasks = ids
 			err = f.followTasks(ctx, conn)
 		}
 	}
 	if ctx.Err() != nil {
-		pauseInterrupted(ctx, env, conn, ids)
-		env.PrintNote("interrupted: ending what is under way (once more ends at once)")
+		f.pauseInterrupted(ctx, conn, ids)
+		f.console.PrintNote("interrupted: ending what is under way (once more ends at once)")
 	}
 	err = errors.Join(err, h.Stop())
 	end, readErr := readEnd(late, conn, ids)
@@ -198,7 +210,7 @@ func runLocally(ctx context.Context, env *command.Environment, h *officeapp.App,
 }
 
 // runRemotely follows in the process that holds the office.
-func runRemotely(ctx context.Context, env *command.Environment, conn *client.Office, f *follower, j foregroundJob) (jobEnd, error) {
+func (f *follower) runRemotely(ctx context.Context, conn *client.Office, j Job) (jobEnd, error) {
 	defer conn.Close()
 	w, err := conn.Work(ctx)
 	if err != nil {
@@ -211,11 +223,11 @@ func runRemotely(ctx context.Context, env *command.Environment, conn *client.Off
 	if err != nil {
 		return jobEnd{tasks: ids}, err
 	}
-	env.PrintNote("%s", queuedText(conn, ids))
+	f.console.PrintNote("%s", queuedText(conn, ids))
 	f.tasks = ids
 	err = f.followTasks(ctx, conn)
 	if ctx.Err() != nil && !conn.StaysServing() {
-		pauseInterrupted(ctx, env, conn, ids)
+		f.pauseInterrupted(ctx, conn, ids)
 	}
 	if ctx.Err() == nil && err != nil {
 		return jobEnd{tasks: ids}, err
@@ -238,58 +250,11 @@ func readEnd(ctx context.Context, conn *client.Office, ids []company.TaskID) (jo
 	if err != nil {
 		return jobEnd{tasks: ids}, err
 	}
-	sums, err := readSummaries(ctx, conn, ids)
+	sums, err := conn.Summaries(ctx, ids...)
 	if err != nil {
 		return jobEnd{tasks: ids}, err // without them it has no end to show
 	}
 	return jobEnd{work: &w, tasks: ids, summaries: sums}, nil
-}
-
-func readSummaries(ctx context.Context, conn *client.Office, ids []company.TaskID) ([]view.Summary, error) {
-	var sums []view.Summary
-	for _, id := range ids {
-		sum, err := conn.Summary(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		sums = append(sums, sum)
-	}
-	return sums, nil
-}
-
-// resultCodes are the exit codes of a summary's results.
-var resultCodes = map[string]int{"COMPLETE": command.ExitComplete, "INCOMPLETE": command.ExitIncomplete, "ERROR": command.ExitError}
-
-// printSummaries prints the summaries and gives the exit code: of the task that
-// fared worst.
-func printSummaries(env *command.Environment, sums []view.Summary) error {
-	if len(sums) == 0 {
-		return nil // the caller has more to say
-	}
-	code := command.ExitComplete
-	for _, sum := range sums {
-		if c := resultCodes[sum.Result]; c == command.ExitError || code == command.ExitComplete {
-			code = c
-		}
-	}
-	switch {
-	case env.Output != "json":
-		for _, sum := range sums {
-			fmt.Fprint(env.Out, sum.Render(env.Style(env.Out)))
-		}
-	case len(sums) == 1:
-		if err := env.PrintJSON(env.Out, sums[0]); err != nil {
-			return err
-		}
-	default:
-		if err := env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "tasks": sums}); err != nil {
-			return err
-		}
-	}
-	if code != command.ExitComplete {
-		return &command.CodedError{Code: code}
-	}
-	return nil
 }
 
 // queuedText names the process that works on tasks which this one only follows.

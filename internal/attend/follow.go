@@ -1,4 +1,4 @@
-package task
+package attend
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/console"
 	"company/internal/feed"
 	"company/internal/office"
 	"company/internal/view"
@@ -30,7 +30,7 @@ const (
 // follower shows the feed until tasks have come to rest: ended, stopped, or
 // waiting for a person that is not there.
 type follower struct {
-	env      *command.Environment
+	console  *console.Console
 	tasks    []company.TaskID
 	paths    office.Paths
 	lastSeq  uint64                      // the last event that was shown; kept when the office's holder changes
@@ -67,7 +67,7 @@ func (f *follower) followTasks(ctx context.Context, conn *client.Office) error {
 	defer look.Stop()
 	defer beat.Stop()
 	defer redraw.Stop()
-	display := f.env.Progress()
+	display := f.console.Progress()
 	defer display.Clear()
 	var last *view.Work
 	goal := uint64(0) // the event that brought the tasks to rest; 0: they are not
@@ -79,7 +79,7 @@ func (f *follower) followTasks(ctx context.Context, conn *client.Office) error {
 			running = false
 			return err
 		case it := <-items:
-			if f.isShown(it) && f.env.PrintProgress(it) {
+			if f.isShown(it) && f.console.PrintProgress(it) {
 				beat.Reset(heartbeatEvery)
 				display.Draw(conn.Now(), f.headLines(last, conn.Now()))
 			}
@@ -123,7 +123,7 @@ func (f *follower) followTasks(ctx context.Context, conn *client.Office) error {
 // items without a task; a program gets the whole feed, and each item names its
 // task.
 func (f *follower) isShown(it feed.Item) bool {
-	return !f.waits && (f.env.Output == "json" || it.Task == "" || slices.Contains(f.tasks, it.Task))
+	return !f.waits && (f.console.Output == "json" || it.Task == "" || slices.Contains(f.tasks, it.Task))
 }
 
 // tasksAtRest says whether the tasks have come to rest, and asks the person at the
@@ -152,12 +152,12 @@ func (f *follower) tasksAtRest(ctx context.Context, conn *client.Office, s *view
 		}
 		var here []view.Approval // that the person at the terminal can be asked
 		for _, q := range open {
-			if f.env.CanPrompt() && !f.deferred[q.ID] {
+			if f.console.CanPrompt() && !f.deferred[q.ID] {
 				here = append(here, q)
 			}
 		}
 		if len(here) > 0 {
-			f.env.Progress().Clear()
+			f.console.Progress().Clear()
 		}
 		if q := blockingQuestion(here); q != nil {
 			return false, f.askQuestion(ctx, conn, *q)
@@ -188,7 +188,7 @@ func blockingQuestion(open []view.Approval) *view.Approval {
 // autoApprove answers the questions that --yes covers: those before the work
 // begins.
 func (f *follower) autoApprove(ctx context.Context, conn *client.Office, open []view.Approval) (bool, error) {
-	if !f.env.Yes {
+	if !f.console.Yes {
 		return false, nil
 	}
 	for _, q := range open {
@@ -216,12 +216,12 @@ func (f *follower) headLines(w *view.Work, now time.Time) []string {
 
 // printHeartbeat says that the work goes on, where nothing is shown in place.
 func (f *follower) printHeartbeat(w *view.Work, now time.Time) {
-	if f.waits || f.env.Progress().Redraws {
+	if f.waits || f.console.Progress().Redraws {
 		return
 	}
 	for _, id := range f.tasks {
 		if v := w.Progress(id); v != nil && !v.Over {
-			f.env.PrintProgress(f.env.Progress().Heartbeat(now, id, v.ProgressText(now)))
+			f.console.PrintProgress(f.console.Progress().Heartbeat(now, id, v.ProgressText(now)))
 		}
 	}
 }

@@ -5,36 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/attend"
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/console"
 	"company/internal/view"
 	"company/internal/view/viewtest"
 )
-
-// An interrupt that comes when all is done interrupts nothing.
-func TestAllEnded(t *testing.T) {
-	state, task := viewtest.TaskOf(nil)
-	state.Tasks["t13"] = &company.Task{ID: "t13", Status: company.StatusExecuting}
-	work, err := view.Source{State: state}.Work(task.ID, "t13")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &work
-	if end := (jobEnd{work: s, tasks: []company.TaskID{task.ID}}); !end.allEnded() {
-		t.Error("a task that has ended is interrupted")
-	}
-	for name, ended := range map[string]bool{
-		"one of two": jobEnd{work: s, tasks: []company.TaskID{task.ID, "t13"}}.allEnded(),
-		"no state":   jobEnd{work: nil, tasks: []company.TaskID{task.ID}}.allEnded(),
-		"no task":    jobEnd{work: s, tasks: nil}.allEnded(),
-		"unknown":    jobEnd{work: s, tasks: []company.TaskID{"t14"}}.allEnded(),
-	} {
-		if ended {
-			t.Errorf("%s: nothing is left to interrupt", name)
-		}
-	}
-}
 
 // ERR-6: of several tasks any ERROR is 1, else any INCOMPLETE 2, else 0; no
 // task at all is 0. The order of the tasks does not matter.
@@ -55,5 +32,14 @@ func TestExitCodeOfTasks(t *testing.T) {
 		if got := env.ReportError(t.Context(), printSummaries(env, sums)); got != want {
 			t.Errorf("tasks that end %q: exit %d, want %d", ends, got, want)
 		}
+	}
+}
+
+// ERR-6: an interrupt before the tasks have ended is 130, and prints no summary.
+func TestExitCodeOfAnInterrupt(t *testing.T) {
+	var out, errs bytes.Buffer
+	env := command.NewEnvironment(console.Console{Out: &out, Err: &errs, Output: "text"})
+	if got := env.ReportError(t.Context(), printEnd(env, attend.End{Interrupted: true})); got != command.ExitInterrupt || out.Len()+errs.Len() > 0 {
+		t.Errorf("exit %d\n%s%s", got, out.String(), errs.String())
 	}
 }

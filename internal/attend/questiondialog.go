@@ -1,4 +1,4 @@
-package task
+package attend
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type questionDialog struct {
 func (f *follower) askQuestion(ctx context.Context, conn *client.Office, q view.Approval) error {
 	d := questionDialog{follower: f, conn: conn, question: q}
 	for !f.deferred[q.ID] {
-		fmt.Fprintf(f.env.Err, "\n%s", q.RenderPrompt(f.env.Style(f.env.Err)))
+		fmt.Fprintf(f.console.Err, "\n%s", q.RenderPrompt(f.console.Style(f.console.Err)))
 		typed, err := d.read(ctx, string(q.ID)+"> ")
 		if err != nil {
 			return d.endDialog(err)
@@ -51,8 +51,8 @@ func (f *follower) askQuestion(ctx context.Context, conn *client.Office, q view.
 }
 
 var (
-	errAnsweredElsewhere = errors.New("cli: the question was answered elsewhere")
-	errTerminalGone      = errors.New("cli: nobody is at the terminal any more")
+	errAnsweredElsewhere = errors.New("attend: the question was answered elsewhere")
+	errTerminalGone      = errors.New("attend: nobody is at the terminal any more")
 )
 
 // endDialog ends the question for another reason than the person's. It returns
@@ -64,7 +64,7 @@ func (d questionDialog) endDialog(err error) error {
 		return nil
 	case errors.Is(err, errTerminalGone):
 		d.deferQuestion()
-		d.follower.env.NoInput = true // the next question gets no answer either
+		d.follower.console.NoInput = true // the next question gets no answer either
 		return nil
 	}
 	return err
@@ -72,7 +72,7 @@ func (d questionDialog) endDialog(err error) error {
 
 // printLine is part of a dialogue: not even --quiet is without it.
 func (d questionDialog) printLine(format string, args ...any) {
-	fmt.Fprintln(d.follower.env.Err, safetext.Escape(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(d.follower.console.Err, safetext.Escape(fmt.Sprintf(format, args...)))
 }
 
 // deferQuestion leaves the question to a later command.
@@ -134,7 +134,7 @@ func (d questionDialog) answerYes(rest string) (company.Answer, error) {
 	case rest == "" || d.question.AcceptsWords(company.OptApprove):
 		return cmd, nil
 	case d.question.Kind.AsksAmount():
-		by, err := parseAmount(rest)
+		by, err := view.ParseAmount(rest)
 		if err != nil {
 			d.printLine("%q is no amount: y 5usd, y 100ktokens, or y alone", safetext.EscapeLine(rest, 60))
 			return company.Answer{}, nil
@@ -155,7 +155,7 @@ func (d questionDialog) answerYes(rest string) (company.Answer, error) {
 // of it.
 func (d questionDialog) answerNo(ctx context.Context, rest string) (company.Answer, error) {
 	cmd := company.Answer{Approval: d.question.ID, By: "terminal", Option: company.OptReject, Text: rest}
-	all, err := endedBy(ctx, d.conn, d.question.Task, cmd)
+	all, err := EndedBy(ctx, d.conn, d.question.Task, cmd)
 	if err != nil {
 		return company.Answer{}, err
 	}
@@ -190,7 +190,7 @@ func (d questionDialog) showSubject(ctx context.Context) {
 	v, err := d.conn.Shown(ctx, d.subjectID())
 	v = v.In(d.follower.paths.Runs)
 	if err == nil {
-		fmt.Fprintf(d.follower.env.Err, "\n%s", v.Render(d.follower.env.Style(d.follower.env.Err)))
+		fmt.Fprintf(d.follower.console.Err, "\n%s", v.Render(d.follower.console.Style(d.follower.console.Err)))
 	}
 	d.reportFailure(err)
 }
@@ -200,8 +200,8 @@ func (d questionDialog) showDiff(ctx context.Context) {
 	sp, err := d.conn.Range(ctx, d.subjectID())
 	if err == nil {
 		var p officeapp.Patch
-		if p, err = officeapp.ReadPatch(ctx, d.follower.paths, sp, officeapp.MaxPatch); err == nil && d.follower.env.PrintPatch(d.follower.env.Err, p.Text) == nil {
-			d.follower.env.PrintNotes(p.Notes(sp))
+		if p, err = officeapp.ReadPatch(ctx, d.follower.paths, sp, officeapp.MaxPatch); err == nil && d.follower.console.PrintPatch(d.follower.console.Err, p.Text) == nil {
+			d.follower.console.PrintNotes(p.Notes(sp))
 		}
 	}
 	d.reportFailure(err)
@@ -210,33 +210,33 @@ func (d questionDialog) showDiff(ctx context.Context) {
 // reportFailure says why something could not be shown. The question still stands.
 func (d questionDialog) reportFailure(err error) {
 	if err != nil {
-		d.follower.env.ShowError(err)
+		d.follower.console.ShowError(err)
 	}
 }
 
 // read prompts and waits for a line that is not empty, or for an answer from
 // elsewhere.
 func (d questionDialog) read(ctx context.Context, prompt string) (string, error) {
-	env := d.follower.env
-	keys := env.FreshKeyboard()
-	fmt.Fprint(env.Err, prompt)
+	con := d.follower.console
+	keys := con.FreshKeyboard()
+	fmt.Fprint(con.Err, prompt)
 	look := time.NewTicker(pollEvery)
 	defer look.Stop()
 	for {
 		text, got, err := keys.ReadLine(ctx.Done(), look.C)
 		switch {
 		case ctx.Err() != nil:
-			fmt.Fprintln(env.Err)
+			fmt.Fprintln(con.Err)
 			return "", context.Cause(ctx)
 		case got && errors.Is(err, io.EOF) && text != "":
 			return text, nil
 		case got && err != nil:
-			fmt.Fprintln(env.Err)
+			fmt.Fprintln(con.Err)
 			return "", errTerminalGone
 		case got && text != "":
 			return text, nil
 		case got:
-			fmt.Fprint(env.Err, prompt)
+			fmt.Fprint(con.Err, prompt)
 			continue
 		}
 		q, err := d.conn.Approval(ctx, d.question.ID)
@@ -244,8 +244,28 @@ func (d questionDialog) read(ctx context.Context, prompt string) (string, error)
 			return "", err
 		}
 		if q.Next == "" { // it waits for nothing any more
-			fmt.Fprintln(env.Err)
+			fmt.Fprintln(con.Err)
 			return "", errAnsweredElsewhere
 		}
 	}
+}
+
+// EndedBy names the task that an answer would end, as the core decides it, and
+// how far it has come; "": it ends none.
+func EndedBy(ctx context.Context, conn *client.Office, id company.TaskID, ans company.Answer) (string, error) {
+	evs, err := conn.Try(ctx, ans)
+	if company.CodeOf(err) == company.EHeld {
+		return "", err
+	}
+	for _, e := range evs {
+		switch e.Kind {
+		case (*company.TaskCancelled)(nil).Kind(), (*company.TaskFailed)(nil).Kind():
+			t, err := conn.TaskProgress(ctx, string(id))
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%s (%d of %s merged)", id, t.Merged, company.Count(t.Subtasks, "subtask")), nil
+		}
+	}
+	return "", nil
 }

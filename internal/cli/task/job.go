@@ -1,0 +1,65 @@
+package task
+
+import (
+	"context"
+	"fmt"
+
+	"company/internal/attend"
+	"company/internal/cli/command"
+	"company/internal/office"
+	"company/internal/view"
+)
+
+// runJob stays with a job until its tasks rest, prints what became of them, and gives
+// the exit code.
+func runJob(ctx context.Context, env *command.Environment, paths office.Paths, job attend.Job) error {
+	env.ReportsWork = true
+	end, err := attend.Run(ctx, env.Entrance, paths, job)
+	if err != nil {
+		return err
+	}
+	return printEnd(env, end)
+}
+
+// printEnd prints what became of a job, and gives its exit code.
+func printEnd(env *command.Environment, end attend.End) error {
+	if end.Interrupted {
+		return &command.CodedError{Code: command.ExitInterrupt}
+	}
+	return printSummaries(env, end.Summaries)
+}
+
+// resultCodes are the exit codes of a summary's results.
+var resultCodes = map[string]int{"COMPLETE": command.ExitComplete, "INCOMPLETE": command.ExitIncomplete, "ERROR": command.ExitError}
+
+// printSummaries prints the summaries and gives the exit code: of the task that
+// fared worst.
+func printSummaries(env *command.Environment, sums []view.Summary) error {
+	if len(sums) == 0 {
+		return nil // the caller has more to say
+	}
+	code := command.ExitComplete
+	for _, sum := range sums {
+		if c := resultCodes[sum.Result]; c == command.ExitError || code == command.ExitComplete {
+			code = c
+		}
+	}
+	switch {
+	case env.Output != "json":
+		for _, sum := range sums {
+			fmt.Fprint(env.Out, sum.Render(env.Style(env.Out)))
+		}
+	case len(sums) == 1:
+		if err := env.PrintJSON(env.Out, sums[0]); err != nil {
+			return err
+		}
+	default:
+		if err := env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "tasks": sums}); err != nil {
+			return err
+		}
+	}
+	if code != command.ExitComplete {
+		return &command.CodedError{Code: code}
+	}
+	return nil
+}
