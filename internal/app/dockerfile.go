@@ -2,12 +2,15 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/dockerfile"
 	"company/internal/gitops"
 	"company/internal/image"
+	"company/internal/safetext"
 )
 
 // DockerfileReview is how a checkout's repository describes its image, as the president
@@ -43,3 +46,16 @@ func ReviewDockerfile(ctx context.Context, c config.Config, env func(string) (st
 
 // Add lets the texts count.
 func (r DockerfileReview) Add(ctx context.Context) error { return r.trust.AddDockerfile(ctx, r.hash) }
+
+// RenderText is the texts, for the person to decide on. what names them, safe to show.
+func (r DockerfileReview) RenderText(what string) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, "workers' images would be built from "+what+":")
+	for _, t := range r.Texts {
+		fmt.Fprintln(&b, "--- "+safetext.EscapeLine(t.Path, 200))
+		for line := range strings.Lines(string(t.Data)) {
+			fmt.Fprintln(&b, "  "+safetext.EscapeLine(strings.TrimRight(line, "\r\n"), 400))
+		}
+	}
+	return b.String()
+}

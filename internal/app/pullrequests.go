@@ -2,6 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
 
 	"company/internal/api"
 	"company/internal/company"
@@ -68,4 +71,36 @@ func (a *App) RecordFeedback(ctx context.Context, c company.RecordPRFeedback) (c
 	id := api.NewCommandID()
 	_, err := a.DoID(ctx, id, company.Company, c)
 	return a.View().SubmittedBy(company.Company, id), err
+}
+
+// PullSync asks the forge about pull requests of an office, which need not be open.
+type PullSync struct {
+	Office string // its id
+	Paths  office.Paths
+	Config config.Loaded
+	Env    func(string) (string, bool)
+	Logger *slog.Logger
+}
+
+// Poll asks about each of the pull requests, and has do decide what was heard. A failure
+// of one is in its result; an end of ctx ends all.
+func (p PullSync) Poll(ctx context.Context, pulls []company.Pull, do func(company.RecordPRFeedback) (company.TaskID, error)) ([]upkeep.SyncResult, error) {
+	state, err := p.Paths.Folder(p.Paths.State)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	defer state.Close()
+	poller, err := NewFeedbackPoller(p.Office, p.Paths, p.Config, OpenForges(state, p.Config.Config, p.Logger, p.Env))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]upkeep.SyncResult, 0, len(pulls))
+	for _, pull := range pulls {
+		got := upkeep.PollPR(ctx, poller, pull, CompanySettings(p.Config.Config), do)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		out = append(out, got)
+	}
+	return out, nil
 }

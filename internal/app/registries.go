@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"strings"
 
 	"company/internal/company"
 	"company/internal/config"
@@ -86,4 +87,19 @@ func LoadLogins(ctx context.Context) (Logins, error) {
 		return Logins{}, err
 	}
 	return Logins{Hosts: append([]string{}, up.LoginHosts()...), GoPrivate: up.Registries[ecosystem.Go].Private}, nil
+}
+
+// RenderText is what a repository could have with the logins, for the person to decide on.
+func (l Logins) RenderText() string {
+	text := ""
+	if len(l.Hosts) > 0 {
+		text += "could have packages with your logins at: " + safetext.Escape(strings.Join(l.Hosts, ", ")) + "\n"
+	}
+	if l.GoPrivate != "" {
+		text += "could have the Go modules that you call private: " + safetext.EscapeLine(l.GoPrivate, 300) + "\n"
+	}
+	if text == "" {
+		text = "no package registry of this host is set to a login now, and GOPRIVATE is empty\n"
+	}
+	return text
 }

@@ -6,8 +6,9 @@
 // that are put to the person there and what they type, an interrupt, and the change from
 // one process that holds the office to the next. It promises that the event which brought a
 // task to rest is shown before it returns, that a question is answered once, here or
-// elsewhere, and that an interrupt puts away what this process had under way. It prints no
-// result and knows no exit code; what becomes of a task the company decides.
+// elsewhere, and that an interrupt puts away what this process had under way. What became
+// of a job its caller prints; it knows no flag and no exit code, and what becomes of a task
+// the company decides.
 package attend
 
 import (

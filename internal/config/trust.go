@@ -11,10 +11,12 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"text/tabwriter"
 
 	"company/internal/company"
 	"company/internal/folder"
 	"company/internal/gitindex"
+	"company/internal/safetext"
 )
 
 // Trust is the list of config files that the president has read and lets
@@ -292,4 +294,28 @@ func tokenRank(t TokenCap) int64 {
 		return 1 << 62
 	}
 	return int64(t)
+}
+
+// RenderText is the file and what it asks for, for the person to decide on.
+func (r TrustReview) RenderText() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%.12s)\n", safetext.Escape(r.File), r.Hash)
+	if !r.Tracked {
+		fmt.Fprintln(&b, "git does not track it: it counts without your trust, too")
+	}
+	if len(r.Requests) == 0 {
+		fmt.Fprintln(&b, "it asks for nothing that needs trust")
+		return b.String()
+	}
+	fmt.Fprintln(&b, "asks for:")
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, ask := range r.Requests {
+		before := ask.Before
+		if before == "" {
+			before = "not set"
+		}
+		fmt.Fprintf(table, "  %s\t%s\t(now: %s)\n", safetext.Escape(ask.Key), safetext.EscapeLine(ask.After, 300), safetext.EscapeLine(before, 100))
+	}
+	_ = table.Flush() // to memory
+	return b.String()
 }

@@ -1,11 +1,14 @@
 package upkeep
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"company/internal/container"
+	"company/internal/safetext"
 )
 
 // minOrphanAge is the age from which on an ended container counts as left
@@ -42,4 +45,18 @@ func FindOrphans(all []container.Info, ours string, held bool, now time.Time) []
 	}
 	slices.SortFunc(out, func(a, b OrphanContainer) int { return strings.Compare(a.Name, b.Name) })
 	return out
+}
+
+// OrphansText is the containers for people, and what removes them.
+func OrphansText(list []OrphanContainer) string {
+	if len(list) == 0 {
+		return "no container of ours is without a company\n"
+	}
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, o := range list {
+		fmt.Fprintf(table, "%s\t%.12s\t%s\t%s\t%s\n", safetext.EscapeLine(o.Name, 80), o.ID, o.State, o.Created.Format(time.RFC3339), o.Why)
+	}
+	_ = table.Flush() // to memory
+	return b.String() + "those of this office go with its next start; remove others with: docker rm <name>\n"
 }

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"company/internal/company"
 	"company/internal/delivery"
+	"company/internal/safetext"
+	"company/internal/view"
 )
 
 // FeedbackRounds ask forges, again and again, what became of the open pull
@@ -102,4 +105,35 @@ func PollPR(ctx context.Context, l *delivery.FeedbackPoller, p company.Pull, set
 	}
 	h.State = c.State
 	return h
+}
+
+// RenderSync is what came of asking about pull requests, for people, and the last error
+// of one that could not be heard.
+func RenderSync(all []SyncResult) (text string, failed error) {
+	var b strings.Builder
+	work := false
+	for _, h := range all {
+		switch {
+		case h.Err != nil:
+			failed = h.Err
+			fmt.Fprintf(&b, "#%d  could not be heard: %s\n", h.Number, safetext.EscapeLine(h.Error, 200))
+		case h.State != company.PROpen:
+			fmt.Fprintf(&b, "#%d  %s\n", h.Number, h.State)
+		case h.FollowUp != "":
+			work = true
+			fmt.Fprintf(&b, "#%d  %s follows it up\n", h.Number, h.FollowUp)
+		case h.BranchChange == nil:
+			fmt.Fprintf(&b, "#%d  open, nothing new\n", h.Number)
+		}
+		if h.BranchChange != nil {
+			fmt.Fprintf(&b, "#%d  open, the branch %s\n", h.Number, view.BranchText(h.BranchChange))
+		}
+	}
+	switch {
+	case len(all) == 0:
+		fmt.Fprintln(&b, "no open pull requests")
+	case work:
+		fmt.Fprintln(&b, "NEXT  company resume works on it, unless a company is at work already")
+	}
+	return b.String(), failed
 }

@@ -1,6 +1,7 @@
 package upkeep
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -22,6 +23,26 @@ type Report struct {
 // NewReport is the report of a cleanup that has removed nothing yet.
 func NewReport(dryRun bool) Report {
 	return Report{SchemaVersion: 1, DryRun: dryRun, Items: []Garbage{}, Docker: true}
+}
+
+// Remove removes garbage and notes it; of a dry run it only notes it. Work that was never
+// merged is kept, unless unmerged has it go, too. failed are the errors of what stays.
+func (r *Report) Remove(ctx context.Context, all []Garbage, unmerged bool) (failed []error) {
+	for _, l := range all {
+		if l.Unmerged && !unmerged {
+			r.Kept++
+			continue
+		}
+		if !r.DryRun {
+			if err := l.Remove(ctx); err != nil {
+				failed = append(failed, fmt.Errorf("%s %s: %w", l.Kind, l.Name, err))
+				continue
+			}
+		}
+		r.Items = append(r.Items, l)
+		r.Bytes += l.Bytes
+	}
+	return failed
 }
 
 // mostNamed is how many items of a kind are named to people.

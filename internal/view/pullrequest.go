@@ -129,3 +129,26 @@ func PullRequestsText(views []PullRequest, s Style) string {
 	}
 	return table.Render(s)
 }
+
+// PullRange is the commits that a task's pull request asks to merge.
+func PullRange(t *company.Task) Range {
+	return Range{Of: fmt.Sprintf("#%d", t.PR.Number), Project: t.Project, From: t.Prepared.Base.OID, To: t.PR.Head}
+}
+
+// PullPage is a task's pull request with its evidence, for people: body is its text, changed
+// how much it changes (empty: not known), next what comes next.
+func PullPage(t *company.Task, body, changed, next string, style Style) string {
+	if changed != "" {
+		changed = "  " + changed
+	}
+	where := ""
+	if t.PR.IsOnForge() {
+		where = safetext.Escape(t.PR.URL) + "\n"
+	}
+	if t.BranchChange != nil {
+		where += "The branch " + BranchText(t.BranchChange) + "\n"
+	}
+	head := fmt.Sprintf("#%d  %s  %s -> %s @ %s%s", t.PR.Number, t.PR.State, safetext.Escape(t.PR.Branch), safetext.Escape(t.PR.Base), t.PR.Head.Short(), changed)
+	return fmt.Sprintf("%s\n%s\n%s\nNEXT  %s\n", screen.WrapHelp(head, style), screen.WrapHelp(where, style),
+		screen.WrapMarkdown(safetext.Escape(body), style), style.Wrap(next, "      "))
+}

@@ -14,8 +14,6 @@ import (
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/entrance"
-	"company/internal/safetext"
-	"company/internal/screen"
 	"company/internal/view"
 )
 
@@ -87,15 +85,8 @@ func showPR(ctx context.Context, env *command.Environment, number string) error 
 		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "pull_request": view.NewPullRequest(t), "body": body})
 	}
 	changed := ""
-	if p, err := officeapp.ReadPatch(ctx, paths, rangeOf(t), 0); err == nil {
-		changed = "  " + p.StatText()
-	}
-	where := ""
-	if t.PR.IsOnForge() {
-		where = safetext.Escape(t.PR.URL) + "\n"
-	}
-	if t.BranchChange != nil {
-		where += "The branch " + view.BranchText(t.BranchChange) + "\n"
+	if p, err := officeapp.ReadPatch(ctx, paths, view.PullRange(t), 0); err == nil {
+		changed = p.StatText()
 	}
 	next := view.NextPullStep(t, func() string {
 		review, err := reviewOf(ctx, env, r)
@@ -104,15 +95,7 @@ func showPR(ctx context.Context, env *command.Environment, number string) error 
 		}
 		return review.OpenCommand(ctx, t)
 	})
-	style := env.Style(env.Out)
-	head := fmt.Sprintf("#%d  %s  %s -> %s @ %s%s", t.PR.Number, t.PR.State, safetext.Escape(t.PR.Branch), safetext.Escape(t.PR.Base), t.PR.Head.Short(), changed)
-	return env.PrintLong(fmt.Sprintf("%s\n%s\n%s\nNEXT  %s\n", screen.WrapHelp(head, style), screen.WrapHelp(where, style),
-		screen.WrapMarkdown(safetext.Escape(officeapp.PlainPullText(body)), style), style.Wrap(next, "      ")))
-}
-
-// rangeOf is the commits that a task's pull request asks to merge.
-func rangeOf(t *company.Task) view.Range {
-	return view.Range{Of: fmt.Sprintf("#%d", t.PR.Number), Project: t.Project, From: t.Prepared.Base.OID, To: t.PR.Head}
+	return env.PrintLong(view.PullPage(t, officeapp.PlainPullText(body), changed, next, env.Style(env.Out)))
 }
 
 func prRange(ctx context.Context, conn *client.Office, number string) (view.Range, error) {
@@ -120,7 +103,7 @@ func prRange(ctx context.Context, conn *client.Office, number string) (view.Rang
 	if err != nil {
 		return view.Range{}, err
 	}
-	return rangeOf(r.Task()), nil
+	return view.PullRange(r.Task()), nil
 }
 
 func closePR(ctx context.Context, env *command.Environment, number, why string) error {

@@ -2,9 +2,7 @@ package pr
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +12,6 @@ import (
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/entrance"
-	"company/internal/safetext"
 	"company/internal/upkeep"
 	"company/internal/view"
 )
@@ -65,58 +62,18 @@ func syncPRs(ctx context.Context, env *command.Environment, numbers []string) er
 			pulls, named[r.Pull.Lead.ID] = append(pulls, r.Pull), true
 		}
 	}
-	state, err := paths.Folder(paths.State)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	defer state.Close()
-	forges := officeapp.OpenForges(state, loaded.Config, env.Log, env.LookupEnv)
-	l, err := officeapp.NewFeedbackPoller(officeID, paths, loaded, forges)
+	sync := officeapp.PullSync{Office: officeID, Paths: paths, Config: loaded, Env: env.LookupEnv, Logger: env.Log}
+	out, err := sync.Poll(ctx, pulls, func(c company.RecordPRFeedback) (company.TaskID, error) {
+		done, err := conn.Do(ctx, api.NewCommandID(), c)
+		return done.Task, err
+	})
 	if err != nil {
 		return err
-	}
-	out := make([]upkeep.SyncResult, 0, len(pulls))
-	for _, p := range pulls {
-		h := upkeep.PollPR(ctx, l, p, officeapp.CompanySettings(loaded.Config), func(c company.RecordPRFeedback) (company.TaskID, error) {
-			done, err := conn.Do(ctx, api.NewCommandID(), c)
-			return done.Task, err
-		})
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		out = append(out, h)
 	}
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "pull_requests": out})
 	}
-	return printSync(env, out)
-}
-
-func printSync(env *command.Environment, out []upkeep.SyncResult) error {
-	var failed error
-	work := false
-	for _, h := range out {
-		switch {
-		case h.Err != nil:
-			failed = h.Err
-			fmt.Fprintf(env.Out, "#%d  could not be heard: %s\n", h.Number, safetext.EscapeLine(h.Error, 200))
-		case h.State != company.PROpen:
-			fmt.Fprintf(env.Out, "#%d  %s\n", h.Number, h.State)
-		case h.FollowUp != "":
-			work = true
-			fmt.Fprintf(env.Out, "#%d  %s follows it up\n", h.Number, h.FollowUp)
-		case h.BranchChange == nil:
-			fmt.Fprintf(env.Out, "#%d  open, nothing new\n", h.Number)
-		}
-		if h.BranchChange != nil {
-			fmt.Fprintf(env.Out, "#%d  open, the branch %s\n", h.Number, view.BranchText(h.BranchChange))
-		}
-	}
-	switch {
-	case len(out) == 0:
-		fmt.Fprintln(env.Out, "no open pull requests")
-	case work:
-		fmt.Fprintln(env.Out, "NEXT  company resume works on it, unless a company is at work already")
-	}
+	text, failed := upkeep.RenderSync(out)
+	fmt.Fprint(env.Out, text)
 	return failed
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -71,25 +70,7 @@ func runCleanup(ctx context.Context, env *command.Environment, o cleanupOptions)
 	} else if err != nil {
 		return err
 	}
-	if !o.unmerged {
-		all = slices.DeleteFunc(all, func(l upkeep.Garbage) bool {
-			if l.Unmerged {
-				out.Kept++
-			}
-			return l.Unmerged
-		})
-	}
-	var failed []error
-	for _, l := range all {
-		if !o.dryRun {
-			if err := l.Remove(ctx); err != nil {
-				failed = append(failed, fmt.Errorf("%s %s: %w", l.Kind, l.Name, err))
-				continue
-			}
-		}
-		out.Items = append(out.Items, l)
-		out.Bytes += l.Bytes
-	}
+	failed := out.Remove(ctx, all, o.unmerged)
 	if err := printCleanup(env, out); err != nil {
 		return err
 	}

@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
-	"slices"
 	"strings"
-
-	officeapp "company/internal/app"
 
 	"github.com/spf13/cobra"
 
+	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/config"
@@ -103,33 +100,6 @@ func (t configTarget) findFile(env *command.Environment) (file string, paths off
 	return paths.Config, paths, nil
 }
 
-// configChange is what a program reads of a change.
-type configChange struct {
-	SchemaVersion int                 `json:"schema_version"`
-	File          string              `json:"file"`
-	Key           string              `json:"key"`
-	Was           string              `json:"was"`
-	Now           string              `json:"now"`
-	Values        []configValueChange `json:"values"`
-	Counts        string              `json:"counts"`
-	Holder        int                 `json:"holder,omitempty"`
-	NeedsTrust    []string            `json:"needs_trust"`
-}
-
-type configValueChange struct {
-	Key    string `json:"key"`
-	Before string `json:"before,omitempty"`
-	After  string `json:"after,omitempty"`
-	Origin string `json:"origin,omitempty"`
-}
-
-// When a change counts.
-const (
-	countsFromNextCommand = "next_command"
-	countsFromNextTask    = "next_task"
-	countsFromNextStart   = "next_start"
-)
-
 func runConfigChange(ctx context.Context, env *command.Environment, target configTarget, c config.Change) error {
 	file, paths, err := target.findFile(env)
 	if err != nil {
@@ -140,21 +110,14 @@ func runConfigChange(ctx context.Context, env *command.Environment, target confi
 	if err != nil {
 		return err
 	}
-	out := configChange{SchemaVersion: 1, File: file, Key: c.Key, Was: changed.Was, Now: changed.Now, Values: listValueChanges(changed, c.Key), NeedsTrust: []string{}}
-	for _, r := range changed.Requests {
-		out.NeedsTrust = append(out.NeedsTrust, r.Key)
-	}
-	out.Counts = countsFromNextCommand
+	out := changed.Report(c, 0, officeapp.IsSettingOfTasks)
 	if holder := findCompany(paths); holder != nil && holder.Socket != "" {
-		out.Holder, out.Counts = holder.PID, countsFromNextTask
-		if slices.ContainsFunc(out.Values, func(v configValueChange) bool { return !officeapp.IsSettingOfTasks(v.Key) }) {
-			out.Counts = countsFromNextStart
-		}
+		out = changed.Report(c, holder.PID, officeapp.IsSettingOfTasks)
 	}
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, out)
 	}
-	_, err = fmt.Fprint(env.Out, safetext.Escape(out.describeChange(changed.After)))
+	_, err = fmt.Fprint(env.Out, safetext.Escape(out.RenderText()))
 	return err
 }
 
@@ -164,54 +127,4 @@ func findCompany(paths office.Paths) *office.Holder {
 		return nil
 	}
 	return office.FindHolder(paths)
-}
-
-// listValueChanges are the values of the whole config that a change moved.
-func listValueChanges(c config.Changed, key string) []configValueChange {
-	after, before := c.After.Config.Values(), map[string]string{}
-	if c.Before != nil {
-		before = c.Before.Config.Values()
-	}
-	keys := maps.Clone(after)
-	maps.Copy(keys, before)
-	list := []configValueChange{}
-	for _, name := range slices.Sorted(maps.Keys(keys)) {
-		if before[name] != after[name] && (c.Before != nil || name == key || strings.HasPrefix(name, key+".")) {
-			list = append(list, configValueChange{name, before[name], after[name], c.After.Origin[name]})
-		}
-	}
-	return list
-}
-
-// describeChange is the change for people: before and after, what counts where that is
-// something else, and from when on.
-func (c configChange) describeChange(after config.Loaded) string {
-	orUnset := func(value string) string {
-		if value == "" {
-			return "not set"
-		}
-		return safetext.EscapeLine(value, 300)
-	}
-	text := fmt.Sprintf("%s: %s → %s, in %s\n", c.Key, orUnset(c.Was), orUnset(c.Now), c.File)
-	value, origin := after.Config.Values()[c.Key], after.Origin[c.Key]
-	switch {
-	case c.Was == c.Now:
-		return text + "that is what it was: nothing is written\n"
-	case origin == config.OriginDefault:
-		text += "its default counts: " + orUnset(value) + "\n"
-	case origin != "" && !strings.HasPrefix(origin, c.File+":"):
-		text += fmt.Sprintf("%s sets it, too, and that is what counts: %s\n", origin, orUnset(value))
-	}
-	if len(c.NeedsTrust) > 0 {
-		return text + fmt.Sprintf("git tracks the file, and it asks for what needs your trust (%s): it counts after company trust\n", strings.Join(c.NeedsTrust, ", "))
-	}
-	switch c.Counts {
-	case countsFromNextCommand:
-		text += "it counts from the next command on\n"
-	case countsFromNextTask:
-		text += fmt.Sprintf("the company that is at work here (process %d) takes it for tasks that begin from now on\n", c.Holder)
-	case countsFromNextStart:
-		text += fmt.Sprintf("the company that is at work here (process %d) goes on with what it read at its start; it counts from its next start on\n", c.Holder)
-	}
-	return text
 }

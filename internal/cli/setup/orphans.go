@@ -3,12 +3,10 @@ package setup
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"company/internal/cli/command"
 	"company/internal/diagnose"
-	"company/internal/safetext"
 	"company/internal/upkeep"
 )
 
@@ -25,17 +23,6 @@ func listOrphans(ctx context.Context, env *command.Environment) error {
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "orphans": list})
 	}
-	if len(list) == 0 {
-		_, err := fmt.Fprintln(env.Out, "no container of ours is without a company")
-		return err
-	}
-	table := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
-	for _, o := range list {
-		fmt.Fprintf(table, "%s\t%.12s\t%s\t%s\t%s\n", safetext.EscapeLine(o.Name, 80), o.ID, o.State, o.Created.Format(time.RFC3339), o.Why)
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(env.Out, "those of this office go with its next start; remove others with: docker rm <name>")
+	_, err = fmt.Fprint(env.Out, upkeep.OrphansText(list))
 	return err
 }

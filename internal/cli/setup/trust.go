@@ -3,8 +3,6 @@ package setup
 import (
 	"context"
 	"fmt"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -120,13 +118,7 @@ func trustDockerfile(ctx context.Context, env *command.Environment, paths office
 	}
 	what := fmt.Sprintf("%s of commit %.12s", safetext.EscapeLine(c.Container.Dockerfile, 200), review.Commit)
 	if env.Output == "text" {
-		fmt.Fprintln(env.Err, "workers' images would be built from "+what+":")
-		for _, t := range review.Texts {
-			fmt.Fprintln(env.Err, "--- "+safetext.EscapeLine(t.Path, 200))
-			for line := range strings.Lines(string(t.Data)) {
-				fmt.Fprintln(env.Err, "  "+safetext.EscapeLine(strings.TrimRight(line, "\r\n"), 400))
-			}
-		}
+		fmt.Fprint(env.Err, review.RenderText(what))
 	}
 	if err := confirmYes(ctx, env, what, "read the file, then: company trust --yes", "company trust asks again"); err != nil {
 		return review, err
@@ -137,24 +129,7 @@ func trustDockerfile(ctx context.Context, env *command.Environment, paths office
 // askTrust shows what would count, and goes on only with a yes.
 func askTrust(ctx context.Context, env *command.Environment, r config.TrustReview) error {
 	if env.Output == "text" {
-		fmt.Fprintf(env.Err, "%s (%.12s)\n", safetext.Escape(r.File), r.Hash)
-		if !r.Tracked {
-			fmt.Fprintln(env.Err, "git does not track it: it counts without your trust, too")
-		}
-		if len(r.Requests) == 0 {
-			fmt.Fprintln(env.Err, "it asks for nothing that needs trust")
-		} else {
-			fmt.Fprintln(env.Err, "asks for:")
-			table := tabwriter.NewWriter(env.Err, 0, 0, 2, ' ', 0)
-			for _, ask := range r.Requests {
-				before := ask.Before
-				if before == "" {
-					before = "not set"
-				}
-				fmt.Fprintf(table, "  %s\t%s\t(now: %s)\n", safetext.Escape(ask.Key), safetext.EscapeLine(ask.After, 300), safetext.EscapeLine(before, 100))
-			}
-			_ = table.Flush() // stderr was closed on purpose
-		}
+		fmt.Fprint(env.Err, r.RenderText())
 	}
 	return confirmYes(ctx, env, r.File, "read the file, then: company trust --yes", "company trust asks again")
 }
@@ -211,16 +186,7 @@ func trustLogins(ctx context.Context, env *command.Environment) error {
 // askLogins shows what the repository could have, and goes on only with a yes.
 func askLogins(ctx context.Context, env *command.Environment, checkout string, up officeapp.Logins) error {
 	if env.Output == "text" {
-		fmt.Fprintln(env.Err, safetext.Escape(checkout))
-		if len(up.Hosts) > 0 {
-			fmt.Fprintln(env.Err, "could have packages with your logins at: "+safetext.Escape(strings.Join(up.Hosts, ", ")))
-		}
-		if up.GoPrivate != "" {
-			fmt.Fprintln(env.Err, "could have the Go modules that you call private: "+safetext.EscapeLine(up.GoPrivate, 300))
-		}
-		if len(up.Hosts) == 0 && up.GoPrivate == "" {
-			fmt.Fprintln(env.Err, "no package registry of this host is set to a login now, and GOPRIVATE is empty")
-		}
+		fmt.Fprint(env.Err, safetext.Escape(checkout)+"\n"+up.RenderText())
 	}
 	return confirmYes(ctx, env, checkout, "read what its files ask for, then: company trust --logins --yes", "company trust --logins asks again")
 }

@@ -1,0 +1,107 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"company/internal/safetext"
+)
+
+// ChangeReport is a change for programs; RenderText is it for people.
+type ChangeReport struct {
+	SchemaVersion int           `json:"schema_version"`
+	File          string        `json:"file"`
+	Key           string        `json:"key"`
+	Was           string        `json:"was"`
+	Now           string        `json:"now"`
+	Values        []ValueChange `json:"values"`
+	Counts        string        `json:"counts"`
+	Holder        int           `json:"holder,omitempty"`
+	NeedsTrust    []string      `json:"needs_trust"`
+
+	after Loaded
+}
+
+// ValueChange is a value of the whole config that a change moved, as written in company.yaml.
+type ValueChange struct {
+	Key    string `json:"key"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+	Origin string `json:"origin,omitempty"`
+}
+
+// When a change counts, by ChangeReport.Counts.
+const (
+	CountsFromNextCommand = "next_command"
+	CountsFromNextTask    = "next_task"
+	CountsFromNextStart   = "next_start"
+)
+
+// Report is the outcome of a change, as a command tells it. holder is the process that is
+// at work in the office, 0 for none, and takes keys that isOfTasks names for its next task.
+func (c Changed) Report(of Change, holder int, isOfTasks func(key string) bool) ChangeReport {
+	out := ChangeReport{SchemaVersion: 1, File: of.File, Key: of.Key, Was: c.Was, Now: c.Now, Values: c.listValues(of.Key), Counts: CountsFromNextCommand, Holder: holder, NeedsTrust: []string{}, after: c.After}
+	for _, r := range c.Requests {
+		out.NeedsTrust = append(out.NeedsTrust, r.Key)
+	}
+	if holder == 0 {
+		return out
+	}
+	out.Counts = CountsFromNextTask
+	if slices.ContainsFunc(out.Values, func(v ValueChange) bool { return !isOfTasks(v.Key) }) {
+		out.Counts = CountsFromNextStart
+	}
+	return out
+}
+
+// listValues are the values of the whole config that a change of a key moved.
+func (c Changed) listValues(key string) []ValueChange {
+	after, before := c.After.Config.Values(), map[string]string{}
+	if c.Before != nil {
+		before = c.Before.Config.Values()
+	}
+	keys := maps.Clone(after)
+	maps.Copy(keys, before)
+	list := []ValueChange{}
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
+		if before[name] != after[name] && (c.Before != nil || name == key || strings.HasPrefix(name, key+".")) {
+			list = append(list, ValueChange{name, before[name], after[name], c.After.Origin[name]})
+		}
+	}
+	return list
+}
+
+// RenderText is the change for people: before and after, what counts where that is
+// something else, and from when on. Texts of the config in it are not safe to show yet.
+func (c ChangeReport) RenderText() string {
+	orUnset := func(value string) string {
+		if value == "" {
+			return "not set"
+		}
+		return safetext.EscapeLine(value, 300)
+	}
+	text := fmt.Sprintf("%s: %s → %s, in %s\n", c.Key, orUnset(c.Was), orUnset(c.Now), c.File)
+	value, origin := c.after.Config.Values()[c.Key], c.after.Origin[c.Key]
+	switch {
+	case c.Was == c.Now:
+		return text + "that is what it was: nothing is written\n"
+	case origin == OriginDefault:
+		text += "its default counts: " + orUnset(value) + "\n"
+	case origin != "" && !strings.HasPrefix(origin, c.File+":"):
+		text += fmt.Sprintf("%s sets it, too, and that is what counts: %s\n", origin, orUnset(value))
+	}
+	if len(c.NeedsTrust) > 0 {
+		return text + fmt.Sprintf("git tracks the file, and it asks for what needs your trust (%s): it counts after company trust\n", strings.Join(c.NeedsTrust, ", "))
+	}
+	switch c.Counts {
+	case CountsFromNextCommand:
+		text += "it counts from the next command on\n"
+	case CountsFromNextTask:
+		text += fmt.Sprintf("the company that is at work here (process %d) takes it for tasks that begin from now on\n", c.Holder)
+	case CountsFromNextStart:
+		text += fmt.Sprintf("the company that is at work here (process %d) goes on with what it read at its start; it counts from its next start on\n", c.Holder)
+	}
+	return text
+}
