@@ -17,7 +17,7 @@ import (
 	"company/internal/view"
 )
 
-// logLines bounds what is shown of one message or result, unless all of it is wanted.
+// logLines bounds the lines shown of one message or result, unless all of it is wanted.
 const logLines = 12
 
 // findRun is the run that an id names: the newest of a subtask or of a task.

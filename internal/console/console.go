@@ -32,7 +32,7 @@ type Console struct {
 	Quiet   bool          // no progress
 	Verbose bool          // details of errors, and the log
 	NoColor bool
-	NoInput bool // nobody is asked
+	NoInput bool // no question is put
 	Yes     bool // the answer to what is asked before work begins
 
 	Lifetime context.Context // of the process's work: an expression of jq ends with it

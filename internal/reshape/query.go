@@ -23,7 +23,7 @@ const queryPatience = time.Minute
 type query struct{ code *gojq.Code }
 
 // ParseQuery reads an expression of --jq. It sees no variable of the environment and
-// reads no file: what it prints comes from the result. Another text is EUsage.
+// reads no file: its text comes from the result. Another text is EUsage.
 func ParseQuery(text string) (Shape, error) {
 	refuse := func(why string) error {
 		return company.E(company.EUsage, "--jq is no expression of jq").Because(why).Fix("--jq '.tasks[] | select(.status == \"failed\") | .id'")

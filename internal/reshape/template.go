@@ -11,7 +11,7 @@ import (
 	"company/internal/company"
 )
 
-// templateFunctions are what a template may call beside Go's own.
+// templateFunctions are functions that a template may call beside Go's own.
 var templateFunctions = template.FuncMap{
 	"json": func(v any) (string, error) {
 		text, err := json.Marshal(v)

@@ -14,7 +14,7 @@ var (
 
 // LinkedPackages are the Debian packages of the libraries that Makefiles name to the
 // linker (-lz) and to pkg-config, sorted. Libraries that the project builds itself, as
-// isOwn knows them by their names, need none; what is left out is noted.
+// isOwn knows them by their names, need none; omissions are noted.
 func LinkedPackages(makefiles []string, isOwn func(library string) bool, note func(format string, args ...any)) []string {
 	w := &wishes{}
 	for _, text := range makefiles {
