@@ -104,3 +104,20 @@ func rustupHome(t *testing.T) string {
 	}
 	return strings.TrimSpace(string(out))
 }
+
+// Crates of a lock file are fetched ahead, with what the index says of them, and cargo's
+// own request asks for nothing more.
+func TestCratesAhead(t *testing.T) {
+	r := crateRegistry(t)
+	lock := map[string][]byte{"Cargo.lock": []byte("version = 3\n[[package]]\nname = \"left_one\"\nversion = \"1.2.0\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\n[[package]]\nname = \"own\"\nversion = \"0.1.0\"\n")}
+	p, _ := LockedPolicy(lock)
+	all, _ := ParseLocks(lock)
+	s := newStore(t, upstreamsAt(Crates, r.URL+"/index"))
+	s.FetchAhead(t.Context(), p, append(all, all[0]))
+	if got := r.requests(); len(got) != 3 {
+		t.Fatalf("asked for %q", got)
+	}
+	if code, text := getPath(t, s.NewPolicyHandler(p), http.MethodGet, "/crates/dl/left_one/1.2.0/download"); code != http.StatusOK || text != string(crateFile(t, "left_one", "1.2.0", `r = { package = "right", version = "1" }`)) || len(r.requests()) != 3 {
+		t.Errorf("%d, asked for %q", code, r.requests())
+	}
+}

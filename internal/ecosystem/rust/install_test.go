@@ -22,6 +22,9 @@ func TestWhatCargoIsShown(t *testing.T) {
 		t.Fatalf("%d layers, %v", len(all), err)
 	}
 	in := all[0]
+	if got := fmt.Sprint(in.Ahead); got != "[crates a@1.0.0 crates a@1.0.0]" {
+		t.Errorf("fetched ahead: %s", got)
+	}
 	if in.What != "Cargo.lock, tools/Cargo.lock" || !strings.Contains(in.Steps[0].Command, "--manifest-path src/Cargo.toml --sync src/tools/Cargo.toml crates ") {
 		t.Errorf("%s by %s", in.What, in.Steps[0].Command)
 	}

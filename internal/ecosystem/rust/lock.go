@@ -64,3 +64,17 @@ func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err
 	}
 	return out, nil
 }
+
+// PackagePath is the path of a crate's file.
+func (Ecosystem) PackagePath(d company.Dependency) string {
+	return "dl/" + d.Name + "/" + d.Version + "/download"
+}
+
+// ListForAnySystem lists the crates of a lock file: cargo asks for those of all systems.
+func (e Ecosystem) ListForAnySystem(text []byte) []company.Dependency {
+	all, err := e.ParseLock(lockFile, text)
+	if err != nil {
+		return nil // cargo reports its fault
+	}
+	return all
+}
