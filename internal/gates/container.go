@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,23 +19,6 @@ import (
 	"company/internal/testreport"
 	"company/internal/toolproto"
 )
-
-// hasMemoryFor says whether the host has this much memory to spare. Where that is
-// not known it has not.
-func hasMemoryFor(bytes int64) bool {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return false
-	}
-	m := memAvailable.FindSubmatch(text)
-	if m == nil {
-		return false
-	}
-	kib, err := strconv.ParseInt(string(m[1]), 10, 64)
-	return err == nil && kib<<10 >= bytes
-}
-
-var memAvailable = lazyregexp.New(`(?m)^MemAvailable:\s+(\d+) kB`)
 
 // writeTar writes the judged files.
 func (j Job) writeTar(ctx context.Context, w io.Writer) error {

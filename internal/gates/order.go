@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"company/internal/company"
+	"company/internal/container"
 )
 
 // runChecks runs the gates of a tree: the linters, and the tests where no linter bars.
@@ -97,5 +98,5 @@ func (r *Runner) judge(ctx context.Context, j Job, i, others int) (company.GateC
 
 // hasMemoryBeside says whether the host has memory for one more check beside others.
 func (r *Runner) hasMemoryBeside(others int) bool {
-	return hasMemoryFor(int64(others+1) * r.Limits.WithDefaults().MemoryBytes)
+	return container.HasMemoryFor(int64(others+1) * r.Limits.WithDefaults().MemoryBytes)
 }

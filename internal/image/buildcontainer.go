@@ -97,14 +97,19 @@ func (b *Builder) readTree(ctx context.Context, name, dir string, each func(h *t
 		return dockerapi.WrapError("read a build container", err)
 	}
 	defer body.Close()
-	tr := tar.NewReader(body)
+	return readArchive(body, dir+" of a build container", each)
+}
+
+// readArchive calls each for every entry of a tar of something.
+func readArchive(from io.Reader, what string, each func(h *tar.Header, r io.Reader) error) error {
+	tr := tar.NewReader(from)
 	for {
 		h, err := tr.Next()
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read %s of a build container: %w", dir, err)
+			return fmt.Errorf("read %s: %w", what, err)
 		}
 		if err := each(h, tr); err != nil {
 			return err

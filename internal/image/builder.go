@@ -123,6 +123,8 @@ type Builder struct {
 
 	registries, withLogins *depproxy.Store
 
+	hasMemoryFor func(bytes int64) bool // whether files of a build may lie in memory
+
 	forceCommit bool // never load partial archives; tests use it to reach the commit
 
 	toolboxFor  func(string) ([]byte, error)
@@ -174,7 +176,7 @@ func New(cfg Config) (*Builder, error) {
 	for _, t := range toolchains() {
 		trees[t.Name] = &hostLookup{}
 	}
-	return &Builder{docker: docker, trees: trees, refused: map[string]refusal{}, runtime: cfg.Runtime, log: cfg.Logger, dir: dir, progress: cfg.Progress,
+	return &Builder{docker: docker, trees: trees, refused: map[string]refusal{}, runtime: cfg.Runtime, hasMemoryFor: container.HasMemoryFor, log: cfg.Logger, dir: dir, progress: cfg.Progress,
 		sizes: container.NewSizes(container.Limits{MemoryBytes: container.BuildMemory}, cfg.MaxMemory), learned: map[string]bool{}, stepTimeout: toolproto.MaxCommandTimeout, resolved: filepath.Join(dir, "resolved"),
 		timeout: cfg.Timeout, onBuilt: cfg.OnBuilt, toolboxFor: cfg.Toolbox, registries: cfg.Registries, withLogins: cfg.WithLogins}, nil
 }
@@ -248,13 +250,11 @@ func (b *Builder) ensurePlanned(ctx context.Context, req Request, base baseSourc
 		return Image{}, f
 	}
 	b.sweepKilled(ctx)
-	var under *existingImage
-	for _, s := range steps {
-		if under, err = b.ensureStep(ctx, under, s); err != nil {
-			return Image{}, err
-		}
+	top, err := b.ensureSteps(ctx, steps)
+	if err != nil {
+		return Image{}, err
 	}
-	return under.toImage(last, notes), nil
+	return top.toImage(last, notes), nil
 }
 
 // planLayers lists the layers of a request, from the bottom up, without a call to

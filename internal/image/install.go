@@ -192,14 +192,18 @@ func (b *Builder) fillInstall(in ecosystem.Install, repo *Repo, access *registry
 		}
 		do := func(h *buildSession) error { return b.runSteps(ctx, in, h.runStep) }
 		collect := func(ctx context.Context, name string) error { return b.collectInstall(ctx, name, in, l) }
+		var receive func(io.Reader) error
+		if in.From == "" && !in.History { // what is compiled may be far larger than what is installed
+			receive = func(r io.Reader) error { return receiveInstall(r, in, l) }
+		}
 		project := ""
 		if repo != nil {
 			project = repo.MirrorDir
 		}
 		stopAhead := access.startAhead(ctx, in.Ahead)
 		defer stopAhead()
-		err := b.runInstall(ctx, installJob{name: in.Layer + "-" + filepath.Base(work), image: under.id, stageFiles: stage, access: access, work: do, collect: collect,
-			ifKilled: in.IfKilled, project: project, timeout: layerTimeout, runBeside: l.runBeside}, work)
+		err := b.runInstall(ctx, installJob{name: in.Layer + "-" + filepath.Base(work), image: under.id, stageFiles: stage, access: access, work: do, collect: collect, receive: receive,
+			ifKilled: in.IfKilled, project: project, timeout: layerTimeout, leaveForLater: l.leaveForLater}, work)
 		return b.doWithout(ctx, in, err, l)
 	}
 }
@@ -269,54 +273,88 @@ func stageFiles(l *layer, in ecosystem.Install) error {
 	return nil
 }
 
-// collectInstall copies what a client has left into a layer.
+// collectInstall copies what a client has left in a stopped container into a layer.
 func (b *Builder) collectInstall(ctx context.Context, name string, in ecosystem.Install, l *layer) error {
-	c := in.Collector()
-	var total int64
-	var n int
 	from := cmp.Or(in.From, buildOut)
-	err := b.readTree(ctx, name, from, func(h *tar.Header, r io.Reader) error {
-		below, ok := strings.CutPrefix(cleanName(h.Name), path.Base(from)+"/")
-		if !ok {
-			return nil // the folder itself
+	c := newTreeCopy(in, l, path.Base(from)+"/")
+	if err := b.readTree(ctx, name, from, c.copyEntry); err != nil {
+		return err
+	}
+	return c.finish()
+}
+
+// receiveInstall does the same with what a container sends of its memory.
+func receiveInstall(r io.Reader, in ecosystem.Install, l *layer) error {
+	c := newTreeCopy(in, l, "")
+	err := readArchive(r, "what a build container sends", func(h *tar.Header, r io.Reader) error {
+		if below, ok := strings.CutPrefix(h.Linkname, memoryOut+"/"); ok && h.Typeflag == tar.TypeSymlink {
+			h.Linkname = path.Join(buildOut, below)
 		}
-		e := ecosystem.Entry{Path: below}
-		if h.Typeflag == tar.TypeSymlink {
-			e.Link = h.Linkname
-		}
-		to, ok := c.Place(e)
-		if !ok {
-			return nil
-		}
-		to.Path = strings.TrimPrefix(to.Path, "/")
-		if n++; n > maxDepFiles {
-			return company.E(company.EImage, fmt.Sprintf("the project's %s packages are over %d files", in.Layer, maxDepFiles)).Fix("set container.deps: off")
-		}
-		switch h.Typeflag {
-		case tar.TypeDir:
-			return l.addDir(to.Path, 0)
-		case tar.TypeReg:
-			if total += h.Size; total > maxDeps {
-				return company.E(company.EImage, fmt.Sprintf("the project's %s packages are over 4 GiB", in.Layer)).Fix("set container.deps: off")
-			}
-			return l.addStream(to.Path, fileMode(in, h.Mode), h.Size, r)
-		case tar.TypeSymlink:
-			return l.addLink(to.Path, to.Link)
-		case tar.TypeLink: // another name of a file that came before
-			target, ok := strings.CutPrefix(cleanName(h.Linkname), path.Base(from)+"/")
-			if first, placed := c.Place(ecosystem.Entry{Path: target}); ok && placed {
-				return l.addHardLink(to.Path, strings.TrimPrefix(first.Path, "/"))
-			}
-		}
-		return nil
+		return c.copyEntry(h, r)
 	})
 	if err != nil {
 		return err
 	}
-	if n, ok := c.(ecosystem.Noter); ok {
-		l.notes = boundNotes(n.Notes())
+	return c.finish()
+}
+
+// treeCopy copies the entries of a tar into a layer, as far as a collector has a place
+// for them.
+type treeCopy struct {
+	in        ecosystem.Install
+	to        *layer
+	top       string // what the names begin with
+	collector ecosystem.Collector
+	bytes     int64
+	files     int
+}
+
+func newTreeCopy(in ecosystem.Install, to *layer, top string) *treeCopy {
+	return &treeCopy{in: in, to: to, top: top, collector: in.Collector()}
+}
+
+func (c *treeCopy) copyEntry(h *tar.Header, r io.Reader) error {
+	below, ok := strings.CutPrefix(cleanName(h.Name), c.top)
+	if !ok {
+		return nil // the folder itself
 	}
-	return addFiles(l, c.Files())
+	e := ecosystem.Entry{Path: below}
+	if h.Typeflag == tar.TypeSymlink {
+		e.Link = h.Linkname
+	}
+	to, ok := c.collector.Place(e)
+	if !ok {
+		return nil
+	}
+	to.Path = strings.TrimPrefix(to.Path, "/")
+	if c.files++; c.files > maxDepFiles {
+		return company.E(company.EImage, fmt.Sprintf("the project's %s packages are over %d files", c.in.Layer, maxDepFiles)).Fix("set container.deps: off")
+	}
+	switch h.Typeflag {
+	case tar.TypeDir:
+		return c.to.addDir(to.Path, 0)
+	case tar.TypeReg:
+		if c.bytes += h.Size; c.bytes > maxDeps {
+			return company.E(company.EImage, fmt.Sprintf("the project's %s packages are over 4 GiB", c.in.Layer)).Fix("set container.deps: off")
+		}
+		return c.to.addStream(to.Path, fileMode(c.in, h.Mode), h.Size, r)
+	case tar.TypeSymlink:
+		return c.to.addLink(to.Path, to.Link)
+	case tar.TypeLink: // another name of a file that came before
+		target, ok := strings.CutPrefix(cleanName(h.Linkname), c.top)
+		if first, placed := c.collector.Place(ecosystem.Entry{Path: target}); ok && placed {
+			return c.to.addHardLink(to.Path, strings.TrimPrefix(first.Path, "/"))
+		}
+	}
+	return nil
+}
+
+// finish adds what the collector makes of all.
+func (c *treeCopy) finish() error {
+	if n, ok := c.collector.(ecosystem.Noter); ok {
+		c.to.notes = boundNotes(n.Notes())
+	}
+	return addFiles(c.to, c.collector.Files())
 }
 
 // fileMode is that of a file in the image, by the one it had.

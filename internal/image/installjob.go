@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"path/filepath"
@@ -30,6 +31,10 @@ const installToolbox = "/opt/company/errand"
 // buildOut is where staged files lie, and what a build container leaves.
 const buildOut = "/opt/out"
 
+// memoryOut is buildOut in the memory of a build container. There programs write without
+// the disk, and nothing is left to be removed.
+const memoryOut = container.WorkDir + "/out"
+
 // installJob is work in a build container whose programs may ask registries.
 // The container is locked like any other and has no network: its one link is
 // its standard input and output, and the registries are served over it on its
@@ -42,15 +47,22 @@ type installJob struct {
 	access     *registryAccess                     // what may be fetched; nil = no registry at all
 	work       func(*buildSession) error           // the work
 	collect    func(context.Context, string) error // reads or commits the stopped container, by name; nil = nothing
-	ifKilled   string                              // see ecosystem.Install
-	project    string                              // has the sizes that count; empty: those of no project
-	timeout    time.Duration                       // of one try, for a project of usual size
-	// runBeside has the container of a job that succeeded removed while its owner goes
-	// on, who waits for it later. Nil: the job ends when the container is gone.
-	runBeside func(func())
+	// receive gets what the work left, as a tar, in place of collect, where this host has
+	// memory for the files; nil = they lie on the disk
+	receive  func(io.Reader) error
+	ifKilled string        // see ecosystem.Install
+	project  string        // has the sizes that count; empty: those of no project
+	timeout  time.Duration // of one try, for a project of usual size
+	// leaveForLater has the container of a job that succeeded removed when its owner is
+	// done with what it left. Nil: the job ends when the container is gone.
+	leaveForLater func(func())
 }
 
 var errContainerGone = errors.New("the build container is gone")
+
+// errNotInMemory is the error of work whose files, or whose programs beside them, found
+// no room in memory.
+var errNotInMemory = errors.New("the files of a build do not fit into memory")
 
 // exitKilled is how a container ends that is killed, mostly for memory.
 const exitKilled = 137
@@ -62,6 +74,7 @@ type buildSession struct {
 	limit    time.Duration // of one command
 	step     string        // the present work, for people
 	failed   bool          // a command ended badly, with an excuse or without
+	received bool          // what it left was asked for
 	diskFull bool          // with a message that a device is full
 }
 
@@ -96,10 +109,19 @@ func (s *buildSession) runStep(step ecosystem.Step) (toolproto.RunResult, error)
 // registryURL is where a build container reaches the registries: at the toolbox's own port.
 var registryURL = fmt.Sprintf("http://127.0.0.1:%d", toolproto.GatewayPort)
 
-// runInstall makes the container, does the work, and clears up. Work for which the
-// container was too small is done once more in a larger one, where there is more.
+// runInstall makes the container, does the work, and clears up. Files lie in memory
+// first, where there is a receiver of them, and on the disk where they found no room.
+// Work for which the container was too small is done once more in a larger one, where
+// there is more.
 func (b *Builder) runInstall(ctx context.Context, e installJob, work string) error {
 	limits := b.sizes.Of(e.project)
+	if e.receive != nil && b.hasMemoryFor(limits.MemoryBytes) {
+		_, err := b.tryInstall(ctx, e, work, limits, false)
+		if !errors.Is(err, errNotInMemory) {
+			return err
+		}
+	}
+	e.receive = nil
 	larger, err := b.tryInstall(ctx, e, work, limits, true)
 	if larger != nil {
 		_, err = b.tryInstall(ctx, e, work, *larger, false)
@@ -119,9 +141,13 @@ func (b *Builder) tryInstall(ctx context.Context, e installJob, work string, lim
 	defer files.removeFile()
 	// The setting stands in the command: an image that is committed from the
 	// container inherits its environment.
+	command := "TOOLBOX_WORKSPACE=" + buildOut + " exec " + installToolbox + " serve"
+	if e.receive != nil {
+		command = "cp -R " + buildOut + " " + memoryOut + " && TOOLBOX_WORKSPACE=" + memoryOut + " exec " + installToolbox + " serve"
+	}
 	spec := container.Spec{Profile: container.Build, Name: e.name, Image: e.image, Files: files.newReader(),
 		Limits:  container.Limits{MemoryBytes: limits.MemoryBytes, LeastDisk: limits.LeastDisk},
-		Command: []string{"/bin/sh", "-c", "TOOLBOX_WORKSPACE=" + buildOut + " exec " + installToolbox + " serve"}}
+		Command: []string{"/bin/sh", "-c", command}}
 	if e.root {
 		spec.Profile = container.BuildRoot
 	}
@@ -131,8 +157,8 @@ func (b *Builder) tryInstall(ctx context.Context, e installJob, work string, lim
 		return nil, err
 	}
 	defer func() {
-		if err == nil && larger == nil && e.runBeside != nil {
-			e.runBeside(remove)
+		if err == nil && larger == nil && e.leaveForLater != nil {
+			e.leaveForLater(remove)
 			return
 		}
 		remove()
@@ -141,6 +167,10 @@ func (b *Builder) tryInstall(ctx context.Context, e installJob, work string, lim
 	s := &buildSession{ctx: ctx, limit: scaleTime(b.stepTimeout, limits), step: "making a layer"}
 	served := b.serveBuild(ctx, c, e, s)
 	worked := time.Now()
+	if served == nil && e.receive != nil { // the container has nothing more to tell
+		b.log.DebugContext(ctx, "a build container was used", "job", e.name, "start", started.Sub(began), "work and copy", worked.Sub(started))
+		return nil, nil
+	}
 	gone := errors.Is(served, errContainerGone)
 	if served != nil && !gone { // how it ends tells whether memory ran out
 		if err := c.Kill(ctx); err != nil || ctx.Err() != nil {
@@ -155,7 +185,12 @@ func (b *Builder) tryInstall(ctx context.Context, e installJob, work string, lim
 		return nil, err
 	}
 	mayBeKilled := gone && e.ifKilled != "" && exit.Code == exitKilled
-	if short := findShortage(s, served, exit); short != noShortage {
+	short := findShortage(s, served, exit)
+	if short != noShortage && e.receive != nil && !s.received {
+		b.log.InfoContext(ctx, "a build does not fit into memory", "job", e.name, "step", s.step, "short of", short, "err", served)
+		return nil, errNotInMemory
+	}
+	if short != noShortage {
 		if more, ok := short.growLimits(b.sizes, e.project, limits); ok && mayGrow {
 			b.reportProgress("%s again, with %s", s.step, short.describeGrowth(limits, more))
 			b.log.InfoContext(ctx, "a build container was too small", "job", e.name, "step", s.step, "memory", limits.MemoryBytes, "err", served)
@@ -229,11 +264,19 @@ func (b *Builder) serveBuild(ctx context.Context, c container.Container, e insta
 	client := toolproto.New(session)
 	defer client.Close()
 	work.client = client
-	if err := e.work(work); err != nil {
+	err = e.work(work)
+	if err == nil && e.receive != nil {
+		work.received = true
+		err = client.ReadTree(ctx, e.receive)
+	}
+	if err != nil {
 		if session.Err() != nil && ctx.Err() == nil {
 			err = fmt.Errorf("%w: %w: %s", errContainerGone, err, strings.ToValidUTF8(strings.TrimSpace(c.Stderr()), "?"))
 		}
 		return err
+	}
+	if e.receive != nil { // its removal ends it
+		return nil
 	}
 	return client.Shutdown(ctx)
 }

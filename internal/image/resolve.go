@@ -139,12 +139,7 @@ func (b *Builder) ensureClient(ctx context.Context, req Request, name string, r 
 	if err := b.checkDaemon(ctx); err != nil {
 		return nil, err
 	}
-	for _, step := range p.steps {
-		if under, err = b.ensureStep(ctx, under, step); err != nil {
-			return nil, err
-		}
-	}
-	return under, nil
+	return b.ensureSteps(ctx, p.steps)
 }
 
 // readBuilt reads a file that the steps have left in a stopped build container.

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -54,6 +55,7 @@ type layerStep struct {
 	env        func([]string) []string // what it changes in the environment of the image; nil = nothing
 	notes      []string                // what it lacks, once it is made
 	hosts      []string                // names of hosts that its services have
+	beside     *sync.WaitGroup         // of what goes on while the layers above are made
 }
 
 // buildFunc makes the image of a step; work is an empty directory that is
@@ -131,6 +133,21 @@ func (b *Builder) findImage(ctx context.Context, s layerStep) (*existingImage, e
 		notes: parseNotes(info.Config.Labels[labelNotes]), hosts: info.Config.Labels[labelHosts], from: info.Config.Labels[labelFrom]}, nil
 }
 
+// ensureSteps finds or makes layers, from the bottom up, and gives the topmost. What is
+// left over of one is removed beside those above it, and not beside its own taking by the
+// daemon: file systems are slow at making files beside many that are removed.
+func (b *Builder) ensureSteps(ctx context.Context, steps []layerStep) (top *existingImage, err error) {
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	for _, s := range steps {
+		s.beside = &beside
+		if top, err = b.ensureStep(ctx, top, s); err != nil {
+			return nil, err
+		}
+	}
+	return top, nil
+}
+
 // ensureStep finds or makes one layer. Of several builders of one layer, in
 // this process or another, one builds and the others wait.
 func (b *Builder) ensureStep(ctx context.Context, under *existingImage, s layerStep) (*existingImage, error) {
@@ -188,7 +205,7 @@ func (b *Builder) buildFromTar(fill writeLayerFunc) buildFunc {
 		if err != nil {
 			return nil, err
 		}
-		defer l.finishLayer()
+		defer l.finishLayer(s.beside)
 		if err := fill(ctx, under, work, l); err != nil {
 			return nil, err
 		}

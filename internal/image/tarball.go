@@ -38,11 +38,11 @@ type layer struct {
 
 	notes []string // what could not be had for it
 
-	beside sync.WaitGroup // see runBeside
+	rest []func() // see leaveForLater
 }
 
-// runBeside has something done that the layer need not wait for; finishLayer does.
-func (l *layer) runBeside(do func()) { l.beside.Go(do) }
+// leaveForLater has something done once the layer is made or has failed.
+func (l *layer) leaveForLater(do func()) { l.rest = append(l.rest, do) }
 
 func newLayer(file string) (*layer, error) {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -167,10 +167,12 @@ func (l *layer) close() error {
 // newReader is the whole tar from its start.
 func (l *layer) newReader() io.Reader { return io.NewSectionReader(l.tarFile, 0, l.size) }
 
-// finishLayer waits for the work beside the layer, and removes its file.
-func (l *layer) finishLayer() {
+// finishLayer removes the layer's file, and begins what was left for later.
+func (l *layer) finishLayer(beside *sync.WaitGroup) {
 	l.removeFile()
-	l.beside.Wait()
+	for _, do := range l.rest {
+		beside.Go(do)
+	}
 }
 
 // removeFile closes and removes the file. It may be called at any time.

@@ -160,6 +160,7 @@ func (s *Server) Handler() http.Handler {
 	handleTool(mux, s, "checkpoint", s.saveCheckpoint)
 	handleTool(mux, s, "recall", s.recallKnown)
 	mux.HandleFunc("POST /v1/log", s.handleLog)
+	mux.HandleFunc("POST /v1/tree", s.handleTree)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.noteCall()
 		mux.ServeHTTP(w, r)

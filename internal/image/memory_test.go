@@ -1,0 +1,107 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/container"
+	"company/internal/ecosystem"
+)
+
+// placeAll has a place for everything.
+type placeAll struct{ seen *[]string }
+
+func (c placeAll) Place(e ecosystem.Entry) (ecosystem.Entry, bool) {
+	*c.seen = append(*c.seen, strings.TrimSpace(e.Path+" "+e.Link))
+	return ecosystem.Entry{Path: path.Join("/opt/x", e.Path), Link: e.Link}, true
+}
+
+func (c placeAll) Files() []ecosystem.ImageFile { return nil }
+
+// A layer is the same to the byte whether its client wrote into memory or onto the disk.
+func TestMemoryAndDiskMakeOneLayer(t *testing.T) {
+	be := newTestBuilder(t)
+	base := be.mustEnsure(t, Request{})
+	var seen []string
+	in := ecosystem.Install{
+		Layer: "twice", Stage: []ecosystem.StagedFile{{Path: "sub/staged", Text: []byte("staged")}, {Path: "top"}},
+		Steps: []ecosystem.Step{{Dir: "sub", Failure: "it cannot be made", Command: `set -e
+echo one >one; chmod 755 one; ln one two; ln -s ../top link; ln -s "$PWD/staged" absolute; mkdir -p a/b/c; : >a/empty; head -c 300000 /dev/urandom | head -c 0 >>a/empty
+head -c 3000000 /dev/zero >large; mkfifo pipe; printf x >'a/odd name é'; rm -f pipe`}},
+		Collector: func() ecosystem.Collector { return placeAll{&seen} },
+	}
+	made := map[bool]string{}
+	var names []string
+	for _, inMemory := range []bool{true, false} {
+		be.hasMemoryFor = func(int64) bool { return inMemory }
+		work := filepath.Join(t.TempDir(), "twice")
+		if err := os.Mkdir(work, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		l, err := newLayer(filepath.Join(work, "layer.tar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(l.removeFile)
+		seen = nil
+		if err := be.fillInstall(in, nil, nil)(newContext(t), &existingImage{id: base.ID}, work, l); err != nil {
+			t.Fatal(err)
+		}
+		for _, do := range l.rest {
+			do()
+		}
+		if err := l.close(); err != nil {
+			t.Fatal(err)
+		}
+		made[inMemory] = l.diffID
+		names = append(names, strings.Join(seen, "\n"))
+	}
+	if made[true] != made[false] || names[0] != names[1] || !strings.Contains(names[0], "sub/absolute /opt/out/sub/staged") {
+		t.Errorf("in memory %s:\n%s\non the disk %s:\n%s", made[true], names[0], made[false], names[1])
+	}
+}
+
+// What does not fit into memory is made on the disk, in a container of the same size.
+// Where files could not be taken over, nothing is made twice.
+func TestWhatDoesNotFitIntoMemory(t *testing.T) {
+	be := newTestBuilder(t)
+	base := be.mustEnsure(t, Request{})
+	be.sizes = container.NewSizes(container.Limits{MemoryBytes: 256 * container.MiB}, 0)
+	full := errors.New("the host's disk is full")
+	for name, c := range map[string]struct {
+		mib    string
+		memory bool
+		lose   error // of the receiver
+		want   string
+	}{
+		"it fits":            {"10", true, nil, "received"},
+		"it does not fit":    {"100", true, nil, "collected"},
+		"the host has none":  {"10", false, nil, "collected"},
+		"it cannot be taken": {"10", true, full, "received"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			be.hasMemoryFor = func(bytes int64) bool { return c.memory && bytes == 256*container.MiB }
+			in := ecosystem.Install{Steps: []ecosystem.Step{{Dir: ".", Progress: "filling", Failure: "it cannot be filled", Command: "head -c " + c.mib + "000000 /dev/zero >file"}}}
+			var got []string
+			err := be.runInstall(newContext(t), installJob{
+				name: "room-" + strings.ReplaceAll(name, " ", "-")[:6], image: base.ID, timeout: time.Minute, work: func(h *buildSession) error { return be.runSteps(t.Context(), in, h.runStep) },
+				collect: func(context.Context, string) error { got = append(got, "collected"); return nil },
+				receive: func(r io.Reader) error {
+					got = append(got, "received")
+					_, err := io.Copy(io.Discard, r)
+					return errors.Join(err, c.lose)
+				},
+			}, t.TempDir())
+			if strings.Join(got, " ") != c.want || !errors.Is(err, c.lose) {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,29 @@
+package toolproto
+
+import (
+	"context"
+	"io"
+	"net/http"
+)
+
+// ReadTree gives use the whole workspace as a tar, ignored files included, while nothing
+// changes it. Names are below the workspace. A tar that is cut off ends with an error
+// other than io.EOF. An error of use is returned as it is.
+func (c *Client) ReadTree(ctx context.Context, use func(io.Reader) error) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://toolbox/v1/tree", http.NoBody)
+	if err != nil {
+		return &Broken{"tree", err}
+	}
+	resp, err := c.sendRequest(req, "tree")
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := use(resp.Body); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)); err != nil { // the end says whether it is whole
+		return newBroken(ctx, "tree", err)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package toolserver
+
+import (
+	"archive/tar"
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// handleTree sends the workspace as a tar. An answer that has begun cannot become an
+// error: it is cut off, which the host notices.
+func (s *Server) handleTree(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/x-tar")
+	to := bufio.NewWriterSize(w, 128<<10)
+	t := treeWriter{Writer: tar.NewWriter(to), names: map[inode]string{}}
+	err := errors.Join(t.writeFolder(s.dir, ""), t.Close(), to.Flush())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the workspace cannot be sent:", err)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// treeWriter writes folders with what is in them, sorted by name.
+type treeWriter struct {
+	*tar.Writer
+	names map[inode]string // of files with several names, the first
+}
+
+type inode struct{ device, number uint64 }
+
+func (t *treeWriter) writeFolder(dir, below string) error {
+	entries, err := readDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		at, name := filepath.Join(dir, e.Name()), below+e.Name()
+		if err := t.writeEntry(at, name, info); err != nil {
+			return err
+		}
+		if info.IsDir() {
+			if err := t.writeFolder(at, name+"/"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeEntry writes one file, folder or link. Pipes and the like have no content.
+func (t *treeWriter) writeEntry(at, name string, info fs.FileInfo) error {
+	h := &tar.Header{Name: name, Mode: int64(info.Mode().Perm())}
+	switch {
+	case info.IsDir():
+		h.Typeflag, h.Name = tar.TypeDir, name+"/"
+		return t.WriteHeader(h)
+	case info.Mode()&fs.ModeSymlink != 0:
+		to, err := os.Readlink(at)
+		if err != nil {
+			return err
+		}
+		h.Typeflag, h.Linkname = tar.TypeSymlink, to
+		return t.WriteHeader(h)
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink > 1 {
+		id := inode{uint64(st.Dev), st.Ino} //nolint:unconvert // its size differs by system
+		if first, seen := t.names[id]; seen {
+			h.Typeflag, h.Linkname = tar.TypeLink, first
+			return t.WriteHeader(h)
+		}
+		t.names[id] = name
+	}
+	h.Typeflag, h.Size = tar.TypeReg, info.Size()
+	if err := t.WriteHeader(h); err != nil || h.Size == 0 {
+		return err
+	}
+	f, err := openOwn(at, info)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.CopyN(t, f, h.Size)
+	return err
+}
+
+// readDir lists a folder that is ours, whatever its mode.
+func readDir(dir string) ([]os.DirEntry, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrPermission) && os.Chmod(dir, 0o700) == nil {
+		entries, err = os.ReadDir(dir)
+	}
+	return entries, err
+}
+
+// openOwn opens a file that is ours, whatever its mode.
+func openOwn(at string, info fs.FileInfo) (*os.File, error) {
+	f, err := os.Open(at)
+	if errors.Is(err, fs.ErrPermission) && os.Chmod(at, info.Mode().Perm()|0o400) == nil {
+		f, err = os.Open(at)
+	}
+	return f, err
+}
