@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"company/internal/company"
@@ -54,6 +55,8 @@ type depsBench struct {
 	built []image.Layer // made for one sample
 	times map[string]time.Duration
 	done  map[string][]time.Duration // samples by what they are of
+
+	removed time.Time // when layers were removed last
 }
 
 // benchDeps measures the layer of packages of one client against a cold install by
@@ -241,11 +244,33 @@ func (d *depsBench) dropBuilt(ctx context.Context) error {
 	if _, err := d.w.images.Prune(ctx, mine); err != nil {
 		return err
 	}
+	if len(built) > 0 {
+		d.removed = time.Now()
+	}
 	images, err := d.w.images.List(ctx)
 	if i := slices.IndexFunc(images, mine); err == nil && i >= 0 {
 		err = company.E(company.EDocker, "the bench left the image "+images[i].Tag).Fix("docker rmi " + images[i].Tag)
 	}
 	return err
+}
+
+// inodeRest is for how long ext4 gives out no inode that was removed. It looks through all
+// of those for each file that it makes, so that a layer of some thousand files takes
+// seconds longer where as many were removed before: by the bench, and by no user.
+const inodeRest = 61 * time.Second
+
+// waitForInodes waits until what the bench has removed costs what it makes next nothing.
+func (d *depsBench) waitForInodes(ctx context.Context) error {
+	if d.w.Quick || d.removed.IsZero() {
+		return nil
+	}
+	syscall.Sync() // what is not written yet rests for five minutes
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Until(d.removed.Add(inodeRest))):
+		return nil
+	}
 }
 
 // keptLayers hold nothing of a project and nothing that was fetched for the bench.
@@ -307,6 +332,9 @@ func (d *depsBench) sampleImage(ctx context.Context) error {
 }
 
 func (d *depsBench) sampleLayers(ctx context.Context, mirror, stage string) error {
+	if err := d.waitForInodes(ctx); err != nil {
+		return err
+	}
 	builder, stop, err := d.openBuilder(mirror)
 	if err != nil {
 		return err

@@ -267,7 +267,9 @@ func (b *Builder) serveBuild(ctx context.Context, c container.Container, e insta
 	err = e.work(work)
 	if err == nil && e.receive != nil {
 		work.received = true
-		err = client.ReadTree(ctx, e.receive)
+		if err = client.KillAll(ctx); err == nil { // nothing is to change the files any more
+			err = client.ReadTree(ctx, e.receive)
+		}
 	}
 	if err != nil {
 		if session.Err() != nil && ctx.Err() == nil {
