@@ -56,7 +56,7 @@ type depsBench struct {
 	times map[string]time.Duration
 	done  map[string][]time.Duration // samples by what they are of
 
-	removed time.Time // when layers were removed last
+	removed time.Time // when a layer, or a tree of the client, was removed last
 }
 
 // benchDeps measures the layer of packages of one client against a cold install by
@@ -256,7 +256,8 @@ func (d *depsBench) dropBuilt(ctx context.Context) error {
 
 // inodeRest is for how long ext4 gives out no inode that was removed. It looks through all
 // of those for each file that it makes, so that a layer of some thousand files takes
-// seconds longer where as many were removed before: by the bench, and by no user.
+// seconds longer where as many were removed before: by the bench, and by no user. Both
+// sides wait for it.
 const inodeRest = 61 * time.Second
 
 // waitForInodes waits until what the bench has removed costs what it makes next nothing.
@@ -299,6 +300,9 @@ func (d *depsBench) sampleClient(ctx context.Context) error {
 		}
 	}
 	for _, stage := range d.stages() {
+		if err := d.waitForInodes(ctx); err != nil {
+			return err
+		}
 		dir, err := d.layOut("tree", d.tree)
 		if err != nil {
 			return err
@@ -315,8 +319,11 @@ func (d *depsBench) sampleClient(ctx context.Context) error {
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
+		d.removed = time.Now()
 	}
-	return os.RemoveAll(cache)
+	err := os.RemoveAll(cache)
+	d.removed = time.Now()
+	return err
 }
 
 // sampleImage makes the image with an empty mirror and with a full one, then for a
