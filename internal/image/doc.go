@@ -64,7 +64,7 @@
 //     what the daemon made with what was asked before the start.
 //   - What npm, pnpm, yarn and cargo install lies in the memory of their container, where
 //     the host has that to spare, and is sent through the container's stdio; what finds no
-//     room there is made on the disk. The layer is the same (decision 0142).
+//     room there is made on the disk. The layer is the same (decision 0145).
 //   - A build has memory, room and time by the size of the base's tree. One that runs
 //     out of memory or room is tried once more with twice as much, where the host has
 //     it; then it is a person's. What a client fails at is an error with the line of its
