@@ -20,9 +20,9 @@ func newBench(env *command.Environment) *cobra.Command {
 		Long: `Measure what the company costs on this machine: medians of samples taken in
 turns with the bare operation below each, and the target beside. It uses
 containers, files and a model server of its own, needs no office, and leaves
-nothing behind. Run it on a quiet machine. deps asks registries, office makes ten
-thousand tasks and scale does ten thousand subtasks: they take minutes, and are to be
-named.`,
+nothing behind. Run it on a quiet machine. deps asks registries, and rests eight
+minutes for each client; office makes ten thousand tasks, and scale does ten thousand
+subtasks. They take minutes, and are to be named.`,
 		Example: "  company bench\n  company bench ledger turn\n  company bench deps-npm\n  company bench scale --driver file\n  company bench -o json > numbers.json",
 		Args:    cobra.OnlyValidArgs, ValidArgs: bench.Names(),
 		RunE: func(c *cobra.Command, args []string) error { return runBench(c.Context(), env, args, o) },
