@@ -20,6 +20,7 @@ const (
 	EffectGate      EffectKind = "gate"       // run the gates on a head
 	EffectReview    EffectKind = "review"     // the reviewer
 	EffectTestMerge EffectKind = "test_merge" // does it merge, and are the gates green on that tree
+	EffectTestAhead EffectKind = "test_ahead" // the same of those behind, on the tree that is assumed; a guess, and never due
 	EffectResolve   EffectKind = "resolve"    // the merger agent
 	EffectMerge     EffectKind = "merge"      // commit and move the integration branch
 	EffectDeliver   EffectKind = "deliver"    // push, pull request
@@ -40,6 +41,11 @@ type Effect struct {
 	Offer   OfferID // of EffectEnqueue
 	Fence   uint64  // of EffectWork: of the claim that is worked under
 	Claim   Claim   // of EffectManage, EffectReview and EffectResolve: what their agent claims
+	// Stack is what EffectTestMerge and EffectTestAhead test, in order, and Onto the head of
+	// the integration branch. Assumes are, of EffectTestAhead, those that are merged before.
+	Stack   []QueuedHead
+	Onto    OID
+	Assumes []QueuedHead
 	// Drain says that the task or the subtask is paused: the run that is held comes
 	// to the end of its turn and is let go.
 	Drain bool

@@ -51,7 +51,8 @@ func (s *State) listMergeable(t *Task, ids []SubtaskID) []*Subtask {
 }
 
 // dueMerge is the merge or the test of one that the task calls for; ok is false where
-// there is none. A test keeps its key when others join the queue behind it.
+// there is none. A test keeps its key when others join the queue behind it: what it has
+// taken up is the stack that it was started with.
 func (s *State) dueMerge(t *Task) (e Effect, ok bool) {
 	if in := t.MergeIntent; in != nil {
 		return Effect{Key: "merge " + string(in.Subtask) + " " + string(in.Head), Kind: EffectMerge, Subtask: in.Subtask, Fail: "merge " + string(in.Subtask)}, true
@@ -68,7 +69,9 @@ func (s *State) dueMerge(t *Task) (e Effect, ok bool) {
 	if n := len(t.Suspects); n > 0 { // each step of the search is a test of its own
 		key += " of " + itoa(n)
 	}
-	return Effect{Key: key, Kind: EffectTestMerge, Subtask: front.ID, Fail: "merge " + string(front.ID)}, true
+	return Effect{
+		Key: key, Kind: EffectTestMerge, Subtask: front.ID, Onto: t.Head, Stack: headsOf(s.MergeStack(t)), Fail: "merge " + string(front.ID),
+	}, true
 }
 
 // isMerging says whether a merge of a subtask is decided on and not done.
