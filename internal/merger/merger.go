@@ -32,13 +32,16 @@ type Config struct {
 	Watcher  gates.CheckWatcher // for the feed
 }
 
-// Merger carries out test_merge, merge and resolve effects.
-type Merger struct{ Config }
+// Merger carries out test_merge, test_ahead, merge and resolve effects.
+type Merger struct {
+	Config
+	foresight foresight
+}
 
 // New checks that nothing is missing that a merger needs.
-func New(c Config) (*Merger, error) { return &Merger{c}, company.CheckParts(c) }
+func New(c Config) (*Merger, error) { return &Merger{Config: c}, company.CheckParts(c) }
 
-// Test finds out whether the next subtasks of the queue merge, each onto those before
+// Test finds out whether the subtasks that it has taken up merge, each onto those before
 // it, and judges the tree that they would make.
 func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, error) {
 	s := g.Decider.View()
@@ -46,53 +49,65 @@ func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, e
 	if err != nil {
 		return nil, err
 	}
-	stack := s.MergeStack(t)
-	if len(stack) == 0 || stack[0].ID != e.Subtask {
+	stack := s.ListTakenUp(t, e)
+	if len(stack) == 0 {
 		return nil, company.E(company.EStale, string(e.Subtask)+" is not the next to be merged any more")
 	}
 	m, err := g.Mirrors.MirrorOf(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	merged, err := m.MergeTree(ctx, t.Head, stack[0].Head)
+	p, err := pileUp(ctx, m, t.Head, stack)
 	if err != nil {
 		return nil, err
 	}
-	if !merged.Clean {
+	if len(p.members) == 0 {
 		return company.ReportConflict{Task: t.ID, Subtask: stack[0].ID, ConflictReported: company.ConflictReported{
-			Head: stack[0].Head, Onto: t.Head, Paths: merged.Files,
+			Head: stack[0].Head, Onto: t.Head, Paths: p.conflict,
 		}}, nil
 	}
-	overlap, err := hasOverlap(ctx, m, stack[0], t.Head)
-	if err != nil {
-		return nil, err
+	j := judgment{s: s, t: t, m: m, ahead: g.foresight.findVerdict(ctx, e, p.tree())}
+	if len(p.members) > 1 {
+		return g.testStack(ctx, j, p.members)
 	}
-	if !overlap && len(stack) > 1 {
-		members, err := stackMembers(ctx, m, t.Head, merged.Tree, stack)
-		if err != nil {
-			return nil, err
-		}
-		if len(members) > 1 {
-			return g.testStack(ctx, s, t, m, members)
-		}
+	return g.testOne(ctx, j, stack[0], p.tree(), p.overlap)
+}
+
+// judgment is what a verdict on a tree of a task is reached from.
+type judgment struct {
+	s     *company.State
+	t     *company.Task
+	m     *gitops.Mirror
+	ahead *company.GateResult // the verdict on this tree of a test ahead; nil: there is none
+}
+
+// judgeTree judges a tree, or gives the verdict that was found ahead where that still
+// counts; watched is whose check the feed shows.
+func (g *Merger) judgeTree(ctx context.Context, j judgment, tree company.OID, label, watched company.SubtaskID) (company.GateResult, error) {
+	if j.ahead != nil {
+		j.s = j.s.WithVerdict(*j.ahead)
 	}
-	return g.testOne(ctx, s, t, m, stack[0], merged.Tree, overlap)
+	result, err := g.Runner.Evaluate(ctx, j.s, j.t, j.m, tree, string(label), func(check string) {
+		g.Watcher.WatchCheck(j.t.ID, watched, check)
+	})
+	if j.ahead != nil {
+		result.Cached = j.ahead.Cached // its gates were run for this test
+	}
+	result.RedGreen = nil // of a cached verdict: it is of another ticket
+	return result, err
 }
 
 // testOne judges the tree of the front of the queue by itself.
-func (g *Merger) testOne(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, sub *company.Subtask, tree company.OID, overlap bool) (company.Command, error) {
-	own, err := m.Tree(ctx, sub.Head)
+func (g *Merger) testOne(ctx context.Context, j judgment, sub *company.Subtask, tree company.OID, overlap bool) (company.Command, error) {
+	own, err := j.m.Tree(ctx, sub.Head)
 	if err != nil {
 		return nil, err
 	}
 	out := company.RecordMergeGate{
-		Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: tree, HeadTree: own, Overlap: overlap, Message: mergeMessage(sub),
+		Task: j.t.ID, Subtask: sub.ID, Head: sub.Head, Onto: j.t.Head, Tree: tree, HeadTree: own, Overlap: overlap, Message: mergeMessage(sub),
 	}
-	out.Result, err = g.Runner.Evaluate(ctx, s, t, m, tree, string(sub.ID), func(check string) {
-		g.Watcher.WatchCheck(t.ID, sub.ID, check)
-	})
+	out.Result, err = g.judgeTree(ctx, j, tree, sub.ID, sub.ID)
 	// What the ticket's tests show is known of the tree that they were run on.
-	out.Result.RedGreen = nil
 	if g := sub.Gate; g != nil && g.Result.Tree == tree {
 		out.Result.RedGreen = g.Result.RedGreen
 	}

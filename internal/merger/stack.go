@@ -8,6 +8,35 @@ import (
 	"company/internal/gitops"
 )
 
+// pile is what becomes of subtasks that are merged one onto the other.
+type pile struct {
+	members  []company.StackMember // none: the first conflicts
+	conflict []string              // paths of that
+	overlap  bool                  // of the first, which is alone then: the base moved under its review
+}
+
+func (p pile) tree() company.OID { return p.members[len(p.members)-1].Tree }
+
+// isTestable says whether a merge of the pile hangs on the gates alone.
+func (p pile) isTestable() bool { return len(p.members) > 0 && !p.overlap }
+
+// pileUp merges subtasks onto a commit, one onto the other.
+func pileUp(ctx context.Context, m *gitops.Mirror, onto company.OID, subs []*company.Subtask) (pile, error) {
+	merged, err := m.MergeTree(ctx, onto, subs[0].Head)
+	if err != nil || !merged.Clean {
+		return pile{conflict: merged.Files}, err
+	}
+	overlap, err := hasOverlap(ctx, m, subs[0], onto)
+	if err != nil {
+		return pile{}, err
+	}
+	if overlap {
+		subs = subs[:1]
+	}
+	members, err := stackMembers(ctx, m, onto, merged.Tree, subs)
+	return pile{members: members, overlap: overlap}, err
+}
+
 // stackMembers merges the subtasks of a stack one onto the other; tree is that of the
 // first, merged onto the integration head. What conflicts with those before it, or
 // changes a file that they change, is left out: it is tested when those are merged, or
@@ -50,12 +79,9 @@ func passingMerge(ctx context.Context, m *gitops.Mirror, onto company.OID, membe
 }
 
 // testStack judges the tree of all members.
-func (g *Merger) testStack(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, members []company.StackMember) (company.Command, error) {
-	out := company.RecordStackGate{Task: t.ID, Onto: t.Head, Members: members}
+func (g *Merger) testStack(ctx context.Context, j judgment, members []company.StackMember) (company.Command, error) {
+	out := company.RecordStackGate{Task: j.t.ID, Onto: j.t.Head, Members: members}
 	var err error
-	out.Result, err = g.Runner.Evaluate(ctx, s, t, m, members[len(members)-1].Tree, string(members[0].Subtask), func(check string) {
-		g.Watcher.WatchCheck(t.ID, "", check)
-	})
-	out.Result.RedGreen = nil // of a cached verdict: it is of another ticket
+	out.Result, err = g.judgeTree(ctx, j, members[len(members)-1].Tree, members[0].Subtask, "")
 	return out, err
 }

@@ -178,7 +178,9 @@ func TestStackOfOne(t *testing.T) {
 	if got := b.CarryOut(b.Merger.Test, mergertest.One).(company.RecordMergeGate); got.Head != one || got.Tree != b.Project.Tree(one) {
 		t.Errorf("%+v", got)
 	}
-	if cmd, err := b.Merger.Test(t.Context(), company.Effect{Task: mergertest.Task, Subtask: mergertest.Two}); cmd != nil || company.CodeOf(err) != company.EStale {
+	second := b.Effect(mergertest.Two)
+	second.Stack = second.Stack[1:]
+	if cmd, err := b.Merger.Test(t.Context(), second); cmd != nil || company.CodeOf(err) != company.EStale {
 		t.Errorf("the second is tested before the first: %v, %v", cmd, err)
 	}
 	var e *company.Error

@@ -31,7 +31,7 @@ func isReader(k company.EffectKind) bool {
 
 func classOf(k company.EffectKind) class {
 	switch k {
-	case company.EffectTestMerge, company.EffectGate, company.EffectBaseline:
+	case company.EffectTestMerge, company.EffectGate, company.EffectBaseline, company.EffectTestAhead:
 		return checks
 	case company.EffectResolve, company.EffectReview:
 		return heads
@@ -39,8 +39,9 @@ func classOf(k company.EffectKind) class {
 	return unlimited
 }
 
-// freeSlots is how many more of a class, and how many more readers, may be started.
-func (o *Orchestrator) freeSlots(s *company.State) (free map[class]int, readers int) {
+// freeSlots is how many more of a class, and how many more readers, may be started. A test
+// ahead that came true has left its slot to the test that goes on with it.
+func (o *Orchestrator) freeSlots(s *company.State, due []company.Effect) (free map[class]int, readers int) {
 	// Agents are as many as there are workers: each of them looks at what one
 	// has done.
 	team := max(1, s.Office.WorkerCount())
@@ -50,6 +51,11 @@ func (o *Orchestrator) freeSlots(s *company.State) (free map[class]int, readers 
 	}
 	if o.cfg.Checks <= 0 {
 		free[checks] = team
+	}
+	for _, e := range due {
+		if o.findConfirming(s, e) != nil {
+			free[checks]++
+		}
 	}
 	for _, j := range o.jobs {
 		if t := s.Tasks[j.effect.Task]; t != nil && t.Runs[j.effect.Run] != nil && t.Runs[j.effect.Run].Waiting {
@@ -68,7 +74,17 @@ func (o *Orchestrator) freeSlots(s *company.State) (free map[class]int, readers 
 func (o *Orchestrator) startableEffects(s *company.State, due []company.Effect) []company.Effect {
 	waiting := slices.DeleteFunc(slices.Clone(due), func(e company.Effect) bool { return o.jobs[e.Key] != nil })
 	slices.SortStableFunc(waiting, func(a, b company.Effect) int { return rank[a.Kind] - rank[b.Kind] })
-	free, readers := o.freeSlots(s)
+	var confirmed []company.Effect // of these the containers run already
+	waiting = slices.DeleteFunc(waiting, func(e company.Effect) bool {
+		ahead := o.findConfirming(s, e)
+		if ahead != nil {
+			e.Stack = ahead.Stack
+			confirmed = append(confirmed, e)
+		}
+		return ahead != nil
+	})
+	waiting = slices.Concat(confirmed, waiting)
+	free, readers := o.freeSlots(s, due)
 	return slices.DeleteFunc(waiting, func(e company.Effect) bool {
 		c := classOf(e.Kind)
 		if c != unlimited && free[c] <= 0 || isReader(e.Kind) && readers <= 0 {

@@ -95,7 +95,11 @@ func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 	for _, e := range o.startableEffects(s, effects) {
 		o.start(ctx, e)
 	}
+	o.reconcileAhead(ctx, s, effects)
 	for key, j := range o.jobs {
+		if j.effect.Kind == company.EffectTestAhead {
+			continue
+		}
 		// The limits decide which effects start, not which ones end: an older task
 		// that wakes from a wait must not end the gates of a newer one. An offer
 		// that is not made yet has not begun anything.
@@ -117,6 +121,10 @@ func (o *Orchestrator) start(ctx context.Context, e company.Effect) {
 	go func() {
 		defer func() { o.done <- e.Key }()
 		defer cancel(nil)
+		if e.Kind == company.EffectTestAhead {
+			o.testAhead(ectx, e)
+			return
+		}
 		o.carryOut(ectx, e)
 	}()
 }

@@ -98,10 +98,22 @@ func (b *Bundle) QueueForMerge(sub company.SubtaskID, files map[string]string) c
 	return head
 }
 
+// Effect is an effect of the task, that takes up the next of the merge queue.
+func (b *Bundle) Effect(sub company.SubtaskID) company.Effect {
+	b.T.Helper()
+	s := b.View()
+	t := b.Task(Task)
+	e := company.Effect{Kind: company.EffectTestMerge, Task: Task, Subtask: sub, Onto: t.Head}
+	for _, next := range s.MergeStack(t) {
+		e.Stack = append(e.Stack, company.QueuedHead{Subtask: next.ID, Head: next.Head})
+	}
+	return e
+}
+
 // CarryOut has an effect handler carry out an effect of the task.
 func (b *Bundle) CarryOut(what func(context.Context, company.Effect) (company.Command, error), sub company.SubtaskID) company.Command {
 	b.T.Helper()
-	cmd, err := what(b.T.Context(), company.Effect{Task: Task, Subtask: sub})
+	cmd, err := what(b.T.Context(), b.Effect(sub))
 	if err != nil {
 		b.T.Fatal(err)
 	}

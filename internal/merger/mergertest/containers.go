@@ -1,0 +1,110 @@
+package mergertest
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"company/internal/company"
+	"company/internal/container"
+)
+
+// Containers is a container.Runtime whose containers are gates, and run until the test
+// says how they end. It remembers in which order they began and ended.
+type Containers struct {
+	container.Runtime
+	t     *testing.T
+	began chan string
+	mu    sync.Mutex
+	log   []string
+	ends  map[string]chan int // of the gates of a tree, by its short id
+}
+
+// UseContainers has the bundle's merger run its gates in containers of the test.
+func (b *Bundle) UseContainers() *Containers {
+	c := &Containers{t: b.T, began: make(chan string, 100), ends: map[string]chan int{}}
+	b.Merger.Runner.Runtime = c
+	return c
+}
+
+// endOf is where the gates of a tree wait for their exit code.
+func (c *Containers) endOf(short string) chan int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ends[short] == nil {
+		c.ends[short] = make(chan int, 1)
+	}
+	return c.ends[short]
+}
+
+func (c *Containers) note(what, short string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.log = append(c.log, what+" "+short)
+}
+
+// Log is what happened, in order: begin, end or broken off, and the tree's short id.
+func (c *Containers) Log() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]string(nil), c.log...)
+}
+
+// Begins waits for the next gates to begin, which must be those of a tree.
+func (c *Containers) Begins(tree company.OID) {
+	c.t.Helper()
+	select {
+	case short := <-c.began:
+		if short != tree.Short() {
+			c.t.Fatalf("the gates of %s begin, not those of %s", short, tree.Short())
+		}
+	case <-time.After(time.Minute):
+		c.t.Fatalf("the gates of %s do not begin: %v", tree.Short(), c.Log())
+	}
+}
+
+// End ends the gates of a tree, now or once they run.
+func (c *Containers) End(tree company.OID, code int) { c.endOf(tree.Short()) <- code }
+
+// Start begins the gates that the name is of.
+func (c *Containers) Start(_ context.Context, s container.Spec) (container.Container, error) {
+	_, rest, ok := strings.Cut(s.Name, "-gate-")
+	short, _, _ := strings.Cut(rest, "-")
+	if !ok {
+		return nil, company.E(company.EInternal, "no gate: "+s.Name)
+	}
+	c.note("begin", short)
+	c.began <- short
+	return gateContainer{of: c, short: short}, nil
+}
+
+// gateContainer is one gate.
+type gateContainer struct {
+	container.Container
+	of    *Containers
+	short string
+}
+
+func (g gateContainer) Pipe() io.ReadWriteCloser          { return deafPipe{} }
+func (g gateContainer) Output(io.Writer, io.Writer) error { return nil }
+func (g gateContainer) Remove(context.Context) error      { return nil }
+func (g gateContainer) Wait(ctx context.Context) (container.Exit, error) {
+	select {
+	case code := <-g.of.endOf(g.short):
+		g.of.note("end", g.short)
+		return container.Exit{Code: code}, nil
+	case <-ctx.Done():
+		g.of.note("broken off", g.short)
+		return container.Exit{}, context.Cause(ctx)
+	}
+}
+
+// deafPipe takes everything and gives nothing.
+type deafPipe struct{}
+
+func (deafPipe) Read([]byte) (int, error)    { return 0, io.EOF }
+func (deafPipe) Write(p []byte) (int, error) { return len(p), nil }
+func (deafPipe) Close() error                { return nil }

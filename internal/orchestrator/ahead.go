@@ -1,0 +1,88 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"company/internal/company"
+)
+
+// Tests ahead are guesses (company.ListTestsAhead). They are no effects that are due: they
+// get the slots of checks that nothing due asks for, give them back when something does,
+// and neither their outcome nor their failure is recorded.
+
+// reconcileAhead starts the tests ahead that there is room for, and cancels those that
+// are vain, or whose slot is needed.
+func (o *Orchestrator) reconcileAhead(ctx context.Context, s *company.State, due []company.Effect) {
+	if o.handlers[company.EffectTestAhead] == nil {
+		return
+	}
+	underWay := o.underWay()
+	wanted := company.ListTestsAhead(s, o.cfg.Clock.Now(), underWay)
+	waiting := 0 // due effects without a slot of the checks
+	for _, e := range due {
+		if classOf(e.Kind) == checks && o.jobs[e.Key] == nil {
+			waiting++
+		}
+	}
+	var guesses []company.Effect
+	for _, e := range underWay {
+		switch {
+		case e.Kind != company.EffectTestAhead:
+		case !slices.ContainsFunc(wanted, func(w company.Effect) bool { return w.Key == e.Key }):
+			o.jobs[e.Key].cancel(ErrNotDue)
+			waiting--
+		case !o.cameTrue(s, e):
+			guesses = append(guesses, e)
+		}
+	}
+	for _, e := range guesses[:max(0, min(len(guesses), waiting))] {
+		o.jobs[e.Key].cancel(ErrNotDue)
+	}
+	free, _ := o.freeSlots(s, due)
+	for _, e := range wanted {
+		if o.jobs[e.Key] == nil && waiting <= 0 && free[checks] > 0 {
+			free[checks]--
+			o.start(ctx, e)
+		}
+	}
+}
+
+// testAhead does a test ahead, and holds what it found until that is of no use any more.
+func (o *Orchestrator) testAhead(ctx context.Context, e company.Effect) {
+	if err := o.runHandler(ctx, e); err != nil && ctx.Err() == nil {
+		o.cfg.Logger.InfoContext(ctx, "test ahead of a merge given up", "key", e.Key, "task_id", e.Task, "err", err)
+	}
+	<-ctx.Done() // it is not begun anew while its key is wanted
+}
+
+// underWay lists the effects that were started and have not ended, in the order of their
+// keys.
+func (o *Orchestrator) underWay() []company.Effect {
+	out := make([]company.Effect, 0, len(o.jobs))
+	for _, j := range o.jobs {
+		out = append(out, j.effect)
+	}
+	slices.SortFunc(out, func(a, b company.Effect) int { return cmp.Compare(a.Key, b.Key) })
+	return out
+}
+
+// cameTrue says whether what a test ahead assumes is decided on, or done.
+func (o *Orchestrator) cameTrue(s *company.State, ahead company.Effect) bool {
+	return s.JudgeAhead(ahead, o.cfg.Clock.Now(), nil) == company.AheadTrue
+}
+
+// findConfirming finds the test ahead under way that came true as this test, or nil. The
+// test goes on with what it has found, and in its slot.
+func (o *Orchestrator) findConfirming(s *company.State, test company.Effect) *company.Effect {
+	if test.Kind != company.EffectTestMerge {
+		return nil
+	}
+	for _, j := range o.jobs {
+		if j.effect.Confirms(test) && o.cameTrue(s, j.effect) {
+			return &j.effect
+		}
+	}
+	return nil
+}
