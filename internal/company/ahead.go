@@ -149,7 +149,8 @@ func (t *Task) intendedMerges() (onto OID, members []SubtaskID) {
 // that a test ahead assumes.
 func (t *Task) standsOn(ahead Effect) bool {
 	return slices.ContainsFunc(t.Subtasks, func(sub *Subtask) bool {
-		return sub.Merged == t.Head && sub.Gate != nil && sub.Gate.Onto == ahead.Onto && containsSubtask(ahead.Assumes, sub.ID)
+		return sub.Merged == t.Head && sub.Gate != nil && sub.Gate.Onto == ahead.Onto &&
+			containsSubtask(ahead.Assumes, sub.ID) && isSubset(sub.Gate.Stack, ahead.Assumes)
 	})
 }
 

@@ -1,8 +1,12 @@
 package company_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
+
+	"pgregory.net/rapid"
 
 	. "company/internal/company"
 )
@@ -217,6 +221,17 @@ func TestAheadIsVain(t *testing.T) {
 			s.must(Company, s.tested(3))
 			s.must(Company, RecordMerge{Task: s.id, Commit: s.oid()})
 		},
+		"the stack is merged onto another": func(s *story) {
+			for n := 1; n <= 4; n++ {
+				s.pause(n)
+			}
+			s.merged(5)
+			for n := 1; n <= 4; n++ {
+				s.resume(n)
+			}
+			s.must(Company, s.stackOf(2))
+			s.must(Company, s.commits())
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -225,8 +240,18 @@ func TestAheadIsVain(t *testing.T) {
 			s.checkAhead(name, AheadVain, ahead, test)
 		})
 	}
+	// More is merged than was assumed.
+	s := newStory(t, Settings{}).plan(3).queue(3)
+	test := s.mergeTest()
+	test.Stack = test.Stack[:1]
+	ahead := s.aheadOf(test)[0]
+	ahead.Stack, ahead.Subtask = ahead.Stack[1:], s.subID(3)
+	s.must(Company, s.stackOf(2))
+	s.checkAhead("while two are merged", AheadVain, ahead)
+	s.must(Company, s.commits())
+	s.checkAhead("when two are merged", AheadVain, ahead)
 	// The test that is assumed was begun anew with others, or ended without an outcome.
-	s, test, ahead := aheadStory(t)
+	s, test, ahead = aheadStory(t)
 	s.checkAhead("nothing is under way", AheadVain, ahead)
 	test.Stack = test.Stack[:1]
 	s.checkAhead("it has fewer", AheadVain, ahead, test)
@@ -318,4 +343,132 @@ func TestViewWithVerdict(t *testing.T) {
 	if _, ok := view.WithVerdict(r).GateResults[key]; !ok || len(view.GateResults) != before || len(s.s.GateResults) != before {
 		t.Error("the verdict is not there, or everywhere")
 	}
+}
+
+// aheadWatch is a loop that starts tests of merges and tests ahead at any moment, and ends
+// those that are not called for. It looks at what it may do.
+type aheadWatch struct {
+	t        tester
+	rng      *rand.Rand
+	underWay []Effect
+	before   map[string][]SubtaskID // what was merged when a test ahead began, by its key
+	open     int                    // how often a test ahead was begun
+	cameTrue int                    // how often one became the next test
+}
+
+func mergedOf(t *Task) (out []SubtaskID) {
+	for _, sub := range t.Subtasks {
+		if sub.Merged != "" {
+			out = append(out, sub.ID)
+		}
+	}
+	return out
+}
+
+func (w *aheadWatch) look(s *State, now time.Time) {
+	w.t.Helper()
+	w.underWay = slices.DeleteFunc(w.underWay, func(e Effect) bool {
+		return e.Kind == EffectTestMerge && (!IsDue(s, e, now) || w.rng.IntN(20) == 0)
+	})
+	for _, e := range Due(s, now, 1<<20) {
+		if e.Kind == EffectTestAhead {
+			w.t.Fatalf("%q is due", e.Key)
+		}
+		if e.Kind == EffectTestMerge && w.rng.IntN(3) > 0 && !slices.ContainsFunc(w.underWay, func(o Effect) bool { return o.Key == e.Key }) {
+			e.Stack = e.Stack[:1+w.rng.IntN(len(e.Stack))]
+			for _, ahead := range w.underWay {
+				if ahead.Confirms(e) && s.JudgeAhead(ahead, now, w.underWay) == AheadTrue {
+					e.Stack = ahead.Stack
+				}
+			}
+			w.underWay = append(w.underWay, e)
+		}
+	}
+	all := ListTestsAhead(s, now, w.underWay)
+	w.underWay = slices.DeleteFunc(w.underWay, func(e Effect) bool {
+		return e.Kind == EffectTestAhead && !slices.ContainsFunc(all, func(o Effect) bool { return o.Key == e.Key })
+	})
+	for _, e := range all {
+		w.check(s, now, e)
+		if begun := slices.ContainsFunc(w.underWay, func(o Effect) bool { return o.Key == e.Key }); !begun && w.rng.IntN(3) > 0 {
+			w.open++
+			w.underWay = append(w.underWay, e)
+			w.before[e.Key] = mergedOf(s.Tasks[e.Task])
+		}
+	}
+}
+
+// check asserts what holds of a test ahead that may be under way.
+func (w *aheadWatch) check(s *State, now time.Time, e Effect) {
+	w.t.Helper()
+	t := s.Tasks[e.Task]
+	if s.Office.Stopped || t.Paused || t.Status.Ended() || len(t.Suspects) > 0 || t.Settings.MergeStack < 2 || len(e.Stack) > t.Settings.MergeStack {
+		w.t.Fatalf("%q may be under way\n%s", e.Key, outline(t))
+	}
+	for _, h := range e.Stack {
+		sub := t.Subtask(h.Subtask)
+		if !slices.Contains(t.Queue, h.Subtask) || sub.Head != h.Head || sub.Paused || sub.Merged != "" || !sub.Review.Allows(h.Head) {
+			w.t.Fatalf("%q is of %s, which may not be merged\n%s", e.Key, h.Subtask, outline(t))
+		}
+		if slices.ContainsFunc(e.Assumes, func(o QueuedHead) bool { return o.Subtask == h.Subtask }) {
+			w.t.Fatalf("%q assumes what it tests", e.Key)
+		}
+	}
+	standing := s.JudgeAhead(e, now, append(slices.Clone(w.underWay), e))
+	if standing == AheadOpen && t.Head == e.Onto && !slices.ContainsFunc(w.underWay, func(o Effect) bool {
+		return o.Kind == EffectTestMerge && o.Onto == e.Onto && slices.Equal(o.Stack, e.Assumes)
+	}) {
+		w.t.Fatalf("%q waits for a test that is not under way", e.Key)
+	}
+	if standing != AheadTrue {
+		return
+	}
+	before, begun := w.before[e.Key]
+	for _, id := range mergedOf(t) {
+		if begun && !slices.Contains(before, id) && !slices.ContainsFunc(e.Assumes, func(o QueuedHead) bool { return o.Subtask == id }) {
+			w.t.Fatalf("%q came true, though %s was merged, too\n%s", e.Key, id, outline(t))
+		}
+	}
+	for _, next := range Due(s, now, 1<<20) {
+		if next.Kind != EffectTestMerge || next.Task != e.Task {
+			continue
+		}
+		w.cameTrue++
+		next.Stack = e.Stack
+		if !e.Confirms(next) || len(s.ListTakenUp(t, next)) != len(e.Stack) {
+			w.t.Fatalf("%q came true, and %q cannot go on with it\n%s", e.Key, next.Key, outline(t))
+		}
+	}
+}
+
+// Feature: core, Property 7: whatever is tested ahead, and whenever it begins and ends, it
+// is of subtasks that may be merged, on those that a test under way has taken up; and it
+// comes true only where nothing but these was merged (REV-6).
+func TestAheadInAnyHistory(t *testing.T) {
+	t.Parallel()
+	opened, cameTrue := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		k := drawKnobs(t, 120)
+		k.Settings.MergeStack = rapid.IntRange(2, 4).Draw(t, "stack")
+		k.Wide = rapid.IntRange(2, 4).Draw(t, "wide")
+		k.Crowd = rapid.IntRange(40, 95).Draw(t, "larger crowd")
+		w := newWorld(t, k)
+		a := aheadWatch{t: t, rng: rand.New(rand.NewPCG(k.Seed, 7)), before: map[string][]SubtaskID{}}
+		w.takeUp = func(t *Task) []*Subtask {
+			for _, e := range a.underWay {
+				if e.Kind == EffectTestMerge && e.Task == t.ID && e.Onto == t.Head {
+					return w.s.ListTakenUp(t, e)
+				}
+			}
+			return w.s.MergeStack(t)
+		}
+		w.watch = func(...TaskID) { t.Helper(); a.look(w.s, w.now) }
+		w.live()
+		w.goWell()
+		opened, cameTrue = opened+a.open, cameTrue+a.cameTrue
+	})
+	if opened == 0 || cameTrue == 0 {
+		t.Errorf("%d were begun, %d came true: these histories show nothing", opened, cameTrue)
+	}
+	t.Logf("%d were begun, %d came true", opened, cameTrue)
 }

@@ -32,6 +32,7 @@ type knobs struct {
 	RedBase, Absent                    int // of the checks of the base
 	Archive                            int // tasks that are over leave the state at any moment
 	Crowd                              int // of tests of merges that wait for the others of their wave
+	Wide                               int // so many more subtasks in a wave
 }
 
 // world does what is due in a company, well or badly, in any order. It has a
@@ -50,8 +51,9 @@ type world struct {
 	red    map[OID]bool
 	merges map[SubtaskID]map[OID]bool
 	forge  map[int]TaskID
-	gather bool // each test of a merge waits for the others of its wave
-	spoil  int  // so many stacks of three and more are red, also when all goes well
+	takeUp func(*Task) []*Subtask // what the test of a merge under way is of; nil: the next stack
+	gather bool                   // each test of a merge waits for the others of its wave
+	spoil  int                    // so many stacks of three and more are red, also when all goes well
 }
 
 type sent struct {

@@ -221,7 +221,7 @@ func (w *world) plan() Plan {
 	p := Plan{Why: "they do not know each other"}
 	for i := range 1 + w.rng.IntN(2) {
 		var wave Wave
-		for j := range 1 + w.rng.IntN(3) {
+		for j := range 1 + w.rng.IntN(3+w.k.Wide) {
 			wave.Subtasks = append(wave.Subtasks, okSubtask(fmt.Sprintf("part %d %d", i, j), fmt.Sprintf("w%d/p%d/**", i, j)))
 		}
 		p.Waves = append(p.Waves, wave)
