@@ -75,10 +75,10 @@ func (s *State) JudgeAhead(ahead Effect, now time.Time, underWay []Effect) Ahead
 		return AheadVain
 	}
 	next, ok := s.dueMerge(t)
-	next.Task = t.ID
-	switch {
-	case !ok || !IsDue(s, next, now):
+	if next.Task = t.ID; !ok || !IsDue(s, next, now) {
 		return AheadVain
+	}
+	switch {
 	case next.Kind == EffectMerge:
 		if onto, members := t.intendedMerges(); onto == ahead.Onto && isSubset(members, ahead.Assumes) {
 			return AheadTrue

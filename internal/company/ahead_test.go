@@ -240,6 +240,9 @@ func TestAheadIsVain(t *testing.T) {
 			s.checkAhead(name, AheadVain, ahead, test)
 		})
 	}
+	if got := NewState().JudgeAhead(Effect{Kind: EffectTestAhead, Task: "t9"}, time.Time{}, nil); got != AheadVain {
+		t.Errorf("of a task that is not there: %d", got)
+	}
 	// More is merged than was assumed.
 	s := newStory(t, Settings{}).plan(3).queue(3)
 	test := s.mergeTest()
@@ -274,6 +277,10 @@ func TestNoGuessOnSuspects(t *testing.T) {
 	s.must(Company, c)
 	if got := s.aheadOf(test, s.mergeTest()); len(got) > 0 {
 		t.Errorf("%v", keysOf(got))
+	}
+	s.merged(1)
+	if got := s.aheadOf(s.mergeTest()); len(got) > 0 {
+		t.Errorf("on the last suspect: %v", keysOf(got))
 	}
 	s, test, _ = aheadStory(t)
 	s.must(President, PauseSubtask{Subtask: s.subID(2)})
