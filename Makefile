@@ -49,7 +49,7 @@ ALONE = company/internal/company company/internal/cifile company/internal/client
 	company/internal/ecosystem/java company/internal/ecosystem/makefile company/internal/ecosystem/node \
 	company/internal/ecosystem/php company/internal/ecosystem/pnpm company/internal/ecosystem/python \
 	company/internal/ecosystem/ruby company/internal/ecosystem/yarn company/internal/glob company/internal/health \
-	company/internal/hosttest company/internal/image/toolboxbin company/internal/manager company/internal/merger \
+	company/internal/hosttest company/internal/image/toolboxbin company/internal/manager \
 	company/internal/prbody company/internal/reviewer company/internal/runfiles company/internal/safetext \
 	company/internal/secret company/internal/service company/internal/startup company/internal/worker
 WITHOUT = -e company/test/goroutines -e company/test/mutants -e company/test/safebuffer -e company/test/together

@@ -92,7 +92,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 			company.EffectManage:    managers.Do,
 			company.EffectReview:    reviewers.Do,
 			company.EffectResolve:   merge.Resolve,
-			company.EffectTestAhead: merge.TestAhead,
+			company.EffectTestAhead: merge.LookAhead,
 		},
 	}, nil
 }

@@ -76,10 +76,10 @@ func (f *foresight) findVerdict(ctx context.Context, test company.Effect, tree c
 	return found
 }
 
-// TestAhead judges the tree that subtasks of the queue would make once those before them
+// LookAhead judges the tree that subtasks of the queue would make once those before them
 // are merged, while these are tested. The verdict is kept until ctx ends, for the test of
 // a merge that is to judge just this tree. Nothing is decided.
-func (g *Merger) TestAhead(ctx context.Context, e company.Effect) error {
+func (g *Merger) LookAhead(ctx context.Context, e company.Effect) error {
 	ctx, drop := context.WithCancel(ctx)
 	defer drop()
 	v := &vision{effect: e, drop: drop, ready: make(chan struct{}), done: make(chan struct{})}

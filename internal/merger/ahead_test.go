@@ -68,7 +68,7 @@ func startTest(b *mergertest.Bundle, e company.Effect) (outcome func() company.C
 func startAhead(b *mergertest.Bundle, e company.Effect) (end func() error) {
 	ctx, cancel := context.WithCancelCause(b.T.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- b.Merger.TestAhead(ctx, e) }()
+	go func() { ended <- b.Merger.LookAhead(ctx, e) }()
 	end = sync.OnceValue(func() error { cancel(errors.New("vain")); return <-ended })
 	b.T.Cleanup(func() { _ = end() })
 	return end
@@ -304,7 +304,7 @@ func TestNothingToJudgeAhead(t *testing.T) {
 			if c.change != nil {
 				c.change(b, &ahead)
 			}
-			if err := b.Merger.TestAhead(t.Context(), ahead); err != nil { // it does not wait
+			if err := b.Merger.LookAhead(t.Context(), ahead); err != nil { // it does not wait
 				t.Error(err)
 			}
 			checkLog(t, gates)

@@ -78,7 +78,7 @@ type judgment struct {
 	s     *company.State
 	t     *company.Task
 	m     *gitops.Mirror
-	ahead *company.GateResult // the verdict on this tree of a test ahead; nil: there is none
+	ahead *company.GateResult // the verdict of a test ahead on this tree, or nil
 }
 
 // judgeTree judges a tree, or gives the verdict that was found ahead where that still

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,8 +19,9 @@ func addPart(name, more string) func(scripted.Exchange) scripted.Reply {
 }
 
 // queueParts brings three tickets of one wave into the merge queue, the second one last,
-// where each has the president's leave: the next company finds them there together.
-func queueParts(t *testing.T, second func(scripted.Exchange) scripted.Reply) *testenv.House {
+// where each has the president's leave: the next company finds them there together. config
+// is added to that of the project.
+func queueParts(t *testing.T, second func(scripted.Exchange) scripted.Reply, config ...string) *testenv.House {
 	t.Helper()
 	plan := []m{}
 	for _, name := range []string{"one", "two", "three"} {
@@ -30,6 +32,7 @@ func queueParts(t *testing.T, second func(scripted.Exchange) scripted.Reply) *te
 	h := openTinyProject(t, &staff{manager: submitPlan(plan), stops: []*stop{hold}, worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 		"t1-01": addPart("one", ""), "t1-02": second, "t1-03": addPart("three", ""),
 	})})
+	h.Config(tinyGates + strings.Join(config, ""))
 	p := h.Start("submit", "--no-input", "--approve", "merge", "add three parts")
 	hold.wait(t, p)
 	p.Event(patience, "review.finished", "t1-01")
@@ -88,4 +91,37 @@ func TestBadMemberIsFound(t *testing.T) {
 	if calls := h.Model.Calls().ByRun; calls["t1-01.2"]+calls["t1-03.2"]+calls["t1-02.3"] > 0 {
 		t.Errorf("a good one was sent back: %v", calls)
 	}
+}
+
+// TestNextStackIsTestedMeanwhile: of three tickets two are tested together, and the third
+// on the tree that these will make, before there is a verdict on them. Killed then, the
+// next company begins both again; the third's verdict is there when its turn comes.
+func TestNextStackIsTestedMeanwhile(t *testing.T) {
+	hosttest.Variant(t, "TestStackOutlivesAKill has a stack, TestVerdictAheadIsUsed the order of gates")
+	t.Parallel()
+	h := queueParts(t, addPart("two", ""), "limits: {merge_stack: 2}\n")
+	isAhead := func(it feed.Item) bool {
+		return it.Kind == "gate" && strings.HasSuffix(it.Text, " ahead of the merges under test")
+	}
+	p := h.Start("resume")
+	p.Until(patience, "gates ahead", isAhead)
+	p.Kill()
+	again := h.Start("resume")
+	waitForSummary(t, again, 0)
+	checkDelivered(t, h, 1, 1, 3)
+	var order []string
+	for _, it := range again.Items() {
+		switch {
+		case isAhead(it):
+			order = append(order, "ahead")
+		case it.Kind == "gate":
+			order = append(order, "gate")
+		case it.Kind == "stack.intended", it.Kind == "merge.gated":
+			order = append(order, it.Kind)
+		}
+	}
+	if count(p, "stack.intended")+count(p, "merge.gated") > 0 || len(order) < 4 || order[2] != "stack.intended" || order[3] != "merge.gated" || !slices.Contains(order[:2], "ahead") {
+		t.Errorf("the third was not tested while the others were: %q\n%s", order, again.Tell())
+	}
+	changesNothing(t, h)
 }
