@@ -137,7 +137,7 @@ func (g *Merger) treeAhead(ctx context.Context, e company.Effect) (t *company.Ta
 	if err != nil || !second.isTestable() {
 		return t, m, "", err
 	}
-	return t, m, second.tree(), nil
+	return t, m, second.lastTree(), nil
 }
 
 // subtasksAt are the subtasks with these heads; nil where one has another by now.

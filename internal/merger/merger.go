@@ -66,11 +66,11 @@ func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, e
 			Head: stack[0].Head, Onto: t.Head, Paths: p.conflict,
 		}}, nil
 	}
-	j := judgment{s: s, t: t, m: m, ahead: g.foresight.findVerdict(ctx, e, p.tree())}
+	j := judgment{s: s, t: t, m: m, ahead: g.foresight.findVerdict(ctx, e, p.lastTree())}
 	if len(p.members) > 1 {
 		return g.testStack(ctx, j, p.members)
 	}
-	return g.testOne(ctx, j, stack[0], p.tree(), p.overlap)
+	return g.testOne(ctx, j, stack[0], p.lastTree(), p.overlap)
 }
 
 // judgment is what a verdict on a tree of a task is reached from.

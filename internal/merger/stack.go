@@ -15,7 +15,7 @@ type pile struct {
 	overlap  bool                  // of the first, which is alone then: the base moved under its review
 }
 
-func (p pile) tree() company.OID { return p.members[len(p.members)-1].Tree }
+func (p pile) lastTree() company.OID { return p.members[len(p.members)-1].Tree }
 
 // isTestable says whether a merge of the pile hangs on the gates alone.
 func (p pile) isTestable() bool { return len(p.members) > 0 && !p.overlap }

@@ -40,7 +40,7 @@ func (c *Containers) endOf(short string) chan int {
 	return c.ends[short]
 }
 
-func (c *Containers) note(what, short string) {
+func (c *Containers) noteStep(what, short string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.log = append(c.log, what+" "+short)
@@ -76,7 +76,7 @@ func (c *Containers) Start(_ context.Context, s container.Spec) (container.Conta
 	if !ok {
 		return nil, company.E(company.EInternal, "no gate: "+s.Name)
 	}
-	c.note("begin", short)
+	c.noteStep("begin", short)
 	c.began <- short
 	return gateContainer{of: c, short: short}, nil
 }
@@ -94,10 +94,10 @@ func (g gateContainer) Remove(context.Context) error      { return nil }
 func (g gateContainer) Wait(ctx context.Context) (container.Exit, error) {
 	select {
 	case code := <-g.of.endOf(g.short):
-		g.of.note("end", g.short)
+		g.of.noteStep("end", g.short)
 		return container.Exit{Code: code}, nil
 	case <-ctx.Done():
-		g.of.note("broken off", g.short)
+		g.of.noteStep("broken off", g.short)
 		return container.Exit{}, context.Cause(ctx)
 	}
 }
