@@ -82,7 +82,7 @@ type PullSync struct {
 	Logger *slog.Logger
 }
 
-// Poll asks about each of the pull requests, and has do decide what was heard. A failure
+// Poll asks about each of the pull requests, and has do decide on the answers. A failure
 // of one is in its result; an end of ctx ends all.
 func (p PullSync) Poll(ctx context.Context, pulls []company.Pull, do func(company.RecordPRFeedback) (company.TaskID, error)) ([]upkeep.SyncResult, error) {
 	state, err := p.Paths.Folder(p.Paths.State)

@@ -89,7 +89,7 @@ func LoadLogins(ctx context.Context) (Logins, error) {
 	return Logins{Hosts: append([]string{}, up.LoginHosts()...), GoPrivate: up.Registries[ecosystem.Go].Private}, nil
 }
 
-// RenderText is what a repository could have with the logins, for the person to decide on.
+// RenderText names the uses that a repository could make of the logins, for the person to decide on.
 func (l Logins) RenderText() string {
 	text := ""
 	if len(l.Hosts) > 0 {

@@ -57,7 +57,7 @@ type jobEnd struct {
 
 // Run does a job: in this process when the office is free, else in the one
 // that holds it. When that one ends first, this one takes over. It returns when the job's
-// tasks have come to rest, or when ctx has ended and what was under way is put away.
+// tasks have come to rest, or when ctx has ended and the work under way is put away.
 func Run(ctx context.Context, ent *entrance.Entrance, paths office.Paths, j Job) (End, error) {
 	f := &follower{console: ent.Console, paths: paths}
 	patience := entrance.DialTimeout

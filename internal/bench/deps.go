@@ -217,7 +217,7 @@ func (d *depsBench) openBuilder(mirror string) (_ *image.Builder, stop func(), e
 	}, nil
 }
 
-// ensureImage has a builder make an image, and notes what was made.
+// ensureImage has a builder make an image, and notes its layers.
 func (d *depsBench) ensureImage(ctx context.Context, builder *image.Builder, repo string, commit company.OID) (time.Duration, error) {
 	d.times = map[string]time.Duration{}
 	began := time.Now()

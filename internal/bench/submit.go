@@ -98,7 +98,7 @@ func benchSubmit(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	return lines, nil
 }
 
-// commitFirst commits what is in a folder, with a README that no other has.
+// commitFirst commits the files of a folder, with a README that no other has.
 func commitFirst(ctx context.Context, repo, text string) error {
 	if err := os.WriteFile(filepath.Join(repo, "README"), []byte(text), 0o600); err != nil {
 		return err

@@ -296,7 +296,7 @@ func tokenRank(t TokenCap) int64 {
 	return int64(t)
 }
 
-// RenderText is the file and what it asks for, for the person to decide on.
+// RenderText is the file and its wishes, for the person to decide on.
 func (r TrustReview) RenderText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%.12s)\n", safetext.Escape(r.File), r.Hash)

@@ -33,7 +33,7 @@ type Console struct {
 	Verbose bool          // details of errors, and the log
 	NoColor bool
 	NoInput bool // no question is put
-	Yes     bool // the answer to what is asked before work begins
+	Yes     bool // the answer to questions before work begins
 
 	Lifetime context.Context // of the process's work: an expression of jq ends with it
 

@@ -163,7 +163,7 @@ func (c Command) Run(ctx context.Context) (Result, error) {
 }
 
 // Output is Run for commands where any exit code but 0 is an error, which tells
-// the end of what git said.
+// the end of git's output.
 func (c Command) Output(ctx context.Context) ([]byte, error) {
 	r, err := c.Run(ctx)
 	if err == nil && r.Exit != 0 {

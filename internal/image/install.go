@@ -193,7 +193,7 @@ func (b *Builder) fillInstall(in ecosystem.Install, repo *Repo, access *registry
 		do := func(h *buildSession) error { return b.runSteps(ctx, in, h.runStep) }
 		collect := func(ctx context.Context, name string) error { return b.collectInstall(ctx, name, in, l) }
 		var receive func(io.Reader) error
-		if in.From == "" && !in.History { // what is compiled may be far larger than what is installed
+		if in.From == "" && !in.History { // compiled files may be far larger than those installed
 			receive = func(r io.Reader) error { return receiveInstall(r, in, l) }
 		}
 		project := ""

@@ -29,7 +29,7 @@ type FeedbackRounds struct {
 type FeedbackOffice interface {
 	// SettingsFor are those of the config for a checkout.
 	SettingsFor(ctx context.Context, checkout string) (company.Settings, error)
-	// RecordFeedback has what was heard decided, and gives the task that follows
+	// RecordFeedback has feedback decided, and gives the task that follows
 	// it up.
 	RecordFeedback(ctx context.Context, c company.RecordPRFeedback) (company.TaskID, error)
 }

@@ -26,7 +26,7 @@ const (
 type Options struct {
 	Dir    string         // made with mode 0700 when absent
 	Folder *folder.Folder // Dir, held open; nil: Dir is opened
-	Logger *slog.Logger   // gets what was cut off at a start; nil: dropped
+	Logger *slog.Logger   // gets the bytes that were cut off at a start; nil: dropped
 
 	rollAt     int64         // 0: rollAt
 	itemMemory time.Duration // 0: itemMemory

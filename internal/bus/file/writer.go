@@ -198,7 +198,7 @@ func (b *Bus) writeMark() {
 	s := b.active
 	raw := appendFrame(nil, frame{kind: markFrame, seq: b.nextSeq - 1, time: time.Now()}, s.salt, s.size)
 	if _, err := s.file.WriteAt(raw, s.size); err != nil {
-		_ = s.file.Truncate(s.size) // the next batch is written over what is left of it
+		_ = s.file.Truncate(s.size) // the next batch is written over the rest of it
 		return
 	}
 	s.size += int64(len(raw))

@@ -1,6 +1,6 @@
 // Package muxtest serves HTTP over a session of mux whose pipe is in memory: the
 // far end of a container without the container. It owns that session and its
-// server, and leaves neither after the test. It knows nothing of what is served.
+// server, and leaves neither after the test. It knows nothing of the streams that are served.
 package muxtest
 
 import (
