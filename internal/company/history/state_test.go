@@ -50,16 +50,11 @@ func TestInvariants(t *testing.T) {
 		s.lines = s.lines[:len(delivered().lines)+2]
 		return s.add("t3", "", "", &TaskSubmitted{Follows: "t1", Settings: the[TaskSubmitted](s, 0).Settings})
 	}
-	two := func() *story {
-		s := followed()
-		the[TaskSubmitted](s, 1).Follows = ""
-		the[DeliveryIntended](s, 1).Number = 2
-		the[PROpened](s, 1).Number = 2
-		return s
-	}
 	escalated := func() *story {
 		return pair().offer(worker(1)).claim(worker(1)).runOf(worker(1), &RunEnded{Status: RunError, Escalate: true, Error: "Help."})
 	}
+	cancelled := func() *story { return submitted().task(&TaskCancelled{Reason: "no"}) }
+	archivedOne := func() *story { return delivered().archive("t1") }
 	sub := func(t *Task) *Subtask { return t.Subtasks[0] }
 	run := func(t *Task) *Run { return t.Runs[worker(1)] }
 	for _, c := range []struct {
@@ -77,12 +72,26 @@ func TestInvariants(t *testing.T) {
 		{"a task is open once", submitted, func(s *State, _ *Task) { s.Open = append(s.Open, "t1") }, "1 tasks are open, and 2 are listed as open"},
 		{"an ended task is not open", delivered, func(s *State, _ *Task) { s.Open = append(s.Open, "t1") }, "0 tasks are open, and 1 are listed as open"},
 
+		{"an archived task is filed by its id", archivedOne, func(s *State, _ *Task) { s.Past["t1"].ID = "t2" }, "t1 is archived and in the state"},
+		{"an archived task is nowhere else", func() *story { return cancelled().archive("t1") }, func(s *State, _ *Task) { s.Tasks["t1"] = cancelled().state(t).Tasks["t1"] }, "t1 is archived and in the state"},
+		{"an archived task has ended", archivedOne, func(s *State, _ *Task) { s.Past["t1"].Status = StatusExecuting }, "t1 is archived, is executing"},
+		{"an archive is known", archivedOne, func(s *State, _ *Task) { s.Past["t1"].Blob = "" }, "t1 is archived, is completed"},
+		{"an archive is that of the task that leads", archivedOne, func(s *State, _ *Task) {
+			s.Past["t1"].Lead = "t2"
+			s.Past["t2"] = &PastTask{ID: "t2", Status: StatusCompleted, Blob: "b", Lead: "t3"}
+		}, "is archived, is completed, and its archive is that of"},
+		{"a question leaves with its task", archivedOne, func(s *State, _ *Task) {
+			s.Past["t1"].Questions = []ApprovalID{"a1"}
+			s.Approvals["a1"] = &Approval{}
+		}, "a1"},
+		{"no task is lost", archivedOne, func(s *State, _ *Task) { s.LastTask++ }, "of 2 tasks there are 0 and 1 archived"},
+
 		{"work has an image", offered, func(_ *State, t *Task) { t.Prepared.Image = "" }, "t1 is worked on without an image"},
 
 		{"a follow-up delivers to its pull request", followed, func(s *State, _ *Task) { s.Tasks["t2"].Delivery.Number = 2 }, "t2 delivers to another pull request than t1, which it follows"},
 		{"a follow-up delivers to its branch", followed, func(s *State, _ *Task) { s.Tasks["t2"].Delivery.Branch = "x" }, "t2 delivers to another pull request than t1, which it follows"},
 		{"a follow-up's task delivers", followed, func(_ *State, t *Task) { t.Delivery, t.PR = nil, nil; t.Status = StatusCancelled }, "t2 delivers to another pull request than t1, which it follows"},
-		{"a pull request is of one task", two, func(s *State, _ *Task) { s.Tasks["t2"].Delivery.Number = 1 }, "have the same pull request 1"},
+		{"a pull request is of one task", twoTasks, func(s *State, _ *Task) { s.Tasks["t2"].Delivery.Number = 1 }, "have the same pull request 1"},
 		{"one follow-up works at a time", following, func(s *State, _ *Task) {
 			o := s.Tasks["t3"]
 			o.Status, o.Prepared = StatusDecomposing, s.Tasks["t2"].Prepared
@@ -194,7 +203,7 @@ func TestInvariants(t *testing.T) {
 		})
 	}
 	requireKept(t, map[string]func() *story{
-		"judged": judged, "escalated": escalated, "two requests": two,
+		"judged": judged, "escalated": escalated, "twoTasks requests": twoTasks,
 		"followed in turn":           following,
 		"cancelled before the start": func() *story { return submitted().task(&TaskCancelled{}) },
 		"escalated and cancelled":    with(escalated, func(s *story) { s.task(&TaskCancelled{}) }),
