@@ -122,8 +122,8 @@ func TestDetect(t *testing.T) {
 			[]string{"test |  | cargo test --offline --no-fail-fast --workspace | cargo"}, "rust", nil},
 
 		{"Make", map[string]string{"Makefile": "CC = cc\nlint:\n\ttrue\ntest: all\n\ttrue\ncheck:\n\ttrue\n"}, gates.Options{}, []string{"lint |  | make lint", "test |  | make test | plain"}, "make c", nil},
-		{"Make whose check needs what all compiles", map[string]string{"Makefile": "all: x\nx: x.c\n\tcc -o x x.c\ncheck:\n\t./x\n", "x.c": "int main(){}"}, gates.Options{}, []string{"test |  | make all check | plain"}, "make c", nil},
-		{"Make whose check compiles", map[string]string{"Makefile": "all: x\ncheck: x # and no more\n\t./x\n", "x.c": "int main(){}"}, gates.Options{}, []string{"test |  | make check | plain"}, "make c", nil},
+		{"Make whose check needs what all compiles", map[string]string{"Makefile": "all: x\nx: x.c\n\tcc -o x x.c\ncheck:\n\t./x\n", "x.c": "int main(){}"}, gates.Options{}, []string{"test |  | make all check | plain"}, "make c ccache", nil},
+		{"Make whose check compiles", map[string]string{"Makefile": "all: x\ncheck: x # and no more\n\t./x\n", "x.c": "int main(){}"}, gates.Options{}, []string{"test |  | make check | plain"}, "make c ccache", nil},
 		{"Make that compiles nothing", map[string]string{"Makefile": "all: docs\ntest: ; true\n"}, gates.Options{}, []string{"test |  | make test | plain"}, "make", nil},
 		{"Make with a sanitizer", map[string]string{"Makefile": "test:\n\ttrue\nasan.o: x\n\ttrue\nasan: x\n\ttrue\ntest-ubsan: asan\n\ttrue\n"}, gates.Options{}, []string{"test |  | make test | plain"}, "make", []string{"the Makefile has a target for a sanitizer; to judge with it: gates.test: make test-ubsan"}},
 		{"Make with a sanitizer alone", map[string]string{"Makefile": "test:\n\ttrue\nsanitize: x\n\ttrue\n"}, gates.Options{}, []string{"test |  | make test | plain"}, "make", []string{"gates.test: make sanitize"}},

@@ -253,7 +253,7 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.putShown("show "+string(id)+", archived", v)
+		b.putShown("show "+string(id), v)
 	}
 	return b.Bytes()
 }
