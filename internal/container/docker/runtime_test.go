@@ -290,7 +290,7 @@ func TestSweepTouchesOnlyOurs(t *testing.T) {
 	ids := map[string]string{}
 	for name, labels := range foreign {
 		labels["company.test"] = world.office
-		res, err := world.setup.ContainerCreate(ctx, &dockercontainer.Config{Image: world.image, Entrypoint: []string{"/usr/local/bin/probe", "hang"}, Labels: labels}, nil, nil, nil, "")
+		res, err := world.setup.ContainerCreate(ctx, &dockercontainer.Config{Image: world.image, Entrypoint: []string{"/usr/local/bin/probe", "hang"}, Labels: labels}, &dockercontainer.HostConfig{NetworkMode: "none"}, nil, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
