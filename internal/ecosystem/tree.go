@@ -121,6 +121,10 @@ func (t *Tree) ReadManifest(dir, name string) string {
 	}
 	var text string
 	t.err = t.read([]File{f}, func(_ File, b []byte) error {
+		if len(b) > MaxManifest { // some trees do not know the sizes of their files
+			t.AddNote("%s is not read: it is larger than 1 MiB", PrintablePath(f.Path))
+			return nil
+		}
 		text = strings.ToValidUTF8(string(b), "\uFFFD")
 		return nil
 	})

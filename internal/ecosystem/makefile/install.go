@@ -67,7 +67,9 @@ func (e Ecosystem) Packages(s ecosystem.Sources) ([]string, error) {
 	slices.SortFunc(own, func(a, b ecosystem.File) int { return strings.Compare(a.Path, b.Path) })
 	var texts []string
 	t.ReadTexts(own[:min(len(own), maxMakefiles)], func(_ ecosystem.File, text []byte) {
-		texts = append(texts, strings.ToValidUTF8(string(text), "\uFFFD"))
+		if len(text) <= ecosystem.MaxManifest {
+			texts = append(texts, strings.ToValidUTF8(string(text), "\uFFFD"))
+		}
 	})
 	isOwn := func(library string) bool {
 		file := "lib" + library + "."
@@ -91,14 +93,27 @@ func (e Ecosystem) compileGoals(t *ecosystem.Tree) (goals []string) {
 		}
 		recipes[target] = append(recipes[target], p.Runs...)
 	}
-	if _, ok := recipes["all"]; ok {
+	isOther := func(run string) bool { return slices.Contains(otherGoals, strings.TrimPrefix(run, "make ")) }
+	if all, ok := recipes["all"]; ok && slices.ContainsFunc(all, isOther) { // what it builds, without what it tests or installs
+		for _, run := range all {
+			target := strings.TrimPrefix(run, "make ")
+			if _, named := recipes[target]; named && !isOther(run) && !slices.Contains(goals, target) {
+				goals = append(goals, target)
+			}
+		}
+	} else if ok {
 		goals = append(goals, "all")
 	} else if first != "" && !slices.Contains(otherGoals, first) {
 		goals = append(goals, first)
 	}
+	seen := map[string]bool{}
 	for _, check := range []string{"test", "check"} {
 		for _, run := range recipes[check] {
 			target, isTarget := strings.CutPrefix(run, "make ")
+			if seen[target] {
+				continue
+			}
+			seen[target] = true
 			if isTarget && !slices.Contains(goals, target) && slices.ContainsFunc(recipes[target], compilerRE.MatchString) {
 				goals = append(goals, target)
 			}

@@ -19,6 +19,9 @@ func TestCompileGoals(t *testing.T) {
 		{"test:\n\t./run.sh\n", nil},
 		{"clean:\n\trm -f a\ncheck: clean\n\ttrue\n", nil},
 		{".PHONY: all\n%.o: %.c\n\tcc -c $<\nall: a.o\ncheck: check-a\ncheck-a: t\n\t./t\n", []string{"all"}},
+		{"all: prog test install\nprog: a.o\n\tcc -o $@ $^\ntest: prog\n\t./prog\ninstall:\n\tcp prog /usr/bin\n", []string{"prog"}},
+		{"all: prog\n\t$(MAKE) test\nprog: a.o\n\tcc -o $@ $^\ntest:\n\t./prog\n", []string{"prog"}},
+		{"all: check\ncheck:\n\t./run\n", nil},
 		{"", nil},
 	} {
 		got := Ecosystem{}.compileGoals(ecosystemtest.Tree(map[string]string{"Makefile": c.makefile}))

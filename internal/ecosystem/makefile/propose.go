@@ -15,8 +15,12 @@ var (
 	referenceRE = lazyregexp.New(`\$[({]([A-Za-z_][A-Za-z0-9_]*)[)}]`)
 )
 
-// maxTargets bounds the targets of a Makefile that are named.
-const maxTargets = 200
+// Bounds of what is named of a Makefile, which may be hostile: its targets, and what all
+// of them need and run.
+const (
+	maxTargets = 200
+	maxRuns    = 10_000
+)
 
 // Propose names the targets of the Makefile at the root, with their recipes.
 func (Ecosystem) Propose(t *ecosystem.Tree) []ecosystem.Proposal {
@@ -38,13 +42,22 @@ func readTargets(file, text string) []ecosystem.Proposal {
 	}
 	var out []ecosystem.Proposal
 	var open []int // the rules that a recipe is for
+	runs := 0
+	addRun := func(i int, command string) {
+		if runs < maxRuns {
+			out[i].Runs = append(out[i].Runs, command)
+			runs++
+		}
+	}
 	for _, l := range lines {
 		if recipe, ok := strings.CutPrefix(l.text, "\t"); ok {
 			recipe = strings.TrimLeft(strings.TrimSpace(recipe), "@-+ ")
+			if recipe == "" || strings.HasPrefix(recipe, "#") || len(open) == 0 || runs == maxRuns {
+				continue
+			}
+			recipe = expandVariables(recipe, values)
 			for _, i := range open {
-				if recipe != "" && !strings.HasPrefix(recipe, "#") {
-					out[i].Runs = append(out[i].Runs, expandVariables(recipe, values))
-				}
+				addRun(i, recipe)
 			}
 			continue
 		}
@@ -60,14 +73,16 @@ func readTargets(file, text string) []ecosystem.Proposal {
 			if strings.HasPrefix(target, ".") || strings.ContainsAny(target, "%") || len(out) == maxTargets {
 				continue
 			}
-			p := ecosystem.Proposal{Command: "make " + target, File: file, Line: l.line}
+			open = append(open, len(out))
+			out = append(out, ecosystem.Proposal{Command: "make " + target, File: file, Line: l.line})
 			for needed := range strings.FieldsSeq(m[2]) {
+				if runs == maxRuns {
+					break
+				}
 				if needed != "|" && !strings.ContainsAny(needed, "$%") {
-					p.Runs = append(p.Runs, "make "+needed)
+					addRun(len(out)-1, "make "+needed)
 				}
 			}
-			open = append(open, len(out))
-			out = append(out, p)
 		}
 	}
 	return out
@@ -79,17 +94,20 @@ type numberedLine struct {
 }
 
 // joinContinued are the lines of a Makefile, those that end in a backslash joined with the
-// next.
+// next. Its cost is that of the text, however many lines are joined.
 func joinContinued(text string) (out []numberedLine) {
+	var whole strings.Builder
 	goesOn := false
 	for i, l := range strings.Split(text, "\n") {
-		l = strings.TrimSuffix(l, "\r")
-		more := strings.HasSuffix(l, `\`)
-		if l = strings.TrimSuffix(l, `\`); goesOn {
-			out[len(out)-1].text += " " + strings.TrimSpace(l)
+		l, more := strings.CutSuffix(strings.TrimSuffix(l, "\r"), `\`)
+		if goesOn {
+			whole.WriteString(" " + strings.TrimSpace(l))
 		} else {
-			out = append(out, numberedLine{l, i + 1})
+			whole.Reset()
+			whole.WriteString(l)
+			out = append(out, numberedLine{line: i + 1})
 		}
+		out[len(out)-1].text = whole.String()
 		goesOn = more
 	}
 	return out
@@ -101,13 +119,17 @@ const maxValue = 4 << 10
 // expandVariables puts the values of variables into a line, and leaves what the
 // Makefile does not give to the shell.
 func expandVariables(line string, values map[string]string) string {
+	line = line[:min(len(line), maxValue)]
 	for range 4 {
-		was := line
+		was, room := line, maxValue
 		line = referenceRE.ReplaceAllStringFunc(line, func(ref string) string {
-			if v, ok := values[referenceRE.FindStringSubmatch(ref)[1]]; ok {
-				return v
+			v, ok := values[referenceRE.FindStringSubmatch(ref)[1]]
+			if !ok {
+				return ref
 			}
-			return ref
+			v = v[:min(len(v), room)]
+			room -= len(v)
+			return v
 		})
 		if line == was || len(line) > maxValue {
 			break
