@@ -1,7 +1,9 @@
 package cc
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -23,5 +25,19 @@ func TestLinkedPackages(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
 		}
+	}
+}
+
+// Many names cost no more than a bound: what is the project's own is looked for among
+// those alone that Debian has.
+func TestManyLinkedNames(t *testing.T) {
+	var text strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&text, "-lno-such-%d -lz $(pkg-config nor-this-%d)\n", i, i)
+	}
+	asked := 0
+	got := LinkedPackages([]string{text.String()}, func(string) bool { asked++; return false }, func(format string, args ...any) { t.Errorf(format, args...) })
+	if asked != 1 || !slices.Equal(got, []string{"pkg-config", "zlib1g-dev"}) {
+		t.Errorf("asked %d times: %q", asked, got)
 	}
 }
