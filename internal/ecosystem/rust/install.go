@@ -44,7 +44,9 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 	dirs = ecosystem.LimitProjects(s, dirs, "Cargo.lock files are prepared")
 	maps.Copy(files, in.Locks)
 	for _, name := range slices.Sorted(maps.Keys(in.Locks)) {
-		in.Ahead = append(in.Ahead, Ecosystem{}.ListForAnySystem(in.Locks[name])...)
+		if slices.Contains(dirs, path.Dir(name)) {
+			in.Ahead = append(in.Ahead, Ecosystem{}.ListForAnySystem(in.Locks[name])...)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		in.Stage = append(in.Stage, ecosystem.StagedFile{Path: path.Join("src", name), Text: files[name]})

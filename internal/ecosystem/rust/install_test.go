@@ -11,7 +11,8 @@ import (
 // What cargo is shown of a project: manifests and lock files, and of its sources
 // the names; what has its crates elsewhere is left out.
 func TestWhatCargoIsShown(t *testing.T) {
-	const crate = "[[package]]\nname = 'a'\nversion = '1.0.0'\nsource = 'registry+https://x'\n"
+	const crate = "[[package]]\nname = 'a'\nversion = '1.0.0'\nsource = 'registry+https://github.com/rust-lang/crates.io-index'\n" +
+		"[[package]]\nname = 'of-ours'\nversion = '1.0.0'\nsource = 'registry+https://crates.corp/index'\n"
 	s := &ecosystemtest.Sources{Texts: map[string]string{
 		"Cargo.toml": "[workspace]\n", "Cargo.lock": crate, "src/main.rs": "fn main() {}", "tools/Cargo.toml": "[package]\n", "tools/Cargo.lock": crate,
 		"vendored/Cargo.toml": "", "vendored/Cargo.lock": crate, "vendored/.cargo/config.toml": "replace-with = 'vendor'\n", "own/Cargo.toml": "", "own/Cargo.lock": "[[package]]\nname = 'own'\n",

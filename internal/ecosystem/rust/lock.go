@@ -3,6 +3,7 @@ package rust
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"company/internal/company"
@@ -48,6 +49,13 @@ func (Ecosystem) IsLockFile(file string) bool { return path.Base(file) == lockFi
 // ParseLock lists the crates of registries that a lock file names. Members of
 // the workspace and git repositories have another source, or none.
 func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err error) {
+	return parseLock(text, func(source string) bool {
+		return strings.HasPrefix(source, "registry+") || strings.HasPrefix(source, "sparse+")
+	})
+}
+
+// parseLock lists the crates of a lock file with a source that counts.
+func parseLock(text []byte, counts func(source string) bool) (out []company.Dependency, err error) {
 	var lock struct {
 		Package []struct {
 			Name, Version string
@@ -58,7 +66,7 @@ func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err
 		return nil, errors.New("it is no TOML")
 	}
 	for _, p := range lock.Package {
-		if source, _ := p.Source.(string); strings.HasPrefix(source, "registry+") || strings.HasPrefix(source, "sparse+") {
+		if source, _ := p.Source.(string); counts(source) {
 			out = append(out, company.Dependency{Ecosystem: ecosystem.Crates, Name: p.Name, Version: p.Version})
 		}
 	}
@@ -70,9 +78,14 @@ func (Ecosystem) PackagePath(d company.Dependency) string {
 	return "dl/" + d.Name + "/" + d.Version + "/download"
 }
 
+// publicIndexes are those of crates.io, as lock files name them: what is fetched in its
+// place has its crates.
+var publicIndexes = []string{"registry+https://github.com/rust-lang/crates.io-index", "sparse+https://index.crates.io/"}
+
 // ListForAnySystem lists the crates of a lock file: cargo asks for those of all systems.
-func (e Ecosystem) ListForAnySystem(text []byte) []company.Dependency {
-	all, err := e.ParseLock(lockFile, text)
+// A crate of another registry has a name that no other is to hear.
+func (Ecosystem) ListForAnySystem(text []byte) []company.Dependency {
+	all, err := parseLock(text, func(source string) bool { return slices.Contains(publicIndexes, source) })
 	if err != nil {
 		return nil // cargo reports its fault
 	}
