@@ -16,6 +16,9 @@ import (
 // handleTree sends the workspace as a tar. An answer that has begun cannot become an
 // error: it is cut off, which the host notices.
 func (s *Server) handleTree(w http.ResponseWriter, _ *http.Request) {
+	// A process that hides where it came from is found by no other means, and could
+	// change the tree while it is read.
+	s.children.endEverything()
 	w.Header().Set("Content-Type", "application/x-tar")
 	to := bufio.NewWriterSize(w, 128<<10)
 	t := treeWriter{Writer: tar.NewWriter(to), names: map[inode]string{}}
@@ -97,11 +100,15 @@ func (t *treeWriter) writeEntry(at, name string, info fs.FileInfo) error {
 
 // readDir lists a folder that is ours, whatever its mode.
 func readDir(dir string) ([]os.DirEntry, error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrPermission) && os.Chmod(dir, 0o700) == nil {
-		entries, err = os.ReadDir(dir)
+	const lookInto = 0o500
+	info, err := os.Lstat(dir)
+	if err == nil && info.Mode().Perm()&lookInto != lookInto {
+		err = os.Chmod(dir, info.Mode().Perm()|lookInto)
 	}
-	return entries, err
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadDir(dir)
 }
 
 // openOwn opens a file that is ours, whatever its mode.

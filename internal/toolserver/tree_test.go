@@ -25,8 +25,10 @@ func TestReadTree(t *testing.T) {
 	b.file(t, "locked/x", "two")
 	long := strings.Repeat("d", 120) + "/" + strings.Repeat("é", 60)
 	b.file(t, long, "")
+	b.file(t, "shut/y", "three")
 	for _, do := range []error{
 		os.Chmod(filepath.Join(b.dir, "b/run.sh"), 0o755), os.Chmod(filepath.Join(b.dir, "locked/x"), 0), os.Chmod(filepath.Join(b.dir, "locked"), 0o500),
+		os.Chmod(filepath.Join(b.dir, "shut"), 0o600),
 		os.Symlink("../a.txt", filepath.Join(b.dir, "b/link")), os.Link(filepath.Join(b.dir, "a.txt"), filepath.Join(b.dir, "c.txt")),
 	} {
 		if do != nil {
@@ -53,7 +55,7 @@ func TestReadTree(t *testing.T) {
 	dir, _, _ := strings.Cut(long, "/")
 	want := []string{
 		".gitignore 0 644 b\n", "a.txt 0 644 one", "b/ 5 755 ", "b/link 2 777 ../a.txt", "b/run.sh 0 755 #!/bin/sh\n", "c.txt 1 644 a.txt",
-		dir + "/ 5 755 ", long + " 0 644 ", "locked/ 5 500 ", "locked/x 0 0 two",
+		dir + "/ 5 755 ", long + " 0 644 ", "locked/ 5 500 ", "locked/x 0 0 two", "shut/ 5 600 ", "shut/y 0 644 three",
 	}
 	if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%v:\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
