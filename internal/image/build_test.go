@@ -287,6 +287,35 @@ func TestSweepKilledBuild(t *testing.T) {
 	}
 }
 
+// The work directory of a layer, by which the next builder finds what a killed one left,
+// stays while the layers above are made and what its build left is removed.
+func TestWorkDirStaysUntilTheRestIsRemoved(t *testing.T) {
+	be := newRacedBuilder(t)
+	removing := make(chan struct{})
+	var dir string
+	var seen error
+	lower := layerStep{kind: "lower", key: hashKey(t.Name(), "lower"), repository: layerRepository}
+	lower.build = func(_ context.Context, _ *existingImage, s layerStep, work string) (*existingImage, error) {
+		dir = work
+		s.rest.Go(func() {
+			<-removing
+			_, seen = os.Stat(work)
+		})
+		return &existingImage{}, nil
+	}
+	upper := layerStep{kind: "upper", key: hashKey(t.Name(), "upper"), repository: layerRepository}
+	upper.build = func(context.Context, *existingImage, layerStep, string) (*existingImage, error) {
+		close(removing)
+		return &existingImage{}, nil
+	}
+	if _, err := be.ensureSteps(newContext(t), []layerStep{lower, upper}); err != nil || seen != nil {
+		t.Errorf("%v; the work directory meanwhile: %v", err, seen)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the work directory is still there: %v", err)
+	}
+}
+
 // What a builder left that was killed after its layer was there is swept too, by the
 // next one that works; what one leaves that is at work is not.
 func TestSweepFinishedBuild(t *testing.T) {

@@ -56,6 +56,7 @@ type layerStep struct {
 	notes      []string                // what it lacks, once it is made
 	hosts      []string                // names of hosts that its services have
 	beside     *sync.WaitGroup         // of what goes on while the layers above are made
+	rest       *sync.WaitGroup         // of what is removed of this layer then
 }
 
 // buildFunc makes the image of a step; work is an empty directory that is
@@ -149,7 +150,9 @@ func (b *Builder) ensureSteps(ctx context.Context, steps []layerStep) (top *exis
 }
 
 // ensureStep finds or makes one layer. Of several builders of one layer, in
-// this process or another, one builds and the others wait.
+// this process or another, one builds and the others wait. Lock and work directory stay
+// until nothing is left of the build: by the directory a killed builder's container is
+// found.
 func (b *Builder) ensureStep(ctx context.Context, under *existingImage, s layerStep) (*existingImage, error) {
 	if f, err := b.findImage(ctx, s); err != nil || f != nil {
 		return f, err
@@ -158,16 +161,22 @@ func (b *Builder) ensureStep(ctx context.Context, under *existingImage, s layerS
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
 	if f, err := b.findImage(ctx, s); err != nil || f != nil {
+		unlock()
 		return f, err
 	}
 
 	work, remove, err := b.openWorkDir(s.uniqueName())
 	if err != nil {
+		unlock()
 		return nil, err
 	}
-	defer remove()
+	s.rest = &sync.WaitGroup{}
+	defer s.beside.Go(func() {
+		s.rest.Wait()
+		remove()
+		unlock()
+	})
 	start := time.Now()
 	b.reportProgress("preparing the %s layer of the worker image", s.kind)
 	f, err := s.build(ctx, under, s, work)
@@ -205,7 +214,7 @@ func (b *Builder) buildFromTar(fill writeLayerFunc) buildFunc {
 		if err != nil {
 			return nil, err
 		}
-		defer l.finishLayer(s.beside)
+		defer l.finishLayer(s.rest)
 		if err := fill(ctx, under, work, l); err != nil {
 			return nil, err
 		}

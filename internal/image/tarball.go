@@ -168,10 +168,10 @@ func (l *layer) close() error {
 func (l *layer) newReader() io.Reader { return io.NewSectionReader(l.tarFile, 0, l.size) }
 
 // finishLayer removes the layer's file, and begins what was left for later.
-func (l *layer) finishLayer(beside *sync.WaitGroup) {
+func (l *layer) finishLayer(rest *sync.WaitGroup) {
 	l.removeFile()
 	for _, do := range l.rest {
-		beside.Go(do)
+		rest.Go(do)
 	}
 }
 
