@@ -13,6 +13,7 @@ import (
 
 	"company/internal/container"
 	"company/internal/ecosystem"
+	"company/internal/toolproto"
 )
 
 // placeAll has a place for everything.
@@ -103,5 +104,41 @@ func TestWhatDoesNotFitIntoMemory(t *testing.T) {
 				t.Errorf("%q, %v", got, err)
 			}
 		})
+	}
+}
+
+// A process that hides where it came from has ended before the files are sent: it could
+// change them meanwhile.
+func TestNothingRunsWhileFilesAreSent(t *testing.T) {
+	be := newTestBuilder(t)
+	base := be.mustEnsure(t, Request{})
+	be.hasMemoryFor = func(int64) bool { return true }
+	hide := ecosystem.Step{Dir: ".", Failure: "it cannot hide", Command: `env -i /usr/bin/setsid /bin/sh -c 'echo $$ >pid; exec sleep 3600' >/dev/null 2>&1 &
+until [ -s pid ]; do sleep 0.01; done`}
+	var session *buildSession
+	stillRuns := func() int {
+		r, err := session.client.Run(newContext(t), toolproto.RunRequest{Command: "kill -0 $(cat pid)"})
+		if err != nil {
+			t.Error(err)
+		}
+		return r.ExitCode
+	}
+	var before, after int
+	err := be.runInstall(newContext(t), installJob{
+		name: "hidden", image: base.ID, timeout: time.Minute,
+		work: func(h *buildSession) error {
+			session = h
+			_, err := h.runStep(hide)
+			before = stillRuns()
+			return err
+		},
+		receive: func(r io.Reader) error {
+			after = stillRuns()
+			_, err := io.Copy(io.Discard, r)
+			return err
+		},
+	}, t.TempDir())
+	if err != nil || before != 0 || after == 0 {
+		t.Errorf("%v; it runs before: %d, after: %d", err, before, after)
 	}
 }
