@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"company/internal/company"
@@ -124,6 +125,7 @@ type Builder struct {
 	registries, withLogins *depproxy.Store
 
 	hasMemoryFor func(bytes int64) bool // whether files of a build may lie in memory
+	memoryGiven  atomic.Int64           // bytes that builds in memory may take, all together
 
 	forceCommit bool // never load partial archives; tests use it to reach the commit
 

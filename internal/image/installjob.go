@@ -115,9 +115,8 @@ var registryURL = fmt.Sprintf("http://127.0.0.1:%d", toolproto.GatewayPort)
 // there is more.
 func (b *Builder) runInstall(ctx context.Context, e installJob, work string) error {
 	limits := b.sizes.Of(e.project)
-	if e.receive != nil && b.hasMemoryFor(limits.MemoryBytes) {
-		_, err := b.tryInstall(ctx, e, work, limits, false)
-		if !errors.Is(err, errNotInMemory) {
+	if e.receive != nil {
+		if err := b.tryInMemory(ctx, e, work, limits); !errors.Is(err, errNotInMemory) {
 			return err
 		}
 	}
@@ -126,6 +125,17 @@ func (b *Builder) runInstall(ctx context.Context, e installJob, work string) err
 	if larger != nil {
 		_, err = b.tryInstall(ctx, e, work, *larger, false)
 	}
+	return err
+}
+
+// tryInMemory does the work with files in memory, where the host has that to spare for
+// this build beside the others that may still grow.
+func (b *Builder) tryInMemory(ctx context.Context, e installJob, work string, limits container.Limits) error {
+	defer b.memoryGiven.Add(-limits.MemoryBytes)
+	if !b.hasMemoryFor(b.memoryGiven.Add(limits.MemoryBytes)) {
+		return errNotInMemory
+	}
+	_, err := b.tryInstall(ctx, e, work, limits, false)
 	return err
 }
 

@@ -3,6 +3,7 @@ package image
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path"
@@ -140,5 +141,27 @@ until [ -s pid ]; do sleep 0.01; done`}
 	}, t.TempDir())
 	if err != nil || before != 0 || after == 0 {
 		t.Errorf("%v; it runs before: %d, after: %d", err, before, after)
+	}
+}
+
+// Builds at work beside each other are not given the same memory.
+func TestMemoryIsGivenOnce(t *testing.T) {
+	const each = 256 * container.MiB
+	b := &Builder{sizes: container.NewSizes(container.Limits{MemoryBytes: each}, 0)}
+	var asked []int64
+	b.hasMemoryFor = func(bytes int64) bool {
+		asked = append(asked, bytes)
+		if len(asked) == 1 { // another one, while this one goes on
+			if err := b.tryInMemory(t.Context(), installJob{}, "", b.sizes.Of("")); !errors.Is(err, errNotInMemory) {
+				t.Error(err)
+			}
+		}
+		return false
+	}
+	if err := b.tryInMemory(t.Context(), installJob{}, "", b.sizes.Of("")); !errors.Is(err, errNotInMemory) {
+		t.Error(err)
+	}
+	if fmt.Sprint(asked) != fmt.Sprint([]int64{each, 2 * each}) || b.memoryGiven.Load() != 0 {
+		t.Errorf("asked for %d, %d is left given", asked, b.memoryGiven.Load())
 	}
 }

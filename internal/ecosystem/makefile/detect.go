@@ -89,11 +89,15 @@ func (e Ecosystem) findSanitizer(t *ecosystem.Tree) string {
 
 // findRules gives the prerequisites of the targets that are asked for.
 func findRules(makefile string) map[string]string {
-	rules := map[string]string{}
+	all := map[string][]string{}
 	for _, m := range targetRE.FindAllStringSubmatch(makefile, -1) {
 		needs, _, _ := strings.Cut(m[2], "#")
 		needs, _, _ = strings.Cut(needs, ";") // a recipe in the same line
-		rules[m[1]] = strings.TrimSpace(rules[m[1]] + " " + needs)
+		all[m[1]] = append(all[m[1]], strings.TrimSpace(needs))
+	}
+	rules := map[string]string{}
+	for target, needs := range all {
+		rules[target] = strings.TrimSpace(strings.Join(needs, " "))
 	}
 	return rules
 }

@@ -15,7 +15,8 @@ const buildJobs = "2"
 
 // otherGoals are targets by which no one compiles: a Makefile that begins with one of
 // them has no goal of its own for that.
-var otherGoals = []string{"test", "check", "lint", "help", "usage", "clean", "distclean", "install", "uninstall", "dist", "doc", "docs", "format", "fmt", "bench", "benchmark", "run", "deploy", "release"}
+var otherGoals = []string{"test", "check", "lint", "help", "usage", "clean", "distclean", "install", "uninstall", "dist", "doc", "docs", "format", "fmt", "bench", "benchmark", "run", "deploy", "release",
+	"tests", "coverage", "valgrind", "serve", "start", "watch", "dev", "menuconfig", "docker", "publish"} // some of them never end
 
 // Installs is a layer of the compiled objects of the base, where make alone compiles C.
 func (e Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {

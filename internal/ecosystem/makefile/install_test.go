@@ -21,6 +21,7 @@ func TestCompileGoals(t *testing.T) {
 		{".PHONY: all\n%.o: %.c\n\tcc -c $<\nall: a.o\ncheck: check-a\ncheck-a: t\n\t./t\n", []string{"all"}},
 		{"all: prog test install\nprog: a.o\n\tcc -o $@ $^\ntest: prog\n\t./prog\ninstall:\n\tcp prog /usr/bin\n", []string{"prog"}},
 		{"all: prog\n\t$(MAKE) test\nprog: a.o\n\tcc -o $@ $^\ntest:\n\t./prog\n", []string{"prog"}},
+		{"watch:\n\twhile :; do make all-files; done\ntest: prog\n\t./prog\n", nil},
 		{"all: check\ncheck:\n\t./run\n", nil},
 		{"", nil},
 	} {

@@ -16,6 +16,7 @@ func TestHostileMakefilesAreBounded(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"lines that go on":        strings.Repeat("\\\n", 100_000),
+		"rules of one target":     strings.Repeat("all:a\n", 50_000),
 		"a value many times":      "A=" + strings.Repeat("x", 100_000) + "\nall:\n\t" + strings.Repeat("$(A)", 25_000) + "\n",
 		"a value of itself":       "A=$(A)$(A)$(A)$(A)$(A)$(A)$(A)$(A)\nall:\n\t$(A)\n",
 		"recipes of many targets": "A=" + strings.Repeat("x", 4000) + "\n" + many.String() + ":\n" + strings.Repeat("\t$(A)\n", 20_000),
@@ -25,6 +26,7 @@ func TestHostileMakefilesAreBounded(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			out := readTargets("Makefile", text)
+			findRules(text)
 			runtime.ReadMemStats(&after)
 			runs := 0
 			for _, p := range out {
