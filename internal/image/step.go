@@ -173,9 +173,12 @@ func (b *Builder) ensureStep(ctx context.Context, under *existingImage, s layerS
 	}
 	s.rest = &sync.WaitGroup{}
 	defer s.beside.Go(func() {
-		s.rest.Wait()
-		remove()
-		unlock()
+		defer unlock()
+		_ = company.Guard("clearing up after a layer", func() error {
+			s.rest.Wait()
+			remove()
+			return nil
+		})
 	})
 	start := time.Now()
 	b.reportProgress("preparing the %s layer of the worker image", s.kind)

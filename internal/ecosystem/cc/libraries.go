@@ -94,3 +94,19 @@ func packagesOf(kind, name string) (packages []string, ok bool) {
 	}
 	return nil, false
 }
+
+// rivals are pairs of packages of libraries.txt of which Debian installs one at a time: a
+// build often names both, and uses what is there.
+var rivals = [][2]string{
+	{"heimdal-dev", "libkrb5-dev"}, {"ivtools-dev", "libinterviews-dev"}, {"libagg-dev", "libagg2-dev"}, {"libcurl4-gnutls-dev", "libcurl4-nss-dev"}, {"libcurl4-gnutls-dev", "libcurl4-openssl-dev"},
+	{"libcurl4-nss-dev", "libcurl4-openssl-dev"}, {"libcurl4-nss-dev", "libcurlpp-dev"}, {"libesnacc-dev", "libsnacc-dev"}, {"libfltk1.1-dev", "libfltk1.3-dev"}, {"libfxt-dev", "liblitl-dev"},
+	{"libglew-dev", "libglewmx-dev"}, {"libgrpc-dev", "libupb-dev"}, {"libiodbc2-dev", "unixodbc-dev"}, {"libjack-dev", "libjack-jackd2-dev"}, {"libjwt-dev", "libjwt-gnutls-dev"},
+	{"libmodplug-dev", "libopenmpt-modplug-dev"}, {"libneon27-dev", "libneon27-gnutls-dev"}, {"libocct-data-exchange-dev", "liboce-modeling-dev"}, {"libocct-data-exchange-dev", "liboce-ocaf-dev"},
+	{"libocct-data-exchange-dev", "liboce-ocaf-lite-dev"}, {"libocct-data-exchange-dev", "liboce-visualization-dev"}, {"libocct-foundation-dev", "liboce-foundation-dev"}, {"libocct-ocaf-dev", "liboce-ocaf-dev"},
+	{"libocct-ocaf-dev", "liboce-ocaf-lite-dev"}, {"libocct-visualization-dev", "liboce-visualization-dev"}, {"libsdl1.2-compat-dev", "libsdl1.2-dev"}, {"libsrt-gnutls-dev", "libsrt-openssl-dev"},
+	{"libzookeeper-mt-dev", "libzookeeper-st-dev"},
+}
+
+func areRivals(a, b string) bool {
+	return slices.ContainsFunc(rivals, func(r [2]string) bool { return r == [2]string{a, b} || r == [2]string{b, a} })
+}

@@ -41,3 +41,21 @@ func TestManyLinkedNames(t *testing.T) {
 		t.Errorf("asked %d times: %q", asked, got)
 	}
 }
+
+// Of packages that exclude each other the first is installed, and that is noted: Debian
+// refuses both together, and no image could be made.
+func TestRivals(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"LIBS = -lcurl\nifdef GNUTLS\nLIBS = -lcurl-gnutls -lz\nendif\n", []string{"libcurl4-openssl-dev", "zlib1g-dev"}},
+		{"LIBS = $(shell pkg-config --libs krb5-gssapi || echo -lkrb5)\n", []string{"libkrb5-dev", "pkg-config"}},
+	} {
+		notes := 0
+		got := LinkedPackages([]string{c.text}, func(string) bool { return false }, func(string, ...any) { notes++ })
+		if notes != 1 || !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q with %d notes, want %q", c.text, got, notes, c.want)
+		}
+	}
+}

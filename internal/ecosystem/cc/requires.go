@@ -265,6 +265,10 @@ func (w *wishes) listPackages(note func(format string, args ...any)) []string {
 			if p == "" || slices.Contains(out, p) {
 				continue
 			}
+			if i := slices.IndexFunc(out, func(had string) bool { return areRivals(had, p) }); i >= 0 {
+				note("the build names libraries of %s and of %s, of which Debian installs one at a time: it is the former", out[i], p)
+				continue
+			}
 			if len(out) == maxPackages {
 				note("the build asks for more than %d Debian packages; the others are not installed (container.setup can name them)", maxPackages)
 				slices.Sort(out)
