@@ -33,7 +33,7 @@ func (o *Orchestrator) reconcileAhead(ctx context.Context, s *company.State, due
 		case !slices.ContainsFunc(wanted, func(w company.Effect) bool { return w.Key == e.Key }):
 			o.jobs[e.Key].cancel(ErrNotDue)
 			waiting--
-		case !o.cameTrue(s, e):
+		case !o.cameTrue(s, e) || !o.goesOn(e, due, underWay):
 			guesses = append(guesses, e)
 		}
 	}
@@ -71,6 +71,15 @@ func (o *Orchestrator) underWay() []company.Effect {
 // cameTrue says whether what a test ahead assumes is decided on, or done.
 func (o *Orchestrator) cameTrue(s *company.State, ahead company.Effect) bool {
 	return s.JudgeAhead(ahead, o.cfg.Clock.Now(), nil) == company.AheadTrue
+}
+
+// goesOn says whether the merge that a test ahead assumes, or the test that confirms it, is
+// due or under way: the limit on tasks may have that wait, and a guess that came true with it.
+func (o *Orchestrator) goesOn(ahead company.Effect, due, underWay []company.Effect) bool {
+	is := func(e company.Effect) bool {
+		return e.Task == ahead.Task && (e.Kind == company.EffectMerge || ahead.Confirms(e))
+	}
+	return slices.ContainsFunc(due, is) || slices.ContainsFunc(underWay, is)
 }
 
 // findConfirming finds the test ahead under way that came true as this test, or nil. The

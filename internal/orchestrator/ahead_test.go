@@ -27,21 +27,16 @@ func sub(n int) company.SubtaskID { return company.NewSubtaskID("t1", n) }
 
 // queueFor makes an office with as many slots for checks, and a plan of five subtasks,
 // of which the first are in the queue. Two are merged at once.
-func queueFor(t *testing.T, slots, queued int, ahead company.OutcomeFinder) *queueHouse {
+func queueFor(t *testing.T, slots, queued int, ahead company.OutcomeFinder, change ...func(*Config)) *queueHouse {
 	t.Helper()
-	h := &queueHouse{bundle: setup(t, func(c *Config) { c.Checks = slots }), ends: make(chan bool), cut: make(chan error, 10)}
+	h := &queueHouse{bundle: setup(t, append(change, func(c *Config) { c.Checks = slots })...), ends: make(chan bool), cut: make(chan error, 10)}
 	h.decider = decidertest.Over(t, h.orch)
 	if err := h.orch.Start(h.ctx, 3); err != nil {
 		t.Fatal(err)
 	}
 	h.decider.Must(company.Submit{Instruction: "do all", Project: company.Project{ID: "p", Path: "/p"}, Settings: company.Settings{MergeStack: 2}})
 	h.decider.Prepare("t1", oid(1), company.GateCommand{Name: "test", Command: "true"})
-	w := company.Wave{}
-	for n := range 5 {
-		w.Subtasks = append(w.Subtasks, company.PlannedSubtask{Title: "part " + strconv.Itoa(n), Effort: company.EffortMedium,
-			Description: "Do this part of the work as it is done beside it.", AcceptanceCriteria: []string{"it works"}, WriteSet: []string{"p" + strconv.Itoa(n) + "/**"}})
-	}
-	h.decider.Plan("t1", company.Plan{Why: "they are apart", Waves: []company.Wave{w}})
+	h.decider.Plan("t1", company.Plan{Why: "they are apart", Waves: []company.Wave{planWave(5)}})
 	for n := 1; n <= queued; n++ {
 		h.decider.Work(sub(n), oid(10+n))
 		h.decider.Gate(sub(n), oid(20+n))
@@ -67,6 +62,15 @@ func queueFor(t *testing.T, slots, queued int, ahead company.OutcomeFinder) *que
 		h.register(k, waits)
 	}
 	return h
+}
+
+// planWave plans so many subtasks that are apart.
+func planWave(subtasks int) (w company.Wave) {
+	for n := range subtasks {
+		w.Subtasks = append(w.Subtasks, company.PlannedSubtask{Title: "part " + strconv.Itoa(n), Effort: company.EffortMedium,
+			Description: "Do this part of the work as it is done beside it.", AcceptanceCriteria: []string{"it works"}, WriteSet: []string{"p" + strconv.Itoa(n) + "/**"}})
+	}
+	return w
 }
 
 // test is the test of a merge: green or red, as the test says.
@@ -102,6 +106,32 @@ func (h *queueHouse) merge(context.Context, company.Effect) (company.Command, er
 		return c, nil
 	}
 	return company.RecordMerge{Task: "t1", Commit: oid(5000 + 10*int(s.Seq))}, nil
+}
+
+// workOffered has a worker do a subtask once the loop has offered it.
+func (h *queueHouse) workOffered(sub company.SubtaskID, head company.OID) {
+	h.t.Helper()
+	run := company.NewRunID(sub.Task(), sub, company.Worker, 1)
+	h.until("an offer of "+string(sub), func() bool {
+		r := h.orch.View().Tasks[sub.Task()].Runs[run]
+		return r != nil && r.Offers > 0
+	})
+	fence := h.decider.Claim(run, "")
+	h.decider.Must(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunSuccess, Head: head, Branch: "agent/" + string(sub) + "-x"}})
+}
+
+// holdMerges has merges wait until the channel is closed.
+func (h *queueHouse) holdMerges() chan struct{} {
+	merging := make(chan struct{})
+	h.register(company.EffectMerge, func(ctx context.Context, e company.Effect) (company.Command, error) {
+		select {
+		case <-merging:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		return h.merge(ctx, e)
+	})
+	return merging
 }
 
 // end ends the test of a merge that is under way.
@@ -238,15 +268,7 @@ func TestConfirmedTestsHaveTheirSlot(t *testing.T) {
 	h := queueFor(t, 2, 4, nil)
 	gate, do := record(waits)
 	h.register(company.EffectGate, do)
-	merging := make(chan struct{})
-	h.register(company.EffectMerge, func(ctx context.Context, e company.Effect) (company.Command, error) {
-		select {
-		case <-merging:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-		return h.merge(ctx, e)
-	})
+	merging := h.holdMerges()
 	h.run()
 	h.tests.next(t)
 	h.ahead.next(t)
@@ -321,4 +343,59 @@ func TestTestsAheadEndWithTheOffice(t *testing.T) {
 	h.run()
 	takenUp(t, h.tests.next(t), 1, 2)
 	takenUp(t, h.ahead.next(t), 3, 4)
+}
+
+// A task that has to wait for others holds no slot by what was tested ahead for it, though
+// that came true: what is due takes the slot.
+func TestTaskBeyondTheLimitHoldsNoSlot(t *testing.T) {
+	t.Parallel()
+	h := queueFor(t, 2, 4, nil, func(c *Config) { c.Active = 1 })
+	gate, do := record(waits)
+	h.register(company.EffectGate, do)
+	for _, k := range []company.EffectKind{company.EffectPrepare, company.EffectBaseline, company.EffectManage} {
+		h.register(k, waits)
+	}
+	merging := h.holdMerges()
+	h.run()
+	h.tests.next(t)
+	h.ahead.next(t)
+	h.end(true)
+	h.happened("stack.intended")
+	h.decider.Must(company.Submit{Instruction: "do this first", Project: company.Project{ID: "p", Path: "/p"}, Priority: company.PriorityHigh})
+	h.decider.Prepare("t2", oid(1), company.GateCommand{Name: "test", Command: "true"})
+	h.decider.Plan("t2", company.Plan{Why: "they are apart", Waves: []company.Wave{planWave(2)}})
+	for n := 1; n <= 2; n++ {
+		h.workOffered(company.NewSubtaskID("t2", n), oid(30+n))
+	}
+	gate.next(t) // in the slot of the first test
+	h.goesOn()
+	close(merging)
+	h.cutOff()
+	gate.next(t)
+	if got := h.tests.all(); len(got) != 1 {
+		t.Errorf("begun: %q", got)
+	}
+}
+
+// A test that goes on with what was tested ahead has one slot with that also when its task
+// has lost its turn since.
+func TestConfirmedTestBeyondTheLimit(t *testing.T) {
+	t.Parallel()
+	h := queueFor(t, 2, 4, nil, func(c *Config) { c.Active = 1 })
+	gate, do := record(waits)
+	h.register(company.EffectGate, do)
+	for _, k := range []company.EffectKind{company.EffectPrepare, company.EffectBaseline, company.EffectManage} {
+		h.register(k, waits)
+	}
+	h.run()
+	h.tests.next(t)
+	h.ahead.next(t)
+	h.end(true)
+	takenUp(t, h.tests.next(t), 3, 4)
+	h.decider.Must(company.Submit{Instruction: "do this first", Project: company.Project{ID: "p", Path: "/p"}, Priority: company.PriorityHigh})
+	h.decider.Prepare("t2", oid(1), company.GateCommand{Name: "test", Command: "true"})
+	h.decider.Plan("t2", company.Plan{Why: "it is one", Waves: []company.Wave{planWave(1)}})
+	h.workOffered("t2-01", oid(31))
+	gate.next(t)
+	h.goesOn()
 }

@@ -53,13 +53,16 @@ func (o *Orchestrator) freeSlots(s *company.State, due []company.Effect) (free m
 		free[checks] = team
 	}
 	for _, e := range due {
-		if o.findConfirming(s, e) != nil {
+		if o.jobs[e.Key] == nil && o.findConfirming(s, e) != nil {
 			free[checks]++
 		}
 	}
 	for _, j := range o.jobs {
 		if t := s.Tasks[j.effect.Task]; t != nil && t.Runs[j.effect.Run] != nil && t.Runs[j.effect.Run].Waiting {
 			continue // for a person: others need not wait for that person
+		}
+		if o.findConfirming(s, j.effect) != nil {
+			continue // in the slot of a test ahead, also where its task has lost its turn
 		}
 		free[classOf(j.effect.Kind)]--
 		if isReader(j.effect.Kind) {
