@@ -93,10 +93,12 @@ func (g *Merger) LookAhead(ctx context.Context, e company.Effect) error {
 
 // judgeAhead finds out the tree and the verdict of a vision, and closes its channels.
 func (g *Merger) judgeAhead(ctx context.Context, v *vision) error {
+	ready := sync.OnceFunc(func() { close(v.ready) })
 	defer close(v.done)
+	defer ready() // also where this breaks: a test may wait for it
 	t, m, tree, err := g.treeAhead(ctx, v.effect)
 	v.tree = tree
-	close(v.ready)
+	ready()
 	if err != nil || tree == "" {
 		return err
 	}
