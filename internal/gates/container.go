@@ -37,10 +37,7 @@ var errTimeout = errors.New("gates: the check ran too long")
 // runCheck runs a check in a container of its own, and in a larger one where it ran
 // out of memory or of room and this host has more.
 func (r *Runner) runCheck(ctx context.Context, j Job, n, attempt int) (company.GateCheck, *testreport.Results, error) {
-	limits := r.Limits
-	if r.LimitsByProject != nil {
-		limits = r.LimitsByProject.Of(j.Mirror.Dir())
-	}
+	limits := r.limitsFor(j)
 	roomier := false
 	for {
 		check, res, err := r.runInContainer(ctx, j, n, attempt, limits)

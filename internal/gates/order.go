@@ -35,7 +35,7 @@ func (r *Runner) runChecks(ctx context.Context, j Job) ([]company.GateCheck, err
 		return nil
 	}
 	bars := func(i int) bool { return checks[i].Against(j.baselineCheck(i)) == company.ComparedFailed }
-	if !r.Beside || j.Baseline || len(lints) == 0 || len(tests) == 0 || !r.hasMemoryBeside(1) {
+	if !r.Beside || j.Baseline || len(lints) == 0 || len(tests) == 0 || !r.hasMemoryBeside(j, 1) {
 		if err := run(ctx, lints, 0); err != nil {
 			return nil, err
 		}
@@ -96,7 +96,16 @@ func (r *Runner) judge(ctx context.Context, j Job, i, others int) (company.GateC
 	return check, err
 }
 
-// hasMemoryBeside says whether the host has memory for one more check beside others.
-func (r *Runner) hasMemoryBeside(others int) bool {
-	return container.HasMemoryFor(int64(others+1) * r.Limits.WithDefaults().MemoryBytes)
+// hasMemoryBeside says whether the host has memory for one more check beside others, each
+// in a container of the size that the project's have come to.
+func (r *Runner) hasMemoryBeside(j Job, others int) bool {
+	return container.HasMemoryFor(int64(others+1) * r.limitsFor(j).WithDefaults().MemoryBytes)
+}
+
+// limitsFor are the limits of a job's containers.
+func (r *Runner) limitsFor(j Job) container.Limits {
+	if r.LimitsByProject == nil {
+		return r.Limits
+	}
+	return r.LimitsByProject.Of(j.Mirror.Dir())
 }

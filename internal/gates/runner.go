@@ -121,7 +121,7 @@ func (r *Runner) checkAndProve(ctx context.Context, j Job, i, others int) (compa
 		return err
 	}
 	proof := make(chan error, 1)
-	beside := r.hasMemoryBeside(others + 1)
+	beside := r.hasMemoryBeside(j, others+1)
 	if beside {
 		go func() { proof <- company.Guard("proving a gate", prove) }()
 	}
