@@ -71,7 +71,8 @@ func planWarm(s *company.State, each int) map[string]int {
 }
 
 // countRunsToCome counts the subtasks that need a container again, for their worker or
-// their reviewer. A task that is being planned has one.
+// their reviewer. One under review counts until its end: its reviewer takes a container
+// some time after it is due. A task that is being planned has one.
 func countRunsToCome(t *company.Task) int {
 	if len(t.Subtasks) == 0 {
 		return 1
@@ -79,7 +80,7 @@ func countRunsToCome(t *company.Task) int {
 	n := 0
 	for _, sub := range t.Subtasks {
 		switch sub.Status {
-		case company.SubtaskPending, company.SubtaskAssigned, company.SubtaskRunning, company.SubtaskInGate:
+		case company.SubtaskPending, company.SubtaskAssigned, company.SubtaskRunning, company.SubtaskInGate, company.SubtaskReviewing:
 			n++
 		}
 	}

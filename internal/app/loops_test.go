@@ -29,6 +29,7 @@ func TestPlanWarm(t *testing.T) {
 		"two images":             {[]*company.Task{task("a", pending, running), task("b", pending)}, 2, map[string]int{"a": 2, "b": 1}},
 		"two tasks of one image": {[]*company.Task{task("a", pending), task("a", pending, pending)}, 2, map[string]int{"a": 2}},
 		"as many as workers":     {[]*company.Task{task("a", pending, pending), task("b", pending, pending)}, 2, map[string]int{"b": 2, "a": 1}},
+		"being reviewed":         {[]*company.Task{task("a", company.SubtaskReviewing)}, 1, map[string]int{"a": 1}},
 		"nothing to come":        {[]*company.Task{task("a", merged, blocked)}, 2, map[string]int{}},
 		"paused":                 {[]*company.Task{paused}, 2, map[string]int{}},
 		"none are wanted":        {[]*company.Task{task("a", pending)}, 0, map[string]int{}},
