@@ -133,3 +133,19 @@ func TestRackOfEachImage(t *testing.T) {
 		t.Errorf("started: %v", ids)
 	}
 }
+
+// TestFailedStartHidesNoOther: a container that did not start is in nobody's way who asks
+// for a ready one.
+func TestFailedStartHidesNoOther(t *testing.T) {
+	s := &Factory{Config: Config{Office: "abcd", Logger: slog.New(slog.DiscardHandler)}}
+	over := make(chan struct{})
+	close(over)
+	there := &pendingInstance{done: over, box: &instance{}}
+	s.pool.racks = map[string]*rack{"a": {ready: []*pendingInstance{{done: over}, there}}}
+	if c := s.popWarm("a", 0); c != there {
+		t.Errorf("it got %+v", c)
+	}
+	if c := s.popWarm("a", 0); c != nil {
+		t.Errorf("there is no other, and it got %+v", c)
+	}
+}

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +33,16 @@ type rack struct {
 type pendingInstance struct {
 	done chan struct{} // closed when it is known what became of it
 	box  *instance     // nil: it did not start
+}
+
+// hasFailed says whether it is known that the container did not start.
+func (c *pendingInstance) hasFailed() bool {
+	select {
+	case <-c.done:
+		return c.box == nil
+	default:
+		return false
+	}
 }
 
 // Warm asks for so many ready containers of each image, by its key, in the given epoch;
@@ -163,7 +174,11 @@ func (s *Factory) popWarm(image string, epoch uint64) *pendingInstance {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k := r.racks[image]
-	if r.closed || r.epoch != epoch || k == nil || len(k.ready) == 0 {
+	if r.closed || r.epoch != epoch || k == nil {
+		return nil
+	}
+	if k.ready = slices.DeleteFunc(k.ready, (*pendingInstance).hasFailed); len(k.ready) == 0 {
+		s.refillRack(image, k)
 		return nil
 	}
 	c := k.ready[0]
