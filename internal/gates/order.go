@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"company/internal/company"
 	"company/internal/container"
@@ -35,7 +36,12 @@ func (r *Runner) runChecks(ctx context.Context, j Job) ([]company.GateCheck, err
 		return nil
 	}
 	bars := func(i int) bool { return checks[i].Against(j.baselineCheck(i)) == company.ComparedFailed }
-	if !r.Beside || j.Baseline || len(lints) == 0 || len(tests) == 0 || !r.hasMemoryBeside(j, 1) {
+	giveBack, beside := func() {}, false
+	if r.Beside && !j.Baseline && len(lints) > 0 && len(tests) > 0 {
+		giveBack, beside = r.takeMemoryBeside(j, 1)
+	}
+	defer giveBack()
+	if !beside {
 		if err := run(ctx, lints, 0); err != nil {
 			return nil, err
 		}
@@ -96,10 +102,21 @@ func (r *Runner) judge(ctx context.Context, j Job, i, others int) (company.GateC
 	return check, err
 }
 
-// hasMemoryBeside says whether the host has memory for one more check beside others, each
-// in a container of the size that the project's have come to.
-func (r *Runner) hasMemoryBeside(j Job, others int) bool {
-	return container.HasMemoryFor(int64(others+1) * r.limitsFor(j).WithDefaults().MemoryBytes)
+// besideBytes is the memory that checks of this process were given to run beside others:
+// several trees are judged at once, and each would see the same memory of the host.
+var besideBytes atomic.Int64
+
+// takeMemoryBeside takes memory for one more check beside others, each in a container of
+// the size that the project's have come to, where the host has it for all of them. What is
+// given back is there for other trees. Called without success, giveBack does nothing.
+func (r *Runner) takeMemoryBeside(j Job, others int) (giveBack func(), ok bool) {
+	size := r.limitsFor(j).WithDefaults().MemoryBytes
+	all := besideBytes.Add(size)
+	if container.HasMemoryFor(all + int64(others)*size) {
+		return sync.OnceFunc(func() { besideBytes.Add(-size) }), true
+	}
+	besideBytes.Add(-size)
+	return func() {}, false
 }
 
 // limitsFor are the limits of a job's containers.

@@ -121,7 +121,8 @@ func (r *Runner) checkAndProve(ctx context.Context, j Job, i, others int) (compa
 		return err
 	}
 	proof := make(chan error, 1)
-	beside := r.hasMemoryBeside(j, others+1)
+	giveBack, beside := r.takeMemoryBeside(j, others+1)
+	defer giveBack()
 	if beside {
 		go func() { proof <- company.Guard("proving a gate", prove) }()
 	}
