@@ -62,14 +62,13 @@ func (f *foresight) findVerdict(ctx context.Context, test company.Effect, tree c
 		}
 		if v.tree != tree {
 			v.drop()
-			continue
 		}
-		select {
+		select { // also one that was dropped: its containers have names like those of this test
 		case <-v.done:
 		case <-ctx.Done():
 			return nil
 		}
-		if v.result != nil {
+		if v.tree == tree && v.result != nil {
 			found = v.result
 		}
 	}

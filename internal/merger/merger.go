@@ -90,7 +90,7 @@ func (g *Merger) judgeTree(ctx context.Context, j judgment, tree company.OID, la
 	result, err := g.Runner.Evaluate(ctx, j.s, j.t, j.m, tree, string(label), func(check string) {
 		g.Watcher.WatchCheck(j.t.ID, watched, check)
 	})
-	if j.ahead != nil {
+	if j.ahead != nil && result.Cached {
 		result.Cached = j.ahead.Cached // its gates were run for this test
 	}
 	result.RedGreen = nil // of a cached verdict: it is of another ticket
