@@ -19,6 +19,7 @@ import (
 // president's own login, also by a name of their git configuration. The secret is in no
 // file of the clone, in no argument and in no error.
 func TestCloneWithOwnLogin(t *testing.T) {
+	hosttest.Long(t, "servers are asked with each way to log in")
 	t.Parallel()
 	b := setup(t, nil)
 	server := remotetest.NewHTTPS(t, "ann", canaryToken)

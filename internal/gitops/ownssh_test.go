@@ -262,6 +262,7 @@ func TestOwnProxy(t *testing.T) {
 
 // Doctor names the president's own ssh, and with --online shows that a push is let in.
 func TestDoctorTriesOwnLogin(t *testing.T) {
+	hosttest.Long(t, "servers are asked with each way to log in")
 	t.Parallel()
 	b := setup(t, nil)
 	server := remotetest.NewHTTP(t, "ann", canaryToken)
