@@ -72,7 +72,7 @@ func benchTask(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 		for i, p := range taskPhases {
 			end := s.ended
 			if p.events != nil {
-				end = s.last(p.events...)
+				end = s.timeOfLast(p.events...)
 			}
 			if end.After(at) {
 				phases[i] = append(phases[i], end.Sub(at))
@@ -93,8 +93,8 @@ func benchTask(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	}
 	var asked, claimed []time.Duration
 	for _, s := range large {
-		asked = append(asked, s.last("budget.reserved t-plan.1").Sub(s.began))
-		claimed = append(claimed, s.last("run.claimed t-01.1").Sub(s.last("plan.accepted t-plan.1")))
+		asked = append(asked, s.timeOfLast("budget.reserved t-plan.1").Sub(s.began))
+		claimed = append(claimed, s.timeOfLast("run.claimed t-01.1").Sub(s.timeOfLast("plan.accepted t-plan.1")))
 	}
 	request := timeLine(fmt.Sprintf("%d,000 lines, submit to the first model request", thousands), asked)
 	worker := timeLine(fmt.Sprintf("%d,000 lines, plan to the first worker", thousands), claimed)
@@ -127,8 +127,8 @@ type taskSample struct {
 	events       map[string]time.Time // the last of each kind, and of each kind and run
 }
 
-// last is the last of some events.
-func (s taskSample) last(events ...string) (at time.Time) {
+// timeOfLast is the time of the last of some events.
+func (s taskSample) timeOfLast(events ...string) (at time.Time) {
 	for _, e := range events {
 		if s.events[e].After(at) {
 			at = s.events[e]

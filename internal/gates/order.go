@@ -27,7 +27,7 @@ func (r *Runner) runChecks(ctx context.Context, j Job) ([]company.GateCheck, err
 	}
 	run := func(ctx context.Context, which []int, others int) error {
 		for _, i := range which {
-			check, err := r.judge(ctx, j, i, others)
+			check, err := r.judgeCheck(ctx, j, i, others)
 			if err != nil {
 				return err
 			}
@@ -86,8 +86,8 @@ func skipChecks(checks []company.GateCheck, which []int, j Job) []company.GateCh
 	return checks
 }
 
-// judge runs one check. Others are checks that run at the same time.
-func (r *Runner) judge(ctx context.Context, j Job, i, others int) (company.GateCheck, error) {
+// judgeCheck runs one check. Others are checks that run at the same time.
+func (r *Runner) judgeCheck(ctx context.Context, j Job, i, others int) (company.GateCheck, error) {
 	g, base := j.Gates[i], j.baselineCheck(i)
 	if base != nil && base.Absent {
 		return company.GateCheck{Name: g.Name, Command: g.Command, Absent: true}, nil

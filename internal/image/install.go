@@ -280,7 +280,7 @@ func (b *Builder) collectInstall(ctx context.Context, name string, in ecosystem.
 	if err := b.readTree(ctx, name, from, c.copyEntry); err != nil {
 		return err
 	}
-	return c.finish()
+	return c.addCollected()
 }
 
 // receiveInstall does the same with what a container sends of its memory.
@@ -295,7 +295,7 @@ func receiveInstall(r io.Reader, in ecosystem.Install, l *layer) error {
 	if err != nil {
 		return err
 	}
-	return c.finish()
+	return c.addCollected()
 }
 
 // treeCopy copies the entries of a tar into a layer, as far as a collector has a place
@@ -349,8 +349,8 @@ func (c *treeCopy) copyEntry(h *tar.Header, r io.Reader) error {
 	return nil
 }
 
-// finish adds what the collector makes of all.
-func (c *treeCopy) finish() error {
+// addCollected adds the files that the collector makes of all.
+func (c *treeCopy) addCollected() error {
 	if n, ok := c.collector.(ecosystem.Noter); ok {
 		c.to.notes = boundNotes(n.Notes())
 	}

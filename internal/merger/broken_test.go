@@ -11,7 +11,7 @@ type noView struct{ company.Decider }
 
 func (noView) View() *company.State { panic("no state") }
 
-// A test that waits for what is found ahead does not wait for ever where that breaks.
+// A test of a merge that waits for a verdict found ahead goes on when the test ahead breaks.
 func TestVisionThatBreaks(t *testing.T) {
 	t.Parallel()
 	g := &Merger{Config: Config{Decider: noView{}}}

@@ -224,7 +224,7 @@ func TestRedStackEndsTheTestAhead(t *testing.T) {
 	takenUp(t, h.ahead.next(t), 4)
 }
 
-// With one slot nothing is guessed; what is due takes the slot of a guess, and the guess
+// With one slot no test runs ahead. A check that is due takes the slot of a test ahead, which
 // begins again when there is room.
 func TestGuessesYield(t *testing.T) {
 	t.Parallel()
@@ -261,8 +261,8 @@ func TestGuessesYield(t *testing.T) {
 	takenUp(t, h.ahead.next(t), 3, 4)
 }
 
-// What has come true is no guess: it keeps its slot beside what is due, and the test that
-// goes on with it needs no other.
+// A test ahead whose assumption came true keeps its slot beside checks that are due, and the
+// test that goes on with it needs no other.
 func TestConfirmedTestsHaveTheirSlot(t *testing.T) {
 	t.Parallel()
 	h := queueFor(t, 2, 4, nil)
@@ -285,8 +285,8 @@ func TestConfirmedTestsHaveTheirSlot(t *testing.T) {
 	h.cutOff()
 }
 
-// A test ahead that fails is not done again, counts as no failure, and is missed by
-// nobody.
+// A test ahead that fails is not done again and counts as no failure; the test of the merge
+// judges its tree itself.
 func TestFailedTestAhead(t *testing.T) {
 	t.Parallel()
 	for name, ahead := range map[string]company.OutcomeFinder{
@@ -345,8 +345,8 @@ func TestTestsAheadEndWithTheOffice(t *testing.T) {
 	takenUp(t, h.ahead.next(t), 3, 4)
 }
 
-// A task that has to wait for others holds no slot by what was tested ahead for it, though
-// that came true: what is due takes the slot.
+// A task that has to wait for others holds no slot by a test ahead, though its assumption
+// came true: a check that is due takes the slot.
 func TestTaskBeyondTheLimitHoldsNoSlot(t *testing.T) {
 	t.Parallel()
 	h := queueFor(t, 2, 4, nil, func(c *Config) { c.Active = 1 })

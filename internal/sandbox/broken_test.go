@@ -134,8 +134,8 @@ func TestRackOfEachImage(t *testing.T) {
 	}
 }
 
-// TestFailedStartHidesNoOther: a container that did not start is in nobody's way who asks
-// for a ready one.
+// TestFailedStartHidesNoOther: a request for a ready container passes over one that did not
+// start.
 func TestFailedStartHidesNoOther(t *testing.T) {
 	s := &Factory{Config: Config{Office: "abcd", Logger: slog.New(slog.DiscardHandler)}}
 	over := make(chan struct{})

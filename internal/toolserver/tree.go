@@ -29,7 +29,7 @@ func (s *Server) handleTree(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// treeWriter writes folders with what is in them, sorted by name.
+// treeWriter writes folders and their entries, sorted by name.
 type treeWriter struct {
 	*tar.Writer
 	names map[inode]string // of files with several names, the first

@@ -8,7 +8,8 @@ import (
 	"company/internal/view"
 )
 
-// What recovery: ask paused is told with the way on; nothing is told of nothing.
+// Tasks that recovery: ask has paused are named with the command that goes on; without such
+// tasks there is no note.
 func TestRecoveryNote(t *testing.T) {
 	if said := view.RecoveryNotes(nil); len(said) > 0 {
 		t.Fatalf("of nothing: %s", said)
