@@ -117,11 +117,15 @@ type Server struct {
 	atWork   bool // a company is at work behind it
 	stopped  chan struct{}
 	inFlight sync.WaitGroup // requests under way
+
+	ending context.Context // done when the server stops: what streams or reads for long ends
+	end    context.CancelFunc
 }
 
 // New makes a server. It serves after Start.
 func New(o Office, h ServerInfo, log *slog.Logger) *Server {
 	s := &Server{office: o, info: h, log: log, stopped: make(chan struct{}), atWork: true}
+	s.ending, s.end = context.WithCancel(context.Background())
 	s.http = &http.Server{Handler: http.MaxBytesHandler(s.newHandler(), maxBody), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	return s
 }
@@ -154,6 +158,12 @@ func (s *Server) newHandler() http.Handler {
 		s.inFlight.Add(1)
 		defer s.inFlight.Done()
 		w.Header().Set(timeHeader, s.office.Source().Now.Format(time.RFC3339Nano))
+		if r.Method == http.MethodGet {
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(s.ending, cancel)()
+			r = r.WithContext(ctx)
+		}
 		mux.ServeHTTP(w, r)
 	})
 }
@@ -168,9 +178,17 @@ func (s *Server) Start(l net.Listener) {
 	}()
 }
 
-// Stop ends the server and every request, and waits for them: the office may
-// be closed behind it.
+// lastAnswers is how long a server that stops has for the answers to its last commands.
+const lastAnswers = 2 * time.Second
+
+// Stop ends the server and every request, and waits for them: the office may be closed
+// behind it. What only reads ends at once. Commands under way are answered first: the one
+// that ended the last task is often among them.
 func (s *Server) Stop() {
+	s.end()
+	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
+	_ = s.http.Shutdown(ctx) // what is left at its end is closed by the next line
+	cancel()
 	_ = s.http.Close() // ends the connections, and with them the requests' contexts
 	<-s.stopped
 	s.inFlight.Wait()

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"slices"
 	"testing"
 
 	"company/internal/container"
@@ -11,29 +12,22 @@ import (
 // the project's have come to, and not for those that everybody begins with; and one tree
 // does not count on the memory that another was given.
 func TestMemoryBesideOthers(t *testing.T) {
+	t.Parallel()
+	const small, large = 64 * container.MiB, 256 * container.MiB
 	p := gitopstest.New(t, map[string]string{"a.txt": "a\n"})
-	sizes := container.NewSizes(container.Limits{MemoryBytes: 64 * container.MiB}, 1<<50)
-	r, j := &Runner{Limits: container.Limits{MemoryBytes: 64 * container.MiB}, LimitsByProject: sizes}, Job{Mirror: p.Mirror}
+	sizes := container.NewSizes(container.Limits{MemoryBytes: small}, 1<<50)
+	var asked []int64
+	book := &container.MemoryBook{HasRoom: func(bytes int64) bool { asked = append(asked, bytes); return bytes < 2*large }}
+	r, j := &Runner{Limits: container.Limits{MemoryBytes: small}, LimitsByProject: sizes, Memory: book}, Job{Mirror: p.Mirror}
 	giveBack, ok := r.takeMemoryBeside(j, 1)
-	if !ok || besideBytes.Load() != 64*container.MiB {
-		t.Fatalf("%t, %d bytes are taken", ok, besideBytes.Load())
-	}
+	_, both := r.takeMemoryBeside(j, 2) // of another tree
+	sizes.Learn(p.Mirror.Dir(), container.Need{Memory: large})
+	_, grown := r.takeMemoryBeside(j, 1)
 	giveBack()
-	giveBack()
-	if n := besideBytes.Load(); n != 0 {
-		t.Errorf("%d bytes are taken and given back", n)
+	if want := []int64{2 * small, 4 * small, 2*small + 2*large}; !ok || !both || grown || !slices.Equal(asked, want) {
+		t.Errorf("asked for %d, want %d; %t, %t, %t", asked, want, ok, both, grown)
 	}
-
-	besideBytes.Store(1 << 50) // of other trees
-	if _, ok := r.takeMemoryBeside(j, 1); ok || besideBytes.Load() != 1<<50 {
-		t.Errorf("memory of others was given: %t, %d", ok, besideBytes.Load())
-	}
-	besideBytes.Store(0)
-
-	sizes.Learn(p.Mirror.Dir(), container.Need{Memory: 1 << 50})
-	if giveBack, ok := r.takeMemoryBeside(j, 1); ok || besideBytes.Load() != 0 {
-		t.Error("two containers of a pebibyte fit")
-	} else {
-		giveBack()
+	if book.Lent() != small {
+		t.Errorf("%d bytes are lent", book.Lent())
 	}
 }

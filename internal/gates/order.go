@@ -1,10 +1,10 @@
 package gates
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"company/internal/company"
 	"company/internal/container"
@@ -102,21 +102,11 @@ func (r *Runner) judgeCheck(ctx context.Context, j Job, i, others int) (company.
 	return check, err
 }
 
-// besideBytes is the memory that checks of this process were given to run beside others:
-// several trees are judged at once, and each would see the same memory of the host.
-var besideBytes atomic.Int64
-
 // takeMemoryBeside takes memory for one more check beside others, each in a container of
-// the size that the project's have come to, where the host has it for all of them. What is
-// given back is there for other trees. Called without success, giveBack does nothing.
+// the size that the project's have come to, where the host has it for all of them.
 func (r *Runner) takeMemoryBeside(j Job, others int) (giveBack func(), ok bool) {
 	size := r.limitsFor(j).WithDefaults().MemoryBytes
-	all := besideBytes.Add(size)
-	if container.HasMemoryFor(all + int64(others)*size) {
-		return sync.OnceFunc(func() { besideBytes.Add(-size) }), true
-	}
-	besideBytes.Add(-size)
-	return func() {}, false
+	return cmp.Or(r.Memory, container.HostMemory).Lend(size, int64(others)*size)
 }
 
 // limitsFor are the limits of a job's containers.

@@ -29,6 +29,8 @@ type Runner struct {
 	// Beside has the tests of a tree run beside its linters where the host has memory for
 	// both.
 	Beside bool
+	// Memory lends what containers beside others take. Nil: this host's.
+	Memory *container.MemoryBook `part:"optional"`
 	// Canary has gates prove that they look at what a change touches.
 	Canary bool
 }

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"company/internal/company"
@@ -124,8 +123,7 @@ type Builder struct {
 
 	registries, withLogins *depproxy.Store
 
-	hasMemoryFor func(bytes int64) bool // whether files of a build may lie in memory
-	memoryGiven  atomic.Int64           // bytes that builds in memory may take, all together
+	memory *container.MemoryBook // lends what files of a build take that lie in memory
 
 	forceCommit bool // never load partial archives; tests use it to reach the commit
 
@@ -178,7 +176,7 @@ func New(cfg Config) (*Builder, error) {
 	for _, t := range toolchains() {
 		trees[t.Name] = &hostLookup{}
 	}
-	return &Builder{docker: docker, trees: trees, refused: map[string]refusal{}, runtime: cfg.Runtime, hasMemoryFor: container.HasMemoryFor, log: cfg.Logger, dir: dir, progress: cfg.Progress,
+	return &Builder{docker: docker, trees: trees, refused: map[string]refusal{}, runtime: cfg.Runtime, memory: container.HostMemory, log: cfg.Logger, dir: dir, progress: cfg.Progress,
 		sizes: container.NewSizes(container.Limits{MemoryBytes: container.BuildMemory}, cfg.MaxMemory), learned: map[string]bool{}, stepTimeout: toolproto.MaxCommandTimeout, resolved: filepath.Join(dir, "resolved"),
 		timeout: cfg.Timeout, onBuilt: cfg.OnBuilt, toolboxFor: cfg.Toolbox, registries: cfg.Registries, withLogins: cfg.WithLogins}, nil
 }

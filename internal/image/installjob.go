@@ -131,8 +131,9 @@ func (b *Builder) runInstall(ctx context.Context, e installJob, work string) err
 // tryInMemory does the work with files in memory, where the host has that to spare for
 // this build beside the others that may still grow.
 func (b *Builder) tryInMemory(ctx context.Context, e installJob, work string, limits container.Limits) error {
-	defer b.memoryGiven.Add(-limits.MemoryBytes)
-	if !b.hasMemoryFor(b.memoryGiven.Add(limits.MemoryBytes)) {
+	giveBack, ok := b.memory.Lend(limits.MemoryBytes, 0)
+	defer giveBack()
+	if !ok {
 		return errNotInMemory
 	}
 	_, err := b.tryInstall(ctx, e, work, limits, false)

@@ -42,7 +42,7 @@ head -c 3000000 /dev/zero >large; mkfifo pipe; printf x >'a/odd name é'; rm -f 
 	made := map[bool]string{}
 	var names []string
 	for _, inMemory := range []bool{true, false} {
-		be.hasMemoryFor = func(int64) bool { return inMemory }
+		be.memory = &container.MemoryBook{HasRoom: func(int64) bool { return inMemory }}
 		work := filepath.Join(t.TempDir(), "twice")
 		if err := os.Mkdir(work, 0o700); err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestWhatDoesNotFitIntoMemory(t *testing.T) {
 		"it cannot be taken": {"10", true, full, "received"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			be.hasMemoryFor = func(bytes int64) bool { return c.memory && bytes == 256*container.MiB }
+			be.memory = &container.MemoryBook{HasRoom: func(bytes int64) bool { return c.memory && bytes == 256*container.MiB }}
 			in := ecosystem.Install{Steps: []ecosystem.Step{{Dir: ".", Progress: "filling", Failure: "it cannot be filled", Command: "head -c " + c.mib + "000000 /dev/zero >file"}}}
 			var got []string
 			err := be.runInstall(newContext(t), installJob{
@@ -113,7 +113,7 @@ func TestWhatDoesNotFitIntoMemory(t *testing.T) {
 func TestNothingRunsWhileFilesAreSent(t *testing.T) {
 	be := newTestBuilder(t)
 	base := be.mustEnsure(t, Request{})
-	be.hasMemoryFor = func(int64) bool { return true }
+	be.memory = &container.MemoryBook{HasRoom: func(int64) bool { return true }}
 	hide := ecosystem.Step{Dir: ".", Failure: "it cannot hide", Command: `env -i /usr/bin/setsid /bin/sh -c 'echo $$ >pid; exec sleep 3600' >/dev/null 2>&1 &
 until [ -s pid ]; do sleep 0.01; done`}
 	var session *buildSession
@@ -149,7 +149,7 @@ func TestMemoryIsGivenOnce(t *testing.T) {
 	const each = 256 * container.MiB
 	b := &Builder{sizes: container.NewSizes(container.Limits{MemoryBytes: each}, 0)}
 	var asked []int64
-	b.hasMemoryFor = func(bytes int64) bool {
+	b.memory = &container.MemoryBook{HasRoom: func(bytes int64) bool {
 		asked = append(asked, bytes)
 		if len(asked) == 1 { // another one, while this one goes on
 			if err := b.tryInMemory(t.Context(), installJob{}, "", b.sizes.Of("")); !errors.Is(err, errNotInMemory) {
@@ -157,11 +157,11 @@ func TestMemoryIsGivenOnce(t *testing.T) {
 			}
 		}
 		return false
-	}
+	}}
 	if err := b.tryInMemory(t.Context(), installJob{}, "", b.sizes.Of("")); !errors.Is(err, errNotInMemory) {
 		t.Error(err)
 	}
-	if fmt.Sprint(asked) != fmt.Sprint([]int64{each, 2 * each}) || b.memoryGiven.Load() != 0 {
-		t.Errorf("asked for %d, %d is left given", asked, b.memoryGiven.Load())
+	if fmt.Sprint(asked) != fmt.Sprint([]int64{each, 2 * each}) || b.memory.Lent() != 0 {
+		t.Errorf("asked for %d, %d is left given", asked, b.memory.Lent())
 	}
 }
