@@ -20,14 +20,20 @@ import (
 
 // Client talks to the office of another process.
 type Client struct {
+	reconnect func(context.Context) (*Client, error) // nil: a failed request is not made again
+
+	mu         sync.Mutex
+	way        connection
+	officeTime time.Time // the office's, in the newest answer; zero: no answer has named it
+	receivedAt time.Time // when that answer came
+}
+
+// connection is how requests reach an office.
+type connection struct {
 	http    *http.Client
 	timeout time.Duration // of one request, but not of a feed; 0: none
 	maxBody int           // of a request, in bytes; 0: unbounded
 	close   func()        // nil: nothing but connections
-
-	mu         sync.Mutex
-	officeTime time.Time // the office's, in the newest answer; zero: no answer has named it
-	receivedAt time.Time // when that answer came
 }
 
 // Now is the office's time: that of its newest answer, and the time since.
@@ -58,19 +64,52 @@ const answerTimeout = 30 * time.Second
 
 // Dial makes a client over connections that dial opens.
 func Dial(dial func(ctx context.Context) (net.Conn, error)) *Client {
-	return &Client{timeout: answerTimeout, maxBody: maxBody, http: &http.Client{Transport: &http.Transport{
+	return &Client{way: connection{timeout: answerTimeout, maxBody: maxBody, http: &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
-	}}}
+	}}}}
+}
+
+// Reconnect has reconnect find the office anew where a request gets no answer: the process
+// behind this client may have ended. The request is made once more then; a command keeps
+// its id, so that nothing is done twice. Streams are not begun anew. Call it before the
+// first request.
+func (c *Client) Reconnect(reconnect func(context.Context) (*Client, error)) { c.reconnect = reconnect }
+
+// connection is the way that requests take now.
+func (c *Client) connection() connection {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.way
+}
+
+// replaceConnection takes another way than the one that failed, where no other request
+// has done so before.
+func (c *Client) replaceConnection(ctx context.Context, failed *http.Client) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.way.http != failed {
+		return nil
+	}
+	again, err := c.reconnect(ctx)
+	if err != nil {
+		return err
+	}
+	c.way.release()
+	c.way = again.way
+	return nil
+}
+
+// release lets go of idle connections, and of the office where this process holds it.
+func (w connection) release() {
+	w.http.CloseIdleConnections()
+	if w.close != nil {
+		w.close()
+	}
 }
 
 // Close lets go of idle connections, and of the office where this process holds
 // it.
-func (c *Client) Close() {
-	c.http.CloseIdleConnections()
-	if c.close != nil {
-		c.close()
-	}
-}
+func (c *Client) Close() { c.connection().release() }
 
 // ServerInfo asks for the answering process.
 func (c *Client) ServerInfo(ctx context.Context) (ServerInfo, error) {
@@ -123,7 +162,7 @@ func (c *Client) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) er
 	if r.Task != "" {
 		q.Set("task", string(r.Task))
 	}
-	resp, err := c.sendRequest(ctx, http.MethodGet, "/api/v1/events?"+q.Encode(), nil)
+	resp, err := c.sendRequest(ctx, c.connection(), http.MethodGet, "/api/v1/events?"+q.Encode(), nil)
 	if err != nil {
 		return err
 	}
@@ -141,14 +180,14 @@ func (c *Client) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) er
 	return err
 }
 
-func (c *Client) sendRequest(ctx context.Context, method, path string, body any) (*http.Response, error) {
+func (c *Client) sendRequest(ctx context.Context, way connection, method, path string, body any) (*http.Response, error) {
 	var r io.Reader
 	if body != nil {
 		b, err := json.Marshal(body)
 		if err != nil {
 			return nil, err
 		}
-		if c.maxBody > 0 && len(b) > c.maxBody { // the server would hang up in the middle of it
+		if way.maxBody > 0 && len(b) > way.maxBody { // the server would hang up in the middle of it
 			return nil, tooLarge()
 		}
 		r = bytes.NewReader(b)
@@ -157,7 +196,7 @@ func (c *Client) sendRequest(ctx context.Context, method, path string, body any)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := c.http.Do(req)
+	resp, err := way.http.Do(req)
 	if err != nil {
 		return nil, company.E(company.EHeld, "the process that holds the office does not answer").Wrap(err)
 	}
@@ -166,12 +205,24 @@ func (c *Client) sendRequest(ctx context.Context, method, path string, body any)
 }
 
 func (c *Client) callJSON(ctx context.Context, method, path string, body, out any) error {
-	if c.timeout > 0 {
+	way := c.connection()
+	err := c.callOver(ctx, way, method, path, body, out)
+	if company.CodeOf(err) != company.EHeld || c.reconnect == nil || way.close != nil || ctx.Err() != nil { // close: this process has the office
+		return err
+	}
+	if err := c.replaceConnection(ctx, way.http); err != nil {
+		return err
+	}
+	return c.callOver(ctx, c.connection(), method, path, body, out)
+}
+
+func (c *Client) callOver(ctx context.Context, way connection, method, path string, body, out any) error {
+	if way.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.timeout)
+		ctx, cancel = context.WithTimeout(ctx, way.timeout)
 		defer cancel()
 	}
-	resp, err := c.sendRequest(ctx, method, path, body)
+	resp, err := c.sendRequest(ctx, way, method, path, body)
 	if err != nil {
 		return err
 	}

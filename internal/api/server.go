@@ -159,9 +159,9 @@ func (s *Server) newHandler() http.Handler {
 		defer s.inFlight.Done()
 		w.Header().Set(timeHeader, s.office.Source().Now.Format(time.RFC3339Nano))
 		if r.Method == http.MethodGet {
-			ctx, cancel := context.WithCancel(r.Context())
-			defer cancel()
-			defer context.AfterFunc(s.ending, cancel)()
+			ctx, cancel := context.WithCancelCause(r.Context())
+			defer cancel(nil)
+			defer context.AfterFunc(s.ending, func() { cancel(errEnding) })()
 			r = r.WithContext(ctx)
 		}
 		mux.ServeHTTP(w, r)
@@ -176,6 +176,17 @@ func (s *Server) Start(l net.Listener) {
 			s.log.Error("socket closed", "err", err)
 		}
 	}()
+}
+
+// errEnding is the answer to a request that reads on when the server stops.
+var errEnding = company.E(company.EHeld, "the company that was at work has ended").Fix("do it again")
+
+// orEnding is err, or errEnding where the stop of the server broke the request off.
+func orEnding(r *http.Request, err error) error {
+	if cause := context.Cause(r.Context()); errors.Is(cause, errEnding) {
+		return cause
+	}
+	return err
 }
 
 // lastAnswers is how long a server that stops has for the answers to its last commands.

@@ -365,7 +365,7 @@ func TestClientOfficeTime(t *testing.T) {
 
 // A company of an older version, which has other paths, is named as that.
 func TestOlderServer(t *testing.T) {
-	old := &Client{http: &http.Client{Transport: directTransport{http.NotFoundHandler(), &sync.WaitGroup{}}}}
+	old := &Client{way: connection{http: &http.Client{Transport: directTransport{http.NotFoundHandler(), &sync.WaitGroup{}}}}}
 	if _, err := old.ServerInfo(t.Context()); company.CodeOf(err) != company.EConflict || !strings.Contains(err.Error(), "older version") {
 		t.Error(err)
 	}
@@ -400,7 +400,7 @@ func TestEventsResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Last-Event-ID", "2")
-		resp, err := c.http.Do(req)
+		resp, err := c.way.http.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}

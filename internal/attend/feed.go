@@ -27,7 +27,7 @@ type FeedOptions struct {
 func Feed(ctx context.Context, ent *entrance.Entrance, o FeedOptions) error {
 	seen := max(1, o.From) - 1
 	for {
-		conn, paths, err := ent.ConnectOffice(ctx)
+		conn, paths, err := ent.ConnectOnce(ctx)
 		if err == nil {
 			err = feedOnce(ctx, ent.Console, conn, o, &seen)
 			conn.Close()

@@ -72,7 +72,7 @@ func MostLines(verbose bool) int {
 func FollowLog(ctx context.Context, ent *entrance.Entrance, id string) error {
 	l := &logFollower{console: ent.Console}
 	for {
-		conn, paths, err := ent.ConnectOffice(ctx)
+		conn, paths, err := ent.ConnectOnce(ctx)
 		ended := false
 		if err == nil {
 			ended, err = l.followOnce(ctx, conn, id)

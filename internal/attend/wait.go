@@ -22,7 +22,7 @@ const takeOverPause = 3 * time.Second
 func Wait(ctx context.Context, ent *entrance.Entrance, ids []company.TaskID) error {
 	f := &follower{console: ent.Console, tasks: ids, waits: true}
 	for {
-		conn, paths, err := ent.ConnectOffice(ctx)
+		conn, paths, err := ent.ConnectOnce(ctx)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"company/internal/agent"
@@ -17,28 +18,65 @@ import (
 // Now and Close are those of its connection.
 type Office struct {
 	*api.Client
+
+	mu     sync.Mutex
 	server *api.ServerInfo // of the process that serves it
 	local  bool            // of this process
+}
+
+// Reconnect has connect reach the office anew where a request gets no answer, and makes
+// that request once more: as api.Client's. The office that connect gives belongs to o then.
+func (o *Office) Reconnect(connect func(context.Context) (*Office, error)) {
+	o.Client.Reconnect(func(ctx context.Context) (*api.Client, error) {
+		again, err := connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.server, o.local = again.server, again.local
+		return again.Client, nil
+	})
+}
+
+// holder is who has the office now: another process, this one, or neither.
+func (o *Office) holder() (server *api.ServerInfo, local bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.server, o.local
 }
 
 // Server describes the process that has the office at work. ok is false where
 // no other process does.
 func (o *Office) Server() (info api.ServerInfo, ok bool) {
-	if o.server == nil {
+	server, _ := o.holder()
+	if server == nil {
 		return api.ServerInfo{}, false
 	}
-	return *o.server, true
+	return *server, true
 }
 
 // IsServed reports whether a company is at work in another process.
-func (o *Office) IsServed() bool { return o.server != nil }
+func (o *Office) IsServed() bool {
+	_, ok := o.Server()
+	return ok
+}
 
 // StaysServing says whether the office is held by a company that stays when its
 // tasks have ended. Of no office it says no.
-func (o *Office) StaysServing() bool { return o != nil && o.server != nil && o.server.Serving }
+func (o *Office) StaysServing() bool {
+	if o == nil {
+		return false
+	}
+	info, _ := o.Server()
+	return info.Serving
+}
 
 // IsMissing reports whether the office was never opened.
-func (o *Office) IsMissing() bool { return o.server == nil && !o.local }
+func (o *Office) IsMissing() bool {
+	server, local := o.holder()
+	return server == nil && !local
+}
 
 // Overview is the office and its tasks; all: those that have ended, too.
 func (o *Office) Overview(ctx context.Context, all bool) (view.Overview, error) {

@@ -178,8 +178,22 @@ func (ent *Entrance) IdentifyOffice(ctx context.Context) (id string, held bool) 
 }
 
 // ConnectOffice gives the office for a command that only looks or sends one command.
-// It makes no office where there is none.
+// It makes no office where there is none. The company that has the office may end
+// meanwhile, as after a no that ends its last task: then the office is connected to anew.
 func (ent *Entrance) ConnectOffice(ctx context.Context) (*client.Office, office.Paths, error) {
+	conn, paths, err := ent.ConnectOnce(ctx)
+	if conn != nil {
+		conn.Reconnect(func(ctx context.Context) (*client.Office, error) {
+			again, _, err := ent.ConnectOnce(ctx)
+			return again, err
+		})
+	}
+	return conn, paths, err
+}
+
+// ConnectOnce is ConnectOffice for what follows an office for long: it sees that the company
+// there ends, and connects anew by itself.
+func (ent *Entrance) ConnectOnce(ctx context.Context) (*client.Office, office.Paths, error) {
 	paths, err := ent.FindOffice()
 	if err != nil {
 		return nil, paths, err

@@ -95,12 +95,12 @@ func scaleWorkers(ctx context.Context, env *command.Environment, cmd company.Sca
 	if err != nil {
 		return err
 	}
-	defer func() { conn.Close() }()
+	defer conn.Close()
 	done, err := conn.Do(ctx, "", cmd)
 	if err != nil {
 		return err
 	}
-	w, conn, err := entrance.ReadAfter(ctx, env.Entrance, conn, func(o *client.Office, ctx context.Context) (view.Work, error) { return o.Work(ctx) })
+	w, err := conn.Work(ctx)
 	if err != nil {
 		return err
 	}

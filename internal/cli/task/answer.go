@@ -80,7 +80,7 @@ func runAnswer(ctx context.Context, env *command.Environment, id string, ans com
 	if err != nil {
 		return err
 	}
-	defer func() { conn.Close() }()
+	defer conn.Close()
 	if ans.Raise != (company.Amount{}) && !q.Kind.AsksAmount() {
 		return company.E(company.EUsage, "--add is for a question about the budget").Because(fmt.Sprintf("%s is about: %s", q.ID, q.Kind)).Fix("company approve " + string(q.ID))
 	}
@@ -88,14 +88,10 @@ func runAnswer(ctx context.Context, env *command.Environment, id string, ans com
 	if _, err := conn.Do(ctx, "", ans); err != nil {
 		return err
 	}
-	var t *view.Progress
-	q, conn, err = entrance.ReadAfter(ctx, env.Entrance, conn, func(o *client.Office, ctx context.Context) (view.Approval, error) {
-		now, err := o.Approval(ctx, q.ID)
-		if err == nil {
-			t, err = o.TaskProgress(ctx, string(now.Task))
-		}
-		return now, err
-	})
+	if q, err = conn.Approval(ctx, q.ID); err != nil {
+		return err
+	}
+	t, err := conn.TaskProgress(ctx, string(q.Task))
 	if err != nil {
 		return err
 	}

@@ -94,11 +94,11 @@ func addOfficeBudget(ctx context.Context, env *command.Environment, scope compan
 	if err != nil {
 		return err
 	}
-	defer func() { conn.Close() }()
+	defer conn.Close()
 	if _, err := conn.Do(ctx, "", company.RaiseOfficeBudget{Scope: scope, By: by}); err != nil {
 		return err
 	}
-	views, conn, err := entrance.ReadAfter(ctx, env.Entrance, conn, (*client.Office).Budgets)
+	views, err := conn.Budgets(ctx)
 	if err != nil {
 		return err
 	}

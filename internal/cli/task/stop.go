@@ -112,15 +112,14 @@ func runCancel(ctx context.Context, env *command.Environment, id, why string) er
 // changeTask sends a command about a task, and reads how far the task is then. The
 // caller closes the office.
 func changeTask(ctx context.Context, env *command.Environment, id string, cmd func(company.TaskID) company.Command) (*client.Office, *view.Progress, error) {
-	read := func(o *client.Office, ctx context.Context) (*view.Progress, error) {
+	t, conn, err := entrance.Read(ctx, env.Entrance, func(o *client.Office, ctx context.Context) (*view.Progress, error) {
 		return o.TaskProgress(ctx, id)
-	}
-	t, conn, err := entrance.Read(ctx, env.Entrance, read)
+	})
 	if err != nil {
 		return nil, nil, err
 	}
 	if _, err = conn.Do(ctx, "", cmd(t.ID)); err == nil {
-		t, conn, err = entrance.ReadAfter(ctx, env.Entrance, conn, read)
+		t, err = conn.TaskProgress(ctx, id)
 	}
 	if err != nil {
 		conn.Close()
