@@ -43,7 +43,7 @@ demo: setup build ## watch a company do a small job, then check that it did
 # this complete.
 FIRST = company/internal/gates company/internal/sandbox company/internal/image
 TWICE = company/internal/image company/internal/agent company/internal/cli company/internal/ledger
-ALONE = company/internal/company company/internal/cifile company/internal/client company/internal/company/history \
+ALONE = company/internal/company company/internal/cifile company/internal/company/history \
 	company/internal/container/docker/seccomp company/internal/delivery company/internal/dockerfile \
 	company/internal/ecosystem/berry company/internal/ecosystem/catalog company/internal/ecosystem/debian \
 	company/internal/ecosystem/java company/internal/ecosystem/makefile company/internal/ecosystem/node \

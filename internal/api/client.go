@@ -75,8 +75,8 @@ func Dial(dial func(ctx context.Context) (net.Conn, error)) *Client {
 // first request.
 func (c *Client) Reconnect(reconnect func(context.Context) (*Client, error)) { c.reconnect = reconnect }
 
-// connection is the way that requests take now.
-func (c *Client) connection() connection {
+// currentConnection is the way that requests take now.
+func (c *Client) currentConnection() connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.way
@@ -94,13 +94,13 @@ func (c *Client) replaceConnection(ctx context.Context, failed *http.Client) err
 	if err != nil {
 		return err
 	}
-	c.way.release()
+	c.way.releaseConnection()
 	c.way = again.way
 	return nil
 }
 
-// release lets go of idle connections, and of the office where this process holds it.
-func (w connection) release() {
+// releaseConnection lets go of idle connections, and of the office where this process holds it.
+func (w connection) releaseConnection() {
 	w.http.CloseIdleConnections()
 	if w.close != nil {
 		w.close()
@@ -109,7 +109,7 @@ func (w connection) release() {
 
 // Close lets go of idle connections, and of the office where this process holds
 // it.
-func (c *Client) Close() { c.connection().release() }
+func (c *Client) Close() { c.currentConnection().releaseConnection() }
 
 // ServerInfo asks for the answering process.
 func (c *Client) ServerInfo(ctx context.Context) (ServerInfo, error) {
@@ -162,7 +162,7 @@ func (c *Client) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) er
 	if r.Task != "" {
 		q.Set("task", string(r.Task))
 	}
-	resp, err := c.sendRequest(ctx, c.connection(), http.MethodGet, "/api/v1/events?"+q.Encode(), nil)
+	resp, err := c.sendRequest(ctx, c.currentConnection(), http.MethodGet, "/api/v1/events?"+q.Encode(), nil)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (c *Client) sendRequest(ctx context.Context, way connection, method, path s
 }
 
 func (c *Client) callJSON(ctx context.Context, method, path string, body, out any) error {
-	way := c.connection()
+	way := c.currentConnection()
 	err := c.callOver(ctx, way, method, path, body, out)
 	if company.CodeOf(err) != company.EHeld || c.reconnect == nil || way.close != nil || ctx.Err() != nil { // close: this process has the office
 		return err
@@ -213,7 +213,7 @@ func (c *Client) callJSON(ctx context.Context, method, path string, body, out an
 	if err := c.replaceConnection(ctx, way.http); err != nil {
 		return err
 	}
-	return c.callOver(ctx, c.connection(), method, path, body, out)
+	return c.callOver(ctx, c.currentConnection(), method, path, body, out)
 }
 
 func (c *Client) callOver(ctx context.Context, way connection, method, path string, body, out any) error {

@@ -52,7 +52,7 @@ func (s *Server) serveTranscript(w http.ResponseWriter, r *http.Request) {
 // StreamTranscript reads the entries of a run's transcript; follow: also those to come,
 // until the run ends. io.EOF: the other process ended first.
 func (c *Client) StreamTranscript(ctx context.Context, run company.RunID, follow bool, fn func(agent.TranscriptEntry) error) error {
-	resp, err := c.sendRequest(ctx, c.connection(), http.MethodGet, fmt.Sprintf("/api/v1/runs/%s/transcript?follow=%t", url.PathEscape(string(run)), follow), nil)
+	resp, err := c.sendRequest(ctx, c.currentConnection(), http.MethodGet, fmt.Sprintf("/api/v1/runs/%s/transcript?follow=%t", url.PathEscape(string(run)), follow), nil)
 	if err != nil {
 		return err
 	}

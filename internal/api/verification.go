@@ -24,7 +24,7 @@ func (s *Server) serveVerification(w http.ResponseWriter, r *http.Request) {
 // finds, until ctx ends.
 func (c *Client) Verify(ctx context.Context) (view.Verification, error) {
 	var v view.Verification
-	resp, err := c.sendRequest(ctx, c.connection(), http.MethodGet, "/api/v1/verification", nil)
+	resp, err := c.sendRequest(ctx, c.currentConnection(), http.MethodGet, "/api/v1/verification", nil)
 	if err != nil {
 		return v, err
 	}

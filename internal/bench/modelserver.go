@@ -109,21 +109,28 @@ func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	err := errors.Join(
-		writeEvent(w, n, map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{
-			"index": 0, "id": fmt.Sprintf("call_%d", n), "type": "function", "function": map[string]string{"name": name, "arguments": args},
-		}}}}),
-		writeEvent(w, n, map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": "tool_calls"}),
-		writeEvent(w, n, nil),
-	)
-	if err != nil {
+	if err := writeCall(w, n, name, args); err != nil {
 		return
 	}
 	// The time is taken before the last bytes leave: what follows is ours.
 	s.mu.Lock()
 	s.sent = append(s.sent, time.Now())
 	s.mu.Unlock()
-	_, _ = io.WriteString(w, "data: [DONE]\n\n")
+	_, _ = io.WriteString(w, endOfReply)
+}
+
+// endOfReply follows the events of a reply.
+const endOfReply = "data: [DONE]\n\n"
+
+// writeCall writes a reply that calls a tool, without its end.
+func writeCall(w io.Writer, n int, name, args string) error {
+	return errors.Join(
+		writeEvent(w, n, map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{
+			"index": 0, "id": fmt.Sprintf("call_%d", n), "type": "function", "function": map[string]string{"name": name, "arguments": args},
+		}}}}),
+		writeEvent(w, n, map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": "tool_calls"}),
+		writeEvent(w, n, nil),
+	)
 }
 
 // writeEvent writes a chunk with one choice, or the usage without one.

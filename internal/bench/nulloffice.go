@@ -125,6 +125,7 @@ func (n *nullOffice) registerHandlers() {
 	for kind, find := range n.findersByEffect() {
 		n.orch.Register(kind, company.ReportOutcome(n.orch, find))
 	}
+	n.orch.Register(company.EffectTestAhead, n.lookAhead)
 	n.orch.Register(company.EffectEnqueue, n.pool.KeepQueued)
 	n.orch.Register(company.EffectWork, n.pool.Work)
 	for kind, role := range map[company.EffectKind]nullRole{company.EffectManage: {n.endPlanning}, company.EffectReview: {n.endReview}} {

@@ -17,6 +17,7 @@ import (
 type nullParts struct {
 	options nullOptions
 	view    company.Decider
+	ahead   aheadVerdicts
 }
 
 // nullOID is the object that is made of others.
@@ -29,6 +30,9 @@ func nullOID(of ...string) company.OID {
 func mergeTree(onto, head company.OID) company.OID {
 	return nullOID("tree", string(onto), string(head))
 }
+
+// mergeCommit is the merge commit with a tree.
+func mergeCommit(tree company.OID) company.OID { return nullOID("merge", string(tree)) }
 
 // findersByEffect are the parts by the effects that they carry out.
 func (p *nullParts) findersByEffect() map[company.EffectKind]company.OutcomeFinder {
@@ -72,8 +76,7 @@ func (p *nullParts) judgeBase(ctx context.Context, e company.Effect) (company.Co
 	if err != nil {
 		return nil, err
 	}
-	atOnce := *p
-	atOnce.options.gate = 0
+	atOnce := &nullParts{view: p.view}
 	r, err := atOnce.judgeTree(ctx, t, nullOID("tree", "base"))
 	return company.RecordBaseline{Task: t.ID, Result: r}, err
 }
@@ -99,7 +102,7 @@ func (p *nullParts) testMerge(ctx context.Context, e company.Effect) (company.Co
 	if err != nil {
 		return nil, err
 	}
-	stack := s.MergeStack(t)
+	stack := s.ListTakenUp(t, e)
 	if len(stack) == 0 || stack[0].ID != e.Subtask {
 		return nil, company.E(company.EStale, string(e.Subtask)+" is not the next to be merged any more")
 	}
@@ -109,7 +112,7 @@ func (p *nullParts) testMerge(ctx context.Context, e company.Effect) (company.Co
 		at = mergeTree(at, sub.Head)
 		members = append(members, company.StackMember{Subtask: sub.ID, Head: sub.Head, Tree: at, Message: "Merge: " + sub.Planned.Title})
 	}
-	r, err := p.judgeTree(ctx, t, at)
+	r, err := p.judgeAhead(ctx, t, at)
 	if len(members) > 1 {
 		return company.RecordStackGate{Task: t.ID, Onto: t.Head, Members: members, Result: r}, err
 	}
@@ -124,14 +127,13 @@ func (p *nullParts) recordMerge(_ context.Context, e company.Effect) (company.Co
 	if err != nil {
 		return nil, err
 	}
-	commit := func(tree company.OID) company.OID { return nullOID("merge", string(tree)) }
 	switch one, stack := t.MergeIntent, t.StackIntent; {
 	case one != nil:
-		return company.RecordMerge{Task: t.ID, Commit: commit(one.Tree)}, nil
+		return company.RecordMerge{Task: t.ID, Commit: mergeCommit(one.Tree)}, nil
 	case stack != nil:
 		c := company.RecordStackMerge{Task: t.ID}
 		for _, m := range stack.Members {
-			c.Commits = append(c.Commits, commit(m.Tree))
+			c.Commits = append(c.Commits, mergeCommit(m.Tree))
 		}
 		return c, nil
 	}

@@ -43,7 +43,7 @@ func benchOffice(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	if err := h.open(ctx, func(off *office.Office, b bus.Bus) error { return fillWithPast(ctx, w, b, off, repo, tasks) }); err != nil {
 		return nil, err
 	}
-	for _, measure := range []func(context.Context) ([]Line, error){h.measureStart, h.measureServed} {
+	for _, measure := range []func(context.Context) ([]Line, error){h.measureStart, h.measureServed, h.measureStop} {
 		more, err := measure(ctx)
 		if err != nil {
 			return nil, err
@@ -133,23 +133,30 @@ func (h *pastOffice) newCommand(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// measureServed measures a company that serves the office, as a process.
-func (h *pastOffice) measureServed(ctx context.Context) (lines []Line, err error) {
+// servedOffice is a company that serves the office, as a process.
+type servedOffice struct {
+	pid int
+	end func() error // has it end, and waits for that
+}
+
+// startServing starts a company that serves the office, and waits until it does.
+func (h *pastOffice) startServing(ctx context.Context) (s servedOffice, err error) {
 	serve := h.newCommand(ctx, "serve")
 	said := &tail{}
 	serve.Stdout, serve.Stderr = said, said
 	serve.Cancel = func() error { return serve.Process.Signal(syscall.SIGTERM) }
 	if err := serve.Start(); err != nil {
-		return nil, err
+		return s, err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- serve.Wait() }()
-	defer func() {
+	s = servedOffice{pid: serve.Process.Pid, end: func() error {
 		_ = serve.Process.Signal(syscall.SIGTERM) // it may have ended
-		if e := <-ended; e != nil && err == nil {
-			err = company.E(company.EInternal, "company serve failed").Because(said.String()).Wrap(e)
+		if e := <-ended; e != nil {
+			return company.E(company.EInternal, "company serve failed").Because(said.String()).Wrap(e)
 		}
-	}()
+		return nil
+	}}
 	atWork := func() (bool, error) {
 		out, err := h.newCommand(ctx, "status").Output()
 		return err == nil && strings.Contains(string(out), "at work"), nil
@@ -157,8 +164,18 @@ func (h *pastOffice) measureServed(ctx context.Context) (lines []Line, err error
 	waited, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if err := retry.Until(waited, retry.Every(100*time.Millisecond), atWork); err != nil {
-		return nil, company.E(company.EInternal, "company serve does not serve").Because(said.String()).Wrap(err)
+		return s, errors.Join(company.E(company.EInternal, "company serve does not serve").Because(said.String()).Wrap(err), s.end())
 	}
+	return s, nil
+}
+
+// measureServed measures the commands at an office that is served, and what serving takes.
+func (h *pastOffice) measureServed(ctx context.Context) (lines []Line, err error) {
+	serve, err := h.startServing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, serve.end()) }()
 	run := func(args ...string) func() (time.Duration, error) {
 		return timeFunc(func() error {
 			out, err := h.newCommand(ctx, args...).CombinedOutput()
@@ -178,7 +195,7 @@ func (h *pastOffice) measureServed(ctx context.Context) (lines []Line, err error
 	if err := retry.Sleep(ctx, time.Duration(h.env.sampleCount(40, 1))*time.Second); err != nil {
 		return nil, err
 	}
-	held, err := ownMemory(serve.Process.Pid)
+	held, err := ownMemory(serve.pid)
 	if err != nil {
 		return nil, err
 	}

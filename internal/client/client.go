@@ -39,8 +39,8 @@ func (o *Office) Reconnect(connect func(context.Context) (*Office, error)) {
 	})
 }
 
-// holder is who has the office now: another process, this one, or neither.
-func (o *Office) holder() (server *api.ServerInfo, local bool) {
+// findHolder finds who has the office now: another process, this one, or neither.
+func (o *Office) findHolder() (server *api.ServerInfo, local bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.server, o.local
@@ -49,7 +49,7 @@ func (o *Office) holder() (server *api.ServerInfo, local bool) {
 // Server describes the process that has the office at work. ok is false where
 // no other process does.
 func (o *Office) Server() (info api.ServerInfo, ok bool) {
-	server, _ := o.holder()
+	server, _ := o.findHolder()
 	if server == nil {
 		return api.ServerInfo{}, false
 	}
@@ -74,7 +74,7 @@ func (o *Office) StaysServing() bool {
 
 // IsMissing reports whether the office was never opened.
 func (o *Office) IsMissing() bool {
-	server, local := o.holder()
+	server, local := o.findHolder()
 	return server == nil && !local
 }
 

@@ -227,7 +227,7 @@ func Covering(parts []Component, dir string) *Component {
 func IsForeignDir(dir string) bool {
 	for p := range strings.SplitSeq(dir, "/") {
 		switch p {
-		case "node_modules", "vendor", "third_party", "testdata", "fixtures", "__fixtures__", "examples", "example", "templates", "target", "dist", "build":
+		case "node_modules", "vendor", "third_party", "third-party", "thirdparty", "3rdparty", "external", "externals", "extern", "subprojects", "testdata", "fixtures", "__fixtures__", "examples", "example", "templates", "target", "dist", "build":
 			return true
 		}
 		if len(p) > 0 && (p[0] == '.' || p[0] == '_') {

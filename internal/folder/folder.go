@@ -21,6 +21,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"company/internal/company"
 )
 
@@ -177,6 +179,30 @@ func (f *Folder) Rename(from, to string) error {
 		}
 	}
 	return f.root.Rename(from, to)
+}
+
+// MoveTo moves a file of this folder into another one of the same disk. Both names have
+// one part.
+func (f *Folder) MoveTo(to *Folder, from, name string) error {
+	for _, n := range []string{from, name} {
+		if parts, err := splitName(n); err != nil || len(parts) != 1 {
+			return fmt.Errorf("%q has not one part: %w", n, fs.ErrInvalid)
+		}
+	}
+	here, err := f.root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer here.Close()
+	there, err := to.root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer there.Close()
+	if err := unix.Renameat(int(here.Fd()), from, int(there.Fd()), name); err != nil {
+		return &os.LinkError{Op: "rename", Old: f.Join(from), New: to.Join(name), Err: err}
+	}
+	return nil
 }
 
 // Link gives a plain file of this folder a second name in it. Both are refused

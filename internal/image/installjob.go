@@ -73,6 +73,7 @@ type buildSession struct {
 	client   *toolproto.Client
 	limit    time.Duration // of one command
 	step     string        // the present work, for people
+	answered bool          // a command came to its end
 	failed   bool          // a command ended badly, with an excuse or without
 	received bool          // what it left was asked for
 	diskFull bool          // with a message that a device is full
@@ -87,6 +88,7 @@ func (s *buildSession) runCommand(dir, command string, env map[string]string) (t
 	all := map[string]string{stepSeconds: fmt.Sprint(seconds - min(30, seconds/4))} // so that it can say what hung
 	maps.Copy(all, env)
 	r, err := s.client.Run(s.ctx, toolproto.RunRequest{Command: command, Cwd: dir, Env: all, TimeoutS: seconds})
+	s.answered = s.answered || err == nil
 	switch {
 	case err != nil:
 		return r, err
@@ -197,7 +199,7 @@ func (b *Builder) tryInstall(ctx context.Context, e installJob, work string, lim
 	}
 	mayBeKilled := gone && e.ifKilled != "" && exit.Code == exitKilled
 	short := findShortage(s, served, exit)
-	if short != noShortage && e.receive != nil && !s.received {
+	if e.receive != nil && !s.received && (short != noShortage || gone && !s.answered) { // the copy of its files may have failed
 		b.log.InfoContext(ctx, "a build does not fit into memory", "job", e.name, "step", s.step, "short of", short, "err", served)
 		return nil, errNotInMemory
 	}

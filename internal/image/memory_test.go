@@ -80,21 +80,25 @@ func TestWhatDoesNotFitIntoMemory(t *testing.T) {
 	for name, c := range map[string]struct {
 		mib    string
 		memory bool
+		staged int   // MB of files that are there at the start
 		lose   error // of the receiver
 		want   string
 	}{
-		"it fits":            {"10", true, nil, "received"},
-		"it does not fit":    {"100", true, nil, "collected"},
-		"the host has none":  {"10", false, nil, "collected"},
-		"it cannot be taken": {"10", true, full, "received"},
+		"it fits":            {"10", true, 1, nil, "received"},
+		"it does not fit":    {"100", true, 1, nil, "collected"},
+		"too much at first":  {"10", true, 200, nil, "collected"},
+		"the host has none":  {"10", false, 1, nil, "collected"},
+		"it cannot be taken": {"10", true, 1, full, "received"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			be.memory = &container.MemoryBook{HasRoom: func(bytes int64) bool { return c.memory && bytes == 256*container.MiB }}
 			in := ecosystem.Install{Steps: []ecosystem.Step{{Dir: ".", Progress: "filling", Failure: "it cannot be filled", Command: "head -c " + c.mib + "000000 /dev/zero >file"}}}
 			var got []string
 			err := be.runInstall(newContext(t), installJob{
-				name: "room-" + strings.ReplaceAll(name, " ", "-")[:6], image: base.ID, timeout: time.Minute, work: func(h *buildSession) error { return be.runSteps(t.Context(), in, h.runStep) },
-				collect: func(context.Context, string) error { got = append(got, "collected"); return nil },
+				name: "room-" + strings.ReplaceAll(name, " ", "-")[:6], image: base.ID, timeout: time.Minute,
+				stageFiles: func(l *layer) error { return l.addBytes("opt/out/staged", 0o644, make([]byte, c.staged<<20)) },
+				work:       func(h *buildSession) error { return be.runSteps(t.Context(), in, h.runStep) },
+				collect:    func(context.Context, string) error { got = append(got, "collected"); return nil },
 				receive: func(r io.Reader) error {
 					got = append(got, "received")
 					_, err := io.Copy(io.Discard, r)

@@ -18,7 +18,10 @@ func (o *Orchestrator) reconcileAhead(ctx context.Context, s *company.State, due
 	if o.handlers[company.EffectTestAhead] == nil {
 		return
 	}
-	underWay := o.underWay()
+	underWay := o.mergeJobs()
+	if len(underWay) == 0 {
+		return
+	}
 	wanted := company.ListTestsAhead(s, o.cfg.Clock.Now(), underWay)
 	waiting := 0 // due effects without a slot of the checks
 	for _, e := range due {
@@ -40,6 +43,9 @@ func (o *Orchestrator) reconcileAhead(ctx context.Context, s *company.State, due
 	for _, e := range guesses[:max(0, min(len(guesses), waiting))] {
 		o.jobs[e.Key].cancel(ErrNotDue)
 	}
+	if len(wanted) == 0 {
+		return
+	}
 	free, _ := o.freeSlots(s, due)
 	for _, e := range wanted {
 		if o.jobs[e.Key] == nil && waiting <= 0 && free[checks] > 0 {
@@ -57,12 +63,14 @@ func (o *Orchestrator) testAhead(ctx context.Context, e company.Effect) {
 	<-ctx.Done() // it is not begun anew while its key is wanted
 }
 
-// underWay lists the effects that were started and have not ended, in the order of their
-// keys.
-func (o *Orchestrator) underWay() []company.Effect {
-	out := make([]company.Effect, 0, len(o.jobs))
+// mergeJobs lists the merges and their tests that were started and have not ended, in the
+// order of their keys: nothing else bears on a guess. It is asked for at each look.
+func (o *Orchestrator) mergeJobs() (out []company.Effect) {
 	for _, j := range o.jobs {
-		out = append(out, j.effect)
+		switch j.effect.Kind {
+		case company.EffectTestMerge, company.EffectTestAhead, company.EffectMerge:
+			out = append(out, j.effect)
+		}
 	}
 	slices.SortFunc(out, func(a, b company.Effect) int { return cmp.Compare(a.Key, b.Key) })
 	return out

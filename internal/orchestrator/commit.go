@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -165,15 +166,41 @@ func (o *Orchestrator) commitQueued() {
 			continue
 		}
 		c := o.decideRequests(taken)
+		began := time.Now()
 		if err := o.storeCommit(c); err != nil {
 			for i := range c.answers {
 				c.answers[i] = answer{err: err}
 			}
 		}
+		took := time.Since(began)
 		for i, r := range c.decided {
 			r.answer <- c.answers[i]
 		}
+		o.gatherRequests(len(c.decided), took/gatherShare)
 	}
+}
+
+// gatherShare is the share of the time of an append, one in so many, for which the next one
+// waits for company.
+const gatherShare = 16
+
+// gatherRequests waits for the next commands of those who were just answered, as long as
+// patience allows. Without it callers that send one command after the other fall into two
+// groups, of which each waits for the append of the other.
+func (o *Orchestrator) gatherRequests(answered int, patience time.Duration) {
+	if answered < 2 {
+		return
+	}
+	all := min(o.countQueued()+answered, maxCommit)
+	for until := time.Now().Add(patience); o.countQueued() < all && time.Now().Before(until); {
+		runtime.Gosched()
+	}
+}
+
+func (o *Orchestrator) countQueued() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.queue)
 }
 
 // decideRequests decides one request after the other, each on the state that those

@@ -25,15 +25,16 @@ var looks = map[string]struct {
 	why   string
 }{
 	// Measured here, from a time with a monotonic reading.
-	"internal/agent/calls.go":       {2, "measures a tool"},
-	"internal/agent/run.go":         {2, "measures a model's answer"},
-	"internal/session/stopwatch.go": {3, "measures a run's own work"},
-	"internal/entrance/office.go":   {3, "waits for the holder of the office, and says what the wall clock says"},
-	"internal/client/connect.go":    {1, "an office that is not there has no time"},
-	"internal/cli/image/image.go":   {3, "measures a build"},
-	"internal/gates/canary.go":      {2, "measures a gate"},
-	"internal/gates/container.go":   {2, "measures a gate"},
-	"internal/api/client.go":        {3, "what has passed since an answer; before one there is only the wall clock"},
+	"internal/agent/calls.go":         {2, "measures a tool"},
+	"internal/agent/run.go":           {2, "measures a model's answer"},
+	"internal/session/stopwatch.go":   {3, "measures a run's own work"},
+	"internal/entrance/office.go":     {3, "waits for the holder of the office, and says what the wall clock says"},
+	"internal/client/connect.go":      {1, "an office that is not there has no time"},
+	"internal/cli/image/image.go":     {3, "measures a build"},
+	"internal/orchestrator/commit.go": {4, "measures an append, and waits for a part of that"},
+	"internal/gates/canary.go":        {2, "measures a gate"},
+	"internal/gates/container.go":     {2, "measures a gate"},
+	"internal/api/client.go":          {3, "what has passed since an answer; before one there is only the wall clock"},
 
 	// The default of a package that was given no clock.
 	"internal/agent/driver.go":    {1, "the default"},

@@ -37,19 +37,20 @@ var _ bus.Blobs = (*Blobs)(nil)
 
 // OpenBlobs opens the blobs of a bus's folder, which the caller has locked.
 func OpenBlobs(own *folder.Folder) (*Blobs, error) {
-	const tmp = blobsName + "/tmp"
 	// The directory is locked, so what lies there is of a process that died.
-	if err := own.RemoveAll(tmp); err != nil {
+	if err := own.RemoveAll(tmpName); err != nil {
 		return nil, err
 	}
-	if err := own.Mkdir(tmp); err != nil {
+	if err := own.Mkdir(tmpName); err != nil {
 		return nil, err
 	}
 	return &Blobs{own: own, folders: map[string]bool{}}, nil
 }
 
-// blobsName is the folder of the blobs in that of the bus.
-const blobsName = "blobs"
+const (
+	blobsName = "blobs"            // the folder of the blobs in that of the bus
+	tmpName   = blobsName + "/tmp" // of those that are not whole yet
+)
 
 // ensureFolder makes the folder of a blob and syncs its name, once per process:
 // a process that finds it cannot know whether its maker came that far.
@@ -73,15 +74,24 @@ func (b *Blobs) ensureFolder(name string) error {
 // blobPath is where a blob is kept, as the folder calls it.
 func (b *Blobs) blobPath(name string) string { return blobsName + "/" + name[:2] + "/" + name[2:] }
 
-// Put implements bus.Blobs.
+// Put implements bus.Blobs. Each of the two folders is found once: to find one anew for
+// each step took most of the processor's time.
 func (b *Blobs) Put(ctx context.Context, r io.Reader) (name string, size int64, err error) {
-	tmp, tmpName, err := b.own.CreateTemp(blobsName + "/tmp/put-")
+	unfinished, err := b.own.Sub(tmpName)
 	if err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
+	defer unfinished.Close()
+	tmp, tmpFile, err := unfinished.CreateTemp("put-")
+	if err != nil {
+		return "", 0, fmt.Errorf("put blob: %w", err)
+	}
+	placed := false
 	defer func() {
-		// After the rename there is nothing left to remove.
-		err = errors.Join(err, tmp.Close(), ignoreError(b.own.Remove(tmpName), fs.ErrNotExist))
+		err = errors.Join(err, tmp.Close())
+		if !placed {
+			err = errors.Join(err, unfinished.Remove(tmpFile))
+		}
 	}()
 	sum := sha256.New()
 	size, err = io.Copy(io.MultiWriter(tmp, sum), contextReader{ctx, r})
@@ -93,50 +103,60 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader) (name string, size int64, 
 	if err := b.ensureFolder(file); err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
-	if err := b.placeFile(tmp, tmpName, file, size); err != nil {
+	dir, err := b.own.Sub(path.Dir(file))
+	if err != nil {
+		return "", 0, fmt.Errorf("put blob: %w", err)
+	}
+	defer dir.Close()
+	if placed, err = b.placeFile(placement{tmp, tmpFile, unfinished, dir, path.Base(file), size}); err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
 	// Also when the file was there: its writer may not have come this far.
-	if err := b.own.Sync(path.Dir(file)); err != nil {
+	if err := dir.Sync("."); err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
 	return name, size, nil
 }
 
+// placement is a finished file on the way to its name.
+type placement struct {
+	tmp     *os.File
+	tmpName string // in from
+	from    *folder.Folder
+	to      *folder.Folder
+	name    string // in to
+	size    int64
+}
+
+func (p placement) isThere() bool {
+	info, err := p.to.Lstat(p.name)
+	return err == nil && info.Size() == p.size
+}
+
 // placeFile gives a finished file its name. One that is there keeps its place and gets
-// the present time: Remove spares recent blobs.
-func (b *Blobs) placeFile(tmp *os.File, tmpName, file string, size int64) error {
-	isThere := func() bool {
-		info, err := b.own.Lstat(file)
-		return err == nil && info.Size() == size
-	}
-	synced := !isThere()
+// the present time: Remove spares recent blobs. placed says that the file was moved.
+func (b *Blobs) placeFile(p placement) (placed bool, err error) {
+	synced := !p.isThere()
 	if synced {
-		if err := tmp.Sync(); err != nil { // others need not wait for it
-			return err
+		if err := p.tmp.Sync(); err != nil { // others need not wait for it
+			return false, err
 		}
 	}
 	b.placing.Lock()
 	defer b.placing.Unlock()
-	if isThere() {
-		return b.own.Touch(file, time.Now())
+	if p.isThere() {
+		return false, p.to.Touch(p.name, time.Now())
 	}
 	if !synced { // it was removed in between
-		if err := tmp.Sync(); err != nil {
-			return err
+		if err := p.tmp.Sync(); err != nil {
+			return false, err
 		}
 	}
-	if err := b.own.Touch(tmpName, time.Now()); err != nil { // the kernel's times are coarser
-		return err
+	if err := p.from.Touch(p.tmpName, time.Now()); err != nil { // the kernel's times are coarser
+		return false, err
 	}
-	return b.own.Rename(tmpName, file)
-}
-
-func ignoreError(err, harmless error) error {
-	if errors.Is(err, harmless) {
-		return nil
-	}
-	return err
+	err = p.from.MoveTo(p.to, p.tmpName, p.name)
+	return err == nil, err
 }
 
 // isBlobName says whether a string is the SHA-256 of something.

@@ -195,6 +195,7 @@ func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig) (jet
 	cfg.Discard = jetstream.DiscardNew
 	cfg.Replicas = 1
 	cfg.AllowDirect = true
+	cfg.Duplicates = duplicateWindow
 	// An update writes and syncs the stream's configuration, also where it changes nothing.
 	if s, err := b.js.Stream(ctx, cfg.Name); err == nil && hasConfig(s.CachedInfo().Config, cfg) {
 		return s, nil
@@ -206,12 +207,17 @@ func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig) (jet
 	return s, nil
 }
 
+// duplicateWindow is how long the server remembers the ids of records, in memory, which
+// would be two minutes. It does not help here: each append names the record before it,
+// which the server checks first, and a repeat is found by its id in what is stored.
+const duplicateWindow = time.Second
+
 // hasConfig reports whether a stream has the configuration that ensureStream asks for.
 // The server gives the other fields values of its own.
 func hasConfig(has, want jetstream.StreamConfig) bool {
 	return slices.Equal(has.Subjects, want.Subjects) && has.Storage == want.Storage && has.Retention == want.Retention &&
 		has.Discard == want.Discard && has.Replicas == want.Replicas && has.AllowDirect == want.AllowDirect &&
-		has.DenyDelete == want.DenyDelete && has.DenyPurge == want.DenyPurge && has.AllowMsgTTL == want.AllowMsgTTL &&
+		has.DenyDelete == want.DenyDelete && has.DenyPurge == want.DenyPurge && has.AllowMsgTTL == want.AllowMsgTTL && has.Duplicates == want.Duplicates &&
 		max(has.MaxMsgsPerSubject, 0) == max(want.MaxMsgsPerSubject, 0)
 }
 

@@ -85,40 +85,77 @@ const maxMakefiles = 50
 // compileGoals are the targets by which the base is compiled and not tested: all, or the
 // first of the Makefile, and what the tests need, where the recipe of it compiles.
 func (e Ecosystem) compileGoals(t *ecosystem.Tree) (goals []string) {
-	recipes := map[string][]string{}
+	rules := ruleSet{}
 	first := ""
 	for _, p := range e.Propose(t) {
 		target := strings.TrimPrefix(p.Command, "make ")
 		if first == "" {
 			first = target
 		}
-		recipes[target] = append(recipes[target], p.Runs...)
+		rules[target] = append(rules[target], p.Runs...)
 	}
-	isOther := func(run string) bool { return slices.Contains(otherGoals, strings.TrimPrefix(run, "make ")) }
-	if all, ok := recipes["all"]; ok && slices.ContainsFunc(all, isOther) { // what it builds, without what it tests or installs
-		for _, run := range all {
-			target := strings.TrimPrefix(run, "make ")
-			if _, named := recipes[target]; named && !isOther(run) && !slices.Contains(goals, target) {
-				goals = append(goals, target)
-			}
-		}
-	} else if ok {
-		goals = append(goals, "all")
-	} else if first != "" && !slices.Contains(otherGoals, first) {
-		goals = append(goals, first)
+	if _, ok := rules["all"]; ok {
+		first = "all"
 	}
+	goals = rules.compileOnly(first)
 	seen := map[string]bool{}
 	for _, check := range []string{"test", "check"} {
-		for _, run := range recipes[check] {
-			target, isTarget := strings.CutPrefix(run, "make ")
+		for _, target := range rules.listNeeded(check) {
 			if seen[target] {
 				continue
 			}
 			seen[target] = true
-			if isTarget && !slices.Contains(goals, target) && slices.ContainsFunc(recipes[target], compilerRE.MatchString) {
+			if !slices.Contains(goals, target) && slices.ContainsFunc(rules[target], compilerRE.MatchString) {
 				goals = append(goals, target)
 			}
 		}
 	}
 	return goals
+}
+
+// ruleSet is the rules of a Makefile: of each target its recipe, and "make x" for each x
+// that it needs.
+type ruleSet map[string][]string
+
+// listNeeded lists the targets that a target needs or makes.
+func (r ruleSet) listNeeded(target string) (needed []string) {
+	for _, run := range r[target] {
+		if n, ok := strings.CutPrefix(run, "make "); ok {
+			needed = append(needed, n)
+		}
+	}
+	return needed
+}
+
+// compileOnly are the targets that a goal stands for, without those that test, install or
+// never end: the goal itself, or what it needs where one of these is behind it.
+func (r ruleSet) compileOnly(goal string) (goals []string) {
+	seen := map[string]bool{}
+	var add func(target string)
+	add = func(target string) {
+		if _, named := r[target]; !named || seen[target] || slices.Contains(otherGoals, target) {
+			return
+		}
+		seen[target] = true
+		if !r.leadsToOther(target, map[string]bool{}) {
+			goals = append(goals, target)
+			return
+		}
+		for _, n := range r.listNeeded(target) {
+			add(n)
+		}
+	}
+	add(goal)
+	return goals
+}
+
+// leadsToOther tells whether a target needs one of otherGoals, at once or by others.
+func (r ruleSet) leadsToOther(target string, seen map[string]bool) bool {
+	if seen[target] {
+		return false
+	}
+	seen[target] = true
+	return slices.ContainsFunc(r.listNeeded(target), func(n string) bool {
+		return slices.Contains(otherGoals, n) || r.leadsToOther(n, seen)
+	})
 }

@@ -23,6 +23,8 @@ func TestCompileGoals(t *testing.T) {
 		{"all: prog\n\t$(MAKE) test\nprog: a.o\n\tcc -o $@ $^\ntest:\n\t./prog\n", []string{"prog"}},
 		{"watch:\n\twhile :; do make all-files; done\ntest: prog\n\t./prog\n", nil},
 		{"all: check\ncheck:\n\t./run\n", nil},
+		{"all: prog\nprog: a.o test\n\tcc -o prog a.o\ntest:\n\t./run\n", nil},
+		{"all: x\nx: lib y\nlib: lib.o\n\tar r lib.a lib.o\ny: z\nz: y lib\n\tmake -s check\n\tmake check\ncheck:\n\t./run\n", []string{"lib"}},
 		{"", nil},
 	} {
 		got := Ecosystem{}.compileGoals(ecosystemtest.Tree(map[string]string{"Makefile": c.makefile}))
