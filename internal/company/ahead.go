@@ -57,6 +57,17 @@ func (s *State) testAheadOf(test Effect, now time.Time) (e Effect, ok bool) {
 	}, true
 }
 
+// HasMoreBehind says whether more subtasks have come behind a test than the test ahead on top
+// of it has taken up, which could be tested with those.
+func (s *State) HasMoreBehind(ahead Effect, now time.Time, underWay []Effect) bool {
+	at := slices.IndexFunc(underWay, ahead.isOnTopOf)
+	if at < 0 {
+		return false
+	}
+	larger, ok := s.testAheadOf(underWay[at], now)
+	return ok && len(larger.Stack) > len(ahead.Stack) && slices.Equal(larger.Stack[:len(ahead.Stack)], ahead.Stack)
+}
+
 // AheadStanding is what has become of the assumption of a test ahead.
 type AheadStanding int
 

@@ -58,7 +58,13 @@ func TestThoseBehindAreTestedAhead(t *testing.T) {
 	}
 	s.checkHeads(begun[0].Stack, 2)
 	s.checkHeads(begun[0].Assumes, 1)
+	if s.s.HasMoreBehind(begun[0], s.now, []Effect{test, begun[0]}) {
+		t.Error("it has all that are behind, and could be larger")
+	}
 	s.queued(3).queued(4)
+	if !s.s.HasMoreBehind(begun[0], s.now, []Effect{test, begun[0]}) || s.s.HasMoreBehind(begun[0], s.now, nil) || s.s.HasMoreBehind(s.aheadOf(test)[0], s.now, []Effect{test}) {
+		t.Error("one with more of them is possible on top of the test under way, until it is a whole stack")
+	}
 	if got := s.aheadOf(test, begun[0]); len(got) != 1 || got[0].Key != begun[0].Key {
 		t.Errorf("while others join: %v", keysOf(got))
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"company/internal/company"
 )
@@ -11,6 +12,11 @@ import (
 // Tests ahead are guesses (company.ListTestsAhead). They are no effects that are due: they
 // get the slots of checks that nothing due asks for, give them back when something does,
 // and neither their outcome nor their failure is recorded.
+
+// youngAhead is how long a test ahead is given up for a larger one that has its subtasks,
+// too: it has hardly more than its containers by then. Subtasks often come to the queue
+// within moments of each other.
+const youngAhead = time.Second
 
 // reconcileAhead starts the tests ahead that there is room for, and cancels those that
 // are vain, or whose slot is needed.
@@ -36,6 +42,8 @@ func (o *Orchestrator) reconcileAhead(ctx context.Context, s *company.State, due
 		case !slices.ContainsFunc(wanted, func(w company.Effect) bool { return w.Key == e.Key }):
 			o.jobs[e.Key].cancel(ErrNotDue)
 			waiting--
+		case o.cfg.Clock.Now().Sub(o.jobs[e.Key].began) < youngAhead && s.HasMoreBehind(e, o.cfg.Clock.Now(), underWay):
+			o.jobs[e.Key].cancel(ErrNotDue)
 		case !o.cameTrue(s, e) || !o.goesOn(e, due, underWay):
 			guesses = append(guesses, e)
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/clock"
+	"company/internal/clock/clocktest"
 	"company/internal/company"
 	"company/internal/company/decidertest"
 )
@@ -184,10 +186,12 @@ func (h *queueHouse) goesOn() {
 // tested ahead of that (REV-6).
 func TestTestsAheadFollowOneAnother(t *testing.T) {
 	t.Parallel()
-	h := queueFor(t, 3, 3, nil)
+	machine := clocktest.Running(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	h := queueFor(t, 3, 3, nil, func(c *Config) { c.Clock = clock.New(machine.Sources()) })
 	h.run()
 	takenUp(t, h.tests.next(t), 1, 2)
 	takenUp(t, h.ahead.next(t), 3)
+	machine.Pass(youngAhead)
 	h.do(company.PauseSubtask{Subtask: sub(4), Off: true})
 	h.decider.Work(sub(4), oid(14))
 	h.decider.Gate(sub(4), oid(24))
@@ -205,6 +209,30 @@ func TestTestsAheadFollowOneAnother(t *testing.T) {
 	h.cutOff()
 	h.until("all are merged", func() bool { return h.count("merge.done") == 4 })
 	if n := h.count("effect.failed"); n > 0 || len(h.ahead.all()) != 2 || len(h.tests.all()) != 3 {
+		t.Errorf("%d failures; %q; %q", n, h.tests.all(), h.ahead.all())
+	}
+}
+
+// Subtasks often come to the queue within moments: a test ahead that has just begun is given
+// up for one that has all of them.
+func TestYoungTestAheadGrows(t *testing.T) {
+	t.Parallel()
+	machine := clocktest.At(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	h := queueFor(t, 3, 3, nil, func(c *Config) { c.Clock = clock.New(machine.Sources()) })
+	h.run()
+	takenUp(t, h.tests.next(t), 1, 2)
+	takenUp(t, h.ahead.next(t), 3)
+	h.do(company.PauseSubtask{Subtask: sub(4), Off: true})
+	h.decider.Work(sub(4), oid(14))
+	h.decider.Gate(sub(4), oid(24))
+	h.decider.Approve(sub(4))
+	h.cutOff()
+	takenUp(t, h.ahead.next(t), 3, 4)
+	h.end(true)
+	takenUp(t, h.tests.next(t), 3, 4)
+	h.end(true)
+	h.until("all are merged", func() bool { return h.count("merge.done") == 4 })
+	if n := h.count("effect.failed"); n > 0 || len(h.ahead.all()) != 2 || len(h.tests.all()) != 2 {
 		t.Errorf("%d failures; %q; %q", n, h.tests.all(), h.ahead.all())
 	}
 }

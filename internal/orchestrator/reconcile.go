@@ -11,6 +11,7 @@ import (
 // job is one effect under way.
 type job struct {
 	effect company.Effect
+	began  time.Time // by the office's clock
 	cancel context.CancelCauseFunc
 }
 
@@ -117,7 +118,7 @@ func (o *Orchestrator) start(ctx context.Context, e company.Effect) {
 		return
 	}
 	ectx, cancel := context.WithCancelCause(ctx)
-	o.jobs[e.Key] = &job{effect: e, cancel: cancel}
+	o.jobs[e.Key] = &job{effect: e, began: o.cfg.Clock.Now(), cancel: cancel}
 	go func() {
 		defer func() { o.done <- e.Key }()
 		defer cancel(nil)
