@@ -43,7 +43,7 @@ func (a *App) Start(ctx context.Context, serving bool) (paused []company.TaskID,
 			a.fail(failed)
 		}
 	})
-	a.stopWork = func() error {
+	a.stopWork = func() error { //nolint:contextcheck // it is called when ctx has ended
 		srv.Stop()
 		cancel()
 		wg.Wait()
