@@ -22,6 +22,17 @@ func ReadTranscript(ctx context.Context, run company.RunID, who string, blobs Bl
 	return c.log, nil
 }
 
+// ReadUsage sums what the model's server reported of a run's calls, from the run's
+// journal. read calls its function for every record, in order.
+func ReadUsage(ctx context.Context, run company.RunID, blobs Blobs, read func(fn func(kind string, data json.RawMessage) error) error) (adapters.Usage, error) {
+	c := newTranscriptReader(run, "")
+	err := read(func(kind string, data json.RawMessage) error { return c.foldRecord(ctx, blobs, kind, data) })
+	if err != nil {
+		return c.usage, fmt.Errorf("read the journal of %s: %w", run, err)
+	}
+	return c.usage, nil
+}
+
 func newTranscriptReader(run company.RunID, who string) *conversation {
 	c := &conversation{cfg: config{Job: Job{Run: run, Agent: who}}.withDefaults(), ids: map[string]bool{}, told: map[noteTopic]int{}, known: map[string]string{}}
 	c.log = Transcript{RunID: run, AgentID: who}

@@ -9,6 +9,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/config"
+	"company/internal/container"
 	"company/internal/gitops"
 	"company/internal/image"
 	"company/internal/office"
@@ -82,6 +83,8 @@ func (d Daemon) PruneImages(ctx context.Context, used []view.TaskImage, all, dry
 type TaskImage struct {
 	builder *image.Builder
 	request image.Request
+	runtime container.Runtime
+	mirror  *gitops.Mirror
 	closers []func()
 }
 
@@ -132,6 +135,7 @@ func OpenTaskImage(ctx context.Context, o TaskImageOptions) (_ *TaskImage, err e
 	settings := intakeProject(c, secrets)
 	trust := config.OpenTrust(o.Env)
 	settings.Logins, settings.Trust = trust.MayUseLogins(ctx, p.Path), trust.ForCheckout(p.Path)
+	t.mirror = m
 	t.request, err = settings.RequestImage(ctx, m, p.Path, base)
 	return t, err
 }
@@ -147,6 +151,7 @@ func (t *TaskImage) openBuilder(ctx context.Context, o TaskImageOptions) error {
 	if err != nil {
 		return err
 	}
+	t.runtime = rt
 	t.closers = append(t.closers, func() { _ = rt.Close() }) // what a build started it has removed
 	t.builder, err = image.New(image.Config{Logger: o.Logger, Daemon: daemon.Host, Runtime: rt, Registries: registries.Public(), WithLogins: registries.WithLogins(), MaxMemory: maxBuildMemory(o.Config), Progress: o.Progress})
 	if err != nil {

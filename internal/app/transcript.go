@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"company/internal/adapters"
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/ledger"
@@ -27,6 +28,14 @@ func (a *App) StreamTranscript(ctx context.Context, id company.RunID, follow boo
 	return agent.StreamTranscript(ctx, id, string(run.Role), blobReader{a.ledger}, func(fn func(string, json.RawMessage) error) error {
 		return a.readJournal(ctx, id, follow, fn)
 	}, emit)
+}
+
+// ReadUsage sums what the models' servers reported of a run's calls. An unknown run is
+// ENotFound.
+func (a *App) ReadUsage(ctx context.Context, id company.RunID) (adapters.Usage, error) {
+	return agent.ReadUsage(ctx, id, blobReader{a.ledger}, func(fn func(string, json.RawMessage) error) error {
+		return a.readJournal(ctx, id, false, fn)
+	})
 }
 
 func (a *App) findRun(ctx context.Context, id company.RunID) (*company.Run, error) {

@@ -22,11 +22,14 @@ turns with the bare operation below each, and the target beside. It uses
 containers, files and a model server of its own, needs no office, and leaves
 nothing behind. Run it on a quiet machine. deps asks registries, and rests eight
 minutes for each client; office makes ten thousand tasks, and scale does ten thousand
-subtasks. They take minutes, and are to be named.`,
+subtasks. They take minutes, and are to be named.
+
+work is another bench: how much of real work the company resolves.`,
 		Example: "  company bench\n  company bench ledger turn\n  company bench deps-npm\n  company bench scale --driver file\n  company bench -o json > numbers.json",
 		Args:    cobra.OnlyValidArgs, ValidArgs: bench.Names(),
 		RunE: func(c *cobra.Command, args []string) error { return runBench(c.Context(), env, args, o) },
 	}
+	c.AddCommand(newBenchWork(env))
 	f := c.Flags()
 	f.BoolVar(&o.Quick, "quick", false, "few samples of small things: does it work, not how fast")
 	f.StringVar(&o.Dir, "dir", "", "where to put the temporary files; a disk like the office's (default: the system's folder)")

@@ -1,0 +1,264 @@
+package work
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"company/internal/adapters"
+	officeapp "company/internal/app"
+	"company/internal/company"
+	"company/internal/entrance"
+	"company/internal/safetext"
+	"company/internal/view"
+)
+
+// Verdicts of an attempt.
+const (
+	Resolved    = "resolved"    // delivered, and the hidden tests are green
+	Wrong       = "wrong"       // delivered, and they are not
+	Undelivered = "undelivered" // no pull request came of it
+)
+
+// Attempt is one task on a case.
+type Attempt struct {
+	Verdict      string   `json:"verdict"`             // resolved, wrong or undelivered
+	Why          string   `json:"why,omitempty"`       // of a verdict that is not resolved
+	Red          []string `json:"red"`                 // tests that had to pass and did not; bounded
+	CostMicroUSD *int64   `json:"cost_micro_usd"`      // null: no price is known
+	Tokens       int64    `json:"tokens"`              // of all calls
+	CachedShare  *float64 `json:"cached_share"`        // of the input tokens, 0 to 1; null: none were counted
+	WallMS       int64    `json:"wall_ms"`             // from the submission to the end of the program
+	Turns        int      `json:"turns"`               // replies of models
+	Runs         int      `json:"runs"`                // conversations
+	WriteSet     *Fit     `json:"write_set,omitempty"` // planned against changed; not of a plan without a manager
+}
+
+// Fit is company.Fit with its shares.
+type Fit struct {
+	company.Fit
+	Precision *float64 `json:"precision"` // null: nothing was planned
+	Recall    *float64 `json:"recall"`    // null: nothing was changed
+}
+
+// newFit adds the shares to a fit.
+func newFit(f company.Fit) *Fit {
+	out := &Fit{Fit: f}
+	if share, ok := f.Precision(); ok {
+		out.Precision = &share
+	}
+	if share, ok := f.Recall(); ok {
+		out.Recall = &share
+	}
+	return out
+}
+
+// attempt is one task under way.
+type attempt struct {
+	b    *bencher
+	l    *lab
+	dir  string
+	repo string
+}
+
+// settings are the keys of the config that every attempt has: nobody is there to ask.
+func (a *attempt) settings(ctx context.Context) ([]string, error) {
+	set := append([]string{}, a.b.ConfigFlags...)
+	set = append(set, "approvals.plan=auto", "approvals.merge=auto", "approvals.pr=auto", "gates.none=allow", "forge.kind=local", "git.base=auto")
+	if a.b.Model != "" {
+		for _, role := range []string{"manager", "worker", "reviewer", "merger"} {
+			set = append(set, "agents."+role+".model="+a.b.Model)
+		}
+	}
+	if !a.b.Solo {
+		return set, nil
+	}
+	script, err := a.writeSoloScript(ctx)
+	return append(set, soloSettings(script)...), err
+}
+
+// run submits the case as a task of a new office, and judges what was delivered. used is
+// the key of the image that the task had. An error says nothing about the work.
+func (a *attempt) run(ctx context.Context, judge *officeapp.Judge) (out Attempt, used string, err error) {
+	if err := a.l.copyBase(ctx, a.repo); err != nil {
+		return out, "", err
+	}
+	set, err := a.settings(ctx)
+	if err != nil {
+		return out, "", err
+	}
+	sum, wall, err := a.submit(ctx, set)
+	if err != nil {
+		return out, "", err
+	}
+	out, delivered, used, err := a.readOffice(ctx, set, sum)
+	if err != nil {
+		return out, used, err
+	}
+	out.WallMS, out.Red = wall.Milliseconds(), []string{}
+	if delivered == nil {
+		out.Verdict = Undelivered
+		return out, used, nil
+	}
+	if err := a.l.takeResult(ctx, delivered.mirror, delivered.branch, delivered.head); err != nil {
+		return out, used, err
+	}
+	got, err := judge.Judge(ctx, resultBranch)
+	if err != nil {
+		return out, used, err
+	}
+	v := a.l.c.holdAgainst(got)
+	if out.Verdict = Resolved; !v.green() {
+		out.Verdict, out.Why, out.Red = Wrong, v.describe(got), v.listRed()
+	}
+	return out, used, nil
+}
+
+// delivery is the branch of a pull request.
+type delivery struct {
+	mirror string
+	branch string
+	head   company.OID
+}
+
+// submit runs company submit to its end.
+func (a *attempt) submit(ctx context.Context, set []string) (sum view.Summary, wall time.Duration, err error) {
+	file := filepath.Join(a.dir, "instruction.txt")
+	if err := os.WriteFile(file, []byte(a.l.c.Instruction), 0o600); err != nil {
+		return sum, 0, err
+	}
+	args := []string{"submit", "--no-input", "-o", "json", "-f", file}
+	for _, kv := range set {
+		args = append(args, "--set", kv)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, a.l.c.WorkTime, errOutOfTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, a.b.Program, args...)
+	var out bytes.Buffer
+	said := &tail{}
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = a.repo, a.b.environ(), &out, said
+	// A group of its own: an interrupt at the terminal comes once, by Cancel, so that the
+	// containers are put away.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 90 * time.Second
+	began := time.Now()
+	ran := cmd.Run()
+	wall = time.Since(began)
+	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errOutOfTime) {
+		return sum, wall, context.Cause(ctx)
+	}
+	if err := json.Unmarshal(out.Bytes(), &sum); err == nil && sum.Task != "" {
+		return sum, wall, nil
+	}
+	if ctx.Err() != nil { // an interrupted submission prints no summary
+		return view.Summary{Task: "t1", Why: "it was not done after " + a.l.c.WorkTime.String()}, wall, nil
+	}
+	return sum, wall, company.E(company.EInternal, "company submit failed in the case "+a.l.c.Name).Because(safetext.Escape(said.lastError())).Wrap(ran).Fix("company doctor, in a checkout of yours")
+}
+
+var errOutOfTime = errors.New("work: the attempt took too long")
+
+// tail keeps the end of a program's output.
+type tail struct{ text []byte }
+
+// Write keeps the last bytes.
+func (t *tail) Write(p []byte) (int, error) {
+	t.text = append(t.text, p...)
+	t.text = t.text[max(0, len(t.text)-4000):]
+	return len(p), nil
+}
+
+// lastError is the message of the last line, which is an object where the program failed.
+func (t *tail) lastError() string {
+	text := strings.TrimSpace(string(t.text))
+	last := text[strings.LastIndexByte(text, '\n')+1:]
+	var e company.Error
+	if json.Unmarshal([]byte(last), &e) == nil && e.Message != "" {
+		return e.Error() + "; " + e.Hint
+	}
+	return last
+}
+
+// readOffice reads from the closed office what the task came to.
+func (a *attempt) readOffice(ctx context.Context, set []string, sum view.Summary) (out Attempt, d *delivery, used string, err error) {
+	ent := a.b.enter(a.repo, set)
+	paths, err := ent.FindOffice()
+	if err != nil {
+		return out, nil, "", err
+	}
+	app, remote, err := ent.OpenOrDial(ctx, paths, entrance.TakeOverTimeout)
+	if err != nil {
+		return out, nil, "", err
+	}
+	if remote != nil {
+		remote.Close()
+		return out, nil, "", company.E(company.EInternal, "a process works in the office of an attempt that is over")
+	}
+	defer app.Close()
+	t, err := app.View().Task(sum.Task)
+	if err != nil {
+		return out, nil, "", err
+	}
+	if t.Prepared != nil {
+		used = t.Prepared.Image
+	}
+	if out, err = a.countTask(ctx, app, t); err != nil {
+		return out, nil, used, err
+	}
+	if t.Status != company.StatusCompleted || t.PR == nil {
+		out.Why = sum.Why
+		return out, nil, used, nil
+	}
+	mirrors, err := filepath.Glob(filepath.Join(paths.Git, "*.git"))
+	if err != nil || len(mirrors) != 1 {
+		return out, nil, used, company.E(company.EInternal, fmt.Sprintf("the office of an attempt has %d mirrors", len(mirrors)))
+	}
+	return out, &delivery{mirrors[0], t.IntegrationBranch(), t.Head}, used, nil
+}
+
+// countTask counts what a task took. Of a solo attempt the runs of scripts do not count.
+func (a *attempt) countTask(ctx context.Context, app *officeapp.App, t *company.Task) (out Attempt, err error) {
+	var spent company.Amount
+	var usage adapters.Usage
+	for id, r := range t.Runs {
+		if a.b.Solo && (r.Role == company.Manager || r.Role == company.Reviewer) || r.Claimed.IsZero() {
+			continue
+		}
+		u, err := app.ReadUsage(ctx, id)
+		if err != nil {
+			return out, err
+		}
+		usage = usage.Add(u)
+		spent = spent.Add(r.Spent)
+		out.Runs++
+		out.Turns += r.Turns
+	}
+	if out.Tokens = spent.Tokens; spent.MicroUSD > 0 {
+		out.CostMicroUSD = &spent.MicroUSD
+	}
+	if usage.InputTokens > 0 {
+		share := float64(usage.CachedTokens) / float64(usage.InputTokens)
+		out.CachedShare = &share
+	}
+	if !a.b.Solo {
+		var fit company.Fit
+		for _, sub := range t.Subtasks {
+			var changed []string
+			for _, c := range sub.Changes {
+				changed = append(changed, c.Path)
+			}
+			fit = fit.Add(company.WriteSetFit(sub.Planned.WriteSet, changed))
+		}
+		out.WriteSet = newFit(fit)
+	}
+	return out, nil
+}

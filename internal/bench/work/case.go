@@ -1,0 +1,294 @@
+// Package work measures how well the company does real work: cases of a repository, an
+// instruction and hidden tests, each done as a task and then judged by those tests.
+//
+// It owns the format of a case, the temporary offices that cases are done in, and the
+// numbers of the attempts. It promises that a case is data only, that agents never have
+// its hidden tests in reach, that a verdict comes from a fresh container without a
+// network, and that a case proves something: its tests are red on the base. It writes
+// nothing to the user's office or config, and leaves nothing behind.
+package work
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"company/internal/company"
+	"company/internal/safetext"
+)
+
+// The files of a case's folder.
+const (
+	CaseFile     = "case.yaml"
+	BaseFolder   = "repo"           // files of the base commit, where case.yaml names no repository
+	HiddenFile   = "hidden.patch"   // adds or changes the hidden tests
+	SolutionFile = "solution.patch" // a change that the hidden tests pass with; may be missing
+)
+
+const (
+	maxCaseFile = 256 << 10 // bytes of case.yaml
+	maxPatch    = 16 << 20  // bytes of a patch
+
+	maxInstruction = 16 << 10 // bytes
+
+	defaultTestTime = 10 * time.Minute // of one run of the hidden tests
+	defaultWorkTime = time.Hour        // of one attempt
+	mostTime        = 24 * time.Hour
+)
+
+// Case is one piece of real work.
+type Case struct {
+	Name        string
+	Instruction string
+	Dir         string // absolute path of its folder
+	Base        Base
+	Run         string   // command of the hidden tests
+	MustPass    []string // names of tests that are red on the base and green with a solution; none: the exit code decides
+	MustStay    []string // names of tests that are green on both
+	TestTime    time.Duration
+	WorkTime    time.Duration
+	Hidden      []byte // a patch
+	Solution    []byte // a patch; nil: there is none
+}
+
+// Base is where the repository of a case comes from.
+type Base struct {
+	Folder string // absolute path of its files; or
+	Git    string // address, or absolute path, of a repository or a bundle,
+	Commit string // and the full id of a commit in it
+}
+
+// caseFile is case.yaml as it is written.
+type caseFile struct {
+	Name        string   `yaml:"name"`
+	Instruction string   `yaml:"instruction"`
+	Base        *gitBase `yaml:"base"`
+	Run         string   `yaml:"run"`
+	MustPass    mustPass `yaml:"must_pass"`
+	MustStay    []string `yaml:"must_stay"`
+	TestTime    string   `yaml:"test_time"`
+	WorkTime    string   `yaml:"work_time"`
+}
+
+type gitBase struct {
+	Git    string `yaml:"git"`
+	Commit string `yaml:"commit"`
+}
+
+// byExitCode is the value of must_pass that leaves the verdict to the exit code.
+const byExitCode = "exit 0"
+
+// mustPass is the text "exit 0", or a list of names.
+type mustPass struct {
+	given bool
+	names []string
+}
+
+// UnmarshalYAML reads either form.
+func (m *mustPass) UnmarshalYAML(text []byte) error {
+	m.given = true
+	var one string
+	if err := yaml.Unmarshal(text, &one); err == nil {
+		if one != byExitCode {
+			return fmt.Errorf("must_pass is %q: it is a list of names, or the text %q", one, byExitCode)
+		}
+		return nil
+	}
+	if err := yaml.Unmarshal(text, &m.names); err != nil {
+		return fmt.Errorf("must_pass is a list of names, or the text %q", byExitCode)
+	}
+	if len(m.names) == 0 {
+		return fmt.Errorf("must_pass names no test: write %q where the exit code decides", byExitCode)
+	}
+	return nil
+}
+
+// ReadCases reads the cases of a folder, by name: the folder is a case itself, or its
+// subfolders are. Errors are ENotFound where there is none, and EInvalid for a case that
+// cannot be read, with its file.
+func ReadCases(dir string) ([]Case, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, company.E(company.ENotFound, "the working directory is gone").Wrap(err).Fix("go to a folder that exists")
+	}
+	if isFile(filepath.Join(dir, CaseFile)) {
+		c, err := readCase(dir)
+		return []Case{c}, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, company.E(company.ENotFound, "the cases cannot be read").Wrap(err).Fix("name a folder of cases: company bench work examples/work")
+	}
+	var cases []Case
+	folders := map[string]string{}
+	for _, e := range entries {
+		if !isFile(filepath.Join(dir, e.Name(), CaseFile)) {
+			continue
+		}
+		c, err := readCase(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if other, twice := folders[c.Name]; twice {
+			return nil, company.E(company.EInvalid, fmt.Sprintf("two cases are called %s", c.Name)).Because(fmt.Sprintf("they are in %s and %s", other, e.Name())).Fix("give each a name of its own")
+		}
+		folders[c.Name] = e.Name()
+		cases = append(cases, c)
+	}
+	if len(cases) == 0 {
+		return nil, company.E(company.ENotFound, "there are no cases in "+dir).Because("neither it nor a folder in it has a " + CaseFile).Fix("docs/bench-work.md describes a case")
+	}
+	slices.SortFunc(cases, func(a, b Case) int { return strings.Compare(a.Name, b.Name) })
+	return cases, nil
+}
+
+// isFile tells whether a regular file is there; a link is none.
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// faultOf is the error for a case that cannot be used; at is a file of it.
+func faultOf(dir, at, what string) *company.Error {
+	return company.E(company.EInvalid, fmt.Sprintf("%s: %s", filepath.Join(filepath.Base(dir), at), what))
+}
+
+// readCase reads the case of a folder.
+func readCase(dir string) (Case, error) {
+	bad := func(what, fix string) (Case, error) {
+		return Case{}, faultOf(dir, CaseFile, what).Fix(fix)
+	}
+	text, err := readBounded(filepath.Join(dir, CaseFile), maxCaseFile)
+	if err != nil {
+		return Case{}, faultOf(dir, CaseFile, "it cannot be read").Wrap(err).Fix("make it a file of at most 256 KiB")
+	}
+	var f caseFile
+	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&f); err != nil && !errors.Is(err, io.EOF) {
+		return Case{}, faultOf(dir, CaseFile, "it is no case").Because(strings.TrimSpace(yaml.FormatError(err, false, false))).
+			Fix("its keys are name, instruction, base, run, must_pass, must_stay, test_time and work_time (docs/bench-work.md)")
+	}
+	c := Case{Name: f.Name, Instruction: strings.TrimSpace(f.Instruction), Dir: dir, Run: strings.TrimSpace(f.Run), MustPass: f.MustPass.names, MustStay: f.MustStay}
+	if c.Name == "" {
+		c.Name = filepath.Base(dir)
+	}
+	switch {
+	case !isName(c.Name):
+		return bad(fmt.Sprintf("the name %q cannot be used", safetext.EscapeLine(c.Name, 80)), "use letters, digits, dots, dashes and underscores, at most 100")
+	case c.Instruction == "":
+		return bad("instruction is missing", "write what the company is asked for")
+	case len(c.Instruction) > maxInstruction:
+		return bad(fmt.Sprintf("instruction has %d bytes, %d are allowed", len(c.Instruction), maxInstruction), "shorten it: it is the ticket of a solo attempt")
+	case c.Run == "" || strings.ContainsAny(c.Run, "\r\n\x00"):
+		return bad("run is not a command of one line", "name the command of the hidden tests, such as go test ./...")
+	case !f.MustPass.given:
+		return bad("must_pass is missing", `name the tests that must turn green, or write "exit 0"`)
+	case len(c.MustPass) == 0 && len(c.MustStay) > 0:
+		return bad("must_stay has names, and must_pass has none", "name the tests of both")
+	}
+	if twice := findTwice(append(slices.Clone(c.MustPass), c.MustStay...)); twice != "" {
+		return bad(fmt.Sprintf("the test %q is named twice, or not at all", safetext.EscapeLine(twice, 120)), "name each test once, in must_pass or must_stay")
+	}
+	for _, d := range []struct {
+		key, text string
+		usual     time.Duration
+		into      *time.Duration
+	}{{"test_time", f.TestTime, defaultTestTime, &c.TestTime}, {"work_time", f.WorkTime, defaultWorkTime, &c.WorkTime}} {
+		if *d.into = d.usual; d.text == "" {
+			continue
+		}
+		took, err := time.ParseDuration(d.text)
+		if err != nil || took < time.Second || took > mostTime {
+			return bad(fmt.Sprintf("%s %q is no duration of 1s to 24h", d.key, safetext.EscapeLine(d.text, 40)), "write 90s, 10m or 2h")
+		}
+		*d.into = took
+	}
+	if c.Base, err = findBase(dir, f.Base); err != nil {
+		return Case{}, err
+	}
+	if c.Hidden, err = readBounded(filepath.Join(dir, HiddenFile), maxPatch); err != nil || len(bytes.TrimSpace(c.Hidden)) == 0 {
+		return Case{}, faultOf(dir, HiddenFile, "the patch of the hidden tests cannot be read, or is empty").Wrap(err).Fix("write it with git diff --binary")
+	}
+	c.Solution, err = readBounded(filepath.Join(dir, SolutionFile), maxPatch)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Case{}, faultOf(dir, SolutionFile, "the patch cannot be read").Wrap(err).Fix("write it with git diff --binary, or take it away")
+	}
+	return c, nil
+}
+
+// isName tells whether a name can be one of a folder and of a branch.
+func isName(s string) bool {
+	const signs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+	return s != "" && len(s) <= 100 && !strings.HasPrefix(s, ".") && !strings.HasPrefix(s, "-") && !strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune(signs, r) })
+}
+
+// findTwice finds a name that is empty or there twice; empty where the names are good.
+func findTwice(names []string) string {
+	seen := map[string]bool{}
+	for _, n := range names {
+		if n == "" {
+			return " "
+		}
+		if seen[n] {
+			return n
+		}
+		seen[n] = true
+	}
+	return ""
+}
+
+// findBase finds out where the repository of a case comes from.
+func findBase(dir string, g *gitBase) (Base, error) {
+	folder := filepath.Join(dir, BaseFolder)
+	info, err := os.Lstat(folder)
+	there := err == nil && info.IsDir()
+	switch {
+	case there && g != nil:
+		return Base{}, faultOf(dir, CaseFile, "the case has two bases").Because("base names a repository, and there is a folder " + BaseFolder).Fix("take one of them away")
+	case there:
+		if _, err := os.Lstat(filepath.Join(folder, ".git")); err == nil {
+			return Base{}, faultOf(dir, BaseFolder, "the folder is a repository itself").Fix("take .git away: its files become the base commit; or name the repository under base")
+		}
+		return Base{Folder: folder}, nil
+	case g == nil:
+		return Base{}, faultOf(dir, CaseFile, "the base is missing").Because("there is no folder " + BaseFolder + ", and base names no repository").Fix("put the files of the base into " + BaseFolder + "/, or write base: {git: ADDRESS, commit: ID}")
+	case g.Git == "" || strings.HasPrefix(g.Git, "-") || strings.ContainsAny(g.Git, "\r\n\x00"):
+		return Base{}, faultOf(dir, CaseFile, "base.git names no repository").Fix("name an address, a folder, or a bundle")
+	case !company.OID(g.Commit).Valid():
+		return Base{}, faultOf(dir, CaseFile, "base.commit is not the full id of a commit").Because("a branch or a tag moves, and the case would be another one").Fix("git rev-parse HEAD prints it")
+	}
+	b := Base{Git: g.Git, Commit: g.Commit}
+	if strings.Contains(b.Git, "://") {
+		if !strings.HasPrefix(b.Git, "https://") {
+			return Base{}, faultOf(dir, CaseFile, "base.git is neither an https address nor a path").Fix("use https://…, a folder, or a bundle")
+		}
+		return b, nil
+	}
+	if !filepath.IsAbs(b.Git) {
+		b.Git = filepath.Join(dir, b.Git)
+	}
+	if _, err := os.Stat(b.Git); err != nil {
+		return Base{}, faultOf(dir, CaseFile, "the base is missing").Wrap(err).Fix("base.git is a path from the folder of the case")
+	}
+	return b, nil
+}
+
+// readBounded reads a regular file of at most so many bytes.
+func readBounded(path string, most int64) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, fmt.Errorf("%s is no file of at most %d bytes", filepath.Base(path), most)
+	}
+	return os.ReadFile(path)
+}

@@ -1,0 +1,267 @@
+package work
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/gitexec"
+	"company/internal/safetext"
+)
+
+// The branches of a lab. Each verdict is about one of them.
+const (
+	baseBranch     = "main"
+	hiddenBranch   = "hidden"   // the base with the hidden tests
+	solutionBranch = "solution" // the base with the solution and the hidden tests
+	resultBranch   = "result"   // an attempt with the hidden tests
+	fetchedBranch  = "fetched"  // an attempt as it was delivered
+)
+
+// lab is the repository of a case on this host: its base, its hidden tests, its results.
+// No agent and no container has it.
+type lab struct {
+	c      Case
+	dir    string // of the checkout
+	index  string // a file of git's
+	base   company.OID
+	hidden company.OID // commit
+	tests  []string    // paths that the hidden tests add, change or remove
+}
+
+// openLab makes the repository of a case in a folder that is not there yet.
+func openLab(ctx context.Context, c Case, dir string) (*lab, error) {
+	l := &lab{c: c, dir: dir, index: dir + ".index"}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if _, err := l.git(ctx, nil, "init", "-q", "-b", baseBranch, dir); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.Base.Git != "" {
+		err = l.fetchBase(ctx)
+	} else {
+		err = l.commitBase(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if l.hidden, err = l.commitPatch(ctx, l.base, HiddenFile, c.Hidden, hiddenBranch); err != nil {
+		return nil, err
+	}
+	out, err := l.git(ctx, nil, "diff-tree", "-r", "-z", "--name-only", "--no-renames", string(l.base), string(l.hidden))
+	if err != nil {
+		return nil, err
+	}
+	l.tests = strings.FieldsFunc(out, func(r rune) bool { return r == 0 })
+	if len(l.tests) == 0 {
+		return nil, faultOf(c.Dir, HiddenFile, "the patch changes nothing").Fix("write it with git diff --binary")
+	}
+	return l, nil
+}
+
+// git runs git in the lab, on its own index. A failure is an EGit error.
+func (l *lab) git(ctx context.Context, stdin []byte, args ...string) (string, error) {
+	out, err := l.command(stdin, args...).Output(ctx)
+	if err != nil {
+		return "", company.E(company.EGit, "the repository of the case "+l.c.Name+" cannot be made").Wrap(err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+func (l *lab) command(stdin []byte, args ...string) gitexec.Command {
+	// The commits are always the same, so that an image with them is made once.
+	const who, at = "bench", "2026-01-01T00:00:00Z"
+	c := gitexec.Command{Dir: l.dir, Args: args, Env: []string{"GIT_INDEX_FILE=" + l.index,
+		"GIT_AUTHOR_NAME=" + who, "GIT_AUTHOR_EMAIL=" + who + "@localhost", "GIT_AUTHOR_DATE=" + at,
+		"GIT_COMMITTER_NAME=" + who, "GIT_COMMITTER_EMAIL=" + who + "@localhost", "GIT_COMMITTER_DATE=" + at}}
+	if stdin != nil {
+		c.Stdin = bytes.NewReader(stdin)
+	}
+	return c
+}
+
+// commitBase commits the files of the case's folder.
+func (l *lab) commitBase(ctx context.Context) error {
+	if _, err := l.git(ctx, nil, "--work-tree="+l.c.Base.Folder, "add", "-A", "."); err != nil {
+		return err
+	}
+	return l.commitIndex(ctx, "", "The base", baseBranch, &l.base)
+}
+
+// commitIndex commits the index onto a parent, where there is one, and moves a branch.
+func (l *lab) commitIndex(ctx context.Context, parent company.OID, message, branch string, into *company.OID) error {
+	tree, err := l.git(ctx, nil, "write-tree")
+	if err != nil {
+		return err
+	}
+	args := []string{"commit-tree", tree, "-m", message}
+	if parent != "" {
+		args = append(args, "-p", string(parent))
+	}
+	id, err := l.git(ctx, nil, args...)
+	if err != nil {
+		return err
+	}
+	if _, err := l.git(ctx, nil, "update-ref", "refs/heads/"+branch, id); err != nil {
+		return err
+	}
+	*into = company.OID(id)
+	return nil
+}
+
+// fetchBase fetches the commit that the case names, and what it is made from: nothing
+// that came after it.
+func (l *lab) fetchBase(ctx context.Context) error {
+	b, missing := l.c.Base, func(err error) error {
+		return faultOf(l.c.Dir, CaseFile, "the base is missing").Because(safetext.EscapeLine(fmt.Sprintf("the commit %.12s cannot be had from %s", l.c.Base.Commit, l.c.Base.Git), 300)).Wrap(err).
+			Fix("look whether base.git has base.commit")
+	}
+	fetch := func(spec string) error {
+		c := l.command(nil, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--", b.Git, spec)
+		c.Protocols = "file:https"
+		_, err := c.Output(ctx)
+		return err
+	}
+	// A bundle gives its references alone.
+	const from = "refs/bench/source"
+	if err := fetch(b.Commit + ":" + from); err != nil {
+		if err := fetch("+refs/*:refs/bench/*"); err != nil {
+			return missing(err)
+		}
+	}
+	if _, err := l.command(nil, "cat-file", "-e", b.Commit+"^{commit}").Output(ctx); err != nil {
+		return missing(err)
+	}
+	l.base = company.OID(b.Commit)
+	if _, err := l.git(ctx, nil, "update-ref", "refs/heads/"+baseBranch, b.Commit); err != nil {
+		return err
+	}
+	refs, err := l.git(ctx, nil, "for-each-ref", "--format=delete %(refname)", "refs/bench/")
+	if err != nil || refs == "" {
+		return err
+	}
+	_, err = l.git(ctx, []byte(refs+"\n"), "update-ref", "--stdin")
+	return err
+}
+
+// commitPatch commits what a patch makes of a commit.
+func (l *lab) commitPatch(ctx context.Context, onto company.OID, file string, patch []byte, branch string) (id company.OID, err error) {
+	if _, err := l.git(ctx, nil, "read-tree", string(onto)); err != nil {
+		return "", err
+	}
+	if _, err := l.command(patch, "apply", "--cached", "--whitespace=nowarn", "-").Output(ctx); err != nil {
+		return "", faultOf(l.c.Dir, file, "the patch does not apply to the base").Wrap(err).Fix("write it with git diff --binary on the base commit")
+	}
+	err = l.commitIndex(ctx, onto, file, branch, &id)
+	return id, err
+}
+
+// commitWithTests commits a tree with the hidden tests laid over it: each path that they
+// add, change or remove is as they have it, whatever the tree has there.
+func (l *lab) commitWithTests(ctx context.Context, of company.OID, branch string) (id company.OID, err error) {
+	if _, err := l.git(ctx, nil, "read-tree", string(of)); err != nil {
+		return "", err
+	}
+	args := append([]string{"ls-tree", "-r", "-z", string(l.hidden), "--"}, l.tests...)
+	found, err := l.git(ctx, nil, args...)
+	if err != nil {
+		return "", err
+	}
+	var entries strings.Builder
+	there := map[string]bool{}
+	for entry := range strings.SplitSeq(found, "\x00") {
+		meta, path, ok := strings.Cut(entry, "\t")
+		f := strings.Fields(meta)
+		if !ok || len(f) != 3 {
+			continue
+		}
+		there[path] = true
+		fmt.Fprintf(&entries, "%s %s\t%s\x00", f[0], f[2], path)
+	}
+	for _, path := range l.tests {
+		if !there[path] {
+			fmt.Fprintf(&entries, "0 %s\t%s\x00", strings.Repeat("0", len(of)), path)
+		}
+	}
+	if _, err := l.git(ctx, []byte(entries.String()), "update-index", "--add", "--replace", "-z", "--index-info"); err != nil {
+		return "", err
+	}
+	err = l.commitIndex(ctx, of, "The hidden tests", branch, &id)
+	return id, err
+}
+
+// commitSolution commits the solution with the hidden tests.
+func (l *lab) commitSolution(ctx context.Context) error {
+	id, err := l.commitPatch(ctx, l.base, SolutionFile, l.c.Solution, solutionBranch)
+	if err == nil {
+		_, err = l.commitWithTests(ctx, id, solutionBranch)
+	}
+	return err
+}
+
+// takeResult fetches what an attempt delivered from the mirror of its office, and commits
+// it with the hidden tests.
+func (l *lab) takeResult(ctx context.Context, mirror, branch string, head company.OID) error {
+	c := l.command(nil, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--", mirror, "+refs/heads/"+branch+":refs/heads/"+fetchedBranch)
+	c.Protocols = "file"
+	if _, err := c.Output(ctx); err != nil {
+		return company.E(company.EGit, "what was delivered cannot be read").Wrap(err)
+	}
+	got, err := l.git(ctx, nil, "rev-parse", "refs/heads/"+fetchedBranch)
+	if err == nil && got != string(head) {
+		err = company.E(company.EGit, "the branch that was delivered has moved").Because(fmt.Sprintf("it is at %.12s, not at %.12s", got, head))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = l.commitWithTests(ctx, head, resultBranch)
+	return err
+}
+
+// listRootEntries lists the names at the root of the base, folders with a slash behind them.
+func (l *lab) listRootEntries(ctx context.Context) ([]string, error) {
+	out, err := l.git(ctx, nil, "ls-tree", "-z", string(l.base))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for entry := range strings.SplitSeq(out, "\x00") {
+		meta, name, ok := strings.Cut(entry, "\t")
+		switch {
+		case !ok:
+		case strings.Contains(meta, " tree "):
+			names = append(names, name+"/")
+		default:
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// copyBase makes a checkout that has the base and its past, and nothing else of the lab.
+func (l *lab) copyBase(ctx context.Context, dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return err
+	}
+	for _, c := range []gitexec.Command{
+		{Dir: l.dir, Args: []string{"init", "-q", "-b", baseBranch, dir}},
+		{Dir: dir, Protocols: "file", Args: []string{"fetch", "-q", "--no-tags", "--update-head-ok", "--no-write-fetch-head", "--", l.dir, "+refs/heads/" + baseBranch + ":refs/heads/" + baseBranch}},
+		{Dir: dir, Args: []string{"reset", "-q", "--hard", string(l.base)}},
+	} {
+		if c.Dir == dir {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return err
+			}
+		}
+		if _, err := c.Output(ctx); err != nil {
+			return company.E(company.EGit, "the checkout of the case "+l.c.Name+" cannot be made").Wrap(err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,276 @@
+package work
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	officeapp "company/internal/app"
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/console"
+	"company/internal/entrance"
+)
+
+// Options of a run.
+type Options struct {
+	Program     string           // the company itself, which does the tasks
+	Console     *console.Console // its environment and logins are the user's
+	ConfigFlags []string         // key=value, above the user's own config
+	Model       string           // profile of all roles; empty: as the config has it
+	Solo        bool             // one worker, without manager and review
+	Repeat      int              // attempts of each case; 0: 1
+	Only        []string         // names of cases; none: all
+	Dir         string           // parent of the temporary files; empty: the system's
+	Progress    func(line string)
+	Logger      *slog.Logger // nil: silent
+}
+
+// bencher is one run of cases.
+type bencher struct {
+	Options
+	dir string
+}
+
+// maxRepeat bounds the attempts of a case.
+const maxRepeat = 1000
+
+// Run does all cases of a folder, each as often as is asked for, and reports on them.
+// Errors are EInvalid for a case that cannot be used, and those of the company where an
+// attempt came to no verdict.
+func Run(ctx context.Context, dir string, o Options) (r Report, err error) {
+	b, cases, err := open(dir, o)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	r = Report{SchemaVersion: 1, Time: time.Now().UTC(), Folder: dir, Mode: ModeCompany, Model: b.Model, Repeat: b.Repeat}
+	if b.Solo {
+		r.Mode = ModeSolo
+	}
+	for _, c := range cases {
+		done, err := b.runCase(ctx, c)
+		if err != nil {
+			return r, err
+		}
+		r.Cases = append(r.Cases, done)
+	}
+	r.Total = summarizeCases(r.Cases)
+	return r, nil
+}
+
+// Check proves the cases of a folder without a model: the hidden tests are red on the
+// base, and green with the solution where there is one. All cases are looked at, and the
+// report has the fault of each; EInvalid: there is one.
+func Check(ctx context.Context, dir string, o Options) (r CheckReport, err error) {
+	b, cases, err := open(dir, o)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	r = CheckReport{SchemaVersion: 1, Folder: dir}
+	var faults []string
+	for _, c := range cases {
+		checked, err := b.checkCase(ctx, c)
+		if ctx.Err() != nil {
+			return r, context.Cause(ctx)
+		}
+		if err != nil {
+			checked.Fault = describeFault(err)
+			faults = append(faults, c.Name)
+		}
+		r.Cases = append(r.Cases, checked)
+	}
+	if len(faults) > 0 {
+		err = company.E(company.EInvalid, fmt.Sprintf("%d of %s cannot be used", len(faults), company.Count(len(cases), "case"))).Because(strings.Join(faults, ", ")).Fix("correct them: the report says what is wrong with each")
+	}
+	return r, err
+}
+
+// describeFault is an error with what to do about it.
+func describeFault(err error) string {
+	var e *company.Error
+	if errors.As(err, &e) && e.Hint != "" {
+		return err.Error() + " (" + e.Hint + ")"
+	}
+	return err.Error()
+}
+
+// open reads the cases and makes the folder of a run.
+func open(dir string, o Options) (*bencher, []Case, error) {
+	if o.Repeat = cmp.Or(o.Repeat, 1); o.Repeat < 1 || o.Repeat > maxRepeat {
+		return nil, nil, company.E(company.EUsage, fmt.Sprintf("a case cannot be done %d times", o.Repeat)).Fix(fmt.Sprintf("--repeat 1 to %d", maxRepeat))
+	}
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	cases, err := ReadCases(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range o.Only {
+		if !slices.ContainsFunc(cases, func(c Case) bool { return c.Name == name }) {
+			return nil, nil, company.E(company.ENotFound, "there is no case "+name).Fix("--case takes the name of one: " + listNames(cases))
+		}
+	}
+	if len(o.Only) > 0 {
+		cases = slices.DeleteFunc(cases, func(c Case) bool { return !slices.Contains(o.Only, c.Name) })
+	}
+	b := &bencher{Options: o}
+	if b.dir, err = os.MkdirTemp(o.Dir, "company-work-"); err != nil {
+		return nil, nil, company.E(company.EConfig, "no folder for the bench can be made").Wrap(err).Fix("name one with --dir")
+	}
+	return b, cases, nil
+}
+
+func listNames(cases []Case) string {
+	var names []string
+	for _, c := range cases {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// notInherited is the variable of the user's environment that an attempt must not have: it
+// names another office.
+const notInherited = "COMPANY_OFFICE"
+
+// environ is the user's environment for an attempt.
+func (b *bencher) environ() []string {
+	return slices.DeleteFunc(slices.Clone(b.Console.Environ), func(kv string) bool { return strings.HasPrefix(kv, notInherited+"=") })
+}
+
+// enter is the way into the office of a checkout of the bench's own, with the user's
+// config and these keys above it.
+func (b *bencher) enter(checkout string, set []string) *entrance.Entrance {
+	con := *b.Console
+	con.Environ = b.environ()
+	con.LookupEnv = func(name string) (string, bool) {
+		if name == notInherited {
+			return "", false
+		}
+		return b.Console.LookupEnv(name)
+	}
+	return &entrance.Entrance{Console: &con, RepoDir: checkout, ConfigFlags: set}
+}
+
+// openCase makes the repository of a case, and its judge.
+func (b *bencher) openCase(ctx context.Context, c Case) (l *lab, judge *officeapp.Judge, err error) {
+	if l, err = openLab(ctx, c, filepath.Join(b.dir, c.Name, "lab")); err != nil {
+		return nil, nil, err
+	}
+	ent := b.enter(l.dir, b.ConfigFlags)
+	paths, loaded, err := ent.LoadReady(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	off, err := ent.OpenOffice(ctx, paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := off.Close(); err != nil {
+		return nil, nil, err
+	}
+	cfg := loaded.Config
+	cfg.Gates.Lint, cfg.Gates.Test = config.Command{Mode: config.None}, config.Command{Line: c.Run}
+	judge, err = officeapp.OpenJudge(ctx, officeapp.TaskImageOptions{
+		Paths: paths, Config: cfg, Checkout: l.dir, Base: baseBranch, Env: ent.Console.LookupEnv, Logger: b.Logger, Progress: b.Progress,
+	}, c.TestTime)
+	return l, judge, err
+}
+
+// checkBase runs the hidden tests of a case on its base, which must not pass.
+func (b *bencher) checkBase(ctx context.Context, c Case, judge *officeapp.Judge) error {
+	b.Progress(c.Name + ": the hidden tests on the base")
+	got, err := judge.Judge(ctx, hiddenBranch)
+	if err != nil {
+		return nameCase(c, err)
+	}
+	if len(c.holdAgainst(got).broken) == 0 {
+		return c.checkBase(got, got)
+	}
+	// Where the hidden tests need what is not there yet, nothing beside them builds.
+	before, err := judge.Judge(ctx, baseBranch)
+	if err != nil {
+		return nameCase(c, err)
+	}
+	return c.checkBase(got, before)
+}
+
+// nameCase says which case an error is of.
+func nameCase(c Case, err error) error { return fmt.Errorf("case %s: %w", c.Name, err) }
+
+// checkCase proves one case.
+func (b *bencher) checkCase(ctx context.Context, c Case) (r CaseCheck, err error) {
+	r = CaseCheck{Name: c.Name}
+	l, judge, err := b.openCase(ctx, c)
+	if err != nil {
+		return r, err
+	}
+	defer b.closeJudge(ctx, judge, &err)
+	if err := b.checkBase(ctx, c, judge); err != nil {
+		return r, err
+	}
+	r.RedOnBase = true
+	if c.Solution == nil {
+		return r, nil
+	}
+	b.Progress(c.Name + ": the hidden tests on the solution")
+	if err := l.commitSolution(ctx); err != nil {
+		return r, err
+	}
+	got, err := judge.Judge(ctx, solutionBranch)
+	if err != nil {
+		return r, nameCase(c, err)
+	}
+	if err := c.checkSolution(got); err != nil {
+		return r, err
+	}
+	green := true
+	r.GreenWithSolution = &green
+	return r, nil
+}
+
+// closeJudge removes the images of a case, and closes its judge.
+func (b *bencher) closeJudge(ctx context.Context, judge *officeapp.Judge, err *error, images ...string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	*err = errors.Join(*err, judge.RemoveImages(ctx, images...))
+	judge.Close()
+}
+
+// runCase does all attempts of a case.
+func (b *bencher) runCase(ctx context.Context, c Case) (r CaseResult, err error) {
+	l, judge, err := b.openCase(ctx, c)
+	if err != nil {
+		return r, err
+	}
+	var images []string
+	defer func() { b.closeJudge(ctx, judge, &err, images...) }()
+	if err := b.checkBase(ctx, c, judge); err != nil {
+		return r, err
+	}
+	r.Name = c.Name
+	for n := range b.Repeat {
+		b.Progress(fmt.Sprintf("%s: attempt %d of %d", c.Name, n+1, b.Repeat))
+		dir := filepath.Join(b.dir, c.Name, fmt.Sprintf("attempt%d", n+1))
+		a := &attempt{b: b, l: l, dir: dir, repo: filepath.Join(dir, "repo")}
+		out, used, err := a.run(ctx, judge)
+		images = append(images, used)
+		if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
+			return r, nameCase(c, err)
+		}
+		b.Progress(fmt.Sprintf("%s: attempt %d of %d: %s", c.Name, n+1, b.Repeat, strings.TrimSuffix(out.Verdict+", "+out.Why, ", ")))
+		r.Attempts = append(r.Attempts, out)
+	}
+	r.summarize()
+	return r, nil
+}

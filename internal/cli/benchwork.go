@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/bench/work"
+	"company/internal/cli/command"
+	"company/internal/company"
+)
+
+func newBenchWork(env *command.Environment) *cobra.Command {
+	var o work.Options
+	var check bool
+	c := &cobra.Command{
+		Use: "work DIR", Short: "Measure how much of real work the company resolves",
+		Long: `Measure how much of real work the company resolves. DIR holds cases: each is a
+repository, an instruction, and hidden tests that fail without the work. Each case
+is submitted as a task in a temporary office, and the hidden tests are laid over the
+pull request and run in a fresh container without a network. No agent sees them.
+
+Printed are, by case and of all: what was resolved with its 95 % interval, cost,
+tokens and the cached share of them, time, turns, and how well the planned write
+sets met the files that were changed.
+
+The models and keys are those of your own config; a config key is set with --set.
+Nothing is written to your office or your config. The caps of the budget hold for
+each attempt.
+
+--solo has the same case done by one worker, without a manager and without review;
+the project's own checks stay. --check asks no model: it proves that the hidden
+tests of each case are red on its base and green with its solution.
+
+docs/bench-work.md describes a case.`,
+		Example: `  company bench work examples/work --check
+  company bench work examples/work
+  company bench work examples/work --model strong --repeat 5
+  company bench work examples/work --solo --repeat 5
+  company bench work examples/work --case stock-reserve -o json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return company.E(company.EUsage, "company bench work takes one folder of cases").Fix("company bench work examples/work")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if check {
+				for _, name := range []string{"model", "solo", "repeat"} {
+					if c.Flags().Changed(name) {
+						return company.E(company.EUsage, "--check and --"+name+" at once").Because("a check asks no model").Fix("leave one of them out")
+					}
+				}
+			}
+			if c.Flags().Changed("repeat") && o.Repeat == 0 {
+				o.Repeat = -1 // refused as too few
+			}
+			return runBenchWork(c.Context(), env, args[0], o, check)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.Model, "model", "", "profile of models in your config that all roles use (default: as the config has it)")
+	f.BoolVar(&o.Solo, "solo", false, "one worker, without a manager and without review")
+	f.IntVar(&o.Repeat, "repeat", 1, "how often each case is done")
+	f.StringArrayVar(&o.Only, "case", nil, "only this case (again and again)")
+	f.BoolVar(&check, "check", false, "prove the cases without a model: red on the base, green with the solution")
+	f.StringVar(&o.Dir, "dir", "", "where to put the temporary files (default: the system's folder)")
+	return c
+}
+
+func runBenchWork(ctx context.Context, env *command.Environment, dir string, o work.Options, check bool) error {
+	var err error
+	if o.Program, err = os.Executable(); err != nil {
+		return company.E(company.EInternal, "the program cannot be found").Wrap(err)
+	}
+	o.Console, o.ConfigFlags, o.Logger = env.Console, env.ConfigFlags, env.Log
+	if !env.Quiet {
+		o.Progress = func(line string) { fmt.Fprintln(env.Err, line) }
+	}
+	if check {
+		r, err := work.Check(ctx, dir, o)
+		if len(r.Cases) == 0 {
+			return err
+		}
+		return errors.Join(err, printBench(env, r))
+	}
+	r, err := work.Run(ctx, dir, o)
+	if err != nil {
+		return err
+	}
+	return printBench(env, r)
+}
+
+// printBench prints a report as text or JSON.
+func printBench(env *command.Environment, r interface{ RenderText() string }) error {
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, r)
+	}
+	_, err := fmt.Fprint(env.Out, r.RenderText())
+	return err
+}
