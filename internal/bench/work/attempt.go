@@ -16,6 +16,7 @@ import (
 	"company/internal/adapters"
 	officeapp "company/internal/app"
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/entrance"
 	"company/internal/safetext"
 	"company/internal/view"
@@ -63,14 +64,15 @@ func newFit(f company.Fit) *Fit {
 
 // attempt is one task under way.
 type attempt struct {
-	b    *bencher
-	l    *lab
-	dir  string
-	repo string
+	b      *bencher
+	l      *lab
+	dir    string
+	repo   string // the checkout
+	office string // beside it, so that a company.yaml of the case is no office's
 }
 
 // settings are the keys of the config that every attempt has: nobody is there to ask.
-func (a *attempt) settings(ctx context.Context) ([]string, error) {
+func (a *attempt) settings() []string {
 	set := append([]string{}, a.b.ConfigFlags...)
 	set = append(set, "approvals.plan=auto", "approvals.merge=auto", "approvals.pr=auto", "gates.none=allow", "forge.kind=local", "git.base=auto")
 	if a.b.Model != "" {
@@ -78,11 +80,32 @@ func (a *attempt) settings(ctx context.Context) ([]string, error) {
 			set = append(set, "agents."+role+".model="+a.b.Model)
 		}
 	}
-	if !a.b.Solo {
-		return set, nil
+	if a.b.Solo {
+		set = append(set, soloAgents...)
 	}
-	script, err := a.writeSoloScript(ctx)
-	return append(set, soloSettings(script)...), err
+	return set
+}
+
+// makeOffice makes the folder of the office, with the config that the attempt needs.
+func (a *attempt) makeOffice(ctx context.Context) error {
+	text := []byte(officeConfig)
+	if a.b.Solo {
+		script, err := a.writeSoloScript(ctx)
+		if err != nil {
+			return err
+		}
+		if text, err = soloModels(script); err != nil {
+			return err
+		}
+	}
+	return writeOffice(a.office, text)
+}
+
+// officeConfig makes a folder an office that sets nothing.
+const officeConfig = "version: 1\n"
+
+func writeOffice(dir string, text []byte) error {
+	return errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, config.ConfigName), text, 0o600))
 }
 
 // run submits the case as a task of a new office, and judges what was delivered. used is
@@ -91,10 +114,10 @@ func (a *attempt) run(ctx context.Context, judge *officeapp.Judge) (out Attempt,
 	if err := a.l.copyBase(ctx, a.repo); err != nil {
 		return out, "", err
 	}
-	set, err := a.settings(ctx)
-	if err != nil {
+	if err := a.makeOffice(ctx); err != nil {
 		return out, "", err
 	}
+	set := a.settings()
 	sum, wall, err := a.submit(ctx, set)
 	if err != nil {
 		return out, "", err
@@ -135,7 +158,7 @@ func (a *attempt) submit(ctx context.Context, set []string) (sum view.Summary, w
 	if err := os.WriteFile(file, []byte(a.l.c.Instruction), 0o600); err != nil {
 		return sum, 0, err
 	}
-	args := []string{"submit", "--no-input", "-o", "json", "-f", file}
+	args := []string{"submit", "--no-input", "-o", "json", "--office", a.office, "-f", file}
 	for _, kv := range set {
 		args = append(args, "--set", kv)
 	}
@@ -181,16 +204,16 @@ func (t *tail) Write(p []byte) (int, error) {
 func (t *tail) lastError() string {
 	text := strings.TrimSpace(string(t.text))
 	last := text[strings.LastIndexByte(text, '\n')+1:]
-	var e company.Error
-	if json.Unmarshal([]byte(last), &e) == nil && e.Message != "" {
-		return e.Error() + "; " + e.Hint
+	var e struct{ Error company.Error }
+	if json.Unmarshal([]byte(last), &e) == nil && e.Error.Message != "" {
+		return e.Error.Error() + "; " + e.Error.Hint
 	}
 	return last
 }
 
 // readOffice reads from the closed office what the task came to.
 func (a *attempt) readOffice(ctx context.Context, set []string, sum view.Summary) (out Attempt, d *delivery, used string, err error) {
-	ent := a.b.enter(a.repo, set)
+	ent := a.b.enter(a.office, a.repo, set)
 	paths, err := ent.FindOffice()
 	if err != nil {
 		return out, nil, "", err

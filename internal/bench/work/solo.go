@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"company/internal/company"
@@ -15,14 +16,14 @@ import (
 // soloProfile is the profile of the script that stands for the manager and the reviewer.
 const soloProfile = "bench-solo"
 
-// soloSettings have a script plan and review: the instruction is the only ticket, and
-// what the project's own checks let through is delivered. The script costs nothing.
-func soloSettings(script string) []string {
-	of := "models." + soloProfile + "."
-	return []string{
-		of + "adapter=scripted", of + "model=solo", of + "script=" + script, of + "price.input=0", of + "price.output=0",
-		"agents.manager.model=" + soloProfile, "agents.reviewer.model=" + soloProfile,
-	}
+// soloAgents have a script plan and review: the instruction is the only ticket, and what
+// the project's own checks let through is delivered.
+var soloAgents = []string{"agents.manager.model=" + soloProfile, "agents.reviewer.model=" + soloProfile}
+
+// soloModels is the profile of a script, for a company.yaml. The script costs nothing.
+func soloModels(script string) ([]byte, error) {
+	type m = map[string]any
+	return json.Marshal(m{"version": 1, "models": m{soloProfile: m{"adapter": "scripted", "model": "solo", "script": script, "price": m{"input": 0, "output": 0}}}})
 }
 
 // writeSoloScript writes the script of an attempt.
@@ -51,9 +52,13 @@ func makeSoloScript(instruction string, rootEntries []string) ([]byte, error) {
 	return json.Marshal(m{"rules": []m{
 		{"role": company.Manager, "run": 1, "brief": emptyGroup, "steps": reply("submit_plan", m{"waves": []m{{"subtasks": []m{ticket}}}})},
 		{"role": company.Manager, "steps": reply("give_up", m{"reason": "the worker works alone"})},
-		{"role": company.Reviewer, "steps": reply("submit_review", m{"verdict": "approve", "evidence": []string{"nobody reviews this work", "the hidden tests will judge it"}, "findings": []string{}})},
+		{"role": company.Reviewer, "steps": reply("submit_review", m{"verdict": "approve", "evidence": slices.Repeat([]string{"nobody reviews this work"}, mostCriteria), "findings": []string{}})},
 	}})
 }
+
+// mostCriteria is for how many criteria the approval names evidence: the ticket's one, and
+// those of repairs.
+const mostCriteria = 16
 
 const soloTitle = "The instruction"
 

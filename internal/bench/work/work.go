@@ -148,9 +148,9 @@ func (b *bencher) environ() []string {
 	return slices.DeleteFunc(slices.Clone(b.Console.Environ), func(kv string) bool { return strings.HasPrefix(kv, notInherited+"=") })
 }
 
-// enter is the way into the office of a checkout of the bench's own, with the user's
-// config and these keys above it.
-func (b *bencher) enter(checkout string, set []string) *entrance.Entrance {
+// enter is the way into an office of the bench's own, with the user's config and these
+// keys above it.
+func (b *bencher) enter(office, checkout string, set []string) *entrance.Entrance {
 	con := *b.Console
 	con.Environ = b.environ()
 	con.LookupEnv = func(name string) (string, bool) {
@@ -159,7 +159,7 @@ func (b *bencher) enter(checkout string, set []string) *entrance.Entrance {
 		}
 		return b.Console.LookupEnv(name)
 	}
-	return &entrance.Entrance{Console: &con, RepoDir: checkout, ConfigFlags: set}
+	return &entrance.Entrance{Console: &con, OfficeDir: office, RepoDir: checkout, ConfigFlags: set}
 }
 
 // openCase makes the repository of a case, and its judge.
@@ -167,8 +167,16 @@ func (b *bencher) openCase(ctx context.Context, c Case) (l *lab, judge *officeap
 	if l, err = openLab(ctx, c, filepath.Join(b.dir, c.Name, "lab")); err != nil {
 		return nil, nil, err
 	}
-	ent := b.enter(l.dir, b.ConfigFlags)
-	paths, loaded, err := ent.LoadReady(ctx)
+	office := l.dir + ".office"
+	if err := writeOffice(office, []byte(officeConfig)); err != nil {
+		return nil, nil, err
+	}
+	ent := b.enter(office, l.dir, b.ConfigFlags)
+	paths, _, err := ent.LoadReady(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, loaded, err := ent.LoadReadyProject(ctx, paths, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -262,7 +270,7 @@ func (b *bencher) runCase(ctx context.Context, c Case) (r CaseResult, err error)
 	for n := range b.Repeat {
 		b.Progress(fmt.Sprintf("%s: attempt %d of %d", c.Name, n+1, b.Repeat))
 		dir := filepath.Join(b.dir, c.Name, fmt.Sprintf("attempt%d", n+1))
-		a := &attempt{b: b, l: l, dir: dir, repo: filepath.Join(dir, "repo")}
+		a := &attempt{b: b, l: l, dir: dir, repo: filepath.Join(dir, "repo"), office: filepath.Join(dir, "office")}
 		out, used, err := a.run(ctx, judge)
 		images = append(images, used)
 		if err = errors.Join(err, os.RemoveAll(dir)); err != nil {

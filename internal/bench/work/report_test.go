@@ -1,0 +1,174 @@
+package work
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"company/internal/adapters/scripted"
+	"company/internal/app"
+	"company/internal/company"
+)
+
+// judged is a run of hidden tests with these names.
+func judged(exit int, passed []string, failed ...string) app.Judgement {
+	j := app.Judgement{Check: company.GateCheck{ExitCode: exit, Passed: exit == 0, Output: "a\nthe last line\n", Counts: &company.TestCounts{Passed: len(passed), Failed: len(failed)}}, Passed: passed}
+	for _, f := range failed {
+		j.Check.Tests = append(j.Check.Tests, company.TestResult{Name: f, Status: "failed"})
+	}
+	return j
+}
+
+// A verdict by names needs each of them among what passed; one by exit code asks nothing
+// else. What proves nothing is refused.
+func TestVerdicts(t *testing.T) {
+	byExit, byName := Case{Dir: "/c"}, Case{Dir: "/c", MustPass: []string{"new1", "new2"}, MustStay: []string{"old"}}
+	unread := app.Judgement{Check: company.GateCheck{ExitCode: 2, Output: "cannot build\n"}}
+	for name, c := range map[string]struct {
+		c     Case
+		got   app.Judgement
+		green bool
+		says  string // where it is not
+	}{
+		"exit 0":                {byExit, judged(0, nil), true, ""},
+		"exit 1":                {byExit, judged(1, []string{"new1"}), false, "exit code 1: the last line"},
+		"all names":             {byName, judged(0, []string{"new1", "new2", "old", "more"}), true, ""},
+		"another test is red":   {byName, judged(1, []string{"new1", "new2", "old"}, "more"), true, ""},
+		"one is red":            {byName, judged(1, []string{"new1", "old"}, "new2"), false, "1 test of 2 did not pass"},
+		"one is not run":        {byName, judged(0, []string{"new1", "old"}), false, "1 test of 2 did not pass"},
+		"passed and failed":     {byName, judged(1, []string{"new1", "new2", "old"}, "new2"), false, "1 test of 2 did not pass"},
+		"what stayed is broken": {byName, judged(1, []string{"new1", "new2"}, "old"), false, "1 test of 1 that passed before did not pass"},
+		"nothing is reported":   {byName, unread, false, "exit code 2, and no test was reported: cannot build"},
+	} {
+		v := c.c.holdAgainst(c.got)
+		if v.green() != c.green || !c.green && v.describe(c.got) != c.says {
+			t.Errorf("%s: %v, %s", name, v.green(), v.describe(c.got))
+		}
+	}
+
+	for name, c := range map[string]struct {
+		c              Case
+		hidden, before app.Judgement
+		says           string
+	}{
+		"exit code":            {byExit, judged(1, nil), judged(1, nil), ""},
+		"green already":        {byExit, judged(0, nil), judged(0, nil), "the case proves nothing: its hidden tests pass on the base"},
+		"names":                {byName, judged(1, []string{"old"}, "new1", "new2"), app.Judgement{}, ""},
+		"one is green already": {byName, judged(1, []string{"old", "new2"}, "new1"), app.Judgement{}, "on the base these pass already: new2"},
+		"nothing builds":       {byName, unread, judged(0, []string{"old"}), ""},
+		"an unknown name":      {byName, unread, judged(0, []string{"pkg old"}), "a test of must_stay does not pass on the base: old; these passed: pkg old"},
+	} {
+		err := c.c.checkBase(c.hidden, c.before)
+		if (err == nil) != (c.says == "") || err != nil && (!strings.Contains(err.Error(), c.says) || company.CodeOf(err) != company.EInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := byName.checkSolution(judged(1, []string{"new1", "old"}, "new2")); err == nil || !strings.Contains(err.Error(), "1 test of 2 did not pass: new2; these passed: new1, old") {
+		t.Errorf("solution: %v", err)
+	}
+	if err := byName.checkSolution(judged(0, []string{"new1", "new2", "old"})); err != nil {
+		t.Errorf("solution: %v", err)
+	}
+}
+
+func TestWilson(t *testing.T) {
+	for _, c := range []struct {
+		share     float64
+		n         int
+		low, high float64
+	}{
+		{0.5, 10, 0.2366, 0.7634}, {1, 10, 0.7225, 1}, {0, 10, 0, 0.2775}, {1, 1, 0.2065, 1}, {0.8, 500, 0.7627, 0.8327}, {0, 0, 0, 1},
+	} {
+		low, high := wilson(c.share, c.n)
+		if math.Abs(low-c.low) > 1e-3 || math.Abs(high-c.high) > 1e-3 {
+			t.Errorf("%v of %d: %.4f to %.4f, want %.4f to %.4f", c.share, c.n, low, high, c.low, c.high)
+		}
+	}
+}
+
+// attempts are so many resolved ones and so many that are not.
+func attempts(resolved, wrong int) (out []Attempt) {
+	for i := range resolved + wrong {
+		cost, cached := int64(1000*(i+1)), 0.1*float64(i)
+		a := Attempt{Verdict: Resolved, CostMicroUSD: &cost, CachedShare: &cached, Tokens: 10, WallMS: int64(100 * (i + 1)), Turns: i + 1, Red: []string{}, WriteSet: newFit(company.Fit{Planned: 2, Used: 1, Changed: 1, Covered: 1})}
+		if i >= resolved {
+			a.Verdict, a.Why, a.Red = Wrong, "1 test of 1 did not pass", []string{"pkg TestX"}
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// Repetitions narrow the interval of their case, and not that of the whole, whose sample
+// are the cases.
+func TestSummaries(t *testing.T) {
+	r := Report{Mode: ModeCompany, Repeat: 4, Cases: []CaseResult{{Name: "a", Attempts: attempts(4, 0)}, {Name: "b", Attempts: attempts(1, 3)}}}
+	for i := range r.Cases {
+		r.Cases[i].summarize()
+	}
+	r.Total = summarizeCases(r.Cases)
+	b := r.Cases[1].Summary
+	if b.Resolved != 1 || b.Attempted != 4 || b.Share != 0.25 || *b.CostMicroUSD != 10_000 || b.Tokens != 40 || b.WallMS != 250 || b.Turns != 3 || math.Abs(*b.CachedShare-0.15) > 1e-9 || *b.Precision != 0.5 || *b.Recall != 1 {
+		t.Errorf("%+v", b)
+	}
+	low, high := wilson(0.625, 2)
+	if r.Total.Share != 0.625 || r.Total.Low != low || r.Total.High != high || r.Total.Resolved != 5 || r.Total.Attempted != 8 {
+		t.Errorf("%+v", r.Total)
+	}
+	text := r.RenderText()
+	for _, want := range []string{"company, 4 × each case", "a     4 of 4", "b     1 of 4", "all   5 of 8", "$0.0100", "b, attempt 2: wrong: 1 test of 1 did not pass\n  red: pkg TestX"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing:\n%s", want, text)
+		}
+	}
+
+	unpriced := attempts(1, 0)
+	unpriced[0].CostMicroUSD, unpriced[0].CachedShare, unpriced[0].WriteSet = nil, nil, nil
+	if s := summarizeAttempts(unpriced); s.CostMicroUSD != nil || s.CachedShare != nil || s.Precision != nil {
+		t.Errorf("what is not known: %+v", s)
+	}
+}
+
+// The script of a solo attempt is one that the scripted model reads, gives the
+// instruction as it stands, and plans what the core accepts.
+func TestSoloScript(t *testing.T) {
+	const instruction = "cout <<x>> y; and <<title>>\n\"quoted\""
+	text, err := makeSoloScript(instruction, []string{"internal/", ".github/", "main.go", "company.yaml", "Makefile", ".gitignore", "odd*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := scripted.ParseScript("solo.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(role company.Role, run company.RunID) scripted.Reply {
+		x := scripted.Exchange{HasHeader: true}
+		x.Header.Role, x.Header.Run, x.Header.Title = role, run, "another text"
+		return s.Reply(x)
+	}
+	reply := ask(company.Manager, "t1-plan.1")
+	args, err := json.Marshal(reply.Calls[0].Args)
+	if err != nil || reply.Err != "" {
+		t.Fatal(err, reply.Err)
+	}
+	var plan company.Plan
+	if err := json.Unmarshal(args, &plan); err != nil {
+		t.Fatal(err)
+	}
+	if problems := plan.Check(company.PlanRules{}); len(problems) > 0 || plan.Subtasks() != 1 || plan.Waves[0].Subtasks[0].Description != instruction {
+		t.Errorf("%v\n%s", problems, args)
+	}
+	if set := strings.Join(plan.Waves[0].Subtasks[0].WriteSet, " "); set != "internal/** *.go main.go Makefile src/** test/** tests/** docs/**" {
+		t.Errorf("write set %s", set)
+	}
+	for run, tool := range map[company.RunID]string{"t1-plan.2": "give_up", "t1-01-review.1": "submit_review"} {
+		role := company.Manager
+		if tool == "submit_review" {
+			role = company.Reviewer
+		}
+		if r := ask(role, run); r.Err != "" || r.Calls[0].Tool != tool {
+			t.Errorf("%s: %+v", run, r)
+		}
+	}
+}

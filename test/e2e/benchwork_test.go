@@ -1,0 +1,136 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"company/internal/adapters"
+	"company/internal/adapters/scripted"
+	"company/internal/bench/work"
+	"company/internal/hosttest"
+	"company/test/testenv"
+)
+
+// hiddenGoodbye is a patch with the hidden test of the farewell.
+const hiddenGoodbye = `diff --git a/checks/farewell.sh b/checks/farewell.sh
+new file mode 100644
+--- /dev/null
++++ b/checks/farewell.sh
+@@ -0,0 +1,2 @@
++# this line is in the hidden test alone
++test "$(sh farewell.sh)" = goodbye
+`
+
+// writeCase writes a case of the tiny project.
+func writeCase(t *testing.T, dir string) {
+	t.Helper()
+	files := map[string]string{
+		"case.yaml": "name: farewell\ninstruction: add a farewell\nrun: sh ./test.sh\nmust_pass: exit 0\n", "hidden.patch": hiddenGoodbye,
+		"solution.patch": "diff --git a/farewell.sh b/farewell.sh\nnew file mode 100644\n--- /dev/null\n+++ b/farewell.sh\n@@ -0,0 +1 @@\n+echo goodbye\n",
+	}
+	for name, text := range tinyProject() {
+		files["repo/"+name] = text
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, "farewell", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// withUsage has replies report what they used.
+func withUsage(do func(scripted.Exchange) scripted.Reply, input, cached int) func(scripted.Exchange) scripted.Reply {
+	return func(x scripted.Exchange) scripted.Reply {
+		r := do(x)
+		r.Usage = &adapters.Usage{InputTokens: input, CachedTokens: cached, OutputTokens: 10}
+		return r
+	}
+}
+
+// TestBenchWork: of two attempts on a case the wrong one is not resolved and the right one
+// is, as a task and solo; hidden tests are in no request; nothing is left or written to
+// the user's office and config.
+func TestBenchWork(t *testing.T) {
+	t.Parallel()
+	var tries atomic.Int32
+	wrong := writeFilesAndFinish("Add a farewell", "farewell.sh", "echo bye\n", "checks/mine.sh", "sh farewell.sh >/dev/null\n", "checks/farewell.sh", "true\n")
+	right := writeFilesAndFinish("Add a farewell", "farewell.sh", "echo goodbye\n", "checks/mine.sh", "test \"$(sh farewell.sh)\" = goodbye\n")
+	h := testenv.New(t, &staff{
+		manager: submitPlan([]m{ticket("Add a farewell", "Add a script that says farewell, and its check.", "farewell.sh", "docs/**")}),
+		worker: withUsage(func(x scripted.Exchange) scripted.Reply {
+			if x.Turn == 0 {
+				tries.Add(1)
+			}
+			if tries.Load()%2 == 1 {
+				return wrong(x)
+			}
+			return right(x)
+		}, 1000, 600),
+	}, map[string]string{"README.md": "not this one\n"})
+	h.Config(tinyGates)
+	cases, temp := filepath.Join(h.Dir, "cases"), filepath.Join(h.Dir, "temp")
+	writeCase(t, cases)
+	if err := os.Mkdir(temp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{work.ModeCompany, work.ModeSolo} {
+		args := []string{"bench", "work", cases, "--repeat", "2", "--dir", temp, "-o", "json"}
+		if mode == work.ModeSolo {
+			args = append(args, "--solo")
+		}
+		asked := h.Model.Calls().ByRun["t1-plan.1"] + h.Model.Calls().ByRun["t1-01-review.1"]
+		ran := h.MustRun(patience, args...)
+		var r work.Report
+		if err := json.Unmarshal([]byte(ran.Stdout), &r); err != nil || len(r.Cases) != 1 || len(r.Cases[0].Attempts) != 2 {
+			t.Fatalf("%s: %v\n%s\n%s", mode, err, ran.Stdout, ran.Stderr)
+		}
+		c, first, second := r.Cases[0], r.Cases[0].Attempts[0], r.Cases[0].Attempts[1]
+		if first.Verdict != work.Wrong || second.Verdict != work.Resolved || c.Resolved != 1 || r.Total.Attempted != 2 || r.Mode != mode || c.Low <= 0 || c.High >= 1 || !strings.Contains(first.Why, "FAIL checks/farewell.sh") {
+			t.Errorf("%s: %+v", mode, r)
+		}
+		solo := mode == work.ModeSolo
+		if wrote := second.WriteSet; solo != (wrote == nil) || !solo && (*wrote.Precision != 0.5 || *wrote.Recall != 0.5) {
+			t.Errorf("%s: write set %+v", mode, wrote)
+		}
+		if second.Turns < 4 || second.Tokens < 4000 || second.WallMS <= 0 || second.CachedShare == nil || *second.CachedShare <= 0.3 || *second.CachedShare > 0.6 || solo && (*second.CachedShare != 0.6 || second.Runs != 1) {
+			t.Errorf("%s: %+v", mode, second)
+		}
+		if now := h.Model.Calls().ByRun["t1-plan.1"] + h.Model.Calls().ByRun["t1-01-review.1"]; solo && now != asked {
+			t.Errorf("a manager or a reviewer was asked %d times", now-asked)
+		}
+	}
+	for _, r := range h.Model.Requests() {
+		if strings.Contains(string(r.Body), "this line is in the hidden test alone") || strings.Contains(string(r.Body), "hidden.patch") {
+			t.Errorf("a request holds a hidden test: %.2000s", r.Body)
+		}
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+	if _, err := os.Stat(filepath.Join(h.Repo, ".company")); err == nil {
+		t.Error("an office was made where the user stands")
+	}
+	if said := h.MustRun(patience, "bench", "work", cases, "--check", "--dir", temp).Stdout; !strings.Contains(said, "red          green") {
+		t.Errorf("the check says\n%s", said)
+	}
+}
+
+// TestBenchWorkExamples: the cases of examples/work prove something.
+func TestBenchWorkExamples(t *testing.T) {
+	hosttest.Variant(t, "TestBenchWork checks a case, and the rest is more of them")
+	t.Parallel()
+	h := testenv.New(t, nil, map[string]string{"README.md": "not this one\n"})
+	root, err := testenv.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.MustRun(patience, "bench", "work", filepath.Join(root, "examples", "work"), "--check")
+}
