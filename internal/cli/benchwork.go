@@ -23,9 +23,9 @@ repository, an instruction, and hidden tests that fail without the work. Each ca
 is submitted as a task in a temporary office, and the hidden tests are laid over the
 pull request and run in a fresh container without a network. No agent sees them.
 
-Printed are, by case and of all: what was resolved with its 95 % interval, cost,
-tokens and the cached share of them, time, turns, and how well the planned write
-sets met the files that were changed.
+The report has, of each case and of all, the resolved attempts with their 95 %
+interval, cost, tokens and the cached share of them, time, turns, and how well the
+planned write sets met the files that were changed.
 
 The models and keys are those of your own config; a config key is set with --set.
 Nothing is written to your office or your config. The caps of the budget hold for

@@ -25,7 +25,8 @@ func leafCommands(c *cobra.Command) (paths []string) {
 	for _, sub := range c.Commands() {
 		if sub.HasSubCommands() {
 			paths = append(paths, leafCommands(sub)...)
-		} else if !sub.Hidden {
+		}
+		if does := !sub.HasSubCommands() || len(sub.ValidArgs) > 0; does && !sub.Hidden {
 			paths = append(paths, strings.TrimPrefix(sub.CommandPath(), "company "))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"company/internal/agent"
 	"company/internal/app"
 	"company/internal/bench"
+	"company/internal/bench/work"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/diagnose"
@@ -293,6 +294,8 @@ func Shapes() []Shape {
 		{"bus_record", []string{"bus cat"}, "what the bus holds, an object to a line", app.BusRecord{}},
 		{"bus_conversion", []string{"bus convert"}, "what went to another driver", app.BusConversion{}},
 		{"bench", []string{"bench"}, "measurements", bench.Report{}},
+		{"bench_work", []string{"bench work"}, "what became of cases of real work", work.Report{}},
+		{"bench_work_check", []string{"bench work --check"}, "whether cases prove something", work.CheckReport{}},
 		{"version", []string{"version"}, "the version", shapeVersion{}},
 		{"error", []string{"every command that fails, on stderr"}, "an error", shapeError{}},
 	}

@@ -102,6 +102,7 @@ console
 entrance
 
 attend
+bench/work
 detach
 
 cli/command

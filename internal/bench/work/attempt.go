@@ -71,8 +71,8 @@ type attempt struct {
 	office string // beside it, so that a company.yaml of the case is no office's
 }
 
-// settings are the keys of the config that every attempt has: nobody is there to ask.
-func (a *attempt) settings() []string {
+// listSettings are the keys of the config that every attempt has: nobody is there to ask.
+func (a *attempt) listSettings() []string {
 	set := append([]string{}, a.b.ConfigFlags...)
 	set = append(set, "approvals.plan=auto", "approvals.merge=auto", "approvals.pr=auto", "gates.none=allow", "forge.kind=local", "git.base=auto")
 	if a.b.Model != "" {
@@ -117,8 +117,8 @@ func (a *attempt) run(ctx context.Context, judge *officeapp.Judge) (out Attempt,
 	if err := a.makeOffice(ctx); err != nil {
 		return out, "", err
 	}
-	set := a.settings()
-	sum, wall, err := a.submit(ctx, set)
+	set := a.listSettings()
+	sum, wall, err := a.submitTask(ctx, set)
 	if err != nil {
 		return out, "", err
 	}
@@ -139,8 +139,8 @@ func (a *attempt) run(ctx context.Context, judge *officeapp.Judge) (out Attempt,
 		return out, used, err
 	}
 	v := a.l.c.holdAgainst(got)
-	if out.Verdict = Resolved; !v.green() {
-		out.Verdict, out.Why, out.Red = Wrong, v.describe(got), v.listRed()
+	if out.Verdict = Resolved; !v.isGreen() {
+		out.Verdict, out.Why, out.Red = Wrong, v.describeRed(got), v.listRed()
 	}
 	return out, used, nil
 }
@@ -152,8 +152,8 @@ type delivery struct {
 	head   company.OID
 }
 
-// submit runs company submit to its end.
-func (a *attempt) submit(ctx context.Context, set []string) (sum view.Summary, wall time.Duration, err error) {
+// submitTask runs company submit to its end.
+func (a *attempt) submitTask(ctx context.Context, set []string) (sum view.Summary, wall time.Duration, err error) {
 	file := filepath.Join(a.dir, "instruction.txt")
 	if err := os.WriteFile(file, []byte(a.l.c.Instruction), 0o600); err != nil {
 		return sum, 0, err
@@ -167,7 +167,7 @@ func (a *attempt) submit(ctx context.Context, set []string) (sum view.Summary, w
 	cmd := exec.CommandContext(ctx, a.b.Program, args...)
 	var out bytes.Buffer
 	said := &tail{}
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = a.repo, a.b.environ(), &out, said
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = a.repo, a.b.listEnviron(), &out, said
 	// A group of its own: an interrupt at the terminal comes once, by Cancel, so that the
 	// containers are put away.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -213,7 +213,7 @@ func (t *tail) lastError() string {
 
 // readOffice reads from the closed office what the task came to.
 func (a *attempt) readOffice(ctx context.Context, set []string, sum view.Summary) (out Attempt, d *delivery, used string, err error) {
-	ent := a.b.enter(a.office, a.repo, set)
+	ent := a.b.enterOffice(a.office, a.repo, set)
 	paths, err := ent.FindOffice()
 	if err != nil {
 		return out, nil, "", err

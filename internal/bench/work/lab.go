@@ -39,7 +39,7 @@ func openLab(ctx context.Context, c Case, dir string) (*lab, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if _, err := l.git(ctx, nil, "init", "-q", "-b", baseBranch, dir); err != nil {
+	if _, err := l.runGit(ctx, nil, "init", "-q", "-b", baseBranch, dir); err != nil {
 		return nil, err
 	}
 	var err error
@@ -54,7 +54,7 @@ func openLab(ctx context.Context, c Case, dir string) (*lab, error) {
 	if l.hidden, err = l.commitPatch(ctx, l.base, HiddenFile, c.Hidden, hiddenBranch); err != nil {
 		return nil, err
 	}
-	out, err := l.git(ctx, nil, "diff-tree", "-r", "-z", "--name-only", "--no-renames", string(l.base), string(l.hidden))
+	out, err := l.runGit(ctx, nil, "diff-tree", "-r", "-z", "--name-only", "--no-renames", string(l.base), string(l.hidden))
 	if err != nil {
 		return nil, err
 	}
@@ -65,16 +65,16 @@ func openLab(ctx context.Context, c Case, dir string) (*lab, error) {
 	return l, nil
 }
 
-// git runs git in the lab, on its own index. A failure is an EGit error.
-func (l *lab) git(ctx context.Context, stdin []byte, args ...string) (string, error) {
-	out, err := l.command(stdin, args...).Output(ctx)
+// runGit runs git in the lab, on its own index. A failure is an EGit error.
+func (l *lab) runGit(ctx context.Context, stdin []byte, args ...string) (string, error) {
+	out, err := l.gitCommand(stdin, args...).Output(ctx)
 	if err != nil {
 		return "", company.E(company.EGit, "the repository of the case "+l.c.Name+" cannot be made").Wrap(err)
 	}
 	return strings.TrimSpace(string(out)), nil
 }
 
-func (l *lab) command(stdin []byte, args ...string) gitexec.Command {
+func (l *lab) gitCommand(stdin []byte, args ...string) gitexec.Command {
 	// The commits are always the same, so that an image with them is made once.
 	const who, at = "bench", "2026-01-01T00:00:00Z"
 	c := gitexec.Command{Dir: l.dir, Args: args, Env: []string{"GIT_INDEX_FILE=" + l.index,
@@ -88,7 +88,7 @@ func (l *lab) command(stdin []byte, args ...string) gitexec.Command {
 
 // commitBase commits the files of the case's folder.
 func (l *lab) commitBase(ctx context.Context) error {
-	if _, err := l.git(ctx, nil, "--work-tree="+l.c.Base.Folder, "add", "-A", "."); err != nil {
+	if _, err := l.runGit(ctx, nil, "--work-tree="+l.c.Base.Folder, "add", "-A", "."); err != nil {
 		return err
 	}
 	return l.commitIndex(ctx, "", "The base", baseBranch, &l.base)
@@ -96,7 +96,7 @@ func (l *lab) commitBase(ctx context.Context) error {
 
 // commitIndex commits the index onto a parent, where there is one, and moves a branch.
 func (l *lab) commitIndex(ctx context.Context, parent company.OID, message, branch string, into *company.OID) error {
-	tree, err := l.git(ctx, nil, "write-tree")
+	tree, err := l.runGit(ctx, nil, "write-tree")
 	if err != nil {
 		return err
 	}
@@ -104,11 +104,11 @@ func (l *lab) commitIndex(ctx context.Context, parent company.OID, message, bran
 	if parent != "" {
 		args = append(args, "-p", string(parent))
 	}
-	id, err := l.git(ctx, nil, args...)
+	id, err := l.runGit(ctx, nil, args...)
 	if err != nil {
 		return err
 	}
-	if _, err := l.git(ctx, nil, "update-ref", "refs/heads/"+branch, id); err != nil {
+	if _, err := l.runGit(ctx, nil, "update-ref", "refs/heads/"+branch, id); err != nil {
 		return err
 	}
 	*into = company.OID(id)
@@ -123,7 +123,7 @@ func (l *lab) fetchBase(ctx context.Context) error {
 			Fix("look whether base.git has base.commit")
 	}
 	fetch := func(spec string) error {
-		c := l.command(nil, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--", b.Git, spec)
+		c := l.gitCommand(nil, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--", b.Git, spec)
 		c.Protocols = "file:https"
 		_, err := c.Output(ctx)
 		return err
@@ -135,27 +135,27 @@ func (l *lab) fetchBase(ctx context.Context) error {
 			return missing(err)
 		}
 	}
-	if _, err := l.command(nil, "cat-file", "-e", b.Commit+"^{commit}").Output(ctx); err != nil {
+	if _, err := l.gitCommand(nil, "cat-file", "-e", b.Commit+"^{commit}").Output(ctx); err != nil {
 		return missing(err)
 	}
 	l.base = company.OID(b.Commit)
-	if _, err := l.git(ctx, nil, "update-ref", "refs/heads/"+baseBranch, b.Commit); err != nil {
+	if _, err := l.runGit(ctx, nil, "update-ref", "refs/heads/"+baseBranch, b.Commit); err != nil {
 		return err
 	}
-	refs, err := l.git(ctx, nil, "for-each-ref", "--format=delete %(refname)", "refs/bench/")
+	refs, err := l.runGit(ctx, nil, "for-each-ref", "--format=delete %(refname)", "refs/bench/")
 	if err != nil || refs == "" {
 		return err
 	}
-	_, err = l.git(ctx, []byte(refs+"\n"), "update-ref", "--stdin")
+	_, err = l.runGit(ctx, []byte(refs+"\n"), "update-ref", "--stdin")
 	return err
 }
 
 // commitPatch commits what a patch makes of a commit.
 func (l *lab) commitPatch(ctx context.Context, onto company.OID, file string, patch []byte, branch string) (id company.OID, err error) {
-	if _, err := l.git(ctx, nil, "read-tree", string(onto)); err != nil {
+	if _, err := l.runGit(ctx, nil, "read-tree", string(onto)); err != nil {
 		return "", err
 	}
-	if _, err := l.command(patch, "apply", "--cached", "--whitespace=nowarn", "-").Output(ctx); err != nil {
+	if _, err := l.gitCommand(patch, "apply", "--cached", "--whitespace=nowarn", "-").Output(ctx); err != nil {
 		return "", faultOf(l.c.Dir, file, "the patch does not apply to the base").Wrap(err).Fix("write it with git diff --binary on the base commit")
 	}
 	err = l.commitIndex(ctx, onto, file, branch, &id)
@@ -165,11 +165,11 @@ func (l *lab) commitPatch(ctx context.Context, onto company.OID, file string, pa
 // commitWithTests commits a tree with the hidden tests laid over it: each path that they
 // add, change or remove is as they have it, whatever the tree has there.
 func (l *lab) commitWithTests(ctx context.Context, of company.OID, branch string) (id company.OID, err error) {
-	if _, err := l.git(ctx, nil, "read-tree", string(of)); err != nil {
+	if _, err := l.runGit(ctx, nil, "read-tree", string(of)); err != nil {
 		return "", err
 	}
 	args := append([]string{"ls-tree", "-r", "-z", string(l.hidden), "--"}, l.tests...)
-	found, err := l.git(ctx, nil, args...)
+	found, err := l.runGit(ctx, nil, args...)
 	if err != nil {
 		return "", err
 	}
@@ -189,7 +189,7 @@ func (l *lab) commitWithTests(ctx context.Context, of company.OID, branch string
 			fmt.Fprintf(&entries, "0 %s\t%s\x00", strings.Repeat("0", len(of)), path)
 		}
 	}
-	if _, err := l.git(ctx, []byte(entries.String()), "update-index", "--add", "--replace", "-z", "--index-info"); err != nil {
+	if _, err := l.runGit(ctx, []byte(entries.String()), "update-index", "--add", "--replace", "-z", "--index-info"); err != nil {
 		return "", err
 	}
 	err = l.commitIndex(ctx, of, "The hidden tests", branch, &id)
@@ -208,12 +208,12 @@ func (l *lab) commitSolution(ctx context.Context) error {
 // takeResult fetches what an attempt delivered from the mirror of its office, and commits
 // it with the hidden tests.
 func (l *lab) takeResult(ctx context.Context, mirror, branch string, head company.OID) error {
-	c := l.command(nil, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--", mirror, "+refs/heads/"+branch+":refs/heads/"+fetchedBranch)
+	c := l.gitCommand(nil, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--", mirror, "+refs/heads/"+branch+":refs/heads/"+fetchedBranch)
 	c.Protocols = "file"
 	if _, err := c.Output(ctx); err != nil {
 		return company.E(company.EGit, "what was delivered cannot be read").Wrap(err)
 	}
-	got, err := l.git(ctx, nil, "rev-parse", "refs/heads/"+fetchedBranch)
+	got, err := l.runGit(ctx, nil, "rev-parse", "refs/heads/"+fetchedBranch)
 	if err == nil && got != string(head) {
 		err = company.E(company.EGit, "the branch that was delivered has moved").Because(fmt.Sprintf("it is at %.12s, not at %.12s", got, head))
 	}
@@ -226,7 +226,7 @@ func (l *lab) takeResult(ctx context.Context, mirror, branch string, head compan
 
 // listRootEntries lists the names at the root of the base, folders with a slash behind them.
 func (l *lab) listRootEntries(ctx context.Context) ([]string, error) {
-	out, err := l.git(ctx, nil, "ls-tree", "-z", string(l.base))
+	out, err := l.runGit(ctx, nil, "ls-tree", "-z", string(l.base))
 	if err != nil {
 		return nil, err
 	}

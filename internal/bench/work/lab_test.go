@@ -24,7 +24,7 @@ func openTestLab(t *testing.T, files map[string]string) (*lab, error) {
 // showFile is a file of a commit of the lab.
 func showFile(t *testing.T, l *lab, at, path string) string {
 	t.Helper()
-	out, err := l.command(nil, "show", at+":"+path).Output(t.Context())
+	out, err := l.gitCommand(nil, "show", at+":"+path).Output(t.Context())
 	if err != nil {
 		return "(none)"
 	}

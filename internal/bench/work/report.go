@@ -68,8 +68,8 @@ type CaseCheck struct {
 	Fault             string `json:"fault,omitempty"`
 }
 
-// wilson is the 95 % interval of a share that was seen in n trials.
-func wilson(share float64, n int) (low, high float64) {
+// wilsonInterval is the 95 % interval of a share that was seen in n trials.
+func wilsonInterval(share float64, n int) (low, high float64) {
 	if n == 0 {
 		return 0, 1
 	}
@@ -80,13 +80,13 @@ func wilson(share float64, n int) (low, high float64) {
 	return max(0, middle-half), min(1, middle+half)
 }
 
-// summarize sums the attempts of a case.
-func (r *CaseResult) summarize() {
+// summarizeAll sums the attempts of a case.
+func (r *CaseResult) summarizeAll() {
 	r.Summary = summarizeAttempts(r.Attempts)
 	if r.Attempted > 0 {
 		r.Share = float64(r.Resolved) / float64(r.Attempted)
 	}
-	r.Low, r.High = wilson(r.Share, r.Attempted)
+	r.Low, r.High = wilsonInterval(r.Share, r.Attempted)
 }
 
 // summarizeCases sums all cases. Each counts as much as any other.
@@ -99,7 +99,7 @@ func summarizeCases(cases []CaseResult) Summary {
 	}
 	s := summarizeAttempts(all)
 	s.Share = share
-	s.Low, s.High = wilson(share, len(cases))
+	s.Low, s.High = wilsonInterval(share, len(cases))
 	return s
 }
 
@@ -127,9 +127,9 @@ func summarizeAttempts(all []Attempt) (s Summary) {
 		s.CostMicroUSD = &cost
 	}
 	if len(all) > 0 {
-		s.WallMS, s.Turns = int64(*median(walls)), int(math.Round(*median(turns)))
+		s.WallMS, s.Turns = int64(*medianOf(walls)), int(math.Round(*medianOf(turns)))
 	}
-	s.CachedShare, s.Precision, s.Recall = median(cached), mean(precision), mean(recall)
+	s.CachedShare, s.Precision, s.Recall = medianOf(cached), meanOf(precision), meanOf(recall)
 	return s
 }
 
@@ -140,8 +140,8 @@ func appendKnown(to []float64, v *float64) []float64 {
 	return append(to, *v)
 }
 
-// median of numbers; nil of none.
-func median(of []float64) *float64 {
+// medianOf of numbers; nil of none.
+func medianOf(of []float64) *float64 {
 	if len(of) == 0 {
 		return nil
 	}
@@ -153,8 +153,8 @@ func median(of []float64) *float64 {
 	return &mid
 }
 
-// mean of numbers; nil of none.
-func mean(of []float64) *float64 {
+// meanOf of numbers; nil of none.
+func meanOf(of []float64) *float64 {
 	if len(of) == 0 {
 		return nil
 	}

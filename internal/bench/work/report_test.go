@@ -42,8 +42,8 @@ func TestVerdicts(t *testing.T) {
 		"nothing is reported":   {byName, unread, false, "exit code 2, and no test was reported: cannot build"},
 	} {
 		v := c.c.holdAgainst(c.got)
-		if v.green() != c.green || !c.green && v.describe(c.got) != c.says {
-			t.Errorf("%s: %v, %s", name, v.green(), v.describe(c.got))
+		if v.isGreen() != c.green || !c.green && v.describeRed(c.got) != c.says {
+			t.Errorf("%s: %v, %s", name, v.isGreen(), v.describeRed(c.got))
 		}
 	}
 
@@ -80,7 +80,7 @@ func TestWilson(t *testing.T) {
 	}{
 		{0.5, 10, 0.2366, 0.7634}, {1, 10, 0.7225, 1}, {0, 10, 0, 0.2775}, {1, 1, 0.2065, 1}, {0.8, 500, 0.7627, 0.8327}, {0, 0, 0, 1},
 	} {
-		low, high := wilson(c.share, c.n)
+		low, high := wilsonInterval(c.share, c.n)
 		if math.Abs(low-c.low) > 1e-3 || math.Abs(high-c.high) > 1e-3 {
 			t.Errorf("%v of %d: %.4f to %.4f, want %.4f to %.4f", c.share, c.n, low, high, c.low, c.high)
 		}
@@ -105,14 +105,14 @@ func attempts(resolved, wrong int) (out []Attempt) {
 func TestSummaries(t *testing.T) {
 	r := Report{Mode: ModeCompany, Repeat: 4, Cases: []CaseResult{{Name: "a", Attempts: attempts(4, 0)}, {Name: "b", Attempts: attempts(1, 3)}}}
 	for i := range r.Cases {
-		r.Cases[i].summarize()
+		r.Cases[i].summarizeAll()
 	}
 	r.Total = summarizeCases(r.Cases)
 	b := r.Cases[1].Summary
 	if b.Resolved != 1 || b.Attempted != 4 || b.Share != 0.25 || *b.CostMicroUSD != 10_000 || b.Tokens != 40 || b.WallMS != 250 || b.Turns != 3 || math.Abs(*b.CachedShare-0.15) > 1e-9 || *b.Precision != 0.5 || *b.Recall != 1 {
 		t.Errorf("%+v", b)
 	}
-	low, high := wilson(0.625, 2)
+	low, high := wilsonInterval(0.625, 2)
 	if r.Total.Share != 0.625 || r.Total.Low != low || r.Total.High != high || r.Total.Resolved != 5 || r.Total.Attempted != 8 {
 		t.Errorf("%+v", r.Total)
 	}

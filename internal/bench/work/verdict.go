@@ -33,25 +33,25 @@ func (c Case) holdAgainst(got officeapp.Judgement) verdict {
 	for _, t := range got.Check.Tests {
 		failed[t.Name] = true
 	}
-	green := func(name string) bool { return !failed[name] && slices.Contains(got.Passed, name) }
+	hasPassed := func(name string) bool { return !failed[name] && slices.Contains(got.Passed, name) }
 	v := verdict{staying: len(c.MustStay)}
 	for _, name := range c.MustPass {
-		if green(name) {
+		if hasPassed(name) {
 			v.turned = append(v.turned, name)
 		} else {
 			v.missing = append(v.missing, name)
 		}
 	}
 	for _, name := range c.MustStay {
-		if !green(name) {
+		if !hasPassed(name) {
 			v.broken = append(v.broken, name)
 		}
 	}
 	return v
 }
 
-// green tells whether all is as it must be with a solution.
-func (v verdict) green() bool {
+// isGreen tells whether all is as it must be with a solution.
+func (v verdict) isGreen() bool {
 	if v.byExit {
 		return v.passed
 	}
@@ -70,8 +70,8 @@ func (v verdict) listRed() []string {
 	return red
 }
 
-// describe says in a line what is not as it must be.
-func (v verdict) describe(got officeapp.Judgement) string {
+// describeRed says in a line what is not as it must be.
+func (v verdict) describeRed(got officeapp.Judgement) string {
 	c := got.Check
 	switch {
 	case v.byExit:
@@ -114,10 +114,10 @@ func (c Case) checkBase(hidden, before officeapp.Judgement) error {
 // error where they do not.
 func (c Case) checkSolution(got officeapp.Judgement) error {
 	v := c.holdAgainst(got)
-	if v.green() {
+	if v.isGreen() {
 		return nil
 	}
-	why := v.describe(got)
+	why := v.describeRed(got)
 	if red := v.listRed(); len(red) > 0 {
 		why += ": " + joinNames(red)
 	}

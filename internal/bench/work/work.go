@@ -143,16 +143,16 @@ func listNames(cases []Case) string {
 // names another office.
 const notInherited = "COMPANY_OFFICE"
 
-// environ is the user's environment for an attempt.
-func (b *bencher) environ() []string {
+// listEnviron is the user's environment for an attempt.
+func (b *bencher) listEnviron() []string {
 	return slices.DeleteFunc(slices.Clone(b.Console.Environ), func(kv string) bool { return strings.HasPrefix(kv, notInherited+"=") })
 }
 
-// enter is the way into an office of the bench's own, with the user's config and these
+// enterOffice is the way into an office of the bench's own, with the user's config and these
 // keys above it.
-func (b *bencher) enter(office, checkout string, set []string) *entrance.Entrance {
+func (b *bencher) enterOffice(office, checkout string, set []string) *entrance.Entrance {
 	con := *b.Console
-	con.Environ = b.environ()
+	con.Environ = b.listEnviron()
 	con.LookupEnv = func(name string) (string, bool) {
 		if name == notInherited {
 			return "", false
@@ -171,7 +171,7 @@ func (b *bencher) openCase(ctx context.Context, c Case) (l *lab, judge *officeap
 	if err := writeOffice(office, []byte(officeConfig)); err != nil {
 		return nil, nil, err
 	}
-	ent := b.enter(office, l.dir, b.ConfigFlags)
+	ent := b.enterOffice(office, l.dir, b.ConfigFlags)
 	paths, _, err := ent.LoadReady(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -279,6 +279,6 @@ func (b *bencher) runCase(ctx context.Context, c Case) (r CaseResult, err error)
 		b.Progress(fmt.Sprintf("%s: attempt %d of %d: %s", c.Name, n+1, b.Repeat, strings.TrimSuffix(out.Verdict+", "+out.Why, ", ")))
 		r.Attempts = append(r.Attempts, out)
 	}
-	r.summarize()
+	r.summarizeAll()
 	return r, nil
 }
