@@ -88,10 +88,10 @@ func runBenchWork(ctx context.Context, env *command.Environment, dir string, o w
 		return errors.Join(err, printBench(env, r))
 	}
 	r, err := work.Run(ctx, dir, o)
-	if err != nil {
+	if len(r.Cases) == 0 {
 		return err
 	}
-	return printBench(env, r)
+	return errors.Join(err, printBench(env, r))
 }
 
 // printBench prints a report as text or JSON.

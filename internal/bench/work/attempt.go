@@ -40,7 +40,7 @@ type Attempt struct {
 	WallMS       int64    `json:"wall_ms"`             // from the submission to the end of the program
 	Turns        int      `json:"turns"`               // replies of models
 	Runs         int      `json:"runs"`                // conversations
-	WriteSet     *Fit     `json:"write_set,omitempty"` // planned against changed; not of a plan without a manager
+	WriteSet     *Fit     `json:"write_set,omitempty"` // planned against changed; absent where nothing was changed, and of a plan without a manager
 }
 
 // Fit is company.Fit with its shares.
@@ -71,17 +71,14 @@ type attempt struct {
 	office string // beside it, so that a company.yaml of the case is no office's
 }
 
-// listSettings are the keys of the config that every attempt has: nobody is there to ask.
-func (a *attempt) listSettings() []string {
-	set := append([]string{}, a.b.ConfigFlags...)
+// listSettings are the keys of the config that every attempt has: no question is put.
+func (b *bencher) listSettings() []string {
+	set := append([]string{}, b.ConfigFlags...)
 	set = append(set, "approvals.plan=auto", "approvals.merge=auto", "approvals.pr=auto", "gates.none=allow", "forge.kind=local", "git.base=auto")
-	if a.b.Model != "" {
+	if b.Model != "" {
 		for _, role := range []string{"manager", "worker", "reviewer", "merger"} {
-			set = append(set, "agents."+role+".model="+a.b.Model)
+			set = append(set, "agents."+role+".model="+b.Model)
 		}
-	}
-	if a.b.Solo {
-		set = append(set, soloAgents...)
 	}
 	return set
 }
@@ -117,7 +114,10 @@ func (a *attempt) run(ctx context.Context, judge *officeapp.Judge) (out Attempt,
 	if err := a.makeOffice(ctx); err != nil {
 		return out, "", err
 	}
-	set := a.listSettings()
+	set := a.b.listSettings()
+	if a.b.Solo {
+		set = append(set, soloAgents...)
+	}
 	sum, wall, err := a.submitTask(ctx, set)
 	if err != nil {
 		return out, "", err
@@ -279,9 +279,13 @@ func (a *attempt) countTask(ctx context.Context, app *officeapp.App, t *company.
 			for _, c := range sub.Changes {
 				changed = append(changed, c.Path)
 			}
-			fit = fit.Add(company.WriteSetFit(sub.Planned.WriteSet, changed))
+			if len(changed) > 0 { // a ticket that was not done shows nothing of its plan
+				fit = fit.Add(company.WriteSetFit(sub.Planned.WriteSet, changed))
+			}
 		}
-		out.WriteSet = newFit(fit)
+		if fit.Changed > 0 {
+			out.WriteSet = newFit(fit)
+		}
 	}
 	return out, nil
 }

@@ -34,6 +34,7 @@ type CaseResult struct {
 	Name string `json:"name"`
 	Summary
 	Attempts []Attempt `json:"attempts"`
+	Fault    string    `json:"fault,omitempty"` // why it ended before its time
 }
 
 // Summary is what attempts came to. Of the whole, Of and the interval count cases: the
@@ -92,14 +93,17 @@ func (r *CaseResult) summarizeAll() {
 // summarizeCases sums all cases. Each counts as much as any other.
 func summarizeCases(cases []CaseResult) Summary {
 	var all []Attempt
-	share := 0.0
+	var shares []float64
 	for _, c := range cases {
-		all = append(all, c.Attempts...)
-		share += c.Share / float64(len(cases))
+		if len(c.Attempts) > 0 {
+			all, shares = append(all, c.Attempts...), append(shares, c.Share)
+		}
 	}
 	s := summarizeAttempts(all)
-	s.Share = share
-	s.Low, s.High = wilsonInterval(share, len(cases))
+	if share := meanOf(shares); share != nil {
+		s.Share = *share
+	}
+	s.Low, s.High = wilsonInterval(s.Share, len(shares))
 	return s
 }
 
@@ -202,7 +206,12 @@ func (r Report) RenderText() string {
 			}
 		}
 	}
-	b.WriteString("\nCost and tokens are of all attempts; wall, turns and cached are medians, precision and recall of the write sets means.\n")
+	for _, c := range r.Cases {
+		if c.Fault != "" {
+			fmt.Fprintf(&b, "\n%s came to no verdict: %s", c.Name, safetext.EscapeLine(c.Fault, 2000))
+		}
+	}
+	b.WriteString("\n\nCost and tokens are of all attempts; wall, turns and cached are medians, precision and recall of the write sets means.\n")
 	return b.String()
 }
 

@@ -123,6 +123,14 @@ func TestSummaries(t *testing.T) {
 		}
 	}
 
+	r.Cases = append(r.Cases, CaseResult{Name: "c", Fault: "the daemon is gone"})
+	if with := summarizeCases(r.Cases); with.Share != r.Total.Share || with.Low != low || with.High != high {
+		t.Errorf("a case without a verdict counts: %+v", with)
+	}
+	if text := r.RenderText(); !strings.Contains(text, "c came to no verdict: the daemon is gone") {
+		t.Errorf("the fault is missing:\n%s", text)
+	}
+
 	unpriced := attempts(1, 0)
 	unpriced[0].CostMicroUSD, unpriced[0].CachedShare, unpriced[0].WriteSet = nil, nil, nil
 	if s := summarizeAttempts(unpriced); s.CostMicroUSD != nil || s.CachedShare != nil || s.Precision != nil {

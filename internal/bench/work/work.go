@@ -42,9 +42,9 @@ type bencher struct {
 // maxRepeat bounds the attempts of a case.
 const maxRepeat = 1000
 
-// Run does all cases of a folder, each as often as is asked for, and reports on them.
-// Errors are EInvalid for a case that cannot be used, and those of the company where an
-// attempt came to no verdict.
+// Run does all cases of a folder, each as often as is asked for, and reports on them. A
+// case ends with the first attempt that comes to no verdict, and the report has its fault;
+// EInvalid: there is one. Where ctx ends the report has the cases so far.
 func Run(ctx context.Context, dir string, o Options) (r Report, err error) {
 	b, cases, err := open(dir, o)
 	if err != nil {
@@ -55,15 +55,31 @@ func Run(ctx context.Context, dir string, o Options) (r Report, err error) {
 	if b.Solo {
 		r.Mode = ModeSolo
 	}
+	var faults []string
 	for _, c := range cases {
 		done, err := b.runCase(ctx, c)
 		if err != nil {
-			return r, err
+			done.Fault = describeFault(err)
+			faults = append(faults, c.Name)
 		}
 		r.Cases = append(r.Cases, done)
+		if ctx.Err() != nil {
+			break
+		}
 	}
 	r.Total = summarizeCases(r.Cases)
-	return r, nil
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case len(faults) > 0:
+		err = faultsError(faults, len(cases))
+	}
+	return r, err
+}
+
+// faultsError is the error for cases that came to an end before their time.
+func faultsError(faults []string, of int) error {
+	return company.E(company.EInvalid, fmt.Sprintf("%d of %s came to no verdict", len(faults), company.Count(of, "case"))).Because(strings.Join(faults, ", ")).Fix("correct them: the report has the fault of each")
 }
 
 // Check proves the cases of a folder without a model: the hidden tests are red on the
@@ -89,7 +105,7 @@ func Check(ctx context.Context, dir string, o Options) (r CheckReport, err error
 		r.Cases = append(r.Cases, checked)
 	}
 	if len(faults) > 0 {
-		err = company.E(company.EInvalid, fmt.Sprintf("%d of %s cannot be used", len(faults), company.Count(len(cases), "case"))).Because(strings.Join(faults, ", ")).Fix("correct them: the report says what is wrong with each")
+		err = faultsError(faults, len(cases))
 	}
 	return r, err
 }
@@ -106,7 +122,7 @@ func describeFault(err error) string {
 // open reads the cases and makes the folder of a run.
 func open(dir string, o Options) (*bencher, []Case, error) {
 	if o.Repeat = cmp.Or(o.Repeat, 1); o.Repeat < 1 || o.Repeat > maxRepeat {
-		return nil, nil, company.E(company.EUsage, fmt.Sprintf("a case cannot be done %d times", o.Repeat)).Fix(fmt.Sprintf("--repeat 1 to %d", maxRepeat))
+		return nil, nil, company.E(company.EUsage, "a case cannot be done so often").Fix(fmt.Sprintf("--repeat 1 to %d", maxRepeat))
 	}
 	if o.Progress == nil {
 		o.Progress = func(string) {}
@@ -171,7 +187,7 @@ func (b *bencher) openCase(ctx context.Context, c Case) (l *lab, judge *officeap
 	if err := writeOffice(office, []byte(officeConfig)); err != nil {
 		return nil, nil, err
 	}
-	ent := b.enterOffice(office, l.dir, b.ConfigFlags)
+	ent := b.enterOffice(office, l.dir, b.listSettings())
 	paths, _, err := ent.LoadReady(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -257,6 +273,8 @@ func (b *bencher) closeJudge(ctx context.Context, judge *officeapp.Judge, err *e
 
 // runCase does all attempts of a case.
 func (b *bencher) runCase(ctx context.Context, c Case) (r CaseResult, err error) {
+	r = CaseResult{Name: c.Name, Attempts: []Attempt{}}
+	defer func() { r.summarizeAll() }()
 	l, judge, err := b.openCase(ctx, c)
 	if err != nil {
 		return r, err
@@ -266,7 +284,6 @@ func (b *bencher) runCase(ctx context.Context, c Case) (r CaseResult, err error)
 	if err := b.checkBase(ctx, c, judge); err != nil {
 		return r, err
 	}
-	r.Name = c.Name
 	for n := range b.Repeat {
 		b.Progress(fmt.Sprintf("%s: attempt %d of %d", c.Name, n+1, b.Repeat))
 		dir := filepath.Join(b.dir, c.Name, fmt.Sprintf("attempt%d", n+1))
@@ -279,6 +296,5 @@ func (b *bencher) runCase(ctx context.Context, c Case) (r CaseResult, err error)
 		b.Progress(fmt.Sprintf("%s: attempt %d of %d: %s", c.Name, n+1, b.Repeat, strings.TrimSuffix(out.Verdict+", "+out.Why, ", ")))
 		r.Attempts = append(r.Attempts, out)
 	}
-	r.summarizeAll()
 	return r, nil
 }
