@@ -105,7 +105,7 @@ func writeOffice(dir string, text []byte) error {
 	return errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, config.ConfigName), text, 0o600))
 }
 
-// run submits the case as a task of a new office, and judges what was delivered. used is
+// run submits the case as a task of a new office, and judges its pull request. used is
 // the key of the image that the task had. An error says nothing about the work.
 func (a *attempt) run(ctx context.Context, judge *officeapp.Judge) (out Attempt, used string, err error) {
 	if err := a.l.copyBase(ctx, a.repo); err != nil {

@@ -195,6 +195,7 @@ func (r Report) RenderText() string {
 		row("all", r.Total)
 	}
 	_ = table.Flush() // to memory
+	before := b.Len()
 	for _, c := range r.Cases {
 		for n, a := range c.Attempts {
 			if a.Verdict == Resolved {
@@ -211,7 +212,10 @@ func (r Report) RenderText() string {
 			fmt.Fprintf(&b, "\n%s came to no verdict: %s", c.Name, safetext.EscapeLine(c.Fault, 2000))
 		}
 	}
-	b.WriteString("\n\nCost and tokens are of all attempts; wall, turns and cached are medians, precision and recall of the write sets means.\n")
+	if b.Len() > before {
+		b.WriteByte('\n')
+	}
+	b.WriteString("\nCost and tokens are of all attempts; wall, turns and cached are medians, precision and recall of the write sets means.\n")
 	return b.String()
 }
 

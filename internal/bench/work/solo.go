@@ -41,7 +41,7 @@ func (a *attempt) writeSoloScript(ctx context.Context) (file string, err error) 
 }
 
 // makeSoloScript makes a script of YAML, as JSON: a plan of one ticket, an approval, and
-// no help for a worker who asks for it.
+// no help for a worker in need of it.
 func makeSoloScript(instruction string, rootEntries []string) ([]byte, error) {
 	type m = map[string]any
 	ticket := m{

@@ -70,7 +70,7 @@ func (v verdict) listRed() []string {
 	return red
 }
 
-// describeRed says in a line what is not as it must be.
+// describeRed names in a line the reason of a verdict that is not green.
 func (v verdict) describeRed(got officeapp.Judgement) string {
 	c := got.Check
 	switch {

@@ -221,7 +221,7 @@ func (b *bencher) checkBase(ctx context.Context, c Case, judge *officeapp.Judge)
 	if len(c.holdAgainst(got).broken) == 0 {
 		return c.checkBase(got, got)
 	}
-	// Where the hidden tests need what is not there yet, nothing beside them builds.
+	// Where the hidden tests call functions that are missing, nothing beside them builds.
 	before, err := judge.Judge(ctx, baseBranch)
 	if err != nil {
 		return nameCase(c, err)
