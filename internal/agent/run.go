@@ -97,7 +97,8 @@ func (r *runner) load(ctx context.Context) error {
 		}
 		return nil
 	}
-	p := promptRecord{At: r.utcNow(), Exact: true, Hash: PromptHash(r.cfg.System, r.cfg.First)}
+	info := r.cfg.model.Info()
+	p := promptRecord{At: r.utcNow(), Exact: true, Hash: PromptHash(r.cfg.System, r.cfg.First), Window: info.ContextTokens, MaxOutput: info.MaxOutput}
 	if p.System, err = storePayload(ctx, r.cfg.Blobs, toValidUTF8(r.cfg.System)); err != nil {
 		return err
 	}

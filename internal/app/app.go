@@ -53,6 +53,7 @@ type App struct {
 	repackJob     upkeep.Job // also made once at the beginning of work
 	archiveJob    upkeep.Job // as that
 	configs       ConfigSource
+	stage         *stage // of a replay; nil: this is none
 	activities    activityLog
 
 	stopWork func() error   // what start began
@@ -79,13 +80,15 @@ type Options struct {
 	Clocks  clock.Sources // of the machine
 	Version string        // of the program
 	Logger  *slog.Logger
+
+	stage *stage
 }
 
 // Open opens the ledger and folds the state. Nothing is under way yet,
 // and neither Docker nor a model is needed.
 func Open(ctx context.Context, o Options) (_ *App, err error) {
 	off, loaded, log := o.Office, o.Config, o.Logger
-	a := &App{office: off, loaded: loaded, lock: o.Lock, env: o.Env, version: o.Version, configs: o.Configs, log: log}
+	a := &App{office: off, loaded: loaded, lock: o.Lock, env: o.Env, version: o.Version, configs: o.Configs, stage: o.stage, log: log}
 	officeTime := clock.New(o.Clocks)
 	a.lifetime, a.fail = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
@@ -109,9 +112,12 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, addDamageHint(off.Paths, err)
 	}
+	if err := a.stage.seed(ctx, a.ledger); err != nil {
+		return nil, err
+	}
 	a.orch, err = orchestrator.Open(ctx, orchestrator.Config{
-		Ledger: a.ledger, Clock: officeTime, Office: off.ID, Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Caps: new(loaded.Config.OfficeCaps()), Logger: log,
-		Checks:  maxParallelGates(loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU()),
+		Ledger: a.ledger, Clock: officeTime, Office: a.ledgerID(), Pacer: a.stage.pacer(), Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Caps: new(loaded.Config.OfficeCaps()), Logger: log,
+		Checks:  a.stage.checks(maxParallelGates(loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU())),
 		Readers: loaded.Config.Limits.Readers, Writers: loaded.Config.Limits.Writers,
 		Projection: announcer{a},
 	})

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -20,10 +21,12 @@ type projectSettings struct {
 	registries *mirrors.Stores
 	setupEnv   map[string]secret.Value // the office's own
 	trust      config.Trust
+	path       string // of the checkout whose settings count; empty: the task's own
 }
 
 func (s projectSettings) SettingsOf(ctx context.Context, t *company.Task) (intake.Project, error) {
-	loaded, err := s.configs.ConfigFor(ctx, t.Project.Path)
+	path := cmp.Or(s.path, t.Project.Path)
+	loaded, err := s.configs.ConfigFor(ctx, path)
 	if err == nil {
 		err = loaded.CheckSupported()
 	}
@@ -35,8 +38,8 @@ func (s projectSettings) SettingsOf(ctx context.Context, t *company.Task) (intak
 		return intake.Project{}, err
 	}
 	p := intakeProject(loaded.Config, s.setupEnv)
-	p.Trust = s.trust.ForCheckout(t.Project.Path)
-	p.Paths, p.Logins = t.Settings.Paths, s.registries.MayUseLogins(ctx, t.Project.Path)
+	p.Trust = s.trust.ForCheckout(path)
+	p.Paths, p.Logins = t.Settings.Paths, s.registries.MayUseLogins(ctx, path)
 	return p, nil
 }
 

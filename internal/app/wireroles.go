@@ -28,7 +28,7 @@ type effectHandlers struct {
 // merger, gates and delivery.
 func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (effectHandlers, error) {
 	in, err := intake.New(intake.Config{
-		Decider: a.orch, Mirrors: o.git, Images: o.images, Projects: projectSettings{a.configs, o.registries, o.setupEnv, config.OpenTrust(a.env)},
+		Decider: a.orch, Mirrors: o.git, Images: o.images, Projects: projectSettings{a.configs, o.registries, o.setupEnv, config.OpenTrust(a.env), a.stage.settingsPath()},
 		Prefix: cfg.Git.IntegrationBranch, Log: o.gitLog, Watcher: a, Branches: branchLocator{a.office.ID, o.forges},
 	})
 	if err != nil {
@@ -40,7 +40,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 		return effectHandlers{}, err
 	}
 	sessions, err := session.New(session.Config{
-		Coordinator: company.CoordinatorOf(a.orch), Ledger: a.ledger, Agents: officeAgents{cfg, o.models}, Mirrors: o.git, Images: runner.Images, Sandboxes: a.sandboxes,
+		Coordinator: company.CoordinatorOf(a.orch), Ledger: a.ledger, Agents: a.stage.agents(officeAgents{cfg, o.models}), Mirrors: o.git, Images: runner.Images, Sandboxes: a.sandboxes,
 		Dependencies: dependencies, Runs: a.office.RunsFolder, Now: a.Now, Logger: a.log, Watcher: a,
 	})
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	return effectHandlers{
+	return a.stage.direct(a.orch, judge, effectHandlers{
 		pool: pool,
 		finders: map[company.EffectKind]company.OutcomeFinder{
 			company.EffectPrepare:   in.FindBase,
@@ -94,5 +94,5 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 			company.EffectResolve:   merge.Resolve,
 			company.EffectTestAhead: merge.LookAhead,
 		},
-	}, nil
+	}), nil
 }

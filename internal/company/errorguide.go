@@ -48,6 +48,7 @@ func ErrorGuides() []ErrorGuide {
 		{ERegistry, "A package registry does not answer, or refuses a package.", "Try again later. Private packages need your login: company trust --logins.", failed},
 		{EAuth, "A forge or a remote refuses the login, or the login may not do this.", "export a token with the right that the message names, then company resume.", failed},
 		{EWaiting, "A person must answer first.", "company status lists the questions; company answer, approve or reject.", failed},
+		{EDiverged, "A replay of a task did not come out as it is recorded.", "The message names the first difference: run, number of the request and message, or verdict. Compare what has changed since: the version of company, agents, gates and container in its config, the image.", failed},
 		{EOutput, "The result could not be written to stdout. The work itself is done.", "See what became of the program that reads it; company status shows the outcome.", failed},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/office"
@@ -74,6 +75,11 @@ func (ent *Entrance) LoadReady(ctx context.Context) (office.Paths, config.Loaded
 type projectConfigs struct {
 	entrance *Entrance
 	paths    office.Paths
+}
+
+// ProjectConfigs reads the configs of the projects of an office.
+func (ent *Entrance) ProjectConfigs(paths office.Paths) officeapp.ConfigSource {
+	return projectConfigs{ent, paths}
 }
 
 func (c projectConfigs) ConfigFor(ctx context.Context, project string) (config.Loaded, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"company/internal/company"
 	"company/internal/ledger"
@@ -114,11 +115,12 @@ func (o *Orchestrator) missingArchives(r *request) error {
 const maxArchiveTries = 5
 
 // commitWithArchives has a command decided, with the archives of the tasks that it is
-// about. They are read here, so that the committer waits for no file.
-func (o *Orchestrator) commitWithArchives(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
+// about. They are read here, so that the committer waits for no file. at is the time of
+// its events; zero: the office's.
+func (o *Orchestrator) commitWithArchives(ctx context.Context, id, actor string, c company.Command, at time.Time) ([]company.Event, error) {
 	archives := map[company.TaskID]*company.Archive{}
 	for range maxArchiveTries {
-		evs, err := o.commitCommand(ctx, id, actor, c, archives)
+		evs, err := o.commitCommand(ctx, id, actor, c, archives, at)
 		var missing *archivedError
 		if !errors.As(err, &missing) {
 			return evs, err

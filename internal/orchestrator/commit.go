@@ -35,6 +35,7 @@ type request struct {
 	// archives are of the archived tasks that the command is about, by the task that
 	// the others of an archive follow.
 	archives map[company.TaskID]*company.Archive
+	at       time.Time   // of its events; zero: the office's time when it is decided
 	answer   chan answer // of capacity 1
 }
 
@@ -66,8 +67,8 @@ type appliedEvent struct {
 // commitCommand has a command decided and its events stored, and waits for the
 // outcome. A caller whose context ends while the command is queued takes it back;
 // a command that was taken up is seen to its end.
-func (o *Orchestrator) commitCommand(ctx context.Context, id, actor string, c company.Command, archives map[company.TaskID]*company.Archive) ([]company.Event, error) {
-	r := &request{ctx: ctx, actor: actor, command: c, archives: archives, answer: make(chan answer, 1)}
+func (o *Orchestrator) commitCommand(ctx context.Context, id, actor string, c company.Command, archives map[company.TaskID]*company.Archive, at time.Time) ([]company.Event, error) {
+	r := &request{ctx: ctx, actor: actor, command: c, archives: archives, at: at, answer: make(chan answer, 1)}
 	if id == "" {
 		r.sent, r.fresh = ledger.Command{ID: fmt.Sprintf("%s-%d", o.token, o.commands.Add(1))}, true
 	} else {
@@ -257,6 +258,9 @@ func (o *Orchestrator) decideRequest(c *commit, r *request) ([]company.Event, er
 		return nil, err
 	}
 	m := company.Meta{ID: r.sent.ID, Actor: r.actor, Now: o.cfg.Clock.Now(), Zone: time.Local}
+	if !r.at.IsZero() {
+		m.Now = r.at
+	}
 	command := r.command
 	if len(r.archives) > 0 {
 		command = company.RestoreArchived{Command: r.command, Archives: r.archives}

@@ -53,7 +53,9 @@ type Config struct {
 	// Writers is how many workers and mergers may be at work at once in one project,
 	// from the next Start on; 0: as many as there are workers.
 	Writers int
-	Logger  *slog.Logger
+	// Pacer gives each command its turn. Nil: a command is decided when it comes.
+	Pacer  Pacer `part:"optional"`
+	Logger *slog.Logger
 	// Clock is the office's time. It is moved up to the ledger's last event;
 	// nil: one of this machine.
 	Clock      *clock.Clock
@@ -71,6 +73,17 @@ type Projection interface {
 	// MarkChanged gets, in order and after the append, every event and the task
 	// after it (nil for events of the office). It must be quick.
 	MarkChanged(e company.Event, t *company.Task)
+}
+
+// Pacer decides when commands are decided, and which time their events bear: a replay
+// brings them into the order of a record.
+type Pacer interface {
+	// Pace waits for the command's turn and has commit decide it, or another command in
+	// its place. at is the time that the events bear; zero: the office's. view is the
+	// state that commit decides on while no other commit is under way. The answer is
+	// commit's, or an error that keeps the command from being decided.
+	Pace(ctx context.Context, actor string, c company.Command, view func() *company.State,
+		commit func(c company.Command, at time.Time) ([]company.Event, error)) ([]company.Event, error)
 }
 
 // Orchestrator runs one office.
@@ -263,7 +276,15 @@ func (o *Orchestrator) DoID(ctx context.Context, id, actor string, c company.Com
 	if _, stop := c.(company.Stop); stop {
 		o.haltEffects()
 	}
-	evs, err := o.commitWithArchives(ctx, id, actor, c)
+	var evs []company.Event
+	var err error
+	if o.cfg.Pacer == nil {
+		evs, err = o.commitWithArchives(ctx, id, actor, c, time.Time{})
+	} else {
+		evs, err = o.cfg.Pacer.Pace(ctx, actor, c, o.View, func(c company.Command, at time.Time) ([]company.Event, error) {
+			return o.commitWithArchives(ctx, id, actor, c, at)
+		})
+	}
 	switch c.(type) {
 	case company.Stop, company.Resume:
 		if err == nil {

@@ -86,6 +86,7 @@ delivery
 
 dispatch
 orchestrator
+replay
 
 projection
 upkeep

@@ -1,0 +1,139 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"company/internal/adapters"
+	"company/internal/company"
+)
+
+// Recording is the conversation of a run as its journal has it: each request that was
+// answered, with the answer.
+type Recording struct {
+	Began time.Time // zero: the conversation was never begun
+	// Window and MaxOutput are what was known of the model, in tokens; 0: not known.
+	Window, MaxOutput int
+	Interrupted       bool // a process that held the run ended, and another one went on
+	Exchanges         []Exchange
+}
+
+// Exchange is a request of a run's agent and the answer to it.
+type Exchange struct {
+	N        int          // the request's number; of one that was tried again: that of the last try
+	Request  company.Hash // RequestHash of it; empty: it is not known
+	Messages []adapters.Message
+	Heard    int // messages of the president that the agent had read
+
+	At      time.Time // of the answer
+	Answer  adapters.Response
+	Textual string        // the model that was given its tools in text; empty: none
+	Failure adapters.Kind // of an error in place of the answer; empty: there is an answer
+	Detail  string        // of that error
+}
+
+// ReadRecording makes the recording of a run from the records of its journal, which
+// journal passes to its argument in order. What an interruption left in the journal (a
+// request without an answer, the notes about the restart) is no part of it.
+func ReadRecording(ctx context.Context, blobs Blobs, journal func(fn func(kind string, data json.RawMessage) error) error) (Recording, error) {
+	var rec Recording
+	conv := newConversation(config{model: unusedModel{}}.withDefaults())
+	var open *Exchange
+	err := journal(func(kind string, data json.RawMessage) error {
+		switch kind {
+		case kindPrompt:
+			var p promptRecord
+			if err := json.Unmarshal(data, &p); err != nil {
+				return fmt.Errorf("journal record %q: %w", kind, err)
+			}
+			if rec.Began.IsZero() {
+				rec.Began, rec.Window, rec.MaxOutput = p.At, p.Window, p.MaxOutput
+			}
+		case kindNote:
+			var n noteRecord
+			if err := json.Unmarshal(data, &n); err != nil {
+				return fmt.Errorf("journal record %q: %w", kind, err)
+			}
+			if n.About == noteRestart {
+				rec.Interrupted = true
+				return nil
+			}
+		case kindRedone:
+			rec.Interrupted = true
+			return nil
+		case kindCall:
+			var c callRecord
+			if err := json.Unmarshal(data, &c); err != nil {
+				return fmt.Errorf("journal record %q: %w", kind, err)
+			}
+			open = &Exchange{N: c.N, Request: c.Request, Messages: conv.buildRequest(nil).Messages, Heard: conv.heard}
+		case kindReply:
+			if err := open.addReply(ctx, blobs, data); err != nil {
+				return err
+			}
+			if open != nil && open.Failure != errorCut {
+				rec.Exchanges = append(rec.Exchanges, *open)
+			}
+			open = nil
+		}
+		return conv.foldRecord(ctx, blobs, kind, data)
+	})
+	return rec, err
+}
+
+// addReply adds the record of a reply to the request that it answers.
+func (x *Exchange) addReply(ctx context.Context, blobs Blobs, data json.RawMessage) error {
+	if x == nil {
+		return nil
+	}
+	var r replyRecord
+	err := json.Unmarshal(data, &r)
+	if err == nil && r.Error == "" {
+		var text string
+		if text, err = r.Message.load(ctx, blobs); err == nil {
+			err = json.Unmarshal([]byte(text), &x.Answer.Message)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("journal record %q: %w", kindReply, err)
+	}
+	x.At, x.Failure, x.Detail, x.Textual = r.At, r.Error, r.Detail, r.Textual
+	x.Answer.Finish, x.Answer.Usage, x.Answer.Model = r.Finish, r.Usage, r.Model
+	return nil
+}
+
+// unusedModel stands where a conversation is only read.
+type unusedModel struct{}
+
+func (unusedModel) Chat(context.Context, adapters.Request, func(adapters.Event)) (adapters.Response, error) {
+	return adapters.Response{}, company.E(company.EInternal, "a conversation that is only read asks no model")
+}
+
+func (unusedModel) Info() adapters.Info { return adapters.Info{MaxOutput: 1} }
+
+// CompareMessages compares the messages of a request with those of its recording. first is
+// the first one that is another, times apart; -1: none is. The results of tools may
+// differ, since replies do not depend on them: differ lists the places of those.
+func CompareMessages(recorded, now []adapters.Message) (first int, differ []int) {
+	for i := range max(len(recorded), len(now)) {
+		if i >= len(recorded) || i >= len(now) {
+			return i, differ
+		}
+		was, is := recorded[i], now[i]
+		if isSameMessage(was, is) {
+			continue
+		}
+		same := stripTimes(was.Content) == stripTimes(is.Content)
+		if !same && was.Role == adapters.ToolRole && is.Role == adapters.ToolRole {
+			differ = append(differ, i)
+			same = true
+		}
+		was.Content = is.Content
+		if !same || !isSameMessage(was, is) {
+			return i, differ
+		}
+	}
+	return -1, differ
+}

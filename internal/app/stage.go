@@ -1,0 +1,100 @@
+package app
+
+import (
+	"context"
+	"maps"
+
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/gates"
+	"company/internal/ledger"
+	"company/internal/orchestrator"
+	"company/internal/replay"
+	"company/internal/session"
+)
+
+// stage is what makes an office replay a record. Nil: the office does its own work.
+type stage struct {
+	record   *replay.Record
+	director *replay.Director
+	first    company.Event // that the ledger begins with
+}
+
+// seed begins the ledger with the submission of the task.
+func (s *stage) seed(ctx context.Context, l *ledger.Ledger) error {
+	if s == nil {
+		return nil
+	}
+	_, err := l.Append(ctx, ledger.Command{ID: s.first.Cause}, s.first.Time, []company.Event{s.first})
+	return err
+}
+
+// pacer orders the commands; nil: nothing does.
+func (s *stage) pacer() orchestrator.Pacer {
+	if s == nil {
+		return nil
+	}
+	return s.director
+}
+
+// settingsPath is the checkout whose config and trust count; empty: the task's own.
+func (s *stage) settingsPath() string {
+	if s == nil {
+		return ""
+	}
+	return s.record.Project().Path
+}
+
+// checks is how many gates may run at once: one that waits for its turn in the record must
+// not keep another from running.
+func (s *stage) checks(ordinary int) int {
+	if s == nil {
+		return ordinary
+	}
+	return max(ordinary, s.record.Subtasks()+1)
+}
+
+// agents have runs converse with their records.
+func (s *stage) agents(office officeAgents) session.Agents {
+	if s == nil {
+		return office
+	}
+	return replay.Agents{Agents: office, Director: s.director}
+}
+
+// direct brings the effects that depend on the moment of their begin to the recorded one.
+func (s *stage) direct(d company.Decider, judge *gates.Handler, h effectHandlers) effectHandlers {
+	if s == nil {
+		return h
+	}
+	h.finders[company.EffectGate] = s.director.DirectGates(d, func(view company.Decider) company.OutcomeFinder {
+		at := *judge
+		at.Decider = view
+		return at.RunGates
+	})
+	h.finders[company.EffectTestMerge] = s.director.DirectTests(d, h.finders[company.EffectTestMerge])
+	return h
+}
+
+// ledgerID is the id of the office in its ledger. That of a replay is the recorded one,
+// since branches bear it; containers bear the office's own.
+func (a *App) ledgerID() string {
+	if a.stage == nil {
+		return a.office.ID
+	}
+	return a.stage.record.Office
+}
+
+// replayConfig is a config for the replay of a record: no caps, no forge, and room for as
+// much at once as there was.
+func replayConfig(l config.Loaded, r *replay.Record) config.Loaded {
+	l.Origin = maps.Clone(l.Origin)
+	l.Origin["workers.max"] = "the replay"
+	c := &l.Config
+	c.Bus = config.Bus{Driver: "file"}
+	c.Forge = config.Forge{Kind: "local"}
+	c.Budget.DayUSD, c.Budget.DayTokens, c.Budget.OfficeUSD, c.Budget.OfficeTokens = -1, -1, -1, -1
+	c.Workers.Max = max(1, r.Workers())
+	c.Limits.ConcurrentTasks, c.Limits.Readers, c.Limits.Writers = 1, max(c.Limits.Readers, r.Subtasks()+1), 0
+	return l
+}

@@ -1,0 +1,176 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"company/internal/adapters"
+	"company/internal/agent"
+	"company/internal/company"
+)
+
+// Driver has a run converse with its record in place of a model.
+func (d *Director) Driver() agent.Driver { return recordedDriver{d} }
+
+type recordedDriver struct{ director *Director }
+
+func (r recordedDriver) Drive(ctx context.Context, j agent.Job) (agent.Outcome, error) {
+	rec, ok := r.director.record.Runs[j.Run]
+	if !ok || rec.Began.IsZero() {
+		if end, ok := r.director.record.ends[j.Run]; ok {
+			return agent.Outcome{}, recordedFailure(end)
+		}
+		return agent.Outcome{}, r.director.diverge(Divergence{Run: j.Run, What: "the record has no conversation of this run"})
+	}
+	p := &player{director: r.director, run: j.Run, rec: rec, now: rec.Began}
+	j.Now, j.Words = p.time, p.words
+	out, err := agent.Loop{Models: p}.Drive(ctx, j)
+	if err == nil {
+		err = p.checkEnd()
+	}
+	return out, err
+}
+
+// player is the model of one run.
+type player struct {
+	director *Director
+	run      company.RunID
+	rec      agent.Recording
+
+	mu     sync.Mutex
+	next   int // of the exchanges
+	now    time.Time
+	warned map[int]bool // messages whose difference is reported
+	framed bool         // another frame is reported
+}
+
+var (
+	_ adapters.Model    = (*player)(nil)
+	_ agent.ModelOpener = (*player)(nil)
+)
+
+// OpenModel gives the player itself, metered.
+func (p *player) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
+	return meter(p), nil
+}
+
+// Info is what the record has of the model.
+func (p *player) Info() adapters.Info {
+	return adapters.Info{Adapter: "replay", Model: "replay", ContextTokens: p.rec.Window, MaxOutput: max(1, p.rec.MaxOutput)}
+}
+
+// time is that of the newest answer in the record: commits take their dates from it.
+func (p *player) time() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now
+}
+
+// words are the president's messages that the agent had read at this point of the record.
+func (p *player) words() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	told := p.director.record.told[p.run]
+	if p.next >= len(p.rec.Exchanges) {
+		return nil
+	}
+	return told[:min(len(told), p.rec.Exchanges[p.next].Heard)]
+}
+
+// Chat gives the recorded answer to a request whose messages are the recorded ones.
+func (p *player) Chat(ctx context.Context, req adapters.Request, _ func(adapters.Event)) (adapters.Response, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ctx.Err() != nil {
+		return adapters.Response{}, context.Cause(ctx)
+	}
+	if p.next == len(p.rec.Exchanges) {
+		if end, ok := p.director.record.ends[p.run]; ok && end.Status == company.RunError {
+			return adapters.Response{}, recordedFailure(end)
+		}
+		return adapters.Response{}, p.director.diverge(Divergence{Run: p.run, Request: p.next + 1, What: "the run asks once more than its record does"})
+	}
+	x := p.rec.Exchanges[p.next]
+	if err := p.compareRequest(x, req); err != nil {
+		return adapters.Response{}, err
+	}
+	p.next++
+	p.now = x.At
+	p.director.noteRequest(p.run)
+	if x.Failure != "" {
+		return adapters.Response{}, &adapters.Error{Kind: x.Failure, Message: strings.TrimPrefix(x.Detail, "model: "+string(x.Failure)+": ")}
+	}
+	answer := x.Answer
+	answer.Textual, answer.Served = x.Textual != "", adapters.Info{Model: x.Textual}
+	return answer, nil
+}
+
+// compareRequest holds a request against the recorded one. The caller holds mu.
+func (p *player) compareRequest(x agent.Exchange, req adapters.Request) error {
+	if x.Request != "" && x.Request == agent.RequestHash(req) {
+		return nil
+	}
+	first, differ := agent.CompareMessages(x.Messages, req.Messages)
+	for _, at := range differ {
+		if p.warned == nil {
+			p.warned = map[int]bool{}
+		}
+		if !p.warned[at] {
+			p.warned[at] = true
+			was, is := showDifference(x.Messages[at].Content, req.Messages[at].Content)
+			p.director.warn(Warning{Run: p.run, Request: x.N, Message: at + 1, What: "the result of " + req.Messages[at].ToolName + " is another", Recorded: was, Replayed: is})
+		}
+	}
+	if first >= 0 {
+		d := Divergence{Run: p.run, Request: x.N, Message: first + 1, What: "the request has another message"}
+		d.Recorded, d.Replayed = showDifference(showMessage(x.Messages, first), showMessage(req.Messages, first))
+		return p.director.diverge(d)
+	}
+	req.Messages = x.Messages
+	if x.Request != "" && !p.rec.Interrupted && !p.framed && agent.RequestHash(req) != x.Request {
+		p.framed = true
+		p.director.warn(Warning{Run: p.run, Request: x.N, What: "the messages are the recorded ones, the tools or the settings of the request are not"})
+	}
+	return nil
+}
+
+// checkEnd refuses the end of a run whose record goes on.
+func (p *player) checkEnd() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.next == len(p.rec.Exchanges) {
+		return nil
+	}
+	x := p.rec.Exchanges[p.next]
+	return p.director.diverge(Divergence{Run: p.run, Request: x.N, What: fmt.Sprintf("the run has ended, and its record has %d more requests", len(p.rec.Exchanges)-p.next)})
+}
+
+// recordedFailure is the error that a run ended with.
+func recordedFailure(end company.RunEnded) error {
+	e := company.E(end.Code, end.Error)
+	e.Hint = end.Hint
+	if end.Code == "" {
+		return errors.New(end.Error)
+	}
+	if end.Human {
+		return e.NeedsPerson()
+	}
+	return e
+}
+
+// showMessage is a message as it is shown beside another one.
+func showMessage(all []adapters.Message, at int) string {
+	if at >= len(all) {
+		return "(no message)"
+	}
+	m := all[at]
+	text := m.Role + ": " + m.Content
+	for _, c := range m.ToolCalls {
+		text += "\n" + c.Name + " " + c.Arguments
+	}
+	return text
+}
