@@ -34,8 +34,8 @@ type promptRecord struct {
 	Exact bool `json:"exact,omitempty"`
 	// Hash is PromptHash of both; empty in journals of before there was one.
 	Hash company.Hash `json:"hash,omitempty"`
-	// Window and MaxOutput are what was known of the model, in tokens: with the same
-	// numbers a conversation is cleared at the same places. 0: not known.
+	// Window and MaxOutput are the limits of the model, in tokens: with the same limits a
+	// conversation is cleared at the same places. 0: not known.
 	Window    int `json:"window,omitempty"`
 	MaxOutput int `json:"max_output,omitempty"`
 }

@@ -14,7 +14,7 @@ import (
 // answered, with the answer.
 type Recording struct {
 	Began time.Time // zero: the conversation was never begun
-	// Window and MaxOutput are what was known of the model, in tokens; 0: not known.
+	// Window and MaxOutput are the limits of the model, in tokens; 0: not known.
 	Window, MaxOutput int
 	Interrupted       bool // a process that held the run ended, and another one went on
 	Exchanges         []Exchange

@@ -53,7 +53,7 @@ type App struct {
 	repackJob     upkeep.Job // also made once at the beginning of work
 	archiveJob    upkeep.Job // as that
 	configs       ConfigSource
-	stage         *stage // of a replay; nil: this is none
+	stage         *stage // of a replay
 	activities    activityLog
 
 	stopWork func() error   // what start began
@@ -112,12 +112,12 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, addDamageHint(off.Paths, err)
 	}
-	if err := a.stage.seed(ctx, a.ledger); err != nil {
+	if err := a.stage.seedLedger(ctx, a.ledger); err != nil {
 		return nil, err
 	}
 	a.orch, err = orchestrator.Open(ctx, orchestrator.Config{
-		Ledger: a.ledger, Clock: officeTime, Office: a.ledgerID(), Pacer: a.stage.pacer(), Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Caps: new(loaded.Config.OfficeCaps()), Logger: log,
-		Checks:  a.stage.checks(maxParallelGates(loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU())),
+		Ledger: a.ledger, Clock: officeTime, Office: a.ledgerID(), Pacer: a.stage.orderCommands(), Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Caps: new(loaded.Config.OfficeCaps()), Logger: log,
+		Checks:  a.stage.gatesAtOnce(maxParallelGates(loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU())),
 		Readers: loaded.Config.Limits.Readers, Writers: loaded.Config.Limits.Writers,
 		Projection: announcer{a},
 	})

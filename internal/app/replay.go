@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"company/internal/agent"
 	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/config"
@@ -21,16 +22,23 @@ import (
 	"company/internal/upkeep"
 )
 
-// ReadRecord reads what a finished task is replayed from.
+// ReadRecord reads the record that a finished task is replayed from.
 func (a *App) ReadRecord(ctx context.Context, id company.TaskID) (*replay.Record, error) {
-	return replay.Read(ctx, replay.Source{
-		Office: a.ID(), Blobs: blobReader{a.ledger},
-		Events: func(ctx context.Context, fn func(company.Event) error) error { return a.ledger.Read(ctx, 1, fn) },
-		Journal: func(ctx context.Context, run company.RunID, fn func(string, json.RawMessage) error) error {
-			return a.readJournal(ctx, run, false, fn)
-		},
-	}, id)
+	return replay.Read(ctx, recordSource{a}, id)
 }
+
+// recordSource is an open office, to read records from.
+type recordSource struct{ *App }
+
+func (s recordSource) ReadEvents(ctx context.Context, fn func(company.Event) error) error {
+	return s.ledger.Read(ctx, 1, fn)
+}
+
+func (s recordSource) ReadRun(ctx context.Context, run company.RunID, fn func(string, json.RawMessage) error) error {
+	return s.readJournal(ctx, run, false, fn)
+}
+
+func (s recordSource) Payloads() agent.Blobs { return blobReader{s.ledger} }
 
 // ReplayOptions are what a task is replayed with.
 type ReplayOptions struct {
@@ -138,8 +146,8 @@ func (a *App) checkReplay(d *replay.Director) error {
 // clockFrom are clocks that began at a moment of the past.
 func clockFrom(start time.Time) clock.Sources {
 	c := clock.Machine()
-	began := time.Now()
-	c.Wall = func() time.Time { return start.Add(time.Since(began)) }
+	began := c.Monotonic()
+	c.Wall = func() time.Time { return start.Add(c.Monotonic() - began) }
 	return c
 }
 
@@ -199,14 +207,14 @@ type storedTrees struct {
 }
 
 func (s storedTrees) RecordedTree(ctx context.Context, commit company.OID) (company.OID, error) {
-	return s.tree(ctx, s.recorded, commit)
+	return s.readTree(ctx, s.recorded, commit)
 }
 
 func (s storedTrees) ReplayedTree(ctx context.Context, commit company.OID) (company.OID, error) {
-	return s.tree(ctx, s.replayed, commit)
+	return s.readTree(ctx, s.replayed, commit)
 }
 
-func (s storedTrees) tree(ctx context.Context, store string, commit company.OID) (company.OID, error) {
+func (s storedTrees) readTree(ctx context.Context, store string, commit company.OID) (company.OID, error) {
 	m, err := gitops.LookAt(store, "", s.project.ID, s.project.Path)
 	if err != nil {
 		return "", err

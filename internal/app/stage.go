@@ -13,15 +13,16 @@ import (
 	"company/internal/session"
 )
 
-// stage is what makes an office replay a record. Nil: the office does its own work.
+// stage makes an office replay a record.
+// Nil: the office does its own work.
 type stage struct {
 	record   *replay.Record
 	director *replay.Director
 	first    company.Event // that the ledger begins with
 }
 
-// seed begins the ledger with the submission of the task.
-func (s *stage) seed(ctx context.Context, l *ledger.Ledger) error {
+// seedLedger begins the ledger with the submission of the task.
+func (s *stage) seedLedger(ctx context.Context, l *ledger.Ledger) error {
 	if s == nil {
 		return nil
 	}
@@ -29,8 +30,8 @@ func (s *stage) seed(ctx context.Context, l *ledger.Ledger) error {
 	return err
 }
 
-// pacer orders the commands; nil: nothing does.
-func (s *stage) pacer() orchestrator.Pacer {
+// orderCommands gives the order of commands. Nil: they are decided as they come.
+func (s *stage) orderCommands() orchestrator.Pacer {
 	if s == nil {
 		return nil
 	}
@@ -45,25 +46,25 @@ func (s *stage) settingsPath() string {
 	return s.record.Project().Path
 }
 
-// checks is how many gates may run at once: one that waits for its turn in the record must
+// gatesAtOnce is how many gates may run at once: one that waits for its turn in the record must
 // not keep another from running.
-func (s *stage) checks(ordinary int) int {
+func (s *stage) gatesAtOnce(ordinary int) int {
 	if s == nil {
 		return ordinary
 	}
 	return max(ordinary, s.record.Subtasks()+1)
 }
 
-// agents have runs converse with their records.
-func (s *stage) agents(office officeAgents) session.Agents {
+// recordedAgents have runs converse with their records.
+func (s *stage) recordedAgents(office officeAgents) session.Agents {
 	if s == nil {
 		return office
 	}
 	return replay.Agents{Agents: office, Director: s.director}
 }
 
-// direct brings the effects that depend on the moment of their begin to the recorded one.
-func (s *stage) direct(d company.Decider, judge *gates.Handler, h effectHandlers) effectHandlers {
+// directEffects brings the effects that depend on the moment of their begin to the recorded one.
+func (s *stage) directEffects(d company.Decider, judge *gates.Handler, h effectHandlers) effectHandlers {
 	if s == nil {
 		return h
 	}

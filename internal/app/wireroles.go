@@ -40,7 +40,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 		return effectHandlers{}, err
 	}
 	sessions, err := session.New(session.Config{
-		Coordinator: company.CoordinatorOf(a.orch), Ledger: a.ledger, Agents: a.stage.agents(officeAgents{cfg, o.models}), Mirrors: o.git, Images: runner.Images, Sandboxes: a.sandboxes,
+		Coordinator: company.CoordinatorOf(a.orch), Ledger: a.ledger, Agents: a.stage.recordedAgents(officeAgents{cfg, o.models}), Mirrors: o.git, Images: runner.Images, Sandboxes: a.sandboxes,
 		Dependencies: dependencies, Runs: a.office.RunsFolder, Now: a.Now, Logger: a.log, Watcher: a,
 	})
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	return a.stage.direct(a.orch, judge, effectHandlers{
+	return a.stage.directEffects(a.orch, judge, effectHandlers{
 		pool: pool,
 		finders: map[company.EffectKind]company.OutcomeFinder{
 			company.EffectPrepare:   in.FindBase,

@@ -42,7 +42,7 @@ const (
 	EAuth      Code = "E_AUTH"     // a forge or a remote refuses the login
 	EWaiting   Code = "E_WAITING"  // a person must answer first
 	EOutput    Code = "E_OUTPUT"   // the result cannot be written
-	EDiverged  Code = "E_DIVERGED" // a replay is not what is recorded
+	EDiverged  Code = "E_DIVERGED" // a replay differs from its record
 )
 
 // Class says whether a retry, a person or neither can mend an error (ERR-1).

@@ -11,6 +11,7 @@ import (
 	"company/internal/config"
 	"company/internal/diagnose"
 	"company/internal/feed"
+	"company/internal/replay"
 	"company/internal/upkeep"
 	"company/internal/view"
 )
@@ -266,6 +267,7 @@ func Shapes() []Shape {
 		{"budgets", []string{"budget show", "budget add --day"}, "caps and spending", shapeBudgets{}},
 		{"transcript", []string{"logs"}, "the conversation of a run", shapeTranscript{}},
 		{"transcript_entry", []string{"logs --follow"}, "one message or tool call, an object to a line", shapeEntry{}},
+		{"replay", []string{"replay"}, "what came of doing a task again", replay.Report{}},
 		{"told", []string{"tell"}, "the run that reads a message", shapeTold{}},
 		{"task_list", []string{"list"}, "tasks, the newest first", view.TaskList{}},
 		{"spending", []string{"costs"}, "what ended runs cost", view.Spending{}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"company/internal/company"
 )
@@ -11,7 +12,7 @@ import (
 // compareStep holds a decided step against the recorded one.
 func (d *Director) compareStep(ctx context.Context, was step, now company.Data) error {
 	differs := func(what string, recorded, replayed any) error {
-		return d.diverge(Divergence{Run: was.run, Subtask: was.subtask, What: what + " is another", Recorded: fmt.Sprint(recorded), Replayed: fmt.Sprint(replayed)})
+		return d.reportDivergence(Divergence{Run: was.run, Subtask: was.subtask, What: what + " is another", Recorded: fmt.Sprint(recorded), Replayed: fmt.Sprint(replayed)})
 	}
 	switch now := now.(type) {
 	case *company.TaskBased:
@@ -20,7 +21,7 @@ func (d *Director) compareStep(ctx context.Context, was step, now company.Data) 
 		}
 	case *company.TaskPrepared:
 		if rec := was.data.(*company.TaskPrepared); rec.Image != now.Image {
-			d.warn(Warning{What: "the image is another", Recorded: rec.Image, Replayed: now.Image})
+			d.addWarning(Warning{What: "the image is another", Recorded: rec.Image, Replayed: now.Image})
 		}
 	case *company.BaselineRecorded:
 		return d.compareVerdict(was, was.data.(*company.BaselineRecorded).Result, now.Result, differs)
@@ -86,14 +87,14 @@ func (d *Director) compareRun(ctx context.Context, was step, rec, now *company.R
 func (d *Director) compareCommit(ctx context.Context, rec, now company.OID, differs differ) (tree company.OID, err error) {
 	tree, err = d.trees.ReplayedTree(ctx, now)
 	if err != nil {
-		return tree, d.diverge(Divergence{What: "the tree of the commit " + now.Short() + " cannot be read: " + err.Error()})
+		return tree, d.reportDivergence(Divergence{What: "the tree of the commit " + now.Short() + " cannot be read: " + err.Error()})
 	}
 	if rec == now {
 		return tree, nil
 	}
 	before, err := d.trees.RecordedTree(ctx, rec)
 	if err != nil {
-		return tree, d.diverge(Divergence{What: "the tree of the recorded commit " + rec.Short() + " cannot be compared: " + err.Error()})
+		return tree, d.reportDivergence(Divergence{What: "the tree of the recorded commit " + rec.Short() + " cannot be compared: " + err.Error()})
 	}
 	if before != tree {
 		return tree, differs("the tree of the commit", before, tree)
@@ -129,7 +130,7 @@ func describeVerdict(r company.GateResult) string {
 		text = "green"
 	}
 	for _, c := range r.Checks {
-		text += ", " + c.Name + " " + number(c.ExitCode)
+		text += ", " + c.Name + " " + strconv.Itoa(c.ExitCode)
 		if c.Skipped {
 			text += " skipped"
 		}

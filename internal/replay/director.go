@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
@@ -18,7 +17,7 @@ type Trees interface {
 }
 
 // Director brings the commands of a replay into the order of its record, answers for the
-// president as it is recorded, and compares what comes of them. It is an
+// president as it is recorded, and compares the outcomes. It is an
 // orchestrator.Pacer.
 type Director struct {
 	record   *Record
@@ -115,12 +114,12 @@ func (d *Director) tryCommand(ctx context.Context, actor string, c company.Comma
 	}
 	d.mu.Unlock()
 	switch {
-	case over || blocks(drafts):
+	case over || isDelivery(drafts):
 		return nil, nil, company.E(company.EStopped, "the replay has come to its end")
 	case turn == turnLater:
 		return nil, wait, nil
 	case turn == turnNever:
-		return nil, nil, d.diverge(Divergence{Run: places[0].run, Subtask: places[0].subtask, What: "the replay has " + places[0].String() + ", the record has " + d.nextName() + " next"})
+		return nil, nil, d.reportDivergence(Divergence{Run: places[0].run, Subtask: places[0].subtask, What: "the replay has " + places[0].String() + ", the record has " + d.nextName() + " next"})
 	}
 	if events, err = commit(c, at); err != nil {
 		return nil, nil, err
@@ -129,8 +128,8 @@ func (d *Director) tryCommand(ctx context.Context, actor string, c company.Comma
 	return events, nil, d.noteEvents(context.WithoutCancel(ctx), view(), events)
 }
 
-// blocks says whether events are of the delivery, which is not replayed.
-func blocks(drafts []company.Event) bool {
+// isDelivery says whether events are of the delivery, which is not replayed.
+func isDelivery(drafts []company.Event) bool {
 	switch drafts[0].Kind {
 	case "pr.intended", "pr.opened", "pr.held":
 		return true
@@ -235,27 +234,27 @@ func (d *Director) noteEvents(ctx context.Context, s *company.State, events []co
 			if again {
 				continue
 			}
-			return d.diverge(Divergence{Run: p.run, Subtask: p.subtask, What: "the replay has " + p.String() + ", the record has " + d.nextName() + " next"})
+			return d.reportDivergence(Divergence{Run: p.run, Subtask: p.subtask, What: "the replay has " + p.String() + ", the record has " + d.nextName() + " next"})
 		}
 		was := d.record.steps[d.next]
 		d.mu.Unlock()
 		data, err := company.Decode(e)
 		if err != nil {
-			return d.diverge(Divergence{Run: p.run, Subtask: p.subtask, What: err.Error()})
+			return d.reportDivergence(Divergence{Run: p.run, Subtask: p.subtask, What: err.Error()})
 		}
 		if err := d.compareStep(ctx, was, data); err != nil {
 			return err
 		}
 		d.progress(p.String())
 		d.mu.Lock()
-		d.advance()
+		d.goOn()
 		d.mu.Unlock()
 	}
 	return nil
 }
 
-// advance goes to the next step. The caller holds mu.
-func (d *Director) advance() {
+// goOn goes to the next step. The caller holds mu.
+func (d *Director) goOn() {
 	d.next++
 	close(d.changed)
 	d.changed = make(chan struct{})
@@ -275,8 +274,8 @@ func (d *Director) nextName() string {
 	return d.record.steps[d.next].String()
 }
 
-// diverge records the first divergence, ends the replay, and gives the error.
-func (d *Director) diverge(v Divergence) error {
+// reportDivergence records the first divergence, ends the replay, and gives the error.
+func (d *Director) reportDivergence(v Divergence) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.report.Divergence == nil && !d.over {
@@ -289,7 +288,7 @@ func (d *Director) diverge(v Divergence) error {
 	return company.E(company.EStopped, "the replay has diverged").Because(v.Where() + v.What)
 }
 
-func (d *Director) warn(w Warning) {
+func (d *Director) addWarning(w Warning) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.report.Warnings) < maxWarnings {
@@ -305,7 +304,7 @@ func (d *Director) noteRequest(run company.RunID) {
 	d.moved = time.Now()
 }
 
-// SpeakForPresident sends what the president did, each at its place in the record, until
+// SpeakForPresident sends the president's commands, each at its place in the record, until
 // the replay is over.
 func (d *Director) SpeakForPresident(ctx context.Context, office company.Decider) error {
 	for sent := -1; ; {
@@ -323,7 +322,7 @@ func (d *Director) SpeakForPresident(ctx context.Context, office company.Decider
 			if c := d.presidentsCommand(s, office.View()); c != nil {
 				sent = at
 				if _, err := office.Do(ctx, company.President, c); err != nil && company.CodeOf(err) != company.EStopped {
-					return d.diverge(Divergence{Run: s.run, Subtask: s.subtask, What: fmt.Sprintf("what the president did, %s, is refused: %v", s, err)})
+					return d.reportDivergence(Divergence{Run: s.run, Subtask: s.subtask, What: fmt.Sprintf("what the president did, %s, is refused: %v", s, err)})
 				}
 				continue
 			}
@@ -337,7 +336,8 @@ func (d *Director) SpeakForPresident(ctx context.Context, office company.Decider
 	}
 }
 
-// presidentsCommand is the president's command that a step came of; nil: it came of none.
+// presidentsCommand is the president's command that a step came of.
+// Nil: it came of none.
 func (d *Director) presidentsCommand(s step, now *company.State) company.Command {
 	switch was := s.data.(type) {
 	case *company.RunTold:
@@ -347,5 +347,3 @@ func (d *Director) presidentsCommand(s step, now *company.State) company.Command
 	}
 	return nil
 }
-
-func number(n int) string { return strconv.Itoa(n) }

@@ -24,10 +24,10 @@ func (r recordedDriver) Drive(ctx context.Context, j agent.Job) (agent.Outcome, 
 		if end, ok := r.director.record.ends[j.Run]; ok {
 			return agent.Outcome{}, recordedFailure(end)
 		}
-		return agent.Outcome{}, r.director.diverge(Divergence{Run: j.Run, What: "the record has no conversation of this run"})
+		return agent.Outcome{}, r.director.reportDivergence(Divergence{Run: j.Run, What: "the record has no conversation of this run"})
 	}
 	p := &player{director: r.director, run: j.Run, rec: rec, now: rec.Began}
-	j.Now, j.Words = p.time, p.words
+	j.Now, j.Words = p.recordedTime, p.heardWords
 	out, err := agent.Loop{Models: p}.Drive(ctx, j)
 	if err == nil {
 		err = p.checkEnd()
@@ -63,15 +63,15 @@ func (p *player) Info() adapters.Info {
 	return adapters.Info{Adapter: "replay", Model: "replay", ContextTokens: p.rec.Window, MaxOutput: max(1, p.rec.MaxOutput)}
 }
 
-// time is that of the newest answer in the record: commits take their dates from it.
-func (p *player) time() time.Time {
+// recordedTime is that of the newest answer in the record: commits take their dates from it.
+func (p *player) recordedTime() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.now
 }
 
-// words are the president's messages that the agent had read at this point of the record.
-func (p *player) words() []string {
+// heardWords are the president's messages that the agent had read at this point of the record.
+func (p *player) heardWords() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	told := p.director.record.told[p.run]
@@ -92,7 +92,7 @@ func (p *player) Chat(ctx context.Context, req adapters.Request, _ func(adapters
 		if end, ok := p.director.record.ends[p.run]; ok && end.Status == company.RunError {
 			return adapters.Response{}, recordedFailure(end)
 		}
-		return adapters.Response{}, p.director.diverge(Divergence{Run: p.run, Request: p.next + 1, What: "the run asks once more than its record does"})
+		return adapters.Response{}, p.director.reportDivergence(Divergence{Run: p.run, Request: p.next + 1, What: "the run asks once more than its record does"})
 	}
 	x := p.rec.Exchanges[p.next]
 	if err := p.compareRequest(x, req); err != nil {
@@ -122,18 +122,18 @@ func (p *player) compareRequest(x agent.Exchange, req adapters.Request) error {
 		if !p.warned[at] {
 			p.warned[at] = true
 			was, is := showDifference(x.Messages[at].Content, req.Messages[at].Content)
-			p.director.warn(Warning{Run: p.run, Request: x.N, Message: at + 1, What: "the result of " + req.Messages[at].ToolName + " is another", Recorded: was, Replayed: is})
+			p.director.addWarning(Warning{Run: p.run, Request: x.N, Message: at + 1, What: "the result of " + req.Messages[at].ToolName + " is another", Recorded: was, Replayed: is})
 		}
 	}
 	if first >= 0 {
 		d := Divergence{Run: p.run, Request: x.N, Message: first + 1, What: "the request has another message"}
 		d.Recorded, d.Replayed = showDifference(showMessage(x.Messages, first), showMessage(req.Messages, first))
-		return p.director.diverge(d)
+		return p.director.reportDivergence(d)
 	}
 	req.Messages = x.Messages
 	if x.Request != "" && !p.rec.Interrupted && !p.framed && agent.RequestHash(req) != x.Request {
 		p.framed = true
-		p.director.warn(Warning{Run: p.run, Request: x.N, What: "the messages are the recorded ones, the tools or the settings of the request are not"})
+		p.director.addWarning(Warning{Run: p.run, Request: x.N, What: "the messages are the recorded ones, the tools or the settings of the request are not"})
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (p *player) checkEnd() error {
 		return nil
 	}
 	x := p.rec.Exchanges[p.next]
-	return p.director.diverge(Divergence{Run: p.run, Request: x.N, What: fmt.Sprintf("the run has ended, and its record has %d more requests", len(p.rec.Exchanges)-p.next)})
+	return p.director.reportDivergence(Divergence{Run: p.run, Request: x.N, What: fmt.Sprintf("the run has ended, and its record has %d more requests", len(p.rec.Exchanges)-p.next)})
 }
 
 // recordedFailure is the error that a run ended with.

@@ -22,7 +22,7 @@ import (
 	"company/internal/company"
 )
 
-// Record is what is known of a finished task.
+// Record is the record of a finished task.
 type Record struct {
 	Office string // the id of the office that did it
 	Task   company.TaskID
@@ -59,24 +59,27 @@ func (p place) String() string {
 	return p.kind + " " + cmp.Or(string(p.run), string(p.subtask), p.key, "of the task")
 }
 
-// Source is where a record is read from.
-type Source struct {
-	Office string
-	// Events passes the ledger's events to its argument, in order.
-	Events func(ctx context.Context, fn func(company.Event) error) error
-	// Journal passes the records of a run's journal to its argument, in order.
-	Journal func(ctx context.Context, run company.RunID, fn func(kind string, data json.RawMessage) error) error
-	Blobs   agent.Blobs
+// Source is the office that a record is read from.
+type Source interface {
+	// ID is the id of the office.
+	ID() string
+	// ReadEvents passes the ledger's events to fn, in order. An error of fn ends it and is
+	// returned as it is.
+	ReadEvents(ctx context.Context, fn func(company.Event) error) error
+	// ReadRun passes the records of a run's journal to fn, in order, as ReadEvents does.
+	ReadRun(ctx context.Context, run company.RunID, fn func(kind string, data json.RawMessage) error) error
+	// Payloads holds the long texts that records name.
+	Payloads() agent.Blobs
 }
 
 // Read reads the record of a task. EInvalid: the task cannot be replayed, with the reason.
 func Read(ctx context.Context, from Source, id company.TaskID) (*Record, error) {
 	r := &Record{
-		Office: from.Office, Task: id, Runs: map[company.RunID]agent.Recording{}, questions: map[company.ApprovalID]company.ApprovalOpened{},
+		Office: from.ID(), Task: id, Runs: map[company.RunID]agent.Recording{}, questions: map[company.ApprovalID]company.ApprovalOpened{},
 		ends: map[company.RunID]company.RunEnded{}, told: map[company.RunID][]string{},
 	}
 	fold := recordFold{Record: r, seen: map[place]bool{}, held: map[company.RunID]bool{}, begun: map[company.RunID]bool{}}
-	err := from.Events(ctx, func(e company.Event) error {
+	err := from.ReadEvents(ctx, func(e company.Event) error {
 		if e.Task != id || fold.over {
 			return nil
 		}
@@ -84,17 +87,17 @@ func Read(ctx context.Context, from Source, id company.TaskID) (*Record, error) 
 		if err != nil {
 			return err
 		}
-		return fold.add(e, d)
+		return fold.addEvent(e, d)
 	})
 	if err == nil {
-		err = fold.check()
+		err = fold.findObstacle()
 	}
 	if err != nil {
 		return nil, err
 	}
 	for run := range fold.begun {
-		r.Runs[run], err = agent.ReadRecording(ctx, from.Blobs, func(fn func(string, json.RawMessage) error) error {
-			return from.Journal(ctx, run, fn)
+		r.Runs[run], err = agent.ReadRecording(ctx, from.Payloads(), func(fn func(string, json.RawMessage) error) error {
+			return from.ReadRun(ctx, run, fn)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("read the record of %s: %w", run, err)
@@ -113,14 +116,14 @@ type recordFold struct {
 	end   string
 }
 
-func (f *recordFold) add(e company.Event, d company.Data) error {
+func (f *recordFold) addEvent(e company.Event, d company.Data) error {
 	switch d := d.(type) {
 	case *company.TaskSubmitted:
 		f.submitted, f.first = *d, e
 		return nil
 	case *company.TaskBased:
 		if f.base.OID != "" && f.base.OID != d.Base.OID {
-			return refuse(f.Task, "its base moved while it was prepared")
+			return refuseTask(f.Task, "its base moved while it was prepared")
 		}
 		f.base, f.head = d.Base, d.Base.OID
 	case *company.ApprovalOpened:
@@ -154,17 +157,17 @@ func (f *recordFold) add(e company.Event, d company.Data) error {
 	return nil
 }
 
-// check refuses records that cannot be replayed.
-func (f *recordFold) check() error {
+// findObstacle refuses records that cannot be replayed.
+func (f *recordFold) findObstacle() error {
 	switch {
 	case f.first.Task == "":
 		return company.E(company.ENotFound, "there is no task "+string(f.Task)).Fix("company list shows the tasks of this office")
 	case !f.over:
-		return refuse(f.Task, "it has not come to its end")
+		return refuseTask(f.Task, "it has not come to its end")
 	case f.submitted.Follows != "":
-		return refuse(f.Task, "it follows "+string(f.submitted.Follows)+", whose pull request it continues")
+		return refuseTask(f.Task, "it follows "+string(f.submitted.Follows)+", whose pull request it continues")
 	case f.base.OID == "":
-		return refuse(f.Task, "it never had a base")
+		return refuseTask(f.Task, "it never had a base")
 	}
 	if f.end == (*company.TaskReopened)(nil).Kind() {
 		f.notes = append(f.notes, "the task was reopened: what came after that is not replayed")
@@ -172,7 +175,7 @@ func (f *recordFold) check() error {
 	return nil
 }
 
-func refuse(id company.TaskID, why string) error {
+func refuseTask(id company.TaskID, why string) error {
 	return company.E(company.EInvalid, string(id)+" cannot be replayed").Because(why).Fix("company list shows other tasks")
 }
 

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -49,7 +50,7 @@ type Merge struct {
 	Tree    company.OID       `json:"tree"`
 }
 
-// Divergence is where a replay is not what is recorded.
+// Divergence is where a replay differs from its record.
 type Divergence struct {
 	Run      company.RunID     `json:"run,omitempty"`
 	Request  int               `json:"request,omitempty"` // from 1; 0: it is not about a request
@@ -118,9 +119,9 @@ func (r *Report) Err() error {
 func (d Divergence) Where() string {
 	switch {
 	case d.Run != "" && d.Request > 0 && d.Message > 0:
-		return string(d.Run) + ", request " + number(d.Request) + ", message " + number(d.Message) + ": "
+		return string(d.Run) + ", request " + strconv.Itoa(d.Request) + ", message " + strconv.Itoa(d.Message) + ": "
 	case d.Run != "" && d.Request > 0:
-		return string(d.Run) + ", request " + number(d.Request) + ": "
+		return string(d.Run) + ", request " + strconv.Itoa(d.Request) + ": "
 	case d.Run != "":
 		return string(d.Run) + ": "
 	case d.Subtask != "":

@@ -25,7 +25,8 @@ func (d *Director) DirectGates(office company.Decider, on func(company.Decider) 
 	}
 }
 
-// findGateState gives the state that a gate is to judge in; nil: it is to come.
+// findGateState gives the state that a gate is to judge in.
+// Nil: it is to come.
 func (d *Director) findGateState(office company.Decider, e company.Effect) (s *company.State, wait <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,0 +1,100 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"company/internal/adapters"
+)
+
+func recordingOf(t *testing.T, b *bench) Recording {
+	t.Helper()
+	rec, err := ReadRecording(t.Context(), b.blobs, func(fn func(string, json.RawMessage) error) error {
+		return b.journal.Read(t.Context(), func(_ int, kind string, data json.RawMessage) error { return fn(kind, data) })
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// A recording has each request with its messages and its answer, in order: the messages
+// have the hash that was recorded, also where old results were cleared on the way.
+func TestRecordingHasRequestsAndAnswers(t *testing.T) {
+	b := newBench(t, resumeScript())
+	b.model.info.ContextTokens = 9000
+	b.mustRun(t)
+	rec := recordingOf(t, b)
+	if len(rec.Exchanges) != len(b.model.requests) || rec.Window != 9000 || rec.MaxOutput != 1000 || rec.Interrupted || rec.Began.IsZero() {
+		t.Fatalf("%d exchanges of %d, %+v", len(rec.Exchanges), len(b.model.requests), rec)
+	}
+	for i, x := range rec.Exchanges {
+		req := b.model.requests[i]
+		req.Messages = x.Messages
+		if RequestHash(req) != x.Request || x.N != i+1 || x.At.IsZero() {
+			t.Fatalf("exchange %d: %+v", i+1, x)
+		}
+	}
+}
+
+// What an interruption leaves in a journal is no part of the recording: wherever the run
+// was cut, it has the messages of a run that was not.
+func TestRecordingHasNoInterruption(t *testing.T) {
+	whole := newBench(t, resumeScript())
+	whole.mustRun(t)
+	want := recordingOf(t, whole)
+	for n := 2; n < len(whole.journal.records); n++ {
+		b := newBench(t, resumeScript())
+		b.journal = whole.journal.prefix(n)
+		b.blobs = whole.blobs
+		b.cfg.Journal, b.cfg.Blobs = b.journal, b.blobs
+		b.mustRun(t)
+		got := recordingOf(t, b)
+		if len(got.Exchanges) != len(want.Exchanges) {
+			t.Fatalf("cut behind record %d: %d exchanges, want %d", n, len(got.Exchanges), len(want.Exchanges))
+		}
+		for i := range got.Exchanges {
+			if at, differ := CompareMessages(want.Exchanges[i].Messages, got.Exchanges[i].Messages); at >= 0 || len(differ) > 0 {
+				t.Fatalf("cut behind record %d: message %d of request %d is another", n, at+1, i+1)
+			}
+		}
+	}
+}
+
+// TestCompareMessages: times count for nothing, the result of a tool is told apart, and
+// every other difference is found at its place.
+func TestCompareMessages(t *testing.T) {
+	was := []adapters.Message{
+		{Role: adapters.System, Content: "work"}, {Role: adapters.User, Content: "red after 0.31s"},
+		{Role: adapters.Assistant, Content: "hm", ToolCalls: []adapters.ToolCall{{ID: "c1", Name: "read", Arguments: "{}"}}},
+		{Role: adapters.ToolRole, ToolCallID: "c1", ToolName: "read", Content: "ok in 20ms"},
+	}
+	for _, c := range []struct {
+		name   string
+		change func(now []adapters.Message) []adapters.Message
+		first  int
+		differ string
+	}{
+		{"the same", func(now []adapters.Message) []adapters.Message { return now }, -1, "[]"},
+		{"times", func(now []adapters.Message) []adapters.Message {
+			now[1].Content, now[3].Content = "red after 1.2s", "ok in 7ms"
+			return now
+		}, -1, "[]"},
+		{"a result", func(now []adapters.Message) []adapters.Message { now[3].Content = "pid 17"; return now }, -1, "[3]"},
+		{"a result of another call", func(now []adapters.Message) []adapters.Message { now[3].ToolCallID = "c2"; return now }, 3, "[]"},
+		{"a prompt", func(now []adapters.Message) []adapters.Message { now[0].Content = "work well"; return now }, 0, "[]"},
+		{"a call", func(now []adapters.Message) []adapters.Message {
+			now[2].ToolCalls = []adapters.ToolCall{{ID: "c1", Name: "read", Arguments: `{"a":1}`}}
+			return now
+		}, 2, "[]"},
+		{"one less", func(now []adapters.Message) []adapters.Message { return now[:3] }, 3, "[]"},
+		{"one more", func(now []adapters.Message) []adapters.Message { return append(now, now[1]) }, 4, "[]"},
+	} {
+		now := c.change(append([]adapters.Message{}, was...))
+		if first, differ := CompareMessages(was, now); first != c.first || strings.Join(strings.Fields(fmt.Sprint(differ)), " ") != c.differ {
+			t.Errorf("%s: %d %v", c.name, first, differ)
+		}
+	}
+}
