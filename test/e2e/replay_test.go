@@ -2,10 +2,18 @@ package e2e
 
 import (
 	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"company/internal/adapters/scripted"
+	"company/internal/company"
+	"company/internal/hosttest"
 	"company/internal/replay"
+	"company/test/testenv"
 )
 
 // TestReplay does a task again from its record, with no model to be had: two workers at
@@ -37,6 +45,12 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	refs := h.Git(mirror(t, h), "for-each-ref")
+	temp := filepath.Join(h.Dir, "temp")
+	if err := os.Mkdir(temp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.Env = append(h.Env, "TMPDIR="+temp)
+	killed := killReplay(t, h, temp)
 
 	var same replay.Report
 	h.JSON(&same, "replay", "t1")
@@ -52,6 +66,9 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%s is not among the runs: %v", want, runs)
 		}
 	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 || len(officeContainers(t, killed)) > 0 {
+		t.Errorf("a killed replay left %v, %v, and of its containers %v", left, err, officeContainers(t, killed))
+	}
 	if now := h.Git(mirror(t, h), "for-each-ref"); now != refs {
 		t.Errorf("the office's store has changed:\n%s\n%s", refs, now)
 	}
@@ -65,5 +82,74 @@ func TestReplay(t *testing.T) {
 	d := other.Divergence
 	if other.Same || d == nil || d.Request != 1 || d.Message != 1 || !strings.Contains(d.Replayed, "Be brief.") || strings.Contains(d.Recorded, "Be brief.") {
 		t.Errorf("%+v", d)
+	}
+}
+
+// killReplay kills a replay while it has a container, and gives the id of its office.
+func killReplay(t *testing.T, h *testenv.House, temp string) (office string) {
+	t.Helper()
+	cmd := h.Command("replay", "t1", "-q")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }()
+	defer func() { _ = cmd.Process.Kill() }()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		found, _ := filepath.Glob(filepath.Join(temp, "company-replay-*", "office", ".company", "state", "office.json"))
+		if len(found) == 0 {
+			continue
+		}
+		text, _ := os.ReadFile(found[0])
+		var o struct{ ID string }
+		if json.Unmarshal(text, &o) == nil && len(officeContainers(t, o.ID)) > 0 {
+			return o.ID
+		}
+	}
+	t.Fatal("the replay never had a container")
+	return ""
+}
+
+// officeContainers are the containers of an office, in any state.
+func officeContainers(t *testing.T, id string) []string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "docker", "ps", "-a", "--filter", "label=company.office="+id, "--format", "{{.Names}}").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(out))
+}
+
+// TestReplayOfInterruptedWork: three tickets are merged as a stack after their approvals,
+// a worker got a message, and the company was killed in the middle of a run. What comes of
+// the replay is the same.
+func TestReplayOfInterruptedWork(t *testing.T) {
+	hosttest.Variant(t, "TestReplay replays workers, a rework and a conflict")
+	t.Parallel()
+	plan := []m{}
+	for _, name := range []string{"one", "two", "three"} {
+		plan = append(plan, ticket("Add "+name, "Add "+name+".sh, which prints "+name+", and its check.", name+".sh", "checks/"+name+".sh"))
+	}
+	hold := stopAt("t1-02.1", 2)
+	t.Cleanup(hold.release)
+	h := openTinyProject(t, &staff{manager: submitPlan(plan), stops: []*stop{hold}, worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+		"t1-01": addPart("one", ""), "t1-02": addPart("two", ""), "t1-03": addPart("three", ""),
+	})})
+	p := h.Start("submit", "--no-input", "--approve", "merge", "add three parts")
+	hold.wait(t, p)
+	h.MustRun(patience, "tell", "t1-02", "mind the checks")
+	p.Event(patience, "review.finished", "t1-01")
+	p.Event(patience, "review.finished", "t1-03")
+	p.Kill()
+	hold.release()
+	waitForSummary(t, h.Start("resume", "--no-input"), 2)
+	for _, id := range []string{"a1", "a2", "a3"} {
+		h.MustRun(patience, "approve", id)
+	}
+	waitForSummary(t, h.Start("resume"), 0)
+	head := h.Git(h.Origin, "rev-parse", integrationBranch(h, 1))
+	var same replay.Report
+	h.JSON(&same, "replay", "t1")
+	if !same.Same || string(same.Tree) != h.Git(h.Origin, "rev-parse", head+"^{tree}") || string(same.Head) != head || len(same.Merges) != 3 {
+		t.Errorf("head %s: %+v", head, same)
 	}
 }
