@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"slices"
 
 	"company/internal/company"
 )
@@ -75,22 +74,26 @@ func (d *Director) DirectTests(office company.Decider, test company.OutcomeFinde
 	}
 }
 
-// findStack gives the subtasks of the next test in the record; with a wait: some are not
-// in the queue yet.
+// findStack gives the subtasks of the next test in the record; with a wait: some may
+// not be merged yet.
 func (d *Director) findStack(office company.Decider, e company.Effect) (stack []company.QueuedHead, wait <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t := office.View().Tasks[d.record.Task]
+	now := office.View()
+	t := now.Tasks[d.record.Task]
 	members := d.nextTested()
 	if t == nil || len(members) == 0 {
 		return e.Stack, nil
 	}
 	for _, id := range members {
 		sub := t.Subtask(id)
-		if sub == nil || !slices.Contains(t.Queue, id) {
+		if sub == nil {
 			return nil, d.changed
 		}
 		stack = append(stack, company.QueuedHead{Subtask: id, Head: sub.Head})
+	}
+	if len(now.ListTakenUp(t, company.Effect{Stack: stack})) < len(stack) {
+		return nil, d.changed
 	}
 	return stack, nil
 }
