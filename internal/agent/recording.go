@@ -16,7 +16,8 @@ type Recording struct {
 	Began time.Time // zero: the conversation was never begun
 	// Window and MaxOutput are the limits of the model, in tokens; 0: not known.
 	Window, MaxOutput int
-	Interrupted       bool // a process that held the run ended, and another one went on
+	Model             string // that was asked first; empty: it is not known
+	Interrupted       bool   // a process that held the run ended, and another one went on
 	Exchanges         []Exchange
 }
 
@@ -67,6 +68,9 @@ func ReadRecording(ctx context.Context, blobs Blobs, journal func(fn func(kind s
 			var c callRecord
 			if err := json.Unmarshal(data, &c); err != nil {
 				return fmt.Errorf("journal record %q: %w", kind, err)
+			}
+			if rec.Model == "" {
+				rec.Model = c.Model
 			}
 			open = &Exchange{N: c.N, Request: c.Request, Messages: conv.buildRequest(nil).Messages, Heard: conv.heard}
 		case kindReply:

@@ -116,7 +116,7 @@ func (a *App) followReplay(ctx context.Context, d *replay.Director) error {
 		case <-a.lifetime.Done():
 			return context.Cause(a.lifetime)
 		case <-tick.C:
-			if err := a.checkReplay(d); err != nil {
+			if err := a.checkReplay(ctx, d); err != nil {
 				return err
 			}
 		}
@@ -127,11 +127,18 @@ func (a *App) followReplay(ctx context.Context, d *replay.Director) error {
 // run may take.
 const replayPatience = 15 * time.Minute
 
-// checkReplay finds what a replay cannot get over: a question that the record does not
-// have, about something outside, and a step that never comes.
-func (a *App) checkReplay(d *replay.Director) error {
+// checkReplay tries again what failed outside, as often as it is recorded. It finds what a
+// replay cannot get over: one more failure, and a step that never comes.
+func (a *App) checkReplay(ctx context.Context, d *replay.Director) error {
 	for _, q := range a.View().Approvals {
-		if q.Open() && (q.Kind == company.AskTrouble || q.Kind == company.AskBudget) {
+		if !q.Open() || q.Kind != company.AskTrouble {
+			continue
+		}
+		switch known, again := d.MeetTrouble(q.ID); {
+		case again:
+			_, err := a.orch.Do(ctx, company.President, company.Answer{Approval: q.ID, Option: company.OptApprove})
+			return err
+		case !known:
 			return company.E(company.EDiverged, "the replay cannot go on").Because(q.Question).Fix("mend what the message names, and replay again")
 		}
 	}

@@ -35,6 +35,7 @@ type Director struct {
 	commits  map[company.OID]company.OID    // of the record, where the replay's is another with the same tree
 	heads    map[company.OID]*company.State // the newest state with this integration head, of the replay
 	done     chan struct{}                  // closed when it is over
+	troubles map[company.ApprovalID]int     // in the order in which they came, from 1
 	moved    time.Time                      // when something last happened
 }
 
@@ -42,7 +43,7 @@ type Director struct {
 // done; it must be quick.
 func NewDirector(r *Record, trees Trees, progress func(line string)) *Director {
 	d := &Director{
-		record: r, trees: trees, progress: progress, changed: make(chan struct{}), done: make(chan struct{}), requests: map[company.RunID]int{},
+		record: r, trees: trees, progress: progress, changed: make(chan struct{}), done: make(chan struct{}), requests: map[company.RunID]int{}, troubles: map[company.ApprovalID]int{},
 		commits: map[company.OID]company.OID{}, heads: map[company.OID]*company.State{}, moved: time.Now(),
 		report: Report{SchemaVersion: 1, Task: r.Task, Runs: []Run{}, Checks: []Check{}, Merges: []Merge{}, Warnings: []Warning{}, Notes: append([]string{}, r.notes...)},
 	}
@@ -64,6 +65,18 @@ func (d *Director) Idle() (since time.Duration, next string) {
 		next = d.record.steps[d.next].String()
 	}
 	return time.Since(d.moved), next
+}
+
+// MeetTrouble takes a failure of the outside that the president is asked about: a model
+// that refused does so again in a replay. known says that the record has as many, again
+// that the president had it tried again.
+func (d *Director) MeetTrouble(id company.ApprovalID) (known, again bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.troubles[id] == 0 {
+		d.troubles[id] = len(d.troubles) + 1
+	}
+	return d.troubles[id] <= d.record.troubles, d.troubles[id] <= d.record.retries
 }
 
 // Report is what came of the replay so far.

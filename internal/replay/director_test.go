@@ -219,3 +219,16 @@ func TestReadRefusesWhatCannotBeReplayed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestDirectorKnowsRecordedTrouble: as many failures of the outside as the record has are
+// no obstacle, and as many are tried again as the president had tried again.
+func TestDirectorKnowsRecordedTrouble(t *testing.T) {
+	d := NewDirector(&Record{troubles: 2, retries: 1, steps: []step{{}}}, nil, func(string) {})
+	for i, want := range [][2]bool{{true, true}, {true, false}, {false, false}} {
+		for range 2 {
+			if known, again := d.MeetTrouble(company.ApprovalID([]string{"a1", "a2", "a3"}[i])); known != want[0] || again != want[1] {
+				t.Errorf("trouble %d: known %t, again %t", i+1, known, again)
+			}
+		}
+	}
+}

@@ -1,16 +1,18 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"strconv"
 	"sync"
 	"time"
 
 	"company/internal/adapters"
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/lazyregexp"
 )
 
 // Driver has a run converse with its record in place of a model.
@@ -60,7 +62,7 @@ func (p *player) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.
 
 // Info is what the record has of the model.
 func (p *player) Info() adapters.Info {
-	return adapters.Info{Adapter: "replay", Model: "replay", ContextTokens: p.rec.Window, MaxOutput: max(1, p.rec.MaxOutput)}
+	return adapters.Info{Adapter: "replay", Model: cmp.Or(p.rec.Model, "replay"), ContextTokens: p.rec.Window, MaxOutput: max(1, p.rec.MaxOutput)}
 }
 
 // recordedTime is that of the newest answer in the record: commits take their dates from it.
@@ -102,11 +104,24 @@ func (p *player) Chat(ctx context.Context, req adapters.Request, _ func(adapters
 	p.now = x.At
 	p.director.noteRequest(p.run)
 	if x.Failure != "" {
-		return adapters.Response{}, &adapters.Error{Kind: x.Failure, Message: strings.TrimPrefix(x.Detail, "model: "+string(x.Failure)+": ")}
+		return adapters.Response{}, recordedError(x)
 	}
 	answer := x.Answer
 	answer.Textual, answer.Served = x.Textual != "", adapters.Info{Model: x.Textual}
 	return answer, nil
+}
+
+// errorPrefix begins the text of a recorded error: its kind, and the status of the server.
+var errorPrefix = lazyregexp.New(`^model: [a-z_]+(?: \(HTTP (\d{3})\))?: `)
+
+// recordedError is the error that came in place of an answer.
+func recordedError(x agent.Exchange) error {
+	e := &adapters.Error{Kind: x.Failure, Message: x.Detail}
+	if m := errorPrefix.FindStringSubmatch(x.Detail); m != nil {
+		e.Message = x.Detail[len(m[0]):]
+		e.Status, _ = strconv.Atoi(m[1])
+	}
+	return e
 }
 
 // compareRequest holds a request against the recorded one. The caller holds mu.

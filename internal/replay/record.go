@@ -36,6 +36,8 @@ type Record struct {
 	ends      map[company.RunID]company.RunEnded
 	told      map[company.RunID][]string
 	workers   int // that were at work at once, at most
+	troubles  int // failures of the outside that the president was asked about
+	retries   int // of these, after which he had it tried again
 	head      company.OID
 	notes     []string
 }
@@ -128,6 +130,13 @@ func (f *recordFold) addEvent(e company.Event, d company.Data) error {
 		f.base, f.head = d.Base, d.Base.OID
 	case *company.ApprovalOpened:
 		f.questions[d.ID] = *d
+		if d.AskKind == company.AskTrouble {
+			f.troubles++
+		}
+	case *company.ApprovalAnswered:
+		if f.questions[d.ID].AskKind == company.AskTrouble && d.Option == company.OptApprove {
+			f.retries++
+		}
 	case *company.RunTold:
 		f.told[e.Run] = append(f.told[e.Run], d.Text)
 	case *company.RunClaimed:
