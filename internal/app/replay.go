@@ -114,7 +114,7 @@ func (a *App) followReplay(ctx context.Context, d *replay.Director) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-a.lifetime.Done():
-			return context.Cause(a.lifetime)
+			return context.Cause(a.lifetime) //nolint:contextcheck // the office has its own end
 		case <-tick.C:
 			if err := a.checkReplay(ctx, d); err != nil {
 				return err
