@@ -17,7 +17,7 @@ import (
 func CompanySettings(c config.Config) company.Settings {
 	return company.Settings{
 		Cap: c.BudgetCap(len(UnpricedModels(c)) == 0), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR), Deps: company.Mode(c.Approvals.Deps),
-		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: c.Gates.Protected, ProtectTests: c.Gates.ProtectTests, IntegrationPrefix: c.Git.IntegrationBranch,
+		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: c.Gates.Protected, ProtectTests: c.Gates.ProtectTests, RedGreen: c.Gates.RedGreen, IntegrationPrefix: c.Git.IntegrationBranch,
 		RunTimeout: c.Workers.RunTimeout, ModelWait: zeroAsNone(c.Limits.ModelWait), Continuations: zeroAsNone(c.Limits.Continuations),
 		MergeStack: c.Limits.MergeStack,
 	}
@@ -28,7 +28,7 @@ func CompanySettings(c config.Config) company.Settings {
 var settingsOfTasks = []string{
 	"approvals.plan", "approvals.merge", "approvals.pr", "approvals.deps", "budget.usd", "budget.tokens",
 	"container.image", "container.dockerfile", "container.setup", "container.deps", "deps.scripts",
-	"gates.lint", "gates.test", "gates.none", "gates.services", "gates.protect_tests", "gates.protected",
+	"gates.lint", "gates.test", "gates.none", "gates.services", "gates.protect_tests", "gates.protected", "gates.red_green",
 	"git.base", "git.paths", "git.integration_branch", "limits.model_wait", "limits.continuations", "limits.merge_stack", "workers.run_timeout",
 }
 

@@ -82,7 +82,7 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 		if reject && strings.TrimSpace(c.Text) == "" {
 			return append(evs, m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the plan was rejected"})), nil
 		}
-	case AskUnread:
+	case AskUnread, AskRedGreen:
 		if reject && strings.TrimSpace(c.Text) == "" {
 			return append(evs, m.newEvent(t.ID, "", "", &TaskFailed{Code: EGates, Reason: firstLine(a.Question) + " The president gave it up."})), nil
 		}
@@ -163,6 +163,8 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 		if reject && strings.TrimSpace(d.Text) != "" {
 			t.rejectUnread(a.Key, "The president says: "+d.Text)
 		}
+	case AskRedGreen:
+		sub.answerRedGreen(t, d.Option, d.Text)
 	case AskGates:
 		if !reject {
 			what := t.Gate.Result.failedOutput()

@@ -16,12 +16,13 @@ const (
 	AskNoGates       ApprovalKind = "no_gates"
 	AskBudget        ApprovalKind = "budget"
 	AskClarification ApprovalKind = "clarification"
-	AskBlocked       ApprovalKind = "blocked" // a subtask that needs the president
-	AskReview        ApprovalKind = "review"  // the review of the whole stays red
-	AskGates         ApprovalKind = "gates"   // the gates of the whole stay red; no answer lets that pass
-	AskUnread        ApprovalKind = "unread"  // a check is red as on the base, and new failures in it cannot be recognised
-	AskTrouble       ApprovalKind = "trouble" // something outside keeps failing
-	AskHeld          ApprovalKind = "held"    // something stands against pushing the branch
+	AskBlocked       ApprovalKind = "blocked"   // a subtask that needs the president
+	AskReview        ApprovalKind = "review"    // the review of the whole stays red
+	AskGates         ApprovalKind = "gates"     // the gates of the whole stay red; no answer lets that pass
+	AskUnread        ApprovalKind = "unread"    // a check is red as on the base, and new failures in it cannot be recognised
+	AskRedGreen      ApprovalKind = "red_green" // no test shows a ticket's change, and one is required
+	AskTrouble       ApprovalKind = "trouble"   // something outside keeps failing
+	AskHeld          ApprovalKind = "held"      // something stands against pushing the branch
 	AskDayBudget     ApprovalKind = "day_budget"
 	AskOfficeBudget  ApprovalKind = "office_budget"
 	// AskDependencyLeave asks whether a run may add a package of a registry.
@@ -52,6 +53,7 @@ var meaning = map[ApprovalKind][2]string{
 	AskReview:    {"let it pass", "give the task up"},
 	AskGates:     {"have it mended once more, with your words", "give the task up"},
 	AskUnread:    {"let it pass, unverified", "have it mended with your words, or give the task up without any"},
+	AskRedGreen:  {"let it pass without such a test", "back to the worker with your words, or give the task up without any"},
 	AskTrouble:   {"try again", "give the task up"},
 	AskHeld:      {"push it as it is; that you said so is recorded", "give the task up"},
 

@@ -237,7 +237,7 @@ func (s *State) dueSubtask(add func(Effect), t *Task, sub *Subtask) {
 			add(Effect{Key: "work " + string(r.ID), Kind: EffectWork, Subtask: sub.ID, Run: r.ID, Fence: r.Fence, Fail: "run " + id})
 		}
 	case SubtaskInGate:
-		if !s.awaitsUnreadVerdict(t, sub.headGateResult()) {
+		if !s.awaitsUnreadVerdict(t, sub.headGateResult()) && !t.awaitsRedGreen(sub) {
 			add(Effect{Key: "gate " + id + " " + string(sub.Head), Kind: EffectGate, Subtask: sub.ID, Fail: "gate " + id})
 		}
 	case SubtaskReviewing:

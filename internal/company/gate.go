@@ -86,6 +86,7 @@ type GateResult struct {
 // on the base with only the change's test files they do not. Lists are bounded.
 type RedGreen struct {
 	Files  int      `json:"files"`            // test files that the change adds or changes
+	Source bool     `json:"source,omitempty"` // it touches what a test gate covers, tests apart; asked where that is required alone
 	Fresh  int      `json:"fresh"`            // tests that the base does not have
 	Shown  int      `json:"shown"`            // tests that do not pass without the change
 	Proof  []string `json:"proof,omitempty"`  // the first of them
@@ -144,8 +145,11 @@ func (c RecordGateResult) decide(s *State, m Meta) ([]Event, error) {
 		if sub == nil {
 			return nil, E(ENotFound, "there is no subtask "+string(c.Subtask))
 		}
-		if sub.Status != SubtaskInGate || c.Head != sub.Head || s.awaitsUnreadVerdict(t, sub.headGateResult()) {
+		if sub.Status != SubtaskInGate || c.Head != sub.Head || s.awaitsUnreadVerdict(t, sub.headGateResult()) || t.awaitsRedGreen(sub) {
 			return nil, nil
+		}
+		if t.requiresRedGreen(&c.GateFinished) && c.Result.RedGreen == nil {
+			return nil, E(EInvalid, "a green verdict that does not say what the tests of the ticket show").Because("gates.red_green is require")
 		}
 	}
 	return []Event{m.newEvent(t.ID, c.Subtask, "", &c.GateFinished)}, nil
@@ -210,6 +214,9 @@ func (d *GateFinished) apply(s *State, e Event) {
 	if sub.Gate = d; s.awaitsUnreadVerdict(t, d) {
 		return // it stays where it is until the president has answered
 	}
+	if sub.holdUnshown(t, d) {
+		return
+	}
 	sub.applyGateResult(t, d)
 }
 
@@ -219,11 +226,7 @@ func (sub *Subtask) applyGateResult(t *Task, d *GateFinished) {
 		sub.Status = SubtaskReviewing
 		return
 	}
-	if r := t.Runs[NewRunID(t.ID, sub.ID, Worker, sub.Started)]; r != nil && r.Ended && r.Status == RunSuccess {
-		c := *r
-		c.Status = RunQualityFailed
-		t.Runs[r.ID] = &c
-	}
+	sub.failQuality(t)
 	sub.GateReds++
 	t.removeFromQueue(sub.ID)
 	if sub.GateReds > t.Settings.GateRetries {
@@ -231,6 +234,15 @@ func (sub *Subtask) applyGateResult(t *Task, d *GateFinished) {
 		return
 	}
 	sub.requeue("The gates are red on your branch merged with the integration branch.")
+}
+
+// failQuality marks the newest run of the ticket as one whose work did not pass.
+func (sub *Subtask) failQuality(t *Task) {
+	if r := t.Runs[NewRunID(t.ID, sub.ID, Worker, sub.Started)]; r != nil && r.Ended && r.Status == RunSuccess {
+		c := *r
+		c.Status = RunQualityFailed
+		t.Runs[r.ID] = &c
+	}
 }
 
 // failedOutput is the output of the first check that bars, behind the names of

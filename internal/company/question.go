@@ -43,6 +43,9 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 		if sub.Status == SubtaskInGate {
 			out = append(out, s.unreadGateQuestions(t, sub.ID, sub.headGateResult())...)
 		}
+		if w := t.redGreenQuestion(sub); w != nil {
+			out = append(out, *w)
+		}
 		if w := s.mergeQuestion(t, sub); w != nil {
 			out = append(out, *w)
 		}

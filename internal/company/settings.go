@@ -20,6 +20,7 @@ type Settings struct {
 	Deps              Mode          `json:"deps,omitempty"` // dependencies that a worker adds; empty: auto
 	NoGates           string        `json:"no_gates"`       // ask | allow | fail
 	Protected         []string      `json:"protected,omitempty"`
+	RedGreen          string        `json:"red_green,omitempty"`     // off | report | require; empty, of tasks of older versions: as the office is set
 	ProtectTests      bool          `json:"protect_tests,omitempty"` // tests that are there change with the president's leave alone
 	Paths             []string      `json:"paths,omitempty"`         // folders that the task is kept to; none: all
 	IntegrationPrefix string        `json:"integration_prefix"`      // develop

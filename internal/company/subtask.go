@@ -48,6 +48,7 @@ type Subtask struct {
 	Merged   OID               `json:"merged,omitempty"` // the merge commit
 
 	GateReds   int    `json:"gate_reds,omitempty"`
+	Unshown    int    `json:"unshown,omitempty"` // how often it was sent back for want of a test that shows it; leaveUnshown: it may pass without
 	RunErrors  int    `json:"run_errors,omitempty"`
 	Continued  int    `json:"continued,omitempty"`
 	Conflicts  int    `json:"conflicts,omitempty"`

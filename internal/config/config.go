@@ -154,7 +154,7 @@ type Gates struct {
 	Test         Command  `yaml:"test" doc:"auto, none, or a command"`
 	Services     []string `yaml:"services" check:"service" doc:"servers that run beside checks and workers, fresh in each container: postgres, redis, mysql"`
 	None         string   `yaml:"none" enum:"ask allow fail" doc:"what to do where there are no gates"`
-	RedGreen     string   `yaml:"red_green" enum:"off report require" doc:"whether new tests must fail without the change"`
+	RedGreen     string   `yaml:"red_green" enum:"off report require" doc:"tests of a change are run without it; require: a ticket that changes source which the tests cover needs one that fails there, or your leave"`
 	Canary       bool     `yaml:"canary" doc:"whether tests have to show that they look at what a change touches: a test that must fail is put beside it"`
 	ProtectTests bool     `yaml:"protect_tests" doc:"whether changing or deleting a test that is there needs the president; new tests are free"`
 	Protected    []string `yaml:"protected" check:"glob" doc:"paths that need the president to change"`

@@ -325,7 +325,6 @@ func (c Config) unsupportedChanges(no func(bad bool, key, found, instead string)
 	}
 	no(c.Workers.CommandTimeout > maxCommandTimeout, "workers.command_timeout", c.Workers.CommandTimeout.String(), "up to "+maxCommandTimeout.String())
 	same("container.strict", c.Container.Strict, d.Container.Strict)
-	no(c.Gates.RedGreen == "require", "gates.red_green", c.Gates.RedGreen, "off or report")
 	same("limits.hung_after", c.Limits.HungAfter, d.Limits.HungAfter)
 }
 

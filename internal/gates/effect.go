@@ -20,8 +20,8 @@ type Handler struct {
 	Runner  *Runner
 	Mirrors gitops.MirrorSource
 	Watcher CheckWatcher // for the feed
-	// RedGreen has the new tests of a change run without it: of a ticket, and
-	// of a whole task.
+	// RedGreen has the new tests of a change run without it, of a ticket and of a whole
+	// task, where the task's own settings do not say.
 	RedGreen bool
 }
 
@@ -69,12 +69,20 @@ func (g *Handler) RunGates(ctx context.Context, e company.Effect) (company.Comma
 		return nil, err
 	}
 	fin.Result.RedGreen = nil // of another task, where the verdict is the cache's
-	if g.RedGreen && fin.Result.Passed && !fin.Conflict {
+	if g.wantsRedGreen(t) && fin.Result.Passed && !fin.Conflict {
 		if fin.Result.RedGreen, err = g.reportRedGreen(ctx, s, t, m, e.Subtask, fin.Result); err != nil {
 			return nil, err
 		}
 	}
 	return company.RecordGateResult{Task: t.ID, Subtask: e.Subtask, GateFinished: fin}, nil
+}
+
+// wantsRedGreen says whether the tests of a task's changes are run without them.
+func (g *Handler) wantsRedGreen(t *company.Task) bool {
+	if set := t.Settings.RedGreen; set != "" {
+		return set != company.RedGreenOff
+	}
+	return g.RedGreen
 }
 
 // reportRedGreen finds out what the tests of a ticket show, against the integration

@@ -38,7 +38,13 @@ func (r *Runner) reportRedGreen(ctx context.Context, s *company.State, t *compan
 	if err != nil {
 		return nil, err
 	}
-	if out.Files = len(tests); out.Files == 0 {
+	out.Files = len(tests)
+	if t.Settings.RedGreen == company.RedGreenRequire {
+		if err := readSource(ctx, m, t.Prepared.Gates, c, out); err != nil {
+			return nil, err
+		}
+	}
+	if out.Files == 0 {
 		return out, nil
 	}
 	if r.Blobs == nil || t.Baseline == nil || len(c.known.Checks) == 0 {

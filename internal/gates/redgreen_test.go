@@ -234,3 +234,57 @@ for d; do for c in $(cat $d/x_test.go $d/cases); do printf '{"Action":"pass","Pa
 		t.Errorf("%+v", r)
 	}
 }
+
+// GAT-7: where a test is required, the report says whether the change touches what the
+// test gate covers; documents, tests and what is deleted do not count.
+func TestRedGreenOfSource(t *testing.T) {
+	p := newRedGreenBundle(t, map[string]string{"tests/old": "true\n", "old.sh": "x\n", "docs/a.html": "x\n"})
+	p.s.Tasks["t1"].Settings.RedGreen = company.RedGreenRequire
+	p.e.RedGreen = false // what the task was submitted with counts
+	for id, c := range map[company.SubtaskID]struct {
+		files  map[string]string
+		source bool
+	}{
+		"t1-01": {map[string]string{"one.sh": "x\n"}, true},
+		"t1-02": {map[string]string{"README.md": "x\n", "docs/a.html": "y\n", ".editorconfig": "x\n"}, false},
+		"t1-03": {map[string]string{"tests/idle": "true\n"}, false},
+	} {
+		r := p.addTicket(id, c.files).RedGreen
+		if r == nil || r.Source != c.source || r.Shown != 0 {
+			t.Errorf("%v: %+v", c.files, r)
+		}
+	}
+	r := p.addTicket("t1-04", map[string]string{"four": "x\n", "tests/four": "test -f four\n"}).RedGreen
+	if why, _ := r.ExplainUnshown(); why != "" || !r.Source || r.Shown != 1 {
+		t.Errorf("%+v: %s", r, why)
+	}
+	r = p.addTicket("t1-05", map[string]string{"src/lib.rs": "#[test]\n"}).RedGreen
+	if why, unknown := r.ExplainUnshown(); !unknown || !strings.Contains(why, "inside of source files") {
+		t.Errorf("%+v: %s", r, why)
+	}
+	p.s.Tasks["t1"].Settings.RedGreen = company.RedGreenOff
+	p.e.RedGreen = true
+	if r := p.addTicket("t1-06", map[string]string{"tests/six": "true\n"}).RedGreen; r != nil {
+		t.Errorf("off, and %+v", r)
+	}
+}
+
+// A gate whose ecosystem knows its places counts the change that touches one.
+func TestRedGreenOfGoSource(t *testing.T) {
+	p := newRedGreenBundle(t, map[string]string{"tests/old": "true\n", "go.mod": "module x\n\ngo 1.26\n", "a/a.go": "package a\n"})
+	set := p.s.Tasks["t1"]
+	set.Settings.RedGreen = company.RedGreenRequire
+	set.Prepared.Gates[0].Plant, set.Prepared.Gates[0].Canary = "go", "go test -json ./... -run CANARY"
+	for id, c := range map[company.SubtaskID]struct {
+		files  map[string]string
+		source bool
+	}{
+		"t1-01": {map[string]string{"a/a.go": "package a\n\nvar x = 1\n"}, true},
+		"t1-02": {map[string]string{"a/page.html": "x\n", "go.mod": "module x\n\ngo 1.27\n"}, false},
+		"t1-03": {map[string]string{"a/a_test.go": "package a\n"}, false},
+	} {
+		if r := p.addTicket(id, c.files).RedGreen; r == nil || r.Source != c.source {
+			t.Errorf("%v: %+v", c.files, r)
+		}
+	}
+}
