@@ -53,6 +53,9 @@ type Tool struct {
 	// several in a row are recorded together, and all done again when a crash
 	// comes before that.
 	Brief bool
+	// Amend turns well-known other forms of the arguments into those of the schema,
+	// before they are checked. Nil: there are none.
+	Amend func(args json.RawMessage) json.RawMessage
 	// Run does it. The arguments fit the schema. A call that cannot be done is
 	// a Result with IsError; an error means that what the tools stand on is
 	// broken, and ends the run. Read-only tools are called concurrently.

@@ -83,6 +83,9 @@ func (s *toolset) prepareCall(p pendingCall) *toolJob {
 	if strings.TrimSpace(args) == "" {
 		args = "{}" // what many models send when they have nothing to say
 	}
+	if t.Amend != nil && json.Valid([]byte(args)) {
+		args = string(t.Amend(json.RawMessage(args)))
+	}
 	v, err := parseArguments(args)
 	if err != nil {
 		return no("The arguments of %s are not valid JSON: %v. They began: %s\nThe schema is: %s", p.Name, err, safetext.EscapeLine(args, 300), t.Spec.Schema)

@@ -5,6 +5,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/config"
+	"company/internal/session"
 )
 
 // officeAgents are the agents of the office's config.
@@ -25,6 +26,15 @@ func (o officeAgents) Model(role company.Role) company.BriefModel {
 	profile := o.ModelOf(role)
 	m := o.cfg.Models[profile]
 	return company.BriefModel{Profile: profile, Adapter: m.Adapter, Model: m.Model}
+}
+
+// Second are the agents of the config with its second reviewer in the first one's place.
+func (o officeAgents) Second(role company.Role) session.Agents {
+	if role != company.Reviewer || o.cfg.Agents.SecondReviewer.Model == "" {
+		return nil
+	}
+	o.cfg.Agents.Reviewer = o.cfg.Agents.SecondReviewer
+	return o
 }
 
 // roleModel opens the model of a profile.

@@ -71,12 +71,25 @@ func FallbackChain(c config.Config, profile string) []string {
 	return out
 }
 
+// AgentModels names the profile that each agent asks first, in the order of the roles;
+// the last is the second reviewer's, where there is one.
+func AgentModels(c config.Config) []string {
+	var out []string
+	for _, role := range AllRoles {
+		out = append(out, c.Agent(role).Model)
+	}
+	if second := c.Agents.SecondReviewer.Model; second != "" {
+		out = append(out, second)
+	}
+	return out
+}
+
 // UnpricedModels names the models, in the order of the roles, without a known
 // price: calls of them cost tokens alone.
 func UnpricedModels(c config.Config) []string {
 	var out []string
-	for _, role := range AllRoles {
-		for _, name := range FallbackChain(c, c.Agent(role).Model) {
+	for _, first := range AgentModels(c) {
+		for _, name := range FallbackChain(c, first) {
 			m := c.Models[name]
 			if m.Price == nil && !ModelDeps(c, nil).Prices(m.Adapter, m.BaseURL, m.Model).Known {
 				if model := cmp.Or(m.Model, name); !slices.Contains(out, model) {

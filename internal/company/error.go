@@ -41,8 +41,9 @@ const (
 	ERegistry  Code = "E_REGISTRY" // a package registry does not answer
 	EAuth      Code = "E_AUTH"     // a forge or a remote refuses the login
 	EWaiting   Code = "E_WAITING"  // a person must answer first
-	EOutput    Code = "E_OUTPUT"   // the result cannot be written
 	EDiverged  Code = "E_DIVERGED" // a replay differs from its record
+	EOutput    Code = "E_OUTPUT"   // the result cannot be written
+	EEvidence  Code = "E_EVIDENCE" // a review whose evidence does not stand
 )
 
 // Class says whether a retry, a person or neither can mend an error (ERR-1).

@@ -50,6 +50,7 @@ func ErrorGuides() []ErrorGuide {
 		{EWaiting, "A person must answer first.", "company status lists the questions; company answer, approve or reject.", failed},
 		{EDiverged, "A replay of a task did not come out as it is recorded.", "The message names the first difference: run, number of the request and message, or verdict. Compare what has changed since: the version of company, agents, gates and container in its config, the image.", failed},
 		{EOutput, "The result could not be written to stdout. The work itself is done.", "See what became of the program that reads it; company status shows the outcome.", failed},
+		{EEvidence, "A reviewer approved twice with evidence that names a command it never ran, a file it never read, or neither.", "The model of agents.second_reviewer is asked next, where it is set; else the president is. A stronger model for agents.reviewer, or agents.second_reviewer, helps.", failed},
 	}
 }
 

@@ -10,9 +10,30 @@ const (
 	Minor    Severity = "minor"
 )
 
+// Levels of a finding, from the least to the worst. High and critical ones block.
+const (
+	LevelInfo     = "info"
+	LevelLow      = "low"
+	LevelMedium   = "medium"
+	LevelHigh     = "high"
+	LevelCritical = "critical"
+)
+
+// Categories of a finding (REV-4).
+const (
+	CategoryCorrectness = "correctness"
+	CategoryEvidence    = "evidence" // a test that is missing, or shows nothing
+	CategoryStyle       = "style"
+	CategorySecurity    = "security"
+	CategoryPerformance = "performance"
+	CategoryOther       = "other"
+)
+
 // Finding is one remark of a reviewer.
 type Finding struct {
 	Severity   Severity `json:"severity"`
+	Level      string   `json:"level,omitempty"`    // info | low | medium | high | critical; empty: the reviewer gave none
+	Category   string   `json:"category,omitempty"` // empty: the reviewer gave none
 	File       string   `json:"file"`
 	Line       int      `json:"line"`
 	What       string   `json:"what"`
@@ -57,7 +78,11 @@ type ReviewRecorded struct {
 	PatchID  Hash      `json:"patch_id"`
 	Verdict  string    `json:"verdict"`
 	Findings []Finding `json:"findings,omitempty"`
-	Evidence []string  `json:"evidence,omitempty"` // per acceptance criterion, what shows it
+	Evidence []string  `json:"evidence,omitempty"` // per acceptance criterion, the proof that the reviewer claims
+	// Checked is, for each of Evidence, what the company found of it in the reviewer's
+	// transcript: commands that ran, with their exit codes, and files that were read.
+	// Reviews of older versions have none.
+	Checked []string `json:"checked,omitempty"`
 	// Whole says that the reviewer of a task's only ticket had the president's
 	// instruction, and judged the diff by that too.
 	Whole bool `json:"whole,omitempty"`

@@ -62,11 +62,13 @@ type Agents struct {
 	Worker   Agent `yaml:"worker" doc:"does subtasks"`
 	Reviewer Agent `yaml:"reviewer" doc:"reviews"`
 	Merger   Agent `yaml:"merger" doc:"resolves conflicts"`
+
+	SecondReviewer Agent `yaml:"second_reviewer" doc:"is asked where the reviewer approves without evidence; without a model the president decides"`
 }
 
 // Agent is what a role uses.
 type Agent struct {
-	Model    string `yaml:"model" doc:"profile; not set: strong where there is one, else default; of the worker: default"`
+	Model    string `yaml:"model" doc:"profile; not set: strong where there is one, else default; of the worker: default; of the second reviewer: none"`
 	MaxTurns int    `yaml:"max_turns" min:"1" max:"1000" doc:"model replies per run"`
 	Persona  string `yaml:"persona" doc:"text added to the role's instructions"`
 }
@@ -202,7 +204,7 @@ func Default() Config {
 	return Config{
 		Version: 1,
 		Models:  map[string]Model{"default": {Adapter: "ollama", Model: "llama3", Tools: Auto}},
-		Agents:  Agents{Manager: agent, Worker: agent, Reviewer: agent, Merger: agent},
+		Agents:  Agents{Manager: agent, Worker: agent, Reviewer: agent, Merger: agent, SecondReviewer: agent},
 		Workers: Workers{Max: 3, CommandTimeout: 300 * time.Second, RunTimeout: 30 * time.Minute,
 			Memory: 4 << 30, CPUs: 2, PIDs: 512, Warm: 1},
 		Container: Container{Runtime: "dod", Image: Auto, Deps: "locked", CleanupTimeout: time.Minute},

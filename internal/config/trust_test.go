@@ -112,7 +112,8 @@ func TestEveryKeyHasTrustRule(t *testing.T) {
 		git.base git.integration_branch git.integration_mode retention_days
 		limits.continuations limits.model_wait limits.stop_grace limits.hung_after limits.concurrent_tasks limits.merge_stack limits.readers limits.writers
 		agents.manager.model agents.manager.max_turns agents.worker.model agents.worker.max_turns
-		agents.reviewer.model agents.reviewer.max_turns agents.merger.model agents.merger.max_turns gates.services`)
+		agents.reviewer.model agents.reviewer.max_turns agents.merger.model agents.merger.max_turns
+		agents.second_reviewer.model agents.second_reviewer.max_turns gates.services`)
 	// These may be tightened, and not loosened; TestUntrackedOrTighteningNeedsNoTrust,
 	// TestRepositoryMayNotRaiseLimits, TestTrackedPathsUsualFoldersOnly.
 	oneWay := strings.Fields("paths.runtime paths.backlog budget.usd budget.tokens budget.day_usd budget.day_tokens budget.office_usd budget.office_tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.canary gates.protect_tests container.strict gates.red_green gates.protected git.paths git.use_my_logins recovery workers.max workers.memory workers.pids workers.disk workers.warm")

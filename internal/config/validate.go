@@ -237,6 +237,9 @@ func (c Config) validateKeys(at func(key string) string) problems {
 	}{{"manager", c.Agents.Manager}, {"worker", c.Agents.Worker}, {"reviewer", c.Agents.Reviewer}, {"merger", c.Agents.Merger}} {
 		known("agents."+a.key+".model", a.agent.Model)
 	}
+	if second := c.Agents.SecondReviewer.Model; second != "" {
+		known("agents.second_reviewer.model", second)
+	}
 	if c.Workers.CommandTimeout > c.Workers.RunTimeout {
 		ps = append(ps, problem{at: at("workers.command_timeout"), key: "workers.command_timeout", what: "is longer than workers.run_timeout",
 			found: c.Workers.CommandTimeout.String(), fix: "allowed: up to " + c.Workers.RunTimeout.String()})
@@ -301,6 +304,9 @@ func (c Config) unsupportedValues() map[string]string {
 	}
 	for _, r := range []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger} {
 		use(c.Agent(r).Model)
+	}
+	if second := c.Agents.SecondReviewer.Model; second != "" {
+		use(second)
 	}
 	for name, m := range c.Models {
 		// An unused profile does no harm.

@@ -15,11 +15,14 @@ import (
 // falls back to.
 func (d *Checker) checkModels(ctx context.Context, p office.Paths, l config.Loaded, online bool) []Result {
 	users := map[string][]string{}
-	for _, role := range officeapp.AllRoles {
-		for i, name := range officeapp.FallbackChain(l.Config, l.Config.Agent(role).Model) {
-			who := string(role)
+	for n, first := range officeapp.AgentModels(l.Config) {
+		for i, name := range officeapp.FallbackChain(l.Config, first) {
+			who := "second reviewer"
+			if n < len(officeapp.AllRoles) {
+				who = string(officeapp.AllRoles[n])
+			}
 			if i > 0 {
-				who = "fallback of " + l.Config.Agent(role).Model
+				who = "fallback of " + first
 			}
 			if !slices.Contains(users[name], who) {
 				users[name] = append(users[name], who)

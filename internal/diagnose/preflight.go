@@ -195,8 +195,8 @@ func (d *Checker) missingModels(ctx context.Context, p office.Paths, l config.Lo
 // usedProfiles are the profiles that some role uses, fallbacks included.
 func usedProfiles(c config.Config) map[string]bool {
 	out := map[string]bool{}
-	for _, role := range officeapp.AllRoles {
-		for _, name := range officeapp.FallbackChain(c, c.Agent(role).Model) {
+	for _, first := range officeapp.AgentModels(c) {
+		for _, name := range officeapp.FallbackChain(c, first) {
 			out[name] = true
 		}
 	}

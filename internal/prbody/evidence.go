@@ -22,6 +22,9 @@ func prEvidence(t *company.Task, o PROptions) string {
 			break
 		}
 		fmt.Fprintf(&b, "- %s\n", escapeWithin(e, 300))
+		if i < len(r.Checked) && r.Checked[i] != "" {
+			fmt.Fprintf(&b, "  (seen in its transcript: %s)\n", escapeWithin(r.Checked[i], 300))
+		}
 	}
 	return b.String()
 }

@@ -3,8 +3,9 @@
 // to the head and to the diff's patch id.
 //
 // It promises another conversation than the author's, with nothing of the
-// author's in it but the commits, and a container from which nothing can be
-// pushed. It does not merge, and it does not decide how often work goes back.
+// author's in it but the commits and, from the second round on, the summary of the
+// last run; evidence that code has compared with what the reviewer ran and read; and
+// a container from which nothing can be pushed. It does not merge, and it does not decide how often work goes back.
 package reviewer
 
 import (
@@ -51,16 +52,25 @@ type subject struct {
 	patch            company.Hash
 	whole            bool                // the only ticket's: the verdict is the one on the task
 	answers          []*company.Approval // of the president
+	checks           []company.GateCheck // how the gates came out on it
+	// round is the review before this one and the changes since. A first review has none.
+	round    *lastRound
+	baseTree bool // the tree without the change lies in the container
 }
 
 func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, onto company.OID) (subject, error) {
 	x := subject{head: t.Head, onto: onto, from: t.Prepared.Base.OID, whole: sub != nil && t.JudgesWhole()}
 	var err error
+	gate := t.Gate
 	if sub != nil {
 		x.head = sub.Head
 		if x.from, err = m.MergeBase(ctx, onto, sub.Head); err != nil {
 			return x, err
 		}
+		gate = sub.Gate
+	}
+	if gate != nil {
+		x.checks = gate.Result.Checks
 	}
 	if x.diff, err = m.Diff(ctx, x.from, x.head, maxPatch); err != nil {
 		return x, err
@@ -81,6 +91,9 @@ func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *co
 			}
 		}
 	}
+	if x.round, err = loadLastRound(ctx, m, t, sub, x.head); err != nil {
+		return x, err
+	}
 	x.patch, err = m.PatchID(ctx, x.from, x.head)
 	return x, err
 }
@@ -91,7 +104,10 @@ func (x subject) mayWrite(file string) bool {
 }
 
 // review is the session.Role of a reviewer.
-type review struct{ subject subject }
+type review struct {
+	subject subject
+	another bool // a second model is there, and this run is not its own
+}
 
 func (r *review) Prepare(ctx context.Context, s *session.Session) (*sandbox.Spec, error) {
 	onto := s.Claimed.From
@@ -101,77 +117,109 @@ func (r *review) Prepare(ctx context.Context, s *session.Session) (*sandbox.Spec
 	return &sandbox.Spec{Base: onto, Start: r.subject.head, Branch: "review", ReadOnly: true}, err
 }
 
-func (r *review) Brief(_ context.Context, s *session.Session) (session.Brief, error) {
+func (r *review) Brief(ctx context.Context, s *session.Session) (session.Brief, error) {
 	r.subject.answers = s.Clarifications
+	second := secondModelDue(s.Task, s.Subtask) && s.HasSecond()
+	r.another = s.HasSecond() && !second
+	var err error
+	if r.subject.baseTree, err = layBaseTree(ctx, s, r.subject.from); err != nil {
+		return session.Brief{}, err
+	}
 	return session.Brief{
-		System: system, Title: reviewTitle(s.Task, s.Subtask), Text: reviewBrief(s.Task, s.Subtask, r.subject),
-		Tools: []agent.Tool{submitReviewTool(r.subject, len(reviewCriteria(s.Task, s.Subtask)))},
+		System: system, Title: reviewTitle(s.Task, s.Subtask), Text: reviewBrief(s.Task, s.Subtask, r.subject), Second: second,
+		Tools: []agent.Tool{submitReviewTool(r.subject, reviewCriteria(s.Task, s.Subtask), s.ReadCalls)},
 	}, nil
 }
 
-func (*review) Finish(_ context.Context, _ *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
+// secondModelDue says whether the review before was ended for its evidence: then
+// another model is asked, where there is one.
+func secondModelDue(t *company.Task, sub *company.Subtask) bool {
+	key := "review"
+	if sub != nil {
+		key += " " + string(sub.ID)
+	}
+	return t.Failures[key].Code == company.EEvidence
+}
+
+func (r *review) Finish(_ context.Context, _ *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
 	if failed != nil {
 		return company.EndRun{}, failed
 	}
 	if out.End != agent.EndFinal {
 		return company.EndRun{}, company.E(company.EModel, "the reviewer ended without a verdict: "+string(out.End))
 	}
-	var v company.ReviewRecorded
+	var v struct {
+		company.ReviewRecorded
+		unproven
+	}
 	if err := out.Decode(&v); err != nil {
 		return company.EndRun{}, fmt.Errorf("read the verdict: %w", err)
 	}
+	if v.Unproven != "" {
+		return company.EndRun{Outcome: endUnproven(v.Unproven, r.another)}, nil
+	}
 	return company.EndRun{
 		Outcome: company.RunEnded{Status: company.RunSuccess, Summary: v.Verdict},
-		Review:  &v,
+		Review:  &v.ReviewRecorded,
 	}, nil
 }
 
-// verdict is the argument of submit_review.
-type verdict struct {
-	Verdict  string            `json:"verdict"`
-	Findings []company.Finding `json:"findings"`
-	Evidence []string          `json:"evidence"`
-}
+// submitReview is the name of the tool that ends a review.
+const submitReview = "submit_review"
 
-const schema = `{"type":"object","additionalProperties":false,"required":["verdict"],"properties":{
-"verdict":{"enum":["approve","request_changes"]},
-"evidence":{"type":"array","maxItems":96,"items":{"type":"string","maxLength":4000},"description":"for each acceptance criterion, in order, what shows that it is met"},
-"findings":{"type":"array","maxItems":50,"items":{"type":"object","additionalProperties":false,"required":["severity","what"],"properties":{
-"severity":{"enum":["blocking","minor"]},"file":{"type":"string","maxLength":1024,"description":"a file of the diff, or one that the ticket may write; left out where something is missing that has no file"},"line":{"type":"integer","minimum":0,"description":"of the new version; 0 or left out where something is missing"},
-"what":{"type":"string","minLength":1,"maxLength":4000},"why":{"type":"string","maxLength":4000},"suggestion":{"type":"string","maxLength":4000}}}}}}`
+// readCalls reads the tool calls of a review so far, oldest first.
+type readCalls func(context.Context) ([]agent.TranscriptCall, error)
 
 // submitReviewTool is the tool that ends a review. A verdict that its findings do not
-// bear out goes back to the model.
-func submitReviewTool(x subject, criteria int) agent.Tool {
+// bear out goes back to the model; so does an approval whose evidence does not stand,
+// once: the second one ends the run.
+func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 	files := map[string]bool{}
 	for _, c := range x.diff.Changes {
 		files[c.Path] = true
 	}
+	refuse := func(text string) (agent.Result, error) { return agent.Result{Text: text, IsError: true}, nil }
 	return agent.Tool{
 		Spec: adapters.Tool{
-			Name:        "submit_review",
-			Description: "End the review with a verdict. approve: no blocking finding. request_changes: at least one blocking finding, with what is wrong and why (a failing input or command), and file and line of the new version; where something is missing, the file in which it belongs and no line, or neither.",
+			Name:        submitReview,
+			Description: "End the review with a verdict. approve: no blocking finding, and evidence for each acceptance criterion: the commands that you ran and the files that you read. request_changes: at least one blocking finding, with what is wrong and why (a failing input or command), and file and line of the new version; where something is missing, the file in which it belongs and no line, or neither.",
 			Schema:      json.RawMessage(schema),
 		},
-		Run: func(_ context.Context, args json.RawMessage) (agent.Result, error) {
+		Amend: amendReview,
+		Run: func(ctx context.Context, args json.RawMessage) (agent.Result, error) {
 			var v verdict
 			if err := json.Unmarshal(args, &v); err != nil {
-				return agent.Result{Text: err.Error(), IsError: true}, nil
+				return refuse(err.Error())
 			}
-			review := company.ReviewRecorded{Head: x.head, Onto: x.onto, PatchID: x.patch, Verdict: v.Verdict, Findings: v.Findings, Evidence: v.Evidence, Whole: x.whole}
+			splitSeverities(v.Findings)
+			review := company.ReviewRecorded{Head: x.head, Onto: x.onto, PatchID: x.patch, Verdict: v.Verdict, Findings: v.Findings, Whole: x.whole}
+			for _, e := range v.Evidence {
+				review.Evidence = append(review.Evidence, e.joinClaims())
+			}
 			if err := review.Check(); err != nil {
-				return agent.Result{Text: err.Error(), IsError: true}, nil
+				return refuse(err.Error())
 			}
 			for _, f := range v.Findings {
 				if f.Severity == company.Blocking && f.File != "" && !files[f.File] && !x.mayWrite(f.File) && !(x.whole && f.Line == 0) {
-					return agent.Result{IsError: true, Text: fmt.Sprintf("%s is neither a file of this diff nor one that the ticket may write: a blocking finding is about what was changed, or is missing there. Leave the file out where something is absent, or name one of: %s", f.File, strings.Join(sortedPaths(x.diff), ", "))}, nil
+					return refuse(fmt.Sprintf("%s is neither a file of this diff nor one that the ticket may write: a blocking finding is about what was changed, or is missing there. Leave the file out where something is absent, or name one of: %s", f.File, strings.Join(sortedPaths(x.diff), ", ")))
 				}
 			}
-			said := slices.DeleteFunc(slices.Clone(v.Evidence), func(e string) bool { return strings.TrimSpace(e) == "" })
-			if v.Verdict == company.Approve && len(said) < criteria {
-				return agent.Result{IsError: true, Text: fmt.Sprintf("there are %d acceptance criteria; evidence names what shows each of them", criteria)}, nil
+			if v.Verdict != company.Approve {
+				return agent.Result{Text: "recorded", Final: review}, nil
 			}
-			return agent.Result{Text: "recorded", Final: review}, nil
+			calls, err := past(ctx)
+			if err != nil {
+				return agent.Result{}, err
+			}
+			checked, fault := newSeenRecord(x, calls).checkEvidence(v.Evidence, criteria)
+			switch {
+			case fault == "":
+				review.Checked = checked
+				return agent.Result{Text: "recorded", Final: review}, nil
+			case countRefusals(calls) > 0:
+				return agent.Result{Text: fault + "\nThe review is taken from you.", IsError: true, Final: unproven{fault}}, nil
+			}
+			return refuse(fault)
 		},
 	}
 }

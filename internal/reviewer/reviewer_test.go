@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -49,11 +50,11 @@ func setup(t *testing.T, change map[string]string) *bundle {
 // one that stands is bound to the head and to the diff.
 func TestSubmitReview(t *testing.T) {
 	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
-	tool := submitReviewTool(b.x, 2)
+	tool := submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:2], noCalls)
 	finding := func(severity, file string, line int) map[string]any {
 		return map[string]any{"severity": severity, "file": file, "line": line, "what": "x is never used", "why": "go vet"}
 	}
-	both := []string{"a is changed: the diff", "b is not: not in the diff"}
+	both := []string{"a is changed: the diff", "b is not: a.go alone is changed"}
 	for _, c := range []struct {
 		name     string
 		verdict  string
@@ -75,7 +76,7 @@ func TestSubmitReview(t *testing.T) {
 		{"a line of no file", "request_changes", []any{finding("blocking", "", 3)}, nil, "a line and no file"},
 		{"no such verdict", "looks good", nil, both, "approve or request_changes"},
 		{"too little evidence", "approve", nil, both[:1], "2 acceptance criteria"},
-		{"evidence without words", "approve", nil, []string{both[0], " "}, "2 acceptance criteria"},
+		{"evidence without words", "approve", nil, []string{both[0], " "}, "it is empty"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			res := use(t, tool, map[string]any{"verdict": c.verdict, "findings": c.findings, "evidence": c.evidence})
@@ -96,13 +97,16 @@ func TestSubmitReview(t *testing.T) {
 	}
 }
 
+// noCalls is a reviewer who has run and read nothing.
+func noCalls(context.Context) ([]agent.TranscriptCall, error) { return nil, nil }
+
 func use(t *testing.T, tool agent.Tool, args any) agent.Result {
 	t.Helper()
 	raw, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := tool.Run(t.Context(), raw)
+	res, err := tool.Run(t.Context(), tool.Amend(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,8 +215,13 @@ func TestFlags(t *testing.T) {
 func TestBriefOfTheWhole(t *testing.T) {
 	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
 	b.sub.Review.Last = &company.ReviewRecorded{Evidence: []string{"the diff of a"}, Findings: []company.Finding{{Severity: company.Minor, What: "a comment is old"}}}
-	b.task.Review.Last = &company.ReviewRecorded{Findings: []company.Finding{{Severity: company.Blocking, What: "there is no test", Why: "the instruction asks for one"}}}
-	got := reviewBrief(b.task, nil, b.x)
+	b.task.Review.Last = &company.ReviewRecorded{Verdict: company.RequestChanges, Head: b.p.Base, Findings: []company.Finding{{Severity: company.Blocking, What: "there is no test", Why: "the instruction asks for one"}}}
+	b.task.Head = b.sub.Head
+	x, err := loadSubject(t.Context(), b.p.Mirror, b.task, nil, b.task.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := reviewBrief(b.task, nil, x)
 	for _, want := range []string{"  - must: a is changed\n    shown by: the diff of a\n", "minor a comment is old", "## Findings of the last review\n- blocking there is no test (the instruction asks for one)\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -234,12 +243,12 @@ func TestOnlyTicketIsJudgedByTheInstruction(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	tool := submitReviewTool(b.x, len(reviewCriteria(b.task, b.sub)))
+	tool := submitReviewTool(b.x, reviewCriteria(b.task, b.sub), noCalls)
 	said := map[string]any{"verdict": "approve", "evidence": []string{"the diff", "not in the diff"}}
 	if res := use(t, tool, said); !res.IsError || !strings.Contains(res.Text, "4 acceptance criteria") {
 		t.Errorf("nothing shows that the instruction is carried out: %+v", res)
 	}
-	said["evidence"] = []string{"the diff", "not in the diff", "TestX", "README.md"}
+	said["evidence"] = []string{"the diff", "not in the diff", "the diff of a.go", "the gates"}
 	if res := use(t, tool, said); res.IsError || !res.Final.(company.ReviewRecorded).Whole {
 		t.Errorf("%+v", res)
 	}
@@ -267,7 +276,7 @@ func TestOneOfSeveralTicketsIsJudgedAlone(t *testing.T) {
 		if got := reviewBrief(b.task, b.sub, x); x.whole || strings.Contains(got, "## Instruction") || len(reviewCriteria(b.task, b.sub)) != 2 {
 			t.Errorf("%s: %s", name, got)
 		}
-		res := use(t, submitReviewTool(x, 2), map[string]any{"verdict": "approve", "evidence": []string{"the diff", "not in the diff"}})
+		res := use(t, submitReviewTool(x, reviewCriteria(b.task, b.sub), noCalls), map[string]any{"verdict": "approve", "evidence": []string{"the diff", "not in the diff"}})
 		if res.IsError || res.Final.(company.ReviewRecorded).Whole {
 			t.Errorf("%s: %+v", name, res)
 		}

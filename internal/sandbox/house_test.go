@@ -82,6 +82,7 @@ func (h *house) Do(ctx context.Context, actor string, c company.Command) ([]comp
 func (h *house) Driver(company.Role) agent.Driver      { return agent.Loop{Models: h} }
 func (h *house) MaxTurns(company.Role) int             { return 0 }
 func (h *house) Model(company.Role) company.BriefModel { return company.BriefModel{} }
+func (h *house) Second(company.Role) session.Agents    { return nil }
 func (h *house) Persona(company.Role) string           { return "" }
 
 func (h *house) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 
 	"company/internal/adapters"
 	"company/internal/agent"
@@ -33,6 +34,8 @@ type Brief struct {
 	Title  string
 	Text   string       // what the first message says below its header
 	Tools  []agent.Tool // beside those of the sandbox
+	// Second has the role's second model do it, where the config names one.
+	Second bool
 }
 
 // runRole does the claimed run in the frame that all roles share.
@@ -95,7 +98,11 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	if p := s.service.Agents.Persona(s.Role); p != "" {
+	s.agents = s.service.Agents
+	if second := s.service.Agents.Second(s.Role); b.Second && second != nil {
+		s.agents = second
+	}
+	if p := s.agents.Persona(s.Role); p != "" {
 		b.System += "\n\n" + p
 	}
 	header := adapters.Header{Role: s.Role, Task: s.Task.ID, Run: s.Run, Title: b.Title}
@@ -103,7 +110,7 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 		header.Subtask = s.Subtask.ID
 	}
 	job := agent.Job{
-		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, MaxTurns: s.service.Agents.MaxTurns(s.Role),
+		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, MaxTurns: s.agents.MaxTurns(s.Role),
 		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: ledger.Blobs{Ledger: s.service.Ledger}, Allowance: s.allowance,
 		Now: s.service.Now, Logger: s.service.Logger, OnEvent: s.onEvent, Halt: func() error { return s.checkPaused(ctx) }, Words: func() []string { return s.readWords(ctx) },
 	}
@@ -111,7 +118,7 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 	if s.Sandbox != nil {
 		job.Tools, job.Workspace = append(s.Sandbox.AgentTools(), b.Tools...), s.Sandbox.Workspace()
 	}
-	out, err := s.service.Agents.Driver(s.Role).Drive(ctx, job)
+	out, err := s.agents.Driver(s.Role).Drive(ctx, job)
 	s.turns, s.heard, s.byModel = out.Turns, out.Heard, out.ByModel
 	if len(out.Messages) > 0 {
 		s.keepTranscript(context.WithoutCancel(ctx), out.Transcript.Encode())
@@ -122,11 +129,11 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 // describeBriefing is what the run is begun with, or was by an earlier holder: the
 // conversation goes on with the prompt that the journal has.
 func (s *Session) describeBriefing(job agent.Job) company.Briefing {
-	b := company.Briefing{Prompt: agent.PromptHash(job.System, job.First), Model: s.service.Agents.Model(s.Role)}
+	b := company.Briefing{Prompt: agent.PromptHash(job.System, job.First), Model: s.agents.Model(s.Role)}
 	if s.past.Begun {
 		b.Prompt = s.past.Prompt
 	}
-	if p := s.service.Agents.Persona(s.Role); p != "" {
+	if p := s.agents.Persona(s.Role); p != "" {
 		b.Persona = agent.TextHash(p)
 	}
 	return b
@@ -138,4 +145,18 @@ func (s *Session) onEvent(e agent.Event) {
 		s.cut = "; " + e.Text
 	}
 	s.service.Watcher.WatchAgent(s.Run, e)
+}
+
+// HasSecond says whether the config names a second model for the session's role.
+func (s *Session) HasSecond() bool { return s.service.Agents.Second(s.Role) != nil }
+
+// ReadCalls reads the tool calls of the run so far from its journal, those of
+// earlier holders too, oldest first. A call whose result is not recorded yet is not
+// among them.
+func (s *Session) ReadCalls(ctx context.Context) ([]agent.TranscriptCall, error) {
+	journal := journalAdapter{s.journal}
+	t, err := agent.ReadTranscript(ctx, s.Run, s.Worker, ledger.Blobs{Ledger: s.service.Ledger}, func(fn func(kind string, data json.RawMessage) error) error {
+		return journal.Read(ctx, func(_ int, kind string, data json.RawMessage) error { return fn(kind, data) })
+	})
+	return t.ToolCalls, err
 }

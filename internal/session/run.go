@@ -28,6 +28,7 @@ type Session struct {
 
 	service    *Service
 	journal    *ledger.Journal
+	agents     Agents     // the role's, or its second ones
 	past       agent.Past // the run's records when this session began
 	allowance  *budget.Allowance
 	watch      *stopwatch

@@ -129,6 +129,8 @@ func (b *bench) Model(company.Role) company.BriefModel {
 	return company.BriefModel{Profile: "p", Adapter: "scripted", Model: "m"}
 }
 
+func (b *bench) Second(company.Role) session.Agents { return nil }
+
 func (b *bench) Persona(r company.Role) string {
 	return strings.ReplaceAll(b.person, "ROLE", string(r))
 }

@@ -56,6 +56,9 @@ type Agents interface {
 	Persona(role company.Role) string
 	// Model is the model of a role, as the config names it.
 	Model(role company.Role) company.BriefModel
+	// Second are the agents that are asked where a role's first model has failed at
+	// what only another can mend. Nil: there are none.
+	Second(role company.Role) Agents
 }
 
 // Watcher follows runs while they are under way. Its methods must be quick.

@@ -239,8 +239,11 @@ func writeReview(b *strings.Builder, s Style, r *company.ReviewRecorded) {
 			writeWrapped(b, s, "      suggestion: ", safetext.EscapeLine(f.Suggestion, 300))
 		}
 	}
-	for _, e := range r.Evidence {
+	for i, e := range r.Evidence {
 		writeWrapped(b, s, "  shown: ", safetext.EscapeLine(e, 300))
+		if i < len(r.Checked) && r.Checked[i] != "" {
+			writeWrapped(b, s, "    seen: ", safetext.EscapeLine(r.Checked[i], 600))
+		}
 	}
 }
 

@@ -196,7 +196,7 @@ func writeFilesAndFinish(message string, files ...string) func(scripted.Exchange
 
 // approve is a reviewer who is content.
 func approve(x scripted.Exchange) scripted.Reply {
-	return call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": citeEvidence(x, "the checks ran")})
+	return call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": citeEvidence(x, "the checks ran, and the diff has it")})
 }
 
 // approveAfter is a reviewer who runs a command and is content.

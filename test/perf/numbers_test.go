@@ -41,7 +41,7 @@ func crew(x scripted.Exchange) scripted.Reply {
 			call("write_file", m{"path": file, "content": "done\n"}), call("git_commit", m{"message": "Add " + file}), call("finish", m{"summary": "added"}),
 		}
 	default:
-		each = []scripted.Reply{call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": []string{"read it", "it is one line"}})}
+		each = []scripted.Reply{call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": []string{"the diff", "the diff is one line"}})}
 	}
 	if x.Turn >= len(each) {
 		return scripted.Reply{Err: "the script of " + string(x.Header.Run) + " has ended"}

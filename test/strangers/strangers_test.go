@@ -354,7 +354,7 @@ func (s Stranger) reply(x scripted.Exchange) scripted.Reply {
 			return call("finish", m{"summary": "added and tested"})
 		}
 	case company.Reviewer:
-		return call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": []string{"the checks ran", "they are new"}})
+		return call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": []string{"the diff; the checks ran", "the diff: they are new"}})
 	}
 	return scripted.Reply{Err: fmt.Sprintf("nobody expected turn %d of %s", x.Turn, x.Header.Run)}
 }

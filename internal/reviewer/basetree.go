@@ -1,0 +1,50 @@
+package reviewer
+
+import (
+	"context"
+	"fmt"
+
+	"company/internal/company"
+	"company/internal/session"
+	"company/internal/toolproto"
+)
+
+// baseTreeDir is where the tree without the change lies in a reviewer's container. It
+// is on the disk of the work space and counts against workers.disk.
+const baseTreeDir = "/work/base"
+
+// baseTreeTimeout bounds making it, in seconds.
+const baseTreeTimeout = 120
+
+// layBaseTree puts the tree without the change beside the head, so that differences
+// can be shown by running both. It says whether the tree is there: where it would take
+// more than a quarter of the free disk it is not, and a review does without. The work
+// tree is git's own, detached, so that nothing in it touches the head.
+func layBaseTree(ctx context.Context, s *session.Session, base company.OID) (bool, error) {
+	if s.Sandbox == nil {
+		return false, nil
+	}
+	files, err := s.Mirror.List(ctx, base)
+	if err != nil {
+		return false, err
+	}
+	var size int64
+	for _, f := range files {
+		size += f.Size + 512 // the file and its place in the folder
+	}
+	r, err := s.Sandbox.Tools.Run(ctx, toolproto.RunRequest{Command: baseTreeCommand(base, size), TimeoutS: baseTreeTimeout})
+	return err == nil && r.ExitCode == 0 && !r.Running, err
+}
+
+// baseTreeCommand makes the tree, or leaves nothing of it. size is in bytes.
+func baseTreeCommand(base company.OID, size int64) string {
+	return fmt.Sprintf(`free=$(df -Pk /work | { read -r _; read -r _ _ _ n _; echo "$n"; })
+[ $((%d * 4)) -le "$free" ] || exit 1
+git worktree add --quiet --detach %[2]s %[3]s && exit 0
+rm -rf %[2]s; git worktree prune; exit 1`, size/1024+1, baseTreeDir, base)
+}
+
+// formatBaseTree tells the reviewer of it.
+func formatBaseTree(base company.OID) string {
+	return fmt.Sprintf("## Without the change\nThe tree of %s, without the change, lies in %s beside the head. Run a command in both to show what differs: cd %[2]s && .... What you write there does not touch the head. Packages that are linked into the repository (node_modules) are not in it.\n", base.Short(), baseTreeDir)
+}
