@@ -366,7 +366,24 @@ func (w *world) gate(t *Task, sub *Subtask) {
 		tree = w.oid()
 	}
 	g.Result = w.verdict(t, tree, green)
+	if t.Settings.RedGreen == RedGreenRequire && !w.chance(w.k.Hostile) {
+		g.Result.RedGreen = w.redGreen()
+	}
 	w.send(Company, g)
+}
+
+// redGreen is what the tests of a ticket show, mostly something.
+func (w *world) redGreen() *RedGreen {
+	r := &RedGreen{Source: true, Files: 1, Fresh: 1, Shown: 1}
+	switch {
+	case w.chance(w.k.Red):
+		r.Shown, r.Idle = 0, []string{"TestIdle"}
+	case w.chance(w.k.Fails):
+		r.Shown, r.Reason = 0, "it could not be run"
+	case w.chance(w.k.Overlap):
+		r = &RedGreen{}
+	}
+	return r
 }
 
 func (w *world) deliver(t *Task) {

@@ -26,6 +26,8 @@ func describeRecorded(t *testing.T, data recorded, task *company.Task) Item {
 func TestUntestedIsTold(t *testing.T) {
 	lint := company.GateResult{Passed: true, Checks: []company.GateCheck{{Name: "lint", Passed: true}}}
 	tested := company.GateResult{Passed: true, Checks: []company.GateCheck{{Name: "test", Passed: true, Counts: &company.TestCounts{Passed: 2}}}}
+	unshown := tested
+	unshown.RedGreen = &company.RedGreen{Source: true}
 	task := func(r company.GateResult) *company.Task {
 		return &company.Task{Head: "a", Prepared: &company.TaskPrepared{}, Gate: &company.GateFinished{Head: "a", Result: r}}
 	}
@@ -38,6 +40,7 @@ func TestUntestedIsTold(t *testing.T) {
 		"complete, and a linter looked":  {&company.TaskCompleted{}, task(lint), "complete, UNTESTED: a linter was run, and no test", Stalled},
 		"complete, and a test looked":    {&company.TaskCompleted{}, task(tested), "complete", Done},
 		"passed, and a linter looked":    {&company.GateFinished{Result: lint}, task(lint), "gates passed, UNTESTED: a linter was run, and no test", Stalled},
+		"passed, and no test shows it":   {&company.GateFinished{Result: unshown}, task(tested), "gates passed, but no test shows the change: no test was added or changed", Stalled},
 		"passed, and a test looked":      {&company.GateFinished{Result: tested}, task(tested), "gates passed", Done},
 		"the base, where a linter looks": {&company.BaselineRecorded{Result: lint}, nil, "the base is green, UNTESTED: a linter was run, and no test", Stalled},
 		"the base, where a test looks":   {&company.BaselineRecorded{Result: tested}, nil, "the base is green", Done},

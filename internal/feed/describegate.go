@@ -49,6 +49,11 @@ func (it *Item) describeGate(d *company.GateFinished) {
 	if it.Mark == Done {
 		it.addUntested(d.Result.ExplainUntested())
 	}
+	if r := d.Result.RedGreen; r != nil && it.Mark == Done {
+		if why, _ := r.ExplainUnshown(); why != "" {
+			it.Mark, it.Text = Stalled, it.Text+", but no test shows the change: "+safetext.EscapeLine(why, 200)
+		}
+	}
 	if d.Conflict {
 		it.Text += " on the branch alone: it conflicts with what is merged"
 	}

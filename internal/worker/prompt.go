@@ -35,6 +35,9 @@ func ticketBrief(t *company.Task, sub *company.Subtask, project string, b *sandb
 	if gates := agent.ListGates(t.Prepared.Gates); gates != "" {
 		fmt.Fprintf(&w, "\n## The checks that your branch must pass, and that you can run\n%s", gates)
 	}
+	if t.Settings.RedGreen == company.RedGreenRequire {
+		w.WriteString("\nWhere your change touches source that the tests cover, at least one test of your branch must fail without the change and pass with it: the tests are run on the base without the rest of your change.\n")
+	}
 	if len(sub.Planned.Context) > 0 {
 		fmt.Fprintf(&w, "\n## Read first\n%s\n", strings.Join(sub.Planned.Context, "\n"))
 	}

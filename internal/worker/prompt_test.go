@@ -21,3 +21,14 @@ func TestWorkerIsToldOfIdleTests(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// Where a test that shows the change is required, a worker knows before it begins.
+func TestWorkerIsToldOfRequiredTests(t *testing.T) {
+	task := &company.Task{ID: "t1", Instruction: "do it", Prepared: &company.TaskPrepared{}}
+	for mode, want := range map[string]bool{"": false, company.RedGreenReport: false, company.RedGreenRequire: true} {
+		task.Settings.RedGreen = mode
+		if got := ticketBrief(task, &company.Subtask{ID: "t1-01"}, "", &sandbox.Sandbox{}); strings.Contains(got, "must fail without the change") != want {
+			t.Errorf("%q: %s", mode, got)
+		}
+	}
+}

@@ -26,6 +26,7 @@ var names = []named{
 	{"keep effects due after a stop", "Due", drop, []trait{mentions("Stopped"), lacks("Epoch")}, "TestNothingIsDueAfterStop"},
 	{"allow main as a target", "refuseProtectedBranch", drop, []trait{mentions(`"main"`), lacks(`"master"`)}, "TestMainIsNeverIntegrationBranch"},
 	{"take red for green", "GateResult.AllowsMerge", negate, nil, "TestRedGateSendsBack"},
+	{"let a ticket pass that no test shows", "GateFinished.apply", drop, []trait{mentions("holdUnshown")}, "TestRedGreenIsRequired"},
 	{"skip the review of the whole", "State.canDeliver", drop, []trait{mentions("Review", "Allows")}, "TestNoPullRequestWithoutReview"},
 	{"merge while an intent is open", "State.checkMergeFront", drop, []trait{mentions("MergeIntent"), lacks("Head")}, "TestOneMergeAtATime"},
 	{"merge a red stack", "RecordStackGate.decide", negate, []trait{mentions("AllowsMerge")}, "TestRedStackBlamesNobody"},

@@ -28,6 +28,9 @@ func (c *Checker) observeVerdict(t *observedTask, d company.Data, e company.Even
 		if e.Subtask == "" && d.Result.AllowsMerge() {
 			t.whole[d.Head] = d.Result.Tree
 		}
+		if e.Subtask != "" {
+			t.unshown[e.Subtask] = t.isUnshown(d)
+		}
 	case *company.MergeGated:
 		return judge(d.Result)
 	case *company.StackRed:
@@ -37,6 +40,9 @@ func (c *Checker) observeVerdict(t *observedTask, d company.Data, e company.Even
 	case *company.ReviewRecorded:
 		if r := t.runs[e.Run]; r == nil || !r.ended {
 			return errors.New("a verdict of a run that did not end")
+		}
+		if t.unshown[e.Subtask] && !c.hasLeave("red_green "+string(e.Subtask)+" ") {
+			return fmt.Errorf("%s is reviewed, and no test shows its change", e.Subtask)
 		}
 		if d.Verdict == company.Approve && slices.ContainsFunc(d.Findings, func(f company.Finding) bool { return f.Severity == company.Blocking }) {
 			return errors.New("approved in spite of a blocking finding")
@@ -56,6 +62,26 @@ func (c *Checker) observeVerdict(t *observedTask, d company.Data, e company.Even
 		}
 	}
 	return nil
+}
+
+// isUnshown says whether a green verdict on a ticket has no test that shows the change,
+// where gates.red_green requires one (GAT-7). The whole needs none.
+func (t *observedTask) isUnshown(d *company.GateFinished) bool {
+	r := d.Result.RedGreen
+	if t.settings.RedGreen != company.RedGreenRequire || !d.Result.Passed || d.Conflict {
+		return false
+	}
+	return r == nil || r.Source && r.Shown == 0
+}
+
+// hasLeave says whether the president approved a question whose key begins so.
+func (c *Checker) hasLeave(key string) bool {
+	for k, yes := range c.yes {
+		if yes && strings.HasPrefix(k, key) {
+			return true
+		}
+	}
+	return false
 }
 
 // isProven says whether a verdict carries its own proof (GAT-1, GAT-3): every

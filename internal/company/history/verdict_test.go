@@ -145,6 +145,35 @@ func TestUnreadableChecks(t *testing.T) {
 	})})
 }
 
+// GAT-7: where a test that shows the change is required, a ticket without one is not
+// reviewed but with the president's leave.
+func TestUnshownTicketIsNotReviewed(t *testing.T) {
+	t.Parallel()
+	shown := func() *story {
+		s := planned()
+		the[TaskSubmitted](s, 0).Settings.RedGreen = RedGreenRequire
+		s.work(1).gate(1, base)
+		the[GateFinished](s, 0).Result.RedGreen = &RedGreen{Source: true, Files: 1, Shown: 1}
+		return s.review(1, base)
+	}
+	report := func(change func(*GateFinished)) func(*story) {
+		return func(s *story) { change(the[GateFinished](s, 0)) }
+	}
+	const unshown = "t1-01 is reviewed, and no test shows its change"
+	checkBroken(t, []broken{
+		{"one shows it", shown, report(func(d *GateFinished) { d.Result.RedGreen.Shown = 0 }), "moves from pending to merging"},
+		{"it is reported", shown, report(func(d *GateFinished) { d.Result.RedGreen = nil }), unshown},
+	})
+	requireKept(t, map[string]func() *story{
+		"nothing that tests cover": with(shown, report(func(d *GateFinished) { d.Result.RedGreen = &RedGreen{} })),
+		"a conflict":               with(shown, report(func(d *GateFinished) { d.Result.RedGreen, d.Conflict = nil, true })),
+		"not required": with(shown, func(s *story) {
+			the[GateFinished](s, 0).Result.RedGreen = nil
+			the[TaskSubmitted](s, 0).Settings.RedGreen = RedGreenReport
+		}),
+	})
+}
+
 // Untested work passes where there are no gates, with leave.
 func TestUntestedVerdicts(t *testing.T) {
 	t.Parallel()
