@@ -4,10 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"company/internal/adapters"
+	"company/internal/company"
 	"company/internal/config"
 	"company/internal/secret"
 )
@@ -58,5 +60,42 @@ func TestFallbackChain(t *testing.T) {
 	c := config.Config{Models: map[string]config.Model{"a": {Fallback: []string{"b", "c"}}, "b": {Fallback: []string{"a"}}, "c": {}}}
 	if got := strings.Join(FallbackChain(c, "a"), " "); got != "a b c" {
 		t.Error(got)
+	}
+}
+
+// A second reviewer is asked by its own profile, and counts where profiles in use are
+// looked at; without one there are no second agents. An unknown profile is refused.
+func TestSecondReviewer(t *testing.T) {
+	load := func(second string) (config.Loaded, error) {
+		dir := t.TempDir()
+		text := "models:\n  default: {adapter: openai, model: first}\n  other: {adapter: openai, model: unheard-of}\n" + second
+		if err := os.WriteFile(filepath.Join(dir, "company.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return config.Load(t.Context(), config.LoadOptions{OfficeDir: dir})
+	}
+	l, err := load("agents: {second_reviewer: {model: other, max_turns: 7}}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := officeAgents{cfg: l.Config}
+	second := o.Second(company.Reviewer)
+	if second == nil || second.Model(company.Reviewer).Profile != "other" || second.MaxTurns(company.Reviewer) != 7 || o.Model(company.Reviewer).Profile != "default" {
+		t.Errorf("%+v", second)
+	}
+	if o.Second(company.Worker) != nil {
+		t.Error("a worker has a second model")
+	}
+	if got := AgentModels(l.Config); strings.Join(got, " ") != "default default default default other" {
+		t.Errorf("%q", got)
+	}
+	if got := UnpricedModels(l.Config); !slices.Contains(got, "unheard-of") {
+		t.Errorf("%q", got)
+	}
+	if l, err = load(""); err != nil || (officeAgents{cfg: l.Config}).Second(company.Reviewer) != nil || len(AgentModels(l.Config)) != len(AllRoles) {
+		t.Errorf("%v: %q", err, AgentModels(l.Config))
+	}
+	if _, err = load("agents: {second_reviewer: {model: nobody}}\n"); err == nil || !strings.Contains(err.Error(), "agents.second_reviewer.model") {
+		t.Errorf("%v", err)
 	}
 }

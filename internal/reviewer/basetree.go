@@ -3,6 +3,7 @@ package reviewer
 import (
 	"context"
 	"fmt"
+	"path"
 
 	"company/internal/company"
 	"company/internal/session"
@@ -32,16 +33,16 @@ func layBaseTree(ctx context.Context, s *session.Session, base company.OID) (boo
 	for _, f := range files {
 		size += f.Size + 512 // the file and its place in the folder
 	}
-	r, err := s.Sandbox.Tools.Run(ctx, toolproto.RunRequest{Command: baseTreeCommand(base, size), TimeoutS: baseTreeTimeout})
+	r, err := s.Sandbox.Tools.Run(ctx, toolproto.RunRequest{Command: baseTreeCommand(baseTreeDir, base, size), TimeoutS: baseTreeTimeout})
 	return err == nil && r.ExitCode == 0 && !r.Running, err
 }
 
-// baseTreeCommand makes the tree, or leaves nothing of it. size is in bytes.
-func baseTreeCommand(base company.OID, size int64) string {
-	return fmt.Sprintf(`free=$(df -Pk /work | { read -r _; read -r _ _ _ n _; echo "$n"; })
-[ $((%d * 4)) -le "$free" ] || exit 1
+// baseTreeCommand makes the tree at dir, or leaves nothing of it. size is in bytes.
+func baseTreeCommand(dir string, base company.OID, size int64) string {
+	return fmt.Sprintf(`free=$(df -Pk %[4]s | { read -r _; read -r _ _ _ n _; echo "$n"; })
+[ $((%[1]d * 4)) -le "$free" ] || exit 1
 git worktree add --quiet --detach %[2]s %[3]s && exit 0
-rm -rf %[2]s; git worktree prune; exit 1`, size/1024+1, baseTreeDir, base)
+rm -rf %[2]s; git worktree prune; exit 1`, size/1024+1, dir, base, path.Dir(dir))
 }
 
 // formatBaseTree tells the reviewer of it.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -265,7 +268,36 @@ func TestBaseTreeInBrief(t *testing.T) {
 	if got := reviewBrief(b.task, b.sub, b.x); !strings.Contains(got, "lies in /work/base beside the head") || !strings.Contains(got, b.p.Base.Short()) {
 		t.Errorf("%s", got)
 	}
-	if got := baseTreeCommand(b.p.Base, 4096); !strings.Contains(got, "[ $((5 * 4)) -le") || !strings.Contains(got, "git worktree add --quiet --detach /work/base "+string(b.p.Base)) {
-		t.Errorf("%s", got)
+}
+
+// The tree without the change is the base's and clean; where it is too large for the
+// disk, or cannot be made, nothing of it is left.
+func TestBaseTreeCommand(t *testing.T) {
+	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
+	run := func(dir string, base company.OID, size int64) error {
+		c := exec.Command("bash", "-c", baseTreeCommand(dir, base, size))
+		c.Dir = b.p.Dir
+		out, err := c.CombinedOutput()
+		t.Logf("%s", out)
+		return err
+	}
+	dir := filepath.Join(t.TempDir(), "base")
+	for _, c := range []struct {
+		base company.OID
+		size int64
+	}{{b.p.Base, 1 << 60}, {"1111111111111111111111111111111111111111", 10}} {
+		if err := run(dir, c.base, c.size); err == nil {
+			t.Errorf("%+v: made", c)
+		}
+		if _, err := os.Lstat(dir); !os.IsNotExist(err) {
+			t.Errorf("%+v: something is left: %v", c, err)
+		}
+	}
+	if err := run(dir, b.p.Base, 10); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "a.go"))
+	if err != nil || string(text) != "package a\n" {
+		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -1,0 +1,73 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/sandbox"
+	"company/internal/session"
+)
+
+// twoModels has a second model beside that of a bench.
+type twoModels struct{ *bench }
+
+func (t twoModels) Second(company.Role) session.Agents { return secondModel(t) }
+
+type secondModel struct{ *bench }
+
+func (secondModel) Model(company.Role) company.BriefModel {
+	return company.BriefModel{Profile: "second"}
+}
+
+// choosing asks for its role's second model.
+type choosing struct {
+	asking
+	has   *bool
+	calls *[]agent.TranscriptCall
+}
+
+func (c choosing) Prepare(context.Context, *session.Session) (*sandbox.Spec, error) { return nil, nil }
+
+func (c choosing) Brief(ctx context.Context, s *session.Session) (session.Brief, error) {
+	*c.has = s.HasSecond()
+	b, err := c.asking.Brief(ctx, s)
+	b.Second = true
+	run := b.Tools[0].Run
+	b.Tools[0].Run = func(ctx context.Context, args json.RawMessage) (agent.Result, error) {
+		var err error
+		if *c.calls, err = s.ReadCalls(ctx); err != nil {
+			return agent.Result{}, err
+		}
+		if len(*c.calls) == 0 {
+			return agent.Result{Text: "once more"}, nil
+		}
+		return run(ctx, args)
+	}
+	return b, err
+}
+
+// A role that asks for its second model gets it where there is one, and the ledger
+// names it; a tool can read which calls the run has made so far.
+func TestRoleAsksItsSecondModel(t *testing.T) {
+	for _, second := range []bool{true, false} {
+		b := setup(t, company.Settings{})
+		want := "p"
+		if second {
+			b.office.Agents, want = twoModels{b}, "second"
+		}
+		var has bool
+		var calls []agent.TranscriptCall
+		if err := b.carry(t.Context(), t, choosing{has: &has, calls: &calls}); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.end(t).Briefing.Model.Profile; got != want || has != second {
+			t.Errorf("asked %q, want %q; it has a second: %v", got, want, has)
+		}
+		if len(calls) != 1 || calls[0].Name != "done" || calls[0].Result != "once more" || calls[0].IsError {
+			t.Errorf("%+v", calls)
+		}
+	}
+}
