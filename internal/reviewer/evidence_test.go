@@ -66,6 +66,7 @@ func TestEvidenceIsComparedWithTheTranscript(t *testing.T) {
 		{"words about the gates", evidence{Shows: "the checks ran"}, "gate test: passed", ""},
 		{"words that quote a command that ran", evidence{Shows: "I ran `go test -run 'TestLimit$' ./...` and saw it"}, "ran `go test -run 'TestLimit$' ./...`: exit code 1", ""},
 		{"words that quote a command that did not", evidence{Shows: "In a.go; I ran `go vet ./...`"}, "", "`go vet ./...` was not run"},
+		{"words that quote git diff", evidence{Shows: "`git diff HEAD~1` has it"}, "the diff", ""},
 		{"words that quote code", evidence{Shows: "`return 1` is in a.go"}, "a.go in the diff", ""},
 		{"words about nothing", evidence{Shows: "It is one line, and well done."}, "", "names no command that was run, and no file that was read"},
 		{"words about what was not seen", evidence{Shows: "z.go has TestOther"}, "", "names no command"},
