@@ -65,17 +65,22 @@ func (f *toolFactory) commitMessage(m string) string {
 // Finish is the Final of finish. Commit is what the container says: the host
 // looks for itself.
 type Finish struct {
-	Summary string      `json:"summary"`
-	Commit  company.OID `json:"commit"`
+	Summary   string      `json:"summary"`
+	Decisions []string    `json:"decisions,omitempty"`
+	Commit    company.OID `json:"commit"`
 }
 
 func (f *toolFactory) finishTool() agent.Tool {
 	return newTool(f, "finish",
 		`Say that the work is done and end the run. Everything must be committed. The company then checks for itself: lint, tests, review. Call it alone, after the last commit.`,
 		`{"type":"object","properties":{
-"summary":{"type":"string","minLength":1,"description":"what was done, which commands showed that it works, what is open"}},
+"summary":{"type":"string","minLength":1,"description":"what was done, which commands showed that it works, what is open; the pull request shows it"},
+"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the ticket leaves open and you decided or assumed, one sentence each; the president reads them in the pull request"}},
 "required":["summary"],"additionalProperties":false}`, false,
-		func(ctx context.Context, a struct{ Summary string }) (agent.Result, error) {
+		func(ctx context.Context, a struct {
+			Summary   string
+			Decisions []string
+		}) (agent.Result, error) {
 			if !f.Start.Valid() {
 				return agent.Result{}, company.E(company.EInternal, "finish does not know where the run began")
 			}
@@ -101,7 +106,7 @@ func (f *toolFactory) finishTool() agent.Tool {
 					return agent.Result{}, err
 				}
 			}
-			return agent.Result{Changed: pushes, Text: "finished at " + company.OID(s.Head).Short(), Final: Finish{Summary: a.Summary, Commit: company.OID(s.Head)}}, nil
+			return agent.Result{Changed: pushes, Text: "finished at " + company.OID(s.Head).Short(), Final: Finish{Summary: a.Summary, Decisions: a.Decisions, Commit: company.OID(s.Head)}}, nil
 		})
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +43,7 @@ func TestContract(t *testing.T) {
 		"search": "pattern | glob", "list_files": "| glob", "run_command": "command | background timeout_s",
 		"check_process": "process_id |", "stop_process": "process_id |", "git_status": "|", "git_commit": "message | paths",
 		"add_dependency": "ecosystem name | version",
-		"todo":           "items |", "note": "text |", "escalate": "reason |", "finish": "summary |",
+		"todo":           "items |", "note": "text |", "escalate": "reason |", "finish": "summary | decisions",
 	}
 	readOnly := []string{"read_file", "search", "list_files", "check_process", "git_status"}
 	for _, tool := range writing {
@@ -159,7 +160,9 @@ func TestCommands(t *testing.T) {
 func TestFinish(t *testing.T) {
 	b := newBench(t)
 	w := WorkerTools(b.config)
-	fin := func() agent.Result { return call(t, w, "finish", `{"summary":"did it"}`) }
+	fin := func() agent.Result {
+		return call(t, w, "finish", `{"summary":"did it","decisions":["the old name stays"]}`)
+	}
 	refused := func(parts ...string) {
 		t.Helper()
 		res := fin()
@@ -187,7 +190,7 @@ func TestFinish(t *testing.T) {
 	res := fin()
 	requireText(t, res, false, "finished at")
 	head := gitexectest.Git(t, b.dir, "rev-parse", "HEAD")
-	if want := (Finish{Summary: "did it", Commit: company.OID(head)}); res.Final != want {
+	if want := (Finish{Summary: "did it", Decisions: []string{"the old name stays"}, Commit: company.OID(head)}); !reflect.DeepEqual(res.Final, want) {
 		t.Errorf("final %+v, want %+v", res.Final, want)
 	}
 	if got := gitexectest.Git(t, b.origin, "rev-parse", "agent/t1-01-x"); got != head {

@@ -12,6 +12,10 @@ const (
 type Plan struct {
 	Waves []Wave `json:"waves"`
 	Why   string `json:"why,omitempty"` // why it splits; due when there is more than one subtask
+	// Title is the pull request's; see PullTitleFault. Empty: it is made of the instruction.
+	Title string `json:"title,omitempty"`
+	// Decisions are what the manager decided or assumed where the instruction is open.
+	Decisions []string `json:"decisions,omitempty"`
 }
 
 // Wave is a set of subtasks that may run at the same time. A later wave builds
@@ -107,6 +111,8 @@ const planSchema = `{
   "additionalProperties": false,
   "required": ["waves"],
   "properties": {
+    "title": {"type": "string", "description": "Of the pull request: imperative, at most 70 characters. Add a limit to the parser."},
+    "decisions": {"type": "array", "maxItems": 20, "items": {"type": "string"}, "description": "What the instruction leaves open and you decided or assumed in the president's place: what stays as it is, what was left out, which of two readings. One sentence each. The president reads them in the pull request."},
     "why": {"type": "string", "description": "Why the job splits into several subtasks. Required when there is more than one. The usual plan is one subtask."},
     "waves": {
       "type": "array", "minItems": 1,

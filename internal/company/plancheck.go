@@ -131,6 +131,8 @@ func (c *planCheck) checkSizes(p Plan) {
 // fits in a line.
 func (c *planCheck) checkSplit(p Plan) {
 	c.checkText("plan", "why", p.Why, maxWhy, false)
+	c.checkText("plan", "title", p.Title, maxTitle, false)
+	c.checkTextList("plan", "decision", "decisions", p.Decisions)
 	if p.Subtasks() == 1 {
 		return
 	}

@@ -13,9 +13,12 @@ type Planning struct {
 	Refused  int           `json:"refused,omitempty"`
 	Problems []PlanProblem `json:"problems,omitempty"` // of the last refused plan
 	Why      string        `json:"why,omitempty"`
-	Waves    int           `json:"waves,omitempty"`
-	Accepted RunID         `json:"accepted,omitempty"` // the run whose plan stands
-	Chosen   RunID         `json:"chosen,omitempty"`   // the run of a dry run whose plan the president chose
+	Title    string        `json:"title,omitempty"` // of the pull request, as the manager has it
+	// Decisions are the manager's where the instruction is open.
+	Decisions []string `json:"decisions,omitempty"`
+	Waves     int      `json:"waves,omitempty"`
+	Accepted  RunID    `json:"accepted,omitempty"` // the run whose plan stands
+	Chosen    RunID    `json:"chosen,omitempty"`   // the run of a dry run whose plan the president chose
 }
 
 // ProposePlan is the manager's submit_plan. A plan that code refuses is
@@ -97,7 +100,7 @@ func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) 
 		if strings.TrimSpace(c.Guide.Text) == "" {
 			return nil, E(EInvalid, "a decision needs its reason")
 		}
-		return []Event{m.newEvent(t.ID, sub.ID, r.ID, &SubtaskGuided{Text: c.Guide.Text, GiveUp: c.Guide.GiveUp})}, nil
+		return []Event{m.newEvent(t.ID, sub.ID, r.ID, &SubtaskGuided{Text: c.Guide.Text, GiveUp: c.Guide.GiveUp, Decisions: boundDecisions(c.Guide.Decisions)})}, nil
 	}
 	return nil, E(EInvalid, "a manager's run ends with a plan, a question or a decision")
 }
@@ -127,6 +130,7 @@ func (*PlanAccepted) Kind() string { return "plan.accepted" }
 func (d *PlanAccepted) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	t.Plan.Accepted, t.Plan.Why, t.Plan.Waves, t.Plan.Problems = e.Run, d.Plan.Why, 0, nil
+	t.Plan.Title, t.Plan.Decisions = d.Plan.Title, d.Plan.Decisions
 	t.Plan.Refused = 0 // a plan that the president sends back is not one that code refused
 	t.Subtasks = nil
 	for _, w := range d.Plan.Waves {
@@ -151,12 +155,15 @@ type Guide struct {
 	Subtask SubtaskID `json:"subtask"`
 	Text    string    `json:"text"`
 	GiveUp  bool      `json:"give_up,omitempty"`
+	// Decisions are what the advice settles where the instruction is open.
+	Decisions []string `json:"decisions,omitempty"`
 }
 
 // SubtaskGuided is the manager's decision.
 type SubtaskGuided struct {
-	Text   string `json:"text"`
-	GiveUp bool   `json:"give_up,omitempty"`
+	Text      string   `json:"text"`
+	GiveUp    bool     `json:"give_up,omitempty"`
+	Decisions []string `json:"decisions,omitempty"`
 }
 
 var _ = registerKind[SubtaskGuided]()
@@ -170,6 +177,7 @@ func (d *SubtaskGuided) apply(s *State, e Event) {
 		return
 	}
 	sub.Guided++
+	sub.Decisions = append(slices.Clone(sub.Decisions), d.Decisions...)
 	delete(t.Failures, "run "+string(sub.ID))
 	sub.resetAndRequeue("Your manager says: " + d.Text)
 }

@@ -41,7 +41,7 @@ func (c IntendDelivery) decide(s *State, m Meta) ([]Event, error) {
 	if !s.canDeliver(t) || t.Delivery != nil && t.Delivery.Head == t.Head {
 		return nil, nil
 	}
-	number, title := s.LastPR+1, TitleOf(t.Instruction)
+	number, title := s.LastPR+1, t.PullTitle()
 	if t.Delivery != nil {
 		number = t.Delivery.Number
 	}

@@ -44,11 +44,12 @@ type Run struct {
 	Result          Hash            `json:"result,omitempty"`  // result.json
 	Summary         string          `json:"summary,omitempty"`
 	Error           string          `json:"error,omitempty"`
-	RefusedAccesses []RefusedAccess `json:"refused,omitempty"`  // addresses that it reached for and did not get
-	Words           []Word          `json:"words,omitempty"`    // of the president, in order
-	Heard           int             `json:"heard,omitempty"`    // how many of them it had read when it ended
-	Models          []ModelSpent    `json:"models,omitempty"`   // what each model cost
-	Briefing        *Briefing       `json:"briefing,omitempty"` // prompt, persona and model; nil: they are not known
+	Decisions       []string        `json:"decisions,omitempty"` // what its agent decided or assumed where its ticket is open
+	RefusedAccesses []RefusedAccess `json:"refused,omitempty"`   // addresses that it reached for and did not get
+	Words           []Word          `json:"words,omitempty"`     // of the president, in order
+	Heard           int             `json:"heard,omitempty"`     // how many of them it had read when it ended
+	Models          []ModelSpent    `json:"models,omitempty"`    // what each model cost
+	Briefing        *Briefing       `json:"briefing,omitempty"`  // prompt, persona and model; nil: they are not known
 }
 
 // Lasted is how long the run took from its newest claim to its end, or until

@@ -36,6 +36,7 @@ func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
 	// for good. What the run was granted stands for what cannot be.
 	c.Outcome.Spent = c.Outcome.Spent.Countable(r.Reserved)
 	c.Outcome.Models = c.Outcome.countableModels()
+	c.Outcome.Decisions = boundDecisions(c.Outcome.Decisions)
 	evs := []Event{m.newEvent(t.ID, r.Subtask, r.ID, &c.Outcome)}
 	if c.Outcome.Status != RunSuccess || t.Status.Ended() {
 		return evs, nil
@@ -99,22 +100,24 @@ func (s *State) Unsettled() []*Run {
 
 // RunEnded closes a run and settles what it spent.
 type RunEnded struct {
-	Status   RunStatus `json:"status"`
-	Head     OID       `json:"head,omitempty"`
-	Changes  []Change  `json:"changes,omitempty"` // from the base of the subtask to Head
-	Branch   string    `json:"branch,omitempty"`
-	Summary  string    `json:"summary,omitempty"`
-	Progress bool      `json:"progress,omitempty"` // of a partial one: the last turns changed the tree
-	Error    string    `json:"error,omitempty"`
-	Code     Code      `json:"code,omitempty"`
-	Hint     string    `json:"hint,omitempty"`
-	Human    bool      `json:"human,omitempty"`    // only a person can mend it
-	Escalate bool      `json:"escalate,omitempty"` // the agent asked for its manager
-	Spent    Amount    `json:"spent"`
-	Turns    int       `json:"turns,omitempty"`
-	Journal  Hash      `json:"journal,omitempty"`
-	Result   Hash      `json:"result,omitempty"`
-	Heard    int       `json:"heard,omitempty"` // of the president's messages to it
+	Status  RunStatus `json:"status"`
+	Head    OID       `json:"head,omitempty"`
+	Changes []Change  `json:"changes,omitempty"` // from the base of the subtask to Head
+	Branch  string    `json:"branch,omitempty"`
+	Summary string    `json:"summary,omitempty"`
+	// Decisions are what the agent decided or assumed where its ticket is open.
+	Decisions []string `json:"decisions,omitempty"`
+	Progress  bool     `json:"progress,omitempty"` // of a partial one: the last turns changed the tree
+	Error     string   `json:"error,omitempty"`
+	Code      Code     `json:"code,omitempty"`
+	Hint      string   `json:"hint,omitempty"`
+	Human     bool     `json:"human,omitempty"`    // only a person can mend it
+	Escalate  bool     `json:"escalate,omitempty"` // the agent asked for its manager
+	Spent     Amount   `json:"spent"`
+	Turns     int      `json:"turns,omitempty"`
+	Journal   Hash     `json:"journal,omitempty"`
+	Result    Hash     `json:"result,omitempty"`
+	Heard     int      `json:"heard,omitempty"` // of the president's messages to it
 	// Models are what each model cost, where that is known: not of calls that were
 	// cut, and of no run of older versions.
 	Models []ModelSpent `json:"models,omitempty"`
@@ -156,7 +159,7 @@ func (d *RunEnded) apply(s *State, e Event) {
 	r.Held, r.Waiting, r.Ended, r.EndedAt = false, false, true, e.Time
 	r.Status, r.Head, r.Spent, r.Turns = d.Status, d.Head, d.Spent, d.Turns
 	r.Journal, r.Result, r.Summary, r.Error = d.Journal, d.Result, d.Summary, d.Error
-	r.Models = d.Models
+	r.Models, r.Decisions = d.Models, d.Decisions
 	r.Reserved, r.Heard = Amount{}, min(max(0, d.Heard), len(r.Words))
 	t.Runs[e.Run] = &r
 	t.Spent = t.Spent.Add(d.Spent)

@@ -22,7 +22,9 @@ var limits = []limit{
 	{"Tasks", "company", "MaxDependencies", count, "packages that one task may add", "The tool refuses; the subtask goes on without it."},
 	{"Tasks", "company", "MaxLookups", count, "package names that one task may ask registries for", "The tool refuses."},
 
-	{"Pull requests", "prbody", "MaxPRLines", count, "lines of a pull request's text", "Each part is cut, and says so."},
+	{"Pull requests", "prbody", "MaxPRLines", count, "lines of a pull request's text that are not folded", "Each part is cut, and says so."},
+	{"Pull requests", "prbody", "MaxPRBytes", bytesUnit, "a pull request's text", "Each part is cut, and says so."},
+	{"Pull requests", "company", "MaxPullTitle", count, "characters of a pull request's title", "It goes back to the manager once; then the instruction is the title, cut at a blank."},
 	{"Pull requests", "company", "MaxFollowUps", count, "follow-ups that remarks of one pull request start by themselves", "Remarks start no more; company submit --follows does."},
 	{"Pull requests", "company", "maxFeedbackItems", count, "remarks in one follow-up", "The others wait for the next one."},
 	{"Pull requests", "company", "maxFeedbackBytes", bytesUnit, "text of one remark", "It is cut."},

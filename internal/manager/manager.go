@@ -55,13 +55,25 @@ func (g management) Brief(ctx context.Context, s *session.Session) (session.Brie
 	if err != nil {
 		return session.Brief{}, err
 	}
+	var near []string // where the advice of the repository is looked for
+	stuck := s.Task.Subtask(s.Claimed.About)
+	if stuck != nil {
+		near = stuck.Planned.WriteSet
+	}
+	guide, err := session.ReadAdvice(ctx, s.Mirror, s.Task.Prepared.Base.OID, near)
+	if err != nil {
+		return session.Brief{}, err
+	}
 	b := session.Brief{System: planSystem, Title: company.TitleOf(s.Task.Instruction), Tools: look.list()}
-	if stuck := s.Task.Subtask(s.Claimed.About); stuck != nil {
+	if stuck != nil {
 		b.System, b.Text = decideSystem, decideBrief(s.Task, stuck, repo)
 		b.Tools = append(b.Tools, guideTool(stuck.ID), giveUpTool(stuck.ID))
 	} else {
 		b.Text = planBrief(s.Task, s.Clarifications, repo)
 		b.Tools = append(b.Tools, submitPlanTool(g.coordinator, s.Run, s.Fence, look), askPresident())
+	}
+	if guide != "" {
+		b.Text += "\n## What the repository says to agents\n" + guide
 	}
 	return b, nil
 }

@@ -8,6 +8,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/session"
 )
 
 const planSystem = `You are the manager of a small software company. The president gives an instruction for one repository; you break it into subtasks for workers and end with submit_plan.
@@ -84,17 +85,15 @@ func decideBrief(t *company.Task, sub *company.Subtask, repo RepoMap) string {
 }
 
 // Advise returns the part of a worker's brief that is about the project: its
-// gates, and the advice of its own files as quoted data.
-func (*Manager) Advise(ctx context.Context, m *gitops.Mirror, t *company.Task) (string, error) {
-	repo, err := Map(ctx, m, t.Prepared.Base.OID)
+// gates, and, as quoted data, the advice of its own files for where the ticket writes.
+func (*Manager) Advise(ctx context.Context, m *gitops.Mirror, t *company.Task, writes []string) (string, error) {
+	guide, err := session.ReadAdvice(ctx, m, t.Prepared.Base.OID, writes)
 	if err != nil {
 		return "", err
 	}
 	out := "Gates that your branch must pass:\n" + agent.ListGates(t.Prepared.Gates) + describeBaseline(t) + describeFolders(t)
-	for _, a := range repo.Advice {
-		if a.Path == "AGENTS.md" || a.Path == "CLAUDE.md" {
-			out += a.quotedText()
-		}
+	if guide != "" {
+		out += "\n" + guide
 	}
 	return out, nil
 }

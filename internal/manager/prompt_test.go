@@ -61,7 +61,7 @@ func TestPromptsTellOfTheBase(t *testing.T) {
 		"green":         {task(1, &company.GateResult{Checks: []company.GateCheck{check}}), ""},
 		"no gates":      {task(0, nil), ""},
 	} {
-		advice, err := (&Manager{}).Advise(t.Context(), p.Mirror, c.task)
+		advice, err := (&Manager{}).Advise(t.Context(), p.Mirror, c.task, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,9 +19,9 @@ const (
 	mapAdvice  = 8 << 10 // bytes of each file of advice
 )
 
-// advice are the files in which repositories say how they want to be worked
-// on. They are quoted as data.
-var advice = []string{"AGENTS.md", "CLAUDE.md", "README.md", "README"}
+// advice are the files in which repositories say what they are. They are quoted as data.
+// What they say to agents session.ReadAdvice reads.
+var advice = []string{"README.md", "README"}
 
 // languages by file extension, for the map.
 var languages = map[string]string{
@@ -65,7 +65,7 @@ func Map(ctx context.Context, m *gitops.Mirror, at company.OID) (RepoMap, error)
 		if catalog.IsManifest(e.Path) {
 			r.Builds = append(r.Builds, e.Path)
 		}
-		if slices.Contains(advice, e.Path) && e.Size < 1<<20 {
+		if slices.Contains(advice, e.Path) && e.Mode != gitops.ModeSymlink && e.Size < 1<<20 {
 			text, err := m.ReadFile(ctx, at, e.Path)
 			if err != nil {
 				return RepoMap{}, err

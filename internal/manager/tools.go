@@ -221,11 +221,25 @@ func (r *readTools) contextFiles(ctx context.Context, p company.Plan) ([]string,
 	return files, nil
 }
 
+// titleFault says why a plan's title cannot be the pull request's; "": it can, or the plan
+// has none.
+func titleFault(p company.Plan) string {
+	if p.Title == "" {
+		return ""
+	}
+	return company.PullTitleFault(p.Title)
+}
+
 // submitPlanTool ends planning. Code checks the plan; a refused one goes back
 // with the reasons and is on record.
 func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence uint64, look *readTools) agent.Tool {
+	titleRefused := false // once: a plan is not lost over its title
 	return newTool("submit_plan", "Submit the plan: waves of subtasks. Subtasks of one wave run at the same time and must not need each other or touch the same files; later waves build on what earlier waves merged. One subtask is the usual plan. Say in why, why you split.",
 		string(company.PlanSchema()), false, func(ctx context.Context, p company.Plan) (agent.Result, error) {
+			if wrong := titleFault(p); wrong != "" && !titleRefused {
+				titleRefused = true
+				return refusalResult("The plan is not looked at yet: " + wrong + ". Submit it again with another title."), nil
+			}
 			files, err := look.contextFiles(ctx, p)
 			if err != nil {
 				return agent.Result{}, err
@@ -263,11 +277,14 @@ func askPresident() agent.Tool {
 }
 
 func guideTool(id company.SubtaskID) agent.Tool {
-	type args struct{ Guidance string }
+	type args struct {
+		Guidance  string
+		Decisions []string
+	}
 	return newTool("guide_worker", "Send the ticket back to a worker with your advice: what to do differently.",
-		`{"type":"object","additionalProperties":false,"required":["guidance"],"properties":{"guidance":{"type":"string","minLength":1,"maxLength":8000}}}`,
+		`{"type":"object","additionalProperties":false,"required":["guidance"],"properties":{"guidance":{"type":"string","minLength":1,"maxLength":8000},"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the instruction leaves open and this advice decides in the president's place, one sentence each"}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
-			return agent.Result{Text: "sent", Final: decision{Guide: &company.Guide{Subtask: id, Text: a.Guidance}}}, nil
+			return agent.Result{Text: "sent", Final: decision{Guide: &company.Guide{Subtask: id, Text: a.Guidance, Decisions: a.Decisions}}}, nil
 		})
 }
 

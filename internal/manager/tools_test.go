@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -212,10 +213,32 @@ func TestDecisions(t *testing.T) {
 	if res := use(t, tools, "ask_president", args{"question": "which one?"}); res.Final.(decision).Question != "which one?" {
 		t.Errorf("%+v", res)
 	}
-	if got := *use(t, tools, "guide_worker", args{"guidance": "use a map"}).Final.(decision).Guide; got != (company.Guide{Subtask: "t1-01", Text: "use a map"}) {
+	if got := *use(t, tools, "guide_worker", args{"guidance": "use a map", "decisions": []string{"no order is kept"}}).Final.(decision).Guide; !reflect.DeepEqual(got, company.Guide{Subtask: "t1-01", Text: "use a map", Decisions: []string{"no order is kept"}}) {
 		t.Errorf("%+v", got)
 	}
-	if got := *use(t, tools, "give_up", args{"reason": "no way"}).Final.(decision).Guide; got != (company.Guide{Subtask: "t1-01", Text: "no way", GiveUp: true}) {
+	if got := *use(t, tools, "give_up", args{"reason": "no way"}).Final.(decision).Guide; !reflect.DeepEqual(got, company.Guide{Subtask: "t1-01", Text: "no way", GiveUp: true}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The title that a manager gives must be one that a forge may be given: it is told once,
+// and a plan is not lost over it; that refusal counts for nothing.
+func TestPlanHasATitle(t *testing.T) {
+	d := decidertest.New(t)
+	id := d.Submit("do it", "/project")
+	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
+	run := company.NewRunID(id, "", company.Manager, 1)
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}))}
+	p := plan("one")
+	p.Title, p.Decisions = strings.Repeat("Add it ", 12), []string{"nothing else moves"}
+	if res := use(t, tools, "submit_plan", p); !res.IsError || res.Final != nil || !strings.Contains(res.Text, "84 characters, 70 are allowed") {
+		t.Fatalf("%+v", res)
+	}
+	res := use(t, tools, "submit_plan", p)
+	if res.IsError || res.Final == nil || d.Task(id).Plan.Refused != 0 {
+		t.Fatalf("%+v", res)
+	}
+	if got := res.Final.(decision).Plan; !reflect.DeepEqual(got.Decisions, p.Decisions) || got.Title != p.Title {
 		t.Errorf("%+v", got)
 	}
 }

@@ -2,16 +2,38 @@ package prbody
 
 import (
 	"fmt"
+	"strings"
 
 	"company/internal/company"
 )
 
-// prCost is what the work took.
+// prCost is what the work took, by role.
 func prCost(t *company.Task, _ PROptions) string {
-	var runs, turns int
-	for _, r := range t.Runs {
-		runs++
-		turns += r.Turns
+	type share struct {
+		spent       company.Amount
+		runs, turns int
 	}
-	return fmt.Sprintf("## Cost\n\n%s in %d runs and %d turns.\n", t.Spent, runs, turns)
+	var whole share
+	by := map[company.Role]share{}
+	for _, r := range t.Runs {
+		s := by[r.Role]
+		s.spent, s.runs, s.turns = s.spent.Add(r.Spent), s.runs+1, s.turns+r.Turns
+		by[r.Role] = s
+		whole.runs, whole.turns = whole.runs+1, whole.turns+r.Turns
+	}
+	text := fmt.Sprintf("## Cost\n\n%s in %s and %s.", t.Spent, countNoun(whole.runs, "run"), countNoun(whole.turns, "turn"))
+	var parts []string
+	for _, role := range []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger} {
+		if s := by[role]; s.runs > 0 {
+			spent := ""
+			if s.spent != (company.Amount{}) {
+				spent = " " + s.spent.String()
+			}
+			parts = append(parts, fmt.Sprintf("%s%s (%s, %s)", role, spent, countNoun(s.runs, "run"), countNoun(s.turns, "turn")))
+		}
+	}
+	if len(parts) > 1 {
+		text += " Of that: " + strings.Join(parts, "; ") + "."
+	}
+	return text + "\n"
 }

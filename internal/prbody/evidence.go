@@ -7,24 +7,71 @@ import (
 	"company/internal/company"
 )
 
-// prEvidence is what the reviewer says shows each acceptance criterion. It is a
-// claim of an agent's; the gates below are facts.
+// prEvidence says how the work was checked: what reviewers name for each acceptance
+// criterion. It is a claim of agents'; the gates below are facts.
 func prEvidence(t *company.Task, o PROptions) string {
-	r := t.Review.Last
-	if r == nil || len(r.Evidence) == 0 {
+	var rows []string
+	for _, sub := range t.Subtasks {
+		if sub.Merged != "" {
+			rows = append(rows, evidenceOf(t, sub, o)...)
+		}
+	}
+	if r := t.Review.Last; r != nil && t.CarriedFrom() == nil {
+		for i := range r.Evidence {
+			rows = append(rows, "- The whole: "+o.evidenceText(r, i))
+		}
+	}
+	if len(rows) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("## Evidence\n\nWhat the reviewer names for each acceptance criterion:\n")
-	for i, e := range r.Evidence {
-		if i == o.maxRows {
-			fmt.Fprintf(&b, "- %d more are not shown\n", len(r.Evidence)-o.maxRows)
+	b.WriteString("## How it was checked\n\nWhat reviewers name for each acceptance criterion:\n")
+	most := 2 * o.maxRows
+	for i, row := range rows {
+		if i == most {
+			fmt.Fprintf(&b, "- %d more are not shown; `company show %s` has all\n", len(rows)-most, t.ID)
 			break
 		}
-		fmt.Fprintf(&b, "- %s\n", escapeWithin(e, 300))
-		if i < len(r.Checked) && r.Checked[i] != "" {
-			fmt.Fprintf(&b, "  (seen in its transcript: %s)\n", escapeWithin(r.Checked[i], 300))
-		}
+		b.WriteString(row + "\n")
 	}
 	return b.String()
 }
+
+// evidenceOf are the criteria of a ticket with what its reviewer names for each. What the
+// reviewer of an only ticket says beyond them is of the instruction.
+func evidenceOf(t *company.Task, sub *company.Subtask, o PROptions) []string {
+	of := ""
+	if len(t.Subtasks) > 1 {
+		of = string(sub.ID) + ": "
+	}
+	last := sub.Review.Last
+	if sub.Review.Waived != "" && (last == nil || last.Head != sub.Head) || last == nil {
+		return nil
+	}
+	var out []string
+	for i, c := range sub.Planned.AcceptanceCriteria {
+		line := "- " + of + o.shorten(c)
+		if i < len(last.Evidence) {
+			line += " **Shown by:** " + o.evidenceText(last, i)
+		} else {
+			line += " **Nothing is named for it.**"
+		}
+		out = append(out, line)
+	}
+	for i := len(sub.Planned.AcceptanceCriteria); i < len(last.Evidence); i++ {
+		out = append(out, "- "+of+"By the instruction: "+o.evidenceText(last, i))
+	}
+	return out
+}
+
+// evidenceText is what a review names, and what of it code has found in its transcript.
+func (o PROptions) evidenceText(r *company.ReviewRecorded, i int) string {
+	text := o.shorten(r.Evidence[i])
+	if i < len(r.Checked) && r.Checked[i] != "" {
+		text += " (seen in its transcript: " + o.shorten(r.Checked[i]) + ")"
+	}
+	return text
+}
+
+// shorten makes a text of agents one line that is harmless, of at most 600 bytes.
+func (o PROptions) shorten(s string) string { return escapeWithin(s, min(600, o.maxText)) }

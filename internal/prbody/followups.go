@@ -17,5 +17,9 @@ func prFollowUps(t *company.Task, o PROptions) string {
 	for _, b := range append(o.EarlierTasks[:len(o.EarlierTasks):len(o.EarlierTasks)], t) {
 		rows = append(rows, []string{string(b.ID), escapeWithin(company.TitleOf(b.Instruction), 120), b.Head.Short()})
 	}
-	return fmt.Sprintf("## Follow-ups\n\n%s\n\nWhat follows is about %s.", strings.TrimSpace(markdownTable(o, []string{"task", "asked", "head"}, rows)), t.ID)
+	text := fmt.Sprintf("## Follow-ups\n\n%s\n\nWhat follows is about %s.", strings.TrimSpace(markdownTable(o, []string{"task", "asked", "head"}, rows)), t.ID)
+	if asked := strings.TrimSpace(t.Instruction); asked != company.TitleOf(asked) {
+		text += "\n\n" + foldInstruction(t, o)
+	}
+	return text
 }

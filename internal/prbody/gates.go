@@ -176,10 +176,10 @@ func redGreenNotes(r *company.RedGreen, o PROptions) []string {
 	}
 	out := []string{fmt.Sprintf("New tests: %d. Red to green (they pass with this change and not without it): %d", r.Fresh, r.Shown)}
 	if len(r.Proof) > 0 {
-		out[0] += ": " + joinCode(r.Proof, o)
+		out[0] += ": " + joinFolded(foldTests(r.Proof), r.Shown-len(r.Proof), o)
 	}
 	if len(r.Idle) > 0 {
-		out = append(out, "These new tests pass without this change too, so they do not show it: "+joinCode(r.Idle, o))
+		out = append(out, "These new tests pass without this change too, so they do not show it: "+joinFolded(foldTests(r.Idle), 0, o))
 	}
 	return out
 }

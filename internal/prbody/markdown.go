@@ -45,16 +45,9 @@ func UnescapeMarkdown(s string) string {
 // zeroWidth parts what a forge would read as one.
 const zeroWidth = "\u200b"
 
-// blockQuote shows at most n lines of text as data.
-func blockQuote(s string, n int) string {
-	lines := strings.Split(s, "\n")
-	if len(lines) > n {
-		lines = append(lines[:n], "…")
-	}
-	for i, l := range lines {
-		lines[i] = "> " + escapeWithin(l, 500)
-	}
-	return strings.Join(lines, "\n")
+// stripText is text of others in several lines without hidden characters.
+func stripText(s string) string {
+	return safetext.Strip(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\u0085", "\n").Replace(s))
 }
 
 // codeSpan is a code span that s cannot end, and that is harmless in a table.

@@ -1,7 +1,8 @@
-// Package prbody writes the text of a pull request from a task: what was asked,
-// what was done, and what shows that it holds. It promises that the text of
+// Package prbody writes the text of a pull request from a task: the instruction,
+// the changes, the decisions in them, and the evidence. It promises that the text of
 // others cannot form markup or mention people in it, that it has at most
-// MaxPRLines lines, and that each cut says so in its place. It opens nothing.
+// MaxPRLines open lines and MaxPRBytes bytes, and that each cut lies at a blank
+// and says so in its place. It opens nothing.
 package prbody
 
 import (
@@ -11,8 +12,14 @@ import (
 	"company/internal/company"
 )
 
-// MaxPRLines bounds a pull request's text. Each cut says so in its place.
-const MaxPRLines = 60
+// Bounds of a pull request's text. Each cut says so in its place.
+const (
+	// MaxPRLines bounds the lines that are not folded away.
+	MaxPRLines = 100
+	// MaxPRBytes bounds the whole: GitHub takes 65,536 characters, and people write
+	// theirs beside it.
+	MaxPRBytes = 56 << 10
+)
 
 // prSection is one part of a pull request's text. Each is a function of the task
 // in a file of its own (pr_<name>.go), begins with its own heading, and shows
@@ -22,7 +29,8 @@ type prSection func(t *company.Task, o PROptions) string
 // prSections are the parts of a pull request's text, in the order of a
 // reviewer's questions.
 var prSections = []prSection{
-	prSummary, prFollowUps, prSubtasks, prEvidence, prDependencies, prRefused, prGates, prReview, prCost, prReproduce, prPlan, prClosing,
+	prSummary, prInstruction, prFollowUps, prChanges, prSubtasks, prDecisions, prEvidence, prGates, prFindings,
+	prDependencies, prRefused, prReview, prCost, prReproduce, prPlan, prClosing,
 }
 
 // PROptions are what the text depends on besides the task.
@@ -40,27 +48,59 @@ type PROptions struct {
 	// maxRows is how many rows of a list or table a section shows; PRBody lowers
 	// it until the whole fits.
 	maxRows int
+	// maxText is how many bytes of an instruction or of a summary a section shows; it is
+	// lowered where the whole has too many.
+	maxText int
 }
 
-// PRBody is the text of a task's pull request: the instruction, the work, its
-// evidence, its cost, and how to repeat it. It is a function of the state, so
-// writing it again changes nothing. Text of agents and people is inert in it
-// (T22), and it has at most MaxPRLines lines.
+// Rows and bytes that a text begins with.
+const (
+	mostRows = 12
+	mostText = 24 << 10
+)
+
+// PRBody is the text of a task's pull request: the instruction, the work, the decisions
+// in it, what shows that it holds, its cost, and how to repeat it. It is a function of the
+// state, so writing it again changes nothing. Text of agents and people is inert in it
+// (T22), and it has at most MaxPRLines open lines and MaxPRBytes bytes.
 func PRBody(t *company.Task, o PROptions) string {
-	var text string
-	for o.maxRows = 12; o.maxRows > 0; o.maxRows-- {
-		var parts []string
-		for _, s := range prSections {
-			if part := strings.TrimRight(s(t, o), "\n"); part != "" {
-				parts = append(parts, part)
-			}
-		}
-		text = strings.Join(parts, "\n\n") + "\n"
-		if strings.Count(text, "\n") <= MaxPRLines {
-			break
-		}
+	o.maxRows, o.maxText = mostRows, mostText
+	text := o.writeSections(t)
+	for ; countOpenLines(text) > MaxPRLines && o.maxRows > 1; text = o.writeSections(t) {
+		o.maxRows--
+	}
+	for ; len(text) > MaxPRBytes && o.maxText > 64; text = o.writeSections(t) {
+		o.maxText /= 2
+		o.maxRows = max(1, o.maxRows-1)
 	}
 	return text
+}
+
+func (o PROptions) writeSections(t *company.Task) string {
+	var parts []string
+	for _, s := range prSections {
+		if part := strings.TrimRight(s(t, o), "\n"); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "\n\n") + "\n"
+}
+
+// countOpenLines counts the lines that a reader sees without unfolding anything.
+func countOpenLines(text string) int {
+	n, folded := 0, false
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "<details>"):
+			folded = true
+			n++
+		case strings.HasPrefix(line, "</details>"):
+			folded = false
+		case !folded:
+			n++
+		}
+	}
+	return n
 }
 
 // markdownTable is a Markdown table. Rows beyond o.rows are counted and not shown.

@@ -29,8 +29,8 @@ func TestPRBody(t *testing.T) {
 		t.Error("not a function of the state")
 	}
 	for _, want := range []string{
-		"# add rate limiting\n", "| t12-01 |", "| aaaaaaa | 2 |", "| test | `go test ./... \\| tee out` | 0 | 1.23s |",
-		"approve of aaaaaaa", "in 2 runs and 7 turns", "git fetch origin develop-t12-k3fq\n", "go test ./... | tee out\n",
+		"# add rate limiting\n", "**t12-01** a", "(aaaaaaa, 2 attempts)", "> to the &lt;b&gt;API", "| test | `go test ./... \\| tee out` | 0 | 1.23s |",
+		"approve of aaaaaaa", "- minor: `a.go:3` @\u200bsomeone should look", "in 2 runs and 7 turns", "git fetch origin develop-t12-k3fq\n", "go test ./... | tee out\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -218,10 +218,10 @@ func TestPRBodyIsBounded(t *testing.T) {
 		task.Review.Last.Findings = append(task.Review.Last.Findings, company.Finding{What: long, File: long})
 	}
 	text := PRBody(task, PROptions{Pushed: true})
-	if n := strings.Count(text, "\n"); n > MaxPRLines {
+	if n := countOpenLines(text); n > MaxPRLines {
 		t.Errorf("%d lines", n)
 	}
-	if len(text) > 40_000 {
+	if len(text) > MaxPRBytes {
 		t.Errorf("%d bytes", len(text))
 	}
 	if !strings.Contains(text, "````sh\n") {

@@ -10,7 +10,7 @@ import (
 
 // prReview guides the reader: the company's own review, and the files with most
 // changes.
-func prReview(t *company.Task, o PROptions) string {
+func prReview(t *company.Task, _ PROptions) string {
 	var b strings.Builder
 	b.WriteString("## Review guide\n\n")
 	if r := t.Review.Last; r != nil {
@@ -20,13 +20,6 @@ func prReview(t *company.Task, o PROptions) string {
 		}
 		if t.Review.Waived == t.Head {
 			b.WriteString("Waived by the president.\n")
-		}
-		for i, f := range r.Findings {
-			if i == o.maxRows {
-				fmt.Fprintf(&b, "- %d more findings are not shown\n", len(r.Findings)-o.maxRows)
-				break
-			}
-			fmt.Fprintf(&b, "- %s %s\n", f.Severity, strings.TrimSpace(escapeWithin(f.Where(), 130)+" "+escapeWithin(f.What, 200)))
 		}
 	} else {
 		b.WriteString("The whole was not reviewed.\n")

@@ -8,7 +8,7 @@ import (
 
 // prSubtasks lists what the work was split into, and the commit of each.
 func prSubtasks(t *company.Task, o PROptions) string {
-	if len(t.Subtasks) == 0 {
+	if len(t.Subtasks) < 2 { // of the only one What changed tells it
 		return ""
 	}
 	var rows [][]string
@@ -17,7 +17,7 @@ func prSubtasks(t *company.Task, o PROptions) string {
 		if s.Merged == "" {
 			commit = string(s.Status)
 		}
-		rows = append(rows, []string{string(s.ID), escapeWithin(s.Planned.Title, 120), commit, strconv.Itoa(s.Started)})
+		rows = append(rows, []string{string(s.ID), escapeWithin(s.Planned.Title, 200), commit, strconv.Itoa(s.Started)})
 	}
 	return "## Subtasks\n\n" + markdownTable(o, []string{"ticket", "title", "commit", "attempts"}, rows)
 }

@@ -7,28 +7,22 @@ import (
 	"company/internal/company"
 )
 
-// prSummary gives the instruction, the outcome, and the risks.
+// prSummary gives the title, and the risks.
 func prSummary(t *company.Task, o PROptions) string {
 	var b strings.Builder
-	about := t
-	if len(o.EarlierTasks) > 0 {
-		about = o.EarlierTasks[0]
-	}
-	title := company.TitleOf(about.Instruction)
-	fmt.Fprintf(&b, "# %s\n", escapeWithin(title, 200))
-	// What the title does not hold stands below it: all of it, when the first
-	// line was cut.
-	first, rest, _ := strings.Cut(strings.TrimSpace(about.Instruction), "\n")
-	if strings.HasSuffix(title, " …") {
-		rest = first + "\n" + rest
-	}
-	if rest = strings.TrimSpace(rest); rest != "" {
-		fmt.Fprintf(&b, "\n%s\n", blockQuote(rest, o.maxRows))
-	}
+	fmt.Fprintf(&b, "# %s\n", escapeMarkdown(o.leadOf(t).PullTitle()))
 	if r := mergeRisks(t); len(r) > 0 {
 		fmt.Fprintf(&b, "\n**Risk**: %s\n", strings.Join(r, " "))
 	}
 	return b.String()
+}
+
+// leadOf is the task that opened the pull request.
+func (o PROptions) leadOf(t *company.Task) *company.Task {
+	if len(o.EarlierTasks) > 0 {
+		return o.EarlierTasks[0]
+	}
+	return t
 }
 
 // mergeRisks are the facts that a person must know before merging.

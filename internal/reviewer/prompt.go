@@ -83,6 +83,9 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 			fmt.Fprintf(&w, "- %s\n", d)
 		}
 	}
+	if x.advice != "" {
+		w.WriteString("\n## What the repository says to agents\n" + x.advice)
+	}
 	if x.baseTree {
 		w.WriteString("\n" + formatBaseTree(x.from))
 	}

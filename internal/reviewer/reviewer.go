@@ -55,7 +55,8 @@ type subject struct {
 	checks           []company.GateCheck // how the gates came out on it
 	// round is the review before this one and the changes since. A first review has none.
 	round    *lastRound
-	baseTree bool // the tree without the change lies in the container
+	baseTree bool   // the tree without the change lies in the container
+	advice   string // of the repository, quoted
 }
 
 func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, onto company.OID) (subject, error) {
@@ -81,14 +82,9 @@ func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *co
 		return x, err
 	}
 	x.mentions = findMentions(commits)
-	for _, s := range t.Subtasks {
-		if sub != nil && s.ID != sub.ID {
-			continue
-		}
-		for _, w := range s.Planned.WriteSet {
-			if g, err := glob.Parse(w); err == nil { // what does not parse was never accepted
-				x.writes = append(x.writes, g)
-			}
+	for _, w := range writeSets(t, sub) {
+		if g, err := glob.Parse(w); err == nil { // what does not parse was never accepted
+			x.writes = append(x.writes, g)
 		}
 	}
 	if x.round, err = loadLastRound(ctx, m, t, sub, x.head); err != nil {
@@ -96,6 +92,17 @@ func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *co
 	}
 	x.patch, err = m.PatchID(ctx, x.from, x.head)
 	return x, err
+}
+
+// writeSets are the globs that a ticket may write; those of all tickets for the whole.
+func writeSets(t *company.Task, sub *company.Subtask) []string {
+	var out []string
+	for _, s := range t.Subtasks {
+		if sub == nil || s.ID == sub.ID {
+			out = append(out, s.Planned.WriteSet...)
+		}
+	}
+	return out
 }
 
 // mayWrite says whether a file belongs to the ticket's write set.
@@ -123,6 +130,9 @@ func (r *review) Brief(ctx context.Context, s *session.Session) (session.Brief, 
 	r.another = s.HasSecond() && !second
 	var err error
 	if r.subject.baseTree, err = layBaseTree(ctx, s, r.subject.from); err != nil {
+		return session.Brief{}, err
+	}
+	if r.subject.advice, err = session.ReadAdvice(ctx, s.Mirror, s.Task.Prepared.Base.OID, writeSets(s.Task, s.Subtask)); err != nil {
 		return session.Brief{}, err
 	}
 	return session.Brief{

@@ -48,7 +48,7 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 		if err := out.Decode(&fin); err != nil {
 			return company.EndRun{}, fmt.Errorf("read the end of the conversation: %w", err)
 		}
-		end.Status, end.Summary = company.RunSuccess, fin.Summary
+		end.Status, end.Summary, end.Decisions = company.RunSuccess, fin.Summary, fin.Decisions
 	case agent.EndEscalated:
 		var esc agent.Escalation
 		if err := out.Decode(&esc); err != nil {

@@ -89,7 +89,7 @@ func (h *house) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.M
 	return meter(h.model), nil
 }
 
-func (h *house) Advise(context.Context, *gitops.Mirror, *company.Task) (string, error) {
+func (h *house) Advise(context.Context, *gitops.Mirror, *company.Task, []string) (string, error) {
 	return "", nil
 }
 

@@ -26,9 +26,10 @@ type Config struct {
 }
 
 // ProjectGuide gives the part of a worker's brief that is about the project:
-// commands, and the repository's own advice as quoted data.
+// commands, and the repository's own advice as quoted data; writes are the globs that the
+// ticket may write, which tell what advice is near.
 type ProjectGuide interface {
-	Advise(ctx context.Context, m *gitops.Mirror, t *company.Task) (string, error)
+	Advise(ctx context.Context, m *gitops.Mirror, t *company.Task, writes []string) (string, error)
 }
 
 // Worker carries a claimed run from its container to its end.
@@ -54,7 +55,7 @@ func (ticketWork) Prepare(_ context.Context, s *session.Session) (*sandbox.Spec,
 }
 
 func (w ticketWork) Brief(ctx context.Context, s *session.Session) (session.Brief, error) {
-	project, err := w.projects.Advise(ctx, s.Mirror, s.Task)
+	project, err := w.projects.Advise(ctx, s.Mirror, s.Task, s.Subtask.Planned.WriteSet)
 	return session.Brief{System: system, Title: s.Subtask.Planned.Title, Text: ticketBrief(s.Task, s.Subtask, project, s.Sandbox)}, err
 }
 

@@ -78,18 +78,25 @@ func checkOpenedPull(t *testing.T, h *testenv.House, s *forgetest.Server, repo *
 // FRG-2, GIT-12). Closing it closes it there.
 func TestDeliverToGitHub(t *testing.T) {
 	t.Parallel()
-	h, s, repo := onGitHub(t, farewells(), "ann", "")
+	brain := farewells()
+	brain.manager = replyInSteps(call("submit_plan", m{
+		"title": "Let the greeter say goodbye", "decisions": []string{"It says it to the world: nobody is named."}, "waves": []m{{"subtasks": farewellTicket()}},
+	}))
+	h, s, repo := onGitHub(t, brain, "ann", "")
 	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
 	p := checkOpenedPull(t, h, s, repo, "acme")
-	if strings.Join(p.Labels, " ") != "company" || p.User != "ann" || p.Draft {
+	if strings.Join(p.Labels, " ") != "company" || p.User != "ann" || p.Draft || p.Title != "Let the greeter say goodbye" {
 		t.Errorf("%+v", p)
 	}
-	for _, want := range []string{"## Gates", "## Reproduce", "git fetch origin " + p.HeadRef} {
+	for _, want := range []string{
+		"# Let the greeter say goodbye\n\n## Instruction\n\n> say goodbye\n", "## What changed\n\n**t1-01** ", "- It says it to the world: nobody is named. (t1-plan.1)\n",
+		"## How it was checked", " **Shown by:** ", "## Gates", "## Reproduce", "git fetch origin " + p.HeadRef,
+	} {
 		if !strings.Contains(p.Body, want) {
 			t.Errorf("no %q in\n%s", want, p.Body)
 		}
 	}
-	if n := strings.Count(p.Body, "\n"); n > 64 || strings.Contains(p.Body, h.Dir) {
+	if n := strings.Count(p.Body, "\n"); n > 100 || strings.Contains(p.Body, h.Dir) {
 		t.Errorf("%d lines, or a local path in\n%s", n, p.Body)
 	}
 	runAndExpect(t, h, []string{fmt.Sprintf("%s/acme/app/pull/%d", s.URL, p.Number), "## Gates", "company pr sync"}, "pr", "show", "1")

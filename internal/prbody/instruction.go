@@ -1,0 +1,63 @@
+package prbody
+
+import (
+	"fmt"
+	"strings"
+
+	"company/internal/company"
+)
+
+// An instruction up to these stands open; a longer one is folded.
+const (
+	openInstructionLines = 8
+	openInstructionBytes = 1000
+)
+
+// prInstruction is the instruction of the task that opened the pull request, whole. It is
+// left out where the title says all of it.
+func prInstruction(t *company.Task, o PROptions) string {
+	lead := o.leadOf(t)
+	if strings.TrimSpace(lead.Instruction) == lead.PullTitle() {
+		return ""
+	}
+	return "## Instruction\n\n" + foldInstruction(lead, o)
+}
+
+// foldInstruction quotes the instruction of a task, and folds it where it is long.
+func foldInstruction(t *company.Task, o PROptions) string {
+	text := strings.TrimSpace(t.Instruction)
+	quoted := quoteText(text, o.maxText, t.ID)
+	if len(text) <= openInstructionBytes && strings.Count(quoted, "\n") < openInstructionLines {
+		return quoted
+	}
+	lines := strings.Count(text, "\n") + 1
+	return fmt.Sprintf("<details><summary>The instruction of %s, %s</summary>\n\n%s\n\n</details>", t.ID, countNoun(lines, "line"), quoted)
+}
+
+// countNoun is a number with its noun.
+func countNoun(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// quoteText shows text of others as a quotation, with its lines and what they are indented
+// by. Beyond a number of bytes it is cut at a blank, and says where the rest stands.
+func quoteText(text string, most int, of company.TaskID) string {
+	var b strings.Builder
+	left := strings.TrimSpace(text)
+	for i, line := range strings.Split(stripText(left), "\n") {
+		bare := strings.TrimLeft(line, " \t")
+		shown := strings.ReplaceAll(line[:len(line)-len(bare)], "\t", "    ") + escapeMarkdown(bare)
+		if room := most - b.Len(); len(shown) > room {
+			if room > 40 {
+				b.WriteString("> " + truncateText(shown, room) + "\n")
+			}
+			fmt.Fprintf(&b, ">\n> (%d of %s are shown; `company show %s` has all)\n", i+1, countNoun(strings.Count(left, "\n")+1, "line"), of)
+			break
+		}
+		b.WriteString(strings.TrimRight("> "+shown, " ") + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
