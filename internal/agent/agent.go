@@ -56,6 +56,9 @@ type Tool struct {
 	// Amend turns well-known other forms of the arguments into those of the schema,
 	// before they are checked. Nil: there are none.
 	Amend func(args json.RawMessage) json.RawMessage
+	// Finishes says that the call hands the work in. It is refused, once, while the
+	// president has said something that the agent has not read, or has not acted upon.
+	Finishes bool
 	// Run does it. The arguments fit the schema. A call that cannot be done is
 	// a Result with IsError; an error means that what the tools stand on is
 	// broken, and ends the run. Read-only tools are called concurrently.

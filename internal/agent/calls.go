@@ -178,6 +178,10 @@ func (r *runner) nextGroup() []*toolJob {
 		case r.conv.final != nil:
 			j.answer = &Result{IsError: true, Text: fmt.Sprintf("not executed because %s ended the run.", r.conv.finalTool)}
 			j.notRun = true
+		case len(jobs) == 0 && j.tool.Finishes: // the calls before it are recorded
+			if why := r.refusesFinish(); why != "" {
+				j.answer, j.notRun = &Result{IsError: true, NoLoop: true, Text: why}, true
+			}
 		case r.lost[p.ID] && !j.tool.ReadOnly:
 			j.answer = &Result{IsError: true, Text: "No result: the process was restarted while this call was due. It may or may not have run, background processes and ignored files are gone. Look before you repeat it."}
 			j.notRun = true

@@ -52,6 +52,9 @@ type conversation struct {
 
 	told  map[noteTopic]int // turn of the last note on a topic
 	heard int               // messages of the president that the model was given
+	// unanswered says that no tool has run since the newest of them, and finishRefused that
+	// the newest call that would hand the work in was refused.
+	unanswered, finishRefused bool
 
 	results []result // tool results in the order of the conversation
 	maskTo  int      // how many of them are masked
@@ -237,6 +240,7 @@ func (c *conversation) foldResult(r toolRecord, text string) error {
 	}
 	p := c.pending[at]
 	c.pending = append(c.pending[:at:at], c.pending[at+1:]...)
+	c.unanswered, c.finishRefused = false, r.NotRun && c.finishes(p.Name)
 	c.shown += len(text)
 	c.wholes += r.WholeBytes
 	text = cmp.Or(text, "(no output)") // empty content vanishes on some wires
@@ -266,6 +270,11 @@ func (c *conversation) foldResult(r toolRecord, text string) error {
 		Timestamp: r.At, DurationMS: r.DurationMS, Whole: r.Whole,
 	})
 	return nil
+}
+
+// finishes reports whether a tool hands the work in.
+func (c *conversation) finishes(name string) bool {
+	return slices.ContainsFunc(c.cfg.Tools, func(t Tool) bool { return t.Finishes && t.Spec.Name == name })
 }
 
 // foldSaved folds that the state of the workspace was kept.
@@ -298,6 +307,7 @@ func (c *conversation) foldRedone(r redoneRecord) {
 func (c *conversation) foldNote(r noteRecord) {
 	c.told[r.About] = c.turns
 	c.heard = max(c.heard, r.Word)
+	c.unanswered = c.unanswered || r.About == aboutWord && !c.finishRefused
 	switch r.About {
 	case noteLoop:
 		c.nudged = true

@@ -155,6 +155,20 @@ func (r *runner) tellWord(ctx context.Context) (told bool, err error) {
 	return true, err
 }
 
+// refusesFinish says why the work is not handed in yet: a message of the president waits
+// for the agent. "": none does, or the agent was asked to mind it before.
+func (r *runner) refusesFinish() string {
+	switch {
+	case r.conv.finishRefused:
+		return ""
+	case len(r.cfg.Words()) > r.conv.heard:
+		return "Not finished: the president has a message for you, which follows. It goes before the ticket. Act on it, then finish."
+	case r.conv.unanswered:
+		return "Not finished: since the president's message you have done nothing. Act on it, then finish; where nothing is to be done, finish again and say in the summary why."
+	}
+	return ""
+}
+
 // meterModel makes every request of a model reserve its cost and leave its
 // record before it goes out.
 func (r *runner) meterModel(m adapters.Model) adapters.Model {

@@ -71,7 +71,7 @@ type Finish struct {
 }
 
 func (f *toolFactory) finishTool() agent.Tool {
-	return newTool(f, "finish",
+	t := newTool(f, "finish",
 		`Say that the work is done and end the run. Everything must be committed. The company then checks for itself: lint, tests, review. Call it alone, after the last commit.`,
 		`{"type":"object","properties":{
 "summary":{"type":"string","minLength":1,"description":"what was done, which commands showed that it works, what is open; the pull request shows it"},
@@ -108,6 +108,8 @@ func (f *toolFactory) finishTool() agent.Tool {
 			}
 			return agent.Result{Changed: pushes, Text: "finished at " + company.OID(s.Head).Short(), Final: Finish{Summary: a.Summary, Decisions: a.Decisions, Commit: company.OID(s.Head)}}, nil
 		})
+	t.Finishes = true
+	return t
 }
 
 func formatFileStates(list []toolproto.FileState) string {

@@ -4,6 +4,7 @@ package company
 // persona and which model led to its work.
 type Briefing struct {
 	Prompt  Hash       `json:"prompt_hash,omitempty"`  // of the system message and the first message
+	Rules   Hash       `json:"rules_hash,omitempty"`   // of the role's system prompt, which is a file of this version; empty: not known
 	Persona Hash       `json:"persona_hash,omitempty"` // of the operator's addition to them; empty: there was none
 	Model   BriefModel `json:"model"`
 }

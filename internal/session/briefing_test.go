@@ -29,7 +29,7 @@ func TestRunsAreBriefed(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := b.Task(b.task).Runs[b.run].Briefing
-	if first == nil || len(first.Prompt) != 64 || first.Persona != agent.TextHash("Be terse.") || first.Model != (company.BriefModel{Profile: "p", Adapter: "scripted", Model: "m"}) {
+	if first == nil || len(first.Prompt) != 64 || first.Rules != agent.TextHash("you plan") || first.Persona != agent.TextHash("Be terse.") || first.Model != (company.BriefModel{Profile: "p", Adapter: "scripted", Model: "m"}) {
 		t.Fatalf("%+v", first)
 	}
 	b.refuse = nil
@@ -39,7 +39,7 @@ func TestRunsAreBriefed(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := b.end(t)
-	if r.Briefing.Prompt != first.Prompt {
+	if r.Briefing.Prompt != first.Prompt || r.Briefing.Rules != first.Rules {
 		t.Errorf("%+v, then %+v", first, r.Briefing)
 	}
 	text, err := b.ledger.GetBlob(t.Context(), r.Result, 1<<20)

@@ -102,6 +102,7 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 	if second := s.service.Agents.Second(s.Role); b.Second && second != nil {
 		s.agents = second
 	}
+	rules := b.System
 	if p := s.agents.Persona(s.Role); p != "" {
 		b.System += "\n\n" + p
 	}
@@ -114,7 +115,7 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: ledger.Blobs{Ledger: s.service.Ledger}, Allowance: s.allowance,
 		Now: s.service.Now, Logger: s.service.Logger, OnEvent: s.onEvent, Halt: func() error { return s.checkPaused(ctx) }, Words: func() []string { return s.readWords(ctx) },
 	}
-	s.briefing = s.describeBriefing(job)
+	s.briefing = s.describeBriefing(job, rules)
 	if s.Sandbox != nil {
 		job.Tools, job.Workspace = append(s.Sandbox.AgentTools(), b.Tools...), s.Sandbox.Workspace()
 	}
@@ -127,11 +128,15 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 }
 
 // describeBriefing is what the run is begun with, or was by an earlier holder: the
-// conversation goes on with the prompt that the journal has.
-func (s *Session) describeBriefing(job agent.Job) company.Briefing {
-	b := company.Briefing{Prompt: agent.PromptHash(job.System, job.First), Model: s.agents.Model(s.Role)}
+// conversation goes on with the prompt that the journal has. rules is the role's system
+// prompt without the persona.
+func (s *Session) describeBriefing(job agent.Job, rules string) company.Briefing {
+	b := company.Briefing{Prompt: agent.PromptHash(job.System, job.First), Rules: agent.TextHash(rules), Model: s.agents.Model(s.Role)}
 	if s.past.Begun {
-		b.Prompt = s.past.Prompt
+		b.Prompt, b.Rules = s.past.Prompt, ""
+		if was := s.Claimed.Briefing; was != nil {
+			b.Rules = was.Rules
+		}
 	}
 	if p := s.agents.Persona(s.Role); p != "" {
 		b.Persona = agent.TextHash(p)

@@ -156,7 +156,7 @@ func (v Run) Render(s Style) string {
 	}
 	if d := v.Briefing; d != nil {
 		fmt.Fprintf(&b, "  model:  %s\n", safetext.EscapeLine(briefModelText(d.Model), 300))
-		fmt.Fprintf(&b, "  prompt: %.12s%s\n", d.Prompt, personaText(d.Persona))
+		fmt.Fprintf(&b, "  prompt: %.12s%s%s\n", d.Prompt, rulesText(d.Rules), personaText(d.Persona))
 	}
 	if v.From != "" {
 		fmt.Fprintf(&b, "  from:   %s\n", v.From.Short())
@@ -183,6 +183,14 @@ func (v Run) Render(s Style) string {
 // briefModelText is a model with the profile that names it.
 func briefModelText(m company.BriefModel) string {
 	return strings.TrimSpace(fmt.Sprintf("%s (%s, profile %s)", cmp.Or(m.Model, "the adapter's default"), m.Adapter, m.Profile))
+}
+
+// rulesText names the system prompt of a run's role, where it is known.
+func rulesText(h company.Hash) string {
+	if h == "" {
+		return ""
+	}
+	return fmt.Sprintf(", rules %.12s", h)
 }
 
 func personaText(h company.Hash) string {
