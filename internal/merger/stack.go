@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gates"
 	"company/internal/gitops"
 )
 
@@ -22,7 +23,7 @@ func (p pile) isTestable() bool { return len(p.members) > 0 && !p.overlap }
 
 // pileUp merges subtasks onto a commit, one onto the other.
 func pileUp(ctx context.Context, m *gitops.Mirror, onto company.OID, subs []*company.Subtask) (pile, error) {
-	merged, err := m.MergeTree(ctx, onto, subs[0].Head)
+	merged, err := gates.MergeHeads(ctx, m, onto, subs[0].Head)
 	if err != nil || !merged.Clean {
 		return pile{conflict: merged.Files}, err
 	}
@@ -59,7 +60,7 @@ func stackMembers(ctx context.Context, m *gitops.Mirror, onto, tree company.OID,
 		if overlap {
 			continue
 		}
-		merged, err := m.MergeTree(ctx, at, sub.Head)
+		merged, err := gates.MergeHeads(ctx, m, at, sub.Head)
 		if err != nil && company.CodeOf(err) != company.EGit { // what git cannot merge is no fault of the others
 			return nil, err
 		}

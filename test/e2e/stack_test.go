@@ -125,3 +125,27 @@ func TestNextStackIsTestedMeanwhile(t *testing.T) {
 	}
 	changesNothing(t, h)
 }
+
+// Two tickets that write one go.sum, in spite of their write sets, are merged without a
+// merger: code keeps the lines of both, and the gates judge that tree (SUB-19).
+func TestSumsOfTwoTicketsAreUnited(t *testing.T) {
+	t.Parallel()
+	const hash = " h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n"
+	hold := stopAt("t1-02-review.1", 0)
+	h := openTinyProject(t, &staff{
+		manager: submitPlan([]m{ticket("Sum the first", "Write the first module into checks/testdata/go.sum.", "checks/testdata/go.sum"), ticket("Say goodbye", "Add farewell.sh.", "farewell.sh")}),
+		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+			"t1-01": writeFilesAndFinish("Sum the first", "checks/testdata/go.sum", "example.com/a v1.0.0"+hash),
+			"t1-02": writeFilesAndFinish("Say goodbye", "farewell.sh", "echo goodbye\n", "checks/testdata/go.sum", "example.com/b v1.0.0"+hash),
+		}),
+		stops: []*stop{hold},
+	})
+	t.Cleanup(hold.release)
+	p := h.Start("submit", "sum both")
+	mergeSecond(h, p, t, hold)
+	waitForSummary(t, p, 0)
+	if got, want := h.Git(h.Origin, "show", integrationBranch(h, 1)+":checks/testdata/go.sum"), "example.com/a v1.0.0"+hash+"example.com/b v1.0.0"+strings.TrimSuffix(hash, "\n"); got != want {
+		t.Errorf("merged: %q, want %q", got, want)
+	}
+	mainUnmoved(t, h)
+}
