@@ -177,7 +177,7 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 	if s.planStands(t) && s.mayWork(t) {
 		for _, sub := range t.Subtasks {
 			switch {
-			case sub.Wave != t.Wave():
+			case !t.IsReady(sub):
 			case sub.Paused:
 				s.dueSubtask(func(e Effect) {
 					if r := t.Runs[e.Run]; r != nil && r.Held {

@@ -42,7 +42,7 @@ type PastTask struct {
 func (s *State) summarizePast(t *Task, m Meta) *PastTask {
 	p := &PastTask{
 		ID: t.ID, Project: t.Project.ID, Status: t.Status, DryRun: t.DryRun, Priority: t.Priority, Tags: t.Tags,
-		Submitted: t.Submitted, Ended: t.Ended, Idle: t.Idle, Subtasks: len(t.Subtasks), Waves: t.Plan.Waves,
+		Submitted: t.Submitted, Ended: t.Ended, Idle: t.Idle, Subtasks: len(t.Subtasks), Waves: t.CountSteps(),
 		Spent: t.Spent, Costs: t.CostsSince(time.Time{}, m.Zone),
 	}
 	var runs []string

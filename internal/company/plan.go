@@ -1,5 +1,10 @@
 package company
 
+import (
+	"encoding/json"
+	"errors"
+)
+
 // Efforts that a manager may estimate (SUB-7).
 const (
 	EffortSmall  = "small"
@@ -8,7 +13,8 @@ const (
 )
 
 // Plan is how a manager wants a task done, as it submits it. It is a claim
-// until Check has found nothing.
+// until Check has found nothing. A list of subtasks, each with what it comes after, is read
+// as one wave.
 type Plan struct {
 	Waves []Wave `json:"waves"`
 	Why   string `json:"why,omitempty"` // why it splits; due when there is more than one subtask
@@ -18,8 +24,29 @@ type Plan struct {
 	Decisions []string `json:"decisions,omitempty"`
 }
 
-// Wave is a set of subtasks that may run at the same time. A later wave builds
-// on what the earlier ones merged.
+// UnmarshalJSON reads a plan that lists its subtasks, or puts them into waves. It fails
+// where a plan does both.
+func (p *Plan) UnmarshalJSON(text []byte) error {
+	type waved Plan // without this method
+	var in struct {
+		waved
+		Subtasks []PlannedSubtask `json:"subtasks"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	if len(in.Subtasks) > 0 {
+		if len(in.Waves) > 0 {
+			return errors.New("a plan lists its subtasks or has waves, not both")
+		}
+		in.Waves = []Wave{{in.Subtasks}}
+	}
+	*p = Plan(in.waved)
+	return nil
+}
+
+// Wave is a set of subtasks that may run at the same time, but for what they name in after.
+// A later wave builds on all that the earlier ones merged.
 type Wave struct {
 	Subtasks []PlannedSubtask `json:"subtasks"`
 }
@@ -32,6 +59,10 @@ type PlannedSubtask struct {
 	WriteSet           []string `json:"write_set"`         // globs of what it creates, changes or deletes
 	Effort             string   `json:"effort"`            // small | medium | large
 	Context            []string `json:"context,omitempty"` // paths to read first, or short notes
+	Name               string   `json:"name,omitempty"`    // short, for the after of others
+	// After are the subtasks that must be merged before this one begins: names, titles or
+	// numbers as a manager gives them, ids of subtasks once the plan is recorded.
+	After []string `json:"after,omitempty"`
 }
 
 // Subtasks counts the subtasks of all waves.
@@ -109,14 +140,32 @@ func PlanSchema() []byte { return []byte(planSchema) }
 const planSchema = `{
   "type": "object",
   "additionalProperties": false,
-  "required": ["waves"],
   "properties": {
     "title": {"type": "string", "description": "Of the pull request: imperative, at most 70 characters. Add a limit to the parser."},
     "decisions": {"type": "array", "maxItems": 20, "items": {"type": "string"}, "description": "What the instruction leaves open and you decided or assumed in the president's place: what stays as it is, what was left out, which of two readings. One sentence each. The president reads them in the pull request."},
     "why": {"type": "string", "description": "Why the job splits into several subtasks. Required when there is more than one. The usual plan is one subtask."},
+    "subtasks": {
+      "type": "array", "minItems": 1,
+      "description": "The subtasks. Each begins as soon as those that it names in after are merged; without after it begins at once. Those that may run at the same time need nothing of each other, and their write sets are disjoint.",
+      "items": {
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["title", "description", "acceptance_criteria", "write_set", "effort"],
+        "properties": {
+          "name": {"type": "string", "description": "A short name for the after of others: parser."},
+          "title": {"type": "string", "description": "One line, up to 120 characters."},
+          "description": {"type": "string", "description": "What this part is, what you decided, traps. The worker also has the instruction of the president."},
+          "acceptance_criteria": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "Each can be checked."},
+          "write_set": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "Globs, relative to the repository root, of what it creates, changes or deletes: internal/api/**, docs/*.md."},
+          "effort": {"type": "string", "enum": ["small", "medium", "large"]},
+          "after": {"type": "array", "items": {"type": "string"}, "description": "Names or titles of the subtasks whose result it needs. It starts from what they merged."},
+          "context": {"type": "array", "items": {"type": "string"}, "description": "Paths to read first, or short notes."}
+        }
+      }
+    },
     "waves": {
       "type": "array", "minItems": 1,
-      "description": "Waves run one after the other. Subtasks of one wave run at the same time: none needs another's output, and their write sets are disjoint.",
+      "description": "Instead of subtasks: groups of them, each group after all of the one before.",
       "items": {
         "type": "object",
         "additionalProperties": false,
@@ -129,12 +178,14 @@ const planSchema = `{
               "additionalProperties": false,
               "required": ["title", "description", "acceptance_criteria", "write_set", "effort"],
               "properties": {
-                "title": {"type": "string", "description": "One line, up to 120 characters."},
-                "description": {"type": "string", "description": "All that a worker who sees nothing else needs to know."},
-                "acceptance_criteria": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "Each can be checked."},
-                "write_set": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "Globs, relative to the repository root, of what it creates, changes or deletes: internal/api/**, docs/*.md."},
+                "name": {"type": "string"},
+                "title": {"type": "string"},
+                "description": {"type": "string"},
+                "acceptance_criteria": {"type": "array", "minItems": 1, "items": {"type": "string"}},
+                "write_set": {"type": "array", "minItems": 1, "items": {"type": "string"}},
                 "effort": {"type": "string", "enum": ["small", "medium", "large"]},
-                "context": {"type": "array", "items": {"type": "string"}, "description": "Paths to read first, or short notes."}
+                "after": {"type": "array", "items": {"type": "string"}},
+                "context": {"type": "array", "items": {"type": "string"}}
               }
             }
           }

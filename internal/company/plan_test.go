@@ -173,8 +173,8 @@ func TestPlanPaths(t *testing.T) {
 func TestPlanTinySplit(t *testing.T) {
 	t.Parallel()
 	p := Plan{Why: "two files", Waves: []Wave{{[]PlannedSubtask{
-		{"Fix a", "Fix a.go.", []string{"it builds"}, []string{"a.go"}, EffortSmall, nil},
-		{"Fix b", "Fix b.go.", []string{"it builds"}, []string{"b.go"}, EffortSmall, nil},
+		{Title: "Fix a", Description: "Fix a.go.", AcceptanceCriteria: []string{"it builds"}, WriteSet: []string{"a.go"}, Effort: EffortSmall},
+		{Title: "Fix b", Description: "Fix b.go.", AcceptanceCriteria: []string{"it builds"}, WriteSet: []string{"b.go"}, Effort: EffortSmall},
 	}}}}
 	got := p.Check(PlanRules{})
 	if len(got) != 1 || got[0].What != "splits into 2 parts that are all tiny" {

@@ -14,6 +14,7 @@ import (
 const (
 	maxPlanProblems   = 20
 	maxTitleRunes     = 120
+	maxNameRunes      = 60
 	maxDescription    = 16 << 10
 	maxWhy            = 4 << 10
 	maxListed         = 64      // globs, criteria or context entries of one subtask
@@ -37,12 +38,15 @@ func (p Plan) Check(rules PlanRules) []PlanProblem {
 		return c.problemList() // a plan that is too large is not looked into
 	}
 	c.checkSplit(p)
+	c.order = planOrderOf(p, func(place int, what, fix string) { c.add(p.labelOf(place), what, fix) })
+	ordered := c.checkOrder(p)
 	titles := map[string]string{}
-	var earlier []glob.Glob // what the waves before may write
+	var written []glob.Glob // what the waves before may write
+	first := 0              // the place of the wave's first subtask
 	for w, wave := range p.Waves {
 		sets := make([][]glob.Glob, len(wave.Subtasks))
 		for i, s := range wave.Subtasks {
-			at := subtaskLabel(w, i, s)
+			at := p.labelOf(first + i)
 			c.checkSubtaskText(at, s)
 			if key := titleKey(s.Title); key != "" {
 				if first, dup := titles[key]; dup {
@@ -53,9 +57,13 @@ func (p Plan) Check(rules PlanRules) []PlanProblem {
 			}
 			sets[i] = c.writeSet(at, s)
 		}
-		c.checkDisjoint(w, wave, sets)
-		c.checkIndependent(w, wave, sets, earlier)
-		earlier = append(earlier, slices.Concat(sets...)...)
+		if ordered {
+			v := c.lookAtWave(p, w, first, sets)
+			c.checkDisjoint(v)
+			c.checkIndependent(v, written)
+		}
+		written = append(written, slices.Concat(sets...)...)
+		first += len(wave.Subtasks)
 	}
 	return c.problemList()
 }
@@ -64,6 +72,7 @@ func (p Plan) Check(rules PlanRules) []PlanProblem {
 type planCheck struct {
 	rules     PlanRules
 	protected []glob.Glob
+	order     planOrder
 	budget    int
 	problems  []PlanProblem
 }
@@ -87,7 +96,23 @@ func (c *planCheck) addProtected(globs []string) {
 	}
 }
 
-func subtaskLabel(wave, sub int, s PlannedSubtask) string {
+// labelOf names the subtask at a place of the plan for the manager. The wave is left out
+// where there is one alone.
+func (p Plan) labelOf(place int) string {
+	for w, wave := range p.Waves {
+		if place < len(wave.Subtasks) {
+			label := subtaskLabel(place, wave.Subtasks[place])
+			if len(p.Waves) > 1 {
+				label = fmt.Sprintf("wave %d, %s", w+1, label)
+			}
+			return label
+		}
+		place -= len(wave.Subtasks)
+	}
+	return "plan"
+}
+
+func subtaskLabel(sub int, s PlannedSubtask) string {
 	title := []rune(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '
@@ -97,7 +122,7 @@ func subtaskLabel(wave, sub int, s PlannedSubtask) string {
 	if len(title) > 60 {
 		title = append(title[:57], []rune("...")...)
 	}
-	return fmt.Sprintf("wave %d, subtask %d (%s)", wave+1, sub+1, string(title))
+	return fmt.Sprintf("subtask %d (%s)", sub+1, string(title))
 }
 
 // titleKey makes titles that differ in case or spaces alone the same.
@@ -106,7 +131,7 @@ func titleKey(s string) string { return strings.Join(strings.Fields(strings.ToLo
 // checkSizes looks at the plan's numbers.
 func (c *planCheck) checkSizes(p Plan) {
 	if p.Subtasks() == 0 {
-		c.add("plan", "has no subtasks", "plan at least one wave with one subtask, or ask the president when the instruction is unclear")
+		c.add("plan", "has no subtasks", "plan at least one subtask, or ask the president when the instruction is unclear")
 		return
 	}
 	if n := len(p.Waves); n > c.rules.MaxWaves {
@@ -117,12 +142,43 @@ func (c *planCheck) checkSizes(p Plan) {
 	}
 	for i, w := range p.Waves {
 		at := fmt.Sprintf("wave %d", i+1)
-		if n := len(w.Subtasks); n > c.rules.MaxWaveWidth {
-			c.add(at, fmt.Sprintf("has %d subtasks, %d are allowed", n, c.rules.MaxWaveWidth), "fuse subtasks or move some to a later wave")
-		} else if n == 0 {
+		if len(w.Subtasks) == 0 {
 			c.add(at, "has no subtasks", "leave the wave out")
 		}
 	}
+}
+
+// checkOrder looks at what the subtasks name in after. It reports whether the order can be
+// followed, which every look at two subtasks of a wave needs.
+func (c *planCheck) checkOrder(p Plan) bool {
+	if cycle := c.order.findCycle(); cycle != nil {
+		var names []string
+		for _, place := range append(cycle, cycle[0]) {
+			names = append(names, p.labelOf(place))
+		}
+		c.add("plan", "goes in a circle: "+strings.Join(names, " comes after "), "take one of them out of an after, or fuse the subtasks")
+		return false
+	}
+	steps := c.order.stepOfEach()
+	widths := make([]int, len(steps)+1)
+	most := 0
+	for _, step := range steps {
+		widths[step]++
+		most = max(most, step)
+	}
+	name := "wave"
+	if c.order.namesAny() {
+		name = "step"
+	}
+	if most > c.rules.MaxWaves {
+		c.add("plan", fmt.Sprintf("has %d %ss one after the other, %d are allowed", most, name, c.rules.MaxWaves), "fuse subtasks; most jobs need one or two")
+	}
+	for step, n := range widths {
+		if n > c.rules.MaxWaveWidth {
+			c.add(fmt.Sprintf("%s %d", name, step), fmt.Sprintf("has %d subtasks, %d are allowed", n, c.rules.MaxWaveWidth), "fuse subtasks, or let some come after others")
+		}
+	}
+	return true
 }
 
 // checkSplit asks whether the parts are worth their workers: each costs a container,
@@ -182,6 +238,10 @@ func (c *planCheck) checkSubtaskText(at string, s PlannedSubtask) {
 	if n := utf8.RuneCountInString(s.Title); n > maxTitleRunes || strings.ContainsAny(s.Title, "\r\n") {
 		c.add(at, "has a title that is not one line of up to 120 characters", "shorten it")
 	}
+	c.checkText(at, "name", s.Name, 4*maxNameRunes, false)
+	if utf8.RuneCountInString(s.Name) > maxNameRunes || strings.ContainsAny(s.Name, "\r\n") {
+		c.add(at, fmt.Sprintf("has a name that is not one line of up to %d characters", maxNameRunes), "shorten it")
+	}
 	c.checkText(at, "description", s.Description, maxDescription, true)
 	switch s.Effort {
 	case EffortSmall, EffortMedium, EffortLarge:
@@ -193,6 +253,7 @@ func (c *planCheck) checkSubtaskText(at string, s PlannedSubtask) {
 	}
 	c.checkTextList(at, "acceptance criterion", "acceptance criteria", s.AcceptanceCriteria)
 	c.checkTextList(at, "context entry", "context entries", s.Context)
+	c.checkTextList(at, "entry of after", "entries of after", s.After)
 }
 
 func (c *planCheck) checkTextList(at, one, many string, list []string) {
@@ -245,93 +306,128 @@ func (c *planCheck) writeSet(at string, s PlannedSubtask) []glob.Glob {
 	return set
 }
 
-// checkDisjoint keeps the write sets of a wave apart (SUB-18), and each hot class
-// with one subtask (SUB-19).
-func (c *planCheck) checkDisjoint(w int, wave Wave, sets [][]glob.Glob) {
-	owner := make([]int, len(hot))
-	for h := range owner {
-		owner[h] = -1
+// waveLook is a wave of a plan, with what the order says of its subtasks.
+type waveLook struct {
+	subs    []PlannedSubtask
+	sets    [][]glob.Glob // by subtask: what it may write
+	labels  []string
+	earlier [][]bool // by two subtasks: the second is merged before the first begins
+	others  string   // how another subtask of the wave is called, with its number
+}
+
+func (c *planCheck) lookAtWave(p Plan, w, first int, sets [][]glob.Glob) waveLook {
+	v := waveLook{subs: p.Waves[w].Subtasks, sets: sets, others: "subtask %d"}
+	if len(p.Waves) > 1 {
+		v.others += " of the same wave"
 	}
-	for i := range sets {
-		at := subtaskLabel(w, i, wave.Subtasks[i])
-	pairs:
-		for j := range sets[:i] {
-			for _, a := range sets[i] {
-				for _, b := range sets[j] {
-					if len(c.problems) >= maxPlanProblems {
-						return
-					}
-					path, both := glob.CommonPath(a, b, &c.budget)
-					if !both {
-						continue
-					}
-					what := fmt.Sprintf("may write what subtask %d of the same wave writes: %s and %s", j+1, a, b)
-					if path != "" {
-						what += fmt.Sprintf(" both match %s", quoteShort(path))
-					} else {
-						what += " could not be told apart"
-					}
-					c.add(at, what, "make the write sets disjoint, fuse the two, or move one to a later wave")
-					continue pairs
-				}
+	for i := range v.subs {
+		v.labels = append(v.labels, p.labelOf(first+i))
+		v.earlier = append(v.earlier, c.order.listEarlier(first + i)[first:first+len(v.subs)])
+	}
+	return v
+}
+
+// sideBySide says whether two subtasks may run at the same time.
+func (v waveLook) sideBySide(i, j int) bool { return i != j && !v.earlier[i][j] && !v.earlier[j][i] }
+
+func (v waveLook) nameOther(j int) string { return fmt.Sprintf(v.others, j+1) }
+
+// checkDisjoint keeps the write sets of subtasks apart that may run at the same time
+// (SUB-18), and each hot class with one of them (SUB-19).
+func (c *planCheck) checkDisjoint(v waveLook) {
+	for i := range v.sets {
+		for j := range v.sets[:i] {
+			if len(c.problems) >= maxPlanProblems {
+				return
+			}
+			if !v.sideBySide(i, j) {
+				continue
+			}
+			if what := c.findOverlap(v.sets[i], v.sets[j]); what != "" {
+				c.add(v.labels[i], fmt.Sprintf("may write what %s writes: %s", v.nameOther(j), what),
+					"make the write sets disjoint, fuse the two, or name one in the after of the other")
 			}
 		}
-		for h, class := range hot {
-			for _, g := range sets[i] {
-				if !g.Mentions(class) {
-					continue
+		for _, class := range hot {
+			if len(c.problems) >= maxPlanProblems {
+				return
+			}
+			if !mentionsAny(v.sets[i], class) {
+				continue
+			}
+			for j := range v.sets[:i] {
+				if v.sideBySide(i, j) && mentionsAny(v.sets[j], class) {
+					c.add(v.labels[i], fmt.Sprintf("writes %s, and so does %s", class, v.nameOther(j)),
+						"give all such files to one subtask, or name one in the after of the other")
+					break
 				}
-				if o := owner[h]; o >= 0 {
-					c.add(at, fmt.Sprintf("writes %s, and so does subtask %d of the same wave", class, o+1),
-						"give all such files of a wave to one subtask, or move one subtask to a later wave")
-				} else {
-					owner[h] = i
-				}
-				break
 			}
 		}
 	}
 }
 
-// checkIndependent looks for a subtask that needs another's output inside its wave
-// (SUB-8): it speaks of the other by its title, or reads a file that is not
-// there yet, that no earlier wave writes, and that the other writes.
-func (c *planCheck) checkIndependent(w int, wave Wave, sets [][]glob.Glob, earlier []glob.Glob) {
+// findOverlap names the globs and the path that two write sets share, or the globs that
+// could not be compared within the budget; it is empty where the sets are disjoint.
+func (c *planCheck) findOverlap(one, other []glob.Glob) string {
+	for _, a := range one {
+		for _, b := range other {
+			path, both := glob.CommonPath(a, b, &c.budget)
+			switch {
+			case both && path != "":
+				return fmt.Sprintf("%s and %s both match %s", a, b, quoteShort(path))
+			case both:
+				return fmt.Sprintf("%s and %s could not be told apart", a, b)
+			}
+		}
+	}
+	return ""
+}
+
+func mentionsAny(set []glob.Glob, class glob.Glob) bool {
+	return slices.ContainsFunc(set, func(g glob.Glob) bool { return g.Mentions(class) })
+}
+
+// checkIndependent looks for a subtask that needs the output of another one which may run
+// at the same time (SUB-8): it speaks of the other by its title, or reads a file that is not
+// there yet, that nothing before it writes, and that the other writes.
+func (c *planCheck) checkIndependent(v waveLook, written []glob.Glob) {
 	var exists map[string]bool
-	for i, s := range wave.Subtasks {
-		at := subtaskLabel(w, i, s)
+	if c.rules.Files != nil {
+		exists = make(map[string]bool, len(c.rules.Files))
+		for _, f := range c.rules.Files {
+			exists[f] = true
+		}
+	}
+	const fix = "name that one in its after, or fuse the two"
+	for i, s := range v.subs {
 		text := titleKey(s.Description + "\n" + strings.Join(s.AcceptanceCriteria, "\n") + "\n" + strings.Join(s.Context, "\n"))
-	others:
-		for j, other := range wave.Subtasks {
+		before := slices.Clone(written)
+		for j, earlier := range v.earlier[i] {
+			if earlier {
+				before = append(before, v.sets[j]...)
+			}
+		}
+		for j, other := range v.subs {
 			if len(c.problems) >= maxPlanProblems {
 				return
 			}
-			if j == i {
+			if !v.sideBySide(i, j) {
 				continue
 			}
 			// A title of one or two short terms turns up by accident.
 			if key := titleKey(other.Title); len(strings.Fields(key)) >= 3 && strings.Contains(text, key) {
-				c.add(at, fmt.Sprintf("speaks of subtask %d of the same wave by its title, so it needs that one's result", j+1),
-					"move it to a later wave, or fuse the two")
-				continue
-			}
-			if c.rules.Files == nil {
+				c.add(v.labels[i], fmt.Sprintf("speaks of %s by its title, so it needs that one's result", v.nameOther(j)), fix)
 				continue
 			}
 			if exists == nil {
-				exists = make(map[string]bool, len(c.rules.Files))
-				for _, f := range c.rules.Files {
-					exists[f] = true
-				}
+				continue
 			}
-			for _, path := range s.Context {
-				for _, g := range sets[j] {
-					if g.IsLiteral() && g.Match(path) && !exists[path] && !slices.ContainsFunc(earlier, func(e glob.Glob) bool { return e.Match(path) }) {
-						c.add(at, fmt.Sprintf("reads %s, which does not exist before subtask %d of the same wave writes it", quoteShort(path), j+1),
-							"move it to a later wave, or fuse the two")
-						continue others
-					}
-				}
+			missing := slices.IndexFunc(s.Context, func(path string) bool {
+				return !exists[path] && slices.ContainsFunc(v.sets[j], func(g glob.Glob) bool { return g.IsLiteral() && g.Match(path) }) &&
+					!slices.ContainsFunc(before, func(g glob.Glob) bool { return g.Match(path) })
+			})
+			if missing >= 0 {
+				c.add(v.labels[i], fmt.Sprintf("reads %s, which does not exist before %s writes it", quoteShort(s.Context[missing]), v.nameOther(j)), fix)
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) 
 		if problems := c.Plan.Check(t.planRules()); len(problems) > 0 {
 			return nil, E(EPlan, "the plan is refused: "+problems[0].String())
 		}
-		evs := []Event{m.newEvent(t.ID, "", r.ID, &PlanAccepted{Plan: *c.Plan})}
+		evs := []Event{m.newEvent(t.ID, "", r.ID, &PlanAccepted{Plan: c.Plan.withIDs(t.ID)})}
 		if t.DryRun {
 			evs = append(evs, m.newEvent(t.ID, "", "", &TaskCompleted{DryRun: true}))
 		}

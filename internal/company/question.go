@@ -33,7 +33,7 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 	}
 	if t.Status == StatusExecuting && t.asksPlan() {
 		out = append(out, PendingQuestion{Key: t.planKey(), Kind: AskPlan, Task: t.ID,
-			Question: "The plan has " + Count(len(t.Subtasks), "subtask") + " in " + Count(t.Plan.Waves, "wave") + ". Work on it?"})
+			Question: "The plan has " + Count(len(t.Subtasks), "subtask") + " in " + t.NameSteps() + ". Work on it?"})
 	}
 	for _, sub := range t.Subtasks {
 		if sub.Status == SubtaskBlocked {

@@ -131,7 +131,7 @@ func (c Offer) decide(s *State, m Meta) ([]Event, error) {
 		}
 		from = r.From
 	} else {
-		if sub.Status != SubtaskPending || n != sub.Started+1 || sub.Wave != t.Wave() || sub.Escalation != "" || !s.planStands(t) || !s.mayWork(t) {
+		if sub.Status != SubtaskPending || n != sub.Started+1 || !t.IsReady(sub) || sub.Escalation != "" || !s.planStands(t) || !s.mayWork(t) {
 			return nil, E(EConflict, string(subID)+" is not due for "+string(c.Run))
 		}
 		if from == "" {

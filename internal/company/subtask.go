@@ -4,7 +4,7 @@ package company
 type SubtaskStatus string
 
 const (
-	SubtaskPending   SubtaskStatus = "pending"       // waits for its wave, or for its next run to be offered
+	SubtaskPending   SubtaskStatus = "pending"       // waits for what it comes after, or for its next run to be offered
 	SubtaskAssigned  SubtaskStatus = "assigned"      // its run is on the queue
 	SubtaskRunning   SubtaskStatus = "running"       // a worker has claimed the run
 	SubtaskInGate    SubtaskStatus = "quality_check" // its head is in the gates

@@ -142,6 +142,9 @@ func (t *Task) cloneDeep() *Task {
 
 // Subtask finds a subtask of the task, or nil.
 func (t *Task) Subtask(id SubtaskID) *Subtask {
+	if n := placeNumber(string(id)); n >= 1 && n <= len(t.Subtasks) && t.Subtasks[n-1].ID == id {
+		return t.Subtasks[n-1] // as all that a plan has made
+	}
 	for _, sub := range t.Subtasks {
 		if sub.ID == id {
 			return sub

@@ -222,7 +222,11 @@ func (w *world) plan() Plan {
 	for i := range 1 + w.rng.IntN(2) {
 		var wave Wave
 		for j := range 1 + w.rng.IntN(3+w.k.Wide) {
-			wave.Subtasks = append(wave.Subtasks, okSubtask(fmt.Sprintf("part %d %d", i, j), fmt.Sprintf("w%d/p%d/**", i, j)))
+			sub := okSubtask(fmt.Sprintf("part %d %d", i, j), fmt.Sprintf("w%d/p%d/**", i, j))
+			if j > 0 && w.rng.IntN(3) == 0 {
+				sub.After = []string{fmt.Sprintf("Part %d %d", i, w.rng.IntN(j))}
+			}
+			wave.Subtasks = append(wave.Subtasks, sub)
 		}
 		p.Waves = append(p.Waves, wave)
 	}

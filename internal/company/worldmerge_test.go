@@ -43,7 +43,7 @@ func (w *world) testMerge(t *Task, sub *Subtask) {
 // othersComeToQueue says whether others of the wave may still join the merge queue.
 func othersComeToQueue(t *Task) bool {
 	for _, sub := range t.Subtasks {
-		if sub.Wave == t.Wave() && !sub.Paused && sub.Status != SubtaskMerging && sub.Status != SubtaskCompleted {
+		if t.IsReady(sub) && !sub.Paused && sub.Status != SubtaskMerging && sub.Status != SubtaskCompleted {
 			return true
 		}
 	}

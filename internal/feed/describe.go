@@ -60,7 +60,7 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.PlanRefused:
 		it.describePlanRefusal(d)
 	case *company.PlanAccepted:
-		it.Text, it.Mark = "plan: "+company.Count(d.Plan.Subtasks(), "subtask")+" in "+company.Count(len(d.Plan.Waves), "wave"), Done
+		it.Text, it.Mark = "plan: "+company.Count(d.Plan.Subtasks(), "subtask")+" in "+d.Plan.NameSteps(), Done
 		it.Lines = planLines(t)
 	case *company.SubtaskGuided:
 		it.Text = "manager: " + safetext.EscapeLine(d.Text, 160)

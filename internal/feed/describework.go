@@ -28,7 +28,10 @@ func planLines(t *company.Task) []string {
 	var lines []string
 	for _, sub := range t.Subtasks {
 		line := string(sub.ID) + "  " + safetext.EscapeLine(sub.Planned.Title, 120)
-		if sub.Wave > 1 {
+		switch after := sub.After(); {
+		case len(after) > 0:
+			line += "  (after " + company.JoinIDs(after) + ")"
+		case sub.Wave > 1:
 			line += fmt.Sprintf("  (wave %d)", sub.Wave)
 		}
 		lines = append(lines, line)

@@ -19,6 +19,7 @@ type front struct {
 	ParentID company.TaskID        `yaml:"parent_id"`
 	Status   company.SubtaskStatus `yaml:"status"`
 	Wave     int                   `yaml:"wave"`
+	After    []company.SubtaskID   `yaml:"after,omitempty"`
 	Effort   string                `yaml:"effort"`
 	WriteSet []string              `yaml:"write_set"`
 	Branch   string                `yaml:"branch,omitempty"`
@@ -33,7 +34,7 @@ type front struct {
 // made anew from the state, never read back.
 func Ticket(t *company.Task, sub *company.Subtask) ([]byte, error) {
 	head, err := yaml.Marshal(front{
-		ID: sub.ID, ParentID: t.ID, Status: sub.Status, Wave: sub.Wave, Effort: sub.Planned.Effort, WriteSet: sub.Planned.WriteSet,
+		ID: sub.ID, ParentID: t.ID, Status: sub.Status, Wave: t.StepOf(sub), After: sub.After(), Effort: sub.Planned.Effort, WriteSet: sub.Planned.WriteSet,
 		Branch: sub.Branch, Run: sub.Current, Head: sub.Head, Merged: sub.Merged,
 		Created: t.Submitted.UTC().Format("2006-01-02T15:04:05Z"), Updated: t.Updated.UTC().Format("2006-01-02T15:04:05Z"),
 	})

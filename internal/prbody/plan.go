@@ -19,7 +19,11 @@ func prPlan(t *company.Task, o PROptions) string {
 			fmt.Fprintf(&b, "- %d more subtasks\n", len(t.Subtasks)-o.maxRows)
 			break
 		}
-		fmt.Fprintf(&b, "- wave %d, %s: %s\n", s.Wave, s.ID, escapeWithin(s.Planned.Description, 300))
+		place := fmt.Sprintf("wave %d", s.Wave)
+		if after := s.After(); len(after) > 0 {
+			place = "after " + company.JoinIDs(after)
+		}
+		fmt.Fprintf(&b, "- %s, %s: %s\n", place, s.ID, escapeWithin(s.Planned.Description, 300))
 	}
 	b.WriteString("\n</details>")
 	return b.String()

@@ -31,15 +31,23 @@ func (src Source) approval(a *company.Approval) Approval {
 	v := NewApproval(a)
 	if t := src.State.Tasks[a.Task]; a.Kind == company.AskPlan && a.Open() && t != nil {
 		for _, sub := range t.Subtasks {
-			v.Details = append(v.Details, fmt.Sprintf("wave %d: %s", sub.Wave, sub.Planned.Title))
-		}
-		if t.Plan.Waves <= 1 {
-			for i, sub := range t.Subtasks {
-				v.Details[i] = "- " + sub.Planned.Title
-			}
+			v.Details = append(v.Details, describePlace(t, sub)+sub.Planned.Title)
 		}
 	}
 	return v
+}
+
+// describePlace says where a subtask stands in the plan, before its title.
+func describePlace(t *company.Task, sub *company.Subtask) string {
+	switch {
+	case len(sub.After()) > 0:
+		return fmt.Sprintf("- %s, after %s: ", sub.ID, company.JoinIDs(sub.After()))
+	case t.IsOrdered():
+		return fmt.Sprintf("- %s: ", sub.ID)
+	case t.Plan.Waves <= 1:
+		return "- "
+	}
+	return fmt.Sprintf("wave %d: ", sub.Wave)
 }
 
 // NewApproval is the view of a question.

@@ -22,7 +22,7 @@ type Estimate struct {
 
 // estimateTask takes the cheapest and the dearest task of the office, per
 // subtask: between the two lie retries, findings and conflicts. Time goes by
-// waves: the subtasks of one wave run at once.
+// steps: the subtasks of one step run at once.
 func estimateTask(s *company.State, t *company.Task) Estimate {
 	var e Estimate
 	var low, high company.Amount
@@ -41,7 +41,7 @@ func estimateTask(s *company.State, t *company.Task) Estimate {
 	}
 	for _, o := range s.Tasks {
 		if o.Status == company.StatusCompleted && !o.DryRun && len(o.Subtasks) > 0 {
-			judge(len(o.Subtasks), o.Plan.Waves, o.Spent, o.WorkedFor())
+			judge(len(o.Subtasks), o.CountSteps(), o.Spent, o.WorkedFor())
 		}
 	}
 	for id, o := range s.Past {
@@ -49,7 +49,7 @@ func estimateTask(s *company.State, t *company.Task) Estimate {
 			judge(o.Subtasks, o.Waves, o.Spent, o.WorkedFor())
 		}
 	}
-	waves := int64(max(1, t.Plan.Waves))
+	waves := int64(max(1, t.CountSteps()))
 	e.LowMS, e.HighMS = e.LowMS*waves, e.HighMS*waves
 	n := int64(len(t.Subtasks))
 	e.LowTokens, e.HighTokens = low.Tokens*n, high.Tokens*n

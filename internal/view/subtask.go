@@ -13,7 +13,8 @@ import (
 type Subtask struct {
 	ID                 company.SubtaskID       `json:"id"`
 	Task               company.TaskID          `json:"task"`
-	Wave               int                     `json:"wave"`
+	Wave               int                     `json:"wave"`  // or step, where subtasks of the plan name others in after
+	After              []company.SubtaskID     `json:"after"` // which must be merged before it begins, besides those of earlier waves
 	Status             company.SubtaskStatus   `json:"status"`
 	Paused             bool                    `json:"paused"` // by itself, apart from its task
 	Title              string                  `json:"title"`
@@ -36,7 +37,7 @@ type Subtask struct {
 // Subtask makes the view of a subtask of a task.
 func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 	v := Subtask{
-		ID: sub.ID, Task: t.ID, Wave: sub.Wave, Status: sub.Status, Paused: sub.Paused, Title: sub.Planned.Title, Description: sub.Planned.Description,
+		ID: sub.ID, Task: t.ID, Wave: t.StepOf(sub), After: sub.After(), Status: sub.Status, Paused: sub.Paused, Title: sub.Planned.Title, Description: sub.Planned.Description,
 		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), Review: sub.Review.Last,
 		Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
@@ -52,11 +53,19 @@ func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 	return v
 }
 
+// placeText is the subtask's place in the plan: the subtasks that it names, or its wave.
+func (v Subtask) placeText() string {
+	if len(v.After) == 0 {
+		return fmt.Sprintf("wave %d", v.Wave)
+	}
+	return "after " + company.JoinIDs(v.After)
+}
+
 // Render is a subtask: how it stands first, then its verdicts, its runs, its ticket.
 func (v Subtask) Render(s Style) string {
 	var b strings.Builder
-	head := fmt.Sprintf("%s  %s, wave %d  ", v.ID, v.stateText(), v.Wave)
-	fmt.Fprintf(&b, "%s  %s, wave %d  %s\n", v.ID, s.Paint(v.stateColor(), v.stateText()), v.Wave, s.Fit(safetext.EscapeLine(v.Title, 120), len(head)))
+	head := fmt.Sprintf("%s  %s, %s  ", v.ID, v.stateText(), v.placeText())
+	fmt.Fprintf(&b, "%s  %s, %s  %s\n", v.ID, s.Paint(v.stateColor(), v.stateText()), v.placeText(), s.Fit(safetext.EscapeLine(v.Title, 120), len(head)))
 	if v.Paused {
 		fmt.Fprintf(&b, "  paused: company resume %s\n", v.ID)
 	}

@@ -53,9 +53,13 @@ func (src Source) Summary(t *company.Task) Summary {
 	switch {
 	case t.Status == company.StatusCompleted && t.DryRun:
 		sum.Result, sum.Next, sum.DryRun = "COMPLETE", fmt.Sprintf("company show %s; then company submit --plan %s", t.ID, t.ID), true
-		sum.Why = "the plan has " + company.Count(len(t.Subtasks), "subtask") + " in " + company.Count(t.Plan.Waves, "wave")
+		sum.Why = "the plan has " + company.Count(len(t.Subtasks), "subtask") + " in " + t.NameSteps()
 		for _, sub := range t.Subtasks {
-			sum.Plan = append(sum.Plan, string(sub.ID)+"  "+sub.Planned.Title)
+			line := string(sub.ID) + "  " + sub.Planned.Title
+			if after := sub.After(); len(after) > 0 {
+				line += "  (after " + company.JoinIDs(after) + ")"
+			}
+			sum.Plan = append(sum.Plan, line)
 		}
 		e := estimateTask(s, t)
 		sum.Estimate = &e

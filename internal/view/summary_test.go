@@ -104,7 +104,7 @@ func TestSummaryBlock(t *testing.T) {
 				took  time.Duration
 				idle  time.Duration // interrupted: it is no part of the estimate
 			}{{"t1", 400_000, 1, 3 * time.Minute, 0}, {"t2", 1_000_000, 2, 70 * time.Minute, time.Hour}} {
-				s.Tasks[o.id] = &company.Task{ID: o.id, Status: company.StatusCompleted, Subtasks: make([]*company.Subtask, 2), Spent: company.Amount{MicroUSD: o.usd, Tokens: o.usd / 10},
+				s.Tasks[o.id] = &company.Task{ID: o.id, Status: company.StatusCompleted, Subtasks: []*company.Subtask{{}, {}}, Spent: company.Amount{MicroUSD: o.usd, Tokens: o.usd / 10},
 					Plan: company.Planning{Waves: o.waves}, Submitted: viewtest.Time, Ended: viewtest.Time.Add(o.took), Idle: o.idle}
 			}
 		}, `=== TASK SUMMARY ===

@@ -28,7 +28,7 @@ type Task struct {
 	Updated        time.Time           `json:"updated"`
 	Ended          *time.Time          `json:"ended"`
 	DurationMS     int64               `json:"duration_ms"`
-	Waves          int                 `json:"waves"`
+	Waves          int                 `json:"waves"` // or steps, where subtasks of the plan name others in after
 	Subtasks       int                 `json:"subtasks"`
 	Merged         int                 `json:"merged"`
 	Running        int                 `json:"running"`
@@ -52,7 +52,7 @@ func (src Source) Task(t *company.Task) Task {
 		ID: t.ID, Status: s.Shown(t), Phase: t.Phase(), Paused: t.Paused, DryRun: t.DryRun, Instruction: t.Instruction, Issue: t.Issue, Project: t.Project, Reason: t.Reason,
 		Priority: priorityOf(t), Tags: append([]string{}, t.Tags...), PausedSubtasks: append([]company.SubtaskID{}, t.PausedSubtasks()...),
 		Submitted: t.Submitted.UTC(), Updated: t.Updated.UTC(), DurationMS: taskDuration(t, src.Now).Milliseconds(),
-		Waves: t.Plan.Waves, Subtasks: len(t.Subtasks), Branch: t.IntegrationBranch(), Head: t.Head,
+		Waves: t.CountSteps(), Subtasks: len(t.Subtasks), Branch: t.IntegrationBranch(), Head: t.Head,
 		Tokens: t.Spent.Tokens, CostMicroUSD: costOrNil(t.Spent), CapMicroUSD: capOrNil(t.Cap.MicroUSD), CapTokens: capOrNil(t.Cap.Tokens),
 	}
 	if t.Status.Ended() {

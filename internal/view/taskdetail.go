@@ -147,13 +147,20 @@ func (v TaskDetail) writeResult(b *strings.Builder, s Style) {
 
 // writePlan lists the subtasks, each with why it is not merged.
 func (v TaskDetail) writePlan(b *strings.Builder, s Style) {
-	fmt.Fprintf(b, "\n%s  %s in %s, %d merged\n", s.Heading("PLAN"), company.Count(v.Subtasks, "subtask"), company.Count(v.Waves, "wave"), v.Merged)
+	fmt.Fprintf(b, "\n%s  %s in %s, %d merged\n", s.Heading("PLAN"), company.Count(v.Subtasks, "subtask"), v.stepsText(), v.Merged)
 	if v.Why != "" {
 		writeWrapped(b, s, "  ", safetext.EscapeLine(v.Why, 300))
 	}
 	table := screen.Table{Indent: "  ", Columns: []screen.Column{{Title: "SUBTASK"}, {Title: "STATE"}, {Title: "WAVE", Rank: 3}, {Title: "ATTEMPTS", Rank: 4}, {Title: "GATES", Rank: 1}, {Title: "REVIEW", Rank: 2}, {Title: "WHAT"}}}
+	if v.isOrdered() {
+		table.Columns[2].Title = "AFTER"
+	}
 	for _, sub := range v.Plan {
-		table.ColorRow(sub.stateColor(), string(sub.ID), sub.stateText(), fmt.Sprint(sub.Wave), fmt.Sprint(sub.Attempts), sub.Gate.statusLabel(), reviewLabel(sub.Review), safetext.EscapeLine(sub.Title, 80))
+		place := fmt.Sprint(sub.Wave)
+		if v.isOrdered() {
+			place = sub.numbersAfter()
+		}
+		table.ColorRow(sub.stateColor(), string(sub.ID), sub.stateText(), place, fmt.Sprint(sub.Attempts), sub.Gate.statusLabel(), reviewLabel(sub.Review), safetext.EscapeLine(sub.Title, 80))
 		if sub.Paused {
 			table.Note("paused: company resume " + string(sub.ID))
 		}
@@ -162,6 +169,32 @@ func (v TaskDetail) writePlan(b *strings.Builder, s Style) {
 		}
 	}
 	b.WriteString(table.Render(s))
+}
+
+// isOrdered reports whether a subtask of the plan names another in after.
+func (v TaskDetail) isOrdered() bool {
+	return slices.ContainsFunc(v.Plan, func(sub Subtask) bool { return len(sub.After) > 0 })
+}
+
+// stepsText counts what the plan takes one after the other.
+func (v TaskDetail) stepsText() string {
+	if v.isOrdered() {
+		return company.Count(v.Waves, "step")
+	}
+	return company.Count(v.Waves, "wave")
+}
+
+// numbersAfter are the ends of the ids of what a subtask comes after, for a narrow column.
+func (v Subtask) numbersAfter() string {
+	if len(v.After) == 0 {
+		return "-"
+	}
+	var numbers []string
+	for _, id := range v.After {
+		_, number, _ := strings.Cut(string(id), "-")
+		numbers = append(numbers, number)
+	}
+	return strings.Join(numbers, " ")
 }
 
 // writeRuns lists the runs of all agents, as they began.

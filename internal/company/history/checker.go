@@ -30,7 +30,8 @@ type observedTask struct {
 	ended     bool
 	completed bool
 	planned   company.RunID
-	waves     []int // by subtask: its wave
+	waves     []int                 // by subtask: its wave
+	after     [][]company.SubtaskID // by subtask: which it names in after
 	head      company.OID
 	trees     map[company.OID]company.OID        // by integration head: its tree
 	green     map[company.OID]bool               // trees with a good verdict

@@ -20,17 +20,86 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, e company.Event) 
 		if t.prepared == nil || len(t.prepared.Gates) == 0 && !c.untestedAllowed(t, e.Task) {
 			return errors.New("a plan before it is known what the gates are")
 		}
-		t.planned, t.waves = e.Run, nil
+		t.planned, t.waves, t.after = e.Run, nil, nil
 		for i, wave := range d.Plan.Waves {
-			if err := checkDisjointWrites(wave); err != nil {
+			for _, s := range wave.Subtasks {
+				t.waves, t.after = append(t.waves, i+1), append(t.after, idsOf(s.After))
+			}
+		}
+		first := 1
+		for i, wave := range d.Plan.Waves {
+			if err := t.checkAfter(e.Task, i+1); err != nil {
 				return fmt.Errorf("wave %d: %w", i+1, err)
 			}
-			for range wave.Subtasks {
-				t.waves = append(t.waves, i+1)
+			if err := t.checkDisjointWrites(e.Task, first, wave); err != nil {
+				return fmt.Errorf("wave %d: %w", i+1, err)
 			}
+			first += len(wave.Subtasks)
 		}
 	}
 	return nil
+}
+
+func idsOf(texts []string) []company.SubtaskID {
+	var ids []company.SubtaskID
+	for _, text := range texts {
+		ids = append(ids, company.SubtaskID(text))
+	}
+	return ids
+}
+
+// checkAfter: what a subtask names in after is of the plan, of no later wave, and does not
+// come after the subtask.
+func (t *observedTask) checkAfter(task company.TaskID, wave int) error {
+	for i := range t.waves {
+		sub := company.NewSubtaskID(task, i+1)
+		if t.waves[i] != wave {
+			continue
+		}
+		for _, id := range t.after[i] {
+			if j := t.placeOf(task, id); j < 0 || t.waves[j] > wave {
+				return fmt.Errorf("%s comes after %s, which is in no wave up to its own", sub, id)
+			}
+		}
+		if t.comesBefore(task, sub, sub) {
+			return fmt.Errorf("%s comes after itself", sub)
+		}
+	}
+	return nil
+}
+
+// placeOf is the place of a subtask in its plan, from 0; below 0: it has none.
+func (t *observedTask) placeOf(task company.TaskID, id company.SubtaskID) int {
+	for i := range t.waves {
+		if company.NewSubtaskID(task, i+1) == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// comesBefore says whether the first of two subtasks is reached from the second by what
+// subtasks name in after.
+func (t *observedTask) comesBefore(task company.TaskID, first, second company.SubtaskID) bool {
+	seen := map[company.SubtaskID]bool{}
+	next := []company.SubtaskID{second}
+	for len(next) > 0 {
+		i := t.placeOf(task, next[0])
+		next = next[1:]
+		if i < 0 {
+			continue
+		}
+		for _, id := range t.after[i] {
+			if id == first {
+				return true
+			}
+			if !seen[id] {
+				seen[id] = true
+				next = append(next, id)
+			}
+		}
+	}
+	return false
 }
 
 // observeBase: a base may move until the image is made, and what was planned on another
@@ -43,7 +112,7 @@ func (t *observedTask) observeBase(d *company.TaskBased, e company.Event) error 
 		return fmt.Errorf("work would be merged to %s", d.Integration)
 	}
 	if t.head != d.Base.OID {
-		t.planned, t.waves = "", nil
+		t.planned, t.waves, t.after = "", nil, nil
 	}
 	t.prepared, t.head = &company.TaskPrepared{Base: d.Base, Gates: d.Gates, GateHash: d.GateHash, Integration: d.Integration}, d.Base.OID
 	return nil
@@ -126,11 +195,16 @@ var mechanical = glob.MustParse(
 // maxOverlapSteps bounds the search for a path that two write sets of a plan share.
 const maxOverlapSteps = 1 << 22
 
-// checkDisjointWrites: no two subtasks of a wave may write the same file.
-func checkDisjointWrites(wave company.Wave) error {
+// checkDisjointWrites: no two subtasks of a wave may write the same file, but where one
+// comes after the other. The wave's first subtask has the number first.
+func (t *observedTask) checkDisjointWrites(task company.TaskID, first int, wave company.Wave) error {
 	budget := maxOverlapSteps
 	for i, a := range wave.Subtasks {
-		for _, b := range wave.Subtasks[:i] {
+		for j, b := range wave.Subtasks[:i] {
+			one, other := company.NewSubtaskID(task, first+i), company.NewSubtaskID(task, first+j)
+			if t.comesBefore(task, one, other) || t.comesBefore(task, other, one) {
+				continue
+			}
 			for _, x := range a.WriteSet {
 				for _, y := range b.WriteSet {
 					gx, err1 := glob.Parse(x)

@@ -170,3 +170,25 @@ func TestDisjointWrites(t *testing.T) {
 		{"in the second wave", second, func(s *story) { the[PlanAccepted](s, 0).Plan.Waves[1] = oneWave("a", "b", "b") }, "wave 2: two write sets meet"},
 	})
 }
+
+// A subtask is worked on when all is merged that it names in after.
+func TestAfter(t *testing.T) {
+	t.Parallel()
+	ordered := func() *story {
+		p := oneWave("a/**", "b/**")
+		p.Subtasks[1].After = []string{"t1-01"}
+		return prepared().plan(p)
+	}
+	after := func(n int, ids ...string) func(s *story) {
+		return func(s *story) { the[PlanAccepted](s, 0).Plan.Waves[0].Subtasks[n-1].After = ids }
+	}
+	both := func() *story { return ordered().work(1).gate(1, base).review(1, base).merge(1, base).offer("t1-02.1") }
+	checkBroken(t, []broken{
+		{"merged before the offer", both, func(s *story) { drop[MergeRecorded](s, 0) }, "t1-02.1 comes after t1-01, which is not merged"},
+		{"of this plan", ordered, after(2, "t1-03"), "t1-02 comes after t1-03, which is in no wave up to its own"},
+		{"an id", ordered, after(2, "the parser"), "t1-02 comes after the parser, which is in no wave up to its own"},
+		{"of no later wave", with(ordered, func(s *story) { p := the[PlanAccepted](s, 0); p.Plan.Waves = append(p.Plan.Waves, oneWave("c/**")) }), after(2, "t1-03"), "t1-02 comes after t1-03, which is in no wave up to its own"},
+		{"no circle", ordered, after(1, "t1-02"), "t1-01 comes after itself"},
+		{"the same files in order alone", with(ordered, func(s *story) { the[PlanAccepted](s, 0).Plan.Waves[0].Subtasks[1].WriteSet = []string{"a/x"} }), after(2), "two write sets meet"},
+	})
+}

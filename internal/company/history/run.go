@@ -129,10 +129,18 @@ func (r *observedRun) observeRefusedAccess(d *company.AccessRefused, e company.E
 	return nil
 }
 
-// checkWave: a run of a subtask only when all of the earlier waves are merged.
+// checkWave: a run of a subtask only when all of the earlier waves are merged, and what it
+// names in after.
 func (t *observedTask) checkWave(e company.Event) error {
 	if e.Subtask == "" {
 		return nil
+	}
+	if i := t.placeOf(e.Task, e.Subtask); i >= 0 {
+		for _, id := range t.after[i] {
+			if t.merged[id] == "" {
+				return fmt.Errorf("%s comes after %s, which is not merged", e.Run, id)
+			}
+		}
 	}
 	for i := range t.waves {
 		sub := company.NewSubtaskID(e.Task, i+1)

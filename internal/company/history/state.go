@@ -171,6 +171,14 @@ func checkRuns(t *company.Task) error {
 	return nil
 }
 
+// missesEarlier says whether a subtask that another names in after is not complete.
+func missesEarlier(t *company.Task, sub *company.Subtask) bool {
+	return slices.ContainsFunc(sub.After(), func(id company.SubtaskID) bool {
+		earlier := t.Subtask(id)
+		return earlier == nil || earlier.Status != company.SubtaskCompleted
+	})
+}
+
 // checkSubtasks: each stands where its facts say.
 func checkSubtasks(t *company.Task) error {
 	wave := t.Wave()
@@ -183,6 +191,8 @@ func checkSubtasks(t *company.Task) error {
 			return fmt.Errorf("the waves of %s are out of order", t.ID)
 		case wave != 0 && sub.Wave > wave && sub.Started > 0:
 			return fmt.Errorf("%s of wave %d was started before wave %d is complete", sub.ID, sub.Wave, wave)
+		case sub.Started > 0 && missesEarlier(t, sub):
+			return fmt.Errorf("%s was started before all is complete that it comes after", sub.ID)
 		case sub.Paused && (sub.Status.Ended() || t.Status.Ended()):
 			return fmt.Errorf("%s is paused and %s, in a task that is %s", sub.ID, sub.Status, t.Status)
 		case sub.Escalation != "" && sub.Status != company.SubtaskPending && sub.Status != company.SubtaskCancelled:
