@@ -1,6 +1,6 @@
-// Package manager plans. It owns the map of the repository, the manager agent
-// that breaks an instruction into waves of independent subtasks or decides what
-// becomes of one that is stuck, and the backlog files that people read.
+// Package manager plans. It owns the manager agent that breaks an instruction
+// into subtasks and their order or decides what becomes of one that is stuck, its tools,
+// and the backlog files that people read.
 //
 // It promises that the manager looks at git objects of the base commit on the
 // host, never at a checkout, and runs nothing; and that a plan goes into the
@@ -15,16 +15,20 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/repomap"
 	"company/internal/sandbox"
 	"company/internal/session"
 )
 
 // Manager carries out manage effects.
-type Manager struct{ Sessions *session.Service }
+type Manager struct {
+	Sessions *session.Service
+	maps     *repomap.Cache
+}
 
 // New checks that a manager has what it needs.
 func New(sessions *session.Service) (*Manager, error) {
-	g := &Manager{sessions}
+	g := &Manager{sessions, &repomap.Cache{}}
 	return g, company.CheckParts(g)
 }
 
@@ -40,21 +44,25 @@ type decision struct {
 
 // Do plans the task, or decides on its first subtask that waits for it.
 func (g *Manager) Do(ctx context.Context, e company.Effect) error {
-	return g.Sessions.Execute(ctx, e.Claim, management{g.Sessions.Coordinator})
+	return g.Sessions.Execute(ctx, e.Claim, management{g.Sessions.Coordinator, g.maps})
 }
 
 // management is the session.Role of a manager.
-type management struct{ coordinator company.Coordinator }
+type management struct {
+	coordinator company.Coordinator
+	maps        *repomap.Cache
+}
 
 // Prepare asks for no sandbox: a manager looks at git objects and runs nothing.
 func (management) Prepare(context.Context, *session.Session) (*sandbox.Spec, error) { return nil, nil }
 
 func (g management) Brief(ctx context.Context, s *session.Session) (session.Brief, error) {
 	look := &readTools{mirror: s.Mirror, at: s.Claimed.From}
-	repo, err := Map(ctx, s.Mirror, look.at)
+	known, err := g.maps.Read(ctx, s.Mirror, look.at)
 	if err != nil {
 		return session.Brief{}, err
 	}
+	repo := describeRepo(known)
 	var near []string // where the advice of the repository is looked for
 	stuck := s.Task.Subtask(s.Claimed.About)
 	if stuck != nil {
@@ -70,7 +78,7 @@ func (g management) Brief(ctx context.Context, s *session.Session) (session.Brie
 		b.Tools = append(b.Tools, guideTool(stuck.ID), giveUpTool(stuck.ID))
 	} else {
 		b.Text = planBrief(s.Task, s.Clarifications, repo)
-		b.Tools = append(b.Tools, submitPlanTool(g.coordinator, s.Run, s.Fence, look), askPresident())
+		b.Tools = append(b.Tools, submitPlanTool(g.coordinator, s.Run, s.Fence, look, s.Task.Instruction), askPresident())
 	}
 	if guide != "" {
 		b.Text += "\n## What the repository says to agents\n" + guide

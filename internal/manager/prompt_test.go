@@ -20,7 +20,7 @@ func TestIssueIsDataForTheManager(t *testing.T) {
 		Comments: []forge.IssueComment{{Author: "ann\n" + order, Body: order}},
 	}
 	task := &company.Task{ID: "t1", Instruction: i.Instruction("only the parser"), Issue: &i.IssueRef, Prepared: &company.TaskPrepared{}}
-	brief := planBrief(task, nil, RepoMap{})
+	brief := planBrief(task, nil, "")
 	var own []string
 	for line := range strings.Lines(brief) {
 		if !strings.HasPrefix(line, "> ") {
@@ -65,7 +65,7 @@ func TestPromptsTellOfTheBase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for of, text := range map[string]string{"the plan": planBrief(c.task, nil, RepoMap{}), "a worker": advice} {
+		for of, text := range map[string]string{"the plan": planBrief(c.task, nil, ""), "a worker": advice} {
 			if strings.Contains(text, unknown) != (c.says == unknown) || strings.Contains(text, known) != (c.says == known) {
 				t.Errorf("%s, the prompt of %s:\n%s", name, of, text)
 			}

@@ -52,7 +52,7 @@ func goldenTask() *company.Task {
 func TestPromptsStay(t *testing.T) {
 	task := goldenTask()
 	task.Plan.Problems = []company.PlanProblem{{Where: "plan", What: "has no wave", Fix: "plan one"}}
-	checkPrompt(t, "plan", planSystem, planBrief(task, []*company.Approval{{Question: "How many?", Text: "100"}}, RepoMap{Files: 3}))
+	checkPrompt(t, "plan", planSystem, planBrief(task, []*company.Approval{{Question: "How many?", Text: "100"}}, "the map"))
 	task.Subtasks[0].Escalation = "the gates stay red: TestLimit"
-	checkPrompt(t, "decide", decideSystem, decideBrief(task, task.Subtasks[0], RepoMap{Files: 3}))
+	checkPrompt(t, "decide", decideSystem, decideBrief(task, task.Subtasks[0], "the map"))
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -20,13 +18,10 @@ import (
 
 // Limits of the manager's reading tools.
 const (
-	maxLines   = 2000
-	maxBytes   = 50 << 10
-	maxMatches = 100
-	maxPaths   = 500
-	maxLine    = 500
-	// A file above that is data, not something to search in. Bytes.
-	maxSearched = 1 << 20
+	maxLines = 2000
+	maxBytes = 50 << 10
+	maxPaths = 500
+	maxLine  = 500
 )
 
 // readTools looks at the git objects of one commit. Nothing is checked out and
@@ -145,56 +140,6 @@ func resultOrZero(r *agent.Result) agent.Result {
 	return *r
 }
 
-func (r *readTools) searchTool() agent.Tool {
-	type args struct{ Pattern, Glob string }
-	return newTool("search", "Search the files at the base commit for a regular expression (RE2).",
-		`{"type":"object","additionalProperties":false,"required":["pattern"],"properties":{"pattern":{"type":"string","minLength":1},"glob":{"type":"string"}}}`,
-		true, func(ctx context.Context, a args) (agent.Result, error) {
-			re, err := regexp.Compile(a.Pattern)
-			if err != nil {
-				return refusalResult(err.Error()), nil
-			}
-			entries, bad, err := r.matchingFiles(ctx, a.Glob)
-			if err != nil || bad != nil {
-				return resultOrZero(bad), err
-			}
-			entries = slices.DeleteFunc(entries, func(e gitops.Entry) bool {
-				return e.Mode != gitops.ModeFile && e.Mode != gitops.ModeExec || e.Size > maxSearched
-			})
-			var b strings.Builder
-			found := 0
-			err = r.mirror.ReadFiles(ctx, entries, func(e gitops.Entry, text []byte) error {
-				if isBinary(text) {
-					return nil
-				}
-				n := 0
-				for line := range bytes.Lines(text) {
-					n++
-					line = bytes.TrimRight(line, "\r\n") // so that $ means its end
-					if !re.Match(line) {
-						continue
-					}
-					if found++; found > maxMatches {
-						b.WriteString("(truncated)\n")
-						return errEnough
-					}
-					fmt.Fprintf(&b, "%s:%d: %s\n", e.Path, n, safetext.Cut(string(line), maxLine))
-				}
-				return nil
-			})
-			if err != nil && !errors.Is(err, errEnough) {
-				return agent.Result{}, err
-			}
-			if found == 0 {
-				b.WriteString("no matches")
-			}
-			return agent.Result{Text: b.String()}, nil
-		})
-}
-
-// errEnough ends a search that has found enough.
-var errEnough = errors.New("enough matches")
-
 // isBinary is git's own rule: a NUL near the beginning.
 func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 }
 
@@ -231,10 +176,11 @@ func titleFault(p company.Plan) string {
 }
 
 // submitPlanTool ends planning. Code checks the plan; a refused one goes back
-// with the reasons and is on record.
-func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence uint64, look *readTools) agent.Tool {
+// with the reasons and is on record. One that would stand with warnings goes back once.
+func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence uint64, look *readTools, instruction string) agent.Tool {
 	titleRefused := false // once: a plan is not lost over its title
-	return newTool("submit_plan", "Submit the plan: waves of subtasks. Subtasks of one wave run at the same time and must not need each other or touch the same files; later waves build on what earlier waves merged. One subtask is the usual plan. Say in why, why you split.",
+	warned := false
+	return newTool("submit_plan", "Submit the plan: subtasks, and in after what each needs of the others. A subtask begins when what it names in after is merged; without after all run at the same time, and must not need each other or touch the same files. One subtask is the usual plan. Say in why, why you split.",
 		string(company.PlanSchema()), false, func(ctx context.Context, p company.Plan) (agent.Result, error) {
 			if wrong := titleFault(p); wrong != "" && !titleRefused {
 				titleRefused = true
@@ -249,19 +195,27 @@ func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence ui
 				return agent.Result{}, err
 			}
 			refused := company.EventsOf[company.PlanRefused](evs)
+			if warnings := p.Warnings(instruction); len(refused) == 0 && len(warnings) > 0 && !warned {
+				warned = true
+				return refusalResult("The plan would stand, but look at this once more:\n" + listProblems(warnings) + "Submit it again, changed or as it is."), nil
+			}
 			if len(refused) == 0 {
 				return agent.Result{Text: "accepted", Final: decision{Plan: &p}}, nil
 			}
-			var b strings.Builder
-			b.WriteString("The plan is refused:\n")
-			for _, pr := range refused[0].Problems {
-				fmt.Fprintf(&b, "- %s\n", pr)
-			}
+			text := "The plan is refused:\n" + listProblems(refused[0].Problems)
 			if len(company.EventsOf[company.TaskFailed](evs)) > 0 {
-				return agent.Result{Text: b.String() + "It was the last one; the task has failed.", IsError: true, Final: decision{Over: true}}, nil
+				return agent.Result{Text: text + "It was the last one; the task has failed.", IsError: true, Final: decision{Over: true}}, nil
 			}
-			return refusalResult(b.String() + "Mend it and submit it again."), nil
+			return refusalResult(text + "Mend it and submit it again."), nil
 		})
+}
+
+func listProblems(problems []company.PlanProblem) string {
+	var b strings.Builder
+	for _, p := range problems {
+		fmt.Fprintf(&b, "- %s\n", p)
+	}
+	return b.String()
 }
 
 func askPresident() agent.Tool {

@@ -106,9 +106,38 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%s: %+v", name, res)
 		}
 	}
-	many := newReading(t, map[string]string{"x": strings.Repeat("hit\n", 500)})
-	if res := use(t, many, "search", args{"pattern": "hit"}); strings.Count(res.Text, "\n") != maxMatches+1 || !strings.HasSuffix(res.Text, "(truncated)\n") {
-		t.Errorf("%d lines", strings.Count(res.Text, "\n"))
+}
+
+// Of many hits the files come first, those with most hits at the top; then lines of every
+// file, and how many were left out.
+func TestSearchCountsByFile(t *testing.T) {
+	few := newReading(t, map[string]string{"x": strings.Repeat("hit\n", fewHits)})
+	if res := use(t, few, "search", args{"pattern": "hit"}); strings.Count(res.Text, "\n") != fewHits || strings.Contains(res.Text, "files") {
+		t.Errorf("%s", res.Text)
+	}
+	files := map[string]string{"a": strings.Repeat("hit\n", 500), "z": "hit\nhit\n", "odd\x1b[31m": "hit\n"}
+	many := use(t, newReading(t, files), "search", args{"pattern": "hit"}).Text
+	const odd = `odd\x1b[31m`
+	if want := "503 hits in 3 files:\n- 500 in a\n- 2 in z\n- 1 in " + odd + "\n\na:1: hit\n"; !strings.HasPrefix(many, want) {
+		t.Errorf("%q", many[:200])
+	}
+	if n := strings.Count(many, ": hit\n"); n != maxMatches || !strings.Contains(many, "\nz:2: hit\n") || !strings.Contains(many, "\n"+odd+":1: hit\n") {
+		t.Errorf("%d lines\n%s", n, many)
+	}
+	if !strings.HasSuffix(many, "(403 more hits are left out: search with a glob or a narrower pattern)\n") {
+		t.Errorf("%q", many[len(many)-120:])
+	}
+	wide := map[string]string{}
+	for i := range maxFiles + 5 {
+		wide[fmt.Sprintf("f%02d", i)] = "hit\n"
+	}
+	wide["f00"] = strings.Repeat("hit\n", maxCounted)
+	if text := use(t, newReading(t, wide), "search", args{"pattern": "hit"}).Text; !strings.HasPrefix(text, "at least 20000 hits in 1 file:\n") {
+		t.Errorf("%.80q", text)
+	}
+	wide["f00"] = "hit\n"
+	if text := use(t, newReading(t, wide), "search", args{"pattern": "hit"}).Text; !strings.Contains(text, "\n- and 5 more files\n") || strings.Count(text, ":1: hit\n") != maxFiles+5 {
+		t.Errorf("%s", text)
 	}
 }
 
@@ -159,7 +188,7 @@ func TestSubmitPlan(t *testing.T) {
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"})), askPresident()}
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), "do it"), askPresident()}
 
 	bad := plan("one", "two")
 	bad.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
@@ -191,7 +220,7 @@ func TestSubmitPlan(t *testing.T) {
 		}
 	}
 	// What waits in the next manager's brief is why the last plan was refused.
-	if text := planBrief(d.Task(id), nil, RepoMap{}); !strings.Contains(text, d.Task(id).Plan.Problems[0].String()) || !strings.Contains(text, "- test: true") {
+	if text := planBrief(d.Task(id), nil, ""); !strings.Contains(text, d.Task(id).Plan.Problems[0].String()) || !strings.Contains(text, "- test: true") {
 		t.Errorf("%s", text)
 	}
 	bad = plan("one", "two")
@@ -202,6 +231,41 @@ func TestSubmitPlan(t *testing.T) {
 	}
 	if !res.IsError || res.Final == nil || !res.Final.(decision).Over || d.Task(id).Status != company.StatusFailed {
 		t.Errorf("%+v; the task is %s", res, d.Task(id).Status)
+	}
+}
+
+// SUB-13: a plan that stands and looks wrong goes back once, in the answer; the same plan
+// again stands, and nothing of it is on record.
+func TestSubmitPlanWarnsOnce(t *testing.T) {
+	d := decidertest.New(t)
+	id := d.Submit("do it", "/project")
+	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
+	run := company.NewRunID(id, "", company.Manager, 1)
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), "do it")}
+	p := plan("one", "two")
+	p.Waves[0].Subtasks[1].After = []string{"one"}
+	p.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
+	p.Waves[0].Subtasks[1].Description = "Do two, for all who need it, and add tests."
+	before := len(d.Events())
+	res := use(t, tools, "submit_plan", p)
+	for _, want := range []string{"would stand", `edits "one.go", which subtask 1 (one) edits before it`, "asks for tests", "as it is"} {
+		if !strings.Contains(res.Text, want) {
+			t.Errorf("%q is missing: %s", want, res.Text)
+		}
+	}
+	if !res.IsError || res.Final != nil || len(d.Events()) != before {
+		t.Errorf("%+v, %d events", res, len(d.Events())-before)
+	}
+	if res := use(t, tools, "submit_plan", p); res.IsError || res.Final == nil {
+		t.Errorf("%+v", res)
+	}
+	// The list form is read, and a form with both is not.
+	for raw, good := range map[string]bool{`{"subtasks":[SUB]}`: true, `{"subtasks":[SUB],"waves":[{"subtasks":[SUB]}]}`: false} {
+		sub := `{"title":"one","description":"Do one in one.go.","acceptance_criteria":["it works"],"write_set":["one.go"],"effort":"small"}`
+		res, err := tools[0].Run(t.Context(), []byte(strings.ReplaceAll(raw, "SUB", sub)))
+		if err != nil || res.IsError == good || !good && !strings.Contains(res.Text, "not both") {
+			t.Errorf("%s: %+v %v", raw, res, err)
+		}
 	}
 }
 
@@ -228,7 +292,7 @@ func TestPlanHasATitle(t *testing.T) {
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}))}
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), "do it")}
 	p := plan("one")
 	p.Title, p.Decisions = strings.Repeat("Add it ", 12), []string{"nothing else moves"}
 	if res := use(t, tools, "submit_plan", p); !res.IsError || res.Final != nil || !strings.Contains(res.Text, "84 characters, 70 are allowed") {

@@ -77,6 +77,8 @@ sandbox
 
 session
 
+repomap
+
 intake
 manager
 worker
