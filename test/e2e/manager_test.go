@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"company/internal/adapters/scripted"
+	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/hosttest"
 	"company/test/testenv"
@@ -69,6 +70,51 @@ func TestPlanRefusedOnce(t *testing.T) {
 	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "The plan is refused") || !strings.Contains(said, "greet.sh") {
 		t.Errorf("the manager was not told why:\n%s", said)
 	}
+}
+
+// TestSubtaskComesAfter: a subtask begins when the one that it names is merged, though
+// another of the plan is held up, and starts from that merge (SUB-8, SUB-17). A plan that
+// stands and looks wrong goes back to the manager once.
+func TestSubtaskComesAfter(t *testing.T) {
+	t.Parallel()
+	slow := stopAt("t1-02.1", 0)
+	one, two, three := ticket("Count", "Add one.sh, which prints 1 and nothing besides, for the sum.", "one.sh"), ticket("Wait", "Add two.sh, which prints 2 and needs nothing of the others.", "two.sh"), ticket("Sum up", "Add three.sh, which calls one.sh and prints what that one prints.", "three.sh")
+	one["name"], three["after"] = "count", []string{"count"}
+	plan := call("submit_plan", m{"subtasks": []m{three, two, one}, "why": "the last needs the first"})
+	brain := &staff{
+		manager: replyInSteps(plan, plan),
+		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+			"t1-03": writeFilesAndFinish("Add one", "one.sh", "echo 1\n"),
+			"t1-02": writeFilesAndFinish("Add two", "two.sh", "echo 2\n"),
+			"t1-01": func(x scripted.Exchange) scripted.Reply {
+				if x.Turn == 0 {
+					return call("run_command", m{"command": "sh one.sh && test ! -e two.sh && echo it is there alone"})
+				}
+				if said, _ := x.LastResult("run_command"); !strings.Contains(said, "it is there alone") {
+					return scripted.Reply{Err: "it began without what it needs: " + said}
+				}
+				x.Turn--
+				return writeFilesAndFinish("Add three", "three.sh", "sh one.sh\n")(x)
+			},
+		}),
+		stops: []*stop{slow},
+	}
+	h := openTinyProject(t, brain)
+	t.Cleanup(slow.release)
+	p := h.Start("submit", "count to three")
+	slow.wait(t, p)
+	p.Until(patience, "the merge of t1-01", func(it feed.Item) bool { return it.Kind == "merge.done" && it.Subtask == "t1-01" })
+	slow.release()
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 3)
+	accepted := p.Event(patience, "plan.accepted", "")
+	if text := accepted.Text + strings.Join(accepted.Lines, "|"); !strings.Contains(text, "3 subtasks in 2 steps") || !strings.Contains(text, "t1-01  Sum up  (after t1-03)") {
+		t.Errorf("the feed: %s", text)
+	}
+	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "look at this once more") || !strings.Contains(said, "short instruction") {
+		t.Errorf("the manager was not asked to look again:\n%s", said)
+	}
+	runAndExpect(t, h, []string{"3 subtasks in 2 steps, 3 merged", "AFTER"}, "show", "t1")
 }
 
 // TestPlanRefusedThrice: the third refused plan ends the task, with its reason

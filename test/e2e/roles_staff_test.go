@@ -161,13 +161,15 @@ func ticket(title, description string, writes ...string) m {
 	return m{"title": title, "description": description, "acceptance_criteria": []string{"the checks pass"}, "write_set": writes, "effort": "small"}
 }
 
-// submitPlan submits a plan of these waves.
+// submitPlan submits a plan of these waves, and submits it again where code asks for a
+// second look at it.
 func submitPlan(waves ...[]m) func(scripted.Exchange) scripted.Reply {
 	list := make([]m, len(waves))
 	for i, w := range waves {
 		list[i] = m{"subtasks": w}
 	}
-	return replyInSteps(call("submit_plan", m{"waves": list, "why": "the parts touch different files"}))
+	plan := call("submit_plan", m{"waves": list, "why": "the parts touch different files"})
+	return replyInSteps(plan, plan)
 }
 
 // writeFilesAndFinish is a worker that writes files, commits and finishes, each in a turn. A
