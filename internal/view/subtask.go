@@ -26,6 +26,7 @@ type Subtask struct {
 	Head               company.OID             `json:"head,omitempty"`
 	Merged             company.OID             `json:"merged,omitempty"`
 	Changes            []company.Change        `json:"changes"`
+	WriteSetFit        *company.Fit            `json:"write_set_fit"` // null: nothing is changed yet, or it is a repair
 	Reason             string                  `json:"reason,omitempty"`
 	Gate               *Gate                   `json:"gate"`
 	Review             *company.ReviewRecorded `json:"review"`
@@ -40,7 +41,7 @@ func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 		ID: sub.ID, Task: t.ID, Wave: t.StepOf(sub), After: sub.After(), Status: sub.Status, Paused: sub.Paused, Title: sub.Planned.Title, Description: sub.Planned.Description,
 		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), Review: sub.Review.Last,
-		Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
+		WriteSetFit: fitOf(sub), Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
 	}
 	for _, why := range []string{sub.Reason, sub.Escalation} {
 		if v.Reason == "" {
@@ -98,6 +99,9 @@ func (v Subtask) Render(s Style) string {
 		writeWrapped(&b, s, "  must:   ", safetext.EscapeLine(c, 300))
 	}
 	writeWrapped(&b, s, "  writes: ", safetext.EscapeLine(strings.Join(v.WriteSet, ", "), 300))
+	if v.WriteSetFit != nil {
+		writeWrapped(&b, s, "  fit:    ", fitText(*v.WriteSetFit))
+	}
 	fmt.Fprintf(&b, "\n%s  company diff %s; company logs %s\n", s.Heading("LOOK"), v.ID, v.ID)
 	if v.Ticket != "" {
 		fmt.Fprintf(&b, "      %s\n", v.Ticket)

@@ -14,16 +14,19 @@ import (
 // TaskDetail is a task with everything in it.
 type TaskDetail struct {
 	Task
-	NeedsYou  []Approval              `json:"needs_you"`
-	Questions []Approval              `json:"questions"` // answered
-	Why       string                  `json:"plan_why,omitempty"`
-	Plan      []Subtask               `json:"plan"`
-	Runs      []Run                   `json:"runs"` // that belong to no subtask
-	Gates     []company.GateCommand   `json:"gates"`
-	Baseline  []Check                 `json:"baseline"`  // what the gates say of the base
-	KnownRed  []string                `json:"known_red"` // its red checks
-	Gate      *Gate                   `json:"gate"`
-	Review    *company.ReviewRecorded `json:"review"`
+	NeedsYou  []Approval `json:"needs_you"`
+	Questions []Approval `json:"questions"` // answered
+	Why       string     `json:"plan_why,omitempty"`
+	Plan      []Subtask  `json:"plan"`
+	// WriteSetFit is how well the write sets of all subtasks were planned; null: nothing
+	// is changed yet.
+	WriteSetFit *company.Fit            `json:"write_set_fit"`
+	Runs        []Run                   `json:"runs"` // that belong to no subtask
+	Gates       []company.GateCommand   `json:"gates"`
+	Baseline    []Check                 `json:"baseline"`  // what the gates say of the base
+	KnownRed    []string                `json:"known_red"` // its red checks
+	Gate        *Gate                   `json:"gate"`
+	Review      *company.ReviewRecorded `json:"review"`
 	// ReviewOf is the only ticket of the task, where its review holds for the
 	// whole.
 	ReviewOf  company.SubtaskID          `json:"review_of,omitempty"`
@@ -58,6 +61,7 @@ func (src Source) TaskDetail(t *company.Task) TaskDetail {
 	for _, sub := range t.Subtasks {
 		v.Plan = append(v.Plan, src.Subtask(t, sub))
 	}
+	v.WriteSetFit = sumFits(v.Plan)
 	for _, r := range src.runsOf(t, "") {
 		if r.Subtask == "" {
 			v.Runs = append(v.Runs, r)
@@ -169,6 +173,9 @@ func (v TaskDetail) writePlan(b *strings.Builder, s Style) {
 		}
 	}
 	b.WriteString(table.Render(s))
+	if v.WriteSetFit != nil {
+		writeWrapped(b, s, "  write sets: ", fitText(*v.WriteSetFit))
+	}
 }
 
 // isOrdered reports whether a subtask of the plan names another in after.

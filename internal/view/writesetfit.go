@@ -1,0 +1,43 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+
+	"company/internal/company"
+)
+
+// fitOf holds a subtask's write set against the files of its head. nil: it has changed no
+// file yet, or it is a repair, which may write all and which no manager planned.
+func fitOf(sub *company.Subtask) *company.Fit {
+	if len(sub.Changes) == 0 || slices.Equal(sub.Planned.WriteSet, []string{"**"}) {
+		return nil
+	}
+	var changed []string
+	for _, c := range sub.Changes {
+		changed = append(changed, c.Path)
+	}
+	fit := company.WriteSetFit(sub.Planned.WriteSet, changed)
+	return &fit
+}
+
+// sumFits is the fit of all write sets of a task; nil: there is none.
+func sumFits(plan []Subtask) *company.Fit {
+	var sum *company.Fit
+	for _, sub := range plan {
+		if sub.WriteSetFit == nil {
+			continue
+		}
+		if sum == nil {
+			sum = &company.Fit{}
+		}
+		*sum = sum.Add(*sub.WriteSetFit)
+	}
+	return sum
+}
+
+// fitText is how well write sets were planned: the share of globs that were needed, and the
+// share of files that a glob matches.
+func fitText(f company.Fit) string {
+	return fmt.Sprintf("%d of %s used, %d of %s planned", f.Used, company.Count(f.Planned, "glob"), f.Covered, company.Count(f.Changed, "changed file"))
+}

@@ -1,0 +1,38 @@
+package view
+
+import (
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/view/viewtest"
+)
+
+// SUB-18: show holds the planned write sets against the files that were changed, for each
+// subtask and for the task; a repair, which may write all, says nothing of the plan.
+func TestWriteSetFitIsShown(t *testing.T) {
+	t.Parallel()
+	s, task := viewtest.TaskOf(func(_ *company.State, t *company.Task) {
+		t.Subtasks[0].Planned.WriteSet = []string{"a.go", "docs/**"}
+		t.Subtasks[0].Changes = []company.Change{{Path: "a.go", Action: "modified"}, {Path: "b.go", Action: "created"}}
+		t.Subtasks[1].Planned.WriteSet = []string{"c/**"}
+		t.Subtasks[1].Changes = []company.Change{{Path: "c/x.go", Action: "created"}}
+		t.Subtasks = append(t.Subtasks,
+			&company.Subtask{ID: "t12-03", Planned: company.PlannedSubtask{WriteSet: []string{"**"}}, Changes: t.Subtasks[0].Changes},
+			&company.Subtask{ID: "t12-04", Planned: company.PlannedSubtask{WriteSet: []string{"d.go"}}})
+	})
+	src := Source{State: s, Now: viewtest.Time}
+	v := src.TaskDetail(task)
+	if fit := v.WriteSetFit; fit == nil || *fit != (company.Fit{Planned: 3, Used: 2, Changed: 3, Covered: 2}) {
+		t.Errorf("%+v", fit)
+	}
+	if text := v.Render(Style{Width: 120}); !strings.Contains(text, "  write sets: 2 of 3 globs used, 2 of 3 changed files planned\n") {
+		t.Errorf("%s", text)
+	}
+	if text := v.Plan[0].Render(Style{Width: 120}); !strings.Contains(text, "  fit:    1 of 2 globs used, 1 of 2 changed files planned\n") {
+		t.Errorf("%s", text)
+	}
+	if v.Plan[2].WriteSetFit != nil || v.Plan[3].WriteSetFit != nil || strings.Contains(v.Plan[3].Render(Style{Width: 120}), "fit:") {
+		t.Errorf("%+v %+v", v.Plan[2].WriteSetFit, v.Plan[3].WriteSetFit)
+	}
+}
