@@ -38,7 +38,7 @@ func (m *Mirror) Diff(ctx context.Context, from, to company.OID, maxPatch int) (
 	_, err = m.s.runOK(ctx, call{
 		dir: m.dir,
 		args: []string{"diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color",
-			"--full-index", "--src-prefix=a/", "--dst-prefix=b/", string(from), string(to)},
+			"--abbrev=8", "--src-prefix=a/", "--dst-prefix=b/", string(from), string(to)},
 		stdout: patch,
 	})
 	d.Patch = patch.Bytes()

@@ -14,6 +14,7 @@ import (
 	"company/internal/gitops"
 	"company/internal/glob"
 	"company/internal/safetext"
+	"company/internal/toolproto"
 )
 
 // Limits of the manager's reading tools.
@@ -63,7 +64,7 @@ func (r *readTools) readFile() agent.Tool {
 			switch company.CodeOf(err) {
 			case "":
 			case company.ENotFound, company.EInvalid:
-				return refusalResult("there is no file " + a.Path), nil
+				return r.missingFile(ctx, a.Path)
 			case company.EObjects:
 				return refusalResult(a.Path + " is too large to be read"), nil
 			default:
@@ -92,14 +93,38 @@ func (r *readTools) readFile() agent.Tool {
 		})
 }
 
+// missingFile refuses a path that the commit does not have: it may be a folder, or like
+// other paths.
+func (r *readTools) missingFile(ctx context.Context, path string) (agent.Result, error) {
+	entries, err := r.mirror.List(ctx, r.at)
+	if err != nil {
+		return agent.Result{}, err
+	}
+	folder := strings.TrimSuffix(path, "/") + "/"
+	if slices.ContainsFunc(entries, func(e gitops.Entry) bool { return strings.HasPrefix(e.Path, folder) }) {
+		return refusalResult(path + " is a folder; use list_files with the glob " + folder + "**"), nil
+	}
+	return refusalResult("there is no file " + path + toolproto.SuggestPaths(path, func(yield func(string) bool) {
+		for _, e := range entries {
+			if !yield(e.Path) {
+				return
+			}
+		}
+	})), nil
+}
+
 // matchingFiles lists the regular files at the commit that a glob names.
 func (r *readTools) matchingFiles(ctx context.Context, pattern string) ([]gitops.Entry, *agent.Result, error) {
 	entries, err := r.mirror.List(ctx, r.at)
 	if err != nil {
 		return nil, nil, err
 	}
-	if pattern == "" {
+	if pattern = strings.TrimPrefix(pattern, "./"); pattern == "" || pattern == "." {
 		return entries, nil, nil
+	}
+	// A folder's name stands for its files.
+	if folder := strings.TrimSuffix(pattern, "/") + "/"; slices.ContainsFunc(entries, func(e gitops.Entry) bool { return strings.HasPrefix(e.Path, folder) }) {
+		return slices.DeleteFunc(entries, func(e gitops.Entry) bool { return !strings.HasPrefix(e.Path, folder) }), nil, nil
 	}
 	g, err := glob.Parse(pattern)
 	if err != nil {

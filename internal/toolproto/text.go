@@ -13,7 +13,8 @@ import (
 // The Text methods lay a result out for a model. They escape nothing: the
 // caller escapes what is dangerous to show (control characters, bidi).
 
-// Text numbers the lines.
+// Text numbers the lines. That the numbers are not part of the file stands in the
+// description of the tool: once, and not with every read.
 func (r ReadFileResult) Text() string {
 	if r.Binary {
 		return fmt.Sprintf("%s is a binary file of %d bytes", r.Path, r.Size)
@@ -22,7 +23,6 @@ func (r ReadFileResult) Text() string {
 		return r.Path + " is empty"
 	}
 	var b strings.Builder
-	b.WriteString("(the number and colon before each line are not part of the file)\n")
 	n := r.FirstLine
 	for line := range bytes.Lines(r.Content) {
 		line = bytes.TrimSuffix(line, []byte("\n"))

@@ -2,8 +2,10 @@ package toolserver
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 	"company/internal/toolproto"
 )
@@ -16,9 +18,30 @@ type edited struct {
 	note    string
 }
 
-// applyEdit replaces old by new in content: exactly; else, where whole lines match
-// uniquely but for white space, there. It never guesses further.
+// applyEdit replaces old by new in content. Where old is not there and each of its lines
+// has a number before it, the numbers are left out.
 func applyEdit(r toolproto.EditFileRequest, content string) (edited, error) {
+	e, err := matchEdit(r, content)
+	if err == nil {
+		return e, nil
+	}
+	bare, ok := dropLineNumbers(r.Old)
+	if !ok {
+		return e, err
+	}
+	r.Old = bare
+	if next, ok := dropLineNumbers(r.New); ok {
+		r.New = next
+	}
+	if e, err = matchEdit(r, content); err == nil {
+		e.note = strings.TrimSuffix("the line numbers in old are not part of the file and were left out; "+e.note, "; ")
+	}
+	return e, err
+}
+
+// matchEdit replaces old by new in content: exactly; else, where whole lines match
+// uniquely but for white space, there. It never guesses further.
+func matchEdit(r toolproto.EditFileRequest, content string) (edited, error) {
 	old, repl := r.Old, r.New
 	if old == "" {
 		return edited{}, toolproto.Refuse(toolproto.KindArgument, "old is empty; give the text to replace, or use write_file for a whole file")
@@ -41,6 +64,29 @@ func applyEdit(r toolproto.EditFileRequest, content string) (edited, error) {
 			"old is in %s %d times, at lines %s; give more lines around the one you mean, or set replace_all", r.Path, n, describeOccurrences(content, old))
 	}
 	return editLines(r.Path, content, old, repl)
+}
+
+// aLineNumber is how read_file, and the tools that models know, number a line.
+var aLineNumber = lazyregexp.New(`^[ \t]*(\d{1,7})(?:: |:\r?$|\t|→|\| ?)`)
+
+// dropLineNumbers takes the numbers off a text of which each line has one, each line the
+// number that follows the one before; ok is false for all other texts.
+func dropLineNumbers(text string) (bare string, ok bool) {
+	body := strings.TrimSuffix(text, "\n")
+	lines := strings.Split(body, "\n")
+	next := -1
+	for i, line := range lines {
+		m := aLineNumber.FindStringSubmatchIndex(line)
+		if m == nil {
+			return "", false
+		}
+		n, err := strconv.Atoi(line[m[2]:m[3]])
+		if err != nil || next >= 0 && n != next {
+			return "", false
+		}
+		lines[i], next = line[m[1]:], n+1
+	}
+	return strings.Join(lines, "\n") + text[len(body):], true
 }
 
 func toCRLF(s string) string {

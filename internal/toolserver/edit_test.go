@@ -74,9 +74,20 @@ func TestEdit(t *testing.T) {
 		"no part of a line":      {content: "foo  (bar) baz\n", old: "foo (bar)", repl: "x", refused: "not one of its lines"},
 		"nearest":                {content: code, old: "\tif x {\n\t\treturn 9\n", repl: "z", refused: `nearest is line 2, but line 3 is "\t\treturn 1" and old has "return 9"`},
 		"file ends":              {content: "a\nb", old: "b\nc", repl: "z", refused: "file ends before line 2"},
-		"empty old":              {content: "a", old: "", repl: "z", refused: "old is empty"},
-		"same":                   {content: "a", old: "a", repl: "a", refused: "the same"},
-		"only white space":       {content: "a\n", old: "  \n", repl: "z", refused: "old is not in"},
+		"numbered lines": {
+			content: code, old: "2: \tif x {\n3: \t\treturn 1\n4: \t}", repl: "2: \tif y {\n3: \t\treturn 2\n4: \t}",
+			want: "func a() {\n\tif y {\n\t\treturn 2\n\t}\n}\n", note: "line numbers in old",
+		},
+		"numbered as cat does":     {content: code, old: "     3\t\t\treturn 1\n", repl: "\t\treturn 2\n", want: strings.Replace(code, "1", "2", 1), note: "line numbers"},
+		"numbered, an empty line":  {content: "a\n\nb\n", old: "584: a\n585: \n586:b", repl: "c", refused: "not one of its lines"},
+		"numbered and blank lines": {content: "a\n\nb\n", old: "584: a\n585:\n586: b", repl: "584: a\n585: c", want: "a\nc\n", note: "line numbers"},
+		"not each line numbered":   {content: "a\nb\n", old: "1: a\nb", repl: "c", refused: "nearest is line 1"},
+		"numbers out of order":     {content: "a\nb\n", old: "1: a\n7: b", repl: "c", refused: "not one of its lines"},
+		"numbers of the file":      {content: "1: a\n2: b\n", old: "1: a\n2: b", repl: "1: c\n2: d", want: "1: c\n2: d\n"},
+		"numbered, not there":      {content: code, old: "3: \t\treturn 9", repl: "z", refused: "not one of its lines"},
+		"empty old":                {content: "a", old: "", repl: "z", refused: "old is empty"},
+		"same":                     {content: "a", old: "a", repl: "a", refused: "the same"},
+		"only white space":         {content: "a\n", old: "  \n", repl: "z", refused: "old is not in"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, err := applyEdit(toolproto.EditFileRequest{Path: "f", Old: c.old, New: c.repl, ReplaceAll: c.all}, c.content)

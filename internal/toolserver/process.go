@@ -207,7 +207,7 @@ func (p *process) toResult() toolproto.RunResult {
 	if p.swept.Load() {
 		notes = append(notes, "it left so many processes that everything in the container was ended, background processes too")
 	} else if p.timedOut.Load() {
-		notes = append(notes, "the command may have waited for input; stdin is closed")
+		notes = append(notes, timeoutNote(p.command))
 	}
 	if p.starved != "" {
 		notes = append(notes, p.starved)
@@ -215,8 +215,13 @@ func (p *process) toResult() toolproto.RunResult {
 	if p.left && !p.timedOut.Load() && !p.background {
 		notes = append(notes, "processes that the command left running were killed; use background for one that stays")
 	}
-	if strings.Contains(r.Stderr.String()+r.Stdout.String(), toolproto.ModuleNotThere) {
+	switch output := r.Stderr.String() + r.Stdout.String(); {
+	case strings.Contains(output, toolproto.ModuleNotThere):
 		notes = append(notes, "a Go module that is named there is not in the image, and nothing can be fetched into its cache: ask for it with add_dependency, or do without")
+	case r.ExitCode != 0 || len(r.Pipes) > 0:
+		if note := noNetworkNote(output); note != "" {
+			notes = append(notes, note)
+		}
 	}
 	if p.stdout.omittedBytes()+p.stderr.omittedBytes() > 0 {
 		notes = append(notes, "output was shortened; filter it (grep, head, tail) to see what is left out")

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 
 	"company/internal/toolproto"
@@ -77,59 +76,21 @@ func (s *Server) refuseFS(path string, err error) error {
 
 // similarNames names up to three files whose name is like that of path.
 func (s *Server) similarNames(path string) string {
-	want := strings.ToLower(filepath.Base(path))
-	type candidate struct {
-		path string
-		far  int
-	}
-	var found []candidate
-	seen := 0
-	_ = filepath.WalkDir(s.dir, func(p string, d fs.DirEntry, err error) error {
-		if seen++; err != nil || seen > 20_000 {
-			return fs.SkipAll
-		}
-		if d.IsDir() {
-			if d.Name() == ".git" || d.Name() == "node_modules" {
-				return fs.SkipDir
+	return toolproto.SuggestPaths(path, func(yield func(string) bool) {
+		_ = filepath.WalkDir(s.dir, func(p string, d fs.DirEntry, err error) error {
+			switch rel, rerr := filepath.Rel(s.dir, p); {
+			case err != nil || rerr != nil:
+				return fs.SkipAll
+			case d.IsDir():
+				if d.Name() == ".git" || d.Name() == "node_modules" {
+					return fs.SkipDir
+				}
+			case !yield(rel):
+				return fs.SkipAll
 			}
 			return nil
-		}
-		name := strings.ToLower(d.Name())
-		if far := editDistance(name, want); far <= max(2, len(want)/3) || strings.Contains(name, want) {
-			rel, _ := filepath.Rel(s.dir, p)
-			found = append(found, candidate{rel, far})
-		}
-		return nil
+		})
 	})
-	if len(found) == 0 {
-		return ""
-	}
-	sort.SliceStable(found, func(i, j int) bool { return found[i].far < found[j].far })
-	var names []string
-	for _, c := range found[:min(3, len(found))] {
-		names = append(names, c.path)
-	}
-	return "; did you mean " + strings.Join(names, ", ") + "?"
-}
-
-// editDistance is Levenshtein's, on bytes, of names (short).
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			next := diagonal
-			if a[i] != b[j] {
-				next = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }
 
 // load reads a regular file of bounded size.

@@ -1,0 +1,77 @@
+package toolproto
+
+import (
+	"iter"
+	"path"
+	"slices"
+	"strings"
+)
+
+// maxSimilar is how many paths a refusal names, maxCompared how many are looked at.
+const (
+	maxSimilar  = 3
+	maxCompared = 20_000
+)
+
+// SuggestPaths ends the refusal of a path that does not exist: it names up to three of
+// the paths there are whose names are like it, the nearest first. Empty: there are none.
+func SuggestPaths(missing string, there iter.Seq[string]) string {
+	want := strings.ToLower(path.Base(missing))
+	type candidate struct {
+		path      string
+		name, all int // distances
+	}
+	if len(want) < 2 { // of no path, and of "."
+		return ""
+	}
+	var found []candidate
+	seen := 0
+	for p := range there {
+		if seen++; seen > maxCompared {
+			break
+		}
+		name := strings.ToLower(path.Base(p))
+		most := max(2, len(want)/3)
+		if holds := strings.Contains(name, want); !holds && (len(name) > len(want)+most || len(want) > len(name)+most) {
+			continue
+		}
+		far := editDistance(name, want)
+		if far <= most || strings.Contains(name, want) {
+			found = append(found, candidate{p, far, editDistance(p[:min(len(p), 256)], missing[:min(len(missing), 256)])})
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int {
+		if a.name != b.name {
+			return a.name - b.name
+		}
+		return a.all - b.all
+	})
+	var names []string
+	for _, c := range found[:min(maxSimilar, len(found))] {
+		names = append(names, c.path)
+	}
+	return "; did you mean " + strings.Join(names, ", ") + "?"
+}
+
+// editDistance is Levenshtein's, on bytes, of names (short).
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			next := diagonal
+			if a[i] != b[j] {
+				next = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}
