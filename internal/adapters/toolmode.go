@@ -91,7 +91,10 @@ func (f *fitted) Chat(ctx context.Context, req Request, onEvent func(Event)) (Re
 	}
 	if !text {
 		resp, err := f.Model.Chat(ctx, req, onEvent)
-		if !RefusesTools(err) {
+		switch {
+		case err == nil:
+			return readTextCalls(resp, req), nil
+		case !RefusesTools(err):
 			return resp, err
 		}
 		if f.tools == ToolsYes {
