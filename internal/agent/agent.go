@@ -49,6 +49,12 @@ type Tool struct {
 	// ReadOnly says that the call changes nothing: it may run beside other
 	// read-only calls of the same reply, and again after a crash.
 	ReadOnly bool
+	// Reads says the same of single calls of a tool that is not ReadOnly. Nil: of none.
+	// The arguments fit the schema.
+	Reads func(args json.RawMessage) bool
+	// Lasting says that the main argument of its calls is kept when the turns that they
+	// belong to leave the context: a note, a decision.
+	Lasting bool
 	// Brief says that a call that changes something takes no time to speak of:
 	// several in a row are recorded together, and all done again when a crash
 	// comes before that.
@@ -155,6 +161,7 @@ const (
 	ToolRedone  EventKind = "tool_redone"  // the same, of a call that was done again after an interruption
 	Noted       EventKind = "noted"        // the company added a note for the model: Text
 	Masked      EventKind = "masked"       // old tool results were cleared from the context
+	Condensed   EventKind = "condensed"    // old turns were left out of the context
 	CutOff      EventKind = "cut_off"      // a request was cut with its run, before a byte came: Text
 )
 

@@ -57,6 +57,7 @@ type toolJob struct {
 	pendingCall
 	tool   *checkedTool
 	args   json.RawMessage
+	reads  bool // the call changes nothing
 	answer *Result
 	notRun bool
 
@@ -90,11 +91,29 @@ func (s *toolset) prepareCall(p pendingCall) *toolJob {
 	if err != nil {
 		return no("The arguments of %s are not valid JSON: %v. They began: %s\nThe schema is: %s", p.Name, err, safetext.EscapeLine(args, 300), t.Spec.Schema)
 	}
+	if len(t.schema.findFaults(v)) > 0 {
+		v = t.schema.repairValue(v)
+		text, err := json.Marshal(v)
+		if err != nil {
+			return no("The arguments of %s cannot be read: %v.", p.Name, err)
+		}
+		args = string(text)
+	}
 	if faults := t.schema.findFaults(v); len(faults) > 0 {
 		return no("The arguments of %s do not fit its schema: %s\nThe schema is: %s", p.Name, safetext.HeadTail(strings.Join(faults, "\n"), 2048), t.Spec.Schema)
 	}
 	j.tool, j.args = t, json.RawMessage(args)
+	j.reads = t.ReadOnly || t.Reads != nil && t.Reads(j.args)
 	return j
+}
+
+// showArguments gives people the main argument of a call, with names as the tool
+// has them where they are known.
+func (j *toolJob) showArguments() string {
+	if j.args != nil {
+		return safetext.EscapeLine(noteArgument(string(j.args)), 300)
+	}
+	return safetext.EscapeLine(noteArgument(j.Arguments), 300)
 }
 
 // runPendingCalls runs the calls of the newest reply that have no result: reads beside
@@ -159,7 +178,7 @@ func (j *toolJob) scheduling() callScheduling {
 	switch {
 	case j.answer != nil:
 		return scheduleAny
-	case j.tool.ReadOnly:
+	case j.reads:
 		return scheduleParallel
 	case j.tool.Brief:
 		return scheduleInOrder
@@ -182,7 +201,7 @@ func (r *runner) nextGroup() []*toolJob {
 			if why := r.refusesFinish(); why != "" {
 				j.answer, j.notRun = &Result{IsError: true, NoLoop: true, Text: why}, true
 			}
-		case r.lost[p.ID] && !j.tool.ReadOnly:
+		case r.lost[p.ID] && !j.reads:
 			j.answer = &Result{IsError: true, Text: "No result: the process was restarted while this call was due. It may or may not have run, background processes and ignored files are gone. Look before you repeat it."}
 			j.notRun = true
 		}
@@ -217,7 +236,7 @@ func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 			j.took = time.Since(start)
 		}
 		if j.scheduling() != scheduleAny {
-			r.emitEvent(Event{Kind: ToolStarted, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: safetext.EscapeLine(noteArgument(j.Arguments), 300)})
+			r.emitEvent(Event{Kind: ToolStarted, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: j.showArguments()})
 		}
 		switch j.scheduling() {
 		case scheduleAny:
@@ -242,7 +261,7 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 
 	text := safetext.EscapeControl(res.Text)
 	whole := res.Blob
-	limit := min(MaxResult, max(0, MaxOutput-r.conv.shown))
+	limit := min(r.conv.mostShown(), max(0, MaxOutput-r.conv.shown))
 	if len(text) > limit {
 		if whole == nil {
 			whole = []byte(res.Text)
@@ -280,7 +299,7 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 	}
 	delete(r.lost, j.ID)
 	r.emitEvent(Event{
-		Kind: ToolDone, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: safetext.EscapeLine(noteArgument(j.Arguments), 300), Text: safetext.EscapeLine(res.Text, 300),
+		Kind: ToolDone, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: j.showArguments(), Text: safetext.EscapeLine(res.Text, 300),
 		IsError: res.IsError, Failure: safetext.EscapeLine(res.Failure, 100), Changed: res.Changed, Duration: j.took,
 	})
 	if j.answer.IsError {

@@ -62,8 +62,14 @@ type conversation struct {
 	wholes  int      // bytes of whole outputs kept so far
 	tokens  int      // estimate of what the next request holds
 	window  int      // tokens that the model has room for; 0: unknown
-	limit   int      // tokens above which old results are masked
+	limit   int      // tokens above which room is made
 	protect int      // newest tokens that are never masked
+
+	condensed int             // index in msgs: messages before it, but for the head, are left out; 0: none are
+	digest    string          // of those that are left out
+	words     []presidentWord // messages of the president
+	lasting   map[string]bool // tools whose calls a digest keeps
+	roomMade  int             // request before which room was made last; 0: never
 
 	final     json.RawMessage
 	finalTool string
@@ -78,9 +84,12 @@ type pendingCall struct {
 }
 
 func newConversation(cfg config) *conversation {
-	c := &conversation{cfg: cfg, ids: map[string]bool{}, told: map[noteTopic]int{}, known: map[string]string{}}
+	c := &conversation{cfg: cfg, ids: map[string]bool{}, told: map[noteTopic]int{}, known: map[string]string{}, lasting: map[string]bool{}}
 	c.log = Transcript{RunID: cfg.Run, AgentID: cfg.Agent}
 	for _, t := range cfg.Tools {
+		if t.Lasting {
+			c.lasting[t.Spec.Name] = true
+		}
 		c.toolCost += tokensOf(t.Spec.Name) + tokensOf(t.Spec.Description) + tokensOf(string(t.Spec.Schema))
 	}
 	info := cfg.model.Info()
@@ -207,7 +216,11 @@ func (c *conversation) foldReply(r replyRecord, m adapters.Message) {
 		// wrote: some servers refuse the whole conversation otherwise.
 		calls[i] = p.ToolCall
 		if !isObject(call.Arguments) {
-			calls[i].Arguments = "{}"
+			object, ok := decodeArguments(call.Arguments)
+			calls[i].Arguments = object
+			if !ok {
+				calls[i].Arguments = "{}"
+			}
 		}
 	}
 	m.ToolCalls = calls
@@ -246,7 +259,10 @@ func (c *conversation) foldResult(r toolRecord, text string) error {
 	text = cmp.Or(text, "(no output)") // empty content vanishes on some wires
 	m := adapters.Message{Role: adapters.ToolRole, Content: text, ToolCallID: p.ID, ToolName: p.Name}
 	size := tokensOf(text)
-	res := result{msg: len(c.msgs), size: size, keep: r.Keep || size <= keepTokens, call: c.reply}
+	res := result{msg: len(c.msgs), size: size, keep: r.Keep || size <= keepTokens, lasts: r.Keep, call: c.reply, changed: r.Changed}
+	if r.Seen != nil {
+		res.path = r.Seen.Path
+	}
 	if short := clearedArguments(p.Arguments); short != "" {
 		res.args, res.won = short, tokensOf(p.Arguments)-tokensOf(short)
 	}
@@ -320,7 +336,19 @@ func (c *conversation) foldNote(r noteRecord) {
 	} else {
 		c.addMessage(adapters.Message{Role: adapters.User, Content: r.Text})
 	}
+	if r.About == aboutWord {
+		c.words = append(c.words, presidentWord{len(c.msgs) - 1, r.Text})
+	}
 	c.log.addMessage(adapters.User, r.Text, r.At)
+}
+
+// mostShown is how many bytes of one result the model is shown: a result alone fills a
+// quarter of its context at most.
+func (c *conversation) mostShown() int {
+	if c.window <= 0 {
+		return MaxResult
+	}
+	return min(MaxResult, max(4<<10, c.limit))
 }
 
 // totalSpent is what the run has cost, a call without a reply as its worst case.

@@ -12,12 +12,12 @@ import (
 // WRK-6: what is wrong with a call comes back to the model, and the run goes on.
 func TestBadCallsAreToolErrors(t *testing.T) {
 	b := newBench(t, replies(
-		calls(`read {"path":`, `read {"file":"a"}`, `read {"path":7}`, `rm {"path":"a"}`, `read [1]`, `read {"path":"a"} {}`, `poll`),
+		calls(`read {"path":`, `read {"colour":"a"}`, `read {"path":7}`, `rm {"path":"a"}`, `read [1]`, `read {"path":"a"} {}`, `poll`),
 		finish))
 	out := b.mustRun(t)
 	for i, want := range [][]string{
 		{"not valid JSON", "unexpected EOF", pathSchema},
-		{"do not fit its schema", "path", "file", pathSchema},
+		{"do not fit its schema", "path", "colour", pathSchema},
 		{"do not fit its schema", "/path", "want string", pathSchema},
 		{`no tool "rm"`, "read, write, poll, fail, finish, escalate"},
 		{"do not fit its schema", "want object"},

@@ -10,12 +10,15 @@ import (
 
 // result is a tool's result in the conversation, as far as its size counts.
 type result struct {
-	msg  int    // index in msgs
-	size int    // tokens
-	keep bool   // nothing to win by clearing it
-	call int    // index in msgs of the reply that asked
-	args string // the call's arguments once they are cleared; empty: they stay
-	won  int    // tokens that clearing the arguments wins
+	msg     int    // index in msgs
+	size    int    // tokens
+	keep    bool   // nothing to win by clearing it
+	lasts   bool   // the tool asked to keep it
+	path    string // the file that it is about; empty: none is known
+	changed bool   // it changed the workspace
+	call    int    // index in msgs of the reply that asked
+	args    string // the call's arguments once they are cleared; empty: they stay
+	won     int    // tokens that clearing the arguments wins
 }
 
 // cleared stands in the place of an old result.
@@ -45,7 +48,7 @@ func (c *conversation) foldMask(r maskRecord) {
 	upto := min(r.Upto, len(c.results))
 	c.tokens -= c.tokensFreed(upto)
 	c.maskTo = max(c.maskTo, upto)
-	c.told[noteMask] = c.requests
+	c.roomMade = c.requests
 }
 
 // clearedArguments are a call's arguments with their long values left out, as
@@ -98,10 +101,14 @@ func (c *conversation) countMaskable(protect int) int {
 }
 
 // buildRequest is what the model is sent: the conversation with its old results
-// cleared, and the long arguments of their calls.
+// cleared, the long arguments of their calls too, and a digest in the place of turns
+// that are left out.
 func (c *conversation) buildRequest(tools []adapters.Tool) adapters.Request {
 	msgs := append([]adapters.Message(nil), c.msgs...)
 	for _, r := range c.results[:c.maskTo] {
+		if r.msg < c.condensed {
+			continue
+		}
 		if !r.keep {
 			msgs[r.msg].Content = cleared
 		}
@@ -115,6 +122,11 @@ func (c *conversation) buildRequest(tools []adapters.Tool) adapters.Request {
 			}
 		}
 		msgs[r.call].ToolCalls = calls
+	}
+	if c.condensed > 0 {
+		head := c.headMessages()
+		msgs[head-1].Content += "\n\n" + c.digest
+		msgs = slices.Delete(msgs, head, c.condensed)
 	}
 	return adapters.Request{Messages: msgs, Tools: tools, MaxTokens: c.cfg.model.Info().MaxOutput, Textual: c.textual}
 }

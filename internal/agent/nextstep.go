@@ -11,12 +11,13 @@ import (
 type action int
 
 const (
-	ask  action = iota // ask the model
-	run                // run the calls that wait
-	tell               // add a note
-	mask               // clear old results
-	end                // it is over
-	fail               // it cannot go on
+	ask      action = iota // ask the model
+	run                    // run the calls that wait
+	tell                   // add a note
+	mask                   // clear old results
+	condense               // leave old turns out
+	end                    // it is over
+	fail                   // it cannot go on
 )
 
 type step struct {
@@ -41,13 +42,15 @@ const (
 	aboutTurns   noteTopic = "turns_left"
 	aboutLast    noteTopic = "last_turn"
 	aboutWord    noteTopic = "word" // a message of the president
-	noteMask     noteTopic = "mask" // never a note: when the last mask was
 )
 
 // Replies in a row that are tolerated.
 const (
 	emptyLimit  = 3
 	silentLimit = 3
+	// longLimit counts refusals because of the context's size: after the first results
+	// are cleared, after the second turns are left out.
+	longLimit = 3
 )
 
 // next decides, from the conversation alone, what it needs. A conversation
@@ -68,7 +71,7 @@ func (c *conversation) next(restarted bool) step {
 	case c.empty >= emptyLimit:
 		return step{do: fail, err: company.E(company.EModel, fmt.Sprintf("the model sent %d replies in a row that are none", c.empty)).
 			Because("they were empty or malformed").Fix("use another model for this role")}
-	case c.tooLong >= 2:
+	case c.tooLong >= longLimit:
 		return c.contextFull()
 	}
 
@@ -126,36 +129,47 @@ const restartText = "[system] The process that drives you was restarted. Files, 
 
 func (c *conversation) saidEver(a noteTopic) bool { _, ok := c.told[a]; return ok }
 
-// makeRoom asks the model, after making room where the context is nearly full.
+// makeRoom asks the model, after making room where the context is nearly full: first
+// old results are cleared, then old turns are left out.
 func (c *conversation) makeRoom() step {
 	if c.tooLong > 0 {
-		// The server's limit counts, not our estimate: clear all but the newest
-		// quarter, once. Results of the newest calls stay.
-		if c.told[noteMask] == c.requests {
+		// The server's limit counts, not our estimate: all but the newest quarter goes,
+		// once after each refusal.
+		if c.roomMade == c.requests {
 			return step{do: ask}
 		}
-		upto := c.countMaskable(c.tokens / 4)
-		if c.tokensFreed(upto) <= 0 {
-			return c.contextFull()
-		}
-		return step{do: mask, upto: upto}
+		return c.makeAllRoom(c.tooLong == 1)
 	}
 	if c.tokens <= c.limit {
 		return step{do: ask}
 	}
-	// In one batch, and only when it frees something: each mask costs the
-	// server's cached prefix.
+	// In one batch, and only when it frees something: each change of what was sent costs
+	// the server's cached prefix.
 	if upto := c.countMaskable(c.protect); c.tokensFreed(upto) >= c.limit/20 {
 		return step{do: mask, upto: upto}
 	}
+	if s, ok := c.condenseStep(c.protect, c.limit/20); ok {
+		return s
+	}
 	if c.window > 0 && c.tokens > c.window && c.turns > 0 {
 		// Some servers cut the beginning off instead of saying so.
-		if upto := c.countMaskable(c.tokens / 4); c.tokensFreed(upto) > 0 {
-			return step{do: mask, upto: upto}
-		}
-		return c.contextFull()
+		return c.makeAllRoom(true)
+	}
+	if c.window > 0 && c.tokens > c.window+c.window/4 {
+		return c.contextFull() // the prompt alone; estimates err by less than that
 	}
 	return step{do: ask}
+}
+
+// makeAllRoom frees whatever can be freed, but for the newest quarter.
+func (c *conversation) makeAllRoom(masks bool) step {
+	if upto := c.countMaskable(c.tokens / 4); masks && c.tokensFreed(upto) > 0 {
+		return step{do: mask, upto: upto}
+	}
+	if s, ok := c.condenseStep(c.tokens/4, 1); ok {
+		return s
+	}
+	return c.contextFull()
 }
 
 // contextFull is the end of a conversation that has outgrown the model's context. What
@@ -164,12 +178,19 @@ func (c *conversation) contextFull() step {
 	if c.cfg.Workspace != nil && c.turns > 0 {
 		return step{do: end, end: EndFull}
 	}
-	return step{do: fail, err: tooLongError()}
+	return step{do: fail, err: c.tooLongError()}
 }
 
-func tooLongError() error {
-	return company.E(company.EModel, "the conversation does not fit into the model's context").
-		Because("clearing old calls and their results did not make enough room").
+// tooLongError says how much there is and how much there can be, where that is known.
+func (c *conversation) tooLongError() error {
+	why := "clearing old calls and their results did not make enough room"
+	if c.turns == 0 {
+		why = fmt.Sprintf("its prompt and its tools alone take about %d tokens", c.tokens)
+	}
+	if c.window > 0 {
+		why += fmt.Sprintf("; the model has room for %d (context_tokens)", c.window)
+	}
+	return company.E(company.EModel, "the conversation does not fit into the model's context").Because(why).
 		Fix("use a model with a larger context for this role, or split the task")
 }
 

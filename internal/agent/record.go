@@ -19,6 +19,7 @@ const (
 	kindTool   = "tool"   // the result of one tool call
 	kindNote   = "note"   // what the company tells the model
 	kindMask   = "mask"   // old tool results leave the context
+	kindDigest = "digest" // old turns leave the context, and a digest of them comes
 	kindSaved  = "saved"  // the state that all results before it have led to was kept
 	kindRedone = "redone" // calls were done again after an interruption
 )
@@ -133,6 +134,16 @@ type maskRecord struct {
 	Upto int       `json:"upto"`
 }
 
+// condenseRecord leaves the messages between the first one and the message Upto out of
+// what the model is sent. Digest stands in their place: the text itself, so that a
+// conversation that is read again is the same whatever makes digests then.
+type condenseRecord struct {
+	N      int       `json:"n"`
+	At     time.Time `json:"at"`
+	Upto   int       `json:"upto"`
+	Digest payload   `json:"digest"`
+}
+
 // payload is text that goes into a blob when it is long.
 type payload struct {
 	Text string       `json:"text,omitempty"`
@@ -234,6 +245,15 @@ func (c *conversation) foldRecord(ctx context.Context, blobs Blobs, kind string,
 		var r maskRecord
 		if err = json.Unmarshal(data, &r); err == nil {
 			c.foldMask(r)
+		}
+	case kindDigest:
+		var r condenseRecord
+		if err = json.Unmarshal(data, &r); err != nil {
+			break
+		}
+		var text string
+		if text, err = r.Digest.load(ctx, blobs); err == nil {
+			c.foldCondense(r, text)
 		}
 	}
 	if err != nil {

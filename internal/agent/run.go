@@ -128,6 +128,12 @@ func (r *runner) runSteps(ctx context.Context) (End, error) {
 		case mask:
 			err = r.appendRecord(ctx, kindMask, maskRecord{N: r.conv.requests, At: r.utcNow(), Upto: s.upto})
 			r.emitEvent(Event{Kind: Masked, Text: fmt.Sprintf("%d old tool results cleared from the context", s.upto)})
+		case condense:
+			rec := condenseRecord{N: r.conv.requests, At: r.utcNow(), Upto: s.upto}
+			if rec.Digest, err = storePayload(ctx, r.cfg.Blobs, s.text); err == nil {
+				err = r.appendRecord(ctx, kindDigest, rec)
+			}
+			r.emitEvent(Event{Kind: Condensed, Text: "old turns left out of the context, with a digest in their place"})
 		case ask:
 			var told bool
 			if told, err = r.tellWord(ctx); err == nil && !told {

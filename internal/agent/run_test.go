@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -87,6 +88,87 @@ func TestReadsRunTogetherWritesAlone(t *testing.T) {
 	}
 	if got := strings.Join(answers(out.Messages)[:5], " "); got != `{"path":"a"} {"path":"b"} wrote {"path":"c"} wrote {"path":"d"} {"path":"e"}` {
 		t.Errorf("answers %s", got)
+	}
+}
+
+// Calls of a tool that sometimes changes something run together where they do not; a
+// call that may change something waits for all before it, and all after it wait for it.
+// Whichever ends first, results and records are in the order of the calls.
+func TestSingleCallsThatReadRunTogether(t *testing.T) {
+	run := func(backwards bool) (*bench, Outcome) {
+		b := newBench(t, replies(calls(`shell {"c":"r1"}`, `read {"path":"r2"}`, `shell {"c":"r3"}`, `shell {"c":"w4"}`, `shell {"c":"r5"}`, `shell {"c":"r6"}`), finish))
+		groups := map[string]*sync.WaitGroup{"123": {}, "56": {}}
+		groups["123"].Add(3)
+		groups["56"].Add(2)
+		over := map[string]chan struct{}{}
+		for _, n := range "123456" {
+			over[string(n)] = make(chan struct{})
+		}
+		work := func(name string) {
+			n := name[1:]
+			for set, group := range groups {
+				if !strings.Contains(set, n) {
+					continue
+				}
+				group.Done()
+				group.Wait() // all of a group are under way
+				at := strings.Index(set, n)
+				if before := at - 1; !backwards && before >= 0 {
+					<-over[set[before:at]]
+				}
+				if after := at + 1; backwards && after < len(set) {
+					<-over[set[after:after+1]]
+				}
+			}
+			b.mu.Lock()
+			b.ran = append(b.ran, name)
+			b.mu.Unlock()
+			close(over[n])
+		}
+		b.cfg.Tools[0].Run = func(_ context.Context, args json.RawMessage) (Result, error) {
+			var a struct{ Path string }
+			if err := json.Unmarshal(args, &a); err != nil {
+				return Result{}, err
+			}
+			work(a.Path)
+			return Result{Text: a.Path}, nil
+		}
+		c := func(args json.RawMessage) string {
+			var a struct{ C string }
+			_ = json.Unmarshal(args, &a)
+			return a.C
+		}
+		b.cfg.Tools = append(b.cfg.Tools, Tool{
+			Spec:  adapters.Tool{Name: "shell", Schema: json.RawMessage(`{"type":"object"}`)},
+			Reads: func(args json.RawMessage) bool { return strings.HasPrefix(c(args), "r") },
+			Run: func(_ context.Context, args json.RawMessage) (Result, error) {
+				work(c(args))
+				return Result{Text: c(args), Changed: c(args) == "w4"}, nil
+			},
+		})
+		b.cfg.Now = func() time.Time { return time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC) }
+		return b, b.mustRun(t)
+	}
+	forwards, out := run(false)
+	backwards, other := run(true)
+	if got := strings.Join(forwards.ran, " "); got != "r1 r2 r3 w4 r5 r6 finish {\"summary\":\"done\"}" {
+		t.Errorf("forwards they ended as %s", got)
+	}
+	if got := strings.Join(backwards.ran, " "); got != "r3 r2 r1 w4 r6 r5 finish {\"summary\":\"done\"}" {
+		t.Errorf("backwards they ended as %s", got)
+	}
+	if got := strings.Join(answers(out.Messages), " "); got != "r1 r2 r3 w4 r5 r6 ok" {
+		t.Errorf("answers %s", got)
+	}
+	requireEqual(t, out.Messages, other.Messages)
+	for i, rec := range forwards.journal.records {
+		var a, b toolRecord
+		if json.Unmarshal(rec, &a) != nil || json.Unmarshal(backwards.journal.records[i], &b) != nil || forwards.journal.kinds[i] != backwards.journal.kinds[i] {
+			t.Fatalf("record %d: %s and %s", i, rec, backwards.journal.records[i])
+		}
+		if a.DurationMS, b.DurationMS = 0, 0; a.CallID != b.CallID || a.Result != b.Result || a.N != b.N {
+			t.Errorf("record %d: %+v and %+v", i, a, b)
+		}
 	}
 }
 

@@ -127,7 +127,7 @@ func (r *runner) redoCalls(ctx context.Context) error {
 			rec.Differ = append(rec.Differ, difference{CallID: c.ID, Text: safetext.HeadTail(text, maxDifference)})
 		}
 		r.emitEvent(Event{
-			Kind: ToolRedone, Tool: safetext.EscapeLine(c.Name, 64), CallID: c.ID, Args: safetext.EscapeLine(noteArgument(c.Arguments), 300),
+			Kind: ToolRedone, Tool: safetext.EscapeLine(c.Name, 64), CallID: c.ID, Args: j.showArguments(),
 			Text: safetext.EscapeLine(res.Text, 300), IsError: res.IsError, Changed: res.Changed,
 		})
 	}

@@ -2,6 +2,7 @@ package agenttools
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strconv"
@@ -12,7 +13,7 @@ import (
 )
 
 func (f *toolFactory) runCommand() agent.Tool {
-	return newTool(f, "run_command",
+	t := newTool(f, "run_command",
 		`Run a command with bash in the root of the work tree. Each call is a fresh shell: cd and variables do not last. There is no network and no input: commands that ask questions or need a terminal are refused. Answers exit code and output; long output keeps its start and its end. A server, or anything with background true, goes on running and the answer names its process_id.`,
 		`{"type":"object","properties":{
 "command":{"type":"string","minLength":1},
@@ -35,6 +36,15 @@ func (f *toolFactory) runCommand() agent.Tool {
 			res.Changed = !readsOnly(a.Command)
 			return res, err
 		})
+	// Commands that only read run beside each other, as the tools that only read do.
+	t.Reads = func(raw json.RawMessage) bool {
+		var a struct {
+			Command    string
+			Background bool
+		}
+		return json.Unmarshal(raw, &a) == nil && !a.Background && readsOnly(a.Command)
+	}
+	return t
 }
 
 // commandEnvironment is what one command gets. What it commits has the time of

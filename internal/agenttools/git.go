@@ -72,14 +72,15 @@ type Finish struct {
 
 func (f *toolFactory) finishTool() agent.Tool {
 	t := newTool(f, "finish",
-		`Say that the work is done and end the run. Everything must be committed. The company then checks for itself: lint, tests, review. Call it alone, after the last commit.`,
+		`Say that the work is done and end the run. Everything must be committed; commit commits what is not, first. The company then checks for itself: lint, tests, review. Calls before it in the same reply are done before it.`,
 		`{"type":"object","properties":{
 "summary":{"type":"string","minLength":1,"description":"what was done, which commands showed that it works, what is open; the pull request shows it"},
-"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the ticket leaves open and you decided or assumed, one sentence each; the president reads them in the pull request"}},
+"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the ticket leaves open and you decided or assumed, one sentence each; the president reads them in the pull request"},
+"commit":{"type":"string","minLength":1,"description":"message of a commit of everything that is not committed or ignored"}},
 "required":["summary"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct {
-			Summary   string
-			Decisions []string
+			Summary, Commit string
+			Decisions       []string
 		}) (agent.Result, error) {
 			if !f.Start.Valid() {
 				return agent.Result{}, company.E(company.EInternal, "finish does not know where the run began")
@@ -88,11 +89,21 @@ func (f *toolFactory) finishTool() agent.Tool {
 			if err != nil {
 				return agent.Result{}, err
 			}
+			onBranch := f.Branch == "" || s.Branch == f.Branch
+			commits := a.Commit != "" && !s.Clean && onBranch
 			no := func(format string, args ...any) (agent.Result, error) {
-				return agent.Result{Text: "Not finished: " + fmt.Sprintf(format, args...), IsError: true}, nil
+				return agent.Result{Text: "Not finished: " + fmt.Sprintf(format, args...), IsError: true, Changed: commits}, nil
+			}
+			if commits {
+				if _, err := f.Toolbox.GitCommit(ctx, toolproto.GitCommitRequest{Message: f.commitMessage(a.Commit), When: commitTime(ctx)}); err != nil {
+					return agent.Result{}, err
+				}
+				if s, err = f.Toolbox.GitStatus(ctx); err != nil {
+					return agent.Result{Changed: true}, err
+				}
 			}
 			switch {
-			case f.Branch != "" && s.Branch != f.Branch:
+			case !onBranch:
 				return no("the work tree is on %s and the work belongs on %s. Bring it there, then finish.", cmp.Or(s.Branch, "no branch"), f.Branch)
 			case !s.Clean:
 				return no("these changes are not committed. Commit what belongs to the work, undo or ignore the rest, then finish.\n%s", formatFileStates(s.Files))
@@ -106,7 +117,7 @@ func (f *toolFactory) finishTool() agent.Tool {
 					return agent.Result{}, err
 				}
 			}
-			return agent.Result{Changed: pushes, Text: "finished at " + company.OID(s.Head).Short(), Final: Finish{Summary: a.Summary, Decisions: a.Decisions, Commit: company.OID(s.Head)}}, nil
+			return agent.Result{Changed: pushes || commits, Text: "finished at " + company.OID(s.Head).Short(), Final: Finish{Summary: a.Summary, Decisions: a.Decisions, Commit: company.OID(s.Head)}}, nil
 		})
 	t.Finishes = true
 	return t

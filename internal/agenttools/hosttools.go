@@ -39,7 +39,7 @@ func (f *toolFactory) todoTool() agent.Tool {
 }
 
 func (f *toolFactory) noteTool() agent.Tool {
-	return newTool(f, "note",
+	t := newTool(f, "note",
 		`Keep something for whoever works here next: a decision, a trap, a command that works. It is not part of the work tree.`,
 		`{"type":"object","properties":{
 "text":{"type":"string","minLength":1,"maxLength":4000}},
@@ -52,6 +52,8 @@ func (f *toolFactory) noteTool() agent.Tool {
 			}
 			return agent.Result{Text: "noted"}, nil
 		})
+	t.Lasting = true
+	return t
 }
 
 func (f *toolFactory) escalateTool() agent.Tool {

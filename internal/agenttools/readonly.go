@@ -1,16 +1,89 @@
 package agenttools
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"company/internal/lazyregexp"
 )
 
 // readers are programs that, whatever their arguments, leave files alone.
 var readers = map[string]bool{
-	"cat": true, "cut": true, "diff": true, "du": true, "echo": true, "egrep": true, "false": true, "fgrep": true,
-	"grep": true, "head": true, "ls": true, "printf": true, "pwd": true, "sleep": true,
+	"basename": true, "cat": true, "cd": true, "cmp": true, "comm": true, "cut": true, "diff": true, "dirname": true, "du": true, "echo": true, "egrep": true, "false": true, "fgrep": true,
+	"grep": true, "head": true, "jq": true, "ls": true, "md5sum": true, "nl": true, "od": true, "printf": true, "pwd": true, "readlink": true, "realpath": true, "sha256sum": true, "sleep": true,
 	"stat": true, "tail": true, "test": true, "[": true, "tr": true, "true": true, "wc": true, "which": true,
+}
+
+// gitReaders are git's commands that read.
+var gitReaders = map[string]bool{
+	"blame": true, "cat-file": true, "describe": true, "diff": true, "grep": true, "log": true, "ls-files": true, "ls-tree": true,
+	"merge-base": true, "rev-list": true, "rev-parse": true, "shortlog": true, "show": true, "status": true,
+}
+
+// writingOptions are beginnings of options with which a program that reads writes a
+// file, or runs another program.
+var writingOptions = map[string][]string{
+	"find": {"-exec", "-ok", "-delete", "-fprint", "-fls"},
+	"rg":   {"--pre", "--hostname-bin", "--search-zip", "-z"},
+	"sort": {"-o", "--o", "--compress", "-T"},
+	"git":  {"-c", "--config", "--exec-path", "--output", "-o", "-O", "--open-files", "--ext-diff", "--textconv", "--filters", "--paginate", "-p"},
+}
+
+// aSedPrint is a script of sed that prints lines by their numbers.
+var aSedPrint = lazyregexp.New(`^[0-9$,;p ]+$`)
+
+// readsFiles reports whether a program surely only reads, called with these arguments.
+func readsFiles(words []string) bool {
+	name, args := words[0], words[1:]
+	writes := slices.ContainsFunc(args, func(arg string) bool {
+		return slices.ContainsFunc(writingOptions[name], func(option string) bool { return strings.HasPrefix(arg, option) })
+	})
+	switch name {
+	case "find", "rg", "sort":
+		return !writes
+	case "sed":
+		return len(args) > 1 && args[0] == "-n" && aSedPrint.MatchString(args[1]) && !slices.ContainsFunc(args[2:], func(arg string) bool { return strings.HasPrefix(arg, "-") })
+	case "git":
+		for len(args) > 0 && (args[0] == "--no-pager" || args[0] == "-P") {
+			args = args[1:]
+		}
+		if len(args) == 0 || !gitReaders[args[0]] {
+			return false
+		}
+		if args[0] == "log" || args[0] == "show" || args[0] == "diff" { // -p and -O stand for a patch and its order
+			return !slices.ContainsFunc(args, func(arg string) bool {
+				return strings.HasPrefix(arg, "--output") || arg == "--ext-diff" || arg == "--textconv"
+			})
+		}
+		return !writes
+	}
+	return readers[name]
+}
+
+// plainWord is a shell word's text where it is nothing but text.
+func plainWord(w *syntax.Word) (text string, ok bool) {
+	var b strings.Builder
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(strings.ReplaceAll(p.Value, `\`, ""))
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			for _, inner := range p.Parts {
+				lit, is := inner.(*syntax.Lit)
+				if !is {
+					return "", false
+				}
+				b.WriteString(lit.Value)
+			}
+		default:
+			return "", false
+		}
+	}
+	return b.String(), true
 }
 
 // readsOnly reports that a command surely leaves the work tree as it is, so
@@ -31,7 +104,12 @@ func readsOnly(command string) bool {
 			to := n.Word.Lit()
 			pure = pure && (n.Op == syntax.DplOut && (to == "1" || to == "2") || to == "/dev/null")
 		case *syntax.CallExpr:
-			pure = pure && len(n.Assigns) == 0 && len(n.Args) > 0 && readers[n.Args[0].Lit()]
+			words := make([]string, len(n.Args))
+			for i, w := range n.Args {
+				text, ok := plainWord(w)
+				words[i], pure = text, pure && ok
+			}
+			pure = pure && len(n.Assigns) == 0 && len(words) > 0 && readsFiles(words)
 		case *syntax.File, *syntax.Stmt, *syntax.BinaryCmd, *syntax.Word, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted, *syntax.Comment, nil:
 		default:
 			pure = false

@@ -43,7 +43,7 @@ func TestContract(t *testing.T) {
 		"search": "pattern | glob", "list_files": "| glob", "run_command": "command | background timeout_s",
 		"check_process": "process_id |", "stop_process": "process_id |", "git_status": "|", "git_commit": "message | paths",
 		"add_dependency": "ecosystem name | version",
-		"todo":           "items |", "note": "text |", "escalate": "reason |", "finish": "summary | decisions",
+		"todo":           "items |", "note": "text |", "escalate": "reason |", "finish": "summary | commit decisions",
 	}
 	readOnly := []string{"read_file", "search", "list_files", "check_process", "git_status"}
 	for _, tool := range writing {
@@ -288,6 +288,10 @@ func TestReadsOnly(t *testing.T) {
 	for command, want := range map[string]bool{
 		"echo hi": true, "ls -la | grep x | wc -l": true, "cat a.txt && head -3 b 2>&1": true, "grep -r x . 2>/dev/null || true": true,
 		"echo 'a b' \"c\"": true, "[ -f a ]": true,
+		"cd internal && grep -rn x .": true, "git log --oneline -5": true, "git diff HEAD~1 -- a.txt": true, "git show HEAD:a.txt | head": true, "git --no-pager log -p -2": true, "git status --short": true, "git blame a.txt": true,
+		"find . -name '*.go' -type f": true, "sed -n '1,20p' a.txt": true, "sort a | uniq": false, "sort a": true, "rg -n x": true,
+		"git commit -am x": false, "git diff --output=a": false, "git log --output a": false, "git show --ext-diff": false, "git grep -Ovi x": false, "git -c core.pager=x log": false, "git checkout a": false, "git stash": false, "git": false, "git cat-file --textconv HEAD:a": false,
+		"find . -delete": false, "find . -exec rm {} +": false, "find . -fprintf a x": false, "sed -i s/a/b/ a": false, "sed -n 'w a' b": false, "sed -n 1p -i a": false, "sort -o a b": false, "rg --pre x y": false, "sort -oa b": false,
 		"echo hi > a": false, "echo hi >> a": false, "echo hi >& a": false, "go test ./...": false, "rm a": false, "X=1 ls": false, "X=1": false,
 		"cat $(touch a)": false, "cat `touch a`": false, "echo $X": false, "for i in 1; do ls; done": false, "ls; touch b": false,
 		"sh -c 'touch a'": false, "cat <(touch a)": false, "ls() { touch a; }; ls": false, "": true, "if": false, "./ls": false, "$cmd": false,
@@ -298,6 +302,73 @@ func TestReadsOnly(t *testing.T) {
 	}
 	if !call(t, WorkerTools(newBench(t).config), "run_command", `{"command":"touch x"}`).Changed {
 		t.Error("a command that writes needs a checkpoint")
+	}
+}
+
+// finish commits what is left when it is given a message, and then it ends the run.
+func TestFinishCommits(t *testing.T) {
+	b := newBench(t)
+	w := WorkerTools(b.config)
+	call(t, w, "write_file", `{"path":"new.txt","content":"x\n"}`)
+	requireText(t, call(t, w, "finish", `{"summary":"done"}`), true, "not committed", "new.txt")
+	res := call(t, w, "finish", `{"summary":"done","commit":"add new.txt"}`)
+	requireText(t, res, false, "finished at")
+	final, ok := res.Final.(Finish)
+	if !ok || !res.Changed || final.Commit == b.start {
+		t.Fatalf("result %+v", res)
+	}
+	if got := gitexectest.Git(t, b.dir, "log", "-1", "--format=%s"); got != "[t1-01] add new.txt" {
+		t.Errorf("committed as %q", got)
+	}
+	if got := gitexectest.Git(t, b.origin, "rev-parse", "agent/t1-01-x"); company.OID(got) != final.Commit {
+		t.Errorf("the branch that was pushed is at %s, not %s", got, final.Commit)
+	}
+	// Where all is committed the message is not needed.
+	requireText(t, call(t, w, "finish", `{"summary":"done","commit":"nothing left"}`), false, "finished at "+final.Commit.Short())
+	// A call that is no work is no work with a message either.
+	other := newBench(t)
+	requireText(t, call(t, WorkerTools(other.config), "finish", `{"summary":"done","commit":"nothing"}`), true, "nothing was committed")
+}
+
+// Commands of one reply that only read run at the same time, in a real toolbox.
+func TestReadingCommandsRunTogether(t *testing.T) {
+	b := newBench(t)
+	tools := WorkerTools(b.config)
+	var reading, writing agent.Tool
+	for _, tool := range tools {
+		switch tool.Spec.Name {
+		case "run_command":
+			reading = tool
+		case "write_file":
+			writing = tool
+		}
+	}
+	for args, want := range map[string]bool{
+		`{"command":"git log --oneline"}`: true, `{"command":"grep -rn x ."}`: true,
+		`{"command":"go test ./..."}`: false, `{"command":"git log","background":true}`: false, `{"command":"git commit -m x"}`: false,
+	} {
+		if got := reading.Reads(json.RawMessage(args)); got != want {
+			t.Errorf("%s reads: %v", args, got)
+		}
+	}
+	if writing.Reads != nil {
+		t.Error("write_file reads")
+	}
+	one := func(i int) adapters.ToolCall {
+		return adapters.ToolCall{ID: fmt.Sprint(i), Name: "run_command", Arguments: fmt.Sprintf(`{"command":"git show HEAD:a.txt | head -%d"}`, i%2+1)}
+	}
+	m := &script{replies: [][]adapters.ToolCall{nil, {{ID: "f", Name: "escalate", Arguments: `{"reason":"enough"}`}}}}
+	for i := range 12 {
+		m.replies[0] = append(m.replies[0], one(i))
+	}
+	out, err := agent.Loop{Models: bare{m}}.Drive(ctx(t), agent.Job{Tools: tools, First: "x", Run: "t1-01.1", Journal: journal{}})
+	if err != nil || out.End != agent.EndEscalated {
+		t.Fatalf("%s, %v", out.End, err)
+	}
+	for i, c := range out.Transcript.ToolCalls[:12] {
+		if want := map[int]string{0: "one\n", 1: "one\ntwo\n"}[i%2]; c.IsError || c.ID != fmt.Sprint(i) || !strings.HasSuffix(c.Result, "--- stdout ---\n"+want) {
+			t.Errorf("call %d: %s %q", i, c.ID, c.Result)
+		}
 	}
 }
 
