@@ -116,6 +116,8 @@ func TestOldTurnsAreCondensed(t *testing.T) {
 			t.Fatalf("request %d begins with %.200q", i, req.Messages[1].Content)
 		}
 	}
+	made, recorded := replayRequests(t, b, b.journal)
+	requireEqual(t, made, recorded)
 	last := b.model.last().Messages
 	digest := last[1].Content
 	if len(last) > 150 || len(out.Messages) < 450 {

@@ -10,6 +10,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // conversation is the state of a run: the fold of its journal. It changes only
@@ -144,6 +145,7 @@ func (c *conversation) foldUsage(r replyRecord) {
 	}
 	c.usage = c.usage.Add(r.Usage)
 	c.addSpent(r.Spent)
+	c.addCounts(r)
 	c.open = nil
 }
 
@@ -161,6 +163,32 @@ func (c *conversation) addSpent(a company.Amount) {
 	}
 	c.byModel = append(c.byModel, company.ModelSpent{Model: c.open.Model, Spent: a})
 }
+
+// addCounts counts what the server of the open call counted, and the name that it gave
+// to its model.
+func (c *conversation) addCounts(r replyRecord) {
+	for i := range c.byModel {
+		m := &c.byModel[i]
+		if c.open == nil || m.Model != c.open.Model {
+			continue
+		}
+		if !r.Usage.Estimated {
+			m.Input = int64(adapters.AddTokens(int(m.Input), r.Usage.InputTokens))
+			m.Cached = int64(adapters.AddTokens(int(m.Cached), r.Usage.CachedTokens))
+		}
+		last := m.Model
+		if n := len(m.Served); n > 0 {
+			last = m.Served[n-1]
+		}
+		if r.Model != "" && r.Model != last && len(m.Served) < maxServed {
+			m.Served = append(m.Served, safetext.Cut(r.Model, 200))
+		}
+		return
+	}
+}
+
+// maxServed bounds the names of one model that are recorded.
+const maxServed = 8
 
 // foldError folds an error that came instead of a reply.
 func (c *conversation) foldError(r replyRecord) {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -93,4 +94,27 @@ func TestPromptHash(t *testing.T) {
 	if one, again := PromptHash("a", "b"), PromptHash("a", "b"); one != again || one == PromptHash("ab", "") {
 		t.Error("two prompts have one hash, or one has two")
 	}
+}
+
+// ADP-6: the names that a server gives to its model are evidence, and so is how much
+// of the input it read from its cache. A reply without a count counts nowhere.
+func TestServedModelsAndCacheAreCounted(t *testing.T) {
+	turns := []struct {
+		model     string
+		in, cache int
+		estimated bool
+	}{{"m", 100, 0, false}, {"m-2030-01", 200, 150, false}, {"m-2030-01", 300, 250, true}, {"cheaper", 400, 300, false}}
+	var script []adapters.Response
+	for i, turn := range turns {
+		r := calls(fmt.Sprintf(`read {"path":"%d"}`, i))
+		r.Model = turn.model
+		r.Usage = adapters.Usage{InputTokens: turn.in, CachedTokens: turn.cache, OutputTokens: 5, Estimated: turn.estimated}
+		script = append(script, r)
+	}
+	last := finish
+	last.Model = "cheaper"
+	b := newBench(t, replies(append(script, last)...))
+	out := b.mustRun(t)
+	want := company.ModelSpent{Model: "m", Spent: out.Spent, Input: 710, Cached: 450, Served: []string{"m-2030-01", "cheaper"}}
+	requireEqual(t, out.ByModel, []company.ModelSpent{want})
 }

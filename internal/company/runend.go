@@ -1,6 +1,7 @@
 package company
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -127,10 +128,59 @@ type RunEnded struct {
 type ModelSpent struct {
 	Model string `json:"model"`
 	Spent Amount `json:"spent"`
+	// Input is how many tokens of input its server counted, Cached how many of them it
+	// read from a cache. Requests that the server did not count are in neither.
+	Input  int64 `json:"input,omitempty"`
+	Cached int64 `json:"cached,omitempty"`
+	// Served are the names that the server gave to the model where they are not Model,
+	// in the order in which they came: a change in mid-run is evidence.
+	Served []string `json:"served,omitempty"`
 }
 
-// maxModels bounds the models of one run: fallbacks are few.
-const maxModels = 16
+// Bounds of the models of one run: fallbacks are few, and so are their names.
+const (
+	maxModels = 16
+	maxServed = 8
+)
+
+// bounded is the record with counts that can be and names that can be shown.
+func (m ModelSpent) bounded() ModelSpent {
+	m.Input = max(0, m.Input)
+	m.Cached = min(max(0, m.Cached), m.Input)
+	served := m.Served
+	m.Served = nil
+	for _, name := range served[:min(len(served), maxServed)] {
+		m.Served = append(m.Served, plainLine(name, maxModelName))
+	}
+	return m
+}
+
+// CacheUse is how many tokens of input servers counted, and how many of them they read
+// from a cache. Both are 0 where no server counted.
+type CacheUse struct{ Input, Cached int64 }
+
+// add sums up; a sum stops before it is none.
+func (u CacheUse) add(v CacheUse) CacheUse {
+	return CacheUse{u.Input + min(v.Input, math.MaxInt64-u.Input), u.Cached + min(v.Cached, math.MaxInt64-u.Cached)}
+}
+
+// CacheUse sums up the models of the run.
+func (r *Run) CacheUse() CacheUse {
+	var sum CacheUse
+	for _, m := range r.Models {
+		sum = sum.add(CacheUse{m.Input, m.Cached})
+	}
+	return sum
+}
+
+// CacheUse sums up the runs of the task that have ended.
+func (t *Task) CacheUse() CacheUse {
+	var sum CacheUse
+	for _, r := range t.Runs {
+		sum = sum.add(r.CacheUse())
+	}
+	return sum
+}
 
 // countableModels are the models of a run as far as they can be counted: together they
 // cost no more than the run.
@@ -144,7 +194,7 @@ func (d *RunEnded) countableModels() []ModelSpent {
 		if sum = sum.Add(m.Spent); sum.MicroUSD > d.Spent.MicroUSD || sum.Tokens > d.Spent.Tokens {
 			return out
 		}
-		out = append(out, m)
+		out = append(out, m.bounded())
 	}
 	return out
 }

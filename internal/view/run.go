@@ -33,7 +33,9 @@ type Run struct {
 	Error        string            `json:"error,omitempty"`
 	CostMicroUSD *int64            `json:"cost_micro_usd"`
 	Tokens       int64             `json:"tokens"`
-	Files        []string          `json:"files"` // result, transcript, git log: those that are there
+	Cache        *Cache            `json:"cache,omitempty"`  // absent: no server counted, or the run has not ended
+	Models       []ModelUse        `json:"models,omitempty"` // that answered it, of a run that has ended
+	Files        []string          `json:"files"`            // result, transcript, git log: those that are there
 	Refused      []Refused         `json:"refused"`
 	Words        []Word            `json:"words,omitempty"` // of the president
 	// Briefing is what it was begun with; absent: it is not known.
@@ -100,6 +102,7 @@ func (src Source) Run(t *company.Task, r *company.Run) Run {
 			v.Files = append(v.Files, filepath.Join(src.Folders.Runs, string(r.ID), name))
 		}
 	}
+	v.Cache, v.Models = viewCache(r.CacheUse()), viewModels(r.Models)
 	v.applyActivity(src.Activities)
 	return v
 }
@@ -157,6 +160,14 @@ func (v Run) Render(s Style) string {
 	if d := v.Briefing; d != nil {
 		fmt.Fprintf(&b, "  model:  %s\n", safetext.EscapeLine(briefModelText(d.Model), 300))
 		fmt.Fprintf(&b, "  prompt: %.12s%s%s\n", d.Prompt, rulesText(d.Rules), personaText(d.Persona))
+	}
+	for _, m := range v.Models {
+		if len(m.Served) > 0 {
+			writeWrapped(&b, s, "  served: ", m.RenderText())
+		}
+	}
+	if v.Cache != nil {
+		fmt.Fprintf(&b, "  cache:  %s\n", v.Cache.RenderText())
 	}
 	if v.From != "" {
 		fmt.Fprintf(&b, "  from:   %s\n", v.From.Short())

@@ -34,6 +34,8 @@ type TaskDetail struct {
 	Added     []company.Dependency       `json:"dependencies"` // beyond the base's lock files
 	LookedUp  []company.Dependency       `json:"looked_up"`    // names that went out to registries
 	Unwritten []company.UnwrittenFile    `json:"unwritten"`    // files that are not there, or old
+	// Cache is of the runs that have ended; absent: no server counted.
+	Cache *Cache `json:"cache,omitempty"`
 	// RunsFolder is where the files of runs are, for people.
 	RunsFolder string `json:"-"`
 }
@@ -48,6 +50,7 @@ func (src Source) TaskDetail(t *company.Task) TaskDetail {
 		Failures: map[string]company.Failure{}, RunsFolder: src.Folders.Runs,
 	}
 	maps.Copy(v.Failures, t.Failures)
+	v.Cache = viewCache(t.CacheUse())
 	v.Holds = newCap(t.Held())
 	if sub := t.CarriedFrom(); sub != nil {
 		v.ReviewOf = sub.ID
@@ -144,6 +147,9 @@ func (v TaskDetail) writeResult(b *strings.Builder, s Style) {
 		of = " of at most " + holds.String()
 	}
 	fmt.Fprintf(b, "  cost:   %s%s\n", FormatCost(v.CostMicroUSD, v.Tokens), of)
+	if v.Cache != nil {
+		fmt.Fprintf(b, "  cache:  %s\n", v.Cache.RenderText())
+	}
 	if text := v.urgencyText(); text != "" {
 		writeWrapped(b, s, "  order:  ", text)
 	}
