@@ -48,10 +48,10 @@ type Deps struct {
 	// the driver's standard one). nil: no price is known.
 	Prices func(adapter, baseURL, model string) Price
 	Policy Policy // the zero value means DefaultPolicy
-	// How long a reply may take to its first piece, and between two; 0: the
+	// How long a reply may take to its first piece, between two, and to its end; 0: the
 	// driver's default.
-	FirstToken, Idle time.Duration
-	Clock            Clock // nil: WallClock
+	FirstToken, Idle, Whole time.Duration
+	Clock                   Clock // nil: WallClock
 }
 
 // Factory makes one bare model: no retries, no fallback. It must not talk to

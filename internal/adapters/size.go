@@ -41,6 +41,9 @@ func InputBound(req Request) int {
 // replacement character, which has three.
 func textBytes(s string) int {
 	n := len(s)
+	if utf8.ValidString(s) { // nearly always, and quick
+		return n
+	}
 	for i := 0; i < len(s); {
 		r, width := utf8.DecodeRuneInString(s[i:])
 		if r == utf8.RuneError && width == 1 {

@@ -40,6 +40,7 @@ const (
 	MaxCalls       = 32       // tool calls of one reply
 	MaxArguments   = 1 << 20  // bytes of one call's arguments
 	maxContent     = 256 << 10
+	maxOpaque      = 1 << 20 // bytes of a reply's own thinking, which goes back with each request
 	maxParallel    = 8
 )
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -117,6 +118,10 @@ func TestModelGarbage(t *testing.T) {
 	filtered := says("I cannot help with that")
 	filtered.Finish = adapters.FinishFilter
 	huge := calls(`write {"path":"` + strings.Repeat("x", 10<<20) + `"}`)
+	named := calls(`read {"path":"a"}`)
+	named.Model = strings.Repeat("m", 10<<20)
+	thought := calls(`read {"path":"a"}`)
+	thought.Message.Opaque = json.RawMessage(`{"thinking":"` + strings.Repeat("hm ", 4<<20) + `"}`)
 	flood := calls(strings.Split(strings.Repeat(`read {"path":"a"}|`, 500), "|")[:500]...)
 	for name, tc := range map[string]struct {
 		reply adapters.Response
@@ -133,6 +138,8 @@ func TestModelGarbage(t *testing.T) {
 		"duplicate id":     {reply: calls(`read {"path":"a"}`), end: EndStuck, most: 5},
 		"10 MB of call":    {reply: huge, end: EndStuck, most: 5},
 		"10 MB of text":    {reply: says(strings.Repeat("blah ", 2<<20)), end: EndNoTools, most: 3},
+		"10 MB of a name":  {reply: named, end: EndStuck, most: 5},
+		"12 MB of thought": {reply: thought, end: EndStuck, most: 5},
 		"bad UTF-8":        {reply: calls("read {\"path\":\"\xff\xfe\"}", "\xff {}"), end: EndStuck, most: 5},
 		"refusal":          {reply: filtered, code: company.EModel, most: 1},
 		"refusal in words": {reply: says("I cannot help with that"), end: EndNoTools, most: 3},

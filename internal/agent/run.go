@@ -223,7 +223,7 @@ func (r *runner) askModel(ctx context.Context) error {
 	}
 
 	m := sanitizeReply(resp.Message)
-	rec := replyRecord{N: r.conv.requests, At: r.utcNow(), Finish: resp.Finish, Usage: sanitizeUsage(resp.Usage), Spent: r.lastCallCost(), Model: toValidUTF8(resp.Model), FirstByteMS: resp.FirstByte.Milliseconds()}
+	rec := replyRecord{N: r.conv.requests, At: r.utcNow(), Finish: resp.Finish, Usage: sanitizeUsage(resp.Usage), Spent: r.lastCallCost(), Model: toValidUTF8(truncateText(resp.Model)), FirstByteMS: resp.FirstByte.Milliseconds()}
 	if resp.Textual {
 		rec.Textual = toValidUTF8(resp.Served.Model)
 	}
@@ -363,7 +363,7 @@ func sanitizeReply(m adapters.Message) adapters.Message {
 			break
 		}
 	}
-	if json.Valid(m.Opaque) {
+	if len(m.Opaque) <= maxOpaque && json.Valid(m.Opaque) {
 		out.Opaque = m.Opaque
 	}
 	return out

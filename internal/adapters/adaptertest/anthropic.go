@@ -85,6 +85,9 @@ func Anthropic() Wire {
 		Error: func(message, kind string) string {
 			return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q}}`, kind, message)
 		},
+		Piece: func(text string) string {
+			return "event: content_block_delta\ndata: " + strings.Replace(antHello, "hello", text, 1) + "\n\n"
+		},
 		Pieces: func(n int, text string) http.HandlerFunc {
 			many := servePieces(n, "event: content_block_delta\ndata: "+strings.Replace(antHello, "hello", text, 1)+"\n\n", antEvents(antStop0, antEnd("end_turn"), antOver))
 			return func(w http.ResponseWriter, r *http.Request) {

@@ -26,6 +26,8 @@ type Wire struct {
 	// Pieces is a whole reply that says this text n times, each in a piece of its
 	// own.
 	Pieces func(n int, text string) http.HandlerFunc
+	// Piece is the piece of a reply that has begun which says this text.
+	Piece func(text string) string
 
 	Cases []Case // of this wire alone; one with a common name stands in its place
 	// Cannot are the required cases that the protocol cannot express, and why.
@@ -36,6 +38,7 @@ type Wire struct {
 var (
 	Short = Options{FirstToken: 300 * time.Millisecond}
 	Idle  = Options{Idle: 300 * time.Millisecond}
+	Whole = Options{Whole: 300 * time.Millisecond}
 )
 
 // Required are the cases that every wire has: of the common ones, and of its
@@ -46,6 +49,7 @@ var Required = []string{
 	"error in a 200", "error in the stream", "empty reply", "not JSON", "bad UTF-8", "refused",
 	"counts that cannot be", "more input than was sent",
 	"hang before the reply", "hang in the reply", "cut stream", "reset in the stream", "reset before the reply", "10 MB reply", "many small pieces", "redirect",
+	"junk", "junk after a beginning", "a reply that drips", "pieces of nothing without an end", "bytes without an end of the line",
 }
 
 // commonCases are the cases that are HTTP's more than the wire's.
@@ -82,6 +86,11 @@ func commonCases(w Wire) []Case {
 				t.Errorf("%d bytes, finish %s", len(r.Message.Content), r.Finish)
 			}
 		}},
+		{Name: "junk", Serve: serveStatus(200, junk(64<<10)), Kind: adapters.MalformedReply, Unanswered: true},
+		{Name: "junk after a beginning", Serve: thenWrite(w.Begun, junk(64<<10)), Kind: adapters.MalformedReply, Unanswered: true},
+		{Name: "a reply that drips", Options: Whole, Serve: thenDrip(w.Begun, w.Piece("x"), 10*time.Millisecond), Kind: adapters.TimedOut, Unanswered: true, Says: "did not come to its end"},
+		{Name: "pieces of nothing without an end", Options: Whole, Serve: thenDrip(w.Begun, w.Piece(""), time.Millisecond), Kind: adapters.TimedOut, Unanswered: true, Says: "did not come to its end"},
+		{Name: "bytes without an end of the line", Options: Options{FirstToken: Short.FirstToken, Idle: Idle.Idle}, Serve: thenDrip(w.Begun, "x", 10*time.Millisecond), Kind: adapters.TimedOut, Unanswered: true, Says: "silent"},
 		{Name: "10 MB in many pieces", Serve: w.Pieces(11<<10, strings.Repeat("x", 1<<10)), Kind: adapters.MalformedReply, Unanswered: true, Says: "larger"},
 		{Name: "reset before the reply", Serve: thenReset(func(http.ResponseWriter, *http.Request) {}), Kind: adapters.Unreachable, Unanswered: true},
 	}...)
@@ -156,6 +165,45 @@ func servePieces(n int, piece string, end http.HandlerFunc) http.HandlerFunc {
 			}
 		}
 		end(w, r)
+	}
+}
+
+// junk is so many bytes of every value, the same each time.
+func junk(n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i*i>>3 + i*7)
+	}
+	return string(b)
+}
+
+// thenWrite goes on where a reply ends.
+func thenWrite(h http.HandlerFunc, text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h(w, r)
+		_, _ = io.WriteString(w, text)
+	}
+}
+
+// thenDrip goes on with a text again and again, until the client leaves.
+func thenDrip(h http.HandlerFunc, text string, pause time.Duration) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h(w, r)
+		release, _ := r.Context().Value(releaseKey{}).(chan struct{})
+		tick := time.NewTicker(pause)
+		defer tick.Stop()
+		for {
+			if _, err := io.WriteString(w, text); err != nil || http.NewResponseController(w).Flush() != nil {
+				return
+			}
+			select {
+			case <-tick.C:
+			case <-r.Context().Done():
+				return
+			case <-release:
+				return
+			}
+		}
 	}
 }
 

@@ -41,6 +41,7 @@ func Ollama() Wire {
 			}
 			return string(b)
 		},
+		Piece: func(text string) string { return strings.Replace(ollamaHello, "hello", text, 1) + "\n" },
 		Pieces: func(n int, text string) http.HandlerFunc {
 			return servePieces(n, strings.Replace(ollamaHello, "hello", text, 1)+"\n", serveLines(ollamaDone))
 		},

@@ -41,6 +41,7 @@ func OpenAI() Wire {
 		Error: func(message, kind string) string {
 			return fmt.Sprintf(`{"error":{"message":%q,"type":%q}}`, message, kind)
 		},
+		Piece: func(text string) string { return "data: " + strings.Replace(helloChunk, "hello", text, 1) + "\n\n" },
 		Pieces: func(n int, text string) http.HandlerFunc {
 			// As long as the frames of real servers are.
 			frame := `{"id":"chatcmpl-0123456789012345678901234567","object":"chat.completion.chunk","created":1700000000,"system_fingerprint":"fp_0123456789",` + strings.Replace(helloChunk, "hello", text, 1)[1:]

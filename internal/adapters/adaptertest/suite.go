@@ -31,6 +31,12 @@ type Options struct {
 	Key        secret.Value
 	FirstToken time.Duration // 0: the driver's own
 	Idle       time.Duration
+	Whole      time.Duration
+}
+
+// Deps are the clocks for a driver.
+func (o Options) Deps() adapters.Deps {
+	return adapters.Deps{FirstToken: o.FirstToken, Idle: o.Idle, Whole: o.Whole}
 }
 
 // Case is one way of answering.

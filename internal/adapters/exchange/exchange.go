@@ -22,6 +22,7 @@ import (
 const (
 	DefaultFirstToken = 5 * time.Minute
 	DefaultIdle       = 300 * time.Second
+	DefaultWhole      = time.Hour
 	maxReply          = 10 << 20 // bytes of one reply without its framing
 	// wireFactor is how many bytes may travel for one of the reply's own: a
 	// stream of single tokens has some hundred bytes of framing around each.
@@ -36,7 +37,10 @@ type Config struct {
 	Key        secret.Value  // taken out of whatever servers say
 	FirstToken time.Duration // from the request to the first piece of the reply; default 5m
 	Idle       time.Duration // between two pieces; default 300s
-	Bearer     bool          // every request carries the key as a bearer token
+	// Whole is how long a reply may take from the request to its end, however it drips;
+	// default 1h. A slow model writes its longest reply within that.
+	Whole  time.Duration
+	Bearer bool // every request carries the key as a bearer token
 	// Body, when set, wraps the body of each reply with status 200.
 	Body func(req *http.Request, body Body, ex *Exchange) Body
 }
@@ -60,6 +64,7 @@ type Client struct {
 func NewClient(cfg Config) *Client {
 	cfg.FirstToken = cmp.Or(cfg.FirstToken, DefaultFirstToken)
 	cfg.Idle = cmp.Or(cfg.Idle, DefaultIdle)
+	cfg.Whole = cmp.Or(cfg.Whole, DefaultWhole)
 	// Proxy and CA settings are the operator's own, from the environment.
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
@@ -83,6 +88,7 @@ var (
 	errFirstToken = errors.New("no first piece of the reply in time")
 	errIdle       = errors.New("the reply fell silent")
 	errTail       = errors.New("a whole reply, and then silence")
+	errWhole      = errors.New("the reply did not come to its end in time")
 )
 
 // Exchange is what the transport saw of one request. SDKs lose headers, take a
@@ -97,6 +103,7 @@ type Exchange struct {
 	cancel context.CancelCauseFunc
 	client *Client
 	timer  *time.Timer
+	whole  *time.Timer
 	began  time.Time
 	first  time.Time   // of the first piece of the reply; zero: none came
 	over   atomic.Bool // no clock runs any more
@@ -112,7 +119,17 @@ func (c *Client) Begin(ctx context.Context) (context.Context, *Exchange) {
 	ex := &Exchange{cancel: cancel, client: c, began: time.Now()}
 	ex.ctx = context.WithValue(ctx, key{}, ex)
 	ex.resetTimer(c.cfg.FirstToken, errFirstToken)
+	ex.whole = ex.startTimer(c.cfg.Whole, errWhole)
 	return ex.ctx, ex
+}
+
+// startTimer starts a clock that ends the exchange with a cause.
+func (ex *Exchange) startTimer(d time.Duration, cause error) *time.Timer {
+	return time.AfterFunc(d, func() {
+		if !ex.over.Load() {
+			ex.cancel(cause)
+		}
+	})
 }
 
 // resetTimer starts the clock anew. It is used by one goroutine.
@@ -120,11 +137,7 @@ func (ex *Exchange) resetTimer(d time.Duration, cause error) {
 	if ex.timer != nil {
 		ex.timer.Stop()
 	}
-	ex.timer = time.AfterFunc(d, func() {
-		if !ex.over.Load() {
-			ex.cancel(cause)
-		}
-	})
+	ex.timer = ex.startTimer(d, cause)
 }
 
 // Grew says that a piece of the reply came, and how many bytes the reply has
@@ -167,15 +180,19 @@ func (ex *Exchange) FirstPiece() time.Duration {
 // Stop ends the clocks and reports whether the exchange came to an end that
 // was neither the caller's nor a clock's, but for the clock of Ending.
 func (ex *Exchange) Stop() bool {
-	ex.over.Store(true)
-	ex.timer.Stop()
+	ex.stopTimers()
 	cause := context.Cause(ex.ctx)
 	return !ex.tooBig.Load() && (cause == nil || errors.Is(cause, errTail))
 }
 
 // End frees what the exchange holds. It may be called at any time.
 func (ex *Exchange) End() {
+	ex.stopTimers()
+	ex.cancel(nil)
+}
+
+func (ex *Exchange) stopTimers() {
 	ex.over.Store(true)
 	ex.timer.Stop()
-	ex.cancel(nil)
+	ex.whole.Stop()
 }

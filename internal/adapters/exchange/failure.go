@@ -54,6 +54,8 @@ func (ex *Exchange) classifyError(err error) error {
 		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status, Message: fmt.Sprintf("the reply is larger than %d bytes", maxReply), Err: errTooBig, Unanswered: true}
 	case errors.Is(cause, errFirstToken):
 		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("nothing came within %s", cfg.FirstToken), Err: ex.markUnbegun(cause), Unanswered: true}
+	case errors.Is(cause, errWhole):
+		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("the reply did not come to its end within %s", cfg.Whole), Err: cause, Unanswered: true}
 	case errors.Is(cause, errIdle), errors.Is(cause, errTail):
 		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("the stream was silent for %s", cfg.Idle), Err: cause, Unanswered: true}
 	case cause != nil:

@@ -29,7 +29,7 @@ func Open(p *adapters.Profile, deps adapters.Deps, standard, like string, cfg Co
 	if strings.ContainsFunc(p.Key.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }) { // it cannot travel in a header
 		return nil, company.E(company.EModelAuth, "the key holds characters that no key has").Fix("set the variable that api_key_env names anew")
 	}
-	cfg.Key, cfg.FirstToken, cfg.Idle = p.Key, cmp.Or(deps.FirstToken, cfg.FirstToken), cmp.Or(deps.Idle, cfg.Idle)
+	cfg.Key, cfg.FirstToken, cfg.Idle, cfg.Whole = p.Key, cmp.Or(deps.FirstToken, cfg.FirstToken), cmp.Or(deps.Idle, cfg.Idle), cmp.Or(deps.Whole, cfg.Whole)
 	c := NewClient(cfg)
 	if deps.Log != nil {
 		c.Log = deps.Log

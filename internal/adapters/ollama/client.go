@@ -87,7 +87,7 @@ var (
 // installed, the first installed one that can call tools is taken.
 func New(p adapters.Profile, deps adapters.Deps) (*Client, error) {
 	// A proxy before the server may want the key.
-	client, err := exchange.Open(&p, deps, Standard, Standard, exchange.Config{Bearer: true, FirstToken: patience, Idle: patience, Body: wrapReplies})
+	client, err := exchange.Open(&p, deps, Standard, Standard, exchange.Config{Bearer: true, FirstToken: patience, Idle: patience, Whole: 4 * exchange.DefaultWhole, Body: wrapReplies})
 	if err != nil {
 		return nil, err
 	}

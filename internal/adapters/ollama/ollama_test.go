@@ -34,7 +34,7 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 // TestServers: ADP-1, malformed replies.
 func TestServers(t *testing.T) {
 	adaptertest.Exercise(t, adaptertest.Ollama(), func(t *testing.T, o adaptertest.Options) adapters.Model {
-		return adaptertest.Open(t, ollama.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, adapters.Deps{FirstToken: o.FirstToken, Idle: o.Idle})
+		return adaptertest.Open(t, ollama.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
 	})
 }
 
