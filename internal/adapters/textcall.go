@@ -19,8 +19,11 @@ var (
 	xmlValueRE = lazyregexp.New(`(?s)<parameter(?:=| name=")([A-Za-z0-9_-]{1,64})"?>\n?(.*?)\n?</parameter>`)
 )
 
-// maxMarks bounds how many places of one reply are read as calls in vain.
-const maxMarks = 64
+// Bounds of one reply: places that are read as calls in vain, and calls that are found.
+const (
+	maxMarks     = 64
+	maxTextCalls = 256
+)
 
 // readTextCalls finds the calls in a reply that called no tool. Text stays in the reply
 // up to the first call; what follows the last of those that stand together is dropped,
@@ -45,7 +48,7 @@ func readTextCalls(resp Response, req Request) Response {
 		if len(calls) == 0 {
 			continue
 		}
-		for {
+		for len(calls) < maxTextCalls {
 			rest := strings.TrimLeft(text[from:], " \t\r\n")
 			if next := callMarkRE.FindStringIndex(rest); next == nil || next[0] != 0 {
 				break

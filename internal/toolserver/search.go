@@ -83,6 +83,9 @@ func (s *Server) listFiles(ctx context.Context, r toolproto.ListFilesRequest) (t
 // would, so that build output and dependencies don't drown the rest. A glob
 // without a slash matches names at any depth.
 func (s *Server) globFiles(ctx context.Context, glob string) ([]string, error) {
+	if rel, ok := strings.CutPrefix(glob, s.dir); ok && (rel == "" || rel[0] == '/') {
+		glob = strings.TrimPrefix(rel, "/") // models name the workspace by its absolute path, too
+	}
 	match, err := globMatcher(glob)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func TestSearchAndList(t *testing.T) {
 			if len(r.Matches[0].Text) > 510 || r.Matches[1].Text != "needle 1" {
 				t.Fatalf("%+v", r.Matches)
 			}
-			for glob, want := range map[string]int{"*.go": 2, "x/*.go": 1, "x/**/*.go": 2, "x": 2, "**/*.{go,ts}": 3, "./x/y": 1, "*.py": 0} {
+			for glob, want := range map[string]int{"*.go": 2, "x/*.go": 1, "x/**/*.go": 2, "x": 2, "**/*.{go,ts}": 3, "./x/y": 1, "*.py": 0, b.dir: 3, b.dir + "/x": 2, b.dir + "/x/*.go": 1, b.dir + "2/x": 0} {
 				if n := len(search("needle", glob).Matches); n != want {
 					t.Errorf("glob %q: %d matches, want %d", glob, n, want)
 				}
