@@ -70,13 +70,11 @@ func longBench(t testing.TB, turns, contextTokens, size int) *bench {
 	}
 	b.cfg.Tools[0].Run, b.cfg.Tools[1].Run = answer(true, false, false), answer(false, true, false)
 	text := json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"command":{"type":"string"}}}`)
-	for _, tool := range []Tool{
+	b.cfg.Tools = append(b.cfg.Tools, []Tool{
 		{Spec: adapters.Tool{Name: "todo", Schema: text}, Run: answer(false, false, true)},
 		{Spec: adapters.Tool{Name: "note", Schema: text}, Run: func(context.Context, json.RawMessage) (Result, error) { return Result{Text: "noted"}, nil }, Lasting: true},
 		{Spec: adapters.Tool{Name: "shell", Schema: text}, Run: answer(false, true, false)},
-	} {
-		b.cfg.Tools = append(b.cfg.Tools, tool)
-	}
+	}...)
 	b.cfg.Words = func() []string {
 		if len(b.model.requests) < 20 {
 			return nil
