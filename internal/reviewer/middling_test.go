@@ -43,17 +43,17 @@ func driveCall(t *testing.T, tools []agent.Tool, name, arguments string) agent.O
 func TestVerdictsInOtherWordsAreRead(t *testing.T) {
 	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
 	for arguments, want := range map[string]string{
-		`{"verdict":"approved","evidence":"1. a is changed: the diff\n2. b is not"}`:                                                   company.Approve,
+		`{"verdict":"approved","evidence":"1. a is changed: the diff\n2. b is not in the diff"}`:                                       company.Approve,
 		`{"verdict":"changes_requested","findings":{"severity":"critical","path":"a.go","line":"3","description":"x","why":"go vet"}}`: company.RequestChanges,
 	} {
-		out := driveCall(t, []agent.Tool{submitReviewTool(b.x, 2)}, "submit_review", arguments)
+		out := driveCall(t, []agent.Tool{submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:2], noCalls)}, "submit_review", arguments)
 		var got company.ReviewRecorded
 		if out.End != agent.EndFinal || out.Decode(&got) != nil || got.Verdict != want || len(got.Evidence)+len(got.Findings) == 0 {
 			t.Errorf("%s: %s, %s", arguments, out.End, out.Transcript.ToolCalls[0].Result)
 		}
 	}
 	// One text for two criteria shows one of them.
-	out := driveCall(t, []agent.Tool{submitReviewTool(b.x, 2)}, "submit_review", `{"verdict":"approve","evidence":"all is well"}`)
+	out := driveCall(t, []agent.Tool{submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:2], noCalls)}, "submit_review", `{"verdict":"approve","evidence":"all is well"}`)
 	if out.End != agent.EndStuck {
 		t.Errorf("too little evidence: %s", out.End)
 	}
