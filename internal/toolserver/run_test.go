@@ -97,7 +97,7 @@ func TestTimeoutKillsTheWholeTree(t *testing.T) {
 			break
 		}
 	}
-	if !r.TimedOut || r.ExitCode == 0 || r.Stdout.String() != "started\n" || !strings.Contains(r.Note, "stdin is closed") {
+	if !r.TimedOut || r.ExitCode == 0 || r.Stdout.String() != "started\n" || !strings.Contains(r.Note, "the command slept") {
 		t.Fatalf("%+v", r)
 	}
 	for _, f := range []string{"escaped", "stubborn"} {
