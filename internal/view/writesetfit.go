@@ -21,7 +21,7 @@ func fitOf(sub *company.Subtask) *company.Fit {
 	return &fit
 }
 
-// sumFits is the fit of all write sets of a task; nil: there is none.
+// sumFits is the fit of all write sets of a task. Nil: there is none.
 func sumFits(plan []Subtask) *company.Fit {
 	var sum *company.Fit
 	for _, sub := range plan {
