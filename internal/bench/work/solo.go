@@ -52,7 +52,7 @@ func makeSoloScript(instruction string, rootEntries []string) ([]byte, error) {
 	return json.Marshal(m{"rules": []m{
 		{"role": company.Manager, "run": 1, "brief": emptyGroup, "steps": reply("submit_plan", m{"waves": []m{{"subtasks": []m{ticket}}}})},
 		{"role": company.Manager, "steps": reply("give_up", m{"reason": "the worker works alone"})},
-		{"role": company.Reviewer, "steps": reply("submit_review", m{"verdict": "approve", "evidence": slices.Repeat([]string{"nobody reviews this work"}, mostCriteria), "findings": []string{}})},
+		{"role": company.Reviewer, "steps": reply("submit_review", m{"verdict": "approve", "evidence": slices.Repeat([]string{"nobody reviews this work: the diff is taken as it is"}, mostCriteria), "findings": []string{}})},
 	}})
 }
 
