@@ -10,6 +10,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
+	"company/internal/hosttest"
 )
 
 // longBench is a run of so many turns that reads, changes files, runs commands, plans
@@ -137,6 +138,7 @@ func TestOldTurnsAreCondensed(t *testing.T) {
 // What the model is sent after a crash is what it would have been sent, wherever the
 // process dies around a record that makes room.
 func TestCondensedConversationsSurviveACrash(t *testing.T) {
+	hosttest.NotRaced(t, "long conversations one after the other; shorter ones are raced")
 	whole := longBench(t, 120, 12_000, 1500)
 	want := whole.mustRun(t)
 	tried := 0

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"company/internal/adapters"
+	"company/internal/hosttest"
 )
 
 // forgetful is a journal that keeps nothing: of a long run the conversation alone is
@@ -74,6 +75,7 @@ func runLong(t testing.TB, turns, window, size int, prefix bool) *watched {
 
 // Most of each request begins as the one before it did, so that a server's cache has it.
 func TestMostOfARequestIsThePrefixOfTheLast(t *testing.T) {
+	hosttest.NotRaced(t, "long conversations one after the other; shorter ones are raced")
 	for _, tc := range []struct{ turns, window, size, least int }{
 		{60, 200_000, 3000, 90},
 		{300, 128_000, 3000, 90},
