@@ -52,6 +52,7 @@ var resources = map[string]look{
 		}
 		return src.Spending(since)
 	},
+	"planning":   func(src view.Source, _ *http.Request) (any, error) { return src.Planning() },
 	"budgets":    func(src view.Source, _ *http.Request) (any, error) { return src.OfficeBudgets(), nil },
 	"costs/{id}": func(src view.Source, r *http.Request) (any, error) { return src.Budget(r.PathValue("id")) },
 	"prs":        func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil },

@@ -179,6 +179,11 @@ func (o *Office) Spending(ctx context.Context, since time.Time) (view.Spending, 
 	return api.Get[view.Spending](ctx, o.Client, "spending?"+q.Encode())
 }
 
+// Planning is how well write sets were planned, over the newest tasks.
+func (o *Office) Planning(ctx context.Context) (view.Planning, error) {
+	return api.Get[view.Planning](ctx, o.Client, "planning")
+}
+
 // Agents are the agents and what each is doing.
 func (o *Office) Agents(ctx context.Context) (view.Agents, error) {
 	return api.Get[view.Agents](ctx, o.Client, "agents")

@@ -32,6 +32,16 @@ func TestWriteSetFitIsShown(t *testing.T) {
 	if text := v.Plan[0].Render(Style{Width: 120}); !strings.Contains(text, "  fit:    1 of 2 globs used, 1 of 2 changed files planned\n") {
 		t.Errorf("%s", text)
 	}
+	over, err := src.Planning()
+	if err != nil || len(over.Tasks) != 1 || over.Tasks[0].Task != task.ID || *over.Total.Precision != 2.0/3 || *over.Total.Recall != 2.0/3 {
+		t.Errorf("%+v, %v", over, err)
+	}
+	if text := over.RenderText(); !strings.Contains(text, "67 %       2 of 3      67 %    2 of 3") || !strings.Contains(text, "of 1 task\n") {
+		t.Errorf("%s", text)
+	}
+	if none, err := (Source{State: company.NewState()}).Planning(); err != nil || len(none.Tasks) > 0 || none.RenderText() != "No plan was worked on yet.\n" {
+		t.Errorf("%+v, %v", none, err)
+	}
 	if v.Plan[2].WriteSetFit != nil || v.Plan[3].WriteSetFit != nil || strings.Contains(v.Plan[3].Render(Style{Width: 120}), "fit:") {
 		t.Errorf("%+v %+v", v.Plan[2].WriteSetFit, v.Plan[3].WriteSetFit)
 	}

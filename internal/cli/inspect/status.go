@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/cli/command"
+	"company/internal/client"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/upkeep"
 	"company/internal/view"
 )
@@ -25,7 +27,7 @@ const (
 
 // NewStatus makes company status.
 func NewStatus(env *command.Environment) *cobra.Command {
-	watch := false
+	watch, planning := false, false
 	c := &cobra.Command{
 		Use: "status [task]", Short: "What needs you, what runs, what it cost, what shows it",
 		Example: "  company status\n  company status t12\n  company status --watch\n  company status -o json",
@@ -33,7 +35,12 @@ func NewStatus(env *command.Environment) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			style := env.Style(env.Out) // of the terminal, also where the text goes to a screen first
 			show := func(ctx context.Context) (bool, error) { return runStatus(ctx, env, style) }
-			if len(args) == 1 {
+			switch {
+			case len(args) == 1 && planning:
+				return company.E(company.EUsage, "--planning is about the tasks of the office").Fix("company show " + args[0] + " has the fit of that task")
+			case planning:
+				show = func(ctx context.Context) (bool, error) { return true, runPlanning(ctx, env) }
+			case len(args) == 1:
 				show = func(ctx context.Context) (bool, error) { return true, runShow(ctx, env, args[0]) }
 			}
 			if watch {
@@ -47,7 +54,21 @@ func NewStatus(env *command.Environment) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&watch, "watch", false, "show it again and again, in place, until an interrupt")
+	c.Flags().BoolVar(&planning, "planning", false, "how well write sets were planned: what of them was needed, and what was changed beside them, of the newest 50 tasks")
 	return c
+}
+
+// runPlanning shows planned write sets beside the files that were changed.
+func runPlanning(ctx context.Context, env *command.Environment) error {
+	v, conn, err := entrance.Read(ctx, env.Entrance, (*client.Office).Planning)
+	if err != nil {
+		return err
+	}
+	conn.Close()
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, v)
+	}
+	return env.PrintLong(v.RenderText())
 }
 
 // runStatus shows the office, and says whether a company is at work there.
