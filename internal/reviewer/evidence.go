@@ -244,11 +244,11 @@ func (s *seenRecord) findFile(name string) (fact, why string) {
 	}
 	seen := false
 	for _, c := range s.calls {
-		command, read, range_ := argumentsOf(c)
+		command, read, readLines := argumentsOf(c)
 		switch {
 		case c.IsError:
 		case c.Name == "read_file" && read == file:
-			if seen = true; all || range_.overlapsWith(lines) {
+			if seen = true; all || readLines.overlapsWith(lines) {
 				return "read " + shown, ""
 			}
 		case c.Name == "search" && all && strings.Contains("\n"+c.Result, "\n"+file+":"):

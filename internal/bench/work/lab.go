@@ -164,14 +164,14 @@ func (l *lab) commitPatch(ctx context.Context, onto company.OID, file string, pa
 
 // commitWithTests commits a tree with the hidden tests laid over it: each path that they
 // add, change or remove is as they have it, whatever the tree has there.
-func (l *lab) commitWithTests(ctx context.Context, of company.OID, branch string) (id company.OID, err error) {
+func (l *lab) commitWithTests(ctx context.Context, of company.OID, branch string) error {
 	if _, err := l.runGit(ctx, nil, "read-tree", string(of)); err != nil {
-		return "", err
+		return err
 	}
 	args := append([]string{"ls-tree", "-r", "-z", string(l.hidden), "--"}, l.tests...)
 	found, err := l.runGit(ctx, nil, args...)
 	if err != nil {
-		return "", err
+		return err
 	}
 	var entries strings.Builder
 	there := map[string]bool{}
@@ -190,17 +190,17 @@ func (l *lab) commitWithTests(ctx context.Context, of company.OID, branch string
 		}
 	}
 	if _, err := l.runGit(ctx, []byte(entries.String()), "update-index", "--add", "--replace", "-z", "--index-info"); err != nil {
-		return "", err
+		return err
 	}
-	err = l.commitIndex(ctx, of, "The hidden tests", branch, &id)
-	return id, err
+	var id company.OID
+	return l.commitIndex(ctx, of, "The hidden tests", branch, &id)
 }
 
 // commitSolution commits the solution with the hidden tests.
 func (l *lab) commitSolution(ctx context.Context) error {
 	id, err := l.commitPatch(ctx, l.base, SolutionFile, l.c.Solution, solutionBranch)
 	if err == nil {
-		_, err = l.commitWithTests(ctx, id, solutionBranch)
+		err = l.commitWithTests(ctx, id, solutionBranch)
 	}
 	return err
 }
@@ -220,8 +220,7 @@ func (l *lab) takeResult(ctx context.Context, mirror, branch string, head compan
 	if err != nil {
 		return err
 	}
-	_, err = l.commitWithTests(ctx, head, resultBranch)
-	return err
+	return l.commitWithTests(ctx, head, resultBranch)
 }
 
 // listRootEntries lists the names at the root of the base, folders with a slash behind them.
