@@ -281,7 +281,7 @@ func (c *conversation) foldResult(r toolRecord, text string) error {
 	}
 	p := c.pending[at]
 	c.pending = append(c.pending[:at:at], c.pending[at+1:]...)
-	c.unanswered, c.finishRefused = false, r.NotRun && c.finishes(p.Name)
+	c.unanswered, c.finishRefused = false, r.NotRun && c.isFinishTool(p.Name)
 	c.shown += len(text)
 	c.wholes += r.WholeBytes
 	text = cmp.Or(text, "(no output)") // empty content vanishes on some wires
@@ -316,8 +316,8 @@ func (c *conversation) foldResult(r toolRecord, text string) error {
 	return nil
 }
 
-// finishes reports whether a tool hands the work in.
-func (c *conversation) finishes(name string) bool {
+// isFinishTool reports whether a tool hands the work in.
+func (c *conversation) isFinishTool(name string) bool {
 	return slices.ContainsFunc(c.cfg.Tools, func(t Tool) bool { return t.Finishes && t.Spec.Name == name })
 }
 

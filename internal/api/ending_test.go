@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -65,7 +66,7 @@ func TestLastCommandIsAnswered(t *testing.T) {
 	}()
 	<-first
 	go func() { srv.Stop(); close(stopped) }()
-	if err := <-following; err != io.EOF { //nolint:errorlint // the one error that says so
+	if err := <-following; !errors.Is(err, io.EOF) {
 		t.Errorf("the feed: %v", err)
 	}
 	close(o.answer)

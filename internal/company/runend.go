@@ -143,8 +143,8 @@ const (
 	maxServed = 8
 )
 
-// bounded is the record with counts that can be and names that can be shown.
-func (m ModelSpent) bounded() ModelSpent {
+// withBounds is the record with counts that can be and names that can be shown.
+func (m ModelSpent) withBounds() ModelSpent {
 	m.Input = max(0, m.Input)
 	m.Cached = min(max(0, m.Cached), m.Input)
 	served := m.Served
@@ -194,7 +194,7 @@ func (d *RunEnded) countableModels() []ModelSpent {
 		if sum = sum.Add(m.Spent); sum.MicroUSD > d.Spent.MicroUSD || sum.Tokens > d.Spent.Tokens {
 			return out
 		}
-		out = append(out, m.bounded())
+		out = append(out, m.withBounds())
 	}
 	return out
 }

@@ -48,7 +48,7 @@ func goldenTask() *company.Task {
 	}
 }
 
-// A manager's prompts change only where somebody means it to (STA-23).
+// A manager's prompts change with their golden files alone (STA-23).
 func TestPromptsStay(t *testing.T) {
 	task := goldenTask()
 	task.Plan.Problems = []company.PlanProblem{{Where: "plan", What: "has no wave", Fix: "plan one"}}

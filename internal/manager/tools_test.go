@@ -285,8 +285,8 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// The title that a manager gives must be one that a forge may be given: it is told once,
-// and a plan is not lost over it; that refusal counts for nothing.
+// A title that no forge may be given is refused once. The plan is not lost over it, and the
+// refusal does not count.
 func TestPlanHasATitle(t *testing.T) {
 	d := decidertest.New(t)
 	id := d.Submit("do it", "/project")

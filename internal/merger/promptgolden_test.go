@@ -48,7 +48,7 @@ func goldenTask() *company.Task {
 	}
 }
 
-// The merger agent's prompts change only where somebody means it to (STA-23).
+// The merger agent's prompts change with their golden files alone (STA-23).
 func TestPromptsStay(t *testing.T) {
 	task := goldenTask()
 	sub := task.Subtasks[0]

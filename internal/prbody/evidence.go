@@ -50,7 +50,7 @@ func evidenceOf(t *company.Task, sub *company.Subtask, o PROptions) []string {
 	}
 	var out []string
 	for i, c := range sub.Planned.AcceptanceCriteria {
-		line := "- " + of + o.shorten(c)
+		line := "- " + of + o.shortenText(c)
 		if i < len(last.Evidence) {
 			line += " **Shown by:** " + o.evidenceText(last, i)
 		} else {
@@ -66,12 +66,12 @@ func evidenceOf(t *company.Task, sub *company.Subtask, o PROptions) []string {
 
 // evidenceText is what a review names, and what of it code has found in its transcript.
 func (o PROptions) evidenceText(r *company.ReviewRecorded, i int) string {
-	text := o.shorten(r.Evidence[i])
+	text := o.shortenText(r.Evidence[i])
 	if i < len(r.Checked) && r.Checked[i] != "" {
-		text += " (seen in its transcript: " + o.shorten(r.Checked[i]) + ")"
+		text += " (seen in its transcript: " + o.shortenText(r.Checked[i]) + ")"
 	}
 	return text
 }
 
-// shorten makes a text of agents one line that is harmless, of at most 600 bytes.
-func (o PROptions) shorten(s string) string { return escapeWithin(s, min(600, o.maxText)) }
+// shortenText makes a text of agents one line that is harmless, of at most 600 bytes.
+func (o PROptions) shortenText(s string) string { return escapeWithin(s, min(600, o.maxText)) }

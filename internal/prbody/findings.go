@@ -49,12 +49,12 @@ func describeFinding(f company.Finding, o PROptions) string {
 	if at := f.Where(); at != "" {
 		out = codeSpan(at) + " "
 	}
-	out += o.shorten(f.What)
+	out += o.shortenText(f.What)
 	if f.Why != "" {
-		out += " (" + o.shorten(f.Why) + ")"
+		out += " (" + o.shortenText(f.Why) + ")"
 	}
 	if f.Suggestion != "" {
-		out += " Suggestion: " + o.shorten(f.Suggestion)
+		out += " Suggestion: " + o.shortenText(f.Suggestion)
 	}
 	return out
 }

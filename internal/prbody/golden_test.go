@@ -37,7 +37,7 @@ func goldenCases() map[string]struct {
 	}
 }
 
-// The text of a pull request changes only where somebody means it to (FRG-1).
+// The text of a pull request changes with its golden files alone (FRG-1).
 func TestGoldenTexts(t *testing.T) {
 	for name, c := range goldenCases() {
 		t.Run(name, func(t *testing.T) {
@@ -181,8 +181,8 @@ func manySubtasks() *company.Task {
 	return t
 }
 
-// excusedGates is delivered with checks that are red on the base too, and one that nobody
-// could look at.
+// excusedGates is delivered with checks that are red on the base too, and one that has no
+// verdict.
 func excusedGates() *company.Task {
 	t := oneSubtask()
 	old := []company.TestResult{{Name: "example.com/app/web TestOld", Status: "failed", Known: true}}

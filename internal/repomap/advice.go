@@ -61,7 +61,7 @@ func shortenAdvice(path, text string, most int) string {
 	lines := strings.Split(text, "\n")
 	for line < len(lines) && size <= most {
 		var piece []string
-		piece, next = condense(lines, line)
+		piece, next = condenseLine(lines, line)
 		for _, l := range piece {
 			size += len(l) + 1
 		}
@@ -84,9 +84,9 @@ func shortenAdvice(path, text string, most int) string {
 	return strings.Join(kept[:end], "\n") + fmt.Sprintf("\n(%s more: read_file %s with offset=%d)\n", company.Count(len(lines)-endLine, "line"), path, endLine+1)
 }
 
-// condense takes the line of a README at a place, or what stands for it: nothing for a
+// condenseLine takes the line of a README at a place, or what stands for it: nothing for a
 // badge, one line for a long example. It returns where the next line is.
-func condense(lines []string, at int) (kept []string, next int) {
+func condenseLine(lines []string, at int) (kept []string, next int) {
 	l := strings.TrimSpace(lines[at])
 	if strings.HasPrefix(l, "[![") || strings.HasPrefix(l, "<img") || strings.HasPrefix(l, "![") {
 		return nil, at + 1

@@ -49,7 +49,7 @@ func goldenTask() *company.Task {
 	}
 }
 
-// A reviewer's prompts change only where somebody means it to (STA-23).
+// A reviewer's prompts change with their golden files alone (STA-23).
 func TestPromptsStay(t *testing.T) {
 	task := goldenTask()
 	sub := task.Subtasks[0]

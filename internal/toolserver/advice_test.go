@@ -7,7 +7,7 @@ import (
 	"company/internal/toolproto"
 )
 
-// WRK-6: what a failed command cannot know is told with its output.
+// WRK-6: the output of a failed command comes with advice on the network and on sleep.
 func TestFailuresAreExplained(t *testing.T) {
 	b := newBench(t)
 	const network, slept, input = "there is no network here", "the command slept", "may have waited for input"

@@ -50,7 +50,7 @@ func goldenTask() *company.Task {
 	}
 }
 
-// A worker's prompts change only where somebody means it to (STA-23).
+// A worker's prompts change with their golden files alone (STA-23).
 func TestPromptsStay(t *testing.T) {
 	task := goldenTask()
 	box := &sandbox.Sandbox{Prepared: toolproto.PrepareResult{Branch: "agent/t1-01-limit-requests", Head: strings.Repeat("b", 40)}}

@@ -62,8 +62,8 @@ func asking() *story {
 	return s.task(&TaskCancelled{Reason: "no"})
 }
 
-// left is a task that was cancelled while a worker had a run, which ended later.
-func left() *story {
+// cancelledStory is a task that was cancelled while a worker had a run, which ended later.
+func cancelledStory() *story {
 	return planned().offer(worker(1)).claim(worker(1)).task(&TaskCancelled{Reason: "no"}).end(worker(1))
 }
 
@@ -84,7 +84,7 @@ func TestArchived(t *testing.T) {
 	offered := func() *story { return planned().offer(worker(1)).task(&TaskCancelled{Reason: "no"}) }
 	requireKept(t, map[string]func() *story{
 		"delivered": archived(delivered), "with what follows it": archived(followed), "with its questions": archived(asking),
-		"a run that nobody claimed": archived(offered), "a run that ended late": archived(left),
+		"a run that nobody claimed": archived(offered), "a run that ended late": archived(cancelledStory),
 		"one of two": archived(twoTasks),
 	})
 	checkBroken(t, []broken{
@@ -100,8 +100,8 @@ func TestArchived(t *testing.T) {
 		{"all of it leaves", archived(followed), func(s *story) { d(s).Tasks = d(s).Tasks[:1] }, "t1 is archived without t2, which follows it"},
 		{"its cost", archived(delivered), func(s *story) { d(s).Tasks[0].Spent.Tokens++ }, "its archive says"},
 		{"its status", archived(delivered), func(s *story) { d(s).Tasks[0].Status = StatusFailed }, "its archive says"},
-		{"no run is held", archived(left), func(s *story) { drop[RunEnded](s, 1) }, "t1 is archived while the books of t1-01.1 are open"},
-		{"no run is open", archived(left), func(s *story) {
+		{"no run is held", archived(cancelledStory), func(s *story) { drop[RunEnded](s, 1) }, "t1 is archived while the books of t1-01.1 are open"},
+		{"no run is open", archived(cancelledStory), func(s *story) {
 			drop[RunEnded](s, 1)
 			insert[TaskArchived](s, 0, (&story{}).office(&OfficeStarted{Office: "abcd", Epoch: 2}))
 		}, "t1 is archived while the books of t1-01.1 are open"},
