@@ -11,7 +11,7 @@ import (
 func TestReopened(t *testing.T) {
 	t.Parallel()
 	again := func() *story {
-		return left().task(&TaskReopened{}).offer(NewRunID("t1", "t1-01", Worker, 2))
+		return cancelledStory().task(&TaskReopened{}).offer(NewRunID("t1", "t1-01", Worker, 2))
 	}
 	failed := func() *story {
 		return prepared().task(&TaskFailed{Reason: "no"}).task(&TaskReopened{}).task(&TaskCancelled{Reason: "no"}).task(&TaskReopened{})
