@@ -34,7 +34,7 @@ func TestReopened(t *testing.T) {
 		}, goesOn},
 		{"its runs are over", again, func(s *story) { drop[RunEnded](s, 1) }, "t1 is reopened while t1-01.1 is open"},
 	})
-	requireBroken(t, observed(t, left(), &TaskPaused{}, func(task *Task) { task.Status = StatusExecuting }), "t1 goes on after its end, and nobody reopened it")
+	requireBroken(t, observed(t, cancelledStory(), &TaskPaused{}, func(task *Task) { task.Status = StatusExecuting }), "t1 goes on after its end, and nobody reopened it")
 	requireBroken(t, observed(t, dryRun(), &TaskPaused{}, func(task *Task) { task.Status = StatusFailed }), "t1 moves from completed to failed")
 }
 
