@@ -346,8 +346,6 @@ func TestOutageIsWaitedOut(t *testing.T) {
 	intake.next(t)
 
 	speak := seam.goSilent()
-	over := time.AfterFunc(outage, speak)
-	defer over.Stop()
 	hire := b.send(b.ctx, "hire", company.ScaleWorkers{By: 1})
 	b.until("a first try", func() bool {
 		b.orch.mu.Lock()
@@ -355,6 +353,8 @@ func TestOutageIsWaitedOut(t *testing.T) {
 		return b.orch.committing && len(b.orch.queue) == 0
 	})
 	stop := b.sendQueued("stop", company.Stop{Why: "enough"}, 0)
+	over := time.AfterFunc(outage, speak) // not before the stop is queued
+	defer over.Stop()
 	select {
 	case cause := <-causes:
 		if !errors.Is(cause, ErrStopped) || len(hire.answer) > 0 || b.orch.View().Office.AddedWorkers > 0 {
