@@ -345,13 +345,9 @@ func TestOutageIsWaitedOut(t *testing.T) {
 	b.submit(1)
 	intake.next(t)
 
+	b.committerRests()
 	speak := seam.goSilent()
-	hire := b.send(b.ctx, "hire", company.ScaleWorkers{By: 1})
-	b.until("a first try", func() bool {
-		b.orch.mu.Lock()
-		defer b.orch.mu.Unlock()
-		return b.orch.committing && len(b.orch.queue) == 0
-	})
+	hire := b.sendTaken("hire", company.ScaleWorkers{By: 1})
 	stop := b.sendQueued("stop", company.Stop{Why: "enough"}, 0)
 	over := time.AfterFunc(outage, speak) // not before the stop is queued
 	defer over.Stop()
@@ -408,13 +404,9 @@ func TestShutdownInAnOutage(t *testing.T) {
 	t.Parallel()
 	b, seam := setupSeam(t, func(c *Config) { c.BusPatience = time.Hour })
 	b.run()
+	b.committerRests()
 	defer seam.goSilent()()
-	hire := b.send(b.ctx, "", company.ScaleWorkers{By: 1})
-	b.until("a first try", func() bool {
-		b.orch.mu.Lock()
-		defer b.orch.mu.Unlock()
-		return b.orch.committing && len(b.orch.queue) == 0
-	})
+	hire := b.sendTaken("", company.ScaleWorkers{By: 1})
 	if err := b.halt(); err != nil && company.CodeOf(err) != company.EBus {
 		t.Error(err)
 	}

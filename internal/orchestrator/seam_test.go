@@ -128,6 +128,28 @@ func (b *bundle) send(ctx context.Context, id string, c company.Command) sent {
 	return s
 }
 
+// committerRests waits until nothing is being committed: what is sent next begins a commit.
+func (b *bundle) committerRests() {
+	b.t.Helper()
+	b.until("a committer at rest", func() bool {
+		b.orch.mu.Lock()
+		defer b.orch.mu.Unlock()
+		return !b.orch.committing
+	})
+}
+
+// sendTaken sends a command to a committer at rest, and waits until it was taken up.
+func (b *bundle) sendTaken(id string, c company.Command) sent {
+	b.t.Helper()
+	s := b.send(b.ctx, id, c)
+	b.until("a commit", func() bool {
+		b.orch.mu.Lock()
+		defer b.orch.mu.Unlock()
+		return b.orch.committing && len(b.orch.queue) == 0
+	})
+	return s
+}
+
 // sendQueued sends a command and waits until it lies in the queue, behind n others.
 func (b *bundle) sendQueued(id string, c company.Command, n int) sent {
 	b.t.Helper()
