@@ -20,46 +20,44 @@ const youngAhead = time.Second
 
 // reconcileAhead starts the tests ahead that there is room for, and cancels those that
 // are vain, or whose slot is needed.
-func (o *Orchestrator) reconcileAhead(ctx context.Context, s *company.State, due []company.Effect) {
+func (o *Orchestrator) reconcileAhead(ctx context.Context, l *look) {
 	if o.handlers[company.EffectTestAhead] == nil {
 		return
 	}
-	underWay := o.mergeJobs()
-	if len(underWay) == 0 {
+	l.merging = o.mergeJobs() // with those that were just started
+	if len(l.merging) == 0 {
 		return
 	}
-	wanted := company.ListTestsAhead(s, o.cfg.Clock.Now(), underWay)
+	wanted := company.ListTestsAhead(l.state, l.now, l.merging)
 	waiting := 0 // due effects without a slot of the checks
-	for _, e := range due {
+	for _, e := range l.waiting {
 		if classOf(e.Kind) == checks && o.jobs[e.Key] == nil {
 			waiting++
 		}
 	}
 	var guesses []company.Effect
-	for _, e := range underWay {
+	for _, e := range l.merging {
 		switch {
 		case e.Kind != company.EffectTestAhead:
 		case !slices.ContainsFunc(wanted, func(w company.Effect) bool { return w.Key == e.Key }):
 			o.jobs[e.Key].cancel(ErrNotDue)
 			waiting--
-		case o.cfg.Clock.Now().Sub(o.jobs[e.Key].began) < youngAhead && s.HasMoreBehind(e, o.cfg.Clock.Now(), underWay):
+		case l.now.Sub(o.jobs[e.Key].began) < youngAhead && l.state.HasMoreBehind(e, l.now, l.merging):
 			o.jobs[e.Key].cancel(ErrNotDue)
-		case !o.cameTrue(s, e) || !o.goesOn(e, due, underWay):
+		case waiting > 0 && (!l.cameTrue(e) || !l.goesOn(e)):
 			guesses = append(guesses, e)
 		}
 	}
 	for _, e := range guesses[:max(0, min(len(guesses), waiting))] {
 		o.jobs[e.Key].cancel(ErrNotDue)
 	}
-	if len(wanted) == 0 {
+	wanted = slices.DeleteFunc(wanted, func(w company.Effect) bool { return o.jobs[w.Key] != nil })
+	if len(wanted) == 0 || waiting > 0 {
 		return
 	}
-	free, _ := o.freeSlots(s, due)
-	for _, e := range wanted {
-		if o.jobs[e.Key] == nil && waiting <= 0 && free[checks] > 0 {
-			free[checks]--
-			o.start(ctx, e)
-		}
+	free, _ := o.freeSlots(l)
+	for _, e := range wanted[:max(0, min(len(wanted), free[checks]))] {
+		o.start(ctx, e)
 	}
 }
 
@@ -85,28 +83,28 @@ func (o *Orchestrator) mergeJobs() (out []company.Effect) {
 }
 
 // cameTrue says whether what a test ahead assumes is decided on, or done.
-func (o *Orchestrator) cameTrue(s *company.State, ahead company.Effect) bool {
-	return s.JudgeAhead(ahead, o.cfg.Clock.Now(), nil) == company.AheadTrue
+func (l *look) cameTrue(ahead company.Effect) bool {
+	return l.state.JudgeAhead(ahead, l.now, nil) == company.AheadTrue
 }
 
 // goesOn says whether the merge that a test ahead assumes, or the test that confirms it, is
 // due or under way: the limit on tasks may have that wait, and a guess that came true with it.
-func (o *Orchestrator) goesOn(ahead company.Effect, due, underWay []company.Effect) bool {
+func (l *look) goesOn(ahead company.Effect) bool {
 	is := func(e company.Effect) bool {
 		return e.Task == ahead.Task && (e.Kind == company.EffectMerge || ahead.Confirms(e))
 	}
-	return slices.ContainsFunc(due, is) || slices.ContainsFunc(underWay, is)
+	return slices.ContainsFunc(l.due, is) || slices.ContainsFunc(l.merging, is)
 }
 
 // findConfirming finds the test ahead under way that came true as this test, or nil. The
 // test goes on with what it has found, and in its slot.
-func (o *Orchestrator) findConfirming(s *company.State, test company.Effect) *company.Effect {
+func (l *look) findConfirming(test company.Effect) *company.Effect {
 	if test.Kind != company.EffectTestMerge {
 		return nil
 	}
-	for _, j := range o.jobs {
-		if j.effect.Confirms(test) && o.cameTrue(s, j.effect) {
-			return &j.effect
+	for i, e := range l.merging {
+		if e.Confirms(test) && l.cameTrue(e) {
+			return &l.merging[i]
 		}
 	}
 	return nil

@@ -41,10 +41,10 @@ func classOf(k company.EffectKind) class {
 
 // freeSlots is how many more of a class, and how many more readers, may be started. A test
 // ahead that came true has left its slot to the test that goes on with it.
-func (o *Orchestrator) freeSlots(s *company.State, due []company.Effect) (free map[class]int, readers int) {
+func (o *Orchestrator) freeSlots(l *look) (free map[class]int, readers int) {
 	// Agents are as many as there are workers: each of them looks at what one
 	// has done.
-	team := max(1, s.Office.WorkerCount())
+	team := max(1, l.state.Office.WorkerCount())
 	free, readers = map[class]int{checks: o.cfg.Checks, heads: team}, o.cfg.Readers
 	if readers <= 0 {
 		readers = math.MaxInt
@@ -52,16 +52,16 @@ func (o *Orchestrator) freeSlots(s *company.State, due []company.Effect) (free m
 	if o.cfg.Checks <= 0 {
 		free[checks] = team
 	}
-	for _, e := range due {
-		if o.jobs[e.Key] == nil && o.findConfirming(s, e) != nil {
+	for _, e := range l.waiting {
+		if o.jobs[e.Key] == nil && l.findConfirming(e) != nil {
 			free[checks]++
 		}
 	}
 	for _, j := range o.jobs {
-		if t := s.Tasks[j.effect.Task]; t != nil && t.Runs[j.effect.Run] != nil && t.Runs[j.effect.Run].Waiting {
+		if t := l.state.Tasks[j.effect.Task]; t != nil && t.Runs[j.effect.Run] != nil && t.Runs[j.effect.Run].Waiting {
 			continue // for a person: others need not wait for that person
 		}
-		if o.findConfirming(s, j.effect) != nil {
+		if l.findConfirming(j.effect) != nil {
 			continue // in the slot of a test ahead, also where its task has lost its turn
 		}
 		free[classOf(j.effect.Kind)]--
@@ -74,12 +74,16 @@ func (o *Orchestrator) freeSlots(s *company.State, due []company.Effect) (free m
 
 // startableEffects are the due effects that are not under way and that there is room
 // for, in the order in which they are to be started. The others stay due.
-func (o *Orchestrator) startableEffects(s *company.State, due []company.Effect) []company.Effect {
-	waiting := slices.DeleteFunc(slices.Clone(due), func(e company.Effect) bool { return o.jobs[e.Key] != nil })
+func (o *Orchestrator) startableEffects(l *look) []company.Effect {
+	if len(l.waiting) == 0 {
+		return nil
+	}
+	free, readers := o.freeSlots(l)
+	waiting := slices.Clone(l.waiting)
 	slices.SortStableFunc(waiting, func(a, b company.Effect) int { return rank[a.Kind] - rank[b.Kind] })
 	var confirmed []company.Effect // of these the containers run already
 	waiting = slices.DeleteFunc(waiting, func(e company.Effect) bool {
-		ahead := o.findConfirming(s, e)
+		ahead := l.findConfirming(e)
 		if ahead != nil {
 			e.Stack = ahead.Stack
 			confirmed = append(confirmed, e)
@@ -87,7 +91,6 @@ func (o *Orchestrator) startableEffects(s *company.State, due []company.Effect) 
 		return ahead != nil
 	})
 	waiting = slices.Concat(confirmed, waiting)
-	free, readers := o.freeSlots(s, due)
 	return slices.DeleteFunc(waiting, func(e company.Effect) bool {
 		c := classOf(e.Kind)
 		if c != unlimited && free[c] <= 0 || isReader(e.Kind) && readers <= 0 {

@@ -89,7 +89,7 @@ func TestFinishingComesFirst(t *testing.T) {
 		due = append(due, company.Effect{Key: string(k) + strconv.Itoa(len(due)), Kind: k})
 	}
 	keys := func() (out []string) {
-		for _, e := range b.orch.startableEffects(company.NewState(), due) {
+		for _, e := range b.orch.startableEffects(b.orch.newLook(company.NewState(), b.orch.Now(), due)) {
 			out = append(out, e.Key)
 		}
 		return out
@@ -117,7 +117,7 @@ func TestReadersAreBounded(t *testing.T) {
 	s.Office.Workers = 3
 	keys := func() string {
 		var out []string
-		for _, e := range b.orch.startableEffects(s, due) {
+		for _, e := range b.orch.startableEffects(b.orch.newLook(s, b.orch.Now(), due)) {
 			out = append(out, e.Key)
 		}
 		return strings.Join(out, " ")

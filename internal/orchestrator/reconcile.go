@@ -65,12 +65,25 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 		case <-timer.C:
 		case key := <-o.done:
 			delete(o.jobs, key)
+			o.takeEnded()
 		case o.snapSeq = <-saving:
 			saving = nil
 		}
 		if saving == nil && o.snapshotDue() {
 			saving = make(chan uint64, 1)
 			go func(done chan<- uint64) { done <- o.saveSnapshot(jctx) }(saving)
+		}
+	}
+}
+
+// takeEnded takes in all jobs that have ended by now, so that one look serves them.
+func (o *Orchestrator) takeEnded() {
+	for {
+		select {
+		case key := <-o.done:
+			delete(o.jobs, key)
+		default:
+			return
 		}
 	}
 }
@@ -82,34 +95,57 @@ func (o *Orchestrator) waitJobs() {
 	}
 }
 
+// look is one look of the loop at the state. What several parts of it need is found once.
+type look struct {
+	state   *company.State
+	now     time.Time        // by the office's clock
+	due     []company.Effect // what must be under way
+	waiting []company.Effect // of due, what is not under way at the begin of the look
+	merging []company.Effect // merges and their tests that are under way, by key
+}
+
+func (o *Orchestrator) newLook(s *company.State, now time.Time, due []company.Effect) *look {
+	l := &look{state: s, now: now, due: due, merging: o.mergeJobs()}
+	for _, e := range due {
+		if o.jobs[e.Key] == nil {
+			l.waiting = append(l.waiting, e)
+		}
+	}
+	return l
+}
+
 // reconcileEffects starts the effects that are due, cancels those that are not,
 // and returns the time of the next look.
 func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 	now := o.cfg.Clock.Now()
 	s, changed := o.takeChanges()
 	o.agenda.Update(s, now, changed...)
-	effects := o.agenda.Due(o.cfg.Active)
-	due := map[string]bool{}
-	for _, e := range effects {
-		due[e.Key] = true
-	}
-	for _, e := range o.startableEffects(s, effects) {
+	l := o.newLook(s, now, o.agenda.Due(o.cfg.Active))
+	for _, e := range o.startableEffects(l) {
 		o.start(ctx, e)
 	}
-	o.reconcileAhead(ctx, s, effects)
+	o.reconcileAhead(ctx, l)
+	o.cancelOthers(l.due)
+	return o.agenda.Next()
+}
+
+// cancelOthers cancels what is under way and is not due. The limits decide which effects
+// start, not which ones end: an older task that wakes from a wait must not end the gates
+// of a newer one. An offer that is not made yet has not begun anything.
+func (o *Orchestrator) cancelOthers(due []company.Effect) {
+	called := make(map[string]bool, len(due))
+	for i := range due {
+		called[due[i].Key] = true
+	}
 	for key, j := range o.jobs {
-		if j.effect.Kind == company.EffectTestAhead {
+		if j.effect.Kind == company.EffectTestAhead || called[key] {
 			continue
 		}
-		// The limits decide which effects start, not which ones end: an older task
-		// that wakes from a wait must not end the gates of a newer one. An offer
-		// that is not made yet has not begun anything.
 		_, offers := j.effect.Command.(company.Offer)
-		if !due[key] && (offers || !o.agenda.Has(j.effect)) {
+		if offers || !o.agenda.Has(j.effect) {
 			j.cancel(ErrNotDue)
 		}
 	}
-	return o.agenda.Next()
 }
 
 func (o *Orchestrator) start(ctx context.Context, e company.Effect) {
