@@ -374,6 +374,9 @@ func (f *Folder) withParent(name string, do func(dir *os.Root, base string) erro
 	if len(parts) == 0 {
 		return fmt.Errorf("%q names the folder itself: %w", name, fs.ErrInvalid)
 	}
+	if len(parts) == 1 {
+		return do(f.root, parts[0])
+	}
 	dir, err := f.openBelow(path.Dir(path.Clean(name)))
 	if err != nil {
 		return err
