@@ -20,7 +20,7 @@ type aheadVerdict struct {
 }
 
 // lookAhead judges the tree that subtasks would make once those before them are merged,
-// and keeps the verdict until ctx ends: as merger.LookAhead.
+// and keeps the verdict until ctx ends, as merger.LookAhead does.
 func (p *nullParts) lookAhead(ctx context.Context, e company.Effect) error {
 	t, err := p.view.View().Task(e.Task)
 	if err != nil {
@@ -36,15 +36,12 @@ func (p *nullParts) lookAhead(ctx context.Context, e company.Effect) error {
 	}
 	v := &aheadVerdict{done: make(chan struct{})}
 	p.ahead.keepVerdict(at, v)
-	defer p.ahead.forgetVerdict(at, v)
+	context.AfterFunc(ctx, func() { p.ahead.forgetVerdict(at, v) })
 	r, err := p.judgeTree(ctx, t, at)
 	if err == nil {
 		v.result = &r
 	}
 	close(v.done)
-	if err == nil {
-		<-ctx.Done()
-	}
 	return err
 }
 

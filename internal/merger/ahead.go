@@ -2,6 +2,7 @@ package merger
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -76,19 +77,28 @@ func (f *foresight) findVerdict(ctx context.Context, test company.Effect, tree c
 }
 
 // LookAhead judges the tree that subtasks of the queue would make once those before them
-// are merged, while these are tested. The verdict is kept until ctx ends, for the test of
-// a merge that is to judge just this tree. Nothing is decided.
+// are merged, while these are tested. The verdict is kept until ctx ends, beyond the
+// return, for the test of a merge that is to judge just this tree. An error means that
+// there is none. Nothing is decided.
 func (g *Merger) LookAhead(ctx context.Context, e company.Effect) error {
-	ctx, drop := context.WithCancel(ctx)
+	testing, drop := context.WithCancel(ctx)
 	defer drop()
 	v := &vision{effect: e, drop: drop, ready: make(chan struct{}), done: make(chan struct{})}
-	defer g.foresight.keepVision(v)()
-	err := g.judgeAhead(ctx, v)
-	if err == nil && v.result != nil {
-		<-ctx.Done()
+	forget := g.foresight.keepVision(v)
+	err := g.judgeAhead(testing, v)
+	if err == nil && v.result == nil {
+		err = errNothingToJudge
 	}
-	return err
+	if err != nil {
+		forget()
+		return err
+	}
+	context.AfterFunc(ctx, forget)
+	return nil
 }
+
+// errNothingToJudge ends a test ahead whose subtasks do not merge, or have moved.
+var errNothingToJudge = errors.New("merger: there is no tree to judge ahead")
 
 // judgeAhead finds out the tree and the verdict of a vision, and closes its channels.
 func (g *Merger) judgeAhead(ctx context.Context, v *vision) error {

@@ -10,8 +10,8 @@ import (
 )
 
 // Tests ahead are guesses (company.ListTestsAhead). They are no effects that are due: they
-// get the slots of checks that nothing due asks for, give them back when something does,
-// and neither their outcome nor their failure is recorded.
+// get the slots of checks that nothing due asks for, give them back when something does or
+// when their verdict is there, and neither their outcome nor their failure is recorded.
 
 // youngAhead is how long a test ahead is given up for a larger one that has its subtasks,
 // too: it has hardly more than its containers by then. Subtasks often come to the queue
@@ -41,7 +41,10 @@ func (o *Orchestrator) reconcileAhead(ctx context.Context, l *look) {
 		case e.Kind != company.EffectTestAhead:
 		case !slices.ContainsFunc(wanted, func(w company.Effect) bool { return w.Key == e.Key }):
 			o.jobs[e.Key].cancel(ErrNotDue)
-			waiting--
+			if !o.jobs[e.Key].resting {
+				waiting--
+			}
+		case o.jobs[e.Key].resting: // its verdict costs nothing to keep
 		case l.now.Sub(o.jobs[e.Key].began) < youngAhead && l.state.HasMoreBehind(e, l.now, l.merging):
 			o.jobs[e.Key].cancel(ErrNotDue)
 		case waiting > 0 && (!l.cameTrue(e) || !l.goesOn(e)):
@@ -61,10 +64,19 @@ func (o *Orchestrator) reconcileAhead(ctx context.Context, l *look) {
 	}
 }
 
-// testAhead does a test ahead, and holds what it found until that is of no use any more.
+// testAhead does a test ahead. Its handler keeps the verdict until ctx ends, without a
+// container: the job rests, and leaves its slot. One without a verdict keeps the slot for
+// the test that judges the tree itself.
 func (o *Orchestrator) testAhead(ctx context.Context, e company.Effect) {
-	if err := o.runHandler(ctx, e); err != nil && ctx.Err() == nil {
+	err := o.runHandler(ctx, e)
+	if err != nil && ctx.Err() == nil {
 		o.cfg.Logger.InfoContext(ctx, "test ahead of a merge given up", "key", e.Key, "task_id", e.Task, "err", err)
+	}
+	if err == nil {
+		select {
+		case o.rested <- e.Key:
+		case <-ctx.Done():
+		}
 	}
 	<-ctx.Done() // it is not begun anew while its key is wanted
 }

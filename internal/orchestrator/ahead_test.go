@@ -313,6 +313,36 @@ func TestConfirmedTestsHaveTheirSlot(t *testing.T) {
 	h.cutOff()
 }
 
+// A test ahead whose verdict is there leaves its slot to a check that is due, and the test
+// that goes on with the verdict needs none.
+func TestJudgedTestAheadLeavesItsSlot(t *testing.T) {
+	t.Parallel()
+	cut := make(chan error, 10)
+	h := queueFor(t, 2, 4, func(ctx context.Context, _ company.Effect) (company.Command, error) {
+		context.AfterFunc(ctx, func() { cut <- context.Cause(ctx) })
+		return nil, nil
+	})
+	h.cut = cut
+	gate, do := record(waits)
+	h.register(company.EffectGate, do)
+	h.run()
+	h.tests.next(t)
+	takenUp(t, h.ahead.next(t), 3, 4)
+	h.do(company.PauseSubtask{Subtask: sub(5), Off: true})
+	h.decider.Work(sub(5), oid(15))
+	gate.next(t)
+	h.goesOn()
+	h.end(true)
+	takenUp(t, h.tests.next(t), 3, 4) // beside the gate, which holds one slot
+	h.goesOn()
+	h.end(true)
+	h.cutOff()
+	h.until("all are merged", func() bool { return h.count("merge.done") == 4 })
+	if got := h.ahead.all(); len(got) != 1 {
+		t.Errorf("tested ahead: %q", got)
+	}
+}
+
 // A test ahead that fails is not done again and counts as no failure; the test of the merge
 // judges its tree itself.
 func TestFailedTestAhead(t *testing.T) {

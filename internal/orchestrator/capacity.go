@@ -40,7 +40,8 @@ func classOf(k company.EffectKind) class {
 }
 
 // freeSlots is how many more of a class, and how many more readers, may be started. A test
-// ahead that came true has left its slot to the test that goes on with it.
+// ahead that came true has left its slot to the test that goes on with it, which needs none
+// where the verdict is there.
 func (o *Orchestrator) freeSlots(l *look) (free map[class]int, readers int) {
 	// Agents are as many as there are workers: each of them looks at what one
 	// has done.
@@ -61,8 +62,8 @@ func (o *Orchestrator) freeSlots(l *look) (free map[class]int, readers int) {
 		if t := l.state.Tasks[j.effect.Task]; t != nil && t.Runs[j.effect.Run] != nil && t.Runs[j.effect.Run].Waiting {
 			continue // for a person: others need not wait for that person
 		}
-		if l.findConfirming(j.effect) != nil {
-			continue // in the slot of a test ahead, also where its task has lost its turn
+		if j.resting || l.findConfirming(j.effect) != nil {
+			continue // without a container, or in the slot of a test ahead, also where its task has lost its turn
 		}
 		free[classOf(j.effect.Kind)]--
 		if isReader(j.effect.Kind) {

@@ -122,6 +122,7 @@ type Orchestrator struct {
 	wake     chan struct{} // of capacity 1: something changed
 	jobs     map[string]*job
 	done     chan string // keys of jobs that have ended
+	rested   chan string // keys of tests ahead whose verdict is there
 }
 
 // Open folds the ledger into the state. People's commands may be decided from
@@ -151,7 +152,7 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 	}
 	o := &Orchestrator{
 		cfg: cfg, token: hex.EncodeToString(tok[:]), ahead: company.NewState(), changed: map[company.TaskID]bool{},
-		wake: make(chan struct{}, 1), jobs: map[string]*job{}, handlers: map[company.EffectKind]company.EffectHandler{}, done: make(chan string),
+		wake: make(chan struct{}, 1), jobs: map[string]*job{}, handlers: map[company.EffectKind]company.EffectHandler{}, done: make(chan string), rested: make(chan string),
 	}
 	if err := o.load(ctx); err != nil {
 		return nil, err

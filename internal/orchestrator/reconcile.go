@@ -10,9 +10,10 @@ import (
 
 // job is one effect under way.
 type job struct {
-	effect company.Effect
-	began  time.Time // by the office's clock
-	cancel context.CancelCauseFunc
+	effect  company.Effect
+	began   time.Time // by the office's clock
+	cancel  context.CancelCauseFunc
+	resting bool // a test ahead whose verdict is there: it holds no slot
 }
 
 // staleWait is how long an effect that another holder seems to have is left
@@ -66,6 +67,8 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 		case key := <-o.done:
 			delete(o.jobs, key)
 			o.takeEnded()
+		case key := <-o.rested:
+			o.jobs[key].resting = true
 		case o.snapSeq = <-saving:
 			saving = nil
 		}
