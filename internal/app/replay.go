@@ -83,7 +83,7 @@ func Replay(ctx context.Context, o ReplayOptions) (report *replay.Report, err er
 	director := replay.NewDirector(o.Record, trees, o.Progress)
 	a, err := Open(ctx, Options{
 		Office: off, Lock: lock, Config: replayConfig(o.Config, o.Record), Configs: o.Configs, Env: o.Env, Clocks: clockFrom(o.Record.Submitted()),
-		Version: o.Version, Logger: o.Logger, stage: &stage{o.Record, director, first},
+		Version: o.Version, Logger: o.Logger, stage: &stage{o.Record, director, trees, first},
 	})
 	if err != nil {
 		return nil, err
@@ -219,6 +219,15 @@ func (s storedTrees) RecordedTree(ctx context.Context, commit company.OID) (comp
 
 func (s storedTrees) ReplayedTree(ctx context.Context, commit company.OID) (company.OID, error) {
 	return s.readTree(ctx, s.replayed, commit)
+}
+
+// ReadRecorded reads a file of a recorded tree.
+func (s storedTrees) ReadRecorded(ctx context.Context, tree company.OID, name string) ([]byte, error) {
+	m, err := gitops.LookAt(s.recorded, "", s.project.ID, s.project.Path)
+	if err != nil {
+		return nil, err
+	}
+	return m.ReadFile(ctx, tree, name)
 }
 
 func (s storedTrees) readTree(ctx context.Context, store string, commit company.OID) (company.OID, error) {

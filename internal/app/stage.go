@@ -18,6 +18,7 @@ import (
 type stage struct {
 	record   *replay.Record
 	director *replay.Director
+	files    replay.FileReader
 	first    company.Event // that the ledger begins with
 }
 
@@ -61,6 +62,14 @@ func (s *stage) recordedAgents(office officeAgents) session.Agents {
 		return office
 	}
 	return replay.Agents{Agents: office, Director: s.director}
+}
+
+// recordedLocks has lock files be those that the record has.
+func (s *stage) recordedLocks(office gates.LockMaker) gates.LockMaker {
+	if s == nil {
+		return office
+	}
+	return replay.Locks{Record: s.record, Files: s.files}
 }
 
 // directEffects brings the effects that depend on the moment of their begin to the recorded one.

@@ -34,7 +34,8 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	runner.Images = intake.NewTreeImages(in, o.registries)
+	trees := intake.NewTreeImages(in, o.registries)
+	runner.Images, runner.Locks = trees, a.stage.recordedLocks(trees)
 	dependencies, err := a.dependencyAccess(o.registries)
 	if err != nil {
 		return effectHandlers{}, err

@@ -36,6 +36,7 @@ type RecordMergeGate struct {
 	Result   GateResult
 	Overlap  bool   // the base moved, since the review, in a file of the diff
 	Message  string // of the merge commit
+	Remade   []RemadeLock
 }
 
 func (c RecordMergeGate) decide(s *State, m Meta) ([]Event, error) {
@@ -55,7 +56,7 @@ func (c RecordMergeGate) decide(s *State, m Meta) ([]Event, error) {
 	if c.Overlap {
 		return []Event{m.newEvent(t.ID, sub.ID, "", &ReviewVoided{Onto: c.Onto})}, nil
 	}
-	verdict := m.newEvent(t.ID, sub.ID, "", &MergeGated{GateFinished{Head: c.Head, Onto: c.Onto, Result: c.Result}})
+	verdict := m.newEvent(t.ID, sub.ID, "", &MergeGated{GateFinished{Head: c.Head, Onto: c.Onto, Result: c.Result, Remade: c.Remade}})
 	if !c.Result.AllowsMerge() {
 		return []Event{verdict}, nil
 	}
@@ -142,6 +143,7 @@ type ConflictReported struct {
 	Head  OID      `json:"head"`
 	Onto  OID      `json:"onto"`
 	Paths []string `json:"paths"`
+	Why   string   `json:"why,omitempty"` // lock files among them are not made anew by their client
 }
 
 var _ = registerKind[ConflictReported]()

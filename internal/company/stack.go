@@ -15,6 +15,8 @@ type StackMember struct {
 	Head    OID       `json:"head"`
 	Tree    OID       `json:"tree"`              // of Head, merged onto the members before it
 	Message string    `json:"message,omitempty"` // of the merge commit
+	// Remade are lock files of the tree that their clients made anew.
+	Remade []RemadeLock `json:"remade,omitempty"`
 }
 
 // MergeStack lists the subtasks that are to be tested and merged next, in order; none
@@ -181,7 +183,7 @@ func (d *StackIntended) apply(s *State, e Event) {
 	for _, m := range d.Members {
 		sub := t.Subtask(m.Subtask)
 		delete(t.Failures, "merge "+string(sub.ID))
-		gate := &GateFinished{Head: m.Head, Onto: d.Onto, Result: d.Result, Stack: together}
+		gate := &GateFinished{Head: m.Head, Onto: d.Onto, Result: d.Result, Stack: together, Remade: m.Remade}
 		// What the ticket's tests show is known of the tree that they were run on.
 		if was := sub.Gate; was != nil && was.Result.Tree == m.Tree {
 			gate.Result.RedGreen = was.Result.RedGreen

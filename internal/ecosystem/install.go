@@ -134,6 +134,9 @@ type Resolution struct {
 	Stage    []StagedFile
 	Step     Step
 	Says     Words
+	// Restore gives a lock file that was made anew the addresses that its two sides have,
+	// in place of those of Places.Registry. Nil: it has none.
+	Restore func(made []byte, sides ...[]byte) []byte
 }
 
 // Runs tells whether a layer is more than files that are known beforehand.

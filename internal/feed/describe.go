@@ -96,6 +96,9 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Text, it.Quiet = "merging onto "+d.Onto.Short(), true
 	case *company.ConflictReported:
 		it.Text, it.Mark = "conflict in "+safetext.EscapeLine(strings.Join(d.Paths, ", "), 120), Failed
+		if d.Why != "" {
+			it.Lines = append(it.Lines, "no lock file is made anew by its client: "+safetext.EscapeLine(d.Why, 300))
+		}
 	case *company.MergeRecorded:
 		it.describeMerge(e, d, t)
 	case *company.DeliveryIntended:

@@ -79,6 +79,15 @@ func joinMembers(members []company.StackMember) string {
 	return strings.Join(names, ", ")
 }
 
+// joinRemade names lock files with the clients that made them anew.
+func joinRemade(all []company.RemadeLock) string {
+	var out []string
+	for _, l := range all {
+		out = append(out, fmt.Sprintf("%s made anew by `%s`", safetext.EscapeLine(l.Path, 120), l.Command))
+	}
+	return strings.Join(out, ", ")
+}
+
 // describeMerge tells in a line what a subtask came to, since a subtask that goes
 // well has no other.
 func (it *Item) describeMerge(e company.Event, d *company.MergeRecorded, t *company.Task) {
@@ -96,6 +105,9 @@ func (it *Item) describeMerge(e company.Event, d *company.MergeRecorded, t *comp
 	}
 	if n := sub.Attempts(); n > 1 {
 		it.Text += fmt.Sprintf(", attempt %d", n)
+	}
+	if sub.Gate != nil && len(sub.Gate.Remade) > 0 {
+		it.Text += ", " + joinRemade(sub.Gate.Remade)
 	}
 	if sub.Gate != nil && len(sub.Gate.Stack) > 1 {
 		it.Text += ", tested with " + company.Count(len(sub.Gate.Stack)-1, "other")

@@ -49,13 +49,13 @@ func (g *Handler) RunGates(ctx context.Context, e company.Effect) (company.Comma
 	var tree company.OID
 	if sub := t.Subtask(e.Subtask); sub != nil {
 		fin.Head, label = sub.Head, string(sub.ID)
-		merged, err := MergeHeads(ctx, m, t.Head, sub.Head)
+		merged, err := g.Runner.MergeHeads(ctx, t, m, t.Head, sub.Head)
 		if err != nil {
 			return nil, err
 		}
 		// A branch that does not merge is judged by itself; the merge step
 		// resolves it and has the result judged again.
-		tree, fin.Conflict = merged.Tree, !merged.Clean
+		tree, fin.Conflict, fin.Remade = merged.Tree, !merged.Clean, merged.Remade
 	}
 	if tree == "" || fin.Conflict {
 		if tree, err = m.Tree(ctx, fin.Head); err != nil {

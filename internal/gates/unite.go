@@ -9,41 +9,102 @@ import (
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
 	"company/internal/gitops"
+	"company/internal/safetext"
 )
 
+// LockMaker has the clients of lock files make them anew.
+type LockMaker interface {
+	// RemakeLocks gives the lock files of a tree, which has those of one side, as their
+	// clients make them of its manifests. An error means that this cannot be done.
+	RemakeLocks(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID, locks []ecosystem.LockConflict) ([]ecosystem.MadeLock, error)
+}
+
+// Merged are two commits brought together.
+type Merged struct {
+	gitops.MergeResult
+	Remade []company.RemadeLock // lock files that their clients made anew
+	Why    string               // of a conflict: why a client made no lock file
+}
+
 // MergeHeads merges two commits as gitops.Mirror.MergeTree does. Where they conflict in
-// nothing but files that their clients generate, and these can be brought together by a
-// rule, the result is a clean one of its own: a model is not asked to merge lock files
-// (SUB-19). The same two commits give the same tree; that it holds the gates show.
-func MergeHeads(ctx context.Context, m *gitops.Mirror, ours, theirs company.OID) (gitops.MergeResult, error) {
+// nothing but files that are brought together by a rule, and lock files that their clients
+// make anew, the result is a clean one of its own: a model is not asked to merge those
+// (SUB-19). Rules give the same tree each time; of a lock file the image's builder keeps
+// what was made. That the tree holds the gates show.
+func (r *Runner) MergeHeads(ctx context.Context, t *company.Task, m *gitops.Mirror, ours, theirs company.OID) (Merged, error) {
 	merged, err := m.MergeTree(ctx, ours, theirs)
-	if err != nil || merged.Clean || !isUnitable(merged) {
-		return merged, err
+	out := Merged{MergeResult: merged}
+	if err != nil || merged.Clean || !r.isUnitable(merged) {
+		return out, err
 	}
 	base, err := m.MergeBase(ctx, ours, theirs)
 	if err != nil {
-		return merged, err
+		return out, err
 	}
-	united := map[string][]byte{}
+	texts := map[string][]byte{}
+	var locks []ecosystem.LockConflict
 	for _, name := range merged.Files {
-		text, ok, err := uniteFile(ctx, m, name, [3]company.OID{base, ours, theirs})
+		sides, ok, err := readSides(ctx, m, name, [3]company.OID{base, ours, theirs})
 		if err != nil || !ok {
-			return merged, err
+			return out, err
 		}
-		united[name] = text
+		e := findUniter(name)
+		if e == nil {
+			texts[name] = sides[1]
+			locks = append(locks, ecosystem.LockConflict{Path: name, Ours: sides[1], Theirs: sides[2]})
+			continue
+		}
+		if texts[name], ok = e.Unite(path.Base(name), sides[0], sides[1], sides[2]); !ok {
+			return out, nil
+		}
 	}
-	tree, err := m.AddFiles(ctx, merged.Tree, united)
+	tree, err := m.AddFiles(ctx, merged.Tree, texts)
 	if err != nil {
-		return merged, err
+		return out, err
 	}
-	return gitops.MergeResult{Tree: tree, Clean: true}, nil
+	if len(locks) == 0 {
+		return Merged{MergeResult: gitops.MergeResult{Tree: tree, Clean: true}}, nil
+	}
+	return r.remakeLocks(ctx, t, m, out, tree, locks)
 }
 
+// remakeLocks finishes a merge whose lock files are to be made anew; tree is the merge
+// with those of one side. Where that fails, the conflict stays, with the reason.
+func (r *Runner) remakeLocks(ctx context.Context, t *company.Task, m *gitops.Mirror, conflict Merged, tree company.OID, locks []ecosystem.LockConflict) (Merged, error) {
+	made, err := r.Locks.RemakeLocks(ctx, t, m, tree, locks)
+	if err != nil {
+		if ctx.Err() != nil {
+			return conflict, context.Cause(ctx)
+		}
+		r.Logger.InfoContext(ctx, "lock files are not made anew", "task", t.ID, "err", err)
+		conflict.Why = safetext.EscapeLine(err.Error(), maxRemakeWhy)
+		return conflict, nil
+	}
+	texts := map[string][]byte{}
+	var remade []company.RemadeLock
+	for _, l := range made {
+		texts[l.Path] = l.Text
+		remade = append(remade, company.RemadeLock{Path: l.Path, Command: l.Command, Of: tree})
+	}
+	whole, err := m.AddFiles(ctx, tree, texts)
+	if err != nil {
+		return conflict, err
+	}
+	return Merged{MergeResult: gitops.MergeResult{Tree: whole, Clean: true}, Remade: remade}, nil
+}
+
+// maxRemakeWhy bounds the reason of a client, in bytes.
+const maxRemakeWhy = 400
+
 // isUnitable reports whether all conflicts of a merge are in the content of files that an
-// ecosystem brings together.
-func isUnitable(merged gitops.MergeResult) bool {
+// ecosystem brings together, or makes anew.
+func (r *Runner) isUnitable(merged gitops.MergeResult) bool {
 	return len(merged.Files) > 0 && !slices.ContainsFunc(merged.Conflicts, func(c gitops.Conflict) bool { return c.Type != "CONFLICT (contents)" }) &&
-		!slices.ContainsFunc(merged.Files, func(name string) bool { return findUniter(name) == nil })
+		!slices.ContainsFunc(merged.Files, func(name string) bool { return findUniter(name) == nil && (r.Locks == nil || !isRemakable(name)) })
+}
+
+func isRemakable(name string) bool {
+	return slices.ContainsFunc(catalog.Of[ecosystem.Relocker](), func(e ecosystem.Relocker) bool { return e.Relocks(path.Base(name)) })
 }
 
 func findUniter(name string) ecosystem.Uniter {
@@ -55,29 +116,28 @@ func findUniter(name string) ecosystem.Uniter {
 	return nil
 }
 
-// uniteFile brings the two sides of a file together. Both must have it as a plain file.
-func uniteFile(ctx context.Context, m *gitops.Mirror, name string, at [3]company.OID) (text []byte, ok bool, err error) {
-	var sides [3][]byte
+// readSides reads a file of the base and of two sides; nil for a base without it. Not ok:
+// a side does not have it as a plain file of a size that is read.
+func readSides(ctx context.Context, m *gitops.Mirror, name string, at [3]company.OID) (sides [3][]byte, ok bool, err error) {
 	for i, commit := range at {
 		entries, err := m.List(ctx, commit)
 		if err != nil {
-			return nil, false, err
+			return sides, false, err
 		}
 		there := slices.IndexFunc(entries, func(e gitops.Entry) bool { return e.Path == name })
 		if there < 0 && i == 0 {
 			continue // both sides have made it
 		}
 		if there < 0 || entries[there].Mode != gitops.ModeFile {
-			return nil, false, nil
+			return sides, false, nil
 		}
 		switch sides[i], err = m.ReadFile(ctx, commit, name); company.CodeOf(err) {
 		case "":
 		case company.EObjects: // too large to be read
-			return nil, false, nil
+			return sides, false, nil
 		default:
-			return nil, false, err
+			return sides, false, err
 		}
 	}
-	text, ok = findUniter(name).Unite(path.Base(name), sides[0], sides[1], sides[2])
-	return text, ok, nil
+	return sides, true, nil
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
 )
 
@@ -26,7 +25,7 @@ func TestGeneratedFilesAreUnited(t *testing.T) {
 	if plain, err := p.Mirror.MergeTree(t.Context(), one, two); err != nil || plain.Clean || len(plain.Files) != 2 {
 		t.Fatalf("git merges it by itself: %+v, %v", plain, err)
 	}
-	got, err := MergeHeads(t.Context(), p.Mirror, one, two)
+	got, err := (&Runner{}).MergeHeads(t.Context(), nil, p.Mirror, one, two)
 	if err != nil || !got.Clean || got.Conflicts != nil {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -39,7 +38,7 @@ func TestGeneratedFilesAreUnited(t *testing.T) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, text, want)
 		}
 	}
-	if again, err := MergeHeads(t.Context(), p.Mirror, one, two); err != nil || again.Tree != got.Tree {
+	if again, err := (&Runner{}).MergeHeads(t.Context(), nil, p.Mirror, one, two); err != nil || again.Tree != got.Tree {
 		t.Errorf("another tree: %+v, %v", again, err)
 	}
 	// Whose files are in conflict too, a hash that is another one, a side without the file.
@@ -48,11 +47,11 @@ func TestGeneratedFilesAreUnited(t *testing.T) {
 	five := p.Commit("five", map[string]string{"x/go.sum": ""})
 	for _, other := range []struct {
 		name string
-		with func() (gitops.MergeResult, error)
+		with func() (Merged, error)
 	}{
-		{"people's files", func() (gitops.MergeResult, error) { return MergeHeads(t.Context(), p.Mirror, one, three) }},
-		{"two hashes", func() (gitops.MergeResult, error) { return MergeHeads(t.Context(), p.Mirror, one, four) }},
-		{"removed", func() (gitops.MergeResult, error) { return MergeHeads(t.Context(), p.Mirror, one, five) }},
+		{"people's files", func() (Merged, error) { return (&Runner{}).MergeHeads(t.Context(), nil, p.Mirror, one, three) }},
+		{"two hashes", func() (Merged, error) { return (&Runner{}).MergeHeads(t.Context(), nil, p.Mirror, one, four) }},
+		{"removed", func() (Merged, error) { return (&Runner{}).MergeHeads(t.Context(), nil, p.Mirror, one, five) }},
 	} {
 		if got, err := other.with(); err != nil || got.Clean || len(got.Files) == 0 {
 			t.Errorf("%s: %+v, %v", other.name, got, err)

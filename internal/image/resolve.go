@@ -47,7 +47,12 @@ func (b *Builder) Resolve(ctx context.Context, req Request) (Resolved, error) {
 			return out, err
 		}
 		for _, r := range all {
-			lock, made, err := b.resolveLock(ctx, req, e.Name(), r)
+			policy, err := b.wantedPolicy(req, r)
+			var lock []byte
+			var made time.Time
+			if err == nil {
+				lock, made, err = b.resolveLock(ctx, req, e.Name(), r, policy)
+			}
 			if err != nil && slices.Contains(req.Spare, e.Name()) && company.NeedsPerson(err) {
 				out.Notes = append(out.Notes, fmt.Sprintf("the packages of %s are left out, since no check needs them: %v", safetext.StripLine(r.Manifest), err))
 				continue
@@ -62,19 +67,24 @@ func (b *Builder) Resolve(ctx context.Context, req Request) (Resolved, error) {
 	return out, nil
 }
 
-// resolveLock has one lock file made, or the one that was made for an earlier task of
-// the project on the same manifests; made is when that was, and zero for a new one.
-func (b *Builder) resolveLock(ctx context.Context, req Request, client string, r ecosystem.Resolution) (lock []byte, made time.Time, err error) {
-	under, err := b.ensureClient(ctx, req, client, r)
-	if err != nil {
-		return nil, made, err
-	}
+// wantedPolicy lets all be fetched that a resolution wants, and what that needs.
+func (b *Builder) wantedPolicy(req Request, r ecosystem.Resolution) (*depproxy.Policy, error) {
 	store, policy := b.registryStore(req), depproxy.NewPolicy()
 	for _, d := range r.Wants {
 		if err := store.Upstreams().WhyWithheld(company.Dependency{Ecosystem: d.Ecosystem}); err != nil {
-			return nil, made, err
+			return nil, err
 		}
 		policy.AllowWithNeeds(d)
+	}
+	return policy, nil
+}
+
+// resolveLock has one lock file made, or the one that was made for an earlier task of
+// the project on the same manifests; made is when that was, and zero for a new one.
+func (b *Builder) resolveLock(ctx context.Context, req Request, client string, r ecosystem.Resolution, policy *depproxy.Policy) (lock []byte, made time.Time, err error) {
+	under, err := b.ensureClient(ctx, req, client, r)
+	if err != nil {
+		return nil, made, err
 	}
 	inputs := append([]string{under.id, r.Lock}, b.projectKey(req)...)
 	for _, f := range r.Stage {
@@ -98,7 +108,7 @@ func (b *Builder) resolveLock(ctx context.Context, req Request, client string, r
 	in := ecosystem.Install{Layer: path.Base(r.Lock), Stage: r.Stage, Steps: []ecosystem.Step{r.Step}, Says: r.Says}
 	err = b.runInstall(ctx, installJob{
 		name: name, image: under.id, stageFiles: func(l *layer) error { return stageFiles(l, in) }, project: req.project(), timeout: layerTimeout,
-		access: &registryAccess{store: store, policy: policy}, work: func(h *buildSession) error { return b.runSteps(ctx, in, h.runStep) },
+		access: &registryAccess{store: b.registryStore(req), policy: policy}, work: func(h *buildSession) error { return b.runSteps(ctx, in, h.runStep) },
 		collect: func(ctx context.Context, name string) error {
 			lock, err = b.readBuilt(ctx, name, r.Lock)
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/image"
@@ -40,6 +41,8 @@ type ImageMaker interface {
 	Explain(ctx context.Context, req image.Request) (image.Explanation, error)
 	// Resolve makes the lock files that the tree of a request lacks.
 	Resolve(ctx context.Context, req image.Request) (image.Resolved, error)
+	// Relock makes lock files of the tree of a request anew.
+	Relock(ctx context.Context, req image.Request, locks []ecosystem.LockConflict) ([]ecosystem.MadeLock, error)
 }
 
 // BranchLocator knows in which repository the branch of a pull request is, which

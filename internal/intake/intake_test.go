@@ -9,6 +9,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/company/decidertest"
+	"company/internal/ecosystem"
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
@@ -62,6 +63,10 @@ func (noImages) Explain(context.Context, image.Request) (image.Explanation, erro
 func (noImages) Ensure(context.Context, image.Request) (image.Image, error) {
 	return image.Image{}, errors.New("no image is made here")
 }
+func (noImages) Relock(context.Context, image.Request, []ecosystem.LockConflict) ([]ecosystem.MadeLock, error) {
+	panic("no lock file is made here")
+}
+
 func (noImages) Resolve(context.Context, image.Request) (image.Resolved, error) {
 	return image.Resolved{}, nil
 }

@@ -134,7 +134,7 @@ func (g *Merger) treeAhead(ctx context.Context, e company.Effect) (t *company.Ta
 	if m, err = g.Mirrors.MirrorOf(ctx, t); err != nil {
 		return t, nil, "", err
 	}
-	first, err := pileUp(ctx, m, e.Onto, before)
+	first, err := g.pileUp(ctx, t, m, e.Onto, before)
 	if err != nil || !first.isTestable() {
 		return t, m, "", err
 	}
@@ -144,7 +144,7 @@ func (g *Merger) treeAhead(ctx context.Context, e company.Effect) (t *company.Ta
 			return t, m, "", err
 		}
 	}
-	second, err := pileUp(ctx, m, at, after)
+	second, err := g.pileUp(ctx, t, m, at, after)
 	if err != nil || !second.isTestable() {
 		return t, m, "", err
 	}

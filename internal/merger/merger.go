@@ -57,20 +57,20 @@ func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, e
 	if err != nil {
 		return nil, err
 	}
-	p, err := pileUp(ctx, m, t.Head, stack)
+	p, err := g.pileUp(ctx, t, m, t.Head, stack)
 	if err != nil {
 		return nil, err
 	}
 	if len(p.members) == 0 {
 		return company.ReportConflict{Task: t.ID, Subtask: stack[0].ID, ConflictReported: company.ConflictReported{
-			Head: stack[0].Head, Onto: t.Head, Paths: p.conflict,
+			Head: stack[0].Head, Onto: t.Head, Paths: p.conflict.Files, Why: p.conflict.Why,
 		}}, nil
 	}
 	j := judgment{s: s, t: t, m: m, ahead: g.foresight.findVerdict(ctx, e, p.lastTree())}
 	if len(p.members) > 1 {
 		return g.testStack(ctx, j, p.members)
 	}
-	return g.testOne(ctx, j, stack[0], p.lastTree(), p.overlap)
+	return g.testOne(ctx, j, stack[0], p)
 }
 
 // judgment is what a verdict on a tree of a task is reached from.
@@ -98,13 +98,14 @@ func (g *Merger) judgeTree(ctx context.Context, j judgment, tree company.OID, la
 }
 
 // testOne judges the tree of the front of the queue by itself.
-func (g *Merger) testOne(ctx context.Context, j judgment, sub *company.Subtask, tree company.OID, overlap bool) (company.Command, error) {
+func (g *Merger) testOne(ctx context.Context, j judgment, sub *company.Subtask, p pile) (company.Command, error) {
+	tree := p.lastTree()
 	own, err := j.m.Tree(ctx, sub.Head)
 	if err != nil {
 		return nil, err
 	}
 	out := company.RecordMergeGate{
-		Task: j.t.ID, Subtask: sub.ID, Head: sub.Head, Onto: j.t.Head, Tree: tree, HeadTree: own, Overlap: overlap, Message: mergeMessage(sub),
+		Task: j.t.ID, Subtask: sub.ID, Head: sub.Head, Onto: j.t.Head, Tree: tree, HeadTree: own, Overlap: p.overlap, Message: mergeMessage(sub), Remade: p.members[0].Remade,
 	}
 	out.Result, err = g.judgeTree(ctx, j, tree, sub.ID, sub.ID)
 	// What the ticket's tests show is known of the tree that they were run on.

@@ -120,6 +120,9 @@ func conflictBrief(t *company.Task, sub *company.Subtask) string {
 	for _, p := range sub.Conflict.Paths {
 		fmt.Fprintf(&w, "- %s\n", p)
 	}
+	if why := sub.Conflict.Why; why != "" {
+		fmt.Fprintf(&w, "\nLock files among them are to be made by their client, which failed on its own: %s\n", why)
+	}
 	fmt.Fprintf(&w, "\n## This side: %s %s\n%s\n", sub.ID, sub.Planned.Title, sub.Planned.Description)
 	for _, other := range t.Subtasks {
 		if other.Status == company.SubtaskCompleted {

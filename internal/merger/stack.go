@@ -12,7 +12,7 @@ import (
 // pile is what becomes of subtasks that are merged one onto the other.
 type pile struct {
 	members  []company.StackMember // none: the first conflicts
-	conflict []string              // paths of that
+	conflict gates.Merged          // that one
 	overlap  bool                  // of the first, which is alone then: the base moved under its review
 }
 
@@ -22,10 +22,10 @@ func (p pile) lastTree() company.OID { return p.members[len(p.members)-1].Tree }
 func (p pile) isTestable() bool { return len(p.members) > 0 && !p.overlap }
 
 // pileUp merges subtasks onto a commit, one onto the other.
-func pileUp(ctx context.Context, m *gitops.Mirror, onto company.OID, subs []*company.Subtask) (pile, error) {
-	merged, err := gates.MergeHeads(ctx, m, onto, subs[0].Head)
+func (g *Merger) pileUp(ctx context.Context, t *company.Task, m *gitops.Mirror, onto company.OID, subs []*company.Subtask) (pile, error) {
+	merged, err := g.Runner.MergeHeads(ctx, t, m, onto, subs[0].Head)
 	if err != nil || !merged.Clean {
-		return pile{conflict: merged.Files}, err
+		return pile{conflict: merged}, err
 	}
 	overlap, err := hasOverlap(ctx, m, subs[0], onto)
 	if err != nil {
@@ -34,18 +34,23 @@ func pileUp(ctx context.Context, m *gitops.Mirror, onto company.OID, subs []*com
 	if overlap {
 		subs = subs[:1]
 	}
-	members, err := stackMembers(ctx, m, onto, merged.Tree, subs)
+	members, err := g.stackMembers(ctx, t, m, onto, memberOf(subs[0], merged), subs[1:])
 	return pile{members: members, overlap: overlap}, err
 }
 
-// stackMembers merges the subtasks of a stack one onto the other; tree is that of the
-// first, merged onto the integration head. What conflicts with those before it, or
+// memberOf is a subtask as a member of a stack.
+func memberOf(sub *company.Subtask, merged gates.Merged) company.StackMember {
+	return company.StackMember{Subtask: sub.ID, Head: sub.Head, Tree: merged.Tree, Message: mergeMessage(sub), Remade: merged.Remade}
+}
+
+// stackMembers merges the subtasks of a stack one onto the other; the first is merged onto
+// the integration head already. What conflicts with those before it, or
 // changes a file that they change, is left out: it is tested when those are merged, or
 // are not to be.
-func stackMembers(ctx context.Context, m *gitops.Mirror, onto, tree company.OID, stack []*company.Subtask) ([]company.StackMember, error) {
-	members := []company.StackMember{{Subtask: stack[0].ID, Head: stack[0].Head, Tree: tree, Message: mergeMessage(stack[0])}}
+func (g *Merger) stackMembers(ctx context.Context, t *company.Task, m *gitops.Mirror, onto company.OID, first company.StackMember, rest []*company.Subtask) ([]company.StackMember, error) {
+	members := []company.StackMember{first}
 	at, committed := onto, 0 // the last of the members that has a commit, and how many have
-	for _, sub := range stack[1:] {
+	for _, sub := range rest {
 		if committed < len(members) {
 			var err error
 			if at, err = passingMerge(ctx, m, at, members[committed]); err != nil {
@@ -60,12 +65,12 @@ func stackMembers(ctx context.Context, m *gitops.Mirror, onto, tree company.OID,
 		if overlap {
 			continue
 		}
-		merged, err := gates.MergeHeads(ctx, m, at, sub.Head)
+		merged, err := g.Runner.MergeHeads(ctx, t, m, at, sub.Head)
 		if err != nil && company.CodeOf(err) != company.EGit { // what git cannot merge is no fault of the others
 			return nil, err
 		}
 		if err == nil && merged.Clean {
-			members = append(members, company.StackMember{Subtask: sub.ID, Head: sub.Head, Tree: merged.Tree, Message: mergeMessage(sub)})
+			members = append(members, memberOf(sub, merged))
 		}
 	}
 	return members, nil

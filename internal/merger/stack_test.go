@@ -2,6 +2,7 @@ package merger_test
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func TestStackMergesTwice(t *testing.T) {
 	if len(tested.Members) != 3 || tested.Result.Tree != whole || tested.Members[2].Tree != whole || tested.Onto != b.Project.Base || !tested.Result.Cached {
 		t.Fatalf("%+v", tested)
 	}
-	if again := b.CarryOut(b.Merger.Test, mergertest.One).(company.RecordStackGate); !slices.Equal(again.Members, tested.Members) {
+	if again := b.CarryOut(b.Merger.Test, mergertest.One).(company.RecordStackGate); !reflect.DeepEqual(again.Members, tested.Members) {
 		t.Errorf("another stack the second time: %+v", again.Members)
 	}
 	b.Must(tested)

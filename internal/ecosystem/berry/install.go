@@ -106,6 +106,18 @@ func (Ecosystem) Resolutions(s ecosystem.Sources) ([]ecosystem.Resolution, error
 	return newLocked(s, client).Resolutions(s, manifests, texts, client.Layer(s))
 }
 
+// Relocks reports whether a file is yarn's lock file.
+func (Ecosystem) Relocks(name string) bool { return name == yarn.LockFile }
+
+// Relock is a run of yarn for a lock file of a merge.
+func (Ecosystem) Relock(s ecosystem.Sources, lock string) (r ecosystem.Resolution, ok bool, err error) {
+	manifests, _, client, err := claimManifests(s)
+	if err != nil || len(manifests) == 0 || bringsPackages(s.HasFile, path.Dir(manifests[0])) {
+		return r, false, err
+	}
+	return newLocked(s, client).Relock(s, manifests, lock, client.Layer(s))
+}
+
 // claimManifests claims what is a later yarn's, and chooses the client: the lock file
 // nearest to the root has its format, all other lock files are read by it.
 func claimManifests(s ecosystem.Sources) (manifests []string, texts map[string][]byte, client node.Program, err error) {

@@ -3,10 +3,12 @@ package node
 import (
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // Locked is how a client installs what lock files of its own name.
@@ -73,6 +75,61 @@ func (l Locked) Resolutions(s ecosystem.Sources, manifests []string, texts map[s
 	}
 	return out, nil
 }
+
+// Relock is the run of the client for a lock file of a tree, beside manifests with all
+// their fields: clients repeat some of them.
+func (l Locked) Relock(s ecosystem.Sources, manifests []string, lock string, client ecosystem.Install) (r ecosystem.Resolution, ok bool, err error) {
+	dir := path.Dir(lock)
+	if !slices.Contains(manifests, path.Join(dir, "package.json")) || !s.HasFile(lock) {
+		return r, false, nil
+	}
+	files, _, err := l.Read(s, dir)
+	if err != nil {
+		return r, false, err
+	}
+	texts, err := s.ReadTexts(manifests)
+	if err != nil {
+		return r, false, err
+	}
+	r = NewResolution(s, dir, l.LockFile, manifests, texts, files)
+	r.Clients, r.Says, r.ToKeep, r.Restore = []ecosystem.Install{client}, l.Says, l.ToLock, restoreAddresses(s.Places())
+	r.Step = RelockStep(r, dir, l.LockCommand, l.Env)
+	return r, true, nil
+}
+
+// RelockStep is the run of a client that makes a lock file anew.
+func RelockStep(r ecosystem.Resolution, dir, command string, env map[string]string) ecosystem.Step {
+	return ecosystem.Step{
+		Dir: dir, Command: command, Env: env, Progress: "making " + r.Lock + " anew for a merge",
+		Failure: r.Lock + " cannot be made anew by its client", Fix: "run `" + r.ToKeep + "` in a checkout of both sides, and commit it",
+	}
+}
+
+// restoreAddresses gives a lock file the addresses of packages that its sides have, in
+// place of those of a mirror. A package that neither side has gets the public registry's.
+func restoreAddresses(p ecosystem.Places) func(made []byte, sides ...[]byte) []byte {
+	mirror := regexp.MustCompile(regexp.QuoteMeta(p.Registry+"/npm/") + `([^"#\s]+/-/[^"#\s]+)`)
+	return func(made []byte, sides ...[]byte) []byte {
+		known := map[string]string{} // path below a registry → address
+		for _, side := range sides {
+			for _, address := range addressRE.FindAllStringSubmatch(string(side), -1) {
+				if known[address[2]] == "" && !mirror.MatchString(address[0]) {
+					known[address[2]] = address[1] + address[2]
+				}
+			}
+		}
+		return mirror.ReplaceAllFunc(made, func(found []byte) []byte {
+			file := strings.TrimPrefix(string(found), p.Registry+"/npm/")
+			if address := known[file]; address != "" {
+				return []byte(address)
+			}
+			return []byte("https://registry.npmjs.org/" + file)
+		})
+	}
+}
+
+// addressRE is the address of a package's file at a registry: that one, and the path.
+var addressRE = lazyregexp.New(`(https?://[^"#\s]*?/)((?:@[^"#/\s]+/)?[^"#/\s]+/-/[^"#\s]+)`)
 
 // NewResolution is a resolution of what the manifests of a folder ask for. files are
 // shown to the client beside them.

@@ -77,6 +77,18 @@ func (Ecosystem) Resolutions(s ecosystem.Sources) ([]ecosystem.Resolution, error
 	return newLocked(s).Resolutions(s, manifests, texts, program.Layer(s))
 }
 
+// Relocks reports whether a file is pnpm's lock file.
+func (Ecosystem) Relocks(name string) bool { return name == lockFile }
+
+// Relock is a run of pnpm for a lock file of a merge.
+func (Ecosystem) Relock(s ecosystem.Sources, lock string) (r ecosystem.Resolution, ok bool, err error) {
+	manifests, _, err := claimManifests(s)
+	if err != nil {
+		return r, false, err
+	}
+	return newLocked(s).Relock(s, manifests, lock, program.Layer(s))
+}
+
 func claimManifests(s ecosystem.Sources) (manifests []string, texts map[string][]byte, err error) {
 	return node.ClaimManifests(s, func(dir, packageManager, root string) bool {
 		return node.FindClient(s.HasFile, dir, packageManager, root) == "pnpm"
@@ -95,7 +107,7 @@ func newLocked(s ecosystem.Sources) node.Locked {
 	return node.Locked{
 		Client: "pnpm", LockFile: lockFile, Layer: "pnpmdeps", Folder: "pnpm", Says: ecosystem.Words{Permanent: permanent, Telling: []string{"ERR_PNPM_"}, Remedies: remedies}, Read: readProject, Locker: Ecosystem{},
 		Command: "pnpm install --frozen-lockfile --ignore-scripts --ignore-pnpmfile", Env: clientEnv(s.Places()),
-		LockCommand: "pnpm install --lockfile-only --ignore-scripts --ignore-pnpmfile", ToLock: "pnpm install --lockfile-only",
+		LockCommand: "pnpm install --lockfile-only --no-frozen-lockfile --ignore-scripts --ignore-pnpmfile", ToLock: "pnpm install --lockfile-only",
 		Fix: "check that `pnpm install --frozen-lockfile --ignore-scripts` works in your checkout with pnpm " + clientVersion +
 			" and `pnpm config get registry` answers; or go on without them, with container.deps: off: what needs them stays red",
 		Covers: func(s ecosystem.Sources, top, dir string) bool {

@@ -59,6 +59,18 @@ func (Ecosystem) Resolutions(s ecosystem.Sources) ([]ecosystem.Resolution, error
 	return newLocked(s).Resolutions(s, manifests, texts, program.Layer(s))
 }
 
+// Relocks reports whether a file is yarn's lock file.
+func (Ecosystem) Relocks(name string) bool { return name == LockFile }
+
+// Relock is a run of yarn for a lock file of a merge.
+func (Ecosystem) Relock(s ecosystem.Sources, lock string) (r ecosystem.Resolution, ok bool, err error) {
+	manifests, _, _, err := claimManifests(s)
+	if err != nil {
+		return r, false, err
+	}
+	return newLocked(s).Relock(s, manifests, lock, program.Layer(s))
+}
+
 // claimManifests claims what is yarn 1's; later: there are packages of a later yarn.
 func claimManifests(s ecosystem.Sources) (manifests []string, texts map[string][]byte, later bool, err error) {
 	owns, isLater := OwnsManifest(s, false), OwnsManifest(s, true)

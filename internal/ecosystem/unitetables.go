@@ -1,0 +1,152 @@
+package ecosystem
+
+import (
+	"slices"
+	"strings"
+
+	"company/internal/lazyregexp"
+)
+
+// Tables is how the files of an ecosystem write tables of packages: an entry on each line.
+type Tables struct {
+	Begin     *lazyregexp.Regexp // the line before the first entry
+	End       *lazyregexp.Regexp // a line after the last one
+	Entry     *lazyregexp.Regexp // a line with one entry; its first group is the name
+	Separator string             // between entries, at the end of a line
+}
+
+// tableLines is a file whose tables are apart: each stands in rest as its first line.
+type tableLines struct {
+	rest   []string
+	tables map[string][]string // first line → lines of entries
+}
+
+// Unite brings the tables of two sides of a file together. An entry that one side has
+// added, changed or removed is so in the result. Not ok: the sides differ elsewhere, or
+// in one entry, or a table has more than entries of one line.
+func (t Tables) Unite(base, ours, theirs []byte) (united []byte, ok bool) {
+	var sides [3]tableLines
+	for i, text := range [][]byte{base, ours, theirs} {
+		if sides[i], ok = t.split(string(text)); !ok {
+			return nil, false
+		}
+	}
+	b, o, th := sides[0], sides[1], sides[2]
+	rest := o.rest
+	switch {
+	case slices.Equal(o.rest, th.rest), slices.Equal(th.rest, b.rest):
+	case slices.Equal(o.rest, b.rest):
+		rest = th.rest
+	default:
+		return nil, false
+	}
+	var out []string
+	for _, line := range rest {
+		out = append(out, line)
+		if _, mine := o.tables[line]; !mine && th.tables[line] == nil {
+			continue
+		}
+		entries, ok := t.uniteEntries(b.tables[line], o.tables[line], th.tables[line])
+		if !ok {
+			return nil, false
+		}
+		out = append(out, entries...)
+	}
+	return []byte(strings.Join(out, "\n")), true
+}
+
+// split takes the tables out of a text. Two tables with one first line are none of ours.
+func (t Tables) split(text string) (f tableLines, ok bool) {
+	f.tables = map[string][]string{}
+	table := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		switch {
+		case table != "" && t.End.MatchString(line):
+			table = ""
+		case table != "":
+			f.tables[table] = append(f.tables[table], line)
+			continue
+		}
+		f.rest = append(f.rest, line)
+		if t.Begin.MatchString(line) {
+			if f.tables[line] != nil {
+				return f, false
+			}
+			table, f.tables[line] = line, []string{}
+		}
+	}
+	return f, true
+}
+
+// uniteEntries are the lines of one table. Empty lines after the entries stay.
+func (t Tables) uniteEntries(base, ours, theirs []string) (lines []string, ok bool) {
+	var names [3][]string
+	var texts [3]map[string]string
+	var after [3][]string
+	for i, side := range [][]string{base, ours, theirs} {
+		if names[i], texts[i], after[i], ok = t.readEntries(side); !ok {
+			return uniteWhole(base, ours, theirs)
+		}
+	}
+	result := map[string]string{}
+	order := slices.Clone(names[1])
+	for i, name := range names[2] {
+		if slices.Contains(order, name) {
+			continue
+		}
+		at := 0 // behind the entry that it follows there
+		if i > 0 {
+			at = slices.Index(order, names[2][i-1]) + 1
+		}
+		order = slices.Insert(order, at, name)
+	}
+	if slices.IsSorted(names[1]) && slices.IsSorted(names[2]) {
+		slices.Sort(order)
+	}
+	order = slices.DeleteFunc(order, func(name string) bool {
+		b, o, th := texts[0][name], texts[1][name], texts[2][name]
+		switch {
+		case o == th, th == b:
+			result[name] = o
+		case o == b:
+			result[name] = th
+		default:
+			ok = false
+		}
+		return result[name] == ""
+	})
+	for i, name := range order {
+		line := result[name]
+		if i < len(order)-1 {
+			line += t.Separator
+		}
+		lines = append(lines, line)
+	}
+	return append(lines, after[1]...), ok
+}
+
+// uniteWhole takes the table of the side that has changed it.
+func uniteWhole(base, ours, theirs []string) (lines []string, ok bool) {
+	if slices.Equal(ours, base) {
+		return theirs, true
+	}
+	return ours, slices.Equal(theirs, base) || slices.Equal(ours, theirs)
+}
+
+// readEntries are the names of a table in order, their lines without separators, and the
+// empty lines behind them.
+func (t Tables) readEntries(lines []string) (names []string, texts map[string]string, after []string, ok bool) {
+	texts = map[string]string{}
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines, after = lines[:len(lines)-1], append(after, lines[len(lines)-1])
+	}
+	for _, line := range lines {
+		m := t.Entry.FindStringSubmatch(line)
+		if m == nil || texts[m[1]] != "" {
+			return nil, nil, nil, false
+		}
+		names = append(names, m[1])
+		texts[m[1]] = strings.TrimSuffix(strings.TrimRight(line, " \t\r"), t.Separator)
+	}
+	return names, texts, after, true
+}

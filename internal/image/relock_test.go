@@ -1,0 +1,101 @@
+package image
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/depproxy"
+	"company/internal/ecosystem"
+	"company/internal/hosttest"
+)
+
+// A lock file that both sides of a merge have changed is made anew by its own client: the
+// packages of both are in it, versions that the base has stay, a second time gives the
+// same text, and no address of a mirror is in it (SUB-19).
+func TestRelock(t *testing.T) {
+	hosttest.Long(t, "clients resolve packages")
+	for name, c := range map[string]struct {
+		toolchains []string
+		manager    string
+		lock       func(*testing.T, map[string]string) map[string]string
+		file       string
+		command    string
+	}{
+		"npm":   {[]string{"node"}, "npm@10.0.0", lockNPM, "package-lock.json", "npm install --package-lock-only"},
+		"pnpm":  {[]string{"node", "pnpm"}, "pnpm@10.34.8", lockPnpm, "pnpm-lock.yaml", "pnpm install --lockfile-only"},
+		"yarn":  {[]string{"node", "yarn"}, "yarn@1.22.22", lockYarn, "yarn.lock", "yarn install"},
+		"berry": {[]string{"node", "berry"}, "yarn@4.12.0", func(t *testing.T, files map[string]string) map[string]string { return lockBerry(t, "4.12.0", files) }, "yarn.lock", "yarn install"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name != "npm" {
+				hosttest.Variant(t, "the same by another client")
+			}
+			be := newTestBuilder(t)
+			withRegistries(t, be, ecosystem.NPM)
+			manifest := func(packages string) map[string]string {
+				return map[string]string{"package.json": fmt.Sprintf(`{"name":"x","version":"1.0.0","license":"MIT","packageManager":%q,"dependencies":{%s}}`, c.manager, packages)}
+			}
+			base := c.lock(t, manifest(`"is-number":"6.0.0"`))
+			ours := c.lock(t, manifest(`"is-number":"6.0.0","is-odd":"3.0.1"`))
+			theirs := c.lock(t, manifest(`"is-number":"6.0.0","left-pad":"1.3.0"`))
+			// Both sides ask for more now than when the base was locked.
+			merged := manifest(`"is-number":"^6.0.0","is-odd":"^3.0.0","left-pad":"^1.2.0"`)
+			merged[c.file] = strings.ReplaceAll(ours[c.file], "is-number@6.0.0", "is-number@^6.0.0")
+			repo := newProject(t).commit(merged)
+			policy, _ := depproxy.LockedPolicy(map[string][]byte{c.file: []byte(base[c.file])})
+			for _, added := range []string{"is-odd", "left-pad", "is-number"} {
+				policy.AllowWithNeeds(company.Dependency{Ecosystem: ecosystem.NPM, Name: added})
+			}
+			repo.Policy = policy
+			req := Request{Toolchains: c.toolchains, Repo: repo}
+			conflict := []ecosystem.LockConflict{{Path: c.file, Ours: []byte(ours[c.file]), Theirs: []byte(theirs[c.file])}}
+			made, err := be.Relock(newContext(t), req, conflict)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(made[0].Text)
+			names, notes := depproxy.ParseLocks(map[string][]byte{c.file: made[0].Text})
+			if len(made) != 1 || made[0].Command != c.command || len(notes) > 0 || !strings.Contains(fmt.Sprint(names), "is-odd@3.0.1") || !strings.Contains(fmt.Sprint(names), "left-pad@1.3.0") || strings.Contains(text, "127.0.0.1") {
+				t.Fatalf("%q made %v %v\n%s", made[0].Command, names, notes, text)
+			}
+			again, err := be.Relock(newContext(t), req, conflict)
+			if err != nil || string(again[0].Text) != text {
+				t.Errorf("another text the second time: %v", err)
+			}
+			repo.Policy, _ = depproxy.LockedPolicy(map[string][]byte{c.file: []byte(base[c.file])})
+			delete(merged, c.file)
+			merged["package.json"] = strings.Replace(merged["package.json"], "left-pad", "is-even", 1)
+			merged[c.file] = ours[c.file]
+			req.Repo = newProject(t).commit(merged)
+			req.Repo.Policy = repo.Policy
+			if _, err := be.Relock(newContext(t), req, conflict); company.CodeOf(err) != company.EImage || !strings.Contains(err.Error(), c.file+" cannot be made anew by its client") {
+				t.Errorf("a package that nobody has let: %v", err)
+			}
+		})
+	}
+}
+
+// What a client has made counts where it can be read and has the packages of both sides.
+func TestRelockedIsWhole(t *testing.T) {
+	t.Parallel()
+	lock := func(names ...string) []byte {
+		rows := `"":{"name":"me"}`
+		for _, n := range names {
+			rows += `,"node_modules/` + n + `":{"version":"1.0.0"}`
+		}
+		return []byte(`{"packages":{` + rows + `}}`)
+	}
+	c := ecosystem.LockConflict{Path: "package-lock.json", Ours: lock("a", "b", "gone"), Theirs: lock("a", "c")}
+	r := ecosystem.Resolution{ToKeep: "npm install"}
+	for _, name := range []string{"a", "b", "c"} {
+		r.Wants = append(r.Wants, company.Dependency{Ecosystem: ecosystem.NPM, Name: name})
+	}
+	for want, text := range map[string][]byte{"": lock("a", "b", "c"), "lacks c": lock("a", "b"), "cannot be read": []byte("<<<<<<< ours")} {
+		err := checkRelocked(c, r, text)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
