@@ -30,7 +30,7 @@ type prSection func(t *company.Task, o PROptions) string
 // reviewer's questions.
 var prSections = []prSection{
 	prSummary, prInstruction, prFollowUps, prChanges, prSubtasks, prDecisions, prEvidence, prGates, prFindings,
-	prDependencies, prRefused, prReview, prCost, prReproduce, prPlan, prClosing,
+	prDependencies, prRemade, prRefused, prReview, prCost, prReproduce, prPlan, prClosing,
 }
 
 // PROptions are what the text depends on besides the task.

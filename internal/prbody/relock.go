@@ -1,0 +1,22 @@
+package prbody
+
+import "company/internal/company"
+
+// prRemade are the lock files that clients made anew, since several tickets had changed
+// them: no ticket and no review has this text.
+func prRemade(t *company.Task, o PROptions) string {
+	var rows [][]string
+	for _, sub := range t.Subtasks {
+		if sub.Merged == "" || sub.Gate == nil {
+			continue
+		}
+		for _, l := range sub.Gate.Remade {
+			rows = append(rows, []string{codeSpan(l.Path), codeSpan(l.Command), string(sub.ID)})
+		}
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	return "## Lock files made anew\n\n" + markdownTable(o, []string{"file", "by", "at the merge of"}, rows) +
+		"\n\nTwo tickets changed them; their client made them of the manifests of both, and the gates judged that.\n"
+}

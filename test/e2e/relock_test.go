@@ -1,0 +1,66 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"company/internal/adapters/scripted"
+	"company/internal/company"
+	"company/internal/feed"
+	"company/internal/replay"
+	"company/test/testenv"
+)
+
+// Two tickets add packages of npm at the same time: package.json has both by a rule, npm
+// makes package-lock.json anew, no merger is asked, and the gates install what it names.
+// The task replayed makes the same tree (SUB-19).
+func TestLockFileOfTwoTicketsIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	registryAnswers(t, "npm")
+	adds := func(name, version, use string) func(scripted.Exchange) scripted.Reply {
+		return replyInSteps(
+			call("add_dependency", m{"ecosystem": "npm", "name": name, "version": version}),
+			call("run_command", m{"command": "npm install " + name + "@" + version}),
+			call("write_file", m{"path": name + ".test.js", "content": "const test = require('node:test');\nconst assert = require('node:assert');\ntest('" + name + "', () => assert(" + use + "));\n"}),
+			call("git_commit", m{"message": "Use " + name}),
+			call("finish", m{"summary": name + " is used"}),
+		)
+	}
+	hold := stopAt("t1-02-review.1", 0)
+	h := testenv.New(t, &staff{
+		manager: submitPlan([]m{ticket("Know odd numbers", "Test is-odd in is-odd.test.js.", "is-odd.test.js"), ticket("Pad on the left", "Test left-pad in left-pad.test.js.", "left-pad.test.js")}),
+		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+			"t1-01": adds("is-odd", "3.0.1", "require('is-odd')(3)"), "t1-02": adds("left-pad", "1.3.0", "require('left-pad')('x', 2) === ' x'"),
+		}),
+		stops: []*stop{hold},
+	}, counter())
+	t.Cleanup(hold.release)
+	p := h.Start("submit", "use two packages")
+	mergeSecond(h, p, t, hold)
+	if sum := waitForSummary(t, p, 0); sum.Result != "COMPLETE" {
+		t.Fatalf("%+v\n%s", sum, p.Tell())
+	}
+	p.Until(patience, "the merge", func(it feed.Item) bool {
+		return it.Kind == "merge.done" && strings.Contains(it.Text, ", package-lock.json made anew by `npm install --package-lock-only`")
+	})
+	if n := count(p, "merge.conflicted"); n > 0 {
+		t.Errorf("a merger was asked:\n%s", p.Tell())
+	}
+	for file, all := range map[string][]string{
+		"package.json":      {`"is-number": "7.0.0"`, `"is-odd": "^3.0.1"`, `"left-pad": "^1.3.0"`},
+		"package-lock.json": {`"node_modules/is-odd"`, `"node_modules/left-pad"`, `"https://registry.npmjs.org/left-pad/-/left-pad-1.3.0.tgz"`},
+	} {
+		text := h.Git(h.Origin, "show", integrationBranch(h, 1)+":"+file)
+		for _, want := range all {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %s:\n%s", file, want, text)
+			}
+		}
+	}
+	runAndExpect(t, h, []string{"Lock files made anew", "package-lock.json", "npm install --package-lock-only"}, "pr", "show", "1")
+	var same replay.Report
+	h.JSON(&same, "replay", "t1")
+	if !same.Same || string(same.Tree) != h.Git(h.Origin, "rev-parse", integrationBranch(h, 1)+"^{tree}") {
+		t.Errorf("replayed: %+v", same)
+	}
+}
