@@ -34,6 +34,21 @@ func TestStacksAreTold(t *testing.T) {
 	}
 }
 
+// A merge names the lock files that were made anew for it, and a conflict the reason why
+// one was not.
+func TestRemadeLocksAreTold(t *testing.T) {
+	sub := &company.Subtask{Gate: &company.GateFinished{Remade: []company.RemadeLock{{Path: "w/package-lock.json", Command: "npm install --package-lock-only"}}}}
+	it := &Item{}
+	it.describeMerge(company.Event{}, &company.MergeRecorded{}, &company.Task{Subtasks: []*company.Subtask{sub}})
+	if !strings.HasSuffix(it.Text, ", w/package-lock.json made anew by `npm install --package-lock-only`") {
+		t.Errorf("%q", it.Text)
+	}
+	red := describeRecorded(t, &company.ConflictReported{Paths: []string{"package-lock.json"}, Why: "no registry answers"}, nil)
+	if red.Text != "conflict in package-lock.json" || len(red.Lines) != 1 || !strings.HasSuffix(red.Lines[0], ": no registry answers") {
+		t.Errorf("%+v", red)
+	}
+}
+
 // The check of a stack is under way until its verdict is there.
 func TestCheckOfAStackEnds(t *testing.T) {
 	for _, kind := range []string{kindStackRed, kindStackIntended} {

@@ -26,14 +26,16 @@ func TestLockFileOfTwoTicketsIsMadeAnew(t *testing.T) {
 			call("finish", m{"summary": name + " is used"}),
 		)
 	}
+	files := counter()
+	files["package.json"] = "{\n  \"name\": \"counter\",\n  \"version\": \"1.0.0\",\n  \"private\": true,\n  \"scripts\": {\n    \"test\": \"node --test\"\n  },\n  \"dependencies\": {\n    \"is-number\": \"7.0.0\"\n  }\n}\n"
 	hold := stopAt("t1-02-review.1", 0)
 	h := testenv.New(t, &staff{
-		manager: submitPlan([]m{ticket("Know odd numbers", "Test is-odd in is-odd.test.js.", "is-odd.test.js"), ticket("Pad on the left", "Test left-pad in left-pad.test.js.", "left-pad.test.js")}),
+		manager: submitPlan([]m{ticket("Know odd numbers", "Show in is-odd.test.js that is-odd knows an odd number; add the package.", "is-odd.test.js"), ticket("Pad on the left", "Show in left-pad.test.js that left-pad fills up on the left; add the package.", "left-pad.test.js")}),
 		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 			"t1-01": adds("is-odd", "3.0.1", "require('is-odd')(3)"), "t1-02": adds("left-pad", "1.3.0", "require('left-pad')('x', 2) === ' x'"),
 		}),
 		stops: []*stop{hold},
-	}, counter())
+	}, files)
 	t.Cleanup(hold.release)
 	p := h.Start("submit", "use two packages")
 	mergeSecond(h, p, t, hold)

@@ -1,0 +1,41 @@
+package replay
+
+import (
+	"context"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// recordedFiles gives a tree's name as the text of its files; one tree is gone.
+type recordedFiles struct{ gone company.OID }
+
+func (f recordedFiles) ReadRecorded(_ context.Context, tree company.OID, name string) ([]byte, error) {
+	if tree == f.gone {
+		return nil, company.E(company.ENotFound, "no such tree")
+	}
+	return []byte(string(tree) + " " + name), nil
+}
+
+// A lock file that a client made anew is that of the record: of the tree that it was made
+// of, wherever that tree was judged. One that is not recorded stays a conflict.
+func TestLocksAreThoseOfTheRecord(t *testing.T) {
+	t.Parallel()
+	remade := func(of string) []company.RemadeLock {
+		return []company.RemadeLock{{Path: "package-lock.json", Command: "npm", Of: company.OID(of)}}
+	}
+	r := &Record{steps: []step{
+		{data: &company.GateFinished{Result: company.GateResult{Tree: "gone"}, Remade: remade("one")}},
+		{data: &company.MergeGated{GateFinished: company.GateFinished{Result: company.GateResult{Tree: "merged"}, Remade: remade("one")}}},
+		{data: &company.StackIntended{Members: []company.StackMember{{Tree: "first"}, {Tree: "second", Remade: remade("two")}}}},
+		{data: &company.StackRed{Members: []company.StackMember{{Tree: "red", Remade: remade("three")}}}},
+	}}
+	l := Locks{Record: r, Files: recordedFiles{"gone"}}
+	for of, want := range map[company.OID]string{"one": "merged", "two": "second", "three": "red", "four": ""} {
+		got, err := l.RemakeLocks(t.Context(), nil, nil, of, []ecosystem.LockConflict{{Path: "package-lock.json"}})
+		if (err == nil) != (want != "") || want != "" && (len(got) != 1 || string(got[0].Text) != want+" package-lock.json" || got[0].Command != "npm") {
+			t.Errorf("%s: %+v, %v", of, got, err)
+		}
+	}
+}
