@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +18,7 @@ import (
 func newBenchWork(env *command.Environment) *cobra.Command {
 	var o work.Options
 	var check bool
+	var rec recordedFlags
 	c := &cobra.Command{
 		Use: "work DIR", Short: "Measure how much of real work the company resolves",
 		Long: `Measure how much of real work the company resolves. DIR holds cases: each is a
@@ -35,12 +38,17 @@ each attempt.
 the project's own checks stay. --check asks no model: it proves that the hidden
 tests of each case are red on its base and green with its solution.
 
+--recorded asks no model either: a conversation that is recorded for each case is
+played at the wire, and so are long ones, and the tokens that the model's server sees
+are counted. --before names the program of another version, which is played the same.
+
 docs/bench-work.md describes a case.`,
 		Example: `  company bench work examples/work --check
   company bench work examples/work
   company bench work examples/work --model strong --repeat 5
   company bench work examples/work --solo --repeat 5
-  company bench work examples/work --case stock-reserve -o json`,
+  company bench work examples/work --case stock-reserve -o json
+  company bench work examples/work --recorded --before ../old/bin/company`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return company.E(company.EUsage, "company bench work takes one folder of cases").Fix("company bench work examples/work")
@@ -55,10 +63,13 @@ docs/bench-work.md describes a case.`,
 					}
 				}
 			}
+			if err := rec.checkFlags(c); err != nil {
+				return err
+			}
 			if c.Flags().Changed("repeat") && o.Repeat == 0 {
 				o.Repeat = -1 // refused as too few
 			}
-			return runBenchWork(c.Context(), env, args[0], o, check)
+			return runBenchWork(c.Context(), env, args[0], o, check, rec)
 		},
 	}
 	f := c.Flags()
@@ -67,11 +78,41 @@ docs/bench-work.md describes a case.`,
 	f.IntVar(&o.Repeat, "repeat", 1, "how often each case is done")
 	f.StringArrayVar(&o.Only, "case", nil, "only this case (again and again)")
 	f.BoolVar(&check, "check", false, "prove the cases without a model: red on the base, green with the solution")
+	f.BoolVar(&rec.on, "recorded", false, "play recorded conversations and count their tokens, without a model")
+	f.StringVar(&rec.before, "before", "", "with --recorded: the program of another version, to compare with")
+	f.IntSliceVar(&rec.long, "long", []int{60, 200}, "with --recorded: turns of the long conversations; 0: none")
 	f.StringVar(&o.Dir, "dir", "", "where to put the temporary files (default: the system's folder)")
 	return c
 }
 
-func runBenchWork(ctx context.Context, env *command.Environment, dir string, o work.Options, check bool) error {
+// recordedFlags are those of recorded conversations.
+type recordedFlags struct {
+	on     bool
+	before string
+	long   []int
+}
+
+// checkFlags refuses flags that do not go together.
+func (r recordedFlags) checkFlags(c *cobra.Command) error {
+	for _, name := range []string{"model", "solo", "repeat", "check"} {
+		if r.on && c.Flags().Changed(name) {
+			return company.E(company.EUsage, "--recorded and --"+name+" at once").Because("a recorded conversation is played once, without a model").Fix("leave one of them out")
+		}
+	}
+	for _, name := range []string{"before", "long"} {
+		if !r.on && c.Flags().Changed(name) {
+			return company.E(company.EUsage, "--"+name+" without --recorded").Fix("add --recorded")
+		}
+	}
+	for _, n := range r.long {
+		if n != 0 && (n < 10 || n > 900) {
+			return company.E(company.EUsage, fmt.Sprintf("a conversation of %d turns cannot be played", n)).Fix("--long takes numbers from 10 to 900, or 0")
+		}
+	}
+	return nil
+}
+
+func runBenchWork(ctx context.Context, env *command.Environment, dir string, o work.Options, check bool, rec recordedFlags) error {
 	var err error
 	if o.Program, err = os.Executable(); err != nil {
 		return company.E(company.EInternal, "the program cannot be found").Wrap(err)
@@ -82,6 +123,19 @@ func runBenchWork(ctx context.Context, env *command.Environment, dir string, o w
 	}
 	if check {
 		r, err := work.Check(ctx, dir, o)
+		if len(r.Cases) == 0 {
+			return err
+		}
+		return errors.Join(err, printBench(env, r))
+	}
+	if rec.on {
+		before := rec.before
+		if before != "" {
+			if before, err = filepath.Abs(before); err != nil {
+				return company.E(company.EUsage, "the program of --before cannot be found").Wrap(err)
+			}
+		}
+		r, err := work.Tokens(ctx, dir, before, slices.DeleteFunc(rec.long, func(n int) bool { return n == 0 }), o)
 		if len(r.Cases) == 0 {
 			return err
 		}

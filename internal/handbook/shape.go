@@ -298,6 +298,7 @@ func Shapes() []Shape {
 		{"bus_conversion", []string{"bus convert"}, "what went to another driver", app.BusConversion{}},
 		{"bench", []string{"bench"}, "measurements", bench.Report{}},
 		{"bench_work", []string{"bench work"}, "what became of cases of real work", work.Report{}},
+		{"bench_work_recorded", []string{"bench work --recorded"}, "what recorded conversations cost in tokens", work.TokensReport{}},
 		{"bench_work_check", []string{"bench work --check"}, "whether cases prove something", work.CheckReport{}},
 		{"version", []string{"version"}, "the version", shapeVersion{}},
 		{"error", []string{"every command that fails, on stderr"}, "an error", shapeError{}},
