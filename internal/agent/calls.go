@@ -44,7 +44,9 @@ func newToolset(tools []Tool) (*toolset, error) {
 			return nil, bad("has a bad schema", err)
 		}
 		s.byName[t.Spec.Name] = &checkedTool{t, schema}
-		s.specs = append(s.specs, t.Spec)
+		sent := t.Spec
+		sent.Schema = sendableSchema(sent.Schema, t.Unsent...)
+		s.specs = append(s.specs, sent)
 		names = append(names, t.Spec.Name)
 	}
 	s.names = strings.Join(names, ", ")
@@ -277,6 +279,11 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 		At: j.began, DurationMS: j.took.Milliseconds(),
 		IsError: res.IsError, NotRun: j.notRun, Changed: res.Changed, NoLoop: res.NoLoop, Keep: res.Keep,
 		Seen: res.Seen,
+	}
+	if !res.IsError && !res.Keep && res.Final == nil {
+		if rec.Same = r.conv.findSame(j.Name, j.Arguments, text); rec.Same != "" {
+			text = unchanged
+		}
 	}
 	var err error
 	if rec.Result, err = storePayload(keep, r.cfg.Blobs, text); err != nil {

@@ -69,7 +69,7 @@ func TestOldResultsAreMaskedInBatches(t *testing.T) {
 		}
 		before = masked
 	}
-	if batches != 2 && batches != 3 || b.journal.count(kindMask) != batches {
+	if batches < 2 || batches > 5 || b.journal.count(kindMask) != batches {
 		t.Errorf("%d batches, %d records", batches, b.journal.count(kindMask))
 	}
 	for i, a := range answers(out.Messages)[:25] {

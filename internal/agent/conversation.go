@@ -91,7 +91,7 @@ func newConversation(cfg config) *conversation {
 		if t.Lasting {
 			c.lasting[t.Spec.Name] = true
 		}
-		c.toolCost += tokensOf(t.Spec.Name) + tokensOf(t.Spec.Description) + tokensOf(string(t.Spec.Schema))
+		c.toolCost += tokensOf(t.Spec.Name) + tokensOf(t.Spec.Description) + tokensOf(string(sendableSchema(t.Spec.Schema, t.Unsent...)))
 	}
 	info := cfg.model.Info()
 	window := info.ContextTokens
@@ -287,7 +287,7 @@ func (c *conversation) foldResult(r toolRecord, text string) error {
 	text = cmp.Or(text, "(no output)") // empty content vanishes on some wires
 	m := adapters.Message{Role: adapters.ToolRole, Content: text, ToolCallID: p.ID, ToolName: p.Name}
 	size := tokensOf(text)
-	res := result{msg: len(c.msgs), size: size, keep: r.Keep || size <= keepTokens, lasts: r.Keep, call: c.reply, changed: r.Changed}
+	res := result{msg: len(c.msgs), size: size, keep: r.Keep || size <= keepTokens, lasts: r.Keep, call: c.reply, changed: r.Changed, pointer: r.Same != ""}
 	if r.Seen != nil {
 		res.path = r.Seen.Path
 	}
@@ -296,6 +296,9 @@ func (c *conversation) foldResult(r toolRecord, text string) error {
 	}
 	c.results = append(c.results, res)
 	c.addMessage(m)
+	if r.Same != "" { // all but the model has the result itself
+		text = c.resultOf(r.Same, text)
+	}
 	if !r.NoLoop {
 		c.seen = append(c.seen, callSignature(p.Name, p.Arguments, text))
 		if countRepeats(c.seen) < c.cfg.NudgeAfter {

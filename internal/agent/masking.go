@@ -17,6 +17,7 @@ type result struct {
 	path    string // the file that it is about; empty: none is known
 	changed bool   // it changed the workspace
 	call    int    // index in msgs of the reply that asked
+	pointer bool   // what is shown points to the same result of an earlier call
 	args    string // the call's arguments once they are cleared; empty: they stay
 	won     int    // tokens that clearing the arguments wins
 }
@@ -30,6 +31,15 @@ const keepTokens = 100
 
 // protectTokens is how much of the newest conversation is never cleared.
 const protectTokens = 40_000
+
+// Long before the context is full, old results are cleared: what is sent again with every
+// request costs more than what an agent reads a second time. It is done in steps, each of
+// which wins as much as the server has to read anew for it.
+const (
+	freshTokens  = 12_000 // newest conversation that stays
+	freshReplies = 4      // newest replies whose results stay
+	stepTokens   = 12_000 // freed at once, at least
+)
 
 // tokensOf is the usual rough count: four bytes are a token.
 func tokensOf(s string) int { return (len(s) + 3) / 4 }
@@ -98,6 +108,32 @@ func (c *conversation) countMaskable(protect int) int {
 		n++
 	}
 	return n
+}
+
+// countStale is how many results may be cleared early; 0: it is not worth it yet.
+func (c *conversation) countStale() int {
+	upto := c.countMaskable(min(freshTokens, c.protect))
+	from, replies := len(c.msgs), 0
+	for from > 0 && replies < freshReplies {
+		if from--; c.msgs[from].Role == adapters.Assistant {
+			replies++
+		}
+	}
+	for upto > c.maskTo && c.results[upto-1].call >= from {
+		upto--
+	}
+	freed := c.tokensFreed(upto)
+	if freed < stepTokens {
+		return 0
+	}
+	anew := 0
+	for _, m := range c.msgs[c.results[upto-1].msg+1:] {
+		anew += messageTokens(m)
+	}
+	if freed < anew {
+		return 0
+	}
+	return upto
 }
 
 // buildRequest is what the model is sent: the conversation with its old results

@@ -141,6 +141,9 @@ func (c *conversation) makeRoom() step {
 		return c.makeAllRoom(c.tooLong == 1)
 	}
 	if c.tokens <= c.limit {
+		if upto := c.countStale(); upto > 0 {
+			return step{do: mask, upto: upto}
+		}
 		return step{do: ask}
 	}
 	// In one batch, and only when it frees something: each change of what was sent costs

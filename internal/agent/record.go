@@ -92,6 +92,9 @@ type toolRecord struct {
 	Keep       bool            `json:"keep,omitempty"`
 	Final      json.RawMessage `json:"final,omitempty"`
 	Escalated  bool            `json:"escalated,omitempty"`
+	// Same is an earlier call with the same result, which the model still has before it:
+	// Result only says so.
+	Same string `json:"same,omitempty"`
 	// Saved is what savedRecord has, in journals of before there was one.
 	Saved *Saved `json:"saved,omitempty"`
 	Seen  *Seen  `json:"seen,omitempty"`

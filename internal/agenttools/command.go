@@ -14,11 +14,11 @@ import (
 
 func (f *toolFactory) runCommand() agent.Tool {
 	t := newTool(f, "run_command",
-		`Run a command with bash in the root of the work tree. Each call is a fresh shell: cd and variables do not last. There is no network and no input: commands that ask questions or need a terminal are refused. Answers exit code and output; long output keeps its start and its end. A server, or anything with background true, goes on running and the answer names its process_id.`,
+		`Run a command in a fresh bash in the root. No network, no input, no terminal. Long output keeps its start and its end. A server, or anything with background true, goes on running and has a process_id.`,
 		`{"type":"object","properties":{
 "command":{"type":"string","minLength":1},
-"timeout_s":{"type":"integer","minimum":1,"maximum":900,"description":"seconds after which it is killed; `+strconv.Itoa(f.commandTimeout())+` without"},
-"background":{"type":"boolean","description":"do not wait for its end"}},
+"timeout_s":{"type":"integer","minimum":1,"maximum":900,"description":"then it is killed; `+strconv.Itoa(f.commandTimeout())+` without"},
+"background":{"type":"boolean"}},
 "required":["command"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct {
 			Command    string
@@ -73,7 +73,7 @@ func (f *toolFactory) commandTimeout() int {
 }
 
 const processSchema = `{"type":"object","properties":{
-"process_id":{"type":"string","minLength":1,"description":"as run_command named it"}},
+"process_id":{"type":"string","minLength":1}},
 "required":["process_id"],"additionalProperties":false}`
 
 type processArgs struct {
@@ -82,7 +82,7 @@ type processArgs struct {
 
 func (f *toolFactory) checkProcess() agent.Tool {
 	return newTool(f, "check_process",
-		`Tell whether a background process runs, and its output so far.`, processSchema, true,
+		`State and output of a background process.`, processSchema, true,
 		func(ctx context.Context, a processArgs) (agent.Result, error) {
 			r, err := f.Toolbox.CheckProcess(ctx, a.ProcessID)
 			if err != nil {
@@ -96,7 +96,7 @@ func (f *toolFactory) checkProcess() agent.Tool {
 
 func (f *toolFactory) stopProcess() agent.Tool {
 	return newTool(f, "stop_process",
-		`End a background process and all that it started. Answers its exit code and output.`, processSchema, false,
+		`End a background process.`, processSchema, false,
 		func(ctx context.Context, a processArgs) (agent.Result, error) {
 			r, err := f.Toolbox.StopProcess(ctx, a.ProcessID)
 			if err != nil {

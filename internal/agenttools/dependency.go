@@ -34,7 +34,7 @@ func registryKinds() string {
 
 func (f *toolFactory) addDependency() agent.Tool {
 	return newTool(f, "add_dependency",
-		`Ask for a package that the project's lock files do not have. There is no network; package clients reach mirrors, which serve what the lock files name and what was added with this tool. Give the name of the package as its registry knows it, and an exact version or none for the newest. The answer names the command that takes it into the project. A task may add few: prefer what is there.`,
+		`Ask for a package that no lock file names, so that mirrors serve it. The answer names the command that takes it into the project. A task may add few: prefer what is there.`,
 		`{"type":"object","properties":{
 "ecosystem":{"enum":`+registryKinds()+`},
 "name":{"type":"string","minLength":1,"maxLength":214},

@@ -11,11 +11,11 @@ import (
 
 func (f *toolFactory) readFile() agent.Tool {
 	return newTool(f, "read_file",
-		`Read a text file of the work tree. At most 2000 lines and 50 KB at once; the answer says how to go on. Each line starts with its number and a colon, which are not part of the file.`,
+		`Read a text file, at most 2000 lines and 50 KB at once; the answer says how to go on. Each line starts with its number and a colon, which are not part of the file.`,
 		`{"type":"object","properties":{
-"path":{"type":"string","minLength":1,"description":"relative to the root of the work tree"},
+"path":{"type":"string","minLength":1},
 "offset":{"type":"integer","minimum":1,"description":"first line, from 1"},
-"limit":{"type":"integer","minimum":1,"description":"number of lines"}},
+"limit":{"type":"integer","minimum":1,"description":"lines"}},
 "required":["path"],"additionalProperties":false}`, true,
 		func(ctx context.Context, a struct {
 			Path          string
@@ -36,10 +36,10 @@ func seenFile(path, digest string) *agent.Seen {
 
 func (f *toolFactory) writeFile() agent.Tool {
 	return newTool(f, "write_file",
-		`Create a file, or replace the whole content of one that you have read. Folders are made. To change a part of a file use edit_file.`,
+		`Create a file with its folders, or replace one that you have read. For a part of a file use edit_file.`,
 		`{"type":"object","properties":{
-"path":{"type":"string","minLength":1,"description":"relative to the root of the work tree"},
-"content":{"type":"string","description":"the whole file, byte for byte"}},
+"path":{"type":"string","minLength":1},
+"content":{"type":"string"}},
 "required":["path","content"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct{ Path, Content string }) (agent.Result, error) {
 			r, err := f.Toolbox.WriteFile(ctx, toolproto.WriteFileRequest{Path: a.Path, Content: []byte(a.Content)})
@@ -53,11 +53,11 @@ func (f *toolFactory) writeFile() agent.Tool {
 
 func (f *toolFactory) editFile() agent.Tool {
 	return newTool(f, "edit_file",
-		`Replace text in a file that you have read. old must be in the file exactly, without the line numbers of read_file, and exactly once: take in enough lines around it. With replace_all every occurrence is replaced.`,
+		`Replace text in a file that you have read. old is in the file exactly, without line numbers, and exactly once (take in lines around it), or replace_all is set.`,
 		`{"type":"object","properties":{
-"path":{"type":"string","minLength":1,"description":"relative to the root of the work tree"},
-"old":{"type":"string","minLength":1,"description":"the text that is there"},
-"new":{"type":"string","description":"the text in its place"},
+"path":{"type":"string","minLength":1},
+"old":{"type":"string","minLength":1},
+"new":{"type":"string"},
 "replace_all":{"type":"boolean"}},
 "required":["path","old","new"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct {
@@ -86,10 +86,10 @@ func describeParseErrors(errors []string) string {
 
 func (f *toolFactory) searchTool() agent.Tool {
 	return newTool(f, "search",
-		`Find lines that match a regular expression (RE2) in the files of the work tree. Answers path:line: text, at most 100 matches.`,
+		`Find lines that match a regular expression (RE2): path:line: text, at most 100.`,
 		`{"type":"object","properties":{
 "pattern":{"type":"string","minLength":1},
-"glob":{"type":"string","description":"only in files that match, e.g. **/*.go"}},
+"glob":{"type":"string","description":"e.g. **/*.go"}},
 "required":["pattern"],"additionalProperties":false}`, true,
 		func(ctx context.Context, a struct{ Pattern, Glob string }) (agent.Result, error) {
 			r, err := f.Toolbox.Search(ctx, toolproto.SearchRequest{Pattern: a.Pattern, Glob: a.Glob})
@@ -99,9 +99,9 @@ func (f *toolFactory) searchTool() agent.Tool {
 
 func (f *toolFactory) listFiles() agent.Tool {
 	return newTool(f, "list_files",
-		`List the files of the work tree, ignored ones left out. At most 500 paths.`,
+		`List files that git does not ignore, at most 500.`,
 		`{"type":"object","properties":{
-"glob":{"type":"string","description":"only paths that match, e.g. cmd/**"}},
+"glob":{"type":"string","description":"e.g. cmd/**"}},
 "additionalProperties":false}`, true,
 		func(ctx context.Context, a struct{ Glob string }) (agent.Result, error) {
 			r, err := f.Toolbox.ListFiles(ctx, toolproto.ListFilesRequest{Glob: a.Glob})

@@ -14,7 +14,7 @@ import (
 
 func (f *toolFactory) gitStatus() agent.Tool {
 	return newTool(f, "git_status",
-		`Show the branch, its head, and what is not committed.`,
+		`Branch, head, and what is not committed.`,
 		`{"type":"object","additionalProperties":false}`, true,
 		func(ctx context.Context, _ struct{}) (agent.Result, error) {
 			r, err := f.Toolbox.GitStatus(ctx)
@@ -24,10 +24,10 @@ func (f *toolFactory) gitStatus() agent.Tool {
 
 func (f *toolFactory) gitCommit() agent.Tool {
 	return newTool(f, "git_commit",
-		`Commit to your branch and push it. Without paths everything that is not ignored is committed. The author is set for you.`,
+		`Commit and push; without paths all that is not ignored.`,
 		`{"type":"object","properties":{
-"message":{"type":"string","minLength":1,"description":"what changed and why, the first line under 72 characters"},
-"paths":{"type":"array","items":{"type":"string","minLength":1},"description":"only these"}},
+"message":{"type":"string","minLength":1,"description":"what and why, first line under 72 characters"},
+"paths":{"type":"array","items":{"type":"string","minLength":1}}},
 "required":["message"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct {
 			Message string
@@ -72,11 +72,11 @@ type Finish struct {
 
 func (f *toolFactory) finishTool() agent.Tool {
 	t := newTool(f, "finish",
-		`Say that the work is done and end the run. Everything must be committed; commit commits what is not, first. The company then checks for itself: lint, tests, review. Calls before it in the same reply are done before it.`,
+		`Hand the work in and end the run. commit commits what is not committed, first. Calls before it in the same reply are done before it.`,
 		`{"type":"object","properties":{
-"summary":{"type":"string","minLength":1,"description":"what was done, which commands showed that it works, what is open; the pull request shows it"},
-"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the ticket leaves open and you decided or assumed, one sentence each; the president reads them in the pull request"},
-"commit":{"type":"string","minLength":1,"description":"message of a commit of everything that is not committed or ignored"}},
+"summary":{"type":"string","minLength":1,"description":"what was done, what shows that it works, what is open"},
+"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the ticket leaves open and you decided or assumed, one sentence each"},
+"commit":{"type":"string","minLength":1,"description":"its message"}},
 "required":["summary"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct {
 			Summary, Commit string

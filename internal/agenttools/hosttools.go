@@ -12,7 +12,7 @@ import (
 
 func (f *toolFactory) todoTool() agent.Tool {
 	return newTool(f, "todo",
-		`Write down your plan: always the whole list, at most one item in_progress. It replaces the list before.`,
+		`Write down your plan: the whole list, at most one item in_progress.`,
 		`{"type":"object","properties":{
 "items":{"type":"array","maxItems":50,"items":{"type":"object","properties":{
 "text":{"type":"string","minLength":1,"maxLength":500},
@@ -40,7 +40,7 @@ func (f *toolFactory) todoTool() agent.Tool {
 
 func (f *toolFactory) noteTool() agent.Tool {
 	t := newTool(f, "note",
-		`Keep something for whoever works here next: a decision, a trap, a command that works. It is not part of the work tree.`,
+		`Keep a decision, a trap or a command that works for those who work here next.`,
 		`{"type":"object","properties":{
 "text":{"type":"string","minLength":1,"maxLength":4000}},
 "required":["text"],"additionalProperties":false}`, false,
@@ -58,7 +58,7 @@ func (f *toolFactory) noteTool() agent.Tool {
 
 func (f *toolFactory) escalateTool() agent.Tool {
 	return newTool(f, "escalate",
-		`Give the work back because you cannot do it as it is asked: the ticket contradicts itself, something is missing, it needs a decision. Ends the run. Say what you tried and what is needed.`,
+		`Give the work back where it cannot be done as asked. Ends the run. Say what you tried and what is needed.`,
 		`{"type":"object","properties":{
 "reason":{"type":"string","minLength":1}},
 "required":["reason"],"additionalProperties":false}`, false,

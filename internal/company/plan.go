@@ -141,24 +141,23 @@ const planSchema = `{
   "type": "object",
   "additionalProperties": false,
   "properties": {
-    "title": {"type": "string", "description": "Of the pull request: imperative, at most 70 characters. Add a limit to the parser."},
-    "decisions": {"type": "array", "maxItems": 20, "items": {"type": "string"}, "description": "What the instruction leaves open and you decided or assumed in the president's place: what stays as it is, what was left out, which of two readings. One sentence each. The president reads them in the pull request."},
-    "why": {"type": "string", "description": "Why the job splits into several subtasks. Required when there is more than one. The usual plan is one subtask."},
+    "title": {"type": "string", "description": "Of the pull request, at most 70 characters."},
+    "decisions": {"type": "array", "maxItems": 20, "items": {"type": "string"}, "description": "What you decided or assumed, one sentence each."},
+    "why": {"type": "string", "description": "Required where there is more than one subtask."},
     "subtasks": {
       "type": "array", "minItems": 1,
-      "description": "The subtasks. Each begins as soon as those that it names in after are merged; without after it begins at once. Those that may run at the same time need nothing of each other, and their write sets are disjoint.",
       "items": {
         "type": "object",
         "additionalProperties": false,
         "required": ["title", "description", "acceptance_criteria", "write_set", "effort"],
         "properties": {
-          "name": {"type": "string", "description": "A short name for the after of others: parser."},
+          "name": {"type": "string", "description": "Short, for the after of others."},
           "title": {"type": "string", "description": "One line, up to 120 characters."},
-          "description": {"type": "string", "description": "What this part is, what you decided, traps. The worker also has the instruction of the president."},
-          "acceptance_criteria": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "Each can be checked."},
-          "write_set": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "Globs, relative to the repository root, of what it creates, changes or deletes: internal/api/**, docs/*.md."},
+          "description": {"type": "string", "description": "What this part is, what you decided, traps."},
+          "acceptance_criteria": {"type": "array", "minItems": 1, "items": {"type": "string"}},
+          "write_set": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "Globs of what it creates, changes or deletes: internal/api/**, docs/*.md."},
           "effort": {"type": "string", "enum": ["small", "medium", "large"]},
-          "after": {"type": "array", "items": {"type": "string"}, "description": "Names or titles of the subtasks whose result it needs. It starts from what they merged."},
+          "after": {"type": "array", "items": {"type": "string"}, "description": "Names of the subtasks whose result it needs."},
           "context": {"type": "array", "items": {"type": "string"}, "description": "Paths to read first, or short notes."}
         }
       }

@@ -33,7 +33,7 @@ type hitFile struct {
 
 func (r *readTools) searchTool() agent.Tool {
 	type args struct{ Pattern, Glob string }
-	return newTool("search", "Search the files at the base commit for a regular expression (RE2). Many hits are counted by file first.",
+	return newTool("search", "Find lines that match a regular expression (RE2).",
 		`{"type":"object","additionalProperties":false,"required":["pattern"],"properties":{"pattern":{"type":"string","minLength":1},"glob":{"type":"string"}}}`,
 		true, func(ctx context.Context, a args) (agent.Result, error) {
 			re, err := regexp.Compile(a.Pattern)

@@ -57,7 +57,7 @@ func (r *readTools) readFile() agent.Tool {
 		Path          string
 		Offset, Limit int
 	}
-	return newTool("read_file", "Read lines of a file at the base commit. Lines are numbered; the number is not part of the file.",
+	return newTool("read_file", "Read lines of a file. Their numbers are not part of it.",
 		`{"type":"object","additionalProperties":false,"required":["path"],"properties":{"path":{"type":"string"},"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1,"maximum":2000}}}`,
 		true, func(ctx context.Context, a args) (agent.Result, error) {
 			text, err := r.mirror.ReadFile(ctx, r.at, a.Path)
@@ -136,7 +136,7 @@ func (r *readTools) matchingFiles(ctx context.Context, pattern string) ([]gitops
 
 func (r *readTools) listFiles() agent.Tool {
 	type args struct{ Glob string }
-	return newTool("list_files", "List the files at the base commit, or those that match a glob (** for any folders).",
+	return newTool("list_files", "List files, or those that match a glob (** for any folders).",
 		`{"type":"object","additionalProperties":false,"properties":{"glob":{"type":"string"}}}`,
 		true, func(ctx context.Context, a args) (agent.Result, error) {
 			entries, bad, err := r.matchingFiles(ctx, a.Glob)
@@ -205,7 +205,7 @@ func titleFault(p company.Plan) string {
 func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence uint64, look *readTools, instruction string) agent.Tool {
 	titleRefused := false // once: a plan is not lost over its title
 	warned := false
-	return newTool("submit_plan", "Submit the plan: subtasks, and in after what each needs of the others. A subtask begins when what it names in after is merged; without after all run at the same time, and must not need each other or touch the same files. One subtask is the usual plan. Say in why, why you split.",
+	t := newTool("submit_plan", "Submit the plan.",
 		string(company.PlanSchema()), false, func(ctx context.Context, p company.Plan) (agent.Result, error) {
 			if wrong := titleFault(p); wrong != "" && !titleRefused {
 				titleRefused = true
@@ -233,6 +233,8 @@ func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence ui
 			}
 			return refusalResult(text + "Mend it and submit it again."), nil
 		})
+	t.Unsent = []string{"waves"} // an older form, which stays accepted
+	return t
 }
 
 func listProblems(problems []company.PlanProblem) string {
@@ -245,7 +247,7 @@ func listProblems(problems []company.PlanProblem) string {
 
 func askPresident() agent.Tool {
 	type args struct{ Question string }
-	return newTool("ask_president", "Ask the president one short question, of one or two lines and without guesses, when the instruction cannot be planned without its answer. The task waits for it.",
+	return newTool("ask_president", "Ask the president one short question, of one or two lines and without guesses. The task waits for the answer.",
 		`{"type":"object","additionalProperties":false,"required":["question"],"properties":{"question":{"type":"string","minLength":1,"maxLength":2000}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
 			if wrong := checkQuestion(a.Question); wrong != "" {

@@ -38,14 +38,14 @@ func (e evidence) joinClaims() string {
 
 const schema = `{"type":"object","additionalProperties":false,"required":["verdict"],"properties":{
 "verdict":{"enum":["approve","request_changes"]},
-"evidence":{"type":"array","maxItems":96,"description":"one for each acceptance criterion, in order; it is compared with what you ran and read","items":{"type":"object","additionalProperties":false,"required":["shows"],"properties":{
-"shows":{"type":"string","maxLength":4000,"description":"what shows that the criterion is met"},
-"ran":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":4000},"description":"commands of this review or of the gates that show it, as they were run"},
-"read":{"type":"array","maxItems":50,"items":{"type":"string","maxLength":1024},"description":"files or lines that show it and that you have read: a.go or a.go:10-20"}}}},
+"evidence":{"type":"array","maxItems":96,"description":"one for each acceptance criterion, in order","items":{"type":"object","additionalProperties":false,"required":["shows"],"properties":{
+"shows":{"type":"string","maxLength":4000},
+"ran":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":4000},"description":"commands, as they were run"},
+"read":{"type":"array","maxItems":50,"items":{"type":"string","maxLength":1024},"description":"a.go or a.go:10-20"}}}},
 "findings":{"type":"array","maxItems":50,"items":{"type":"object","additionalProperties":false,"required":["severity","what"],"properties":{
-"severity":{"enum":["blocking","minor","critical","high","medium","low","info"],"description":"critical and high are blocking, the others minor"},
-"category":{"enum":["correctness","evidence","style","security","performance","other"],"description":"evidence: a test that is missing or shows nothing"},
-"file":{"type":"string","maxLength":1024,"description":"a file of the diff, or one that the ticket may write; left out where something is missing that has no file"},"line":{"type":"integer","minimum":0,"description":"of the new version; 0 or left out where something is missing"},
+"severity":{"enum":["blocking","minor","critical","high","medium","low","info"],"description":"critical and high block"},
+"category":{"enum":["correctness","evidence","style","security","performance","other"]},
+"file":{"type":"string","maxLength":1024,"description":"of the diff or the write set, or none"},"line":{"type":"integer","minimum":0,"description":"of the new version; none where something is missing"},
 "what":{"type":"string","minLength":1,"maxLength":4000},"why":{"type":"string","maxLength":4000},"suggestion":{"type":"string","maxLength":4000}}}}}}`
 
 // Synonyms that models use for the schema's values.

@@ -192,7 +192,7 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 	return agent.Tool{
 		Spec: adapters.Tool{
 			Name:        submitReview,
-			Description: "End the review with a verdict. approve: no blocking finding, and evidence for each acceptance criterion: the commands that you ran and the files that you read. request_changes: at least one blocking finding, with what is wrong and why (a failing input or command), and file and line of the new version; where something is missing, the file in which it belongs and no line, or neither.",
+			Description: "End the review. approve: evidence for each acceptance criterion, no blocking finding. request_changes: a blocking finding at least, and why: a failing input or command.",
 			Schema:      json.RawMessage(schema),
 		},
 		Amend: amendReview,

@@ -1,0 +1,78 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// What the model has before it is not sent a second time; the transcript has it, and after
+// a change or a clearing the model gets it anew (WRK-12).
+func TestAResultThatIsThereIsNotShownAgain(t *testing.T) {
+	b := newBench(t, replies(calls(`read {"path":"a"}`), calls(`read {"path":"a"}`), calls(`read {"path":"b"}`), calls(`read {"path":"a"}`), calls(`read {"path":"a"}`), finish))
+	files := []string{"one", "one", "other", "two", "two"}
+	n := 0
+	b.cfg.Tools[0].Run = func(_ context.Context, args json.RawMessage) (Result, error) {
+		n++
+		return Result{Text: string(args) + " read in 3" + strings.Repeat("m", n%2) + "s: " + strings.Repeat(files[n-1]+" ", 400)}, nil
+	}
+	out := b.mustRun(t)
+	got := answers(out.Messages)
+	for i, again := range []bool{false, true, false, false, true} {
+		if (got[i] == unchanged) != again {
+			t.Errorf("answer %d is %.60q", i, got[i])
+		}
+		if log := out.Transcript.ToolCalls[i].Result; !strings.Contains(log, files[i]+" "+files[i]) {
+			t.Errorf("the transcript has %.60q of call %d", log, i)
+		}
+	}
+
+	// Small results, errors and what has been cleared are shown as they are.
+	c := newConversation(b.cfg)
+	c.msgs = out.Messages
+	c.log.ToolCalls = []TranscriptCall{{ID: "x", Name: "read", Arguments: `{"path":"a"}`, Result: strings.Repeat("a line\n", 200)}}
+	c.results = []result{{msg: 3}}
+	text := c.log.ToolCalls[0].Result
+	if c.findSame("read", `{ "path": "a" }`, text) != "x" || c.findSame("read", `{"path":"b"}`, text) != "" || c.findSame("read", `{"path":"a"}`, "a line") != "" {
+		t.Error("the same call is not found, or another one is")
+	}
+	if c.maskTo = 1; c.findSame("read", `{"path":"a"}`, text) != "" {
+		t.Error("a result that is cleared stands for another one")
+	}
+	if got := c.resultOf("y", "as it is"); got != "as it is" {
+		t.Errorf("a call that is not there has the result %q", got)
+	}
+}
+
+// A run that is read again from its journal is the same to the model.
+func TestASameResultIsResumed(t *testing.T) {
+	script := replies(calls(`read {"path":"a"}`), calls(`read {"path":"a"}`), finish)
+	whole := newBench(t, script)
+	long := func(_ context.Context, args json.RawMessage) (Result, error) {
+		return Result{Text: strings.Repeat(string(args)+"\n", 200)}, nil
+	}
+	whole.cfg.Tools[0].Run = long
+	whole.mustRun(t)
+	want, _ := json.Marshal(whole.model.last().Messages)
+	for crash := 1; crash < len(whole.journal.records); crash++ {
+		b := newBench(t, replies(calls(`read {"path":"a"}`), calls(`read {"path":"a"}`), finish))
+		b.cfg.Tools[0].Run = long
+		b.journal.crashAt = crash
+		if _, err := b.run(t); err == nil {
+			t.Fatalf("no crash at %d", crash)
+		}
+		b.journal.crashAt = 0
+		out := b.mustRun(t)
+		if out.End != EndFinal {
+			t.Fatalf("%s after a crash at %d", out.End, crash)
+		}
+		var texts []string
+		for _, a := range answers(out.Messages)[:2] {
+			texts = append(texts, a)
+		}
+		if len(texts[0]) < 1000 || texts[1] != unchanged || !strings.Contains(string(want), "Unchanged") {
+			t.Errorf("after a crash at %d the answers are %.40q", crash, texts)
+		}
+	}
+}
