@@ -11,8 +11,8 @@ import (
 // Quote is a path as a shell reads it.
 func Quote(path string) string {
 	q, err := syntax.Quote(path, syntax.LangPOSIX)
-	if err != nil {
-		return path // no shell can name it; people can
+	if err != nil { // it has a character that does not print
+		return QuoteArgument(path)
 	}
 	return q
 }
