@@ -36,7 +36,11 @@ func (resolution) Prepare(_ context.Context, s *session.Session) (*sandbox.Spec,
 }
 
 func (resolution) Brief(ctx context.Context, s *session.Session) (session.Brief, error) {
-	return session.Brief{System: system, Title: s.Subtask.Planned.Title, Text: conflictBrief(s.Task, s.Subtask)}, beginMerge(ctx, s.Sandbox, s.Subtask)
+	text, err := mergeBrief(ctx, s.Mirror, s.Task, s.Subtask)
+	if err != nil {
+		return session.Brief{}, err
+	}
+	return session.Brief{System: system, Title: s.Subtask.Planned.Title, Text: text}, beginMerge(ctx, s.Sandbox, s.Subtask)
 }
 
 func (resolution) Finish(ctx context.Context, s *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
@@ -110,6 +114,17 @@ func checkResolution(ctx context.Context, m *gitops.Mirror, sub *company.Subtask
 		}
 	}
 	return nil
+}
+
+// mergeBrief is the conflict with both sides' tickets, and the repository's advice for the
+// files that conflict, as it stood before the task.
+func mergeBrief(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask) (string, error) {
+	text := conflictBrief(t, sub)
+	advice, err := session.ReadAdvice(ctx, m, t.Prepared.Base.OID, sub.Conflict.Paths)
+	if advice != "" {
+		text += "\n## What the repository says to agents\n" + advice
+	}
+	return text, err
 }
 
 // conflictBrief is both sides' tickets and the conflict.
