@@ -18,6 +18,8 @@ type TaskDetail struct {
 	Questions []Approval `json:"questions"` // answered
 	Why       string     `json:"plan_why,omitempty"`
 	Plan      []Subtask  `json:"plan"`
+	// Decisions are what agents decided or assumed where the instruction is open.
+	Decisions []Decision `json:"decisions"`
 	// WriteSetFit is how well the write sets of all subtasks were planned; null: nothing
 	// is changed yet.
 	WriteSetFit *company.Fit            `json:"write_set_fit"`
@@ -45,7 +47,7 @@ func (src Source) TaskDetail(t *company.Task) TaskDetail {
 	s := src.State
 	v := TaskDetail{
 		Task: src.Task(t), NeedsYou: src.approvals(s.OpenApprovals(t.ID)), Questions: []Approval{}, Why: t.Plan.Why,
-		Plan: []Subtask{}, Runs: []Run{}, Gates: []company.GateCommand{}, Baseline: viewBaseline(t.Baseline),
+		Plan: []Subtask{}, Decisions: viewDecisions(t), Runs: []Run{}, Gates: []company.GateCommand{}, Baseline: viewBaseline(t.Baseline),
 		KnownRed: append([]string{}, t.KnownRed()...), Gate: viewGate(t.Gate), Review: t.Review.Last,
 		Failures: map[string]company.Failure{}, RunsFolder: src.Folders.Runs,
 	}
@@ -105,6 +107,7 @@ func (v TaskDetail) Render(s Style) string {
 		writeWrapped(&b, s, "x ", fmt.Sprintf("%s failed %s: %s", key, company.Count(f.Attempt, "time"), safetext.EscapeLine(f.Error, 300)))
 	}
 	v.writePlan(&b, s)
+	v.writeDecisions(&b, s)
 	if v.Gate != nil {
 		fmt.Fprintf(&b, "\n%s  of the whole, on %s\n%s", s.Heading("GATES"), v.Gate.Head.Short(), v.Gate.Render(s))
 	}
