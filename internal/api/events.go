@@ -59,7 +59,14 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 // writeFailure ends a stream with the error that broke it off, where no company is at
 // work that another could take over from.
 func (s *Server) writeFailure(w http.ResponseWriter, r *http.Request, err error) {
-	if e := (*company.Error)(nil); !s.atWork && errors.As(err, &e) && r.Context().Err() == nil {
+	if !s.atWork && r.Context().Err() == nil {
+		sendFailure(w, err)
+	}
+}
+
+// sendFailure ends a stream with an error of the company. Another error cuts it.
+func sendFailure(w http.ResponseWriter, err error) {
+	if e := (*company.Error)(nil); errors.As(err, &e) {
 		if text, err := json.Marshal(problemOf(e)); err == nil {
 			_, _ = fmt.Fprintf(w, "%s\ndata: %s\n\n", failureLine, text) // the client is gone, or it has it
 		}

@@ -18,6 +18,7 @@ import (
 	"company/internal/feed"
 	"company/internal/ledger"
 	"company/internal/orchestrator"
+	"company/internal/replay"
 	"company/internal/view"
 )
 
@@ -33,6 +34,10 @@ func (officeLoop) Follow(ctx context.Context, _ feed.Range, _ func(feed.Item) er
 
 func (officeLoop) StreamTranscript(context.Context, company.RunID, bool, func(agent.TranscriptEntry) error) error {
 	return company.E(company.ENotFound, "an office without agents has no run")
+}
+
+func (officeLoop) StreamRecord(context.Context, company.TaskID, func(replay.Entry) error) error {
+	return company.E(company.ENotFound, "an office without agents has no record")
 }
 
 func (officeLoop) Verify(context.Context) (view.Verification, error) {

@@ -23,6 +23,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/replay"
 	"company/internal/safetext"
 	"company/internal/view"
 )
@@ -35,6 +36,8 @@ type Office interface {
 	// StreamTranscript gives the entries of a run's transcript; follow: also those
 	// to come, until the run ends.
 	StreamTranscript(ctx context.Context, run company.RunID, follow bool, emit func(agent.TranscriptEntry) error) error
+	// StreamRecord gives the record that a finished task is replayed from.
+	StreamRecord(ctx context.Context, id company.TaskID, emit func(replay.Entry) error) error
 	// Verify reads the whole ledger and every blob, and returns the damage.
 	Verify(ctx context.Context) (view.Verification, error)
 }
@@ -138,6 +141,7 @@ func (s *Server) newHandler() http.Handler {
 	mux.HandleFunc("POST /api/v1/trials", s.serveTrial)
 	mux.HandleFunc("GET /api/v1/events", s.serveEvents)
 	mux.HandleFunc("GET /api/v1/runs/{id}/transcript", s.serveTranscript)
+	mux.HandleFunc("GET /api/v1/tasks/{id}/record", s.serveRecord)
 	mux.HandleFunc("GET /api/v1/verification", s.serveVerification)
 	for pattern, look := range resources {
 		mux.HandleFunc("GET /api/v1/"+pattern, func(w http.ResponseWriter, r *http.Request) {

@@ -19,6 +19,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/replay"
 	"company/internal/view"
 	"company/test/goroutines"
 )
@@ -109,6 +110,30 @@ func (d *fakeOffice) StreamTranscript(ctx context.Context, run company.RunID, fo
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// StreamRecord gives the events of a task from the history of the office, and a journal
+// with a text beside it. That of t2 is broken off in the middle.
+func (d *fakeOffice) StreamRecord(_ context.Context, id company.TaskID, emit func(replay.Entry) error) error {
+	if id == "t9" {
+		return company.E(company.ENotFound, "there is no task t9")
+	}
+	for _, e := range fakeRecord {
+		if err := emit(e); err != nil {
+			return err
+		}
+	}
+	if id == "t2" {
+		return company.E(company.EInvalid, "t2 cannot be replayed")
+	}
+	return nil
+}
+
+// fakeRecord is the record of each task of the fake office.
+var fakeRecord = []replay.Entry{
+	{Office: "abcd", Event: &company.Event{Seq: 1, Task: "t1", Kind: "task.submitted", Data: json.RawMessage(`{"instruction":"a<b"}`)}},
+	{Run: "t1-01.1", Blob: "b", Text: []byte(strings.Repeat("\x00long\n", 1<<18))},
+	{Run: "t1-01.1", Kind: "prompt", Data: json.RawMessage(`{"system":{"blob":"b"}}`)},
 }
 
 func (d *fakeOffice) Verify(context.Context) (view.Verification, error) {

@@ -22,6 +22,7 @@ import (
 	"company/internal/feed"
 	"company/internal/office"
 	"company/internal/office/officetest"
+	"company/internal/replay"
 	"company/internal/view"
 	"company/internal/view/viewtest"
 )
@@ -66,6 +67,10 @@ func (p *fakeOffice) Close() {}
 
 func (p *fakeOffice) StreamTranscript(context.Context, company.RunID, bool, func(agent.TranscriptEntry) error) error {
 	return errors.New("a prepared feed has no journal")
+}
+
+func (p *fakeOffice) StreamRecord(context.Context, company.TaskID, func(replay.Entry) error) error {
+	return errors.New("a prepared feed has no record")
 }
 
 func (p *fakeOffice) Verify(context.Context) (view.Verification, error) {

@@ -11,10 +11,11 @@ import (
 	"company/internal/agent"
 	"company/internal/api"
 	"company/internal/company"
+	"company/internal/replay"
 	"company/internal/view"
 )
 
-// Office is the client of an office. Do, Try, Follow, StreamTranscript, Verify,
+// Office is the client of an office. Do, Try, Follow, StreamTranscript, StreamRecord, Verify,
 // Now and Close are those of its connection.
 type Office struct {
 	*api.Client
@@ -220,4 +221,10 @@ func (o *Office) ReadTranscript(ctx context.Context, run company.RunID) (agent.T
 		return nil
 	})
 	return t, err
+}
+
+// ReadRecord reads the record that a finished task is replayed from. EInvalid: the task
+// cannot be replayed, with the reason. ENotFound: there is no such task.
+func (o *Office) ReadRecord(ctx context.Context, id company.TaskID) (*replay.Record, error) {
+	return replay.Read(ctx, id, func(fn func(replay.Entry) error) error { return o.StreamRecord(ctx, id, fn) })
 }

@@ -13,6 +13,7 @@ import (
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/office"
+	"company/internal/replay"
 	"company/internal/view"
 )
 
@@ -97,6 +98,10 @@ func (unopened) Verify(context.Context) (view.Verification, error) {
 
 func (unopened) StreamTranscript(_ context.Context, run company.RunID, _ bool, _ func(agent.TranscriptEntry) error) error {
 	return view.TaskNotFound(company.NewState(), string(run.Task()))
+}
+
+func (unopened) StreamRecord(_ context.Context, id company.TaskID, _ func(replay.Entry) error) error {
+	return view.TaskNotFound(company.NewState(), string(id))
 }
 
 // IsFeedCut says that a feed was cut by the end of the other process.

@@ -65,7 +65,7 @@ func (k *deck) must(c company.Command) {
 
 func (k *deck) ID() string { return "aaaa" }
 
-func (k *deck) ReadEvents(_ context.Context, fn func(company.Event) error) error {
+func (k *deck) ReadEvents(_ context.Context, _ company.TaskID, fn func(company.Event) error) error {
 	for _, e := range k.events {
 		if err := fn(e); err != nil {
 			return err
@@ -79,6 +79,11 @@ func (k *deck) ReadRun(context.Context, company.RunID, func(string, json.RawMess
 }
 
 func (k *deck) Payloads() agent.Blobs { return nil }
+
+// readFrom reads a record by way of its stream.
+func readFrom(t *testing.T, from Source, id company.TaskID) (*Record, error) {
+	return Read(t.Context(), id, func(fn func(Entry) error) error { return StreamRecord(t.Context(), from, id, fn) })
+}
 
 var (
 	base  = company.OID(strings.Repeat("a", 40))
@@ -129,7 +134,7 @@ func recordDeck(t *testing.T) (*Record, *deck) {
 	k.must(company.Offer{Run: "t1-02.1"})
 	k.must(company.Offer{Run: "t1-01.1"})
 	k.must(company.Cancel{Task: "t1", Why: "enough"})
-	r, err := Read(t.Context(), k, "t1")
+	r, err := readFrom(t, k, "t1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,10 +217,10 @@ func TestDirectorFindsAnotherVerdict(t *testing.T) {
 func TestReadRefusesWhatCannotBeReplayed(t *testing.T) {
 	_, k := recordDeck(t)
 	k.events = k.events[:len(k.events)-1]
-	if _, err := Read(t.Context(), k, "t1"); company.CodeOf(err) != company.EInvalid || !strings.Contains(err.Error(), "has not come to its end") {
+	if _, err := readFrom(t, k, "t1"); company.CodeOf(err) != company.EInvalid || !strings.Contains(err.Error(), "has not come to its end") {
 		t.Error(err)
 	}
-	if _, err := Read(t.Context(), k, "t2"); company.CodeOf(err) != company.ENotFound {
+	if _, err := readFrom(t, k, "t2"); company.CodeOf(err) != company.ENotFound {
 		t.Error(err)
 	}
 }

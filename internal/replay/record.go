@@ -12,9 +12,7 @@ package replay
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -61,61 +59,22 @@ func (p place) String() string {
 	return p.kind + " " + cmp.Or(string(p.run), string(p.subtask), p.key, "of the task")
 }
 
-// Source is the office that a record is read from.
-type Source interface {
-	// ID is the id of the office.
-	ID() string
-	// ReadEvents passes the ledger's events to fn, in order. An error of fn ends it and is
-	// returned as it is.
-	ReadEvents(ctx context.Context, fn func(company.Event) error) error
-	// ReadRun passes the records of a run's journal to fn, in order, as ReadEvents does.
-	ReadRun(ctx context.Context, run company.RunID, fn func(kind string, data json.RawMessage) error) error
-	// Payloads holds the long texts that records name.
-	Payloads() agent.Blobs
-}
-
-// Read reads the record of a task. EInvalid: the task cannot be replayed, with the reason.
-func Read(ctx context.Context, from Source, id company.TaskID) (*Record, error) {
-	r := &Record{
-		Office: from.ID(), Task: id, Runs: map[company.RunID]agent.Recording{}, questions: map[company.ApprovalID]company.ApprovalOpened{},
-		ends: map[company.RunID]company.RunEnded{}, told: map[company.RunID][]string{},
-	}
-	fold := recordFold{Record: r, seen: map[place]bool{}, held: map[company.RunID]bool{}, begun: map[company.RunID]bool{}}
-	err := from.ReadEvents(ctx, func(e company.Event) error {
-		if e.Task != id || fold.over {
-			return nil
-		}
-		d, err := company.Decode(e)
-		if err != nil {
-			return err
-		}
-		return fold.addEvent(e, d)
-	})
-	if err == nil {
-		err = fold.findObstacle()
-	}
-	if err != nil {
-		return nil, err
-	}
-	for run := range fold.begun {
-		r.Runs[run], err = agent.ReadRecording(ctx, from.Payloads(), func(fn func(string, json.RawMessage) error) error {
-			return from.ReadRun(ctx, run, fn)
-		})
-		if err != nil {
-			return nil, fmt.Errorf("read the record of %s: %w", run, err)
-		}
-	}
-	return r, nil
-}
-
 // recordFold sorts the events of a task into its record.
 type recordFold struct {
 	*Record
 	seen  map[place]bool
 	held  map[company.RunID]bool // workers' runs
-	begun map[company.RunID]bool
-	over  bool // what follows is the delivery, or another life of the task
+	begun []company.RunID        // in the order of their first claims
+	over  bool                   // what follows is the delivery, or another life of the task
 	end   string
+}
+
+func newRecordFold(id company.TaskID) *recordFold {
+	r := &Record{
+		Task: id, Runs: map[company.RunID]agent.Recording{}, questions: map[company.ApprovalID]company.ApprovalOpened{},
+		ends: map[company.RunID]company.RunEnded{}, told: map[company.RunID][]string{},
+	}
+	return &recordFold{Record: r, seen: map[place]bool{}, held: map[company.RunID]bool{}}
 }
 
 func (f *recordFold) addEvent(e company.Event, d company.Data) error {
@@ -140,7 +99,9 @@ func (f *recordFold) addEvent(e company.Event, d company.Data) error {
 	case *company.RunTold:
 		f.told[e.Run] = append(f.told[e.Run], d.Text)
 	case *company.RunClaimed:
-		f.begun[e.Run] = true
+		if !slices.Contains(f.begun, e.Run) {
+			f.begun = append(f.begun, e.Run)
+		}
 		if d.Role == company.Worker {
 			f.held[e.Run] = true
 			f.workers = max(f.workers, len(f.held))

@@ -20,6 +20,7 @@ import (
 	"company/internal/company/decidertest"
 	"company/internal/feed"
 	"company/internal/office"
+	"company/internal/replay"
 	"company/internal/view"
 )
 
@@ -130,6 +131,10 @@ func (o decided) Verify(context.Context) (view.Verification, error) {
 }
 
 func (o decided) StreamTranscript(context.Context, company.RunID, bool, func(agent.TranscriptEntry) error) error {
+	return company.E(company.ENotFound, "what only decides has no journal")
+}
+
+func (o decided) StreamRecord(context.Context, company.TaskID, func(replay.Entry) error) error {
 	return company.E(company.ENotFound, "what only decides has no journal")
 }
 

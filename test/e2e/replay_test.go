@@ -18,7 +18,8 @@ import (
 
 // TestReplay does a task again from its record, with no model to be had: two workers at
 // once, a red gate and the rework, a conflict that the merger resolves, and an answer of the
-// president's. Then a changed prompt is found where it is.
+// president's. The company that serves the office gives the record. Then a changed prompt
+// is found where it is.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	plan, work := collidingTickets()
@@ -50,10 +51,12 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Env = append(h.Env, "TMPDIR="+temp)
+	serving := startServing(t, h)
 	killed := killReplay(t, h, temp)
 
 	var same replay.Report
 	h.JSON(&same, "replay", "t1")
+	endServing(t, serving)
 	if !same.Same || string(same.Head) != head || string(same.Tree) != h.Git(h.Origin, "rev-parse", head+"^{tree}") {
 		t.Errorf("head %s: %+v", head, same)
 	}

@@ -9,7 +9,6 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
-	"company/internal/entrance"
 	"company/internal/replay"
 	"company/internal/safetext"
 	"company/internal/view"
@@ -28,7 +27,8 @@ messages are the recorded ones. Tools, gates and merges are done for real, in co
 of the task's image. Your answers and messages are given again at their places.
 
 It happens in a temporary folder, on the recorded base. Your checkout, your office, the
-remote and the forge are not touched.
+remote and the forge are not touched. A company may be at work in the office: it gives
+the record, and goes on.
 
 The first difference ends it: E_DIVERGED, exit code 1, with the run, the number of the
 request and the message, or with the verdict that is another. Results of tools that differ
@@ -51,21 +51,12 @@ func runReplay(ctx context.Context, env *command.Environment, id company.TaskID)
 	if err != nil {
 		return err
 	}
-	if !paths.Exists() {
-		_, err := view.FindTask(company.NewState(), string(id))
-		return err
-	}
-	h, remote, err := env.OpenOrDial(ctx, paths, entrance.DialTimeout)
+	conn, _, err := env.ConnectOffice(ctx)
 	if err != nil {
 		return err
 	}
-	if remote != nil {
-		remote.Close()
-		return company.E(company.EConflict, "this office is at work").Because("the record is read from its ledger, which that process holds").
-			Fix("replay when it has ended; company stop ends a company that serves")
-	}
-	record, err := h.ReadRecord(ctx, id)
-	h.Close()
+	record, err := conn.ReadRecord(ctx, id)
+	conn.Close()
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"company/internal/company"
+	"company/internal/replay"
+)
+
+// serveRecord streams the record of a finished task as server-sent events. Its last event
+// is end, or failure with a problem document; a stream without either was cut.
+func (s *Server) serveRecord(w http.ResponseWriter, r *http.Request) {
+	begun := false
+	err := s.office.StreamRecord(r.Context(), company.TaskID(r.PathValue("id")), func(e replay.Entry) error {
+		text, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		if len(text) >= maxEvent-len("data: \n") {
+			return company.E(company.EInvalid, fmt.Sprintf("the record has a piece of more than %d MiB", maxEvent>>20)).Fix("replay another task")
+		}
+		if !begun {
+			begun = true
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.Header().Set("Cache-Control", "no-store")
+			w.WriteHeader(http.StatusOK)
+		}
+		_, err = fmt.Fprintf(w, "data: %s\n\n", text)
+		return err
+	})
+	switch {
+	case err == nil:
+		_, _ = fmt.Fprintf(w, "%s\ndata: {}\n\n", endLine) // the client is gone, or it has it
+	case !begun:
+		writeError(w, orEnding(r, err))
+	default:
+		sendFailure(w, orEnding(r, err))
+	}
+}
+
+// StreamRecord reads the record of a finished task, which replay.Read takes. EHeld: the
+// other process ended before the record did. Errors of fn are returned as they are.
+func (c *Client) StreamRecord(ctx context.Context, id company.TaskID, fn func(replay.Entry) error) error {
+	resp, err := c.sendRequest(ctx, c.currentConnection(), http.MethodGet, "/api/v1/tasks/"+url.PathEscape(string(id))+"/record", nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return readError(resp)
+	}
+	err = readStream(resp.Body, func(data []byte) error {
+		var e replay.Entry
+		if json.Unmarshal(data, &e) != nil {
+			return io.EOF
+		}
+		return fn(e)
+	})
+	switch {
+	case errors.Is(err, errStreamEnd):
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, io.EOF):
+		return company.E(company.EHeld, "the record was cut off").Because("the process that holds the office has ended").Fix("do it again")
+	}
+	return err
+}
