@@ -96,6 +96,7 @@ func (c *conversation) tokensCondensed(upto int, digest string) int {
 
 // foldCondense folds that the turns before a message have left the context.
 func (c *conversation) foldCondense(r condenseRecord, digest string) {
+	c.clearings++
 	if r.Upto <= max(c.headMessages(), c.condensed) || r.Upto >= len(c.msgs) || c.msgs[r.Upto].Role != adapters.Assistant {
 		return // a journal that was tampered with; the conversation stays as it is
 	}

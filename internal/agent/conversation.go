@@ -71,6 +71,7 @@ type conversation struct {
 	words     []presidentWord // messages of the president
 	lasting   map[string]bool // tools whose calls a digest keeps
 	roomMade  int             // request before which room was made last; 0: never
+	clearings int             // how often something has left the context
 
 	final     json.RawMessage
 	finalTool string

@@ -61,6 +61,10 @@ type Job struct {
 	// Words returns the president's messages to the run so far, in order. It is called
 	// before each turn, and the agent reads each message once. Nil: there are none.
 	Words func() []string
+	// Clearing returns what leaves the context next, by how often something has left it so
+	// far, or nothing before the next request. measure has the loop measure for itself.
+	// Nil: it always does.
+	Clearing func(done int) (c *Clearing, measure bool)
 	// Workspace is what the tools change. Nil: nothing of it outlives this
 	// process, and calls that changed something are all done again.
 	Workspace Workspace

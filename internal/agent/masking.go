@@ -55,6 +55,7 @@ func messageTokens(m adapters.Message) int {
 
 // foldMask folds that old results are cleared.
 func (c *conversation) foldMask(r maskRecord) {
+	c.clearings++
 	upto := min(r.Upto, len(c.results))
 	c.tokens -= c.tokensFreed(upto)
 	c.maskTo = max(c.maskTo, upto)

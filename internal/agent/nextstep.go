@@ -132,6 +132,11 @@ func (c *conversation) saidEver(a noteTopic) bool { _, ok := c.told[a]; return o
 // makeRoom asks the model, after making room where the context is nearly full: first
 // old results are cleared, then old turns are left out.
 func (c *conversation) makeRoom() step {
+	if c.cfg.Clearing != nil {
+		if known, measure := c.cfg.Clearing(c.clearings); !measure {
+			return known.asStep()
+		}
+	}
 	if c.tooLong > 0 {
 		// The server's limit counts, not our estimate: all but the newest quarter goes,
 		// once after each refusal.

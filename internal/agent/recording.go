@@ -19,6 +19,7 @@ type Recording struct {
 	Model             string // that was asked first; empty: it is not known
 	Interrupted       bool   // a process that held the run ended, and another one went on
 	Exchanges         []Exchange
+	Clearings         []Clearing // what left the context, in order
 }
 
 // Exchange is a request of a run's agent and the answer to it.
@@ -42,6 +43,7 @@ func ReadRecording(ctx context.Context, blobs Blobs, journal func(fn func(kind s
 	var rec Recording
 	conv := newConversation(config{model: unusedModel{}}.withDefaults())
 	var open *Exchange
+	var notes restartNotes
 	err := journal(func(kind string, data json.RawMessage) error {
 		switch kind {
 		case kindPrompt:
@@ -59,6 +61,7 @@ func ReadRecording(ctx context.Context, blobs Blobs, journal func(fn func(kind s
 			}
 			if n.About == noteRestart {
 				rec.Interrupted = true
+				notes.leaveOut(conv.msgs)
 				return nil
 			}
 		case kindRedone:
@@ -81,6 +84,11 @@ func ReadRecording(ctx context.Context, blobs Blobs, journal func(fn func(kind s
 				rec.Exchanges = append(rec.Exchanges, *open)
 			}
 			open = nil
+		}
+		notes.passRecord(kind)
+		data, err := rec.addClearing(ctx, blobs, kind, data, &notes)
+		if err != nil {
+			return fmt.Errorf("journal record %q: %w", kind, err)
 		}
 		return conv.foldRecord(ctx, blobs, kind, data)
 	})

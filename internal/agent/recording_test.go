@@ -98,3 +98,78 @@ func TestCompareMessages(t *testing.T) {
 		}
 	}
 }
+
+// A recording has what left the context, each before its request; a digest's place is the
+// one in the recording, which lacks the notes about restarts.
+func TestRecordingHasClearings(t *testing.T) {
+	b := longBench(t, 200, 32_000, 3000)
+	b.mustRun(t)
+	whole := recordingOf(t, b)
+	if n := b.journal.count(kindDigest) + b.journal.count(kindMask); len(whole.Clearings) != n || n == 0 {
+		t.Fatalf("%d clearings of %d", len(whole.Clearings), n)
+	}
+	for i, x := range whole.Exchanges {
+		req := b.model.requests[i]
+		if req.Messages = x.Messages; RequestHash(req) != x.Request {
+			t.Fatalf("exchange %d has other messages", i+1)
+		}
+	}
+	// The same journal, as if a process had ended behind each tenth result: its notes come
+	// between, and the digests count them.
+	var kinds []string
+	var records []json.RawMessage
+	added, asked := []int{}, 0
+	for i, kind := range b.journal.kinds {
+		data := b.journal.records[i]
+		if kind == kindDigest {
+			var r condenseRecord
+			if err := json.Unmarshal(data, &r); err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range added {
+				if at <= r.Upto {
+					r.Upto++
+				}
+			}
+			data, _ = json.Marshal(r)
+		}
+		if kind == kindCall {
+			if asked++; asked%10 == 0 {
+				if msgs := foldAll(t, b, kinds, records).msgs; msgs[len(msgs)-1].Role != adapters.User {
+					added = append(added, len(msgs)) // a message of its own
+				}
+				note, _ := json.Marshal(noteRecord{About: noteRestart, Text: restartText})
+				kinds, records = append(kinds, kindNote), append(records, note)
+			}
+		}
+		kinds, records = append(kinds, kind), append(records, data)
+	}
+	rec, err := ReadRecording(t.Context(), b.blobs, func(fn func(string, json.RawMessage) error) error {
+		for i, kind := range kinds {
+			if err := fn(kind, records[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || !rec.Interrupted || len(rec.Exchanges) != len(whole.Exchanges) || fmt.Sprint(rec.Clearings) != fmt.Sprint(whole.Clearings) {
+		t.Fatalf("%v, interrupted %t, %d exchanges, clearings\n%.500v\nnot\n%.500v", err, rec.Interrupted, len(rec.Exchanges), rec.Clearings, whole.Clearings)
+	}
+	for i, x := range rec.Exchanges {
+		if first, differ := CompareMessages(whole.Exchanges[i].Messages, x.Messages); first >= 0 || len(differ) > 0 {
+			t.Fatalf("exchange %d has another message %d", i+1, first)
+		}
+	}
+}
+
+// foldAll is the conversation of a journal.
+func foldAll(t *testing.T, b *bench, kinds []string, records []json.RawMessage) *conversation {
+	t.Helper()
+	c := newConversation(b.cfg.withDefaults())
+	for i, kind := range kinds {
+		if err := c.foldRecord(t.Context(), b.blobs, kind, records[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}

@@ -29,7 +29,7 @@ func (r recordedDriver) Drive(ctx context.Context, j agent.Job) (agent.Outcome, 
 		return agent.Outcome{}, r.director.reportDivergence(Divergence{Run: j.Run, What: "the record has no conversation of this run"})
 	}
 	p := &player{director: r.director, run: j.Run, rec: rec, now: rec.Began}
-	j.Now, j.Words = p.recordedTime, p.heardWords
+	j.Now, j.Words, j.Clearing = p.recordedTime, p.heardWords, p.recordedClearing
 	out, err := agent.Loop{Models: p}.Drive(ctx, j)
 	if err == nil {
 		err = p.checkEnd()
@@ -81,6 +81,18 @@ func (p *player) heardWords() []string {
 		return nil
 	}
 	return told[:min(len(told), p.rec.Exchanges[p.next].Heard)]
+}
+
+// recordedClearing is what left the context at this point of the record. Results may have
+// another size than theirs, and the digest of old turns tells of results. Behind the last
+// request the run measures for itself: a full context may be its end.
+func (p *player) recordedClearing(done int) (c *agent.Clearing, measure bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if done < len(p.rec.Clearings) && p.rec.Clearings[done].Exchange <= p.next {
+		return &p.rec.Clearings[done], false
+	}
+	return nil, p.next >= len(p.rec.Exchanges)
 }
 
 // Chat gives the recorded answer to a request whose messages are the recorded ones.
