@@ -195,11 +195,9 @@ func makeCheckout(ctx context.Context, o ReplayOptions, dir string) error {
 		return err
 	}
 	gitDir, settings := filepath.Join(dir, ".git"), dir+".gitconfig"
-	if err := os.WriteFile(settings, []byte("[uploadpack]\n\tallowAnySHA1InWant = true\n"), 0o600); err != nil {
-		return company.E(company.EConfig, "the folder of the replay cannot be made").Wrap(err).Fix("make room in " + os.TempDir())
-	}
 	for _, c := range []gitexec.Command{
 		{Args: []string{"init", "--quiet", "--initial-branch=" + branch, dir}},
+		{GitDir: gitDir, Args: []string{"config", "--file", settings, "uploadpack.allowAnySHA1InWant", "true"}},
 		{GitDir: gitDir, Protocols: "file", GlobalConfig: settings, Args: []string{"fetch", "--quiet", "--no-tags", "--update-head-ok", "file://" + mirror.Dir(), string(base.OID) + ":refs/heads/" + branch}},
 		{GitDir: gitDir, Args: []string{"read-tree", "HEAD"}},
 	} {

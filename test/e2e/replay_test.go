@@ -45,7 +45,9 @@ func TestReplay(t *testing.T) {
 	if err := h.Model.Close(); err != nil {
 		t.Fatal(err)
 	}
-	refs := h.Git(mirror(t, h), "for-each-ref")
+	// The company that serves drops the names of bases whose tasks have ended: not these.
+	kept := []string{"for-each-ref", "refs/heads", "refs/remotes", "refs/company/runs"}
+	refs := h.Git(mirror(t, h), kept...)
 	temp := filepath.Join(h.Dir, "temp")
 	if err := os.Mkdir(temp, 0o700); err != nil {
 		t.Fatal(err)
@@ -72,7 +74,7 @@ func TestReplay(t *testing.T) {
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 || len(officeContainers(t, killed)) > 0 {
 		t.Errorf("a killed replay left %v, %v, and of its containers %v", left, err, officeContainers(t, killed))
 	}
-	if now := h.Git(mirror(t, h), "for-each-ref"); now != refs {
+	if now := h.Git(mirror(t, h), kept...); now != refs {
 		t.Errorf("the office's store has changed:\n%s\n%s", refs, now)
 	}
 
