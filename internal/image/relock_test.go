@@ -99,3 +99,39 @@ func TestRelockedIsWhole(t *testing.T) {
 		}
 	}
 }
+
+// Cargo makes a Cargo.lock anew with the crates of both sides (SUB-19).
+func TestRelockCrates(t *testing.T) {
+	hosttest.Variant(t, "TestRelock has npm")
+	be := newTestBuilder(t)
+	be.withoutHostTree("rust")
+	up := upstreams()
+	up.Registries[ecosystem.Crates] = ecosystem.At(newCrates(t, map[string]string{"kept": "", "mine": "", "yours": ""}))
+	useRegistries(t, be, up, t.TempDir())
+	lock := func(names ...string) string {
+		text, needs := "version = 4\n\n", ""
+		for _, n := range names {
+			needs += " \"" + n + "\",\n"
+		}
+		text += "[[package]]\nname = \"app\"\nversion = \"0.1.0\"\ndependencies = [\n" + needs + "]\n"
+		for _, n := range names {
+			text += "\n[[package]]\nname = \"" + n + "\"\nversion = \"1.0.0\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"" + checksumOf(t, up, n) + "\"\n"
+		}
+		return text
+	}
+	repo := newProject(t).commit(map[string]string{
+		"Cargo.toml": "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nkept = \"1\"\nmine = \"1\"\nyours = \"1\"\n",
+		"src/lib.rs": "", "Cargo.lock": lock("kept", "mine"),
+	})
+	repo.Policy, _ = depproxy.LockedPolicy(map[string][]byte{"Cargo.lock": []byte(lock("kept"))})
+	for _, added := range []string{"mine", "yours"} {
+		repo.Policy.AllowWithNeeds(company.Dependency{Ecosystem: ecosystem.Crates, Name: added, Version: "1.0.0"})
+	}
+	made, err := be.Relock(newContext(t), Request{Toolchains: []string{"rust"}, Repo: repo}, []ecosystem.LockConflict{{Path: "Cargo.lock", Ours: []byte(lock("kept", "mine")), Theirs: []byte(lock("kept", "yours"))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, got, _ := strings.Cut(string(made[0].Text), "version = 4\n"); "version = 4\n"+got != lock("kept", "mine", "yours") || made[0].Command != "cargo update --workspace" {
+		t.Errorf("%s", made[0].Text)
+	}
+}
