@@ -99,7 +99,7 @@ func TestPRBodySingleReview(t *testing.T) {
 func TestPRBodyRemadeLocks(t *testing.T) {
 	gate := &company.GateFinished{Remade: []company.RemadeLock{{Path: "a|b.lock", Command: "cargo update --workspace"}}}
 	task := &company.Task{Subtasks: []*company.Subtask{{ID: "t1-01", Merged: "1", Gate: gate}, {ID: "t1-02", Gate: gate}}}
-	text := prRemade(task, PROptions{})
+	text := prRemade(task, PROptions{maxRows: 5})
 	if !strings.Contains(text, "## Lock files made anew") || strings.Count(text, "cargo update --workspace") != 1 || !strings.Contains(text, "t1-01") || strings.Contains(text, "t1-02") {
 		t.Error(text)
 	}
