@@ -134,3 +134,28 @@ func TestBenchWorkExamples(t *testing.T) {
 	}
 	h.MustRun(patience, "bench", "work", filepath.Join(root, "examples", "work"), "--check")
 }
+
+// TestBenchWorkRecorded: a recorded conversation is played by a program and by the one that it
+// is compared with, both finish the case, and no token is another one. No model is asked.
+func TestBenchWorkRecorded(t *testing.T) {
+	t.Parallel()
+	h := testenv.New(t, nil, map[string]string{"README.md": "not this one\n"})
+	h.Config(tinyGates)
+	cases, temp := filepath.Join(h.Dir, "cases"), filepath.Join(h.Dir, "temp")
+	writeCase(t, cases)
+	if err := os.Mkdir(temp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ran := h.MustRun(patience, "bench", "work", cases, "--recorded", "--long", "0", "--before", h.Bin, "--dir", temp, "-o", "json")
+	var r work.TokensReport
+	if err := json.Unmarshal([]byte(ran.Stdout), &r); err != nil || len(r.Cases) != 1 || r.Cases[0].Before == nil {
+		t.Fatalf("%v\n%s\n%s", err, ran.Stdout, ran.Stderr)
+	}
+	before, now := *r.Cases[0].Before, r.Cases[0].Now
+	if now.Requests < 10 || now.Requests != before.Requests || now.Tools != before.Tools || now.System != before.System || now.Cached == 0 || now.Cached >= now.Input || len(now.Roles) != 3 {
+		t.Errorf("before %+v\nnow %+v", before, now)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
