@@ -47,7 +47,7 @@ const (
 // Tool is one function that the model can call.
 type Tool struct {
 	Spec adapters.Tool
-	// Unsent are properties of the schema that a model is not told of: other forms of the
+	// Unsent are properties of the schema that no model is sent: other forms of the
 	// arguments, which stay accepted.
 	Unsent []string
 	// ReadOnly says that the call changes nothing: it may run beside other

@@ -7,7 +7,7 @@ import (
 )
 
 // Old results leave a conversation long before its context is full, in large steps: no
-// request holds much more than the prompt, what is fresh and one step (WRK-9).
+// request holds much more than the prompt, the fresh part and one step (WRK-9).
 func TestOldResultsAreClearedEarly(t *testing.T) {
 	hosttest.NotRaced(t, "a long conversation; shorter ones are raced")
 	b := longBench(t, 200, 128_000, 5000)

@@ -17,7 +17,7 @@ type result struct {
 	path    string // the file that it is about; empty: none is known
 	changed bool   // it changed the workspace
 	call    int    // index in msgs of the reply that asked
-	pointer bool   // what is shown points to the same result of an earlier call
+	pointer bool   // the model is shown a sentence about the same result of an earlier call
 	args    string // the call's arguments once they are cleared; empty: they stay
 	won     int    // tokens that clearing the arguments wins
 }
@@ -32,8 +32,8 @@ const keepTokens = 100
 // protectTokens is how much of the newest conversation is never cleared.
 const protectTokens = 40_000
 
-// Long before the context is full, old results are cleared: what is sent again with every
-// request costs more than what an agent reads a second time. It is done in steps, each of
+// Long before the context is full, old results are cleared: a text that goes with every
+// request costs more than a file that an agent reads a second time. It is done in steps, each of
 // which wins as much as the server has to read anew for it.
 const (
 	freshTokens  = 12_000 // newest conversation that stays

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// unsent are keywords of a schema that code checks and a model does not need: what breaks
+// unsent are keywords of a schema that code checks and a model does not need: a call that breaks
 // them is answered with the whole schema.
 var unsent = map[string]bool{
 	"additionalProperties": true, "minLength": true, "maxLength": true, "minItems": true, "maxItems": true, "minimum": true, "$schema": true,
 }
 
 // sendableSchema is a schema as the model is given it, with every request: without the
-// keywords that only code needs, and without these properties. What cannot be read stays
-// as it is.
+// keywords that only code needs, and without these properties. A schema that is no JSON
+// stays unchanged.
 func sendableSchema(schema json.RawMessage, hidden ...string) json.RawMessage {
 	if len(schema) == 0 {
 		return schema
@@ -29,7 +29,7 @@ func sendableSchema(schema json.RawMessage, hidden ...string) json.RawMessage {
 	return b.Bytes()
 }
 
-// schemaWriter copies a schema without what is not sent.
+// schemaWriter copies a schema without the keywords and properties that stay here.
 type schemaWriter struct {
 	hidden []string // properties of the arguments
 }

@@ -118,7 +118,7 @@ func (m *countingModel) countRequest(x scripted.Exchange) (adapters.Usage, Count
 	return adapters.Usage{InputTokens: len(now) / 4, CachedTokens: cached}, c
 }
 
-// takeCounts gives what was counted, by role, and begins anew.
+// takeCounts gives the counts, by role, and begins anew.
 func (m *countingModel) takeCounts() map[company.Role]Count {
 	m.mu.Lock()
 	defer m.mu.Unlock()

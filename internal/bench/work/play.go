@@ -108,7 +108,7 @@ func readPatch(patch []byte) (files []filePatch) {
 }
 
 // recordCase is the conversation of a case: its solution, made as a careful engineer makes
-// it. The manager reads what is changed and plans one ticket; the worker looks around, reads,
+// it. The manager reads the files that change and plans one ticket; the worker looks around, reads,
 // tests, edits, reads again, tests and commits; the reviewer tests and reads.
 func recordCase(c Case) (play, error) {
 	files := readPatch(c.Solution)
