@@ -37,6 +37,13 @@ func (o officeAgents) Second(role company.Role) session.Agents {
 	return o
 }
 
+// Escalated are the agents of the config with a profile that the manager chose in the place
+// of the worker's own.
+func (o officeAgents) Escalated(profile string) session.Agents {
+	o.cfg.Agents.Worker.Model = profile
+	return o
+}
+
 // roleModel opens the model of a profile.
 type roleModel struct {
 	agents  officeAgents

@@ -72,7 +72,8 @@ func FallbackChain(c config.Config, profile string) []string {
 }
 
 // AgentModels names the profile that each agent asks first, in the order of the roles;
-// the last is the second reviewer's, where there is one.
+// then come the second reviewer's, where there is one, and those that a stuck subtask may be
+// given.
 func AgentModels(c config.Config) []string {
 	var out []string
 	for _, role := range AllRoles {
@@ -81,7 +82,7 @@ func AgentModels(c config.Config) []string {
 	if second := c.Agents.SecondReviewer.Model; second != "" {
 		out = append(out, second)
 	}
-	return out
+	return append(out, c.Agents.Worker.EscalateTo...)
 }
 
 // UnpricedModels names the models, in the order of the roles, without a known

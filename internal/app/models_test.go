@@ -95,6 +95,22 @@ func TestSecondReviewer(t *testing.T) {
 	if l, err = load(""); err != nil || (officeAgents{cfg: l.Config}).Second(company.Reviewer) != nil || len(AgentModels(l.Config)) != len(AllRoles) {
 		t.Errorf("%v: %q", err, AgentModels(l.Config))
 	}
+	if l, err = load("agents: {worker: {escalate_to: [other], max_turns: 8}}\n"); err != nil {
+		t.Fatal(err)
+	}
+	o = officeAgents{cfg: l.Config}
+	if big := o.Escalated("other"); big.Model(company.Worker).Model != "unheard-of" || big.MaxTurns(company.Worker) != 8 || o.Model(company.Worker).Profile != "default" {
+		t.Errorf("%+v", big)
+	}
+	if got := AgentModels(l.Config); strings.Join(got, " ") != "default default default default other" || !slices.Contains(UnpricedModels(l.Config), "unheard-of") {
+		t.Errorf("%q", got)
+	}
+	if got := CompanySettings(l.Config).EscalateTo; len(got) != 1 || got[0] != "other" {
+		t.Errorf("%q", got)
+	}
+	if _, err = load("agents: {worker: {escalate_to: [nobody]}}\n"); err == nil || !strings.Contains(err.Error(), "agents.worker.escalate_to") {
+		t.Errorf("%v", err)
+	}
 	if _, err = load("agents: {second_reviewer: {model: nobody}}\n"); err == nil || !strings.Contains(err.Error(), "agents.second_reviewer.model") {
 		t.Errorf("%v", err)
 	}

@@ -19,13 +19,14 @@ func CompanySettings(c config.Config) company.Settings {
 		Cap: c.BudgetCap(len(UnpricedModels(c)) == 0), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR), Deps: company.Mode(c.Approvals.Deps),
 		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: c.Gates.Protected, ProtectTests: c.Gates.ProtectTests, RedGreen: c.Gates.RedGreen, IntegrationPrefix: c.Git.IntegrationBranch,
 		RunTimeout: c.Workers.RunTimeout, ModelWait: zeroAsNone(c.Limits.ModelWait), Continuations: zeroAsNone(c.Limits.Continuations),
-		MergeStack: c.Limits.MergeStack,
+		MergeStack: c.Limits.MergeStack, EscalateTo: c.Agents.Worker.EscalateTo,
 	}
 }
 
 // settingsOfTasks are the keys that are read for each task anew: those of CompanySettings
 // and of intakeProject, and the base.
 var settingsOfTasks = []string{
+	"agents.worker.escalate_to",
 	"approvals.plan", "approvals.merge", "approvals.pr", "approvals.deps", "budget.usd", "budget.tokens",
 	"container.image", "container.dockerfile", "container.setup", "container.deps", "deps.scripts",
 	"gates.lint", "gates.test", "gates.none", "gates.services", "gates.protect_tests", "gates.protected", "gates.red_green",

@@ -181,6 +181,7 @@ func (n *nullOffice) Driver(company.Role) agent.Driver      { return agent.Loop{
 func (n *nullOffice) MaxTurns(company.Role) int             { return 10 }
 func (n *nullOffice) Model(company.Role) company.BriefModel { return company.BriefModel{Model: "null"} }
 func (*nullOffice) Second(company.Role) session.Agents      { return nil }
+func (*nullOffice) Escalated(string) session.Agents         { return nil }
 func (n *nullOffice) Persona(company.Role) string           { return "" }
 
 // OpenModel opens the one model.

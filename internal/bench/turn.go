@@ -112,6 +112,7 @@ func (t *talks) Driver(company.Role) agent.Driver      { return agent.Loop{Model
 func (t *talks) MaxTurns(company.Role) int             { return 1000 }
 func (t *talks) Model(company.Role) company.BriefModel { return company.BriefModel{} }
 func (*talks) Second(company.Role) session.Agents      { return nil }
+func (*talks) Escalated(string) session.Agents         { return nil }
 func (t *talks) Persona(company.Role) string           { return "" }
 
 func (t *talks) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {

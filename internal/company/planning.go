@@ -100,7 +100,10 @@ func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) 
 		if strings.TrimSpace(c.Guide.Text) == "" {
 			return nil, E(EInvalid, "a decision needs its reason")
 		}
-		return []Event{m.newEvent(t.ID, sub.ID, r.ID, &SubtaskGuided{Text: c.Guide.Text, GiveUp: c.Guide.GiveUp, Decisions: boundDecisions(c.Guide.Decisions)})}, nil
+		if err := t.CheckModel(sub, c.Guide.Model); err != nil {
+			return nil, err
+		}
+		return []Event{m.newEvent(t.ID, sub.ID, r.ID, &SubtaskGuided{Text: c.Guide.Text, GiveUp: c.Guide.GiveUp, Model: c.Guide.Model, Decisions: boundDecisions(c.Guide.Decisions)})}, nil
 	}
 	return nil, E(EInvalid, "a manager's run ends with a plan, a question or a decision")
 }
@@ -147,39 +150,6 @@ func (t *Task) addWave(subs []PlannedSubtask) {
 			ID: NewSubtaskID(t.ID, len(t.Subtasks)+1), Wave: t.Plan.Waves, Planned: p, Status: SubtaskPending,
 		})
 	}
-}
-
-// Guide is the manager's decision on a subtask that was handed to it: go on
-// with this advice, or give it up.
-type Guide struct {
-	Subtask SubtaskID `json:"subtask"`
-	Text    string    `json:"text"`
-	GiveUp  bool      `json:"give_up,omitempty"`
-	// Decisions are what the advice settles where the instruction is open.
-	Decisions []string `json:"decisions,omitempty"`
-}
-
-// SubtaskGuided is the manager's decision.
-type SubtaskGuided struct {
-	Text      string   `json:"text"`
-	GiveUp    bool     `json:"give_up,omitempty"`
-	Decisions []string `json:"decisions,omitempty"`
-}
-
-var _ = registerKind[SubtaskGuided]()
-
-func (*SubtaskGuided) Kind() string { return "subtask.guided" }
-func (d *SubtaskGuided) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	sub := t.Subtask(e.Subtask)
-	if d.GiveUp {
-		sub.blockForPresident(sub.Escalation + "; the manager gives up: " + d.Text)
-		return
-	}
-	sub.Guided++
-	sub.Decisions = append(slices.Clone(sub.Decisions), d.Decisions...)
-	delete(t.Failures, "run "+string(sub.ID))
-	sub.resetAndRequeue("Your manager says: " + d.Text)
 }
 
 // blockForPresident parks the subtask until the president decides.

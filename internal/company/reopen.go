@@ -169,7 +169,7 @@ func (sub *Subtask) reopenWork(anew bool) {
 	sub.Guided, sub.Merger, sub.Review.Current = 0, "", ""
 	if anew {
 		sub.Head, sub.From, sub.Base, sub.Branch, sub.Changes, sub.Gate = "", "", "", "", nil, nil
-		sub.Review.Last = nil
+		sub.Review.Last, sub.Model = nil, ""
 		sub.resetAndRequeue("")
 		return
 	}

@@ -37,6 +37,9 @@ type Settings struct {
 	// MergeStack is how many subtasks are merged and tested at once at most; 0, of tasks
 	// of older versions, is 1.
 	MergeStack int `json:"merge_stack,omitempty"`
+	// EscalateTo are the profiles of models of which the manager may give one to a subtask
+	// that is stuck.
+	EscalateTo []string `json:"escalate_to,omitempty"`
 	// Rules are the company's own at the time of the submission. What a task
 	// has decided by older ones still stands; zero are the first.
 	Rules int `json:"rules,omitempty"`

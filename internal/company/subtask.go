@@ -56,6 +56,7 @@ type Subtask struct {
 	Blocks     int    `json:"blocks,omitempty"`     // how often it was blocked
 	Escalation string `json:"escalation,omitempty"` // waits for the manager, and why
 	Reason     string `json:"reason,omitempty"`     // why it is blocked
+	Model      string `json:"model,omitempty"`      // the profile that the manager gave it; empty: the workers' own
 	// Decisions are the manager's, made with its advice on the subtask.
 	Decisions []string `json:"decisions,omitempty"`
 

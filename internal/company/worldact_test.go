@@ -203,6 +203,14 @@ func (w *world) work(t *Task, end *EndRun, sub *Subtask) {
 func (w *world) manage(t *Task, end *EndRun) {
 	if stuck := t.Stuck(); stuck != nil && !w.chance(w.k.Question) {
 		end.Guide = &Guide{Subtask: stuck.ID, Text: "use the other package", GiveUp: w.chance(w.k.GiveUp)}
+		if models := t.Settings.EscalateTo; len(models) > 0 && w.chance(40) {
+			if end.Guide.Model = models[w.rng.IntN(len(models))]; end.Guide.Model == stuck.Model {
+				end.Guide.Model = ""
+			}
+			if w.chance(w.k.Hostile) {
+				end.Guide.Model = "unheard of"
+			}
+		}
 		return
 	}
 	if w.chance(w.k.Question) {

@@ -58,20 +58,31 @@ type Price struct {
 
 // Agents has one entry per role.
 type Agents struct {
-	Manager  Agent `yaml:"manager" doc:"plans"`
-	Worker   Agent `yaml:"worker" doc:"does subtasks"`
-	Reviewer Agent `yaml:"reviewer" doc:"reviews"`
-	Merger   Agent `yaml:"merger" doc:"resolves conflicts"`
+	Manager  Agent       `yaml:"manager" doc:"plans"`
+	Worker   WorkerAgent `yaml:"worker" doc:"does subtasks"`
+	Reviewer Agent       `yaml:"reviewer" doc:"reviews"`
+	Merger   Agent       `yaml:"merger" doc:"resolves conflicts"`
 
 	SecondReviewer Agent `yaml:"second_reviewer" doc:"is asked where the reviewer approves without evidence; without a model the president decides"`
 }
 
 // Agent is what a role uses.
 type Agent struct {
-	Model    string `yaml:"model" doc:"profile; not set: strong where there is one, else default; of the worker: default; of the second reviewer: none"`
+	Model    string `yaml:"model" doc:"profile; not set: strong where there is one, else default; of the second reviewer: none"`
 	MaxTurns int    `yaml:"max_turns" min:"1" max:"1000" doc:"model replies per run"`
 	Persona  string `yaml:"persona" doc:"text added to the role's instructions"`
 }
+
+// WorkerAgent is what a worker uses, and what it may be given when it is stuck.
+type WorkerAgent struct {
+	Model      string   `yaml:"model" doc:"profile; not set: default"`
+	MaxTurns   int      `yaml:"max_turns" min:"1" max:"1000" doc:"model replies per run"`
+	Persona    string   `yaml:"persona" doc:"text added to the role's instructions"`
+	EscalateTo []string `yaml:"escalate_to" doc:"profiles of which the manager may give one to a subtask that is stuck; none: its worker keeps its model"`
+}
+
+// Agent is what a worker uses until its manager gives it another model.
+func (w WorkerAgent) Agent() Agent { return Agent{w.Model, w.MaxTurns, w.Persona} }
 
 // Workers is the pool and the limits of one worker.
 type Workers struct {
@@ -204,7 +215,7 @@ func Default() Config {
 	return Config{
 		Version: 1,
 		Models:  map[string]Model{"default": {Adapter: "ollama", Model: "llama3", Tools: Auto}},
-		Agents:  Agents{Manager: agent, Worker: agent, Reviewer: agent, Merger: agent, SecondReviewer: agent},
+		Agents:  Agents{Manager: agent, Worker: WorkerAgent{MaxTurns: agent.MaxTurns}, Reviewer: agent, Merger: agent, SecondReviewer: agent},
 		Workers: Workers{Max: 3, CommandTimeout: 300 * time.Second, RunTimeout: 30 * time.Minute,
 			Memory: 4 << 30, CPUs: 2, PIDs: 512, Warm: 1},
 		Container: Container{Runtime: "dod", Image: Auto, Deps: "locked", CleanupTimeout: time.Minute},
@@ -254,7 +265,7 @@ func (c Config) Agent(r company.Role) Agent {
 	case company.Merger:
 		return c.Agents.Merger
 	}
-	return c.Agents.Worker
+	return c.Agents.Worker.Agent()
 }
 
 // HostResources is what a config is fitted to.

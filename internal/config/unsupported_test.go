@@ -33,7 +33,7 @@ func TestEveryKeySupportedOrRefused(t *testing.T) {
 		"agents.worker.model": "default", "agents.worker.max_turns": "5", "agents.worker.persona": "kind",
 		"agents.reviewer.model": "default", "agents.reviewer.max_turns": "5", "agents.reviewer.persona": "kind",
 		"agents.merger.model": "default", "agents.merger.max_turns": "5", "agents.merger.persona": "kind",
-		"agents.second_reviewer.model": "default", "agents.second_reviewer.max_turns": "5", "agents.second_reviewer.persona": "kind",
+		"agents.worker.escalate_to": "[default]", "agents.second_reviewer.model": "default", "agents.second_reviewer.max_turns": "5", "agents.second_reviewer.persona": "kind",
 	}
 	refused := map[string]string{
 		"container.runtime": "dind", "container.egress": "[example.com]", "container.strict": "true",

@@ -234,11 +234,14 @@ func (c Config) validateKeys(at func(key string) string) problems {
 	for _, a := range []struct {
 		key   string
 		agent Agent
-	}{{"manager", c.Agents.Manager}, {"worker", c.Agents.Worker}, {"reviewer", c.Agents.Reviewer}, {"merger", c.Agents.Merger}} {
+	}{{"manager", c.Agents.Manager}, {"worker", c.Agents.Worker.Agent()}, {"reviewer", c.Agents.Reviewer}, {"merger", c.Agents.Merger}} {
 		known("agents."+a.key+".model", a.agent.Model)
 	}
 	if second := c.Agents.SecondReviewer.Model; second != "" {
 		known("agents.second_reviewer.model", second)
+	}
+	for _, name := range c.Agents.Worker.EscalateTo {
+		known("agents.worker.escalate_to", name)
 	}
 	if c.Workers.CommandTimeout > c.Workers.RunTimeout {
 		ps = append(ps, problem{at: at("workers.command_timeout"), key: "workers.command_timeout", what: "is longer than workers.run_timeout",
@@ -307,6 +310,9 @@ func (c Config) unsupportedValues() map[string]string {
 	}
 	if second := c.Agents.SecondReviewer.Model; second != "" {
 		use(second)
+	}
+	for _, name := range c.Agents.Worker.EscalateTo {
+		use(name)
 	}
 	for name, m := range c.Models {
 		// An unused profile does no harm.

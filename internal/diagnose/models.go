@@ -18,8 +18,11 @@ func (d *Checker) checkModels(ctx context.Context, p office.Paths, l config.Load
 	for n, first := range officeapp.AgentModels(l.Config) {
 		for i, name := range officeapp.FallbackChain(l.Config, first) {
 			who := "second reviewer"
-			if n < len(officeapp.AllRoles) {
+			switch roles := len(officeapp.AllRoles); {
+			case n < roles:
 				who = string(officeapp.AllRoles[n])
+			case n > roles || l.Config.Agents.SecondReviewer.Model == "":
+				who = "stuck worker"
 			}
 			if i > 0 {
 				who = "fallback of " + first

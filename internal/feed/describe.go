@@ -64,6 +64,9 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Lines = planLines(t)
 	case *company.SubtaskGuided:
 		it.Text = "manager: " + safetext.EscapeLine(d.Text, 160)
+		if d.Model != "" {
+			it.Text = "given to the model " + safetext.EscapeLine(d.Model, 60) + "; " + it.Text
+		}
 	case *company.RunTold:
 		it.Text = "you: " + safetext.EscapeLine(d.Text, 300)
 	case *company.RunOffered:

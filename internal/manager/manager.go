@@ -75,7 +75,7 @@ func (g management) Brief(ctx context.Context, s *session.Session) (session.Brie
 	b := session.Brief{System: planSystem, Title: company.TitleOf(s.Task.Instruction), Tools: look.list()}
 	if stuck != nil {
 		b.System, b.Text = decideSystem, decideBrief(s.Task, stuck, repo)
-		b.Tools = append(b.Tools, guideTool(stuck.ID), giveUpTool(stuck.ID))
+		b.Tools = append(b.Tools, decideTools(s.Task, stuck)...)
 	} else {
 		b.Text = planBrief(s.Task, s.Clarifications, repo)
 		b.Tools = append(b.Tools, submitPlanTool(g.coordinator, s.Run, s.Fence, look, s.Task.Instruction), askPresident())

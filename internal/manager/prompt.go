@@ -73,6 +73,9 @@ func decideBrief(t *company.Task, sub *company.Subtask, repo string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Ticket %s is stuck: %s\n\n## Title\n%s\n\n## Description\n%s\n\n## What happened\n", sub.ID, sub.Escalation, sub.Planned.Title, sub.Planned.Description)
 	fmt.Fprintf(&b, "%d runs so far.\n", sub.Started)
+	if sub.Model != "" {
+		fmt.Fprintf(&b, "You gave it the model %s.\n", sub.Model)
+	}
 	if last := sub.Review.Last; last != nil {
 		for _, f := range last.Findings {
 			fmt.Fprintf(&b, "- the reviewer: %s\n", strings.TrimSpace(f.Where()+" "+f.What))

@@ -257,6 +257,15 @@ func askPresident() agent.Tool {
 		})
 }
 
+// decideTools are the ends of a decision on a ticket that is stuck.
+func decideTools(t *company.Task, sub *company.Subtask) []agent.Tool {
+	tools := []agent.Tool{guideTool(sub.ID), giveUpTool(sub.ID)}
+	if len(t.Settings.EscalateTo) > 0 {
+		tools = append(tools, changeModelTool(t, sub))
+	}
+	return tools
+}
+
 func guideTool(id company.SubtaskID) agent.Tool {
 	type args struct {
 		Guidance  string
@@ -266,6 +275,22 @@ func guideTool(id company.SubtaskID) agent.Tool {
 		`{"type":"object","additionalProperties":false,"required":["guidance"],"properties":{"guidance":{"type":"string","minLength":1,"maxLength":8000},"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the instruction leaves open and this advice decides in the president's place, one sentence each"}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
 			return agent.Result{Text: "sent", Final: decision{Guide: &company.Guide{Subtask: id, Text: a.Guidance, Decisions: a.Decisions}}}, nil
+		})
+}
+
+// changeModelTool gives a ticket another model; it ends the decision.
+func changeModelTool(t *company.Task, sub *company.Subtask) agent.Tool {
+	type args struct {
+		Model, Guidance string
+		Decisions       []string
+	}
+	return newTool("change_model", "Send the ticket back to a worker with another model, and with your advice. Use it where the advice is right and the worker is not able to follow it. The models: "+strings.Join(t.Settings.EscalateTo, ", ")+".",
+		`{"type":"object","additionalProperties":false,"required":["model","guidance"],"properties":{"model":{"type":"string","minLength":1,"maxLength":200},"guidance":{"type":"string","minLength":1,"maxLength":8000},"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the instruction leaves open and this advice decides in the president's place, one sentence each"}}}`,
+		false, func(_ context.Context, a args) (agent.Result, error) {
+			if err := t.CheckModel(sub, a.Model); err != nil {
+				return refusalResult(err.Error() + "; " + err.Hint), nil
+			}
+			return agent.Result{Text: "sent", Final: decision{Guide: &company.Guide{Subtask: sub.ID, Text: a.Guidance, Model: a.Model, Decisions: a.Decisions}}}, nil
 		})
 }
 

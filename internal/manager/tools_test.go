@@ -285,6 +285,33 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
+// SUB-16: a ticket is given a model of the settings alone, and the refusal of another names
+// those that are left. Without such models there is no tool for it.
+func TestChangeModel(t *testing.T) {
+	task := goldenTask()
+	sub := task.Subtasks[0]
+	if n := len(decideTools(task, sub)); n != 2 {
+		t.Errorf("%d tools where no model may be given", n)
+	}
+	task.Settings.EscalateTo = []string{"big", "huge"}
+	tools := decideTools(task, sub)
+	for _, name := range []string{"gigantic", "Big"} {
+		if res := use(t, tools, "change_model", args{"model": name, "guidance": "mind the order"}); !res.IsError || res.Final != nil || !strings.Contains(res.Text, name) || !strings.HasSuffix(res.Text, "name one of: big, huge") {
+			t.Errorf("%+v", res)
+		}
+	}
+	if got := *use(t, tools, "change_model", args{"model": "big", "guidance": "mind the order"}).Final.(decision).Guide; !reflect.DeepEqual(got, company.Guide{Subtask: sub.ID, Text: "mind the order", Model: "big"}) {
+		t.Errorf("%+v", got)
+	}
+	sub.Model = "big"
+	if res := use(t, tools, "change_model", args{"model": "big", "guidance": "once more"}); !res.IsError || !strings.HasSuffix(res.Text, "has the model big already; name one of: huge") {
+		t.Errorf("%+v", res)
+	}
+	if !strings.Contains(decideBrief(task, sub, ""), "You gave it the model big.") {
+		t.Error("the manager does not know what it decided")
+	}
+}
+
 // A title that no forge may be given is refused once. The plan is not lost over it, and the
 // refusal does not count.
 func TestPlanHasATitle(t *testing.T) {

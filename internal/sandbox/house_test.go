@@ -83,6 +83,7 @@ func (h *house) Driver(company.Role) agent.Driver      { return agent.Loop{Model
 func (h *house) MaxTurns(company.Role) int             { return 0 }
 func (h *house) Model(company.Role) company.BriefModel { return company.BriefModel{} }
 func (h *house) Second(company.Role) session.Agents    { return nil }
+func (h *house) Escalated(string) session.Agents       { return nil }
 func (h *house) Persona(company.Role) string           { return "" }
 
 func (h *house) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {

@@ -102,6 +102,9 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 	if second := s.service.Agents.Second(s.Role); b.Second && second != nil {
 		s.agents = second
 	}
+	if s.Role == company.Worker && s.Subtask != nil && s.Subtask.Model != "" {
+		s.agents = s.service.Agents.Escalated(s.Subtask.Model)
+	}
 	rules := b.System
 	if p := s.agents.Persona(s.Role); p != "" {
 		b.System += "\n\n" + p

@@ -130,6 +130,7 @@ func (b *bench) Model(company.Role) company.BriefModel {
 }
 
 func (b *bench) Second(company.Role) session.Agents { return nil }
+func (b *bench) Escalated(string) session.Agents    { return nil }
 
 func (b *bench) Persona(r company.Role) string {
 	return strings.ReplaceAll(b.person, "ROLE", string(r))

@@ -71,3 +71,51 @@ func TestRoleAsksItsSecondModel(t *testing.T) {
 		}
 	}
 }
+
+// bigger has the worker's model changed.
+type bigger struct{ *bench }
+
+func (b bigger) Escalated(profile string) session.Agents { return bigModel{b.bench, profile} }
+
+type bigModel struct {
+	*bench
+	profile string
+}
+
+func (m bigModel) Model(company.Role) company.BriefModel {
+	return company.BriefModel{Profile: m.profile}
+}
+
+// SUB-16: a worker has the model that the manager gave its subtask, and the ledger names it.
+func TestWorkerHasTheModelOfItsSubtask(t *testing.T) {
+	b := setup(t, company.Settings{EscalateTo: []string{"big"}})
+	b.office.Agents = bigger{b}
+	b.Plan(b.task, company.Plan{Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
+		Title: "do it", Description: "Do it in it.go, all of it.", AcceptanceCriteria: []string{"it works"}, WriteSet: []string{"it.go"}, Effort: company.EffortSmall,
+	}}}}})
+	const sub = company.SubtaskID("t1-01")
+	for n, want := range []string{"p", "big"} {
+		run := company.NewRunID(b.task, sub, company.Worker, n+1)
+		b.Must(company.Offer{Run: run})
+		office, err := session.New(b.office)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var has bool
+		var calls []agent.TranscriptCall
+		role := choosing{has: &has, calls: &calls}
+		role.after = func(_ agent.Outcome, end *company.EndRun) {
+			*end = company.EndRun{Outcome: company.RunEnded{Status: company.RunError, Escalate: true, Error: "help"}}
+		}
+		if err := office.Execute(t.Context(), company.Claim{Run: run, Epoch: b.View().Office.Epoch, Offer: 1, Worker: "w1"}, role); err != nil {
+			t.Fatal(err)
+		}
+		if r := b.Task(b.task).Runs[run]; r.Briefing == nil || r.Briefing.Model.Profile != want {
+			t.Errorf("%s asked %+v, want %s", run, r.Briefing, want)
+		}
+		if n == 0 {
+			guide := company.NewRunID(b.task, "", company.Manager, 2)
+			b.Must(company.EndRun{Run: guide, Fence: b.Claim(guide, b.Task(b.task).Head), Outcome: company.RunEnded{Status: company.RunSuccess}, Guide: &company.Guide{Subtask: sub, Text: "mind the order", Model: "big"}})
+		}
+	}
+}

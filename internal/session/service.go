@@ -59,6 +59,8 @@ type Agents interface {
 	// Second are the agents that are asked where a role's first model has failed at
 	// what only another can mend. Nil: there are none.
 	Second(role company.Role) Agents
+	// Escalated are the agents whose worker has the model of a profile.
+	Escalated(profile string) Agents
 }
 
 // Watcher follows runs while they are under way. Its methods must be quick.

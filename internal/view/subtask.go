@@ -22,6 +22,7 @@ type Subtask struct {
 	AcceptanceCriteria []string                `json:"acceptance_criteria"`
 	WriteSet           []string                `json:"write_set"`
 	Effort             string                  `json:"effort"`
+	Model              string                  `json:"model,omitempty"` // the profile that the manager gave it; absent: its workers' own
 	Branch             string                  `json:"branch,omitempty"`
 	Head               company.OID             `json:"head,omitempty"`
 	Merged             company.OID             `json:"merged,omitempty"`
@@ -39,7 +40,7 @@ type Subtask struct {
 func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 	v := Subtask{
 		ID: sub.ID, Task: t.ID, Wave: t.StepOf(sub), After: sub.After(), Status: sub.Status, Paused: sub.Paused, Title: sub.Planned.Title, Description: sub.Planned.Description,
-		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort,
+		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort, Model: sub.Model,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), Review: sub.Review.Last,
 		WriteSetFit: fitOf(sub), Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
 	}

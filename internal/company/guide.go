@@ -1,0 +1,66 @@
+package company
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Guide is the manager's decision on a subtask that was handed to it: go on
+// with this advice, perhaps with another model, or give it up.
+type Guide struct {
+	Subtask SubtaskID `json:"subtask"`
+	Text    string    `json:"text"`
+	GiveUp  bool      `json:"give_up,omitempty"`
+	// Model is the profile that its workers use from now on; empty: they keep theirs.
+	Model string `json:"model,omitempty"`
+	// Decisions are what the advice settles where the instruction is open.
+	Decisions []string `json:"decisions,omitempty"`
+}
+
+// SubtaskGuided is the manager's decision.
+type SubtaskGuided struct {
+	Text      string   `json:"text"`
+	GiveUp    bool     `json:"give_up,omitempty"`
+	Model     string   `json:"model,omitempty"` // the profile of its next runs; empty: as before
+	Decisions []string `json:"decisions,omitempty"`
+}
+
+var _ = registerKind[SubtaskGuided]()
+
+func (*SubtaskGuided) Kind() string { return "subtask.guided" }
+func (d *SubtaskGuided) apply(s *State, e Event) {
+	t := s.editTask(e.Task)
+	sub := t.Subtask(e.Subtask)
+	if d.GiveUp {
+		sub.blockForPresident(sub.Escalation + "; the manager gives up: " + d.Text)
+		return
+	}
+	sub.Guided++
+	sub.Model = cmp.Or(d.Model, sub.Model)
+	sub.Decisions = append(slices.Clone(sub.Decisions), d.Decisions...)
+	delete(t.Failures, "run "+string(sub.ID))
+	sub.resetAndRequeue("Your manager says: " + d.Text)
+}
+
+// CheckModel is the error of a profile that the manager may not give to a subtask: one that the
+// task's settings do not name, or that the subtask has already. Empty is no profile.
+func (t *Task) CheckModel(sub *Subtask, profile string) *Error {
+	allowed := slices.DeleteFunc(slices.Clone(t.Settings.EscalateTo), func(name string) bool { return name == sub.Model })
+	switch {
+	case profile == "" || slices.Contains(allowed, profile):
+		return nil
+	case profile == sub.Model:
+		return E(EConflict, string(sub.ID)+" has the model "+profile+" already").Fix(listModels(allowed))
+	}
+	return E(ENotFound, "the model "+cutText(profile, 60)+" is none that "+string(sub.ID)+" may be given").
+		Because("agents.worker.escalate_to names those").Fix(listModels(allowed))
+}
+
+// listModels says which profiles are left.
+func listModels(allowed []string) string {
+	if len(allowed) == 0 {
+		return "there is none: guide the worker, or give the ticket up"
+	}
+	return "name one of: " + strings.Join(allowed, ", ")
+}

@@ -1,0 +1,66 @@
+package company_test
+
+import (
+	"testing"
+
+	. "company/internal/company"
+)
+
+// stuckLine is a line whose only subtask waits for the manager, which decides in t1-plan.2.
+func stuckLine(t *testing.T, set Settings) *line {
+	t.Helper()
+	l := newLine(t, set)
+	l.plan()
+	l.end(l.work(), RunEnded{Status: RunError, Escalate: true, Error: "upper or lower case?"}, nil)
+	l.claim("t1-plan.2")
+	return l
+}
+
+// SUB-16: the manager gives a stuck subtask a model that the settings name, and no other one.
+// Its later runs keep it; a retry that begins it anew does not.
+func TestStuckSubtaskGetsAnotherModel(t *testing.T) {
+	l := stuckLine(t, Settings{EscalateTo: []string{"big", "huge"}})
+	give := func(run RunID, model string) error {
+		_, err := l.do(string(run), EndRun{Run: run, Fence: l.fence, Outcome: RunEnded{Status: RunSuccess}, Guide: &Guide{Subtask: lineSub, Text: "mind the order", Model: model}})
+		return err
+	}
+	if err := give("t1-plan.2", "gigantic"); CodeOf(err) != ENotFound || l.sub().Escalation == "" {
+		t.Fatalf("a model that nothing names: %v", err)
+	}
+	if err := give("t1-plan.2", "big"); err != nil {
+		t.Fatal(err)
+	}
+	if sub := l.sub(); sub.Model != "big" || sub.Guided != 1 || sub.Escalation != "" || sub.Input != "Your manager says: mind the order" {
+		t.Errorf("%+v", sub)
+	}
+	l.end(l.work(), RunEnded{Status: RunError, Escalate: true, Error: "and now?"}, nil)
+	l.claim("t1-plan.3")
+	if err := give("t1-plan.3", "big"); CodeOf(err) != EConflict {
+		t.Fatalf("the model that it has: %v", err)
+	}
+	if err := give("t1-plan.3", ""); err != nil || l.sub().Model != "big" {
+		t.Errorf("%v: advice alone took its model: %q", err, l.sub().Model)
+	}
+	l.must("you", Cancel{Task: lineTask})
+	l.must("you", Retry{Task: lineTask})
+	if l.sub().Model != "big" {
+		t.Errorf("a retry that goes on took its model: %q", l.sub().Model)
+	}
+	l.must("you", Cancel{Task: lineTask})
+	l.must("you", Retry{Task: lineTask, From: lineSub})
+	if l.sub().Model != "" {
+		t.Errorf("it begins anew with %q", l.sub().Model)
+	}
+}
+
+// Where the settings name no model there is none to give.
+func TestNoModelToGive(t *testing.T) {
+	l := stuckLine(t, Settings{})
+	err := l.task().CheckModel(l.sub(), "big")
+	if err == nil || err.Code != ENotFound || err.Hint != "there is none: guide the worker, or give the ticket up" {
+		t.Errorf("%v", err)
+	}
+	if err := l.task().CheckModel(l.sub(), ""); err != nil {
+		t.Errorf("%v", err)
+	}
+}
