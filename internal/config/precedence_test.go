@@ -34,7 +34,7 @@ func leafChoices(t *testing.T, key string, typ reflect.Type, tag reflect.StructT
 	case "models.default.adapter", "models.default.fallback":
 		t.Fatalf("%s has a rule of its own", key)
 	}
-	if strings.HasPrefix(key, "agents.") && strings.HasSuffix(key, ".model") {
+	if strings.HasPrefix(key, "agents.") && (strings.HasSuffix(key, ".model") || strings.HasSuffix(key, ".escalate_to")) {
 		return []string{"default", "other", "default", "other"}
 	}
 	texts := map[string][]string{
