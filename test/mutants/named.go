@@ -51,7 +51,7 @@ var names = []named{
 	{"offer what is not ready", "Offer.decide", drop, []trait{mentions("IsReady"), lacks("Started")}, "TestAfterIsMergedFirst"},
 	{"plan in a circle", "planCheck.checkOrder", remove, []trait{under("cycle"), mentions("add")}, "TestPlanAfterRefused"},
 	{"record names in place of ids", "Plan.withIDs", remove, []trait{mentions("NewSubtaskID")}, "TestAfterIsMergedFirst"},
-	{"give a model that the settings do not name", "EndRun.managerSays", remove, []trait{mentions("CheckModel")}, "TestStuckSubtaskGetsAnotherModel"},
+	{"give a model that the settings do not name", "EndRun.managerSays", remove, []trait{under("err")}, "TestStuckSubtaskGetsAnotherModel"},
 	{"forget the model that was given", "SubtaskGuided.apply", remove, []trait{mentions("Or", "Model")}, "TestStuckSubtaskGetsAnotherModel"},
 	{"work before there is an image", "Offer.decide", drop, []trait{mentions("mayWork"), lacks("IsReady")}, "TestWorkWaitsForTheImage"},
 	{"work before the base is judged", "State.mayWork", drop, []trait{mentions("baselineKnown"), lacks("IsPrepared")}, "TestWorkWaitsForTheBaseline"},
