@@ -101,6 +101,7 @@ client
 
 diagnose
 console
+mcpserver
 
 entrance
 
@@ -121,7 +122,6 @@ cli/task
 
 cli
 tui
-mcp
 
 handbook
 `), "\n")
@@ -205,5 +205,4 @@ func TestLayersAreThere(t *testing.T) {
 // coming are rooms whose place is known before they are built.
 var coming = strings.Fields(`
 tui
-mcp
 `)

@@ -30,7 +30,7 @@ var engine = strings.Fields("orchestrator dispatch ledger bus session sandbox wo
 
 // surfaces are the rooms that talk to people and programs, and those that several
 // surfaces share.
-var surfaces = strings.Fields("api console reshape entrance attend detach cli tui mcp web")
+var surfaces = strings.Fields("api console reshape entrance attend detach cli tui mcpserver web")
 
 func TestSurfacesImportNoEngine(t *testing.T) {
 	seen := 0
@@ -51,6 +51,24 @@ func TestSurfacesImportNoEngine(t *testing.T) {
 	if seen < 4 {
 		t.Errorf("only %d surfaces were found", seen)
 	}
+}
+
+// The tools for an agent stand on the three packages that surfaces are built on, with the words
+// of the domain and the bounds of text; what else they need comes from their Host.
+func TestToolsStandOnClientViewFeed(t *testing.T) {
+	allowed := strings.Fields("client view feed company safetext")
+	for _, p := range packages(t) {
+		if p.ImportPath != "company/internal/mcpserver" {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if to, ok := strings.CutPrefix(imp, "company/internal/"); ok && !slices.Contains(allowed, to) {
+				t.Errorf("mcpserver imports %s", imp)
+			}
+		}
+		return
+	}
+	t.Error("there is no mcpserver")
 }
 
 // A surface that is to come is built on three packages alone. The one here has

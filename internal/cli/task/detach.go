@@ -7,19 +7,47 @@ import (
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/detach"
+	"company/internal/mcpserver"
 	"company/internal/office"
 )
 
 // submitDetached gives the submission to a company that goes on without this terminal.
 // text is its instruction.
 func submitDetached(ctx context.Context, env *command.Environment, paths office.Paths, o submitOptions, cmd company.Command, text string) error {
-	taken, err := detach.Submit(ctx, env.Entrance, paths, detach.Submission{
-		Args: resubmitArgs(env, o), Instruction: text, Command: cmd, ID: o.commandID, Task: company.TaskID(o.plan),
-	})
+	taken, err := giveAway(ctx, env, paths, o, cmd, text)
 	if err != nil {
 		return err
 	}
 	return printDetached(env, taken)
+}
+
+func giveAway(ctx context.Context, env *command.Environment, paths office.Paths, o submitOptions, cmd company.Command, text string) (detach.Taken, error) {
+	return detach.Submit(ctx, env.Entrance, paths, detach.Submission{
+		Args: resubmitArgs(env, o), Instruction: text, Command: cmd, ID: o.commandID, Task: company.TaskID(o.plan),
+	})
+}
+
+// SubmitApart does for a program what company submit --detach does for a person: the task
+// has its id when it returns.
+func SubmitApart(ctx context.Context, env *command.Environment, s mcpserver.Submission) (detach.Taken, error) {
+	o := submitOptions{
+		project: s.Project, base: s.Base, follows: s.Follows, priority: s.Priority, deadline: s.Deadline, tags: s.Tags, dryRun: s.DryRun, detach: true, commandID: s.ID,
+	}
+	if s.BudgetUSD > 0 {
+		env.ConfigFlags = append(env.ConfigFlags, fmt.Sprintf("budget.usd=%.6f", s.BudgetUSD))
+	}
+	if s.BudgetTokens != "" {
+		tokens, err := parseTokens(s.BudgetTokens)
+		if err != nil {
+			return detach.Taken{}, err
+		}
+		env.ConfigFlags = append(env.ConfigFlags, fmt.Sprintf("budget.tokens=%d", tokens))
+	}
+	a, err := checkSubmission(ctx, env, &o, s.Instruction)
+	if err != nil {
+		return detach.Taken{}, err
+	}
+	return giveAway(ctx, env, a.paths, o, a.command, s.Instruction)
 }
 
 // resubmitArgs are the arguments of the same submission, followed by itself.

@@ -21,7 +21,9 @@ import (
 	"company/internal/cli/command"
 	"company/internal/clock"
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/diagnose"
+	"company/internal/office"
 	"company/internal/safetext"
 	"company/internal/shell"
 	"company/internal/view"
@@ -241,10 +243,20 @@ func instructionText(env *command.Environment, o submitOptions, args []string) (
 	return string(text), nil
 }
 
-func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, text string) error {
+// acceptable is a submission that nothing speaks against, on this machine and now.
+type acceptable struct {
+	paths   office.Paths
+	config  config.Config
+	seen    diagnose.RepoCheck
+	command company.Submit
+}
+
+// checkSubmission makes the command of a submission, and checks everything that it needs. It
+// fills in what a detached company is to have of o.
+func checkSubmission(ctx context.Context, env *command.Environment, o *submitOptions, text string) (a acceptable, err error) {
 	deadline, err := clock.ParseDeadline(o.deadline, env.WallTime())
 	if err != nil {
-		return err
+		return a, err
 	}
 	if !deadline.IsZero() {
 		o.deadline = deadline.Format(time.RFC3339) // a detached company reads the clock later
@@ -255,27 +267,27 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 	}
 	paths, own, err := env.LoadReady(ctx)
 	if err == nil && address != "" {
-		o.project, err = cloneProject(ctx, env, o, paths, own.Config, address, text)
+		o.project, err = cloneProject(ctx, env, *o, paths, own.Config, address, text)
 	}
 	if err != nil {
-		return err
+		return a, err
 	}
 	repo, loaded, err := env.LoadReadyProject(ctx, paths, o.project)
 	if err != nil {
-		return err
+		return a, err
 	}
 	if err := diagnose.CheckUSDCap(loaded); err != nil {
-		return err
+		return a, err
 	}
 	if o.project != "" {
 		o.project = repo // a detached company may stand elsewhere
 	}
 	issue, err := parseIssueFlag(o.confirmed)
 	if err == nil && o.issue != "" {
-		text, issue, err = issueInstruction(ctx, env, o, repo, loaded.Config, text)
+		text, issue, err = issueInstruction(ctx, env, *o, repo, loaded.Config, text)
 	}
 	if err != nil {
-		return err
+		return a, err
 	}
 	o.confirmed = issueFlag(issue)
 	cmd := company.Submit{
@@ -286,26 +298,34 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 		cmd.Base = loaded.Config.Git.Base
 	}
 	if o.follows != "" && !cmd.Follows.Valid() {
-		return company.E(company.EUsage, fmt.Sprintf("%q is no task", safetext.EscapeLine(o.follows, 80))).Fix("tasks look like t12; company pr list names those with a pull request")
+		return a, company.E(company.EUsage, fmt.Sprintf("%q is no task", safetext.EscapeLine(o.follows, 80))).Fix("tasks look like t12; company pr list names those with a pull request")
 	}
 	if err := cmd.Validate(env.WallTime()); err != nil {
-		return err
+		return a, err
 	}
 	looked := env.NameSlowStep("looking at " + filepath.Base(repo))
 	seen, err := env.Checker().Preflight(ctx, paths, loaded, repo, cmd.Base)
 	looked()
 	if err != nil {
-		return err
+		return a, err
 	}
 	cmd.Project.Remote = seen.Base.Address()
 	if o.commandID == "" {
 		o.commandID = api.NewCommandID()
 	}
+	return acceptable{paths, loaded.Config, seen, cmd}, nil
+}
+
+func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, text string) error {
+	a, err := checkSubmission(ctx, env, &o, text)
+	if err != nil {
+		return err
+	}
 	if o.detach {
-		return submitDetached(ctx, env, paths, o, cmd, text)
+		return submitDetached(ctx, env, a.paths, o, a.command, a.command.Instruction)
 	}
 	if env.Output == "text" {
-		env.PrintNotes(diagnose.SubmissionBanner(command.Version, paths.Root, loaded.Config, cmd, seen))
+		env.PrintNotes(diagnose.SubmissionBanner(command.Version, a.paths.Root, a.config, a.command, a.seen))
 	}
-	return runJob(ctx, env, paths, &attend.Submission{Submit: cmd, ID: o.commandID})
+	return runJob(ctx, env, a.paths, &attend.Submission{Submit: a.command, ID: o.commandID})
 }

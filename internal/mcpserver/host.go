@@ -1,0 +1,62 @@
+package mcpserver
+
+import (
+	"context"
+
+	"company/internal/client"
+	"company/internal/company"
+	"company/internal/view"
+)
+
+// Host is the program around a server: its way into the office, and what the office's API
+// does not give. Its methods are safe for concurrent use; errors are the company's own.
+type Host interface {
+	// Connect reaches the office as it is now. It makes none where there is none.
+	Connect(ctx context.Context) (*client.Office, error)
+	// Patch is the unified diff of a range.
+	Patch(ctx context.Context, r view.Range) (Patch, error)
+	// Log is the conversation of the run that an id names, as text.
+	Log(ctx context.Context, o *client.Office, id string) (company.RunID, string, error)
+	// PullPage is a pull request with its evidence, as text.
+	PullPage(ctx context.Context, r view.PullRecord) (string, error)
+	// Submit gives an instruction to the company at work, or starts one apart.
+	Submit(ctx context.Context, s Submission) (Submitted, error)
+	// Wait returns when tasks have come to rest. When ctx ends first it returns its cause.
+	Wait(ctx context.Context, ids []company.TaskID) error
+	// EndedBy names the task that an answer would end; "": it ends none.
+	EndedBy(ctx context.Context, o *client.Office, id company.TaskID, a company.Answer) (string, error)
+}
+
+// Patch is what changed in a range.
+type Patch struct {
+	Stat  string // how much changed, in a line
+	Text  string // unified diff
+	Notes string // what there is to know beside it: nothing changed, it was cut
+}
+
+// Submission is an instruction, and how it is to be done. Empty fields take the config's.
+type Submission struct {
+	Instruction  string
+	Project      string
+	Base         string
+	Follows      string
+	Priority     string
+	Deadline     string
+	Tags         []string
+	BudgetUSD    float64
+	BudgetTokens string
+	DryRun       bool
+	ID           string // of the command, which makes a repeat harmless; empty: a fresh one
+}
+
+// Submitted is a submission that a company has taken.
+type Submitted struct {
+	Task company.TaskID `json:"task"`
+	Log  string         `json:"log,omitempty"` // of the process that was started for it; empty: none was
+}
+
+// Grants are what a client may do beside reading.
+type Grants struct {
+	Write   bool // submit, answer, tell, pause, resume, stop, cancel
+	Approve bool // approve, reject
+}

@@ -1,0 +1,96 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"company/internal/company"
+)
+
+// maxArguments bounds the arguments of a call, in bytes. An instruction may have 256 KiB.
+const maxArguments = 1 << 20
+
+// kind is what a tool does to the office.
+type kind int
+
+const (
+	reads    kind = iota
+	writes        // it changes something, and can be taken back
+	destroys      // it ends what cannot be begun again as it was
+)
+
+// annotate says the same to a client, which may ask its user first.
+func (k kind) annotate() *mcp.ToolAnnotations {
+	closed, ends := false, k == destroys
+	return &mcp.ToolAnnotations{ReadOnlyHint: k == reads, DestructiveHint: &ends, IdempotentHint: k == reads, OpenWorldHint: &closed}
+}
+
+// bounds narrow the schema that a type gives: by property.
+type bounds map[string]func(*jsonschema.Schema)
+
+// newSchema is the schema of the arguments In: its fields and no others.
+func newSchema[In any](narrow bounds) *jsonschema.Schema {
+	s, err := jsonschema.For[In](nil)
+	if err != nil {
+		panic(err) // a type of this package has no schema
+	}
+	for name, property := range s.Properties {
+		if property.Type == "" && len(property.Types) > 0 { // a list may be null in Go, and is left out by a client
+			property.Types, property.Type = nil, "array"
+		}
+		if fn := narrow[name]; fn != nil {
+			fn(property)
+		}
+	}
+	return s
+}
+
+// addTool adds a tool whose arguments are In. Its errors are answers, which a model can read.
+func addTool[In any](s *mcp.Server, k kind, name, description string, narrow bounds, call func(context.Context, In) (*mcp.CallToolResult, error)) {
+	schema := newSchema[In](narrow)
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		panic(err) // as above
+	}
+	s.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: schema, Annotations: k.annotate()}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		in, err := readArguments[In](name, resolved, req.Params.Arguments)
+		if err != nil {
+			return toolError(err), nil
+		}
+		r, err := call(ctx, in)
+		if err != nil {
+			if ctx.Err() != nil || errors.Is(err, errClientGone) { // the error is of the end, and not of the office
+				err = company.E(company.ETimeout, name+" was broken off").Wrap(err).Fix("call it again; with the same request_id nothing is done twice")
+			}
+			return toolError(err), nil
+		}
+		return r, nil
+	})
+}
+
+// readArguments checks arguments against their schema, and reads them.
+func readArguments[In any](name string, resolved *jsonschema.Resolved, raw json.RawMessage) (in In, err error) {
+	bad := company.E(company.EInvalid, "the arguments of "+name+" do not fit its schema").Fix("tools/list has the schema of " + name)
+	if len(raw) > maxArguments {
+		return in, bad.Because(fmt.Sprintf("they have %d KiB, and at most %d fit", len(raw)>>10, maxArguments>>10))
+	}
+	given := map[string]any{}
+	if len(raw) > 0 && !bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
+		if err := json.Unmarshal(raw, &given); err != nil {
+			return in, bad.Wrap(err)
+		}
+		if err := json.Unmarshal(raw, &in); err != nil {
+			return in, bad.Wrap(err)
+		}
+	}
+	if err := resolved.Validate(given); err != nil {
+		return in, bad.Wrap(err)
+	}
+	return in, nil
+}

@@ -1,0 +1,277 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"company/internal/client"
+	"company/internal/company"
+	"company/internal/view"
+)
+
+// maxWords bounds what a client says to agents, in bytes; a word to a worker may be shorter.
+const maxWords = 64 << 10
+
+type submitArguments struct {
+	Instruction  string   `json:"instruction" jsonschema:"what is to be done, in your words"`
+	Project      string   `json:"project,omitempty" jsonschema:"project of the office by name, or the path of a git checkout (default: that of the server)"`
+	Base         string   `json:"base,omitempty" jsonschema:"branch to start from"`
+	Follows      string   `json:"follows,omitempty" jsonschema:"go on with the open pull request of this task"`
+	Priority     string   `json:"priority,omitempty" jsonschema:"what goes first"`
+	Deadline     string   `json:"deadline,omitempty" jsonschema:"when it should be done: 2026-12-01, 2026-12-01T17:00, or from now 36h, 3d"`
+	Tags         []string `json:"tags,omitempty" jsonschema:"tags of the task"`
+	BudgetUSD    float64  `json:"budget_usd,omitempty" jsonschema:"cap of this task in USD"`
+	BudgetTokens string   `json:"budget_tokens,omitempty" jsonschema:"cap of this task in tokens: 200k, 5M"`
+	DryRun       bool     `json:"dry_run,omitempty" jsonschema:"stop after the plan"`
+	RequestID    string   `json:"request_id,omitempty" jsonschema:"an id of yours: a repeat with the same id and the same arguments is done once"`
+}
+
+type answerArguments struct {
+	Question  string `json:"question" jsonschema:"id of the question, such as a7"`
+	Text      string `json:"text" jsonschema:"the answer"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
+}
+
+type tellArguments struct {
+	Subtask   string `json:"subtask" jsonschema:"id of the subtask, such as t12-03"`
+	Text      string `json:"text" jsonschema:"what its worker reads at its next turn"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
+}
+
+type restArguments struct {
+	ID        string `json:"id" jsonschema:"id of a task or of a subtask"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
+}
+
+type stopArguments struct {
+	Why       string `json:"why,omitempty" jsonschema:"why"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
+}
+
+type cancelArguments struct {
+	Task      string `json:"task" jsonschema:"id of the task"`
+	Why       string `json:"why,omitempty" jsonschema:"why"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
+}
+
+type approveArguments struct {
+	Question  string `json:"question" jsonschema:"id of the question, or of the task whose one question is open"`
+	Text      string `json:"text,omitempty" jsonschema:"what the agent that asked is to know"`
+	Add       string `json:"add,omitempty" jsonschema:"of a budget: how much the cap grows, such as 5usd or 100ktokens"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
+}
+
+type rejectArguments struct {
+	Question  string `json:"question" jsonschema:"id of the question, or of the task whose one question is open"`
+	Text      string `json:"text,omitempty" jsonschema:"how it is to be done instead"`
+	EndTask   bool   `json:"end_task,omitempty" jsonschema:"needed where this no ends the whole task"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
+}
+
+// limitRequest bounds the id that a client gives a command.
+func limitRequest(p *jsonschema.Schema) { p.Pattern = `^[A-Za-z0-9._:-]{1,80}$` }
+
+// nameCommand is the id of a command under which a client's request is done once; empty: a
+// fresh one. Another tool's request has another id.
+func nameCommand(tool, request string) string {
+	if request == "" {
+		return ""
+	}
+	return "mcp-" + tool + "-" + request
+}
+
+func (s *Server) addWritingTools() {
+	words, request := limitText(1, maxWords), func(p *jsonschema.Schema) { limitRequest(p) }
+	addTool(s.mcp, writes, "submit", "Give the company an instruction for a git repository. It returns when the task has its id; the work goes on in the background.",
+		bounds{
+			"instruction": limitText(1, company.MaxInstruction), "project": limitText(1, 4096), "base": limitText(1, 250), "follows": limitID, "deadline": limitText(1, 40), "budget_tokens": limitText(1, 20),
+			"priority": func(p *jsonschema.Schema) { p.Enum = []any{"low", "medium", "high"} }, "tags": limitList(0, 20, 100), "budget_usd": limitNumber(1e-6, 1e6), "request_id": request,
+		}, s.submit)
+	addTool(s.mcp, writes, "answer", "Answer a question that asks for words. It approves nothing.", bounds{"question": limitID, "text": words, "request_id": request}, s.answer)
+	addTool(s.mcp, writes, "tell", "Say something to the worker that is at a subtask.", bounds{"subtask": limitID, "text": words, "request_id": request}, s.tell)
+	addTool(s.mcp, writes, "pause", "Let a task or a subtask rest. What its runs had done is kept.", bounds{"id": limitID, "request_id": request}, s.pause)
+	addTool(s.mcp, writes, "resume", "Lift the pause of a task or a subtask.", bounds{"id": limitID, "request_id": request}, s.resume)
+	addTool(s.mcp, writes, "stop", "Stop everything in the office at once: model calls are cut, containers end, and nothing begins until the president's company resume.", bounds{"why": limitText(0, 1000), "request_id": request}, s.stop)
+	addTool(s.mcp, destroys, "cancel", "End a task for good; its merged work stays on its branch.", bounds{"task": limitID, "why": limitText(0, 1000), "request_id": request}, s.cancel)
+}
+
+func (s *Server) addApprovingTools() {
+	addTool(s.mcp, destroys, "approve", "Say yes to a question, as the president: a plan, a merge, a pull request, a budget.",
+		bounds{"question": limitID, "text": limitText(0, maxWords), "add": limitText(1, 40), "request_id": limitRequest}, s.approve)
+	addTool(s.mcp, destroys, "reject", "Say no to a question, as the president. With words the work is done anew where that is possible.",
+		bounds{"question": limitID, "text": limitText(0, maxWords), "request_id": limitRequest}, s.reject)
+}
+
+func (s *Server) submit(ctx context.Context, in submitArguments) (*mcp.CallToolResult, error) {
+	if strings.TrimSpace(in.Instruction) == "" {
+		return nil, company.E(company.EUsage, "the instruction is empty").Fix("say what is to be done")
+	}
+	done, err := s.host.Submit(ctx, Submission{
+		Instruction: in.Instruction, Project: in.Project, Base: in.Base, Follows: in.Follows, Priority: in.Priority, Deadline: in.Deadline, Tags: in.Tags,
+		BudgetUSD: in.BudgetUSD, BudgetTokens: in.BudgetTokens, DryRun: in.DryRun, ID: nameCommand("submit", in.RequestID),
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := newResult(fmt.Sprintf("%s is under way. Next: wait for it, or show %s.", done.Task, done.Task))
+	r.StructuredContent = done
+	return r, nil
+}
+
+// outcome is what a command did, for a program.
+type outcome struct {
+	Task   company.TaskID     `json:"task"`
+	Status company.TaskStatus `json:"status"`
+	AtWork bool               `json:"at_work"` // a company is at work: the work goes on by itself
+}
+
+// reportOutcome says what a command did to a task, and whether the work goes on by itself.
+func reportOutcome(ctx context.Context, o *client.Office, task company.TaskID, what string) (*mcp.CallToolResult, error) {
+	t, err := o.TaskProgress(ctx, string(task))
+	if err != nil {
+		return nil, err
+	}
+	out := outcome{Task: t.ID, Status: t.Status, AtWork: o.IsServed()}
+	if !t.Over && !out.AtWork {
+		what += fmt.Sprintf("\nNo company is at work: the president goes on with company resume %s", t.ID)
+	}
+	r := newResult(what)
+	r.StructuredContent = out
+	return r, nil
+}
+
+// do sends a command about a task, and reports what became of it.
+func (s *Server) do(ctx context.Context, id string, task company.TaskID, cmd company.Command, what string) (r *mcp.CallToolResult, err error) {
+	err = s.withOffice(ctx, func(o *client.Office) error {
+		if _, err := o.Do(ctx, id, cmd); err != nil {
+			return err
+		}
+		r, err = reportOutcome(ctx, o, task, what)
+		return err
+	})
+	return r, err
+}
+
+// decideQuestion sends the president's answer to a question. check may refuse it first.
+func (s *Server) decideQuestion(ctx context.Context, id, question string, ans company.Answer, check func(*client.Office, view.Approval, company.Answer) error) (r *mcp.CallToolResult, err error) {
+	err = s.withOffice(ctx, func(o *client.Office) error {
+		q, err := o.Approval(ctx, company.ApprovalID(question))
+		if err != nil {
+			return err
+		}
+		ans.Approval, ans.By = q.ID, "mcp"
+		if check != nil {
+			if err := check(o, q, ans); err != nil {
+				return err
+			}
+		}
+		if _, err := o.Do(ctx, id, ans); err != nil {
+			return err
+		}
+		r, err = reportOutcome(ctx, o, q.Task, fmt.Sprintf("%s is answered: %s", q.ID, ans.Option))
+		return err
+	})
+	return r, err
+}
+
+func (s *Server) answer(ctx context.Context, in answerArguments) (*mcp.CallToolResult, error) {
+	return s.decideQuestion(ctx, nameCommand("answer", in.RequestID), in.Question, company.Answer{Option: company.OptAnswer, Text: in.Text}, func(_ *client.Office, q view.Approval, _ company.Answer) error {
+		if q.Kind != company.AskClarification { // the core refuses it, too, in words for a command line
+			return company.E(company.EInvalid, fmt.Sprintf("%s asks for a yes or a no", q.ID)).Because("answer takes words alone").
+				Fix("the president's company approve or company reject; a server with --allow-approve has the tools")
+		}
+		return nil
+	})
+}
+
+func (s *Server) approve(ctx context.Context, in approveArguments) (*mcp.CallToolResult, error) {
+	ans := company.Answer{Option: company.OptApprove, Text: in.Text}
+	if in.Add != "" {
+		var err error
+		if ans.Raise, err = view.ParseAmount(in.Add); err != nil {
+			return nil, err
+		}
+	}
+	return s.decideQuestion(ctx, nameCommand("approve", in.RequestID), in.Question, ans, func(_ *client.Office, q view.Approval, ans company.Answer) error {
+		if ans.Raise != (company.Amount{}) && !q.Kind.AsksAmount() {
+			return company.E(company.EUsage, "add is for a question about the budget").Because(fmt.Sprintf("%s is about: %s", q.ID, q.Kind)).Fix("leave add out")
+		}
+		return nil
+	})
+}
+
+func (s *Server) reject(ctx context.Context, in rejectArguments) (*mcp.CallToolResult, error) {
+	ans := company.Answer{Option: company.OptReject, Text: in.Text}
+	return s.decideQuestion(ctx, nameCommand("reject", in.RequestID), in.Question, ans, func(o *client.Office, q view.Approval, ans company.Answer) error {
+		if in.EndTask || q.Answered != nil {
+			return nil
+		}
+		all, err := s.host.EndedBy(ctx, o, q.Task, ans)
+		if err == nil && all != "" {
+			err = company.E(company.EWaiting, fmt.Sprintf("%s is not answered: this no ends all of %s", q.ID, all)).Fix("give words that have it done anew, or end_task")
+		}
+		return err
+	})
+}
+
+func (s *Server) tell(ctx context.Context, in tellArguments) (*mcp.CallToolResult, error) {
+	sub := company.SubtaskID(in.Subtask)
+	if !sub.Valid() {
+		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no subtask", in.Subtask)).Fix("subtasks look like t12-03: show the task")
+	}
+	return s.do(ctx, nameCommand("tell", in.RequestID), sub.Task(), company.Tell{Subtask: sub, Text: in.Text}, in.Subtask+" reads it at its next turn")
+}
+
+// setPause pauses what an id names, or lifts its pause.
+func (s *Server) setPause(ctx context.Context, id string, in restArguments, off bool, what string) (*mcp.CallToolResult, error) {
+	if sub := company.SubtaskID(in.ID); sub.Valid() {
+		return s.do(ctx, id, sub.Task(), company.PauseSubtask{Subtask: sub, Off: off}, in.ID+what)
+	}
+	task := company.TaskID(in.ID)
+	if !task.Valid() {
+		_, err := view.FindTask(nil, in.ID)
+		return nil, err
+	}
+	return s.do(ctx, id, task, company.Pause{Task: task, Off: off}, in.ID+what)
+}
+
+func (s *Server) pause(ctx context.Context, in restArguments) (*mcp.CallToolResult, error) {
+	return s.setPause(ctx, nameCommand("pause", in.RequestID), in, false, " is paused")
+}
+
+func (s *Server) resume(ctx context.Context, in restArguments) (*mcp.CallToolResult, error) {
+	return s.setPause(ctx, nameCommand("resume", in.RequestID), in, true, " is not paused")
+}
+
+func (s *Server) stop(ctx context.Context, in stopArguments) (r *mcp.CallToolResult, err error) {
+	err = s.withOffice(ctx, func(o *client.Office) error {
+		at, err := o.Work(ctx)
+		if err != nil {
+			return err
+		}
+		what := "nothing has ever run here"
+		if at.Epoch > 0 { // where nothing ever began there is nothing to stop
+			what = "the office is stopped; nothing begins until the president's company resume"
+			if _, err := o.Do(ctx, nameCommand("stop", in.RequestID), company.Stop{Why: in.Why}); err != nil {
+				return err
+			}
+		}
+		r = newResult(what)
+		r.StructuredContent = map[string]any{"stopped": at.Epoch > 0, "was_stopped": at.Stopped}
+		return nil
+	})
+	return r, err
+}
+
+func (s *Server) cancel(ctx context.Context, in cancelArguments) (*mcp.CallToolResult, error) {
+	task := company.TaskID(in.Task)
+	if !task.Valid() {
+		_, err := view.FindTask(nil, in.Task)
+		return nil, err
+	}
+	return s.do(ctx, nameCommand("cancel", in.RequestID), task, company.Cancel{Task: task, Why: in.Why}, in.Task+" is cancelled")
+}
