@@ -73,6 +73,7 @@ var wrongInputs = []wrongInput{
 	{line: "cli: cases that are not there", args: []string{"bench", "work", "gone"}, exit: 1, code: company.ENotFound, says: "the cases cannot be read", fix: "name a folder of cases"},
 	{line: "cli: a check with a mode", args: []string{"bench", "work", ".", "--check", "--solo"}, exit: 64, code: company.EUsage, says: "--check and --solo at once", fix: "leave one of them out"},
 	{line: "cli: no repetitions", args: []string{"bench", "work", ".", "--repeat", "0"}, exit: 64, code: company.EUsage, says: "a case cannot be done", fix: "--repeat 1 to 1000"},
+	{line: "cli: an argument of mcp", args: []string{"mcp", "here"}, exit: 64, code: company.EUsage, says: `"here"`, fix: "company mcp --help"},
 	{line: "cli: empty goal", args: []string{"submit", " \n\t"}, exit: 64, code: company.EUsage, says: "the instruction is empty", fix: "say what is to be done"},
 	{line: "cli: 1 MiB goal", stdin: strings.Repeat("x", 1<<20), args: []string{"submit", "-f", "-"}, exit: 1, code: company.EInvalid, says: "the instruction is longer than 256 KiB", fix: "a file of the repository"},
 	{line: "cli: binary goal", stdin: "\x7fELF\x00\xff\xfe", args: []string{"submit", "-f", "-"}, exit: 1, code: company.EInvalid, says: "the instruction is not text", fix: ""},

@@ -74,6 +74,8 @@ var limits = []limit{
 	{"Images and packages", "depaccess", "maxRequests", count, "requests of one run to registries", "The registry is closed to it."},
 
 	{"What is shown and stored", "app", "MaxPatch", bytesUnit, "a diff that company diff shows", "It is cut; the message has the git command that shows all of it."},
+	{"What is shown and stored", "mcpserver", "maxText", bytesUnit, "the text of one answer of company mcp", "Diffs and transcripts go on in the next page; of others the beginning and the end are kept."},
+	{"What is shown and stored", "mcpserver", "maxJSON", bytesUnit, "an answer of company mcp in JSON, and a resource", "A text is cut; JSON is refused, with the tool that gives less."},
 	{"What is shown and stored", "config", "maxFileBytes", bytesUnit, "company.yaml", "E_CONFIG."},
 	{"What is shown and stored", "api", "maxBody", bytesUnit, "one request to the office's socket", "E_INVALID."},
 	{"What is shown and stored", "bus", "MaxRecord", bytesUnit, "one record of the ledger", "The command is refused."},

@@ -115,6 +115,40 @@ func TestMCP(t *testing.T) {
 	}
 }
 
+// TestMCPOutlivesItsCompany: the company that serves the office ends in the middle of a wait.
+// The wait says that the task rests, and the next call is answered all the same.
+func TestMCPOutlivesItsCompany(t *testing.T) {
+	t.Parallel()
+	held := stopAt("t1-01.1", 1)
+	h := openFarewells(t, held)
+	p := startServing(t, h)
+	s := startMCP(t, h, "--allow-write")
+	if text, failed := callTool(t, s, "submit", m{"instruction": "say goodbye"}); failed {
+		t.Fatal(text)
+	}
+	held.wait(t, p)
+	waited := make(chan string, 1)
+	go func() {
+		r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "wait", Arguments: m{"tasks": []string{"t1"}, "timeout_seconds": 300}})
+		if err != nil {
+			waited <- err.Error()
+			return
+		}
+		waited <- r.Content[0].(*mcp.TextContent).Text
+	}()
+	endServing(t, p)
+	held.release()
+	if text := <-waited; !strings.Contains(text, "INCOMPLETE") {
+		t.Errorf("the wait: %s", text)
+	}
+	if text, failed := callTool(t, s, "show", m{"id": "t1"}); failed || !strings.Contains(text, "say goodbye") {
+		t.Errorf("after the end: %s", text)
+	}
+	if text, failed := callTool(t, s, "cancel", m{"task": "t1"}); failed || !strings.Contains(text, "t1 is cancelled") {
+		t.Errorf("cancel: %s", text)
+	}
+}
+
 // TestMCPPiped: requests that a pipe brings are answered before the end, and stdout has
 // nothing else.
 func TestMCPPiped(t *testing.T) {
