@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"company/internal/cli/task"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/console"
 	"company/internal/mcpserver"
 	"company/internal/view"
 )
@@ -48,10 +50,13 @@ func runMCP(ctx context.Context, env *command.Environment, grants mcpserver.Gran
 		log = slog.New(slog.DiscardHandler)
 	}
 	err := mcpserver.New(mcpHost{env}, grants, command.Version, log).ServeIO(ctx, env.In, env.Out)
-	if ctx.Err() != nil {
-		return nil // that is how it is to end
+	switch {
+	case ctx.Err() == nil:
+		return err
+	case errors.Is(context.Cause(ctx), console.ErrTerminated):
+		return nil // its client asked for that
 	}
-	return err
+	return &command.CodedError{Code: command.ExitInterrupt}
 }
 
 // mcpHost is this program around a server of tools.

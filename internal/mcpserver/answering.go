@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -52,9 +53,13 @@ func (c *answeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		}
 		return msg, nil
 	}
-	c.server.leave(errClientGone)
+	cause := err
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
+		cause = errClientGone
+	}
+	c.server.leave(cause)
 	if !errors.Is(context.Cause(c.server.gone), errClientGone) {
-		return nil, err // an interrupt came before
+		return nil, err // an interrupt came before, or what came is no protocol
 	}
 	c.mu.Lock()
 	c.idle = make(chan struct{})

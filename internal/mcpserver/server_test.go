@@ -507,11 +507,16 @@ func TestEndsWithItsClient(t *testing.T) {
 	}
 }
 
-// What is no protocol ends the server with an error.
+// What is no protocol, and a line without bounds, end the server with an error.
 func TestNoProtocol(t *testing.T) {
-	err := New(newHost(t, "x"), Grants{}, "test", slog.New(slog.DiscardHandler)).ServeIO(context.Background(), strings.NewReader("hello\n"), io.Discard)
-	if err != nil && company.CodeOf(err) != company.EInvalid {
-		t.Errorf("%v", err)
+	for _, text := range []string{"hello\n", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" + strings.Repeat("x", 3*maxArguments) + "\"}\n"} {
+		err := New(newHost(t, "x"), Grants{}, "test", slog.New(slog.DiscardHandler)).ServeIO(context.Background(), strings.NewReader(text), io.Discard)
+		if company.CodeOf(err) != company.EInvalid {
+			t.Errorf("%.20q: %v", text, err)
+		}
+	}
+	if err := New(newHost(t, "x"), Grants{}, "test", slog.New(slog.DiscardHandler)).ServeIO(context.Background(), strings.NewReader(""), io.Discard); err != nil {
+		t.Errorf("nothing: %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cause := errors.New("interrupted")
