@@ -131,7 +131,7 @@ func readStream(stream io.Reader, fn func(data []byte) error) error {
 			continue
 		}
 		if failed {
-			var p problem
+			var p Problem
 			if json.Unmarshal(data, &p) != nil {
 				break
 			}

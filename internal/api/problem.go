@@ -13,19 +13,6 @@ import (
 // problemType is the media type of an error (RFC 9457).
 const problemType = "application/problem+json"
 
-// problem is an error on the wire: a problem document with the company's code,
-// and with what to do.
-type problem struct {
-	Title   string        `json:"title"`            // what happened
-	Status  int           `json:"status"`           // of HTTP
-	Detail  string        `json:"detail,omitempty"` // why, behind the text that was wrapped around the error
-	Code    company.Code  `json:"code"`
-	Class   company.Class `json:"class,omitempty"`
-	Hint    string        `json:"hint,omitempty"` // what to do
-	Run     company.RunID `json:"run_id,omitempty"`
-	Details string        `json:"details,omitempty"` // long text
-}
-
 // httpStatus of an error code; codes that are missing here are 500.
 var httpStatus = map[company.Code]int{
 	company.EInvalid: 400, company.EUsage: 400, company.EConfig: 400, company.ENotFound: 404, company.EConflict: 409,
@@ -39,11 +26,11 @@ func writeError(w http.ResponseWriter, err error) {
 	_ = json.NewEncoder(w).Encode(p) // the client is gone, or it has it
 }
 
-func problemOf(err error) problem {
-	p := problem{Title: err.Error(), Code: company.EInternal, Status: http.StatusInternalServerError}
+func problemOf(err error) Problem {
+	p := Problem{Title: err.Error(), Code: company.EInternal, Status: http.StatusInternalServerError}
 	var e *company.Error
 	if errors.As(err, &e) {
-		p = problem{Title: e.Message, Detail: e.Why, Code: e.Code, Class: e.Class, Hint: e.Hint, Run: e.RunID, Details: e.Details, Status: httpStatus[e.Code]}
+		p = Problem{Title: e.Message, Detail: e.Why, Code: e.Code, Class: e.Class, Hint: e.Hint, Run: e.RunID, Details: e.Details, Status: httpStatus[e.Code]}
 		if e.Op != "" {
 			p.Title = e.Op + ": " + p.Title
 		}
@@ -68,14 +55,14 @@ func textAround(err error, e *company.Error) string {
 }
 
 // asError is the error that a problem document tells.
-func (p problem) asError() *company.Error {
+func (p Problem) asError() *company.Error {
 	return &company.Error{Code: p.Code, Class: p.Class, Message: p.Title, Why: p.Detail, Hint: p.Hint, RunID: p.Run, Details: p.Details}
 }
 
 // readError is the error that an answer tells. An older version of company
 // knows neither these paths nor problem documents.
 func readError(resp *http.Response) error {
-	var p problem
+	var p Problem
 	err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxBody)).Decode(&p)
 	switch {
 	case err == nil && p.Code != "":

@@ -13,53 +13,90 @@ import (
 // look makes the answer to a request for a resource.
 type look func(src view.Source, r *http.Request) (any, error)
 
+// resource is the route of a resource that a look answers.
+func resource(path, summary string, answer any, l look, query ...Parameter) Route {
+	return Route{Method: http.MethodGet, Path: path, Summary: summary, Query: query, Answer: answer, serve: func(s *Server, w http.ResponseWriter, r *http.Request) {
+		v, err := l(s.source(), r)
+		if err != nil {
+			writeError(w, err)
+			return
+		}
+		writeResource(w, r, v)
+	}}
+}
+
 // resources are what a GET below /api/v1/ may ask for.
-var resources = map[string]look{
-	"overview": func(src view.Source, r *http.Request) (any, error) {
+var resources = []Route{
+	resource("overview", "the office at a glance, as `status -o json`. What lies outside the state (disk, the wall clock) is null", view.Overview{}, func(src view.Source, r *http.Request) (any, error) {
 		return src.Overview(r.URL.Query().Get("all") == "true")
-	},
-	"work": func(src view.Source, r *http.Request) (any, error) {
+	}, Parameter{Name: "all", Type: "boolean", Doc: "every task that ever ended, too"}),
+	resource("work", "number of the newest event, open tasks, runs that are held; how far open tasks are, and what they ask", view.Work{}, func(src view.Source, r *http.Request) (any, error) {
 		var ids []company.TaskID
 		for _, id := range r.URL.Query()["task"] {
 			ids = append(ids, company.TaskID(id))
 		}
 		return src.Work(ids...)
-	},
-	"tasks/{id}":     showAs(func(v view.Shown) bool { return v.Task != nil }, "task"),
-	"subtasks/{id}":  showAs(func(v view.Shown) bool { return v.Subtask != nil }, "subtask"),
-	"runs/{id}":      showAs(func(v view.Shown) bool { return v.Run != nil }, "run"),
-	"shown/{id}":     showAs(func(view.Shown) bool { return true }, "id"),
-	"approvals/{id}": func(src view.Source, r *http.Request) (any, error) { return src.Question(r.PathValue("id")) },
-	"summaries/{id}": findSummary,
-	"ranges/{id}":    func(src view.Source, r *http.Request) (any, error) { return src.Range(r.PathValue("id")) },
-	"agents":         func(src view.Source, _ *http.Request) (any, error) { return src.Agents(), nil },
-	"costs":          func(src view.Source, _ *http.Request) (any, error) { return src.Budgets(), nil },
-	"tasks": func(src view.Source, r *http.Request) (any, error) {
-		limit, err := strconv.Atoi(cmp.Or(r.URL.Query().Get("limit"), "0"))
-		if err != nil || limit < 0 {
-			return nil, company.E(company.EInvalid, "limit is a number of tasks")
+	}, Parameter{Name: "task", Type: "string", Many: true, Doc: "this task, in place of the open ones"}),
+	resource("tasks", "tasks, the newest first", view.TaskList{}, listTasks,
+		Parameter{Name: "state", Type: "string", Many: true, Doc: "in one of these states"},
+		Parameter{Name: "priority", Type: "string", Many: true, Doc: "of one of these priorities"},
+		Parameter{Name: "tag", Type: "string", Many: true, Doc: "with every tag named"},
+		Parameter{Name: "limit", Type: "integer", Doc: "so many; 0: all"},
+		Parameter{Name: "cursor", Type: "string", Doc: "next of an earlier answer: the list goes on there"}),
+	resource("tasks/{id}", "a task, whole, as `show -o json`", view.Shown{}, showAs(func(v view.Shown) bool { return v.Task != nil }, "task")),
+	resource("subtasks/{id}", "a subtask, whole", view.Shown{}, showAs(func(v view.Shown) bool { return v.Subtask != nil }, "subtask")),
+	resource("runs/{id}", "a run, whole", view.Shown{}, showAs(func(v view.Shown) bool { return v.Run != nil }, "run")),
+	resource("shown/{id}", "the same for any id, questions too", view.Shown{}, showAs(func(view.Shown) bool { return true }, "id")),
+	resource("approvals/{id}", "a question, by its id or by its task where one is open", view.Approval{}, func(src view.Source, r *http.Request) (any, error) { return src.Question(r.PathValue("id")) }),
+	resource("summaries/{id}", "what a submission ends with", view.Summary{}, findSummary),
+	resource("ranges/{id}", "the two commits between which an id changed something", view.Range{}, func(src view.Source, r *http.Request) (any, error) { return src.Range(r.PathValue("id")) }),
+	resource("agents", "who works, at what; idle workers", view.Agents{}, func(src view.Source, _ *http.Request) (any, error) { return src.Agents(), nil }),
+	resource("costs", "caps, spend and reservations of open tasks", []view.Budget{}, func(src view.Source, _ *http.Request) (any, error) { return src.Budgets(), nil }),
+	resource("costs/{id}", "those of one task", view.Budget{}, func(src view.Source, r *http.Request) (any, error) { return src.Budget(r.PathValue("id")) }),
+	resource("budgets", "the caps of the day and of the office, and how much of them is used", []view.OfficeBudget{}, func(src view.Source, _ *http.Request) (any, error) { return src.OfficeBudgets(), nil }),
+	resource("spending", "what runs cost that have ended, by day, model and task", view.Spending{}, sumSpending,
+		Parameter{Name: "since", Type: "time", Doc: "of runs that ended since then"}),
+	resource("planning", "planned write sets beside the files that were changed", view.Planning{}, func(src view.Source, _ *http.Request) (any, error) { return src.Planning() }),
+	resource("prs", "the pull requests", []view.PullRequest{}, func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil }),
+	resource("prs/{id}", "one by its number or task, with the tasks that made it, as the ledger has them", view.PullRecord{}, func(src view.Source, r *http.Request) (any, error) { return src.PullRecord(r.PathValue("id")) }),
+	resource("projects", "the repositories that the office works on, the one used last first", view.Projects{}, func(src view.Source, _ *http.Request) (any, error) { return src.Projects(), nil }),
+	resource("images", "the images that tasks use", []view.TaskImage{}, func(src view.Source, _ *http.Request) (any, error) { return src.Images(), nil }),
+	resource("ids", "the ids that a command may name, for completion", view.IDs{}, func(src view.Source, _ *http.Request) (any, error) { return src.IDs(), nil }),
+}
+
+func listTasks(src view.Source, r *http.Request) (any, error) {
+	q := r.URL.Query()
+	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), "0"))
+	if err != nil || limit < 0 {
+		return nil, company.E(company.EInvalid, "limit is a number of tasks")
+	}
+	f := view.TaskFilter{States: q["state"], Priorities: q["priority"], Tags: q["tag"], Limit: limit}
+	if q.Has("cursor") {
+		if f.Before, err = parseCursor(src.State, q.Get("cursor")); err != nil {
+			return nil, err
 		}
-		q := r.URL.Query()
-		return src.TaskList(view.TaskFilter{States: q["state"], Priorities: q["priority"], Tags: q["tag"], Limit: limit})
-	},
-	"spending": func(src view.Source, r *http.Request) (any, error) {
-		since := time.Time{}
-		if at := r.URL.Query().Get("since"); at != "" {
-			var err error
-			if since, err = time.Parse(time.RFC3339, at); err != nil {
-				return nil, company.E(company.EInvalid, "since is a time such as 2026-03-01T00:00:00Z")
-			}
+	}
+	return src.TaskList(f)
+}
+
+// parseCursor reads next of an earlier list.
+func parseCursor(s *company.State, text string) (company.TaskID, error) {
+	id := company.TaskID(text)
+	if !id.Valid() || s.Tasks[id] == nil && s.Past[id] == nil {
+		return "", company.E(company.EInvalid, "there is no place in the list that this cursor names").Fix("begin without a cursor; next of each answer is the cursor of the one behind it")
+	}
+	return id, nil
+}
+
+func sumSpending(src view.Source, r *http.Request) (any, error) {
+	since := time.Time{}
+	if at := r.URL.Query().Get("since"); at != "" {
+		var err error
+		if since, err = time.Parse(time.RFC3339, at); err != nil {
+			return nil, company.E(company.EInvalid, "since is a time such as 2026-03-01T00:00:00Z")
 		}
-		return src.Spending(since)
-	},
-	"planning":   func(src view.Source, _ *http.Request) (any, error) { return src.Planning() },
-	"budgets":    func(src view.Source, _ *http.Request) (any, error) { return src.OfficeBudgets(), nil },
-	"costs/{id}": func(src view.Source, r *http.Request) (any, error) { return src.Budget(r.PathValue("id")) },
-	"prs":        func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil },
-	"prs/{id}":   func(src view.Source, r *http.Request) (any, error) { return src.PullRecord(r.PathValue("id")) },
-	"projects":   func(src view.Source, _ *http.Request) (any, error) { return src.Projects(), nil },
-	"images":     func(src view.Source, _ *http.Request) (any, error) { return src.Images(), nil },
-	"ids":        func(src view.Source, _ *http.Request) (any, error) { return src.IDs(), nil },
+	}
+	return src.Spending(since)
 }
 
 // showAs looks an id up that must name an object of one kind.

@@ -58,35 +58,6 @@ type CommandEnvelope struct {
 	Command json.RawMessage `json:"command"`
 }
 
-// commandCodec is one kind of command on the wire.
-type commandCodec struct {
-	kind    string
-	matches func(company.Command) bool
-	decode  func(json.RawMessage) (company.Command, error)
-}
-
-func newCodec[T company.Command](kind string) commandCodec {
-	return commandCodec{
-		kind:    kind,
-		matches: func(c company.Command) bool { _, ok := c.(T); return ok },
-		decode: func(b json.RawMessage) (company.Command, error) {
-			var c T
-			err := decodeStrict(b, &c)
-			return c, err
-		},
-	}
-}
-
-// commandCodecs that people may send; commands of the company's own parts are
-// not among them.
-var commandCodecs = []commandCodec{
-	newCodec[company.Submit]("submit"), newCodec[company.Answer]("answer"), newCodec[company.Cancel]("cancel"), newCodec[company.Stop]("stop"),
-	newCodec[company.Resume]("resume"), newCodec[company.Pause]("pause"), newCodec[company.PauseSubtask]("pause_subtask"), newCodec[company.RaiseBudget]("raise_budget"), newCodec[company.RaiseOfficeBudget]("raise_office_budget"),
-	newCodec[company.SettlePR]("settle_pr"), newCodec[company.RecordPRFeedback]("hear_pr"),
-	newCodec[company.ScaleWorkers]("staff"), newCodec[company.AddProject]("add_project"), newCodec[company.RemoveProject]("remove_project"),
-	newCodec[company.Tell]("tell"), newCodec[company.Retry]("retry"), newCodec[company.WorkOnPlan]("work_on_plan"),
-}
-
 // commandKind names a command on the wire.
 func commandKind(c company.Command) (string, error) {
 	for _, w := range commandCodecs {
@@ -136,22 +107,8 @@ func New(o Office, h ServerInfo, log *slog.Logger) *Server {
 // newHandler answers requests of any size.
 func (s *Server) newHandler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/v1/hello", s.serveInfo)
-	mux.HandleFunc("POST /api/v1/commands", s.serveCommand)
-	mux.HandleFunc("POST /api/v1/trials", s.serveTrial)
-	mux.HandleFunc("GET /api/v1/events", s.serveEvents)
-	mux.HandleFunc("GET /api/v1/runs/{id}/transcript", s.serveTranscript)
-	mux.HandleFunc("GET /api/v1/tasks/{id}/record", s.serveRecord)
-	mux.HandleFunc("GET /api/v1/verification", s.serveVerification)
-	for pattern, look := range resources {
-		mux.HandleFunc("GET /api/v1/"+pattern, func(w http.ResponseWriter, r *http.Request) {
-			v, err := look(s.source(), r)
-			if err != nil {
-				writeError(w, err)
-				return
-			}
-			writeJSON(w, v)
-		})
+	for _, route := range Routes() {
+		mux.HandleFunc(route.Method+" /api/v1/"+route.Path, func(w http.ResponseWriter, r *http.Request) { route.serve(s, w, r) })
 	}
 	unknown := func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, company.E(company.ENotFound, "there is no "+r.Method+" "+safetext.EscapeLine(r.URL.Path, 100)).Fix(s.sameVersion()))
@@ -232,7 +189,7 @@ func (s *Server) sameVersion() string {
 
 // CommandResult is the answer to a command.
 type CommandResult struct {
-	Events []company.Event `json:"events"`
+	Events []company.Event `json:"events"`         // none: it was so already
 	Task   company.TaskID  `json:"task,omitempty"` // of a submission, also of a repeated one
 }
 
@@ -252,7 +209,22 @@ func (s *Server) readCommand(r *http.Request) (id string, c company.Command, err
 	if c, err = commandCodecs[i].decode(in.Command); err != nil {
 		return "", nil, company.E(company.EInvalid, "the command's fields are not what was expected").Wrap(err).Fix(s.sameVersion())
 	}
-	return in.ID, c, nil
+	if id, err = commandID(in.ID, r.Header.Values("Idempotency-Key")); err != nil {
+		return "", nil, err
+	}
+	return id, c, nil
+}
+
+// commandID is the id of a command, which stands in its envelope, in the header
+// Idempotency-Key, or in both.
+func commandID(inBody string, keys []string) (string, error) {
+	if len(keys) == 0 {
+		return inBody, nil
+	}
+	if len(keys) > 1 || keys[0] == "" || inBody != "" && inBody != keys[0] {
+		return "", company.E(company.EInvalid, "the request has more than one id for its command, or an empty one").Fix("send one Idempotency-Key, and no other id in the body")
+	}
+	return keys[0], nil
 }
 
 func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
@@ -266,7 +238,7 @@ func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
 		writeError(w, err)
 		return
 	}
-	writeJSON(w, CommandResult{Events: evs, Task: s.office.Source().State.SubmittedBy(company.President, id)})
+	writeJSON(w, CommandResult{Events: append([]company.Event{}, evs...), Task: s.office.Source().State.SubmittedBy(company.President, id)})
 }
 
 // serveTrial tells what a command would do, as the core decides it now. Nothing
@@ -287,7 +259,7 @@ func (s *Server) serveTrial(w http.ResponseWriter, r *http.Request) {
 		writeError(w, err)
 		return
 	}
-	writeJSON(w, CommandResult{Events: evs})
+	writeJSON(w, CommandResult{Events: append([]company.Event{}, evs...)})
 }
 
 func decodeReader(r io.Reader, v any) error {

@@ -54,6 +54,9 @@ func (d *fakeOffice) View() *company.State {
 func (d *fakeOffice) DoID(_ context.Context, id, actor string, c company.Command) ([]company.Event, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if id == "" {
+		id = NewCommandID()
+	}
 	evs, err := company.Decide(d.state, company.Meta{ID: company.CommandID(actor, id), Actor: actor, Now: time.Now().UTC()}, c)
 	if err != nil {
 		return nil, err
@@ -137,7 +140,7 @@ var fakeRecord = []replay.Entry{
 }
 
 func (d *fakeOffice) Verify(context.Context) (view.Verification, error) {
-	return view.Verification{SchemaVersion: 1, Events: d.View().Seq}, nil
+	return view.Verification{SchemaVersion: 1, Events: d.View().Seq, Damage: []view.Damage{}}, nil
 }
 
 // A transcript comes whole, also where it is long; one that is followed is told from
@@ -326,7 +329,7 @@ func TestBadRequests(t *testing.T) {
 				t.Errorf("%d %s", status, text)
 			}
 			if status == 400 {
-				var e problem
+				var e Problem
 				if err := json.Unmarshal([]byte(text), &e); err != nil || e.Code != company.EInvalid {
 					t.Errorf("no coded error: %s", text)
 				}

@@ -23,11 +23,13 @@ func regions(root string) map[string]func() (string, error) {
 		"variables": func() (string, error) { return renderVariables(), nil },
 		"limits":    func() (string, error) { return renderLimits(root) },
 		"shapes":    func() (string, error) { return renderShapes(shapes), nil },
+		"routes":    func() (string, error) { return renderRoutes(), nil },
+		"commands":  func() (string, error) { return renderCommands(), nil },
 	}
 }
 
 // generated are the pages with generated regions.
-var generated = []string{"docs/config.md", "docs/errors.md", "docs/environment.md", "docs/limits.md", "docs/json.md"}
+var generated = []string{"docs/config.md", "docs/errors.md", "docs/environment.md", "docs/limits.md", "docs/json.md", "docs/api.md"}
 
 // Pages makes the pages of the tree below root anew. It writes nothing.
 func Pages(root string) ([]Page, error) {
@@ -45,7 +47,11 @@ func Pages(root string) ([]Page, error) {
 		pages = append(pages, Page{file, []byte(filled)})
 	}
 	schemas, err := schemaPages(root)
-	return append(pages, schemas...), err
+	if err != nil {
+		return nil, err
+	}
+	described, err := openAPIPages(root)
+	return append(append(pages, schemas...), described...), err
 }
 
 // Stale lists the pages that differ from what the code gives.

@@ -39,13 +39,26 @@ func schemaPages(root string) ([]Page, error) {
 }
 
 // commented are the packages whose comments describe fields.
-var commented = []string{"agent", "app", "bench", "bench/work", "company", "config", "diagnose", "feed", "handbook", "health", "upkeep", "view"}
+var commented = []string{"agent", "api", "app", "bench", "bench/work", "company", "config", "diagnose", "feed", "handbook", "health", "upkeep", "view"}
 
 // OutputSchema is the JSON Schema of all shapes, each a definition by its name. A
 // strict one refuses fields that it does not name: tests hold the output to it. The
 // published one lets them pass, since fields may be added.
 func OutputSchema(root string, strict bool) ([]byte, error) {
-	shapes := Shapes()
+	defs, err := reflectShapes(root, Shapes(), strict, nil)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(&jsonschema.Schema{
+		Version: jsonschema.Version, Title: "What company prints with -o json", Definitions: defs,
+		Description: "The output of each command is one definition; docs/json.md says which.",
+	}, "", "  ")
+	return append(text, '\n'), err
+}
+
+// reflectShapes makes the definitions of shapes and of all types that they hold. mapper
+// gives the schema of types that are not reflected; it may be nil.
+func reflectShapes(root string, shapes []Shape, strict bool, mapper func(reflect.Type) *jsonschema.Schema) (jsonschema.Definitions, error) {
 	names := map[reflect.Type]string{}
 	for _, s := range shapes {
 		names[reflect.TypeOf(s.Example)] = s.Name
@@ -66,7 +79,7 @@ func OutputSchema(root string, strict bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &jsonschema.Reflector{Anonymous: true, AllowAdditionalProperties: !strict, Namer: name, CommentMap: comments}
+	r := &jsonschema.Reflector{Anonymous: true, AllowAdditionalProperties: !strict, Namer: name, CommentMap: comments, Mapper: mapper}
 	defs := jsonschema.Definitions{}
 	done := map[reflect.Type]bool{}
 	for _, shape := range shapes {
@@ -77,19 +90,20 @@ func OutputSchema(root string, strict bool) ([]byte, error) {
 			}
 		}
 		allowNull(defs, name, t, done)
-		defs[shape.Name].Description = shape.Doc
+		if defs[shape.Name] != nil {
+			defs[shape.Name].Description = shape.Doc
+		}
 	}
-	text, err := json.MarshalIndent(&jsonschema.Schema{
-		Version: jsonschema.Version, Title: "What company prints with -o json", Definitions: defs,
-		Description: "The output of each command is one definition; docs/json.md says which.",
-	}, "", "  ")
-	return append(text, '\n'), err
+	return defs, nil
 }
 
 // nullLists are the lists and maps that are printed as null where they are empty. All
 // others are printed as [] or {}.
 var nullLists = map[string]bool{
 	"view.Subtask.changes": true, "view.TaskDetail.failures": true,
+	"view.IDs.tasks": true, "view.IDs.open": true, "view.IDs.ended": true, "view.IDs.plans": true, "view.IDs.running": true,
+	"view.IDs.unfinished": true, "view.IDs.paused": true, "view.IDs.all": true, "view.IDs.questions": true, "view.IDs.workers": true,
+	"view.IDs.pull_requests": true, "view.IDs.open_pull_requests": true, "view.IDs.followed": true, "view.IDs.projects": true,
 	"image.notes": true, "layers.notes": true, "images.images": true, "orphans.orphans": true,
 	"logins.logins": true, "host_keys.keys": true, "patch.files": true, "bench.lines": true,
 }

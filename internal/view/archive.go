@@ -65,6 +65,13 @@ type officeTask struct {
 	past *company.PastTask // archived
 }
 
+func (t officeTask) id() company.TaskID {
+	if t.past != nil {
+		return t.past.ID
+	}
+	return t.now.ID
+}
+
 // allTasks lists the tasks of the office, archived ones too, the newest last.
 func (src Source) allTasks() []officeTask {
 	s := src.State

@@ -23,14 +23,17 @@ type TaskList struct {
 	SchemaVersion int    `json:"schema_version"`
 	Tasks         []Task `json:"tasks"`
 	More          int    `json:"more"` // that fit, beyond the limit
+	// Next is the cursor of those: TaskFilter.Before. Empty: there are none.
+	Next company.TaskID `json:"next,omitempty"`
 }
 
 // TaskFilter narrows a list of tasks. Its zero value lets all pass.
 type TaskFilter struct {
-	States     []string // in one of them
-	Priorities []string // of one of them
-	Tags       []string // with every one of them
-	Limit      int      // the newest so many; 0: all
+	States     []string       // in one of them
+	Priorities []string       // of one of them
+	Tags       []string       // with every one of them
+	Limit      int            // the newest so many; 0: all
+	Before     company.TaskID // those older than this task; empty: from the newest one on
 }
 
 // validate refuses words that are no state and no priority.
@@ -93,11 +96,15 @@ func (src Source) TaskList(f TaskFilter) (TaskList, error) {
 		return TaskList{}, err
 	}
 	v := TaskList{SchemaVersion: 1, Tasks: []Task{}}
+	behind := f.Before == ""
 	for _, t := range slices.Backward(src.allTasks()) {
 		switch {
+		case !behind:
+			behind = t.id() == f.Before
 		case !f.matchesTask(src.listedTask(t)):
 		case f.Limit > 0 && len(v.Tasks) == f.Limit:
 			v.More++
+			v.Next = v.Tasks[len(v.Tasks)-1].ID
 		default:
 			row, err := src.makeRow(t)
 			if err != nil {

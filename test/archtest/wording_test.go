@@ -100,7 +100,7 @@ var vagueText = regexp.MustCompile(`(?i)\b(things?|nobody|somebody|anybody|every
 // They may only fall: lower them when the test shows a smaller number.
 const (
 	maxVagueHelp = 11
-	maxVagueDocs = 81
+	maxVagueDocs = 76
 )
 
 // TestHelpNamesItsSubject counts vague words in what commands say of themselves.
@@ -162,7 +162,7 @@ func TestPagesNameTheirSubject(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.SplitSeq(string(text), "\n") {
-			if vagueText.MatchString(line) {
+			if vagueText.MatchString(line) && !strings.HasPrefix(line, "<!--") { // marks are for make docs alone
 				found = append(found, filepath.Base(page)+": "+line)
 			}
 		}
