@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +16,7 @@ import (
 func newBenchWork(env *command.Environment) *cobra.Command {
 	var o work.Options
 	var check bool
-	var rec recordedFlags
+	var rec work.Recorded
 	c := &cobra.Command{
 		Use: "work DIR", Short: "Measure how much of real work the company resolves",
 		Long: `Measure how much of real work the company resolves. DIR holds cases: each is a
@@ -38,14 +36,12 @@ each attempt.
 the project's own checks stay. --check asks no model: it proves that the hidden
 tests of each case are red on its base and green with its solution.
 
---recorded asks no model either: a conversation that is recorded for each case is
-played at the wire, and so are long ones, and the tokens that the model's server sees
-are counted. --before names the program of another version, which is played the same.
+--recorded plays a recorded conversation of each case, and long ones, and counts tokens.
+--before names the program of another version, which is played the same.
 
 docs/bench-work.md describes a case.`,
 		Example: `  company bench work examples/work --check
   company bench work examples/work
-  company bench work examples/work --model strong --repeat 5
   company bench work examples/work --solo --repeat 5
   company bench work examples/work --case stock-reserve -o json
   company bench work examples/work --recorded --before ../old/bin/company`,
@@ -55,6 +51,7 @@ docs/bench-work.md describes a case.`,
 			}
 			return nil
 		},
+		PreRunE: func(c *cobra.Command, _ []string) error { return rec.CheckFlags(c.Flags().Changed) },
 		RunE: func(c *cobra.Command, args []string) error {
 			if check {
 				for _, name := range []string{"model", "solo", "repeat"} {
@@ -62,9 +59,6 @@ docs/bench-work.md describes a case.`,
 						return company.E(company.EUsage, "--check and --"+name+" at once").Because("a check asks no model").Fix("leave one of them out")
 					}
 				}
-			}
-			if err := rec.checkFlags(c); err != nil {
-				return err
 			}
 			if c.Flags().Changed("repeat") && o.Repeat == 0 {
 				o.Repeat = -1 // refused as too few
@@ -78,41 +72,14 @@ docs/bench-work.md describes a case.`,
 	f.IntVar(&o.Repeat, "repeat", 1, "how often each case is done")
 	f.StringArrayVar(&o.Only, "case", nil, "only this case (again and again)")
 	f.BoolVar(&check, "check", false, "prove the cases without a model: red on the base, green with the solution")
-	f.BoolVar(&rec.on, "recorded", false, "play recorded conversations and count their tokens, without a model")
-	f.StringVar(&rec.before, "before", "", "with --recorded: the program of another version, to compare with")
-	f.IntSliceVar(&rec.long, "long", []int{60, 200}, "with --recorded: turns of the long conversations; 0: none")
+	f.BoolVar(&rec.On, "recorded", false, "play recorded conversations and count their tokens, without a model")
+	f.StringVar(&rec.Before, "before", "", "with --recorded: the program of another version, to compare with")
+	f.IntSliceVar(&rec.Long, "long", []int{60, 200}, "with --recorded: turns of the long conversations; 0: none")
 	f.StringVar(&o.Dir, "dir", "", "where to put the temporary files (default: the system's folder)")
 	return c
 }
 
-// recordedFlags are those of recorded conversations.
-type recordedFlags struct {
-	on     bool
-	before string
-	long   []int
-}
-
-// checkFlags refuses flags that do not go together.
-func (r recordedFlags) checkFlags(c *cobra.Command) error {
-	for _, name := range []string{"model", "solo", "repeat", "check"} {
-		if r.on && c.Flags().Changed(name) {
-			return company.E(company.EUsage, "--recorded and --"+name+" at once").Because("a recorded conversation is played once, without a model").Fix("leave one of them out")
-		}
-	}
-	for _, name := range []string{"before", "long"} {
-		if !r.on && c.Flags().Changed(name) {
-			return company.E(company.EUsage, "--"+name+" without --recorded").Fix("add --recorded")
-		}
-	}
-	for _, n := range r.long {
-		if n != 0 && (n < 10 || n > 900) {
-			return company.E(company.EUsage, fmt.Sprintf("a conversation of %d turns cannot be played", n)).Fix("--long takes numbers from 10 to 900, or 0")
-		}
-	}
-	return nil
-}
-
-func runBenchWork(ctx context.Context, env *command.Environment, dir string, o work.Options, check bool, rec recordedFlags) error {
+func runBenchWork(ctx context.Context, env *command.Environment, dir string, o work.Options, check bool, rec work.Recorded) error {
 	var err error
 	if o.Program, err = os.Executable(); err != nil {
 		return company.E(company.EInternal, "the program cannot be found").Wrap(err)
@@ -123,36 +90,24 @@ func runBenchWork(ctx context.Context, env *command.Environment, dir string, o w
 	}
 	if check {
 		r, err := work.Check(ctx, dir, o)
-		if len(r.Cases) == 0 {
-			return err
-		}
-		return errors.Join(err, printBench(env, r))
+		return printBench(env, r, len(r.Cases), err)
 	}
-	if rec.on {
-		before := rec.before
-		if before != "" {
-			if before, err = filepath.Abs(before); err != nil {
-				return company.E(company.EUsage, "the program of --before cannot be found").Wrap(err)
-			}
-		}
-		r, err := work.Tokens(ctx, dir, before, slices.DeleteFunc(rec.long, func(n int) bool { return n == 0 }), o)
-		if len(r.Cases) == 0 {
-			return err
-		}
-		return errors.Join(err, printBench(env, r))
+	if rec.On {
+		r, err := work.Tokens(ctx, dir, rec, o)
+		return printBench(env, r, len(r.Cases), err)
 	}
 	r, err := work.Run(ctx, dir, o)
-	if len(r.Cases) == 0 {
-		return err
-	}
-	return errors.Join(err, printBench(env, r))
+	return printBench(env, r, len(r.Cases), err)
 }
 
-// printBench prints a report as text or JSON.
-func printBench(env *command.Environment, r interface{ RenderText() string }) error {
-	if env.Output == "json" {
-		return env.PrintJSON(env.Out, r)
+// printBench prints a report of so many cases as text or JSON, and gives err on.
+func printBench(env *command.Environment, r interface{ RenderText() string }, cases int, err error) error {
+	if cases == 0 {
+		return err
 	}
-	_, err := fmt.Fprint(env.Out, r.RenderText())
+	if env.Output == "json" {
+		return errors.Join(err, env.PrintJSON(env.Out, r))
+	}
+	fmt.Fprint(env.Out, r.RenderText())
 	return err
 }

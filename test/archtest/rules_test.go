@@ -29,6 +29,7 @@ var driverUsers = map[string]struct {
 	why     string
 }{
 	"internal/bench":             {[]string{"bus/file", "bus/nats", "container/docker", "adapters/openai"}, "it measures drivers one by one, without the office that chooses them"},
+	"internal/bench/work":        {[]string{"adapters/scripted"}, "it serves recorded conversations at the wire, and counts them there"},
 	"internal/adapters/scripted": {[]string{"adapters/openai"}, "a script is played over the wire of the OpenAI protocol, so that its calls take the way of real ones"},
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -43,11 +44,44 @@ type TokensCount struct {
 // recordedProfile is the profile of the model that plays.
 const recordedProfile = "bench-recorded"
 
-// Tokens does the cases of a folder, and conversations of so many turns, with recorded
-// conversations in place of models, and counts what the model's server sees. before is a
-// program of another version that is played the same; "": none. EInvalid: a case was not
-// finished, and the report has its fault.
-func Tokens(ctx context.Context, dir, before string, long []int, o Options) (r TokensReport, err error) {
+// Recorded are the options of recorded conversations.
+type Recorded struct {
+	On     bool
+	Before string // program of another version, which is played the same; empty: none
+	Long   []int  // turns of the long conversations; 0: none
+}
+
+// CheckFlags refuses flags that do not go together, as EUsage; changed tells which are given.
+func (r Recorded) CheckFlags(changed func(name string) bool) error {
+	for _, name := range []string{"model", "solo", "repeat", "check"} {
+		if r.On && changed(name) {
+			return company.E(company.EUsage, "--recorded and --"+name+" at once").Because("a recorded conversation is played once, without a model").Fix("leave one of them out")
+		}
+	}
+	for _, name := range []string{"before", "long"} {
+		if !r.On && changed(name) {
+			return company.E(company.EUsage, "--"+name+" without --recorded").Fix("add --recorded")
+		}
+	}
+	for _, n := range r.Long {
+		if n != 0 && (n < 10 || n > 900) {
+			return company.E(company.EUsage, fmt.Sprintf("a conversation of %d turns cannot be played", n)).Fix("--long takes numbers from 10 to 900, or 0")
+		}
+	}
+	return nil
+}
+
+// Tokens does the cases of a folder, and long conversations, with recorded conversations
+// in place of models, and counts the tokens that the model's server sees. EInvalid: a case
+// was not finished, and the report has its fault.
+func Tokens(ctx context.Context, dir string, rec Recorded, o Options) (r TokensReport, err error) {
+	before := rec.Before
+	if before != "" {
+		if before, err = filepath.Abs(before); err != nil {
+			return r, company.E(company.EUsage, "the program of --before cannot be found").Wrap(err)
+		}
+	}
+	long := slices.DeleteFunc(slices.Clone(rec.Long), func(n int) bool { return n == 0 })
 	b, cases, err := open(dir, o)
 	if err != nil {
 		return r, err

@@ -111,3 +111,18 @@ func TestTokensReport(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestRecordedFlags(t *testing.T) {
+	for name, c := range map[string]struct {
+		r     Recorded
+		given string
+		good  bool
+	}{
+		"alone": {Recorded{On: true, Long: []int{60, 0}}, "long", true}, "with a model": {Recorded{On: true}, "model", false},
+		"before alone": {Recorded{Before: "x"}, "before", false}, "too long": {Recorded{On: true, Long: []int{1000}}, "long", false}, "without": {Recorded{}, "solo", true},
+	} {
+		if err := c.r.CheckFlags(func(flag string) bool { return flag == c.given }); (err == nil) != c.good {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
