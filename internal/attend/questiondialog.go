@@ -155,7 +155,7 @@ func (d questionDialog) answerYes(rest string) (company.Answer, error) {
 // of it.
 func (d questionDialog) answerNo(ctx context.Context, rest string) (company.Answer, error) {
 	cmd := company.Answer{Approval: d.question.ID, By: "terminal", Option: company.OptReject, Text: rest}
-	all, err := EndedBy(ctx, d.conn, d.question.Task, cmd)
+	all, err := d.conn.EndedBy(ctx, d.question.Task, cmd)
 	if err != nil {
 		return company.Answer{}, err
 	}
@@ -248,24 +248,4 @@ func (d questionDialog) read(ctx context.Context, prompt string) (string, error)
 			return "", errAnsweredElsewhere
 		}
 	}
-}
-
-// EndedBy names the task that an answer would end, as the core decides it, and
-// how far it has come; "": it ends none.
-func EndedBy(ctx context.Context, conn *client.Office, id company.TaskID, ans company.Answer) (string, error) {
-	evs, err := conn.Try(ctx, ans)
-	if company.CodeOf(err) == company.EHeld {
-		return "", err
-	}
-	for _, e := range evs {
-		switch e.Kind {
-		case (*company.TaskCancelled)(nil).Kind(), (*company.TaskFailed)(nil).Kind():
-			t, err := conn.TaskProgress(ctx, string(id))
-			if err != nil {
-				return "", err
-			}
-			return fmt.Sprintf("%s (%d of %s merged)", id, t.Merged, company.Count(t.Subtasks, "subtask")), nil
-		}
-	}
-	return "", nil
 }

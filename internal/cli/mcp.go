@@ -127,8 +127,3 @@ func (h mcpHost) Submit(ctx context.Context, s mcpserver.Submission) (mcpserver.
 func (h mcpHost) Wait(ctx context.Context, ids []company.TaskID) error {
 	return attend.Wait(ctx, h.newCall().Entrance, ids)
 }
-
-// EndedBy names the task that an answer would end.
-func (h mcpHost) EndedBy(ctx context.Context, o *client.Office, id company.TaskID, a company.Answer) (string, error) {
-	return attend.EndedBy(ctx, o, id, a)
-}

@@ -23,8 +23,6 @@ type Host interface {
 	Submit(ctx context.Context, s Submission) (Submitted, error)
 	// Wait returns when tasks have come to rest. When ctx ends first it returns its cause.
 	Wait(ctx context.Context, ids []company.TaskID) error
-	// EndedBy names the task that an answer would end; "": it ends none.
-	EndedBy(ctx context.Context, o *client.Office, id company.TaskID, a company.Answer) (string, error)
 }
 
 // Patch is what changed in a range.

@@ -21,6 +21,7 @@ import (
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/feed"
+	"company/internal/replay"
 	"company/internal/view"
 )
 
@@ -54,6 +55,10 @@ func (h *held) Verify(context.Context) (view.Verification, error) { return view.
 
 func (h *held) StreamTranscript(context.Context, company.RunID, bool, func(agent.TranscriptEntry) error) error {
 	return company.E(company.ENotFound, "there is no journal")
+}
+
+func (h *held) StreamRecord(context.Context, company.TaskID, func(replay.Entry) error) error {
+	return company.E(company.ENotFound, "there is no record")
 }
 
 func (h *held) Close() {}
@@ -100,16 +105,6 @@ func (f *fakeHost) Wait(ctx context.Context, _ []company.TaskID) error {
 	f.waits <- struct{}{}
 	<-ctx.Done()
 	return context.Cause(ctx)
-}
-
-func (f *fakeHost) EndedBy(ctx context.Context, o *client.Office, id company.TaskID, a company.Answer) (string, error) {
-	evs, err := o.Try(ctx, a)
-	for _, e := range evs {
-		if e.Kind == (*company.TaskFailed)(nil).Kind() {
-			return string(id), err
-		}
-	}
-	return "", err
 }
 
 // newHost is a host whose office has one task, which asks whether it may go on without gates.

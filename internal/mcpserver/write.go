@@ -210,7 +210,7 @@ func (s *Server) reject(ctx context.Context, in rejectArguments) (*mcp.CallToolR
 		if in.EndTask || q.Answered != nil {
 			return nil
 		}
-		all, err := s.host.EndedBy(ctx, o, q.Task, ans)
+		all, err := o.EndedBy(ctx, q.Task, ans)
 		if err == nil && all != "" {
 			err = company.E(company.EWaiting, fmt.Sprintf("%s is not answered: this no ends all of %s", q.ID, all)).Fix("give words that have it done anew, or end_task")
 		}

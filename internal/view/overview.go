@@ -223,11 +223,11 @@ func (v Overview) writeTasks(b *strings.Builder, s Style) {
 	}
 	table := screen.Table{Indent: "  ", Columns: []screen.Column{{Title: "TASK"}, {Title: "STATE"}, {Title: "DONE"}, {Title: "COST", Rank: 2}, {Title: "PR", Rank: 1}, {Title: "SHOWN BY", Rank: 3}, {Title: "WHAT", Least: 28}}}
 	for _, t := range v.Tasks {
-		state, color := t.StateText(), t.stateColor()
+		state, color := t.StateText(), t.StateColor()
 		if slices.ContainsFunc(v.Resting, func(r Resting) bool { return r.Task == t.ID && r.Subtask == "" }) && state != "paused" {
 			state, color = "resting", screen.Yellow
 		}
-		table.ColorRow(color, string(t.ID), state, t.doneText(), shortCost(t.CostMicroUSD, t.Tokens), t.pullText(), strings.TrimPrefix(t.Evidence, noEvidence), t.Title())
+		table.ColorRow(color, string(t.ID), state, t.DoneText(), ShortCost(t.CostMicroUSD, t.Tokens), t.PullText(), strings.TrimPrefix(t.Evidence, noEvidence), t.Title())
 		if t.Issue != nil && !t.Status.Ended() {
 			table.Note("issue: " + safetext.EscapeLine(t.Issue.URL, 300))
 		}

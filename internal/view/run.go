@@ -150,7 +150,7 @@ func sortRuns(runs []Run) {
 // Render is a run with its end and its files.
 func (v Run) Render(s Style) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s, %s, %s, %s\n", v.ID, v.Role, v.stateText(), ageOf(v.DurationMS), company.Count(v.Turns, "turn"), FormatCost(v.CostMicroUSD, v.Tokens))
+	fmt.Fprintf(&b, "%s  %s  %s, %s, %s, %s\n", v.ID, v.Role, v.StateText(), ageOf(v.DurationMS), company.Count(v.Turns, "turn"), FormatCost(v.CostMicroUSD, v.Tokens))
 	if v.Doing != "" {
 		writeWrapped(&b, s, "  now:    ", safetext.EscapeLine(v.Doing, 120))
 	}
@@ -231,7 +231,7 @@ func writeRuns(b *strings.Builder, s Style, runs []Run) {
 		if r.Error != "" {
 			color = screen.Red
 		}
-		table.ColorRow(color, string(r.ID), string(r.Role), r.stateText(), ageOf(r.DurationMS), company.Count(r.Turns, "turn"), shortCost(r.CostMicroUSD, r.Tokens), safetext.EscapeLine(end, 80))
+		table.ColorRow(color, string(r.ID), string(r.Role), r.StateText(), ageOf(r.DurationMS), company.Count(r.Turns, "turn"), ShortCost(r.CostMicroUSD, r.Tokens), safetext.EscapeLine(end, 80))
 	}
 	b.WriteString(table.Render(s))
 }

@@ -66,8 +66,8 @@ func (v Subtask) placeText() string {
 // Render is a subtask: how it stands first, then its verdicts, its runs, its ticket.
 func (v Subtask) Render(s Style) string {
 	var b strings.Builder
-	head := fmt.Sprintf("%s  %s, %s  ", v.ID, v.stateText(), v.placeText())
-	fmt.Fprintf(&b, "%s  %s, %s  %s\n", v.ID, s.Paint(v.stateColor(), v.stateText()), v.placeText(), s.Fit(safetext.EscapeLine(v.Title, 120), len(head)))
+	head := fmt.Sprintf("%s  %s, %s  ", v.ID, v.StateText(), v.placeText())
+	fmt.Fprintf(&b, "%s  %s, %s  %s\n", v.ID, s.Paint(v.StateColor(), v.StateText()), v.placeText(), s.Fit(safetext.EscapeLine(v.Title, 120), len(head)))
 	if v.Paused {
 		fmt.Fprintf(&b, "  paused: company resume %s\n", v.ID)
 	}

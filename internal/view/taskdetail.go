@@ -91,7 +91,7 @@ const (
 func (v TaskDetail) Render(s Style) string {
 	var b strings.Builder
 	head := fmt.Sprintf("  %s  ", ageOf(v.DurationMS))
-	fmt.Fprintf(&b, "%s  %s%s%s\n", v.ID, s.Paint(v.stateColor(), v.StateText()), head, s.Fit(v.Title(), len(string(v.ID)+v.StateText()+head)+2))
+	fmt.Fprintf(&b, "%s  %s%s%s\n", v.ID, s.Paint(v.StateColor(), v.StateText()), head, s.Fit(v.Title(), len(string(v.ID)+v.StateText()+head)+2))
 	v.writeResult(&b, s)
 	if len(v.NeedsYou) > 0 {
 		b.WriteString("\n" + s.Heading("NEEDS YOU") + "\n")
@@ -173,7 +173,7 @@ func (v TaskDetail) writePlan(b *strings.Builder, s Style) {
 		if v.isOrdered() {
 			place = sub.numbersAfter()
 		}
-		table.ColorRow(sub.stateColor(), string(sub.ID), sub.stateText(), place, fmt.Sprint(sub.Attempts), sub.Gate.statusLabel(), reviewLabel(sub.Review), safetext.EscapeLine(sub.Title, 80))
+		table.ColorRow(sub.StateColor(), string(sub.ID), sub.StateText(), place, fmt.Sprint(sub.Attempts), sub.Gate.statusLabel(), reviewLabel(sub.Review), safetext.EscapeLine(sub.Title, 80))
 		if sub.Paused {
 			table.Note("paused: company resume " + string(sub.ID))
 		}

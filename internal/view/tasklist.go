@@ -152,7 +152,7 @@ func (v TaskList) Render(s Style) string {
 		}
 		cells := []string{string(t.ID), state, fmt.Sprintf("%d/%d", t.Merged, t.Subtasks), FormatCost(t.CostMicroUSD, t.Tokens), pr}
 		cells = append(cells, pick(safetext.EscapeLine(string(t.Priority), 40), t.shortDeadline(), t.tagsText())...)
-		table.ColorRow(t.stateColor(), append(cells, safetext.EscapeLine(company.TitleOf(t.Instruction), 70))...)
+		table.ColorRow(t.StateColor(), append(cells, safetext.EscapeLine(company.TitleOf(t.Instruction), 70))...)
 	}
 	text := table.Render(s)
 	if v.More > 0 {

@@ -27,9 +27,9 @@ func FormatAge(d time.Duration) string { return screen.FormatAge(d) }
 // ageOf is an age in milliseconds, for people.
 func ageOf(ms int64) string { return screen.FormatAge(time.Duration(ms) * time.Millisecond) }
 
-// shortCost is what something cost, for a column: money where a price is known, else
+// ShortCost is what something cost, for a column: money where a price is known, else
 // tokens.
-func shortCost(usd *int64, tokens int64) string {
+func ShortCost(usd *int64, tokens int64) string {
 	switch {
 	case usd != nil:
 		return company.USDText(*usd)

@@ -29,8 +29,8 @@ func (v Task) StateText() string {
 	}[v.Status]
 }
 
-// stateColor is the colour of a task's state.
-func (v Task) stateColor() string {
+// StateColor is the colour of a task's state.
+func (v Task) StateColor() string {
 	switch v.StateText() {
 	case "done":
 		return screen.Green
@@ -47,16 +47,16 @@ func (v Task) stateColor() string {
 // Title is what a task is about, in a line.
 func (v Task) Title() string { return safetext.EscapeLine(company.TitleOf(v.Instruction), 100) }
 
-// doneText is how many subtasks of a task are merged.
-func (v Task) doneText() string {
+// DoneText is how many subtasks of a task are merged.
+func (v Task) DoneText() string {
 	if v.Subtasks == 0 || v.DryRun {
 		return "-"
 	}
 	return fmt.Sprintf("%d/%d", v.Merged, v.Subtasks)
 }
 
-// pullText is the pull request of a task in a column.
-func (v Task) pullText() string {
+// PullText is the pull request of a task in a column.
+func (v Task) PullText() string {
 	if v.PR == nil {
 		return "-"
 	}
@@ -69,14 +69,14 @@ func (p Progress) ProgressText(now time.Time) string {
 	if p.Subtasks > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s merged", p.Merged, company.Count(p.Subtasks, "subtask")))
 	}
-	if cost := shortCost(p.CostMicroUSD, p.Tokens); cost != "-" {
+	if cost := ShortCost(p.CostMicroUSD, p.Tokens); cost != "-" {
 		parts = append(parts, cost)
 	}
 	return strings.Join(append(parts, screen.FormatAge(now.Sub(p.Submitted))), ", ")
 }
 
-// stateText is how a subtask stands, for people.
-func (v Subtask) stateText() string {
+// StateText is how a subtask stands, for people.
+func (v Subtask) StateText() string {
 	if v.Paused {
 		return "paused"
 	}
@@ -87,7 +87,7 @@ func (v Subtask) stateText() string {
 	}[v.Status]
 }
 
-func (v Subtask) stateColor() string {
+func (v Subtask) StateColor() string {
 	if v.Paused {
 		return screen.Yellow
 	}
@@ -102,8 +102,8 @@ func (v Subtask) stateColor() string {
 	return ""
 }
 
-// stateText is how a run stands, for people.
-func (v Run) stateText() string {
+// StateText is how a run stands, for people.
+func (v Run) StateText() string {
 	switch v.Status {
 	case "offered":
 		return "queued"

@@ -102,6 +102,7 @@ client
 diagnose
 console
 mcpserver
+tui
 
 entrance
 
@@ -121,7 +122,6 @@ cli/setup
 cli/task
 
 cli
-tui
 
 handbook
 `), "\n")
@@ -204,5 +204,4 @@ func TestLayersAreThere(t *testing.T) {
 
 // coming are rooms whose place is known before they are built.
 var coming = strings.Fields(`
-tui
 `)

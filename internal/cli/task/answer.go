@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"company/internal/attend"
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
@@ -109,7 +108,7 @@ func confirmReject(ctx context.Context, env *command.Environment, id string, ans
 		return err
 	}
 	ans.Approval = q.ID
-	all, err := attend.EndedBy(ctx, conn, q.Task, ans)
+	all, err := conn.EndedBy(ctx, q.Task, ans)
 	conn.Close()
 	if err != nil || all == "" {
 		return err

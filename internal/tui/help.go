@@ -1,0 +1,63 @@
+package tui
+
+import (
+	"strings"
+
+	"company/internal/view"
+)
+
+// helpText is the keys, in sections.
+const helpText = `EVERYWHERE
+  ?             these keys
+  i             questions that wait for you
+  S             stop the office at once (type stop to confirm)
+  R             lift the stop
+  q, Ctrl-C     quit: the company goes on
+  Ctrl-Z        suspend: the shell's fg comes back
+
+OVERVIEW
+  tab, h/l      the next pane, the one before
+  j/k, arrows   move
+  enter         open the task, or the conversation of the run
+  /             only tasks with a text in id, state, title, tag or project;
+                in the feed, search
+  a             all tasks, or only those open and the newest that ended
+  p             pause the task, or go on with it
+  X             cancel the task (type its id to confirm)
+  esc           show all tasks again
+
+TASK
+  j/k           move over its subtasks and runs
+  1 2 3 4       details, transcript, diff with findings, gates (h/l the next)
+  t, d          transcript, diff
+  tab, enter    read the text: keys go there, and it gets the screen
+  j/k, PgUp/Dn  scroll; g and G to its ends, where a transcript is followed
+  /, n, N       search the text; the next match, the one before
+  m             a message to the worker of the subtask
+  p, X          pause, cancel
+  esc           back
+
+QUESTIONS
+  j/k           move
+  y, n          yes, no; then Enter (an amount or words can go with it)
+  w             answer in your words
+  d, enter      the diff, the task that the question is about
+  esc           back
+
+SIGNS
+  +  done, or passed         x  failed, or refused
+  >  begun                   !  it needs you
+  -  for your information    ~  look at it: untested, waiting, or not as planned
+
+A cost of ≤ is what a run may cost at most; what it did cost is counted when it ends.`
+
+// helpLines is the keys in lines of the screen.
+func helpLines(s view.Style) []string {
+	lines := strings.Split(helpText, "\n")
+	for i, line := range lines {
+		if line == strings.ToUpper(line) {
+			lines[i] = s.Heading(line)
+		}
+	}
+	return lines
+}

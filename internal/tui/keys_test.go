@@ -1,0 +1,234 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"company/internal/company"
+	"company/internal/feed"
+)
+
+// TestQuestionIsAnsweredInPlace: y alone does nothing before Enter, Esc takes it back, and
+// a no that ends the task needs the task's id.
+func TestQuestionIsAnsweredInPlace(t *testing.T) {
+	d := openDesktop(t, 80, 24, snapshotOf(t, withQuestion(sourceOf(0, nil))))
+	d.expect("! a3", "i: answer", "1 question for you")
+	d.press("i", "y")
+	d.expect("yes to a3")
+	d.press("esc")
+	if len(d.office.answers) != 0 {
+		t.Fatalf("Esc sent %v", d.office.answers)
+	}
+	d.press("y", "enter")
+	if len(d.office.answers) != 1 || d.office.answers[0].Option != company.OptApprove || d.office.answers[0].Approval != "a3" || d.office.answers[0].By != "watch" {
+		t.Fatalf("sent: %+v", d.office.answers)
+	}
+	d.expect("a3: sent")
+	d.office.ends = "t12 (1 of 2 subtasks merged)"
+	d.press("n", "enter")
+	d.expect("ends all of t12 (1 of 2 subtasks merged)")
+	d.typeText("yes")
+	if len(d.office.answers) != 1 {
+		t.Fatalf("the end of a task was not confirmed: %+v", d.office.answers)
+	}
+	d.press("esc", "n", "enter")
+	d.typeText("t12")
+	if len(d.office.answers) != 2 || d.office.answers[1].Option != company.OptReject {
+		t.Fatalf("sent: %+v", d.office.answers)
+	}
+}
+
+// TestDestructiveKeysAreConfirmed: pause needs Enter, cancel the id of the task, stop its
+// word.
+func TestDestructiveKeysAreConfirmed(t *testing.T) {
+	d := openDesktop(t, 80, 24, snapshotOf(t, sourceOf(0, nil)))
+	d.press("p", "esc", "X", "enter", "esc", "S", "enter", "esc")
+	if len(d.office.commands) != 0 {
+		t.Fatalf("sent without a confirmation: %v", d.office.commands)
+	}
+	d.press("p", "enter", "X")
+	d.typeText("t12")
+	d.press("S")
+	d.typeText("stop")
+	want := "[company.Pause{Task:\"t12\", Off:false} company.Cancel{Task:\"t12\", Why:\"from company watch\"} company.Stop{Why:\"from company watch\"}]"
+	if got := fmt.Sprintf("%#v", d.office.commands); strings.ReplaceAll(strings.TrimPrefix(got, "[]company.Command"), ", company.", " company.") != strings.ReplaceAll(strings.ReplaceAll(want, "[", "{"), "]", "}") {
+		t.Errorf("sent: %s", got)
+	}
+}
+
+// TestFilterAndSearch: / narrows the tasks as it is typed, Esc shows all; in a text it
+// jumps to a match.
+func TestFilterAndSearch(t *testing.T) {
+	d := openDesktop(t, 80, 24, snapshotOf(t, sourceOf(9, func(i int) string { return fmt.Sprintf("number %d of them", i) })))
+	d.press("/")
+	for _, r := range "number 7" {
+		d.press(string(r))
+	}
+	d.expect("1 shown", "number 7 of them")
+	if strings.Contains(d.text(), "number 6") {
+		t.Errorf("the filter shows others:\n%s", d.text())
+	}
+	d.press("enter")
+	d.expect("/number 7")
+	d.press("esc")
+	d.expect("number 6")
+	d.press("/")
+	d.typeText("limiting")
+	d.press("enter")
+	d.expect("[1 details]")
+	d.press("/")
+	d.typeText("refuse")
+	d.expect("/refuse")
+	if d.task.pager.match < 0 {
+		t.Error("no match")
+	}
+	d.press("esc", "esc", "esc")
+	d.expect("TASKS")
+}
+
+// TestFocusFollowsTheScreen: only what is shown is asked for.
+func TestFocusFollowsTheScreen(t *testing.T) {
+	d := openDesktop(t, 80, 24, snapshotOf(t, sourceOf(0, nil)))
+	if d.office.focus != (focus{}) {
+		t.Fatalf("asked for %+v", d.office.focus)
+	}
+	d.press("enter")
+	if d.office.focus != (focus{task: "t12"}) {
+		t.Fatalf("asked for %+v", d.office.focus)
+	}
+	d.press("2")
+	if d.office.focus != (focus{task: "t12", run: "t12-02.1"}) {
+		t.Fatalf("asked for %+v", d.office.focus)
+	}
+	d.press("j", "3")
+	if d.office.focus != (focus{task: "t12", diff: "t12-plan.1"}) {
+		t.Fatalf("asked for %+v", d.office.focus)
+	}
+	d.press("esc", "tab", "enter")
+	if d.office.focus != (focus{task: "t12", run: "t12-02.1"}) {
+		t.Fatalf("a run of the workers: asked for %+v", d.office.focus)
+	}
+}
+
+// TestTranscriptIsFollowed: the end stays in sight, until one scrolls up; G follows again.
+func TestTranscriptIsFollowed(t *testing.T) {
+	d := openDesktop(t, 80, 24, snapshotOf(t, sourceOf(0, nil)))
+	d.press("tab", "enter", "tab")
+	add := func(n int) {
+		snap := d.snap
+		snap.log = runLog{run: "t12-02.1"}
+		for i := range n {
+			snap.log.entries = append(snap.log.entries, fmt.Sprintf("\n12:00:00  assistant\n  entry %d\n", i))
+		}
+		d.tell(snapshotMsg(snap))
+	}
+	add(50)
+	d.expect("entry 49", "following")
+	d.press("k", "k", "k")
+	add(60)
+	d.expect("entry 48")
+	d.press("G")
+	d.expect("entry 59")
+	add(61)
+	d.expect("entry 60")
+}
+
+// TestStatesOfTheConnection: each is told, and what was read stays in sight.
+func TestStatesOfTheConnection(t *testing.T) {
+	d := openDesktop(t, 80, 24, snapshotOf(t, sourceOf(0, nil)))
+	snap := d.snap
+	snap.link = link{state: linkLost, since: now, why: "the company there ended"}
+	d.tell(snapshotMsg(snap))
+	d.expect("CONNECTION LOST", "as of 12:05:00", "add rate limiting")
+	snap.link = link{state: linkIdle}
+	d.tell(snapshotMsg(snap))
+	d.expect("nobody works here now")
+	snap.overview.Stopped = true
+	d.tell(snapshotMsg(snap))
+	d.expect("STOPPED: R lifts it")
+	d.press("R")
+	if len(d.office.commands) != 1 {
+		t.Errorf("sent: %v", d.office.commands)
+	}
+	d.tell(tea.WindowSizeMsg{Width: 50, Height: 10})
+	d.expect("the terminal is 50x10", "60x16 is needed")
+	d.tell(tea.WindowSizeMsg{Width: 5, Height: 2})
+	d.text()
+}
+
+// hostile are texts as a model or a repository may have them.
+const hostile = "\x1b]0;owned\x07\x1b[2J\u202eevil\u200b\x9b31m\r\nnext\x00"
+
+// TestNothingSteersTheTerminal: no escape sequence of others reaches the terminal, in no
+// screen and at no size (SEC: T19).
+func TestNothingSteersTheTerminal(t *testing.T) {
+	for _, color := range []bool{false, true} {
+		src := withQuestion(sourceOf(3, func(int) string { return hostile }))
+		task := src.State.Tasks["t12"]
+		task.Instruction, task.Reason = hostile, hostile
+		task.Subtasks[0].Planned.Title, task.Subtasks[0].Planned.Description = hostile, hostile
+		task.Subtasks[0].Gate.Result.Checks[0].Output = hostile
+		task.Subtasks[0].Review.Last.Findings[0].What, task.Subtasks[0].Review.Last.Findings[0].File = hostile, hostile
+		task.Runs["t12-01.1"].Error, task.Runs["t12-01.1"].Worker = hostile, hostile
+		src.Activities[0].Text = hostile
+		src.State.Approvals["a3"].Question = hostile
+		snap := snapshotOf(t, src)
+		snap.feed = append(snap.feed, feed.Item{Seq: 9, Time: now, Task: "t12", Mark: feed.Failed, Text: hostile, Lines: []string{hostile}})
+		snap.diff = patchText{of: "t12-01", key: "k", text: "diff --git a/x b/x\n@@ -1 +1 @@\n+" + hostile, notes: []string{hostile}}
+		snap.log = runLog{run: "t12-01.1", entries: []string{hostile}, why: hostile}
+		for _, size := range [][2]int{{80, 24}, {200, 60}, {60, 16}, {20, 5}} {
+			d := openDesktop(t, size[0], size[1], snap)
+			d.style.Color = color
+			for _, keys := range []string{"", "i", "yesc", "esc", "enter", "down", "down", "1", "2", "3", "4", "tab", "?"} {
+				if keys != "" {
+					d.press(strings.Split(strings.ReplaceAll(keys, "yesc", "y esc"), " ")...)
+				}
+				d.tell(snapshotMsg(snap))
+				for _, r := range stripColors(d.View().Content) {
+					if r < ' ' && r != '\n' || r >= 0x7f && r <= 0x9f || r == '\u202e' || r == '\u200b' {
+						t.Fatalf("after %q at %v the screen has %q:\n%q", keys, size, r, d.View().Content)
+					}
+				}
+				if !color && strings.Contains(d.View().Content, "\x1b") {
+					t.Fatalf("without colours the screen has an escape sequence")
+				}
+			}
+		}
+	}
+}
+
+// TestAnySizeHoldsTheScreens: no line is wider than the terminal, and none too many.
+func TestAnySizeHoldsTheScreens(t *testing.T) {
+	snap := snapshotOf(t, withQuestion(sourceOf(40, func(i int) string { return strings.Repeat("幅の広い title ", 1+i%9) })))
+	for width := 20; width <= 210; width += 19 {
+		for height := 3; height <= 62; height += 7 {
+			d := openDesktop(t, width, height, snap)
+			for _, key := range []string{"", "tab", "tab", "i", "esc", "enter", "4", "tab", "?", "esc", "esc", "/"} {
+				if key != "" {
+					d.press(key)
+				}
+				d.text()
+			}
+		}
+	}
+}
+
+// TestProgramDrawsAndQuits: the program on bubbletea itself draws the overview, and q ends
+// it.
+func TestProgramDrawsAndQuits(t *testing.T) {
+	snap := snapshotOf(t, sourceOf(0, nil))
+	tm := newTestProgram(t, newModel(&fakeOffice{}, false, ""), 80, 24)
+	tm.Send(snapshotMsg(snap))
+	awaitOutput(t, tm, "add rate limiting")
+	tm.Send(keyOf("enter"))
+	awaitOutput(t, tm, "[1 details]")
+	tm.Send(keyOf("q"))
+	tm.WaitFinished(t, withinPatience)
+}
+
+// patience is how long a test waits for what must come.
+const patience = 30 * time.Second

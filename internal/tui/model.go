@@ -1,0 +1,371 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"company/internal/company"
+	"company/internal/screen"
+	"company/internal/view"
+)
+
+const (
+	minWidth, minHeight = 60, 16
+	// wideWidth is from where on panes stand side by side.
+	wideWidth = 140
+)
+
+// screenKind is one of the screens.
+type screenKind int
+
+const (
+	overviewScreen screenKind = iota
+	taskScreen
+	inboxScreen
+)
+
+// deskOffice is what the screens ask of the office behind them.
+type deskOffice interface {
+	// lookAt says what is to be read from now on.
+	lookAt(focus)
+	// sendCommand does a command, and brings a resultMsg with the text done.
+	sendCommand(c company.Command, done string) tea.Cmd
+	// sendAnswer answers a question. Where that ends the task, and this is not confirmed,
+	// it brings an endsMsg instead, and nothing is done.
+	sendAnswer(a company.Answer, task company.TaskID, confirmed bool) tea.Cmd
+}
+
+// resultMsg is what became of a command.
+type resultMsg struct {
+	text string // escaped
+	bad  bool
+}
+
+// endsMsg says that an answer would end a task.
+type endsMsg struct {
+	answer company.Answer
+	task   company.TaskID
+	all    string // that ends: the task, and how far it has come
+}
+
+// model is the screens. It is changed by the program's goroutine alone.
+type model struct {
+	office        deskOffice
+	style         view.Style
+	width, height int
+	snap          snapshot
+	asked         focus // that the office was asked for last
+
+	screen   screenKind
+	overview overview
+	task     taskDesk
+	inbox    inbox
+	help     *pager // shown over the screens; nil: it is not
+	prompt   *prompt
+	note     resultMsg // below the screen, until the next key
+}
+
+func newModel(o deskOffice, color bool, task company.TaskID) *model {
+	m := &model{office: o, style: view.Style{Color: color}}
+	if task != "" {
+		m.openTask(task, "")
+	}
+	return m
+}
+
+func (m *model) Init() tea.Cmd {
+	m.askOffice()
+	return nil
+}
+
+// Update takes a key, a new size, or what came from the office.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case snapshotMsg:
+		m.snap = snapshot(msg)
+	case resultMsg:
+		m.note = msg
+	case endsMsg:
+		m.prompt = confirmWith(fmt.Sprintf("this no ends all of %s: type %s and Enter, or Esc", msg.all, msg.task), string(msg.task), func() tea.Cmd {
+			return m.office.sendAnswer(msg.answer, msg.task, true)
+		})
+	case tea.KeyPressMsg, tea.PasteMsg:
+		cmd = m.takeInput(msg)
+	}
+	m.keepSelections()
+	m.askOffice()
+	return m, cmd
+}
+
+// takeInput gives a key to what it is meant for: the prompt, the help, or the screen.
+func (m *model) takeInput(msg tea.Msg) tea.Cmd {
+	if m.prompt != nil {
+		p := m.prompt
+		done, cmd := p.pressKey(msg)
+		if done && m.prompt == p {
+			m.prompt = nil
+		}
+		return cmd
+	}
+	k, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		return nil
+	}
+	key := k.String()
+	m.note = resultMsg{}
+	switch key {
+	case "ctrl+c":
+		return tea.Quit
+	case "ctrl+z":
+		return tea.Suspend
+	}
+	if m.help != nil {
+		switch {
+		case m.help.pressKey(key, m.bodyHeight()):
+		case key == "q", key == "esc", key == "?", key == "enter":
+			m.help = nil
+		}
+		return nil
+	}
+	switch key {
+	case "q":
+		return tea.Quit
+	case "?":
+		m.help = &pager{lines: helpLines(m.style)}
+		return nil
+	case "i":
+		m.screen = inboxScreen
+		return nil
+	case "S":
+		return m.askStop()
+	case "R":
+		if m.snap.overview.Stopped {
+			return m.office.sendCommand(company.Resume{}, "the stop is lifted")
+		}
+		m.note = resultMsg{text: "the office is not stopped"}
+		return nil
+	}
+	switch m.screen {
+	case taskScreen:
+		return m.pressTaskKey(key)
+	case inboxScreen:
+		return m.pressInboxKey(key)
+	}
+	return m.pressOverviewKey(key)
+}
+
+// askOffice asks for what the screen shows, where that has changed.
+func (m *model) askOffice() {
+	at := focus{all: m.overview.all}
+	switch {
+	case m.screen == taskScreen:
+		at.task = m.task.id
+		switch m.task.tab {
+		case transcriptTab:
+			at.run = m.logRun()
+		case diffTab:
+			at.diff = m.task.row
+		}
+	}
+	if at != m.asked {
+		m.asked = at
+		m.office.lookAt(at)
+	}
+}
+
+// keepSelections keeps each screen on something that there is, and its text up to date.
+func (m *model) keepSelections() {
+	m.keepOverview()
+	m.keepTask()
+	m.keepInbox()
+	if m.help != nil {
+		m.help.setLines(m.help.lines, m.bodyHeight())
+	}
+}
+
+// askStop asks for the stop of the office.
+func (m *model) askStop() tea.Cmd {
+	if m.snap.overview.Stopped {
+		m.note = resultMsg{text: "the office is stopped already: R lifts that"}
+		return nil
+	}
+	m.prompt = confirmWith("stop the office: cuts all runs, and nothing begins until R. Type stop and Enter, or Esc", "stop", func() tea.Cmd {
+		return m.office.sendCommand(company.Stop{Why: "from company watch"}, "stopped: R lifts it")
+	})
+	return nil
+}
+
+// askPause pauses a task, or lifts its pause.
+func (m *model) askPause(t *view.Task) {
+	if t == nil {
+		return
+	}
+	switch id := t.ID; {
+	case t.Ended != nil:
+		m.note = resultMsg{text: fmt.Sprintf("%s has ended: %s", id, t.StateText())}
+	case t.Paused:
+		m.prompt = newPrompt(fmt.Sprintf("go on with %s? Enter, or Esc", id), func(string) tea.Cmd {
+			done := fmt.Sprintf("the pause of %s is lifted", id)
+			if m.snap.link.state != linkLive {
+				done += "; nobody works here now: company resume " + string(id)
+			}
+			return m.office.sendCommand(company.Pause{Task: id, Off: true}, done)
+		})
+	default:
+		m.prompt = newPrompt(fmt.Sprintf("pause %s? Its runs are put away. Enter, or Esc", id), func(string) tea.Cmd {
+			return m.office.sendCommand(company.Pause{Task: id}, fmt.Sprintf("%s is paused: p goes on with it", id))
+		})
+	}
+}
+
+// askCancel asks for the end of a task.
+func (m *model) askCancel(t *view.Task) {
+	if t == nil {
+		return
+	}
+	id := t.ID
+	if t.Ended != nil {
+		m.note = resultMsg{text: fmt.Sprintf("%s has ended: %s", id, t.StateText())}
+		return
+	}
+	m.prompt = confirmWith(fmt.Sprintf("cancel %s (%d of %s merged, which stays on its branch): type %s and Enter, or Esc", id, t.Merged, company.Count(t.Subtasks, "subtask"), id), string(id), func() tea.Cmd {
+		return m.office.sendCommand(company.Cancel{Task: id, Why: "from company watch"}, fmt.Sprintf("%s is cancelled", id))
+	})
+}
+
+// bodyHeight is how many lines are between the head and the foot.
+func (m *model) bodyHeight() int {
+	h := m.height - 2
+	if m.prompt != nil {
+		h--
+	}
+	return max(1, h)
+}
+
+// View draws the screen.
+func (m *model) View() tea.View {
+	v := tea.NewView("")
+	v.AltScreen = true
+	v.WindowTitle = "company watch"
+	if m.width == 0 {
+		return v
+	}
+	lines, cursor := m.drawScreen()
+	var text []byte
+	for i, line := range lines {
+		if i > 0 {
+			text = append(text, '\n')
+		}
+		text = append(text, cleanLine(line)...)
+	}
+	v.Content = string(text)
+	v.Cursor = cursor
+	return v
+}
+
+// drawScreen is the lines of the screen, and the cursor of a prompt.
+func (m *model) drawScreen() ([]string, *tea.Cursor) {
+	if m.width < minWidth || m.height < minHeight {
+		return m.drawTooSmall(), nil
+	}
+	lines := []string{m.headLine()}
+	height := m.bodyHeight()
+	switch {
+	case m.help != nil:
+		lines = append(lines, m.help.draw(m.style, m.width, height)...)
+	case m.screen == taskScreen:
+		lines = append(lines, m.drawTask(m.width, height)...)
+	case m.screen == inboxScreen:
+		lines = append(lines, m.drawInbox(m.width, height)...)
+	default:
+		lines = append(lines, m.drawOverview(m.width, height)...)
+	}
+	if m.prompt != nil {
+		foot, at := m.prompt.drawLines(m.width)
+		lines = append(lines, m.style.Paint(promptColor, foot[0]), foot[1])
+		return lines, tea.NewCursor(at, m.height-1)
+	}
+	return append(lines, m.footLine()), nil
+}
+
+// drawTooSmall says what a terminal lacks.
+func (m *model) drawTooSmall() []string {
+	lines := []string{
+		"company watch",
+		fmt.Sprintf("the terminal is %dx%d,", m.width, m.height),
+		fmt.Sprintf("too small: %dx%d is needed", minWidth, minHeight),
+		"q: quit",
+	}
+	for i := range lines {
+		lines[i] = cutLine(lines[i], m.width)
+	}
+	return lines[:min(len(lines), max(1, m.height))]
+}
+
+// headLine is how the office stands, in a line.
+func (m *model) headLine() string {
+	o, s := m.snap.overview, m.style
+	clock := ""
+	if !m.snap.now.IsZero() {
+		clock = m.snap.now.Local().Format("15:04:05")
+	}
+	text, color := "company", screen.Bold
+	if o.Office != "" {
+		text += " " + o.Office
+	}
+	switch {
+	case m.snap.link.state == linkConnecting:
+		text += "  connecting ..."
+	case m.snap.link.state == linkLost && o.Office == "":
+		text, color = text+"  NO CONNECTION, trying again: "+m.snap.link.why, screen.Red
+	case m.snap.link.state == linkLost:
+		text, color = fmt.Sprintf("%s  CONNECTION LOST, this is as of %s; trying again: %s", text, m.snap.link.since.Local().Format("15:04:05"), m.snap.link.why), screen.Red
+	case o.Office == "":
+		text += "  no office here yet"
+	case o.Stopped:
+		text, color = text+"  STOPPED: R lifts it", screen.Bright
+	case m.snap.link.state == linkIdle:
+		text += "  nobody works here now"
+	default:
+		text += "  at work"
+	}
+	if m.snap.link.state != linkLost && o.Office != "" {
+		if n := len(o.NeedsYou); n == 1 {
+			text += "  1 question for you"
+		} else if n > 1 {
+			text += fmt.Sprintf("  %d questions for you", n)
+		}
+		text += fmt.Sprintf("  %d running  %s", len(o.Running), view.FormatCost(o.CostMicroUSD, o.Tokens))
+	}
+	line := fillLine(text, m.width-len(clock)-2)
+	return s.Paint(color, line) + "  " + clock
+}
+
+// footLine is what became of a command, or else the keys of the screen.
+func (m *model) footLine() string {
+	if m.note.text != "" {
+		sign, color := "+ ", screen.Green
+		if m.note.bad {
+			sign, color = "x ", screen.Red
+		}
+		return m.style.Paint(color, cutLine(sign+m.note.text, m.width))
+	}
+	keys := overviewKeys
+	switch {
+	case m.help != nil:
+		keys = "j/k move  esc back"
+	case m.screen == taskScreen:
+		keys = m.taskKeys()
+	case m.screen == inboxScreen:
+		keys = inboxKeys
+	}
+	return m.style.Paint(screen.Dim, cutLine(keys, m.width))
+}
+
+// ageSince is how long something lasts, at the time of the snapshot.
+func (m *model) ageSince(at time.Time) string { return screen.FormatAge(m.snap.now.Sub(at)) }

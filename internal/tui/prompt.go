@@ -1,0 +1,89 @@
+package tui
+
+import (
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"company/internal/screen"
+)
+
+// maxTyped is how many characters can be typed at a prompt.
+const maxTyped = 4000
+
+// prompt is a line at the foot of the screen that asks for a text. Nothing is done before
+// Enter, and nothing at all after Esc.
+type prompt struct {
+	label string // what Enter does, in a line
+	input textinput.Model
+	must  string // text that confirms; empty: any text does
+	least int    // characters that the text has at least
+
+	act    func(text string) tea.Cmd
+	typed  func(text string) // for each change
+	cancel func()            // for Esc
+}
+
+func newPrompt(label string, act func(string) tea.Cmd) *prompt {
+	in := textinput.New()
+	in.Prompt, in.CharLimit = "> ", maxTyped
+	in.KeyMap.Paste = key.NewBinding(key.WithDisabled()) // it would start a program; terminals paste by themselves
+	in.SetVirtualCursor(false)
+	in.SetStyles(textinput.Styles{})
+	in.Focus()
+	return &prompt{label: label, input: in, act: act}
+}
+
+// pressKey takes a key, and says whether the prompt is done with.
+func (p *prompt) pressKey(msg tea.Msg) (done bool, cmd tea.Cmd) {
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		switch k.String() {
+		case "esc", "ctrl+c":
+			if p.cancel != nil {
+				p.cancel()
+			}
+			return true, nil
+		case "enter":
+			text := p.input.Value()
+			if p.must != "" && text != p.must || len(text) < p.least {
+				return false, nil
+			}
+			return true, p.act(text)
+		}
+	}
+	before := p.input.Value()
+	p.input, cmd = p.input.Update(msg)
+	if p.typed != nil && p.input.Value() != before {
+		p.typed(p.input.Value())
+	}
+	return false, cmd
+}
+
+// drawLines is the prompt in two lines, and the cell of the cursor in the second.
+func (p *prompt) drawLines(width int) (lines [2]string, cursor int) {
+	p.input.SetWidth(max(10, width-4))
+	lines = [2]string{cutLine(p.label, width), p.input.View()}
+	if c := p.input.Cursor(); c != nil {
+		cursor = c.X
+	}
+	return lines, min(cursor, max(0, width-1))
+}
+
+// confirmWith makes a prompt that acts on one text alone.
+func confirmWith(label, must string, act func() tea.Cmd) *prompt {
+	p := newPrompt(label, func(string) tea.Cmd { return act() })
+	p.must, p.least = must, len(must)
+	return p
+}
+
+// searchPrompt makes a prompt whose text is used while it is typed.
+func searchPrompt(label, text string, typed func(string), act func(string) tea.Cmd) *prompt {
+	p := newPrompt(label, act)
+	p.input.Prompt = "/"
+	p.input.SetValue(text)
+	p.typed = typed
+	return p
+}
+
+// promptColor is that of the line that says what Enter does.
+const promptColor = screen.Bright
