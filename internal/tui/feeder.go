@@ -25,7 +25,7 @@ const (
 	// retry that is due moves a task by the clock alone.
 	refreshEvery = 3
 	// idleEvery is how soon an office is looked at again where no company is at work.
-	idleEvery = 3 * time.Second
+	idleEvery = 5 * time.Second
 	// reconnectEvery is how soon a lost office is tried again.
 	reconnectEvery = time.Second
 

@@ -36,7 +36,7 @@ func (m *model) keepInbox() {
 	}
 }
 
-// selectedQuestion is the one that keys are about; nil: none is open.
+// selectedQuestion is the one that keys are about, or nil.
 func (m *model) selectedQuestion() *view.Approval {
 	for i := range m.snap.overview.NeedsYou {
 		if q := &m.snap.overview.NeedsYou[i]; q.ID == m.inbox.question {

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -217,17 +218,62 @@ func TestAnySizeHoldsTheScreens(t *testing.T) {
 	}
 }
 
-// TestProgramDrawsAndQuits: the program on bubbletea itself draws the overview, and q ends
-// it.
+// drawnOutput is what a program has drawn.
+type drawnOutput struct {
+	mu   sync.Mutex
+	text []byte
+	more chan struct{} // holds one
+}
+
+func (o *drawnOutput) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.text = append(o.text, p...)
+	select {
+	case o.more <- struct{}{}:
+	default:
+	}
+	return len(p), nil
+}
+
+// await waits until a text was drawn.
+func (o *drawnOutput) await(t *testing.T, text string) {
+	t.Helper()
+	limit := time.After(patience)
+	for {
+		o.mu.Lock()
+		drawn := string(o.text)
+		o.mu.Unlock()
+		if strings.Contains(drawn, text) {
+			return
+		}
+		select {
+		case <-o.more:
+		case <-limit:
+			t.Fatalf("%q was not drawn:\n%q", text, drawn)
+		}
+	}
+}
+
+// TestProgramDrawsAndQuits: the program on bubbletea itself draws the overview and a task,
+// and q ends it.
 func TestProgramDrawsAndQuits(t *testing.T) {
-	snap := snapshotOf(t, sourceOf(0, nil))
-	tm := newTestProgram(t, newModel(&fakeOffice{}, false, ""), 80, 24)
-	tm.Send(snapshotMsg(snap))
-	awaitOutput(t, tm, "add rate limiting")
-	tm.Send(keyOf("enter"))
-	awaitOutput(t, tm, "[1 details]")
-	tm.Send(keyOf("q"))
-	tm.WaitFinished(t, withinPatience)
+	out := &drawnOutput{more: make(chan struct{}, 1)}
+	p := tea.NewProgram(newModel(&fakeOffice{}, false, ""), tea.WithContext(t.Context()), tea.WithInput(nil), tea.WithOutput(out),
+		tea.WithWindowSize(80, 24), tea.WithoutSignals(), tea.WithEnvironment([]string{"TERM=xterm"}))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := p.Run()
+		ended <- err
+	}()
+	p.Send(snapshotMsg(snapshotOf(t, sourceOf(0, nil))))
+	out.await(t, "add rate limiting")
+	p.Send(keyOf("enter"))
+	out.await(t, "[1 details]")
+	p.Send(keyOf("q"))
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }
 
 // patience is how long a test waits for what must come.

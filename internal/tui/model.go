@@ -62,7 +62,7 @@ type model struct {
 	overview overview
 	task     taskDesk
 	inbox    inbox
-	help     *pager // shown over the screens; nil: it is not
+	help     *pager // shown over the screens, where it is asked for
 	prompt   *prompt
 	note     resultMsg // below the screen, until the next key
 }

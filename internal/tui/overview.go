@@ -82,7 +82,7 @@ func (m *model) listedTasks() []view.Task {
 	return out
 }
 
-// selectedTask is the task that the overview is on; nil: there is none.
+// selectedTask is the task that the overview is on, or nil.
 func (m *model) selectedTask() *view.Task {
 	id := m.overview.task
 	if m.overview.pane == workPane {
@@ -158,7 +158,10 @@ func (m *model) idleText() string {
 	case m.snap.overview.Office == "":
 		return ""
 	case !m.snap.agents.Open && m.snap.link.state == linkIdle:
-		return "nobody works here now: company resume goes on with unfinished work"
+		if slices.ContainsFunc(m.snap.overview.Tasks, func(t view.Task) bool { return t.Ended == nil }) {
+			return "nobody works here now: company resume goes on with unfinished work"
+		}
+		return "nobody works here now"
 	case len(idle) > 6:
 		text = fmt.Sprintf("%d workers idle", len(idle))
 	case len(idle) > 0:

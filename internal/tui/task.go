@@ -102,7 +102,7 @@ func (m *model) taskRows() []taskRow {
 	return rows
 }
 
-// selectedRow is the part that the text is about; nil: there is none yet.
+// selectedRow is the part that the text is about, or nil.
 func (m *model) selectedRow() *taskRow {
 	rows := m.taskRows()
 	if i := slices.IndexFunc(rows, func(r taskRow) bool { return r.id == m.task.row }); i >= 0 {
