@@ -17,8 +17,8 @@ import (
 )
 
 // textOnly are the commands whose output is text with -o json, too: a document of
-// its own, a protocol, or help.
-var textOnly = []string{"help", "completion", "config schema", "mcp"}
+// its own, a protocol, screens, or help.
+var textOnly = []string{"watch", "help", "completion", "config schema", "mcp"}
 
 // leafCommands are the commands that do something, without their program's name.
 func leafCommands(c *cobra.Command) (paths []string) {

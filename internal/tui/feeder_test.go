@@ -18,8 +18,8 @@ import (
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/feed"
-	"company/internal/replay"
 	"company/internal/office"
+	"company/internal/replay"
 	"company/internal/view"
 )
 
