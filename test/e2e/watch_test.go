@@ -1,0 +1,102 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/hosttest"
+	"company/test/testenv"
+)
+
+// watchTerminal is company in a terminal of tmux.
+type watchTerminal struct {
+	t      *testing.T
+	house  *testenv.House
+	socket string
+}
+
+// openWatch starts a command of company in a terminal of 80 by 24.
+func openWatch(t *testing.T, h *testenv.House, args ...string) *watchTerminal {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		hosttest.Lacks(t, "tmux is not installed: run scripts/setup.sh test")
+	}
+	w := &watchTerminal{t: t, house: h, socket: filepath.Join(h.Dir, "watch")}
+	conf := filepath.Join(h.Dir, "tmux.conf")
+	if err := os.WriteFile(conf, []byte("set -g status off\nset -g remain-on-exit on\nset -g default-terminal tmux-256color\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.call(append([]string{"-f", conf, "new-session", "-d", "-x", "80", "-y", "24", h.Bin}, args...)...)
+	t.Cleanup(func() { w.call("kill-server") })
+	return w
+}
+
+// call runs a command of tmux.
+func (w *watchTerminal) call(args ...string) string {
+	w.t.Helper()
+	cmd := exec.Command("tmux", append([]string{"-S", w.socket}, args...)...)
+	cmd.Dir, cmd.Env = w.house.Repo, append(slices.Clone(w.house.Env), "TERM=xterm-256color", "SHELL=/bin/bash", "LANG=C.UTF-8")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("tmux %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// see waits until the terminal shows texts, and gives what it shows.
+func (w *watchTerminal) see(texts ...string) string {
+	w.t.Helper()
+	screen := ""
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		screen = w.call("capture-pane", "-p")
+		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(screen, text) }) {
+			return screen
+		}
+	}
+	w.t.Fatalf("the terminal does not show %q:\n%s", texts, screen)
+	return ""
+}
+
+// press gives keys to the terminal.
+func (w *watchTerminal) press(keys ...string) {
+	w.t.Helper()
+	w.call(append([]string{"send-keys"}, keys...)...)
+}
+
+// TestWatchInATerminal: a submission opens the screens on its task; the question of its
+// worker is answered there, its conversation and its diff are read, and q leaves the
+// company at work (UI-2, UI-3, CLI-3).
+func TestWatchInATerminal(t *testing.T) {
+	t.Parallel()
+	h := askedForHelp(t)
+	w := openWatch(t, h, "submit", "--watch", "say goodbye")
+	w.see("[1 details]", "say goodbye")
+	w.see("1 question for you")
+	w.press("i")
+	w.see("QUESTIONS 1", "upper or lower case?")
+	w.press("y")
+	w.see("yes to a1")
+	w.press("-l", "lower case, please")
+	w.press("Enter")
+	w.see("a1: yes", "nothing waits for you")
+	w.press("Escape")
+	w.see("TASKS 1")
+	w.press("Enter")
+	w.see("[1 details]", "t1-01.2")
+	w.see("1/1 merged") // it works on while one looks
+	w.press("3")
+	w.see("[3 diff]", "farewell.sh")
+	w.press("2", "Tab")
+	w.see("[2 transcript]", "conversation of t1-")
+	w.press("Escape", "Escape")
+	w.see("TASKS 1", "done")
+	w.press("q")
+	w.see("Pane is dead (status 0")
+	checkBriefHolds(t, h, "t1-01.2", "The president says: lower case, please")
+	checkDelivered(t, h, 1, 1, 1)
+}
