@@ -30,7 +30,7 @@ type Merged struct {
 // nothing but files that are brought together by a rule, and lock files that their clients
 // make anew, the result is a clean one of its own: a model is not asked to merge those
 // (SUB-19). Rules give the same tree each time; of a lock file the image's builder keeps
-// what was made. That the tree holds the gates show.
+// the made text. That the tree holds the gates show.
 func (r *Runner) MergeHeads(ctx context.Context, t *company.Task, m *gitops.Mirror, ours, theirs company.OID) (Merged, error) {
 	merged, err := m.MergeTree(ctx, ours, theirs)
 	out := Merged{MergeResult: merged}

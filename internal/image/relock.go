@@ -14,8 +14,8 @@ import (
 
 // Relock has clients make lock files of the request's tree anew, each in a container of
 // its own that reaches registries alone: what Repo.Policy allows. The tree has the files
-// of one side of a merge (SUB-19). What was made of the same files before, by the same
-// client, is taken again. E_IMAGE: one cannot be made, or what was made is not whole.
+// of one side of a merge (SUB-19). A text made of the same files before, by the same
+// client, is taken again. E_IMAGE: one cannot be made, or the made one is not whole.
 func (b *Builder) Relock(ctx context.Context, req Request, conflicts []ecosystem.LockConflict) ([]ecosystem.MadeLock, error) {
 	if err := req.validateRequest(); err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func (s *Server) addResources() {
 	})
 }
 
-// readResource answers the read of a resource, bounded: what is cut says which tool has the
+// readResource answers the read of a resource, bounded: a cut text says which tool has the
 // rest. path are the parts of the address behind the scheme.
 func (s *Server) readResource(mime string, read func(ctx context.Context, o *client.Office, path []string) (any, error)) mcp.ResourceHandler {
 	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {

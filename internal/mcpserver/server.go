@@ -12,7 +12,7 @@ import (
 	"company/internal/company"
 )
 
-// errClientGone ends what is under way for a client that has closed the connection.
+// errClientGone ends the calls under way for a client that has closed the connection.
 var errClientGone = errors.New("the client has closed the connection")
 
 // instructions are what a client tells its model about the server.

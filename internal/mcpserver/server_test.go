@@ -502,7 +502,7 @@ func TestEndsWithItsClient(t *testing.T) {
 	}
 }
 
-// What is no protocol, and a line without bounds, end the server with an error.
+// A line that is no protocol, or has no bounds, ends the server with an error.
 func TestNoProtocol(t *testing.T) {
 	for _, text := range []string{"hello\n", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" + strings.Repeat("x", 3*maxArguments) + "\"}\n"} {
 		err := New(newHost(t, "x"), Grants{}, "test", slog.New(slog.DiscardHandler)).ServeIO(context.Background(), strings.NewReader(text), io.Discard)

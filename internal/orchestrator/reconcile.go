@@ -103,7 +103,7 @@ type look struct {
 	state   *company.State
 	now     time.Time        // by the office's clock
 	due     []company.Effect // what must be under way
-	waiting []company.Effect // of due, what is not under way at the begin of the look
+	waiting []company.Effect // of due, those not under way at the begin of the look
 	merging []company.Effect // merges and their tests that are under way, by key
 }
 
@@ -132,7 +132,7 @@ func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 	return o.agenda.Next()
 }
 
-// cancelOthers cancels what is under way and is not due. The limits decide which effects
+// cancelOthers cancels the jobs that are not due any more. The limits decide which effects
 // start, not which ones end: an older task that wakes from a wait must not end the gates
 // of a newer one. An offer that is not made yet has not begun anything.
 func (o *Orchestrator) cancelOthers(due []company.Effect) {

@@ -67,7 +67,7 @@ func newFeeder(e Entrance, send func(snapshotMsg)) *feeder {
 	}
 }
 
-// lookAt says what is to be read from now on.
+// lookAt says which parts are to be read from now on.
 func (f *feeder) lookAt(at focus) {
 	f.mu.Lock()
 	f.focus = at
@@ -120,7 +120,7 @@ func (f *feeder) awaitWake(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// reportLoss shows that the office does not answer. What was read stays.
+// reportLoss shows that the office does not answer. The parts that were read stay.
 func (f *feeder) reportLoss(err error) {
 	if f.last.link.state != linkLost {
 		f.last.link.since = f.last.now
@@ -377,7 +377,7 @@ func (s *logStream) isOf(run company.RunID) bool {
 	return s.log.run == run // set once
 }
 
-// readEntries is what was read so far.
+// readEntries are those read so far.
 func (s *logStream) readEntries() runLog {
 	if s == nil {
 		return runLog{}

@@ -28,7 +28,7 @@ const (
 
 // deskOffice is what the screens ask of the office behind them.
 type deskOffice interface {
-	// lookAt says what is to be read from now on.
+	// lookAt says which parts are to be read from now on.
 	lookAt(focus)
 	// sendCommand does a command, and brings a resultMsg with the text done.
 	sendCommand(c company.Command, done string) tea.Cmd

@@ -18,7 +18,7 @@ type pager struct {
 	match int    // line of the match that was jumped to
 }
 
-// setLines takes the text anew. What is in sight stays, or the end where it is followed.
+// setLines takes the text anew. The lines in sight stay, or the end where it is followed.
 func (p *pager) setLines(lines []string, height int) {
 	p.lines = lines
 	p.scrollTo(p.top, height)

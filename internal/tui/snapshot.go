@@ -58,7 +58,7 @@ type patchText struct {
 	why   string // there is none, escaped
 }
 
-// focus is what is to be read beside the overview.
+// focus names the parts to be read beside the overview.
 type focus struct {
 	all  bool           // tasks that ended long ago, too
 	task company.TaskID // empty: none

@@ -24,7 +24,7 @@ func viewDecisions(t *company.Task) []Decision {
 	return out
 }
 
-// writeDecisions lists what was decided or assumed, each with who did.
+// writeDecisions lists decisions and assumptions, each with its author.
 func (v TaskDetail) writeDecisions(b *strings.Builder, s Style) {
 	if len(v.Decisions) == 0 {
 		return

@@ -29,7 +29,7 @@ configured but the model: Go modules of the module proxy, source packages of
 Debian, packages of npm's registry that ship their tests, and what real tools make
 for whom begins a project. Names, versions and digests are pinned in
 [test/strangers](../test/strangers), what was fetched is kept in the user's cache,
-and what is kept is not fetched again. Each goes the whole way: the image is
+and is not fetched again. Each goes the whole way: the image is
 prepared, the checks are found and run on the base in a locked, offline container,
 one change with its test is merged, and a pull request is made. The model is
 scripted, all else is real.
