@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"company/internal/attend"
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/detach"
@@ -18,9 +17,6 @@ func submitDetached(ctx context.Context, env *command.Environment, paths office.
 	taken, err := giveAway(ctx, env, paths, o, cmd, text)
 	if err != nil {
 		return err
-	}
-	if o.watch {
-		return attend.Watch(ctx, env.Entrance, string(taken.Task))
 	}
 	return printDetached(env, taken)
 }
@@ -101,6 +97,6 @@ func printDetached(env *command.Environment, taken detach.Taken) error {
 	if taken.Log != "" {
 		where = "; log: " + taken.Log
 	}
-	_, err := fmt.Fprintf(env.Out, "%s is under way%s\nwatch it: company watch %s\n", taken.Task, where, taken.Task)
+	_, err := fmt.Fprintf(env.Out, "%s is under way%s\nwatch it: company feed --follow %s\n", taken.Task, where, taken.Task)
 	return err
 }

@@ -40,7 +40,6 @@ type submitOptions struct {
 	confirmed string // the issue of a detached submission, confirmed in the process that detached it
 	dryRun    bool
 	detach    bool
-	watch     bool
 	commandID string // of a detached submission, made by the process that detached it
 	approve   []string
 	budgetUSD float64
@@ -88,7 +87,6 @@ An interrupt (Ctrl-C) puts away what is under way, and the task rests until
 company resume; a second one ends at once.`,
 		Example: `  company submit "add rate limiting to the API"
   company submit -f ticket.md --detach
-  company submit --watch "add rate limiting to the API"
   company submit --issue 12 "only the parser"
   gh issue view 7 | company submit
   company submit --project api "say who may call it"
@@ -105,12 +103,6 @@ company resume; a second one ends at once.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if o.watch {
-				if _, _, err := env.FullScreen(); err != nil {
-					return err
-				}
-				o.detach = true
-			}
 			if o.plan != "" {
 				return submitPlan(c, env, o, args)
 			}
@@ -136,7 +128,6 @@ company resume; a second one ends at once.`,
 	f.BoolVar(&o.dryRun, "dry-run", false, "stop after the plan")
 	f.StringVar(&o.plan, "plan", "", "work on the plan of this dry run, instead of an instruction")
 	f.BoolVar(&o.detach, "detach", false, "return when the task is taken; the work goes on in the background")
-	f.BoolVar(&o.watch, "watch", false, "the same as --detach, and watch the task on the whole terminal: company watch")
 	f.StringSliceVar(&o.approve, "approve", nil, "ask you about: plan, merge, pr")
 	f.Float64Var(&o.budgetUSD, "budget-usd", 0, "cap of this task in USD, where the models' prices are known")
 	f.StringVar(&o.tokens, "budget-tokens", "", "cap of this task in tokens: 200k, 5M")
