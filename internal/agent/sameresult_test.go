@@ -67,10 +67,7 @@ func TestASameResultIsResumed(t *testing.T) {
 		if out.End != EndFinal {
 			t.Fatalf("%s after a crash at %d", out.End, crash)
 		}
-		var texts []string
-		for _, a := range answers(out.Messages)[:2] {
-			texts = append(texts, a)
-		}
+		texts := answers(out.Messages)[:2]
 		if len(texts[0]) < 1000 || texts[1] != unchanged || !strings.Contains(string(want), "Unchanged") {
 			t.Errorf("after a crash at %d the answers are %.40q", crash, texts)
 		}

@@ -77,9 +77,15 @@ func closeObjects(v any) {
 
 var contractOptions = &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true}
 
+// reply is the head of an answer.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+}
+
 // check sends a request, and holds it and its answer to the description. A request that
 // is wrong on purpose is not held.
-func (c contract) check(t *testing.T, client *http.Client, r *http.Request, wrong bool) (*http.Response, []byte) {
+func (c contract) check(t *testing.T, client *http.Client, r *http.Request, wrong bool) (reply, []byte) {
 	t.Helper()
 	var body []byte
 	if r.Body != nil {
@@ -122,7 +128,7 @@ func (c contract) check(t *testing.T, client *http.Client, r *http.Request, wron
 	if stream {
 		c.checkStream(t, r, text)
 	}
-	return resp, text
+	return reply{resp.StatusCode, resp.Header}, text
 }
 
 // checkStream holds each event of a stream to the schema that the description names.

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"io"
 	"os"
 
 	"company/internal/company"
@@ -10,7 +9,7 @@ import (
 // FullScreen is the terminal for screens that take all of it, with keys. Where stdin or
 // stdout is none, or a program is to read stdout, it is EUsage.
 func (con *Console) FullScreen() (in, out *os.File, err error) {
-	var w io.Writer = con.Out
+	w := con.Out
 	if r, ok := w.(*Stdout); ok {
 		w = r.W
 	}

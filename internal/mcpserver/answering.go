@@ -58,7 +58,7 @@ func (c *answeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		cause = errClientGone
 	}
 	c.server.leave(cause)
-	if !errors.Is(context.Cause(c.server.gone), errClientGone) {
+	if !errors.Is(context.Cause(c.server.gone), errClientGone) { //nolint:contextcheck // the client's end, not the call's
 		return nil, err // an interrupt came before, or what came is no protocol
 	}
 	c.mu.Lock()

@@ -67,7 +67,7 @@ func (s *Server) Serve(ctx context.Context, t mcp.Transport) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err != nil && !errors.Is(context.Cause(s.gone), errClientGone) {
+	if err != nil && !errors.Is(context.Cause(s.gone), errClientGone) { //nolint:contextcheck // the client's end, not that of ctx
 		return company.E(company.EInvalid, "the client does not speak the Model Context Protocol").Wrap(err).Fix("start company mcp from an MCP client; docs/mcp.md has examples")
 	}
 	return nil

@@ -462,7 +462,7 @@ func TestEndsWithItsClient(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- New(h, Grants{}, "test", slog.New(slog.DiscardHandler)).ServeIO(context.Background(), fromClient, toClient)
-		toClient.Close()
+		_ = toClient.Close()
 	}()
 	lines := make(chan string, 100)
 	go func() {
@@ -482,7 +482,7 @@ func TestEndsWithItsClient(t *testing.T) {
 	write(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait","arguments":{"tasks":["t1"],"timeout_seconds":600}}}`)
 	<-h.waits
 	write(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"status","arguments":{}}}`)
-	toServer.Close()
+	_ = toServer.Close()
 	if err := <-ended; err != nil {
 		t.Errorf("it ended: %v", err)
 	}

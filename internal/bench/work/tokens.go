@@ -155,11 +155,11 @@ func (b *bencher) playCase(ctx context.Context, c Case, p play, before string) (
 func (b *bencher) playWith(ctx context.Context, program, name string, l *lab, p play) (n TokensCount, err error) {
 	b.Progress(fmt.Sprintf("%s: the recorded conversation, %s", l.c.Name, name))
 	model := newCountingModel(p)
-	server, err := scripted.NewServer(model)
+	server, err := scripted.NewServer(model) //nolint:contextcheck // the server ends below
 	if err != nil {
 		return n, err
 	}
-	defer func() { err = errors.Join(err, server.Close()) }()
+	defer func() { err = errors.Join(err, server.Close()) }() //nolint:contextcheck // also when ctx has ended
 	with := *b
 	with.Program, with.Model = program, recordedProfile
 	dir := filepath.Join(b.dir, l.c.Name, name)
