@@ -34,9 +34,9 @@ type schemaWriter struct {
 	hidden []string // properties of the arguments
 }
 
-// skips tells whether a key is left out with its value. names says that the keys are names
+// skipsKey tells whether a key is left out with its value. names says that the keys are names
 // of properties: at depth 1 those of the arguments themselves.
-func (w schemaWriter) skips(key string, depth int, names bool) bool {
+func (w schemaWriter) skipsKey(key string, depth int, names bool) bool {
 	if names {
 		return depth == 1 && slices.Contains(w.hidden, key)
 	}
@@ -66,7 +66,7 @@ func (w schemaWriter) writeValue(b *bytes.Buffer, d *json.Decoder, depth int, na
 			}
 			key, _ = k.(string)
 		}
-		if open == '{' && w.skips(key, depth, names) {
+		if open == '{' && w.skipsKey(key, depth, names) {
 			var passed json.RawMessage
 			if err := d.Decode(&passed); err != nil {
 				return err

@@ -221,7 +221,7 @@ func dialOffice(t *testing.T, o Office) *Client {
 	return c
 }
 
-// TestRoutesAreDescribed: what the mux answers is in the OpenAPI document, and what is
+// TestRoutesAreDescribed: each route of the mux is in the OpenAPI document, and each one
 // in the document is answered (UI-4).
 func TestRoutesAreDescribed(t *testing.T) {
 	c := readContract(t)

@@ -47,27 +47,8 @@ func (s *Server) serveRecord(w http.ResponseWriter, r *http.Request) {
 // StreamRecord reads the record of a finished task, which replay.Read takes. EHeld: the
 // other process ended before the record did. Errors of fn are returned as they are.
 func (c *Client) StreamRecord(ctx context.Context, id company.TaskID, fn func(replay.Entry) error) error {
-	resp, err := c.sendRequest(ctx, c.currentConnection(), http.MethodGet, "/api/v1/tasks/"+url.PathEscape(string(id))+"/record", nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return readError(resp)
-	}
-	err = readStream(resp.Body, func(data []byte) error {
-		var e replay.Entry
-		if json.Unmarshal(data, &e) != nil {
-			return io.EOF
-		}
-		return fn(e)
-	})
-	switch {
-	case errors.Is(err, errStreamEnd):
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.Is(err, io.EOF):
+	err := readEntries(ctx, c, "/api/v1/tasks/"+url.PathEscape(string(id))+"/record", fn)
+	if errors.Is(err, io.EOF) && ctx.Err() == nil {
 		return company.E(company.EHeld, "the record was cut off").Because("the process that holds the office has ended").Fix("do it again")
 	}
 	return err

@@ -13,8 +13,8 @@ import (
 // look makes the answer to a request for a resource.
 type look func(src view.Source, r *http.Request) (any, error)
 
-// resource is the route of a resource that a look answers.
-func resource(path, summary string, answer any, l look, query ...Parameter) Route {
+// newResource is the route of a resource that a look answers.
+func newResource(path, summary string, answer any, l look, query ...Parameter) Route {
 	return Route{Method: http.MethodGet, Path: path, Summary: summary, Query: query, Answer: answer, serve: func(s *Server, w http.ResponseWriter, r *http.Request) {
 		v, err := l(s.source(), r)
 		if err != nil {
@@ -27,41 +27,41 @@ func resource(path, summary string, answer any, l look, query ...Parameter) Rout
 
 // resources are what a GET below /api/v1/ may ask for.
 var resources = []Route{
-	resource("overview", "the office at a glance, as `status -o json`. What lies outside the state (disk, the wall clock) is null", view.Overview{}, func(src view.Source, r *http.Request) (any, error) {
+	newResource("overview", "the office at a glance, as `status -o json`. What lies outside the state (disk, the wall clock) is null", view.Overview{}, func(src view.Source, r *http.Request) (any, error) {
 		return src.Overview(r.URL.Query().Get("all") == "true")
 	}, Parameter{Name: "all", Type: "boolean", Doc: "every task that ever ended, too"}),
-	resource("work", "number of the newest event, open tasks, runs that are held; how far open tasks are, and what they ask", view.Work{}, func(src view.Source, r *http.Request) (any, error) {
+	newResource("work", "number of the newest event, open tasks, runs that are held; how far open tasks are, and what they ask", view.Work{}, func(src view.Source, r *http.Request) (any, error) {
 		var ids []company.TaskID
 		for _, id := range r.URL.Query()["task"] {
 			ids = append(ids, company.TaskID(id))
 		}
 		return src.Work(ids...)
 	}, Parameter{Name: "task", Type: "string", Many: true, Doc: "this task, in place of the open ones"}),
-	resource("tasks", "tasks, the newest first", view.TaskList{}, listTasks,
+	newResource("tasks", "tasks, the newest first", view.TaskList{}, listTasks,
 		Parameter{Name: "state", Type: "string", Many: true, Doc: "in one of these states"},
 		Parameter{Name: "priority", Type: "string", Many: true, Doc: "of one of these priorities"},
 		Parameter{Name: "tag", Type: "string", Many: true, Doc: "with every tag named"},
 		Parameter{Name: "limit", Type: "integer", Doc: "so many; 0: all"},
 		Parameter{Name: "cursor", Type: "string", Doc: "next of an earlier answer: the list goes on there"}),
-	resource("tasks/{id}", "a task, whole, as `show -o json`", view.Shown{}, showAs(func(v view.Shown) bool { return v.Task != nil }, "task")),
-	resource("subtasks/{id}", "a subtask, whole", view.Shown{}, showAs(func(v view.Shown) bool { return v.Subtask != nil }, "subtask")),
-	resource("runs/{id}", "a run, whole", view.Shown{}, showAs(func(v view.Shown) bool { return v.Run != nil }, "run")),
-	resource("shown/{id}", "the same for any id, questions too", view.Shown{}, showAs(func(view.Shown) bool { return true }, "id")),
-	resource("approvals/{id}", "a question, by its id or by its task where one is open", view.Approval{}, func(src view.Source, r *http.Request) (any, error) { return src.Question(r.PathValue("id")) }),
-	resource("summaries/{id}", "what a submission ends with", view.Summary{}, findSummary),
-	resource("ranges/{id}", "the two commits between which an id changed something", view.Range{}, func(src view.Source, r *http.Request) (any, error) { return src.Range(r.PathValue("id")) }),
-	resource("agents", "who works, at what; idle workers", view.Agents{}, func(src view.Source, _ *http.Request) (any, error) { return src.Agents(), nil }),
-	resource("costs", "caps, spend and reservations of open tasks", []view.Budget{}, func(src view.Source, _ *http.Request) (any, error) { return src.Budgets(), nil }),
-	resource("costs/{id}", "those of one task", view.Budget{}, func(src view.Source, r *http.Request) (any, error) { return src.Budget(r.PathValue("id")) }),
-	resource("budgets", "the caps of the day and of the office, and how much of them is used", []view.OfficeBudget{}, func(src view.Source, _ *http.Request) (any, error) { return src.OfficeBudgets(), nil }),
-	resource("spending", "what runs cost that have ended, by day, model and task", view.Spending{}, sumSpending,
+	newResource("tasks/{id}", "a task, whole, as `show -o json`", view.Shown{}, showAs(func(v view.Shown) bool { return v.Task != nil }, "task")),
+	newResource("subtasks/{id}", "a subtask, whole", view.Shown{}, showAs(func(v view.Shown) bool { return v.Subtask != nil }, "subtask")),
+	newResource("runs/{id}", "a run, whole", view.Shown{}, showAs(func(v view.Shown) bool { return v.Run != nil }, "run")),
+	newResource("shown/{id}", "the same for any id, questions too", view.Shown{}, showAs(func(view.Shown) bool { return true }, "id")),
+	newResource("approvals/{id}", "a question, by its id or by its task where one is open", view.Approval{}, func(src view.Source, r *http.Request) (any, error) { return src.Question(r.PathValue("id")) }),
+	newResource("summaries/{id}", "what a submission ends with", view.Summary{}, findSummary),
+	newResource("ranges/{id}", "the two commits between which an id changed something", view.Range{}, func(src view.Source, r *http.Request) (any, error) { return src.Range(r.PathValue("id")) }),
+	newResource("agents", "who works, at what; idle workers", view.Agents{}, func(src view.Source, _ *http.Request) (any, error) { return src.Agents(), nil }),
+	newResource("costs", "caps, spend and reservations of open tasks", []view.Budget{}, func(src view.Source, _ *http.Request) (any, error) { return src.Budgets(), nil }),
+	newResource("costs/{id}", "those of one task", view.Budget{}, func(src view.Source, r *http.Request) (any, error) { return src.Budget(r.PathValue("id")) }),
+	newResource("budgets", "the caps of the day and of the office, and how much of them is used", []view.OfficeBudget{}, func(src view.Source, _ *http.Request) (any, error) { return src.OfficeBudgets(), nil }),
+	newResource("spending", "what runs cost that have ended, by day, model and task", view.Spending{}, sumSpending,
 		Parameter{Name: "since", Type: "time", Doc: "of runs that ended since then"}),
-	resource("planning", "planned write sets beside the files that were changed", view.Planning{}, func(src view.Source, _ *http.Request) (any, error) { return src.Planning() }),
-	resource("prs", "the pull requests", []view.PullRequest{}, func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil }),
-	resource("prs/{id}", "one by its number or task, with the tasks that made it, as the ledger has them", view.PullRecord{}, func(src view.Source, r *http.Request) (any, error) { return src.PullRecord(r.PathValue("id")) }),
-	resource("projects", "the repositories that the office works on, the one used last first", view.Projects{}, func(src view.Source, _ *http.Request) (any, error) { return src.Projects(), nil }),
-	resource("images", "the images that tasks use", []view.TaskImage{}, func(src view.Source, _ *http.Request) (any, error) { return src.Images(), nil }),
-	resource("ids", "the ids that a command may name, for completion", view.IDs{}, func(src view.Source, _ *http.Request) (any, error) { return src.IDs(), nil }),
+	newResource("planning", "planned write sets beside the files that were changed", view.Planning{}, func(src view.Source, _ *http.Request) (any, error) { return src.Planning() }),
+	newResource("prs", "the pull requests", []view.PullRequest{}, func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil }),
+	newResource("prs/{id}", "one by its number or task, with the tasks that made it, as the ledger has them", view.PullRecord{}, func(src view.Source, r *http.Request) (any, error) { return src.PullRecord(r.PathValue("id")) }),
+	newResource("projects", "the repositories that the office works on, the one used last first", view.Projects{}, func(src view.Source, _ *http.Request) (any, error) { return src.Projects(), nil }),
+	newResource("images", "the images that tasks use", []view.TaskImage{}, func(src view.Source, _ *http.Request) (any, error) { return src.Images(), nil }),
+	newResource("ids", "the ids that a command may name, for completion", view.IDs{}, func(src view.Source, _ *http.Request) (any, error) { return src.IDs(), nil }),
 }
 
 func listTasks(src view.Source, r *http.Request) (any, error) {

@@ -52,7 +52,12 @@ func (s *Server) serveTranscript(w http.ResponseWriter, r *http.Request) {
 // StreamTranscript reads the entries of a run's transcript; follow: also those to come,
 // until the run ends. io.EOF: the other process ended first.
 func (c *Client) StreamTranscript(ctx context.Context, run company.RunID, follow bool, fn func(agent.TranscriptEntry) error) error {
-	resp, err := c.sendRequest(ctx, c.currentConnection(), http.MethodGet, fmt.Sprintf("/api/v1/runs/%s/transcript?follow=%t", url.PathEscape(string(run)), follow), nil)
+	return readEntries(ctx, c, fmt.Sprintf("/api/v1/runs/%s/transcript?follow=%t", url.PathEscape(string(run)), follow), fn)
+}
+
+// readEntries reads a stream whose last event is its end. io.EOF: it was cut off.
+func readEntries[T any](ctx context.Context, c *Client, path string, fn func(T) error) error {
+	resp, err := c.sendRequest(ctx, c.currentConnection(), http.MethodGet, path, nil)
 	if err != nil {
 		return err
 	}
@@ -61,7 +66,7 @@ func (c *Client) StreamTranscript(ctx context.Context, run company.RunID, follow
 		return readError(resp)
 	}
 	err = readStream(resp.Body, func(data []byte) error {
-		var e agent.TranscriptEntry
+		var e T
 		if json.Unmarshal(data, &e) != nil {
 			return io.EOF
 		}

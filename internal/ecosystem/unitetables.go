@@ -27,7 +27,7 @@ type tableLines struct {
 func (t Tables) Unite(base, ours, theirs []byte) (united []byte, ok bool) {
 	var sides [3]tableLines
 	for i, text := range [][]byte{base, ours, theirs} {
-		if sides[i], ok = t.split(string(text)); !ok {
+		if sides[i], ok = t.splitTables(string(text)); !ok {
 			return nil, false
 		}
 	}
@@ -55,8 +55,8 @@ func (t Tables) Unite(base, ours, theirs []byte) (united []byte, ok bool) {
 	return []byte(strings.Join(out, "\n")), true
 }
 
-// split takes the tables out of a text. Two tables with one first line are none of ours.
-func (t Tables) split(text string) (f tableLines, ok bool) {
+// splitTables takes the tables out of a text. Two tables with one first line are none of ours.
+func (t Tables) splitTables(text string) (f tableLines, ok bool) {
 	f.tables = map[string][]string{}
 	table := ""
 	for line := range strings.SplitSeq(text, "\n") {

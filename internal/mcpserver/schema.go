@@ -25,8 +25,8 @@ const (
 	destroys      // it ends what cannot be begun again as it was
 )
 
-// annotate says the same to a client, which may ask its user first.
-func (k kind) annotate() *mcp.ToolAnnotations {
+// describeKind says the same to a client, which may ask its user first.
+func (k kind) describeKind() *mcp.ToolAnnotations {
 	closed, ends := false, k == destroys
 	return &mcp.ToolAnnotations{ReadOnlyHint: k == reads, DestructiveHint: &ends, IdempotentHint: k == reads, OpenWorldHint: &closed}
 }
@@ -58,7 +58,7 @@ func addTool[In any](s *mcp.Server, k kind, name, description string, narrow bou
 	if err != nil {
 		panic(err) // as above
 	}
-	s.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: schema, Annotations: k.annotate()}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	s.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: schema, Annotations: k.describeKind()}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		in, err := readArguments[In](name, resolved, req.Params.Arguments)
 		if err != nil {
 			return toolError(err), nil

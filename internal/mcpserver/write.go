@@ -90,23 +90,23 @@ func (s *Server) addWritingTools() {
 		bounds{
 			"instruction": limitText(1, company.MaxInstruction), "project": limitText(1, 4096), "base": limitText(1, 250), "follows": limitID, "deadline": limitText(1, 40), "budget_tokens": limitText(1, 20),
 			"priority": func(p *jsonschema.Schema) { p.Enum = []any{"low", "medium", "high"} }, "tags": limitList(0, 20, 100), "budget_usd": limitNumber(1e-6, 1e6), "request_id": request,
-		}, s.submit)
-	addTool(s.mcp, writes, "answer", "Answer a question that asks for words. It approves nothing.", bounds{"question": limitID, "text": words, "request_id": request}, s.answer)
-	addTool(s.mcp, writes, "tell", "Say something to the worker that is at a subtask.", bounds{"subtask": limitID, "text": words, "request_id": request}, s.tell)
-	addTool(s.mcp, writes, "pause", "Let a task or a subtask rest. What its runs had done is kept.", bounds{"id": limitID, "request_id": request}, s.pause)
-	addTool(s.mcp, writes, "resume", "Lift the pause of a task or a subtask.", bounds{"id": limitID, "request_id": request}, s.resume)
+		}, s.submitTask)
+	addTool(s.mcp, writes, "answer", "Answer a question that asks for words. It approves nothing.", bounds{"question": limitID, "text": words, "request_id": request}, s.answerQuestion)
+	addTool(s.mcp, writes, "tell", "Say something to the worker that is at a subtask.", bounds{"subtask": limitID, "text": words, "request_id": request}, s.tellWorker)
+	addTool(s.mcp, writes, "pause", "Let a task or a subtask rest. What its runs had done is kept.", bounds{"id": limitID, "request_id": request}, s.pauseWork)
+	addTool(s.mcp, writes, "resume", "Lift the pause of a task or a subtask.", bounds{"id": limitID, "request_id": request}, s.resumeWork)
 	addTool(s.mcp, writes, "stop", "Stop everything in the office at once: model calls are cut, containers end, and nothing begins until the president's company resume.", bounds{"why": limitText(0, 1000), "request_id": request}, s.stop)
-	addTool(s.mcp, destroys, "cancel", "End a task for good; its merged work stays on its branch.", bounds{"task": limitID, "why": limitText(0, 1000), "request_id": request}, s.cancel)
+	addTool(s.mcp, destroys, "cancel", "End a task for good; its merged work stays on its branch.", bounds{"task": limitID, "why": limitText(0, 1000), "request_id": request}, s.cancelTask)
 }
 
 func (s *Server) addApprovingTools() {
 	addTool(s.mcp, destroys, "approve", "Say yes to a question, as the president: a plan, a merge, a pull request, a budget.",
-		bounds{"question": limitID, "text": limitText(0, maxWords), "add": limitText(1, 40), "request_id": limitRequest}, s.approve)
+		bounds{"question": limitID, "text": limitText(0, maxWords), "add": limitText(1, 40), "request_id": limitRequest}, s.approveQuestion)
 	addTool(s.mcp, destroys, "reject", "Say no to a question, as the president. With words the work is done anew where that is possible.",
-		bounds{"question": limitID, "text": limitText(0, maxWords), "request_id": limitRequest}, s.reject)
+		bounds{"question": limitID, "text": limitText(0, maxWords), "request_id": limitRequest}, s.rejectQuestion)
 }
 
-func (s *Server) submit(ctx context.Context, in submitArguments) (*mcp.CallToolResult, error) {
+func (s *Server) submitTask(ctx context.Context, in submitArguments) (*mcp.CallToolResult, error) {
 	if strings.TrimSpace(in.Instruction) == "" {
 		return nil, company.E(company.EUsage, "the instruction is empty").Fix("say what is to be done")
 	}
@@ -178,7 +178,7 @@ func (s *Server) decideQuestion(ctx context.Context, id, question string, ans co
 	return r, err
 }
 
-func (s *Server) answer(ctx context.Context, in answerArguments) (*mcp.CallToolResult, error) {
+func (s *Server) answerQuestion(ctx context.Context, in answerArguments) (*mcp.CallToolResult, error) {
 	return s.decideQuestion(ctx, nameCommand("answer", in.RequestID), in.Question, company.Answer{Option: company.OptAnswer, Text: in.Text}, func(_ *client.Office, q view.Approval, _ company.Answer) error {
 		if q.Kind != company.AskClarification { // the core refuses it, too, in words for a command line
 			return company.E(company.EInvalid, fmt.Sprintf("%s asks for a yes or a no", q.ID)).Because("answer takes words alone").
@@ -188,7 +188,7 @@ func (s *Server) answer(ctx context.Context, in answerArguments) (*mcp.CallToolR
 	})
 }
 
-func (s *Server) approve(ctx context.Context, in approveArguments) (*mcp.CallToolResult, error) {
+func (s *Server) approveQuestion(ctx context.Context, in approveArguments) (*mcp.CallToolResult, error) {
 	ans := company.Answer{Option: company.OptApprove, Text: in.Text}
 	if in.Add != "" {
 		var err error
@@ -204,7 +204,7 @@ func (s *Server) approve(ctx context.Context, in approveArguments) (*mcp.CallToo
 	})
 }
 
-func (s *Server) reject(ctx context.Context, in rejectArguments) (*mcp.CallToolResult, error) {
+func (s *Server) rejectQuestion(ctx context.Context, in rejectArguments) (*mcp.CallToolResult, error) {
 	ans := company.Answer{Option: company.OptReject, Text: in.Text}
 	return s.decideQuestion(ctx, nameCommand("reject", in.RequestID), in.Question, ans, func(o *client.Office, q view.Approval, ans company.Answer) error {
 		if in.EndTask || q.Answered != nil {
@@ -218,7 +218,7 @@ func (s *Server) reject(ctx context.Context, in rejectArguments) (*mcp.CallToolR
 	})
 }
 
-func (s *Server) tell(ctx context.Context, in tellArguments) (*mcp.CallToolResult, error) {
+func (s *Server) tellWorker(ctx context.Context, in tellArguments) (*mcp.CallToolResult, error) {
 	sub := company.SubtaskID(in.Subtask)
 	if !sub.Valid() {
 		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no subtask", in.Subtask)).Fix("subtasks look like t12-03: show the task")
@@ -239,11 +239,11 @@ func (s *Server) setPause(ctx context.Context, id string, in restArguments, off 
 	return s.do(ctx, id, task, company.Pause{Task: task, Off: off}, in.ID+what)
 }
 
-func (s *Server) pause(ctx context.Context, in restArguments) (*mcp.CallToolResult, error) {
+func (s *Server) pauseWork(ctx context.Context, in restArguments) (*mcp.CallToolResult, error) {
 	return s.setPause(ctx, nameCommand("pause", in.RequestID), in, false, " is paused")
 }
 
-func (s *Server) resume(ctx context.Context, in restArguments) (*mcp.CallToolResult, error) {
+func (s *Server) resumeWork(ctx context.Context, in restArguments) (*mcp.CallToolResult, error) {
 	return s.setPause(ctx, nameCommand("resume", in.RequestID), in, true, " is not paused")
 }
 
@@ -267,7 +267,7 @@ func (s *Server) stop(ctx context.Context, in stopArguments) (r *mcp.CallToolRes
 	return r, err
 }
 
-func (s *Server) cancel(ctx context.Context, in cancelArguments) (*mcp.CallToolResult, error) {
+func (s *Server) cancelTask(ctx context.Context, in cancelArguments) (*mcp.CallToolResult, error) {
 	task := company.TaskID(in.Task)
 	if !task.Valid() {
 		_, err := view.FindTask(nil, in.Task)

@@ -128,7 +128,7 @@ func (b *bundle) send(ctx context.Context, id string, c company.Command) sent {
 	return s
 }
 
-// committerRests waits until nothing is being committed: what is sent next begins a commit.
+// committerRests waits until no commit is under way: the next command begins one.
 func (b *bundle) committerRests() {
 	b.t.Helper()
 	b.until("a committer at rest", func() bool {

@@ -119,7 +119,7 @@ func Read(ctx context.Context, id company.TaskID, stream func(func(Entry) error)
 			return fold.decodeEvent(*e.Event)
 		}
 		if e.Run != run.run {
-			if err := run.finish(ctx, fold.Record); err != nil {
+			if err := run.finishRun(ctx, fold.Record); err != nil {
 				return err
 			}
 			run = runReader{run: e.Run, texts: storedTexts{}}
@@ -131,7 +131,7 @@ func Read(ctx context.Context, id company.TaskID, stream func(func(Entry) error)
 		err = fold.findObstacle()
 	}
 	if err == nil {
-		err = run.finish(ctx, fold.Record)
+		err = run.finishRun(ctx, fold.Record)
 	}
 	if err != nil {
 		return nil, err
@@ -154,8 +154,8 @@ func (r *runReader) addEntry(e Entry) {
 	r.records = append(r.records, e)
 }
 
-// finish puts the run's conversation into the record.
-func (r *runReader) finish(ctx context.Context, into *Record) error {
+// finishRun puts the run's conversation into the record.
+func (r *runReader) finishRun(ctx context.Context, into *Record) error {
 	if r.run == "" {
 		return nil
 	}

@@ -2,10 +2,7 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
-	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -13,12 +10,11 @@ import (
 	"time"
 
 	"company/internal/agent"
-	"company/internal/api"
+	"company/internal/api/apitest"
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/feed"
-	"company/internal/office"
 	"company/internal/replay"
 	"company/internal/view"
 )
@@ -99,37 +95,6 @@ func (checkoutEntrance) ReadPatch(context.Context, view.Range) (string, []string
 	return "", nil, company.E(company.ENotFound, "there is no mirror")
 }
 
-// serveOffice serves an office at its socket, until stop.
-func serveOffice(t *testing.T, checkout string, o api.Office) (stop func()) {
-	t.Helper()
-	paths, err := office.Find(office.FindOptions{Dir: checkout})
-	if err != nil {
-		t.Fatal(err)
-	}
-	off, err := office.Open(t.Context(), paths)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lock, held, err := office.TryLock(paths)
-	if err != nil || lock == nil {
-		t.Fatalf("%v, %v", held, err)
-	}
-	l, err := office.ListenSocket(lock, os.LookupEnv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := api.New(o, api.ServerInfo{Office: off.ID, PID: os.Getpid()}, slog.New(slog.DiscardHandler))
-	server.Start(l)
-	stop = sync.OnceFunc(func() {
-		server.Stop()
-		if err := errors.Join(lock.Release(), off.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(stop)
-	return stop
-}
-
 // seenSnapshots are those that a feeder sent.
 type seenSnapshots chan snapshotMsg
 
@@ -159,7 +124,7 @@ func TestFeederFollowsAServedOffice(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", checkout).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	stop := serveOffice(t, checkout, o)
+	stop := apitest.ServeOffice(t, checkout, o)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	sent := make(seenSnapshots, 1000)
@@ -215,6 +180,6 @@ func TestFeederFollowsAServedOffice(t *testing.T) {
 	if len(s.overview.Tasks) != 1 || s.link.why == "" {
 		t.Errorf("after the loss: %+v", s.link)
 	}
-	serveOffice(t, checkout, o)
+	apitest.ServeOffice(t, checkout, o)
 	sent.await(t, "the next company", func(s snapshot) bool { return s.link.state == linkLive })
 }

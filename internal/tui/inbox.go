@@ -171,7 +171,7 @@ func (m *model) drawInbox(width, height int) []string {
 		head += "  " + place
 	}
 	out = append(out, titleLine(m.style, head, width, false))
-	for _, line := range m.inbox.pager.draw(m.style, width-2, textHeight) {
+	for _, line := range m.inbox.pager.drawPage(m.style, width-2, textHeight) {
 		out = append(out, "  "+line)
 	}
 	return fitLines(out, height)

@@ -91,7 +91,7 @@ func TestFilterAndSearch(t *testing.T) {
 	d.expect("TASKS")
 }
 
-// TestFocusFollowsTheScreen: only what is shown is asked for.
+// TestFocusFollowsTheScreen: only the parts in sight are asked for.
 func TestFocusFollowsTheScreen(t *testing.T) {
 	d := openDesktop(t, 80, 24, snapshotOf(t, sourceOf(0, nil)))
 	if d.office.focus != (focus{}) {
@@ -138,7 +138,7 @@ func TestTranscriptIsFollowed(t *testing.T) {
 	d.expect("entry 60")
 }
 
-// TestStatesOfTheConnection: each is told, and what was read stays in sight.
+// TestStatesOfTheConnection: each is shown, and the parts that were read stay in sight.
 func TestStatesOfTheConnection(t *testing.T) {
 	d := openDesktop(t, 80, 24, snapshotOf(t, sourceOf(0, nil)))
 	snap := d.snap

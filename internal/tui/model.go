@@ -277,7 +277,7 @@ func (m *model) drawScreen() ([]string, *tea.Cursor) {
 	height := m.bodyHeight()
 	switch {
 	case m.help != nil:
-		lines = append(lines, m.help.draw(m.style, m.width, height)...)
+		lines = append(lines, m.help.drawPage(m.style, m.width, height)...)
 	case m.screen == taskScreen:
 		lines = append(lines, m.drawTask(m.width, height)...)
 	case m.screen == inboxScreen:

@@ -314,7 +314,7 @@ func (m *model) drawOverview(width, height int) []string {
 		title += "  " + place
 	}
 	out = append(out, titleLine(m.style, title, width, m.overview.pane == feedPane))
-	feedLines := m.overview.feed.draw(m.style, width, l.feed)
+	feedLines := m.overview.feed.drawPage(m.style, width, l.feed)
 	if len(m.overview.feed.lines) == 0 {
 		feedLines[0] = "  nothing has happened here yet"
 	}

@@ -109,8 +109,8 @@ func (p *pager) placeText(height int) string {
 	return text
 }
 
-// draw is the part that is in sight.
-func (p *pager) draw(s view.Style, width, height int) []string {
+// drawPage is the part that is in sight.
+func (p *pager) drawPage(s view.Style, width, height int) []string {
 	var out []string
 	for i := p.top; i < len(p.lines) && len(out) < height; i++ {
 		line := cutLine(p.lines[i], width)

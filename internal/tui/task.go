@@ -389,7 +389,7 @@ func (m *model) drawTask(width, height int) []string {
 		title += fmt.Sprintf("  %s merged  %s  %s", t.DoneText(), view.FormatCost(t.CostMicroUSD, t.Tokens), t.PullText())
 	}
 	textWidth, textHeight := m.textSize(width, height)
-	text := d.pager.draw(m.style, textWidth, textHeight)
+	text := d.pager.drawPage(m.style, textWidth, textHeight)
 	tabs := titleLine(m.style, m.tabTitle(textHeight), textWidth, d.reading)
 	if width >= wideWidth {
 		listWidth := m.listWidth(width)

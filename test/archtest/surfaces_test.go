@@ -3,23 +3,19 @@ package archtest
 import (
 	"bytes"
 	"context"
-	"errors"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"company/internal/agent"
-	"company/internal/api"
+	"company/internal/api/apitest"
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/feed"
-	"company/internal/office"
 	"company/internal/replay"
 	"company/internal/view"
 )
@@ -104,7 +100,7 @@ func TestSurfaceCanBeAdded(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", checkout).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	stop := serveOffice(t, checkout, decided{d})
+	stop := apitest.ServeOffice(t, checkout, decided{d})
 	out, err := exec.CommandContext(t.Context(), program, checkout).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -154,35 +150,4 @@ func (o decided) StreamTranscript(context.Context, company.RunID, bool, func(age
 
 func (o decided) StreamRecord(context.Context, company.TaskID, func(replay.Entry) error) error {
 	return company.E(company.ENotFound, "what only decides has no journal")
-}
-
-// serveOffice opens the office of a checkout and serves it at its socket.
-func serveOffice(t *testing.T, checkout string, o api.Office) (stop func()) {
-	t.Helper()
-	paths, err := office.Find(office.FindOptions{Dir: checkout})
-	if err != nil {
-		t.Fatal(err)
-	}
-	off, err := office.Open(t.Context(), paths)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lock, held, err := office.TryLock(paths)
-	if err != nil || lock == nil {
-		t.Fatalf("%v, %v", held, err)
-	}
-	l, err := office.ListenSocket(lock, os.LookupEnv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := api.New(o, api.ServerInfo{Office: off.ID, PID: os.Getpid()}, slog.New(slog.DiscardHandler))
-	server.Start(l)
-	stop = sync.OnceFunc(func() {
-		server.Stop()
-		if err := errors.Join(lock.Release(), off.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(stop)
-	return stop
 }

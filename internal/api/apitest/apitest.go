@@ -1,0 +1,46 @@
+// Package apitest serves offices of tests at their sockets, as a company at work does. It
+// decides nothing: what the office answers is the test's own.
+package apitest
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+
+	"company/internal/api"
+	"company/internal/office"
+)
+
+// ServeOffice opens the office of a checkout and serves it at its socket, until stop or the
+// end of the test.
+func ServeOffice(t *testing.T, checkout string, o api.Office) (stop func()) {
+	t.Helper()
+	paths, err := office.Find(office.FindOptions{Dir: checkout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off, err := office.Open(t.Context(), paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, held, err := office.TryLock(paths)
+	if err != nil || lock == nil {
+		t.Fatalf("%v, %v", held, err)
+	}
+	l, err := office.ListenSocket(lock, os.LookupEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := api.New(o, api.ServerInfo{Office: off.ID, PID: os.Getpid()}, slog.New(slog.DiscardHandler))
+	server.Start(l)
+	stop = sync.OnceFunc(func() {
+		server.Stop()
+		if err := errors.Join(lock.Release(), off.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
