@@ -197,11 +197,12 @@ func serveBusyOffice(t *testing.T) (*fakeOffice, *Client) {
 	planning := company.NewRunID(ask, "", company.Manager, 1)
 	d.Must(company.EndRun{Run: planning, Fence: d.Claim(planning, ""), Question: "Which door?", Outcome: company.RunEnded{Status: company.RunSuccess}})
 	d.Must(company.Cancel{Task: d.Submit("never mind", "/p"), Why: "no"})
-	return o, dialOffice(t, o)
+	return o, dialOffice(t, o, fakeDesk{})
 }
 
-// dialOffice serves an office on a socket of the test's own, and dials it.
-func dialOffice(t *testing.T, o Office) *Client {
+// dialOffice serves an office with a desk, or without one, on a socket of the test's own,
+// and dials it.
+func dialOffice(t *testing.T, o Office, d Desk) *Client {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", socket)
@@ -209,6 +210,7 @@ func dialOffice(t *testing.T, o Office) *Client {
 		t.Fatal(err)
 	}
 	srv := New(o, ServerInfo{Version: "test", Office: "abcd", PID: 1, Serving: true}, slog.New(slog.DiscardHandler))
+	srv.SetDesk(d)
 	srv.Start(l)
 	c := Dial(func(ctx context.Context) (net.Conn, error) {
 		var d net.Dialer
@@ -276,10 +278,11 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		"tasks/{id}": {"t1", "t2", "t3", "t4", "t5"}, "subtasks/{id}": {"t1-01", "t2-01"}, "runs/{id}": {"t1-01.1", "t2-01.1"},
 		"shown/{id}": {"t1", "t1-01", "t1-01.1", asked}, "approvals/{id}": {asked}, "summaries/{id}": {"t1", "t2", "t4"}, "ranges/{id}": {"t1", "t1-01"},
 		"costs/{id}": {"t1", "t2"}, "prs/{id}": {"t1"}, "runs/{id}/transcript": {string(fakeActivity.Run)}, "tasks/{id}/record": {"t1"},
+		"diffs/{id}": {"t1", "t1-01"}, "prs/{id}/page": {"t1"},
 	}
 	queries := map[string]string{
 		"overview": "?all=true", "work": "?task=t1&task=t2", "tasks": "?limit=2&cursor=t4&state=open&priority=medium", "spending": "?since=2026-03-01T00:00:00Z",
-		"events": "?from=1&until=" + strconv.FormatUint(seq-1, 10), "runs/{id}/transcript": "?follow=false",
+		"events": "?from=1&until=" + strconv.FormatUint(seq-1, 10), "runs/{id}/transcript": "?follow=false", "doctor": "?online=true", "config": "?project=app",
 	}
 	for _, r := range Routes() {
 		if r.Method != http.MethodGet {

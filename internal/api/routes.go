@@ -54,7 +54,7 @@ func Routes() []Route {
 			}},
 		{Method: http.MethodPost, Path: "commands", Summary: "sends a command of the president; the answer comes after its events are in the ledger", Body: CommandEnvelope{}, Answer: CommandResult{}, serve: (*Server).serveCommand},
 		{Method: http.MethodPost, Path: "trials", Summary: "tells the events that a command would make now, and writes nothing", Body: CommandEnvelope{}, Answer: CommandResult{}, serve: (*Server).serveTrial},
-	})
+	}, deskRoutes)
 }
 
 // CommandKind is a command that people may send.

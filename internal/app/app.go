@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"time"
 
+	"company/internal/api"
 	"company/internal/bus"
 	"company/internal/clock"
 	"company/internal/company"
@@ -53,6 +54,7 @@ type App struct {
 	repackJob     upkeep.Job // also made once at the beginning of work
 	archiveJob    upkeep.Job // as that
 	configs       ConfigSource
+	desk          api.Desk
 	stage         *stage // of a replay
 	activities    activityLog
 
@@ -76,6 +78,7 @@ type Options struct {
 	Lock    *office.Lock   // is released then
 	Config  config.Loaded
 	Configs ConfigSource
+	Desk    api.Desk // of its API; nil: there is none
 	Env     func(string) (string, bool)
 	Clocks  clock.Sources // of the machine
 	Version string        // of the program
@@ -88,7 +91,7 @@ type Options struct {
 // and neither Docker nor a model is needed.
 func Open(ctx context.Context, o Options) (_ *App, err error) {
 	off, loaded, log := o.Office, o.Config, o.Logger
-	a := &App{office: off, loaded: loaded, lock: o.Lock, env: o.Env, version: o.Version, configs: o.Configs, stage: o.stage, log: log}
+	a := &App{office: off, desk: o.Desk, loaded: loaded, lock: o.Lock, env: o.Env, version: o.Version, configs: o.Configs, stage: o.stage, log: log}
 	officeTime := clock.New(o.Clocks)
 	a.lifetime, a.fail = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {

@@ -32,6 +32,9 @@ func (a *App) Start(ctx context.Context, serving bool) (paused []company.TaskID,
 		return nil, err
 	}
 	srv := api.New(a, api.ServerInfo{Version: a.version, Office: a.office.ID, PID: os.Getpid(), Serving: serving}, a.log)
+	if a.desk != nil {
+		srv.SetDesk(a.desk)
+	}
 	srv.Start(l)
 	a.pool = pool
 	a.syncPoolSize()

@@ -3,22 +3,19 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	officeapp "company/internal/app"
+	"company/internal/api"
 	"company/internal/attend"
 	"company/internal/cli/command"
+	"company/internal/cli/desk"
 	"company/internal/cli/task"
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/console"
 	"company/internal/mcpserver"
-	"company/internal/view"
 )
 
 func newMCP(env *command.Environment) *cobra.Command {
@@ -49,7 +46,7 @@ func runMCP(ctx context.Context, env *command.Environment, grants mcpserver.Gran
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	err := mcpserver.New(mcpHost{env}, grants, command.Version, log).ServeIO(ctx, env.In, env.Out)
+	err := mcpserver.New(mcpHost{desk.New(env)}, grants, command.Version, log).ServeIO(ctx, env.In, env.Out)
 	switch {
 	case ctx.Err() == nil:
 		return err
@@ -60,37 +57,17 @@ func runMCP(ctx context.Context, env *command.Environment, grants mcpserver.Gran
 }
 
 // mcpHost is this program around a server of tools.
-type mcpHost struct{ env *command.Environment }
-
-// newCall is the environment of one call: a config is read anew for each, stdin and stdout
-// are the protocol's, and none asks anything.
-func (h mcpHost) newCall() *command.Environment {
-	c := *h.env.Console
-	c.In, c.Out, c.Output, c.NoInput, c.Quiet, c.Yes = strings.NewReader(""), io.Discard, "text", true, !c.Verbose, false
-	env := command.NewEnvironment(c)
-	env.OfficeDir, env.RepoDir, env.ConfigFlags, env.Clocks = h.env.OfficeDir, h.env.RepoDir, slices.Clone(h.env.ConfigFlags), h.env.Clocks
-	return env
-}
+type mcpHost struct{ desk.Desk }
 
 // Connect reaches the office as it is now.
 func (h mcpHost) Connect(ctx context.Context) (*client.Office, error) {
-	o, _, err := h.newCall().ConnectOffice(ctx)
+	o, _, err := h.NewCall().ConnectOffice(ctx)
 	return o, err
-}
-
-// Patch is the diff of a range, from the git objects that the company holds.
-func (h mcpHost) Patch(ctx context.Context, r view.Range) (mcpserver.Patch, error) {
-	paths, err := h.newCall().FindOffice()
-	if err != nil {
-		return mcpserver.Patch{}, err
-	}
-	p, err := officeapp.ReadPatch(ctx, paths, r, officeapp.MaxPatch)
-	return mcpserver.Patch{Stat: p.StatText(), Text: string(p.Text), Notes: strings.Join(p.Notes(r), "\n")}, err
 }
 
 // Log is a run's conversation.
 func (h mcpHost) Log(ctx context.Context, o *client.Office, id string) (company.RunID, string, error) {
-	paths, err := h.newCall().FindOffice()
+	paths, err := h.NewCall().FindOffice()
 	if err != nil {
 		return "", "", err
 	}
@@ -98,32 +75,13 @@ func (h mcpHost) Log(ctx context.Context, o *client.Office, id string) (company.
 	return run, t.RenderText(attend.MostLines(false)), err
 }
 
-// PullPage is a pull request as company pr show prints it.
-func (h mcpHost) PullPage(ctx context.Context, r view.PullRecord) (string, error) {
-	env := h.newCall()
-	paths, err := env.FindOffice()
-	if err != nil {
-		return "", err
-	}
-	body, err := officeapp.PullText(paths, r)
-	if err != nil {
-		return "", err
-	}
-	changed := ""
-	if p, err := officeapp.ReadPatch(ctx, paths, view.PullRange(r.Task()), 0); err == nil {
-		changed = p.StatText()
-	}
-	next := view.NextPullStep(r.Task(), func() string { return "" })
-	return view.PullPage(r.Task(), officeapp.PlainPullText(body), changed, next, view.Style{}), nil
-}
-
 // Submit gives an instruction away, as company submit --detach does.
-func (h mcpHost) Submit(ctx context.Context, s mcpserver.Submission) (mcpserver.Submitted, error) {
-	taken, err := task.SubmitApart(ctx, h.newCall(), s)
+func (h mcpHost) Submit(ctx context.Context, s api.Submission) (mcpserver.Submitted, error) {
+	taken, err := task.SubmitApart(ctx, h.NewCall(), s)
 	return mcpserver.Submitted{Task: taken.Task, Log: taken.Log}, err
 }
 
 // Wait is company wait.
 func (h mcpHost) Wait(ctx context.Context, ids []company.TaskID) error {
-	return attend.Wait(ctx, h.newCall().Entrance, ids)
+	return attend.Wait(ctx, h.NewCall().Entrance, ids)
 }

@@ -16,6 +16,7 @@ import (
 
 	"company/internal/cli/agents"
 	"company/internal/cli/command"
+	"company/internal/cli/desk"
 	"company/internal/cli/image"
 	"company/internal/cli/inspect"
 	"company/internal/cli/pr"
@@ -40,6 +41,7 @@ func MainAt(clocks clock.Sources, args []string) int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	env := command.NewEnvironment(console.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Environ: os.Environ()})
 	env.Clocks = clocks
+	env.Desk = desk.New(env)
 	return execute(ctx, env, args)
 }
 

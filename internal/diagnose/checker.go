@@ -12,22 +12,14 @@ import (
 	"company/internal/office"
 )
 
-// Result is one check with what it saw.
-type Result struct {
-	Name   string `json:"name"`
-	Status string `json:"status"` // pass | fail | warn | unknown
-	health.Result
-	Unknown bool `json:"unknown,omitempty"` // it could not be checked in time
-}
-
 // Check is one part of doctor: it may give several results.
 type Check struct {
 	name string
-	run  func(ctx context.Context) []Result
+	run  func(ctx context.Context) []health.Finding
 }
 
-func singleResult(name string, r health.Result) []Result {
-	return []Result{{Name: name, Result: r}}
+func singleResult(name string, r health.Result) []health.Finding {
+	return []health.Finding{{Name: name, Result: r}}
 }
 
 // Subject is the object of the checks.
@@ -66,8 +58,8 @@ func (d *Checker) envValue(name string) string {
 
 // Run runs checks at once, until ctx ends. A check that does not end in time
 // is unknown.
-func Run(ctx context.Context, checks []Check) []Result {
-	results := make([][]Result, len(checks))
+func Run(ctx context.Context, checks []Check) []health.Finding {
+	results := make([][]health.Finding, len(checks))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for i, c := range checks {
@@ -91,33 +83,17 @@ func Run(ctx context.Context, checks []Check) []Result {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	var all []Result
+	var all []health.Finding
 	for i, c := range checks {
 		if results[i] == nil {
-			results[i] = []Result{{Name: c.name, Unknown: true, Result: health.Result{Found: "no answer in time", Fix: "try again, or look at it yourself"}}}
+			results[i] = []health.Finding{{Name: c.name, Unknown: true, Result: health.Result{Found: "no answer in time", Fix: "try again, or look at it yourself"}}}
 		}
 		for _, v := range results[i] {
-			if v.Status = v.statusLabel(); v.OK {
+			if v.Status = v.Label(); v.OK {
 				v.Warn, v.Fix = false, "" // there is nothing to do
 			}
 			all = append(all, v)
 		}
 	}
 	return all
-}
-
-func (v Result) statusLabel() string {
-	switch {
-	case v.Unknown:
-		return "unknown"
-	case v.OK:
-		return "pass"
-	case v.Warn:
-		return "warn"
-	}
-	return "fail"
-}
-
-func (v Result) Mark() string {
-	return map[string]string{"unknown": "?", "pass": "+", "warn": "!", "fail": "x"}[v.statusLabel()]
 }

@@ -44,28 +44,30 @@ func (o Options) Timeout() time.Duration {
 func (d *Checker) Checks(s Subject, o Options) []Check {
 	paths, loaded, online := s.Paths, s.Config, o.Online
 	checks := []Check{
-		{"company", func(context.Context) []Result { return d.checkSelf() }},
+		{"company", func(context.Context) []health.Finding { return d.checkSelf() }},
 		{"git", checkGit},
-		{"remote", func(ctx context.Context) []Result { return d.checkRemote(ctx, paths, loaded.Config, online) }},
-		{"docker", func(ctx context.Context) []Result { return checkDocker(ctx, d.daemonOf(loaded)) }},
-		{"images", func(ctx context.Context) []Result { return checkImages(ctx, d.daemonOf(loaded)) }},
-		{"registries", func(ctx context.Context) []Result { return checkRegistries(ctx, loaded.Config) }},
-		{"project", func(ctx context.Context) []Result { return d.checkProject(ctx, s) }},
-		{"config", func(context.Context) []Result { return singleResult("config", checkConfig(loaded, s.ConfigErr)) }},
-		{"models", func(ctx context.Context) []Result {
+		{"remote", func(ctx context.Context) []health.Finding { return d.checkRemote(ctx, paths, loaded.Config, online) }},
+		{"docker", func(ctx context.Context) []health.Finding { return checkDocker(ctx, d.daemonOf(loaded)) }},
+		{"images", func(ctx context.Context) []health.Finding { return checkImages(ctx, d.daemonOf(loaded)) }},
+		{"registries", func(ctx context.Context) []health.Finding { return checkRegistries(ctx, loaded.Config) }},
+		{"project", func(ctx context.Context) []health.Finding { return d.checkProject(ctx, s) }},
+		{"config", func(context.Context) []health.Finding {
+			return singleResult("config", checkConfig(loaded, s.ConfigErr))
+		}},
+		{"models", func(ctx context.Context) []health.Finding {
 			if s.ConfigErr != nil {
 				return singleResult("models", health.Result{Warn: true, Found: "not looked at: the config does not load"})
 			}
 			return d.checkModels(ctx, paths, loaded, online)
 		}},
-		{"office", func(ctx context.Context) []Result { return d.checkOffice(ctx, s, o.Deep) }},
-		{"memory", func(context.Context) []Result {
+		{"office", func(ctx context.Context) []health.Finding { return d.checkOffice(ctx, s, o.Deep) }},
+		{"memory", func(context.Context) []health.Finding {
 			return singleResult("memory", checkMemory(loaded, officeapp.HostMemory()))
 		}},
-		{"disk", func(context.Context) []Result { return singleResult("disk", checkDisk(paths, s.PathsErr)) }},
+		{"disk", func(context.Context) []health.Finding { return singleResult("disk", checkDisk(paths, s.PathsErr)) }},
 	}
 	if online {
-		checks = append(checks, Check{"forge answers", func(ctx context.Context) []Result {
+		checks = append(checks, Check{"forge answers", func(ctx context.Context) []health.Finding {
 			return singleResult("forge answers", d.checkForgeAccess(ctx, paths, loaded.Config))
 		}})
 	}
@@ -87,7 +89,7 @@ func ErrorResult(err error) health.Result {
 	return health.Result{Found: found, Fix: e.Hint}
 }
 
-func checkGit(ctx context.Context) []Result {
+func checkGit(ctx context.Context) []health.Finding {
 	const needed = "git 2.38 or newer (merge-tree --write-tree)"
 	out, err := exec.CommandContext(ctx, "git", "version").Output()
 	if ctx.Err() != nil {
@@ -107,7 +109,7 @@ func (d *Checker) daemonOf(l config.Loaded) officeapp.Daemon {
 	return officeapp.DaemonOf(l.Config, d.Env, d.Logger)
 }
 
-func checkDocker(ctx context.Context, daemon officeapp.Daemon) []Result {
+func checkDocker(ctx context.Context, daemon officeapp.Daemon) []health.Finding {
 	rt, err := daemon.OpenRuntime(ctx)
 	if ctx.Err() != nil {
 		return nil
@@ -123,26 +125,26 @@ func checkDocker(ctx context.Context, daemon officeapp.Daemon) []Result {
 	if err != nil {
 		return singleResult("docker", ErrorResult(err))
 	}
-	var out []Result
+	var out []health.Finding
 	for _, f := range facts {
-		out = append(out, Result{Name: f.Name, Result: health.Result{OK: f.Level == container.OK, Warn: f.Level == container.Warn, Found: f.Value, Fix: f.Hint}})
+		out = append(out, health.Finding{Name: f.Name, Result: health.Result{OK: f.Level == container.OK, Warn: f.Level == container.Warn, Found: f.Value, Fix: f.Hint}})
 	}
 	return out
 }
 
 // checkImages looks whether the first task has to build the base image, and
 // whether it can.
-func checkImages(ctx context.Context, daemon officeapp.Daemon) []Result {
+func checkImages(ctx context.Context, daemon officeapp.Daemon) []health.Finding {
 	b, err := image.New(image.Config{Logger: daemon.Logger, Daemon: daemon.Host})
 	if err != nil {
 		return singleResult("base image", ErrorResult(err))
 	}
 	defer b.Close()
-	var out []Result
+	var out []health.Finding
 	for _, st := range b.Check(ctx) {
 		if st.Name == "docker" {
 			if !st.OK {
-				return []Result{{Name: "base image", Unknown: true, Result: health.Result{Found: "not looked at without Docker", Fix: "put Docker right first"}}}
+				return []health.Finding{{Name: "base image", Unknown: true, Result: health.Result{Found: "not looked at without Docker", Fix: "put Docker right first"}}}
 			}
 			continue
 		}
@@ -153,7 +155,7 @@ func checkImages(ctx context.Context, daemon officeapp.Daemon) []Result {
 				r.Warn, r.Needed, r.Fix = false, "mmdebstrap to build it, or container.image: name@sha256:… to pull one", "apt-get install mmdebstrap"
 			}
 		}
-		out = append(out, Result{Name: st.Name + " image", Result: r})
+		out = append(out, health.Finding{Name: st.Name + " image", Result: r})
 	}
 	if ctx.Err() != nil {
 		return nil

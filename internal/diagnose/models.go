@@ -8,12 +8,13 @@ import (
 
 	officeapp "company/internal/app"
 	"company/internal/config"
+	"company/internal/health"
 	"company/internal/office"
 )
 
 // checkModels is doctor's look at each profile that a role uses, or that one
 // falls back to.
-func (d *Checker) checkModels(ctx context.Context, p office.Paths, l config.Loaded, online bool) []Result {
+func (d *Checker) checkModels(ctx context.Context, p office.Paths, l config.Loaded, online bool) []health.Finding {
 	users := map[string][]string{}
 	for n, first := range officeapp.AgentModels(l.Config) {
 		for i, name := range officeapp.FallbackChain(l.Config, first) {
@@ -32,7 +33,7 @@ func (d *Checker) checkModels(ctx context.Context, p office.Paths, l config.Load
 			}
 		}
 	}
-	var out []Result
+	var out []health.Finding
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for _, profile := range officeapp.ModelProfiles(l, p.Root, d.envValue) {
@@ -44,10 +45,10 @@ func (d *Checker) checkModels(ctx context.Context, p office.Paths, l config.Load
 			r.Found = "for " + strings.Join(users[profile.Name], ", ") + ": " + r.Found
 			mu.Lock()
 			defer mu.Unlock()
-			out = append(out, Result{Name: "model " + profile.Name, Result: r})
+			out = append(out, health.Finding{Name: "model " + profile.Name, Result: r})
 		})
 	}
 	wg.Wait()
-	slices.SortFunc(out, func(a, b Result) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b health.Finding) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

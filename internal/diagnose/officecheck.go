@@ -26,7 +26,7 @@ import (
 
 // checkSelf says which program this is, and whether the program that goes into
 // containers is in it.
-func (d *Checker) checkSelf() []Result {
+func (d *Checker) checkSelf() []health.Finding {
 	found := d.Version + ", " + runtime.Version()
 	if d.Commit != "" {
 		found += ", built from " + officeapp.ShortCommit(d.Commit)
@@ -38,12 +38,12 @@ func (d *Checker) checkSelf() []Result {
 	} else {
 		box.Found = fmt.Sprintf("for %s, %.12s", runtime.GOARCH, hash)
 	}
-	results := append(singleResult("company", health.Result{OK: true, Found: found}), Result{Name: "toolbox", Result: box})
+	results := append(singleResult("company", health.Result{OK: true, Found: found}), health.Finding{Name: "toolbox", Result: box})
 	return append(results, checkSystem(runtime.GOOS)...)
 }
 
 // checkSystem says what works on a system that company is not made for.
-func checkSystem(system string) []Result {
+func checkSystem(system string) []health.Finding {
 	if system == "linux" {
 		return nil
 	}
@@ -56,7 +56,7 @@ func checkSystem(system string) []Result {
 
 // checkProject looks at the repository that one stands in, as a submission
 // would: where it would start from, its checks, what they need, its forge.
-func (d *Checker) checkProject(ctx context.Context, s Subject) []Result {
+func (d *Checker) checkProject(ctx context.Context, s Subject) []health.Finding {
 	c, repo, err := s.Config.Config, s.Checkout, s.CheckoutErr
 	if err != nil {
 		if s.PathsErr != nil {
@@ -85,15 +85,15 @@ func (d *Checker) checkProject(ctx context.Context, s Subject) []Result {
 		checks.Needed = "a test command: without one, what is complete says UNTESTED"
 		checks.Fix = untestedRemedy(seen.Project)
 	}
-	out = append(out, Result{Name: "checks", Result: checks})
+	out = append(out, health.Finding{Name: "checks", Result: checks})
 	out = append(out, checkProposals(c, seen)...)
 	for _, name := range seen.Project.Toolchains {
 		if r, ok := checkToolchain(ctx, name); ok {
-			out = append(out, Result{Name: name, Result: r})
+			out = append(out, health.Finding{Name: name, Result: r})
 		}
 	}
 	out = append(out, d.checkPackages(ctx, c, repo, seen.Project)...)
-	return append(out, Result{Name: "forge", Result: d.CheckForge(ctx, c, seen.Base.RemoteURL)})
+	return append(out, health.Finding{Name: "forge", Result: d.CheckForge(ctx, c, seen.Base.RemoteURL)})
 }
 
 // checkToolchain looks for what the image of a project takes from this host.
@@ -118,7 +118,7 @@ func checkToolchain(ctx context.Context, name string) (r health.Result, ok bool)
 
 // checkOffice checks the office's folder, its holder, and whether its ledger
 // opens; deep: also whether all that it has stored is as it was written.
-func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) []Result {
+func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) []health.Finding {
 	p, loaded := subject.Paths, subject.Config
 	if err := subject.PathsErr; err != nil {
 		return singleResult("office", ErrorResult(err))
@@ -156,33 +156,33 @@ func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) [
 		if r.Fix == "" {
 			r.Fix = "see " + filepath.Join(p.Logs, "company.log")
 		}
-		return append(singleResult("office", free), Result{Name: "ledger", Result: r})
+		return append(singleResult("office", free), health.Finding{Name: "ledger", Result: r})
 	}
 	s := h.View()
-	var stored []Result
+	var stored []health.Finding
 	if deep {
 		stored = verifyStore(ctx, h)
 	}
 	slow := checkSlowness(s, func(id company.TaskID) *company.Task { return h.FindTask(ctx, id) })
 	h.Close()
-	return slices.Concat(singleResult("office", free), []Result{{Name: "ledger", Result: health.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks)+len(s.Past), "task")}}}, stored, slow)
+	return slices.Concat(singleResult("office", free), []health.Finding{{Name: "ledger", Result: health.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks)+len(s.Past), "task")}}}, stored, slow)
 }
 
 // verifyStore has an office, here or in another process, read all that it has stored.
 func verifyStore(ctx context.Context, o interface {
 	Verify(ctx context.Context) (view.Verification, error)
-}) []Result {
+}) []health.Finding {
 	v, err := o.Verify(ctx)
 	switch {
 	case ctx.Err() != nil:
-		return []Result{{Name: "stored data", Unknown: true, Result: health.Result{Found: "not read to its end in time", Fix: "try again while the office is not at work"}}}
+		return []health.Finding{{Name: "stored data", Unknown: true, Result: health.Result{Found: "not read to its end in time", Fix: "try again while the office is not at work"}}}
 	case err != nil:
 		return singleResult("stored data", ErrorResult(err))
 	}
 	out := singleResult("stored data", health.Result{OK: len(v.Damage) == 0,
 		Found: fmt.Sprintf("%s and %s (%s) read, %s", company.Count(int(v.Events), "event"), company.Count(v.Blobs, "blob"), view.FormatBytes(v.Bytes), damageCount(v.Damage))})
 	for _, damage := range v.Damage {
-		out = append(out, Result{Name: "damaged " + damage.What, Result: health.Result{Found: damage.Text(), Needed: "what was written", Fix: damage.Fix}})
+		out = append(out, health.Finding{Name: "damaged " + damage.What, Result: health.Result{Found: damage.Text(), Needed: "what was written", Fix: damage.Fix}})
 	}
 	return out
 }
@@ -195,7 +195,7 @@ func damageCount(all []view.Damage) string {
 }
 
 // checkSlowness tells which checks took long on the newest base that was judged.
-func checkSlowness(s *company.State, find func(company.TaskID) *company.Task) []Result {
+func checkSlowness(s *company.State, find func(company.TaskID) *company.Task) []health.Finding {
 	for n := s.LastTask; n > 0; n-- {
 		t := find(company.NewTaskID(n))
 		if t == nil || t.Baseline == nil {
@@ -214,7 +214,7 @@ func checkSlowness(s *company.State, find func(company.TaskID) *company.Task) []
 }
 
 // checkHolder looks at the company that has the office open.
-func (d *Checker) checkHolder(ctx context.Context, p office.Paths, held *office.Holder, deep bool) []Result {
+func (d *Checker) checkHolder(ctx context.Context, p office.Paths, held *office.Holder, deep bool) []health.Finding {
 	conn, err := client.Dial(ctx, held)
 	if err != nil {
 		return singleResult("office", ErrorResult(err))

@@ -16,6 +16,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/config"
 	"company/internal/config/configtest"
+	"company/internal/health"
 	"company/internal/office"
 )
 
@@ -42,7 +43,7 @@ func TestCheckMemory(t *testing.T) {
 		{nil, 0, "pass", "not known"},
 	} {
 		r := checkMemory(load(x.flags), x.host)
-		if got := (Result{Result: r}).statusLabel(); got != x.status || !strings.Contains(r.Found, x.says) || (got == "warn") != (r.Fix != "") {
+		if got := (health.Finding{Result: r}).Label(); got != x.status || !strings.Contains(r.Found, x.says) || (got == "warn") != (r.Fix != "") {
 			t.Errorf("%v on %d: %+v", x.flags, x.host, r)
 		}
 	}
@@ -73,14 +74,14 @@ func TestCheckHolder(t *testing.T) {
 	}
 	defer lock.Release()
 	a := &Checker{Logger: slog.New(slog.DiscardHandler), Env: os.LookupEnv, Version: "1.0", Opener: plainOpener{}}
-	found := func() Result {
+	found := func() health.Finding {
 		out := a.checkOffice(t.Context(), Subject{Paths: p, Config: config.Loaded{Config: config.Default()}}, false)
 		if len(out) != 1 {
 			t.Fatalf("%+v", out)
 		}
 		return out[0]
 	}
-	if v := found(); v.statusLabel() != "fail" || v.Needed == "" || v.Fix == "" {
+	if v := found(); v.Label() != "fail" || v.Needed == "" || v.Fix == "" {
 		t.Errorf("a holder without a socket: %+v", v)
 	}
 	run, err := os.MkdirTemp("", "company-diagnose-") // a socket's path is short
@@ -99,11 +100,11 @@ func TestCheckHolder(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { _ = srv.Serve(l); close(ended) }()
 	defer func() { _ = srv.Close(); <-ended }()
-	if v := found(); v.statusLabel() != "pass" {
+	if v := found(); v.Label() != "pass" {
 		t.Errorf("the same version: %+v", v)
 	}
 	hello.Version = "9.9.9\x1b[2J"
-	if v := found(); v.statusLabel() != "warn" || !strings.Contains(v.Found, "which is version 9.9.9") || !strings.Contains(v.Needed, "1.0") || v.Fix == "" || strings.Contains(v.Found, "\x1b") {
+	if v := found(); v.Label() != "warn" || !strings.Contains(v.Found, "which is version 9.9.9") || !strings.Contains(v.Needed, "1.0") || v.Fix == "" || strings.Contains(v.Found, "\x1b") {
 		t.Errorf("another version: %+v", v)
 	}
 }
@@ -119,17 +120,17 @@ func TestCheckLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := func() Result {
+	check := func() health.Finding {
 		out := a.checkOffice(t.Context(), Subject{Paths: p, Config: loaded}, false)
-		if len(out) != 2 || out[0].statusLabel() != "pass" || out[1].Name != "ledger" {
+		if len(out) != 2 || out[0].Label() != "pass" || out[1].Name != "ledger" {
 			t.Fatalf("%+v", out)
 		}
 		return out[1]
 	}
-	if v := check(); v.statusLabel() != "pass" || v.Found != "0 events, 0 tasks" {
+	if v := check(); v.Label() != "pass" || v.Found != "0 events, 0 tasks" {
 		t.Errorf("a fresh office: %+v", v)
 	}
-	if v := check(); v.statusLabel() != "pass" { // it left nothing open
+	if v := check(); v.Label() != "pass" { // it left nothing open
 		t.Errorf("again: %+v", v)
 	}
 	// The bus's folder is a file now: nothing opens.
@@ -140,7 +141,7 @@ func TestCheckLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := a.checkOffice(t.Context(), Subject{Paths: p, Config: loaded}, false)
-	if last := out[len(out)-1]; last.statusLabel() != "fail" || last.Fix == "" {
+	if last := out[len(out)-1]; last.Label() != "fail" || last.Fix == "" {
 		t.Errorf("a broken office: %+v", out)
 	}
 	if lock, _, err := office.TryLock(p); err != nil || lock == nil {

@@ -24,7 +24,7 @@ import (
 // have, before a task finds out: packages without a lock file, a package
 // manager that is not supported, a registry that needs a login, a program that
 // a gate runs. Nothing is made.
-func (d *Checker) checkPackages(ctx context.Context, c config.Config, repo string, p gates.Project) []Result {
+func (d *Checker) checkPackages(ctx context.Context, c config.Config, repo string, p gates.Project) []health.Finding {
 	if !d.needsPackages(c, p) {
 		return nil
 	}

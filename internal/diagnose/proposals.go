@@ -109,7 +109,7 @@ func untestedRemedy(p gates.Project) string {
 
 // checkProposals holds the checks that were found to those that the repository's own
 // people run.
-func checkProposals(c config.Config, seen RepoCheck) []Result {
+func checkProposals(c config.Config, seen RepoCheck) []health.Finding {
 	found := seen.Project.Proposals
 	all := newProposed(found)
 	if len(all)+len(found.Problems) == 0 {
@@ -130,7 +130,7 @@ func checkProposals(c config.Config, seen RepoCheck) []Result {
 			r.Fix = "where they are others: " + untestedRemedy(seen.Project)
 		}
 	}
-	return []Result{{Name: "maintainers", Result: r}}
+	return []health.Finding{{Name: "maintainers", Result: r}}
 }
 
 // BannerLines are the checks as a submission begins with them, and how to have a

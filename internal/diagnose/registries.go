@@ -12,7 +12,7 @@ import (
 
 // checkRegistries tells which registries dependencies come from, and which of
 // the operator's settings are not followed. It sends no request.
-func checkRegistries(ctx context.Context, cfg config.Config) []Result {
+func checkRegistries(ctx context.Context, cfg config.Config) []health.Finding {
 	if cfg.Container.Deps == "off" {
 		return singleResult("registries", health.Result{OK: true, Found: "none (container.deps: off)"})
 	}

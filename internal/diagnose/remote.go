@@ -14,7 +14,7 @@ import (
 )
 
 // checkRemote is doctor's look at the remote of the checkout.
-func (d *Checker) checkRemote(ctx context.Context, p office.Paths, c config.Config, online bool) []Result {
+func (d *Checker) checkRemote(ctx context.Context, p office.Paths, c config.Config, online bool) []health.Finding {
 	if p.Repo == "" {
 		return singleResult("remote", health.Result{OK: true, Found: "not in a git checkout"})
 	}
@@ -22,9 +22,9 @@ func (d *Checker) checkRemote(ctx context.Context, p office.Paths, c config.Conf
 	if err != nil {
 		return singleResult("remote", ErrorResult(err))
 	}
-	var out []Result
+	var out []health.Finding
 	for _, check := range gitops.Checks(cfg, p.Repo, online) {
-		out = append(out, Result{Name: check.Name, Result: check.Run(ctx)})
+		out = append(out, health.Finding{Name: check.Name, Result: check.Run(ctx)})
 	}
 	return out
 }

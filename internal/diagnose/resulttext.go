@@ -6,16 +6,17 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/health"
 	"company/internal/safetext"
 	"company/internal/screen"
 )
 
 // RenderResults is the findings of checks: those in order first, those to mend last,
 // and a line that sums them up.
-func RenderResults(all []Result, s screen.Style) string {
+func RenderResults(all []health.Finding, s screen.Style) string {
 	var b strings.Builder
 	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b Result) int { return a.rank() - b.rank() })
+	slices.SortStableFunc(all, func(a, b health.Finding) int { return rankFinding(a) - rankFinding(b) })
 	first := map[string]string{} // a finding that is not in order, and the first check with it
 	for _, v := range all {
 		if name := first[v.Found]; name != "" && !v.OK {
@@ -23,7 +24,7 @@ func RenderResults(all []Result, s screen.Style) string {
 		} else if !v.OK {
 			first[v.Found] = v.Name
 		}
-		color := map[string]string{"pass": screen.Green, "warn": screen.Yellow, "unknown": screen.Yellow, "fail": screen.Red}[v.statusLabel()]
+		color := map[string]string{"pass": screen.Green, "warn": screen.Yellow, "unknown": screen.Yellow, "fail": screen.Red}[v.Label()]
 		head := fmt.Sprintf(" %-16s ", v.Name)
 		b.WriteString(s.Paint(color, v.Mark()) + head + s.Wrap(safetext.EscapeLine(v.Found, 300), strings.Repeat(" ", len(head)+1)) + "\n")
 		for _, l := range []struct{ title, text string }{{"    needed: ", v.Needed}, {"    fix:    ", v.Fix}} {
@@ -36,16 +37,16 @@ func RenderResults(all []Result, s screen.Style) string {
 	return b.String()
 }
 
-// rank is how far down a result stands.
-func (v Result) rank() int {
-	return map[string]int{"pass": 0, "warn": 1, "unknown": 2, "fail": 3}[v.statusLabel()]
+// rankFinding is how far down a finding stands.
+func rankFinding(v health.Finding) int {
+	return map[string]int{"pass": 0, "warn": 1, "unknown": 2, "fail": 3}[v.Label()]
 }
 
 // sumUpText counts and names the checks that are not in order.
-func sumUpText(all []Result) string {
+func sumUpText(all []health.Finding) string {
 	names := map[string][]string{}
 	for _, v := range all {
-		names[v.statusLabel()] = append(names[v.statusLabel()], v.Name)
+		names[v.Label()] = append(names[v.Label()], v.Name)
 	}
 	var parts []string
 	if fail := names["fail"]; len(fail) > 0 {

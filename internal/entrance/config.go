@@ -3,12 +3,15 @@ package entrance
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/office"
+	"company/internal/view"
 )
 
 // LoadConfig gives the config of an office.
@@ -87,4 +90,27 @@ func (c projectConfigs) ConfigFor(ctx context.Context, project string) (config.L
 		project = ""
 	}
 	return c.entrance.readConfig(ctx, c.paths, project)
+}
+
+// ListConfig is every key of the config of a project with its value and where it comes
+// from; of no project: of the office.
+func (ent *Entrance) ListConfig(ctx context.Context, project string) (view.ConfigList, error) {
+	paths, err := ent.FindOffice()
+	if err != nil {
+		return view.ConfigList{}, err
+	}
+	var loaded config.Loaded
+	if project == "" {
+		loaded, err = ent.LoadConfig(ctx, paths)
+	} else {
+		_, loaded, err = ent.LoadReadyProject(ctx, paths, project)
+	}
+	if err != nil {
+		return view.ConfigList{}, err
+	}
+	list, values := view.ConfigList{Office: paths.Root, Hash: loaded.Hash}, loaded.Config.Values()
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		list.Values = append(list.Values, view.ConfigValue{Key: key, Value: values[key], Origin: loaded.Origin[key]})
+	}
+	return list, nil
 }

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"time"
 
+	"company/internal/api"
 	officeapp "company/internal/app"
 	"company/internal/client"
 	"company/internal/clock"
@@ -38,6 +39,8 @@ type Entrance struct {
 	Version string        // of the program
 	Commit  string        // that it was built from; may be empty
 	Clocks  clock.Sources // of the machine; zero: of this one
+
+	Desk api.Desk // of offices that this process opens for work; nil: there is none
 
 	configs map[[2]string]config.Loaded // that were read, by office and project
 }
@@ -110,7 +113,7 @@ func (ent *Entrance) OpenOrDial(ctx context.Context, paths office.Paths, patienc
 func (ent *Entrance) openOptions(off *office.Office, lock *office.Lock, loaded config.Loaded) officeapp.Options {
 	return officeapp.Options{
 		Office: off, Lock: lock, Config: loaded, Env: ent.Console.LookupEnv, Clocks: ent.Clocks, Version: ent.Version, Logger: ent.Console.Log,
-		Configs: ent.ProjectConfigs(off.Paths),
+		Configs: ent.ProjectConfigs(off.Paths), Desk: ent.Desk,
 	}
 }
 

@@ -45,9 +45,13 @@ func OpenAPI(root string) ([]byte, error) {
 			answers = append(answers, Shape{Name: nameAnswer(t.Elem()), Example: reflect.Zero(t.Elem()).Interface()})
 		}
 	}
-	defs, err := reflectShapes(root, answers, false, mapOpenShape)
+	bodies := listBodies()
+	defs, err := reflectShapes(root, append(answers, bodies...), false, mapOpenShape)
 	if err != nil {
 		return nil, err
+	}
+	for _, b := range bodies {
+		defs[b.Name].AdditionalProperties = jsonschema.FalseSchema // a field that is not known is refused
 	}
 	if err := addCommands(root, defs); err != nil {
 		return nil, err
@@ -69,6 +73,17 @@ func OpenAPI(root string) ([]byte, error) {
 	}
 	text = bytes.ReplaceAll(text, []byte(`"#/$defs/`), []byte(`"#/components/schemas/`))
 	return append(text, '\n'), nil
+}
+
+// listBodies are what requests bring beside commands, which addCommands describes.
+func listBodies() []Shape {
+	var bodies []Shape
+	for _, r := range api.Routes() {
+		if t := reflect.TypeOf(r.Body); t != nil && t != reflect.TypeFor[api.CommandEnvelope]() {
+			bodies = append(bodies, Shape{Name: nameAnswer(t), Example: r.Body})
+		}
+	}
+	return bodies
 }
 
 // mapOpenShape is the schema of a type whose fields are no promise: the record of a pull

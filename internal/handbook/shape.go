@@ -11,6 +11,7 @@ import (
 	"company/internal/config"
 	"company/internal/diagnose"
 	"company/internal/feed"
+	"company/internal/health"
 	"company/internal/replay"
 	"company/internal/upkeep"
 	"company/internal/view"
@@ -192,8 +193,8 @@ type (
 	}
 	shapeDoctor struct {
 		Envelope
-		OK     bool              `json:"ok"`
-		Checks []diagnose.Result `json:"checks"`
+		OK     bool             `json:"ok"`
+		Checks []health.Finding `json:"checks"`
 	}
 	shapeHostKeys struct {
 		Envelope

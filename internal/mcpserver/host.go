@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 
+	"company/internal/api"
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/view"
@@ -14,37 +15,15 @@ type Host interface {
 	// Connect reaches the office as it is now. It makes none where there is none.
 	Connect(ctx context.Context) (*client.Office, error)
 	// Patch is the unified diff of a range.
-	Patch(ctx context.Context, r view.Range) (Patch, error)
+	Patch(ctx context.Context, r view.Range) (view.Patch, error)
 	// Log is the conversation of the run that an id names, as text.
 	Log(ctx context.Context, o *client.Office, id string) (company.RunID, string, error)
 	// PullPage is a pull request with its evidence, as text.
-	PullPage(ctx context.Context, r view.PullRecord) (string, error)
+	PullPage(ctx context.Context, r view.PullRecord) (view.PullText, error)
 	// Submit gives an instruction to the company at work, or starts one apart.
-	Submit(ctx context.Context, s Submission) (Submitted, error)
+	Submit(ctx context.Context, s api.Submission) (Submitted, error)
 	// Wait returns when tasks have come to rest. When ctx ends first it returns its cause.
 	Wait(ctx context.Context, ids []company.TaskID) error
-}
-
-// Patch is what changed in a range.
-type Patch struct {
-	Stat  string // how much changed, in a line
-	Text  string // unified diff
-	Notes string // what there is to know beside it: nothing changed, it was cut
-}
-
-// Submission is an instruction, and how it is to be done. Empty fields take the config's.
-type Submission struct {
-	Instruction  string
-	Project      string
-	Base         string
-	Follows      string
-	Priority     string
-	Deadline     string
-	Tags         []string
-	BudgetUSD    float64
-	BudgetTokens string
-	DryRun       bool
-	ID           string // of the command, which makes a repeat harmless; empty: a fresh one
 }
 
 // Submitted is a submission that a company has taken.

@@ -284,8 +284,8 @@ func (s *Server) readDiff(ctx context.Context, in pagedArguments) (r *mcp.CallTo
 			return err
 		}
 		head := fmt.Sprintf("%s: %s, from %s to %s", safetext.EscapeLine(of.Of, 80), p.Stat, of.From.Short(), of.To.Short())
-		if p.Notes != "" && next == "" {
-			head += "\n" + safetext.EscapeLine(p.Notes, 1000)
+		if notes := strings.Join(p.Notes, "\n"); notes != "" && next == "" {
+			head += "\n" + safetext.EscapeLine(notes, 1000)
 		}
 		r = pageAnswer(head, page, next)
 		return nil
@@ -344,11 +344,11 @@ func (s *Server) readPull(ctx context.Context, in pullArguments) (r *mcp.CallToo
 		if err != nil {
 			return err
 		}
-		text, err := s.host.PullPage(ctx, pull)
+		page, err := s.host.PullPage(ctx, pull)
 		if err != nil {
 			return err
 		}
-		r = textAnswer(text, "show its task, and diff, have the parts")
+		r = textAnswer(page.Text, "show its task, and diff, have the parts")
 		return nil
 	})
 	return r, err

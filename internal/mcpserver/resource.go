@@ -54,7 +54,8 @@ func (s *Server) addResources() {
 		if err != nil {
 			return nil, err
 		}
-		return s.host.PullPage(ctx, r)
+		page, err := s.host.PullPage(ctx, r)
+		return page.Text, err
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"company/internal/agent"
+	"company/internal/api"
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/company/decidertest"
@@ -69,7 +70,7 @@ type fakeHost struct {
 	err    error // of Connect
 	patch  string
 	log    string
-	submit func(Submission) (Submitted, error)
+	submit func(api.Submission) (Submitted, error)
 	waits  chan struct{} // a value comes when Wait has begun
 
 	mu      sync.Mutex
@@ -86,17 +87,19 @@ func (f *fakeHost) Connect(context.Context) (*client.Office, error) {
 	return client.Local(f.office), nil
 }
 
-func (f *fakeHost) Patch(context.Context, view.Range) (Patch, error) {
-	return Patch{Stat: "1 file", Text: f.patch}, nil
+func (f *fakeHost) Patch(context.Context, view.Range) (view.Patch, error) {
+	return view.Patch{Stat: "1 file", Text: f.patch}, nil
 }
 
 func (f *fakeHost) Log(context.Context, *client.Office, string) (company.RunID, string, error) {
 	return "t1-01.1", f.log, nil
 }
 
-func (f *fakeHost) PullPage(context.Context, view.PullRecord) (string, error) { return "page", nil }
+func (f *fakeHost) PullPage(context.Context, view.PullRecord) (view.PullText, error) {
+	return view.PullText{Text: "page"}, nil
+}
 
-func (f *fakeHost) Submit(_ context.Context, s Submission) (Submitted, error) { return f.submit(s) }
+func (f *fakeHost) Submit(_ context.Context, s api.Submission) (Submitted, error) { return f.submit(s) }
 
 func (f *fakeHost) Wait(ctx context.Context, _ []company.TaskID) error {
 	if f.waits == nil {
@@ -376,7 +379,7 @@ func TestAnswerApprovesNothing(t *testing.T) {
 // Commands about tasks reach the office, and say what became of it.
 func TestCommands(t *testing.T) {
 	h := newHost(t, "make the door open")
-	h.submit = func(s Submission) (Submitted, error) {
+	h.submit = func(s api.Submission) (Submitted, error) {
 		if s.Instruction != "open it" || s.ID != "mcp-submit-r.1" || s.Priority != "high" || !slices.Equal(s.Tags, []string{"door"}) {
 			t.Errorf("the submission: %+v", s)
 		}

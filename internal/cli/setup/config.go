@@ -3,8 +3,6 @@ package setup
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -79,31 +77,16 @@ func runConfigCheck(ctx context.Context, env *command.Environment) error {
 	return err
 }
 
-type configValue struct {
-	Key    string `json:"key"`
-	Value  string `json:"value"` // as written in company.yaml
-	Origin string `json:"origin"`
-}
-
 func runConfigShow(ctx context.Context, env *command.Environment) error {
-	paths, err := env.FindOffice()
+	list, err := env.ListConfig(ctx, "")
 	if err != nil {
 		return err
-	}
-	loaded, err := env.LoadConfig(ctx, paths)
-	if err != nil {
-		return err
-	}
-	values := loaded.Config.Values()
-	list := []configValue{}
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		list = append(list, configValue{key, values[key], loaded.Origin[key]})
 	}
 	if env.Output == "json" {
-		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "office": paths.Root, "hash": loaded.Hash, "values": list})
+		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "office": list.Office, "hash": list.Hash, "values": list.Values})
 	}
 	table := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
-	for _, v := range list {
+	for _, v := range list.Values {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", v.Key, safetext.Escape(v.Value), safetext.Escape(v.Origin))
 	}
 	return table.Flush()

@@ -8,6 +8,7 @@ import (
 
 	"company/internal/cli/command"
 	"company/internal/diagnose"
+	"company/internal/health"
 )
 
 // NewDoctor makes company doctor.
@@ -45,7 +46,7 @@ It removes none: those of this office go with its next start.`,
 func runDoctor(ctx context.Context, env *command.Environment, o diagnose.Options) error {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout())
 	defer cancel()
-	all, code := []diagnose.Result{}, command.ExitComplete
+	all, code := []health.Finding{}, command.ExitComplete
 	for _, r := range diagnose.Run(ctx, env.Checker().Checks(env.Subject(ctx), o)) {
 		if r.Status != "pass" || !env.Quiet {
 			all = append(all, r)

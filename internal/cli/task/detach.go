@@ -3,11 +3,12 @@ package task
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"company/internal/api"
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/detach"
-	"company/internal/mcpserver"
 	"company/internal/office"
 )
 
@@ -29,25 +30,39 @@ func giveAway(ctx context.Context, env *command.Environment, paths office.Paths,
 
 // SubmitApart does for a program what company submit --detach does for a person: the task
 // has its id when it returns.
-func SubmitApart(ctx context.Context, env *command.Environment, s mcpserver.Submission) (detach.Taken, error) {
-	o := submitOptions{
-		project: s.Project, base: s.Base, follows: s.Follows, priority: s.Priority, deadline: s.Deadline, tags: s.Tags, dryRun: s.DryRun, detach: true, commandID: s.ID,
-	}
-	if s.BudgetUSD > 0 {
-		env.ConfigFlags = append(env.ConfigFlags, fmt.Sprintf("budget.usd=%.6f", s.BudgetUSD))
-	}
-	if s.BudgetTokens != "" {
-		tokens, err := parseTokens(s.BudgetTokens)
-		if err != nil {
-			return detach.Taken{}, err
-		}
-		env.ConfigFlags = append(env.ConfigFlags, fmt.Sprintf("budget.tokens=%d", tokens))
+func SubmitApart(ctx context.Context, env *command.Environment, s api.Submission) (detach.Taken, error) {
+	o, err := chooseOptions(env, s)
+	if err != nil {
+		return detach.Taken{}, err
 	}
 	a, err := checkSubmission(ctx, env, &o, s.Instruction)
 	if err != nil {
 		return detach.Taken{}, err
 	}
 	return giveAway(ctx, env, a.paths, o, a.command, s.Instruction)
+}
+
+// PrepareSubmission checks an instruction as company submit does, and makes its command.
+func PrepareSubmission(ctx context.Context, env *command.Environment, s api.Submission) (company.Submit, error) {
+	if strings.TrimSpace(s.Instruction) == "" {
+		return company.Submit{}, company.E(company.EUsage, "the instruction is empty").Fix("say what is to be done")
+	}
+	o, err := chooseOptions(env, s)
+	if err != nil {
+		return company.Submit{}, err
+	}
+	a, err := checkSubmission(ctx, env, &o, s.Instruction)
+	return a.command, err
+}
+
+// chooseOptions turns the fields of a submission into flags, and those that are keys of the
+// config into flags of env.
+func chooseOptions(env *command.Environment, s api.Submission) (submitOptions, error) {
+	o := submitOptions{
+		project: s.Project, base: s.Base, follows: s.Follows, priority: s.Priority, deadline: s.Deadline, tags: s.Tags, dryRun: s.DryRun,
+		approve: s.Approve, budgetUSD: s.BudgetUSD, tokens: s.BudgetTokens, detach: true, commandID: s.ID,
+	}
+	return o, addConfigFlags(env, o, s.BudgetUSD != 0, s.BudgetTokens != "")
 }
 
 // resubmitArgs are the arguments of the same submission, followed by itself.

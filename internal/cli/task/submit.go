@@ -113,7 +113,7 @@ company resume; a second one ends at once.`,
 			if c.Flags().Changed("workers") && o.workers == 0 {
 				return company.E(company.EUsage, "--workers 0: nobody would work on it").Fix("--workers 1, or more")
 			}
-			if err := submitFlags(env, c, o); err != nil {
+			if err := addConfigFlags(env, o, c.Flags().Changed("budget-usd"), c.Flags().Changed("budget-tokens")); err != nil {
 				return err
 			}
 			return runSubmit(c.Context(), env, o, text)
@@ -150,8 +150,9 @@ company resume; a second one ends at once.`,
 	return c
 }
 
-// submitFlags turns flags into keys of the config, which checks them.
-func submitFlags(env *command.Environment, c *cobra.Command, o submitOptions) error {
+// addConfigFlags turns options that are keys of the config into its flags, which are checked
+// with it. A cap in USD or tokens counts where it is given.
+func addConfigFlags(env *command.Environment, o submitOptions, inUSD, inTokens bool) error {
 	for _, k := range o.approve {
 		switch k {
 		case "plan", "merge", "pr":
@@ -163,13 +164,13 @@ func submitFlags(env *command.Environment, c *cobra.Command, o submitOptions) er
 	if o.workers < 0 {
 		return company.E(company.EUsage, "a negative limit").Fix("company submit --help")
 	}
-	if c.Flags().Changed("budget-usd") {
+	if inUSD {
 		if !(o.budgetUSD >= 1e-6 && o.budgetUSD <= 1e6) { // and no number is neither
 			return company.E(company.EUsage, fmt.Sprintf("a cap of %g USD is none", o.budgetUSD)).Fix("--budget-usd 0.50, or more")
 		}
 		env.ConfigFlags = append(env.ConfigFlags, fmt.Sprintf("budget.usd=%.6f", o.budgetUSD))
 	}
-	if c.Flags().Changed("budget-tokens") {
+	if inTokens {
 		tokens, err := parseTokens(o.tokens)
 		if err != nil {
 			return err

@@ -1,0 +1,152 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"company/internal/company"
+	"company/internal/view"
+)
+
+// Desk is what the process around an office knows beside its state: checkouts, configs, git
+// objects, the machine. Its methods are safe for concurrent use and end with ctx; errors are
+// the company's own.
+type Desk interface {
+	// PrepareSubmission makes the command of a submission, and checks all that it needs on
+	// this machine. Nothing is submitted.
+	PrepareSubmission(ctx context.Context, s Submission) (company.Submit, error)
+	// Patch is the unified diff of a range.
+	Patch(ctx context.Context, r view.Range) (view.Patch, error)
+	// PullPage is a pull request with its evidence.
+	PullPage(ctx context.Context, r view.PullRecord) (view.PullText, error)
+	// Diagnose runs the checks of doctor; online: also those that ask servers.
+	Diagnose(ctx context.Context, online bool) (view.Diagnosis, error)
+	// Config lists the config of a project; empty: of the office.
+	Config(ctx context.Context, project string) (view.ConfigList, error)
+}
+
+// Submission is an instruction, and how it is to be done. Empty fields take the config's.
+type Submission struct {
+	Instruction  string   `json:"instruction"`
+	Project      string   `json:"project,omitempty"` // name or checkout; empty: that of the office
+	Base         string   `json:"base,omitempty"`    // branch to start from
+	Follows      string   `json:"follows,omitempty"` // task whose open pull request goes on
+	Priority     string   `json:"priority,omitempty"`
+	Deadline     string   `json:"deadline,omitempty"` // 2026-12-01, 2026-12-01T17:00, or from now 36h
+	Tags         []string `json:"tags,omitempty"`
+	Approve      []string `json:"approve,omitempty"` // asks the president about: plan, merge, pr
+	BudgetUSD    float64  `json:"budget_usd,omitempty"`
+	BudgetTokens string   `json:"budget_tokens,omitempty"` // 200k, 5M
+	DryRun       bool     `json:"dry_run,omitempty"`       // stop after the plan
+
+	ID string `json:"-"` // of the command, which makes a repeat harmless
+}
+
+// deskTime is how long the machine may take to be asked, in all: a remote may be fetched.
+const deskTime = 2 * time.Minute
+
+// SetDesk gives the server a desk. It is called before Start; without one the routes of
+// the desk are E_CONFLICT.
+func (s *Server) SetDesk(d Desk) { s.desk = d }
+
+// deskRoutes are the routes that the desk answers.
+var deskRoutes = []Route{
+	newDeskRoute("diffs/{id}", "what an id changed, as a unified diff of at most 8 MiB: see ranges", view.Patch{}, func(ctx context.Context, s *Server, r *http.Request) (any, error) {
+		of, err := s.source().Range(r.PathValue("id"))
+		if err != nil {
+			return nil, err
+		}
+		return s.desk.Patch(ctx, of)
+	}),
+	newDeskRoute("prs/{id}/page", "a pull request with its evidence, as text", view.PullText{}, func(ctx context.Context, s *Server, r *http.Request) (any, error) {
+		record, err := s.source().PullRecord(r.PathValue("id"))
+		if err != nil {
+			return nil, err
+		}
+		return s.desk.PullPage(ctx, record)
+	}),
+	newDeskRoute("doctor", "the checks of this machine and this office", view.Diagnosis{}, func(ctx context.Context, s *Server, r *http.Request) (any, error) {
+		return s.desk.Diagnose(ctx, r.URL.Query().Get("online") == "true")
+	}, Parameter{Name: "online", Type: "boolean", Doc: "also ask the models' servers, the git remote, the forge and the registries"}),
+	newDeskRoute("config", "every key of the config, its value and where it comes from", view.ConfigList{}, func(ctx context.Context, s *Server, r *http.Request) (any, error) {
+		return s.desk.Config(ctx, r.URL.Query().Get("project"))
+	}, Parameter{Name: "project", Type: "string", Doc: "of this project; without it, of the office"}),
+	{Method: http.MethodPost, Path: "submissions", Summary: "gives the company an instruction, checked as `company submit` does; the answer names the task", Body: Submission{}, Answer: CommandResult{}, serve: (*Server).serveSubmission},
+}
+
+// newDeskRoute is the route of a resource that the desk answers.
+func newDeskRoute(path, summary string, answer any, ask func(ctx context.Context, s *Server, r *http.Request) (any, error), query ...Parameter) Route {
+	return Route{Method: http.MethodGet, Path: path, Summary: summary, Query: query, Answer: answer, serve: func(s *Server, w http.ResponseWriter, r *http.Request) {
+		ctx, cancel, err := s.askDesk(r.Context())
+		defer cancel()
+		var v any
+		if err == nil {
+			v, err = ask(ctx, s, r)
+		}
+		if err != nil {
+			writeError(w, orEnding(r, err))
+			return
+		}
+		writeResource(w, r, v)
+	}}
+}
+
+// askDesk bounds the time of a request to the desk. EConflict: there is none.
+func (s *Server) askDesk(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	if s.desk == nil {
+		return ctx, func() {}, company.E(company.EConflict, "this process has no access to checkouts and configs").Fix("ask the company at work: company serve")
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, deskTime, company.E(company.EHeld, "the machine did not answer in time").Because(deskTime.String()+" have passed").Fix("do it again; company doctor looks for what is slow"))
+	return ctx, cancel, nil
+}
+
+func (s *Server) serveSubmission(w http.ResponseWriter, r *http.Request) {
+	result, err := s.submit(r)
+	if err != nil {
+		writeError(w, orEnding(r, err))
+		return
+	}
+	writeJSON(w, result)
+}
+
+// submit checks a submission and has the office decide it. Its id is that of the header
+// Idempotency-Key. A repeat gets the task of the first, whatever the config is by now.
+func (s *Server) submit(r *http.Request) (CommandResult, error) {
+	var in Submission
+	if err := decodeReader(r.Body, &in); err != nil {
+		if large := new(http.MaxBytesError); errors.As(err, &large) {
+			return CommandResult{}, tooLarge()
+		}
+		return CommandResult{}, company.E(company.EInvalid, "the submission is not what was expected").Wrap(err).Fix(s.sameVersion())
+	}
+	id, err := commandID("", r.Header.Values("Idempotency-Key"))
+	if err != nil {
+		return CommandResult{}, err
+	}
+	if id == "" {
+		id = NewCommandID()
+	}
+	st := s.office.Source().State
+	if task := st.SubmittedBy(company.President, id); task != "" {
+		if t := st.Tasks[task]; t != nil && t.Instruction != in.Instruction {
+			return CommandResult{}, company.E(company.EConflict, "another instruction was submitted under this id").Fix("send each submission with an id of its own")
+		}
+		return CommandResult{Events: []company.Event{}, Task: task}, nil
+	}
+	ctx, cancel, err := s.askDesk(r.Context())
+	defer cancel()
+	if err != nil {
+		return CommandResult{}, err
+	}
+	c, err := s.desk.PrepareSubmission(ctx, in)
+	if err != nil {
+		return CommandResult{}, err
+	}
+	evs, err := s.office.DoID(ctx, id, company.President, c)
+	if err != nil {
+		return CommandResult{}, err
+	}
+	return CommandResult{Events: append([]company.Event{}, evs...), Task: s.office.Source().State.SubmittedBy(company.President, id)}, nil
+}

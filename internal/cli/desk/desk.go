@@ -1,0 +1,83 @@
+// Package desk is what the program around an office answers for its API and its tools:
+// the submission of an instruction, patches, pull requests as text, checks of the machine,
+// the config. It owns the environment of such a call: a config is read anew for each,
+// nothing is asked, and nothing is printed. It promises that calls may come at once. It
+// decides nothing, and holds no office.
+package desk
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"company/internal/api"
+	officeapp "company/internal/app"
+	"company/internal/cli/command"
+	"company/internal/cli/task"
+	"company/internal/company"
+	"company/internal/diagnose"
+	"company/internal/view"
+)
+
+// Desk answers for one program.
+type Desk struct{ env *command.Environment }
+
+// New makes the desk of a program that runs in an environment, whose flags hold for
+// each call.
+func New(env *command.Environment) Desk { return Desk{env} }
+
+// NewCall is the environment of one call. Notes go to stderr with --verbose alone.
+func (d Desk) NewCall() *command.Environment {
+	c := *d.env.Console
+	c.In, c.Out, c.Output, c.NoInput, c.Quiet, c.Yes = strings.NewReader(""), io.Discard, "text", true, !c.Verbose, false
+	env := command.NewEnvironment(c)
+	env.OfficeDir, env.RepoDir, env.ConfigFlags, env.Clocks = d.env.OfficeDir, d.env.RepoDir, slices.Clone(d.env.ConfigFlags), d.env.Clocks
+	return env
+}
+
+// PrepareSubmission checks an instruction as company submit does, and makes its command.
+func (d Desk) PrepareSubmission(ctx context.Context, s api.Submission) (company.Submit, error) {
+	return task.PrepareSubmission(ctx, d.NewCall(), s)
+}
+
+// Patch is the diff of a range, from the git objects that the company holds.
+func (d Desk) Patch(ctx context.Context, r view.Range) (view.Patch, error) {
+	paths, err := d.NewCall().FindOffice()
+	if err != nil {
+		return view.Patch{}, err
+	}
+	p, err := officeapp.ReadPatch(ctx, paths, r, officeapp.MaxPatch)
+	return view.Patch{Range: r, Stat: p.StatText(), Files: p.Changes, Text: string(p.Text), Truncated: p.Truncated, Notes: append([]string{}, p.Notes(r)...)}, err
+}
+
+// PullPage is a pull request as company pr show prints it.
+func (d Desk) PullPage(ctx context.Context, r view.PullRecord) (view.PullText, error) {
+	paths, err := d.NewCall().FindOffice()
+	if err != nil {
+		return view.PullText{}, err
+	}
+	body, err := officeapp.PullText(paths, r)
+	if err != nil {
+		return view.PullText{}, err
+	}
+	changed := ""
+	if p, err := officeapp.ReadPatch(ctx, paths, view.PullRange(r.Task()), 0); err == nil {
+		changed = p.StatText()
+	}
+	next := view.NextPullStep(r.Task(), func() string { return "" })
+	return view.PullText{Text: view.PullPage(r.Task(), officeapp.PlainPullText(body), changed, next, view.Style{})}, nil
+}
+
+// Diagnose is company doctor.
+func (d Desk) Diagnose(ctx context.Context, online bool) (view.Diagnosis, error) {
+	env, o := d.NewCall(), diagnose.Options{Online: online}
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout())
+	defer cancel()
+	return view.Diagnose(diagnose.Run(ctx, env.Checker().Checks(env.Subject(ctx), o))), nil
+}
+
+// Config is company config show.
+func (d Desk) Config(ctx context.Context, project string) (view.ConfigList, error) {
+	return d.NewCall().ListConfig(ctx, project)
+}
