@@ -16,7 +16,7 @@ import (
 type Desk interface {
 	// PrepareSubmission makes the command of a submission, and checks all that it needs on
 	// this machine. Nothing is submitted.
-	PrepareSubmission(ctx context.Context, s Submission) (company.Submit, error)
+	PrepareSubmission(ctx context.Context, s view.Submission) (company.Submit, error)
 	// Patch is the unified diff of a range.
 	Patch(ctx context.Context, r view.Range) (view.Patch, error)
 	// PullPage is a pull request with its evidence.
@@ -25,23 +25,6 @@ type Desk interface {
 	Diagnose(ctx context.Context, online bool) (view.Diagnosis, error)
 	// Config lists the config of a project; empty: of the office.
 	Config(ctx context.Context, project string) (view.ConfigList, error)
-}
-
-// Submission is an instruction, and how it is to be done. Empty fields take the config's.
-type Submission struct {
-	Instruction  string   `json:"instruction"`
-	Project      string   `json:"project,omitempty"` // name or checkout; empty: that of the office
-	Base         string   `json:"base,omitempty"`    // branch to start from
-	Follows      string   `json:"follows,omitempty"` // task whose open pull request goes on
-	Priority     string   `json:"priority,omitempty"`
-	Deadline     string   `json:"deadline,omitempty"` // 2026-12-01, 2026-12-01T17:00, or from now 36h
-	Tags         []string `json:"tags,omitempty"`
-	Approve      []string `json:"approve,omitempty"` // asks the president about: plan, merge, pr
-	BudgetUSD    float64  `json:"budget_usd,omitempty"`
-	BudgetTokens string   `json:"budget_tokens,omitempty"` // 200k, 5M
-	DryRun       bool     `json:"dry_run,omitempty"`       // stop after the plan
-
-	ID string `json:"-"` // of the command, which makes a repeat harmless
 }
 
 // deskTime is how long the machine may take to be asked, in all: a remote may be fetched.
@@ -73,7 +56,7 @@ var deskRoutes = []Route{
 	newDeskRoute("config", "every key of the config, its value and where it comes from", view.ConfigList{}, func(ctx context.Context, s *Server, r *http.Request) (any, error) {
 		return s.desk.Config(ctx, r.URL.Query().Get("project"))
 	}, Parameter{Name: "project", Type: "string", Doc: "of this project; without it, of the office"}),
-	{Method: http.MethodPost, Path: "submissions", Summary: "gives the company an instruction, checked as `company submit` does; the answer names the task", Body: Submission{}, Answer: CommandResult{}, serve: (*Server).serveSubmission},
+	{Method: http.MethodPost, Path: "submissions", Summary: "gives the company an instruction, checked as `company submit` does; the answer names the task", Body: view.Submission{}, Answer: CommandResult{}, serve: (*Server).serveSubmission},
 }
 
 // newDeskRoute is the route of a resource that the desk answers.
@@ -114,7 +97,7 @@ func (s *Server) serveSubmission(w http.ResponseWriter, r *http.Request) {
 // submit checks a submission and has the office decide it. Its id is that of the header
 // Idempotency-Key. A repeat gets the task of the first, whatever the config is by now.
 func (s *Server) submit(r *http.Request) (CommandResult, error) {
-	var in Submission
+	var in view.Submission
 	if err := decodeReader(r.Body, &in); err != nil {
 		if large := new(http.MaxBytesError); errors.As(err, &large) {
 			return CommandResult{}, tooLarge()

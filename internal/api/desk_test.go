@@ -16,7 +16,7 @@ import (
 // fakeDesk answers for an office of tests. A submission whose base is "missing" has no branch.
 type fakeDesk struct{}
 
-func (fakeDesk) PrepareSubmission(_ context.Context, s Submission) (company.Submit, error) {
+func (fakeDesk) PrepareSubmission(_ context.Context, s view.Submission) (company.Submit, error) {
 	if s.Base == "missing" {
 		return company.Submit{}, company.E(company.ENotFound, "there is no branch missing").Fix("name another")
 	}
@@ -73,27 +73,27 @@ func TestSubmissionOverTheAPI(t *testing.T) {
 	o, client := serveBusyOffice(t)
 	c := readContract(t)
 	tasks := len(o.View().Tasks)
-	status, first, _ := submitOver(t, c, client, "k-1", Submission{Instruction: "add it", Tags: []string{"a"}}, false)
+	status, first, _ := submitOver(t, c, client, "k-1", view.Submission{Instruction: "add it", Tags: []string{"a"}}, false)
 	if status != http.StatusOK || first.Task == "" || o.View().Tasks[first.Task].Instruction != "add it" {
 		t.Fatalf("%d %+v", status, first)
 	}
-	if status, again, _ := submitOver(t, c, client, "k-1", Submission{Instruction: "add it"}, false); status != http.StatusOK || again.Task != first.Task || len(again.Events) != 0 {
+	if status, again, _ := submitOver(t, c, client, "k-1", view.Submission{Instruction: "add it"}, false); status != http.StatusOK || again.Task != first.Task || len(again.Events) != 0 {
 		t.Errorf("repeated: %d %+v", status, again)
 	}
-	if status, _, p := submitOver(t, c, client, "k-1", Submission{Instruction: "add another"}, false); status != http.StatusConflict || p.Code != company.EConflict {
+	if status, _, p := submitOver(t, c, client, "k-1", view.Submission{Instruction: "add another"}, false); status != http.StatusConflict || p.Code != company.EConflict {
 		t.Errorf("another under its key: %d %+v", status, p)
 	}
-	if status, other, _ := submitOver(t, c, client, "", Submission{Instruction: "add it", DryRun: true}, false); status != http.StatusOK || other.Task == first.Task || other.Task == "" {
+	if status, other, _ := submitOver(t, c, client, "", view.Submission{Instruction: "add it", DryRun: true}, false); status != http.StatusOK || other.Task == first.Task || other.Task == "" {
 		t.Errorf("without a key: %d %+v", status, other)
 	}
 	seq := o.View().Seq
-	if status, _, p := submitOver(t, c, client, "k-2", Submission{Instruction: "add it", Base: "missing"}, false); status != http.StatusNotFound || p.Hint == "" {
+	if status, _, p := submitOver(t, c, client, "k-2", view.Submission{Instruction: "add it", Base: "missing"}, false); status != http.StatusNotFound || p.Hint == "" {
 		t.Errorf("an unknown base: %d %+v", status, p)
 	}
 	if status, _, p := submitOver(t, c, client, "k-3", map[string]any{"instruction": "add it", "colour": "red"}, true); status != http.StatusBadRequest || !strings.Contains(p.Detail, "colour") {
 		t.Errorf("an unknown field: %d %+v", status, p)
 	}
-	if status, _, p := submitOver(t, c, client, "k-4", Submission{Instruction: strings.Repeat("a", maxBody)}, true); status != http.StatusBadRequest || p.Code != company.EInvalid {
+	if status, _, p := submitOver(t, c, client, "k-4", view.Submission{Instruction: strings.Repeat("a", maxBody)}, true); status != http.StatusBadRequest || p.Code != company.EInvalid {
 		t.Errorf("too large: %d %+v", status, p)
 	}
 	if got := len(o.View().Tasks); got != tasks+2 || o.View().Seq != seq {

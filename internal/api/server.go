@@ -85,7 +85,7 @@ func tooLarge() *company.Error {
 // Server serves one office.
 type Server struct {
 	office   Office
-	desk     Desk // nil: there is none
+	desk     Desk // nil without one
 	info     ServerInfo
 	log      *slog.Logger
 	http     *http.Server

@@ -78,7 +78,7 @@ type Options struct {
 	Lock    *office.Lock   // is released then
 	Config  config.Loaded
 	Configs ConfigSource
-	Desk    api.Desk // of its API; nil: there is none
+	Desk    api.Desk // of its API; nil without one
 	Env     func(string) (string, bool)
 	Clocks  clock.Sources // of the machine
 	Version string        // of the program

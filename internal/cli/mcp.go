@@ -7,15 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"company/internal/api"
 	"company/internal/attend"
 	"company/internal/cli/command"
-	"company/internal/cli/desk"
 	"company/internal/cli/task"
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/console"
+	"company/internal/desk"
 	"company/internal/mcpserver"
+	"company/internal/view"
 )
 
 func newMCP(env *command.Environment) *cobra.Command {
@@ -46,7 +46,7 @@ func runMCP(ctx context.Context, env *command.Environment, grants mcpserver.Gran
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	err := mcpserver.New(mcpHost{desk.New(env)}, grants, command.Version, log).ServeIO(ctx, env.In, env.Out)
+	err := mcpserver.New(mcpHost{desk.New(env.Entrance, task.PrepareSubmission)}, grants, command.Version, log).ServeIO(ctx, env.In, env.Out)
 	switch {
 	case ctx.Err() == nil:
 		return err
@@ -76,12 +76,12 @@ func (h mcpHost) Log(ctx context.Context, o *client.Office, id string) (company.
 }
 
 // Submit gives an instruction away, as company submit --detach does.
-func (h mcpHost) Submit(ctx context.Context, s api.Submission) (mcpserver.Submitted, error) {
+func (h mcpHost) Submit(ctx context.Context, s view.Submission) (mcpserver.Submitted, error) {
 	taken, err := task.SubmitApart(ctx, h.NewCall(), s)
 	return mcpserver.Submitted{Task: taken.Task, Log: taken.Log}, err
 }
 
 // Wait is company wait.
 func (h mcpHost) Wait(ctx context.Context, ids []company.TaskID) error {
-	return attend.Wait(ctx, h.NewCall().Entrance, ids)
+	return attend.Wait(ctx, h.NewCall(), ids)
 }

@@ -16,7 +16,6 @@ import (
 
 	"company/internal/cli/agents"
 	"company/internal/cli/command"
-	"company/internal/cli/desk"
 	"company/internal/cli/image"
 	"company/internal/cli/inspect"
 	"company/internal/cli/pr"
@@ -27,6 +26,7 @@ import (
 	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/console"
+	"company/internal/desk"
 )
 
 // Main runs one command line and returns the exit code.
@@ -41,7 +41,7 @@ func MainAt(clocks clock.Sources, args []string) int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	env := command.NewEnvironment(console.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Environ: os.Environ()})
 	env.Clocks = clocks
-	env.Desk = desk.New(env)
+	env.Desk = desk.New(env.Entrance, task.PrepareSubmission)
 	return execute(ctx, env, args)
 }
 

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"company/internal/api"
@@ -40,9 +41,17 @@ type Entrance struct {
 	Commit  string        // that it was built from; may be empty
 	Clocks  clock.Sources // of the machine; zero: of this one
 
-	Desk api.Desk // of offices that this process opens for work; nil: there is none
+	Desk api.Desk // of offices that this process opens for work; nil without one
 
 	configs map[[2]string]config.Loaded // that were read, by office and project
+}
+
+// ForCall is the entrance of one call of a program, at a console of its own: it has read no
+// config yet.
+func (ent *Entrance) ForCall(c *console.Console) *Entrance {
+	return &Entrance{
+		Console: c, OfficeDir: ent.OfficeDir, RepoDir: ent.RepoDir, ConfigFlags: slices.Clone(ent.ConfigFlags), Version: ent.Version, Commit: ent.Commit, Clocks: ent.Clocks,
+	}
 }
 
 // WallTime is what the wall clock says.

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 
-	"company/internal/api"
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/view"
@@ -21,7 +20,7 @@ type Host interface {
 	// PullPage is a pull request with its evidence, as text.
 	PullPage(ctx context.Context, r view.PullRecord) (view.PullText, error)
 	// Submit gives an instruction to the company at work, or starts one apart.
-	Submit(ctx context.Context, s api.Submission) (Submitted, error)
+	Submit(ctx context.Context, s view.Submission) (Submitted, error)
 	// Wait returns when tasks have come to rest. When ctx ends first it returns its cause.
 	Wait(ctx context.Context, ids []company.TaskID) error
 }

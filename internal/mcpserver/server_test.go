@@ -17,7 +17,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"company/internal/agent"
-	"company/internal/api"
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/company/decidertest"
@@ -70,7 +69,7 @@ type fakeHost struct {
 	err    error // of Connect
 	patch  string
 	log    string
-	submit func(api.Submission) (Submitted, error)
+	submit func(view.Submission) (Submitted, error)
 	waits  chan struct{} // a value comes when Wait has begun
 
 	mu      sync.Mutex
@@ -99,7 +98,9 @@ func (f *fakeHost) PullPage(context.Context, view.PullRecord) (view.PullText, er
 	return view.PullText{Text: "page"}, nil
 }
 
-func (f *fakeHost) Submit(_ context.Context, s api.Submission) (Submitted, error) { return f.submit(s) }
+func (f *fakeHost) Submit(_ context.Context, s view.Submission) (Submitted, error) {
+	return f.submit(s)
+}
 
 func (f *fakeHost) Wait(ctx context.Context, _ []company.TaskID) error {
 	if f.waits == nil {
@@ -379,7 +380,7 @@ func TestAnswerApprovesNothing(t *testing.T) {
 // Commands about tasks reach the office, and say what became of it.
 func TestCommands(t *testing.T) {
 	h := newHost(t, "make the door open")
-	h.submit = func(s api.Submission) (Submitted, error) {
+	h.submit = func(s view.Submission) (Submitted, error) {
 		if s.Instruction != "open it" || s.ID != "mcp-submit-r.1" || s.Priority != "high" || !slices.Equal(s.Tags, []string{"door"}) {
 			t.Errorf("the submission: %+v", s)
 		}

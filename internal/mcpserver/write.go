@@ -8,7 +8,6 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"company/internal/api"
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/view"
@@ -111,7 +110,7 @@ func (s *Server) submitTask(ctx context.Context, in submitArguments) (*mcp.CallT
 	if strings.TrimSpace(in.Instruction) == "" {
 		return nil, company.E(company.EUsage, "the instruction is empty").Fix("say what is to be done")
 	}
-	done, err := s.host.Submit(ctx, api.Submission{
+	done, err := s.host.Submit(ctx, view.Submission{
 		Instruction: in.Instruction, Project: in.Project, Base: in.Base, Follows: in.Follows, Priority: in.Priority, Deadline: in.Deadline, Tags: in.Tags,
 		BudgetUSD: in.BudgetUSD, BudgetTokens: in.BudgetTokens, DryRun: in.DryRun, ID: nameCommand("submit", in.RequestID),
 	})

@@ -5,6 +5,23 @@ import (
 	"company/internal/health"
 )
 
+// Submission is an instruction, and how it is to be done. Empty fields take the config's.
+type Submission struct {
+	Instruction  string   `json:"instruction"`
+	Project      string   `json:"project,omitempty"` // name or checkout; empty: that of the office
+	Base         string   `json:"base,omitempty"`    // branch to start from
+	Follows      string   `json:"follows,omitempty"` // task whose open pull request goes on
+	Priority     string   `json:"priority,omitempty"`
+	Deadline     string   `json:"deadline,omitempty"` // 2026-12-01, 2026-12-01T17:00, or from now 36h
+	Tags         []string `json:"tags,omitempty"`
+	Approve      []string `json:"approve,omitempty"` // asks the president about: plan, merge, pr
+	BudgetUSD    float64  `json:"budget_usd,omitempty"`
+	BudgetTokens string   `json:"budget_tokens,omitempty"` // 200k, 5M
+	DryRun       bool     `json:"dry_run,omitempty"`       // stop after the plan
+
+	ID string `json:"-"` // of the command, which makes a repeat harmless
+}
+
 // Patch is what an id changed, as text.
 type Patch struct {
 	Range

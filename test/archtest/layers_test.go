@@ -108,6 +108,7 @@ entrance
 
 attend
 bench/work
+desk
 detach
 
 cli/command

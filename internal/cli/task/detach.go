@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"company/internal/api"
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/detach"
+	"company/internal/entrance"
 	"company/internal/office"
+	"company/internal/view"
 )
 
 // submitDetached gives the submission to a company that goes on without this terminal.
@@ -30,7 +31,8 @@ func giveAway(ctx context.Context, env *command.Environment, paths office.Paths,
 
 // SubmitApart does for a program what company submit --detach does for a person: the task
 // has its id when it returns.
-func SubmitApart(ctx context.Context, env *command.Environment, s api.Submission) (detach.Taken, error) {
+func SubmitApart(ctx context.Context, ent *entrance.Entrance, s view.Submission) (detach.Taken, error) {
+	env := &command.Environment{Console: ent.Console, Entrance: ent}
 	o, err := chooseOptions(env, s)
 	if err != nil {
 		return detach.Taken{}, err
@@ -43,7 +45,8 @@ func SubmitApart(ctx context.Context, env *command.Environment, s api.Submission
 }
 
 // PrepareSubmission checks an instruction as company submit does, and makes its command.
-func PrepareSubmission(ctx context.Context, env *command.Environment, s api.Submission) (company.Submit, error) {
+func PrepareSubmission(ctx context.Context, ent *entrance.Entrance, s view.Submission) (company.Submit, error) {
+	env := &command.Environment{Console: ent.Console, Entrance: ent}
 	if strings.TrimSpace(s.Instruction) == "" {
 		return company.Submit{}, company.E(company.EUsage, "the instruction is empty").Fix("say what is to be done")
 	}
@@ -57,7 +60,7 @@ func PrepareSubmission(ctx context.Context, env *command.Environment, s api.Subm
 
 // chooseOptions turns the fields of a submission into flags, and those that are keys of the
 // config into flags of env.
-func chooseOptions(env *command.Environment, s api.Submission) (submitOptions, error) {
+func chooseOptions(env *command.Environment, s view.Submission) (submitOptions, error) {
 	o := submitOptions{
 		project: s.Project, base: s.Base, follows: s.Follows, priority: s.Priority, deadline: s.Deadline, tags: s.Tags, dryRun: s.DryRun,
 		approve: s.Approve, budgetUSD: s.BudgetUSD, tokens: s.BudgetTokens, detach: true, commandID: s.ID,

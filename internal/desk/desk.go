@@ -8,37 +8,37 @@ package desk
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 
-	"company/internal/api"
 	officeapp "company/internal/app"
-	"company/internal/cli/command"
-	"company/internal/cli/task"
 	"company/internal/company"
 	"company/internal/diagnose"
+	"company/internal/entrance"
 	"company/internal/view"
 )
 
+// Prepare checks an instruction as company submit does, and makes its command.
+type Prepare func(ctx context.Context, ent *entrance.Entrance, s view.Submission) (company.Submit, error)
+
 // Desk answers for one program.
-type Desk struct{ env *command.Environment }
+type Desk struct {
+	entrance *entrance.Entrance
+	prepare  Prepare
+}
 
-// New makes the desk of a program that runs in an environment, whose flags hold for
-// each call.
-func New(env *command.Environment) Desk { return Desk{env} }
+// New makes the desk of a program whose flags are in ent. They are read at each call.
+func New(ent *entrance.Entrance, prepare Prepare) Desk { return Desk{ent, prepare} }
 
-// NewCall is the environment of one call. Notes go to stderr with --verbose alone.
-func (d Desk) NewCall() *command.Environment {
-	c := *d.env.Console
+// NewCall is the entrance of one call. Notes go to stderr with --verbose alone.
+func (d Desk) NewCall() *entrance.Entrance {
+	c := *d.entrance.Console
 	c.In, c.Out, c.Output, c.NoInput, c.Quiet, c.Yes = strings.NewReader(""), io.Discard, "text", true, !c.Verbose, false
-	env := command.NewEnvironment(c)
-	env.OfficeDir, env.RepoDir, env.ConfigFlags, env.Clocks = d.env.OfficeDir, d.env.RepoDir, slices.Clone(d.env.ConfigFlags), d.env.Clocks
-	return env
+	return d.entrance.ForCall(&c)
 }
 
 // PrepareSubmission checks an instruction as company submit does, and makes its command.
-func (d Desk) PrepareSubmission(ctx context.Context, s api.Submission) (company.Submit, error) {
-	return task.PrepareSubmission(ctx, d.NewCall(), s)
+func (d Desk) PrepareSubmission(ctx context.Context, s view.Submission) (company.Submit, error) {
+	return d.prepare(ctx, d.NewCall(), s)
 }
 
 // Patch is the diff of a range, from the git objects that the company holds.
@@ -71,10 +71,10 @@ func (d Desk) PullPage(ctx context.Context, r view.PullRecord) (view.PullText, e
 
 // Diagnose is company doctor.
 func (d Desk) Diagnose(ctx context.Context, online bool) (view.Diagnosis, error) {
-	env, o := d.NewCall(), diagnose.Options{Online: online}
+	ent, o := d.NewCall(), diagnose.Options{Online: online}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout())
 	defer cancel()
-	return view.Diagnose(diagnose.Run(ctx, env.Checker().Checks(env.Subject(ctx), o))), nil
+	return view.Diagnose(diagnose.Run(ctx, ent.Checker().Checks(ent.Subject(ctx), o))), nil
 }
 
 // Config is company config show.
