@@ -151,6 +151,18 @@ release/twice: toolbox ## make a release twice, and show that its bytes are the 
 darwin: ## whether company compiles for macOS, where it is not supported yet
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/company
 
+.PHONY: page
+page: web/node_modules/.package-lock.json ## the page of an office, from web/ into internal/page/dist (needs Node 20.19)
+	cd web && npm run --silent build
+
+.PHONY: page/test
+page/test: web/node_modules/.package-lock.json ## the tests of the page's logic, under Node
+	cd web && npm test --silent
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+	@touch $@
+
 .PHONY: docs
 docs: ## the generated parts of docs/: keys, errors, variables, limits, JSON
 	$(GO) run ./cmd/handbook pages .

@@ -12,6 +12,7 @@ import (
 // that two changes seldom meet.
 var layers = strings.Split(strings.TrimSpace(`
 safetext
+page
 screen
 shell
 health

@@ -26,7 +26,7 @@ var engine = strings.Fields("orchestrator dispatch ledger bus session sandbox wo
 
 // surfaces are the rooms that talk to people and programs, and those that several
 // surfaces share.
-var surfaces = strings.Fields("api console reshape entrance attend detach cli tui mcpserver web")
+var surfaces = strings.Fields("api console reshape entrance attend detach cli tui mcpserver page")
 
 func TestSurfacesImportNoEngine(t *testing.T) {
 	seen := 0
