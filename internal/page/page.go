@@ -35,7 +35,7 @@ func Handler() http.Handler {
 			return err
 		}
 		text, err := built.ReadFile(name)
-		if name = strings.TrimPrefix(name, "dist/"); name == "index.html" || strings.HasPrefix(name, assets) {
+		if name = strings.TrimPrefix(name, "dist/"); name == "index.html" || name == "licenses.txt" || strings.HasPrefix(name, assets) {
 			files[name] = newFile(name, text)
 		}
 		return err
@@ -121,6 +121,8 @@ func newFile(name string, text []byte) *file {
 		f.mediaType = "text/css; charset=utf-8"
 	case ".html":
 		f.mediaType = "text/html; charset=utf-8"
+	case ".txt":
+		f.mediaType = "text/plain; charset=utf-8"
 	case ".svg":
 		f.mediaType = "image/svg+xml"
 	default:

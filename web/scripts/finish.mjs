@@ -1,4 +1,5 @@
-// Writes dist/BUILD: the hash of all sources, and of each built file. internal/page has a
+// Writes dist/licenses.txt: the licenses of the packages that are in the built files, as
+// they ask for. Then dist/BUILD: the hash of all sources, and of each built file. internal/page has a
 // test that computes both without Node: built files that do not fit their sources fail it.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -23,5 +24,21 @@ function listFiles(root) {
 
 const hash = (bytes) => createHash("sha256").update(bytes).digest("hex");
 const lines = (root, skip) => listFiles(root).filter((p) => p !== skip).map((p) => `${hash(readFileSync(join(root, p)))}  ${p}\n`).join("");
+
+const used = new Set();
+(function follow(names) {
+  for (const name of names) {
+    if (used.has(name)) continue;
+    used.add(name);
+    follow(Object.keys(JSON.parse(readFileSync(join(web, "node_modules", name, "package.json"), "utf8")).dependencies ?? {}).filter((n) => !n.startsWith("@types/")));
+  }
+})(Object.keys(JSON.parse(readFileSync(join(web, "package.json"), "utf8")).dependencies));
+const texts = [...used].sort().map((name) => {
+  const dir = join(web, "node_modules", name);
+  const file = readdirSync(dir).find((f) => /^licen[cs]e/i.test(f));
+  const { version, license } = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
+  return `${name} ${version} (${license})\n\n${file ? readFileSync(join(dir, file), "utf8").trim() : ""}\n`;
+});
+writeFileSync(join(dist, "licenses.txt"), texts.join("\n----\n\n"));
 
 writeFileSync(join(dist, "BUILD"), `${hash(lines(web))}  sources\n${lines(dist, "BUILD")}`);

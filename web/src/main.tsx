@@ -1,4 +1,33 @@
 import { createRoot } from "react-dom/client";
+import { App } from "./app.tsx";
+import { asProblem, counts, post } from "./lib/api.ts";
+import { startFeed } from "./lib/live.ts";
+import { readToken, storeToken, takeTicket } from "./lib/session.ts";
+import { applyTheme, readTheme } from "./lib/theme.ts";
+import "./styles.css";
 
-const root = document.getElementById("root");
-if (root) createRoot(root).render(<main>company</main>);
+applyTheme(readTheme());
+
+/** open exchanges the ticket of the address. It gives why the page may not be shown; empty: it may. */
+async function open(): Promise<string> {
+  const ticket = takeTicket();
+  if (!ticket) return "";
+  try {
+    const s = await post<{ token: string }>("session", { ticket });
+    storeToken(s.token);
+    return "";
+  } catch (err) {
+    const p = asProblem(err);
+    if (p.isMissing || readToken()) return ""; // an office that asks for no token; or the tab has one
+    return p.isLoss ? p.message : `The link was not taken: ${p.message}. ${p.hint}`;
+  }
+}
+
+Object.defineProperty(globalThis, "companyCounts", { value: counts }); // for tests of storms
+
+void open().then((denied) => {
+  const root = document.getElementById("root");
+  if (!root) return;
+  if (!denied) startFeed();
+  createRoot(root).render(<App denied={denied} />);
+});

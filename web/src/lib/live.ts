@@ -1,0 +1,185 @@
+// The feed of the office, followed. It tells what has changed; it is no source of numbers.
+
+import { SSEParser, type SSEvent } from "./sse.ts";
+import { Batch } from "./batch.ts";
+import { asProblem, counts, getJSON, Problem, send, whenDenied } from "./api.ts";
+import { invalidate, isDear, link, refreshAll } from "./store.ts";
+import type { FeedItem, Work } from "../types.ts";
+
+const past = 200; // events that are read at first
+const most = 500; // items that are kept
+const silence = 40_000; // ms without a sign of life: the connection is dead
+const hiddenFor = 60_000; // ms that a page out of sight keeps its connection
+const longest = 15_000; // ms between two tries
+
+export const isStep = (kind: string): boolean =>
+  ["tool_started", "tool_done", "tool_redone", "turn_started", "replied", "noted", "masked", "resumed", "registry"].includes(kind);
+
+export const feed = {
+  items: [] as FeedItem[],
+  seq: 0,
+};
+
+const listeners = new Set<() => void>();
+const itemListeners = new Set<(it: FeedItem) => void>();
+const shown = new Batch<true>(250, () => {
+  counts.renders++;
+  for (const fn of [...listeners]) fn();
+});
+
+export function watchFeed(fn: () => void): () => void {
+  listeners.add(fn);
+  return () => listeners.delete(fn);
+}
+
+export function watchItems(fn: (it: FeedItem) => void): () => void {
+  itemListeners.add(fn);
+  return () => itemListeners.delete(fn);
+}
+
+function takeItem(it: FeedItem): void {
+  if (it.seq !== undefined) {
+    if (it.seq <= feed.seq) return; // it was there before the connection was lost
+    feed.seq = it.seq;
+  }
+  for (const fn of itemListeners) fn(it);
+  if (it.seq === undefined) {
+    // What an agent is at moves runs and agents; a second is soon enough.
+    invalidate(it.task, 900, (path) => /^(overview|agents|runs\/|tasks\/)/.test(path));
+  } else {
+    // Events come in groups. A diff changes with a commit or a merge alone.
+    const moves = /^(run\.ended|merge|stack|pr\.|task\.|review)/.test(it.kind);
+    invalidate(it.task, 30, (path) => moves || !isDear(path));
+  }
+  if (it.quiet || it.seq === undefined) return;
+  const items = feed.items.length >= most ? feed.items.slice(-most + 50) : feed.items.slice();
+  items.push(it);
+  feed.items = items;
+  shown.add(true);
+}
+
+/** readStream reads server-sent events until the stream ends; silence for long ends it, too. */
+export async function readStream(path: string, headers: Record<string, string>, signal: AbortSignal, onOpen: () => void, onEvent: (e: SSEvent) => void): Promise<void> {
+  const dead = new AbortController();
+  let timer = setTimeout(() => dead.abort(), silence);
+  const alive = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => dead.abort(), silence);
+  };
+  counts.streams++;
+  try {
+    const r = await send(path, { headers: { ...headers, Accept: "text/event-stream" }, signal: AbortSignal.any([signal, dead.signal]) });
+    onOpen();
+    if (!r.body) return;
+    const parser = new SSEParser(onEvent);
+    const reader = r.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      alive();
+      parser.push(value);
+    }
+  } finally {
+    clearTimeout(timer);
+    dead.abort();
+  }
+}
+
+let wake: () => void = () => {};
+
+/** retryNow ends the wait for the next try. */
+export function retryNow(): void {
+  wake();
+}
+
+async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal.addEventListener("abort", wake, { once: true });
+  });
+  wake = () => {};
+}
+
+async function followOnce(signal: AbortSignal, begun: () => void): Promise<void> {
+  const headers: Record<string, string> = {};
+  let query = "";
+  if (feed.seq === 0) {
+    const work = await getJSON<Work>("work");
+    query = "?from=" + Math.max(1, work.seq - past + 1);
+  } else {
+    headers["Last-Event-ID"] = String(feed.seq);
+  }
+  await readStream("events" + query, headers, signal, begun, (e) => {
+    if (e.event === "gap") {
+      refreshAll();
+      return;
+    }
+    if (e.event === "failure") throw new Problem(0, JSON.parse(e.data) as object);
+    if (e.event === "message") takeItem(JSON.parse(e.data) as FeedItem);
+  });
+}
+
+async function follow(signal: AbortSignal): Promise<void> {
+  let tries = 0;
+  while (!signal.aborted) {
+    let why = "the connection ended";
+    try {
+      await followOnce(signal, () => {
+        // What was shown may be of before: all of it is asked for again.
+        if (tries > 0 || link.now.state === "lost") refreshAll();
+        tries = 0;
+        link.set({ state: "live", why: "", retryAt: 0 });
+      });
+    } catch (err) {
+      const p = asProblem(err);
+      if (p.status === 401) return;
+      if (p.message) why = p.message;
+    }
+    if (signal.aborted || link.now.state === "denied") return;
+    // The first try after an end is at once: a stream that fell silent is begun anew
+    // without a word.
+    if (tries++ === 0) {
+      await waitFor(300, signal);
+      continue;
+    }
+    const wait = Math.min(longest, 500 * 2 ** (tries - 1)) * (0.8 + 0.4 * Math.random());
+    link.set({ state: "lost", why, retryAt: Date.now() + wait });
+    await waitFor(wait, signal);
+    link.set({ retryAt: 0 });
+  }
+}
+
+/** startFeed follows the feed until the page ends. A page that is not seen lets go of it. */
+export function startFeed(): void {
+  let stop = new AbortController();
+  let hidden: ReturnType<typeof setTimeout> | undefined;
+  whenDenied(() => {
+    stop.abort();
+    link.set({ state: "denied" });
+  });
+  const begin = () => {
+    stop = new AbortController();
+    void follow(stop.signal);
+  };
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(hidden);
+    if (document.hidden) {
+      // Browsers open six connections to a server: tabs in the background leave them.
+      hidden = setTimeout(() => stop.abort(), hiddenFor);
+      return;
+    }
+    refreshAll();
+    if (stop.signal.aborted && link.now.state !== "denied") begin();
+  });
+  addEventListener("online", retryNow);
+  // What moves by the clock alone, and has no event.
+  setInterval(() => {
+    if (!document.hidden && link.now.state === "live") refreshAll(false);
+  }, 15_000);
+  link.missed = () => wake();
+  begin();
+}

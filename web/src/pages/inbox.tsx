@@ -1,0 +1,117 @@
+import { useState } from "react";
+import { asksAmount, hasDiff, sendAnswer, subjectOf, takesWords } from "../lib/actions.ts";
+import { parseAmount } from "../lib/format.ts";
+import { reviewPath, taskPath } from "../lib/router.ts";
+import { escapeLine } from "../lib/text.ts";
+import type { Approval, Overview } from "../types.ts";
+import { useQuery, useResource } from "../ui/hooks.ts";
+import { A, Age, Block, Empty, Panel, Read } from "../ui/parts.tsx";
+
+const words: Record<string, string> = { approve: "Yes", reject: "No", answer: "Answer" };
+
+export const kindNames: Record<string, string> = {
+  plan: "the plan", merge: "a merge", protected: "a merge of protected files", pr: "the pull request", no_gates: "work without gates", budget: "the budget",
+  clarification: "a question", blocked: "a stuck subtask", review: "the review", gates: "red gates", unread: "a check that cannot be read", red_green: "a missing test",
+  trouble: "trouble outside", held: "a held push", day_budget: "the day's budget", office_budget: "the office's budget", dependency: "a dependency",
+};
+
+export function InboxPage() {
+  const entry = useResource<Overview>("overview");
+  const [at] = useQuery("q");
+  return (
+    <div className="stack">
+      <h1>Inbox</h1>
+      <Read entry={entry} path="overview" what="the questions">
+        {(o) =>
+          o.needs_you.length === 0 ? (
+            <Panel title="Questions" bare>
+              <Empty>Nothing waits for you. Questions, approvals and used up budgets come here.</Empty>
+            </Panel>
+          ) : (
+            <>
+              {[...o.needs_you].sort((a, b) => (a.id === at ? -1 : b.id === at ? 1 : 0)).map((q) => (
+                <QuestionCard key={q.id} q={q} />
+              ))}
+            </>
+          )
+        }
+      </Read>
+    </div>
+  );
+}
+
+/** QuestionCard asks one question, and takes its answer in place. */
+export function QuestionCard({ q }: { q: Approval }) {
+  const [text, setText] = useState("");
+  const [amount, setAmount] = useState("");
+  const [busy, setBusy] = useState(false);
+  const options = ["approve", "reject", "answer"].filter((o) => q.options[o]);
+  const anyWords = options.some((o) => takesWords(q, o));
+  const raise = amount.trim() === "" ? undefined : parseAmount(amount);
+  const answer = async (option: string) => {
+    setBusy(true);
+    const sent = await sendAnswer(q, { option, text: takesWords(q, option) ? text.trim() : "", raise: option === "approve" && asksAmount(q) ? (raise ?? undefined) : undefined });
+    setBusy(false);
+    if (sent) setText("");
+  };
+  return (
+    <section className="panel" data-testid={"question-" + q.id} aria-labelledby={"q-" + q.id}>
+      <header>
+        <h2 id={"q-" + q.id}>
+          <span className="mono ink-need">! {q.id}</span> {kindNames[q.kind] ?? q.kind.replaceAll("_", " ")} of <A to={taskPath(q.task) + (q.subtask ? "?s=" + q.subtask : "")}>{subjectOf(q)}</A>
+        </h2>
+        <span className="row">
+          {hasDiff(q) ? (
+            <A className="button" to={reviewPath(subjectOf(q))}>
+              Diff and evidence
+            </A>
+          ) : null}
+          <span className="muted small">
+            asked <Age since={q.asked} /> ago
+          </span>
+        </span>
+      </header>
+      <div className="body stack">
+        <Block>{q.question}</Block>
+        {q.details && q.details.length > 0 ? (
+          <ul className="small stack tight">
+            {q.details.map((d, i) => (
+              <li key={i} className="wrap">
+                {escapeLine(d)}
+              </li>
+            ))}
+          </ul>
+        ) : null}
+        {anyWords ? (
+          <label className="field">
+            Your words
+            <textarea value={text} onChange={(e) => setText(e.target.value)} data-testid={"words-" + q.id} />
+          </label>
+        ) : null}
+        {asksAmount(q) ? (
+          <label className="field">
+            Raise the cap by
+            <input value={amount} onChange={(e) => setAmount(e.target.value)} placeholder="the usual amount" aria-invalid={raise === null} />
+            <span className={raise === null ? "ink-bad small" : "hint"}>{raise === null ? "this is no amount: " : ""}5usd, 2.50usd, 100ktokens or 2Mtokens; empty: as much as the config gives a task</span>
+          </label>
+        ) : null}
+        <div className="stack tight">
+          {options.map((o) => (
+            <div key={o} className="row">
+              <button
+                className={o === "reject" ? "" : "primary"}
+                data-row
+                data-testid={`${o}-${q.id}`}
+                disabled={busy || (o === "answer" && text.trim() === "") || (o === "approve" && raise === null)}
+                onClick={() => void answer(o)}
+              >
+                {words[o]}
+              </button>
+              <span className="small muted">{escapeLine(q.options[o] ?? "")}</span>
+            </div>
+          ))}
+        </div>
+      </div>
+    </section>
+  );
+}

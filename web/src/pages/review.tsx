@@ -1,0 +1,251 @@
+import { useMemo, useState } from "react";
+import { sendAnswer, subjectOf, takesWords } from "../lib/actions.ts";
+import { parseDiff, placeFindings } from "../lib/diff.ts";
+import { formatCount, runState, shortOID, subtaskState, taskState } from "../lib/format.ts";
+import { goTo, runPath, taskPath } from "../lib/router.ts";
+import { escapeLine, titleOf } from "../lib/text.ts";
+import type { Approval, Finding, Gate, Review, Shown, TaskDetail } from "../types.ts";
+import { FindingBox, GateView, ReviewView } from "../ui/checks.tsx";
+import { FileDiff, type Comments } from "../ui/diffview.tsx";
+import { useResource } from "../ui/hooks.ts";
+import { A, Badge, Empty, Panel, Read } from "../ui/parts.tsx";
+import { QuestionCard } from "./inbox.tsx";
+
+interface Patch {
+  of: string;
+  from: string;
+  to: string;
+  stat: string;
+  patch: string;
+  truncated?: boolean;
+  notes: string[] | null;
+}
+
+interface Subject {
+  task: TaskDetail | undefined;
+  gate: Gate | null;
+  review: Review | null;
+  of?: string;
+}
+
+/** ReviewPage is a change by file, with what the reviewer found and what the gates say. */
+export function ReviewPage({ id }: { id: string }) {
+  const path = "shown/" + id;
+  const entry = useResource<Shown>(path);
+  const task = useResource<Shown>(id.includes("-") ? "tasks/" + id.split("-")[0] : null);
+  return (
+    <Read entry={entry} path={path} what={id}>
+      {(shown) => <ChangeView id={id} shown={shown} task={shown.task ?? task.data?.task} />}
+    </Read>
+  );
+}
+
+function subjectFrom(shown: Shown, task: TaskDetail | undefined): Subject {
+  const s = shown.subtask ?? (shown.run?.subtask ? task?.plan.find((p) => p.id === shown.run?.subtask) : undefined);
+  if (s) return { task, gate: s.gate, review: s.review };
+  return { task, gate: task?.gate ?? null, review: task?.review ?? null, of: task?.review_of };
+}
+
+function ChangeView({ id, shown, task }: { id: string; shown: Shown; task: TaskDetail | undefined }) {
+  const sub = subjectFrom(shown, task);
+  const questions = (task?.needs_you ?? []).filter((q) => !shown.subtask || subjectOf(q) === id || !q.subtask);
+  const diffPath = "diffs/" + id;
+  const diff = useResource<Patch>(diffPath);
+  const [written, setWritten] = useState(new Map<string, string>());
+  const comments: Comments = {
+    of: written,
+    set: (key, text) => {
+      const next = new Map(written);
+      if (text) next.set(key, text);
+      else next.delete(key);
+      setWritten(next);
+    },
+  };
+  const state = shown.task ? taskState(shown.task) : shown.subtask ? subtaskState(shown.subtask) : shown.run ? runState(shown.run) : null;
+  const title = shown.task ? titleOf(shown.task.instruction) : (shown.subtask?.title ?? (shown.run ? `${shown.run.role} of ${shown.run.subtask || shown.run.task}` : ""));
+  return (
+    <div className="stack">
+      <div className="row spread">
+        <h1>
+          <span className="muted">Review</span> <span className="mono">{id}</span> {escapeLine(title)}
+        </h1>
+        <div className="row">
+          {state ? <Badge state={state} /> : null}
+          <A className="button" to={shown.run ? runPath(id) : shown.subtask ? `${taskPath(shown.subtask.task)}?s=${id}` : taskPath(id)}>
+            {shown.run ? "The run" : shown.subtask ? "The subtask" : "The task"}
+          </A>
+        </div>
+      </div>
+      <div className="columns side-right">
+        <Read
+          entry={diff}
+          path={diffPath}
+          what="the diff"
+          missing={
+            <>
+              This version of the company gives no diffs to a page. On a terminal, <code>company diff {id}</code> shows it.
+            </>
+          }
+        >
+          {(p) => <Changes p={p} findings={sub.review?.findings ?? []} comments={comments} />}
+        </Read>
+        <div className="stack">
+          <Decide id={id} questions={questions} task={task} written={written} clear={() => setWritten(new Map())} />
+          <Panel title="Review">
+            <ReviewView review={sub.review} of={sub.of} />
+          </Panel>
+          <Panel title="Gates">
+            <GateView gate={sub.gate} />
+          </Panel>
+          {shown.task && shown.task.plan.length > 1 ? (
+            <Panel title="By subtask" bare>
+              {shown.task.plan.map((s) => (
+                <A key={s.id} className="part-row" to={"/review/" + s.id} data-row>
+                  <span className="mono muted">{s.id}</span>
+                  <span>
+                    <Badge state={subtaskState(s)} />
+                  </span>
+                  <span className="what cut">{escapeLine(s.title)}</span>
+                  <span />
+                </A>
+              ))}
+            </Panel>
+          ) : null}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Changes({ p, findings, comments }: { p: Patch; findings: Finding[]; comments: Comments }) {
+  const files = useMemo(() => parseDiff(p.patch), [p.patch]);
+  const placed = useMemo(() => placeFindings(files, findings), [files, findings]);
+  const lines = files.reduce((n, f) => n + f.added + f.removed, 0);
+  return (
+    <div className="stack">
+      <Panel
+        title={p.stat || formatCount(files.length, "file")}
+        bare
+        aside={
+          <span className="small muted">
+            <code>{shortOID(p.from)}</code> to <code>{shortOID(p.to)}</code>
+          </span>
+        }
+      >
+        {(p.notes ?? []).map((n, i) => (
+          <p key={i} className="stale">
+            {escapeLine(n)}
+          </p>
+        ))}
+        {p.truncated ? <p className="stale">The diff is cut: company diff {p.of} shows all of it.</p> : null}
+        {files.length === 0 ? <Empty>Nothing is changed yet.</Empty> : null}
+        <ul className="file-list">
+          {files.map((f) => (
+            <li key={f.path}>
+              <a href={"#file-" + f.path} onClick={(e) => { e.preventDefault(); document.getElementById("file-" + f.path)?.scrollIntoView(); }}>
+                <span className="mono cut">{escapeLine(f.path)}</span>
+                <span className="num small">
+                  <span className="plus">+{f.added}</span> <span className="minus">−{f.removed}</span>
+                </span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      </Panel>
+      {placed.apart.length > 0 ? (
+        <Panel title="Findings beside the lines below">
+          <div className="stack tight">
+            {placed.apart.map((f, i) => (
+              <FindingBox key={i} f={f} />
+            ))}
+          </div>
+        </Panel>
+      ) : null}
+      {files.map((f, i) => (
+        <FileDiff key={f.path} file={f} findings={placed.at} comments={comments} folded={f.added + f.removed > 400 || (lines > 5000 && i > 3)} />
+      ))}
+    </div>
+  );
+}
+
+/** joinComments is the comments at lines as words for a worker. */
+function joinComments(written: Map<string, string>, words: string): string {
+  return [words.trim(), ...[...written].map(([at, text]) => `${at}: ${text}`)].filter((s) => s).join("\n");
+}
+
+function Decide({ id, questions, task, written, clear }: { id: string; questions: Approval[]; task: TaskDetail | undefined; written: Map<string, string>; clear: () => void }) {
+  const [words, setWords] = useState("");
+  const [busy, setBusy] = useState(false);
+  const q = questions.find((x) => x.options["reject"] && takesWords(x, "reject")) ?? questions[0];
+  if (q && q.options["approve"]) {
+    const send = async (option: string) => {
+      setBusy(true);
+      const sent = await sendAnswer(q, { option, text: takesWords(q, option) ? joinComments(written, words) : "" });
+      setBusy(false);
+      if (sent) {
+        setWords("");
+        clear();
+      }
+    };
+    if (takesWords(q, "reject")) {
+      return (
+        <section className="panel" data-testid="decide">
+          <header>
+            <h2>
+              <span className="mono ink-need">! {q.id}</span> your decision
+            </h2>
+          </header>
+          <div className="body stack">
+            <div className="wrap">{escapeLine(q.question)}</div>
+            <label className="field">
+              Your words
+              <textarea value={words} onChange={(e) => setWords(e.target.value)} />
+              <span className="hint">{written.size > 0 ? `${formatCount(written.size, "comment")} at lines go along` : "click a line number to comment on it"}</span>
+            </label>
+            <div className="row">
+              <button className="primary" disabled={busy} onClick={() => void send("approve")} data-testid="approve">
+                Approve
+              </button>
+              <button disabled={busy || joinComments(written, words) === ""} onClick={() => void send("reject")} data-testid="request-changes">
+                Request changes
+              </button>
+            </div>
+            <div className="small muted">
+              approve: {escapeLine(q.options["approve"] ?? "")}; changes: {escapeLine(q.options["reject"] ?? "")}
+            </div>
+          </div>
+        </section>
+      );
+    }
+    return <QuestionCard q={q} />;
+  }
+  if (task?.pr?.state === "open") {
+    return (
+      <section className="panel" data-testid="decide">
+        <header>
+          <h2>
+            Pull request #{task.pr.number} is {task.pr.state}
+          </h2>
+        </header>
+        <div className="body stack">
+          <p className="small muted">It is merged by a person, on the forge or with company pr merge. Changes are a task that follows it.</p>
+          {written.size > 0 ? <p className="small">{formatCount(written.size, "comment")} at lines go along.</p> : null}
+          <button
+            data-testid="request-changes"
+            onClick={() => {
+              try {
+                sessionStorage.setItem("company.draft", joinComments(written, ""));
+              } catch {
+                // Without a store the form begins empty.
+              }
+              goTo("/submit?follows=" + task.id);
+            }}
+          >
+            Request changes of {id.includes("-") ? id : "it"}
+          </button>
+        </div>
+      </section>
+    );
+  }
+  return null;
+}

@@ -1,0 +1,512 @@
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { askCancel, askPause, askRetry, askTell, sendCommand } from "../lib/actions.ts";
+import { getJSON } from "../lib/api.ts";
+import { formatAge, formatCost, formatCount, formatTook, formatUSD, parseAmount, runState, shortCost, shortOID, subtaskState, taskState, whoText, doingText } from "../lib/format.ts";
+import { readStream, watchItems, isStep } from "../lib/live.ts";
+import { reviewPath, runPath, setQuery } from "../lib/router.ts";
+import { escapeLine, escapeText, titleOf } from "../lib/text.ts";
+import type { FeedItem, Run, Shown, Subtask, TaskDetail } from "../types.ts";
+import { CostOverTime } from "../ui/plots.tsx";
+import { Checks, GateView, ReviewView } from "../ui/checks.tsx";
+import { askUser } from "../ui/dialog.tsx";
+import { tell } from "../ui/notices.tsx";
+import { FeedList } from "../ui/feedlist.tsx";
+import { Gantt } from "../ui/gantt.tsx";
+import { useAddress, useQuery, useResource } from "../ui/hooks.ts";
+import { A, Age, Badge, Bar, Block, Empty, Out, Panel, Read, Skeleton, Tabs, When } from "../ui/parts.tsx";
+import { QuestionCard } from "./inbox.tsx";
+
+const PlanGraph = lazy(() => import("../ui/graph.tsx"));
+
+export const allRuns = (t: TaskDetail): Run[] => [...t.runs, ...t.plan.flatMap((s) => s.runs)];
+
+export function TaskPage({ id }: { id: string }) {
+  const path = "tasks/" + id;
+  const entry = useResource<Shown>(path);
+  return (
+    <Read entry={entry} path={path} what={id}>
+      {(shown) => (shown.task ? <TaskView t={shown.task} /> : <Empty>{id} is no task.</Empty>)}
+    </Read>
+  );
+}
+
+function TaskView({ t }: { t: TaskDetail }) {
+  const [tab] = useQuery("tab");
+  const [selected] = useQuery("s");
+  const address = useAddress();
+  const now = tab || "plan";
+  const href = (change: Record<string, string>) => address.split("?")[0] + setQuery("?" + (address.split("?")[1] ?? ""), change);
+  return (
+    <div className="stack">
+      <TaskHead t={t} />
+      {t.needs_you.map((q) => (
+        <QuestionCard key={q.id} q={q} />
+      ))}
+      <Tabs
+        label="Parts of the task"
+        now={now}
+        href={(id) => href({ tab: id === "plan" ? "" : id })}
+        tabs={[
+          { id: "plan", text: `Plan ${t.subtasks ? `${t.merged}/${t.subtasks}` : ""}` },
+          { id: "time", text: "Timeline" },
+          { id: "feed", text: "Feed" },
+          { id: "cost", text: "Cost" },
+          { id: "gates", text: "Gates" },
+          { id: "details", text: "Details" },
+        ]}
+      />
+      {now === "plan" ? <PlanTab t={t} selected={selected} href={href} /> : null}
+      {now === "time" ? (
+        <Panel title="Who worked when" bare aside={<span className="muted small">a bar is a run; its colour how it ended</span>}>
+          <Gantt runs={allRuns(t)} selected={selected} />
+          <RunTable runs={allRuns(t)} />
+        </Panel>
+      ) : null}
+      {now === "feed" ? <TaskFeed id={t.id} /> : null}
+      {now === "cost" ? <CostTab t={t} /> : null}
+      {now === "gates" ? (
+        <div className="halves">
+          <Panel title="Gates of the whole">
+            <GateView gate={t.gate} />
+          </Panel>
+          <Panel title="On the base">{t.baseline.length > 0 ? <Checks checks={t.baseline} /> : <Empty>No verdict yet.</Empty>}</Panel>
+        </div>
+      ) : null}
+      {now === "details" ? <Details t={t} /> : null}
+    </div>
+  );
+}
+
+function TaskHead({ t }: { t: TaskDetail }) {
+  const over = t.ended !== null;
+  const cap = t.holds;
+  const part = cap?.micro_usd != null && t.cost_micro_usd != null ? t.cost_micro_usd / cap.micro_usd : cap?.tokens ? t.tokens / cap.tokens : 0;
+  return (
+    <section className="panel" data-testid="task-head">
+      <div className="body stack">
+        <div className="row spread">
+          <div className="row">
+            <span className="mono muted">{t.id}</span>
+            <Badge state={taskState(t)} />
+            {over ? <span className="muted small num">took {formatAge(t.duration_ms)}</span> : <span className="muted small">for <Age since={t.submitted} /></span>}
+          </div>
+          <div className="row">
+            <A className="button" to={reviewPath(t.id)} data-testid="open-review">
+              Review
+            </A>
+            {!over ? (
+              <button onClick={() => askPause(t)} data-testid="pause">
+                {t.paused ? "Resume" : "Pause"}
+              </button>
+            ) : null}
+            {!over ? <button onClick={() => askBudget(t)}>Raise the cap</button> : null}
+            {t.status === "failed" || t.status === "cancelled" ? (
+              <button className="primary" onClick={() => askRetry(t)} data-testid="retry">
+                Reopen
+              </button>
+            ) : null}
+            {t.dry_run && t.status === "completed" ? (
+              <button className="primary" onClick={() => void sendCommand("work_on_plan", { Task: t.id }, `the plan of ${t.id} is worked on`, t.id)}>
+                Work on this plan
+              </button>
+            ) : null}
+            {t.pr?.state === "open" ? (
+              <A className="button" to={"/submit?follows=" + t.id}>
+                Follow up
+              </A>
+            ) : null}
+            {!over ? (
+              <button className="danger" onClick={() => askCancel(t)} data-testid="cancel">
+                Cancel
+              </button>
+            ) : null}
+          </div>
+        </div>
+        <h1>{titleOf(t.instruction)}</h1>
+        {t.reason ? (
+          <p className={t.status === "failed" ? "ink-bad" : "muted"}>
+            why: {escapeLine(t.reason)}
+          </p>
+        ) : null}
+        {Object.entries(t.failures).map(([key, f]) => (
+          <p key={key} className="ink-bad small">
+            ✗ {key} failed {formatCount(f.attempt, "time")}: {escapeLine(f.error)}
+            {f.hint ? <span className="muted"> fix: {escapeLine(f.hint)}</span> : null}
+          </p>
+        ))}
+        <div className="row small">
+          <span>
+            <span className="muted">branch </span>
+            <code>{escapeLine(t.base ? `${t.base.branch} → ${t.integration_branch ?? ""}` : (t.integration_branch ?? "not yet"))}</code>
+          </span>
+          <span>
+            <span className="muted">pull request </span>
+            {t.pr ? <Out url={t.pr.url}>#{t.pr.number} {t.pr.state}</Out> : "none yet"}
+          </span>
+          <span className="row tight">
+            <span className="muted">cost </span>
+            <span className="num">{formatCost(t.cost_micro_usd, t.tokens)}</span>
+            {part > 0 ? (
+              <span style={{ width: 90 }}>
+                <Bar part={part} tone={part >= 1 ? "full" : part >= 0.8 ? "near" : ""} label={`${Math.round(part * 100)} % of the cap`} />
+              </span>
+            ) : null}
+            <span className="muted num">
+              {cap?.micro_usd != null ? `of at most ${formatUSD(cap.micro_usd)}` : cap?.tokens != null ? `of at most ${(cap.tokens / 1000).toLocaleString("en-US")}k tokens` : ""}
+            </span>
+          </span>
+          <span>
+            <span className="muted">shown by </span>
+            {escapeLine(t.evidence)}
+          </span>
+          {t.deadline ? (
+            <span>
+              <span className="muted">due </span>
+              <When at={t.deadline} />
+            </span>
+          ) : null}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function askBudget(t: TaskDetail): void {
+  askUser({
+    title: `Raise the cap of ${t.id}`,
+    text: `It has cost ${formatCost(t.cost_micro_usd, t.tokens)} so far.`,
+    confirm: "Raise it",
+    ask: { label: "By", hint: "5usd, 2.50usd, 100ktokens or 2Mtokens", least: 1 },
+    act: async (text) => {
+      const by = parseAmount(text);
+      if (by) await sendCommand("raise_budget", { Task: t.id, By: by }, `the cap of ${t.id} is raised by ${text}`, t.id);
+      else {
+        tell(`"${text}" is no amount: amounts look like 5usd or 100ktokens`, true);
+      }
+    },
+  });
+}
+
+function PlanTab({ t, selected, href }: { t: TaskDetail; selected: string; href: (change: Record<string, string>) => string }) {
+  const [, setSelected] = useQuery("s");
+  const sub = t.plan.find((s) => s.id === selected);
+  if (t.plan.length === 0) {
+    return (
+      <Panel title="Plan" bare>
+        <Empty>{t.ended ? "There is no plan." : "The manager plans; subtasks appear here."}</Empty>
+        <RunList runs={t.runs} />
+      </Panel>
+    );
+  }
+  return (
+    <div className="columns">
+      <div className="stack">
+        <Panel title="Order of the subtasks" bare aside={<span className="muted small">{escapeLine(t.plan_why ?? "")}</span>}>
+          <Suspense fallback={<div className="graph"><Skeleton what="the graph" /></div>}>
+            <PlanGraph plan={t.plan} selected={selected} onSelect={setSelected} />
+          </Suspense>
+        </Panel>
+        <Panel title="Subtasks" bare id="subtasks">
+          {t.plan.map((s) => (
+            <A key={s.id} to={href({ s: s.id })} className="part-row" data-row aria-current={s.id === selected ? "true" : undefined} data-testid={"subtask-" + s.id}>
+              <span className="mono muted">{s.id}</span>
+              <span>
+                <Badge state={subtaskState(s)} />
+              </span>
+              <span className="what cut">{escapeLine(s.title)}</span>
+              <span className="muted small num">
+                {(s.after ?? []).length > 0 ? "after " + (s.after ?? []).map((a) => a.split("-")[1]).join(", ") : `wave ${s.wave}`}
+              </span>
+            </A>
+          ))}
+          <RunList runs={t.runs} />
+        </Panel>
+      </div>
+      {sub ? <SubtaskPanel s={sub} t={t} close={href({ s: "" })} /> : <TaskSide t={t} />}
+    </div>
+  );
+}
+
+function RunList({ runs }: { runs: Run[] }) {
+  return (
+    <>
+      {runs.map((r) => (
+        <A key={r.id} to={runPath(r.id)} className="part-row" data-row data-testid={"run-" + r.id}>
+          <span className="mono muted cut">{r.id.replace(/^t\d+-/, "")}</span>
+          <span>
+            <Badge state={runState(r)} />
+          </span>
+          <span className="what cut">{escapeLine(r.error || (r.ended ? r.summary : doingText(r)) || whoText(r))}</span>
+          <span className="muted small num">{r.ended || !r.claimed ? formatTook(r.duration_ms) : <Age since={r.claimed} />}</span>
+        </A>
+      ))}
+    </>
+  );
+}
+
+function TaskSide({ t }: { t: TaskDetail }) {
+  return (
+    <div className="stack">
+      <Panel title="Instruction">
+        <Block className="small">{t.instruction}</Block>
+      </Panel>
+      {t.decisions.length > 0 ? (
+        <Panel title="Decided where the instruction is open">
+          <ul className="stack tight small">
+            {t.decisions.map((d, i) => (
+              <li key={i}>
+                {escapeLine(d.text)} <span className="muted">({escapeLine(d.by)})</span>
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      ) : null}
+      <Panel title="Review of the whole">
+        <ReviewView review={t.review} of={t.review_of} />
+      </Panel>
+    </div>
+  );
+}
+
+function SubtaskPanel({ s, t, close }: { s: Subtask; t: TaskDetail; close: string }) {
+  const working = s.runs.some((r) => r.role === "worker" && r.claimed && !r.ended);
+  return (
+    <section className="panel" data-testid="subtask-panel">
+      <header>
+        <h2>
+          <span className="mono muted">{s.id}</span> {escapeLine(s.title)}
+        </h2>
+        <A className="button" to={close} aria-label="close the subtask">
+          ×
+        </A>
+      </header>
+      <div className="body stack">
+        <div className="row">
+          <Badge state={subtaskState(s)} />
+          <A className="button" to={reviewPath(s.id)}>
+            Diff and review
+          </A>
+          {working ? <button onClick={() => askTell(s.id, t.id)}>Tell the worker</button> : null}
+          {!t.ended ? (
+            <button onClick={() => void sendCommand("pause_subtask", { Subtask: s.id, Off: s.paused }, s.paused ? `${s.id} goes on` : `${s.id} is paused`, t.id)}>{s.paused ? "Resume" : "Pause"}</button>
+          ) : null}
+          {t.status === "failed" || t.status === "cancelled" ? <button onClick={() => askRetry(t, s.id)}>Retry from here</button> : null}
+        </div>
+        {s.reason && s.status !== "completed" ? <p className="small ink-bad">why: {escapeLine(s.reason)}</p> : null}
+        <dl className="facts-list">
+          <dt>order</dt>
+          <dd>{(s.after ?? []).length > 0 ? "after " + (s.after ?? []).join(", ") : `wave ${s.wave}`}</dd>
+          {s.branch ? (
+            <>
+              <dt>branch</dt>
+              <dd className="mono">
+                {escapeLine(s.branch)}@{shortOID(s.head)}
+              </dd>
+            </>
+          ) : null}
+          {s.model ? (
+            <>
+              <dt>model</dt>
+              <dd>{escapeLine(s.model)}</dd>
+            </>
+          ) : null}
+          <dt>writes</dt>
+          <dd className="mono">{escapeLine((s.write_set ?? []).join(", "))}</dd>
+        </dl>
+        <h3>Runs</h3>
+        <div className="panel">{s.runs.length > 0 ? <RunList runs={s.runs} /> : <Empty>None yet.</Empty>}</div>
+        <h3>Ticket</h3>
+        <Block className="small">{s.description}</Block>
+        <ul className="stack tight small">
+          {(s.acceptance_criteria ?? []).map((c, i) => (
+            <li key={i}>
+              <span className="muted">must: </span>
+              {escapeLine(c)}
+            </li>
+          ))}
+        </ul>
+        {s.changes.length > 0 ? (
+          <>
+            <h3>Changed files</h3>
+            <ul className="small mono">
+              {s.changes.map((c) => (
+                <li key={c.path} className="wrap">
+                  <span className="muted">{c.action} </span>
+                  {escapeLine(c.path)}
+                </li>
+              ))}
+            </ul>
+          </>
+        ) : null}
+        <h3>Gates</h3>
+        <GateView gate={s.gate} />
+        <h3>Review</h3>
+        <ReviewView review={s.review} />
+      </div>
+    </section>
+  );
+}
+
+function RunTable({ runs }: { runs: Run[] }) {
+  return (
+    <div className="scroll-x" tabIndex={0} role="region" aria-label="Runs as a table">
+      <table>
+        <thead>
+          <tr>
+            <th>Run</th>
+            <th>Who</th>
+            <th>State</th>
+            <th>Began</th>
+            <th className="right">Took</th>
+            <th className="right">Turns</th>
+            <th className="right">Cost</th>
+          </tr>
+        </thead>
+        <tbody>
+          {[...runs].sort((a, b) => (a.claimed ?? "~").localeCompare(b.claimed ?? "~")).map((r) => (
+            <tr key={r.id}>
+              <td className="mono">
+                <A to={runPath(r.id)} data-row>
+                  {r.id}
+                </A>
+              </td>
+              <td>{escapeLine(whoText(r))}</td>
+              <td>
+                <Badge state={runState(r)} />
+              </td>
+              <td>{r.claimed ? <When at={r.claimed} /> : "-"}</td>
+              <td className="right num">{formatTook(r.duration_ms)}</td>
+              <td className="right num">{r.turns}</td>
+              <td className="right num">{shortCost(r.cost_micro_usd, r.tokens)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function TaskFeed({ id }: { id: string }) {
+  const [items, setItems] = useState<FeedItem[]>([]);
+  const [done, setDone] = useState(false);
+  useEffect(() => {
+    const stop = new AbortController();
+    let all: FeedItem[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const show = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        setItems(all.slice());
+      }, 250);
+    };
+    const take = (it: FeedItem) => {
+      if (it.task !== id || it.quiet || isStep(it.kind)) return;
+      if (it.seq !== undefined && all.some((o) => o.seq === it.seq)) return;
+      all.push(it);
+      all = all.sort((a, b) => (a.seq ?? Infinity) - (b.seq ?? Infinity)).slice(-2000);
+      show();
+    };
+    const unwatch = watchItems((it) => it.seq !== undefined && take(it));
+    void (async () => {
+      try {
+        const work = await getJSON<{ seq: number }>("work");
+        await readStream(`events?task=${id}&until=${work.seq}`, {}, stop.signal, () => {}, (e) => {
+          if (e.event === "end") stop.abort();
+          else if (e.event === "message") take(JSON.parse(e.data) as FeedItem);
+        });
+      } catch {
+        // What comes from now on is shown; the banner tells of a lost connection.
+      }
+      setDone(true);
+    })();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+      unwatch();
+    };
+  }, [id]);
+  return (
+    <Panel title="Feed of the task" bare>
+      {items.length > 0 ? <div style={{ padding: "6px 0" }}><FeedList items={items} most={300} /></div> : done ? <Empty>Nothing has happened yet.</Empty> : <Skeleton what="the feed" />}
+    </Panel>
+  );
+}
+
+function CostTab({ t }: { t: TaskDetail }) {
+  const runs = useMemo(() => allRuns(t), [t]);
+  return (
+    <Panel title="Cost over time" aside={t.cache ? <span className="muted small num">{t.cache.percent} % of the input was cached</span> : null}>
+      <CostOverTime runs={runs} begin={t.submitted} cap={t.holds ?? null} />
+    </Panel>
+  );
+}
+
+function Details({ t }: { t: TaskDetail }) {
+  return (
+    <div className="halves">
+      <Panel title="Task">
+        <dl className="facts-list">
+          <dt>project</dt>
+          <dd className="mono">{escapeLine(t.project.path)}</dd>
+          <dt>remote</dt>
+          <dd className="mono">{escapeLine(t.project.remote ?? "none")}</dd>
+          <dt>base</dt>
+          <dd className="mono">{t.base ? `${escapeLine(t.base.branch)}@${shortOID(t.base.oid)}${t.base.dirty ? " (dirty)" : ""}` : "not found yet"}</dd>
+          <dt>head</dt>
+          <dd className="mono">{shortOID(t.head) || "-"}</dd>
+          <dt>submitted</dt>
+          <dd>
+            <When at={t.submitted} />
+          </dd>
+          <dt>priority</dt>
+          <dd>{t.priority}</dd>
+          {t.tags.length > 0 ? (
+            <>
+              <dt>tags</dt>
+              <dd>{escapeLine(t.tags.join(", "))}</dd>
+            </>
+          ) : null}
+          {t.issue?.url ? (
+            <>
+              <dt>issue</dt>
+              <dd>
+                <Out url={t.issue.url}>{escapeLine(t.issue.url)}</Out>
+              </dd>
+            </>
+          ) : null}
+          {t.gates.map((g) => [
+            <dt key={g.name}>{escapeLine(g.name)}</dt>,
+            <dd key={g.name + "c"} className="mono">
+              {escapeLine(g.command)}
+            </dd>,
+          ])}
+        </dl>
+      </Panel>
+      <Panel title="Questions answered">
+        {t.questions.length === 0 ? (
+          <Empty>None was asked.</Empty>
+        ) : (
+          <ul className="stack small">
+            {t.questions.map((q) => (
+              <li key={q.id}>
+                <span className="mono muted">{q.id}</span> <span className="wrap">{escapeText(q.question)}</span>
+                <div>
+                  <strong>{({ approve: "yes", reject: "no", answer: "answered", withdrawn: "not needed any more" } as Record<string, string>)[q.option ?? ""] ?? q.option}</strong> {escapeLine(q.text ?? "")}
+                </div>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Panel>
+      {t.dependencies.length > 0 ? (
+        <Panel title="Dependencies added">
+          <ul className="small mono">
+            {t.dependencies.map((d, i) => (
+              <li key={i}>{escapeLine([d.ecosystem, d.name, d.version].filter((x) => x).join(" "))}</li>
+            ))}
+          </ul>
+        </Panel>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,163 @@
+import { useState } from "react";
+import { formatTook, shortOID, type Tone } from "../lib/format.ts";
+import { cutText, escapeLine, escapeText } from "../lib/text.ts";
+import type { Check, Finding, Gate, Review } from "../types.ts";
+import { Badge, Empty, Sign } from "./parts.tsx";
+
+const tones: Record<string, Tone> = { passed: "good", failed: "bad", hollow: "bad", unread: "warn", known: "warn", as_before: "warn" };
+
+const notes: Record<string, string> = {
+  known: "red as on the base",
+  as_before: "UNVERIFIED: red as on the base, and what is new cannot be told; let pass by the president",
+  hollow: "HOLLOW: a test that must fail did not turn it red",
+  unread: "red as on the base, and what is new cannot be told",
+  absent: "its program is not in the image",
+  skipped: "skipped",
+};
+
+/** Folded is long text behind its first lines. */
+export function Folded({ text, lines = 12, label }: { text: string; lines?: number; label: string }) {
+  const [open, setOpen] = useState(false);
+  const [most, setMost] = useState(200_000);
+  const all = text.replace(/\n+$/, "").split("\n");
+  const shown = open ? cutText(text, most) : { text: all.slice(0, lines).join("\n"), left: 0 };
+  return (
+    <>
+      <pre className="output" tabIndex={open ? 0 : undefined} aria-label={label}>
+        {escapeText(cutText(shown.text, most).text)}
+      </pre>
+      {all.length > lines || open ? (
+        <button className="plain small" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? "Fold" : `Show all ${all.length.toLocaleString("en-US")} lines`}
+        </button>
+      ) : null}
+      {open && shown.left > 0 ? (
+        <button className="plain small" onClick={() => setMost(most * 4)}>
+          Show more: {shown.left.toLocaleString("en-US")} characters
+        </button>
+      ) : null}
+    </>
+  );
+}
+
+function CheckRow({ c }: { c: Check }) {
+  const canary = c.canary;
+  const facts: [string, string[] | undefined][] = [
+    ["flaky", c.flaky],
+    ["no longer run", c.gone],
+    ["looks at", canary?.proven],
+    ["does not look at", [...(canary?.blind ?? []), ...(canary?.hollow ?? [])]],
+    ["unproven", canary?.reason ? [canary.reason] : []],
+  ];
+  return (
+    <li className="stack tight">
+      <div className="row">
+        <Sign tone={tones[c.verdict] ?? "calm"} />
+        <strong>{escapeLine(c.name)}</strong>
+        <span className={"small ink-" + (tones[c.verdict] ?? "calm")}>{c.verdict.replaceAll("_", " ")}</span>
+        <span className="small muted num">
+          {formatTook(c.took_ms)}
+          {c.exit_code ? `, exit ${c.exit_code}` : ""}
+          {c.counts ? `, ${c.counts.passed} passed, ${c.counts.failed} failed, ${c.counts.skipped} skipped` : ""}
+        </span>
+      </div>
+      <code className="wrap muted">{escapeLine(c.command)}</code>
+      {notes[c.verdict] ? <div className="small">{notes[c.verdict]}</div> : null}
+      {c.slow ? <div className="small muted">{escapeLine(c.slow)}</div> : null}
+      {facts.map(([what, names]) =>
+        names && names.length > 0 ? (
+          <div key={what} className="small muted">
+            {what}: {escapeLine(names.join(", "))}
+          </div>
+        ) : null,
+      )}
+      {(c.tests ?? []).slice(0, 20).map((t) => (
+        <div key={t.name} className="small">
+          <span className="ink-bad">✗ </span>
+          <span className="mono">{escapeLine(t.name)}</span>
+          {t.known ? " (fails on the base too)" : ""}
+          {t.message ? <div className="muted wrap">{escapeText(cutText(t.message, 600).text)}</div> : null}
+        </div>
+      ))}
+      {c.output && c.verdict !== "known" ? <Folded text={c.beside || c.output} label={"output of " + c.name} /> : null}
+    </li>
+  );
+}
+
+export const Checks = ({ checks }: { checks: Check[] }) => (
+  <ul className="stack">
+    {checks.map((c) => (
+      <CheckRow key={c.name} c={c} />
+    ))}
+  </ul>
+);
+
+/** GateView is the verdict of the gates on a tree. */
+export function GateView({ gate }: { gate: Gate | null }) {
+  if (!gate) return <Empty>No verdict of the gates yet.</Empty>;
+  const state = gate.untested || (gate.passed && gate.untested_why) ? { text: "UNTESTED", tone: "warn" as Tone } : gate.passed ? { text: "gates passed", tone: "good" as Tone } : { text: gate.conflict ? "conflict" : "gates red", tone: "bad" as Tone };
+  return (
+    <div className="stack" data-testid="gate">
+      <div className="row">
+        <Badge state={state} />
+        <span className="small muted">
+          on <code>{shortOID(gate.head)}</code> merged onto <code>{shortOID(gate.onto)}</code>
+          {gate.cached ? ", verdict of the same tree" : ""}
+        </span>
+      </div>
+      {gate.untested_why ? <div className="small">{escapeLine(gate.untested_why)}</div> : null}
+      <Checks checks={gate.checks} />
+      {gate.red_green && !gate.red_green.reason ? (
+        <div className="small muted">
+          new tests: {gate.red_green.fresh}; red to green: {gate.red_green.shown}; test files changed: {gate.red_green.files}
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+export function FindingBox({ f }: { f: Finding }) {
+  return (
+    <div className={"finding " + (f.severity === "blocking" ? "blocking" : "")} data-testid="finding">
+      <div>
+        <strong className={f.severity === "blocking" ? "ink-bad" : "ink-warn"}>{f.severity}</strong>{" "}
+        <span className="mono small">
+          {escapeLine(f.file)}
+          {f.line > 0 ? ":" + f.line : ""}
+        </span>
+      </div>
+      <div className="wrap">{escapeText(f.what)}</div>
+      {f.why ? <div className="small muted wrap">why: {escapeText(f.why)}</div> : null}
+      {f.suggestion ? <div className="small wrap">suggestion: {escapeText(f.suggestion)}</div> : null}
+    </div>
+  );
+}
+
+/** ReviewView is a reviewer's verdict with what shows it. */
+export function ReviewView({ review, of }: { review: Review | null; of?: string }) {
+  if (!review) return <Empty>No review yet.</Empty>;
+  const good = review.verdict === "approve";
+  return (
+    <div className="stack" data-testid="review-verdict">
+      <div className="row">
+        <Badge state={{ text: review.verdict.replaceAll("_", " "), tone: good ? "good" : "bad" }} />
+        <span className="small muted">
+          of <code>{shortOID(review.head)}</code>
+          {of ? `, of ${of}, which holds for the whole` : ""}
+          {review.findings?.length ? `, ${review.findings.length} findings` : ""}
+        </span>
+      </div>
+      {(review.evidence ?? []).length > 0 ? (
+        <ul className="stack tight small">
+          {(review.evidence ?? []).map((e, i) => (
+            <li key={i} className="wrap">
+              <span className="muted">shown: </span>
+              {escapeLine(e)}
+              {review.checked?.[i] ? <div className="muted">seen: {escapeLine(review.checked[i] ?? "")}</div> : null}
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </div>
+  );
+}

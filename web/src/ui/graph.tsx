@@ -1,0 +1,69 @@
+import { Background, Controls, Handle, Position, ReactFlow, type Node, type NodeProps } from "@xyflow/react";
+import "@xyflow/react/dist/style.css";
+import { useMemo } from "react";
+import { signs, subtaskState } from "../lib/format.ts";
+import { placeGraph } from "../lib/layout.ts";
+import { escapeLine } from "../lib/text.ts";
+import type { Subtask } from "../types.ts";
+
+type SubtaskNode = Node<{ sub: Subtask; selected: boolean }, "subtask">;
+
+function SubtaskBox({ data }: NodeProps<SubtaskNode>) {
+  const state = subtaskState(data.sub);
+  return (
+    <div className={`graph-node ${state.tone} ${data.selected ? "selected" : ""}`}>
+      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <span className="title cut">{escapeLine(data.sub.title)}</span>
+      <span className="cut">
+        <span className="mono muted">{data.sub.id}</span>{" "}
+        <span className={"ink-" + state.tone}>
+          {signs[state.tone]} {state.text}
+        </span>
+        {data.sub.attempts > 1 ? <span className="muted"> · {data.sub.attempts} attempts</span> : null}
+      </span>
+      <Handle type="source" position={Position.Right} isConnectable={false} />
+    </div>
+  );
+}
+
+const nodeTypes = { subtask: SubtaskBox };
+
+/** PlanGraph draws the subtasks and what each comes after. The list beside it has the same. */
+export default function PlanGraph({ plan, selected, onSelect }: { plan: Subtask[]; selected: string; onSelect: (id: string) => void }) {
+  const shape = plan.map((s) => `${s.id}:${s.wave}:${(s.after ?? []).join(",")}`).join(" ");
+  const placed = useMemo(() => placeGraph(plan.map((s) => ({ id: s.id, wave: s.wave, after: s.after ?? [] }))), [shape]);
+  const subs = new Map(plan.map((s) => [s.id, s]));
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const nodes = placed.placed.flatMap((p): SubtaskNode[] => {
+    const sub = subs.get(p.id);
+    if (!sub) return [];
+    return [{ id: p.id, type: "subtask", position: { x: p.column * 270, y: p.row * 82 }, data: { sub, selected: p.id === selected }, ariaLabel: `${sub.id} ${sub.title}: ${subtaskState(sub).text}` }];
+  });
+  const edges = placed.edges.map((e) => ({ id: e.from + ">" + e.to, source: e.from, target: e.to, animated: !calm && subs.get(e.to)?.status === "running", focusable: false }));
+  return (
+    <div className="graph" data-testid="graph">
+      <ReactFlow
+        key={shape}
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        onNodeClick={(_, n) => onSelect(n.id)}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        edgesFocusable={false}
+        deleteKeyCode={null}
+        fitView
+        fitViewOptions={{ padding: 0.12, maxZoom: 1 }}
+        minZoom={0.1}
+        preventScrolling={false}
+        zoomOnScroll={false}
+        onlyRenderVisibleElements={plan.length > 100}
+        proOptions={{ hideAttribution: true }}
+        aria-label="Subtasks and their order"
+      >
+        <Background gap={18} size={1} />
+        <Controls showInteractive={false} />
+      </ReactFlow>
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
+import { clock } from "../lib/api.ts";
+import { feed, watchFeed } from "../lib/live.ts";
+import { parseRoute, readAddress, setQuery, watchAddress, goTo, type Route } from "../lib/router.ts";
+import { link, readEntry, watchResource, type Entry, type Link } from "../lib/store.ts";
+import type { FeedItem } from "../types.ts";
+
+const nothing: Entry<never> = { data: undefined, at: 0, problem: null };
+
+/** useResource is what the office answered to a path, kept up to date. null asks nothing. */
+export function useResource<T>(path: string | null): Entry<T> {
+  const watch = useCallback((fn: () => void) => (path === null ? () => {} : watchResource(path, fn)), [path]);
+  return useSyncExternalStore(watch, () => (path === null ? (nothing as Entry<T>) : readEntry<T>(path)));
+}
+
+export function useAddress(): string {
+  return useSyncExternalStore(watchAddress, readAddress);
+}
+
+export function useRoute(): Route {
+  return parseRoute(useAddress().split("?")[0] ?? "/");
+}
+
+/** useQuery is a field of the address, and what sets it. */
+export function useQuery(key: string): [string, (value: string) => void] {
+  const search = useAddress().split("?")[1] ?? "";
+  const value = new URLSearchParams(search).get(key) ?? "";
+  const set = useCallback((next: string) => goTo(location.pathname + setQuery(location.search, { [key]: next }), true), [key]);
+  return [value, set];
+}
+
+export function useLink(): Link {
+  return useSyncExternalStore(
+    (fn) => link.watch(fn),
+    () => link.now,
+  );
+}
+
+export function useFeed(): FeedItem[] {
+  return useSyncExternalStore(watchFeed, () => feed.items);
+}
+
+const ticking = new Set<() => void>();
+let ticks = 0;
+setInterval(() => {
+  if (document.hidden) return;
+  ticks++;
+  for (const fn of [...ticking]) fn();
+}, 1000);
+
+const watchTicks = (fn: () => void): (() => void) => {
+  ticking.add(fn);
+  return () => ticking.delete(fn);
+};
+
+/** useNow is the office's time, each second anew. */
+export function useNow(): number {
+  useSyncExternalStore(watchTicks, () => ticks);
+  return clock.now();
+}
+
+/** useLate is true when a state lasted for some ms: a quick answer shows no skeleton. */
+export function useLate(on: boolean, ms = 150): boolean {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    if (!on) {
+      setLate(false);
+      return;
+    }
+    const id = setTimeout(() => setLate(true), ms);
+    return () => clearTimeout(id);
+  }, [on, ms]);
+  return on && late;
+}
