@@ -2,7 +2,7 @@
 
 import { SSEParser, type SSEvent } from "./sse.ts";
 import { Batch } from "./batch.ts";
-import { asProblem, counts, getJSON, Problem, send, whenDenied } from "./api.ts";
+import { asProblem, clock, counts, getJSON, Problem, send, whenDenied } from "./api.ts";
 import { invalidate, isDear, link, refreshAll } from "./store.ts";
 import type { FeedItem, Work } from "../types.ts";
 
@@ -19,6 +19,8 @@ export const feed = {
   items: [] as FeedItem[],
   seq: 0,
 };
+
+let known = 0; // the newest event when the page began
 
 const listeners = new Set<() => void>();
 const itemListeners = new Set<(it: FeedItem) => void>();
@@ -43,6 +45,10 @@ function takeItem(it: FeedItem): void {
     feed.seq = it.seq;
   }
   for (const fn of itemListeners) fn(it);
+  if (it.seq !== undefined && it.seq <= known && Date.parse(it.time) < clock.now() - 10_000) {
+    keepItem(it); // of the past: what is shown was asked for after it
+    return;
+  }
   if (it.seq === undefined) {
     // What an agent is at moves runs and agents; a second is soon enough.
     invalidate(it.task, 900, (path) => /^(overview|agents|runs\/|tasks\/)/.test(path));
@@ -51,6 +57,10 @@ function takeItem(it: FeedItem): void {
     const moves = /^(run\.ended|merge|stack|pr\.|task\.|review)/.test(it.kind);
     invalidate(it.task, 30, (path) => moves || !isDear(path));
   }
+  keepItem(it);
+}
+
+function keepItem(it: FeedItem): void {
   if (it.quiet || it.seq === undefined) return;
   const items = feed.items.length >= most ? feed.items.slice(-most + 50) : feed.items.slice();
   items.push(it);
@@ -109,6 +119,7 @@ async function followOnce(signal: AbortSignal, begun: () => void): Promise<void>
   let query = "";
   if (feed.seq === 0) {
     const work = await getJSON<Work>("work");
+    known = work.seq;
     query = "?from=" + Math.max(1, work.seq - past + 1);
   } else {
     headers["Last-Event-ID"] = String(feed.seq);

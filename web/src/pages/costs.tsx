@@ -1,10 +1,10 @@
 import { useState } from "react";
-import { formatCost, formatCount, formatTokens, formatTook, formatUSD, shortCost } from "../lib/format.ts";
+import { formatCost, formatCount, formatTokens, formatTook, formatUSD } from "../lib/format.ts";
 import { taskPath } from "../lib/router.ts";
 import { escapeLine } from "../lib/text.ts";
 import type { Budget, OfficeBudget, Overview, Run, Shown, Spending, SpendingRow, TaskDetail } from "../types.ts";
 import { useResource } from "../ui/hooks.ts";
-import { A, Bar, Empty, Panel, Read } from "../ui/parts.tsx";
+import { A, Bar, Empty, Panel, Read, Skeleton } from "../ui/parts.tsx";
 import { Bars, Figure } from "../ui/plots.tsx";
 import { allRuns } from "./task.tsx";
 
@@ -20,7 +20,7 @@ export function CostsPage() {
     <div className="stack">
       <h1>Costs</h1>
       <div className="halves">
-        <Panel title="Caps of the office">
+        <Panel title="Caps of the office" aside={<span className="muted small">used and reserved</span>}>
           <Read entry={budgets} path="budgets" what="the caps">
             {(all) => (
               <ul className="stack tight">
@@ -101,7 +101,7 @@ function SpendingPlots({ s }: { s: Spending }) {
   const money = priced && unit === "usd";
   const value = (r: SpendingRow) => (money ? (r.cost_micro_usd ?? 0) : r.tokens);
   const rows = (all: SpendingRow[]) => all.map((r) => [r.of, r.runs, r.cost_micro_usd == null ? "not known" : formatUSD(r.cost_micro_usd), r.tokens]);
-  const bars = (all: SpendingRow[], tone: 1 | 2 | 3) => all.slice(0, 14).map((r) => ({ label: r.of, value: value(r), text: money ? shortCost(r.cost_micro_usd, r.tokens) : formatTokens(r.tokens), tone }));
+  const bars = (all: SpendingRow[], tone: 1 | 2 | 3) => all.slice(0, 14).map((r) => ({ label: r.of, value: value(r), text: money ? (r.cost_micro_usd == null ? "not known" : formatUSD(r.cost_micro_usd)) : formatTokens(r.tokens), tone }));
   const head = ["Of", "Runs", "Cost", "Tokens"];
   const unitText = money ? "USD, runs that have ended" : "tokens, runs that have ended";
   return (
@@ -143,8 +143,10 @@ function NewestTasks({ ids }: { ids: string[] }) {
       {ids.map((id) => (
         <Fetch key={id} id={id} have={(t) => setDetails((all) => (all[id] === t ? all : { ...all, [id]: t }))} />
       ))}
-      {tasks.length === 0 ? (
+      {ids.length === 0 ? (
         <Empty>No task yet.</Empty>
+      ) : tasks.length === 0 ? (
+        <Skeleton what="the newest tasks" />
       ) : (
         <div className="halves">
           <Figure title="Cached input" unit="% of the input tokens" head={["Task", "Input", "Cached", "%"]} rows={cached.map((t) => [t.id, t.cache?.input_tokens ?? 0, t.cache?.cached_tokens ?? 0, t.cache?.percent ?? 0])}>

@@ -47,7 +47,7 @@ export function DoctorPage() {
             }
           >
             <div className="scroll-x" tabIndex={0} role="region" aria-label="Checks">
-              <table>
+              <table className="stacked">
                 <thead>
                   <tr>
                     <th>Check</th>

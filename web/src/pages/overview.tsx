@@ -206,10 +206,11 @@ function TaskRow({ t, resting }: { t: Task; resting: boolean }) {
   if (resting && state.text !== "paused") state = { text: "resting", tone: "warn" };
   const part = t.subtasks > 0 ? t.merged / t.subtasks : 0;
   return (
-    <div role="row" data-testid={"task-" + t.id}>
-      <A className="task-row" to={taskPath(t.id)} data-row>
+    <div role="row" className="task-row" data-testid={"task-" + t.id}>
         <span role="cell" data-cell="id" className="mono">
-          {t.id}
+          <A className="cover" to={taskPath(t.id)} data-row aria-label={`${t.id}: ${titleOf(t.instruction)}`}>
+            {t.id}
+          </A>
         </span>
         <span role="cell" data-cell="state">
           <Badge state={state} />
@@ -239,7 +240,6 @@ function TaskRow({ t, resting }: { t: Task; resting: boolean }) {
           {titleOf(t.instruction)}
           {t.reason && (t.status === "failed" || t.status === "cancelled") ? <span className="muted"> ({escapeLine(t.reason)})</span> : null}
         </span>
-      </A>
     </div>
   );
 }

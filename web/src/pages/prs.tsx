@@ -35,7 +35,7 @@ function PullTable({ all }: { all: PullRequest[] }) {
   const sorted = [...all].sort((a, b) => (a.state === "open" ? 0 : 1) - (b.state === "open" ? 0 : 1) || b.number - a.number);
   return (
     <div className="scroll-x" tabIndex={0} role="region" aria-label="Pull requests">
-      <table>
+      <table className="stacked">
         <thead>
           <tr>
             <th>PR</th>
@@ -44,7 +44,9 @@ function PullTable({ all }: { all: PullRequest[] }) {
             <th>What</th>
             <th>Branch</th>
             <th>Head</th>
-            <th />
+            <th>
+              <span className="hidden-text">Open</span>
+            </th>
           </tr>
         </thead>
         <tbody>

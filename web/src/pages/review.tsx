@@ -34,7 +34,7 @@ export function ReviewPage({ id }: { id: string }) {
   const entry = useResource<Shown>(path);
   const task = useResource<Shown>(id.includes("-") ? "tasks/" + id.split("-")[0] : null);
   return (
-    <Read entry={entry} path={path} what={id}>
+    <Read entry={entry} path={path} what={id} heading={id}>
       {(shown) => <ChangeView id={id} shown={shown} task={shown.task ?? task.data?.task} />}
     </Read>
   );

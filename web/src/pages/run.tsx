@@ -17,7 +17,7 @@ export function RunPage({ id }: { id: string }) {
   const path = "runs/" + id;
   const entry = useResource<Shown>(path);
   return (
-    <Read entry={entry} path={path} what={id}>
+    <Read entry={entry} path={path} what={id} heading={id}>
       {(shown) => (shown.run ? <RunView r={shown.run} /> : <Empty>{id} is no run.</Empty>)}
     </Read>
   );

@@ -38,7 +38,7 @@ export function SettingsPage() {
               {t === "auto" ? "as the system" : t}
             </label>
           ))}
-          <a href="/licenses.txt">Licenses of what this page is made of</a>
+          <a href="/licenses.txt" className="small">Licenses of what this page is made of</a>
         </div>
       </Panel>
       <Read
@@ -84,7 +84,7 @@ export function SettingsPage() {
             >
               {rows.length === 0 ? <Empty>No setting fits.</Empty> : null}
               <div className="scroll-x" tabIndex={0} role="region" aria-label="Settings">
-                <table>
+                <table className="stacked">
                   <thead>
                     <tr>
                       <th>Key</th>

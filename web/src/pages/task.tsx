@@ -24,7 +24,7 @@ export function TaskPage({ id }: { id: string }) {
   const path = "tasks/" + id;
   const entry = useResource<Shown>(path);
   return (
-    <Read entry={entry} path={path} what={id}>
+    <Read entry={entry} path={path} what={id} heading={id}>
       {(shown) => (shown.task ? <TaskView t={shown.task} /> : <Empty>{id} is no task.</Empty>)}
     </Read>
   );
@@ -232,7 +232,7 @@ function RunList({ runs }: { runs: Run[] }) {
     <>
       {runs.map((r) => (
         <A key={r.id} to={runPath(r.id)} className="part-row" data-row data-testid={"run-" + r.id}>
-          <span className="mono muted cut">{r.id.replace(/^t\d+-/, "")}</span>
+          <span className="muted cut" title={r.id}>{`${r.role} ${r.id.split(".").pop() ?? ""}`}</span>
           <span>
             <Badge state={runState(r)} />
           </span>

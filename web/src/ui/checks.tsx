@@ -149,13 +149,15 @@ export function ReviewView({ review, of }: { review: Review | null; of?: string 
       </div>
       {(review.evidence ?? []).length > 0 ? (
         <ul className="stack tight small">
-          {(review.evidence ?? []).map((e, i) => (
-            <li key={i} className="wrap">
-              <span className="muted">shown: </span>
-              {escapeLine(e)}
-              {review.checked?.[i] ? <div className="muted">seen: {escapeLine(review.checked[i] ?? "")}</div> : null}
-            </li>
-          ))}
+          {(review.evidence ?? []).map((e, i) =>
+            i > 0 && e === review.evidence?.[i - 1] && review.checked?.[i] === review.checked?.[i - 1] ? null : (
+              <li key={i} className="wrap">
+                <span className="muted">shown: </span>
+                {escapeLine(e)}
+                {review.checked?.[i] ? <div className="muted">seen: {escapeLine(review.checked[i] ?? "")}</div> : null}
+              </li>
+            ),
+          )}
         </ul>
       ) : null}
     </div>

@@ -32,7 +32,7 @@ export function Gantt({ runs, selected }: { runs: Run[]; selected?: string }) {
                   aria-label={text}
                   style={{ left: `${((s.from - from) / span) * 100}%`, width: `${((s.to - s.from) / span) * 100}%`, opacity: selected && s.run.subtask !== selected ? 0.45 : 1 }}
                 >
-                  {s.run.subtask ? s.run.subtask.split("-")[1] : s.run.role}
+                  {(s.to - s.from) / span > 0.03 ? (s.run.subtask ? s.run.subtask.split("-")[1] : s.run.role) : null}
                 </A>
               );
             })}

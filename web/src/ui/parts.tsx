@@ -136,14 +136,25 @@ export function ProblemBox({ problem, retry }: { problem: Problem; retry?: () =>
 }
 
 /** Read shows a resource: nothing for a moment, a skeleton, a problem, or what there is with its age. */
-export function Read<T>({ entry, path, what, missing, children }: { entry: Entry<T>; path: string; what: string; missing?: ReactNode; children: (data: T) => ReactNode }) {
+export function Read<T>({ entry, path, what, missing, heading, children }: { heading?: string; entry: Entry<T>; path: string; what: string; missing?: ReactNode; children: (data: T) => ReactNode }) {
   const late = useLate(entry.data === undefined && entry.problem === null);
   if (entry.data === undefined) {
+    const title = heading ? <h1 className="hidden-text">{heading}</h1> : null;
     if (entry.problem) {
       if (entry.problem.isMissing && missing) return <Empty>{missing}</Empty>;
-      return <ProblemBox problem={entry.problem} retry={() => askAgain(path)} />;
+      return (
+        <>
+          {title}
+          <ProblemBox problem={entry.problem} retry={() => askAgain(path)} />
+        </>
+      );
     }
-    return late ? <Skeleton what={what} /> : null;
+    return (
+      <>
+        {title}
+        {late ? <Skeleton what={what} /> : null}
+      </>
+    );
   }
   return (
     <>

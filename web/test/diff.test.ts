@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { diffOfEdit, parseDiff, placeFindings, unquote } from "../src/lib/diff.ts";
+import type { Finding } from "../src/types.ts";
+
+const patch = `diff --git a/a.go b/a.go
+index 1..2 100644
+--- a/a.go
++++ b/a.go
+@@ -1,4 +1,5 @@ package a
+ one
+--- not a head
++++ not one either
++new
+ four
+\\ No newline at end of file
+@@ -20 +21 @@
+-x
++y
+diff --git a/old name.txt b/new name.txt
+similarity index 90%
+rename from old name.txt
+rename to new name.txt
+diff --git a/pic.png b/pic.png
+new file mode 100644
+Binary files /dev/null and b/pic.png differ
+diff --git "a/\\303\\244 b.txt" "b/\\303\\244 b.txt"
+deleted file mode 100644
+--- "a/\\303\\244 b.txt"
++++ /dev/null
+@@ -1 +0,0 @@
+-gone
+`;
+
+test("a diff of git is read into files, hunks and lines", () => {
+  const files = parseDiff(patch);
+  assert.deepEqual(
+    files.map((f) => [f.path, f.action, f.added, f.removed, f.binary, f.hunks.length]),
+    [
+      ["a.go", "modified", 3, 2, false, 2],
+      ["new name.txt", "renamed", 0, 0, false, 0],
+      ["pic.png", "created", 0, 0, true, 0],
+      ["ä b.txt", "deleted", 0, 1, false, 1],
+    ],
+  );
+  assert.deepEqual(files[0]?.hunks[0]?.lines.map((l) => [l.kind, l.old, l.new, l.text]), [
+    ["same", 1, 1, "one"],
+    ["del", 2, null, "-- not a head"],
+    ["add", null, 2, "++ not one either"],
+    ["add", null, 3, "new"],
+    ["same", 3, 4, "four"],
+    ["note", null, null, "No newline at end of file"],
+  ]);
+  assert.equal(files[1]?.oldPath, "old name.txt");
+});
+
+test("nothing and nonsense are no files", () => {
+  assert.deepEqual(parseDiff(""), []);
+  assert.deepEqual(parseDiff("@@ -1 +1 @@\n+a\nhello\n"), []);
+  assert.equal(parseDiff("diff --git a/x b/x\n@@ -1,9 +1,9 @@\n+cut").length, 1);
+});
+
+test("quoted paths of git are read", () => {
+  assert.equal(unquote('"a\\tb\\"c"'), 'a\tb"c');
+  assert.equal(unquote("plain"), "plain");
+});
+
+test("findings stand at their lines, the others apart", () => {
+  const finding = (file: string, line: number): Finding => ({ severity: "minor", file, line, what: "w", why: "" });
+  const { at, apart } = placeFindings(parseDiff(patch), [finding("a.go", 3), finding("a.go", 3), finding("a.go", 21), finding("a.go", 9), finding("b.go", 1), finding("", 0)]);
+  assert.equal(at.get("a.go:3")?.length, 2);
+  assert.equal(at.get("a.go:21")?.length, 1);
+  assert.equal(apart.length, 3);
+});
+
+test("an edit is what went and what came, between lines that stay", () => {
+  assert.deepEqual(
+    diffOfEdit("a\nb\nc", "a\nB\nc").map((l) => l.kind + l.text),
+    ["samea", "delb", "addB", "samec"],
+  );
+  assert.deepEqual(
+    diffOfEdit("", "x\ny").map((l) => l.kind),
+    ["add", "add"],
+  );
+});

@@ -1,0 +1,13 @@
+// The few parts of Node that the tests use.
+declare module "node:test" {
+  export function test(name: string, fn: () => void | Promise<void>): void;
+}
+
+declare module "node:assert/strict" {
+  const assert: {
+    equal(a: unknown, b: unknown, message?: string): void;
+    deepEqual(a: unknown, b: unknown, message?: string): void;
+    ok(a: unknown, message?: string): void;
+  };
+  export default assert;
+}

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { formatAge, formatCost, formatTokens, formatUSD, parseAmount, shortCost, taskState } from "../src/lib/format.ts";
+import { placeGraph, placeSpans, ticksOf } from "../src/lib/layout.ts";
+import { parseRoute, setQuery } from "../src/lib/router.ts";
+import { cutText, escapeLine, escapeText, titleOf } from "../src/lib/text.ts";
+import type { Task } from "../src/types.ts";
+
+test("routes name a page and an id, and nothing else passes", () => {
+  assert.deepEqual(parseRoute("/"), { page: "overview", id: "" });
+  assert.deepEqual(parseRoute("/t/t12"), { page: "task", id: "t12" });
+  assert.deepEqual(parseRoute("/r/t1-02-merge.1"), { page: "run", id: "t1-02-merge.1" });
+  assert.deepEqual(parseRoute("/review/t1-02"), { page: "review", id: "t1-02" });
+  assert.deepEqual(parseRoute("/costs/"), { page: "costs", id: "" });
+  for (const path of ["/t/", "/t/x", "/t/t1/x", "/r/t1", "/t/..%2f", "/t/t1?x", "/review/<b>", "/costs/1"]) assert.equal(parseRoute(path).page, "unknown", path);
+});
+
+test("fields of the address are set and taken away", () => {
+  assert.equal(setQuery("?a=1", { b: "x y", a: "" }), "?b=x+y");
+  assert.equal(setQuery("?a=1", { a: "" }), "");
+});
+
+test("text hides nothing and turns nothing round (T19)", () => {
+  assert.equal(escapeText("a\u202eb\u200bc\u0000\u001b[31m"), "a<U+202E>b<U+200B>c<U+0000><U+001B>[31m");
+  assert.equal(escapeText("<b>&amp;\tx\r\ny"), "<b>&amp;\tx\ny");
+  assert.equal(escapeText("\u{e0041}"), "<U+E0041>");
+  assert.equal(escapeText("ä 漢 👍"), "ä 漢 👍");
+  assert.equal(escapeLine("a\n\nb\tc"), "a b c");
+  assert.equal(titleOf("\n\n## Add it\nmore"), "Add it");
+  assert.deepEqual(cutText("ab👍", 3), { text: "ab", left: 2 });
+});
+
+test("amounts, costs and ages are written as on a terminal", () => {
+  assert.equal(formatUSD(2_500_000), "$2.50");
+  assert.equal(formatUSD(1234), "$0.001234");
+  assert.equal(formatTokens(147_836), "147k tokens");
+  assert.equal(formatTokens(2_000_000), "2M tokens");
+  assert.equal(formatTokens(1), "1 token");
+  assert.equal(formatCost(null, 12), "12 tokens");
+  assert.equal(shortCost(null, 0), "-");
+  assert.equal(formatAge(61_000), "1m01s");
+  assert.equal(formatAge(-5), "0s");
+  assert.deepEqual(parseAmount("$2.50"), { micro_usd: 2_500_000 });
+  assert.deepEqual(parseAmount("100ktokens"), { tokens: 100_000 });
+  for (const bad of ["", "5", "$5usd", "-5usd", "0usd", "5eur"]) assert.equal(parseAmount(bad), null, bad);
+  const task = { status: "completed", untested_why: "no tests", ended: "x" } as Task;
+  assert.equal(taskState(task).text, "done, UNTESTED");
+});
+
+test("the graph puts each subtask behind what it comes after", () => {
+  const g = placeGraph([
+    { id: "a", after: [], wave: 1 },
+    { id: "b", after: ["a"], wave: 1 },
+    { id: "c", after: ["b", "a"], wave: 1 },
+    { id: "d", after: ["gone"], wave: 1 },
+  ]);
+  assert.deepEqual(g.placed.map((p) => p.column), [0, 1, 2, 0]);
+  assert.equal(g.edges.length, 3);
+  const waves = placeGraph([
+    { id: "a", after: [], wave: 1 },
+    { id: "b", after: [], wave: 1 },
+    { id: "c", after: [], wave: 2 },
+  ]);
+  assert.deepEqual(waves.edges, [
+    { from: "a", to: "c" },
+    { from: "b", to: "c" },
+  ]);
+  assert.equal(placeGraph([{ id: "a", after: ["a"], wave: 1 }]).placed.length, 1, "a cycle ends");
+  assert.equal(placeGraph([]).columns, 0);
+});
+
+test("runs that overlap get rows of their own, workers in order of their numbers", () => {
+  const s = placeSpans([
+    { id: "1", lane: "w10", from: 0, to: 5 },
+    { id: "2", lane: "w2", from: 0, to: 5 },
+    { id: "3", lane: "w2", from: 3, to: 8 },
+    { id: "4", lane: "manager", from: 1, to: 2 },
+    { id: "5", lane: "w2", from: 6, to: 7 },
+  ]);
+  assert.deepEqual(s.rows.map((r) => r.lane), ["manager", "w2", "w2", "w10"]);
+  assert.equal(s.rows[1]?.spans.length, 2);
+  assert.deepEqual([s.from, s.to], [0, 8]);
+  assert.deepEqual(ticksOf(10), [0, 5, 10]);
+});
