@@ -1,6 +1,6 @@
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
-import { asProblem, counts, post } from "./lib/api.ts";
+import { asProblem, counts, exchangeTicket } from "./lib/api.ts";
 import { startFeed } from "./lib/live.ts";
 import { readToken, storeToken, takeTicket } from "./lib/session.ts";
 import { applyTheme, readTheme } from "./lib/theme.ts";
@@ -13,17 +13,21 @@ async function open(): Promise<string> {
   const ticket = takeTicket();
   if (!ticket) return "";
   try {
-    const s = await post<{ token: string }>("session", { ticket });
-    storeToken(s.token);
+    storeToken(await exchangeTicket(ticket));
     return "";
   } catch (err) {
     const p = asProblem(err);
     if (p.isMissing || readToken()) return ""; // an office that asks for no token; or the tab has one
-    return p.isLoss ? p.message : `The link was not taken: ${p.message}. ${p.hint}`;
+    return p.isLoss ? `${p.message}. The link is still good: load this page again.` : `${p.message}.`;
   }
 }
 
 Object.defineProperty(globalThis, "companyCounts", { value: counts }); // for tests of storms
+
+// A fresh link that is opened in the same tab changes the fragment alone.
+addEventListener("hashchange", () => {
+  if (location.hash.startsWith("#t=")) location.reload();
+});
 
 void open().then((denied) => {
   const root = document.getElementById("root");

@@ -92,7 +92,7 @@ export async function sendAnswer(q: Approval, a: Answer): Promise<boolean> {
   const command: Record<string, unknown> = { Approval: q.id, Option: a.option, Text: a.text, By: "page", Raise: a.raise ?? {} };
   const done = { approve: "yes", reject: "no", answer: "answered" }[a.option] ?? a.option;
   try {
-    const trial = await post<CommandResult>("trials", { id: newKey(), kind: "answer", command });
+    const trial = await post<CommandResult>("trials", { kind: "answer", command });
     const ends = trial.events.find((e) => e.kind === "task.cancelled" || e.kind === "task.failed");
     if (!ends) return await sendCommand("answer", command, `${q.id}: ${done}`, q.task);
   } catch (err) {

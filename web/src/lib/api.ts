@@ -67,17 +67,19 @@ export interface Ask {
   body?: string;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  anonymous?: boolean; // without the token, which a refusal leaves as it is
 }
 
 /** send asks below /api/v1/ and gives the response; anything but success is a Problem. */
 export async function send(path: string, init: Ask = {}): Promise<Response> {
   const headers: Record<string, string> = { Accept: "application/json", ...init.headers };
+  const { anonymous, ...rest } = init;
   const token = readToken();
-  if (token) headers["Authorization"] = "Bearer " + token;
+  if (token && !anonymous) headers["Authorization"] = "Bearer " + token;
   counts.requests++;
   let r: Response;
   try {
-    r = await fetch("/api/v1/" + path, { ...init, headers, cache: "no-store", credentials: "omit", redirect: "error" });
+    r = await fetch("/api/v1/" + path, { ...rest, headers, cache: "no-store", credentials: "omit", redirect: "error" });
   } catch (err) {
     if (init.signal?.aborted) throw err;
     throw asProblem(err);
@@ -85,7 +87,7 @@ export async function send(path: string, init: Ask = {}): Promise<Response> {
   clock.hear(r);
   if (r.ok || r.status === 304) return r;
   const body = await readProblem(r);
-  if (r.status === 401) {
+  if (r.status === 401 && !anonymous) {
     storeToken("");
     for (const fn of onDenied) fn();
   }
@@ -101,6 +103,12 @@ async function readProblem(r: Response): Promise<ProblemBody> {
     // It is no problem document: the status tells what there is to tell.
   }
   return { title: r.status === 404 ? "this office does not have that" : `the office answered ${r.status} ${r.statusText}` };
+}
+
+/** exchangeTicket gives the token of a ticket, which is taken once. */
+export async function exchangeTicket(ticket: string): Promise<string> {
+  const r = await send("session", { method: "POST", body: JSON.stringify({ ticket }), headers: { "Content-Type": "application/json" }, anonymous: true });
+  return ((await r.json()) as { token: string }).token;
 }
 
 export async function getJSON<T>(path: string): Promise<T> {

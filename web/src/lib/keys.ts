@@ -1,6 +1,5 @@
 // Keys of the page. Letters do nothing while a text is typed or a dialog is open.
 
-import { isAsking } from "../ui/dialog.tsx";
 import { goTo } from "./router.ts";
 
 export const jumps: Record<string, { to: string; name: string }> = {
@@ -12,6 +11,8 @@ export const jumps: Record<string, { to: string; name: string }> = {
   d: { to: "/doctor", name: "doctor" },
   s: { to: "/settings", name: "settings" },
 };
+
+const isAsking = (): boolean => document.querySelector("dialog[open]") !== null;
 
 const isTyping = (e: KeyboardEvent): boolean => {
   const t = e.target;

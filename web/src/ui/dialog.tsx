@@ -20,8 +20,6 @@ export function askUser(q: Question | null): void {
   for (const fn of [...listeners]) fn();
 }
 
-export const isAsking = (): boolean => open !== null;
-
 export function Dialogs() {
   const q = useSyncExternalStore(
     (fn) => {

@@ -62,7 +62,7 @@ export default function PlanGraph({ plan, selected, onSelect }: { plan: Subtask[
         aria-label="Subtasks and their order"
       >
         <Background gap={18} size={1} />
-        <Controls showInteractive={false} />
+        <Controls showInteractive={false} orientation="horizontal" position="bottom-right" />
       </ReactFlow>
     </div>
   );
