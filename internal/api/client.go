@@ -139,6 +139,13 @@ func (c *Client) Try(ctx context.Context, cmd company.Command) ([]company.Event,
 	return done.Events, err
 }
 
+// NewLink asks for a link by which a browser gets in once. EConflict: the company at work has
+// no address for browsers. ENotFound: no company is at work.
+func (c *Client) NewLink(ctx context.Context) (Link, error) {
+	var l Link
+	return l, c.callJSON(ctx, http.MethodPost, "/api/v1/tickets", nil, &l)
+}
+
 func (c *Client) send(ctx context.Context, path, id string, cmd company.Command) (CommandResult, error) {
 	kind, err := commandKind(cmd)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -26,11 +25,9 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		writeError(w, company.E(company.EInvalid, "from, until and Last-Event-ID are numbers of events"))
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(http.StatusOK)
-	flush := http.NewResponseController(w)
-	if err := flush.Flush(); err != nil {
+	stream := s.newStream(w)
+	defer stream.closeStream()
+	if err := stream.sendText(""); err != nil { // the head: the first event may take long
 		return
 	}
 	// It ends with the client or with the office: both are no error here. But an
@@ -41,35 +38,21 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		if it.Seq > 0 {
-			_, err = fmt.Fprintf(w, "id: %d\ndata: %s\n\n", it.Seq, text)
-		} else {
-			_, err = fmt.Fprintf(w, "data: %s\n\n", text)
+			return stream.sendText("id: %d\ndata: %s\n\n", it.Seq, text)
 		}
-		if err != nil {
-			return err
-		}
-		return flush.Flush()
+		return stream.sendText("data: %s\n\n", text)
 	})
 	if err == nil && of.Until > 0 {
-		_, _ = fmt.Fprintf(w, "%s\ndata: {}\n\n", endLine) // the client is gone, or it has it
+		stream.sendEnd()
 	}
-	s.writeFailure(w, r, err)
+	s.writeFailure(stream, r, err)
 }
 
 // writeFailure ends a stream with the error that broke it off, where no company is at
 // work that another could take over from.
-func (s *Server) writeFailure(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Server) writeFailure(stream *eventStream, r *http.Request, err error) {
 	if !s.atWork && r.Context().Err() == nil {
-		sendFailure(w, err)
-	}
-}
-
-// sendFailure ends a stream with an error of the company. Another error cuts it.
-func sendFailure(w http.ResponseWriter, err error) {
-	if e := (*company.Error)(nil); errors.As(err, &e) {
-		if text, err := json.Marshal(problemOf(e)); err == nil {
-			_, _ = fmt.Fprintf(w, "%s\ndata: %s\n\n", failureLine, text) // the client is gone, or it has it
-		}
+		stream.sendFailure(err)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 func InProcess(o Office, end func()) *Client {
 	s := New(o, ServerInfo{}, slog.New(slog.DiscardHandler))
 	s.atWork = false
-	return &Client{way: connection{http: &http.Client{Transport: directTransport{s.newHandler(), &s.inFlight}}, close: func() { s.inFlight.Wait(); end() }}}
+	return &Client{way: connection{http: &http.Client{Transport: directTransport{s.newHandler(nil), &s.inFlight}}, close: func() { s.inFlight.Wait(); end() }}}
 }
 
 // directTransport has a handler of this process answer requests.

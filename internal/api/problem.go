@@ -16,11 +16,12 @@ const problemType = "application/problem+json"
 // httpStatus of an error code; codes that are missing here are 500.
 var httpStatus = map[company.Code]int{
 	company.EInvalid: 400, company.EUsage: 400, company.EConfig: 400, company.ENotFound: 404, company.EConflict: 409,
-	company.EStale: 409, company.EStopped: 409, company.EProtected: 403, company.EBudget: 409, company.EPlan: 400,
+	company.EAccess: 401, company.EStale: 409, company.EStopped: 409, company.EProtected: 403, company.EBudget: 409, company.EPlan: 400,
 }
 
-func writeError(w http.ResponseWriter, err error) {
-	p := problemOf(err)
+func writeError(w http.ResponseWriter, err error) { writeProblem(w, problemOf(err)) }
+
+func writeProblem(w http.ResponseWriter, p Problem) {
 	w.Header().Set("Content-Type", problemType)
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // the client is gone, or it has it

@@ -16,7 +16,8 @@ import (
 // serveRecord streams the record of a finished task as server-sent events. Its last event
 // is end, or failure with a problem document; a stream without either was cut.
 func (s *Server) serveRecord(w http.ResponseWriter, r *http.Request) {
-	begun := false
+	stream := s.newStream(w)
+	defer stream.closeStream()
 	err := s.office.StreamRecord(r.Context(), company.TaskID(r.PathValue("id")), func(e replay.Entry) error {
 		text, err := json.Marshal(e)
 		if err != nil {
@@ -25,22 +26,15 @@ func (s *Server) serveRecord(w http.ResponseWriter, r *http.Request) {
 		if len(text) >= maxEvent-len("data: \n") {
 			return company.E(company.EInvalid, fmt.Sprintf("the record has a piece of more than %d MiB", maxEvent>>20)).Fix("replay another task")
 		}
-		if !begun {
-			begun = true
-			w.Header().Set("Content-Type", "text/event-stream")
-			w.Header().Set("Cache-Control", "no-store")
-			w.WriteHeader(http.StatusOK)
-		}
-		_, err = fmt.Fprintf(w, "data: %s\n\n", text)
-		return err
+		return stream.sendText("data: %s\n\n", text)
 	})
 	switch {
 	case err == nil:
-		_, _ = fmt.Fprintf(w, "%s\ndata: {}\n\n", endLine) // the client is gone, or it has it
-	case !begun:
+		stream.sendEnd()
+	case !stream.hasBegun():
 		writeError(w, orEnding(r, err))
 	default:
-		sendFailure(w, orEnding(r, err))
+		stream.sendFailure(orEnding(r, err))
 	}
 }
 

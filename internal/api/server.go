@@ -89,24 +89,29 @@ type Server struct {
 	info     ServerInfo
 	log      *slog.Logger
 	http     *http.Server
-	atWork   bool // a company is at work behind it
+	tcp      *tcpServer // nil: the socket alone
+	atWork   bool       // a company is at work behind it
 	stopped  chan struct{}
 	inFlight sync.WaitGroup // requests under way
 
 	ending context.Context // done when the server stops: what streams or reads for long ends
 	end    context.CancelFunc
+
+	limits    tcpLimits
+	beatEvery time.Duration
 }
 
 // New makes a server. It serves after Start.
 func New(o Office, h ServerInfo, log *slog.Logger) *Server {
-	s := &Server{office: o, info: h, log: log, stopped: make(chan struct{}), atWork: true}
+	s := &Server{office: o, info: h, log: log, stopped: make(chan struct{}), atWork: true, limits: defaultTCPLimits, beatEvery: beatEvery}
 	s.ending, s.end = context.WithCancel(context.Background())
-	s.http = &http.Server{Handler: http.MaxBytesHandler(s.newHandler(), maxBody), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	s.http = &http.Server{Handler: http.MaxBytesHandler(s.newHandler(nil), maxBody), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	return s
 }
 
-// newHandler answers requests of any size.
-func (s *Server) newHandler() http.Handler {
+// newHandler answers requests of any size. What is outside the API is the page's, where
+// there is one.
+func (s *Server) newHandler(page http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range Routes() {
 		mux.HandleFunc(route.Method+" /api/v1/"+route.Path, func(w http.ResponseWriter, r *http.Request) { route.serve(s, w, r) })
@@ -114,7 +119,13 @@ func (s *Server) newHandler() http.Handler {
 	unknown := func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, company.E(company.ENotFound, "there is no "+r.Method+" "+safetext.EscapeLine(r.URL.Path, 100)).Fix(s.sameVersion()))
 	}
-	mux.HandleFunc("GET /", unknown)
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
+		if page == nil || isAPIPath(r.URL.Path) {
+			unknown(w, r)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
 	mux.HandleFunc("POST /", unknown)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.inFlight.Add(1)
@@ -125,6 +136,10 @@ func (s *Server) newHandler() http.Handler {
 			defer cancel(nil)
 			defer context.AfterFunc(s.ending, func() { cancel(errEnding) })()
 			r = r.WithContext(ctx)
+		}
+		if err := s.compareVersions(r); err != nil {
+			writeError(w, err)
+			return
 		}
 		mux.ServeHTTP(w, r)
 	})
@@ -160,11 +175,37 @@ const lastAnswers = 2 * time.Second
 func (s *Server) Stop() {
 	s.end()
 	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
-	_ = s.http.Shutdown(ctx) // what is left at its end is closed by the next line
-	cancel()
-	_ = s.http.Close() // ends the connections, and with them the requests' contexts
+	var over sync.WaitGroup
+	if s.tcp != nil {
+		over.Go(func() { endServer(ctx, s.tcp.http); <-s.tcp.stopped })
+	}
+	endServer(ctx, s.http)
 	<-s.stopped
+	over.Wait()
+	cancel()
 	s.inFlight.Wait()
+}
+
+// endServer has a server answer what is under way until ctx ends, and then ends its
+// connections, and with them the contexts of the requests.
+func endServer(ctx context.Context, h *http.Server) {
+	_ = h.Shutdown(ctx) // what is left at its end is closed by the next line
+	_ = h.Close()
+}
+
+// versionHeader is where a page names the version that it was built of.
+const versionHeader = "Company-Client"
+
+// compareVersions refuses the request of a client that names another version than that of
+// this process, hello apart. A client that names none is held by the fields of its requests
+// alone, as the command line is. EConflict.
+func (s *Server) compareVersions(r *http.Request) error {
+	version := r.Header.Get(versionHeader)
+	if version == "" || version == s.info.Version || r.URL.Path == "/api/v1/hello" || !isAPIPath(r.URL.Path) {
+		return nil
+	}
+	return company.E(company.EConflict, "this page is of company "+safetext.EscapeLine(version, 40)+", and the office is served by company "+s.info.Version).
+		Fix("load the page again; where that is no help, end the company and start the newer one")
 }
 
 func (s *Server) serveInfo(w http.ResponseWriter, _ *http.Request) {

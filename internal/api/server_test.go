@@ -31,6 +31,20 @@ type fakeOffice struct {
 	mu    sync.Mutex
 	state *company.State
 	feed  []feed.Item
+	late  time.Duration // of its clock, behind fakeOfficeTime
+}
+
+// advance moves the office's clock.
+func (d *fakeOffice) advance(by time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.late += by
+}
+
+func (d *fakeOffice) clock() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return fakeOfficeTime.Add(d.late)
 }
 
 // fakeOfficeTime is the time of the decider's office, far from the wall
@@ -75,7 +89,7 @@ func (d *fakeOffice) DoID(_ context.Context, id, actor string, c company.Command
 var fakeActivity = view.Activity{Run: "t1-plan.1", Turn: 2, Text: "read_file a.go", Time: time.Unix(1, 0).UTC()}
 
 func (d *fakeOffice) Source() view.Source {
-	return view.Source{State: d.View(), Now: fakeOfficeTime, Activities: []view.Activity{fakeActivity}}
+	return view.Source{State: d.View(), Now: d.clock(), Activities: []view.Activity{fakeActivity}}
 }
 
 func (d *fakeOffice) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) error) error {

@@ -20,32 +20,23 @@ const endLine = "event: end"
 // with ?follow=true also those to come, until the run ends. Its last event is end;
 // a stream without it was cut.
 func (s *Server) serveTranscript(w http.ResponseWriter, r *http.Request) {
-	begun := false
-	flush := http.NewResponseController(w)
+	stream := s.newStream(w)
+	defer stream.closeStream()
 	follow := s.atWork && r.URL.Query().Get("follow") == "true" // nothing comes where no company works
 	err := s.office.StreamTranscript(r.Context(), company.RunID(r.PathValue("id")), follow, func(e agent.TranscriptEntry) error {
 		text, err := json.Marshal(e)
 		if err != nil {
 			return err
 		}
-		if !begun {
-			begun = true
-			w.Header().Set("Content-Type", "text/event-stream")
-			w.Header().Set("Cache-Control", "no-store")
-			w.WriteHeader(http.StatusOK)
-		}
-		if _, err := fmt.Fprintf(w, "data: %s\n\n", text); err != nil {
-			return err
-		}
-		return flush.Flush()
+		return stream.sendText("data: %s\n\n", text)
 	})
 	switch {
 	case err == nil:
-		_, _ = fmt.Fprintf(w, "%s\ndata: {}\n\n", endLine) // the client is gone, or it has it
-	case !begun:
+		stream.sendEnd()
+	case !stream.hasBegun():
 		writeError(w, orEnding(r, err))
 	default:
-		s.writeFailure(w, r, err)
+		s.writeFailure(stream, r, err)
 	}
 }
 

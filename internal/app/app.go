@@ -58,6 +58,8 @@ type App struct {
 	stage         *stage // of a replay
 	activities    activityLog
 
+	server   *api.Server    // once it works
+	address  string         // of the server, for browsers; empty: it has none
 	stopWork func() error   // what start began
 	closers  []func() error // in the order in which they were opened
 

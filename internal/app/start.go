@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"os"
 	"sync"
 
@@ -35,7 +36,13 @@ func (a *App) Start(ctx context.Context, serving bool) (paused []company.TaskID,
 	if a.desk != nil {
 		srv.SetDesk(a.desk)
 	}
+	if serving {
+		if err := a.openAddress(srv); err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+	}
 	srv.Start(l)
+	a.server = srv
 	a.pool = pool
 	a.syncPoolSize()
 	wctx, cancel := context.WithCancel(context.WithoutCancel(ctx))

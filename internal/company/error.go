@@ -40,6 +40,7 @@ const (
 	EForge     Code = "E_FORGE"
 	ERegistry  Code = "E_REGISTRY" // a package registry does not answer
 	EAuth      Code = "E_AUTH"     // a forge or a remote refuses the login
+	EAccess    Code = "E_ACCESS"   // the office's own address lets nobody in without a token
 	EWaiting   Code = "E_WAITING"  // a person must answer first
 	EDiverged  Code = "E_DIVERGED" // a replay differs from its record
 	EOutput    Code = "E_OUTPUT"   // the result cannot be written

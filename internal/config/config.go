@@ -26,6 +26,7 @@ type Config struct {
 	Budget        Budget           `yaml:"budget" doc:"caps of one task, of a day, and of the office"`
 	Approvals     Approvals        `yaml:"approvals" doc:"what the president is asked"`
 	Limits        Limits           `yaml:"limits" doc:"patience and concurrency"`
+	Serve         Serve            `yaml:"serve" doc:"where company serve answers browsers and programs"`
 	Log           Log              `yaml:"log" doc:"company.log in the office's folder"`
 	Paths         ReadablePaths    `yaml:"paths" doc:"where the readable files lie, beside .company/; only in the office's own company.yaml"`
 	Recovery      string           `yaml:"recovery" enum:"auto ask" doc:"whether unfinished tasks go on by themselves when a company opens the office; ask: they are paused until company resume"`
@@ -204,6 +205,16 @@ type Limits struct {
 	Writers         int           `yaml:"writers" min:"0" max:"256" doc:"workers and mergers at work at a time in one project; 0: as many as there are workers"`
 }
 
+// Serve is where company serve answers over TCP, beside its socket.
+type Serve struct {
+	// The port of the default gives way to a free one: see api.TCPOptions.
+	Listen   string   `yaml:"listen" check:"listen" doc:"address on which company serve answers browsers and programs, such as 127.0.0.1:7777; empty: none. Where nothing sets it and its port is taken, a free one is used; one that other machines reach needs tls_cert and tls_key"`
+	TLSCert  string   `yaml:"tls_cert" check:"file" doc:"certificate of serve.listen in PEM, with its chain behind it"`
+	TLSKey   string   `yaml:"tls_key" check:"file" doc:"private key of tls_cert in PEM; a file that its owner alone can read"`
+	Hosts    []string `yaml:"hosts" check:"host_port" doc:"further names by which browsers reach serve.listen, such as that of a proxy in front of it"`
+	TokenEnv string   `yaml:"token_env" check:"env_name" doc:"environment variable that holds a token by which programs use serve.listen; it has 16 characters or more"`
+}
+
 // Log is about the log of an office.
 type Log struct {
 	Level string `yaml:"level" enum:"error warn info debug" doc:"the least that is written: error: what needs a person, warn: what was put right, info: the events, debug: each step"`
@@ -228,6 +239,7 @@ func Default() Config {
 			OfficeUSD: USDCap(company.NoCap), OfficeTokens: TokenLimit(company.NoCap)},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
 		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, MergeStack: 4, Readers: 9},
+		Serve:         Serve{Listen: "127.0.0.1:7777"},
 		Log:           Log{Level: "info"},
 		Paths:         ReadablePaths{Runtime: DefaultRuntime, Backlog: DefaultBacklog},
 		Recovery:      Auto,

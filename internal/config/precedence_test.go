@@ -47,6 +47,7 @@ func leafChoices(t *testing.T, key string, typ reflect.Type, tag reflect.StructT
 		"host":        {"a.example.com", "b.example.com", "c.example.com", "*.example.com"},
 		"package":     {"a", "@b/c", "d.e", "f_g"},
 		"registry":    {"npm.example.com", "b.example.com:8443", "localhost:8080", "d.example.com"},
+		"host_port":   {"a.example.com", "b.example.com:8443", "localhost:8080", "d.example.com"},
 		"author":      {"A <a@example.com>", "B <b@example.com>", "C <c@example.com>", "D <d@example.com>"},
 		"repo_file":   {"Dockerfile", "b/Dockerfile", ".devcontainer/devcontainer.json", "d"},
 		"folder":      {"a", "b/c", "d", "e"},
@@ -168,6 +169,10 @@ func TestPrecedenceOfEveryKey(t *testing.T) {
 			beside["git.credential"] = "deploy_key"
 		case "forge.webhook_listen":
 			beside["forge.webhook_secret_env"] = "HOOK"
+		case "serve.tls_cert":
+			beside["serve.tls_key"] = "/key"
+		case "serve.tls_key":
+			beside["serve.tls_cert"] = "/cert"
 		case "workers.run_timeout":
 			beside["workers.command_timeout"] = "2s"
 		}

@@ -28,6 +28,7 @@ func TestEveryKeySupportedOrRefused(t *testing.T) {
 		// Nothing can be added in this version, so nothing is added unasked.
 		"forge.poll": "30s", "forge.webhook_secret_env": "HOOK", "forge.webhook_listen": "", "approvals.deps": "ask",
 		"limits.continuations": "0", "limits.model_wait": "0s", "limits.stop_grace": "0s", "limits.concurrent_tasks": "1", "limits.merge_stack": "1", "limits.readers": "1", "limits.writers": "1", "retention_days": "1", "recovery": "ask",
+		"serve.listen": `""`, "serve.hosts": "[company.example.com]", "serve.token_env": "COMPANY_TOKEN", "serve.tls_cert": "", "serve.tls_key": "",
 		"paths.runtime": "runtime", "paths.backlog": "workflows/backlog",
 		"agents.manager.model": "default", "agents.manager.max_turns": "5", "agents.manager.persona": "kind",
 		"agents.worker.model": "default", "agents.worker.max_turns": "5", "agents.worker.persona": "kind",

@@ -80,6 +80,10 @@ func init() { // the checks speak of the rules
 			u, err := url.Parse("https://" + s)
 			return err == nil && u.Host == s && u.Hostname() != "" && strings.ToLower(s) == s
 		}},
+		"host_port": {allowed: "a name such as company.example.com or company.example.com:8443, in small letters: no scheme, user or path", wrong: "is not a name that a browser can be sent to", good: func(s string) bool {
+			u, err := url.Parse("https://" + s)
+			return err == nil && u.Host == s && u.Hostname() != "" && strings.ToLower(s) == s && !strings.ContainsAny(s, "*%")
+		}},
 		"package": {allowed: "the name of a package such as better-sqlite3 or \"@scope/name\": no version", wrong: "is not the name of a package", good: packageRE.MatchString},
 		"branch":  {allowed: "a branch name", wrong: "is not a branch name", good: func(s string) bool { return s == Auto || isBranchName(s) }},
 		"target":  {allowed: "a branch name such as develop, but not main or master", check: checkTarget},
@@ -266,7 +270,25 @@ func (c Config) validateKeys(at func(key string) string) problems {
 	if c.Bus.URL == "" && c.Bus.Creds != "" {
 		ps = append(ps, problem{at: at("bus.creds"), key: "bus.creds", what: "has no bus.url to be used with", fix: "add bus.url or remove bus.creds"})
 	}
-	return append(ps, c.Paths.validateFolders(at)...)
+	return append(append(ps, c.Serve.validateAddress(at)...), c.Paths.validateFolders(at)...)
+}
+
+// validateAddress refuses an address that other machines reach without encryption (T19), and
+// half a pair of certificate and key.
+func (s Serve) validateAddress(at func(key string) string) problems {
+	var ps problems
+	if (s.TLSCert == "") != (s.TLSKey == "") {
+		set, missing := "serve.tls_cert", "serve.tls_key"
+		if s.TLSCert == "" {
+			set, missing = missing, set
+		}
+		ps = append(ps, problem{at: at(set), key: set, what: "is set, and " + missing + " is not", fix: "set both, or neither"})
+	}
+	if a, err := netip.ParseAddrPort(s.Listen); err == nil && !a.Addr().IsLoopback() && s.TLSCert == "" {
+		ps = append(ps, problem{at: at("serve.listen"), key: "serve.listen", what: "can be reached from other machines, and there is no TLS", found: strconv.Quote(s.Listen),
+			fix: "set serve.tls_cert and serve.tls_key, or listen on 127.0.0.1"})
+	}
+	return ps
 }
 
 // fallbackReaches reports whether the fallbacks of from lead to the profile to.
@@ -353,7 +375,7 @@ func (l Loaded) CheckSupported() error {
 		found, instead, _ := strings.Cut(missing[k], "\x00")
 		ps = append(ps, problem{at: l.Origin[k], key: k, what: "is not in this version yet", found: shortenText(strconv.Quote(found)), fix: "there is: " + instead})
 	}
-	for _, f := range []struct{ key, path string }{{"bus.creds", l.Config.Bus.Creds}, {"git.deploy_key_file", l.Config.Git.DeployKeyFile}} {
+	for _, f := range []struct{ key, path string }{{"bus.creds", l.Config.Bus.Creds}, {"git.deploy_key_file", l.Config.Git.DeployKeyFile}, {"serve.tls_key", l.Config.Serve.TLSKey}} {
 		if f.path == "" {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 
 	"company/internal/api"
 	"company/internal/company"
+	"company/internal/view"
 )
 
 // openAPIFile is the description of the API. The server embeds it.
@@ -39,24 +40,28 @@ type (
 func OpenAPI(root string) ([]byte, error) {
 	answers := []Shape{{Name: "problem", Doc: "an error (RFC 9457) with the company's code", Example: api.Problem{}}}
 	for _, r := range api.Routes() {
+		if t := reflect.TypeOf(r.Body); t != nil && !isCommand(r) {
+			answers = append(answers, Shape{Name: nameAnswer(t), Example: r.Body})
+		}
 		if t := reflect.TypeOf(r.Answer); t != nil && t.Kind() == reflect.Struct {
 			answers = append(answers, Shape{Name: nameAnswer(t), Doc: "", Example: r.Answer})
 		} else if t != nil {
 			answers = append(answers, Shape{Name: nameAnswer(t.Elem()), Example: reflect.Zero(t.Elem()).Interface()})
 		}
 	}
-	bodies := listBodies()
-	defs, err := reflectShapes(root, append(answers, bodies...), false, mapOpenShape)
+	defs, err := reflectShapes(root, answers, false, mapOpenShape)
 	if err != nil {
 		return nil, err
-	}
-	for _, b := range bodies {
-		defs[b.Name].AdditionalProperties = jsonschema.FalseSchema // a field that is not known is refused
 	}
 	if err := addCommands(root, defs); err != nil {
 		return nil, err
 	}
 	addCodes(defs["problem"])
+	for _, r := range api.Routes() {
+		if t := reflect.TypeOf(r.Body); t != nil && !isCommand(r) {
+			defs[nameAnswer(t)].AdditionalProperties = jsonschema.FalseSchema // a field that is not known is refused
+		}
+	}
 	text, err := json.MarshalIndent(document{
 		"openapi": "3.1.0",
 		"info": schema{
@@ -64,26 +69,22 @@ func OpenAPI(root string) ([]byte, error) {
 			"description": "The API of an office. Every answer has the header Office-Time: the office's time, which may be another than the wall clock's. docs/api.md tells the rest.",
 			"license":     schema{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},
-		"servers":    []schema{{"url": "http://office/api/v1", "description": "the office's Unix socket, as company status names it"}},
-		"paths":      describePaths(),
-		"components": schema{"schemas": defs, "responses": schema{"problem": describeProblem()}},
+		"servers": []schema{
+			{"url": "http://office/api/v1", "description": "the office's Unix socket, as company status names it; no token"},
+			{"url": "http://127.0.0.1:7777/api/v1", "description": "serve.listen of company serve; each request but POST session has a token"},
+		},
+		"security": []schema{{}, {"token": []string{}}},
+		"paths":    describePaths(),
+		"components": schema{
+			"schemas": defs, "responses": schema{"problem": describeProblem()},
+			"securitySchemes": schema{"token": schema{"type": "http", "scheme": "bearer", "description": "of POST session, or that of serve.token_env"}},
+		},
 	}, "", "  ")
 	if err != nil {
 		return nil, err
 	}
 	text = bytes.ReplaceAll(text, []byte(`"#/$defs/`), []byte(`"#/components/schemas/`))
 	return append(text, '\n'), nil
-}
-
-// listBodies are what requests bring beside commands, which addCommands describes.
-func listBodies() []Shape {
-	var bodies []Shape
-	for _, r := range api.Routes() {
-		if t := reflect.TypeOf(r.Body); t != nil && t != reflect.TypeFor[api.CommandEnvelope]() {
-			bodies = append(bodies, Shape{Name: nameAnswer(t), Example: r.Body})
-		}
-	}
-	return bodies
 }
 
 // mapOpenShape is the schema of a type whose fields are no promise: the record of a pull
@@ -226,8 +227,10 @@ func describeRoute(r api.Route) schema {
 	default:
 		good["content"] = schema{"application/json": schema{"schema": describeAnswer(r.Answer)}}
 	}
-	if r.Body != nil {
+	if _, ok := r.Body.(view.Submission); ok || isCommand(r) {
 		header("Idempotency-Key", "the command's id: with the same key it is done once, and another command under it is E_CONFLICT")
+	}
+	if r.Body != nil {
 		op["requestBody"] = schema{"required": true, "content": schema{"application/json": schema{"schema": schema{"$ref": "#/$defs/" + nameAnswer(reflect.TypeOf(r.Body))}}}}
 	}
 	if parameters != nil {
@@ -235,6 +238,12 @@ func describeRoute(r api.Route) schema {
 	}
 	op["responses"] = answers
 	return op
+}
+
+// isCommand reports whether a request brings a command.
+func isCommand(r api.Route) bool {
+	_, ok := r.Body.(api.CommandEnvelope)
+	return ok
 }
 
 // nameOperation makes an id from method and path: get_tasks_id.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/console"
@@ -25,7 +26,8 @@ func New(env *command.Environment) *cobra.Command {
 		Example: "  company serve\n  company serve -o json 2>feed.ndjson\n  company --office ~/office serve",
 		Long: `Keeps the office open: every submission, answer and resume of any project goes
 to this process, which works on unfinished tasks and waits for more. The feed
-is on stderr.
+is on stderr. The link on stdout opens the page of the office in a browser, once
+and within ten minutes; company open gives another. serve.listen is its address.
 
 An interrupt or SIGTERM puts away what is under way and ends; a second one ends
 at once. Either way nothing is lost: the next company goes on with it.`,
@@ -68,6 +70,9 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 	}
 	env.PrintNotes(view.RecoveryNotes(paused))
 	env.PrintNote("company %s serves the office %s (%s); end it with Ctrl-C", command.Version, h.ID(), paths.Root)
+	if err := printAddress(env, h); err != nil {
+		return errors.Join(err, h.Stop())
+	}
 	if work.Stopped {
 		env.PrintNote("the office is stopped: nothing begins until company resume")
 	} else if rest := work.PausedIDs(); len(rest) > 0 {
@@ -95,6 +100,25 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 		return nil // its supervisor asked for that
 	}
 	return &command.CodedError{Code: command.ExitInterrupt}
+}
+
+// printAddress prints the link of a browser into the office. It is for one person: JSON
+// names the address alone, and company open gives a link.
+func printAddress(env *command.Environment, h *officeapp.App) error {
+	switch {
+	case h.Address() == "":
+		return nil
+	case env.Output == "json":
+		env.PrintNote("the page is at %s; company open gives a link", h.Address())
+		return nil
+	}
+	link, err := h.NewLink()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(env.Out, link.URL)
+	env.PrintNote("the link above opens the page once, within ten minutes; company open gives another")
+	return err
 }
 
 func printServeReport(env *command.Environment, out serveReport) error {

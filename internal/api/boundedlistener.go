@@ -1,0 +1,63 @@
+package api
+
+import (
+	"net"
+	"sync"
+	"time"
+)
+
+// boundedListener has a bounded number of connections open. Further ones wait until one of
+// them ends. A client that takes nothing of its answer for some time is cut off.
+type boundedListener struct {
+	net.Listener
+	free  chan struct{} // holds a value for each open connection
+	write time.Duration
+	done  chan struct{}
+	end   sync.Once
+}
+
+func newBoundedListener(l net.Listener, connections int, write time.Duration) *boundedListener {
+	return &boundedListener{Listener: l, free: make(chan struct{}, connections), write: write, done: make(chan struct{})}
+}
+
+// Accept waits for a connection and for room. net.ErrClosed: the listener was closed.
+func (l *boundedListener) Accept() (net.Conn, error) {
+	select {
+	case l.free <- struct{}{}:
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+	c, err := l.Listener.Accept()
+	if err != nil {
+		<-l.free
+		return nil, err
+	}
+	return &boundedConn{Conn: c, listener: l}, nil
+}
+
+// Close ends the listener; connections stay.
+func (l *boundedListener) Close() error {
+	l.end.Do(func() { close(l.done) })
+	return l.Listener.Close()
+}
+
+// boundedConn gives its place back when it is closed.
+type boundedConn struct {
+	net.Conn
+	listener *boundedListener
+	end      sync.Once
+}
+
+// Write sends p, and fails where the client takes nothing in time.
+func (c *boundedConn) Write(p []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(c.listener.write)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
+}
+
+// Close ends the connection.
+func (c *boundedConn) Close() error {
+	c.end.Do(func() { <-c.listener.free })
+	return c.Conn.Close()
+}
