@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"runtime"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"company/internal/dispatch"
 	"company/internal/feed"
 	"company/internal/ledger"
+	"company/internal/notify"
 	"company/internal/office"
 	"company/internal/orchestrator"
 	"company/internal/projection"
@@ -55,7 +57,9 @@ type App struct {
 	archiveJob    upkeep.Job // as that
 	configs       ConfigSource
 	desk          api.Desk
-	stage         *stage // of a replay
+	bell          io.Writer   // a terminal, or nil
+	notices       notify.Loop // to the president
+	stage         *stage      // of a replay
 	activities    activityLog
 
 	server   *api.Server    // once it works
@@ -80,7 +84,8 @@ type Options struct {
 	Lock    *office.Lock   // is released then
 	Config  config.Loaded
 	Configs ConfigSource
-	Desk    api.Desk // of its API; nil without one
+	Desk    api.Desk  // of its API; nil without one
+	Bell    io.Writer // the terminal whose bell notices ring, or nil
 	Env     func(string) (string, bool)
 	Clocks  clock.Sources // of the machine
 	Version string        // of the program
@@ -93,7 +98,7 @@ type Options struct {
 // and neither Docker nor a model is needed.
 func Open(ctx context.Context, o Options) (_ *App, err error) {
 	off, loaded, log := o.Office, o.Config, o.Logger
-	a := &App{office: off, desk: o.Desk, loaded: loaded, lock: o.Lock, env: o.Env, version: o.Version, configs: o.Configs, stage: o.stage, log: log}
+	a := &App{office: off, desk: o.Desk, bell: o.Bell, loaded: loaded, lock: o.Lock, env: o.Env, version: o.Version, configs: o.Configs, stage: o.stage, log: log}
 	officeTime := clock.New(o.Clocks)
 	a.lifetime, a.fail = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {

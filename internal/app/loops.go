@@ -29,6 +29,11 @@ func (a *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 	if a.archiveJob.Run != nil {
 		wg.Go(func() { a.archiveJob.RunNow(wctx, a.log) })
 	}
+	wg.Go(func() {
+		if err := a.notices.Run(wctx); err != nil {
+			a.log.Warn("notices have ended", "err", err)
+		}
+	})
 	if a.serving {
 		if err := a.webhooks.StartServer(wctx, &wg, a.publishItem); err != nil {
 			cancel()

@@ -12,7 +12,7 @@ import (
 // from: those that its config names, and those that forges' and models' tools
 // have by themselves.
 func ownSecrets(c config.Config, env func(string) (string, bool)) []leak.Own {
-	names := []string{c.Forge.TokenEnv, c.Forge.PrivateKeyEnv, c.Forge.WebhookEnv, c.Serve.TokenEnv, "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OLLAMA_API_KEY"}
+	names := []string{c.Forge.TokenEnv, c.Forge.PrivateKeyEnv, c.Forge.WebhookEnv, c.Notify.WebhookEnv, c.Serve.TokenEnv, "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OLLAMA_API_KEY"}
 	names = append(append(names, tokenNames()...), c.Container.SetupEnv...)
 	for _, m := range c.Models {
 		names = append(names, m.APIKeyEnv)

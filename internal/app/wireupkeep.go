@@ -13,6 +13,9 @@ func (a *App) wireUpkeep(cfg config.Config, o outside) error {
 	called := make(chan struct{}, 1)
 	a.webhooks = upkeep.Webhooks{Listen: cfg.Forge.WebhookListen, Secret: secret.New(a.envValue(cfg.Forge.WebhookEnv)), Env: cfg.Forge.WebhookEnv, Trigger: called}
 	feedback, err := a.feedbackJob(called, o.forges)
+	if err == nil {
+		err = a.wireNotices(cfg.Notify)
+	}
 	a.jobs = append(a.jobs, a.repackJob, a.archiveJob, a.keeper.RetentionJob(o.git, o.images), a.verifier.Job(), feedback)
 	return err
 }

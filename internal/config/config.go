@@ -27,6 +27,7 @@ type Config struct {
 	Approvals     Approvals        `yaml:"approvals" doc:"what the president is asked"`
 	Limits        Limits           `yaml:"limits" doc:"patience and concurrency"`
 	Serve         Serve            `yaml:"serve" doc:"where company serve answers browsers and programs"`
+	Notify        Notify           `yaml:"notify" doc:"how you are told that something needs you, away from the screens"`
 	Log           Log              `yaml:"log" doc:"company.log in the office's folder"`
 	Paths         ReadablePaths    `yaml:"paths" doc:"where the readable files lie, beside .company/; only in the office's own company.yaml"`
 	Recovery      string           `yaml:"recovery" enum:"auto ask" doc:"whether unfinished tasks go on by themselves when a company opens the office; ask: they are paused until company resume"`
@@ -160,6 +161,13 @@ type Forge struct {
 	Reviewers      string   `yaml:"reviewers" enum:"codeowners none" doc:"whose reviews are asked for"`
 	WebhookEnv     string   `yaml:"webhook_secret_env" check:"env_name" doc:"environment variable that holds the secret of the forge's webhook"`
 	WebhookListen  string   `yaml:"webhook_listen" check:"listen" doc:"address on which company serve takes the forge's webhooks, such as 127.0.0.1:8378; empty: none"`
+}
+
+// Notify is how the president is told that something needs them.
+type Notify struct {
+	By         []string `yaml:"by" check:"notify_way" doc:"bell, desktop, webhook: you are told of questions, failures and pull requests, at most once a minute; none: you look yourself"`
+	WebhookURL string   `yaml:"webhook_url" check:"http_url" doc:"address to which webhook posts a message as JSON; https, or http on this machine"`
+	WebhookEnv string   `yaml:"webhook_secret_env" check:"env_name" doc:"environment variable that holds the secret with which the posts are signed"`
 }
 
 // Gates is what must pass.

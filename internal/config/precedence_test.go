@@ -42,6 +42,7 @@ func leafChoices(t *testing.T, key string, typ reflect.Type, tag reflect.StructT
 		"bus_url":     {"nats://a:1", "nats://b:1", "nats://c:1", "nats://d:1"},
 		"listen":      {"127.0.0.1:1", "127.0.0.1:2", "[::1]:3", "127.0.0.1:4"},
 		"env_name":    {"A_KEY", "B_KEY", "C_KEY", "D_KEY"},
+		"notify_way":  {"bell", "desktop", "bell", "desktop"},
 		"image":       {"a@sha256:" + strings.Repeat("a", 64), "b@sha256:" + strings.Repeat("b", 64), "c@sha256:" + strings.Repeat("c", 64), "auto"},
 		"command":     {"make a", "make b", "make c", "make d"},
 		"host":        {"a.example.com", "b.example.com", "c.example.com", "*.example.com"},

@@ -73,9 +73,10 @@ func init() { // the checks speak of the rules
 			a, err := netip.ParseAddrPort(s)
 			return err == nil && a.Port() != 0
 		})},
-		"command": {allowed: "a command of one line", wrong: "has an empty command", good: func(s string) bool { return strings.TrimSpace(s) != "" }},
-		"service": {allowed: strings.Join(Services(), ", "), wrong: "is not a service that can be started", good: func(s string) bool { return slices.Contains(Services(), s) }},
-		"host":    {allowed: "a host name such as proxy.example.com or *.example.com: no scheme, port, path or address", check: checkHost},
+		"command":    {allowed: "a command of one line", wrong: "has an empty command", good: func(s string) bool { return strings.TrimSpace(s) != "" }},
+		"service":    {allowed: strings.Join(Services(), ", "), wrong: "is not a service that can be started", good: func(s string) bool { return slices.Contains(Services(), s) }},
+		"notify_way": {allowed: strings.Join(notifyWays, ", "), wrong: "is not a way to tell you", good: func(s string) bool { return slices.Contains(notifyWays, s) }},
+		"host":       {allowed: "a host name such as proxy.example.com or *.example.com: no scheme, port, path or address", check: checkHost},
 		"registry": {allowed: "a host such as npm.example.com or npm.example.com:8443: no scheme, user or path", wrong: "is not a host", good: func(s string) bool {
 			u, err := url.Parse("https://" + s)
 			return err == nil && u.Host == s && u.Hostname() != "" && strings.ToLower(s) == s
@@ -263,6 +264,7 @@ func (c Config) validateKeys(at func(key string) string) problems {
 		ps = append(ps, problem{at: at("forge.webhook_listen"), key: "forge.webhook_listen", what: "is set, and forge.webhook_secret_env is not",
 			fix: "name the variable that holds the webhook's secret: what is not signed is not heard"})
 	}
+	ps = append(ps, c.Notify.validateWebhook(at)...)
 	if p := c.Git.SigningKey; c.Git.Sign != "none" && (p == "" || c.Git.Sign == "ssh" && !filepath.IsAbs(p) || strings.HasPrefix(p, "-")) {
 		ps = append(ps, problem{at: at("git.sign"), key: "git.sign", what: "is " + c.Git.Sign + ", and git.signing_key names no key", found: strconv.Quote(p),
 			fix: "for ssh: the absolute path of a key; for gpg: the id of a key"})

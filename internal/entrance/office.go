@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -122,8 +123,16 @@ func (ent *Entrance) OpenOrDial(ctx context.Context, paths office.Paths, patienc
 func (ent *Entrance) openOptions(off *office.Office, lock *office.Lock, loaded config.Loaded) officeapp.Options {
 	return officeapp.Options{
 		Office: off, Lock: lock, Config: loaded, Env: ent.Console.LookupEnv, Clocks: ent.Clocks, Version: ent.Version, Logger: ent.Console.Log,
-		Configs: ent.ProjectConfigs(off.Paths), Desk: ent.Desk,
+		Configs: ent.ProjectConfigs(off.Paths), Desk: ent.Desk, Bell: ent.findBell(),
 	}
+}
+
+// findBell is the terminal on which people follow the work, or nil.
+func (ent *Entrance) findBell() io.Writer {
+	if !console.IsTerminal(ent.Console.Err) {
+		return nil
+	}
+	return ent.Console.Err
 }
 
 // waitFor is how long the office may be held without an answer: for the

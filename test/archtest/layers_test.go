@@ -47,6 +47,7 @@ cifile
 dockerfile
 
 proposal
+notify
 
 bus
 ledger
