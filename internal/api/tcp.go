@@ -26,7 +26,8 @@ type TCPOptions struct {
 	TLS     *tls.Certificate // nil: plain HTTP, on a loopback address alone
 	Hosts   []string         // further names by which browsers reach it, with a port or without
 	Program secret.Value     // a token for programs; unset: pages alone get in
-	Page    http.Handler     // answers outside /api/ and /metrics, without a token; nil: nothing does
+	// Page answers outside /api/ and /metrics, without a token. With nil nothing does.
+	Page http.Handler
 }
 
 // tcpLimits bound what a client over TCP may take of the process.

@@ -86,6 +86,8 @@ func Variables() []Variable {
 
 		{"VISUAL", areaTerminal, "The editor in which an instruction is written where company submit is given none."},
 		{"EDITOR", areaTerminal, "The same, where VISUAL is not set."},
+		{"DISPLAY", areaTerminal, "The screen on which company open opens a browser; without it and WAYLAND_DISPLAY the link is only printed."},
+		{"WAYLAND_DISPLAY", areaTerminal, "The same, of Wayland."},
 		{"NO_COLOR", areaTerminal, "Not empty: no colour."},
 		{"TERM", areaTerminal, "dumb: no colour, and nothing is drawn in place."},
 		{"PAGER", areaTerminal, "The program that shows what does not fit on the terminal. Default: less. cat or empty: none."},

@@ -1,9 +1,6 @@
 package serve
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"company/internal/cli/command"
@@ -18,27 +15,8 @@ func NewOpen(env *command.Environment) *cobra.Command {
 		Long: `Prints a link into the office that company serve keeps, and on a terminal
 opens it in your browser. The link is good once, for ten minutes.`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return runOpen(c.Context(), env, printOnly) },
+		RunE: func(c *cobra.Command, _ []string) error { return env.OpenPage(c.Context(), !printOnly) },
 	}
 	c.Flags().BoolVar(&printOnly, "no-browser", false, "only print the link")
 	return c
-}
-
-func runOpen(ctx context.Context, env *command.Environment, printOnly bool) error {
-	conn, _, err := env.ConnectOffice(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	link, err := conn.NewLink(ctx)
-	if err != nil {
-		return err
-	}
-	if env.Output == "json" {
-		return env.PrintJSON(env.Out, link)
-	}
-	if _, err = fmt.Fprintln(env.Out, link.URL); err == nil && !printOnly {
-		env.OpenBrowser(ctx, link.URL)
-	}
-	return err
 }

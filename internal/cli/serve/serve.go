@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/console"
@@ -70,7 +69,7 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 	}
 	env.PrintNotes(view.RecoveryNotes(paused))
 	env.PrintNote("company %s serves the office %s (%s); end it with Ctrl-C", command.Version, h.ID(), paths.Root)
-	if err := printAddress(env, h); err != nil {
+	if err := env.AnnouncePage(h); err != nil {
 		return errors.Join(err, h.Stop())
 	}
 	if work.Stopped {
@@ -100,25 +99,6 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 		return nil // its supervisor asked for that
 	}
 	return &command.CodedError{Code: command.ExitInterrupt}
-}
-
-// printAddress prints the link of a browser into the office. It is for one person: JSON
-// names the address alone, and company open gives a link.
-func printAddress(env *command.Environment, h *officeapp.App) error {
-	switch {
-	case h.Address() == "":
-		return nil
-	case env.Output == "json":
-		env.PrintNote("the page is at %s; company open gives a link", h.Address())
-		return nil
-	}
-	link, err := h.NewLink()
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(env.Out, link.URL)
-	env.PrintNote("the link above opens the page once, within ten minutes; company open gives another")
-	return err
 }
 
 func printServeReport(env *command.Environment, out serveReport) error {
