@@ -214,7 +214,7 @@ function LinkBanner() {
     <div className="banner" role="alert" data-testid="disconnected">
       <strong>Connection lost</strong>
       <span>
-        what is shown is <Age since={since} /> old. {escapeLine(link.why)}.
+        what is shown is <Age since={since} /> old; {escapeLine(link.why)}.
       </span>
       <RetryIn at={link.retryAt} />
       <button onClick={retryNow}>Try now</button>

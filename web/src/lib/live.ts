@@ -55,7 +55,7 @@ function takeItem(it: FeedItem): void {
   } else {
     // Events come in groups. A diff changes with a commit or a merge alone.
     const moves = /^(run\.ended|merge|stack|pr\.|task\.|review)/.test(it.kind);
-    invalidate(it.task, 30, (path) => moves || !isDear(path));
+    invalidate(it.task, 15, (path) => moves || !isDear(path));
   }
   keepItem(it);
 }
@@ -68,9 +68,12 @@ function keepItem(it: FeedItem): void {
   shown.add(true);
 }
 
+const open = new Set<AbortController>(); // streams that are read
+
 /** readStream reads server-sent events until the stream ends; silence for long ends it, too. */
 export async function readStream(path: string, headers: Record<string, string>, signal: AbortSignal, onOpen: () => void, onEvent: (e: SSEvent) => void): Promise<void> {
   const dead = new AbortController();
+  open.add(dead);
   let timer = setTimeout(() => dead.abort(), silence);
   const alive = () => {
     clearTimeout(timer);
@@ -91,6 +94,7 @@ export async function readStream(path: string, headers: Record<string, string>, 
     }
   } finally {
     clearTimeout(timer);
+    open.delete(dead);
     dead.abort();
   }
 }
@@ -187,6 +191,14 @@ export function startFeed(): void {
     if (stop.signal.aborted && link.now.state !== "denied") begin();
   });
   addEventListener("online", retryNow);
+  // A browser may keep a page that was left, with its connections: it lets go of them, and
+  // takes them up again when it is shown once more.
+  addEventListener("pagehide", () => {
+    for (const one of [...open]) one.abort();
+  });
+  addEventListener("pageshow", (e) => {
+    if (e.persisted) refreshAll();
+  });
   // What moves by the clock alone, and has no event.
   setInterval(() => {
     if (!document.hidden && link.now.state === "live") refreshAll(false);
