@@ -188,7 +188,7 @@ func TestGoldenLedgersHoldEveryKind(t *testing.T) {
 	}
 	if missing := kindsBeyond(held); len(missing) > 0 {
 		t.Errorf("no golden ledger holds these kinds of events: %v\n"+
-			"Have the world of the property tests make them (worldact_test.go, worldpeople_test.go), or add them in moreForGolden, then, with the next free number,\n"+
+			"Have the world of the property tests make them (worldact_test.go, worldpeople_test.go), or add them in goldenHistory, then, with the next free number,\n"+
 			"    go test ./internal/company -run TestGoldenLedgersFoldAsStored -golden.ledger=%d -golden.states", missing, len(goldenLedgers(t))+1)
 	}
 }
@@ -282,7 +282,7 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	t.Helper()
 	w := newWorld(t, knobs{
 		Seed: seed, Calm: int(seed*37) % 120, Steps: 700, Tasks: 5, Active: 3, Gates: 2, Cap: []int64{500, 900, 2000}[seed%3],
-		Settings: Settings{Plan: []Mode{Auto, Ask}[seed%2], ProtectTests: seed%3 == 0, RunRetries: 1, GateRetries: 1, ReviewRounds: 1},
+		Settings: Settings{Plan: []Mode{Auto, Ask}[seed%2], ProtectTests: seed%3 == 0, RunRetries: 1, GateRetries: 1, ReviewRounds: 1, EscalateTo: []string{"big"}},
 		Drop:     3, Delay: 8, Dup: 8, Lost: 2, BadPlan: 20, Question: 15, Broken: 10, Partial: 10, Escalate: 30,
 		Red: 10, Finding: 10, Conflict: 15, Overlap: 40, Protected: 8, Greedy: 25, GiveUp: 15, Reject: 12,
 		Restart: 20, Stop: 20, Pause: 20, Cancel: 15, Deps: 25, Refused: 10, Unwritten: 90, Fails: 8, Sleep: 50, RedBase: 20, Absent: 20, Crowd: 50,
@@ -299,6 +299,7 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	w.reopenTask()
 	w.archiveTasks()
 	w.kind = false
+	w.splitStuck()
 	for range 60 {
 		w.step()
 	}
@@ -314,6 +315,20 @@ func (w *world) addProjects() {
 	w.must(President, AddProject{Project: side, Name: "beside"})
 	w.must(President, AddProject{Project: Project{ID: "p", Path: "/p"}, Name: "first"})
 	w.must(President, RemoveProject{ID: side.ID})
+}
+
+// splitStuck has the manager plan a stuck subtask anew, of a task that is new.
+func (w *world) splitStuck() {
+	w.t.Helper()
+	w.must(President, Submit{Instruction: "do two things", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 100_000, Tokens: NoCap}}})
+	before := w.k
+	w.k.Replan, w.k.GiveUp, w.k.Escalate, w.k.Stop = 100, 0, 60, 0
+	for range 600 {
+		if w.step(); w.log[len(w.log)-1].Kind == "subtask.replanned" {
+			break
+		}
+	}
+	w.k = before
 }
 
 // tellWorker has the president say something to the first worker that is at a subtask.

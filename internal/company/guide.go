@@ -7,13 +7,15 @@ import (
 )
 
 // Guide is the manager's decision on a subtask that was handed to it: go on
-// with this advice, perhaps with another model, or give it up.
+// with this advice, perhaps with another model, plan it anew, or give it up.
 type Guide struct {
 	Subtask SubtaskID `json:"subtask"`
 	Text    string    `json:"text"`
 	GiveUp  bool      `json:"give_up,omitempty"`
 	// Model is the profile that its workers use from now on; empty: they keep theirs.
 	Model string `json:"model,omitempty"`
+	// Parts plan the subtask anew, and split it where they are several.
+	Parts []PlannedSubtask `json:"parts,omitempty"`
 	// Decisions are what the advice settles where the instruction is open.
 	Decisions []string `json:"decisions,omitempty"`
 }

@@ -137,14 +137,21 @@ func (p PlanProblem) String() string { return p.Where + ": " + p.What + "; " + p
 // PlanSchema is the JSON Schema of a plan: the arguments of submit_plan.
 func PlanSchema() []byte { return []byte(planSchema) }
 
-const planSchema = `{
+// ReplanSchema is the JSON Schema of the parts of a subtask that is planned anew.
+func ReplanSchema() []byte { return []byte(replanSchema) }
+
+const replanSchema = `{
   "type": "object",
   "additionalProperties": false,
+  "required": ["reason", "subtasks"],
   "properties": {
-    "title": {"type": "string", "description": "Of the pull request, at most 70 characters."},
+    "reason": {"type": "string", "minLength": 1, "maxLength": 4000, "description": "Why the ticket is planned anew."},
     "decisions": {"type": "array", "maxItems": 20, "items": {"type": "string"}, "description": "What you decided or assumed, one sentence each."},
-    "why": {"type": "string", "description": "Required where there is more than one subtask."},
-    "subtasks": {
+` + subtasksSchema + `
+  }
+}`
+
+const subtasksSchema = `    "subtasks": {
       "type": "array", "minItems": 1,
       "items": {
         "type": "object",
@@ -161,7 +168,16 @@ const planSchema = `{
           "context": {"type": "array", "items": {"type": "string"}, "description": "Paths to read first, or short notes."}
         }
       }
-    },
+    }`
+
+const planSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "title": {"type": "string", "description": "Of the pull request, at most 70 characters."},
+    "decisions": {"type": "array", "maxItems": 20, "items": {"type": "string"}, "description": "What you decided or assumed, one sentence each."},
+    "why": {"type": "string", "description": "Required where there is more than one subtask."},
+` + subtasksSchema + `,
     "waves": {
       "type": "array", "minItems": 1,
       "description": "Instead of subtasks: groups of them, each group after all of the one before.",

@@ -156,7 +156,7 @@ func (o planOrder) listEarlier(place int) []bool {
 
 // stepOfEach tells, by place, in which step a subtask can begin, from 1: one behind the last of
 // what comes before it. Where nothing is named in after, a step is a wave. The order has no
-// cycle, and its waves are ascending.
+// cycle.
 func (o planOrder) stepOfEach() []int {
 	steps := make([]int, len(o.waves))
 	last, within, wave := 0, 0, 0 // the last step of the waves before, and of those up to here
@@ -172,7 +172,12 @@ func (o planOrder) stepOfEach() []int {
 		}
 		return steps[i]
 	}
-	for i := range o.waves {
+	places := make([]int, len(o.waves)) // by wave: the parts of a subtask that was split are the last ones
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(i, j int) int { return o.waves[i] - o.waves[j] })
+	for _, i := range places {
 		if o.waves[i] != wave {
 			last, wave = within, o.waves[i]
 		}

@@ -34,7 +34,7 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 		Drop: pct("drop", 20), Delay: pct("delay", 25), Dup: pct("dup", 25), Lost: pct("lost", 8),
 		BadPlan: pct("bad plan", 40), Question: pct("question", 30), Broken: pct("broken", 25), Partial: pct("partial", 25),
 		Escalate: pct("escalate", 60), Red: pct("red", 40), Finding: pct("finding", 40), Conflict: pct("conflict", 40),
-		Overlap: pct("overlap", 30), Protected: pct("protected", 20), Greedy: pct("greedy", 40), GiveUp: pct("give up", 40),
+		Overlap: pct("overlap", 30), Protected: pct("protected", 20), Greedy: pct("greedy", 40), GiveUp: pct("give up", 40), Replan: pct("replan", 40),
 		Reject: pct("reject", 30), Restart: pct("restart", 60), Stop: pct("stop", 50), Pause: pct("pause", 40),
 		Deps: pct("dependencies", 30), Refused: pct("refused", 30), Unwritten: pct("unwritten", 90), Cancel: pct("cancel", 10), Hostile: pct("hostile", 30), Fails: pct("fails", 20), Sleep: pct("sleep", 60),
 		RedBase: pct("red base", 60), Absent: pct("absent", 60), Archive: pct("archive", 80), Crowd: pct("crowd", 95),

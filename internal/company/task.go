@@ -203,12 +203,13 @@ func (t *Task) Short() Amount {
 // Wave is the number (from 1) of the first wave that is not complete, or 0
 // when there is none.
 func (t *Task) Wave() int {
+	first := 0
 	for _, sub := range t.Subtasks {
-		if sub.Status != SubtaskCompleted {
-			return sub.Wave
+		if sub.Status != SubtaskCompleted && (first == 0 || sub.Wave < first) {
+			first = sub.Wave
 		}
 	}
-	return 0
+	return first
 }
 
 // Phases of a task, as people are shown them (STA-5).

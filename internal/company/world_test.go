@@ -25,6 +25,7 @@ type knobs struct {
 	BadPlan, Question, Broken, Partial int
 	Escalate, Red, Finding, Conflict   int
 	Overlap, Protected, Greedy, GiveUp int
+	Replan                             int
 	Reject, Restart, Stop, Pause       int
 	Cancel, Hostile, Fails, Sleep      int
 	Reopen                             int // more often than any president would

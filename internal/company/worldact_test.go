@@ -203,6 +203,9 @@ func (w *world) work(t *Task, end *EndRun, sub *Subtask) {
 func (w *world) manage(t *Task, end *EndRun) {
 	if stuck := t.Stuck(); stuck != nil && !w.chance(w.k.Question) {
 		end.Guide = &Guide{Subtask: stuck.ID, Text: "use the other package", GiveUp: w.chance(w.k.GiveUp)}
+		if !end.Guide.GiveUp && w.chance(w.k.Replan) {
+			end.Guide.Parts = w.parts(t, stuck)
+		}
 		if models := t.Settings.EscalateTo; len(models) > 0 && w.chance(40) {
 			if end.Guide.Model = models[w.rng.IntN(len(models))]; end.Guide.Model == stuck.Model {
 				end.Guide.Model = ""
@@ -223,6 +226,29 @@ func (w *world) manage(t *Task, end *EndRun) {
 		w.send(string(end.Run), ProposePlan{Run: end.Run, Fence: end.Fence, Plan: p})
 	}
 	end.Plan = &p
+}
+
+// parts are what a stuck subtask is split into: they write what no other subtask does, and come
+// after each other or, rarely, after one that may come after them.
+func (w *world) parts(t *Task, stuck *Subtask) []PlannedSubtask {
+	var parts []PlannedSubtask
+	for i := range 1 + w.rng.IntN(3) {
+		n := w.rng.IntN(1 << 30)
+		sub := okSubtask(fmt.Sprintf("cut %d", n), fmt.Sprintf("cut/%d/**", n))
+		switch w.rng.IntN(4) {
+		case 0:
+			sub.After = []string{fmt.Sprint(1 + w.rng.IntN(i+1))}
+		case 1:
+			sub.After = []string{string(t.Subtasks[w.rng.IntN(len(t.Subtasks))].ID)}
+		}
+		parts = append(parts, sub)
+	}
+	if _, problems := t.Replan(stuck.ID, parts, "it is too large"); len(problems) > 0 && !w.chance(w.k.Hostile) {
+		for i := range parts {
+			parts[i].After = nil
+		}
+	}
+	return parts
 }
 
 func (w *world) plan() Plan {

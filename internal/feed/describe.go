@@ -67,6 +67,12 @@ func Describe(e company.Event, t *company.Task) Item {
 		if d.Model != "" {
 			it.Text = "given to the model " + safetext.EscapeLine(d.Model, 60) + "; " + it.Text
 		}
+	case *company.SubtaskReplanned:
+		it.Text = "planned anew; manager: " + safetext.EscapeLine(d.Text, 160)
+		if n := len(d.Parts); n > 1 {
+			it.Text = fmt.Sprintf("split into %d subtasks; manager: %s", n, safetext.EscapeLine(d.Text, 160))
+		}
+		it.Lines = partLines(e.Subtask, d)
 	case *company.RunTold:
 		it.Text = "you: " + safetext.EscapeLine(d.Text, 300)
 	case *company.RunOffered:

@@ -51,6 +51,28 @@ func TestUntestedIsTold(t *testing.T) {
 	}
 }
 
+// SUB-16: a subtask that is planned anew or split says why, and names the parts.
+func TestReplanIsTold(t *testing.T) {
+	parts := []company.PlannedSubtask{{Title: "Read it"}, {Title: "Write it", After: []string{"t1-01"}}}
+	for _, c := range []struct {
+		data  company.SubtaskReplanned
+		text  string
+		lines []string
+	}{
+		{company.SubtaskReplanned{Text: "two\nthings", Parts: parts, Added: []company.SubtaskID{"t1-05"}}, "split into 2 subtasks; manager: two things", []string{"t1-01  Read it", "t1-05  Write it  (after t1-01)"}},
+		{company.SubtaskReplanned{Text: "another file", Parts: parts[:1]}, "planned anew; manager: another file", []string{"t1-01  Read it"}},
+	} {
+		raw, err := json.Marshal(c.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		it := Describe(company.Event{Kind: c.data.Kind(), Subtask: "t1-01", Data: raw}, nil)
+		if it.Text != c.text || !slices.Equal(it.Lines, c.lines) {
+			t.Errorf("%q %q", it.Text, it.Lines)
+		}
+	}
+}
+
 // A red gate has the first line of the failure that is new, and that line alone.
 func TestFirstFailingLine(t *testing.T) {
 	red := company.GateCheck{Name: "test", ExitCode: 1, Tests: []company.TestResult{

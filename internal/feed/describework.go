@@ -27,14 +27,29 @@ func planLines(t *company.Task) []string {
 	}
 	var lines []string
 	for _, sub := range t.Subtasks {
-		line := string(sub.ID) + "  " + safetext.EscapeLine(sub.Planned.Title, 120)
-		switch after := sub.After(); {
-		case len(after) > 0:
-			line += "  (after " + company.JoinIDs(after) + ")"
-		case sub.Wave > 1:
-			line += fmt.Sprintf("  (wave %d)", sub.Wave)
+		lines = append(lines, planLine(sub.ID, sub.Wave, sub.Planned))
+	}
+	return boundLines(lines, mostLines)
+}
+
+func planLine(id company.SubtaskID, wave int, p company.PlannedSubtask) string {
+	line := string(id) + "  " + safetext.EscapeLine(p.Title, 120)
+	switch {
+	case len(p.After) > 0:
+		line += "  (after " + safetext.EscapeLine(strings.Join(p.After, ", "), 120) + ")"
+	case wave > 1:
+		line += fmt.Sprintf("  (wave %d)", wave)
+	}
+	return line
+}
+
+// partLines name a subtask that was planned anew, and those that were split from it.
+func partLines(id company.SubtaskID, d *company.SubtaskReplanned) []string {
+	var lines []string
+	for i, part := range append([]company.SubtaskID{id}, d.Added...) {
+		if i < len(d.Parts) {
+			lines = append(lines, planLine(part, 0, d.Parts[i]))
 		}
-		lines = append(lines, line)
 	}
 	return boundLines(lines, mostLines)
 }

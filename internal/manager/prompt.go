@@ -10,6 +10,7 @@ import (
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/repomap"
+	"company/internal/safetext"
 	"company/internal/session"
 )
 
@@ -71,7 +72,7 @@ func describeBaseline(t *company.Task) string {
 
 func decideBrief(t *company.Task, sub *company.Subtask, repo string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Ticket %s is stuck: %s\n\n## Title\n%s\n\n## Description\n%s\n\n## What happened\n", sub.ID, sub.Escalation, sub.Planned.Title, sub.Planned.Description)
+	fmt.Fprintf(&b, "# Ticket %s is stuck: %s\n\n## Title\n%s\n\n## Description\n%s\n\n## Write set\n%s\n\n## What happened\n", sub.ID, sub.Escalation, sub.Planned.Title, sub.Planned.Description, joinShort(sub.Planned.WriteSet))
 	fmt.Fprintf(&b, "%d runs so far.\n", sub.Started)
 	if sub.Model != "" {
 		fmt.Fprintf(&b, "You gave it the model %s.\n", sub.Model)
@@ -85,9 +86,46 @@ func decideBrief(t *company.Task, sub *company.Subtask, repo string) string {
 		b.WriteString("\n" + agent.Quote("gate_output", "", red))
 	}
 	b.WriteString(describeBaseline(t))
+	b.WriteString(describeOthers(t, sub))
+	b.WriteString(describeFolders(t))
 	fmt.Fprintf(&b, "\n## The task\n%s\n\n## The repository\n%s", t.Instruction, repo)
 	return b.String()
 }
+
+// mostOthers bounds the other tickets that a manager is told of.
+const mostOthers = 40
+
+// describeOthers lists the other tickets of the plan: a ticket that is planned anew may name
+// them in after, and writes nothing that they write.
+func describeOthers(t *company.Task, stuck *company.Subtask) string {
+	var b strings.Builder
+	n := 0
+	for _, sub := range t.Subtasks {
+		if sub == stuck {
+			continue
+		}
+		if n++; n > mostOthers {
+			continue
+		}
+		fmt.Fprintf(&b, "- %s %s: %s", sub.ID, safetext.EscapeLine(sub.Planned.Title, 120), sub.Status)
+		if sub.Status != company.SubtaskCompleted {
+			b.WriteString("; writes " + joinShort(sub.Planned.WriteSet))
+		}
+		if after := sub.After(); len(after) > 0 {
+			b.WriteString("; after " + company.JoinIDs(after))
+		}
+		b.WriteString("\n")
+	}
+	if n > mostOthers {
+		fmt.Fprintf(&b, "- %d more\n", n-mostOthers)
+	}
+	if n == 0 {
+		return ""
+	}
+	return "\n## The other tickets\n" + b.String()
+}
+
+func joinShort(globs []string) string { return safetext.EscapeLine(strings.Join(globs, ", "), 300) }
 
 // describeRepo is the map of a repository and its advice, as quoted data.
 func describeRepo(m *repomap.Map) string {

@@ -54,5 +54,8 @@ func TestPromptsStay(t *testing.T) {
 	task.Plan.Problems = []company.PlanProblem{{Where: "plan", What: "has no wave", Fix: "plan one"}}
 	checkPrompt(t, "plan", planSystem, planBrief(task, []*company.Approval{{Question: "How many?", Text: "100"}}, "the map"))
 	task.Subtasks[0].Escalation = "the gates stay red: TestLimit"
+	task.Subtasks = append(task.Subtasks, &company.Subtask{ID: "t1-02", Status: company.SubtaskPending, Planned: company.PlannedSubtask{
+		Title: "Tell of the limit", WriteSet: []string{"docs/**", "README.md"}, After: []string{"t1-01"},
+	}})
 	checkPrompt(t, "decide", decideSystem, decideBrief(task, task.Subtasks[0], "the map"))
 }

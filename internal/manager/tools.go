@@ -259,7 +259,7 @@ func askPresident() agent.Tool {
 
 // decideTools are the ends of a decision on a ticket that is stuck.
 func decideTools(t *company.Task, sub *company.Subtask) []agent.Tool {
-	tools := []agent.Tool{guideTool(sub.ID), giveUpTool(sub.ID)}
+	tools := []agent.Tool{guideTool(sub.ID), replanTool(t, sub), giveUpTool(sub.ID)}
 	if len(t.Settings.EscalateTo) > 0 {
 		tools = append(tools, changeModelTool(t, sub))
 	}
@@ -291,6 +291,26 @@ func changeModelTool(t *company.Task, sub *company.Subtask) agent.Tool {
 				return refusalResult(err.Error() + "; " + err.Hint), nil
 			}
 			return agent.Result{Text: "sent", Final: decision{Guide: &company.Guide{Subtask: sub.ID, Text: a.Guidance, Model: a.Model, Decisions: a.Decisions}}}, nil
+		})
+}
+
+// replanTool plans a ticket anew, or splits it. Code checks the parts; refused ones go back with
+// the reasons.
+func replanTool(t *company.Task, sub *company.Subtask) agent.Tool {
+	type args struct {
+		Reason    string
+		Subtasks  []company.PlannedSubtask
+		Decisions []string
+	}
+	return newTool("replan_ticket", "Plan the ticket anew: one subtask in its place where the ticket itself is wrong or needs another one first (name that one's id in after), several where it is too large. They begin without its work. What comes after the ticket comes after all of them.",
+		string(company.ReplanSchema()), false, func(_ context.Context, a args) (agent.Result, error) {
+			if strings.TrimSpace(a.Reason) == "" {
+				return refusalResult("say in reason why the ticket is planned anew"), nil
+			}
+			if _, problems := t.Replan(sub.ID, a.Subtasks, a.Reason); len(problems) > 0 {
+				return refusalResult("The plan is refused:\n" + listProblems(problems) + "Mend it and submit it again."), nil
+			}
+			return agent.Result{Text: "accepted", Final: decision{Guide: &company.Guide{Subtask: sub.ID, Text: a.Reason, Parts: a.Subtasks, Decisions: a.Decisions}}}, nil
 		})
 }
 

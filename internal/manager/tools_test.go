@@ -290,7 +290,7 @@ func TestDecisions(t *testing.T) {
 func TestChangeModel(t *testing.T) {
 	task := goldenTask()
 	sub := task.Subtasks[0]
-	if n := len(decideTools(task, sub)); n != 2 {
+	if n := len(decideTools(task, sub)); n != 3 {
 		t.Errorf("%d tools where no model may be given", n)
 	}
 	task.Settings.EscalateTo = []string{"big", "huge"}
@@ -309,6 +309,27 @@ func TestChangeModel(t *testing.T) {
 	}
 	if !strings.Contains(decideBrief(task, sub, ""), "You gave it the model big.") {
 		t.Error("the manager does not know what it decided")
+	}
+}
+
+// SUB-16: parts that no plan may have go back with the reasons; others end the decision.
+func TestReplanTicket(t *testing.T) {
+	task := goldenTask()
+	task.Subtasks[0].Wave, task.Plan.Waves = 1, 1
+	tools := decideTools(task, task.Subtasks[0])
+	parts := plan("one", "two").Waves[0].Subtasks
+	for want, a := range map[string]args{
+		"say in reason":  {"reason": " ", "subtasks": parts},
+		"has no subtask": {"reason": "two things", "subtasks": parts[:0]},
+		"may write what": {"reason": "two things", "subtasks": append(plan("three").Waves[0].Subtasks, company.PlannedSubtask{
+			Title: "four", Description: "Do four in three.go, with its test.", AcceptanceCriteria: []string{"it works"}, WriteSet: []string{"three.go"}, Effort: company.EffortMedium})},
+	} {
+		if res := use(t, tools, "replan_ticket", a); !res.IsError || res.Final != nil || !strings.Contains(res.Text, want) {
+			t.Errorf("%s: %+v", want, res)
+		}
+	}
+	if got := use(t, tools, "replan_ticket", args{"reason": "two things", "subtasks": parts}).Final.(decision).Guide; got.Text != "two things" || len(got.Parts) != 2 || got.Subtask != "t1-01" {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -215,10 +215,12 @@ func followUp() *company.Task {
 	return t
 }
 
-// partialFailure has a ticket that was cancelled, and one that two runs broke off at.
+// partialFailure has a ticket that was cancelled, and one that two runs broke off at, which
+// was split from another one.
 func partialFailure() *company.Task {
 	t := manySubtasks()
 	t.Subtasks[1].Status, t.Subtasks[1].Merged = company.SubtaskCancelled, ""
+	t.Subtasks[1].Replanned, t.Subtasks[2].SplitFrom = "the stores are two things", "t12-02"
 	t.Subtasks[2].Started = 4
 	broken := ended("t12-03", company.Worker, 3, 2, 10_000, func(r *company.Run) { r.Status, r.Error = company.RunError, "the container ended" })
 	t.Runs[broken.ID] = broken

@@ -23,8 +23,20 @@ func prPlan(t *company.Task, o PROptions) string {
 		if after := s.After(); len(after) > 0 {
 			place = "after " + company.JoinIDs(after)
 		}
-		fmt.Fprintf(&b, "- %s, %s: %s\n", place, s.ID, escapeWithin(s.Planned.Description, 300))
+		fmt.Fprintf(&b, "- %s, %s: %s%s\n", place, s.ID, escapeWithin(s.Planned.Description, 300), prReplanned(s))
 	}
 	b.WriteString("\n</details>")
 	return b.String()
+}
+
+// prReplanned tells that the manager planned a subtask anew, or split it from another one.
+func prReplanned(s *company.Subtask) string {
+	var out string
+	if s.SplitFrom != "" {
+		out = " (split from " + string(s.SplitFrom) + ")"
+	}
+	if s.Replanned != "" {
+		out += " (planned anew: " + escapeWithin(s.Replanned, 200) + ")"
+	}
+	return out
 }

@@ -166,7 +166,7 @@ func isFirstAlone(kind string) bool { return kind == "run.offered" || kind == "r
 // orderedKinds are the kinds of events that the result hangs on. Money, failures
 // of the outside and their retries, files and pauses are none.
 var orderedKinds = []string{
-	"task.based", "task.prepared", "task.baseline", "plan.accepted", "plan.refused", "subtask.guided", "dependency.added",
+	"task.based", "task.prepared", "task.baseline", "plan.accepted", "plan.refused", "subtask.guided", "subtask.replanned", "dependency.added",
 	"run.offered", "run.claimed", "run.ended", "run.told", "gate.finished", "review.finished", "review.carried", "review.voided",
 	"merge.gated", "merge.intended", "merge.conflicted", "merge.done", "stack.red", "stack.intended", "approval.opened", "approval.answered",
 }

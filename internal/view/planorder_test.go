@@ -37,3 +37,29 @@ func TestOrderedPlanIsShown(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// SUB-16: a subtask that was split from another one, or planned anew, says so.
+func TestReplannedSubtaskIsShown(t *testing.T) {
+	t.Parallel()
+	s, task := viewtest.TaskOf(func(_ *company.State, t *company.Task) {
+		t.Subtasks = []*company.Subtask{
+			{ID: "t12-01", Wave: 1, Status: company.SubtaskPending, Replanned: "two\x1b things"},
+			{ID: "t12-02", Wave: 1, Status: company.SubtaskPending, SplitFrom: "t12-01"},
+		}
+		t.Status, t.Plan.Waves = company.StatusExecuting, 1
+	})
+	src := Source{State: s, Now: viewtest.Time}
+	text := src.TaskDetail(task).Render(Style{Width: 120})
+	for _, want := range []string{"planned anew by the manager: two", "split from t12-01"} {
+		if !strings.Contains(text, want) || strings.Contains(text, "\x1b") {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	first, second := src.Subtask(task, task.Subtasks[0]), src.Subtask(task, task.Subtasks[1])
+	if text := first.Render(Style{}); first.SplitFrom != "" || !strings.Contains(text, "  plan:   planned anew by the manager: two") {
+		t.Errorf("%s", text)
+	}
+	if text := second.Render(Style{}); second.SplitFrom != "t12-01" || !strings.Contains(text, "  plan:   split from t12-01\n") {
+		t.Errorf("%s", text)
+	}
+}

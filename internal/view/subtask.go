@@ -22,7 +22,9 @@ type Subtask struct {
 	AcceptanceCriteria []string                `json:"acceptance_criteria"`
 	WriteSet           []string                `json:"write_set"`
 	Effort             string                  `json:"effort"`
-	Model              string                  `json:"model,omitempty"` // the profile that the manager gave it; absent: its workers' own
+	Model              string                  `json:"model,omitempty"`      // the profile that the manager gave it; absent: its workers' own
+	SplitFrom          company.SubtaskID       `json:"split_from,omitempty"` // the subtask that it was split from
+	Replanned          string                  `json:"replanned,omitempty"`  // why the manager planned it anew; absent: it did not
 	Branch             string                  `json:"branch,omitempty"`
 	Head               company.OID             `json:"head,omitempty"`
 	Merged             company.OID             `json:"merged,omitempty"`
@@ -40,7 +42,7 @@ type Subtask struct {
 func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 	v := Subtask{
 		ID: sub.ID, Task: t.ID, Wave: t.StepOf(sub), After: sub.After(), Status: sub.Status, Paused: sub.Paused, Title: sub.Planned.Title, Description: sub.Planned.Description,
-		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort, Model: sub.Model,
+		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort, Model: sub.Model, SplitFrom: sub.SplitFrom, Replanned: sub.Replanned,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), Review: sub.Review.Last,
 		WriteSetFit: fitOf(sub), Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
 	}
@@ -63,6 +65,18 @@ func (v Subtask) placeText() string {
 	return "after " + company.JoinIDs(v.After)
 }
 
+// originNotes say how a subtask came into the plan, where it was not in the first one.
+func (v Subtask) originNotes() []string {
+	var notes []string
+	if v.SplitFrom != "" {
+		notes = append(notes, "split from "+string(v.SplitFrom))
+	}
+	if v.Replanned != "" {
+		notes = append(notes, "planned anew by the manager: "+safetext.EscapeLine(v.Replanned, 300))
+	}
+	return notes
+}
+
 // Render is a subtask: how it stands first, then its verdicts, its runs, its ticket.
 func (v Subtask) Render(s Style) string {
 	var b strings.Builder
@@ -73,6 +87,9 @@ func (v Subtask) Render(s Style) string {
 	}
 	if v.Reason != "" {
 		writeWrapped(&b, s, "  why:    ", safetext.EscapeLine(v.Reason, 300))
+	}
+	for _, note := range v.originNotes() {
+		writeWrapped(&b, s, "  plan:   ", note)
 	}
 	if v.Merged != "" {
 		fmt.Fprintf(&b, "  merged: %s\n", v.Merged.Short())

@@ -177,6 +177,9 @@ func (v TaskDetail) writePlan(b *strings.Builder, s Style) {
 		if sub.Paused {
 			table.Note("paused: company resume " + string(sub.ID))
 		}
+		for _, note := range sub.originNotes() {
+			table.Note(note)
+		}
 		if sub.Model != "" {
 			table.Note("the manager gave it the model " + safetext.EscapeLine(sub.Model, 60))
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"company/internal/adapters/scripted"
+	"company/internal/company"
 	"company/internal/feed"
 )
 
@@ -39,4 +40,82 @@ func TestStuckTicketGetsAnotherModel(t *testing.T) {
 	})
 	runAndExpect(t, h, []string{"the manager gave it the model big"}, "show", "t1")
 	runAndExpect(t, h, []string{"big"}, "show", "t1-01.2")
+}
+
+// splitters is a staff that has one ticket for two things. Its worker finds it too large, and the
+// manager splits it, after parts that code refuses. The second part has the wrong file, and is
+// planned anew.
+func splitters(stops ...*stop) *staff {
+	both := ticket("Say both", "Add farewell.sh and night.sh.", "*.sh", "checks/**")
+	second := ticket("Say good night", "Add nite.sh, which prints good night.", "nite.sh", "checks/night.sh")
+	second["after"] = []string{"Add a farewell"}
+	overlapping := ticket("Say good night", "Add nite.sh, which prints good night.", "*.sh")
+	anew := ticket("Say good night in night.sh", "Add night.sh, which prints good night.", "night.sh", "checks/night.sh")
+	split := func(second m) scripted.Reply {
+		return call("replan_ticket", m{"reason": "these are two things", "subtasks": append(farewellTicket(), second), "decisions": []string{"The farewell comes first."}})
+	}
+	return &staff{
+		manager: replyByRun(submitPlan([]m{both}), replyInSteps(split(overlapping), split(second)),
+			replyInSteps(call("replan_ticket", m{"reason": "it is written night", "subtasks": []m{anew}}))),
+		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+			"t1-01": replyByRun(escalateFor("too much for one"), saysGoodbye()),
+			"t1-02": replyByRun(escalateFor("the check wants night.sh"),
+				writeFilesAndFinish("Say good night", "night.sh", "echo good night\n", "checks/night.sh", "test -e farewell.sh && test \"$(sh night.sh)\" = 'good night'\n")),
+		}),
+		stops: stops,
+	}
+}
+
+// TestStuckTicketIsPlannedAnew: a ticket that its worker finds too large is split, and one of its
+// parts, which is stuck too, is planned anew. Both parts are merged, one after the other, and
+// people read of it (SUB-16). The same comes out where the company is killed around it (TST-2).
+func TestStuckTicketIsPlannedAnew(t *testing.T) {
+	t.Parallel()
+	h := openTinyProject(t, splitters())
+	p := h.Start("submit", "say goodbye and good night")
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 2)
+	if said := requestText(t, h, "t1-plan.2", 2); !strings.Contains(said, "may write what") {
+		t.Errorf("the manager does not read why its parts are refused:\n%s", said)
+	}
+	checkBriefHolds(t, h, "t1-01.2", "Add a farewell", "Your manager planned this ticket anew: these are two things")
+	checkBriefHolds(t, h, "t1-plan.3", "t1-02 is stuck", "the check wants night.sh", "t1-01 Add a farewell: completed")
+	checkBriefHolds(t, h, "t1-02.2", "Add night.sh", "Your manager planned this ticket anew: it is written night")
+	for _, text := range []string{"split into 2 subtasks; manager: these are two things", "planned anew; manager: it is written night"} {
+		p.Until(patience, text, func(it feed.Item) bool { return it.Kind == "subtask.replanned" && it.Text == text })
+	}
+	runAndExpect(t, h, []string{"planned anew by the manager: these are two things", "split from t1-01", "The farewell comes first."}, "show", "t1")
+	runAndExpect(t, h, []string{"split from t1-01", "planned anew by the manager: it is written night"}, "show", "t1-02")
+	runAndExpect(t, h, []string{"Add night.sh, which prints good night. (split from t1-01) (planned anew: it is written night)"}, "pr", "show", "1")
+	killAroundSplit(t, outcomeOf(h))
+}
+
+// killAroundSplit kills the company while the manager decides, once the split is decided, while
+// the second part is begun, and while it is planned anew.
+func killAroundSplit(t *testing.T, want outcome) {
+	t.Helper()
+	stops := []*stop{stopAt("t1-plan.2", 1), stopAt("t1-01.2", 0), stopAt("t1-02.1", 0), stopAt("t1-plan.3", 0)}
+	for _, s := range stops {
+		t.Cleanup(s.release)
+	}
+	h := openTinyProject(t, splitters(stops...))
+	p := h.Start("submit", "say goodbye and good night")
+	for i, s := range stops {
+		if i == 1 {
+			p.Event(patience, "subtask.replanned", "t1-01")
+		} else {
+			s.wait(t, p)
+		}
+		p.Kill()
+		s.release()
+		p = h.Start("resume")
+	}
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 2)
+	got := outcomeOf(h)
+	if got.tree != want.tree {
+		t.Errorf("tree %s, without a kill %s", got.tree, want.tree)
+	}
+	checkCallsRepeated(t, want.calls, got.calls, len(stops))
+	changesNothing(t, h)
 }

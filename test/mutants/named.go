@@ -52,6 +52,8 @@ var names = []named{
 	{"plan in a circle", "planCheck.checkOrder", remove, []trait{under("cycle"), mentions("add")}, "TestPlanAfterRefused"},
 	{"record names in place of ids", "Plan.withIDs", remove, []trait{mentions("NewSubtaskID")}, "TestAfterIsMergedFirst"},
 	{"give a model that the settings do not name", "EndRun.managerSays", remove, []trait{under("err")}, "TestStuckSubtaskGetsAnotherModel"},
+	{"take parts that no plan may have", "Guide.replan", remove, []trait{mentions("EPlan")}, "TestReplanIsChecked"},
+	{"forget what comes after a subtask that is split", "SubtaskReplanned.apply", remove, []trait{mentions("other", "part"), under("Contains")}, "TestStuckSubtaskIsSplit"},
 	{"forget the model that was given", "SubtaskGuided.apply", remove, []trait{mentions("Or", "Model")}, "TestStuckSubtaskGetsAnotherModel"},
 	{"work before there is an image", "Offer.decide", drop, []trait{mentions("mayWork"), lacks("IsReady")}, "TestWorkWaitsForTheImage"},
 	{"work before the base is judged", "State.mayWork", drop, []trait{mentions("baselineKnown"), lacks("IsPrepared")}, "TestWorkWaitsForTheBaseline"},

@@ -3,6 +3,7 @@ package history
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"company/internal/company"
 	"company/internal/glob"
@@ -36,8 +37,38 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, e company.Event) 
 			}
 			first += len(wave.Subtasks)
 		}
+	case *company.SubtaskReplanned:
+		return t.observeReplan(d, e)
 	}
 	return nil
+}
+
+// observeReplan: what is merged is not planned anew, and the parts stand in the place of the
+// subtask, for those behind it too.
+func (t *observedTask) observeReplan(d *company.SubtaskReplanned, e company.Event) error {
+	if t.merged[e.Subtask] != "" || len(d.Parts) == 0 || len(d.Added) != len(d.Parts)-1 {
+		return fmt.Errorf("%s is merged, or planned anew without its parts", e.Subtask)
+	}
+	wave := t.waves[t.makePlace(e.Task, e.Subtask)]
+	for i := range t.after {
+		if slices.Contains(t.after[i], e.Subtask) {
+			t.after[i] = append(slices.Clone(t.after[i]), d.Added...)
+		}
+	}
+	for i, id := range append([]company.SubtaskID{e.Subtask}, d.Added...) {
+		place := t.makePlace(e.Task, id)
+		t.waves[place], t.after[place] = wave, idsOf(d.Parts[i].After)
+	}
+	return t.checkAfter(e.Task, wave)
+}
+
+// makePlace is the place of a subtask, which it has from here on. Repairs, which no plan has,
+// come after all that was planned.
+func (t *observedTask) makePlace(task company.TaskID, id company.SubtaskID) int {
+	for t.placeOf(task, id) < 0 {
+		t.waves, t.after = append(t.waves, len(t.waves)+1), append(t.after, nil)
+	}
+	return t.placeOf(task, id)
 }
 
 func idsOf(texts []string) []company.SubtaskID {

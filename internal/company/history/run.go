@@ -145,13 +145,13 @@ func (t *observedTask) checkWave(e company.Event) error {
 	for i := range t.waves {
 		sub := company.NewSubtaskID(e.Task, i+1)
 		if sub == e.Subtask {
-			return nil
+			continue
 		}
 		if own := t.waveOf(e); t.waves[i] < own && t.merged[sub] == "" {
 			return fmt.Errorf("%s of wave %d while %s of wave %d is not merged", e.Run, own, sub, t.waves[i])
 		}
 	}
-	return nil // a repair: it comes after all that was planned
+	return nil
 }
 
 func (t *observedTask) waveOf(e company.Event) int {
@@ -160,5 +160,5 @@ func (t *observedTask) waveOf(e company.Event) int {
 			return wave
 		}
 	}
-	return len(t.waves) + 1
+	return len(t.waves) + 1 // a repair: it comes after all that was planned
 }

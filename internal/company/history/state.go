@@ -187,11 +187,11 @@ func checkSubtasks(t *company.Task) error {
 		switch {
 		case sub.ID != company.NewSubtaskID(t.ID, i+1):
 			return fmt.Errorf("%s is not the subtask %d of %s", sub.ID, i+1, t.ID)
-		case i > 0 && sub.Wave < t.Subtasks[i-1].Wave:
+		case i > 0 && sub.Wave < t.Subtasks[i-1].Wave && sub.SplitFrom == "":
 			return fmt.Errorf("the waves of %s are out of order", t.ID)
 		case wave != 0 && sub.Wave > wave && sub.Started > 0:
 			return fmt.Errorf("%s of wave %d was started before wave %d is complete", sub.ID, sub.Wave, wave)
-		case sub.Started > 0 && missesEarlier(t, sub):
+		case sub.Base != "" && missesEarlier(t, sub):
 			return fmt.Errorf("%s was started before all is complete that it comes after", sub.ID)
 		case sub.Paused && (sub.Status.Ended() || t.Status.Ended()):
 			return fmt.Errorf("%s is paused and %s, in a task that is %s", sub.ID, sub.Status, t.Status)
