@@ -96,13 +96,8 @@ func Find() (string, error) {
 	return filepath.Abs(p)
 }
 
-// limitScript bounds a process: no core, 60 s of processor time, 4 GiB of
-// address space, files up to 1 GiB. It goes through sh because Go cannot set
-// limits between fork and exec.
-const limitScript = `ulimit -c 0 && ulimit -t 60 && ulimit -v 4194304 && ulimit -f 2097152 && exec "$@"`
-
 // Process builds the process: in a group of its own, so that helpers of git die
-// with it, killed when ctx ends.
+// with it, killed when ctx ends. Start starts it.
 func (c Command) Process(ctx context.Context) *exec.Cmd {
 	argv := []string{c.Program}
 	if c.GitDir != "" {
@@ -112,9 +107,6 @@ func (c Command) Process(ctx context.Context) *exec.Cmd {
 		argv = append(argv, "--work-tree="+c.WorkTree)
 	}
 	argv = append(argv, c.Args...)
-	if c.Limited {
-		argv = append([]string{"/bin/sh", "-c", limitScript, "sh"}, argv...)
-	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = c.Dir
 	if c.Dir == "" {
@@ -145,7 +137,7 @@ func (c Command) Run(ctx context.Context) (Result, error) {
 	if c.Stdout == nil {
 		cmd.Stdout = &capped{w: &out, left: maxOutput}
 	}
-	err := cmd.Start()
+	err := c.Start(cmd)
 	if c.Started != nil {
 		c.Started()
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -70,46 +69,39 @@ type weight struct {
 // directories of a push that is not accepted yet. E_OBJECTS names the refused
 // object.
 func (q *Quarantine) checkObjects(ctx context.Context, env []string, tips []company.OID) error {
-	s, dir, base, known := q.s, q.dir, q.base, q.known
 	ctx, cancel := context.WithTimeout(ctx, objectsTimeout)
 	defer cancel()
-	b, err := s.startBatch(ctx, dir, env, true)
+	b, err := q.s.startBatch(ctx, q.dir, env, true)
 	if err != nil {
 		return err
 	}
 	defer b.close()
+	return q.judgeObjects(ctx, b, env, tips)
+}
+
+// judgeObjects is checkObjects with a process that reads objects.
+func (q *Quarantine) judgeObjects(ctx context.Context, b *batch, env []string, tips []company.OID) error {
 	kinds, err := b.readInfos(tips)
 	if err != nil {
 		return err
 	}
-	args := []string{"rev-list", "--max-count=" + strconv.Itoa(maxNewCommits+1)}
 	for i, tip := range tips {
 		if kinds[i].kind != "commit" {
 			return company.E(company.EObjects, fmt.Sprintf("%s is not a commit", tip.Short()))
 		}
-		args = append(args, string(tip))
 	}
-	for _, id := range append([]company.OID{base}, known...) {
-		args = append(args, "^"+string(id))
+	commits, ok := q.walkNewCommits(b, tips)
+	if !ok {
+		if commits, err = q.listNewCommits(ctx, b, env, tips); err != nil {
+			return err
+		}
 	}
-	r, err := s.runOK(ctx, call{dir: dir, args: args, env: env, limited: true})
-	if err != nil {
-		return err
-	}
-	commits := strings.Fields(r.outputText())
-	if len(commits) > maxNewCommits {
-		return company.E(company.EObjects, fmt.Sprintf("there are more than %d new commits", maxNewCommits)).Fix("squash them")
-	}
-	root, err := b.readCommit(base)
+	root, err := b.readCommit(q.base)
 	if err != nil {
 		return err
 	}
 	c := &checker{b: b, fold: newSameName(), memo: map[pair]weight{}, sizes: map[company.OID]int64{}, only: q.only}
-	for _, id := range commits {
-		commit, err := b.readCommit(company.OID(id))
-		if err != nil {
-			return err
-		}
+	for _, commit := range commits {
 		if err := q.judgeCommit(commit); err != nil {
 			return err
 		}

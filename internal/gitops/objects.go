@@ -52,14 +52,15 @@ func (s *Store) startBatch(ctx context.Context, dir string, env []string, limite
 	}
 	ctx, stop := context.WithTimeout(ctx, localLimit)
 	b := &batch{s: s, ctx: ctx, stop: stop, start: time.Now(), err: gitexec.NewHead(gitexec.MaxStderr)}
-	b.cmd = s.command(call{dir: dir, args: []string{"cat-file", "--batch-command"}, env: env, limited: limited}).Process(ctx)
+	git := s.command(call{dir: dir, args: []string{"cat-file", "--batch-command"}, env: env, limited: limited})
+	b.cmd = git.Process(ctx)
 	b.cmd.Stderr = b.err
 	in, err := b.cmd.StdinPipe()
 	if err == nil {
 		var out io.ReadCloser
 		if out, err = b.cmd.StdoutPipe(); err == nil {
 			b.in, b.out = in, bufio.NewReaderSize(out, 64<<10)
-			err = b.cmd.Start()
+			err = git.Start(b.cmd)
 		}
 	}
 	if err != nil {

@@ -49,6 +49,12 @@ func (s *Store) serveConfig() []gitexec.Setting {
 		{"receive.unpackLimit", "1"},
 		{"receive.denyDeletes", "true"},
 		{"receive.shallowUpdate", "false"},
+		// A process that would find nothing to collect.
+		{"receive.autogc", "false"},
+		// Those of the alternate are the repository's own, which are asked for anyway.
+		{"core.alternateRefsCommand", "true"},
+		// One file less to write and to sync; git makes it in memory.
+		{"pack.writeReverseIndex", "false"},
 		{"receive.denyCurrentBranch", "refuse"},
 		// Blobs over the limit are streamed instead of held in memory.
 		{"core.bigFileThreshold", "16m"},

@@ -218,23 +218,6 @@ func CheckpointRef(run company.RunID) string { return "refs/company/checkpoint/"
 // ResultRef is where the mirror keeps what the host took from a run.
 func ResultRef(run company.RunID) string { return "refs/company/runs/" + string(run) }
 
-// Branches are the agent branches that the run pushed, by full name.
-func (q *Quarantine) Branches(ctx context.Context) (map[string]OID, error) {
-	r, err := q.s.runOK(ctx, call{dir: q.dir, args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/agent/"}})
-	if err != nil {
-		return nil, err
-	}
-	pattern := BranchPattern(q.ticket)
-	out := map[string]OID{}
-	for line := range strings.SplitSeq(r.outputText(), "\n") {
-		id, name, ok := strings.Cut(line, " ")
-		if ok && pattern.MatchString(name) && OID(id).Valid() {
-			out[name] = OID(id)
-		}
-	}
-	return out, nil
-}
-
 // Head is the commit at the run's agent branch, by short or full name; with
 // branch "" it is the only agent branch that was pushed. false: there is none.
 // Several, with branch "", are E_CONFLICT.

@@ -26,7 +26,11 @@ import (
 // answer, for whatever reason, refuses the push.
 const hookScript = `#!/bin/sh
 # written by company; see the documentation of internal/gitops
-{ printf '%s\n' "$GIT_QUARANTINE_PATH" && cat && echo end; } >&3 || exit 1
+{
+	printf '%s\n' "$GIT_QUARANTINE_PATH" &&
+	while IFS= read -r line; do printf '%s\n' "$line" || exit 1; done &&
+	echo end
+} >&3 || exit 1
 exec 3>&-
 IFS= read -r answer <&4 || answer='E_INTERNAL: nobody answered for this push'
 [ "$answer" = ok ] && exit 0
@@ -244,7 +248,8 @@ func noRoomReason(text []byte) string { return Mask(oneLine(string(noRoomRE.Find
 func (q *Quarantine) runPackProcess(ctx context.Context, c call, req PackRequest, started func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	cmd := q.s.command(c).Process(ctx)
+	git := q.s.command(c)
+	cmd := git.Process(ctx)
 	// After the process has ended, what it wrote is still on its way to a
 	// client that may be slow.
 	cmd.WaitDelay = time.Minute
@@ -253,7 +258,7 @@ func (q *Quarantine) runPackProcess(ctx context.Context, c call, req PackRequest
 	begin := time.Now()
 	in, err := cmd.StdinPipe()
 	if err == nil {
-		err = cmd.Start()
+		err = git.Start(cmd)
 	}
 	if started != nil {
 		started()
@@ -339,15 +344,20 @@ func (q *Quarantine) checkPush(ctx context.Context, objects string, updates []Re
 		return company.E(company.EInternal, "the push is not where it should be")
 	}
 	env := []string{"GIT_OBJECT_DIRECTORY=" + objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + own}
+	ctx, cancel := context.WithTimeout(ctx, objectsTimeout)
+	defer cancel()
+	b, err := q.s.startBatch(ctx, q.dir, env, true)
+	if err != nil {
+		return err
+	}
+	defer b.close()
 	for i, u := range updates {
 		if u.Deletes() || strings.Trim(string(u.Old), "0") == "" || u.Ref == CheckpointRef(q.run) {
 			continue // nothing is rewritten, or it may be
 		}
-		r, err := q.s.run(ctx, call{dir: q.dir, env: env, limited: true, args: []string{"merge-base", "--is-ancestor", string(u.Old), string(u.New)}})
-		if err != nil {
+		if updates[i].Rewrites, err = q.isRewritten(ctx, b, env, u); err != nil {
 			return err
 		}
-		updates[i].Rewrites = r.exit != 0
 	}
 	if err := req.Judge(ctx, updates); err != nil {
 		return err
@@ -359,7 +369,7 @@ func (q *Quarantine) checkPush(ctx context.Context, objects string, updates []Re
 		}
 		tips = append(tips, u.New)
 	}
-	return q.checkObjects(ctx, env, tips)
+	return q.judgeObjects(ctx, b, env, tips)
 }
 
 // readPush reads what the hook writes. Nothing at all is no error.
