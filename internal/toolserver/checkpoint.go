@@ -31,7 +31,7 @@ func (s *Server) saveCheckpoint(ctx context.Context, r toolproto.CheckpointReque
 	var head, tree string
 	var noHead, notSaved error
 	var asking sync.WaitGroup
-	asking.Go(func() { head, noHead = s.commitOf(ctx, "HEAD") })
+	asking.Go(func() { head, noHead = s.headCommit(ctx) })
 	asking.Go(func() { tree, notSaved = s.saveFiles(ctx) })
 	text, at, err := s.describeWorkspace(ctx)
 	asking.Wait()
@@ -134,16 +134,24 @@ func (s *Server) withSignOff(message string) string {
 
 // saveCommit makes the checkpoint and pushes it.
 func (s *Server) saveCommit(ctx context.Context, run, tree, text string, parents []string) (oid string, err error) {
-	args := []string{"commit-tree", "--no-gpg-sign", "-F", "-"}
-	for i, p := range parents {
-		if !slices.Contains(parents[:i], p) {
-			args = append(args, "-p", p)
+	var each []string
+	for _, p := range parents {
+		if !slices.Contains(each, p) {
+			each = append(each, p)
 		}
 	}
-	out, err := s.runGit(ctx, &gitRun{stdin: s.withSignOff(fmt.Sprintf("checkpoint %s\n\n%s\n", run, text))}, append(args, tree)...)
-	if err != nil {
-		return "", asRefusal(err, "")
+	message := s.withSignOff(fmt.Sprintf("checkpoint %s\n\n%s\n", run, text))
+	oid, ok := s.writeCommit(tree, each, message)
+	if !ok {
+		args := []string{"commit-tree", "--no-gpg-sign", "-F", "-"}
+		for _, p := range each {
+			args = append(args, "-p", p)
+		}
+		out, err := s.runGit(ctx, &gitRun{stdin: message}, append(args, tree)...)
+		if err != nil {
+			return "", asRefusal(err, "")
+		}
+		oid = strings.TrimSpace(out)
 	}
-	oid = strings.TrimSpace(out)
 	return oid, s.pushCheckpoint(ctx, run, oid)
 }

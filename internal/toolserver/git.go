@@ -31,6 +31,7 @@ type repo struct {
 	lastOf   string                     // the commit whose tree last has, while last names none
 	lastText string                     // its message
 	lastHead string                     // what it was made on
+	staged   staged                     // where the index was not HEAD's when that was last asked
 }
 
 // gitLimit bounds one git command; a clone of a large repository is the
@@ -148,6 +149,14 @@ func (s *Server) headRef(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	return ref, err
+}
+
+// headCommit is HEAD's commit.
+func (s *Server) headCommit(ctx context.Context) (string, error) {
+	if oid, ok := s.readHead(); ok {
+		return oid, nil
+	}
+	return s.commitOf(ctx, "HEAD")
 }
 
 // isAncestor reports whether b holds a.
@@ -306,6 +315,11 @@ func (s *Server) commitStaged(ctx context.Context, message string, when int64) e
 
 // headAndParents are HEAD's commit and those that it stands on.
 func (s *Server) headAndParents(ctx context.Context) (head string, parents []string, err error) {
+	if head, ok := s.readHead(); ok {
+		if parents, ok := s.readLooseParents(head); ok {
+			return head, parents, nil
+		}
+	}
 	out, err := s.gitLine(ctx, "rev-list", "--max-count=1", "--parents", "HEAD")
 	ids := strings.Fields(out)
 	if err != nil || len(ids) == 0 {

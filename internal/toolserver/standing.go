@@ -3,6 +3,7 @@ package toolserver
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -108,6 +109,9 @@ func (s *Server) describeRefs(ctx context.Context, at *described) error {
 	if ref, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "ref: "); ok {
 		at.Branch = ref
 	}
+	if s.hasNoRefBeside(at.Branch) {
+		return nil
+	}
 	out, err := s.runGit(ctx, nil, "for-each-ref", "--format=%(objectname) %(*objectname) %(refname)", "refs/heads/", "refs/tags/", "refs/stash")
 	if err != nil {
 		return err
@@ -147,8 +151,44 @@ func (s *Server) listStashes(ctx context.Context) (out []stashed, err error) {
 	return out, err
 }
 
+// staged is where an index is not the tree of a commit: what its bytes and that
+// commit alone decide.
+type staged struct {
+	index   [sha256.Size]byte
+	head    string // "": nothing is known
+	entries []string
+	why     string
+}
+
 // describeIndex tells where the index is not HEAD's.
 func (s *Server) describeIndex(ctx context.Context, at *described) error {
+	now := s.nameIndex()
+	if was := s.repo.staged; now.head != "" && was.head == now.head && was.index == now.index {
+		at.Index, at.why = slices.Clone(was.entries), was.why
+		return nil
+	}
+	s.repo.staged = staged{}
+	if err := s.compareIndex(ctx, at); err != nil {
+		return err
+	}
+	if again := s.nameIndex(); again.head == now.head && again.index == now.index { // else something is at work on it
+		now.entries, now.why = slices.Clone(at.Index), at.why
+		s.repo.staged = now
+	}
+	return nil
+}
+
+// nameIndex is the index and HEAD's commit, without a head where git is to be asked.
+func (s *Server) nameIndex() (at staged) {
+	if data, err := s.root.ReadFile(".git/index"); err == nil {
+		at.index = sha256.Sum256(data)
+		at.head, _ = s.readHead()
+	}
+	return at
+}
+
+// compareIndex has git compare the index with HEAD.
+func (s *Server) compareIndex(ctx context.Context, at *described) error {
 	out, err := s.runGit(ctx, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-abbrev", "HEAD")
 	if err != nil {
 		return err
@@ -216,6 +256,9 @@ func (s *Server) describeMerge(ctx context.Context, at *described) error {
 // describeEmpty lists folders with nothing in them: git does not. They are
 // folders that it does not know, or folders of files that were deleted.
 func (s *Server) describeEmpty(ctx context.Context, at *described) error {
+	if s.hasNoEmptyFolder() {
+		return nil
+	}
 	out, err := s.runGit(ctx, nil, "ls-files", "--others", "--deleted", "--directory", "--exclude-standard", "-z")
 	if err != nil {
 		return err
