@@ -295,8 +295,7 @@ func (m *Mirror) ReadFile(ctx context.Context, treeish company.OID, name string)
 }
 
 // ReadFiles gives the content of each entry, of a List, to fn, in order and by
-// one process. text is good until fn returns; an error of fn ends it and is
-// returned.
+// one process. text belongs to fn; an error of fn ends it and is returned.
 func (m *Mirror) ReadFiles(ctx context.Context, entries []Entry, fn func(e Entry, text []byte) error) error {
 	if len(entries) == 0 {
 		return nil
@@ -306,8 +305,14 @@ func (m *Mirror) ReadFiles(ctx context.Context, entries []Entry, fn func(e Entry
 		return err
 	}
 	defer b.close()
-	for _, e := range entries {
-		text, err := b.read(e.OID, "blob", maxReadBytes)
+	asked := 0
+	for i, e := range entries {
+		for ; asked < min(i+maxAhead, len(entries)); asked++ {
+			if err := b.ask(entries[asked].OID); err != nil {
+				return err
+			}
+		}
+		text, err := b.readAsked(e.OID, "blob", maxReadBytes)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package gitops
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -113,5 +115,39 @@ func TestBranchesAreThoseOfGit(t *testing.T) {
 	writeFiles(t, q.Dir(), map[string]string{"refs/heads/agent/t1-01-a": strings.Repeat("z", 40) + "\n"})
 	if _, ok, _ := q.readBranches(); ok {
 		t.Error("an odd file was read")
+	}
+}
+
+// Files that are read ahead come whole and in order, beyond as many as are asked for at
+// once; an error of the reader ends it, and what is no file is named.
+func TestReadFilesAhead(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for i := range 3 * maxAhead {
+		files[fmt.Sprintf("f%03d", i)] = strings.Repeat(fmt.Sprintf("%d\n", i), 20*i)
+	}
+	b := setup(t, files)
+	entries, err := b.mirror.List(b.ctx, b.base.OID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	err = b.mirror.ReadFiles(b.ctx, entries, func(e Entry, text []byte) error {
+		if e.Path != entries[read].Path || string(text) != files[e.Path] {
+			t.Errorf("%s has %d bytes, want %d", e.Path, len(text), len(files[e.Path]))
+		}
+		read++
+		return nil
+	})
+	if err != nil || read != len(files) {
+		t.Errorf("%d files, %v", read, err)
+	}
+	enough := errors.New("enough")
+	if err := b.mirror.ReadFiles(b.ctx, entries, func(Entry, []byte) error { return enough }); !errors.Is(err, enough) {
+		t.Error(err)
+	}
+	for id, code := range map[OID]company.Code{b.base.OID: company.ENotFound, OID(strings.Repeat("1", 40)): company.ENotFound} {
+		entries[2].OID = id
+		requireCode(t, b.mirror.ReadFiles(b.ctx, entries, func(Entry, []byte) error { return nil }), code, string(id))
 	}
 }

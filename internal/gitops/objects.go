@@ -179,6 +179,41 @@ func (b *batch) read(id company.OID, kind string, limit int64) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
+// maxAhead bounds the objects that are asked for before the first of them is read: the
+// questions fit into a pipe, so that neither side blocks.
+const maxAhead = 32
+
+// ask asks for an object, which readAsked reads.
+func (b *batch) ask(id company.OID) error {
+	if _, err := io.WriteString(b.in, "contents "+string(id)+"\n"); err != nil {
+		return b.processError(err)
+	}
+	return nil
+}
+
+// readAsked reads the object that was asked for first, of the wanted kind and size ≤
+// limit. After an error nothing can be read any more.
+func (b *batch) readAsked(id company.OID, kind string, limit int64) ([]byte, error) {
+	o, err := b.readHeader()
+	if err != nil {
+		return nil, err
+	}
+	if o.kind != kind {
+		return nil, company.E(company.ENotFound, fmt.Sprintf("there is no %s %s", kind, id))
+	}
+	if o.size > limit {
+		return nil, company.E(company.EObjects, fmt.Sprintf("the %s %s has %d bytes, more than %d", kind, id, o.size, limit))
+	}
+	text := make([]byte, o.size)
+	if _, err := io.ReadFull(b.out, text); err != nil {
+		return nil, b.processError(err)
+	}
+	if _, err := b.out.Discard(1); err != nil { // the newline after the content
+		return nil, b.processError(err)
+	}
+	return text, nil
+}
+
 // treeEntry is one line of a tree object. Names are bytes, not always UTF-8.
 type treeEntry struct {
 	mode int

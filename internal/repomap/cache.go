@@ -30,15 +30,16 @@ func (c *Cache) Read(ctx context.Context, m *gitops.Mirror, at company.OID) (*Ma
 	if err != nil {
 		return nil, err
 	}
-	known := c.findMap(tree)
-	if known == nil {
-		if known, err = readTree(ctx, m, at); err != nil {
-			return nil, err
+	return readMap(ctx, m, at, func() (*Map, error) {
+		if known := c.findMap(tree); known != nil {
+			return known, nil
 		}
-		c.keepMap(tree, known)
-	}
-	own := *known
-	return &own, own.readRecent(ctx, m, at)
+		known, err := readTree(ctx, m, at)
+		if err == nil {
+			c.keepMap(tree, known)
+		}
+		return known, err
+	})
 }
 
 func (c *Cache) findMap(tree company.OID) *Map {

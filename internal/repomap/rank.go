@@ -1,12 +1,17 @@
 package repomap
 
 import (
+	"context"
+	"errors"
 	"go/token"
 	pathpkg "path"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"company/internal/company"
+	"company/internal/gitops"
 	"company/internal/safetext"
 )
 
@@ -36,6 +41,47 @@ func (f fileInfo) isSeen(s Symbol) bool { return !f.isGo || token.IsExported(s.l
 
 func newRanking() *ranking {
 	return &ranking{map[string]int{}, map[string]int{}, map[string]fileInfo{}}
+}
+
+// scanned is a file that is being scanned: its outline, once it is there.
+type scanned struct {
+	path    string
+	outline chan outline
+}
+
+// countFiles takes up files, in order. Some are scanned beside each other while git
+// reads the next ones.
+func (r *ranking) countFiles(ctx context.Context, m *gitops.Mirror, files []gitops.Entry) error {
+	queue := make(chan scanned, 2*runtime.GOMAXPROCS(0))
+	var mu sync.Mutex
+	var failed error
+	guard := func(do func()) {
+		err := company.Guard("scanning a file of the repository", func() error { do(); return nil })
+		mu.Lock()
+		defer mu.Unlock()
+		failed = errors.Join(failed, err)
+	}
+	var counting, scanning sync.WaitGroup
+	counting.Go(func() {
+		for s := range queue {
+			o := <-s.outline
+			guard(func() { r.countFile(s.path, o) })
+		}
+	})
+	err := m.ReadFiles(ctx, files, func(e gitops.Entry, text []byte) error {
+		s := scanned{e.Path, make(chan outline, 1)}
+		scanning.Go(func() {
+			var o outline
+			guard(func() { o = outlineOf(e.Path, text) })
+			s.outline <- o
+		})
+		queue <- s
+		return ctx.Err()
+	})
+	close(queue)
+	scanning.Wait()
+	counting.Wait()
+	return errors.Join(err, failed)
 }
 
 // countFile takes up a file.

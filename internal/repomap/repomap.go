@@ -8,9 +8,11 @@ package repomap
 
 import (
 	"context"
+	"errors"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"company/internal/company"
@@ -52,11 +54,28 @@ type HotFile struct {
 // Read makes the map of a commit. It takes a time that grows with the size of the
 // repository, up to some seconds; a Cache asks once for each tree.
 func Read(ctx context.Context, m *gitops.Mirror, at company.OID) (*Map, error) {
-	r, err := readTree(ctx, m, at)
-	if err != nil {
+	return readMap(ctx, m, at, func() (*Map, error) { return readTree(ctx, m, at) })
+}
+
+// readMap adds the recent past to what tree makes. Git is asked for both at once.
+func readMap(ctx context.Context, m *gitops.Mirror, at company.OID, tree func() (*Map, error)) (*Map, error) {
+	var commits []gitops.Touched
+	var notAsked error
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		notAsked = company.Guard("reading the recent past", func() (err error) {
+			commits, err = m.RecentChanges(ctx, at, mostCommits)
+			return err
+		})
+	})
+	known, err := tree()
+	asking.Wait()
+	if err = errors.Join(err, notAsked); err != nil {
 		return nil, err
 	}
-	return r, r.readRecent(ctx, m, at)
+	own := *known
+	own.countRecent(commits)
+	return &own, nil
 }
 
 // readTree makes the part of a map that follows from the tree alone.
@@ -96,10 +115,7 @@ func readTree(ctx context.Context, m *gitops.Mirror, at company.OID) (*Map, erro
 		}
 		return strings.Compare(a, b)
 	})
-	if err := m.ReadFiles(ctx, sources, func(e gitops.Entry, text []byte) error {
-		rank.countFile(e.Path, outlineOf(e.Path, text))
-		return ctx.Err()
-	}); err != nil {
+	if err := rank.countFiles(ctx, m, sources); err != nil {
 		return nil, err
 	}
 	r.central, r.docs = rank.listCentral(), rank.listDocs()
@@ -118,12 +134,8 @@ func isForeign(p string) bool {
 	return strings.HasSuffix(p, ".min.js") || strings.HasSuffix(p, ".pb.go")
 }
 
-// readRecent adds which files changed lately.
-func (r *Map) readRecent(ctx context.Context, m *gitops.Mirror, at company.OID) error {
-	commits, err := m.RecentChanges(ctx, at, mostCommits)
-	if err != nil {
-		return err
-	}
+// countRecent adds which files changed lately.
+func (r *Map) countRecent(commits []gitops.Touched) {
 	there := make(map[string]bool, len(r.entries))
 	for _, e := range r.entries {
 		there[e.Path] = true
@@ -153,5 +165,4 @@ func (r *Map) readRecent(ctx context.Context, m *gitops.Mirror, at company.OID) 
 		}
 		return strings.Compare(a.Path, b.Path)
 	})
-	return nil
 }
