@@ -15,6 +15,8 @@ import (
 	"unsafe"
 
 	"company/internal/toolproto"
+
+	"golang.org/x/sys/unix"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -219,14 +221,16 @@ func listProcs() []proc {
 	return out
 }
 
-// isRunnable reports whether a process is there, and neither ended nor stopped.
+// isRunnable reports whether a child is there, and neither ended nor stopped. It stays
+// as it is.
 func isRunnable(pid int) bool {
-	stat, err := os.ReadFile(filepath.Join("/proc", itoa(pid), "stat"))
-	if err != nil {
-		return false
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return err == nil && info.Signo == 0
+		}
 	}
-	state := strings.TrimLeft(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ")
-	return state != "" && strings.ContainsRune("RSD", rune(state[0]))
 }
 
 // listDescendants are all processes below pid.

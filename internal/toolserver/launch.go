@@ -28,13 +28,7 @@ func (s *Server) launchProcess(p *process, at place, script string) error {
 	if sh != nil {
 		p.marker, p.stdout, p.stderr = sh.marker, sh.stdout, sh.stderr
 	}
-	if err := s.processes.add(p); err != nil {
-		if sh != nil {
-			sh.endShell()
-		}
-		close(p.done)
-		return fmt.Errorf("keep a log: %w", err)
-	}
+	s.processes.add(p)
 	if sh != nil {
 		if err := sh.giveCommand(script); err == nil {
 			p.cmd = sh.cmd

@@ -1,7 +1,9 @@
 package toolserver
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 
@@ -69,27 +71,28 @@ func (c *capture) toOutput() toolproto.Output {
 
 func (c *capture) omittedBytes() int64 { return c.toOutput().Omitted }
 
-// logFile is a command's whole output in order of arrival, up to MaxLog.
+// logFile is a command's whole output in order of arrival, up to MaxLog. The file is
+// made with the first byte: many commands print nothing.
 type logFile struct {
-	path string
-	mu   sync.Mutex
-	f    *os.File
-	n    int64
-}
-
-func newLogFile(path string) (*logFile, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	return &logFile{path: path, f: f}, nil
+	path   string
+	mu     sync.Mutex
+	f      *os.File // nil: nothing was written, or it is closed
+	closed bool
+	n      int64
 }
 
 func (l *logFile) write(p []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.f == nil {
+	if l.closed || len(p) == 0 {
 		return
+	}
+	if l.f == nil {
+		var err error
+		if l.f, err = os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+			l.closed = true // a full disk costs the log, and never the command
+			return
+		}
 	}
 	if room := toolproto.MaxLog - l.n; int64(len(p)) > room {
 		p = p[:room]
@@ -107,6 +110,7 @@ func (l *logFile) bytesWritten() int64 {
 func (l *logFile) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.closed = true
 	if l.f != nil {
 		_ = l.f.Close()
 		l.f = nil
@@ -120,6 +124,9 @@ func (l *logFile) closeAndRemove() {
 
 func (l *logFile) copy(w io.Writer) error {
 	f, err := os.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was printed
+	}
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (ps *processes) listRunning() []*process {
 
 // add gives a process its id and log, and forgets the oldest that ended when
 // there are too many or their logs are too large.
-func (ps *processes) add(p *process) error {
+func (ps *processes) add(p *process) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	size := int64(0)
@@ -117,18 +117,13 @@ func (ps *processes) add(p *process) error {
 	ps.all = kept
 	ps.next++
 	p.id = fmt.Sprintf("%s%d", ps.prefix, ps.next)
-	log, err := newLogFile(filepath.Join(ps.temp, p.id+".log"))
-	if err != nil {
-		return err
-	}
-	p.log = log
+	p.log = &logFile{path: filepath.Join(ps.temp, p.id+".log")}
 	if p.stdout == nil {
 		p.stdout, p.stderr = &capture{}, &capture{}
 	}
-	p.stdout.writeTo(log)
-	p.stderr.writeTo(log)
+	p.stdout.writeTo(p.log)
+	p.stderr.writeTo(p.log)
 	ps.all = append(ps.all, p)
-	return nil
 }
 
 func (p *process) hasEnded() bool {

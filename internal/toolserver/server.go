@@ -98,7 +98,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{
 		root: root, dir: dir, temp: c.Temp, env: buildEnv(c.Env), grace: c.Grace, readyAt: c.Ready,
-		shutdown: c.Shutdown, memory: memory{cmp.Or(c.Cgroup, cgroupDir)}, children: newChildren(), seen: make(map[string]digest),
+		shutdown: c.Shutdown, memory: memory{dir: cmp.Or(c.Cgroup, cgroupDir)}, children: newChildren(), seen: make(map[string]digest),
 	}
 	if s.services, err = readServices(c.Services, s.children, s.env); err != nil {
 		return nil, errors.Join(err, root.Close())
@@ -115,6 +115,7 @@ func (s *Server) Close() error {
 	s.killAll()
 	s.spare.close()
 	s.services.stopServices()
+	s.memory.close()
 	return errors.Join(s.root.Close(), os.RemoveAll(s.temp))
 }
 
