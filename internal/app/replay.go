@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -42,8 +43,11 @@ func (s recordSource) Payloads() agent.Blobs { return blobReader{s.ledger} }
 
 // ReplayOptions are what a task is replayed with.
 type ReplayOptions struct {
-	Record   *replay.Record
-	Paths    office.Paths // of the office that did the task: its git store is read
+	Record *replay.Record
+	Paths  office.Paths // of the office that did the task: its git store is read
+	// Pack has the git objects in the place of that store.
+	// Nil: the store has them.
+	Pack     io.Reader
 	Config   config.Loaded
 	Configs  ConfigSource
 	Env      func(string) (string, bool)
@@ -67,6 +71,12 @@ func Replay(ctx context.Context, o ReplayOptions) (report *replay.Report, err er
 		return nil, company.E(company.EConfig, "there is no room for a replay").Wrap(err).Fix("make room in " + os.TempDir())
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if o.Pack != nil {
+		o.Paths.Git = filepath.Join(dir, "recorded")
+		if err := gitops.UnpackMirror(ctx, o.Paths.Git, o.Record.Project().ID, o.Pack); err != nil {
+			return nil, err
+		}
+	}
 	checkout := filepath.Join(dir, "project")
 	if err := makeCheckout(ctx, o, checkout); err != nil {
 		return nil, err

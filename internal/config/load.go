@@ -42,6 +42,8 @@ type LoadOptions struct {
 	Environ []string
 	// Flags are keys set on the command line: workers.max → "5".
 	Flags map[string]string
+	// Record are values that the record of a task brings (RecordedValues), above all files.
+	Record map[string]string
 
 	// trial is a file that is about to be written; nil: all are read.
 	trial *trialFile
@@ -113,6 +115,8 @@ func Load(ctx context.Context, o LoadOptions) (Loaded, error) {
 			}
 		}
 	}
+	lower := l.cfg
+	l.applyRecord()
 	l.applyEnv()
 	l.applyFlags()
 	unused := l.unusedVariables()
@@ -125,6 +129,7 @@ func Load(ctx context.Context, o LoadOptions) (Loaded, error) {
 			return OriginDefault
 		})
 		l.problems = append(l.problems, l.misplacedPaths()...)
+		l.problems = append(l.problems, l.distrustRecord(lower)...)
 	}
 	if err := l.problems.asError(""); err != nil {
 		return Loaded{}, err

@@ -88,3 +88,12 @@ func (con *Console) ShowError(err error) {
 		fmt.Fprintf(con.Err, "%s\n", safetext.Escape(e.Details))
 	}
 }
+
+// PrintResult prints a result in the form that the user asks for: JSON, or its text.
+func (con *Console) PrintResult(v interface{ RenderText() string }) error {
+	if con.Output == "json" {
+		return con.PrintJSON(con.Out, v)
+	}
+	_, err := io.WriteString(con.Out, v.RenderText())
+	return err
+}

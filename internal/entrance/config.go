@@ -42,13 +42,9 @@ func (ent *Entrance) loadProjectConfig(ctx context.Context, p office.Paths, proj
 
 // readConfig reads a config as it is now.
 func (ent *Entrance) readConfig(ctx context.Context, p office.Paths, project string) (config.Loaded, error) {
-	flags := map[string]string{}
-	for _, kv := range ent.ConfigFlags {
-		k, v, ok := strings.Cut(kv, "=")
-		if !ok {
-			return config.Loaded{}, company.E(company.EUsage, fmt.Sprintf("--set %q is not key=value", kv)).Fix("--set workers.max=5")
-		}
-		flags[k] = v
+	flags, err := ent.readFlags()
+	if err != nil {
+		return config.Loaded{}, err
 	}
 	o := ent.LoadOptions(p, flags)
 	o.Project = project
@@ -71,6 +67,35 @@ func (ent *Entrance) LoadReady(ctx context.Context) (office.Paths, config.Loaded
 		return office.Paths{}, config.Loaded{}, err
 	}
 	return paths, loaded, loaded.CheckSupported()
+}
+
+// LoadRecorded is a config with the settings of a record above the person's own, for a
+// replay without an office: no company.yaml is read.
+func (ent *Entrance) LoadRecorded(ctx context.Context, values map[string]string) (config.Loaded, error) {
+	flags, err := ent.readFlags()
+	if err != nil {
+		return config.Loaded{}, err
+	}
+	o := ent.LoadOptions(office.Paths{}, flags)
+	o.Record = values
+	loaded, err := config.Load(ctx, o)
+	if err != nil {
+		return config.Loaded{}, err
+	}
+	return loaded, loaded.CheckSupported()
+}
+
+// readFlags are the keys of the config that the command line sets.
+func (ent *Entrance) readFlags() (map[string]string, error) {
+	flags := map[string]string{}
+	for _, kv := range ent.ConfigFlags {
+		k, v, ok := strings.Cut(kv, "=")
+		if !ok {
+			return nil, company.E(company.EUsage, fmt.Sprintf("--set %q is not key=value", kv)).Fix("--set workers.max=5")
+		}
+		flags[k] = v
+	}
+	return flags, nil
 }
 
 // projectConfigs reads the configs of an office's projects, for each task anew:

@@ -269,6 +269,7 @@ func Shapes() []Shape {
 		{"transcript", []string{"logs"}, "the conversation of a run", shapeTranscript{}},
 		{"transcript_entry", []string{"logs --follow"}, "one message or tool call, an object to a line", shapeEntry{}},
 		{"replay", []string{"replay"}, "what came of doing a task again", replay.Report{}},
+		{"saved_record", []string{"replay --save"}, "the file that has the record of a task", replay.Saved{}},
 		{"told", []string{"tell"}, "the run that reads a message", shapeTold{}},
 		{"task_list", []string{"list"}, "tasks, the newest first", view.TaskList{}},
 		{"spending", []string{"costs"}, "what ended runs cost", view.Spending{}},

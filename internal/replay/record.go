@@ -18,6 +18,7 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // Record is the record of a finished task.
@@ -235,4 +236,11 @@ func (r *Record) Seed(checkout string) (company.Event, error) {
 	e := r.first
 	e.Data = data
 	return e, nil
+}
+
+// NoteProgram has the report say that another version of the program made the record.
+func (r *Record) NoteProgram(made, now string) {
+	if made != now {
+		r.notes = append(r.notes, "the record was written by company "+safetext.EscapeLine(made, 60)+", this is "+now)
+	}
 }

@@ -155,3 +155,16 @@ func (r *Report) RenderText() string {
 }
 
 func indentLines(s string) string { return strings.ReplaceAll(s, "\n", "\n            ") }
+
+// Saved is a record that was written into a file.
+type Saved struct {
+	SchemaVersion int            `json:"schema_version"`
+	Task          company.TaskID `json:"task"`
+	File          string         `json:"file"`
+	Bytes         int64          `json:"bytes"` // of the file
+}
+
+// RenderText is a saved record for people.
+func (s Saved) RenderText() string {
+	return fmt.Sprintf("the record of %s is in %s, %d kB\n", s.Task, safetext.EscapeLine(s.File, 300), (s.Bytes+999)/1000)
+}

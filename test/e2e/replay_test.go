@@ -18,8 +18,8 @@ import (
 
 // TestReplay does a task again from its record, with no model to be had: two workers at
 // once, a red gate and the rework, a conflict that the merger resolves, and an answer of the
-// president's. The company that serves the office gives the record. Then a changed prompt
-// is found where it is.
+// president's. The company that serves the office gives the record, also as a file that is
+// enough elsewhere. Then a changed prompt is found where it is.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	plan, work := collidingTickets()
@@ -58,6 +58,8 @@ func TestReplay(t *testing.T) {
 
 	var same replay.Report
 	h.JSON(&same, "replay", "t1")
+	file := filepath.Join(h.Dir, "t1.record")
+	h.MustRun(patience, "replay", "t1", "--save", file)
 	endServing(t, serving)
 	if !same.Same || string(same.Head) != head || string(same.Tree) != h.Git(h.Origin, "rev-parse", head+"^{tree}") {
 		t.Errorf("head %s: %+v", head, same)
@@ -76,6 +78,10 @@ func TestReplay(t *testing.T) {
 	}
 	if now := h.Git(mirror(t, h), kept...); now != refs {
 		t.Errorf("the office's store has changed:\n%s\n%s", refs, now)
+	}
+
+	if stored := playRecord(t, file); !stored.Same || stored.Head != same.Head || stored.Tree != same.Tree || len(stored.Runs) != len(same.Runs) {
+		t.Errorf("from its file: %+v", stored)
 	}
 
 	h.Config(tinyGates + "agents: {worker: {persona: Be brief.}}\n")

@@ -1,0 +1,69 @@
+package entrance
+
+import (
+	"context"
+
+	officeapp "company/internal/app"
+	"company/internal/company"
+	"company/internal/replay"
+)
+
+// ReplayTask does a finished task of the office again. progress gets a line for each step; it
+// must be quick. A divergence is in the report and no error.
+func (ent *Entrance) ReplayTask(ctx context.Context, id company.TaskID, progress func(line string)) (*replay.Report, error) {
+	paths, loaded, err := ent.LoadReady(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn, _, err := ent.ConnectOffice(ctx)
+	if err != nil {
+		return nil, err
+	}
+	record, err := conn.ReadRecord(ctx, id)
+	conn.Close()
+	if err != nil {
+		return nil, err
+	}
+	return ent.replay(ctx, officeapp.ReplayOptions{Record: record, Paths: paths, Config: loaded, Configs: ent.ProjectConfigs(paths), Progress: progress})
+}
+
+// ReplayRecord does the task of a record file again, with the settings in it, as ReplayTask
+// does. No office is looked for.
+func (ent *Entrance) ReplayRecord(ctx context.Context, path string, progress func(line string)) (*replay.Report, error) {
+	file, pack, err := officeapp.OpenRecord(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer pack.Close()
+	loaded, err := ent.LoadRecorded(ctx, file.Settings)
+	if err != nil {
+		return nil, err
+	}
+	file.Record.NoteProgram(file.Program, ent.Version)
+	return ent.replay(ctx, officeapp.ReplayOptions{Record: file.Record, Pack: pack, Config: loaded, Configs: officeapp.FixedConfig{Loaded: loaded}, Progress: progress})
+}
+
+func (ent *Entrance) replay(ctx context.Context, o officeapp.ReplayOptions) (*replay.Report, error) {
+	o.Env, o.Version, o.Logger = ent.Console.LookupEnv, ent.Version, ent.Console.Log
+	return officeapp.Replay(ctx, o)
+}
+
+// SaveRecord writes the record of a finished task of the office into a new file.
+func (ent *Entrance) SaveRecord(ctx context.Context, id company.TaskID, path string) (*replay.Saved, error) {
+	paths, loaded, err := ent.LoadReady(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn, _, err := ent.ConnectOffice(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	size, err := officeapp.SaveRecord(ctx, officeapp.SaveOptions{
+		Task: id, Records: conn, Paths: paths, Config: loaded, Configs: ent.ProjectConfigs(paths), Env: ent.Console.LookupEnv, Version: ent.Version,
+	}, path)
+	if err != nil {
+		return nil, err
+	}
+	return &replay.Saved{SchemaVersion: 1, Task: id, File: path, Bytes: size}, nil
+}
