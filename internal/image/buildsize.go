@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"company/internal/company"
@@ -48,6 +50,11 @@ func (r Request) project() string {
 	}
 	return r.Repo.MirrorDir
 }
+
+// projectName names the project of a repository: the id by which a store of mirrors has it.
+// It is the same in every office that works on a checkout, and in a replay, wherever these
+// have their stores.
+func (r Repo) projectName() string { return strings.TrimSuffix(filepath.Base(r.MirrorDir), ".git") }
 
 // treeSize is how many bytes the files of a base have.
 func treeSize(ctx context.Context, repo Repo) (size int64, err error) {

@@ -119,9 +119,9 @@ func (p *layerPlan) addInstall(req Request, in ecosystem.Install, name string, s
 	}
 	inputs := append(slices.Clone(in.Inputs), p.b.projectKey(req)...)
 	if in.History {
-		// The mirror's path keeps two projects with the same lock files from
+		// The project's name keeps two projects with the same lock files from
 		// sharing files made from their trees.
-		inputs = append(slices.Clone(in.Inputs), req.Repo.MirrorDir)
+		inputs = append(slices.Clone(in.Inputs), req.Repo.projectName())
 	}
 	if spare {
 		in.Spare, inputs = true, append(inputs, "\x00spare")

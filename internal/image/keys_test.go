@@ -61,19 +61,13 @@ func TestKeysStay(t *testing.T) {
 	for _, c := range keyCases {
 		steps := planWithFakeTrees(t, Request{Base: c.base, Toolchains: c.toolchains, Repo: repo, Setup: []string{"true"}, SetupEnv: map[string]secret.Value{"TOKEN": secret.New("long enough")}}, c.logins)
 		fmt.Fprintf(&got, "%s\n", c.name)
-		byPlace := false // the place of the mirror is in the keys of godeps and what lies above
 		for i, s := range steps {
 			if s.kind == "godeps" {
-				byPlace = true
-				if want := hashKey("godeps", string(steps[i-1].key), "go.mod", blobOf(t, repo, "go.mod"), "go.sum", blobOf(t, repo, "go.sum"), "testdata/go.mod", blobOf(t, repo, "testdata/go.mod"), "tools/go.mod", blobOf(t, repo, "tools/go.mod"), toolproto.Workspace, repo.MirrorDir); s.key != want {
+				if want := hashKey("godeps", string(steps[i-1].key), "go.mod", blobOf(t, repo, "go.mod"), "go.sum", blobOf(t, repo, "go.sum"), "testdata/go.mod", blobOf(t, repo, "testdata/go.mod"), "tools/go.mod", blobOf(t, repo, "tools/go.mod"), toolproto.Workspace, "mirror"); s.key != want {
 					t.Errorf("%s: godeps has the key %s, want %s", c.name, s.key, want)
 				}
 			}
-			key := string(s.key)
-			if byPlace {
-				key = "by the mirror's place"
-			}
-			fmt.Fprintf(&got, "  %s %s\n", s.kind, key)
+			fmt.Fprintf(&got, "  %s %s\n", s.kind, s.key)
 		}
 	}
 	file := filepath.Join("testdata", "keys-"+arch+".txt")
@@ -92,6 +86,30 @@ func TestKeysStay(t *testing.T) {
 	}
 	if len(now) != len(was) {
 		t.Errorf("the keys have %d lines, and %s has %d", len(now), file, len(was))
+	}
+}
+
+// TestKeysOfAnotherPlace: the layers of a project have one key wherever its mirror lies, and
+// those of another project with the same files have their own where they are made of its tree.
+func TestKeysOfAnotherPlace(t *testing.T) {
+	plan := func(at string, login bool) map[string]string {
+		p := newProject(t)
+		from := p.bare
+		p.bare = filepath.Join(t.TempDir(), at)
+		if err := os.Rename(from, p.bare); err != nil {
+			t.Fatal(err)
+		}
+		keys := map[string]string{}
+		for _, s := range planWithFakeTrees(t, Request{Toolchains: []string{"go"}, Repo: p.commit(everyLock), UseLogins: login}, login) {
+			keys[s.kind] = string(s.key)
+		}
+		return keys
+	}
+	for _, login := range []bool{false, true} {
+		here, there, other := plan("greet-0a.git", login), plan("greet-0a.git", login), plan("leave-1b.git", login)
+		if here["godeps"] == "" || here["godeps"] != there["godeps"] || here["godeps"] == other["godeps"] {
+			t.Errorf("with logins %v: godeps has the keys %s and %s, of another project %s", login, here["godeps"], there["godeps"], other["godeps"])
+		}
 	}
 }
 

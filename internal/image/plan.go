@@ -200,7 +200,7 @@ func (b *Builder) projectKey(req Request) []string {
 	case b.withLogins == nil || req.Repo == nil:
 		return nil
 	case req.UseLogins:
-		return []string{"\x00by login", req.Repo.MirrorDir}
+		return []string{"\x00by login", req.Repo.projectName()}
 	}
 	return []string{"\x00for all"}
 }
