@@ -179,7 +179,12 @@ func ReadFile(ctx context.Context, r io.Reader, pack io.Writer) (*File, error) {
 		}
 	})
 	switch {
+	case err == nil && !out.Record.base.OID.Valid():
+		err = damagedError("its base is no commit")
 	case err == nil:
+		// The file does not say for which checkout of this machine it counts: neither the logins
+		// that one may use nor the layers of its image are for the record.
+		out.Record.submitted.Project = company.Project{ID: "record-" + string(out.Record.base.OID)[:16]}
 		return out, nil
 	case kept == nil && ctx.Err() == nil && company.CodeOf(err) != company.EInvalid:
 		err = damagedError("an entry cannot be read").Wrap(err)

@@ -66,6 +66,9 @@ func TestRecordFile(t *testing.T) {
 			file.Task != "t1" || file.Program != "1.2" || !maps.Equal(file.Settings, map[string]string{"gates.test": `"make"`}) {
 			t.Errorf("%d bytes of objects: %+v, %d steps", size, file.FileHeader, len(file.Record.steps))
 		}
+		if p := file.Record.Project(); p.Path != "" || p.ID != "record-"+string(base)[:16] {
+			t.Errorf("the record counts for %+v", p)
+		}
 		if ids := file.Record.Objects(); len(ids) != 1 || ids[0] != base {
 			t.Errorf("the objects are %v", ids)
 		}

@@ -218,6 +218,7 @@ func (r *Record) Subtasks() int {
 func (r *Record) Base() company.Base { return r.base }
 
 // Project is the project of the task, at the path of the checkout that it was submitted in.
+// That of a file has a name of its own and no path.
 func (r *Record) Project() company.Project { return r.submitted.Project }
 
 // Submitted is when the task was submitted.
