@@ -89,6 +89,11 @@ variants/all: setup build ## those, and the ones that take longest: projects of 
 	@scripts/setup.sh test
 	@GO="$(GO)" scripts/variants.sh -all
 
+.PHONY: records
+records: setup build ## the stored records that end-to-end tests play, made anew (after a change of prompts or tools)
+	@scripts/setup.sh test
+	COMPANY_TEST_VARIANTS=1 $(GO) test ./test/e2e -run '^(TestConflictResolved|TestBadMemberIsFound)$$' -count=1 -timeout 20m -args -update-records
+
 .PHONY: count
 count: ## the numbers of decision 0071 that a program can count
 	@$(GO) run ./test/count

@@ -127,8 +127,9 @@ func (unusedModel) Info() adapters.Info { return adapters.Info{MaxOutput: 1} }
 
 // CompareMessages compares the messages of a request with those of its recording. first is
 // the first one that is another, times apart; -1: none is. The results of tools may
-// differ, since replies do not depend on them: differ lists the places of those.
-func CompareMessages(recorded, now []adapters.Message) (first int, differ []int) {
+// differ, since replies do not depend on them: differ lists the places of those. With
+// otherPrompts so may the messages that the program itself writes.
+func CompareMessages(recorded, now []adapters.Message, otherPrompts bool) (first int, differ []int) {
 	for i := range max(len(recorded), len(now)) {
 		if i >= len(recorded) || i >= len(now) {
 			return i, differ
@@ -138,7 +139,8 @@ func CompareMessages(recorded, now []adapters.Message) (first int, differ []int)
 			continue
 		}
 		same := stripTimes(was.Content) == stripTimes(is.Content)
-		if !same && was.Role == adapters.ToolRole && is.Role == adapters.ToolRole {
+		free := was.Role == adapters.ToolRole || otherPrompts && was.Role != adapters.Assistant
+		if !same && free && is.Role == was.Role {
 			differ = append(differ, i)
 			same = true
 		}

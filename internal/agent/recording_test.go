@@ -56,7 +56,7 @@ func TestRecordingHasNoInterruption(t *testing.T) {
 			t.Fatalf("cut behind record %d: %d exchanges, want %d", n, len(got.Exchanges), len(want.Exchanges))
 		}
 		for i := range got.Exchanges {
-			if at, differ := CompareMessages(want.Exchanges[i].Messages, got.Exchanges[i].Messages); at >= 0 || len(differ) > 0 {
+			if at, differ := CompareMessages(want.Exchanges[i].Messages, got.Exchanges[i].Messages, false); at >= 0 || len(differ) > 0 {
 				t.Fatalf("cut behind record %d: message %d of request %d is another", n, at+1, i+1)
 			}
 		}
@@ -93,9 +93,23 @@ func TestCompareMessages(t *testing.T) {
 		{"one more", func(now []adapters.Message) []adapters.Message { return append(now, now[1]) }, 4, "[]"},
 	} {
 		now := c.change(append([]adapters.Message{}, was...))
-		if first, differ := CompareMessages(was, now); first != c.first || strings.Join(strings.Fields(fmt.Sprint(differ)), " ") != c.differ {
+		if first, differ := CompareMessages(was, now, false); first != c.first || strings.Join(strings.Fields(fmt.Sprint(differ)), " ") != c.differ {
 			t.Errorf("%s: %d %v", c.name, first, differ)
 		}
+	}
+	now := append([]adapters.Message{}, was...)
+	now[0].Content, now[1].Content = "work well", "red, and why"
+	if first, differ := CompareMessages(was, now, true); first != -1 || len(differ) != 2 {
+		t.Errorf("other prompts: %d %v", first, differ)
+	}
+	now[1].Role = adapters.Assistant
+	if first, _ := CompareMessages(was, now, true); first != 1 {
+		t.Errorf("another role: %d", first)
+	}
+	now = append([]adapters.Message{}, was...)
+	now[2].Content = "hm, hm"
+	if first, _ := CompareMessages(was, now, true); first != 2 {
+		t.Errorf("another reply: %d", first)
 	}
 }
 
@@ -156,7 +170,7 @@ func TestRecordingHasClearings(t *testing.T) {
 		t.Fatalf("%v, interrupted %t, %d exchanges, clearings\n%.500v\nnot\n%.500v", err, rec.Interrupted, len(rec.Exchanges), rec.Clearings, whole.Clearings)
 	}
 	for i, x := range rec.Exchanges {
-		if first, differ := CompareMessages(whole.Exchanges[i].Messages, x.Messages); first >= 0 || len(differ) > 0 {
+		if first, differ := CompareMessages(whole.Exchanges[i].Messages, x.Messages, false); first >= 0 || len(differ) > 0 {
 			t.Fatalf("exchange %d has another message %d", i+1, first)
 		}
 	}

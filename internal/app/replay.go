@@ -47,13 +47,15 @@ type ReplayOptions struct {
 	Paths  office.Paths // of the office that did the task: its git store is read
 	// Pack has the git objects in the place of that store.
 	// Nil: the store has them.
-	Pack     io.Reader
-	Config   config.Loaded
-	Configs  ConfigSource
-	Env      func(string) (string, bool)
-	Version  string // of the program
-	Logger   *slog.Logger
-	Progress func(line string) // gets a line for each step that was done; it must be quick
+	Pack    io.Reader
+	Config  config.Loaded
+	Configs ConfigSource
+	Env     func(string) (string, bool)
+	Version string // of the program
+	Logger  *slog.Logger
+	// OtherPrompts has messages that the program itself writes differ with a warning.
+	OtherPrompts bool
+	Progress     func(line string) // gets a line for each step that was done; it must be quick
 }
 
 // replayFolders begins the names of the folders of replays, among the temporary files.
@@ -91,6 +93,9 @@ func Replay(ctx context.Context, o ReplayOptions) (report *replay.Report, err er
 	}
 	trees := storedTrees{project: o.Record.Project(), recorded: o.Paths.Git, replayed: off.Git}
 	director := replay.NewDirector(o.Record, trees, o.Progress)
+	if o.OtherPrompts {
+		director.AllowOtherPrompts()
+	}
 	a, err := Open(ctx, Options{
 		Office: off, Lock: lock, Config: replayConfig(o.Config, o.Record), Configs: o.Configs, Env: o.Env, Clocks: clockFrom(o.Record.Submitted()),
 		Version: o.Version, Logger: o.Logger, stage: &stage{o.Record, director, trees, first},

@@ -8,9 +8,15 @@ import (
 	"company/internal/replay"
 )
 
-// ReplayTask does a finished task of the office again. progress gets a line for each step; it
-// must be quick. A divergence is in the report and no error.
-func (ent *Entrance) ReplayTask(ctx context.Context, id company.TaskID, progress func(line string)) (*replay.Report, error) {
+// ReplayChoice is how a user wants a task replayed.
+type ReplayChoice struct {
+	OtherPrompts bool              // messages that the program itself writes may differ
+	Progress     func(line string) // gets a line for each step; it must be quick
+}
+
+// ReplayTask does a finished task of the office again. A divergence is in the report and no
+// error.
+func (ent *Entrance) ReplayTask(ctx context.Context, id company.TaskID, how ReplayChoice) (*replay.Report, error) {
 	paths, loaded, err := ent.LoadReady(ctx)
 	if err != nil {
 		return nil, err
@@ -24,12 +30,12 @@ func (ent *Entrance) ReplayTask(ctx context.Context, id company.TaskID, progress
 	if err != nil {
 		return nil, err
 	}
-	return ent.replay(ctx, officeapp.ReplayOptions{Record: record, Paths: paths, Config: loaded, Configs: ent.ProjectConfigs(paths), Progress: progress})
+	return ent.replay(ctx, officeapp.ReplayOptions{Record: record, Paths: paths, Config: loaded, Configs: ent.ProjectConfigs(paths)}, how)
 }
 
 // ReplayRecord does the task of a record file again, with the settings in it, as ReplayTask
 // does. No office is looked for.
-func (ent *Entrance) ReplayRecord(ctx context.Context, path string, progress func(line string)) (*replay.Report, error) {
+func (ent *Entrance) ReplayRecord(ctx context.Context, path string, how ReplayChoice) (*replay.Report, error) {
 	file, pack, err := officeapp.OpenRecord(ctx, path)
 	if err != nil {
 		return nil, err
@@ -40,10 +46,11 @@ func (ent *Entrance) ReplayRecord(ctx context.Context, path string, progress fun
 		return nil, err
 	}
 	file.Record.NoteProgram(file.Program, ent.Version)
-	return ent.replay(ctx, officeapp.ReplayOptions{Record: file.Record, Pack: pack, Config: loaded, Configs: officeapp.FixedConfig{Loaded: loaded}, Progress: progress})
+	return ent.replay(ctx, officeapp.ReplayOptions{Record: file.Record, Pack: pack, Config: loaded, Configs: officeapp.FixedConfig{Loaded: loaded}}, how)
 }
 
-func (ent *Entrance) replay(ctx context.Context, o officeapp.ReplayOptions) (*replay.Report, error) {
+func (ent *Entrance) replay(ctx context.Context, o officeapp.ReplayOptions, how ReplayChoice) (*replay.Report, error) {
+	o.OtherPrompts, o.Progress = how.OtherPrompts, how.Progress
 	o.Env, o.Version, o.Logger = ent.Console.LookupEnv, ent.Version, ent.Console.Log
 	return officeapp.Replay(ctx, o)
 }

@@ -89,4 +89,11 @@ func TestCondensedConversationIsReplayed(t *testing.T) {
 	if report, err := replayRun(t, r, other); err == nil || report.Divergence == nil || report.Divergence.Request != 1 {
 		t.Errorf("a changed prompt: %v %+v", err, report.Divergence)
 	}
+	written = nil
+	other = long(seen("exit code 0 of process 4711", 1500), &written)
+	other.First = "Do it now."
+	report, err := replayRunWith(t, r, other, (*Director).AllowOtherPrompts)
+	if err != nil || report.Divergence != nil || strings.Join(written, "|") != strings.Join(want, "|") || len(report.Warnings) != 1 || report.Warnings[0].What != OtherPrompt {
+		t.Errorf("a changed prompt that may be: %v %+v", err, report)
+	}
 }

@@ -24,6 +24,8 @@ type Director struct {
 	trees    Trees
 	progress func(line string)
 
+	otherPrompts bool // set before the replay begins
+
 	pacing sync.Mutex // one command at a time is tried and decided
 
 	mu       sync.Mutex // guards what follows; never held over anything slow
@@ -53,6 +55,15 @@ func NewDirector(r *Record, trees Trees, progress func(line string)) *Director {
 	}
 	return d
 }
+
+// OtherPrompt is the warning about a message that the program itself writes now in another
+// way: the record is older than a prompt.
+const OtherPrompt = "the program writes another message here"
+
+// AllowOtherPrompts has messages that the program itself writes differ with a warning: the
+// replies are the recorded ones all the same. It is for a record that is older than a prompt, and
+// is called before the replay begins.
+func (d *Director) AllowOtherPrompts() { d.otherPrompts = true }
 
 // Done is closed when all of the record was done again, or a divergence was found.
 func (d *Director) Done() <-chan struct{} { return d.done }

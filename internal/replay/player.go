@@ -141,7 +141,7 @@ func (p *player) compareRequest(x agent.Exchange, req adapters.Request) error {
 	if x.Request != "" && x.Request == agent.RequestHash(req) {
 		return nil
 	}
-	first, differ := agent.CompareMessages(x.Messages, req.Messages)
+	first, differ := agent.CompareMessages(x.Messages, req.Messages, p.director.otherPrompts)
 	for _, at := range differ {
 		if p.warned == nil {
 			p.warned = map[int]bool{}
@@ -149,7 +149,11 @@ func (p *player) compareRequest(x agent.Exchange, req adapters.Request) error {
 		if !p.warned[at] {
 			p.warned[at] = true
 			was, is := showDifference(x.Messages[at].Content, req.Messages[at].Content)
-			p.director.addWarning(Warning{Run: p.run, Request: x.N, Message: at + 1, What: "the result of " + req.Messages[at].ToolName + " is another", Recorded: was, Replayed: is})
+			what := "the result of " + req.Messages[at].ToolName + " is another"
+			if req.Messages[at].Role != adapters.ToolRole {
+				what = OtherPrompt
+			}
+			p.director.addWarning(Warning{Run: p.run, Request: x.N, Message: at + 1, What: what, Recorded: was, Replayed: is})
 		}
 	}
 	if first >= 0 {

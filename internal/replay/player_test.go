@@ -91,7 +91,13 @@ func recordRun(t *testing.T) (r *Record, written []string) {
 
 func replayRun(t *testing.T, r *Record, j agent.Job) (*Report, error) {
 	t.Helper()
+	return replayRunWith(t, r, j, func(*Director) {})
+}
+
+func replayRunWith(t *testing.T, r *Record, j agent.Job, set func(*Director)) (*Report, error) {
+	t.Helper()
 	d := NewDirector(r, nil, func(string) {})
+	set(d)
 	_, err := d.Driver().Drive(t.Context(), j)
 	return d.Report(), err
 }

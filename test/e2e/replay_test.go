@@ -80,8 +80,8 @@ func TestReplay(t *testing.T) {
 		t.Errorf("the office's store has changed:\n%s\n%s", refs, now)
 	}
 
-	if stored := playRecord(t, file); !stored.Same || stored.Head != same.Head || stored.Tree != same.Tree || len(stored.Runs) != len(same.Runs) {
-		t.Errorf("from its file: %+v", stored)
+	if stored, said := playRecord(t, file); !stored.Same || stored.Head != same.Head || stored.Tree != same.Tree || len(stored.Runs) != len(same.Runs) {
+		t.Errorf("from its file: %+v\n%s", stored, said)
 	}
 
 	h.Config(tinyGates + "agents: {worker: {persona: Be brief.}}\n")

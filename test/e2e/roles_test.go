@@ -10,6 +10,7 @@ import (
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/hosttest"
+	"company/internal/replay"
 	"company/test/testenv"
 )
 
@@ -229,6 +230,20 @@ func mergeSecond(h *testenv.House, p *testenv.Process, t testing.TB, s *stop) {
 // and reviewed (REV-2).
 func TestConflictResolved(t *testing.T) {
 	t.Parallel()
+	r := playStored(t, "conflict", resolveConflict)
+	done := requestsOf(r, company.RunSuccess)
+	if len(r.Merges) != 2 || r.Merges[1].Subtask != "t1-02" || done["t1-02-merge.1"] != 5 || done["t1-02-review.2"] != 1 {
+		t.Errorf("the conflict was not resolved and reviewed: %+v", r)
+	}
+	for _, w := range r.Warnings {
+		if w.Run == "t1-02-merge.1" && w.What != replay.OtherPrompt {
+			t.Errorf("the merger's container did not stand in the conflict: %+v", w)
+		}
+	}
+}
+
+// resolveConflict has the merger resolve a conflict of two workers.
+func resolveConflict(t *testing.T) *testenv.House {
 	plan, work := collidingTickets()
 	hold := stopAt("t1-02-review.1", 0)
 	h := openTinyProject(t, &staff{
@@ -261,6 +276,7 @@ func TestConflictResolved(t *testing.T) {
 		t.Error("the merger's container did not stand in the conflict")
 	}
 	mainUnmoved(t, h)
+	return h
 }
 
 // TestConflictUnresolved: a conflict that the merger cannot resolve goes to

@@ -78,6 +78,20 @@ func TestStackOutlivesAKill(t *testing.T) {
 func TestBadMemberIsFound(t *testing.T) {
 	hosttest.Variant(t, "TestStackOutlivesAKill has a stack, a property of the core who is blamed")
 	t.Parallel()
+	r := playStored(t, "stack", blameOne)
+	red := false
+	for _, c := range r.Checks {
+		red = red || c.Event == "stack.red"
+	}
+	done := requestsOf(r, company.RunSuccess)
+	if !red || len(r.Merges) != 3 || r.Merges[2].Subtask != "t1-02" || done["t1-02.2"] == 0 || done["t1-01.2"]+done["t1-03.2"]+done["t1-02.3"] > 0 {
+		t.Errorf("not the bad one alone was sent back: %+v", r)
+	}
+}
+
+// blameOne has three tickets merged together, of which one is red beside another.
+func blameOne(t *testing.T) *testenv.House {
+	t.Helper()
 	h := queueParts(t, replyByRun(addPart("two", " && test ! -e one.sh && test ! -e three.sh"), writeFilesAndFinish("Live with the others", "checks/two.sh", "test \"$(sh two.sh)\" = two\n")))
 	p := h.Start("resume", "--no-input")
 	waitForSummary(t, p, 2)
@@ -91,6 +105,7 @@ func TestBadMemberIsFound(t *testing.T) {
 	if calls := h.Model.Calls().ByRun; calls["t1-01.2"]+calls["t1-03.2"]+calls["t1-02.3"] > 0 {
 		t.Errorf("a good one was sent back: %v", calls)
 	}
+	return h
 }
 
 // TestNextStackIsTestedMeanwhile: of three tickets two are tested together, and the third

@@ -7,6 +7,7 @@ import (
 
 	"company/internal/cli/command"
 	"company/internal/company"
+	"company/internal/entrance"
 	"company/internal/replay"
 	"company/internal/safetext"
 	"company/internal/view"
@@ -15,6 +16,7 @@ import (
 // NewReplay makes company replay.
 func NewReplay(env *command.Environment) *cobra.Command {
 	var save, record string
+	var how entrance.ReplayChoice
 	cmd := &cobra.Command{
 		Use: "replay <task> | --record FILE", Short: "Do a finished task again from its record, without a model",
 		Example: "  company replay t12\n  company replay t12 -o json | jq .divergence\n  company replay t12 --save t12.record\n  company replay --record t12.record",
@@ -29,22 +31,21 @@ It happens in a temporary folder, on the recorded base. Your checkout, your offi
 remote and the forge are not touched. A company may be at work in the office: it gives
 the record, and goes on.
 
---save writes the record into a file and replays nothing. The file has the history of the
-repository, the conversations and the settings that the outcome hangs on; --record replays it,
-on another machine, too, without the office that it comes from.
+--save writes the record into a file; --record replays it on any machine, without the office.
 
 The first difference ends it: E_DIVERGED, exit code 1, with the run, the number of the
 request and the message, or with the verdict that is another. Results of tools that differ
-are warnings. What cannot be replayed: a task that has not ended, a follow-up, and runs
-that were ended by a time limit or by the loss of their container after they had changed
-something.`,
+are warnings. Not replayed are tasks that have not ended, follow-ups, and runs that a time
+limit, or the loss of their container, has ended after they had changed something.`,
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Tasks }),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case record != "" && len(args)+len(save) > 0:
 				return company.E(company.EUsage, "--record stands alone").Because("its file says which task it is").Fix("company replay --record FILE")
 			case record != "":
-				return printReplay(env, func(progress func(string)) (*replay.Report, error) { return env.ReplayRecord(c.Context(), record, progress) })
+				return printReplay(env, how, func(how entrance.ReplayChoice) (*replay.Report, error) {
+					return env.ReplayRecord(c.Context(), record, how)
+				})
 			case len(args) == 0:
 				return company.E(company.EUsage, "no task is named").Fix("company replay <task>, or company replay --record FILE")
 			}
@@ -53,28 +54,29 @@ something.`,
 				_, err := view.FindTask(nil, args[0])
 				return err
 			}
-			if save != "" {
-				saved, err := env.SaveRecord(c.Context(), id, save)
-				if err != nil {
-					return err
-				}
-				return env.PrintResult(saved)
+			if save == "" {
+				return printReplay(env, how, func(how entrance.ReplayChoice) (*replay.Report, error) { return env.ReplayTask(c.Context(), id, how) })
 			}
-			return printReplay(env, func(progress func(string)) (*replay.Report, error) { return env.ReplayTask(c.Context(), id, progress) })
+			saved, err := env.SaveRecord(c.Context(), id, save)
+			if err == nil {
+				err = env.PrintResult(saved)
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&save, "save", "", "write the record into this new file, and replay nothing")
 	cmd.Flags().StringVar(&record, "record", "", "replay the record in this file, not one of the office")
+	cmd.Flags().BoolVar(&how.OtherPrompts, "other-prompts", false, "let messages that company itself writes differ with a warning; replies stay the recorded ones")
 	return cmd
 }
 
 // printReplay prints what comes of a replay.
-func printReplay(env *command.Environment, do func(progress func(line string)) (*replay.Report, error)) error {
-	progress := func(string) {}
+func printReplay(env *command.Environment, how entrance.ReplayChoice, do func(entrance.ReplayChoice) (*replay.Report, error)) error {
+	how.Progress = func(string) {}
 	if !env.Quiet && env.Output == "text" {
-		progress = func(line string) { fmt.Fprintln(env.Err, safetext.EscapeLine(line, 200)) }
+		how.Progress = func(line string) { fmt.Fprintln(env.Err, safetext.EscapeLine(line, 200)) }
 	}
-	report, err := do(progress)
+	report, err := do(how)
 	if err == nil {
 		err = env.PrintResult(report)
 	}
