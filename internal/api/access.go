@@ -27,7 +27,7 @@ const maxKept = 64
 // of how near a guess was.
 type tokenHash [sha256.Size]byte
 
-// accessList is who may use the API over TCP. It lies in memory and ends with the server.
+// accessList lists tickets and tokens of the API over TCP. It lies in memory and ends with the server.
 type accessList struct {
 	program tokenHash // of the token for programs
 	known   bool      // there is one
@@ -98,7 +98,7 @@ func (a *accessList) exchangeTicket(ticket string) (Session, error) {
 	return s, nil
 }
 
-// admission is whom a token belongs to.
+// admission names the owner of a token.
 type admission int
 
 const (
@@ -107,7 +107,7 @@ const (
 	program                  // the token of serve.token_env
 )
 
-// admitRequest tells whom the token in the headers of a request belongs to. The session of
+// admitRequest finds the owner of the token in the headers of a request. The session of
 // that token lasts for sessionLife from here on.
 func (a *accessList) admitRequest(h http.Header) admission {
 	sent := h.Values("Authorization")

@@ -109,7 +109,7 @@ func New(o Office, h ServerInfo, log *slog.Logger) *Server {
 	return s
 }
 
-// newHandler answers requests of any size. What is outside the API is the page's, where
+// newHandler answers requests of any size. Paths outside the API are the page's, where
 // there is one.
 func (s *Server) newHandler(page http.Handler) http.Handler {
 	mux := http.NewServeMux()
@@ -186,10 +186,10 @@ func (s *Server) Stop() {
 	s.inFlight.Wait()
 }
 
-// endServer has a server answer what is under way until ctx ends, and then ends its
+// endServer has a server answer requests under way until ctx ends, and then ends its
 // connections, and with them the contexts of the requests.
 func endServer(ctx context.Context, h *http.Server) {
-	_ = h.Shutdown(ctx) // what is left at its end is closed by the next line
+	_ = h.Shutdown(ctx) // connections left at its end are closed by the next line
 	_ = h.Close()
 }
 

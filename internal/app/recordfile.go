@@ -76,7 +76,7 @@ func existingRecordError(path string) error {
 	return company.E(company.EConflict, "there is a file of that name: "+path).Fix("remove it, or name another one")
 }
 
-// savingWriter counts what is written, and remembers why nothing more was.
+// savingWriter counts the bytes written, and keeps the first error.
 type savingWriter struct {
 	f    *os.File
 	size int64

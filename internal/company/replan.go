@@ -46,7 +46,7 @@ func (d *SubtaskReplanned) apply(s *State, e Event) {
 	}
 }
 
-// Replan lists what is wrong with parts that are to take the place of a subtask that is not
+// Replan lists the faults of parts that are to take the place of a subtask that is not
 // merged, by the rules of a plan: of the parts among each other, and of the parts with all that
 // is still to be merged. Without problems it returns the parts with the ids of subtasks in After.
 func (t *Task) Replan(id SubtaskID, parts []PlannedSubtask, why string) ([]PlannedSubtask, []PlanProblem) {
@@ -107,7 +107,7 @@ func (t *Task) keepToLeave(sub *Subtask, parts []PlannedSubtask, c *planCheck) {
 	}
 }
 
-// nameParts puts the ids of subtasks into the After of parts. What is merged is left out, and a
+// nameParts puts the ids of subtasks into the After of parts. Merged ones are left out, and a
 // name that nothing has is a problem.
 func (t *Task) nameParts(sub *Subtask, parts []PlannedSubtask, c *planCheck) []PlannedSubtask {
 	ids := map[string]SubtaskID{}
@@ -155,7 +155,7 @@ func (t *Task) nextIDs(n int) []SubtaskID {
 	return ids
 }
 
-// planWith is what is still to be merged as a plan, with parts in the place of a subtask. Each
+// planWith makes a plan of the tickets still to be merged, with parts in the place of a subtask. Each
 // of its subtasks has its id for a name.
 func (t *Task) planWith(sub *Subtask, parts []PlannedSubtask, why string) Plan {
 	var added []string

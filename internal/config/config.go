@@ -163,7 +163,7 @@ type Forge struct {
 	WebhookListen  string   `yaml:"webhook_listen" check:"listen" doc:"address on which company serve takes the forge's webhooks, such as 127.0.0.1:8378; empty: none"`
 }
 
-// Notify is how the president is told that something needs them.
+// Notify has the ways by which a president learns of questions.
 type Notify struct {
 	By         []string `yaml:"by" check:"notify_way" doc:"bell, desktop, webhook: you are told of questions, failures and pull requests, at most once a minute; none: you look yourself"`
 	WebhookURL string   `yaml:"webhook_url" check:"http_url" doc:"address to which webhook posts a message as JSON; https, or http on this machine"`

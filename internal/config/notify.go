@@ -10,7 +10,7 @@ import (
 // notifyWays are the ways of notify.by.
 var notifyWays = []string{"bell", "desktop", "webhook"}
 
-// validateWebhook finds what is wrong with the webhook of notices. What it posts is about the
+// validateWebhook finds faults of the webhook of notices. Its posts are about the
 // work, so it goes over the network with TLS alone, and signed.
 func (n Notify) validateWebhook(at func(key string) string) (ps []problem) {
 	if !slices.Contains(n.By, "webhook") {

@@ -64,7 +64,7 @@ func (l *loader) applyRecord() {
 }
 
 // distrustRecord refuses what a record changes in the making of images and their packages:
-// whoever wrote the file would have commands run as root in a container with a network.
+// the author of the file would have commands run as root in a container with a network.
 // A person's own word for the same key counts.
 func (l *loader) distrustRecord(lower Config) problems {
 	before, after := flattenConfig(lower), flattenConfig(l.cfg)

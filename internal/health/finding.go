@@ -8,7 +8,7 @@ type Finding struct {
 	Unknown bool `json:"unknown,omitempty"` // it could not be checked in time
 }
 
-// Label is the status of what was found: pass, fail, warn or unknown.
+// Label is the status of a finding: pass, fail, warn or unknown.
 func (v Finding) Label() string {
 	switch {
 	case v.Unknown:

@@ -30,7 +30,7 @@ type Feed interface {
 type Loop struct {
 	Ways []Way
 	Feed Feed
-	// Link is the address of the page, or nothing. It lets nobody in by itself: arguments of
+	// Link is the address of the page, or nothing. It opens nothing by itself: arguments of
 	// a program are seen by other users of a machine, and a webhook goes to others.
 	Link func() string
 	// Report is called with a way that does not work, once until it works again, from one

@@ -2,8 +2,8 @@
 // bell of the terminal, the desktop, or a webhook.
 //
 // It owns which lines of the feed are worth an interruption (a question, a failure, a pull
-// request), how notices are gathered into one message (at most one a minute, and none of
-// what was answered meanwhile), and the three ways of delivery. It promises that a way that
+// request), how notices are gathered into one message (at most one a minute, and none
+// of a question answered meanwhile), and the three ways of delivery. It promises that a way that
 // fails or hangs holds up neither the office nor another way. It decides nothing about
 // tasks, and a message that could not be delivered is not lost: what needs the president is
 // in the state of the office.
@@ -20,7 +20,7 @@ import (
 	"company/internal/safetext"
 )
 
-// Kind is why the president is told.
+// Kind is the reason for a notice.
 type Kind string
 
 const (
@@ -30,7 +30,7 @@ const (
 	Office   Kind = "office" // something about the office as a whole
 )
 
-// Notice is one thing that needs the president.
+// Notice is one matter for the president.
 type Notice struct {
 	Kind Kind           `json:"kind"`
 	Task company.TaskID `json:"task,omitempty"`
@@ -62,7 +62,7 @@ func noticeOf(it feed.Item) (n Notice, ok bool) {
 	return n, true
 }
 
-// settles reports whether a line of the feed says that a notice needs nobody any more.
+// settles reports whether a line of the feed ends the reason for a notice.
 func settles(it feed.Item, n Notice) bool {
 	if it.Task != n.Task || it.Seq <= n.Seq {
 		return false
@@ -78,7 +78,7 @@ func settles(it feed.Item, n Notice) bool {
 	return false
 }
 
-// Message is what is delivered at once.
+// Message is one delivery.
 type Message struct {
 	Title   string   `json:"title"`
 	Body    string   `json:"body"` // a line for each notice, the newest of many

@@ -238,7 +238,7 @@ func (d *Director) commitNow(recorded company.OID) company.OID {
 	return recorded
 }
 
-// noteEvents compares what was decided with the record, and lets the next step be done.
+// noteEvents compares the decided events with the record, and lets the next step be done.
 func (d *Director) noteEvents(ctx context.Context, s *company.State, events []company.Event) error {
 	if t := s.Tasks[d.record.Task]; t != nil {
 		d.mu.Lock()

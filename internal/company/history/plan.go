@@ -43,7 +43,7 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, e company.Event) 
 	return nil
 }
 
-// observeReplan: what is merged is not planned anew, and the parts stand in the place of the
+// observeReplan: merged tickets are not planned anew, and the parts stand in the place of the
 // subtask, for those behind it too.
 func (t *observedTask) observeReplan(d *company.SubtaskReplanned, e company.Event) error {
 	if t.merged[e.Subtask] != "" || len(d.Parts) == 0 || len(d.Added) != len(d.Parts)-1 {
