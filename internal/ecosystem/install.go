@@ -54,6 +54,8 @@ type Sources interface {
 	IsOffline() bool
 	// Scripts are the packages whose install scripts may run.
 	Scripts() []string
+	// Checks are the commands that judge the tree; none: they are not known.
+	Checks() []company.GateCommand
 	// ReadTexts gives files, path to content; one that is too large is an error.
 	ReadTexts(paths []string) (map[string][]byte, error)
 	// AddNote tells people what the image does not have.

@@ -66,7 +66,10 @@ type Request struct {
 	Base       string   // "" or "auto" = built from Debian; name@sha256:… = pulled
 	Toolchains []string // names of the ecosystems, and what goes with them; none for a plain shell
 	Spare      []string // those of them that no check needs: their packages may be missing
-	Setup      []string // shell commands, run as root without a network but for apt; one layer for all
+	// Checks are the commands that judge the project: what they look at is compiled ahead.
+	// None: all is.
+	Checks []company.GateCommand
+	Setup  []string // shell commands, run as root without a network but for apt; one layer for all
 	// SetupEnv are variables that the set-up commands get and that the image
 	// must not hold. Their names are part of the key, their values are not.
 	SetupEnv map[string]secret.Value

@@ -48,6 +48,7 @@ func (s *sources) FileID(file string) string           { return s.tree.blobs[fil
 func (s *sources) IsOffline() bool                     { return s.request.Offline }
 func (s *sources) HasToolchain(name string) bool       { return slices.Contains(s.request.Toolchains, name) }
 func (s *sources) Scripts() []string                   { return s.request.Scripts }
+func (s *sources) Checks() []company.GateCommand       { return s.request.Checks }
 func (s *sources) HashText(text string) string         { return string(hashKey(text)) }
 func (s *sources) ReadTexts(files []string) (map[string][]byte, error) {
 	return s.tree.readTexts(s.ctx, files)

@@ -67,7 +67,7 @@ func (p Project) gateOptions() gates.Options {
 // gates count.
 func (p Project) imageRequest(ctx context.Context, m *gitops.Mirror, at, detected company.OID, found gates.Project) (image.Request, error) {
 	req := image.Request{
-		Base: p.Image, Toolchains: found.Toolchains, Spare: found.Spare, Services: found.Services, Setup: p.Setup, SetupEnv: p.SetupEnv, Offline: p.Offline, UseLogins: p.Logins, Scripts: p.Scripts,
+		Base: p.Image, Toolchains: found.Toolchains, Spare: found.Spare, Checks: found.Gates, Services: found.Services, Setup: p.Setup, SetupEnv: p.SetupEnv, Offline: p.Offline, UseLogins: p.Logins, Scripts: p.Scripts,
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: at},
 	}
 	if p.Dockerfile == "" {

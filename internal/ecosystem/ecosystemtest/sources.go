@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/company"
 	"company/internal/ecosystem"
 )
 
@@ -23,6 +24,7 @@ type Sources struct {
 	Offline    bool              // container.deps is off
 	Toolchains []string          // that the image is asked for
 	Allowed    []string          // packages whose install scripts may run
+	Gates      []company.GateCommand
 	Notes      []string
 	claimed    map[string]bool
 }
@@ -92,6 +94,9 @@ func (s *Sources) IsOffline() bool { return s.Offline }
 
 // Scripts are the packages whose install scripts may run.
 func (s *Sources) Scripts() []string { return s.Allowed }
+
+// Checks are the commands that judge the tree.
+func (s *Sources) Checks() []company.GateCommand { return s.Gates }
 
 // HashText is the text.
 func (s *Sources) HashText(text string) string { return text }

@@ -114,7 +114,8 @@ func isIgnored(dir string) bool {
 	return dir != "." && (isUnseen(dir) || slices.Contains(strings.Split(dir, "/"), "vendor"))
 }
 
-// compiled is the layer of the base tree and what it needs, compiled. It may fail:
+// compiled is the layer of the base tree and what it needs, compiled, as far as the checks
+// look at it. It may fail:
 // a base that does not compile is the gates' business, and what did compile is
 // kept. Test binaries are linked, which caches everything below them, and then
 // handed to /bin/true: nothing of the project is started. The tree lies where it
@@ -123,8 +124,16 @@ func (m *modules) compiled() ecosystem.Install {
 	const failure, fix = "the base tree does not fit into the build container", "look whether the disk is full; or go on without dependencies, with container.deps: off"
 	workspace := m.s.Places().Workspace
 	tooLarge := func(int) string { return excuse(92) }
+	var folders strings.Builder // with the packages that checks look at: a case of sh
+	inputs := append(slices.Clone(m.inputs), workspace)
+	for _, dir := range m.dirs {
+		if packages := checkedPackages(m.s.Checks(), dir); packages != "./..." {
+			folders.WriteString(dir + ") p=\"" + packages + "\";; ")
+			inputs = append(inputs, "packages of "+dir, packages)
+		}
+	}
 	return compiles(ecosystem.Install{
-		Layer: "godeps", Why: "those modules and the base tree, compiled", What: "the compiled base tree", Inputs: append(slices.Clone(m.inputs), workspace), History: true, IfKilled: excuse(137),
+		Layer: "godeps", Why: "those modules and the base tree, compiled", What: "the compiled base tree", Inputs: inputs, History: true, IfKilled: excuse(137),
 		Steps: []ecosystem.Step{
 			{Dir: ".", Progress: "laying out the base tree", Failure: failure, Fix: fix, Excuse: tooLarge, Command: "cp -rs " + cachePath + " " + buildCache + " && git clone -q --shared " + m.s.Places().History + " " + workspace},
 			{
@@ -133,9 +142,10 @@ func (m *modules) compiled() ecosystem.Install {
 rc=0 vet=0
 for d in ` + strings.Join(m.dirs, " ") + `; do
 	cd ` + workspace + `/"$d" || exit 92
-	go build -o /dev/null ./... || rc=1
-	go vet ./... || vet=93
-	go test -exec=/bin/true ./... || vet=93
+	case "$d" in ` + folders.String() + `*) p=./...;; esac
+	go build -o /dev/null $p || rc=1
+	go vet $p || vet=93
+	go test -exec=/bin/true $p || vet=93
 done
 test $rc -ne 0 || exit $vet
 exit $rc'`,
