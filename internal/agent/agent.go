@@ -50,6 +50,9 @@ type Tool struct {
 	// Unsent are properties of the schema that no model is sent: other forms of the
 	// arguments, which stay accepted.
 	Unsent []string
+	// Hidden says that no model is offered the tool: an older name of what another tool
+	// does, which stays accepted.
+	Hidden bool
 	// ReadOnly says that the call changes nothing: it may run beside other
 	// read-only calls of the same reply, and again after a crash.
 	ReadOnly bool
@@ -90,6 +93,10 @@ type Result struct {
 	Changed bool
 	// Seen, when not nil, is the content of a file that the agent knows now.
 	Seen *Seen
+	// FirstLine is the number of the file's line that Text begins with, where Text is lines
+	// of a file; 0: it is not. Of such a text that the model has before it in an older
+	// form it is shown what changed.
+	FirstLine int
 	// Final, when not nil, ends the conversation and becomes Outcome.Final (as
 	// JSON). An Escalation ends it as EndEscalated.
 	Final any

@@ -44,6 +44,9 @@ func newToolset(tools []Tool) (*toolset, error) {
 			return nil, bad("has a bad schema", err)
 		}
 		s.byName[t.Spec.Name] = &checkedTool{t, schema}
+		if t.Hidden {
+			continue
+		}
 		sent := t.Spec
 		sent.Schema = sendableSchema(sent.Schema, t.Unsent...)
 		s.specs = append(s.specs, sent)
@@ -286,6 +289,13 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 		}
 	}
 	var err error
+	if part := r.conv.partOf(j, text); rec.Same == "" && part != "" {
+		answer, err := storePayload(keep, r.cfg.Blobs, text)
+		if err != nil {
+			return err
+		}
+		rec.Answer, text = &answer, part
+	}
 	if rec.Result, err = storePayload(keep, r.cfg.Blobs, text); err != nil {
 		return err
 	}

@@ -92,6 +92,9 @@ func newConversation(cfg config) *conversation {
 		if t.Lasting {
 			c.lasting[t.Spec.Name] = true
 		}
+		if t.Hidden {
+			continue
+		}
 		c.toolCost += tokensOf(t.Spec.Name) + tokensOf(t.Spec.Description) + tokensOf(string(sendableSchema(t.Spec.Schema, t.Unsent...)))
 	}
 	info := cfg.model.Info()
@@ -269,8 +272,9 @@ func (c *conversation) foldReply(r replyRecord, m adapters.Message) {
 	c.log.addMessage(m.Role, m.Content, r.At)
 }
 
-// foldResult folds the result of a call.
-func (c *conversation) foldResult(r toolRecord, text string) error {
+// foldResult folds the result of a call. answer is the whole one where text only shows what
+// changed.
+func (c *conversation) foldResult(r toolRecord, text, answer string) error {
 	at := -1
 	for i, p := range c.pending {
 		if p.ID == r.CallID {
@@ -288,7 +292,7 @@ func (c *conversation) foldResult(r toolRecord, text string) error {
 	text = cmp.Or(text, "(no output)") // empty content vanishes on some wires
 	m := adapters.Message{Role: adapters.ToolRole, Content: text, ToolCallID: p.ID, ToolName: p.Name}
 	size := tokensOf(text)
-	res := result{msg: len(c.msgs), size: size, keep: r.Keep || size <= keepTokens, lasts: r.Keep, call: c.reply, changed: r.Changed, pointer: r.Same != ""}
+	res := result{msg: len(c.msgs), size: size, keep: r.Keep || size <= keepTokens, lasts: r.Keep, call: c.reply, changed: r.Changed, pointer: r.Same != "" || r.Answer != nil}
 	if r.Seen != nil {
 		res.path = r.Seen.Path
 	}
@@ -297,8 +301,11 @@ func (c *conversation) foldResult(r toolRecord, text string) error {
 	}
 	c.results = append(c.results, res)
 	c.addMessage(m)
-	if r.Same != "" { // all but the model has the result itself
+	switch { // all but the model has the result itself
+	case r.Same != "":
 		text = c.resultOf(r.Same, text)
+	case r.Answer != nil:
+		text = answer
 	}
 	if !r.NoLoop {
 		c.seen = append(c.seen, callSignature(p.Name, p.Arguments, text))

@@ -17,7 +17,7 @@ type result struct {
 	path    string // the file that it is about; empty: none is known
 	changed bool   // it changed the workspace
 	call    int    // index in msgs of the reply that asked
-	pointer bool   // the model is shown a sentence about the same result of an earlier call
+	pointer bool   // the model is shown the difference from the result of an earlier call, or that there is none
 	args    string // the call's arguments once they are cleared; empty: they stay
 	won     int    // tokens that clearing the arguments wins
 }

@@ -95,6 +95,8 @@ type toolRecord struct {
 	// Same is an earlier call with the same result, which the model still has before it:
 	// Result only says so.
 	Same string `json:"same,omitempty"`
+	// Answer is the whole result, where Result only shows what changed since an earlier call.
+	Answer *payload `json:"answer,omitempty"`
 	// Saved is what savedRecord has, in journals of before there was one.
 	Saved *Saved `json:"saved,omitempty"`
 	Seen  *Seen  `json:"seen,omitempty"`
@@ -226,9 +228,16 @@ func (c *conversation) foldRecord(ctx context.Context, blobs Blobs, kind string,
 			break
 		}
 		var text string
-		if text, err = r.Result.load(ctx, blobs); err == nil {
-			err = c.foldResult(r, text)
+		if text, err = r.Result.load(ctx, blobs); err != nil {
+			break
 		}
+		answer := ""
+		if r.Answer != nil {
+			if answer, err = r.Answer.load(ctx, blobs); err != nil {
+				break
+			}
+		}
+		err = c.foldResult(r, text, answer)
 	case kindNote:
 		var r noteRecord
 		if err = json.Unmarshal(data, &r); err == nil {

@@ -9,7 +9,7 @@ import (
 // unsent are keywords of a schema that code checks and a model does not need: a call that breaks
 // them is answered with the whole schema.
 var unsent = map[string]bool{
-	"additionalProperties": true, "minLength": true, "maxLength": true, "minItems": true, "maxItems": true, "minimum": true, "$schema": true,
+	"additionalProperties": true, "minLength": true, "maxLength": true, "minItems": true, "maxItems": true, "minimum": true, "maximum": true, "$schema": true,
 }
 
 // sendableSchema is a schema as the model is given it, with every request: without the

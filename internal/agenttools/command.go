@@ -14,10 +14,10 @@ import (
 
 func (f *toolFactory) runCommand() agent.Tool {
 	t := newTool(f, "run_command",
-		`Run a command in a fresh bash in the root. No network, no input, no terminal. Long output keeps its start and its end. A server, or anything with background true, goes on running and has a process_id.`,
+		`Run a command in a fresh bash at the root, without input. A server, or anything with background true, goes on and has a process_id.`,
 		`{"type":"object","properties":{
 "command":{"type":"string","minLength":1},
-"timeout_s":{"type":"integer","minimum":1,"maximum":900,"description":"then it is killed; `+strconv.Itoa(f.commandTimeout())+` without"},
+"timeout_s":{"type":"integer","minimum":1,"maximum":900,"description":"default `+strconv.Itoa(f.commandTimeout())+`, at most 900"},
 "background":{"type":"boolean"}},
 "required":["command"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct {
@@ -72,18 +72,22 @@ func (f *toolFactory) commandTimeout() int {
 	return int(max(time.Second, min(d, toolproto.MaxCommandTimeout)).Round(time.Second) / time.Second)
 }
 
-const processSchema = `{"type":"object","properties":{
-"process_id":{"type":"string","minLength":1}},
-"required":["process_id"],"additionalProperties":false}`
-
 type processArgs struct {
 	ProcessID string `json:"process_id"`
+	Stop      bool
 }
 
 func (f *toolFactory) checkProcess() agent.Tool {
-	return newTool(f, "check_process",
-		`State and output of a background process.`, processSchema, true,
+	t := newTool(f, "check_process",
+		`State and output of a background process; stop ends it.`,
+		`{"type":"object","properties":{
+"process_id":{"type":"string","minLength":1},
+"stop":{"type":"boolean"}},
+"required":["process_id"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a processArgs) (agent.Result, error) {
+			if a.Stop {
+				return f.endProcess(ctx, a)
+			}
 			r, err := f.Toolbox.CheckProcess(ctx, a.ProcessID)
 			if err != nil {
 				return agent.Result{}, err
@@ -92,18 +96,29 @@ func (f *toolFactory) checkProcess() agent.Tool {
 			res.NoLoop = r.Running // waiting is no loop; asking again after the end is
 			return res, err
 		})
+	t.Reads = func(raw json.RawMessage) bool {
+		var a processArgs
+		return json.Unmarshal(raw, &a) == nil && !a.Stop
+	}
+	return t
 }
 
+// stopProcess is the name that stopping a process had of its own.
 func (f *toolFactory) stopProcess() agent.Tool {
-	return newTool(f, "stop_process",
-		`End a background process.`, processSchema, false,
-		func(ctx context.Context, a processArgs) (agent.Result, error) {
-			r, err := f.Toolbox.StopProcess(ctx, a.ProcessID)
-			if err != nil {
-				return agent.Result{}, err
-			}
-			res, err := f.commandOutput(ctx, r)
-			res.Changed = true // what it wrote while it ran belongs to no other result
-			return res, err
-		})
+	t := newTool(f, "stop_process",
+		`End a background process.`, `{"type":"object","properties":{
+"process_id":{"type":"string","minLength":1}},
+"required":["process_id"],"additionalProperties":false}`, false, f.endProcess)
+	t.Hidden = true
+	return t
+}
+
+func (f *toolFactory) endProcess(ctx context.Context, a processArgs) (agent.Result, error) {
+	r, err := f.Toolbox.StopProcess(ctx, a.ProcessID)
+	if err != nil {
+		return agent.Result{}, err
+	}
+	res, err := f.commandOutput(ctx, r)
+	res.Changed = true // what it wrote while it ran belongs to no other result
+	return res, err
 }

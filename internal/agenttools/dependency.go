@@ -34,11 +34,11 @@ func registryKinds() string {
 
 func (f *toolFactory) addDependency() agent.Tool {
 	return newTool(f, "add_dependency",
-		`Ask for a package that no lock file names, so that mirrors serve it. The answer names the command that takes it into the project. A task may add few: prefer what is there.`,
+		`Ask for a package that no lock file names. A task may add few: prefer what is there.`,
 		`{"type":"object","properties":{
 "ecosystem":{"enum":`+registryKinds()+`},
 "name":{"type":"string","minLength":1,"maxLength":214},
-"version":{"type":"string","maxLength":128,"description":"exact; the newest without"}},
+"version":{"type":"string","maxLength":128,"description":"exact"}},
 "required":["ecosystem","name"],"additionalProperties":false}`, false,
 		func(ctx context.Context, d company.Dependency) (agent.Result, error) {
 			if f.Dependencies == nil {

@@ -9,20 +9,33 @@ import (
 	"company/internal/toolproto"
 )
 
-func (f *toolFactory) readFile() agent.Tool {
-	return newTool(f, "read_file",
-		`Read a text file, at most 2000 lines and 50 KB at once; the answer says how to go on. Each line starts with its number and a colon, which are not part of the file.`,
+// readFile reads files. Lines have their numbers for a reader who names lines, and none for
+// one who edits them.
+func (f *toolFactory) readFile(numbered bool) agent.Tool {
+	description := `Read a text file, or limit lines from line offset on.`
+	if numbered {
+		description += ` The numbers before lines are not part of the file.`
+	}
+	return newTool(f, "read_file", description,
 		`{"type":"object","properties":{
 "path":{"type":"string","minLength":1},
-"offset":{"type":"integer","minimum":1,"description":"first line, from 1"},
-"limit":{"type":"integer","minimum":1,"description":"lines"}},
+"offset":{"type":"integer","minimum":1},
+"limit":{"type":"integer","minimum":1}},
 "required":["path"],"additionalProperties":false}`, true,
 		func(ctx context.Context, a struct {
 			Path          string
 			Offset, Limit int
 		}) (agent.Result, error) {
 			r, err := f.Toolbox.ReadFile(ctx, toolproto.ReadFileRequest{Path: a.Path, Offset: a.Offset, Limit: a.Limit})
-			return agent.Result{Text: r.Text(), Seen: seenFile(r.Path, r.Digest)}, err
+			text := r.PlainText()
+			if numbered {
+				text = r.Text()
+			}
+			res := agent.Result{Text: text, Seen: seenFile(r.Path, r.Digest)}
+			if !r.Binary && r.Lines > 0 {
+				res.FirstLine = r.FirstLine
+			}
+			return res, err
 		})
 }
 
@@ -36,7 +49,7 @@ func seenFile(path, digest string) *agent.Seen {
 
 func (f *toolFactory) writeFile() agent.Tool {
 	return newTool(f, "write_file",
-		`Create a file with its folders, or replace one that you have read. For a part of a file use edit_file.`,
+		`Create a file, or replace all of one that you have read.`,
 		`{"type":"object","properties":{
 "path":{"type":"string","minLength":1},
 "content":{"type":"string"}},
@@ -53,7 +66,7 @@ func (f *toolFactory) writeFile() agent.Tool {
 
 func (f *toolFactory) editFile() agent.Tool {
 	return newTool(f, "edit_file",
-		`Replace text in a file that you have read. old is in the file exactly, without line numbers, and exactly once (take in lines around it), or replace_all is set.`,
+		`Replace text in a file that you have read. old stands there exactly, and once (take in lines around it) unless replace_all is set.`,
 		`{"type":"object","properties":{
 "path":{"type":"string","minLength":1},
 "old":{"type":"string","minLength":1},
@@ -86,10 +99,10 @@ func describeParseErrors(errors []string) string {
 
 func (f *toolFactory) searchTool() agent.Tool {
 	return newTool(f, "search",
-		`Find lines that match a regular expression (RE2): path:line: text, at most 100.`,
+		`Find lines that match a regular expression (RE2).`,
 		`{"type":"object","properties":{
 "pattern":{"type":"string","minLength":1},
-"glob":{"type":"string","description":"e.g. **/*.go"}},
+"glob":{"type":"string"}},
 "required":["pattern"],"additionalProperties":false}`, true,
 		func(ctx context.Context, a struct{ Pattern, Glob string }) (agent.Result, error) {
 			r, err := f.Toolbox.Search(ctx, toolproto.SearchRequest{Pattern: a.Pattern, Glob: a.Glob})
@@ -99,9 +112,9 @@ func (f *toolFactory) searchTool() agent.Tool {
 
 func (f *toolFactory) listFiles() agent.Tool {
 	return newTool(f, "list_files",
-		`List files that git does not ignore, at most 500.`,
+		`List files that git does not ignore.`,
 		`{"type":"object","properties":{
-"glob":{"type":"string","description":"e.g. cmd/**"}},
+"glob":{"type":"string","description":"cmd/**"}},
 "additionalProperties":false}`, true,
 		func(ctx context.Context, a struct{ Glob string }) (agent.Result, error) {
 			r, err := f.Toolbox.ListFiles(ctx, toolproto.ListFilesRequest{Glob: a.Glob})

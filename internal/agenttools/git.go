@@ -24,9 +24,9 @@ func (f *toolFactory) gitStatus() agent.Tool {
 
 func (f *toolFactory) gitCommit() agent.Tool {
 	return newTool(f, "git_commit",
-		`Commit and push; without paths all that is not ignored.`,
+		`Commit and push all that is not ignored, or paths.`,
 		`{"type":"object","properties":{
-"message":{"type":"string","minLength":1,"description":"what and why, first line under 72 characters"},
+"message":{"type":"string","minLength":1},
 "paths":{"type":"array","items":{"type":"string","minLength":1}}},
 "required":["message"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct {
@@ -72,11 +72,11 @@ type Finish struct {
 
 func (f *toolFactory) finishTool() agent.Tool {
 	t := newTool(f, "finish",
-		`Hand the work in and end the run. commit commits what is not committed, first. Calls before it in the same reply are done before it.`,
+		`Hand the work in; ends the run.`,
 		`{"type":"object","properties":{
-"summary":{"type":"string","minLength":1,"description":"what was done, what shows that it works, what is open"},
-"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the ticket leaves open and you decided or assumed, one sentence each"},
-"commit":{"type":"string","minLength":1,"description":"its message"}},
+"summary":{"type":"string","minLength":1,"description":"what was done, what shows it, what is open"},
+"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what you decided that the ticket leaves open"},
+"commit":{"type":"string","minLength":1,"description":"message: commits what is left, first"}},
 "required":["summary"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct {
 			Summary, Commit string

@@ -1,8 +1,11 @@
 package agenttools
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"company/internal/agent"
@@ -10,37 +13,81 @@ import (
 
 // The tools of this file act on the host: they touch no container.
 
+// itemMarks are the marks of a plan's items, by the words that older forms and models have
+// for them.
+var itemMarks = map[string]string{
+	"pending": "[ ] ", "todo": "[ ] ", "open": "[ ] ", "not_started": "[ ] ", "in_progress": "[>] ", "doing": "[>] ", "active": "[>] ", "started": "[>] ",
+	"done": "[x] ", "completed": "[x] ", "complete": "[x] ", "finished": "[x] ",
+}
+
 func (f *toolFactory) todoTool() agent.Tool {
-	return newTool(f, "todo",
-		`Write down your plan: the whole list, at most one item in_progress.`,
+	t := newTool(f, "todo",
+		`Write down your plan, always whole: [x] done, [>] in progress (one), [ ] to come.`,
 		`{"type":"object","properties":{
-"items":{"type":"array","maxItems":50,"items":{"type":"object","properties":{
-"text":{"type":"string","minLength":1,"maxLength":500},
-"status":{"enum":["pending","in_progress","done"]}},
-"required":["text","status"],"additionalProperties":false}}},
+"items":{"type":"array","maxItems":50,"items":{"type":"string","minLength":1,"maxLength":600}}},
 "required":["items"],"additionalProperties":false}`, false,
-		func(_ context.Context, a struct {
-			Items []struct{ Text, Status string }
-		}) (agent.Result, error) {
-			marks := map[string]string{"pending": "[ ]", "in_progress": "[>]", "done": "[x]"}
+		func(_ context.Context, a struct{ Items []string }) (agent.Result, error) {
 			var b strings.Builder
 			current := 0
 			for _, item := range a.Items {
-				fmt.Fprintf(&b, "%s %s\n", marks[item.Status], item.Text)
-				if item.Status == "in_progress" {
+				if !slices.ContainsFunc([]string{"[ ]", "[>]", "[x]"}, func(mark string) bool { return strings.HasPrefix(item, mark) }) {
+					item = itemMarks["pending"] + item
+				}
+				b.WriteString(item + "\n")
+				if strings.HasPrefix(item, "[>]") {
 					current++
 				}
 			}
 			if current > 1 {
-				return agent.Result{Text: fmt.Sprintf("%d items are in_progress; at most one may be.", current), IsError: true}, nil
+				return agent.Result{Text: fmt.Sprintf("%d items are in progress; at most one may be.", current), IsError: true}, nil
 			}
 			return agent.Result{Text: b.String(), Keep: true}, nil
 		})
+	t.Amend = amendItems
+	return t
+}
+
+// amendItems turns items that are objects with a text and a status, the older form, into
+// lines with a mark. Arguments of any other form stay, and the schema judges them.
+func amendItems(args json.RawMessage) json.RawMessage {
+	var a map[string]json.RawMessage
+	if json.Unmarshal(args, &a) != nil {
+		return args
+	}
+	for key, list := range a { // the list has the name that the model gave it
+		var items []any
+		if json.Unmarshal(list, &items) != nil {
+			continue
+		}
+		for i, item := range items {
+			if old, is := item.(map[string]any); is {
+				items[i] = markItem(old)
+			}
+		}
+		a[key], _ = json.Marshal(items) // what was JSON is JSON again
+	}
+	out, err := json.Marshal(a)
+	if err != nil {
+		return args
+	}
+	return out
+}
+
+// markItem is the line of an item in the older form; the item itself where it has no text.
+func markItem(old map[string]any) any {
+	status, _ := old["status"].(string)
+	status = strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(status))
+	for _, key := range []string{"text", "content", "title", "task", "step", "description"} {
+		if text, is := old[key].(string); is && text != "" {
+			return cmp.Or(itemMarks[status], itemMarks["pending"]) + text
+		}
+	}
+	return old
 }
 
 func (f *toolFactory) noteTool() agent.Tool {
 	t := newTool(f, "note",
-		`Keep a decision, a trap or a command that works for those who work here next.`,
+		`Leave a decision, trap or working command to those who work here next.`,
 		`{"type":"object","properties":{
 "text":{"type":"string","minLength":1,"maxLength":4000}},
 "required":["text"],"additionalProperties":false}`, false,
@@ -58,7 +105,7 @@ func (f *toolFactory) noteTool() agent.Tool {
 
 func (f *toolFactory) escalateTool() agent.Tool {
 	return newTool(f, "escalate",
-		`Give the work back where it cannot be done as asked. Ends the run. Say what you tried and what is needed.`,
+		`Give back what cannot be done as asked; ends the run. Say what you tried and what is needed.`,
 		`{"type":"object","properties":{
 "reason":{"type":"string","minLength":1}},
 "required":["reason"],"additionalProperties":false}`, false,

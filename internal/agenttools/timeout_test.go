@@ -14,7 +14,7 @@ func TestCommandTimeout(t *testing.T) {
 	w := WorkerTools(b.config)
 	requireText(t, call(t, w, "run_command", `{"command":"sleep 60"}`), false, "timed out")
 	for _, tool := range w {
-		if tool.Spec.Name == "run_command" && !strings.Contains(string(tool.Spec.Schema), "; 1 without") {
+		if tool.Spec.Name == "run_command" && !strings.Contains(string(tool.Spec.Schema), `"default 1,`) {
 			t.Errorf("the model is told %s", tool.Spec.Schema)
 		}
 	}

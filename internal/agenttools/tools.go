@@ -83,7 +83,7 @@ type Denial struct {
 // Its submit_review is not in it.
 func ReadOnlyTools(c Config) []agent.Tool {
 	f := &toolFactory{Config: c}
-	return []agent.Tool{f.readFile(), f.searchTool(), f.listFiles(), f.runCommand()}
+	return []agent.Tool{f.readFile(true), f.searchTool(), f.listFiles(), f.runCommand()}
 }
 
 // WorkerTools is what a worker and a merger work with, finish and escalate
@@ -91,7 +91,7 @@ func ReadOnlyTools(c Config) []agent.Tool {
 func WorkerTools(c Config) []agent.Tool {
 	f := &toolFactory{Config: c}
 	return []agent.Tool{
-		f.readFile(), markBrief(f.writeFile()), markBrief(f.editFile()), f.searchTool(), f.listFiles(),
+		f.readFile(false), markBrief(f.writeFile()), markBrief(f.editFile()), f.searchTool(), f.listFiles(),
 		f.runCommand(), f.checkProcess(), f.stopProcess(),
 		f.gitStatus(), f.gitCommit(), f.addDependency(),
 		f.todoTool(), f.noteTool(), f.escalateTool(), f.finishTool(),

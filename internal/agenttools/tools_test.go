@@ -41,11 +41,11 @@ func TestContract(t *testing.T) {
 	args := map[string]string{ // required first, then the rest
 		"read_file": "path | limit offset", "write_file": "path content |", "edit_file": "path old new | replace_all",
 		"search": "pattern | glob", "list_files": "| glob", "run_command": "command | background timeout_s",
-		"check_process": "process_id |", "stop_process": "process_id |", "git_status": "|", "git_commit": "message | paths",
+		"check_process": "process_id | stop", "stop_process": "process_id |", "git_status": "|", "git_commit": "message | paths",
 		"add_dependency": "ecosystem name | version",
 		"todo":           "items |", "note": "text |", "escalate": "reason |", "finish": "summary | commit decisions",
 	}
-	readOnly := []string{"read_file", "search", "list_files", "check_process", "git_status"}
+	readOnly := []string{"read_file", "search", "list_files", "git_status"}
 	for _, tool := range writing {
 		var s struct {
 			Required   []string
@@ -83,7 +83,19 @@ func TestFiles(t *testing.T) {
 	b := newBench(t)
 	w := WorkerTools(b.config)
 
-	requireText(t, call(t, w, "read_file", `{"path":"a.txt"}`), false, "1: one", "2: two")
+	// Who edits is shown the text as it is, who names lines their numbers.
+	if res := call(t, w, "read_file", `{"path":"a.txt"}`); res.Text != "one\ntwo\n" || res.FirstLine != 1 {
+		t.Errorf("%+v", res)
+	}
+	if res := call(t, w, "read_file", `{"path":"a.txt","offset":2}`); res.Text != "two\n(lines 2-2 of 2)\n" || res.FirstLine != 2 {
+		t.Errorf("%+v", res)
+	}
+	if res := call(t, w, "read_file", `{"path":"a.txt","limit":1}`); res.Text != "one\n(lines 1-1 of 2; use offset=2 to continue)\n" {
+		t.Errorf("%+v", res)
+	}
+	if res := call(t, ReadOnlyTools(b.config), "read_file", `{"path":"a.txt"}`); res.Text != "1: one\n2: two\n" {
+		t.Errorf("%+v", res)
+	}
 	requireText(t, call(t, w, "read_file", `{"path":"bin"}`), false, "binary file")
 	requireText(t, call(t, w, "read_file", `{"path":"b.txt"}`), true, "b.txt")
 
@@ -154,6 +166,18 @@ func TestCommands(t *testing.T) {
 		t.Errorf("asking about an ended process is no waiting: %+v", res)
 	}
 	requireText(t, call(t, w, "check_process", `{"process_id":"none"}`), true, "none")
+
+	res = call(t, w, "run_command", `{"command":"sleep 60","background":true}`)
+	_, rest, _ = strings.Cut(res.Text, "running as ")
+	id, _, _ = strings.Cut(rest, " ")
+	stop := json.RawMessage(fmt.Sprintf(`{"process_id":%q,"stop":true}`, id))
+	if w[6].Reads(stop) || !w[6].Reads(json.RawMessage(args)) || !w[7].Hidden {
+		t.Error("ending a process is taken for a look at it, or has two names")
+	}
+	if res = call(t, w, "check_process", string(stop)); !res.Changed {
+		t.Errorf("what the process wrote is not kept: %+v", res)
+	}
+	requireText(t, res, false, "exit code")
 }
 
 // finish is only for work that is committed, on its branch, and with us.
@@ -249,12 +273,26 @@ func TestDesk(t *testing.T) {
 		kept = append(kept, text)
 		return nil
 	}})
-	res := call(t, w, "todo", `{"items":[{"text":"look","status":"done"},{"text":"write","status":"in_progress"},{"text":"test","status":"pending"}]}`)
-	requireText(t, res, false, "[x] look\n[>] write\n[ ] test\n")
-	if !res.Keep {
-		t.Error("the list may be cleared from the context")
+	amended := func(args string) string { return string(w[11].Amend(json.RawMessage(args))) }
+	for _, args := range []string{
+		`{"items":["[x] look","[>] write","test"]}`,
+		amended(`{"items":["[x] look","[>] write","[ ] test"]}`),
+		// The form of older versions, and what models make of it.
+		amended(`{"items":[{"text":"look","status":"done"},{"text":"write","status":"in_progress"},{"text":"test","status":"pending"}]}`),
+		amended(`{"items":[{"content":"look","status":"Completed"},{"title":"write","status":"in progress"},{"text":"test"}]}`),
+	} {
+		res := call(t, w, "todo", args)
+		requireText(t, res, false, "[x] look\n[>] write\n[ ] test\n")
+		if !res.Keep {
+			t.Error("the list may be cleared from the context")
+		}
 	}
-	requireText(t, call(t, w, "todo", `{"items":[{"text":"a","status":"in_progress"},{"text":"b","status":"in_progress"}]}`), true, "at most one")
+	for args, want := range map[string]string{`{"items":"a"}`: `{"items":"a"}`, `[1]`: `[1]`, `{"items":[{"status":"done"}]}`: `{"items":[{"status":"done"}]}`} {
+		if got := amended(args); got != want {
+			t.Errorf("%s became %s", args, got)
+		}
+	}
+	requireText(t, call(t, w, "todo", `{"items":["[>] a","[>] b"]}`), true, "at most one")
 	requireText(t, call(t, w, "note", `{"text":"make test needs -short"}`), false, "noted")
 	if len(kept) != 1 || kept[0] != "make test needs -short" {
 		t.Errorf("kept %q", kept)
@@ -366,7 +404,7 @@ func TestReadingCommandsRunTogether(t *testing.T) {
 		t.Fatalf("%s, %v", out.End, err)
 	}
 	for i, c := range out.Transcript.ToolCalls[:12] {
-		if want := map[int]string{0: "one\n", 1: "one\ntwo\n"}[i%2]; c.IsError || c.ID != fmt.Sprint(i) || !strings.HasSuffix(c.Result, "--- stdout ---\n"+want) {
+		if want := map[int]string{0: "one\n", 1: "one\ntwo\n"}[i%2]; c.IsError || c.ID != fmt.Sprint(i) || !strings.HasPrefix(c.Result, "exit code 0 after ") || !strings.HasSuffix(c.Result, "\n"+want) {
 			t.Errorf("call %d: %s %q", i, c.ID, c.Result)
 		}
 	}

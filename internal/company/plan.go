@@ -145,7 +145,7 @@ const replanSchema = `{
   "additionalProperties": false,
   "required": ["reason", "subtasks"],
   "properties": {
-    "reason": {"type": "string", "minLength": 1, "maxLength": 4000, "description": "Why the ticket is planned anew."},
+    "reason": {"type": "string", "minLength": 1, "maxLength": 4000},
     "decisions": {"type": "array", "maxItems": 20, "items": {"type": "string"}, "description": "What you decided or assumed, one sentence each."},
 ` + subtasksSchema + `
   }
@@ -158,14 +158,14 @@ const subtasksSchema = `    "subtasks": {
         "additionalProperties": false,
         "required": ["title", "description", "acceptance_criteria", "write_set", "effort"],
         "properties": {
-          "name": {"type": "string", "description": "Short, for the after of others."},
-          "title": {"type": "string", "description": "One line, up to 120 characters."},
-          "description": {"type": "string", "description": "What this part is, what you decided, traps."},
+          "name": {"type": "string"},
+          "title": {"type": "string"},
+          "description": {"type": "string"},
           "acceptance_criteria": {"type": "array", "minItems": 1, "items": {"type": "string"}},
-          "write_set": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "Globs of what it creates, changes or deletes: internal/api/**, docs/*.md."},
+          "write_set": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "internal/api/**, docs/*.md"},
           "effort": {"type": "string", "enum": ["small", "medium", "large"]},
-          "after": {"type": "array", "items": {"type": "string"}, "description": "Names of the subtasks whose result it needs."},
-          "context": {"type": "array", "items": {"type": "string"}, "description": "Paths to read first, or short notes."}
+          "after": {"type": "array", "items": {"type": "string"}, "description": "names"},
+          "context": {"type": "array", "items": {"type": "string"}, "description": "paths to read first, notes"}
         }
       }
     }`
@@ -174,9 +174,9 @@ const planSchema = `{
   "type": "object",
   "additionalProperties": false,
   "properties": {
-    "title": {"type": "string", "description": "Of the pull request, at most 70 characters."},
-    "decisions": {"type": "array", "maxItems": 20, "items": {"type": "string"}, "description": "What you decided or assumed, one sentence each."},
-    "why": {"type": "string", "description": "Required where there is more than one subtask."},
+    "title": {"type": "string"},
+    "decisions": {"type": "array", "maxItems": 20, "items": {"type": "string"}},
+    "why": {"type": "string"},
 ` + subtasksSchema + `,
     "waves": {
       "type": "array", "minItems": 1,

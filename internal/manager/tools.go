@@ -136,7 +136,7 @@ func (r *readTools) matchingFiles(ctx context.Context, pattern string) ([]gitops
 
 func (r *readTools) listFiles() agent.Tool {
 	type args struct{ Glob string }
-	return newTool("list_files", "List files, or those that match a glob (** for any folders).",
+	return newTool("list_files", "List files, or those of a glob (cmd/**).",
 		`{"type":"object","additionalProperties":false,"properties":{"glob":{"type":"string"}}}`,
 		true, func(ctx context.Context, a args) (agent.Result, error) {
 			entries, bad, err := r.matchingFiles(ctx, a.Glob)
@@ -247,7 +247,7 @@ func listProblems(problems []company.PlanProblem) string {
 
 func askPresident() agent.Tool {
 	type args struct{ Question string }
-	return newTool("ask_president", "Ask the president one short question, of one or two lines and without guesses. The task waits for the answer.",
+	return newTool("ask_president", "Ask the president one short question, without guesses. The task waits for the answer.",
 		`{"type":"object","additionalProperties":false,"required":["question"],"properties":{"question":{"type":"string","minLength":1,"maxLength":2000}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
 			if wrong := checkQuestion(a.Question); wrong != "" {

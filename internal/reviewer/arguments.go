@@ -38,14 +38,14 @@ func (e evidence) joinClaims() string {
 
 const schema = `{"type":"object","additionalProperties":false,"required":["verdict"],"properties":{
 "verdict":{"enum":["approve","request_changes"]},
-"evidence":{"type":"array","maxItems":96,"description":"one for each acceptance criterion, in order","items":{"type":"object","additionalProperties":false,"required":["shows"],"properties":{
+"evidence":{"type":"array","maxItems":96,"description":"one a criterion, in order","items":{"type":"object","additionalProperties":false,"required":["shows"],"properties":{
 "shows":{"type":"string","maxLength":4000},
-"ran":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":4000},"description":"commands, as they were run"},
+"ran":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":4000},"description":"commands, as you ran them"},
 "read":{"type":"array","maxItems":50,"items":{"type":"string","maxLength":1024},"description":"a.go or a.go:10-20"}}}},
 "findings":{"type":"array","maxItems":50,"items":{"type":"object","additionalProperties":false,"required":["severity","what"],"properties":{
 "severity":{"enum":["blocking","minor","critical","high","medium","low","info"],"description":"critical and high block"},
 "category":{"enum":["correctness","evidence","style","security","performance","other"]},
-"file":{"type":"string","maxLength":1024,"description":"of the diff or the write set, or none"},"line":{"type":"integer","minimum":0,"description":"of the new version; none where something is missing"},
+"file":{"type":"string","maxLength":1024},"line":{"type":"integer","minimum":0},
 "what":{"type":"string","minLength":1,"maxLength":4000},"why":{"type":"string","maxLength":4000},"suggestion":{"type":"string","maxLength":4000}}}}}}`
 
 // Synonyms that models use for the schema's values.

@@ -47,5 +47,5 @@ rm -rf %[2]s; git worktree prune; exit 1`, size/1024+1, dir, base, path.Dir(dir)
 
 // formatBaseTree tells the reviewer of it.
 func formatBaseTree(base company.OID) string {
-	return fmt.Sprintf("## Without the change\nThe tree of %s, without the change, lies in %s beside the head. Run a command in both to show what differs: cd %[2]s && .... What you write there does not touch the head. Packages that are linked into the repository (node_modules) are not in it.\n", base.Short(), baseTreeDir)
+	return fmt.Sprintf("## Without the change\nThe tree of %s lies in %s: run a command in both to show what differs. It has no packages that are linked into the repository (node_modules).\n", base.Short(), baseTreeDir)
 }

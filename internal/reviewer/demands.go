@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -46,6 +47,20 @@ func reviewCriteria(t *company.Task, sub *company.Subtask) []string {
 		out = append(out, ofInstruction+p)
 	}
 	return out
+}
+
+// standsInParts reports whether the criteria have each word of the instruction, in its order.
+func standsInParts(t *company.Task) bool {
+	list := reviewCriteria(t, nil)
+	text := ""
+	for _, c := range list {
+		part, is := strings.CutPrefix(c, ofInstruction)
+		if !is {
+			return false
+		}
+		text += " " + part
+	}
+	return slices.Equal(strings.Fields(text), strings.Fields(t.Instruction))
 }
 
 // splitDemands are the parts of an instruction: items of its lists, and sentences.

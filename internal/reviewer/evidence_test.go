@@ -266,7 +266,7 @@ func TestBaseTreeInBrief(t *testing.T) {
 		t.Error("a tree is promised that is not there")
 	}
 	b.x.baseTree = true
-	if got := reviewBrief(b.task, b.sub, b.x); !strings.Contains(got, "lies in /work/base beside the head") || !strings.Contains(got, b.p.Base.Short()) {
+	if got := reviewBrief(b.task, b.sub, b.x); !strings.Contains(got, "lies in /work/base: run a command in both") || !strings.Contains(got, b.p.Base.Short()) {
 		t.Errorf("%s", got)
 	}
 }

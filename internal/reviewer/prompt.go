@@ -15,10 +15,6 @@ import (
 //go:embed prompts/reviewer.md
 var system string
 
-// maxListed is how many changed files the first message names: a worker may
-// change thousands.
-const maxListed = 500
-
 func reviewTitle(t *company.Task, sub *company.Subtask) string {
 	if sub == nil {
 		return "the whole of " + string(t.ID)
@@ -40,7 +36,11 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 		gate = sub.Gate
 		fmt.Fprintf(&w, "# Ticket %s: %s\n\n%s\n", sub.ID, sub.Planned.Title, sub.Planned.Description)
 		if x.whole {
-			w.WriteString("\n" + onlyTicket + "\n## Instruction\n" + t.Instruction + "\n" + formatAnswers(x.answers))
+			w.WriteString("\n" + onlyTicket + "\n")
+			if !standsInParts(t) {
+				w.WriteString("\n## Instruction\n" + t.Instruction + "\n")
+			}
+			w.WriteString(formatAnswers(x.answers))
 		}
 		w.WriteString(x.round.writeRound(x.head))
 	}
@@ -88,22 +88,12 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 		w.WriteString("\n" + formatBaseTree(x.from))
 	}
 	fmt.Fprintf(&w, "\n## The diff, %s..%s\n", x.from.Short(), x.head.Short())
-	for i, c := range x.diff.Changes {
-		if i == maxListed {
-			fmt.Fprintf(&w, "- and %d more files\n", len(x.diff.Changes)-i)
-			break
-		}
-		fmt.Fprintf(&w, "- %s %s\n", c.Action, c.Path)
-	}
-	w.WriteString("\n" + agent.Quote("diff", "", string(x.diff.Patch)))
-	if x.diff.Truncated {
-		w.WriteString("The diff is longer than this; read the files in the container.\n")
-	}
+	w.WriteString(formatDiff(x.diff))
 	return w.String()
 }
 
 // onlyTicket tells the reviewer of a task's only ticket that no review follows.
-const onlyTicket = "This is the only ticket of the task, and nobody reviews the whole after you: your verdict is the one on the president's instruction too. What the instruction asks for and the ticket leaves out is blocking."
+const onlyTicket = "This is the only ticket of the task, and nobody reviews the whole after you: what the president's instruction asks for and the ticket leaves out is blocking."
 
 // formatAnswers are the president's answers, which belong to the instruction.
 func formatAnswers(answers []*company.Approval) string {
@@ -119,7 +109,7 @@ func criteriaText(t *company.Task, sub *company.Subtask) string {
 	var w strings.Builder
 	list := reviewCriteria(t, sub)
 	if strings.HasPrefix(list[len(list)-1], ofInstruction) {
-		w.WriteString("\nThe instruction stands among the acceptance criteria part by part. Of a part that asks for nothing, say so.\n")
+		w.WriteString("\nThe instruction stands among the criteria part by part. Of a part that asks for nothing, say so.\n")
 	}
 	w.WriteString("\n## Acceptance criteria\n")
 	for _, c := range list {

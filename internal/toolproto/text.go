@@ -13,9 +13,20 @@ import (
 // The Text methods lay a result out for a model. They escape nothing: the
 // caller escapes what is dangerous to show (control characters, bidi).
 
-// Text numbers the lines. That the numbers are not part of the file stands in the
-// description of the tool: once, and not with every read.
+// Text numbers the lines, for a reader who names them. That the numbers are not part of the
+// file stands in the description of the tool: once, and not with every read.
 func (r ReadFileResult) Text() string {
+	return r.layOut(true)
+}
+
+// PlainText is the lines as they are in the file, for a reader who changes them: numbers
+// before them find their way into the texts of edits. What lines they are stands
+// below them, unless it is the whole file.
+func (r ReadFileResult) PlainText() string {
+	return r.layOut(false)
+}
+
+func (r ReadFileResult) layOut(numbered bool) string {
 	if r.Binary {
 		return fmt.Sprintf("%s is a binary file of %d bytes", r.Path, r.Size)
 	}
@@ -27,11 +38,19 @@ func (r ReadFileResult) Text() string {
 	for line := range bytes.Lines(r.Content) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		line = bytes.TrimSuffix(line, []byte("\r"))
-		fmt.Fprintf(&b, "%d: %s\n", n, truncateText(string(line), ReadLine))
+		if numbered {
+			b.WriteString(strconv.Itoa(n) + ": ")
+		}
+		b.WriteString(truncateText(string(line), ReadLine) + "\n")
 		n++
 	}
-	if r.Truncated {
+	switch {
+	case !numbered && r.Truncated:
+		fmt.Fprintf(&b, "(lines %d-%d of %d; use offset=%d to continue)\n", r.FirstLine, n-1, r.TotalLines, n)
+	case r.Truncated:
 		fmt.Fprintf(&b, "(%d of %d lines shown; use offset=%d to continue)\n", r.Lines, r.TotalLines, n)
+	case !numbered && r.FirstLine > 1:
+		fmt.Fprintf(&b, "(lines %d-%d of %d)\n", r.FirstLine, n-1, r.TotalLines)
 	}
 	return b.String()
 }
@@ -81,8 +100,12 @@ func (r RunResult) Text() string {
 	if r.Note != "" {
 		fmt.Fprintf(&b, "note: %s\n", r.Note)
 	}
-	r.Stdout.write(&b, "stdout")
-	r.Stderr.write(&b, "stderr")
+	if r.Stderr.isEmpty() && r.Note == "" && len(r.Pipes) == 0 { // all below the first line
+		r.Stdout.write(&b, "")
+	} else {
+		r.Stdout.write(&b, "stdout")
+		r.Stderr.write(&b, "stderr")
+	}
 	if r.Stdout.isEmpty() && r.Stderr.isEmpty() {
 		b.WriteString("(no output)\n")
 	}
@@ -123,12 +146,16 @@ func (o Output) String() string {
 	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", o.Head, o.Omitted, o.Tail)
 }
 
+// write lays it out below its name; empty: no name is needed.
 func (o Output) write(b *strings.Builder, name string) {
 	if o.isEmpty() {
 		return
 	}
 	s := o.String()
-	fmt.Fprintf(b, "--- %s ---\n%s", name, s)
+	if name != "" {
+		fmt.Fprintf(b, "--- %s ---\n", name)
+	}
+	b.WriteString(s)
 	if !strings.HasSuffix(s, "\n") {
 		b.WriteByte('\n')
 	}

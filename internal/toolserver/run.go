@@ -67,7 +67,7 @@ func (s *Server) run(ctx context.Context, r toolproto.RunRequest) (toolproto.Run
 		}
 		result := p.toResult()
 		if verdict.server != "" && !r.Background {
-			result.Note = strings.TrimPrefix(result.Note+"; "+verdict.server+" is a server, so it runs in the background: use check_process and stop_process", "; ")
+			result.Note = strings.TrimPrefix(result.Note+"; "+verdict.server+" is a server, so it runs in the background: use check_process", "; ")
 		}
 		return result, nil
 	}

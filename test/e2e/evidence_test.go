@@ -41,7 +41,7 @@ func TestUnprovenReviewGoesToSecondModel(t *testing.T) {
 	if calls["t1-01-review.1"] != 2 || calls["t1-01-review.2"] != 2 {
 		t.Errorf("the first is asked twice, and then the second: %v", calls)
 	}
-	checkBriefHolds(t, h, "t1-01-review.2", "without the change, lies in /work/base beside the head")
+	checkBriefHolds(t, h, "t1-01-review.2", "lies in /work/base: run a command in both")
 	runAndExpect(t, h, []string{"shown: the base does not have it", "seen: ran `test ! -e /work/base/farewell.sh", "exit code 0; farewell.sh:1 in the diff"}, "show", "t1-01")
 	runAndExpect(t, h, []string{"E_EVIDENCE"}, "help", "E_EVIDENCE")
 }

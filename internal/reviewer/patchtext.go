@@ -1,0 +1,77 @@
+package reviewer
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"company/internal/agent"
+	"company/internal/gitops"
+)
+
+const (
+	// maxListed is how many changed files the first message names: a worker may
+	// change thousands.
+	maxListed = 500
+	// fewChanged is how many files a diff shows at a glance: of so many only the deleted ones
+	// are listed before it.
+	fewChanged = 6
+)
+
+// formatDiff is the diff as data, after a list of its files.
+func formatDiff(d gitops.Diff) string {
+	var w strings.Builder
+	for i, c := range d.Changes {
+		if i == maxListed {
+			fmt.Fprintf(&w, "- and %d more files\n", len(d.Changes)-i)
+			break
+		}
+		if d.Truncated || len(d.Changes) > fewChanged || c.Action == "deleted" {
+			fmt.Fprintf(&w, "- %s %s\n", c.Action, c.Path)
+		}
+	}
+	w.WriteString("\n" + agent.Quote("diff", "", string(trimHeadings(d.Patch))))
+	if d.Truncated {
+		w.WriteString("The diff is longer than this; read the files in the container.\n")
+	}
+	return w.String()
+}
+
+// trimHeadings leaves the lines of git's headings out that repeat others: the ids of blobs, and
+// the first line and the usual mode where two more lines name the file. A heading that no
+// lines follow stays whole: of an empty file, of one that is binary, of another mode.
+func trimHeadings(patch []byte) []byte {
+	out := make([]byte, 0, len(patch))
+	var heading [][]byte
+	inHeading := false
+	for line := range bytes.Lines(patch) {
+		switch {
+		case bytes.HasPrefix(line, []byte("diff --git ")):
+			out = append(out, bytes.Join(heading, nil)...)
+			heading, inHeading = [][]byte{line}, true
+		case inHeading && bytes.HasPrefix(line, []byte("@@ ")):
+			for _, h := range heading {
+				if !repeatsNames(h) {
+					out = append(out, h...)
+				}
+			}
+			out = append(out, line...)
+			heading, inHeading = nil, false
+		case inHeading:
+			heading = append(heading, line)
+		default:
+			out = append(out, line...)
+		}
+	}
+	return append(out, bytes.Join(heading, nil)...)
+}
+
+// repeatsNames reports whether a line of a heading tells nothing beside the lines --- and +++.
+func repeatsNames(line []byte) bool {
+	for _, begin := range []string{"diff --git ", "index ", "new file mode 100644", "deleted file mode 100644"} {
+		if bytes.HasPrefix(line, []byte(begin)) {
+			return true
+		}
+	}
+	return false
+}
