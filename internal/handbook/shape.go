@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"company/internal/agent"
+	"company/internal/api"
 	"company/internal/app"
 	"company/internal/bench"
 	"company/internal/bench/work"
@@ -283,6 +284,7 @@ func Shapes() []Shape {
 		{"project", []string{"project add"}, "one project", shapeProject{}},
 		{"removed_project", []string{"project remove"}, "a project that is not listed any more", shapeRemoved{}},
 		{"served", []string{"serve"}, "printed when it ends", shapeServed{}},
+		{"link", []string{"open"}, "a link of a browser into the office, good once", api.Link{}},
 		{"cleanup", []string{"cleanup", "image prune"}, "what was removed, or would be", upkeep.Report{}},
 		{"images", []string{"image list"}, "the images", shapeImages{}},
 		{"image", []string{"image build"}, "an image", shapeImage{}},
