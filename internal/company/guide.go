@@ -14,17 +14,25 @@ type Guide struct {
 	GiveUp  bool      `json:"give_up,omitempty"`
 	// Model is the profile that its workers use from now on; empty: they keep theirs.
 	Model string `json:"model,omitempty"`
+	// MoreTurns are replies that each of its next runs may have beyond those of the config;
+	// 0: as before.
+	MoreTurns int `json:"more_turns,omitempty"`
 	// Parts plan the subtask anew, and split it where they are several.
 	Parts []PlannedSubtask `json:"parts,omitempty"`
 	// Decisions are what the advice settles where the instruction is open.
 	Decisions []string `json:"decisions,omitempty"`
 }
 
+// MaxMoreTurns bounds the replies that the manager may add to each run of a stuck subtask. What
+// they cost stays below the task's cap.
+const MaxMoreTurns = 60
+
 // SubtaskGuided is the manager's decision.
 type SubtaskGuided struct {
 	Text      string   `json:"text"`
 	GiveUp    bool     `json:"give_up,omitempty"`
 	Model     string   `json:"model,omitempty"` // the profile of its next runs; empty: as before
+	MoreTurns int      `json:"more_turns,omitempty"`
 	Decisions []string `json:"decisions,omitempty"`
 }
 
@@ -40,6 +48,7 @@ func (d *SubtaskGuided) apply(s *State, e Event) {
 	}
 	sub.Guided++
 	sub.Model = cmp.Or(d.Model, sub.Model)
+	sub.MoreTurns = cmp.Or(d.MoreTurns, sub.MoreTurns)
 	sub.Decisions = append(slices.Clone(sub.Decisions), d.Decisions...)
 	delete(t.Failures, "run "+string(sub.ID))
 	sub.resetAndRequeue("Your manager says: " + d.Text)

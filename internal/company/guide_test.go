@@ -53,6 +53,34 @@ func TestStuckSubtaskGetsAnotherModel(t *testing.T) {
 	}
 }
 
+// SUB-16: the manager gives a stuck subtask higher limits, within bounds. They stay with later
+// advice, and end where it begins anew.
+func TestStuckSubtaskGetsMoreTurns(t *testing.T) {
+	l := stuckLine(t, Settings{})
+	give := func(run RunID, more int) error {
+		_, err := l.do(string(run), EndRun{Run: run, Fence: l.fence, Outcome: RunEnded{Status: RunSuccess}, Guide: &Guide{Subtask: lineSub, Text: "go on", MoreTurns: more}})
+		return err
+	}
+	for _, more := range []int{-1, MaxMoreTurns + 1} {
+		if err := give("t1-plan.2", more); CodeOf(err) != EInvalid || l.sub().Escalation == "" {
+			t.Errorf("%d: %v", more, err)
+		}
+	}
+	if err := give("t1-plan.2", MaxMoreTurns); err != nil || l.sub().MoreTurns != MaxMoreTurns || l.sub().Guided != 1 {
+		t.Fatalf("%v %+v", err, l.sub())
+	}
+	l.end(l.work(), RunEnded{Status: RunError, Escalate: true, Error: "and now?"}, nil)
+	l.claim("t1-plan.3")
+	if err := give("t1-plan.3", 0); err != nil || l.sub().MoreTurns != MaxMoreTurns {
+		t.Errorf("%v: advice alone took its turns: %d", err, l.sub().MoreTurns)
+	}
+	l.must("you", Cancel{Task: lineTask})
+	l.must("you", Retry{Task: lineTask, From: lineSub})
+	if l.sub().MoreTurns != 0 {
+		t.Errorf("it begins anew with %d more turns", l.sub().MoreTurns)
+	}
+}
+
 // Where the settings name no model there is none to give.
 func TestNoModelToGive(t *testing.T) {
 	l := stuckLine(t, Settings{})

@@ -103,11 +103,14 @@ func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) 
 		if err := t.CheckModel(sub, c.Guide.Model); err != nil {
 			return nil, err
 		}
+		if n := c.Guide.MoreTurns; n < 0 || n > MaxMoreTurns {
+			return nil, E(EInvalid, fmt.Sprintf("%d more turns cannot be given", n)).Fix(fmt.Sprintf("give 1 to %d, or none", MaxMoreTurns))
+		}
 		if len(c.Guide.Parts) > 0 {
 			e, err := c.Guide.replan(m, t, r.ID)
 			return []Event{e}, err
 		}
-		return []Event{m.newEvent(t.ID, sub.ID, r.ID, &SubtaskGuided{Text: c.Guide.Text, GiveUp: c.Guide.GiveUp, Model: c.Guide.Model, Decisions: boundDecisions(c.Guide.Decisions)})}, nil
+		return []Event{m.newEvent(t.ID, sub.ID, r.ID, &SubtaskGuided{Text: c.Guide.Text, GiveUp: c.Guide.GiveUp, Model: c.Guide.Model, MoreTurns: c.Guide.MoreTurns, Decisions: boundDecisions(c.Guide.Decisions)})}, nil
 	}
 	return nil, E(EInvalid, "a manager's run ends with a plan, a question or a decision")
 }

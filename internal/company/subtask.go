@@ -57,6 +57,8 @@ type Subtask struct {
 	Escalation string `json:"escalation,omitempty"` // waits for the manager, and why
 	Reason     string `json:"reason,omitempty"`     // why it is blocked
 	Model      string `json:"model,omitempty"`      // the profile that the manager gave it; empty: the workers' own
+	// MoreTurns are replies that the manager gave each of its runs beyond those of the config.
+	MoreTurns int `json:"more_turns,omitempty"`
 	// SplitFrom is the subtask that it was split from; empty: it is of the plan.
 	SplitFrom SubtaskID `json:"split_from,omitempty"`
 	Replanned string    `json:"replanned,omitempty"` // why the manager planned it anew; empty: it did not

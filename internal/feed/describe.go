@@ -67,6 +67,9 @@ func Describe(e company.Event, t *company.Task) Item {
 		if d.Model != "" {
 			it.Text = "given to the model " + safetext.EscapeLine(d.Model, 60) + "; " + it.Text
 		}
+		if d.MoreTurns > 0 {
+			it.Text = fmt.Sprintf("%s more for each run; %s", company.Count(d.MoreTurns, "turn"), it.Text)
+		}
 	case *company.SubtaskReplanned:
 		it.Text = "planned anew; manager: " + safetext.EscapeLine(d.Text, 160)
 		if n := len(d.Parts); n > 1 {

@@ -73,6 +73,13 @@ func TestReplanIsTold(t *testing.T) {
 	}
 }
 
+// SUB-16: higher limits are told with the advice.
+func TestMoreTurnsAreTold(t *testing.T) {
+	if it := describeRecorded(t, &company.SubtaskGuided{Text: "go on", MoreTurns: 5}, nil); it.Text != "5 turns more for each run; manager: go on" {
+		t.Errorf("%q", it.Text)
+	}
+}
+
 // A red gate has the first line of the failure that is new, and that line alone.
 func TestFirstFailingLine(t *testing.T) {
 	red := company.GateCheck{Name: "test", ExitCode: 1, Tests: []company.TestResult{

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"company/internal/adapters"
@@ -269,12 +270,16 @@ func decideTools(t *company.Task, sub *company.Subtask) []agent.Tool {
 func guideTool(id company.SubtaskID) agent.Tool {
 	type args struct {
 		Guidance  string
+		MoreTurns int `json:"more_turns"`
 		Decisions []string
 	}
-	return newTool("guide_worker", "Send the ticket back to a worker with your advice: what to do differently.",
-		`{"type":"object","additionalProperties":false,"required":["guidance"],"properties":{"guidance":{"type":"string","minLength":1,"maxLength":8000},"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the instruction leaves open and this advice decides in the president's place, one sentence each"}}}`,
+	return newTool("guide_worker", "Send the ticket back to a worker with your advice: what to do differently. more_turns is for a ticket that is right, and whose worker ran out of turns.",
+		`{"type":"object","additionalProperties":false,"required":["guidance"],"properties":{"guidance":{"type":"string","minLength":1,"maxLength":8000},"more_turns":{"type":"integer","minimum":1,"maximum":`+strconv.Itoa(company.MaxMoreTurns)+`,"description":"replies that each of its next runs has beyond the usual; they cost money of the task"},"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the instruction leaves open and this advice decides in the president's place, one sentence each"}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
-			return agent.Result{Text: "sent", Final: decision{Guide: &company.Guide{Subtask: id, Text: a.Guidance, Decisions: a.Decisions}}}, nil
+			if a.MoreTurns < 0 || a.MoreTurns > company.MaxMoreTurns {
+				return refusalResult(fmt.Sprintf("%d more turns cannot be given; give 1 to %d, or leave more_turns out", a.MoreTurns, company.MaxMoreTurns)), nil
+			}
+			return agent.Result{Text: "sent", Final: decision{Guide: &company.Guide{Subtask: id, Text: a.Guidance, MoreTurns: a.MoreTurns, Decisions: a.Decisions}}}, nil
 		})
 }
 

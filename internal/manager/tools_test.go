@@ -312,6 +312,20 @@ func TestChangeModel(t *testing.T) {
 	}
 }
 
+// SUB-16: more turns are given within bounds, by the schema and by the tool.
+func TestMoreTurns(t *testing.T) {
+	task := goldenTask()
+	tools := decideTools(task, task.Subtasks[0])
+	for _, n := range []int{-1, company.MaxMoreTurns + 1} {
+		if res := use(t, tools, "guide_worker", args{"guidance": "go on", "more_turns": n}); !res.IsError || res.Final != nil || !strings.Contains(res.Text, "give 1 to 60") {
+			t.Errorf("%d: %+v", n, res)
+		}
+	}
+	if got := use(t, tools, "guide_worker", args{"guidance": "go on", "more_turns": 5}).Final.(decision).Guide; got.MoreTurns != 5 || got.Text != "go on" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // SUB-16: parts that no plan may have go back with the reasons; others end the decision.
 func TestReplanTicket(t *testing.T) {
 	task := goldenTask()

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -114,7 +115,7 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 		header.Subtask = s.Subtask.ID
 	}
 	job := agent.Job{
-		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, MaxTurns: s.agents.MaxTurns(s.Role),
+		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, MaxTurns: s.limitTurns(),
 		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: ledger.Blobs{Ledger: s.service.Ledger}, Allowance: s.allowance,
 		Now: s.service.Now, Logger: s.service.Logger, OnEvent: s.onEvent, Halt: func() error { return s.checkPaused(ctx) }, Words: func() []string { return s.readWords(ctx) },
 	}
@@ -128,6 +129,16 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 		s.keepTranscript(context.WithoutCancel(ctx), out.Transcript.Encode())
 	}
 	return r.Finish(ctx, s, out, err)
+}
+
+// limitTurns is the most replies of the run: those of its role, and what the manager gave to a
+// subtask that was stuck.
+func (s *Session) limitTurns() int {
+	most := s.agents.MaxTurns(s.Role)
+	if s.Role == company.Worker && s.Subtask != nil && s.Subtask.MoreTurns > 0 {
+		most = cmp.Or(most, agent.DefaultTurns) + s.Subtask.MoreTurns
+	}
+	return most
 }
 
 // describeBriefing is what the run is begun with, or was by an earlier holder: the

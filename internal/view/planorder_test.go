@@ -43,14 +43,14 @@ func TestReplannedSubtaskIsShown(t *testing.T) {
 	t.Parallel()
 	s, task := viewtest.TaskOf(func(_ *company.State, t *company.Task) {
 		t.Subtasks = []*company.Subtask{
-			{ID: "t12-01", Wave: 1, Status: company.SubtaskPending, Replanned: "two\x1b things"},
+			{ID: "t12-01", Wave: 1, Status: company.SubtaskPending, Replanned: "two\x1b things", MoreTurns: 5},
 			{ID: "t12-02", Wave: 1, Status: company.SubtaskPending, SplitFrom: "t12-01"},
 		}
 		t.Status, t.Plan.Waves = company.StatusExecuting, 1
 	})
 	src := Source{State: s, Now: viewtest.Time}
 	text := src.TaskDetail(task).Render(Style{Width: 120})
-	for _, want := range []string{"planned anew by the manager: two", "split from t12-01"} {
+	for _, want := range []string{"planned anew by the manager: two", "the manager gave each run 5 turns more", "split from t12-01"} {
 		if !strings.Contains(text, want) || strings.Contains(text, "\x1b") {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

@@ -23,6 +23,7 @@ type Subtask struct {
 	WriteSet           []string                `json:"write_set"`
 	Effort             string                  `json:"effort"`
 	Model              string                  `json:"model,omitempty"`      // the profile that the manager gave it; absent: its workers' own
+	MoreTurns          int                     `json:"more_turns,omitempty"` // model replies that the manager gave each of its runs beyond the config's
 	SplitFrom          company.SubtaskID       `json:"split_from,omitempty"` // the subtask that it was split from
 	Replanned          string                  `json:"replanned,omitempty"`  // why the manager planned it anew; absent: it did not
 	Branch             string                  `json:"branch,omitempty"`
@@ -42,7 +43,7 @@ type Subtask struct {
 func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 	v := Subtask{
 		ID: sub.ID, Task: t.ID, Wave: t.StepOf(sub), After: sub.After(), Status: sub.Status, Paused: sub.Paused, Title: sub.Planned.Title, Description: sub.Planned.Description,
-		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort, Model: sub.Model, SplitFrom: sub.SplitFrom, Replanned: sub.Replanned,
+		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort, Model: sub.Model, MoreTurns: sub.MoreTurns, SplitFrom: sub.SplitFrom, Replanned: sub.Replanned,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), Review: sub.Review.Last,
 		WriteSetFit: fitOf(sub), Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
 	}

@@ -180,6 +180,9 @@ func (v TaskDetail) writePlan(b *strings.Builder, s Style) {
 		for _, note := range sub.originNotes() {
 			table.Note(note)
 		}
+		if sub.MoreTurns > 0 {
+			table.Note(fmt.Sprintf("the manager gave each run %s more", company.Count(sub.MoreTurns, "turn")))
+		}
 		if sub.Model != "" {
 			table.Note("the manager gave it the model " + safetext.EscapeLine(sub.Model, 60))
 		}

@@ -42,6 +42,31 @@ func TestStuckTicketGetsAnotherModel(t *testing.T) {
 	runAndExpect(t, h, []string{"big"}, "show", "t1-01.2")
 }
 
+// TestStuckTicketGetsMoreTurns: a worker that runs out of turns has more of them from its manager,
+// and comes to its end in one run (SUB-16).
+func TestStuckTicketGetsMoreTurns(t *testing.T) {
+	t.Parallel()
+	h := openTinyProject(t, &staff{
+		manager: planThenDecide(farewellTicket(),
+			call("guide_worker", m{"guidance": "The way is right: go on.", "more_turns": 4})),
+		worker: replyByRun(readsForEver(), saysGoodbye()),
+	})
+	h.Config("agents: {worker: {max_turns: 2}}\n" + tinyGates)
+	p := h.Start("submit", "say goodbye")
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
+	checkBriefHolds(t, h, "t1-plan.2", "t1-01 is stuck", "ran out of turns")
+	p.Until(patience, "more turns", func(it feed.Item) bool {
+		return it.Kind == "subtask.guided" && it.Text == "4 turns more for each run; manager: The way is right: go on."
+	})
+	runAndExpect(t, h, []string{"the manager gave each run 4 turns more"}, "show", "t1")
+}
+
+// readsForEver is a worker that changes nothing.
+func readsForEver() func(scripted.Exchange) scripted.Reply {
+	return replyAlways(call("read_file", m{"path": "greet.sh"}))
+}
+
 // splitters is a staff that has one ticket for two things. Its worker finds it too large, and the
 // manager splits it, after parts that code refuses. The second part has the wrong file, and is
 // planned anew.
