@@ -116,6 +116,7 @@ func (s *Server) newHandler(page http.Handler) http.Handler {
 	for _, route := range Routes() {
 		mux.HandleFunc(route.Method+" /api/v1/"+route.Path, func(w http.ResponseWriter, r *http.Request) { route.serve(s, w, r) })
 	}
+	mux.HandleFunc("GET /metrics", s.serveMetrics)
 	unknown := func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, company.E(company.ENotFound, "there is no "+r.Method+" "+safetext.EscapeLine(r.URL.Path, 100)).Fix(s.sameVersion()))
 	}

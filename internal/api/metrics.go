@@ -1,0 +1,130 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"net/http"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/view"
+)
+
+// metricsType is the media type of Prometheus' text format.
+// https://prometheus.io/docs/instrumenting/exposition_formats/
+const metricsType = "text/plain; version=0.0.4; charset=utf-8"
+
+// serveMetrics answers with numbers of the office for Prometheus. Names and units are
+// listed in docs/api.md.
+func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", metricsType)
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(renderMetrics(s.source(), s.info.Version)) // the client is gone, or it has it
+}
+
+// metricText collects metrics in the text format.
+type metricText struct{ bytes.Buffer }
+
+// declare begins a metric. All its samples follow.
+func (m *metricText) declare(name, kind, help string) {
+	fmt.Fprintf(m, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
+}
+
+// sample adds a sample. labels are names and values in turns.
+func (m *metricText) sample(name string, value float64, labels ...string) {
+	m.WriteString(name)
+	for i := 0; i < len(labels); i += 2 {
+		m.WriteString(map[bool]string{true: "{", false: ","}[i == 0])
+		m.WriteString(labels[i] + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(labels[i+1]) + `"`)
+	}
+	if len(labels) > 0 {
+		m.WriteByte('}')
+	}
+	m.WriteString(" " + strconv.FormatFloat(value, 'g', -1, 64) + "\n")
+}
+
+// single adds a metric with one sample.
+func (m *metricText) single(name, kind, help string, value float64) {
+	m.declare(name, kind, help)
+	m.sample(name, value)
+}
+
+// byLabel adds a metric with a sample for each value of a label. Values without a count
+// are zero, so that none comes and goes.
+func (m *metricText) byLabel(name, help, label string, counts map[string]int, values []string) {
+	m.declare(name, "gauge", help)
+	for _, v := range values {
+		m.sample(name, float64(counts[v]), label, v)
+	}
+}
+
+// renderMetrics makes the metrics of this moment. Labels have a few fixed values: no id is
+// among them, so that a database of metrics does not grow with the tasks.
+func renderMetrics(src view.Source, version string) []byte {
+	s := src.State
+	var m metricText
+	m.declare("company_build_info", "gauge", "The program that answers; always 1.")
+	m.sample("company_build_info", 1, "version", version)
+	m.single("company_ledger_events_total", "counter", "Events in the ledger.", float64(s.Seq))
+	m.single("company_office_stopped", "gauge", "1 while the office is stopped.", float64(map[bool]int{true: 1}[s.Office.Stopped]))
+
+	tasks, subtasks, runs := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, id := range s.Open {
+		t := s.Tasks[id]
+		tasks[string(s.Shown(t))]++
+		for _, sub := range t.Subtasks {
+			subtasks[string(sub.Status)]++
+		}
+		for _, r := range t.Runs {
+			if r.Held && !r.Ended {
+				runs[string(r.Role)]++
+			}
+		}
+	}
+	m.byLabel("company_tasks_open", "Tasks that have not ended.", "status", tasks, openStatuses)
+	m.byLabel("company_subtasks_open", "Subtasks of tasks that have not ended.", "status", subtasks, subtaskStatuses)
+	m.byLabel("company_runs_held", "Runs that an agent is at.", "role", runs, roles)
+	m.single("company_merge_queue_length", "gauge", "Approved subtasks that are not merged yet.", float64(subtasks[string(company.SubtaskMerging)]))
+	m.single("company_tasks_submitted_total", "counter", "Tasks that were ever submitted.", float64(len(s.Tasks)+len(s.Past)))
+	m.single("company_questions_open", "gauge", "Questions that wait for the president.", float64(len(s.OpenApprovals(""))))
+	m.single("company_workers", "gauge", "Workers that there are to be.", float64(s.Office.WorkerCount()))
+	spent := company.Amount{}
+	for _, t := range s.Tasks {
+		spent = spent.Add(t.Spent)
+	}
+	for _, t := range s.Past {
+		spent = spent.Add(t.Spent)
+	}
+	m.single("company_cost_usd_total", "counter", "Spending of all calls whose price is known.", float64(spent.MicroUSD)/1e6)
+	m.single("company_tokens_total", "counter", "Tokens of all calls.", float64(spent.Tokens))
+
+	addRuntime(&m)
+	return m.Bytes()
+}
+
+// addRuntime adds numbers of this process under the names that Prometheus' own clients give.
+func addRuntime(m *metricText) {
+	samples := []metrics.Sample{{Name: "/sched/goroutines:goroutines"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/cpu/classes/gc/total:cpu-seconds"}}
+	metrics.Read(samples)
+	m.single("go_goroutines", "gauge", "Goroutines of the process.", float64(samples[0].Value.Uint64()))
+	m.single("go_memstats_heap_alloc_bytes", "gauge", "Bytes of objects on the heap.", float64(samples[1].Value.Uint64()))
+	m.single("go_memstats_sys_bytes", "gauge", "Bytes taken from the system.", float64(samples[2].Value.Uint64()))
+	if seconds := samples[3].Value.Float64(); !math.IsNaN(seconds) {
+		m.single("company_gc_cpu_seconds_total", "counter", "Time of processors that the garbage collector took.", seconds)
+	}
+}
+
+// roles, openStatuses and subtaskStatuses are the values of labels, in the order of the work.
+var (
+	roles        = []string{string(company.Manager), string(company.Worker), string(company.Reviewer), string(company.Merger)}
+	openStatuses = []string{
+		string(company.StatusPending), string(company.StatusDecomposing), string(company.StatusExecuting), string(company.StatusReviewing), string(company.StatusAwaitingInput),
+	}
+	subtaskStatuses = []string{
+		string(company.SubtaskPending), string(company.SubtaskAssigned), string(company.SubtaskRunning), string(company.SubtaskInGate), string(company.SubtaskReviewing),
+		string(company.SubtaskMerging), string(company.SubtaskCompleted), string(company.SubtaskFailed), string(company.SubtaskBlocked), string(company.SubtaskCancelled),
+	}
+)
