@@ -73,7 +73,7 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.SubtaskReplanned:
 		it.Text = "planned anew; manager: " + safetext.EscapeLine(d.Text, 160)
 		if n := len(d.Parts); n > 1 {
-			it.Text = fmt.Sprintf("split into %d subtasks; manager: %s", n, safetext.EscapeLine(d.Text, 160))
+			it.Text = "split into " + company.Count(n, "subtask") + "; manager: " + safetext.EscapeLine(d.Text, 160)
 		}
 		it.Lines = partLines(e.Subtask, d)
 	case *company.RunTold:
