@@ -165,7 +165,7 @@ type Forge struct {
 
 // Notify has the ways by which a president learns of questions.
 type Notify struct {
-	By         []string `yaml:"by" check:"notify_way" doc:"bell, desktop, webhook: you are told of questions, failures and pull requests, at most once a minute; none: you look yourself"`
+	By         []string `yaml:"by" check:"notify_way" doc:"ways by which you hear of questions, failures and pull requests, at most once a minute: bell, desktop, webhook; none: you look yourself"`
 	WebhookURL string   `yaml:"webhook_url" check:"http_url" doc:"address to which webhook posts a message as JSON; https, or http on this machine"`
 	WebhookEnv string   `yaml:"webhook_secret_env" check:"env_name" doc:"environment variable that holds the secret with which the posts are signed"`
 }
