@@ -48,12 +48,21 @@ type boundedConn struct {
 	end      sync.Once
 }
 
-// Write sends p, and fails where the client takes nothing in time.
-func (c *boundedConn) Write(p []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(c.listener.write)); err != nil {
-		return 0, err
+// writePiece is how many bytes a client takes in the time of one write. A long answer is
+// sent in such pieces, so that a slow client gets it whole.
+const writePiece = 32 << 10
+
+// Write sends p, and fails where the client takes no piece of it in time.
+func (c *boundedConn) Write(p []byte) (n int, err error) {
+	for {
+		if err := c.SetWriteDeadline(time.Now().Add(c.listener.write)); err != nil {
+			return n, err
+		}
+		sent, err := c.Conn.Write(p[n:min(n+writePiece, len(p))])
+		if n += sent; err != nil || n == len(p) {
+			return n, err
+		}
 	}
-	return c.Conn.Write(p)
 }
 
 // Close ends the connection.

@@ -358,7 +358,7 @@ func TestCommandsAreAsDescribed(t *testing.T) {
 	}
 }
 
-func must(b []byte, err error) []byte {
+func must[T any](b T, err error) T {
 	if err != nil {
 		panic(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -117,22 +118,24 @@ func (s *Server) newHandler(page http.Handler) http.Handler {
 		mux.HandleFunc(route.Method+" /api/v1/"+route.Path, func(w http.ResponseWriter, r *http.Request) { route.serve(s, w, r) })
 	}
 	mux.HandleFunc("GET /metrics", s.serveMetrics)
-	unknown := func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, company.E(company.ENotFound, "there is no "+r.Method+" "+safetext.EscapeLine(r.URL.Path, 100)).Fix(s.sameVersion()))
-	}
-	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
-		if page == nil || isAPIPath(r.URL.Path) {
-			unknown(w, r)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		ofPage := page != nil && !isAPIPath(r.URL.Path)
+		if ofPage && readsOnly(r) {
+			page.ServeHTTP(w, r)
 			return
 		}
-		page.ServeHTTP(w, r)
+		p := problemOf(company.E(company.ENotFound, "there is no "+safetext.EscapeLine(r.Method, 20)+" "+safetext.EscapeLine(r.URL.Path, 100)).Fix(s.sameVersion()))
+		if allowed := allowedMethods(mux, r, ofPage); allowed != "" {
+			w.Header().Set("Allow", allowed)
+			p.Status = http.StatusMethodNotAllowed
+		}
+		writeProblem(w, p)
 	})
-	mux.HandleFunc("POST /", unknown)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.inFlight.Add(1)
 		defer s.inFlight.Done()
 		w.Header().Set(timeHeader, s.office.Source().Now.Format(time.RFC3339Nano))
-		if r.Method == http.MethodGet {
+		if readsOnly(r) {
 			ctx, cancel := context.WithCancelCause(r.Context())
 			defer cancel(nil)
 			defer context.AfterFunc(s.ending, func() { cancel(errEnding) })()
@@ -144,6 +147,27 @@ func (s *Server) newHandler(page http.Handler) http.Handler {
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// readsOnly reports whether a request changes nothing, by its method.
+func readsOnly(r *http.Request) bool {
+	return r.Method == http.MethodGet || r.Method == http.MethodHead
+}
+
+// allowedMethods lists the methods that the path of a request has, as the header Allow names
+// them; empty: the path is unknown.
+func allowedMethods(mux *http.ServeMux, r *http.Request, ofPage bool) string {
+	if ofPage {
+		return "GET, HEAD"
+	}
+	var all []string
+	for method, names := range map[string]string{http.MethodGet: "GET, HEAD", http.MethodPost: "POST"} {
+		if _, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); pattern != "/" && pattern != "" {
+			all = append(all, names)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
 }
 
 // Start serves on l until Stop.

@@ -190,7 +190,7 @@ func (t *tcpServer) guardRequests(s *Server, next http.Handler) http.Handler {
 				return
 			}
 			s.serveSession(w, r)
-		case t.page != nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) && !isAPIPath(r.URL.Path):
+		case t.page != nil && readsOnly(r) && !isAPIPath(r.URL.Path):
 			t.page.ServeHTTP(w, r)
 		default:
 			w.Header().Set("WWW-Authenticate", `Bearer realm="company"`)
