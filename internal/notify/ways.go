@@ -62,7 +62,8 @@ func (d Desktop) Deliver(ctx context.Context, m Message) error {
 }
 
 // desktopCommand is the command that shows a message. The body of notify-send is markup by
-// the specification of the desktop's notifications.
+// the specification of the desktop's notifications, and notify-send reads C escapes in it
+// before (g_strcompress): \074 would become <, and \377 would make it refuse the message.
 func desktopCommand(system string, m Message) []string {
 	body := m.Body
 	if m.Link != "" {
@@ -74,7 +75,7 @@ func desktopCommand(system string, m Message) []string {
 		}
 		return []string{"osascript", "-e", "display notification " + quote(body) + " with title " + quote(m.Title)}
 	}
-	return []string{"notify-send", "--app-name=company", "--", m.Title, strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(body)}
+	return []string{"notify-send", "--app-name=company", "--", m.Title, strings.NewReplacer(`\`, `\\`, "&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(body)}
 }
 
 // Webhook posts a message as JSON to an address of the president's.
