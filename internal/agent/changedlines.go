@@ -3,6 +3,8 @@ package agent
 import (
 	"fmt"
 	"strings"
+
+	"company/internal/safetext"
 )
 
 // Bounds of a result that only shows what changed.
@@ -18,6 +20,7 @@ const onlyChanges = "[Only what changed since the whole answer to your same call
 // showChanges is what changed in a file's lines since the newest answer to the same call that
 // the model still has before it as a whole; "": there is none, or the difference is no
 // shorter by much. A model reads a file again after it edited it: it has the rest already.
+// A text that was cut to fit has lines without known numbers, and the model lacks its middle.
 func (c *conversation) showChanges(name, args, text string, firstLine int) string {
 	want := canonicalJSON(args)
 	for i := len(c.results) - 1; i >= c.maskTo; i-- {
@@ -28,8 +31,8 @@ func (c *conversation) showChanges(name, args, text string, firstLine int) strin
 		if r.pointer || call.IsError || call.Name != name || canonicalJSON(call.Arguments) != want {
 			continue
 		}
-		if call.Result == text {
-			return "" // it is what it was before another change
+		if call.Result == text || safetext.HasGap(text) || safetext.HasGap(call.Result) {
+			return "" // it is what it was before another change, or is cut
 		}
 		out := onlyChanges + formatChanges(splitLines(call.Result), splitLines(text), firstLine)
 		if saved := tokensOf(text) - tokensOf(out); saved < leastSaved || saved < tokensOf(text)/4 {

@@ -68,6 +68,31 @@ func TestAFileThatChangedIsShownByItsChanges(t *testing.T) {
 	}
 }
 
+// Of a text that is cut to fit, which lines stand where is not known, so no change of it is
+// shown by its lines.
+func TestACutTextIsShownAsItIs(t *testing.T) {
+	long := numberLines(4000, nil)
+	for name, now := range map[string]string{"both are cut": numberLines(4000, map[int]string{3990: "another line"}), "the older one is cut": numberLines(2000, nil)} {
+		testCutText(t, name, long, now)
+	}
+}
+
+func testCutText(t *testing.T, name, old, now string) {
+	t.Helper()
+	n := 0
+	b := newBench(t, replies(calls(`read {"path":"a"}`), calls(`read {"path":"b"}`), calls(`read {"path":"a"}`), finish))
+	b.cfg.Tools[0].Run = func(_ context.Context, args json.RawMessage) (Result, error) {
+		if strings.Contains(string(args), "b") {
+			n = 1
+			return Result{Text: "changed"}, nil
+		}
+		return Result{Text: []string{old, now}[n], FirstLine: 1}, nil
+	}
+	if got := answers(b.mustRun(t).Messages); len(got[2]) < MaxResult/2 || strings.HasPrefix(got[2], onlyChanges) {
+		t.Errorf("%s; shown:\n%.200s", name, got[2])
+	}
+}
+
 // What a change cannot tell in fewer words is shown whole, and so is an older state that
 // comes back, and a file whose first reading has left the context.
 func TestWhatIsShownWhole(t *testing.T) {

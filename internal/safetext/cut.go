@@ -44,6 +44,12 @@ func CutBetweenWords(s string, limit int) string {
 	return strings.TrimRight(head, " ") + mark
 }
 
+// gapEnd ends the line of HeadTail that stands in the place of a text's middle.
+const gapEnd = " bytes are not shown ...]\n"
+
+// HasGap reports whether HeadTail has cut a text. A text that quotes such a line counts too.
+func HasGap(s string) bool { return strings.Contains(s, gapEnd) }
+
 // HeadTail keeps the start and the end of s within limit bytes and says how
 // much is gone. The end gets three parts of four: tools say there what went
 // wrong.
@@ -51,7 +57,7 @@ func HeadTail(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	mark := fmt.Sprintf("\n[... %d of %d bytes are not shown ...]\n", len(s)-limit, len(s))
+	mark := fmt.Sprintf("\n[... %d of %d"+gapEnd, len(s)-limit, len(s))
 	room := max(0, limit-len(mark))
 	tail := len(s) - (room - room/4)
 	for tail < len(s) && !utf8.RuneStart(s[tail]) {
