@@ -37,8 +37,8 @@ func formatDiff(d gitops.Diff) string {
 	return w.String()
 }
 
-// trimHeadings leaves the lines of git's headings out that repeat others: the ids of blobs, and
-// the first line and the usual mode where two more lines name the file. A heading that no
+// trimHeadings leaves the lines of git's headings out that repeat others: the ids of blobs with
+// the usual mode, and the first line where two more lines name the file. A heading that no
 // lines follow stays whole: of an empty file, of one that is binary, of another mode.
 func trimHeadings(patch []byte) []byte {
 	out := make([]byte, 0, len(patch))
@@ -67,8 +67,13 @@ func trimHeadings(patch []byte) []byte {
 }
 
 // repeatsNames reports whether a line of a heading tells nothing beside the lines --- and +++.
+// A mode behind the ids of blobs may tell that the file is a link.
 func repeatsNames(line []byte) bool {
-	for _, begin := range []string{"diff --git ", "index ", "new file mode 100644", "deleted file mode 100644"} {
+	if bytes.HasPrefix(line, []byte("index ")) {
+		ids := bytes.Fields(line)
+		return len(ids) < 3 || string(ids[2]) == "100644"
+	}
+	for _, begin := range []string{"diff --git ", "new file mode 100644", "deleted file mode 100644"} {
 		if bytes.HasPrefix(line, []byte(begin)) {
 			return true
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // A heading of a diff names its file once; a heading without lines stays as git wrote it, and
-// what lines of a file look like changes nothing.
+// what lines of a file look like changes nothing. A link, or a program, is shown to be one.
 func TestHeadingsOfADiffAreShort(t *testing.T) {
 	const patch = `diff --git a/a.go b/a.go
 index 7c67847..5f38ba6 100644
@@ -36,6 +36,13 @@ index 0000000..1
 diff --git a/empty b/empty
 new file mode 100644
 index 0000000..e69de29
+diff --git a/link b/link
+index 1..2 120000
+--- a/link
++++ b/link
+@@ -1 +1 @@
+-a.go
++../a.go
 diff --git a/pic b/pic
 index 1..2 100644
 Binary files a/pic and b/pic differ
@@ -58,6 +65,12 @@ new file mode 100755
 diff --git a/empty b/empty
 new file mode 100644
 index 0000000..e69de29
+index 1..2 120000
+--- a/link
++++ b/link
+@@ -1 +1 @@
+-a.go
++../a.go
 diff --git a/pic b/pic
 index 1..2 100644
 Binary files a/pic and b/pic differ
