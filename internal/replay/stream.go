@@ -113,6 +113,7 @@ func (b passingBlobs) GetBlob(ctx context.Context, name company.Hash) ([]byte, e
 func Read(ctx context.Context, id company.TaskID, stream func(func(Entry) error) error) (*Record, error) {
 	fold := newRecordFold(id)
 	var run runReader
+	left := int64(maxTexts)
 	err := stream(func(e Entry) error {
 		if e.Event != nil {
 			fold.Office = cmp.Or(fold.Office, e.Office)
@@ -122,7 +123,7 @@ func Read(ctx context.Context, id company.TaskID, stream func(func(Entry) error)
 			if err := run.finishRun(ctx, fold.Record); err != nil {
 				return err
 			}
-			run = runReader{run: e.Run, texts: storedTexts{}}
+			run = runReader{run: e.Run, texts: storedTexts{byName: map[company.Hash][]byte{}, left: &left}}
 		}
 		run.addEntry(e)
 		return nil
@@ -148,7 +149,7 @@ type runReader struct {
 
 func (r *runReader) addEntry(e Entry) {
 	if e.Blob != "" {
-		r.texts[e.Blob] = e.Text
+		r.texts.byName[e.Blob] = e.Text
 		return
 	}
 	r.records = append(r.records, e)
@@ -174,17 +175,28 @@ func (r *runReader) finishRun(ctx context.Context, into *Record) error {
 	return nil
 }
 
+// maxTexts is how many bytes of texts the conversations of a record may name: one text may
+// be named by thousands of journal records, each of which gets a copy.
+const maxTexts = 1 << 30
+
 // storedTexts are the texts of one run.
-type storedTexts map[company.Hash][]byte
+type storedTexts struct {
+	byName map[company.Hash][]byte
+	left   *int64 // bytes that may still be read, of all runs
+}
 
 func (storedTexts) PutBlob(context.Context, []byte) (company.Hash, error) {
 	return "", company.E(company.EInternal, "nothing is written while a record is read")
 }
 
 func (s storedTexts) GetBlob(_ context.Context, name company.Hash) ([]byte, error) {
-	text, ok := s[name]
+	text, ok := s.byName[name]
 	if !ok {
 		return nil, company.E(company.EInvalid, "the record lacks the text "+string(name)).Fix("read the record anew")
+	}
+	if *s.left -= int64(len(text)); *s.left < 0 {
+		return nil, company.E(company.EInvalid, "the record is too large to be read").
+			Because(fmt.Sprintf("its conversations name texts of more than %d MiB in all", maxTexts>>20)).Fix("replay another task")
 	}
 	return slices.Clone(text), nil
 }

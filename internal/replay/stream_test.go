@@ -131,3 +131,18 @@ func TestRecordWithoutAText(t *testing.T) {
 		}
 	}
 }
+
+// A text that many journal records name counts each time: a small file may not fill the memory.
+func TestNamedTextsAreBounded(t *testing.T) {
+	left := int64(25)
+	texts := storedTexts{byName: map[company.Hash][]byte{"x": make([]byte, 10)}, left: &left}
+	for range 2 {
+		if text, err := texts.GetBlob(t.Context(), "x"); err != nil || len(text) != 10 {
+			t.Fatal(err)
+		}
+	}
+	other := storedTexts{byName: texts.byName, left: texts.left} // of another run
+	if _, err := other.GetBlob(t.Context(), "x"); company.CodeOf(err) != company.EInvalid {
+		t.Errorf("30 bytes of 25: %v", err)
+	}
+}
