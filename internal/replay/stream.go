@@ -119,6 +119,9 @@ func Read(ctx context.Context, id company.TaskID, stream func(func(Entry) error)
 			fold.Office = cmp.Or(fold.Office, e.Office)
 			return fold.decodeEvent(*e.Event)
 		}
+		if e.Run == "" {
+			return company.E(company.EInvalid, "the record is damaged").Because("an entry that is no event has no run").Fix("save the record anew, or replay another task")
+		}
 		if e.Run != run.run {
 			if err := run.finishRun(ctx, fold.Record); err != nil {
 				return err

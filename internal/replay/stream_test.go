@@ -146,3 +146,11 @@ func TestNamedTextsAreBounded(t *testing.T) {
 		t.Errorf("30 bytes of 25: %v", err)
 	}
 }
+
+// An entry that is no event and of no run is refused.
+func TestEntryOfNoRunIsRefused(t *testing.T) {
+	_, err := Read(t.Context(), "t1", func(fn func(Entry) error) error { return fn(Entry{Blob: "x", Text: []byte("text")}) })
+	if company.CodeOf(err) != company.EInvalid || !strings.Contains(err.Error(), "has no run") {
+		t.Error(err)
+	}
+}
