@@ -238,7 +238,9 @@ type project struct {
 func newProject(t *testing.T) *project {
 	t.Helper()
 	dir := t.TempDir()
-	p := &project{t: t, dir: filepath.Join(dir, "work"), bare: filepath.Join(dir, "mirror.git")}
+	// A store names a mirror after its project.
+	name := filepath.Base(filepath.Dir(dir)) + "-" + filepath.Base(dir)
+	p := &project{t: t, dir: filepath.Join(dir, "work"), bare: filepath.Join(dir, name+".git")}
 	p.git("init", "-q", "-b", "main", p.dir)
 	p.git("init", "-q", "--bare", "-b", "main", p.bare)
 	return p

@@ -139,7 +139,7 @@ func alterRecord(t *testing.T, file, old, new string) string {
 func TestAlteredRecord(t *testing.T) {
 	t.Parallel()
 	stored := filepath.Join("testdata", "records", "conflict.record")
-	r, said := playRecord(t, alterRecord(t, stored, "greet better", "greet worse"))
+	r, said := playRecord(t, alterRecord(t, stored, "greet better", "greet worse"), "--other-prompts")
 	d := r.Divergence
 	if r.Same || d == nil || d.Run != "t1-plan.1" || d.Request != 1 || d.Message != 2 || !strings.Contains(d.Recorded, "greet worse") || !strings.Contains(d.Replayed, "greet better") || !strings.Contains(said, "E_DIVERGED") {
 		t.Errorf("%+v\n%s", d, said)

@@ -116,10 +116,14 @@ func items(text string) []string {
 	return out
 }
 
-var numbered = regexp.MustCompile(`^([0-9]+): ?(.*)$`)
+var (
+	numbered = regexp.MustCompile(`^([0-9]+): ?(.*)$`)
+	partMark = regexp.MustCompile(`^\(lines [0-9]+-[0-9]+ of [0-9]+.*\)$`)
+)
 
-// file is what a read_file of path has answered last, without the numbers of
-// the lines; ok is false when there was none.
+// file is what a read_file of path has answered last, whole, without the numbers of the lines
+// that readers of the whole repository get; ok is false when there was none. An answer that
+// shows what changed alone is passed over.
 func file(x scripted.Exchange, path string) (lines []string, ok bool) {
 	for i := len(x.Messages) - 1; i >= 0 && !ok; i-- {
 		for _, c := range x.Messages[i].ToolCalls {
@@ -130,9 +134,16 @@ func file(x scripted.Exchange, path string) (lines []string, ok bool) {
 				if m.ToolCallID != c.ID {
 					continue
 				}
+				if strings.HasPrefix(m.Content, "[") {
+					break // an error, or what changed alone
+				}
 				for line := range strings.Lines(m.Content) {
-					if n := numbered.FindStringSubmatch(strings.TrimSuffix(line, "\n")); n != nil {
-						lines, ok = append(lines, n[2]), true
+					line = strings.TrimSuffix(line, "\n")
+					if n := numbered.FindStringSubmatch(line); n != nil {
+						line = n[2]
+					}
+					if !partMark.MatchString(line) {
+						lines, ok = append(lines, line), true
 					}
 				}
 				break // ids are unique within a turn, not within a conversation
