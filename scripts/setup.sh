@@ -42,6 +42,14 @@ if [ "${1:-}" = test ]; then
 	need npm npm
 	need tmux tmux # of the test that types the README
 	need dpkg-source dpkg-dev # of test/strangers
+	# The browser of the tests of the page. Ubuntu's package of that name is a snap, which
+	# starts in no container; the tests then say that they need one.
+	if ! has chromium && apt-cache policy chromium 2>/dev/null | grep -q 'Candidate: [0-9]' &&
+		! apt-cache show chromium 2>/dev/null | grep -qi '^Depends:.*snapd'; then
+		missing="$missing chromium"
+	elif ! has chromium; then
+		say "no browser for the tests of the page: install Debian's chromium, or put a chromium into PATH"
+	fi
 	python3 -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
 	# Cargo speaks the sparse protocol of the mirrors since 1.68. Debian 12 has
 	# 0.66 under its name, and a new one beside it for its browsers.
