@@ -83,8 +83,11 @@ func (d *tcpOffice) dialSocket() *Client {
 // for the next one.
 func (d *tcpOffice) openConnections() int { return len(d.srv.tcp.bounded.free) }
 
+// tcpReply is the head of an answer whose body was read and closed.
+type tcpReply struct{ http.Response }
+
 // ask sends a request with a token and headers, and reads the answer.
-func (d *tcpOffice) ask(t *testing.T, method, path, token, body string, headers ...string) (*http.Response, string) {
+func (d *tcpOffice) ask(t *testing.T, method, path, token, body string, headers ...string) (tcpReply, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, d.url+path, strings.NewReader(body))
 	if err != nil {
@@ -109,11 +112,11 @@ func (d *tcpOffice) ask(t *testing.T, method, path, token, body string, headers 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resp, string(text)
+	return tcpReply{*resp}, string(text)
 }
 
 // wantProblem fails unless an answer is a problem document that tells nothing of the office.
-func wantProblem(t *testing.T, name string, resp *http.Response, text string, status int, code company.Code) {
+func wantProblem(t *testing.T, name string, resp tcpReply, text string, status int, code company.Code) {
 	t.Helper()
 	var p Problem
 	if err := json.Unmarshal([]byte(text), &p); err != nil || resp.StatusCode != status || p.Status != status || p.Code != code || p.Hint == "" || resp.Header.Get("Content-Type") != problemType {
@@ -206,7 +209,7 @@ func TestTokenOverTCP(t *testing.T) {
 // request on. A used, late, wrong or missing ticket is one and the same refusal.
 func TestTicketsAndSessionsEnd(t *testing.T) {
 	d := serveOverTCP(t, nil)
-	exchange := func(body string) (*http.Response, string) { return d.ask(t, "POST", sessionPath, "", body) }
+	exchange := func(body string) (tcpReply, string) { return d.ask(t, "POST", sessionPath, "", body) }
 	link, err := d.srv.NewLink()
 	if err != nil || !link.Expires.Equal(fakeOfficeTime.Add(ticketLife)) {
 		t.Fatalf("%+v %v", link, err)
@@ -511,7 +514,7 @@ func TestStreamOverTCP(t *testing.T) {
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Last-Event-ID", "1")
-	resp, err := d.client.Do(req)
+	resp, err := d.client.Do(req) //nolint:bodyclose // the deferred call closes it
 	if err != nil {
 		t.Fatal(err)
 	}

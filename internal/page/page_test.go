@@ -81,7 +81,14 @@ func TestSourcesMakeNoHTML(t *testing.T) {
 	}
 }
 
-func get(t *testing.T, method, path string, header ...string) *http.Response {
+// answer is the answer to a request, read whole.
+type answer struct {
+	StatusCode int
+	Header     http.Header
+	Body       string
+}
+
+func get(t *testing.T, method, path string, header ...string) answer {
 	t.Helper()
 	r := httptest.NewRequest(method, path, nil)
 	for i := 0; i < len(header); i += 2 {
@@ -89,22 +96,13 @@ func get(t *testing.T, method, path string, header ...string) *http.Response {
 	}
 	w := httptest.NewRecorder()
 	Handler().ServeHTTP(w, r)
-	return w.Result()
-}
-
-func readBody(t *testing.T, resp *http.Response) string {
-	t.Helper()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return answer{w.Code, w.Header(), w.Body.String()}
 }
 
 // firstScript is the path of the page's own script.
 func firstScript(t *testing.T) string {
 	t.Helper()
-	m := regexp.MustCompile(`src="(/assets/[^"]+\.js)"`).FindStringSubmatch(readBody(t, get(t, "GET", "/")))
+	m := regexp.MustCompile(`src="(/assets/[^"]+\.js)"`).FindStringSubmatch(get(t, "GET", "/").Body)
 	if m == nil {
 		t.Fatal("the page names no script")
 	}
@@ -114,7 +112,7 @@ func firstScript(t *testing.T) string {
 func TestRoutesGiveThePage(t *testing.T) {
 	for _, path := range []string{"/", "/index.html", "/t/t12", "/costs", "/../../etc/passwd", "/BUILD", "/a/b.js"} {
 		resp := get(t, "GET", path)
-		if body := readBody(t, resp); resp.StatusCode != 200 || !strings.Contains(body, `<div id="root">`) {
+		if body := resp.Body; resp.StatusCode != 200 || !strings.Contains(body, `<div id="root">`) {
 			t.Errorf("%s: %d %.60s", path, resp.StatusCode, body)
 		}
 		if got := resp.Header.Get("Cache-Control"); got != "no-cache" {
@@ -134,7 +132,7 @@ func TestRoutesGiveThePage(t *testing.T) {
 func TestAssetsAreKept(t *testing.T) {
 	script := firstScript(t)
 	plain := get(t, "GET", script)
-	text := readBody(t, plain)
+	text := plain.Body
 	if got := plain.Header.Get("Cache-Control"); !strings.Contains(got, "immutable") {
 		t.Errorf("Cache-Control %q", got)
 	}
@@ -142,7 +140,7 @@ func TestAssetsAreKept(t *testing.T) {
 		t.Errorf("Content-Type %q", got)
 	}
 	small := get(t, "GET", script, "Accept-Encoding", "br, gzip;q=0.8")
-	unpacked, err := gzip.NewReader(small.Body)
+	unpacked, err := gzip.NewReader(strings.NewReader(small.Body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +151,7 @@ func TestAssetsAreKept(t *testing.T) {
 		t.Error("gzip to a client that refuses it")
 	}
 	again := get(t, "GET", script, "If-None-Match", plain.Header.Get("ETag"))
-	if again.StatusCode != 304 || readBody(t, again) != "" {
+	if again.StatusCode != 304 || again.Body != "" {
 		t.Errorf("the same again: %d", again.StatusCode)
 	}
 }
@@ -176,18 +174,18 @@ func TestHeadersBindTheBrowser(t *testing.T) {
 			t.Errorf("%s: %v", path, h)
 		}
 	}
-	if body := readBody(t, get(t, "GET", "/")); regexp.MustCompile(`<script>|<style|style=|\son[a-z]+="`).MatchString(body) {
+	if body := get(t, "GET", "/").Body; regexp.MustCompile(`<script>|<style|style=|\son[a-z]+="`).MatchString(body) {
 		t.Errorf("the page has inline parts:\n%s", body)
 	}
 }
 
 // What the first paint loads is at most 300 kB as gzip ; more is loaded when it is shown.
 func TestFirstPaintIsSmall(t *testing.T) {
-	body := readBody(t, get(t, "GET", "/"))
+	body := get(t, "GET", "/").Body
 	total := len(body)
 	for _, m := range regexp.MustCompile(`(?:src|href)="(/assets/[^"]+\.(?:js|css))"`).FindAllStringSubmatch(body, -1) {
 		resp := get(t, "GET", m[1], "Accept-Encoding", "gzip")
-		total += len(readBody(t, resp))
+		total += len(resp.Body)
 	}
 	if total > 300_000 || total < 1000 {
 		t.Errorf("the first paint loads %d bytes", total)

@@ -112,7 +112,7 @@ const strangePage = `<!doctype html><title>strange</title><body><iframe name=for
 
 // checkStrangePage: a page of another origin reads nothing, frames nothing, and leaves the
 // ledger as it is.
-func checkStrangePage(t *testing.T, browser context.Context, b *tab, base string) {
+func checkStrangePage(browser context.Context, t *testing.T, b *tab, base string) {
 	t.Helper()
 	const newest = `fetch("/api/v1/work", {headers: {Authorization: "Bearer " + sessionStorage.getItem("company.token")}}).then(r => r.json()).then(w => w.seq)`
 	b.open(base)
@@ -123,7 +123,7 @@ func checkStrangePage(t *testing.T, browser context.Context, b *tab, base string
 		fmt.Fprint(w, strings.ReplaceAll(strangePage, "BASE", base))
 	}))
 	defer srv.Close()
-	s := openTab(t, browser)
+	s := openTab(browser, t)
 	s.open(srv.URL)
 	s.until("window.result")
 	var r map[string]string

@@ -82,7 +82,7 @@ func processesNaming(text string) (pids []int) {
 }
 
 // openTab opens a tab. options tell whether it shares the profile.
-func openTab(t *testing.T, browser context.Context, options ...chromedp.ContextOption) *tab {
+func openTab(browser context.Context, t *testing.T, options ...chromedp.ContextOption) *tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(browser, options...)
 	t.Cleanup(end)

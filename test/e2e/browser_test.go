@@ -85,7 +85,7 @@ func TestBrowser(t *testing.T) {
 	base := "http://" + l.listener.Addr().String() + "/"
 	browser := startBrowser(t)
 
-	b := openTab(t, browser)
+	b := openTab(browser, t)
 	b.open(link)
 	b.see("page-overview", "")
 	b.until("location.hash === '' && !location.href.includes('t=')")
@@ -120,10 +120,10 @@ func TestBrowser(t *testing.T) {
 	b.gone("disconnected")
 	b.takeErrors() // those of the lost connection
 
-	two := openTab(t, browser)
+	two := openTab(browser, t)
 	two.open(freshLink(h, l))
 	two.see("run-t1-01.1", "")
-	stranger := openTab(t, browser, chromedp.WithNewBrowserContext())
+	stranger := openTab(browser, t, chromedp.WithNewBrowserContext())
 	stranger.open(link)
 	stranger.see("denied", "company open")
 
@@ -150,7 +150,7 @@ func TestBrowser(t *testing.T) {
 
 	checkHostileText(b, base)
 	checkAccessible(b, base)
-	checkStrangePage(t, browser, b, base)
+	checkStrangePage(browser, t, b, base)
 	for _, x := range []*tab{b, two, stranger} {
 		x.askedOnly(base)
 	}
