@@ -156,7 +156,7 @@ func TestPrivatePackagesOfLockFiles(t *testing.T) {
 			}
 			// Who may use them has layers of its own all the same.
 			third := mine
-			third.Repo = newProject(t).commit(c.files)
+			third.Repo = newProjectNamed(t, "third").commit(c.files)
 			made := map[company.Hash]bool{}
 			for _, s := range be.ownLayers(t, mine, newBuiltBase()) {
 				made[s.key] = s.kind == name

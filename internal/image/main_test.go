@@ -237,9 +237,13 @@ type project struct {
 
 func newProject(t *testing.T) *project {
 	t.Helper()
+	return newProjectNamed(t, "mirror")
+}
+
+// newProjectNamed makes a project of a name, after which a store names its mirror.
+func newProjectNamed(t *testing.T, name string) *project {
+	t.Helper()
 	dir := t.TempDir()
-	// A store names a mirror after its project.
-	name := filepath.Base(filepath.Dir(dir)) + "-" + filepath.Base(dir)
 	p := &project{t: t, dir: filepath.Join(dir, "work"), bare: filepath.Join(dir, name+".git")}
 	p.git("init", "-q", "-b", "main", p.dir)
 	p.git("init", "-q", "--bare", "-b", "main", p.bare)
