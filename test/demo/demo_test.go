@@ -225,7 +225,7 @@ func TestMutatedRunFails(t *testing.T) {
 			x.Messages = slices.Clone(x.Messages)
 			for i, m := range x.Messages {
 				if m.Role == adapters.ToolRole && strings.Contains(m.Content, "TestCommands") {
-					x.Messages[i].Content = regexp.MustCompile(`(?s)\d+: =======\n.*\d+: (>>>>>>> )`).ReplaceAllString(m.Content, "1: =======\n1: $1")
+					x.Messages[i].Content = regexp.MustCompile(`(?s)\n=======\n.*\n(>>>>>>> )`).ReplaceAllString(m.Content, "\n=======\n$1")
 					return director.Brain.Reply(x), true
 				}
 			}

@@ -63,7 +63,7 @@ func TestOnlyTicketReviewedOnce(t *testing.T) {
 	p := h.Start("submit", "Say goodbye. Tell of it in the README.")
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
-	checkBriefHolds(t, h, "t1-01-review.1", "Say goodbye. Tell of it in the README.", "nobody reviews the whole after you", "of the instruction: Tell of it in the README.")
+	checkBriefHolds(t, h, "t1-01-review.1", "of the instruction: Say goodbye.", "nobody reviews the whole after you", "of the instruction: Tell of it in the README.")
 	checkBriefHolds(t, h, "t1-01.2", "README.md: it does not tell of it")
 	if n := h.Model.Calls().ByRun["t1-review.1"]; n != 0 || count(p, "review.carried") != 1 {
 		t.Errorf("the same tree was reviewed again: %d calls\n%s", n, p.Tell())
