@@ -86,7 +86,7 @@ func (s *Server) askDesk(ctx context.Context) (context.Context, context.CancelFu
 }
 
 func (s *Server) serveSubmission(w http.ResponseWriter, r *http.Request) {
-	result, err := s.submit(r)
+	result, err := s.submitTask(r)
 	if err != nil {
 		writeError(w, orEnding(r, err))
 		return
@@ -94,9 +94,9 @@ func (s *Server) serveSubmission(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, result)
 }
 
-// submit checks a submission and has the office decide it. Its id is that of the header
+// submitTask checks a submission and has the office decide it. Its id is that of the header
 // Idempotency-Key. A repeat gets the task of the first, whatever the config is by now.
-func (s *Server) submit(r *http.Request) (CommandResult, error) {
+func (s *Server) submitTask(r *http.Request) (CommandResult, error) {
 	var in view.Submission
 	if err := decodeReader(r.Body, &in); err != nil {
 		if large := new(http.MaxBytesError); errors.As(err, &large) {

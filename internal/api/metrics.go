@@ -28,13 +28,13 @@ func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 // metricText collects metrics in the text format.
 type metricText struct{ bytes.Buffer }
 
-// declare begins a metric. All its samples follow.
-func (m *metricText) declare(name, kind, help string) {
+// beginMetric begins a metric. All its samples follow.
+func (m *metricText) beginMetric(name, kind, help string) {
 	fmt.Fprintf(m, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
-// sample adds a sample. labels are names and values in turns.
-func (m *metricText) sample(name string, value float64, labels ...string) {
+// addSample adds a sample. labels are names and values in turns.
+func (m *metricText) addSample(name string, value float64, labels ...string) {
 	m.WriteString(name)
 	for i := 0; i < len(labels); i += 2 {
 		m.WriteString(map[bool]string{true: "{", false: ","}[i == 0])
@@ -46,18 +46,18 @@ func (m *metricText) sample(name string, value float64, labels ...string) {
 	m.WriteString(" " + strconv.FormatFloat(value, 'g', -1, 64) + "\n")
 }
 
-// single adds a metric with one sample.
-func (m *metricText) single(name, kind, help string, value float64) {
-	m.declare(name, kind, help)
-	m.sample(name, value)
+// addSingle adds a metric with one sample.
+func (m *metricText) addSingle(name, kind, help string, value float64) {
+	m.beginMetric(name, kind, help)
+	m.addSample(name, value)
 }
 
-// byLabel adds a metric with a sample for each value of a label. Values without a count
+// addByLabel adds a metric with a sample for each value of a label. Values without a count
 // are zero, so that none comes and goes.
-func (m *metricText) byLabel(name, help, label string, counts map[string]int, values []string) {
-	m.declare(name, "gauge", help)
+func (m *metricText) addByLabel(name, help, label string, counts map[string]int, values []string) {
+	m.beginMetric(name, "gauge", help)
 	for _, v := range values {
-		m.sample(name, float64(counts[v]), label, v)
+		m.addSample(name, float64(counts[v]), label, v)
 	}
 }
 
@@ -66,10 +66,10 @@ func (m *metricText) byLabel(name, help, label string, counts map[string]int, va
 func renderMetrics(src view.Source, version string) []byte {
 	s := src.State
 	var m metricText
-	m.declare("company_build_info", "gauge", "The program that answers; always 1.")
-	m.sample("company_build_info", 1, "version", version)
-	m.single("company_ledger_events_total", "counter", "Events in the ledger.", float64(s.Seq))
-	m.single("company_office_stopped", "gauge", "1 while the office is stopped.", float64(map[bool]int{true: 1}[s.Office.Stopped]))
+	m.beginMetric("company_build_info", "gauge", "The program that answers; always 1.")
+	m.addSample("company_build_info", 1, "version", version)
+	m.addSingle("company_ledger_events_total", "counter", "Events in the ledger.", float64(s.Seq))
+	m.addSingle("company_office_stopped", "gauge", "1 while the office is stopped.", float64(map[bool]int{true: 1}[s.Office.Stopped]))
 
 	tasks, subtasks, runs := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, id := range s.Open {
@@ -84,13 +84,13 @@ func renderMetrics(src view.Source, version string) []byte {
 			}
 		}
 	}
-	m.byLabel("company_tasks_open", "Tasks that have not ended.", "status", tasks, openStatuses)
-	m.byLabel("company_subtasks_open", "Subtasks of tasks that have not ended.", "status", subtasks, subtaskStatuses)
-	m.byLabel("company_runs_held", "Runs that an agent is at.", "role", runs, roles)
-	m.single("company_merge_queue_length", "gauge", "Approved subtasks that are not merged yet.", float64(subtasks[string(company.SubtaskMerging)]))
-	m.single("company_tasks_submitted_total", "counter", "Tasks that were ever submitted.", float64(len(s.Tasks)+len(s.Past)))
-	m.single("company_questions_open", "gauge", "Questions that wait for the president.", float64(len(s.OpenApprovals(""))))
-	m.single("company_workers", "gauge", "Workers that there are to be.", float64(s.Office.WorkerCount()))
+	m.addByLabel("company_tasks_open", "Tasks that have not ended.", "status", tasks, openStatuses)
+	m.addByLabel("company_subtasks_open", "Subtasks of tasks that have not ended.", "status", subtasks, subtaskStatuses)
+	m.addByLabel("company_runs_held", "Runs that an agent is at.", "role", runs, roles)
+	m.addSingle("company_merge_queue_length", "gauge", "Approved subtasks that are not merged yet.", float64(subtasks[string(company.SubtaskMerging)]))
+	m.addSingle("company_tasks_submitted_total", "counter", "Tasks that were ever submitted.", float64(len(s.Tasks)+len(s.Past)))
+	m.addSingle("company_questions_open", "gauge", "Questions that wait for the president.", float64(len(s.OpenApprovals(""))))
+	m.addSingle("company_workers", "gauge", "Workers that there are to be.", float64(s.Office.WorkerCount()))
 	spent := company.Amount{}
 	for _, t := range s.Tasks {
 		spent = spent.Add(t.Spent)
@@ -98,8 +98,8 @@ func renderMetrics(src view.Source, version string) []byte {
 	for _, t := range s.Past {
 		spent = spent.Add(t.Spent)
 	}
-	m.single("company_cost_usd_total", "counter", "Spending of all calls whose price is known.", float64(spent.MicroUSD)/1e6)
-	m.single("company_tokens_total", "counter", "Tokens of all calls.", float64(spent.Tokens))
+	m.addSingle("company_cost_usd_total", "counter", "Spending of all calls whose price is known.", float64(spent.MicroUSD)/1e6)
+	m.addSingle("company_tokens_total", "counter", "Tokens of all calls.", float64(spent.Tokens))
 
 	addRuntime(&m)
 	return m.Bytes()
@@ -109,11 +109,11 @@ func renderMetrics(src view.Source, version string) []byte {
 func addRuntime(m *metricText) {
 	samples := []metrics.Sample{{Name: "/sched/goroutines:goroutines"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/cpu/classes/gc/total:cpu-seconds"}}
 	metrics.Read(samples)
-	m.single("go_goroutines", "gauge", "Goroutines of the process.", float64(samples[0].Value.Uint64()))
-	m.single("go_memstats_heap_alloc_bytes", "gauge", "Bytes of objects on the heap.", float64(samples[1].Value.Uint64()))
-	m.single("go_memstats_sys_bytes", "gauge", "Bytes taken from the system.", float64(samples[2].Value.Uint64()))
+	m.addSingle("go_goroutines", "gauge", "Goroutines of the process.", float64(samples[0].Value.Uint64()))
+	m.addSingle("go_memstats_heap_alloc_bytes", "gauge", "Bytes of objects on the heap.", float64(samples[1].Value.Uint64()))
+	m.addSingle("go_memstats_sys_bytes", "gauge", "Bytes taken from the system.", float64(samples[2].Value.Uint64()))
 	if seconds := samples[3].Value.Float64(); !math.IsNaN(seconds) {
-		m.single("company_gc_cpu_seconds_total", "counter", "Time of processors that the garbage collector took.", seconds)
+		m.addSingle("company_gc_cpu_seconds_total", "counter", "Time of processors that the garbage collector took.", seconds)
 	}
 }
 

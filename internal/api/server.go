@@ -1,6 +1,7 @@
-// Package api answers other processes of the same user on the office's socket:
-// HTTP with JSON, no port. It owns the wire form of the API and its client. It
-// promises that a command is answered after it is in the ledger, that a feed
+// Package api answers other processes of the same user on the office's socket, and over
+// TCP browsers and programs that have a token: HTTP with JSON. It owns the wire form of the
+// API, its client, and who may use it. It promises that nothing of an office goes over TCP
+// without a token, that a command is answered after it is in the ledger, that a feed
 // misses no event, and that no answer carries the state of the whole office. It
 // decides nothing: every request is a command to the company or a view of its
 // state.

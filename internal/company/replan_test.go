@@ -76,7 +76,7 @@ func TestStuckSubtaskIsPlannedAnew(t *testing.T) {
 	}
 }
 
-// Parts are held to the rules of a plan, among each other and with what is still to be merged.
+// Parts keep the rules of a plan, among each other and with the tickets still to be merged.
 func TestReplanIsChecked(t *testing.T) {
 	after := func(p PlannedSubtask, names ...string) PlannedSubtask {
 		p.After = names

@@ -73,7 +73,7 @@ func TestReplanIsTold(t *testing.T) {
 	}
 }
 
-// SUB-16: higher limits are told with the advice.
+// SUB-16: the line of an advice names higher limits.
 func TestMoreTurnsAreTold(t *testing.T) {
 	if it := describeRecorded(t, &company.SubtaskGuided{Text: "go on", MoreTurns: 5}, nil); it.Text != "5 turns more for each run; manager: go on" {
 		t.Errorf("%q", it.Text)

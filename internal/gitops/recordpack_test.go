@@ -15,7 +15,7 @@ type fullDisk struct{ err error }
 func (f fullDisk) Write([]byte) (int, error) { return 0, f.err }
 
 // TestMirrorFromPack: commits and trees of a mirror are in the one that is made of its pack,
-// and nothing else is; what is gone is passed over, and a damaged pack makes none.
+// and nothing else is; missing objects are passed over, and a damaged pack makes no repository.
 func TestMirrorFromPack(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)

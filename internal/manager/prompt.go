@@ -92,7 +92,7 @@ func decideBrief(t *company.Task, sub *company.Subtask, repo string) string {
 	return b.String()
 }
 
-// mostOthers bounds the other tickets that a manager is told of.
+// mostOthers bounds the other tickets in the brief of a manager.
 const mostOthers = 40
 
 // describeOthers lists the other tickets of the plan: a ticket that is planned anew may name

@@ -25,9 +25,9 @@ type gatherer struct {
 	sent    time.Time // the last message; zero: none yet
 }
 
-// take takes a line of the feed that came at a moment.
-func (g *gatherer) take(it feed.Item, now time.Time) {
-	g.pending = slices.DeleteFunc(g.pending, func(n Notice) bool { return settles(it, n) })
+// takeItem takes a line of the feed that came at a moment.
+func (g *gatherer) takeItem(it feed.Item, now time.Time) {
+	g.pending = slices.DeleteFunc(g.pending, func(n Notice) bool { return endsReason(it, n) })
 	n, ok := noticeOf(it)
 	if !ok {
 		return
@@ -41,8 +41,8 @@ func (g *gatherer) take(it feed.Item, now time.Time) {
 	}
 }
 
-// due is when the next message is to go; ok is false where nothing is pending.
-func (g *gatherer) due() (at time.Time, ok bool) {
+// nextDue is when the next message is to go; ok is false where nothing is pending.
+func (g *gatherer) nextDue() (at time.Time, ok bool) {
 	if len(g.pending) == 0 {
 		return time.Time{}, false
 	}
@@ -53,8 +53,8 @@ func (g *gatherer) due() (at time.Time, ok bool) {
 	return at, true
 }
 
-// release gives the notices of the message that goes now.
-func (g *gatherer) release(now time.Time) []Notice {
+// takePending gives the notices of the message that goes now.
+func (g *gatherer) takePending(now time.Time) []Notice {
 	out := g.pending
 	g.pending, g.sent = nil, now
 	return out

@@ -70,7 +70,7 @@ func (l Loop) Run(ctx context.Context) error {
 	defer timer.Stop()
 	for {
 		timer.Stop()
-		if at, ok := g.due(); ok {
+		if at, ok := g.nextDue(); ok {
 			timer.Reset(time.Until(at))
 		}
 		select {
@@ -80,9 +80,9 @@ func (l Loop) Run(ctx context.Context) error {
 			}
 			return err
 		case it := <-items:
-			g.take(it, time.Now())
+			g.takeItem(it, time.Now())
 		case now := <-timer.C:
-			m := newMessage(g.release(now), l.Link())
+			m := newMessage(g.takePending(now), l.Link())
 			for _, queue := range queues {
 				select {
 				case queue <- m:

@@ -62,8 +62,8 @@ func noticeOf(it feed.Item) (n Notice, ok bool) {
 	return n, true
 }
 
-// settles reports whether a line of the feed ends the reason for a notice.
-func settles(it feed.Item, n Notice) bool {
+// endsReason reports whether a line of the feed ends the reason for a notice.
+func endsReason(it feed.Item, n Notice) bool {
 	if it.Task != n.Task || it.Seq <= n.Seq {
 		return false
 	}

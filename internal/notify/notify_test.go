@@ -60,41 +60,41 @@ func TestWhatIsWorthANotice(t *testing.T) {
 func TestGathering(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var g gatherer
-	if _, ok := g.due(); ok {
+	if _, ok := g.nextDue(); ok {
 		t.Error("something is due of nothing")
 	}
-	g.take(item(1, "t1", "approval.opened", feed.Needs, "a1: may it?"), at)
-	g.take(item(2, "t2", "approval.opened", feed.Needs, "a2: and this?"), at.Add(time.Second))
-	g.take(item(3, "t3", "task.failed", feed.Failed, "failed: no"), at.Add(time.Second))
-	g.take(item(4, "t2", "approval.answered", feed.Info, "yes"), at.Add(time.Second))
-	due, ok := g.due()
+	g.takeItem(item(1, "t1", "approval.opened", feed.Needs, "a1: may it?"), at)
+	g.takeItem(item(2, "t2", "approval.opened", feed.Needs, "a2: and this?"), at.Add(time.Second))
+	g.takeItem(item(3, "t3", "task.failed", feed.Failed, "failed: no"), at.Add(time.Second))
+	g.takeItem(item(4, "t2", "approval.answered", feed.Info, "yes"), at.Add(time.Second))
+	due, ok := g.nextDue()
 	if !ok || due != at.Add(settleTime) {
 		t.Errorf("due at %v, %v", due, ok)
 	}
-	m := newMessage(g.release(due), "http://x")
+	m := newMessage(g.takePending(due), "http://x")
 	if m.Title != "company: 1 question, 1 failure" || m.Body != "t1 a1: may it?\nt3 failed: no" || m.Link != "http://x" {
 		t.Errorf("%+v", m)
 	}
-	g.take(item(5, "t1", "pr.opened", feed.Done, "pull request #1"), due.Add(time.Second))
-	if next, _ := g.due(); next != due.Add(restTime) {
+	g.takeItem(item(5, "t1", "pr.opened", feed.Done, "pull request #1"), due.Add(time.Second))
+	if next, _ := g.nextDue(); next != due.Add(restTime) {
 		t.Errorf("the next is due at %v", next)
 	}
 	if m := newMessage(g.pending, ""); m.Title != "company: t1 has a pull request" {
 		t.Errorf("%q", m.Title)
 	}
-	g.take(item(6, "t1", "pr.settled", feed.Done, "merged"), due)
-	if _, ok := g.due(); ok {
+	g.takeItem(item(6, "t1", "pr.settled", feed.Done, "merged"), due)
+	if _, ok := g.nextDue(); ok {
 		t.Error("a settled pull request is told")
 	}
 	for i := range uint64(3 * maxPending) {
-		g.take(item(10+i, "t1", "task.failed", feed.Failed, "failed"), due)
+		g.takeItem(item(10+i, "t1", "task.failed", feed.Failed, "failed"), due)
 	}
 	if len(g.pending) != maxPending || g.pending[0].Seq != 10+2*maxPending {
 		t.Errorf("%d are pending, from %d", len(g.pending), g.pending[0].Seq)
 	}
 }
 
-// recorder is a way that keeps messages. It fails, or hangs until ctx ends, where it is told so.
+// recorder is a way that keeps messages. With err it fails, with hang it hangs until ctx ends.
 type recorder struct {
 	name string
 	err  error

@@ -115,15 +115,15 @@ func (w Webhook) Deliver(ctx context.Context, m Message) error {
 	delivery := hex.EncodeToString(sum[:16])
 	wait := retry.Doubling(time.Second, 8*time.Second)
 	for n := 0; ; n++ {
-		again, err := w.post(ctx, client, body, delivery)
+		again, err := w.postOnce(ctx, client, body, delivery)
 		if err == nil || !again || n == maxAttempts-1 || retry.Sleep(ctx, wait(n)) != nil {
 			return err
 		}
 	}
 }
 
-// post sends the body once. again: another attempt may help.
-func (w Webhook) post(ctx context.Context, client *http.Client, body []byte, delivery string) (again bool, err error) {
+// postOnce sends the body once. again: another attempt may help.
+func (w Webhook) postOnce(ctx context.Context, client *http.Client, body []byte, delivery string) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(body))
 	if err != nil {
 		return false, err

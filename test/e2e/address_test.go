@@ -77,7 +77,7 @@ func serveWithLink(t *testing.T, h *testenv.House) (at, token string, serve *exe
 }
 
 // UI-4, T19: the link that serve prints lets a browser in once: it submits, follows and reads
-// by plain HTTP. company open gives another link, and the end of serve ends what is open.
+// by plain HTTP. company open gives another link, and the end of serve ends open connections.
 func TestServeOverTCP(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
