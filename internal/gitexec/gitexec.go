@@ -149,6 +149,7 @@ func (c Command) Run(ctx context.Context) (Result, error) {
 		return r, context.Cause(ctx)
 	}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		_ = cmd.Cancel() // helpers that it left: its SIGTERM does not end them
 		err = nil
 	}
 	return r, err

@@ -14,7 +14,7 @@ import (
 // that they bound. What it starts inherits them, so a Limited git must start nothing
 // before it has read its input. One that cannot be limited is killed, which is an error.
 func (c Command) Start(cmd *exec.Cmd) error {
-	if err := cmd.Start(); err != nil || !c.Limited {
+	if err := startShielded(cmd); err != nil || !c.Limited {
 		return err
 	}
 	if err := limitProcess(cmd.Process.Pid); err != nil && !errors.Is(err, unix.ESRCH) { // ESRCH: it has ended

@@ -183,6 +183,11 @@ func TestInterrupts(t *testing.T) {
 			}
 			p := h.Start("submit", "say goodbye")
 			t.Cleanup(func() { p.Signal(syscall.SIGKILL) }) // before the disk is taken away
+			t.Cleanup(func() {
+				if t.Failed() { // the process alone knows what happened since it began
+					t.Log(h.Run(patience, "feed", "t1").Stdout)
+				}
+			})
 			told := ""
 			for i, s := range b.stops {
 				s.wait(t, p)
