@@ -42,6 +42,8 @@ var names = []named{
 	{"take another merge for the assumed one", "Task.standsOn", drop, []trait{mentions("Gate", "Onto"), lacks("Merged")}, "TestAheadIsVain"},
 	{"take more than was assumed for it", "State.JudgeAhead", drop, []trait{mentions("isSubset"), lacks("Onto")}, "TestAheadIsVain"},
 	{"forget the cap", "Reserve.decide", drop, []trait{mentions("Within", "Cap"), lacks("One")}, "TestCapIsNeverPassed"},
+	{"forget the caps of the day and the office", "Reserve.decide", drop, []trait{mentions("exceededBy", "grant"), lacks("Within")}, "TestDayBudgetRestsTheOffice"},
+	{"go on with yesterday's books", "OfficeSpending.startDay", remove, []trait{mentions("Today", "RaisedToday")}, "TestDayBudgetRestsTheOffice"},
 	{"apply events about runs that are not there", "State.validateTarget", drop, []trait{mentions("Runs", "RunOffered")}, "TestNoOrphans"},
 	{"archive while the books of a run are open", "State.checkArchivable", negate, []trait{mentions("Held", "Fence")}, "TestArchiveRefusals"},
 	{"archive without the questions", "TaskArchived.apply", remove, []trait{mentions("delete", "Approvals"), lacks("ByKey")}, "TestArchiveTakesQuestionsAlong"},
