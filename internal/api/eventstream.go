@@ -41,6 +41,9 @@ func (e *eventStream) beginStream() {
 	e.begun = true
 	e.w.Header().Set("Content-Type", "text/event-stream")
 	e.w.Header().Set("Cache-Control", "no-store")
+	// nginx keeps an answer back until its buffer is full, hours for an idle office
+	// (https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffering).
+	e.w.Header().Set("X-Accel-Buffering", "no")
 	e.w.WriteHeader(http.StatusOK)
 	_ = e.flush.SetReadDeadline(time.Time{}) // that of the request would end the stream; in process there is none
 	e.beat = time.NewTicker(e.every)

@@ -450,6 +450,9 @@ func TestEventsResume(t *testing.T) {
 		if _, err := io.ReadFull(resp.Body, text); err != nil || string(text) != "id: 3\n" || resp.Header.Get("Content-Type") != "text/event-stream" {
 			t.Errorf("%s: %q %v", name, text, err)
 		}
+		if got := resp.Header.Get("X-Accel-Buffering"); got != "no" {
+			t.Errorf("%s: a proxy would keep the stream back: X-Accel-Buffering %q", name, got)
+		}
 		_ = resp.Body.Close()
 	}
 }
