@@ -13,6 +13,7 @@ import (
 
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
+	"company/internal/gitexec"
 )
 
 // Environment is where settings are read from. The zero value is this process.
@@ -112,6 +113,7 @@ func (r *settingsReader) Run(ctx context.Context, env []string, program string, 
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = r.RootDir, append(os.Environ(), env...), 5*time.Second
+	gitexec.SeparateGroup(cmd)
 	out, err := cmd.Output()
 	if errors.Is(err, exec.ErrNotFound) {
 		return nil, ecosystem.ErrNoProgram

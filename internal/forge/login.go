@@ -15,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"company/internal/company"
+	"company/internal/gitexec"
 	"company/internal/secret"
 )
 
@@ -185,6 +186,7 @@ func (s *Selector) tokenFromGH(ctx context.Context, host string) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, gh, "auth", "token", "--hostname", host)
+	gitexec.SeparateGroup(cmd)
 	cmd.Dir = "/"
 	cmd.WaitDelay = time.Second
 	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "GH_CONFIG_DIR", "DBUS_SESSION_BUS_ADDRESS", "LANG"} {

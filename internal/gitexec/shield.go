@@ -3,7 +3,16 @@ package gitexec
 import (
 	"os/exec"
 	"runtime"
+	"syscall"
 )
+
+// SeparateGroup makes a program that Start has not begun the head of a process group, which
+// is killed when the program's context ends. A terminal then interrupts us alone: a program
+// that it ended, too, would look like one that failed.
+func SeparateGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+}
 
 // startShielded starts a process that SIGHUP, SIGINT and SIGTERM do not end, nor its
 // children; SIGKILL does. A terminal signals our whole group, and a new process belongs to

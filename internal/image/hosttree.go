@@ -18,6 +18,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/gitexec"
 	"company/internal/safetext"
 )
 
@@ -114,6 +115,7 @@ func lookForTree(ctx context.Context, t ecosystem.Toolchain) (hostTree, error) {
 func askHost(ctx context.Context, env []string, argv ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = "/", append(os.Environ(), env...), 5*time.Second
+	gitexec.SeparateGroup(cmd)
 	out, err := cmd.Output()
 	return string(out), err
 }
