@@ -125,6 +125,10 @@ func (unusedModel) Chat(context.Context, adapters.Request, func(adapters.Event))
 
 func (unusedModel) Info() adapters.Info { return adapters.Info{MaxOutput: 1} }
 
+// SteadyText is a text with a sign in place of each time and duration, which differ from run
+// to run: CompareMessages compares texts so.
+func SteadyText(text string) string { return stripTimes(text) }
+
 // CompareMessages compares the messages of a request with those of its recording. first is
 // the first one that is another, times apart; -1: none is. The results of tools may
 // differ, since replies do not depend on them: differ lists the places of those. With

@@ -148,7 +148,7 @@ func (p *player) compareRequest(x agent.Exchange, req adapters.Request) error {
 		}
 		if !p.warned[at] {
 			p.warned[at] = true
-			was, is := showDifference(x.Messages[at].Content, req.Messages[at].Content)
+			was, is := showDifference(agent.SteadyText(x.Messages[at].Content), agent.SteadyText(req.Messages[at].Content))
 			what := "the result of " + req.Messages[at].ToolName + " is another"
 			if req.Messages[at].Role != adapters.ToolRole {
 				what = OtherPrompt
@@ -158,7 +158,7 @@ func (p *player) compareRequest(x agent.Exchange, req adapters.Request) error {
 	}
 	if first >= 0 {
 		d := Divergence{Run: p.run, Request: x.N, Message: first + 1, What: "the request has another message"}
-		d.Recorded, d.Replayed = showDifference(showMessage(x.Messages, first), showMessage(req.Messages, first))
+		d.Recorded, d.Replayed = showDifference(agent.SteadyText(showMessage(x.Messages, first)), agent.SteadyText(showMessage(req.Messages, first)))
 		return p.director.reportDivergence(d)
 	}
 	req.Messages = x.Messages
