@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"company/internal/office"
 	"company/internal/orchestrator"
 	"company/internal/retry"
+	"company/internal/view"
 )
 
 // benchOffice measures an office with a long past.
@@ -36,10 +38,7 @@ func benchOffice(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 		return nil, err
 	}
 	w.Progress(fmt.Sprintf("an office with %d tasks of the past is made", tasks))
-	h := &pastOffice{env: w, repo: repo, tasks: tasks, environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "XDG_RUNTIME_DIR=" + filepath.Join(dir, "run")}}
-	if host := os.Getenv("DOCKER_HOST"); host != "" {
-		h.environ = append(h.environ, "DOCKER_HOST="+host)
-	}
+	h := newPastOffice(w, dir, tasks)
 	if err := h.open(ctx, func(off *office.Office, b bus.Bus) error { return fillWithPast(ctx, w, b, off, repo, tasks) }); err != nil {
 		return nil, err
 	}
@@ -59,6 +58,16 @@ type pastOffice struct {
 	repo    string
 	tasks   int
 	environ []string
+}
+
+// newPastOffice is the office of the checkout repo in a folder, for commands that have
+// their own files in that folder, too.
+func newPastOffice(w *benchEnv, dir string, tasks int) *pastOffice {
+	h := &pastOffice{env: w, repo: filepath.Join(dir, "repo"), tasks: tasks, environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "XDG_RUNTIME_DIR=" + filepath.Join(dir, "run")}}
+	if host := os.Getenv("DOCKER_HOST"); host != "" {
+		h.environ = append(h.environ, "DOCKER_HOST="+host)
+	}
+	return h
 }
 
 // open opens the office's folders and its bus for a while.
@@ -158,8 +167,9 @@ func (h *pastOffice) startServing(ctx context.Context) (s servedOffice, err erro
 		return nil
 	}}
 	atWork := func() (bool, error) {
-		out, err := h.newCommand(ctx, "status").Output()
-		return err == nil && strings.Contains(string(out), "at work"), nil
+		out, err := h.newCommand(ctx, "status", "-o", "json").Output()
+		var v view.Overview
+		return err == nil && json.Unmarshal(out, &v) == nil && v.Open, nil
 	}
 	waited, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -27,6 +27,12 @@ type past struct {
 	n     int // of commands
 	oids  int
 	repo  string
+
+	step         time.Duration // between two commands
+	waves, width int           // of a plan
+
+	live    *orchestrator.Orchestrator // decides instead, at its own time; nil: batch and state are ours
+	changed map[company.TaskID]bool    // tasks of the events since it was emptied; nil: nothing asks
 }
 
 // subtasksPerTask is how many subtasks a task of the past has.
@@ -39,7 +45,7 @@ func fillWithPast(ctx context.Context, w *benchEnv, b bus.Bus, off *office.Offic
 	if err != nil {
 		return err
 	}
-	p := &past{ctx: ctx, log: l, batch: l.Begin(), state: company.NewState(), now: time.Now().Add(-400 * 24 * time.Hour).UTC(), repo: repo}
+	p := &past{ctx: ctx, log: l, batch: l.Begin(), state: company.NewState(), now: time.Now().Add(-400 * 24 * time.Hour).UTC(), repo: repo, step: 400 * time.Millisecond, waves: 1, width: subtasksPerTask}
 	if err := p.do(company.Company, company.StartOffice{Office: off.ID, Version: "bench", Workers: 4}); err != nil {
 		return err
 	}
@@ -62,8 +68,14 @@ func fillWithPast(ctx context.Context, w *benchEnv, b bus.Bus, off *office.Offic
 
 // do has a command decided and applied. It is stored with those that come after it.
 func (p *past) do(actor string, c company.Command) error {
+	if p.live != nil {
+		events, err := p.live.Do(p.ctx, actor, c)
+		p.state, p.now = p.live.View(), p.live.Now()
+		p.noteChanged(events)
+		return err
+	}
 	p.n++
-	p.now = p.now.Add(400 * time.Millisecond)
+	p.now = p.now.Add(p.step)
 	id := fmt.Sprintf("bench-%d", p.n)
 	drafts, err := company.Decide(p.state, company.Meta{ID: id, Actor: actor, Now: p.now}, c)
 	if err != nil || len(drafts) == 0 {
@@ -79,7 +91,17 @@ func (p *past) do(actor string, c company.Command) error {
 	for _, e := range events {
 		err = errors.Join(err, company.Apply(p.state, e))
 	}
+	p.noteChanged(events)
 	return err
+}
+
+// noteChanged notes the tasks of events.
+func (p *past) noteChanged(events []company.Event) {
+	for _, e := range events {
+		if p.changed != nil {
+			p.changed[e.Task] = true
+		}
+	}
 }
 
 func (p *past) flushEvents() error {
@@ -190,14 +212,15 @@ func (p *past) endRun(t *company.Task, e company.Effect) error {
 	}}
 	switch sub := t.Subtask(r.Subtask); r.Role {
 	case company.Manager:
-		var wave company.Wave
-		for n := range subtasksPerTask {
+		waves := make([]company.Wave, p.waves)
+		for n := range p.waves * p.width {
+			wave := &waves[n/p.width]
 			wave.Subtasks = append(wave.Subtasks, company.PlannedSubtask{
 				Title: fmt.Sprintf("Limit part %d of the API", n), Description: strings.Repeat("Write the code for it, with its tests, as the package beside it does. ", 6),
 				AcceptanceCriteria: []string{"go test ./... passes", "a client that asks too often gets 429"}, WriteSet: []string{fmt.Sprintf("pkg/p%d/**", n)}, Effort: company.EffortMedium,
 			})
 		}
-		end.Plan = &company.Plan{Why: "they do not know each other", Waves: []company.Wave{wave}}
+		end.Plan = &company.Plan{Why: "they do not know each other", Waves: waves}
 	case company.Worker:
 		end.Outcome.Head, end.Outcome.Branch = p.nextOID(), "agent/"+string(sub.ID)+"-x"
 		for n := range 4 {
