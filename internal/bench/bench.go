@@ -65,6 +65,8 @@ type Options struct {
 	Scale    ScaleSize         // of scale; wall takes its workers and its driver from it, too
 	Progress func(line string) // may be nil
 	Logger   *slog.Logger      // nil: silent
+
+	seen func(path string, picture []byte) // takes what a browser showed, as PNG; nil: nobody looks
 }
 
 // bench is one set of measurements.

@@ -22,10 +22,14 @@ func (r Report) RenderText() string {
 				ratio = fmt.Sprintf("1/%.0f", 1/l.Ratio)
 			}
 		}
+		ours := formatNumber(l.Ours) + " " + l.Unit
+		if l.Samples == 0 {
+			ours, verdict = "-", "not measured"
+		}
 		if l.Met != nil {
 			verdict = map[bool]string{true: "met", false: "missed"}[*l.Met]
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s %s\t%s\t%s\t%s\t%s\t%d\n", l.Bench, l.What, formatNumber(l.Ours), l.Unit, against, ratio, l.Target, verdict, l.Samples)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\n", l.Bench, l.What, ours, against, ratio, l.Target, verdict, l.Samples)
 	}
 	_ = table.Flush() // to memory
 	for _, l := range r.Lines {

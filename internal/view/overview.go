@@ -120,11 +120,12 @@ func (src Source) Overview(all bool) (Overview, error) {
 // listRunning are the runs of a task that a company is at.
 func (src Source) listRunning(t *company.Task) []Run {
 	var out []Run
-	for _, r := range src.runsOf(t, "") {
-		if src.AtWork && r.Status != "offered" && r.Ended == nil {
-			out = append(out, r)
+	for _, r := range t.Runs {
+		if src.AtWork && r.Held && !r.Ended { // the files of the others are not looked for
+			out = append(out, src.Run(t, r))
 		}
 	}
+	sortRuns(out)
 	return out
 }
 

@@ -67,11 +67,12 @@ func (src Source) TaskDetail(t *company.Task) TaskDetail {
 		v.Plan = append(v.Plan, src.Subtask(t, sub))
 	}
 	v.WriteSetFit = sumFits(v.Plan)
-	for _, r := range src.runsOf(t, "") {
-		if r.Subtask == "" {
-			v.Runs = append(v.Runs, r)
+	for _, r := range t.Runs {
+		if r.Subtask == "" { // those of subtasks are in the plan
+			v.Runs = append(v.Runs, src.Run(t, r))
 		}
 	}
+	sortRuns(v.Runs)
 	for _, q := range s.AnsweredApprovals(t.ID) {
 		v.Questions = append(v.Questions, NewApproval(q))
 	}

@@ -19,7 +19,7 @@ export function FeedList({ items, most = 120 }: { items: FeedItem[]; most?: numb
       <ol className="feed" data-testid="feed">
         {shown
           .map((it, i) => (
-            <li key={it.seq ?? "live" + i}>
+            <li key={it.seq ?? "live" + i} data-seq={it.seq}>
               <time className="num muted" dateTime={it.time}>
                 {formatTime(it.time)}
               </time>
