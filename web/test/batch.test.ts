@@ -38,7 +38,7 @@ test("a batch flushes at most four times a second, and loses nothing", async () 
   const seen = new Set<number>();
   let flushes = 0;
   const b = new Batch<number>(
-    250,
+    [60, 190, 250],
     (all) => {
       flushes++;
       for (const n of all) seen.add(n);
@@ -51,8 +51,27 @@ test("a batch flushes at most four times a second, and loses nothing", async () 
   }
   await clock.pass(500);
   assert.equal(seen.size, 1000);
-  assert.ok(flushes <= 10, `${flushes} flushes in 2 seconds`);
-  assert.ok(flushes >= 8, `${flushes} flushes in 2 seconds`);
+  assert.ok(flushes <= 11, `${flushes} flushes in 2.5 seconds`);
+  assert.ok(flushes >= 8, `${flushes} flushes in 2.5 seconds`);
+});
+
+test("no second has more than four flushes, and what comes by itself is flushed at once", async () => {
+  const clock = new FakeClock();
+  const times: number[] = [];
+  const b = new Batch<number>([60, 190, 250], () => void times.push(clock.time), clock);
+  for (let i = 0; i < 3000; i++) {
+    b.add(i);
+    await clock.pass(1);
+  }
+  for (const at of times) assert.ok(times.filter((t) => t >= at && t < at + 1000).length <= 4, `the second from ${at} on: ${times.join(" ")}`);
+  for (let i = 1; i < times.length; i++) assert.ok((times[i] ?? 0) - (times[i - 1] ?? 0) <= 510, `a pause: ${times.join(" ")}`);
+  await clock.pass(5000);
+  const rested = clock.time;
+  b.add(1);
+  await clock.pass(0);
+  b.add(2);
+  await clock.pass(100);
+  assert.deepEqual(times.slice(-2), [rested, rested + 60]);
 });
 
 test("one request is in flight, and what was wanted meanwhile is asked for once", async () => {

@@ -13,17 +13,21 @@ export const wallClock: Clock = {
   },
 };
 
-/** Batch calls flush for what was added, at most once in a span of time. */
+/**
+ * Batch calls flush for what was added. After a rest it does so at once; what follows waits
+ * for the gaps, one after the other, and of each second no more than one flush more than
+ * there are gaps. So what comes by itself is seen at once, and a flood costs little.
+ */
 export class Batch<T> {
   private readonly waiting = new Set<T>();
-  private last = -Infinity;
+  private times: number[] = []; // of the flushes of the last second
   private planned = false;
-  private readonly every: number;
+  private readonly gaps: number[];
   private readonly flush: (all: T[]) => void;
   private readonly clock: Clock;
 
-  constructor(every: number, flush: (all: T[]) => void, clock: Clock = wallClock) {
-    this.every = every;
+  constructor(gaps: number[], flush: (all: T[]) => void, clock: Clock = wallClock) {
+    this.gaps = gaps;
     this.flush = flush;
     this.clock = clock;
   }
@@ -32,12 +36,21 @@ export class Batch<T> {
     this.waiting.add(one);
     if (this.planned) return;
     this.planned = true;
-    this.clock.later(Math.max(0, this.last + this.every - this.clock.now()), () => this.run());
+    this.clock.later(Math.max(0, this.next() - this.clock.now()), () => this.run());
+  }
+
+  /** next is when the next flush may be. */
+  private next(): number {
+    const now = this.clock.now();
+    this.times = this.times.filter((t) => t > now - 1000);
+    const n = this.times.length;
+    if (n === 0) return now;
+    return n > this.gaps.length ? (this.times[n - 1 - this.gaps.length] ?? now) + 1000 : (this.times[n - 1] ?? now) + (this.gaps[n - 1] ?? 0);
   }
 
   private run(): void {
     this.planned = false;
-    this.last = this.clock.now();
+    this.times.push(this.clock.now());
     const all = [...this.waiting];
     this.waiting.clear();
     this.flush(all);

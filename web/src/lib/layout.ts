@@ -17,7 +17,7 @@ export interface Edge {
   to: string;
 }
 
-const mostEdges = 400; // between waves; beyond that columns alone tell the order
+const mostEdges = 120; // between waves; beyond that columns alone tell the order
 
 /**
  * placeGraph gives each subtask a column behind all that it comes after, and its edges.

@@ -1,8 +1,8 @@
 // The feed of the office, followed. It tells what has changed; it is no source of numbers.
 
 import { SSEParser, type SSEvent } from "./sse.ts";
-import { Batch } from "./batch.ts";
 import { asProblem, clock, counts, getJSON, Problem, send, whenDenied } from "./api.ts";
+import { listenTo, showSoon, type Shown } from "./paint.ts";
 import { invalidate, isDear, link, refreshAll } from "./store.ts";
 import type { FeedItem, Work } from "../types.ts";
 
@@ -22,17 +22,9 @@ export const feed = {
 
 let known = 0; // the newest event when the page began
 
-const listeners = new Set<() => void>();
+const shown: Shown = { listeners: new Set() };
 const itemListeners = new Set<(it: FeedItem) => void>();
-const shown = new Batch<true>(250, () => {
-  counts.renders++;
-  for (const fn of [...listeners]) fn();
-});
-
-export function watchFeed(fn: () => void): () => void {
-  listeners.add(fn);
-  return () => listeners.delete(fn);
-}
+export const watchFeed = (fn: () => void): (() => void) => listenTo(shown, fn);
 
 export function watchItems(fn: (it: FeedItem) => void): () => void {
   itemListeners.add(fn);
@@ -65,7 +57,7 @@ function keepItem(it: FeedItem): void {
   const items = feed.items.length >= most ? feed.items.slice(-most + 50) : feed.items.slice();
   items.push(it);
   feed.items = items;
-  shown.add(true);
+  showSoon(shown);
 }
 
 const open = new Set<AbortController>(); // streams that are read
@@ -97,6 +89,38 @@ export async function readStream(path: string, headers: Record<string, string>, 
     open.delete(dead);
     dead.abort();
   }
+}
+
+/**
+ * followTask gives the events of a task: those that there are, and then those that come. read
+ * is called when the first are read, or cannot be. Between them one may come twice.
+ */
+export function followTask(id: string, take: (it: FeedItem) => void, read: () => void): () => void {
+  const stop = new AbortController();
+  let early: FeedItem[] | null = []; // what comes while the past is read
+  const unwatch = watchItems((it) => {
+    if (it.task !== id || it.seq === undefined) return;
+    if (early) early.push(it);
+    else take(it);
+  });
+  void (async () => {
+    try {
+      const work = await getJSON<Work>("work");
+      await readStream(`events?task=${id}&until=${work.seq}`, {}, stop.signal, () => {}, (e) => {
+        if (e.event === "end") stop.abort();
+        else if (e.event === "message") take(JSON.parse(e.data) as FeedItem);
+      });
+    } catch {
+      // What comes from now on is given; the banner tells of a lost connection.
+    }
+    for (const it of early ?? []) take(it);
+    early = null;
+    read();
+  })();
+  return () => {
+    stop.abort();
+    unwatch();
+  };
 }
 
 let wake: () => void = () => {};

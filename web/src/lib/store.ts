@@ -1,8 +1,9 @@
 // One store of resources: what the office answered, by path. Components subscribe to a
 // path; the feed says which of them to ask for again. Numbers come from answers alone.
 
-import { Batch, Refresher } from "./batch.ts";
+import { Refresher } from "./batch.ts";
 import { asProblem, clock, counts, send, type Problem } from "./api.ts";
+import { showNow, showSoon } from "./paint.ts";
 
 export interface Entry<T> {
   data: T | undefined;
@@ -12,7 +13,6 @@ export interface Entry<T> {
 
 const empty: Entry<never> = { data: undefined, at: 0, problem: null };
 
-const renderEvery = 250; // ms: four renders a second
 const askEvery = 250;
 const keepFor = 60_000; // ms that a resource is kept which no component looks at
 
@@ -59,17 +59,11 @@ class Resource {
   }
 
   private show(atOnce: boolean): void {
-    if (atOnce) notify([this]);
-    else batch.add(this);
+    if (atOnce) showNow([this]);
+    else showSoon(this);
   }
 }
 
-function notify(all: Resource[]): void {
-  counts.renders++;
-  for (const r of all) for (const fn of [...r.listeners]) fn();
-}
-
-const batch = new Batch<Resource>(renderEvery, notify);
 const resources = new Map<string, Resource>();
 
 function find(path: string): Resource {

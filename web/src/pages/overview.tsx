@@ -1,5 +1,4 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import { doingText, formatAge, formatCount, formatTokens, formatUSD, shortCost, taskState, whoText } from "../lib/format.ts";
 import { runPath, taskPath } from "../lib/router.ts";
 import { escapeLine, titleOf } from "../lib/text.ts";
@@ -8,6 +7,7 @@ import type { Agents, Overview, Task, TaskList } from "../types.ts";
 import { FeedList } from "../ui/feedlist.tsx";
 import { useFeed, useQuery, useResource } from "../ui/hooks.ts";
 import { A, Age, Badge, Bar, Empty, Panel, Read } from "../ui/parts.tsx";
+import { Rows } from "../ui/rows.tsx";
 
 export function OverviewPage() {
   const entry = useResource<Overview>("overview");
@@ -154,7 +154,6 @@ function TasksPanel({ o }: { o: Overview }) {
 }
 
 function TaskRows({ tasks, resting }: { tasks: Task[]; resting: Set<string | undefined> }) {
-  const box = useRef<HTMLDivElement>(null);
   const [narrow, setNarrow] = useState(() => matchMedia("(max-width: 760px)").matches);
   useEffect(() => {
     const m = matchMedia("(max-width: 760px)");
@@ -162,10 +161,6 @@ function TaskRows({ tasks, resting }: { tasks: Task[]; resting: Set<string | und
     m.addEventListener("change", fn);
     return () => m.removeEventListener("change", fn);
   }, []);
-  const height = narrow ? 90 : 38;
-  const virtual = tasks.length > 40;
-  const v = useVirtualizer({ count: virtual ? tasks.length : 0, getScrollElement: () => box.current, estimateSize: () => height, overscan: 8 });
-  useEffect(() => v.measure(), [height]);
   return (
     <div role="table" aria-label="Tasks" aria-rowcount={tasks.length + 1}>
       {tasks.length > 0 ? (
@@ -177,26 +172,9 @@ function TaskRows({ tasks, resting }: { tasks: Task[]; resting: Set<string | und
           ))}
         </div>
       ) : null}
-      {virtual ? (
-        <div ref={box} role="rowgroup" style={{ maxHeight: 560, overflowY: "auto" }}>
-          <div className="rows" role="presentation" style={{ height: v.getTotalSize() }}>
-            {v.getVirtualItems().map((row) => {
-              const t = tasks[row.index];
-              return t ? (
-                <div key={t.id} role="presentation" style={{ position: "absolute", top: 0, left: 0, right: 0, transform: `translateY(${row.start}px)` }}>
-                  <TaskRow t={t} resting={resting.has(t.id)} />
-                </div>
-              ) : null;
-            })}
-          </div>
-        </div>
-      ) : (
-        <div role="rowgroup">
-          {tasks.map((t) => (
-            <TaskRow key={t.id} t={t} resting={resting.has(t.id)} />
-          ))}
-        </div>
-      )}
+      <Rows items={tasks} height={narrow ? 90 : 38} role="rowgroup">
+        {(t) => <TaskRow key={t.id} t={t} resting={resting.has(t.id)} />}
+      </Rows>
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { doingText, formatCost, formatCount, formatTime, formatTook, runState, s
 import { readStream } from "../lib/live.ts";
 import { reviewPath, taskPath } from "../lib/router.ts";
 import { cutText, escapeLine, escapeText } from "../lib/text.ts";
+import { showSoon, type Shown as Drawn } from "../lib/paint.ts";
 import type { Run, Shown, TranscriptEntry } from "../types.ts";
 import { Folded } from "../ui/checks.tsx";
 import { PlainDiff } from "../ui/diffview.tsx";
@@ -101,14 +102,9 @@ function useTalk(id: string): TalkState {
   const [state, setState] = useState<TalkState>({ entries: [], dropped: 0, ended: false, problem: null, reading: true });
   useEffect(() => {
     const stop = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
     let now: TalkState = { entries: [], dropped: 0, ended: false, problem: null, reading: true };
-    const show = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        setState(now);
-      }, 250);
-    };
+    const shown: Drawn = { listeners: new Set([() => setState(now)]) };
+    const show = () => showSoon(shown);
     void (async () => {
       for (let tries = 0; !stop.signal.aborted && !now.ended; tries++) {
         let entries: TranscriptEntry[] = [];
@@ -145,7 +141,7 @@ function useTalk(id: string): TalkState {
     })();
     return () => {
       stop.abort();
-      clearTimeout(timer);
+      shown.listeners.clear();
     };
   }, [id]);
   return state;

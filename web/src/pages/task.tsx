@@ -1,8 +1,10 @@
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { askCancel, askPause, askRetry, askTell, sendCommand } from "../lib/actions.ts";
-import { getJSON } from "../lib/api.ts";
+import { clock } from "../lib/api.ts";
 import { formatAge, formatCost, formatCount, formatTook, formatUSD, parseAmount, runState, shortCost, shortOID, subtaskState, taskState, whoText, doingText } from "../lib/format.ts";
-import { readStream, watchItems, isStep } from "../lib/live.ts";
+import { followTask, isStep } from "../lib/live.ts";
+import { partsOf, RunMoments, type Moments } from "../lib/moments.ts";
+import { showSoon, type Shown as Drawn } from "../lib/paint.ts";
 import { reviewPath, runPath, setQuery } from "../lib/router.ts";
 import { escapeLine, escapeText, titleOf } from "../lib/text.ts";
 import type { FeedItem, Run, Shown, Subtask, TaskDetail } from "../types.ts";
@@ -14,6 +16,7 @@ import { FeedList } from "../ui/feedlist.tsx";
 import { Gantt } from "../ui/gantt.tsx";
 import { useAddress, useQuery, useResource } from "../ui/hooks.ts";
 import { A, Age, Badge, Bar, Block, Empty, Out, Panel, Read, Skeleton, Tabs, When } from "../ui/parts.tsx";
+import { Rows } from "../ui/rows.tsx";
 import { QuestionCard } from "./inbox.tsx";
 
 const PlanGraph = lazy(() => import("../ui/graph.tsx"));
@@ -56,12 +59,7 @@ function TaskView({ t }: { t: TaskDetail }) {
         ]}
       />
       {now === "plan" ? <PlanTab t={t} selected={selected} href={href} /> : null}
-      {now === "time" ? (
-        <Panel title="Who worked when" bare aside={<span className="muted small">a bar is a run; its colour how it ended</span>}>
-          <Gantt runs={allRuns(t)} selected={selected} />
-          <RunTable runs={allRuns(t)} />
-        </Panel>
-      ) : null}
+      {now === "time" ? <Timeline t={t} selected={selected} /> : null}
       {now === "feed" ? <TaskFeed id={t.id} /> : null}
       {now === "cost" ? <CostTab t={t} /> : null}
       {now === "gates" ? (
@@ -207,7 +205,8 @@ function PlanTab({ t, selected, href }: { t: TaskDetail; selected: string; href:
           </Suspense>
         </Panel>
         <Panel title="Subtasks" bare id="subtasks">
-          {t.plan.map((s) => (
+          <Rows items={t.plan} height={35}>
+          {(s) => (
             <A key={s.id} to={href({ s: s.id })} className="part-row" data-row aria-current={s.id === selected ? "true" : undefined} data-testid={"subtask-" + s.id}>
               <span className="mono muted">{s.id}</span>
               <span>
@@ -218,7 +217,8 @@ function PlanTab({ t, selected, href }: { t: TaskDetail; selected: string; href:
                 {(s.after ?? []).length > 0 ? "after " + (s.after ?? []).map((a) => a.split("-")[1]).join(", ") : `wave ${s.wave}`}
               </span>
             </A>
-          ))}
+          )}
+          </Rows>
           <RunList runs={t.runs} />
         </Panel>
       </div>
@@ -347,8 +347,63 @@ function SubtaskPanel({ s, t, close }: { s: Subtask; t: TaskDetail; close: strin
   );
 }
 
-function RunTable({ runs }: { runs: Run[] }) {
+/** useMoments are those of a task's runs; read is false until its past is read. */
+function useMoments(id: string): { byRun: Map<string, Moments>; read: boolean } {
+  const [state, setState] = useState({ byRun: new Map<string, Moments>(), read: false });
+  useEffect(() => {
+    const moments = new RunMoments();
+    let read = false;
+    const shown: Drawn = { listeners: new Set([() => setState({ byRun: moments.byRun, read })]) };
+    const stop = followTask(id, (it) => void (moments.take(it) && showSoon(shown)), () => {
+      read = true;
+      showSoon(shown);
+    });
+    return () => {
+      stop();
+      shown.listeners.clear();
+    };
+  }, [id]);
+  return state;
+}
+
+function Timeline({ t, selected }: { t: TaskDetail; selected: string }) {
+  const runs = allRuns(t);
+  const { byRun, read } = useMoments(t.id);
+  const moments = read ? byRun : new Map<string, Moments>();
   return (
+    <Panel
+      title="Who worked when"
+      bare
+      aside={
+        <span className="muted small legend">
+          <span className="key queue" aria-hidden="true" /> on the queue <span className="key start" aria-hidden="true" /> comes up <span className="key" aria-hidden="true" /> works; its colour tells how it ended
+        </span>
+      }
+    >
+      <Gantt runs={runs} moments={moments} selected={selected} />
+      <RunTable runs={runs} moments={moments} />
+    </Panel>
+  );
+}
+
+const mostRuns = 60; // of the table, until more are asked for
+
+function RunTable({ runs, moments }: { runs: Run[]; moments: Map<string, Moments> }) {
+  const [all, setAll] = useState(false);
+  const sorted = [...runs].sort((a, b) => (a.claimed ?? "~").localeCompare(b.claimed ?? "~"));
+  const shown = all ? sorted : sorted.slice(-mostRuns);
+  const took = (r: Run, kind: string): string => {
+    if (!r.claimed) return "-";
+    const part = partsOf(moments.get(r.id), Date.parse(r.claimed), r.ended ? Date.parse(r.ended) : clock.now()).find((p) => p.kind === kind);
+    return part ? formatTook(part.to - part.from) : "-";
+  };
+  return (
+    <>
+    {shown.length < runs.length ? (
+      <p className="empty">
+        <button onClick={() => setAll(true)}>Show {formatCount(runs.length - shown.length, "earlier run")}</button>
+      </p>
+    ) : null}
     <div className="scroll-x" tabIndex={0} role="region" aria-label="Runs as a table">
       <table>
         <thead>
@@ -357,13 +412,15 @@ function RunTable({ runs }: { runs: Run[] }) {
             <th>Who</th>
             <th>State</th>
             <th>Began</th>
-            <th className="right">Took</th>
+            <th className="right">Queued</th>
+            <th className="right">Came up in</th>
+            <th className="right">Worked</th>
             <th className="right">Turns</th>
             <th className="right">Cost</th>
           </tr>
         </thead>
         <tbody>
-          {[...runs].sort((a, b) => (a.claimed ?? "~").localeCompare(b.claimed ?? "~")).map((r) => (
+          {shown.map((r) => (
             <tr key={r.id}>
               <td className="mono">
                 <A to={runPath(r.id)} data-row>
@@ -375,7 +432,9 @@ function RunTable({ runs }: { runs: Run[] }) {
                 <Badge state={runState(r)} />
               </td>
               <td>{r.claimed ? <When at={r.claimed} /> : "-"}</td>
-              <td className="right num">{formatTook(r.duration_ms)}</td>
+              <td className="right num">{took(r, "queue")}</td>
+              <td className="right num">{took(r, "start")}</td>
+              <td className="right num">{took(r, "work")}</td>
               <td className="right num">{r.turns}</td>
               <td className="right num">{shortCost(r.cost_micro_usd, r.tokens)}</td>
             </tr>
@@ -383,6 +442,7 @@ function RunTable({ runs }: { runs: Run[] }) {
         </tbody>
       </table>
     </div>
+    </>
   );
 }
 
@@ -390,39 +450,17 @@ function TaskFeed({ id }: { id: string }) {
   const [items, setItems] = useState<FeedItem[]>([]);
   const [done, setDone] = useState(false);
   useEffect(() => {
-    const stop = new AbortController();
-    let all: FeedItem[] = [];
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const show = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        setItems(all.slice());
-      }, 250);
-    };
+    const bySeq = new Map<number, FeedItem>();
+    const shown: Drawn = { listeners: new Set([() => setItems([...bySeq.values()].sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0)).slice(-2000))]) };
     const take = (it: FeedItem) => {
-      if (it.task !== id || it.quiet || isStep(it.kind)) return;
-      if (it.seq !== undefined && all.some((o) => o.seq === it.seq)) return;
-      all.push(it);
-      all = all.sort((a, b) => (a.seq ?? Infinity) - (b.seq ?? Infinity)).slice(-2000);
-      show();
+      if (it.quiet || isStep(it.kind)) return;
+      bySeq.set(it.seq ?? 0, it);
+      showSoon(shown);
     };
-    const unwatch = watchItems((it) => it.seq !== undefined && take(it));
-    void (async () => {
-      try {
-        const work = await getJSON<{ seq: number }>("work");
-        await readStream(`events?task=${id}&until=${work.seq}`, {}, stop.signal, () => {}, (e) => {
-          if (e.event === "end") stop.abort();
-          else if (e.event === "message") take(JSON.parse(e.data) as FeedItem);
-        });
-      } catch {
-        // What comes from now on is shown; the banner tells of a lost connection.
-      }
-      setDone(true);
-    })();
+    const stop = followTask(id, take, () => setDone(true));
     return () => {
-      stop.abort();
-      clearTimeout(timer);
-      unwatch();
+      stop();
+      shown.listeners.clear();
     };
   }, [id]);
   return (

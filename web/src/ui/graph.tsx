@@ -1,6 +1,6 @@
 import { Background, Controls, Handle, Position, ReactFlow, type Node, type NodeProps } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
-import { useMemo } from "react";
+import { useMemo, useRef } from "react";
 import { signs, subtaskState } from "../lib/format.ts";
 import { placeGraph } from "../lib/layout.ts";
 import { escapeLine } from "../lib/text.ts";
@@ -34,12 +34,23 @@ export default function PlanGraph({ plan, selected, onSelect }: { plan: Subtask[
   const placed = useMemo(() => placeGraph(plan.map((s) => ({ id: s.id, wave: s.wave, after: s.after ?? [] }))), [shape]);
   const subs = new Map(plan.map((s) => [s.id, s]));
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  // A box whose words are the same keeps its node, so that what is drawn of it is left alone.
+  const known = useRef(new Map<string, { words: string; node: SubtaskNode }>());
   const nodes = placed.placed.flatMap((p): SubtaskNode[] => {
     const sub = subs.get(p.id);
     if (!sub) return [];
-    return [{ id: p.id, type: "subtask", position: { x: p.column * 270, y: p.row * 82 }, data: { sub, selected: p.id === selected }, ariaLabel: `${sub.id} ${sub.title}: ${subtaskState(sub).text}` }];
+    const words = JSON.stringify([p.column, p.row, sub.title, sub.status, sub.paused, sub.attempts, p.id === selected]);
+    const old = known.current.get(p.id);
+    if (old?.words === words) return [old.node];
+    const node: SubtaskNode = { id: p.id, type: "subtask", position: { x: p.column * 270, y: p.row * 82 }, data: { sub, selected: p.id === selected }, ariaLabel: `${sub.id} ${sub.title}: ${subtaskState(sub).text}` };
+    known.current.set(p.id, { words, node });
+    return [node];
   });
-  const edges = placed.edges.map((e) => ({ id: e.from + ">" + e.to, source: e.from, target: e.to, animated: !calm && subs.get(e.to)?.status === "running", focusable: false }));
+  const running = plan.filter((s) => s.status === "running").map((s) => s.id).join(" ");
+  const edges = useMemo(() => {
+    const to = new Set(calm ? [] : running.split(" "));
+    return placed.edges.map((e) => ({ id: e.from + ">" + e.to, source: e.from, target: e.to, animated: to.has(e.to), focusable: false }));
+  }, [placed, running, calm]);
   return (
     <div className="graph" data-testid="graph">
       <ReactFlow

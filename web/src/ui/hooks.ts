@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
 import { clock } from "../lib/api.ts";
 import { feed, watchFeed } from "../lib/live.ts";
+import { listenTo, showSoon, type Shown } from "../lib/paint.ts";
 import { parseRoute, readAddress, setQuery, watchAddress, goTo, type Route } from "../lib/router.ts";
 import { link, readEntry, watchResource, type Entry, type Link } from "../lib/store.ts";
 import type { FeedItem } from "../types.ts";
@@ -40,18 +41,15 @@ export function useFeed(): FeedItem[] {
   return useSyncExternalStore(watchFeed, () => feed.items);
 }
 
-const ticking = new Set<() => void>();
+const ticking: Shown = { listeners: new Set() };
 let ticks = 0;
 setInterval(() => {
   if (document.hidden) return;
   ticks++;
-  for (const fn of [...ticking]) fn();
+  if (ticking.listeners.size > 0) showSoon(ticking);
 }, 1000);
 
-const watchTicks = (fn: () => void): (() => void) => {
-  ticking.add(fn);
-  return () => ticking.delete(fn);
-};
+const watchTicks = (fn: () => void): (() => void) => listenTo(ticking, fn);
 
 /** useNow is the office's time, each second anew. */
 export function useNow(): number {
