@@ -144,6 +144,10 @@ bench/scale: build ## 10,000 subtasks in 1,000 tasks on 64 workers, with each dr
 	bin/company bench scale --driver file
 	bin/company bench scale --driver nats
 
+.PHONY: bench/watch
+bench/watch: build ## what it costs to watch an office with 2,000 subtasks, the page in Chromium included
+	bin/company bench watch
+
 .PHONY: release
 release: toolbox ## archives for linux/amd64 and linux/arm64 with checksums, in dist/
 	@scripts/release.sh

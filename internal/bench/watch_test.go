@@ -1,12 +1,21 @@
 package bench
 
 import (
+	"bufio"
+	"errors"
 	"flag"
+	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+
+	"company/internal/clock"
+	"company/internal/company"
+	"company/internal/hosttest"
 )
 
 // Where TestQuickWatch leaves pictures of what the browser showed, and in full the whole bench:
@@ -18,6 +27,7 @@ var (
 
 // The bench of what watching costs needs no Docker.
 func TestQuickWatch(t *testing.T) {
+	hosttest.Long(t, "a browser shows four pages for two seconds each")
 	dir := t.TempDir()
 	program := filepath.Join(t.TempDir(), "company")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", program, "company/cmd/company").CombinedOutput(); err != nil {
@@ -37,8 +47,72 @@ func TestQuickWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log(r.RenderText())
+	if findChromium() == "" {
+		hosttest.Lacks(t, "this host has no chromium: the page was not driven")
+	}
 	countLines(t, r)
+	pages := 0
+	for _, l := range r.Lines {
+		what, _, isOf := strings.Cut(l.What, ", ")
+		if !isOf || what != "renders in the busiest second" && what != "requests" {
+			continue
+		}
+		if pages++; !*l.Met { // the page counts, whatever the machine's speed
+			t.Errorf("%s: %.2f %s, and %s is promised: %s", l.What, l.Ours, l.Unit, l.Target, l.Note)
+		}
+	}
+	if pages != 8 {
+		t.Errorf("%d numbers of renders and requests, want those of four pages", pages)
+	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left %v, %v", left, err)
+	}
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range lines {
+		if text, err := os.ReadFile(name); err == nil && strings.Contains(string(text), dir) { // it may have ended
+			t.Errorf("a process is left: %q", text)
+		}
+	}
+}
+
+// Where there is no Chromium, the report says so.
+func TestWatchWithoutChromium(t *testing.T) {
+	w := &benchEnv{Options: Options{Quick: true, Logger: slog.New(slog.DiscardHandler), Progress: func(s string) { t.Log(s) }}, dir: t.TempDir()}
+	o, err := w.openWatched(t.Context(), "w", watchSize{tasks: 1, waves: 2, width: 3, workers: 1}, clock.Machine())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	lines, err := o.measurePage(t.Context(), w)
+	if err := errors.Join(err, o.close()); err != nil {
+		t.Fatal(err)
+	}
+	text := Report{Lines: lines}.RenderText()
+	if len(lines) != 2 || lines[0].Met == nil || lines[0].Ours < 1 {
+		t.Errorf("%+v", lines)
+	}
+	for _, want := range []string{"the page in a browser", "not measured", "no chromium in PATH"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it lacks %q:\n%s", want, text)
+		}
+	}
+}
+
+// A listener that misses an event ends the bench.
+func TestFollowerHoldsTheFeedToItsPromise(t *testing.T) {
+	l := &follower{seq: 3, ended: make(chan struct{})}
+	l.moved = sync.NewCond(&l.mu)
+	const stream = "id: 4\ndata: {\"seq\":4}\n\ndata: {\"kind\":\"tool_done\"}\n\n: beat\n\n"
+	if err := l.readFeed(bufio.NewReaderSize(strings.NewReader(stream+"id: 5\ndata: "+strings.Repeat("x", 40_000)+"\n\n"), 16)); !errors.Is(err, io.EOF) {
+		t.Errorf("%v", err)
+	}
+	if l.seq != 5 || l.items != 3 {
+		t.Errorf("event %d and %d items, want 5 and 3", l.seq, l.items)
+	}
+	if err := l.readFeed(bufio.NewReader(strings.NewReader("id: 7\ndata: {}\n\n"))); company.CodeOf(err) != company.EInternal {
+		t.Errorf("a missed event: %v", err)
 	}
 }

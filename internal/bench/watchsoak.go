@@ -61,11 +61,11 @@ func measureSoak(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 		a.close()
 		err = errors.Join(err, o.close())
 	}()
-	hours, minutes := w.sampleCount(24, 2), w.sampleCount(60, 3)
+	hours, minutes, before := w.sampleCount(24, 2), w.sampleCount(60, 3), w.sampleCount(4, 0)
 	w.Progress(fmt.Sprintf("%d hours of an office pass, with %d listeners that come and go", hours, soakListeners))
 	began, items := o.state.Seq, 0
 	var heap []float64 // in MB, after the first hour, in the middle and in the end
-	for hour := range hours {
+	for hour := -before; hour < hours; hour++ {
 		for range minutes {
 			if a, err = o.rotateListeners(a, &items); err != nil {
 				return nil, err
@@ -77,7 +77,7 @@ func measureSoak(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 				return nil, err
 			}
 		}
-		if hour > 0 && hour+1 != hours/2 && hour+1 != hours {
+		if hour != 0 && hour+1 != hours/2 && hour+1 != hours {
 			continue
 		}
 		if err := retry.Sleep(ctx, time.Duration(w.sampleCount(15, 0))*time.Second); err != nil { // the bus has its caches for ten seconds of the real clock
@@ -87,7 +87,7 @@ func measureSoak(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	}
 	last := len(heap) - 1
 	held := Line{What: fmt.Sprintf("heap after %d hours", hours), Unit: "MB", Ours: heap[last], Against: "after the first", Bare: heap[0], Ratio: heap[last] / heap[0], Samples: len(heap),
-		Note: fmt.Sprintf("%d events and %d tasks; %d items to listeners; %.1f MB in the middle", o.state.Seq-began, o.state.LastTask-size.tasks, items, heap[last/2])}
+		Note: fmt.Sprintf("%d events and %d tasks; %d items to listeners; %.1f MB in the middle; %d hours were before, in which the archives that are kept at hand came together", o.state.Seq-began, o.state.LastTask-size.tasks, items, heap[last/2], before)}
 	return []Line{held.withTarget("flat (≤ 1.1)", held.Ratio <= 1.1)}, nil
 }
 

@@ -72,6 +72,18 @@ test("no second has more than four flushes, and what comes by itself is flushed 
   b.add(2);
   await clock.pass(100);
   assert.deepEqual(times.slice(-2), [rested, rested + 60]);
+  // Flushes that are made elsewhere are of the same four.
+  await clock.pass(5000);
+  const before = times.length;
+  for (let i = 0; i < 3; i++) b.count();
+  b.add(1);
+  b.add(2);
+  await clock.pass(200);
+  for (let i = 0; i < 2; i++) b.count();
+  await clock.pass(700);
+  assert.equal(times.length, before);
+  await clock.pass(400);
+  assert.equal(times.length, before + 1);
 });
 
 test("one request is in flight, and what was wanted meanwhile is asked for once", async () => {

@@ -51,8 +51,8 @@ export const clock = {
   },
 };
 
-/** counts are the requests so far, for tests of storms. */
-export const counts = { requests: 0, unchanged: 0, renders: 0, streams: 0 };
+/** counts are the requests and renders so far, and the most renders within a second, for tests of storms. */
+export const counts = { requests: 0, unchanged: 0, renders: 0, most: 0, streams: 0 };
 
 const onDenied = new Set<() => void>();
 

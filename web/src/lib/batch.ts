@@ -36,6 +36,10 @@ export class Batch<T> {
     this.waiting.add(one);
     if (this.planned) return;
     this.planned = true;
+    this.plan();
+  }
+
+  private plan(): void {
     this.clock.later(Math.max(0, this.next() - this.clock.now()), () => this.run());
   }
 
@@ -48,7 +52,16 @@ export class Batch<T> {
     return n > this.gaps.length ? (this.times[n - 1 - this.gaps.length] ?? now) + 1000 : (this.times[n - 1] ?? now) + (this.gaps[n - 1] ?? 0);
   }
 
+  /** count counts a flush that was made elsewhere. */
+  count(): void {
+    this.times.push(this.clock.now());
+  }
+
   private run(): void {
+    if (this.next() > this.clock.now() + 1) {
+      this.plan(); // another flush came in between
+      return;
+    }
     this.planned = false;
     this.times.push(this.clock.now());
     const all = [...this.waiting];

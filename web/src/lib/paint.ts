@@ -9,13 +9,24 @@ export interface Shown {
   readonly listeners: Set<() => void>;
 }
 
-/** showNow renders what has changed, outside the beat. */
-export function showNow(all: Shown[]): void {
+let times: number[] = []; // of the renders of the last second
+
+function render(all: Shown[]): void {
+  const now = performance.now();
+  times = times.filter((t) => t > now - 995); // a timer may be some ms early
+  times.push(now);
   counts.renders++;
+  counts.most = Math.max(counts.most, times.length);
   for (const one of all) for (const fn of [...one.listeners]) fn();
 }
 
-const beat = new Batch<Shown>([60, 190, 250], showNow);
+const beat = new Batch<Shown>([60, 190, 250], render);
+
+/** showNow renders it at once: something is there for the first time. The next beat waits for longer. */
+export function showNow(one: Shown): void {
+  render([one]);
+  beat.count();
+}
 
 /** showSoon renders it with the next beat. */
 export function showSoon(one: Shown): void {

@@ -59,7 +59,7 @@ class Resource {
   }
 
   private show(atOnce: boolean): void {
-    if (atOnce) showNow([this]);
+    if (atOnce) showNow(this);
     else showSoon(this);
   }
 }
