@@ -66,7 +66,7 @@ type Options struct {
 	Progress func(line string) // may be nil
 	Logger   *slog.Logger      // nil: silent
 
-	seen func(path string, picture []byte) // takes what a browser showed, as PNG; nil: nobody looks
+	seen func(path string, picture []byte) // takes what a browser showed, as PNG; it may be nil
 }
 
 // bench is one set of measurements.

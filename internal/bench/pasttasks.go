@@ -31,8 +31,8 @@ type past struct {
 	step         time.Duration // between two commands
 	waves, width int           // of a plan
 
-	live    *orchestrator.Orchestrator // decides instead, at its own time; nil: batch and state are ours
-	changed map[company.TaskID]bool    // tasks of the events since it was emptied; nil: nothing asks
+	live    *orchestrator.Orchestrator // where there is one, it decides, at its own time
+	changed map[company.TaskID]bool    // where there is one, it gets the tasks of events
 }
 
 // subtasksPerTask is how many subtasks a task of the past has.
