@@ -15,7 +15,7 @@ const (
 )
 
 // onlyChanges begins a result of which the model is shown what changed.
-const onlyChanges = "[Only what changed since the whole answer to your same call above. All other lines are as they stand there.]\n"
+const onlyChanges = "[Only what changed since your same call above; all other lines are as they stand there.]\n"
 
 // showChanges is what changed in a file's lines since the newest answer to the same call that
 // the model still has before it as a whole; "": there is none, or the difference is no

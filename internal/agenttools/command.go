@@ -14,7 +14,7 @@ import (
 
 func (f *toolFactory) runCommand() agent.Tool {
 	t := newTool(f, "run_command",
-		`Run a command in a fresh bash at the root, without input. A server, or anything with background true, goes on and has a process_id.`,
+		`Run a command in a fresh bash at the root, without input. With background (a server) it goes on and has a process_id.`,
 		`{"type":"object","properties":{
 "command":{"type":"string","minLength":1},
 "timeout_s":{"type":"integer","minimum":1,"maximum":900,"description":"default `+strconv.Itoa(f.commandTimeout())+`, at most 900"},
@@ -79,7 +79,7 @@ type processArgs struct {
 
 func (f *toolFactory) checkProcess() agent.Tool {
 	t := newTool(f, "check_process",
-		`State and output of a background process; stop ends it.`,
+		`Output of a background process; stop ends it.`,
 		`{"type":"object","properties":{
 "process_id":{"type":"string","minLength":1},
 "stop":{"type":"boolean"}},

@@ -34,11 +34,11 @@ func registryKinds() string {
 
 func (f *toolFactory) addDependency() agent.Tool {
 	return newTool(f, "add_dependency",
-		`Ask for a package that no lock file names. A task may add few: prefer what is there.`,
+		`Ask for a package that no lock file names; few are granted.`,
 		`{"type":"object","properties":{
 "ecosystem":{"enum":`+registryKinds()+`},
 "name":{"type":"string","minLength":1,"maxLength":214},
-"version":{"type":"string","maxLength":128,"description":"exact"}},
+"version":{"type":"string","maxLength":128}},
 "required":["ecosystem","name"],"additionalProperties":false}`, false,
 		func(ctx context.Context, d company.Dependency) (agent.Result, error) {
 			if f.Dependencies == nil {

@@ -49,7 +49,7 @@ func seenFile(path, digest string) *agent.Seen {
 
 func (f *toolFactory) writeFile() agent.Tool {
 	return newTool(f, "write_file",
-		`Create a file, or replace all of one that you have read.`,
+		`Create a file, or replace all of it.`,
 		`{"type":"object","properties":{
 "path":{"type":"string","minLength":1},
 "content":{"type":"string"}},
@@ -66,7 +66,7 @@ func (f *toolFactory) writeFile() agent.Tool {
 
 func (f *toolFactory) editFile() agent.Tool {
 	return newTool(f, "edit_file",
-		`Replace text in a file that you have read. old stands there exactly, and once (take in lines around it) unless replace_all is set.`,
+		`Replace old in a file by new. old stands there exactly, and once unless replace_all is set.`,
 		`{"type":"object","properties":{
 "path":{"type":"string","minLength":1},
 "old":{"type":"string","minLength":1},
@@ -99,7 +99,7 @@ func describeParseErrors(errors []string) string {
 
 func (f *toolFactory) searchTool() agent.Tool {
 	return newTool(f, "search",
-		`Find lines that match a regular expression (RE2).`,
+		`Find lines by a regular expression (RE2).`,
 		`{"type":"object","properties":{
 "pattern":{"type":"string","minLength":1},
 "glob":{"type":"string"}},
@@ -112,9 +112,9 @@ func (f *toolFactory) searchTool() agent.Tool {
 
 func (f *toolFactory) listFiles() agent.Tool {
 	return newTool(f, "list_files",
-		`List files that git does not ignore.`,
+		`List files, or those of a glob (cmd/**).`,
 		`{"type":"object","properties":{
-"glob":{"type":"string","description":"cmd/**"}},
+"glob":{"type":"string"}},
 "additionalProperties":false}`, true,
 		func(ctx context.Context, a struct{ Glob string }) (agent.Result, error) {
 			r, err := f.Toolbox.ListFiles(ctx, toolproto.ListFilesRequest{Glob: a.Glob})

@@ -14,7 +14,7 @@ import (
 
 func (f *toolFactory) gitStatus() agent.Tool {
 	return newTool(f, "git_status",
-		`Branch, head, and what is not committed.`,
+		`Branch, head, uncommitted files.`,
 		`{"type":"object","additionalProperties":false}`, true,
 		func(ctx context.Context, _ struct{}) (agent.Result, error) {
 			r, err := f.Toolbox.GitStatus(ctx)
@@ -24,7 +24,7 @@ func (f *toolFactory) gitStatus() agent.Tool {
 
 func (f *toolFactory) gitCommit() agent.Tool {
 	return newTool(f, "git_commit",
-		`Commit and push all that is not ignored, or paths.`,
+		`Commit all that is not ignored, or paths.`,
 		`{"type":"object","properties":{
 "message":{"type":"string","minLength":1},
 "paths":{"type":"array","items":{"type":"string","minLength":1}}},
@@ -72,11 +72,11 @@ type Finish struct {
 
 func (f *toolFactory) finishTool() agent.Tool {
 	t := newTool(f, "finish",
-		`Hand the work in; ends the run.`,
+		`Hand the work in.`,
 		`{"type":"object","properties":{
 "summary":{"type":"string","minLength":1,"description":"what was done, what shows it, what is open"},
-"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what you decided that the ticket leaves open"},
-"commit":{"type":"string","minLength":1,"description":"message: commits what is left, first"}},
+"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what you decided where the ticket is open"},
+"commit":{"type":"string","minLength":1,"description":"message: commits what is left first"}},
 "required":["summary"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct {
 			Summary, Commit string

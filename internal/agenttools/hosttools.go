@@ -22,7 +22,7 @@ var itemMarks = map[string]string{
 
 func (f *toolFactory) todoTool() agent.Tool {
 	t := newTool(f, "todo",
-		`Write down your plan, always whole: [x] done, [>] in progress (one), [ ] to come.`,
+		`Keep your plan, always whole: [x] done, [>] doing (one), [ ] to come.`,
 		`{"type":"object","properties":{
 "items":{"type":"array","maxItems":50,"items":{"type":"string","minLength":1,"maxLength":600}}},
 "required":["items"],"additionalProperties":false}`, false,
@@ -87,7 +87,7 @@ func markItem(old map[string]any) any {
 
 func (f *toolFactory) noteTool() agent.Tool {
 	t := newTool(f, "note",
-		`Leave a decision, trap or working command to those who work here next.`,
+		`Leave a decision, trap or command to those who work here next.`,
 		`{"type":"object","properties":{
 "text":{"type":"string","minLength":1,"maxLength":4000}},
 "required":["text"],"additionalProperties":false}`, false,
@@ -105,7 +105,7 @@ func (f *toolFactory) noteTool() agent.Tool {
 
 func (f *toolFactory) escalateTool() agent.Tool {
 	return newTool(f, "escalate",
-		`Give back what cannot be done as asked; ends the run. Say what you tried and what is needed.`,
+		`Give back what cannot be done as asked. Say what you tried and what is needed.`,
 		`{"type":"object","properties":{
 "reason":{"type":"string","minLength":1}},
 "required":["reason"],"additionalProperties":false}`, false,

@@ -248,7 +248,7 @@ func listProblems(problems []company.PlanProblem) string {
 
 func askPresident() agent.Tool {
 	type args struct{ Question string }
-	return newTool("ask_president", "Ask the president one short question, without guesses. The task waits for the answer.",
+	return newTool("ask_president", "Ask one short question, without guesses. The task waits for the answer.",
 		`{"type":"object","additionalProperties":false,"required":["question"],"properties":{"question":{"type":"string","minLength":1,"maxLength":2000}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
 			if wrong := checkQuestion(a.Question); wrong != "" {

@@ -26,12 +26,14 @@ const (
 func (r *Map) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d files, %s. Languages: %s. Build files: %s.\n", r.Files, sizeText(r.Bytes), listOrNone(r.Languages, 12), listOrNone(r.Builds, 20))
+	central := r.chooseCentral()
+	left := len(r.central) - len(central) // files whose symbols have no room
 	if len(r.entries) <= smallFiles {
-		r.writeFiles(&b)
+		central = r.writeFiles(&b, central, left)
 	} else {
 		r.writeFolders(&b)
 	}
-	r.writeCentral(&b)
+	writeCentral(&b, central, left)
 	r.writeRecent(&b)
 	if r.Unread > 0 {
 		fmt.Fprintf(&b, "\n%d source files were not looked into: there are too many.\n", r.Unread)
@@ -67,22 +69,37 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// writeFiles lists all files with their sizes.
-func (r *Map) writeFiles(b *strings.Builder) {
-	b.WriteString("\nFiles:\n")
-	start := b.Len()
+// writeFiles lists all files with their sizes, and the symbols of the central ones beside
+// them; left is how many more have symbols. It gives the central files that have no line for
+// lack of room.
+func (r *Map) writeFiles(b *strings.Builder, central []centralFile, left int) []centralFile {
+	switch {
+	case len(central) == 0:
+		b.WriteString("\nFiles:\n")
+	case left > 0:
+		fmt.Fprintf(b, "\nFiles, and symbols of those that others use most, %d of %d (in brackets: files that mention them):\n", len(central), len(central)+left)
+	default:
+		b.WriteString("\nFiles, and their symbols (in brackets: files that mention them):\n")
+	}
+	size := 0 // without symbols, which have a bound of their own
 	for i, e := range r.entries {
 		doc := r.docOf(e.Path)
 		if doc != "" {
 			doc = ": " + doc
 		}
-		line := fmt.Sprintf("- %s (%s)%s\n", safetext.EscapeLine(e.Path, mostPath), sizeText(e.Size), doc)
-		if b.Len()-start+len(line) > mostListing {
+		line := fmt.Sprintf("- %s (%s)%s", safetext.EscapeLine(e.Path, mostPath), sizeText(e.Size), doc)
+		if size += len(line) + 1; size > mostListing {
 			fmt.Fprintf(b, "- and %d more\n", len(r.entries)-i)
-			return
+			return central
 		}
 		b.WriteString(line)
+		if i := slices.IndexFunc(central, func(f centralFile) bool { return f.path == e.Path }); i >= 0 {
+			b.WriteString(" | " + central[i].nameSymbols())
+			central = slices.Delete(central, i, i+1)
+		}
+		b.WriteString("\n")
 	}
+	return central
 }
 
 // docOf is what a file says of its package or module.
@@ -188,9 +205,9 @@ func folderLines(folders []folder, longest int) (lines []string, size int) {
 	return lines, size
 }
 
-// writeCentral lists the symbols of the files that others use most, and of those that
-// changed most lately.
-func (r *Map) writeCentral(b *strings.Builder) {
+// chooseCentral gives the files whose symbols have room: those that changed most lately,
+// then those that others use most; by path.
+func (r *Map) chooseCentral() []centralFile {
 	files := slices.Clone(r.central)
 	hot := map[string]bool{}
 	for _, h := range r.Recent[:min(mostHotFiles, len(r.Recent))] {
@@ -205,25 +222,35 @@ func (r *Map) writeCentral(b *strings.Builder) {
 		}
 		return 1
 	})
-	var lines []string
 	size := 0
-	for _, f := range files {
-		line := fmt.Sprintf("- %s: %s\n", safetext.EscapeLine(f.path, mostPath), f.nameSymbols())
-		if size += len(line); size > mostCentral {
+	for i, f := range files {
+		if size += len(f.writeLine()); size > mostCentral {
+			files = files[:i]
 			break
 		}
-		lines = append(lines, line)
 	}
-	if len(lines) == 0 {
+	slices.SortFunc(files, func(x, y centralFile) int { return strings.Compare(x.path, y.path) })
+	return files
+}
+
+// writeCentral lists the symbols of files; left is how many more have symbols.
+func writeCentral(b *strings.Builder, files []centralFile, left int) {
+	if len(files) == 0 {
 		return
 	}
-	slices.Sort(lines)
-	if len(lines) < len(files) {
-		fmt.Fprintf(b, "\nSymbols of the %d files that others use most, of %d (in brackets: files that mention them):\n", len(lines), len(files))
+	if left > 0 {
+		fmt.Fprintf(b, "\nSymbols of the %d files that others use most, of %d (in brackets: files that mention them):\n", len(files), len(files)+left)
 	} else {
 		b.WriteString("\nSymbols (in brackets: files that mention them):\n")
 	}
-	b.WriteString(strings.Join(lines, ""))
+	for _, f := range files {
+		b.WriteString(f.writeLine())
+	}
+}
+
+// writeLine is the line of a file's symbols.
+func (f centralFile) writeLine() string {
+	return fmt.Sprintf("- %s: %s\n", safetext.EscapeLine(f.path, mostPath), f.nameSymbols())
 }
 
 // nameSymbols lists the most used symbols of a file.

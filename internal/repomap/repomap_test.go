@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"company/internal/company"
+	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
 )
 
@@ -32,15 +33,15 @@ func TestSmallMap(t *testing.T) {
 	}
 	text := r.String()
 	for _, want := range []string{
-		"9 files, ", "Languages: Go, Python, ", "Build files: go.mod.", " B): mends.\n", "- docs/x.md (2 B)\n",
-		"- a/a.go: func Mend (3), type T\n", "- script.py: def run\n", "- b/b.go: func Use\n",
+		"9 files, ", "Languages: Go, Python, ", "Build files: go.mod.", "\nFiles, and their symbols (", "- docs/x.md (2 B)\n",
+		"- a/a.go (96 B): mends. | func Mend (3), type T\n", "- script.py (16 B) | def run\n", "- b/b.go (36 B) | func Use\n",
 		"- b/b.go: 4 times, last on ", ": change main\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
 	}
-	for _, absent := range []string{"draft", "Foreign", "TestMend"} {
+	for _, absent := range []string{"draft", "Foreign", "TestMend", "\nSymbols"} {
 		if strings.Contains(text, absent) {
 			t.Errorf("%q is in\n%s", absent, text)
 		}
@@ -56,6 +57,35 @@ func TestSmallMap(t *testing.T) {
 	}
 	if _, err := c.Read(t.Context(), p.Mirror, company.OID(strings.Repeat("1", 40))); err == nil {
 		t.Error("a map of nothing")
+	}
+}
+
+// Symbols stand beside their file where that has a line, else in a list of their own, and the
+// heading tells how many have none for lack of room (SUB-15).
+func TestSymbolsStandBesideTheirFiles(t *testing.T) {
+	t.Parallel()
+	r := &Map{Files: smallFiles}
+	for i := range smallFiles {
+		name := fmt.Sprintf("%s/%03d.go", strings.Repeat("d", 100), i)
+		r.entries = append(r.entries, gitops.Entry{Path: name, Size: 10})
+		if i%50 == 0 {
+			r.central = append(r.central, centralFile{path: name, symbols: []usedSymbol{{Symbol: Symbol{Kind: "func", Name: fmt.Sprintf("F%d", i)}}}})
+		}
+	}
+	text := r.String()
+	for _, want := range []string{"000.go (10 B) | func F0\n", "050.go (10 B) | func F50\n", " more\n\nSymbols (in brackets: files that mention them):\n- ", "100.go: func F100\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, ": func F0\n") || strings.Contains(text, ": func F50\n") {
+		t.Errorf("symbols stand twice in\n%s", text)
+	}
+	for i := range r.central {
+		r.central[i].symbols[0].Name = strings.Repeat("x", mostCentral/2)
+	}
+	if text := r.String(); !strings.Contains(text, "\nFiles, and symbols of those that others use most, 1 of 3 (") {
+		t.Errorf("%.400s", text)
 	}
 }
 

@@ -192,7 +192,7 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 	return agent.Tool{
 		Spec: adapters.Tool{
 			Name:        submitReview,
-			Description: "End the review. approve: evidence for each criterion, nothing blocking. request_changes: a blocking finding at least.",
+			Description: "End the review. approve: evidence for each criterion, nothing blocking. request_changes: something blocking.",
 			Schema:      json.RawMessage(schema),
 		},
 		Amend: amendReview,

@@ -28,7 +28,7 @@ func ticketBrief(t *company.Task, sub *company.Subtask, project string, b *sandb
 		w.WriteString("\nTests that were there before this task stay as they are: to change or delete one needs the president's leave. Put new tests into new files.\n")
 	}
 	if gates := agent.ListGates(t.Prepared.Gates); gates != "" {
-		fmt.Fprintf(&w, "\n## Checks that your branch must pass, and that you can run\n%s", gates)
+		fmt.Fprintf(&w, "\n## Checks that your branch must pass\n%s", gates)
 	}
 	if t.Settings.RedGreen == company.RedGreenRequire {
 		w.WriteString("\nWhere your change touches source that the tests cover, at least one test of your branch must fail without the change and pass with it: the tests are run on the base without the rest of your change.\n")
@@ -54,7 +54,7 @@ func ticketBrief(t *company.Task, sub *company.Subtask, project string, b *sandb
 			w.WriteString("\nThese new tests of yours pass without the change too, so that they do not show it:\n" + agent.Quote("tests_that_show_nothing", "", strings.Join(idle, "\n")))
 		}
 	}
-	fmt.Fprintf(&w, "\n## The task that the ticket is part of, for orientation\n%s\n", t.Instruction)
+	fmt.Fprintf(&w, "\n## The whole task, for orientation\n%s\n", t.Instruction)
 	if project != "" {
 		fmt.Fprintf(&w, "\n## The project\n%s\n", project)
 	}
