@@ -20,6 +20,7 @@ func CompanySettings(c config.Config) company.Settings {
 		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: c.Gates.Protected, ProtectTests: c.Gates.ProtectTests, RedGreen: c.Gates.RedGreen, IntegrationPrefix: c.Git.IntegrationBranch,
 		RunTimeout: c.Workers.RunTimeout, ModelWait: zeroAsNone(c.Limits.ModelWait), Continuations: zeroAsNone(c.Limits.Continuations),
 		MergeStack: c.Limits.MergeStack, EscalateTo: c.Agents.Worker.EscalateTo,
+		Granularity: company.Granularity{MaxSubtasks: c.Plan.MaxSubtasks, MaxWriteSet: c.Plan.MaxWriteSet, MaxEffort: c.Plan.MaxEffort, AllowTiny: c.Plan.AllowTiny},
 	}
 }
 
@@ -30,7 +31,8 @@ var settingsOfTasks = []string{
 	"approvals.plan", "approvals.merge", "approvals.pr", "approvals.deps", "budget.usd", "budget.tokens",
 	"container.image", "container.dockerfile", "container.setup", "container.deps", "deps.scripts",
 	"gates.lint", "gates.test", "gates.none", "gates.services", "gates.protect_tests", "gates.protected", "gates.red_green",
-	"git.base", "git.paths", "git.integration_branch", "limits.model_wait", "limits.continuations", "limits.merge_stack", "workers.run_timeout",
+	"git.base", "git.paths", "git.integration_branch", "limits.model_wait", "limits.continuations", "limits.merge_stack",
+	"plan.max_subtasks", "plan.max_write_set", "plan.max_effort", "plan.allow_tiny", "workers.run_timeout",
 }
 
 // IsSettingOfTasks reports whether a company at work takes a key's new value for the

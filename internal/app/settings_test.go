@@ -37,6 +37,14 @@ func TestCompanySettings(t *testing.T) {
 	if s := CompanySettings(c).WithDefaults(); s.Continuations > 0 || s.ModelWait > 0 {
 		t.Errorf("none became %d continuations and %s", s.Continuations, s.ModelWait)
 	}
+	// SUB-13: the limits of a plan.
+	if g := CompanySettings(c).Granularity; g.Describe() != nil || g.AllowTiny {
+		t.Errorf("the default limits of a plan are %+v", g)
+	}
+	c.Plan = config.PlanLimits{MaxSubtasks: 3, MaxWriteSet: 8, MaxEffort: company.EffortMedium, AllowTiny: true}
+	if g := CompanySettings(c).Granularity; g != (company.Granularity{MaxSubtasks: 3, MaxWriteSet: 8, MaxEffort: company.EffortMedium, AllowTiny: true}) {
+		t.Errorf("the limits of a plan became %+v", g)
+	}
 	c.Gates.ProtectTests = true
 	if !CompanySettings(c).ProtectTests {
 		t.Error("gates.protect_tests is lost on the way")
@@ -90,6 +98,7 @@ func TestSettingsOfTasks(t *testing.T) {
 		"container.image": "debian@sha256:" + strings.Repeat("0", 64), "container.dockerfile": "Dockerfile", "container.setup": "true", "container.deps": "off", "deps.scripts": "esbuild",
 		"gates.lint": "true", "gates.test": "true", "gates.none": "fail", "gates.services": "redis", "gates.protect_tests": "true", "gates.red_green": "require", "gates.protected": "a/**",
 		"git.base": "trunk", "git.paths": "api", "git.integration_branch": "next", "limits.model_wait": "1m", "limits.continuations": "1", "limits.merge_stack": "2", "workers.run_timeout": "10m", "agents.worker.escalate_to": "default",
+		"plan.max_subtasks": "3", "plan.max_write_set": "8", "plan.max_effort": "medium", "plan.allow_tiny": "true",
 		"workers.max": "2", "limits.concurrent_tasks": "1", "git.remote": "upstream", "models.default.model": "qwen3", "forge.kind": "local", "retention_days": "1",
 	}
 	given := func(flags map[string]string) any {

@@ -76,7 +76,7 @@ func (p Plan) Subtasks() int {
 
 // PlanRules are the limits of a plan. A zero number stands for the default.
 type PlanRules struct {
-	MaxSubtasks  int
+	Granularity  Granularity
 	MaxWaves     int
 	MaxWaveWidth int
 
@@ -105,7 +105,7 @@ func (r PlanRules) WithDefaults() PlanRules {
 			*n = d
 		}
 	}
-	def(&r.MaxSubtasks, defaultMaxSubtasks)
+	r.Granularity = r.Granularity.withDefaults()
 	def(&r.MaxWaves, defaultMaxWaves)
 	def(&r.MaxWaveWidth, defaultMaxWaveWidth)
 	return r

@@ -48,6 +48,7 @@ func (p Plan) Check(rules PlanRules) []PlanProblem {
 		for i, s := range wave.Subtasks {
 			at := p.labelOf(first + i)
 			c.checkSubtaskText(at, s)
+			c.checkGranularity(at, s)
 			if key := titleKey(s.Title); key != "" {
 				if first, dup := titles[key]; dup {
 					c.add(at, "has the title of "+first, "give each subtask a title of its own")
@@ -137,9 +138,7 @@ func (c *planCheck) checkSizes(p Plan) {
 	if n := len(p.Waves); n > c.rules.MaxWaves {
 		c.add("plan", fmt.Sprintf("has %d waves, %d are allowed", n, c.rules.MaxWaves), "fuse subtasks; most jobs need one or two waves")
 	}
-	if n := p.Subtasks(); n > c.rules.MaxSubtasks {
-		c.add("plan", fmt.Sprintf("has %d subtasks, %d are allowed", n, c.rules.MaxSubtasks), "fuse subtasks; most jobs are one to three")
-	}
+	c.checkCount(p.Subtasks(), fmt.Sprintf("has %d subtasks", p.Subtasks()), "fuse subtasks; most jobs are one to three")
 	for i, w := range p.Waves {
 		at := fmt.Sprintf("wave %d", i+1)
 		if len(w.Subtasks) == 0 {
@@ -197,7 +196,7 @@ func (c *planCheck) checkSplit(p Plan) {
 	}
 	for _, w := range p.Waves {
 		for _, s := range w.Subtasks {
-			if !s.isTiny() {
+			if c.rules.Granularity.AllowTiny || !s.isTiny() {
 				return
 			}
 		}

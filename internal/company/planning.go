@@ -64,7 +64,7 @@ func (t *Task) plansOnOldBase(r *Run) bool {
 }
 
 func (t *Task) planRules() PlanRules {
-	return PlanRules{Protected: t.Settings.Protected, Paths: t.Settings.Paths}
+	return PlanRules{Granularity: t.Settings.Granularity, Protected: t.Settings.Protected, Paths: t.Settings.Paths}
 }
 
 // managerSays turns what a manager's run ended with into events: a plan, a

@@ -53,13 +53,14 @@ func (t *Task) Replan(id SubtaskID, parts []PlannedSubtask, why string) ([]Plann
 	rules := t.planRules().WithDefaults()
 	sub := t.Subtask(id)
 	c := planCheck{rules: rules, budget: planOverlapBudget}
-	switch n := len(t.Subtasks) + len(parts) - 1; {
+	switch {
 	case sub == nil || sub.Status == SubtaskCompleted:
 		c.add("plan", "is of a subtask that is not there, or is merged", "name one that is stuck")
 	case len(parts) == 0:
 		c.add("plan", "has no subtasks", "plan at least one, or give the ticket up")
-	case n > rules.MaxSubtasks:
-		c.add("plan", fmt.Sprintf("makes %d subtasks of this task, %d are allowed", n, rules.MaxSubtasks), "fuse parts")
+	default:
+		n := len(t.Subtasks) + len(parts) - 1
+		c.checkCount(n, fmt.Sprintf("makes %d subtasks of this task", n), "fuse parts")
 	}
 	if len(c.problems) > 0 {
 		return nil, c.problemList()
@@ -73,6 +74,7 @@ func (t *Task) Replan(id SubtaskID, parts []PlannedSubtask, why string) ([]Plann
 	if len(c.problems) > 0 {
 		return nil, c.problemList()
 	}
+	rules.Granularity.AllowTiny = true // the parts were looked at; what stands may be tiny
 	if problems := t.planWith(sub, parts, why).Check(rules); len(problems) > 0 {
 		return nil, problems
 	}
@@ -172,8 +174,6 @@ func (t *Task) planWith(sub *Subtask, parts []PlannedSubtask, why string) Plan {
 			s := other.Planned
 			if other.ID == sub.ID {
 				s = parts[0]
-			} else {
-				s.Effort = EffortMedium // of what stands, nothing is too small
 			}
 			s.Name, s.After = string(other.ID), t.unmergedAfter(s.After)
 			if other.ID != sub.ID && slices.Contains(s.After, string(sub.ID)) {

@@ -40,6 +40,9 @@ type Settings struct {
 	// EscalateTo are the profiles of models of which the manager may give one to a subtask
 	// that is stuck.
 	EscalateTo []string `json:"escalate_to,omitempty"`
+	// Granularity is how large and how small the subtasks of a plan may be; zero, of tasks of
+	// older versions, are the defaults.
+	Granularity Granularity `json:"granularity,omitzero"`
 	// Rules are the company's own at the time of the submission. What a task
 	// has decided by older ones still stands; zero are the first.
 	Rules int `json:"rules,omitempty"`

@@ -26,6 +26,7 @@ type Config struct {
 	Budget        Budget           `yaml:"budget" doc:"caps of one task, of a day, and of the office"`
 	Approvals     Approvals        `yaml:"approvals" doc:"what the president is asked"`
 	Limits        Limits           `yaml:"limits" doc:"patience and concurrency"`
+	Plan          PlanLimits       `yaml:"plan" doc:"how large and how small the subtasks of a plan may be"`
 	Serve         Serve            `yaml:"serve" doc:"where company serve answers browsers and programs"`
 	Notify        Notify           `yaml:"notify" doc:"how you are told that something needs you, away from the screens"`
 	Log           Log              `yaml:"log" doc:"company.log in the office's folder"`
@@ -213,6 +214,14 @@ type Limits struct {
 	Writers         int           `yaml:"writers" min:"0" max:"256" doc:"workers and mergers at work at a time in one project; 0: as many as there are workers"`
 }
 
+// PlanLimits is how large and how small the subtasks of a plan may be.
+type PlanLimits struct {
+	MaxSubtasks int    `yaml:"max_subtasks" min:"1" max:"64" doc:"subtasks of one task; a plan with more is refused, and its manager fuses some"`
+	MaxWriteSet int    `yaml:"max_write_set" min:"1" max:"64" doc:"paths and globs in the write set of one subtask; a plan with a larger one is refused, and its manager splits it"`
+	MaxEffort   string `yaml:"max_effort" enum:"small medium large" doc:"largest effort that a manager may estimate for one subtask; a plan with a larger one is refused, and its manager splits it"`
+	AllowTiny   bool   `yaml:"allow_tiny" doc:"accept a plan that splits into parts that are all tiny: one file and a line of description each"`
+}
+
 // Serve is where company serve answers over TCP, beside its socket.
 type Serve struct {
 	// The port of the default gives way to a free one: see api.TCPOptions.
@@ -247,6 +256,7 @@ func Default() Config {
 			OfficeUSD: USDCap(company.NoCap), OfficeTokens: TokenLimit(company.NoCap)},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
 		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, MergeStack: 4, Readers: 9},
+		Plan:          PlanLimits{MaxSubtasks: 64, MaxWriteSet: 64, MaxEffort: company.EffortLarge},
 		Serve:         Serve{Listen: "127.0.0.1:7777"},
 		Log:           Log{Level: "info"},
 		Paths:         ReadablePaths{Runtime: DefaultRuntime, Backlog: DefaultBacklog},

@@ -13,7 +13,7 @@ var limits = []limit{
 	{"Tasks", "forge", "maxIssueCommentBytes", bytesUnit, "one comment of an issue", "It is cut, and says so."},
 	{"Tasks", "company", "maxQuestion", bytesUnit, "one question to you", "It is cut."},
 	{"Tasks", "company", "MaxWorkers", count, "workers of an office at a time", "company hire: E_CONFLICT; workers.max: E_CONFIG."},
-	{"Tasks", "company", "defaultMaxSubtasks", count, "subtasks of one plan", "The plan is refused, and the manager plans again."},
+	{"Tasks", "company", "defaultMaxSubtasks", count, "subtasks of one plan; plan.max_subtasks lowers it", "The plan is refused, and the manager plans again."},
 	{"Tasks", "company", "defaultMaxWaves", count, "waves of one plan, or steps where subtasks come after others", "The plan is refused."},
 	{"Tasks", "company", "defaultMaxWaveWidth", count, "subtasks of one wave or step", "The plan is refused."},
 	{"Tasks", "company", "maxTitleRunes", count, "characters of a subtask's title", "The plan is refused."},

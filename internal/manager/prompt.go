@@ -43,6 +43,7 @@ func planBrief(t *company.Task, answers []*company.Approval, repo string) string
 	}
 	b.WriteString(describeBaseline(t))
 	b.WriteString(describeFolders(t))
+	b.WriteString(describeLimits(t))
 	fmt.Fprintf(&b, "\n## The repository at %s\n%s", t.Prepared.Base.OID.Short(), repo)
 	return b.String()
 }
@@ -53,6 +54,16 @@ func describeFolders(t *company.Task) string {
 		return ""
 	}
 	return "\nThis task is kept to these folders; a change anywhere else is refused: " + strings.Join(t.Settings.Paths, ", ") + "\n"
+}
+
+// describeLimits tells a manager how large a plan and its subtasks may be, where the config
+// has less than the program allows.
+func describeLimits(t *company.Task) string {
+	limits := t.Settings.Granularity.Describe()
+	if len(limits) == 0 {
+		return ""
+	}
+	return "\nA plan here has " + strings.Join(limits, ", and ") + ". What is too large is split; what cannot be split is a question to the president.\n"
 }
 
 // describeBaseline lists the checks that were red before any work: no subtask has to
@@ -88,6 +99,7 @@ func decideBrief(t *company.Task, sub *company.Subtask, repo string) string {
 	b.WriteString(describeBaseline(t))
 	b.WriteString(describeOthers(t, sub))
 	b.WriteString(describeFolders(t))
+	b.WriteString(describeLimits(t))
 	fmt.Fprintf(&b, "\n## The task\n%s\n\n## The repository\n%s", t.Instruction, repo)
 	return b.String()
 }

@@ -234,6 +234,33 @@ func TestSubmitPlan(t *testing.T) {
 	}
 }
 
+// SUB-13: the manager reads the limits of the config before it plans and in the refusal, which
+// is on record; a plan that splits what was too large stands.
+func TestPlanKeepsToLimitsOfTheConfig(t *testing.T) {
+	d := decidertest.New(t)
+	id := d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/project"}, Settings: company.Settings{Granularity: company.Granularity{MaxSubtasks: 3, MaxEffort: company.EffortMedium}}})[0].Task
+	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
+	if text := planBrief(d.Task(id), nil, ""); !strings.Contains(text, "A plan here has 3 subtasks at most, and no subtask of an effort above medium.") {
+		t.Errorf("the limits are not in\n%s", text)
+	}
+	run := company.NewRunID(id, "", company.Manager, 1)
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), "do it")}
+	whole := plan("the whole")
+	whole.Waves[0].Subtasks[0].Effort = company.EffortLarge
+	res := use(t, tools, "submit_plan", whole)
+	for _, want := range []string{"is too large: its effort is large, and plan.max_effort is medium", "split it", "ask the president", "submit it again"} {
+		if !strings.Contains(res.Text, want) {
+			t.Errorf("%q is missing: %s", want, res.Text)
+		}
+	}
+	if !res.IsError || res.Final != nil || d.Task(id).Plan.Refused != 1 {
+		t.Errorf("%+v, refused %d times", res, d.Task(id).Plan.Refused)
+	}
+	if res := use(t, tools, "submit_plan", plan("one", "two")); res.IsError || res.Final == nil {
+		t.Errorf("%+v", res)
+	}
+}
+
 // SUB-13: a plan that stands and looks wrong goes back once, in the answer; the same plan
 // again stands, and nothing of it is on record.
 func TestSubmitPlanWarnsOnce(t *testing.T) {
