@@ -29,7 +29,7 @@ install: build ## bin/company into $(PREFIX)/bin
 	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "put $(PREFIX)/bin into PATH to call it company";; esac
 
 .PHONY: demo
-demo: setup build ## watch a company do a small job, then check that it did
+demo: setup build ## watch a company do a small job, then check that it did (WATCH=1: on its page, which stays)
 	@scripts/demo.sh
 
 # Under the race detector: everything that has goroutines or locks. The core and the

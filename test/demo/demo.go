@@ -28,6 +28,9 @@ type Options struct {
 	Feed    io.Writer // what company prints while it works
 	// Brain answers for the models; nil: the director.
 	Brain scripted.Responder
+	// Watch gets a link into the page of the office, which is served then, from before
+	// the company begins until Then has returned. Nil: no office is served.
+	Watch func(link string)
 	// Then is told of the outcome while the bystander is still there. It may
 	// be nil.
 	Then func(Outcome)
@@ -39,6 +42,8 @@ type Outcome struct {
 	Result []check.Result
 	Ran    time.Duration // company's own part
 	Took   time.Duration // all of it
+	Link   string        // into the page of the office, where it is served: good once
+	open   string        // the command that makes another
 }
 
 // Passed says that every check did.
@@ -75,8 +80,12 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 	if err != nil {
 		return out, errors.Join(err, witness.stop(ctx, bystander.id))
 	}
+	around, err := s.begin(ctx, together.Brain(said, 3, time.Minute))
+	defer func() { err = errors.Join(err, around.end()) }()
 	ran := time.Now()
-	err = s.submit(ctx, together.Brain(said, 3, time.Minute))
+	if err == nil {
+		err = s.submit(ctx)
+	}
 	out.Ran = time.Since(ran)
 	if err = errors.Join(err, said.close(), witness.stop(ctx, bystander.id)); err != nil {
 		return out, err
@@ -84,6 +93,12 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 	out.Place = check.Place{Dir: o.Dir, Repo: s.repo(), Origin: s.origin(), Main: s.main, Bystander: bystander.id}
 	out.Result = check.Run(ctx, out.Place, o.Out)
 	out.Took = time.Since(began)
+	if o.Watch != nil {
+		out.open = fmt.Sprintf("(cd %s && %s open)", s.repo(), s.Company)
+		if out.Link, err = s.freshLink(ctx); err != nil {
+			return out, err
+		}
+	}
 	if o.Then != nil {
 		o.Then(out)
 	}
@@ -179,19 +194,47 @@ func replace(dir string) error {
 	return os.MkdirAll(dir, 0o700)
 }
 
-// submit serves the model, writes the operator's config, and runs company.
-func (s *stage) submit(ctx context.Context, brain scripted.Responder) (err error) {
-	model, err := scripted.NewServer(brain)
-	if err != nil {
-		return err
+// surroundings are what runs beside company: the model and, where it is watched, the
+// office's own process.
+type surroundings struct {
+	model  *scripted.Server
+	office *servedOffice
+}
+
+// begin serves the model, writes the operator's config, and serves the office where the
+// demo is watched. What it returns has to be ended also after an error.
+func (s *stage) begin(ctx context.Context, brain scripted.Responder) (around surroundings, err error) {
+	if around.model, err = scripted.NewServer(brain); err != nil {
+		return around, err
 	}
-	defer func() { err = errors.Join(err, model.Close()) }()
 	// Nothing is kept warm: a warm container's label names no run, and the
 	// checker counts workers by their labels.
-	config := fmt.Sprintf("version: 1\nmodels:\n  default: {adapter: openai, model: director, base_url: %q, api_key_env: DEMO_MODEL_KEY}\nworkers: {max: 3, warm: 0}\n", model.URL())
+	config := fmt.Sprintf("version: 1\nmodels:\n  default: {adapter: openai, model: director, base_url: %q, api_key_env: DEMO_MODEL_KEY}\nworkers: {max: 3, warm: 0}\n", around.model.URL())
 	if err := os.WriteFile(filepath.Join(s.Dir, "config", "company", "config.yaml"), []byte(config), 0o600); err != nil {
-		return err
+		return around, err
 	}
+	if s.Watch != nil {
+		var link string
+		if around.office, link, err = s.serve(ctx); err == nil {
+			s.Watch(link)
+		}
+	}
+	return around, err
+}
+
+// end ends the office before its model.
+func (a surroundings) end() (err error) {
+	if a.office != nil {
+		err = a.office.close()
+	}
+	if a.model != nil {
+		err = errors.Join(err, a.model.Close())
+	}
+	return err
+}
+
+// submit runs company submit, to its end.
+func (s *stage) submit(ctx context.Context) error {
 	text := NamesOf(s.Seed).Instruction()
 	fmt.Fprintf(s.Out, "$ cd %s\n$ company submit %q\n", s.repo(), text)
 	cmd := exec.CommandContext(ctx, s.Company, "submit", text)

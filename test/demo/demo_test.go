@@ -24,9 +24,9 @@ import (
 
 func TestMain(m *testing.M) { goroutines.Main(m) }
 
-// play runs a demo to its end and returns what its checks say. then, when not
-// nil, looks on while the bystander is still there.
-func play(t *testing.T, seed uint64, brain scripted.Responder, then func(Outcome)) Outcome {
+// play runs a demo to its end and returns what its checks say. watch and then,
+// when not nil, are the demo's own.
+func play(t *testing.T, seed uint64, brain scripted.Responder, watch func(string), then func(Outcome)) Outcome {
 	t.Helper()
 	root, err := testenv.Root()
 	if err != nil {
@@ -36,7 +36,7 @@ func play(t *testing.T, seed uint64, brain scripted.Responder, then func(Outcome
 	defer cancel()
 	var feed, said bytes.Buffer
 	out, err := Run(ctx, Options{
-		Seed: seed, Root: root, Company: testenv.Binary(t), Dir: filepath.Join(t.TempDir(), "demo"), Out: &said, Feed: &feed, Brain: brain, Then: then,
+		Seed: seed, Root: root, Company: testenv.Binary(t), Dir: filepath.Join(t.TempDir(), "demo"), Out: &said, Feed: &feed, Brain: brain, Watch: watch, Then: then,
 	})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, feed.String())
@@ -59,11 +59,17 @@ func failed(results []check.Result) []string {
 	return out
 }
 
-// TestDemo runs the demo once; every check passes, and each of them notices
-// when the world is made different from what it should be (TST-2).
+// TestDemo runs the demo once, served, as make demo WATCH=1 does; every check passes, and
+// each of them notices when the world is made different from what it should be (TST-2).
+// TestMutatedRunFails has demos that are not served.
 func TestDemo(t *testing.T) {
 	hosttest.NeedsDocker(t)
-	out := play(t, 11, nil, func(o Outcome) { tamper(t, o.Place) })
+	w := &watcher{t: t}
+	out := play(t, 11, nil, func(link string) { w.first = link }, func(o Outcome) {
+		w.checkWatched(o)
+		tamper(t, o.Place)
+	})
+	w.checkEnded(out)
 	checkTutorial(t, out.Place.Repo)
 	for _, r := range out.Result {
 		if r.Err != nil {
@@ -256,7 +262,7 @@ func TestMutatedRunFails(t *testing.T) {
 			}
 			t.Parallel()
 			m := mutant{hit: make(chan struct{}, 1), change: tc.change}
-			out := play(t, 12, m, nil)
+			out := play(t, 12, m, nil, nil)
 			select {
 			case <-m.hit:
 			default:

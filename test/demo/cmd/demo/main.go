@@ -2,7 +2,9 @@
 //
 //	SEED=7 make demo
 //
-// repeats the run of a seed. The exit code is 0 when every check passed.
+// repeats the run of a seed. With WATCH=1 the office is served from the beginning, its
+// page can be watched, and it stays until the demo is interrupted. The exit code is 0
+// when every check passed.
 package main
 
 import (
@@ -47,12 +49,22 @@ func run(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("demo: seed %d (SEED=%d make demo repeats it), everything is below %s\n\n", seed, seed, dir)
-	out, err := demo.Run(ctx, demo.Options{Seed: seed, Root: root, Company: filepath.Join(root, "bin", "company"), Dir: dir, Out: os.Stdout, Feed: os.Stdout})
+	o := demo.Options{Seed: seed, Root: root, Company: filepath.Join(root, "bin", "company"), Dir: dir, Out: os.Stdout, Feed: os.Stdout}
+	watched := os.Getenv("WATCH") != "" && os.Getenv("WATCH") != "0"
+	if watched {
+		o.Watch = func(link string) { fmt.Printf("watch it in a browser: %s\n\n", link) }
+	}
+	o.Then = func(out demo.Outcome) {
+		fmt.Printf("\ncompany took %s, all of it %s\n", out.Ran.Round(100*time.Millisecond), out.Took.Round(100*time.Millisecond))
+		fmt.Print(out.Next(o.Company))
+		if watched {
+			out.StayWatched(ctx, os.Stdout)
+		}
+	}
+	out, err := demo.Run(ctx, o)
 	if err != nil {
 		return fmt.Errorf("%w\n  look at %s", err, dir)
 	}
-	fmt.Printf("\ncompany took %s, all of it %s\n", out.Ran.Round(100*time.Millisecond), out.Took.Round(100*time.Millisecond))
-	fmt.Print(out.Next(filepath.Join(root, "bin", "company")))
 	if !out.Passed() {
 		return fmt.Errorf("a check failed")
 	}
