@@ -168,6 +168,12 @@ page: web/node_modules/.package-lock.json ## the page of an office, from web/ in
 page/test: web/node_modules/.package-lock.json ## the tests of the page's logic, under Node
 	cd web && npm test --silent
 
+.PHONY: screenshots
+screenshots: setup build ## the pictures of the page in docs/img, taken in Chromium from a served demo
+	@scripts/setup.sh test
+	@mkdir -p docs/img
+	COMPANY_TEST_VARIANTS=all $(GO) test ./test/e2e -run 'TestScreenshots$$' -count=1 -timeout 20m -args -screenshots docs/img
+
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
 	@touch $@

@@ -63,6 +63,12 @@ function BudgetLine({ b }: { b: OfficeBudget }) {
   );
 }
 
+/** capOf is the cap that counts: tokens, where no price is known. */
+function capOf(b: Budget): string {
+  if (b.cap_tokens != null && (b.cost_micro_usd == null || b.cap_micro_usd == null)) return formatTokens(b.cap_tokens);
+  return b.cap_micro_usd != null ? formatUSD(b.cap_micro_usd) : "none";
+}
+
 function OpenCosts({ all }: { all: Budget[] }) {
   return (
     <div className="scroll-x" tabIndex={0} role="region" aria-label="Costs of open tasks">
@@ -86,7 +92,7 @@ function OpenCosts({ all }: { all: Budget[] }) {
               </td>
               <td className="right num">{formatCost(b.cost_micro_usd, b.tokens)}</td>
               <td className="right num">{formatCost(b.reserved_micro_usd || null, b.reserved_tokens)}</td>
-              <td className="right num">{b.cap_micro_usd != null ? formatUSD(b.cap_micro_usd) : b.cap_tokens != null ? formatTokens(b.cap_tokens) : "none"}</td>
+              <td className="right num">{capOf(b)}</td>
             </tr>
           ))}
         </tbody>

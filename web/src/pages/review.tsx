@@ -92,7 +92,7 @@ function ChangeView({ id, shown, task }: { id: string; shown: Shown; task: TaskD
         <div className="stack">
           <Decide id={id} questions={questions} task={task} written={written} clear={() => setWritten(new Map())} />
           <Panel title="Review">
-            <ReviewView review={sub.review} of={sub.of} />
+            <ReviewView review={sub.review} of={sub.of} atLines />
           </Panel>
           <Panel title="Gates">
             <GateView gate={sub.gate} />

@@ -147,10 +147,10 @@ export function SubmitPage() {
                   {{ plan: "the plan is worked on", merge: "each merge", pr: "the pull request" }[a]}
                 </label>
               ))}
-              <label className="check">
-                <input type="checkbox" checked={dry} onChange={(e) => setDry(e.target.checked)} /> plan only
-              </label>
             </fieldset>
+            <label className="check">
+              <input type="checkbox" checked={dry} onChange={(e) => setDry(e.target.checked)} /> end with the plan, work on nothing
+            </label>
           </div>
           {problem ? (
             problem.isMissing ? (

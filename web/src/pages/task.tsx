@@ -1,7 +1,7 @@
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { askCancel, askPause, askRetry, askTell, sendCommand } from "../lib/actions.ts";
 import { clock } from "../lib/api.ts";
-import { formatAge, formatCost, formatCount, formatTook, formatUSD, parseAmount, runState, shortCost, shortOID, subtaskState, taskState, whoText, doingText } from "../lib/format.ts";
+import { formatAge, formatCost, formatCount, formatTokens, formatTook, formatUSD, parseAmount, runState, shortCost, shortOID, subtaskState, taskState, whoText, doingText } from "../lib/format.ts";
 import { followTask, isStep } from "../lib/live.ts";
 import { partsOf, RunMoments, type Moments } from "../lib/moments.ts";
 import { showSoon, type Shown as Drawn } from "../lib/paint.ts";
@@ -150,7 +150,7 @@ function TaskHead({ t }: { t: TaskDetail }) {
               </span>
             ) : null}
             <span className="muted num">
-              {cap?.micro_usd != null ? `of at most ${formatUSD(cap.micro_usd)}` : cap?.tokens != null ? `of at most ${(cap.tokens / 1000).toLocaleString("en-US")}k tokens` : ""}
+              {cap?.micro_usd != null ? `of at most ${formatUSD(cap.micro_usd)}` : cap?.tokens != null ? `of at most ${formatTokens(cap.tokens)}` : ""}
             </span>
           </span>
           <span>
@@ -290,7 +290,7 @@ function SubtaskPanel({ s, t, close }: { s: Subtask; t: TaskDetail; close: strin
           {!t.ended ? (
             <button onClick={() => void sendCommand("pause_subtask", { Subtask: s.id, Off: s.paused }, s.paused ? `${s.id} goes on` : `${s.id} is paused`, t.id)}>{s.paused ? "Resume" : "Pause"}</button>
           ) : null}
-          {t.status === "failed" || t.status === "cancelled" ? <button onClick={() => askRetry(t, s.id)}>Retry from here</button> : null}
+          {t.status === "failed" || t.status === "cancelled" ? <button onClick={() => askRetry(t, s.id)} data-testid="retry-subtask">Retry from here</button> : null}
         </div>
         {s.reason && s.status !== "completed" ? <p className="small ink-bad">why: {escapeLine(s.reason)}</p> : null}
         <dl className="facts-list">

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { formatTook, shortOID, type Tone } from "../lib/format.ts";
+import { formatCount, formatTook, shortOID, type Tone } from "../lib/format.ts";
 import { cutText, escapeLine, escapeText } from "../lib/text.ts";
 import type { Check, Finding, Gate, Review } from "../types.ts";
 import { Badge, Empty, Sign } from "./parts.tsx";
@@ -58,7 +58,7 @@ function CheckRow({ c }: { c: Check }) {
         <span className="small muted num">
           {formatTook(c.took_ms)}
           {c.exit_code ? `, exit ${c.exit_code}` : ""}
-          {c.counts ? `, ${c.counts.passed} passed, ${c.counts.failed} failed, ${c.counts.skipped} skipped` : ""}
+          {c.counts && c.counts.passed + c.counts.failed + c.counts.skipped > 0 ? `, ${c.counts.passed} passed, ${c.counts.failed} failed, ${c.counts.skipped} skipped` : ""}
         </span>
       </div>
       <code className="wrap muted">{escapeLine(c.command)}</code>
@@ -116,14 +116,17 @@ export function GateView({ gate }: { gate: Gate | null }) {
   );
 }
 
+const placeOf = (f: Finding) => escapeLine(f.file) + (f.line > 0 ? ":" + f.line : "");
+
+const findingID = (f: Finding) => `finding-${f.file}:${f.line}`;
+
 export function FindingBox({ f }: { f: Finding }) {
   return (
-    <div className={"finding " + (f.severity === "blocking" ? "blocking" : "")} data-testid="finding">
+    <div className={"finding " + (f.severity === "blocking" ? "blocking" : "")} id={findingID(f)} data-testid="finding">
       <div>
         <strong className={f.severity === "blocking" ? "ink-bad" : "ink-warn"}>{f.severity}</strong>{" "}
         <span className="mono small">
-          {escapeLine(f.file)}
-          {f.line > 0 ? ":" + f.line : ""}
+          {placeOf(f)}
         </span>
       </div>
       <div className="wrap">{escapeText(f.what)}</div>
@@ -133,8 +136,13 @@ export function FindingBox({ f }: { f: Finding }) {
   );
 }
 
-/** ReviewView is a reviewer's verdict with what shows it. */
-export function ReviewView({ review, of }: { review: Review | null; of?: string }) {
+/** showFinding scrolls to a finding, or to its file where that is folded. */
+function showFinding(f: Finding): void {
+  (document.getElementById(findingID(f)) ?? document.getElementById("file-" + f.file))?.scrollIntoView({ block: "center" });
+}
+
+/** ReviewView is a reviewer's verdict with what shows it. atLines: the findings are on this page, at their lines. */
+export function ReviewView({ review, of, atLines }: { review: Review | null; of?: string; atLines?: boolean }) {
   if (!review) return <Empty>No review yet.</Empty>;
   const good = review.verdict === "approve";
   return (
@@ -144,9 +152,26 @@ export function ReviewView({ review, of }: { review: Review | null; of?: string 
         <span className="small muted">
           of <code>{shortOID(review.head)}</code>
           {of ? `, of ${of}, which holds for the whole` : ""}
-          {review.findings?.length ? `, ${review.findings.length} findings` : ""}
+          {review.findings?.length ? `, ${formatCount(review.findings.length, "finding")}` : ""}
         </span>
       </div>
+      {(review.findings ?? []).length > 0 ? (
+        <ul className="stack tight small">
+          {(review.findings ?? []).map((f, i) => (
+            <li key={i} className="wrap">
+              <span className={f.severity === "blocking" ? "ink-bad" : "ink-warn"}>{f.severity}</span>{" "}
+              {atLines ? (
+                <button className="plain link small mono" onClick={() => showFinding(f)} data-testid="show-finding">
+                  {placeOf(f)}
+                </button>
+              ) : (
+                <span className="mono">{placeOf(f)}</span>
+              )}
+              <div>{escapeText(f.what)}</div>
+            </li>
+          ))}
+        </ul>
+      ) : null}
       {(review.evidence ?? []).length > 0 ? (
         <ul className="stack tight small">
           {(review.evidence ?? []).map((e, i) =>

@@ -140,7 +140,7 @@ function CommentBox({ first, place, done }: { first: string; place: string; done
         <textarea value={text} autoFocus onChange={(e) => setText(e.target.value)} />
       </label>
       <div className="row">
-        <button className="primary" onClick={() => done(text.trim())}>
+        <button className="primary" onClick={() => done(text.trim())} data-testid="keep-comment">
           Keep it
         </button>
         <button onClick={() => done(null)}>Leave it</button>

@@ -43,20 +43,20 @@ export function Gantt({ runs, moments, selected }: { runs: Run[]; moments: Map<s
                   className={"span tone-" + state.tone}
                   title={text}
                   aria-label={text}
-                  style={{ left: `min(${percent(s.from - from)}, 100% - 4px)`, width: percent(s.to - s.from), opacity: selected && s.run.subtask !== selected ? 0.45 : 1 }}
+                  style={{ left: `min(${percent(s.from - from)}, 100% - 10px)`, width: percent(s.to - s.from), opacity: selected && s.run.subtask !== selected ? 0.45 : 1 }}
                 >
                   {start ? <span className="starting" style={{ width: `${((start.to - start.from) / Math.max(1, s.to - s.from)) * 100}%` }} /> : null}
-                  {(s.to - s.from) / span > 0.03 ? <span className="label">{s.run.subtask ? s.run.subtask.split("-")[1] : s.run.role}</span> : null}
+                  {(s.to - s.from) / span > 0.03 ? <span className="label what">{s.run.subtask ? s.run.subtask.split("-")[1] : s.run.role}</span> : null}
                 </A>,
               ];
             })}
           </div>
         </div>
       ))}
-      <div className="lane muted">time</div>
+      <div className="lane last">time</div>
       <div className="ticks" aria-hidden="true">
         {timeTicks(span).map((t) => (
-          <span key={t} style={t / span > 0.93 ? { right: 0 } : { left: `${(t / span) * 100}%` }}>
+          <span key={t} style={{ left: `min(${(t / span) * 100}%, 100% - 4em)` }}>
             {formatAge(t)}
           </span>
         ))}

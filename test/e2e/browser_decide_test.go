@@ -1,0 +1,170 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"company/internal/adapters/scripted"
+	"company/internal/company"
+)
+
+// submitTask submits over the API with the tab's token, as the form does.
+func (b *tab) submitTask(fields string) {
+	b.t.Helper()
+	status := evaluate[int](b, fmt.Sprintf(`fetch("/api/v1/submissions", {method: "POST", body: JSON.stringify(%s),
+		headers: {"Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID(), Authorization: "Bearer " + sessionStorage.getItem("company.token")}}).then(r => r.status)`, fields))
+	if status/100 != 2 {
+		b.t.Fatalf("%s: %d", fields, status)
+	}
+}
+
+// confirm answers a dialog. words are typed first, where there are some.
+func (b *tab) confirm(field, words string) {
+	b.t.Helper()
+	b.see("dialog", "")
+	if words != "" {
+		b.enter(byID("dialog")+" "+field, words)
+	}
+	b.until(fmt.Sprintf("!document.querySelector(%q)?.disabled", byID("dialog-confirm")))
+	b.click("dialog-confirm")
+	b.gone("dialog")
+}
+
+// decides is a staff for two tasks: the worker of t1 needs help once, t2 adds a farewell with
+// a minor finding.
+func decides(stops ...*stop) *staff {
+	farewell := writeFilesAndFinish("Add a farewell", "farewell.sh", "#!/bin/sh\necho Goodbye\n", "checks/farewell.sh", "test -n \"$(sh farewell.sh)\"\n")
+	lower := writeFilesAndFinish("In lower case", "farewell.sh", "#!/bin/sh\necho goodbye\n")
+	return &staff{
+		manager: perTask(replyByRun(submitPlan([]m{ticket("Greet in English", "Add english.sh", "english.sh")}), replyAlways(call("give_up", m{"reason": "nobody here knows English"}))),
+			submitPlan(farewellTicket())),
+		worker: perTask(replyByRun(escalateFor("which English?"), writeFilesAndFinish("Add English", "english.sh", "echo hi\n")), replyByRun(farewell, lower)),
+		reviewer: func(x scripted.Exchange) scripted.Reply {
+			r := approve(x)
+			if x.Header.Subtask == "t2-01" {
+				r.Calls[0].Args.(m)["findings"] = []m{{"severity": company.Minor, "file": "farewell.sh", "line": 2, "what": "the word is in upper case", "why": "greet.sh has lower case"}}
+			}
+			return r
+		},
+		stops: stops,
+	}
+}
+
+// TestBrowserDecides: in a real browser the president raises a used up budget, gives a task
+// up and has its failed subtask tried again; sees a finding at its line, comments on a line
+// and requests changes, tells the worker, pauses the task and lets it go on, stops the
+// office and resumes it, and approves (UI-2, UI-8).
+func TestBrowserDecides(t *testing.T) {
+	t.Parallel()
+	first, again := stopAt("t2-01.1", 0), stopAt("t2-01.2", 1)
+	h := openTinyProject(t, decides(first, again))
+	t.Cleanup(first.release)
+	t.Cleanup(again.release)
+	link, l := serveForBrowser(t, h)
+	base := "http://" + l.listener.Addr().String() + "/"
+	b := openTab(startBrowser(t), t)
+	b.open(link)
+	b.see("page-overview", "")
+
+	// A budget that the first call would pass.
+	b.submitTask(`{instruction: "greet in English", budget_tokens: "1k"}`)
+	b.click("nav-inbox")
+	b.see("question-a1", "Raise the cap?")
+	b.enter(byID("question-a1")+" input", "2Mtokens")
+	b.click("approve-a1")
+	b.gone("question-a1")
+	var shown struct {
+		Task struct {
+			CapTokens int64 `json:"cap_tokens"`
+		}
+	}
+	if h.JSON(&shown, "show", "t1"); shown.Task.CapTokens != 2_001_000 {
+		t.Errorf("the cap is %d tokens", shown.Task.CapTokens)
+	}
+	b.submitTask(`{instruction: "say goodbye", approve: ["merge"]}`)
+
+	// A no that ends the task asks once more; its subtask is tried again.
+	b.see("question-a2", "which English?")
+	b.click("reject-a2")
+	b.confirm("input", "t1")
+	b.gone("question-a2")
+	b.open(base + "t/t1?s=t1-01")
+	b.see("task-head", "failed")
+	b.click("retry-subtask")
+	b.confirm("", "")
+	b.until(fmt.Sprintf("!document.querySelector(%q)?.innerText.includes('failed')", byID("task-head")))
+
+	// A finding at its line; a comment on another line goes back to the worker.
+	first.release()
+	b.click("nav-inbox")
+	b.see("question-a3", "")
+	b.do("look at the diff", chromedp.Click(chromedp.CSS(byID("question-a3")+" a.button")))
+	b.see("page-review", "t2-01")
+	b.see("finding", "the word is in upper case")
+	b.until(fmt.Sprintf("document.querySelector(%q).previousElementSibling.innerText.includes('echo Goodbye')", byID("finding")))
+	b.click("show-finding")
+	b.do("comment on a line", chromedp.Click(chromedp.CSS("[id='file-farewell.sh'] button[aria-label='comment on line 1']")))
+	b.enter("[id='file-farewell.sh'] textarea", "say which shell")
+	b.click("keep-comment")
+	b.see("decide", "1 comment at lines")
+	b.enter(byID("decide")+" textarea", "lower case, please")
+	b.click("request-changes")
+	b.gone("decide")
+	b.noErrors("after the changes were requested")
+
+	// A word to the worker at work, a pause, and the end of the pause.
+	select {
+	case <-again.reached:
+	case <-time.After(patience):
+		t.Fatalf("no worker is at work:\n%s", b.text())
+	}
+	checkBriefHolds(t, h, "t2-01.2", "lower case, please", "farewell.sh:1: say which shell")
+	b.open(base + "r/t2-01.2")
+	b.click("tell")
+	b.confirm("textarea", "keep it short")
+	b.see("run-head", "keep it short")
+	b.open(base + "t/t2")
+	b.click("pause")
+	b.confirm("", "")
+	b.see("task-head", "paused")
+	again.release()
+	b.click("pause")
+	b.until(fmt.Sprintf("!document.querySelector(%q).innerText.includes('paused')", byID("task-head")))
+
+	// The office stops and goes on, and the change is approved.
+	b.click("nav-inbox")
+	b.see("question-a4", "")
+	b.click("stop-office")
+	b.confirm("input", "stop")
+	b.see("office-state", "STOPPED")
+	b.click("resume-office")
+	b.see("office-state", "at work")
+	b.open(base + "review/t2-01")
+	b.see("decide", "a4")
+	b.click("approve")
+	for _, task := range []string{"t1", "t2"} {
+		b.open(base + "t/" + task)
+		b.see("task-head", " open")
+		if s := taskStatus(h, task); s != "completed" {
+			t.Errorf("%s is %s in the ledger", task, s)
+		}
+	}
+	b.noErrors("at the end")
+	told := 0
+	for _, r := range h.Model.Requests() {
+		if r.Header.Run == "t2-01.2" && strings.Contains(string(r.Body), "keep it short") {
+			told++
+		}
+	}
+	if told == 0 {
+		t.Error("the worker was not told")
+	}
+	if got := h.Git(h.Origin, "show", integrationBranch(h, 2)+":farewell.sh"); !strings.Contains(got, "echo goodbye") {
+		t.Errorf("merged: %q", got)
+	}
+	mainUnmoved(t, h)
+}
