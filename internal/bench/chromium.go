@@ -155,8 +155,11 @@ func (b *chromium) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	_ = b.call(ctx, "", "Browser.close", nil, nil) // it may be gone, or is ended below
-	ended := make(chan error, 1)
-	go func() { ended <- b.cmd.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = b.cmd.Wait() // it may have been killed
+	}()
 	select {
 	case <-ended:
 	case <-ctx.Done():

@@ -66,7 +66,7 @@ func benchWatch(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 
 // measureFeed measures from the append of an event to those who listen, and what they cost.
 // The next event comes when all have the one before, so that each of them is sent alone.
-func (o *watchedOffice) measureFeed(_ context.Context, w *benchEnv) (lines []Line, err error) {
+func (o *watchedOffice) measureFeed(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	events := w.sampleCount(500, 20)
 	w.Progress(fmt.Sprintf("%d listeners get %d events, thrice", watchListeners, events))
 	var took, spent [2][]time.Duration // alone, and with the others; for 1,000 events without listeners, and with them
@@ -74,7 +74,7 @@ func (o *watchedOffice) measureFeed(_ context.Context, w *benchEnv) (lines []Lin
 	defer func() { a.close() }()
 	for range w.sampleCount(3, 1) {
 		for at, n := range []int{0, 1, watchListeners} {
-			if a, err = o.gather(a, n); err != nil {
+			if a, err = o.gather(ctx, a, n); err != nil {
 				return nil, err
 			}
 			began, cpu := o.state.Seq, processorTime()

@@ -30,11 +30,11 @@ type follower struct {
 }
 
 // listen begins to read the feed with an event.
-func (o *watchedOffice) listen(from uint64) (*follower, error) {
-	ctx, cancel := context.WithCancel(o.ending)
+func (o *watchedOffice) listen(ctx context.Context, from uint64) (*follower, error) {
+	ctx, cancel := context.WithCancel(ctx)
 	l := &follower{cancel: cancel, ended: make(chan struct{}), seq: from - 1}
 	l.moved = sync.NewCond(&l.mu)
-	resp, err := o.request(ctx, fmt.Sprint("events?from=", from))
+	resp, err := o.request(ctx, fmt.Sprint("events?from=", from)) //nolint:bodyclose // it is closed where it is read
 	if err != nil {
 		cancel()
 		return nil, err
@@ -138,9 +138,9 @@ func (l *follower) close() {
 type audience []*follower
 
 // gather adds listeners that begin with the next event, until there are n.
-func (o *watchedOffice) gather(a audience, n int) (audience, error) {
+func (o *watchedOffice) gather(ctx context.Context, a audience, n int) (audience, error) {
 	for len(a) < n {
-		l, err := o.listen(o.state.Seq + 1)
+		l, err := o.listen(ctx, o.state.Seq+1)
 		if err != nil {
 			return a, err
 		}

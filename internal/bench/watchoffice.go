@@ -90,7 +90,7 @@ func (w *benchEnv) openWatched(ctx context.Context, name string, size watchSize,
 	}
 	o.state, o.now, o.changed[""] = o.live.View(), o.live.Now(), true
 	o.hub = feed.NewHub(o.state.Seq)
-	return o, o.startServer(w, off.ID)
+	return o, o.startServer(w, off.ID) //nolint:contextcheck // a server stops by its own time
 }
 
 // fillCrew gives the ledger the office's tasks.

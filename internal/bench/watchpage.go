@@ -105,9 +105,9 @@ func (o *watchedOffice) measurePaint(ctx context.Context, w *benchEnv, b *chromi
 
 func millis(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
 
-// domPause lies between two events that are looked for in the page: longer than the page
-// waits between two renders, so that each event comes by itself.
-const domPause = 400 * time.Millisecond
+// domPause lies between two events that are looked for in the page, so that each comes by
+// itself: the page has shown the numbers of the one before, and its ages of the second.
+const domPause = 1100 * time.Millisecond
 
 // measureDOM measures from the append of an event until the page has it in its feed.
 func (o *watchedOffice) measureDOM(ctx context.Context, w *benchEnv, b *chromium) (lines []Line, err error) {

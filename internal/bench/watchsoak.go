@@ -67,7 +67,7 @@ func measureSoak(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	var heap []float64 // in MB, after the first hour, in the middle and in the end
 	for hour := -before; hour < hours; hour++ {
 		for range minutes {
-			if a, err = o.rotateListeners(a, &items); err != nil {
+			if a, err = o.rotateListeners(ctx, a, &items); err != nil {
 				return nil, err
 			}
 			if err := o.liveMinute(ctx, m); err != nil {
@@ -118,7 +118,7 @@ func (o *watchedOffice) liveMinute(ctx context.Context, m *simulatedMachine) err
 
 // rotateListeners has some leave, and others come that begin in the past, as pages do.
 // items counts what those had that left.
-func (o *watchedOffice) rotateListeners(a audience, items *int) (audience, error) {
+func (o *watchedOffice) rotateListeners(ctx context.Context, a audience, items *int) (audience, error) {
 	leave := min(soakLeave, len(a))
 	for _, l := range a[:leave] {
 		l.close()
@@ -126,7 +126,7 @@ func (o *watchedOffice) rotateListeners(a audience, items *int) (audience, error
 	}
 	a = append(audience{}, a[leave:]...)
 	for len(a) < soakListeners {
-		l, err := o.listen(max(1, o.state.Seq-min(soakPast, o.state.Seq)+1))
+		l, err := o.listen(ctx, max(1, o.state.Seq-min(soakPast, o.state.Seq)+1))
 		if err != nil {
 			return a, err
 		}
