@@ -94,10 +94,16 @@ func (l *line) success(run RunID) {
 
 func (l *line) review(verdict string, fs ...Finding) {
 	l.t.Helper()
+	l.judge(verdict, nil, fs...)
+}
+
+// judge reviews, with words on the findings of the review before.
+func (l *line) judge(verdict string, earlier []Judgement, fs ...Finding) {
+	l.t.Helper()
 	run := NewRunID(lineTask, lineSub, Reviewer, l.sub().Review.Started+1)
 	l.claim(run)
 	l.end(run, RunEnded{Status: RunSuccess}, func(e *EndRun) {
-		e.Review = &ReviewRecorded{Head: l.sub().Head, Onto: l.task().Head, Verdict: verdict, Findings: fs, PatchID: "p"}
+		e.Review = &ReviewRecorded{Head: l.sub().Head, Onto: l.task().Head, Verdict: verdict, Findings: fs, PatchID: "p", Judged: earlier}
 	})
 }
 

@@ -169,7 +169,7 @@ func (sub *Subtask) reopenWork(anew bool) {
 	sub.Guided, sub.Merger, sub.Review.Current = 0, "", ""
 	if anew {
 		sub.Head, sub.From, sub.Base, sub.Branch, sub.Changes, sub.Gate = "", "", "", "", nil, nil
-		sub.Review.Last, sub.Model, sub.MoreTurns = nil, "", 0
+		sub.Review.Last, sub.Review.Past, sub.Model, sub.MoreTurns = nil, nil, "", 0
 		sub.resetAndRequeue("")
 		return
 	}

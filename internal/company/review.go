@@ -63,6 +63,7 @@ type ReviewState struct {
 	Rounds  int             `json:"rounds,omitempty"` // of requested changes
 	Last    *ReviewRecorded `json:"last,omitempty"`
 	Waived  OID             `json:"waived,omitempty"` // the head that a person let pass
+	Past    []JudgedFinding `json:"past,omitempty"`   // findings of the reviews before the last one
 }
 
 // Allows says whether this head may go on.
@@ -86,6 +87,8 @@ type ReviewRecorded struct {
 	// Whole says that the reviewer of a task's only ticket had the president's
 	// instruction, and judged the diff by that too.
 	Whole bool `json:"whole,omitempty"`
+	// Judged are the reviewer's words on findings of the review before.
+	Judged []Judgement `json:"judged,omitempty"`
 }
 
 var _ = registerKind[ReviewRecorded]()
@@ -144,9 +147,9 @@ func (c EndRun) reviewerSays(m Meta, t *Task, r *Run) ([]Event, error) {
 	if err := c.Review.Check(); err != nil {
 		return nil, err
 	}
-	head := t.Head
+	head, last := t.Head, t.Review.Last
 	if sub := t.Subtask(r.Subtask); sub != nil {
-		head = sub.Head
+		head, last = sub.Head, sub.Review.Last
 		if sub.Status != SubtaskReviewing {
 			return nil, nil
 		}
@@ -154,7 +157,9 @@ func (c EndRun) reviewerSays(m Meta, t *Task, r *Run) ([]Event, error) {
 	if c.Review.Head != head {
 		return nil, nil // the head has moved: the verdict is of no use, and a new run is due
 	}
-	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, c.Review)}, nil
+	said := *c.Review
+	said.Judged = said.keepJudgements(last)
+	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, &said)}, nil
 }
 
 func (*ReviewRecorded) Kind() string { return "review.finished" }
@@ -162,13 +167,13 @@ func (r *ReviewRecorded) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	sub := t.Subtask(e.Subtask)
 	if sub == nil {
-		t.Review.Last = r
+		t.Review.addReview(r, t.Settings)
 		if r.Verdict == RequestChanges {
 			t.addRepairWave("Address the review of the whole", formatFindings(r.blockingFindings()))
 		}
 		return
 	}
-	sub.Review.Last = r
+	sub.Review.addReview(r, t.Settings)
 	if r.Verdict == Approve {
 		sub.Status = SubtaskMerging
 		t.Queue = append(t.Queue, sub.ID)

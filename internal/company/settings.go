@@ -50,8 +50,9 @@ type Settings struct {
 
 // currentRules: since 1 a check that cannot be read needs the president's
 // leave, and so does a change of code of others. Since 2 the approval of a
-// task's only ticket holds for the whole.
-const currentRules = 2
+// task's only ticket holds for the whole. Since 3 the findings of earlier reviews are kept,
+// each with its status.
+const currentRules = 3
 
 // WithDefaults replaces zero fields by the defaults. Where "none" is a valid
 // setting, a negative number stands for it.

@@ -8,30 +8,42 @@ import (
 )
 
 // prFindings are the findings that were left: those of reviews that approved, and those of
-// a review that the president waived.
+// a review that the president waived, none of which a later review has judged; those that
+// a later review rejected; and a count of the other ones (REV-4).
 func prFindings(t *company.Task, o PROptions) string {
 	var rows []string
-	add := func(of string, r *company.ReviewRecorded) {
-		if r == nil {
-			return
-		}
-		for _, f := range r.Findings {
-			rows = append(rows, "- "+string(f.Severity)+of+": "+describeFinding(f, o))
+	confirmed, open := 0, 0
+	add := func(of string, r company.ReviewState) {
+		for at, f := range r.Findings() {
+			row := "- " + string(f.Severity) + ", " + f.Status + of + ": " + describeFinding(f.Finding, o)
+			switch {
+			case at >= len(r.Past): // of the newest review
+				rows = append(rows, row)
+			case f.Status == company.FindingRejected:
+				rows = append(rows, row+" The next review: "+o.shortenText(f.Basis))
+			case f.Status == company.FindingConfirmed:
+				confirmed++
+			default:
+				open++
+			}
 		}
 	}
 	for _, sub := range t.Subtasks {
 		if sub.Merged != "" {
-			add(" ("+string(sub.ID)+")", sub.Review.Last)
+			add(" ("+string(sub.ID)+")", sub.Review)
 		}
 	}
 	if t.CarriedFrom() == nil {
-		add("", t.Review.Last)
+		add("", t.Review)
 	}
-	if len(rows) == 0 {
+	if len(rows)+confirmed+open == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("## Findings left\n\n")
+	if len(rows) == 0 {
+		b.WriteString("None.\n")
+	}
 	most := max(o.maxRows, 4)
 	for i, row := range rows {
 		if i == most {
@@ -39,6 +51,9 @@ func prFindings(t *company.Task, o PROptions) string {
 			break
 		}
 		b.WriteString(row + "\n")
+	}
+	if confirmed+open > 0 {
+		fmt.Fprintf(&b, "\nOf earlier reviews, which asked for changes: %s confirmed by the next one, %d unverified.\n", company.Count(confirmed, "finding"), open)
 	}
 	return b.String()
 }

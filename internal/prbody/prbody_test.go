@@ -30,7 +30,7 @@ func TestPRBody(t *testing.T) {
 	}
 	for _, want := range []string{
 		"# add rate limiting\n", "**t12-01** a", "(aaaaaaa, 2 attempts)", "> to the &lt;b&gt;API", "| test | `go test ./... \\| tee out` | 0 | 1.23s |",
-		"approve of aaaaaaa", "- minor: `a.go:3` @\u200bsomeone should look", "in 2 runs and 7 turns", "git fetch origin develop-t12-k3fq\n", "go test ./... | tee out\n",
+		"approve of aaaaaaa", "- minor, unverified: `a.go:3` @\u200bsomeone should look", "in 2 runs and 7 turns", "git fetch origin develop-t12-k3fq\n", "go test ./... | tee out\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -322,5 +322,36 @@ func TestPRBodyRedGreen(t *testing.T) {
 	}
 	if text := PRBody(newPRTask(), PROptions{}); strings.Contains(text, "Red to green") || strings.Contains(text, "No test was") {
 		t.Error(text)
+	}
+}
+
+// REV-4: the pull request names the status of findings: those left are unverified, a rejected one has
+// the reason, and confirmed ones are counted.
+func TestJudgedFindingsInPullRequest(t *testing.T) {
+	finding := func(what string) company.Finding {
+		return company.Finding{Severity: company.Blocking, File: "a.go", Line: 3, What: what}
+	}
+	sub := &company.Subtask{ID: "t1-01", Merged: "c", Review: company.ReviewState{
+		Past: []company.JudgedFinding{
+			{Finding: finding("no test"), Status: company.FindingConfirmed},
+			{Finding: finding("a race"), Status: company.FindingRejected, Basis: "it is locked"},
+			{Finding: finding("forgotten"), Status: company.FindingUnverified},
+		},
+		Last: &company.ReviewRecorded{Verdict: company.Approve, Findings: []company.Finding{{Severity: company.Minor, What: "a name"}}},
+	}}
+	got := prFindings(&company.Task{ID: "t1", Subtasks: []*company.Subtask{sub}}, PROptions{})
+	for _, want := range []string{
+		"\nOf earlier reviews, which asked for changes: 1 finding confirmed by the next one, 1 unverified.\n", "- blocking, rejected (t1-01): `a.go:3` a race The next review: it is locked\n", "- minor, unverified (t1-01): a name\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "no test") || strings.Contains(got, "forgotten") {
+		t.Errorf("one of an earlier review stands among those left:\n%s", got)
+	}
+	sub.Review.Past, sub.Review.Last = sub.Review.Past[:1], nil
+	if got := prFindings(&company.Task{ID: "t1", Subtasks: []*company.Subtask{sub}}, PROptions{}); got != "## Findings left\n\nNone.\n\nOf earlier reviews, which asked for changes: 1 finding confirmed by the next one, 0 unverified.\n" {
+		t.Errorf("%q", got)
 	}
 }

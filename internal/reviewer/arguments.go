@@ -10,9 +10,10 @@ import (
 
 // verdict is the argument of submit_review.
 type verdict struct {
-	Verdict  string            `json:"verdict"`
-	Findings []company.Finding `json:"findings"`
-	Evidence []evidence        `json:"evidence"`
+	Verdict  string              `json:"verdict"`
+	Findings []company.Finding   `json:"findings"`
+	Evidence []evidence          `json:"evidence"`
+	Earlier  []company.Judgement `json:"earlier"` // findings of the last review
 }
 
 // evidence is what a reviewer names for one criterion.
@@ -46,7 +47,9 @@ const schema = `{"type":"object","additionalProperties":false,"required":["verdi
 "severity":{"enum":["blocking","minor","critical","high","medium","low","info"],"description":"critical and high block"},
 "category":{"enum":["correctness","evidence","style","security","performance","other"]},
 "file":{"type":"string","maxLength":1024},"line":{"type":"integer","minimum":0},
-"what":{"type":"string","minLength":1,"maxLength":4000},"why":{"type":"string","maxLength":4000},"suggestion":{"type":"string","maxLength":4000}}}}}}`
+"what":{"type":"string","minLength":1,"maxLength":4000},"why":{"type":"string","maxLength":4000},"suggestion":{"type":"string","maxLength":4000}}}},
+"earlier":{"type":"array","maxItems":50,"description":"each finding of the last review: confirmed if it was right, mended or not; rejected if it was wrong","items":{"type":"object","additionalProperties":false,"required":["number","status"],"properties":{
+"number":{"type":"integer","minimum":1},"status":{"enum":["confirmed","rejected"]},"why":{"type":"string","maxLength":4000}}}}}}`
 
 // Synonyms that models use for the schema's values.
 var (
@@ -58,6 +61,10 @@ var (
 	severities = map[string]string{
 		"blocker": "blocking", "block": "blocking", "major": company.LevelHigh, "error": company.LevelHigh, "moderate": company.LevelMedium, "warning": company.LevelMedium,
 		"nit": company.LevelInfo, "note": company.LevelInfo, "suggestion": company.LevelInfo, "trivial": company.LevelInfo,
+	}
+	judgements = map[string]string{
+		"mended": company.FindingConfirmed, "fixed": company.FindingConfirmed, "resolved": company.FindingConfirmed, "right": company.FindingConfirmed, "valid": company.FindingConfirmed, "stands": company.FindingConfirmed,
+		"wrong": company.FindingRejected, "invalid": company.FindingRejected, "false_positive": company.FindingRejected,
 	}
 	categories = map[string]string{
 		"bug": company.CategoryCorrectness, "logic": company.CategoryCorrectness, "functionality": company.CategoryCorrectness,
@@ -87,6 +94,7 @@ func amendReview(args json.RawMessage) json.RawMessage {
 	case map[string]any:
 		v["findings"] = []any{f}
 	}
+	amendEarlier(v)
 	list, _ := v["findings"].([]any)
 	for _, item := range list {
 		f, ok := item.(map[string]any)
@@ -108,6 +116,25 @@ func amendReview(args json.RawMessage) json.RawMessage {
 		return args
 	}
 	return out
+}
+
+// amendEarlier has the words on earlier findings be a list of objects with a known status.
+func amendEarlier(v map[string]any) {
+	switch e := v["earlier"].(type) {
+	case nil:
+		delete(v, "earlier")
+	case map[string]any:
+		v["earlier"] = []any{e}
+	}
+	list, _ := v["earlier"].([]any)
+	for _, item := range list {
+		if j, ok := item.(map[string]any); ok {
+			j["status"] = replaceSynonym(j["status"], judgements)
+			if why, given := j["why"]; given && why == nil {
+				delete(j, "why")
+			}
+		}
+	}
 }
 
 // replaceSynonym replaces a synonym by the schema's value; case and blanks do not count.

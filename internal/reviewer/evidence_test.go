@@ -237,7 +237,7 @@ func TestLaterRoundBrief(t *testing.T) {
 		return reviewBrief(b.task, b.sub, x)
 	}
 	got := load()
-	for _, want := range []string{"- blocking (evidence) a.go nothing tests it (the ticket asks for a test)\n", "which nobody has checked:\n<summary>\nt1-01.1: I mended it.",
+	for _, want := range []string{"1. blocking (evidence) a.go nothing tests it (the ticket asks for a test)\n", "which nobody has checked:\n<summary>\nt1-01.1: I mended it.",
 		fmt.Sprintf("## What changed since that review, %s..%s\n", first.Short(), second.Short()), "+var mended = 2\n</changed_since>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

@@ -3,6 +3,8 @@ package reviewer
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"company/internal/adapters"
@@ -56,5 +58,42 @@ func TestVerdictsInOtherWordsAreRead(t *testing.T) {
 	out := driveCall(t, []agent.Tool{submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:2], noCalls)}, "submit_review", `{"verdict":"approve","evidence":"all is well"}`)
 	if out.End != agent.EndStuck {
 		t.Errorf("too little evidence: %s", out.End)
+	}
+}
+
+// REV-4: the reviewer of a later round is asked for a word on each finding of the last one, and
+// gives it in its own words; a first round is not asked, and a word on what is not there goes back.
+func TestEarlierFindingsAreJudged(t *testing.T) {
+	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
+	first := submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:1], noCalls)
+	if !slices.Equal(first.Unsent, []string{"earlier"}) {
+		t.Errorf("a first round is asked for %v", first.Unsent)
+	}
+	b.x.round = &lastRound{findings: []company.Finding{{Severity: company.Blocking, What: "there is no test"}, {Severity: company.Minor, What: "a name"}}}
+	later := []agent.Tool{submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:1], noCalls)}
+	if later[0].Unsent != nil {
+		t.Errorf("a later round is not asked for %v", later[0].Unsent)
+	}
+	const review = `{"verdict":"request_changes","findings":[{"severity":"blocking","file":"a.go","line":3,"what":"x is wrong"}],"earlier":`
+	for earlier, want := range map[string][]company.Judgement{
+		`[{"number":1,"status":"mended"},{"number":"2","status":"False positive","why":"it is the usual one"}]}`: {{Number: 1, Status: company.FindingConfirmed}, {Number: 2, Status: company.FindingRejected, Why: "it is the usual one"}},
+		`{"number":2,"status":"confirmed","why":null}}`:                                                          {{Number: 2, Status: company.FindingConfirmed}},
+		`null}`: nil,
+	} {
+		out := driveCall(t, later, "submit_review", review+earlier)
+		var got company.ReviewRecorded
+		if out.End != agent.EndFinal || out.Decode(&got) != nil || !slices.Equal(got.Judged, want) {
+			t.Errorf("%s: %s, %s", earlier, out.End, out.Transcript.ToolCalls[0].Result)
+		}
+	}
+	for earlier, want := range map[string]string{
+		`[{"number":3,"status":"confirmed"}]}`: "the last review has 2 findings",
+		`[{"number":1,"status":"rejected"}]}`:  "rejected without a reason",
+		`[{"number":1,"status":"perhaps"}]}`:   "earlier",
+	} {
+		out := driveCall(t, later, "submit_review", review+earlier)
+		if text := out.Transcript.ToolCalls[0].Result; out.End == agent.EndFinal || !strings.Contains(text, want) {
+			t.Errorf("%s: %s, %s", earlier, out.End, text)
+		}
 	}
 }

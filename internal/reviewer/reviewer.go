@@ -189,7 +189,16 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 		files[c.Path] = true
 	}
 	refuse := func(text string) (agent.Result, error) { return agent.Result{Text: text, IsError: true}, nil }
+	earlier := 0
+	if x.round != nil {
+		earlier = len(x.round.findings)
+	}
+	var unsent []string
+	if earlier == 0 {
+		unsent = append(unsent, "earlier")
+	}
 	return agent.Tool{
+		Unsent: unsent,
 		Spec: adapters.Tool{
 			Name:        submitReview,
 			Description: "End the review. approve: evidence for each criterion, nothing blocking. request_changes: something blocking.",
@@ -202,12 +211,17 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 				return refuse(err.Error())
 			}
 			splitSeverities(v.Findings)
-			review := company.ReviewRecorded{Head: x.head, Onto: x.onto, PatchID: x.patch, Verdict: v.Verdict, Findings: v.Findings, Whole: x.whole}
+			review := company.ReviewRecorded{Head: x.head, Onto: x.onto, PatchID: x.patch, Verdict: v.Verdict, Findings: v.Findings, Whole: x.whole, Judged: v.Earlier}
 			for _, e := range v.Evidence {
 				review.Evidence = append(review.Evidence, e.joinClaims())
 			}
 			if err := review.Check(); err != nil {
 				return refuse(err.Error())
+			}
+			for _, j := range v.Earlier {
+				if err := j.CheckJudgement(earlier); err != nil {
+					return refuse(err.Error())
+				}
 			}
 			for _, f := range v.Findings {
 				if f.Severity == company.Blocking && f.File != "" && !files[f.File] && !x.mayWrite(f.File) && !(x.whole && f.Line == 0) {

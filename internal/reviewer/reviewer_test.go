@@ -222,7 +222,7 @@ func TestBriefOfTheWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := reviewBrief(b.task, nil, x)
-	for _, want := range []string{"  - must: a is changed\n    shown by: the diff of a\n", "minor a comment is old", "## Findings of the last review\n- blocking there is no test (the instruction asks for one)\n"} {
+	for _, want := range []string{"  - must: a is changed\n    shown by: the diff of a\n", "minor a comment is old", "## Findings of the last review\n1. blocking there is no test (the instruction asks for one)\nSay of each in earlier, by its number, "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -68,9 +68,10 @@ func (r *lastRound) writeRound(now company.OID) string {
 	var w strings.Builder
 	if len(r.findings) > 0 {
 		w.WriteString("\n## Findings of the last review\n")
-		for _, f := range r.findings {
-			w.WriteString(findingLine(f))
+		for i, f := range r.findings {
+			fmt.Fprintf(&w, "%d. %s", i+1, strings.TrimPrefix(findingLine(f), "- "))
 		}
+		w.WriteString("Say of each in earlier, by its number, whether it was right (confirmed, mended or not) or wrong (rejected, and why).\n")
 	}
 	if len(r.answers) > 0 {
 		w.WriteString("\nWhat the author says of them, which nobody has checked:\n" + agent.Quote("summary", "", cutSummary(strings.Join(r.answers, "\n"))))

@@ -34,6 +34,7 @@ type Subtask struct {
 	Reason             string                  `json:"reason,omitempty"`
 	Gate               *Gate                   `json:"gate"`
 	Review             *company.ReviewRecorded `json:"review"`
+	Findings           []company.JudgedFinding `json:"findings"`         // of all its reviews, each with its status; the newest last
 	Ticket             string                  `json:"ticket,omitempty"` // file
 	Attempts           int                     `json:"attempts"`         // runs of workers
 	Runs               []Run                   `json:"runs"`             // of everybody
@@ -45,7 +46,7 @@ func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 		ID: sub.ID, Task: t.ID, Wave: t.StepOf(sub), After: sub.After(), Status: sub.Status, Paused: sub.Paused, Title: sub.Planned.Title, Description: sub.Planned.Description,
 		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort, Model: sub.Model, MoreTurns: sub.MoreTurns, SplitFrom: sub.SplitFrom, Replanned: sub.Replanned,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), Review: sub.Review.Last,
-		WriteSetFit: fitOf(sub), Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
+		Findings: append([]company.JudgedFinding{}, sub.Review.Findings()...), WriteSetFit: fitOf(sub), Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
 	}
 	for _, why := range []string{sub.Reason, sub.Escalation} {
 		if v.Reason == "" {
@@ -108,6 +109,7 @@ func (v Subtask) Render(s Style) string {
 		b.WriteString("\n" + s.Heading("REVIEW") + "\n")
 		writeReview(&b, s, v.Review)
 	}
+	writeJudged(&b, s, v.Findings)
 	b.WriteString("\n" + s.Heading("RUNS"))
 	writeRuns(&b, s, v.Runs)
 	writeWords(&b, s, v.Runs)

@@ -29,6 +29,7 @@ type TaskDetail struct {
 	KnownRed    []string                `json:"known_red"` // its red checks
 	Gate        *Gate                   `json:"gate"`
 	Review      *company.ReviewRecorded `json:"review"`
+	Findings    []company.JudgedFinding `json:"findings"` // of all reviews of the whole, each with its status; the newest last
 	// ReviewOf is the only ticket of the task, where its review holds for the
 	// whole.
 	ReviewOf  company.SubtaskID          `json:"review_of,omitempty"`
@@ -48,7 +49,7 @@ func (src Source) TaskDetail(t *company.Task) TaskDetail {
 	v := TaskDetail{
 		Task: src.Task(t), NeedsYou: src.approvals(s.OpenApprovals(t.ID)), Questions: []Approval{}, Why: t.Plan.Why,
 		Plan: []Subtask{}, Decisions: viewDecisions(t), Runs: []Run{}, Gates: []company.GateCommand{}, Baseline: viewBaseline(t.Baseline),
-		KnownRed: append([]string{}, t.KnownRed()...), Gate: viewGate(t.Gate), Review: t.Review.Last,
+		KnownRed: append([]string{}, t.KnownRed()...), Gate: viewGate(t.Gate), Review: t.Review.Last, Findings: append([]company.JudgedFinding{}, t.Review.Findings()...),
 		Failures: map[string]company.Failure{}, RunsFolder: src.Folders.Runs,
 	}
 	maps.Copy(v.Failures, t.Failures)
@@ -120,6 +121,7 @@ func (v TaskDetail) Render(s Style) string {
 		writeWrapped(&b, s, "\n"+s.Heading("REVIEW")+"  ", of)
 		writeReview(&b, s, v.Review)
 	}
+	writeJudged(&b, s, v.Findings)
 	v.writeRuns(&b, s)
 	b.WriteString("\n" + s.Heading("INSTRUCTION") + "\n")
 	writeText(&b, s, v.Instruction, mostText)
@@ -302,6 +304,19 @@ func writeReview(b *strings.Builder, s Style, r *company.ReviewRecorded) {
 		writeWrapped(b, s, "  shown: ", safetext.EscapeLine(e, 300))
 		if i < len(r.Checked) && r.Checked[i] != "" {
 			writeWrapped(b, s, "    seen: ", safetext.EscapeLine(r.Checked[i], 600))
+		}
+	}
+}
+
+// writeJudged lists the findings of earlier reviews with the status that a later one lent them.
+func writeJudged(b *strings.Builder, s Style, findings []company.JudgedFinding) {
+	for _, f := range findings {
+		if f.Status == company.FindingUnverified {
+			continue
+		}
+		writeWrapped(b, s, "  "+f.Status+": ", strings.TrimSpace(string(f.Severity)+" "+safetext.EscapeLine(f.Where(), 130)+" "+safetext.EscapeLine(f.What, 300)))
+		if f.Basis != "" {
+			writeWrapped(b, s, "      by the next review: ", safetext.EscapeLine(f.Basis, 300))
 		}
 	}
 }
