@@ -15,7 +15,7 @@ const (
 // maxPastFindings bounds the findings of earlier reviews that a state keeps: the newest.
 const maxPastFindings = 100
 
-// Judgement is the word of a review on a finding of the review before.
+// Judgement is the verdict of a review on a finding of the review before.
 type Judgement struct {
 	Number int    `json:"number"`        // of the finding in the review before, from 1
 	Status string `json:"status"`        // confirmed | rejected
@@ -67,12 +67,12 @@ func (r *ReviewState) addReview(d *ReviewRecorded, settings Settings) {
 	r.Past, r.Last = past[max(0, len(past)-maxPastFindings):], d
 }
 
-// isSame says whether two findings are of one place and in the same words.
+// isSame says whether two findings are of one place and one text.
 func (f Finding) isSame(other Finding) bool {
 	return f.File == other.File && titleKey(f.What) == titleKey(other.What)
 }
 
-// CheckJudgement refuses a word on a finding that the review before, with so many findings, did
+// CheckJudgement refuses a verdict on a finding that the review before, with so many findings, did
 // not have, and one that is neither confirmed nor rejected.
 func (j Judgement) CheckJudgement(findings int) error {
 	switch {
@@ -86,8 +86,8 @@ func (j Judgement) CheckJudgement(findings int) error {
 	return nil
 }
 
-// keepJudgements leaves those words on earlier findings out that the state has no finding
-// for: the reviewer read an older one.
+// keepJudgements leaves verdicts on earlier findings out where the state has no such finding:
+// the reviewer read an older review.
 func (r ReviewRecorded) keepJudgements(last *ReviewRecorded) []Judgement {
 	findings := 0
 	if last != nil {

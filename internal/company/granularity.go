@@ -17,8 +17,8 @@ type Granularity struct {
 // efforts are the estimates of a manager, the smallest first.
 var efforts = []string{EffortSmall, EffortMedium, EffortLarge}
 
-// withDefaults fills in the fields that are zero. Limits above those of the program count as
-// those.
+// withDefaults fills in the fields that are zero. A limit above that of the program counts as
+// the program's.
 func (g Granularity) withDefaults() Granularity {
 	bound := func(n *int, most int) {
 		if *n <= 0 || *n > most {
@@ -69,7 +69,7 @@ func (c *planCheck) checkGranularity(at string, s PlannedSubtask) {
 	}
 }
 
-// checkCount looks for more subtasks than a task may have; what tells of n.
+// checkCount looks for more subtasks than a task may have. The problem begins with what.
 func (c *planCheck) checkCount(n int, what, fix string) {
 	if most := c.rules.Granularity.MaxSubtasks; n > most {
 		because := ""

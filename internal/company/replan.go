@@ -74,7 +74,7 @@ func (t *Task) Replan(id SubtaskID, parts []PlannedSubtask, why string) ([]Plann
 	if len(c.problems) > 0 {
 		return nil, c.problemList()
 	}
-	rules.Granularity.AllowTiny = true // the parts were looked at; what stands may be tiny
+	rules.Granularity.AllowTiny = true // the parts were looked at; the other tickets may be tiny
 	if problems := t.planWith(sub, parts, why).Check(rules); len(problems) > 0 {
 		return nil, problems
 	}

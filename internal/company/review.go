@@ -87,7 +87,7 @@ type ReviewRecorded struct {
 	// Whole says that the reviewer of a task's only ticket had the president's
 	// instruction, and judged the diff by that too.
 	Whole bool `json:"whole,omitempty"`
-	// Judged are the reviewer's words on findings of the review before.
+	// Judged are the reviewer's verdicts on findings of the review before.
 	Judged []Judgement `json:"judged,omitempty"`
 }
 

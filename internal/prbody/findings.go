@@ -7,9 +7,9 @@ import (
 	"company/internal/company"
 )
 
-// prFindings are the findings that were left: those of reviews that approved, and those of
-// a review that the president waived, none of which a later review has judged; those that
-// a later review rejected; and a count of the other ones (REV-4).
+// prFindings lists the findings that were left: of reviews that approved, and of a review that
+// the president waived. It adds findings that a later review rejected, and counts the other
+// ones of earlier reviews (REV-4).
 func prFindings(t *company.Task, o PROptions) string {
 	var rows []string
 	confirmed, open := 0, 0

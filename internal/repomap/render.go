@@ -205,8 +205,8 @@ func folderLines(folders []folder, longest int) (lines []string, size int) {
 	return lines, size
 }
 
-// chooseCentral gives the files whose symbols have room: those that changed most lately,
-// then those that others use most; by path.
+// chooseCentral gives the files whose symbols have room, by path. Files that changed most
+// lately go before files that others use most.
 func (r *Map) chooseCentral() []centralFile {
 	files := slices.Clone(r.central)
 	hot := map[string]bool{}

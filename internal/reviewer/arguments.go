@@ -118,7 +118,7 @@ func amendReview(args json.RawMessage) json.RawMessage {
 	return out
 }
 
-// amendEarlier has the words on earlier findings be a list of objects with a known status.
+// amendEarlier has the verdicts on earlier findings be a list of objects with a known status.
 func amendEarlier(v map[string]any) {
 	switch e := v["earlier"].(type) {
 	case nil:
