@@ -339,7 +339,7 @@ func TestJudgedFindingsInPullRequest(t *testing.T) {
 		},
 		Last: &company.ReviewRecorded{Verdict: company.Approve, Findings: []company.Finding{{Severity: company.Minor, What: "a name"}}},
 	}}
-	got := prFindings(&company.Task{ID: "t1", Subtasks: []*company.Subtask{sub}}, PROptions{})
+	got := prFindings(&company.Task{ID: "t1", Subtasks: []*company.Subtask{sub}}, PROptions{maxText: 600})
 	for _, want := range []string{
 		"\nOf earlier reviews, which asked for changes: 1 finding confirmed by the next one, 1 unverified.\n", "- blocking, rejected (t1-01): `a.go:3` a race The next review: it is locked\n", "- minor, unverified (t1-01): a name\n",
 	} {
@@ -351,7 +351,7 @@ func TestJudgedFindingsInPullRequest(t *testing.T) {
 		t.Errorf("one of an earlier review stands among those left:\n%s", got)
 	}
 	sub.Review.Past, sub.Review.Last = sub.Review.Past[:1], nil
-	if got := prFindings(&company.Task{ID: "t1", Subtasks: []*company.Subtask{sub}}, PROptions{}); got != "## Findings left\n\nNone.\n\nOf earlier reviews, which asked for changes: 1 finding confirmed by the next one, 0 unverified.\n" {
+	if got := prFindings(&company.Task{ID: "t1", Subtasks: []*company.Subtask{sub}}, PROptions{maxText: 600}); got != "## Findings left\n\nNone.\n\nOf earlier reviews, which asked for changes: 1 finding confirmed by the next one, 0 unverified.\n" {
 		t.Errorf("%q", got)
 	}
 }
