@@ -250,8 +250,7 @@ func TestDeathBetweenSealAndEnd(t *testing.T) {
 func TestCannotBeCarried(t *testing.T) {
 	b := setup(t, company.Settings{})
 	// The sealed journal cannot be kept: there is a file in place of a folder.
-	tmp := filepath.Join(b.dir, "bus", "blobs", "tmp")
-	if err := errors.Join(os.RemoveAll(tmp), os.WriteFile(tmp, []byte("x"), 0o600)); err != nil {
+	if err := os.WriteFile(filepath.Join(b.dir, "bus", "blobs", "packs"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.carry(t.Context(), t, nil); err != nil {

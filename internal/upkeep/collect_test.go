@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"company/internal/bus"
+	"company/internal/bus/bustest"
 	"company/internal/bus/file"
 	"company/internal/company"
 	"company/internal/company/decidertest"
@@ -72,8 +73,7 @@ func (s *store) leaveFiles(run company.RunID) {
 // age makes a blob look as if it had been put that long ago.
 func (s *store) age(h company.Hash, by time.Duration) {
 	s.t.Helper()
-	at := time.Now().Add(-by)
-	must(s.t, os.Chtimes(s.blobFile(h), at, at))
+	must(s.t, bustest.AgeBlob(s.office.Bus, string(h), time.Now().Add(-by)))
 }
 
 // openJournal begins the run of a task's manager, whose journal on the bus names a blob.
@@ -141,7 +141,8 @@ func TestOldBlobsAreCollected(t *testing.T) {
 		s.requireBlob(h, true)
 	}
 	s.requireWhole()
-	must(t, os.Remove(s.blobFile(archive)))
+	_, err := bustest.LoseBlob(s.office.Bus, string(archive))
+	must(t, err)
 	found, err := s.verifier().Run(t.Context())
 	must(t, err)
 	if len(found.Damage) != 1 || !strings.Contains(found.Damage[0].Where, "the archive of "+string(task)) {
@@ -154,10 +155,7 @@ func TestNothingIsCollectedBesideDamage(t *testing.T) {
 	s := newStore(t, "file")
 	_, journal := s.endRun("kept")
 	loose := s.putBlob("loose")
-	text, err := os.ReadFile(s.blobFile(journal))
-	must(t, err)
-	text[0] ^= 1
-	must(t, os.WriteFile(s.blobFile(journal), text, 0o600))
+	must(t, bustest.CorruptBlob(s.office.Bus, string(journal)))
 	k := s.keeper().policyOf(false)
 	if g, err := k.listBlobs(t.Context(), time.Now()); g != nil || company.CodeOf(err) != company.ELedger {
 		t.Fatalf("found %+v, %v", g, err)
@@ -198,7 +196,8 @@ func TestPastTasksTakeNoRoom(t *testing.T) {
 			t.Fatalf("a second cleanup finds %v", kinds)
 		}
 	}
-	if left[1] != left[0] {
+	// A pack keeps up to 16 KiB of removed blobs.
+	if left[1] > left[0]+16<<10 {
 		t.Errorf("%d bytes are left of 5 tasks, %d of 205", left[0], left[1])
 	}
 	s.requireBlob(open, true)

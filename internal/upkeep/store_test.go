@@ -122,11 +122,6 @@ func (s *store) putBlob(text string) company.Hash {
 	return h
 }
 
-// blobFile is where the bus keeps a blob.
-func (s *store) blobFile(h company.Hash) string {
-	return filepath.Join(s.office.Bus, "blobs", string(h[:2]), string(h[2:]))
-}
-
 // flipByte changes a byte of the first file below the bus in which a text stands: so far
 // in front of the text.
 func (s *store) flipByte(text string, before int) {

@@ -3,11 +3,11 @@ package upkeep
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"company/internal/bus/bustest"
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/view"
@@ -100,14 +100,10 @@ func TestDamagedBlobsAreFound(t *testing.T) {
 			}
 
 			for _, h := range []company.Hash{journal, loose} {
-				text, err := os.ReadFile(s.blobFile(h))
-				must(t, err)
-				text[0] ^= 1
-				must(t, os.WriteFile(s.blobFile(h), text, 0o600))
+				must(t, bustest.CorruptBlob(s.office.Bus, string(h)))
 			}
-			aside, err := os.ReadFile(s.blobFile(goneJournal))
+			restore, err := bustest.LoseBlob(s.office.Bus, string(goneJournal))
 			must(t, err)
-			must(t, os.Remove(s.blobFile(goneJournal)))
 			all, err = v.Run(t.Context())
 			must(t, err)
 			var where []string
@@ -125,7 +121,7 @@ func TestDamagedBlobsAreFound(t *testing.T) {
 			if told := s.takeTold(); len(told) != 3 {
 				t.Fatalf("told: %+v", told)
 			}
-			must(t, os.WriteFile(s.blobFile(goneJournal), aside, 0o600))
+			must(t, restore())
 			must(t, v.saveProgress(verification{Damage: v.load().Damage}))
 			must(t, v.runRound(t.Context(), 0))
 			if told := s.takeTold(); len(told) != 1 || told[0].Mark != feed.Done || len(v.Damage()) != 2 {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 
+	"company/internal/bus/localfiles"
 	"company/internal/folder"
 )
 
@@ -78,7 +79,7 @@ func (f plainFile) Size() (int64, error) {
 }
 
 // Sync syncs the bytes and the size of the file.
-func (f plainFile) Sync() error { return syncData(f.File) }
+func (f plainFile) Sync() error { return localfiles.SyncData(f.File) }
 
 // readAll fills buf from an offset: a file that is shorter is io.ErrUnexpectedEOF.
 func readAll(file io.ReaderAt, buf []byte, offset int64) error {

@@ -175,6 +175,9 @@ func (b *Bus) Close() error {
 		if b.broken == nil {
 			err = b.active.file.Sync()
 		}
+		if b.blobs != nil {
+			err = errors.Join(err, b.blobs.Close())
+		}
 		err = errors.Join(err, b.closeSegments(), b.own.Close())
 		if b.lock != nil {
 			err = errors.Join(err, b.lock.Release())

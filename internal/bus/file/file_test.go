@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -21,15 +20,7 @@ var driver = bustest.Driver{
 		roll, _ := strconv.ParseInt(os.Getenv(rollVariable), 10, 64)
 		return Open(ctx, Options{Dir: dir, rollAt: roll})
 	},
-	CorruptBlob: func(dir, hash string) error {
-		path := filepath.Join(dir, "blobs", hash[:2], hash[2:])
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		data[len(data)/2] ^= 1
-		return os.WriteFile(path, data, 0o600)
-	},
+	CorruptBlob: bustest.CorruptBlob,
 }
 
 func TestMain(m *testing.M) { bustest.Main(m, driver) }

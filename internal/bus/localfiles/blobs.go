@@ -1,6 +1,8 @@
 package localfiles
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +13,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,8 +22,9 @@ import (
 	"company/internal/folder"
 )
 
-// Blobs is a directory of files named by the SHA-256 of their bytes. It
-// implements bus.Blobs.
+// Blobs keeps blobs of up to 128 KiB in packs, and each larger one in a file that is
+// named by the SHA-256 of its bytes. It implements bus.Blobs. Versions before packs had a
+// file for each blob, which is read and removed as a large one is.
 //
 // Files and not a JetStream object store: a blob is written once, streamed, and
 // read by ls and sha256sum when something is wrong; an object store would cut
@@ -31,6 +36,8 @@ type Blobs struct {
 	folders map[string]bool // known to be on disk
 
 	placing sync.Mutex // held while a blob comes to its name, or leaves it
+
+	packs packs
 }
 
 var _ bus.Blobs = (*Blobs)(nil)
@@ -44,7 +51,7 @@ func OpenBlobs(own *folder.Folder) (*Blobs, error) {
 	if err := own.Mkdir(tmpName); err != nil {
 		return nil, err
 	}
-	return &Blobs{own: own, folders: map[string]bool{}}, nil
+	return &Blobs{own: own, folders: map[string]bool{}, packs: packs{own: own, packSize: packSize}}, nil
 }
 
 const (
@@ -74,9 +81,40 @@ func (b *Blobs) ensureFolder(name string) error {
 // blobPath is where a blob is kept, as the folder calls it.
 func (b *Blobs) blobPath(name string) string { return blobsName + "/" + name[:2] + "/" + name[2:] }
 
-// Put implements bus.Blobs. Each of the two folders is found once: to find one anew for
-// each step took most of the processor's time.
+// Close waits for blobs that are being put, and closes the packs.
+func (b *Blobs) Close() error { return b.packs.close() }
+
+// Put implements bus.Blobs.
 func (b *Blobs) Put(ctx context.Context, r io.Reader) (name string, size int64, err error) {
+	// An end within one byte more says that the blob is small.
+	head, err := readHead(contextReader{ctx, r}, r)
+	if err != nil {
+		return "", 0, fmt.Errorf("put blob: %w", err)
+	}
+	if len(head) > maxPacked {
+		return b.putFile(ctx, io.MultiReader(bytes.NewReader(head), r))
+	}
+	sum := sha256.Sum256(head)
+	if err := b.packs.putPacked(ctx, sum, head); err != nil {
+		return "", 0, fmt.Errorf("put blob: %w", err)
+	}
+	return hex.EncodeToString(sum[:]), int64(len(head)), nil
+}
+
+// readHead reads one byte more than a pack takes, at most. A source that knows its length
+// has room made once.
+func readHead(r, source io.Reader) ([]byte, error) {
+	var head bytes.Buffer
+	if known, ok := source.(interface{ Len() int }); ok {
+		head.Grow(min(known.Len(), maxPacked+1) + bytes.MinRead)
+	}
+	_, err := head.ReadFrom(io.LimitReader(r, maxPacked+1))
+	return head.Bytes(), err
+}
+
+// putFile keeps a large blob as a file. Each of the two folders is found once: to find one
+// anew for each step took most of the processor's time.
+func (b *Blobs) putFile(ctx context.Context, r io.Reader) (name string, size int64, err error) {
 	unfinished, err := b.own.Sub(tmpName)
 	if err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
@@ -159,6 +197,12 @@ func (b *Blobs) placeFile(p placement) (placed bool, err error) {
 	return err == nil, err
 }
 
+// sumOf is the SHA-256 of a blob's name.
+func sumOf(name string) (sum [sha256.Size]byte) {
+	_, _ = hex.Decode(sum[:], []byte(name)) // isBlobName
+	return sum
+}
+
 // isBlobName says whether a string is the SHA-256 of something.
 func isBlobName(name string) bool {
 	raw, err := hex.DecodeString(name)
@@ -169,6 +213,13 @@ func isBlobName(name string) bool {
 func (b *Blobs) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	if !isBlobName(name) {
 		return nil, fmt.Errorf("blob %.80q: %w", name, bus.ErrNotFound) // perhaps a path
+	}
+	packed, err := b.packs.getPacked(ctx, sumOf(name))
+	if err == nil {
+		return packed, nil
+	}
+	if !errors.Is(err, bus.ErrNotFound) {
+		return nil, fmt.Errorf("get blob: %w", err)
 	}
 	file, err := b.own.Open(b.blobPath(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -182,39 +233,57 @@ func (b *Blobs) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 
 // List implements bus.Blobs.
 func (b *Blobs) List(ctx context.Context, after string, fn func(bus.BlobInfo) error) error {
-	dirs, err := b.own.List(blobsName)
-	if err != nil {
-		return fmt.Errorf("list blobs: %w", err)
-	}
-	for _, dir := range dirs {
-		if !dir.IsDir() || len(dir.Name()) != 2 || dir.Name() < after[:min(2, len(after))] {
-			continue // the folder of unfinished ones, or behind us
+	for first := range 256 {
+		dir := hex.EncodeToString([]byte{byte(first)})
+		if dir < after[:min(2, len(after))] {
+			continue
 		}
-		files, err := b.own.List(blobsName + "/" + dir.Name())
+		list, err := b.listFirst(dir, byte(first))
 		if err != nil {
 			return fmt.Errorf("list blobs: %w", err)
 		}
-		for _, file := range files {
+		for _, info := range list {
 			if err := context.Cause(ctx); err != nil {
 				return err
 			}
-			name := dir.Name() + file.Name()
-			if !isBlobName(name) || name <= after {
+			if info.Hash <= after {
 				continue
 			}
-			info, err := file.Info()
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // removed meanwhile
-			}
-			if err != nil {
-				return fmt.Errorf("list blobs: %w", err)
-			}
-			if err := fn(bus.BlobInfo{Hash: name, Size: info.Size(), Time: info.ModTime()}); err != nil {
+			if err := fn(info); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// listFirst lists the blobs whose names begin with a byte, by name. One that is in a pack
+// and in a file is listed once.
+func (b *Blobs) listFirst(dir string, first byte) ([]bus.BlobInfo, error) {
+	list, err := b.packs.listByte(first)
+	if err != nil {
+		return nil, err
+	}
+	files, err := b.own.List(blobsName + "/" + dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, file := range files {
+		name := dir + file.Name()
+		if !isBlobName(name) {
+			continue
+		}
+		info, err := file.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, bus.BlobInfo{Hash: name, Size: info.Size(), Time: info.ModTime()})
+	}
+	slices.SortFunc(list, func(x, y bus.BlobInfo) int { return cmp.Or(strings.Compare(x.Hash, y.Hash), y.Time.Compare(x.Time)) })
+	return slices.CompactFunc(list, func(x, y bus.BlobInfo) bool { return x.Hash == y.Hash }), nil
 }
 
 // Remove implements bus.Blobs.
@@ -228,9 +297,19 @@ func (b *Blobs) Remove(ctx context.Context, name string, before time.Time) (remo
 	b.placing.Lock()
 	defer b.placing.Unlock()
 	info, err := b.own.Lstat(b.blobPath(name))
-	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && !info.ModTime().Before(before):
+	if err == nil && !info.ModTime().Before(before) {
 		return false, nil
+	}
+	spared, removed, packErr := b.packs.removePacked(sumOf(name), before)
+	if spared || packErr != nil {
+		if packErr != nil {
+			packErr = fmt.Errorf("remove blob: %w", packErr)
+		}
+		return false, packErr
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return removed, nil
 	case err == nil:
 		err = b.own.Remove(b.blobPath(name))
 	}

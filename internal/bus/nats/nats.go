@@ -175,7 +175,10 @@ func (b *Bus) Close() error {
 			b.server.Shutdown()
 			b.server.WaitForShutdown()
 		}
-		err = b.lock.Release()
+		if b.blobs != nil {
+			err = b.blobs.Close()
+		}
+		err = errors.Join(err, b.lock.Release())
 	})
 	return err
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"company/internal/bus"
@@ -17,15 +15,7 @@ var driver = bustest.Driver{
 	Open: func(ctx context.Context, dir string) (bus.Bus, error) {
 		return nats.Open(ctx, nats.Options{Dir: dir})
 	},
-	CorruptBlob: func(dir, hash string) error {
-		path := filepath.Join(dir, "blobs", hash[:2], hash[2:])
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		data[len(data)/2] ^= 1
-		return os.WriteFile(path, data, 0o600)
-	},
+	CorruptBlob: bustest.CorruptBlob,
 }
 
 func TestMain(m *testing.M) { bustest.Main(m, driver) }

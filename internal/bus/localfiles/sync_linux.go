@@ -1,4 +1,4 @@
-package file
+package localfiles
 
 import (
 	"errors"
@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncData leaves out the times of the file, which no start needs.
-func syncData(file *os.File) error {
+// SyncData has the bytes of a file outlast a power cut. It leaves out the times of the
+// file, which no start needs.
+func SyncData(file *os.File) error {
 	conn, err := file.SyscallConn()
 	if err != nil {
 		return err

@@ -1,0 +1,415 @@
+package localfiles
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"company/internal/bus"
+)
+
+const (
+	// batchBytes bounds what one write and one sync carry.
+	batchBytes = 4 << 20
+	// leastDead is how many bytes of the newest pack are removed before the rest is moved.
+	leastDead = 16 << 10
+)
+
+// queuedBlob is a blob that waits to be written.
+type queuedBlob struct {
+	sum  [sha256.Size]byte
+	data []byte
+	put  time.Time
+	done chan error // has room for one
+}
+
+// queuedBlobs are the blobs that came while others were synced.
+type queuedBlobs struct {
+	mu      sync.Mutex
+	waiting []*queuedBlob
+	taken   bool // a goroutine writes
+	closed  bool
+	writers sync.WaitGroup
+}
+
+// addBlob has a blob written, unless the packs are closed.
+func (q *queuedBlobs) addBlob(b *queuedBlob, write func()) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false
+	}
+	q.waiting = append(q.waiting, b)
+	if !q.taken {
+		q.taken = true
+		q.writers.Go(write)
+	}
+	return true
+}
+
+// close lets no more blobs in, and waits for those that are in.
+func (q *queuedBlobs) close() {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	q.writers.Wait()
+}
+
+// takeBlobs takes what one batch carries. None: the caller's goroutine is to end.
+func (q *queuedBlobs) takeBlobs() []*queuedBlob {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n, bytes := 0, 0
+	for n < len(q.waiting) && (n == 0 || bytes < batchBytes) {
+		bytes += len(q.waiting[n].data)
+		n++
+	}
+	batch := q.waiting[:n:n]
+	q.waiting = q.waiting[n:]
+	if n == 0 {
+		q.waiting, q.taken = nil, false
+	}
+	return batch
+}
+
+// putPacked keeps a blob. It returns once the blob is on the disk, or ctx ends.
+func (p *packs) putPacked(ctx context.Context, sum [sha256.Size]byte, data []byte) error {
+	if err := p.ensureOpen(); err != nil {
+		return err
+	}
+	if there, err := p.renewBlob(sum, time.Now()); there || err != nil {
+		return err
+	}
+	b := &queuedBlob{sum: sum, data: data, put: time.Now(), done: make(chan error, 1)}
+	q := &p.queue
+	if !q.addBlob(b, p.writeQueued) {
+		return bus.ErrClosed
+	}
+	select {
+	case err := <-b.done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// renewBlob gives a blob that is there a time: Remove spares recent blobs.
+func (p *packs) renewBlob(sum [sha256.Size]byte, now time.Time) (there bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	found, err := p.findCopies(sum, 1)
+	if err != nil || len(found) == 0 {
+		return false, err
+	}
+	r := found[0]
+	if r.put.After(now) {
+		return true, nil
+	}
+	err = p.withFile(r.full, true, func(file *os.File) error { return writeTime(file, r.at, now) })
+	return err == nil, err
+}
+
+// writeTime sets the time of the record at an offset.
+func writeTime(file *os.File, at int64, put time.Time) error {
+	_, err := file.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(put.UnixNano())), at+timeAt)
+	return err
+}
+
+// writeQueued writes batches until none waits.
+func (p *packs) writeQueued() {
+	for {
+		batch := p.queue.takeBlobs()
+		if len(batch) == 0 {
+			return
+		}
+		p.writing.Lock()
+		err := p.writeBlobs(batch)
+		p.writing.Unlock()
+		for _, b := range batch {
+			b.done <- err
+		}
+	}
+}
+
+// writeBlobs writes blobs and syncs once. None is found before all of them are on the
+// disk. The caller holds writing.
+func (p *packs) writeBlobs(batch []*queuedBlob) error {
+	if err := p.openPacks(true); err != nil {
+		return err
+	}
+	pack, err := p.readyNewest()
+	if err != nil {
+		return err
+	}
+	text, placed, err := p.encodeBatch(pack, batch)
+	if err != nil || len(placed) == 0 {
+		return err
+	}
+	if _, err := pack.file.WriteAt(text, pack.end); err != nil {
+		// A full disk gets back what was written of it.
+		if pack.file.Truncate(pack.end) != nil {
+			pack.broken = true
+		}
+		return err
+	}
+	if err := SyncData(pack.file); err != nil {
+		pack.broken = true // the kernel may have dropped the bytes: a later sync proves nothing
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pack.end += int64(len(text))
+	pack.grown = true
+	for _, r := range placed {
+		pack.records[r.sum] = r.at
+	}
+	return nil
+}
+
+// encodeBatch is the records of blobs behind the end of the newest pack. A blob that came
+// there meanwhile, or is twice in the batch, gets the latest of its times.
+func (p *packs) encodeBatch(pack *newestPack, batch []*queuedBlob) (text []byte, placed []placedRecord, err error) {
+	latest := make(map[[sha256.Size]byte]time.Time, len(batch))
+	size := int64(0)
+	for _, b := range batch {
+		if b.put.After(latest[b.sum]) {
+			latest[b.sum] = b.put
+		}
+		size += roundUp(headSize + int64(len(b.data)))
+	}
+	text = make([]byte, 0, size)
+	for _, b := range batch {
+		put, isFirst := latest[b.sum]
+		if !isFirst {
+			continue
+		}
+		delete(latest, b.sum)
+		if pack.has(&p.mu, b.sum) {
+			if _, err := p.renewBlob(b.sum, put); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		at := pack.end + int64(len(text))
+		r := placedRecord{recordHead{magic: blobMagic, state: stateLive, put: put, size: int64(len(b.data)), synced: pack.end, sum: b.sum}, at}
+		head := encodeHead(r.recordHead, pack.number, at)
+		text = append(append(text, head[:]...), b.data...)
+		text = append(text, make([]byte, r.end(at)-at-headSize-r.size)...)
+		placed = append(placed, r)
+	}
+	return text, placed, nil
+}
+
+// has says whether the pack has a blob.
+func (n *newestPack) has(mu *sync.RWMutex, sum [sha256.Size]byte) bool {
+	mu.RLock()
+	defer mu.RUnlock()
+	_, ok := n.records[sum]
+	return ok
+}
+
+// readyNewest gives the pack that the next blobs go to. The caller holds writing.
+func (p *packs) readyNewest() (*newestPack, error) {
+	if p.newest != nil && (p.newest.broken || p.newest.end >= p.packSize) {
+		if err := p.fillNewest(); err != nil {
+			return nil, err
+		}
+	}
+	if p.newest != nil {
+		return p.newest, nil
+	}
+	number := p.last + 1
+	file, err := p.dir.OpenFile(packName(number), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.dir.Sync("."); err != nil {
+		return nil, errors.Join(err, file.Close(), p.dir.Remove(packName(number)))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = number
+	p.newest = &newestPack{number: number, file: file, records: map[[sha256.Size]byte]int64{}}
+	return p.newest, nil
+}
+
+// fillNewest makes the newest pack a full one, with an index. The caller holds writing.
+func (p *packs) fillNewest() error {
+	pack := p.newest
+	full := &fullPack{number: pack.number, index: newPackIndex(pack.records)}
+	if err := p.dir.WriteFile(indexName(pack.number), full.index.encode(), 0o600); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.full, p.newest = append(p.full, full), nil
+	return pack.file.Close()
+}
+
+// close ends the packs. A mark tells the next start that all of the newest is on the disk.
+func (p *packs) close() error {
+	p.queue.close()
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil
+	}
+	p.closed = true
+	var errs []error
+	if pack := p.newest; pack != nil {
+		if pack.grown && !pack.broken {
+			head := encodeHead(recordHead{magic: markMagic, state: stateLive, put: time.Now(), synced: pack.end}, pack.number, pack.end)
+			_, err := pack.file.WriteAt(head[:], pack.end)
+			errs = append(errs, err)
+		}
+		errs = append(errs, pack.file.Close())
+	}
+	if p.dir != nil {
+		errs = append(errs, p.dir.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// removePacked forgets a blob that was last put before a time, in all its copies. The
+// room of removed ones is given back when they are half of a pack.
+func (p *packs) removePacked(sum [sha256.Size]byte, before time.Time) (spared, removed bool, err error) {
+	if err := p.ensureOpen(); err != nil {
+		return false, false, err
+	}
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	shrink, spared, removed, err := p.markRemoved(sum, before)
+	if pack := p.newest; err == nil && pack != nil && pack.dead >= leastDead && 2*pack.dead > pack.end {
+		if err = p.fillNewest(); err == nil {
+			shrink = append(shrink, p.full[len(p.full)-1])
+		}
+	}
+	for _, full := range shrink {
+		if err == nil {
+			err = p.shrinkPack(full)
+		}
+	}
+	return spared, removed, err
+}
+
+// markRemoved marks the copies of a blob, and gives the packs that are to be shrunk. The
+// caller holds writing.
+func (p *packs) markRemoved(sum [sha256.Size]byte, before time.Time) (shrink []*fullPack, spared, removed bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	found, err := p.findCopies(sum, len(p.full)+1)
+	if err != nil || len(found) == 0 {
+		return nil, false, false, err
+	}
+	if slices.ContainsFunc(found, func(r foundRecord) bool { return !r.put.Before(before) }) {
+		return nil, true, false, nil
+	}
+	for _, r := range found {
+		if r.full != nil && r.full.live == 0 {
+			if err := p.countLive(r.full); err != nil {
+				return nil, false, false, err
+			}
+		}
+		if err := p.withFile(r.full, true, func(file *os.File) error { return markDead(file, r.at) }); err != nil {
+			return nil, false, false, err
+		}
+		size := r.end(r.at) - r.at
+		if r.full == nil {
+			delete(p.newest.records, sum)
+			p.newest.dead += size
+			continue
+		}
+		if r.full.live -= size; 2*r.full.live < r.full.size {
+			shrink = append(shrink, r.full)
+		}
+	}
+	return shrink, false, true, nil
+}
+
+// countLive counts what of a full pack is not removed. The caller holds mu.
+func (p *packs) countLive(full *fullPack) error {
+	return p.withFile(full, false, func(file *os.File) error {
+		scanned, err := scanPack(file, full.number)
+		full.live, full.size = 1, scanned.end
+		for _, r := range scanned.records {
+			full.live += r.end(r.at) - r.at
+		}
+		return err
+	})
+}
+
+// shrinkPack writes what is left of a pack to the newest, and removes it. Both copies are
+// there for a moment, and after a kill between the two. A pack with damage stays, to be
+// looked at. The caller holds writing.
+func (p *packs) shrinkPack(full *fullPack) error {
+	left, err := p.readLeft(full)
+	if errors.Is(err, errKeepDamaged) {
+		return nil
+	}
+	if err == nil && len(left) > 0 {
+		err = p.writeBlobs(left)
+	}
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.renewMoved(full, left); err != nil {
+		return err
+	}
+	p.full = slices.DeleteFunc(p.full, func(f *fullPack) bool { return f == full })
+	// An index without its pack would be taken for that of a later one.
+	if err := p.dir.Remove(indexName(full.number)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return p.dir.Remove(packName(full.number))
+}
+
+// readLeft reads what is left of a full pack.
+func (p *packs) readLeft(full *fullPack) (left []*queuedBlob, err error) {
+	err = p.withFile(full, false, func(file *os.File) error {
+		scanned, err := scanPack(file, full.number)
+		if err != nil {
+			return err
+		}
+		for _, r := range scanned.records {
+			data, whole, err := readBlob(file, r)
+			if err != nil {
+				return err
+			}
+			if !whole {
+				return errKeepDamaged
+			}
+			left = append(left, &queuedBlob{sum: r.sum, data: data, put: r.put})
+		}
+		return nil
+	})
+	return left, err
+}
+
+// renewMoved gives the copies of blobs the times of Puts that came while they were
+// written. The caller holds writing and mu.
+func (p *packs) renewMoved(full *fullPack, moved []*queuedBlob) error {
+	return p.withFile(full, false, func(file *os.File) error {
+		scanned, err := scanPack(file, full.number)
+		for _, r := range scanned.records {
+			i := slices.IndexFunc(moved, func(b *queuedBlob) bool { return b.sum == r.sum })
+			if err != nil || i < 0 || !r.put.After(moved[i].put) {
+				continue
+			}
+			err = writeTime(p.newest.file, p.newest.records[r.sum], r.put)
+		}
+		return err
+	})
+}
+
+// errKeepDamaged says that a pack holds damage, which stays where it can be looked at.
+var errKeepDamaged = errors.New("a damaged blob")
