@@ -82,8 +82,10 @@ func (o *Orchestrator) testAhead(ctx context.Context, e company.Effect) {
 }
 
 // mergeJobs lists the merges and their tests that were started and have not ended, in the
-// order of their keys: nothing else bears on a guess. It is asked for at each look.
-func (o *Orchestrator) mergeJobs() (out []company.Effect) {
+// order of their keys: nothing else bears on a guess. The list is valid until the next
+// call.
+func (o *Orchestrator) mergeJobs() []company.Effect {
+	out := o.merging[:0]
 	for _, j := range o.jobs {
 		switch j.effect.Kind {
 		case company.EffectTestMerge, company.EffectTestAhead, company.EffectMerge:
@@ -91,6 +93,7 @@ func (o *Orchestrator) mergeJobs() (out []company.Effect) {
 		}
 	}
 	slices.SortFunc(out, func(a, b company.Effect) int { return cmp.Compare(a.Key, b.Key) })
+	o.merging = out
 	return out
 }
 

@@ -123,6 +123,9 @@ type Orchestrator struct {
 	jobs     map[string]*job
 	done     chan string // keys of jobs that have ended
 	rested   chan string // keys of tests ahead whose verdict is there
+
+	waiting, merging []company.Effect // room for the lists of a look
+	called           map[string]bool  // of a look: the keys of what is due
 }
 
 // Open folds the ledger into the state. People's commands may be decided from
@@ -152,7 +155,7 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 	}
 	o := &Orchestrator{
 		cfg: cfg, token: hex.EncodeToString(tok[:]), ahead: company.NewState(), changed: map[company.TaskID]bool{},
-		wake: make(chan struct{}, 1), jobs: map[string]*job{}, handlers: map[company.EffectKind]company.EffectHandler{}, done: make(chan string), rested: make(chan string),
+		wake: make(chan struct{}, 1), jobs: map[string]*job{}, handlers: map[company.EffectKind]company.EffectHandler{}, done: make(chan string), rested: make(chan string), called: map[string]bool{},
 	}
 	if err := o.load(ctx); err != nil {
 		return nil, err

@@ -99,6 +99,7 @@ func (o *Orchestrator) waitJobs() {
 }
 
 // look is one look of the loop at the state. What several parts of it need is found once.
+// Its lists are in room that the next look uses again.
 type look struct {
 	state   *company.State
 	now     time.Time        // by the office's clock
@@ -108,12 +109,13 @@ type look struct {
 }
 
 func (o *Orchestrator) newLook(s *company.State, now time.Time, due []company.Effect) *look {
-	l := &look{state: s, now: now, due: due, merging: o.mergeJobs()}
+	l := &look{state: s, now: now, due: due, waiting: o.waiting[:0], merging: o.mergeJobs()}
 	for _, e := range due {
 		if o.jobs[e.Key] == nil {
 			l.waiting = append(l.waiting, e)
 		}
 	}
+	o.waiting = l.waiting
 	return l
 }
 
@@ -136,7 +138,8 @@ func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 // start, not which ones end: an older task that wakes from a wait must not end the gates
 // of a newer one. An offer that is not made yet has not begun anything.
 func (o *Orchestrator) cancelOthers(due []company.Effect) {
-	called := make(map[string]bool, len(due))
+	called := o.called
+	clear(called)
 	for i := range due {
 		called[due[i].Key] = true
 	}
