@@ -109,29 +109,37 @@ func (f *Folder) Sub(name string) (*Folder, error) {
 
 // Mkdir makes a folder, and those above it, where it is missing.
 func (f *Folder) Mkdir(name string) error {
+	made, err := f.MakeSub(name)
+	if err != nil {
+		return err
+	}
+	return made.Close()
+}
+
+// MakeSub is Sub, and makes the folder, and those above it, where it is missing.
+func (f *Folder) MakeSub(name string) (*Folder, error) {
 	parts, err := splitName(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	at, err := f.openBelow(".")
+	at, err := f.root.OpenRoot(".")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { _ = at.Close() }()
 	dir := f.path
 	for _, part := range parts {
 		dir = filepath.Join(dir, part)
 		if err := at.Mkdir(part, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
+			return nil, errors.Join(err, at.Close())
 		}
 		next, err := openSubfolder(at, part, dir)
-		if err != nil {
-			return err
-		}
 		_ = at.Close()
+		if err != nil {
+			return nil, err
+		}
 		at = next
 	}
-	return nil
+	return &Folder{root: at, path: dir}, nil
 }
 
 // Lstat describes a name without following a link.
@@ -390,15 +398,16 @@ func (f *Folder) openBelow(name string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := f.root.OpenRoot(".")
-	if err != nil {
-		return nil, err
+	if len(parts) == 0 {
+		return f.root.OpenRoot(".")
 	}
-	dir := f.path
+	at, dir := f.root, f.path
 	for _, part := range parts {
 		dir = filepath.Join(dir, part)
 		next, err := openSubfolder(at, part, dir)
-		_ = at.Close()
+		if at != f.root {
+			_ = at.Close()
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,9 @@ package runfiles
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -69,24 +71,31 @@ func (r ExecutionResult) Marshal() ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// makeRunDir makes the folder of a run in that of all runs.
-func makeRunDir(runs *folder.Folder, id company.RunID) error {
+// openRunFolder opens the folder of a run in that of all runs, and makes it where it is
+// missing.
+func openRunFolder(runs *folder.Folder, id company.RunID) (*folder.Folder, error) {
 	if !id.Valid() {
-		return company.E(company.EInvalid, fmt.Sprintf("%q is not a run id", string(id)))
+		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is not a run id", string(id)))
 	}
-	if err := runs.Mkdir(string(id)); err != nil {
-		return fmt.Errorf("make the folder of %s: %w", id, err)
+	// To make a folder that is there waits for all others who make one beside it.
+	run, err := runs.Sub(string(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		run, err = runs.MakeSub(string(id))
 	}
-	return nil
+	if err != nil {
+		return nil, fmt.Errorf("make the folder of %s: %w", id, err)
+	}
+	return run, nil
 }
 
 // WriteRunFile puts a file into a run's folder, whole or not at all. runs is the
 // folder of all runs.
 func WriteRunFile(runs *folder.Folder, id company.RunID, name string, data []byte) error {
-	if err := makeRunDir(runs, id); err != nil {
+	run, err := openRunFolder(runs, id)
+	if err != nil {
 		return err
 	}
-	if err := runs.WriteFile(string(id)+"/"+name, data, 0o600); err != nil {
+	if err := errors.Join(run.WriteFile(name, data, 0o600), run.Close()); err != nil {
 		return fmt.Errorf("write %s of %s: %w", name, id, err)
 	}
 	return nil
@@ -95,11 +104,12 @@ func WriteRunFile(runs *folder.Folder, id company.RunID, name string, data []byt
 // OpenRunLog opens a file of a run's folder to write to its end. The caller closes
 // it.
 func OpenRunLog(runs *folder.Folder, id company.RunID, name string) (*os.File, error) {
-	if err := makeRunDir(runs, id); err != nil {
+	run, err := openRunFolder(runs, id)
+	if err != nil {
 		return nil, err
 	}
-	f, err := runs.Append(string(id) + "/" + name)
-	if err != nil {
+	f, err := run.Append(name)
+	if err = errors.Join(err, run.Close()); err != nil {
 		return nil, fmt.Errorf("open %s of %s: %w", name, id, err)
 	}
 	return f, nil
