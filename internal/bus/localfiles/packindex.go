@@ -9,7 +9,6 @@ import (
 	"hash/crc32"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 )
@@ -91,15 +90,15 @@ type scannedPack struct {
 
 // scanPack reads the heads of a pack. Where none stands it looks on: what lies behind
 // damage is found. The bytes of blobs are not read.
-func scanPack(file *os.File, pack uint32) (p scannedPack, err error) {
-	info, err := file.Stat()
+func scanPack(file packFile, pack uint32) (p scannedPack, err error) {
+	size, err := file.Size()
 	if err != nil {
 		return p, err
 	}
 	var head [headSize]byte
-	for at := int64(0); at+headSize <= info.Size(); {
+	for at := int64(0); at+headSize <= size; {
 		if _, err := file.ReadAt(head[:], at); err != nil && !errors.Is(err, io.EOF) {
-			return p, fmt.Errorf("read %s: %w", file.Name(), err)
+			return p, fmt.Errorf("read %s: %w", packName(pack), err)
 		}
 		h, ok := decodeHead(head[:], pack, at)
 		if !ok {
@@ -113,7 +112,7 @@ func scanPack(file *os.File, pack uint32) (p scannedPack, err error) {
 		at = h.end(at)
 		p.end = at
 	}
-	p.end = max(p.end, roundUp(info.Size()))
+	p.end = max(p.end, roundUp(size))
 	return p, nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +39,7 @@ type packs struct {
 
 	writing sync.Mutex   // held by who writes to packs or removes them; taken before mu
 	mu      sync.RWMutex // guards all below
-	dir     *folder.Folder
+	dir     packFolder
 	full    []*fullPack // the oldest first
 	newest  *newestPack // nil: the next blob begins one
 	last    uint32      // the highest number of a pack
@@ -58,7 +57,7 @@ type fullPack struct {
 // newestPack is the pack that grows.
 type newestPack struct {
 	number  uint32
-	file    *os.File
+	file    packFile
 	end     int64                       // the next record stands here
 	dead    int64                       // bytes of its records that were removed
 	broken  bool                        // a sync failed: it grows no more
@@ -101,22 +100,22 @@ func (p *packs) openPacks(toWrite bool) error {
 	if err != nil {
 		return err
 	}
-	if err := p.findPacks(dir); err != nil {
+	if err := p.findPacks(plainFolder{dir}); err != nil {
 		return errors.Join(err, dir.Close())
 	}
 	return nil
 }
 
 // findPacks reads the indexes of the packs, and the heads of the newest.
-func (p *packs) findPacks(dir *folder.Folder) error {
-	entries, err := dir.List(".")
+func (p *packs) findPacks(dir packFolder) error {
+	names, err := dir.List()
 	if err != nil {
 		return err
 	}
 	var numbers []uint32
-	for _, e := range entries {
-		text, isPack := strings.CutSuffix(e.Name(), packSuffix)
-		if n, err := strconv.ParseUint(text, 10, 32); isPack && err == nil && packName(uint32(n)) == e.Name() {
+	for _, name := range names {
+		text, isPack := strings.CutSuffix(name, packSuffix)
+		if n, err := strconv.ParseUint(text, 10, 32); isPack && err == nil && packName(uint32(n)) == name {
 			numbers = append(numbers, uint32(n))
 		}
 	}
@@ -146,7 +145,7 @@ func (p *packs) findPacks(dir *folder.Folder) error {
 }
 
 // openFull reads the index of a full pack, and makes it where it is missing or damaged.
-func openFull(dir *folder.Folder, number uint32) (*fullPack, error) {
+func openFull(dir packFolder, number uint32) (*fullPack, error) {
 	text, err := dir.ReadFile(indexName(number), 0)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -156,7 +155,7 @@ func openFull(dir *folder.Folder, number uint32) (*fullPack, error) {
 		pack.index = index
 		return pack, nil
 	}
-	file, err := dir.Open(packName(number))
+	file, err := dir.Open(packName(number), false)
 	if err != nil {
 		return nil, err
 	}
@@ -166,13 +165,13 @@ func openFull(dir *folder.Folder, number uint32) (*fullPack, error) {
 		return nil, err
 	}
 	pack.index = newPackIndex(scanned.places())
-	return pack, dir.WriteFile(indexName(number), pack.index.encode(), 0o600)
+	return pack, dir.WriteFile(indexName(number), pack.index.encode())
 }
 
 // openNewest reads the heads of the newest pack. A blob that a kill cut off was not
 // acknowledged: it is dead. One that was on the disk once stays, and is damaged.
-func openNewest(dir *folder.Folder, number uint32) (_ *newestPack, err error) {
-	file, err := dir.OpenFile(packName(number), os.O_RDWR, 0)
+func openNewest(dir packFolder, number uint32) (_ *newestPack, err error) {
+	file, err := dir.Open(packName(number), true)
 	if err != nil {
 		return nil, err
 	}
@@ -207,12 +206,12 @@ func openNewest(dir *folder.Folder, number uint32) (_ *newestPack, err error) {
 	pack.dead = pack.end - live
 	if unsure {
 		// A process that died may have written them and not synced them.
-		err = SyncData(file)
+		err = file.Sync()
 	}
 	return pack, err
 }
 
-func markDead(file *os.File, at int64) error {
+func markDead(file io.WriterAt, at int64) error {
 	_, err := file.WriteAt([]byte{stateDead}, at+stateAt)
 	return err
 }
@@ -224,15 +223,11 @@ type foundRecord struct {
 }
 
 // withFile calls fn with the file of a pack; toWrite opens it to write. The caller holds mu.
-func (p *packs) withFile(full *fullPack, toWrite bool, fn func(*os.File) error) error {
+func (p *packs) withFile(full *fullPack, toWrite bool, fn func(packFile) error) error {
 	if full == nil {
 		return fn(p.newest.file)
 	}
-	flag := os.O_RDONLY
-	if toWrite {
-		flag = os.O_RDWR
-	}
-	file, err := p.dir.OpenFile(packName(full.number), flag, 0)
+	file, err := p.dir.Open(packName(full.number), toWrite)
 	if err != nil {
 		return err
 	}
@@ -277,7 +272,7 @@ func (p *packs) findCopies(sum [sha256.Size]byte, limit int) (found []foundRecor
 		if len(offsets) == 0 {
 			continue
 		}
-		err := p.withFile(full, false, func(file *os.File) error {
+		err := p.withFile(full, false, func(file packFile) error {
 			return readHeads(file, full.number, offsets, func(r placedRecord) bool {
 				if r.sum == sum {
 					found = append(found, foundRecord{r, full})
@@ -307,7 +302,7 @@ func (p *packs) getPacked(ctx context.Context, sum [sha256.Size]byte) (io.ReadCl
 		return nil, bus.ErrNotFound
 	}
 	r := &packedReader{ctx: ctx, path: p.own.Join(packsName), name: hex.EncodeToString(sum[:])}
-	err = p.withFile(found[0].full, false, func(file *os.File) error {
+	err = p.withFile(found[0].full, false, func(file packFile) error {
 		data, whole, err := readBlob(file, found[0].placedRecord)
 		r.data, r.whole = bytes.NewReader(data), whole
 		return err
@@ -372,7 +367,7 @@ func (p *packs) listByte(first byte) (list []bus.BlobInfo, err error) {
 			continue
 		}
 		slices.Sort(offsets)
-		err := p.withFile(full, false, func(file *os.File) error { return readHeads(file, full.number, offsets, note) })
+		err := p.withFile(full, false, func(file packFile) error { return readHeads(file, full.number, offsets, note) })
 		if err != nil {
 			return nil, err
 		}

@@ -388,7 +388,7 @@ func TestPackThatCannotBeWritten(t *testing.T) {
 	s.packs.mu.Lock()
 	was := s.packs.newest.file
 	readOnly, err := os.Open(s.files("*.pack")[0])
-	s.packs.newest.file = readOnly
+	s.packs.newest.file = plainFile{readOnly}
 	s.packs.mu.Unlock()
 	if err := errors.Join(err, was.Close()); err != nil {
 		t.Fatal(err)

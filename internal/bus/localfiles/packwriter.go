@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -111,12 +111,12 @@ func (p *packs) renewBlob(sum [sha256.Size]byte, now time.Time) (there bool, err
 	if r.put.After(now) {
 		return true, nil
 	}
-	err = p.withFile(r.full, true, func(file *os.File) error { return writeTime(file, r.at, now) })
+	err = p.withFile(r.full, true, func(file packFile) error { return writeTime(file, r.at, now) })
 	return err == nil, err
 }
 
 // writeTime sets the time of the record at an offset.
-func writeTime(file *os.File, at int64, put time.Time) error {
+func writeTime(file io.WriterAt, at int64, put time.Time) error {
 	_, err := file.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(put.UnixNano())), at+timeAt)
 	return err
 }
@@ -158,7 +158,7 @@ func (p *packs) writeBlobs(batch []*queuedBlob) error {
 		}
 		return err
 	}
-	if err := SyncData(pack.file); err != nil {
+	if err := pack.file.Sync(); err != nil {
 		pack.broken = true // the kernel may have dropped the bytes: a later sync proves nothing
 		return err
 	}
@@ -225,11 +225,11 @@ func (p *packs) readyNewest() (*newestPack, error) {
 		return p.newest, nil
 	}
 	number := p.last + 1
-	file, err := p.dir.OpenFile(packName(number), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := p.dir.Create(packName(number))
 	if err != nil {
 		return nil, err
 	}
-	if err := p.dir.Sync("."); err != nil {
+	if err := p.dir.Sync(); err != nil {
 		return nil, errors.Join(err, file.Close(), p.dir.Remove(packName(number)))
 	}
 	p.mu.Lock()
@@ -243,7 +243,7 @@ func (p *packs) readyNewest() (*newestPack, error) {
 func (p *packs) fillNewest() error {
 	pack := p.newest
 	full := &fullPack{number: pack.number, index: newPackIndex(pack.records)}
-	if err := p.dir.WriteFile(indexName(pack.number), full.index.encode(), 0o600); err != nil {
+	if err := p.dir.WriteFile(indexName(pack.number), full.index.encode()); err != nil {
 		return err
 	}
 	p.mu.Lock()
@@ -318,7 +318,7 @@ func (p *packs) markRemoved(sum [sha256.Size]byte, before time.Time) (shrink []*
 				return nil, false, false, err
 			}
 		}
-		if err := p.withFile(r.full, true, func(file *os.File) error { return markDead(file, r.at) }); err != nil {
+		if err := p.withFile(r.full, true, func(file packFile) error { return markDead(file, r.at) }); err != nil {
 			return nil, false, false, err
 		}
 		size := r.end(r.at) - r.at
@@ -336,7 +336,7 @@ func (p *packs) markRemoved(sum [sha256.Size]byte, before time.Time) (shrink []*
 
 // countLive counts what of a full pack is not removed. The caller holds mu.
 func (p *packs) countLive(full *fullPack) error {
-	return p.withFile(full, false, func(file *os.File) error {
+	return p.withFile(full, false, func(file packFile) error {
 		scanned, err := scanPack(file, full.number)
 		full.live, full.size = 1, scanned.end
 		for _, r := range scanned.records {
@@ -375,7 +375,7 @@ func (p *packs) shrinkPack(full *fullPack) error {
 
 // readLeft reads what is left of a full pack.
 func (p *packs) readLeft(full *fullPack) (left []*queuedBlob, err error) {
-	err = p.withFile(full, false, func(file *os.File) error {
+	err = p.withFile(full, false, func(file packFile) error {
 		scanned, err := scanPack(file, full.number)
 		if err != nil {
 			return err
@@ -398,7 +398,7 @@ func (p *packs) readLeft(full *fullPack) (left []*queuedBlob, err error) {
 // renewMoved gives the copies of blobs the times of Puts that came while they were
 // written. The caller holds writing and mu.
 func (p *packs) renewMoved(full *fullPack, moved []*queuedBlob) error {
-	return p.withFile(full, false, func(file *os.File) error {
+	return p.withFile(full, false, func(file packFile) error {
 		scanned, err := scanPack(file, full.number)
 		for _, r := range scanned.records {
 			i := slices.IndexFunc(moved, func(b *queuedBlob) bool { return b.sum == r.sum })
