@@ -51,6 +51,10 @@ func OpenBlobs(own *folder.Folder) (*Blobs, error) {
 	if err := own.Mkdir(tmpName); err != nil {
 		return nil, err
 	}
+	// A process that finds blobs/ cannot know whether its maker synced the name.
+	if err := own.Sync("."); err != nil {
+		return nil, err
+	}
 	return &Blobs{own: own, folders: map[string]bool{}, packs: packs{own: own, packSize: packSize}}, nil
 }
 

@@ -44,8 +44,22 @@ func newPackIndex(records map[[sha256.Size]byte]int64) packIndex {
 	return x
 }
 
-// indexMagic begins the file of an index.
-const indexMagic = "company blob index 1\n"
+const (
+	// indexMagic begins the file of an index.
+	indexMagic = "company blob index 1\n"
+	// maxIndex is how many bytes an index may have; that of a full pack has some ten thousand.
+	maxIndex = 4 << 20
+)
+
+// places are the offsets of the blobs, in order.
+func (x packIndex) places() []int64 {
+	places := make([]int64, len(x.offsets))
+	for i, o := range x.offsets {
+		places[i] = int64(o) * headSize
+	}
+	slices.Sort(places)
+	return places
+}
 
 // encode is the file of an index: the names, the offsets, and a CRC-32C behind them.
 func (x packIndex) encode() []byte {

@@ -59,7 +59,8 @@ func encodeHead(h recordHead, pack uint32, at int64) (b [headSize]byte) {
 	return b
 }
 
-// decodeHead reads the head of a record; ok says that its checksum is right.
+// decodeHead reads the head of a record; ok says that its checksum is right, and that it
+// claims no more than a record may: whoever reads it makes room for that.
 func decodeHead(b []byte, pack uint32, at int64) (h recordHead, ok bool) {
 	h.magic, h.state = [4]byte(b[:4]), b[stateAt]
 	if h.magic != blobMagic && h.magic != markMagic || binary.LittleEndian.Uint32(b[20:]) != headChecksum(b, pack, at) {
@@ -68,7 +69,7 @@ func decodeHead(b []byte, pack uint32, at int64) (h recordHead, ok bool) {
 	h.put = time.Unix(0, int64(binary.LittleEndian.Uint64(b[timeAt:])))
 	h.size, h.synced = int64(binary.LittleEndian.Uint32(b[16:])), int64(binary.LittleEndian.Uint64(b[24:]))
 	h.sum = [sha256.Size]byte(b[32:headSize])
-	return h, true
+	return h, h.size <= maxPacked && h.synced >= 0 && h.synced <= at
 }
 
 // headChecksum leaves out what changes in place. Bytes that belong elsewhere, such as a

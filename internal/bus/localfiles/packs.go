@@ -48,10 +48,11 @@ type packs struct {
 
 // fullPack is a pack that does not grow.
 type fullPack struct {
-	number uint32
-	index  packIndex
-	live   int64 // bytes of the records that are not removed; 0: not counted yet
-	size   int64
+	number  uint32
+	index   packIndex
+	live    int64 // bytes of the records that are not removed, and one more; 0: not counted yet
+	size    int64
+	damaged bool // it is not shrunk
 }
 
 // newestPack is the pack that grows.
@@ -89,9 +90,10 @@ func (p *packs) openPacks(toWrite bool) error {
 		if !toWrite {
 			return nil
 		}
-		if err = p.own.Mkdir(packsName); err == nil {
-			err = p.own.Sync(blobsName)
-		}
+		err = p.own.Mkdir(packsName)
+	}
+	if err == nil {
+		err = p.own.Sync(blobsName) // also when it was there: its maker may have been killed before
 	}
 	if err != nil {
 		return err
@@ -108,12 +110,21 @@ func (p *packs) openPacks(toWrite bool) error {
 
 // findPacks reads the indexes of the packs, and the heads of the newest.
 func (p *packs) findPacks(dir packFolder) error {
+	// A pack without blobs may be there whose maker was killed before it synced the name.
+	if err := dir.Sync(); err != nil {
+		return err
+	}
 	names, err := dir.List()
 	if err != nil {
 		return err
 	}
 	var numbers []uint32
 	for _, name := range names {
+		if base, _, isIndex := strings.Cut(strings.TrimPrefix(name, "."), ".index."); isIndex && folder.IsUnfinished(name, base+".index") {
+			if err := dir.Remove(name); err != nil { // of a process that died
+				return err
+			}
+		}
 		text, isPack := strings.CutSuffix(name, packSuffix)
 		if n, err := strconv.ParseUint(text, 10, 32); isPack && err == nil && packName(uint32(n)) == name {
 			numbers = append(numbers, uint32(n))
@@ -146,16 +157,14 @@ func (p *packs) findPacks(dir packFolder) error {
 
 // openFull reads the index of a full pack, and makes it where it is missing or damaged.
 func openFull(dir packFolder, number uint32) (*fullPack, error) {
-	text, err := dir.ReadFile(indexName(number), 0)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
 	pack := &fullPack{number: number}
-	if index, ok := decodePackIndex(text); ok {
-		pack.index = index
-		return pack, nil
+	if text, err := dir.ReadFile(indexName(number), maxIndex); err == nil {
+		if index, ok := decodePackIndex(text); ok {
+			pack.index = index
+			return pack, nil
+		}
 	}
-	file, err := dir.Open(packName(number), false)
+	file, err := dir.Open(packName(number), true)
 	if err != nil {
 		return nil, err
 	}
@@ -164,12 +173,17 @@ func openFull(dir packFolder, number uint32) (*fullPack, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := scanned.settleTail(file); err != nil {
+		return nil, err
+	}
 	pack.index = newPackIndex(scanned.places())
-	return pack, dir.WriteFile(indexName(number), pack.index.encode())
+	// Without a file the next start makes the index again; a full disk keeps no blob from
+	// being read.
+	_ = dir.WriteFile(indexName(number), pack.index.encode())
+	return pack, nil
 }
 
-// openNewest reads the heads of the newest pack. A blob that a kill cut off was not
-// acknowledged: it is dead. One that was on the disk once stays, and is damaged.
+// openNewest reads the heads of the newest pack.
 func openNewest(dir packFolder, number uint32) (_ *newestPack, err error) {
 	file, err := dir.Open(packName(number), true)
 	if err != nil {
@@ -184,31 +198,56 @@ func openNewest(dir packFolder, number uint32) (_ *newestPack, err error) {
 	if err != nil {
 		return nil, err
 	}
-	pack := &newestPack{number: number, file: file, end: scanned.end, records: map[[sha256.Size]byte]int64{}}
-	live, unsure := int64(0), false
+	if err := scanned.settleTail(file); err != nil {
+		return nil, err
+	}
+	pack := &newestPack{number: number, file: file, end: scanned.end, dead: scanned.end, records: scanned.places()}
 	for _, r := range scanned.records {
-		if r.at >= scanned.synced {
+		pack.dead -= r.end(r.at) - r.at
+	}
+	return pack, nil
+}
+
+// settleTail looks at the records that no sync is known of. One that a kill cut off was not
+// acknowledged: it is dead. The others are written once more and synced: where a sync
+// failed, the kernel may show bytes that are not on the disk and will not be. A record that
+// was on the disk once stays, and is damaged when it has changed.
+func (p *scannedPack) settleTail(file packFile) error {
+	unsure, kept := false, p.records[:0]
+	for _, r := range p.records {
+		if r.at >= p.synced {
 			unsure = true
-			_, whole, err := readBlob(file, r)
+			data, whole, err := readBlob(file, r)
+			if err == nil && !whole {
+				err = markDead(file, r.at)
+			}
+			if err == nil && whole {
+				err = rewriteRecord(file, r, data)
+			}
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if !whole {
-				if err := markDead(file, r.at); err != nil {
-					return nil, err
-				}
 				continue
 			}
 		}
-		live += r.end(r.at) - r.at
-		pack.records[r.sum] = r.at
+		kept = append(kept, r)
 	}
-	pack.dead = pack.end - live
+	p.records = kept
 	if unsure {
-		// A process that died may have written them and not synced them.
-		err = file.Sync()
+		return file.Sync()
 	}
-	return pack, err
+	return nil
+}
+
+// rewriteRecord writes a record that stands in a file once more.
+func rewriteRecord(file packFile, r placedRecord, data []byte) error {
+	raw := make([]byte, headSize, headSize+len(data))
+	if _, err := file.ReadAt(raw, r.at); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	_, err := file.WriteAt(append(raw, data...), r.at)
+	return err
 }
 
 func markDead(file io.WriterAt, at int64) error {
@@ -252,6 +291,9 @@ func readHeads(file io.ReaderAt, number uint32, offsets []int64, fn func(placedR
 // findCopies gives the copies of a blob, the newest first, at most limit of them. The
 // caller holds mu.
 func (p *packs) findCopies(sum [sha256.Size]byte, limit int) (found []foundRecord, err error) {
+	if p.closed {
+		return nil, bus.ErrClosed
+	}
 	if p.newest != nil {
 		if at, ok := p.newest.records[sum]; ok {
 			err := readHeads(p.newest.file, p.newest.number, []int64{at}, func(r placedRecord) bool {
@@ -302,12 +344,31 @@ func (p *packs) getPacked(ctx context.Context, sum [sha256.Size]byte) (io.ReadCl
 		return nil, bus.ErrNotFound
 	}
 	r := &packedReader{ctx: ctx, path: p.own.Join(packsName), name: hex.EncodeToString(sum[:])}
-	err = p.withFile(found[0].full, false, func(file packFile) error {
-		data, whole, err := readBlob(file, found[0].placedRecord)
+	err = p.readCopy(found[0], r)
+	if err == nil && r.whole {
+		return r, nil
+	}
+	// A copy may be whole.
+	all, findErr := p.findCopies(sum, len(p.full)+1)
+	for _, f := range all[min(1, len(all)):] {
+		copied := *r
+		if p.readCopy(f, &copied) == nil && copied.whole {
+			return &copied, nil
+		}
+	}
+	if err = errors.Join(err, findErr); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// readCopy reads a record into a reader. The caller holds mu.
+func (p *packs) readCopy(f foundRecord, r *packedReader) error {
+	return p.withFile(f.full, false, func(file packFile) error {
+		data, whole, err := readBlob(file, f.placedRecord)
 		r.data, r.whole = bytes.NewReader(data), whole
 		return err
 	})
-	return r, err
 }
 
 // ensureOpen finds the packs where that has not been done.
@@ -350,6 +411,9 @@ func (p *packs) listByte(first byte) (list []bus.BlobInfo, err error) {
 	}
 	p.mu.RLock()
 	defer p.mu.RUnlock()
+	if p.closed {
+		return nil, bus.ErrClosed
+	}
 	newest := map[[sha256.Size]byte]recordHead{}
 	note := func(r placedRecord) bool {
 		if known, ok := newest[r.sum]; !ok || known.put.Before(r.put) {

@@ -369,8 +369,28 @@ func TestKilledWhileAPackShrinks(t *testing.T) {
 	if err := os.WriteFile(first, aside, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// Damage to the copy leaves the whole one.
+	d := s.crashed(1024)
+	d.requireTexts("with both", texts)
+	packs := d.files("*.pack")
+	for text := range texts {
+		if bytes.Contains(aside, []byte(text)) {
+			d.editFile(packs[len(packs)-1], func(b []byte) []byte {
+				return bytes.ReplaceAll(b, []byte(text), bytes.ToUpper([]byte(text)))
+			})
+		}
+	}
+	d.requireTexts("a damaged copy", texts)
+	// A write that was cut off leaves no file for ever.
+	torn := filepath.Join(filepath.Dir(first), ".00000001.index.0123456789abcdef")
+	if err := os.WriteFile(torn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	c := s.crashed(1024)
 	c.requireTexts("with both", texts)
+	if left := c.files(".*"); len(left) > 0 {
+		t.Errorf("%v", left)
+	}
 	for text := range texts {
 		if removed, err := c.Remove(t.Context(), nameOf(text), time.Now().Add(time.Minute)); !removed || err != nil {
 			t.Fatalf("%v, %v", removed, err)

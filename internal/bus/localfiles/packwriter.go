@@ -1,6 +1,7 @@
 package localfiles
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"company/internal/bus"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -103,6 +106,11 @@ func (p *packs) putPacked(ctx context.Context, sum [sha256.Size]byte, data []byt
 func (p *packs) renewBlob(sum [sha256.Size]byte, now time.Time) (there bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.renewLocked(sum, now)
+}
+
+// renewLocked is renewBlob for a caller that holds mu. No time is set back.
+func (p *packs) renewLocked(sum [sha256.Size]byte, now time.Time) (there bool, err error) {
 	found, err := p.findCopies(sum, 1)
 	if err != nil || len(found) == 0 {
 		return false, err
@@ -225,6 +233,7 @@ func (p *packs) readyNewest() (*newestPack, error) {
 		return p.newest, nil
 	}
 	number := p.last + 1
+	p.setLast(number) // a file that cannot be removed is not in the way of the next
 	file, err := p.dir.Create(packName(number))
 	if err != nil {
 		return nil, err
@@ -234,15 +243,20 @@ func (p *packs) readyNewest() (*newestPack, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.last = number
 	p.newest = &newestPack{number: number, file: file, records: map[[sha256.Size]byte]int64{}}
 	return p.newest, nil
+}
+
+func (p *packs) setLast(number uint32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = number
 }
 
 // fillNewest makes the newest pack a full one, with an index. The caller holds writing.
 func (p *packs) fillNewest() error {
 	pack := p.newest
-	full := &fullPack{number: pack.number, index: newPackIndex(pack.records)}
+	full := &fullPack{number: pack.number, index: newPackIndex(pack.records), live: 1 + pack.end - pack.dead, size: pack.end}
 	if err := p.dir.WriteFile(indexName(pack.number), full.index.encode()); err != nil {
 		return err
 	}
@@ -279,47 +293,75 @@ func (p *packs) close() error {
 }
 
 // removePacked forgets a blob that was last put before a time, in all its copies. The
-// room of removed ones is given back when they are half of a pack.
+// room of removed ones is given back when they are half of a pack. That a full disk has no
+// room for what is left is no error: the blob is removed, and the room of others may do.
 func (p *packs) removePacked(sum [sha256.Size]byte, before time.Time) (spared, removed bool, err error) {
 	if err := p.ensureOpen(); err != nil {
 		return false, false, err
 	}
 	p.writing.Lock()
 	defer p.writing.Unlock()
-	shrink, spared, removed, err := p.markRemoved(sum, before)
-	if pack := p.newest; err == nil && pack != nil && pack.dead >= leastDead && 2*pack.dead > pack.end {
-		if err = p.fillNewest(); err == nil {
-			shrink = append(shrink, p.full[len(p.full)-1])
-		}
-	}
-	for _, full := range shrink {
-		if err == nil {
-			err = p.shrinkPack(full)
-		}
+	spared, removed, err = p.markRemoved(sum, before)
+	if err == nil && removed {
+		err = p.shrinkPacks()
 	}
 	return spared, removed, err
 }
 
-// markRemoved marks the copies of a blob, and gives the packs that are to be shrunk. The
-// caller holds writing.
-func (p *packs) markRemoved(sum [sha256.Size]byte, before time.Time) (shrink []*fullPack, spared, removed bool, err error) {
+// shrinkPacks gives back the room of removed blobs. The caller holds writing.
+func (p *packs) shrinkPacks() error {
+	if pack := p.newest; pack != nil && pack.dead >= leastDead && 2*pack.dead > pack.end {
+		if err := p.fillNewest(); err != nil {
+			return exceptNoRoom(err)
+		}
+	}
+	var shrink []*fullPack
+	for _, full := range p.full {
+		if full.live > 0 && 2*full.live < full.size && !full.damaged {
+			shrink = append(shrink, full)
+		}
+	}
+	// An empty pack makes room for what is left of others.
+	slices.SortStableFunc(shrink, func(a, b *fullPack) int { return cmp.Compare(a.live, b.live) })
+	for _, full := range shrink {
+		err := p.shrinkPack(full)
+		if full.damaged = errors.Is(err, errKeepDamaged); full.damaged {
+			continue
+		}
+		if err != nil {
+			return exceptNoRoom(err)
+		}
+	}
+	return nil
+}
+
+// exceptNoRoom is an error that is not about a full disk.
+func exceptNoRoom(err error) error {
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		return nil
+	}
+	return err
+}
+
+// markRemoved marks the copies of a blob. The caller holds writing.
+func (p *packs) markRemoved(sum [sha256.Size]byte, before time.Time) (spared, removed bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	found, err := p.findCopies(sum, len(p.full)+1)
 	if err != nil || len(found) == 0 {
-		return nil, false, false, err
+		return false, false, err
 	}
 	if slices.ContainsFunc(found, func(r foundRecord) bool { return !r.put.Before(before) }) {
-		return nil, true, false, nil
+		return true, false, nil
 	}
 	for _, r := range found {
 		if r.full != nil && r.full.live == 0 {
 			if err := p.countLive(r.full); err != nil {
-				return nil, false, false, err
+				return false, false, err
 			}
 		}
 		if err := p.withFile(r.full, true, func(file packFile) error { return markDead(file, r.at) }); err != nil {
-			return nil, false, false, err
+			return false, false, err
 		}
 		size := r.end(r.at) - r.at
 		if r.full == nil {
@@ -327,20 +369,25 @@ func (p *packs) markRemoved(sum [sha256.Size]byte, before time.Time) (shrink []*
 			p.newest.dead += size
 			continue
 		}
-		if r.full.live -= size; 2*r.full.live < r.full.size {
-			shrink = append(shrink, r.full)
-		}
+		r.full.live -= size
 	}
-	return shrink, false, true, nil
+	return false, true, nil
 }
 
 // countLive counts what of a full pack is not removed. The caller holds mu.
 func (p *packs) countLive(full *fullPack) error {
 	return p.withFile(full, false, func(file packFile) error {
-		scanned, err := scanPack(file, full.number)
-		full.live, full.size = 1, scanned.end
-		for _, r := range scanned.records {
-			full.live += r.end(r.at) - r.at
+		size, err := file.Size()
+		if err != nil {
+			return err
+		}
+		live := int64(1)
+		err = readHeads(file, full.number, full.index.places(), func(r placedRecord) bool {
+			live += r.end(r.at) - r.at
+			return true
+		})
+		if err == nil {
+			full.live, full.size = live, size
 		}
 		return err
 	})
@@ -348,12 +395,9 @@ func (p *packs) countLive(full *fullPack) error {
 
 // shrinkPack writes what is left of a pack to the newest, and removes it. Both copies are
 // there for a moment, and after a kill between the two. A pack with damage stays, to be
-// looked at. The caller holds writing.
+// looked at: errKeepDamaged. The caller holds writing.
 func (p *packs) shrinkPack(full *fullPack) error {
 	left, err := p.readLeft(full)
-	if errors.Is(err, errKeepDamaged) {
-		return nil
-	}
 	if err == nil && len(left) > 0 {
 		err = p.writeBlobs(left)
 	}
@@ -376,19 +420,26 @@ func (p *packs) shrinkPack(full *fullPack) error {
 // readLeft reads what is left of a full pack.
 func (p *packs) readLeft(full *fullPack) (left []*queuedBlob, err error) {
 	err = p.withFile(full, false, func(file packFile) error {
-		scanned, err := scanPack(file, full.number)
-		if err != nil {
-			return err
-		}
-		for _, r := range scanned.records {
-			data, whole, err := readBlob(file, r)
+		for _, at := range full.index.places() {
+			var head [headSize]byte
+			if _, err := file.ReadAt(head[:], at); err != nil && !errors.Is(err, io.EOF) {
+				return err
+			}
+			h, ok := decodeHead(head[:], full.number, at)
+			if ok && h.state == stateDead {
+				continue
+			}
+			if !ok {
+				return errKeepDamaged
+			}
+			data, whole, err := readBlob(file, placedRecord{h, at})
 			if err != nil {
 				return err
 			}
 			if !whole {
 				return errKeepDamaged
 			}
-			left = append(left, &queuedBlob{sum: r.sum, data: data, put: r.put})
+			left = append(left, &queuedBlob{sum: h.sum, data: data, put: h.put})
 		}
 		return nil
 	})
@@ -398,17 +449,28 @@ func (p *packs) readLeft(full *fullPack) (left []*queuedBlob, err error) {
 // renewMoved gives the copies of blobs the times of Puts that came while they were
 // written. The caller holds writing and mu.
 func (p *packs) renewMoved(full *fullPack, moved []*queuedBlob) error {
-	return p.withFile(full, false, func(file packFile) error {
-		scanned, err := scanPack(file, full.number)
-		for _, r := range scanned.records {
-			i := slices.IndexFunc(moved, func(b *queuedBlob) bool { return b.sum == r.sum })
-			if err != nil || i < 0 || !r.put.After(moved[i].put) {
-				continue
+	if len(moved) == 0 {
+		return nil
+	}
+	put := make(map[[sha256.Size]byte]time.Time, len(moved))
+	for _, b := range moved {
+		put[b.sum] = b.put
+	}
+	var late []placedRecord
+	err := p.withFile(full, false, func(file packFile) error {
+		return readHeads(file, full.number, full.index.places(), func(r placedRecord) bool {
+			if was, isMoved := put[r.sum]; isMoved && r.put.After(was) {
+				late = append(late, r)
 			}
-			err = writeTime(p.newest.file, p.newest.records[r.sum], r.put)
-		}
-		return err
+			return true
+		})
 	})
+	for _, r := range late {
+		if err == nil {
+			_, err = p.renewLocked(r.sum, r.put)
+		}
+	}
+	return err
 }
 
 // errKeepDamaged says that a pack holds damage, which stays where it can be looked at.
