@@ -7,8 +7,8 @@ import (
 	"company/internal/folder"
 )
 
-// packFolder is the folder of the packs. Tests put one in its place that loses what was
-// not synced.
+// packFolder is the folder of the packs. Tests put one in its place that loses bytes
+// and names without a sync.
 type packFolder interface {
 	// List is the names of the files.
 	List() ([]string, error)

@@ -102,8 +102,8 @@ type scannedPack struct {
 	synced  int64          // so far the pack is known to have been synced
 }
 
-// scanPack reads the heads of a pack. Where none stands it looks on: what lies behind
-// damage is found. The bytes of blobs are not read.
+// scanPack reads the heads of a pack. Where none stands it looks on: blobs
+// behind damage are found. The bytes of blobs are not read.
 func scanPack(file packFile, pack uint32) (p scannedPack, err error) {
 	size, err := file.Size()
 	if err != nil {

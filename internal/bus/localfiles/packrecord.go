@@ -60,7 +60,7 @@ func encodeHead(h recordHead, pack uint32, at int64) (b [headSize]byte) {
 }
 
 // decodeHead reads the head of a record; ok says that its checksum is right, and that it
-// claims no more than a record may: whoever reads it makes room for that.
+// claims no more than a record may: a reader makes room for that.
 func decodeHead(b []byte, pack uint32, at int64) (h recordHead, ok bool) {
 	h.magic, h.state = [4]byte(b[:4]), b[stateAt]
 	if h.magic != blobMagic && h.magic != markMagic || binary.LittleEndian.Uint32(b[20:]) != headChecksum(b, pack, at) {

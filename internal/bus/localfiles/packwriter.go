@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// batchBytes bounds what one write and one sync carry.
+	// batchBytes bounds the bytes of one write and one sync.
 	batchBytes = 4 << 20
 	// leastDead is how many bytes of the newest pack are removed before the rest is moved.
 	leastDead = 16 << 10
@@ -64,7 +64,7 @@ func (q *queuedBlobs) close() {
 	q.writers.Wait()
 }
 
-// takeBlobs takes what one batch carries. None: the caller's goroutine is to end.
+// takeBlobs takes the blobs of one batch. None: the caller's goroutine is to end.
 func (q *queuedBlobs) takeBlobs() []*queuedBlob {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -160,7 +160,7 @@ func (p *packs) writeBlobs(batch []*queuedBlob) error {
 		return err
 	}
 	if _, err := pack.file.WriteAt(text, pack.end); err != nil {
-		// A full disk gets back what was written of it.
+		// A full disk gets back the bytes that it took.
 		if pack.file.Truncate(pack.end) != nil {
 			pack.broken = true
 		}
@@ -294,7 +294,7 @@ func (p *packs) close() error {
 
 // removePacked forgets a blob that was last put before a time, in all its copies. The
 // room of removed ones is given back when they are half of a pack. That a full disk has no
-// room for what is left is no error: the blob is removed, and the room of others may do.
+// room for the rest of a pack is no error: the blob is removed, and an empty pack may go.
 func (p *packs) removePacked(sum [sha256.Size]byte, before time.Time) (spared, removed bool, err error) {
 	if err := p.ensureOpen(); err != nil {
 		return false, false, err
@@ -321,7 +321,7 @@ func (p *packs) shrinkPacks() error {
 			shrink = append(shrink, full)
 		}
 	}
-	// An empty pack makes room for what is left of others.
+	// An empty pack makes room for the rest of others.
 	slices.SortStableFunc(shrink, func(a, b *fullPack) int { return cmp.Compare(a.live, b.live) })
 	for _, full := range shrink {
 		err := p.shrinkPack(full)
@@ -374,7 +374,7 @@ func (p *packs) markRemoved(sum [sha256.Size]byte, before time.Time) (spared, re
 	return false, true, nil
 }
 
-// countLive counts what of a full pack is not removed. The caller holds mu.
+// countLive counts the bytes of a full pack that are not removed. The caller holds mu.
 func (p *packs) countLive(full *fullPack) error {
 	return p.withFile(full, false, func(file packFile) error {
 		size, err := file.Size()
@@ -393,7 +393,7 @@ func (p *packs) countLive(full *fullPack) error {
 	})
 }
 
-// shrinkPack writes what is left of a pack to the newest, and removes it. Both copies are
+// shrinkPack writes the rest of a pack to the newest, and removes it. Both copies are
 // there for a moment, and after a kill between the two. A pack with damage stays, to be
 // looked at: errKeepDamaged. The caller holds writing.
 func (p *packs) shrinkPack(full *fullPack) error {
@@ -417,7 +417,7 @@ func (p *packs) shrinkPack(full *fullPack) error {
 	return p.dir.Remove(packName(full.number))
 }
 
-// readLeft reads what is left of a full pack.
+// readLeft reads the blobs of a full pack that are not removed.
 func (p *packs) readLeft(full *fullPack) (left []*queuedBlob, err error) {
 	err = p.withFile(full, false, func(file packFile) error {
 		for _, at := range full.index.places() {
