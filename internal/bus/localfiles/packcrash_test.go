@@ -285,7 +285,14 @@ func (c *crashFile) Sync() error {
 	if last {
 		return errOff
 	}
-	c.f.disk, c.f.pending = bytes.Clone(c.f.now), nil
+	for _, w := range c.f.pending { // and not what an earlier sync dropped
+		if w.data == nil {
+			c.f.disk = c.f.disk[:min(w.at, int64(len(c.f.disk)))]
+			continue
+		}
+		c.f.disk = putBytes(c.f.disk, w.at, w.data)
+	}
+	c.f.pending = nil
 	return nil
 }
 
@@ -410,6 +417,24 @@ func TestPacksOutlastCrashes(t *testing.T) {
 				disk.afterKill()
 			}
 		}
+	}
+}
+
+// A blob whose sync failed, and that is put again after a kill, is on the disk then.
+func TestFailedSyncThenKill(t *testing.T) {
+	for seed := range uint64(20) {
+		disk := &crashDisk{rng: rand.New(rand.NewPCG(seed, 173)), names: map[string]*crashInode{}, synced: map[string]*crashInode{}}
+		s := &crashStore{t: t, disk: disk, size: packSize, owed: map[string]bool{}, when: "failed sync"}
+		s.open()
+		s.put("first")
+		disk.failAt = disk.ops + 2
+		s.put("second")
+		disk.afterKill()
+		s.open()
+		s.put("second")
+		disk.afterPowerCut()
+		s.open()
+		s.check([]string{"first", "second"})
 	}
 }
 
