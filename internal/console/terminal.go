@@ -43,6 +43,17 @@ func inForeground(in io.Reader) bool {
 	return err != nil || group == unix.Getpgrp() // not the terminal of our session: reading it is safe
 }
 
+// IsPiped says whether stdin is another program's output or a file, not the terminal nor
+// /dev/null.
+func IsPiped(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return in != nil
+	}
+	info, err := f.Stat()
+	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
+}
+
 // IsTerminal asks the kernel: /dev/null is a character device, too.
 func IsTerminal(v any) bool {
 	if r, ok := v.(*Stdout); ok {

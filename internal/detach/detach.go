@@ -168,13 +168,21 @@ func startDetached(off *office.Office, s Submission) (*detachedProcess, error) {
 // own, as its log has it.
 func (b *detachedProcess) startError() error {
 	e := company.E(company.EInternal, "the detached company ended at once").Fix("see " + b.logPath())
+	if printed := b.printedError(); printed != "" {
+		return e.Because(printed)
+	}
+	return e
+}
+
+// printedError is the last error that the process printed; empty: none.
+func (b *detachedProcess) printedError() string {
 	text, err := b.logs.ReadFile(b.log, 0)
 	if err != nil {
-		return e
+		return ""
 	}
 	_, last, ok := strings.Cut(string(text), "error[")
 	if !ok {
-		return e
+		return ""
 	}
-	return e.Because(strings.TrimSpace("error[" + last))
+	return strings.TrimSpace("error[" + last)
 }

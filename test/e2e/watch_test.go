@@ -105,3 +105,38 @@ func TestWatchInATerminal(t *testing.T) {
 	checkBriefHolds(t, h, "t1-01.2", "The president says: lower case, please")
 	checkDelivered(t, h, 1, 1, 1)
 }
+
+// TestSubmitWatch: a submission opens the screens on its task, without a company that
+// serves. The one in the background ends with its question; the answer there has another
+// one go on, and the summary is there after the screens (UI-2, CLI-3). Without a terminal
+// nothing is submitted.
+func TestSubmitWatch(t *testing.T) {
+	t.Parallel()
+	h := askedForHelp(t)
+	if said := runRefused(t, h, 64, "E_USAGE", "submit", "--watch", "say goodbye"); !strings.Contains(said, "--watch is for a terminal") || !strings.Contains(said, "leave --watch out") {
+		t.Errorf("without a terminal: %s", said)
+	}
+	w := openWatch(t, h, "submit", "--watch", "say goodbye")
+	w.see("[1 details]", "say goodbye", "1 question for you")
+	waitFor(t, func() bool { return !isAtWork(h) }, func() string { return "the company in the background does not end with its question" })
+	w.press("i")
+	w.see("QUESTIONS 1", "upper or lower case?")
+	w.press("y")
+	w.see("yes to a1")
+	w.press("-l", "lower case, please")
+	w.press("Enter")
+	w.see("a1: yes")
+	waitFor(t, func() bool { return taskStatus(h, "t1") == "completed" }, func() string { return "t1 does not go on:\n" + w.call("capture-pane", "-p") })
+	w.press("q")
+	w.see("t1 is done", "company pr show 1", "Pane is dead (status 0")
+	waitFor(t, func() bool { return !isAtWork(h) }, func() string { return "a company is left at work" })
+	checkBriefHolds(t, h, "t1-01.2", "The president says: lower case, please")
+	checkDelivered(t, h, 1, 1, 1)
+}
+
+// isAtWork says whether a company is at work in the office.
+func isAtWork(h *testenv.House) bool {
+	var out struct{ Open bool }
+	h.JSON(&out, "status")
+	return out.Open
+}

@@ -1,10 +1,12 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 
+	"company/internal/attend"
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/detach"
@@ -20,7 +22,29 @@ func submitDetached(ctx context.Context, env *command.Environment, paths office.
 	if err != nil {
 		return err
 	}
+	if o.watch {
+		sums, err := attend.WatchSubmitted(ctx, env.Entrance, taken.Task, func(ctx context.Context) error {
+			return detach.GoOn(ctx, env.Entrance, paths, addPlaceArgs(env, "resume", string(taken.Task), "--no-input"))
+		})
+		if err != nil || len(sums) > 0 {
+			return cmp.Or(err, printSummaries(env, sums))
+		}
+	}
 	return printDetached(env, taken)
+}
+
+// addPlaceArgs adds the office and the config flags of env to the arguments of a command.
+func addPlaceArgs(env *command.Environment, args ...string) []string {
+	if env.OfficeDir != "" {
+		args = append(args, "--office", env.OfficeDir)
+	}
+	if env.RepoDir != "" {
+		args = append(args, "--repo", env.RepoDir)
+	}
+	for _, kv := range env.ConfigFlags {
+		args = append(args, "--set", kv)
+	}
+	return args
 }
 
 func giveAway(ctx context.Context, env *command.Environment, paths office.Paths, o submitOptions, cmd company.Command, text string) (detach.Taken, error) {
@@ -79,8 +103,6 @@ func resubmitArgs(env *command.Environment, o submitOptions) []string {
 			args = append(args, flag, v)
 		}
 	}
-	add("--office", env.OfficeDir)
-	add("--repo", env.RepoDir)
 	add("--project", o.project)
 	add("--base", o.base)
 	add("--follows", o.follows)
@@ -97,10 +119,7 @@ func resubmitArgs(env *command.Environment, o submitOptions) []string {
 	if env.Yes {
 		args = append(args, "--yes")
 	}
-	for _, kv := range env.ConfigFlags {
-		add("--set", kv)
-	}
-	return args
+	return addPlaceArgs(env, args...)
 }
 
 func printDetached(env *command.Environment, taken detach.Taken) error {

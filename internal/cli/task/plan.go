@@ -22,7 +22,7 @@ func submitPlan(c *cobra.Command, env *command.Environment, o submitOptions, arg
 	}
 	other := ""
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if c.InheritedFlags().Lookup(f.Name) == nil && !slices.Contains([]string{"plan", "detach", "command-id"}, f.Name) {
+		if c.InheritedFlags().Lookup(f.Name) == nil && !slices.Contains([]string{"plan", "detach", "watch", "command-id"}, f.Name) {
 			other = "--" + f.Name
 		}
 	})

@@ -22,6 +22,7 @@ import (
 	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/config"
+	"company/internal/console"
 	"company/internal/diagnose"
 	"company/internal/office"
 	"company/internal/safetext"
@@ -40,6 +41,7 @@ type submitOptions struct {
 	confirmed string // the issue of a detached submission, confirmed in the process that detached it
 	dryRun    bool
 	detach    bool
+	watch     bool
 	commandID string // of a detached submission, made by the process that detached it
 	approve   []string
 	budgetUSD float64
@@ -80,6 +82,9 @@ the nearer --deadline, then the older ones; a task that has been open for three 
 goes before all of them. A deadline that passes is shown, and ends nothing. A
 follow-up has the priority, the tags and the deadline of what it follows.
 
+--watch opens company watch on the task, on the whole terminal. The work goes on in
+the background, also when you quit there.
+
 --dry-run ends with the plan; --plan works on it as it stands, from the commit
 that it was made on, under the settings of the dry run.
 
@@ -87,6 +92,7 @@ An interrupt (Ctrl-C) puts away what is under way, and the task rests until
 company resume; a second one ends at once.`,
 		Example: `  company submit "add rate limiting to the API"
   company submit -f ticket.md --detach
+  company submit --watch "add rate limiting to the API"
   company submit --issue 12 "only the parser"
   gh issue view 7 | company submit
   company submit --project api "say who may call it"
@@ -103,6 +109,12 @@ company resume; a second one ends at once.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if o.watch {
+				if err := attend.CheckWatchable(env.Console); err != nil {
+					return err
+				}
+				o.detach = true
+			}
 			if o.plan != "" {
 				return submitPlan(c, env, o, args)
 			}
@@ -128,6 +140,7 @@ company resume; a second one ends at once.`,
 	f.BoolVar(&o.dryRun, "dry-run", false, "stop after the plan")
 	f.StringVar(&o.plan, "plan", "", "work on the plan of this dry run, instead of an instruction")
 	f.BoolVar(&o.detach, "detach", false, "return when the task is taken; the work goes on in the background")
+	f.BoolVar(&o.watch, "watch", false, "watch the task on the whole terminal; the work goes on in the background")
 	f.StringSliceVar(&o.approve, "approve", nil, "ask you about: plan, merge, pr")
 	f.Float64Var(&o.budgetUSD, "budget-usd", 0, "cap of this task in USD, where the models' prices are known")
 	f.StringVar(&o.tokens, "budget-tokens", "", "cap of this task in tokens: 200k, 5M")
@@ -189,7 +202,7 @@ func readInstruction(ctx context.Context, env *command.Environment, o submitOpti
 		return "", nil // the issue says it
 	}
 	switch {
-	case o.file == "" && (len(args) == 0 && isPiped(env.In) || len(args) == 1 && args[0] == "-"):
+	case o.file == "" && (len(args) == 0 && console.IsPiped(env.In) || len(args) == 1 && args[0] == "-"):
 		o.file, args = "-", nil
 	}
 	if editor := env.FindEditor(); o.file == "" && len(args) == 0 && editor != "" && env.CanPrompt() {
@@ -203,17 +216,6 @@ func readInstruction(ctx context.Context, env *command.Environment, o submitOpti
 		}
 	}
 	return text, err
-}
-
-// isPiped says whether stdin is another program's output or a file, not the
-// terminal nor /dev/null.
-func isPiped(in io.Reader) bool {
-	f, ok := in.(*os.File)
-	if !ok {
-		return in != nil
-	}
-	info, err := f.Stat()
-	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
 }
 
 func instructionText(env *command.Environment, o submitOptions, args []string) (string, error) {
