@@ -38,9 +38,11 @@ func GoOn(ctx context.Context, ent *entrance.Entrance, paths office.Paths, args 
 					return err
 				}
 			}
-		} else if conn, err := client.Dial(ctx, held); conn != nil || err != nil {
-			conn.Close()
+		} else if conn, err := client.Dial(ctx, held); err != nil {
 			return err
+		} else if conn != nil {
+			conn.Close()
+			return nil
 		}
 		if bg != nil {
 			select {
