@@ -1,0 +1,55 @@
+package detach
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"company/internal/company"
+	"company/internal/config/configtest"
+	"company/internal/console"
+	"company/internal/entrance"
+	"company/internal/office"
+)
+
+// TestGoOnMeetsAnotherVersion: an office in the hands of a process that this version cannot
+// talk to is an error with what to do, and nothing is started.
+func TestGoOnMeetsAnotherVersion(t *testing.T) {
+	paths, err := office.Find(office.FindOptions{Dir: configtest.Repo(t, nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off, err := office.Open(t.Context(), paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer off.Close()
+	lock, _, err := office.TryLock(paths)
+	if err != nil || lock == nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	run, err := os.MkdirTemp("", "company-detach-") // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(run)
+	l, err := office.ListenSocket(lock, func(k string) (string, bool) { return run, k == "XDG_RUNTIME_DIR" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusConflict)
+		_, _ = io.WriteString(w, `{"title":"another version","status":409,"code":"E_CONFLICT"}`)
+	})}
+	ended := make(chan struct{})
+	go func() { _ = srv.Serve(l); close(ended) }()
+	defer func() { _ = srv.Close(); <-ended }()
+	ent := &entrance.Entrance{Console: &console.Console{In: nil, Out: io.Discard, Err: io.Discard, LookupEnv: os.LookupEnv, Environ: os.Environ()}, OfficeDir: paths.Root}
+	if err := GoOn(t.Context(), ent, paths, []string{"resume"}); company.CodeOf(err) != company.EConflict {
+		t.Errorf("go on beside another version: %v", err)
+	}
+}
