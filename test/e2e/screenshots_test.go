@@ -72,7 +72,7 @@ func TestScreenshots(t *testing.T) {
 	link, done, leave := make(chan string, 1), make(chan error, 1), make(chan struct{})
 	var told safebuffer.Buffer
 	// The folder that make demo SEED=7 has: pictures show its path.
-	place := filepath.Join(os.TempDir(), "company-demo-7")
+	const place = "/tmp/company-demo-7"
 	t.Cleanup(func() { _ = os.RemoveAll(place) })
 	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
 	defer cancel()

@@ -396,7 +396,7 @@ func (r *packedReader) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	n, err := r.data.Read(b)
-	if err == io.EOF && !r.whole {
+	if errors.Is(err, io.EOF) && !r.whole {
 		err = fmt.Errorf("a pack of %s does not hold what the name %s says: %w", r.path, r.name, bus.ErrDamaged)
 	}
 	return n, err
