@@ -157,6 +157,13 @@ export interface Finding {
   suggestion?: string;
 }
 
+/** JudgedFinding is a finding of any review, with what a later one said of it. */
+export interface JudgedFinding extends Finding {
+  head: string;
+  status: "unverified" | "confirmed" | "rejected";
+  basis?: string;
+}
+
 export interface Review {
   head: string;
   onto: string;
@@ -187,6 +194,7 @@ export interface Subtask {
   reason?: string;
   gate: Gate | null;
   review: Review | null;
+  findings?: JudgedFinding[];
   attempts: number;
   runs: Run[];
 }
@@ -204,6 +212,7 @@ export interface TaskDetail extends Task {
   gate: Gate | null;
   review: Review | null;
   review_of?: string;
+  findings?: JudgedFinding[];
   failures: Record<string, { attempt: number; error: string; hint?: string }>;
   dependencies: { ecosystem?: string; name?: string; version?: string }[];
   cache?: Cache;

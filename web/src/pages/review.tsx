@@ -4,7 +4,7 @@ import { parseDiff, placeFindings } from "../lib/diff.ts";
 import { formatCount, runState, shortOID, subtaskState, taskState } from "../lib/format.ts";
 import { goTo, runPath, taskPath } from "../lib/router.ts";
 import { escapeLine, titleOf } from "../lib/text.ts";
-import type { Approval, Finding, Gate, Review, Shown, TaskDetail } from "../types.ts";
+import type { Approval, Finding, Gate, JudgedFinding, Review, Shown, TaskDetail } from "../types.ts";
 import { FindingBox, GateView, ReviewView } from "../ui/checks.tsx";
 import { FileDiff, type Comments } from "../ui/diffview.tsx";
 import { useResource } from "../ui/hooks.ts";
@@ -26,6 +26,7 @@ interface Subject {
   gate: Gate | null;
   review: Review | null;
   of?: string;
+  findings?: JudgedFinding[];
 }
 
 /** ReviewPage is a change by file, with what the reviewer found and what the gates say. */
@@ -42,8 +43,8 @@ export function ReviewPage({ id }: { id: string }) {
 
 function subjectFrom(shown: Shown, task: TaskDetail | undefined): Subject {
   const s = shown.subtask ?? (shown.run?.subtask ? task?.plan.find((p) => p.id === shown.run?.subtask) : undefined);
-  if (s) return { task, gate: s.gate, review: s.review };
-  return { task, gate: task?.gate ?? null, review: task?.review ?? null, of: task?.review_of };
+  if (s) return { task, gate: s.gate, review: s.review, findings: s.findings };
+  return { task, gate: task?.gate ?? null, review: task?.review ?? null, of: task?.review_of, findings: task?.findings };
 }
 
 function ChangeView({ id, shown, task }: { id: string; shown: Shown; task: TaskDetail | undefined }) {
@@ -92,7 +93,7 @@ function ChangeView({ id, shown, task }: { id: string; shown: Shown; task: TaskD
         <div className="stack">
           <Decide id={id} questions={questions} task={task} written={written} clear={() => setWritten(new Map())} />
           <Panel title="Review">
-            <ReviewView review={sub.review} of={sub.of} atLines />
+            <ReviewView review={sub.review} of={sub.of} all={sub.findings} atLines />
           </Panel>
           <Panel title="Gates">
             <GateView gate={sub.gate} />

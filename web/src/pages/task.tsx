@@ -262,7 +262,7 @@ function TaskSide({ t }: { t: TaskDetail }) {
         </Panel>
       ) : null}
       <Panel title="Review of the whole">
-        <ReviewView review={t.review} of={t.review_of} />
+        <ReviewView review={t.review} of={t.review_of} all={t.findings} />
       </Panel>
     </div>
   );
@@ -341,7 +341,7 @@ function SubtaskPanel({ s, t, close }: { s: Subtask; t: TaskDetail; close: strin
         <h3>Gates</h3>
         <GateView gate={s.gate} />
         <h3>Review</h3>
-        <ReviewView review={s.review} />
+        <ReviewView review={s.review} all={s.findings} />
       </div>
     </section>
   );

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { formatCount, formatTook, shortOID, type Tone } from "../lib/format.ts";
 import { cutText, escapeLine, escapeText } from "../lib/text.ts";
-import type { Check, Finding, Gate, Review } from "../types.ts";
+import type { Check, Finding, Gate, JudgedFinding, Review } from "../types.ts";
 import { Badge, Empty, Sign } from "./parts.tsx";
 
 const tones: Record<string, Tone> = { passed: "good", failed: "bad", hollow: "bad", unread: "warn", known: "warn", as_before: "warn" };
@@ -141,8 +141,28 @@ function showFinding(f: Finding): void {
   (document.getElementById(findingID(f)) ?? document.getElementById("file-" + f.file))?.scrollIntoView({ block: "center" });
 }
 
-/** ReviewView is a reviewer's verdict with what shows it. atLines: the findings are on this page, at their lines. */
-export function ReviewView({ review, of, atLines }: { review: Review | null; of?: string; atLines?: boolean }) {
+/** EarlierFindings lists the findings that a later review has judged. */
+function EarlierFindings({ findings }: { findings: JudgedFinding[] }) {
+  const judged = findings.filter((f) => f.status !== "unverified");
+  if (judged.length === 0) return null;
+  return (
+    <>
+      <h3>Findings of earlier rounds</h3>
+      <ul className="stack tight small" data-testid="earlier-findings">
+        {judged.map((f, i) => (
+          <li key={i} className="wrap">
+            <span className={f.status === "confirmed" ? "ink-warn" : "muted"}>{f.status}</span> <span className="mono">{placeOf(f)}</span>
+            <div>{escapeText(f.what)}</div>
+            {f.basis ? <div className="muted">why: {escapeText(f.basis)}</div> : null}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** ReviewView is a reviewer's verdict with what shows it. all: the findings of every round. atLines: the findings are on this page, at their lines. */
+export function ReviewView({ review, of, atLines, all }: { review: Review | null; of?: string; atLines?: boolean; all?: JudgedFinding[] }) {
   if (!review) return <Empty>No review yet.</Empty>;
   const good = review.verdict === "approve";
   return (
@@ -172,6 +192,7 @@ export function ReviewView({ review, of, atLines }: { review: Review | null; of?
           ))}
         </ul>
       ) : null}
+      <EarlierFindings findings={all ?? []} />
       {(review.evidence ?? []).length > 0 ? (
         <ul className="stack tight small">
           {(review.evidence ?? []).map((e, i) =>
