@@ -1,7 +1,10 @@
 // When a run waited, came up and worked, from the feed of its task: the office's views tell
 // when it was claimed and when it ended, and the ledger the rest.
 
-import type { FeedItem } from "../types.ts";
+import type { FeedItem, Run, TaskDetail } from "../types.ts";
+
+/** allRuns are the runs of a task and of its subtasks. */
+export const allRuns = (t: TaskDetail): Run[] => [...t.runs, ...t.plan.flatMap((s) => s.runs)];
 
 /** Moments are times in ms; 0: not known. */
 export interface Moments {

@@ -2,11 +2,11 @@ import { useState } from "react";
 import { formatCost, formatCount, formatTokens, formatTook, formatUSD } from "../lib/format.ts";
 import { taskPath } from "../lib/router.ts";
 import { escapeLine } from "../lib/text.ts";
+import { allRuns } from "../lib/moments.ts";
 import type { Budget, OfficeBudget, Overview, Run, Shown, Spending, SpendingRow, TaskDetail } from "../types.ts";
 import { useResource } from "../ui/hooks.ts";
 import { A, Bar, Empty, Panel, Read, Skeleton } from "../ui/parts.tsx";
 import { Bars, Figure } from "../ui/plots.tsx";
-import { allRuns } from "./task.tsx";
 
 const newest = 6; // tasks whose runs and gates are looked at
 
