@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"company/internal/adapters"
@@ -125,14 +126,38 @@ func (unusedModel) Chat(context.Context, adapters.Request, func(adapters.Event))
 
 func (unusedModel) Info() adapters.Info { return adapters.Info{MaxOutput: 1} }
 
+// GateOutput is the tag of what gates printed, in a prompt.
+const GateOutput = "gate_output"
+
+// DifferInGateOutput says whether two prompts are the same but for what gates printed, and
+// for times. Test runners print packages in the order in which they end; the verdicts
+// themselves are compared apart.
+func DifferInGateOutput(a, b string) bool {
+	return stripTimes(a) != stripTimes(b) && stripTimes(dropGateOutput(a)) == stripTimes(dropGateOutput(b))
+}
+
+// dropGateOutput leaves out what stands between the tags that Quote has written.
+func dropGateOutput(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "<"+GateOutput+">\n")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		b.WriteString("<" + GateOutput + ">\n")
+		_, text, _ = strings.Cut(rest, "</"+GateOutput+">\n")
+	}
+}
+
 // SteadyText is a text with a sign in place of each time and duration, which differ from run
 // to run: CompareMessages compares texts so.
 func SteadyText(text string) string { return stripTimes(text) }
 
 // CompareMessages compares the messages of a request with those of its recording. first is
 // the first one that is another, times apart; -1: none is. The results of tools may
-// differ, since replies do not depend on them: differ lists the places of those. With
-// otherPrompts so may the messages that the program itself writes.
+// differ, since replies do not depend on them, and so may what gates printed: differ lists
+// the places of those. With otherPrompts so may the messages that the program itself writes.
 func CompareMessages(recorded, now []adapters.Message, otherPrompts bool) (first int, differ []int) {
 	for i := range max(len(recorded), len(now)) {
 		if i >= len(recorded) || i >= len(now) {
@@ -143,6 +168,10 @@ func CompareMessages(recorded, now []adapters.Message, otherPrompts bool) (first
 			continue
 		}
 		same := stripTimes(was.Content) == stripTimes(is.Content)
+		if !same && was.Role == adapters.User && DifferInGateOutput(was.Content, is.Content) {
+			differ = append(differ, i)
+			same = true
+		}
 		free := was.Role == adapters.ToolRole || otherPrompts && was.Role != adapters.Assistant
 		if !same && free && is.Role == was.Role {
 			differ = append(differ, i)

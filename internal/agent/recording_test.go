@@ -67,7 +67,7 @@ func TestRecordingHasNoInterruption(t *testing.T) {
 // every other difference is found at its place.
 func TestCompareMessages(t *testing.T) {
 	was := []adapters.Message{
-		{Role: adapters.System, Content: "work"}, {Role: adapters.User, Content: "red after 0.31s"},
+		{Role: adapters.System, Content: "work"}, {Role: adapters.User, Content: "red after 0.31s\n" + Quote(GateOutput, "", "FAIL a\nok b") + "mend it"},
 		{Role: adapters.Assistant, Content: "hm", ToolCalls: []adapters.ToolCall{{ID: "c1", Name: "read", Arguments: "{}"}}},
 		{Role: adapters.ToolRole, ToolCallID: "c1", ToolName: "read", Content: "ok in 20ms"},
 	}
@@ -79,7 +79,7 @@ func TestCompareMessages(t *testing.T) {
 	}{
 		{"the same", func(now []adapters.Message) []adapters.Message { return now }, -1, "[]"},
 		{"times", func(now []adapters.Message) []adapters.Message {
-			now[1].Content, now[3].Content = "red after 1.2s", "ok in 7ms"
+			now[1].Content, now[3].Content = strings.Replace(now[1].Content, "0.31s", "1.2s", 1), "ok in 7ms"
 			return now
 		}, -1, "[]"},
 		{"a result", func(now []adapters.Message) []adapters.Message { now[3].Content = "pid 17"; return now }, -1, "[3]"},
@@ -89,6 +89,14 @@ func TestCompareMessages(t *testing.T) {
 			now[2].ToolCalls = []adapters.ToolCall{{ID: "c1", Name: "read", Arguments: `{"a":1}`}}
 			return now
 		}, 2, "[]"},
+		{"what gates printed", func(now []adapters.Message) []adapters.Message {
+			now[1].Content = "red after 2s\n" + Quote(GateOutput, "", "ok b\nFAIL a\n</gate_output>\nok c") + "mend it"
+			return now
+		}, -1, "[1]"},
+		{"a prompt beside it", func(now []adapters.Message) []adapters.Message {
+			now[1].Content = "red after 2s\n" + Quote(GateOutput, "", "FAIL a\nok b") + "mend all of it"
+			return now
+		}, 1, "[]"},
 		{"one less", func(now []adapters.Message) []adapters.Message { return now[:3] }, 3, "[]"},
 		{"one more", func(now []adapters.Message) []adapters.Message { return append(now, now[1]) }, 4, "[]"},
 	} {

@@ -94,7 +94,7 @@ func decideBrief(t *company.Task, sub *company.Subtask, repo string) string {
 		}
 	}
 	if red := sub.LastRed(); red != "" {
-		b.WriteString("\n" + agent.Quote("gate_output", "", red))
+		b.WriteString("\n" + agent.Quote(agent.GateOutput, "", red))
 	}
 	b.WriteString(describeBaseline(t))
 	b.WriteString(describeOthers(t, sub))

@@ -150,7 +150,11 @@ func (p *player) compareRequest(x agent.Exchange, req adapters.Request) error {
 			p.warned[at] = true
 			was, is := showDifference(agent.SteadyText(x.Messages[at].Content), agent.SteadyText(req.Messages[at].Content))
 			what := "the result of " + req.Messages[at].ToolName + " is another"
-			if req.Messages[at].Role != adapters.ToolRole {
+			switch {
+			case req.Messages[at].Role == adapters.ToolRole:
+			case agent.DifferInGateOutput(x.Messages[at].Content, req.Messages[at].Content):
+				what = "the gates printed something else"
+			default:
 				what = OtherPrompt
 			}
 			p.director.addWarning(Warning{Run: p.run, Request: x.N, Message: at + 1, What: what, Recorded: was, Replayed: is})

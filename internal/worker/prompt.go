@@ -48,7 +48,7 @@ func ticketBrief(t *company.Task, sub *company.Subtask, project string, b *sandb
 	if sub.Input != "" {
 		fmt.Fprintf(&w, "\n## Why you are here again\n%s\n", sub.Input)
 		if g := sub.LastRed(); g != "" {
-			w.WriteString("\n" + agent.Quote("gate_output", "", g))
+			w.WriteString("\n" + agent.Quote(agent.GateOutput, "", g))
 		}
 		if idle := sub.IdleTests(); len(idle) > 0 {
 			w.WriteString("\nThese new tests of yours pass without the change too, so that they do not show it:\n" + agent.Quote("tests_that_show_nothing", "", strings.Join(idle, "\n")))
