@@ -6,8 +6,9 @@
 // It promises that a ratio compares samples that were taken in turns in one
 // run, and that a number is the median of all samples, good or bad. It has the
 // one unguarded Docker client of the program, which makes the baselines; it
-// touches only containers that it made. It decides nothing about passing: it
-// prints the target beside the number.
+// touches only containers that it made. It drives Chromium over a pipe to
+// measure the page. It decides nothing about passing: it prints the target
+// beside the number.
 package bench
 
 import (

@@ -109,8 +109,8 @@ func (b *chromium) readReplies() {
 // browserPatience is how long a browser has for one thing.
 const browserPatience = time.Minute
 
-// call sends a message, to a tab where session names one, and reads its answer into result.
-func (b *chromium) call(ctx context.Context, session, method string, params, result any) error {
+// callMethod sends a message, to a tab where session names one, and reads its answer into result.
+func (b *chromium) callMethod(ctx context.Context, session, method string, params, result any) error {
 	ctx, cancel := context.WithTimeout(ctx, browserPatience)
 	defer cancel()
 	b.mu.Lock()
@@ -154,7 +154,7 @@ func (b *chromium) call(ctx context.Context, session, method string, params, res
 func (b *chromium) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	_ = b.call(ctx, "", "Browser.close", nil, nil) // it may be gone, or is ended below
+	_ = b.callMethod(ctx, "", "Browser.close", nil, nil) // it may be gone, or is ended below
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -193,13 +193,13 @@ func (b *chromium) openTab(ctx context.Context, script string) (*tab, error) {
 		ID string `json:"sessionId"`
 	}
 	type object map[string]any
-	if err := b.call(ctx, "", "Target.createBrowserContext", object{}, &separate); err != nil {
+	if err := b.callMethod(ctx, "", "Target.createBrowserContext", object{}, &separate); err != nil {
 		return nil, err
 	}
-	if err := b.call(ctx, "", "Target.createTarget", object{"url": "about:blank", "browserContextId": separate.ID, "width": 1440, "height": 900}, &target); err != nil {
+	if err := b.callMethod(ctx, "", "Target.createTarget", object{"url": "about:blank", "browserContextId": separate.ID, "width": 1440, "height": 900}, &target); err != nil {
 		return nil, err
 	}
-	if err := b.call(ctx, "", "Target.attachToTarget", object{"targetId": target.ID, "flatten": true}, &session); err != nil {
+	if err := b.callMethod(ctx, "", "Target.attachToTarget", object{"targetId": target.ID, "flatten": true}, &session); err != nil {
 		return nil, err
 	}
 	t := &tab{browser: b, session: session.ID, target: target.ID, separate: separate.ID}
@@ -207,7 +207,7 @@ func (b *chromium) openTab(ctx context.Context, script string) (*tab, error) {
 		method string
 		params object
 	}{{"Page.enable", nil}, {"Page.addScriptToEvaluateOnNewDocument", object{"source": script}}} {
-		if err := b.call(ctx, t.session, step.method, step.params, nil); err != nil {
+		if err := b.callMethod(ctx, t.session, step.method, step.params, nil); err != nil {
 			return nil, errors.Join(err, t.close(ctx))
 		}
 	}
@@ -215,16 +215,16 @@ func (b *chromium) openTab(ctx context.Context, script string) (*tab, error) {
 }
 
 func (t *tab) close(ctx context.Context) error {
-	return t.browser.call(ctx, "", "Target.disposeBrowserContext", map[string]any{"browserContextId": t.separate}, nil)
+	return t.browser.callMethod(ctx, "", "Target.disposeBrowserContext", map[string]any{"browserContextId": t.separate}, nil)
 }
 
 // open goes to an address.
 func (t *tab) open(ctx context.Context, url string) error {
-	return t.browser.call(ctx, t.session, "Page.navigate", map[string]any{"url": url}, nil)
+	return t.browser.callMethod(ctx, t.session, "Page.navigate", map[string]any{"url": url}, nil)
 }
 
-// evaluate reads the value of an expression of JavaScript, which may be a promise.
-func (t *tab) evaluate(ctx context.Context, expression string, value any) error {
+// evaluateScript reads the value of an expression of JavaScript, which may be a promise.
+func (t *tab) evaluateScript(ctx context.Context, expression string, value any) error {
 	var answer struct {
 		Result struct {
 			Value json.RawMessage `json:"value"`
@@ -236,7 +236,7 @@ func (t *tab) evaluate(ctx context.Context, expression string, value any) error 
 			} `json:"exception"`
 		} `json:"exceptionDetails"`
 	}
-	if err := t.browser.call(ctx, t.session, "Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer); err != nil {
+	if err := t.browser.callMethod(ctx, t.session, "Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer); err != nil {
 		return err
 	}
 	if answer.Exception != nil {
@@ -254,12 +254,12 @@ func (t *tab) awaitTrue(ctx context.Context, expression string) error {
 	defer cancel()
 	var failed error // of the last look: a page that is being left has no answer
 	err := retry.Until(ctx, retry.Every(20*time.Millisecond), func() (ok bool, _ error) {
-		failed = t.evaluate(ctx, "!!("+expression+")", &ok)
+		failed = t.evaluateScript(ctx, "!!("+expression+")", &ok)
 		return ok, nil
 	})
 	if err != nil {
 		var text string
-		err = errors.Join(err, failed, t.evaluate(context.WithoutCancel(ctx), "location.pathname + '\\n' + document.body.innerText.slice(0, 2000)", &text))
+		err = errors.Join(err, failed, t.evaluateScript(context.WithoutCancel(ctx), "location.pathname + '\\n' + document.body.innerText.slice(0, 2000)", &text))
 		return company.E(company.EInternal, "the page does not come to "+expression).Because(text).Wrap(err)
 	}
 	return nil
@@ -270,7 +270,7 @@ func (t *tab) takePicture(ctx context.Context) ([]byte, error) {
 	var picture struct {
 		Data string `json:"data"`
 	}
-	if err := t.browser.call(ctx, t.session, "Page.captureScreenshot", map[string]any{"format": "png"}, &picture); err != nil {
+	if err := t.browser.callMethod(ctx, t.session, "Page.captureScreenshot", map[string]any{"format": "png"}, &picture); err != nil {
 		return nil, err
 	}
 	return base64.StdEncoding.DecodeString(picture.Data)

@@ -29,7 +29,7 @@ func benchWatch(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	if w.Quick {
 		size = watchSize{tasks: 4, waves: 2, width: 3, workers: 4}
 	}
-	w.Progress(fmt.Sprintf("an office with %d subtasks in %d tasks is made", size.subtasks(), size.tasks))
+	w.Progress(fmt.Sprintf("an office with %d subtasks in %d tasks is made", size.countSubtasks(), size.tasks))
 	o, err := w.openWatched(ctx, "watch", size, clock.Machine())
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (o *watchedOffice) measureFeed(ctx context.Context, w *benchEnv) (lines []L
 	defer func() { a.close() }()
 	for range w.sampleCount(3, 1) {
 		for at, n := range []int{0, 1, watchListeners} {
-			if a, err = o.gather(ctx, a, n); err != nil {
+			if a, err = o.gatherListeners(ctx, a, n); err != nil {
 				return nil, err
 			}
 			began, cpu := o.state.Seq, processorTime()
@@ -113,7 +113,7 @@ func (o *watchedOffice) measureAnswers(ctx context.Context, w *benchEnv) (lines 
 	task := string(o.state.Open[len(o.state.Open)/2])
 	ask := func(path string, size *int64) func() (time.Duration, error) {
 		return timeFunc(func() error {
-			resp, err := o.request(ctx, path)
+			resp, err := o.sendRequest(ctx, path)
 			if err != nil {
 				return err
 			}

@@ -19,8 +19,8 @@ type watchSize struct {
 	workers      int
 }
 
-// subtasks counts those of all open tasks.
-func (s watchSize) subtasks() int { return s.tasks * s.waves * s.width }
+// countSubtasks counts those of all open tasks.
+func (s watchSize) countSubtasks() int { return s.tasks * s.waves * s.width }
 
 // crew is everybody in an office: it answers what the office has due, one effect at a time
 // and in a random order, so that tasks stand at different places of their way. A task that

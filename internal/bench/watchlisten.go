@@ -29,12 +29,12 @@ type follower struct {
 	err   error // that ended it
 }
 
-// listen begins to read the feed with an event.
-func (o *watchedOffice) listen(ctx context.Context, from uint64) (*follower, error) {
+// followEvents begins to read the feed with an event.
+func (o *watchedOffice) followEvents(ctx context.Context, from uint64) (*follower, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &follower{cancel: cancel, ended: make(chan struct{}), seq: from - 1}
 	l.moved = sync.NewCond(&l.mu)
-	resp, err := o.request(ctx, fmt.Sprint("events?from=", from)) //nolint:bodyclose // it is closed where it is read
+	resp, err := o.sendRequest(ctx, fmt.Sprint("events?from=", from)) //nolint:bodyclose // it is closed where it is read
 	if err != nil {
 		cancel()
 		return nil, err
@@ -53,8 +53,8 @@ func (o *watchedOffice) listen(ctx context.Context, from uint64) (*follower, err
 	return l, nil
 }
 
-// request asks the office below /api/v1/ with the token of programs. The caller closes the body.
-func (o *watchedOffice) request(ctx context.Context, path string) (*http.Response, error) {
+// sendRequest asks the office below /api/v1/ with the token of programs. The caller closes the body.
+func (o *watchedOffice) sendRequest(ctx context.Context, path string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, o.url+"/api/v1/"+path, http.NoBody)
 	if err != nil {
 		return nil, err
@@ -92,15 +92,15 @@ func (l *follower) readFeed(lines *bufio.Reader) error {
 		if !isData {
 			continue
 		}
-		if err := l.note(next, time.Now()); err != nil {
+		if err := l.noteArrival(next, time.Now()); err != nil {
 			return err
 		}
 		next = 0
 	}
 }
 
-// note takes an item; seq 0: it has no number.
-func (l *follower) note(seq uint64, at time.Time) error {
+// noteArrival takes an item; seq 0: it has no number.
+func (l *follower) noteArrival(seq uint64, at time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.items++
@@ -137,10 +137,10 @@ func (l *follower) close() {
 // audience are the listeners of an office.
 type audience []*follower
 
-// gather adds listeners that begin with the next event, until there are n.
-func (o *watchedOffice) gather(ctx context.Context, a audience, n int) (audience, error) {
+// gatherListeners adds listeners that begin with the next event, until there are n.
+func (o *watchedOffice) gatherListeners(ctx context.Context, a audience, n int) (audience, error) {
 	for len(a) < n {
-		l, err := o.listen(ctx, o.state.Seq+1)
+		l, err := o.followEvents(ctx, o.state.Seq+1)
 		if err != nil {
 			return a, err
 		}

@@ -89,13 +89,13 @@ func (o *watchedOffice) measurePaint(ctx context.Context, w *benchEnv, b *chromi
 		var at struct{ Paint, Tasks float64 }
 		err = t.awaitTrue(ctx, "performance.getEntriesByName('first-contentful-paint').length")
 		if err == nil {
-			err = t.evaluate(ctx, "({paint: performance.getEntriesByName('first-contentful-paint')[0].startTime, tasks: benchCounts.tasks})", &at)
+			err = t.evaluateScript(ctx, "({paint: performance.getEntriesByName('first-contentful-paint')[0].startTime, tasks: benchCounts.tasks})", &at)
 		}
 		if err := errors.Join(err, t.close(ctx)); err != nil {
 			return nil, err
 		}
 		if n > 0 { // the first one starts the browser's own processes
-			paints, tasks = append(paints, millis(at.Paint)), append(tasks, millis(at.Tasks))
+			paints, tasks = append(paints, fromMillis(at.Paint)), append(tasks, fromMillis(at.Tasks))
 		}
 	}
 	paint := Line{What: "first paint of the page", Unit: "ms", Ours: medianMillis(paints), Samples: len(paints), Note: "in Chromium, from the begin of the navigation, nothing in its cache"}
@@ -103,7 +103,7 @@ func (o *watchedOffice) measurePaint(ctx context.Context, w *benchEnv, b *chromi
 	return []Line{paint.withTarget("≤ 300 ms", paint.Ours <= 300), shown}, nil
 }
 
-func millis(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
+func fromMillis(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
 
 // domPause lies between two events that are looked for in the page, so that each comes by
 // itself: the page has shown the numbers of the one before, and its ages of the second.
@@ -133,7 +133,7 @@ func (o *watchedOffice) measureDOM(ctx context.Context, w *benchEnv, b *chromium
 			return nil, err
 		}
 		var at float64
-		if err := t.evaluate(ctx, seen, &at); err != nil {
+		if err := t.evaluateScript(ctx, seen, &at); err != nil {
 			return nil, err
 		}
 		took = append(took, time.UnixMicro(int64(at*1000)).Sub(called))
@@ -209,11 +209,11 @@ func (o *watchedOffice) countRenders(ctx context.Context, w *benchEnv, b *chromi
 		return before, after, err
 	}
 	count := func(c *pageCounts) error {
-		return t.evaluate(ctx, "({...companyCounts, ...benchCounts, seen: undefined, now: performance.now(), elements: document.querySelectorAll('*').length})", c)
+		return t.evaluateScript(ctx, "({...companyCounts, ...benchCounts, seen: undefined, now: performance.now(), elements: document.querySelectorAll('*').length})", c)
 	}
 	for n := range seconds + 1 {
 		if n == 1 { // what the page does to come up has been done
-			if err := t.evaluate(ctx, "benchCounts.longest = companyCounts.most = 0", nil); err != nil {
+			if err := t.evaluateScript(ctx, "benchCounts.longest = companyCounts.most = 0", nil); err != nil {
 				return before, after, err
 			}
 			if err := count(&before); err != nil {

@@ -32,8 +32,8 @@ func (m *simulatedMachine) sinceBegin() time.Duration {
 	return m.passed
 }
 
-// sources are its clocks.
-func (m *simulatedMachine) sources() clock.Sources {
+// clockSources are its clocks.
+func (m *simulatedMachine) clockSources() clock.Sources {
 	return clock.Sources{Wall: func() time.Time { return m.begun.Add(m.sinceBegin()) }, Monotonic: m.sinceBegin, Boot: m.sinceBegin}
 }
 
@@ -52,7 +52,7 @@ const (
 func measureSoak(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	m := &simulatedMachine{begun: time.Now(), passed: time.Hour}
 	size := watchSize{tasks: 8, waves: 2, width: 3, workers: 8}
-	o, err := w.openWatched(ctx, "soak", size, m.sources())
+	o, err := w.openWatched(ctx, "soak", size, m.clockSources())
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (o *watchedOffice) liveMinute(ctx context.Context, m *simulatedMachine) err
 	}
 	for range soakLooks / 2 {
 		for _, path := range []string{"overview", "tasks/" + string(o.state.Open[o.random.IntN(len(o.state.Open))])} {
-			resp, err := o.request(ctx, path)
+			resp, err := o.sendRequest(ctx, path)
 			if err != nil {
 				return err
 			}
@@ -126,7 +126,7 @@ func (o *watchedOffice) rotateListeners(ctx context.Context, a audience, items *
 	}
 	a = append(audience{}, a[leave:]...)
 	for len(a) < soakListeners {
-		l, err := o.listen(ctx, max(1, o.state.Seq-min(soakPast, o.state.Seq)+1))
+		l, err := o.followEvents(ctx, max(1, o.state.Seq-min(soakPast, o.state.Seq)+1))
 		if err != nil {
 			return a, err
 		}

@@ -1,5 +1,6 @@
 // Package detach gives a submission to a company that goes on without its terminal: to the
-// one that is at work, else to one that it starts in a session of its own.
+// one that is at work, else to one that it starts in a session of its own. GoOn starts one for
+// a task that could go on.
 //
 // It owns the process that it starts: its arguments are the caller's, its instruction comes
 // from a file without a name, its output goes to a log of the office. It promises that the

@@ -24,7 +24,7 @@ func GoOn(ctx context.Context, ent *entrance.Entrance, paths office.Paths, args 
 	defer cancel()
 	var bg *detachedProcess
 	for {
-		// A command that only looks has the lock for a moment, and answers nobody.
+		// A command that reads the office has the lock for a moment, and no socket.
 		lock, held, err := office.TryLock(paths)
 		if err != nil {
 			return err

@@ -4,7 +4,9 @@
 // It promises that no configuration of a user, a system or a repository, no
 // attribute of a tree and no variable of our own environment makes git run a
 // program; that git asks nobody and reaches no network; that a process ends
-// with its context, and all that it started with it. An option of a Command
+// with its context, and all that it started with it; that a signal of a terminal or a
+// service manager to all our processes does not end it before. SeparateGroup gives other
+// programs a process group of their own. An option of a Command
 // loosens one of these for one user and says why it needs that.
 //
 // It does not know what a repository is for: package gitops does.

@@ -61,8 +61,8 @@ func TestVerdictsInOtherWordsAreRead(t *testing.T) {
 	}
 }
 
-// REV-4: the reviewer of a later round is asked for a word on each finding of the last one, and
-// gives it in its own words; a first round is not asked, and a word on what is not there goes back.
+// REV-4: the reviewer of a later round judges each finding of the last one. A first round is
+// not asked, and a judgement of a finding that does not exist is refused.
 func TestEarlierFindingsAreJudged(t *testing.T) {
 	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
 	first := submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:1], noCalls)

@@ -36,7 +36,7 @@ type crashDisk struct {
 	noRoom bool
 }
 
-// crashInode is a file: what processes see, what is on the disk, and the writes between.
+// crashInode is a file: the bytes that processes see, those on the disk, and the writes between.
 type crashInode struct {
 	now, disk []byte
 	pending   []crashWrite
@@ -335,7 +335,7 @@ func (s *crashStore) remove(text string) {
 	}
 }
 
-// check reads all that was ever put: what is owed is there, and what is there is whole.
+// check reads all blobs that were ever put: each acknowledged one is there, and each one there is whole.
 func (s *crashStore) check(texts []string) {
 	s.t.Helper()
 	listed := map[string]bool{}
@@ -489,7 +489,7 @@ func TestHeadsThatClaimTooMuch(t *testing.T) {
 	}
 }
 
-// A removal before a time spares what is put behind it, while packs shrink.
+// TestPutsWhilePacksShrink: a removal spares blobs that are put after its time, while packs shrink.
 func TestPutsWhilePacksShrink(t *testing.T) {
 	disk := &crashDisk{names: map[string]*crashInode{}, synced: map[string]*crashInode{}}
 	p := &packs{packSize: 4 << 10}

@@ -51,8 +51,8 @@ const (
 	maxIndex = 4 << 20
 )
 
-// places are the offsets of the blobs, in order.
-func (x packIndex) places() []int64 {
+// listOffsets are the offsets of the blobs, in order.
+func (x packIndex) listOffsets() []int64 {
 	places := make([]int64, len(x.offsets))
 	for i, o := range x.offsets {
 		places[i] = int64(o) * headSize
@@ -61,8 +61,8 @@ func (x packIndex) places() []int64 {
 	return places
 }
 
-// encode is the file of an index: the names, the offsets, and a CRC-32C behind them.
-func (x packIndex) encode() []byte {
+// encodeIndex is the file of an index: the names, the offsets, and a CRC-32C behind them.
+func (x packIndex) encodeIndex() []byte {
 	b := make([]byte, 0, len(indexMagic)+len(x.prefixes)*12+4)
 	b = append(b, indexMagic...)
 	for _, p := range x.prefixes {
@@ -123,15 +123,15 @@ func scanPack(file packFile, pack uint32) (p scannedPack, err error) {
 		if h.magic == blobMagic && h.state != stateDead {
 			p.records = append(p.records, placedRecord{h, at})
 		}
-		at = h.end(at)
+		at = h.endOffset(at)
 		p.end = at
 	}
 	p.end = max(p.end, roundUp(size))
 	return p, nil
 }
 
-// places is where the blobs of a pack stand.
-func (p scannedPack) places() map[[sha256.Size]byte]int64 {
+// mapOffsets is where the blobs of a pack stand.
+func (p scannedPack) mapOffsets() map[[sha256.Size]byte]int64 {
 	places := make(map[[sha256.Size]byte]int64, len(p.records))
 	for _, r := range p.records {
 		places[r.sum] = r.at

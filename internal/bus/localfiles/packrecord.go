@@ -44,8 +44,8 @@ type recordHead struct {
 // roundUp is the next offset at which a record may begin.
 func roundUp(n int64) int64 { return (n + headSize - 1) &^ (headSize - 1) }
 
-// end is where the record at an offset ends.
-func (h recordHead) end(at int64) int64 { return roundUp(at + headSize + h.size) }
+// endOffset is where the record at an offset ends.
+func (h recordHead) endOffset(at int64) int64 { return roundUp(at + headSize + h.size) }
 
 // encodeHead is the bytes of the head of a record at an offset of a pack.
 func encodeHead(h recordHead, pack uint32, at int64) (b [headSize]byte) {

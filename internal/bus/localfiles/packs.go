@@ -176,10 +176,10 @@ func openFull(dir packFolder, number uint32) (*fullPack, error) {
 	if err := scanned.settleTail(file); err != nil {
 		return nil, err
 	}
-	pack.index = newPackIndex(scanned.places())
+	pack.index = newPackIndex(scanned.mapOffsets())
 	// Without a file the next start makes the index again; a full disk keeps no blob from
 	// being read.
-	_ = dir.WriteFile(indexName(number), pack.index.encode())
+	_ = dir.WriteFile(indexName(number), pack.index.encodeIndex())
 	return pack, nil
 }
 
@@ -201,9 +201,9 @@ func openNewest(dir packFolder, number uint32) (_ *newestPack, err error) {
 	if err := scanned.settleTail(file); err != nil {
 		return nil, err
 	}
-	pack := &newestPack{number: number, file: file, end: scanned.end, dead: scanned.end, records: scanned.places()}
+	pack := &newestPack{number: number, file: file, end: scanned.end, dead: scanned.end, records: scanned.mapOffsets()}
 	for _, r := range scanned.records {
-		pack.dead -= r.end(r.at) - r.at
+		pack.dead -= r.endOffset(r.at) - r.at
 	}
 	return pack, nil
 }

@@ -400,8 +400,8 @@ func TestKilledWhileAPackShrinks(t *testing.T) {
 	c.reopened(1024).requireTexts("removed, and opened again", nil)
 }
 
-// A pack that cannot be written fails its batch alone: what is in it stays, and the next
-// blobs begin another one.
+// TestPackThatCannotBeWritten: a failed write fails its batch alone. Earlier blobs stay, and
+// the next ones begin another pack.
 func TestPackThatCannotBeWritten(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "bus"), packSize)
 	s.put("before")

@@ -198,7 +198,7 @@ func (p *packs) encodeBatch(pack *newestPack, batch []*queuedBlob) (text []byte,
 			continue
 		}
 		delete(latest, b.sum)
-		if pack.has(&p.mu, b.sum) {
+		if pack.hasBlob(&p.mu, b.sum) {
 			if _, err := p.renewBlob(b.sum, put); err != nil {
 				return nil, nil, err
 			}
@@ -208,14 +208,14 @@ func (p *packs) encodeBatch(pack *newestPack, batch []*queuedBlob) (text []byte,
 		r := placedRecord{recordHead{magic: blobMagic, state: stateLive, put: put, size: int64(len(b.data)), synced: pack.end, sum: b.sum}, at}
 		head := encodeHead(r.recordHead, pack.number, at)
 		text = append(append(text, head[:]...), b.data...)
-		text = append(text, make([]byte, r.end(at)-at-headSize-r.size)...)
+		text = append(text, make([]byte, r.endOffset(at)-at-headSize-r.size)...)
 		placed = append(placed, r)
 	}
 	return text, placed, nil
 }
 
-// has says whether the pack has a blob.
-func (n *newestPack) has(mu *sync.RWMutex, sum [sha256.Size]byte) bool {
+// hasBlob says whether the pack has a blob.
+func (n *newestPack) hasBlob(mu *sync.RWMutex, sum [sha256.Size]byte) bool {
 	mu.RLock()
 	defer mu.RUnlock()
 	_, ok := n.records[sum]
@@ -257,7 +257,7 @@ func (p *packs) setLast(number uint32) {
 func (p *packs) fillNewest() error {
 	pack := p.newest
 	full := &fullPack{number: pack.number, index: newPackIndex(pack.records), live: 1 + pack.end - pack.dead, size: pack.end}
-	if err := p.dir.WriteFile(indexName(pack.number), full.index.encode()); err != nil {
+	if err := p.dir.WriteFile(indexName(pack.number), full.index.encodeIndex()); err != nil {
 		return err
 	}
 	p.mu.Lock()
@@ -363,7 +363,7 @@ func (p *packs) markRemoved(sum [sha256.Size]byte, before time.Time) (spared, re
 		if err := p.withFile(r.full, true, func(file packFile) error { return markDead(file, r.at) }); err != nil {
 			return false, false, err
 		}
-		size := r.end(r.at) - r.at
+		size := r.endOffset(r.at) - r.at
 		if r.full == nil {
 			delete(p.newest.records, sum)
 			p.newest.dead += size
@@ -382,8 +382,8 @@ func (p *packs) countLive(full *fullPack) error {
 			return err
 		}
 		live := int64(1)
-		err = readHeads(file, full.number, full.index.places(), func(r placedRecord) bool {
-			live += r.end(r.at) - r.at
+		err = readHeads(file, full.number, full.index.listOffsets(), func(r placedRecord) bool {
+			live += r.endOffset(r.at) - r.at
 			return true
 		})
 		if err == nil {
@@ -420,7 +420,7 @@ func (p *packs) shrinkPack(full *fullPack) error {
 // readLeft reads the blobs of a full pack that are not removed.
 func (p *packs) readLeft(full *fullPack) (left []*queuedBlob, err error) {
 	err = p.withFile(full, false, func(file packFile) error {
-		for _, at := range full.index.places() {
+		for _, at := range full.index.listOffsets() {
 			var head [headSize]byte
 			if _, err := file.ReadAt(head[:], at); err != nil && !errors.Is(err, io.EOF) {
 				return err
@@ -458,7 +458,7 @@ func (p *packs) renewMoved(full *fullPack, moved []*queuedBlob) error {
 	}
 	var late []placedRecord
 	err := p.withFile(full, false, func(file packFile) error {
-		return readHeads(file, full.number, full.index.places(), func(r placedRecord) bool {
+		return readHeads(file, full.number, full.index.listOffsets(), func(r placedRecord) bool {
 			if was, isMoved := put[r.sum]; isMoved && r.put.After(was) {
 				late = append(late, r)
 			}
