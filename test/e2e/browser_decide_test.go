@@ -98,8 +98,25 @@ func TestBrowserDecides(t *testing.T) {
 	b.confirm("", "")
 	b.until(fmt.Sprintf("!document.querySelector(%q)?.innerText.includes('failed')", byID("task-head")))
 
-	// A finding at its line; a comment on another line goes back to the worker.
+	// A slow diff moves nothing: the buttons come after it, and the column keeps its place.
 	first.release()
+	b.click("nav-inbox")
+	b.see("question-a3", "")
+	column := "document.querySelector('.columns.side-right').lastElementChild"
+	b.holdRequests("*/api/v1/diffs/*")
+	b.open(base + "review/t2-01")
+	b.until(column + "?.innerText.includes('Gates')")
+	left := evaluate[float64](b, column+".getBoundingClientRect().left")
+	if evaluate[bool](b, fmt.Sprintf("!!document.querySelector(%q)", byID("approve"))) {
+		t.Error("a change can be approved before its diff is there")
+	}
+	b.releaseRequests()
+	b.see("decide", "a3")
+	if now := evaluate[float64](b, column+".getBoundingClientRect().left"); now != left {
+		t.Errorf("the diff moved the column of the buttons from %v to %v pixels from the left", left, now)
+	}
+
+	// A finding at its line; a comment on another line goes back to the worker.
 	b.click("nav-inbox")
 	b.see("question-a3", "")
 	b.do("look at the diff", chromedp.Click(chromedp.CSS(byID("question-a3")+" a.button")))

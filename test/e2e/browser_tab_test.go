@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -30,6 +32,7 @@ type tab struct {
 	mu       sync.Mutex
 	errors   []string // of the console, of scripts and of the policy of the page
 	requests []string // addresses
+	held     int      // requests
 }
 
 // startBrowser starts Chromium with a profile of its own. It ends with the test, with all of
@@ -109,6 +112,8 @@ func (b *tab) hear(ev any) {
 		}
 	case *network.EventRequestWillBeSent:
 		b.requests = append(b.requests, e.Request.URL)
+	case *fetch.EventRequestPaused:
+		b.held++
 	}
 }
 
@@ -211,6 +216,30 @@ func (b *tab) enter(selector, text string) {
 func (b *tab) open(url string) {
 	b.t.Helper()
 	b.do("open "+url, chromedp.Navigate(url))
+}
+
+// holdRequests keeps requests whose address fits a pattern (* is any text) from leaving the
+// browser, until releaseRequests.
+func (b *tab) holdRequests(pattern string) {
+	b.t.Helper()
+	b.do("hold "+pattern, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: pattern}}})
+		return err
+	}))
+}
+
+// releaseRequests waits for a held request, lets all of them go, and holds no more.
+func (b *tab) releaseRequests() {
+	b.t.Helper()
+	waitFor(b.t, func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.held > 0
+	}, func() string { return "the page asks for nothing that is held" })
+	b.do("let requests go", chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, fetch.Disable, cdp.Empty{})
+		return err
+	}))
 }
 
 // line is a connection to a server that a test cuts and mends.

@@ -78,20 +78,23 @@ function ChangeView({ id, shown, task }: { id: string; shown: Shown; task: TaskD
         </div>
       </div>
       <div className="columns side-right">
-        <Read
-          entry={diff}
-          path={diffPath}
-          what="the diff"
-          missing={
-            <>
-              This version of the company gives no diffs to a page. On a terminal, <code>company diff {id}</code> shows it.
-            </>
-          }
-        >
-          {(p) => <Changes p={p} findings={sub.review?.findings ?? []} comments={comments} />}
-        </Read>
         <div className="stack">
-          <Decide id={id} questions={questions} task={task} written={written} clear={() => setWritten(new Map())} />
+          <Read
+            entry={diff}
+            path={diffPath}
+            what="the diff"
+            missing={
+              <>
+                This version of the company gives no diffs to a page. On a terminal, <code>company diff {id}</code> shows it.
+              </>
+            }
+          >
+            {(p) => <Changes p={p} findings={sub.review?.findings ?? []} comments={comments} />}
+          </Read>
+        </div>
+        <div className="stack">
+          {/* A diff that comes after the buttons would move them away from under the hand. */}
+          {diff.data || diff.problem ? <Decide id={id} questions={questions} task={task} written={written} clear={() => setWritten(new Map())} /> : null}
           <Panel title="Review">
             <ReviewView review={sub.review} of={sub.of} all={sub.findings} atLines />
           </Panel>
