@@ -178,7 +178,7 @@ func (b *tab) until(expression string) {
 			}
 			select {
 			case <-ctx.Done():
-				return chromedp.Void{}, fmt.Errorf("it does not come true: %w, %w", ctx.Err(), errors.Join(err))
+				return chromedp.Void{}, fmt.Errorf("it does not come true: %w", errors.Join(ctx.Err(), err))
 			case <-time.After(50 * time.Millisecond):
 			}
 		}
