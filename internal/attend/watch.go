@@ -14,13 +14,21 @@ import (
 
 // Watch shows an office on the whole terminal until its user quits, or ctx ends, whose
 // cause it returns then. With a task it begins there; an unknown one is ENotFound. Where
-// there is no terminal it is EUsage.
-func Watch(ctx context.Context, ent *entrance.Entrance, task string) error {
-	return watchOffice(ctx, ent, task, nil)
+// there is no terminal it is EUsage. Tasks submitted there go to b.
+func Watch(ctx context.Context, ent *entrance.Entrance, task string, b Background) error {
+	return watchOffice(ctx, ent, task, &keeper{background: b})
 }
 
-// watchOffice is Watch. keep has the task go on where no company is at work.
-// Nil: it rests.
+// Background is where work goes on that outlives the terminal.
+type Background interface {
+	// Submit gives an instruction to the company at work, or to one that it starts. It
+	// returns when the task has its id. Errors are those of company submit.
+	Submit(ctx context.Context, s view.Submission) (company.TaskID, error)
+	// GoOn starts a company that goes on with a task, where none is at work.
+	GoOn(ctx context.Context, task company.TaskID) error
+}
+
+// watchOffice is Watch. keep has its tasks go on where no company is at work.
 func watchOffice(ctx context.Context, ent *entrance.Entrance, task string, keep *keeper) error {
 	in, out, err := ent.Console.FullScreen()
 	if err != nil {
@@ -46,28 +54,37 @@ func watchOffice(ctx context.Context, ent *entrance.Entrance, task string, keep 
 type watchedOffice struct {
 	entrance *entrance.Entrance
 	paths    office.Paths
-	keep     *keeper // nil: where no company is at work the office rests
+	keep     *keeper
 }
 
 // Connect reaches the office. The screens see that a company ends, and connect anew.
 func (w watchedOffice) Connect(ctx context.Context) (*client.Office, error) {
 	conn, _, err := w.entrance.ConnectOnce(ctx)
-	if err != nil || w.keep == nil {
+	if err != nil {
 		return conn, err
 	}
-	start, err := w.keep.shouldStart(ctx, conn)
-	if err == nil && !start {
+	task, err := w.keep.findStopped(ctx, conn)
+	if err == nil && task == "" {
 		return conn, nil
 	}
 	conn.Close()
 	if err == nil {
-		err = w.keep.goOn(ctx)
+		err = w.keep.background.GoOn(ctx, task)
 	}
 	if err != nil {
 		return nil, err
 	}
 	conn, _, err = w.entrance.ConnectOnce(ctx)
 	return conn, err
+}
+
+// Submit submits, and has the task go on for as long as the screens are open.
+func (w watchedOffice) Submit(ctx context.Context, s view.Submission) (company.TaskID, error) {
+	task, err := w.keep.background.Submit(ctx, s)
+	if err == nil {
+		w.keep.addTask(task)
+	}
+	return task, err
 }
 
 // ReadPatch reads a range from the git objects that the company holds.

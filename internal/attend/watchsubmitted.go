@@ -25,10 +25,10 @@ func CheckWatchable(con *console.Console) error {
 
 // WatchSubmitted shows a task on the whole terminal that a company in the background works
 // on, until its user quits. That company ends when the task rests; where the task could go
-// on and none is at work, goOn starts another one. A task that has ended or rests then has a
+// on and none is at work, b starts another one. A task that has ended or rests then has a
 // summary.
-func WatchSubmitted(ctx context.Context, ent *entrance.Entrance, task company.TaskID, goOn func(context.Context) error) ([]view.Summary, error) {
-	if err := watchOffice(ctx, ent, string(task), &keeper{task: task, goOn: goOn}); err != nil {
+func WatchSubmitted(ctx context.Context, ent *entrance.Entrance, task company.TaskID, b Background) ([]view.Summary, error) {
+	if err := watchOffice(ctx, ent, string(task), &keeper{background: b, tasks: []company.TaskID{task}}); err != nil {
 		return nil, err
 	}
 	conn, _, err := ent.ConnectOffice(ctx)
@@ -43,31 +43,40 @@ func WatchSubmitted(ctx context.Context, ent *entrance.Entrance, task company.Ta
 	return conn.Summaries(ctx, task)
 }
 
-// keeper has a task go on for as long as it is watched. Its methods are for concurrent use.
+// keeper has tasks go on that were submitted from a terminal, for as long as it shows them.
+// Its methods are for concurrent use.
 type keeper struct {
-	task company.TaskID
-	goOn func(context.Context) error
+	background Background
 
 	mu    sync.Mutex
+	tasks []company.TaskID
 	tried uint64 // the newest event of the office, when a company was started last
 }
 
-// shouldStart says whether no company is at work on the task though it could go on. It says
-// so once for the same state: a company that fails at once is not started again and again.
-func (k *keeper) shouldStart(ctx context.Context, conn *client.Office) (bool, error) {
-	if conn.IsServed() {
-		return false, nil
-	}
+// addTask has a task go on from now on.
+func (k *keeper) addTask(task company.TaskID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	w, err := conn.Work(ctx, k.task)
-	if err != nil {
-		return false, err
+	k.tasks = append(k.tasks, task)
+}
+
+// findStopped gives a task that could go on though no company is at work. It gives one once
+// for the same state: a company that fails at once is not started again and again.
+func (k *keeper) findStopped(ctx context.Context, conn *client.Office) (company.TaskID, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.tasks) == 0 || conn.IsServed() {
+		return "", nil
 	}
-	p := w.Progress(k.task)
-	if w.Stopped || p == nil || p.Over || p.Paused || len(p.PausedSubtasks) > 0 || p.AwaitsPerson() || w.Seq == k.tried {
-		return false, nil
+	w, err := conn.Work(ctx, k.tasks...)
+	if err != nil || w.Stopped || w.Seq == k.tried {
+		return "", err
 	}
-	k.tried = w.Seq
-	return true, nil
+	for _, id := range k.tasks {
+		if p := w.Progress(id); p != nil && !p.Over && !p.Paused && len(p.PausedSubtasks) == 0 && !p.AwaitsPerson() {
+			k.tried = w.Seq
+			return id, nil
+		}
+	}
+	return "", nil
 }

@@ -126,7 +126,7 @@ func newRoot(env *command.Environment) *cobra.Command {
 	f.BoolVar(&env.Yes, "yes", false, "yes to what is asked before work begins (the plan, work without gates), and to what trust, reject and pr merge ask")
 	f.StringArrayVar(&env.ConfigFlags, "set", nil, "set a key of the config: --set workers.max=5")
 	root.AddCommand(
-		task.NewSubmit(env), task.NewWait(env), serve.New(env), serve.NewOpen(env), inspect.NewStatus(env), inspect.NewList(env), inspect.NewCosts(env), inspect.NewFeed(env), inspect.NewWatch(env), inspect.NewShow(env), inspect.NewLogs(env), inspect.NewDiff(env),
+		task.NewSubmit(env), task.NewWait(env), serve.New(env), serve.NewOpen(env), inspect.NewStatus(env), inspect.NewList(env), inspect.NewCosts(env), inspect.NewFeed(env), inspect.NewWatch(env, task.NewBackground(env)), inspect.NewShow(env), inspect.NewLogs(env), inspect.NewDiff(env),
 		task.NewAnswer(env), task.NewApprove(env), task.NewReject(env), task.NewStop(env), task.NewTell(env), task.NewRetry(env), task.NewReplay(env), task.NewPause(env), task.NewResume(env), task.NewCancel(env), agents.NewAgents(env), agents.NewHire(env), agents.NewFire(env), task.NewBudget(env), pr.New(env),
 		project.New(env), serve.NewCleanup(env), serve.NewBus(env), image.New(env),
 		setup.NewInit(env), setup.NewTrust(env), setup.NewConfig(env), setup.NewGit(env), setup.NewDoctor(env), newMCP(env), newBench(env), newVersion(env), newCompletion(),

@@ -41,6 +41,9 @@ type Entrance interface {
 	Connect(ctx context.Context) (*client.Office, error)
 	// ReadPatch is the unified diff of a range, and notes beside it.
 	ReadPatch(ctx context.Context, r view.Range) (text string, notes []string, err error)
+	// Submit gives an instruction to the company at work, or to one that it starts. It
+	// returns when the task has its id.
+	Submit(ctx context.Context, s view.Submission) (company.TaskID, error)
 }
 
 // feeder reads an office for the screens. Its methods are for concurrent use.

@@ -95,6 +95,10 @@ func (checkoutEntrance) ReadPatch(context.Context, view.Range) (string, []string
 	return "", nil, company.E(company.ENotFound, "there is no mirror")
 }
 
+func (checkoutEntrance) Submit(context.Context, view.Submission) (company.TaskID, error) {
+	return "", company.E(company.EConflict, "nothing is submitted here")
+}
+
 // seenSnapshots are those that a feeder sent.
 type seenSnapshots chan snapshotMsg
 

@@ -19,6 +19,7 @@ OVERVIEW
   tab, h/l      the next pane, the one before
   j/k, arrows   move
   enter         open the task, or the conversation of the run
+  n             a new task: its instruction, for the project where you are
   /             only tasks with a text in id, state, title, tag or project;
                 in the feed, search
   a             all tasks, or only those open and the newest that ended

@@ -61,6 +61,46 @@ func TestDestructiveKeysAreConfirmed(t *testing.T) {
 	}
 }
 
+// TestNewTask: n asks for an instruction, and sends none that is empty or taken back. The
+// task is selected once it is listed, and no sooner (SUB-1, UI-11).
+func TestNewTask(t *testing.T) {
+	src := sourceOf(12, func(i int) string { return fmt.Sprintf("number %d of them", i) })
+	all := snapshotOf(t, src)
+	before := all
+	before.overview.Tasks = nil
+	for _, task := range all.overview.Tasks {
+		if task.ID != "t20" {
+			before.overview.Tasks = append(before.overview.Tasks, task)
+		}
+	}
+	d := openDesktop(t, 80, 24, before)
+	d.press("n", "enter", "esc", "n")
+	d.typeText("   ")
+	d.expect("the instruction is empty")
+	if len(d.office.submits) != 0 {
+		t.Fatalf("submitted: %q", d.office.submits)
+	}
+	d.press("n")
+	d.expect("a new task: what is to be done?")
+	d.typeText(" say goodbye ")
+	if len(d.office.submits) != 1 || d.office.submits[0] != "say goodbye" {
+		t.Fatalf("submitted: %q", d.office.submits)
+	}
+	d.expect("t20 is under way")
+	if d.overview.task == "t20" {
+		t.Error("a task is selected that is not listed")
+	}
+	d.tell(snapshotMsg(all))
+	if d.overview.task != "t20" {
+		t.Errorf("%s is selected, not the new task", d.overview.task)
+	}
+	d.press("j")
+	d.tell(snapshotMsg(all))
+	if d.overview.task == "t20" {
+		t.Error("the selection does not move away from the new task")
+	}
+}
+
 // TestFilterAndSearch: / narrows the tasks as it is typed, Esc shows all; in a text it
 // jumps to a match.
 func TestFilterAndSearch(t *testing.T) {

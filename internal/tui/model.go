@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -35,13 +36,19 @@ type deskOffice interface {
 	// sendAnswer answers a question. Where that ends the task, and this is not confirmed,
 	// it brings an endsMsg instead, and nothing is done.
 	sendAnswer(a company.Answer, task company.TaskID, confirmed bool) tea.Cmd
+	// submitTask submits an instruction, and brings a submittedMsg.
+	submitTask(instruction string) tea.Cmd
 }
 
 // resultMsg is what became of a command.
 type resultMsg struct {
 	text string // escaped
 	bad  bool
+	busy bool // it is being done
 }
+
+// submittedMsg is a task that was submitted here.
+type submittedMsg struct{ task company.TaskID }
 
 // endsMsg says that an answer would end a task.
 type endsMsg struct {
@@ -90,6 +97,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.snap = snapshot(msg)
 	case resultMsg:
 		m.note = msg
+	case submittedMsg:
+		m.overview.next = msg.task
+		m.note = resultMsg{text: fmt.Sprintf("%s is under way", msg.task)}
 	case endsMsg:
 		m.prompt = confirmWith(fmt.Sprintf("this no ends all of %s: type %s and Enter, or Esc", msg.all, msg.task), string(msg.task), func() tea.Cmd {
 			return m.office.sendAnswer(msg.answer, msg.task, true)
@@ -198,6 +208,19 @@ func (m *model) askStop() tea.Cmd {
 		return m.office.sendCommand(company.Stop{Why: "from company watch"}, "stopped: R lifts it")
 	})
 	return nil
+}
+
+// askSubmit asks for the instruction of a new task.
+func (m *model) askSubmit() {
+	m.prompt = newPrompt("a new task: what is to be done? Enter submits it, or Esc", func(text string) tea.Cmd {
+		if text = strings.TrimSpace(text); text == "" {
+			m.note = resultMsg{text: "nothing was submitted: the instruction is empty", bad: true}
+			return nil
+		}
+		m.note = resultMsg{text: "the submission is checked ...", busy: true}
+		return m.office.submitTask(text)
+	})
+	m.prompt.least = 1
 }
 
 // askPause pauses a task, or lifts its pause.
@@ -350,8 +373,11 @@ func (m *model) headLine() string {
 func (m *model) footLine() string {
 	if m.note.text != "" {
 		sign, color := "+ ", screen.Green
-		if m.note.bad {
+		switch {
+		case m.note.bad:
 			sign, color = "x ", screen.Red
+		case m.note.busy:
+			sign, color = "~ ", screen.Bright
 		}
 		return m.style.Paint(color, cutLine(sign+m.note.text, m.width))
 	}

@@ -15,7 +15,7 @@ import (
 	"company/internal/view"
 )
 
-const overviewKeys = "tab pane  enter open  / filter  i questions  p pause  X cancel  ? help  q quit"
+const overviewKeys = "tab pane  enter open  n new  / filter  i questions  p pause  X cancel  ? help"
 
 // pane is a part of the overview that keys go to.
 type pane int
@@ -31,6 +31,7 @@ const (
 type overview struct {
 	pane   pane
 	task   company.TaskID // selected
+	next   company.TaskID // to be selected once it is listed
 	work   string         // selected, by its key
 	filter string         // of tasks, in small letters
 	all    bool           // tasks that ended long ago are listed, too
@@ -48,6 +49,9 @@ type workRow struct {
 // keepOverview keeps the selections on what there is.
 func (m *model) keepOverview() {
 	tasks := m.listedTasks()
+	if slices.ContainsFunc(tasks, func(t view.Task) bool { return t.ID == m.overview.next }) {
+		m.overview.task, m.overview.next = m.overview.next, ""
+	}
 	if i := slices.IndexFunc(tasks, func(t view.Task) bool { return t.ID == m.overview.task }); i < 0 {
 		m.overview.task = ""
 		if len(tasks) > 0 {
@@ -201,6 +205,9 @@ func (m *model) pressOverviewKey(key string) tea.Cmd {
 		return nil
 	case "a":
 		o.all = !o.all
+		return nil
+	case "n":
+		m.askSubmit()
 		return nil
 	case "p":
 		m.askPause(m.selectedTask())

@@ -118,6 +118,17 @@ func (d *desk) sendAnswer(a company.Answer, task company.TaskID, confirmed bool)
 	}
 }
 
+func (d *desk) submitTask(instruction string) tea.Cmd {
+	return func() tea.Msg {
+		defer d.wakeReader()
+		task, err := d.entrance.Submit(d.ctx, view.Submission{Instruction: instruction})
+		if err != nil {
+			return makeResult("", err)
+		}
+		return submittedMsg{task}
+	}
+}
+
 // makeResult is what became of a command, in a line.
 func makeResult(done string, err error) resultMsg {
 	if err == nil {

@@ -23,6 +23,7 @@ type fakeOffice struct {
 	focus    focus
 	commands []company.Command
 	answers  []company.Answer
+	submits  []string
 	ends     string // that the next unconfirmed answer would end
 }
 
@@ -40,6 +41,11 @@ func (f *fakeOffice) sendAnswer(a company.Answer, task company.TaskID, confirmed
 	}
 	f.answers = append(f.answers, a)
 	return func() tea.Msg { return resultMsg{text: string(a.Approval) + ": sent"} }
+}
+
+func (f *fakeOffice) submitTask(instruction string) tea.Cmd {
+	f.submits = append(f.submits, instruction)
+	return func() tea.Msg { return submittedMsg{"t20"} }
 }
 
 // desktop is the screens of a test.

@@ -67,11 +67,14 @@ func TestBrowserDecides(t *testing.T) {
 	link, l := serveForBrowser(t, h)
 	base := "http://" + l.listener.Addr().String() + "/"
 	b := openTab(startBrowser(t), t)
+	b.holdRequests("*/api/v1/events*") // as a proxy does that holds streams back
 	b.open(link)
 	b.see("page-overview", "")
 
 	// A budget that the first call would pass.
 	b.submitTask(`{instruction: "greet in English", budget_tokens: "1k"}`)
+	b.see("page-overview", "greet in English")
+	b.releaseRequests()
 	b.click("nav-inbox")
 	b.see("question-a1", "Raise the cap?")
 	b.enter(byID("question-a1")+" input", "2Mtokens")

@@ -222,6 +222,9 @@ func (b *tab) open(url string) {
 // browser, until releaseRequests.
 func (b *tab) holdRequests(pattern string) {
 	b.t.Helper()
+	b.mu.Lock()
+	b.held = 0
+	b.mu.Unlock()
 	b.do("hold "+pattern, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: pattern}}})
 		return err

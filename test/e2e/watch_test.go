@@ -68,16 +68,22 @@ func (w *watchTerminal) press(keys ...string) {
 	w.call(append([]string{"send-keys"}, keys...)...)
 }
 
-// TestWatchInATerminal: the screens open on a task; the question of its worker is answered
+// TestWatchInATerminal: a task is submitted in the screens; the question of its worker is answered
 // there, its conversation and its diff are read, and q leaves the company at work
-// (UI-2, UI-3).
+// (SUB-1, UI-2, UI-3, UI-11).
 func TestWatchInATerminal(t *testing.T) {
 	t.Parallel()
 	h := askedForHelp(t)
 	p := startServing(t, h)
 	defer endServing(t, p)
-	h.MustRun(patience, "submit", "--detach", "say goodbye")
-	w := openWatch(t, h, "watch", "t1")
+	w := openWatch(t, h, "watch")
+	w.see("at work", "TASKS 0")
+	w.press("n")
+	w.see("a new task")
+	w.press("-l", "say goodbye")
+	w.press("Enter")
+	w.see("TASKS 1", "t1 is under way")
+	w.press("Enter")
 	w.see("[1 details]", "say goodbye")
 	w.see("1 question for you")
 	w.press("i")

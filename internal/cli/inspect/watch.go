@@ -8,15 +8,15 @@ import (
 	"company/internal/view"
 )
 
-// NewWatch makes company watch.
-func NewWatch(env *command.Environment) *cobra.Command {
+// NewWatch makes company watch. Tasks submitted there go to b.
+func NewWatch(env *command.Environment, b attend.Background) *cobra.Command {
 	return &cobra.Command{
 		Use: "watch [task]", Short: "Watch the company at work, and answer it, on the whole terminal",
 		Example: "  company watch\n  company watch t12",
 		Long: `Shows tasks, who works on them, what waits for you and what happens, live: a
 task with its subtasks and runs, the conversation of a run, a diff with the
-reviewer's findings, the output of gates. Questions are answered there, and tasks
-paused and cancelled. ? lists the keys; q quits, and the company goes on.
+reviewer's findings, the output of gates. Tasks are submitted there, paused and
+cancelled, and questions answered. ? lists the keys; q quits, and the company goes on.
 
 It needs a terminal of 60x16 or more, and works over ssh. Elsewhere company status
 and company feed tell the same.`,
@@ -26,7 +26,7 @@ and company feed tell the same.`,
 			if len(args) == 1 {
 				task = args[0]
 			}
-			return attend.Watch(c.Context(), env.Entrance, task)
+			return attend.Watch(c.Context(), env.Entrance, task, b)
 		},
 	}
 }

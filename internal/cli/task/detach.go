@@ -9,6 +9,7 @@ import (
 	"company/internal/attend"
 	"company/internal/cli/command"
 	"company/internal/company"
+	"company/internal/desk"
 	"company/internal/detach"
 	"company/internal/entrance"
 	"company/internal/office"
@@ -23,14 +24,33 @@ func submitDetached(ctx context.Context, env *command.Environment, paths office.
 		return err
 	}
 	if o.watch {
-		sums, err := attend.WatchSubmitted(ctx, env.Entrance, taken.Task, func(ctx context.Context) error {
-			return detach.GoOn(ctx, env.Entrance, paths, addPlaceArgs(env, "resume", string(taken.Task), "--no-input"))
-		})
+		sums, err := attend.WatchSubmitted(ctx, env.Entrance, taken.Task, background{env})
 		if err != nil || len(sums) > 0 {
 			return cmp.Or(err, printSummaries(env, sums))
 		}
 	}
 	return printDetached(env, taken)
+}
+
+// background submits from a terminal that shows screens, and has tasks go on apart from it.
+type background struct{ env *command.Environment }
+
+// NewBackground makes the background of tasks that screens submit.
+func NewBackground(env *command.Environment) attend.Background { return background{env} }
+
+// Submit gives an instruction away, as company submit --detach does.
+func (b background) Submit(ctx context.Context, s view.Submission) (company.TaskID, error) {
+	taken, err := SubmitApart(ctx, desk.New(b.env.Entrance, PrepareSubmission).NewCall(), s)
+	return taken.Task, err
+}
+
+// GoOn has a company in the background resume a task.
+func (b background) GoOn(ctx context.Context, task company.TaskID) error {
+	paths, err := b.env.FindOffice()
+	if err != nil {
+		return err
+	}
+	return detach.GoOn(ctx, b.env.Entrance, paths, addPlaceArgs(b.env, "resume", string(task), "--no-input"))
 }
 
 // addPlaceArgs adds the office and the config flags of env to the arguments of a command.

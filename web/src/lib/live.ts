@@ -3,7 +3,7 @@
 import { SSEParser, type SSEvent } from "./sse.ts";
 import { asProblem, clock, counts, getJSON, Problem, send, whenDenied } from "./api.ts";
 import { listenTo, showSoon, type Shown } from "./paint.ts";
-import { invalidate, isDear, link, refreshAll } from "./store.ts";
+import { invalidate, isDear, link, refreshAll, type LinkState } from "./store.ts";
 import type { FeedItem, Work } from "../types.ts";
 
 const past = 200; // events that are read at first
@@ -11,6 +11,7 @@ const most = 500; // items that are kept
 const silence = 40_000; // ms without a sign of life: the connection is dead
 const hiddenFor = 60_000; // ms that a page out of sight keeps its connection
 const longest = 15_000; // ms between two tries
+const tick = 5_000; // ms
 
 export const isStep = (kind: string): boolean =>
   ["tool_started", "tool_done", "tool_redone", "turn_started", "replied", "noted", "masked", "resumed", "registry"].includes(kind);
@@ -192,6 +193,13 @@ async function follow(signal: AbortSignal): Promise<void> {
   }
 }
 
+/**
+ * isRefreshDue says whether a page asks anew without an event, at each tick of the clock. With
+ * the feed some things move by the clock alone; without it a proxy may hold streams back and
+ * let answers through.
+ */
+export const isRefreshDue = (state: LinkState, ticks: number): boolean => (state === "live" ? ticks % 3 === 0 : state !== "denied");
+
 /** startFeed follows the feed until the page ends. A page that is not seen lets go of it. */
 export function startFeed(): void {
   let stop = new AbortController();
@@ -223,10 +231,11 @@ export function startFeed(): void {
   addEventListener("pageshow", (e) => {
     if (e.persisted) refreshAll();
   });
-  // What moves by the clock alone, and has no event.
+  let ticks = 0;
   setInterval(() => {
-    if (!document.hidden && link.now.state === "live") refreshAll(false);
-  }, 15_000);
+    ticks++;
+    if (!document.hidden && isRefreshDue(link.now.state, ticks)) refreshAll(false);
+  }, tick);
   link.missed = () => wake();
   begin();
 }
