@@ -114,7 +114,8 @@ func TestWatchInATerminal(t *testing.T) {
 
 // TestSubmitWatch: a submission opens the screens on its task, without a company that
 // serves. The one in the background ends with its question; the answer there has another
-// one go on, and the summary is there after the screens (UI-2, CLI-3). Without a terminal
+// one go on; a task that is submitted in the screens is worked on in the same way; and the
+// summary is there after them (UI-2, CLI-3). Without a terminal
 // nothing is submitted.
 func TestSubmitWatch(t *testing.T) {
 	t.Parallel()
@@ -125,19 +126,33 @@ func TestSubmitWatch(t *testing.T) {
 	w := openWatch(t, h, "submit", "--watch", "say goodbye")
 	w.see("[1 details]", "say goodbye", "1 question for you")
 	waitFor(t, func() bool { return !isAtWork(h) }, func() string { return "the company in the background does not end with its question" })
-	w.press("i")
-	w.see("QUESTIONS 1", "upper or lower case?")
-	w.press("y")
-	w.see("yes to a1")
-	w.press("-l", "lower case, please")
+	answer := func(task, question string) {
+		w.press("i")
+		w.see("QUESTIONS 1", "upper or lower case?")
+		w.press("y")
+		w.see("yes to " + question)
+		w.press("-l", "lower case, please")
+		w.press("Enter")
+		w.see(question + ": yes")
+		waitFor(t, func() bool { return taskStatus(h, task) == "completed" }, func() string { return task + " does not go on:\n" + w.call("capture-pane", "-p") })
+	}
+	answer("t1", "a1")
+	waitFor(t, func() bool { return !isAtWork(h) }, func() string { return "the company in the background does not end with its task" })
+	w.press("Escape")
+	w.see("TASKS 1")
+	w.press("n")
+	w.see("a new task")
+	w.press("-l", "say goodbye once more")
 	w.press("Enter")
-	w.see("a1: yes")
-	waitFor(t, func() bool { return taskStatus(h, "t1") == "completed" }, func() string { return "t1 does not go on:\n" + w.call("capture-pane", "-p") })
+	w.see("TASKS 2", "t2 is under way", "1 question for you")
+	waitFor(t, func() bool { return !isAtWork(h) }, func() string { return "the second company does not end with its question" })
+	answer("t2", "a2")
 	w.press("q")
 	w.see("t1 is done", "company pr show 1", "Pane is dead (status 0")
 	waitFor(t, func() bool { return !isAtWork(h) }, func() string { return "a company is left at work" })
 	checkBriefHolds(t, h, "t1-01.2", "The president says: lower case, please")
 	checkDelivered(t, h, 1, 1, 1)
+	checkDelivered(t, h, 2, 2, 1)
 }
 
 // isAtWork says whether a company is at work in the office.
