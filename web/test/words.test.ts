@@ -12,7 +12,7 @@ test("routes name a page and an id, and nothing else passes", () => {
   assert.deepEqual(parseRoute("/r/t1-02-merge.1"), { page: "run", id: "t1-02-merge.1" });
   assert.deepEqual(parseRoute("/review/t1-02"), { page: "review", id: "t1-02" });
   assert.deepEqual(parseRoute("/costs/"), { page: "costs", id: "" });
-  for (const path of ["/t/", "/t/x", "/t/t1/x", "/r/t1", "/t/..%2f", "/t/t1?x", "/review/<b>", "/costs/1"]) assert.equal(parseRoute(path).page, "unknown", path);
+  for (const path of ["/t/", "/t/x", "/t/t1/x", "/r/t1", "/t/..%2f", "/t/t1?x", "/review/<b>", "/costs/1", "//t/t1", "//", "/t//t1", "/t/t1//", "//costs"]) assert.equal(parseRoute(path).page, "unknown", path);
 });
 
 test("fields of the address are set and taken away", () => {

@@ -14,8 +14,9 @@ const shapes = {
 
 /** parseRoute reads the path of an address. */
 export function parseRoute(path: string): Route {
-  const parts = path.split("/").filter((p) => p !== "");
   const unknown: Route = { page: "unknown", id: path };
+  if (path.includes("//")) return unknown; // a browser reads //t/t1 as the host t
+  const parts = path.split("/").filter((p) => p !== "");
   if (parts.length === 0 || (parts.length === 1 && parts[0] === "index.html")) return { page: "overview", id: "" };
   const page = pages.find((p) => p === parts[0]);
   if (page && parts.length === 1) return { page, id: "" };
@@ -55,7 +56,7 @@ export function watchAddress(fn: () => void): () => void {
 /** goTo shows an address of the page. */
 export function goTo(to: string, replace = false): void {
   if (to === location.pathname + location.search) return;
-  history[replace ? "replaceState" : "pushState"](null, "", to);
+  history[replace ? "replaceState" : "pushState"](null, "", location.origin + to); // else //t would be another host
   for (const fn of [...listeners]) fn();
 }
 
