@@ -82,7 +82,7 @@ func (w watchedOffice) Connect(ctx context.Context) (*client.Office, error) {
 func (w watchedOffice) Submit(ctx context.Context, s view.Submission) (company.TaskID, error) {
 	task, err := w.keep.background.Submit(ctx, s)
 	if err == nil {
-		w.keep.addTask(task)
+		w.keep.addTask(task, asksBefore(ctx, w.entrance))
 	}
 	return task, err
 }
