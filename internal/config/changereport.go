@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"company/internal/safetext"
@@ -22,6 +23,7 @@ type ChangeReport struct {
 	NeedsTrust    []string      `json:"needs_trust"`
 
 	after Loaded
+	same  bool // was and now are one value
 }
 
 // ValueChange is a value of the whole config that a change moved, as written in company.yaml.
@@ -42,7 +44,7 @@ const (
 // Report is the outcome of a change, as a command tells it. holder is the process that is
 // at work in the office, 0 for none, and takes keys that isOfTasks names for its next task.
 func (c Changed) Report(of Change, holder int, isOfTasks func(key string) bool) ChangeReport {
-	out := ChangeReport{SchemaVersion: 1, File: of.File, Key: of.Key, Was: c.Was, Now: c.Now, Values: c.listValues(of.Key), Counts: CountsFromNextCommand, Holder: holder, NeedsTrust: []string{}, after: c.After}
+	out := ChangeReport{SchemaVersion: 1, File: of.File, Key: of.Key, Was: c.maskText(of.Key, c.Was), Now: c.maskText(of.Key, c.Now), same: c.Was == c.Now, Values: c.listValues(of.Key), Counts: CountsFromNextCommand, Holder: holder, NeedsTrust: []string{}, after: c.After}
 	for _, r := range c.Requests {
 		out.NeedsTrust = append(out.NeedsTrust, r.Key)
 	}
@@ -56,6 +58,20 @@ func (c Changed) Report(of Change, holder int, isOfTasks func(key string) bool) 
 	return out
 }
 
+// maskText is the value of a key or a section of the file, without the key of a webhook.
+func (c Changed) maskText(key, text string) string {
+	text = maskValue(key, text)
+	for _, l := range []*Loaded{c.Before, &c.After} {
+		if l == nil || l.Config.Notify.WebhookURL == "" {
+			continue
+		}
+		address := strconv.Quote(l.Config.Notify.WebhookURL)
+		masked := maskValue(webhookKey, address)
+		text = strings.ReplaceAll(text, strings.Trim(address, `"`), strings.Trim(masked, `"`))
+	}
+	return text
+}
+
 // listValues are the values of the whole config that a change of a key moved.
 func (c Changed) listValues(key string) []ValueChange {
 	after, before := c.After.Config.Values(), map[string]string{}
@@ -67,7 +83,7 @@ func (c Changed) listValues(key string) []ValueChange {
 	list := []ValueChange{}
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		if before[name] != after[name] && (c.Before != nil || name == key || strings.HasPrefix(name, key+".")) {
-			list = append(list, ValueChange{name, before[name], after[name], c.After.Origin[name]})
+			list = append(list, ValueChange{name, maskValue(name, before[name]), maskValue(name, after[name]), c.After.Origin[name]})
 		}
 	}
 	return list
@@ -83,9 +99,9 @@ func (c ChangeReport) RenderText() string {
 		return safetext.EscapeLine(value, 300)
 	}
 	text := fmt.Sprintf("%s: %s → %s, in %s\n", c.Key, orUnset(c.Was), orUnset(c.Now), c.File)
-	value, origin := c.after.Config.Values()[c.Key], c.after.Origin[c.Key]
+	value, origin := c.after.Config.ShownValues()[c.Key], c.after.Origin[c.Key]
 	switch {
-	case c.Was == c.Now:
+	case c.same:
 		return text + "that is what it was: nothing is written\n"
 	case origin == OriginDefault:
 		text += "its default counts: " + orUnset(value) + "\n"

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -92,10 +93,49 @@ func flattenConfig(c Config) map[string]string {
 	return out
 }
 
-// Values are all values, written as in company.yaml. It is what config show
-// prints, beside Loaded.Origin. It holds no secret, since the config holds
-// none.
+// Values are all values, written as in company.yaml. The address of a webhook may hold a
+// key: ShownValues are for people and programs.
 func (c Config) Values() map[string]string { return flattenConfig(c) }
+
+// ShownValues are all values, as config show prints them beside Loaded.Origin. They hold no
+// secret: the config holds none but in the address of a webhook, which is masked.
+func (c Config) ShownValues() map[string]string {
+	values := flattenConfig(c)
+	values[webhookKey] = maskValue(webhookKey, values[webhookKey])
+	return values
+}
+
+// webhookKey is the key whose value lets its reader post to others.
+const webhookKey = "notify.webhook_url"
+
+// maskValue is the value of a key, as in company.yaml, with the path of a webhook masked:
+// services such as Slack let every reader of that path post.
+func maskValue(key, value string) string {
+	if key != webhookKey {
+		return value
+	}
+	text, err := strconv.Unquote(value)
+	quoted := err == nil
+	if !quoted {
+		text = strings.Trim(value, "'")
+	}
+	if text == "" {
+		return value
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "":
+		text = "(hidden)"
+	case u.User == nil && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == "":
+		return value
+	default:
+		text = u.Scheme + "://" + u.Host + "/…"
+	}
+	if quoted {
+		return strconv.Quote(text)
+	}
+	return text
+}
 
 // yamlValue is a value in YAML. Texts are always quoted, which is the one form
 // that no reader takes for something else.

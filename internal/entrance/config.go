@@ -133,7 +133,7 @@ func (ent *Entrance) ListConfig(ctx context.Context, project string) (view.Confi
 	if err != nil {
 		return view.ConfigList{}, err
 	}
-	list, values := view.ConfigList{Office: paths.Root, Hash: loaded.Hash}, loaded.Config.Values()
+	list, values := view.ConfigList{Office: paths.Root, Hash: loaded.Hash}, loaded.Config.ShownValues()
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		list.Values = append(list.Values, view.ConfigValue{Key: key, Value: values[key], Origin: loaded.Origin[key]})
 	}
