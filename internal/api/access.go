@@ -19,6 +19,10 @@ const ticketLife = 10 * time.Minute
 // sessionLife is how long a page keeps its access from its newest request on.
 const sessionLife = 12 * time.Hour
 
+// sessionEnd is how long a session lasts at most, however much it is used: a token that was
+// taken from a browser ends with it.
+const sessionEnd = 30 * 24 * time.Hour
+
 // maxKept bounds the tickets that are open, and the sessions. The one that ends first makes
 // room for one more.
 const maxKept = 64
@@ -34,12 +38,19 @@ type accessList struct {
 	now     func() time.Time
 
 	mu       sync.Mutex
-	tickets  map[tokenHash]time.Time // when each ends
-	sessions map[tokenHash]time.Time
+	tickets  map[tokenHash]grant
+	sessions map[tokenHash]grant
+}
+
+// grant is a ticket or a session, without its text.
+type grant struct {
+	end  time.Time // from here on it is good no more
+	last time.Time // no use moves end beyond, nor does a ticket that this session asks for
+	own  bool      // of a ticket: only a process of the office's user may take it
 }
 
 func newAccessList(program secret.Value, now func() time.Time) *accessList {
-	a := &accessList{now: now, tickets: map[tokenHash]time.Time{}, sessions: map[tokenHash]time.Time{}}
+	a := &accessList{now: now, tickets: map[tokenHash]grant{}, sessions: map[tokenHash]grant{}}
 	if a.known = program.Set(); a.known {
 		a.program = sha256.Sum256([]byte(program.Reveal()))
 	}
@@ -54,13 +65,13 @@ func newToken() string {
 }
 
 // keepHash puts a hash into a list, and takes out what has ended.
-func keepHash(list map[tokenHash]time.Time, hash tokenHash, now, end time.Time) {
+func keepHash(list map[tokenHash]grant, hash tokenHash, now time.Time, g grant) {
 	for {
 		var first tokenHash
-		for h, at := range list {
-			if !now.Before(at) {
+		for h, kept := range list {
+			if !now.Before(kept.end) {
 				delete(list, h)
-			} else if at.Before(list[first]) || list[first].IsZero() {
+			} else if kept.end.Before(list[first].end) || list[first].end.IsZero() {
 				first = h
 			}
 		}
@@ -69,32 +80,48 @@ func keepHash(list map[tokenHash]time.Time, hash tokenHash, now, end time.Time) 
 		}
 		delete(list, first)
 	}
-	list[hash] = end
+	list[hash] = g
 }
 
-// issueTicket makes a ticket, and tells when it ends.
-func (a *accessList) issueTicket() (ticket string, end time.Time) {
+// issueTicket makes a ticket, and tells when it ends. own: only a process of the office's
+// user may take it. last is the end of the session that asks for it; zero: no session does.
+func (a *accessList) issueTicket(own bool, last time.Time) (ticket string, end time.Time) {
 	now := a.now()
 	ticket, end = newToken(), now.Add(ticketLife)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	keepHash(a.tickets, sha256.Sum256([]byte(ticket)), now, end)
+	keepHash(a.tickets, sha256.Sum256([]byte(ticket)), now, grant{end: end, last: last, own: own})
 	return ticket, end
 }
 
-// exchangeTicket takes a ticket and gives a session's token. EAccess: the ticket was used
-// before, has ended, or was never given.
-func (a *accessList) exchangeTicket(ticket string) (Session, error) {
+// exchangeTicket takes a ticket and gives a session's token. isOwner reports whether a process
+// of the office's user asks; it may take a while. EAccess: the ticket was used before, has
+// ended, was never given, or is for that user alone: then it stays.
+func (a *accessList) exchangeTicket(ticket string, isOwner func() bool) (Session, error) {
 	now, hash := a.now(), tokenHash(sha256.Sum256([]byte(ticket)))
 	a.mu.Lock()
+	g := a.tickets[hash]
+	a.mu.Unlock()
+	if g.own && !isOwner() {
+		return Session{}, company.E(company.EAccess, "this link is for programs of the user who made it").Because("another user's program sent it, or one that this machine does not show").
+			Fix("open the link that company open prints")
+	}
+	a.mu.Lock()
 	defer a.mu.Unlock()
-	end, ok := a.tickets[hash]
+	g, ok := a.tickets[hash]
 	delete(a.tickets, hash)
-	if !ok || !now.Before(end) {
+	if !ok || !now.Before(g.end) {
 		return Session{}, company.E(company.EAccess, "this link has been used, or is older than ten minutes").Fix("company open gives a fresh one")
 	}
-	s := Session{Token: newToken(), Expires: now.Add(sessionLife)}
-	keepHash(a.sessions, sha256.Sum256([]byte(s.Token)), now, s.Expires)
+	session := grant{end: now.Add(sessionLife), last: g.last}
+	if session.last.IsZero() {
+		session.last = now.Add(sessionEnd)
+	}
+	if session.end.After(session.last) {
+		session.end = session.last
+	}
+	s := Session{Token: newToken(), Expires: session.end}
+	keepHash(a.sessions, sha256.Sum256([]byte(s.Token)), now, session)
 	return s, nil
 }
 
@@ -108,28 +135,33 @@ const (
 )
 
 // admitRequest finds the owner of the token in the headers of a request. The session of
-// that token lasts for sessionLife from here on.
-func (a *accessList) admitRequest(h http.Header) admission {
+// that token lasts for sessionLife from here on, and never beyond its last moment, which is
+// given; the token of programs has none.
+func (a *accessList) admitRequest(h http.Header) (who admission, last time.Time) {
 	sent := h.Values("Authorization")
 	if len(sent) != 1 {
-		return nobody
+		return nobody, time.Time{}
 	}
 	scheme, token, ok := strings.Cut(sent[0], " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return nobody
+		return nobody, time.Time{}
 	}
 	hash := tokenHash(sha256.Sum256([]byte(token)))
 	if a.known && hash == a.program {
-		return program
+		return program, time.Time{}
 	}
 	now := a.now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if end, ok := a.sessions[hash]; !ok || !now.Before(end) {
-		return nobody
+	g, ok := a.sessions[hash]
+	if !ok || !now.Before(g.end) {
+		return nobody, time.Time{}
 	}
-	a.sessions[hash] = now.Add(sessionLife)
-	return page
+	if g.end = now.Add(sessionLife); g.end.After(g.last) {
+		g.end = g.last
+	}
+	a.sessions[hash] = g
+	return page, g.last
 }
 
 // Link is the way of a browser into the office.
@@ -146,12 +178,15 @@ type TicketExchange struct {
 // Session is the access of a page.
 type Session struct {
 	Token   string    `json:"token"`   // for Authorization: Bearer
-	Expires time.Time `json:"expires"` // each request moves it
+	Expires time.Time `json:"expires"` // each request moves it, by at most 30 days in all
 }
 
 // NewLink makes a link by which a browser gets in once. EConflict: the company has no
 // address for browsers. ENotFound: no company is at work.
-func (s *Server) NewLink() (Link, error) {
+func (s *Server) NewLink() (Link, error) { return s.makeLink(false, time.Time{}) }
+
+// makeLink is NewLink; own and last are those of issueTicket.
+func (s *Server) makeLink(own bool, last time.Time) (Link, error) {
 	switch {
 	case !s.atWork:
 		return Link{}, company.E(company.ENotFound, "no company is at work in this office").Because("a browser is answered by one that serves it").Fix("company serve")
@@ -161,12 +196,12 @@ func (s *Server) NewLink() (Link, error) {
 		return Link{}, company.E(company.EConflict, "the company at work here has no address for a browser").Because("serve.listen is empty").
 			Fix("company config set serve.listen 127.0.0.1:7777, then start company serve anew")
 	}
-	ticket, end := s.tcp.access.issueTicket()
+	ticket, end := s.tcp.access.issueTicket(own, last)
 	return Link{URL: s.tcp.url + "/#t=" + ticket, Expires: end}, nil
 }
 
-func (s *Server) serveTicket(w http.ResponseWriter, _ *http.Request) {
-	l, err := s.NewLink()
+func (s *Server) serveTicket(w http.ResponseWriter, r *http.Request) {
+	l, err := s.makeLink(r.URL.Query().Get("own") == "true", sessionOf(r.Context()))
 	if err != nil {
 		writeError(w, err)
 		return
@@ -185,7 +220,7 @@ func (s *Server) serveSession(w http.ResponseWriter, r *http.Request) {
 		writeError(w, company.E(company.EInvalid, "the request is not what was expected").Wrap(err).Fix(s.sameVersion()))
 		return
 	}
-	session, err := s.tcp.access.exchangeTicket(in.Ticket)
+	session, err := s.tcp.access.exchangeTicket(in.Ticket, func() bool { return isOwnPeer(r) })
 	if err != nil {
 		writeError(w, err)
 		return

@@ -294,3 +294,42 @@ func TestLongAnswerInPieces(t *testing.T) {
 		t.Errorf("8 MiB have %d deadlines", n)
 	}
 }
+
+// lateConn tells the deadline of its newest write, and takes everything.
+type lateConn struct {
+	net.Conn
+	deadline, written time.Time
+}
+
+func (c *lateConn) SetWriteDeadline(t time.Time) error { c.deadline = t; return nil }
+func (c *lateConn) Write(p []byte) (int, error)        { c.written = c.deadline; return len(p), nil }
+
+// T19: a client that takes nothing holds up no end: a write keeps to the deadline that TLS sets
+// for its last message, and to the end of the server, where these come before its own.
+func TestWritesEndInTime(t *testing.T) {
+	under, l := &lateConn{}, newBoundedListener(nil, 1, time.Hour)
+	c := &boundedConn{Conn: under, listener: l}
+	write := func(name string, earliest, latest time.Time) {
+		t.Helper()
+		if n, err := c.Write([]byte("bye")); n != 3 || err != nil {
+			t.Errorf("%s: %d %v", name, n, err)
+		}
+		if under.written.Before(earliest) || under.written.After(latest) {
+			t.Errorf("%s: the write waits until %s, not %s to %s", name, under.written, earliest, latest)
+		}
+	}
+	begun := time.Now()
+	write("no deadline", begun.Add(time.Hour), time.Now().Add(2*time.Hour))
+	last := begun.Add(5 * time.Second)
+	if err := c.SetWriteDeadline(last); err != nil {
+		t.Fatal(err)
+	}
+	write("that of TLS", last, last)
+	if err := c.SetWriteDeadline(begun.Add(10 * time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	write("a later one", begun.Add(time.Hour), time.Now().Add(2*time.Hour))
+	begun = time.Now()
+	l.endWrites(2 * time.Second)
+	write("the end of the server", begun.Add(2*time.Second), time.Now().Add(2*time.Second))
+}

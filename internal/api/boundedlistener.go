@@ -1,8 +1,10 @@
 package api
 
 import (
+	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,6 +16,7 @@ type boundedListener struct {
 	write time.Duration
 	done  chan struct{}
 	end   sync.Once
+	stop  atomic.Int64 // Unix nanoseconds; no write waits beyond, 0: none is set
 }
 
 func newBoundedListener(l net.Listener, connections int, write time.Duration) *boundedListener {
@@ -41,11 +44,45 @@ func (l *boundedListener) Close() error {
 	return l.Listener.Close()
 }
 
+// endWrites has no write that begins from now on wait beyond a time from now. The end of TLS
+// has a message to send, and a server that stops ends one connection after the other.
+func (l *boundedListener) endWrites(in time.Duration) { l.stop.Store(time.Now().Add(in).UnixNano()) }
+
 // boundedConn gives its place back when it is closed.
 type boundedConn struct {
 	net.Conn
 	listener *boundedListener
 	end      sync.Once
+
+	mu    sync.Mutex
+	until time.Time // the deadline that its user has set; zero: none
+}
+
+// SetWriteDeadline bounds the writes to come. TLS sets one before its last message.
+func (c *boundedConn) SetWriteDeadline(t time.Time) error {
+	c.mu.Lock()
+	c.until = t
+	c.mu.Unlock()
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// SetDeadline is SetWriteDeadline, for reads too.
+func (c *boundedConn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+// nextDeadline is when a write that begins now fails.
+func (c *boundedConn) nextDeadline() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := time.Now().Add(c.listener.write)
+	if !c.until.IsZero() && c.until.Before(at) {
+		at = c.until
+	}
+	if stop := c.listener.stop.Load(); stop != 0 && time.Unix(0, stop).Before(at) {
+		at = time.Unix(0, stop)
+	}
+	return at
 }
 
 // writePiece is how many bytes a client takes in the time of one write. A long answer is
@@ -55,7 +92,7 @@ const writePiece = 32 << 10
 // Write sends p, and fails where the client takes no piece of it in time.
 func (c *boundedConn) Write(p []byte) (n int, err error) {
 	for {
-		if err := c.SetWriteDeadline(time.Now().Add(c.listener.write)); err != nil {
+		if err := c.Conn.SetWriteDeadline(c.nextDeadline()); err != nil {
 			return n, err
 		}
 		sent, err := c.Conn.Write(p[n:min(n+writePiece, len(p))])

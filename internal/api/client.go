@@ -146,6 +146,13 @@ func (c *Client) NewLink(ctx context.Context) (Link, error) {
 	return l, c.callJSON(ctx, http.MethodPost, "/api/v1/tickets", nil, &l)
 }
 
+// NewOwnLink is NewLink for a browser of the office's user on its machine: programs of other
+// users cannot use it. A server of an older version makes one for all.
+func (c *Client) NewOwnLink(ctx context.Context) (Link, error) {
+	var l Link
+	return l, c.callJSON(ctx, http.MethodPost, "/api/v1/tickets?own=true", nil, &l)
+}
+
 func (c *Client) send(ctx context.Context, path, id string, cmd company.Command) (CommandResult, error) {
 	kind, err := commandKind(cmd)
 	if err != nil {

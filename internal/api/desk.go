@@ -54,7 +54,11 @@ var deskRoutes = []Route{
 		return s.desk.Diagnose(ctx, r.URL.Query().Get("online") == "true")
 	}, Parameter{Name: "online", Type: "boolean", Doc: "also ask the models' servers, the git remote, the forge and the registries"}),
 	newDeskRoute("config", "every key of the config, its value and where it comes from", view.ConfigList{}, func(ctx context.Context, s *Server, r *http.Request) (any, error) {
-		return s.desk.Config(ctx, r.URL.Query().Get("project"))
+		project, err := s.limitProject(ctx, r.URL.Query().Get("project"))
+		if err != nil {
+			return nil, err
+		}
+		return s.desk.Config(ctx, project)
 	}, Parameter{Name: "project", Type: "string", Doc: "of this project; without it, of the office"}),
 	{Method: http.MethodPost, Path: "submissions", Summary: "gives the company an instruction, checked as `company submit` does; the answer names the task", Body: view.Submission{}, Answer: CommandResult{}, serve: (*Server).serveSubmission},
 }
@@ -121,6 +125,9 @@ func (s *Server) submitTask(r *http.Request) (CommandResult, error) {
 	ctx, cancel, err := s.askDesk(r.Context())
 	defer cancel()
 	if err != nil {
+		return CommandResult{}, err
+	}
+	if in.Project, err = s.limitProject(ctx, in.Project); err != nil {
 		return CommandResult{}, err
 	}
 	c, err := s.desk.PrepareSubmission(ctx, in)

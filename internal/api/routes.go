@@ -54,7 +54,8 @@ func Routes() []Route {
 			}},
 		{Method: http.MethodPost, Path: "commands", Summary: "sends a command of the president; the answer comes after its events are in the ledger", Body: CommandEnvelope{}, Answer: CommandResult{}, serve: (*Server).serveCommand},
 		{Method: http.MethodPost, Path: "trials", Summary: "tells the events that a command would make now, and writes nothing", Body: CommandEnvelope{}, Answer: CommandResult{}, serve: (*Server).serveTrial},
-		{Method: http.MethodPost, Path: "tickets", Summary: "makes a link by which a browser gets in once, within ten minutes; company open", Answer: Link{}, serve: (*Server).serveTicket},
+		{Method: http.MethodPost, Path: "tickets", Summary: "makes a link by which a browser gets in once, within ten minutes; company open", Answer: Link{}, serve: (*Server).serveTicket,
+			Query: []Parameter{{Name: "own", Type: "boolean", Doc: "only a program of the office's user on this machine, or of root, may use it: for a link that others may read in the list of processes"}}},
 		{Method: http.MethodPost, Path: "session", Summary: "takes the ticket of a link, and gives a token for Authorization: Bearer; over TCP it is the one request without a token", Body: TicketExchange{}, Answer: Session{}, serve: (*Server).serveSession},
 	}, deskRoutes)
 }

@@ -51,6 +51,9 @@ type ServerInfo struct {
 	PID     int    `json:"pid"`
 	Epoch   uint64 `json:"epoch"`
 	Serving bool   `json:"serving"` // it stays when its own task has ended
+	// Address is where it answers over TCP: scheme, host and port; empty: nowhere. Asked on the
+	// socket, it is the one way to know that a port is this office's.
+	Address string `json:"address,omitempty"`
 }
 
 // CommandEnvelope is a command on its way: its kind and its fields.
@@ -203,6 +206,7 @@ func (s *Server) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
 	var over sync.WaitGroup
 	if s.tcp != nil {
+		s.tcp.bounded.endWrites(lastAnswers)
 		over.Go(func() { endServer(ctx, s.tcp.http); <-s.tcp.stopped })
 	}
 	endServer(ctx, s.http)
@@ -301,6 +305,10 @@ func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
 		writeError(w, err)
 		return
 	}
+	if err := limitCommand(r.Context(), c); err != nil {
+		writeForbidden(w, err)
+		return
+	}
 	evs, err := s.office.DoID(r.Context(), id, company.President, c)
 	if err != nil {
 		writeError(w, err)
@@ -315,6 +323,10 @@ func (s *Server) serveTrial(w http.ResponseWriter, r *http.Request) {
 	_, c, err := s.readCommand(r)
 	if err != nil {
 		writeError(w, err)
+		return
+	}
+	if err := limitCommand(r.Context(), c); err != nil {
+		writeForbidden(w, err)
 		return
 	}
 	c, st, err := s.office.Source().WithArchives(c)

@@ -94,7 +94,7 @@ func (s *Server) ListenTCP(o TCPOptions) (url string, err error) {
 		DisableGeneralOptionsHandler: true,                                                // OPTIONS * goes by the same rules
 		ErrorLog:                     slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // of connections: strangers cause them
 	}
-	s.tcp = t
+	s.tcp, s.info.Address = t, t.url
 	go func() {
 		defer close(t.stopped)
 		if err := t.http.Serve(t.listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
@@ -210,9 +210,14 @@ func (t *tcpServer) guardRequests(s *Server, next http.Handler) http.Handler {
 			writeForbidden(w, company.E(company.EAccess, "the request is for another host").Fix("use the address that company open gives; further names of this office stand in serve.hosts"))
 		case !t.isSameOrigin(r):
 			writeForbidden(w, company.E(company.EAccess, "the request comes from another site").Fix("open the page by the link that company open gives"))
-		case t.access.admitRequest(r.Header) == nobody:
-			open.ServeHTTP(w, r)
 		default:
+			who, last := t.access.admitRequest(r.Header)
+			if who == nobody {
+				open.ServeHTTP(w, r)
+				return
+			}
+			r, cancel := markToken(r, last, t.access.now())
+			defer cancel()
 			next.ServeHTTP(w, r)
 		}
 	})

@@ -285,13 +285,13 @@ func TestAccessIsBounded(t *testing.T) {
 	var tickets []string
 	for range maxKept + 1 {
 		now = now.Add(time.Second)
-		ticket, _ := a.issueTicket()
+		ticket, _ := a.issueTicket(false, time.Time{})
 		tickets = append(tickets, ticket)
 	}
-	if _, err := a.exchangeTicket(tickets[0]); company.CodeOf(err) != company.EAccess || len(a.tickets) != maxKept {
+	if _, err := a.exchangeTicket(tickets[0], isNoOwner); company.CodeOf(err) != company.EAccess || len(a.tickets) != maxKept {
 		t.Errorf("%d tickets, the oldest: %v", len(a.tickets), err)
 	}
-	if _, err := a.exchangeTicket(tickets[1]); err != nil {
+	if _, err := a.exchangeTicket(tickets[1], isNoOwner); err != nil {
 		t.Error(err)
 	}
 	for _, kept := range []string{fmt.Sprint(a.tickets), fmt.Sprint(a.sessions)} {
@@ -302,11 +302,11 @@ func TestAccessIsBounded(t *testing.T) {
 		}
 	}
 	now = now.Add(ticketLife)
-	a.issueTicket()
+	a.issueTicket(false, time.Time{})
 	if len(a.tickets) != 1 {
 		t.Errorf("%d tickets, all but one have ended", len(a.tickets))
 	}
-	if a.admitRequest(http.Header{"Authorization": {"Bearer "}}) != nobody || a.known {
+	if who, _ := a.admitRequest(http.Header{"Authorization": {"Bearer "}}); who != nobody || a.known {
 		t.Error("no token is one")
 	}
 }

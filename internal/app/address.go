@@ -21,7 +21,9 @@ func (a *App) openAddress(srv *api.Server) error {
 	if cfg.Listen == "" {
 		return nil
 	}
-	o := api.TCPOptions{Listen: cfg.Listen, AnyPort: a.loaded.Origin["serve.listen"] == config.OriginDefault, Hosts: cfg.Hosts, Page: page.Handler()}
+	// Programs that know the usual port would send their token to the process that has it.
+	anyPort := a.loaded.Origin["serve.listen"] == config.OriginDefault && cfg.TokenEnv == ""
+	o := api.TCPOptions{Listen: cfg.Listen, AnyPort: anyPort, Hosts: cfg.Hosts, Page: page.Handler()}
 	if cfg.TokenEnv != "" {
 		token := strings.TrimSpace(a.envValue(cfg.TokenEnv))
 		if len(token) < minProgramToken {

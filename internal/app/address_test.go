@@ -37,7 +37,7 @@ func openTestAddress(t *testing.T, serve config.Serve, env map[string]string) (*
 	if serve.Listen == "" {
 		serve.Listen = "127.0.0.1:0"
 	}
-	a := &App{loaded: config.Loaded{Config: config.Config{Serve: serve}}, env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+	a := &App{loaded: config.Loaded{Config: config.Config{Serve: serve}, Origin: map[string]string{"serve.listen": config.OriginDefault}}, env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
 	srv := api.New(emptyOffice{}, api.ServerInfo{Version: "test", Serving: true}, slog.New(slog.DiscardHandler))
 	if err := a.openAddress(srv); err != nil {
 		return a, err
@@ -103,6 +103,25 @@ func TestProgramToken(t *testing.T) {
 		if got := askHello(t, &http.Client{Transport: &http.Transport{}}, a.Address(), token); got != 401 {
 			t.Errorf("without serve.token_env %q gets %d", token, got)
 		}
+	}
+}
+
+// T19: where another process has the usual port first, programs would send it their token:
+// with serve.token_env the company does not serve elsewhere then, and says so. A browser
+// follows the link, so that without a token for programs a free port serves as well.
+func TestTakenPort(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	at := taken.Addr().String()
+	a, err := openTestAddress(t, config.Serve{Listen: at, TokenEnv: "T"}, map[string]string{"T": "0123456789abcdef"})
+	if company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "serve.listen cannot be listened on") || a.Address() != "" {
+		t.Errorf("with a token for programs: %s %v", a.Address(), err)
+	}
+	if a, err = openTestAddress(t, config.Serve{Listen: at}, nil); err != nil || a.Address() == "" || a.Address() == "http://"+at {
+		t.Errorf("without one: %s %v", a.Address(), err)
 	}
 }
 

@@ -47,7 +47,7 @@ func ErrorGuides() []ErrorGuide {
 		{EForge, "GitHub, Gitea or Forgejo refused, or cannot be reached.", "company doctor --online asks it. The branch is kept: company pr sync or company resume tries again.", failed},
 		{ERegistry, "A package registry does not answer, or refuses a package.", "Try again later. Private packages need your login: company trust --logins.", failed},
 		{EAuth, "A forge or a remote refuses the login, or the login may not do this.", "export a token with the right that the message names, then company resume.", failed},
-		{EAccess, "A request to the address of company serve carries no token that is good now, or comes from another site.", "company open gives a fresh link for a browser; programs send the token of serve.token_env.", failed},
+		{EAccess, "A request to the address of company serve carries no token that is good now, comes from another site, or asks for what no token may do.", "company open gives a fresh link for a browser; programs send the token of serve.token_env. A checkout is made known to an office by company project add, on its machine.", failed},
 		{EWaiting, "A person must answer first.", "company status lists the questions; company answer, approve or reject.", failed},
 		{EDiverged, "A replay of a task did not come out as it is recorded.", "The message names the first difference: run, number of the request and message, or verdict. Compare what has changed since: the version of company, agents, gates and container in its config, the image.", failed},
 		{EOutput, "The result could not be written to stdout. The work itself is done.", "See what became of the program that reads it; company status shows the outcome.", failed},

@@ -12,14 +12,19 @@ import (
 const browserPatience = 3 * time.Second
 
 // OpenBrowser opens a link in the person's browser, where stdout is a terminal and there is
-// a screen for one. What fails becomes a note: the link was printed. Other users of the
-// machine may read it in the list of processes while that program runs.
-func (con *Console) OpenBrowser(ctx context.Context, link string) {
+// a screen for one. What fails becomes a note: another link was printed. Other users of the
+// machine may read this one in the list of processes, so that it has to be of no use to them.
+func (con *Console) OpenBrowser(ctx context.Context, makeLink func() (string, error)) {
 	if con.NoInput || !IsTerminal(con.Out) {
 		return
 	}
 	opener := con.findOpener()
 	if opener == "" {
+		return
+	}
+	link, err := makeLink()
+	if err != nil {
+		con.PrintNote("no browser was opened: %v", err)
 		return
 	}
 	failed := make(chan error, 1)

@@ -44,7 +44,10 @@ func (ent *Entrance) OpenPage(ctx context.Context, browser bool) error {
 		return ent.Console.PrintJSON(ent.Console.Out, link)
 	}
 	if _, err = fmt.Fprintln(ent.Console.Out, link.URL); err == nil && browser {
-		ent.Console.OpenBrowser(ctx, link.URL)
+		ent.Console.OpenBrowser(ctx, func() (string, error) {
+			own, err := conn.NewOwnLink(ctx) // arguments of a program are seen by other users
+			return own.URL, err
+		})
 	}
 	return err
 }

@@ -28,7 +28,7 @@ var looks = map[string]struct {
 	"internal/agent/calls.go":         {2, "measures a tool"},
 	"internal/agent/run.go":           {2, "measures a model's answer"},
 	"internal/session/stopwatch.go":   {3, "measures a run's own work"},
-	"internal/api/boundedlistener.go": {1, "how long a connection takes nothing: the kernel's deadline"},
+	"internal/api/boundedlistener.go": {2, "how long a connection takes nothing: the kernel's deadline"},
 	"internal/entrance/office.go":     {3, "waits for the holder of the office, and says what the wall clock says"},
 	"internal/client/connect.go":      {1, "an office that is not there has no time"},
 	"internal/cli/image/image.go":     {3, "measures a build"},

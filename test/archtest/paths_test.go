@@ -79,6 +79,7 @@ var elsewhere = []exemption{
 	{"internal/container/memory.go", "os.ReadFile", "reads how much memory the machine has to spare"},
 	{"internal/app/replay.go", "filepath.Glob os.Lstat os.MkdirAll os.MkdirTemp os.RemoveAll", "makes the folder of a replay among the system's temporary files, and removes those of replays that were killed"},
 	{"internal/app/recordfile.go", "os.CreateTemp os.Link os.Lstat os.Open os.Remove", "writes and reads the record file that the operator names, and keeps its git objects among the system's temporary files"},
+	{"internal/api/peer.go", "os.Open", "reads the kernel's table of connections"},
 	{"internal/app/hostlimits.go", "os.ReadFile", "reads how much memory the machine has"},
 	{"internal/diagnose/officecheck.go", "os.Stat", "looks for the nearest folder that is there, for a doctor's word on it"},
 	{"internal/bench/", "", "measures in a folder of its own, in no checkout"},
