@@ -131,7 +131,15 @@ func TestServeOverTCP(t *testing.T) {
 			t.Fatalf("%s: %d %s\n%s", command, status, text, messages.String())
 		}
 	}
-	send(`{"id":"1","kind":"submit","command":{"Instruction":"say goodbye","Project":{"id":"` + known.Projects[0].ID + `","path":"` + h.Repo + `"},"Settings":{"cap":{"micro_usd":5000000,"tokens":-1},"no_gates":"ask"}}}`)
+	raw := `{"id":"1","kind":"submit","command":{"Instruction":"say goodbye","Project":{"id":"` + known.Projects[0].ID + `","path":"` + h.Repo + `"},"Settings":{"cap":{"micro_usd":5000000,"tokens":-1},"no_gates":"ask"}}}`
+	if status, text := callAddress(t, "POST", at+"/api/v1/commands", token, raw); status != 403 {
+		t.Errorf("a raw submission: %d %s", status, text)
+	}
+	for project, want := range map[string]int{t.TempDir(): 404, known.Projects[0].ID: 200} {
+		if status, text := callAddress(t, "POST", at+"/api/v1/submissions", token, `{"instruction":"say goodbye","project":"`+project+`"}`); status != want {
+			t.Fatalf("a submission to %s: %d %s\n%s", project, status, text, messages.String())
+		}
+	}
 	lines := bufio.NewScanner(stream.Body)
 	seen := false
 	for !seen && lines.Scan() {

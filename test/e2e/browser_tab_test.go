@@ -200,10 +200,36 @@ func (b *tab) gone(id string) {
 	b.until(fmt.Sprintf("!document.querySelector(%q)", byID(id)))
 }
 
-// click clicks something with a test id.
+// click clicks something with a test id, once it lies still: the page takes no press of a
+// button that has just moved.
 func (b *tab) click(id string) {
 	b.t.Helper()
+	b.settle(byID(id))
 	b.do("click "+id, chromedp.Click(chromedp.CSS(byID(id))))
+}
+
+// settle waits until an element lies still.
+func (b *tab) settle(selector string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`(() => {
+		const e = document.querySelector(%q), kept = globalThis.settling ??= {};
+		const at = e && JSON.stringify([e.getBoundingClientRect(), e.textContent]);
+		if (!at || kept.at !== at) { kept.at = at; kept.since = performance.now(); return false; }
+		return performance.now() - kept.since > 400;
+	})()`, selector))
+}
+
+// missMoving presses a button with the mouse, and has the page move it a moment before, as data
+// that comes late does: nothing is pressed, and the page says so.
+func (b *tab) missMoving(id string) {
+	b.t.Helper()
+	b.settle(byID(id))
+	evaluate[bool](b, `(() => {
+		addEventListener("pointerdown", () => { document.getElementById("main").style.paddingTop = "26px"; }, { capture: true, once: true });
+		return true;
+	})()`)
+	b.do("press "+id, chromedp.Click(chromedp.CSS(byID(id))))
+	b.see("notices", "that button had just moved")
 }
 
 // enter types into a field.

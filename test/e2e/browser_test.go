@@ -97,6 +97,8 @@ func TestBrowser(t *testing.T) {
 	b.see("page-task", "t1")
 	b.click("nav-inbox")
 	b.see("question-a1", "the plan")
+	b.missMoving("approve-a1")
+	b.see("question-a1", "the plan")
 	b.noErrors("before the answer")
 	b.click("approve-a1")
 	b.gone("question-a1")

@@ -3,7 +3,9 @@ import { App } from "./app.tsx";
 import { asProblem, counts, exchangeTicket } from "./lib/api.ts";
 import { startFeed } from "./lib/live.ts";
 import { readToken, storeToken, takeTicket } from "./lib/session.ts";
+import { guardPresses } from "./lib/steady.ts";
 import { applyTheme, readTheme } from "./lib/theme.ts";
+import { tell } from "./ui/notices.tsx";
 import "./styles.css";
 
 applyTheme(readTheme());
@@ -33,5 +35,6 @@ void open().then((denied) => {
   const root = document.getElementById("root");
   if (!root) return;
   if (!denied) startFeed();
+  guardPresses(() => tell("Nothing was pressed: that button had just moved. Look again, then press it.", true));
   createRoot(root).render(<App denied={denied} />);
 });

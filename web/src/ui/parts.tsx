@@ -159,7 +159,7 @@ export function Read<T>({ entry, path, what, missing, heading, children }: { hea
   return (
     <>
       {entry.problem ? (
-        <p className="stale" role="status">
+        <p className="stale over" role="status">
           <T>{entry.problem.message}</T>: this is <Age since={entry.at} /> old
         </p>
       ) : null}
