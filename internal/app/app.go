@@ -135,7 +135,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, addDamageHint(off.Paths, err)
 	}
 	a.hub = feed.NewHub(a.orch.View().Seq)
-	a.projector.Connect(a.orch, log)
+	a.projector.Connect(a.orch, a.ledger, log)
 	a.keeper = &upkeep.Keeper{Office: off, State: a.orch, Ledger: a.ledger, RetentionDays: loaded.Config.RetentionDays, Remote: loaded.Config.Git.Remote, Logger: log}
 	a.verifier = &upkeep.Verifier{Ledger: a.ledger, State: a.orch, Office: off, Feed: announcer{a}, Logger: log}
 	if len(off.CopiedFrom) > 0 {

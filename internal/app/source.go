@@ -2,15 +2,16 @@ package app
 
 import (
 	"context"
+	"strings"
 
-	"company/internal/office"
+	"company/internal/company"
 	"company/internal/view"
 )
 
 // Source is what the views of this moment are made from.
 func (a *App) Source() view.Source {
 	return view.Source{
-		State: a.View(), Now: a.Now(), Activities: a.Activities(), Folders: viewFolders(a.office.Paths),
+		State: a.View(), Now: a.Now(), Activities: a.Activities(), Folders: a.viewFolders(),
 		Models: officeAgents{cfg: a.loaded.Config}, Archives: a, Damage: a.verifier.Damage(),
 	}
 }
@@ -18,6 +19,14 @@ func (a *App) Source() view.Source {
 // Verify reads the whole ledger and every blob, and returns the damage.
 func (a *App) Verify(ctx context.Context) (view.Verification, error) { return a.verifier.Run(ctx) }
 
-func viewFolders(p office.Paths) view.Folders {
-	return view.Folders{Root: p.Root, Runs: p.Runs, Backlog: p.Backlog, Has: p.HasFile}
+// viewFolders are the folders of the office. Files of runs that are still to be written are
+// awaited.
+func (a *App) viewFolders() view.Folders {
+	p := a.office.Paths
+	return view.Folders{Root: p.Root, Runs: p.Runs, Backlog: p.Backlog, Has: func(dir, name string) bool {
+		if run, file, ok := strings.Cut(name, "/"); ok && dir == p.Runs {
+			return a.projector.HasRunFile(a.lifetime, company.RunID(run), file)
+		}
+		return p.HasFile(dir, name)
+	}}
 }

@@ -15,6 +15,7 @@ import (
 	"company/internal/ledger"
 	"company/internal/office"
 	"company/internal/retry"
+	"company/internal/runfiles"
 	"company/internal/safetext"
 )
 
@@ -104,7 +105,7 @@ func (a *App) followRun(ctx context.Context, id company.RunID, each func(ledger.
 const MaxTranscript = 256 << 20
 
 // TranscriptFile is the name of a run's transcript.
-const TranscriptFile = "transcript.ndjson"
+const TranscriptFile = runfiles.TranscriptFile
 
 // ReadTranscriptFile reads the transcript that is kept of an ended run; the error
 // is fs.ErrNotExist where there is none.

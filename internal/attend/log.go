@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"company/internal/agent"
 	officeapp "company/internal/app"
@@ -44,17 +43,18 @@ func findRun(ctx context.Context, conn *client.Office, id string) (*view.Run, er
 	return run, nil
 }
 
-// ReadLog is the run that an id names, and its conversation: the transcript that is kept,
-// else the one that its journal makes.
+// ReadLog is the run that an id names, and its conversation: the transcript that is kept
+// whole, else the one that its journal makes.
 func ReadLog(ctx context.Context, conn *client.Office, paths office.Paths, id string) (company.RunID, agent.Transcript, error) {
 	run, err := findRun(ctx, conn, id)
 	if err != nil {
 		return "", agent.Transcript{}, err
 	}
-	unwritten := slices.ContainsFunc(run.Unwritten, func(u company.UnwrittenFile) bool { return u.File == run.ID.FilePath(officeapp.TranscriptFile) })
 	t, err := officeapp.ReadTranscriptFile(paths, run.ID)
-	if errors.Is(err, fs.ErrNotExist) || err != nil && unwritten {
-		t, err = conn.ReadTranscript(ctx, run.ID)
+	if err != nil { // it is not written yet, cannot be, or was cut by a power cut
+		if made, merr := conn.ReadTranscript(ctx, run.ID); merr == nil || errors.Is(err, fs.ErrNotExist) {
+			t, err = made, merr
+		}
 	}
 	return run.ID, t, err
 }

@@ -17,6 +17,7 @@ import (
 	"company/internal/gitops"
 	"company/internal/ledger"
 	"company/internal/orchestrator"
+	"company/internal/runfiles"
 	"company/internal/sandbox"
 	"company/internal/session"
 )
@@ -46,6 +47,7 @@ type nullOffice struct {
 	orch     *orchestrator.Orchestrator
 	pool     *dispatch.Pool
 	sessions *session.Service
+	files    *runfiles.Writer
 	models   *adapters.Models
 
 	working context.Context // ends with the office, and says why
@@ -82,6 +84,8 @@ func (w *benchEnv) openNullOffice(ctx context.Context, o nullOptions) (_ *nullOf
 		}
 		n.closers = append(n.closers, folders[name].Close)
 	}
+	n.files = runfiles.NewWriter(folders["runs"], n.checkFile)
+	n.closers = append(n.closers, func() error { return n.files.Await(context.WithoutCancel(ctx)) })
 	l, err := ledger.Open(ctx, n.bus, ledger.Options{Folder: folders["state"], Logger: w.Logger})
 	if err != nil {
 		return nil, err
@@ -97,7 +101,7 @@ func (w *benchEnv) openNullOffice(ctx context.Context, o nullOptions) (_ *nullOf
 		[]adapters.Profile{{Name: "null", Adapter: "null", Model: "null"}}, adapters.Deps{Log: w.Logger})
 	n.closers = append(n.closers, n.models.Close)
 	n.sessions, err = session.New(session.Config{
-		Coordinator: company.CoordinatorOf(n.orch), Ledger: l, Agents: n, Mirrors: noProject{}, Sandboxes: &sandbox.Factory{}, Runs: folders["runs"], Logger: w.Logger,
+		Coordinator: company.CoordinatorOf(n.orch), Ledger: l, Agents: n, Mirrors: noProject{}, Sandboxes: &sandbox.Factory{}, Runs: folders["runs"], Files: n.files, Logger: w.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -119,6 +123,13 @@ func (w *benchEnv) openNullOffice(ctx context.Context, o nullOptions) (_ *nullOf
 		}
 	})
 	return n, nil
+}
+
+// checkFile ends the office where a file of a run could not be written.
+func (n *nullOffice) checkFile(_ company.RunID, _ string, err error) {
+	if err != nil {
+		n.stop(err)
+	}
 }
 
 func (n *nullOffice) registerHandlers() {

@@ -71,7 +71,7 @@ func benchScale(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 
 // scaleRun is what an office took for all of it.
 type scaleRun struct {
-	began, ended time.Time
+	began, ended time.Time   // ended: when the last of them is merged and the files of its runs are written
 	merged       []time.Time // of each subtask that counts
 	stored       counts      // up to the last of them
 	processor    time.Duration
@@ -96,7 +96,7 @@ func (r *scaleRun) talkLines(size ScaleSize, driver string) []Line {
 			r.stored.perSubtask(r.stored.events), r.stored.perSubtask(r.stored.records), r.stored.perSubtask(r.stored.blobs))}
 	target := scaleTargets[driver]
 	first := float64(tenth) / r.merged[tenth-1].Sub(r.began).Seconds()
-	last := float64(tenth) / r.ended.Sub(r.merged[all-1-tenth]).Seconds()
+	last := float64(tenth) / r.merged[all-1].Sub(r.merged[all-1-tenth]).Seconds()
 	flat := Line{What: "the last tenth of them", Unit: "1/s", Ours: last, Against: "the first tenth", Bare: first, Ratio: last / first, Samples: tenth}
 	held := Line{What: fmt.Sprintf("memory after %d", all), Unit: "MB", Ours: r.memory[1], Against: fmt.Sprintf("after %d", tenth), Bare: r.memory[0], Ratio: r.memory[1] / r.memory[0], Samples: 1}
 	return []Line{
@@ -158,6 +158,11 @@ func (w *benchEnv) measureScale(ctx context.Context, size ScaleSize, driver stri
 		if errs[2*active] = n.awaitDone(reached); errs[2*active] != nil {
 			break
 		}
+		// What runs have left to be written counts, too.
+		if errs[2*active] = n.files.Await(ctx); errs[2*active] != nil {
+			break
+		}
+		r.ended = time.Now()
 		r.stored, r.processor = n.countStored(), processorTime()-spent
 		debug.FreeOSMemory() // memory that is about to be collected counts at neither time
 		if r.memory[i], errs[2*active] = ownMemory(os.Getpid()); errs[2*active] != nil {
@@ -173,7 +178,6 @@ func (w *benchEnv) measureScale(ctx context.Context, size ScaleSize, driver stri
 		return nil, err
 	}
 	r.merged, r.done = n.merged[:size.Subtasks], len(n.merged)
-	r.ended = r.merged[size.Subtasks-1]
 	dir := filepath.Join(w.dir, name)
 	if r.bytes, err = sizeOfFiles(dir); err != nil {
 		return nil, err

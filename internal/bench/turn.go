@@ -17,6 +17,7 @@ import (
 	"company/internal/folder"
 	"company/internal/gitops"
 	"company/internal/orchestrator"
+	"company/internal/runfiles"
 	"company/internal/sandbox"
 	"company/internal/session"
 )
@@ -189,9 +190,10 @@ func (w *benchEnv) openSessions(ctx context.Context, name string, shop *sandbox.
 	if err != nil {
 		return nil, nil, err
 	}
-	closers = append(closers, runs.Close)
+	files := runfiles.NewWriter(runs, t.WatchFile)
+	closers = append(closers, runs.Close, func() error { return files.Await(context.WithoutCancel(ctx)) })
 	t.sessions, err = session.New(session.Config{
-		Coordinator: company.CoordinatorOf(t.orch), Ledger: l, Agents: t, Mirrors: mirrors, Sandboxes: shop, Runs: runs, Logger: w.Logger, Watcher: t,
+		Coordinator: company.CoordinatorOf(t.orch), Ledger: l, Agents: t, Mirrors: mirrors, Sandboxes: shop, Runs: runs, Files: files, Logger: w.Logger, Watcher: t,
 	})
 	return t, closeAll, err
 }

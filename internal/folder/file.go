@@ -99,8 +99,24 @@ func (f *Folder) WriteFile(name string, data []byte, perm fs.FileMode) error {
 	})
 }
 
+// ReplaceFile is WriteFile for what can be made again: a kill leaves the file whole, as it
+// was or not there, and a power cut soon after may leave it cut. Nothing is synced.
+func (f *Folder) ReplaceFile(name string, data []byte, perm fs.FileMode) error {
+	return f.putFile(name, perm, func(file *os.File) error {
+		_, err := file.Write(data)
+		return err
+	})
+}
+
 // WriteStream is WriteFile with a function that writes the text.
 func (f *Folder) WriteStream(name string, perm fs.FileMode, write func(io.Writer) error) error {
+	return f.putFile(name, perm, func(file *os.File) error {
+		return errors.Join(write(file), file.Sync())
+	})
+}
+
+// putFile has a file filled under a name of its own, and gives it its place.
+func (f *Folder) putFile(name string, perm fs.FileMode, fill func(*os.File) error) error {
 	return f.withParent(name, func(dir *os.Root, base string) (err error) {
 		if info, err := dir.Lstat(base); err == nil {
 			if err := checkPlainFile(info, f.Join(name)); err != nil {
@@ -112,7 +128,7 @@ func (f *Folder) WriteStream(name string, perm fs.FileMode, write func(io.Writer
 		if err != nil {
 			return err
 		}
-		if err = errors.Join(write(file), file.Chmod(perm), file.Sync(), file.Close()); err == nil {
+		if err = errors.Join(file.Chmod(perm), fill(file), file.Close()); err == nil {
 			err = dir.Rename(tmp, base)
 		}
 		if err != nil {

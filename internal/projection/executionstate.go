@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/runfiles"
 )
 
 const (
@@ -71,7 +72,7 @@ func (p *Projector) stateOf(t *company.Task) ExecutionState {
 		if r.Held {
 			st.Workers[r.Worker] = id
 		}
-		if name := string(id) + "/transcript.ndjson"; r.Ended && p.hasRunFile(name) {
+		if name := string(id) + "/" + runfiles.TranscriptFile; r.Ended && p.hasRunFile(name) {
 			st.Conversations[id] = path.Join("runs", name)
 		}
 	}

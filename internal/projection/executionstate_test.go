@@ -85,7 +85,7 @@ func TestExecutionStateOfTasks(t *testing.T) {
 	}
 	off := officetest.Open(t)
 	p := New(off)
-	p.Connect(fixedState{s}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	p.Connect(fixedState{s}, nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	p.markOutdated(s)
 	p.FlushPending(t.Context())
 	for id, word := range want {

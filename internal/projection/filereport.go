@@ -27,6 +27,14 @@ func (p *Projector) NoteRunFile(run company.RunID, name string, err error) {
 	p.noteFile(run.Task(), run, run.FilePath(name), err)
 }
 
+// noteWritten notes what became of a file that a run has put.
+func (p *Projector) noteWritten(run company.RunID, name string, err error) {
+	if err != nil && p.log != nil {
+		p.log.Warn("a file of a run is not written", "run_id", run, "file", name, "err", err)
+	}
+	p.NoteRunFile(run, name, err)
+}
+
 // reportTimeout bounds how long a report waits for the ledger. It is made while an
 // office goes away, too.
 const reportTimeout = 10 * time.Second

@@ -22,8 +22,13 @@ const idleAfter = 5 * time.Second
 // state and never read back; losing one loses nothing.
 type Projector struct {
 	office  *office.Office
+	files   *runfiles.Writer
 	decider company.Decider
+	record  Record
 	log     *slog.Logger
+
+	begun     *company.State // that an earlier process has left; nil: its files were looked at
+	restoring sync.Mutex     // held while files of a run are made again
 
 	mu      sync.Mutex
 	pending map[company.TaskID]*company.Task
@@ -34,11 +39,19 @@ type Projector struct {
 // New is a projector of an office. It notes what it is told of, and writes
 // nothing before it is connected.
 func New(off *office.Office) *Projector {
-	return &Projector{office: off, pending: map[company.TaskID]*company.Task{}, wake: make(chan struct{}, 1)}
+	p := &Projector{office: off, pending: map[company.TaskID]*company.Task{}, wake: make(chan struct{}, 1)}
+	p.files = runfiles.NewWriter(off.RunsFolder, p.noteWritten)
+	return p
 }
 
-// Connect gives it the state and the ledger that reports go to.
-func (p *Projector) Connect(d company.Decider, log *slog.Logger) { p.decider, p.log = d, log }
+// Connect gives it the state, the ledger that reports go to, and the record that missing
+// files of runs are made from.
+func (p *Projector) Connect(d company.Decider, record Record, log *slog.Logger) {
+	p.decider, p.record, p.log, p.begun = d, record, log, d.View()
+}
+
+// RunFiles writes the files of runs.
+func (p *Projector) RunFiles() *runfiles.Writer { return p.files }
 
 // IsConnected reports whether there is a state to write.
 func (p *Projector) IsConnected() bool { return p.decider != nil }
@@ -72,6 +85,7 @@ func (p *Projector) wakeUp() {
 // Run writes until ctx ends, and then the rest.
 func (p *Projector) Run(ctx context.Context, hooks Hooks) {
 	p.markOutdated(p.decider.View())
+	p.restoreRunFiles(ctx)
 	quiet := time.NewTimer(idleAfter)
 	again := true // NATS lets go of what it last wrote only after a while
 	defer quiet.Stop()
@@ -103,11 +117,7 @@ func (p *Projector) markOutdated(s *company.State) {
 		if at := p.writtenAt(id); t.Status.Ended() && (at.Equal(t.Updated) || at.IsZero() && t.Ended.Before(s.Office.Cleaned)) {
 			continue // it is as the task is, or was removed
 		}
-		p.mu.Lock()
-		if p.pending[id] == nil { // the pending state is newer
-			p.pending[id] = t
-		}
-		p.mu.Unlock()
+		p.markPending(t)
 	}
 }
 
@@ -125,8 +135,16 @@ func (p *Projector) writtenAt(id company.TaskID) time.Time {
 	return st.LastUpdated
 }
 
-// FlushPending writes the files that are out of date, and sends the reports.
+// FlushPending writes the files that are out of date, and sends the reports. What runs
+// have put before is written first: the state of a task names their files.
 func (p *Projector) FlushPending(ctx context.Context) {
+	p.awaitRunFiles(ctx)
+	p.mu.Lock()
+	changed := len(p.pending) > 0
+	p.mu.Unlock()
+	if changed {
+		p.restoreRunFiles(ctx)
+	}
 	p.mu.Lock()
 	todo := p.pending
 	p.pending = map[company.TaskID]*company.Task{}
@@ -134,6 +152,7 @@ func (p *Projector) FlushPending(ctx context.Context) {
 	for _, t := range todo {
 		p.write(t)
 	}
+	p.awaitRunFiles(ctx)
 	p.sendReports(ctx)
 }
 
@@ -143,7 +162,7 @@ func (p *Projector) write(t *company.Task) {
 	p.noteTaskFile(t.ID, "state/"+string(t.ID)+".json", p.writeState(t))
 	for _, sub := range t.Subtasks {
 		if run, err := p.writeVerdict(t, sub); run != "" {
-			p.NoteRunFile(run, "result.json", err)
+			p.NoteRunFile(run, runfiles.ResultFile, err)
 		}
 	}
 }
@@ -163,8 +182,8 @@ func (p *Projector) hasRunFile(name string) bool {
 }
 
 // writeVerdict writes the gates' verdict into the result of the run that it is
-// about: the run ended before it was judged. It names the run whose file it has
-// written, or could not write.
+// about: the run ended before it was judged. It names the run whose file it could
+// not read.
 func (p *Projector) writeVerdict(t *company.Task, sub *company.Subtask) (company.RunID, error) {
 	if sub.Gate == nil {
 		return "", nil
@@ -174,7 +193,7 @@ func (p *Projector) writeVerdict(t *company.Task, sub *company.Subtask) (company
 	if r == nil || !r.Ended || r.Head != sub.Gate.Head {
 		return "", nil
 	}
-	runs, name := p.office.RunsFolder, string(id)+"/result.json"
+	runs, name := p.office.RunsFolder, string(id)+"/"+runfiles.ResultFile
 	text, err := runs.ReadFile(name, 0)
 	if err != nil {
 		return "", nil // the run's folder was cleaned up; the ledger has it all
@@ -190,5 +209,6 @@ func (p *Projector) writeVerdict(t *company.Task, sub *company.Subtask) (company
 	if text, err = res.Marshal(); err != nil {
 		return id, err
 	}
-	return id, runfiles.WriteRunFile(runs, id, "result.json", text)
+	p.files.Put(id, runfiles.ResultFile, text)
+	return "", nil
 }

@@ -1,7 +1,8 @@
 // Package runfiles writes the files of a run's folder that other programs read:
 // result.json and its neighbours. It promises that they are derived from facts
-// in the ledger and in git, and that writing them again changes nothing. It
-// decides nothing.
+// in the ledger and in git, and that writing them again changes nothing. A Writer
+// writes them behind the runs: no run waits for a file, and none is synced, as each can
+// be made again from the record. It decides nothing.
 package runfiles
 
 import (
@@ -86,19 +87,6 @@ func openRunFolder(runs *folder.Folder, id company.RunID) (*folder.Folder, error
 		return nil, fmt.Errorf("make the folder of %s: %w", id, err)
 	}
 	return run, nil
-}
-
-// WriteRunFile puts a file into a run's folder, whole or not at all. runs is the
-// folder of all runs.
-func WriteRunFile(runs *folder.Folder, id company.RunID, name string, data []byte) error {
-	run, err := openRunFolder(runs, id)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(run.WriteFile(name, data, 0o600), run.Close()); err != nil {
-		return fmt.Errorf("write %s of %s: %w", name, id, err)
-	}
-	return nil
 }
 
 // OpenRunLog opens a file of a run's folder to write to its end. The caller closes

@@ -3,6 +3,7 @@ package runfiles
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -163,8 +164,14 @@ func TestResultRoundTrip(t *testing.T) {
 func TestWriteRunFile(t *testing.T) {
 	runs := filepath.Join(t.TempDir(), "runs")
 	own := foldertest.Open(t, runs)
+	var last error
+	w := NewWriter(own, func(_ company.RunID, _ string, err error) { last = err })
+	write := func(id company.RunID, text string) error {
+		w.Put(id, ResultFile, []byte(text))
+		return errors.Join(w.Await(t.Context()), last)
+	}
 	for _, text := range []string{"one", "two"} { // writing again replaces
-		if err := WriteRunFile(own, "t1-01.1", "result.json", []byte(text)); err != nil {
+		if err := write("t1-01.1", text); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(filepath.Join(runs, "t1-01.1", "result.json"))
@@ -181,8 +188,8 @@ func TestWriteRunFile(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	for _, id := range []company.RunID{"", "..", "../t1-01.1", "t1-01.1/x"} {
-		if err := WriteRunFile(own, id, "x", nil); company.CodeOf(err) != company.EInvalid {
-			t.Errorf("%q: %v", id, err)
+		if write(id, "x"); company.CodeOf(last) != company.EInvalid {
+			t.Errorf("%q: %v", id, last)
 		}
 	}
 }

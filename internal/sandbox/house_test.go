@@ -20,6 +20,7 @@ import (
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
 	"company/internal/ledger"
+	"company/internal/runfiles"
 	"company/internal/sandbox"
 	"company/internal/session"
 	"company/internal/worker"
@@ -123,8 +124,11 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	shop.ServeOn(h.cells.port)
+	runs := foldertest.Open(t, filepath.Join(dir, "runs"))
+	files := runfiles.NewWriter(runs, func(company.RunID, string, error) {})
+	t.Cleanup(func() { _ = files.Await(context.Background()) })
 	sessions, err := session.New(session.Config{
-		Coordinator: company.CoordinatorOf(h), Ledger: l, Agents: h, Mirrors: h.p, Sandboxes: shop, Runs: foldertest.Open(t, filepath.Join(dir, "runs")), Logger: silent,
+		Coordinator: company.CoordinatorOf(h), Ledger: l, Agents: h, Mirrors: h.p, Sandboxes: shop, Runs: runs, Files: files, Logger: silent,
 	})
 	if err != nil {
 		t.Fatal(err)

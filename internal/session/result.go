@@ -10,8 +10,8 @@ import (
 	"company/internal/runfiles"
 )
 
-// keepTranscript keeps the conversation as a blob and as a file that people
-// find. The journal holds all of it too, so a failure loses nothing: the result
+// keepTranscript keeps the conversation as a blob, and has it written as a file that
+// people find; no run waits for that. The journal holds all of it too, so a failure loses nothing: the result
 // names no blob that is not there, and the ledger records the missing file.
 func (s *Session) keepTranscript(ctx context.Context, text []byte) {
 	h, _, err := s.service.Ledger.PutBlob(ctx, bytes.NewReader(text))
@@ -19,17 +19,7 @@ func (s *Session) keepTranscript(ctx context.Context, text []byte) {
 		s.service.Logger.WarnContext(ctx, "the transcript is in the journal alone", "run_id", s.Run, "err", err)
 	}
 	s.transcript = h
-	s.write("transcript.ndjson", text)
-}
-
-// write writes a file of the run that people read. Nothing is decided by it, so
-// one that cannot be written ends nothing.
-func (s *Session) write(name string, text []byte) {
-	err := runfiles.WriteRunFile(s.service.Runs, s.Run, name, text)
-	if err != nil {
-		s.service.Logger.Warn("a file of a run is not written", "run_id", s.Run, "file", name, "err", err)
-	}
-	s.service.Watcher.WatchFile(s.Run, name, err)
+	s.service.Files.Put(s.Run, runfiles.TranscriptFile, text)
 }
 
 // sealJournal closes the books of the run: what it spent, its journal as a blob, and
@@ -49,7 +39,7 @@ func (s *Session) sealJournal(ctx context.Context, out *company.RunEnded) error 
 	if out.Result, _, err = s.service.Ledger.PutBlob(ctx, bytes.NewReader(res)); err != nil {
 		return fmt.Errorf("keep the result of %s: %w", s.Run, err)
 	}
-	s.write("result.json", res)
+	s.service.Files.Put(s.Run, runfiles.ResultFile, res)
 	return nil
 }
 

@@ -24,6 +24,7 @@ import (
 	"company/internal/folder/foldertest"
 	"company/internal/gitops"
 	"company/internal/ledger"
+	"company/internal/runfiles"
 	"company/internal/sandbox"
 	"company/internal/session"
 	"company/test/goroutines"
@@ -85,7 +86,18 @@ type bench struct {
 	office session.Config
 	person string                      // the persona of every role
 	refuse func(company.Command) error // stands before the decider
-	files  []watched
+
+	written *runfiles.Writer
+	files   []watched // what it has reported
+}
+
+// listFiles gives what became of the files that the runs have put.
+func (b *bench) listFiles(ctx context.Context, t *testing.T) []watched {
+	t.Helper()
+	if err := b.written.Await(ctx); err != nil {
+		t.Error(err)
+	}
+	return b.files
 }
 
 func (b *bench) Do(ctx context.Context, actor string, c company.Command) ([]company.Event, error) {
@@ -116,8 +128,11 @@ func setup(t *testing.T, set company.Settings) *bench {
 	b := &bench{dir: dir, Decider: decidertest.New(t), task: "t1", run: "t1-plan.1", model: &model{}, ledger: l}
 	b.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}, Settings: set})
 	b.Prepare(b.task, base, company.GateCommand{Name: "test", Command: "true"})
+	runs := foldertest.Open(t, filepath.Join(dir, "runs"))
+	b.written = runfiles.NewWriter(runs, b.WatchFile)
+	t.Cleanup(func() { b.listFiles(context.Background(), t) })
 	b.office = session.Config{
-		Coordinator: company.CoordinatorOf(b), Ledger: l, Agents: b, Mirrors: b, Sandboxes: &sandbox.Factory{}, Runs: foldertest.Open(t, filepath.Join(dir, "runs")),
+		Coordinator: company.CoordinatorOf(b), Ledger: l, Agents: b, Mirrors: b, Sandboxes: &sandbox.Factory{}, Runs: runs, Files: b.written,
 		Logger: slog.New(slog.DiscardHandler), Watcher: b,
 	}
 	return b
@@ -289,9 +304,10 @@ func TestFilesOfARunCannotBeWritten(t *testing.T) {
 			if r.Status != company.RunSuccess || b.model.asked != 1 {
 				t.Fatalf("%+v after %d requests", r, b.model.asked)
 			}
+			files := b.listFiles(t.Context(), t)
 			for i, file := range []string{"t1-plan.1/transcript.ndjson", "t1-plan.1/result.json"} {
-				if len(b.files) != 2 || b.files[i].file != file || b.files[i].err == nil {
-					t.Errorf("%s: %v", file, b.files)
+				if len(files) != 2 || files[i].file != file || files[i].err == nil {
+					t.Errorf("%s: %v", file, files)
 				}
 			}
 			text, err := b.ledger.GetBlob(t.Context(), r.Result, 1<<20)
@@ -308,7 +324,7 @@ func TestFilesOfARunCannotBeWritten(t *testing.T) {
 		})
 	}
 	b := setup(t, company.Settings{})
-	if err := b.carry(t.Context(), t, nil); err != nil || fmt.Sprint(b.files) != "[{t1-plan.1/transcript.ndjson <nil>} {t1-plan.1/result.json <nil>}]" {
+	if err := b.carry(t.Context(), t, nil); err != nil || fmt.Sprint(b.listFiles(t.Context(), t)) != "[{t1-plan.1/transcript.ndjson <nil>} {t1-plan.1/result.json <nil>}]" {
 		t.Errorf("told of as written: %v, %v", b.files, err)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/ledger"
+	"company/internal/runfiles"
 	"company/internal/sandbox"
 )
 
@@ -38,7 +39,8 @@ type Config struct {
 	Sandboxes *sandbox.Factory
 	// Dependencies is what runs may fetch of package registries. Nil: nothing.
 	Dependencies *depaccess.Service `part:"optional"`
-	Runs         *folder.Folder     // of the runs' files
+	Runs         *folder.Folder     // of the runs' logs
+	Files        *runfiles.Writer   // of the runs' transcripts and results
 	// Now is the office's time, which stands in records.
 	// Nil: the wall clock's.
 	Now     func() time.Time `part:"optional"`
@@ -67,7 +69,7 @@ type Agents interface {
 type Watcher interface {
 	// WatchAgent receives the events of a run's agent, for the feed.
 	WatchAgent(run company.RunID, e agent.Event)
-	// WatchFile gets the error of a run's file that could not be written, and
+	// WatchFile gets the error of a run's log that could not be written, and
 	// nil for one that was.
 	WatchFile(run company.RunID, file string, err error)
 }

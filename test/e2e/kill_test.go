@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -183,6 +184,7 @@ func TestKill(t *testing.T) {
 				t.Errorf("summary: %+v", sum)
 			}
 			checkDelivered(t, h, 1, 1, 1)
+			checkFilesOfRuns(t, h)
 			got := outcomeOf(h)
 			if got.tree != want.tree {
 				t.Errorf("tree %s, without a kill %s", got.tree, want.tree)
@@ -193,6 +195,27 @@ func TestKill(t *testing.T) {
 			}
 			changesNothing(t, h)
 		})
+	}
+}
+
+// checkFilesOfRuns: each run has its result and its conversation, whole, also where the
+// company was killed before it had written them. (ART-1, LOG-1)
+func checkFilesOfRuns(t *testing.T, h *testenv.House) {
+	t.Helper()
+	runs, err := filepath.Glob(filepath.Join(h.Repo, ".company/runtime/runs/t1-*"))
+	if err != nil || len(runs) < 3 {
+		t.Errorf("runs: %v, %v", runs, err)
+	}
+	for _, run := range runs {
+		var res struct {
+			RunID      string `json:"run_id"`
+			Transcript string
+		}
+		readJSON(t, filepath.Join(run, "result.json"), &res)
+		text, err := os.ReadFile(filepath.Join(run, "transcript.ndjson"))
+		if sum := fmt.Sprintf("%x", sha256.Sum256(text)); err != nil || res.RunID != filepath.Base(run) || sum != res.Transcript {
+			t.Errorf("%s: the conversation has the hash %s, the result is %+v; %v", run, sum, res, err)
+		}
 	}
 }
 
