@@ -50,7 +50,7 @@ ALONE = company/internal/company company/internal/cifile company/internal/compan
 	company/internal/ecosystem/php company/internal/ecosystem/pnpm company/internal/ecosystem/python \
 	company/internal/ecosystem/ruby company/internal/ecosystem/yarn company/internal/glob company/internal/health \
 	company/internal/hosttest company/internal/image/toolboxbin company/internal/manager \
-	company/internal/prbody company/internal/reviewer company/internal/runfiles company/internal/safetext \
+	company/internal/prbody company/internal/reviewer company/internal/safetext \
 	company/internal/secret company/internal/service company/internal/startup company/internal/worker
 WITHOUT = -e company/test/goroutines -e company/test/mutants -e company/test/safebuffer -e company/test/together
 RACY = $(FIRST) $$($(GO) list ./cmd/... ./internal/... ./test/goroutines ./test/mutants ./test/safebuffer ./test/together | grep -vx $(ALONE:%=-e %) $(FIRST:%=-e %))

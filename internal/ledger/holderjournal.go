@@ -2,11 +2,15 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"company/internal/bus"
 	"company/internal/company"
@@ -71,28 +75,67 @@ func (j *Journal) Read(ctx context.Context, fn func(Record) error) error {
 // blob, as SealJournal does. It may be repeated, with the same answer. EStale: another
 // holder has the journal.
 func (j *Journal) Seal(ctx context.Context) (company.Hash, error) {
+	return j.SealBeside(ctx, func(company.Hash) error { return nil })
+}
+
+// SealBeside is Seal, and calls beside with the hash of the blob before the journal is sealed
+// or the blob is stored: the three wait for the disk together. What beside stores must mean
+// nothing where SealBeside fails. Where the hash turns out to be another one, beside is
+// called once more. Its error is returned.
+func (j *Journal) SealBeside(ctx context.Context, beside func(company.Hash) error) (company.Hash, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
 	case j.sealed != "":
-		return j.sealed, nil
-	case j.closed:
-	case j.stale != nil:
+		return j.sealed, beside(j.sealed)
+	case !j.closed && j.stale != nil:
 		return "", j.stale
-	default:
-		if err := j.closeSelf(ctx); err != nil {
+	}
+	early := company.Hash("")
+	if j.past.complete {
+		text, err := j.encodeRecords()
+		if err != nil {
 			return "", err
 		}
+		early = HashBlob(text)
+		var together sync.WaitGroup
+		var putErr, besideErr error
+		together.Go(func() { _, _, putErr = j.ledger.PutBlob(ctx, bytes.NewReader(text)) })
+		together.Go(func() { besideErr = beside(early) })
+		closeErr := j.closeSelf(ctx)
+		together.Wait()
+		if err := cmp.Or(closeErr, putErr, besideErr); err != nil {
+			return "", err
+		}
+		if j.past.complete { // no other holder's record was between
+			j.sealed = early
+			return early, nil
+		}
+	} else if err := j.closeSelf(ctx); err != nil {
+		return "", err
 	}
-	hash, err := j.putRecords(ctx)
-	if err == nil {
-		j.sealed = hash
+	hash, _, err := j.ledger.putJournal(ctx, j.run)
+	if err != nil {
+		return "", err
 	}
-	return hash, err
+	j.sealed = hash
+	if hash == early {
+		return hash, nil
+	}
+	return hash, beside(hash)
 }
 
-// closeSelf writes the seal behind the last record. The caller holds mu.
+// HashBlob is the hash that a blob of these bytes has.
+func HashBlob(data []byte) company.Hash {
+	sum := sha256.Sum256(data)
+	return company.Hash(hex.EncodeToString(sum[:]))
+}
+
+// closeSelf writes the seal behind the last record, unless it is written. The caller holds mu.
 func (j *Journal) closeSelf(ctx context.Context) error {
+	if j.closed {
+		return nil
+	}
 	rec := Record{N: j.n + 1, Time: j.ledger.opts.Clock().UTC().Round(0), Fence: j.fence, Kind: kindSealed}
 	text, err := json.Marshal(rec)
 	if err != nil {
@@ -120,21 +163,16 @@ func (j *Journal) closeSelf(ctx context.Context) error {
 	return nil
 }
 
-// putRecords keeps the records as a blob. The caller holds mu.
-func (j *Journal) putRecords(ctx context.Context) (company.Hash, error) {
-	if !j.past.complete {
-		hash, _, err := j.ledger.putJournal(ctx, j.run)
-		return hash, err
-	}
+// encodeRecords is the blob of the records, which are all held. The caller holds mu.
+func (j *Journal) encodeRecords() ([]byte, error) {
 	var lines bytes.Buffer
 	encoder := newLineEncoder(&lines)
 	for _, rec := range j.past.records {
 		if err := skipSeal(rec, func(rec Record) error { return encoder.Encode(rec) }); err != nil {
-			return "", company.E(company.EInternal, "seal "+j.subject).Wrap(err)
+			return nil, company.E(company.EInternal, "seal "+j.subject).Wrap(err)
 		}
 	}
-	hash, _, err := j.ledger.PutBlob(ctx, &lines)
-	return hash, err
+	return lines.Bytes(), nil
 }
 
 // Purge forgets the records of a journal that was sealed here, as PurgeJournal does.

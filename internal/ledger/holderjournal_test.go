@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -123,12 +124,48 @@ func TestHolderSealsWhatIsThere(t *testing.T) {
 			b := setup(t)
 			l := b.open(t)
 			j := do(t, b, l)
-			hash, err := j.Seal(b.ctx)
+			var told []company.Hash
+			hash, err := j.SealBeside(b.ctx, func(h company.Hash) error {
+				told = append(told, h)
+				return nil
+			})
 			must(t, err)
+			if len(told) == 0 || len(told) > 2 || told[len(told)-1] != hash {
+				t.Errorf("sealed into %s, what is stored beside it was given %v", hash, told)
+			}
 			requireSealed(t, b, j, hash)
 			must(t, j.Purge(b.ctx))
 		})
 	}
+}
+
+// What is stored beside a seal fails alone: the journal is sealed the next time, into the
+// blob that was named.
+func TestSealAfterAFailureBesideIt(t *testing.T) {
+	b := setup(t)
+	l := b.open(t)
+	j := mustOpen(t, b, l, run, 5)
+	mustRecord(t, b, j, "turn", 1)
+	full := errors.New("the disk is full")
+	var first company.Hash
+	if hash, err := j.SealBeside(b.ctx, func(h company.Hash) error { first = h; return full }); !errors.Is(err, full) || hash != "" {
+		t.Fatalf("%s, %v", hash, err)
+	}
+	_, err := j.Append(b.ctx, "turn", 2)
+	requireCode(t, err, company.EStale)
+	for range 2 {
+		hash, err := j.SealBeside(b.ctx, func(h company.Hash) error {
+			if h != first {
+				t.Errorf("another hash, %s and not %s", h, first)
+			}
+			return nil
+		})
+		if err != nil || hash != first {
+			t.Fatalf("%s, %v", hash, err)
+		}
+	}
+	requireSealed(t, b, j, first)
+	must(t, j.Purge(b.ctx))
 }
 
 // A holder whose run has gone to another one seals nothing of it.

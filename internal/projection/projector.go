@@ -27,7 +27,7 @@ type Projector struct {
 	record  Record
 	log     *slog.Logger
 
-	begun     *company.State // that an earlier process has left; nil: its files were looked at
+	begun     *company.State // that an earlier process has left. Nil: its files were looked at
 	restoring sync.Mutex     // held while files of a run are made again
 
 	mu      sync.Mutex

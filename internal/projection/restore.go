@@ -31,8 +31,8 @@ const (
 	maxRunFile = 256 << 20
 )
 
-// awaitRunFiles waits, within a bound, for what runs have put. It does its work when ctx is
-// over. What is not written then is made again from the record at the next start.
+// awaitRunFiles waits, within a bound, for the files that runs have put. It does its work when
+// ctx is over. A file that is not written then is made again from the record at the next start.
 func (p *Projector) awaitRunFiles(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), awaitFor)
 	defer cancel()
@@ -64,8 +64,8 @@ func (p *Projector) HasRunFile(ctx context.Context, id company.RunID, name strin
 }
 
 // restoreRunFiles makes those files of ended runs again which an earlier process has left
-// behind: a kill takes what was to be written, and a power cut empties or cuts what the
-// disk had not got yet. Tasks stay in the state for longer than that, so those that are
+// behind: a kill takes those that were to be written, and a power cut empties or cuts those
+// that had not reached the disk. Tasks stay in the state for longer than that, so those that are
 // archived have their files. It does its work once.
 func (p *Projector) restoreRunFiles(ctx context.Context) {
 	s := p.begun

@@ -21,12 +21,12 @@ const (
 	maxWaiting = 1024
 	// maxWaitingBytes bounds their text. A longer file waits alone.
 	maxWaitingBytes = 16 << 20
-	// writerBatch is how many files are written before those who wait learn of them.
+	// writerBatch is how many files are written before Await and Put learn of them.
 	writerBatch = 32
 )
 
 // Writer writes the files of runs that are made from the record, one after the other and
-// behind those who put them. Each is there whole or not at all after a kill; a power cut
+// behind their runs. Each is there whole or not at all after a kill; a power cut
 // may take or cut those of the last moments, which the record has. Its goroutine lives
 // while a file waits, so a Writer needs no end. Its methods may be called by many
 // goroutines.
@@ -40,7 +40,7 @@ type Writer struct {
 	put     uint64        // files that were put
 	done    uint64        // of them, those that were written or could not be
 	writing bool          // a goroutine is at it
-	moved   chan struct{} // closed when done grows; nil: no caller waits
+	moved   chan struct{} // closed when done grows. Nil: no caller waits
 }
 
 // runFile is a file of a run that is to be written.

@@ -4,43 +4,72 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"sync"
 
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/ledger"
 	"company/internal/runfiles"
 )
 
-// keepTranscript keeps the conversation as a blob, and has it written as a file that
-// people find; no run waits for that. The journal holds all of it too, so a failure loses nothing: the result
-// names no blob that is not there, and the ledger records the missing file.
-func (s *Session) keepTranscript(ctx context.Context, text []byte) {
-	h, _, err := s.service.Ledger.PutBlob(ctx, bytes.NewReader(text))
-	if err != nil {
-		s.service.Logger.WarnContext(ctx, "the transcript is in the journal alone", "run_id", s.Run, "err", err)
-	}
-	s.transcript = h
+// keepTranscript has the conversation written as a file that people find; no run waits for
+// that. It is kept as a blob with the result.
+func (s *Session) keepTranscript(text []byte) {
+	s.said = text
 	s.service.Files.Put(s.Run, runfiles.TranscriptFile, text)
 }
 
 // sealJournal closes the books of the run: what it spent, its journal as a blob, and
 // its result. The blobs are what the ledger names: without them the run does not
-// end, and goes on later from its journal.
+// end, and goes on later from its journal. They are stored beside each other.
 func (s *Session) sealJournal(ctx context.Context, out *company.RunEnded) error {
 	out.Spent, out.Turns, out.Heard, out.Models = s.allowance.Balance().Spent, s.turns, s.heard, s.byModel
-	hash, err := s.journal.Seal(ctx)
+	var stored sync.WaitGroup
+	var lost error
+	if len(s.said) > 0 {
+		s.transcript = ledger.HashBlob(s.said)
+		stored.Go(func() {
+			lost = company.Guard("keeping a transcript", func() error {
+				_, _, err := s.service.Ledger.PutBlob(ctx, bytes.NewReader(s.said))
+				return err
+			})
+		})
+	}
+	var text []byte
+	keep := func(journal company.Hash) (err error) {
+		out.Journal = journal
+		text, out.Result, err = s.keepResult(ctx, *out)
+		return err
+	}
+	_, err := s.journal.SealBeside(ctx, keep)
+	stored.Wait()
 	if err != nil {
 		return fmt.Errorf("seal the journal of %s: %w", s.Run, err)
 	}
-	out.Journal = hash
-	res, err := s.buildResult(*out).Marshal()
-	if err != nil {
-		return err
+	if lost != nil {
+		// The journal holds all of it, so nothing is lost: the result names no blob that
+		// is not there.
+		s.service.Logger.WarnContext(ctx, "the transcript is in the journal alone", "run_id", s.Run, "err", lost)
+		s.transcript = ""
+		if err := keep(out.Journal); err != nil {
+			return err
+		}
 	}
-	if out.Result, _, err = s.service.Ledger.PutBlob(ctx, bytes.NewReader(res)); err != nil {
-		return fmt.Errorf("keep the result of %s: %w", s.Run, err)
-	}
-	s.service.Files.Put(s.Run, runfiles.ResultFile, res)
+	s.service.Files.Put(s.Run, runfiles.ResultFile, text)
 	return nil
+}
+
+// keepResult keeps the result of the run as a blob.
+func (s *Session) keepResult(ctx context.Context, out company.RunEnded) ([]byte, company.Hash, error) {
+	text, err := s.buildResult(out).Marshal()
+	if err != nil {
+		return nil, "", err
+	}
+	hash, _, err := s.service.Ledger.PutBlob(ctx, bytes.NewReader(text))
+	if err != nil {
+		err = fmt.Errorf("keep the result of %s: %w", s.Run, err)
+	}
+	return text, hash, err
 }
 
 func (s *Session) buildResult(out company.RunEnded) runfiles.ExecutionResult {

@@ -126,7 +126,7 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 	out, err := s.agents.Driver(s.Role).Drive(ctx, job)
 	s.turns, s.heard, s.byModel = out.Turns, out.Heard, out.ByModel
 	if len(out.Messages) > 0 {
-		s.keepTranscript(context.WithoutCancel(ctx), out.Transcript.Encode())
+		s.keepTranscript(out.Transcript.Encode())
 	}
 	return r.Finish(ctx, s, out, err)
 }

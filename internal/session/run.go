@@ -35,9 +35,10 @@ type Session struct {
 	owed       company.Amount // given back to the company and still counted in the allowance
 	turns      int
 	byModel    []company.ModelSpent
-	heard      int    // messages of the president that the agent has read
-	cut        string // the note about a request that was cut before a byte came
-	transcript company.Hash
+	heard      int              // messages of the president that the agent has read
+	cut        string           // the note about a request that was cut before a byte came
+	said       []byte           // the transcript; empty: there was no conversation
+	transcript company.Hash     // of it, in the result
 	briefing   company.Briefing // what the agent was begun with
 }
 
