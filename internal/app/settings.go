@@ -20,8 +20,17 @@ func CompanySettings(c config.Config) company.Settings {
 		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: c.Gates.Protected, ProtectTests: c.Gates.ProtectTests, RedGreen: c.Gates.RedGreen, IntegrationPrefix: c.Git.IntegrationBranch,
 		RunTimeout: c.Workers.RunTimeout, ModelWait: zeroAsNone(c.Limits.ModelWait), Continuations: zeroAsNone(c.Limits.Continuations),
 		MergeStack: c.Limits.MergeStack, EscalateTo: c.Agents.Worker.EscalateTo,
-		Granularity: company.Granularity{MaxSubtasks: c.Plan.MaxSubtasks, MaxWriteSet: c.Plan.MaxWriteSet, MaxEffort: c.Plan.MaxEffort, AllowTiny: c.Plan.AllowTiny},
+		Granularity:   company.Granularity{MaxSubtasks: c.Plan.MaxSubtasks, MaxWriteSet: c.Plan.MaxWriteSet, MaxEffort: c.Plan.MaxEffort, AllowTiny: c.Plan.AllowTiny},
+		ConfirmReview: confirmSetting(c.Review.Confirm),
 	}
+}
+
+// confirmSetting is empty for off, so that tasks are stored as ever where nothing is set.
+func confirmSetting(value string) string {
+	if value == company.ConfirmOff {
+		return ""
+	}
+	return value
 }
 
 // settingsOfTasks are the keys that are read for each task anew: those of CompanySettings
@@ -32,7 +41,7 @@ var settingsOfTasks = []string{
 	"container.image", "container.dockerfile", "container.setup", "container.deps", "deps.scripts",
 	"gates.lint", "gates.test", "gates.none", "gates.services", "gates.protect_tests", "gates.protected", "gates.red_green",
 	"git.base", "git.paths", "git.integration_branch", "limits.model_wait", "limits.continuations", "limits.merge_stack",
-	"plan.max_subtasks", "plan.max_write_set", "plan.max_effort", "plan.allow_tiny", "workers.run_timeout",
+	"plan.max_subtasks", "plan.max_write_set", "plan.max_effort", "plan.allow_tiny", "review.confirm", "workers.run_timeout",
 }
 
 // IsSettingOfTasks reports whether a company at work takes a key's new value for the

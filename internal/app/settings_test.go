@@ -45,6 +45,14 @@ func TestCompanySettings(t *testing.T) {
 	if g := CompanySettings(c).Granularity; g != (company.Granularity{MaxSubtasks: 3, MaxWriteSet: 8, MaxEffort: company.EffortMedium, AllowTiny: true}) {
 		t.Errorf("the limits of a plan became %+v", g)
 	}
+	// REV-4: findings are confirmed where it is set.
+	if got := CompanySettings(c).ConfirmReview; got != "" {
+		t.Errorf("review.confirm is %q by default", got)
+	}
+	c.Review.Confirm = company.ConfirmBlocking
+	if got := CompanySettings(c).ConfirmReview; got != company.ConfirmBlocking {
+		t.Errorf("review.confirm became %q", got)
+	}
 	c.Gates.ProtectTests = true
 	if !CompanySettings(c).ProtectTests {
 		t.Error("gates.protect_tests is lost on the way")
@@ -98,7 +106,7 @@ func TestSettingsOfTasks(t *testing.T) {
 		"container.image": "debian@sha256:" + strings.Repeat("0", 64), "container.dockerfile": "Dockerfile", "container.setup": "true", "container.deps": "off", "deps.scripts": "esbuild",
 		"gates.lint": "true", "gates.test": "true", "gates.none": "fail", "gates.services": "redis", "gates.protect_tests": "true", "gates.red_green": "require", "gates.protected": "a/**",
 		"git.base": "trunk", "git.paths": "api", "git.integration_branch": "next", "limits.model_wait": "1m", "limits.continuations": "1", "limits.merge_stack": "2", "workers.run_timeout": "10m", "agents.worker.escalate_to": "default",
-		"plan.max_subtasks": "3", "plan.max_write_set": "8", "plan.max_effort": "medium", "plan.allow_tiny": "true",
+		"plan.max_subtasks": "3", "plan.max_write_set": "8", "plan.max_effort": "medium", "plan.allow_tiny": "true", "review.confirm": "blocking",
 		"workers.max": "2", "limits.concurrent_tasks": "1", "git.remote": "upstream", "models.default.model": "qwen3", "forge.kind": "local", "retention_days": "1",
 	}
 	given := func(flags map[string]string) any {

@@ -35,12 +35,19 @@ const basisAgain = "it found the same again"
 
 // Findings lists the findings of all reviews, the oldest first. Those of the newest are
 // unverified: a reviewer of the next round, in a conversation of its own, judges them.
+// Of a second review on the same head those come first that it has confirmed.
 func (r ReviewState) Findings() []JudgedFinding {
 	out := slices.Clone(r.Past)
-	if r.Last != nil {
-		for _, f := range r.Last.Findings {
-			out = append(out, JudgedFinding{Finding: f, Head: r.Last.Head, Status: FindingUnverified})
+	if r.Last == nil {
+		return out
+	}
+	confirmed := r.Last.listConfirmed()
+	for i, f := range r.Last.Findings {
+		judged := JudgedFinding{Finding: f, Head: r.Last.Head, Status: FindingUnverified}
+		if i < len(confirmed) {
+			judged.Status, judged.Basis = FindingConfirmed, confirmed[i].Why
 		}
+		out = append(out, judged)
 	}
 	return out
 }
@@ -62,6 +69,11 @@ func (r *ReviewState) addReview(d *ReviewRecorded, settings Settings) {
 	for at := len(r.Past); at < len(past); at++ {
 		if past[at].Status == FindingUnverified && slices.ContainsFunc(d.Findings, past[at].isSame) {
 			past[at].Status, past[at].Basis = FindingConfirmed, basisAgain
+		}
+	}
+	for _, j := range slices.Backward(d.listConfirmed()) {
+		if at := len(r.Past) + j.Number - 1; j.Number >= 1 && at < len(past) {
+			past = slices.Delete(past, at, at+1) // it is among the findings of d
 		}
 	}
 	r.Past, r.Last = past[max(0, len(past)-maxPastFindings):], d

@@ -28,8 +28,9 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 		Settings: Settings{
 			Plan: mode.Draw(t, "plan"), Merge: mode.Draw(t, "merge"), PR: mode.Draw(t, "pr"), Deps: mode.Draw(t, "deps"),
 			NoGates: rapid.SampledFrom([]string{"ask", "allow"}).Draw(t, "no gates"), ProtectTests: rapid.Bool().Draw(t, "protect tests"),
-			RedGreen:   rapid.SampledFrom([]string{"", RedGreenReport, RedGreenRequire}).Draw(t, "red green"),
-			EscalateTo: rapid.SampledFrom([][]string{nil, nil, {"big"}, {"big", "huge"}}).Draw(t, "models"),
+			RedGreen:      rapid.SampledFrom([]string{"", RedGreenReport, RedGreenRequire}).Draw(t, "red green"),
+			ConfirmReview: rapid.SampledFrom([]string{"", "", ConfirmBlocking}).Draw(t, "confirm"),
+			EscalateTo:    rapid.SampledFrom([][]string{nil, nil, {"big"}, {"big", "huge"}}).Draw(t, "models"),
 		},
 		Drop: pct("drop", 20), Delay: pct("delay", 25), Dup: pct("dup", 25), Lost: pct("lost", 8),
 		BadPlan: pct("bad plan", 40), Question: pct("question", 30), Broken: pct("broken", 25), Partial: pct("partial", 25),

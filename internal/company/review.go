@@ -89,6 +89,9 @@ type ReviewRecorded struct {
 	Whole bool `json:"whole,omitempty"`
 	// Judged are the reviewer's verdicts on findings of the review before.
 	Judged []Judgement `json:"judged,omitempty"`
+	// Confirms says that this review judged the blocking findings of the one before on the
+	// same head. Findings that it confirmed stand first in Findings, in the order of Judged.
+	Confirms bool `json:"confirms,omitempty"`
 }
 
 var _ = registerKind[ReviewRecorded]()
@@ -144,21 +147,28 @@ func (c EndRun) reviewerSays(m Meta, t *Task, r *Run) ([]Event, error) {
 	if c.Review == nil {
 		return nil, E(EInvalid, "a reviewer's run ends with a verdict")
 	}
-	if err := c.Review.Check(); err != nil {
-		return nil, err
-	}
 	head, last := t.Head, t.Review.Last
-	if sub := t.Subtask(r.Subtask); sub != nil {
+	sub := t.Subtask(r.Subtask)
+	if sub != nil {
 		head, last = sub.Head, sub.Review.Last
-		if sub.Status != SubtaskReviewing {
-			return nil, nil
-		}
-	}
-	if c.Review.Head != head {
-		return nil, nil // the head has moved: the verdict is of no use, and a new run is due
 	}
 	said := *c.Review
 	said.Judged = said.keepJudgements(last)
+	if t.AwaitsSecondReview(sub) {
+		var err error
+		if said, err = said.ConfirmReview(*last); err != nil {
+			return nil, err
+		}
+	}
+	if err := said.Check(); err != nil {
+		return nil, err
+	}
+	if sub != nil && sub.Status != SubtaskReviewing {
+		return nil, nil
+	}
+	if said.Head != head {
+		return nil, nil // the head has moved: the verdict is of no use, and a new run is due
+	}
 	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, &said)}, nil
 }
 
@@ -168,23 +178,34 @@ func (r *ReviewRecorded) apply(s *State, e Event) {
 	sub := t.Subtask(e.Subtask)
 	if sub == nil {
 		t.Review.addReview(r, t.Settings)
-		if r.Verdict == RequestChanges {
-			t.addRepairWave("Address the review of the whole", formatFindings(r.blockingFindings()))
-		}
-		return
+	} else {
+		sub.Review.addReview(r, t.Settings)
 	}
-	sub.Review.addReview(r, t.Settings)
-	if r.Verdict == Approve {
+	switch {
+	case r.Verdict != Approve:
+		if !t.AwaitsSecondReview(sub) {
+			t.sendBack(sub)
+		}
+	case sub != nil:
 		sub.Status = SubtaskMerging
 		t.Queue = append(t.Queue, sub.ID)
+	}
+}
+
+// sendBack has the blocking findings of the newest review be mended: those of a ticket by its
+// worker, those of the whole (nil) by a ticket of their own.
+func (t *Task) sendBack(sub *Subtask) {
+	if sub == nil {
+		t.addRepairWave("Address the review of the whole", formatFindings(t.Review.Last.blockingFindings()))
 		return
 	}
+	findings := formatFindings(sub.Review.Last.blockingFindings())
 	sub.Review.Rounds++
 	if sub.Review.Rounds > t.Settings.ReviewRounds {
-		sub.escalateToManager("the reviewer still requests changes: " + firstLine(formatFindings(r.blockingFindings())))
+		sub.escalateToManager("the reviewer still requests changes: " + firstLine(findings))
 		return
 	}
-	sub.requeue("The reviewer requests changes:\n" + formatFindings(r.blockingFindings()))
+	sub.requeue("The reviewer requests changes:\n" + findings)
 }
 
 // JudgesWhole says whether the reviewer of a ticket judges the president's

@@ -229,13 +229,7 @@ func (d *RunEnded) apply(s *State, e Event) {
 		t.Plan.Current = ""
 		t.countError("plan", e, d)
 	case Reviewer:
-		if sub == nil {
-			t.Review.Current = ""
-			t.countError("review", e, d)
-		} else {
-			sub.Review.Current = ""
-			t.countError("review "+string(sub.ID), e, d)
-		}
+		t.reviewerEnded(sub, e, d)
 	}
 }
 

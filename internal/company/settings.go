@@ -43,6 +43,8 @@ type Settings struct {
 	// Granularity is how large and how small the subtasks of a plan may be; zero, of tasks of
 	// older versions, are the defaults.
 	Granularity Granularity `json:"granularity,omitzero"`
+	// ConfirmReview is off or blocking; empty, of tasks of older versions, is off.
+	ConfirmReview string `json:"confirm_review,omitempty"`
 	// Rules are the company's own at the time of the submission. What a task
 	// has decided by older ones still stands; zero are the first.
 	Rules int `json:"rules,omitempty"`

@@ -275,6 +275,9 @@ func (w *world) review(t *Task, end *EndRun, sub *Subtask) {
 	if w.chance(w.k.Finding) {
 		r.Verdict, r.Findings = RequestChanges, []Finding{{Severity: Blocking, File: "a.go", Line: 3, What: "off by one"}}
 	}
+	if t.AwaitsSecondReview(sub) {
+		w.judge(r, *lastReview(t, sub))
+	}
 	if w.chance(w.k.Hostile) {
 		switch w.rng.IntN(5) {
 		case 3:
@@ -290,6 +293,26 @@ func (w *world) review(t *Task, end *EndRun, sub *Subtask) {
 		}
 	}
 	end.Review = r
+}
+
+// judge has a second reviewer confirm a finding of the first, reject it, or, at times, leave it out.
+func (w *world) judge(r *ReviewRecorded, before ReviewRecorded) {
+	for i := range before.Findings {
+		switch w.rng.IntN(8) {
+		case 0:
+		case 1, 2, 3:
+			r.Verdict, r.Judged = RequestChanges, append(r.Judged, Judgement{Number: i + 1, Status: FindingConfirmed})
+		default:
+			r.Judged = append(r.Judged, Judgement{Number: i + 1, Status: FindingRejected, Why: "it is not"})
+		}
+	}
+}
+
+func lastReview(t *Task, sub *Subtask) *ReviewRecorded {
+	if sub != nil {
+		return sub.Review.Last
+	}
+	return t.Review.Last
 }
 
 // baseline is what the gates say of the base: green, red with names, red

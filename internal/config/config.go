@@ -27,6 +27,7 @@ type Config struct {
 	Approvals     Approvals        `yaml:"approvals" doc:"what the president is asked"`
 	Limits        Limits           `yaml:"limits" doc:"patience and concurrency"`
 	Plan          PlanLimits       `yaml:"plan" doc:"how large and how small the subtasks of a plan may be"`
+	Review        Review           `yaml:"review" doc:"what becomes of the findings of a review"`
 	Serve         Serve            `yaml:"serve" doc:"where company serve answers browsers and programs"`
 	Notify        Notify           `yaml:"notify" doc:"how you are told that something needs you, away from the screens"`
 	Log           Log              `yaml:"log" doc:"company.log in the office's folder"`
@@ -66,7 +67,7 @@ type Agents struct {
 	Reviewer Agent       `yaml:"reviewer" doc:"reviews"`
 	Merger   Agent       `yaml:"merger" doc:"resolves conflicts"`
 
-	SecondReviewer Agent `yaml:"second_reviewer" doc:"is asked where the reviewer approves without evidence; without a model the president decides"`
+	SecondReviewer Agent `yaml:"second_reviewer" doc:"is asked where the reviewer approves without evidence, and by review.confirm; without a model the president decides"`
 }
 
 // Agent is what a role uses.
@@ -222,6 +223,11 @@ type PlanLimits struct {
 	AllowTiny   bool   `yaml:"allow_tiny" doc:"accept a plan that splits into parts that are all tiny: one file and a line of description each"`
 }
 
+// Review is what becomes of the findings of a review.
+type Review struct {
+	Confirm string `yaml:"confirm" enum:"off blocking" doc:"blocking: a second reviewer, of agents.second_reviewer where it has a model, judges findings that block before a ticket goes back for them; off: it goes back at once"`
+}
+
 // Serve is where company serve answers over TCP, beside its socket.
 type Serve struct {
 	// The port of the default gives way to a free one: see api.TCPOptions.
@@ -257,6 +263,7 @@ func Default() Config {
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
 		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, MergeStack: 4, Readers: 9},
 		Plan:          PlanLimits{MaxSubtasks: 64, MaxWriteSet: 64, MaxEffort: company.EffortLarge},
+		Review:        Review{Confirm: company.ConfirmOff},
 		Serve:         Serve{Listen: "127.0.0.1:7777"},
 		Log:           Log{Level: "info"},
 		Paths:         ReadablePaths{Runtime: DefaultRuntime, Backlog: DefaultBacklog},

@@ -71,6 +71,9 @@ func (it *Item) describePlanRefusal(d *company.PlanRefused) {
 // the others where it is not.
 func (it *Item) describeReview(d *company.ReviewRecorded) {
 	it.Text, it.Mark = "review: "+strings.ReplaceAll(d.Verdict, "_", " "), Done
+	if d.Confirms {
+		it.Text = "second " + it.Text
+	}
 	if d.Verdict != company.Approve {
 		it.Mark = Failed
 	}

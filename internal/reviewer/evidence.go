@@ -396,3 +396,9 @@ func endUnproven(why string, another bool) company.RunEnded {
 	out.Hint, out.Human = "to have it reviewed once more, approve; agents.second_reviewer: {model: ...} has another model asked", true
 	return out
 }
+
+// endSecondUnproven is the end of such a run of a second reviewer: the first review stands.
+func endSecondUnproven(why string) company.RunEnded {
+	e := company.E(company.EEvidence, "the second reviewer approved without evidence, twice").Because(safetext.EscapeLine(why, 600))
+	return company.RunEnded{Status: company.RunError, Code: e.Code, Error: e.Error(), Hint: "the first review stands"}
+}

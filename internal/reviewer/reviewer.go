@@ -55,12 +55,13 @@ type subject struct {
 	checks           []company.GateCheck // how the gates came out on it
 	// round is the review before this one and the changes since. A first review has none.
 	round    *lastRound
+	second   bool   // the findings of the first review of this head are judged
 	baseTree bool   // the tree without the change lies in the container
 	advice   string // of the repository, quoted
 }
 
 func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, onto company.OID) (subject, error) {
-	x := subject{head: t.Head, onto: onto, from: t.Prepared.Base.OID, whole: sub != nil && t.JudgesWhole()}
+	x := subject{head: t.Head, onto: onto, from: t.Prepared.Base.OID, whole: sub != nil && t.JudgesWhole(), second: t.AwaitsSecondReview(sub)}
 	var err error
 	gate := t.Gate
 	if sub != nil {
@@ -135,11 +136,19 @@ func (r *review) Brief(ctx context.Context, s *session.Session) (session.Brief, 
 	if r.subject.advice, err = session.ReadAdvice(ctx, s.Mirror, s.Task.Prepared.Base.OID, writeSets(s.Task, s.Subtask)); err != nil {
 		return session.Brief{}, err
 	}
-	return session.Brief{
-		System: system, Title: reviewTitle(s.Task, s.Subtask), Text: reviewBrief(s.Task, s.Subtask, r.subject), Second: second,
+	brief := session.Brief{
+		System: system, Title: reviewTitle(s.Task, s.Subtask), Text: reviewBrief(s.Task, s.Subtask, r.subject), Second: second || r.subject.second,
 		Tools: []agent.Tool{submitReviewTool(r.subject, reviewCriteria(s.Task, s.Subtask), s.ReadCalls)},
-	}, nil
+	}
+	if r.subject.second {
+		brief.MaxTurns = secondTurns
+	}
+	return brief, nil
 }
+
+// secondTurns is how many replies a second reviewer has at most. It judges findings that are
+// there, and looks for none.
+const secondTurns = 15
 
 // secondModelDue says whether the review before was ended for its evidence: then
 // another model is asked, where there is one.
@@ -165,7 +174,10 @@ func (r *review) Finish(_ context.Context, _ *session.Session, out agent.Outcome
 	if err := out.Decode(&v); err != nil {
 		return company.EndRun{}, fmt.Errorf("read the verdict: %w", err)
 	}
-	if v.Unproven != "" {
+	switch {
+	case v.Unproven != "" && r.subject.second:
+		return company.EndRun{Outcome: endSecondUnproven(v.Unproven)}, nil
+	case v.Unproven != "":
 		return company.EndRun{Outcome: endUnproven(v.Unproven, r.another)}, nil
 	}
 	return company.EndRun{
@@ -215,13 +227,8 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 			for _, e := range v.Evidence {
 				review.Evidence = append(review.Evidence, e.joinClaims())
 			}
-			if err := review.Check(); err != nil {
+			if err := x.checkReview(review, earlier); err != nil {
 				return refuse(err.Error())
-			}
-			for _, j := range v.Earlier {
-				if err := j.CheckJudgement(earlier); err != nil {
-					return refuse(err.Error())
-				}
 			}
 			for _, f := range v.Findings {
 				if f.Severity == company.Blocking && f.File != "" && !files[f.File] && !x.mayWrite(f.File) && !(x.whole && f.Line == 0) {
@@ -246,6 +253,23 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 			return refuse(fault)
 		},
 	}
+}
+
+// checkReview refuses a verdict that its findings do not bear out, and judgements that are not of the
+// review before, which has so many findings. The company records it with the same rules.
+func (x subject) checkReview(r company.ReviewRecorded, findings int) error {
+	for _, j := range r.Judged {
+		if err := j.CheckJudgement(findings); err != nil {
+			return err
+		}
+	}
+	if x.second {
+		var err error
+		if r, err = r.ConfirmReview(company.ReviewRecorded{Findings: x.round.findings}); err != nil {
+			return err
+		}
+	}
+	return r.Check()
 }
 
 func sortedPaths(d gitops.Diff) []string {

@@ -229,6 +229,64 @@ func TestBriefOfTheWhole(t *testing.T) {
 	}
 }
 
+// REV-4: a second reviewer of the same head judges what blocks before its author has it, and approves
+// with evidence alone.
+func TestSecondReviewer(t *testing.T) {
+	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
+	b.task.Settings.ConfirmReview = company.ConfirmBlocking
+	b.sub.Review.Last = &company.ReviewRecorded{Verdict: company.RequestChanges, Head: b.sub.Head, Findings: []company.Finding{
+		{Severity: company.Blocking, File: "a.go", Line: 3, What: "x is never used", Why: "go vet"}, {Severity: company.Minor, What: "a name"},
+	}}
+	x, err := loadSubject(t.Context(), b.p.Mirror, b.task, b.sub, b.task.Head)
+	if err != nil || !x.second {
+		t.Fatalf("%v, %+v", err, x)
+	}
+	text := reviewBrief(b.task, b.sub, x)
+	for _, want := range []string{"## Findings of the last review\n1. blocking a.go:3 x is never used (go vet)\n2. minor a name\n", secondReviewer} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, no := range []string{"Nothing has changed", "What the author says"} {
+		if strings.Contains(text, no) {
+			t.Errorf("%q in\n%s", no, text)
+		}
+	}
+	tool := submitReviewTool(x, reviewCriteria(b.task, b.sub)[:2], noCalls)
+	if len(tool.Unsent) > 0 {
+		t.Errorf("no property for the judgements: %v", tool.Unsent)
+	}
+	both := []string{"a is changed: the diff", "b is not: a.go alone is changed"}
+	reject, confirm := []any{map[string]any{"number": 1, "status": "wrong", "why": "a test uses it"}}, []any{map[string]any{"number": 1, "status": "confirmed"}}
+	for _, c := range []struct {
+		name, verdict string
+		earlier       []any
+		evidence      []string
+		refused       string // empty: it stands
+	}{
+		{"rejected", "approve", reject, both, ""},
+		{"rejected without evidence", "approve", reject, nil, noEvidence},
+		{"confirmed", "request_changes", confirm, nil, ""},
+		{"confirmed and approved", "approve", confirm, both, "approved, and finding 1"},
+		{"left out", "request_changes", nil, nil, "finding 1 of the first review blocks"},
+		{"rejected, and nothing else", "request_changes", reject, nil, "without a blocking finding"},
+	} {
+		res := use(t, tool, map[string]any{"verdict": c.verdict, "earlier": c.earlier, "evidence": c.evidence})
+		if c.refused != "" {
+			if !res.IsError || !strings.Contains(res.Text, c.refused) {
+				t.Errorf("%s: %+v", c.name, res)
+			}
+			continue
+		}
+		if got, ok := res.Final.(company.ReviewRecorded); !ok || got.Verdict != c.verdict || len(got.Judged) != 1 || len(got.Findings) != 0 {
+			t.Errorf("%s: %+v", c.name, res)
+		}
+	}
+	if out := endSecondUnproven("no"); out.Status != company.RunError || out.Code != company.EEvidence || out.Human {
+		t.Errorf("%+v", out)
+	}
+}
+
 // Who reviews a task's only ticket is told the president's instruction too, and
 // its verdict says that it judged by that.
 func TestOnlyTicketIsJudgedByTheInstruction(t *testing.T) {

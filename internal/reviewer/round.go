@@ -24,6 +24,7 @@ type lastRound struct {
 	since    gitops.Diff // from there to the head of now; empty: nothing changed
 	findings []company.Finding
 	answers  []string // summaries of the runs that answered the findings
+	second   bool     // the author has not seen the findings yet
 }
 
 // loadLastRound reads the changes since the last review. It is nil for a first review,
@@ -35,6 +36,9 @@ func loadLastRound(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *
 	}
 	if last == nil || last.Verdict != company.RequestChanges {
 		return nil, nil
+	}
+	if t.AwaitsSecondReview(sub) {
+		return &lastRound{head: last.Head, findings: last.Findings, second: true}, nil
 	}
 	r := &lastRound{head: last.Head, findings: last.Findings, answers: lastSummaries(t, sub)}
 	if !last.Head.Valid() || last.Head == head {
@@ -60,6 +64,10 @@ func lastSummaries(t *company.Task, sub *company.Subtask) []string {
 	return out
 }
 
+// secondReviewer tells a second reviewer what its verdict does.
+const secondReviewer = "You are the second reviewer of this very head; its author has not seen these findings. Find out by reading and running whether each blocking one is right. " +
+	"What you confirm goes to the author as it stands: do not repeat it in findings. Where none of the blocking ones is right and nothing else blocks, approve, with evidence."
+
 // writeRound is the part of the first message about the last round.
 func (r *lastRound) writeRound(now company.OID) string {
 	if r == nil {
@@ -76,7 +84,9 @@ func (r *lastRound) writeRound(now company.OID) string {
 	if len(r.answers) > 0 {
 		w.WriteString("\nWhat the author says of them, which nobody has checked:\n" + agent.Quote("summary", "", cutSummary(strings.Join(r.answers, "\n"))))
 	}
-	if r.head == now {
+	if r.second {
+		w.WriteString("\n" + secondReviewer + "\n")
+	} else if r.head == now {
 		w.WriteString("\nNothing has changed since that review.\n")
 	} else if r.head.Valid() {
 		fmt.Fprintf(&w, "\n## What changed since that review, %s..%s\nIs each finding mended, and does this break anything else? The whole diff follows below.\n", r.head.Short(), now.Short())

@@ -37,6 +37,8 @@ type Brief struct {
 	Tools  []agent.Tool // beside those of the sandbox
 	// Second has the role's second model do it, where the config names one.
 	Second bool
+	// MaxTurns bounds the replies of the run below the limit of its role; 0: that limit alone.
+	MaxTurns int
 }
 
 // runRole does the claimed run in the frame that all roles share.
@@ -115,7 +117,7 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 		header.Subtask = s.Subtask.ID
 	}
 	job := agent.Job{
-		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, MaxTurns: s.limitTurns(),
+		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, MaxTurns: s.limitTurns(b.MaxTurns),
 		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: ledger.Blobs{Ledger: s.service.Ledger}, Allowance: s.allowance,
 		Now: s.service.Now, Logger: s.service.Logger, OnEvent: s.onEvent, Halt: func() error { return s.checkPaused(ctx) }, Words: func() []string { return s.readWords(ctx) },
 	}
@@ -132,9 +134,12 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 }
 
 // limitTurns is the most replies of the run: those of its role, and what the manager gave to a
-// subtask that was stuck.
-func (s *Session) limitTurns() int {
+// subtask that was stuck. A bound above 0 holds for a run that is to be short.
+func (s *Session) limitTurns(bound int) int {
 	most := s.agents.MaxTurns(s.Role)
+	if bound > 0 {
+		return min(bound, cmp.Or(most, agent.DefaultTurns))
+	}
 	if s.Role == company.Worker && s.Subtask != nil && s.Subtask.MoreTurns > 0 {
 		most = cmp.Or(most, agent.DefaultTurns) + s.Subtask.MoreTurns
 	}

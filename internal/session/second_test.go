@@ -27,6 +27,7 @@ type choosing struct {
 	asking
 	has   *bool
 	calls *[]agent.TranscriptCall
+	turns int // the most replies of its run
 }
 
 func (c choosing) Prepare(context.Context, *session.Session) (*sandbox.Spec, error) { return nil, nil }
@@ -34,7 +35,7 @@ func (c choosing) Prepare(context.Context, *session.Session) (*sandbox.Spec, err
 func (c choosing) Brief(ctx context.Context, s *session.Session) (session.Brief, error) {
 	*c.has = s.HasSecond()
 	b, err := c.asking.Brief(ctx, s)
-	b.Second = true
+	b.Second, b.MaxTurns = true, c.turns
 	run := b.Tools[0].Run
 	b.Tools[0].Run = func(ctx context.Context, args json.RawMessage) (agent.Result, error) {
 		var err error
@@ -68,6 +69,21 @@ func TestRoleAsksItsSecondModel(t *testing.T) {
 		}
 		if len(calls) != 1 || calls[0].Name != "done" || calls[0].Result != "once more" || calls[0].IsError {
 			t.Errorf("%+v", calls)
+		}
+	}
+}
+
+// A role can bound its run below the turns of the config.
+func TestRoleBoundsItsTurns(t *testing.T) {
+	for turns, want := range map[int]company.RunStatus{0: company.RunSuccess, 1: company.RunError, 2: company.RunSuccess, 1000: company.RunSuccess} {
+		b := setup(t, company.Settings{})
+		var has bool
+		var calls []agent.TranscriptCall
+		if err := b.carry(t.Context(), t, choosing{has: &has, calls: &calls, turns: turns}); err != nil {
+			t.Fatal(err)
+		}
+		if r := b.end(t); r.Status != want {
+			t.Errorf("with %d turns: %+v", turns, r)
 		}
 	}
 }

@@ -2,9 +2,12 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"company/internal/adapters/scripted"
+	"company/internal/company"
+	"company/internal/replay"
 )
 
 // TestUnprovenReviewGoesToSecondModel: a reviewer who approves with a command that it
@@ -44,6 +47,64 @@ func TestUnprovenReviewGoesToSecondModel(t *testing.T) {
 	checkBriefHolds(t, h, "t1-01-review.2", "lies in /work/base: run a command in both")
 	runAndExpect(t, h, []string{"shown: the base does not have it", "seen: ran `test ! -e /work/base/farewell.sh", "exit code 0; farewell.sh:1 in the diff"}, "show", "t1-01")
 	runAndExpect(t, h, []string{"E_EVIDENCE"}, "help", "E_EVIDENCE")
+}
+
+// TestSecondReviewerJudgesFindings: with review.confirm another model judges findings that block
+// before the ticket goes back. What it rejects does not send the ticket back, what it confirms does; show and pull
+// request say so, and the record replays to the same (REV-4).
+func TestSecondReviewerJudgesFindings(t *testing.T) {
+	t.Parallel()
+	blocks := func(what string) m {
+		return m{"severity": "blocking", "file": "farewell.sh", "line": 1, "what": what, "why": "it was asked for"}
+	}
+	first := func(findings ...m) func(scripted.Exchange) scripted.Reply {
+		return func(x scripted.Exchange) scripted.Reply {
+			if x.Model == "second" {
+				return scripted.Reply{Err: string(x.Header.Run) + " is not of the first model"}
+			}
+			return call("submit_review", m{"verdict": "request_changes", "findings": findings})
+		}
+	}
+	second := func(verdict string, earlier ...m) func(scripted.Exchange) scripted.Reply {
+		return func(x scripted.Exchange) scripted.Reply {
+			if x.Model != "second" {
+				return scripted.Reply{Err: string(x.Header.Run) + " is not of the second model"}
+			}
+			return call("submit_review", m{"verdict": verdict, "earlier": earlier, "evidence": citeEvidence(x, "the diff has it, and the checks ran")})
+		}
+	}
+	h := openTinyProject(t, &staff{
+		manager: submitPlan(farewellTicket()),
+		worker:  replyByRun(saysGoodbye(), writeFilesAndFinish("Comment it", "farewell.sh", "# prints goodbye\necho goodbye\n")),
+		reviewer: replyByRun(
+			first(blocks("there is no comment"), blocks("it prints nothing")),
+			second("request_changes", m{"number": 1, "status": "confirmed"}, m{"number": 2, "status": "rejected", "why": "it prints goodbye"}),
+			first(blocks("it is too long")),
+			second("approve", m{"number": 1, "status": "rejected", "why": "two lines are short"}),
+		),
+	})
+	h.Config(fmt.Sprintf("  second: {adapter: openai, model: second, base_url: %q, api_key_env: TEST_MODEL_KEY}\nagents: {second_reviewer: {model: second}}\nreview: {confirm: blocking}\n", h.Model.URL()) + tinyGates)
+	p := h.Start("submit", "say goodbye")
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
+	calls := h.Model.Calls().ByRun
+	for run, want := range map[company.RunID]int{"t1-01-review.1": 1, "t1-01-review.2": 1, "t1-01-review.3": 1, "t1-01-review.4": 1, "t1-01-review.5": 0, "t1-01.3": 0} {
+		if calls[run] != want {
+			t.Errorf("%s: %d calls, want %d", run, calls[run], want)
+		}
+	}
+	checkBriefHolds(t, h, "t1-01-review.2", "1. blocking farewell.sh:1 there is no comment", "2. blocking farewell.sh:1 it prints nothing", "You are the second reviewer of this very head")
+	checkBriefHolds(t, h, "t1-01.2", "The reviewer requests changes", "there is no comment")
+	if said := requestText(t, h, "t1-01.2", 1); strings.Contains(said, "it prints nothing") {
+		t.Errorf("a rejected finding sends the ticket back:\n%s", said)
+	}
+	runAndExpect(t, h, []string{"confirmed: blocking farewell.sh:1 there is no comment", "rejected: blocking farewell.sh:1 it prints nothing", "by the next review: it prints goodbye", "rejected: blocking farewell.sh:1 it is too long"}, "show", "t1-01")
+	runAndExpect(t, h, []string{"blocking, rejected (t1-01): `farewell.sh:1` it prints nothing", "two lines are short"}, "pr", "show", "1")
+	var same replay.Report
+	h.JSON(&same, "replay", "t1")
+	if !same.Same {
+		t.Errorf("%+v", same.Divergence)
+	}
 }
 
 // TestRedGreenIsRequired: a ticket without a test goes back to its worker with that

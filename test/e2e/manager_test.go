@@ -141,16 +141,19 @@ func TestPlanRefusedThrice(t *testing.T) {
 
 // TestPlanGarbage: what is no plan at all is met in the conversation: words
 // without a call, an unknown tool, arguments that are no JSON, an empty plan,
-// a wrong type. The manager can mend each.
+// a wrong type; and a plan beyond the limits of the config (SUB-13). The manager can mend each.
 func TestPlanGarbage(t *testing.T) {
 	t.Parallel()
 	good := submitPlan(farewellTicket())
+	tooLarge := ticket("Say goodbye", "Add farewell.sh and its check.", "farewell.sh", "checks/farewell.sh", "README.md")
+	tooLarge["effort"] = "large"
 	replies := []scripted.Reply{
 		{Text: "I shall think about it."},
 		call("no_such_tool", m{}),
 		{Calls: []scripted.Call{{Tool: "submit_plan", Raw: `{"waves": [`}}},
 		call("submit_plan", m{"waves": []m{}}),
 		call("submit_plan", m{"waves": "all of them"}),
+		call("submit_plan", m{"why": "it is one thing", "waves": []m{{"subtasks": []m{tooLarge}}}}),
 		call("read_file", m{"path": "../../etc/passwd"}),
 		call("read_file", m{"path": "README.md"}),
 	}
@@ -165,8 +168,20 @@ func TestPlanGarbage(t *testing.T) {
 		worker: saysGoodbye(),
 	}
 	h := openTinyProject(t, brain)
-	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	h.Config(tinyGates + "plan: {max_write_set: 2, max_effort: medium}\n")
+	p := h.Start("submit", "say goodbye")
+	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
+	if n := count(p, "plan.refused"); n != 1 {
+		t.Errorf("%d refused plans", n)
+	}
+	checkBriefHolds(t, h, "t1-plan.1", "at most 2 paths or globs in the write set of each subtask", "no subtask of an effort above medium")
+	said := requestText(t, h, "t1-plan.1", 7)
+	for _, want := range []string{"The plan is refused", "its effort is large, and plan.max_effort is medium", "its write set has 3 paths or globs, and plan.max_write_set is 2"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the manager did not learn %q:\n%s", want, said)
+		}
+	}
 	last := requestText(t, h, "t1-plan.1", len(replies)+1)
 	if !strings.Contains(last, "Scripts that greet") || strings.Contains(last, "root:") {
 		t.Errorf("what the reading tools gave:\n%s", last)

@@ -12,7 +12,8 @@ import (
 )
 
 // TestWholeReviewed: what the reviewer of the whole task objects to becomes a
-// ticket of its own, in a wave of its own; the new whole is reviewed again.
+// ticket of its own, in a wave of its own; the new whole is reviewed again, and that review
+// judges the finding, which show and pull request say (REV-4).
 func TestWholeReviewed(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, &staff{
@@ -26,7 +27,11 @@ func TestWholeReviewed(t *testing.T) {
 			if x.Header.Run == "t1-review.1" {
 				return objectTo("farewell.sh", 1, "the README does not tell of it")(x)
 			}
-			return approve(x)
+			reply := approve(x)
+			if x.Header.Run == "t1-review.2" {
+				reply.Calls[0].Args.(m)["earlier"] = []m{{"number": 1, "status": "confirmed", "why": "the README tells of it now"}}
+			}
+			return reply
 		},
 	})
 	p := h.Start("submit", "Say goodbye. Greet in English too.")
@@ -34,7 +39,9 @@ func TestWholeReviewed(t *testing.T) {
 	checkDelivered(t, h, 1, 1, 3)
 	checkBriefHolds(t, h, "t1-review.1", "of the instruction: Say goodbye.", "of the instruction: Greet in English too.", "must: the checks pass", "shown by: the checks ran")
 	checkBriefHolds(t, h, "t1-03.1", "the README does not tell of it")
-	checkBriefHolds(t, h, "t1-review.2", "Findings of the last review", "the README does not tell of it")
+	checkBriefHolds(t, h, "t1-review.2", "Findings of the last review", "1. blocking farewell.sh:1 the README does not tell of it")
+	runAndExpect(t, h, []string{"confirmed: blocking farewell.sh:1 the README does not tell of it", "by the next review: the README tells of it now"}, "show", "t1")
+	runAndExpect(t, h, []string{"Of earlier reviews, which asked for changes: 1 finding confirmed by the next one, 0 unverified."}, "pr", "show", "1")
 	if n := h.Model.Calls().ByRun["t1-review.2"]; n != 1 {
 		t.Errorf("the new whole was reviewed %d times", n)
 	}

@@ -57,6 +57,8 @@ var names = []named{
 	{"take parts that no plan may have", "Guide.replan", remove, []trait{mentions("EPlan")}, "TestReplanIsChecked"},
 	{"forget what comes after a subtask that is split", "SubtaskReplanned.apply", remove, []trait{mentions("other", "part"), under("Contains")}, "TestStuckSubtaskIsSplit"},
 	{"forget the model that was given", "SubtaskGuided.apply", remove, []trait{mentions("Or", "Model")}, "TestStuckSubtaskGetsAnotherModel"},
+	{"send a ticket back before the second look", "ReviewRecorded.apply", negate, []trait{mentions("AwaitsSecondReview")}, "TestSecondReviewerJudgesFindings"},
+	{"look a second time for ever", "Task.AwaitsSecondReview", drop, []trait{mentions("Confirms"), lacks("Head")}, "TestSecondReviewerJudgesFindings"},
 	{"work before there is an image", "Offer.decide", drop, []trait{mentions("mayWork"), lacks("IsReady")}, "TestWorkWaitsForTheImage"},
 	{"work before the base is judged", "State.mayWork", drop, []trait{mentions("baselineKnown"), lacks("IsPrepared")}, "TestWorkWaitsForTheBaseline"},
 	{"take a plan of an old base", "EndRun.managerSays", remove, []trait{under("plansOnOldBase")}, "TestPlanOfAnOldBaseIsDropped"},

@@ -47,6 +47,9 @@ func (c *Checker) observeVerdict(t *observedTask, d company.Data, e company.Even
 		if d.Verdict == company.Approve && slices.ContainsFunc(d.Findings, func(f company.Finding) bool { return f.Severity == company.Blocking }) {
 			return errors.New("approved in spite of a blocking finding")
 		}
+		if err := t.observeSecondReview(d, e.Subtask); err != nil {
+			return err
+		}
 		t.approved[string(e.Subtask)+" "+string(d.Head)] = d.Verdict == company.Approve
 		t.judged[string(e.Subtask)+" "+string(d.Head)] = d
 	case *company.ReviewCarried:
@@ -59,6 +62,29 @@ func (c *Checker) observeVerdict(t *observedTask, d company.Data, e company.Even
 			if strings.HasPrefix(key, string(e.Subtask)+" ") {
 				delete(t.approved, key)
 			}
+		}
+	}
+	return nil
+}
+
+// observeSecondReview: a second review is of the head of the one before, which asked for changes. It judges each finding
+// of that one that blocks, and has those that it does not reject among its own (REV-4).
+func (t *observedTask) observeSecondReview(d *company.ReviewRecorded, sub company.SubtaskID) error {
+	if !d.Confirms {
+		return nil
+	}
+	before := t.judged[string(sub)+" "+string(d.Head)]
+	if t.settings.ConfirmReview != company.ConfirmBlocking || before == nil || before.Confirms || before.Verdict != company.RequestChanges {
+		return errors.New("a second review, and no first one that asks for it")
+	}
+	for i, f := range before.Findings {
+		at := slices.IndexFunc(d.Judged, func(j company.Judgement) bool { return j.Number == i+1 })
+		switch {
+		case f.Severity != company.Blocking:
+		case at < 0:
+			return fmt.Errorf("a second review does not judge finding %d", i+1)
+		case d.Judged[at].Status != company.FindingRejected && !slices.Contains(d.Findings, f):
+			return fmt.Errorf("a second review confirms finding %d, and lets it pass", i+1)
 		}
 	}
 	return nil

@@ -223,6 +223,44 @@ func TestReviews(t *testing.T) {
 	})})
 }
 
+// A second review is of the head of a first one that asked for changes, and judges what blocks (REV-4).
+func TestSecondReviews(t *testing.T) {
+	t.Parallel()
+	first := Finding{Severity: Blocking, File: "a.go", Line: 3, What: "A race."}
+	second := func(judged ...Judgement) func() *story {
+		return func() *story {
+			s := planned().work(1).gate(1, base)
+			the[TaskSubmitted](s, 0).Settings.ConfirmReview = ConfirmBlocking
+			for n, r := range []*ReviewRecorded{
+				{Head: headOf(1), Onto: base, Verdict: RequestChanges, Findings: []Finding{first, {Severity: Minor, What: "A word."}}},
+				{Head: headOf(1), Onto: base, Verdict: RequestChanges, Findings: []Finding{first}, Confirms: true, Judged: slices.Clone(judged)},
+			} {
+				id := NewRunID("t1", "t1-01", Reviewer, n+1)
+				s.claim(id).end(id).runOf(id, r)
+			}
+			return s
+		}
+	}
+	confirmed := second(Judgement{Number: 1, Status: FindingConfirmed})
+	rejected := with(second(Judgement{Number: 1, Status: FindingRejected, Why: "it is locked"}), func(s *story) {
+		r := the[ReviewRecorded](s, 1)
+		r.Verdict, r.Findings = Approve, nil
+	})
+	none := "a second review, and no first one that asks for it"
+	checkBroken(t, []broken{
+		{"as the settings say", confirmed, func(s *story) { the[TaskSubmitted](s, 0).Settings.ConfirmReview = "" }, none},
+		{"after a first one", confirmed, func(s *story) { drop[ReviewRecorded](s, 0) }, none},
+		{"of the same head", confirmed, func(s *story) { the[ReviewRecorded](s, 0).Head = base }, none},
+		{"of a request", confirmed, func(s *story) {
+			r := the[ReviewRecorded](s, 0)
+			r.Verdict, r.Findings = Approve, nil
+		}, none},
+		{"once", confirmed, func(s *story) { the[ReviewRecorded](s, 0).Confirms = true }, none},
+		{"of what blocks", confirmed, func(s *story) { the[ReviewRecorded](s, 1).Judged[0].Number = 2 }, "a second review does not judge finding 1"},
+		{"with what it confirms", rejected, func(s *story) { the[ReviewRecorded](s, 1).Judged[0].Status = FindingConfirmed }, "a second review confirms finding 1, and lets it pass"},
+	})
+}
+
 // The approval of the only ticket holds for the whole where it was one.
 func TestCarriedReviews(t *testing.T) {
 	t.Parallel()
