@@ -1,12 +1,17 @@
 package image
 
 import (
+	"archive/zip"
+	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/sumdb/dirhash"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
@@ -78,22 +83,76 @@ func localProxy(t *testing.T) {
 	t.Setenv("GOPROXY", "file://"+strings.TrimSpace(string(out))+"/cache/download")
 }
 
+// serveModule adds a registry with example.invalid/lib. Its go.mod names a module that none of its
+// packages needs, and of which the registry has no package. It gives the lines for go.mod and go.sum.
+func serveModule(t *testing.T) (mod, sum string) {
+	t.Helper()
+	at := t.TempDir()
+	write := func(name string, text []byte) {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(at, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(at, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hash := func(text string) string {
+		h, err := dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	const libMod, farMod = "module example.invalid/lib\n\ngo 1.24\n\nrequire example.invalid/far v1.0.0\n", "module example.invalid/far\n\ngo 1.24\n"
+	var packed bytes.Buffer
+	w := zip.NewWriter(&packed)
+	for name, text := range map[string]string{"go.mod": libMod, "lib.go": "// Package lib is far from here.\npackage lib\n"} {
+		f, err := w.Create("example.invalid/lib@v1.0.0/" + name)
+		if err == nil {
+			_, err = io.WriteString(f, text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write("example.invalid/lib/@v/v1.0.0.zip", packed.Bytes())
+	for name, mod := range map[string]string{"lib": libMod, "far": farMod} {
+		write("example.invalid/"+name+"/@v/v1.0.0.info", []byte(`{"Version":"v1.0.0"}`))
+		write("example.invalid/"+name+"/@v/v1.0.0.mod", []byte(mod))
+	}
+	whole, err := dirhash.HashZip(filepath.Join(at, "example.invalid/lib/@v/v1.0.0.zip"), dirhash.Hash1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOPROXY", "file://"+at+","+os.Getenv("GOPROXY"))
+	return "\nrequire example.invalid/lib v1.0.0\n", "example.invalid/far v1.0.0/go.mod " + hash(farMod) + "\nexample.invalid/lib v1.0.0 " + whole + "\nexample.invalid/lib v1.0.0/go.mod " + hash(libMod) + "\n"
+}
+
 // Dependencies of the lock files are there, and compiled: offline build, vet
 // and test work, and a new commit with the same lock files costs the history
 // alone. No code of the project runs while the image is made (T23).
+// go doc shows a package of another module, which needs the go.mod files of the whole module graph.
 func TestGoDependenciesOffline(t *testing.T) {
 	localProxy(t)
+	libMod, libSum := serveModule(t)
 	be := newTestBuilder(t)
 	p := newProject(t)
-	first := p.commit(map[string]string{"go.mod": pflagMod, "go.sum": pflagSum, "main.go": pflagTool, "main_test.go": pflagTest})
+	first := p.commit(map[string]string{
+		"go.mod": pflagMod + libMod, "go.sum": pflagSum + libSum, "main.go": pflagTool, "main_test.go": pflagTest,
+		"lib.go": "package main\n\nimport _ \"example.invalid/lib\"\n",
+	})
 	img := be.mustEnsure(t, Request{Toolchains: []string{"go"}, Repo: first})
 	out := be.mustRun(t, img, toolboxSetup+`
 go build -x -o /tmp/tool . 2>/tmp/x; /tmp/tool
 echo compiled: $(grep -c '/compile ' /tmp/x || true)
 go vet ./... && go test ./... && go mod verify
 if ls /opt/out/ran /opt/out.log 2>/dev/null; then echo RAN; fi
+go doc example.invalid/lib; go doc pflag.NArg; ls /opt/gomod/cache/download/example.invalid/far/@v
 `)
-	for _, w := range []string{"0\ncompiled: 0\n", "ok  \texample.org/tool", "all modules verified"} {
+	for _, w := range []string{"0\ncompiled: 0\n", "ok  \texample.org/tool", "all modules verified", "Package lib is far from here.", "func NArg() int", "v1.0.0.mod"} {
 		if !strings.Contains(out, w) {
 			t.Errorf("%q is not in\n%s", w, out)
 		}

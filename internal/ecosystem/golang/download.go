@@ -37,7 +37,7 @@ const tooOld = "; GOTOOLCHAIN=local)"
 func (m *modules) fetched() ecosystem.Install {
 	what := ecosystem.LockPaths(m.download, "go.mod")
 	return ecosystem.Install{
-		Layer: "gomod", Why: "the modules of " + what, What: what, Registry: ecosystem.Go, Remote: true, Inputs: m.inputs, Says: says, Fetch: m.fetch, ReadOnly: true,
+		Layer: "gomod", Why: "the modules of " + what, What: what, Registry: ecosystem.Go, Remote: true, Inputs: append(slices.Clone(m.inputs), "with the module graph"), Says: says, Fetch: m.fetch, ReadOnly: true,
 		Collector: func() ecosystem.Collector { return moduleCollector{m} },
 	}
 }
@@ -107,6 +107,7 @@ func runDownload(ctx context.Context, h ecosystem.FetchHost, dir string, env []s
 	_, err := h.Run(ctx, filepath.Join(h.Places().Source, dir), env, goCommand(h), "mod", "download")
 	switch {
 	case err == nil:
+		downloadGraph(ctx, h, dir, env)
 		return nil
 	case strings.Contains(err.Error(), tooOld):
 		return company.E(company.EImage, "the project's Go modules need a newer Go, which cannot be had").Wrap(err).
@@ -114,6 +115,21 @@ func runDownload(ctx context.Context, h ecosystem.FetchHost, dir string, env []s
 	}
 	return company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
 		Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or go on without them, with container.deps: off: what needs them stays red")
+}
+
+// graphTimeout bounds the go.mod files of one module graph.
+const graphTimeout = 2 * time.Minute
+
+// downloadGraph downloads the go.mod files of the module graph beyond the modules that are built, and when their
+// versions were made: some kilobytes each, which the go command compares with go.sum. `go doc` of a package outside of the module
+// and `go list -m all` read all of them, offline too. Where they cannot be had, no check is worse off.
+func downloadGraph(ctx context.Context, h ecosystem.FetchHost, dir string, env []string) {
+	ctx, cancel := context.WithTimeout(ctx, graphTimeout)
+	defer cancel()
+	const nothing = `{{""}}` // of each module: its name is of no use here
+	if _, err := h.Run(ctx, filepath.Join(h.Places().Source, dir), env, goCommand(h), "list", "-m", "-e", "-f", nothing, "all"); err != nil {
+		h.Log(ctx, "go.mod files of the module graph cannot be downloaded; go doc of other modules may fail", err)
+	}
 }
 
 // checkReplaced refuses a go.mod that leads out of the repository.

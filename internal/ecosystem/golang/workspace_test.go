@@ -15,14 +15,19 @@ import (
 // workHost is a host whose go command downloads, and says where and how.
 type workHost struct {
 	partialHost
-	ran  []string
-	fail map[string]string // what a run ends with, by its folder
+	ran    []string
+	graphs []string          // where it downloaded a module graph
+	fail   map[string]string // what a run ends with, by its folder
 }
 
 func (h *workHost) Run(_ context.Context, dir string, env []string, argv ...string) (string, error) {
 	work := env[slices.IndexFunc(env, func(v string) bool { return strings.HasPrefix(v, "GOWORK=") })]
 	if slices.Contains(argv, "edit") {
 		return "{}", nil
+	}
+	if slices.Contains(argv, "list") {
+		h.graphs = append(h.graphs, dir+" "+work)
+		return "", errors.New("a go.mod is missing")
 	}
 	h.ran = append(h.ran, dir+" "+work+" "+strings.Join(argv[3:], " "))
 	if text := h.fail[dir+" "+work]; text != "" {
@@ -51,6 +56,10 @@ func TestWorkspaceIsDownloadedAsAWhole(t *testing.T) {
 	}
 	if got := strings.Join(h.ran, "; "); got != "/s GOWORK=/s/go.work ; /s/c GOWORK=off " {
 		t.Errorf("%q", got)
+	}
+	// The rest of the graph is downloaded behind them. What of it cannot be had stays in the log.
+	if got := strings.Join(h.graphs, "; "); got != "/s GOWORK=/s/go.work; /s/c GOWORK=off" || len(h.logged) != 2 || !strings.Contains(h.logged[0], "go doc of other modules may fail: a go.mod is missing") {
+		t.Errorf("%q, %q", got, h.logged)
 	}
 
 	// A part that no registry has costs the others nothing.
