@@ -99,7 +99,7 @@ func (k *keeper) findStopped(ctx context.Context, conn *client.Office) (company.
 		p := w.Progress(t.id)
 		switch {
 		case p == nil || p.Over:
-		case w.Stopped || p.Paused || len(p.PausedSubtasks) > 0 || p.AwaitsPerson():
+		case !w.CanGoOn(t.id):
 			t.rested = true
 		case w.Seq == k.tried || k.asks && !t.rested:
 		default:

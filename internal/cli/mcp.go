@@ -81,6 +81,16 @@ func (h mcpHost) Submit(ctx context.Context, s view.Submission) (mcpserver.Submi
 	return mcpserver.Submitted{Task: taken.Task, Log: taken.Log}, err
 }
 
+// GoOn goes on with a task in the background, as company submit --watch does.
+func (h mcpHost) GoOn(ctx context.Context, id company.TaskID) error {
+	ent := h.NewCall()
+	paths, err := ent.FindOffice()
+	if err != nil {
+		return err
+	}
+	return task.GoOnApart(ctx, ent, paths, id)
+}
+
 // Wait is company wait.
 func (h mcpHost) Wait(ctx context.Context, ids []company.TaskID) error {
 	return attend.Wait(ctx, h.NewCall(), ids)

@@ -21,6 +21,8 @@ type Host interface {
 	PullPage(ctx context.Context, r view.PullRecord) (view.PullText, error)
 	// Submit gives an instruction to the company at work, or starts one apart.
 	Submit(ctx context.Context, s view.Submission) (Submitted, error)
+	// GoOn starts a company apart that works on a task, where none is at work.
+	GoOn(ctx context.Context, task company.TaskID) error
 	// Wait returns when tasks have come to rest. When ctx ends first it returns its cause.
 	Wait(ctx context.Context, ids []company.TaskID) error
 }

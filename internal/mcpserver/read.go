@@ -58,8 +58,13 @@ type waitArguments struct {
 	Seconds int      `json:"timeout_seconds,omitempty" jsonschema:"how long at most (default 45); the work goes on either way"`
 }
 
-type pagedArguments struct {
+type diffArguments struct {
 	ID     string `json:"id" jsonschema:"id of a task, a subtask or a run, or #7 for a pull request"`
+	Cursor string `json:"cursor,omitempty" jsonschema:"of the next page, from the answer before"`
+}
+
+type logArguments struct {
+	ID     string `json:"id" jsonschema:"id of a task, a subtask or a run"`
 	Cursor string `json:"cursor,omitempty" jsonschema:"of the next page, from the answer before"`
 }
 
@@ -98,19 +103,19 @@ func limitText(low, high int) func(*jsonschema.Schema) {
 	return func(p *jsonschema.Schema) { p.MinLength, p.MaxLength = jsonschema.Ptr(low), jsonschema.Ptr(high) }
 }
 
-func (s *Server) addReadingTools() {
-	addTool(s.mcp, reads, "status", "What needs the president, what runs, what it cost, and which tasks there are.", nil, s.readStatus)
-	addTool(s.mcp, reads, "list", "List the tasks of the office, the newest first.",
+func (s toolset) addReadingTools() {
+	addTool(s, reads, "status", "What needs the president, what runs, what it cost, and which tasks there are.", nil, s.readStatus)
+	addTool(s, reads, "list", "List the tasks of the office, the newest first.",
 		bounds{"states": limitList(0, 20, 40, view.TaskStates...), "priorities": limitList(0, 3, 10, "low", "medium", "high"), "tags": limitList(0, 20, 100), "limit": limitNumber(1, listMost)}, s.readList)
-	addTool(s.mcp, reads, "show", "Show all that is known of a task, a subtask, a run or a question: plan, gates, findings, evidence, what comes next.", bounds{"id": limitID}, s.readShown)
-	addTool(s.mcp, reads, "feed", "What happened in the office or in a task, one line an event.", bounds{"task": limitID, "limit": limitNumber(1, feedMost)}, s.readFeed)
-	addTool(s.mcp, reads, "wait", "Wait until tasks have ended or wait for the president, and say what became of them. It starts and answers nothing.",
+	addTool(s, reads, "show", "Show all that is known of a task, a subtask, a run or a question: plan, gates, findings, evidence, what comes next.", bounds{"id": limitID}, s.readShown)
+	addTool(s, reads, "feed", "What happened in the office or in a task, one line an event.", bounds{"task": limitID, "limit": limitNumber(1, feedMost)}, s.readFeed)
+	addTool(s, reads, "wait", "Wait until tasks have ended or wait for the president, and say what became of them. It starts and answers nothing.",
 		bounds{"tasks": limitList(1, 20, 80), "timeout_seconds": limitNumber(1, waitMost.Seconds())}, s.readEnd)
-	addTool(s.mcp, reads, "diff", "What a task, a subtask, a run or a pull request changed, as a unified diff in pages.", bounds{"id": limitID, "cursor": limitText(0, 200)}, s.readDiff)
-	addTool(s.mcp, reads, "logs", "The conversation of a run, in pages: of a subtask its newest run, of a task the newest of all.", bounds{"id": limitID, "cursor": limitText(0, 200)}, s.readLog)
-	addTool(s.mcp, reads, "costs", "What the work cost, by day, model and task.", bounds{"days": limitNumber(0, 3650)}, s.readCosts)
-	addTool(s.mcp, reads, "pr_list", "List the pull requests of the office.", nil, s.listPulls)
-	addTool(s.mcp, reads, "pr_show", "Show a pull request with its evidence, and what comes next.", bounds{"pull_request": limitID}, s.readPull)
+	addTool(s, reads, "diff", "What a task, a subtask, a run or a pull request changed, as a unified diff in pages.", bounds{"id": limitID, "cursor": limitText(0, 200)}, s.readDiff)
+	addTool(s, reads, "logs", "The conversation of a run, in pages: of a subtask its newest run, of a task the newest of all.", bounds{"id": limitID, "cursor": limitText(0, 200)}, s.readLog)
+	addTool(s, reads, "costs", "What the work cost, by day, model and task.", bounds{"days": limitNumber(0, 3650)}, s.readCosts)
+	addTool(s, reads, "pr_list", "List the pull requests of the office.", nil, s.listPulls)
+	addTool(s, reads, "pr_show", "Show a pull request with its evidence, and what comes next.", bounds{"pull_request": limitID}, s.readPull)
 }
 
 func (s *Server) readStatus(ctx context.Context, in statusArguments) (r *mcp.CallToolResult, err error) {
@@ -269,7 +274,7 @@ func findRange(ctx context.Context, o *client.Office, id string) (view.Range, er
 	return view.PullRange(r.Task()), nil
 }
 
-func (s *Server) readDiff(ctx context.Context, in pagedArguments) (r *mcp.CallToolResult, err error) {
+func (s *Server) readDiff(ctx context.Context, in diffArguments) (r *mcp.CallToolResult, err error) {
 	err = s.withOffice(ctx, func(o *client.Office) error {
 		of, err := findRange(ctx, o, in.ID)
 		if err != nil {
@@ -293,7 +298,7 @@ func (s *Server) readDiff(ctx context.Context, in pagedArguments) (r *mcp.CallTo
 	return r, err
 }
 
-func (s *Server) readLog(ctx context.Context, in pagedArguments) (r *mcp.CallToolResult, err error) {
+func (s *Server) readLog(ctx context.Context, in logArguments) (r *mcp.CallToolResult, err error) {
 	err = s.withOffice(ctx, func(o *client.Office) error {
 		run, text, err := s.host.Log(ctx, o, in.ID)
 		if err != nil {

@@ -51,19 +51,31 @@ func newSchema[In any](narrow bounds) *jsonschema.Schema {
 	return s
 }
 
+// toolset adds tools to a server, or keeps them from its client.
+type toolset struct {
+	*Server
+	lacks string // the flag without which its tools are refused; empty: they are there
+}
+
 // addTool adds a tool whose arguments are In. Its errors are answers, which a model can read.
-func addTool[In any](s *mcp.Server, k kind, name, description string, narrow bounds, call func(context.Context, In) (*mcp.CallToolResult, error)) {
+func addTool[In any](s toolset, k kind, name, description string, narrow bounds, call func(context.Context, In) (*mcp.CallToolResult, error)) {
+	if s.lacks != "" {
+		s.withheld[name] = s.lacks
+		return
+	}
 	schema := newSchema[In](narrow)
 	resolved, err := schema.Resolve(nil)
 	if err != nil {
 		panic(err) // as above
 	}
-	s.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: schema, Annotations: k.describeKind()}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	s.mcp.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: schema, Annotations: k.describeKind()}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		in, err := readArguments[In](name, resolved, req.Params.Arguments)
 		if err != nil {
 			return toolError(err), nil
 		}
+		stop := s.reportProgress(ctx, req)
 		r, err := call(ctx, in)
+		stop()
 		if err != nil {
 			if ctx.Err() != nil || errors.Is(err, errClientGone) { // the error is of the end, and not of the office
 				err = company.E(company.ETimeout, name+" was broken off").Wrap(err).Fix("call it again; with the same request_id nothing is done twice")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -15,18 +16,15 @@ import (
 // errClientGone ends the calls under way for a client that has closed the connection.
 var errClientGone = errors.New("the client has closed the connection")
 
-// instructions are what a client tells its model about the server.
-const instructions = `company is a software company in one binary: submit gives it an instruction for a git repository, agents work in containers, and a pull request comes out of it.
-Ids: t12 is a task, t12-03 a subtask, t12-03.2 a run, a7 a question to the president, #7 a pull request.
-Usual way: submit, wait (again until the task rests), show, diff, pr_show. status lists what needs the president.
-` + dataNotice
-
 // Server is the tools and resources of an office for one client.
 type Server struct {
 	host Host
 	log  *slog.Logger
 	turn chan struct{} // held while this process has an office that no other one serves
 	mcp  *mcp.Server
+
+	withheld map[string]string // the flag that a refused tool needs, by the tool's name
+	beat     time.Duration     // between two notes of progress
 
 	gone  context.Context // done when the client has closed its end
 	leave context.CancelCauseFunc
@@ -35,18 +33,15 @@ type Server struct {
 // New makes a server for one connection. version is the program's. log gets what goes wrong
 // beside the answers.
 func New(h Host, g Grants, version string, log *slog.Logger) *Server {
-	s := &Server{host: h, log: log, turn: make(chan struct{}, 1)}
+	s := &Server{host: h, log: log, turn: make(chan struct{}, 1), withheld: map[string]string{}, beat: progressEvery}
 	s.gone, s.leave = context.WithCancelCause(context.Background())
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "company", Title: "company", Version: version}, &mcp.ServerOptions{
-		Instructions: instructions, Logger: log, Capabilities: &mcp.ServerCapabilities{},
+		Instructions: g.describeUse(), Logger: log, Capabilities: &mcp.ServerCapabilities{},
 	})
-	s.addReadingTools()
-	if g.Write {
-		s.addWritingTools()
-	}
-	if g.Approve {
-		s.addApprovingTools()
-	}
+	s.mcp.AddReceivingMiddleware(s.refuseWithheld)
+	toolset{Server: s}.addReadingTools()
+	toolset{s, findLack(g.Write, flagWrite)}.addWritingTools()
+	toolset{s, findLack(g.Approve, flagApprove)}.addApprovingTools()
 	s.addResources()
 	return s
 }

@@ -71,6 +71,9 @@ type fakeHost struct {
 	log    string
 	submit func(view.Submission) (Submitted, error)
 	waits  chan struct{} // a value comes when Wait has begun
+	over   chan struct{} // closed: Wait ends
+	onward []company.TaskID
+	goOn   error // of GoOn
 
 	mu      sync.Mutex
 	reached int // times that the office was reached
@@ -102,13 +105,24 @@ func (f *fakeHost) Submit(_ context.Context, s view.Submission) (Submitted, erro
 	return f.submit(s)
 }
 
+func (f *fakeHost) GoOn(_ context.Context, task company.TaskID) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.onward = append(f.onward, task)
+	return f.goOn
+}
+
 func (f *fakeHost) Wait(ctx context.Context, _ []company.TaskID) error {
 	if f.waits == nil {
 		return nil
 	}
 	f.waits <- struct{}{}
-	<-ctx.Done()
-	return context.Cause(ctx)
+	select {
+	case <-f.over:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // newHost is a host whose office has one task, which asks whether it may go on without gates.
@@ -167,7 +181,8 @@ func call(t *testing.T, s *mcp.ClientSession, tool string, args any) (text strin
 
 type m = map[string]any
 
-// A tool without its grant is not listed, and cannot be called.
+// A tool without its grant is not listed. Its call is refused with the flag that is missing,
+// and what the client tells its model names no tool that is not there.
 func TestToolsFollowGrants(t *testing.T) {
 	h := newHost(t, "make the door open")
 	reading := []string{"costs", "diff", "feed", "list", "logs", "pr_list", "pr_show", "show", "status", "wait"}
@@ -202,9 +217,20 @@ func TestToolsFollowGrants(t *testing.T) {
 			if slices.Contains(c.want, name) {
 				continue
 			}
-			if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: m{}}); err == nil {
-				t.Errorf("%+v: %s was called", c.grants, name)
+			flag := flagWrite
+			if slices.Contains(approving, name) {
+				flag = flagApprove
 			}
+			if text, code := call(t, s, name, m{"instruction": "x"}); code != company.EUsage || !strings.Contains(text, "started without "+flag) {
+				t.Errorf("%+v: %s: %s\n%s", c.grants, name, code, text)
+			}
+		}
+		if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "merge", Arguments: m{}}); err == nil {
+			t.Errorf("%+v: a tool that is none was called", c.grants)
+		}
+		use := s.InitializeResult().Instructions
+		if strings.Contains(use, "Usual way: submit") != c.grants.Write || strings.Contains(use, flagWrite) == c.grants.Write || strings.Contains(use, "approve and reject decide") != c.grants.Approve {
+			t.Errorf("%+v: %s", c.grants, use)
 		}
 	}
 	if h.reached != 0 || len(h.office.ids) != 0 {

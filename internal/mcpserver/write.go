@@ -84,25 +84,25 @@ func nameCommand(tool, request string) string {
 	return "mcp-" + tool + "-" + request
 }
 
-func (s *Server) addWritingTools() {
+func (s toolset) addWritingTools() {
 	words, request := limitText(1, maxWords), func(p *jsonschema.Schema) { limitRequest(p) }
-	addTool(s.mcp, writes, "submit", "Give the company an instruction for a git repository. It returns when the task has its id; the work goes on in the background.",
+	addTool(s, writes, "submit", "Give the company an instruction for a git repository. It returns when the task has its id; the work goes on in the background.",
 		bounds{
 			"instruction": limitText(1, company.MaxInstruction), "project": limitText(1, 4096), "base": limitText(1, 250), "follows": limitID, "deadline": limitText(1, 40), "budget_tokens": limitText(1, 20),
 			"priority": func(p *jsonschema.Schema) { p.Enum = []any{"low", "medium", "high"} }, "tags": limitList(0, 20, 100), "budget_usd": limitNumber(1e-6, 1e6), "request_id": request,
 		}, s.submitTask)
-	addTool(s.mcp, writes, "answer", "Answer a question that asks for words. It approves nothing.", bounds{"question": limitID, "text": words, "request_id": request}, s.answerQuestion)
-	addTool(s.mcp, writes, "tell", "Say something to the worker that is at a subtask.", bounds{"subtask": limitID, "text": words, "request_id": request}, s.tellWorker)
-	addTool(s.mcp, writes, "pause", "Let a task or a subtask rest. What its runs had done is kept.", bounds{"id": limitID, "request_id": request}, s.pauseWork)
-	addTool(s.mcp, writes, "resume", "Lift the pause of a task or a subtask.", bounds{"id": limitID, "request_id": request}, s.resumeWork)
-	addTool(s.mcp, writes, "stop", "Stop everything in the office at once: model calls are cut, containers end, and nothing begins until the president's company resume.", bounds{"why": limitText(0, 1000), "request_id": request}, s.stop)
-	addTool(s.mcp, destroys, "cancel", "End a task for good; its merged work stays on its branch.", bounds{"task": limitID, "why": limitText(0, 1000), "request_id": request}, s.cancelTask)
+	addTool(s, writes, "answer", "Answer a question that asks for words. It approves nothing. The task goes on.", bounds{"question": limitID, "text": words, "request_id": request}, s.answerQuestion)
+	addTool(s, writes, "tell", "Say something to the worker that is at a subtask.", bounds{"subtask": limitID, "text": words, "request_id": request}, s.tellWorker)
+	addTool(s, writes, "pause", "Let a task or a subtask rest. What its runs had done is kept.", bounds{"id": limitID, "request_id": request}, s.pauseWork)
+	addTool(s, writes, "resume", "Lift the pause of a task or a subtask, and have a company go on with it where none is at work.", bounds{"id": limitID, "request_id": request}, s.resumeWork)
+	addTool(s, writes, "stop", "Stop everything in the office at once: model calls are cut, containers end, and nothing begins until the president's company resume.", bounds{"why": limitText(0, 1000), "request_id": request}, s.stop)
+	addTool(s, destroys, "cancel", "End a task for good; its merged work stays on its branch.", bounds{"task": limitID, "why": limitText(0, 1000), "request_id": request}, s.cancelTask)
 }
 
-func (s *Server) addApprovingTools() {
-	addTool(s.mcp, destroys, "approve", "Say yes to a question, as the president: a plan, a merge, a pull request, a budget.",
+func (s toolset) addApprovingTools() {
+	addTool(s, destroys, "approve", "Say yes to a question, as the president: a plan, a merge, a pull request, a budget.",
 		bounds{"question": limitID, "text": limitText(0, maxWords), "add": limitText(1, 40), "request_id": limitRequest}, s.approveQuestion)
-	addTool(s.mcp, destroys, "reject", "Say no to a question, as the president. With words the work is done anew where that is possible.",
+	addTool(s, destroys, "reject", "Say no to a question, as the president. With words the work is done anew where that is possible.",
 		bounds{"question": limitID, "text": limitText(0, maxWords), "request_id": limitRequest}, s.rejectQuestion)
 }
 
@@ -129,58 +129,84 @@ type outcome struct {
 	AtWork bool               `json:"at_work"` // a company is at work: the work goes on by itself
 }
 
-// reportOutcome says what a command did to a task, and whether the work goes on by itself.
-func reportOutcome(ctx context.Context, o *client.Office, task company.TaskID, what string) (*mcp.CallToolResult, error) {
-	t, err := o.TaskProgress(ctx, string(task))
+// act is a command of a client about a task.
+type act struct {
+	id   string // of the command; empty: a fresh one
+	task company.TaskID
+	cmd  company.Command
+	what string // the text of the answer
+	// goesOn has a company started where none is at work and the task can go on: an agent
+	// has no other way to that than a terminal.
+	goesOn bool
+}
+
+// do sends a command, and reports what became of its task and whether the work goes on.
+func (s *Server) do(ctx context.Context, a act) (*mcp.CallToolResult, error) {
+	return s.doFound(ctx, func(context.Context, *client.Office) (act, error) { return a, nil })
+}
+
+// doFound is do for a command that find makes from the office as it is.
+func (s *Server) doFound(ctx context.Context, find func(context.Context, *client.Office) (act, error)) (*mcp.CallToolResult, error) {
+	var a act
+	var out outcome
+	over, start := false, false
+	err := s.withOffice(ctx, func(o *client.Office) (err error) {
+		if a, err = find(ctx, o); err != nil {
+			return err
+		}
+		if _, err := o.Do(ctx, a.id, a.cmd); err != nil {
+			return err
+		}
+		w, err := o.Work(ctx, a.task)
+		if err != nil {
+			return err
+		}
+		t := w.Tasks[0]
+		out, over = outcome{Task: t.ID, Status: t.Status, AtWork: o.IsServed()}, t.Over
+		start = a.goesOn && !out.AtWork && w.CanGoOn(t.ID)
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	out := outcome{Task: t.ID, Status: t.Status, AtWork: o.IsServed()}
-	if !t.Over && !out.AtWork {
-		what += fmt.Sprintf("\nNo company is at work: the president goes on with company resume %s", t.ID)
+	text := a.what
+	if start {
+		if err := s.host.GoOn(ctx, a.task); err != nil {
+			code, message, why, _ := describeError(err)
+			text += fmt.Sprintf("\nNo company could be started: error[%s]: %s %s", code, message, why)
+		} else {
+			text += fmt.Sprintf("\nA company goes on with %s: wait for it.", a.task)
+			out.AtWork = true
+		}
 	}
-	r := newResult(what)
+	if !over && !out.AtWork {
+		text += fmt.Sprintf("\nNo company is at work: the president goes on with company resume %s", a.task)
+	}
+	r := newResult(text)
 	r.StructuredContent = out
 	return r, nil
 }
 
-// do sends a command about a task, and reports what became of it.
-func (s *Server) do(ctx context.Context, id string, task company.TaskID, cmd company.Command, what string) (r *mcp.CallToolResult, err error) {
-	err = s.withOffice(ctx, func(o *client.Office) error {
-		if _, err := o.Do(ctx, id, cmd); err != nil {
-			return err
-		}
-		r, err = reportOutcome(ctx, o, task, what)
-		return err
-	})
-	return r, err
-}
-
 // decideQuestion sends the president's answer to a question. check may refuse it first.
-func (s *Server) decideQuestion(ctx context.Context, id, question string, ans company.Answer, check func(*client.Office, view.Approval, company.Answer) error) (r *mcp.CallToolResult, err error) {
-	err = s.withOffice(ctx, func(o *client.Office) error {
+func (s *Server) decideQuestion(ctx context.Context, id, question string, ans company.Answer, check func(*client.Office, view.Approval, company.Answer) error) (*mcp.CallToolResult, error) {
+	return s.doFound(ctx, func(ctx context.Context, o *client.Office) (act, error) {
 		q, err := o.Approval(ctx, company.ApprovalID(question))
 		if err != nil {
-			return err
+			return act{}, err
 		}
 		ans.Approval, ans.By = q.ID, "mcp"
 		if check != nil {
 			if err := check(o, q, ans); err != nil {
-				return err
+				return act{}, err
 			}
 		}
-		if _, err := o.Do(ctx, id, ans); err != nil {
-			return err
-		}
-		r, err = reportOutcome(ctx, o, q.Task, fmt.Sprintf("%s is answered: %s", q.ID, ans.Option))
-		return err
+		return act{id: id, task: q.Task, cmd: ans, what: fmt.Sprintf("%s is answered: %s", q.ID, ans.Option), goesOn: true}, nil
 	})
-	return r, err
 }
 
 func (s *Server) answerQuestion(ctx context.Context, in answerArguments) (*mcp.CallToolResult, error) {
 	return s.decideQuestion(ctx, nameCommand("answer", in.RequestID), in.Question, company.Answer{Option: company.OptAnswer, Text: in.Text}, func(_ *client.Office, q view.Approval, _ company.Answer) error {
-		if q.Kind != company.AskClarification { // the core refuses it, too, in words for a command line
+		if q.Kind != company.AskClarification { // the core refuses it, too, and advises commands
 			return company.E(company.EInvalid, fmt.Sprintf("%s asks for a yes or a no", q.ID)).Because("answer takes words alone").
 				Fix("the president's company approve or company reject; a server with --allow-approve has the tools")
 		}
@@ -223,20 +249,20 @@ func (s *Server) tellWorker(ctx context.Context, in tellArguments) (*mcp.CallToo
 	if !sub.Valid() {
 		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no subtask", in.Subtask)).Fix("subtasks look like t12-03: show the task")
 	}
-	return s.do(ctx, nameCommand("tell", in.RequestID), sub.Task(), company.Tell{Subtask: sub, Text: in.Text}, in.Subtask+" reads it at its next turn")
+	return s.do(ctx, act{id: nameCommand("tell", in.RequestID), task: sub.Task(), cmd: company.Tell{Subtask: sub, Text: in.Text}, what: in.Subtask + " reads it at its next turn"})
 }
 
 // setPause pauses what an id names, or lifts its pause.
 func (s *Server) setPause(ctx context.Context, id string, in restArguments, off bool, what string) (*mcp.CallToolResult, error) {
 	if sub := company.SubtaskID(in.ID); sub.Valid() {
-		return s.do(ctx, id, sub.Task(), company.PauseSubtask{Subtask: sub, Off: off}, in.ID+what)
+		return s.do(ctx, act{id: id, task: sub.Task(), cmd: company.PauseSubtask{Subtask: sub, Off: off}, what: in.ID + what, goesOn: off})
 	}
 	task := company.TaskID(in.ID)
 	if !task.Valid() {
 		_, err := view.FindTask(nil, in.ID)
 		return nil, err
 	}
-	return s.do(ctx, id, task, company.Pause{Task: task, Off: off}, in.ID+what)
+	return s.do(ctx, act{id: id, task: task, cmd: company.Pause{Task: task, Off: off}, what: in.ID + what, goesOn: off})
 }
 
 func (s *Server) pauseWork(ctx context.Context, in restArguments) (*mcp.CallToolResult, error) {
@@ -273,5 +299,5 @@ func (s *Server) cancelTask(ctx context.Context, in cancelArguments) (*mcp.CallT
 		_, err := view.FindTask(nil, in.Task)
 		return nil, err
 	}
-	return s.do(ctx, nameCommand("cancel", in.RequestID), task, company.Cancel{Task: task, Why: in.Why}, in.Task+" is cancelled")
+	return s.do(ctx, act{id: nameCommand("cancel", in.RequestID), task: task, cmd: company.Cancel{Task: task, Why: in.Why}, what: in.Task + " is cancelled"})
 }

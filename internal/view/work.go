@@ -37,6 +37,13 @@ func (p Progress) AwaitsPerson() bool {
 	return p.AtRest && (len(p.Questions) > 0 || len(p.PausedSubtasks) > 0)
 }
 
+// CanGoOn says that a company could work on a task: it has not ended, is not paused and
+// awaits no answer, and the office is not stopped.
+func (w Work) CanGoOn(id company.TaskID) bool {
+	p := w.Progress(id)
+	return !w.Stopped && p != nil && !p.Over && !p.Paused && len(p.PausedSubtasks) == 0 && !p.AwaitsPerson()
+}
+
 // Work is how far the tasks are that are named, or all that have not ended.
 func (src Source) Work(ids ...company.TaskID) (Work, error) {
 	s := src.State

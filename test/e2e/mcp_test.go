@@ -82,8 +82,8 @@ func TestMCP(t *testing.T) {
 	if text, failed := callTool(t, s, "show", m{"id": "t1"}); !failed || !strings.Contains(text, "E_NOT_FOUND") {
 		t.Errorf("a task of no office: %s", text)
 	}
-	if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "approve", Arguments: m{"question": "a1"}}); err == nil {
-		t.Error("approve is there without its flag")
+	if text, failed := callTool(t, s, "approve", m{"question": "a1"}); !failed || !strings.Contains(text, "started without --allow-approve") {
+		t.Errorf("approve without its flag: %s", text)
 	}
 
 	once := m{"instruction": "say goodbye", "request_id": "one"}

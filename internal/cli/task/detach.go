@@ -50,7 +50,7 @@ func (b background) GoOn(ctx context.Context, task company.TaskID) error {
 	if err != nil {
 		return err
 	}
-	return detach.GoOn(ctx, b.env.Entrance, paths, addPlaceArgs(b.env, "resume", string(task), "--no-input"))
+	return GoOnApart(ctx, b.env.Entrance, paths, task)
 }
 
 // addPlaceArgs adds the office and the config flags of env to the arguments of a command.
@@ -86,6 +86,12 @@ func SubmitApart(ctx context.Context, ent *entrance.Entrance, s view.Submission)
 		return detach.Taken{}, err
 	}
 	return giveAway(ctx, env, a.paths, o, a.command, s.Instruction)
+}
+
+// GoOnApart starts a company in the background that works on a task, where none is at work.
+// Where none has the office in time that is EHeld.
+func GoOnApart(ctx context.Context, ent *entrance.Entrance, paths office.Paths, id company.TaskID) error {
+	return detach.GoOn(ctx, ent, paths, addPlaceArgs(&command.Environment{Console: ent.Console, Entrance: ent}, "resume", string(id), "--no-input"))
 }
 
 // PrepareSubmission checks an instruction as company submit does, and makes its command.
