@@ -60,64 +60,83 @@ type Taken struct {
 // Submit gives the submission to the company that is open, or starts one in a session of
 // its own, and returns when the task has its id. Where none took it in time that is EHeld.
 func Submit(ctx context.Context, ent *entrance.Entrance, paths office.Paths, s Submission) (Taken, error) {
+	var taken Taken
+	bg, err := reachCompany(ctx, ent, paths, s, "no company took the task in time", func(ctx context.Context, conn *client.Office) (bool, error) {
+		done, err := conn.Do(ctx, s.ID, s.Command)
+		if company.CodeOf(err) == company.EHeld {
+			return false, nil // it ends, or begins
+		}
+		taken.Task = cmp.Or(done.Task, s.Task)
+		return taken.Task != "", err
+	})
+	taken.Log = bg.logPath()
+	if err == nil && taken.Task == "" {
+		err = bg.startError()
+	}
+	if err != nil {
+		return Taken{}, err
+	}
+	return taken, nil
+}
+
+// reachCompany calls take with the company that has the office, until it is done. It starts
+// one with s where none is at work, and gives that process. It returns, too, when that process
+// has ended. Where take was not done in time that is EHeld, which begins with late.
+func reachCompany(ctx context.Context, ent *entrance.Entrance, paths office.Paths, s Submission, late string, take func(context.Context, *client.Office) (done bool, err error)) (bg *detachedProcess, err error) {
 	off, err := ent.OpenOffice(ctx, paths)
 	if err != nil {
-		return Taken{}, err
+		return nil, err
 	}
 	defer off.Close()
-	lock, held, err := office.TryLock(paths)
-	if err != nil {
-		return Taken{}, err
-	}
-	var bg *detachedProcess
-	if lock != nil {
-		if err := lock.Release(); err != nil {
-			return Taken{}, err
-		}
-		if bg, err = startDetached(off, s); err != nil {
-			return Taken{}, err
-		}
-	}
-	late := company.E(company.EHeld, "no company took the task in time").Fix("company status")
-	if bg != nil {
-		late = late.Fix("see " + bg.logPath())
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, detachTimeout, late)
+	limit, cancel := context.WithTimeout(ctx, detachTimeout)
 	defer cancel()
 	for {
-		conn, err := client.Dial(ctx, held)
+		// A command that reads the office has the lock for a moment, and no socket.
+		lock, held, err := office.TryLock(paths)
 		if err != nil {
-			return Taken{}, err
+			return bg, err
 		}
-		if conn != nil {
-			done, err := conn.Do(ctx, s.ID, s.Command)
-			conn.Close()
-			if task := cmp.Or(done.Task, s.Task); err == nil && task != "" {
-				return Taken{task, bg.logPath()}, nil
+		if lock != nil {
+			if err := lock.Release(); err != nil {
+				return bg, err
 			}
-			if err != nil && company.CodeOf(err) != company.EHeld {
-				return Taken{}, err
+			if bg == nil {
+				if bg, err = startDetached(off, s); err != nil {
+					return nil, err
+				}
+			}
+		} else if conn, err := client.Dial(limit, held); err != nil {
+			return bg, orLate(ctx, limit, late, bg, err)
+		} else if conn != nil {
+			done, err := take(limit, conn)
+			conn.Close()
+			if err != nil || done {
+				return bg, orLate(ctx, limit, late, bg, err)
 			}
 		}
 		if bg != nil {
 			select {
 			case <-bg.ended:
-				return Taken{}, bg.startError()
+				return bg, nil
 			default:
 			}
 		}
-		if err := retry.Sleep(ctx, 50*time.Millisecond); err != nil {
-			return Taken{}, err
-		}
-		// Only look at the holder: the child takes the lock.
-		if l, h, err := office.TryLock(paths); err != nil {
-			return Taken{}, err
-		} else if l == nil {
-			held = h
-		} else if err := l.Release(); err != nil {
-			return Taken{}, err
+		if err := retry.Sleep(limit, 50*time.Millisecond); err != nil {
+			return bg, orLate(ctx, limit, late, bg, err)
 		}
 	}
+}
+
+// orLate is EHeld instead of an error that comes from the end of the time limit.
+func orLate(ctx, limit context.Context, late string, bg *detachedProcess, err error) error {
+	if err == nil || ctx.Err() != nil || limit.Err() == nil {
+		return err
+	}
+	e := company.E(company.EHeld, late).Fix("company status")
+	if bg != nil {
+		e = e.Fix("see " + bg.logPath())
+	}
+	return e
 }
 
 // startDetached starts this program again in a session of its own. It reads

@@ -1,0 +1,47 @@
+package detach
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/company"
+	"company/internal/config/configtest"
+	"company/internal/console"
+	"company/internal/entrance"
+	"company/internal/office"
+)
+
+// TestSubmitBesideAReader: a command that reads the office has its lock for a moment, and
+// takes no submission: a company is started once the lock is free.
+func TestSubmitBesideAReader(t *testing.T) {
+	paths, err := office.Find(office.FindOptions{Dir: configtest.Repo(t, nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off, err := office.Open(t.Context(), paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer off.Close()
+	lock, _, err := office.TryLock(paths)
+	if err != nil || lock == nil {
+		t.Fatal(err)
+	}
+	released := make(chan error, 1)
+	go func() {
+		time.Sleep(200 * time.Millisecond)
+		released <- lock.Release()
+	}()
+	ent := &entrance.Entrance{Console: &console.Console{In: nil, Out: io.Discard, Err: io.Discard, LookupEnv: os.LookupEnv, Environ: os.Environ()}, OfficeDir: paths.Root}
+	// The company is this test's program, which runs no test and ends.
+	_, err = Submit(t.Context(), ent, paths, Submission{Args: []string{"-test.run=^$"}, Instruction: "say goodbye", Command: company.Submit{Instruction: "say goodbye"}, ID: "c-1"})
+	if company.CodeOf(err) != company.EInternal || !strings.Contains(err.Error(), "ended at once") {
+		t.Errorf("no company was started: %v", err)
+	}
+	if err := <-released; err != nil {
+		t.Fatal(err)
+	}
+}
