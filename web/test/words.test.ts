@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { formatAge, formatCost, formatTokens, formatUSD, parseAmount, shortCost, taskState } from "../src/lib/format.ts";
 import { placeGraph, placeSpans, ticksOf } from "../src/lib/layout.ts";
 import { parseRoute, setQuery } from "../src/lib/router.ts";
-import { cutText, escapeLine, escapeText, titleOf } from "../src/lib/text.ts";
+import { cutLine, cutText, escapeLine, escapeText, lineSteps, titleOf } from "../src/lib/text.ts";
 import type { Task } from "../src/types.ts";
 
 test("routes name a page and an id, and nothing else passes", () => {
@@ -28,6 +28,15 @@ test("text hides nothing and turns nothing round (T19)", () => {
   assert.equal(escapeLine("a\n\nb\tc"), "a b c");
   assert.equal(titleOf("\n\n## Add it\nmore"), "Add it");
   assert.deepEqual(cutText("ab👍", 3), { text: "ab", left: 2 });
+});
+
+test("a line that no browser could draw has its beginning, and what is left of it (T19)", () => {
+  const cut = cutLine("evil()\u202e;" + "x".repeat(6_000_000), lineSteps[0]);
+  assert.equal(cut.left, 6_000_008 - 4000);
+  assert.ok(cut.text.startsWith("evil()<U+202E>;xxx"));
+  assert.ok(cut.text.length < 4100);
+  assert.deepEqual(cutLine("a < b", lineSteps[0]), { text: "a < b", left: 0 });
+  assert.ok(lineSteps.every((n) => n * 8 * "<U+E0041>".length < 2 ** 25)); // all of them escaped, at 8 pixels
 });
 
 test("amounts, costs and ages are written as on a terminal", () => {

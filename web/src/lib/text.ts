@@ -25,6 +25,18 @@ export function titleOf(text: string): string {
   return "";
 }
 
+/** lineSteps are how many characters of one line are drawn: at first, and at each wish for more. */
+export const lineSteps: [number, ...number[]] = [4000, 40_000, 200_000];
+
+/**
+ * cutLine is the beginning of a line, safe to show, and how many characters are left out. A browser
+ * draws nothing of a text that is wider than 2^25 pixels: a line of some MB would look empty.
+ */
+export function cutLine(line: string, most: number): { text: string; left: number } {
+  const cut = cutText(line, most);
+  return { text: escapeText(cut.text), left: cut.left };
+}
+
 /** cutText bounds a text to a number of characters and says how many are left out. */
 export function cutText(text: string, most: number): { text: string; left: number } {
   if (text.length <= most) return { text, left: 0 };

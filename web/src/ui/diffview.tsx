@@ -1,11 +1,36 @@
 import { useState } from "react";
 import type { DiffFile, DiffLine } from "../lib/diff.ts";
-import { escapeLine, escapeText } from "../lib/text.ts";
+import { cutLine, escapeLine, escapeText, lineSteps } from "../lib/text.ts";
 import type { Finding } from "../types.ts";
 import { FindingBox } from "./checks.tsx";
 
 const signs = { add: "+", del: "-", same: " ", note: "" } as const;
 const names = { add: "added", del: "removed", same: "", note: "" } as const;
+
+/** Code is the text of a line. Of a long one there is the beginning, and how much is left. */
+export function Code({ text }: { text: string }) {
+  const [most, setMost] = useState(lineSteps[0]);
+  const cut = cutLine(text, most);
+  const more = lineSteps.find((n) => n > most);
+  return (
+    <>
+      {cut.text}
+      {cut.left > 0 ? (
+        <span className="left-out">
+          {" "}
+          … {cut.left.toLocaleString("en-US")} characters more{" "}
+          {more ? (
+            <button className="plain small" onClick={() => setMost(more)}>
+              Show more of this line
+            </button>
+          ) : (
+            "are in the file itself"
+          )}
+        </span>
+      ) : null}
+    </>
+  );
+}
 
 /** PlainDiff is lines without a place in a file, such as an edit of a tool. */
 export function PlainDiff({ lines, most = 40 }: { lines: DiffLine[]; most?: number }) {
@@ -21,7 +46,7 @@ export function PlainDiff({ lines, most = 40 }: { lines: DiffLine[]; most?: numb
             </span>
             <span className="code">
               {names[l.kind] ? <span className="hidden-text">{names[l.kind]}: </span> : null}
-              {escapeText(l.text)}
+              <Code text={l.text} />
             </span>
           </div>
         ))}
@@ -96,7 +121,7 @@ export function FileDiff({ file, findings, comments, folded }: { file: DiffFile;
                         </span>
                         <span className="code">
                           {names[l.kind] ? <span className="hidden-text">{names[l.kind]}: </span> : null}
-                          {escapeText(l.text)}
+                          <Code text={l.text} />
                         </span>
                       </div>
                       {l.new !== null ? (findings.get(key) ?? []).map((f, n) => <FindingBox key={n} f={f} />) : null}
