@@ -213,11 +213,11 @@ function LinkBanner() {
   return (
     <div className="banner" role="alert" data-testid="disconnected">
       <strong>Connection lost</strong>
+      <button onClick={retryNow}>Try now</button>
       <span>
         what is shown is <Age since={since} /> old; {escapeLine(link.why)}.
       </span>
       <RetryIn at={link.retryAt} />
-      <button onClick={retryNow}>Try now</button>
     </div>
   );
 }
