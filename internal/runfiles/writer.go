@@ -2,7 +2,6 @@ package runfiles
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -22,11 +21,14 @@ const (
 	// maxWaitingBytes bounds their text. A longer file waits alone.
 	maxWaitingBytes = 16 << 20
 	// writerBatch is how many files are written before Await and Put learn of them.
-	writerBatch = 32
+	writerBatch = 64
+	// writerRoutines is how many runs' files are written at a time: some file systems look
+	// long for the place of a new file.
+	writerRoutines = 4
 )
 
-// Writer writes the files of runs that are made from the record, one after the other and
-// behind their runs. Each is there whole or not at all after a kill; a power cut
+// Writer writes the files of runs that are made from the record, behind their runs, those of
+// one run in the order in which they were put. Each is there whole or not at all after a kill; a power cut
 // may take or cut those of the last moments, which the record has. Its goroutine lives
 // while a file waits, so a Writer needs no end. Its methods may be called by many
 // goroutines.
@@ -51,7 +53,8 @@ type runFile struct {
 }
 
 // NewWriter is a writer into the folder of all runs. report gets the error of each file that
-// could not be written, and nil for one that was; it must be quick.
+// could not be written, and nil for one that was. It must be quick, and is called by several
+// goroutines at once for several runs.
 func NewWriter(runs *folder.Folder, report func(run company.RunID, name string, err error)) *Writer {
 	return &Writer{runs: runs, report: report}
 }
@@ -104,9 +107,7 @@ func (w *Writer) nextMove() <-chan struct{} {
 // writeWaiting writes until no file waits.
 func (w *Writer) writeWaiting() {
 	for batch := w.takeBatch(); len(batch) > 0; batch = w.takeBatch() {
-		for at := 0; at < len(batch); {
-			at += w.writeSome(batch[at:])
-		}
+		w.writeBatch(batch)
 		w.mu.Lock()
 		for _, f := range batch {
 			w.bytes -= len(f.text)
@@ -132,13 +133,34 @@ func (w *Writer) takeBatch() []runFile {
 	return batch
 }
 
-// writeSome writes the first file, and those of the same run behind it, into its folder. It
-// gives their number.
-func (w *Writer) writeSome(files []runFile) (n int) {
+// writeBatch writes files, of several runs at a time.
+func (w *Writer) writeBatch(batch []runFile) {
+	byRun := map[company.RunID][]runFile{}
+	for _, f := range batch {
+		byRun[f.run] = append(byRun[f.run], f)
+	}
+	runs := make(chan []runFile)
+	var routines sync.WaitGroup
+	for range min(writerRoutines, len(byRun)) {
+		routines.Go(func() {
+			for files := range runs {
+				w.writeRun(files)
+			}
+		})
+	}
+	for _, files := range byRun {
+		runs <- files
+	}
+	close(runs)
+	routines.Wait()
+}
+
+// writeRun writes files of one run into its folder.
+func (w *Writer) writeRun(files []runFile) {
 	id := files[0].run
 	run, err := openRunFolder(w.runs, id)
-	for n = 0; n < len(files) && files[n].run == id; n++ {
-		f, ferr := files[n], err
+	for _, f := range files {
+		ferr := err
 		if err == nil {
 			ferr = run.ReplaceFile(f.name, f.text, 0o600)
 		}
@@ -148,8 +170,6 @@ func (w *Writer) writeSome(files []runFile) (n int) {
 		w.report(id, f.name, ferr)
 	}
 	if err == nil {
-		err = run.Close()
+		_ = run.Close() // nothing is written through it any more
 	}
-	_ = errors.Join(err) // each file has its own error
-	return n
 }

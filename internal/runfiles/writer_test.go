@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,9 +102,12 @@ func TestKilledWriterLeavesWholeFiles(t *testing.T) {
 // no other from being written.
 func TestWriterWritesInOrder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
-	var reports []string // of the writer's goroutine; read behind Await
+	var mu sync.Mutex
+	reports := map[company.RunID]string{}
 	w := NewWriter(foldertest.Open(t, dir), func(run company.RunID, name string, err error) {
-		reports = append(reports, fmt.Sprint(run, " ", name, " ", err == nil))
+		mu.Lock()
+		defer mu.Unlock()
+		reports[run] += fmt.Sprint(name, " ", err == nil, ", ")
 	})
 	if err := os.WriteFile(filepath.Join(dir, "t1-02.1"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -120,8 +124,8 @@ func TestWriterWritesInOrder(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, "t1-01.1", ResultFile)); err != nil || string(text) != "299" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if n := len(reports); n != 602 || reports[n-2] != "t1-02.1 result.json false" || reports[n-1] != "t1-01.1 transcript.ndjson true" {
-		t.Errorf("%d reports, the last %v", n, reports[max(0, n-2):])
+	if want := strings.Repeat("result.json true, ", 300) + "transcript.ndjson true, "; reports["t1-01.1"] != want || reports["t1-02.1"] != "result.json false, " || len(reports) != 302 {
+		t.Errorf("reports of %d runs, %q, %q", len(reports), reports["t1-02.1"], reports["t1-01.1"])
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 302 {
 		t.Errorf("%d folders, %v", len(entries), err)
