@@ -26,11 +26,11 @@ type heldRun struct {
 
 // holdRun notes that a free worker is about to claim a run. It comes before the
 // claim: Work may begin before the claim's own answer is back. Nil: the run is
-// in a worker's hands already.
+// in a worker's hands already, or there are fewer workers than when its item was leased.
 func (p *Pool) holdRun(run company.RunID, lease bus.Lease) *heldRun {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.held[run] != nil {
+	if p.held[run] != nil || len(p.held) >= p.size {
 		return nil
 	}
 	h := &heldRun{run: run, worker: p.freeName(), lease: lease, decided: make(chan struct{}), done: make(chan struct{})}

@@ -15,16 +15,36 @@ import (
 // retryAfter is how long what could not be done now is left alone.
 const retryAfter = time.Second
 
-// Run leases items and claims their runs until ctx ends. Claims are made beside each
-// other, as many as there are free workers, so that they share appends to the ledger. It
+// leasers is how many items are leased at a time, at most: each lease waits for a sync of
+// the queue, which they share.
+const leasers = 4
+
+// Run leases items and claims their runs until ctx ends. Leases and claims are made beside
+// each other, as many as there are free workers, so that they share appends. It
 // never waits with an item in hand: one that cannot be claimed makes room for the next
 // at once.
 func (p *Pool) Run(ctx context.Context) error {
+	var loops sync.WaitGroup
+	for range leasers {
+		loops.Go(func() {
+			if err := company.Guard("leasing items", func() error { p.leaseItems(ctx); return nil }); err != nil {
+				p.Logger.ErrorContext(ctx, "no items are leased any more", "err", err, "details", company.DetailsOf(err))
+			}
+		})
+	}
+	loops.Wait()
+	return nil
+}
+
+// leaseItems leases one item after the other for free workers until ctx ends, and waits for
+// what became of them.
+func (p *Pool) leaseItems(ctx context.Context) {
 	var keepers sync.WaitGroup
 	defer keepers.Wait()
 	for p.awaitFree(ctx) == nil {
 		lease, err := p.Queue.Lease(ctx, p.ttl)
 		if err != nil {
+			p.endLeasing()
 			if ctx.Err() == nil {
 				p.Logger.WarnContext(ctx, "no lease", "err", err)
 			}
@@ -47,18 +67,18 @@ func (p *Pool) Run(ctx context.Context) error {
 			}
 		})
 	}
-	return nil
 }
 
 // takeItem reads a leased item, and sets a free worker aside for its run. Nil: the run is
 // not to be claimed, and the item is settled.
 func (p *Pool) takeItem(ctx context.Context, lease bus.Lease) (offer company.OfferID, held *heldRun) {
+	defer p.endLeasing()
 	if err := json.Unmarshal(lease.Item().Body, &offer); err != nil || !offer.Run.Valid() {
 		p.Logger.WarnContext(ctx, "unreadable item buried", "item", lease.Item().ID)
 		p.settleItem(ctx, lease.Bury)
 		return offer, nil
 	}
-	if held = p.holdRun(offer.Run, lease); held == nil { // an earlier offer of it is being let go of
+	if held = p.holdRun(offer.Run, lease); held == nil { // an earlier offer of it is being let go of, or the worker has gone
 		p.settleItem(ctx, func(ctx context.Context) error { return lease.Nack(ctx, retryAfter) })
 	}
 	return offer, held

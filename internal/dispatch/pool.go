@@ -54,6 +54,7 @@ type Pool struct {
 
 	mu      sync.Mutex
 	size    int                        // how many workers there are
+	leasing int                        // of them, those for which an item is being leased
 	held    map[company.RunID]*heldRun // one for each worker that is busy
 	changed chan struct{}              // closed and replaced when a worker may have become free
 }
@@ -95,11 +96,14 @@ func (p *Pool) notifyChange() {
 	p.changed = make(chan struct{})
 }
 
-// awaitFree waits for an idle worker.
+// awaitFree waits for an idle worker, and sets it aside until endLeasing.
 func (p *Pool) awaitFree(ctx context.Context) error {
 	for ctx.Err() == nil {
 		p.mu.Lock()
-		free, changed := len(p.held) < p.size, p.changed
+		free, changed := len(p.held)+p.leasing < p.size, p.changed
+		if free {
+			p.leasing++
+		}
 		p.mu.Unlock()
 		if free {
 			return nil
@@ -110,6 +114,14 @@ func (p *Pool) awaitFree(ctx context.Context) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// endLeasing gives back the worker of awaitFree, which is idle, or busy with a run that is held.
+func (p *Pool) endLeasing() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.leasing--
+	p.notifyChange()
 }
 
 // freeName is the lowest name that no busy worker has: w1, w2, … The caller
