@@ -29,6 +29,7 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 			Plan: mode.Draw(t, "plan"), Merge: mode.Draw(t, "merge"), PR: mode.Draw(t, "pr"), Deps: mode.Draw(t, "deps"),
 			NoGates: rapid.SampledFrom([]string{"ask", "allow"}).Draw(t, "no gates"), ProtectTests: rapid.Bool().Draw(t, "protect tests"),
 			RedGreen:      rapid.SampledFrom([]string{"", RedGreenReport, RedGreenRequire}).Draw(t, "red green"),
+			Granularity:   Granularity{MaxSubtasks: rapid.SampledFrom([]int{0, 0, 0, 4}).Draw(t, "most subtasks")},
 			ConfirmReview: rapid.SampledFrom([]string{"", "", ConfirmBlocking}).Draw(t, "confirm"),
 			EscalateTo:    rapid.SampledFrom([][]string{nil, nil, {"big"}, {"big", "huge"}}).Draw(t, "models"),
 		},

@@ -159,6 +159,11 @@ func TestFirstReviewIsTriedAgain(t *testing.T) {
 	if len(l.task().Failures) != 1 {
 		t.Errorf("%+v", l.task().Failures)
 	}
+	l.review(Approve)
+	l.requireSub(SubtaskMerging)
+	if l.task().AwaitsSecondReview(l.sub()) {
+		t.Error("an approval is looked at twice")
+	}
 }
 
 // REV-4: findings about the whole are judged by a second reviewer, too.

@@ -23,9 +23,15 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, e company.Event) 
 		}
 		t.planned, t.waves, t.after = e.Run, nil, nil
 		for i, wave := range d.Plan.Waves {
+			if err := t.checkSizes(wave.Subtasks); err != nil {
+				return fmt.Errorf("wave %d: %w", i+1, err)
+			}
 			for _, s := range wave.Subtasks {
 				t.waves, t.after = append(t.waves, i+1), append(t.after, idsOf(s.After))
 			}
+		}
+		if err := t.checkCount(); err != nil {
+			return err
 		}
 		first := 1
 		for i, wave := range d.Plan.Waves {
@@ -58,6 +64,12 @@ func (t *observedTask) observeReplan(d *company.SubtaskReplanned, e company.Even
 	for i, id := range append([]company.SubtaskID{e.Subtask}, d.Added...) {
 		place := t.makePlace(e.Task, id)
 		t.waves[place], t.after[place] = wave, idsOf(d.Parts[i].After)
+	}
+	if err := t.checkSizes(d.Parts); err != nil {
+		return fmt.Errorf("the parts of %s: %w", e.Subtask, err)
+	}
+	if err := t.checkCount(); err != nil {
+		return err
 	}
 	return t.checkAfter(e.Task, wave)
 }

@@ -61,6 +61,36 @@ func TestBase(t *testing.T) {
 	})
 }
 
+// A plan, and a subtask that is planned anew, keep to the limits of the task's settings (SUB-13). A task without settings
+// of its own has none here.
+func TestPlanKeepsToItsLimits(t *testing.T) {
+	t.Parallel()
+	limits := func(g Granularity) func(s *story) { return settings(func(s *Settings) { s.Granularity = g }) }
+	effort := func(s *story) {
+		the[PlanAccepted](s, 0).Plan.Waves[0].Subtasks[0].Effort = EffortMedium
+	}
+	set := func() *story { return prepared().plan(oneWave("a/** b/**")) }
+	split := func() *story {
+		s := planned().offer(worker(1)).claim(worker(1)).runOf(worker(1), &RunEnded{Status: RunError, Escalate: true, Error: "help"})
+		s.claim("t1-plan.2").end("t1-plan.2")
+		return s.ticket(1, &SubtaskReplanned{Parts: oneWave("a/x", "a/y").Subtasks, Added: []SubtaskID{"t1-02"}})
+	}
+	checkBroken(t, []broken{
+		{"number", pair, limits(Granularity{MaxSubtasks: 1}), "there are 2 subtasks, and the limit is 1"},
+		{"number, of all waves", waves, limits(Granularity{MaxSubtasks: 1}), "there are 2 subtasks, and the limit is 1"},
+		{"write set", set, limits(Granularity{MaxWriteSet: 1}), "wave 1: subtask 1 may write 2 paths, and the limit is 1"},
+		{"effort", with(planned, effort), limits(Granularity{MaxEffort: EffortSmall}), "wave 1: subtask 1 is of effort medium, and the limit is small"},
+		{"number, with the parts", split, limits(Granularity{MaxSubtasks: 1}), "there are 2 subtasks, and the limit is 1"},
+		{"write set of a part", with(split, limits(Granularity{MaxWriteSet: 1})), func(s *story) { the[SubtaskReplanned](s, 0).Parts[1].WriteSet = []string{"a/y", "a/z"} }, "the parts of t1-01: subtask 2 may write 2 paths"},
+		{"effort of a part", with(split, limits(Granularity{MaxEffort: EffortMedium})), func(s *story) { the[SubtaskReplanned](s, 0).Parts[0].Effort = EffortLarge }, "the parts of t1-01: subtask 1 is of effort large"},
+	})
+	exact := Granularity{MaxSubtasks: 2, MaxWriteSet: 2, MaxEffort: EffortMedium}
+	requireKept(t, map[string]func() *story{
+		"as many as may be": with(pair, limits(exact)), "as much as may be": with(set, limits(exact)), "as large as may be": with(planned, effort, limits(exact)),
+		"as many parts as may be": with(split, limits(exact)),
+	})
+}
+
 // A worker begins when there are a plan and an image, when the base is judged, and when
 // something judges its work or there is leave to go without.
 func TestWorkComesAfterThePreparation(t *testing.T) {
