@@ -36,6 +36,11 @@ func TestDirectivesOfTheCore(t *testing.T) {
 	if len(all) < 1000 {
 		t.Errorf("only %d mutants of the core", len(all))
 	}
+	for _, n := range names {
+		if _, err := n.find(all); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 const small = "test/mutants/testdata/small"
