@@ -23,18 +23,20 @@ func goldenCases() map[string]struct {
 		task *company.Task
 		PROptions
 	}
-	github := PROptions{Pushed: true, ClosingLines: []string{"Closes #12"}}
-	return map[string]c{
-		"one-github":      {oneSubtask(), github},
-		"one-gitea":       {oneSubtask(), PROptions{Pushed: true, PushedTo: "https://git.example.com/bot/app.git", ClosingLines: []string{"Closes #12"}}},
-		"one-local":       {oneSubtask(), PROptions{}},
-		"many-github":     {manySubtasks(), github},
-		"excused-github":  {excusedGates(), github},
-		"followup-github": {followUp(), PROptions{Pushed: true, EarlierTasks: []*company.Task{oneSubtask()}}},
-		"partial-local":   {partialFailure(), PROptions{}},
-		"decided-github":  {decidedInPlace(), github},
-		"long-github":     {longInstruction(), github},
+	forges := map[string]PROptions{
+		"github": {Pushed: true, ClosingLines: []string{"Closes #12"}},
+		"gitea":  {Pushed: true, PushedTo: "https://git.example.com/bot/app.git", ClosingLines: []string{"Closes #12"}},
+		"local":  {},
 	}
+	out := map[string]c{"long-github": {longInstruction(), forges["github"]}}
+	for forge, o := range forges {
+		for name, task := range map[string]*company.Task{"one": oneSubtask(), "many": manySubtasks(), "excused": excusedGates(), "partial": partialFailure(), "decided": decidedInPlace()} {
+			out[name+"-"+forge] = c{task, o}
+		}
+		o.ClosingLines, o.EarlierTasks = nil, []*company.Task{oneSubtask()}
+		out["followup-"+forge] = c{followUp(), o}
+	}
+	return out
 }
 
 // The text of a pull request changes with its golden files alone (FRG-1).
