@@ -12,5 +12,5 @@ import (
 var description []byte
 
 func (s *Server) serveDescription(w http.ResponseWriter, r *http.Request) {
-	writeTagged(w, r, "application/json", description)
+	writeTagged(w, r, "application/json", description, tagOf(description))
 }

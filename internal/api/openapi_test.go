@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -438,10 +439,10 @@ func TestETag(t *testing.T) {
 		return resp.StatusCode, resp.Header.Get("ETag"), text
 	}
 	status, tag, _ := get("")
-	if status != http.StatusOK || !strings.HasPrefix(tag, `"`) {
+	if status != http.StatusOK || !strings.HasPrefix(tag, `W/"`) {
 		t.Fatalf("%d %s", status, tag)
 	}
-	for _, known := range []string{tag, "W/" + tag, `"other", ` + tag, "*"} {
+	for _, known := range []string{tag, strings.TrimPrefix(tag, "W/"), `"other", ` + tag, "*"} {
 		if status, again, text := get(known); status != http.StatusNotModified || again != tag || len(text) > 0 {
 			t.Errorf("%s: %d %s %q", known, status, again, text)
 		}
@@ -449,6 +450,51 @@ func TestETag(t *testing.T) {
 	decidertest.Over(t, o).Must(company.Pause{Task: "t3"})
 	if status, again, _ := get(tag); status != http.StatusOK || again == tag {
 		t.Errorf("after a change: %d %s", status, again)
+	}
+}
+
+// TestETagWithoutAges: while nothing happens, the clock alone makes no other tag, though the
+// ages in an answer grow; an event does (UI-4).
+func TestETagWithoutAges(t *testing.T) {
+	o, client := serveBusyOffice(t)
+	get := func(path, tag string) (int, string, string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://office/api/v1/"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tag != "" {
+			req.Header.Set("If-None-Match", tag)
+		}
+		resp, err := client.way.http.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, resp.Header.Get("ETag"), string(text)
+	}
+	tags := map[string]string{}
+	for _, path := range []string{"overview?all=true", "work", "tasks", "tasks/t2", "runs/t2-01.1", "agents"} {
+		_, tag, before := get(path, "")
+		o.advance(time.Minute)
+		if status, again, text := get(path, tag); status != http.StatusNotModified || again != tag || text != "" {
+			t.Errorf("%s a minute later: %d %s, want 304 %s", path, status, again, tag)
+		}
+		if _, again, after := get(path, ""); after == before || again != tag {
+			t.Errorf("%s has no age that grows: %s", path, after)
+		}
+		tags[path] = tag
+	}
+	decidertest.Over(t, o).Must(company.Cancel{Task: "t2"})
+	for path, tag := range tags {
+		// The run is held until its holder settles it.
+		if status, again, _ := get(path, tag); path != "runs/t2-01.1" && (status != http.StatusOK || again == tag) {
+			t.Errorf("%s after an event: %d %s", path, status, again)
+		}
 	}
 }
 
