@@ -21,6 +21,11 @@ type Desk interface {
 	Patch(ctx context.Context, r view.Range) (view.Patch, error)
 	// PullPage is a pull request with its evidence.
 	PullPage(ctx context.Context, r view.PullRecord) (view.PullText, error)
+	// SyncPulls asks the forge about open pull requests, and has do decide on the answers. A
+	// failure of one is in its result.
+	SyncPulls(ctx context.Context, pulls []view.PullRecord, do func(company.RecordPRFeedback) (company.TaskID, error)) ([]view.PullSync, error)
+	// ClosePull closes an open pull request on its forge. One that is on none needs nothing.
+	ClosePull(ctx context.Context, r view.PullRecord, why string) error
 	// Diagnose runs the checks of doctor; online: also those that ask servers.
 	Diagnose(ctx context.Context, online bool) (view.Diagnosis, error)
 	// Config lists the config of a project; empty: of the office.

@@ -31,6 +31,27 @@ func (fakeDesk) PullPage(context.Context, view.PullRecord) (view.PullText, error
 	return view.PullText{Text: "#1"}, nil
 }
 
+// SyncPulls hears that each pull request was merged.
+func (fakeDesk) SyncPulls(_ context.Context, pulls []view.PullRecord, do func(company.RecordPRFeedback) (company.TaskID, error)) ([]view.PullSync, error) {
+	var out []view.PullSync
+	for _, p := range pulls {
+		one := view.PullSync{Number: p.Pull.Number, Task: p.Pull.Lead.ID, State: company.PRMerged}
+		if one.FollowUp, one.Err = do(company.RecordPRFeedback{Task: p.Pull.Lead.ID, State: company.PRMerged}); one.Err != nil {
+			one.Error = one.Err.Error()
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// ClosePull is refused by the forge where why says so.
+func (fakeDesk) ClosePull(_ context.Context, _ view.PullRecord, why string) error {
+	if why == "refuse" {
+		return company.E(company.EForge, "the forge refuses").Fix("close it there")
+	}
+	return nil
+}
+
 func (fakeDesk) Diagnose(_ context.Context, online bool) (view.Diagnosis, error) {
 	all := []health.Finding{{Name: "git", Status: "pass", Result: health.Result{OK: true, Found: "2.39"}}}
 	if online {
@@ -108,6 +129,11 @@ func TestServerWithoutADesk(t *testing.T) {
 	for _, path := range []string{"diffs/t1", "prs/t1/page", "doctor", "config"} {
 		if _, err := Get[map[string]any](t.Context(), client, path); company.CodeOf(err) != company.EConflict {
 			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for _, path := range []string{"prs/sync", "prs/1/close"} {
+		if status, p := postOver(t, readContract(t), client, path, "", PullClosing{}, nil, false); status != http.StatusConflict || p.Code != company.EConflict {
+			t.Errorf("%s: %d %+v", path, status, p)
 		}
 	}
 }

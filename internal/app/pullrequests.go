@@ -14,6 +14,7 @@ import (
 	"company/internal/gitops"
 	"company/internal/office"
 	"company/internal/upkeep"
+	"company/internal/view"
 )
 
 // PullsDir is the folder of the pages of pull requests, in the state folder.
@@ -84,7 +85,7 @@ type PullSync struct {
 
 // Poll asks about each of the pull requests, and has do decide on the answers. A failure
 // of one is in its result; an end of ctx ends all.
-func (p PullSync) Poll(ctx context.Context, pulls []company.Pull, do func(company.RecordPRFeedback) (company.TaskID, error)) ([]upkeep.SyncResult, error) {
+func (p PullSync) Poll(ctx context.Context, pulls []company.Pull, do func(company.RecordPRFeedback) (company.TaskID, error)) ([]view.PullSync, error) {
 	state, err := p.Paths.Folder(p.Paths.State)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -94,7 +95,7 @@ func (p PullSync) Poll(ctx context.Context, pulls []company.Pull, do func(compan
 	if err != nil {
 		return nil, err
 	}
-	out := make([]upkeep.SyncResult, 0, len(pulls))
+	out := make([]view.PullSync, 0, len(pulls))
 	for _, pull := range pulls {
 		got := upkeep.PollPR(ctx, poller, pull, CompanySettings(p.Config.Config), do)
 		if ctx.Err() != nil {

@@ -69,6 +69,40 @@ func (d Desk) PullPage(ctx context.Context, r view.PullRecord) (view.PullText, e
 	return view.PullText{Text: view.PullPage(r.Task(), officeapp.PlainPullText(body), changed, next, view.Style{})}, nil
 }
 
+// SyncPulls asks the forge about open pull requests, as company pr sync does.
+func (d Desk) SyncPulls(ctx context.Context, pulls []view.PullRecord, do func(company.RecordPRFeedback) (company.TaskID, error)) ([]view.PullSync, error) {
+	ent := d.NewCall()
+	paths, loaded, err := ent.LoadReady(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var open []company.Pull
+	sync := officeapp.PullSync{Paths: paths, Config: loaded, Env: ent.Console.LookupEnv, Logger: ent.Console.Log}
+	for _, r := range pulls {
+		sync.Office = r.Office
+		open = append(open, r.Pull)
+	}
+	return sync.Poll(ctx, open, do)
+}
+
+// ClosePull closes a pull request on its forge, as company pr close does.
+func (d Desk) ClosePull(ctx context.Context, r view.PullRecord, why string) error {
+	if !r.Task().PR.IsOnForge() {
+		return nil // a page has nothing to close
+	}
+	ent := d.NewCall()
+	paths, err := ent.FindOffice()
+	if err != nil {
+		return err
+	}
+	loaded, err := ent.LoadConfig(ctx, paths)
+	if err != nil {
+		return err
+	}
+	review := officeapp.PullReview{Paths: paths, Config: loaded.Config, Office: r.Office, Env: ent.Console.LookupEnv, Logger: ent.Console.Log}
+	return review.Close(ctx, r.Task(), why)
+}
+
 // Diagnose is company doctor.
 func (d Desk) Diagnose(ctx context.Context, online bool) (view.Diagnosis, error) {
 	ent, o := d.NewCall(), diagnose.Options{Online: online}

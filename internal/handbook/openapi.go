@@ -227,7 +227,7 @@ func describeRoute(r api.Route) schema {
 	default:
 		good["content"] = schema{"application/json": schema{"schema": describeAnswer(r.Answer)}}
 	}
-	if _, ok := r.Body.(view.Submission); ok || isCommand(r) {
+	if _, ok := r.Body.(view.Submission); ok || r.Keyed || isCommand(r) {
 		header("Idempotency-Key", "the command's id: with the same key it is done once, and another command under it is E_CONFLICT")
 	}
 	if r.Body != nil {

@@ -91,7 +91,7 @@ type (
 	}
 	shapeSynced struct {
 		Envelope
-		PullRequests []upkeep.SyncResult `json:"pull_requests"`
+		PullRequests []view.PullSync `json:"pull_requests"`
 	}
 	shapeImages struct {
 		Envelope

@@ -66,24 +66,10 @@ func (r FeedbackRounds) Job(pulls func() []company.Pull) Job {
 	}}
 }
 
-// SyncResult is what came of asking about one pull request.
-type SyncResult struct {
-	Number   int             `json:"number"`
-	Task     company.TaskID  `json:"task"`
-	State    company.PRState `json:"state"`
-	Items    int             `json:"remarks"` // that ask for work, acted on before or now
-	Left     int             `json:"left"`    // that were left alone
-	FollowUp company.TaskID  `json:"follow_up,omitempty"`
-	// BranchChange is there where the branch is not as it was delivered.
-	BranchChange *company.BranchChange `json:"branch_change,omitempty"`
-	Error        string                `json:"error,omitempty"`
-	Err          error                 `json:"-"`
-}
-
 // PollPR asks about one pull request and has what was heard decided.
-func PollPR(ctx context.Context, l *delivery.FeedbackPoller, p company.Pull, set company.Settings, do func(company.RecordPRFeedback) (company.TaskID, error)) SyncResult {
-	h := SyncResult{Number: p.Number, Task: p.Lead.ID, State: p.State}
-	fail := func(err error) SyncResult {
+func PollPR(ctx context.Context, l *delivery.FeedbackPoller, p company.Pull, set company.Settings, do func(company.RecordPRFeedback) (company.TaskID, error)) view.PullSync {
+	h := view.PullSync{Number: p.Number, Task: p.Lead.ID, State: p.State}
+	fail := func(err error) view.PullSync {
 		h.Err, h.Error = err, err.Error()
 		return h
 	}
@@ -109,7 +95,7 @@ func PollPR(ctx context.Context, l *delivery.FeedbackPoller, p company.Pull, set
 
 // RenderSync is what came of asking about pull requests, for people, and the last error
 // of one that could not be heard.
-func RenderSync(all []SyncResult) (text string, failed error) {
+func RenderSync(all []view.PullSync) (text string, failed error) {
 	var b strings.Builder
 	work := false
 	for _, h := range all {

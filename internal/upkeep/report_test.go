@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/view"
 )
 
 // A cleanup keeps work that was never merged, and notes what it could not remove.
@@ -38,7 +39,7 @@ func TestReportRemove(t *testing.T) {
 // What came of asking about pull requests, to the letter; the last failure is the result's.
 func TestRenderSync(t *testing.T) {
 	deaf := errors.New("the forge does not answer")
-	text, failed := RenderSync([]SyncResult{
+	text, failed := RenderSync([]view.PullSync{
 		{Number: 1, State: company.PROpen},
 		{Number: 2, State: company.PRMerged},
 		{Number: 3, State: company.PROpen, FollowUp: "t9"},

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,8 @@ func endServing(t testing.TB, p *testenv.Process) {
 }
 
 // TestServe: a company that serves takes task after task, stays when they are
-// done, lets no second one in, and ends when it is told to.
+// done, closes pull requests and asks about them over its API, lets no second one in, and
+// ends when it is told to.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, farewells())
@@ -50,6 +52,18 @@ func TestServe(t *testing.T) {
 	checkDelivered(t, h, 2, 2, 1)
 	runAndExpect(t, h, []string{"at work (pid "}, "status")
 	runRefused(t, h, 1, "E_CONFLICT", "serve")
+	at, token := enterByLink(t, h.MustRun(patience, "open").Stdout)
+	for _, c := range [][3]string{
+		{"prs/sync", `{"pull_requests":["1"]}`, `"number":1,"task":"t1","state":"open"`},
+		{"prs/2/close", `{"why":"squashed"}`, `"kind":"pr.settled","data":{"state":"closed","why":"squashed"}`},
+		{"prs/sync", `{}`, `{"pull_requests":[{"number":1,`},
+	} {
+		if status, text := callAddress(t, "POST", at+"/api/v1/"+c[0], token, c[1]); status != 200 || !strings.Contains(text, c[2]) {
+			t.Errorf("%s %s: %d %s", c[0], c[1], status, text)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+	runAndExpect(t, h, []string{"#1  open", "#2  closed"}, "pr", "list")
 	endServing(t, p)
 	var out struct {
 		Office string
