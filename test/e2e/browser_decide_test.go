@@ -57,7 +57,7 @@ func decides(stops ...*stop) *staff {
 // TestBrowserDecides: in a real browser the president raises a used up budget, gives a task
 // up and has its failed subtask tried again; sees a finding at its line, comments on a line
 // and requests changes, tells the worker, pauses the task and lets it go on, stops the
-// office and resumes it, and approves (UI-2, UI-8).
+// office and resumes it, and approves; then closes a pull request (UI-2, UI-8).
 func TestBrowserDecides(t *testing.T) {
 	t.Parallel()
 	first, again := stopAt("t2-01.1", 0), stopAt("t2-01.2", 1)
@@ -174,6 +174,19 @@ func TestBrowserDecides(t *testing.T) {
 			t.Errorf("%s is %s in the ledger", task, s)
 		}
 	}
+	// The forge is asked, and a pull request is closed without a merge.
+	b.open(base + "prs")
+	b.click("sync")
+	b.see("notices", "nothing new of 2 open pull requests")
+	number := "1"
+	if pulls := h.MustRun(patience, "pr", "list").Stdout; strings.Contains(pulls, "#2  open    t1") {
+		number = "2"
+	}
+	b.click("close-" + number)
+	b.confirm("input", "not now")
+	b.see("pr-"+number, "closed")
+	b.gone("close-" + number)
+	runAndExpect(t, h, []string{"#" + number + "  closed  t1"}, "pr", "list")
 	b.noErrors("at the end")
 	told := 0
 	for _, r := range h.Model.Requests() {

@@ -3,7 +3,7 @@
 import { asProblem, newKey, post } from "./api.ts";
 import { formatCount } from "./format.ts";
 import { invalidate } from "./store.ts";
-import type { Approval, CommandResult, Task } from "../types.ts";
+import type { Approval, CommandResult, PullRequest, Task } from "../types.ts";
 import { askUser } from "../ui/dialog.tsx";
 import { tell, tellProblem } from "../ui/notices.tsx";
 
@@ -52,6 +52,39 @@ export function askRetry(t: Task, from?: string): void {
     text: from ? `${from} begins anew without its earlier work, and so do those after it that are not merged.` : "What is merged stays merged; what failed is tried again.",
     confirm: from ? `Retry from ${from}` : `Reopen ${t.id}`,
     act: async () => void (await sendCommand("retry", from ? { Task: t.id, From: from } : { Task: t.id }, `${t.id} is reopened`, t.id)),
+  });
+}
+
+/** syncPulls has the office ask its forge what became of the open pull requests. */
+export async function syncPulls(): Promise<void> {
+  try {
+    const done = await post<{ pull_requests: { number: number; state: string; follow_up?: string; error?: string }[] }>("prs/sync", {});
+    const news = done.pull_requests.map((p) => (p.error ? `#${p.number} could not be heard` : p.follow_up ? `${p.follow_up} follows up #${p.number}` : p.state === "open" ? "" : `#${p.number} is ${p.state}`)).filter((t) => t);
+    tell(news.length > 0 ? news.join(", ") : `nothing new of ${formatCount(done.pull_requests.length, "open pull request")}`);
+  } catch (err) {
+    tellProblem(err);
+  } finally {
+    invalidate(undefined);
+  }
+}
+
+export function askClosePull(p: PullRequest): void {
+  askUser({
+    title: `Close #${p.number}?`,
+    text: "It is closed without a merge, on its forge too. Its branch stays.",
+    confirm: `Close #${p.number}`,
+    danger: true,
+    ask: { label: "Why, for the record", least: 0 },
+    act: async (why) => {
+      try {
+        await post<CommandResult>(`prs/${p.number}/close`, { why });
+        tell(`#${p.number} is closed`);
+      } catch (err) {
+        tellProblem(err);
+      } finally {
+        invalidate(p.task);
+      }
+    },
   });
 }
 

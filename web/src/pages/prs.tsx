@@ -1,3 +1,4 @@
+import { askClosePull, syncPulls } from "../lib/actions.ts";
 import { shortOID, type State } from "../lib/format.ts";
 import { reviewPath, taskPath } from "../lib/router.ts";
 import { escapeLine, escapeText } from "../lib/text.ts";
@@ -16,7 +17,12 @@ export function PullsPage() {
   const [at] = useQuery("pr");
   return (
     <div className="stack">
-      <h1>Pull requests</h1>
+      <div className="row spread">
+        <h1>Pull requests</h1>
+        <button onClick={() => void syncPulls()} data-testid="sync">
+          Ask the forge
+        </button>
+      </div>
       <Read entry={entry} path="prs" what="the pull requests">
         {(all) => (
           <>
@@ -77,6 +83,11 @@ function PullTable({ all }: { all: PullRequest[] }) {
                   <A className="button" to={reviewPath(p.task)}>
                     Diff
                   </A>
+                  {p.state === "open" ? (
+                    <button onClick={() => askClosePull(p)} aria-label={`Close #${p.number}`} data-testid={"close-" + p.number}>
+                      Close
+                    </button>
+                  ) : null}
                 </span>
               </td>
             </tr>
