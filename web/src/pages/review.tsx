@@ -94,7 +94,7 @@ function ChangeView({ id, shown, task }: { id: string; shown: Shown; task: TaskD
         </div>
         <div className="stack">
           {/* A diff that comes after the buttons would move them away from under the hand. */}
-          {diff.data || diff.problem ? <Decide id={id} questions={questions} task={task} written={written} clear={() => setWritten(new Map())} /> : null}
+          {diff.data || diff.problem ? <Decide key={questions[0]?.id} id={id} questions={questions} task={task} written={written} clear={() => setWritten(new Map())} /> : null}
           <Panel title="Review">
             <ReviewView review={sub.review} of={sub.of} all={sub.findings} atLines />
           </Panel>
@@ -121,10 +121,15 @@ function ChangeView({ id, shown, task }: { id: string; shown: Shown; task: TaskD
   );
 }
 
+const manyFiles = 300; // that are drawn at once
+
 function Changes({ p, findings, comments }: { p: Patch; findings: Finding[]; comments: Comments }) {
   const files = useMemo(() => parseDiff(p.patch), [p.patch]);
   const placed = useMemo(() => placeFindings(files, findings), [files, findings]);
   const lines = files.reduce((n, f) => n + f.added + f.removed, 0);
+  const [most, setMost] = useState(manyFiles);
+  const found = new Set(findings.map((f) => f.file));
+  const shown = files.filter((f, i) => i < most || found.has(f.path));
   return (
     <div className="stack">
       <Panel
@@ -144,7 +149,7 @@ function Changes({ p, findings, comments }: { p: Patch; findings: Finding[]; com
         {p.truncated ? <p className="stale">The diff is cut: company diff {p.of} shows all of it.</p> : null}
         {files.length === 0 ? <Empty>Nothing is changed yet.</Empty> : null}
         <ul className="file-list">
-          {files.map((f) => (
+          {shown.map((f) => (
             <li key={f.path}>
               <a href={"#file-" + f.path} onClick={(e) => { e.preventDefault(); document.getElementById("file-" + f.path)?.scrollIntoView(); }}>
                 <span className="mono cut">{escapeLine(f.path)}</span>
@@ -165,9 +170,14 @@ function Changes({ p, findings, comments }: { p: Patch; findings: Finding[]; com
           </div>
         </Panel>
       ) : null}
-      {files.map((f, i) => (
+      {shown.map((f, i) => (
         <FileDiff key={f.path} file={f} findings={placed.at} comments={comments} folded={f.added + f.removed > 400 || (lines > 5000 && i > 3)} />
       ))}
+      {files.length > shown.length ? (
+        <button onClick={() => setMost(most + manyFiles)} data-testid="more-files">
+          Show more files: {formatCount(files.length - shown.length, "file")} left
+        </button>
+      ) : null}
     </div>
   );
 }
