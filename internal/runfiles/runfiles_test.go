@@ -167,6 +167,7 @@ func TestWriteRunFile(t *testing.T) {
 	var last error
 	w := NewWriter(own, func(_ company.RunID, _ string, err error) { last = err })
 	write := func(id company.RunID, text string) error {
+		last = nil
 		w.Put(id, ResultFile, []byte(text))
 		return errors.Join(w.Await(t.Context()), last)
 	}
@@ -188,8 +189,8 @@ func TestWriteRunFile(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	for _, id := range []company.RunID{"", "..", "../t1-01.1", "t1-01.1/x"} {
-		if write(id, "x"); company.CodeOf(last) != company.EInvalid {
-			t.Errorf("%q: %v", id, last)
+		if err := write(id, "x"); company.CodeOf(err) != company.EInvalid {
+			t.Errorf("%q: %v", id, err)
 		}
 	}
 }
