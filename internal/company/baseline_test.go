@@ -362,13 +362,16 @@ func TestGateMessageNamesKnownFailures(t *testing.T) {
 	s.mustRefuse(EInvalid, g)
 }
 
-// A worker is told which failures are new.
+// A worker is told which failures are new, before the output that has the old ones, too.
 func TestNewFailuresAreNamed(t *testing.T) {
 	t.Parallel()
 	s := onBase(t, Settings{}, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld") }).plan(1)
 	s.work(1)
-	s.must(Company, s.judged(1, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld", "TestNew") }))
-	if red := s.sub(1).LastRed(); !strings.Contains(red, "did not on the base: TestNew\n") {
+	s.must(Company, s.judged(1, func(r *GateResult) {
+		failCheck(&r.Checks[1], "TestOld", "TestNew")
+		r.Checks[1].Output = "--- FAIL: TestOld\n--- FAIL: TestNew\n"
+	}))
+	if red := s.sub(1).LastRed(); !strings.Contains(red, "did not on the base: TestNew\n--- FAIL: TestOld\n") {
 		t.Errorf("%q", red)
 	}
 }

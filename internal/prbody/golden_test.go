@@ -115,6 +115,7 @@ func oneSubtask() *company.Task {
 			"ran `go test ./api -run TestLimitOff`: the header stays away where the limit is 0",
 			"the README names the variable API_LIMIT (README.md:31)",
 		},
+		Checked: []string{"the diff; limit_test.go, read", "go test ./api -run TestLimitOff, passed", "the diff"},
 		Findings: []company.Finding{{Severity: company.Minor, File: "api/limit.go", Line: 40, What: "the map of clients is never emptied", Why: "a client that never comes back stays in memory", Suggestion: "drop entries older than the window"}},
 	}
 	t := &company.Task{
@@ -165,6 +166,8 @@ func manySubtasks() *company.Task {
 			Review:  company.ReviewState{Last: &company.ReviewRecorded{Head: goldenOID("d"), Verdict: company.Approve, Evidence: []string{"TestStore" + string(rune('1'+i))}}},
 		})
 	}
+	last := &t.Subtasks[2].Planned
+	last.AcceptanceCriteria = append(last.AcceptanceCriteria, "a key with a slash has a file of its own") // its review names nothing for it
 	t.Subtasks[2].Review.Last.Findings = []company.Finding{{Severity: company.Minor, What: "there is no test of a full disk", Why: "the error is handled and never seen"}}
 	t.Review.Last = &company.ReviewRecorded{Head: t.Head, Verdict: company.Approve, Evidence: []string{"all callers use store.Store", "go test ./store/... on both"}}
 	runsOf(t,

@@ -56,6 +56,7 @@ func TestStuckTicketGetsMoreTurns(t *testing.T) {
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
 	checkBriefHolds(t, h, "t1-plan.2", "t1-01 is stuck", "ran out of turns")
+	checkBriefHolds(t, h, "t1-01.2", "Your manager says: The way is right: go on.")
 	p.Until(patience, "more turns", func(it feed.Item) bool {
 		return it.Kind == "subtask.guided" && it.Text == "4 turns more for each run; manager: The way is right: go on."
 	})

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,7 +92,7 @@ func TestReplay(t *testing.T) {
 		t.Fatalf("exit %d, %v\n%s\n%s", r.Code, err, r.Stdout, r.Stderr)
 	}
 	d := other.Divergence
-	if other.Same || d == nil || d.Request != 1 || d.Message != 1 || !strings.Contains(d.Replayed, "Be brief.") || strings.Contains(d.Recorded, "Be brief.") {
+	if other.Same || d == nil || !slices.Contains([]company.RunID{"t1-01.1", "t1-02.1"}, d.Run) || d.Request != 1 || d.Message != 1 || !strings.Contains(d.Replayed, "Be brief.") || strings.Contains(d.Recorded, "Be brief.") {
 		t.Errorf("%+v", d)
 	}
 }

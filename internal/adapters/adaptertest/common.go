@@ -60,6 +60,9 @@ func commonCases(w Wire) []Case {
 			if r.Usage.Estimated || r.Usage.InputTokens == 0 || r.Usage.OutputTokens == 0 {
 				t.Errorf("usage = %+v", r.Usage)
 			}
+			if r.Model != "m" {
+				t.Errorf("the server's name of the model is %q", r.Model)
+			}
 		}},
 		{Name: "429", Serve: serveStatus(429, w.Error("slow down", "rate_limit_error")), Kind: adapters.Overloaded, Says: "slow down"},
 		{Name: "429 with Retry-After", Serve: serveStatus(429, w.Error("slow down", "rate_limit_error"), "Retry-After", "7"), Kind: adapters.Overloaded, RetryAfter: 7 * time.Second},
