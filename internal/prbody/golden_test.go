@@ -115,7 +115,7 @@ func oneSubtask() *company.Task {
 			"ran `go test ./api -run TestLimitOff`: the header stays away where the limit is 0",
 			"the README names the variable API_LIMIT (README.md:31)",
 		},
-		Checked: []string{"the diff; limit_test.go, read", "go test ./api -run TestLimitOff, passed", "the diff"},
+		Checked:  []string{"the diff; limit_test.go, read", "go test ./api -run TestLimitOff, passed", "the diff"},
 		Findings: []company.Finding{{Severity: company.Minor, File: "api/limit.go", Line: 40, What: "the map of clients is never emptied", Why: "a client that never comes back stays in memory", Suggestion: "drop entries older than the window"}},
 	}
 	t := &company.Task{
