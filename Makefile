@@ -108,10 +108,11 @@ interrupts: setup build ## end the company at 300 moments of its work, in every 
 	$(GO) test ./test/e2e -run 'TestInterrupts$$' -count=1 -timeout 5h -args -moments 300 -seed $${SEED:-1}
 
 .PHONY: storm
-storm: ## 5,000 crashes of the file driver's disk (SEED=1, N=5000), 500 kills of a process on each driver (KILLS=500), and their suites
+storm: ## 5,000 crashes of the file driver's disk (SEED=1, N=5000), 500 kills of a process on each driver (KILLS=500), their suites, and 1,000 histories under the office's caps
 	$(GO) test ./internal/bus/file -run 'TestStorm$$' -count=1 -timeout 30m -v -args -crashes $${N:-5000} -seed $${SEED:-1}
 	$(GO) test ./internal/bus/file ./internal/bus/nats -run 'TestKillStorm$$' -count=1 -timeout 60m -v -args -crashes $${KILLS:-500} -seed $${SEED:-1}
 	$(GO) test ./internal/bus/... -count=1 -timeout 30m
+	COMPANY_TEST_VARIANTS=all $(GO) test ./internal/company -run 'TestManyHistoriesStayUnderOfficeCaps$$' -count=1 -timeout 30m
 
 .PHONY: mutants
 mutants: ## break the core and its checker on purpose: the named mutants and a sample of each (SEED=1, N=400)
