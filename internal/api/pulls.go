@@ -24,7 +24,7 @@ type PullClosing struct {
 	Why string `json:"why,omitempty"` // for the record, and for the forge
 }
 
-// pullRoutes are what is done to pull requests beside the state: on the forge.
+// pullRoutes ask the forge about pull requests, and close them there.
 var pullRoutes = []Route{
 	{Method: http.MethodPost, Path: "prs/sync", Summary: "asks the forge what became of open pull requests, as `company pr sync`: what asks for work becomes a follow-up task", Body: PullSyncing{}, Answer: PullsSynced{}, serve: (*Server).servePullSync},
 	{Method: http.MethodPost, Path: "prs/{id}/close", Summary: "closes a pull request without merging it, on its forge too, as `company pr close`", Body: PullClosing{}, Answer: CommandResult{}, Keyed: true, serve: (*Server).servePullClose},

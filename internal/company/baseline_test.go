@@ -362,7 +362,7 @@ func TestGateMessageNamesKnownFailures(t *testing.T) {
 	s.mustRefuse(EInvalid, g)
 }
 
-// A worker is told which failures are new, before the output that has the old ones, too.
+// The brief of a worker names the new failures before the output, which has the old ones, too.
 func TestNewFailuresAreNamed(t *testing.T) {
 	t.Parallel()
 	s := onBase(t, Settings{}, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld") }).plan(1)

@@ -8,28 +8,13 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/config/configtest"
-	"company/internal/console"
-	"company/internal/entrance"
 	"company/internal/office"
 )
 
 // TestGoOnMeetsAnotherVersion: an office in the hands of a process that this version cannot
 // talk to is an error with what to do, and nothing is started.
 func TestGoOnMeetsAnotherVersion(t *testing.T) {
-	paths, err := office.Find(office.FindOptions{Dir: configtest.Repo(t, nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	off, err := office.Open(t.Context(), paths)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer off.Close()
-	lock, _, err := office.TryLock(paths)
-	if err != nil || lock == nil {
-		t.Fatal(err)
-	}
+	ent, paths, lock := lockOffice(t)
 	defer lock.Release()
 	run, err := os.MkdirTemp("", "company-detach-") // a socket's path is short
 	if err != nil {
@@ -48,7 +33,6 @@ func TestGoOnMeetsAnotherVersion(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { _ = srv.Serve(l); close(ended) }()
 	defer func() { _ = srv.Close(); <-ended }()
-	ent := &entrance.Entrance{Console: &console.Console{In: nil, Out: io.Discard, Err: io.Discard, LookupEnv: os.LookupEnv, Environ: os.Environ()}, OfficeDir: paths.Root}
 	if err := GoOn(t.Context(), ent, paths, []string{"resume"}); company.CodeOf(err) != company.EConflict {
 		t.Errorf("go on beside another version: %v", err)
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // TestAnsweredWorkGoesOn: where no company is at work, an answer and the end of a pause have
-// one started, if the task can go on; a pause does not. A company that could not be started
-// is told with what the president can do.
+// one started, if the task can go on; a pause does not. The error of a start that fails names
+// the command for the president.
 func TestAnsweredWorkGoesOn(t *testing.T) {
 	h := newHost(t, "make the door open")
 	s := connect(t, h, Grants{Write: true, Approve: true})
