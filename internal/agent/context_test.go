@@ -136,6 +136,38 @@ func TestTooLongIsMaskedAndAskedOnceMore(t *testing.T) {
 	}
 }
 
+// A server that counts next to no tokens, and then refuses a request as too long, leaves a tiny
+// limit. Room is made only where that frees something: a conversation does not clear the same
+// results again and again.
+func TestTinyLimitEnds(t *testing.T) {
+	b := newBench(t, replies(calls(`read {"path":"a"}`), calls(`read {"path":"b"}`), says("text")))
+	b.cfg.MaxTurns = 2
+	b.mustRun(t)
+	for limit := range 30 {
+		c := newConversation(b.cfg)
+		for i, kind := range b.journal.kinds {
+			if err := c.foldRecord(t.Context(), b.blobs, kind, b.journal.records[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.limit, c.protect = limit, limit/2
+		for range 3 {
+			switch s := c.makeRoom(); s.do {
+			case mask:
+				if c.tokensFreed(s.upto) <= 0 {
+					t.Fatalf("limit %d: %d results are cleared, which frees nothing", limit, s.upto)
+				}
+				c.foldMask(maskRecord{Upto: s.upto})
+			case condense:
+				if c.tokensCondensed(s.upto, s.text) <= 0 {
+					t.Fatalf("limit %d: turns are left out, which frees nothing", limit)
+				}
+				c.foldCondense(condenseRecord{Upto: s.upto}, s.text)
+			}
+		}
+	}
+}
+
 // A result that asks to be kept is kept: a to-do list outlives the files.
 func TestKeptResultsAreNotMasked(t *testing.T) {
 	b := fullBench(t, 0, 15)

@@ -153,10 +153,11 @@ func (c *conversation) makeRoom() step {
 	}
 	// In one batch, and only when it frees something: each change of what was sent costs
 	// the server's cached prefix.
-	if upto := c.countMaskable(c.protect); c.tokensFreed(upto) >= c.limit/20 {
+	least := max(c.limit/20, 1) // the limit is tiny where a server counts too few tokens
+	if upto := c.countMaskable(c.protect); c.tokensFreed(upto) >= least {
 		return step{do: mask, upto: upto}
 	}
-	if s, ok := c.condenseStep(c.protect, c.limit/20); ok {
+	if s, ok := c.condenseStep(c.protect, least); ok {
 		return s
 	}
 	if c.window > 0 && c.tokens > c.window && c.turns > 0 {
