@@ -199,6 +199,64 @@ func TestConvertBus(t *testing.T) {
 	}
 }
 
+// TestConvertBusWithOpenWork: an item that waits and one that is leased stay behind, and both are
+// taken when the next start offers them anew, under the same ids. Nothing else was in the queue.
+func TestConvertBusWithOpenWork(t *testing.T) {
+	for _, way := range [][2]string{{"nats", "file"}, {"file", "nats"}} {
+		from, to := way[0], way[1]
+		dir, want := filledOffice(t, from)
+		off := mustOpenDir(t, dir)
+		b := mustOpenBus(t, off, from)
+		put := func(when string) {
+			t.Helper()
+			for _, id := range []string{"t1-01.1/1", "t1-02.1/1"} {
+				if err := b.Queue().Put(t.Context(), bus.Item{ID: id, Body: []byte(id)}); err != nil {
+					t.Fatalf("%s: %v", when, err)
+				}
+			}
+		}
+		put("before")
+		if _, err := b.Queue().Lease(t.Context(), time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if waiting, leased, err := b.Queue().Depth(t.Context()); waiting != 1 || leased != 1 || err != nil {
+			t.Fatalf("%d wait and %d are leased: %v", waiting, leased, err)
+		}
+		if err := errors.Join(b.Close(), off.Close()); err != nil {
+			t.Fatal(err)
+		}
+		off = mustOpenDir(t, dir)
+		if done, err := ConvertBus(t.Context(), off, to, slog.New(slog.DiscardHandler), func(string) {}); err != nil || done.DeadLetters != 1 {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		b = mustOpenBus(t, off, to)
+		if waiting, leased, err := b.Queue().Depth(t.Context()); waiting+leased != 0 || err != nil {
+			t.Errorf("to %s: %d wait and %d are leased: %v", to, waiting, leased, err)
+		}
+		put("after")
+		taken := map[string]bool{}
+		for range 2 {
+			lease, err := b.Queue().Lease(t.Context(), time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			taken[lease.Item().ID] = true
+			if err := lease.Ack(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(taken) != 2 {
+			t.Errorf("to %s: taken were %v", to, taken)
+		}
+		if err := errors.Join(b.Close(), off.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got := recordsOf(t, dir, to); !slices.Equal(got, want) {
+			t.Errorf("to %s: %d records, want %d", to, len(got), len(want))
+		}
+	}
+}
+
 // TestConvertBusKilled: killed before any of its steps, a conversion leaves an office
 // that has all records with the driver that it names, and the next one ends it.
 func TestConvertBusKilled(t *testing.T) {

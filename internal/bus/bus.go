@@ -106,12 +106,18 @@ type Blobs interface {
 	// Putting the same bytes again is cheap and changes nothing.
 	Put(ctx context.Context, r io.Reader) (hash string, size int64, err error)
 	// Get opens a blob; ErrNotFound when there is none. The reader fails at
-	// its end when the bytes do not match the hash.
+	// its end when the bytes do not match the hash. ErrDamaged: there is none, and damage
+	// is why. Both: there is none, and damage may be why.
 	Get(ctx context.Context, hash string) (io.ReadCloser, error)
 	// List calls fn for each blob whose hash comes behind after (empty: for all), in
 	// the order of the hashes, without reading it. Blobs that are put or removed
 	// meanwhile may be among them. An error of fn ends it.
 	List(ctx context.Context, after string, fn func(BlobInfo) error) error
+	// Check looks at what the store keeps beside the bytes of blobs, a part at a time: the
+	// first part whose name comes behind after (empty: the first of all). It calls fn for
+	// each damage and returns the name of the part, or "" when none is left. An error of fn
+	// ends it.
+	Check(ctx context.Context, after string, fn func(BlobDamage) error) (part string, err error)
 	// Remove forgets a blob that was last put before a time, and reports whether it
 	// did. One that is put meanwhile stays: Put comes wholly before or wholly after it.
 	Remove(ctx context.Context, hash string, before time.Time) (removed bool, err error)
@@ -122,6 +128,13 @@ type BlobInfo struct {
 	Hash string
 	Size int64
 	Time time.Time // when it was last put
+}
+
+// BlobDamage is damage of a store of blobs that is not in the bytes of one.
+type BlobDamage struct {
+	Hash  string // of the blob that it concerns; "" where the damage hides it
+	Where string // a file of the bus's folder, and the byte in it
+	Why   string
 }
 
 // Bus is the three together, as a driver opens them. Close waits for

@@ -38,13 +38,15 @@ var limits = []limit{
 	{"Agents", "agent", "MaxArguments", bytesUnit, "arguments of one tool call", "The call is refused."},
 	{"Agents", "agent", "AssumedContext", count, "tokens of context, where the model's size is not known", "Old tool results are left out of what is sent."},
 	{"Agents", "reviewer", "maxPatch", bytesUnit, "diff in a reviewer's first message", "The reviewer reads the rest in the container."},
+	{"Agents", "manager", "mostDiff", bytesUnit, "diff of a stuck ticket that its manager reads", "Small files stand there whole; of about 30 large ones the beginning; up to 100 files are listed."},
 
 	{"Containers", "toolproto", "CommandTimeout", duration, "time of one command, where workers.command_timeout says nothing", "The command is ended."},
 	{"Containers", "toolproto", "MaxCommandTimeout", duration, "time of one command at most", "workers.command_timeout above it is E_CONFIG."},
 	{"Containers", "toolproto", "MaxLog", bytesUnit, "log of one command", "The rest is counted and dropped."},
 	{"Containers", "toolproto", "MaxFile", bytesUnit, "file that a tool writes, edits or reads raw", "The call is refused; a command can do it."},
 	{"Containers", "toolproto", "ReadBytes", bytesUnit, "part of a file that one read_file returns", "The next part is asked for."},
-	{"Containers", "toolproto", "SearchHits", count, "matches of one search", "The others are counted."},
+	{"Containers", "toolproto", "SearchHits", count, "matches of one search", "The others are counted; the files share the lines."},
+	{"Containers", "toolproto", "SearchCounted", count, "matches that one search counts", "It ends, and says \"at least\"."},
 	{"Containers", "toolproto", "DeadMan", duration, "silence after which a container ends itself", "The run goes on in a new container."},
 
 	{"Changes of one run", "gitops", "MaxPushBytes", bytesUnit, "one push", "It is refused (E_OBJECTS); the agent is told why."},

@@ -14,7 +14,8 @@
 // first event that is wrong, and nothing is guessed.
 //
 // A run's journal is written by the holder of the run's lease alone, under the
-// lease's fence (journal.go). A snapshot is a cache of the caller's state and
+// lease's fence (journal.go); several of its records may be one message of the bus, and
+// so share its sync (journalwrite.go). A snapshot is a cache of the caller's state and
 // of this package's index (snapshot.go).
 //
 // What events mean is not known here: package company folds them.

@@ -89,6 +89,21 @@ func (l *Ledger) Blobs(ctx context.Context, after company.Hash, fn func(bus.Blob
 	return busError("list the blobs", err)
 }
 
+// CheckBlobs looks at what the store keeps beside the bytes of blobs, in the first part of it
+// whose name comes behind a name. It calls fn for each damage and returns the name of the part;
+// "": none is left. An error of fn ends it and is returned as it is.
+func (l *Ledger) CheckBlobs(ctx context.Context, after string, fn func(bus.BlobDamage) error) (part string, err error) {
+	var refused error
+	part, err = l.bus.Blobs().Check(ctx, after, func(d bus.BlobDamage) error {
+		refused = fn(d)
+		return refused
+	})
+	if refused != nil {
+		return part, refused
+	}
+	return part, busError("check the store of the blobs", err)
+}
+
 // VerifyBlob reads a blob to its end and holds it to its name. ELedger: it is damaged;
 // ENotFound: there is none.
 func (l *Ledger) VerifyBlob(ctx context.Context, hash company.Hash) error {
@@ -110,7 +125,8 @@ func (l *Ledger) RemoveBlob(ctx context.Context, hash company.Hash, before time.
 	return removed, busError("remove a blob", err)
 }
 
-// HasBlob reports whether there is a blob of that name, whatever is in it.
+// HasBlob reports whether there is a blob of that name, whatever is in it. ELedger: there is
+// none, and damage may be why.
 func (l *Ledger) HasBlob(ctx context.Context, hash company.Hash) (bool, error) {
 	r, err := l.OpenBlob(ctx, hash)
 	switch {

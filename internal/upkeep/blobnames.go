@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/lazyregexp"
 	"company/internal/ledger"
@@ -17,18 +18,20 @@ import (
 // namedBlob is a blob that a task names.
 type namedBlob struct {
 	hash company.Hash
-	what string // for people
+	what string       // for people
+	run  *company.Run // that left it, or whose journal names it; may be nil
 }
 
 // taskBlobs lists the blobs that a task names and that are to be there: those that its runs
 // left, the output of its gates, and the text of its pull request.
 func (k retentionPolicy) taskBlobs(t *company.Task) []namedBlob {
 	var out []namedBlob
-	add := func(hash company.Hash, format string, args ...any) {
+	addOf := func(r *company.Run, hash company.Hash, format string, args ...any) {
 		if hash != "" {
-			out = append(out, namedBlob{hash, fmt.Sprintf(format, args...)})
+			out = append(out, namedBlob{hash, fmt.Sprintf(format, args...), r})
 		}
 	}
+	add := func(hash company.Hash, format string, args ...any) { addOf(nil, hash, format, args...) }
 	addGate := func(of string, r *company.GateResult) {
 		if r == nil {
 			return
@@ -41,8 +44,8 @@ func (k retentionPolicy) taskBlobs(t *company.Task) []namedBlob {
 	switch {
 	case !k.isTaskFinished(t.ID):
 		for _, id := range slices.Sorted(maps.Keys(t.Runs)) {
-			add(t.Runs[id].Journal, "the journal of run %s", id)
-			add(t.Runs[id].Result, "the result of run %s", id)
+			addOf(t.Runs[id], t.Runs[id].Journal, "the journal of run %s", id)
+			addOf(t.Runs[id], t.Runs[id].Result, "the result of run %s", id)
 		}
 	case !mayReopen(t):
 		return nil
@@ -69,8 +72,9 @@ func mayReopen(t *company.Task) bool { return t.Status != company.StatusComplete
 // blobNames are the names that blobs have in what an office keeps. Whatever looks like
 // the name of a blob is taken for one.
 type blobNames struct {
-	ledger *ledger.Ledger
-	named  map[company.Hash]bool
+	ledger  *ledger.Ledger
+	named   map[company.Hash]bool
+	removed removedRuns
 }
 
 // blobNameRE finds the names of blobs in JSON.
@@ -84,12 +88,18 @@ func (n *blobNames) addText(text []byte) {
 	}
 }
 
-// addDocument adds a blob and those that it names. One that is not there names none.
-func (n *blobNames) addDocument(ctx context.Context, h company.Hash) error {
+// addDocument adds a blob that a run left and those that it names. One that is not there names
+// none. One that damage may have taken ends it, unless a cleanup has removed it.
+func (n *blobNames) addDocument(ctx context.Context, run *company.Run, h company.Hash) error {
 	n.named[h] = true
 	r, err := n.ledger.OpenBlob(ctx, h)
 	if company.CodeOf(err) == company.ENotFound {
 		return nil
+	}
+	if errors.Is(err, bus.ErrNotFound) {
+		if removed, findErr := n.removed.isRemoved(ctx, run); removed || findErr != nil {
+			return findErr
+		}
 	}
 	if err != nil {
 		return err
@@ -122,7 +132,7 @@ func (n *blobNames) addTask(ctx context.Context, k retentionPolicy, t *company.T
 			if h == "" {
 				continue
 			}
-			if err := n.addDocument(ctx, h); err != nil {
+			if err := n.addDocument(ctx, r, h); err != nil {
 				return err
 			}
 		}
@@ -153,7 +163,7 @@ func (n *blobNames) addVerdicts(s *company.State) {
 
 // findNames collects every name. Another source of names is one more step here.
 func (k retentionPolicy) findNames(ctx context.Context) (*blobNames, error) {
-	n := &blobNames{ledger: k.keeper.Ledger, named: map[company.Hash]bool{}}
+	n := &blobNames{k.keeper.Ledger, map[company.Hash]bool{}, removedRuns{ledger: k.keeper.Ledger, state: k.state}}
 	n.addVerdicts(k.state)
 	if err := n.addJournals(ctx); err != nil {
 		return nil, err

@@ -35,6 +35,15 @@ type verification struct {
 	BlobsDone bool         `json:"blobs_done"`
 	Blobs     int          `json:"blobs"`
 	Bytes     int64        `json:"bytes"`
+	// Part is the newest part of the store of blobs that was checked.
+	Part      string `json:"part,omitempty"`
+	PartsDone bool   `json:"parts_done,omitempty"`
+	// Task is the newest task whose blobs were looked for; they go in the order of their names.
+	Task company.TaskID `json:"task,omitempty"`
+	// Journal is the run of the newest journal on the bus that was read for the names of blobs,
+	// and Verdict the key of the newest cached verdict; both go in the order of their names.
+	Journal company.RunID `json:"journal,omitempty"`
+	Verdict string        `json:"verdict,omitempty"`
 
 	Found  []view.Damage `json:"found"`  // in this round
 	Damage []view.Damage `json:"damage"` // reported, and not found whole by a later round

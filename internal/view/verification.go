@@ -23,7 +23,7 @@ type Verification struct {
 type Damage struct {
 	Code  company.Code `json:"code"`
 	What  string       `json:"what"`  // ledger, or blob
-	Where string       `json:"where"` // the first event that is wrong, or the blob with what names it
+	Where string       `json:"where"` // the first event that is wrong, or the blob with what names it, or its place in a pack
 	Why   string       `json:"why"`
 	Fix   string       `json:"fix"`
 }

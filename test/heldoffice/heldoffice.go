@@ -123,6 +123,36 @@ func (o *Office) Close() {
 	o.App, o.server = nil, nil
 }
 
+// PutBlob stores a blob while no process has the office, and opens the office again.
+func (o *Office) PutBlob(text string) (hash string) {
+	o.t.Helper()
+	ctx := context.Background()
+	o.Close()
+	b, err := nats.Open(ctx, nats.Options{Dir: o.Paths.Bus})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	hash, _, err = b.Blobs().Put(ctx, strings.NewReader(text))
+	if err = errors.Join(err, b.Close()); err != nil {
+		o.t.Fatal(err)
+	}
+	o.Reopen()
+	return hash
+}
+
+// Archive takes a task that is over out of the state, as the round of a serving company does.
+func (o *Office) Archive(id company.TaskID) {
+	o.t.Helper()
+	text, err := o.App.View().EncodeArchive(id)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.Must(company.ArchiveTask{Task: id, Blob: company.Hash(o.PutBlob(string(text)))})
+	if s := o.App.View(); s.Tasks[id] != nil || s.Past[id] == nil {
+		o.t.Fatalf("%s is not archived", id)
+	}
+}
+
 // WriteJournal writes records to the journal of a run as its holder, while no process
 // has the office, and opens the office again: no claim holds any more.
 func (o *Office) WriteJournal(run company.RunID, fence uint64, write func(j *ledger.Journal)) {

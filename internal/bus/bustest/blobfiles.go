@@ -24,8 +24,7 @@ type storedBlob struct {
 // The head of a blob in a pack: see internal/bus/localfiles.
 const (
 	blobHead  = 64
-	headState = 4
-	headTime  = 8
+	headState = 4 // a byte; three of zero behind it have it taken as it is
 	headSize  = 16
 	headSum   = 32
 )
@@ -97,13 +96,38 @@ func CorruptBlob(dir, hash string) error {
 	})
 }
 
+// FlipHead flips a bit of the head of a stored blob in a pack, behind the driver's back, and
+// restore flips it back. Bit 35 made a live blob a removed one before states had a check.
+func FlipHead(dir, hash string, bit int) (restore func() error, err error) {
+	err = withBlob(dir, hash, func(own *folder.Folder, b storedBlob) error {
+		if !b.packed {
+			return fmt.Errorf("blob %s is in no pack", hash)
+		}
+		text, err := own.ReadFile(b.file, 0)
+		if err != nil {
+			return err
+		}
+		at := b.at - blobHead + int64(bit/8)
+		restore = func() error {
+			back, err := folder.Open(dir)
+			if err != nil {
+				return err
+			}
+			return errors.Join(b.writeAt(back, text[at:at+1], at), back.Close())
+		}
+		return b.writeAt(own, []byte{text[at] ^ 1<<(bit%8)}, at)
+	})
+	return restore, err
+}
+
 // AgeBlob sets when a blob was last put.
 func AgeBlob(dir, hash string, at time.Time) error {
 	return withBlob(dir, hash, func(own *folder.Folder, b storedBlob) error {
 		if !b.packed {
 			return own.Touch(b.file, at)
 		}
-		return b.writeAt(own, binary.LittleEndian.AppendUint64(nil, uint64(at.UnixNano())), b.at-blobHead+headTime)
+		state := binary.LittleEndian.AppendUint64([]byte{'L', 0, 0, 0}, uint64(at.UnixNano()))
+		return b.writeAt(own, state, b.at-blobHead+headState)
 	})
 }
 
@@ -120,12 +144,12 @@ func LoseBlob(dir, hash string) (restore func() error, err error) {
 			if !b.packed {
 				return back.Rename(aside, b.file)
 			}
-			return b.writeAt(back, []byte{'L'}, b.at-blobHead+headState)
+			return b.writeAt(back, []byte{'L', 0, 0, 0}, b.at-blobHead+headState)
 		}
 		if !b.packed {
 			return own.Rename(b.file, aside)
 		}
-		return b.writeAt(own, []byte{'D'}, b.at-blobHead+headState)
+		return b.writeAt(own, []byte{'D', 0, 0, 0}, b.at-blobHead+headState)
 	})
 	return restore, err
 }

@@ -9,7 +9,8 @@
 // holder acks the new holder's delivery. Here both are settled by the same
 // synced compare-and-set that the ledger stands on.
 //
-// One process holds the store, so the view of all items is complete: loaded at
-// start, then moved along with each record written. The package does not know
-// where records are kept.
+// One process holds the store, so the view of all items that are not done is
+// complete: loaded at start, then moved along with each record written. Of items
+// that are done the store alone knows, until it forgets them. The package does
+// not know where records are kept.
 package casqueue

@@ -45,10 +45,9 @@ type Queue struct {
 	memory time.Duration // how long a done item is remembered
 
 	mu      sync.Mutex
-	items   map[string]*entry // by item id
+	items   map[string]*entry // by item id, without those that are done: the store alone knows these
 	waiting []*entry          // by age, those that never were leased or were given back
 	leased  map[string]*entry
-	done    []*entry      // by time of their end, to forget them
 	newest  time.Time     // of all items that were put: the order of work does not depend on a clock that is set
 	changed chan struct{} // closed when something may have become free
 }
@@ -116,6 +115,9 @@ func (q *Queue) set(rec record, rev uint64) {
 	if rec.Put.After(q.newest) {
 		q.newest = rec.Put
 	}
+	if rec.State == done {
+		delete(q.items, rec.ID)
+	}
 	e.record, e.rev, e.free = rec, rev, now
 	switch rec.State {
 	case waiting:
@@ -128,8 +130,6 @@ func (q *Queue) set(rec record, rev uint64) {
 	case leased:
 		e.free = now.Add(min(max(0, rec.Until.Sub(now)), rec.TTL))
 		q.leased[rec.ID] = e
-	case done:
-		q.done = append(q.done, e)
 	}
 	q.notifyWaiters()
 }
@@ -150,10 +150,6 @@ func (q *Queue) removeFromLists(e *entry) {
 		}
 	case leased:
 		delete(q.leased, e.ID)
-	case done:
-		if at := slices.Index(q.done, e); at >= 0 {
-			q.done = slices.Delete(q.done, at, at+1)
-		}
 	}
 }
 
@@ -181,7 +177,6 @@ func (q *Queue) Put(ctx context.Context, item bus.Item) error {
 		return err
 	}
 	q.mu.Lock()
-	q.forgetDone()
 	known := q.items[item.ID] != nil
 	put := time.Now().UTC().Round(0)
 	if !put.After(q.newest) {
@@ -195,18 +190,9 @@ func (q *Queue) Put(ctx context.Context, item bus.Item) error {
 	rec := record{ID: item.ID, State: waiting, Put: put, Body: item.Body}
 	_, err := q.write(ctx, rec, 0)
 	if errors.Is(err, bus.ErrConflict) {
-		return nil // put before, by a concurrent caller, or just forgotten here
+		return nil // put before: by a concurrent caller, or done since
 	}
 	return err
-}
-
-// forgetDone drops done items whose records the store has dropped by now. The
-// caller holds mu.
-func (q *Queue) forgetDone() {
-	limit := time.Now().Add(-q.memory)
-	for len(q.done) > 0 && q.done[0].free.Before(limit) {
-		q.forgetItem(q.done[0].ID)
-	}
 }
 
 // write stores a record over the one with sequence expect and moves the view

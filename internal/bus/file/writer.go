@@ -132,7 +132,7 @@ func (b *Bus) writeBatch(batch []*request) {
 	for i, r := range batch {
 		a := p.answers[i]
 		if err != nil {
-			a = answer{err: err} // a refusal may have rested on what was not stored
+			a = answer{err: err} // a refusal may have rested on a record that was not stored
 		}
 		r.done <- a
 	}

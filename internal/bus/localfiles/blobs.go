@@ -218,21 +218,26 @@ func (b *Blobs) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	if !isBlobName(name) {
 		return nil, fmt.Errorf("blob %.80q: %w", name, bus.ErrNotFound) // perhaps a path
 	}
-	packed, err := b.packs.getPacked(ctx, sumOf(name))
-	if err == nil {
+	packed, packErr := b.packs.getPacked(ctx, sumOf(name))
+	if packErr == nil {
 		return packed, nil
 	}
-	if !errors.Is(err, bus.ErrNotFound) {
-		return nil, fmt.Errorf("get blob: %w", err)
+	if !errors.Is(packErr, bus.ErrNotFound) && !errors.Is(packErr, bus.ErrDamaged) {
+		return nil, fmt.Errorf("get blob: %w", packErr)
 	}
 	file, err := b.own.Open(b.blobPath(name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("blob %s: %w", name, bus.ErrNotFound)
+		return nil, fmt.Errorf("blob %s: %w", name, packErr)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("get blob: %w", err)
 	}
 	return &blobReader{ctx: ctx, file: file, name: name, path: b.own.Join(b.blobPath(name)), sum: sha256.New()}, nil
+}
+
+// Check implements bus.Blobs.
+func (b *Blobs) Check(ctx context.Context, after string, fn func(bus.BlobDamage) error) (part string, err error) {
+	return b.packs.checkNext(ctx, after, fn)
 }
 
 // List implements bus.Blobs.

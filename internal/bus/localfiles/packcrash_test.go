@@ -86,7 +86,6 @@ func (d *crashDisk) afterPowerCut() {
 
 // flushSome brings of each write all, nothing, or some sectors to the disk.
 func (f *crashInode) flushSome(rng *rand.Rand) {
-	const sector = 512
 	for _, w := range f.pending {
 		switch how := rng.IntN(4); {
 		case how == 0:
@@ -95,7 +94,7 @@ func (f *crashInode) flushSome(rng *rand.Rand) {
 		case how == 1:
 			f.disk = putBytes(f.disk, w.at, w.data)
 		case how == 2:
-			f.disk = putBytes(f.disk, w.at, w.data[:rng.IntN(len(w.data)+1)])
+			f.disk = putBytes(f.disk, w.at, w.data[:tearWrite(rng, w.at, len(w.data))])
 		default:
 			for at := 0; at < len(w.data); at += sector {
 				if rng.IntN(2) == 0 {
@@ -104,6 +103,18 @@ func (f *crashInode) flushSome(rng *rand.Rand) {
 			}
 		}
 	}
+}
+
+// sector is what a disk writes whole or not at all.
+const sector = 512
+
+// tearWrite says how much of a write comes to the disk: all, or some of its first sectors.
+func tearWrite(rng *rand.Rand, at int64, size int) int {
+	n := rng.IntN(size + 1)
+	if n < size {
+		n = max(0, int((at+int64(n))/sector*sector-at))
+	}
+	return n
 }
 
 func putBytes(text []byte, at int64, data []byte) []byte {
@@ -237,7 +248,7 @@ func (c *crashFile) WriteAt(b []byte, at int64) (n int, err error) {
 		n, err = c.disk.rng.IntN(n), syscall.ENOSPC
 	}
 	if last {
-		n, err = c.disk.rng.IntN(len(b)+1), errOff
+		n, err = tearWrite(c.disk.rng, at, len(b)), errOff
 	}
 	data := bytes.Clone(b[:n])
 	c.f.now = putBytes(c.f.now, at, data)

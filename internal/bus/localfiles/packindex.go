@@ -98,35 +98,49 @@ type placedRecord struct {
 // scannedPack is what a pack holds.
 type scannedPack struct {
 	records []placedRecord // blobs that are not removed, in the order of the pack
-	end     int64          // behind all that any head claims: the next record may stand there
+	gaps    []gap          // between the records, and behind the last one
+	end     int64          // behind all that any head claims, but a mark at the end: the next record may stand there
 	synced  int64          // so far the pack is known to have been synced
 }
 
-// scanPack reads the heads of a pack. Where none stands it looks on: blobs
+// scanPack reads the heads of the first bytes of a pack. Where none stands it looks on: blobs
 // behind damage are found. The bytes of blobs are not read.
-func scanPack(file packFile, pack uint32) (p scannedPack, err error) {
-	size, err := file.Size()
-	if err != nil {
-		return p, err
-	}
+func scanPack(file packFile, pack uint32, size int64) (p scannedPack, err error) {
 	var head [headSize]byte
+	mark := int64(-1) // where one stands behind which nothing was found
 	for at := int64(0); at+headSize <= size; {
 		if _, err := file.ReadAt(head[:], at); err != nil && !errors.Is(err, io.EOF) {
 			return p, fmt.Errorf("read %s: %w", packName(pack), err)
 		}
-		h, ok := decodeHead(head[:], pack, at)
+		decode := decodeHead
+		if at == p.end {
+			decode = recoverHead
+		}
+		h, ok := decode(head[:], pack, at)
 		if !ok {
 			at += headSize
 			continue
 		}
+		if p.end < at {
+			p.gaps = append(p.gaps, gap{p.end, at})
+		}
 		p.synced = max(p.synced, h.synced)
+		mark = -1
+		if h.magic == markMagic {
+			mark = at
+		}
 		if h.magic == blobMagic && h.state != stateDead {
 			p.records = append(p.records, placedRecord{h, at})
 		}
 		at = h.endOffset(at)
 		p.end = at
 	}
-	p.end = max(p.end, roundUp(size))
+	if end := roundUp(size); p.end < end {
+		p.gaps = append(p.gaps, gap{p.end, end})
+		p.end = end
+	} else if mark >= 0 {
+		p.end = mark // it may not be on the disk: no batch behind it is to claim so
+	}
 	return p, nil
 }
 

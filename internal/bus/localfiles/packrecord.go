@@ -12,6 +12,7 @@ import (
 //
 //	0   "blob", or "mark": a record without bytes, which tells how far the pack was synced
 //	4   the state: 'L', or 'D' of a blob that was removed
+//	5   24 bits that check the state and the time; zero in a head of a version before them
 //	8   the time of the last Put, in nanoseconds; it and the state change in place
 //	16  the number of bytes
 //	20  a CRC-32C of the rest of the head, of the pack's number and of the record's offset
@@ -20,7 +21,7 @@ import (
 const (
 	headSize  = 64
 	stateAt   = 4
-	timeAt    = 8
+	stateSize = 12 // of the state, its check and the time
 	stateLive = 'L'
 	stateDead = 'D'
 )
@@ -39,6 +40,9 @@ type recordHead struct {
 	size   int64
 	synced int64
 	sum    [sha256.Size]byte
+	// damaged says that bits of the head are others than were written. Its blob is found by
+	// it, and is neither removed nor moved.
+	damaged bool
 }
 
 // roundUp is the next offset at which a record may begin.
@@ -50,8 +54,8 @@ func (h recordHead) endOffset(at int64) int64 { return roundUp(at + headSize + h
 // encodeHead is the bytes of the head of a record at an offset of a pack.
 func encodeHead(h recordHead, pack uint32, at int64) (b [headSize]byte) {
 	copy(b[:], h.magic[:])
-	b[stateAt] = h.state
-	binary.LittleEndian.PutUint64(b[timeAt:], uint64(h.put.UnixNano()))
+	state := encodeState(h.state, h.put)
+	copy(b[stateAt:], state[:])
 	binary.LittleEndian.PutUint32(b[16:], uint32(h.size))
 	binary.LittleEndian.PutUint64(b[24:], uint64(h.synced))
 	copy(b[32:], h.sum[:])
@@ -59,17 +63,59 @@ func encodeHead(h recordHead, pack uint32, at int64) (b [headSize]byte) {
 	return b
 }
 
+// encodeState is the part of a head that changes in place. Whatever byte of it turns into
+// another one, it is no state any more: a live blob becomes no removed one.
+func encodeState(state byte, put time.Time) (b [stateSize]byte) {
+	b[0] = state
+	binary.LittleEndian.PutUint64(b[4:], uint64(put.UnixNano()))
+	sum := crc32.Update(crc32.Checksum(b[:1], crcTable), crcTable, b[4:])
+	b[1], b[2] = byte(sum), byte(sum>>8)
+	b[3] = byte(sum>>16) | 0xc0 // two bits keep it from being the zero of earlier versions
+	return b
+}
+
+// decodeState reads what encodeState wrote, and the state of earlier versions, which had no
+// check. ok says that it is a state.
+func decodeState(b []byte) (state byte, put time.Time, ok bool) {
+	state, put = b[0], time.Unix(0, int64(binary.LittleEndian.Uint64(b[4:])))
+	if state != stateLive && state != stateDead {
+		return state, put, false
+	}
+	return state, put, [3]byte(b[1:4]) == [3]byte{} || encodeState(state, put) == [stateSize]byte(b[:stateSize])
+}
+
 // decodeHead reads the head of a record; ok says that its checksum is right, and that it
-// claims no more than a record may: a reader makes room for that.
+// claims no more than a record may: a reader makes room for that. Where its state cannot be
+// told the blob is live, and the head is damaged.
 func decodeHead(b []byte, pack uint32, at int64) (h recordHead, ok bool) {
-	h.magic, h.state = [4]byte(b[:4]), b[stateAt]
+	h.magic = [4]byte(b[:4])
 	if h.magic != blobMagic && h.magic != markMagic || binary.LittleEndian.Uint32(b[20:]) != headChecksum(b, pack, at) {
 		return h, false
 	}
-	h.put = time.Unix(0, int64(binary.LittleEndian.Uint64(b[timeAt:])))
+	if h.state, h.put, ok = decodeState(b[stateAt:]); !ok {
+		h.state, h.damaged = stateLive, true
+	}
 	h.size, h.synced = int64(binary.LittleEndian.Uint32(b[16:])), int64(binary.LittleEndian.Uint64(b[24:]))
 	h.sum = [sha256.Size]byte(b[32:headSize])
 	return h, h.size <= maxPacked && h.synced >= 0 && h.synced <= at
+}
+
+// recoverHead is decodeHead for a place at which a head was written: of one bit that was
+// flipped the checksum tells which one it was. Such a head is damaged.
+func recoverHead(b []byte, pack uint32, at int64) (h recordHead, ok bool) {
+	if h, ok = decodeHead(b, pack, at); ok {
+		return h, true
+	}
+	whole := [headSize]byte(b)
+	for bit := range headSize * 8 {
+		whole[bit/8] ^= 1 << (bit % 8)
+		if h, ok = decodeHead(whole[:], pack, at); ok {
+			h.damaged = true
+			return h, true
+		}
+		whole[bit/8] ^= 1 << (bit % 8)
+	}
+	return recordHead{}, false
 }
 
 // headChecksum leaves out what changes in place. Bytes that belong elsewhere, such as a

@@ -1,10 +1,7 @@
 package localfiles
 
 import (
-	"bytes"
-	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,14 +10,16 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"company/internal/bus"
 	"company/internal/folder"
 )
 
 const (
-	packsName  = blobsName + "/packs"
-	packSuffix = ".pack"
+	packsName   = blobsName + "/packs"
+	packSuffix  = ".pack"
+	indexSuffix = ".index"
 	// maxPacked is how many bytes a blob in a pack may have; a larger one is a file.
 	maxPacked = 128 << 10
 	// packSize is how large a pack grows before the next one begins, in bytes. A start
@@ -52,22 +51,30 @@ type fullPack struct {
 	index   packIndex
 	live    int64 // bytes of the records that are not removed, and one more; 0: not counted yet
 	size    int64
-	damaged bool // it is not shrunk
+	damaged bool  // it is not shrunk
+	gaps    []gap // damage of which no index tells
+	lost    bool  // its index is there, and it is not
 }
 
 // newestPack is the pack that grows.
 type newestPack struct {
 	number  uint32
 	file    packFile
+	gaps    []gap                       // damage
 	end     int64                       // the next record stands here
 	dead    int64                       // bytes of its records that were removed
 	broken  bool                        // a sync failed: it grows no more
-	grown   bool                        // by this process
 	records map[[sha256.Size]byte]int64 // where they stand
 }
 
 func packName(number uint32) string  { return fmt.Sprintf("%08d%s", number, packSuffix) }
-func indexName(number uint32) string { return fmt.Sprintf("%08d.index", number) }
+func indexName(number uint32) string { return fmt.Sprintf("%08d%s", number, indexSuffix) }
+
+// parseNumber reads the number of a pack.
+func parseNumber(text string) (number uint32, ok bool) {
+	n, err := strconv.ParseUint(text, 10, 32)
+	return uint32(n), err == nil
+}
 
 // checkOpen says whether the packs were found.
 func (p *packs) checkOpen() (isOpen bool, err error) {
@@ -126,8 +133,8 @@ func (p *packs) findPacks(dir packFolder) error {
 			}
 		}
 		text, isPack := strings.CutSuffix(name, packSuffix)
-		if n, err := strconv.ParseUint(text, 10, 32); isPack && err == nil && packName(uint32(n)) == name {
-			numbers = append(numbers, uint32(n))
+		if n, ok := parseNumber(text); isPack && ok && packName(n) == name {
+			numbers = append(numbers, n)
 		}
 	}
 	slices.Sort(numbers)
@@ -135,6 +142,11 @@ func (p *packs) findPacks(dir packFolder) error {
 	var newest *newestPack
 	for i, number := range numbers {
 		if i == len(numbers)-1 {
+			if slices.Contains(names, indexName(number)) {
+				if err := removeStaleIndex(dir, number); err != nil {
+					return err
+				}
+			}
 			if newest, err = openNewest(dir, number); err != nil {
 				return err
 			}
@@ -146,11 +158,15 @@ func (p *packs) findPacks(dir packFolder) error {
 		}
 		full = append(full, pack)
 	}
+	full = addLost(dir, full, names)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dir, p.full, p.newest = dir, full, newest
-	if len(numbers) > 0 {
-		p.last = numbers[len(numbers)-1]
+	if len(full) > 0 {
+		p.last = full[len(full)-1].number
+	}
+	if newest != nil {
+		p.last = max(p.last, newest.number)
 	}
 	return nil
 }
@@ -169,18 +185,29 @@ func openFull(dir packFolder, number uint32) (*fullPack, error) {
 		return nil, err
 	}
 	defer file.Close()
-	scanned, err := scanPack(file, number)
+	scanned, err := scanWhole(file, number)
 	if err != nil {
 		return nil, err
 	}
-	if err := scanned.settleTail(file); err != nil {
-		return nil, err
-	}
 	pack.index = newPackIndex(scanned.mapOffsets())
+	if pack.gaps = scanned.gaps; len(pack.gaps) > 0 {
+		pack.damaged = true
+		return pack, nil // an index would hide what the pack has lost
+	}
 	// Without a file the next start makes the index again; a full disk keeps no blob from
 	// being read.
 	_ = dir.WriteFile(indexName(number), pack.index.encodeIndex())
 	return pack, nil
+}
+
+// removeStaleIndex removes the index of a pack that is going to grow: a process wrote it, and
+// ended before it began another pack. Where the pack is filled with damage in it, no index takes
+// the place of this one, which would hide what the pack got since.
+func removeStaleIndex(dir packFolder, number uint32) error {
+	if err := dir.Remove(indexName(number)); err != nil {
+		return err
+	}
+	return dir.Sync() // a power cut does not bring it back
 }
 
 // openNewest reads the heads of the newest pack.
@@ -194,32 +221,46 @@ func openNewest(dir packFolder, number uint32) (_ *newestPack, err error) {
 			err = errors.Join(err, file.Close())
 		}
 	}()
-	scanned, err := scanPack(file, number)
+	scanned, err := scanWhole(file, number)
 	if err != nil {
 		return nil, err
 	}
-	if err := scanned.settleTail(file); err != nil {
-		return nil, err
-	}
-	pack := &newestPack{number: number, file: file, end: scanned.end, dead: scanned.end, records: scanned.mapOffsets()}
+	pack := &newestPack{number: number, file: file, gaps: scanned.gaps, end: scanned.end, dead: scanned.end, records: scanned.mapOffsets()}
 	for _, r := range scanned.records {
 		pack.dead -= r.endOffset(r.at) - r.at
 	}
 	return pack, nil
 }
 
+// scanWhole reads the heads of a pack, and settles what no sync is known of.
+func scanWhole(file packFile, number uint32) (p scannedPack, err error) {
+	size, err := file.Size()
+	if err != nil {
+		return p, err
+	}
+	if p, err = scanPack(file, number, size); err != nil {
+		return p, err
+	}
+	return p, p.settleTail(file, number)
+}
+
 // settleTail looks at the records that no sync is known of. One that a kill cut off was not
 // acknowledged: it is dead. The others are written once more and synced: where a sync
 // failed, the kernel may show bytes that are not on the disk and will not be. A record that
-// was on the disk once stays, and is damaged when it has changed.
-func (p *scannedPack) settleTail(file packFile) error {
-	unsure, kept := false, p.records[:0]
+// was on the disk once stays, and is damaged when it has changed. A mark tells the next start
+// that all of it is on the disk.
+func (p *scannedPack) settleTail(file packFile, pack uint32) error {
+	unsure, err := p.settleGaps(file, pack)
+	if err != nil {
+		return err
+	}
+	kept := p.records[:0]
 	for _, r := range p.records {
 		if r.at >= p.synced {
 			unsure = true
 			data, whole, err := readBlob(file, r)
 			if err == nil && !whole {
-				err = markDead(file, r.at)
+				err = markDead(file, r)
 			}
 			if err == nil && whole {
 				err = rewriteRecord(file, r, data)
@@ -234,9 +275,13 @@ func (p *scannedPack) settleTail(file packFile) error {
 		kept = append(kept, r)
 	}
 	p.records = kept
-	if unsure {
-		return file.Sync()
+	if !unsure {
+		return nil
 	}
+	if err := file.Sync(); err != nil {
+		return err
+	}
+	writeMark(file, pack, p.end)
 	return nil
 }
 
@@ -250,206 +295,15 @@ func rewriteRecord(file packFile, r placedRecord, data []byte) error {
 	return err
 }
 
-func markDead(file io.WriterAt, at int64) error {
-	_, err := file.WriteAt([]byte{stateDead}, at+stateAt)
+// markDead marks a record as removed.
+func markDead(file io.WriterAt, r placedRecord) error {
+	return writeState(file, r.at, stateDead, r.put)
+}
+
+// writeState sets the state and the time of the record at an offset. Both are in one sector:
+// a disk writes them together.
+func writeState(file io.WriterAt, at int64, state byte, put time.Time) error {
+	b := encodeState(state, put)
+	_, err := file.WriteAt(b[:], at+stateAt)
 	return err
-}
-
-// foundRecord is a blob in a pack.
-type foundRecord struct {
-	placedRecord
-	full *fullPack // nil: in the newest
-}
-
-// withFile calls fn with the file of a pack; toWrite opens it to write. The caller holds mu.
-func (p *packs) withFile(full *fullPack, toWrite bool, fn func(packFile) error) error {
-	if full == nil {
-		return fn(p.newest.file)
-	}
-	file, err := p.dir.Open(packName(full.number), toWrite)
-	if err != nil {
-		return err
-	}
-	return errors.Join(fn(file), file.Close())
-}
-
-// readHeads calls fn with each record of a full pack that stands at the given offsets and
-// is not removed, until fn gives false.
-func readHeads(file io.ReaderAt, number uint32, offsets []int64, fn func(placedRecord) bool) error {
-	var head [headSize]byte
-	for _, at := range offsets {
-		if _, err := file.ReadAt(head[:], at); err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		if h, ok := decodeHead(head[:], number, at); ok && h.state != stateDead && !fn(placedRecord{h, at}) {
-			return nil
-		}
-	}
-	return nil
-}
-
-// findCopies gives the copies of a blob, the newest first, at most limit of them. The
-// caller holds mu.
-func (p *packs) findCopies(sum [sha256.Size]byte, limit int) (found []foundRecord, err error) {
-	if p.closed {
-		return nil, bus.ErrClosed
-	}
-	if p.newest != nil {
-		if at, ok := p.newest.records[sum]; ok {
-			err := readHeads(p.newest.file, p.newest.number, []int64{at}, func(r placedRecord) bool {
-				found = append(found, foundRecord{r, nil})
-				return true
-			})
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
-	for _, full := range slices.Backward(p.full) {
-		if len(found) >= limit {
-			break
-		}
-		var offsets []int64
-		full.index.lookUp(prefixOf(sum), func(at int64) bool { offsets = append(offsets, at); return false })
-		if len(offsets) == 0 {
-			continue
-		}
-		err := p.withFile(full, false, func(file packFile) error {
-			return readHeads(file, full.number, offsets, func(r placedRecord) bool {
-				if r.sum == sum {
-					found = append(found, foundRecord{r, full})
-				}
-				return true
-			})
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
-}
-
-// getPacked opens a blob; ErrNotFound: no pack has it.
-func (p *packs) getPacked(ctx context.Context, sum [sha256.Size]byte) (io.ReadCloser, error) {
-	if err := p.ensureOpen(); err != nil {
-		return nil, err
-	}
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	found, err := p.findCopies(sum, 1)
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, bus.ErrNotFound
-	}
-	r := &packedReader{ctx: ctx, path: p.own.Join(packsName), name: hex.EncodeToString(sum[:])}
-	err = p.readCopy(found[0], r)
-	if err == nil && r.whole {
-		return r, nil
-	}
-	// A copy may be whole.
-	all, findErr := p.findCopies(sum, len(p.full)+1)
-	for _, f := range all[min(1, len(all)):] {
-		copied := *r
-		if p.readCopy(f, &copied) == nil && copied.whole {
-			return &copied, nil
-		}
-	}
-	if err = errors.Join(err, findErr); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// readCopy reads a record into a reader. The caller holds mu.
-func (p *packs) readCopy(f foundRecord, r *packedReader) error {
-	return p.withFile(f.full, false, func(file packFile) error {
-		data, whole, err := readBlob(file, f.placedRecord)
-		r.data, r.whole = bytes.NewReader(data), whole
-		return err
-	})
-}
-
-// ensureOpen finds the packs where that has not been done.
-func (p *packs) ensureOpen() error {
-	if isOpen, err := p.checkOpen(); isOpen || err != nil {
-		return err
-	}
-	p.writing.Lock()
-	defer p.writing.Unlock()
-	return p.openPacks(false)
-}
-
-// packedReader is the bytes of a blob, with ErrDamaged in place of io.EOF when they are not
-// those that the name promises.
-type packedReader struct {
-	ctx   context.Context
-	data  *bytes.Reader
-	name  string
-	path  string // for people
-	whole bool
-}
-
-func (r *packedReader) Read(b []byte) (int, error) {
-	if err := context.Cause(r.ctx); err != nil {
-		return 0, err
-	}
-	n, err := r.data.Read(b)
-	if errors.Is(err, io.EOF) && !r.whole {
-		err = fmt.Errorf("a pack of %s does not hold what the name %s says: %w", r.path, r.name, bus.ErrDamaged)
-	}
-	return n, err
-}
-
-func (r *packedReader) Close() error { return nil }
-
-// listByte lists the blobs whose names begin with a byte, by name.
-func (p *packs) listByte(first byte) (list []bus.BlobInfo, err error) {
-	if err := p.ensureOpen(); err != nil {
-		return nil, err
-	}
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	if p.closed {
-		return nil, bus.ErrClosed
-	}
-	newest := map[[sha256.Size]byte]recordHead{}
-	note := func(r placedRecord) bool {
-		if known, ok := newest[r.sum]; !ok || known.put.Before(r.put) {
-			newest[r.sum] = r.recordHead
-		}
-		return true
-	}
-	for _, full := range p.full {
-		var offsets []int64
-		i, _ := slices.BinarySearch(full.index.prefixes, uint64(first)<<56)
-		for ; i < len(full.index.prefixes) && byte(full.index.prefixes[i]>>56) == first; i++ {
-			offsets = append(offsets, int64(full.index.offsets[i])*headSize)
-		}
-		if len(offsets) == 0 {
-			continue
-		}
-		slices.Sort(offsets)
-		err := p.withFile(full, false, func(file packFile) error { return readHeads(file, full.number, offsets, note) })
-		if err != nil {
-			return nil, err
-		}
-	}
-	if p.newest != nil {
-		var offsets []int64
-		for sum, at := range p.newest.records {
-			if sum[0] == first {
-				offsets = append(offsets, at)
-			}
-		}
-		if err := readHeads(p.newest.file, p.newest.number, offsets, note); err != nil {
-			return nil, err
-		}
-	}
-	for sum, h := range newest {
-		list = append(list, bus.BlobInfo{Hash: hex.EncodeToString(sum[:]), Size: h.size, Time: h.put})
-	}
-	slices.SortFunc(list, func(a, b bus.BlobInfo) int { return strings.Compare(a.Hash, b.Hash) })
-	return list, nil
 }

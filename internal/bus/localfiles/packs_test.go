@@ -165,12 +165,14 @@ func TestTornBatchOfAPack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	before = before[:len(before)-headSize] // its mark, whose place the next batch takes
 	last := strings.Repeat("torn", 60)
 	s.put(last)
 	after, err := os.ReadFile(pack)
 	if err != nil {
 		t.Fatal(err)
 	}
+	after = after[:len(after)-headSize] // a mark follows the sync alone
 	for at := len(before); at <= len(after); at += 16 {
 		for name, torn := range map[string][]byte{
 			"cut":    after[:at],
@@ -235,7 +237,7 @@ func TestDamagedPacks(t *testing.T) {
 			sum := sha256.Sum256([]byte("first"))
 			edit(string(sum[:]), strings.Repeat("?", len(sum)))
 			s = openStore(t, s.dir, size)
-			if _, err := s.get(nameOf("first")); !errors.Is(err, bus.ErrNotFound) {
+			if _, err := s.get(nameOf("first")); !errors.Is(err, bus.ErrDamaged) {
 				t.Errorf("a blob without a head: %v", err)
 			}
 			if read, err := s.get(nameOf("third")); read != "third" || err != nil {

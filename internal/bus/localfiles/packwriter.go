@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
@@ -111,22 +110,16 @@ func (p *packs) renewBlob(sum [sha256.Size]byte, now time.Time) (there bool, err
 
 // renewLocked is renewBlob for a caller that holds mu. No time is set back.
 func (p *packs) renewLocked(sum [sha256.Size]byte, now time.Time) (there bool, err error) {
-	found, err := p.findCopies(sum, 1)
+	found, _, err := p.findCopies(sum, 1)
 	if err != nil || len(found) == 0 {
 		return false, err
 	}
 	r := found[0]
-	if r.put.After(now) {
+	if r.put.After(now) && !r.damaged {
 		return true, nil
 	}
-	err = p.withFile(r.full, true, func(file packFile) error { return writeTime(file, r.at, now) })
+	err = p.withFile(r.full, true, func(file packFile) error { return writeState(file, r.at, stateLive, now) })
 	return err == nil, err
-}
-
-// writeTime sets the time of the record at an offset.
-func writeTime(file io.WriterAt, at int64, put time.Time) error {
-	_, err := file.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(put.UnixNano())), at+timeAt)
-	return err
 }
 
 // writeQueued writes batches until none waits.
@@ -163,6 +156,8 @@ func (p *packs) writeBlobs(batch []*queuedBlob) error {
 		// A full disk gets back the bytes that it took.
 		if pack.file.Truncate(pack.end) != nil {
 			pack.broken = true
+		} else {
+			pack.markSynced() // the batch stood in the place of the mark
 		}
 		return err
 	}
@@ -173,11 +168,22 @@ func (p *packs) writeBlobs(batch []*queuedBlob) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	pack.end += int64(len(text))
-	pack.grown = true
 	for _, r := range placed {
 		pack.records[r.sum] = r.at
 	}
+	pack.markSynced()
 	return nil
+}
+
+// markSynced tells the next start that all of the newest pack is on the disk. The next batch
+// takes the mark's place.
+func (n *newestPack) markSynced() { writeMark(n.file, n.number, n.end) }
+
+// writeMark tells the next start that a pack is on the disk up to its end. A mark that is not
+// written, or is lost with the power, leaves the newest batch to be looked at.
+func writeMark(file io.WriterAt, pack uint32, end int64) {
+	head := encodeHead(recordHead{magic: markMagic, state: stateLive, put: time.Now(), synced: end}, pack, end)
+	_, _ = file.WriteAt(head[:], end)
 }
 
 // encodeBatch is the records of blobs behind the end of the newest pack. A blob that came
@@ -199,10 +205,13 @@ func (p *packs) encodeBatch(pack *newestPack, batch []*queuedBlob) (text []byte,
 		}
 		delete(latest, b.sum)
 		if pack.hasBlob(&p.mu, b.sum) {
-			if _, err := p.renewBlob(b.sum, put); err != nil {
+			there, err := p.renewBlob(b.sum, put)
+			if err != nil {
 				return nil, nil, err
 			}
-			continue
+			if there {
+				continue
+			}
 		}
 		at := pack.end + int64(len(text))
 		r := placedRecord{recordHead{magic: blobMagic, state: stateLive, put: put, size: int64(len(b.data)), synced: pack.end, sum: b.sum}, at}
@@ -256,9 +265,11 @@ func (p *packs) setLast(number uint32) {
 // fillNewest makes the newest pack a full one, with an index. The caller holds writing.
 func (p *packs) fillNewest() error {
 	pack := p.newest
-	full := &fullPack{number: pack.number, index: newPackIndex(pack.records), live: 1 + pack.end - pack.dead, size: pack.end}
-	if err := p.dir.WriteFile(indexName(pack.number), full.index.encodeIndex()); err != nil {
-		return err
+	full := &fullPack{number: pack.number, index: newPackIndex(pack.records), live: 1 + pack.end - pack.dead, size: pack.end, gaps: pack.gaps, damaged: len(pack.gaps) > 0}
+	if !full.damaged { // an index would hide what the pack has lost
+		if err := p.dir.WriteFile(indexName(pack.number), full.index.encodeIndex()); err != nil {
+			return err
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -266,7 +277,7 @@ func (p *packs) fillNewest() error {
 	return pack.file.Close()
 }
 
-// close ends the packs. A mark tells the next start that all of the newest is on the disk.
+// close ends the packs.
 func (p *packs) close() error {
 	p.queue.close()
 	p.writing.Lock()
@@ -279,11 +290,6 @@ func (p *packs) close() error {
 	p.closed = true
 	var errs []error
 	if pack := p.newest; pack != nil {
-		if pack.grown && !pack.broken {
-			head := encodeHead(recordHead{magic: markMagic, state: stateLive, put: time.Now(), synced: pack.end}, pack.number, pack.end)
-			_, err := pack.file.WriteAt(head[:], pack.end)
-			errs = append(errs, err)
-		}
 		errs = append(errs, pack.file.Close())
 	}
 	if p.dir != nil {
@@ -343,15 +349,15 @@ func exceptNoRoom(err error) error {
 	return err
 }
 
-// markRemoved marks the copies of a blob. The caller holds writing.
+// markRemoved marks the copies of a blob. One with a damaged head spares it. The caller holds writing.
 func (p *packs) markRemoved(sum [sha256.Size]byte, before time.Time) (spared, removed bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	found, err := p.findCopies(sum, len(p.full)+1)
+	found, _, err := p.findCopies(sum, len(p.full)+1)
 	if err != nil || len(found) == 0 {
 		return false, false, err
 	}
-	if slices.ContainsFunc(found, func(r foundRecord) bool { return !r.put.Before(before) }) {
+	if slices.ContainsFunc(found, func(r foundRecord) bool { return r.damaged || !r.put.Before(before) }) {
 		return true, false, nil
 	}
 	for _, r := range found {
@@ -360,7 +366,7 @@ func (p *packs) markRemoved(sum [sha256.Size]byte, before time.Time) (spared, re
 				return false, false, err
 			}
 		}
-		if err := p.withFile(r.full, true, func(file packFile) error { return markDead(file, r.at) }); err != nil {
+		if err := p.withFile(r.full, true, func(file packFile) error { return markDead(file, r.placedRecord) }); err != nil {
 			return false, false, err
 		}
 		size := r.endOffset(r.at) - r.at
@@ -382,7 +388,7 @@ func (p *packs) countLive(full *fullPack) error {
 			return err
 		}
 		live := int64(1)
-		err = readHeads(file, full.number, full.index.listOffsets(), func(r placedRecord) bool {
+		_, err = readHeads(file, full.number, full.index.listOffsets(), func(r placedRecord) bool {
 			live += r.endOffset(r.at) - r.at
 			return true
 		})
@@ -411,7 +417,11 @@ func (p *packs) shrinkPack(full *fullPack) error {
 	}
 	p.full = slices.DeleteFunc(p.full, func(f *fullPack) bool { return f == full })
 	// An index without its pack would be taken for that of a later one.
-	if err := p.dir.Remove(indexName(full.number)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err = p.dir.Remove(indexName(full.number))
+	if err == nil {
+		err = p.dir.Sync() // an index that comes back without its pack would tell of a loss
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return p.dir.Remove(packName(full.number))
@@ -420,26 +430,26 @@ func (p *packs) shrinkPack(full *fullPack) error {
 // readLeft reads the blobs of a full pack that are not removed.
 func (p *packs) readLeft(full *fullPack) (left []*queuedBlob, err error) {
 	err = p.withFile(full, false, func(file packFile) error {
-		for _, at := range full.index.listOffsets() {
-			var head [headSize]byte
-			if _, err := file.ReadAt(head[:], at); err != nil && !errors.Is(err, io.EOF) {
-				return err
-			}
-			h, ok := decodeHead(head[:], full.number, at)
-			if ok && h.state == stateDead {
-				continue
-			}
-			if !ok {
-				return errKeepDamaged
-			}
-			data, whole, err := readBlob(file, placedRecord{h, at})
+		var records []placedRecord
+		bad, err := readHeads(file, full.number, full.index.listOffsets(), func(r placedRecord) bool {
+			records = append(records, r)
+			return !r.damaged
+		})
+		if err != nil {
+			return err
+		}
+		if len(bad) > 0 || len(records) > 0 && records[len(records)-1].damaged {
+			return errKeepDamaged
+		}
+		for _, r := range records {
+			data, whole, err := readBlob(file, r)
 			if err != nil {
 				return err
 			}
 			if !whole {
 				return errKeepDamaged
 			}
-			left = append(left, &queuedBlob{sum: h.sum, data: data, put: h.put})
+			left = append(left, &queuedBlob{sum: r.sum, data: data, put: r.put})
 		}
 		return nil
 	})
@@ -458,12 +468,13 @@ func (p *packs) renewMoved(full *fullPack, moved []*queuedBlob) error {
 	}
 	var late []placedRecord
 	err := p.withFile(full, false, func(file packFile) error {
-		return readHeads(file, full.number, full.index.listOffsets(), func(r placedRecord) bool {
+		_, err := readHeads(file, full.number, full.index.listOffsets(), func(r placedRecord) bool {
 			if was, isMoved := put[r.sum]; isMoved && r.put.After(was) {
 				late = append(late, r)
 			}
 			return true
 		})
+		return err
 	})
 	for _, r := range late {
 		if err == nil {

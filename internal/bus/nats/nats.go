@@ -212,7 +212,7 @@ func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig) (jet
 
 // duplicateWindow is how long the server remembers the ids of records, in memory, which
 // would be two minutes. It does not help here: each append names the record before it,
-// which the server checks first, and a repeat is found by its id in what is stored.
+// which the server checks first, and a repeat is found by its id among stored records.
 const duplicateWindow = time.Second
 
 // hasConfig reports whether a stream has the configuration that ensureStream asks for.
