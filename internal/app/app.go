@@ -51,6 +51,7 @@ type App struct {
 	serving       bool // until it is ended, not until a task ends
 	configWorkers int  // that the config asks for on this machine
 	poolSize      int  // that the pool has now
+	containers    int  // that memory holds beside those of gates; 0: not known
 	jobs          []upkeep.Job
 	webhooks      upkeep.Webhooks
 	repackJob     upkeep.Job // also made once at the beginning of work
@@ -125,9 +126,11 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	if err := a.stage.seedLedger(ctx, a.ledger); err != nil {
 		return nil, err
 	}
+	host, memory, cpus := loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU()
+	a.containers = containersBesideGates(host, memory, cpus)
 	a.orch, err = orchestrator.Open(ctx, orchestrator.Config{
 		Ledger: a.ledger, Clock: officeTime, Office: a.ledgerID(), Pacer: a.stage.orderCommands(), Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Caps: new(loaded.Config.OfficeCaps()), Logger: log,
-		Checks:  a.stage.gatesAtOnce(maxParallelGates(loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU())),
+		Checks: a.stage.gatesAtOnce(maxParallelGates(host, memory, cpus)), Containers: a.stage.containersAtOnce(a.containers),
 		Readers: loaded.Config.Limits.Readers, Writers: loaded.Config.Limits.Writers,
 		Projection: announcer{a},
 	})

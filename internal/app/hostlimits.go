@@ -42,6 +42,17 @@ func maxParallelGates(c config.Config, memory config.Size, cpus int) int {
 	return max(1, min(left, cpus))
 }
 
+// containersBesideGates is how many containers the host's memory holds beside those of the
+// gates: of workers, of the agents that look at their work, and warm ones. It is one in any
+// case, and 0 where the memory is not known.
+func containersBesideGates(c config.Config, memory config.Size, cpus int) int {
+	gates := maxParallelGates(c, memory, cpus)
+	if gates == 0 {
+		return 0
+	}
+	return max(1, int(memory/c.Workers.Memory)-gates)
+}
+
 // HostMemory is what this machine has, in bytes; 0 where that is not known.
 func HostMemory() config.Size {
 	text, err := os.ReadFile("/proc/meminfo")

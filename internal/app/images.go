@@ -161,7 +161,7 @@ func (t *TaskImage) openBuilder(ctx context.Context, o TaskImageOptions) error {
 	return nil
 }
 
-// Close closes what was opened for it.
+// Close closes the parts that were opened for it.
 func (t *TaskImage) Close() {
 	for _, end := range slices.Backward(t.closers) {
 		end()

@@ -53,15 +53,15 @@ func (a *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 // syncWarmPool has containers ready of the images of open tasks.
 func (a *App) syncWarmPool() {
 	s := a.View()
-	a.sandboxes.Warm(s.Office.Epoch, planWarm(s, a.loaded.Config.Workers.Warm))
+	a.sandboxes.Warm(s.Office.Epoch, planWarm(s, a.loaded.Config.Workers.Warm, a.sandboxes.RoomForWarm()))
 }
 
 // planWarm is how many containers of each image are to be ready: some for each image, at
-// most as many as its tasks have runs to come, and no more than workers in all. The newest
-// tasks come first.
-func planWarm(s *company.State, each int) map[string]int {
+// most as many as its tasks have runs to come, no more than workers in all, and no more
+// than there is room for in memory. The newest tasks come first.
+func planWarm(s *company.State, each, room int) map[string]int {
 	out := map[string]int{}
-	left := s.Office.WorkerCount()
+	left := min(s.Office.WorkerCount(), room)
 	for _, id := range slices.Backward(s.Open) {
 		t := s.Tasks[id]
 		if s.Office.Stopped || !t.IsPrepared() || t.Paused || t.DryRun {

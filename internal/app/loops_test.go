@@ -23,17 +23,21 @@ func TestPlanWarm(t *testing.T) {
 	for name, c := range map[string]struct {
 		tasks []*company.Task
 		each  int
+		room  int
 		want  map[string]int
 	}{
-		"being planned":          {[]*company.Task{task("a")}, 2, map[string]int{"a": 1}},
-		"two images":             {[]*company.Task{task("a", pending, running), task("b", pending)}, 2, map[string]int{"a": 2, "b": 1}},
-		"two tasks of one image": {[]*company.Task{task("a", pending), task("a", pending, pending)}, 2, map[string]int{"a": 2}},
-		"as many as workers":     {[]*company.Task{task("a", pending, pending), task("b", pending, pending)}, 2, map[string]int{"b": 2, "a": 1}},
-		"being reviewed":         {[]*company.Task{task("a", company.SubtaskReviewing)}, 1, map[string]int{"a": 1}},
-		"nothing to come":        {[]*company.Task{task("a", merged, blocked)}, 2, map[string]int{}},
-		"paused":                 {[]*company.Task{paused}, 2, map[string]int{}},
-		"none are wanted":        {[]*company.Task{task("a", pending)}, 0, map[string]int{}},
-		"no image yet":           {[]*company.Task{{Status: company.StatusDecomposing}}, 1, map[string]int{}},
+		"being planned":          {[]*company.Task{task("a")}, 2, 9, map[string]int{"a": 1}},
+		"two images":             {[]*company.Task{task("a", pending, running), task("b", pending)}, 2, 9, map[string]int{"a": 2, "b": 1}},
+		"two tasks of one image": {[]*company.Task{task("a", pending), task("a", pending, pending)}, 2, 9, map[string]int{"a": 2}},
+		"as many as workers":     {[]*company.Task{task("a", pending, pending), task("b", pending, pending)}, 2, 9, map[string]int{"b": 2, "a": 1}},
+		"being reviewed":         {[]*company.Task{task("a", company.SubtaskReviewing)}, 1, 9, map[string]int{"a": 1}},
+		"nothing to come":        {[]*company.Task{task("a", merged, blocked)}, 2, 9, map[string]int{}},
+		"paused":                 {[]*company.Task{paused}, 2, 9, map[string]int{}},
+		"none are wanted":        {[]*company.Task{task("a", pending)}, 0, 9, map[string]int{}},
+		"memory for one more":    {[]*company.Task{task("a", pending, pending), task("b", pending, pending)}, 2, 1, map[string]int{"b": 1}},
+		"memory for two more":    {[]*company.Task{task("a", pending), task("b", pending)}, 1, 2, map[string]int{"a": 1, "b": 1}},
+		"no memory left":         {[]*company.Task{task("a", pending)}, 1, 0, map[string]int{}},
+		"no image yet":           {[]*company.Task{{Status: company.StatusDecomposing}}, 1, 9, map[string]int{}},
 	} {
 		s := company.NewState()
 		s.Office.Workers = 3
@@ -41,11 +45,11 @@ func TestPlanWarm(t *testing.T) {
 			id := company.NewTaskID(i + 1)
 			s.Tasks[id], s.Open = one, append(s.Open, id)
 		}
-		if got := planWarm(s, c.each); !maps.Equal(got, c.want) {
+		if got := planWarm(s, c.each, c.room); !maps.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 		s.Office.Stopped = true
-		if got := planWarm(s, c.each); len(got) > 0 {
+		if got := planWarm(s, c.each, c.room); len(got) > 0 {
 			t.Errorf("%s, stopped: %v", name, got)
 		}
 	}

@@ -56,6 +56,15 @@ func (s *stage) gatesAtOnce(ordinary int) int {
 	return max(ordinary, s.record.Subtasks()+1)
 }
 
+// containersAtOnce is how many containers of workers and of agents that look at a tree may run
+// at once; 0: memory does not bound them. In a replay one may wait for its turn in the record.
+func (s *stage) containersAtOnce(ordinary int) int {
+	if s == nil {
+		return ordinary
+	}
+	return 0
+}
+
 // recordedAgents have runs converse with their records.
 func (s *stage) recordedAgents(office officeAgents) session.Agents {
 	if s == nil {
@@ -70,6 +79,14 @@ func (s *stage) recordedLocks(office gates.LockMaker) gates.LockMaker {
 		return office
 	}
 	return replay.Locks{Record: s.record, Files: s.files}
+}
+
+// recordedGates tells which checks ran a part of their tests. Nil: the times of the base tell.
+func (s *stage) recordedGates() gates.Record {
+	if s == nil {
+		return nil
+	}
+	return s.record
 }
 
 // directEffects brings the effects that depend on the moment of their begin to the recorded one.

@@ -11,6 +11,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/agent"
+	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/ledger"
 	"company/internal/office"
@@ -71,14 +72,25 @@ func (a *App) readJournal(ctx context.Context, id company.RunID, follow bool, fn
 	}
 	if run.Journal != "" {
 		err := a.ledger.ReadSealed(ctx, run.Journal, each)
-		if t := a.View().Tasks[id.Task()]; company.CodeOf(err) == company.ENotFound && t != nil && t.Ended.Before(a.View().Office.Cleaned) && t.Status.Ended() {
-			return company.E(company.ENotFound, "the journal of run "+string(id)+" was removed").
-				Because("a cleanup has removed what tasks left that ended before " + a.View().Office.Cleaned.Format(time.DateTime) + " UTC").
-				Fix("for the tasks to come, raise retention_days").Wrap(err)
+		if errors.Is(err, bus.ErrNotFound) { // also where damage elsewhere may be why
+			err = a.explainRemoval(ctx, id, err)
 		}
 		return err
 	}
 	return a.ledger.ReadJournal(ctx, id, each)
+}
+
+// explainRemoval is why the journal of a run is not there: a cleanup has removed it, also of
+// a task that is archived. Where none did, it is err.
+func (a *App) explainRemoval(ctx context.Context, id company.RunID, err error) error {
+	cleaned := a.View().Office.Cleaned
+	t := a.FindTask(ctx, id.Task())
+	if t == nil || !t.Status.Ended() || !t.Ended.Before(cleaned) {
+		return err
+	}
+	return company.E(company.ENotFound, "the journal of run "+string(id)+" was removed").
+		Because("a cleanup has removed what tasks left that ended before " + cleaned.Format(time.DateTime) + " UTC").
+		Fix("for the tasks to come, raise retention_days").Wrap(err)
 }
 
 // followRun gives the records of a run's journal until the run has ended: then its

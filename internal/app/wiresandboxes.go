@@ -16,7 +16,7 @@ func (a *App) wireSandboxes(ctx context.Context, cfg config.Config, o outside) (
 	limits := a.containerLimits(cfg)
 	sizes := container.NewSizes(limits, a.maxMemory(cfg))
 	a.sandboxes, err = sandbox.NewFactory(sandbox.Config{
-		Runtime: o.runtime, Git: o.git, Office: a.office.ID, Limits: limits, Sizes: sizes, Images: o.images, Author: o.author, Signoff: cfg.Git.Signoff, Logger: a.log,
+		Runtime: o.runtime, Git: o.git, Office: a.office.ID, Limits: limits, Sizes: sizes, Containers: a.containers, Images: o.images, Author: o.author, Signoff: cfg.Git.Signoff, Logger: a.log,
 		CommandTimeout: cfg.Workers.CommandTimeout, StopGrace: zeroAsNone(cfg.Limits.StopGrace),
 		Security: func(r sandbox.Refusal) { a.reportRefusal(ctx, r) },
 	})
@@ -26,6 +26,6 @@ func (a *App) wireSandboxes(ctx context.Context, cfg config.Config, o outside) (
 	a.closers = append(a.closers, func() error { a.sandboxes.Close(); return nil })
 	return gates.NewRunner(gates.Runner{
 		Runtime: o.runtime, Office: a.office.ID, Limits: limits, LimitsByProject: sizes, Timeout: cfg.Workers.RunTimeout,
-		Canary: cfg.Gates.Canary, Beside: true, Blobs: ledger.Blobs{Ledger: a.ledger}, Logger: a.log,
+		Canary: cfg.Gates.Canary, FirstStepAfter: cfg.Gates.FirstStepAfter, Record: a.stage.recordedGates(), Beside: true, Blobs: ledger.Blobs{Ledger: a.ledger}, Logger: a.log,
 	})
 }

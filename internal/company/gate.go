@@ -38,6 +38,7 @@ type GateCheck struct {
 	Disk     int64              `json:"disk,omitempty"`     // the same of its work space
 	Narrower string             `json:"narrower,omitempty"` // of a slow check of the base: a command that does less, and why
 	Beside   string             `json:"beside,omitempty"`   // of a red check that cannot be read: the lines that the base's output does not have; bounded
+	Part     *TestPart          `json:"part,omitempty"`     // the share of its suite that it ran for a ticket, where that is not all
 }
 
 // Canary is what came of tests that must fail, put by the company beside a
@@ -140,7 +141,11 @@ func (c RecordGateResult) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkVerdict(t, c.Result); err != nil {
+	check := s.checkVerdict
+	if c.Subtask == "" {
+		check = s.checkWholeVerdict
+	}
+	if err := check(t, c.Result); err != nil {
 		return nil, err
 	}
 	if c.Subtask == "" {
@@ -221,6 +226,7 @@ func (d *GateFinished) apply(s *State, e Event) {
 	}
 	delete(t.Failures, "gate "+string(e.Subtask))
 	sub := t.Subtask(e.Subtask)
+	sub.FirstSteps = d.Result.FirstSteps()
 	if sub.Gate = d; s.awaitsUnreadVerdict(t, d) {
 		return // it stays where it is until the president has answered
 	}

@@ -58,7 +58,7 @@ type PlannedSubtask struct {
 	AcceptanceCriteria []string `json:"acceptance_criteria"`
 	WriteSet           []string `json:"write_set"`         // globs of what it creates, changes or deletes
 	Effort             string   `json:"effort"`            // small | medium | large
-	Context            []string `json:"context,omitempty"` // paths to read first, or short notes
+	Context            []string `json:"context,omitempty"` // files that travel with the ticket, or lines of them (ParseContext), and short notes
 	Name               string   `json:"name,omitempty"`    // short, for the after of others
 	// After are the subtasks that must be merged before this one begins: names, titles or
 	// numbers as a manager gives them, ids of subtasks once the plan is recorded.
@@ -165,7 +165,7 @@ const subtasksSchema = `    "subtasks": {
           "write_set": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "internal/api/**, docs/*.md"},
           "effort": {"type": "string", "enum": ["small", "medium", "large"]},
           "after": {"type": "array", "items": {"type": "string"}, "description": "names"},
-          "context": {"type": "array", "items": {"type": "string"}, "description": "paths to read first, notes"}
+          "context": {"type": "array", "items": {"type": "string"}, "description": "files, notes"}
         }
       }
     }`

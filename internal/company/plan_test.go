@@ -225,6 +225,10 @@ func TestPlanRefusesReadOfSameWaveOutput(t *testing.T) {
 	if got := p.Check(PlanRules{Files: []string{}}); len(got) != 1 || !strings.Contains(got[0].What, "does not exist before subtask 1") {
 		t.Errorf("of its own wave: %v", got)
 	}
+	p.Waves[0].Subtasks[1].Context = []string{"internal/new.go:1-20"}
+	if got := p.Check(PlanRules{Files: []string{}}); len(got) != 1 {
+		t.Errorf("lines of it: %v", got)
+	}
 	for why, rules := range map[string]PlanRules{"it is there": {Files: []string{"internal/new.go"}}, "nobody looked": {}} {
 		if got := p.Check(rules); len(got) != 0 {
 			t.Errorf("%s: %v", why, got)

@@ -421,8 +421,10 @@ func (c *planCheck) checkIndependent(v waveLook, written []glob.Glob) {
 			if exists == nil {
 				continue
 			}
-			missing := slices.IndexFunc(s.Context, func(path string) bool {
-				return !exists[path] && slices.ContainsFunc(v.sets[j], func(g glob.Glob) bool { return g.IsLiteral() && g.Match(path) }) &&
+			missing := slices.IndexFunc(s.Context, func(entry string) bool {
+				f, named := ParseContext(entry)
+				path := f.Path
+				return named && !exists[path] && slices.ContainsFunc(v.sets[j], func(g glob.Glob) bool { return g.IsLiteral() && g.Match(path) }) &&
 					!slices.ContainsFunc(before, func(g glob.Glob) bool { return g.Match(path) })
 			})
 			if missing >= 0 {

@@ -102,7 +102,7 @@ func (c RecordStackGate) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil || sub == nil {
 		return nil, err
 	}
-	if err := s.checkVerdict(t, c.Result); err != nil {
+	if err := s.checkWholeVerdict(t, c.Result); err != nil {
 		return nil, err
 	}
 	if c.Result.Tree != c.Members[len(c.Members)-1].Tree {

@@ -42,8 +42,11 @@ var allShared = sharedMaps{true, true, true, true, true, true}
 // within minutes; older ones would only make every copy of the state dearer.
 const maxVerdicts = 256
 
-// cacheResult puts a verdict into the cache.
+// cacheResult puts a verdict into the cache. One of a first step is not the tree's.
 func (s *State) cacheResult(r GateResult) {
+	if r.isPart() {
+		return
+	}
 	ownMap(&s.GateResults, &s.shared.results)
 	key := GateKey(r.Tree, r.GateHash, r.Image)
 	if _, known := s.GateResults[key]; !known {

@@ -40,7 +40,9 @@ type Subtask struct {
 	Gate   *GateFinished `json:"gate,omitempty"`  // of Head, by itself or in a stack
 	Doubt  *GateFinished `json:"doubt,omitempty"` // of its merge: red, and new failures cannot be recognised; waits for the president
 	Review ReviewState   `json:"review"`
-	Input  string        `json:"input,omitempty"` // the reason for the next run, for its worker, besides findings and gate output
+	// FirstSteps are the checks that ran a part of their suite before the review.
+	FirstSteps []FirstStep `json:"first_steps,omitempty"`
+	Input      string      `json:"input,omitempty"` // the reason for the next run, for its worker, besides findings and gate output
 
 	Conflict *ConflictReported `json:"conflict,omitempty"` // being resolved
 	Merger   RunID             `json:"merger,omitempty"`   // the merger's run

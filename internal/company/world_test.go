@@ -40,21 +40,22 @@ type knobs struct {
 // git, a forge and a queue of its own, and knows what really happened there.
 type world struct {
 	*bench
-	k      knobs
-	rng    *rand.Rand
-	kind   bool // everything goes well from here on
-	oids   int
-	queue  []OfferID
-	outbox []sent // outcomes that are still on their way, or come again
-	lost   map[string]bool
-	refs   map[TaskID]OID
-	trees  map[string]OID
-	red    map[OID]bool
-	merges map[SubtaskID]map[OID]bool
-	forge  map[int]TaskID
-	takeUp func(*Task) []*Subtask // what the test of a merge under way is of; nil: the next stack
-	gather bool                   // each test of a merge waits for the others of its wave
-	spoil  int                    // so many stacks of three and more are red, also when all goes well
+	k        knobs
+	rng      *rand.Rand
+	kind     bool // everything goes well from here on
+	oids     int
+	queue    []OfferID
+	outbox   []sent // outcomes that are still on their way, or come again
+	lost     map[string]bool
+	refs     map[TaskID]OID
+	trees    map[string]OID
+	red      map[OID]bool
+	merges   map[SubtaskID]map[OID]bool
+	forge    map[int]TaskID
+	takeUp   func(*Task) []*Subtask // what the test of a merge under way is of; nil: the next stack
+	gather   bool                   // each test of a merge waits for the others of its wave
+	mostHeld int                    // so many runs were held at a time
+	spoil    int                    // so many stacks of three and more are red, also when all goes well
 }
 
 type sent struct {
@@ -128,11 +129,26 @@ func (w *world) live() {
 	w.kind = true
 	for range w.k.Calm {
 		w.step()
+		w.noteHeld()
 	}
 	w.kind = false
 	for range w.k.Steps {
 		w.step()
+		w.noteHeld()
 	}
+}
+
+// noteHeld counts the runs that are held now.
+func (w *world) noteHeld() {
+	held := 0
+	for _, t := range w.s.Tasks {
+		for _, r := range t.Runs {
+			if r.Held {
+				held++
+			}
+		}
+	}
+	w.mostHeld = max(w.mostHeld, held)
 }
 
 // step is one thing that happens in a hostile world.

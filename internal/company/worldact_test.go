@@ -395,7 +395,9 @@ func (w *world) verdict(t *Task, tree OID, green bool) GateResult {
 	r = r.Settle(t.Baseline, w.s.WaivedChecks(t))
 	if w.chance(w.k.Hostile) && len(r.Checks) > 0 {
 		r.Passed, r.Untested = true, w.rng.IntN(9) == 0
-		switch c := &r.Checks[0]; w.rng.IntN(7) {
+		switch c := &r.Checks[0]; w.rng.IntN(8) {
+		case 7:
+			c.Part = &TestPart{Ran: 1, Of: 3}
 		case 0:
 			c.ExitCode, c.Passed = 1, true
 		case 1:
@@ -427,6 +429,9 @@ func (w *world) gate(t *Task, sub *Subtask) {
 		tree = w.oid()
 	}
 	g.Result = w.verdict(t, tree, green)
+	if n := len(g.Result.Checks); sub != nil && n > 0 && w.rng.IntN(4) == 0 {
+		g.Result.Checks[n-1].Part = &TestPart{Ran: 1, Of: 3}
+	}
 	if t.Settings.RedGreen == RedGreenRequire && !w.chance(w.k.Hostile) {
 		g.Result.RedGreen = w.redGreen()
 	}

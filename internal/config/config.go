@@ -174,14 +174,15 @@ type Notify struct {
 
 // Gates is what must pass.
 type Gates struct {
-	Lint         Command  `yaml:"lint" doc:"auto, none, or a command"`
-	Test         Command  `yaml:"test" doc:"auto, none, or a command"`
-	Services     []string `yaml:"services" check:"service" doc:"servers that run beside checks and workers, fresh in each container: postgres, redis, mysql"`
-	None         string   `yaml:"none" enum:"ask allow fail" doc:"what to do where there are no gates"`
-	RedGreen     string   `yaml:"red_green" enum:"off report require" doc:"tests of a change are run without it; require: a ticket that changes source which the tests cover needs one that fails there, or your leave"`
-	Canary       bool     `yaml:"canary" doc:"whether tests have to show that they look at what a change touches: a test that must fail is put beside it"`
-	ProtectTests bool     `yaml:"protect_tests" doc:"whether changing or deleting a test that is there needs the president; new tests are free"`
-	Protected    []string `yaml:"protected" check:"glob" doc:"paths that need the president to change"`
+	Lint           Command       `yaml:"lint" doc:"auto, none, or a command"`
+	Test           Command       `yaml:"test" doc:"auto, none, or a command"`
+	Services       []string      `yaml:"services" check:"service" doc:"servers that run beside checks and workers, fresh in each container: postgres, redis, mysql"`
+	None           string        `yaml:"none" enum:"ask allow fail" doc:"what to do where there are no gates"`
+	RedGreen       string        `yaml:"red_green" enum:"off report require" doc:"tests of a change are run without it; require: a ticket that changes source which the tests cover needs one that fails there, or your leave"`
+	Canary         bool          `yaml:"canary" doc:"whether tests have to show that they look at what a change touches: a test that must fail is put beside it"`
+	FirstStepAfter time.Duration `yaml:"first_step_after" min:"0s" max:"24h" doc:"where tests of the base take longer, those of a ticket are run in two steps: before its review what its change can reach, on the merged tree all (go test alone so far); 0s: always all"`
+	ProtectTests   bool          `yaml:"protect_tests" doc:"whether changing or deleting a test that is there needs the president; new tests are free"`
+	Protected      []string      `yaml:"protected" check:"glob" doc:"paths that need the president to change"`
 }
 
 // Budget is the caps of one task, and those of the office.
@@ -257,7 +258,7 @@ func Default() Config {
 		Git: Git{Base: Auto, IntegrationBranch: "develop", IntegrationMode: "per-task", Remote: "origin",
 			Credential: "token", Sign: "none"},
 		Forge: Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN", Poll: time.Minute, Draft: Auto, Reviewers: "codeowners"},
-		Gates: Gates{Lint: Command{Mode: Auto}, Test: Command{Mode: Auto}, None: "ask", RedGreen: "report", Canary: true},
+		Gates: Gates{Lint: Command{Mode: Auto}, Test: Command{Mode: Auto}, None: "ask", RedGreen: "report", Canary: true, FirstStepAfter: time.Minute},
 		Budget: Budget{USD: 5_000_000, Tokens: TokensAuto, DayUSD: USDCap(company.NoCap), DayTokens: TokenLimit(company.NoCap),
 			OfficeUSD: USDCap(company.NoCap), OfficeTokens: TokenLimit(company.NoCap)},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},

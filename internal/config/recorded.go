@@ -19,7 +19,7 @@ var recordedKeys = []string{
 	"agents.reviewer.max_turns", "agents.reviewer.persona", "agents.merger.max_turns", "agents.merger.persona",
 	"agents.second_reviewer.max_turns", "agents.second_reviewer.model", "agents.second_reviewer.persona",
 	"container.deps", "container.dockerfile", "container.egress", "container.image", "container.setup", "deps.scripts",
-	"gates.canary", "gates.lint", "gates.red_green", "gates.services", "gates.test",
+	"gates.canary", "gates.first_step_after", "gates.lint", "gates.red_green", "gates.services", "gates.test",
 	"git.author", "git.integration_branch", "git.integration_mode", "git.signoff",
 	"limits.stop_grace", "workers.command_timeout", "workers.run_timeout",
 }

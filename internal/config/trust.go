@@ -209,7 +209,7 @@ func (l *loader) hostOnlyKeys(path string) problems {
 
 // untrustedKeys are the keys, or starts of keys, that a repository may set by
 // itself: they are about its own work, and cost nothing beyond the caps.
-var untrustedKeys = []string{"version", "workers.", "limits.", "plan.", "retention_days", "git.base", "git.integration_branch", "git.integration_mode", "gates.services"}
+var untrustedKeys = []string{"version", "workers.", "limits.", "plan.", "retention_days", "git.base", "git.integration_branch", "git.integration_mode", "gates.services", "gates.first_step_after"}
 
 // needsTrust reports whether a repository may not set a key by itself. What
 // tightens is always allowed. A key that is not judged here needs trust.

@@ -113,7 +113,7 @@ func TestEveryKeyHasTrustRule(t *testing.T) {
 		limits.continuations limits.model_wait limits.stop_grace limits.hung_after limits.concurrent_tasks limits.merge_stack limits.readers limits.writers plan.max_subtasks plan.max_write_set plan.max_effort plan.allow_tiny
 		agents.manager.model agents.manager.max_turns agents.worker.model agents.worker.max_turns agents.worker.escalate_to
 		agents.reviewer.model agents.reviewer.max_turns agents.merger.model agents.merger.max_turns
-		agents.second_reviewer.model agents.second_reviewer.max_turns gates.services`)
+		agents.second_reviewer.model agents.second_reviewer.max_turns gates.services gates.first_step_after`)
 	// These may be tightened, and not loosened; TestUntrackedOrTighteningNeedsNoTrust,
 	// TestRepositoryMayNotRaiseLimits, TestTrackedPathsUsualFoldersOnly.
 	oneWay := strings.Fields("paths.runtime paths.backlog budget.usd budget.tokens budget.day_usd budget.day_tokens budget.office_usd budget.office_tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.canary gates.protect_tests container.strict gates.red_green gates.protected git.paths git.use_my_logins recovery workers.max workers.memory workers.pids workers.disk workers.warm")

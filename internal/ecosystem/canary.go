@@ -33,6 +33,27 @@ type FolderTester interface {
 	PackageOf(test string) string
 }
 
+// PartTester is a FolderTester whose toolchain tells which tests a change can reach.
+type PartTester interface {
+	FolderTester
+	// ListCommand is a command that prints what FindPart reads, run where the gate is;
+	// empty: there is none for this gate.
+	ListCommand(gate company.GateCommand) string
+	// PartCommand runs the gate's tests in all of these folders ("." and "./below" of the
+	// gate's own), which FindPart gave; it fails where there are none.
+	PartCommand(gate company.GateCommand, folders []string) string
+	// FindPart reads the output of ListCommand for a change of these paths, those of
+	// deleted files among them. Not ok: what the change reaches is not known.
+	FindPart(gate company.GateCommand, changed []string, output string) (part TestPart, ok bool)
+}
+
+// TestPart is a part of the tests of a gate.
+type TestPart struct {
+	Folders  []string // "." and "./below" of the gate's own
+	Packages []string // of these folders, as PackageOf calls them
+	Of       int      // folders that the gate tests in all
+}
+
 // CanaryPlace is a place for a failing test. The word is the test's own.
 type CanaryPlace struct {
 	Dir         string // of the repository

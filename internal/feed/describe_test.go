@@ -105,3 +105,12 @@ func TestSlowCheckIsTold(t *testing.T) {
 		t.Errorf("six quick runs: %q", it.Text)
 	}
 }
+
+// The verdict of a first step says what it ran.
+func TestFirstStepIsTold(t *testing.T) {
+	checks := []company.GateCheck{{Name: "lint", Passed: true}, {Name: "test", Passed: true, Part: &company.TestPart{Ran: 3, Of: 41}}}
+	it := describeRecorded(t, &company.GateFinished{Result: company.GateResult{Passed: true, Checks: checks}}, nil)
+	if it.Mark != Done || it.Text != "gates passed; of test 3 of 41 packages, all when it is merged" {
+		t.Errorf("%+v", it)
+	}
+}

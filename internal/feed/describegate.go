@@ -19,6 +19,9 @@ func (it *Item) describeGate(d *company.GateFinished) {
 	var took time.Duration
 	for _, c := range d.Result.Checks {
 		took += c.Took
+		if c.Part != nil {
+			it.Text += "; of " + c.Name + " " + c.Part.String() + ", all when it is merged"
+		}
 		if k := c.Canary; k != nil && !c.Hollow() && len(k.Blind) > 0 {
 			it.Text += "; " + c.Name + " does not look at " + joinFirst(k.Blind)
 		}

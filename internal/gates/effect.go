@@ -62,9 +62,12 @@ func (g *Handler) RunGates(ctx context.Context, e company.Effect) (company.Comma
 			return nil, err
 		}
 	}
-	fin.Result, err = g.Runner.Evaluate(ctx, s, t, m, tree, label, func(check string) {
-		g.Watcher.WatchCheck(e.Task, e.Subtask, check)
-	})
+	watch := func(check string) { g.Watcher.WatchCheck(e.Task, e.Subtask, check) }
+	if e.Subtask != "" {
+		fin.Result, err = g.Runner.EvaluateTicket(ctx, s, t, m, t.Head, tree, label, watch)
+	} else {
+		fin.Result, err = g.Runner.Evaluate(ctx, s, t, m, tree, label, watch)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -13,3 +13,18 @@ const MaxCanaries = maxCanaries
 
 // TimeLimit is how long one run of a check may take, given the base's.
 func TimeLimit(r *Runner, base *company.GateCheck) time.Duration { return r.timeLimit(base) }
+
+// RedGreenLimit is how long one run without the change may take, given the check with it
+// and that of the base.
+func RedGreenLimit(r *Runner, c, base company.GateCheck) time.Duration {
+	return r.withShortTimeout(c, base).Timeout
+}
+
+// RunReport has the first check of a job run a command.
+func RunReport(j Job, command string) bool { return j.runReport(0, command) }
+
+// TakesFirstStep says whether the first check of a job is run in two steps.
+func TakesFirstStep(r *Runner, j Job) bool {
+	_, ok := r.takesFirstStep(j, 0)
+	return ok
+}

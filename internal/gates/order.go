@@ -92,10 +92,21 @@ func (r *Runner) judgeCheck(ctx context.Context, j Job, i, others int) (company.
 	if base != nil && base.Absent {
 		return company.GateCheck{Name: g.Name, Command: g.Command, Absent: true}, nil
 	}
+	j, part, err := r.narrowCheck(ctx, j, i)
+	if err != nil {
+		return company.GateCheck{}, err
+	}
+	name := g.Name
+	var ran *company.TestPart
+	if part != nil {
+		ran = &company.TestPart{Ran: len(part.Folders), Of: part.Of}
+		name += " (" + ran.String() + ")"
+	}
 	if j.OnCheckStarted != nil {
-		j.OnCheckStarted(g.Name)
+		j.OnCheckStarted(name)
 	}
 	check, err := r.checkAndProve(ctx, j, i, others)
+	check.Part = ran
 	if err == nil && check.Against(base) == company.ComparedUnreadable {
 		check.Beside, err = r.newOutputLines(ctx, check, *base)
 	}

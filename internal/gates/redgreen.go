@@ -68,13 +68,15 @@ func (r *Runner) reportRedGreen(ctx context.Context, s *company.State, t *compan
 			if len(dirs) == 0 {
 				continue // of another module
 			}
-			j.Gates[i].Report, j.Gates[i].Probe = narrow.FolderCommand(g.Canary, dirs), ""
+			if !j.runReport(i, narrow.FolderCommand(g.Canary, dirs)) {
+				narrow = nil // all is run
+			}
 		}
 		show, err := r.listCandidates(ctx, c.res.Checks[i], c.known.Checks[i], t.Baseline.Checks[i])
 		if err != nil {
 			return nil, err
 		}
-		if err := r.withShortTimeout(c.res.Checks[i]).runOnBase(ctx, j, i, show, narrow, out); err != nil {
+		if err := r.withShortTimeout(c.res.Checks[i], t.Baseline.Checks[i]).runOnBase(ctx, j, i, show, narrow, out); err != nil {
 			return nil, err
 		}
 	}
@@ -206,10 +208,14 @@ func (r *Runner) runTests(ctx context.Context, j Job, i, attempt int) (there, fa
 }
 
 // withShortTimeout is a runner that waits not much longer than a check took: without the
-// change a test may wait for ever for what does not come.
-func (r *Runner) withShortTimeout(c company.GateCheck) *Runner {
-	b := *r
-	if most := 2*c.Took + 2*time.Minute; b.Timeout == 0 || most < b.Timeout {
+// change a test may wait for ever for what does not come. A first step took less than the
+// whole suite, which may be run here: the base's time counts beside it.
+func (r *Runner) withShortTimeout(c, base company.GateCheck) *Runner {
+	b, took := *r, c.Took
+	if c.Part != nil {
+		took = max(took, base.Took)
+	}
+	if most := 2*took + 2*time.Minute; b.Timeout == 0 || most < b.Timeout {
 		b.Timeout = most
 	}
 	return &b

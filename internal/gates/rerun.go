@@ -45,11 +45,11 @@ func (r *Runner) runWithReruns(ctx context.Context, j Job, i int) (company.GateC
 	switch {
 	case err != nil || res == nil:
 	case check.Counts != nil:
-		err = r.storeTestNames(ctx, &check, res.Passed, base)
+		err = r.storeTestNames(ctx, j, i, &check, res.Passed)
 	case check.Passed:
 		// Green, and it does not say any more which tests it ran: then none of
 		// the base's is known to have been run.
-		err = r.storeTestNames(ctx, &check, nil, base)
+		err = r.storeTestNames(ctx, j, i, &check, nil)
 	}
 	if err == nil && j.Baseline && check.ExitCode == exitKilled {
 		return check, killedError(g)
@@ -113,8 +113,9 @@ func testNames(tests []company.TestResult) []string {
 }
 
 // storeTestNames stores which tests passed, and finds those that passed on the base
-// and are not run any more.
-func (r *Runner) storeTestNames(ctx context.Context, c *company.GateCheck, passed []string, base *company.GateCheck) error {
+// and are not run any more, of the part that was to be run.
+func (r *Runner) storeTestNames(ctx context.Context, j Job, i int, c *company.GateCheck, passed []string) error {
+	base := j.baselineCheck(i)
 	if r.Blobs == nil || len(passed) == 0 && base == nil {
 		return nil
 	}
@@ -136,7 +137,7 @@ func (r *Runner) storeTestNames(ctx context.Context, c *company.GateCheck, passe
 		now[n] = true
 	}
 	for n := range strings.SplitSeq(string(old), "\n") {
-		if n != "" && !now[n] && len(c.Gone) <= maxMissingTests {
+		if n != "" && !now[n] && len(c.Gone) <= maxMissingTests && j.wasToRun(i, n) {
 			c.Gone = append(c.Gone, n)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/ecosystem"
 	"company/internal/gitops"
 )
 
@@ -36,10 +37,22 @@ type Runner struct {
 	Memory *container.MemoryBook `part:"optional"`
 	// Canary has gates prove that they look at what a change touches.
 	Canary bool
+	// FirstStepAfter is how long the tests of the base take at least where those of a ticket
+	// are run in two steps; 0: never.
+	FirstStepAfter time.Duration
+	// Record is replayed, and tells which checks ran a part: its base took another time.
+	Record Record `part:"optional"`
 }
 
 // NewRunner checks that a runner has what it needs.
 func NewRunner(r Runner) (*Runner, error) { return &r, company.CheckParts(r) }
+
+// Record is the record of a task that is replayed.
+type Record interface {
+	// RanPart says whether a check of a ticket's gate ran a part of its tests on a tree, and
+	// whether the record has it.
+	RanPart(tree company.OID, check int) (part, known bool)
+}
 
 // Blobs keeps outputs under their hashes.
 type Blobs interface {
@@ -86,6 +99,10 @@ type Job struct {
 	// tree is the base itself: every check is run, and each must be able to.
 	BaselineResult *company.GateResult
 	Baseline       bool
+	// Since is a tested commit, and of slow tests those suffice that a change from there can
+	// reach; empty: all are run.
+	Since company.OID
+	part  *ecosystem.TestPart // of the check at hand, where not all of it is run
 	// OnCheckStarted is called before each check, for the feed. It may be nil.
 	OnCheckStarted func(name string)
 }
@@ -162,21 +179,26 @@ func (r *Runner) checkAndProve(ctx context.Context, j Job, i, others int) (compa
 // Evaluate reaches a verdict on a tree for a task: from the cache where the same
 // tree was judged before, else by running the gates.
 func (r *Runner) Evaluate(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, tree company.OID, label string, started func(string)) (company.GateResult, error) {
-	image, refused, err := r.imageFor(ctx, t, m, tree)
+	return r.evaluateTree(ctx, s, t, Job{Mirror: m, Tree: tree, Label: label, OnCheckStarted: started})
+}
+
+// evaluateTree completes a job of a task and reaches a verdict on its tree.
+func (r *Runner) evaluateTree(ctx context.Context, s *company.State, t *company.Task, j Job) (company.GateResult, error) {
+	image, refused, err := r.imageFor(ctx, t, j.Mirror, j.Tree)
 	if err != nil {
 		return company.GateResult{}, err
 	}
 	if refused != "" {
-		return notPreparedResult(t.Prepared, tree, image.Key, refused), nil
+		return notPreparedResult(t.Prepared, j.Tree, image.Key, refused), nil
 	}
 	if r.LimitsByProject != nil {
 		memory, disk := t.Baseline.Needs()
-		r.LimitsByProject.Learn(m.Dir(), container.Need{Memory: memory, Disk: disk})
+		r.LimitsByProject.Learn(j.Mirror.Dir(), container.Need{Memory: memory, Disk: disk})
 	}
-	j := Job{Mirror: m, Tree: tree, Image: image, Label: label, BaselineResult: t.Baseline, OnCheckStarted: started}
+	j.Image, j.BaselineResult = image, t.Baseline
 	if r.Canary {
 		j.Base = t.Prepared.Base.OID
-		if j.BaseImage, _, err = r.imageFor(ctx, t, m, j.Base); err != nil {
+		if j.BaseImage, _, err = r.imageFor(ctx, t, j.Mirror, j.Base); err != nil {
 			return company.GateResult{}, err
 		}
 	}

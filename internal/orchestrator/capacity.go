@@ -46,7 +46,7 @@ func (o *Orchestrator) freeSlots(l *look) (free map[class]int, readers int) {
 	// Agents are as many as there are workers: each of them looks at what one
 	// has done.
 	team := max(1, l.state.Office.WorkerCount())
-	free, readers = map[class]int{checks: o.cfg.Checks, heads: team}, o.cfg.Readers
+	free, readers = map[class]int{checks: o.cfg.Checks, heads: o.maxHeads(team)}, o.cfg.Readers
 	if readers <= 0 {
 		readers = math.MaxInt
 	}
@@ -71,6 +71,21 @@ func (o *Orchestrator) freeSlots(l *look) (free map[class]int, readers int) {
 		}
 	}
 	return free, readers
+}
+
+// maxHeads is how many agents may look at trees at once: as many as the team has workers,
+// where memory holds their containers beside those of the workers at work.
+func (o *Orchestrator) maxHeads(team int) int {
+	if o.cfg.Containers <= 0 {
+		return team
+	}
+	left := o.cfg.Containers
+	for _, j := range o.jobs {
+		if j.effect.Kind == company.EffectWork {
+			left--
+		}
+	}
+	return max(1, min(team, left))
 }
 
 // startableEffects are the due effects that are not under way and that there is room

@@ -122,7 +122,7 @@ func TestReadersAreBounded(t *testing.T) {
 		}
 		return strings.Join(out, " ")
 	}
-	if got := keys(); got != "manage0 manage2 resolve3 review1 gate4" && got != "manage0 manage2 resolve3 gate4" {
+	if got := keys(); got != "manage0 manage2 resolve3 gate4" {
 		t.Errorf("started %s", got)
 	}
 	b.orch.jobs["manage0"] = &job{effect: due[0]}
@@ -135,6 +135,36 @@ func TestReadersAreBounded(t *testing.T) {
 		t.Errorf("beside one that waits for a person: %s", got)
 	}
 	clear(b.orch.jobs)
+}
+
+// Agents that look at trees have the containers that memory holds beside those of the workers
+// at work, at least one of them and at most as many as there are workers (WRK-9).
+func TestHeadsFitTheMemory(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ containers, working, want int }{
+		"memory is not known":       {0, 3, 3},
+		"memory for all":            {6, 3, 3},
+		"no worker is at work":      {3, 0, 3},
+		"memory for fewer":          {5, 3, 2},
+		"workers take all":          {3, 3, 1},
+		"more workers than it hold": {2, 3, 1},
+		"more than workers":         {9, 0, 3},
+	} {
+		b := setup(t, func(cfg *Config) { cfg.Containers = c.containers })
+		s := company.NewState()
+		s.Office.Workers = 3
+		for n := range c.working {
+			b.orch.jobs["work"+strconv.Itoa(n)] = &job{effect: company.Effect{Kind: company.EffectWork}}
+		}
+		var due []company.Effect
+		for n := range 4 {
+			due = append(due, company.Effect{Key: "review" + strconv.Itoa(n), Kind: company.EffectReview})
+		}
+		if got := len(b.orch.startableEffects(b.orch.newLook(s, b.orch.Now(), due))); got != c.want {
+			t.Errorf("%s: %d are started, not %d", name, got, c.want)
+		}
+		clear(b.orch.jobs)
+	}
 }
 
 // However many subtasks have finished, no more gates and reviews run beside

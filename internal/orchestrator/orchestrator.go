@@ -47,6 +47,10 @@ type Config struct {
 	// Checks is how many gates may run at once, of all tasks; each has a
 	// container beside those of the workers. 0: as many as there are workers.
 	Checks int
+	// Containers is how many containers of workers and of agents that look at a tree the
+	// host's memory holds beside those of gates. Agents that look at a tree wait for what
+	// workers have left, and one of them waits for none. 0: memory bounds none.
+	Containers int
 	// Readers is how many managers and reviewers may be at work at once, of all tasks;
 	// 0: as many as are due. One that waits for a person is not counted.
 	Readers int

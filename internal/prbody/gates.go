@@ -33,6 +33,7 @@ func prGates(t *company.Task, o PROptions) string {
 	for _, c := range checks {
 		notes = append(notes, gateNotes(c, o)...)
 	}
+	notes = append(notes, firstStepNotes(t, o)...)
 	notes = append(notes, baseNotes(t, o)...)
 	if changed := catalog.GateFilesOf(t); len(changed) > 0 {
 		notes = append(notes, "This change touches what the **gates are made of**: "+joinCode(changed, o))
@@ -162,6 +163,27 @@ func baseNotes(t *company.Task, o PROptions) []string {
 		}
 	}
 	return out
+}
+
+// firstStepNotes list which tests ran when, where tickets were tested in two steps.
+func firstStepNotes(t *company.Task, o PROptions) []string {
+	var steps []string
+	for _, sub := range t.Subtasks {
+		for _, f := range sub.FirstSteps {
+			if sub.Merged == "" {
+				continue
+			}
+			steps = append(steps, string(sub.ID)+": "+escapeMarkdown(f.Check)+", "+f.String())
+		}
+	}
+	if steps == nil {
+		return nil
+	}
+	more := ""
+	if n := len(steps) - o.maxRows; n > 0 {
+		steps, more = steps[:o.maxRows], fmt.Sprintf("; and %d more", n)
+	}
+	return []string{"Tested in two steps: before the review what a ticket's change can reach (" + strings.Join(steps, "; ") + more + "), and all on the merged tree."}
 }
 
 // redGreenNotes say which tests of the change show anything.

@@ -355,3 +355,18 @@ func TestJudgedFindingsInPullRequest(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What was tested before the review and what on the merged tree stands in the pull request.
+func TestPRBodyFirstSteps(t *testing.T) {
+	task := newPRTask()
+	if text := PRBody(task, PROptions{Pushed: true}); strings.Contains(text, "two steps") {
+		t.Errorf("no ticket was tested in two steps:\n%s", text)
+	}
+	part := []company.FirstStep{{Check: "test", TestPart: company.TestPart{Ran: 3, Of: 41}}}
+	task.Subtasks[0].FirstSteps = part
+	task.Subtasks = append(task.Subtasks, &company.Subtask{ID: "t12-02", FirstSteps: part})
+	want := "Tested in two steps: before the review what a ticket's change can reach (t12-01: test, 3 of 41 packages), and all on the merged tree."
+	if text := PRBody(task, PROptions{Pushed: true}); !strings.Contains(text, want) {
+		t.Errorf("does not say %q:\n%s", want, text)
+	}
+}

@@ -39,3 +39,25 @@ func TestLocksAreThoseOfTheRecord(t *testing.T) {
 		}
 	}
 }
+
+// A record tells of each ticket's tree whether a part of its tests was run.
+func TestRecordTellsParts(t *testing.T) {
+	t.Parallel()
+	gate := func(tree company.OID, parts ...*company.TestPart) step {
+		d := &company.GateFinished{Result: company.GateResult{Tree: tree}}
+		for _, p := range parts {
+			d.Result.Checks = append(d.Result.Checks, company.GateCheck{Part: p})
+		}
+		return step{data: d}
+	}
+	r := &Record{steps: []step{gate("a", nil, &company.TestPart{Ran: 1, Of: 4}), gate("b", nil), gate("c", &company.TestPart{Ran: 1, Of: 4}), gate("c", nil)}}
+	for _, c := range []struct {
+		tree        company.OID
+		check       int
+		part, known bool
+	}{{"a", 0, false, true}, {"a", 1, true, true}, {"a", 2, false, false}, {"b", 0, false, true}, {"c", 0, true, true}, {"d", 0, false, false}} {
+		if part, known := r.RanPart(c.tree, c.check); part != c.part || known != c.known {
+			t.Errorf("%s, %d: %v, %v", c.tree, c.check, part, known)
+		}
+	}
+}

@@ -26,6 +26,13 @@ func (m *memory) Append(_ context.Context, kind string, data any) (int, error) {
 	return len(m.kinds), err
 }
 
+func (m *memory) AppendLater(ctx context.Context, kind string, data any) error {
+	_, err := m.Append(ctx, kind, data)
+	return err
+}
+
+func (m *memory) Flush(context.Context) error { return nil }
+
 func (m *memory) Read(_ context.Context, fn func(int, string, json.RawMessage) error) error {
 	for i, kind := range m.kinds {
 		if err := fn(i+1, kind, m.records[i]); err != nil {

@@ -214,6 +214,17 @@ func (r *Record) Subtasks() int {
 	return len(seen)
 }
 
+// RanPart says whether a check of the gate of a ticket ran a part of its tests on a tree, and
+// whether the record has it.
+func (r *Record) RanPart(tree company.OID, check int) (part, known bool) {
+	for _, s := range r.steps {
+		if d, ok := s.data.(*company.GateFinished); ok && d.Result.Tree == tree && check < len(d.Result.Checks) {
+			part, known = part || d.Result.Checks[check].Part != nil, true
+		}
+	}
+	return part, known
+}
+
 // Base is the commit that the task started from, and its branch.
 func (r *Record) Base() company.Base { return r.base }
 

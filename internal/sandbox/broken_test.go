@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"log/slog"
+	"math"
 	"strings"
 	"testing"
 
@@ -147,5 +148,92 @@ func TestFailedStartHidesNoOther(t *testing.T) {
 	}
 	if c := s.popWarm("a", 0); c != nil {
 		t.Errorf("there is no other, and it got %+v", c)
+	}
+}
+
+// TestWarmOnesMakeRoom: warm containers are started while memory has room beside the ones in
+// use. One that a run takes is replaced while there is room, and a run that starts its own
+// where there is none ends a warm one first, of the image that has the most.
+func TestWarmOnesMakeRoom(t *testing.T) {
+	for name, c := range map[string]struct {
+		containers, used, a, b int // how many of each image are ready
+		do                     string
+		wantA, wantB, wantUsed int
+		room                   int // for warm ones, afterwards
+	}{
+		"asked for, with room":               {5, 1, 0, 0, "warm", 2, 1, 1, 4},
+		"asked for, with room for two":       {3, 1, 0, 0, "warm", -1, -1, 1, 2}, // which two is all the same
+		"asked for, without room":            {3, 3, 0, 0, "warm", 0, 0, 3, 0},
+		"asked for, without a bound":         {0, 9, 0, 0, "warm", 2, 1, 9, math.MaxInt},
+		"one is taken, with room":            {4, 0, 2, 1, "take", 2, 1, 1, 3},
+		"one is taken, without room":         {3, 0, 2, 1, "take", 1, 1, 1, 2},
+		"a run starts its own, with room":    {4, 0, 2, 1, "start", 2, 1, 1, 3},
+		"a run starts its own, without room": {3, 0, 2, 1, "start", 1, 1, 1, 2},
+		"of two with as many, the first":     {3, 1, 1, 1, "start", 0, 1, 2, 1},
+		"nothing is left to end":             {2, 2, 0, 0, "start", 0, 0, 3, 0},
+		"nothing is bounded":                 {0, 9, 2, 1, "start", 2, 1, 10, math.MaxInt},
+	} {
+		started := startedImages{ids: make(chan string, 64)}
+		s := &Factory{Config: Config{Runtime: started, Office: "abcd", Containers: c.containers, Logger: slog.New(slog.DiscardHandler)}}
+		stays := make(chan struct{}) // until then the ready ones are being started
+		ready := func(n, want int) *rack {
+			k := &rack{want: want}
+			for range n {
+				k.ready = append(k.ready, &pendingInstance{done: stays})
+			}
+			return k
+		}
+		s.pool.racks, s.pool.used = map[string]*rack{"a": ready(c.a, 2), "b": ready(c.b, 1)}, c.used
+		switch c.do {
+		case "warm":
+			s.Warm(0, map[string]int{"a": 2, "b": 1})
+		case "take":
+			if s.popWarm("a", 0) == nil {
+				t.Errorf("%s: none was there", name)
+			}
+		case "start":
+			s.takeRoom()
+		}
+		s.pool.mu.Lock()
+		a, b, used := len(s.pool.racks["a"].ready), len(s.pool.racks["b"].ready), s.pool.used
+		s.pool.mu.Unlock()
+		if c.wantA < 0 {
+			if a+b != c.room {
+				t.Errorf("%s: %d and %d", name, a, b)
+			}
+		} else if a != c.wantA || b != c.wantB {
+			t.Errorf("%s: %d of a and %d of b, not %d and %d", name, a, b, c.wantA, c.wantB)
+		}
+		if room := s.RoomForWarm(); used != c.wantUsed || room != c.room {
+			t.Errorf("%s: %d in use, room for %d; not %d, %d", name, used, room, c.wantUsed, c.room)
+		}
+		close(stays)
+		s.Close()
+	}
+}
+
+// TestContainersOfRunsAreCounted: a run's container counts from its start to its end, however
+// often it is closed, and one that cannot be started does not count.
+func TestContainersOfRunsAreCounted(t *testing.T) {
+	s := &Factory{Config: Config{Runtime: noStart{start: func() error { return company.E(company.EDocker, "none is started here") }}, Office: "abcd", Containers: 2, Logger: slog.New(slog.DiscardHandler)}}
+	defer s.Close()
+	if b, err := s.acquireInstance(t.Context(), Spec{Run: run, Role: company.Worker, Image: "a"}); err == nil || s.RoomForWarm() != 2 {
+		t.Errorf("%+v, room for %d", b, s.RoomForWarm())
+	}
+	over := make(chan struct{})
+	close(over)
+	s.pool.racks = map[string]*rack{"a": {ready: []*pendingInstance{{done: over, box: &instance{}}}}}
+	c := s.popWarm("a", 0)
+	s.returnWarm(c)
+	if room := s.RoomForWarm(); room != 2 {
+		t.Errorf("one that was of no use counts: room for %d", room)
+	}
+	s.takeRoom()
+	b := &instance{}
+	b.used.Store(true)
+	for _, want := range []int{2, 2} {
+		if b.close(t.Context(), s); s.RoomForWarm() != want {
+			t.Errorf("room for %d, not %d", s.RoomForWarm(), want)
+		}
 	}
 }

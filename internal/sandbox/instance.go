@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"company/internal/container"
 	"company/internal/mux"
@@ -16,7 +17,8 @@ type instance struct {
 	container container.Container
 	session   *mux.Session
 	tools     *toolproto.Client
-	memory    int64 // its limit in bytes
+	memory    int64       // its limit in bytes
+	used      atomic.Bool // by a run, which is counted
 }
 
 // start starts a container that waits for orders. When it fails, nothing is
@@ -53,18 +55,30 @@ func (s *Factory) toolboxEnv() []string {
 	return env
 }
 
-// acquire gives a run its container: a warm one, or one of its own.
-func (s *Factory) acquire(ctx context.Context, o Spec) (*instance, error) {
+// acquireInstance gives a run its container: a warm one, or one of its own. It counts until it is
+// closed.
+func (s *Factory) acquireInstance(ctx context.Context, o Spec) (b *instance, err error) {
+	defer func() {
+		if err == nil {
+			b.used.Store(true)
+		}
+	}()
 	limits := s.Limits
 	if s.Sizes != nil && o.Mirror != nil {
 		s.Sizes.Learn(o.Mirror.Dir(), o.Need)
 		limits = s.Sizes.Of(o.Mirror.Dir())
 	}
 	if limits.WithDefaults() == s.Limits.WithDefaults() { // else a warm one is too small
-		if b := s.takeWarm(ctx, cmp.Or(o.ImageKey, o.Image), o.Epoch); b != nil {
+		if b = s.takeWarm(ctx, cmp.Or(o.ImageKey, o.Image), o.Epoch); b != nil {
 			return b, nil
 		}
 	}
+	s.takeRoom()
+	defer func() {
+		if err != nil {
+			s.leaveRoom()
+		}
+	}()
 	labels := container.Labels{Office: s.Office, Run: string(o.Run), Epoch: o.Epoch, Role: string(o.Role)}
 	return s.start(ctx, o.Image, labels.Name(fmt.Sprint(o.Fence)), labels, limits)
 }
@@ -73,7 +87,7 @@ func (s *Factory) acquire(ctx context.Context, o Spec) (*instance, error) {
 // be measured: it gives a run its container and waits for the toolbox to
 // answer. The caller ends the container.
 func (s *Factory) StartContainer(ctx context.Context, o Spec) (end func(context.Context), err error) {
-	b, err := s.acquire(ctx, o)
+	b, err := s.acquireInstance(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -108,5 +122,8 @@ func (b *instance) close(ctx context.Context, s *Factory) {
 	}
 	if b.session != nil {
 		_ = b.session.Close()
+	}
+	if b.used.CompareAndSwap(true, false) {
+		s.leaveRoom()
 	}
 }

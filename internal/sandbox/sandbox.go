@@ -53,6 +53,9 @@ type Config struct {
 	// Security gets each refused attempt of a container, from many goroutines.
 	// It may be nil.
 	Security func(Refusal) `part:"optional"`
+	// Containers is how many memory has room for: those of runs, and warm ones beside them,
+	// which are ended first. 0: memory bounds no warm ones.
+	Containers int
 	// Images find the image of warm containers. Nil: images are named by their ids.
 	Images ImageFinder `part:"optional"`
 }
@@ -144,7 +147,7 @@ func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
 			b.Close(ctx)
 		}
 	}()
-	if b.box, err = s.acquire(ctx, o); err != nil {
+	if b.box, err = s.acquireInstance(ctx, o); err != nil {
 		return nil, err
 	}
 	b.Tools = b.box.tools

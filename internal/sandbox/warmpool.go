@@ -3,6 +3,8 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -18,6 +20,7 @@ type warmPool struct {
 	mu     sync.Mutex
 	racks  map[string]*rack // by the key of the image
 	epoch  uint64
+	used   int // containers of runs
 	made   int
 	closed bool
 	jobs   sync.WaitGroup
@@ -47,7 +50,7 @@ func (c *pendingInstance) hasFailed() bool {
 
 // Warm asks for so many ready containers of each image, by its key, in the given epoch;
 // those of other images or of another epoch are ended. It returns at once. Without any
-// image all are ended.
+// image all are ended. No more are started than Config.Containers allows beside those in use.
 func (s *Factory) Warm(epoch uint64, want map[string]int) {
 	r := &s.pool
 	r.mu.Lock()
@@ -76,17 +79,15 @@ func (s *Factory) Warm(epoch uint64, want map[string]int) {
 			}
 			r.racks[image] = k
 		}
-		if k.want != n {
-			k.want = n
-			s.refillRack(image, k)
-		}
+		k.want = n
+		s.refillRack(image, k)
 	}
 }
 
 // refillRack starts missing containers. The pool is locked.
 func (s *Factory) refillRack(image string, k *rack) {
 	r := &s.pool
-	for !r.closed && len(k.ready) < k.want {
+	for !r.closed && len(k.ready) < k.want && s.countRoom() > 0 {
 		r.made++
 		c := &pendingInstance{done: make(chan struct{})}
 		k.ready = append(k.ready, c)
@@ -160,6 +161,7 @@ func (s *Factory) takeWarm(ctx context.Context, image string, epoch uint64) *ins
 			return nil
 		}
 		if c.box == nil {
+			s.leaveRoom()
 			return nil
 		}
 		if !c.box.isDisconnected() {
@@ -183,14 +185,70 @@ func (s *Factory) popWarm(image string, epoch uint64) *pendingInstance {
 	}
 	c := k.ready[0]
 	k.ready = k.ready[1:]
+	r.used++
 	s.refillRack(image, k)
 	return c
+}
+
+// countRoom is how many more containers memory has room for. The pool is locked.
+func (s *Factory) countRoom() int {
+	if s.Containers <= 0 {
+		return math.MaxInt
+	}
+	n := s.Containers - s.pool.used
+	for _, k := range s.pool.racks {
+		n -= len(k.ready)
+	}
+	return n
+}
+
+// RoomForWarm is how many containers may be ready: those that memory has room for beside the
+// ones in use.
+func (s *Factory) RoomForWarm() int {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	if s.Containers <= 0 {
+		return math.MaxInt
+	}
+	return max(0, s.Containers-s.pool.used)
+}
+
+// takeRoom counts the container that a run starts by itself. Where memory has room for no
+// more, a warm one is ended first: one of the image that has the most.
+func (s *Factory) takeRoom() {
+	r := &s.pool
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	full := s.countRoom() <= 0
+	r.used++
+	if !full {
+		return
+	}
+	var most *rack
+	for _, image := range slices.Sorted(maps.Keys(r.racks)) {
+		if k := r.racks[image]; len(k.ready) > 0 && (most == nil || len(k.ready) > len(most.ready)) {
+			most = k
+		}
+	}
+	if most != nil {
+		last := len(most.ready) - 1
+		s.discardInstances(most.ready[last:])
+		most.ready, most.want = most.ready[:last], last
+	}
+}
+
+// leaveRoom takes back that a run has a container.
+func (s *Factory) leaveRoom() {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	s.pool.used--
 }
 
 // returnWarm ends an instance that is of no use.
 func (s *Factory) returnWarm(c *pendingInstance) {
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
+	s.pool.used--
 	s.discardInstances([]*pendingInstance{c})
 }
 

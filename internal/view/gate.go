@@ -25,6 +25,7 @@ type Check struct {
 	Tests  []company.TestResult `json:"tests,omitempty"` // that failed
 	Flaky  []string             `json:"flaky,omitempty"`
 	Gone   []string             `json:"gone,omitempty"`
+	Part   *company.TestPart    `json:"part,omitempty"`   // the share of its suite that it ran for a ticket, where that is not all
 	Canary *company.Canary      `json:"canary,omitempty"` // whether it looks at what the change touches
 }
 
@@ -76,7 +77,7 @@ func (v *Gate) othersOfStack(id company.SubtaskID) string {
 
 func viewCheck(c company.GateCheck) Check {
 	v := Check{Canary: c.Canary, Name: c.Name, Command: c.Command, Verdict: "failed", ExitCode: c.ExitCode, TookMS: c.Took.Milliseconds(),
-		Counts: c.Counts, Tests: c.Tests, Flaky: c.Flaky, Gone: c.Gone}
+		Counts: c.Counts, Tests: c.Tests, Flaky: c.Flaky, Gone: c.Gone, Part: c.Part}
 	if c.IsSlow() {
 		v.Slow = c.DescribeSlow()
 	}
@@ -193,6 +194,9 @@ func (c Check) verdictNote() string {
 		"unread": ", red as on the base, and what is new cannot be told",
 		"absent": ", its program is not in the image", "skipped": ", skipped",
 	}[c.Verdict]
+	if c.Part != nil {
+		out += ", " + c.Part.String() + "; all are run on the merged tree"
+	}
 	if n := c.Counts; n != nil {
 		out += fmt.Sprintf(", %d passed, %d failed, %d skipped", n.Passed, n.Failed, n.Skipped)
 	}

@@ -28,6 +28,8 @@ var names = []named{
 	{"take red for green", "GateResult.AllowsMerge", negate, nil, "TestRedGateSendsBack"},
 	{"let a ticket pass that no test shows", "GateFinished.apply", drop, []trait{mentions("holdUnshown")}, "TestRedGreenIsRequired"},
 	{"skip the review of the whole", "State.canDeliver", drop, []trait{mentions("Review", "Allows")}, "TestNoPullRequestWithoutReview"},
+	{"take a part of a suite for all of it", "State.checkWholeVerdict", drop, []trait{mentions("isPart")}, "TestFirstStepIsNotTheWhole"},
+	{"keep the verdict of a first step for its tree", "State.cacheResult", drop, []trait{mentions("isPart")}, "TestFirstStepMergesNothing"},
 	{"merge while an intent is open", "State.checkMergeFront", drop, []trait{mentions("MergeIntent"), lacks("Head")}, "TestOneMergeAtATime"},
 	{"merge a red stack", "RecordStackGate.decide", negate, []trait{mentions("AllowsMerge")}, "TestRedStackBlamesNobody"},
 	{"merge another head in a stack", "State.checkStack", drop, []trait{mentions("Head"), lacks("Review")}, "TestStackThatChanged"},

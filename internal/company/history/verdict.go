@@ -15,14 +15,24 @@ func (c *Checker) observeVerdict(t *observedTask, d company.Data, e company.Even
 		if r.AllowsMerge() && !good {
 			return errors.New("a verdict that lets pass and proves nothing")
 		}
-		if good {
+		if good && len(r.FirstSteps()) == 0 {
 			t.green[r.Tree] = true
 		}
 		return nil
 	}
+	judgeWhole := func(r company.GateResult) error {
+		if len(r.FirstSteps()) > 0 {
+			return errors.New("a part of a suite is taken for all of it")
+		}
+		return judge(r)
+	}
 	switch d := d.(type) {
 	case *company.GateFinished:
-		if err := judge(d.Result); err != nil {
+		asked := judgeWhole
+		if e.Subtask != "" {
+			asked = judge
+		}
+		if err := asked(d.Result); err != nil {
 			return err
 		}
 		if e.Subtask == "" && d.Result.AllowsMerge() {
@@ -32,11 +42,11 @@ func (c *Checker) observeVerdict(t *observedTask, d company.Data, e company.Even
 			t.unshown[e.Subtask] = t.isUnshown(d)
 		}
 	case *company.MergeGated:
-		return judge(d.Result)
+		return judgeWhole(d.Result)
 	case *company.StackRed:
-		return judge(d.Result)
+		return judgeWhole(d.Result)
 	case *company.StackIntended:
-		return judge(d.Result)
+		return judgeWhole(d.Result)
 	case *company.ReviewRecorded:
 		if r := t.runs[e.Run]; r == nil || !r.ended {
 			return errors.New("a verdict of a run that did not end")

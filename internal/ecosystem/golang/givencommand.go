@@ -66,7 +66,7 @@ func (c goTestCommand) splitCanary() (list, test string, ok bool) {
 		switch name {
 		case "run", "skip", "list", "C", "o", "fuzz", "bench":
 			return "", "", false
-		case "tags", "mod", "modfile", "overlay":
+		case "tags", "mod", "modfile", "overlay", "race", "msan", "asan", "compiler":
 			list += flag
 		case "json":
 			continue
