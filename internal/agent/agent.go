@@ -113,10 +113,20 @@ type Escalation struct {
 	Reason string `json:"reason"`
 }
 
-// Journal is the run's own log. Append is durable when it returns; Read gives
-// every record in order, also those of other writers, which are passed over.
+// Journal is the run's own log. Append is durable when it returns, with all that came
+// before.
 type Journal interface {
+	JournalReader
 	Append(ctx context.Context, kind string, data any) (int, error)
+	// AppendLater adds a record that is stored with the next one, by Flush, or with the end
+	// of the journal. A process that dies before loses it.
+	AppendLater(ctx context.Context, kind string, data any) error
+	Flush(ctx context.Context) error
+}
+
+// JournalReader gives every record of a run in order, also those of other writers, which
+// are passed over.
+type JournalReader interface {
 	Read(ctx context.Context, fn func(n int, kind string, data json.RawMessage) error) error
 }
 

@@ -84,6 +84,9 @@ type journal struct {
 	kinds   []string
 	records []json.RawMessage
 	crashAt int // 0: never
+
+	waiting      []json.RawMessage
+	waitingKinds []string
 }
 
 var errCrash = errors.New("the process died")
@@ -101,8 +104,42 @@ func (j *journal) Append(ctx context.Context, kind string, data any) (int, error
 	if j.crashAt > 0 && len(j.records) >= j.crashAt {
 		return 0, errCrash
 	}
-	j.kinds, j.records = append(j.kinds, kind), append(j.records, b)
+	j.kinds, j.records = append(append(j.kinds, j.waitingKinds...), kind), append(append(j.records, j.waiting...), b)
+	j.waitingKinds, j.waiting = nil, nil
 	return len(j.records), nil
+}
+
+func (j *journal) AppendLater(ctx context.Context, kind string, data any) error {
+	b, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.waitingKinds, j.waiting = append(j.waitingKinds, kind), append(j.waiting, b)
+	return nil
+}
+
+func (j *journal) Flush(ctx context.Context) error { return j.flushBy(ctx, j.Append) }
+
+// loseWaiting is what the end of a process does to records that wait.
+func (j *journal) loseWaiting() { j.waitingKinds, j.waiting = nil, nil }
+
+// flushBy appends what waits.
+func (j *journal) flushBy(ctx context.Context, add func(context.Context, string, any) (int, error)) error {
+	j.mu.Lock()
+	n := len(j.waiting)
+	if n == 0 {
+		j.mu.Unlock()
+		return nil
+	}
+	kind, last := j.waitingKinds[n-1], j.waiting[n-1]
+	j.waitingKinds, j.waiting = j.waitingKinds[:n-1], j.waiting[:n-1]
+	j.mu.Unlock()
+	if _, err := add(ctx, kind, last); err != nil {
+		return errors.Join(err, j.AppendLater(ctx, kind, last))
+	}
+	return nil
 }
 
 func (j *journal) Read(_ context.Context, fn func(int, string, json.RawMessage) error) error {
@@ -231,7 +268,17 @@ func (m bare) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Mod
 	return meter(m.Model), nil
 }
 
-func (c config) drive(ctx context.Context) (Outcome, error) { return c.Loop.Drive(ctx, c.Job) }
+// drive is Drive by a new process, behind which a session ends the journal.
+func (c config) drive(ctx context.Context) (Outcome, error) {
+	if j, ok := c.Journal.(interface{ loseWaiting() }); ok {
+		j.loseWaiting()
+	}
+	out, err := c.Loop.Drive(ctx, c.Job)
+	if err == nil {
+		err = c.Journal.Flush(ctx)
+	}
+	return out, err
+}
 
 func (b *bench) run(t tb) (Outcome, error) {
 	t.Helper()

@@ -154,6 +154,13 @@ func (r *runner) runPendingCalls(ctx context.Context) error {
 				return err
 			}
 		}
+		// The state that is kept holds nothing that the journal does not have, and a
+		// follower sees results before a call that takes long.
+		if changed || len(r.conv.pending) > 0 {
+			if err := r.storeRecords(ctx); err != nil {
+				return err
+			}
+		}
 		if changed {
 			r.startSave(ctx)
 		}
@@ -302,7 +309,7 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 	if len(whole) > 0 && r.cfg.Blobs != nil && r.conv.wholes+len(whole) <= MaxWhole {
 		rec.WholeBytes = len(whole)
 		if rec.Whole, err = r.cfg.Blobs.PutBlob(keep, whole); err != nil {
-			return fmt.Errorf("keep the output of %s: %w", j.Name, notKept(err))
+			return fmt.Errorf("keep the output of %s: %w", j.Name, NotKeptOf(err))
 		}
 	}
 	if res.Final != nil {
@@ -311,7 +318,7 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 		}
 		_, rec.Escalated = res.Final.(Escalation)
 	}
-	if err := r.appendRecord(ctx, kindTool, rec); err != nil {
+	if err := r.appendLater(ctx, kindTool, rec); err != nil {
 		return err
 	}
 	delete(r.lost, j.ID)

@@ -17,6 +17,12 @@ const (
 // onlyChanges begins a result of which the model is shown what changed.
 const onlyChanges = "[Only what changed since your same call above; all other lines are as they stand there.]\n"
 
+// The same of what the first message shows.
+const (
+	onlyChangesSinceFirst = "[Only what changed since your first message; all other lines are as they stand there.]\n"
+	unchangedSinceFirst   = "[Unchanged: the answer stands in your first message.]"
+)
+
 // showChanges is what changed in a file's lines since the newest answer to the same call that
 // the model still has before it as a whole; "": there is none, or the difference is no
 // shorter by much. A model reads a file again after it edited it: it has the rest already.
@@ -34,13 +40,27 @@ func (c *conversation) showChanges(name, args, text string, firstLine int) strin
 		if call.Result == text || safetext.HasGap(text) || safetext.HasGap(call.Result) {
 			return "" // it is what it was before another change, or is cut
 		}
-		out := onlyChanges + formatChanges(splitLines(call.Result), splitLines(text), firstLine)
-		if saved := tokensOf(text) - tokensOf(out); saved < leastSaved || saved < tokensOf(text)/4 {
-			return ""
+		return shortChanges(onlyChanges, call.Result, text, firstLine)
+	}
+	for _, s := range c.atFirst {
+		switch {
+		case s.Tool != name || canonicalJSON(s.Arguments) != want || safetext.HasGap(text):
+		case s.Text != text:
+			return shortChanges(onlyChangesSinceFirst, s.Text, text, firstLine)
+		case tokensOf(text) >= sameTokens:
+			return unchangedSinceFirst
 		}
-		return out
 	}
 	return ""
+}
+
+// shortChanges is what changed in a text, below a heading; "": that is no shorter by much.
+func shortChanges(heading, old, text string, firstLine int) string {
+	out := heading + formatChanges(splitLines(old), splitLines(text), firstLine)
+	if saved := tokensOf(text) - tokensOf(out); saved < leastSaved || saved < tokensOf(text)/4 {
+		return ""
+	}
+	return out
 }
 
 // partOf is what a call's result shows of a text that the model has in an older form; "": all

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"company/internal/adapters"
 )
 
 // numberLines are so many lines, of which some have another text.
@@ -145,5 +147,47 @@ func TestChangedRegionsLeadToTheNewText(t *testing.T) {
 		if built = append(built, old[at:]...); strings.Join(built, "\n") != strings.Join(now, "\n") {
 			t.Errorf("%.40q becomes %.40q", now, built)
 		}
+	}
+}
+
+// What the first message shows is not shown again: a call with that answer is told so, one
+// with another answer what changed, after a crash too; the transcript has it whole.
+func TestWhatTheFirstMessageShowsIsNotShownAgain(t *testing.T) {
+	old := numberLines(60, nil)
+	now := numberLines(60, map[int]string{30: "another line"})
+	script := []adapters.Response{calls(`read {"path":"a"}`), calls(`read {"path":"b"}`), calls(`write {"path":"a"}`), calls(`read {"path":"a"}`), finish}
+	fixture := func() *bench {
+		b := newBench(t, replies(script...))
+		b.cfg.First = "the ticket\n" + old
+		b.cfg.Shown = []Shown{{Tool: "read", Arguments: `{ "path": "a" }`, Text: old}, {Tool: "read", Arguments: `{"path":"c"}`, Text: "\x1b"}}
+		b.cfg.Tools[0].Run = func(context.Context, json.RawMessage) (Result, error) {
+			if b.journal.count(kindTool) > 2 {
+				return Result{Text: now, FirstLine: 1}, nil
+			}
+			return Result{Text: old, FirstLine: 1}, nil
+		}
+		return b
+	}
+	check := func(name string, out Outcome) {
+		t.Helper()
+		got := answers(out.Messages)
+		if out.End != EndFinal || got[0] != unchangedSinceFirst || got[1] != old || !strings.HasPrefix(got[3], onlyChangesSinceFirst+"lines 28-32 are now:\n") || !strings.Contains(got[3], "another line") || strings.Contains(got[3], "number 7\n") {
+			t.Errorf("%s: shown\n%q\n%.80q\n%q", name, got[0], got[1], got[3])
+		}
+		if log := out.Transcript.ToolCalls; log[0].Result != old || log[3].Result != now {
+			t.Errorf("%s: the transcript has %.60q and %.60q", name, log[0].Result, log[3].Result)
+		}
+	}
+	whole := fixture()
+	check("undisturbed", whole.mustRun(t))
+	for crash := 2; crash < len(whole.journal.records); crash++ {
+		b := fixture()
+		b.journal.crashAt = crash
+		if _, err := b.run(t); err == nil {
+			t.Fatalf("no crash at %d", crash)
+		}
+		b.journal.crashAt = 0
+		b.cfg.Shown = nil // the journal has it
+		check(fmt.Sprintf("after a crash at %d", crash), b.mustRun(t))
 	}
 }

@@ -20,8 +20,10 @@ type conversation struct {
 	toolCost int // tokens that the tools' descriptions take
 
 	begun bool
-	msgs  []adapters.Message // as they were, nothing masked
-	log   Transcript
+	// atFirst are answers that the first message has.
+	atFirst []Shown
+	msgs    []adapters.Message // as they were, nothing masked
+	log     Transcript
 
 	requests int         // model calls begun
 	open     *callRecord // the one without a reply
@@ -115,18 +117,21 @@ func (c *conversation) addMessage(m adapters.Message) {
 	c.tokens += messageTokens(m)
 }
 
-func (c *conversation) foldPrompt(at time.Time, system, first string) {
+func (c *conversation) foldPrompt(r promptRecord, system, first string, shown []Shown) {
 	if c.begun {
 		return
 	}
-	c.begun = true
+	c.begun, c.atFirst = true, shown
 	c.tokens = c.toolCost
 	for _, m := range []adapters.Message{{Role: adapters.System, Content: system}, {Role: adapters.User, Content: first}} {
 		if m.Role == adapters.System && m.Content == "" {
 			continue
 		}
 		c.addMessage(m)
-		c.log.addMessage(m.Role, m.Content, at)
+		c.log.addMessage(m.Role, m.Content, r.At)
+	}
+	for _, f := range r.Seen {
+		c.known[f.Path] = f.Digest
 	}
 }
 

@@ -32,7 +32,13 @@ type Job struct {
 	// First is the first user message. It starts with the header lines that
 	// name role, ticket and run. A resumed run goes on with the System and
 	// First that its journal holds.
-	First    string
+	First string
+	// Seen are the contents of files that First shows: the agent knows them from there, in
+	// the hands of every holder of the run.
+	Seen []Seen
+	// Shown are answers of tools that First has. The same call is answered by what changed
+	// since.
+	Shown    []Shown
 	MaxTurns int // 0: DefaultTurns
 	Run      company.RunID
 	Agent    string // the speaker in the transcript; empty: the run's id

@@ -25,7 +25,7 @@ type Past struct {
 }
 
 // LookBack reads a journal without its payloads.
-func LookBack(ctx context.Context, journal Journal) (Past, error) {
+func LookBack(ctx context.Context, journal JournalReader) (Past, error) {
 	var past Past
 	var c conversation
 	err := journal.Read(ctx, func(_ int, kind string, data json.RawMessage) error {
@@ -74,7 +74,7 @@ func LookBack(ctx context.Context, journal Journal) (Past, error) {
 // Spent is what a run's journal shows as spent, a call without a reply as its
 // worst case: a resumed run's allowance starts with it, and a crashed run is
 // settled with it.
-func Spent(ctx context.Context, journal Journal) (company.Amount, error) {
+func Spent(ctx context.Context, journal JournalReader) (company.Amount, error) {
 	past, err := LookBack(ctx, journal)
 	return past.Spent, err
 }

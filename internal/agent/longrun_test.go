@@ -19,6 +19,11 @@ func (j *forgetful) Append(context.Context, string, any) (int, error) {
 	j.records++
 	return j.records, nil
 }
+func (j *forgetful) AppendLater(context.Context, string, any) error {
+	j.records++
+	return nil
+}
+func (*forgetful) Flush(context.Context) error                                          { return nil }
 func (*forgetful) Read(context.Context, func(int, string, json.RawMessage) error) error { return nil }
 
 // watched is a model that measures between its replies and keeps no request.

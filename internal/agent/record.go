@@ -39,6 +39,11 @@ type promptRecord struct {
 	// conversation is cleared at the same places. 0: not known.
 	Window    int `json:"window,omitempty"`
 	MaxOutput int `json:"max_output,omitempty"`
+	// Seen are the contents of files that First shows.
+	Seen []Seen `json:"seen,omitempty"`
+	// Shown is Job.Shown as JSON.
+	// Nil: there is none.
+	Shown *payload `json:"shown,omitempty"`
 }
 
 // callRecord is there before each request that goes out, retries and fallbacks
@@ -48,7 +53,7 @@ type callRecord struct {
 	At    time.Time      `json:"at"`
 	Model string         `json:"model,omitempty"`
 	Worst company.Amount `json:"worst"`
-	// Request is RequestHash of what was sent; empty: it is not known.
+	// Request is RequestHash of the request; empty: it is not known.
 	Request company.Hash `json:"request,omitempty"`
 	// Before is what the attempt before this one cost, where it came to an end
 	// that is no record of its own.
@@ -162,7 +167,7 @@ func storePayload(ctx context.Context, blobs Blobs, text string) (payload, error
 	}
 	h, err := blobs.PutBlob(ctx, []byte(text))
 	if err != nil {
-		return payload{}, fmt.Errorf("keep a journal payload: %w", notKept(err))
+		return payload{}, fmt.Errorf("keep a journal payload: %w", NotKeptOf(err))
 	}
 	return payload{Blob: h}, nil
 }
@@ -196,10 +201,21 @@ func (c *conversation) foldRecord(ctx context.Context, blobs Blobs, kind string,
 		if system, err = r.System.load(ctx, blobs); err != nil {
 			break
 		}
-		if first, err = r.First.load(ctx, blobs); err == nil {
-			c.exact = r.Exact
-			c.foldPrompt(r.At, system, first)
+		if first, err = r.First.load(ctx, blobs); err != nil {
+			break
 		}
+		var shown []Shown
+		if r.Shown != nil {
+			var text string
+			if text, err = r.Shown.load(ctx, blobs); err != nil {
+				break
+			}
+			if err = json.Unmarshal([]byte(text), &shown); err != nil {
+				break
+			}
+		}
+		c.exact = r.Exact
+		c.foldPrompt(r, system, first, shown)
 	case kindCall:
 		var r callRecord
 		if err = json.Unmarshal(data, &r); err == nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,6 +44,11 @@ func (l Loop) Drive(ctx context.Context, j Job) (Outcome, error) {
 	end, err := r.runSteps(ctx)
 	if lost := r.awaitSave(); err == nil {
 		err = lost
+	}
+	if err != nil {
+		if lost := r.storeRecords(ctx); lost != nil {
+			r.cfg.Logger.DebugContext(ctx, "the last steps were not journaled", "run_id", r.cfg.Run, "err", lost)
+		}
 	}
 	out := r.buildOutcome()
 	if err != nil {
@@ -98,12 +104,27 @@ func (r *runner) load(ctx context.Context) error {
 		return nil
 	}
 	info := r.cfg.model.Info()
-	p := promptRecord{At: r.utcNow(), Exact: true, Hash: PromptHash(r.cfg.System, r.cfg.First), Window: info.ContextTokens, MaxOutput: info.MaxOutput}
+	p := promptRecord{At: r.utcNow(), Exact: true, Hash: PromptHash(r.cfg.System, r.cfg.First), Window: info.ContextTokens, MaxOutput: info.MaxOutput, Seen: r.cfg.Seen}
 	if p.System, err = storePayload(ctx, r.cfg.Blobs, toValidUTF8(r.cfg.System)); err != nil {
 		return err
 	}
 	if p.First, err = storePayload(ctx, r.cfg.Blobs, toValidUTF8(r.cfg.First)); err != nil {
 		return err
+	}
+	if len(r.cfg.Shown) > 0 {
+		shown := slices.Clone(r.cfg.Shown)
+		for i := range shown { // as the answer of a call is recorded
+			shown[i].Text = toValidUTF8(safetext.EscapeControl(shown[i].Text))
+		}
+		text, err := json.Marshal(shown)
+		if err != nil {
+			return company.E(company.EInternal, "what the first message shows cannot be recorded").Wrap(err)
+		}
+		kept, err := storePayload(ctx, r.cfg.Blobs, string(text))
+		if err != nil {
+			return err
+		}
+		p.Shown = &kept
 	}
 	return r.appendRecord(ctx, kindPrompt, p)
 }
@@ -123,15 +144,15 @@ func (r *runner) runSteps(ctx context.Context) (End, error) {
 			err = r.runPendingCalls(ctx)
 		case tell:
 			r.restarted = r.restarted && s.about != noteRestart
-			err = r.appendRecord(ctx, kindNote, noteRecord{N: r.conv.requests, At: r.utcNow(), About: s.about, Text: s.text})
+			err = r.appendLater(ctx, kindNote, noteRecord{N: r.conv.requests, At: r.utcNow(), About: s.about, Text: s.text})
 			r.emitEvent(Event{Kind: Noted, Text: safetext.EscapeLine(s.text, 300)})
 		case mask:
-			err = r.appendRecord(ctx, kindMask, maskRecord{N: r.conv.requests, At: r.utcNow(), Upto: s.upto})
+			err = r.appendLater(ctx, kindMask, maskRecord{N: r.conv.requests, At: r.utcNow(), Upto: s.upto})
 			r.emitEvent(Event{Kind: Masked, Text: fmt.Sprintf("%d old tool results cleared from the context", s.upto)})
 		case condense:
 			rec := condenseRecord{N: r.conv.requests, At: r.utcNow(), Upto: s.upto}
 			if rec.Digest, err = storePayload(ctx, r.cfg.Blobs, s.text); err == nil {
-				err = r.appendRecord(ctx, kindDigest, rec)
+				err = r.appendLater(ctx, kindDigest, rec)
 			}
 			r.emitEvent(Event{Kind: Condensed, Text: "old turns left out of the context, with a digest in their place"})
 		case ask:
@@ -154,7 +175,7 @@ func (r *runner) tellWord(ctx context.Context) (told bool, err error) {
 		return false, nil
 	}
 	text := company.FormatWord(toValidUTF8(words[r.conv.heard]))
-	err = r.appendRecord(ctx, kindNote, noteRecord{N: r.conv.requests, At: r.utcNow(), About: aboutWord, Text: text, Word: r.conv.heard + 1})
+	err = r.appendLater(ctx, kindNote, noteRecord{N: r.conv.requests, At: r.utcNow(), About: aboutWord, Text: text, Word: r.conv.heard + 1})
 	if err == nil {
 		r.emitEvent(Event{Kind: Noted, Text: safetext.EscapeLine(text, 300)})
 	}
@@ -307,9 +328,35 @@ func (r *runner) withRunID(err error) error {
 	return err
 }
 
-// appendRecord journals one record and folds it: nothing is in the conversation
-// that is not in the journal.
+// appendRecord journals one record, with those that wait, and folds it.
 func (r *runner) appendRecord(ctx context.Context, kind string, rec any) error {
+	return r.keepRecord(ctx, kind, rec, func(ctx context.Context, data json.RawMessage) error {
+		_, err := r.cfg.Journal.Append(ctx, kind, data)
+		return err
+	})
+}
+
+// appendLater folds a record that is journaled with the next one. It is for what comes
+// between two requests and changes nothing outside of the conversation: a request waits for
+// its record, and so the model sees nothing that the journal does not have. A process that
+// dies before does these steps again.
+func (r *runner) appendLater(ctx context.Context, kind string, rec any) error {
+	return r.keepRecord(ctx, kind, rec, func(ctx context.Context, data json.RawMessage) error {
+		return r.cfg.Journal.AppendLater(ctx, kind, data)
+	})
+}
+
+// storeRecords journals the records that wait.
+func (r *runner) storeRecords(ctx context.Context) error {
+	ctx, cancel := detachContext(ctx)
+	defer cancel()
+	if err := r.cfg.Journal.Flush(ctx); err != nil {
+		return fmt.Errorf("journal %s: %w", r.cfg.Run, NotKeptOf(err))
+	}
+	return nil
+}
+
+func (r *runner) keepRecord(ctx context.Context, kind string, rec any, add func(context.Context, json.RawMessage) error) error {
 	data, err := json.Marshal(rec)
 	if err != nil {
 		return company.E(company.EInternal, "a journal record cannot be written").Wrap(err)
@@ -318,8 +365,8 @@ func (r *runner) appendRecord(ctx context.Context, kind string, rec any) error {
 	defer r.recording.Unlock()
 	ctx, cancel := detachContext(ctx)
 	defer cancel()
-	if _, err := r.cfg.Journal.Append(ctx, kind, json.RawMessage(data)); err != nil {
-		return fmt.Errorf("journal %s: %w", r.cfg.Run, notKept(err))
+	if err := add(ctx, data); err != nil {
+		return fmt.Errorf("journal %s: %w", r.cfg.Run, NotKeptOf(err))
 	}
 	return r.conv.foldRecord(ctx, r.cfg.Blobs, kind, data)
 }

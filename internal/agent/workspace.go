@@ -45,6 +45,13 @@ type Seen struct {
 	Digest string `json:"digest"`
 }
 
+// Shown is the answer of a tool that the agent has in its first message, and did not ask for.
+type Shown struct {
+	Tool      string `json:"tool"`
+	Arguments string `json:"arguments"` // of the call that has this answer, as JSON
+	Text      string `json:"text"`
+}
+
 // NotKept reports that a result could not be recorded, for a reason of the
 // host: a full disk, a bus that is away. The run is not over. Its next holder
 // goes on where the journal ends.
@@ -198,8 +205,9 @@ func Asked(ctx context.Context) time.Time {
 	return at
 }
 
-// notKept makes an error of the journal or the blobs the host's own.
-func notKept(err error) error {
+// NotKeptOf makes an error of the journal or the blobs the host's own, a NotKept. EStale and
+// EInvalid, which the caller must see, stay as they are.
+func NotKeptOf(err error) error {
 	var already *NotKept
 	if err == nil || company.CodeOf(err) == company.EStale || company.CodeOf(err) == company.EInvalid || errors.As(err, &already) {
 		return err

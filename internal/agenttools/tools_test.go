@@ -426,6 +426,8 @@ func (s *script) Chat(context.Context, adapters.Request, func(adapters.Event)) (
 type journal struct{}
 
 func (journal) Append(context.Context, string, any) (int, error)                     { return 1, nil }
+func (journal) AppendLater(context.Context, string, any) error                       { return nil }
+func (journal) Flush(context.Context) error                                          { return nil }
 func (journal) Read(context.Context, func(int, string, json.RawMessage) error) error { return nil }
 
 // A whole conversation over the real toolbox: edit, test, commit, finish.

@@ -6,9 +6,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -42,9 +42,16 @@ func (h *heldRecords) add(rec Record) {
 	}
 }
 
-// Read calls fn for every record of the run so far, older holders' too.
+// Read calls fn for every record of the run so far, older holders' too. Those that wait
+// are stored first.
 func (j *Journal) Read(ctx context.Context, fn func(Record) error) error {
 	j.mu.Lock()
+	if j.stale == nil {
+		if err := j.storeWaiting(ctx); err != nil {
+			j.mu.Unlock()
+			return err
+		}
+	}
 	held, last := j.past, j.n
 	j.mu.Unlock()
 	if held.complete {
@@ -93,7 +100,7 @@ func (j *Journal) SealBeside(ctx context.Context, beside func(company.Hash) erro
 	}
 	early := company.Hash("")
 	if j.past.complete {
-		text, err := j.encodeRecords()
+		text, err := j.encodeSealed()
 		if err != nil {
 			return "", err
 		}
@@ -131,43 +138,65 @@ func HashBlob(data []byte) company.Hash {
 	return company.Hash(hex.EncodeToString(sum[:]))
 }
 
-// closeSelf writes the seal behind the last record, unless it is written. The caller holds mu.
+// closeSelf writes the records that wait and the seal behind the last record, unless it is
+// written. The caller holds mu.
 func (j *Journal) closeSelf(ctx context.Context) error {
 	if j.closed {
 		return nil
 	}
-	rec := Record{N: j.n + 1, Time: j.ledger.opts.Clock().UTC().Round(0), Fence: j.fence, Kind: kindSealed}
-	text, err := json.Marshal(rec)
+	group := j.numberWaiting()
+	rec := Record{N: j.n + len(group) + 1, Time: j.ledger.opts.Clock().UTC().Round(0), Fence: j.fence, Kind: kindSealed}
+	text, err := encodeRecords(append(group, rec))
 	if err != nil {
-		return company.E(company.EInternal, "seal "+j.subject).Wrap(err)
+		return err
 	}
-	_, err = j.ledger.bus.Log().Append(ctx, j.subject, text, j.last, sealID(j.run, j.last))
+	// The id of a seal alone is the same for every process that seals there. With records of ours it is our own.
+	id := sealID(j.run, j.last)
+	if len(group) > 0 {
+		id = j.recordPrefix() + "sealed"
+	}
+	_, err = j.ledger.bus.Log().Append(ctx, j.subject, text, j.last, id)
 	if errors.Is(err, bus.ErrConflict) || errors.Is(err, bus.ErrUnknown) {
-		// Another record is there, or may be. Those of this holder belong to the
-		// journal.
-		j.past = heldRecords{}
-		last, m, readErr := j.ledger.lastRecord(ctx, j.subject)
-		switch {
-		case readErr != nil:
-			return readErr
-		case last.Kind != kindSealed && !strings.HasPrefix(m.ID, j.recordPrefix()), last.Fence > j.fence:
-			j.stale = j.staleBy(last)
-			return j.stale
+		err = j.closeAgain(ctx, id)
+	} else if err == nil {
+		for _, rec := range group {
+			j.past.add(rec)
 		}
-		err = j.ledger.closeJournal(ctx, j.run)
 	}
 	if err != nil {
 		return busError("seal "+j.subject, err)
 	}
-	j.closed, j.stale = true, j.staleBy(rec)
+	j.closed, j.stale, j.waiting = true, j.staleBy(rec), nil
 	return nil
 }
 
-// encodeRecords is the blob of the records, which are all held. The caller holds mu.
-func (j *Journal) encodeRecords() ([]byte, error) {
+// closeAgain seals the journal where another record is there, or may be. Those of this
+// holder belong to the journal. The caller holds mu.
+func (j *Journal) closeAgain(ctx context.Context, id string) error {
+	j.past = heldRecords{}
+	last, m, err := j.ledger.lastRecord(ctx, j.subject)
+	if err != nil {
+		return err
+	}
+	own := strings.HasPrefix(m.ID, j.recordPrefix())
+	switch {
+	case m.ID == id: // it was stored
+		return nil
+	case last.Kind == kindSealed && len(j.waiting) > 0, last.Kind != kindSealed && !own, last.Fence > j.fence:
+		j.stale = j.staleBy(last)
+		return j.stale
+	}
+	if err := j.storeWaiting(ctx); err != nil {
+		return err
+	}
+	return j.ledger.closeJournal(ctx, j.run)
+}
+
+// encodeSealed is the blob of the records, which are all held or wait. The caller holds mu.
+func (j *Journal) encodeSealed() ([]byte, error) {
 	var lines bytes.Buffer
 	encoder := newLineEncoder(&lines)
-	for _, rec := range j.past.records {
+	for _, rec := range append(slices.Clip(j.past.records), j.numberWaiting()...) {
 		if err := skipSeal(rec, func(rec Record) error { return encoder.Encode(rec) }); err != nil {
 			return nil, company.E(company.EInternal, "seal "+j.subject).Wrap(err)
 		}

@@ -1,13 +1,11 @@
 package ledger
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -41,11 +39,12 @@ type Journal struct {
 	fence   uint64
 	nonce   string // tells two holders of one fence apart
 
-	mu    sync.Mutex
-	n     int    // number of the last record
-	last  uint64 // its sequence in the bus
-	tries int
-	stale error // set once, for good
+	mu      sync.Mutex
+	n       int      // number of the last record that is stored
+	last    uint64   // its sequence in the bus
+	waiting []Record // come after it, and are stored with the next one
+	tries   int
+	stale   error // set once, for good
 
 	past   heldRecords  // of the whole journal, where they were all seen here
 	closed bool         // its seal is written
@@ -97,16 +96,11 @@ func (l *Ledger) lastRecord(ctx context.Context, subject string) (Record, bus.Me
 	if err != nil {
 		return Record{}, m, busError("read "+subject, err)
 	}
-	rec, err := decodeRecord(m)
-	return rec, m, err
-}
-
-func decodeRecord(m bus.Message) (Record, error) {
-	var rec Record
-	if err := json.Unmarshal(m.Data, &rec); err != nil {
-		return rec, company.E(company.ELedger, "a record of "+m.Subject+" cannot be read").Wrap(err)
+	group, err := decodeRecords(m)
+	if err != nil {
+		return Record{}, m, err
 	}
-	return rec, nil
+	return group[len(group)-1], m, nil
 }
 
 func (j *Journal) staleBy(rec Record) error {
@@ -122,78 +116,6 @@ func (j *Journal) staleBy(rec Record) error {
 	e := company.E(company.EStale, "the journal of run "+string(j.run)+" belongs to another holder").Because(why)
 	e.RunID = j.run
 	return e
-}
-
-// Append adds a record and returns its number. The data is stored as JSON.
-// EStale is for good: the holder must stop. EBus means that the outcome is
-// unknown: the next Append finds out, and the same record appended again is
-// stored once.
-func (j *Journal) Append(ctx context.Context, kind string, data any) (seq int, err error) {
-	rec := Record{Time: j.ledger.opts.Clock().UTC().Round(0), Fence: j.fence, Kind: kind}
-	if data != nil {
-		if rec.Data, err = json.Marshal(data); err != nil {
-			return 0, company.E(company.EInvalid, "a journal record has no JSON form").Wrap(err)
-		}
-	}
-	if len(rec.Data) > bus.MaxRecord-envelope {
-		return 0, company.E(company.EInvalid, fmt.Sprintf("a journal record of %d bytes", len(rec.Data))).
-			Fix("put what is large into a blob").Wrap(bus.ErrTooLarge)
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.stale != nil {
-		return 0, j.stale
-	}
-	for {
-		stored, err := j.write(ctx, rec)
-		if stored || err != nil {
-			return j.n, err
-		}
-	}
-}
-
-// envelope is more than the fields of a record take besides its data.
-const envelope = 1024
-
-// write tries once, as the record after the last known one. Neither stored
-// nor an error: an earlier record of ours turned up; try behind it.
-func (j *Journal) write(ctx context.Context, rec Record) (stored bool, err error) {
-	rec.N = j.n + 1
-	text, err := json.Marshal(rec)
-	if err != nil {
-		return false, company.E(company.EInvalid, "a journal record has no JSON form").Wrap(err)
-	}
-	j.tries++
-	id := j.recordPrefix() + strconv.Itoa(j.tries) // never used twice, or a repeat would pass for another record
-	at, err := j.ledger.bus.Log().Append(ctx, j.subject, text, j.last, id)
-	if err == nil {
-		j.n, j.last = rec.N, at
-		j.past.add(rec)
-		return true, nil
-	}
-	if !errors.Is(err, bus.ErrConflict) && !errors.Is(err, bus.ErrUnknown) {
-		return false, busError("append to "+j.subject, err)
-	}
-
-	// Never a blind retry: either a record of ours is there, or another
-	// writer's, or nothing has happened.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTimeout)
-	defer cancel()
-	last, m, readErr := j.ledger.lastRecord(ctx, j.subject)
-	switch {
-	case readErr != nil:
-		return false, errors.Join(readErr, busError("append to "+j.subject, err))
-	case m.Seq == j.last: // not stored, or not yet
-		return false, busError("append to "+j.subject, err)
-	case !strings.HasPrefix(m.ID, j.recordPrefix()):
-		j.stale = j.staleBy(last)
-		return false, j.stale
-	}
-	// Another id of ours is of an append whose answer was lost.
-	same := m.ID == id || last.Kind == rec.Kind && bytes.Equal(last.Data, rec.Data)
-	j.n, j.last = last.N, m.Seq
-	j.past.add(last)
-	return same, nil
 }
 
 // recordPrefix begins the ids of all records of this holder.
@@ -218,16 +140,20 @@ func (l *Ledger) readWithSeals(ctx context.Context, run company.RunID, fn func(R
 	var refused error
 	n := 0
 	err := l.bus.Log().Read(ctx, journalPrefix+string(run), 0, func(m bus.Message) error {
-		rec, err := decodeRecord(m)
+		group, err := decodeRecords(m)
 		if err != nil {
 			return err
 		}
-		if n++; rec.N != n {
-			return company.E(company.ELedger, fmt.Sprintf("the journal of run %s is damaged at record %d", run, n)).
-				Because(fmt.Sprintf("record %d stands in its place", rec.N))
+		for _, rec := range group {
+			if n++; rec.N != n {
+				return company.E(company.ELedger, fmt.Sprintf("the journal of run %s is damaged at record %d", run, n)).
+					Because(fmt.Sprintf("record %d stands in its place", rec.N))
+			}
+			if refused = fn(rec); refused != nil {
+				return refused
+			}
 		}
-		refused = fn(rec)
-		return refused
+		return nil
 	})
 	if refused != nil {
 		return refused
@@ -241,12 +167,19 @@ func (l *Ledger) readWithSeals(ctx context.Context, run company.RunID, fn func(R
 func (l *Ledger) FollowJournal(ctx context.Context, run company.RunID, after int, fn func(Record) error) error {
 	var refused error
 	err := l.bus.Log().Follow(ctx, journalPrefix+string(run), 0, func(m bus.Message) error {
-		rec, err := decodeRecord(m)
-		if err != nil || rec.N <= after || rec.Kind == kindSealed {
+		group, err := decodeRecords(m)
+		if err != nil {
 			return err
 		}
-		refused = fn(rec)
-		return refused
+		for _, rec := range group {
+			if rec.N <= after || rec.Kind == kindSealed {
+				continue
+			}
+			if refused = fn(rec); refused != nil {
+				return refused
+			}
+		}
+		return nil
 	})
 	if refused != nil {
 		return refused

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,7 +105,7 @@ func TestOldFenceIsRefused(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++
 		run := company.NewRunID("t1", "t1-01", company.Worker, runs)
-		var model []string
+		var model, waiting []string // in the journal, and with the owner
 		var holders []*ledger.Journal
 		var fences []uint64
 		highest, owner := uint64(0), -1
@@ -119,7 +120,40 @@ func TestOldFenceIsRefused(t *testing.T) {
 				must(t, err)
 				highest, owner = fence, len(holders)
 				holders, fences = append(holders, j), append(fences, fence)
-				model = append(model, fmt.Sprintf("%d:opened", fence))
+				// Some of what waited may be stored: it was too much to wait.
+				stored := len(journalOf(t, b, l, run)) - 1 - len(model)
+				model, waiting = append(append(model, waiting[:stored]...), fmt.Sprintf("%d:opened", fence)), nil
+			},
+			"append later": func(rt *rapid.T) {
+				if len(holders) == 0 {
+					return
+				}
+				h := rapid.IntRange(0, len(holders)-1).Draw(rt, "holder")
+				text := strings.Repeat("x", rapid.SampledFrom([]int{1, 2, 70_000}).Draw(rt, "size"))
+				err := holders[h].AppendLater(b.ctx, "later", text)
+				if h != owner { // one that does not know yet that it is out has it wait in vain
+					if err != nil {
+						requireCode(t, err, company.EStale)
+					}
+					return
+				}
+				must(t, err)
+				waiting = append(waiting, fmt.Sprintf("%d:later%q", fences[h], text))
+			},
+			"flush": func(rt *rapid.T) {
+				if len(holders) == 0 {
+					return
+				}
+				h := rapid.IntRange(0, len(holders)-1).Draw(rt, "holder")
+				err := holders[h].Flush(b.ctx)
+				if h != owner {
+					if err != nil {
+						requireCode(t, err, company.EStale)
+					}
+					return
+				}
+				must(t, err)
+				model, waiting = append(model, waiting...), nil
 			},
 			"append": func(rt *rapid.T) {
 				if len(holders) == 0 {
@@ -132,7 +166,7 @@ func TestOldFenceIsRefused(t *testing.T) {
 					return
 				}
 				must(t, err)
-				model = append(model, fmt.Sprintf("%d:turn%d", fences[h], h))
+				model, waiting = append(append(model, waiting...), fmt.Sprintf("%d:turn%d", fences[h], h)), nil
 				if n != len(model) {
 					rt.Fatalf("record %d has number %d", len(model), n)
 				}
@@ -147,11 +181,79 @@ func TestOldFenceIsRefused(t *testing.T) {
 					requireCode(t, err, company.EBus)
 					mustRecord(t, b, holders[owner], "turn", "again")
 				}
-				model = append(model, fmt.Sprintf("%d:turn%q", fences[owner], "again"))
+				model, waiting = append(append(model, waiting...), fmt.Sprintf("%d:turn%q", fences[owner], "again")), nil
+			},
+			"": func(rt *rapid.T) {
+				if owner < 0 {
+					return
+				}
+				all := journalOf(t, b, l, run)
+				if got := short(all); !slices.Equal(got, model) && !slices.Equal(got, append(slices.Clip(model), waiting[:max(0, len(got)-len(model))]...)) {
+					rt.Fatalf("journal %v, want %v, and %v may be behind it", got, model, waiting)
+				}
 			},
 		})
+		// The end: what waits is sealed with the rest.
+		if owner < 0 {
+			return
+		}
+		if rapid.Bool().Draw(rt, "the answer to the seal is lost") {
+			b.onAppend = lostAnswer
+		}
+		hash, err := holders[owner].Seal(b.ctx)
+		must(t, err)
+		model = append(model, waiting...)
 		requireJournal(t, b, l, run, model...)
+		var kept []ledger.Record
+		must(t, l.ReadSealed(b.ctx, hash, func(r ledger.Record) error { kept = append(kept, r); return nil }))
+		if got := short(kept); !slices.Equal(got, model) {
+			rt.Fatalf("sealed %v, want %v", got, model)
+		}
 	})
+}
+
+// TestRecordsTogether: records that wait are stored with the next one, in one message of
+// the bus; a holder that dies before loses them, and the next one does not see them.
+func TestRecordsTogether(t *testing.T) {
+	b := setup(t)
+	l := b.open(t)
+	j := mustOpen(t, b, l, run, 1)
+	must(t, j.AppendLater(b.ctx, "prompt", 1))
+	must(t, j.AppendLater(b.ctx, "note", 2))
+	requireJournal(t, b, l, run, "1:opened")
+	if n := mustRecord(t, b, j, "call", 3); n != 4 {
+		t.Fatalf("the call has number %d", n)
+	}
+	messages := 0
+	must(t, b.Bus.Log().Read(b.ctx, "run."+string(run), 0, func(bus.Message) error { messages++; return nil }))
+	if messages != 2 {
+		t.Errorf("%d messages", messages)
+	}
+	var seen []string
+	ctx, stop := context.WithCancel(b.ctx)
+	defer stop()
+	err := l.FollowJournal(ctx, run, 2, func(r ledger.Record) error {
+		if seen = append(seen, r.Kind); r.N == 4 {
+			stop()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || !slices.Equal(seen, []string{"note", "call"}) {
+		t.Errorf("after record 2: %v, %v", seen, err)
+	}
+	must(t, j.AppendLater(b.ctx, "lost", 4))
+	next := mustOpen(t, b, b.open(t), run, 2)
+	requireCode(t, j.Flush(b.ctx), company.EStale)
+	must(t, next.AppendLater(b.ctx, "kept", 5))
+	must(t, next.Read(b.ctx, func(ledger.Record) error { return nil }))
+	requireJournal(t, b, l, run, "1:opened", "1:prompt1", "1:note2", "1:call3", "2:opened", "2:kept5")
+
+	// Where another process has sealed the journal, the seal does not hide what waits.
+	must(t, next.AppendLater(b.ctx, "late", 6))
+	_, _, err = l.SealJournal(b.ctx, run)
+	must(t, err)
+	_, err = next.Seal(b.ctx)
+	requireCode(t, err, company.EStale)
 }
 
 // TestJournalLateArrival: a record that was given up for lost arrives later.

@@ -158,7 +158,8 @@ func (l *Ledger) PutBlob(ctx context.Context, r io.Reader) (company.Hash, int64,
 }
 
 // OpenBlob opens a blob to be streamed; its reader fails at the end when the
-// bytes are not those of the hash. ENotFound: there is none.
+// bytes are not those of the hash. ENotFound: there is none. ELedger that wraps
+// bus.ErrNotFound: there is none, and damage elsewhere may be why.
 func (l *Ledger) OpenBlob(ctx context.Context, hash company.Hash) (io.ReadCloser, error) {
 	r, err := l.bus.Blobs().Get(ctx, string(hash))
 	if err != nil {
@@ -192,6 +193,10 @@ func (l *Ledger) GetBlob(ctx context.Context, hash company.Hash, limit int64) ([
 
 func blobError(hash company.Hash, err error) error {
 	switch {
+	case errors.Is(err, bus.ErrNotFound) && errors.Is(err, bus.ErrDamaged):
+		return company.E(company.ELedger, fmt.Sprintf("blob %.80s is not found", hash)).
+			Because("a part of the store cannot be read, and may have held it").
+			Fix("company doctor --deep names the damage; where it holds what is needed, restore the office from a backup").Wrap(err)
 	case errors.Is(err, bus.ErrNotFound):
 		return company.E(company.ENotFound, fmt.Sprintf("there is no blob %.80s", hash)).Wrap(err)
 	case errors.Is(err, bus.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

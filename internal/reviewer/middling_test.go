@@ -29,6 +29,8 @@ func (m oneCall) OpenModel(func(adapters.Model) adapters.Model) (adapters.Model,
 type noJournal struct{}
 
 func (noJournal) Append(context.Context, string, any) (int, error)                     { return 1, nil }
+func (noJournal) AppendLater(context.Context, string, any) error                       { return nil }
+func (noJournal) Flush(context.Context) error                                          { return nil }
 func (noJournal) Read(context.Context, func(int, string, json.RawMessage) error) error { return nil }
 
 // driveCall makes one call in a conversation, as a model wrote it.

@@ -25,6 +25,10 @@ func (s *Session) openAllowance(ctx context.Context) error {
 // some back or the president is being asked. What the allowance holds unused while
 // it waits is the company's again, and owed to the allowance by the next grant.
 func (s *Session) reserveBudget(ctx context.Context, least, most company.Amount) (company.Amount, error) {
+	// The wait may be long: a follower sees the records before it.
+	if err := s.journal.Flush(ctx); err != nil {
+		return company.Amount{}, agent.NotKeptOf(err)
+	}
 	var grant company.Amount
 	err := retry.Until(ctx, retry.Doubling(100*time.Millisecond, 2*time.Second), func() (granted bool, err error) {
 		bal := s.allowance.Balance()

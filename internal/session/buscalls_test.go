@@ -75,8 +75,8 @@ func (b countingBlobs) Put(ctx context.Context, r io.Reader) (string, int64, err
 }
 
 // What a run asks of the bus is what it writes, and next to nothing besides: its holder
-// knows the journal. Three turns with a call each are three records a turn, behind the
-// holder's and the prompt's, and before the seal.
+// knows the journal. Three turns with a call each are two messages a turn, behind the
+// holder's and the prompt's, and before the seal: a result goes with what comes next.
 func TestBusCallsOfARun(t *testing.T) {
 	b := setup(t, company.Settings{})
 	own, err := nats.Open(t.Context(), nats.Options{Dir: filepath.Join(t.TempDir(), "bus")})
@@ -111,9 +111,10 @@ func TestBusCallsOfARun(t *testing.T) {
 	if r := b.end(t); r.Turns != 3 || r.Journal == "" {
 		t.Fatalf("%+v", r)
 	}
+	b.noJournals(t)
 	t.Logf("%v in %s", c.calls, time.Since(began))
 	want := map[string]int{
-		"append": 1 + 1 + 3*3 + 1, // opened, prompt, (call, reply, tool) a turn, sealed
+		"append": 1 + 1 + 3*2 + 1, // opened, prompt, (call with the result before it, reply) a turn, the last result with the seal
 		"last":   1,               // whether somebody holds it
 		"read":   0,
 		"put":    3, // transcript, journal, result
@@ -124,5 +125,4 @@ func TestBusCallsOfARun(t *testing.T) {
 			t.Errorf("%s: %d times, at most %d are needed", call, c.calls[call], most)
 		}
 	}
-	b.noJournals(t)
 }

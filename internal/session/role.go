@@ -34,7 +34,10 @@ type Brief struct {
 	System string
 	Title  string
 	Text   string       // what the first message says below its header
-	Tools  []agent.Tool // beside those of the sandbox
+	Seen   []agent.Seen // contents of files that Text shows
+	// Shown are the answers of tools among them.
+	Shown []agent.Shown
+	Tools []agent.Tool // beside those of the sandbox
 	// Second has the role's second model do it, where the config names one.
 	Second bool
 	// MaxTurns bounds the replies of the run below the limit of its role; 0: that limit alone.
@@ -117,7 +120,7 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 		header.Subtask = s.Subtask.ID
 	}
 	job := agent.Job{
-		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, MaxTurns: s.limitTurns(b.MaxTurns),
+		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, Seen: b.Seen, Shown: b.Shown, MaxTurns: s.limitTurns(b.MaxTurns),
 		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: ledger.Blobs{Ledger: s.service.Ledger}, Allowance: s.allowance,
 		Now: s.service.Now, Logger: s.service.Logger, OnEvent: s.onEvent, Halt: func() error { return s.checkPaused(ctx) }, Words: func() []string { return s.readWords(ctx) },
 	}
@@ -170,6 +173,10 @@ func (s *Session) onEvent(e agent.Event) {
 	}
 	s.service.Watcher.WatchAgent(s.Run, e)
 }
+
+// Begun says whether an earlier holder of the run has begun its conversation, which goes on
+// with the first message that the journal has.
+func (s *Session) Begun() bool { return s.past.Begun }
 
 // HasSecond says whether the config names a second model for the session's role.
 func (s *Session) HasSecond() bool { return s.service.Agents.Second(s.Role) != nil }

@@ -118,11 +118,7 @@ func (s *Session) endRun(ctx context.Context, end company.EndRun) error {
 	if _, err := s.service.Coordinator.Decide(ctx, end); err != nil {
 		return err
 	}
-	// The ledger names the sealed journal now; its records are of no more use.
-	// A process that dies before this does it at its next start.
-	if err := s.journal.Purge(context.WithoutCancel(ctx)); err != nil {
-		s.service.Logger.WarnContext(ctx, "journal not purged", "run_id", s.Run, "err", err)
-	}
+	s.service.purgeBehind(context.WithoutCancel(ctx), s.journal, s.Run)
 	return nil
 }
 

@@ -13,10 +13,12 @@ package session
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
 	"company/internal/agent"
+	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/depaccess"
 	"company/internal/folder"
@@ -75,7 +77,13 @@ type Watcher interface {
 }
 
 // Service has agents do runs.
-type Service struct{ Config }
+type Service struct {
+	Config
+	purging chan struct{} // has room for the journals that are purged at a time
+}
+
+// mostPurging is how many journals are purged behind their runs at a time.
+const mostPurging = 64
 
 // New checks that nothing is missing that a session needs.
 func New(c Config) (*Service, error) {
@@ -85,7 +93,28 @@ func New(c Config) (*Service, error) {
 	if c.Watcher == nil {
 		c.Watcher = unwatched{}
 	}
-	return &Service{c}, company.CheckParts(c)
+	return &Service{c, make(chan struct{}, mostPurging)}, company.CheckParts(c)
+}
+
+// purgeBehind forgets the records of a journal that the ledger names as sealed: they are of
+// no more use. Its holder does not wait for that, unless many journals are being purged. The
+// goroutine lives until the bus answers or closes: the bus's end is its own. A process that dies
+// before purges at its next start.
+func (svc *Service) purgeBehind(ctx context.Context, j *ledger.Journal, run company.RunID) {
+	report := func(err error) {
+		if err != nil && !errors.Is(err, bus.ErrClosed) {
+			svc.Logger.WarnContext(ctx, "journal not purged", "run_id", run, "err", err)
+		}
+	}
+	select {
+	case svc.purging <- struct{}{}:
+		go func() {
+			defer func() { <-svc.purging }()
+			report(company.Guard("forgetting a journal", func() error { return j.Purge(ctx) }))
+		}()
+	default:
+		report(j.Purge(ctx))
+	}
 }
 
 // unwatched is a Watcher that keeps nothing of what it is given.

@@ -31,10 +31,6 @@ type unheld struct {
 	run    company.RunID
 }
 
-func (u unheld) Append(context.Context, string, any) (int, error) {
-	return 0, company.E(company.EStale, "no holder has run "+string(u.run))
-}
-
 func (u unheld) Read(ctx context.Context, fn func(n int, kind string, data json.RawMessage) error) error {
 	return u.ledger.ReadJournal(ctx, u.run, func(rec ledger.Record) error { return fn(rec.N, rec.Kind, rec.Data) })
 }

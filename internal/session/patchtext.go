@@ -1,0 +1,89 @@
+package session
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"company/internal/agent"
+	"company/internal/gitops"
+	"company/internal/safetext"
+)
+
+// fewChanged is how many files a diff shows at a glance: of so many only the deleted ones
+// are listed before it.
+const fewChanged = 6
+
+// maxSummary is how much of summaries a prompt shows, in bytes.
+const maxSummary = 4 << 10
+
+// CutSummary bounds workers' summaries to 4 KiB and cuts no word.
+func CutSummary(text string) string { return safetext.CutBetweenWords(text, maxSummary) }
+
+// FormatDiff quotes a diff as data, after a list of its files, which names at most listed of
+// them: a worker may change thousands. A patch that was cut ends with a whole line.
+func FormatDiff(d gitops.Diff, listed int) string {
+	var w strings.Builder
+	for i, c := range d.Changes {
+		if i == listed {
+			fmt.Fprintf(&w, "- and %d more files\n", len(d.Changes)-i)
+			break
+		}
+		if d.Truncated || len(d.Changes) > fewChanged || c.Action == "deleted" {
+			fmt.Fprintf(&w, "- %s %s\n", c.Action, agent.JoinLines(c.Path))
+		}
+	}
+	patch := d.Patch
+	if d.Truncated {
+		patch = patch[:bytes.LastIndexByte(patch, '\n')+1]
+	}
+	w.WriteString("\n" + agent.Quote("diff", "", string(trimHeadings(patch))))
+	if d.Truncated {
+		w.WriteString("The diff is longer than this; read the files in the container.\n")
+	}
+	return w.String()
+}
+
+// trimHeadings leaves the lines of git's headings out that repeat others: the ids of blobs with
+// the usual mode, and the first line where two more lines name the file. A heading that no
+// lines follow stays whole: of an empty file, of one that is binary, of another mode.
+func trimHeadings(patch []byte) []byte {
+	out := make([]byte, 0, len(patch))
+	var heading [][]byte
+	inHeading := false
+	for line := range bytes.Lines(patch) {
+		switch {
+		case bytes.HasPrefix(line, []byte("diff --git ")):
+			out = append(out, bytes.Join(heading, nil)...)
+			heading, inHeading = [][]byte{line}, true
+		case inHeading && bytes.HasPrefix(line, []byte("@@ ")):
+			for _, h := range heading {
+				if !repeatsNames(h) {
+					out = append(out, h...)
+				}
+			}
+			out = append(out, line...)
+			heading, inHeading = nil, false
+		case inHeading:
+			heading = append(heading, line)
+		default:
+			out = append(out, line...)
+		}
+	}
+	return append(out, bytes.Join(heading, nil)...)
+}
+
+// repeatsNames reports whether a line of a heading tells nothing beside the lines --- and +++.
+// A mode behind the ids of blobs may tell that the file is a link.
+func repeatsNames(line []byte) bool {
+	if bytes.HasPrefix(line, []byte("index ")) {
+		ids := bytes.Fields(line)
+		return len(ids) < 3 || string(ids[2]) == "100644"
+	}
+	for _, begin := range []string{"diff --git ", "new file mode 100644", "deleted file mode 100644"} {
+		if bytes.HasPrefix(line, []byte(begin)) {
+			return true
+		}
+	}
+	return false
+}
