@@ -94,6 +94,11 @@ records: setup build ## the stored records that end-to-end tests play, made anew
 	@scripts/setup.sh test
 	COMPANY_TEST_VARIANTS=1 $(GO) test ./test/e2e -run '^(TestConflictResolved|TestBadMemberIsFound)$$' -count=1 -timeout 20m -args -update-records
 
+.PHONY: tokens
+tokens: setup build ## the tokens that end-to-end tests pin, made anew (after a change of prompts or tools that is meant to cost more)
+	@scripts/setup.sh test
+	COMPANY_TEST_VARIANTS=1 $(GO) test ./test/e2e -run '^TestBenchWork(Recorded|Tokens|TokensOfAll)$$' -count=1 -timeout 20m -args -update-tokens
+
 .PHONY: count
 count: ## the numbers of decision 0071 that a program can count
 	@$(GO) run ./test/count
@@ -108,10 +113,11 @@ interrupts: setup build ## end the company at 300 moments of its work, in every 
 	$(GO) test ./test/e2e -run 'TestInterrupts$$' -count=1 -timeout 5h -args -moments 300 -seed $${SEED:-1}
 
 .PHONY: storm
-storm: ## 5,000 crashes of the file driver's disk (SEED=1, N=5000), 500 kills of a process on each driver (KILLS=500), their suites, and 1,000 histories under the office's caps
+storm: ## 5,000 crashes of the file driver's disk (SEED=1, N=5000), 500 kills of a process on each driver (KILLS=500), their suites, 5,000 attacks on stored files, and 1,000 histories under the office's caps
 	$(GO) test ./internal/bus/file -run 'TestStorm$$' -count=1 -timeout 30m -v -args -crashes $${N:-5000} -seed $${SEED:-1}
 	$(GO) test ./internal/bus/file ./internal/bus/nats -run 'TestKillStorm$$' -count=1 -timeout 60m -v -args -crashes $${KILLS:-500} -seed $${SEED:-1}
 	$(GO) test ./internal/bus/... -count=1 -timeout 30m
+	$(GO) test ./internal/upkeep -run 'TestAttackedStore$$' -count=1 -timeout 30m -v -args -attacks $${N:-5000} -attack-seed $${SEED:-1}
 	COMPANY_TEST_VARIANTS=all $(GO) test ./internal/company -run 'TestManyHistoriesStayUnderOfficeCaps$$' -count=1 -timeout 30m
 
 .PHONY: mutants

@@ -9,6 +9,9 @@ import (
 	"company/internal/toolproto"
 )
 
+// ReadFileName is the name of the tool that reads files.
+const ReadFileName = "read_file"
+
 // readFile reads files. Lines have their numbers for a reader who names lines, and none for
 // one who edits them.
 func (f *toolFactory) readFile(numbered bool) agent.Tool {
@@ -16,7 +19,7 @@ func (f *toolFactory) readFile(numbered bool) agent.Tool {
 	if numbered {
 		description += ` The numbers before lines are not part of the file.`
 	}
-	return newTool(f, "read_file", description,
+	return newTool(f, ReadFileName, description,
 		`{"type":"object","properties":{
 "path":{"type":"string","minLength":1},
 "offset":{"type":"integer","minimum":1},

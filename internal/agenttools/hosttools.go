@@ -64,7 +64,7 @@ func amendItems(args json.RawMessage) json.RawMessage {
 				items[i] = markItem(old)
 			}
 		}
-		a[key], _ = json.Marshal(items) // what was JSON is JSON again
+		a[key], _ = json.Marshal(items) // JSON in a text is JSON again
 	}
 	out, err := json.Marshal(a)
 	if err != nil {

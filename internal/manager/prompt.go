@@ -10,7 +10,6 @@ import (
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/repomap"
-	"company/internal/safetext"
 	"company/internal/session"
 )
 
@@ -28,12 +27,12 @@ func planBrief(t *company.Task, answers []*company.Approval, repo string) string
 	var b strings.Builder
 	fmt.Fprintf(&b, "# The president's instruction\n%s\n", t.Instruction)
 	for _, a := range answers {
-		fmt.Fprintf(&b, "\nYou asked: %s\nThe president answered: %s\n", a.Question, a.Text)
+		fmt.Fprintf(&b, "\nYou asked: %s\nThe president answered: %s\n", agent.EscapeHeadings(a.Question), a.Text)
 	}
 	if len(t.Plan.Problems) > 0 {
 		b.WriteString("\n## Why your last plan was refused\n")
 		for _, p := range t.Plan.Problems {
-			fmt.Fprintf(&b, "- %s\n", p)
+			fmt.Fprintf(&b, "- %s\n", agent.JoinLines(p.String()))
 		}
 	}
 	b.WriteString("\n## Gates that every subtask must pass\n")
@@ -53,7 +52,7 @@ func describeFolders(t *company.Task) string {
 	if len(t.Settings.Paths) == 0 {
 		return ""
 	}
-	return "\nThis task is kept to these folders; a change anywhere else is refused: " + strings.Join(t.Settings.Paths, ", ") + "\n"
+	return "\nThis task is kept to these folders; a change anywhere else is refused: " + agent.JoinLines(strings.Join(t.Settings.Paths, ", ")) + "\n"
 }
 
 // describeLimits tells a manager how large a plan and its subtasks may be, where the config
@@ -80,64 +79,6 @@ func describeBaseline(t *company.Task) string {
 	return "\nAlready red on the base. These need not be mended unless the instruction says so; only what fails beyond them bars:\n" +
 		agent.Quote("red_before", "", strings.Join(red, "\n"))
 }
-
-func decideBrief(t *company.Task, sub *company.Subtask, repo string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Ticket %s is stuck: %s\n\n## Title\n%s\n\n## Description\n%s\n\n## Write set\n%s\n\n## What happened\n", sub.ID, sub.Escalation, sub.Planned.Title, sub.Planned.Description, joinShort(sub.Planned.WriteSet))
-	fmt.Fprintf(&b, "%d runs so far.\n", sub.Started)
-	if sub.Model != "" {
-		fmt.Fprintf(&b, "You gave it the model %s.\n", sub.Model)
-	}
-	if last := sub.Review.Last; last != nil {
-		for _, f := range last.Findings {
-			fmt.Fprintf(&b, "- the reviewer: %s\n", strings.TrimSpace(f.Where()+" "+f.What))
-		}
-	}
-	if red := sub.LastRed(); red != "" {
-		b.WriteString("\n" + agent.Quote(agent.GateOutput, "", red))
-	}
-	b.WriteString(describeBaseline(t))
-	b.WriteString(describeOthers(t, sub))
-	b.WriteString(describeFolders(t))
-	b.WriteString(describeLimits(t))
-	fmt.Fprintf(&b, "\n## The task\n%s\n\n## The repository\n%s", t.Instruction, repo)
-	return b.String()
-}
-
-// mostOthers bounds the other tickets in the brief of a manager.
-const mostOthers = 40
-
-// describeOthers lists the other tickets of the plan: a ticket that is planned anew may name
-// them in after, and writes nothing that they write.
-func describeOthers(t *company.Task, stuck *company.Subtask) string {
-	var b strings.Builder
-	n := 0
-	for _, sub := range t.Subtasks {
-		if sub == stuck {
-			continue
-		}
-		if n++; n > mostOthers {
-			continue
-		}
-		fmt.Fprintf(&b, "- %s %s: %s", sub.ID, safetext.EscapeLine(sub.Planned.Title, 120), sub.Status)
-		if sub.Status != company.SubtaskCompleted {
-			b.WriteString("; writes " + joinShort(sub.Planned.WriteSet))
-		}
-		if after := sub.After(); len(after) > 0 {
-			b.WriteString("; after " + company.JoinIDs(after))
-		}
-		b.WriteString("\n")
-	}
-	if n > mostOthers {
-		fmt.Fprintf(&b, "- %d more\n", n-mostOthers)
-	}
-	if n == 0 {
-		return ""
-	}
-	return "\n## The other tickets\n" + b.String()
-}
-
-func joinShort(globs []string) string { return safetext.EscapeLine(strings.Join(globs, ", "), 300) }
 
 // describeRepo is the map of a repository and its advice, as quoted data.
 func describeRepo(m *repomap.Map) string {

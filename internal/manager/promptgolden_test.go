@@ -9,6 +9,7 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/gitops"
 )
 
 var writeGolden = flag.Bool("golden", false, "write the prompts of testdata anew")
@@ -56,6 +57,13 @@ func TestPromptsStay(t *testing.T) {
 	task.Subtasks[0].Escalation = "the gates stay red: TestLimit"
 	task.Subtasks = append(task.Subtasks, &company.Subtask{ID: "t1-02", Status: company.SubtaskPending, Planned: company.PlannedSubtask{
 		Title: "Tell of the limit", WriteSet: []string{"docs/**", "README.md"}, After: []string{"t1-01"},
-	}})
-	checkPrompt(t, "decide", decideSystem, decideBrief(task, task.Subtasks[0], "the map"))
+	}}, &company.Subtask{ID: "t1-03", Status: company.SubtaskCompleted, Planned: company.PlannedSubtask{Title: "Name the limit", WriteSet: []string{"config/**"}}, Changes: []company.Change{{Path: "api/names.go", Action: "created"}}})
+	task.Subtasks[0].Changes = []company.Change{{Path: "api/limit.go", Action: "created"}, {Path: "docs/limit.md", Action: "modified"}}
+	checkPrompt(t, "decide", decideSystem, decideBrief(task, task.Subtasks[0], gitops.Diff{}, "the map"))
+	run := company.NewRunID(task.ID, "t1-01", company.Worker, 1)
+	task.Runs = map[company.RunID]*company.Run{run: {ID: run, Summary: "The limit is there; TestLimit hangs."}}
+	task.Subtasks[0].Review.Last = &company.ReviewRecorded{Findings: []company.Finding{{Severity: company.Blocking, File: "api/limit.go", Line: 3, What: "the 101st request passes", Why: "it counts from 0"}}}
+	task.Subtasks[0].Gate = &company.GateFinished{Result: company.GateResult{Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", ExitCode: 1, Output: "--- FAIL: TestLimit"}}}}
+	diff := gitops.Diff{Changes: []gitops.FileChange{{Change: company.Change{Path: "api/limit.go", Action: "created"}}}, Patch: []byte("diff --git a/api/limit.go b/api/limit.go\n+package api\n")}
+	checkPrompt(t, "decide-tried", decideSystem, decideBrief(task, task.Subtasks[0], diff, "the map"))
 }

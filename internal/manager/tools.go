@@ -182,9 +182,9 @@ func (r *readTools) contextFiles(ctx context.Context, p company.Plan) ([]string,
 	files := []string{}
 	for _, w := range p.Waves {
 		for _, s := range w.Subtasks {
-			for _, path := range s.Context {
-				if there[path] {
-					files = append(files, path)
+			for _, entry := range s.Context {
+				if f, ok := company.ParseContext(entry); ok && there[f.Path] {
+					files = append(files, f.Path)
 				}
 			}
 		}

@@ -11,7 +11,9 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/company/decidertest"
+	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
+	"company/internal/toolproto"
 )
 
 type args = map[string]any
@@ -121,22 +123,22 @@ func TestSearchCountsByFile(t *testing.T) {
 	if want := "503 hits in 3 files:\n- 500 in a\n- 2 in z\n- 1 in " + odd + "\n\na:1: hit\n"; !strings.HasPrefix(many, want) {
 		t.Errorf("%q", many[:200])
 	}
-	if n := strings.Count(many, ": hit\n"); n != maxMatches || !strings.Contains(many, "\nz:2: hit\n") || !strings.Contains(many, "\n"+odd+":1: hit\n") {
+	if n := strings.Count(many, ": hit\n"); n != toolproto.SearchHits || !strings.Contains(many, "\nz:2: hit\n") || !strings.Contains(many, "\n"+odd+":1: hit\n") {
 		t.Errorf("%d lines\n%s", n, many)
 	}
 	if !strings.HasSuffix(many, "(403 more hits are left out: search with a glob or a narrower pattern)\n") {
 		t.Errorf("%q", many[len(many)-120:])
 	}
 	wide := map[string]string{}
-	for i := range maxFiles + 5 {
+	for i := range toolproto.SearchFiles + 5 {
 		wide[fmt.Sprintf("f%02d", i)] = "hit\n"
 	}
-	wide["f00"] = strings.Repeat("hit\n", maxCounted)
+	wide["f00"] = strings.Repeat("hit\n", toolproto.SearchCounted)
 	if text := use(t, newReading(t, wide), "search", args{"pattern": "hit"}).Text; !strings.HasPrefix(text, "at least 20000 hits in 1 file:\n") {
 		t.Errorf("%.80q", text)
 	}
 	wide["f00"] = "hit\n"
-	if text := use(t, newReading(t, wide), "search", args{"pattern": "hit"}).Text; !strings.Contains(text, "\n- and 5 more files\n") || strings.Count(text, ":1: hit\n") != maxFiles+5 {
+	if text := use(t, newReading(t, wide), "search", args{"pattern": "hit"}).Text; !strings.Contains(text, "\n- and 5 more files\n") || strings.Count(text, ":1: hit\n") != toolproto.SearchFiles+5 {
 		t.Errorf("%s", text)
 	}
 }
@@ -334,7 +336,7 @@ func TestChangeModel(t *testing.T) {
 	if res := use(t, tools, "change_model", args{"model": "big", "guidance": "once more"}); !res.IsError || !strings.HasSuffix(res.Text, "has the model big already; name one of: huge") {
 		t.Errorf("%+v", res)
 	}
-	if !strings.Contains(decideBrief(task, sub, ""), "You gave it the model big.") {
+	if !strings.Contains(decideBrief(task, sub, gitops.Diff{}, ""), "You gave it the model big.") {
 		t.Error("the manager does not know what it decided")
 	}
 }

@@ -133,15 +133,15 @@ func conflictBrief(t *company.Task, sub *company.Subtask) string {
 	fmt.Fprintf(&w, "# Merge ticket %s into the integration branch\n\nThe container is on the ticket's branch (%s); HEAD is that side. The integration branch (%s) is being merged in.\n\n## Conflicts\n",
 		sub.ID, sub.Head.Short(), sub.Conflict.Onto.Short())
 	for _, p := range sub.Conflict.Paths {
-		fmt.Fprintf(&w, "- %s\n", p)
+		fmt.Fprintf(&w, "- %s\n", agent.JoinLines(p))
 	}
 	if why := sub.Conflict.Why; why != "" {
-		fmt.Fprintf(&w, "\nLock files among them are to be made by their client, which failed on its own: %s\n", why)
+		fmt.Fprintf(&w, "\nLock files among them are to be made by their client, which failed on its own: %s\n", agent.JoinLines(why))
 	}
-	fmt.Fprintf(&w, "\n## This side: %s %s\n%s\n", sub.ID, sub.Planned.Title, sub.Planned.Description)
+	fmt.Fprintf(&w, "\n## This side: %s %s\n%s\n", sub.ID, agent.JoinLines(sub.Planned.Title), agent.EscapeHeadings(sub.Planned.Description))
 	for _, other := range t.Subtasks {
 		if other.Status == company.SubtaskCompleted {
-			fmt.Fprintf(&w, "\n## Merged before: %s %s\n%s\n", other.ID, other.Planned.Title, other.Planned.Description)
+			fmt.Fprintf(&w, "\n## Merged before: %s %s\n%s\n", other.ID, agent.JoinLines(other.Planned.Title), agent.EscapeHeadings(other.Planned.Description))
 		}
 	}
 	return w.String()

@@ -216,7 +216,7 @@ func TestSchemaTakesWhatIsAmended(t *testing.T) {
 }
 
 // A later round's reviewer gets what changed since, the findings with their reasons,
-// and what the author says of them.
+// and what the author says of them; of an approved ticket that was sent back the first and the last.
 func TestLaterRoundBrief(t *testing.T) {
 	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
 	first := b.sub.Head
@@ -256,6 +256,26 @@ func TestLaterRoundBrief(t *testing.T) {
 	b.sub.Review.Last.Verdict = company.Approve
 	if got := load(); strings.Contains(got, "since that review") {
 		t.Errorf("an approval is no round that was sent back: %s", got)
+	}
+	// Its merge was red, and its author worked on.
+	b.sub.Review.Last.Head = first
+	got = load()
+	for _, want := range []string{"## Sent back after an approval\n", "What the author says now, which nobody has checked:\n<summary>\nt1-01.1: I mended it.", "Is it right, and does what was approved still hold?", "+var mended = 2\n</changed_since>"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "nothing tests it") || strings.Contains(got, "in earlier") {
+		t.Errorf("findings of an approval are judged: %s", got)
+	}
+	// Its author merged what others did meanwhile.
+	b.task.Head = b.p.Commit("main", map[string]string{"other.go": "package a\n"})
+	b.p.Git("switch", "-q", "side")
+	b.p.Git("merge", "-q", "-m", "merge", "main")
+	b.p.Git("switch", "-q", "main")
+	b.sub.Head = b.p.Fetch("side")
+	if got := load(); strings.Contains(got, "since that review") {
+		t.Errorf("others' work is shown as the author's: %s", got)
 	}
 }
 

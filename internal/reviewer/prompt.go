@@ -8,6 +8,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/ecosystem/catalog"
+	"company/internal/session"
 )
 
 // system is every reviewer's system prompt.
@@ -22,6 +23,9 @@ func reviewTitle(t *company.Task, sub *company.Subtask) string {
 	return sub.Planned.Title
 }
 
+// maxListed is how many changed files the first message names.
+const maxListed = 500
+
 // reviewBrief is the literal ticket, the verdict of the gates and the diff.
 func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 	var w strings.Builder
@@ -29,12 +33,12 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 	if sub == nil {
 		fmt.Fprintf(&w, "# The whole of task %s\n\nAll its subtasks are merged. Do they add up to the instruction?\n\n## Instruction\n%s\n%s\n## Subtasks\n", t.ID, t.Instruction, formatAnswers(x.answers))
 		for _, s := range t.Subtasks {
-			fmt.Fprintf(&w, "- %s %s\n%s", s.ID, s.Planned.Title, ticketOf(s))
+			fmt.Fprintf(&w, "- %s %s\n%s", s.ID, agent.JoinLines(s.Planned.Title), ticketOf(s))
 		}
 		w.WriteString(x.round.writeRound(x.head))
 	} else {
 		gate = sub.Gate
-		fmt.Fprintf(&w, "# Ticket %s: %s\n\n%s\n", sub.ID, sub.Planned.Title, sub.Planned.Description)
+		fmt.Fprintf(&w, "# Ticket %s: %s\n\n%s\n", sub.ID, agent.JoinLines(sub.Planned.Title), agent.EscapeHeadings(sub.Planned.Description))
 		if x.whole {
 			w.WriteString("\n" + onlyTicket + "\n")
 			if !standsInParts(t) {
@@ -48,7 +52,7 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 	if gate != nil {
 		w.WriteString("\n## Gates\n")
 		for _, c := range gate.Result.Checks {
-			fmt.Fprintf(&w, "- %s (%s): %s\n", c.Name, c.Command, checkOutcome(c))
+			fmt.Fprintf(&w, "- %s (%s): %s\n", agent.JoinLines(c.Name), agent.EscapeHeadings(c.Command), checkOutcome(c))
 		}
 		if red := t.KnownRed(); len(red) > 0 {
 			w.WriteString("\nRed on the base already, before any work:\n" + agent.Quote("red_before", "", strings.Join(red, "\n")))
@@ -69,8 +73,11 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 		if gate.Result.Untested {
 			w.WriteString("- there are none: untested\n")
 		} else if why := gate.Result.ExplainUntested(); why != "" {
-			fmt.Fprintf(&w, "\nUntested: %s. Nothing but you looks at what the work does.\n", why)
+			fmt.Fprintf(&w, "\nUntested: %s. Nothing but you looks at what the work does.\n", agent.JoinLines(why))
 		}
+	}
+	if sub != nil {
+		w.WriteString(outsideText(t, sub))
 	}
 	if len(x.mentions) > 0 {
 		w.WriteString("\n## Names in commit messages\nThe forge notifies whoever is called @name there. A package or a decorator is fine; a message that calls a person or a team is blocking (at the message: no file, no line).\n" + agent.Quote("messages", "", strings.Join(x.mentions, "\n")))
@@ -78,7 +85,7 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 	if len(t.Dependencies) > 0 {
 		w.WriteString("\n## Dependencies that the task added (are they needed, and the right ones?)\n")
 		for _, d := range t.Dependencies {
-			fmt.Fprintf(&w, "- %s\n", d)
+			fmt.Fprintf(&w, "- %s\n", agent.JoinLines(d.String()))
 		}
 	}
 	if x.advice != "" {
@@ -88,8 +95,19 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 		w.WriteString("\n" + formatBaseTree(x.from))
 	}
 	fmt.Fprintf(&w, "\n## The diff, %s..%s\n", x.from.Short(), x.head.Short())
-	w.WriteString(formatDiff(x.diff))
+	w.WriteString(session.FormatDiff(x.diff, maxListed))
 	return w.String()
+}
+
+// outsideText lists what the ticket's branch changes beyond its write set, and which open ticket
+// writes the same file.
+func outsideText(t *company.Task, sub *company.Subtask) string {
+	files := agent.ListOutside(t.OutsideWriteSet(sub))
+	if files == "" {
+		return ""
+	}
+	return "\n## Changed outside of the write set\nThe ticket was to write " + agent.JoinLines(strings.Join(sub.Planned.WriteSet, ", ")) + ". Is each of these files needed for it? One that is not is a finding; " +
+		"so is a change that another open ticket, named beside the file, may have to make otherwise.\n" + files
 }
 
 // onlyTicket tells the reviewer of a task's only ticket that no review follows.
@@ -99,7 +117,7 @@ const onlyTicket = "This is the only ticket of the task, and nobody reviews the 
 func formatAnswers(answers []*company.Approval) string {
 	var w strings.Builder
 	for _, a := range answers {
-		fmt.Fprintf(&w, "\nAsked: %s\nThe president answered: %s\n", a.Question, a.Text)
+		fmt.Fprintf(&w, "\nAsked: %s\nThe president answered: %s\n", agent.EscapeHeadings(a.Question), a.Text)
 	}
 	return w.String()
 }
@@ -113,7 +131,7 @@ func criteriaText(t *company.Task, sub *company.Subtask) string {
 	}
 	w.WriteString("\n## Acceptance criteria\n")
 	for _, c := range list {
-		fmt.Fprintf(&w, "- %s\n", c)
+		fmt.Fprintf(&w, "- %s\n", agent.JoinLines(c))
 	}
 	return w.String()
 }
@@ -124,9 +142,9 @@ func ticketOf(s *company.Subtask) string {
 	var w strings.Builder
 	last := s.Review.Last
 	for i, c := range s.Planned.AcceptanceCriteria {
-		fmt.Fprintf(&w, "  - must: %s\n", c)
+		fmt.Fprintf(&w, "  - must: %s\n", agent.JoinLines(c))
 		if last != nil && i < len(last.Evidence) {
-			fmt.Fprintf(&w, "    shown by: %s\n", last.Evidence[i])
+			fmt.Fprintf(&w, "    shown by: %s\n", agent.JoinLines(last.Evidence[i]))
 		}
 	}
 	if last != nil {
@@ -150,7 +168,7 @@ func findingLine(f company.Finding) string {
 	if f.Why != "" {
 		out += " (" + f.Why + ")"
 	}
-	return out + "\n"
+	return agent.JoinLines(out) + "\n"
 }
 
 // checkOutcome is how a check came out.
@@ -167,9 +185,17 @@ func checkOutcome(c company.GateCheck) string {
 	case !c.Passed:
 		return fmt.Sprintf("red, exit %d", c.ExitCode)
 	case len(c.Flaky) > 0:
-		return "passed, flaky: it failed once and passed when run again"
+		return "passed, flaky: it failed once and passed when run again" + partRun(c)
 	}
-	return "passed"
+	return "passed" + partRun(c)
+}
+
+// partRun says which tests a check ran where these were not all.
+func partRun(c company.GateCheck) string {
+	if c.Part == nil {
+		return ""
+	}
+	return "; run in " + c.Part.String() + ", those that the change can reach. All are run on the merged tree"
 }
 
 // redToGreen is which tests of the change show anything.
@@ -180,7 +206,7 @@ func redToGreen(r *company.RedGreen) string {
 	case r.Files == 0:
 		return "\nNo test was added or changed.\n"
 	case r.Reason != "":
-		return "\nWhich of its tests fail without the change is not known: " + r.Reason + ".\n"
+		return "\nWhich of its tests fail without the change is not known: " + agent.JoinLines(r.Reason) + ".\n"
 	}
 	out := ""
 	if len(r.Proof) > 0 {
@@ -203,10 +229,10 @@ func lookedAt(c company.GateCheck) string {
 	}
 	out := ""
 	if len(k.Blind) > 0 {
-		out += "\n" + c.Name + " does not look at these folders of the change, and did not before it: run their tests yourself.\n" + agent.Quote("not_looked_at", "", strings.Join(k.Blind, "\n"))
+		out += "\n" + agent.EscapeHeadings(agent.JoinLines(c.Name)) + " does not look at these folders of the change, and did not before it: run their tests yourself.\n" + agent.Quote("not_looked_at", "", strings.Join(k.Blind, "\n"))
 	}
 	if k.Reason != "" {
-		out += "\nWhether " + c.Name + " looks at what is changed is not proven: " + k.Reason + "\n"
+		out += "\nWhether " + agent.JoinLines(c.Name) + " looks at what is changed is not proven: " + agent.JoinLines(k.Reason) + "\n"
 	}
 	return out
 }

@@ -58,5 +58,10 @@ func TestPromptsStay(t *testing.T) {
 		Changes: []gitops.FileChange{{Change: company.Change{Path: "api/limit.go", Action: "created"}}}, Patch: []byte("+package api\n"),
 	}}
 	checkPrompt(t, "ticket", system, reviewBrief(task, sub, x))
+	sub.Changes = []company.Change{{Path: "api/limit.go", Action: "created"}, {Path: "README.md", Action: "modified"}, {Path: "go.mod", Action: "modified"}}
+	task.Subtasks = append(task.Subtasks, &company.Subtask{ID: "t1-02", Planned: company.PlannedSubtask{Title: "Tell of it", WriteSet: []string{"*.md"}}})
+	x.whole = false
+	checkPrompt(t, "outside", system, reviewBrief(task, sub, x))
+	task.Subtasks, x.whole = task.Subtasks[:1], true
 	checkPrompt(t, "whole", system, reviewBrief(task, nil, x))
 }

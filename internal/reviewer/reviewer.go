@@ -66,7 +66,7 @@ func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *co
 	gate := t.Gate
 	if sub != nil {
 		x.head = sub.Head
-		if x.from, err = m.MergeBase(ctx, onto, sub.Head); err != nil {
+		if x.from, err = session.FindBranchStart(ctx, m, sub, onto, sub.Head); err != nil {
 			return x, err
 		}
 		gate = sub.Gate

@@ -172,6 +172,7 @@ func TestNothingIsCalledPassedUnchecked(t *testing.T) {
 		"passed, flaky": {Passed: true, Flaky: []string{"TestX"}},
 		"exit 1, red as on the base and in nothing else":                {ExitCode: 1, Excused: company.ComparedKnown},
 		"exit 1, red as on the base; new failures cannot be recognised": {ExitCode: 1, Excused: company.ComparedAsBefore},
+		"passed; run in 3 of 41 packages, those that":                   {Passed: true, Part: &company.TestPart{Ran: 3, Of: 41}},
 		"red, exit 2": {ExitCode: 2},
 		"absent":      {Absent: true},
 		"skipped":     {Skipped: true},

@@ -8,15 +8,12 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/safetext"
+	"company/internal/session"
 )
 
 // maxSince bounds the part of the first message that shows the changes since the last
 // round, in bytes.
 const maxSince = 48 << 10
-
-// maxSummary is how much of a worker's summary is shown, in bytes.
-const maxSummary = 4 << 10
 
 // lastRound holds the facts that a reviewer of a later round needs of the one before.
 type lastRound struct {
@@ -25,17 +22,21 @@ type lastRound struct {
 	findings []company.Finding
 	answers  []string // summaries of the runs that answered the findings
 	second   bool     // the author has not seen the findings yet
+	approved bool     // the ticket was sent back later, by its merge or by the president
 }
 
-// loadLastRound reads the changes since the last review. It is nil for a first review,
-// and after a verdict that was taken back.
+// loadLastRound reads the changes since the last review. It is nil for a first review, after a
+// verdict that was taken back, and after the approval of a whole task.
 func loadLastRound(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, head company.OID) (*lastRound, error) {
 	last := t.Review.Last
 	if sub != nil {
 		last = sub.Review.Last
 	}
-	if last == nil || last.Verdict != company.RequestChanges {
+	switch {
+	case last == nil:
 		return nil, nil
+	case last.Verdict != company.RequestChanges:
+		return loadApprovedRound(ctx, m, t, sub, head)
 	}
 	if t.AwaitsSecondReview(sub) {
 		return &lastRound{head: last.Head, findings: last.Findings, second: true}, nil
@@ -46,6 +47,33 @@ func loadLastRound(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *
 	}
 	var err error
 	r.since, err = m.Diff(ctx, last.Head, head, maxSince)
+	return r, err
+}
+
+// loadApprovedRound reads the changes since the approval of a ticket that was sent back later. It is
+// nil where the head is the approved one, or where merged work of others would stand among the
+// changes.
+func loadApprovedRound(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, head company.OID) (*lastRound, error) {
+	if sub == nil || !sub.Review.Last.Head.Valid() || sub.Review.Last.Head == head {
+		return nil, nil
+	}
+	r := &lastRound{head: sub.Review.Last.Head, answers: lastSummaries(t, sub), approved: true}
+	var froms [2]company.OID
+	for i, at := range []company.OID{r.head, head} {
+		var err error
+		froms[i], err = m.MergeBase(ctx, t.Head, at)
+		if company.CodeOf(err) == company.EObjects {
+			return nil, nil // several merge bases: both took in the same work of others
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if froms[0] != froms[1] {
+		return nil, nil
+	}
+	var err error
+	r.since, err = m.Diff(ctx, r.head, head, maxSince)
 	return r, err
 }
 
@@ -81,15 +109,26 @@ func (r *lastRound) writeRound(now company.OID) string {
 		}
 		w.WriteString("Say of each in earlier, by its number, whether it was right (confirmed, mended or not) or wrong (rejected, and why).\n")
 	}
+	if r.approved {
+		w.WriteString("\n## Sent back after an approval\nAn earlier head was approved, and then sent back to its author: its merge failed a check, or the president wanted more.\n")
+	}
 	if len(r.answers) > 0 {
-		w.WriteString("\nWhat the author says of them, which nobody has checked:\n" + agent.Quote("summary", "", cutSummary(strings.Join(r.answers, "\n"))))
+		of := "of them"
+		if r.approved {
+			of = "now"
+		}
+		w.WriteString("\nWhat the author says " + of + ", which nobody has checked:\n" + agent.Quote("summary", "", session.CutSummary(strings.Join(r.answers, "\n"))))
 	}
 	if r.second {
 		w.WriteString("\n" + secondReviewer + "\n")
 	} else if r.head == now {
 		w.WriteString("\nNothing has changed since that review.\n")
 	} else if r.head.Valid() {
-		fmt.Fprintf(&w, "\n## What changed since that review, %s..%s\nIs each finding mended, and does this break anything else? The whole diff follows below.\n", r.head.Short(), now.Short())
+		question := "Is each finding mended, and does this break anything else?"
+		if r.approved {
+			question = "Is it right, and does what was approved still hold?"
+		}
+		fmt.Fprintf(&w, "\n## What changed since that review, %s..%s\n%s The whole diff follows below.\n", r.head.Short(), now.Short(), question)
 		w.WriteString(agent.Quote("changed_since", "", string(r.since.Patch)))
 		if r.since.Truncated {
 			fmt.Fprintf(&w, "It is longer than this: git diff %s HEAD shows all of it.\n", r.head)
@@ -97,6 +136,3 @@ func (r *lastRound) writeRound(now company.OID) string {
 	}
 	return w.String()
 }
-
-// cutSummary bounds the author's summaries.
-func cutSummary(text string) string { return safetext.CutBetweenWords(text, maxSummary) }

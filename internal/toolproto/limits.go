@@ -10,9 +10,11 @@ const (
 	ReadLines = 2000     // lines that read_file returns at once
 	ReadLine  = 2000     // bytes of a line that are shown
 
-	SearchHits = 100 // matches of one search
-	SearchLine = 500 // bytes of a matching line that are shown
-	ListFiles  = 500 // paths of one list
+	SearchHits    = 100    // matches of one search
+	SearchCounted = 20_000 // lines that match, after which a search ends
+	SearchFiles   = 30     // files whose hits are counted one by one
+	SearchLine    = 500    // bytes of a matching line that are shown
+	ListFiles     = 500    // paths of one list
 
 	OutputHead = 5 << 10  // bytes kept of the beginning of stdout, and of stderr
 	OutputTail = 5 << 10  // bytes kept of their end

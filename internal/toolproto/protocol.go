@@ -119,11 +119,15 @@ type SearchRequest struct {
 	Glob    string `json:"glob,omitempty"`
 }
 
-// SearchResult holds the first matches in order of path and line.
+// SearchResult holds lines of each file that matches, in order of path and line, and how many
+// there are.
 type SearchResult struct {
-	Matches   []Match `json:"matches"`
-	Files     int     `json:"files"` // files searched
-	Truncated bool    `json:"truncated"`
+	Matches   []Match    `json:"matches"`
+	Files     int        `json:"files"`     // files searched
+	Truncated bool       `json:"truncated"` // more lines match than are listed
+	Hits      int        `json:"hits"`      // lines that match; SearchCounted: at least
+	Found     int        `json:"found"`     // files with a line that matches
+	Most      []FileHits `json:"most"`      // of these files those with most hits, at most SearchFiles
 }
 
 // Match is one line.

@@ -55,21 +55,6 @@ func (r ReadFileResult) layOut(numbered bool) string {
 	return b.String()
 }
 
-// Text lists path:line: text.
-func (r SearchResult) Text() string {
-	if len(r.Matches) == 0 {
-		return fmt.Sprintf("no match in %d files", r.Files)
-	}
-	var b strings.Builder
-	for _, m := range r.Matches {
-		fmt.Fprintf(&b, "%s:%d: %s\n", m.Path, m.Line, m.Text)
-	}
-	if r.Truncated {
-		fmt.Fprintf(&b, "(truncated at %d matches; use a narrower pattern or a glob)\n", len(r.Matches))
-	}
-	return b.String()
-}
-
 // Text lists the paths.
 func (r ListFilesResult) Text() string {
 	if len(r.Paths) == 0 {

@@ -18,21 +18,23 @@ import (
 const maxSearched = 4 << 20
 
 func (s *Server) searchFiles(ctx context.Context, r toolproto.SearchRequest) (toolproto.SearchResult, error) {
-	result := toolproto.SearchResult{Matches: []toolproto.Match{}}
+	var none toolproto.SearchResult
 	if r.Pattern == "" {
-		return result, toolproto.Refuse(toolproto.KindArgument, "pattern is empty")
+		return none, toolproto.Refuse(toolproto.KindArgument, "pattern is empty")
 	}
 	re, err := regexp.Compile(r.Pattern)
 	if err != nil {
-		return result, toolproto.Refuse(toolproto.KindArgument, "pattern is not a regular expression (RE2): %v; quote literal text with \\Q…\\E", err)
+		return none, toolproto.Refuse(toolproto.KindArgument, "pattern is not a regular expression (RE2): %v; quote literal text with \\Q…\\E", err)
 	}
 	paths, err := s.globFiles(ctx, r.Glob)
 	if err != nil {
-		return result, err
+		return none, err
 	}
+	var hits toolproto.Hits
+	searched := 0
 	for _, path := range paths {
 		if ctx.Err() != nil {
-			return result, ctx.Err()
+			return none, ctx.Err()
 		}
 		info, err := s.root.Lstat(path)
 		if err != nil || !info.Mode().IsRegular() || info.Size() > maxSearched {
@@ -42,7 +44,7 @@ func (s *Server) searchFiles(ctx context.Context, r toolproto.SearchRequest) (to
 		if err != nil || isBinary(data) {
 			continue
 		}
-		result.Files++
+		searched++
 		n := 0
 		for line := range bytes.Lines(data) {
 			n++
@@ -50,18 +52,16 @@ func (s *Server) searchFiles(ctx context.Context, r toolproto.SearchRequest) (to
 			if !re.Match(line) {
 				continue
 			}
-			if len(result.Matches) == toolproto.SearchHits {
-				result.Truncated = true
-				return result, nil
+			text := string(line[:min(len(line), toolproto.SearchLine)])
+			if len(line) > toolproto.SearchLine {
+				text = strings.ToValidUTF8(text, "") + "…"
 			}
-			text := string(line)
-			if len(text) > toolproto.SearchLine {
-				text = strings.ToValidUTF8(text[:toolproto.SearchLine], "") + "…"
+			if hits.Add(path, n, text) {
+				return hits.Result(searched), nil
 			}
-			result.Matches = append(result.Matches, toolproto.Match{Path: path, Line: n, Text: text})
 		}
 	}
-	return result, nil
+	return hits.Result(searched), nil
 }
 
 func (s *Server) listFiles(ctx context.Context, r toolproto.ListFilesRequest) (toolproto.ListFilesResult, error) {

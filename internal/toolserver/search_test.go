@@ -45,8 +45,9 @@ func TestSearchAndList(t *testing.T) {
 				t.Fatal(r.Text())
 			}
 			b.file(t, "many.txt", strings.Repeat("needle\n", 500))
-			if r := search("needle", ""); !r.Truncated || len(r.Matches) != toolproto.SearchHits || !strings.Contains(r.Text(), "truncated") {
-				t.Fatalf("%d matches", len(r.Matches))
+			text := "503 hits in 4 files:\n- 500 in many.txt\n- 1 in three.ts\n- 1 in x/one.go\n- 1 in x/y/two.go\n\nmany.txt:1: needle\n"
+			if r := search("needle", ""); !r.Truncated || len(r.Matches) != toolproto.SearchHits || !strings.HasPrefix(r.Text(), text) || !strings.Contains(r.Text(), "\nx/y/two.go:1: needle 2\n(403 more hits are left out") {
+				t.Fatalf("%d matches\n%s", len(r.Matches), r.Text())
 			}
 			l := must[toolproto.ListFilesResult](t)(b.ListFiles(t.Context(), toolproto.ListFilesRequest{Glob: "x/**"}))
 			if !slices.Equal(l.Paths, []string{"x/one.go", "x/y/two.go"}) || l.Total != 2 {

@@ -115,6 +115,9 @@ func everythingPrinted(t *testing.T, src Source, ids []string) map[string]string
 	}
 	work, err := src.Work()
 	put("work", work, err)
+	plans, err := src.Planning()
+	put("status --planning", plans, err)
+	put("status --planning, text", plans.RenderText(), err)
 	for _, id := range ids {
 		shown, err := src.Show(id)
 		put("show "+id, shown, err)
@@ -139,11 +142,19 @@ func everythingPrinted(t *testing.T, src Source, ids []string) map[string]string
 
 // An office prints the same of its tasks after those that are over have left its state.
 func TestArchivedTasksPrintTheSame(t *testing.T) {
+	ledgers, err := filepath.Glob(filepath.Join("..", "company", "testdata", "ledger-*.ndjson"))
+	if err != nil || len(ledgers) < 15 {
+		t.Fatalf("ledgers %v: %v", ledgers, err)
+	}
 	archived := 0
-	for n := 5; n <= 10; n++ {
+	for n := 1; n <= len(ledgers); n++ {
 		s := company.NewState()
 		events := readLedger(t, filepath.Join("..", "company", "testdata", fmt.Sprintf("ledger-%d.ndjson", n)))
 		for _, e := range events {
+			if e.Kind == "task.archived" || e.Kind == "task.restored" { // of archives that are nowhere
+				s.Seq, s.Time = e.Seq, e.Time
+				continue
+			}
 			if err := company.Apply(s, e); err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +176,7 @@ func TestArchivedTasksPrintTheSame(t *testing.T) {
 			}
 		}
 	}
-	if archived < 10 {
+	if archived < 20 {
 		t.Errorf("only %d tasks were archived", archived)
 	}
 }

@@ -11,33 +11,36 @@ import (
 
 // Subtask is the view of a subtask.
 type Subtask struct {
-	ID                 company.SubtaskID       `json:"id"`
-	Task               company.TaskID          `json:"task"`
-	Wave               int                     `json:"wave"`  // or step, where subtasks of the plan name others in after
-	After              []company.SubtaskID     `json:"after"` // which must be merged before it begins, besides those of earlier waves
-	Status             company.SubtaskStatus   `json:"status"`
-	Paused             bool                    `json:"paused"` // by itself, apart from its task
-	Title              string                  `json:"title"`
-	Description        string                  `json:"description"`
-	AcceptanceCriteria []string                `json:"acceptance_criteria"`
-	WriteSet           []string                `json:"write_set"`
-	Effort             string                  `json:"effort"`
-	Model              string                  `json:"model,omitempty"`      // the profile that the manager gave it; absent: its workers' own
-	MoreTurns          int                     `json:"more_turns,omitempty"` // model replies that the manager gave each of its runs beyond the config's
-	SplitFrom          company.SubtaskID       `json:"split_from,omitempty"` // the subtask that it was split from
-	Replanned          string                  `json:"replanned,omitempty"`  // why the manager planned it anew; absent: it did not
-	Branch             string                  `json:"branch,omitempty"`
-	Head               company.OID             `json:"head,omitempty"`
-	Merged             company.OID             `json:"merged,omitempty"`
-	Changes            []company.Change        `json:"changes"`
-	WriteSetFit        *company.Fit            `json:"write_set_fit"` // null: nothing is changed yet, or it is a repair
-	Reason             string                  `json:"reason,omitempty"`
-	Gate               *Gate                   `json:"gate"`
-	Review             *company.ReviewRecorded `json:"review"`
-	Findings           []company.JudgedFinding `json:"findings"`         // of all its reviews, each with its status; the newest last
-	Ticket             string                  `json:"ticket,omitempty"` // file
-	Attempts           int                     `json:"attempts"`         // runs of workers
-	Runs               []Run                   `json:"runs"`             // of everybody
+	ID                 company.SubtaskID     `json:"id"`
+	Task               company.TaskID        `json:"task"`
+	Wave               int                   `json:"wave"`  // or step, where subtasks of the plan name others in after
+	After              []company.SubtaskID   `json:"after"` // which must be merged before it begins, besides those of earlier waves
+	Status             company.SubtaskStatus `json:"status"`
+	Paused             bool                  `json:"paused"` // by itself, apart from its task
+	Title              string                `json:"title"`
+	Description        string                `json:"description"`
+	AcceptanceCriteria []string              `json:"acceptance_criteria"`
+	WriteSet           []string              `json:"write_set"`
+	Effort             string                `json:"effort"`
+	Model              string                `json:"model,omitempty"`      // the profile that the manager gave it; absent: its workers' own
+	MoreTurns          int                   `json:"more_turns,omitempty"` // model replies that the manager gave each of its runs beyond the config's
+	SplitFrom          company.SubtaskID     `json:"split_from,omitempty"` // the subtask that it was split from
+	Replanned          string                `json:"replanned,omitempty"`  // why the manager planned it anew; absent: it did not
+	Branch             string                `json:"branch,omitempty"`
+	Head               company.OID           `json:"head,omitempty"`
+	Merged             company.OID           `json:"merged,omitempty"`
+	Changes            []company.Change      `json:"changes"`
+	WriteSetFit        *company.Fit          `json:"write_set_fit"` // null: nothing is changed yet, or it is a repair
+	// OutsideWriteSet are its changed files that the write set does not cover; absent: none.
+	OutsideWriteSet []company.OutsideFile   `json:"outside_write_set,omitempty"`
+	Reason          string                  `json:"reason,omitempty"`
+	Gate            *Gate                   `json:"gate"`
+	FirstSteps      []company.FirstStep     `json:"first_steps,omitempty"` // checks that ran a part of their suite before the review
+	Review          *company.ReviewRecorded `json:"review"`
+	Findings        []company.JudgedFinding `json:"findings"`         // of all its reviews, each with its status; the newest last
+	Ticket          string                  `json:"ticket,omitempty"` // file
+	Attempts        int                     `json:"attempts"`         // runs of workers
+	Runs            []Run                   `json:"runs"`             // of everybody
 }
 
 // Subtask makes the view of a subtask of a task.
@@ -45,8 +48,8 @@ func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 	v := Subtask{
 		ID: sub.ID, Task: t.ID, Wave: t.StepOf(sub), After: sub.After(), Status: sub.Status, Paused: sub.Paused, Title: sub.Planned.Title, Description: sub.Planned.Description,
 		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort, Model: sub.Model, MoreTurns: sub.MoreTurns, SplitFrom: sub.SplitFrom, Replanned: sub.Replanned,
-		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), Review: sub.Review.Last,
-		Findings: append([]company.JudgedFinding{}, sub.Review.Findings()...), WriteSetFit: fitOf(sub), Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
+		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), FirstSteps: sub.FirstSteps, Review: sub.Review.Last,
+		Findings: append([]company.JudgedFinding{}, sub.Review.Findings()...), WriteSetFit: fitOf(sub), OutsideWriteSet: t.OutsideWriteSet(sub), Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
 	}
 	for _, why := range []string{sub.Reason, sub.Escalation} {
 		if v.Reason == "" {
@@ -104,6 +107,9 @@ func (v Subtask) Render(s Style) string {
 	}
 	if v.Gate != nil {
 		fmt.Fprintf(&b, "\n%s  on %s merged onto %s%s\n%s", s.Heading("GATES"), v.Gate.Head.Short(), v.Gate.Onto.Short(), v.Gate.othersOfStack(v.ID), v.Gate.Render(s))
+		for _, f := range v.FirstSteps {
+			writeWrapped(&b, s, "  before the review: ", f.Check+": "+f.String())
+		}
 	}
 	if v.Review != nil {
 		b.WriteString("\n" + s.Heading("REVIEW") + "\n")
@@ -122,6 +128,9 @@ func (v Subtask) Render(s Style) string {
 	writeWrapped(&b, s, "  writes: ", safetext.EscapeLine(strings.Join(v.WriteSet, ", "), 300))
 	if v.WriteSetFit != nil {
 		writeWrapped(&b, s, "  fit:    ", fitText(*v.WriteSetFit))
+	}
+	if len(v.OutsideWriteSet) > 0 {
+		writeWrapped(&b, s, "  beyond: ", v.outsideText())
 	}
 	fmt.Fprintf(&b, "\n%s  company diff %s; company logs %s\n", s.Heading("LOOK"), v.ID, v.ID)
 	if v.Ticket != "" {

@@ -88,3 +88,21 @@ func TestGatesOfAStack(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// A check that ran a part of its suite says so, also after the merge's verdict.
+func TestFirstStepsAreShown(t *testing.T) {
+	part := company.TestPart{Ran: 3, Of: 41}
+	s, task := viewtest.TaskOf(func(_ *company.State, t *company.Task) {
+		t.Subtasks[0].FirstSteps = []company.FirstStep{{Check: "test", TestPart: part}}
+		t.Subtasks[0].Gate = &company.GateFinished{Result: company.GateResult{Passed: true, Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", Passed: true}}}}
+		t.Subtasks[1].Gate = &company.GateFinished{Result: company.GateResult{Passed: true, Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", Passed: true, Part: &part}}}}
+	})
+	src := Source{State: s, Now: viewtest.Time}
+	merged, first := src.Subtask(task, task.Subtasks[0]), src.Subtask(task, task.Subtasks[1])
+	if text := merged.Render(Style{}); !strings.Contains(text, "  before the review: test: 3 of 41 packages\n") || strings.Contains(text, "all are run") {
+		t.Errorf("%s", text)
+	}
+	if text := first.Render(Style{}); !strings.Contains(text, "go test ./..., exit 0, 0.0s, 3 of 41 packages; all are run on the merged tree") || *first.Gate.Checks[0].Part != part {
+		t.Errorf("%s", text)
+	}
+}

@@ -189,6 +189,9 @@ func (v TaskDetail) writePlan(b *strings.Builder, s Style) {
 		if sub.Model != "" {
 			table.Note("the manager gave it the model " + safetext.EscapeLine(sub.Model, 60))
 		}
+		if len(sub.OutsideWriteSet) > 0 {
+			table.Note("beyond its write set: " + sub.outsideText())
+		}
 		if sub.Reason != "" && sub.Status != company.SubtaskCompleted {
 			table.Note("why: " + safetext.EscapeLine(sub.Reason, 300))
 		}

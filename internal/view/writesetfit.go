@@ -3,8 +3,10 @@ package view
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // fitOf holds a subtask's write set against the files of its head. nil: it has changed no
@@ -40,4 +42,21 @@ func sumFits(plan []Subtask) *company.Fit {
 // share of files that a glob matches.
 func fitText(f company.Fit) string {
 	return fmt.Sprintf("%d of %s used, %d of %s planned", f.Used, company.Count(f.Planned, "glob"), f.Covered, company.Count(f.Changed, "changed file"))
+}
+
+// mostOutside is how many files beyond a write set people read of one subtask; JSON has all.
+const mostOutside = 5
+
+// outsideText lists what the subtask changed beyond its write set, with the open subtasks that
+// each file meets.
+func (v Subtask) outsideText() string {
+	var parts []string
+	for i, f := range v.OutsideWriteSet {
+		if i == mostOutside {
+			parts = append(parts, fmt.Sprintf("and %d more", len(v.OutsideWriteSet)-i))
+			break
+		}
+		parts = append(parts, safetext.EscapeLine(f.Describe(), 200))
+	}
+	return strings.Join(parts, ", ")
 }

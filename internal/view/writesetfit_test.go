@@ -1,6 +1,10 @@
 package view
 
 import (
+	"encoding/json"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,5 +48,56 @@ func TestWriteSetFitIsShown(t *testing.T) {
 	}
 	if v.Plan[2].WriteSetFit != nil || v.Plan[3].WriteSetFit != nil || strings.Contains(v.Plan[3].Render(Style{Width: 120}), "fit:") {
 		t.Errorf("%+v %+v", v.Plan[2].WriteSetFit, v.Plan[3].WriteSetFit)
+	}
+}
+
+// SUB-18: plans of archived tasks are measured as before; an archive that is lost is an error.
+func TestPlanningOfArchivedTasks(t *testing.T) {
+	s := company.NewState()
+	for _, e := range readLedger(t, filepath.Join("..", "company", "testdata", "ledger-10.ndjson")) {
+		if err := company.Apply(s, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, err := Source{State: s, Now: s.Time}.Planning()
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := archiveEnded(t, s, s.Time)
+	src := Source{State: s, Now: s.Time, Archives: held}
+	after, err := src.Planning()
+	if err != nil || !reflect.DeepEqual(before, after) || !slices.ContainsFunc(after.Tasks, func(p PlannedTask) bool { return s.Past[p.Task] != nil }) {
+		t.Errorf("%d archived\n%+v\n%+v, %v", len(s.Past), before, after, err)
+	}
+	held.by = nil
+	if _, err := src.Planning(); err == nil {
+		t.Error("measured without the archives")
+	}
+}
+
+// SUB-18: show names the files that a subtask changed beyond its write set, and the open
+// subtask that writes one of them, too; of many it names the first.
+func TestOutsideWriteSetIsShown(t *testing.T) {
+	t.Parallel()
+	s, task := viewtest.TaskOf(func(_ *company.State, t *company.Task) {
+		t.Subtasks[0].Planned.WriteSet = []string{"a.go"}
+		t.Subtasks[0].Changes = []company.Change{{Path: "a.go", Action: "modified"}, {Path: "b.go", Action: "created"}}
+		t.Subtasks[1].Status, t.Subtasks[1].Planned.WriteSet = company.SubtaskRunning, []string{"b.go"}
+		for _, name := range []string{"b.go", "1", "2", "3", "4", "5\x1b[31m", "6"} {
+			t.Subtasks[1].Changes = append(t.Subtasks[1].Changes, company.Change{Path: name, Action: "created"})
+		}
+	})
+	v := Source{State: s, Now: viewtest.Time}.TaskDetail(task)
+	for text, want := range map[string]string{
+		v.Plan[0].Render(Style{Width: 120}): "\n  beyond: b.go (t12-02 writes it, too)\n",
+		v.Plan[1].Render(Style{Width: 120}): "\n  beyond: 1, 2, 3, 4, 5\\x1b[31m, and 1 more\n",
+		v.Render(Style{Width: 120}):         "beyond its write set: b.go (t12-02 writes it, too)\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if got, _ := json.Marshal(v.Plan[0].OutsideWriteSet); string(got) != `[{"path":"b.go","meets":["t12-02"]}]` {
+		t.Errorf("%s", got)
 	}
 }

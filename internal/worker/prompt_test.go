@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/sandbox"
 )
 
 // A worker that is sent back is told which of its tests show nothing; one that
@@ -13,11 +12,11 @@ import (
 func TestWorkerIsToldOfIdleTests(t *testing.T) {
 	task := &company.Task{ID: "t1", Instruction: "do it", Prepared: &company.TaskPrepared{}}
 	sub := &company.Subtask{ID: "t1-01", Gate: &company.GateFinished{Result: company.GateResult{Passed: true, RedGreen: &company.RedGreen{Files: 1, Fresh: 1, Idle: []string{"x TestIdle"}}}}}
-	if got := ticketBrief(task, sub, "", &sandbox.Sandbox{}); strings.Contains(got, "TestIdle") {
+	if got := ticketBrief(task, sub, circumstances{}); strings.Contains(got, "TestIdle") {
 		t.Errorf("it is not sent back, and\n%s", got)
 	}
 	sub.Input = "The reviewer requests changes:\n- there is no test"
-	if got := ticketBrief(task, sub, "", &sandbox.Sandbox{}); !strings.Contains(got, "pass without the change too") || !strings.Contains(got, "x TestIdle") {
+	if got := ticketBrief(task, sub, circumstances{}); !strings.Contains(got, "pass without the change too") || !strings.Contains(got, "x TestIdle") {
 		t.Errorf("%s", got)
 	}
 }
@@ -27,7 +26,7 @@ func TestWorkerIsToldOfRequiredTests(t *testing.T) {
 	task := &company.Task{ID: "t1", Instruction: "do it", Prepared: &company.TaskPrepared{}}
 	for mode, want := range map[string]bool{"": false, company.RedGreenReport: false, company.RedGreenRequire: true} {
 		task.Settings.RedGreen = mode
-		if got := ticketBrief(task, &company.Subtask{ID: "t1-01"}, "", &sandbox.Sandbox{}); strings.Contains(got, "must fail without the change") != want {
+		if got := ticketBrief(task, &company.Subtask{ID: "t1-01"}, circumstances{}); strings.Contains(got, "must fail without the change") != want {
 			t.Errorf("%q: %s", mode, got)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
-	"company/internal/sandbox"
+	"company/internal/gitops"
 	"company/internal/toolproto"
 )
 
@@ -45,7 +45,7 @@ func goldenTask() *company.Task {
 		Prepared: &company.TaskPrepared{Base: company.Base{OID: oid("b")}, Gates: []company.GateCommand{{Name: "test", Command: "go test ./...", Dir: "api"}}},
 		Baseline: &company.GateResult{Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", Passed: true}}},
 		Subtasks: []*company.Subtask{{ID: "t1-01", Started: 1, Head: oid("d"), Planned: company.PlannedSubtask{
-			Title: "Limit requests", Description: "In api/limit.go.", AcceptanceCriteria: []string{"the 101st request gets 429"}, WriteSet: []string{"api/**"}, Context: []string{"api/server.go"},
+			Title: "Limit requests", Description: "In api/limit.go.", AcceptanceCriteria: []string{"the 101st request gets 429"}, WriteSet: []string{"api/**"}, Context: []string{"api/server.go", "clients are named by address"},
 		}}},
 	}
 }
@@ -53,11 +53,22 @@ func goldenTask() *company.Task {
 // A worker's prompts change with their golden files alone (STA-23).
 func TestPromptsStay(t *testing.T) {
 	task := goldenTask()
-	box := &sandbox.Sandbox{Prepared: toolproto.PrepareResult{Branch: "agent/t1-01-limit-requests", Head: strings.Repeat("b", 40)}}
-	checkPrompt(t, "first", system, ticketBrief(task, task.Subtasks[0], "The project.", box))
+	c := circumstances{project: "The project.", branch: toolproto.PrepareResult{Branch: "agent/t1-01-limit-requests", Head: strings.Repeat("b", 40)}}
+	var err error
+	files := shelf{"api/server.go": "package api\n\nfunc Serve() {}\n"}
+	if c.brought, err = bringFiles(t.Context(), task.Subtasks[0].Planned.Context, files.readLines); err != nil {
+		t.Fatal(err)
+	}
+	checkPrompt(t, "first", system, ticketBrief(task, task.Subtasks[0], c))
 	again := task.Subtasks[0]
 	again.Input = "The reviewer requests changes:\n- there is no test"
-	checkPrompt(t, "again", system, ticketBrief(task, again, "", box))
+	c.earlier = &earlierWork{
+		from: task.Prepared.Base.OID, head: again.Head, run: "t1-01.1", summary: "A limit of 100 requests.",
+		diff: gitops.Diff{Patch: []byte("diff --git a/api/limit.go b/api/limit.go\nindex 7c678473..5f38ba61 100644\n--- a/api/limit.go\n+++ b/api/limit.go\n@@ -1 +1,2 @@\n package api\n+const limit = 100\n")},
+	}
+	task.Runs = map[company.RunID]*company.Run{}
+	c.merged = []*company.Subtask{mergedTicket(task, 2, "Name clients", "A client is its address.", company.Change{Action: "created", Path: "api/client.go"})}
+	checkPrompt(t, "again", system, ticketBrief(task, again, c))
 }
 
 // The president's word goes before the ticket, and the prompt says so (WRK-1).

@@ -55,8 +55,26 @@ func (ticketWork) Prepare(_ context.Context, s *session.Session) (*sandbox.Spec,
 }
 
 func (w ticketWork) Brief(ctx context.Context, s *session.Session) (session.Brief, error) {
-	project, err := w.projects.Advise(ctx, s.Mirror, s.Task, s.Subtask.Planned.WriteSet)
-	return session.Brief{System: system, Title: s.Subtask.Planned.Title, Text: ticketBrief(s.Task, s.Subtask, project, s.Sandbox)}, err
+	brief := session.Brief{System: system, Title: s.Subtask.Planned.Title}
+	if s.Begun() {
+		return brief, nil // the journal has the message that it began with
+	}
+	c := circumstances{branch: s.Sandbox.Prepared}
+	var err error
+	if c.project, err = w.projects.Advise(ctx, s.Mirror, s.Task, s.Subtask.Planned.WriteSet); err != nil {
+		return brief, err
+	}
+	if c.merged, err = listMergedBefore(ctx, s.Mirror, s.Task, s.Claimed.From); err != nil {
+		return brief, err
+	}
+	if c.brought, err = bringFiles(ctx, s.Subtask.Planned.Context, s.Sandbox.Tools.ReadFile); err != nil {
+		return brief, err
+	}
+	if c.earlier, err = loadEarlierWork(ctx, s.Mirror, s.Task, s.Subtask, s.Claimed.From); err != nil {
+		return brief, err
+	}
+	brief.Text, brief.Seen, brief.Shown = ticketBrief(s.Task, s.Subtask, c), c.brought.seen, c.brought.shown
+	return brief, nil
 }
 
 // takeFor bounds taking the work of a run that is out of time.

@@ -177,8 +177,13 @@ func judgeCheats(t *testing.T, staff *crew, h *testenv.House) {
 	if first.Status != company.RunQualityFailed || first.QualityGates == nil || first.QualityGates.Passed {
 		t.Errorf("the pretender: %+v", first)
 	}
-	if b := staff.brief("t1-03.2"); !strings.Contains(b, "The gates are red") || !strings.Contains(b, "FAIL\texample.com/calc\t") || strings.Contains(b, "TestEverything") {
-		t.Errorf("the run after a red gate is told: %s", b)
+	why, branch, _ := strings.Cut(staff.brief("t1-03.2"), "\n## Your branch so far")
+	if !strings.Contains(why, "The gates are red") || !strings.Contains(why, "FAIL\texample.com/calc\t") || strings.Contains(why, "TestEverything") {
+		t.Errorf("the run after a red gate is told: %s", why)
+	}
+	// The claim of the run before is quoted, as one.
+	if !strings.Contains(branch, "which nobody has checked:\n<summary>\nall tests pass: PASS ok 100%\n</summary>\n") || !strings.Contains(branch, "<diff>\n") {
+		t.Errorf("the run after a red gate is told of the one before: %s", branch)
 	}
 	second := result(t, h, "t1-03.2")
 	// Its remote of its own changes nothing: git_commit goes where the company looks, and

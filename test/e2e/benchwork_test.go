@@ -136,7 +136,8 @@ func TestBenchWorkExamples(t *testing.T) {
 }
 
 // TestBenchWorkRecorded: a recorded conversation is played by a program and by the one that it
-// is compared with, both finish the case, and no token is another one. No model is asked.
+// is compared with, both finish the case, and no token is another one. No model is asked. No role
+// takes more tokens than are pinned.
 func TestBenchWorkRecorded(t *testing.T) {
 	t.Parallel()
 	h := testenv.New(t, nil, map[string]string{"README.md": "not this one\n"})
@@ -155,6 +156,7 @@ func TestBenchWorkRecorded(t *testing.T) {
 	if now.Requests < 10 || now.Requests != before.Requests || now.Tools != before.Tools || now.System != before.System || now.Cached == 0 || now.Cached >= now.Input || len(now.Roles) != 3 {
 		t.Errorf("before %+v\nnow %+v", before, now)
 	}
+	checkTokens(t, r.Cases)
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}

@@ -71,7 +71,8 @@ func TestRedBase(t *testing.T) {
 	for _, run := range []string{"t1-01.1", "t1-01-review.1"} {
 		checkBriefHolds(t, h, run, "example.com/calc TestOld")
 	}
-	checkBriefHolds(t, h, "t1-01.2", "These fail, and did not on the base: example.com/calc TestDouble")
+	checkBriefHolds(t, h, "t1-01.2", "These fail, and did not on the base: example.com/calc TestDouble",
+		"## Your branch so far", "The summary of t1-01.1", "Break Double", "+++ b/triple_test.go")
 	if n := h.Model.Calls().ByRun["t1-01-review.1"]; n != 1 {
 		t.Errorf("%d calls of the reviewer: what breaks a test is not reviewed", n)
 	}

@@ -53,6 +53,26 @@ func killPoints() []killPoint {
 	}
 }
 
+// triplesAndTells is the staff of triplesInShell whose worker, with its last reply, edits a file
+// that came with its ticket and that it never read itself.
+func triplesAndTells() *staff {
+	s := triplesInShell()
+	add := ticket("Add Triple", "Add triple.sh, with a check in checks/triple.sh. It prints three times its argument.", "triple.sh", "checks/triple.sh", "README.md")
+	add["context"] = []string{"README.md", "greet.sh:1"}
+	s.manager = submitPlan([]m{add})
+	inOrder := s.worker
+	s.worker = func(x scripted.Exchange) scripted.Reply {
+		if x.Turn != 5 {
+			return inOrder(x)
+		}
+		return scripted.Reply{Calls: []scripted.Call{
+			{Tool: "edit_file", Args: m{"path": "README.md", "old": "that greet", "new": "that greet and triple"}},
+			{Tool: "finish", Args: m{"summary": "Triple is there and checked", "commit": "Tell of Triple"}},
+		}}
+	}
+	return s
+}
+
 // checkPushed: the worker's commit is in the run's quarantine, and nowhere else.
 func checkPushed(t *testing.T, h *testenv.House) {
 	t.Helper()
@@ -127,9 +147,13 @@ const tripleIt = "add a function that triples"
 // nobody killed (TST-2).
 func TestKill(t *testing.T) {
 	t.Parallel()
-	control := openTinyProject(t, triplesInShell())
+	control := openTinyProject(t, triplesAndTells())
 	waitForSummary(t, control.Start("submit", tripleIt), 0)
 	checkDelivered(t, control, 1, 1, 1)
+	checkBriefHolds(t, control, "t1-01.1", "count as read:", "Scripts that greet.", "echo hello")
+	if readme := control.Git(control.Origin, "show", integrationBranch(control, 1)+":README.md"); !strings.Contains(readme, "and triple") {
+		t.Errorf("a file that came with the ticket was not edited: %s", readme)
+	}
 	want := outcomeOf(control)
 	for i, k := range killPoints() {
 		t.Run(k.name, func(t *testing.T) {
@@ -137,7 +161,7 @@ func TestKill(t *testing.T) {
 				hosttest.Variant(t, "one more moment of the same kind")
 			}
 			t.Parallel()
-			brain := triplesInShell()
+			brain := triplesAndTells()
 			if k.hold != nil {
 				brain.stops = []*stop{k.hold}
 				t.Cleanup(k.hold.release)

@@ -111,6 +111,10 @@ func TestSubtaskComesAfter(t *testing.T) {
 	if text := accepted.Text + strings.Join(accepted.Lines, "|"); !strings.Contains(text, "3 subtasks in 2 steps") || !strings.Contains(text, "t1-01  Sum up  (after t1-03)") {
 		t.Errorf("the feed: %s", text)
 	}
+	checkBriefHolds(t, h, "t1-01.1", "## Merged before you", "t1-03 Count (you come after it)", "files: created one.sh", "summary: Add one")
+	if said := requestText(t, h, "t1-01.1", 1); strings.Contains(said, "t1-02") {
+		t.Errorf("a worker is told of a ticket that its branch does not have:\n%s", said)
+	}
 	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "look at this once more") || !strings.Contains(said, "short instruction") {
 		t.Errorf("the manager was not asked to look again:\n%s", said)
 	}

@@ -19,8 +19,8 @@ import (
 
 // TestReplay does a task again from its record, with no model to be had: two workers at
 // once, a red gate and the rework, a conflict that the merger resolves, and an answer of the
-// president's. The company that serves the office gives the record, also as a file that is
-// enough elsewhere. Then a changed prompt is found where it is.
+// president's. The reviewer reads that a worker wrote outside of its write set (SUB-18). The
+// company that serves the office gives the record, also as a file that is enough elsewhere. Then a changed prompt is found where it is.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	plan, work := collidingTickets()
@@ -42,6 +42,8 @@ func TestReplay(t *testing.T) {
 	p := h.Start("resume")
 	mergeSecond(h, p, t, hold)
 	waitForSummary(t, p, 0)
+	checkBriefHolds(t, h, "t1-02-review.1", "## Changed outside of the write set", "The ticket was to write farewell.sh, checks/farewell.sh.", `\ngreet.sh`)
+	runAndExpect(t, h, []string{"beyond: greet.sh"}, "show", "t1-02")
 	head := h.Git(h.Origin, "rev-parse", integrationBranch(h, 1))
 	if err := h.Model.Close(); err != nil {
 		t.Fatal(err)

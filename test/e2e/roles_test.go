@@ -178,8 +178,9 @@ func TestReviewRounds(t *testing.T) {
 	}
 }
 
-// TestReviewerNeverContent: after the rounds the manager decides, and when it
-// gives up the president does; nothing was merged meanwhile.
+// TestReviewerNeverContent: after the rounds the manager decides, who reads the criteria, the
+// last words of the worker and its diff (SUB-16), and when it gives up the president does;
+// nothing was merged meanwhile.
 func TestReviewerNeverContent(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, &staff{
@@ -194,7 +195,8 @@ func TestReviewerNeverContent(t *testing.T) {
 	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "not like this") || !strings.Contains(sum.Why, "they do not agree") {
 		t.Errorf("summary: %+v", sum)
 	}
-	checkBriefHolds(t, h, "t1-plan.2", "the reviewer still requests changes", "not like this")
+	checkBriefHolds(t, h, "t1-plan.2", "the reviewer still requests changes", "not like this", `## Acceptance criteria\n- the checks pass`,
+		`The last words of the worker of t1-01.3, which nobody has checked:\n\u003csummary\u003e\nRound 3`, `What its branch changes:`, `+# round 3\n+echo goodbye`)
 	if calls := h.Model.Calls().ByRun; calls["t1-01-review.3"] != 1 || calls["t1-01-review.4"] != 0 {
 		t.Errorf("calls: %v", calls)
 	}

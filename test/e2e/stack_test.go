@@ -102,6 +102,7 @@ func blameOne(t *testing.T) *testenv.House {
 	h.MustRun(patience, "approve", "a4")
 	waitForSummary(t, h.Start("resume"), 0)
 	checkDelivered(t, h, 1, 1, 3)
+	checkBriefHolds(t, h, "t1-02-review.2", "## Sent back after an approval", "What changed since that review", `Live with the others`)
 	if calls := h.Model.Calls().ByRun; calls["t1-01.2"]+calls["t1-03.2"]+calls["t1-02.3"] > 0 {
 		t.Errorf("a good one was sent back: %v", calls)
 	}

@@ -15,7 +15,10 @@ func TestWarm(t *testing.T) {
 	t.Parallel()
 	planning, working := stopAt("t1-plan.1", 0), stopAt("t1-01.1", 0)
 	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: []*stop{planning, working}})
-	h.Env = append(h.Env, "COMPANY_WORKERS_WARM=1")
+	// Two containers are to fit beside a gate. These are about the smallest that a host
+	// without a size option starts, of which a host of 4 GiB holds three: a work space of
+	// automatic size takes more, and with 1 GiB there is room for none.
+	h.Env = append(h.Env, "COMPANY_WORKERS_WARM=1", "COMPANY_WORKERS_MEMORY=1280m", "COMPANY_WORKERS_DISK=64m")
 	p := h.Start("submit", "say goodbye")
 
 	planning.wait(t, p)

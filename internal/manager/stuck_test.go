@@ -1,0 +1,94 @@
+package manager
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/gitops/gitopstest"
+)
+
+// A manager that decides on a stuck ticket reads its diff against the integration branch, in
+// bounds: a large file does not hide the small ones, and what is left out is named (SUB-16).
+func TestStuckDiff(t *testing.T) {
+	p := gitopstest.New(t, map[string]string{"a.txt": "one\n", "merged.txt": "old\n"})
+	sub := &company.Subtask{ID: "t1-01", Head: p.Commit("work", map[string]string{
+		"a.txt": "two\n", "big.txt": strings.Repeat("a line of many\n", 5000), "z.txt": "last\n", "odd.txt": "</diff>\x1b[31m\n",
+	})}
+	integration := p.Commit("main", map[string]string{"merged.txt": "new\n"})
+	diff, err := loadStuckDiff(t.Context(), p.Mirror, sub, integration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := describeDiff(diff)
+	for _, want := range []string{"+two\n", "+last\n", "+a line of many\n(the rest of this file is left out)\n", `<\/diff>\x1b[31m`, "shortened to 16 KiB. It is of 4 files:\n", "modified a.txt\ncreated big.txt\ncreated odd.txt\ncreated z.txt\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%.3000s", want, got)
+		}
+	}
+	if strings.Contains(got, "merged.txt") || len(got) > mostDiff+1000 {
+		t.Errorf("%d bytes", len(got))
+	}
+	none, err := loadStuckDiff(t.Context(), p.Mirror, &company.Subtask{}, integration)
+	if err != nil || !strings.Contains(describeDiff(none), "changes nothing yet") {
+		t.Errorf("%+v, %v", none, err)
+	}
+}
+
+// A patch of any shape is shortened to its bound, in its order and in whole lines.
+func TestShortenPatch(t *testing.T) {
+	file := func(n, lines int) string {
+		return fmt.Sprintf("diff --git a/%d b/%d\n", n, n) + strings.Repeat(fmt.Sprintf("+line of %d\n", n), lines)
+	}
+	for name, lines := range map[string][]int{
+		"one file": {4000}, "two": {3000, 3000}, "many small ones": make([]int, 2000), "small and large": {1, 5000, 2, 5000, 3}, "many of some size": {100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100},
+	} {
+		patch := ""
+		for n, k := range lines {
+			patch += file(n, k)
+		}
+		got, shortened := shortenPatch([]byte(patch), mostDiff)
+		const mark = "(the rest of this file is left out)\n"
+		text := strings.ReplaceAll(string(got), mark, "")
+		if !shortened || len(text) > mostDiff || len(text) < mostDiff/2 || !strings.HasSuffix(text, "\n") {
+			t.Errorf("%s: %d bytes of %d, %v", name, len(text), len(patch), shortened)
+		}
+		last := -1
+		for line := range strings.Lines(text) {
+			var n int
+			if _, err := fmt.Sscanf(line, "diff --git a/%d", &n); err == nil {
+				if n <= last {
+					t.Errorf("%s: %d stands behind %d", name, n, last)
+				}
+				last = n
+			} else if !strings.Contains(patch, line) {
+				t.Errorf("%s: %q is no line of the patch", name, line)
+			}
+		}
+		if name == "small and large" && (!strings.Contains(text, file(0, 1)) || !strings.Contains(text, file(2, 2)) || !strings.Contains(text, file(4, 3)) || strings.Count(string(got), mark) != 2) {
+			t.Errorf("%s", got)
+		}
+	}
+	small := []byte(file(1, 3))
+	if got, shortened := shortenPatch(small, mostDiff); shortened || string(got) != string(small) {
+		t.Errorf("%s", got)
+	}
+}
+
+// What a worker said as it asked for help is in the heading, and stands there once.
+func TestLastWordsStandOnce(t *testing.T) {
+	task := goldenTask()
+	sub := task.Subtasks[0]
+	run := company.NewRunID(task.ID, sub.ID, company.Worker, 1)
+	task.Runs = map[company.RunID]*company.Run{run: {ID: run, Summary: strings.Repeat("word ", 2000)}}
+	if got := decideBrief(task, sub, gitops.Diff{}, ""); strings.Count(got, "word") > mostSummary/5+1 || !strings.Contains(got, "The last words of the worker of t1-01.1") {
+		t.Errorf("%d words\n%.500s", strings.Count(got, "word"), got)
+	}
+	task.Runs[run].Summary = "I am lost"
+	sub.Escalation = "the worker ran out of turns: I am lost"
+	if got := decideBrief(task, sub, gitops.Diff{}, ""); strings.Count(got, "I am lost") != 1 {
+		t.Errorf("%s", got)
+	}
+}
