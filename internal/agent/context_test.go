@@ -168,6 +168,22 @@ func TestTinyLimitEnds(t *testing.T) {
 	}
 }
 
+// A run that clears without end is an error, not a processor that is busy for ever.
+func TestEndlessClearingIsAnError(t *testing.T) {
+	b := newBench(t, replies(finish))
+	asked := 0
+	b.cfg.Clearing = func(int) (*Clearing, bool) {
+		asked++
+		return &Clearing{Upto: 1}, false
+	}
+	if _, err := b.run(t); company.CodeOf(err) != company.EInternal || !strings.Contains(err.Error(), "without end") {
+		t.Errorf("error %v", err)
+	}
+	if asked > 2*maxPreparations || len(b.model.requests) != 0 {
+		t.Errorf("asked %d times, %d requests", asked, len(b.model.requests))
+	}
+}
+
 // A result that asks to be kept is kept: a to-do list outlives the files.
 func TestKeptResultsAreNotMasked(t *testing.T) {
 	b := fullBench(t, 0, 15)

@@ -129,13 +129,26 @@ func (r *runner) load(ctx context.Context) error {
 	return r.appendRecord(ctx, kindPrompt, p)
 }
 
+// maxPreparations is how many notes and clearings may come between two requests. There are
+// some four; more are a bug of ours, which would spend a processor and memory without end.
+const maxPreparations = 100
+
 func (r *runner) runSteps(ctx context.Context) (End, error) {
+	preparations := 0
 	for {
 		if err := contextCause(ctx); err != nil {
 			return "", err
 		}
+		s := r.conv.next(r.restarted)
+		if preparations++; s.do == ask || s.do == run {
+			preparations = 0
+		}
+		if preparations > maxPreparations {
+			return "", r.withRunID(company.E(company.EInternal, "the next request is prepared without end").
+				Because(fmt.Sprintf("%d notes and clearings came in a row", maxPreparations)))
+		}
 		var err error
-		switch s := r.conv.next(r.restarted); s.do {
+		switch s.do {
 		case end:
 			return s.end, nil
 		case fail:
