@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -96,7 +97,7 @@ func (s *store) saveSnapshot() {
 }
 
 // endRun has a run of the manager of a new task end, with a journal of one record that
-// names a blob, and the task with it.
+// names a blob and a result that names the transcript, and the task with it.
 func (s *store) endRun(words string) (run company.RunID, journal company.Hash) {
 	s.t.Helper()
 	id := s.Submit("do "+words, "/p")
@@ -109,7 +110,8 @@ func (s *store) endRun(words string) (run company.RunID, journal company.Hash) {
 	must(s.t, err)
 	journal, _, err = s.ledger.SealJournal(s.t.Context(), run)
 	must(s.t, err)
-	s.Must(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunError, Error: "x", Journal: journal}})
+	result := s.putBlob(fmt.Sprintf(`{"run_id":%q,"transcript":%q}`, run, s.putBlob("transcript of "+words)))
+	s.Must(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunError, Error: "x", Journal: journal, Result: result}})
 	must(s.t, s.ledger.PurgeJournal(s.t.Context(), run))
 	s.Must(company.Cancel{Task: id})
 	return run, journal

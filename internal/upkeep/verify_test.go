@@ -237,7 +237,7 @@ func TestPacksAreNotPutBackAlone(t *testing.T) {
 }
 
 // Verification names the blob and the place of any flipped bit of its head; the blob stays, also where a collection asks for it. A blob that a journal
-// alone names is missed as well.
+// or a result alone names is missed as well.
 func TestDamagedHeadsAreFound(t *testing.T) {
 	for _, driver := range []string{"nats", "file"} {
 		t.Run(driver, func(t *testing.T) {
@@ -265,11 +265,14 @@ func TestDamagedHeadsAreFound(t *testing.T) {
 				must(t, restore())
 			}
 			s.requireWhole()
-			_, err := bustest.LoseBlob(s.office.Bus, string(payloadOf("a")))
-			must(t, err)
-			all, err := s.verifier().Run(t.Context())
-			must(t, err)
-			requireDamage(t, all.Damage, "blob", string(payloadOf("a"))+" (a record in the journal of run "+string(run)+")")
+			for h, what := range map[company.Hash]string{payloadOf("a"): "a record in the journal of run ", hashOfText("transcript of a"): "the transcript of run "} {
+				restore, err := bustest.LoseBlob(s.office.Bus, string(h))
+				must(t, err)
+				all, err := s.verifier().Run(t.Context())
+				must(t, err)
+				requireDamage(t, all.Damage, "blob", string(h)+" ("+what+string(run)+")")
+				must(t, restore())
+			}
 		})
 	}
 }

@@ -98,12 +98,33 @@ func (f *nameFinder) findOfTask(ctx context.Context, id company.TaskID) error {
 			continue
 		}
 		for _, r := range t.Runs {
-			if err := f.findOfJournal(ctx, r); err != nil {
+			if err := errors.Join(f.findOfJournal(ctx, r), f.findOfResult(ctx, r)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// findOfResult looks for the transcript that the result of a run names. A result that cannot be
+// read is damaged, and known to be.
+func (f *nameFinder) findOfResult(ctx context.Context, r *company.Run) error {
+	if r.Result == "" {
+		return nil
+	}
+	text, err := f.Ledger.GetBlob(ctx, r.Result, bytesPerStep)
+	switch code := company.CodeOf(err); {
+	case code == company.ELedger || code == company.ENotFound || code == company.EInvalid:
+		return nil
+	case err != nil:
+		return err
+	}
+	f.cost += int64(len(text))
+	var result struct{ Transcript company.Hash }
+	if json.Unmarshal(text, &result) != nil || result.Transcript == "" {
+		return nil
+	}
+	return f.findBlob(ctx, namedBlob{result.Transcript, "the transcript of run " + string(r.ID), r})
 }
 
 // findOfJournal looks for the blobs that a sealed journal names. One that cannot be read is
