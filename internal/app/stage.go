@@ -73,12 +73,12 @@ func (s *stage) recordedAgents(office officeAgents) session.Agents {
 	return replay.Agents{Agents: office, Director: s.director}
 }
 
-// recordedLocks has lock files be those that the record has.
-func (s *stage) recordedLocks(office gates.LockMaker) gates.LockMaker {
+// recordedFiles has files that are made anew be those that the record has.
+func (s *stage) recordedFiles(office gates.FileMaker) gates.FileMaker {
 	if s == nil {
 		return office
 	}
-	return replay.Locks{Record: s.record, Files: s.files}
+	return replay.MadeFiles{Record: s.record, Files: s.files}
 }
 
 // recordedGates tells which checks ran a part of their tests. Nil: the times of the base tell.

@@ -35,7 +35,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 		return effectHandlers{}, err
 	}
 	trees := intake.NewTreeImages(in, o.registries)
-	runner.Images, runner.Locks = trees, a.stage.recordedLocks(trees)
+	runner.Images, runner.Files = trees, a.stage.recordedFiles(trees)
 	dependencies, err := a.dependencyAccess(o.registries)
 	if err != nil {
 		return effectHandlers{}, err

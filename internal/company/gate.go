@@ -122,13 +122,13 @@ type GateFinished struct {
 	// Stack are the subtasks that were judged together, where there are several: the
 	// verdict is of the tree of all of them.
 	Stack []SubtaskID `json:"stack,omitempty"`
-	// Remade are lock files of the judged tree that their clients made anew, since both
-	// sides of the merge have changed them.
-	Remade []RemadeLock `json:"remade,omitempty"`
+	// Remade are lock files and generated files of the judged tree that their own programs
+	// made anew, since both sides of the merge have changed them.
+	Remade []RemadeFile `json:"remade,omitempty"`
 }
 
-// RemadeLock is a lock file that its client made anew for a merge.
-type RemadeLock struct {
+// RemadeFile is a lock file, or a generated file, that its own program made anew for a merge.
+type RemadeFile struct {
 	Path    string `json:"path"`
 	Command string `json:"command"` // by which a person makes it
 	Of      OID    `json:"of"`      // the tree that it was made of, with the file of one side

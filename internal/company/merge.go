@@ -36,7 +36,7 @@ type RecordMergeGate struct {
 	Result   GateResult
 	Overlap  bool   // the base moved, since the review, in a file of the diff
 	Message  string // of the merge commit
-	Remade   []RemadeLock
+	Remade   []RemadeFile
 }
 
 func (c RecordMergeGate) decide(s *State, m Meta) ([]Event, error) {
@@ -143,7 +143,7 @@ type ConflictReported struct {
 	Head  OID      `json:"head"`
 	Onto  OID      `json:"onto"`
 	Paths []string `json:"paths"`
-	Why   string   `json:"why,omitempty"` // lock files among them are not made anew by their client
+	Why   string   `json:"why,omitempty"` // files among them are not made anew by their own program
 }
 
 var _ = registerKind[ConflictReported]()

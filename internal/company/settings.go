@@ -45,9 +45,17 @@ type Settings struct {
 	Granularity Granularity `json:"granularity,omitzero"`
 	// ConfirmReview is off or blocking; empty, of tasks of older versions, is off.
 	ConfirmReview string `json:"confirm_review,omitempty"`
+	// Generate are the files that commands of the project make.
+	Generate []GenerateRule `json:"generate,omitempty"`
 	// Rules are the company's own at the time of the submission. What a task
 	// has decided by older ones still stands; zero are the first.
 	Rules int `json:"rules,omitempty"`
+}
+
+// GenerateRule are files that a command makes.
+type GenerateRule struct {
+	Paths   []string `json:"paths"`   // globs
+	Command string   `json:"command"` // in the root of the repository
 }
 
 // currentRules: since 1 a check that cannot be read needs the president's

@@ -15,8 +15,8 @@ type StackMember struct {
 	Head    OID       `json:"head"`
 	Tree    OID       `json:"tree"`              // of Head, merged onto the members before it
 	Message string    `json:"message,omitempty"` // of the merge commit
-	// Remade are lock files of the tree that their clients made anew.
-	Remade []RemadeLock `json:"remade,omitempty"`
+	// Remade are files of the tree that their own programs made anew.
+	Remade []RemadeFile `json:"remade,omitempty"`
 }
 
 // MergeStack lists the subtasks that are to be tested and merged next, in order; none

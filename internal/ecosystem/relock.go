@@ -18,9 +18,28 @@ type LockConflict struct {
 	Ours, Theirs []byte // their texts
 }
 
-// MadeLock is a lock file that a client has made.
-type MadeLock struct {
-	Path    string
-	Command string // by which a person makes it
-	Text    []byte
+// MadeFile is a file that a client or a generator has made.
+type MadeFile struct {
+	Path    string `json:"path"`
+	Command string `json:"command"` // by which a person makes it
+	Text    []byte `json:"text"`
+}
+
+// Generated are files that were generated of a tree, or why there are none.
+type Generated struct {
+	Files []MadeFile `json:"files,omitempty"`
+	Why   string     `json:"why,omitempty"`
+}
+
+// Generator is an ecosystem whose files tell that a program of the project makes them
+// (SUB-19).
+type Generator interface {
+	Ecosystem
+	// Generates reports whether files of this name, without a folder, may be generated.
+	Generates(name string) bool
+	// IsGenerated reports whether the text of a file tells that it is generated.
+	IsGenerated(text []byte) bool
+	// GenerateCommands are the commands, in the root of a tree, by which a generated file is
+	// made. None: the tree does not tell.
+	GenerateCommands(t *Tree, file string) []string
 }

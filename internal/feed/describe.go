@@ -109,7 +109,7 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.ConflictReported:
 		it.Text, it.Mark = "conflict in "+safetext.EscapeLine(strings.Join(d.Paths, ", "), 120), Failed
 		if d.Why != "" {
-			it.Lines = append(it.Lines, "no lock file is made anew by its client: "+safetext.EscapeLine(d.Why, 300))
+			it.Lines = append(it.Lines, "nothing is made anew by its own program: "+safetext.EscapeLine(d.Why, 300))
 		}
 	case *company.MergeRecorded:
 		it.describeMerge(e, d, t)

@@ -97,11 +97,11 @@ func joinMembers(members []company.StackMember) string {
 	return strings.Join(names, ", ")
 }
 
-// joinRemade names lock files with the clients that made them anew.
-func joinRemade(all []company.RemadeLock) string {
+// joinRemade names files with the programs that made them anew.
+func joinRemade(all []company.RemadeFile) string {
 	var out []string
 	for _, l := range all {
-		out = append(out, fmt.Sprintf("%s made anew by `%s`", safetext.EscapeLine(l.Path, 120), l.Command))
+		out = append(out, fmt.Sprintf("%s made anew by `%s`", safetext.EscapeLine(l.Path, 120), safetext.EscapeLine(l.Command, 120)))
 	}
 	return strings.Join(out, ", ")
 }

@@ -37,7 +37,7 @@ func TestStacksAreTold(t *testing.T) {
 // A merge names the lock files that were made anew for it, and a conflict the reason why
 // one was not.
 func TestRemadeLocksAreTold(t *testing.T) {
-	sub := &company.Subtask{Gate: &company.GateFinished{Remade: []company.RemadeLock{{Path: "w/package-lock.json", Command: "npm install --package-lock-only"}}}}
+	sub := &company.Subtask{Gate: &company.GateFinished{Remade: []company.RemadeFile{{Path: "w/package-lock.json", Command: "npm install --package-lock-only"}}}}
 	it := &Item{}
 	it.describeMerge(company.Event{}, &company.MergeRecorded{}, &company.Task{Subtasks: []*company.Subtask{sub}})
 	if !strings.HasSuffix(it.Text, ", w/package-lock.json made anew by `npm install --package-lock-only`") {

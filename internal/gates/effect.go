@@ -49,7 +49,7 @@ func (g *Handler) RunGates(ctx context.Context, e company.Effect) (company.Comma
 	var tree company.OID
 	if sub := t.Subtask(e.Subtask); sub != nil {
 		fin.Head, label = sub.Head, string(sub.ID)
-		merged, err := g.Runner.MergeHeads(ctx, t, m, t.Head, sub.Head)
+		merged, err := g.Runner.MergeHeads(ctx, s, t, m, t.Head, sub.Head)
 		if err != nil {
 			return nil, err
 		}

@@ -13,14 +13,14 @@ import (
 	"company/internal/gitops/gitopstest"
 )
 
-// clientOf is a LockMaker whose client writes the names of both sides' packages.
+// clientOf is a FileMaker whose client writes the names of both sides' packages.
 type clientOf struct {
 	fails  error
 	shown  string // the lock file of the tree that it got
 	called int
 }
 
-func (c *clientOf) RemakeLocks(ctx context.Context, _ *company.Task, m *gitops.Mirror, tree company.OID, locks []ecosystem.LockConflict) (out []ecosystem.MadeLock, err error) {
+func (c *clientOf) RemakeLocks(ctx context.Context, _ *company.Task, m *gitops.Mirror, tree company.OID, locks []ecosystem.LockConflict) (out []ecosystem.MadeFile, err error) {
 	c.called++
 	for _, l := range locks {
 		text, err := m.ReadFile(ctx, tree, l.Path)
@@ -28,9 +28,13 @@ func (c *clientOf) RemakeLocks(ctx context.Context, _ *company.Task, m *gitops.M
 			return nil, err
 		}
 		c.shown = string(text)
-		out = append(out, ecosystem.MadeLock{Path: l.Path, Command: "npm install --package-lock-only", Text: []byte(string(l.Ours) + string(l.Theirs))})
+		out = append(out, ecosystem.MadeFile{Path: l.Path, Command: "npm install --package-lock-only", Text: []byte(string(l.Ours) + string(l.Theirs))})
 	}
 	return out, c.fails
+}
+
+func (c *clientOf) RemakeGenerated(context.Context, *company.Task, company.OID, []string, func(context.Context) (ecosystem.Generated, error)) (ecosystem.Generated, error) {
+	return ecosystem.Generated{Why: "no generator is here"}, nil
 }
 
 // Two branches that add packages conflict in the manifest and its lock file: the manifest
@@ -50,9 +54,9 @@ func TestLockFilesAreMadeAnew(t *testing.T) {
 		t.Helper()
 		r := &Runner{Logger: slog.New(slog.DiscardHandler)}
 		if c != nil {
-			r.Locks = c
+			r.Files = c
 		}
-		got, err := r.MergeHeads(t.Context(), task, p.Mirror, ours, theirs)
+		got, err := r.MergeHeads(t.Context(), nil, task, p.Mirror, ours, theirs)
 		if err != nil {
 			t.Fatal(err)
 		}

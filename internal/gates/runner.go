@@ -27,9 +27,9 @@ type Runner struct {
 	// Images are the images that trees are judged in; dependencies that are
 	// refused are the verdict. Nil: the task's own image judges every tree.
 	Images ImageSource `part:"optional"`
-	// Locks makes lock files anew that two sides of a merge have changed. Nil: they are
-	// conflicts.
-	Locks LockMaker `part:"optional"`
+	// Files makes lock files and generated files anew that two sides of a merge have
+	// changed. Nil: they are conflicts.
+	Files FileMaker `part:"optional"`
 	// Beside has the tests of a tree run beside its linters where the host has memory for
 	// both.
 	Beside bool

@@ -12,29 +12,33 @@ import (
 	"company/internal/safetext"
 )
 
-// LockMaker has the clients of lock files make them anew.
-type LockMaker interface {
+// FileMaker has files made anew that two sides of a merge have changed.
+type FileMaker interface {
 	// RemakeLocks gives the lock files of a tree, which has those of one side, as their
 	// clients make them of its manifests. An error means that this cannot be done.
-	RemakeLocks(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID, locks []ecosystem.LockConflict) ([]ecosystem.MadeLock, error)
+	RemakeLocks(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID, locks []ecosystem.LockConflict) ([]ecosystem.MadeFile, error)
+	// RemakeGenerated gives the generated files that commands make of a tree: those that
+	// were made of it before, by the same commands in the same image, or what generate makes.
+	RemakeGenerated(ctx context.Context, t *company.Task, tree company.OID, commands []string, generate func(context.Context) (ecosystem.Generated, error)) (ecosystem.Generated, error)
 }
 
 // Merged are two commits brought together.
 type Merged struct {
 	gitops.MergeResult
-	Remade []company.RemadeLock // lock files that their clients made anew
-	Why    string               // of a conflict: why a client made no lock file
+	Remade []company.RemadeFile // files that their own programs made anew
+	Why    string               // of a conflict: why a client made no lock file, or a generator no file
 }
 
 // MergeHeads merges two commits as gitops.Mirror.MergeTree does. Where they conflict in
-// nothing but files that are brought together by a rule, and lock files that their clients
-// make anew, the result is a clean one of its own: a model is not asked to merge those
-// (SUB-19). Rules give the same tree each time; of a lock file the image's builder keeps
-// the made text. That the tree holds the gates show.
-func (r *Runner) MergeHeads(ctx context.Context, t *company.Task, m *gitops.Mirror, ours, theirs company.OID) (Merged, error) {
+// nothing but files that are brought together by a rule, lock files that their clients
+// make anew, and files that the project's generators make anew, the result is a clean one
+// of its own: a model is not asked to merge those (SUB-19). Rules give the same tree each
+// time; of a file that is made the image's builder keeps the text. That the tree holds the
+// gates show.
+func (r *Runner) MergeHeads(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, ours, theirs company.OID) (Merged, error) {
 	merged, err := m.MergeTree(ctx, ours, theirs)
 	out := Merged{MergeResult: merged}
-	if err != nil || merged.Clean || !r.isUnitable(merged) {
+	if err != nil || merged.Clean || !r.isUnitable(t, merged) {
 		return out, err
 	}
 	base, err := m.MergeBase(ctx, ours, theirs)
@@ -43,18 +47,23 @@ func (r *Runner) MergeHeads(ctx context.Context, t *company.Task, m *gitops.Mirr
 	}
 	texts := map[string][]byte{}
 	var locks []ecosystem.LockConflict
+	var generated []string
 	for _, name := range merged.Files {
 		sides, ok, err := readSides(ctx, m, name, [3]company.OID{base, ours, theirs})
 		if err != nil || !ok {
 			return out, err
 		}
+		texts[name] = sides[1]
 		e := findUniter(name)
-		if e == nil {
-			texts[name] = sides[1]
+		switch {
+		case e != nil:
+			texts[name], ok = e.Unite(path.Base(name), sides[0], sides[1], sides[2])
+		case isRemakable(name):
 			locks = append(locks, ecosystem.LockConflict{Path: name, Ours: sides[1], Theirs: sides[2]})
-			continue
+		default:
+			generated, ok = append(generated, name), isGenerated(t, name, sides[1]) && isGenerated(t, name, sides[2])
 		}
-		if texts[name], ok = e.Unite(path.Base(name), sides[0], sides[1], sides[2]); !ok {
+		if !ok {
 			return out, nil
 		}
 	}
@@ -62,16 +71,22 @@ func (r *Runner) MergeHeads(ctx context.Context, t *company.Task, m *gitops.Mirr
 	if err != nil {
 		return out, err
 	}
-	if len(locks) == 0 {
-		return Merged{MergeResult: gitops.MergeResult{Tree: tree, Clean: true}}, nil
+	made := Merged{MergeResult: gitops.MergeResult{Tree: tree, Clean: true}}
+	if len(locks) > 0 {
+		if made, err = r.remakeLocks(ctx, t, m, out, tree, locks); err != nil || !made.Clean {
+			return made, err
+		}
 	}
-	return r.remakeLocks(ctx, t, m, out, tree, locks)
+	if len(generated) > 0 {
+		return r.remakeGenerated(ctx, s, t, m, out, made, generated)
+	}
+	return made, nil
 }
 
 // remakeLocks finishes a merge whose lock files are to be made anew; tree is the merge
 // with those of one side. Where that fails, the conflict stays, with the reason.
 func (r *Runner) remakeLocks(ctx context.Context, t *company.Task, m *gitops.Mirror, conflict Merged, tree company.OID, locks []ecosystem.LockConflict) (Merged, error) {
-	made, err := r.Locks.RemakeLocks(ctx, t, m, tree, locks)
+	made, err := r.Files.RemakeLocks(ctx, t, m, tree, locks)
 	if err != nil {
 		if ctx.Err() != nil {
 			return conflict, context.Cause(ctx)
@@ -80,27 +95,31 @@ func (r *Runner) remakeLocks(ctx context.Context, t *company.Task, m *gitops.Mir
 		conflict.Why = safetext.EscapeLine(err.Error(), maxRemakeWhy)
 		return conflict, nil
 	}
-	texts := map[string][]byte{}
-	var remade []company.RemadeLock
-	for _, l := range made {
-		texts[l.Path] = l.Text
-		remade = append(remade, company.RemadeLock{Path: l.Path, Command: l.Command, Of: tree})
-	}
-	whole, err := m.AddFiles(ctx, tree, texts)
-	if err != nil {
-		return conflict, err
-	}
-	return Merged{MergeResult: gitops.MergeResult{Tree: whole, Clean: true}, Remade: remade}, nil
+	return addMade(ctx, m, Merged{MergeResult: gitops.MergeResult{Tree: tree, Clean: true}}, made)
 }
 
-// maxRemakeWhy bounds the reason of a client, in bytes.
+// addMade is a merge with files that were made of its tree.
+func addMade(ctx context.Context, m *gitops.Mirror, of Merged, made []ecosystem.MadeFile) (Merged, error) {
+	texts, out := map[string][]byte{}, of
+	for _, f := range made {
+		texts[f.Path] = f.Text
+		out.Remade = append(out.Remade, company.RemadeFile{Path: f.Path, Command: f.Command, Of: of.Tree})
+	}
+	var err error
+	out.Tree, err = m.AddFiles(ctx, of.Tree, texts)
+	return out, err
+}
+
+// maxRemakeWhy bounds the reason of a client or a generator, in bytes.
 const maxRemakeWhy = 400
 
 // isUnitable reports whether all conflicts of a merge are in the content of files that an
-// ecosystem brings together, or makes anew.
-func (r *Runner) isUnitable(merged gitops.MergeResult) bool {
+// ecosystem brings together, or that may be made anew.
+func (r *Runner) isUnitable(t *company.Task, merged gitops.MergeResult) bool {
 	return len(merged.Files) > 0 && !slices.ContainsFunc(merged.Conflicts, func(c gitops.Conflict) bool { return c.Type != "CONFLICT (contents)" }) &&
-		!slices.ContainsFunc(merged.Files, func(name string) bool { return findUniter(name) == nil && (r.Locks == nil || !isRemakable(name)) })
+		!slices.ContainsFunc(merged.Files, func(name string) bool {
+			return findUniter(name) == nil && (r.Files == nil || !isRemakable(name) && !mayBeGenerated(t, name))
+		})
 }
 
 func isRemakable(name string) bool {

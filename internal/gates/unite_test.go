@@ -25,7 +25,7 @@ func TestGeneratedFilesAreUnited(t *testing.T) {
 	if plain, err := p.Mirror.MergeTree(t.Context(), one, two); err != nil || plain.Clean || len(plain.Files) != 2 {
 		t.Fatalf("git merges it by itself: %+v, %v", plain, err)
 	}
-	got, err := (&Runner{}).MergeHeads(t.Context(), nil, p.Mirror, one, two)
+	got, err := (&Runner{}).MergeHeads(t.Context(), nil, nil, p.Mirror, one, two)
 	if err != nil || !got.Clean || got.Conflicts != nil {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -38,7 +38,7 @@ func TestGeneratedFilesAreUnited(t *testing.T) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, text, want)
 		}
 	}
-	if again, err := (&Runner{}).MergeHeads(t.Context(), nil, p.Mirror, one, two); err != nil || again.Tree != got.Tree {
+	if again, err := (&Runner{}).MergeHeads(t.Context(), nil, nil, p.Mirror, one, two); err != nil || again.Tree != got.Tree {
 		t.Errorf("another tree: %+v, %v", again, err)
 	}
 	// Whose files are in conflict too, a hash that is another one, a side without the file.
@@ -49,9 +49,9 @@ func TestGeneratedFilesAreUnited(t *testing.T) {
 		name string
 		with func() (Merged, error)
 	}{
-		{"people's files", func() (Merged, error) { return (&Runner{}).MergeHeads(t.Context(), nil, p.Mirror, one, three) }},
-		{"two hashes", func() (Merged, error) { return (&Runner{}).MergeHeads(t.Context(), nil, p.Mirror, one, four) }},
-		{"removed", func() (Merged, error) { return (&Runner{}).MergeHeads(t.Context(), nil, p.Mirror, one, five) }},
+		{"people's files", func() (Merged, error) { return (&Runner{}).MergeHeads(t.Context(), nil, nil, p.Mirror, one, three) }},
+		{"two hashes", func() (Merged, error) { return (&Runner{}).MergeHeads(t.Context(), nil, nil, p.Mirror, one, four) }},
+		{"removed", func() (Merged, error) { return (&Runner{}).MergeHeads(t.Context(), nil, nil, p.Mirror, one, five) }},
 	} {
 		if got, err := other.with(); err != nil || got.Clean || len(got.Files) == 0 {
 			t.Errorf("%s: %+v, %v", other.name, got, err)

@@ -16,7 +16,7 @@ import (
 // its own that reaches registries alone: what Repo.Policy allows. The tree has the files
 // of one side of a merge (SUB-19). A text made of the same files before, by the same
 // client, is taken again. E_IMAGE: one cannot be made, or the made one is not whole.
-func (b *Builder) Relock(ctx context.Context, req Request, conflicts []ecosystem.LockConflict) ([]ecosystem.MadeLock, error) {
+func (b *Builder) Relock(ctx context.Context, req Request, conflicts []ecosystem.LockConflict) ([]ecosystem.MadeFile, error) {
 	if err := req.validateRequest(); err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (b *Builder) Relock(ctx context.Context, req Request, conflicts []ecosystem
 	if err != nil {
 		return nil, err
 	}
-	var out []ecosystem.MadeLock
+	var out []ecosystem.MadeFile
 	for _, c := range conflicts {
 		client, r, err := findRelock(newSources(ctx, &layerPlan{b: b}, tree, req), req, c.Path)
 		if err != nil {
@@ -45,7 +45,7 @@ func (b *Builder) Relock(ctx context.Context, req Request, conflicts []ecosystem
 		if err := checkRelocked(c, r, text); err != nil {
 			return nil, err
 		}
-		out = append(out, ecosystem.MadeLock{Path: c.Path, Command: r.ToKeep, Text: text})
+		out = append(out, ecosystem.MadeFile{Path: c.Path, Command: r.ToKeep, Text: text})
 	}
 	return out, nil
 }

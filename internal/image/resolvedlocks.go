@@ -58,6 +58,26 @@ func (b *Builder) keepResolved(ctx context.Context, project string, key company.
 	}
 }
 
+// KeepMade gives the text that was made of the same inputs for a project, within the time
+// that lock files are kept, or makes it and keeps it with them. Of several who ask at the
+// same time one makes it.
+func (b *Builder) KeepMade(ctx context.Context, project string, inputs []string, make func(context.Context) ([]byte, error)) ([]byte, error) {
+	key := hashKey(inputs...)
+	unlock, err := b.lockLayer(ctx, "made-"+string(key[:20]))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if text, _ := b.readResolved(project, key); text != nil {
+		return text, nil
+	}
+	text, err := make(ctx)
+	if err == nil {
+		b.keepResolved(ctx, project, key, text)
+	}
+	return text, err
+}
+
 // forgetResolved drops the lock files of a request whose image cannot be made: a version
 // may be gone from its registry.
 func (b *Builder) forgetResolved(ctx context.Context, req Request, err error) {

@@ -41,8 +41,11 @@ type ImageMaker interface {
 	Explain(ctx context.Context, req image.Request) (image.Explanation, error)
 	// Resolve makes the lock files that the tree of a request lacks.
 	Resolve(ctx context.Context, req image.Request) (image.Resolved, error)
+	// KeepMade gives a text that was made for a project of these inputs, or makes and keeps
+	// it.
+	KeepMade(ctx context.Context, project string, inputs []string, make func(context.Context) ([]byte, error)) ([]byte, error)
 	// Relock makes lock files of the tree of a request anew.
-	Relock(ctx context.Context, req image.Request, locks []ecosystem.LockConflict) ([]ecosystem.MadeLock, error)
+	Relock(ctx context.Context, req image.Request, locks []ecosystem.LockConflict) ([]ecosystem.MadeFile, error)
 }
 
 // BranchLocator knows in which repository the branch of a pull request is, which

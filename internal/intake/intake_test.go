@@ -63,7 +63,11 @@ func (noImages) Explain(context.Context, image.Request) (image.Explanation, erro
 func (noImages) Ensure(context.Context, image.Request) (image.Image, error) {
 	return image.Image{}, errors.New("no image is made here")
 }
-func (noImages) Relock(context.Context, image.Request, []ecosystem.LockConflict) ([]ecosystem.MadeLock, error) {
+func (noImages) KeepMade(ctx context.Context, _ string, _ []string, make func(context.Context) ([]byte, error)) ([]byte, error) {
+	return make(ctx)
+}
+
+func (noImages) Relock(context.Context, image.Request, []ecosystem.LockConflict) ([]ecosystem.MadeFile, error) {
 	panic("no lock file is made here")
 }
 

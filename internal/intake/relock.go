@@ -2,6 +2,7 @@ package intake
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 
 	"company/internal/company"
@@ -11,12 +12,12 @@ import (
 	"company/internal/gitops"
 )
 
-var _ gates.LockMaker = (*TreeImages)(nil)
+var _ gates.FileMaker = (*TreeImages)(nil)
 
 // RemakeLocks has the clients in the task's image make lock files of a tree anew. They may
 // fetch what the base's lock files name, what the task has added, and what those need;
 // with a side that names others nothing is made.
-func (st *TreeImages) RemakeLocks(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID, locks []ecosystem.LockConflict) ([]ecosystem.MadeLock, error) {
+func (st *TreeImages) RemakeLocks(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID, locks []ecosystem.LockConflict) ([]ecosystem.MadeFile, error) {
 	store := st.stores.ForCheckout(ctx, t.Project.Path)
 	if store == nil {
 		return nil, company.E(company.EImage, "no client is run, since container.deps is off")
@@ -47,4 +48,22 @@ func (st *TreeImages) RemakeLocks(ctx context.Context, t *company.Task, m *gitop
 	}
 	req.Repo.Locks, req.Repo.Policy = tree, policy
 	return st.intake.Images.Relock(ctx, req, locks)
+}
+
+// RemakeGenerated has generated files of a tree made, and keeps them, or why they cannot be
+// made: a gate, the test of its merge, a stack and a new try get the same.
+func (st *TreeImages) RemakeGenerated(ctx context.Context, t *company.Task, tree company.OID, commands []string, generate func(context.Context) (ecosystem.Generated, error)) (ecosystem.Generated, error) {
+	var made ecosystem.Generated
+	inputs := append([]string{"generated", string(tree), t.Prepared.Image}, commands...)
+	text, err := st.intake.Images.KeepMade(ctx, t.Project.ID, inputs, func(ctx context.Context) ([]byte, error) {
+		made, err := generate(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(made)
+	})
+	if err == nil {
+		err = json.Unmarshal(text, &made)
+	}
+	return made, err
 }

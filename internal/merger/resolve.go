@@ -136,7 +136,7 @@ func conflictBrief(t *company.Task, sub *company.Subtask) string {
 		fmt.Fprintf(&w, "- %s\n", agent.JoinLines(p))
 	}
 	if why := sub.Conflict.Why; why != "" {
-		fmt.Fprintf(&w, "\nLock files among them are to be made by their client, which failed on its own: %s\n", agent.JoinLines(why))
+		fmt.Fprintf(&w, "\nLock files and generated files among them are to be made by their own programs, which failed on their own: %s\n", agent.JoinLines(why))
 	}
 	fmt.Fprintf(&w, "\n## This side: %s %s\n%s\n", sub.ID, agent.JoinLines(sub.Planned.Title), agent.EscapeHeadings(sub.Planned.Description))
 	for _, other := range t.Subtasks {

@@ -23,7 +23,7 @@ func (p pile) isTestable() bool { return len(p.members) > 0 && !p.overlap }
 
 // pileUp merges subtasks onto a commit, one onto the other.
 func (g *Merger) pileUp(ctx context.Context, t *company.Task, m *gitops.Mirror, onto company.OID, subs []*company.Subtask) (pile, error) {
-	merged, err := g.Runner.MergeHeads(ctx, t, m, onto, subs[0].Head)
+	merged, err := g.Runner.MergeHeads(ctx, g.Decider.View(), t, m, onto, subs[0].Head)
 	if err != nil || !merged.Clean {
 		return pile{conflict: merged}, err
 	}
@@ -65,7 +65,7 @@ func (g *Merger) stackMembers(ctx context.Context, t *company.Task, m *gitops.Mi
 		if overlap {
 			continue
 		}
-		merged, err := g.Runner.MergeHeads(ctx, t, m, at, sub.Head)
+		merged, err := g.Runner.MergeHeads(ctx, g.Decider.View(), t, m, at, sub.Head)
 		if err != nil && company.CodeOf(err) != company.EGit { // what git cannot merge is no fault of the others
 			return nil, err
 		}

@@ -95,12 +95,12 @@ func TestPRBodySingleReview(t *testing.T) {
 	}
 }
 
-// Lock files that were made anew are named, of merges that were done alone.
+// Files that were made anew are named, of merges that were done alone.
 func TestPRBodyRemadeLocks(t *testing.T) {
-	gate := &company.GateFinished{Remade: []company.RemadeLock{{Path: "a|b.lock", Command: "cargo update --workspace"}}}
+	gate := &company.GateFinished{Remade: []company.RemadeFile{{Path: "a|b.lock", Command: "cargo update --workspace"}}}
 	task := &company.Task{Subtasks: []*company.Subtask{{ID: "t1-01", Merged: "1", Gate: gate}, {ID: "t1-02", Gate: gate}}}
 	text := prRemade(task, PROptions{maxRows: 5})
-	if !strings.Contains(text, "## Lock files made anew") || strings.Count(text, "cargo update --workspace") != 1 || !strings.Contains(text, "t1-01") || strings.Contains(text, "t1-02") {
+	if !strings.Contains(text, "## Files made anew") || strings.Count(text, "cargo update --workspace") != 1 || !strings.Contains(text, "t1-01") || strings.Contains(text, "t1-02") {
 		t.Error(text)
 	}
 	if text := prRemade(&company.Task{}, PROptions{}); text != "" {

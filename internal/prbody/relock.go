@@ -2,8 +2,8 @@ package prbody
 
 import "company/internal/company"
 
-// prRemade are the lock files that clients made anew, since several tickets had changed
-// them: no ticket and no review has this text.
+// prRemade are the files that their own programs made anew, since several tickets had
+// changed them: no ticket and no review has this text.
 func prRemade(t *company.Task, o PROptions) string {
 	var rows [][]string
 	for _, sub := range t.Subtasks {
@@ -17,6 +17,6 @@ func prRemade(t *company.Task, o PROptions) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	return "## Lock files made anew\n\n" + markdownTable(o, []string{"file", "by", "at the merge of"}, rows) +
-		"\n\nTwo tickets changed them; their client made them of the manifests of both, and the gates judged that.\n"
+	return "## Files made anew\n\n" + markdownTable(o, []string{"file", "by", "at the merge of"}, rows) +
+		"\n\nTwo tickets changed them; their own programs made them of what both have, and the gates judged that.\n"
 }

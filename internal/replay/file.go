@@ -311,7 +311,7 @@ func (r *Record) Objects() []company.OID {
 			add(d.Commit)
 		}
 		for _, judged := range listRemade(s.data) {
-			if len(judged.locks) > 0 {
+			if len(judged.files) > 0 {
 				add(judged.tree)
 			}
 		}

@@ -59,7 +59,7 @@ func TestLockFileOfTwoTicketsIsMadeAnew(t *testing.T) {
 			}
 		}
 	}
-	runAndExpect(t, h, []string{"Lock files made anew", "package-lock.json", "npm install --package-lock-only"}, "pr", "show", "1")
+	runAndExpect(t, h, []string{"Files made anew", "package-lock.json", "npm install --package-lock-only"}, "pr", "show", "1")
 	var same replay.Report
 	h.JSON(&same, "replay", "t1")
 	if !same.Same || string(same.Tree) != h.Git(h.Origin, "rev-parse", integrationBranch(h, 1)+"^{tree}") {

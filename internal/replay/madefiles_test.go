@@ -22,8 +22,8 @@ func (f recordedFiles) ReadRecorded(_ context.Context, tree company.OID, name st
 // of, wherever that tree was judged. One that is not recorded stays a conflict.
 func TestLocksAreThoseOfTheRecord(t *testing.T) {
 	t.Parallel()
-	remade := func(of string) []company.RemadeLock {
-		return []company.RemadeLock{{Path: "package-lock.json", Command: "npm", Of: company.OID(of)}}
+	remade := func(of string) []company.RemadeFile {
+		return []company.RemadeFile{{Path: "package-lock.json", Command: "npm", Of: company.OID(of)}}
 	}
 	r := &Record{steps: []step{
 		{data: &company.GateFinished{Result: company.GateResult{Tree: "gone"}, Remade: remade("one")}},
@@ -31,7 +31,7 @@ func TestLocksAreThoseOfTheRecord(t *testing.T) {
 		{data: &company.StackIntended{Members: []company.StackMember{{Tree: "first"}, {Tree: "second", Remade: remade("two")}}}},
 		{data: &company.StackRed{Members: []company.StackMember{{Tree: "red", Remade: remade("three")}}}},
 	}}
-	l := Locks{Record: r, Files: recordedFiles{"gone"}}
+	l := MadeFiles{Record: r, Files: recordedFiles{"gone"}}
 	for of, want := range map[company.OID]string{"one": "merged", "two": "second", "three": "red", "four": ""} {
 		got, err := l.RemakeLocks(t.Context(), nil, nil, of, []ecosystem.LockConflict{{Path: "package-lock.json"}})
 		if (err == nil) != (want != "") || want != "" && (len(got) != 1 || string(got[0].Text) != want+" package-lock.json" || got[0].Command != "npm") {

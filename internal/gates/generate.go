@@ -1,0 +1,172 @@
+package gates
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/container"
+	"company/internal/ecosystem"
+	"company/internal/gitops"
+	"company/internal/shell"
+)
+
+// changedFile is a file that commands have changed, as their container gives it.
+type changedFile struct {
+	path  string
+	plain bool // a regular file that is not executable
+	text  []byte
+}
+
+// Bounds of what is generated for a merge.
+const (
+	maxGenerated      = 32 << 20 // bytes of all files
+	maxGeneratedFiles = 2000
+	generateTimeout   = 10 * time.Minute
+)
+
+// generate runs the commands of a generation on its tree, in one container as a gate's:
+// offline, within the same limits. What it gives is data: the files that may count are
+// those of checkMade, whatever the container says. An error means that nothing could be
+// found out.
+func (r *Runner) generate(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, g generation) (ecosystem.Generated, error) {
+	script := g.script()
+	if len(script) > maxArgument {
+		return ecosystem.Generated{Why: "too many files would have to be generated"}, nil
+	}
+	image, refused, err := r.imageFor(ctx, t, m, g.of)
+	if err != nil || refused != "" {
+		return ecosystem.Generated{Why: refused}, err
+	}
+	limit := generateTimeout
+	if r.Timeout > 0 {
+		limit = min(limit, r.Timeout)
+	}
+	cctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
+	defer cancel()
+	j := Job{Mirror: m, Tree: g.of}
+	labels := container.Labels{Office: r.Office, Run: string(t.ID), Epoch: s.Office.Epoch, Role: "gate"}
+	tr, tw := io.Pipe()
+	tarred := make(chan struct{})
+	go func() {
+		defer close(tarred)
+		tw.CloseWithError(company.Guard("packing the tree of a generator", func() error { return j.writeTar(cctx, tw) }))
+	}()
+	files, said := &boundedBuffer{most: maxGenerated}, &outputBuffer{}
+	exit, err := container.RunGate(cctx, r.Runtime, container.Spec{
+		Name: labels.Name("generate", g.of.Short()), Image: image.ID, Labels: labels, Limits: r.limitsFor(j),
+		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", script},
+	}, tr, files, said)
+	tr.CloseWithError(io.ErrClosedPipe)
+	<-tarred
+	commands := describeCommands(g.commands)
+	switch {
+	case err != nil && errors.Is(context.Cause(cctx), errTimeout) && ctx.Err() == nil:
+		return ecosystem.Generated{Why: fmt.Sprintf("%s was ended after %s", commands, limit)}, nil
+	case err != nil:
+		return ecosystem.Generated{}, err
+	case exit.OOMKilled:
+		return ecosystem.Generated{Why: commands + " ran out of memory"}, nil
+	case files.full:
+		return ecosystem.Generated{Why: fmt.Sprintf("%s makes more than %s", commands, container.Size(maxGenerated))}, nil
+	case exit.Code != 0:
+		return ecosystem.Generated{Why: fmt.Sprintf("%s failed (exit code %d): %s", commands, exit.Code, lastWords(said.headAndTail()))}, nil
+	}
+	changed, why := readChanged(&files.text)
+	if why != "" {
+		return ecosystem.Generated{Why: commands + " " + why}, nil
+	}
+	return g.checkMade(ctx, m, changed)
+}
+
+// lastWords is the last line of an output that says something.
+func lastWords(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// script runs the commands and packs what they have changed, as git finds it: what the
+// project ignores does not count. The files that are to be made are old at first, so that
+// a maker which goes by times makes them, and one that was not written is seen. What the
+// commands print goes with the errors, and what they left running is killed, so that the
+// archive is alone in the output.
+func (g generation) script() string {
+	var conflicts strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(g.files)) {
+		conflicts.WriteString(" " + shell.QuoteArgument("./"+name))
+	}
+	var b strings.Builder
+	b.WriteString(`tree=$PWD
+g() { git -c core.quotePath=false -c core.autocrlf=false --git-dir=/tmp/generated.git --work-tree="$tree" "$@"; }
+rm -rf /tmp/generated.git && git init -q --bare /tmp/generated.git && g add -A . >&2 || exit
+touch -t 200001010000 /tmp/generated.old || exit
+`)
+	fmt.Fprintf(&b, "touch -c -r /tmp/generated.old --%s%s || exit\n", conflicts.String(), g.listCovered())
+	for _, c := range g.commands {
+		// The parenthesis stands on a line of its own: a command may end in a comment.
+		fmt.Fprintf(&b, "( cd -- \"$tree\" && %s\n) </dev/null >&2 || { code=$?; kill -9 -1 2>/dev/null; exit $code; }\n", c)
+	}
+	fmt.Fprintf(&b, `kill -9 -1 2>/dev/null
+cd -- "$tree" || exit
+for f in%s; do
+	test -f "$f" && test ! -L "$f" || { echo "$f is not there" >&2; exit 1; }
+	test "$f" -nt /tmp/generated.old || { echo "$f was not written" >&2; exit 1; }
+done
+gone=$(g diff --name-only --diff-filter=D) || exit
+test -z "$gone" || { echo "$gone was removed" >&2; exit 1; }
+{ g diff --name-only && g ls-files --others --exclude-standard; } | sed 's|^|./|' >/tmp/generated.files || exit
+printf '%%s\n'%s >>/tmp/generated.files
+sort -u /tmp/generated.files >/tmp/generated.all || exit
+{ tar -cf - -T /tmp/generated.all; echo $? >/tmp/generated.code; } | head -c %d
+exit "$(cat /tmp/generated.code)"
+`, conflicts.String(), conflicts.String(), maxGenerated+1)
+	return b.String()
+}
+
+// listCovered are the files of the tree that the commands make by the config, as arguments.
+func (g generation) listCovered() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(g.in)) {
+		if rule := findRule(g.rules, name); rule != nil && slices.Contains(g.commands, rule.command) && g.files[name] == "" && g.in[name].Mode == gitops.ModeFile {
+			b.WriteString(" " + shell.QuoteArgument("./"+name))
+		}
+	}
+	return b.String()
+}
+
+// readChanged reads the archive of changed files; why: it cannot be believed.
+func readChanged(from io.Reader) (out []changedFile, why string) {
+	tr := tar.NewReader(from)
+	for {
+		h, err := tr.Next()
+		if err == io.EOF {
+			return out, ""
+		}
+		if err != nil {
+			return nil, "gives files that cannot be read: " + err.Error()
+		}
+		if len(out) == maxGeneratedFiles {
+			return nil, fmt.Sprintf("changes more than %d files", maxGeneratedFiles)
+		}
+		name := path.Clean(h.Name)
+		if path.IsAbs(name) || name == "." || name == ".." || strings.HasPrefix(name, "../") {
+			return nil, "makes a file outside of the repository"
+		}
+		f := changedFile{path: name, plain: h.Typeflag == tar.TypeReg && h.Mode&0o111 == 0}
+		var text bytes.Buffer
+		if _, err := io.Copy(&text, tr); err != nil { // no more than the archive has
+			return nil, "gives files that cannot be read: " + err.Error()
+		}
+		f.text = text.Bytes()
+		out = append(out, f)
+	}
+}
