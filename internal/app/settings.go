@@ -21,8 +21,18 @@ func CompanySettings(c config.Config) company.Settings {
 		RunTimeout: c.Workers.RunTimeout, ModelWait: zeroAsNone(c.Limits.ModelWait), Continuations: zeroAsNone(c.Limits.Continuations),
 		MergeStack: c.Limits.MergeStack, EscalateTo: c.Agents.Worker.EscalateTo,
 		Granularity:   company.Granularity{MaxSubtasks: c.Plan.MaxSubtasks, MaxWriteSet: c.Plan.MaxWriteSet, MaxEffort: c.Plan.MaxEffort, AllowTiny: c.Plan.AllowTiny},
-		ConfirmReview: confirmSetting(c.Review.Confirm),
+		ConfirmReview: confirmSetting(c.Review.Confirm), Generate: generateSetting(c.Gates.Generate),
 	}
+}
+
+// generateSetting is what gates.generate says; the config was checked.
+func generateSetting(entries []string) (out []company.GenerateRule) {
+	for _, e := range entries {
+		if globs, command, err := config.ParseGenerate(e); err == nil {
+			out = append(out, company.GenerateRule{Paths: globs, Command: command})
+		}
+	}
+	return out
 }
 
 // confirmSetting is empty for off, so that tasks are stored as ever where nothing is set.
@@ -39,7 +49,7 @@ var settingsOfTasks = []string{
 	"agents.worker.escalate_to",
 	"approvals.plan", "approvals.merge", "approvals.pr", "approvals.deps", "budget.usd", "budget.tokens",
 	"container.image", "container.dockerfile", "container.setup", "container.deps", "deps.scripts",
-	"gates.lint", "gates.test", "gates.none", "gates.services", "gates.protect_tests", "gates.protected", "gates.red_green",
+	"gates.generate", "gates.lint", "gates.test", "gates.none", "gates.services", "gates.protect_tests", "gates.protected", "gates.red_green",
 	"git.base", "git.paths", "git.integration_branch", "limits.model_wait", "limits.continuations", "limits.merge_stack",
 	"plan.max_subtasks", "plan.max_write_set", "plan.max_effort", "plan.allow_tiny", "review.confirm", "workers.run_timeout",
 }

@@ -104,7 +104,7 @@ func TestSettingsOfTasks(t *testing.T) {
 	values := map[string]string{
 		"approvals.plan": "ask", "approvals.merge": "ask", "approvals.pr": "ask", "approvals.deps": "ask", "budget.usd": "7", "budget.tokens": "9",
 		"container.image": "debian@sha256:" + strings.Repeat("0", 64), "container.dockerfile": "Dockerfile", "container.setup": "true", "container.deps": "off", "deps.scripts": "esbuild",
-		"gates.lint": "true", "gates.test": "true", "gates.none": "fail", "gates.services": "redis", "gates.protect_tests": "true", "gates.red_green": "require", "gates.protected": "a/**",
+		"gates.generate": "x/** = make x", "gates.lint": "true", "gates.test": "true", "gates.none": "fail", "gates.services": "redis", "gates.protect_tests": "true", "gates.red_green": "require", "gates.protected": "a/**",
 		"git.base": "trunk", "git.paths": "api", "git.integration_branch": "next", "limits.model_wait": "1m", "limits.continuations": "1", "limits.merge_stack": "2", "workers.run_timeout": "10m", "agents.worker.escalate_to": "default",
 		"plan.max_subtasks": "3", "plan.max_write_set": "8", "plan.max_effort": "medium", "plan.allow_tiny": "true", "review.confirm": "blocking",
 		"workers.max": "2", "limits.concurrent_tasks": "1", "git.remote": "upstream", "models.default.model": "qwen3", "forge.kind": "local", "retention_days": "1",

@@ -176,6 +176,7 @@ type Notify struct {
 type Gates struct {
 	Lint           Command       `yaml:"lint" doc:"auto, none, or a command"`
 	Test           Command       `yaml:"test" doc:"auto, none, or a command"`
+	Generate       []string      `yaml:"generate" check:"generate" doc:"generated files and the command that makes them, run in the root of the repository: where two tickets conflict in such a file it is made anew at the merge, in a container as a check's; of Go, files with Code generated … DO NOT EDIT need no entry where a go:generate line makes them"`
 	Services       []string      `yaml:"services" check:"service" doc:"servers that run beside checks and workers, fresh in each container: postgres, redis, mysql"`
 	None           string        `yaml:"none" enum:"ask allow fail" doc:"what to do where there are no gates"`
 	RedGreen       string        `yaml:"red_green" enum:"off report require" doc:"tests of a change are run without it; require: a ticket that changes source which the tests cover needs one that fails there, or your leave"`

@@ -101,6 +101,10 @@ func init() { // the checks speak of the rules
 			}
 			return nil
 		}},
+		"generate": {allowed: generateForm, check: func(s string) error {
+			_, _, err := ParseGenerate(s)
+			return err
+		}},
 		"label": {allowed: "a label of up to 50 characters, without a comma", wrong: "is not a label",
 			good: func(s string) bool {
 				return strings.TrimSpace(s) != "" && utf8.RuneCountInString(s) <= 50 && !strings.ContainsAny(s, ",\n\t")

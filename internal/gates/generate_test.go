@@ -134,4 +134,92 @@ func TestGoGenerateAtAMerge(t *testing.T) {
 	}
 }
 
-var _ = time.Second
+// A command of the config makes the files that it is said to make, of what both sides
+// have; where it does anything else, or does not end, the conflict stays with the reason.
+// No file of another's is taken (SUB-19).
+func TestGenerateByTheConfig(t *testing.T) {
+	hosttest.Long(t, "a container for each command")
+	odd := "out/-a 'b' $(touch pwn) é.txt"
+	b := setup(t, nil).withDocker()
+	one, two := b.twoSides(
+		map[string]string{"src/b.txt": "b\n", "out/all.txt": "b\n", "out/left.txt": "left\n", odd: "b\n", ".gitignore": "*.log\n", "README": "a project\n",
+			"Makefile": "out/all.txt: src/*.txt\n\tcat $^ >$@\nodd:\n\tfor f in out/-a*; do cat src/*.txt >\"$$f\"; done\n"},
+		map[string]string{"src/a.txt": "a\n", "out/all.txt": "a\nb\n"},
+		map[string]string{"src/c.txt": "c\n", "out/all.txt": "b\nc\n"})
+	const good = "cat src/*.txt >out/all.txt"
+	for name, c := range map[string]struct{ command, why, also string }{
+		"good":                     {command: good},
+		"by make":                  {command: "make out/all.txt"},
+		"with a comment":           {command: good + " # all of them"},
+		"with a log":               {command: good + "; echo x >x.log; mkdir -p log"},
+		"prints":                   {command: good + "; echo done; echo not an archive >&2"},
+		"one more of its files":    {command: good + "; echo new >out/new.txt", also: "out/new.txt"},
+		"leaves a writer":          {command: good + "; (sleep 1; echo late >>out/all.txt) & true"},
+		"changes another":          {command: good + "; echo x >>README", why: "changes README, too, which is not known as generated"},
+		"makes another":            {command: good + "; echo x >new.txt", why: "changes new.txt, too"},
+		"changes a source":         {command: good + "; echo x >>src/a.txt", why: "changes src/a.txt, too"},
+		"removes another":          {command: good + "; rm README", why: "README was removed"},
+		"removes one of its files": {command: good + "; rm out/left.txt", why: "out/left.txt was removed"},
+		"removes it":               {command: "rm out/all.txt", why: "out/all.txt is not there"},
+		"does not write it":        {command: "true", why: "out/all.txt was not written"},
+		"a link":                   {command: "rm out/all.txt; ln -s ../README out/all.txt", why: "out/all.txt is not there"},
+		"another link":             {command: good + "; ln -s ../README out/link.txt", why: "out/link.txt, which is no plain file"},
+		"a folder by a link":       {command: "mkdir /tmp/o; mv out/* /tmp/o; rmdir out; ln -s /tmp/o out; " + good, why: "was removed"},
+		"executable":               {command: good + "; chmod +x out/all.txt", why: "no plain file"},
+		"marks":                    {command: "printf 'a\n<<<<<<< ours\nb\n=======\n>>>>>>> theirs\n' >out/all.txt", why: "has marks of a conflict"},
+		"fails":                    {command: "echo boom; exit 3", why: "failed (exit code 3): boom"},
+		"is not there":             {command: "no-such-generator", why: "failed (exit code 127)"},
+		"large":                    {command: "head -c 40000000 /dev/zero >out/all.txt", why: "makes more than 32"},
+		"does not end":             {command: "sleep 600", why: "was ended after 20s"},
+		"prints without end":       {command: "yes", why: "was ended after 20s"},
+		"spoils the archive":       {command: good + "; echo junk >/proc/1/fd/1", why: "gives files that cannot be read"},
+		"spoils the list":          {command: good + "; echo x >>README; rm -rf /tmp/generated.git", why: "failed (exit code 128)"},
+		"asks a network":           {command: "test \"$(ls /sys/class/net)\" = lo && " + good},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b.runner.Timeout = 20 * time.Second
+			rules := []company.GenerateRule{{Paths: []string{"docs/**"}, Command: "false"}, {Paths: []string{"out/**"}, Command: c.command}}
+			got := b.merge(newKeeper(), b.image, rules, one, two)
+			if got.Clean != (c.why == "") || !strings.Contains(got.Why, c.why) || strings.Contains(got.Why, "\n") || (got.Why == "") != got.Clean {
+				t.Fatalf("%+v", got)
+			}
+			if !got.Clean {
+				if len(got.Remade) > 0 || !slices.Equal(got.Files, []string{"out/all.txt"}) {
+					t.Errorf("%+v", got)
+				}
+				return
+			}
+			made := []string{"out/all.txt"}
+			if c.also != "" {
+				made = append(made, c.also)
+			}
+			for i, f := range got.Remade {
+				if f.Path != made[i] || f.Command != c.command {
+					t.Errorf("made %+v", f)
+				}
+			}
+			d, err := b.mirror.Diff(b.ctx, got.Remade[0].Of, got.Tree, 0)
+			if err != nil || len(d.Changes) != len(made) || len(got.Remade) != len(made) {
+				t.Errorf("%v: %+v", err, d.Changes)
+			}
+			if text, err := b.mirror.ReadFile(b.ctx, got.Tree, "out/all.txt"); err != nil || string(text) != "a\nb\nc\n" {
+				t.Errorf("%v: %q", err, text)
+			}
+		})
+	}
+
+	t.Run("a protected file", func(t *testing.T) {
+		rules := []company.GenerateRule{{Paths: []string{"**"}, Command: good + "; mkdir -p .github/workflows; echo x >.github/workflows/ci.yml"}}
+		if got := b.merge(newKeeper(), b.image, rules, one, two); got.Clean || !strings.Contains(got.Why, ".github/workflows/ci.yml, too, which needs your leave") {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("an odd name", func(t *testing.T) {
+		b.git("checkout", "-q", "main")
+		three, four := b.twoSides(nil, map[string]string{"src/a.txt": "a\n", odd: "a\nb\n"}, map[string]string{"src/c.txt": "c\n", odd: "b\nc\n"})
+		got := b.merge(newKeeper(), b.image, []company.GenerateRule{{Paths: []string{"out/**"}, Command: "make odd"}}, three, four)
+		if text, err := b.mirror.ReadFile(b.ctx, got.Tree, odd); !got.Clean || err != nil || string(text) != "a\nb\nc\n" || len(got.Remade) != 1 {
+			t.Errorf("%v: %+v", err, got)
+		}
+	})
+}

@@ -25,6 +25,7 @@ type generation struct {
 	files    map[string]string       // those in conflict, and the command of each
 	commands []string                // in the order in which they are run
 	rules    []generateRule
+	guards   company.PlanRules // of paths that need the president's leave
 }
 
 // generateRule is company.GenerateRule with its globs.
@@ -107,7 +108,7 @@ func (r *Runner) remakeGenerated(ctx context.Context, s *company.State, t *compa
 
 // findGeneration finds the commands that make files of a tree; why: one has none.
 func findGeneration(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID, files []string) (g generation, why string, err error) {
-	g = generation{of: tree, in: map[string]gitops.Entry{}, files: map[string]string{}, rules: generateRules(t)}
+	g = generation{of: tree, in: map[string]gitops.Entry{}, files: map[string]string{}, rules: generateRules(t), guards: company.PlanRules{Protected: t.Settings.Protected}}
 	entries, err := m.List(ctx, tree)
 	if err != nil {
 		return g, "", err
@@ -216,6 +217,8 @@ func (g generation) checkFile(ctx context.Context, m *gitops.Mirror, f changedFi
 	told := findGenerator(f.path, before)
 	rule := findRule(g.rules, f.path)
 	switch {
+	case !conflicts && (g.guards.IsProtected(f.path) || known && company.ChangesGuardedCode(company.Change{Path: f.path, Action: "modified"})):
+		return nil, describeCommands(g.commands) + " changes " + f.path + ", too, which needs your leave", nil
 	case rule != nil && slices.Contains(g.commands, rule.command):
 		command = rule.command
 	case conflicts:

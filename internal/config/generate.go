@@ -1,0 +1,26 @@
+package config
+
+import (
+	"strings"
+
+	"company/internal/glob"
+)
+
+// generateForm is what an entry of gates.generate looks like.
+const generateForm = "globs, an equals sign and a command of one line, such as internal/pb/** = make proto"
+
+// ParseGenerate reads an entry of gates.generate: the globs of files, and the command that
+// makes them.
+func ParseGenerate(s string) (globs []string, command string, err error) {
+	paths, command, ok := strings.Cut(s, " = ")
+	globs, command = strings.Fields(paths), strings.TrimSpace(command)
+	if !ok || len(globs) == 0 || command == "" || strings.Contains(s, "\n") {
+		return nil, "", &valueError{"has no glob or no command", generateForm}
+	}
+	for _, g := range globs {
+		if _, err := glob.Parse(g); err != nil {
+			return nil, "", &valueError{"cannot be read (" + err.Error() + ")", generateForm}
+		}
+	}
+	return globs, command, nil
+}
