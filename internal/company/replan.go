@@ -25,6 +25,7 @@ func (*SubtaskReplanned) Kind() string { return "subtask.replanned" }
 func (d *SubtaskReplanned) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	sub := t.Subtask(e.Subtask)
+	t.noteDecision(e.Run, sub, ManagerDecision{Text: d.Text, Parts: len(d.Parts), Added: d.Added})
 	for _, key := range []string{"run ", "gate ", "review ", "resolve "} {
 		delete(t.Failures, key+string(sub.ID))
 	}

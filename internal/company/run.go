@@ -50,6 +50,8 @@ type Run struct {
 	Heard           int             `json:"heard,omitempty"`     // how many of them it had read when it ended
 	Models          []ModelSpent    `json:"models,omitempty"`    // what each model cost
 	Briefing        *Briefing       `json:"briefing,omitempty"`  // prompt, persona and model; nil: they are not known
+	// Decided is the decision of a manager's run on the subtask that it is about.
+	Decided *ManagerDecision `json:"decided,omitempty"`
 }
 
 // Lasted is how long the run took from its newest claim to its end, or until

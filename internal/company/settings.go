@@ -61,8 +61,8 @@ type GenerateRule struct {
 // currentRules: since 1 a check that cannot be read needs the president's
 // leave, and so does a change of code of others. Since 2 the approval of a
 // task's only ticket holds for the whole. Since 3 the findings of earlier reviews are kept,
-// each with its status.
-const currentRules = 3
+// each with its status. Since 4 a state keeps the decisions of managers on stuck subtasks.
+const currentRules = 4
 
 // WithDefaults replaces zero fields by the defaults. Where "none" is a valid
 // setting, a negative number stands for it.

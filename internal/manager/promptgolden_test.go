@@ -66,4 +66,27 @@ func TestPromptsStay(t *testing.T) {
 	task.Subtasks[0].Gate = &company.GateFinished{Result: company.GateResult{Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", ExitCode: 1, Output: "--- FAIL: TestLimit"}}}}
 	diff := gitops.Diff{Changes: []gitops.FileChange{{Change: company.Change{Path: "api/limit.go", Action: "created"}}}, Patch: []byte("diff --git a/api/limit.go b/api/limit.go\n+package api\n")}
 	checkPrompt(t, "decide-tried", decideSystem, decideBrief(task, task.Subtasks[0], diff, "the map"))
+	decideAgain(task)
+	checkPrompt(t, "decide-again", decideSystem, decideBrief(task, task.Subtasks[0], diff, "the map"))
+}
+
+// decideAgain gives the first ticket of the golden task two decisions, with the runs after them.
+func decideAgain(task *company.Task) {
+	task.Plan.Started = 4
+	note := func(id company.RunID, about company.SubtaskID, d company.ManagerDecision) {
+		task.Runs[id] = &company.Run{ID: id, Role: company.Manager, About: about, Ended: true, Status: company.RunSuccess, Decided: &d}
+	}
+	note("t1-plan.2", "t1-01", company.ManagerDecision{Why: "the worker ran out of turns: I am at the tests", Text: "Begin with the test.\n\nThen count from 1.", MoreTurns: 20, Behind: 1})
+	note("t1-plan.3", "t1-02", company.ManagerDecision{Why: "another ticket", Text: "other advice", Behind: 0})
+	note("t1-plan.4", "t1-01", company.ManagerDecision{Why: "the reviewer still requests changes: it counts from 0", Text: "Take the other counter.", Model: "big", Behind: 2})
+	for n, r := range []company.Run{
+		{Status: company.RunSuccess, Summary: "The limit is there; the test hangs."},
+		{Status: company.RunSuccess, Summary: "It counts from 1 now.\n\nThe test passes here."},
+		{Status: company.RunError, Error: "the model is gone"},
+		{Status: company.RunQualityFailed, Summary: "The other counter it is; TestLimit hangs."},
+	} {
+		r.ID, r.Role, r.Subtask, r.Ended = company.NewRunID(task.ID, "t1-01", company.Worker, n+1), company.Worker, "t1-01", true
+		task.Runs[r.ID] = &r
+	}
+	task.Subtasks[0].Started, task.Subtasks[0].Guided, task.Subtasks[0].Model = 4, 2, "big"
 }

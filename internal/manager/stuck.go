@@ -66,6 +66,7 @@ func decideBrief(t *company.Task, sub *company.Subtask, diff gitops.Diff, repo s
 	if outside := agent.ListOutside(t.OutsideWriteSet(sub)); outside != "" {
 		b.WriteString("\nIts branch changes these files outside of the write set:\n" + outside)
 	}
+	b.WriteString(describeEarlier(t, sub))
 	b.WriteString(describeBaseline(t))
 	b.WriteString(describeOthers(t, sub))
 	b.WriteString(describeFolders(t))

@@ -100,6 +100,7 @@ func TestManagerGuidesTwice(t *testing.T) {
 	if calls["t1-01.3"] != 1 || calls["t1-01.4"] != 0 || calls["t1-plan.3"] != 1 || calls["t1-plan.4"] != 0 {
 		t.Errorf("calls: %v", calls)
 	}
+	checkBriefHolds(t, h, "t1-plan.3", "In t1-plan.2 it was stuck", "look again", "It came to 1 run; t1-01.2 ended with an error")
 	h.MustRun(patience, "reject", "a1", "--cancel")
 	if sum := waitForSummary(t, h.Start("resume", "t1"), 1); sum.Result != "ERROR" || sum.Status != "failed" {
 		t.Errorf("summary after the rejection: %+v", sum)

@@ -1,0 +1,35 @@
+package manager
+
+import (
+	"strings"
+	"testing"
+
+	"company/internal/company"
+)
+
+// Earlier decisions stand in a brief in bounds: the newest three, each shortened (SUB-16).
+func TestEarlierDecisionsAreBounded(t *testing.T) {
+	task := goldenTask()
+	sub := task.Subtasks[0]
+	if got := describeEarlier(task, sub); got != "" {
+		t.Errorf("a first decision reads %q", got)
+	}
+	task.Runs = map[company.RunID]*company.Run{}
+	task.Plan.Started, sub.Started = 5, 5
+	long := strings.Repeat("word ", 4000)
+	for n := range 5 {
+		d := company.NewRunID(task.ID, "", company.Manager, n+1)
+		task.Runs[d] = &company.Run{ID: d, Role: company.Manager, About: sub.ID, Decided: &company.ManagerDecision{Why: long, Text: long, Model: long, Behind: n}}
+		r := company.NewRunID(task.ID, sub.ID, company.Worker, n+1)
+		task.Runs[r] = &company.Run{ID: r, Ended: true, Status: company.RunPartial, Summary: long}
+	}
+	got := describeEarlier(task, sub)
+	for _, want := range []string{"2 older decisions not shown.", "In t1-plan.3 it was stuck: word", "In t1-plan.5 it was stuck: word", "It came to 1 run; t1-01.4 ran out of turns:\n<ending>\n", "t1-01.5 ran out of turns.\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%.2000s", want, got)
+		}
+	}
+	if strings.Contains(got, "t1-plan.2") || len(got) > mostEarlier*(mostAdvice+mostOfReason+mostEnding+400) {
+		t.Errorf("%d bytes", len(got))
+	}
+}
