@@ -10,8 +10,8 @@ import (
 // OutsideFile is a file that a subtask changed and that its write set does not cover.
 type OutsideFile struct {
 	Path string `json:"path"`
-	// Meets names the other subtasks that are still open and may write the file by their
-	// write set, or have changed it. They may end in a conflict over it.
+	// Meets names the other subtasks that may write the file by their write set, or have changed
+	// it: of an open subtask those that are open, too, and may end in a conflict over it.
 	Meets []SubtaskID `json:"meets"`
 }
 
@@ -19,6 +19,17 @@ type OutsideFile struct {
 // the order of its changes (SUB-18). A write set of ** covers all, as that of a repair does;
 // that of another subtask is no plan for any file, so that it meets none.
 func (t *Task) OutsideWriteSet(sub *Subtask) []OutsideFile {
+	return t.findOutside(sub, func(other *Subtask) bool { return !other.Status.Ended() })
+}
+
+// OutsideOfMerged is OutsideWriteSet of a subtask that is merged, with the merged ones that it meets.
+func (t *Task) OutsideOfMerged(sub *Subtask) []OutsideFile {
+	return t.findOutside(sub, func(other *Subtask) bool { return other.Status == SubtaskCompleted })
+}
+
+// findOutside lists the files of a subtask beyond its write set, and those of the others that count and
+// write them, too.
+func (t *Task) findOutside(sub *Subtask, counts func(other *Subtask) bool) []OutsideFile {
 	own := newCoverage(sub.Planned.WriteSet)
 	var out []OutsideFile
 	for _, c := range sub.Changes {
@@ -30,7 +41,7 @@ func (t *Task) OutsideWriteSet(sub *Subtask) []OutsideFile {
 		return nil
 	}
 	for _, other := range t.Subtasks {
-		if other == sub || other.Status.Ended() {
+		if other == sub || !counts(other) {
 			continue
 		}
 		claims := other.claimPaths()

@@ -32,6 +32,10 @@ func TestOutsideWriteSet(t *testing.T) {
 	if want := []string{"docs/deep/x.md", "greet.sh (t1-02, t1-03 write it, too)", "go.mod (t1-03 writes it, too)"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	one.Status = SubtaskCompleted
+	if got := task.OutsideOfMerged(one); len(got) != 3 || len(got[0].Meets) != 0 || !slices.Equal(got[1].Meets, []SubtaskID{"t1-04"}) || len(got[2].Meets) != 0 {
+		t.Errorf("beside what is merged: %+v", got)
+	}
 	for name, sub := range map[string]*Subtask{
 		"a repair":       {Planned: PlannedSubtask{WriteSet: []string{"**"}}, Changes: one.Changes},
 		"nothing yet":    {Planned: PlannedSubtask{WriteSet: []string{"a.go"}}},

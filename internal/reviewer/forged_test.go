@@ -27,6 +27,8 @@ func TestForgedTextStaysInItsPlace(t *testing.T) {
 			diff:  gitops.Diff{Changes: slices.Repeat([]gitops.FileChange{{Change: company.Change{Path: text, Action: "created"}}}, 9), Patch: []byte(text)},
 		}
 		agenttest.CheckForged(t, reviewBrief(task, sub, x), 25, "# Ticket t1-01: ")
-		agenttest.CheckForged(t, reviewBrief(task, nil, x), 25)
+		sub.Status = company.SubtaskCompleted
+		task.Subtasks = append(task.Subtasks, &company.Subtask{ID: "t1-02", Status: company.SubtaskCompleted, Changes: sub.Changes, Planned: company.PlannedSubtask{Title: text, WriteSet: []string{text}}})
+		agenttest.CheckForged(t, reviewBrief(task, nil, x), 28)
 	}
 }

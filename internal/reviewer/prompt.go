@@ -78,6 +78,8 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 	}
 	if sub != nil {
 		w.WriteString(outsideText(t, sub))
+	} else {
+		w.WriteString(outsideOfTickets(t))
 	}
 	if len(x.mentions) > 0 {
 		w.WriteString("\n## Names in commit messages\nThe forge notifies whoever is called @name there. A package or a decorator is fine; a message that calls a person or a team is blocking (at the message: no file, no line).\n" + agent.Quote("messages", "", strings.Join(x.mentions, "\n")))
@@ -97,17 +99,6 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 	fmt.Fprintf(&w, "\n## The diff, %s..%s\n", x.from.Short(), x.head.Short())
 	w.WriteString(session.FormatDiff(x.diff, maxListed))
 	return w.String()
-}
-
-// outsideText lists what the ticket's branch changes beyond its write set, and which open ticket
-// writes the same file.
-func outsideText(t *company.Task, sub *company.Subtask) string {
-	files := agent.ListOutside(t.OutsideWriteSet(sub))
-	if files == "" {
-		return ""
-	}
-	return "\n## Changed outside of the write set\nThe ticket was to write " + agent.JoinLines(strings.Join(sub.Planned.WriteSet, ", ")) + ". Is each of these files needed for it? One that is not is a finding; " +
-		"so is a change that another open ticket, named beside the file, may have to make otherwise.\n" + files
 }
 
 // onlyTicket tells the reviewer of a task's only ticket that no review follows.

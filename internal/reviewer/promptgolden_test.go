@@ -64,4 +64,7 @@ func TestPromptsStay(t *testing.T) {
 	checkPrompt(t, "outside", system, reviewBrief(task, sub, x))
 	task.Subtasks, x.whole = task.Subtasks[:1], true
 	checkPrompt(t, "whole", system, reviewBrief(task, nil, x))
+	sub.Status = company.SubtaskCompleted
+	task.Subtasks = append(task.Subtasks, &company.Subtask{ID: "t1-02", Status: company.SubtaskCompleted, Planned: company.PlannedSubtask{Title: "Tell of it", AcceptanceCriteria: []string{"README.md has it"}, WriteSet: []string{"*.md"}}})
+	checkPrompt(t, "whole-outside", system, reviewBrief(task, nil, x))
 }

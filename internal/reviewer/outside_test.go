@@ -1,0 +1,33 @@
+package reviewer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+)
+
+// The reviewer of a whole task reads what its merged tickets changed beyond their write sets, in
+// bounds of a ticket and of all (SUB-18).
+func TestOutsideOfTicketsIsBounded(t *testing.T) {
+	task := goldenTask()
+	for n := range 5 {
+		s := &company.Subtask{ID: company.NewSubtaskID(task.ID, n+2), Status: company.SubtaskCompleted, Planned: company.PlannedSubtask{WriteSet: []string{"docs/**"}}}
+		for i := range 40 {
+			s.Changes = append(s.Changes, company.Change{Path: fmt.Sprintf("%d/%d.go", n, i), Action: "modified"})
+		}
+		task.Subtasks = append(task.Subtasks, s)
+	}
+	task.Subtasks[5].Status = company.SubtaskFailed
+	task.Subtasks[1].Changes = append(task.Subtasks[1].Changes, company.Change{Path: "docs/a.md", Action: "created"})
+	got := outsideOfTickets(task)
+	for _, want := range []string{"\nt1-02, which was to write docs/**:\n  0/0.go\n", "  0/29.go\nt1-03", "  3/9.go\nand 60 files more\n</outside_write_set>\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "t1-06") || strings.Contains(got, "docs/a.md") || strings.Count(got, ".go\n") != mostOutside {
+		t.Errorf("%s", got)
+	}
+}
