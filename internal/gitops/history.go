@@ -72,14 +72,15 @@ func (q *Quarantine) History(ctx context.Context, baked OID) (*History, error) {
 	if err := q.s.checkUntampered(q.dir); err != nil {
 		return nil, err
 	}
-	h := &History{Refs: map[string]OID{}, Whole: true}
-	r, err := q.s.runOK(ctx, call{dir: q.dir, args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", "refs/company/"}})
+	refs, ok, err := q.readRefs("refs/heads/", "refs/company/")
+	if err == nil && !ok {
+		refs, err = q.askRefs(ctx, "refs/heads/", "refs/company/")
+	}
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.SplitSeq(r.outputText(), "\n") {
-		id, name, _ := strings.Cut(line, " ")
-		h.Refs[name] = OID(id)
+	h := &History{Refs: refs, Whole: true}
+	for name := range refs {
 		h.Whole = h.Whole && (name == BaseBranch || strings.HasPrefix(name, takenSpace))
 	}
 	more := slices.DeleteFunc(slices.Clone(q.known), func(id OID) bool { return id == baked || id == q.base })

@@ -102,7 +102,24 @@ func TestBranchesAreThoseOfGit(t *testing.T) {
 			t.Errorf("got %v, want %v, %v", got, want, err)
 		}
 	}
+	// A container is sent all references, those of the company too.
+	compareAll := func(count int) {
+		t.Helper()
+		got, ok, err := q.readRefs("refs/heads/", "refs/company/")
+		if err != nil || !ok {
+			t.Fatalf("read from files: %v, %v", ok, err)
+		}
+		want, err := q.askRefs(b.ctx, "refs/heads/", "refs/company/")
+		if err != nil || !maps.Equal(got, want) || len(want) != count {
+			t.Errorf("got %v, want %d: %v, %v", got, count, want, err)
+		}
+	}
 	compare(map[string]OID{}, true)
+	compareAll(1)
+	for _, ref := range []string{takenSpace + string(b.base.OID), CheckpointRef(run1)} {
+		gitexectest.Git(t, q.Dir(), "--git-dir=.", "update-ref", ref, string(b.base.OID))
+	}
+	compareAll(3)
 	want := map[string]OID{"refs/heads/agent/t1-01-a": b.base.OID, "refs/heads/agent/t1-01-b.c_d": b.base.OID}
 	for ref := range want {
 		gitexectest.Git(t, q.Dir(), "--git-dir=.", "update-ref", ref, string(b.base.OID))
@@ -112,6 +129,9 @@ func TestBranchesAreThoseOfGit(t *testing.T) {
 	compare(want, false) // a folder where a branch should be
 	gitexectest.Git(t, q.Dir(), "--git-dir=.", "pack-refs", "--all", "--prune")
 	compare(want, false)
+	if h := historyFor(t, b, q, b.base.OID); len(h.Refs) != 6 || h.Whole {
+		t.Errorf("of packed references: %+v", h)
+	}
 	writeFiles(t, q.Dir(), map[string]string{"refs/heads/agent/t1-01-a": strings.Repeat("z", 40) + "\n"})
 	if _, ok, _ := q.readBranches(); ok {
 		t.Error("an odd file was read")
