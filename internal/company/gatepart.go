@@ -1,18 +1,21 @@
 package company
 
+import "cmp"
+
 // A slow suite is run in two steps: for a ticket the tests that its change can reach, and
 // all of them for the merged tree. A verdict of the first step lets a ticket go on to its
 // review. It is no verdict on the tree: it is not kept for others, and merges nothing.
 
 // TestPart is the share of a suite that a check ran.
 type TestPart struct {
-	Ran int `json:"ran"` // packages
-	Of  int `json:"of"`  // all that the check's command tests
+	Ran  int    `json:"ran"`
+	Of   int    `json:"of"`             // all that the check's command tests
+	Unit string `json:"unit,omitempty"` // what is counted; empty: packages
 }
 
 // String is the share for people.
 func (p TestPart) String() string {
-	return itoa(p.Ran) + " of " + Count(p.Of, "package")
+	return itoa(p.Ran) + " of " + Count(p.Of, cmp.Or(p.Unit, "package"))
 }
 
 // FirstStep is a check of a ticket that ran a part of its suite.

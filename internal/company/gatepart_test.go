@@ -23,7 +23,7 @@ func TestFirstStepMergesNothing(t *testing.T) {
 	first.Result = partOf(first.Result)
 	s.must(Company, first)
 	s.checkSubStatus(1, SubtaskReviewing)
-	want := []FirstStep{{"test", TestPart{3, 41}}}
+	want := []FirstStep{{"test", TestPart{Ran: 3, Of: 41}}}
 	if got := s.sub(1).FirstSteps; !reflect.DeepEqual(got, want) || got[0].String() != "3 of 41 packages" {
 		t.Errorf("first steps %v", got)
 	}

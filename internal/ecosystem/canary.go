@@ -33,25 +33,30 @@ type FolderTester interface {
 	PackageOf(test string) string
 }
 
-// PartTester is a FolderTester whose toolchain tells which tests a change can reach.
+// PartTester is a Planter whose toolchain tells which tests a change can reach.
 type PartTester interface {
-	FolderTester
-	// ListCommand is a command that prints what FindPart reads, run where the gate is;
-	// empty: there is none for this gate.
-	ListCommand(gate company.GateCommand) string
-	// PartCommand runs the gate's tests in all of these folders ("." and "./below" of the
-	// gate's own), which FindPart gave; it fails where there are none.
-	PartCommand(gate company.GateCommand, folders []string) string
+	Planter
+	// ListCommand is a command that prints what FindPart reads for a change of these paths,
+	// run where the gate is; empty: there is none for this gate.
+	ListCommand(gate company.GateCommand, changed []string) string
+	// PartCommand runs the gate's tests of these names, which FindPart gave; it fails where
+	// there are none.
+	PartCommand(gate company.GateCommand, names []string) string
 	// FindPart reads the output of ListCommand for a change of these paths, those of
 	// deleted files among them. Not ok: what the change reaches is not known.
 	FindPart(gate company.GateCommand, changed []string, output string) (part TestPart, ok bool)
+	// IsRedForAll says whether a part that is red shows that all of its gate's tests are: not
+	// where its runner builds or counts otherwise for a part.
+	IsRedForAll(c company.GateCheck) bool
 }
 
 // TestPart is a part of the tests of a gate.
 type TestPart struct {
-	Folders  []string // "." and "./below" of the gate's own
-	Packages []string // of these folders, as PackageOf calls them
-	Of       int      // folders that the gate tests in all
+	Unit  string   // what it consists of; empty: packages
+	Names []string // for PartCommand: folders ("." and "./below" of the gate's own), crates, files
+	Of    int      // how many of them the gate tests in all
+	// Has says whether a test, by its name, is one of the part's or is gone.
+	Has func(test string) bool
 }
 
 // CanaryPlace is a place for a failing test. The word is the test's own.

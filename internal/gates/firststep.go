@@ -46,7 +46,7 @@ func (r *Runner) takesFirstStep(j Job, i int) (ecosystem.PartTester, bool) {
 		return nil, false
 	}
 	e, ok := catalog.PlanterOf(j.Gates[i].Plant).(ecosystem.PartTester)
-	return e, ok && e.ListCommand(j.Gates[i]) != ""
+	return e, ok && e.ListCommand(j.Gates[i], nil) != ""
 }
 
 // narrowCheck gives a job whose check runs the tests that its change can reach; part is nil
@@ -62,17 +62,20 @@ func (r *Runner) narrowCheck(ctx context.Context, j Job, i int) (Job, *ecosystem
 	}
 	var changed []string
 	for _, c := range d.Changes {
+		if !isPlainMode(c.OldMode) || !isPlainMode(c.NewMode) {
+			return j, nil, nil // what a link stands for its place does not tell
+		}
 		changed = append(changed, c.Path)
 	}
 	gate := j.Gates[i]
-	output, ok, err := r.listTests(ctx, j, i, e.ListCommand(gate))
+	output, ok, err := r.listTests(ctx, j, i, e.ListCommand(gate, changed))
 	if err != nil || !ok {
 		return j, nil, err
 	}
 	part, ok := e.FindPart(gate, changed, output)
 	all := j.Gates
 	j.Gates = slices.Clone(all)
-	if !ok || len(part.Folders) == 0 || 2*len(part.Folders) > part.Of || !j.runReport(i, e.PartCommand(gate, part.Folders)) {
+	if !ok || len(part.Names) == 0 || 2*len(part.Names) > part.Of || !j.runReport(i, e.PartCommand(gate, part.Names)) {
 		j.Gates = all
 		return j, nil, nil
 	}
@@ -137,7 +140,19 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 }
 
 // wasToRun says whether a test of the base is among those that a job runs, by its name.
-func (j Job) wasToRun(i int, test string) bool {
-	e, ok := catalog.PlanterOf(j.Gates[i].Plant).(ecosystem.FolderTester)
-	return j.part == nil || ok && slices.Contains(j.part.Packages, e.PackageOf(test))
+func (j Job) wasToRun(test string) bool { return j.part == nil || j.part.Has(test) }
+
+// isPlainMode says whether a side of a change is a file, or none.
+func isPlainMode(mode int) bool {
+	return mode == 0 || mode == gitops.ModeFile || mode == gitops.ModeExec
+}
+
+// decides says whether the result of a part is the verdict of a first step. One that ran no
+// test shows nothing, and one may be red for being a part: then all is run.
+func (j Job) decides(i int, c company.GateCheck) bool {
+	if c.Against(j.baselineCheck(i)) != company.ComparedFailed {
+		return c.Counts != nil && c.Counts.Passed+c.Counts.Failed > 0
+	}
+	e, ok := catalog.PlanterOf(j.Gates[i].Plant).(ecosystem.PartTester)
+	return ok && e.IsRedForAll(c)
 }

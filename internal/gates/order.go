@@ -92,25 +92,31 @@ func (r *Runner) judgeCheck(ctx context.Context, j Job, i, others int) (company.
 	if base != nil && base.Absent {
 		return company.GateCheck{Name: g.Name, Command: g.Command, Absent: true}, nil
 	}
-	j, part, err := r.narrowCheck(ctx, j, i)
+	narrow, part, err := r.narrowCheck(ctx, j, i)
 	if err != nil {
 		return company.GateCheck{}, err
 	}
-	name := g.Name
-	var ran *company.TestPart
+	check, decided := company.GateCheck{}, false
 	if part != nil {
-		ran = &company.TestPart{Ran: len(part.Folders), Of: part.Of}
-		name += " (" + ran.String() + ")"
+		ran := &company.TestPart{Ran: len(part.Names), Of: part.Of, Unit: part.Unit}
+		j.tellStart(g.Name + " (" + ran.String() + ")")
+		check, err = r.checkAndProve(ctx, narrow, i, others)
+		check.Part, decided = ran, err != nil || narrow.decides(i, check)
 	}
-	if j.OnCheckStarted != nil {
-		j.OnCheckStarted(name)
+	if !decided {
+		j.tellStart(g.Name)
+		check, err = r.checkAndProve(ctx, j, i, others)
 	}
-	check, err := r.checkAndProve(ctx, j, i, others)
-	check.Part = ran
 	if err == nil && check.Against(base) == company.ComparedUnreadable {
 		check.Beside, err = r.newOutputLines(ctx, check, *base)
 	}
 	return check, err
+}
+
+func (j Job) tellStart(check string) {
+	if j.OnCheckStarted != nil {
+		j.OnCheckStarted(check)
+	}
 }
 
 // takeMemoryBeside takes memory for one more check beside others, each in a container of

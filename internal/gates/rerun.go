@@ -137,7 +137,7 @@ func (r *Runner) storeTestNames(ctx context.Context, j Job, i int, c *company.Ga
 		now[n] = true
 	}
 	for n := range strings.SplitSeq(string(old), "\n") {
-		if n != "" && !now[n] && len(c.Gone) <= maxMissingTests && j.wasToRun(i, n) {
+		if n != "" && !now[n] && len(c.Gone) <= maxMissingTests && j.wasToRun(n) {
 			c.Gone = append(c.Gone, n)
 		}
 	}

@@ -20,7 +20,7 @@ const listFolders = `-find -e -f '{{.Dir}}'`
 
 // ListCommand prints the gate's folder, the folders of its packages, and then what each of
 // these depends on, its tests included. Nothing is compiled.
-func (Ecosystem) ListCommand(gate company.GateCommand) string {
+func (Ecosystem) ListCommand(gate company.GateCommand, _ []string) string {
 	list, _, _ := strings.Cut(gate.Canary, "\n")
 	if gate.Plant != plantGo || !strings.Contains(list, listFolders) {
 		return ""
@@ -155,6 +155,7 @@ func (Ecosystem) FindPart(gate company.GateCommand, changed []string, output str
 		}
 	}
 	reaches, hasTests := d.findReaching(touched), false
+	var packages []string
 	folders := slices.Compact(slices.Sorted(slices.Values(d.folders)))
 	for _, dir := range folders {
 		pkg, in := names[dir], strings.TrimPrefix(dir, root)
@@ -162,13 +163,17 @@ func (Ecosystem) FindPart(gate company.GateCommand, changed []string, output str
 			return part, false // outside of the gate's folder
 		}
 		if _, is := touched[dir]; is || reaches(pkg) || reaches(pkg+".test") {
-			part.Folders, part.Packages = append(part.Folders, "."+in), append(part.Packages, pkg)
+			part.Names, packages = append(part.Names, "."+in), append(packages, pkg)
 			hasTests = hasTests || d.dirs[pkg+".test"] == dir
 		}
 	}
 	part.Of = len(folders)
+	part.Has = func(test string) bool { return slices.Contains(packages, Ecosystem{}.PackageOf(test)) }
 	return part, hasTests
 }
+
+// IsRedForAll: go test builds and runs each package by itself.
+func (Ecosystem) IsRedForAll(company.GateCheck) bool { return true }
 
 // haveAll says whether each touched folder has a package, and each other package could be
 // read.

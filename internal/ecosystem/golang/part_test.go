@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -44,7 +43,7 @@ func listChain(t *testing.T, gate company.GateCommand, files map[string]string) 
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("/bin/sh", "-c", Ecosystem{}.ListCommand(gate))
+	cmd := exec.Command("/bin/sh", "-c", Ecosystem{}.ListCommand(gate, nil))
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "GOPROXY=off", "PWD="+dir)
 	out, err := cmd.Output()
 	if err != nil {
@@ -95,13 +94,13 @@ func TestPartOfAChange(t *testing.T) {
 		"a makefile":                  {"srv/Makefile", ""},
 	} {
 		part, ok := Ecosystem{}.FindPart(gate, strings.Fields(c.changed), out)
-		if got := strings.Join(part.Folders, " "); ok != (c.want != "") || ok && (got != c.want || part.Of != 8) {
+		if got := strings.Join(part.Names, " "); ok != (c.want != "") || ok && (got != c.want || part.Of != 8) {
 			t.Errorf("%s: %q of %d, %v; want %q of 8", name, got, part.Of, ok, c.want)
 		}
 	}
 	part, _ := Ecosystem{}.FindPart(gate, []string{"srv/d/d_test.go"}, out)
-	if want := []string{"example.org/chain/d"}; !slices.Equal(part.Packages, want) {
-		t.Errorf("packages %q, want %q", part.Packages, want)
+	if !part.Has("example.org/chain/d TestD") || part.Has("example.org/chain/a TestA") {
+		t.Error("the tests of a part are those of its packages")
 	}
 }
 
@@ -113,7 +112,7 @@ func TestPartOfAGateOfSomePackages(t *testing.T) {
 	out := listChain(t, gate, chain)
 	for changed, want := range map[string]string{"srv/a/a.go": "./b ./c ./d", "srv/tools/tools.go": "./d", "srv/e/e.go": ""} {
 		part, ok := Ecosystem{}.FindPart(gate, []string{changed}, out)
-		if got := strings.Join(part.Folders, " "); got != want || ok && part.Of != 3 {
+		if got := strings.Join(part.Names, " "); got != want || ok && part.Of != 3 {
 			t.Errorf("%s: %q of %d, want %q of 3", changed, got, part.Of, want)
 		}
 	}
@@ -132,14 +131,14 @@ func TestPartWithBrokenPackages(t *testing.T) {
 	out := listChain(t, gate, files)
 	for changed, want := range map[string]string{"srv/b/b.go": "./b ./c", "srv/a/a.go": "", "srv/d/d.go": ""} {
 		part, ok := Ecosystem{}.FindPart(gate, []string{changed}, out)
-		if got := strings.Join(part.Folders, " "); ok != (want != "") || got != want {
+		if got := strings.Join(part.Names, " "); ok != (want != "") || got != want {
 			t.Errorf("%s: %q, %v, want %q", changed, got, ok, want)
 		}
 	}
 	files["b/b.go"] = chain["b/b.go"]
 	files["e/e.go"], files["e/text.md"] = strings.ReplaceAll(chain["e/e.go"], "text.txt", "text.md"), "text\n"
-	if part, ok := (Ecosystem{}).FindPart(gate, []string{"srv/c/c.go", "srv/e/text.md"}, listChain(t, gate, files)); !ok || strings.Join(part.Folders, " ") != "./c ./e" {
-		t.Errorf("text that is embedded: %q, %v", part.Folders, ok)
+	if part, ok := (Ecosystem{}).FindPart(gate, []string{"srv/c/c.go", "srv/e/text.md"}, listChain(t, gate, files)); !ok || strings.Join(part.Names, " ") != "./c ./e" {
+		t.Errorf("text that is embedded: %q, %v", part.Names, ok)
 	}
 }
 
@@ -176,7 +175,7 @@ func TestPartOfEmbeddedFiles(t *testing.T) {
 		"srv/r/r.go":                     "./r ./s",
 	} {
 		part, ok := Ecosystem{}.FindPart(gate, []string{changed}, out)
-		if got := strings.Join(part.Folders, " "); ok != (want != "") || ok && got != want {
+		if got := strings.Join(part.Names, " "); ok != (want != "") || ok && got != want {
 			t.Errorf("%s: %q, %v, want %q", changed, got, ok, want)
 		}
 	}
@@ -193,7 +192,7 @@ func TestPartStaysInsideOfItsGate(t *testing.T) {
 	for _, outside := range []string{"/r/other", "/r/srv2", "/r", "/other/srv/a"} {
 		out := "/r/srv\n/r/srv/a\n" + outside + "\n\na|||\"/r/srv/a\"|[]|[][]\na.test||a|\"/r/srv/a\"|[]|[][]\nb||a|\"" + outside + "\"|[]|[][]\n"
 		if part, ok := (Ecosystem{}).FindPart(gate, []string{"srv/a/a.go"}, out); ok {
-			t.Errorf("%s: %q", outside, part.Folders)
+			t.Errorf("%s: %q", outside, part.Names)
 		}
 	}
 	if got := (Ecosystem{}).PartCommand(gate, nil); got != "exit 1" {
@@ -210,7 +209,7 @@ func TestNoPart(t *testing.T) {
 	for _, command := range []string{"make test", "go test -run=TestA ./...", "go test ./... && true"} {
 		g := company.GateCommand{Name: "test", Command: command}
 		Ecosystem{}.CompleteGate(&g)
-		if got := (Ecosystem{}).ListCommand(g); got != "" {
+		if got := (Ecosystem{}).ListCommand(g, nil); got != "" {
 			t.Errorf("%s: %s", command, got)
 		}
 	}
