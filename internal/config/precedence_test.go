@@ -52,6 +52,7 @@ func leafChoices(t *testing.T, key string, typ reflect.Type, tag reflect.StructT
 		"author":      {"A <a@example.com>", "B <b@example.com>", "C <c@example.com>", "D <d@example.com>"},
 		"repo_file":   {"Dockerfile", "b/Dockerfile", ".devcontainer/devcontainer.json", "d"},
 		"folder":      {"a", "b/c", "d", "e"},
+		"generate":    {"a/** = make a", "b/** = make b", "c/** = make c", "d/** = make d"},
 		"glob":        {"a/**", "b/**", "c/**", "d/**"},
 		"label":       {"*a", "*b", "*c", "*d"},
 		"file":        {"/a", "/b", "/c", "/d"},

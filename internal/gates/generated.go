@@ -98,7 +98,11 @@ func (r *Runner) remakeGenerated(ctx context.Context, s *company.State, t *compa
 			return conflict, err
 		}
 		if why = got.Why; why == "" {
-			return addMade(ctx, m, made, got.Files)
+			done, err := addMade(ctx, m, made, got.Files)
+			if company.CodeOf(err) != company.EGit {
+				return done, err
+			}
+			why = "git does not take what was generated: " + err.Error() // a file in place of a folder
 		}
 	}
 	r.Logger.InfoContext(ctx, "generated files are not made anew", "task", t.ID, "why", why)
@@ -223,11 +227,13 @@ func (g generation) checkFile(ctx context.Context, m *gitops.Mirror, f changedFi
 		command = rule.command
 	case conflicts:
 	case known && told != nil:
-		command = describeCommands(g.commands)
+		command = strings.Join(g.commands, "; ")
 	default:
 		return nil, describeCommands(g.commands) + " changes " + f.path + ", too, which is not known as generated", nil
 	}
 	switch {
+	case !known && gitops.RefusePath(f.path) != "":
+		return nil, describeCommands(g.commands) + " makes " + f.path + ", which " + gitops.RefusePath(f.path), nil
 	case !f.plain || known && had.Mode != gitops.ModeFile:
 		return nil, describeCommands(g.commands) + " makes " + f.path + ", which is no plain file", nil
 	case told != nil && !told.IsGenerated(f.text):
@@ -242,5 +248,5 @@ func (g generation) checkFile(ctx context.Context, m *gitops.Mirror, f changedFi
 
 // describeCommands names commands for people.
 func describeCommands(commands []string) string {
-	return "`" + strings.Join(commands, "; ") + "`"
+	return "`" + safetext.EscapeLine(strings.Join(commands, "; "), 120) + "`"
 }

@@ -15,9 +15,10 @@ import (
 
 // clientOf is a FileMaker whose client writes the names of both sides' packages.
 type clientOf struct {
-	fails  error
-	shown  string // the lock file of the tree that it got
-	called int
+	fails     error
+	shown     string // the lock file of the tree that it got
+	called    int
+	generated int
 }
 
 func (c *clientOf) RemakeLocks(ctx context.Context, _ *company.Task, m *gitops.Mirror, tree company.OID, locks []ecosystem.LockConflict) (out []ecosystem.MadeFile, err error) {
@@ -34,6 +35,7 @@ func (c *clientOf) RemakeLocks(ctx context.Context, _ *company.Task, m *gitops.M
 }
 
 func (c *clientOf) RemakeGenerated(context.Context, *company.Task, company.OID, []string, func(context.Context) (ecosystem.Generated, error)) (ecosystem.Generated, error) {
+	c.generated++
 	return ecosystem.Generated{Why: "no generator is here"}, nil
 }
 

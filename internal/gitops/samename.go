@@ -40,6 +40,16 @@ func badName(name string, symlink bool) string {
 	return ""
 }
 
+// RefusePath says why a tree may not get a new path, or "".
+func RefusePath(path string) string {
+	for part := range strings.SplitSeq(path, "/") {
+		if why := badName(part, false); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
 // looksLike is what Windows and macOS would take name for: streams, trailing
 // dots and blanks off, one case, one normal form. (HFS ignores invisible
 // characters too; those are refused on their own for new names.)

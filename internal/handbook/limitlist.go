@@ -65,6 +65,10 @@ var limits = []limit{
 	{"Checks", "gates", "maxReruns", count, "times that a red test is run again", "It is red."},
 	{"Checks", "gates", "maxLogBytes", bytesUnit, "log of a check", "The beginning and the end are kept."},
 	{"Checks", "gates", "maxReport", bytesUnit, "report of a check", "It is not read; the exit code judges."},
+	{"Checks", "gates", "generateTimeout", duration, "generators of one merge, together", "They are ended, and the merger agent gets the conflict."},
+	{"Checks", "gates", "maxGenerated", bytesUnit, "files that generators change at one merge, together", "None is taken, and the merger agent gets the conflict."},
+	{"Checks", "gates", "maxGeneratedFiles", count, "files that generators change at one merge", "None is taken, and the merger agent gets the conflict."},
+	{"Checks", "gates", "maxGenerators", count, "commands that generate files at one merge", "None is run, and the merger agent gets the conflict."},
 	{"Checks", "testreport", "MaxNamedFailures", count, "failed tests that are named", "The others are counted."},
 
 	{"Images and packages", "image", "defaultTimeout", duration, "making an image", "E_TIMEOUT; what is done is kept."},
