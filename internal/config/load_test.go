@@ -209,7 +209,7 @@ func TestBadConfig(t *testing.T) {
 		{"fallback to itself", "models:\n  default: {adapter: openai, model: m, fallback: [b]}\n  b: {adapter: openai, model: m, fallback: [default]}\n", ":3:44: models.b.fallback leads back to the profile itself; let fallbacks end", "correct these lines, then try again"},
 		{"bad glob", "gates: {protected: ['../x']}\n", `:1:20: gates.protected cannot be read (glob "../x": a component . or .. in it), found a list`, "allowed: a glob such as internal/secret/**"},
 		{"no command", "gates: {generate: ['api/**']}\n", `:1:19: gates.generate has no glob or no command, found a list`, "allowed: globs, an equals sign and a command of one line, such as internal/pb/** = make proto"},
-		{"bad glob of a command", "gates: {generate: ['../x = make']}\n", `:1:19: gates.generate cannot be read (glob "../x": a component . or .. in it), found a list`, "such as internal/pb/** = make proto"},
+		{"bad glob of a command", "gates: {generate: ['../x = make']}\n", `:1:19: gates.generate cannot be read (glob "../x": a component . or .. in it), found a list`, "allowed: globs, an equals sign and a command of one line, such as internal/pb/** = make proto"},
 		{"empty command", "gates: {test: ''}\n", `:1:15: gates.test is not what is needed, found ""`, "allowed: auto, none, a command, or a list of arguments"},
 		{"numbers in a list", "container: {setup: [1]}\n", ":1:20: container.setup is not what is needed, found a list", "allowed: a list of texts, such as [a, b]"},
 		{"timeouts cross", "workers: {command_timeout: 2h}\n", ":1:28: workers.command_timeout is longer than workers.run_timeout, found 2h0m0s", "allowed: up to 30m0s"},

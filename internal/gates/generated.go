@@ -52,7 +52,7 @@ func generateRules(t *company.Task) (out []generateRule) {
 	return out
 }
 
-// findRule is the first rule that covers a file; nil: none does.
+// findRule is the first rule that covers a file, or nil.
 func findRule(rules []generateRule, name string) *generateRule {
 	i := slices.IndexFunc(rules, func(g generateRule) bool {
 		return slices.ContainsFunc(g.globs, func(p glob.Glob) bool { return p.Match(name) })

@@ -61,3 +61,26 @@ func TestRecordTellsParts(t *testing.T) {
 		}
 	}
 }
+
+// All files that were generated of a tree are those of one recorded tree; without one the
+// merge is a conflict. No generator is run.
+func TestGeneratedFilesAreThoseOfTheRecord(t *testing.T) {
+	t.Parallel()
+	remade := []company.RemadeFile{{Path: "package-lock.json", Command: "npm", Of: "before"}, {Path: "a.go", Command: "go generate .", Of: "one"}, {Path: "b.go", Command: "make b", Of: "one"}}
+	r := &Record{steps: []step{
+		{data: &company.GateFinished{Result: company.GateResult{Tree: "gone"}, Remade: remade}},
+		{data: &company.StackIntended{Members: []company.StackMember{{Tree: "merged", Remade: remade}}}},
+	}}
+	run := func(context.Context) (ecosystem.Generated, error) {
+		t.Error("a generator is run")
+		return ecosystem.Generated{}, nil
+	}
+	l := MadeFiles{Record: r, Files: recordedFiles{"gone"}}
+	got, err := l.RemakeGenerated(t.Context(), nil, "one", nil, run)
+	if err != nil || got.Why != "" || len(got.Files) != 2 || string(got.Files[0].Text) != "merged a.go" || got.Files[0].Command != "go generate ." || got.Files[1].Path != "b.go" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if none, err := l.RemakeGenerated(t.Context(), nil, "two", nil, run); err != nil || none.Why == "" || len(none.Files) > 0 {
+		t.Errorf("%+v, %v", none, err)
+	}
+}
