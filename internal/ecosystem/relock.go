@@ -29,6 +29,8 @@ type MadeFile struct {
 type Generated struct {
 	Files []MadeFile `json:"files,omitempty"`
 	Why   string     `json:"why,omitempty"`
+	// MayPass says that another try may come to something else: it is not kept.
+	MayPass bool `json:"-"`
 }
 
 // Generator is an ecosystem whose files tell that a program of the project makes them

@@ -45,7 +45,7 @@ func (r *Runner) generate(ctx context.Context, s *company.State, t *company.Task
 	}
 	image, refused, err := r.imageFor(ctx, t, m, g.of)
 	if err != nil || refused != "" {
-		return ecosystem.Generated{Why: refused}, err
+		return ecosystem.Generated{Why: refused, MayPass: true}, err
 	}
 	limit := generateTimeout
 	if r.Timeout > 0 {
@@ -75,7 +75,7 @@ func (r *Runner) generate(ctx context.Context, s *company.State, t *company.Task
 	case err != nil:
 		return ecosystem.Generated{}, err
 	case exit.OOMKilled:
-		return ecosystem.Generated{Why: commands + " ran out of memory"}, nil
+		return ecosystem.Generated{Why: commands + " ran out of memory", MayPass: true}, nil
 	case files.full:
 		return ecosystem.Generated{Why: fmt.Sprintf("%s makes more than %s", commands, container.Size(maxGenerated))}, nil
 	case exit.Code != 0:

@@ -60,7 +60,7 @@ func (b *Builder) keepResolved(ctx context.Context, project string, key company.
 
 // KeepMade gives the text that was made of the same inputs for a project, within the time
 // that lock files are kept, or makes it and keeps it with them. Of several who ask at the
-// same time one makes it.
+// same time one makes it. A nil text is not kept.
 func (b *Builder) KeepMade(ctx context.Context, project string, inputs []string, make func(context.Context) ([]byte, error)) ([]byte, error) {
 	key := hashKey(inputs...)
 	unlock, err := b.lockLayer(ctx, "made-"+string(key[:20]))
@@ -72,7 +72,7 @@ func (b *Builder) KeepMade(ctx context.Context, project string, inputs []string,
 		return text, nil
 	}
 	text, err := make(ctx)
-	if err == nil {
+	if err == nil && text != nil {
 		b.keepResolved(ctx, project, key, text)
 	}
 	return text, err

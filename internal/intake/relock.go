@@ -56,13 +56,13 @@ func (st *TreeImages) RemakeGenerated(ctx context.Context, t *company.Task, tree
 	var made ecosystem.Generated
 	inputs := append([]string{"generated", string(tree), t.Prepared.Image}, commands...)
 	text, err := st.intake.Images.KeepMade(ctx, t.Project.ID, inputs, func(ctx context.Context) ([]byte, error) {
-		made, err := generate(ctx)
-		if err != nil {
+		var err error
+		if made, err = generate(ctx); err != nil || made.MayPass {
 			return nil, err
 		}
 		return json.Marshal(made)
 	})
-	if err == nil {
+	if err == nil && text != nil {
 		err = json.Unmarshal(text, &made)
 	}
 	return made, err

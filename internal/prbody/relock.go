@@ -3,7 +3,7 @@ package prbody
 import "company/internal/company"
 
 // prRemade are the files that their own programs made anew, since several tickets had
-// changed them: no ticket and no review has this text.
+// changed them: no ticket and no review of one has this text.
 func prRemade(t *company.Task, o PROptions) string {
 	var rows [][]string
 	for _, sub := range t.Subtasks {
