@@ -56,6 +56,7 @@ func (r ReviewState) Findings() []JudgedFinding {
 // status that this one lends them. Tasks of older rules keep the newest review alone, so that
 // their ledgers and archives hold the same as ever.
 func (r *ReviewState) addReview(d *ReviewRecorded, settings Settings) {
+	r.Unconfirmed = ""
 	if settings.Rules < 3 {
 		r.Last = d
 		return

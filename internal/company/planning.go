@@ -199,7 +199,7 @@ func (s *State) nextRun(t *Task, role Role, subID SubtaskID) RunID {
 			return next(t.Plan.Current, t.Plan.Started)
 		}
 	case role == Reviewer && subID == "":
-		if t.Status == StatusReviewing && t.gatePassed() && !t.Review.Allows(t.Head) && !t.reviewExhausted() {
+		if t.Status == StatusReviewing && t.gatePassed() && !t.isWholeApproved() && !t.reviewExhausted() {
 			return next(t.Review.Current, t.Review.Started)
 		}
 	case sub == nil:

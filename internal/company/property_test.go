@@ -30,7 +30,7 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 			NoGates: rapid.SampledFrom([]string{"ask", "allow"}).Draw(t, "no gates"), ProtectTests: rapid.Bool().Draw(t, "protect tests"),
 			RedGreen:      rapid.SampledFrom([]string{"", RedGreenReport, RedGreenRequire}).Draw(t, "red green"),
 			Granularity:   Granularity{MaxSubtasks: rapid.SampledFrom([]int{0, 0, 0, 4}).Draw(t, "most subtasks")},
-			ConfirmReview: rapid.SampledFrom([]string{"", "", ConfirmBlocking}).Draw(t, "confirm"),
+			ConfirmReview: rapid.SampledFrom([]string{"", "", ConfirmBlocking, ConfirmAll}).Draw(t, "confirm"),
 			EscalateTo:    rapid.SampledFrom([][]string{nil, nil, {"big"}, {"big", "huge"}}).Draw(t, "models"),
 		},
 		Drop: pct("drop", 20), Delay: pct("delay", 25), Dup: pct("dup", 25), Lost: pct("lost", 8),

@@ -116,7 +116,7 @@ func (c RecordDelivery) decide(s *State, m Meta) ([]Event, error) {
 // gates and the review of the whole, and the president's leave where it is
 // asked for.
 func (s *State) canDeliver(t *Task) bool {
-	return t.Status == StatusReviewing && t.gatePassed() && t.Review.Allows(t.Head) &&
+	return t.Status == StatusReviewing && t.gatePassed() && t.isWholeApproved() &&
 		(t.Settings.PR != Ask || s.isApproved(prKey(t)))
 }
 

@@ -85,7 +85,7 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 	if t.HeldDelivery != nil && t.HeldDelivery.Head == t.Head && s.canDeliver(t) {
 		out = append(out, t.heldDeliveryQuestion())
 	}
-	if t.Status == StatusReviewing && t.Settings.PR == Ask && t.gatePassed() && t.Review.Allows(t.Head) {
+	if t.Status == StatusReviewing && t.Settings.PR == Ask && t.gatePassed() && t.isWholeApproved() {
 		out = append(out, PendingQuestion{Key: prKey(t), Kind: AskPR, Task: t.ID, Question: "Open the pull request?"})
 	}
 	return out

@@ -64,6 +64,8 @@ type ReviewState struct {
 	Last    *ReviewRecorded `json:"last,omitempty"`
 	Waived  OID             `json:"waived,omitempty"` // the head that a person let pass
 	Past    []JudgedFinding `json:"past,omitempty"`   // findings of the reviews before the last one
+	// Unconfirmed is an approved head whose second review ended without a verdict.
+	Unconfirmed OID `json:"unconfirmed,omitempty"`
 }
 
 // Allows says whether this head may go on.
@@ -156,7 +158,7 @@ func (c EndRun) reviewerSays(m Meta, t *Task, r *Run) ([]Event, error) {
 	said.Judged = said.keepJudgements(last)
 	if t.AwaitsSecondReview(sub) {
 		var err error
-		if said, err = said.ConfirmReview(*last); err != nil {
+		if said, err = said.ConfirmReview(*last, t.Settings.ConfirmReview); err != nil {
 			return nil, err
 		}
 	}
@@ -181,12 +183,19 @@ func (r *ReviewRecorded) apply(s *State, e Event) {
 	} else {
 		sub.Review.addReview(r, t.Settings)
 	}
-	switch {
-	case r.Verdict != Approve:
-		if !t.AwaitsSecondReview(sub) {
-			t.sendBack(sub)
-		}
-	case sub != nil:
+	if t.AwaitsSecondReview(sub) {
+		return
+	}
+	if r.Verdict != Approve {
+		t.sendBack(sub)
+	} else {
+		t.passReview(sub)
+	}
+}
+
+// passReview has an approved ticket merged. The whole (nil) is delivered, which is due by its state.
+func (t *Task) passReview(sub *Subtask) {
+	if sub != nil {
 		sub.Status = SubtaskMerging
 		t.Queue = append(t.Queue, sub.ID)
 	}
@@ -236,7 +245,11 @@ var _ = registerKind[ReviewCarried]()
 func (*ReviewCarried) Kind() string { return "review.carried" }
 func (d *ReviewCarried) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
-	r := *t.Subtask(e.Subtask).Review.Last
+	from := t.Subtask(e.Subtask).Review
+	r := *from.Last
+	if from.Unconfirmed == r.Head {
+		t.Review.Unconfirmed = d.Head
+	}
 	r.Head = d.Head
 	t.Review.Last = &r
 }

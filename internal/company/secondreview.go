@@ -5,37 +5,52 @@ import (
 	"slices"
 )
 
-// Values of Settings.ConfirmReview: which findings a second reviewer judges before a ticket
-// goes back for them.
+// Values of Settings.ConfirmReview: which findings a second reviewer judges, on the same head and in one
+// run, before anything follows from the review.
 const (
 	ConfirmOff      = "off"      // none: the review stands as it is
-	ConfirmBlocking = "blocking" // those that block, on the same head, in one run
+	ConfirmBlocking = "blocking" // those that block
+	ConfirmAll      = "all"      // all, those of an approving review, too
 )
 
-// AwaitsSecondReview reports whether the newest review of a ticket, or of the whole (nil), asks for
-// changes of the present head and no second reviewer has judged its findings (REV-4). It
+// AwaitsSecondReview reports whether the newest review of a ticket, or of the whole (nil), is of the present
+// head and has findings that a second reviewer is to judge and has not judged (REV-4). It
 // follows from the reviews and the settings; no status of its own is stored.
 func (t *Task) AwaitsSecondReview(sub *Subtask) bool {
-	last, head := t.Review.Last, t.Head
+	review, head := &t.Review, t.Head
 	if sub != nil {
-		last, head = sub.Review.Last, sub.Head
+		review, head = &sub.Review, sub.Head
 	}
-	return t.Settings.ConfirmReview == ConfirmBlocking && last != nil && last.Head == head && last.Verdict == RequestChanges && !last.Confirms
+	last := review.Last
+	switch {
+	case last == nil || last.Head != head || last.Confirms:
+		return false
+	case last.Verdict == Approve:
+		return t.Settings.ConfirmReview == ConfirmAll && len(last.Findings) > 0 && review.Unconfirmed != head
+	}
+	return t.Settings.ConfirmReview == ConfirmBlocking || t.Settings.ConfirmReview == ConfirmAll
 }
 
+// isWholeApproved says whether the review of the whole lets the task be delivered.
+func (t *Task) isWholeApproved() bool { return t.Review.Allows(t.Head) && !t.AwaitsSecondReview(nil) }
+
 // ConfirmReview makes the verdict of a second reviewer on the head of the review before. Findings that it
-// confirms stand first among its own, so that they bar the merge. It refuses with E_INVALID
-// a verdict that leaves a blocking finding without a judgement.
-func (r ReviewRecorded) ConfirmReview(before ReviewRecorded) (ReviewRecorded, error) {
+// confirms stand first among its own, so that those that block bar the merge. It refuses with E_INVALID
+// a verdict that leaves a finding without a judgement: one that blocks, or any with ConfirmAll for which.
+func (r ReviewRecorded) ConfirmReview(before ReviewRecorded, which string) (ReviewRecorded, error) {
 	r.Judged = slices.Clone(r.Judged)
+	blocks := " blocks, and"
+	if which == ConfirmAll {
+		blocks = ""
+	}
 	for i, f := range before.Findings {
 		judged := slices.ContainsFunc(r.Judged, func(j Judgement) bool { return j.Number == i+1 })
 		switch {
-		case judged || f.Severity != Blocking:
+		case judged || f.Severity != Blocking && which != ConfirmAll:
 		case slices.ContainsFunc(r.Findings, f.isSame):
 			r.Judged = append(r.Judged, Judgement{Number: i + 1, Status: FindingConfirmed, Why: basisAgain})
 		default:
-			return r, E(EInvalid, "finding "+itoa(i+1)+" of the first review blocks, and is not judged").
+			return r, E(EInvalid, "finding "+itoa(i+1)+" of the first review"+blocks+" is not judged").
 				Fix("judge it in earlier, by its number: confirmed if it is right, or rejected and why")
 		}
 	}
@@ -81,7 +96,12 @@ func (t *Task) reviewerEnded(sub *Subtask, e Event, d *RunEnded) {
 	review.Current = ""
 	if d.Status != RunSuccess && reviewing && t.AwaitsSecondReview(sub) {
 		delete(t.Failures, key)
-		t.sendBack(sub)
+		if review.Last.Verdict != Approve {
+			t.sendBack(sub)
+			return
+		}
+		review.Unconfirmed = review.Last.Head
+		t.passReview(sub)
 		return
 	}
 	t.countError(key, e, d)

@@ -43,7 +43,7 @@ type Settings struct {
 	// Granularity is how large and how small the subtasks of a plan may be; zero, of tasks of
 	// older versions, are the defaults.
 	Granularity Granularity `json:"granularity,omitzero"`
-	// ConfirmReview is off or blocking; empty, of tasks of older versions, is off.
+	// ConfirmReview is off, blocking or all; empty, of tasks of older versions, is off.
 	ConfirmReview string `json:"confirm_review,omitempty"`
 	// Generate are the files that commands of the project make.
 	Generate []GenerateRule `json:"generate,omitempty"`

@@ -275,6 +275,9 @@ func (w *world) review(t *Task, end *EndRun, sub *Subtask) {
 	if w.chance(w.k.Finding) {
 		r.Verdict, r.Findings = RequestChanges, []Finding{{Severity: Blocking, File: "a.go", Line: 3, What: "off by one"}}
 	}
+	if w.chance(w.k.Finding) {
+		r.Findings = append(r.Findings, Finding{Severity: Minor, What: "a word"})
+	}
 	if t.AwaitsSecondReview(sub) {
 		w.judge(r, *lastReview(t, sub))
 	}
@@ -301,7 +304,10 @@ func (w *world) judge(r *ReviewRecorded, before ReviewRecorded) {
 		switch w.rng.IntN(8) {
 		case 0:
 		case 1, 2, 3:
-			r.Verdict, r.Judged = RequestChanges, append(r.Judged, Judgement{Number: i + 1, Status: FindingConfirmed})
+			if before.Findings[i].Severity == Blocking {
+				r.Verdict = RequestChanges
+			}
+			r.Judged = append(r.Judged, Judgement{Number: i + 1, Status: FindingConfirmed})
 		default:
 			r.Judged = append(r.Judged, Judgement{Number: i + 1, Status: FindingRejected, Why: "it is not"})
 		}

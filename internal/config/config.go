@@ -227,7 +227,7 @@ type PlanLimits struct {
 
 // Review is what becomes of the findings of a review.
 type Review struct {
-	Confirm string `yaml:"confirm" enum:"off blocking" doc:"blocking: a second reviewer, of agents.second_reviewer where it has a model, judges findings that block before a ticket goes back for them; off: it goes back at once"`
+	Confirm string `yaml:"confirm" enum:"off blocking all" doc:"blocking: a second reviewer, of agents.second_reviewer where it has a model, judges findings that block before a ticket goes back for them; all: those of an approving review, too, before the merge; off: none"`
 }
 
 // Serve is where company serve answers over TCP, beside its socket.

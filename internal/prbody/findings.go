@@ -18,6 +18,9 @@ func prFindings(t *company.Task, o PROptions) string {
 			row := "- " + string(f.Severity) + ", " + f.Status + of + ": " + describeFinding(f.Finding, o)
 			switch {
 			case at >= len(r.Past): // of the newest review
+				if f.Basis != "" {
+					row += " The second reviewer: " + o.shortenText(f.Basis)
+				}
 				rows = append(rows, row)
 			case f.Status == company.FindingRejected:
 				rows = append(rows, row+" The next review: "+o.shortenText(f.Basis))
@@ -53,7 +56,7 @@ func prFindings(t *company.Task, o PROptions) string {
 		b.WriteString(row + "\n")
 	}
 	if confirmed+open > 0 {
-		fmt.Fprintf(&b, "\nOf earlier reviews, which asked for changes: %s confirmed by the next one, %d unverified.\n", company.Count(confirmed, "finding"), open)
+		fmt.Fprintf(&b, "\nOf earlier reviews: %s confirmed by the next one, %d unverified.\n", company.Count(confirmed, "finding"), open)
 	}
 	return b.String()
 }

@@ -169,6 +169,8 @@ func manySubtasks() *company.Task {
 	last := &t.Subtasks[2].Planned
 	last.AcceptanceCriteria = append(last.AcceptanceCriteria, "a key with a slash has a file of its own") // its review names nothing for it
 	t.Subtasks[2].Review.Last.Findings = []company.Finding{{Severity: company.Minor, What: "there is no test of a full disk", Why: "the error is handled and never seen"}}
+	t.Subtasks[2].Review.Last.Confirms = true
+	t.Subtasks[2].Review.Last.Judged = []company.Judgement{{Number: 1, Status: company.FindingConfirmed, Why: "no test writes to a full disk"}}
 	t.Review.Last = &company.ReviewRecorded{Head: t.Head, Verdict: company.Approve, Evidence: []string{"all callers use store.Store", "go test ./store/... on both"}}
 	runsOf(t,
 		ended("", company.Manager, 1, 6, 140_000, nil),

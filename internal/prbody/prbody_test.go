@@ -341,7 +341,7 @@ func TestJudgedFindingsInPullRequest(t *testing.T) {
 	}}
 	got := prFindings(&company.Task{ID: "t1", Subtasks: []*company.Subtask{sub}}, PROptions{maxText: 600})
 	for _, want := range []string{
-		"\nOf earlier reviews, which asked for changes: 1 finding confirmed by the next one, 1 unverified.\n", "- blocking, rejected (t1-01): `a.go:3` a race The next review: it is locked\n", "- minor, unverified (t1-01): a name\n",
+		"\nOf earlier reviews: 1 finding confirmed by the next one, 1 unverified.\n", "- blocking, rejected (t1-01): `a.go:3` a race The next review: it is locked\n", "- minor, unverified (t1-01): a name\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
@@ -350,8 +350,12 @@ func TestJudgedFindingsInPullRequest(t *testing.T) {
 	if strings.Contains(got, "no test") || strings.Contains(got, "forgotten") {
 		t.Errorf("one of an earlier review stands among those left:\n%s", got)
 	}
+	sub.Review.Last.Confirms, sub.Review.Last.Judged = true, []company.Judgement{{Number: 2, Status: company.FindingConfirmed, Why: "go vet has it, too"}}
+	if got := prFindings(&company.Task{ID: "t1", Subtasks: []*company.Subtask{sub}}, PROptions{maxText: 600}); !strings.Contains(got, "- minor, confirmed (t1-01): a name The second reviewer: go vet has it, too\n") {
+		t.Errorf("a finding that the second reviewer confirmed:\n%s", got)
+	}
 	sub.Review.Past, sub.Review.Last = sub.Review.Past[:1], nil
-	if got := prFindings(&company.Task{ID: "t1", Subtasks: []*company.Subtask{sub}}, PROptions{maxText: 600}); got != "## Findings left\n\nNone.\n\nOf earlier reviews, which asked for changes: 1 finding confirmed by the next one, 0 unverified.\n" {
+	if got := prFindings(&company.Task{ID: "t1", Subtasks: []*company.Subtask{sub}}, PROptions{maxText: 600}); got != "## Findings left\n\nNone.\n\nOf earlier reviews: 1 finding confirmed by the next one, 0 unverified.\n" {
 		t.Errorf("%q", got)
 	}
 }

@@ -62,6 +62,11 @@ func TestPromptsStay(t *testing.T) {
 	task.Subtasks = append(task.Subtasks, &company.Subtask{ID: "t1-02", Planned: company.PlannedSubtask{Title: "Tell of it", WriteSet: []string{"*.md"}}})
 	x.whole = false
 	checkPrompt(t, "outside", system, reviewBrief(task, sub, x))
+	x.round = &lastRound{head: sub.Head, findings: []company.Finding{{Severity: company.Minor, Category: company.CategoryStyle, File: "api/limit.go", Line: 3, What: "a name", Why: "it counts"}}, second: secondReviewerText(company.Approve, company.ConfirmAll)}
+	checkPrompt(t, "second-approval", system, reviewBrief(task, sub, x))
+	x.round.second = secondReviewerText(company.RequestChanges, company.ConfirmAll)
+	checkPrompt(t, "second-all", system, reviewBrief(task, sub, x))
+	x.round = nil
 	task.Subtasks, x.whole = task.Subtasks[:1], true
 	checkPrompt(t, "whole", system, reviewBrief(task, nil, x))
 	sub.Status = company.SubtaskCompleted

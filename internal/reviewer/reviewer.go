@@ -56,12 +56,13 @@ type subject struct {
 	// round is the review before this one and the changes since. A first review has none.
 	round    *lastRound
 	second   bool   // the findings of the first review of this head are judged
+	confirm  string // which of them have to be
 	baseTree bool   // the tree without the change lies in the container
 	advice   string // of the repository, quoted
 }
 
 func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, onto company.OID) (subject, error) {
-	x := subject{head: t.Head, onto: onto, from: t.Prepared.Base.OID, whole: sub != nil && t.JudgesWhole(), second: t.AwaitsSecondReview(sub)}
+	x := subject{head: t.Head, onto: onto, from: t.Prepared.Base.OID, whole: sub != nil && t.JudgesWhole(), second: t.AwaitsSecondReview(sub), confirm: t.Settings.ConfirmReview}
 	var err error
 	gate := t.Gate
 	if sub != nil {
@@ -265,7 +266,7 @@ func (x subject) checkReview(r company.ReviewRecorded, findings int) error {
 	}
 	if x.second {
 		var err error
-		if r, err = r.ConfirmReview(company.ReviewRecorded{Findings: x.round.findings}); err != nil {
+		if r, err = r.ConfirmReview(company.ReviewRecorded{Findings: x.round.findings}, x.confirm); err != nil {
 			return err
 		}
 	}

@@ -288,6 +288,47 @@ func TestSecondReviewer(t *testing.T) {
 	}
 }
 
+// REV-4: a second reviewer of an approval judges each finding, and approves with evidence alone.
+func TestSecondReviewerOfAnApproval(t *testing.T) {
+	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
+	b.sub.Review.Last = &company.ReviewRecorded{Verdict: company.Approve, Head: b.sub.Head, Findings: []company.Finding{
+		{Severity: company.Minor, File: "a.go", Line: 3, What: "x has no comment"}, {Severity: company.Minor, What: "a name"},
+	}}
+	x, err := loadSubject(t.Context(), b.p.Mirror, b.task, b.sub, b.task.Head)
+	if err != nil || x.second || x.round != nil {
+		t.Fatalf("an approval is looked at twice, and not wanted: %v, %+v", err, x)
+	}
+	b.task.Settings.ConfirmReview = company.ConfirmAll
+	if x, err = loadSubject(t.Context(), b.p.Mirror, b.task, b.sub, b.task.Head); err != nil || !x.second {
+		t.Fatalf("%v, %+v", err, x)
+	}
+	text := reviewBrief(b.task, b.sub, x)
+	if !strings.Contains(text, "1. minor a.go:3 x has no comment\n2. minor a name\n") || !strings.Contains(text, secondApproval) || strings.Contains(text, "Sent back after an approval") {
+		t.Error(text)
+	}
+	tool := submitReviewTool(x, reviewCriteria(b.task, b.sub)[:2], noCalls)
+	both := []string{"a is changed: the diff", "b is not: a.go alone is changed"}
+	one := []any{map[string]any{"number": 1, "status": "confirmed"}}
+	for _, c := range []struct {
+		earlier  []any
+		evidence []string
+		refused  string // empty: it stands
+	}{
+		{append(one, map[string]any{"number": 2, "status": "wrong", "why": "it is the right one"}), both, ""},
+		{append(one, map[string]any{"number": 2, "status": "confirmed"}), nil, noEvidence},
+		{one, both, "finding 2 of the first review is not judged"},
+	} {
+		res := use(t, tool, map[string]any{"verdict": "approve", "earlier": c.earlier, "evidence": c.evidence})
+		if c.refused == "" {
+			if got, ok := res.Final.(company.ReviewRecorded); !ok || len(got.Judged) != 2 {
+				t.Errorf("%+v", res)
+			}
+		} else if !res.IsError || !strings.Contains(res.Text, c.refused) {
+			t.Errorf("%+v", res)
+		}
+	}
+}
+
 // Who reviews a task's only ticket is told the president's instruction too, and
 // its verdict says that it judged by that.
 func TestOnlyTicketIsJudgedByTheInstruction(t *testing.T) {

@@ -21,7 +21,7 @@ type lastRound struct {
 	since    gitops.Diff // from there to the head of now; empty: nothing changed
 	findings []company.Finding
 	answers  []string // summaries of the runs that answered the findings
-	second   bool     // the author has not seen the findings yet
+	second   string   // of a second reviewer of the same head: what its verdict does
 	approved bool     // the ticket was sent back later, by its merge or by the president
 }
 
@@ -35,11 +35,10 @@ func loadLastRound(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *
 	switch {
 	case last == nil:
 		return nil, nil
+	case t.AwaitsSecondReview(sub):
+		return &lastRound{head: last.Head, findings: last.Findings, second: secondReviewerText(last.Verdict, t.Settings.ConfirmReview)}, nil
 	case last.Verdict != company.RequestChanges:
 		return loadApprovedRound(ctx, m, t, sub, head)
-	}
-	if t.AwaitsSecondReview(sub) {
-		return &lastRound{head: last.Head, findings: last.Findings, second: true}, nil
 	}
 	r := &lastRound{head: last.Head, findings: last.Findings, answers: lastSummaries(t, sub)}
 	if !last.Head.Valid() || last.Head == head {
@@ -92,9 +91,24 @@ func lastSummaries(t *company.Task, sub *company.Subtask) []string {
 	return out
 }
 
-// secondReviewer tells a second reviewer what its verdict does.
-const secondReviewer = "You are the second reviewer of this very head; its author has not seen these findings. Find out by reading and running whether each blocking one is right. " +
-	"What you confirm goes to the author as it stands: do not repeat it in findings. Where none of the blocking ones is right and nothing else blocks, approve, with evidence."
+// What a second reviewer is told of its verdict: on a review that asked for changes, and on one that approved.
+const (
+	secondReviewer = "You are the second reviewer of this very head; its author has not seen these findings. Find out by reading and running whether each blocking one is right. " +
+		"What you confirm goes to the author as it stands: do not repeat it in findings. Where none of the blocking ones is right and nothing else blocks, approve, with evidence."
+	secondApproval = "You are the second reviewer of this very head, which the first one approved with these findings; none of them blocks. Find out by reading and running whether each one is right. " +
+		"What you confirm stands in the pull request: do not repeat it in findings. Approve, with evidence, unless you find what blocks."
+	judgeMinor = " Judge the minor ones, too."
+)
+
+func secondReviewerText(first, confirm string) string {
+	switch {
+	case first == company.Approve:
+		return secondApproval
+	case confirm == company.ConfirmAll:
+		return secondReviewer + judgeMinor
+	}
+	return secondReviewer
+}
 
 // writeRound is the part of the first message about the last round.
 func (r *lastRound) writeRound(now company.OID) string {
@@ -119,8 +133,8 @@ func (r *lastRound) writeRound(now company.OID) string {
 		}
 		w.WriteString("\nWhat the author says " + of + ", which nobody has checked:\n" + agent.Quote("summary", "", session.CutSummary(strings.Join(r.answers, "\n"))))
 	}
-	if r.second {
-		w.WriteString("\n" + secondReviewer + "\n")
+	if r.second != "" {
+		w.WriteString("\n" + r.second + "\n")
 	} else if r.head == now {
 		w.WriteString("\nNothing has changed since that review.\n")
 	} else if r.head.Valid() {

@@ -317,7 +317,7 @@ func writeJudged(b *strings.Builder, s Style, findings []company.JudgedFinding) 
 		if f.Status == company.FindingUnverified {
 			continue
 		}
-		writeWrapped(b, s, "  "+f.Status+": ", strings.TrimSpace(string(f.Severity)+" "+safetext.EscapeLine(f.Where(), 130)+" "+safetext.EscapeLine(f.What, 300)))
+		writeWrapped(b, s, "  "+f.Status+": ", string(f.Severity)+" "+strings.TrimSpace(safetext.EscapeLine(f.Where(), 130)+" "+safetext.EscapeLine(f.What, 300)))
 		if f.Basis != "" {
 			writeWrapped(b, s, "      by the next review: ", safetext.EscapeLine(f.Basis, 300))
 		}

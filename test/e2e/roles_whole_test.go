@@ -41,7 +41,7 @@ func TestWholeReviewed(t *testing.T) {
 	checkBriefHolds(t, h, "t1-03.1", "the README does not tell of it")
 	checkBriefHolds(t, h, "t1-review.2", "Findings of the last review", "1. blocking farewell.sh:1 the README does not tell of it")
 	runAndExpect(t, h, []string{"confirmed: blocking farewell.sh:1 the README does not tell of it", "by the next review: the README tells of it now"}, "show", "t1")
-	runAndExpect(t, h, []string{"Of earlier reviews, which asked for changes: 1 finding confirmed by the next one, 0 unverified."}, "pr", "show", "1")
+	runAndExpect(t, h, []string{"Of earlier reviews: 1 finding confirmed by the next one, 0 unverified."}, "pr", "show", "1")
 	if n := h.Model.Calls().ByRun["t1-review.2"]; n != 1 {
 		t.Errorf("the new whole was reviewed %d times", n)
 	}

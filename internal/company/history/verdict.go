@@ -60,7 +60,7 @@ func (c *Checker) observeVerdict(t *observedTask, d company.Data, e company.Even
 		if err := t.observeSecondReview(d, e.Subtask); err != nil {
 			return err
 		}
-		t.approved[string(e.Subtask)+" "+string(d.Head)] = d.Verdict == company.Approve
+		t.approved[string(e.Subtask)+" "+string(d.Head)] = d.Verdict == company.Approve && !t.wantsSecondReview(d)
 		t.judged[string(e.Subtask)+" "+string(d.Head)] = d
 	case *company.ReviewCarried:
 		if d.Head == "" || d.Head != t.carried || !t.approved[string(e.Subtask)+" "+string(d.From)] || t.merged[e.Subtask] != d.Head {
@@ -71,26 +71,47 @@ func (c *Checker) observeVerdict(t *observedTask, d company.Data, e company.Even
 		for key := range t.approved {
 			if strings.HasPrefix(key, string(e.Subtask)+" ") {
 				delete(t.approved, key)
+				delete(t.judged, key)
 			}
 		}
 	}
 	return nil
 }
 
-// observeSecondReview: a second review is of the head of the one before, which asked for changes. It judges each finding
-// of that one that blocks, and has those that it does not reject among its own (REV-4).
+// wantsSecondReview says whether a second reviewer has to judge the findings of a review before anything follows from it.
+func (t *observedTask) wantsSecondReview(d *company.ReviewRecorded) bool {
+	switch {
+	case d == nil || d.Confirms:
+		return false
+	case d.Verdict == company.RequestChanges:
+		return t.settings.ConfirmReview == company.ConfirmBlocking || t.settings.ConfirmReview == company.ConfirmAll
+	}
+	return t.settings.ConfirmReview == company.ConfirmAll && len(d.Findings) > 0
+}
+
+// observeNoSecondReview: an approval stands where the second reviewer's run ended without a verdict.
+func (t *observedTask) observeNoSecondReview(sub company.SubtaskID) {
+	for key, d := range t.judged {
+		if strings.HasPrefix(key, string(sub)+" ") && d.Verdict == company.Approve && t.wantsSecondReview(d) {
+			t.approved[key] = true
+		}
+	}
+}
+
+// observeSecondReview: a second review is of the head of the one before, whose findings it was to judge. It judges each finding
+// of that one that blocks, or each one at all, and has those that it does not reject among its own (REV-4).
 func (t *observedTask) observeSecondReview(d *company.ReviewRecorded, sub company.SubtaskID) error {
 	if !d.Confirms {
 		return nil
 	}
 	before := t.judged[string(sub)+" "+string(d.Head)]
-	if t.settings.ConfirmReview != company.ConfirmBlocking || before == nil || before.Confirms || before.Verdict != company.RequestChanges {
+	if !t.wantsSecondReview(before) {
 		return errors.New("a second review, and no first one that asks for it")
 	}
 	for i, f := range before.Findings {
 		at := slices.IndexFunc(d.Judged, func(j company.Judgement) bool { return j.Number == i+1 })
 		switch {
-		case f.Severity != company.Blocking:
+		case f.Severity != company.Blocking && t.settings.ConfirmReview != company.ConfirmAll:
 		case at < 0:
 			return fmt.Errorf("a second review does not judge finding %d", i+1)
 		case d.Judged[at].Status != company.FindingRejected && !slices.Contains(d.Findings, f):

@@ -246,6 +246,12 @@ func TestSecondReviews(t *testing.T) {
 		r := the[ReviewRecorded](s, 1)
 		r.Verdict, r.Findings = Approve, nil
 	})
+	approved := with(rejected, func(s *story) {
+		the[TaskSubmitted](s, 0).Settings.ConfirmReview = ConfirmAll
+		r := the[ReviewRecorded](s, 0)
+		r.Verdict, r.Findings = Approve, r.Findings[1:]
+		the[ReviewRecorded](s, 1).Judged[0].Status = FindingRejected
+	})
 	none := "a second review, and no first one that asks for it"
 	checkBroken(t, []broken{
 		{"as the settings say", confirmed, func(s *story) { the[TaskSubmitted](s, 0).Settings.ConfirmReview = "" }, none},
@@ -257,6 +263,9 @@ func TestSecondReviews(t *testing.T) {
 		}, none},
 		{"once", confirmed, func(s *story) { the[ReviewRecorded](s, 0).Confirms = true }, none},
 		{"of what blocks", confirmed, func(s *story) { the[ReviewRecorded](s, 1).Judged[0].Number = 2 }, "a second review does not judge finding 1"},
+		{"of an approval", approved, func(s *story) { the[TaskSubmitted](s, 0).Settings.ConfirmReview = ConfirmBlocking }, none},
+		{"of an approval with findings", approved, func(s *story) { the[ReviewRecorded](s, 0).Findings = nil }, none},
+		{"of each", approved, func(s *story) { the[ReviewRecorded](s, 1).Judged = nil }, "a second review does not judge finding 1"},
 		{"with what it confirms", rejected, func(s *story) { the[ReviewRecorded](s, 1).Judged[0].Status = FindingConfirmed }, "a second review confirms finding 1, and lets it pass"},
 	})
 }
