@@ -37,17 +37,23 @@ func inSteps(t *testing.T, files map[string]string) *stepped {
 	b.git("add", "-A")
 	b.git("commit", "-q", "-m", "the project")
 	base := b.detectedJob()
-	b.image = base.Image.ID
-	s := b.state(b.commit("main"), base.Gates[len(base.Gates)-1:])
+	return b.beginSteps(base.Gates[len(base.Gates)-1:], base.Image.ID)
+}
+
+// beginSteps judges the base by these gates in an image.
+func (b *bundle) beginSteps(cmds []company.GateCommand, image string) *stepped {
+	b.t.Helper()
+	b.image = image
+	s := b.state(b.commit("main"), cmds)
 	task := s.Tasks["t1"]
 	h := &gates.Handler{Decider: fakeDecider{s}, Runner: b.runner, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}, RedGreen: true}
 	cmd, err := h.RunBaseline(b.ctx, company.Effect{Task: "t1"})
 	if err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	known := cmd.(company.RecordBaseline).Result
 	if task.Baseline = &known; known.Checks[0].Part != nil || known.Checks[0].Counts == nil {
-		t.Fatalf("on the base: %+v", known)
+		b.t.Fatalf("on the base: %+v", known)
 	}
 	return &stepped{b, s, task, h}
 }
