@@ -144,7 +144,7 @@ fuzz: ## fuzz every parser for a while (FUZZTIME=10s each)
 
 .PHONY: bench
 bench: setup build ## the numbers of docs/performance.md
-	bin/company bench pipe start ledger turn task bus submit cli office wall
+	bin/company bench pipe start ledger turn task bus effect submit cli gate office wall
 
 .PHONY: bench/scale
 bench/scale: build ## 10,000 subtasks in 1,000 tasks on 64 workers, with each driver of the bus

@@ -28,7 +28,7 @@ import (
 
 // Line is one number.
 type Line struct {
-	Bench   string  `json:"bench"` // pipe, start, ledger, bus, turn, submit, task, cli, office, scale, wall, watch, deps-npm, …
+	Bench   string  `json:"bench"` // pipe, start, ledger, bus, effect, turn, submit, task, cli, gate, office, scale, wall, watch, deps-npm, …
 	What    string  `json:"what"`
 	Unit    string  `json:"unit"` // ms, s, MB/s, 1/s, MB, kB
 	Ours    float64 `json:"ours"` // median
@@ -80,8 +80,8 @@ type bench struct {
 
 // benches in the order in which they run.
 var benches = append([]bench{
-	{name: "pipe", run: benchPipe}, {name: "start", run: benchStart}, {name: "ledger", run: benchLedger}, {name: "bus", run: benchBus}, {name: "turn", run: benchTurn}, {name: "submit", run: benchSubmit}, {name: "task", run: benchTask},
-	{name: "cli", run: benchCommands}, {name: "office", run: benchOffice, asked: true}, {name: "scale", run: benchScale, asked: true},
+	{name: "pipe", run: benchPipe}, {name: "start", run: benchStart}, {name: "ledger", run: benchLedger}, {name: "bus", run: benchBus}, {name: "effect", run: benchEffect}, {name: "turn", run: benchTurn}, {name: "submit", run: benchSubmit}, {name: "task", run: benchTask},
+	{name: "cli", run: benchCommands}, {name: "gate", run: benchGate, asked: true}, {name: "office", run: benchOffice, asked: true}, {name: "scale", run: benchScale, asked: true},
 	{name: "wall", run: benchWall, asked: true}, {name: "watch", run: benchWatch, asked: true},
 }, depsBenches()...)
 

@@ -21,8 +21,8 @@ func newBench(env *command.Environment) *cobra.Command {
 turns with the bare operation below each, and the target beside. It uses
 containers, files and a model server of its own, needs no office, and leaves
 nothing behind. Run it on a quiet machine. deps asks registries, and rests eight
-minutes for each client; office makes ten thousand tasks, scale does ten thousand subtasks,
-and watch has Chromium show two thousand. They take minutes, and are to be named.
+minutes for each client; office makes ten thousand tasks, scale does ten thousand subtasks, gate
+tests 100,000 lines, and watch has Chromium show two thousand. They take minutes, and are to be named.
 
 work is another bench: how much of real work the company resolves.`,
 		Example: "  company bench\n  company bench ledger turn\n  company bench deps-npm\n  company bench scale --driver file\n  company bench -o json > numbers.json",
