@@ -19,6 +19,7 @@ func CompanySettings(c config.Config) company.Settings {
 		Cap: c.BudgetCap(len(UnpricedModels(c)) == 0), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR), Deps: company.Mode(c.Approvals.Deps),
 		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: c.Gates.Protected, ProtectTests: c.Gates.ProtectTests, RedGreen: c.Gates.RedGreen, IntegrationPrefix: c.Git.IntegrationBranch,
 		RunTimeout: c.Workers.RunTimeout, ModelWait: zeroAsNone(c.Limits.ModelWait), Continuations: zeroAsNone(c.Limits.Continuations),
+		RunRetries: c.Limits.RunRetries, GateRetries: c.Limits.GateRetries, ReviewRounds: c.Limits.ReviewRounds, Conflicts: c.Limits.Conflicts,
 		MergeStack: c.Limits.MergeStack, EscalateTo: c.Agents.Worker.EscalateTo,
 		Granularity:   company.Granularity{MaxSubtasks: c.Plan.MaxSubtasks, MaxWriteSet: c.Plan.MaxWriteSet, MaxEffort: c.Plan.MaxEffort, AllowTiny: c.Plan.AllowTiny},
 		ConfirmReview: confirmSetting(c.Review.Confirm), Generate: generateSetting(c.Gates.Generate),
@@ -50,7 +51,7 @@ var settingsOfTasks = []string{
 	"approvals.plan", "approvals.merge", "approvals.pr", "approvals.deps", "budget.usd", "budget.tokens",
 	"container.image", "container.dockerfile", "container.setup", "container.deps", "deps.scripts",
 	"gates.generate", "gates.lint", "gates.test", "gates.none", "gates.services", "gates.protect_tests", "gates.protected", "gates.red_green",
-	"git.base", "git.paths", "git.integration_branch", "limits.model_wait", "limits.continuations", "limits.merge_stack",
+	"git.base", "git.paths", "git.integration_branch", "limits.model_wait", "limits.continuations", "limits.run_retries", "limits.gate_retries", "limits.review_rounds", "limits.conflicts", "limits.merge_stack",
 	"plan.max_subtasks", "plan.max_write_set", "plan.max_effort", "plan.allow_tiny", "review.confirm", "workers.run_timeout",
 }
 

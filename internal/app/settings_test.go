@@ -45,6 +45,11 @@ func TestCompanySettings(t *testing.T) {
 	if g := CompanySettings(c).Granularity; g != (company.Granularity{MaxSubtasks: 3, MaxWriteSet: 8, MaxEffort: company.EffortMedium, AllowTiny: true}) {
 		t.Errorf("the limits of a plan became %+v", g)
 	}
+	// SUB-6: when a ticket goes to the manager.
+	c.Limits.RunRetries, c.Limits.GateRetries, c.Limits.ReviewRounds, c.Limits.Conflicts = 3, 4, 5, 6
+	if s := CompanySettings(c); s.RunRetries != 3 || s.GateRetries != 4 || s.ReviewRounds != 5 || s.Conflicts != 6 {
+		t.Errorf("%d, %d, %d, %d", s.RunRetries, s.GateRetries, s.ReviewRounds, s.Conflicts)
+	}
 	// REV-4: findings are confirmed where it is set.
 	if got := CompanySettings(c).ConfirmReview; got != "" {
 		t.Errorf("review.confirm is %q by default", got)
@@ -105,7 +110,7 @@ func TestSettingsOfTasks(t *testing.T) {
 		"approvals.plan": "ask", "approvals.merge": "ask", "approvals.pr": "ask", "approvals.deps": "ask", "budget.usd": "7", "budget.tokens": "9",
 		"container.image": "debian@sha256:" + strings.Repeat("0", 64), "container.dockerfile": "Dockerfile", "container.setup": "true", "container.deps": "off", "deps.scripts": "esbuild",
 		"gates.generate": "x/** = make x", "gates.lint": "true", "gates.test": "true", "gates.none": "fail", "gates.services": "redis", "gates.protect_tests": "true", "gates.red_green": "require", "gates.protected": "a/**",
-		"git.base": "trunk", "git.paths": "api", "git.integration_branch": "next", "limits.model_wait": "1m", "limits.continuations": "1", "limits.merge_stack": "2", "workers.run_timeout": "10m", "agents.worker.escalate_to": "default",
+		"git.base": "trunk", "git.paths": "api", "git.integration_branch": "next", "limits.model_wait": "1m", "limits.continuations": "1", "limits.run_retries": "5", "limits.gate_retries": "5", "limits.review_rounds": "5", "limits.conflicts": "5", "limits.merge_stack": "2", "workers.run_timeout": "10m", "agents.worker.escalate_to": "default",
 		"plan.max_subtasks": "3", "plan.max_write_set": "8", "plan.max_effort": "medium", "plan.allow_tiny": "true", "review.confirm": "blocking",
 		"workers.max": "2", "limits.concurrent_tasks": "1", "git.remote": "upstream", "models.default.model": "qwen3", "forge.kind": "local", "retention_days": "1",
 	}

@@ -207,7 +207,11 @@ type Approvals struct {
 
 // Limits is patience and concurrency.
 type Limits struct {
-	Continuations   int           `yaml:"continuations" min:"0" max:"100" doc:"further runs after one that ran out of turns"`
+	Continuations   int           `yaml:"continuations" min:"0" max:"100" doc:"further runs after one that ran out of turns, before the manager is asked"`
+	RunRetries      int           `yaml:"run_retries" min:"1" max:"20" doc:"further runs of a ticket after broken ones, before the manager is asked"`
+	GateRetries     int           `yaml:"gate_retries" min:"1" max:"20" doc:"further runs of a ticket after red gates, before the manager is asked"`
+	ReviewRounds    int           `yaml:"review_rounds" min:"1" max:"20" doc:"further runs of a ticket after a review that asks for changes, before the manager is asked; repairs of the merged whole, before you are"`
+	Conflicts       int           `yaml:"conflicts" min:"1" max:"20" doc:"conflicts of one ticket that the merger resolves, before the manager is asked"`
 	ModelWait       time.Duration `yaml:"model_wait" min:"0s" max:"168h" doc:"how long to wait for a busy model"`
 	StopGrace       time.Duration `yaml:"stop_grace" min:"0s" max:"10m" doc:"between SIGTERM and SIGKILL of a command that an agent started; 0s: none"`
 	HungAfter       time.Duration `yaml:"hung_after" min:"1s" max:"168h" doc:"silence after which a run counts as hung"`
@@ -263,7 +267,7 @@ func Default() Config {
 		Budget: Budget{USD: 5_000_000, Tokens: TokensAuto, DayUSD: USDCap(company.NoCap), DayTokens: TokenLimit(company.NoCap),
 			OfficeUSD: USDCap(company.NoCap), OfficeTokens: TokenLimit(company.NoCap)},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
-		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, MergeStack: 4, Readers: 9},
+		Limits:        Limits{Continuations: 3, RunRetries: 2, GateRetries: 2, ReviewRounds: 2, Conflicts: 2, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, MergeStack: 4, Readers: 9},
 		Plan:          PlanLimits{MaxSubtasks: 64, MaxWriteSet: 64, MaxEffort: company.EffortLarge},
 		Review:        Review{Confirm: company.ConfirmOff},
 		Serve:         Serve{Listen: "127.0.0.1:7777"},

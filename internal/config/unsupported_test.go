@@ -27,7 +27,7 @@ func TestEveryKeySupportedOrRefused(t *testing.T) {
 		"budget.usd": "1", "budget.tokens": "1000", "budget.day_usd": "3", "budget.day_tokens": "none", "budget.office_usd": "none", "budget.office_tokens": "9000", "approvals.plan": "ask", "approvals.merge": "ask", "approvals.pr": "ask",
 		// Nothing can be added in this version, so nothing is added unasked.
 		"forge.poll": "30s", "forge.webhook_secret_env": "HOOK", "forge.webhook_listen": "", "notify.by": "[bell]", "notify.webhook_url": "", "notify.webhook_secret_env": "HOOK", "approvals.deps": "ask",
-		"limits.continuations": "0", "limits.model_wait": "0s", "limits.stop_grace": "0s", "limits.concurrent_tasks": "1", "limits.merge_stack": "1", "limits.readers": "1", "limits.writers": "1", "plan.max_subtasks": "3", "plan.max_write_set": "8", "plan.max_effort": "medium", "plan.allow_tiny": "true", "review.confirm": "blocking", "retention_days": "1", "recovery": "ask",
+		"limits.continuations": "0", "limits.run_retries": "1", "limits.gate_retries": "3", "limits.review_rounds": "4", "limits.conflicts": "5", "limits.model_wait": "0s", "limits.stop_grace": "0s", "limits.concurrent_tasks": "1", "limits.merge_stack": "1", "limits.readers": "1", "limits.writers": "1", "plan.max_subtasks": "3", "plan.max_write_set": "8", "plan.max_effort": "medium", "plan.allow_tiny": "true", "review.confirm": "blocking", "retention_days": "1", "recovery": "ask",
 		"serve.listen": `""`, "serve.hosts": "[company.example.com]", "serve.token_env": "COMPANY_TOKEN", "serve.tls_cert": "", "serve.tls_key": "",
 		"paths.runtime": "runtime", "paths.backlog": "workflows/backlog",
 		"agents.manager.model": "default", "agents.manager.max_turns": "5", "agents.manager.persona": "kind",
