@@ -90,3 +90,25 @@ func TestEarlierDecisionsOfAPart(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// A first decision may be the split. Of older tasks no decision is on record: their parts have none.
+func TestEarlierDecisionsOfASplitAlone(t *testing.T) {
+	t.Parallel()
+	l := stuckLine(t, Settings{})
+	if err := l.split(okSubtask("first", "x/a/**"), okSubtask("second", "x/b/**")); err != nil {
+		t.Fatal(err)
+	}
+	l.end(l.work(), RunEnded{Status: RunError, Escalate: true, Error: "lost"}, nil)
+	l.must(Company, Offer{Run: "t1-02.1"})
+	l.fence = l.s.Seq + 1
+	l.must("w1", l.claimOf("t1-02.1", "w1"))
+	l.end("t1-02.1", RunEnded{Status: RunPartial, Summary: "no end"}, nil)
+	const split = "t1-plan.2 (the worker asks for help: upper or lower case?): two things in one"
+	if first, second := l.earlier(lineSub), l.earlier("t1-02"); first != split+"; t1-01.2 error lost" || second != split+"; t1-02.1 partial no end" {
+		t.Errorf("%q, %q", first, second)
+	}
+	old := Task{ID: lineTask, Subtasks: []*Subtask{{ID: lineSub}, {ID: "t1-02", SplitFrom: lineSub, Started: 1}}}
+	if got := old.EarlierDecisions(old.Subtasks[1]); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
