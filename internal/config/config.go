@@ -181,7 +181,7 @@ type Gates struct {
 	None           string        `yaml:"none" enum:"ask allow fail" doc:"what to do where there are no gates"`
 	RedGreen       string        `yaml:"red_green" enum:"off report require" doc:"tests of a change are run without it; require: a ticket that changes source which the tests cover needs one that fails there, or your leave"`
 	Canary         bool          `yaml:"canary" doc:"whether tests have to show that they look at what a change touches: a test that must fail is put beside it"`
-	FirstStepAfter time.Duration `yaml:"first_step_after" min:"0s" max:"24h" doc:"where tests of the base take longer, those of a ticket are run in two steps: before its review what its change can reach, on the merged tree all (go test, cargo test of a workspace, jest); 0s: always all"`
+	FirstStepAfter time.Duration `yaml:"first_step_after" min:"0s" max:"24h" doc:"where tests of the base take longer, those of a ticket are run in two steps: before its review what its change can reach, on the merged tree all (go test, cargo test of a workspace, jest, vitest); 0s: always all"`
 	ProtectTests   bool          `yaml:"protect_tests" doc:"whether changing or deleting a test that is there needs the president; new tests are free"`
 	Protected      []string      `yaml:"protected" check:"glob" doc:"paths that need the president to change"`
 }

@@ -1,6 +1,8 @@
 package gates_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -125,6 +127,12 @@ func TestFirstStep(t *testing.T) {
 
 	if r = judge("module", map[string]string{"go.mod": sixPackages["go.mod"] + "\n// more\n", "c/more.go": "package c\n"}); r.Checks[0].Part != nil || r.Checks[0].Counts.Passed != 4 {
 		t.Errorf("a change of the module: %+v", r)
+	}
+	if err := os.Symlink("c.go", filepath.Join(b.dir, "c", "linked.md")); err != nil {
+		t.Fatal(err)
+	}
+	if r = judge("link", map[string]string{"c/more.go": "package c\n"}); r.Checks[0].Part != nil || r.Checks[0].Counts.Passed != 4 {
+		t.Errorf("a link: %+v", r)
 	}
 	b.runner.FirstStepAfter = 0
 	if r = judge("off", map[string]string{"c/more.go": "package c\n\nconst More = 1\n"}); r.Checks[0].Part != nil || r.Checks[0].Counts.Passed != 4 {

@@ -49,12 +49,11 @@ func TestGatesWithParts(t *testing.T) {
 		"tsc && jest":                        "",
 		"jest && eslint .":                   "",
 		"jest; true":                         "",
-		"vitest run":                         "",
 		"node --test":                        "",
 		"node node_modules/jest/bin/jest.js": "",
 	} {
 		g := jestGate(t, script)
-		list, run := Ecosystem{}.ListCommand(g, []string{"web/src/it's.js"}), Ecosystem{}.PartCommand(g, []string{"./t/a b.test.js"})
+		list, run := Ecosystem{}.ListCommand(g, []string{"web/src/it's.js"}), Ecosystem{}.PartCommand(g, []string{"t/a b.test.js"})
 		if (list != "") != (want != "") {
 			t.Errorf("%q: %q", script, list)
 		}
@@ -69,7 +68,7 @@ func TestGatesWithParts(t *testing.T) {
 				t.Errorf("%q: no %q in %q", script, part, list)
 			}
 		}
-		if !strings.Contains(run, want+" --json --outputFile=") || !strings.Contains(run, " --runTestsByPath './t/a b.test.js'") || strings.Count(run, "--json") != 1 {
+		if !strings.Contains(run, want+" --json --outputFile=") || !strings.Contains(run, " --runTestsByPath 't/a b.test.js'") || strings.Count(run, "--json") != 1 {
 			t.Errorf("%q: %q", script, run)
 		}
 	}
@@ -118,9 +117,9 @@ func TestPartOfAChange(t *testing.T) {
 		reached string // beside the changed files
 		want    string
 	}{
-		"a source":                  {"web/src/a.js", "", "./t/a.test.js"},
-		"two and text":              {"web/src/a.js web/src/b.tsx README.md web/docs/x.md", "src/index.ts", "./t/a.test.js"},
-		"a test":                    {"web/t/a.test.js", "", "./t/a.test.js"},
+		"a source":                  {"web/src/a.js", "", "t/a.test.js"},
+		"two and text":              {"web/src/a.js web/src/b.tsx README.md web/docs/x.md", "src/index.ts", "t/a.test.js"},
+		"a test":                    {"web/t/a.test.js", "", "t/a.test.js"},
 		"what a test reads":         {"web/src/a.js web/t/data.json", "", ""},
 		"a snapshot":                {"web/src/a.js web/t/__snapshots__/a.test.js.snap", "", ""},
 		"text of tests":             {"web/src/a.js web/tests/x.md", "", ""},
@@ -172,6 +171,7 @@ func TestNoPart(t *testing.T) {
 		"", "/work/repo/web\n{}\n[]\n[]\n", "/work/repo/web\n{}\n[]\n[]\n{}\n", "\n\n\n\n\n",
 		listed(t, "{}", one, nil, []string{"src/a.js"}), listed(t, "{}", nil, one, []string{"src/a.js"}), listed(t, "{}", one, one, nil),
 		listed(t, "{}", one, one, []string{"src/a.js"}) + "more\n",
+		listed(t, "{}", append(one, "-x.test.js"), one, []string{"src/a.js"}),
 		listed(t, `{"configs":[{"roots":["/a"]},{"roots":["/b"]}]}`, one, one, []string{"src/a.js"}), listed(t, "no JSON", one, one, []string{"src/a.js"}),
 		strings.Replace(listed(t, "{}", one, one, []string{"src/a.js"}), "/work/repo/web\n", "/work/repo/other\n", 1),
 		strings.Replace(listed(t, "{}", []string{"t/a.test.js", "x"}, one, []string{"src/a.js"}), "/work/repo/web/x", "/work/repo/x", 1),
@@ -182,5 +182,66 @@ func TestNoPart(t *testing.T) {
 	}
 	if (Ecosystem{}).IsRedForAll(company.GateCheck{ExitCode: 1}) || !(Ecosystem{}).IsRedForAll(company.GateCheck{ExitCode: 1, Tests: []company.TestResult{{Name: "a"}}}) {
 		t.Error("a part that is red counts where it names a test that failed")
+	}
+}
+
+// A gate that is vitest alone has parts, of the test files that import what changed, where
+// its settings leave nothing else open.
+func TestPartOfVitest(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]string{
+		"vitest run":                             " --passWithNoTests --reporter=default --reporter=junit --outputFile=",
+		"vitest":                                 " --passWithNoTests --reporter=default --reporter=junit --outputFile=",
+		"TZ=UTC vitest --coverage --globals":     " --globals --passWithNoTests --reporter=default --reporter=junit --outputFile=",
+		"vitest run src":                         "",
+		"vitest run --project=unit":              "",
+		"vitest run --config=other.js":           "",
+		"vitest run --root=x":                    "",
+		"vitest run --no-isolate":                "",
+		"vitest bench":                           "",
+		"tsc && vitest run":                      "",
+		"vitest run --testNamePattern=\"quick\"": "",
+	} {
+		g := jestGate(t, script)
+		list, run := Ecosystem{}.ListCommand(g, []string{"web/src/a.js", "README.md"}), Ecosystem{}.PartCommand(g, []string{"t/a.test.js"})
+		if want == "" {
+			if list != "" || run != "exit 1" {
+				t.Errorf("%q: %q, %q", script, list, run)
+			}
+			continue
+		}
+		if !strings.Contains(list, "git add -f -- './../web/src/a.js' &&") && !strings.Contains(list, "git add -f -- ./../web/src/a.js &&") || !strings.Contains(run, "vitest run"+want) || !strings.HasSuffix(run, " t/a.test.js )") {
+			t.Errorf("%q: %q, %q", script, list, run)
+		}
+	}
+	gate := jestGate(t, "vitest run")
+	const all, related = `[ {"file": "/work/repo/web/t/a.test.js"}, {"file": "/work/repo/web/t/b.test.js"} ]`, `[ {"file": "/work/repo/web/t/a.test.js"} ]`
+	find := func(settings string, changed ...string) (string, bool) {
+		part, ok := Ecosystem{}.FindPart(gate, changed, "/work/repo/web\nsettings "+settings+"\n"+all+"\n"+related+"\n")
+		if ok && (part.Of != 2 || part.Has("t/b.test.js adds") || !part.Has("t/a.test.js adds") || !part.Has("t/gone.test.js adds")) {
+			t.Errorf("%s: %+v", settings, part)
+		}
+		return strings.Join(part.Names, " "), ok
+	}
+	const plain = `import { defineConfig } from 'vitest/config'; export default defineConfig({ resolve: { alias: { '@': './src' } }, test: { include: ['t/**'], environment: 'jsdom' } })`
+	for settings, want := range map[string]bool{
+		"": true, plain: true,
+		`test: { setupFiles: ['x.js'] }`: false, `test: { globalSetup: 'x.js' }`: false, `export default ['packages/*']; // projects`: false, `defineWorkspace([])`: false,
+		`import base from './base.js'`: false, `import './base.js'`: false, `require("../base")`: false, `await import('./x')`: false, `environment: './env.js'`: false, `"environment": "/env.js"`: false,
+		`mergeConfig(a, b)`: false, `root: 'src'`: false, `browser: { enabled: true }`: false, `runner: 'x'`: false,
+	} {
+		if got, ok := find(settings, "web/src/a.ts", "web/docs/x.md"); ok != want || ok && got != "t/a.test.js" {
+			t.Errorf("%s: %q, %v", settings, got, ok)
+		}
+	}
+	for _, changed := range []string{"web/vite.config.ts", "web/vitest.workspace.js", "web/package.json", "web/t/__snapshots__/a.test.js.snap", "web/src/a.vue", "web/src/types.d.ts", "web/src/__mocks__/a.js"} {
+		if got, ok := find(plain, "web/src/a.ts", changed); ok {
+			t.Errorf("%s: %q", changed, got)
+		}
+	}
+	for _, out := range []string{"", "/work/repo/web\nsettings\n[]\n", "/work/repo/web\nsettings\n" + all + "\n[]\n", "/work/repo/web\n\n" + all + "\n" + related + "\n", "/work/repo/web\nsettings\n" + all + "\nno JSON\n"} {
+		if part, ok := (Ecosystem{}).FindPart(gate, []string{"web/src/a.ts"}, out); ok {
+			t.Errorf("%q: %v", out, part.Names)
+		}
 	}
 }
