@@ -170,5 +170,5 @@ func (b *Bus) keepsDead(f frame) bool {
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return !f.expires.IsZero() && b.index.tracks[f.subject] == nil
+	return !f.expires.IsZero() && !b.index.hasSubject(f.subject)
 }

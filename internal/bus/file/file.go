@@ -142,6 +142,11 @@ func (b *Bus) loadItems() error {
 			items = append(items, e)
 		}
 	}
+	for _, d := range b.index.done {
+		if d.expires > now.UnixNano() {
+			items = append(items, d.entry)
+		}
+	}
 	slices.SortFunc(items, func(x, y entry) int { return cmp.Compare(x.seq, y.seq) })
 	for _, e := range items {
 		f, err := b.readEntry(e)

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -217,7 +218,11 @@ func (s *storm) makeBatch() []*request {
 		}
 		r := &request{kind: recordFrame, subject: subject, id: fmt.Sprint("id", s.writes), data: []byte(fmt.Sprint(s.writes, strings.Repeat(".", s.rng.IntN(700))))}
 		if isItem(subject) {
-			r.id, r.data = "", fmt.Appendf(nil, `{"id":%q,"state":"dead","note":%q}`, subject, r.data)
+			state := "dead"
+			if s.rng.IntN(2) == 0 {
+				state, r.keep = "done", time.Hour
+			}
+			r.id, r.data = "", fmt.Appendf(nil, `{"id":%q,"state":%q,"note":%q}`, subject, state, r.data)
 		}
 		if all := s.state[subject]; len(all) > 0 {
 			r.expect = all[len(all)-1].seq
@@ -243,14 +248,21 @@ func (s *storm) readAll(ctx context.Context) (subjects, error) {
 // snapshotOf is all records that a bus has.
 func snapshotOf(b *Bus) subjects {
 	out := subjects{}
+	read := func(subject string, e entry) {
+		f, err := b.readEntry(e)
+		if err != nil {
+			f.data = []byte(err.Error())
+		}
+		subject = cmp.Or(subject, f.subject)
+		out[subject] = append(out[subject], stored{f.seq, f.id, string(f.data)})
+	}
 	for subject, t := range b.index.tracks {
 		for _, e := range t.entries {
-			f, err := b.readEntry(e)
-			if err != nil {
-				f.data = []byte(err.Error())
-			}
-			out[subject] = append(out[subject], stored{f.seq, f.id, string(f.data)})
+			read(subject, e)
 		}
+	}
+	for _, d := range b.index.done {
+		read("", d.entry)
 	}
 	return out
 }
