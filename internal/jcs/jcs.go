@@ -44,7 +44,7 @@ func (r *reader) appendNext(out []byte) ([]byte, error) {
 		return r.appendArray(out)
 	case '"':
 		s, err := r.readString()
-		return appendString(out, s), err
+		return AppendString(out, s), err
 	}
 	end := bytes.IndexAny(r.rest, ",]}")
 	if end < 0 {
@@ -113,7 +113,7 @@ func (r *reader) appendObject(out []byte) ([]byte, error) {
 			}
 			out = append(out, ',')
 		}
-		out = append(appendString(out, m.key), ':')
+		out = append(AppendString(out, m.key), ':')
 		out = append(out, values[m.from:m.to]...)
 	}
 	return append(out, '}'), nil
@@ -150,7 +150,8 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-func appendString(out []byte, s string) []byte {
+// AppendString adds a string in canonical form. It is valid UTF-8.
+func AppendString(out []byte, s string) []byte {
 	out = append(out, '"')
 	written := 0
 	for i := range len(s) {

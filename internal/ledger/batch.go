@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"syscall"
@@ -66,15 +65,11 @@ func (b *Batch) Add(c Command, now time.Time, drafts []company.Event) ([]company
 	events, texts := make([]company.Event, len(drafts)), make([][]byte, len(drafts))
 	for i, e := range drafts {
 		e.Seq, e.Prev, e.Time = end.Seq+1, end.Hash, now.UTC().Round(0)
-		text, err := jcs.Marshal(e)
-		if err == nil {
-			// Strings that are no UTF-8 and data with white space are stored in another
-			// form than they were given; the caller gets the stored form.
-			err = json.Unmarshal(text, &events[i])
-		}
+		text, stored, err := encodeEvent(e)
 		if err != nil {
 			return nil, invalidError(c.ID, err)
 		}
+		events[i] = stored
 		sum := sha256.Sum256(text)
 		texts[i], end.Seq, end.Hash = text, e.Seq, company.Hash(hex.EncodeToString(sum[:]))
 		size += len(text) + 1
