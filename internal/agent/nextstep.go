@@ -151,7 +151,7 @@ func (c *conversation) makeRoom() step {
 		}
 		return step{do: ask}
 	}
-	// In one batch, and only when it frees something: each change of what was sent costs
+	// In one batch, and only when it frees tokens: each change of what was sent costs
 	// the server's cached prefix.
 	least := max(c.limit/20, 1) // the limit is tiny where a server counts too few tokens
 	if upto := c.countMaskable(c.protect); c.tokensFreed(upto) >= least {

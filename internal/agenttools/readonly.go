@@ -62,7 +62,7 @@ func readsFiles(words []string) bool {
 	return readers[name]
 }
 
-// plainWord is a shell word's text where it is nothing but text.
+// plainWord is the text of an argument where it is nothing but text.
 func plainWord(w *syntax.Word) (text string, ok bool) {
 	var b strings.Builder
 	for _, part := range w.Parts {

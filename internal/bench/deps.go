@@ -266,7 +266,7 @@ func (d *depsBench) waitForInodes(ctx context.Context, stage string) error {
 	if d.w.Quick || d.removed.IsZero() || stage == "full" {
 		return nil
 	}
-	syscall.Sync() // what is not written yet rests for five minutes
+	syscall.Sync() // a part that is not written yet rests for five minutes
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -54,7 +54,7 @@ func newManyTasks(count int) (*manyTasks, error) {
 }
 
 // benchEffect measures what the outcome of one effect costs the core while many tasks are
-// open, from its command to what is due next: by an agenda, which the office keeps, against
+// open, from its command to the next due steps: by an agenda, which the office keeps, against
 // asking all tasks anew.
 func benchEffect(ctx context.Context, w *benchEnv) ([]Line, error) {
 	const workers = 4

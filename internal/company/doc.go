@@ -8,7 +8,7 @@
 //	Apply(state, event)                           // the only code that changes State
 //	effects := Due(state, now)                    // what must now be under way
 //
-// Due is a function of the whole state. Who asks again and again keeps an Agenda,
+// Due is a function of the whole state. A caller that asks again and again keeps an Agenda,
 // which is Due brought up to date by what each event changes.
 //
 // An effect's outcome comes back as a command. After a crash the state is

@@ -19,7 +19,7 @@ const (
 	PriorityHigh   Priority = "high"
 )
 
-// Priorities lists the words, the most urgent first.
+// Priorities lists their names, the most urgent first.
 var Priorities = []Priority{PriorityHigh, PriorityMedium, PriorityLow}
 
 // rank is the place among Priorities. A word that is none of them, which older

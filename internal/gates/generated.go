@@ -178,7 +178,7 @@ func (g generation) listCommands(ctx context.Context, m *gitops.Mirror, all *eco
 var markerRE = lazyregexp.New(`(?m)^(<<<<<<<|>>>>>>>|\|\|\|\|\|\|\|)( |\r?$)`)
 
 // checkMade holds the files that commands have changed against what they may: those in
-// conflict, those that the config says they make, and those that told before, and tell
+// conflict, those that the config says they make, and those that claimed before, and claim
 // now, that they are generated. All in conflict must be there. It gives those that count,
 // or why they do not.
 func (g generation) checkMade(ctx context.Context, m *gitops.Mirror, changed []changedFile) (ecosystem.Generated, error) {

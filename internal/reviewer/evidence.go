@@ -332,7 +332,7 @@ func commandsIn(text string) []string {
 	return out
 }
 
-// findMentions adds the things that a plain text mentions and that the reviewer saw:
+// findMentions adds the files and commands that a plain text mentions and that the reviewer saw:
 // files, names of tests and functions, the diff, the gates.
 func (s *seenRecord) findMentions(text string, add func(fact string)) {
 	for _, p := range pathLike.FindAllString(text, -1) {

@@ -74,7 +74,7 @@ func (i *inspector) inspectScript(text string, depth int) {
 // unknown stands for text that only the shell can expand.
 const unknown = "\x00"
 
-// wordText returns a shell word's text after quoting, or unknown.
+// wordText returns the text of an argument after quoting, or unknown.
 func wordText(w *syntax.Word) string {
 	var b strings.Builder
 	for _, part := range w.Parts {

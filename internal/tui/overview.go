@@ -27,7 +27,7 @@ const (
 	paneCount
 )
 
-// overview is the first screen: tasks, who works on them, and what happens.
+// overview is the first screen: tasks, their workers, and what happens.
 type overview struct {
 	pane   pane
 	task   company.TaskID // selected

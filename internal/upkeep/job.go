@@ -11,8 +11,8 @@ import (
 	"company/internal/safetext"
 )
 
-// Job is what is done again and again while a company serves its office: to
-// ask the forge what became of the pull requests, to put old things away. It
+// Job is work that is done again and again while a company serves its office: to
+// ask the forge what became of the pull requests, to put old tasks away. It
 // is no effect: nothing of it is due by the ledger, and a round that is missed
 // is made up for by the next.
 type Job struct {

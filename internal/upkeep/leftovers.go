@@ -13,7 +13,7 @@ import (
 	"company/internal/view"
 )
 
-// policyOf names the things that are still needed: of tasks that ended after the retention, or
+// policyOf names the parts that are still needed: of tasks that ended after the retention, or
 // with recent of none that has ended. It also finds work that no branch holds.
 func (u *Keeper) policyOf(recent bool) retentionPolicy {
 	k := retentionPolicy{keeper: u, state: u.State.View(), office: u.Office, before: u.State.Now(), unmerged: true}
@@ -53,7 +53,7 @@ func (u *Keeper) FindDockerGarbage(ctx context.Context, recent bool, rt containe
 	return append(all, old...), err
 }
 
-// RetentionJob is the round that puts old things away in a company that serves.
+// RetentionJob is the round that puts old tasks away in a company that serves.
 func (u *Keeper) RetentionJob(store *gitops.Store, images *image.Builder) Job {
 	return Job{Name: "cleanup", Interval: time.Hour, Limit: 10 * time.Minute, Run: func(ctx context.Context) error {
 		// What ended this moment may still be letting go.

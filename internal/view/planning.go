@@ -31,7 +31,7 @@ type PlanningFit struct {
 // Planning is how well managers planned write sets, over the newest tasks.
 type Planning struct {
 	SchemaVersion int           `json:"schema_version"`
-	Tasks         []PlannedTask `json:"tasks"` // the newest first; those whose plan nobody has worked on yet are left out
+	Tasks         []PlannedTask `json:"tasks"` // the newest first; those whose plan no worker has begun yet are left out
 	Total         PlanningFit   `json:"total"`
 }
 

@@ -57,7 +57,7 @@ func bringFiles(ctx context.Context, entries []string, read readLines) (broughtF
 		var refusal *toolproto.Refusal
 		switch {
 		case errors.As(err, &refusal) && refusal.Kind == toolproto.KindNotFound && f.Noted && !strings.Contains(f.Path, "/"):
-			b.notes = append(b.notes, entry) // a text with a dot in its first word
+			b.notes = append(b.notes, entry) // a text that begins with a dotted name
 			continue
 		case errors.As(err, &refusal):
 			b.notes = append(b.notes, fmt.Sprintf("%s (not shown: %s)", entry, refusal.Message))

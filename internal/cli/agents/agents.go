@@ -1,4 +1,4 @@
-// Package agents is the commands about those who work: agents, hire and fire.
+// Package agents is the commands about workers: agents, hire and fire.
 package agents
 
 import (
