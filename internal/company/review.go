@@ -64,7 +64,8 @@ type ReviewState struct {
 	Last    *ReviewRecorded `json:"last,omitempty"`
 	Waived  OID             `json:"waived,omitempty"` // the head that a person let pass
 	Past    []JudgedFinding `json:"past,omitempty"`   // findings of the reviews before the last one
-	// Unconfirmed is an approved head whose second review ended without a verdict.
+	// Unconfirmed is a head whose second review ended without a verdict: the first one stands.
+	// Tasks of rules before 5 have it of an approved head alone.
 	Unconfirmed OID `json:"unconfirmed,omitempty"`
 }
 

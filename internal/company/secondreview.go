@@ -14,8 +14,8 @@ const (
 )
 
 // AwaitsSecondReview reports whether the newest review of a ticket, or of the whole (nil), is of the present
-// head and has findings that a second reviewer is to judge and has not judged (REV-4). It
-// follows from the reviews and the settings; no status of its own is stored.
+// head and has findings that a second reviewer is to judge and has not judged (REV-4). What the president
+// let pass needs no more of it. It follows from the reviews and the settings; no status of its own is stored.
 func (t *Task) AwaitsSecondReview(sub *Subtask) bool {
 	review, head := &t.Review, t.Head
 	if sub != nil {
@@ -25,8 +25,10 @@ func (t *Task) AwaitsSecondReview(sub *Subtask) bool {
 	switch {
 	case last == nil || last.Head != head || last.Confirms:
 		return false
+	case review.Unconfirmed == head || review.Waived == head:
+		return false
 	case last.Verdict == Approve:
-		return t.Settings.ConfirmReview == ConfirmAll && len(last.Findings) > 0 && review.Unconfirmed != head
+		return t.Settings.ConfirmReview == ConfirmAll && len(last.Findings) > 0
 	}
 	return t.Settings.ConfirmReview == ConfirmBlocking || t.Settings.ConfirmReview == ConfirmAll
 }
@@ -96,12 +98,15 @@ func (t *Task) reviewerEnded(sub *Subtask, e Event, d *RunEnded) {
 	review.Current = ""
 	if d.Status != RunSuccess && reviewing && t.AwaitsSecondReview(sub) {
 		delete(t.Failures, key)
-		if review.Last.Verdict != Approve {
-			t.sendBack(sub)
-			return
+		approved := review.Last.Verdict == Approve
+		if approved || t.Settings.Rules >= 5 {
+			review.Unconfirmed = review.Last.Head
 		}
-		review.Unconfirmed = review.Last.Head
-		t.passReview(sub)
+		if approved {
+			t.passReview(sub)
+		} else {
+			t.sendBack(sub)
+		}
 		return
 	}
 	t.countError(key, e, d)

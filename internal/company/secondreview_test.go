@@ -201,3 +201,65 @@ func TestSecondReviewOfTheWhole(t *testing.T) {
 		}
 	}
 }
+
+// A whole that the president let pass after a second look that broke is delivered: it waits for no other one.
+func TestWaivedWholeAwaitsNoSecondReview(t *testing.T) {
+	t.Parallel()
+	for _, which := range []string{ConfirmOff, ConfirmBlocking, ConfirmAll} {
+		s := newStory(t, Settings{ConfirmReview: which, ReviewRounds: 1}).plan(1).queued(1)
+		s.merged(1)
+		s.must(Company, s.wholeGated(false))
+		s.queued(2)
+		s.merged(2)
+		s.must(Company, s.wholeGated(true))
+		s.reviewed(0, RequestChanges)
+		if which != ConfirmOff {
+			second := NewRunID(s.id, "", Reviewer, 2)
+			s.must(string(second), EndRun{Run: second, Fence: s.claim(second), Outcome: RunEnded{Status: RunError, Code: EModel, Error: "no verdict"}})
+		}
+		s.must(President, Answer{Approval: s.ask(AskReview).ID, Option: OptApprove})
+		if s.task().AwaitsSecondReview(nil) || s.isDue(EffectReview) {
+			t.Errorf("%s: a second review is awaited: %+v", which, s.task().Review)
+		}
+		s.must(Company, IntendDelivery{s.id})
+		s.must(Company, s.delivered())
+		s.checkStatus(StatusCompleted)
+	}
+}
+
+// A waiver holds by itself, also in ledgers of older rules, which keep no word of a second look that broke
+// after a request for changes.
+func TestWaivedWholeOfOlderRules(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, confirming).plan(1)
+	task := *s.task()
+	task.Head = s.oid()
+	task.Review = ReviewState{Last: &ReviewRecorded{Head: task.Head, Verdict: RequestChanges, Findings: secondFindings()}}
+	if !task.AwaitsSecondReview(nil) {
+		t.Error("no second review is awaited")
+	}
+	task.Review.Waived = task.Head
+	if task.AwaitsSecondReview(nil) {
+		t.Error("a second review of what the president let pass is awaited")
+	}
+}
+
+// A head whose second look broke, handed in again as it is, has a review like any other, and no second look at
+// the findings that went back already.
+func TestHeadIsHandedInAgainAfterABrokenSecondLook(t *testing.T) {
+	t.Parallel()
+	l := newReviewed(t, confirming)
+	head := l.sub().Head
+	l.claim("t1-01-review.2")
+	l.end("t1-01-review.2", RunEnded{Status: RunError, Code: EModel, Error: "no verdict"}, nil)
+	l.end(l.work(), RunEnded{Status: RunSuccess, Head: head, Changes: l.sub().Changes}, nil)
+	l.gate(true)
+	l.requireSub(SubtaskReviewing)
+	if l.task().AwaitsSecondReview(l.sub()) {
+		t.Errorf("the findings that went back are judged again: %+v", l.sub().Review)
+	}
+	l.judge(Approve, []Judgement{{Number: 1, Status: FindingRejected, Why: "it has one"}})
+	if l.requireSub(SubtaskMerging); l.sub().Review.Last.Confirms {
+		t.Errorf("%+v", l.sub().Review.Last)
+	}
+}

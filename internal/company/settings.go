@@ -62,7 +62,8 @@ type GenerateRule struct {
 // leave, and so does a change of code of others. Since 2 the approval of a
 // task's only ticket holds for the whole. Since 3 the findings of earlier reviews are kept,
 // each with its status. Since 4 a state keeps the decisions of managers on stuck subtasks.
-const currentRules = 4
+// Since 5 a second review that broke is over for its head, whatever the first one says.
+const currentRules = 5
 
 // WithDefaults replaces zero fields by the defaults. Where "none" is a valid
 // setting, a negative number stands for it.

@@ -63,6 +63,8 @@ var names = []named{
 	{"look a second time for ever", "Task.AwaitsSecondReview", drop, []trait{mentions("Confirms"), lacks("Head")}, "TestSecondReviewerJudgesFindings"},
 	{"look twice at an approval without findings", "Task.AwaitsSecondReview", drop, []trait{mentions("Findings")}, "TestFindingsOfAnApprovalAreJudged"},
 	{"look at an approval for ever", "Task.AwaitsSecondReview", drop, []trait{mentions("Unconfirmed")}, "TestFirstApprovalStands"},
+	{"look a second time at what the president let pass", "Task.AwaitsSecondReview", drop, []trait{mentions("Waived"), lacks("Unconfirmed")}, "TestWaivedWholeOfOlderRules"},
+	{"look again at what went back unconfirmed", "Task.reviewerEnded", drop, []trait{mentions("Rules"), lacks("approved")}, "TestHeadIsHandedInAgainAfterABrokenSecondLook"},
 	{"open the pull request before the second look", "Task.isWholeApproved", drop, []trait{mentions("AwaitsSecondReview"), lacks("Allows")}, "TestSecondReviewOfAnApprovedWhole"},
 	{"take a plan of too many subtasks", "planCheck.checkCount", remove, []trait{mentions("add")}, "TestGranularityOfATask"},
 	{"take a subtask of too many paths", "planCheck.checkGranularity", remove, []trait{mentions("add", "MaxWriteSet")}, "TestGranularityIsSet"},
