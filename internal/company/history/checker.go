@@ -42,6 +42,7 @@ type observedTask struct {
 	unshown   map[company.SubtaskID]bool         // its green verdict has no test that shows it, and one is required
 	carried   company.OID                        // integration head that the approval of the only ticket is to hold for, next
 	merged    map[company.SubtaskID]company.OID
+	heads     map[company.SubtaskID]company.OID      // that was handed in last
 	paused    map[company.SubtaskID]bool             // by themselves
 	protected map[company.SubtaskID]bool             // its head changes paths that need the president
 	changes   map[company.SubtaskID][]company.Change // of its head
@@ -66,7 +67,7 @@ func newObservedTask(d *company.TaskSubmitted, follows company.TaskID) *observed
 	return &observedTask{
 		settings: d.Settings, dryRun: d.DryRun, follows: follows, cap: d.Settings.Cap,
 		trees: map[company.OID]company.OID{}, green: map[company.OID]bool{}, whole: map[company.OID]company.OID{}, reviewing: map[company.OID]bool{},
-		approved: map[string]bool{}, judged: map[string]*company.ReviewRecorded{}, unshown: map[company.SubtaskID]bool{}, merged: map[company.SubtaskID]company.OID{}, paused: map[company.SubtaskID]bool{},
+		approved: map[string]bool{}, judged: map[string]*company.ReviewRecorded{}, unshown: map[company.SubtaskID]bool{}, merged: map[company.SubtaskID]company.OID{}, heads: map[company.SubtaskID]company.OID{}, paused: map[company.SubtaskID]bool{},
 		protected: map[company.SubtaskID]bool{}, changes: map[company.SubtaskID][]company.Change{}, created: map[string]bool{},
 		added: map[company.Dependency]bool{}, lookedUp: map[company.Dependency]bool{}, runs: map[company.RunID]*observedRun{},
 	}

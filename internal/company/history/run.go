@@ -57,10 +57,9 @@ func (c *Checker) observeRun(t *observedTask, d company.Data, e company.Event) e
 		t.overdrawn = t.overdrawn || d.Spent.MicroUSD > r.reserved.MicroUSD || d.Spent.Tokens > r.reserved.Tokens
 		r.held, r.ended, r.reserved = false, true, company.Amount{}
 		t.spent = t.spent.Add(d.Spent)
-		if _, _, role, _, err := e.Run.Split(); err == nil && role == company.Reviewer && d.Status != company.RunSuccess {
-			t.observeNoSecondReview(e.Subtask)
-		}
+		t.observeEndOfReviewer(d, e)
 		if d.Head != "" {
+			t.heads[e.Subtask] = d.Head
 			rules := company.PlanRules{Protected: t.settings.Protected}
 			t.protected[e.Subtask] = slices.ContainsFunc(d.Changes, func(c company.Change) bool {
 				return rules.IsProtected(c.Path) || t.settings.Rules >= 1 && company.ChangesGuardedCode(c)

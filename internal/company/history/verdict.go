@@ -89,12 +89,19 @@ func (t *observedTask) wantsSecondReview(d *company.ReviewRecorded) bool {
 	return t.settings.ConfirmReview == company.ConfirmAll && len(d.Findings) > 0
 }
 
-// observeNoSecondReview: an approval stands where the second reviewer's run ended without a verdict.
-func (t *observedTask) observeNoSecondReview(sub company.SubtaskID) {
-	for key, d := range t.judged {
-		if strings.HasPrefix(key, string(sub)+" ") && d.Verdict == company.Approve && t.wantsSecondReview(d) {
-			t.approved[key] = true
-		}
+// observeEndOfReviewer: the approval of the present head stands where the second reviewer's run ended without a verdict. What a
+// task has left behind is settled after its end, and changes none.
+func (t *observedTask) observeEndOfReviewer(d *company.RunEnded, e company.Event) {
+	if _, _, role, _, err := e.Run.Split(); err != nil || role != company.Reviewer || d.Status == company.RunSuccess || t.ended {
+		return
+	}
+	head := t.head
+	if e.Subtask != "" {
+		head = t.heads[e.Subtask]
+	}
+	key := string(e.Subtask) + " " + string(head)
+	if first := t.judged[key]; first != nil && first.Verdict == company.Approve && t.wantsSecondReview(first) {
+		t.approved[key] = true
 	}
 }
 

@@ -270,6 +270,46 @@ func TestSecondReviews(t *testing.T) {
 	})
 }
 
+// Where each finding is to be judged, nothing follows from an approval with findings before the second reviewer's run. The
+// approval stands where that run breaks, of the present head alone, and while the task goes on.
+func TestApprovalAwaitsTheSecondReview(t *testing.T) {
+	t.Parallel()
+	broke := func(s *story, id RunID) *story { return s.claim(id).runOf(id, &RunEnded{Status: RunError}) }
+	all := func(s *story) *story {
+		the[TaskSubmitted](s, 0).Settings.ConfirmReview = ConfirmAll
+		return s
+	}
+	second := RunID("t1-01-review.2")
+	looked := func() *story { return broke(all(reviewed()), second).merge(1, base) }
+	// whole awaits the second look of the merged whole; it broke in the second story.
+	whole := func() *story {
+		s := looked().judge(1)
+		the[ReviewRecorded](s, 1).Findings = []Finding{{Severity: Minor, What: "A word."}}
+		return s
+	}
+	open := func() *story { return broke(whole(), "t1-review.2").deliver(1) }
+	cancelled := func() *story {
+		s := whole().claim("t1-review.2").task(&TaskCancelled{}).runOf("t1-review.2", &RunEnded{Status: RunError})
+		return s.task(&TaskReopened{}).claim("t1-review.3")
+	}
+	another := func() *story { // another head is handed in after a retry, and its first review breaks
+		s := all(reviewed()).task(&TaskCancelled{}).task(&TaskReopened{}).gate(1, base)
+		the[TaskSubmitted](s, 0).Settings.GateRetries = 1
+		the[GateFinished](s, 1).Result.Passed = false
+		s.offer("t1-01.2").claim("t1-01.2").runOf("t1-01.2", &RunEnded{Status: RunSuccess, Head: oid("another")})
+		s.ticket(1, &GateFinished{Head: oid("another"), Onto: base, Result: verdict("another tree")})
+		return broke(s, second)
+	}
+	requireKept(t, map[string]func() *story{"a look that broke": looked, "of the whole": open, "one that was cancelled": cancelled})
+	checkBroken(t, []broken{
+		{"before a merge", looked, func(s *story) { drop[RunEnded](s, 3) }, "a merge of a head that nobody approved"},
+		{"before the pull request", open, func(s *story) { drop[RunEnded](s, 5) }, "a pull request that nobody reviewed"},
+	})
+	another().state(t)
+	_, _, err := another().ticket(1, &MergeIntentRecorded{Subtask: "t1-01", Head: headOf(1), Onto: base, Tree: oid(treeOf(1))}).watch()
+	requireBroken(t, err, "a merge of a head that nobody approved")
+}
+
 // The approval of the only ticket holds for the whole where it was one.
 func TestCarriedReviews(t *testing.T) {
 	t.Parallel()
