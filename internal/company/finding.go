@@ -80,6 +80,16 @@ func (r *ReviewState) addReview(d *ReviewRecorded, settings Settings) {
 	r.Past, r.Last = past[max(0, len(past)-maxPastFindings):], d
 }
 
+// withdrawLast takes the newest review back. Its findings are kept with their status. Tasks of rules before 5
+// lose them, so that their ledgers fold as ever.
+func (r *ReviewState) withdrawLast(settings Settings) {
+	if r.Last != nil && settings.Rules >= 5 {
+		past := r.Findings()
+		r.Past, r.Unconfirmed = past[max(0, len(past)-maxPastFindings):], ""
+	}
+	r.Last = nil
+}
+
 // isSame says whether two findings are of one place and one text.
 func (f Finding) isSame(other Finding) bool {
 	return f.File == other.File && titleKey(f.What) == titleKey(other.What)

@@ -185,7 +185,7 @@ func (sub *Subtask) mergerEnded(t *Task, e Event, d *RunEnded) {
 	sub.Head, sub.Changes, sub.Gate = d.Head, d.Changes, nil
 	delete(t.Failures, "resolve "+string(sub.ID))
 	sub.Conflict, sub.Merger = nil, ""
-	sub.Review.Last = nil
+	sub.Review.withdrawLast(t.Settings)
 	sub.Status = SubtaskInGate
 }
 

@@ -138,14 +138,14 @@ func (d *TaskReopened) apply(s *State, e Event) {
 	for _, sub := range t.Subtasks {
 		anew = anew || sub.ID == d.From
 		if sub.Status != SubtaskCompleted {
-			sub.reopenWork(anew)
+			sub.reopenWork(anew, t.Settings)
 		}
 	}
 	if t.Gate != nil && !t.Gate.Result.AllowsMerge() {
 		t.Gate = nil
 	}
 	if !t.Review.Allows(t.Head) {
-		t.Review.Last = nil
+		t.Review.withdrawLast(t.Settings)
 	}
 	t.BaseMayHaveMoved = !d.Plan && t.Prepared != nil && t.Prepared.Image == "" // as that of a new task
 	switch {
@@ -165,7 +165,7 @@ func (d *TaskReopened) apply(s *State, e Event) {
 
 // reopenWork lets a subtask go on that ended with its task. A commit that a worker had
 // handed in is checked again; all other work goes to a worker.
-func (sub *Subtask) reopenWork(anew bool) {
+func (sub *Subtask) reopenWork(anew bool, settings Settings) {
 	sub.Guided, sub.Merger, sub.Review.Current = 0, "", ""
 	if anew {
 		sub.Head, sub.From, sub.Base, sub.Branch, sub.Changes, sub.Gate = "", "", "", "", nil, nil
@@ -182,7 +182,8 @@ func (sub *Subtask) reopenWork(anew bool) {
 	handedIn := sub.Head != "" && sub.Current == "" && input == ""
 	sub.resetAndRequeue(input)
 	if handedIn {
-		sub.Status, sub.Review.Last = SubtaskInGate, nil
+		sub.Status = SubtaskInGate
+		sub.Review.withdrawLast(settings)
 	}
 }
 

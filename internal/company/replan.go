@@ -30,7 +30,7 @@ func (d *SubtaskReplanned) apply(s *State, e Event) {
 		delete(t.Failures, key+string(sub.ID))
 	}
 	guided := sub.Guided + 1
-	sub.reopenWork(true)
+	sub.reopenWork(true, t.Settings)
 	sub.Planned, sub.Guided, sub.Unshown = d.Parts[0], guided, 0
 	sub.Decisions = append(slices.Clone(sub.Decisions), d.Decisions...)
 	sub.Replanned = d.Text

@@ -299,6 +299,6 @@ func (d *ReviewVoided) apply(s *State, e Event) {
 	sub := t.Subtask(e.Subtask)
 	t.removeFromQueue(sub.ID)
 	delete(t.Failures, "merge "+string(sub.ID))
-	sub.Review.Last = nil
+	sub.Review.withdrawLast(t.Settings)
 	sub.Status = SubtaskInGate
 }

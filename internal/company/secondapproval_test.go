@@ -1,6 +1,7 @@
 package company_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -168,5 +169,58 @@ func TestCarriedApprovalIsJudgedOnce(t *testing.T) {
 		s.must(Company, s.delivered())
 		s.checkStatus(StatusCompleted)
 		s.settle()
+	}
+}
+
+// REV-4: the findings of an approval that is taken back keep their statuses: where the base moved in a file of the
+// diff, a conflict was resolved, or the task was given up and taken up again.
+func TestWithdrawnApprovalLeavesItsFindings(t *testing.T) {
+	t.Parallel()
+	for name, withdraw := range map[string]func(s *story){
+		"the base moved": func(s *story) {
+			c := s.tested(1)
+			c.Overlap = true
+			s.must(Company, c)
+		},
+		"a conflict": func(s *story) {
+			s.must(Company, ReportConflict{Task: s.id, Subtask: s.subID(1), ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a.go"}}})
+			s.end(NewRunID(s.id, s.subID(1), Merger, 1), EndRun{Outcome: RunEnded{Head: s.oid()}})
+		},
+		"a retry": func(s *story) {
+			s.must(President, Cancel{Task: s.id})
+			s.must(President, Retry{Task: s.id})
+		},
+	} {
+		for _, broken := range []bool{false, true} {
+			s := newStory(t, confirmingAll).plan(2)
+			s.work(1)
+			s.must(Company, s.gated(1, true))
+			r := ReviewRecorded{Head: s.sub(1).Head, Onto: s.task().Head, PatchID: "p", Verdict: Approve, Findings: remarks()}
+			s.end(NewRunID(s.id, s.subID(1), Reviewer, 1), EndRun{Review: &r})
+			second := NewRunID(s.id, s.subID(1), Reviewer, 2)
+			want := "a name confirmed, no doc rejected"
+			if broken {
+				want = "a name unverified, no doc unverified"
+				s.must(string(second), EndRun{Run: second, Fence: s.claim(second), Outcome: RunEnded{Status: RunError, Error: "no verdict"}})
+			} else {
+				again := r
+				again.Findings, again.Judged = nil, []Judgement{{Number: 1, Status: FindingConfirmed}, {Number: 2, Status: FindingRejected, Why: "it is there"}}
+				s.end(second, EndRun{Review: &again})
+			}
+			s.checkSubStatus(1, SubtaskMerging)
+			withdraw(s)
+			s.checkSubStatus(1, SubtaskInGate)
+			var got []string
+			for _, f := range s.sub(1).Review.Past {
+				got = append(got, f.What+" "+f.Status)
+			}
+			slices.Sort(got)
+			if sub := s.sub(1); strings.Join(got, ", ") != want || sub.Review.Last != nil || sub.Review.Unconfirmed != "" {
+				t.Errorf("%s, broken %v: %q, %+v", name, broken, got, sub.Review)
+			}
+			s.must(Company, s.gated(1, true))
+			s.reviewed(1, Approve)
+			s.checkSubStatus(1, SubtaskMerging)
+		}
 	}
 }

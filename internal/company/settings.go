@@ -62,7 +62,8 @@ type GenerateRule struct {
 // leave, and so does a change of code of others. Since 2 the approval of a
 // task's only ticket holds for the whole. Since 3 the findings of earlier reviews are kept,
 // each with its status. Since 4 a state keeps the decisions of managers on stuck subtasks.
-// Since 5 a second review that broke is over for its head, whatever the first one says.
+// Since 5 a second review that broke is over for its head, whatever the first one says,
+// and a review that is taken back leaves its findings.
 const currentRules = 5
 
 // WithDefaults replaces zero fields by the defaults. Where "none" is a valid

@@ -2,18 +2,19 @@ package prbody
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"company/internal/company"
 )
 
 // prFindings lists the findings that were left: of reviews that approved, and of a review that
-// the president waived. It adds findings that a later review rejected, and counts the other
-// ones of earlier reviews (REV-4).
+// the president waived. Of earlier reviews it adds findings that are about the very head, minor ones that were
+// confirmed, since no author is asked to mend those, and rejected ones; it counts the others (REV-4).
 func prFindings(t *company.Task, o PROptions) string {
 	var rows []string
 	confirmed, open := 0, 0
-	add := func(of string, r company.ReviewState) {
+	add := func(of string, r company.ReviewState, head company.OID) {
 		for at, f := range r.Findings() {
 			row := "- " + string(f.Severity) + ", " + f.Status + of + ": " + describeFinding(f.Finding, o)
 			switch {
@@ -24,6 +25,15 @@ func prFindings(t *company.Task, o PROptions) string {
 				rows = append(rows, row)
 			case f.Status == company.FindingRejected:
 				rows = append(rows, row+" The next review: "+o.shortenText(f.Basis))
+			case isListedAgain(f.Finding, r.Last):
+				confirmed++
+			case f.Head != "" && f.Head == head:
+				if f.Basis != "" {
+					row += " The reviewer after it: " + o.shortenText(f.Basis)
+				}
+				rows = append(rows, row)
+			case f.Status == company.FindingConfirmed && f.Severity == company.Minor:
+				rows = append(rows, row+" It is of an earlier head, and may be mended.")
 			case f.Status == company.FindingConfirmed:
 				confirmed++
 			default:
@@ -33,11 +43,11 @@ func prFindings(t *company.Task, o PROptions) string {
 	}
 	for _, sub := range t.Subtasks {
 		if sub.Merged != "" {
-			add(" ("+string(sub.ID)+")", sub.Review)
+			add(" ("+string(sub.ID)+")", sub.Review, sub.Head)
 		}
 	}
 	if t.CarriedFrom() == nil {
-		add("", t.Review)
+		add("", t.Review, t.Head)
 	}
 	if len(rows)+confirmed+open == 0 {
 		return ""
@@ -59,6 +69,11 @@ func prFindings(t *company.Task, o PROptions) string {
 		fmt.Fprintf(&b, "\nOf earlier reviews: %s confirmed by the next one, %d unverified.\n", company.Count(confirmed, "finding"), open)
 	}
 	return b.String()
+}
+
+// isListedAgain says whether the newest review has a finding again, in the same place and words.
+func isListedAgain(f company.Finding, last *company.ReviewRecorded) bool {
+	return last != nil && slices.ContainsFunc(last.Findings, func(other company.Finding) bool { return other.File == f.File && other.What == f.What })
 }
 
 // describeFinding is a finding with its place, its reason and its suggestion.

@@ -360,6 +360,29 @@ func TestJudgedFindingsInPullRequest(t *testing.T) {
 	}
 }
 
+// REV-4: of reviews before the newest one those findings are left that are about the merged head, and minor ones
+// that were confirmed, as of an approval that was taken back; not those that the newest review has again.
+func TestFindingsOfWithdrawnApprovalInPullRequest(t *testing.T) {
+	minor := func(what string) company.Finding { return company.Finding{Severity: company.Minor, What: what} }
+	sub := &company.Subtask{ID: "t1-01", Merged: "c", Head: "h2", Review: company.ReviewState{
+		Past: []company.JudgedFinding{
+			{Finding: minor("a name"), Head: "h2", Status: company.FindingConfirmed, Basis: "read"},
+			{Finding: minor("no doc"), Head: "h2", Status: company.FindingUnverified},
+			{Finding: minor("a word"), Head: "h1", Status: company.FindingConfirmed},
+			{Finding: minor("forgotten"), Head: "h1", Status: company.FindingUnverified},
+			{Finding: minor("a loop"), Head: "h2", Status: company.FindingConfirmed},
+		},
+		Last: &company.ReviewRecorded{Head: "h2", Verdict: company.Approve, Findings: []company.Finding{minor("a loop")}},
+	}}
+	got := prFindings(&company.Task{ID: "t1", Subtasks: []*company.Subtask{sub}}, PROptions{maxText: 600, maxRows: 9})
+	want := "## Findings left\n\n- minor, confirmed (t1-01): a name The reviewer after it: read\n- minor, unverified (t1-01): no doc\n" +
+		"- minor, confirmed (t1-01): a word It is of an earlier head, and may be mended.\n- minor, unverified (t1-01): a loop\n" +
+		"\nOf earlier reviews: 1 finding confirmed by the next one, 1 unverified.\n"
+	if got != want {
+		t.Errorf("%s", got)
+	}
+}
+
 // What was tested before the review and what on the merged tree stands in the pull request.
 func TestPRBodyFirstSteps(t *testing.T) {
 	task := newPRTask()
