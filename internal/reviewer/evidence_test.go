@@ -254,19 +254,21 @@ func TestLaterRoundBrief(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	b.sub.Review.Last.Verdict = company.Approve
-	if got := load(); strings.Contains(got, "since that review") {
+	if got := load(); strings.Contains(got, "since that review") || !strings.Contains(got, "1. blocking (evidence) a.go nothing tests it") {
 		t.Errorf("an approval is no round that was sent back: %s", got)
 	}
 	// Its merge was red, and its author worked on.
 	b.sub.Review.Last.Head = first
 	got = load()
-	for _, want := range []string{"## Sent back after an approval\n", "What the author says now, which nobody has checked:\n<summary>\nt1-01.1: I mended it.", "Is it right, and does what was approved still hold?", "+var mended = 2\n</changed_since>"} {
+	for _, want := range []string{"## Sent back after an approval\n", "1. blocking (evidence) a.go nothing tests it", "in earlier", "repeat in findings those that still stand", "What the author says now, which nobody has checked:\n<summary>\nt1-01.1: I mended it.", "Is it right, and does what was approved still hold?", "+var mended = 2\n</changed_since>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "nothing tests it") || strings.Contains(got, "in earlier") {
-		t.Errorf("findings of an approval are judged: %s", got)
+	findings := b.sub.Review.Last.Findings
+	b.sub.Review.Last.Findings = nil
+	if got := load(); strings.Contains(got, "in earlier") || strings.Contains(got, "that still stand") || !strings.Contains(got, "## Sent back after an approval") {
+		t.Errorf("findings that are not there are judged: %s", got)
 	}
 	// Its author merged what others did meanwhile.
 	b.task.Head = b.p.Commit("main", map[string]string{"other.go": "package a\n"})
@@ -274,8 +276,12 @@ func TestLaterRoundBrief(t *testing.T) {
 	b.p.Git("merge", "-q", "-m", "merge", "main")
 	b.p.Git("switch", "-q", "main")
 	b.sub.Head = b.p.Fetch("side")
-	if got := load(); strings.Contains(got, "since that review") {
+	if got := load(); strings.Contains(got, "since that review") || strings.Contains(got, "## Sent back") {
 		t.Errorf("others' work is shown as the author's: %s", got)
+	}
+	b.sub.Review.Last.Findings = findings
+	if got := load(); strings.Contains(got, "since that review") || !strings.Contains(got, "1. blocking (evidence) a.go nothing tests it") || !strings.Contains(got, "## Sent back") {
+		t.Errorf("others' work is shown as the author's, or the findings are not: %s", got)
 	}
 }
 

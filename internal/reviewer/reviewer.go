@@ -259,9 +259,12 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 // checkReview refuses a verdict that its findings do not bear out, and judgements that are not of the
 // review before, which has so many findings. The company records it with the same rules.
 func (x subject) checkReview(r company.ReviewRecorded, findings int) error {
-	for _, j := range r.Judged {
+	for i, j := range r.Judged {
 		if err := j.CheckJudgement(findings); err != nil {
 			return err
+		}
+		if slices.ContainsFunc(r.Judged[:i], func(other company.Judgement) bool { return other.Number == j.Number }) {
+			return company.E(company.EInvalid, fmt.Sprintf("finding %d is judged twice", j.Number)).Fix("judge each finding once")
 		}
 	}
 	if x.second {

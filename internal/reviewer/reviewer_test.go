@@ -270,6 +270,7 @@ func TestSecondReviewer(t *testing.T) {
 		{"confirmed", "request_changes", confirm, nil, ""},
 		{"confirmed and approved", "approve", confirm, both, "approved, and finding 1"},
 		{"left out", "request_changes", nil, nil, "finding 1 of the first review blocks"},
+		{"twice", "request_changes", append(confirm, reject...), nil, "finding 1 is judged twice"},
 		{"rejected, and nothing else", "request_changes", reject, nil, "without a blocking finding"},
 	} {
 		res := use(t, tool, map[string]any{"verdict": c.verdict, "earlier": c.earlier, "evidence": c.evidence})
@@ -295,7 +296,7 @@ func TestSecondReviewerOfAnApproval(t *testing.T) {
 		{Severity: company.Minor, File: "a.go", Line: 3, What: "x has no comment"}, {Severity: company.Minor, What: "a name"},
 	}}
 	x, err := loadSubject(t.Context(), b.p.Mirror, b.task, b.sub, b.task.Head)
-	if err != nil || x.second || x.round != nil {
+	if err != nil || x.second || x.round == nil || x.round.second != "" || !x.round.approved {
 		t.Fatalf("an approval is looked at twice, and not wanted: %v, %+v", err, x)
 	}
 	b.task.Settings.ConfirmReview = company.ConfirmAll

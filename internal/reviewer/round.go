@@ -17,7 +17,7 @@ const maxSince = 48 << 10
 
 // lastRound holds the facts that a reviewer of a later round needs of the one before.
 type lastRound struct {
-	head     company.OID // that was reviewed
+	head     company.OID // that was reviewed; empty: the changes since are not shown
 	since    gitops.Diff // from there to the head of now; empty: nothing changed
 	findings []company.Finding
 	answers  []string // summaries of the runs that answered the findings
@@ -49,27 +49,35 @@ func loadLastRound(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *
 	return r, err
 }
 
-// loadApprovedRound reads the changes since the approval of a ticket that was sent back later. It is
-// nil where the head is the approved one, or where merged work of others would stand among the
-// changes.
+// loadApprovedRound reads the changes since the approval of a ticket that was sent back later, and the findings
+// of that approval, which this reviewer judges. The changes are left out where the head is the approved one, or
+// where merged work of others would stand among them; without findings it is nil then.
 func loadApprovedRound(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, head company.OID) (*lastRound, error) {
-	if sub == nil || !sub.Review.Last.Head.Valid() || sub.Review.Last.Head == head {
+	if sub == nil {
 		return nil, nil
 	}
-	r := &lastRound{head: sub.Review.Last.Head, answers: lastSummaries(t, sub), approved: true}
+	last := sub.Review.Last
+	var unseen *lastRound
+	if len(last.Findings) > 0 {
+		unseen = &lastRound{findings: last.Findings, answers: lastSummaries(t, sub), approved: true}
+	}
+	if !last.Head.Valid() || last.Head == head {
+		return unseen, nil
+	}
+	r := &lastRound{head: last.Head, findings: last.Findings, answers: lastSummaries(t, sub), approved: true}
 	var froms [2]company.OID
 	for i, at := range []company.OID{r.head, head} {
 		var err error
 		froms[i], err = m.MergeBase(ctx, t.Head, at)
 		if company.CodeOf(err) == company.EObjects {
-			return nil, nil // several merge bases: both took in the same work of others
+			return unseen, nil // several merge bases: both took in the same work of others
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	if froms[0] != froms[1] {
-		return nil, nil
+		return unseen, nil
 	}
 	var err error
 	r.since, err = m.Diff(ctx, r.head, head, maxSince)
@@ -125,6 +133,9 @@ func (r *lastRound) writeRound(now company.OID) string {
 	}
 	if r.approved {
 		w.WriteString("\n## Sent back after an approval\nAn earlier head was approved, and then sent back to its author: its merge failed a check, or the president wanted more.\n")
+		if len(r.findings) > 0 {
+			w.WriteString("The author was not asked to mend the findings above: repeat in findings those that still stand.\n")
+		}
 	}
 	if len(r.answers) > 0 {
 		of := "of them"
