@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	. "company/internal/company"
 )
@@ -221,6 +222,35 @@ func TestWithdrawnApprovalLeavesItsFindings(t *testing.T) {
 			s.must(Company, s.gated(1, true))
 			s.reviewed(1, Approve)
 			s.checkSubStatus(1, SubtaskMerging)
+		}
+	}
+}
+
+// A second look that broke by a fault of the company, or that needs a person, is tried again, and at last a person
+// is asked: no ticket is merged, or goes back, unlooked at, since a daemon or a key was wrong.
+func TestSecondLookIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]RunEnded{
+		"the daemon": {Status: RunError, Code: EDocker, Error: "no daemon"},
+		"a key":      {Status: RunError, Code: EModel, Error: "no key", Human: true},
+	} {
+		for which, l := range map[string]*line{ConfirmAll: newApproved(t, confirmingAll), ConfirmBlocking: newReviewed(t, confirming)} {
+			l.claim("t1-01-review.2")
+			l.end("t1-01-review.2", fault, nil)
+			l.requireSub(SubtaskReviewing)
+			f := l.task().Failures["review t1-01"]
+			if !l.task().AwaitsSecondReview(l.sub()) || f.Attempt != 1 || f.Code != fault.Code {
+				t.Errorf("%s, %s: %+v, %+v", name, which, f, l.sub().Review)
+			}
+			if fault.Human && len(l.s.RequiredApprovals(l.task())) != 1 {
+				t.Errorf("%s, %s: the president is not asked", name, which)
+			}
+			l.now = l.now.Add(time.Hour)
+			l.claim("t1-01-review.3")
+			l.end("t1-01-review.3", RunEnded{Status: RunError, Code: EModel, Error: "no verdict"}, nil)
+			if l.task().AwaitsSecondReview(l.sub()) || l.sub().Status == SubtaskReviewing || len(l.task().Failures) != 0 {
+				t.Errorf("%s, %s: %s, %+v", name, which, l.sub().Status, l.task().Failures)
+			}
 		}
 	}
 }

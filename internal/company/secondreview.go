@@ -88,6 +88,13 @@ func (r ReviewRecorded) listConfirmed() []Judgement {
 	return out
 }
 
+// EndsSecondLook says whether a second reviewer's run that ended so was the one look that there is. One
+// that broke by no fault of its own, as of the daemon or of a key, is tried again later, and at last a person
+// is asked. By rules before 5 each was.
+func (d *RunEnded) EndsSecondLook(settings Settings) bool {
+	return d.Status != RunSuccess && (settings.Rules < 5 || !d.Human && !d.isInfrastructureFailure())
+}
+
 // reviewerEnded settles the run of a reviewer. A second reviewer has one run: where it ends
 // without a verdict, the first review stands.
 func (t *Task) reviewerEnded(sub *Subtask, e Event, d *RunEnded) {
@@ -96,7 +103,7 @@ func (t *Task) reviewerEnded(sub *Subtask, e Event, d *RunEnded) {
 		key, review, reviewing = key+" "+string(sub.ID), &sub.Review, sub.Status == SubtaskReviewing
 	}
 	review.Current = ""
-	if d.Status != RunSuccess && reviewing && t.AwaitsSecondReview(sub) {
+	if d.EndsSecondLook(t.Settings) && reviewing && t.AwaitsSecondReview(sub) {
 		delete(t.Failures, key)
 		approved := review.Last.Verdict == Approve
 		if approved || t.Settings.Rules >= 5 {

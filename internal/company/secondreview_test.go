@@ -133,7 +133,7 @@ func TestFirstReviewStands(t *testing.T) {
 		l := newReviewed(t, set)
 		if name == "broken" {
 			l.claim("t1-01-review.2")
-			l.end("t1-01-review.2", RunEnded{Status: RunError, Code: EModel, Error: "no verdict", Human: true}, nil)
+			l.end("t1-01-review.2", RunEnded{Status: RunError, Code: EModel, Error: "no verdict"}, nil)
 		}
 		l.requireSub(SubtaskPending, "no test", "a race", "!a name")
 		if got := l.statuses(); got != "no test unverified; a race unverified; a name unverified" || len(l.task().Failures) != 0 || l.sub().Review.Current != "" {

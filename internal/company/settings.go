@@ -63,7 +63,7 @@ type GenerateRule struct {
 // task's only ticket holds for the whole. Since 3 the findings of earlier reviews are kept,
 // each with its status. Since 4 a state keeps the decisions of managers on stuck subtasks.
 // Since 5 a second review that broke is over for its head, whatever the first one says,
-// and a review that is taken back leaves its findings.
+// a review that is taken back leaves its findings, and a second look that the company's own fault broke is tried again.
 const currentRules = 5
 
 // WithDefaults replaces zero fields by the defaults. Where "none" is a valid

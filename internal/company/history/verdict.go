@@ -92,7 +92,7 @@ func (t *observedTask) wantsSecondReview(d *company.ReviewRecorded) bool {
 // observeEndOfReviewer: the approval of the present head stands where the second reviewer's run ended without a verdict. What a
 // task has left behind is settled after its end, and changes none.
 func (t *observedTask) observeEndOfReviewer(d *company.RunEnded, e company.Event) {
-	if _, _, role, _, err := e.Run.Split(); err != nil || role != company.Reviewer || d.Status == company.RunSuccess || t.ended {
+	if _, _, role, _, err := e.Run.Split(); err != nil || role != company.Reviewer || t.ended || !d.EndsSecondLook(t.settings) {
 		return
 	}
 	head := t.head
