@@ -92,8 +92,8 @@ type ReviewRecorded struct {
 	Whole bool `json:"whole,omitempty"`
 	// Judged are the reviewer's verdicts on findings of the review before.
 	Judged []Judgement `json:"judged,omitempty"`
-	// Confirms says that this review judged the blocking findings of the one before on the
-	// same head. Findings that it confirmed stand first in Findings, in the order of Judged.
+	// Confirms says that this review judged findings of the one before on the same head: those
+	// that block, or all of them. Findings that it confirmed stand first in Findings, in the order of Judged.
 	Confirms bool `json:"confirms,omitempty"`
 }
 

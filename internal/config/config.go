@@ -231,7 +231,7 @@ type PlanLimits struct {
 
 // Review is what becomes of the findings of a review.
 type Review struct {
-	Confirm string `yaml:"confirm" enum:"off blocking all" doc:"blocking: a second reviewer, of agents.second_reviewer where it has a model, judges findings that block before a ticket goes back for them; all: those of an approving review, too, before the merge; off: none"`
+	Confirm string `yaml:"confirm" enum:"off blocking all" doc:"blocking: a second reviewer, of agents.second_reviewer where it has a model, judges findings that block before a ticket goes back for them; all: those of an approving review, too, before the merge, where what it newly finds to block sends the ticket back; off: none"`
 }
 
 // Serve is where company serve answers over TCP, beside its socket.

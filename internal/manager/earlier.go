@@ -65,7 +65,11 @@ func describeOutcome(d company.EarlierDecision, newest company.RunID) string {
 		return "No run came of it.\n"
 	}
 	last := d.Runs[len(d.Runs)-1]
-	out := "It came to " + company.Count(len(d.Runs), "run") + "; " + string(last.ID) + " "
+	came := "It came to "
+	if d.GaveUp {
+		came = "When the president had it go on, it came to "
+	}
+	out := came + company.Count(len(d.Runs), "run") + "; " + string(last.ID) + " "
 	words := last.Summary
 	switch last.Status {
 	case company.RunSuccess:

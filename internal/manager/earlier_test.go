@@ -29,6 +29,10 @@ func TestEarlierDecisionsAreBounded(t *testing.T) {
 			t.Errorf("%q is missing:\n%.2000s", want, got)
 		}
 	}
+	task.Runs["t1-plan.5"].Decided.GaveUp = true
+	if given := describeEarlier(task, sub); !strings.Contains(given, "</decision>\nWhen the president had it go on, it came to 1 run; t1-01.5 ran out of turns.\n") {
+		t.Errorf("one that was given up:\n%.9000s", given)
+	}
 	if strings.Contains(got, "t1-plan.2") || len(got) > mostEarlier*(mostAdvice+mostOfReason+mostEnding+400) {
 		t.Errorf("%d bytes", len(got))
 	}
