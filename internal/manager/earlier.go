@@ -58,7 +58,7 @@ func describeMeasure(d company.ManagerDecision) string {
 	return out + ":"
 }
 
-// describeOutcome is how the runs after a decision ended. The words of the newest run stand elsewhere
+// describeOutcome is how the runs after a decision ended. The summary of the newest run stands elsewhere
 // in the brief.
 func describeOutcome(d company.EarlierDecision, newest company.RunID) string {
 	if len(d.Runs) == 0 {

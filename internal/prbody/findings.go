@@ -71,7 +71,7 @@ func prFindings(t *company.Task, o PROptions) string {
 	return b.String()
 }
 
-// isListedAgain says whether the newest review has a finding again, in the same place and words.
+// isListedAgain says whether the newest review has a finding again, with the same file and text.
 func isListedAgain(f company.Finding, last *company.ReviewRecorded) bool {
 	return last != nil && slices.ContainsFunc(last.Findings, func(other company.Finding) bool { return other.File == f.File && other.What == f.What })
 }

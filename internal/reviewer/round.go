@@ -99,7 +99,7 @@ func lastSummaries(t *company.Task, sub *company.Subtask) []string {
 	return out
 }
 
-// What a second reviewer is told of its verdict: on a review that asked for changes, and on one that approved.
+// How a second reviewer reads of its verdict: on a review that asked for changes, and on one that approved.
 const (
 	secondReviewer = "You are the second reviewer of this very head; its author has not seen these findings. Find out by reading and running whether each blocking one is right. " +
 		"What you confirm goes to the author as it stands: do not repeat it in findings. Where none of the blocking ones is right and nothing else blocks, approve, with evidence."
