@@ -17,6 +17,7 @@ import (
 	"company/internal/container"
 	"company/internal/ecosystem"
 	"company/internal/gitops"
+	"company/internal/safetext"
 	"company/internal/shell"
 )
 
@@ -143,9 +144,10 @@ func (g generation) listCovered() string {
 	return b.String()
 }
 
-// readChanged reads the archive of changed files; why: it cannot be believed.
+// readChanged reads the archive of changed files; why: it cannot be believed. A short
+// archive may claim texts of any length, as sparse files: they are bounded here.
 func readChanged(from io.Reader) (out []changedFile, why string) {
-	tr := tar.NewReader(from)
+	tr, left := tar.NewReader(from), int64(maxGenerated)
 	for {
 		h, err := tr.Next()
 		if err == io.EOF {
@@ -161,12 +163,26 @@ func readChanged(from io.Reader) (out []changedFile, why string) {
 		if path.IsAbs(name) || name == "." || name == ".." || strings.HasPrefix(name, "../") {
 			return nil, "makes a file outside of the repository"
 		}
+		if isSparse(h) {
+			return nil, "gives files that cannot be read: " + safetext.EscapeLine(name, 100) + " is sparse"
+		}
+		if h.Size > left {
+			return nil, "makes more than " + container.Size(maxGenerated)
+		}
 		f := changedFile{path: name, plain: h.Typeflag == tar.TypeReg && h.Mode&0o111 == 0}
 		var text bytes.Buffer
-		if _, err := io.Copy(&text, tr); err != nil { // no more than the archive has
+		n, err := io.Copy(&text, io.LimitReader(tr, left))
+		if err != nil {
 			return nil, "gives files that cannot be read: " + err.Error()
 		}
+		left -= n
 		f.text = text.Bytes()
 		out = append(out, f)
 	}
+}
+
+// isSparse reports whether the text of an entry has holes, which the archive does not hold
+// and its reader fills. The script's tar makes none.
+func isSparse(h *tar.Header) bool {
+	return h.Typeflag == tar.TypeGNUSparse || slices.ContainsFunc(slices.Collect(maps.Keys(h.PAXRecords)), func(k string) bool { return strings.HasPrefix(k, "GNU.sparse.") })
 }

@@ -36,8 +36,42 @@ func archiveOf(t *testing.T, headers ...tar.Header) []byte {
 	return b.Bytes()
 }
 
-// What a container gives is data: paths that leave the repository, archives that are cut
-// and floods of files are refused; links and devices are no plain files.
+// patchHeader changes the first header of an archive, and its checksum.
+func patchHeader(archive []byte, at int, with string) []byte {
+	out := bytes.Clone(archive)
+	copy(out[at:512], with)
+	copy(out[148:156], "        ")
+	sum := 0
+	for _, b := range out[:512] {
+		sum += int(b)
+	}
+	copy(out[148:156], fmt.Sprintf("%06o\x00 ", sum))
+	return out
+}
+
+// sparseOf are short archives of a file of so many bytes, all of which are a hole, in the
+// form of GNU and in that of POSIX.
+func sparseOf(t *testing.T, size int) (gnu, pax []byte) {
+	t.Helper()
+	gnu = archiveOf(t, tar.Header{Name: "x", Typeflag: tar.TypeReg, Format: tar.FormatGNU})
+	gnu = patchHeader(patchHeader(gnu, 156, "S"), 483, fmt.Sprintf("%011o\x00", size))
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	records := ""
+	for _, r := range []string{"GNU.sparse.map=0,0\n", "GNU.sparse.numblocks=1\n", fmt.Sprintf("GNU.sparse.size=%d\n", size)} {
+		records += fmt.Sprintf("%d %s", len(r)+3, r) // two digits and the space
+	}
+	if err := w.WriteHeader(&tar.Header{Name: "records", Typeflag: tar.TypeReg, Size: int64(len(records))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte(records)); err != nil || w.Flush() != nil {
+		t.Fatal(err)
+	}
+	return gnu, append(patchHeader(b.Bytes(), 156, "x"), archiveOf(t, tar.Header{Name: "x", Typeflag: tar.TypeReg})...)
+}
+
+// What a container gives is data: paths that leave the repository, archives that are cut,
+// floods of files, and short archives of long files are refused; links and devices are no plain files.
 func TestArchiveOfAGenerator(t *testing.T) {
 	t.Parallel()
 	flood := make([]tar.Header, maxGeneratedFiles+1)
@@ -45,6 +79,7 @@ func TestArchiveOfAGenerator(t *testing.T) {
 		flood[i] = tar.Header{Name: fmt.Sprint(i)}
 	}
 	whole := archiveOf(t, tar.Header{Name: "./a/b.go", Mode: 0o644})
+	gnu, pax := sparseOf(t, 100<<20)
 	for name, c := range map[string]struct {
 		text []byte
 		why  string
@@ -57,6 +92,9 @@ func TestArchiveOfAGenerator(t *testing.T) {
 		"cut":      {whole[:514], "cannot be read"},
 		"no tar":   {[]byte(strings.Repeat("x", 2000)), "cannot be read"},
 		"flood":    {archiveOf(t, flood...), "more than 2000 files"},
+		"sparse":   {gnu, "x is sparse"},
+		"holes":    {pax, "x is sparse"},
+		"claims":   {patchHeader(whole, 124, "00777777777"), "more than 32"},
 	} {
 		got, why := readChanged(bytes.NewReader(c.text))
 		if (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
