@@ -18,7 +18,9 @@ import (
 	"company/internal/ecosystem"
 	"company/internal/gitops"
 	"company/internal/safetext"
+	"company/internal/service"
 	"company/internal/shell"
+	"company/internal/toolproto"
 )
 
 // changedFile is a file that commands have changed, as their container gives it.
@@ -35,58 +37,94 @@ const (
 	generateTimeout   = 10 * time.Minute
 )
 
-// generate runs the commands of a generation on its tree, in one container as a gate's:
-// offline, within the same limits. What it gives is data: the files that may count are
-// those of checkMade, whatever the container says. An error means that nothing could be
-// found out.
+// generate runs the commands of a generation on its tree, and again in a larger container
+// where they ran out of memory or of room and this host has more. An error means that
+// nothing could be found out.
 func (r *Runner) generate(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, g generation) (ecosystem.Generated, error) {
-	script := g.script()
-	if len(script) > maxArgument {
+	if len(g.script()) > maxArgument {
 		return ecosystem.Generated{Why: "too many files would have to be generated"}, nil
 	}
 	image, refused, err := r.imageFor(ctx, t, m, g.of)
 	if err != nil || refused != "" {
 		return ecosystem.Generated{Why: refused, MayPass: true}, err
 	}
+	if r.LimitsByProject != nil {
+		memory, disk := t.Baseline.Needs()
+		r.LimitsByProject.Learn(m.Dir(), container.Need{Memory: memory, Disk: disk})
+	}
+	j := Job{Mirror: m, Tree: g.of, Image: image, Label: string(t.ID), Epoch: s.Office.Epoch}
+	for limits, roomier := r.limitsFor(j), false; ; {
+		made, err := r.runGenerator(ctx, j, g, limits)
+		more := false
+		switch {
+		case r.LimitsByProject == nil || ctx.Err() != nil:
+		case errors.Is(err, errOutOfMemory):
+			limits, more = r.LimitsByProject.Grow(m.Dir(), limits.WithDefaults().MemoryBytes)
+		case errors.Is(err, errDiskFull) && !roomier:
+			limits, more = r.LimitsByProject.GrowDisk(m.Dir(), limits)
+			roomier = true
+		}
+		switch {
+		case more:
+		case errors.Is(err, errOutOfMemory) || errors.Is(err, errDiskFull):
+			return made, nil
+		default:
+			return made, err
+		}
+	}
+}
+
+// errDiskFull: the container's work space was full.
+var errDiskFull = errors.New("gates: no room for files")
+
+// runGenerator runs the commands in one container as a gate's: offline, within the same
+// limits. What it gives is data: the files that may count are those of checkMade, whatever
+// the container says. What the load of the host or the size of the container may have
+// caused may pass.
+func (r *Runner) runGenerator(ctx context.Context, j Job, g generation, limits container.Limits) (ecosystem.Generated, error) {
 	limit := generateTimeout
 	if r.Timeout > 0 {
 		limit = min(limit, r.Timeout)
 	}
 	cctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
-	j := Job{Mirror: m, Tree: g.of}
-	labels := container.Labels{Office: r.Office, Run: string(t.ID), Epoch: s.Office.Epoch, Role: "gate"}
+	labels := container.Labels{Office: r.Office, Run: j.Label, Epoch: j.Epoch, Role: "gate"}
 	tr, tw := io.Pipe()
 	tarred := make(chan struct{})
 	go func() {
 		defer close(tarred)
 		tw.CloseWithError(company.Guard("packing the tree of a generator", func() error { return j.writeTar(cctx, tw) }))
 	}()
-	files, said := &boundedBuffer{most: maxGenerated}, &outputBuffer{}
+	files, printed := &boundedBuffer{most: maxGenerated}, &outputBuffer{}
 	exit, err := container.RunGate(cctx, r.Runtime, container.Spec{
-		Name: labels.Name("generate", g.of.Short()), Image: image.ID, Labels: labels, Limits: r.limitsFor(j),
-		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", script},
-	}, tr, files, said)
+		Name: labels.Name("generate", g.of.Short()), Image: j.Image.ID, Labels: labels, Limits: limits,
+		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", g.script()},
+	}, tr, files, printed)
 	tr.CloseWithError(io.ErrClosedPipe)
 	<-tarred
-	commands := describeCommands(g.commands)
+	commands, output := describeCommands(g.commands), printed.headAndTail()
+	failed := fmt.Sprintf("%s failed (exit code %d): %s", commands, exit.Code, lastWords(output))
 	switch {
 	case err != nil && errors.Is(context.Cause(cctx), errTimeout) && ctx.Err() == nil:
-		return ecosystem.Generated{Why: fmt.Sprintf("%s was ended after %s", commands, limit)}, nil
+		return ecosystem.Generated{Why: fmt.Sprintf("%s was ended after %s", commands, limit), MayPass: true}, nil
 	case err != nil:
 		return ecosystem.Generated{}, err
 	case exit.OOMKilled:
-		return ecosystem.Generated{Why: commands + " ran out of memory", MayPass: true}, nil
+		return ecosystem.Generated{Why: commands + " ran out of memory", MayPass: true}, errOutOfMemory
+	case exit.Code == toolproto.ExitService && strings.HasPrefix(output, toolproto.ServiceFailed):
+		return ecosystem.Generated{}, service.StartError(output)
 	case files.full:
 		return ecosystem.Generated{Why: fmt.Sprintf("%s makes more than %s", commands, container.Size(maxGenerated))}, nil
+	case exit.Code != 0 && isDiskFull(output):
+		return ecosystem.Generated{Why: failed, MayPass: true}, errDiskFull
 	case exit.Code != 0:
-		return ecosystem.Generated{Why: fmt.Sprintf("%s failed (exit code %d): %s", commands, exit.Code, lastWords(said.headAndTail()))}, nil
+		return ecosystem.Generated{Why: failed, MayPass: slices.Contains([]int{exitKilled, exitTree, toolproto.ExitService}, exit.Code)}, nil
 	}
 	changed, why := readChanged(&files.text)
 	if why != "" {
 		return ecosystem.Generated{Why: commands + " " + why}, nil
 	}
-	return g.checkMade(ctx, m, changed)
+	return g.checkMade(ctx, j.Mirror, changed)
 }
 
 // lastWords is the last line of an output that says something.

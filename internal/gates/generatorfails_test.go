@@ -1,0 +1,121 @@
+package gates
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/company"
+	"company/internal/container"
+	"company/internal/gitops/gitopstest"
+	"company/internal/toolproto"
+)
+
+// scripted is a runtime whose containers end as they are told, one after the other; the
+// last way again and again.
+type scripted struct {
+	container.Runtime
+	ends   []scriptedEnd
+	limits []container.Limits // of those that were started
+}
+
+type scriptedEnd struct {
+	exit   container.Exit
+	prints string
+	hangs  bool
+}
+
+func (r *scripted) Start(_ context.Context, s container.Spec) (container.Container, error) {
+	end := r.ends[min(len(r.limits), len(r.ends)-1)]
+	r.limits = append(r.limits, s.Limits)
+	return &scriptedContainer{scriptedEnd: end}, nil
+}
+
+type scriptedContainer struct {
+	container.Container
+	scriptedEnd
+}
+
+// drain takes what the container is given.
+type drain struct{ io.Writer }
+
+func (drain) Read([]byte) (int, error) { return 0, io.EOF }
+func (drain) Close() error             { return nil }
+
+func (c *scriptedContainer) Pipe() io.ReadWriteCloser { return drain{io.Discard} }
+
+func (c *scriptedContainer) Output(_, stderr io.Writer) error {
+	_, err := io.WriteString(stderr, c.prints)
+	return err
+}
+
+func (c *scriptedContainer) Wait(ctx context.Context) (container.Exit, error) {
+	if c.hangs {
+		<-ctx.Done()
+		return container.Exit{}, context.Cause(ctx)
+	}
+	return c.exit, nil
+}
+
+func (c *scriptedContainer) Remove(context.Context) error { return nil }
+
+// What the host or the size of a container caused is no outcome of a generator: it is not
+// kept, and tried in a larger container where the host has one. What the commands did
+// themselves is kept (SUB-19).
+func TestAccidentsOfAGeneratorMayPass(t *testing.T) {
+	t.Parallel()
+	p := gitopstest.New(t, map[string]string{"out": "o\n"})
+	g := generation{of: p.Commit("one", map[string]string{"a": "1\n"}), files: map[string]string{"out": "make out"}, commands: []string{"make out"}}
+	exits := func(code int, prints string) scriptedEnd {
+		return scriptedEnd{exit: container.Exit{Code: code}, prints: prints}
+	}
+	outOfMemory := scriptedEnd{exit: container.Exit{Code: 137, OOMKilled: true}}
+	const full = "make: out: No space left on device\n"
+	for name, c := range map[string]struct {
+		ends    []scriptedEnd
+		small   bool // this host has no more
+		why     string
+		mayPass bool
+		fails   string
+		runs    int
+	}{
+		"its own failure":  {ends: []scriptedEnd{exits(2, "boom\n")}, why: "failed (exit code 2): boom", runs: 1},
+		"no such program":  {ends: []scriptedEnd{exits(127, "")}, why: "failed (exit code 127)", runs: 1},
+		"time":             {ends: []scriptedEnd{{hangs: true}}, why: "was ended after 50ms", mayPass: true, runs: 1},
+		"killed":           {ends: []scriptedEnd{exits(137, "")}, why: "failed (exit code 137)", mayPass: true, runs: 1},
+		"no tree":          {ends: []scriptedEnd{exits(125, "")}, why: "failed (exit code 125)", mayPass: true, runs: 1},
+		"a service":        {ends: []scriptedEnd{exits(119, toolproto.ServiceFailed+"redis did not start\nlog\n")}, fails: "the service redis did not start", runs: 1},
+		"119":              {ends: []scriptedEnd{exits(119, "")}, why: "failed (exit code 119)", mayPass: true, runs: 1},
+		"memory":           {ends: []scriptedEnd{outOfMemory, outOfMemory, exits(2, "boom\n")}, why: "failed (exit code 2)", runs: 3},
+		"memory, no more":  {ends: []scriptedEnd{outOfMemory}, small: true, why: "ran out of memory", mayPass: true, runs: 1},
+		"disk":             {ends: []scriptedEnd{exits(1, full), exits(2, "boom\n")}, why: "failed (exit code 2)", runs: 2},
+		"disk, again":      {ends: []scriptedEnd{exits(1, full)}, why: "No space left on device", mayPass: true, runs: 2},
+		"disk, no more":    {ends: []scriptedEnd{exits(1, full)}, small: true, why: "No space left on device", mayPass: true, runs: 1},
+		"prints of a disk": {ends: []scriptedEnd{exits(0, full)}, why: "did not make out", runs: 1},
+	} {
+		rt := &scripted{ends: c.ends}
+		most := int64(64) << 30
+		if c.small {
+			most = 1
+		}
+		r := &Runner{Runtime: rt, Office: "o", Logger: slog.New(slog.DiscardHandler), Timeout: time.Minute, LimitsByProject: container.NewSizes(container.Limits{}, most)}
+		if c.ends[0].hangs {
+			r.Timeout = 50 * time.Millisecond
+		}
+		got, err := r.generate(t.Context(), &company.State{}, &company.Task{ID: "t1", Prepared: &company.TaskPrepared{Image: "i"}}, p.Mirror, g)
+		if (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if (got.Why == "") != (c.why == "") || !strings.Contains(got.Why, c.why) || got.MayPass != c.mayPass || len(rt.limits) != c.runs {
+			t.Errorf("%s: %+v after %d runs", name, got, len(rt.limits))
+		}
+		for i := 1; i < len(rt.limits); i++ {
+			if was, now := rt.limits[i-1], rt.limits[i]; now.MemoryBytes <= was.MemoryBytes && now.LeastDisk <= was.LeastDisk {
+				t.Errorf("%s: run %d had no more: %+v", name, i, now)
+			}
+		}
+	}
+}
