@@ -47,6 +47,11 @@ func (r PlanRules) isInFolders(g glob.Glob) bool {
 	})
 }
 
+// IsOutside reports whether a file lies outside of the folders of the task.
+func (r PlanRules) IsOutside(path string) bool {
+	return len(r.Paths) > 0 && !slices.ContainsFunc(r.Paths, func(p string) bool { return strings.HasPrefix(path, p+"/") })
+}
+
 // IsTest says whether a path is a test's by the manners of its language, what
 // tests read included.
 func IsTest(p string) bool {

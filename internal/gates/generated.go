@@ -25,7 +25,8 @@ type generation struct {
 	files    map[string]string       // those in conflict, and the command of each
 	commands []string                // in the order in which they are run
 	rules    []generateRule
-	guards   company.PlanRules // of paths that need the president's leave
+	guards   company.PlanRules // of paths that need the president's leave, and of those that may change
+	tests    bool              // whether tests that are there change with leave alone
 }
 
 // generateRule is company.GenerateRule with its globs.
@@ -112,7 +113,8 @@ func (r *Runner) remakeGenerated(ctx context.Context, s *company.State, t *compa
 
 // findGeneration finds the commands that make files of a tree; why: one has none.
 func findGeneration(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID, files []string) (g generation, why string, err error) {
-	g = generation{of: tree, in: map[string]gitops.Entry{}, files: map[string]string{}, rules: generateRules(t), guards: company.PlanRules{Protected: t.Settings.Protected}}
+	g = generation{of: tree, in: map[string]gitops.Entry{}, files: map[string]string{}, rules: generateRules(t),
+		guards: company.PlanRules{Protected: t.Settings.Protected, Paths: t.Settings.Paths}, tests: t.Settings.ProtectTests}
 	entries, err := m.List(ctx, tree)
 	if err != nil {
 		return g, "", err
@@ -221,8 +223,10 @@ func (g generation) checkFile(ctx context.Context, m *gitops.Mirror, f changedFi
 	told := findGenerator(f.path, before)
 	rule := findRule(g.rules, f.path)
 	switch {
-	case !conflicts && (g.guards.IsProtected(f.path) || known && company.ChangesGuardedCode(company.Change{Path: f.path, Action: "modified"})):
+	case !conflicts && g.needsLeave(f.path, known):
 		return nil, describeCommands(g.commands) + " changes " + f.path + ", too, which needs your leave", nil
+	case !conflicts && g.guards.IsOutside(f.path):
+		return nil, describeCommands(g.commands) + " changes " + f.path + ", too, which is outside of the task's folders (git.paths)", nil
 	case rule != nil && slices.Contains(g.commands, rule.command):
 		command = rule.command
 	case conflicts:
@@ -244,6 +248,13 @@ func (g generation) checkFile(ctx context.Context, m *gitops.Mirror, f changedFi
 		return nil, "", nil
 	}
 	return &ecosystem.MadeFile{Path: f.path, Command: command, Text: f.text}, "", nil
+}
+
+// needsLeave reports whether a file may change with the president's leave alone. It is not
+// asked for here: a ticket's changes do not show the file.
+func (g generation) needsLeave(name string, known bool) bool {
+	return g.guards.IsProtected(name) || known && company.ChangesGuardedCode(company.Change{Path: name, Action: "modified"}) ||
+		known && g.tests && company.IsTest(name)
 }
 
 // describeCommands names commands for people.
