@@ -92,7 +92,7 @@ func (r *Runner) remakeGenerated(ctx context.Context, s *company.State, t *compa
 		return conflict, err
 	}
 	if why == "" {
-		got, err := r.Files.RemakeGenerated(ctx, t, g.of, g.commands, func(ctx context.Context) (ecosystem.Generated, error) {
+		got, err := r.Files.RemakeGenerated(ctx, t, g.of, g.listInputs(t), func(ctx context.Context) (ecosystem.Generated, error) {
 			return r.generate(ctx, s, t, m, g)
 		})
 		if err != nil {
@@ -248,6 +248,13 @@ func (g generation) checkFile(ctx context.Context, m *gitops.Mirror, f changedFi
 		return nil, "", nil
 	}
 	return &ecosystem.MadeFile{Path: f.path, Command: command, Text: f.text}, "", nil
+}
+
+// listInputs are what decides, beside the tree and the image, which files are made of it:
+// the commands, the files in conflict, and the settings that checkMade goes by.
+func (g generation) listInputs(t *company.Task) []string {
+	return append(slices.Clone(g.commands), fmt.Sprintf("%q", g.files), fmt.Sprintf("%q", t.Settings.Generate),
+		fmt.Sprintf("%q %q %t", g.guards.Protected, g.guards.Paths, g.tests))
 }
 
 // needsLeave reports whether a file may change with the president's leave alone. It is not

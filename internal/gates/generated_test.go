@@ -228,3 +228,53 @@ func TestWhichConflictsAreGenerated(t *testing.T) {
 		}
 	}
 }
+
+// What was generated is kept by all that decides about it: another conflict on the same
+// tree, and each setting that refuses or takes files, ask the generators again; the same
+// ones do not.
+func TestInputsOfAGenerator(t *testing.T) {
+	t.Parallel()
+	p := gitopstest.New(t, map[string]string{"out/a": "0\n", "out/b": "0\n"})
+	side := func(name string, files map[string]string) company.OID { return p.Commit(name, files) }
+	a1, a2 := side("a1", map[string]string{"out/a": "1\n"}), side("a2", map[string]string{"out/a": "2\n"})
+	b1, b2 := side("b1", map[string]string{"out/b": "1\n"}), side("b2", map[string]string{"out/b": "2\n"})
+	seen := map[string]string{}
+	for name, c := range map[string]struct {
+		ours, theirs company.OID
+		change       func(*company.Settings)
+	}{
+		"first":             {},
+		"again":             {},
+		"another setting":   {change: func(s *company.Settings) { s.RunRetries = 5 }},
+		"another conflict":  {ours: b1, theirs: b2},
+		"another command":   {change: func(s *company.Settings) { s.Generate[0].Command = "make it" }},
+		"more globs":        {change: func(s *company.Settings) { s.Generate[0].Paths = append(s.Generate[0].Paths, "x") }},
+		"another rule":      {change: func(s *company.Settings) { s.Generate = append(s.Generate, company.GenerateRule{Command: "y"}) }},
+		"protected paths":   {change: func(s *company.Settings) { s.Protected = []string{"x"} }},
+		"protected tests":   {change: func(s *company.Settings) { s.ProtectTests = true }},
+		"folders":           {change: func(s *company.Settings) { s.Paths = []string{"x"} }},
+		"folders, protects": {change: func(s *company.Settings) { s.Paths, s.Protected = []string{"x"}, []string{"x"} }},
+	} {
+		if c.ours == "" {
+			c.ours, c.theirs = a1, a2
+		}
+		s := company.Settings{Generate: []company.GenerateRule{{Paths: []string{"out/**"}, Command: "make out"}}}
+		if c.change != nil {
+			c.change(&s)
+		}
+		client := &clientOf{}
+		r := &Runner{Logger: slog.New(slog.DiscardHandler), Files: client}
+		if _, err := r.MergeHeads(t.Context(), nil, &company.Task{ID: "t1", Settings: s}, p.Mirror, c.ours, c.theirs); err != nil || client.generated != 1 {
+			t.Errorf("%s: %d, %v", name, client.generated, err)
+		}
+		seen[name] = strings.Join(client.inputs, "\n")
+	}
+	for name, inputs := range seen {
+		for other, others := range seen {
+			alike := func(n string) bool { return n == "first" || n == "again" || n == "another setting" }
+			if same := name == other || alike(name) && alike(other); (inputs == others) != same {
+				t.Errorf("%s and %s: %s", name, other, inputs)
+			}
+		}
+	}
+}

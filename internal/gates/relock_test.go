@@ -19,6 +19,7 @@ type clientOf struct {
 	shown     string // the lock file of the tree that it got
 	called    int
 	generated int
+	inputs    []string // of the last generation
 }
 
 func (c *clientOf) RemakeLocks(ctx context.Context, _ *company.Task, m *gitops.Mirror, tree company.OID, locks []ecosystem.LockConflict) (out []ecosystem.MadeFile, err error) {
@@ -34,8 +35,9 @@ func (c *clientOf) RemakeLocks(ctx context.Context, _ *company.Task, m *gitops.M
 	return out, c.fails
 }
 
-func (c *clientOf) RemakeGenerated(context.Context, *company.Task, company.OID, []string, func(context.Context) (ecosystem.Generated, error)) (ecosystem.Generated, error) {
+func (c *clientOf) RemakeGenerated(_ context.Context, _ *company.Task, _ company.OID, inputs []string, _ func(context.Context) (ecosystem.Generated, error)) (ecosystem.Generated, error) {
 	c.generated++
+	c.inputs = inputs
 	return ecosystem.Generated{Why: "no generator is here"}, nil
 }
 

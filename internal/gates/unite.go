@@ -18,8 +18,9 @@ type FileMaker interface {
 	// clients make them of its manifests. An error means that this cannot be done.
 	RemakeLocks(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID, locks []ecosystem.LockConflict) ([]ecosystem.MadeFile, error)
 	// RemakeGenerated gives the generated files that commands make of a tree: those that
-	// were made of it before, by the same commands in the same image, or what generate makes.
-	RemakeGenerated(ctx context.Context, t *company.Task, tree company.OID, commands []string, generate func(context.Context) (ecosystem.Generated, error)) (ecosystem.Generated, error)
+	// were made of it before, of the same inputs in the same image, or what generate makes.
+	// Inputs are the commands, and what decides which of their files count.
+	RemakeGenerated(ctx context.Context, t *company.Task, tree company.OID, inputs []string, generate func(context.Context) (ecosystem.Generated, error)) (ecosystem.Generated, error)
 }
 
 // Merged are two commits brought together.

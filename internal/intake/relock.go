@@ -52,9 +52,9 @@ func (st *TreeImages) RemakeLocks(ctx context.Context, t *company.Task, m *gitop
 
 // RemakeGenerated has generated files of a tree made, and keeps them, or why they cannot be
 // made: a gate, the test of its merge, a stack and a new try get the same.
-func (st *TreeImages) RemakeGenerated(ctx context.Context, t *company.Task, tree company.OID, commands []string, generate func(context.Context) (ecosystem.Generated, error)) (ecosystem.Generated, error) {
+func (st *TreeImages) RemakeGenerated(ctx context.Context, t *company.Task, tree company.OID, inputs []string, generate func(context.Context) (ecosystem.Generated, error)) (ecosystem.Generated, error) {
 	var made ecosystem.Generated
-	inputs := append([]string{"generated", string(tree), t.Prepared.Image}, commands...)
+	inputs = append([]string{"generated", string(tree), t.Prepared.Image}, inputs...)
 	text, err := st.intake.Images.KeepMade(ctx, t.Project.ID, inputs, func(ctx context.Context) ([]byte, error) {
 		var err error
 		if made, err = generate(ctx); err != nil || made.MayPass {
