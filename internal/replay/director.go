@@ -123,7 +123,7 @@ func (d *Director) tryCommand(ctx context.Context, actor string, c company.Comma
 	d.pacing.Lock()
 	defer d.pacing.Unlock()
 	s := view()
-	c = d.settleClaim(c)
+	c = d.settleConflict(d.settleClaim(c))
 	drafts, err := company.Decide(s, company.Meta{ID: "trial", Actor: actor, Now: s.Time}, c)
 	if err != nil || len(drafts) == 0 {
 		events, err = commit(c, time.Time{})

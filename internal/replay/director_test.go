@@ -237,3 +237,30 @@ func TestDirectorKnowsRecordedTrouble(t *testing.T) {
 		}
 	}
 }
+
+// A conflict of a replay bears the recorded reason, which is in the merger's brief: none where
+// the record has none.
+func TestConflictsBearTheRecordedReason(t *testing.T) {
+	t.Parallel()
+	conflict := func(sub company.SubtaskID, why string) step {
+		d := &company.ConflictReported{Head: base, Onto: base, Paths: []string{"a.go"}, Why: why}
+		return step{place: place{kind: d.Kind(), subtask: sub}, data: d}
+	}
+	steps := []step{conflict("t1-01", "make x failed"), conflict("t1-01", "")}
+	s := company.NewState()
+	s.Tasks["t1"] = &company.Task{ID: "t1", Head: base, Queue: []company.SubtaskID{"t1-01"}, Subtasks: []*company.Subtask{{ID: "t1-01", Head: base}}}
+	d := NewDirector(&Record{Task: "t1", steps: append(steps, conflict("t1-02", "another's"))}, nil, func(string) {})
+	for ; d.next < len(steps); d.next++ {
+		var got company.Command
+		command := company.ReportConflict{Task: "t1", Subtask: "t1-01", ConflictReported: *steps[d.next].data.(*company.ConflictReported)}
+		want := command.Why
+		command.Why = "the record has no file"
+		_, err := d.Pace(t.Context(), company.Company, command, func() *company.State { return s }, func(c company.Command, _ time.Time) ([]company.Event, error) {
+			got = c
+			return nil, nil
+		})
+		if c, ok := got.(company.ReportConflict); err != nil || !ok || c.Why != want {
+			t.Errorf("%+v, %v; want %q", got, err, want)
+		}
+	}
+}

@@ -112,3 +112,21 @@ func listRemade(data company.Data) (out []remadeIn) {
 	}
 	return out
 }
+
+// settleConflict has a conflict bear the recorded reason why its files are not made anew, or
+// none: it is in the merger's brief, and no program ran that could give one.
+func (d *Director) settleConflict(c company.Command) company.Command {
+	conflict, ok := c.(company.ReportConflict)
+	if !ok {
+		return c
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range d.record.steps[d.next:] {
+		if was, ok := s.data.(*company.ConflictReported); ok && s.subtask == conflict.Subtask {
+			conflict.Why = was.Why
+			break
+		}
+	}
+	return conflict
+}
