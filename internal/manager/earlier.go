@@ -18,7 +18,7 @@ const (
 	introOfEarlier = "Advice that was followed and did not help is not worth repeating.\n"
 )
 
-// describeEarlier tells a manager what was decided on the ticket before: why it was stuck, the advice,
+// describeEarlier tells a manager the earlier decisions on the ticket: why it was stuck, the advice,
 // and how the runs after it ended (SUB-16). Without an earlier decision it is empty.
 func describeEarlier(t *company.Task, sub *company.Subtask) string {
 	list := t.EarlierDecisions(sub)

@@ -7,7 +7,7 @@ import (
 	"company/internal/company"
 )
 
-// observeStack: what is merged at once is several approved heads, each with the leave
+// observeStack: a merge at once is of several approved heads, each with the leave
 // that it needs, and the gates passed on the tree of all of them; a red stack merges
 // nothing.
 func (c *Checker) observeStack(t *observedTask, d company.Data, _ company.Event) error {

@@ -250,7 +250,7 @@ func checkMergeQueue(t *company.Task) error {
 	return checkIntents(t)
 }
 
-// checkIntents: what is about to be merged, and what is searched for the red one of a
+// checkIntents: the merge that is about to be made, and the search for the red one of a
 // stack, is in the queue; the merges are onto the head that stands.
 func checkIntents(t *company.Task) error {
 	for _, id := range t.Suspects {
