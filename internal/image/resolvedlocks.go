@@ -2,6 +2,7 @@ package image
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -58,7 +59,7 @@ func (b *Builder) keepResolved(ctx context.Context, project string, key company.
 	}
 }
 
-// KeepMade gives the text that was made of the same inputs for a project, within the time
+// KeepMade gives the JSON text that was made of the same inputs for a project, within the time
 // that lock files are kept, or makes it and keeps it with them. Of several who ask at the
 // same time one makes it. A nil text is not kept.
 func (b *Builder) KeepMade(ctx context.Context, project string, inputs []string, make func(context.Context) ([]byte, error)) ([]byte, error) {
@@ -68,7 +69,7 @@ func (b *Builder) KeepMade(ctx context.Context, project string, inputs []string,
 		return nil, err
 	}
 	defer unlock()
-	if text, _ := b.readResolved(project, key); text != nil {
+	if text, _ := b.readResolved(project, key); json.Valid(text) { // one that a crash spoiled is made again
 		return text, nil
 	}
 	text, err := make(ctx)

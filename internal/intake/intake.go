@@ -41,7 +41,7 @@ type ImageMaker interface {
 	Explain(ctx context.Context, req image.Request) (image.Explanation, error)
 	// Resolve makes the lock files that the tree of a request lacks.
 	Resolve(ctx context.Context, req image.Request) (image.Resolved, error)
-	// KeepMade gives a text that was made for a project of these inputs, or makes and keeps
+	// KeepMade gives a JSON text that was made for a project of these inputs, or makes and keeps
 	// it.
 	KeepMade(ctx context.Context, project string, inputs []string, make func(context.Context) ([]byte, error)) ([]byte, error)
 	// Relock makes lock files of the tree of a request anew.
