@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 // openKept is a Builder that can keep texts in a folder.
@@ -82,6 +83,52 @@ func TestSpoiledTextIsMadeAgain(t *testing.T) {
 		want := fmt.Sprintf(`{"made":%d}`, i+2)
 		if first, again := get(), get(); first != want || again != want {
 			t.Errorf("%q: %s, then %s", spoiled, first, again)
+		}
+	}
+}
+
+// Texts that are too old go while their project works on, as the folders of projects do
+// that keep nothing any more; and locks do not become more and more.
+func TestOldTextsAreDropped(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := openKept(t, dir)
+	keep := func(project, input string) (file string) {
+		t.Helper()
+		if _, err := b.KeepMade(t.Context(), project, []string{input}, func(context.Context) ([]byte, error) { return []byte("1"), nil }); err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(b.resolvedFolder(project), string(hashKey(input)))
+	}
+	age := func(by time.Duration, files ...string) {
+		t.Helper()
+		for _, f := range files {
+			if err := os.Chtimes(f, time.Now(), time.Now().Add(-by)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	isThere := func(file string) bool {
+		_, err := os.Stat(file)
+		return err == nil
+	}
+	old, young, gone, half := keep("p", "old"), keep("p", "young"), keep("gone", "a"), filepath.Join(b.resolvedFolder("p"), "x.part")
+	if err := os.WriteFile(half, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	age(resolvedTTL+time.Hour, old, half, gone, filepath.Dir(gone))
+	age(resolvedTTL-time.Hour, young)
+	now := keep("p", "new")
+	if isThere(old) || isThere(half) || isThere(filepath.Dir(gone)) || !isThere(young) || !isThere(now) {
+		t.Errorf("old %t, half %t, of a project that is gone %t, young %t, new %t", isThere(old), isThere(half), isThere(gone), isThere(young), isThere(now))
+	}
+	locks, err := os.ReadDir(filepath.Join(dir, "locks"))
+	if err != nil || len(locks) == 0 {
+		t.Fatal(len(locks), err)
+	}
+	for _, l := range locks {
+		if len(l.Name()) > len("made-abc") {
+			t.Errorf("a lock of each text: %s", l.Name())
 		}
 	}
 }

@@ -37,8 +37,8 @@ func (b *Builder) readResolved(project string, key company.Hash) (lock []byte, m
 	return lock, info.ModTime()
 }
 
-// keepResolved keeps a lock file for the tasks to come, and drops the lock files that are
-// too old for them.
+// keepResolved keeps a lock file for the tasks to come, and drops what is too old for them:
+// in this project's folder, and the folders of projects that keep nothing any more.
 func (b *Builder) keepResolved(ctx context.Context, project string, key company.Hash, lock []byte) {
 	dir := b.resolvedFolder(project)
 	err := os.MkdirAll(dir, 0o700)
@@ -51,10 +51,16 @@ func (b *Builder) keepResolved(ctx context.Context, project string, key company.
 	if err != nil {
 		b.log.WarnContext(ctx, "a resolution is not kept", "err", err)
 	}
-	all, _ := os.ReadDir(b.resolved)
+	dropOld(dir)
+	dropOld(b.resolved)
+}
+
+// dropOld removes what nothing was written to in a folder for as long as texts are kept.
+func dropOld(dir string) {
+	all, _ := os.ReadDir(dir)
 	for _, e := range all {
 		if info, err := e.Info(); err == nil && !clock.Within(resolvedTTL, info.ModTime()) {
-			_ = os.RemoveAll(filepath.Join(b.resolved, e.Name()))
+			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
 		}
 	}
 }
@@ -64,7 +70,7 @@ func (b *Builder) keepResolved(ctx context.Context, project string, key company.
 // same time one makes it. A nil text is not kept.
 func (b *Builder) KeepMade(ctx context.Context, project string, inputs []string, make func(context.Context) ([]byte, error)) ([]byte, error) {
 	key := hashKey(inputs...)
-	unlock, err := b.lockLayer(ctx, "made-"+string(key[:20]))
+	unlock, err := b.lockLayer(ctx, "made-"+string(key[:3])) // few, since locks are never removed
 	if err != nil {
 		return nil, err
 	}
