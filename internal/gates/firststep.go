@@ -12,6 +12,7 @@ import (
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
 	"company/internal/gitops"
+	"company/internal/service"
 )
 
 // A suite that is slow on the base is run in two steps: for a ticket the packages that it
@@ -22,7 +23,7 @@ import (
 // slow suite the tests are run that the change from there can reach, where these are known
 // and not more than half. A verdict on the whole tree that is there already counts instead.
 func (r *Runner) EvaluateTicket(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, onto, tree company.OID, label string, started func(string)) (company.GateResult, error) {
-	return r.evaluateTree(ctx, s, t, Job{Mirror: m, Tree: tree, Since: onto, Label: label, OnCheckStarted: started})
+	return r.evaluateTree(ctx, s, t, Job{Mirror: m, Tree: tree, Since: onto, Label: label, OnCheckStarted: started, services: service.AreIn(t.Prepared.ImageLayers)})
 }
 
 // takesFirstStep says whether a check is run in two steps: it is a test that takes long on
@@ -148,11 +149,12 @@ func isPlainMode(mode int) bool {
 }
 
 // decides says whether the result of a part is the verdict of a first step. One that ran no
-// test shows nothing, and one may be red for being a part: then all is run.
+// test shows nothing, and one may be red for being a part: then all is run. With services
+// each may be: tests find there what those before them left.
 func (j Job) decides(i int, c company.GateCheck) bool {
 	if c.Against(j.baselineCheck(i)) != company.ComparedFailed {
 		return c.Counts != nil && c.Counts.Passed+c.Counts.Failed > 0
 	}
 	e, ok := catalog.PlanterOf(j.Gates[i].Plant).(ecosystem.PartTester)
-	return ok && e.IsRedForAll(c)
+	return ok && !j.services && e.IsRedForAll(c)
 }

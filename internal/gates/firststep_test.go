@@ -134,6 +134,13 @@ func TestFirstStep(t *testing.T) {
 	if r = judge("link", map[string]string{"c/more.go": "package c\n"}); r.Checks[0].Part != nil || r.Checks[0].Counts.Passed != 4 {
 		t.Errorf("a link: %+v", r)
 	}
+	task.Prepared.ImageLayers = []string{"base=1", "services=2"}
+	if c := judge("seeds", map[string]string{"a/a.go": "package a\n\nconst A = 4\n"}).Checks[0]; c.Part != nil || c.Counts.Passed != 3 || len(c.NewFailures()) != 1 {
+		t.Errorf("a red part with services: %+v", c)
+	}
+	if c := judge("keeps", map[string]string{"a/more.go": "package a\n"}).Checks[0]; c.Part == nil || c.Counts.Passed != 2 {
+		t.Errorf("a green part with services: %+v", c)
+	}
 	b.runner.FirstStepAfter = 0
 	if r = judge("off", map[string]string{"c/more.go": "package c\n\nconst More = 1\n"}); r.Checks[0].Part != nil || r.Checks[0].Counts.Passed != 4 {
 		t.Errorf("turned off: %+v", r)

@@ -101,8 +101,9 @@ type Job struct {
 	Baseline       bool
 	// Since is a tested commit, and of slow tests those suffice that a change from there can
 	// reach; empty: all are run.
-	Since company.OID
-	part  *ecosystem.TestPart // of the check at hand, where not all of it is run
+	Since    company.OID
+	part     *ecosystem.TestPart // of the check at hand, where not all of it is run
+	services bool                // that the tests of a check share
 	// OnCheckStarted is called before each check, for the feed. It may be nil.
 	OnCheckStarted func(name string)
 }

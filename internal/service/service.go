@@ -175,6 +175,14 @@ func (c dataCollector) Place(e ecosystem.Entry) (ecosystem.Entry, bool) {
 
 func (dataCollector) Files() []ecosystem.ImageFile { return nil }
 
+// listLayer is the kind of the layer that each image with services has.
+const listLayer = "services"
+
+// AreIn says whether an image has services, by its layers as a prepared task lists them.
+func AreIn(layers []string) bool {
+	return slices.ContainsFunc(layers, func(l string) bool { return strings.HasPrefix(l, listLayer+"=") })
+}
+
 // makeListLayer is the layer of the list, and of small files.
 func makeListLayer(names []string, files map[string]string, links []ecosystem.ImageFile) ecosystem.Install {
 	var all []ecosystem.ImageFile
@@ -188,7 +196,7 @@ func makeListLayer(names []string, files map[string]string, links []ecosystem.Im
 	}
 	all = append(all, links...)
 	return ecosystem.Install{
-		Layer: "services", Why: "how " + strings.Join(names, ", ") + " is started", Inputs: inputs,
+		Layer: listLayer, Why: "how " + strings.Join(names, ", ") + " is started", Inputs: inputs,
 		Collector: func() ecosystem.Collector { return fixedFiles(all) },
 	}
 }
