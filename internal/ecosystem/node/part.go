@@ -134,7 +134,7 @@ func (Ecosystem) FindPart(gate company.GateCommand, changed []string, output str
 	}
 	all, related, named, ok := []string(nil), []string(nil), top, false
 	if gate.Parse == formatJestJSON {
-		all, related, ok = jestReach(lines[1:], scripts)
+		all, related, ok = jestReach(lines[1:], top, scripts)
 	} else {
 		all, related, ok = vitestReach(lines[1:])
 		named = root
@@ -157,10 +157,22 @@ func (Ecosystem) FindPart(gate company.GateCommand, changed []string, output str
 }
 
 // jestReach are all test files and those that the scripts reach. Not ok: jest does not see
-// one of these (a deleted one is among them), or a file of its settings imports one.
-func jestReach(lines, scripts []string) (all, related []string, ok bool) {
-	if len(lines) != 4 || !isOneProject(lines[0]) {
+// one of these (a deleted one is among them), a file of its settings imports one, or may.
+func jestReach(lines []string, top string, scripts []string) (all, related []string, ok bool) {
+	if len(lines) != 4 {
 		return nil, nil, false
+	}
+	roots, ok := findRoots(lines[0])
+	named := map[string]bool{}
+	var settings any
+	if !ok || json.Unmarshal([]byte(lines[0]), &settings) != nil {
+		return nil, nil, false
+	}
+	collectStrings(settings, named)
+	for file := range named {
+		if isUnseenScript(file, top, roots) {
+			return nil, nil, false
+		}
 	}
 	var reached []string
 	for i, into := range []*[]string{&all, &related, &reached} {
@@ -174,26 +186,58 @@ func jestReach(lines, scripts []string) (all, related []string, ok bool) {
 		}
 	}
 	return all, related, !slices.ContainsFunc(reached, func(file string) bool {
-		quoted, _ := json.Marshal(file) // a string always can be
-		return steersTests(file) || strings.Contains(lines[0], string(quoted))
+		return steersTests(file) || named[file]
 	})
 }
 
-// isOneProject says whether jest looks at all projects of its settings in the same folders:
-// it follows no import from one of these into another's.
-func isOneProject(settings string) bool {
+// findRoots finds the folders that jest looks at. Not ok: it looks at projects of its settings
+// in other folders each, and follows no import from one of these into another's.
+func findRoots(settings string) (roots []string, ok bool) {
 	var s struct {
-		Configs []struct{ Roots []string }
+		Configs []struct {
+			RootDir string
+			Roots   []string
+		}
 	}
 	if json.Unmarshal([]byte(settings), &s) != nil {
-		return false
+		return nil, false
 	}
 	for _, c := range s.Configs {
 		if !slices.Equal(c.Roots, s.Configs[0].Roots) {
-			return false
+			return nil, false
+		}
+		roots = c.Roots
+		if len(roots) == 0 {
+			roots = []string{c.RootDir}
 		}
 	}
-	return true
+	return roots, true
+}
+
+// collectStrings adds all strings of a JSON value. They are compared decoded: jest escapes
+// fewer characters than Go does.
+func collectStrings(value any, into map[string]bool) {
+	switch v := value.(type) {
+	case string:
+		into[v] = true
+	case []any:
+		for _, e := range v {
+			collectStrings(e, into)
+		}
+	case map[string]any:
+		for _, e := range v {
+			collectStrings(e, into)
+		}
+	}
+}
+
+// isUnseenScript says whether a string of the settings is a script of the repository outside
+// of jest's folders: jest does not tell what that imports. Patterns of names are none.
+func isUnseenScript(file, top string, roots []string) bool {
+	if !strings.HasPrefix(file, top+"/") || strings.Contains(file, "/node_modules/") || strings.ContainsAny(file, "*\\") || !slices.Contains(scriptEndings, path.Ext(file)) {
+		return false
+	}
+	return !slices.ContainsFunc(roots, func(r string) bool { return strings.HasPrefix(file, strings.TrimSuffix(r, "/")+"/") })
 }
 
 // steersTests says whether a file, by its name, works on tests that do not import it.

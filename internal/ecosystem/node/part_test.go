@@ -154,6 +154,23 @@ func TestPartOfAChange(t *testing.T) {
 			t.Errorf("%s: %q of %d, %v; want %q of 3", name, got, part.Of, ok, c.want)
 		}
 	}
+	for settings, want := range map[string]bool{
+		`"setupFiles":["/work/repo/web/src/setup.js"]`:                                                        true,
+		`"setupFiles":["/work/repo/web/test/setup.js"]`:                                                       false,
+		`"setupFiles":["/work/repo/shared/setup.ts"]`:                                                         false,
+		`"setupFiles":["/work/repo/web/src-more/setup.js"]`:                                                   false,
+		`"transform":[["^.+\\.tsx?$","/work/repo/web/tools/transform.cjs",{}]]`:                               false,
+		`"testEnvironment":"/work/repo/web/node_modules/jest-environment-node/build/index.js"`:                true,
+		`"testMatch":["/work/repo/web/t/**/*.test.js"],"modulePathIgnorePatterns":["/work/repo/web/x\\.js"]`:  true,
+		`"setupFiles":["/deps/setup.js"],"coverageDirectory":"/work/repo/web/coverage","cacheDirectory":"/t"`: true,
+		`"setupFiles":["/work/repo/web/src/a&b.js"]`:                                                          false,
+		`"setupFiles":["/work/repo/web/src/a&c.js"]`:                                                          true,
+	} {
+		settings = `{"configs":[{"rootDir":"/work/repo/web","roots":["/work/repo/web/src"],` + settings + `}],"globalConfig":{"rootDir":"/work/repo/web"}}`
+		if _, ok := (Ecosystem{}).FindPart(gate, []string{"web/src/a.js"}, listed(t, settings, all, all[:1], []string{"src/a.js", "src/a&b.js"})); ok != want {
+			t.Errorf("%s: %v", settings, ok)
+		}
+	}
 	part, _ := Ecosystem{}.FindPart(gate, []string{"web/src/a.js"}, listed(t, `{"configs":[{"roots":["/a"]},{"roots":["/a"]}]}`, append(all, "t/a b.test.js"), all[:1], []string{"src/a.js"}))
 	for test, want := range map[string]bool{"web/t/a.test.js adds": true, "web/t/gone.test.js adds": true, "web/t/b.test.js adds": false, "web/t/a b.test.js adds it": false} {
 		if got := part.Has(test); got != want {
