@@ -188,7 +188,7 @@ func readChanged(from io.Reader) (out []changedFile, why string) {
 	tr, left := tar.NewReader(from), int64(maxGenerated)
 	for {
 		h, err := tr.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out, ""
 		}
 		if err != nil {

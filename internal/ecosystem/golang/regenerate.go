@@ -25,9 +25,9 @@ func (Ecosystem) IsGenerated(text []byte) bool {
 	return err == nil && ast.IsGenerated(f)
 }
 
-// GenerateCommands are runs of go generate: in the folder of a file, where a line of
-// go:generate is, and in those folders of its module where such a line names the file or
-// its folder.
+// GenerateCommands are runs of go generate: in the folder of a file, where one of its
+// lines is, and in those folders of its module where such a line names the file or its
+// folder.
 func (Ecosystem) GenerateCommands(t *ecosystem.Tree, file string) []string {
 	dir, _ := ecosystem.SplitPath(file)
 	module, ok := t.NearestWith(dir, "go.mod")
