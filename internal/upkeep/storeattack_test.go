@@ -237,7 +237,7 @@ func (a *attackedStore) damageOne(rng *rand.Rand) (path, what string, isTorn boo
 		for i := at; i < min(len(text), at+64); i++ {
 			text[i] = byte(rng.Uint32())
 		}
-		what = fmt.Sprintf("64 bytes from %d are others", at)
+		what, isTorn = fmt.Sprintf("64 bytes from %d of %d are others", at, len(text)), at+64 >= len(text)
 	}
 	must(a.t, os.WriteFile(path, text, 0o600))
 	return path, what, isTorn
@@ -245,7 +245,7 @@ func (a *attackedStore) damageOne(rng *rand.Rand) (path, what string, isTorn boo
 
 // requireTold opens the store, and holds it to its promise: the opening or the verification
 // reports each change, and a read gives only written bytes. isTorn says that the
-// end of the file is gone.
+// end of the file is gone, or is others' bytes, as after a torn write.
 func (a *attackedStore) requireTold(when, path string, isTorn bool) {
 	t := a.t
 	t.Helper()
