@@ -28,8 +28,8 @@ func (m *manyTasks) do(actor string, c company.Command) error {
 	return err
 }
 
-// fail is the outcome of one effect of a task.
-func (m *manyTasks) fail(n int) error {
+// failEffect reports the outcome of one effect of a task.
+func (m *manyTasks) failEffect(n int) error {
 	return m.do(company.Company, company.ReportEffectFailure{Task: company.NewTaskID(1 + n), Key: "prepare", EffectFailed: company.EffectFailed{Code: company.EDocker, Error: "it does not answer"}})
 }
 
@@ -44,7 +44,7 @@ func newManyTasks(count int) (*manyTasks, error) {
 			return nil, err
 		}
 		if i%10 == 9 {
-			if err := m.fail(i); err != nil {
+			if err := m.failEffect(i); err != nil {
 				return nil, err
 			}
 		}
@@ -69,7 +69,7 @@ func benchEffect(ctx context.Context, w *benchEnv) ([]Line, error) {
 		timeFunc(func() error {
 			n = (n + 1) % m.count
 			id := company.NewTaskID(1 + n)
-			if err := m.fail(n); err != nil {
+			if err := m.failEffect(n); err != nil {
 				return err
 			}
 			seen := m.state.View()

@@ -47,14 +47,14 @@ func benchGate(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.baseline, err = p.judge(ctx, p.base, true, ""); err != nil {
+	if p.baseline, err = p.judgeCommit(ctx, p.base, true, ""); err != nil {
 		return nil, err
 	}
 	part := ""
 	got, err := takeSamples(ctx, w.sampleCount(3, 1),
-		timeFunc(func() error { _, err := p.judge(ctx, p.base, true, ""); return err }),
+		timeFunc(func() error { _, err := p.judgeCommit(ctx, p.base, true, ""); return err }),
 		timeFunc(func() error {
-			r, err := p.judge(ctx, p.changed, false, p.base)
+			r, err := p.judgeCommit(ctx, p.changed, false, p.base)
 			if err == nil && len(r.FirstSteps()) != 1 {
 				return company.E(company.EInternal, "the gate after a small change ran all")
 			}
@@ -63,7 +63,7 @@ func benchGate(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 			}
 			return err
 		}),
-		timeFunc(func() error { _, err := p.judge(ctx, p.changed, false, ""); return err }),
+		timeFunc(func() error { _, err := p.judgeCommit(ctx, p.changed, false, ""); return err }),
 	)
 	if err != nil {
 		return nil, err
@@ -134,8 +134,8 @@ func (w *benchEnv) openGateProject(ctx context.Context, packages int) (*gateProj
 	return p, err
 }
 
-// judge runs the gate on a commit, which must be green.
-func (p *gateProject) judge(ctx context.Context, commit company.OID, baseline bool, since company.OID) (company.GateResult, error) {
+// judgeCommit runs the gate on a commit, which must be green.
+func (p *gateProject) judgeCommit(ctx context.Context, commit company.OID, baseline bool, since company.OID) (company.GateResult, error) {
 	tree, err := p.mirror.Tree(ctx, commit)
 	if err != nil {
 		return company.GateResult{}, err

@@ -14,12 +14,7 @@ var confirmingAll = Settings{ConfirmReview: ConfirmAll}
 // newApproved is a ticket whose reviewer approves with two remarks.
 func newApproved(t *testing.T, set Settings) *line {
 	t.Helper()
-	l := newLine(t, set)
-	l.plan()
-	l.success(l.work())
-	l.gate(true)
-	l.review(Approve, remarks()...)
-	return l
+	return newJudged(t, set, Approve, remarks()...)
 }
 
 func remarks() []Finding {

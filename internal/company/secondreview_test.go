@@ -11,11 +11,17 @@ import (
 // newReviewed is a ticket whose reviewer asks for changes for three findings, the last one minor.
 func newReviewed(t *testing.T, set Settings) *line {
 	t.Helper()
+	return newJudged(t, set, RequestChanges, secondFindings()...)
+}
+
+// newJudged is a ticket whose first review has a verdict and findings.
+func newJudged(t *testing.T, set Settings, verdict string, findings ...Finding) *line {
+	t.Helper()
 	l := newLine(t, set)
 	l.plan()
 	l.success(l.work())
 	l.gate(true)
-	l.review(RequestChanges, secondFindings()...)
+	l.review(verdict, findings...)
 	return l
 }
 

@@ -148,10 +148,10 @@ func isPlainMode(mode int) bool {
 	return mode == 0 || mode == gitops.ModeFile || mode == gitops.ModeExec
 }
 
-// decides says whether the result of a part is the verdict of a first step. One that ran no
+// isDecidedBy says whether the result of a part is the verdict of a first step. One that ran no
 // test shows nothing, and one may be red for being a part: then all is run. With services
 // each may be: tests find there what those before them left.
-func (j Job) decides(i int, c company.GateCheck) bool {
+func (j Job) isDecidedBy(i int, c company.GateCheck) bool {
 	if c.Against(j.baselineCheck(i)) != company.ComparedFailed {
 		return c.Counts != nil && c.Counts.Passed+c.Counts.Failed > 0
 	}

@@ -60,9 +60,9 @@ func (b *bundle) beginSteps(cmds []company.GateCommand, image string) *stepped {
 	return &stepped{b, s, task, h}
 }
 
-// judge gives the check of a ticket that writes these files, and its verdict. An empty
+// judgeChange gives the check of a ticket that writes these files, and its verdict. An empty
 // text deletes.
-func (p *stepped) judge(name string, files map[string]string) (company.GateCheck, company.GateResult) {
+func (p *stepped) judgeChange(name string, files map[string]string) (company.GateCheck, company.GateResult) {
 	p.t.Helper()
 	p.git("switch", "-q", "-c", name, "main")
 	p.writeFiles(files)
@@ -93,7 +93,7 @@ func TestFirstStep(t *testing.T) {
 	}
 	judge := func(name string, files map[string]string) company.GateResult {
 		t.Helper()
-		c, r := p.judge(name, files)
+		c, r := p.judgeChange(name, files)
 		if c.Command != "go test ./..." || len(c.Gone) > 0 {
 			t.Errorf("%s: %+v", name, c)
 		}

@@ -33,22 +33,22 @@ func TestFirstStepOfAWorkspace(t *testing.T) {
 	if c := p.task.Baseline.Checks[0]; !c.Passed || c.Counts.Passed != 4 {
 		t.Fatalf("on the base: %+v", c)
 	}
-	if c, r := p.judge("greets", map[string]string{"mail/src/lib.rs": "pub const GREETING: &str = \"Good day\";\n"}); !r.Passed || c.Part == nil || *c.Part != (company.TestPart{Ran: 1, Of: 5, Unit: "crate"}) || c.Counts.Passed != 1 || len(c.Gone) > 0 {
+	if c, r := p.judgeChange("greets", map[string]string{"mail/src/lib.rs": "pub const GREETING: &str = \"Good day\";\n"}); !r.Passed || c.Part == nil || *c.Part != (company.TestPart{Ran: 1, Of: 5, Unit: "crate"}) || c.Counts.Passed != 1 || len(c.Gone) > 0 {
 		t.Errorf("one crate: %+v", r)
 	}
-	if c, r := p.judge("forgets", map[string]string{"mail/tests/mail.rs": "", "mail/src/lib.rs": "#[test]\nfn other() {}\n"}); !r.Passed || c.Part == nil || !slices.Equal(c.Gone, []string{"mail tests/mail.rs greets"}) {
+	if c, r := p.judgeChange("forgets", map[string]string{"mail/tests/mail.rs": "", "mail/src/lib.rs": "#[test]\nfn other() {}\n"}); !r.Passed || c.Part == nil || !slices.Equal(c.Gone, []string{"mail tests/mail.rs greets"}) {
 		t.Errorf("a test that is gone: %+v", r)
 	}
-	if c, r := p.judge("breaks", map[string]string{"order/src/lib.rs": strings.Replace(fiveCrates["order/src/lib.rs"], "+ 1", "+ 2", 1)}); r.Passed || c.Part != nil || !slices.Equal(c.NewFailures(), []string{"order src/lib.rs t::sums"}) || c.Counts.Passed != 3 {
+	if c, r := p.judgeChange("breaks", map[string]string{"order/src/lib.rs": strings.Replace(fiveCrates["order/src/lib.rs"], "+ 1", "+ 2", 1)}); r.Passed || c.Part != nil || !slices.Equal(c.NewFailures(), []string{"order src/lib.rs t::sums"}) || c.Counts.Passed != 3 {
 		t.Errorf("a part that is red: %+v", r)
 	}
-	if c, r := p.judge("alone", map[string]string{"paper/src/lib.rs": fiveCrates["paper/src/lib.rs"] + "#[test]\nfn more() {}\n"}); !r.Passed || c.Part != nil || c.Counts.Passed != 5 {
+	if c, r := p.judgeChange("alone", map[string]string{"paper/src/lib.rs": fiveCrates["paper/src/lib.rs"] + "#[test]\nfn more() {}\n"}); !r.Passed || c.Part != nil || c.Counts.Passed != 5 {
 		t.Errorf("a crate that lacks a feature by itself: %+v", r)
 	}
-	if c, r := p.judge("untested", map[string]string{"log/src/lib.rs": "pub const N: u32 = 1;\n"}); !r.Passed || c.Part != nil || c.Counts.Passed != 4 {
+	if c, r := p.judgeChange("untested", map[string]string{"log/src/lib.rs": "pub const N: u32 = 1;\n"}); !r.Passed || c.Part != nil || c.Counts.Passed != 4 {
 		t.Errorf("a crate without tests: %+v", r)
 	}
-	if c, r := p.judge("most", map[string]string{"price/src/lib.rs": fiveCrates["price/src/lib.rs"] + "// more\n"}); !r.Passed || c.Part != nil || c.Counts.Passed != 4 {
+	if c, r := p.judgeChange("most", map[string]string{"price/src/lib.rs": fiveCrates["price/src/lib.rs"] + "// more\n"}); !r.Passed || c.Part != nil || c.Counts.Passed != 4 {
 		t.Errorf("more than half of the crates: %+v", r)
 	}
 }

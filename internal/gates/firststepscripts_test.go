@@ -100,22 +100,22 @@ func judgeScripts(t *testing.T, fixture string, tests map[string]string, breaks,
 		t.Fatalf("on the base: %+v", c)
 	}
 	part := func(n int) company.TestPart { return company.TestPart{Ran: n, Of: 5, Unit: "test file"} }
-	if c, r := p.judge("breaks", map[string]string{"src/price.js": breaks}); r.Passed || c.Part == nil || *c.Part != part(2) || !slices.Equal(c.NewFailures(), []string{"t/order.test.js sums up"}) || c.Counts.Passed != 1 {
+	if c, r := p.judgeChange("breaks", map[string]string{"src/price.js": breaks}); r.Passed || c.Part == nil || *c.Part != part(2) || !slices.Equal(c.NewFailures(), []string{"t/order.test.js sums up"}) || c.Counts.Passed != 1 {
 		t.Errorf("what imports the touched file: %+v", r)
 	}
-	if c, r := p.judge("shouts", map[string]string{"src/mail.js": shouts}); !r.Passed || c.Part == nil || *c.Part != part(1) || len(c.Gone) > 0 {
+	if c, r := p.judgeChange("shouts", map[string]string{"src/mail.js": shouts}); !r.Passed || c.Part == nil || *c.Part != part(1) || len(c.Gone) > 0 {
 		t.Errorf("what imports do not tell: %+v", r)
 	} else if whole, err := p.runner.Evaluate(p.ctx, p.state, p.task, p.mirror, r.Tree, "t1-01", nil); err != nil || whole.Passed || !slices.Equal(whole.Checks[0].NewFailures(), []string{"t/style.test.js is calm"}) {
 		t.Errorf("the whole: %+v, %v", whole, err)
 	}
-	if c, r := p.judge("new", fresh); !r.Passed || c.Part == nil || *c.Part != (company.TestPart{Ran: 1, Of: 6, Unit: "test file"}) {
+	if c, r := p.judgeChange("new", fresh); !r.Passed || c.Part == nil || *c.Part != (company.TestPart{Ran: 1, Of: 6, Unit: "test file"}) {
 		t.Errorf("new files: %+v", r)
 	}
 	more := func(name string) string { return tests[name] + "// more\n" }
 	all["deleted"] = map[string]string{"t/more.test.js": "", "src/mail.js": more("src/mail.js")}
 	all["most"] = map[string]string{"src/price.js": more("src/price.js"), "src/mail.js": more("src/mail.js")}
 	for name, files := range all {
-		if c, r := p.judge(name, files); !r.Passed || c.Part != nil || c.Counts.Passed < 4 {
+		if c, r := p.judgeChange(name, files); !r.Passed || c.Part != nil || c.Counts.Passed < 4 {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

@@ -37,11 +37,11 @@ const (
 	generateTimeout   = 10 * time.Minute
 )
 
-// generate runs the commands of a generation on its tree, and again in a larger container
+// runGenerators runs the commands of a generation on its tree, and again in a larger container
 // where they ran out of memory or of room and this host has more. An error means that
 // nothing could be found out.
-func (r *Runner) generate(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, g generation) (ecosystem.Generated, error) {
-	if len(g.script()) > maxArgument {
+func (r *Runner) runGenerators(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, g generation) (ecosystem.Generated, error) {
+	if len(g.formatScript()) > maxArgument {
 		return ecosystem.Generated{Why: "too many files would have to be generated"}, nil
 	}
 	image, refused, err := r.imageFor(ctx, t, m, g.of)
@@ -98,7 +98,7 @@ func (r *Runner) runGenerator(ctx context.Context, j Job, g generation, limits c
 	files, printed := &boundedBuffer{most: maxGenerated}, &outputBuffer{}
 	exit, err := container.RunGate(cctx, r.Runtime, container.Spec{
 		Name: labels.Name("generate", g.of.Short()), Image: j.Image.ID, Labels: labels, Limits: limits,
-		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", g.script()},
+		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", g.formatScript()},
 	}, tr, files, printed)
 	tr.CloseWithError(io.ErrClosedPipe)
 	<-tarred
@@ -133,12 +133,12 @@ func lastWords(output string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// script runs the commands and packs what they have changed, as git finds it: what the
-// project ignores does not count. The files that are to be made are old at first, so that
+// formatScript gives the shell script that runs the commands and packs the files that they have
+// changed, as git finds them: those that the project ignores do not count. The files that are to be made are old at first, so that
 // a maker which goes by times makes them, and one that was not written is seen. What the
 // commands print goes with the errors, and what they left running is killed, so that the
 // archive is alone in the output.
-func (g generation) script() string {
+func (g generation) formatScript() string {
 	var conflicts strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(g.files)) {
 		conflicts.WriteString(" " + shell.QuoteArgument("./"+name))

@@ -93,7 +93,7 @@ func (r *Runner) remakeGenerated(ctx context.Context, s *company.State, t *compa
 	}
 	if why == "" {
 		got, err := r.Files.RemakeGenerated(ctx, t, g.of, g.listInputs(t), func(ctx context.Context) (ecosystem.Generated, error) {
-			return r.generate(ctx, s, t, m, g)
+			return r.runGenerators(ctx, s, t, m, g)
 		})
 		if err != nil {
 			return conflict, err

@@ -14,8 +14,8 @@ import (
 	"company/internal/toolproto"
 )
 
-// scripted is a runtime whose containers end as they are told, one after the other; the
-// last way again and again.
+// scripted is a runtime whose containers end in given ways, one after the other; the last way
+// repeats.
 type scripted struct {
 	container.Runtime
 	ends   []scriptedEnd
@@ -105,7 +105,7 @@ func TestAccidentsOfAGeneratorMayPass(t *testing.T) {
 		if c.ends[0].hangs {
 			r.Timeout = 50 * time.Millisecond
 		}
-		got, err := r.generate(t.Context(), &company.State{}, &company.Task{ID: "t1", Prepared: &company.TaskPrepared{Image: "i"}}, p.Mirror, g)
+		got, err := r.runGenerators(t.Context(), &company.State{}, &company.Task{ID: "t1", Prepared: &company.TaskPrepared{Image: "i"}}, p.Mirror, g)
 		if (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -101,7 +101,7 @@ func (r *Runner) judgeCheck(ctx context.Context, j Job, i, others int) (company.
 		ran := &company.TestPart{Ran: len(part.Names), Of: part.Of, Unit: part.Unit}
 		j.tellStart(g.Name + " (" + ran.String() + ")")
 		check, err = r.checkAndProve(ctx, narrow, i, others)
-		check.Part, decided = ran, err != nil || narrow.decides(i, check)
+		check.Part, decided = ran, err != nil || narrow.isDecidedBy(i, check)
 	}
 	if !decided {
 		j.tellStart(g.Name)

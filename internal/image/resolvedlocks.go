@@ -37,7 +37,7 @@ func (b *Builder) readResolved(project string, key company.Hash) (lock []byte, m
 	return lock, info.ModTime()
 }
 
-// keepResolved keeps a lock file for the tasks to come, and drops what is too old for them:
+// keepResolved keeps a lock file for the tasks to come, and drops old ones:
 // in this project's folder, and the folders of projects that keep nothing any more.
 func (b *Builder) keepResolved(ctx context.Context, project string, key company.Hash, lock []byte) {
 	dir := b.resolvedFolder(project)

@@ -11,7 +11,7 @@ import (
 )
 
 // A manager that decides on a stuck ticket reads its diff against the integration branch, in
-// bounds: a large file does not hide the small ones, and what is left out is named (SUB-16).
+// bounds: a large file does not hide the small ones, and the files left out are named (SUB-16).
 func TestStuckDiff(t *testing.T) {
 	p := gitopstest.New(t, map[string]string{"a.txt": "one\n", "merged.txt": "old\n"})
 	sub := &company.Subtask{ID: "t1-01", Head: p.Commit("work", map[string]string{
@@ -77,7 +77,7 @@ func TestShortenPatch(t *testing.T) {
 	}
 }
 
-// What a worker said as it asked for help is in the heading, and stands there once.
+// The last words of a worker that asked for help are in the heading, and stand there once.
 func TestLastWordsStandOnce(t *testing.T) {
 	task := goldenTask()
 	sub := task.Subtasks[0]

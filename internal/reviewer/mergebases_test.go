@@ -7,7 +7,7 @@ import (
 )
 
 // A ticket that merged what the integration branch merged too is reviewed against its base; what
-// changed since an approval is not told, since work of others stands among it (REV-3).
+// changed since an approval is left out, since work of others stands among it (REV-3).
 func TestReviewWithSeveralMergeBases(t *testing.T) {
 	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
 	base := b.p.Commit("integration", map[string]string{"b.go": "package a\n\nvar y = 1\n"})

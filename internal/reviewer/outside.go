@@ -20,7 +20,7 @@ func outsideText(t *company.Task, sub *company.Subtask) string {
 		"so is a change that another open ticket, named beside the file, may have to make otherwise.\n" + files
 }
 
-// Bounds of the files beyond write sets that the reviewer of a whole task is told of.
+// Bounds of the files beyond write sets that stand in the brief of a whole task's reviewer.
 const (
 	mostOutside       = 100 // in all
 	mostOutsideTicket = 30  // of one ticket

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Lines that all fit stand as they are; of more each file has some, in order, and what is left
-// out is counted by file and altogether.
+// Lines that all fit stand as they are; of more each file has some, in order, and the lines left
+// out are counted by file and altogether.
 func TestHitsAreShared(t *testing.T) {
 	for _, c := range []struct {
 		name   string

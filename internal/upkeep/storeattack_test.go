@@ -28,7 +28,7 @@ var (
 	attackFile = flag.String("attack-store", "", "file with the store that TestAttackedStore printed when it failed; empty: a new one")
 )
 
-// attackedStore is a store whose files are changed, and what is read of it when it is whole.
+// attackedStore is a store whose files are changed, with the answers that it gave when it was whole.
 type attackedStore struct {
 	*store
 	files map[string][]byte // of the bus, and the snapshot; by their path

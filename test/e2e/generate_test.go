@@ -6,7 +6,6 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/feed"
 	"company/internal/replay"
 	"company/test/testenv"
 )
@@ -70,12 +69,7 @@ func TestGeneratedFileOfTwoTicketsIsMadeAnew(t *testing.T) {
 	if sum := waitForSummary(t, p, 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
 	}
-	p.Until(patience, "the merge", func(it feed.Item) bool {
-		return it.Kind == "merge.done" && strings.Contains(it.Text, ", names.go made anew by `go generate .`")
-	})
-	if n := count(p, "merge.conflicted"); n > 0 {
-		t.Errorf("a merger was asked:\n%s", p.Tell())
-	}
+	requireMadeAnew(t, p, ", names.go made anew by `go generate .`")
 	text := h.Git(h.Origin, "show", integrationBranch(h, 1)+":names.go")
 	if want := "{\n\t\"ant\",\n\t\"bee\",\n\t\"cow\",\n}"; !strings.Contains(text, want) {
 		t.Errorf("names.go has no %s:\n%s", want, text)

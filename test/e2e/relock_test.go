@@ -42,12 +42,7 @@ func TestLockFileOfTwoTicketsIsMadeAnew(t *testing.T) {
 	if sum := waitForSummary(t, p, 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
 	}
-	p.Until(patience, "the merge", func(it feed.Item) bool {
-		return it.Kind == "merge.done" && strings.Contains(it.Text, ", package-lock.json made anew by `npm install --package-lock-only`")
-	})
-	if n := count(p, "merge.conflicted"); n > 0 {
-		t.Errorf("a merger was asked:\n%s", p.Tell())
-	}
+	requireMadeAnew(t, p, ", package-lock.json made anew by `npm install --package-lock-only`")
 	for file, all := range map[string][]string{
 		"package.json":      {`"is-number": "7.0.0"`, `"is-odd": "^3.0.1"`, `"left-pad": "^1.3.0"`},
 		"package-lock.json": {`"node_modules/is-odd"`, `"node_modules/left-pad"`, `"https://registry.npmjs.org/left-pad/-/left-pad-1.3.0.tgz"`},
@@ -64,5 +59,17 @@ func TestLockFileOfTwoTicketsIsMadeAnew(t *testing.T) {
 	h.JSON(&same, "replay", "t1")
 	if !same.Same || string(same.Tree) != h.Git(h.Origin, "rev-parse", integrationBranch(h, 1)+"^{tree}") {
 		t.Errorf("replayed: %+v", same)
+	}
+}
+
+// requireMadeAnew waits for the merge whose line in the feed has a text, and holds that no merger
+// was asked.
+func requireMadeAnew(t *testing.T, p *testenv.Process, text string) {
+	t.Helper()
+	p.Until(patience, "the merge", func(it feed.Item) bool {
+		return it.Kind == "merge.done" && strings.Contains(it.Text, text)
+	})
+	if n := count(p, "merge.conflicted"); n > 0 {
+		t.Errorf("a merger was asked:\n%s", p.Tell())
 	}
 }

@@ -80,7 +80,7 @@ type crateTarget struct {
 	SrcPath string `json:"src_path"`
 }
 
-func (c crate) dir() string { return path.Dir(c.ManifestPath) }
+func (c crate) findFolder() string { return path.Dir(c.ManifestPath) }
 
 // FindPart finds the crates that a change touches, and those that are built from them or
 // whose tests are. Where one reads files of another by a path in its source, it depends on
@@ -110,7 +110,7 @@ func (Ecosystem) FindPart(gate company.GateCommand, changed []string, output str
 				touched[i] = true
 			}
 		case ".rs":
-			if !inside || (Ecosystem{}).IsGateFile(p) || w.crates[i].builds(file) {
+			if !inside || (Ecosystem{}).IsGateFile(p) || w.crates[i].isBuildScript(file) {
 				return part, false
 			}
 			touched[i] = touched[i] || !w.crates[i].isTestSource(file)
@@ -179,9 +179,9 @@ func (w *workspace) findReached(touched map[int]bool) map[int]bool {
 // leadsTo says whether a path in a member's source names a file of another member, or a
 // folder with it. It may be relative to the source or to the member's folder.
 func (w *workspace) leadsTo(from int, read [2]string, to int) bool {
-	for _, base := range []string{path.Dir(read[0]), w.crates[from].dir()} {
+	for _, base := range []string{path.Dir(read[0]), w.crates[from].findFolder()} {
 		at := path.Join(base, read[1])
-		if i, ok := w.memberOf(at); ok && i == to || ecosystem.IsUnder(w.crates[to].dir(), at) {
+		if i, ok := w.memberOf(at); ok && i == to || ecosystem.IsUnder(w.crates[to].findFolder(), at) {
 			return true
 		}
 	}
@@ -200,8 +200,8 @@ func (w *workspace) memberOf(file string) (int, bool) {
 	}
 }
 
-// builds says whether a file is what a crate is built by.
-func (c crate) builds(file string) bool {
+// isBuildScript says whether a file is the build script of a crate.
+func (c crate) isBuildScript(file string) bool {
 	return slices.ContainsFunc(c.Targets, func(t crateTarget) bool {
 		return t.SrcPath == file && slices.Contains(t.Kind, "custom-build")
 	})
@@ -210,13 +210,13 @@ func (c crate) builds(file string) bool {
 // isTestSource says whether a file is of tests alone: it lies where these lie, and what
 // others build from lies in src.
 func (c crate) isTestSource(file string) bool {
-	rel := strings.TrimPrefix(file, c.dir()+"/")
+	rel := strings.TrimPrefix(file, c.findFolder()+"/")
 	if first, _, below := strings.Cut(rel, "/"); !below || !slices.Contains([]string{"tests", "benches", "examples"}, first) {
 		return false
 	}
 	return !slices.ContainsFunc(c.Targets, func(t crateTarget) bool {
 		own := slices.Contains([]string{"test", "bench", "example"}, strings.Join(t.Kind, " "))
-		return !own && !strings.HasPrefix(t.SrcPath, c.dir()+"/src/")
+		return !own && !strings.HasPrefix(t.SrcPath, c.findFolder()+"/src/")
 	})
 }
 
@@ -225,7 +225,7 @@ func (c crate) testUnits() []string {
 	var out []string
 	for _, t := range c.Targets {
 		stem := strings.ReplaceAll(t.Name, "-", "_")
-		out = append(out, stem+" "+strings.TrimPrefix(t.SrcPath, c.dir()+"/"))
+		out = append(out, stem+" "+strings.TrimPrefix(t.SrcPath, c.findFolder()+"/"))
 		if !slices.Contains([]string{"test", "bench", "example", "bin", "custom-build"}, strings.Join(t.Kind, " ")) {
 			out = append(out, stem) // of documentation
 		}
@@ -275,10 +275,10 @@ func readWorkspace(output string) (*workspace, bool) {
 		}
 	}
 	for i, c := range w.crates {
-		if !w.manifests[c.dir()] || c.Name == "" || c.Version == "" {
+		if !w.manifests[c.findFolder()] || c.Name == "" || c.Version == "" {
 			return nil, false
 		}
-		w.byDir[c.dir()] = i
+		w.byDir[c.findFolder()] = i
 	}
 	return w, w.isWhole()
 }
