@@ -24,7 +24,8 @@ type crashDisk struct {
 	pending []nameChange      // since the last sync of the names
 	ops     int
 	dieAt   int  // the operation that is not finished; 0: none
-	full    int  // the write that finds no room; 0: none
+	full    int  // from this operation on there is no room for more bytes; 0: there always is
+	freeAt  int  // and from this one on there is again
 	noSync  bool // syncs fail
 }
 
@@ -260,8 +261,8 @@ func (f *crashFile) WriteAt(p []byte, offset int64) (int, error) {
 		return 0, err
 	}
 	n := len(p)
-	if f.disk.full > 0 && f.disk.ops == f.disk.full {
-		n, err = f.disk.rng.IntN(len(p)), syscall.ENOSPC
+	if d := f.disk; d.full > 0 && d.ops >= d.full && d.ops < d.freeAt && int(offset)+n > len(f.inode.now) {
+		n, err = d.rng.IntN(len(p)), syscall.ENOSPC
 	}
 	if last {
 		n, err = f.disk.rng.IntN(len(p)+1), errCrashed

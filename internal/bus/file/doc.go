@@ -29,6 +29,10 @@
 // see is damage to the last batch after a power cut that took its mark along, and
 // a tail that is cut off by hand: the ledger's chain and snapshot are for that.
 //
+// The newest segment has room: zeros behind its last frame, 64 KiB at first and up to a MiB
+// later, so that most syncs are of bytes that the file has already (localfiles.Room). A bus that
+// is closed cuts them off; what a kill leaves of them is no torn tail, and stays as room.
+//
 // # Space
 //
 // A segment is rolled at 64 MiB. A full one of which half is dead (journals that

@@ -29,6 +29,7 @@ type Options struct {
 	Logger *slog.Logger   // gets the bytes that were cut off at a start; nil: dropped
 
 	rollAt     int64         // 0: rollAt
+	mostRoom   int64         // that the newest segment grows by; 0: localfiles.MostRoom
 	itemMemory time.Duration // 0: itemMemory
 }
 
@@ -40,12 +41,14 @@ type Bus struct {
 	queue  *casqueue.Queue
 	blobs  *localfiles.Blobs
 	lock   *localfiles.Lock
+
 	rollAt int64
 
 	inbox  inbox
-	broken error         // why nothing can be written any more; the writer's
-	ended  chan struct{} // closed by the writer
-	wake   chan struct{} // the compactor's; has room for one
+	room   localfiles.Room // of the newest segment; the writer's
+	broken error           // why nothing can be written any more; the writer's
+	ended  chan struct{}   // closed by the writer
+	wake   chan struct{}   // the compactor's; has room for one
 
 	mu      sync.RWMutex
 	index   *index
@@ -116,7 +119,7 @@ func openDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
 // loadDisk reads the log on a disk.
 func loadDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
 	b := &Bus{
-		disk: d, logger: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), rollAt: cmp.Or(opts.rollAt, rollAt),
+		disk: d, logger: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), rollAt: cmp.Or(opts.rollAt, rollAt), room: localfiles.Room{Most: opts.mostRoom},
 		inbox: inbox{wake: make(chan struct{}, 1)}, ended: make(chan struct{}), wake: make(chan struct{}, 1),
 		index: newIndex(), changed: make(chan struct{}),
 	}
@@ -178,7 +181,7 @@ func (b *Bus) Close() error {
 		b.close(bus.ErrClosed)
 		b.workers.Wait()
 		if b.broken == nil {
-			err = b.active.file.Sync()
+			err = errors.Join(b.cutRoom(), b.active.file.Sync())
 		}
 		if b.blobs != nil {
 			err = errors.Join(err, b.blobs.Close())

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"company/internal/bus/localfiles"
 )
 
 // found is a file of the log at a start.
@@ -46,8 +48,8 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 		}
 		rest := files[1:]
 		if newest == endFrame {
-			if s.size < f.size {
-				return damagedError(f.name, s.size, "something lies behind the end")
+			if err := cutZeros(s, f.size); err != nil {
+				return err
 			}
 			if len(rest) == 0 {
 				return damagedError(segmentName(s.last+1), 0, "the segment is missing")
@@ -76,6 +78,7 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	b.room.Bytes = segmentHead
 	b.active, err = createSegment(b.disk, segmentName(1), head{first: 1, last: 1})
 	return err
 }
@@ -168,12 +171,33 @@ func (b *Bus) scanSegment(ctx context.Context, s *segment) (newest kind, err err
 	return newest, err
 }
 
+// cutZeros removes the zeros behind the end of a full segment, which a kill left there. Anything
+// else there is damage.
+func cutZeros(s *segment, size int64) error {
+	if s.size == size {
+		return nil
+	}
+	used, err := localfiles.FindZeros(s.file, s.size, size)
+	if err != nil {
+		return err
+	}
+	if used > s.size {
+		return damagedError(s.fileName(), s.size, "something lies behind the end")
+	}
+	return errors.Join(s.file.Truncate(s.size), s.file.Sync())
+}
+
 // prepareTail makes the newest segment ready for more: what lies behind its last
-// good frame is removed, if it was never acknowledged, and what can be read is
-// brought to the disk: a kill may have come before its sync.
+// good frame is removed, if it was never acknowledged, zeros stay as room for more, and what
+// can be read is brought to the disk: a kill may have come before its sync.
 func (b *Bus) prepareTail(size int64, newest kind) error {
 	s := b.active
-	if s.size < size {
+	used, err := localfiles.FindZeros(s.file, s.size, size)
+	if err != nil {
+		return err
+	}
+	b.room.Bytes = size
+	if used > s.size {
 		if err := b.cutTail(s, size); err != nil {
 			return err
 		}
@@ -198,5 +222,5 @@ func (b *Bus) cutTail(s *segment, size int64) error {
 		return damagedError(s.fileName(), s.size, fmt.Sprintf("no frame can be read here, and what lies before byte %d was on the disk", mark))
 	}
 	b.logger.Warn("the log of the bus ended in what was never acknowledged, and was cut", "file", s.fileName(), "offset", s.size, "bytes", size-s.size)
-	return s.file.Truncate(s.size)
+	return b.cutRoom()
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"company/internal/bus/localfiles"
 	"company/internal/folder"
 )
 
@@ -74,7 +75,10 @@ func Scan(own *folder.Folder, fn func(Entry) error, skip func(file string, offse
 		}
 		end, size, err := scanEntries(name, plainFile{file}, fn)
 		if err == nil && end < size {
-			err = skip(name, end, size-end)
+			var used int64
+			if used, err = localfiles.FindZeros(file, end, size); err == nil && used > end {
+				err = skip(name, end, size-end)
+			}
 		}
 		if err := errors.Join(err, file.Close()); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

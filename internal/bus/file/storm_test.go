@@ -90,13 +90,16 @@ type storm struct {
 	kinds   map[string]int
 }
 
-func (s *storm) options() Options { return Options{rollAt: int64(1000 + s.rng.IntN(4000))} }
+func (s *storm) options() Options {
+	return Options{rollAt: int64(1000 + s.rng.IntN(4000)), mostRoom: int64(1 + s.rng.IntN(3000))}
+}
 
 // runUntilCrash opens the log, works until the machine goes off, and checks what is
 // left.
 func (s *storm) runUntilCrash(ctx context.Context) error {
 	if s.rng.IntN(3) == 0 {
 		s.disk.full = s.disk.ops + 1 + s.rng.IntN(200)
+		s.disk.freeAt = s.disk.full + 1 + s.rng.IntN(6)
 	}
 	s.disk.dieAt = s.disk.ops + 1 + s.rng.IntN(150)
 	under, err := s.work(ctx)
@@ -292,7 +295,7 @@ func makeLog(t testing.TB) (*crashDisk, subjects) {
 	if len(b.sealed) == 0 {
 		t.Fatal("there is one segment")
 	}
-	if err := b.closeSegments(); err != nil {
+	if err := errors.Join(b.cutRoom(), b.closeSegments()); err != nil {
 		t.Fatal(err)
 	}
 	return d, state

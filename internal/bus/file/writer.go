@@ -147,7 +147,7 @@ func (b *Bus) storeBatch(p *plan) error {
 		return nil
 	}
 	s := b.active
-	if _, err := s.file.WriteAt(p.raw, s.size); err != nil {
+	if err := b.room.Append(s.file, p.raw, s.size, b.rollAt); err != nil {
 		return b.takeBack(err)
 	}
 	if err := s.file.Sync(); err != nil {
@@ -177,9 +177,12 @@ func (b *Bus) storeBatch(p *plan) error {
 	return nil
 }
 
+// cutRoom ends the file of the newest segment behind its last frame.
+func (b *Bus) cutRoom() error { return b.room.Cut(b.active.file, b.active.size) }
+
 // takeBack removes the beginning of a batch that has no room.
 func (b *Bus) takeBack(cause error) error {
-	if err := b.active.file.Truncate(b.active.size); err != nil {
+	if err := b.cutRoom(); err != nil {
 		b.broken = writeError(errors.Join(cause, err))
 		return fmt.Errorf("%w: %w", bus.ErrUnknown, cause)
 	}
@@ -198,10 +201,11 @@ func (b *Bus) writeMark() {
 	s := b.active
 	raw := appendFrame(nil, frame{kind: markFrame, seq: b.nextSeq - 1, time: time.Now()}, s.salt, s.size)
 	if _, err := s.file.WriteAt(raw, s.size); err != nil {
-		_ = s.file.Truncate(s.size) // the next batch is written over the rest of it
+		_ = b.cutRoom() // the next batch is written over the rest of it
 		return
 	}
 	s.size += int64(len(raw))
+	b.room.Bytes = max(b.room.Bytes, s.size)
 }
 
 // rollSegment begins a new segment. The old one ends with a frame that says that the new
@@ -215,10 +219,11 @@ func (b *Bus) rollSegment() {
 	}
 	raw := appendFrame(nil, frame{kind: endFrame, seq: b.nextSeq - 1, time: time.Now()}, old.salt, old.size)
 	if _, err := old.file.WriteAt(raw, old.size); err != nil {
-		err = errors.Join(err, old.file.Truncate(old.size), next.file.Close(), b.disk.Remove(next.fileName()), b.disk.Sync())
+		err = errors.Join(err, b.cutRoom(), next.file.Close(), b.disk.Remove(next.fileName()), b.disk.Sync())
 		b.logger.Warn("no new segment of the bus's log", "err", err)
 		return
 	}
+	_ = old.file.Truncate(old.size + int64(len(raw))) // a start removes zeros that are left
 	if err := old.file.Sync(); err != nil {
 		b.broken = writeError(errors.Join(err, next.file.Close()))
 		return
@@ -228,5 +233,6 @@ func (b *Bus) rollSegment() {
 	b.sealed = append(b.sealed, old)
 	b.active = next
 	b.mu.Unlock()
+	b.room.Bytes = segmentHead
 	b.wakeCompactor()
 }

@@ -62,6 +62,7 @@ type newestPack struct {
 	file    packFile
 	gaps    []gap                       // damage
 	end     int64                       // the next record stands here
+	room    Room                        // of the file
 	dead    int64                       // bytes of its records that were removed
 	broken  bool                        // a sync failed: it grows no more
 	records map[[sha256.Size]byte]int64 // where they stand
@@ -225,20 +226,29 @@ func openNewest(dir packFolder, number uint32) (_ *newestPack, err error) {
 	if err != nil {
 		return nil, err
 	}
-	pack := &newestPack{number: number, file: file, gaps: scanned.gaps, end: scanned.end, dead: scanned.end, records: scanned.mapOffsets()}
+	size, err := file.Size()
+	if err != nil {
+		return nil, err
+	}
+	pack := &newestPack{number: number, file: file, room: Room{Bytes: size}, gaps: scanned.gaps, end: scanned.end, dead: scanned.end, records: scanned.mapOffsets()}
 	for _, r := range scanned.records {
 		pack.dead -= r.endOffset(r.at) - r.at
 	}
 	return pack, nil
 }
 
-// scanWhole reads the heads of a pack, and settles what no sync is known of.
+// scanWhole reads the heads of a pack, and settles what no sync is known of. Zeros at its end
+// are room for more.
 func scanWhole(file packFile, number uint32) (p scannedPack, err error) {
 	size, err := file.Size()
 	if err != nil {
 		return p, err
 	}
-	if p, err = scanPack(file, number, size); err != nil {
+	used, err := FindZeros(file, 0, size)
+	if err != nil {
+		return p, err
+	}
+	if p, err = scanPack(file, number, min(roundUp(used), size)); err != nil { // a head may end in zeros
 		return p, err
 	}
 	return p, p.settleTail(file, number)

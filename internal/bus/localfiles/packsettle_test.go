@@ -1,6 +1,7 @@
 package localfiles
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -34,8 +35,9 @@ func (s flipStore) placeOf(text string) int64 {
 // cutMark takes the mark away that ends a pack, as an end of the process between sync and mark.
 func cutMark(t *testing.T) func([]byte) []byte {
 	return func(text []byte) []byte {
-		at := len(text) - headSize
-		if [4]byte(text[at:]) != markMagic {
+		used, err := FindZeros(bytes.NewReader(text), 0, int64(len(text)))
+		at := roundUp(used) - headSize
+		if err != nil || [4]byte(text[at:]) != markMagic {
 			t.Fatal("the pack does not end with a mark")
 		}
 		return text[:at]

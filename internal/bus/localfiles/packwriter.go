@@ -152,9 +152,9 @@ func (p *packs) writeBlobs(batch []*queuedBlob) error {
 	if err != nil || len(placed) == 0 {
 		return err
 	}
-	if _, err := pack.file.WriteAt(text, pack.end); err != nil {
+	if err := pack.room.Append(pack.file, text, pack.end, p.packSize); err != nil {
 		// A full disk gets back the bytes that it took.
-		if pack.file.Truncate(pack.end) != nil {
+		if pack.room.Cut(pack.file, pack.end) != nil {
 			pack.broken = true
 		} else {
 			pack.markSynced() // the batch stood in the place of the mark
@@ -177,7 +177,18 @@ func (p *packs) writeBlobs(batch []*queuedBlob) error {
 
 // markSynced tells the next start that all of the newest pack is on the disk. The next batch
 // takes the mark's place.
-func (n *newestPack) markSynced() { writeMark(n.file, n.number, n.end) }
+func (n *newestPack) markSynced() {
+	writeMark(n.file, n.number, n.end)
+	n.room.Bytes = max(n.room.Bytes, n.end+headSize)
+}
+
+// closeFile closes the file, without the room behind its mark.
+func (n *newestPack) closeFile() error {
+	if used := n.end + headSize; !n.broken && n.room.Bytes > used {
+		_ = n.room.Cut(n.file, used) // zeros that stay are room for the next start
+	}
+	return n.file.Close()
+}
 
 // writeMark tells the next start that a pack is on the disk up to its end. A mark that is not
 // written, or is lost with the power, leaves the newest batch to be looked at.
@@ -274,7 +285,7 @@ func (p *packs) fillNewest() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.full, p.newest = append(p.full, full), nil
-	return pack.file.Close()
+	return pack.closeFile()
 }
 
 // close ends the packs.
@@ -290,7 +301,7 @@ func (p *packs) close() error {
 	p.closed = true
 	var errs []error
 	if pack := p.newest; pack != nil {
-		errs = append(errs, pack.file.Close())
+		errs = append(errs, pack.closeFile())
 	}
 	if p.dir != nil {
 		errs = append(errs, p.dir.Close())

@@ -1,0 +1,156 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"company/internal/bus"
+	"company/internal/bus/localfiles"
+	"company/internal/company"
+	"company/internal/folder"
+)
+
+// storeRecords stores records, each with a sync of its own.
+func storeRecords(t *testing.T, b *Bus, prefix string, n, size int) {
+	t.Helper()
+	for i := range n {
+		r := &request{kind: recordFrame, subject: fmt.Sprint("run.", prefix, i), data: bytes.Repeat([]byte("x"), size)}
+		if err := b.storeBatch(b.planBatch([]*request{r})); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The newest segment grows seldom: nearly all syncs are of bytes that the file has.
+func TestLogGrowsByRoom(t *testing.T) {
+	d := newCrashDisk(rand.New(rand.NewPCG(1, 1)))
+	b, err := openWithin(t, d, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.closeSegments()
+	grew, size := 0, 0
+	for i := range 2000 {
+		storeRecords(t, b, fmt.Sprint(i, "-"), 1, 1000)
+		if now := len(d.names[segmentName(1)].now); now != size {
+			grew, size = grew+1, now
+		}
+	}
+	// 64 KiB, and then as much as there is, up to a MiB.
+	if grew > 8 {
+		t.Errorf("2,000 records made the file longer %d times", grew)
+	}
+	if used := int(b.active.size); size-used > localfiles.MostRoom || used < 2000*1000 {
+		t.Errorf("%d bytes are of records, the file has %d", used, size)
+	}
+}
+
+// A kill leaves zeros behind the newest records. A start keeps them as room, and tells nothing.
+func TestRoomAfterKill(t *testing.T) {
+	d := newCrashDisk(rand.New(rand.NewPCG(1, 1)))
+	b, err := openWithin(t, d, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	storeRecords(t, b, "a", 5, 100)
+	want := snapshotOf(b)
+	killed := d.crash(false)
+	size := len(killed.names[segmentName(1)].now)
+	if int64(size) <= b.active.size {
+		t.Fatalf("the file has %d bytes and no room", size)
+	}
+	var log bytes.Buffer
+	again, err := openWithin(t, killed, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := snapshotOf(again); !got.equal(want) || log.Len() > 0 {
+		t.Fatalf("found %v, told %s", got, &log)
+	}
+	storeRecords(t, again, "b", 5, 100)
+	if now := len(killed.names[segmentName(1)].now); now != size {
+		t.Errorf("the file has %d bytes where there was room in %d", now, size)
+	}
+	// A byte in the room is no record, and takes none along.
+	other := d.crash(false)
+	other.names[segmentName(1)].now[size-1] = 1
+	log.Reset()
+	if again, err = openWithin(t, other, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+		t.Fatal(err)
+	}
+	if got := snapshotOf(again); !got.equal(want) || !strings.Contains(log.String(), "was cut") {
+		t.Fatalf("found %v, told %s", got, &log)
+	}
+}
+
+// A kill while a segment is ended may leave zeros behind the end; other bytes are damage.
+func TestZerosBehindTheEnd(t *testing.T) {
+	d, state := makeLog(t)
+	name := segmentName(1)
+	whole := len(d.names[name].now)
+	d.names[name].now = append(d.names[name].now, make([]byte, 5000)...)
+	b, err := openWithin(t, d.crash(false), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := snapshotOf(b); !got.equal(state) {
+		t.Fatalf("found %v, want %v", got, state)
+	}
+	if size, err := b.sealed[0].file.Size(); err != nil || size != int64(whole) {
+		t.Errorf("%d bytes are left of %d: %v", size, whole, err)
+	}
+	d.names[name].now[whole+4000] = 7
+	if _, err := openWithin(t, d.crash(false), Options{}); company.CodeOf(err) != company.ELedger {
+		t.Errorf("a byte behind the end: %v", err)
+	}
+}
+
+// A log that is closed has no room, and who reads one that is open hears of none.
+func TestRoomIsNotShown(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	opened, err := Open(ctx, Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := opened.Log().Append(ctx, bus.Ledger, []byte("one"), 0, "1"); err != nil {
+		t.Fatal(err)
+	}
+	own, err := folder.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	scan := func() (kinds []string) {
+		t.Helper()
+		err := Scan(own, func(e Entry) error { kinds = append(kinds, e.Kind); return nil }, func(file string, offset, bytes int64) error {
+			return fmt.Errorf("%s: %d bytes at %d cannot be read", file, bytes, offset)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kinds
+	}
+	size := func() int64 {
+		t.Helper()
+		info, err := own.Lstat(walName + "/" + segmentName(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	if got := scan(); !slices.Equal(got, []string{"record", "mark"}) || size() < 64<<10 {
+		t.Errorf("open: %v in %d bytes", got, size())
+	}
+	if err := opened.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := scan(); !slices.Equal(got, []string{"record", "mark"}) || size() > 1000 {
+		t.Errorf("closed: %v in %d bytes", got, size())
+	}
+}
