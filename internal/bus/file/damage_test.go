@@ -136,7 +136,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.closeSegments()
-	d.full, d.freeAt = d.ops+1, d.ops+4 // with the zeros, the cut, and without them
+	d.full, d.freeAt = d.ops+1, d.ops+2
 	err = b.storeBatch(b.planBatch([]*request{{kind: recordFrame, subject: "ledger", id: "a"}, {kind: recordFrame, subject: "run.z", id: "z", data: make([]byte, 1<<16)}}))
 	if company.CodeOf(err) != company.EBus || !strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
 		t.Fatalf("without room: %v", err)

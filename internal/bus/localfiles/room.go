@@ -2,6 +2,7 @@ package localfiles
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 )
@@ -19,7 +20,7 @@ const (
 // system (decision 0197). The zero Room is that of an empty file. It belongs to one goroutine.
 type Room struct {
 	Bytes int64 // of the file
-	Most  int64 // that it grows by; 0: MostRoom
+	Most  int64 // that it grows by, MostRoom at most; 0: MostRoom
 }
 
 // growingFile is what Room needs of a file.
@@ -28,34 +29,26 @@ type growingFile interface {
 	Truncate(size int64) error
 }
 
+// zeros are what a file grows by. They are never written to, so that they take no memory.
+var zeros [MostRoom]byte
+
 // Append writes raw at an offset, which is the end of what is used. Where the file ends before
-// raw does it grows: zeros follow, as many as are used already, and no further than to limit. A
-// disk that is too full for them gets raw alone. After an error the caller cuts the file.
+// raw does, zeros follow: as many bytes as are used already, and no further than to limit. A
+// disk that is too full for them has raw alone. After an error the caller cuts the file.
 func (r *Room) Append(file growingFile, raw []byte, at, limit int64) error {
 	end := at + int64(len(raw))
-	if end <= r.Bytes {
-		_, err := file.WriteAt(raw, at)
-		return err
-	}
-	most := r.Most
-	if most == 0 {
-		most = MostRoom
-	}
-	if zeros := min(max(end, leastRoom), most, limit-end); zeros > 0 {
-		grown := make([]byte, int64(len(raw))+zeros)
-		copy(grown, raw)
-		if _, err := file.WriteAt(grown, at); err == nil {
-			r.Bytes = end + zeros
-			return nil
-		}
-		if err := r.Cut(file, at); err != nil {
-			return err
-		}
-	}
-	if _, err := file.WriteAt(raw, at); err != nil {
+	if _, err := file.WriteAt(raw, at); err != nil || end <= r.Bytes {
 		return err
 	}
 	r.Bytes = end
+	more := min(max(end, leastRoom), cmp.Or(r.Most, MostRoom), limit-end)
+	if more <= 0 {
+		return nil
+	}
+	if _, err := file.WriteAt(zeros[:more], end); err != nil {
+		return r.Cut(file, end)
+	}
+	r.Bytes = end + more
 	return nil
 }
 
