@@ -46,6 +46,9 @@ func printResults(w io.Writer, title string, list []result) {
 		if r.verdict != survived {
 			fmt.Fprintf(w, " (%s)", r.verdict)
 		}
+		if r.verdict == unclear {
+			fmt.Fprintf(w, " %s of the processor, %v, %q", r.took, r.err, r.output[max(0, len(r.output)-500):])
+		}
 		fmt.Fprintf(w, "\n  - %s\n  + %s\n", m.before(), m.after())
 	}
 	fmt.Fprintln(w)

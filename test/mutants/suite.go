@@ -152,6 +152,7 @@ type result struct {
 	by      string // the test that noticed
 	took    time.Duration
 	output  string
+	err     error // with which the tests ended
 }
 
 func (r result) isGood() bool { return strings.HasPrefix(r.verdict, killed) }
@@ -205,7 +206,7 @@ func (s *source) run(ctx context.Context, bin string, n int, clean time.Duration
 	cmd.WaitDelay = 10 * time.Second
 	cmd.Env = append(os.Environ(), switchEnv+"="+strconv.Itoa(n), "GOMAXPROCS=1")
 	out, err := cmd.CombinedOutput()
-	r := result{output: string(out)}
+	r := result{output: string(out), err: err}
 	if cmd.ProcessState == nil { // it did not start
 		r.verdict = unclear
 		return r

@@ -84,6 +84,12 @@ func TestPlanKeepsToItsLimits(t *testing.T) {
 		{"write set of a part", with(split, limits(Granularity{MaxWriteSet: 1})), func(s *story) { the[SubtaskReplanned](s, 0).Parts[1].WriteSet = []string{"a/y", "a/z"} }, "the parts of t1-01: subtask 2 may write 2 paths"},
 		{"effort of a part", with(split, limits(Granularity{MaxEffort: EffortMedium})), func(s *story) { the[SubtaskReplanned](s, 0).Parts[0].Effort = EffortLarge }, "the parts of t1-01: subtask 1 is of effort large"},
 	})
+	parts := "t1-01 is merged, or planned anew without its parts"
+	checkBroken(t, []broken{
+		{"no parts", split, func(s *story) { the[SubtaskReplanned](s, 0).Parts = nil }, parts},
+		{"a part without an id", split, func(s *story) { the[SubtaskReplanned](s, 0).Added = nil }, parts},
+		{"no parts and no ids", split, func(s *story) { *the[SubtaskReplanned](s, 0) = SubtaskReplanned{} }, parts},
+	})
 	exact := Granularity{MaxSubtasks: 2, MaxWriteSet: 2, MaxEffort: EffortMedium}
 	requireKept(t, map[string]func() *story{
 		"as many as may be": with(pair, limits(exact)), "as much as may be": with(set, limits(exact)), "as large as may be": with(planned, effort, limits(exact)),

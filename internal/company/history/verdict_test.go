@@ -268,6 +268,19 @@ func TestSecondReviews(t *testing.T) {
 		{"of each", approved, func(s *story) { the[ReviewRecorded](s, 1).Judged = nil }, "a second review does not judge finding 1"},
 		{"with what it confirms", rejected, func(s *story) { the[ReviewRecorded](s, 1).Judged[0].Status = FindingConfirmed }, "a second review confirms finding 1, and lets it pass"},
 	})
+	all := func(s *story) { the[TaskSubmitted](s, 0).Settings.ConfirmReview = ConfirmAll }
+	requireKept(t, map[string]func() *story{
+		"all judged of a request": with(confirmed, all, func(s *story) {
+			r := the[ReviewRecorded](s, 1)
+			r.Judged = append(r.Judged, Judgement{Number: 2, Status: FindingRejected, Why: "it is right"})
+		}),
+		"an approval whose findings are confirmed": func() *story {
+			s := approved()
+			r := the[ReviewRecorded](s, 1)
+			r.Findings, r.Judged[0].Status = slices.Clone(the[ReviewRecorded](s, 0).Findings), FindingConfirmed
+			return s.merge(1, base)
+		},
+	})
 }
 
 // Where each finding is to be judged, nothing follows from an approval with findings before the second reviewer's run. The
