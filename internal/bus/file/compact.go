@@ -125,7 +125,7 @@ func (b *Bus) copyLive(next *segment, old []*segment, first bool) (records []mov
 	}
 	var seq uint64
 	for _, s := range old {
-		end, err := scanFrames(s.file, s.head, s.size, func(offset int64, f frame) error {
+		end, err := scanFrames(s.file, s.head, segmentHead, s.size, func(offset int64, f frame) error {
 			if b.closing.Err() != nil {
 				return b.closing.Err()
 			}

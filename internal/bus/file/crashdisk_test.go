@@ -26,7 +26,8 @@ type crashDisk struct {
 	dieAt   int  // the operation that is not finished; 0: none
 	full    int  // from this operation on there is no room for more bytes; 0: there always is
 	freeAt  int  // and from this one on there is again
-	noSync  bool // syncs fail
+	failAt  int  // the first sync of a file from here on fails; 0: none
+	failed  bool // it has
 }
 
 // nameChange is a change of the names that is not synced: the file of a name, or
@@ -63,34 +64,47 @@ func (d *crashDisk) step() (last bool, err error) {
 }
 
 // crash is the disk after the machine went off, or, without lose, after the
-// process was killed: then the kernel still has all that was written.
+// process was killed: then the kernel still has all that was written, and has not synced it.
 func (d *crashDisk) crash(lose bool) *crashDisk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	next := newCrashDisk(d.rng)
-	names := d.names
-	if lose {
-		names = maps.Clone(d.durable)
-		for _, c := range d.pending { // each may have come to the disk or not
-			if d.rng.IntN(2) == 0 {
-				continue
+	if !lose {
+		copies := map[*inode]*inode{}
+		copyOf := func(f *inode) *inode {
+			if f != nil && copies[f] == nil {
+				copies[f] = &inode{now: slices.Clone(f.now), synced: slices.Clone(f.synced), pending: slices.Clone(f.pending)}
 			}
-			if c.was != "" {
-				delete(names, c.was)
-			}
-			if c.file == nil {
-				delete(names, c.name)
-			} else {
-				names[c.name] = c.file
-			}
+			return copies[f]
+		}
+		for name, f := range d.names {
+			next.names[name] = copyOf(f)
+		}
+		for name, f := range d.durable {
+			next.durable[name] = copyOf(f)
+		}
+		for _, c := range d.pending {
+			next.pending = append(next.pending, nameChange{c.name, c.was, copyOf(c.file)})
+		}
+		return next
+	}
+	names := maps.Clone(d.durable)
+	for _, c := range d.pending { // each may have come to the disk or not
+		if d.rng.IntN(2) == 0 {
+			continue
+		}
+		if c.was != "" {
+			delete(names, c.was)
+		}
+		if c.file == nil {
+			delete(names, c.name)
+		} else {
+			names[c.name] = c.file
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		data := names[name].now
-		if lose {
-			data = names[name].afterPowerCut(d.rng)
-		}
-		file := &inode{now: slices.Clone(data), synced: slices.Clone(data)}
+		data := names[name].afterPowerCut(d.rng)
+		file := &inode{now: data, synced: slices.Clone(data)}
 		next.names[name], next.durable[name] = file, file
 	}
 	return next
@@ -220,9 +234,6 @@ func (d *crashDisk) Sync() error {
 	if err != nil {
 		return err
 	}
-	if d.noSync {
-		return syscall.EIO
-	}
 	if last {
 		return errCrashed // before anything was synced
 	}
@@ -295,13 +306,22 @@ func (f *crashFile) Sync() error {
 	if err != nil {
 		return err
 	}
-	if f.disk.noSync {
-		return syscall.EIO
-	}
 	if last {
 		return errCrashed
 	}
-	f.inode.synced, f.inode.pending = slices.Clone(f.inode.now), nil
+	if d := f.disk; d.failAt > 0 && d.ops >= d.failAt && !d.failed {
+		d.failed = true // some of it is on the disk; the rest shows, and no later sync brings it there
+		f.inode.synced, f.inode.pending = f.inode.afterPowerCut(d.rng), nil
+		return syscall.EIO
+	}
+	for _, c := range f.inode.pending { // and not what an earlier sync dropped
+		if c.data == nil {
+			f.inode.synced = f.inode.synced[:min(c.offset, int64(len(f.inode.synced)))]
+			continue
+		}
+		f.inode.synced = putBytes(f.inode.synced, c.offset, slices.Clone(c.data))
+	}
+	f.inode.pending = nil
 	return nil
 }
 

@@ -105,11 +105,10 @@ func TestFailedSync(t *testing.T) {
 	append1 := func(id string) error {
 		return b.storeBatch(b.planBatch([]*request{{kind: recordFrame, subject: "ledger", id: id}}))
 	}
-	d.noSync = true
+	d.failAt = d.ops + 1
 	if err := append1("a"); err == nil {
 		t.Fatal("a failed sync was acknowledged")
 	}
-	d.noSync = false
 	if err := append1("b"); company.CodeOf(err) != company.EBus {
 		t.Fatalf("after a failed sync: %v", err)
 	}

@@ -33,6 +33,9 @@
 // later, so that most syncs are of bytes that the file has already (localfiles.Room). A bus that
 // is closed cuts them off; what a kill leaves of them is no torn tail, and stays as room.
 //
+// A start writes what lies behind the newest mark once more, and syncs it: after a kill, and
+// after a sync that failed, the kernel may show what is not on the disk (decision 0198).
+//
 // # Space
 //
 // A segment is rolled at 64 MiB. A full one of which half is dead (journals that

@@ -42,7 +42,7 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 			return err
 		}
 		s := &segment{head: f.head, file: f.file, size: f.size}
-		newest, err := b.scanSegment(ctx, s)
+		newest, unsure, err := b.scanSegment(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -50,6 +50,11 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 		if newest == endFrame {
 			if err := cutZeros(s, f.size); err != nil {
 				return err
+			}
+			if len(rest) <= 1 {
+				if err := s.rewriteTail(unsure, s.size); err != nil {
+					return err
+				}
 			}
 			if len(rest) == 0 {
 				return damagedError(segmentName(s.last+1), 0, "the segment is missing")
@@ -69,7 +74,7 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 		}
 		files = nil
 		b.active = s
-		return b.prepareTail(f.size, newest)
+		return b.prepareTail(f.size, newest, unsure)
 	}
 	if len(files) > 0 {
 		f := files[0]
@@ -91,6 +96,9 @@ func (b *Bus) listSegments() (files []found, err error) {
 		return nil, err
 	}
 	slices.Sort(names)
+	if err := b.disk.Sync(); err != nil { // a kill may have come before that of a rename
+		return nil, err
+	}
 	covered := ""
 	for _, name := range names {
 		if name == compactName {
@@ -148,15 +156,17 @@ func (b *Bus) checkPlace(f found) error {
 
 // scanSegment takes the frames of a segment into the index, sets its size to where
 // they end, and returns the kind of the last one; 0: there is none.
-func (b *Bus) scanSegment(ctx context.Context, s *segment) (newest kind, err error) {
-	size, err := scanFrames(s.file, s.head, s.size, func(offset int64, f frame) error {
+func (b *Bus) scanSegment(ctx context.Context, s *segment) (newest kind, unsure int64, err error) {
+	size, err := scanFrames(s.file, s.head, segmentHead, s.size, func(offset int64, f frame) error {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		if newest == endFrame {
 			return damagedError(s.fileName(), offset, "something lies behind the end")
 		}
-		newest = f.kind
+		if newest = f.kind; f.kind == markFrame {
+			unsure = offset
+		}
 		if f.kind != recordFrame && f.kind != purgeFrame {
 			return nil
 		}
@@ -168,7 +178,7 @@ func (b *Bus) scanSegment(ctx context.Context, s *segment) (newest kind, err err
 		return nil
 	})
 	s.size = size
-	return newest, err
+	return newest, unsure, err
 }
 
 // cutZeros removes the zeros behind the end of a full segment, which a kill left there. Anything
@@ -190,7 +200,7 @@ func cutZeros(s *segment, size int64) error {
 // prepareTail makes the newest segment ready for more: what lies behind its last
 // good frame is removed, if it was never acknowledged, zeros stay as room for more, and what
 // can be read is brought to the disk: a kill may have come before its sync.
-func (b *Bus) prepareTail(size int64, newest kind) error {
+func (b *Bus) prepareTail(size int64, newest kind, unsure int64) error {
 	s := b.active
 	used, err := localfiles.FindZeros(s.file, s.size, size)
 	if err != nil {
@@ -202,7 +212,7 @@ func (b *Bus) prepareTail(size int64, newest kind) error {
 			return err
 		}
 	}
-	if err := s.file.Sync(); err != nil {
+	if err := s.rewriteTail(unsure, min(s.size, size)); err != nil {
 		return err
 	}
 	if newest != markFrame {
@@ -223,4 +233,21 @@ func (b *Bus) cutTail(s *segment, size int64) error {
 	}
 	b.logger.Warn("the log of the bus ended in what was never acknowledged, and was cut", "file", s.fileName(), "offset", s.size, "bytes", size-s.size)
 	return b.cutRoom()
+}
+
+// rewriteTail writes what lies behind the last sync that is known of once more, and syncs it: where
+// a sync failed, the kernel may show bytes that are not on the disk and will not be.
+func (s *segment) rewriteTail(from, end int64) error {
+	buf := make([]byte, 1<<20)
+	for from < end {
+		chunk := buf[:min(int64(len(buf)), end-from)]
+		if err := readAll(s.file, chunk, from); err != nil {
+			return err
+		}
+		if _, err := s.file.WriteAt(chunk, from); err != nil {
+			return err
+		}
+		from += int64(len(chunk))
+	}
+	return s.file.Sync()
 }

@@ -28,24 +28,54 @@ type Entry struct {
 
 var kindNames = map[kind]string{recordFrame: "record", purgeFrame: "purge", markFrame: "mark", endFrame: "end"}
 
-// scanEntries calls fn for the frames of an open file.
-func scanEntries(name string, file diskFile, fn func(Entry) error) (end, size int64, err error) {
-	if size, err = file.Size(); err != nil {
+// scanEntries calls fn for the frames of an open file, and returns how many bytes behind the last
+// one cannot be read. The process that writes goes on meanwhile: it fills the room that was read
+// as zeros, and cuts off what is left of it. So what cannot be read is looked at again.
+func scanEntries(name string, file diskFile, fn func(Entry) error) (end, bad int64, err error) {
+	size, err := file.Size()
+	if err != nil {
 		return 0, 0, err
 	}
 	raw := make([]byte, segmentHead)
 	if err := readAll(file, raw, 0); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return 0, size, err
+		return 0, 0, err
 	}
 	h, ok := parseHead(raw)
 	if !ok {
 		return 0, size, nil
 	}
-	end, err = scanFrames(file, h, size, func(offset int64, f frame) error {
-		return fn(Entry{File: name, Offset: offset, Kind: kindNames[f.kind], Seq: f.seq, Time: f.time, Expires: f.expires, Subject: f.subject, ID: f.id, Data: f.data})
-	})
-	return end, size, err
+	var failed error // of fn
+	emit := func(offset int64, f frame) error {
+		failed = fn(Entry{File: name, Offset: offset, Kind: kindNames[f.kind], Seq: f.seq, Time: f.time, Expires: f.expires, Subject: f.subject, ID: f.id, Data: f.data})
+		return failed
+	}
+	end = segmentHead
+	for looks := 0; looks < maxLooks; looks++ {
+		was := end
+		end, err = scanFrames(file, h, was, size, emit)
+		if failed != nil || err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return end, 0, err
+		}
+		if end > was {
+			looks = 0
+		}
+		if size, err = file.Size(); err != nil {
+			return end, 0, err
+		}
+		used, err := localfiles.FindZeros(file, end, size)
+		if err == nil && used <= end {
+			return end, 0, nil
+		}
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // the file was cut meanwhile
+			return end, 0, err
+		}
+		bad = size - end
+	}
+	return end, bad, nil
 }
+
+// maxLooks is how often bytes are looked at that cannot be read.
+const maxLooks = 3
 
 // Scan calls fn for every frame of the log in a folder, from the first on. It takes
 // no lock and changes nothing, so it also reads beside the process that writes, and
@@ -73,12 +103,9 @@ func Scan(own *folder.Folder, fn func(Entry) error, skip func(file string, offse
 		if err != nil {
 			return err
 		}
-		end, size, err := scanEntries(name, plainFile{file}, fn)
-		if err == nil && end < size {
-			var used int64
-			if used, err = localfiles.FindZeros(file, end, size); err == nil && used > end {
-				err = skip(name, end, size-end)
-			}
+		end, bad, err := scanEntries(name, plainFile{file}, fn)
+		if err == nil && bad > 0 {
+			err = skip(name, end, bad)
 		}
 		if err := errors.Join(err, file.Close()); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

@@ -50,13 +50,13 @@ func createSegment(d disk, name string, h head) (_ *segment, err error) {
 	return &segment{head: h, file: file, size: segmentHead}, nil
 }
 
-// scanFrames calls fn for the frames of a segment, and returns where they end:
-// at size, or at the first that is bad. The data of a frame is overwritten by
-// the next one. An error is one of fn, or of the disk.
-func scanFrames(file io.ReaderAt, h head, size int64, fn func(offset int64, f frame) error) (end int64, err error) {
-	r := bufio.NewReaderSize(io.NewSectionReader(file, segmentHead, size-segmentHead), 256<<10)
+// scanFrames calls fn for the frames of a segment from an offset on at which one begins, and
+// returns where they end: at size, or at the first that is bad. The data of a frame is
+// overwritten by the next one. An error is one of fn, or of the disk.
+func scanFrames(file io.ReaderAt, h head, from, size int64, fn func(offset int64, f frame) error) (end int64, err error) {
+	r := bufio.NewReaderSize(io.NewSectionReader(file, from, size-from), 256<<10)
 	var raw []byte
-	for end = segmentHead; end < size; {
+	for end = from; end < size; {
 		start, err := r.Peek(4)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return end, err

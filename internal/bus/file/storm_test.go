@@ -43,7 +43,7 @@ func TestStorm(t *testing.T) {
 		}
 	}
 	t.Logf("%v", kinds)
-	for _, k := range []string{"power cut", "kill", "batch lost", "batch kept", "compacted", "rolled", "died at a start", "no room"} {
+	for _, k := range []string{"power cut", "kill", "batch lost", "batch kept", "compacted", "rolled", "died at a start", "no room", "sync failed", "sync failed in a roll"} {
 		if kinds[k] == 0 {
 			t.Errorf("no run had: %s", k)
 		}
@@ -102,6 +102,9 @@ func (s *storm) runUntilCrash(ctx context.Context) error {
 		s.disk.freeAt = s.disk.full + 1 + s.rng.IntN(6)
 	}
 	s.disk.dieAt = s.disk.ops + 1 + s.rng.IntN(150)
+	if s.rng.IntN(3) == 0 {
+		s.disk.failAt = s.disk.ops + 1 + s.rng.IntN(150)
+	}
 	under, err := s.work(ctx)
 	if err != nil && !errors.Is(err, errCrashed) {
 		return err
@@ -162,7 +165,7 @@ func (s *storm) work(ctx context.Context) ([]frame, error) {
 		if errors.Is(err, errCrashed) {
 			s.kinds["died at a start"]++
 		}
-		if s.isFull() {
+		if s.isFull() || s.disk.failed {
 			return nil, errCrashed // nothing was asked of it
 		}
 		return nil, err
@@ -182,11 +185,18 @@ func (s *storm) work(ctx context.Context) ([]frame, error) {
 				s.kinds["no room"]++
 				continue
 			}
+			if s.disk.failed {
+				s.kinds["sync failed"]++
+			}
 			return p.frames, errCrashed
 		}
 		for _, f := range p.frames {
 			s.state.apply(f)
 			s.highest = f.seq
+		}
+		if b.broken != nil { // by the sync of a roll
+			s.kinds["sync failed in a roll"]++
+			return nil, errCrashed
 		}
 		if len(b.sealed) > sealed {
 			s.kinds["rolled"]++

@@ -182,7 +182,11 @@ func (b *Bus) cutRoom() error { return b.room.Cut(b.active.file, b.active.size) 
 
 // takeBack removes the beginning of a batch that has no room.
 func (b *Bus) takeBack(cause error) error {
-	if err := b.cutRoom(); err != nil {
+	err := b.cutRoom()
+	if err == nil {
+		err = b.active.file.Sync() // a power cut does not bring back what is refused now
+	}
+	if err != nil {
 		b.broken = writeError(errors.Join(cause, err))
 		return fmt.Errorf("%w: %w", bus.ErrUnknown, cause)
 	}

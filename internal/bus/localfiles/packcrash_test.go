@@ -31,7 +31,8 @@ type crashDisk struct {
 	synced map[string]*crashInode // as a power cut leaves them
 	ops    int
 	dieAt  int // nothing is answered from here on
-	fullAt int // the write that finds no room
+	fullAt int // the write that finds no room; from it on no file grows
+	freeAt int // and from here on there is room again
 	failAt int // the sync that fails, and loses what it was to sync
 	noRoom bool
 }
@@ -244,7 +245,7 @@ func (c *crashFile) WriteAt(b []byte, at int64) (n int, err error) {
 		return 0, err
 	}
 	n = len(b)
-	if c.disk.ops == c.disk.fullAt || c.disk.noRoom && at+int64(len(b)) > int64(len(c.f.now)) {
+	if d := c.disk; d.ops == d.fullAt || (d.noRoom || d.fullAt > 0 && d.ops >= d.fullAt && d.ops < d.freeAt) && at+int64(len(b)) > int64(len(c.f.now)) {
 		n, err = c.disk.rng.IntN(n), syscall.ENOSPC
 	}
 	if last {
@@ -390,7 +391,10 @@ func TestPacksOutlastCrashes(t *testing.T) {
 			s.when = fmt.Sprintf("seed %d, round %d", seed, round)
 			switch at := 1 + rng.IntN(60); rng.IntN(4) {
 			case 0:
-				disk.fullAt = at
+				disk.fullAt, disk.freeAt = at, at+rng.IntN(12)
+				if rng.IntN(2) == 0 {
+					disk.dieAt = at + rng.IntN(15)
+				}
 			case 1:
 				disk.failAt = at
 			default:

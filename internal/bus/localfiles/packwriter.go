@@ -398,6 +398,9 @@ func (p *packs) countLive(full *fullPack) error {
 		if err != nil {
 			return err
 		}
+		if size, err = FindZeros(file, 0, size); err != nil { // of a pack whose sync failed
+			return err
+		}
 		live := int64(1)
 		_, err = readHeads(file, full.number, full.index.listOffsets(), func(r placedRecord) bool {
 			live += r.endOffset(r.at) - r.at

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -80,5 +81,51 @@ func TestRoomOnAFullDisk(t *testing.T) {
 				t.Fatalf("%d bytes are used, the zeros begin at %d (%v), the file has %d, the room says %d", len(used), at, err, len(disk.data), room.Bytes)
 			}
 		}
+	}
+}
+
+// Zeros of a blob at the end of a pack are data, whatever stands behind them.
+func TestZerosAtTheEndOfAPack(t *testing.T) {
+	for _, n := range []int{0, 1, 63, 64, 65, 448, 5000, 70000, maxPacked} {
+		for _, isCut := range []bool{false, true} {
+			zero := strings.Repeat("\x00", n)
+			s := openFlipped(t, fmt.Sprint(n, " zeros, without a mark: ", isCut), packFiles{}.onDisk(), packSize)
+			s.put("first")
+			s.put(zero)
+			if isCut {
+				s.editPack(1, func(text []byte) []byte { clear(text[s.packs.newest.end:]); return text })
+			}
+			for i := range 3 {
+				s = s.openAgain(s.when, packSize)
+				err := s.read(zero)
+				s.put(fmt.Sprint("more", i))
+				if err = errors.Join(err, s.read(zero)); err != nil || len(s.listDamage()) > 0 {
+					t.Fatalf("%s: %v, damage: %q", s.when, err, s.listDamage())
+				}
+			}
+		}
+	}
+}
+
+// A full pack whose newest sync failed keeps its zeros: they are not counted as removed blobs, for
+// which the pack would be written anew.
+func TestZerosOfABrokenPack(t *testing.T) {
+	s := openFlipped(t, "broken", packFiles{}.onDisk(), packSize)
+	grew, size := 0, 0
+	for i := 0; grew < 2; i++ { // until half of it are zeros
+		s.put(fmt.Sprint(i, strings.Repeat("x", 990)))
+		if now := len(s.disk.names[packName(1)].now); now != size {
+			grew, size = grew+1, now
+		}
+	}
+	used := s.packs.newest.end
+	s.disk.failAt = s.disk.ops + 2
+	s.put(strings.Repeat("fails", 200))
+	s.disk.failAt = 0
+	s.put("next") // begins another pack
+	s = s.openAgain("opened again", packSize)
+	s.remove("0" + strings.Repeat("x", 990))
+	if s.disk.names[packName(1)] == nil {
+		t.Errorf("a pack of %d bytes in a file of %d was written anew for one blob that was removed", used, size)
 	}
 }
