@@ -2,7 +2,11 @@ package startup
 
 import (
 	"os"
+	"os/exec"
+	"runtime"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -23,5 +27,31 @@ func TestSettle(t *testing.T) {
 	Settle()
 	if now() != usual {
 		t.Errorf("a settled program has %d", now())
+	}
+}
+
+// TestProcessorsOfAProgramThatStays: it has as many as its goroutines that wait for the disk beyond
+// those of the machine, also when it settles twice; what the operator has set stays.
+func TestProcessorsOfAProgramThatStays(t *testing.T) {
+	if os.Getenv("COMPANY_TEST_SETTLE") != "" {
+		Settle()
+		Settle()
+		println("processors", runtime.GOMAXPROCS(0), "by rule", processors)
+		return
+	}
+	for _, set := range []string{"", "3"} {
+		cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$")
+		cmd.Env = append(os.Environ(), "COMPANY_TEST_SETTLE=1", "GOMAXPROCS="+set)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		want := processors + syncing
+		if n, err := strconv.Atoi(set); err == nil {
+			want = n
+		}
+		if !strings.Contains(string(out), "processors "+strconv.Itoa(want)+" by rule") {
+			t.Errorf("GOMAXPROCS=%q: want %d: %s", set, want, out)
+		}
 	}
 }

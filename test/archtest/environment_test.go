@@ -24,7 +24,7 @@ var environmentReaders = map[string]int{
 	"internal/image/base.go":              3, // proxies and certificates of mmdebstrap, and of apt
 	"internal/image/hostfetch.go":         1, // the same of the go command
 	"internal/image/hosttree.go":          1, // programs that say where a toolchain lies
-	"internal/startup/startup.go":         1, // the pace of the garbage collector, before main
+	"internal/startup/startup.go":         2, // the pace of the runtime, before main
 	"internal/toolserver/gate.go":         1, // in a container: what the gate was given
 	"internal/toolserver/server.go":       1, // in a container
 	"cmd/toolbox/main.go":                 1, // in a container
