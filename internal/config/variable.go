@@ -27,6 +27,7 @@ func Variables() []Variable {
 	return []Variable{
 		{"COMPANY_OFFICE", areaCompany, "Folder of the office, as --office names it."},
 		{"GOGC", areaCompany, "Pace of Go's garbage collector. Default: 400 while a command starts, 100 once a company is at work."},
+		{"GOMAXPROCS", areaCompany, "How many goroutines run at once. Default: as many as there are processors, and two more once a company is at work, for those that wait for the disk."},
 
 		{"HOME", areaPlaces, "Your home: ~/.config, ~/.cache, ~/.local/state, ~/.netrc, ~/.gitconfig, ~/.npmrc, ~/.cargo and ~/.gnupg are looked for below it."},
 		{"XDG_CONFIG_HOME", areaPlaces, "Your own config is $XDG_CONFIG_HOME/company/config.yaml; the logins of gh, tea and pip lie there, too. Default: ~/.config."},
