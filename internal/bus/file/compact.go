@@ -148,6 +148,10 @@ func (b *Bus) copyLive(next *segment, old []*segment, first bool) (records []mov
 			return nil, damagedError(s.fileName(), end, "no frame can be read here")
 		}
 	}
+	// The mark is true by the time at which the segment has its name: it is synced before.
+	if err := add(frame{kind: markFrame, seq: seq, time: time.Now()}); err != nil {
+		return nil, err
+	}
 	return records, add(frame{kind: endFrame, seq: seq, time: time.Now()})
 }
 

@@ -112,3 +112,44 @@ func TestRefusedBatchThenPowerCut(t *testing.T) {
 		}
 	}
 }
+
+// A start behind a clean end writes little, also where the full segment before the newest was
+// compacted.
+func TestStartWritesLittle(t *testing.T) {
+	d := newCrashDisk(rand.New(rand.NewPCG(1, 7)))
+	b, err := openWithin(t, d, Options{rollAt: 20_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 { // two of three of the first are dead at once
+		batch := []*request{newRecord(fmt.Sprint("run.", i), 1000)}
+		if err := b.storeBatch(b.planBatch(batch)); err != nil {
+			t.Fatal(err)
+		}
+		if i%3 > 0 && i < 18 {
+			if err := b.storeBatch(b.planBatch([]*request{{kind: purgeFrame, subject: fmt.Sprint("run.", i)}})); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	from, to, ok := planCompaction(b.sealed, b.rollAt)
+	if !ok || to != len(b.sealed) {
+		t.Fatalf("segments %d to %d of %d are compacted", from, to, len(b.sealed))
+	}
+	if err := errors.Join(b.compactSegments(from, to), b.cutRoom(), b.closeSegments()); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		was := d.written
+		again, err := openWithin(t, d, Options{rollAt: 20_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrote := d.written - was; wrote > 4*frameHead {
+			t.Errorf("a start wrote %d bytes", wrote)
+		}
+		if err := errors.Join(again.cutRoom(), again.closeSegments()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -23,6 +23,7 @@ type crashDisk struct {
 	durable map[string]*inode // as a power cut leaves them
 	pending []nameChange      // since the last sync of the names
 	ops     int
+	written int  // bytes
 	dieAt   int  // the operation that is not finished; 0: none
 	full    int  // from this operation on there is no room for more bytes; 0: there always is
 	freeAt  int  // and from this one on there is again
@@ -279,6 +280,7 @@ func (f *crashFile) WriteAt(p []byte, offset int64) (int, error) {
 		n, err = f.disk.rng.IntN(len(p)+1), errCrashed
 	}
 	data := slices.Clone(p[:n])
+	f.disk.written += n
 	f.inode.now = putBytes(f.inode.now, offset, data)
 	f.inode.pending = append(f.inode.pending, change{offset, data})
 	return n, err

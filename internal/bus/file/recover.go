@@ -48,16 +48,16 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 		}
 		rest := files[1:]
 		if newest == endFrame {
+			if len(rest) == 0 {
+				return damagedError(segmentName(s.last+1), 0, "the segment is missing")
+			}
 			if err := cutZeros(s, f.size); err != nil {
 				return err
 			}
-			if len(rest) <= 1 {
+			if len(rest) == 1 {
 				if err := s.rewriteTail(unsure, s.size); err != nil {
 					return err
 				}
-			}
-			if len(rest) == 0 {
-				return damagedError(segmentName(s.last+1), 0, "the segment is missing")
 			}
 			b.sealed, files = append(b.sealed, s), rest
 			continue
@@ -208,7 +208,7 @@ func (b *Bus) prepareTail(size int64, newest kind, unsure int64) error {
 	}
 	b.room.Bytes = size
 	if used > s.size {
-		if err := b.cutTail(s, size); err != nil {
+		if err := b.cutTail(s, used, size); err != nil {
 			return err
 		}
 	}
@@ -223,7 +223,7 @@ func (b *Bus) prepareTail(size int64, newest kind, unsure int64) error {
 
 // cutTail removes what lies behind the last good frame of the newest segment, if
 // it was never acknowledged.
-func (b *Bus) cutTail(s *segment, size int64) error {
+func (b *Bus) cutTail(s *segment, used, size int64) error {
 	mark, found, err := findMark(s.file, s.head, s.size+1, size)
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func (b *Bus) cutTail(s *segment, size int64) error {
 	if found {
 		return damagedError(s.fileName(), s.size, fmt.Sprintf("no frame can be read here, and what lies before byte %d was on the disk", mark))
 	}
-	b.logger.Warn("the log of the bus ended in what was never acknowledged, and was cut", "file", s.fileName(), "offset", s.size, "bytes", size-s.size)
+	b.logger.Warn("the log of the bus ended in what was never acknowledged, and was cut", "file", s.fileName(), "offset", s.size, "bytes", used-s.size)
 	return b.cutRoom()
 }
 

@@ -50,7 +50,11 @@ func scanEntries(name string, file diskFile, fn func(Entry) error) (end, bad int
 		return failed
 	}
 	end = segmentHead
+	first := size // what comes behind it came later
 	for looks := 0; looks < maxLooks; looks++ {
+		if looks > 1 {
+			time.Sleep(lookPause)
+		}
 		was := end
 		end, err = scanFrames(file, h, was, size, emit)
 		if failed != nil || err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -63,7 +67,7 @@ func scanEntries(name string, file diskFile, fn func(Entry) error) (end, bad int
 			return end, 0, err
 		}
 		used, err := localfiles.FindZeros(file, end, size)
-		if err == nil && used <= end {
+		if err == nil && used <= end || end >= first {
 			return end, 0, nil
 		}
 		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // the file was cut meanwhile
@@ -74,8 +78,10 @@ func scanEntries(name string, file diskFile, fn func(Entry) error) (end, bad int
 	return end, bad, nil
 }
 
-// maxLooks is how often bytes are looked at that cannot be read.
-const maxLooks = 3
+const (
+	maxLooks  = 4                     // how often bytes are looked at that cannot be read
+	lookPause = 10 * time.Millisecond // in which a batch is written that is being written
+)
 
 // Scan calls fn for every frame of the log in a folder, from the first on. It takes
 // no lock and changes nothing, so it also reads beside the process that writes, and

@@ -10,10 +10,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"company/internal/bus"
+	"company/internal/company"
 )
 
 var (
@@ -165,7 +167,7 @@ func (s *storm) work(ctx context.Context) ([]frame, error) {
 		if errors.Is(err, errCrashed) {
 			s.kinds["died at a start"]++
 		}
-		if s.isFull() || s.disk.failed {
+		if company.CodeOf(err) != company.ELedger && (s.isFull() || s.disk.failed) {
 			return nil, errCrashed // nothing was asked of it
 		}
 		return nil, err
@@ -181,7 +183,7 @@ func (s *storm) work(ctx context.Context) ([]frame, error) {
 		}
 		sealed := len(b.sealed)
 		if err := b.storeBatch(p); err != nil {
-			if s.isFull() && b.broken == nil {
+			if s.isFull() && b.broken == nil && errors.Is(err, syscall.ENOSPC) {
 				s.kinds["no room"]++
 				continue
 			}

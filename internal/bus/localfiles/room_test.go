@@ -123,6 +123,9 @@ func TestZerosOfABrokenPack(t *testing.T) {
 	s.put(strings.Repeat("fails", 200))
 	s.disk.failAt = 0
 	s.put("next") // begins another pack
+	if s.disk.names[packName(2)] == nil {
+		t.Fatal("the sync did not fail")
+	}
 	s = s.openAgain("opened again", packSize)
 	s.remove("0" + strings.Repeat("x", 990))
 	if s.disk.names[packName(1)] == nil {
