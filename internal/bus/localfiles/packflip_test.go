@@ -181,7 +181,14 @@ func TestEveryBitOfAPack(t *testing.T) {
 						heads[r.at] = true
 					}
 				}
+				used, err := FindZeros(bytes.NewReader(text), 0, int64(len(text)))
+				if err != nil {
+					t.Fatal(err)
+				}
 				for at := range text {
+					if int64(at) > used+headSize && at%1009 > 0 {
+						continue // room, in which all bytes are alike
+					}
 					flips := []byte{1, 2, 4, 8, 16, 32, 64, 128, 255}
 					if kind != "newest" { // the heads are the same there: one bit of each byte
 						flips = flips[at%8 : at%8+1]
