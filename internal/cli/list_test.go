@@ -98,6 +98,7 @@ func TestStatusWatch(t *testing.T) {
 func TestInstructionFromAnEditor(t *testing.T) {
 	o := heldoffice.Open(t)
 	dir := t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir()) // what a person wrote in an editor that failed stays there
 	for name, script := range map[string]string{"empty": "exit 0", "broken": "exit 3"} {
 		editor := filepath.Join(dir, name)
 		if err := os.WriteFile(editor, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
