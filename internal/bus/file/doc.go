@@ -34,7 +34,7 @@
 // is closed cuts them off; what a kill leaves of them is no torn tail, and stays as room.
 //
 // A start writes what lies behind the newest mark once more, and syncs it: after a kill, and
-// after a sync that failed, the kernel may show what is not on the disk (decision 0198).
+// after a sync that failed, the kernel may show bytes that are not on the disk (decision 0198).
 //
 // # Space
 //

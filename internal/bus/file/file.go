@@ -41,7 +41,6 @@ type Bus struct {
 	queue  *casqueue.Queue
 	blobs  *localfiles.Blobs
 	lock   *localfiles.Lock
-
 	rollAt int64
 
 	inbox  inbox

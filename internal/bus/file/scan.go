@@ -30,7 +30,7 @@ var kindNames = map[kind]string{recordFrame: "record", purgeFrame: "purge", mark
 
 // scanEntries calls fn for the frames of an open file, and returns how many bytes behind the last
 // one cannot be read. The process that writes goes on meanwhile: it fills the room that was read
-// as zeros, and cuts off what is left of it. So what cannot be read is looked at again.
+// as zeros, and cuts off the rest. So unreadable bytes are read again, after a pause.
 func scanEntries(name string, file diskFile, fn func(Entry) error) (end, bad int64, err error) {
 	size, err := file.Size()
 	if err != nil {

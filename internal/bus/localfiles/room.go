@@ -32,9 +32,9 @@ type growingFile interface {
 // zeros are what a file grows by. They are never written to, so that they take no memory.
 var zeros [MostRoom]byte
 
-// Append writes raw at an offset, which is the end of what is used. Where the file ends before
-// raw does, zeros follow: as many bytes as are used already, and no further than to limit. A
-// disk that is too full for them has raw alone. After an error the caller cuts the file.
+// Append writes raw at an offset, behind the bytes that are used. A file that is too short for
+// raw grows: zeros follow, as many as there are used bytes, and no further than to limit. A
+// disk that is too full for the zeros gets raw alone. After an error the caller cuts the file.
 func (r *Room) Append(file growingFile, raw []byte, at, limit int64) error {
 	end := at + int64(len(raw))
 	if _, err := file.WriteAt(raw, at); err != nil || end <= r.Bytes {
