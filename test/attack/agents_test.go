@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
@@ -21,8 +20,7 @@ import (
 	"company/test/testenv"
 )
 
-// patience is how long a walk may take on a busy machine. It is no measure.
-const patience = 5 * time.Minute
+const patience = testenv.Patience
 
 // keyCanary is the model's key in every house; nothing but the company's own
 // process and the model's server may ever hold it (T21).

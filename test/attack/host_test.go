@@ -120,7 +120,7 @@ func TestHostSide(t *testing.T) {
 		if at := steering.FindStringIndex(r.Stdout + r.Stderr); at != nil {
 			t.Errorf("on the screen: %q", (r.Stdout + r.Stderr)[max(0, at[0]-200):at[1]])
 		}
-		if got := h.Run(time.Minute, "submit", "--dry-run", "--set", "workers.max=65", "never begun"); got.Code != 1 {
+		if got := h.Run(patience, "submit", "--dry-run", "--set", "workers.max=65", "never begun"); got.Code != 1 {
 			t.Errorf("a bad setting ends with %d\n%s", got.Code, got.Stderr)
 		}
 		staff.assignTickets(ticket{title: "One more", writeSet: "more.txt"})

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/company"
 	"company/test/testenv"
@@ -19,7 +18,7 @@ func judgeRemembered(t *testing.T, h *testenv.House, live string) {
 		Kind, Text string
 	}
 	var told []item
-	for line := range strings.Lines(h.MustRun(time.Minute, "feed", "-o", "json").Stdout) {
+	for line := range strings.Lines(h.MustRun(patience, "feed", "-o", "json").Stdout) {
 		var it item
 		if err := json.Unmarshal([]byte(line), &it); err != nil {
 			t.Fatal(err)
@@ -73,13 +72,13 @@ func judgeRemembered(t *testing.T, h *testenv.House, live string) {
 			t.Errorf("%s was refused %d times, at least %d were tried", kind, times[kind], least)
 		}
 	}
-	task := h.MustRun(time.Minute, "show", "t1").Stdout
+	task := h.MustRun(patience, "show", "t1").Stdout
 	for _, want := range []string{"\nREFUSED  ", "\n  " + string(lookRun) + "          path, ", "\n  " + string(cheatRun) + "          push, "} {
 		if !strings.Contains(task, want) {
 			t.Errorf("company show t1 has no %q:\n%s", want, task)
 		}
 	}
-	if pr := h.MustRun(time.Minute, "pr", "show", "1").Stdout; !strings.Contains(pr, "## Refused accesses") || !strings.Contains(pr, "- "+string(cheatRun)+": push ") {
+	if pr := h.MustRun(patience, "pr", "show", "1").Stdout; !strings.Contains(pr, "## Refused accesses") || !strings.Contains(pr, "- "+string(cheatRun)+": push ") {
 		t.Errorf("the pull request does not tell of it:\n%s", pr)
 	}
 }

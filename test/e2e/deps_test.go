@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
@@ -78,11 +77,11 @@ func TestWorkerAddsAGoModule(t *testing.T) {
 			t.Errorf("the worker was not told %q", want)
 		}
 	}
-	page := h.MustRun(time.Minute, "pr", "show", "1").Stdout
+	page := h.MustRun(patience, "pr", "show", "1").Stdout
 	if !strings.Contains(page, "Added dependencies") || !strings.Contains(page, "github.com/google/uuid") {
 		t.Errorf("the pull request does not say what was added:\n%s", page)
 	}
-	shown := h.MustRun(time.Minute, "show", "t1").Stdout
+	shown := h.MustRun(patience, "show", "t1").Stdout
 	if !strings.Contains(shown, "added:  go github.com/google/uuid@v1.6.0") || !strings.Contains(shown, "asked:  a registry for go github.com/google/uuid/no-such-module") {
 		t.Errorf("show:\n%s", shown)
 	}
@@ -113,7 +112,7 @@ func registryAnswers(t *testing.T, ecosystem string) {
 	}
 	address, _, _ := strings.Cut(strings.TrimSpace(string(out)), ",")
 	path := map[string]string{"go": "/github.com/google/uuid/@v/v1.6.0.info", "npm": "/is-odd"}[ecosystem]
-	client := &http.Client{Timeout: 20 * time.Second}
+	client := &http.Client{Timeout: patience}
 	defer client.CloseIdleConnections()
 	resp, err := client.Get(strings.TrimRight(address, "/") + path)
 	if err == nil {
@@ -179,7 +178,7 @@ func TestWorkerAddsAnNPMPackage(t *testing.T) {
 	if !strings.Contains(lock, "node_modules/is-odd") {
 		t.Errorf("the lock file: %s", lock)
 	}
-	if page := h.MustRun(time.Minute, "pr", "show", "1").Stdout; !strings.Contains(page, "| npm | `is-odd` | `3.0.1` |") {
+	if page := h.MustRun(patience, "pr", "show", "1").Stdout; !strings.Contains(page, "| npm | `is-odd` | `3.0.1` |") {
 		t.Errorf("the pull request:\n%s", page)
 	}
 	checkDelivered(t, h, 1, 1, 1)

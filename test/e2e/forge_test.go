@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
@@ -101,7 +100,7 @@ func TestDeliverToGitHub(t *testing.T) {
 	}
 	runAndExpect(t, h, []string{fmt.Sprintf("%s/acme/app/pull/%d", s.URL, p.Number), "## Gates", "company pr sync"}, "pr", "show", "1")
 	runRefused(t, h, 1, "E_PROTECTED", "pr", "merge", "1")
-	h.MustRun(time.Minute, "pr", "close", "1", "--why", "done by hand")
+	h.MustRun(patience, "pr", "close", "1", "--why", "done by hand")
 	if all := s.Pulls(repo); all[0].State != "closed" {
 		t.Errorf("%+v", all[0])
 	}
@@ -121,7 +120,7 @@ func TestDeliverToGitea(t *testing.T) {
 	if strings.Join(p.Labels, " ") != "company" || !strings.Contains(p.Body, "## Gates") {
 		t.Errorf("%+v", p)
 	}
-	h.MustRun(time.Minute, "pr", "close", "1")
+	h.MustRun(patience, "pr", "close", "1")
 	if all := s.Pulls(repo); all[0].State != "closed" {
 		t.Errorf("%+v", all[0])
 	}
@@ -245,7 +244,7 @@ func TestSubmitIssueOnGitHub(t *testing.T) {
 	if page := fmt.Sprintf("%s/acme/app/issues/%d", s.URL, n); shown.Task.Issue.Number != n || shown.Task.Issue.URL != page {
 		t.Errorf("%+v", shown)
 	}
-	if text := h.MustRun(time.Minute, "pr", "show", fmt.Sprint(p.Number)).Stdout; !strings.Contains(text, fmt.Sprintf("Closes #%d", n)) {
+	if text := h.MustRun(patience, "pr", "show", fmt.Sprint(p.Number)).Stdout; !strings.Contains(text, fmt.Sprintf("Closes #%d", n)) {
 		t.Errorf("%s", text)
 	}
 }

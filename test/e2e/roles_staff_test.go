@@ -21,9 +21,7 @@ import (
 	"company/test/testenv"
 )
 
-// patience is how long anything may take. It is for a machine that is busy,
-// not a measure.
-const patience = 5 * time.Minute
+const patience = testenv.Patience
 
 // TestMain lets three walks go at a time where nothing else is asked for: much
 // of each is waiting, for containers, for leases, for a disk.

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -198,7 +197,7 @@ func emulateTheme(theme string) chromedp.Action[chromedp.Void] {
 // keep writes what the tab shows.
 func (p *photographer) keep(name string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.b.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(p.b.ctx, patience)
 	defer cancel()
 	text, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"company/internal/adapters/scripted"
 )
@@ -74,7 +73,7 @@ func TestToldWordSurvivesKill(t *testing.T) {
 	if !slices.Equal(staff.requests, want) {
 		t.Errorf("the word in the requests: %q, want %q", staff.requests, want)
 	}
-	if r := h.MustRun(time.Minute, "logs", "t1-01.1", "-o", "json"); strings.Count(r.Stdout, word) != 1 {
+	if r := h.MustRun(patience, "logs", "t1-01.1", "-o", "json"); strings.Count(r.Stdout, word) != 1 {
 		t.Errorf("the transcript has it %d times:\n%s", strings.Count(r.Stdout, word), r.Stdout)
 	}
 }

@@ -49,7 +49,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 
 	want := []string{"runs/t1-01.1/transcript.ndjson", "runs/t1-01.1/result.json", "backlog/t1-*.md", "state/t1.json"}
 	told := map[string]int{}
-	for line := range strings.Lines(h.MustRun(time.Minute, "feed", "-o", "json").Stdout) {
+	for line := range strings.Lines(h.MustRun(patience, "feed", "-o", "json").Stdout) {
 		var it struct{ Kind, Text string }
 		if err := json.Unmarshal([]byte(line), &it); err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 			told[strings.Split(it.Text, " is not written: ")[0]]++
 		}
 	}
-	shown := h.MustRun(time.Minute, "show", "t1").Stdout
+	shown := h.MustRun(patience, "show", "t1").Stdout
 	for _, file := range want {
 		if told[file] != 1 {
 			t.Errorf("the feed tells %d times that %s is not written: %v", told[file], file, told)
@@ -77,7 +77,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	if len(run.Run.Unwritten) != 2 || len(run.Run.Files) != 1 || !strings.HasSuffix(run.Run.Files[0], "git.log") {
 		t.Errorf("the run is shown with %+v", run.Run)
 	}
-	if logs := h.MustRun(time.Minute, "logs", "t1-01.1").Stdout; !strings.Contains(logs, "farewell.sh") {
+	if logs := h.MustRun(patience, "logs", "t1-01.1").Stdout; !strings.Contains(logs, "farewell.sh") {
 		t.Errorf("the conversation is not shown from the journal:\n%s", logs)
 	}
 
@@ -94,7 +94,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	if _, claimed := st.Conversations["t1-01.1"]; claimed || st.Conversations["t1-plan.1"] == "" {
 		t.Errorf("transcripts that are named: %v", st.Conversations)
 	}
-	shown = h.MustRun(time.Minute, "show", "t1").Stdout
+	shown = h.MustRun(patience, "show", "t1").Stdout
 	for i, file := range want {
 		if listed := strings.Contains(shown, "not written: "+file); listed != (i < 2) {
 			t.Errorf("%s is told to be unwritten: %v\n%s", file, listed, shown)

@@ -20,6 +20,8 @@ import (
 	"company/test/testenv"
 )
 
+const patience = testenv.Patience
+
 type m = map[string]any
 
 func call(tool string, args any) scripted.Reply {
@@ -60,7 +62,7 @@ func open(t *testing.T) *testenv.House {
 func serve(t *testing.T, h *testenv.House) *testenv.Process {
 	t.Helper()
 	p := h.Start("serve")
-	p.Until(time.Minute, "its office", func(it feed.Item) bool {
+	p.Until(patience, "its office", func(it feed.Item) bool {
 		return it.Kind == "note" && strings.Contains(it.Text, "serves the office")
 	})
 	return p
@@ -117,7 +119,7 @@ func TestIdle(t *testing.T) {
 	h := open(t)
 	p := serve(t, h)
 	fresh := used(t, p.PID())
-	h.MustRun(2*time.Minute, "submit", "add a file")
+	h.MustRun(patience, "submit", "add a file")
 	busy := used(t, p.PID())
 	time.Sleep(after) // the measure is of idleness: there is nothing to wait for
 	var idle usage
@@ -146,7 +148,7 @@ func TestIdle(t *testing.T) {
 func end(t *testing.T, p *testenv.Process) {
 	t.Helper()
 	p.Signal(syscall.SIGTERM)
-	if r := p.Wait(time.Minute); r.Code != 0 {
+	if r := p.Wait(patience); r.Code != 0 {
 		t.Errorf("serve ended with %d\n%s", r.Code, p.Tell())
 	}
 }
@@ -160,11 +162,11 @@ func TestSecondTaskStartsSoon(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	p := serve(t, h)
-	h.MustRun(2*time.Minute, "submit", "add a file")
+	h.MustRun(patience, "submit", "add a file")
 	var prepared, planned []time.Duration
 	for n := 2; n <= 6; n++ {
 		task := company.NewTaskID(n)
-		h.MustRun(2*time.Minute, "submit", "add another file")
+		h.MustRun(patience, "submit", "add another file")
 		at := map[string]time.Time{}
 		for _, it := range p.Items() {
 			if it.Task == task && it.Seq > 0 && at[it.Kind].IsZero() {

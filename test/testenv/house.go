@@ -24,6 +24,10 @@ import (
 	"company/internal/hosttest"
 )
 
+// Patience is how long a command or a walk may take. It is for a machine that is
+// busy, not a measure.
+const Patience = 5 * time.Minute
+
 // House is one office with its project, for one test.
 type House struct {
 	T      testing.TB
@@ -269,7 +273,7 @@ func (h *House) MustRun(timeout time.Duration, args ...string) Result {
 // JSON runs a command with -o json and reads its one object into v.
 func (h *House) JSON(v any, args ...string) {
 	h.T.Helper()
-	r := h.MustRun(time.Minute, append(args, "-o", "json")...)
+	r := h.MustRun(Patience, append(args, "-o", "json")...)
 	if err := json.Unmarshal([]byte(r.Stdout), v); err != nil {
 		h.T.Fatalf("company %s -o json: %v\n%s", strings.Join(args, " "), err, r.Stdout)
 	}

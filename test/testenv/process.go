@@ -127,7 +127,7 @@ func (p *Process) Signal(s syscall.Signal) {
 func (p *Process) Kill() {
 	p.h.T.Helper()
 	p.Signal(syscall.SIGKILL)
-	if r := p.Wait(time.Minute); r.Signal != syscall.SIGKILL {
+	if r := p.Wait(Patience); r.Signal != syscall.SIGKILL {
 		p.h.T.Fatalf("company %s was to die by SIGKILL, and ended with %d, signal %v:\n%s", p.name, r.Code, r.Signal, p.Tell())
 	}
 }
