@@ -177,20 +177,13 @@ func packageName(n int) string { return fmt.Sprintf("pkg%02d", n) }
 // writeModule writes a module of so many packages of a thousand lines, always the same: nine
 // files of source and one of tests in each.
 func writeModule(repo string, packages int) error {
-	// A module without dependencies has no layer of what compiled.
-	const dependency = "example.org/dependency"
-	all := map[string]string{
-		"go.mod":             "module example.org/large\n\ngo 1.24\n\nrequire " + dependency + " v1.0.0\n",
-		"vendor/modules.txt": "# " + dependency + " v1.0.0\n## explicit; go 1.24\n" + dependency + "\n", "vendor/" + dependency + "/one.go": "package dependency\n\nconst One = 1\n",
-	}
+	all := map[string]string{"go.mod": "module example.org/large\n\ngo 1.24\n"}
 	for n := range packages {
 		name := packageName(n)
-		var below, use string
+		below, use := "", "n"
 		if n%10 > 0 {
 			below = "import \"example.org/large/" + packageName(n-1) + "\"\n\n"
 			use = packageName(n-1) + ".F1of1(n % 7)"
-		} else {
-			below, use = "import \""+dependency+"\"\n\n", "n * dependency.One"
 		}
 		for f := range 9 {
 			var text strings.Builder

@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -53,6 +54,30 @@ func TestLayersOfABranch(t *testing.T) {
 		}
 		if got := strings.Join(layers, " "); got != c.want {
 			t.Errorf("%s: layers %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A module that needs no other has a layer of what is compiled where it is large: what the
+// go command does not look at is not counted.
+func TestLargeModuleIsCompiledAhead(t *testing.T) {
+	for name, c := range map[string]struct {
+		files  int
+		format string
+		want   int
+	}{
+		"large":         {manyFiles, "p%d/p.go", 1},
+		"small":         {manyFiles - 1, "p%d/p.go", 0},
+		"data of tests": {manyFiles, "testdata/p%d/p.go", 0},
+		"no Go":         {manyFiles, "p%d/p.go.txt", 0},
+	} {
+		texts := map[string]string{"go.mod": "module example.org/tool\n\ngo 1.24\n"}
+		for i := range c.files {
+			texts[fmt.Sprintf(c.format, i)] = "package p\n"
+		}
+		all, err := Ecosystem{}.Installs(&ecosystemtest.Sources{Texts: texts})
+		if err != nil || len(all) != c.want {
+			t.Errorf("%s: %d layers, want %d (%v)", name, len(all), c.want, err)
 		}
 	}
 }
