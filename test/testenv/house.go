@@ -236,6 +236,13 @@ func (h *House) Command(args ...string) *exec.Cmd {
 	return cmd
 }
 
+// stopForTrace has a process that hangs print its goroutines and end; one that does not
+// is killed.
+func stopForTrace(p *os.Process) {
+	_ = p.Signal(syscall.SIGQUIT) // an error: it has ended
+	time.AfterFunc(5*time.Second, func() { _ = p.Kill() })
+}
+
 // Run runs a command of company to its end.
 func (h *House) Run(timeout time.Duration, args ...string) Result {
 	h.T.Helper()
@@ -245,7 +252,7 @@ func (h *House) Run(timeout time.Duration, args ...string) Result {
 	if err := cmd.Start(); err != nil {
 		h.T.Fatal(err)
 	}
-	timer := time.AfterFunc(timeout, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(timeout, func() { stopForTrace(cmd.Process) })
 	err := cmd.Wait()
 	if !timer.Stop() {
 		h.T.Fatalf("company %s: not over after %s\n%s\n%s", strings.Join(args, " "), timeout, out.String(), errs.String())

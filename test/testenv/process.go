@@ -138,6 +138,8 @@ func (p *Process) Wait(timeout time.Duration) Result {
 	select {
 	case <-p.done:
 	case <-time.After(timeout):
+		stopForTrace(p.cmd.Process)
+		<-p.done
 		p.h.T.Fatalf("company %s: not over after %s:\n%s", p.name, timeout, p.Tell())
 	}
 	p.mu.Lock()
