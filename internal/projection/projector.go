@@ -2,7 +2,6 @@ package projection
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -30,16 +29,17 @@ type Projector struct {
 	begun     *company.State // that an earlier process has left. Nil: its files were looked at
 	restoring sync.Mutex     // held while files of a run are made again
 
-	mu      sync.Mutex
-	pending map[company.TaskID]*company.Task
-	reports []company.RecordFileWrite // of files that were written, or not
-	wake    chan struct{}
+	mu       sync.Mutex
+	pending  map[company.TaskID]*company.Task
+	verdicts map[company.RunID]verdict // that results of runs are to have
+	reports  []company.RecordFileWrite // of files that were written, or not
+	wake     chan struct{}
 }
 
 // New is a projector of an office. It notes what it is told of, and writes
 // nothing before it is connected.
 func New(off *office.Office) *Projector {
-	p := &Projector{office: off, pending: map[company.TaskID]*company.Task{}, wake: make(chan struct{}, 1)}
+	p := &Projector{office: off, pending: map[company.TaskID]*company.Task{}, verdicts: map[company.RunID]verdict{}, wake: make(chan struct{}, 1)}
 	p.files = runfiles.NewWriter(off.RunsFolder, p.noteWritten)
 	return p
 }
@@ -65,11 +65,13 @@ type Hooks struct {
 }
 
 // MarkChanged notes that a task's files are out of date. Only the newest state of
-// a task is written, however fast it changes.
-func (p *Projector) MarkChanged(_ company.Event, t *company.Task) {
+// a task is written, however fast it changes; but each verdict, which a later run of the
+// ticket takes out of the state.
+func (p *Projector) MarkChanged(e company.Event, t *company.Task) {
 	if t != nil {
 		p.mu.Lock()
 		p.pending[t.ID] = t
+		p.noteVerdict(t, t.Subtask(e.Subtask))
 		p.mu.Unlock()
 	}
 	p.wakeUp()
@@ -136,9 +138,10 @@ func (p *Projector) writtenAt(id company.TaskID) time.Time {
 }
 
 // FlushPending writes the files that are out of date, and sends the reports. What runs
-// have put before is written first: the state of a task names their files.
+// have put before is written first: the state of a task names their files, and a verdict
+// comes into one of them.
 func (p *Projector) FlushPending(ctx context.Context) {
-	p.awaitRunFiles(ctx)
+	written := p.awaitRunFiles(ctx)
 	p.mu.Lock()
 	changed := len(p.pending) > 0
 	p.mu.Unlock()
@@ -148,9 +151,23 @@ func (p *Projector) FlushPending(ctx context.Context) {
 	p.mu.Lock()
 	todo := p.pending
 	p.pending = map[company.TaskID]*company.Task{}
+	for _, t := range todo {
+		for _, sub := range t.Subtasks {
+			p.noteVerdict(t, sub)
+		}
+	}
+	verdicts := map[company.RunID]verdict{}
+	if written { // else the results that they come into may be on their way yet
+		verdicts, p.verdicts = p.verdicts, verdicts
+	}
 	p.mu.Unlock()
 	for _, t := range todo {
 		p.write(t)
+	}
+	for id, v := range verdicts {
+		if err := p.writeVerdict(id, v); err != nil {
+			p.NoteRunFile(id, runfiles.ResultFile, err)
+		}
 	}
 	p.awaitRunFiles(ctx)
 	p.sendReports(ctx)
@@ -160,11 +177,6 @@ func (p *Projector) FlushPending(ctx context.Context) {
 func (p *Projector) write(t *company.Task) {
 	p.noteTaskFile(t.ID, "backlog/"+string(t.ID)+"-*.md", manager.WriteBacklog(p.office.BacklogFolder, t))
 	p.noteTaskFile(t.ID, "state/"+string(t.ID)+".json", p.writeState(t))
-	for _, sub := range t.Subtasks {
-		if run, err := p.writeVerdict(t, sub); run != "" {
-			p.NoteRunFile(run, runfiles.ResultFile, err)
-		}
-	}
 }
 
 func (p *Projector) writeState(t *company.Task) error {
@@ -179,36 +191,4 @@ func (p *Projector) writeState(t *company.Task) error {
 func (p *Projector) hasRunFile(name string) bool {
 	info, err := p.office.RunsFolder.Lstat(name)
 	return err == nil && info.Mode().IsRegular()
-}
-
-// writeVerdict writes the gates' verdict into the result of the run that it is
-// about: the run ended before it was judged. It names the run whose file it could
-// not read.
-func (p *Projector) writeVerdict(t *company.Task, sub *company.Subtask) (company.RunID, error) {
-	if sub.Gate == nil {
-		return "", nil
-	}
-	id := company.NewRunID(t.ID, sub.ID, company.Worker, sub.Started)
-	r := t.Runs[id]
-	if r == nil || !r.Ended || r.Head != sub.Gate.Head {
-		return "", nil
-	}
-	runs, name := p.office.RunsFolder, string(id)+"/"+runfiles.ResultFile
-	text, err := runs.ReadFile(name, 0)
-	if err != nil {
-		return "", nil // the run's folder was cleaned up; the ledger has it all
-	}
-	var res runfiles.ExecutionResult
-	if err := json.Unmarshal(text, &res); err != nil {
-		return id, fmt.Errorf("read %s: %w", runs.Join(name), err)
-	}
-	if res.QualityGates != nil && res.Status == r.Status {
-		return "", nil
-	}
-	res.QualityGates, res.Status = &sub.Gate.Result, r.Status
-	if text, err = res.Marshal(); err != nil {
-		return id, err
-	}
-	p.files.Put(id, runfiles.ResultFile, text)
-	return "", nil
 }

@@ -19,6 +19,8 @@ import (
 type Record interface {
 	// GetBlob is a value of at most limit bytes; ENotFound: there is none.
 	GetBlob(ctx context.Context, hash company.Hash, limit int64) ([]byte, error)
+	// ReadTask calls fn for the events of a task from a sequence number on.
+	ReadTask(ctx context.Context, task company.TaskID, from uint64, fn func(company.Event) error) error
 }
 
 const (
@@ -31,14 +33,17 @@ const (
 	maxRunFile = 256 << 20
 )
 
-// awaitRunFiles waits, within a bound, for the files that runs have put. It does its work when
-// ctx is over. A file that is not written then is made again from the record at the next start.
-func (p *Projector) awaitRunFiles(ctx context.Context) {
+// awaitRunFiles waits, within a bound, for the files that runs have put, and says whether all
+// are written. It does its work when ctx is over. A file that is not written then is made again
+// from the record at the next start.
+func (p *Projector) awaitRunFiles(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), awaitFor)
 	defer cancel()
 	if err := p.files.Await(ctx); err != nil {
 		p.log.WarnContext(ctx, "files of runs are not written yet", "err", err)
+		return false
 	}
+	return true
 }
 
 // HasRunFile says whether a file of a run is there. One that is being written is awaited,
@@ -57,7 +62,7 @@ func (p *Projector) HasRunFile(ctx context.Context, id company.RunID, name strin
 		return false
 	}
 	if p.awaitRunFiles(ctx); !p.hasRunFile(file) && p.restoreRun(ctx, t.Runs[id], false) {
-		p.markPending(t)
+		p.restoreVerdicts(ctx, t, []*company.Run{t.Runs[id]})
 		p.awaitRunFiles(ctx)
 	}
 	return p.hasRunFile(file)
@@ -77,17 +82,17 @@ func (p *Projector) restoreRunFiles(ctx context.Context) {
 		if wasCleaned(s, t) {
 			continue
 		}
+		var doubtful []*company.Run
 		for _, r := range t.Runs {
 			if ctx.Err() != nil {
 				return
 			}
-			if !p.restoreRun(ctx, r, s.Time.Sub(r.EndedAt) < cutWithin) {
-				continue
-			}
-			if now := p.decider.View().Tasks[t.ID]; now != nil {
-				p.markPending(now) // its result lacks the verdict
+			recent := s.Time.Sub(r.EndedAt) < cutWithin
+			if p.restoreRun(ctx, r, recent) || r.Ended && recent {
+				doubtful = append(doubtful, r)
 			}
 		}
+		p.restoreVerdicts(ctx, t, doubtful)
 	}
 }
 

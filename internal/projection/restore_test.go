@@ -36,6 +36,10 @@ func (b blobs) GetBlob(_ context.Context, h company.Hash, _ int64) ([]byte, erro
 	return nil, company.E(company.ENotFound, "no blob "+string(h))
 }
 
+func (b blobs) ReadTask(context.Context, company.TaskID, uint64, func(company.Event) error) error {
+	return nil
+}
+
 const restoredRun = company.RunID("t1-01.1")
 
 // endedRun is a state with a run that ended at a time, its record, and the bytes of its
