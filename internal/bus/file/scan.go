@@ -53,7 +53,7 @@ func scanEntries(name string, file diskFile, fn func(Entry) error) (end, bad int
 	first := size // what comes behind it came later
 	for looks := 0; looks < maxLooks; looks++ {
 		if looks > 1 {
-			time.Sleep(lookPause)
+			time.Sleep(lookPause << looks)
 		}
 		was := end
 		end, err = scanFrames(file, h, was, size, emit)
@@ -79,8 +79,8 @@ func scanEntries(name string, file diskFile, fn func(Entry) error) (end, bad int
 }
 
 const (
-	maxLooks  = 4                     // how often bytes are looked at that cannot be read
-	lookPause = 10 * time.Millisecond // in which a batch is written that is being written
+	maxLooks  = 8                    // how often bytes are looked at that cannot be read
+	lookPause = 5 * time.Millisecond // doubled before each look: 1.3 s for a batch that is being written
 )
 
 // Scan calls fn for every frame of the log in a folder, from the first on. It takes
