@@ -9,6 +9,7 @@ import (
 	"company/internal/company"
 	"company/internal/dispatch"
 	"company/internal/projection"
+	"company/internal/sandbox"
 	"company/internal/upkeep"
 )
 
@@ -58,19 +59,28 @@ func (a *App) syncWarmPool() {
 
 // planWarm is how many containers of each image are to be ready: some for each image, at
 // most as many as its tasks have runs to come, no more than workers in all, and no more
-// than there is room for in memory. The newest tasks come first.
-func planWarm(s *company.State, each, room int) map[string]int {
-	out := map[string]int{}
+// than there is room for in memory. The newest tasks come first. The tree lies in them
+// unless a task of the image wants a part of it alone.
+func planWarm(s *company.State, each, room int) map[string]sandbox.Warmth {
+	out, parts := map[string]sandbox.Warmth{}, map[string]bool{}
 	left := min(s.Office.WorkerCount(), room)
 	for _, id := range slices.Backward(s.Open) {
 		t := s.Tasks[id]
 		if s.Office.Stopped || !t.IsPrepared() || t.Paused || t.DryRun {
 			continue
 		}
-		if n := min(each-out[t.Prepared.Image], countRunsToCome(t), left); n > 0 {
-			out[t.Prepared.Image] += n
+		image, runs := t.Prepared.Image, countRunsToCome(t)
+		if runs > 0 && len(t.Settings.Paths) > 0 {
+			parts[image] = true
+		}
+		if n := min(each-out[image].Containers, runs, left); n > 0 {
+			out[image] = sandbox.Warmth{Containers: out[image].Containers + n}
 			left -= n
 		}
+	}
+	for image, w := range out {
+		w.LayOut = !parts[image]
+		out[image] = w
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -33,6 +34,8 @@ type cells struct {
 	// starve is asked after each call of a tool: true ends the cell, and its memory is
 	// the reason. Nil: never.
 	starve func(tool string) bool
+	// unknown is a tool that the toolboxes do not know; empty: they know all.
+	unknown string
 
 	mu    sync.Mutex
 	made  int
@@ -85,6 +88,13 @@ func (c *cells) forward(l net.Listener) {
 	}
 }
 
+// started are the specs of the cells that were started so far.
+func (c *cells) started() []container.Spec {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.specs)
+}
+
 // kill ends the newest cell at once.
 func (c *cells) kill() {
 	c.mu.Lock()
@@ -113,27 +123,29 @@ func (c *cells) Start(_ context.Context, spec container.Spec) (container.Contain
 	if err != nil {
 		return nil, err
 	}
-	web := &http.Server{Handler: c.answerOrLose(s.Handler()), ReadHeaderTimeout: time.Minute}
-	cell := &cell{near: near, server: s, guest: guest, web: web, ended: make(chan struct{})}
+	cell := &cell{near: near, server: s, guest: guest, ended: make(chan struct{})}
+	cell.web = &http.Server{Handler: c.answerOrLose(cell, s.Handler()), ReadHeaderTimeout: time.Minute}
 	c.mu.Lock()
 	c.specs = append(c.specs, spec)
 	c.made++
 	cell.id = fmt.Sprintf("cell%d", c.made)
 	c.last = cell
 	c.mu.Unlock()
-	c.wg.Go(func() { _ = web.Serve(guest) })
+	c.wg.Go(func() { _ = cell.web.Serve(guest) })
 	return cell, nil
 }
 
 // answerOrLose is a toolbox whose answers may be lost.
-func (c *cells) answerOrLose(toolbox http.Handler) http.Handler {
+func (c *cells) answerOrLose(cell *cell, toolbox http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c.unknown != "" && path.Base(r.URL.Path) == c.unknown {
+			http.NotFound(w, r)
+			return
+		}
 		if c.starve != nil && c.starve(path.Base(r.URL.Path)) {
-			c.mu.Lock()
-			c.last.exit = container.Exit{Code: 137, OOMKilled: true}
-			c.mu.Unlock()
+			cell.exit = container.Exit{Code: 137, OOMKilled: true}
 			_, _ = io.Copy(io.Discard, r.Body) // else the server does not see that the caller is gone
-			c.wg.Go(c.kill)
+			c.wg.Go(func() { _ = cell.Kill(context.Background()) })
 			<-r.Context().Done()
 			return
 		}

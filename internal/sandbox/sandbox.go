@@ -9,6 +9,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,6 +74,7 @@ type Factory struct {
 	pool    warmPool
 	benches atomic.Uint64 // that were set up so far
 	port    int           // of the gateway inside; 0: gatewayPort
+	baked   string        // where images have the history; empty: bakedRepo
 }
 
 // NewFactory checks that a factory has what it needs.
@@ -112,6 +114,8 @@ func (s *Factory) gatewayPort() int {
 	}
 	return gatewayPort
 }
+
+func (s *Factory) bakedPath() string { return cmp.Or(s.baked, bakedRepo) }
 
 // Sandbox is one set-up container.
 type Sandbox struct {
@@ -169,13 +173,13 @@ func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
 	if err != nil {
 		return nil, err
 	}
-	seeded, err := SendClone(gitops.WithLog(ctx, o.Log), b.Tools, b.quarantine, bakedRepo)
+	seeded, err := SendClone(gitops.WithLog(ctx, o.Log), b.Tools, b.quarantine, s.bakedPath())
 	if err != nil {
 		return nil, b.withStderr(fmt.Errorf("send the history of %s: %w", o.Run, err))
 	}
 	b.Prepared, err = b.Tools.Prepare(ctx, toolproto.PrepareRequest{
 		Seeded: seeded, Exact: o.Past.Exact, Holder: max(0, o.Past.Holders-1),
-		CloneURL: fmt.Sprintf("http://127.0.0.1:%d%s", s.gatewayPort(), b.gateway.Path()), Baked: bakedRepo,
+		CloneURL: fmt.Sprintf("http://127.0.0.1:%d%s", s.gatewayPort(), b.gateway.Path()), Baked: s.bakedPath(),
 		BaseOID: string(o.Start), Branch: o.Branch, AuthorName: s.Author.Name, AuthorEmail: s.Author.Email, Signoff: s.Signoff, Paths: o.Paths, Resume: string(resume),
 	})
 	if refusal := (*toolproto.Refusal)(nil); errors.As(err, &refusal) && refusal.Kind == toolproto.KindService {

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -11,6 +12,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/toolproto"
 )
 
 // warmPool keeps started containers ready for runs to come: a rack of them for each image
@@ -26,16 +28,25 @@ type warmPool struct {
 	jobs   sync.WaitGroup
 }
 
+// Warmth is what is to be ready of an image.
+type Warmth struct {
+	Containers int
+	// LayOut: the work tree of the commit that the image has lies in them, too. A run
+	// finds that one, and changes the files that its own commit has otherwise.
+	LayOut bool
+}
+
 // rack is the ready containers of one image.
 type rack struct {
-	want  int // how many are to be ready
+	want  Warmth
 	ready []*pendingInstance
 }
 
 // pendingInstance is a container that is being started, or was.
 type pendingInstance struct {
-	done chan struct{} // closed when it is known what became of it
-	box  *instance     // nil: it did not start
+	done chan struct{}      // closed when it is known what became of it
+	stop context.CancelFunc // ends the making of its tree
+	box  *instance          // nil: it did not start
 }
 
 // hasFailed says whether it is known that the container did not start.
@@ -48,10 +59,10 @@ func (c *pendingInstance) hasFailed() bool {
 	}
 }
 
-// Warm asks for so many ready containers of each image, by its key, in the given epoch;
+// Warm asks for ready containers of each image, by its key, in the given epoch;
 // those of other images or of another epoch are ended. It returns at once. Without any
 // image all are ended. No more are started than Config.Containers allows beside those in use.
-func (s *Factory) Warm(epoch uint64, want map[string]int) {
+func (s *Factory) Warm(epoch uint64, want map[string]Warmth) {
 	r := &s.pool
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,11 +72,11 @@ func (s *Factory) Warm(epoch uint64, want map[string]int) {
 	for image, k := range r.racks {
 		keep := 0
 		if r.epoch == epoch {
-			keep = min(want[image], len(k.ready))
+			keep = min(want[image].Containers, len(k.ready))
 		}
 		s.discardInstances(k.ready[keep:])
-		if k.ready = k.ready[:keep]; r.epoch != epoch || want[image] == 0 {
-			k.want = 0 // of one that is being started
+		if k.ready = k.ready[:keep]; r.epoch != epoch || want[image].Containers == 0 {
+			k.want.Containers = 0 // of one that is being started
 			delete(r.racks, image)
 		}
 	}
@@ -87,19 +98,25 @@ func (s *Factory) Warm(epoch uint64, want map[string]int) {
 // refillRack starts missing containers. The pool is locked.
 func (s *Factory) refillRack(image string, k *rack) {
 	r := &s.pool
-	for !r.closed && len(k.ready) < k.want && s.countRoom() > 0 {
+	for !r.closed && len(k.ready) < k.want.Containers && s.countRoom() > 0 {
 		r.made++
-		c := &pendingInstance{done: make(chan struct{})}
+		laying, stop := context.WithCancel(context.Background())
+		c := &pendingInstance{done: make(chan struct{}), stop: stop}
 		k.ready = append(k.ready, c)
 		labels := container.Labels{Office: s.Office, Run: fmt.Sprintf("pool-%d", r.made), Epoch: r.epoch, Role: "pool"}
+		layOut := k.want.LayOut
 		r.jobs.Go(func() {
 			defer close(c.done)
+			defer stop()
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			err := company.Guard("starting a warm container", func() (err error) {
 				id, err := s.findImage(ctx, image)
 				if err == nil {
 					c.box, err = s.start(ctx, id, labels.Name(), labels, s.Limits)
+				}
+				if err == nil && layOut {
+					c.box, err = s.layTree(laying, c.box)
 				}
 				return err
 			})
@@ -108,11 +125,30 @@ func (s *Factory) refillRack(image string, k *rack) {
 				// once would spin.
 				s.Logger.Warn("no warm container", "err", err, "details", company.DetailsOf(err))
 				r.mu.Lock()
-				k.want = 0
+				k.want.Containers = 0
 				r.mu.Unlock()
 			}
 		})
 	}
+}
+
+// layTree has the tree made of the commit that the image has. An instance in which git cannot
+// make it, or whose toolbox is older than this, is as good as before; one that is broken is
+// ended. One that is to be discarded meanwhile is left to that.
+func (s *Factory) layTree(ctx context.Context, b *instance) (*instance, error) {
+	ctx, cancel := context.WithTimeout(ctx, toolproto.LayOutTimeout+time.Minute)
+	defer cancel()
+	_, err := b.tools.LayOut(ctx, s.bakedPath())
+	refusal := (*toolproto.Refusal)(nil)
+	switch {
+	case err == nil || errors.Is(ctx.Err(), context.Canceled):
+		return b, nil
+	case errors.As(err, &refusal) || errors.Is(err, toolproto.ErrUnknownTool):
+		s.Logger.Info("no work tree in a warm container", "err", err)
+		return b, nil
+	}
+	b.close(context.WithoutCancel(ctx), s)
+	return nil, err
 }
 
 // findImage is the id of the image that a key names.
@@ -129,6 +165,7 @@ func (s *Factory) findImage(ctx context.Context, key string) (id string, err err
 // discardInstances ends instances in the background. The pool is locked.
 func (s *Factory) discardInstances(all []*pendingInstance) {
 	for _, c := range all {
+		c.stop()
 		s.pool.jobs.Go(func() {
 			<-c.done
 			if c.box != nil {
@@ -146,8 +183,8 @@ func (s *Factory) closeInstance(b *instance) {
 }
 
 // takeWarm gives a ready container of the image and has it replaced. One that is
-// still being started is waited for: it will be there before a cold one. nil:
-// there is none.
+// still being started is waited for: it, and its tree, will be there before a cold one. Where
+// git hangs over the tree this takes as long as that may. nil: there is none.
 func (s *Factory) takeWarm(ctx context.Context, image string, epoch uint64) *instance {
 	for {
 		c := s.popWarm(image, epoch)
@@ -233,7 +270,7 @@ func (s *Factory) takeRoom() {
 	if most != nil {
 		last := len(most.ready) - 1
 		s.discardInstances(most.ready[last:])
-		most.ready, most.want = most.ready[:last], last
+		most.ready, most.want.Containers = most.ready[:last], last
 	}
 }
 

@@ -124,6 +124,9 @@ func (s *Server) checkoutBranch(ctx context.Context, r toolproto.PrepareRequest)
 	}
 	result := toolproto.PrepareResult{Branch: r.Branch}
 	if len(r.Paths) > 0 {
+		if err := s.forgetLaidTree(); err != nil {
+			return none, err
+		}
 		if _, err := s.runGit(ctx, nil, append([]string{"sparse-checkout", "set", "--cone", "--end-of-options"}, r.Paths...)...); err != nil {
 			return none, err
 		}

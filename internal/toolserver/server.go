@@ -140,6 +140,7 @@ func (s *Server) Handler() http.Handler {
 		return toolproto.Empty{}, nil
 	})
 	handleTool(mux, s, "baked", s.nameBaked)
+	handleTool(mux, s, "lay_out", s.layBakedTree)
 	mux.HandleFunc("POST /v1/seed", s.handleSeed)
 	handleTool(mux, s, "prepare", s.prepareWorkspace)
 	handleTool(mux, s, "read_file", s.readFile)
