@@ -187,7 +187,7 @@ func (s *Factory) closeInstance(b *instance) {
 // git hangs over the tree this takes as long as that may. nil: there is none.
 func (s *Factory) takeWarm(ctx context.Context, image string, epoch uint64) *instance {
 	for {
-		c := s.popWarm(image, epoch)
+		c := s.popWarm(image, epoch) //nolint:contextcheck // the one that replaces it outlives this run
 		if c == nil {
 			return nil
 		}
