@@ -1,16 +1,18 @@
 package e2e
 
 import (
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"company/internal/toolproto"
 	"company/test/testenv"
 )
 
-// TestWarm: a container that was started while the manager planned serves the
-// first run, another takes its place, and none is left at the end (CTR-5).
+// TestWarm: a container that was started while the manager planned has the tree of the base
+// and serves the first run, another takes its place, and none is left at the end (CTR-5).
 func TestWarm(t *testing.T) {
 	t.Parallel()
 	planning, working := stopAt("t1-plan.1", 0), stopAt("t1-01.1", 0)
@@ -22,7 +24,16 @@ func TestWarm(t *testing.T) {
 	p := h.Start("submit", "say goodbye")
 
 	planning.wait(t, p)
-	waitForContainer(t, h, "-pool-1-")
+	name := waitForContainer(t, h, "-pool-1-")
+	want := h.Git(h.Repo, "ls-files", "--stage")
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		cmd := exec.Command("docker", "exec", "-w", toolproto.Workspace, name, "sh", "-c", "git diff-files --quiet && git ls-files --stage")
+		if got, err := cmd.Output(); err == nil && strings.TrimSpace(string(got)) == want {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("the warm container has no tree: %q (%v)", got, err)
+		}
+	}
 	planning.release()
 
 	working.wait(t, p)
@@ -43,13 +54,15 @@ func TestWarm(t *testing.T) {
 	}
 }
 
-// waitForContainer waits for a container of the office whose name holds part.
-func waitForContainer(t *testing.T, h *testenv.House, part string) {
+// waitForContainer waits for a container of the office whose name holds part, and gives the name.
+func waitForContainer(t *testing.T, h *testenv.House, part string) (name string) {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if slices.ContainsFunc(h.Containers(), func(n string) bool { return strings.Contains(n, part) }) {
-			return
+		names := h.Containers()
+		if i := slices.IndexFunc(names, func(n string) bool { return strings.Contains(n, part) }); i >= 0 {
+			return names[i]
 		}
 	}
 	t.Fatalf("no container %q: %v", part, h.Containers())
+	return ""
 }
