@@ -39,12 +39,14 @@ func (p *Projector) noteWritten(run company.RunID, name string, err error) {
 // office goes away, too.
 const reportTimeout = 10 * time.Second
 
-// maxReports bounds the noted errors that are not recorded yet.
+// maxReports bounds what is noted and not recorded yet; of errors there may be ten times as
+// many.
 const maxReports = 1000
 
 func (p *Projector) noteFile(task company.TaskID, run company.RunID, file string, err error) {
 	p.mu.Lock()
-	if len(p.reports) < maxReports {
+	// What went well yields to what did not.
+	if len(p.reports) < maxReports || err != nil && len(p.reports) < 10*maxReports {
 		p.reports = append(p.reports, company.RecordFileWrite{Task: task, Run: run, File: file, Why: whyUnwritten(err)})
 	}
 	p.mu.Unlock()

@@ -32,6 +32,7 @@ type Projector struct {
 	mu       sync.Mutex
 	pending  map[company.TaskID]*company.Task
 	verdicts map[company.RunID]verdict // that results of runs are to have
+	failed   map[company.RunID]verdict // that could not be written
 	reports  []company.RecordFileWrite // of files that were written, or not
 	wake     chan struct{}
 }
@@ -39,7 +40,7 @@ type Projector struct {
 // New is a projector of an office. It notes what it is told of, and writes
 // nothing before it is connected.
 func New(off *office.Office) *Projector {
-	p := &Projector{office: off, pending: map[company.TaskID]*company.Task{}, verdicts: map[company.RunID]verdict{}, wake: make(chan struct{}, 1)}
+	p := &Projector{office: off, pending: map[company.TaskID]*company.Task{}, verdicts: map[company.RunID]verdict{}, failed: map[company.RunID]verdict{}, wake: make(chan struct{}, 1)}
 	p.files = runfiles.NewWriter(off.RunsFolder, p.noteWritten)
 	return p
 }
@@ -69,12 +70,17 @@ type Hooks struct {
 // ticket takes out of the state.
 func (p *Projector) MarkChanged(e company.Event, t *company.Task) {
 	if t != nil {
-		p.mu.Lock()
-		p.pending[t.ID] = t
-		p.noteVerdict(t, t.Subtask(e.Subtask))
-		p.mu.Unlock()
+		p.noteChange(t, t.Subtask(e.Subtask))
 	}
 	p.wakeUp()
+}
+
+func (p *Projector) noteChange(t *company.Task, sub *company.Subtask) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pending[t.ID] = t
+	p.noteVerdict(t, sub)
+	p.retryVerdicts()
 }
 
 func (p *Projector) wakeUp() {
@@ -138,10 +144,9 @@ func (p *Projector) writtenAt(id company.TaskID) time.Time {
 }
 
 // FlushPending writes the files that are out of date, and sends the reports. What runs
-// have put before is written first: the state of a task names their files, and a verdict
-// comes into one of them.
+// have put before is written first: the state of a task names their files.
 func (p *Projector) FlushPending(ctx context.Context) {
-	written := p.awaitRunFiles(ctx)
+	p.awaitRunFiles(ctx)
 	p.mu.Lock()
 	changed := len(p.pending) > 0
 	p.mu.Unlock()
@@ -156,18 +161,14 @@ func (p *Projector) FlushPending(ctx context.Context) {
 			p.noteVerdict(t, sub)
 		}
 	}
-	verdicts := map[company.RunID]verdict{}
-	if written { // else the results that they come into may be on their way yet
-		verdicts, p.verdicts = p.verdicts, verdicts
-	}
+	verdicts := p.verdicts
+	p.verdicts = map[company.RunID]verdict{}
 	p.mu.Unlock()
 	for _, t := range todo {
 		p.write(t)
 	}
 	for id, v := range verdicts {
-		if err := p.writeVerdict(id, v); err != nil {
-			p.NoteRunFile(id, runfiles.ResultFile, err)
-		}
+		p.writeVerdict(id, v)
 	}
 	p.awaitRunFiles(ctx)
 	p.sendReports(ctx)

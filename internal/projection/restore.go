@@ -33,17 +33,14 @@ const (
 	maxRunFile = 256 << 20
 )
 
-// awaitRunFiles waits, within a bound, for the files that runs have put, and says whether all
-// are written. It does its work when ctx is over. A file that is not written then is made again
-// from the record at the next start.
-func (p *Projector) awaitRunFiles(ctx context.Context) bool {
+// awaitRunFiles waits, within a bound, for the files that runs have put. It does its work when
+// ctx is over. A file that is not written then is made again from the record at the next start.
+func (p *Projector) awaitRunFiles(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), awaitFor)
 	defer cancel()
 	if err := p.files.Await(ctx); err != nil {
 		p.log.WarnContext(ctx, "files of runs are not written yet", "err", err)
-		return false
 	}
-	return true
 }
 
 // HasRunFile says whether a file of a run is there. One that is being written is awaited,
@@ -88,7 +85,8 @@ func (p *Projector) restoreRunFiles(ctx context.Context) {
 				return
 			}
 			recent := s.Time.Sub(r.EndedAt) < cutWithin
-			if p.restoreRun(ctx, r, recent) || r.Ended && recent {
+			// A verdict may come long after its run: the task bears the time of its last event.
+			if p.restoreRun(ctx, r, recent) || r.Ended && s.Time.Sub(t.Updated) < cutWithin {
 				doubtful = append(doubtful, r)
 			}
 		}

@@ -45,11 +45,21 @@ type Writer struct {
 	moved   chan struct{} // closed when done grows. Nil: no caller waits
 }
 
-// runFile is a file of a run that is to be written.
+// runFile is a file of a run that is to be written, or edited.
 type runFile struct {
 	run  company.RunID
 	name string
 	text []byte
+	edit *Edit
+}
+
+// Edit is a change of a file that may be on its way yet.
+type Edit struct {
+	// Change makes the new text of the old one. Nil: it stays as it is.
+	Change func(old []byte) ([]byte, error)
+	// Done hears of the end: the error is that of Change, or of the file that cannot be
+	// written. written is false where there was nothing to change.
+	Done func(written bool, err error)
 }
 
 // NewWriter is a writer into the folder of all runs. report gets the error of each file that
@@ -62,15 +72,26 @@ func NewWriter(runs *folder.Folder, report func(run company.RunID, name string, 
 // Put has a file of a run written soon. Of two under one name the later one stays. The
 // caller leaves text as it is. Where too much waits already, Put waits for room.
 func (w *Writer) Put(run company.RunID, name string, text []byte) {
+	w.enqueue(runFile{run: run, name: name, text: text})
+}
+
+// Edit has a file of a run changed soon, behind what was put before. A file that cannot be
+// read, as one that is not there, stays as it is. The functions of the edit must be quick, and
+// are called by goroutines of the writer.
+func (w *Writer) Edit(run company.RunID, name string, e Edit) {
+	w.enqueue(runFile{run: run, name: name, edit: &e})
+}
+
+func (w *Writer) enqueue(f runFile) {
 	w.mu.Lock()
-	for w.put > w.done && (w.put-w.done >= maxWaiting || w.bytes+len(text) > maxWaitingBytes) {
+	for w.put > w.done && (w.put-w.done >= maxWaiting || w.bytes+len(f.text) > maxWaitingBytes) {
 		moved := w.nextMove()
 		w.mu.Unlock()
 		<-moved
 		w.mu.Lock()
 	}
 	defer w.mu.Unlock()
-	w.waiting, w.bytes, w.put = append(w.waiting, runFile{run, name, text}), w.bytes+len(text), w.put+1
+	w.waiting, w.bytes, w.put = append(w.waiting, f), w.bytes+len(f.text), w.put+1
 	if !w.writing {
 		w.writing = true
 		go w.writeWaiting()
@@ -155,21 +176,57 @@ func (w *Writer) writeBatch(batch []runFile) {
 	routines.Wait()
 }
 
-// writeRun writes files of one run into its folder.
+// writeRun writes files of one run into its folder. It makes none for edits alone.
 func (w *Writer) writeRun(files []runFile) {
 	id := files[0].run
+	for len(files) > 0 && files[0].edit != nil && !w.hasFolder(id) {
+		files[0].edit.Done(false, nil)
+		files = files[1:]
+	}
+	if len(files) == 0 {
+		return
+	}
 	run, err := openRunFolder(w.runs, id)
 	for _, f := range files {
-		ferr := err
-		if err == nil {
-			ferr = run.ReplaceFile(f.name, f.text, 0o600)
+		if f.edit != nil {
+			f.edit.Done(f.apply(run, err))
+			continue
 		}
-		if ferr != nil {
-			ferr = fmt.Errorf("write %s of %s: %w", f.name, id, ferr)
-		}
-		w.report(id, f.name, ferr)
+		w.report(id, f.name, f.write(run, err))
 	}
 	if err == nil {
 		_ = run.Close() // nothing is written through it any more
 	}
+}
+
+func (w *Writer) hasFolder(id company.RunID) bool {
+	info, err := w.runs.Lstat(string(id))
+	return err == nil && info.IsDir()
+}
+
+// write writes the file; err is why there is no folder.
+func (f runFile) write(run *folder.Folder, err error) error {
+	if err == nil {
+		err = run.ReplaceFile(f.name, f.text, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s of %s: %w", f.name, f.run, err)
+	}
+	return nil
+}
+
+// apply edits the file; err is why there is no folder.
+func (f runFile) apply(run *folder.Folder, err error) (written bool, _ error) {
+	if err != nil {
+		return false, f.write(nil, err)
+	}
+	old, err := run.ReadFile(f.name, 0)
+	if err != nil {
+		return false, nil //nolint:nilerr // there is nothing to change
+	}
+	if f.text, err = f.edit.Change(old); err != nil || f.text == nil {
+		return false, err
+	}
+	err = f.write(run, nil)
+	return err == nil, err
 }

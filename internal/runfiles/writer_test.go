@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -129,6 +130,59 @@ func TestWriterWritesInOrder(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 302 {
 		t.Errorf("%d folders, %v", len(entries), err)
+	}
+}
+
+// An edit gets the text of what was put before it; a file or a folder that is not there is not
+// made for it, and what it cannot change stays.
+func TestWriterEditsInOrder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "runs")
+	w := NewWriter(foldertest.Open(t, dir), func(_ company.RunID, _ string, err error) {
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	var mu sync.Mutex
+	ends := map[string]string{}
+	edit := func(run company.RunID, name string, change func([]byte) ([]byte, error)) {
+		w.Edit(run, name, Edit{Change: change, Done: func(written bool, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			ends[string(run)+" "+name] += fmt.Sprint(written, " ", err, ", ")
+		}})
+	}
+	add := func(what string) func([]byte) ([]byte, error) {
+		return func(old []byte) ([]byte, error) { return append(bytes.Clone(old), what...), nil }
+	}
+	edit("t1-09.1", ResultFile, add("x"))
+	w.Put("t1-01.1", ResultFile, []byte("a"))
+	edit("t1-01.1", ResultFile, add("b"))
+	edit("t1-01.1", ResultFile, func([]byte) ([]byte, error) { return nil, nil })
+	edit("t1-01.1", ResultFile, func([]byte) ([]byte, error) { return []byte("z"), errors.New("no result") })
+	edit("t1-01.1", ResultFile, add("c"))
+	edit("t1-01.1", TranscriptFile, add("x"))
+	if err := w.Await(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "t1-02.1"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	edit("t1-02.1", ResultFile, add("x"))
+	if err := w.Await(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "t1-01.1", ResultFile)); err != nil || string(text) != "abc" {
+		t.Errorf("%q, %v", text, err)
+	}
+	want := map[string]string{
+		"t1-01.1 result.json": "true <nil>, false <nil>, false no result, true <nil>, ", "t1-01.1 transcript.ndjson": "false <nil>, ",
+		"t1-09.1 result.json": "false <nil>, ", "t1-02.1 result.json": "false <nil>, ",
+	}
+	if !maps.Equal(ends, want) {
+		t.Errorf("the edits ended with\n%v\nwant\n%v", ends, want)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+		t.Errorf("%d entries, %v", len(entries), err)
 	}
 }
 
