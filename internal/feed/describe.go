@@ -192,16 +192,24 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.TaskCompleted:
 		it.Text, it.Mark = "complete", Done
 		if t != nil {
-			it.DurationMS = t.Ended.Sub(t.Submitted).Milliseconds()
+			it.describeCompletion(e, d, t)
 		}
-		if t != nil && !t.DryRun {
-			it.addUntested(t.ExplainUntested())
-		}
-		it.setCost(t)
 	default:
 		it.Text = e.Kind
 	}
 	return it
+}
+
+// describeCompletion tells of the end of a task, which may have gone on since: the plan of a dry
+// run is worked on later.
+func (it *Item) describeCompletion(e company.Event, d *company.TaskCompleted, t *company.Task) {
+	it.DurationMS = e.Time.Sub(t.Submitted).Milliseconds()
+	if !d.DryRun {
+		it.addUntested(t.ExplainUntested())
+	}
+	if t.Ended.Equal(e.Time) {
+		it.setCost(t)
+	}
 }
 
 // addUntested says that no test stands behind the work. It draws the eye, as a stalled

@@ -51,6 +51,26 @@ func TestUntestedIsTold(t *testing.T) {
 	}
 }
 
+// The end of a dry run is told as it was, too, once its plan is worked on: the task has no end
+// then, another cost, and checks that were to come.
+func TestDryRunThatGoesOn(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	raw, err := json.Marshal(&company.TaskCompleted{DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := &company.Task{Submitted: at, Ended: at.Add(time.Minute), DryRun: true, Spent: company.Amount{MicroUSD: 3}, Prepared: &company.TaskPrepared{}}
+	for _, goneOn := range []bool{false, true} {
+		if goneOn {
+			task.DryRun, task.Ended, task.Spent.MicroUSD = false, time.Time{}, 500
+		}
+		it := Describe(company.Event{Kind: (&company.TaskCompleted{}).Kind(), Time: at.Add(time.Minute), Data: raw}, task)
+		if it.Text != "complete" || it.Mark != Done || it.DurationMS != 60_000 || (it.CostMicroUSD != nil) == goneOn {
+			t.Errorf("gone on: %t: %+v", goneOn, it)
+		}
+	}
+}
+
 // SUB-16: a subtask that is planned anew or split says why, and names the parts.
 func TestReplanIsTold(t *testing.T) {
 	parts := []company.PlannedSubtask{{Title: "Read it"}, {Title: "Write it", After: []string{"t1-01"}}}
