@@ -88,7 +88,8 @@ func (p *Projector) endVerdict(id company.RunID, v verdict, written bool, err er
 	}
 }
 
-// addVerdict is a result with a verdict; nil: it has one.
+// addVerdict gives a result its verdict.
+// Nil: it has one.
 func (p *Projector) addVerdict(id company.RunID, old []byte, v verdict) ([]byte, error) {
 	res, err := p.parseResult(id, old)
 	if err != nil {
