@@ -51,8 +51,8 @@ func TestUntestedIsTold(t *testing.T) {
 	}
 }
 
-// The end of a dry run is told as it was, too, once its plan is worked on: the task has no end
-// then, another cost, and checks that were to come.
+// The line about the end of a dry run stays as it was once its plan is worked on: the task then
+// has no end, another cost, and checks to come.
 func TestDryRunThatGoesOn(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	raw, err := json.Marshal(&company.TaskCompleted{DryRun: true})

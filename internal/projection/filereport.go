@@ -39,8 +39,7 @@ func (p *Projector) noteWritten(run company.RunID, name string, err error) {
 // office goes away, too.
 const reportTimeout = 10 * time.Second
 
-// maxReports bounds what is noted and not recorded yet; of errors there may be ten times as
-// many.
+// maxReports bounds the reports that wait to be recorded. Ten times as many errors may wait.
 const maxReports = 1000
 
 func (p *Projector) noteFile(task company.TaskID, run company.RunID, file string, err error) {

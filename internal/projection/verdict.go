@@ -23,15 +23,15 @@ func isAbout(r *company.Run, gate *company.GateFinished) bool {
 	return r.Head == gate.Head || r.Status == company.RunQualityFailed && !gate.Result.AllowsMerge()
 }
 
-// explains says whether a verdict goes with a status. One that could not be read does not, once
+// explainsStatus says whether a verdict goes with a status. One that could not be read does not, once
 // the president has accepted it; nor does a green one whose tests showed nothing.
-func explains(gate *company.GateResult, status company.RunStatus) bool {
+func explainsStatus(gate *company.GateResult, status company.RunStatus) bool {
 	return gate.AllowsMerge() == (status != company.RunQualityFailed)
 }
 
-// replaces says whether a verdict takes the place of one by which the run has the same status.
-func replaces(gate, was *company.GateResult, status company.RunStatus) bool {
-	return explains(gate, status) && !explains(was, status)
+// replacesVerdict says whether a verdict takes the place of one by which the run has the same status.
+func replacesVerdict(gate, was *company.GateResult, status company.RunStatus) bool {
+	return explainsStatus(gate, status) && !explainsStatus(was, status)
 }
 
 // noteVerdict notes the verdict on the newest run of a subtask, if there is one. The caller
@@ -45,7 +45,7 @@ func (p *Projector) noteVerdict(t *company.Task, sub *company.Subtask) {
 		return
 	}
 	was, is := p.verdicts[r.ID]
-	if !is || was.status != r.Status || replaces(&sub.Gate.Result, &was.gate.Result, r.Status) {
+	if !is || was.status != r.Status || replacesVerdict(&sub.Gate.Result, &was.gate.Result, r.Status) {
 		p.verdicts[r.ID] = verdict{sub.Gate, r.Status}
 	}
 }
@@ -68,19 +68,24 @@ var errNoResult = errors.New("it is no result")
 func (p *Projector) writeVerdict(id company.RunID, v verdict) {
 	p.files.Edit(id, runfiles.ResultFile, runfiles.Edit{
 		Change: func(old []byte) ([]byte, error) { return p.addVerdict(id, old, v) },
-		Done:   func(written bool, err error) { p.endVerdict(id, v, written, err) },
+		Done:   func(found bool, err error) { p.endVerdict(id, v, found, err) },
 	})
 }
 
 // endVerdict takes what became of a verdict. One that the disk did not take is tried again after
 // the next event.
-func (p *Projector) endVerdict(id company.RunID, v verdict, written bool, err error) {
-	if written || err != nil {
-		p.noteWritten(id, runfiles.ResultFile, err)
-	}
-	if err == nil || errors.Is(err, errNoResult) {
+func (p *Projector) endVerdict(id company.RunID, v verdict, found bool, err error) {
+	switch {
+	case errors.Is(err, errNoResult): // each flush finds it again: it is not logged
+		p.NoteRunFile(id, runfiles.ResultFile, err)
 		return
+	case err == nil && found:
+		p.NoteRunFile(id, runfiles.ResultFile, nil)
+		return
+	case err == nil:
+		return // its folder was cleaned up; the ledger has it all
 	}
+	p.noteWritten(id, runfiles.ResultFile, err)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.failed) < maxReports {
@@ -98,7 +103,7 @@ func (p *Projector) addVerdict(id company.RunID, old []byte, v verdict) ([]byte,
 	if res.Status == company.RunQualityFailed && v.status != res.Status {
 		return nil, nil // it is of an earlier moment: no event takes this back
 	}
-	if res.QualityGates != nil && res.Status == v.status && !replaces(&v.gate.Result, res.QualityGates, v.status) {
+	if res.QualityGates != nil && res.Status == v.status && !replacesVerdict(&v.gate.Result, res.QualityGates, v.status) {
 		return nil, nil
 	}
 	res.QualityGates, res.Status = &v.gate.Result, v.status
@@ -202,7 +207,7 @@ func collectVerdicts(lacking map[company.RunID]*company.Run, found map[company.R
 		}
 		was, is := found[r.ID]
 		// A red one is the last that its run has.
-		if !is || replaces(&gate.Result, &was.gate.Result, r.Status) || r.Status == company.RunQualityFailed && explains(&gate.Result, r.Status) {
+		if !is || replacesVerdict(&gate.Result, &was.gate.Result, r.Status) || r.Status == company.RunQualityFailed && explainsStatus(&gate.Result, r.Status) {
 			found[r.ID] = verdict{gate, r.Status}
 		}
 		return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -188,7 +189,7 @@ func TestVerdictBehindASlowDisk(t *testing.T) {
 		leaveFile(t, off, runfiles.TranscriptFile, want[runfiles.TranscriptFile])
 		p := openProjector(t, off, s, record)
 		red := judged(s, gate("1", "b", false), company.RunQualityFailed)
-		p.endVerdict(restoredRun, verdict{red.Subtasks[0].Gate, company.RunQualityFailed}, false, syscall.ENOSPC)
+		p.endVerdict(restoredRun, verdict{red.Subtasks[0].Gate, company.RunQualityFailed}, true, syscall.ENOSPC)
 		p.FlushPending(t.Context())
 		requireVerdict(t, off, company.RunSuccess, "") // or a full disk would keep it busy
 		change(p, wentOn(red))
@@ -197,6 +198,26 @@ func TestVerdictBehindASlowDisk(t *testing.T) {
 		if len(p.failed) != 0 {
 			t.Errorf("to be tried again: %v", p.failed)
 		}
+	})
+	t.Run("a folder in its place", func(t *testing.T) {
+		off := officetest.Open(t)
+		s, record, want := endedRun(t, time.Now(), time.Now(), false)
+		p := openProjector(t, off, s, record)
+		p.begun = nil // the start is over
+		file := off.RunsFolder.Join(string(restoredRun) + "/" + runfiles.ResultFile)
+		if err := os.MkdirAll(file, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		red := judged(s, gate("1", "b", false), company.RunQualityFailed)
+		change(p, red, wentOn(red))
+		p.FlushPending(t.Context())
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		leaveFile(t, off, runfiles.ResultFile, want[runfiles.ResultFile])
+		change(p, wentOn(red))
+		p.FlushPending(t.Context())
+		requireVerdict(t, off, company.RunQualityFailed, "b")
 	})
 	t.Run("no result", func(t *testing.T) {
 		off := officetest.Open(t)

@@ -1,7 +1,7 @@
 // Package runfiles writes the files of a run's folder that other programs read:
 // result.json and its neighbours. It promises that they are derived from facts
 // in the ledger and in git, and that writing them again changes nothing. A Writer
-// writes them behind the runs: no run waits for a file, and none is synced, as each can
+// writes and edits them behind the runs, in order: no run waits for a file, and none is synced, as each can
 // be made again from the record. It decides nothing.
 package runfiles
 

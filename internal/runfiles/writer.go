@@ -2,7 +2,9 @@ package runfiles
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 
 	"company/internal/company"
@@ -57,9 +59,9 @@ type runFile struct {
 type Edit struct {
 	// Change makes the new text of the old one. Nil: it stays as it is.
 	Change func(old []byte) ([]byte, error)
-	// Done hears of the end: the error is that of Change, or of the file that cannot be
-	// written. written is false where there was nothing to change.
-	Done func(written bool, err error)
+	// Done hears of the end: the error is that of Change, or of a file that cannot be read or
+	// written. found is false where there is no file.
+	Done func(found bool, err error)
 }
 
 // NewWriter is a writer into the folder of all runs. report gets the error of each file that
@@ -72,17 +74,16 @@ func NewWriter(runs *folder.Folder, report func(run company.RunID, name string, 
 // Put has a file of a run written soon. Of two under one name the later one stays. The
 // caller leaves text as it is. Where too much waits already, Put waits for room.
 func (w *Writer) Put(run company.RunID, name string, text []byte) {
-	w.enqueue(runFile{run: run, name: name, text: text})
+	w.enqueueFile(runFile{run: run, name: name, text: text})
 }
 
-// Edit has a file of a run changed soon, behind what was put before. A file that cannot be
-// read, as one that is not there, stays as it is. The functions of the edit must be quick, and
-// are called by goroutines of the writer.
+// Edit has a file of a run changed soon, behind what was put before. It makes no file. The
+// functions of the edit must be quick, and are called by goroutines of the writer.
 func (w *Writer) Edit(run company.RunID, name string, e Edit) {
-	w.enqueue(runFile{run: run, name: name, edit: &e})
+	w.enqueueFile(runFile{run: run, name: name, edit: &e})
 }
 
-func (w *Writer) enqueue(f runFile) {
+func (w *Writer) enqueueFile(f runFile) {
 	w.mu.Lock()
 	for w.put > w.done && (w.put-w.done >= maxWaiting || w.bytes+len(f.text) > maxWaitingBytes) {
 		moved := w.nextMove()
@@ -216,17 +217,19 @@ func (f runFile) write(run *folder.Folder, err error) error {
 }
 
 // apply edits the file; err is why there is no folder.
-func (f runFile) apply(run *folder.Folder, err error) (written bool, _ error) {
+func (f runFile) apply(run *folder.Folder, err error) (found bool, _ error) {
 	if err != nil {
 		return false, f.write(nil, err)
 	}
 	old, err := run.ReadFile(f.name, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
 	if err != nil {
-		return false, nil //nolint:nilerr // there is nothing to change
+		return true, fmt.Errorf("read %s of %s: %w", f.name, f.run, err)
 	}
 	if f.text, err = f.edit.Change(old); err != nil || f.text == nil {
-		return false, err
+		return true, err
 	}
-	err = f.write(run, nil)
-	return err == nil, err
+	return true, f.write(run, nil)
 }

@@ -145,10 +145,10 @@ func TestWriterEditsInOrder(t *testing.T) {
 	var mu sync.Mutex
 	ends := map[string]string{}
 	edit := func(run company.RunID, name string, change func([]byte) ([]byte, error)) {
-		w.Edit(run, name, Edit{Change: change, Done: func(written bool, err error) {
+		w.Edit(run, name, Edit{Change: change, Done: func(found bool, err error) {
 			mu.Lock()
 			defer mu.Unlock()
-			ends[string(run)+" "+name] += fmt.Sprint(written, " ", err, ", ")
+			ends[string(run)+" "+name] += fmt.Sprint(found, " ", err, ", ")
 		}})
 	}
 	add := func(what string) func([]byte) ([]byte, error) {
@@ -175,7 +175,7 @@ func TestWriterEditsInOrder(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	want := map[string]string{
-		"t1-01.1 result.json": "true <nil>, false <nil>, false no result, true <nil>, ", "t1-01.1 transcript.ndjson": "false <nil>, ",
+		"t1-01.1 result.json": "true <nil>, true <nil>, true no result, true <nil>, ", "t1-01.1 transcript.ndjson": "false <nil>, ",
 		"t1-09.1 result.json": "false <nil>, ", "t1-02.1 result.json": "false <nil>, ",
 	}
 	if !maps.Equal(ends, want) {

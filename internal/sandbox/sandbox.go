@@ -4,7 +4,8 @@
 //
 // It promises that a sandbox has nothing of another run on it, that taking the
 // result closes the gateway and kills the container first, and that Close
-// leaves no container, process or goroutine behind. It does not know what the
+// leaves no container, process or goroutine behind. Containers that wait for runs may have the
+// tree of their image's commit, which is no run's work. It does not know what the
 // agent does in the sandbox.
 package sandbox
 

@@ -28,11 +28,11 @@ type warmPool struct {
 	jobs   sync.WaitGroup
 }
 
-// Warmth is what is to be ready of an image.
+// Warmth is how many containers of an image wait for runs, and how far they are prepared.
 type Warmth struct {
 	Containers int
-	// LayOut: the work tree of the commit that the image has lies in them, too. A run
-	// finds that one, and changes the files that its own commit has otherwise.
+	// LayOut has the work tree of the image's commit laid out in them. A run then changes
+	// only the files that differ in its own commit.
 	LayOut bool
 }
 

@@ -64,7 +64,7 @@ func (s *Server) forgetLaidTree() error {
 	return s.removeFiles(".git")
 }
 
-// removeFiles removes what is in the workspace, but for one name.
+// removeFiles empties the workspace. It keeps one name.
 func (s *Server) removeFiles(but string) error {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
 	for _, e := range entries {

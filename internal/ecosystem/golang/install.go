@@ -24,7 +24,7 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 		in.Own = true
 		out = append(out, in)
 	}
-	if base.isSlow() {
+	if base.needsCompiledLayer() {
 		out = append(out, base.compiled())
 	}
 	if s.Base() == s {
@@ -47,9 +47,9 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 // quicker for it; of 100,000 lines these are 22 s and 8 s (two processors).
 const manyFiles = 100
 
-// isSlow says whether the tree is worth a layer of what is compiled: it needs other
-// modules or C, or is large by itself.
-func (m *modules) isSlow() bool {
+// needsCompiledLayer reports whether compiling the tree anew costs more than its layer: it uses
+// other modules or C, or has many files.
+func (m *modules) needsCompiledLayer() bool {
 	return m.vendored || len(m.download) > 0 || len(m.dirs) > 0 && (m.goFiles >= manyFiles || m.s.HasToolchain(cgo))
 }
 

@@ -58,8 +58,8 @@ func TestLayersOfABranch(t *testing.T) {
 	}
 }
 
-// A module that needs no other has a layer of what is compiled where it is large: what the
-// go command does not look at is not counted.
+// A large module without dependencies has a layer with its compiled packages. Files that the
+// go command ignores do not count.
 func TestLargeModuleIsCompiledAhead(t *testing.T) {
 	for name, c := range map[string]struct {
 		files  int
