@@ -1,0 +1,95 @@
+// Package toml decodes TOML that others wrote, within bounds of size and depth.
+package toml
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Bounds of a text. The parser calls itself for each value
+// within a value, and what overflows the stack of one goroutine ends the whole
+// process; it takes time in the square of a key's parts.
+const (
+	maxText  = 8 << 20 // bytes
+	maxDepth = 64      // values within values
+	maxParts = 32      // of one dotted key
+)
+
+var errSyntax = errors.New("it is no TOML")
+
+// Decode decodes a text into a value.
+func Decode(text []byte, into any) error {
+	if err := checkBounds(text); err != nil {
+		return err
+	}
+	return toml.Unmarshal(text, into)
+}
+
+// checkBounds refuses what would cost the parser too much. It knows of the
+// grammar only where text ends: texts and comments hold brackets that count for
+// nothing, and must not hide those that do.
+func checkBounds(text []byte) error {
+	if len(text) > maxText {
+		return errors.New("it is too large for a TOML file")
+	}
+	depth, parts := 0, 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '#':
+			n := bytes.IndexByte(text[i:], '\n')
+			if n < 0 {
+				return nil
+			}
+			i, parts = i+n, 0
+		case '"', '\'':
+			n, ok := quotedLength(text[i:])
+			if !ok {
+				return errSyntax
+			}
+			i += n - 1
+		case '[', '{':
+			if depth, parts = depth+1, 0; depth > maxDepth {
+				return errors.New("its values lie too deep in one another")
+			}
+		case ']', '}':
+			depth, parts = depth-1, 0
+		case '\n', '=', ',':
+			parts = 0
+		case '.':
+			if parts++; parts > maxParts {
+				return errors.New("one of its keys has too many parts")
+			}
+		}
+	}
+	return nil
+}
+
+// quotedLength is the length of the text that a file begins with, its quotes
+// included; not ok if it has no end.
+func quotedLength(text []byte) (n int, ok bool) {
+	q := text[0]
+	long := len(text) >= 3 && text[1] == q && text[2] == q
+	i := 1
+	if long {
+		i = 3
+	}
+	for ; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && q == '"':
+			i++
+		case c == '\n' && !long:
+			return 0, false
+		case c == q && !long:
+			return i + 1, true
+		case c == q && i+2 < len(text) && text[i+1] == q && text[i+2] == q:
+			// Up to two more quotes belong to the text.
+			for i += 3; i < len(text) && text[i] == q && n < 2; n++ {
+				i++
+			}
+			return i, true
+		}
+	}
+	return 0, false
+}
