@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -52,6 +53,17 @@ type Message struct {
 	// Opaque is what the wire protocol wants back unchanged (thinking
 	// signatures and the like).
 	Opaque json.RawMessage `json:"opaque,omitempty"`
+	// CallBytes is how many bytes at the end of Content are the reply's call, which
+	// came in the text protocol. 0: its calls came over the wire.
+	CallBytes int `json:"call_bytes,omitempty"`
+}
+
+// TextBeforeCall returns the text of a reply without a call that it ends with.
+func (m Message) TextBeforeCall() string {
+	if m.CallBytes <= 0 || m.CallBytes > len(m.Content) {
+		return m.Content
+	}
+	return strings.TrimRight(m.Content[:len(m.Content)-m.CallBytes], " \t\r\n")
 }
 
 // ToolCall is what the model asks for. Arguments is what the model wrote,

@@ -74,7 +74,8 @@ type fitted struct {
 // in the way that the model can take them. With ToolsAuto a model is given them
 // in text for the rest of its life when its server tells that it has none
 // (ToolTeller), when a server refuses a request for its tools, or when the
-// request names it in Textual.
+// request names it in Textual. The text of a model that is given its tools over the
+// wire is never read for calls.
 func WithToolMode(m Model, tools ToolUse, temperature *float64) Model {
 	return &fitted{Model: m, tools: tools, temperature: temperature}
 }
@@ -92,9 +93,7 @@ func (f *fitted) Chat(ctx context.Context, req Request, onEvent func(Event)) (Re
 	if !text {
 		resp, err := f.Model.Chat(ctx, req, onEvent)
 		switch {
-		case err == nil:
-			return readTextCalls(resp, req), nil
-		case !RefusesTools(err):
+		case err == nil, !RefusesTools(err):
 			return resp, err
 		}
 		if f.tools == ToolsYes {
@@ -109,12 +108,13 @@ func (f *fitted) Chat(ctx context.Context, req Request, onEvent func(Event)) (Re
 			onEvent(Event{Reason: f.Info().Model + " takes no tools: it is given them in text"})
 		}
 	}
-	resp, err := f.Model.Chat(ctx, asText(req), onEvent)
+	fence := drawFence() // a retry and a fallback come by here again
+	resp, err := f.Model.Chat(ctx, asText(req, fence), onEvent)
 	if err != nil {
 		return resp, err
 	}
 	resp.Textual = true
-	return fromText(resp, req), nil
+	return fromText(resp, req, fence), nil
 }
 
 // toolsFix is for a model that is to take tools over the wire, and takes none.

@@ -23,7 +23,18 @@ func (m *toolless) Chat(ctx context.Context, req adapters.Request, onEvent func(
 		m.asked = append(m.asked, req)
 		return adapters.Response{}, m.refusal
 	}
-	return m.fake.Chat(ctx, req, onEvent)
+	resp, err := m.fake.Chat(ctx, req, onEvent)
+	if resp.Message.Content == inText.Message.Content {
+		resp.Message.Content = strings.ReplaceAll(resp.Message.Content, "FENCE", fenceOf(req))
+	}
+	return resp, err
+}
+
+// fenceOf reads the name of a call's fence out of a request, as a model does.
+func fenceOf(req adapters.Request) string {
+	_, rest, _ := strings.Cut(req.Messages[0].Content, "has the name ")
+	name, _, _ := strings.Cut(rest, ".")
+	return name
 }
 
 // teller knows what its model can, or fails to find out.
@@ -38,7 +49,7 @@ func (m *teller) Tools(context.Context) (bool, error) { m.asked++; return m.can,
 
 var (
 	noTools = &adapters.Error{Kind: adapters.BadRequest, Status: 400, Message: "llama3 does not support tools"}
-	inText  = adapters.Response{Message: adapters.Message{Role: adapters.Assistant, Content: "```tool\n{\"tool\":\"t\",\"arguments\":{}}\n```"}, Finish: adapters.FinishStop}
+	inText  = adapters.Response{Message: adapters.Message{Role: adapters.Assistant, Content: "```FENCE\n{\"tool\":\"t\",\"arguments\":{}}\n```"}, Finish: adapters.FinishStop}
 )
 
 func toolRequest() adapters.Request {

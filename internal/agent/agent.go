@@ -32,15 +32,15 @@ import (
 
 // Limits that no configuration loosens.
 const (
-	DefaultTurns   = 30       // model replies of one run
-	AssumedContext = 128_000  // tokens, for a model whose context size is not known
-	MaxResult      = 64 << 10 // bytes of one tool result that the model is shown
-	MaxOutput      = 10 << 20 // bytes of tool results that one run is shown
-	MaxWhole       = 64 << 20 // bytes of whole outputs that one run keeps beside that
-	MaxCalls       = 32       // tool calls of one reply
-	MaxArguments   = 1 << 20  // bytes of one call's arguments
-	maxContent     = 256 << 10
-	maxOpaque      = 1 << 20 // bytes of a reply's own thinking, which goes back with each request
+	DefaultTurns   = 30        // model replies of one run
+	AssumedContext = 128_000   // tokens, for a model whose context size is not known
+	MaxResult      = 64 << 10  // bytes of one tool result that the model is shown
+	MaxOutput      = 10 << 20  // bytes of tool results that one run is shown
+	MaxWhole       = 64 << 20  // bytes of whole outputs that one run keeps beside that
+	MaxCalls       = 32        // tool calls of one reply
+	MaxArguments   = 1 << 20   // bytes of one call's arguments
+	maxContent     = 256 << 10 // bytes of a reply's text that go back to the model; the journal has all
+	maxOpaque      = 1 << 20   // bytes of a reply's own thinking, which goes back with each request
 	maxParallel    = 8
 )
 
@@ -117,7 +117,7 @@ type Escalation struct {
 // before.
 type Journal interface {
 	JournalReader
-	Append(ctx context.Context, kind string, data any) (int, error)
+	JournalAppender
 	// AppendLater adds a record that is stored with the next one, by Flush, or with the end
 	// of the journal. A process that dies before loses it.
 	AppendLater(ctx context.Context, kind string, data any) error
@@ -128,6 +128,11 @@ type Journal interface {
 // are passed over.
 type JournalReader interface {
 	Read(ctx context.Context, fn func(n int, kind string, data json.RawMessage) error) error
+}
+
+// JournalAppender stores a record behind the last one and returns its number.
+type JournalAppender interface {
+	Append(ctx context.Context, kind string, data any) (int, error)
 }
 
 // Blobs keeps values that are too large for a journal record.
@@ -145,7 +150,7 @@ const (
 	EndTurns     End = "turns"     // out of turns
 	EndFull      End = "full"      // it does not fit into the model's context any more; only with a Workspace
 	EndStuck     End = "stuck"     // the same calls with the same results
-	EndNoTools   End = "no_tools"  // three replies in a row without a tool call
+	EndNoTools   End = "no_tools"  // replies in a row without a tool call
 )
 
 // Outcome is what a conversation came to. Drive returns it beside an error too:
@@ -160,6 +165,9 @@ type Outcome struct {
 	Resumed   bool                 // an earlier process had begun this conversation
 	Heard     int                  // messages of the president that the agent has read
 	ByModel   []company.ModelSpent // of Spent, what has a model
+	// WroteCalls says that the newest replies called no tool, and that their text seems to
+	// hold calls, which is not read.
+	WroteCalls bool
 	// Messages is the conversation with every tool result in full.
 	Messages   []adapters.Message
 	Transcript Transcript

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"company/internal/adapters"
@@ -19,17 +19,19 @@ type conversation struct {
 	cfg      config
 	toolCost int // tokens that the tools' descriptions take
 
-	begun bool
+	begun   bool
+	driver  string             // that began the conversation
+	profile company.BriefModel // that the run was bound to then
 	// atFirst are answers that the first message has.
 	atFirst []Shown
 	msgs    []adapters.Message // as they were, nothing masked
 	log     Transcript
 
-	requests int         // model calls begun
-	open     *callRecord // the one without a reply
+	requests int                // number of the newest model call
+	open     map[int]callRecord // calls without a reply, by number
 	turns    int
 	usage    adapters.Usage
-	spent    company.Amount
+	spent    company.Amount       // by calls that are not open
 	byModel  []company.ModelSpent // of spent, what has a model
 	textual  []string             // models that are given their tools in text
 
@@ -43,9 +45,11 @@ type conversation struct {
 	known  map[string]string // files that the agent knew in that state: path to digest
 	differ []unreportedDiff  // results that came out differently when they were done again
 
-	empty    int // replies in a row with nothing in them
-	silent   int // replies in a row without a tool call
-	tooLong  int // refusals in a row because the context does not fit
+	empty    int  // replies in a row with nothing in them
+	silent   int  // replies in a row without a tool call
+	wrote    int  // of these: with tools over the wire, and with text that seems to hold calls
+	inText   bool // the newest reply came in the text protocol
+	tooLong  int  // refusals in a row because the context does not fit
 	filtered bool
 	dropped  int  // calls of the newest reply over MaxCalls
 	cut      bool // the newest reply was cut at the token limit
@@ -83,8 +87,9 @@ type conversation struct {
 // pendingCall is a call that waits for its result. A call with refuse set is not
 // run: refuse says why.
 type pendingCall struct {
-	adapters.ToolCall        // with the arguments as the model wrote them
-	refuse            string //
+	adapters.ToolCall        // with the first MaxArguments bytes of what the model wrote
+	written           string // its arguments as the model wrote them
+	refuse            string
 }
 
 func newConversation(cfg config) *conversation {
@@ -122,6 +127,7 @@ func (c *conversation) foldPrompt(r promptRecord, system, first string, shown []
 		return
 	}
 	c.begun, c.atFirst = true, shown
+	c.driver, c.profile = r.Driver, r.Profile
 	c.tokens = c.toolCost
 	for _, m := range []adapters.Message{{Role: adapters.System, Content: system}, {Role: adapters.User, Content: first}} {
 		if m.Role == adapters.System && m.Content == "" {
@@ -135,64 +141,86 @@ func (c *conversation) foldPrompt(r promptRecord, system, first string, shown []
 	}
 }
 
+// foldCall folds that a call was begun. It leaves other open calls open: requests may run side
+// by side.
 func (c *conversation) foldCall(r callRecord) {
-	switch {
-	case c.open == nil:
-	case r.Before != nil:
-		c.addSpent(r.Before.Countable(c.open.Worst))
-	default: // the process died before it had a reply
-		c.addSpent(c.open.Worst)
+	if r.Before != nil {
+		before := cmp.Or(r.BeforeN, r.N-1)
+		c.settleCall(before, r.Before.Countable(c.open[before].Worst))
 	}
-	c.open = &r
+	if again, ok := c.open[r.N]; ok {
+		c.settleCall(r.N, again.Worst)
+	}
+	if c.open == nil {
+		c.open = map[int]callRecord{}
+	}
+	c.open[r.N] = r
 	c.requests = max(c.requests, r.N)
 }
 
+// foldOpened folds that a process took the run up. No reply will come to calls of an earlier one.
+func (c *conversation) foldOpened() {
+	for _, n := range slices.Sorted(maps.Keys(c.open)) {
+		c.settleCall(n, c.open[n].Worst)
+	}
+}
+
+// settleCall counts what a call cost, for its model, and closes it. A cost without a call counts
+// for no model.
+func (c *conversation) settleCall(n int, cost company.Amount) {
+	c.spent = c.spent.Add(cost)
+	if m := c.spendingOf(c.open[n].Model); m != nil {
+		m.Spent = m.Spent.Add(cost)
+	}
+	delete(c.open, n)
+}
+
+// spendingOf returns the entry of a model in byModel. It is nil for an empty name.
+func (c *conversation) spendingOf(model string) *company.ModelSpent {
+	if model == "" {
+		return nil
+	}
+	i := slices.IndexFunc(c.byModel, func(m company.ModelSpent) bool { return m.Model == model })
+	if i < 0 {
+		i = len(c.byModel)
+		c.byModel = append(c.byModel, company.ModelSpent{Model: model})
+	}
+	return &c.byModel[i]
+}
+
 func (c *conversation) foldUsage(r replyRecord) {
+	call, known := c.open[r.N]
 	// A cost that cannot be is one of a call without a count.
-	if c.open != nil {
-		r.Spent = r.Spent.Countable(c.open.Worst)
+	if known {
+		r.Spent = r.Spent.Countable(call.Worst)
 	}
 	c.usage = c.usage.Add(r.Usage)
-	c.addSpent(r.Spent)
-	c.addCounts(r)
-	c.open = nil
+	c.settleCall(r.N, r.Spent)
+	if m := c.spendingOf(call.Model); m != nil {
+		addCounts(m, r)
+	}
 }
 
-// addSpent counts what the open call cost, for its model.
-func (c *conversation) addSpent(a company.Amount) {
-	c.spent = c.spent.Add(a)
-	if c.open == nil || c.open.Model == "" {
-		return
-	}
-	for i := range c.byModel {
-		if c.byModel[i].Model == c.open.Model {
-			c.byModel[i].Spent = c.byModel[i].Spent.Add(a)
-			return
-		}
-	}
-	c.byModel = append(c.byModel, company.ModelSpent{Model: c.open.Model, Spent: a})
+// foldLost counts what the run was granted as spent, where less is known.
+func (c *conversation) foldLost(r lostRecord) {
+	spent := c.totalSpent()
+	clear(c.open)
+	c.spent = spent.Add(r.Granted.Sub(spent))
 }
 
-// addCounts counts what the server of the open call counted, and the name that it gave
-// to its model.
-func (c *conversation) addCounts(r replyRecord) {
-	for i := range c.byModel {
-		m := &c.byModel[i]
-		if c.open == nil || m.Model != c.open.Model {
-			continue
-		}
-		if !r.Usage.Estimated {
-			m.Input = int64(adapters.AddTokens(int(m.Input), r.Usage.InputTokens))
-			m.Cached = int64(adapters.AddTokens(int(m.Cached), r.Usage.CachedTokens))
-		}
-		last := m.Model
-		if n := len(m.Served); n > 0 {
-			last = m.Served[n-1]
-		}
-		if r.Model != "" && r.Model != last && len(m.Served) < maxServed {
-			m.Served = append(m.Served, safetext.Cut(r.Model, 200))
-		}
-		return
+// addCounts counts the tokens that a model's server counted, and keeps the name that it gave to
+// its model.
+func addCounts(m *company.ModelSpent, r replyRecord) {
+	if !r.Usage.Estimated {
+		m.Input = int64(adapters.AddTokens(int(m.Input), r.Usage.InputTokens))
+		m.Cached = int64(adapters.AddTokens(int(m.Cached), r.Usage.CachedTokens))
+	}
+	last := m.Model
+	if n := len(m.Served); n > 0 {
+		last = m.Served[n-1]
+	}
+	if r.Model != "" && r.Model != last && len(m.Served) < maxServed {
+		m.Served = append(m.Served, safetext.Cut(r.Model, 200))
 	}
 }
 
@@ -220,18 +248,23 @@ func (c *conversation) foldReply(r replyRecord, m adapters.Message) {
 		c.textual = append(c.textual, r.Textual)
 	}
 	c.tooLong, c.dropped, c.cut, c.asked = 0, 0, false, r.At
+	c.inText = r.Textual != ""
 	switch {
 	case r.Finish == adapters.FinishFilter:
 		c.filtered = true
+		if m.Content != "" {
+			c.log.addMessage(adapters.Assistant, m.Content, r.At)
+		}
 		return
-	case len(m.ToolCalls) == 0 && strings.TrimSpace(m.Content) == "":
+	case isEmptyReply(m):
 		c.empty++ // nothing to keep: a server may refuse an empty message when it is sent back
 		return
 	}
 	c.empty = 0
 	c.turns++
 	c.cut = r.Finish == adapters.FinishLength
-	m.Role = adapters.Assistant
+	whole := m.Content
+	m.Role, m.Content, m.CallBytes = adapters.Assistant, safetext.HeadTail(m.TextBeforeCall(), maxContent), 0
 	c.pending = nil
 	if over := len(m.ToolCalls) - MaxCalls; over > 0 {
 		c.dropped = over
@@ -239,20 +272,25 @@ func (c *conversation) foldReply(r replyRecord, m adapters.Message) {
 	}
 	calls := make([]adapters.ToolCall, len(m.ToolCalls))
 	for i, call := range m.ToolCalls {
-		p := pendingCall{ToolCall: call}
+		p := pendingCall{ToolCall: call, written: call.Arguments}
 		p.ID = c.uniqueID(call.ID, i)
 		p.Name = wireName(call.Name)
+		p.Arguments = safetext.Head(p.written, MaxArguments)
 		switch {
 		case c.cut:
 			p.refuse = "not executed because the reply was cut at the model's output limit, so its arguments may be incomplete. Send it again in smaller pieces"
-		case len(call.Arguments) >= MaxArguments:
+		case p.Name != call.Name:
+			p.refuse = fmt.Sprintf("There is no tool %q. The tools are: %s", safetext.EscapeLine(call.Name, 64), c.toolNames())
+		case len(p.written) > MaxArguments:
 			p.refuse = fmt.Sprintf("not executed because its arguments have more than %d bytes. Do it in smaller pieces", MaxArguments)
 		}
 		c.pending = append(c.pending, p)
 		// What goes back to the server is a JSON object whatever the model
 		// wrote: some servers refuse the whole conversation otherwise.
 		calls[i] = p.ToolCall
-		if !isObject(call.Arguments) {
+		if len(p.written) > MaxArguments {
+			calls[i].Arguments = "{}"
+		} else if !isObject(call.Arguments) {
 			object, ok := decodeArguments(call.Arguments)
 			calls[i].Arguments = object
 			if !ok {
@@ -264,8 +302,11 @@ func (c *conversation) foldReply(r replyRecord, m adapters.Message) {
 	if len(calls) == 0 {
 		m.ToolCalls = nil
 		c.silent++
+		if !c.inText && c.seemsToCall(m.Content) {
+			c.wrote++
+		}
 	} else {
-		c.silent = 0
+		c.silent, c.wrote = 0, 0
 	}
 	c.reply = len(c.msgs)
 	c.addMessage(m)
@@ -274,7 +315,7 @@ func (c *conversation) foldReply(r replyRecord, m adapters.Message) {
 	if r.Usage.InputTokens > 0 && !r.Usage.Estimated {
 		c.tokens = adapters.AddTokens(r.Usage.InputTokens, r.Usage.OutputTokens)
 	}
-	c.log.addMessage(m.Role, m.Content, r.At)
+	c.log.addMessage(m.Role, whole, r.At)
 }
 
 // foldResult folds the result of a call. answer is the whole one where text only shows what
@@ -301,7 +342,7 @@ func (c *conversation) foldResult(r toolRecord, text, answer string) error {
 	if r.Seen != nil {
 		res.path = r.Seen.Path
 	}
-	if short := clearedArguments(p.Arguments); short != "" {
+	if short := clearedArguments(p.Arguments); short != "" && len(p.written) <= MaxArguments {
 		res.args, res.won = short, tokensOf(p.Arguments)-tokensOf(short)
 	}
 	c.results = append(c.results, res)
@@ -326,7 +367,7 @@ func (c *conversation) foldResult(r toolRecord, text, answer string) error {
 	}
 	c.foldSaved(r.Saved)
 	c.log.ToolCalls = append(c.log.ToolCalls, TranscriptCall{
-		ID: p.ID, Name: p.Name, Arguments: p.Arguments, Result: text, IsError: r.IsError,
+		ID: p.ID, Name: p.Name, Arguments: p.written, Result: text, IsError: r.IsError,
 		Timestamp: r.At, DurationMS: r.DurationMS, Whole: r.Whole,
 	})
 	return nil
@@ -395,15 +436,22 @@ func (c *conversation) mostShown() int {
 	return min(MaxResult, max(4<<10, c.limit))
 }
 
-// totalSpent is what the run has cost, a call without a reply as its worst case.
+// newestCall returns the newest call if it has no reply.
+func (c *conversation) newestCall() (callRecord, bool) {
+	call, ok := c.open[c.requests]
+	return call, ok
+}
+
+// totalSpent is what the run has cost. A call without a reply counts as its worst case.
 func (c *conversation) totalSpent() company.Amount {
-	if c.open != nil {
-		return c.spent.Add(c.open.Worst)
+	sum := c.spent
+	for _, call := range c.open {
+		sum = sum.Add(call.Worst)
 	}
-	return c.spent
+	return sum
 }
 
 func (c *conversation) buildOutcome() Outcome {
 	c.log.TotalTokens = adapters.AddTokens(c.usage.InputTokens, c.usage.OutputTokens)
-	return Outcome{Turns: c.turns, Usage: c.usage, Spent: c.totalSpent(), Messages: c.msgs, Transcript: c.log, Heard: c.heard, ByModel: c.byModel}
+	return Outcome{Turns: c.turns, Usage: c.usage, Spent: c.totalSpent(), Messages: c.msgs, Transcript: c.log, Heard: c.heard, ByModel: c.byModel, WroteCalls: c.wrote > 0}
 }

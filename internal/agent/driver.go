@@ -87,6 +87,9 @@ type ModelOpener interface {
 // replies, turn by turn.
 type Loop struct {
 	Models ModelOpener
+	// Model names the model, as the run's task is bound to it. The journal keeps it, and a journal
+	// that names another one is refused.
+	Model company.BriefModel
 	// NudgeAfter and StuckAfter are how often the same call with the same
 	// result (or the same cycle of up to five calls) is seen before the model
 	// is warned, and before the run ends. 0: 3 and 5.
@@ -94,6 +97,9 @@ type Loop struct {
 }
 
 var _ Driver = Loop{}
+
+// loopDriver is the name of Loop in journals.
+const loopDriver = "loop"
 
 // config is one job of a Loop.
 type config struct {

@@ -4,15 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
+	"time"
 
+	"company/internal/adapters"
 	"company/internal/company"
 )
 
 // Past is what a journal says of a run before it is taken up: enough to set up
 // the place that the work goes on in.
 type Past struct {
-	Spent company.Amount // a call without a reply as its worst case
-	Begun bool           // an earlier holder has begun the conversation
+	// Spent counts a call without a reply as its worst case: a resumed run's allowance starts with it, and
+	// a crashed run is settled with it.
+	Spent   company.Amount
+	Turns   int                  // model replies that counted
+	ByModel []company.ModelSpent // of Spent, what has a model
+	Heard   int                  // messages of the president that the agent has read
+	Begun   bool                 // an earlier holder has begun the conversation
 	// Exact says that each journaled change has its state beside it. Runs that
 	// began before there was such a record have a checkpoint after each turn.
 	Exact   bool
@@ -30,8 +38,9 @@ func LookBack(ctx context.Context, journal JournalReader) (Past, error) {
 	var c conversation
 	err := journal.Read(ctx, func(_ int, kind string, data json.RawMessage) error {
 		switch kind {
-		case "opened":
+		case kindOpened:
 			past.Holders++
+			c.foldOpened()
 		case kindPrompt:
 			var r promptRecord
 			if err := json.Unmarshal(data, &r); err != nil {
@@ -53,6 +62,25 @@ func LookBack(ctx context.Context, journal JournalReader) (Past, error) {
 				return err
 			}
 			c.foldUsage(r)
+			counts, err := r.isTurn()
+			if err != nil {
+				return err
+			}
+			if counts {
+				past.Turns++
+			}
+		case kindLost:
+			var r lostRecord
+			if err := json.Unmarshal(data, &r); err != nil {
+				return err
+			}
+			c.foldLost(r)
+		case kindNote:
+			var r noteRecord
+			if err := json.Unmarshal(data, &r); err != nil {
+				return err
+			}
+			past.Heard = max(past.Heard, r.Word)
 		case kindTool, kindSaved, kindRedone:
 			var r struct{ Saved *Saved }
 			if err := json.Unmarshal(data, &r); err != nil {
@@ -67,14 +95,32 @@ func LookBack(ctx context.Context, journal JournalReader) (Past, error) {
 	if err != nil {
 		return past, fmt.Errorf("read what a run has done: %w", err)
 	}
-	past.Spent = c.totalSpent()
+	past.Spent, past.ByModel = c.totalSpent(), c.byModel
 	return past, nil
 }
 
-// Spent is what a run's journal shows as spent, a call without a reply as its
-// worst case: a resumed run's allowance starts with it, and a crashed run is
-// settled with it.
-func Spent(ctx context.Context, journal JournalReader) (company.Amount, error) {
-	past, err := LookBack(ctx, journal)
-	return past.Spent, err
+// isTurn reports whether a reply counts as a turn. It reads no payload that is in a blob: such a
+// message is not empty.
+func (r replyRecord) isTurn() (bool, error) {
+	if r.Error != "" || r.Finish == adapters.FinishFilter {
+		return false, nil
+	}
+	if r.Message.Blob != "" {
+		return true, nil
+	}
+	var m adapters.Message
+	err := json.Unmarshal([]byte(r.Message.Text), &m)
+	return !isEmptyReply(m), err
+}
+
+// isEmptyReply reports whether a reply has neither text nor a call.
+func isEmptyReply(m adapters.Message) bool {
+	return len(m.ToolCalls) == 0 && strings.TrimSpace(m.Content) == ""
+}
+
+// RecordLoss notes at the end of a journal that records behind it are gone. The run then counts
+// at least what it was granted as spent: more it cannot have spent.
+func RecordLoss(ctx context.Context, journal JournalAppender, granted company.Amount, now time.Time) error {
+	_, err := journal.Append(ctx, kindLost, lostRecord{At: now.UTC(), Granted: granted})
+	return err
 }

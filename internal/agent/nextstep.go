@@ -48,6 +48,9 @@ const (
 const (
 	emptyLimit  = 3
 	silentLimit = 3
+	// wroteLimit counts replies whose text seems to hold calls: the model is asked once to
+	// call the tool.
+	wroteLimit = 2
 	// longLimit counts refusals because of the context's size: after the first results
 	// are cleared, after the second turns are left out.
 	longLimit = 3
@@ -79,7 +82,7 @@ func (c *conversation) next(restarted bool) step {
 	switch {
 	case circle >= c.cfg.StuckAfter && c.nudged && c.told[noteLoop] < c.turns: // it had a turn to do better
 		return step{do: end, end: EndStuck}
-	case c.silent >= silentLimit:
+	case c.silent >= silentLimit, c.wrote >= wroteLimit:
 		return step{do: end, end: EndNoTools}
 	case c.turns >= c.cfg.MaxTurns:
 		return step{do: end, end: EndTurns}
@@ -105,7 +108,11 @@ func (c *conversation) nextNote(circle int, restarted bool) (step, bool) {
 	case c.silent > 0 && c.cut && fresh(aboutCut):
 		return say(aboutCut, "[reminder] Your reply was cut at the model's output limit. Be brief, and call one of the tools: %s.", c.toolNames())
 	case c.silent > 0 && !c.cut && fresh(aboutSilent):
-		return say(aboutSilent, "[reminder] Your reply called no tool, so nothing happened. Text does not end the work: every reply calls at least one of: %s.", c.toolNames())
+		text := "Text is not read for calls, and a tool call alone ends this run"
+		if c.inText {
+			text = "Text alone does not end the work"
+		}
+		return say(aboutSilent, "[reminder] Your reply called no tool, so nothing happened. %s: every reply calls at least one of: %s.", text, c.toolNames())
 	case c.empty == emptyLimit-1 && fresh(aboutEmpty):
 		return say(aboutEmpty, "[reminder] Your last replies were empty or malformed. Call one of the tools: %s.", c.toolNames())
 	case circle >= c.cfg.NudgeAfter && !c.nudged:

@@ -13,6 +13,7 @@ import (
 // The kinds of journal record that a conversation is made of. Other kinds in
 // the same journal belong to others.
 const (
+	kindOpened = "opened" // a holder of the run begins; the ledger writes it
 	kindPrompt = "prompt" // what the conversation starts with
 	kindCall   = "call"   // the model is about to be asked
 	kindReply  = "reply"  // what came of it
@@ -22,6 +23,7 @@ const (
 	kindDigest = "digest" // old turns leave the context, and a digest of them comes
 	kindSaved  = "saved"  // the state that all results before it have led to was kept
 	kindRedone = "redone" // calls were done again after an interruption
+	kindLost   = "lost"   // later records were damaged, and are gone
 )
 
 // inlineLimit is the payload up to which a record carries it itself.
@@ -33,6 +35,10 @@ type promptRecord struct {
 	First  payload   `json:"first"`
 	// Exact says that results that changed something have Saved beside them.
 	Exact bool `json:"exact,omitempty"`
+	// Driver names the driver that began the conversation, and Profile the model that its run was
+	// bound to.
+	Driver  string             `json:"driver,omitempty"`
+	Profile company.BriefModel `json:"profile,omitzero"`
 	// Hash is PromptHash of both; empty in journals of before there was one.
 	Hash company.Hash `json:"hash,omitempty"`
 	// Window and MaxOutput are the limits of the model, in tokens: with the same limits a
@@ -55,15 +61,16 @@ type callRecord struct {
 	Worst company.Amount `json:"worst"`
 	// Request is RequestHash of the request; empty: it is not known.
 	Request company.Hash `json:"request,omitempty"`
-	// Before is what the attempt before this one cost, where it came to an end
-	// that is no record of its own.
-	Before *company.Amount `json:"before,omitempty"`
+	// Before is what an earlier attempt cost that ended without a record of its own, and BeforeN
+	// the number of that attempt. A zero BeforeN means the call before this one.
+	Before  *company.Amount `json:"before,omitempty"`
+	BeforeN int             `json:"before_n,omitempty"`
 }
 
 // replyRecord is a reply, or the error that came in its place. Spent is the
-// cost of the newest call.
+// cost of the call with its number.
 type replyRecord struct {
-	N       int             `json:"n"`
+	N       int             `json:"n"` // of the call
 	At      time.Time       `json:"at"`
 	Message payload         `json:"message"` // adapters.Message as JSON
 	Finish  adapters.Finish `json:"finish,omitempty"`
@@ -122,6 +129,13 @@ type redoneRecord struct {
 	Calls  []string     `json:"calls"`
 	Differ []difference `json:"differ,omitempty"`
 	Saved  *Saved       `json:"saved,omitempty"`
+}
+
+// lostRecord stands for the records that came behind it and are gone. What they cost is unknown:
+// the whole of the run's grant counts as spent.
+type lostRecord struct {
+	At      time.Time      `json:"at"`
+	Granted company.Amount `json:"granted"`
 }
 
 type difference struct {
@@ -192,6 +206,8 @@ func (p payload) load(ctx context.Context, blobs Blobs) (string, error) {
 func (c *conversation) foldRecord(ctx context.Context, blobs Blobs, kind string, data json.RawMessage) error {
 	var err error
 	switch kind {
+	case kindOpened:
+		c.foldOpened()
 	case kindPrompt:
 		var r promptRecord
 		if err = json.Unmarshal(data, &r); err != nil {
@@ -268,6 +284,11 @@ func (c *conversation) foldRecord(ctx context.Context, blobs Blobs, kind string,
 		var r redoneRecord
 		if err = json.Unmarshal(data, &r); err == nil {
 			c.foldRedone(r)
+		}
+	case kindLost:
+		var r lostRecord
+		if err = json.Unmarshal(data, &r); err == nil {
+			c.foldLost(r)
 		}
 	case kindMask:
 		var r maskRecord

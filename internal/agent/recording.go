@@ -43,7 +43,7 @@ type Exchange struct {
 func ReadRecording(ctx context.Context, blobs Blobs, journal func(fn func(kind string, data json.RawMessage) error) error) (Recording, error) {
 	var rec Recording
 	conv := newConversation(config{model: unusedModel{}}.withDefaults())
-	var open *Exchange
+	open := map[int]Exchange{} // requests without a reply, by number
 	var notes restartNotes
 	err := journal(func(kind string, data json.RawMessage) error {
 		switch kind {
@@ -76,15 +76,11 @@ func ReadRecording(ctx context.Context, blobs Blobs, journal func(fn func(kind s
 			if rec.Model == "" {
 				rec.Model = c.Model
 			}
-			open = &Exchange{N: c.N, Request: c.Request, Messages: conv.buildRequest(nil).Messages, Heard: conv.heard}
+			open[c.N] = Exchange{N: c.N, Request: c.Request, Messages: conv.buildRequest(nil).Messages, Heard: conv.heard}
 		case kindReply:
-			if err := open.addReply(ctx, blobs, data); err != nil {
-				return err
+			if err := rec.addReply(ctx, blobs, open, data); err != nil {
+				return fmt.Errorf("journal record %q: %w", kind, err)
 			}
-			if open != nil && open.Failure != errorCut {
-				rec.Exchanges = append(rec.Exchanges, *open)
-			}
-			open = nil
 		}
 		notes.passRecord(kind)
 		data, err := rec.addClearing(ctx, blobs, kind, data, &notes)
@@ -96,24 +92,30 @@ func ReadRecording(ctx context.Context, blobs Blobs, journal func(fn func(kind s
 	return rec, err
 }
 
-// addReply adds the record of a reply to the request that it answers.
-func (x *Exchange) addReply(ctx context.Context, blobs Blobs, data json.RawMessage) error {
-	if x == nil {
+// addReply adds the request of a reply's record, with the reply. A request that was cut is left
+// out.
+func (rec *Recording) addReply(ctx context.Context, blobs Blobs, open map[int]Exchange, data json.RawMessage) error {
+	var r replyRecord
+	if err := json.Unmarshal(data, &r); err != nil {
+		return err
+	}
+	x, ok := open[r.N]
+	delete(open, r.N)
+	if !ok || r.Error == errorCut {
 		return nil
 	}
-	var r replyRecord
-	err := json.Unmarshal(data, &r)
-	if err == nil && r.Error == "" {
-		var text string
-		if text, err = r.Message.load(ctx, blobs); err == nil {
-			err = json.Unmarshal([]byte(text), &x.Answer.Message)
+	if r.Error == "" {
+		text, err := r.Message.load(ctx, blobs)
+		if err != nil {
+			return err
 		}
-	}
-	if err != nil {
-		return fmt.Errorf("journal record %q: %w", kindReply, err)
+		if err := json.Unmarshal([]byte(text), &x.Answer.Message); err != nil {
+			return err
+		}
 	}
 	x.At, x.Failure, x.Detail, x.Textual = r.At, r.Error, r.Detail, r.Textual
 	x.Answer.Finish, x.Answer.Usage, x.Answer.Model = r.Finish, r.Usage, r.Model
+	rec.Exchanges = append(rec.Exchanges, x)
 	return nil
 }
 

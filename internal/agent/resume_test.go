@@ -124,7 +124,8 @@ func TestCrashAtEveryAppend(t *testing.T) {
 			t.Fatalf("crash at %d: %v", n, err)
 		}
 		b.journal.crashAt = 0
-		spent, err := Spent(t.Context(), b.journal)
+		past, err := LookBack(t.Context(), b.journal)
+		spent := past.Spent
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,8 +223,8 @@ func TestAnyModelAnyCrash(t *testing.T) {
 			}
 			requireEqual(rt, live.buildOutcome().Messages, out.Messages)
 			requireEqual(rt, live.buildOutcome().Transcript, out.Transcript)
-			if spent, err := Spent(t.Context(), b.journal); err != nil || spent != out.Spent {
-				rt.Fatalf("spent %+v, error %v", spent, err)
+			if past, err := LookBack(t.Context(), b.journal); err != nil || past.Spent != out.Spent || past.Turns != out.Turns {
+				rt.Fatalf("past %+v, error %v", past, err)
 			}
 			if live.buildOutcome().Spent != out.Spent || live.turns != out.Turns || out.Turns > b.cfg.MaxTurns {
 				rt.Fatalf("%+v is not what the journal says", out)

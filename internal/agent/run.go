@@ -68,8 +68,9 @@ type runner struct {
 	resumed   bool
 	restarted bool            // the model has no note about it yet
 	lost      map[string]bool // of a run of before Exact: calls that may have been done
-	cost      *company.Amount // of the newest call, once the meter knows
-	cut       bool            // the newest call was cut before its server had sent a byte
+	cost      *company.Amount // of call costOf, once the meter knows
+	costOf    int
+	cut       bool // the newest call was cut before its server had sent a byte
 
 	hasher requestHasher // of what the model is asked
 
@@ -92,6 +93,9 @@ func (r *runner) load(ctx context.Context) error {
 		return fmt.Errorf("read the journal of %s: %w", r.cfg.Run, err)
 	}
 	if r.conv.begun {
+		if err := r.checkAgent(); err != nil {
+			return err
+		}
 		r.resumed, r.restarted = true, true
 		r.emitEvent(Event{Kind: Resumed})
 		if r.conv.exact {
@@ -104,7 +108,7 @@ func (r *runner) load(ctx context.Context) error {
 		return nil
 	}
 	info := r.cfg.model.Info()
-	p := promptRecord{At: r.utcNow(), Exact: true, Hash: PromptHash(r.cfg.System, r.cfg.First), Window: info.ContextTokens, MaxOutput: info.MaxOutput, Seen: r.cfg.Seen}
+	p := promptRecord{At: r.utcNow(), Exact: true, Driver: loopDriver, Profile: r.cfg.Model, Hash: PromptHash(r.cfg.System, r.cfg.First), Window: info.ContextTokens, MaxOutput: info.MaxOutput, Seen: r.cfg.Seen}
 	if p.System, err = storePayload(ctx, r.cfg.Blobs, toValidUTF8(r.cfg.System)); err != nil {
 		return err
 	}
@@ -127,6 +131,20 @@ func (r *runner) load(ctx context.Context) error {
 		p.Shown = &kept
 	}
 	return r.appendRecord(ctx, kindPrompt, p)
+}
+
+// checkAgent refuses to go on with the conversation of another driver, or of another model.
+func (r *runner) checkAgent() error {
+	was := r.conv
+	if was.driver == "" || was.driver == loopDriver && was.profile == r.cfg.Model {
+		return nil
+	}
+	name := func(driver string, m company.BriefModel) string {
+		return strings.Join(strings.Fields(fmt.Sprintf("%s with %s (%s %s)", driver, m.Profile, m.Adapter, m.Model)), " ")
+	}
+	return r.withRunID(company.E(company.EConflict, "another agent began this run").
+		Because("its journal names " + name(was.driver, was.profile) + ", and the run is now one of " + name(loopDriver, r.cfg.Model)).
+		Fix("the next run of the ticket begins a conversation of its own, on what was pushed"))
 }
 
 // maxPreparations is how many notes and clearings may come between two requests. There are
@@ -220,9 +238,9 @@ func (r *runner) OpenCall(ctx context.Context, info adapters.Info, req adapters.
 	if err := contextCause(ctx); err != nil {
 		return 0, err
 	}
-	rec := callRecord{N: r.conv.requests + 1, At: r.utcNow(), Model: info.Model, Worst: worst, Before: r.cost, Request: r.hasher.hashRequest(req)}
-	if r.conv.open == nil {
-		rec.Before = nil
+	rec := callRecord{N: r.conv.requests + 1, At: r.utcNow(), Model: info.Model, Worst: worst, Request: r.hasher.hashRequest(req)}
+	if _, open := r.conv.open[r.costOf]; open {
+		rec.Before, rec.BeforeN = r.cost, r.costOf
 	}
 	r.cost = nil
 	return rec.N, r.appendRecord(ctx, kindCall, rec)
@@ -230,8 +248,8 @@ func (r *runner) OpenCall(ctx context.Context, info adapters.Info, req adapters.
 
 // CloseCall makes no record of its own: what the call cost goes into the next
 // one, and if there is none the call counts as its worst case.
-func (r *runner) CloseCall(_ context.Context, _ int, usage adapters.Usage, actual company.Amount) error {
-	r.cost = &actual
+func (r *runner) CloseCall(_ context.Context, n int, usage adapters.Usage, actual company.Amount) error {
+	r.cost, r.costOf = &actual, n
 	r.cut = usage.Estimated && usage.OutputTokens == 0
 	return nil
 }
@@ -284,7 +302,7 @@ func (r *runner) recordFailure(ctx context.Context, err error) error {
 		return stop
 	}
 	kind := adapters.KindOf(err)
-	if r.conv.open != nil {
+	if _, open := r.conv.newestCall(); open {
 		rec := replyRecord{N: r.conv.requests, At: r.utcNow(), Spent: r.lastCallCost(), Error: kind, Detail: safetext.EscapeLine(err.Error(), 1024)}
 		if kind == "" {
 			rec.Error = "other"
@@ -306,7 +324,7 @@ func (r *runner) recordFailure(ctx context.Context, err error) error {
 // had sent a byte. Without the record, or where a part of a reply came, the call
 // counts as its worst case.
 func (r *runner) settleCutCall(ctx context.Context) {
-	if !r.cut || r.conv.open == nil {
+	if _, open := r.conv.newestCall(); !open || !r.cut {
 		return
 	}
 	text := fmt.Sprintf("a request was cut before its server answered: its cost is an estimate, %s", r.lastCallCost())
@@ -323,13 +341,11 @@ const errorCut adapters.Kind = "cut"
 
 // lastCallCost is what the newest call cost.
 func (r *runner) lastCallCost() company.Amount {
-	switch {
-	case r.cost != nil:
+	if r.cost != nil {
 		return *r.cost
-	case r.conv.open != nil:
-		return r.conv.open.Worst
 	}
-	return company.Amount{}
+	call, _ := r.conv.newestCall()
+	return call.Worst
 }
 
 // withRunID puts the run's id into an error that was made for this run.
@@ -403,19 +419,13 @@ func contextCause(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// sanitizeReply bounds a reply and makes it one that JSON gives back exactly.
+// sanitizeReply makes a reply one that JSON gives back exactly. Its text and the arguments
+// of its calls stay whole: the driver has bounded the reply.
 func sanitizeReply(m adapters.Message) adapters.Message {
-	out := adapters.Message{Role: adapters.Assistant, Content: safetext.HeadTail(toValidUTF8(m.Content), maxContent)}
+	out := adapters.Message{Role: adapters.Assistant, Content: toValidUTF8(m.Content), CallBytes: m.CallBytes}
 	for _, call := range m.ToolCalls {
-		args := call.Arguments
-		if len(args) > MaxArguments {
-			args = args[:MaxArguments]
-		}
-		if args = toValidUTF8(args); len(args) > MaxArguments {
-			args = safetext.Head(args, MaxArguments)
-		}
 		out.ToolCalls = append(out.ToolCalls, adapters.ToolCall{
-			ID: toValidUTF8(truncateText(call.ID)), Name: toValidUTF8(truncateText(call.Name)), Arguments: args,
+			ID: toValidUTF8(truncateText(call.ID)), Name: toValidUTF8(truncateText(call.Name)), Arguments: toValidUTF8(call.Arguments),
 		})
 		// A reply of a million calls is not kept: calls over MaxCalls are
 		// counted for the reminder, up to here.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -31,7 +32,7 @@ func TestFinishEndsTheRun(t *testing.T) {
 	if got := b.allowance.Balance(); got.Spent != out.Spent || got.Reserved != (company.Amount{}) {
 		t.Errorf("allowance %+v", got)
 	}
-	if got, err := Spent(t.Context(), b.journal); err != nil || got != out.Spent {
+	if got, err := LookBack(t.Context(), b.journal); err != nil || got.Spent != out.Spent || got.Turns != out.Turns || got.Heard != out.Heard || !reflect.DeepEqual(got.ByModel, out.ByModel) {
 		t.Errorf("the journal says %+v, %v", got, err)
 	}
 	for _, req := range b.model.requests {

@@ -107,7 +107,7 @@ func (f *toolFactory) finishTool() agent.Tool {
 				return no("the work tree is on %s and the work belongs on %s. Bring it there, then finish.", cmp.Or(s.Branch, "no branch"), f.Branch)
 			case !s.Clean:
 				return no("these changes are not committed. Commit what belongs to the work, undo or ignore the rest, then finish.\n%s", formatFileStates(s.Files))
-			case company.OID(s.Head) == f.Start:
+			case company.OID(s.Head) == f.Start && !f.Unfinished:
 				return no("nothing was committed. Do the work and commit it, or call escalate and say what is in the way.")
 			}
 			pushes := s.Unpushed > 0

@@ -6,6 +6,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"company/internal/boundedparse/bash"
 	"company/internal/lazyregexp"
 )
 
@@ -91,7 +92,7 @@ func plainWord(w *syntax.Word) (text string, ok bool) {
 // assignment, expansion that runs something, or program that is not known to
 // only read makes it so.
 func readsOnly(command string) bool {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	file, err := bash.Parse(command)
 	if err != nil {
 		return false
 	}
@@ -127,7 +128,7 @@ var committers = map[string]bool{
 // runsGitCommit reports that a command calls git itself to make a commit. Programs
 // that do so unseen are left alone: their own tests may look at dates.
 func runsGitCommit(command string) bool {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	file, err := bash.Parse(command)
 	if err != nil {
 		return false
 	}

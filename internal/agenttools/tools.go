@@ -55,8 +55,10 @@ type Config struct {
 	Ticket  string // stands in brackets before each commit message; empty: nothing does
 	// Start is the head that the run's work starts from: finish needs another.
 	// A run that goes on after a crash keeps its first one.
-	Start  company.OID
-	Branch string // the branch that finish insists on; empty: any
+	Start company.OID
+	// Unfinished says that Start has work that no run has handed in: finish needs no other commit.
+	Unfinished bool
+	Branch     string // the branch that finish insists on; empty: any
 	// CommandTimeout is for commands that ask for no time of their own; 0:
 	// toolproto.CommandTimeout.
 	CommandTimeout time.Duration

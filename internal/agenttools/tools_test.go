@@ -366,6 +366,9 @@ func TestFinishCommits(t *testing.T) {
 	// A call that is no work is no work with a message either.
 	other := newBench(t)
 	requireText(t, call(t, WorkerTools(other.config), "finish", `{"summary":"done","commit":"nothing"}`), true, "nothing was committed")
+	// Where an earlier run left work that nobody has handed in, it may be all that is needed.
+	other.config.Unfinished = true
+	requireText(t, call(t, WorkerTools(other.config), "finish", `{"summary":"it was all there"}`), false, "finished at "+other.start.Short())
 }
 
 // Commands of one reply that only read run at the same time, in a real toolbox.

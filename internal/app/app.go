@@ -156,8 +156,13 @@ func addDamageHint(p office.Paths, err error) error {
 	if !errors.As(err, &e) || e.Code != company.ELedger || e.Hint != "" {
 		return err
 	}
-	return e.Fix(fmt.Sprintf("put a backup of %s back, or begin anew: mv %s %s.damaged (the branches and pull requests of the repository stay, and so does what was not merged yet, in %s.damaged/git)",
-		p.State, shell.Quote(p.State), shell.Quote(p.State), p.State))
+	return e.Fix("company bus repair; where it refuses, " + restoreHint(p))
+}
+
+// restoreHint names the remaining way where the records of an office cannot be repaired.
+func restoreHint(p office.Paths) string {
+	return fmt.Sprintf("%s, or begin anew: mv %s %s.damaged (the branches and pull requests of the repository stay, and so does what was not merged yet, in %s.damaged/git)",
+		company.PutCopyBack(p.State), shell.Quote(p.State), shell.Quote(p.State), p.State)
 }
 
 // closeParts closes the open parts, the last one first.
@@ -186,9 +191,18 @@ func (a *App) View() *company.State { return a.orch.View() }
 // Now is the office's time.
 func (a *App) Now() time.Time { return a.orch.Now() }
 
-// DoID decides a command.
+// DoID decides a command. A task that it begins or reopens gets the agents of the config, unless the
+// command names some.
 func (a *App) DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
-	return a.orch.DoID(ctx, id, actor, c)
+	c, err := a.bindCommand(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	evs, err := a.orch.DoID(ctx, id, actor, c)
+	if err == nil && a.server == nil {
+		a.settleRuns(ctx)
+	}
+	return evs, err
 }
 
 // Close closes the office and lets others in.

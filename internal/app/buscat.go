@@ -104,6 +104,9 @@ func CatBus(ctx context.Context, off *office.Office, log *slog.Logger, fn func(B
 		return heldError(held, "the records of the driver "+driver+" are read while nobody works")
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
+	if err := finishRepair(off); err != nil {
+		return err
+	}
 	b, err := busDrivers[driver].open(ctx, off.BusFolder, log)
 	if err != nil {
 		return addDamageHint(off.Paths, err)
@@ -126,8 +129,8 @@ func CatBus(ctx context.Context, off *office.Office, log *slog.Logger, fn func(B
 	return nil
 }
 
-// HeldForConversion is the error of a conversion that finds the office held.
-func HeldForConversion(held *office.Holder) error {
+// HeldForRewriting is the error of a conversion or a repair that finds the office held.
+func HeldForRewriting(held *office.Holder) error {
 	return heldError(held, "records that are added meanwhile would be lost")
 }
 

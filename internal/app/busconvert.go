@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -59,6 +60,9 @@ func ConvertBus(ctx context.Context, off *office.Office, to string, log *slog.Lo
 	if !ok {
 		return out, company.E(company.EUsage, "there is no bus driver "+to).
 			Fix("company bus convert --to " + strings.Join(slices.Sorted(maps.Keys(busDrivers)), ", or --to "))
+	}
+	if err := finishRepair(off); err != nil {
+		return out, err
 	}
 	from, err := off.BusDriver(busRecords())
 	if err != nil {
@@ -145,7 +149,7 @@ func copyBus(ctx context.Context, off *office.Office, from, to busDriver, log *s
 		return err
 	}
 	for _, subject := range subjects {
-		n, err := copySubject(ctx, dst, src, subject)
+		n, err := copySubject(ctx, dst, src, subject, math.MaxUint64)
 		if err != nil {
 			return errors.Join(err, dst.Close())
 		}
@@ -184,15 +188,24 @@ func verifyLedger(ctx context.Context, b bus.Bus, o ledger.Options) (ledger.Head
 	return l.Head(), l.Verify(ctx)
 }
 
-// copySubject appends the records of a subject to another bus.
-func copySubject(ctx context.Context, dst, src bus.Bus, subject string) (n int, err error) {
+// errCopied ends a Read at the last record that is to be copied.
+var errCopied = errors.New("copied")
+
+// copySubject appends the records of a subject to another bus, up to the sequence end.
+func copySubject(ctx context.Context, dst, src bus.Bus, subject string, end uint64) (n int, err error) {
 	var last uint64
 	err = src.Log().Read(ctx, subject, 0, func(m bus.Message) error {
+		if m.Seq > end {
+			return errCopied
+		}
 		seq, err := dst.Log().Append(ctx, subject, m.Data, last, m.ID)
 		last = seq
 		n++
 		return err
 	})
+	if errors.Is(err, errCopied) {
+		err = nil
+	}
 	return n, err
 }
 

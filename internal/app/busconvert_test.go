@@ -23,16 +23,24 @@ import (
 	"company/internal/office"
 )
 
-// The conversion that a test kills runs in a child, which tells each step and waits
-// before it.
+// The conversion, or the repair, that a test kills runs in a child, which tells each step and
+// waits before it.
 const (
 	convertChildOffice = "CONVERT_CHILD_OFFICE"
 	convertChildTo     = "CONVERT_CHILD_TO"
+	repairChildOffice  = "REPAIR_CHILD_OFFICE"
 )
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(convertChildOffice); dir != "" {
 		if err := convertSlowly(dir, os.Getenv(convertChildTo)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if dir := os.Getenv(repairChildOffice); dir != "" {
+		if err := repairSlowly(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -264,7 +272,7 @@ func TestConvertBusKilled(t *testing.T) {
 		from, to := way[0], way[1]
 		dir, want := filledOffice(t, from)
 		for _, step := range []string{"copy", "verify", "place", "record", "remove"} {
-			killConversion(t, dir, to, step)
+			killChild(t, step, convertChildOffice+"="+dir, convertChildTo+"="+to)
 			off := mustOpenDir(t, dir)
 			has, err := off.BusDriver(busRecords())
 			if err != nil {
@@ -289,41 +297,6 @@ func TestConvertBusKilled(t *testing.T) {
 		if got := recordsOf(t, dir, to); !slices.Equal(got, want) {
 			t.Fatalf("in the end: %d records, want %d", len(got), len(want))
 		}
-	}
-}
-
-// killConversion runs a conversion in another process and kills it before a step.
-func killConversion(t *testing.T, dir, to, step string) {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), convertChildOffice+"="+dir, convertChildTo+"="+to)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	for lines.Scan() && lines.Text() != step {
-		if _, err := io.WriteString(in, "\n"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); lines.Text() != step || err == nil {
-		t.Fatalf("it ended before %s: %v", step, err)
 	}
 }
 

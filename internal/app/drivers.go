@@ -57,15 +57,17 @@ func DefaultModel(ctx context.Context, getenv func(string) string) (string, erro
 type busDriver struct {
 	open    func(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, error)
 	records string // the folder of its records in that of the bus
+	// salvage opens a damaged bus to read what can be read of it.
+	salvage func(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error)
 }
 
 var busDrivers = map[string]busDriver{
 	"nats": {func(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, error) {
 		return nats.Open(ctx, nats.Options{Folder: own, Logger: log})
-	}, "jetstream"},
+	}, "jetstream", salvageNATS},
 	"file": {func(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, error) {
 		return file.Open(ctx, file.Options{Folder: own, Logger: log})
-	}, "wal"},
+	}, "wal", salvageFile},
 }
 
 // busRecords is where each driver has its records.
@@ -75,6 +77,32 @@ func busRecords() map[string]string {
 		out[name] = d.records
 	}
 	return out
+}
+
+func salvageNATS(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error) {
+	b, found, err := nats.Salvage(ctx, nats.Options{Folder: own, Logger: log})
+	damage := make([]BusDamage, len(found))
+	for i, d := range found {
+		damage[i] = BusDamage{File: d.File, Offset: d.Offset, Bytes: d.Bytes, Why: "a record does not match its checksum", Mended: d.Mended, Known: true, after: d.After}
+		switch {
+		case d.Mended:
+			damage[i].Why = "one bit of a record had changed"
+		case d.Stream == nats.LedgerStream:
+			damage[i].Lost = []string{bus.Ledger}
+		default:
+			damage[i].Lost = []string{bus.JournalPrefix + "*"}
+		}
+	}
+	return b, damage, err
+}
+
+func salvageFile(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error) {
+	b, found, err := file.Salvage(ctx, file.Options{Folder: own, Logger: log})
+	damage := make([]BusDamage, len(found))
+	for i, d := range found {
+		damage[i] = BusDamage{File: d.File, Offset: d.Offset, Bytes: d.Bytes, Why: d.Why, Mended: d.Mended, Lost: d.Lost, Known: d.Known, after: d.After}
+	}
+	return b, damage, err
 }
 
 // scanFileBus calls fn for what the log of the file driver holds, without its lock.
@@ -94,6 +122,9 @@ func openBus(ctx context.Context, off *office.Office, c config.Config, log *slog
 	d, ok := busDrivers[c.Bus.Driver]
 	if !ok {
 		return nil, company.E(company.EConfig, "there is no bus driver "+c.Bus.Driver)
+	}
+	if err := finishRepair(off); err != nil {
+		return nil, err
 	}
 	if err := off.SettleBusDriver(c.Bus.Driver, busRecords()); err != nil {
 		return nil, err

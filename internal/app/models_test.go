@@ -1,7 +1,6 @@
 package app
 
 import (
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -9,8 +8,8 @@ import (
 	"testing"
 
 	"company/internal/adapters"
-	"company/internal/company"
 	"company/internal/config"
+	"company/internal/config/configtest"
 	"company/internal/secret"
 )
 
@@ -24,10 +23,8 @@ func TestModelProfiles(t *testing.T) {
   gpt: {adapter: openai, model: g}
   play: {adapter: scripted, script: s.yaml}
 `
-	if err := os.WriteFile(filepath.Join(dir, "company.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	l, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: dir})
+	configtest.WriteFile(t, filepath.Join(dir, "company", "config.yaml"), text)
+	l, err := config.Load(t.Context(), config.LoadOptions{Env: configtest.Env(map[string]string{"XDG_CONFIG_HOME": dir})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,22 +66,16 @@ func TestSecondReviewer(t *testing.T) {
 	load := func(second string) (config.Loaded, error) {
 		dir := t.TempDir()
 		text := "models:\n  default: {adapter: openai, model: first}\n  other: {adapter: openai, model: unheard-of}\n" + second
-		if err := os.WriteFile(filepath.Join(dir, "company.yaml"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return config.Load(t.Context(), config.LoadOptions{OfficeDir: dir})
+		configtest.WriteFile(t, filepath.Join(dir, "company", "config.yaml"), text)
+		return config.Load(t.Context(), config.LoadOptions{Env: configtest.Env(map[string]string{"XDG_CONFIG_HOME": dir})})
 	}
 	l, err := load("agents: {second_reviewer: {model: other, max_turns: 7}}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := officeAgents{cfg: l.Config}
-	second := o.Second(company.Reviewer)
-	if second == nil || second.Model(company.Reviewer).Profile != "other" || second.MaxTurns(company.Reviewer) != 7 || o.Model(company.Reviewer).Profile != "default" {
-		t.Errorf("%+v", second)
-	}
-	if o.Second(company.Worker) != nil {
-		t.Error("a worker has a second model")
+	b := BindAgents(l.Config)
+	if b.SecondReviewer.Profile != "other" || b.SecondReviewer.MaxTurns != 7 || b.Reviewer.Profile != "default" || b.Models["other"].Model != "unheard-of" {
+		t.Errorf("%+v", b)
 	}
 	if got := AgentModels(l.Config); strings.Join(got, " ") != "default default default default other" {
 		t.Errorf("%q", got)
@@ -92,15 +83,14 @@ func TestSecondReviewer(t *testing.T) {
 	if got := UnpricedModels(l.Config); !slices.Contains(got, "unheard-of") {
 		t.Errorf("%q", got)
 	}
-	if l, err = load(""); err != nil || (officeAgents{cfg: l.Config}).Second(company.Reviewer) != nil || len(AgentModels(l.Config)) != len(AllRoles) {
+	if l, err = load(""); err != nil || BindAgents(l.Config).SecondReviewer.Profile != "" || len(AgentModels(l.Config)) != len(AllRoles) {
 		t.Errorf("%v: %q", err, AgentModels(l.Config))
 	}
 	if l, err = load("agents: {worker: {escalate_to: [other], max_turns: 8}}\n"); err != nil {
 		t.Fatal(err)
 	}
-	o = officeAgents{cfg: l.Config}
-	if big := o.Escalated("other"); big.Model(company.Worker).Model != "unheard-of" || big.MaxTurns(company.Worker) != 8 || o.Model(company.Worker).Profile != "default" {
-		t.Errorf("%+v", big)
+	if b := BindAgents(l.Config); b.Models["other"].Model != "unheard-of" || b.Worker.MaxTurns != 8 || b.Worker.Profile != "default" {
+		t.Errorf("%+v", b)
 	}
 	if got := AgentModels(l.Config); strings.Join(got, " ") != "default default default default other" || !slices.Contains(UnpricedModels(l.Config), "unheard-of") {
 		t.Errorf("%q", got)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -100,7 +101,7 @@ func writeRecord(ctx context.Context, o SaveOptions, w io.Writer) error {
 	secrets := leak.New(ownSecrets(o.Config.Config, o.Env), "record")
 	record, err := replay.Read(ctx, o.Task, func(fn func(replay.Entry) error) error {
 		return o.Records.StreamRecord(ctx, o.Task, func(e replay.Entry) error {
-			if err := refuseSecrets(secrets, e); err != nil {
+			if err := refuseSecrets(ctx, secrets, e); err != nil {
 				return err
 			}
 			if err := file.AddEntry(e); err != nil {
@@ -120,7 +121,7 @@ func writeRecord(ctx context.Context, o SaveOptions, w io.Writer) error {
 	values := loaded.Config.RecordedValues()
 	text, err := json.Marshal(values)
 	if err == nil {
-		err = refuseSecrets(secrets, replay.Entry{Kind: "settings", Data: text})
+		err = refuseSecrets(ctx, secrets, replay.Entry{Kind: "settings", Data: text})
 	}
 	if err == nil {
 		err = file.AddSettings(values)
@@ -139,8 +140,8 @@ func writeRecord(ctx context.Context, o SaveOptions, w io.Writer) error {
 }
 
 // refuseSecrets refuses an entry with a secret: one of the office's own, or one that has the
-// mark of its kind. The finding names neither.
-func refuseSecrets(s *leak.Scanner, e replay.Entry) error {
+// mark of its kind. The finding names neither. It refuses an entry that it cannot look through, too.
+func refuseSecrets(ctx context.Context, s *leak.Scanner, e replay.Entry) error {
 	var texts strings.Builder
 	where := "the events"
 	switch {
@@ -155,12 +156,20 @@ func refuseSecrets(s *leak.Scanner, e replay.Entry) error {
 		collectTexts(e.Data, &texts)
 		where = strings.TrimSpace("the conversation of "+string(e.Run)) + " (" + e.Kind + ")"
 	}
-	found := s.ScanProse(texts.String())
-	if len(found) == 0 {
+	got := s.ScanProse(ctx, texts.String())
+	refused := company.E(company.EInvalid, "the record has a secret, so no file is written")
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case len(got.Findings) > 0:
+		refused = refused.Because(where + " has one: " + got.Findings[0].What)
+	case got.Unseen > 0:
+		refused = company.E(company.EInvalid, "the record may have a secret, so no file is written").
+			Because(fmt.Sprintf("%s has %s that nothing looked through: too costly", where, company.Count(int(got.Unseen), "byte")))
+	default:
 		return nil
 	}
-	return company.E(company.EInvalid, "the record has a secret, so no file is written").Because(where + " has one: " + found[0].What).
-		Fix("replay the task in its office, which keeps its record: company replay <task>")
+	return refused.Fix("replay the task in its office, which keeps its record: company replay <task>")
 }
 
 // collectTexts adds the texts of a JSON value, one a line. A text that is JSON again, as the

@@ -28,12 +28,12 @@ func TestRecordHasNoSecret(t *testing.T) {
 		"a token":   {Run: "t1-01.1", Kind: "result", Data: json.RawMessage(`{"text":"line\n` + token + `\n"}`)},
 		"a setting": {Kind: "settings", Data: json.RawMessage(`{"agents.worker.persona":"` + own + `"}`)},
 	} {
-		err := refuseSecrets(s, e)
+		err := refuseSecrets(t.Context(), s, e)
 		if company.CodeOf(err) != company.EInvalid || strings.Contains(err.Error(), own) || strings.Contains(err.Error(), token) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := refuseSecrets(s, replay.Entry{Run: "t1-01.1", Kind: "call", Data: json.RawMessage(`{"text":"password = hunter2"}`)}); err != nil {
+	if err := refuseSecrets(t.Context(), s, replay.Entry{Run: "t1-01.1", Kind: "call", Data: json.RawMessage(`{"text":"password = hunter2"}`)}); err != nil {
 		t.Error(err)
 	}
 }

@@ -83,7 +83,7 @@ func Replay(ctx context.Context, o ReplayOptions) (report *replay.Report, err er
 	if err := makeCheckout(ctx, o, checkout); err != nil {
 		return nil, err
 	}
-	first, err := o.Record.Seed(checkout)
+	first, err := o.Record.Seed(checkout, BindAgents(o.Config.Config))
 	if err != nil {
 		return nil, err
 	}

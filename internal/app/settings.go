@@ -20,7 +20,7 @@ func CompanySettings(c config.Config) company.Settings {
 		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: c.Gates.Protected, ProtectTests: c.Gates.ProtectTests, RedGreen: c.Gates.RedGreen, IntegrationPrefix: c.Git.IntegrationBranch,
 		RunTimeout: c.Workers.RunTimeout, ModelWait: zeroAsNone(c.Limits.ModelWait), Continuations: zeroAsNone(c.Limits.Continuations),
 		RunRetries: c.Limits.RunRetries, GateRetries: c.Limits.GateRetries, ReviewRounds: c.Limits.ReviewRounds, Conflicts: c.Limits.Conflicts,
-		MergeStack: c.Limits.MergeStack, EscalateTo: c.Agents.Worker.EscalateTo,
+		MergeStack: c.Limits.MergeStack, EscalateTo: c.Agents.Worker.EscalateTo, Agents: BindAgents(c),
 		Granularity:   company.Granularity{MaxSubtasks: c.Plan.MaxSubtasks, MaxWriteSet: c.Plan.MaxWriteSet, MaxEffort: c.Plan.MaxEffort, AllowTiny: c.Plan.AllowTiny},
 		ConfirmReview: confirmSetting(c.Review.Confirm), Generate: generateSetting(c.Gates.Generate),
 	}
@@ -48,6 +48,9 @@ func confirmSetting(value string) string {
 // and of intakeProject, and the base.
 var settingsOfTasks = []string{
 	"agents.worker.escalate_to",
+	"agents.manager.model", "agents.worker.model", "agents.reviewer.model", "agents.merger.model", "agents.second_reviewer.model",
+	"agents.manager.max_turns", "agents.worker.max_turns", "agents.reviewer.max_turns", "agents.merger.max_turns", "agents.second_reviewer.max_turns",
+	"agents.manager.persona", "agents.worker.persona", "agents.reviewer.persona", "agents.merger.persona", "agents.second_reviewer.persona",
 	"approvals.plan", "approvals.merge", "approvals.pr", "approvals.deps", "budget.usd", "budget.tokens",
 	"container.image", "container.dockerfile", "container.setup", "container.deps", "deps.scripts",
 	"gates.generate", "gates.lint", "gates.test", "gates.none", "gates.services", "gates.protect_tests", "gates.protected", "gates.red_green",
@@ -55,9 +58,18 @@ var settingsOfTasks = []string{
 	"plan.max_subtasks", "plan.max_write_set", "plan.max_effort", "plan.allow_tiny", "review.confirm", "workers.run_timeout",
 }
 
+// settingsOfModels are the keys of a model profile that are read for each task anew.
+var settingsOfModels = []string{"adapter", "model", "fallback", "context_tokens", "max_output", "temperature", "tools"}
+
 // IsSettingOfTasks reports whether a company at work takes a key's new value for the
 // tasks that begin after the change. It reads the other keys when it starts.
-func IsSettingOfTasks(key string) bool { return slices.Contains(settingsOfTasks, key) }
+func IsSettingOfTasks(key string) bool {
+	if rest, ok := strings.CutPrefix(key, "models."); ok {
+		_, of, _ := strings.Cut(rest, ".")
+		return slices.Contains(settingsOfModels, of)
+	}
+	return slices.Contains(settingsOfTasks, key)
+}
 
 // zeroAsNone translates 0 for the core, where a zero stands for the default.
 func zeroAsNone[T int | time.Duration](n T) T {

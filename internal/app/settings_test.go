@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"maps"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"company/internal/bus/nats"
 	"company/internal/company"
 	"company/internal/config"
+	"company/internal/config/configtest"
 	"company/internal/feed"
 	"company/internal/ledger"
 	"company/internal/orchestrator"
@@ -111,11 +114,23 @@ func TestSettingsOfTasks(t *testing.T) {
 		"container.image": "debian@sha256:" + strings.Repeat("0", 64), "container.dockerfile": "Dockerfile", "container.setup": "true", "container.deps": "off", "deps.scripts": "esbuild",
 		"gates.generate": "x/** = make x", "gates.lint": "true", "gates.test": "true", "gates.none": "fail", "gates.services": "redis", "gates.protect_tests": "true", "gates.red_green": "require", "gates.protected": "a/**",
 		"git.base": "trunk", "git.paths": "api", "git.integration_branch": "next", "limits.model_wait": "1m", "limits.continuations": "1", "limits.run_retries": "5", "limits.gate_retries": "5", "limits.review_rounds": "5", "limits.conflicts": "5", "limits.merge_stack": "2", "workers.run_timeout": "10m", "agents.worker.escalate_to": "default",
+		"agents.manager.model": "spare", "agents.worker.model": "spare", "agents.reviewer.model": "spare", "agents.merger.model": "spare", "agents.second_reviewer.model": "spare",
+		"agents.manager.max_turns": "9", "agents.worker.max_turns": "9", "agents.reviewer.max_turns": "9", "agents.merger.max_turns": "9", "agents.second_reviewer.max_turns": "9",
+		"agents.manager.persona": "x", "agents.worker.persona": "x", "agents.reviewer.persona": "x", "agents.merger.persona": "x", "agents.second_reviewer.persona": "x",
+		"models.default.model": "qwen3", "models.default.fallback": "[spare]", "models.default.context_tokens": "9000", "models.default.max_output": "900", "models.default.temperature": "1", "models.default.tools": "no", "models.default.base_url": "http://127.0.0.1:1",
 		"plan.max_subtasks": "3", "plan.max_write_set": "8", "plan.max_effort": "medium", "plan.allow_tiny": "true", "review.confirm": "blocking",
-		"workers.max": "2", "limits.concurrent_tasks": "1", "git.remote": "upstream", "models.default.model": "qwen3", "forge.kind": "local", "retention_days": "1",
+		"workers.max": "2", "limits.concurrent_tasks": "1", "git.remote": "upstream", "forge.kind": "local", "retention_days": "1",
 	}
+	dir := t.TempDir()
+	text := "models: {default: {adapter: ollama, model: llama3}, spare: {adapter: ollama, model: spare}}\n"
+	configtest.WriteFile(t, filepath.Join(dir, "company", "config.yaml"), text)
 	given := func(flags map[string]string) any {
-		loaded, err := config.Load(t.Context(), config.LoadOptions{Flags: flags})
+		all := map[string]string{}
+		if _, ok := flags["agents.second_reviewer.model"]; !ok {
+			all["agents.second_reviewer.model"] = "default"
+		}
+		maps.Copy(all, flags)
+		loaded, err := config.Load(t.Context(), config.LoadOptions{Flags: all, Env: configtest.Env(map[string]string{"XDG_CONFIG_HOME": dir})})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/view"
 )
 
@@ -12,9 +13,14 @@ import (
 func (a *App) Source() view.Source {
 	return view.Source{
 		State: a.View(), Now: a.Now(), Activities: a.Activities(), Folders: a.viewFolders(),
-		Models: officeAgents{cfg: a.loaded.Config}, Archives: a, Damage: a.verifier.Damage(),
+		Models: configModels{a.loaded.Config}, Archives: a, Damage: a.verifier.Damage(),
 	}
 }
+
+// configModels are the models of a config.
+type configModels struct{ config.Config }
+
+func (c configModels) ModelOf(role company.Role) string { return c.Agent(role).Model }
 
 // Verify reads the whole ledger and every blob, and returns the damage.
 func (a *App) Verify(ctx context.Context) (view.Verification, error) { return a.verifier.Run(ctx) }

@@ -66,11 +66,11 @@ func (s *stage) containersAtOnce(ordinary int) int {
 }
 
 // recordedAgents have runs converse with their records.
-func (s *stage) recordedAgents(office officeAgents) session.Agents {
+func (s *stage) recordedAgents(office *officeAgents) session.Agents {
 	if s == nil {
 		return office
 	}
-	return replay.Agents{Agents: office, Director: s.director}
+	return replay.Agents{Director: s.director}
 }
 
 // recordedFiles has files that are made anew be those that the record has.

@@ -23,6 +23,7 @@ func (a *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.keeper.Work = a.sandboxes.Salvager()
 	handlers, err := a.wireRoles(cfg, out, runner)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 
-	"company/internal/adapters"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/container"
@@ -28,7 +27,7 @@ type outside struct {
 	gitLog     *gitops.OpLog
 	author     gitops.Person
 	forges     *forge.Selector
-	models     *adapters.Models
+	agents     *officeAgents
 	setupEnv   map[string]secret.Value
 }
 
@@ -55,8 +54,8 @@ func (a *App) openOutside(ctx context.Context, cfg config.Config) (o outside, er
 	if err := a.openGit(cfg, &o); err != nil {
 		return o, err
 	}
-	o.models = adapters.NewModels(ModelDrivers, ModelProfiles(a.loaded, a.office.Root, a.envValue), ModelDeps(cfg, a.log))
-	a.closers = append(a.closers, o.models.Close)
+	o.agents = &officeAgents{loaded: a.loaded, configs: a.configs, root: a.office.Root, env: a.envValue, deps: ModelDeps(cfg, a.log)}
+	a.closers = append(a.closers, o.agents.Close)
 	if o.setupEnv, err = SetupEnv(cfg, a.env); err != nil {
 		return o, err
 	}

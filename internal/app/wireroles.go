@@ -41,7 +41,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 		return effectHandlers{}, err
 	}
 	sessions, err := session.New(session.Config{
-		Coordinator: company.CoordinatorOf(a.orch), Ledger: a.ledger, Agents: a.stage.recordedAgents(officeAgents{cfg, o.models}), Mirrors: o.git, Images: runner.Images, Sandboxes: a.sandboxes,
+		Coordinator: company.CoordinatorOf(a.orch), Ledger: a.ledger, Agents: a.stage.recordedAgents(o.agents), Mirrors: o.git, Images: runner.Images, Sandboxes: a.sandboxes,
 		Dependencies: dependencies, Runs: a.office.RunsFolder, Files: a.projector.RunFiles(), Now: a.Now, Logger: a.log, Watcher: a,
 	})
 	if err != nil {

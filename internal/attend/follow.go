@@ -131,7 +131,13 @@ func (f *follower) isShown(it feed.Item) bool {
 func (f *follower) tasksAtRest(ctx context.Context, conn *client.Office, s *view.Work) (bool, error) {
 	for _, id := range f.tasks {
 		t := s.Progress(id)
-		if t == nil || t.Over || s.Stopped {
+		if t == nil || s.Stopped {
+			continue
+		}
+		if t.Over && t.Held {
+			return false, nil // its runs are put away, and what they have spent is counted
+		}
+		if t.Over {
 			continue
 		}
 		if t.Paused {

@@ -106,10 +106,9 @@ func (r *Resumption) start(ctx context.Context, conn *client.Office) ([]company.
 
 // Reopening is the job of a task that has ended, and that a command opens again.
 type Reopening struct {
-	Task      company.TaskID
-	Command   company.Command
-	ID        string // of the command, which makes a repeat harmless
-	OwnModels bool   // it names models for this process, which no other one works with
+	Task    company.TaskID
+	Command company.Command
+	ID      string // of the command, which makes a repeat harmless
 
 	reopened bool
 }
@@ -117,10 +116,6 @@ type Reopening struct {
 func (r *Reopening) checkTodo(ctx context.Context, conn *client.Office, _ *view.Work) (bool, error) {
 	if r.reopened {
 		return true, nil
-	}
-	if r.OwnModels && conn.IsServed() {
-		return false, company.E(company.EConflict, "--model has no effect on a company that is at work already").
-			Because("it works with the models that it was started with").Fix("end that company first, or leave --model out")
 	}
 	if _, err := conn.TaskProgress(ctx, string(r.Task)); err != nil {
 		return false, err

@@ -187,13 +187,10 @@ func (n *nullOffice) Do(ctx context.Context, a company.Assignment) error {
 	return n.doRun(ctx, a, nullRole{n.endWork})
 }
 
-// Driver, MaxTurns, Model and Persona are the agents of the office.
-func (n *nullOffice) Driver(company.Role) agent.Driver      { return agent.Loop{Models: n} }
-func (n *nullOffice) MaxTurns(company.Role) int             { return 10 }
-func (n *nullOffice) Model(company.Role) company.BriefModel { return company.BriefModel{Model: "null"} }
-func (*nullOffice) Second(company.Role) session.Agents      { return nil }
-func (*nullOffice) Escalated(string) session.Agents         { return nil }
-func (n *nullOffice) Persona(company.Role) string           { return "" }
+// Driver is the agent of every role.
+func (n *nullOffice) Driver(context.Context, company.Bindings, string) (agent.Driver, error) {
+	return agent.Loop{Models: n}, nil
+}
 
 // OpenModel opens the one model.
 func (n *nullOffice) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
@@ -260,12 +257,19 @@ func (n *nullOffice) awaitDone(done <-chan struct{}) error {
 	}
 }
 
+// nullAgents are the one model for every role.
+var nullAgents = company.Bindings{
+	Manager: nullAgent, Worker: nullAgent, Reviewer: nullAgent, Merger: nullAgent, Models: map[string]company.ModelBinding{"null": {Adapter: "null", Model: "null"}},
+}
+
+var nullAgent = company.AgentBinding{Profile: "null", MaxTurns: 10}
+
 // liveTask has a task submitted, worked on and delivered.
 func (n *nullOffice) liveTask() (company.TaskID, error) {
 	evs, err := n.orch.Do(n.working, company.President, company.Submit{
 		Instruction: "Limit the rate of requests to the API by client.\nA client that asks too often gets 429 and the time to wait.",
 		Project:     company.Project{ID: "bench", Path: "/bench"},
-		Settings:    company.Settings{Cap: company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}},
+		Settings:    company.Settings{Cap: company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, Agents: nullAgents},
 	})
 	if err != nil {
 		return "", err

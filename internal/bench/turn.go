@@ -109,12 +109,9 @@ type talks struct {
 	calls    map[string][]time.Duration // of tools, by name; one conversation at a time
 }
 
-func (t *talks) Driver(company.Role) agent.Driver      { return agent.Loop{Models: t} }
-func (t *talks) MaxTurns(company.Role) int             { return 1000 }
-func (t *talks) Model(company.Role) company.BriefModel { return company.BriefModel{} }
-func (*talks) Second(company.Role) session.Agents      { return nil }
-func (*talks) Escalated(string) session.Agents         { return nil }
-func (t *talks) Persona(company.Role) string           { return "" }
+func (t *talks) Driver(context.Context, company.Bindings, string) (agent.Driver, error) {
+	return agent.Loop{Models: t}, nil
+}
 
 func (t *talks) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
 	return t.models.Open("bench", meter)
@@ -207,7 +204,7 @@ func (t *talks) runConversation(ctx context.Context, id company.TaskID, script m
 	}
 	for _, c := range []company.Command{
 		company.Submit{Instruction: "measure", Project: company.Project{ID: "bench", Path: "/bench"},
-			Settings: company.Settings{NoGates: "allow", Cap: company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}}},
+			Settings: company.Settings{NoGates: "allow", Cap: company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, Agents: company.Bindings{Manager: company.AgentBinding{MaxTurns: 1000}}}},
 		company.RecordPreparation{Task: id, TaskPrepared: company.TaskPrepared{Base: company.Base{Branch: "main", OID: base, PRBranch: "main"}, Image: image, Integration: "develop-bench"}},
 	} {
 		if _, err := t.orch.Do(ctx, company.Company, c); err != nil {

@@ -82,17 +82,12 @@ func ReadDefinitions(t *ecosystem.Tree) []Definition {
 	var out []Definition
 	for _, r := range all[:min(len(all), maxFiles)] {
 		dir, name := ecosystem.SplitPath(r.file)
-		text := t.ReadManifest(dir, name)
-		if strings.TrimSpace(text) == "" {
-			continue
+		switch root, err := t.ReadYAML(dir, name); {
+		case err != nil:
+			out = append(out, Definition{File: r.file, Problem: err.Error()})
+		case root != nil:
+			out = append(out, Definition{File: r.file, Jobs: r.read(root)})
 		}
-		d := Definition{File: r.file}
-		if root, err := ecosystem.ReadYAML([]byte(text)); err != nil {
-			d.Problem = err.Error()
-		} else {
-			d.Jobs = r.read(root)
-		}
-		out = append(out, d)
 	}
 	return out
 }

@@ -90,7 +90,7 @@ var wrongInputs = []wrongInput{
 	{line: "repos: corrupt, no commit", prep: shellPrep("rm -rf .git/objects/??"), args: submitX, exit: 1, code: company.EGit, says: "the repository is damaged", fix: "git fsck", docker: true},
 	{line: "repos: corrupt, no tree", prep: shellPrep(`t=$(git rev-parse HEAD^{tree}); rm -f .git/objects/$(echo $t | cut -c1-2)/$(echo $t | cut -c3-)`), args: submitX, exit: 1, code: company.EGit, says: "", fix: "git fsck", docker: true},
 	{line: "repos: corrupt, garbage in HEAD", prep: shellPrep("echo garbage > .git/HEAD"), args: submitX, exit: 1, code: company.EGit, says: "", fix: ""},
-	{line: "repos: .git is an empty folder", prep: shellPrep("rm -rf .git; mkdir .git"), args: submitX, exit: 1, code: company.EGit, says: "", fix: ""},
+	{line: "repos: .git is an empty folder", prep: shellPrep("rm -rf .git; mkdir .git"), args: submitX, exit: 1, code: company.ENotFound, says: "no git repository", fix: "go into a git repository"},
 	{line: "repos: .git points nowhere", prep: shellPrep("rm -rf .git; echo 'gitdir: /nonexistent' > .git"), args: submitX, exit: 1, code: company.EGit, says: "", fix: ""},
 	{line: "repos: no such branch", args: []string{"submit", "--base", "nowhere", "x"}, exit: 1, code: company.ENotFound, says: `there is no branch "nowhere"`, fix: "git branch", docker: true},
 	{line: "repos: a branch that is an option", args: []string{"submit", "--base", "--upload-pack=x", "x"}, exit: 1, code: company.EInvalid, says: "cannot be a branch", fix: "git branch", docker: true},

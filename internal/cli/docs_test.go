@@ -30,6 +30,9 @@ func TestDocsNameCommandsThatExist(t *testing.T) {
 		count++
 	}
 	for _, page := range pages {
+		if filepath.Base(page) == "requirements.md" {
+			continue // it quotes demands on commands that are not there yet
+		}
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

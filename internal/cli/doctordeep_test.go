@@ -64,7 +64,7 @@ func TestDoctorDeep(t *testing.T) {
 			o.Serve()
 		}
 		got := look("--deep")["damaged blob"]
-		for _, want := range []string{"fail: E_LEDGER", h, file, "backup of " + o.Paths.State} {
+		for _, want := range []string{"fail: E_LEDGER", h, file, "a copy of " + o.Paths.State} {
 			if !strings.Contains(got, want) {
 				t.Errorf("served %v: a damaged blob: %s\nwant %s", served, got, want)
 			}

@@ -5,7 +5,16 @@ import (
 	"fmt"
 
 	"company/internal/company"
+	"company/internal/view"
 )
+
+// AskerProgress is how far the task of a question is. It is zero for an empty id: the office asks.
+func (o *Office) AskerProgress(ctx context.Context, id company.TaskID) (*view.Progress, error) {
+	if id == "" {
+		return &view.Progress{}, nil
+	}
+	return o.TaskProgress(ctx, string(id))
+}
 
 // EndedBy names the task that an answer would end, as the core decides it, and how far
 // it has come. Where the answer ends none, the text is empty. An office that is held

@@ -1,6 +1,7 @@
 package company
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,9 @@ type Answer struct {
 	Text     string
 	By       string
 	Raise    Amount // of a budget: how much the cap grows; zero: by the default cap
+	// Rebind gives the task the agents of the config as it is now, where the answer is a yes to a
+	// question about a model or the config. A nil one leaves those that it has.
+	Rebind *Rebinding `json:",omitempty"`
 }
 
 func (c Answer) decide(s *State, m Meta) ([]Event, error) {
@@ -25,14 +29,10 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 		if a.Token == m.ID && m.ID != "" && a.Option == c.Option && a.Text == c.Text {
 			return nil, nil
 		}
-		return nil, E(EConflict, string(a.ID)+" was answered already: "+a.Option).Fix("company show " + string(a.Task) + " tells what became of it")
+		return nil, E(EConflict, string(a.ID)+" was answered already: "+a.Option).Fix("company show " + cmp.Or(string(a.Task), string(a.ID)) + " tells what became of it")
 	}
-	t, err := s.Task(a.Task)
-	if err != nil {
-		return nil, err
-	}
-	if t.Status.Ended() {
-		return nil, E(EConflict, string(t.ID)+" has ended: "+string(t.Status))
+	if s.askedByEnded(a) {
+		return nil, E(EConflict, string(a.Task)+" has ended: "+string(s.Tasks[a.Task].Status))
 	}
 	if len(c.Text) > 64<<10 {
 		return nil, E(EInvalid, "the answer is longer than 64 KiB")
@@ -48,12 +48,41 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 	if !c.Raise.IsValid() {
 		return nil, E(EInvalid, "a cap is not raised by less than nothing")
 	}
-	evs := []Event{m.newEvent(a.Task, a.Subtask, "", &ApprovalAnswered{ID: a.ID, Option: c.Option, Text: c.Text, By: c.By})}
+	answered := &ApprovalAnswered{ID: a.ID, Option: c.Option, Text: c.Text, By: c.By}
+	if t := s.Tasks[a.Task]; c.Rebind != nil && c.Option == OptApprove && t.asksAboutAgents(a) {
+		if err := c.Rebind.Agents.validate(); err != nil {
+			return nil, err
+		}
+		answered.Rebind = c.Rebind.changes(t)
+	}
+	evs := []Event{m.newEvent(a.Task, a.Subtask, "", answered)}
+	if scope := a.Kind.scopeOf(); scope != "" && c.Option == OptApprove {
+		raise := c.Raise
+		if raise == (Amount{}) {
+			raise = s.defaultRaise(scope)
+		}
+		if err := s.checkOfficeRaise(scope, raise); err != nil {
+			return nil, err
+		}
+		evs = append(evs, m.newEvent("", "", "", &OfficeBudgetRaised{Scope: scope, By: raise, Day: m.budgetDay(s)}))
+	}
+	if a.Task == "" {
+		return evs, nil
+	}
+	more, err := c.decideForTask(s.Tasks[a.Task], a, m)
+	if err != nil {
+		return nil, err
+	}
+	return append(evs, more...), nil
+}
+
+// decideForTask returns what an answer means for the task of its question.
+func (c Answer) decideForTask(t *Task, a *Approval, m Meta) ([]Event, error) {
 	reject := c.Option == OptReject
 	switch a.Kind {
 	case AskBudget:
 		if reject {
-			return append(evs, m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the budget was not raised"})), nil
+			return []Event{m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the budget was not raised"})}, nil
 		}
 		raise := c.Raise
 		if raise == (Amount{}) {
@@ -65,37 +94,45 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 		if err := t.checkRaise(raise); err != nil {
 			return nil, err
 		}
-		return append(evs, m.newEvent(t.ID, "", "", &BudgetRaised{By: raise})), nil
-	case AskDayBudget, AskOfficeBudget:
-		if reject {
-			return evs, nil
-		}
-		scope, raise := a.Kind.scopeOf(), c.Raise
-		if raise == (Amount{}) {
-			raise = s.defaultRaise(scope)
-		}
-		if err := s.checkOfficeRaise(scope, raise); err != nil {
-			return nil, err
-		}
-		return append(evs, m.newEvent("", "", "", &OfficeBudgetRaised{Scope: scope, By: raise, Day: m.budgetDay(s)})), nil
+		return []Event{m.newEvent(t.ID, "", "", &BudgetRaised{By: raise})}, nil
 	case AskPlan:
 		if reject && strings.TrimSpace(c.Text) == "" {
-			return append(evs, m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the plan was rejected"})), nil
+			return []Event{m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the plan was rejected"})}, nil
 		}
 	case AskUnread, AskRedGreen:
 		if reject && strings.TrimSpace(c.Text) == "" {
-			return append(evs, m.newEvent(t.ID, "", "", &TaskFailed{Code: EGates, Reason: firstLine(a.Question) + " The president gave it up."})), nil
+			return []Event{m.newEvent(t.ID, "", "", &TaskFailed{Code: EGates, Reason: firstLine(a.Question) + " The president gave it up."})}, nil
 		}
 	case AskPR:
 		if reject {
-			return append(evs, m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the pull request was not wanted"})), nil
+			return []Event{m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the pull request was not wanted"})}, nil
 		}
 	case AskNoGates, AskBlocked, AskReview, AskGates, AskTrouble, AskHeld:
 		if reject {
-			return append(evs, m.newEvent(t.ID, "", "", &TaskFailed{Code: EWaiting, Reason: endSentence(a.Question) + " The president gave it up."})), nil
+			return []Event{m.newEvent(t.ID, "", "", &TaskFailed{Code: EWaiting, Reason: endSentence(a.Question) + " The president gave it up."})}, nil
 		}
 	}
-	return evs, nil
+	return nil, nil
+}
+
+// TakesConfig reports whether a yes to the question lets its task take the agents of the config.
+func (s *State) TakesConfig(id ApprovalID) bool {
+	a := s.Approvals[id]
+	return a != nil && a.Open() && s.Tasks[a.Task].asksAboutAgents(a)
+}
+
+// asksAboutAgents reports whether a question is about a failure that other agents may mend: of a
+// model, or of the config. The task may be nil.
+func (t *Task) asksAboutAgents(a *Approval) bool {
+	if t == nil || a.Kind != AskTrouble {
+		return false
+	}
+	for key, f := range t.Failures {
+		if a.Key == t.troubleKey(key, f) {
+			return slices.Contains([]Code{EConfig, EModel, EModelAuth}, f.Code)
+		}
+	}
+	return false
 }
 
 // endSentence ends a text as a sentence does, so that another can follow it.
@@ -113,6 +150,8 @@ type ApprovalAnswered struct {
 	Option string     `json:"option"`
 	Text   string     `json:"text,omitempty"`
 	By     string     `json:"by,omitempty"`
+	// Rebind gives the task other agents.
+	Rebind *Rebinding `json:"rebind,omitempty"`
 }
 
 var _ = registerKind[ApprovalAnswered]()
@@ -126,8 +165,11 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 	if s.Spending.Question == d.ID {
 		s.Spending.Question = ""
 	}
+	if a.Task == "" {
+		return
+	}
 	t := s.editTask(a.Task)
-	sub := t.Subtask(a.Subtask)
+	sub := t.editSubtask(a.Subtask)
 	reject := d.Option == OptReject
 	switch a.Kind {
 	case AskPlan:
@@ -182,6 +224,7 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 		}
 	case AskTrouble:
 		if !reject {
+			t.rebindAgents(d.Rebind)
 			for key, f := range t.Failures {
 				if a.Key == t.troubleKey(key, f) {
 					delete(t.Failures, key)

@@ -63,12 +63,13 @@ var meaning = map[ApprovalKind][2]string{
 	AskDependencyLeave: {"let it be added", "go on without it; your words reach the worker"},
 }
 
-// Approval is one question to the president, asked once and answered once.
+// Approval is one question to the president, asked once and answered once. One without a task is
+// of the office.
 type Approval struct {
 	ID       ApprovalID   `json:"id"`
 	Key      string       `json:"key"` // what it is about; a question with the same key is the same question
 	Kind     ApprovalKind `json:"kind"`
-	Task     TaskID       `json:"task"`
+	Task     TaskID       `json:"task,omitempty"`
 	Subtask  SubtaskID    `json:"subtask,omitempty"`
 	Question string       `json:"question"`
 	Asked    time.Time    `json:"asked"`
@@ -96,12 +97,17 @@ func (s *State) isApproved(key string) bool {
 	return a != nil && !a.Open() && a.Option == OptApprove
 }
 
-// OpenApprovals lists what waits for the president, oldest first; of one task,
-// or of all with an empty id. A task that has ended waits for nothing.
+// OpenApprovals lists what waits for the president, oldest first: the questions of one task, or
+// with an empty id those of all tasks and of the office. A task that has ended waits for nothing.
 func (s *State) OpenApprovals(t TaskID) []*Approval {
 	return s.selectApprovals(func(a *Approval) bool {
-		return a.Open() && (t == "" || a.Task == t) && !s.Tasks[a.Task].Status.Ended()
+		return a.Open() && (t == "" || a.Task == t) && !s.askedByEnded(a)
 	})
+}
+
+// askedByEnded reports whether the task of a question has ended.
+func (s *State) askedByEnded(a *Approval) bool {
+	return a.Task != "" && s.Tasks[a.Task].Status.Ended()
 }
 
 // AnsweredApprovals are the answered questions of a task, oldest first.

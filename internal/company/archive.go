@@ -269,7 +269,7 @@ func (s *State) WithArchive(a *Archive) *State {
 func (s *State) showArchived(a *Archive) {
 	for _, t := range a.Tasks {
 		if p := s.Past[t.ID]; p != nil && p.PR != nil && t.PR != nil && p.PR.State != t.PR.State {
-			t = t.cloneDeep() // settled by what happened to the office
+			t = t.cloneForEdit() // settled by what happened to the office
 			pr := *t.PR
 			pr.State = p.PR.State
 			t.PR, t.BranchChange = &pr, nil

@@ -68,7 +68,7 @@ func everything(s *State) []Command {
 			out = append(out, Retry{Task: id, From: sub.ID}, Tell{Subtask: sub.ID, Text: "x"}, PauseSubtask{Subtask: sub.ID})
 		}
 		for _, r := range t.SortedRuns() {
-			out = append(out, SettleRun{Run: r.ID, Spent: Amount{Tokens: 1}}, Offer{Run: r.ID}, Release{Run: r.ID, Fence: r.Fence}, RecordRefusedAccess{Run: r.ID, Kind: "path", What: "x", Times: 1})
+			out = append(out, SettleRun{Run: r.ID, Outcome: RunEnded{Spent: Amount{Tokens: 1}}}, Offer{Run: r.ID}, Release{Run: r.ID, Fence: r.Fence}, RecordRefusedAccess{Run: r.ID, Kind: "path", What: "x", Times: 1})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Approvals)) {
@@ -178,7 +178,7 @@ func TestOpenBooksAreNotArchived(t *testing.T) {
 	if w.archive("t1") || len(w.s.Archivable(w.now.Add(1000*time.Hour))) > 0 {
 		t.Fatal("archived with a run that is not settled")
 	}
-	w.must(Company, SettleRun{Run: held.ID, Spent: Amount{MicroUSD: 7}})
+	w.must(Company, SettleRun{Run: held.ID, Outcome: RunEnded{Spent: Amount{MicroUSD: 7}}})
 	if !w.archive("t1") || w.s.Past["t1"].Spent.MicroUSD != 7 || w.s.Spending.Total.MicroUSD != 7 {
 		t.Errorf("archived %+v, the office has spent %s", w.s.Past["t1"], w.s.Spending.Total)
 	}

@@ -86,7 +86,7 @@ func (d *BudgetWaiting) apply(s *State, e Event) {
 	r := *t.Runs[e.Run]
 	s.giveBack(&r, d.Back)
 	r.Reserved, r.Waiting = r.Reserved.Sub(d.Back), true
-	t.Runs[e.Run] = &r
+	t.setRun(&r)
 }
 
 // BudgetReserved grants an allowance to a run.
@@ -110,7 +110,7 @@ func (d *BudgetReserved) apply(s *State, e Event) {
 	if d.Briefing != nil {
 		r.Briefing = d.Briefing
 	}
-	t.Runs[e.Run] = &r
+	t.setRun(&r)
 	t.BudgetShortfall = nil // there was some left after all; a run that still lacks it asks again
 }
 

@@ -42,7 +42,7 @@ func ErrorGuides() []ErrorGuide {
 		{EModel, "The model's server refuses, does not answer, or answers what cannot be used.", "company doctor --online asks the server; a fallback profile, or a larger context_tokens or max_output, helps where the reply was cut.", failed},
 		{EModelAuth, "The model's server refuses the key, or there is none.", "export the variable that the message names, then company resume.", failed},
 		{EBus, "The store of the ledger and the queue cannot be opened or written.", "See that the disk has room and that the office's folder is yours, then company resume.", failed},
-		{ELedger, "A record of the ledger, a journal or a blob is damaged, is missing or cannot be read.", "Keep .company/ as it is and copy it; restore it from a backup. Do not remove single files. company doctor --deep reads all and names each damage.", failed},
+		{ELedger, "A record of the ledger, a journal or a blob is damaged, is missing or cannot be read.", "Copy .company/ as it is, then company bus repair; where it refuses, put an earlier copy of .company/ back (docs/troubleshooting.md). Do not remove single files. company doctor --deep reads all and names each damage.", failed},
 		{ETimeout, "A step took longer than its limit and was ended.", "Raise the limit that the message names (workers.run_timeout, workers.command_timeout), or make the step smaller.", failed},
 		{EForge, "GitHub, Gitea or Forgejo refused, or cannot be reached.", "company doctor --online asks it. The branch is kept: company pr sync or company resume tries again.", failed},
 		{ERegistry, "A package registry does not answer, or refuses a package.", "Try again later. Private packages need your login: company trust --logins.", failed},
@@ -81,4 +81,10 @@ func ExplainErrors(topic string) (text string, known bool) {
 		fmt.Fprintf(&b, "%s\n  %s\n  what to do: %s\n  exit code:  %d\n", g.Code, g.Means, g.Do, g.Exit)
 	}
 	return b.String(), known
+}
+
+// PutCopyBack is the advice to restore a file or folder from a copy. There is no command for it: a copy
+// is whole that was made while no company worked.
+func PutCopyBack(what string) string {
+	return "put a copy of " + what + " back that was made with cp -a while no company worked"
 }

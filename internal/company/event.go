@@ -135,8 +135,9 @@ func (s *State) validateTarget(e Event) error {
 	return nil
 }
 
-// Apply folds one event into the state. It fails only on a log that is not
-// valid (a gap, an unknown kind), and then leaves the state as it was.
+// Apply folds one event into the state. It fails only on a log that is not valid: a
+// gap, an unknown kind, a move that CheckMoves refuses. After an error the state must
+// not be used: an event may have been applied in part.
 func Apply(s *State, e Event) error {
 	if e.Seq != s.Seq+1 {
 		return E(ELedger, fmt.Sprintf("event %d follows event %d", e.Seq, s.Seq))
@@ -158,6 +159,10 @@ func Apply(s *State, e Event) error {
 		}
 		t.Updated = e.Time
 		t.noteLeaveNeeds()
+		if e.Kind != (*TaskRestored)(nil).Kind() { // which brings a task back with the status that it had
+			err = CheckMoves(before, t)
+		}
 	}
-	return nil
+	s.endEdits()
+	return err
 }

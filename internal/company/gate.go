@@ -225,7 +225,7 @@ func (d *GateFinished) apply(s *State, e Event) {
 		return
 	}
 	delete(t.Failures, "gate "+string(e.Subtask))
-	sub := t.Subtask(e.Subtask)
+	sub := t.editSubtask(e.Subtask)
 	sub.FirstSteps = d.Result.FirstSteps()
 	if sub.Gate = d; s.awaitsUnreadVerdict(t, d) {
 		return // it stays where it is until the president has answered
@@ -257,7 +257,7 @@ func (sub *Subtask) failQuality(t *Task) {
 	if r := t.Runs[NewRunID(t.ID, sub.ID, Worker, sub.Started)]; r != nil && r.Ended && r.Status == RunSuccess {
 		c := *r
 		c.Status = RunQualityFailed
-		t.Runs[r.ID] = &c
+		t.setRun(&c)
 	}
 }
 

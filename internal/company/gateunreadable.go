@@ -112,7 +112,7 @@ func (t *Task) rejectUnread(key, words string) {
 	for _, sub := range t.Subtasks {
 		if sub.Status == SubtaskInGate && about(sub.headGateResult()) || sub.Status == SubtaskMerging && about(sub.Doubt) {
 			t.removeFromQueue(sub.ID)
-			sub.requeue(words)
+			t.editSubtask(sub.ID).requeue(words)
 		}
 	}
 	if t.Status == StatusReviewing && t.gateDone() && about(t.Gate) {

@@ -41,7 +41,7 @@ var _ = registerKind[SubtaskGuided]()
 func (*SubtaskGuided) Kind() string { return "subtask.guided" }
 func (d *SubtaskGuided) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
-	sub := t.Subtask(e.Subtask)
+	sub := t.editSubtask(e.Subtask)
 	t.noteDecision(e.Run, sub, ManagerDecision{Text: d.Text, GaveUp: d.GiveUp, Model: d.Model, MoreTurns: d.MoreTurns})
 	if d.GiveUp {
 		sub.blockForPresident(sub.Escalation + "; the manager gives up: " + d.Text)

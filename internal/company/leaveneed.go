@@ -41,7 +41,7 @@ func (t *Task) findLeaveNeed(changes []Change) leaveNeed {
 func (t *Task) noteLeaveNeeds() {
 	for _, sub := range t.Subtasks {
 		if !sub.leave.isOf(sub.Changes) {
-			sub.leave = t.findLeaveNeed(sub.Changes)
+			t.editSubtask(sub.ID).leave = t.findLeaveNeed(sub.Changes)
 		}
 	}
 }

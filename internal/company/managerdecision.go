@@ -34,7 +34,7 @@ func (t *Task) noteDecision(run RunID, sub *Subtask, d ManagerDecision) {
 	d.Why, d.Text, d.Behind = cutText(sub.Escalation, mostStuckWhy), cutText(d.Text, mostAdvice), sub.Started
 	r := *old
 	r.Decided = &d
-	t.Runs[run] = &r
+	t.setRun(&r)
 }
 
 // EarlierDecision is a decision on a subtask, and the workers' runs that came of it.

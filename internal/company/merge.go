@@ -93,7 +93,7 @@ func (*MergeGated) Kind() string { return "merge.gated" }
 func (d *MergeGated) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	s.cacheResult(d.Result)
-	sub := t.Subtask(e.Subtask)
+	sub := t.editSubtask(e.Subtask)
 	delete(t.Failures, "merge "+string(sub.ID))
 	sub.Doubt = nil
 	switch {
@@ -159,7 +159,7 @@ func (c ReportConflict) decide(s *State, m Meta) ([]Event, error) {
 func (*ConflictReported) Kind() string { return "merge.conflicted" }
 func (d *ConflictReported) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
-	sub := t.Subtask(e.Subtask)
+	sub := t.editSubtask(e.Subtask)
 	t.removeFromQueue(sub.ID)
 	delete(t.Failures, "merge "+string(sub.ID))
 	sub.Conflicts++
@@ -228,7 +228,7 @@ var _ = registerKind[MergeRecorded]()
 func (*MergeRecorded) Kind() string { return "merge.done" }
 func (d *MergeRecorded) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
-	sub := t.Subtask(e.Subtask)
+	sub := t.editSubtask(e.Subtask)
 	t.Head, t.Tree = d.Commit, t.finishIntended(d.Commit)
 	t.removeFromQueue(sub.ID)
 	sub.Status, sub.Merged = SubtaskCompleted, d.Commit

@@ -26,14 +26,14 @@ func TestOutsideWriteSet(t *testing.T) {
 		{ID: "t1-05", Status: SubtaskPending, Planned: PlannedSubtask{WriteSet: []string{"**"}}},
 	}}
 	var got []string
-	for _, f := range task.OutsideWriteSet(one) {
+	for _, f := range task.OutsideWriteSet(one, NewMatchBudget()) {
 		got = append(got, f.Describe())
 	}
 	if want := []string{"docs/deep/x.md", "greet.sh (t1-02, t1-03 write it, too)", "go.mod (t1-03 writes it, too)"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	one.Status = SubtaskCompleted
-	if got := task.OutsideOfMerged(one); len(got) != 3 || len(got[0].Meets) != 0 || !slices.Equal(got[1].Meets, []SubtaskID{"t1-04"}) || len(got[2].Meets) != 0 {
+	if got := task.OutsideOfMerged(one, NewMatchBudget()); len(got) != 3 || len(got[0].Meets) != 0 || !slices.Equal(got[1].Meets, []SubtaskID{"t1-04"}) || len(got[2].Meets) != 0 {
 		t.Errorf("beside what is merged: %+v", got)
 	}
 	for name, sub := range map[string]*Subtask{
@@ -42,7 +42,7 @@ func TestOutsideWriteSet(t *testing.T) {
 		"as planned":     {Planned: PlannedSubtask{WriteSet: []string{"a.go", "b/**"}}, Changes: changed("a.go", "b", "b/c/d.go")},
 		"an alternative": {Planned: PlannedSubtask{WriteSet: []string{"{a,b}/x.go", "[cd].go", `\[e].go`}}, Changes: changed("b/x.go", "d.go", "[e].go")},
 	} {
-		if got := task.OutsideWriteSet(sub); len(got) != 0 {
+		if got := task.OutsideWriteSet(sub, NewMatchBudget()); len(got) != 0 {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -61,7 +61,7 @@ func TestManyFilesOutsideOfWriteSets(t *testing.T) {
 		task.Subtasks = append(task.Subtasks, sub)
 	}
 	for i, sub := range task.Subtasks {
-		got := task.OutsideWriteSet(sub)
+		got := task.OutsideWriteSet(sub, NewMatchBudget())
 		if len(got) != files || !slices.Equal(got[files-1].Meets, []SubtaskID{task.Subtasks[1-i].ID}) {
 			t.Errorf("%s: %d files", sub.ID, len(got))
 		}
@@ -78,7 +78,7 @@ func TestWriteSetIsReadOnce(t *testing.T) {
 	for n := range files {
 		task.Subtasks[0].Changes = append(task.Subtasks[0].Changes, Change{Path: itoa(n)})
 	}
-	all := testing.AllocsPerRun(5, func() { task.OutsideWriteSet(task.Subtasks[0]) })
+	all := testing.AllocsPerRun(5, func() { task.OutsideWriteSet(task.Subtasks[0], NewMatchBudget()) })
 	reading := testing.AllocsPerRun(5, func() { _, _ = glob.Parse(text) })
 	if all > files*reading/2 {
 		t.Errorf("%.0f allocations for %d files, %.0f for the reading of the glob", all, files, reading)
@@ -99,8 +99,8 @@ func TestOutsideWriteSetAgreesWithFit(t *testing.T) {
 			files = append(files, path)
 			sub.Changes = append(sub.Changes, Change{Path: path})
 		}
-		fit := WriteSetFit(sub.Planned.WriteSet, files)
-		return fit.Changed-fit.Covered == len((&Task{}).OutsideWriteSet(sub))
+		fit, _ := WriteSetFit(sub.Planned.WriteSet, files, NewMatchBudget())
+		return fit.Changed-fit.Covered == len((&Task{}).OutsideWriteSet(sub, NewMatchBudget()))
 	}
 	if err := quick.Check(agree, nil); err != nil {
 		t.Error(err)

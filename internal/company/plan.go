@@ -111,20 +111,6 @@ func (r PlanRules) WithDefaults() PlanRules {
 	return r
 }
 
-// DefaultProtected are the globs of paths that an agent may change only with
-// the president's permission: files that run with the repository's secrets once
-// they are pushed (T14), the lists of required reviewers, and the office's own
-// config.
-func DefaultProtected() []string {
-	return []string{
-		".github/**", ".gitlab/**", ".gitea/**", ".forgejo/**", ".gitlab-ci.yml", "**/.gitlab-ci*.{yml,yaml}", "**/action.{yml,yaml}",
-		".circleci/**", ".woodpecker*", ".woodpecker/**", ".drone*.{yml,yaml}", ".drone.jsonnet", ".drone.star", ".buildkite/**", ".travis.{yml,yaml}",
-		"**/Jenkinsfile*", "**/azure-pipelines*.{yml,yaml}", ".azure-pipelines/**", ".azuredevops/**", "bitbucket-pipelines.{yml,yaml}",
-		"appveyor.{yml,yaml}", ".appveyor.{yml,yaml}", ".cirrus.{yml,yaml}", ".cirrus.star", ".semaphore/**", ".teamcity/**", "**/cloudbuild.{yml,yaml}", "**/cloudbuild.json",
-		"**/.git*", "**/CODEOWNERS", "**/company.yaml",
-	}
-}
-
 // PlanProblem is one reason why a plan is refused, with a text for the manager.
 type PlanProblem struct {
 	Where string `json:"where"` // "wave 1, subtask 2 (title)", "wave 3", "plan"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -272,6 +273,32 @@ func TestPlanCheckBounded(t *testing.T) {
 	t.Logf("%v for 64 subtasks with 64 costly globs each", time.Since(start))
 }
 
+// A plan whose globs are too costly to be compared with protected paths is refused for that.
+func TestPlanOfCostlyGlobs(t *testing.T) {
+	t.Parallel()
+	p := Plan{Why: "hostile"}
+	for w := range 4 {
+		wave := Wave{}
+		for i := range 16 {
+			s := okSubtask(fmt.Sprintf("Part %d of %d", i, w))
+			for k := range 64 {
+				s.WriteSet = append(s.WriteSet, fmt.Sprintf("{%sz,**/%sb}/%d.%d.%d", strings.Repeat("{a,b}", 5), strings.Repeat("*a", 6), w, i, k))
+			}
+			s.After = nil
+			wave.Subtasks = append(wave.Subtasks, s)
+		}
+		p.Waves = append(p.Waves, wave)
+	}
+	protected := make([]string, 300)
+	for i := range protected {
+		protected[i] = fmt.Sprintf("**/%sb/%d", strings.Repeat("*a", 400), i)
+	}
+	got := p.Check(PlanRules{Protected: protected})
+	if !slices.ContainsFunc(got, func(p PlanProblem) bool { return p.Where == "plan" && strings.Contains(p.What, "too complex") }) {
+		t.Errorf("%d problems: %v", len(got), got)
+	}
+}
+
 // Write sets that are accepted in one wave are never both matched by a path,
 // and a check says the same each time (SUB-8, SUB-18).
 func TestPlanDisjointProperty(t *testing.T) {
@@ -366,12 +393,17 @@ func TestCIOfOthersIsProtected(t *testing.T) {
 		".travis.yml", "Jenkinsfile", "Jenkinsfile.release", "ci/Jenkinsfile", "azure-pipelines.yml", "azure-pipelines-nightly.yaml", "bitbucket-pipelines.yml",
 		"appveyor.yml", ".appveyor.yml", ".cirrus.yml", ".semaphore/semaphore.yml", ".teamcity/settings.kts", "action.yml", "tools/setup/action.yaml",
 		".gitlab-ci.yml", "ci/.gitlab-ci-lint.yml", "cloudbuild.yaml", "deploy/cloudbuild.yml",
+		".lfsconfig", ".build.yml", ".builds/a.yml", ".tekton/push.yaml", ".zuul.yaml", "zuul.d/jobs.yaml", "buildspec.yml", ".buildkite.yml", ".mergify.yml",
+		".pre-commit-config.yaml", "netlify.toml", "vercel.json", ".readthedocs.yaml", ".devcontainer/devcontainer.json", ".devcontainer.json", ".vscode/tasks.json",
+		".idea/runConfigurations/a.xml", ".husky/pre-commit", "lefthook.yml", ".lefthook-local.yml", ".envrc", "sub/.envrc", "renovate.json", ".renovaterc.json", "mise.toml",
+		".claude/settings.json", ".mcp.json", "api.code-workspace", ".lintstagedrc.js",
+		"Company.yaml", "a/COMPANY.YAML", ".GitHub/workflows/x.yml", ".Vscode/tasks.json", "jenkinsfile", "company.yaml.", ".envrc ",
 	} {
 		if !(PlanRules{}).IsProtected(p) {
 			t.Errorf("%s is not protected", p)
 		}
 	}
-	for _, p := range []string{"reaction.yml", "docs/circleci.md", "internal/jenkins/file.go", "actions.yml", "drone.yml", "web/.travis.yml/x"} {
+	for _, p := range []string{"reaction.yml", "vscode/tasks.json", "docs/husky.md", "build.yml", "company.yml", "docs/circleci.md", "internal/jenkins/file.go", "actions.yml", "drone.yml", "web/.travis.yml/x"} {
 		if (PlanRules{}).IsProtected(p) {
 			t.Errorf("%s is protected", p)
 		}

@@ -20,7 +20,8 @@ const (
 	maxListed         = 64      // globs, criteria or context entries of one subtask
 	maxListedBytes    = 2 << 10 // of one criterion or context entry
 	tinyDescription   = 40      // characters
-	planOverlapBudget = 1 << 22 // pairs of states for all questions of one plan
+	planOverlapBudget = 1 << 22 // pairs of positions for all questions of one plan
+	planMatchBudget   = 1 << 26 // steps for all comparisons of its globs with paths
 )
 
 // hot are the classes of SUB-19 whose files depend on each other whatever
@@ -31,8 +32,7 @@ var hot = glob.MustParse("**/migrations/**", "tsconfig*.json", "biome.json", "le
 // that it is accepted (SUB-8, SUB-12, SUB-18, SUB-19). It looks at the plan and
 // the rules alone, and its time is bounded.
 func (p Plan) Check(rules PlanRules) []PlanProblem {
-	c := planCheck{rules: rules.WithDefaults(), budget: planOverlapBudget}
-	c.addProtected(DefaultProtected())
+	c := planCheck{rules: rules.WithDefaults(), budget: planOverlapBudget, steps: planMatchBudget, protected: slices.Clone(alwaysProtected)}
 	c.addProtected(c.rules.Protected)
 	if c.checkSizes(p); len(c.problems) > 0 {
 		return c.problemList() // a plan that is too large is not looked into
@@ -66,15 +66,19 @@ func (p Plan) Check(rules PlanRules) []PlanProblem {
 		written = append(written, slices.Concat(sets...)...)
 		first += len(wave.Subtasks)
 	}
+	if c.steps < 0 {
+		c.add("plan", "has globs that are too complex to be compared with protected paths and with each other", "name folders, such as internal/api/**, instead of globs with many wildcards and braces")
+	}
 	return c.problemList()
 }
 
 // planCheck is one Check under way.
 type planCheck struct {
 	rules     PlanRules
-	protected []glob.Glob
+	protected glob.FoldedSet
 	order     planOrder
-	budget    int
+	budget    int // of questions for a path that two globs share
+	steps     int // of comparisons of globs with paths
 	problems  []PlanProblem
 }
 
@@ -88,7 +92,7 @@ func (c *planCheck) problemList() []PlanProblem {
 
 func (c *planCheck) addProtected(globs []string) {
 	for _, s := range globs {
-		g, err := parseGlob(s)
+		g, err := glob.ParseFolded(s)
 		if err != nil {
 			c.add("rules", "a protected path cannot be read: "+err.Error(), "correct gates.protected in company.yaml")
 			continue
@@ -290,9 +294,13 @@ func (c *planCheck) writeSet(at string, s PlannedSubtask) []glob.Glob {
 			c.add(at, fmt.Sprintf("would write outside of the folders of the task (by %s)", quoteShort(w)),
 				"begin each glob with one of "+strings.Join(c.rules.Paths, "/, ")+"/")
 		}
+		folded, err := glob.ParseFolded(w)
 		for _, p := range c.protected {
-			if !g.Mentions(p) {
+			if err == nil && !folded.Mentions(p, &c.steps) {
 				continue
+			}
+			if c.steps < 0 {
+				return set // Check reports it once, of the plan
 			}
 			fix := "leave it out; if the instruction needs it, ask the president"
 			if g.Prefix() == "" { // a wide one, such as ** or *.yml
@@ -351,11 +359,11 @@ func (c *planCheck) checkDisjoint(v waveLook) {
 			if len(c.problems) >= maxPlanProblems {
 				return
 			}
-			if !mentionsAny(v.sets[i], class) {
+			if !c.mentionsAny(v.sets[i], class) {
 				continue
 			}
 			for j := range v.sets[:i] {
-				if v.sideBySide(i, j) && mentionsAny(v.sets[j], class) {
+				if v.sideBySide(i, j) && c.mentionsAny(v.sets[j], class) {
 					c.add(v.labels[i], fmt.Sprintf("writes %s, and so does %s", class, v.nameOther(j)),
 						"give all such files to one subtask, or name one in the after of the other")
 					break
@@ -382,8 +390,10 @@ func (c *planCheck) findOverlap(one, other []glob.Glob) string {
 	return ""
 }
 
-func mentionsAny(set []glob.Glob, class glob.Glob) bool {
-	return slices.ContainsFunc(set, func(g glob.Glob) bool { return g.Mentions(class) })
+// mentionsAny reports whether a glob of a set mentions a class, as far as the steps
+// suffice.
+func (c *planCheck) mentionsAny(set []glob.Glob, class glob.Glob) bool {
+	return slices.ContainsFunc(set, func(g glob.Glob) bool { return g.Mentions(class, &c.steps) && c.steps >= 0 })
 }
 
 // checkIndependent looks for a subtask that needs the output of another one which may run
@@ -424,8 +434,8 @@ func (c *planCheck) checkIndependent(v waveLook, written []glob.Glob) {
 			missing := slices.IndexFunc(s.Context, func(entry string) bool {
 				f, named := ParseContext(entry)
 				path := f.Path
-				return named && !exists[path] && slices.ContainsFunc(v.sets[j], func(g glob.Glob) bool { return g.IsLiteral() && g.Match(path) }) &&
-					!slices.ContainsFunc(before, func(g glob.Glob) bool { return g.Match(path) })
+				return named && !exists[path] && slices.ContainsFunc(v.sets[j], func(g glob.Glob) bool { return g.IsLiteral() && g.MatchWithin(path, &c.steps) }) &&
+					!slices.ContainsFunc(before, func(g glob.Glob) bool { return g.MatchWithin(path, &c.steps) }) && c.steps >= 0
 			})
 			if missing >= 0 {
 				c.add(v.labels[i], fmt.Sprintf("reads %s, which does not exist before %s writes it", quoteShort(s.Context[missing]), v.nameOther(j)), fix)

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	. "company/internal/company"
-	"company/internal/company/history"
 	"company/internal/hosttest"
 )
 
@@ -232,12 +231,12 @@ func TestPropertyRunReachesEveryTransition(t *testing.T) {
 	hosttest.Long(t, "a company is run until it has done all that it can")
 	t.Parallel()
 	missing := map[string]bool{}
-	for from, tos := range history.TaskMoves {
+	for from, tos := range TaskMoves {
 		for _, to := range tos {
 			missing["task "+string(from)+" "+string(to)] = true
 		}
 	}
-	for from, tos := range history.SubMoves {
+	for from, tos := range SubtaskMoves {
 		for _, to := range tos {
 			missing["sub "+string(from)+" "+string(to)] = true
 		}

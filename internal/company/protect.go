@@ -8,7 +8,7 @@ import (
 	"company/internal/glob"
 )
 
-var alwaysProtected = glob.MustParse(DefaultProtected()...)
+var alwaysProtected = glob.MustParseFolded(DefaultProtected()...)
 
 // guarded are globs of code of others that lies in the repository. A plan may
 // name it, since a dependency is added there too; but that a library asserts
@@ -21,17 +21,16 @@ func ChangesGuardedCode(c Change) bool {
 	return c.Action != "created" && slices.ContainsFunc(guarded, func(g glob.Glob) bool { return g.Match(c.Path) })
 }
 
-// IsProtected says whether a path may only change with the president's leave.
-// A pattern that does not parse protects everything: rules fail closed.
+// IsProtected says whether a path may only change with the president's leave. A path
+// that some disk takes for a protected one is protected, too. A pattern that does not
+// parse protects everything: rules fail closed.
 func (r PlanRules) IsProtected(path string) bool {
-	for _, g := range alwaysProtected { // parsed once: Due asks often
-		if g.Match(path) {
-			return true
-		}
+	if alwaysProtected.Match(path) { // parsed once: Due asks often
+		return true
 	}
 	for _, pattern := range r.Protected {
-		g, err := parseGlob(pattern)
-		if err != nil || g.Match(path) {
+		g, err := glob.ParseFolded(pattern)
+		if err != nil || (glob.FoldedSet{g}).Match(path) {
 			return true
 		}
 	}

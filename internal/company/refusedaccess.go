@@ -120,5 +120,5 @@ func (d *AccessRefused) apply(s *State, e Event) {
 	}
 	r.RefusedAccesses[at].Events++
 	r.RefusedAccesses[at].Times = min(maxRefusedTimes, r.RefusedAccesses[at].Times+d.Times)
-	t.Runs[e.Run] = &r
+	t.setRun(&r)
 }

@@ -13,6 +13,9 @@ type Retry struct {
 	// From names a subtask that begins anew, without its earlier work, and so do
 	// those after it that are not merged; empty: none does.
 	From SubtaskID
+	// Rebind gives the task the agents of the config as it is now. A nil one leaves those that it
+	// has.
+	Rebind *Rebinding `json:",omitempty"`
 }
 
 // WorkOnPlan goes on with the plan of a dry run, which the president has read.
@@ -42,7 +45,12 @@ func (c Retry) decide(s *State, m Meta) ([]Event, error) {
 			return nil, E(EConflict, string(c.From)+" is merged").Because("what is merged stays").Fix("name one that is not, or none: company show " + id)
 		}
 	}
-	return s.reopenTask(m, t, &TaskReopened{From: c.From})
+	if c.Rebind != nil {
+		if err := c.Rebind.Agents.validate(); err != nil {
+			return nil, err
+		}
+	}
+	return s.reopenTask(m, t, &TaskReopened{From: c.From, Rebind: c.Rebind.changes(t)})
 }
 
 func (c WorkOnPlan) decide(s *State, m Meta) ([]Event, error) {
@@ -114,6 +122,8 @@ type TaskReopened struct {
 	// Chosen is set where the president has read the plan: one that replaces it is asked
 	// about. Events of older versions lack it.
 	Chosen bool `json:"chosen,omitempty"`
+	// Rebind gives the task other agents.
+	Rebind *Rebinding `json:"rebind,omitempty"`
 	// LastWorked is when the task had ended; zero in events of older versions.
 	LastWorked time.Time `json:"last_worked,omitzero"`
 }
@@ -129,6 +139,7 @@ func (d *TaskReopened) apply(s *State, e Event) {
 	t.Reason, t.Ended, t.Paused = "", time.Time{}, false
 	t.DryRun = t.DryRun && !d.Plan
 	clear(t.Failures)
+	t.rebindAgents(d.Rebind)
 	if d.Chosen {
 		t.Plan.Chosen = t.Plan.Accepted
 	}
@@ -138,7 +149,7 @@ func (d *TaskReopened) apply(s *State, e Event) {
 	for _, sub := range t.Subtasks {
 		anew = anew || sub.ID == d.From
 		if sub.Status != SubtaskCompleted {
-			sub.reopenWork(anew, t.Settings)
+			t.editSubtask(sub.ID).reopenWork(anew, t.Settings)
 		}
 	}
 	if t.Gate != nil && !t.Gate.Result.AllowsMerge() {

@@ -24,7 +24,7 @@ var _ = registerKind[SubtaskReplanned]()
 func (*SubtaskReplanned) Kind() string { return "subtask.replanned" }
 func (d *SubtaskReplanned) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
-	sub := t.Subtask(e.Subtask)
+	sub := t.editSubtask(e.Subtask)
 	t.noteDecision(e.Run, sub, ManagerDecision{Text: d.Text, Parts: len(d.Parts), Added: d.Added})
 	for _, key := range []string{"run ", "gate ", "review ", "resolve "} {
 		delete(t.Failures, key+string(sub.ID))
@@ -37,6 +37,7 @@ func (d *SubtaskReplanned) apply(s *State, e Event) {
 	sub.Input = "Your manager planned this ticket anew: " + d.Text
 	for _, other := range t.Subtasks {
 		if other.ID != sub.ID && slices.Contains(other.Planned.After, string(sub.ID)) {
+			other = t.editSubtask(other.ID)
 			for _, part := range d.Added {
 				other.Planned.After = append(slices.Clone(other.Planned.After), string(part))
 			}
@@ -53,7 +54,7 @@ func (d *SubtaskReplanned) apply(s *State, e Event) {
 func (t *Task) Replan(id SubtaskID, parts []PlannedSubtask, why string) ([]PlannedSubtask, []PlanProblem) {
 	rules := t.planRules().WithDefaults()
 	sub := t.Subtask(id)
-	c := planCheck{rules: rules, budget: planOverlapBudget}
+	c := planCheck{rules: rules, budget: planOverlapBudget, steps: planMatchBudget}
 	switch {
 	case sub == nil || sub.Status == SubtaskCompleted:
 		c.add("plan", "is of a subtask that is not there, or is merged", "name one that is stuck")
@@ -102,7 +103,7 @@ func (t *Task) keepToLeave(sub *Subtask, parts []PlannedSubtask, c *planCheck) {
 	}
 	for i, p := range parts {
 		for _, w := range p.WriteSet {
-			if g, err := parseGlob(w); err == nil && !g.IsWithin(leave) {
+			if g, err := parseGlob(w); err == nil && !g.IsWithin(leave, &c.steps) {
 				c.add(subtaskLabel(i, p), "would write "+quoteShort(w)+", which the plan that the president agreed to does not let this ticket write",
 					"keep to "+cutText(strings.Join(sub.Planned.WriteSet, ", "), 300)+", or give the ticket up: the president decides")
 			}

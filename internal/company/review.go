@@ -178,7 +178,7 @@ func (c EndRun) reviewerSays(m Meta, t *Task, r *Run) ([]Event, error) {
 func (*ReviewRecorded) Kind() string { return "review.finished" }
 func (r *ReviewRecorded) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
-	sub := t.Subtask(e.Subtask)
+	sub := t.editSubtask(e.Subtask)
 	if sub == nil {
 		t.Review.addReview(r, t.Settings)
 	} else {
@@ -296,7 +296,7 @@ var _ = registerKind[ReviewVoided]()
 func (*ReviewVoided) Kind() string { return "review.voided" }
 func (d *ReviewVoided) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
-	sub := t.Subtask(e.Subtask)
+	sub := t.editSubtask(e.Subtask)
 	t.removeFromQueue(sub.ID)
 	delete(t.Failures, "merge "+string(sub.ID))
 	sub.Review.withdrawLast(t.Settings)

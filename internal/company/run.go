@@ -50,6 +50,8 @@ type Run struct {
 	Heard           int             `json:"heard,omitempty"`     // how many of them it had read when it ended
 	Models          []ModelSpent    `json:"models,omitempty"`    // what each model cost
 	Briefing        *Briefing       `json:"briefing,omitempty"`  // prompt, persona and model; nil: they are not known
+	// Agents are those of its task when it began, where the task has others since.
+	Agents *Bindings `json:"agents,omitempty"`
 	// Decided is the decision of a manager's run on the subtask that it is about.
 	Decided *ManagerDecision `json:"decided,omitempty"`
 }
@@ -155,7 +157,7 @@ var _ = registerKind[RunOffered]()
 func (*RunOffered) Kind() string { return "run.offered" }
 func (d *RunOffered) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
-	sub := t.Subtask(e.Subtask)
+	sub := t.editSubtask(e.Subtask)
 	var r Run
 	if old := t.Runs[e.Run]; old != nil {
 		r = *old
@@ -168,7 +170,7 @@ func (d *RunOffered) apply(s *State, e Event) {
 	}
 	r.Offered = d.Epoch
 	r.Offers++
-	t.Runs[e.Run] = &r
+	t.setRun(&r)
 	sub.Current, sub.Status = e.Run, SubtaskAssigned
 }
 
@@ -262,7 +264,7 @@ func ClaimedFence(evs []Event) uint64 {
 func (*RunClaimed) Kind() string { return "run.claimed" }
 func (d *RunClaimed) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
-	sub := t.Subtask(e.Subtask)
+	sub := t.editSubtask(e.Subtask)
 	r := Run{ID: e.Run, Role: d.Role, Subtask: e.Subtask, From: d.From, About: d.About}
 	if old := t.Runs[e.Run]; old != nil {
 		r = *old
@@ -280,7 +282,7 @@ func (d *RunClaimed) apply(s *State, e Event) {
 	}
 	r.Waiting = false
 	r.Held, r.Fence, r.Worker, r.Claimed, r.Deadline = true, d.Fence, d.Worker, e.Time, d.Deadline
-	t.Runs[e.Run] = &r
+	t.setRun(&r)
 	switch {
 	case d.Role == Worker:
 		sub.Status = SubtaskRunning
@@ -355,8 +357,8 @@ func (d *RunReleased) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	r := *t.Runs[e.Run]
 	r.Held, r.Worker, r.Offered = false, "", 0
-	t.Runs[e.Run] = &r
+	t.setRun(&r)
 	if sub := t.Subtask(r.Subtask); sub != nil && sub.Current == r.ID && sub.Status == SubtaskRunning {
-		sub.Status = SubtaskAssigned
+		t.editSubtask(sub.ID).Status = SubtaskAssigned
 	}
 }

@@ -29,15 +29,9 @@ func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
 	default:
 		return nil, E(EInvalid, "a run cannot end as "+string(c.Outcome.Status))
 	}
-	switch {
-	case c.Outcome.Head != "" && !c.Outcome.Head.Valid():
-		return nil, E(EInvalid, "a run's head is a full object id")
+	if err := c.Outcome.check(r); err != nil {
+		return nil, err
 	}
-	// An end is never refused for what it says of money: the run would be held
-	// for good. What the run was granted stands for what cannot be.
-	c.Outcome.Spent = c.Outcome.Spent.Countable(r.Reserved)
-	c.Outcome.Models = c.Outcome.countableModels()
-	c.Outcome.Decisions = boundDecisions(c.Outcome.Decisions)
 	evs := []Event{m.newEvent(t.ID, r.Subtask, r.ID, &c.Outcome)}
 	if c.Outcome.Status != RunSuccess || t.Status.Ended() {
 		return evs, nil
@@ -59,12 +53,28 @@ func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
 	return append(evs, more...), nil
 }
 
+// check refuses an outcome that cannot be, and bounds what it lists. An end is never refused for what
+// it says of money: the run would be held for good. What the run was granted stands for a count that
+// cannot be.
+func (d *RunEnded) check(r *Run) error {
+	if d.Head != "" && !d.Head.Valid() {
+		return E(EInvalid, "a run's head is a full object id")
+	}
+	d.Spent = d.Spent.Countable(r.Reserved)
+	d.Models = d.countableModels()
+	d.Decisions = boundDecisions(d.Decisions)
+	return nil
+}
+
 // SettleRun ends a run of an ended task that has no holder any more: its holder
 // was cut off before it could report its spending.
 type SettleRun struct {
-	Run     RunID
-	Spent   Amount // by its journal
-	Journal Hash   // the sealed one
+	Run RunID
+	// Outcome has what the run's journal and its repository tell: its spending, its turns, its commit.
+	// Its status and its error are set here.
+	Outcome RunEnded
+	// Dead says that no process is at work: the claim of a run that is held is void.
+	Dead bool
 }
 
 func (c SettleRun) decide(s *State, m Meta) ([]Event, error) {
@@ -76,21 +86,24 @@ func (c SettleRun) decide(s *State, m Meta) ([]Event, error) {
 		return nil, nil
 	case !t.Status.Ended():
 		return nil, E(EConflict, string(t.ID)+" has not ended: "+string(t.Status)).Because("its runs go on")
-	case r.Held:
+	case r.Held && !c.Dead:
 		return nil, E(EStale, "run "+string(c.Run)+" is held: its holder settles it")
 	}
-	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, &RunEnded{
-		Status: RunError, Error: "the task has ended: " + string(t.Status), Spent: c.Spent.Countable(r.Reserved), Journal: c.Journal,
-	})}, nil
+	c.Outcome.Status, c.Outcome.Error = RunError, "the task has ended: "+string(t.Status)
+	if err := c.Outcome.check(r); err != nil {
+		return nil, err
+	}
+	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, &c.Outcome)}, nil
 }
 
 // Unsettled lists the runs of ended tasks whose spending is open: they were
-// begun, have no holder, and have not ended.
-func (s *State) Unsettled() []*Run {
+// begun, have no holder, and have not ended. With dead, no process is at work, and
+// a run that is held has no holder either.
+func (s *State) Unsettled(dead bool) []*Run {
 	var out []*Run
 	for _, t := range s.Tasks {
 		for _, r := range t.Runs {
-			if t.Status.Ended() && r.Fence > 0 && !r.Ended && !r.Held {
+			if t.Status.Ended() && r.Fence > 0 && !r.Ended && (dead || !r.Held) {
 				out = append(out, r)
 			}
 		}
@@ -211,14 +224,17 @@ func (d *RunEnded) apply(s *State, e Event) {
 	r.Journal, r.Result, r.Summary, r.Error = d.Journal, d.Result, d.Summary, d.Error
 	r.Models, r.Decisions = d.Models, d.Decisions
 	r.Reserved, r.Heard = Amount{}, min(max(0, d.Heard), len(r.Words))
-	t.Runs[e.Run] = &r
+	t.setRun(&r)
 	t.Spent = t.Spent.Add(d.Spent)
 	t.BudgetShortfall = nil
 	delete(t.Failures, tickFailure)
+	sub := t.editSubtask(r.Subtask)
 	if t.Status.Ended() {
-		return // settled; nothing else changes
+		if r.Role == Worker && sub != nil && sub.Current == r.ID {
+			sub.takeHead(d) // for company diff and for a retry
+		}
+		return
 	}
-	sub := t.Subtask(r.Subtask)
 	switch r.Role {
 	case Worker:
 		sub.workerEnded(t, e, d)
@@ -243,15 +259,20 @@ func (t *Task) countError(key string, e Event, d *RunEnded) {
 	t.countFailure(key, e.Time, EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human})
 }
 
-func (sub *Subtask) workerEnded(t *Task, e Event, d *RunEnded) {
-	if d.Head != "" {
-		// The verdict on the old head stays until the new one is judged: the
-		// next worker must know its red checks.
-		sub.Head, sub.Changes = d.Head, d.Changes
-		if d.Branch != "" {
-			sub.Branch = d.Branch
-		}
+// takeHead keeps the commit that the host took of a worker's run. The verdict on the old head stays
+// until the new one is judged: the next worker must know its red checks.
+func (sub *Subtask) takeHead(d *RunEnded) {
+	if d.Head == "" {
+		return
 	}
+	sub.Head, sub.Changes = d.Head, d.Changes
+	if d.Branch != "" {
+		sub.Branch = d.Branch
+	}
+}
+
+func (sub *Subtask) workerEnded(t *Task, e Event, d *RunEnded) {
+	sub.takeHead(d)
 	key := "run " + string(sub.ID)
 	switch d.Status {
 	case RunSuccess:

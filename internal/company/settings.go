@@ -40,6 +40,8 @@ type Settings struct {
 	// EscalateTo are the profiles of models of which the manager may give one to a subtask
 	// that is stuck.
 	EscalateTo []string `json:"escalate_to,omitempty"`
+	// Agents are the agents and models that the task is worked on with.
+	Agents Bindings `json:"agents,omitzero"`
 	// Granularity is how large and how small the subtasks of a plan may be; zero, of tasks of
 	// older versions, are the defaults.
 	Granularity Granularity `json:"granularity,omitzero"`
@@ -108,6 +110,12 @@ func (s Settings) WithDefaults() Settings {
 		s.Cap = Amount{MicroUSD: 5_000_000, Tokens: 5_000_000}
 	}
 	return s
+}
+
+// LongestRun is how long a run may take with all waits, by its own holder: that one keeps its work. A run that is
+// taken from its holder, at the hard deadline behind it, has none.
+func (s Settings) LongestRun() time.Duration {
+	return s.RunTimeout + max(0, s.ModelWait)*3/2
 }
 
 // hardDeadline is when a run is taken from its holder, waits for models

@@ -181,7 +181,7 @@ func (d *StackIntended) apply(s *State, e Event) {
 	t.StackIntent = &c
 	together := subtasksOf(d.Members)
 	for _, m := range d.Members {
-		sub := t.Subtask(m.Subtask)
+		sub := t.editSubtask(m.Subtask)
 		delete(t.Failures, "merge "+string(sub.ID))
 		gate := &GateFinished{Head: m.Head, Onto: d.Onto, Result: d.Result, Stack: together, Remade: m.Remade}
 		// What the ticket's tests show is known of the tree that they were run on.

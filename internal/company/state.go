@@ -30,6 +30,7 @@ type State struct {
 	Spending        OfficeSpending             `json:"spending"`      // of all tasks together
 
 	shared sharedMaps // which of the maps a view holds, too
+	edited []*Task    // by the event that is being applied
 }
 
 // sharedMaps are the maps of a state that others may be reading: apply copies one
@@ -143,11 +144,21 @@ func (s *State) Task(id TaskID) (*Task, error) {
 	return nil, E(ENotFound, "there is no task "+string(id)).Fix("company status lists the tasks of this office")
 }
 
-// editTask replaces the task by a copy that apply may change.
+// editTask replaces the task by a copy that apply may change. Its subtasks and runs are changed by
+// editSubtask and setRun alone.
 func (s *State) editTask(id TaskID) *Task {
-	t := s.Tasks[id].cloneDeep()
+	t := s.Tasks[id].cloneForEdit()
 	s.setTask(t)
+	s.edited = append(s.edited, t)
 	return t
+}
+
+// endEdits ends the change of tasks by an event: readers share their parts from now on.
+func (s *State) endEdits() {
+	for _, t := range s.edited {
+		t.own = ownedParts{}
+	}
+	s.edited = nil
 }
 
 // Office is the company's own part of the state.
@@ -235,9 +246,9 @@ func (s *State) voidClaims() {
 			}
 			c := *r
 			c.Held, c.Worker = false, ""
-			t.Runs[rid] = &c
+			t.setRun(&c)
 			if sub := t.Subtask(r.Subtask); sub != nil && sub.Status == SubtaskRunning && sub.Current == rid {
-				sub.Status = SubtaskAssigned
+				t.editSubtask(sub.ID).Status = SubtaskAssigned
 			}
 		}
 	}

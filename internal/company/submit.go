@@ -56,6 +56,9 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 	case !c.Settings.Cap.isValidCap():
 		return nil, E(EInvalid, "the budget is no amount that can be counted with").Fix("budget.usd: 5, or none")
 	}
+	if err := c.Settings.Agents.validate(); err != nil {
+		return nil, err
+	}
 	if err := c.Project.validateRemote(); err != nil {
 		return nil, err
 	}

@@ -94,6 +94,12 @@ func (sub *Subtask) requeue(input string) {
 	}
 }
 
+// HasUnfinishedWork reports whether a commit that a run starts from has work of earlier runs that none of
+// them handed in: no gates have judged it.
+func (sub *Subtask) HasUnfinishedWork(from OID) bool {
+	return from != sub.Base && (sub.Gate == nil || sub.Gate.Head != from)
+}
+
 // maxGuided is how often the manager may send one subtask back.
 const maxGuided = 2
 

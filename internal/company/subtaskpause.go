@@ -37,7 +37,7 @@ var _ = registerKind[SubtaskPaused]()
 func (*SubtaskPaused) Kind() string { return "subtask.paused" }
 func (d *SubtaskPaused) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
-	t.Subtask(e.Subtask).Paused = d.Paused
+	t.editSubtask(e.Subtask).Paused = d.Paused
 	if !d.Paused {
 		t.withdrawOffers(func(r *Run) bool { return r.Subtask == e.Subtask })
 	}
@@ -46,11 +46,11 @@ func (d *SubtaskPaused) apply(s *State, e Event) {
 // withdrawOffers has runs offered anew that were on offer during a pause: an item that
 // was leased in vain meanwhile is no longer on the queue.
 func (t *Task) withdrawOffers(of func(*Run) bool) {
-	for id, r := range t.Runs {
+	for _, r := range t.Runs {
 		if of(r) && !r.Held && !r.Ended && r.Offered != 0 {
 			c := *r
 			c.Offered = 0
-			t.Runs[id] = &c
+			t.setRun(&c)
 		}
 	}
 }

@@ -107,6 +107,8 @@ type Task struct {
 	LookedUp []Dependency `json:"looked_up,omitempty"`
 	// Unwritten are its files that are not there, or old.
 	Unwritten []UnwrittenFile `json:"unwritten,omitempty"`
+
+	own ownedParts
 }
 
 // Failure remembers that an effect failed, so that it is tried again later
@@ -120,17 +122,12 @@ type Failure struct {
 	NeedsPerson bool      `json:"human,omitempty"` // only a person can mend it
 }
 
-func (t *Task) cloneDeep() *Task {
+// cloneForEdit returns a copy that apply may change, but for its subtasks and runs: they are shared
+// until editSubtask and setRun replace one.
+func (t *Task) cloneForEdit() *Task {
 	c := *t
+	c.own = ownedParts{}
 	c.Subtasks = slices.Clone(t.Subtasks)
-	for i, sub := range c.Subtasks {
-		sc := *sub
-		c.Subtasks[i] = &sc
-	}
-	c.Runs = maps.Clone(t.Runs)
-	if c.Runs == nil {
-		c.Runs = map[RunID]*Run{}
-	}
 	c.Failures = maps.Clone(t.Failures)
 	if c.Failures == nil {
 		c.Failures = map[string]Failure{}
@@ -140,17 +137,55 @@ func (t *Task) cloneDeep() *Task {
 	return &c
 }
 
+// ownedParts are the parts of a task that apply has copied for itself. They are empty once the event
+// is applied.
+type ownedParts struct {
+	subtasks map[SubtaskID]bool
+	runs     bool
+}
+
+// editSubtask returns a subtask that apply may change, or nil. The task must come from editTask. The
+// same pointer is returned until the event is applied.
+func (t *Task) editSubtask(id SubtaskID) *Subtask {
+	at := t.placeOf(id)
+	switch {
+	case at < 0:
+		return nil
+	case t.own.subtasks[id]:
+		return t.Subtasks[at]
+	case t.own.subtasks == nil:
+		t.own.subtasks = map[SubtaskID]bool{}
+	}
+	c := *t.Subtasks[at]
+	t.Subtasks[at], t.own.subtasks[id] = &c, true
+	return &c
+}
+
+// setRun files a run. The task must come from editTask, and the run be a copy.
+func (t *Task) setRun(r *Run) {
+	if !t.own.runs {
+		t.Runs, t.own.runs = maps.Clone(t.Runs), true
+	}
+	if t.Runs == nil {
+		t.Runs = map[RunID]*Run{}
+	}
+	t.Runs[r.ID] = r
+}
+
 // Subtask finds a subtask of the task, or nil.
 func (t *Task) Subtask(id SubtaskID) *Subtask {
-	if n := placeNumber(string(id)); n >= 1 && n <= len(t.Subtasks) && t.Subtasks[n-1].ID == id {
-		return t.Subtasks[n-1] // as all that a plan has made
-	}
-	for _, sub := range t.Subtasks {
-		if sub.ID == id {
-			return sub
-		}
+	if at := t.placeOf(id); at >= 0 {
+		return t.Subtasks[at]
 	}
 	return nil
+}
+
+// placeOf returns the index of a subtask, or -1.
+func (t *Task) placeOf(id SubtaskID) int {
+	if n := placeNumber(string(id)); n >= 1 && n <= len(t.Subtasks) && t.Subtasks[n-1].ID == id {
+		return n - 1 // as all that a plan has made
+	}
+	return slices.IndexFunc(t.Subtasks, func(sub *Subtask) bool { return sub.ID == id })
 }
 
 // IntegrationBranch is the branch that this task's work is merged to, as it

@@ -66,9 +66,11 @@ func (d *TaskCompleted) apply(s *State, e Event) {
 func (s *State) endTask(e Event, st TaskStatus, reason string) {
 	t := s.editTask(e.Task)
 	for _, sub := range t.Subtasks {
-		sub.Paused = false
+		if sub.Paused {
+			t.editSubtask(sub.ID).Paused = false
+		}
 		if st != StatusCompleted && !sub.Status.Ended() {
-			sub.Status = SubtaskCancelled
+			t.editSubtask(sub.ID).Status = SubtaskCancelled
 		}
 	}
 	t.Status, t.Reason, t.Ended = st, reason, e.Time

@@ -102,5 +102,5 @@ func (s *State) unwrittenFiles(e Event) *[]UnwrittenFile {
 
 // ofOffice says whether an event of this kind may be about no task.
 func ofOffice(kind string) bool {
-	return strings.HasPrefix(kind, "office.") || strings.HasPrefix(kind, "file.")
+	return strings.HasPrefix(kind, "office.") || strings.HasPrefix(kind, "file.") || strings.HasPrefix(kind, "approval.")
 }

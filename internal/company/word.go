@@ -103,7 +103,7 @@ func (d *RunTold) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	r := *t.Runs[e.Run]
 	r.Words = append(slices.Clone(r.Words), Word{At: e.Time, Text: d.Text})
-	t.Runs[e.Run] = &r
+	t.setRun(&r)
 }
 
 // FormatWord is how an agent reads a message of the president.

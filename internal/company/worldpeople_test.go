@@ -185,7 +185,7 @@ func (w *world) intruder() {
 		RecordStackGate{Task: t.ID, Onto: t.Head, Members: []StackMember{{Subtask: sub, Head: head, Tree: w.oid()}, {Subtask: NewSubtaskID(t.ID, 2), Head: head, Tree: green.Tree}}, Result: green},
 		RecordStackGate{Task: t.ID, Onto: t.Head}, RecordStackMerge{Task: t.ID, Commits: []OID{t.Head, w.oid()}}, RecordStackMerge{Task: t.ID, Commits: []OID{w.oid()}},
 		RecordMerge{Task: t.ID, Commit: t.Head}, RecordDelivery{Task: t.ID, Head: head, Number: 99}, IntendDelivery{Task: t.ID},
-		SettleRun{Run: run, Spent: Amount{MicroUSD: int64(w.rng.IntN(3))}}, EnforceDeadlines{}, RecordPreparation{Task: t.ID}, RecordBase{Task: t.ID, TaskBased: w.based(t).TaskBased}, Answer{Approval: "a99", Option: OptApprove}, Answer{Approval: "a1", Option: "perhaps"},
+		SettleRun{Run: run, Outcome: RunEnded{Head: []OID{"", w.oid()}[w.rng.IntN(2)], Spent: Amount{MicroUSD: int64(w.rng.IntN(3))}}}, EnforceDeadlines{}, RecordPreparation{Task: t.ID}, RecordBase{Task: t.ID, TaskBased: w.based(t).TaskBased}, Answer{Approval: "a99", Option: OptApprove}, Answer{Approval: "a1", Option: "perhaps"},
 		HoldDelivery{Task: t.ID, Head: head, Doubts: []Doubt{{Key: "k", Says: "x"}}},
 		OpenApproval{PendingQuestion{Key: "pr " + string(t.ID), Kind: AskPR, Task: t.ID}},
 		SettlePR{Task: t.ID, State: PRMerged}, StartOffice{Office: "zzzz"}, PauseSubtask{Subtask: sub, Off: true}, PauseSubtask{Subtask: "t99-01"},

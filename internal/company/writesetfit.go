@@ -1,7 +1,5 @@
 package company
 
-import "company/internal/glob"
-
 // Fit is how a planned write set meets the files that were changed.
 type Fit struct {
 	Planned int `json:"planned"` // globs of the write set
@@ -31,20 +29,17 @@ func (f Fit) Add(g Fit) Fit {
 }
 
 // WriteSetFit holds the globs of a write set against the paths of the files that were
-// changed. A glob that cannot be read matches nothing, and counts as planned.
-func WriteSetFit(writeSet, changed []string) Fit {
-	f := Fit{Planned: len(writeSet), Changed: len(changed)}
-	var globs []glob.Glob
-	for _, w := range writeSet {
-		if g, err := glob.Parse(w); err == nil {
-			globs = append(globs, g)
-		}
-	}
-	used := make([]bool, len(globs))
+// changed. A glob that cannot be read matches nothing, and counts as planned. ok is false
+// where the budget of NewMatchBudget did not suffice.
+func WriteSetFit(writeSet, changed []string, budget *int) (f Fit, ok bool) {
+	f = Fit{Planned: len(writeSet), Changed: len(changed)}
+	globs := newCoverage(writeSet, budget)
+	used := make([]bool, len(writeSet))
 	for _, path := range changed {
 		covered := false
-		for i, g := range globs {
-			if g.Match(path) {
+		for i := range globs.globs {
+			// A glob that is in use already says nothing new about a covered file.
+			if (!covered || !used[i]) && globs.matches(i, path) {
 				covered, used[i] = true, true
 			}
 		}
@@ -57,5 +52,5 @@ func WriteSetFit(writeSet, changed []string) Fit {
 			f.Used++
 		}
 	}
-	return f
+	return f, *budget >= 0
 }

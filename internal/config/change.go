@@ -33,6 +33,7 @@ type Changed struct {
 	Before   *Loaded        // the config without the change; nil: it did not load
 	After    Loaded         // the config with it, as though each file were trusted
 	Requests []TrustRequest // keys of the file that count only once it is trusted
+	trusted  bool           // what the file asked for before counts already
 }
 
 // UserFile is the user's own config file, which need not exist.
@@ -92,6 +93,13 @@ func ChangeFile(ctx context.Context, o LoadOptions, c Change) (Changed, error) {
 		return Changed{}, company.E(company.EConflict, c.File+" was changed by another program meanwhile").Wrap(err).Fix("look at it, then try again")
 	}
 	removeLeftovers(dir, name)
+	// The command lets its own key count, and no other.
+	if changed.trusted && len(changed.Requests) > 0 {
+		if err := OpenTrust(o.Env).AddText(text, c.File); err != nil {
+			return Changed{}, err
+		}
+		changed.Requests = nil
+	}
 	if err := errors.Join(dir.WriteFile(name, text, mode), dir.Sync(".")); err != nil {
 		return Changed{}, unwritableError(c.File, err)
 	}
@@ -185,6 +193,7 @@ func planChange(ctx context.Context, o LoadOptions, c Change, old []byte) ([]byt
 	before.trial = &trialFile{path: c.File, data: old}
 	if loaded, err := Load(ctx, before); err == nil {
 		out.Before = &loaded
+		out.trusted = len(before.trial.requests) == 0 || OpenTrust(o.Env).Trusted(hashText(old))
 	}
 	o.trial = &trialFile{path: c.File, data: text}
 	if out.After, err = Load(ctx, o); err == nil {

@@ -19,7 +19,7 @@ import (
 func change(t *testing.T, dir string, c Change) (Changed, error) {
 	t.Helper()
 	c.File = filepath.Join(dir, ConfigName)
-	return ChangeFile(t.Context(), LoadOptions{OfficeDir: dir}, c)
+	return ChangeFile(t.Context(), LoadOptions{OfficeDir: dir, Env: configtest.Env(map[string]string{"HOME": filepath.Dir(dir)})}, c)
 }
 
 func readText(t *testing.T, file string) string {
@@ -174,22 +174,42 @@ func TestChangeUserFile(t *testing.T) {
 	}
 }
 
-// What a file that git tracks needs trust for is listed, and the file of another layer
-// is no matter.
-func TestChangeListsTrust(t *testing.T) {
-	repo := configtest.Repo(t, map[string]string{ConfigName: "version: 1\n"})
-	changed, err := change(t, repo, Change{Key: "models.strong", Value: "{adapter: openai, model: gpt-5}"})
-	if err != nil || len(changed.Requests) == 0 || changed.After.Config.Models["strong"].Model != "gpt-5" {
-		t.Fatalf("%+v, %v", changed, err)
+// The command is the president's word for the key that it sets, and for no other: what
+// the file asked for before, and was not trusted for, is listed. The file of another
+// layer is no matter.
+func TestChangeAndTrust(t *testing.T) {
+	env := configtest.Env(map[string]string{"HOME": configtest.Dir(t)})
+	set := func(o LoadOptions, file, key, value string) Changed {
+		t.Helper()
+		changed, err := ChangeFile(t.Context(), o, Change{File: file, Key: key, Value: value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return changed
 	}
-	if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo}); err == nil {
-		t.Error("the file counts without trust")
-	}
-	home := configtest.Dir(t)
-	env := configtest.Env(map[string]string{"HOME": home})
-	file, _ := UserFile(env)
-	if changed, err := ChangeFile(t.Context(), LoadOptions{OfficeDir: repo, Env: env}, Change{File: file, Key: "workers.max", Value: "2"}); err != nil || len(changed.Requests) > 0 {
-		t.Errorf("%+v, %v", changed, err)
+	profile := "{adapter: openai, model: gpt-5, api_key_env: K}"
+	for name, dir := range map[string]string{"tracked": configtest.Repo(t, map[string]string{ConfigName: "version: 1\n"}), "not tracked": configtest.Office(t, "version: 1\n")} {
+		o, file := LoadOptions{OfficeDir: dir, Env: env}, filepath.Join(dir, ConfigName)
+		if changed := set(o, file, "models.strong", profile); len(changed.Requests) > 0 {
+			t.Errorf("%s: %+v", name, changed.Requests)
+		}
+		if loaded, err := Load(t.Context(), o); err != nil || loaded.Config.Models["strong"].Model != "gpt-5" {
+			t.Errorf("%s: %v", name, err)
+		}
+		configtest.WriteFile(t, file, readText(t, file)+"# by hand\n")
+		if _, err := Load(t.Context(), o); err == nil || !strings.Contains(err.Error(), "need") {
+			t.Errorf("%s: a change by hand counts: %v", name, err)
+		}
+		if changed := set(o, file, "git.author", "Ann <a@example.com>"); len(changed.Requests) != 4 {
+			t.Errorf("%s: what was not trusted counts with another key: %+v", name, changed.Requests)
+		}
+		if _, err := Load(t.Context(), o); err == nil {
+			t.Errorf("%s: the file counts without trust", name)
+		}
+		own, _ := UserFile(env)
+		if changed := set(o, own, "workers.max", "2"); len(changed.Requests) > 0 {
+			t.Errorf("%s: %+v", name, changed)
+		}
 	}
 }
 
@@ -254,7 +274,7 @@ func TestChangesAtTheSameTime(t *testing.T) {
 	var all sync.WaitGroup
 	for key, value := range values {
 		all.Go(func() {
-			if _, err := ChangeFile(t.Context(), LoadOptions{OfficeDir: dir}, Change{File: filepath.Join(dir, ConfigName), Key: key, Value: value}); err != nil {
+			if _, err := change(t, dir, Change{Key: key, Value: value}); err != nil {
 				t.Errorf("%s: %v", key, err)
 			}
 		})

@@ -109,7 +109,7 @@ func (c ChangeReport) RenderText() string {
 		text += fmt.Sprintf("%s sets it, too, and that is what counts: %s\n", origin, orUnset(value))
 	}
 	if len(c.NeedsTrust) > 0 {
-		return text + fmt.Sprintf("git tracks the file, and it asks for what needs your trust (%s): it counts after company trust\n", strings.Join(c.NeedsTrust, ", "))
+		return text + fmt.Sprintf("the file asks for what needs your trust (%s): it counts after company trust\n", strings.Join(c.NeedsTrust, ", "))
 	}
 	switch c.Counts {
 	case CountsFromNextCommand:

@@ -41,8 +41,8 @@ type Config struct {
 type Model struct {
 	Adapter       string   `yaml:"adapter" enum:"openai ollama anthropic cli scripted" doc:"wire protocol"`
 	Model         string   `yaml:"model" doc:"the model's name, as its server calls it"`
-	BaseURL       string   `yaml:"base_url" check:"http_url" doc:"the API's address; empty for the adapter's own"`
-	APIKeyEnv     string   `yaml:"api_key_env" check:"env_name" doc:"environment variable that holds the key"`
+	BaseURL       string   `yaml:"base_url" check:"http_url" unset:"the adapter's own service" doc:"the API's address; not set: the adapter's own"`
+	APIKeyEnv     string   `yaml:"api_key_env" check:"env_name" unset:"the usual variable of the adapter's own service" doc:"environment variable that holds the key"`
 	Fallback      []string `yaml:"fallback" doc:"profiles to use, in this order, when this one fails"`
 	ContextTokens int      `yaml:"context_tokens" min:"0" max:"100000000" doc:"size of the context; 0 for unknown"`
 	MaxOutput     int      `yaml:"max_output" min:"0" max:"10000000" doc:"tokens of one reply; 0 for the adapter's default"`
@@ -150,8 +150,8 @@ type Git struct {
 // Forge is where pull requests are opened.
 type Forge struct {
 	Kind     string `yaml:"kind" enum:"auto github gitea local" doc:"kind of forge"`
-	URL      string `yaml:"url" check:"http_url" doc:"address of the forge; empty for the kind's own"`
-	TokenEnv string `yaml:"token_env" check:"env_name" doc:"environment variable that holds the token"`
+	URL      string `yaml:"url" check:"http_url" unset:"the kind's own service" doc:"address of the forge; not set: the kind's own"`
+	TokenEnv string `yaml:"token_env" check:"env_name" unset:"the usual variables of the kind's own tools" doc:"environment variable that holds the token"`
 	// Poll is for company serve; other commands ask on demand.
 	Poll time.Duration `yaml:"poll" min:"5s" max:"24h" doc:"how often company serve asks what became of the open pull requests"`
 	// A GitHub App logs in instead of a token when its id is set.

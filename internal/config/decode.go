@@ -64,6 +64,12 @@ func (d *decoder) decodeValue(v reflect.Value, n node, key string, tag reflect.S
 			return
 		}
 	}
+	if unset := tag.Get("unset"); unset != "" && n.text == "" && (n.kind == nodeText || n.kind == nodeUntyped) {
+		// An empty text is often a variable that was not set. What would count then is a
+		// place or a key that the user did not name.
+		d.problems = append(d.problems, problem{at: n.at, key: key, what: "is empty", fix: "write its value, or leave the key out for " + unset})
+		return
+	}
 	if err := setLeaf(v, n, tag); err != nil {
 		if w := (*valueError)(nil); errors.As(err, &w) && tag.Get("check") == "env_name" && n.kind != nodeNull {
 			// What stands there instead of a name may well be the key.

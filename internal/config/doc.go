@@ -5,8 +5,8 @@
 //   - the schema (Config, Schema) and the draft of a first file (ConfigDraft);
 //   - reading (Load): every error with its place, the value that was found,
 //     the allowed values, and the nearest key; where each value comes from;
-//   - trust (Trust, ReviewTrust): what of a config that git tracks counts only
-//     once the president trusts it.
+//   - trust (Trust, ReviewTrust): what of a company.yaml counts only once the
+//     president trusts it.
 //
 // It promises that a Config it returned has passed validation, and that
 // nothing in it came from an untrusted file. It does not talk to the network,

@@ -66,7 +66,11 @@ func writeSection(b *strings.Builder, v reflect.Value, depth int) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		if isLeaf(f.Type) {
-			writeKey(b, "#", depth, f.Tag.Get("yaml"), humanValue(v.Field(i)), keyHint(f.Tag))
+			key, value := f.Tag.Get("yaml"), humanValue(v.Field(i))
+			if f.Tag.Get("unset") != "" && v.Field(i).IsZero() {
+				key, value = "# "+key, "" // its default is to be left out
+			}
+			writeKey(b, "#", depth, key, value, keyHint(f.Tag))
 			continue
 		}
 		writeKey(b, "#", depth, f.Tag.Get("yaml"), "", f.Tag.Get("doc"))

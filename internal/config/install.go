@@ -11,24 +11,24 @@ import (
 	"company/internal/company"
 )
 
-// CheckDraft holds the file to what every command holds it to, before it is
-// where commands look.
-func CheckDraft(ctx context.Context, text []byte, env func(string) (string, bool)) (err error) {
-	bug := func(err error) error {
-		return company.E(company.EInternal, "the file that was made here does not load").Wrap(err).Fix("write one by hand: company config schema")
+// InstallDraft writes a draft as the company.yaml of a folder, as InstallFile does, and
+// lets it count. With dry it only checks the draft.
+func InstallDraft(ctx context.Context, dir string, text []byte, env func(string) (string, bool), force, dry bool) (backup string, err error) {
+	path := filepath.Join(dir, ConfigName)
+	// The draft is held to what every command holds the file to.
+	trial := &trialFile{path: path, data: text}
+	if _, err := Load(ctx, LoadOptions{OfficeDir: dir, Env: env, trial: trial}); err != nil {
+		return "", company.E(company.EInternal, "the file that was made here does not load").Wrap(err).Fix("write one by hand: company config schema")
 	}
-	dir, err := os.MkdirTemp("", "company-init-")
-	if err != nil {
-		return bug(err)
+	if dry {
+		return "", nil
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := os.WriteFile(filepath.Join(dir, ConfigName), text, 0o600); err != nil {
-		return bug(err)
+	if len(trial.requests) > 0 {
+		if err := OpenTrust(env).AddText(text, path); err != nil {
+			return "", err
+		}
 	}
-	if _, err := Load(ctx, LoadOptions{OfficeDir: dir, Env: env}); err != nil {
-		return bug(err)
-	}
-	return nil
+	return InstallFile(path, text, force)
 }
 
 // InstallFile puts the file in its place, whole or not at all. With force an

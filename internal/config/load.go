@@ -14,9 +14,11 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"company/internal/company"
+	"company/internal/folder"
 )
 
 // ConfigName is the file that makes a folder an office.
@@ -77,7 +79,7 @@ type Loaded struct {
 // No .env file is read.
 //
 // All that is wrong is reported in one E_CONFIG error. What a company.yaml
-// that git tracks asks for and that needs trust is refused by name.
+// asks for and that needs trust is refused by name.
 func Load(ctx context.Context, o LoadOptions) (Loaded, error) {
 	if o.Env == nil {
 		o.Env = func(string) (string, bool) { return "", false }
@@ -232,8 +234,7 @@ func (l *loader) loadFile(path string, only ...string) (company.Hash, error) {
 		}
 		l.applyTree(root)
 	}
-	sum := sha256.Sum256(data)
-	return company.Hash(hex.EncodeToString(sum[:])), nil
+	return hashText(data), nil
 }
 
 // readFile is the text of a config file, nil where there is none.
@@ -251,6 +252,12 @@ func (l *loader) readFile(path string) ([]byte, error) {
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, company.E(company.EConfig, path+" is not a file").Fix("remove it, or write the config there")
+	}
+	// A disk that folds case opens it by another name. Git and the rules for paths know it
+	// by the one that is listed.
+	if name, ok := folder.ListedName(path); ok && name != filepath.Base(path) {
+		return nil, company.E(company.EConfig, path+" is refused").Because("its folder lists it as " + strconv.Quote(name) + ", and the disk takes both names for one").
+			Fix("rename it to " + filepath.Base(path) + ", or remove it")
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 	if err != nil {

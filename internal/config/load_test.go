@@ -21,8 +21,13 @@ import (
 	"company/internal/config/configtest"
 )
 
+// anyTrust lets every file count: what a file may set is the question of trust_test.go.
+var anyTrust = &trialFile{}
+
+// mustLoad reads a config whose files count.
 func mustLoad(t testing.TB, o LoadOptions) Loaded {
 	t.Helper()
+	o.trial = anyTrust
 	l, err := Load(t.Context(), o)
 	if err != nil {
 		t.Fatalf("Load: %v", err)
@@ -35,7 +40,7 @@ func mustLoad(t testing.TB, o LoadOptions) Loaded {
 const designYAML = `version: 1
 models:
   default: {adapter: ollama, model: llama3}
-  strong:  {adapter: openai, model: gpt-5, base_url: "", api_key_env: OPENAI_API_KEY, fallback: [default]}
+  strong:  {adapter: openai, model: gpt-5, api_key_env: OPENAI_API_KEY, fallback: [default]}
 agents:                       # role → model profile, limits, persona
   manager:  {model: strong}
   worker:   {model: default, max_turns: 30}
@@ -45,7 +50,7 @@ workers:   {max: 3, command_timeout: 300s, run_timeout: 30m, memory: 4g, cpus: 2
 container: {runtime: dod, image: auto, setup: [], setup_env: [], deps: locked, egress: [], strict: false}   # dod | rootless | dind
 bus:       {driver: nats}                                    # nats | file | sqlite | redis; url, creds for an external one
 git:       {base: auto, integration_branch: develop, integration_mode: per-task, remote: origin, credential: token, author: "", signoff: false}
-forge:     {kind: auto, url: "", token_env: GITHUB_TOKEN}    # github | gitea | local
+forge:     {kind: auto, token_env: GITHUB_TOKEN}    # github | gitea | local
 gates:     {lint: auto, test: auto, none: ask, red_green: report, canary: true, protect_tests: false, protected: []}
 budget:    {usd: 5, tokens: auto}
 approvals: {plan: auto, merge: auto, pr: auto, deps: auto}   # auto | ask
@@ -217,8 +222,8 @@ func TestBadConfig(t *testing.T) {
 		{"tag", "version: !!int 1\n", ":1:10: a tag", "write the value without !!int"},
 		{"merge key", "<<: {version: 1}\n", ":1:1: a key that is not a plain name", "write keys as plain names"},
 		{"second document", "version: 1\n---\nversion: 1\n", ":3:8: a second document", "keep one document in the file"},
-		{"deep", "version: " + strings.Repeat("[", 40) + strings.Repeat("]", 40) + "\n", ":1:42: brackets nest too deeply", "32 levels are allowed"},
-		{"dashes", strings.Repeat("- ", 200) + "a\n", ":1:1: lists nest too deeply", "32 levels are allowed"},
+		{"deep", "version: " + strings.Repeat("[", 40) + strings.Repeat("]", 40) + "\n", ":1:41: values nest too deeply", "32 levels are allowed"},
+		{"dashes", strings.Repeat("- ", 200) + "a\n", ":1:65: values nest too deeply", "32 levels are allowed"},
 		{"long line", "version: 1\nrecovery: " + long + "\n", ":2:1: the line has 4107 bytes", "4096 are allowed"},
 		{"many lines", strings.Repeat("a:\n", maxLines+1), ":4001:1: the file goes on", "4000 lines are allowed"},
 		{"large", strings.Repeat("# comment\n", maxFileBytes/10+1), ":1:1: the file has 65537 bytes", "65536 are allowed"},
@@ -238,7 +243,7 @@ func TestBadConfig(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := configtest.Office(t, c.yaml)
-			_, err := Load(t.Context(), LoadOptions{OfficeDir: dir})
+			_, err := Load(t.Context(), LoadOptions{OfficeDir: dir, trial: anyTrust})
 			var e *company.Error
 			if !errors.As(err, &e) || e.Code != company.EConfig && e.Code != company.EProtected {
 				t.Fatalf("got %v", err)
@@ -456,7 +461,7 @@ func TestConfigRoundTrip(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, ConfigName), toYAML(want), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Load(t.Context(), LoadOptions{OfficeDir: dir})
+		got, err := Load(t.Context(), LoadOptions{OfficeDir: dir, trial: anyTrust})
 		if err != nil {
 			t.Fatalf("%v\n%s", err, toYAML(want))
 		}
@@ -494,4 +499,32 @@ func FuzzParseYAML(f *testing.F) {
 			}
 		}
 	})
+}
+
+// An empty text where a key that is not set means somebody else's service, or a key for
+// it, is a slip, such as a variable that was not set: it is refused, in every source.
+func TestEmptyIsNotUnset(t *testing.T) {
+	for key, file := range map[string]string{
+		"models.default.base_url":    "models: {default: {adapter: openai, model: m, base_url: '', api_key_env: K}}\n",
+		"models.default.api_key_env": "models: {default: {adapter: openai, model: m, api_key_env: \"\"}}\n",
+		"forge.url":                  "forge: {kind: gitea, url: ''}\n",
+		"forge.token_env":            "forge: {token_env: ''}\n",
+	} {
+		dir := configtest.Office(t, file)
+		for where, o := range map[string]LoadOptions{
+			"company.yaml": {OfficeDir: dir}, "a variable": {Env: configtest.Env(map[string]string{EnvName(key): ""})}, "a flag": {Flags: map[string]string{key: ""}},
+		} {
+			o.trial = anyTrust
+			_, err := Load(t.Context(), o)
+			if company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), key+" is empty") || !strings.Contains(fixOf(err), "or leave the key out for") {
+				t.Errorf("%s in %s: %v (%s)", key, where, err, fixOf(err))
+			}
+		}
+		if key == "forge.url" {
+			continue
+		}
+		if _, err := Load(t.Context(), LoadOptions{OfficeDir: configtest.Office(t, strings.NewReplacer("base_url: '', ", "", ", api_key_env: \"\"", "", "forge: {token_env: ''}", "version: 1").Replace(file)), trial: anyTrust}); err != nil {
+			t.Errorf("%s, left out: %v", key, err)
+		}
+	}
 }

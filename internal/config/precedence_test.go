@@ -197,6 +197,7 @@ func TestPrecedenceOfEveryKey(t *testing.T) {
 			{func(w string) { o.Flags[key] = w }, "flag " + key},
 		} {
 			set.by(words[layer])
+			o.trial = anyTrust
 			l, err := Load(t.Context(), o)
 			if err != nil {
 				t.Errorf("%s: %s: %v", key, words[layer], err)
@@ -233,7 +234,7 @@ func typeOf(t *testing.T, key string) (reflect.Type, reflect.StructTag) {
 func loadSingle(t *testing.T, key, word string, beside map[string]string) string {
 	t.Helper()
 	flags := map[string]string{key: word}
-	l, err := Load(t.Context(), LoadOptions{OfficeDir: configtest.Office(t, fileOf(beside)), Flags: flags})
+	l, err := Load(t.Context(), LoadOptions{OfficeDir: configtest.Office(t, fileOf(beside)), Flags: flags, trial: anyTrust})
 	if err != nil {
 		t.Fatal(fmt.Errorf("%s: %w", key, err))
 	}

@@ -15,9 +15,6 @@ import (
 // frozen into the task. What belongs to a machine or to a person (the daemon, memory,
 // logins, signing, variables with secrets) is none.
 var recordedKeys = []string{
-	"agents.manager.max_turns", "agents.manager.persona", "agents.worker.max_turns", "agents.worker.persona",
-	"agents.reviewer.max_turns", "agents.reviewer.persona", "agents.merger.max_turns", "agents.merger.persona",
-	"agents.second_reviewer.max_turns", "agents.second_reviewer.model", "agents.second_reviewer.persona",
 	"container.deps", "container.dockerfile", "container.egress", "container.image", "container.setup", "deps.scripts",
 	"gates.canary", "gates.first_step_after", "gates.lint", "gates.red_green", "gates.services", "gates.test",
 	"git.author", "git.integration_branch", "git.integration_mode", "git.signoff",
@@ -54,12 +51,6 @@ func (l *loader) applyRecord() {
 		d.decodeValue(v, n.placeAt(originRecord), key, tag)
 		l.problems = append(l.problems, d.problems...)
 		l.origin[key] = originRecord
-	}
-	if name := l.cfg.Agents.SecondReviewer.Model; name != "" && l.origin["agents.second_reviewer.model"] == originRecord {
-		l.cfg.Models = maps.Clone(l.cfg.Models)
-		if _, ok := l.cfg.Models[name]; !ok { // a replay opens no model
-			l.cfg.Models[name] = Model{Adapter: "ollama", Model: name, Tools: Auto}
-		}
 	}
 }
 

@@ -13,9 +13,6 @@ import (
 func TestRecordedValues(t *testing.T) {
 	here := mustLoad(t, LoadOptions{OfficeDir: configtest.Office(t, `
 models: {default: {adapter: ollama, model: m}, strict: {adapter: ollama, model: s}}
-agents:
-  worker: {persona: "Be \"brief\".\nNo jokes: never.", max_turns: 12}
-  second_reviewer: {model: strict}
 gates: {lint: [make, "a b"], test: "sh ./test.sh", services: [postgres]}
 container: {setup: ["apt-get install -y jq"]}
 git: {author: "A B <a@b.example>", signoff: true}
@@ -27,12 +24,12 @@ workers: {command_timeout: 90s, memory: 1g}
 	if got := there.Config.RecordedValues(); !maps.Equal(got, values) {
 		t.Errorf("%v\nnot\n%v", got, values)
 	}
-	if there.Config.Workers.Memory == here.Config.Workers.Memory || there.Config.Models["strict"].Model == "" {
+	if there.Config.Workers.Memory == here.Config.Workers.Memory || there.Config.Models["strict"].Model != "" {
 		t.Errorf("memory %d, models %v", there.Config.Workers.Memory, there.Config.Models)
 	}
-	flags["agents.worker.persona"] = "Be long."
-	if other := mustLoad(t, LoadOptions{Record: values, Flags: flags}); other.Config.Agents.Worker.Persona != "Be long." {
-		t.Errorf("%q", other.Config.Agents.Worker.Persona)
+	flags["git.author"] = "C D <c@d.example>"
+	if other := mustLoad(t, LoadOptions{Record: values, Flags: flags}); other.Config.Git.Author != "C D <c@d.example>" {
+		t.Errorf("%q", other.Config.Git.Author)
 	}
 }
 
@@ -53,7 +50,7 @@ func TestRecordsOfOthers(t *testing.T) {
 		t.Errorf("%+v", l.Config.Container)
 	}
 	for _, bad := range []string{`"`, `[1]`, `{}`} {
-		if _, err := Load(t.Context(), LoadOptions{Record: map[string]string{"gates.test": bad, "agents.worker.max_turns": bad}}); err == nil {
+		if _, err := Load(t.Context(), LoadOptions{Record: map[string]string{"gates.test": bad, "workers.run_timeout": bad}}); err == nil {
 			t.Errorf("%q counts", bad)
 		}
 	}

@@ -85,5 +85,8 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) jsonObject {
 	if enum := tag.Get("enum"); enum != "" {
 		s["enum"] = strings.Fields(enum)
 	}
+	if tag.Get("unset") != "" {
+		s["minLength"] = 1
+	}
 	return s
 }

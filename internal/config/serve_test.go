@@ -36,7 +36,7 @@ func TestServeAddresses(t *testing.T) {
 		`hosts: [Company.example.com]`:      "serve.hosts",
 		`token_env: "not a name"`:           "serve.token_env is not the name of a variable",
 	} {
-		_, err := Load(t.Context(), LoadOptions{OfficeDir: configtest.Office(t, "serve: {"+serve+"}\n")})
+		_, err := Load(t.Context(), LoadOptions{OfficeDir: configtest.Office(t, "serve: {"+serve+"}\n"), trial: anyTrust})
 		if want == "" && err != nil || want != "" && (company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", serve, err, want)
 		}

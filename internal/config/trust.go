@@ -3,6 +3,8 @@ package config
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -19,8 +21,9 @@ import (
 	"company/internal/safetext"
 )
 
-// Trust is the list of config files that the president has read and lets
-// count, by the hash of their bytes. It lies outside every repository:
+// Trust is the list of config files that the president has read and lets count, or
+// that company wrote for them, by the hash of their bytes. It lies outside every
+// repository:
 // $XDG_STATE_HOME/company/trust, or ~/.local/state/company/trust.
 type Trust struct{ path string }
 
@@ -59,9 +62,12 @@ func (t Trust) Trusted(hash company.Hash) bool {
 	return found
 }
 
-// Add adds the file with this hash to the list. path is for readers of the
-// list.
+// Add adds the file with this hash to the list, where it is not there yet. path is for
+// readers of the list.
 func (t Trust) Add(hash company.Hash, path string) error {
+	if t.Trusted(hash) {
+		return nil
+	}
 	fail := func(err error) error {
 		return company.E(company.EConfig, "the list of trusted files cannot be written").Wrap(err).Fix("set HOME or XDG_STATE_HOME to a folder of yours")
 	}
@@ -87,6 +93,15 @@ func (t Trust) Add(hash company.Hash, path string) error {
 	return nil
 }
 
+// AddText lets a company.yaml count that company itself writes for the president.
+func (t Trust) AddText(text []byte, path string) error { return t.Add(hashText(text), path) }
+
+// hashText is the hash by which the list knows a file.
+func hashText(text []byte) company.Hash {
+	sum := sha256.Sum256(text)
+	return company.Hash(hex.EncodeToString(sum[:]))
+}
+
 // TrustRequest is one setting of a company.yaml that needs trust.
 type TrustRequest struct {
 	Key    string `json:"key"`
@@ -99,7 +114,6 @@ type TrustRequest struct {
 type TrustReview struct {
 	File     string
 	Hash     company.Hash // of exactly the bytes that Requests were read from
-	Tracked  bool         // by git; a file that is not counts without trust
 	Trusted  bool
 	Requests []TrustRequest // by key
 }
@@ -126,11 +140,7 @@ func ReviewTrust(ctx context.Context, o LoadOptions) (TrustReview, error) {
 	case len(l.problems) > 0: // what cannot be read cannot be judged
 		return TrustReview{}, l.problems.asError("")
 	}
-	tracked, err := gitindex.Tracked(ctx, filepath.Dir(path), filepath.Base(path))
-	if err != nil {
-		return TrustReview{}, err
-	}
-	return TrustReview{File: path, Hash: sum, Tracked: len(tracked) > 0, Trusted: OpenTrust(o.Env).Trusted(sum), Requests: l.trustRequests(path, lower)}, nil
+	return TrustReview{File: path, Hash: sum, Trusted: OpenTrust(o.Env).Trusted(sum), Requests: l.trustRequests(path, lower)}, nil
 }
 
 // trustRequests are what the file at path, applied last, asks for beyond lower.
@@ -155,21 +165,16 @@ func (l *loader) trustRequests(path string, lower Config) []TrustRequest {
 	return out
 }
 
-// requireTrust refuses what a tracked company.yaml asks for beyond what the layers
-// below it say, unless the president trusts the file. Each key is named.
+// requireTrust refuses what a company.yaml asks for beyond what the layers below it
+// say, unless the president trusts the file. Each key is named. Whether git tracks the
+// file is no question here: an archive that was unpacked is tracked by nothing.
 func (l *loader) requireTrust(ctx context.Context, path string, sum company.Hash, lower Config) error {
-	tracked, err := gitindex.Tracked(ctx, filepath.Dir(path), filepath.Base(path))
+	ps, err := l.refuseHostKeys(ctx, path)
+	if err == nil {
+		err = ps.asError("")
+	}
 	if err != nil {
 		return err
-	}
-	if len(tracked) == 0 {
-		return nil
-	}
-	if err := l.hostOnlyKeys(path).asError(""); err != nil {
-		return err
-	}
-	if OpenTrust(l.opts.Env).Trusted(sum) {
-		return nil
 	}
 	requests := l.trustRequests(path, lower)
 	if trial := l.opts.trial; trial != nil {
@@ -178,10 +183,11 @@ func (l *loader) requireTrust(ctx context.Context, path string, sum company.Hash
 		}
 		return nil
 	}
-	var ps problems
+	if len(requests) == 0 || OpenTrust(l.opts.Env).Trusted(sum) {
+		return nil
+	}
 	for _, a := range requests {
-		ps = append(ps, problem{at: a.At, key: a.Key, what: "needs your trust, since git tracks this file",
-			fix: "read the file, then run company trust, or set the key in your own config"})
+		ps = append(ps, problem{at: a.At, key: a.Key, what: "needs your trust", fix: "read the file, then run company trust, or set the key in your own config"})
 	}
 	var e *company.Error
 	err = ps.errorUpTo("", maxTrustRequests)
@@ -196,20 +202,30 @@ func (l *loader) requireTrust(ctx context.Context, path string, sum company.Hash
 // which daemon has the containers, and so which machine's disk they see.
 var hostKeys = []string{"container.docker_host"}
 
-// hostOnlyKeys refuses the keys of this host in a file that git tracks.
-func (l *loader) hostOnlyKeys(path string) problems {
+// refuseHostKeys refuses the keys of this host in a file that git tracks. Git is asked
+// only where the file sets one.
+func (l *loader) refuseHostKeys(ctx context.Context, path string) (problems, error) {
 	var ps problems
 	for _, key := range hostKeys {
 		if at := l.origin[key]; strings.HasPrefix(at, path+":") {
-			ps = append(ps, problem{at: at, key: key, what: "may not be set in a file that git tracks", fix: "set it in your own config: company config set --user " + key + " ..., or set DOCKER_HOST"})
+			ps = append(ps, problem{at: at, key: key, what: "may not be set in a file that git tracks",
+				fix: "set it in your own config: company config set --user " + key + " ..., or set DOCKER_HOST"})
 		}
 	}
-	return ps
+	if len(ps) == 0 {
+		return nil, nil
+	}
+	tracked, err := gitindex.TracksFile(ctx, filepath.Dir(path), filepath.Base(path))
+	if err != nil || !tracked {
+		return nil, err
+	}
+	return ps, nil
 }
 
 // untrustedKeys are the keys, or starts of keys, that a repository may set by
 // itself: they are about its own work, and cost nothing beyond the caps.
-var untrustedKeys = []string{"version", "workers.", "limits.", "plan.", "retention_days", "git.base", "git.integration_branch", "git.integration_mode", "gates.services", "gates.first_step_after"}
+var untrustedKeys = []string{"version", "workers.command_timeout", "workers.run_timeout", "limits.", "plan.",
+	"git.base", "git.integration_branch", "git.integration_mode", "gates.services", "gates.first_step_after"}
 
 // needsTrust reports whether a repository may not set a key by itself. What
 // tightens is always allowed. A key that is not judged here needs trust.
@@ -233,6 +249,8 @@ func needsTrust(key, before, after string, lower, upper Config) bool {
 	// A repository's own work must not take the whole host (T3).
 	case key == "workers.memory":
 		return upper.Workers.Memory > lower.Workers.Memory
+	case key == "workers.cpus":
+		return upper.Workers.CPUs > lower.Workers.CPUs
 	case key == "workers.pids":
 		return upper.Workers.PIDs > lower.Workers.PIDs
 	case key == "workers.disk":
@@ -241,6 +259,8 @@ func needsTrust(key, before, after string, lower, upper Config) bool {
 		return upper.Workers.Max > lower.Workers.Max
 	case key == "workers.warm":
 		return upper.Workers.Warm > lower.Workers.Warm
+	case key == "retention_days": // it removes what other projects of the office left, too
+		return upper.RetentionDays < lower.RetentionDays
 	case strings.HasPrefix(key, "approvals."):
 		return after == `"auto"`
 	case key == "gates.none":
@@ -300,9 +320,6 @@ func tokenRank(t TokenCap) int64 {
 func (r TrustReview) RenderText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%.12s)\n", safetext.Escape(r.File), r.Hash)
-	if !r.Tracked {
-		fmt.Fprintln(&b, "git does not track it: it counts without your trust, too")
-	}
 	if len(r.Requests) == 0 {
 		fmt.Fprintln(&b, "it asks for nothing that needs trust")
 		return b.String()

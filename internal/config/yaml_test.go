@@ -39,6 +39,8 @@ func writeYAML(b *strings.Builder, v reflect.Value, depth int) {
 		return
 	}
 	for i, key := range sectionKeys(v.Type()) {
-		line(key, v.Field(i))
+		if v.Type().Field(i).Tag.Get("unset") == "" || !v.Field(i).IsZero() {
+			line(key, v.Field(i))
+		}
 	}
 }

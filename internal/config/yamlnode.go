@@ -8,19 +8,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"company/internal/boundedparse/yaml"
 	"company/internal/lazyregexp"
 	"company/internal/safetext"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
 
-// What a config file may be. The bounds keep a hostile file from costing more
-// than a look: the parser recurses with the nesting, which brackets, dashes
-// and question marks on one line can drive, and its time grows with the square
-// of the number of keys.
+// Bounds of a config file.
 const (
 	maxFileBytes = 64 << 10
 	maxLines     = 4000
@@ -83,12 +79,9 @@ func shortenText(s string) string {
 // parseYAML reads a document into a node. name is what the file is called in
 // messages. Anchors, aliases, tags and merges are refused: a config has no use
 // for them and they hide what a value is.
-func parseYAML(name string, data []byte) (root node, problems problems) {
+func parseYAML(name string, data []byte) (node, problems) {
 	fail := func(line, col int, what, fix string) []problem {
 		return []problem{{at: fmt.Sprintf("%s:%d:%d", name, line, col), what: what, fix: fix}}
-	}
-	if len(data) > maxFileBytes {
-		return node{}, fail(1, 1, fmt.Sprintf("the file has %d bytes", len(data)), fmt.Sprintf("%d are allowed", maxFileBytes))
 	}
 	// Editors that put a byte order mark in front mean nothing by it. What else
 	// is not UTF-8 would be read as something it is not.
@@ -97,47 +90,18 @@ func parseYAML(name string, data []byte) (root node, problems problems) {
 		before := string(data[:i])
 		return node{}, fail(1+strings.Count(before, "\n"), i-strings.LastIndexByte(before, '\n'), fmt.Sprintf("a byte that is not UTF-8 (0x%02x)", data[i]), "save the file as plain UTF-8 text")
 	}
-	depth := 0
-	for i, line := range strings.Split(string(data), "\n") {
-		if i == maxLines {
-			return node{}, fail(i+1, 1, "the file goes on", fmt.Sprintf("%d lines are allowed", maxLines))
+	file, err := yaml.Parse(data, yaml.Limits{Bytes: maxFileBytes, Lines: maxLines, Depth: maxNesting})
+	if refused := (*yaml.Error)(nil); errors.As(err, &refused) {
+		if refused.Fix == "" {
+			return node{}, fail(refused.Line, refused.Column, "bad syntax: "+safetext.FirstLine(refused.Message), "correct the YAML")
 		}
-		if len(line) > maxLineBytes {
-			return node{}, fail(i+1, 1, fmt.Sprintf("the line has %d bytes", len(line)), fmt.Sprintf("%d are allowed", maxLineBytes))
-		}
-		for j, r := range []byte(line) {
-			switch r {
-			case '[', '{':
-				if depth++; depth > maxNesting {
-					return node{}, fail(i+1, j+1, "brackets nest too deeply", fmt.Sprintf("%d levels are allowed", maxNesting))
-				}
-			case ']', '}':
-				depth = max(0, depth-1)
-			case 0:
-				return node{}, fail(i+1, j+1, "a NUL byte", "save the file as plain UTF-8 text")
-			}
-		}
-		if strings.Count(line, "- ")+strings.Count(line, "? ") > 4*maxNesting {
-			return node{}, fail(i+1, 1, "lists nest too deeply", fmt.Sprintf("%d levels are allowed", maxNesting))
-		}
+		return node{}, fail(refused.Line, refused.Column, refused.Message, refused.Fix)
 	}
-	defer func() {
-		// The parser is not ours and the file may be hostile: a crash there is
-		// a file that cannot be read, not the end of the process.
-		if r := recover(); r != nil {
-			root, problems = node{}, fail(1, 1, "the file cannot be read as YAML", "correct its syntax")
+	line := 0
+	for text := range bytes.Lines(data) {
+		if line++; len(text) > maxLineBytes+1 {
+			return node{}, fail(line, 1, fmt.Sprintf("the line has %d bytes", len(text)-1), fmt.Sprintf("%d are allowed", maxLineBytes))
 		}
-	}()
-	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
-	if err != nil {
-		line, col, what := 1, 1, err.Error()
-		if e := yaml.Error(nil); errors.As(err, &e) {
-			what = e.GetMessage()
-			if t := e.GetToken(); t != nil && t.Position != nil {
-				line, col = t.Position.Line, t.Position.Column
-			}
-		}
-		return node{}, fail(line, col, "bad syntax: "+safetext.FirstLine(what), "correct the YAML")
 	}
 	var docs []*ast.DocumentNode
 	for _, d := range file.Docs {
@@ -153,7 +117,7 @@ func parseYAML(name string, data []byte) (root node, problems problems) {
 		return node{}, fail(p.Line, p.Column, "a second document", "keep one document in the file")
 	}
 	c := converter{name: name}
-	root = c.convertNode(docs[0].Body, 0)
+	root := c.convertNode(docs[0].Body, 0)
 	if len(c.problems) == 0 && root.kind != nodeMap {
 		return node{}, fail(1, 1, "the file is "+root.describeValue(), "write keys with values, such as version: 1")
 	}

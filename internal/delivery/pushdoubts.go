@@ -2,6 +2,8 @@ package delivery
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -72,8 +74,8 @@ func (c *Delivery) baseNow(ctx context.Context, m *gitops.Mirror, t *company.Tas
 }
 
 // findSecrets returns the secrets in new content at head, and in the pull
-// request. A secret that the base holds in the same file is not published by
-// this push.
+// request, and what could not be looked through. A secret that the base holds in
+// the same file is not published by this push.
 func (c *Delivery) findSecrets(ctx context.Context, m *gitops.Mirror, base, head company.OID, pr forge.PR) ([]company.Doubt, error) {
 	if c.Secrets == nil {
 		return nil, nil
@@ -82,6 +84,8 @@ func (c *Delivery) findSecrets(ctx context.Context, m *gitops.Mirror, base, head
 	if err != nil {
 		return nil, err
 	}
+	search := c.Secrets.NewSearch(ctx)
+	var rest unseen
 	var out []company.Doubt
 	seen := map[string]bool{}
 	add := func(f leak.Finding, where string) {
@@ -107,10 +111,14 @@ func (c *Delivery) findSecrets(ctx context.Context, m *gitops.Mirror, base, head
 	}
 	var all []found
 	if err := m.ReadNews(ctx, readOnce(news.Files), func(f gitops.NewFile, text []byte) error {
-		if got := c.Secrets.Scan(f.Path, text); len(got) > 0 {
-			all = append(all, found{f, got})
+		got := search.Scan(f.Path, text)
+		if len(got.Findings) > 0 {
+			all = append(all, found{f, got.Findings})
 		}
-		return nil
+		if got.Unseen > 0 {
+			rest.add(got, c.shownPath(ctx, f.Path))
+		}
+		return ctx.Err()
 	}); err != nil {
 		return nil, err
 	}
@@ -120,10 +128,10 @@ func (c *Delivery) findSecrets(ctx context.Context, m *gitops.Mirror, base, head
 		if err != nil && company.CodeOf(err) != company.ENotFound {
 			return nil, err
 		}
-		for _, f := range c.Secrets.Scan(one.in.Path, old) {
+		for _, f := range search.Scan(one.in.Path, old).Findings {
 			before[f.Mark] = true
 		}
-		where := c.shownPath(one.in.Path)
+		where := c.shownPath(ctx, one.in.Path)
 		if !now[one.in] {
 			where += " (in a commit before the last)"
 		}
@@ -137,13 +145,17 @@ func (c *Delivery) findSecrets(ctx context.Context, m *gitops.Mirror, base, head
 	for _, n := range news.Names {
 		names.WriteString(strings.ReplaceAll(n.Path, "\n", " ") + "\n")
 	}
-	for _, f := range c.Secrets.ScanProse(names.String()) { // not named by the path
+	got := search.ScanProse(names.String())
+	rest.add(got, "the names of new files")
+	for _, f := range got.Findings { // not named by the path
 		add(f, "the name of a file that "+news.Names[min(f.Line, len(news.Names))-1].By.Short()+" adds")
 	}
 	for _, commit := range news.Commits {
 		head, _, _ := strings.Cut(commit.Raw, "\n\n")
 		above := strings.Count(head, "\n") + 2 // lines before the message
-		for _, f := range c.Secrets.Scan("", []byte(commit.Raw)) {
+		got := search.Scan("", []byte(commit.Raw))
+		rest.add(got, "the commit "+commit.OID.Short())
+		for _, f := range got.Findings {
 			if f.Line <= above {
 				add(f, "who made "+commit.OID.Short()+", and when")
 				continue
@@ -151,14 +163,45 @@ func (c *Delivery) findSecrets(ctx context.Context, m *gitops.Mirror, base, head
 			add(f, fmt.Sprintf("the message of %s, line %d", commit.OID.Short(), f.Line-above))
 		}
 	}
-	for _, f := range c.Secrets.ScanProse(pr.Title + "\n" + prbody.UnescapeMarkdown(pr.Body)) {
+	got = search.ScanProse(pr.Title + "\n" + prbody.UnescapeMarkdown(pr.Body))
+	rest.add(got, "the pull request's words")
+	for _, f := range got.Findings {
 		where := "the title of the pull request"
 		if f.Line > 1 {
 			where = fmt.Sprintf("the pull request's words, line %d", f.Line-1)
 		}
 		add(f, where)
 	}
-	return out, nil
+	return append(out, rest.doubts()...), ctx.Err()
+}
+
+// unseen are texts that were not looked through to their ends.
+type unseen struct {
+	marks, where []string
+	bytes        int
+}
+
+func (u *unseen) add(r leak.Result, where string) {
+	if r.Unseen > 0 && !slices.Contains(u.marks, r.Mark) {
+		u.marks = append(u.marks, r.Mark)
+		u.where = append(u.where, fmt.Sprintf("%s: its last %d bytes are not looked through for secrets", where, r.Unseen))
+		u.bytes += r.Unseen
+	}
+}
+
+// mostUnseen is how many texts have a doubt of their own; more have one together.
+const mostUnseen = 10
+
+// doubts are what a person has to let pass: a leave is for these very texts.
+func (u *unseen) doubts() (out []company.Doubt) {
+	if len(u.marks) > mostUnseen {
+		sum := sha256.Sum256([]byte(strings.Join(u.marks, " ")))
+		return []company.Doubt{{Key: "unseen " + hex.EncodeToString(sum[:8]), Says: fmt.Sprintf("%d bytes of %d texts are not looked through for secrets; %s, and others", u.bytes, len(u.marks), u.where[0])}}
+	}
+	for i, m := range u.marks {
+		out = append(out, company.Doubt{Key: "unseen " + m, Says: u.where[i]})
+	}
+	return out
 }
 
 // readOnce are files, each once for each way in which its path has it read: one
@@ -189,8 +232,8 @@ func readOnce(files []gitops.NewFile) []gitops.NewFile {
 
 // shownPath is a path of a repository for people: names are untrusted, and may
 // hold a secret.
-func (c *Delivery) shownPath(path string) string {
-	if len(c.Secrets.ScanProse(path)) > 0 {
+func (c *Delivery) shownPath(ctx context.Context, path string) string {
+	if got := c.Secrets.ScanProse(ctx, path); len(got.Findings) > 0 || got.Unseen > 0 {
 		return "a file whose name holds a secret"
 	}
 	if quoted := strconv.QuoteToGraphic(path); quoted != `"`+path+`"` || strings.ContainsAny(path, "\u200b\u200d\u2060\ufeff") {

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -152,6 +153,43 @@ func TestSecretsInEveryPlace(t *testing.T) {
 	got, err := c.findSecrets(t.Context(), b.Project.Mirror, b.Project.Base, b.Project.Base, pr)
 	if text := says(company.HoldDelivery{Doubts: got}); err != nil || text != "the pull request's words, line 2: the value of THE_KEY" {
 		t.Errorf("%q %v", text, err)
+	}
+}
+
+// What is too costly to look through is a doubt, the same one each time; many such texts
+// are one doubt. A search ends with its context.
+func TestUnseenContentIsADoubt(t *testing.T) {
+	t.Parallel()
+	b, c, _ := delivered(t)
+	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
+	costly := strings.Repeat("key=", 400_000)
+	head := b.Project.Commit("costly", map[string]string{"a.txt": costly, "b.txt": "a line\n", ownKey + ".txt": "x" + costly})
+	var before string
+	for range 2 {
+		got, err := c.findSecrets(t.Context(), b.Project.Mirror, b.Project.Base, head, forge.PR{})
+		if err != nil || len(got) != 3 {
+			t.Fatalf("%+v %v", got, err)
+		}
+		text := says(company.HoldDelivery{Doubts: got})
+		if !strings.Contains(text, "a.txt: its last ") || !strings.Contains(text, "a file whose name holds a secret: its last ") || !strings.Contains(text, "not looked through for secrets") || strings.Contains(text, ownKey) {
+			t.Errorf("%q", text)
+		}
+		if keys := fmt.Sprintf("%+v", got); before != "" && keys != before {
+			t.Errorf("two looks at the same differ:\n%s\n%s", before, keys)
+		}
+		before = fmt.Sprintf("%+v", got)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.findSecrets(ended, b.Project.Mirror, b.Project.Base, head, forge.PR{}); err == nil {
+		t.Error("a search does not end with its context")
+	}
+	var many unseen
+	for i := range 3 * mostUnseen {
+		many.add(leak.Result{Unseen: 10, Mark: fmt.Sprint(i / 2)}, fmt.Sprintf("file %d", i))
+	}
+	if got := many.doubts(); len(got) != 1 || !strings.Contains(got[0].Says, "150 bytes of 15 texts are not looked through for secrets; file 0: its last 10 bytes") {
+		t.Errorf("%+v", got)
 	}
 }
 

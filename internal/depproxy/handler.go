@@ -308,3 +308,6 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	c.h.bytes.Add(int64(n))
 	return n, err
 }
+
+// Unwrap gives an http.ResponseController what the connection can do.
+func (c *countingWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }

@@ -33,8 +33,11 @@ func OpenStores(dir string, up Upstreams, hosts []string, may func(ctx context.C
 // NewSingleStore is a store that serves every repository alike.
 func NewSingleStore(s *Store) *Stores { return &Stores{public: s} }
 
-// Each calls do for every store.
+// Each calls do for every store. A nil Stores, of an office without registries, has none.
 func (s *Stores) Each(do func(*Store)) {
+	if s == nil {
+		return
+	}
 	for _, one := range []*Store{s.public, s.withLogins} {
 		if one != nil {
 			do(one)
@@ -42,7 +45,7 @@ func (s *Stores) Each(do func(*Store)) {
 	}
 }
 
-// Close closes the stores.
+// Close closes the stores. It may be called on a nil Stores.
 func (s *Stores) Close() { s.Each((*Store).Close) }
 
 // ForCheckout is the store for the repository of a checkout; nil where there are no

@@ -210,3 +210,10 @@ func makeRunnable(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 }
+
+// An office whose config turns packages off has no stores, and closes what it has.
+func TestNoStoresAreClosed(t *testing.T) {
+	var none *Stores
+	none.Each(func(*Store) { t.Error("there is a store") })
+	none.Close()
+}

@@ -150,13 +150,13 @@ func TestUSDCapNeedsPrice(t *testing.T) {
 		{"nobody uses it", "default: {adapter: openai, model: gpt-5}, b: {adapter: ollama, model: qwen3}", []string{"budget.usd=3"}, "", "$3.00"},
 	} {
 		dir := t.TempDir()
-		configtest.WriteFile(t, filepath.Join(dir, "company.yaml"), "models: {"+c.models+"}\n")
+		configtest.WriteFile(t, filepath.Join(dir, "company", "config.yaml"), "models: {"+c.models+"}\n")
 		flags := map[string]string{}
 		for _, s := range c.set {
 			key, value, _ := strings.Cut(s, "=")
 			flags[key] = value
 		}
-		l, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: dir, Flags: flags})
+		l, err := config.Load(t.Context(), config.LoadOptions{Env: configtest.Env(map[string]string{"XDG_CONFIG_HOME": dir}), Flags: flags})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -102,8 +102,9 @@ func (d *Checker) DraftConfig(ctx context.Context, dir string) (config.ConfigDra
 			"to set it. company config check looks at this file, company config show tells",
 			"what holds and where it comes from.",
 			"",
-			"If git tracks this file, what it asks for beyond the defaults counts only after",
-			"company trust. Keys never stand here: a key names the variable that holds it.",
+			"company init wrote this file, so it counts. After a change by hand, what it asks",
+			"for beyond the defaults counts after company trust. Keys never stand here: a key",
+			"names the variable that holds it.",
 		},
 		Models: models,
 		Notes: map[string][]string{

@@ -39,13 +39,14 @@ func TestMissingModels(t *testing.T) {
 		"nobody uses the dead one":   {"models: {default: {adapter: openai, model: m, base_url: 'http://model.invalid/v1'}, other: {adapter: openai, model: m, base_url: '" + dead + "'}}\n", 0},
 	} {
 		dir := t.TempDir()
-		configtest.WriteFile(t, filepath.Join(dir, "company.yaml"), x.config)
+		configtest.WriteFile(t, filepath.Join(dir, "company.yaml"), "version: 1\n")
+		configtest.WriteFile(t, filepath.Join(dir, "company", "config.yaml"), x.config)
 		a := &Checker{Env: func(string) (string, bool) { return "", false }, Logger: slog.New(slog.DiscardHandler)}
 		p, err := office.Find(office.FindOptions{Dir: dir, Office: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: p.Root, Env: a.Env})
+		l, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: p.Root, Env: configtest.Env(map[string]string{"XDG_CONFIG_HOME": dir})})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/moby/buildkit/frontend/dockerfile/instructions"
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
-	"github.com/moby/buildkit/frontend/dockerfile/shell"
 )
 
 // addCommand carries an instruction over.
@@ -23,12 +22,7 @@ func (t *translation) addCommand(c instructions.Command) error {
 			}
 		}
 		if x, ok := c.(instructions.SupportsSingleWordExpansionRaw); ok {
-			lex := shell.NewLex('\\')
-			lex.SkipProcessQuotes = true
-			if err := x.ExpandRaw(func(word string) (string, error) {
-				out, _, err := lex.ProcessWord(word, variables(env))
-				return out, err
-			}); err != nil {
+			if err := x.ExpandRaw(func(word string) (string, error) { return t.expand(word, '\\', true, env) }); err != nil {
 				return t.grammarError(parser.WithLocation(err, c.Location()))
 			}
 		}

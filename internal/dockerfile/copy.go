@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"company/internal/company"
+	"company/internal/glob"
 	"company/internal/lazyregexp"
 	"company/internal/safetext"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/moby/buildkit/frontend/dockerfile/instructions"
 )
 
@@ -44,10 +45,18 @@ type fileSet struct {
 	leftOut bool // a list of files to leave out left some
 }
 
+// Limits of the patterns that say which files are copied.
+const (
+	maxIgnoreRules = 10_000
+	copySteps      = 1 << 30 // of the comparison of all files with all patterns
+)
+
 // selectFiles keeps the files below a folder that a .dockerignore does not name.
-func selectFiles(all []File, context string, ignore []byte) fileSet {
-	rules := readIgnore(ignore)
-	var out fileSet
+func selectFiles(all []File, context string, ignore []byte, budget *int) (out fileSet, err error) {
+	rules, err := readIgnore(ignore)
+	if err != nil {
+		return out, err
+	}
 	for _, f := range all {
 		if context != "" {
 			below, ok := strings.CutPrefix(f.Path, context+"/")
@@ -56,45 +65,65 @@ func selectFiles(all []File, context string, ignore []byte) fileSet {
 			}
 			f.Path = below
 		}
-		if rules.leavesOut(f.Path) {
+		if rules.leavesOut(f.Path, budget) {
 			out.leftOut = true
 			continue
 		}
 		out.files = append(out.files, f)
 	}
 	slices.SortFunc(out.files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	return out
+	return out, checkBudget(*budget)
+}
+
+// checkBudget refuses patterns that could not be compared with all files.
+func checkBudget(budget int) error {
+	if budget >= 0 {
+		return nil
+	}
+	return company.E(company.EImage, "the patterns of .dockerignore and COPY are too many or too complex for this repository").
+		Because("comparing them with all files would take too long").Fix("name folders instead of patterns with many wildcards").NeedsPerson()
 }
 
 // ignoreRules are the lines of a .dockerignore.
 type ignoreRules []ignoreRule
 
 type ignoreRule struct {
-	pattern string
+	pattern glob.Glob
 	keep    bool // an exception
 }
 
-func readIgnore(text []byte) (rules ignoreRules) {
+func readIgnore(text []byte) (rules ignoreRules, err error) {
+	n := 0
 	for line := range strings.Lines(string(text)) {
+		n++
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		rest, keep := strings.CutPrefix(line, "!")
 		pattern := strings.TrimPrefix(path.Clean("/"+strings.TrimSpace(rest)), "/")
-		if doublestar.ValidatePattern(pattern) && pattern != "" {
-			rules = append(rules, ignoreRule{pattern, keep})
+		if pattern == "" {
+			continue
 		}
+		parsed, err := glob.ParsePattern(pattern, glob.Ignore)
+		if err != nil || len(rules) == maxIgnoreRules {
+			if err == nil {
+				err = fmt.Errorf("%d lines are allowed", maxIgnoreRules)
+			}
+			return nil, company.E(company.EImage, fmt.Sprintf("cannot read line %d of .dockerignore or of the paths to exclude", n)).
+				Because(safetext.EscapeLine(err.Error(), 300)).Fix("mend the pattern, and commit the file").NeedsPerson()
+		}
+		rules = append(rules, ignoreRule{parsed, keep})
 	}
-	return rules
+	return rules, nil
 }
 
 // leavesOut tells whether the last rule that matches a file, or a folder above it,
 // leaves it out.
-func (r ignoreRules) leavesOut(file string) (out bool) {
+func (r ignoreRules) leavesOut(file string, budget *int) (out bool) {
 	for _, rule := range r {
 		for p := file; p != "."; p = path.Dir(p) {
-			if doublestar.MatchUnvalidated(rule.pattern, p) {
+			if rule.pattern.MatchWithin(p, budget) {
 				out = !rule.keep
 				break
 			}
@@ -115,24 +144,30 @@ func (t *translation) placeFiles(from instructions.SourcesAndDest, c Copy, exclu
 	}
 	c.To = path.Join("/", joinDir(t.dir, from.DestPath))
 	c.Folder = strings.HasSuffix(from.DestPath, "/") || from.DestPath == "." || strings.HasSuffix(from.DestPath, "/.") || len(from.SourcePaths)+len(from.SourceContents) > 1
-	without := readIgnore([]byte(strings.Join(exclude, "\n")))
+	without, err := readIgnore([]byte(strings.Join(exclude, "\n")))
+	if err != nil {
+		return err
+	}
 	for _, doc := range from.SourceContents {
 		c.Files = append(c.Files, CopiedFile{Place: doc.Path, Mode: "100644", Text: doc.Data})
 	}
 	for _, src := range from.SourcePaths {
-		found, folder := t.files.match(src)
+		found, folder := t.files.match(src, &t.copyBudget)
 		if len(found) == 0 {
 			return t.missingSource(src, line)
 		}
 		c.Folder = c.Folder || folder || len(found) > 1
 		for _, f := range found {
-			if !without.leavesOut(f.at.Path) {
+			if !without.leavesOut(f.at.Path, &t.copyBudget) {
 				c.Files = append(c.Files, CopiedFile{Place: f.place, Mode: f.at.Mode, ID: f.at.ID})
 			}
 		}
 		if path.Clean("/"+src) == "/" {
 			t.addNote("%s:%d: the whole repository is copied, so every commit has the image made anew: name what the steps need", safetext.EscapeLine(t.Path, 100), line)
 		}
+	}
+	if err := checkBudget(t.copyBudget); err != nil {
+		return err
 	}
 	for _, f := range c.Files {
 		if !fs.ValidPath(f.Place) {
@@ -165,7 +200,7 @@ type foundFile struct {
 
 // match gives the files that a source names: a file, a folder whose content counts, or
 // a pattern of such. folder: the files belong into a folder.
-func (s fileSet) match(src string) (found []foundFile, folder bool) {
+func (s fileSet) match(src string, budget *int) (found []foundFile, folder bool) {
 	src = strings.TrimPrefix(path.Clean("/"+src), "/")
 	if src == "" {
 		for _, f := range s.files {
@@ -174,12 +209,13 @@ func (s fileSet) match(src string) (found []foundFile, folder bool) {
 		return found, true
 	}
 	depth := strings.Count(src, "/") + 1
+	pattern, _ := glob.ParsePattern(src, glob.Plain) // one that cannot be read matches no file
 	for _, f := range s.files {
 		top := f.Path
 		if parts := strings.SplitN(f.Path, "/", depth+1); len(parts) > depth {
 			top = strings.Join(parts[:depth], "/")
 		}
-		if ok, err := path.Match(src, top); top != src && (err != nil || !ok) {
+		if top != src && !pattern.MatchWithin(top, budget) {
 			continue
 		}
 		if top == f.Path {

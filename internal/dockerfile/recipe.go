@@ -1,20 +1,19 @@
 package dockerfile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"strings"
 
+	"company/internal/boundedparse/docker"
 	"company/internal/company"
 	"company/internal/lazyregexp"
 	"company/internal/safetext"
 
 	"github.com/moby/buildkit/frontend/dockerfile/instructions"
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
-	"github.com/moby/buildkit/frontend/dockerfile/shell"
 )
 
 // Base is the image that a Recipe starts from, as far as steps depend on it.
@@ -76,6 +75,9 @@ type translation struct {
 	shell   []string
 	files   fileSet
 	ignored []string // instructions without an effect here
+
+	expanded   int // bytes of the arguments that were expanded
+	copyBudget int // of the comparison of files with patterns
 }
 
 // Translate makes the recipe of a description on a base. files are the commit's; ignore
@@ -92,7 +94,7 @@ func (s Source) translate(base Base, files []File, ignore []byte) (Recipe, error
 	if err := s.checkSyntax(); err != nil {
 		return Recipe{}, err
 	}
-	tree, err := parser.Parse(bytes.NewReader(s.file.Data))
+	tree, err := docker.Parse(s.file.Data)
 	if err != nil {
 		return Recipe{}, s.grammarError(err)
 	}
@@ -104,7 +106,10 @@ func (s Source) translate(base Base, files []File, ignore []byte) (Recipe, error
 		return Recipe{}, s.grammarError(err)
 	}
 	t := &translation{Source: s, escape: tree.EscapeToken, env: map[string]string{}, args: map[string]string{}, global: platformArgs(),
-		user: base.User, dir: base.Dir, shell: base.Shell, files: selectFiles(files, s.context, ignore)}
+		user: base.User, dir: base.Dir, shell: base.Shell, copyBudget: copySteps}
+	if t.files, err = selectFiles(files, s.context, ignore, &t.copyBudget); err != nil {
+		return Recipe{}, err
+	}
 	for _, e := range base.Env {
 		name, value, _ := strings.Cut(e, "=")
 		t.env[name] = value
@@ -259,26 +264,26 @@ func firstLine(at []parser.Range) int {
 	return at[0].Start.Line
 }
 
+// Bounds of a translation: each variable may hold several others.
+const (
+	maxVariables = 1000
+	maxExpanded  = 16 << 20 // bytes of all arguments with their variables expanded
+)
+
 // expandWord replaces the variables of a text and takes its quotes away.
 func (t *translation) expandWord(word string, env map[string]string) (string, error) {
-	out, _, err := shell.NewLex(t.escape).ProcessWord(word, variables(env))
-	return out, err
+	return t.expand(word, t.escape, false, env)
 }
 
-// variables give the parser its variables.
-type variables map[string]string
-
-func (v variables) Get(name string) (string, bool) {
-	value, ok := v[name]
-	return value, ok
-}
-
-func (v variables) Keys() []string {
-	var names []string
-	for name := range v {
-		names = append(names, name)
+func (t *translation) expand(word string, escape rune, keepQuotes bool, env map[string]string) (string, error) {
+	if len(env) > maxVariables {
+		return "", fmt.Errorf("there are more than %d variables", maxVariables)
 	}
-	return names
+	out, err := docker.ExpandWord(word, escape, keepQuotes, env)
+	if t.expanded += len(out); t.expanded > maxExpanded {
+		return "", errors.New("the variables of the file come to too much text")
+	}
+	return out, err
 }
 
 // stepEnv is what an instruction sees: what ENV set counts above what ARG set.

@@ -198,6 +198,34 @@ func TestIgnoredFilesAreNotCopied(t *testing.T) {
 	}
 }
 
+// Patterns that cannot be read, and those that a repository has made to be compared with its
+// files for ever, are refused.
+func TestHostilePatternsOfCopies(t *testing.T) {
+	for _, ignore := range []string{"a\n[b\n", strings.Repeat("a", 1025), strings.Repeat("a\n", 10_001)} {
+		_, err := translateText(t, "FROM a:1\nCOPY . /x\n", map[string]string{".dockerignore": ignore})
+		if company.CodeOf(err) != company.EImage || !strings.Contains(err.Error(), "cannot read line") {
+			t.Errorf("%.10q: %v", ignore, err)
+		}
+	}
+	files := make([]File, 100)
+	for i := range files {
+		files[i] = File{Path: fmt.Sprintf("%s%d", strings.Repeat("a", 900), i)}
+	}
+	ignore := []byte(strings.Repeat("**/"+strings.Repeat("*a", 400)+"b\n", 100))
+	budget := 1 << 20
+	if _, err := selectFiles(files, "", ignore, &budget); company.CodeOf(err) != company.EImage || !strings.Contains(err.Error(), "too complex") {
+		t.Errorf("error %v", err)
+	}
+	budget = 1 << 30
+	if got, err := selectFiles(files, "", ignore, &budget); err != nil || len(got.files) != 100 {
+		t.Errorf("%d files, error %v", len(got.files), err)
+	}
+	// As Docker reads it: below a folder is not the folder's own name, and braces are characters.
+	if got, err := selectFiles([]File{{Path: "a"}, {Path: "b/c"}, {Path: "{b}"}}, "", []byte("*/**\n{a,b}\n"), &budget); err != nil || len(got.files) != 2 {
+		t.Errorf("%v, error %v", got.files, err)
+	}
+}
+
 func TestDevcontainers(t *testing.T) {
 	const at = ".devcontainer/devcontainer.json"
 	dev := func(text string) map[string]string { return map[string]string{at: text} }

@@ -31,14 +31,16 @@ type Tree struct {
 	read    ReadFunc
 	claimed map[string]bool
 	// projects are folders and the ecosystems whose toolchain they need.
-	projects []Component
-	notes    []string
-	err      error // of the repository, not of what a file says
+	projects  []Component
+	notes     []string
+	yaml      map[string]parsedYAML // the YAML files that were read, by path
+	yamlBytes int                   // of all of them
+	err       error                 // of the repository, not of what a file says
 }
 
 // NewTree is a tree of these files, whose text read gives.
 func NewTree(files []File, read ReadFunc) *Tree {
-	t := &Tree{Files: map[string]File{}, Dirs: map[string][]string{}, read: read, claimed: map[string]bool{}}
+	t := &Tree{Files: map[string]File{}, Dirs: map[string][]string{}, read: read, claimed: map[string]bool{}, yaml: map[string]parsedYAML{}}
 	for _, f := range files {
 		dir, name := SplitPath(f.Path)
 		t.Files[f.Path] = f

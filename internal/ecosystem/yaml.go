@@ -2,24 +2,23 @@ package ecosystem
 
 import (
 	"errors"
-	"fmt"
+	"path"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"company/internal/boundedparse/yaml"
+
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 )
 
-// Bounds of a YAML file of a repository. The parser recurses with the nesting,
-// which brackets, dashes and question marks on one line can drive; its time grows
-// with the square of the number of keys, and an alias stands for any amount of text.
-const (
-	maxYAML       = 256 << 10 // bytes
-	maxYAMLLines  = 6000
-	maxYAMLLine   = 16 << 10 // bytes
-	maxYAMLDepth  = 48       // values within values
-	maxYAMLValues = 20_000   // with those that aliases stand for
-)
+// yamlLimits bound a YAML file of a repository.
+var yamlLimits = yaml.Limits{Bytes: 256 << 10, Lines: 6000, Depth: 60}
+
+// maxTreeYAML bounds the YAML files of one tree together, in bytes: dozens of definitions
+// must not cost dozens of times what one may.
+const maxTreeYAML = 1 << 20
+
+// maxYAMLValues bounds the values of a file, with those that its aliases stand for.
+const maxYAMLValues = 20_000
 
 // YAMLValue is a value of a YAML file, with its place. One that is nil has nothing
 // in it: a chain of questions needs no checks between them.
@@ -71,63 +70,44 @@ func (v *YAMLValue) List() []*YAMLValue {
 // ReadYAML reads the first document of an untrusted YAML file. Aliases stand for
 // what they name, tags are left out, and of keys that are there twice the first
 // counts.
-func ReadYAML(text []byte) (root *YAMLValue, err error) {
-	if err := checkYAMLBounds(string(text)); err != nil {
-		return nil, err
-	}
-	defer func() {
-		// The parser is not ours: a crash there is a file that cannot be read.
-		if r := recover(); r != nil {
-			root, err = nil, errors.New("it is no YAML")
-		}
-	}()
-	file, err := parser.ParseBytes([]byte(strings.ToValidUTF8(strings.TrimPrefix(string(text), "\ufeff"), "\uFFFD")), 0, parser.AllowDuplicateMapKey())
+func ReadYAML(text []byte) (*YAMLValue, error) {
+	file, err := yaml.Parse([]byte(strings.ToValidUTF8(string(text), "\uFFFD")), yamlLimits)
 	if err != nil {
-		if e := yaml.Error(nil); errors.As(err, &e) {
-			if t := e.GetToken(); t != nil && t.Position != nil {
-				return nil, fmt.Errorf("line %d: %s", t.Position.Line, e.GetMessage())
-			}
-			return nil, errors.New(e.GetMessage())
-		}
-		return nil, errors.New("it is no YAML")
+		return nil, err
 	}
 	for _, d := range file.Docs {
 		if d.Body != nil {
 			r := yamlReader{anchors: map[string]*YAMLValue{}}
-			root = r.readNode(d.Body, 0)
+			root := r.readNode(d.Body, 0)
 			return root, r.err
 		}
 	}
 	return &YAMLValue{Line: 1}, nil
 }
 
-// checkYAMLBounds refuses what would cost the parser too much.
-func checkYAMLBounds(text string) error {
-	if len(text) > maxYAML {
-		return errors.New("it is too large for a definition")
+// parsedYAML is what came of a YAML file of a tree.
+type parsedYAML struct {
+	root *YAMLValue
+	err  error
+}
+
+// ReadYAML reads a YAML file of the tree, once; a blank one, or one that is not there, is
+// nil. The files of one tree share a budget of bytes. Those beyond it are errors.
+func (t *Tree) ReadYAML(dir, name string) (*YAMLValue, error) {
+	file := path.Join(dir, name)
+	if earlier, ok := t.yaml[file]; ok {
+		return earlier.root, earlier.err
 	}
-	depth, lines := 0, 0
-	for line := range strings.Lines(text) {
-		if lines++; lines > maxYAMLLines || len(line) > maxYAMLLine {
-			return fmt.Errorf("line %d: there are too many, or it is too long", lines)
-		}
-		if strings.Count(line, "- ")+strings.Count(line, "? ") > 4*maxYAMLDepth {
-			return fmt.Errorf("line %d: its lists lie too deep in one another", lines)
-		}
-		for i := range len(line) {
-			switch line[i] {
-			case '[', '{':
-				if depth++; depth > maxYAMLDepth {
-					return fmt.Errorf("line %d: its values lie too deep in one another", lines)
-				}
-			case ']', '}':
-				depth = max(0, depth-1)
-			case 0:
-				return fmt.Errorf("line %d: a NUL byte", lines)
-			}
+	var p parsedYAML
+	if text := t.ReadManifest(dir, name); strings.TrimSpace(text) != "" {
+		if t.yamlBytes += len(text); t.yamlBytes > maxTreeYAML {
+			p.err = errors.New("the YAML files that are read have more than 1 MiB together")
+		} else {
+			p.root, p.err = ReadYAML([]byte(text))
 		}
 	}
-	return nil
+	t.yaml[file] = p
+	return p.root, p.err
 }
 
 // yamlReader turns the parser's tree into values.
@@ -138,7 +118,7 @@ type yamlReader struct {
 }
 
 func (r *yamlReader) readNode(n ast.Node, depth int) *YAMLValue {
-	if r.values++; r.err == nil && (depth > maxYAMLDepth || r.values > maxYAMLValues) {
+	if r.values++; r.err == nil && (depth > 2*yamlLimits.Depth || r.values > maxYAMLValues) {
 		r.err = errors.New("it has too many values, or they lie too deep in one another")
 	}
 	if n == nil || r.err != nil {

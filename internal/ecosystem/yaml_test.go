@@ -98,3 +98,35 @@ func FuzzReadYAML(f *testing.F) {
 		}
 	})
 }
+
+// TestTreeReadsYAMLWithinABudget reads a file a second time for nothing, and refuses those
+// behind the budget of a tree.
+func TestTreeReadsYAMLWithinABudget(t *testing.T) {
+	var files []File
+	for i := range 40 {
+		files = append(files, File{Path: fmt.Sprintf("ci/%02d.yml", i)})
+	}
+	text := []byte("a: |\n" + strings.Repeat(" "+strings.Repeat("x", 1000)+"\n", 200))
+	reads := 0
+	tree := NewTree(files, func(wanted []File, each func(File, []byte) error) error {
+		reads++
+		return each(wanted[0], text)
+	})
+	read, refused := 0, 0
+	for range 2 {
+		for _, f := range files {
+			dir, name := SplitPath(f.Path)
+			if root, err := tree.ReadYAML(dir, name); err != nil {
+				refused++
+			} else if root.FieldText("a") != "" {
+				read++
+			}
+		}
+	}
+	if read != 2*5 || refused != 2*35 || reads != 40 {
+		t.Errorf("%d were read, %d refused, with %d reads", read, refused, reads)
+	}
+	if root, err := tree.ReadYAML("ci", "none.yml"); root != nil || err != nil {
+		t.Error(root, err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"company/internal/company"
+	"company/internal/folder"
 	"company/internal/office"
 )
 
@@ -32,7 +33,7 @@ func CheckoutAt(dir string) (string, error) {
 		return "", company.E(company.ENotFound, "there is no such folder").Wrap(err).Fix("name a git checkout")
 	}
 	for top := dir; ; top = filepath.Dir(top) {
-		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
+		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil && !folder.IsMarked(top) {
 			return top, nil
 		}
 		if top == filepath.Dir(top) {

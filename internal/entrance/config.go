@@ -46,6 +46,9 @@ func (ent *Entrance) readConfig(ctx context.Context, p office.Paths, project str
 	if err != nil {
 		return config.Loaded{}, err
 	}
+	if err := p.CheckConfigThere(); err != nil {
+		return config.Loaded{}, err
+	}
 	o := ent.LoadOptions(p, flags)
 	o.Project = project
 	return config.Load(ctx, o)
@@ -85,6 +88,17 @@ func (ent *Entrance) LoadRecorded(ctx context.Context, values map[string]string)
 	return loaded, loaded.CheckSupported()
 }
 
+// UseModel has all roles use a model profile, as flags of the command line do. An empty name changes
+// nothing.
+func (ent *Entrance) UseModel(profile string) {
+	if profile == "" {
+		return
+	}
+	for _, role := range officeapp.AllRoles {
+		ent.ConfigFlags = append(ent.ConfigFlags, "agents."+string(role)+".model="+profile)
+	}
+}
+
 // readFlags are the keys of the config that the command line sets.
 func (ent *Entrance) readFlags() (map[string]string, error) {
 	flags := map[string]string{}
@@ -114,7 +128,11 @@ func (c projectConfigs) ConfigFor(ctx context.Context, project string) (config.L
 	if project == c.paths.Repo {
 		project = ""
 	}
-	return c.entrance.readConfig(ctx, c.paths, project)
+	loaded, err := c.entrance.readConfig(ctx, c.paths, project)
+	if err == nil {
+		c.paths.RefreshKeptConfig()
+	}
+	return loaded, err
 }
 
 // ListConfig is every key of the config of a project with its value and where it comes

@@ -73,6 +73,8 @@ var (
 const (
 	kindGate  = "gate"  // a check begins
 	kindImage = "image" // a step of the making of an image
+	// kindHeartbeat is a line that says on a stream that work goes on.
+	kindHeartbeat = "heartbeat"
 )
 
 // isStep says whether a kind is a step of an agent's conversation, which is read

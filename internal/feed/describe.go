@@ -145,7 +145,7 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.ApprovalOpened:
 		it.Text, it.Mark = fmt.Sprintf("%s: %s", d.ID, safetext.EscapeLine(d.Question, 300)), Needs
 	case *company.ApprovalAnswered:
-		it.Text = strings.TrimSpace(fmt.Sprintf("%s: %s %s", d.ID, map[string]string{company.OptApprove: "yes", company.OptReject: "no", company.OptAnswer: "answered:", company.OptWithdrawn: "not needed any more"}[d.Option], safetext.EscapeLine(d.Text, 100)))
+		it.Text = strings.TrimSpace(fmt.Sprintf("%s: %s %s", d.ID, map[string]string{company.OptApprove: "yes", company.OptReject: "no", company.OptAnswer: "answered:", company.OptWithdrawn: "not needed any more"}[d.Option], safetext.EscapeLine(d.Text, 100))) + describeRebinding(d.Rebind)
 	case *company.BudgetReserved:
 		it.Text, it.Quiet = "reserved "+d.Amount.String(), true
 	case *company.BudgetWaiting:
@@ -182,6 +182,7 @@ func Describe(e company.Event, t *company.Task) Item {
 		if d.Plan {
 			it.Text = "the plan of the dry run is worked on"
 		}
+		it.Text += describeRebinding(d.Rebind)
 	case *company.TaskCancelled:
 		it.Text, it.Mark = "cancelled by you", Failed
 		if d.Reason != "" {
@@ -238,6 +239,14 @@ func (it *Item) describeEnd(e company.Event, d *company.RunEnded, t *company.Tas
 	if d.Spent.MicroUSD > 0 {
 		usd := d.Spent.MicroUSD
 		it.CostMicroUSD = &usd
+	}
+	if t != nil && t.Status.Ended() && d.Status == company.RunError {
+		// The end of its task cut it off, and that is a line of its own.
+		it.Mark, it.Text, it.Quiet = Info, safetext.EscapeLine(d.Error, 300), d.Head == ""
+		if d.Head != "" {
+			it.Text = fmt.Sprintf("cut off; its work is kept at %s, %s", d.Head.Short(), company.Count(len(d.Changes), "file"))
+		}
+		return
 	}
 	switch d.Status {
 	case company.RunSuccess:
@@ -302,4 +311,12 @@ func runText(role company.Role, e company.Event, t *company.Task) string {
 		return "resolving the conflict of" + title
 	}
 	return "working on" + title
+}
+
+// describeRebinding names the models that a task goes on with where it was given others.
+func describeRebinding(r *company.Rebinding) string {
+	if r == nil {
+		return ""
+	}
+	return "; from now on with the agents of the config: " + safetext.EscapeLine(r.Agents.NameModels(), 300)
 }

@@ -86,7 +86,7 @@ func (d *Display) Clear() {
 
 // Heartbeat is an item that says on a stream without a foot that the work goes on.
 func (d *Display) Heartbeat(now time.Time, task company.TaskID, head string) Item {
-	it := Item{SchemaVersion: 1, Time: now, Task: task, Kind: "heartbeat", Mark: Info, Text: strings.TrimSpace("still at work: " + head)}
+	it := Item{SchemaVersion: 1, Time: now, Task: task, Kind: kindHeartbeat, Mark: Info, Text: strings.TrimSpace("still at work: " + head)}
 	if doing := d.now.text(now); doing != "" {
 		it.Text += ": " + doing
 	}

@@ -94,6 +94,7 @@ func TestUnderway(t *testing.T) {
 		{Item{Kind: "task.submitted", Task: "t1", Time: at}, "t1 looks for its base and its gates (2m00s)"},
 		{Item{Kind: "task.based", Task: "t1", Time: at}, ""},
 		{Item{Kind: "image", Mark: Info, Text: "installing g++", Time: at.Add(time.Minute)}, "image: installing g++ (1m00s)"},
+		{Item{Kind: "heartbeat", Task: "t1", Time: at.Add(time.Minute)}, "image: installing g++ (1m00s)"},
 		{Item{Kind: "run.claimed", Task: "t1", Run: "t1-plan.1", Worker: "manager", Text: "planning", Time: at.Add(time.Minute)}, "image: installing g++ (1m00s); t1 planning (1m00s)"},
 		{Item{Kind: "run.ended", Task: "t1", Run: "t1-plan.1", Time: at.Add(time.Minute)}, "image: installing g++ (1m00s)"},
 		{Item{Kind: "task.prepared", Task: "t1", Time: at}, ""},

@@ -70,7 +70,7 @@ func (u *underway) observe(it Item) {
 // step has begun. The manager plans beside it, which shows nothing.
 func (it Item) endsImage() bool {
 	manages := it.Run != "" && it.Subtask == ""
-	return it.Kind != kindImage && it.Kind != kindBased && !isStep(it.Kind) && !manages
+	return it.Kind != kindImage && it.Kind != kindBased && it.Kind != kindHeartbeat && !isStep(it.Kind) && !manages
 }
 
 // begin notes what a step is at.

@@ -4,7 +4,8 @@
 // by its descriptor. It promises that nothing outside of it is read, written or
 // removed through it, whatever lies in it or is put there later: no link is
 // followed, at no level; a file that has a second name is refused, and so is a
-// folder below it that is a git repository or another user's. It does not judge
+// folder below it that is another user's, or a git repository other than the
+// marker of MarkForGit. It does not judge
 // what the files say.
 package folder
 
@@ -356,7 +357,7 @@ func (f *Folder) Usage(ctx context.Context, name string) (bytes int64, ok bool) 
 // by path, and are asked before they start.
 func (f *Folder) Plain() error {
 	return fs.WalkDir(f.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
-		if err == nil && e.Name() == ".git" {
+		if err == nil && e.Name() == gitName {
 			return refusalError(f.Join(path.Dir(name)), "it is a git repository", nil)
 		}
 		if err != nil || e.IsDir() {
@@ -439,7 +440,7 @@ func openSubfolder(at *os.Root, name, shown string) (*os.Root, error) {
 		_ = root.Close()
 		return nil, refusalError(shown, "it was replaced while it was opened", err)
 	}
-	if _, err := root.Lstat(".git"); err == nil {
+	if _, err := root.Lstat(gitName); err == nil && !isMarked(root) {
 		_ = root.Close()
 		return nil, refusalError(shown, "it is a git repository", nil)
 	}

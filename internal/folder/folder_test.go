@@ -117,7 +117,7 @@ func TestNothingOutsideIsReachedThroughAFolder(t *testing.T) {
 			return "git.log"
 		},
 		"a repository above the file": func(b *bed) string {
-			b.must(os.MkdirAll(b.Join("runs/t1-01.1/.git"), 0o700))
+			b.must(os.MkdirAll(b.Join("runs/t1-01.1/.git/refs/heads"), 0o700))
 			return "runs/t1-01.1/git.log"
 		},
 		"a submodule above the file": func(b *bed) string {
@@ -209,7 +209,7 @@ func TestPlainLooksAtEveryLevel(t *testing.T) {
 	for name, trap := range map[string]func(b *bed){
 		"link":       func(b *bed) { b.must(os.Symlink(b.victim, b.Join("a/b/1.blk"))) },
 		"hard link":  func(b *bed) { b.must(os.Link(b.victim, b.Join("a/b/1.blk"))) },
-		"repository": func(b *bed) { b.must(os.Mkdir(b.Join("a/b/.git"), 0o700)) },
+		"repository": func(b *bed) { b.must(os.MkdirAll(b.Join("a/b/.git/refs/heads"), 0o700)) },
 	} {
 		b := newBed(t)
 		b.must(b.Mkdir("a/b"))

@@ -4,8 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
+	"company/internal/glob"
 	"company/internal/lazyregexp"
 )
 
@@ -15,19 +14,25 @@ var CodeOwnerFiles = []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNE
 // MaxCodeOwners bounds the reviews that are asked for.
 const MaxCodeOwners = 15
 
+// Limits of a CODEOWNERS file. One beyond them names no owner.
+const (
+	maxOwnerRules = 10_000
+	ownerSteps    = 1 << 30 // of the comparison of all rules with all paths
+)
+
 // ownerFieldRE is one field of a line: a backslash takes a blank into it.
 var ownerFieldRE = lazyregexp.New(`(?:\\.|\S)+`)
 
-// literalBrackets escapes the signs of other globs, which mean themselves in a
+// literalBrackets escapes the signs of classes, which mean themselves in a
 // CODEOWNERS file.
-var literalBrackets = strings.NewReplacer("[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
+var literalBrackets = strings.NewReplacer("[", `\[`, "]", `\]`)
 
 // CodeOwnersOf are the users and teams that a CODEOWNERS text names for some paths,
 // without their @; a team is org/team. The last pattern that matches a path
 // counts for it. Mail addresses are left out: no forge asks those.
 func CodeOwnersOf(text string, paths []string) (users, teams []string) {
 	type rule struct {
-		globs  []string
+		globs  []glob.Glob
 		owners []string
 	}
 	var rules []rule
@@ -45,11 +50,18 @@ func CodeOwnersOf(text string, paths []string) (users, teams []string) {
 				r.owners = append(r.owners, name)
 			}
 		}
-		rules = append(rules, r)
+		if rules = append(rules, r); len(rules) > maxOwnerRules {
+			return nil, nil
+		}
 	}
+	budget := ownerSteps
 	for _, p := range paths {
 		for _, r := range slices.Backward(rules) {
-			if !slices.ContainsFunc(r.globs, func(g string) bool { return doublestar.MatchUnvalidated(g, p) }) {
+			matches := slices.ContainsFunc(r.globs, func(g glob.Glob) bool { return g.MatchWithin(p, &budget) })
+			if budget < 0 {
+				return nil, nil
+			}
+			if !matches {
 				continue
 			}
 			for _, o := range r.owners {
@@ -67,19 +79,27 @@ func CodeOwnersOf(text string, paths []string) (users, teams []string) {
 	return users, teams
 }
 
-// ownerGlobs writes a CODEOWNERS pattern, which follows .gitignore's rules, as
-// globs: of the path itself, and of all below it where it may be a folder.
-func ownerGlobs(p string) []string {
+// ownerGlobs reads a CODEOWNERS pattern, which follows .gitignore's rules, as
+// globs: of the path itself, and of all below it where it may be a folder. A
+// pattern that cannot be read has none.
+func ownerGlobs(p string) []glob.Glob {
 	anchored := strings.Contains(strings.TrimSuffix(p, "/"), "/")
 	p = literalBrackets.Replace(strings.TrimPrefix(p, "/"))
 	if !anchored {
 		p = "**/" + p
 	}
+	patterns := []string{p, p + "/**"}
 	switch {
 	case strings.HasSuffix(p, "/"):
-		return []string{p + "**"}
+		patterns = []string{p + "**"}
 	case anchored && strings.HasSuffix(p, "/*"): // one level only
-		return []string{p}
+		patterns = patterns[:1]
 	}
-	return []string{p, p + "/**"}
+	var globs []glob.Glob
+	for _, pattern := range patterns {
+		if g, err := glob.ParsePattern(pattern, glob.Ignore); err == nil {
+			globs = append(globs, g)
+		}
+	}
+	return globs
 }

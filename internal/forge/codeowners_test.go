@@ -2,6 +2,7 @@ package forge
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -19,6 +20,9 @@ func TestCodeOwnersOf(t *testing.T) {
 	}
 	if users, _ := CodeOwnersOf(text, []string{"a.go", "b.go", "README"}); fmt.Sprint(users) != "[gopher all]" {
 		t.Errorf("%v", users)
+	}
+	if u, g := CodeOwnersOf("* @x\n"+strings.Repeat("a @y\n", 10_000), []string{"b"}); len(u)+len(g) != 0 {
+		t.Errorf("a list without an end: %v %v", u, g)
 	}
 	if u, g := CodeOwnersOf("[[[ @x\n", []string{"a"}); len(u)+len(g) != 0 {
 		t.Errorf("%v %v", u, g)

@@ -12,8 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
+	"company/internal/boundedparse/yaml"
 	"company/internal/company"
 	"company/internal/gitexec"
 	"company/internal/secret"
@@ -144,7 +143,7 @@ func readLoginFile(file string, into any) bool {
 		return false
 	}
 	text, err := os.ReadFile(file)
-	return err == nil && yaml.Unmarshal(text, into) == nil
+	return err == nil && yaml.Decode(text, into, false) == nil
 }
 
 // readGHToken is the token in gh's hosts.yml; gh writes none there when the

@@ -217,3 +217,6 @@ func (a *answering) Write(p []byte) (int, error) {
 	_ = a.rc.SetWriteDeadline(time.Now().Add(idleTimeout))
 	return a.ResponseWriter.Write(p)
 }
+
+// Unwrap lets an http.ResponseController flush: a reply may be a stream of events.
+func (a *answering) Unwrap() http.ResponseWriter { return a.ResponseWriter }

@@ -1,10 +1,13 @@
 package gateway
 
 import (
-	"company/internal/gitexec/gitexectest"
+	"bufio"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
+
+	"company/internal/gitexec/gitexectest"
 )
 
 // The mirrors answer beside git where a run has them, and nowhere else; they
@@ -37,5 +40,41 @@ func TestRegistries(t *testing.T) {
 	none := setup(t, nil)
 	if code, _ := raw(t, none.addr, "GET /npm/left-pad HTTP/1.1\r\nHost: x\r\n\r\n"); code != http.StatusNotFound {
 		t.Errorf("without mirrors: %d", code)
+	}
+}
+
+// A handler behind the gateway can stream: an event that it flushes arrives while the next one is
+// still to come.
+func TestEventsArriveApart(t *testing.T) {
+	more := make(chan struct{})
+	events := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, text := range []string{"data: first\n\n", "data: second\n\n"} {
+			if _, err := io.WriteString(w, text); err != nil {
+				t.Error(err)
+			}
+			if err := http.NewResponseController(w).Flush(); err != nil {
+				t.Error(err)
+			}
+			select {
+			case <-more:
+			case <-r.Context().Done():
+			}
+		}
+	})
+	b := setup(t, func(c *Config) { c.Registries = events })
+	resp, err := http.Get("http://" + b.addr + "/npm/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	for _, want := range []string{"data: first", "data: second"} {
+		for lines.Scan() && lines.Text() == "" {
+		}
+		if lines.Text() != want {
+			t.Fatalf("%q came, want %q (%v)", lines.Text(), want, lines.Err())
+		}
+		more <- struct{}{} // the handler has not ended
 	}
 }

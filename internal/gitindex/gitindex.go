@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,14 +28,18 @@ const gitTimeout = 20 * time.Second
 // elsewhere. It is for the few questions that come before there is
 // an office; everything else about git has its own room.
 func Ask(ctx context.Context, dir string, args ...string) (string, error) {
+	return run(ctx, gitexec.Command{Dir: dir, Args: args})
+}
+
+func run(ctx context.Context, c gitexec.Command) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
-	r, err := gitexec.Command{Dir: dir, Args: args}.Run(ctx)
+	r, err := c.Run(ctx)
 	if err == nil && r.Exit != 0 {
 		err = fmt.Errorf("exit code %d", r.Exit)
 	}
 	if err != nil {
-		return "", company.E(company.EGit, "git "+args[0]+" does not answer in "+dir).Because(safetext.FirstLine(r.Stderr)).Wrap(err).
+		return "", company.E(company.EGit, "git "+c.Args[0]+" does not answer in "+c.Dir).Because(safetext.FirstLine(r.Stderr)).Wrap(err).
 			Fix("see that git status works there, and that the repository belongs to you")
 	}
 	return string(r.Out), nil
@@ -44,13 +49,18 @@ func Ask(ctx context.Context, dir string, args ...string) (string, error) {
 type Entry struct{ Mode, Path string }
 
 // Tracked lists what git's index holds at or below these paths, which are
-// relative to dir. Outside a repository nothing is tracked. When git does not
-// answer, that is an error, never a no.
+// relative to dir, in any case of their letters: a disk may fold case where git
+// does not. Outside a repository nothing is tracked. When git does not answer,
+// that is an error, never a no.
 func Tracked(ctx context.Context, dir string, paths ...string) ([]Entry, error) {
 	if !insideRepository(dir) {
 		return nil, nil
 	}
-	out, err := Ask(ctx, dir, append([]string{"ls-files", "-z", "--cached", "--stage", "--"}, paths...)...)
+	args := []string{"ls-files", "-z", "--cached", "--stage", "--"}
+	for _, path := range paths {
+		args = append(args, ":(icase,literal)"+path)
+	}
+	out, err := run(ctx, gitexec.Command{Dir: dir, Args: args, Env: []string{"GIT_LITERAL_PATHSPECS=0"}})
 	if err != nil || out == "" {
 		return nil, err
 	}
@@ -64,6 +74,26 @@ func Tracked(ctx context.Context, dir string, paths ...string) ([]Entry, error) 
 		all = append(all, Entry{mode, path})
 	}
 	return all, nil
+}
+
+// TracksFile reports whether git tracks a file of dir. An entry whose name differs in
+// case counts where the disk takes both names for one file.
+func TracksFile(ctx context.Context, dir, name string) (bool, error) {
+	entries, err := Tracked(ctx, dir, name)
+	if err != nil {
+		return false, err
+	}
+	file, err := os.Stat(filepath.Join(dir, name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	return slices.ContainsFunc(entries, func(e Entry) bool {
+		if e.Path == name {
+			return true
+		}
+		other, err := os.Stat(filepath.Join(dir, e.Path))
+		return err == nil && file != nil && os.SameFile(file, other)
+	}), nil
 }
 
 // insideRepository reports whether dir or a folder above it holds a .git.

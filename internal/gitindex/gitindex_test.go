@@ -10,6 +10,27 @@ import (
 	"company/internal/gitindex"
 )
 
+// A file is tracked by the name that git knows; an entry in another case is the same file
+// where the disk says so, and another one beside it where it does not.
+func TestTracksFile(t *testing.T) {
+	dir := t.TempDir()
+	run := exec.Command("/bin/sh", "-c", "git init -q && echo a >Company.yaml && echo a >tracked.yaml && git add -A && echo b >company.yaml && echo c >other.yaml && ln Company.yaml cOMPANY.yaml")
+	run.Dir, run.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for name, want := range map[string]bool{"tracked.yaml": true, "Company.yaml": true, "company.yaml": false, "other.yaml": false, "absent.yaml": false,
+		"cOMPANY.yaml": true, // one file by two names, as on a disk that folds case
+	} {
+		if got, err := gitindex.TracksFile(t.Context(), dir, name); err != nil || got != want {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	if entries, err := gitindex.Tracked(t.Context(), dir, "company.YAML"); err != nil || len(entries) != 1 || entries[0].Path != "Company.yaml" {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
 // TestHostileConfigRunsNothing: the questions before there is an office run no
 // program that the checkout's configuration, its hooks or our environment name.
 func TestHostileConfigRunsNothing(t *testing.T) {

@@ -285,6 +285,9 @@ func (c *clone) updateBranches(ctx context.Context, branch string) error {
 			return err
 		}
 	}
+	if err := c.checkUnfolded(ctx, moves[head], &unfolded{maxEntries: maxCloneEntries, maxBytes: maxCloneBytes}); err != nil {
+		return err
+	}
 	if err := c.checkOut(ctx, moves[head]); err != nil {
 		return err
 	}

@@ -143,6 +143,11 @@ func (s *Store) DropQuarantine(ctx context.Context, run company.RunID) error {
 	return nil
 }
 
+// HasQuarantine reports whether a run has a repository here.
+func (s *Store) HasQuarantine(run company.RunID) (bool, error) {
+	return s.pathExists(s.quarantineDir(run))
+}
+
 // HoldsWork reports whether a run's repository holds a tree that is neither
 // its base's nor of what the host had taken before: pushed by the run, or
 // saved in its checkpoint.

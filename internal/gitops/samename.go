@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"company/internal/lazyregexp"
 )
 
 // badName says why a new name in a tree is refused, or "". Names that the
@@ -31,6 +33,9 @@ func badName(name string, symlink bool) string {
 	if look == ".git" || look == "git~1" {
 		return "looks like .git to some file systems"
 	}
+	if look == ".company" || shortCompanyRE.MatchString(look) {
+		return "looks like the folder of company's own files, or like a company.yaml, to some file systems"
+	}
 	if symlink {
 		switch look {
 		case ".gitmodules", ".gitattributes", ".gitignore", ".mailmap":
@@ -39,6 +44,10 @@ func badName(name string, symlink bool) string {
 	}
 	return ""
 }
+
+// shortCompanyRE matches the short names that Windows may give to .company and to
+// company.yaml.
+var shortCompanyRE = lazyregexp.New(`^(compan|co[0-9a-f]{4})~[0-9]+(\.yam)?$`)
 
 // RefusePath says why a tree may not get a new path, or "".
 func RefusePath(path string) string {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"company/internal/company"
+	"company/internal/folder"
 	"company/internal/gitexec"
 )
 
@@ -280,6 +281,7 @@ func (s *Store) findCheckout(p string) (*checkout, error) {
 		dotGit := filepath.Join(dir, ".git")
 		fi, err := os.Stat(dotGit)
 		switch {
+		case err == nil && folder.IsMarked(dir): // an office's own folder, in the checkout above
 		case err == nil && fi.IsDir():
 			return s.checkoutAt(dir, dotGit)
 		case err == nil:

@@ -1,231 +1,197 @@
 package glob
 
-import (
-	"unicode"
-)
+import "fmt"
 
-// The paths a repository can have, as an automaton over kinds of characters.
-type (
-	pathState uint8
-	runeKind  uint8
-)
+// maxPositions limits the automaton of one glob, and so what a match costs:
+// a path's length times maxPositions/64 operations.
+const maxPositions = 1024
 
-const (
-	pathDead   pathState = iota
-	pathStart            // at the start of a component
-	pathDot              // after "."
-	pathDotDot           // after ".."
-	pathName             // inside a name
-)
+const maxWords = maxPositions / 64
 
-const (
-	kindOther runeKind = iota
-	kindDot
-	kindSlash
-)
-
-func runeKindOf(r rune) runeKind {
-	switch r {
-	case '.':
-		return kindDot
-	case '/':
-		return kindSlash
-	}
-	return kindOther
+// position is a state of the automaton: a place in one of the glob's patterns.
+type position struct {
+	kind    positionKind
+	set     runeSet // characters that are read here
+	accepts bool    // a path may end here
 }
 
-func (v pathState) next(k runeKind) pathState {
-	switch {
-	case v == pathDead || k == kindSlash && v != pathName:
-		return pathDead
-	case k == kindSlash:
-		return pathStart
-	case k == kindDot && v == pathStart:
-		return pathDot
-	case k == kindDot && v == pathDot:
-		return pathDotDot
-	}
-	return pathName
-}
+type positionKind uint8
 
-func (v pathState) isAccepting() bool { return v == pathName }
-
-// runeSet is a set of characters as sorted, disjoint, inclusive ranges. As an
-// edge's label, nil means that nothing is read.
-type runeSet [][2]rune
-
-// No set but slashSet holds the separator; none holds NUL or a surrogate,
-// which no path can hold.
-var (
-	slashSet = runeSet{{'/', '/'}}
-	nameSet  = runeSet{{1, '/' - 1}, {'/' + 1, 0xD7FF}, {0xE000, unicode.MaxRune}}
-	anySet   = runeSet{{1, 0xD7FF}, {0xE000, unicode.MaxRune}}
+const (
+	readsOne        positionKind = iota // one character, then the next position
+	readsMany                           // any number of characters
+	readsComponents                     // any number of whole components
+	readsNothing                        // the end of a pattern
 )
 
-func (s runeSet) contains(r rune) bool {
-	for _, p := range s {
-		if p[0] <= r && r <= p[1] {
-			return true
+// maySkip reports whether the next position is reached without reading. v is the
+// path up to here: ** gives way to the next component at a component's start only.
+func (p position) maySkip(v pathState) bool {
+	return p.kind == readsMany || p.kind == readsComponents && v == pathStart
+}
+
+// automaton accepts what any of the patterns of a glob matches. The positions
+// of a pattern follow each other, so that a match moves 64 positions at once.
+type automaton struct {
+	positions []position
+	starts    []int32 // the first position of each pattern
+	bits      bitmaps
+}
+
+// bitmaps are sets of positions, for match. All have the same length.
+type bitmaps struct {
+	start, accept []uint64   // start: with positions that are reached from there without reading
+	many          []uint64   // read any number of characters, and may be skipped
+	loops         []uint64   // these, and ** before a component, which may be skipped at a component's start
+	loopsAtSlash  []uint64   // loops that read a separator, too
+	reads         []uint64   // by character of ASCII, one set behind the other: the positions that read it and go on
+	wide          []position // that read one character, which may be beyond ASCII
+	wideAt        []int32    // their numbers
+}
+
+// add makes the automaton accept a pattern as well.
+func (n *automaton) add(parts []globPart, syntax Syntax) error {
+	n.starts = append(n.starts, int32(len(n.positions)))
+	put := func(p position) { n.positions = append(n.positions, p) }
+	slash := false // a separator is due before the next component
+	for i, p := range parts {
+		last := i == len(parts)-1
+		if slash {
+			put(position{kind: readsOne, set: slashSet, accepts: p.globstar && last && syntax == Full})
+		}
+		if p.globstar {
+			kind := readsComponents
+			if last {
+				kind = readsMany
+			}
+			put(position{kind: kind, set: anySet})
+			slash = false
+			continue
+		}
+		for _, t := range p.tokens {
+			if t.star {
+				put(position{kind: readsMany, set: nameSet})
+			} else {
+				put(position{kind: readsOne, set: t.set})
+			}
+		}
+		slash = true
+	}
+	put(position{kind: readsNothing, accepts: true})
+	if len(n.positions) > maxPositions {
+		return fmt.Errorf("its patterns have more than %d characters and wildcards together", maxPositions)
+	}
+	return nil
+}
+
+// index prepares the automaton for match.
+func (n *automaton) index() {
+	words := (len(n.positions) + 63) / 64
+	b := &n.bits
+	all := make([]uint64, (5+128)*words)
+	take := func() []uint64 {
+		set := all[:words:words]
+		all = all[words:]
+		return set
+	}
+	b.start, b.accept, b.many, b.loops, b.loopsAtSlash = take(), take(), take(), take(), take()
+	b.reads = all
+	for _, i := range n.starts {
+		for b.start[i/64] |= 1 << (i % 64); n.positions[i].maySkip(pathStart); {
+			i++
+			b.start[i/64] |= 1 << (i % 64)
+		}
+	}
+	for i, p := range n.positions {
+		word, bit := i/64, uint64(1)<<(i%64)
+		if p.accepts {
+			b.accept[word] |= bit
+		}
+		switch p.kind {
+		case readsOne:
+			for _, r := range p.set {
+				for c := r[0]; c <= min(r[1], 127); c++ {
+					b.reads[int(c)*words+word] |= bit
+				}
+			}
+			if n := len(p.set); n > 0 && p.set[n-1][1] > 127 {
+				b.wide, b.wideAt = append(b.wide, p), append(b.wideAt, int32(i))
+			}
+		case readsMany, readsComponents:
+			if p.kind == readsMany {
+				b.many[word] |= bit
+			}
+			b.loops[word] |= bit
+			if p.set.contains('/') {
+				b.loopsAtSlash[word] |= bit
+			}
+		}
+	}
+}
+
+// match reports whether the automaton accepts a path, and takes what that cost
+// from the budget.
+func (n *automaton) match(path string, budget *int) bool {
+	b := &n.bits
+	words := len(b.start)
+	var sets, beyond [maxWords]uint64
+	set := sets[:words]
+	copy(set, b.start)
+	v := pathStart
+	for _, r := range path {
+		*budget -= words
+		if v = v.next(runeKindOf(r)); v == pathDead || r == 0 {
+			return false
+		}
+		reads, stays, skips := beyond[:words], b.loops, b.many
+		if r < 128 {
+			reads = b.reads[int(r)*words:]
+		} else {
+			*budget -= len(b.wide)
+			b.readBeyondASCII(r, reads)
+		}
+		if r == '/' {
+			stays, skips = b.loopsAtSlash, b.loops
+		}
+		if !move(set, reads, stays, skips) {
+			return false
+		}
+	}
+	for w := range set {
+		if set[w]&b.accept[w] != 0 {
+			return v.isAccepting()
 		}
 	}
 	return false
 }
 
-func (s runeSet) intersectWith(t runeSet) runeSet {
-	out := runeSet{}
-	for i, j := 0, 0; i < len(s) && j < len(t); {
-		if lo, hi := max(s[i][0], t[j][0]), min(s[i][1], t[j][1]); lo <= hi {
-			out = append(out, [2]rune{lo, hi})
-		}
-		if s[i][1] < t[j][1] {
-			i++
-		} else {
-			j++
-		}
+// move replaces a set of positions by those after one more character: the
+// positions behind those that read it, those that stay, and those that are
+// reached from them without reading. No more than two positions that may be
+// skipped follow each other, as in **/*. It reports whether there is any.
+func move(set, reads, stays, skips []uint64) bool {
+	reads, stays, skips = reads[:len(set)], stays[:len(set)], skips[:len(set)]
+	var wentOver, skippedOver, againOver, any uint64 // bits that move into the next 64
+	for w, s := range set {
+		went := s & reads[w]
+		s = s&stays[w] | went<<1 | wentOver
+		skipped := s & skips[w]
+		s |= skipped<<1 | skippedOver
+		again := s & skips[w]
+		s |= again<<1 | againOver
+		wentOver, skippedOver, againOver = went>>63, skipped>>63, again>>63
+		set[w] = s
+		any |= s
 	}
-	return out
+	return any != 0
 }
 
-// subtract is the set without the ranges of an unsorted list.
-func (s runeSet) subtract(list runeSet) runeSet {
-	out := s
-	for _, p := range list {
-		rest := runeSet{}
-		for _, q := range out {
-			if q[0] < p[0] {
-				rest = append(rest, [2]rune{q[0], min(q[1], p[0]-1)})
-			}
-			if q[1] > p[1] {
-				rest = append(rest, [2]rune{max(q[0], p[1]+1), q[1]})
-			}
-		}
-		out = rest
-	}
-	return out
-}
-
-// pickRune is a character of the kind in the set, a readable one where there is.
-func (s runeSet) pickRune(k runeKind) (rune, bool) {
-	switch k {
-	case kindDot:
-		return '.', s.contains('.')
-	case kindSlash:
-		return '/', s.contains('/')
-	}
-	for _, r := range "xa0_" {
-		if s.contains(r) {
-			return r, true
+// readBeyondASCII sets the positions that read a character beyond ASCII and go on.
+func (b *bitmaps) readBeyondASCII(r rune, set []uint64) {
+	clear(set)
+	for i, p := range b.wide {
+		if p.set.contains(r) {
+			set[b.wideAt[i]/64] |= 1 << (b.wideAt[i] % 64)
 		}
 	}
-	for _, p := range s {
-		for r := p[0]; r <= p[1]; r++ {
-			if runeKindOf(r) == kindOther {
-				return r, true
-			}
-		}
-	}
-	return 0, false
-}
-
-// automaton is a nondeterministic finite automaton with one start and one
-// final state.
-type automaton struct {
-	start, final int32
-	edges        [][]edge
-}
-
-type edge struct {
-	set runeSet // nil: nothing is read
-	to  int32
-}
-
-func newAutomaton() *automaton { return &automaton{start: 0, final: 1, edges: make([][]edge, 2)} }
-
-func (n *automaton) addState() int32 {
-	n.edges = append(n.edges, nil)
-	return int32(len(n.edges) - 1)
-}
-
-func (n *automaton) addEdge(from int32, set runeSet, to int32) {
-	n.edges[from] = append(n.edges[from], edge{set, to})
-}
-
-// add makes the automaton accept the pattern as well.
-func (n *automaton) add(parts []globPart) {
-	cur := n.addState()
-	n.addEdge(n.start, nil, cur)
-	slash := false // a separator is due before the next component
-	for i, p := range parts {
-		last := i == len(parts)-1
-		if p.globstar && last && slash {
-			n.addEdge(cur, nil, n.final) // a/** matches a too, as in doublestar
-		}
-		if slash {
-			next := n.addState()
-			n.addEdge(cur, slashSet, next)
-			cur = next
-		}
-		if p.globstar {
-			loop := n.addState()
-			n.addEdge(cur, nil, loop)
-			if last {
-				n.addEdge(loop, anySet, loop)
-			} else {
-				name := n.addState()
-				n.addEdge(loop, nameSet, name)
-				n.addEdge(name, nameSet, name)
-				n.addEdge(name, slashSet, loop)
-			}
-			cur, slash = loop, false
-			continue
-		}
-		for _, t := range p.tokens {
-			next := n.addState()
-			if t.star {
-				n.addEdge(cur, nil, next)
-				n.addEdge(next, nameSet, next)
-			} else {
-				n.addEdge(cur, t.set, next)
-			}
-			cur = next
-		}
-		slash = true
-	}
-	n.addEdge(cur, nil, n.final)
-}
-
-// epsilonClosure is the set of states reached from these without reading.
-func (n *automaton) epsilonClosure(states ...int32) []int32 {
-	seen := make([]bool, len(n.edges))
-	out := states[:0:0]
-	for len(states) > 0 {
-		s := states[len(states)-1]
-		states = states[:len(states)-1]
-		if seen[s] {
-			continue
-		}
-		seen[s] = true
-		out = append(out, s)
-		for _, e := range n.edges[s] {
-			if e.set == nil {
-				states = append(states, e.to)
-			}
-		}
-	}
-	return out
-}
-
-func (n *automaton) stepStates(cur []int32, r rune) []int32 {
-	var next []int32
-	for _, s := range cur {
-		for _, e := range n.edges[s] {
-			if e.set != nil && e.set.contains(r) {
-				next = append(next, e.to)
-			}
-		}
-	}
-	if next == nil {
-		return nil
-	}
-	return n.epsilonClosure(next...)
 }

@@ -1,7 +1,8 @@
-// Package glob reads the globs of plans and of the config, matches paths with
-// them, and decides whether two of them share a path, on the globs alone.
+// Package glob reads the patterns of plans, of the config and of a repository's
+// files, matches paths with them, and decides whether two of them share a path, on
+// the globs alone.
 //
-// It promises that a glob which it read names paths inside a repository only,
-// and that an answer costs bounded time and memory: a question that is too
-// large counts as an overlap. It looks at no file.
+// It promises that a pattern matches paths inside a repository only, and that an
+// answer costs bounded time and memory for any pattern: callers that ask
+// about many give a budget of steps. It looks at no file.
 package glob

@@ -2,13 +2,12 @@ package glob
 
 import (
 	"errors"
-	"regexp"
+	"path"
 	"strings"
 	"testing"
 
 	"company/internal/glob/globtest"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"pgregory.net/rapid"
 )
 
@@ -82,6 +81,7 @@ func TestParseRefuses(t *testing.T) {
 		{"[z-a]", "runs backwards"},
 		{"a\\", "escape"},
 		{strings.Repeat("{a,b}", 7), "more than 64 patterns"},
+		{strings.Repeat("{a,b}", 6) + strings.Repeat("x", 20), "more than 1024 characters and wildcards"},
 		{strings.Repeat("{", 300) + strings.Repeat("}", 300) + strings.Repeat("{a,b}", 60), "more than 64 patterns"},
 	} {
 		_, err := Parse(c.glob)
@@ -148,23 +148,37 @@ func TestOverlapUndecided(t *testing.T) {
 	}
 }
 
-// doublestarMatch asks doublestar about each pattern. There "a/**" matches "a"
-// but "*/**" does not match "a", nor "a/**/**"; here all three do.
-func doublestarMatch(patterns []string, path string) bool {
-	for _, p := range patterns {
-		for ok := true; ok; p, ok = strings.CutSuffix(p, "/**") {
-			if doublestar.MatchUnvalidated(p, path) {
+// matchByComponents is the meaning of a pattern without braces, spelled out: path.Match
+// for each component, and ** for any number of them. Plain patterns have no **, and
+// below a/** of an ignore file is not a itself.
+func matchByComponents(syntax Syntax, pattern, name []string) bool {
+	switch {
+	case len(pattern) == 0:
+		return len(name) == 0
+	case pattern[0] == "**" && syntax != Plain:
+		least := 0
+		if len(pattern) == 1 && syntax == Ignore {
+			least = 1
+		}
+		for n := least; n <= len(name); n++ {
+			if matchByComponents(syntax, pattern[1:], name[n:]) {
 				return true
 			}
 		}
+		return false
+	case len(name) == 0:
+		return false
 	}
-	return false
+	one := pattern[0]
+	if syntax != Plain {
+		one = strings.ReplaceAll(one, "[!", "[^")
+	}
+	ok, err := path.Match(one, name[0])
+	return err == nil && ok && matchByComponents(syntax, pattern[1:], name[1:])
 }
 
-var manyStars = regexp.MustCompile(`\*{3,}`)
-
-// Match is what doublestar says, and Overlap is exact: its example is matched
-// by both globs, and where it says no, brute force finds none (SUB-18).
+// Match is what the components say in each syntax, and Overlap is exact: its example
+// is matched by both globs, and where it says no, brute force finds none (SUB-18).
 func TestGlobProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sa, sb := globtest.Generate(t, "a"), globtest.Generate(t, "b")
@@ -173,29 +187,25 @@ func TestGlobProperties(t *testing.T) {
 		if errA != nil || errB != nil {
 			t.Skip("a component of dots")
 		}
-		path, both := commonPath(a, b)
-		if both && (!a.Match(path) || !b.Match(path)) {
-			t.Fatalf("commonPath(%q, %q) = %q, which is not matched by both", sa, sb, path)
+		common, both := commonPath(a, b)
+		if both && (!a.Match(common) || !b.Match(common)) {
+			t.Fatalf("commonPath(%q, %q) = %q, which is not matched by both", sa, sb, common)
 		}
 		if overlaps(b, a) != both {
 			t.Fatalf("overlap(%q, %q) is not symmetric", sa, sb)
 		}
-		theirs, err := expandBraces(sa)
+		branches, err := expandBraces(sa)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, p := range theirs {
-			// There a negated class matches the separator, here never.
-			p = strings.ReplaceAll(p, "[!a]", "[!/a]")
-			p = strings.ReplaceAll(p, "[^b.]", "[^/b.]")
-			// There a final *** does not match nothing, though * and ** do.
-			theirs[i] = manyStars.ReplaceAllString(p, "*")
-		}
 		for _, p := range globtest.SmallPaths {
+			want := false
+			for _, one := range branches {
+				want = want || matchByComponents(Full, strings.Split(one, "/"), strings.Split(p, "/"))
+			}
 			m := a.Match(p)
-			want := doublestarMatch(theirs, p)
 			if m != want {
-				t.Fatalf("%q matches %q: %v, doublestar says %v", sa, p, m, want)
+				t.Fatalf("%q matches %q: %v, by its components %v", sa, p, m, want)
 			}
 			if m && b.Match(p) && !both {
 				t.Fatalf("overlap(%q, %q) = false, but both match %q", sa, sb, p)
@@ -206,7 +216,96 @@ func TestGlobProperties(t *testing.T) {
 				t.Fatalf("%q does not match its own example %q", sa, e)
 			}
 		}
+		for _, syntax := range []Syntax{Ignore, Plain} {
+			for _, one := range branches {
+				g, err := ParsePattern(one, syntax)
+				for _, p := range globtest.SmallPaths {
+					want := matchByComponents(syntax, strings.Split(one, "/"), strings.Split(p, "/"))
+					if got := err == nil && g.Match(p); got != want {
+						t.Fatalf("syntax %d: %q matches %q: %v, by its components %v (%v)", syntax, one, p, got, want, err)
+					}
+				}
+			}
+		}
 	})
+}
+
+// Patterns of other programs may hold alternatives that no path of a repository matches,
+// and have the meaning of their program.
+func TestParsePattern(t *testing.T) {
+	for _, c := range []struct {
+		syntax  Syntax
+		pattern string
+		yes, no []string
+	}{
+		{Full, "{../x,/y,z/,./w,a}", []string{"a"}, []string{"x", "y", "z", "w", "../x"}},
+		{Full, "../x", nil, []string{"x", "../x"}},
+		{Full, "a/**", []string{"a", "a/b"}, []string{"b"}},
+		{Full, "*/**", []string{"a", "a/b"}, nil},
+		{Ignore, "a/**", []string{"a/b", "a/b/c"}, []string{"a"}},
+		{Ignore, "*/**", []string{"a/b"}, []string{"a"}},
+		{Ignore, "{a,b}", []string{"{a,b}"}, []string{"a", "b"}},
+		{Plain, "**/b", []string{"a/b"}, []string{"b", "a/a/b"}},
+		{Plain, "[!a]", []string{"!", "a"}, []string{"b"}},
+		{Plain, "{a,b}", []string{"{a,b}"}, []string{"a"}},
+		{Full, "é[à-ü]?", []string{"éàx", "éù漢"}, []string{"éxx", "eàx"}},
+		{Full, "a\tb\x00", nil, []string{"a\tb", "a\tb\x00"}},
+	} {
+		g, err := ParsePattern(c.pattern, c.syntax)
+		if err != nil {
+			t.Errorf("ParsePattern(%q, %d): %v", c.pattern, c.syntax, err)
+		}
+		for _, p := range c.yes {
+			if !g.Match(p) {
+				t.Errorf("syntax %d: %q does not match %q", c.syntax, c.pattern, p)
+			}
+		}
+		for _, p := range c.no {
+			if g.Match(p) {
+				t.Errorf("syntax %d: %q matches %q", c.syntax, c.pattern, p)
+			}
+		}
+	}
+	for _, bad := range []string{"[a", "{a", "a\\", strings.Repeat("{a,?}", 40) + "x", strings.Repeat("a", 1025)} {
+		if _, err := ParsePattern(bad, Full); err == nil {
+			t.Errorf("ParsePattern(%.40q) is read", bad)
+		}
+	}
+}
+
+// What a match takes from a budget is bounded by the size of the path and of the glob,
+// whatever both are, and is the same as a budget that is used up shows.
+func TestMatchSpendsItsBudget(t *testing.T) {
+	for _, text := range []string{
+		"{" + strings.Repeat("**/*/", 25) + "b,**/" + strings.Repeat("*a", 200) + "b,**/" + strings.Repeat("*a", 100) + "c}z",
+		strings.Repeat("{a,?}", 6) + "x", "**/" + strings.Repeat("*é", 300), "**/*", "a/b",
+	} {
+		g := mustParse(t, text)
+		most := (len(g.nfa.positions)+63)/64 + len(g.nfa.bits.wide)
+		for _, path := range []string{strings.Repeat("a/", 20) + strings.Repeat("a", 900), strings.Repeat("é", 500), "a/b", ""} {
+			const full = 1 << 30
+			budget := full
+			want := g.MatchWithin(path, &budget)
+			spent := full - budget
+			if spent < 1 || spent > 1+most*len([]rune(path)) {
+				t.Errorf("%.30q on %.30q: %d steps", text, path, spent)
+			}
+			if want != g.Match(path) {
+				t.Errorf("%.30q on %.30q: a budget changes the answer", text, path)
+			}
+			none := 0
+			if g.MatchWithin(path, &none) || none >= 0 {
+				t.Errorf("%.30q on %.30q: matched without a budget", text, path)
+			}
+		}
+	}
+	all, none := mustParse(t, "**"), 0
+	if !all.Mentions(all, &none) {
+		t.Error("a question that cannot be decided is no mention")
+	}
+	if none = 0; all.IsWithin([]Glob{all}, &none) {
+		t.Error("a question that cannot be decided is within")
+	}
 }
 
 func FuzzParse(f *testing.F) {

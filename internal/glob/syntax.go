@@ -19,6 +19,11 @@ type globToken struct {
 	literal bool // the set holds one character, written as it is
 }
 
+// unreachableError is a pattern that no path of a repository can match.
+type unreachableError string
+
+func (e unreachableError) Error() string { return string(e) }
+
 // expandBraces gives the patterns that a glob with {a,b} stands for.
 func expandBraces(s string) ([]string, error) {
 	var out []string
@@ -98,20 +103,20 @@ func classEnd(s string, i int) (int, error) {
 }
 
 // parsePattern reads a pattern without braces.
-func parsePattern(s string) ([]globPart, error) {
+func parsePattern(s string, syntax Syntax) ([]globPart, error) {
 	var parts []globPart
 	var cur globPart
 	begin := 0
 	end := func(i int) error {
 		switch raw := s[begin:i]; {
 		case raw == "" && i == len(s):
-			return fmt.Errorf("it ends in a /, and a glob names files")
+			return unreachableError("it ends in a /, and a glob names files")
 		case raw == "":
-			return fmt.Errorf("an empty component")
-		case raw == "**":
+			return unreachableError("an empty component")
+		case raw == "**" && syntax != Plain:
 			cur = globPart{globstar: true}
 		case isDots(cur.tokens):
-			return fmt.Errorf("a component . or .. in it")
+			return unreachableError("a component . or .. in it")
 		}
 		// a/**/**/b is a/**/b
 		if !cur.globstar || len(parts) == 0 || !parts[len(parts)-1].globstar {
@@ -139,7 +144,7 @@ func parsePattern(s string) ([]globPart, error) {
 			if err != nil {
 				return nil, err
 			}
-			if tok.set, err = parseClass(s[i+1 : close]); err != nil {
+			if tok.set, err = parseClass(s[i+1:close], syntax); err != nil {
 				return nil, err
 			}
 			tok.literal = false
@@ -151,7 +156,9 @@ func parsePattern(s string) ([]globPart, error) {
 			}
 			tok.set, size = runeSet{{r, r}}, n+1
 		}
-		cur.tokens = append(cur.tokens, tok)
+		if n := len(cur.tokens); !tok.star || n == 0 || !cur.tokens[n-1].star {
+			cur.tokens = append(cur.tokens, tok)
+		}
 		i += size
 	}
 	if err := end(len(s)); err != nil {
@@ -161,8 +168,8 @@ func parsePattern(s string) ([]globPart, error) {
 }
 
 // parseClass reads what stands between [ and ].
-func parseClass(s string) (runeSet, error) {
-	negate := s[0] == '!' || s[0] == '^'
+func parseClass(s string, syntax Syntax) (runeSet, error) {
+	negate := s[0] == '!' && syntax != Plain || s[0] == '^'
 	if negate {
 		s = s[1:]
 	}

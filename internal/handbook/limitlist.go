@@ -60,6 +60,9 @@ var limits = []limit{
 	{"Changes of one run", "gitops", "MaxBranches", count, "branches", "The push is refused."},
 	{"Changes of one run", "sandbox", "maxChanges", bytesUnit, "list of the changed files of a subtask (some twenty thousand)", "The run ends with an error."},
 
+	{"Clones", "gitops", "maxCloneEntries", count, "files and folders of a repository that company clones by its address", "It is refused (E_INVALID) before a file is written."},
+	{"Clones", "gitops", "maxCloneBytes", bytesUnit, "files of such a repository, as a checkout unfolds them", "It is refused before a file is written."},
+
 	{"Checks", "gates", "defaultTimeout", duration, "one run of a check on the base", "It is ended, and is red."},
 	{"Checks", "gates", "leastTimeout", duration, "one run of a check whose base is quick", "It is ended; slow bases give ten times their own time."},
 	{"Checks", "gates", "maxReruns", count, "times that a red test is run again", "It is red."},

@@ -168,7 +168,6 @@ type (
 		Envelope
 		File       string                `json:"file"`
 		Hash       company.Hash          `json:"hash"`
-		Tracked    bool                  `json:"tracked"`
 		WasTrusted bool                  `json:"was_trusted"`
 		Asks       []config.TrustRequest `json:"asks"`
 	}
@@ -300,6 +299,7 @@ func Shapes() []Shape {
 		{"config_change", []string{"config set", "config unset"}, "what a key was and is, and from when on", shapeConfigChange{}},
 		{"bus_record", []string{"bus cat"}, "what the bus holds, an object to a line", app.BusRecord{}},
 		{"bus_conversion", []string{"bus convert"}, "what went to another driver", app.BusConversion{}},
+		{"bus_repair", []string{"bus repair"}, "the damage, and its consequences", app.BusRepair{}},
 		{"bench", []string{"bench"}, "measurements", bench.Report{}},
 		{"bench_work", []string{"bench work"}, "what became of cases of real work", work.Report{}},
 		{"bench_work_recorded", []string{"bench work --recorded"}, "what recorded conversations cost in tokens", work.TokensReport{}},

@@ -42,6 +42,13 @@ func imageConfig(s layerStep, under *existingImage) dockercontainer.Config {
 	if hosts != "" {
 		labels[labelHosts] = hosts
 	}
+	toolbox := string(s.toolbox)
+	if toolbox == "" && under != nil {
+		toolbox = under.toolbox
+	}
+	if toolbox != "" {
+		labels[labelToolbox] = toolbox
+	}
 	return dockercontainer.Config{
 		User:       fmt.Sprintf("%d:%d", agentID, agentID),
 		Env:        env,

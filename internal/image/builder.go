@@ -2,8 +2,6 @@ package image
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,9 +24,6 @@ import (
 	"company/internal/service"
 	"company/internal/toolproto"
 )
-
-// ToolboxPath is where the toolbox lies in every worker image.
-const ToolboxPath = "/usr/local/bin/toolbox"
 
 // RepoPath is the bare repository with the base commit's history. A worker
 // clones from it with --shared and fetches only newer objects.
@@ -318,7 +313,8 @@ func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) 
 	if base.pulled { // there is no layer of packages that could change the environment
 		toolbox = append(toolbox, tools.changeInputs()...)
 	}
-	top := p.appendTarStep("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), toolbox...)
+	top := p.appendTarStep(toolboxLayer, "the toolbox "+string(hash[:12]), fillToolbox(bin), toolbox...)
+	top.toolbox = hash
 	if base.pulled {
 		top.env = tools.changeEnv()
 	}
@@ -327,26 +323,6 @@ func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) 
 	}
 	p.topStep().repository = workerRepository
 	return p.steps, p.notes, nil
-}
-
-func fillToolbox(bin []byte) writeLayerFunc {
-	return func(_ context.Context, _ *existingImage, _ string, l *layer) error {
-		return l.addBytes(strings.TrimPrefix(ToolboxPath, "/"), 0o755, bin)
-	}
-}
-
-// toolboxBinary reads the toolbox once in the life of a Builder.
-func (b *Builder) toolboxBinary() ([]byte, company.Hash, error) {
-	b.toolboxOnce.Do(func() {
-		bin, err := b.toolboxFor(arch)
-		if err != nil {
-			b.toolboxErr = layerError("toolbox", err)
-			return
-		}
-		sum := sha256.Sum256(bin)
-		b.toolbox, b.toolboxHash = bin, company.Hash(hex.EncodeToString(sum[:]))
-	})
-	return b.toolbox, b.toolboxHash, b.toolboxErr
 }
 
 // reportProgress tells people what takes time.

@@ -54,24 +54,6 @@ func (e ImageEntry) IsNamed(name string) bool {
 	return e.ID == name || e.Tag == name || e.IsWorkerImage && e.Tag == workerRepository+":"+name
 }
 
-// FindLocal gives the id that this daemon has a whole image under, by the image's key;
-// empty: the image is not there, since people remove images behind our back. An id in
-// place of a key finds itself.
-func (b *Builder) FindLocal(ctx context.Context, key string) (id string, err error) {
-	if company.Hash(key).Valid() {
-		f, err := b.findImage(ctx, layerStep{key: company.Hash(key), repository: workerRepository})
-		if f == nil {
-			return "", err
-		}
-		return f.id, nil
-	}
-	info, err := b.docker.ImageInspect(ctx, key)
-	if cerrdefs.IsNotFound(err) {
-		return "", nil
-	}
-	return info.ID, dockerapi.WrapError("look for the image "+key, err)
-}
-
 // Prune removes the images that which picks, of those that List gives; nothing
 // else is ever removed. An image in use stays. It returns the number of removed
 // ones.

@@ -21,18 +21,20 @@ import (
 	"company/internal/folder"
 
 	cerrdefs "github.com/containerd/errdefs"
+	dockerimage "github.com/docker/docker/api/types/image"
 )
 
 const (
 	workerRepository = "company/worker" // whole images
 	layerRepository  = "company/layer"  // what they are stacked from
 
-	labelKind   = container.LabelImage   // kind of the topmost layer; every image and build container of ours has it
-	labelKey    = "company.image.key"    // key of the topmost layer
-	labelLayers = "company.image.layers" // kind=key,… from the bottom up
-	labelHosts  = container.LabelHosts
-	labelNotes  = "company.image.notes" // what layers lack, from the bottom up, as a list of JSON
-	labelFrom   = "company.image.from"  // the user, folder and shell of an image that a Dockerfile starts from: JSON in base64
+	labelKind    = container.LabelImage   // kind of the topmost layer; every image and build container of ours has it
+	labelKey     = "company.image.key"    // key of the topmost layer
+	labelLayers  = "company.image.layers" // kind=key,… from the bottom up
+	labelHosts   = container.LabelHosts
+	labelNotes   = "company.image.notes"   // what layers lack, from the bottom up, as a list of JSON
+	labelToolbox = "company.image.toolbox" // hash of the toolbox in it
+	labelFrom    = "company.image.from"    // the user, folder and shell of an image that a Dockerfile starts from: JSON in base64
 
 	// recipeVersion is part of every key. It goes up whenever the way a layer is made
 	// changes, so that no older image is taken for a new one.
@@ -55,6 +57,7 @@ type layerStep struct {
 	env        func([]string) []string // what it changes in the environment of the image; nil = nothing
 	notes      []string                // what it lacks, once it is made
 	hosts      []string                // names of hosts that its services have
+	toolbox    company.Hash            // of the toolbox that it brings
 	beside     *sync.WaitGroup         // of what goes on while the layers above are made
 	rest       *sync.WaitGroup         // of what is removed of this layer then
 }
@@ -96,6 +99,7 @@ type existingImage struct {
 	size    int64    // bytes, all layers
 	notes   []string // what its layers lack
 	hosts   string   // the label
+	toolbox string   // the label
 	from    string   // the label of a base that a Dockerfile starts from
 }
 
@@ -130,8 +134,17 @@ func (b *Builder) findImage(ctx context.Context, s layerStep) (*existingImage, e
 	if info.Config == nil || info.Config.Labels[labelKey] != string(s.key) {
 		return nil, company.E(company.EImage, "another image has the name "+s.imageTag()).Fix("remove it: docker image rm " + s.imageTag())
 	}
-	return &existingImage{id: info.ID, env: info.Config.Env, layers: info.Config.Labels[labelLayers], diffIDs: info.RootFS.Layers, size: info.Size,
-		notes: parseNotes(info.Config.Labels[labelNotes]), hosts: info.Config.Labels[labelHosts], from: info.Config.Labels[labelFrom]}, nil
+	return readImage(info), nil
+}
+
+// readImage reads what the daemon says of an image of ours.
+func readImage(info dockerimage.InspectResponse) *existingImage {
+	f := &existingImage{id: info.ID, diffIDs: info.RootFS.Layers, size: info.Size}
+	if c := info.Config; c != nil {
+		f.env, f.layers, f.notes = c.Env, c.Labels[labelLayers], parseNotes(c.Labels[labelNotes])
+		f.hosts, f.toolbox, f.from = c.Labels[labelHosts], c.Labels[labelToolbox], c.Labels[labelFrom]
+	}
+	return f
 }
 
 // ensureSteps finds or makes layers, from the bottom up, and gives the topmost. What is

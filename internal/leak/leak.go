@@ -4,8 +4,9 @@
 // rules, kept as data (gitleaks.toml of v8.30.1, MIT). It promises that a
 // finding never holds the secret, that the text itself cannot switch a rule
 // off, that the name of a file or bytes that are no text switch off those rules
-// alone that guess, and that it costs nothing until it is first asked. It does
-// not read repositories and does not decide what becomes of a finding.
+// alone that guess, that a search has a bounded cost and says how much of a text
+// it left out, and that it costs nothing until it is first asked. It does not
+// read repositories and does not decide what becomes of a finding.
 package leak
 
 import (
@@ -16,7 +17,6 @@ import (
 	"encoding/hex"
 	"net/url"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf16"
 )
@@ -38,8 +38,7 @@ type Finding struct {
 	Mark string
 }
 
-// Scanner looks for the secrets of one office and for known shapes. It may be
-// used by many goroutines.
+// Scanner knows the secrets of one office. It may be used by many goroutines.
 type Scanner struct {
 	own  []spelling
 	salt string
@@ -102,52 +101,6 @@ func reverseString(s string) string {
 
 // sniffed is how much of a text is looked at to tell whether it is one.
 const sniffed = 8 << 10
-
-// Scan looks through a text of a file (path empty: a commit's message). The
-// order is by line.
-func (s *Scanner) Scan(path string, text []byte) []Finding {
-	out := s.scanText(path, text, bytes.IndexByte(text[:min(len(text), sniffed)], 0) >= 0)
-	narrow, ok := fromUTF16(text)
-	if !ok {
-		return out
-	}
-	for _, f := range s.scanText(path, narrow, false) {
-		if !slices.ContainsFunc(out, func(o Finding) bool { return o.Mark == f.Mark }) {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-// ScanProse looks through text that is no file: rules that guess by what stands
-// beside a value are left out.
-func (s *Scanner) ScanProse(text string) []Finding { return s.scanText("", []byte(text), true) }
-
-// scanText looks through a text. sure: only for what cannot be anything else.
-func (s *Scanner) scanText(path string, text []byte, sure bool) []Finding {
-	var out []Finding
-	seen := map[string]bool{}
-	add := func(at int, rule, what, secret string) {
-		f := Finding{Line: 1 + bytes.Count(text[:at], []byte("\n")), Rule: rule, What: what, Mark: s.fingerprint(secret)}
-		if !seen[f.Mark] {
-			seen[f.Mark] = true
-			out = append(out, f)
-		}
-	}
-	for _, o := range s.own {
-		if at := bytes.Index(text, o.text); at >= 0 {
-			add(at, "own-secret", "the value of "+o.name, o.name)
-		}
-	}
-	found := shapes().findSecrets(path, strings.ReplaceAll(string(text), "\x00", " "), sure)
-	// What a rule of its own knows is not named by the general one too.
-	sort.SliceStable(found, func(i, j int) bool { return found[i].rule.ID != general && found[j].rule.ID == general })
-	for _, m := range found {
-		add(m.at, m.rule.ID, m.rule.describe(), m.secret)
-	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Line < out[j].Line })
-	return out
-}
 
 // fromUTF16 is a text of letters of two bytes in those of one; ok is false for
 // any other. It is recognised by its byte order mark, or by zeros in every

@@ -1,6 +1,7 @@
 package leak
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
@@ -13,6 +14,15 @@ import (
 )
 
 const own = `s3cr3t/with+odd="chars"of-the-office`
+
+// scan looks through one text, which is not too much.
+func scan(s *Scanner, path string, text []byte) []Finding {
+	out := s.NewSearch(context.Background()).Scan(path, text)
+	if out.Unseen > 0 {
+		panic(fmt.Sprintf("%d bytes of %s were not looked through", out.Unseen, path))
+	}
+	return out.Findings
+}
 
 // T21: the office's own secrets are found however they are written down, and
 // a finding does not hold them.
@@ -36,7 +46,7 @@ func TestOwnSecrets(t *testing.T) {
 		"in two bytes":       "\x00\x01" + strings.Join(strings.Split(own, ""), "\x00") + "\x00",
 		"in four bytes":      "\x00\x01\x00" + strings.Join(strings.Split(own, ""), "\x00\x00\x00"),
 	} {
-		got := s.Scan("a.go", []byte("line\n"+text+"\n"))
+		got := scan(s, "a.go", []byte("line\n"+text+"\n"))
 		if len(got) == 0 || got[0].Line != 2 || got[0].What != "the value of THE_KEY" {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -44,7 +54,7 @@ func TestOwnSecrets(t *testing.T) {
 			t.Errorf("%s: the finding holds the secret", name)
 		}
 	}
-	if got := s.Scan("a.go", []byte("abc, and nothing else of ours")); len(got) > 0 {
+	if got := scan(s, "a.go", []byte("abc, and nothing else of ours")); len(got) > 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -59,22 +69,22 @@ func TestShapes(t *testing.T) {
 		"AWS_KEY=AKIA" + "ZQ3DRT7XWEUJ4KLM":    "aws-access-token",
 		"-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("MIIEpAIBAAKCAQEA75Pq\n", 10) + "-----END RSA PRIVATE KEY-----": "private-key",
 	} {
-		got := s.Scan("config.txt", []byte("first\n"+text))
+		got := scan(s, "config.txt", []byte("first\n"+text))
 		if len(got) == 0 || got[0].Rule != rule || got[0].Line != 2 || strings.Contains(fmt.Sprintf("%+v", got), pat) {
 			t.Errorf("%s: %+v", rule, got)
 		}
 	}
-	if got := s.Scan("", []byte("add a token\n\n"+pat)); len(got) != 1 || got[0].Line != 3 {
+	if got := scan(s, "", []byte("add a token\n\n"+pat)); len(got) != 1 || got[0].Line != 3 {
 		t.Errorf("in a message: %+v", got)
 	}
 	for _, text := range []string{"", "func main() {}", "token = os.Getenv(\"GITHUB_TOKEN\")", "password: ${PASSWORD}", "sha256:" + strings.Repeat("ab12", 16), "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"} {
-		if got := s.Scan("a.go", []byte(text)); len(got) > 0 {
+		if got := scan(s, "a.go", []byte(text)); len(got) > 0 {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}
 	// A mark says whether it is the same secret, in one office alone.
-	one, two := s.Scan("a", []byte(pat)), s.Scan("b", []byte("x\n"+pat))
-	if one[0].Mark != two[0].Mark || one[0].Mark == New(nil, "other").Scan("a", []byte(pat))[0].Mark {
+	one, two := scan(s, "a", []byte(pat)), scan(s, "b", []byte("x\n"+pat))
+	if one[0].Mark != two[0].Mark || one[0].Mark == scan(New(nil, "other"), "a", []byte(pat))[0].Mark {
 		t.Errorf("%+v %+v", one, two)
 	}
 }
@@ -95,7 +105,7 @@ func TestWhatLooksLikeNoText(t *testing.T) {
 	s := New([]Own{{"THE_KEY", own}}, "k3fq")
 	pat := "token = ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx\n"
 	guess := "datadog_key = " + "7d3c1bb2a85f4e90c6d1f0a9b8e7c6d5a4f3e2b1\n"
-	if got := s.Scan("a.txt", []byte(guess)); len(got) != 1 {
+	if got := scan(s, "a.txt", []byte(guess)); len(got) != 1 {
 		t.Fatalf("the guess is none in a text: %+v", got)
 	}
 	for name, c := range map[string]struct {
@@ -109,7 +119,7 @@ func TestWhatLooksLikeNoText(t *testing.T) {
 		"a folder of dependencies": {"web/node_modules/x/index.js", []byte("\n" + pat + guess)},
 		"a mark of two bytes":      {"a.txt", []byte("\xff\xfe\n" + pat)},
 	} {
-		got := s.Scan(c.path, c.text)
+		got := scan(s, c.path, c.text)
 		if len(got) == 0 || got[0].Rule != "github-pat" || got[0].Line != 2 {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -121,7 +131,7 @@ func TestWhatLooksLikeNoText(t *testing.T) {
 	// about it, and larger than what is taken for one secret.
 	noise := strings.Repeat("\xff\x00\xc4\xb0 ghp_ \x00"+strings.Repeat("\xfe", 40_000), 8)
 	key := "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("MIIEpAIBAAKCAQEA75Pq\n", 150) + "-----END RSA PRIVATE KEY-----"
-	got := s.Scan("a.out", []byte(noise+"\n"+pat+noise+key+noise))
+	got := scan(s, "a.out", []byte(noise+"\n"+pat+noise+key+noise))
 	if len(got) != 2 || got[0].Rule != "github-pat" || got[0].Line != 2 || got[1].Rule != "private-key" || got[1].Line != 3 {
 		t.Errorf("far in a program: %+v", got)
 	}
@@ -133,14 +143,14 @@ func TestWhatLooksLikeNoText(t *testing.T) {
 		"a byte too many": append(wide(binary.LittleEndian, "", "line\n"+pat+guess+own), 'x'),
 	} {
 		rules := map[string]int{}
-		for _, f := range s.Scan("a.txt", text) {
+		for _, f := range scan(s, "a.txt", text) {
 			rules[f.Rule]++
 		}
 		if len(rules) < 3 || rules["github-pat"] != 1 || rules["own-secret"] != 1 {
 			t.Errorf("%s: %v", name, rules)
 		}
 	}
-	if got := s.ScanProse("first\n" + pat + guess); len(got) != 1 || got[0].Line != 2 {
+	if got := s.ScanProse(t.Context(), "first\n"+pat+guess).Findings; len(got) != 1 || got[0].Line != 2 {
 		t.Errorf("prose: %+v", got)
 	}
 }
@@ -190,7 +200,7 @@ func FuzzScan(f *testing.F) {
 	s := New([]Own{{"THE_KEY", own}}, "k3fq")
 	f.Add("a.go", []byte("token = ghp_x\n"+own))
 	f.Fuzz(func(t *testing.T, path string, text []byte) {
-		for _, got := range s.Scan(path, text) {
+		for _, got := range scan(s, path, text) {
 			if got.Line < 1 || got.Mark == "" {
 				t.Errorf("%+v", got)
 			}

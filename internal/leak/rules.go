@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/BurntSushi/toml"
+	"company/internal/boundedparse/toml"
 )
 
 //go:embed gitleaks.toml
@@ -29,8 +29,10 @@ type rule struct {
 	Keywords    []string
 	Allowlists  []allow
 
+	number   int // among the rules
 	once     sync.Once
 	re       *regexp.Regexp
+	reach    reach
 	pathOnce sync.Once
 	path     *regexp.Regexp
 }
@@ -45,22 +47,53 @@ type allow struct {
 
 	once         sync.Once
 	paths, texts []*regexp.Regexp
+	stops        *keywords
 }
 
 type ruleSet struct {
 	Rules     []*rule
 	Allowlist allow
+
+	words   *keywords
+	lengths []int    // by the number of the keyword
+	marks   [][]mark // likewise
 }
 
 // shapes parses the rules at their first use, and each expression at its own:
 // most never are.
 var shapes = sync.OnceValue(func() *ruleSet {
 	var s ruleSet
-	if _, err := toml.Decode(rulesText, &s); err != nil {
+	if err := toml.Decode([]byte(rulesText), &s); err != nil {
 		panic("leak: the embedded rules: " + err.Error())
+	}
+	var words []string
+	numbers := map[string]int{}
+	for i, r := range s.Rules {
+		r.number = i
+		if r.Regex == "" {
+			continue
+		}
+		for _, k := range r.Keywords {
+			n, ok := numbers[k]
+			if !ok {
+				n = len(words)
+				numbers[k], words, s.marks = n, append(words, k), append(s.marks, nil)
+			}
+			s.marks[n] = append(s.marks[n], newMark(r, k))
+		}
+	}
+	s.words = newKeywords(words)
+	s.lengths = make([]int, len(words))
+	for i, w := range words {
+		s.lengths[i] = len(w)
 	}
 	return &s
 })
+
+// compile prepares a rule for its first use.
+func (r *rule) compile() {
+	r.once.Do(func() { r.re, r.reach = regexp.MustCompile(r.Regex), r.readReach() })
+}
 
 // appliesTo says whether a rule is about files of this path.
 func (r *rule) appliesTo(path string) bool {
@@ -82,96 +115,6 @@ type match struct {
 	rule   *rule
 	at     int
 	secret string
-}
-
-// findSecrets gives the secrets of a text, of which path is the file's. sure:
-// only those that carry the mark of their kind; so it is in files that gitleaks
-// leaves out by their name, too, since their author chooses the name.
-func (s *ruleSet) findSecrets(path, text string, sure bool) []match {
-	named := path
-	if path != "" && s.Allowlist.ofPath(path) {
-		named, sure = "", true
-	}
-	var out []match
-	lower := lowered(text)
-	for _, r := range s.Rules {
-		if r.Regex == "" || sure && r.ID == general || !r.appliesTo(path) {
-			continue
-		}
-		for _, part := range r.parts(lower, sure) {
-			r.once.Do(func() { r.re = regexp.MustCompile(r.Regex) })
-			for _, at := range r.re.FindAllStringSubmatchIndex(text[part.from:part.to], -1) {
-				for i := range at {
-					if at[i] >= 0 {
-						at[i] += part.from
-					}
-				}
-				m, ok := r.extractSecret(text, at)
-				if !ok || sure && !r.hasKeyword(m.secret) || s.Allowlist.matches(named, m, text, at) || r.isAllowed(path, m, text, at) {
-					continue
-				}
-				out = append(out, m)
-			}
-		}
-	}
-	return out
-}
-
-// lowered is a text with its letters of ASCII small, each in its place: the
-// keywords have no others, and a text may be no UTF-8.
-func lowered(text string) string {
-	b := []byte(text)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
-}
-
-type part struct{ from, to int }
-
-// What a secret may hold before its mark, and in all, in bytes: the longest are
-// private keys.
-const (
-	beforeMark = 256
-	withMark   = 16 << 10
-)
-
-// parts are where in a text a rule is to look: nowhere without one of its
-// keywords; else everywhere, or, where the secret must hold the keyword, around
-// that. Programs and pictures are large, and keywords in them are rare.
-func (r *rule) parts(lower string, sure bool) []part {
-	if !sure {
-		if len(r.Keywords) > 0 && !slices.ContainsFunc(r.Keywords, func(k string) bool { return strings.Contains(lower, k) }) {
-			return nil
-		}
-		return []part{{0, len(lower)}}
-	}
-	var out []part
-	for _, k := range r.Keywords {
-		if len(k) < leastMark {
-			continue
-		}
-		for at := strings.Index(lower, k); at >= 0; {
-			out = append(out, part{max(0, at-beforeMark), min(len(lower), at+withMark)})
-			next := strings.Index(lower[at+len(k):], k)
-			if next < 0 {
-				break
-			}
-			at += len(k) + next
-		}
-	}
-	slices.SortFunc(out, func(a, b part) int { return a.from - b.from })
-	var joined []part
-	for _, p := range out {
-		if n := len(joined); n > 0 && p.from <= joined[n-1].to {
-			joined[n-1].to = max(joined[n-1].to, p.to)
-			continue
-		}
-		joined = append(joined, p)
-	}
-	return joined
 }
 
 // Way says how the rules read a file of this path: under two paths of the same
@@ -243,6 +186,11 @@ func (a *allow) compilePatterns() {
 		for _, p := range a.Regexes {
 			a.texts = append(a.texts, regexp.MustCompile(p))
 		}
+		var words []string
+		for _, w := range a.StopWords {
+			words = append(words, strings.ToLower(w))
+		}
+		a.stops = newKeywords(words)
 	})
 }
 
@@ -258,12 +206,7 @@ func (a *allow) matches(path string, m match, text string, at []int) bool {
 	case "match":
 		target = text[at[0]:at[1]]
 	case "line":
-		start := strings.LastIndexByte(text[:at[0]], '\n') + 1
-		end := len(text)
-		if i := strings.IndexByte(text[at[1]:], '\n'); i >= 0 {
-			end = at[1] + i
-		}
-		target = text[start:end]
+		target = lineAround(text, at[0], at[1])
 	}
 	var kinds []bool
 	if len(a.paths) > 0 {
@@ -273,7 +216,7 @@ func (a *allow) matches(path string, m match, text string, at []int) bool {
 		kinds = append(kinds, anyMatches(a.texts, target))
 	}
 	if len(a.StopWords) > 0 {
-		kinds = append(kinds, containsStopWord(a.StopWords, m.secret))
+		kinds = append(kinds, a.stops.isAnyIn(m.secret))
 	}
 	all := strings.EqualFold(a.Condition, "AND")
 	for _, k := range kinds {
@@ -284,14 +227,17 @@ func (a *allow) matches(path string, m match, text string, at []int) bool {
 	return all && len(kinds) > 0
 }
 
-func containsStopWord(words []string, secret string) bool {
-	secret = strings.ToLower(secret)
-	for _, w := range words {
-		if strings.Contains(secret, strings.ToLower(w)) {
-			return true
-		}
+// maxLine is how much of a line counts on either side of a match, in bytes.
+const maxLine = 2 << 10
+
+// lineAround is a piece of a text with the rest of its lines.
+func lineAround(text string, from, to int) string {
+	before, behind := text[max(0, from-maxLine):from], text[to:min(len(text), to+maxLine)]
+	before = before[strings.LastIndexByte(before, '\n')+1:]
+	if i := strings.IndexByte(behind, '\n'); i >= 0 {
+		behind = behind[:i]
 	}
-	return false
+	return text[from-len(before) : to+len(behind)]
 }
 
 func anyMatches(all []*regexp.Regexp, s string) bool {

@@ -20,6 +20,9 @@ const (
 	kindSealed    = "sealed" // a holder's last record; never shown to readers
 )
 
+// repairHint is the advice where a journal cannot be read: the bus itself is whole.
+const repairHint = "company stop, then company bus repair: the run goes on from the records before the damage"
+
 // Record is one entry of a run's journal.
 type Record struct {
 	N     int             `json:"n"` // from 1; gapless but for seals, which readers are not shown
@@ -147,7 +150,7 @@ func (l *Ledger) readWithSeals(ctx context.Context, run company.RunID, fn func(R
 		for _, rec := range group {
 			if n++; rec.N != n {
 				return company.E(company.ELedger, fmt.Sprintf("the journal of run %s is damaged at record %d", run, n)).
-					Because(fmt.Sprintf("record %d stands in its place", rec.N))
+					Because(fmt.Sprintf("record %d stands in its place", rec.N)).Fix(repairHint)
 			}
 			if refused = fn(rec); refused != nil {
 				return refused

@@ -215,7 +215,7 @@ func decodeRecords(m bus.Message) (group []Record, err error) {
 		err = json.Unmarshal(m.Data, &group[0])
 	}
 	if err != nil {
-		return nil, company.E(company.ELedger, "a record of "+m.Subject+" cannot be read").Wrap(err)
+		return nil, company.E(company.ELedger, "a record of "+m.Subject+" cannot be read").Fix(repairHint).Wrap(err)
 	}
 	return group, nil
 }

@@ -121,7 +121,7 @@ func open(before *link, m bus.Message) (record, link, error) {
 	}
 	if rec.Version != 0 && rec.Version != recordVersion {
 		return record{}, link{}, damagedError(at, fmt.Sprintf("its record is of version %d", rec.Version)).
-			Fix("a newer version of company may have written it: use that one, or put a backup of the office's state back")
+			Fix("a newer version of company may have written it: use that one, or " + company.PutCopyBack("the office's state"))
 	}
 	if err := rec.checkForm(); err != nil {
 		return damage(err.Error())

@@ -196,12 +196,12 @@ func blobError(hash company.Hash, err error) error {
 	case errors.Is(err, bus.ErrNotFound) && errors.Is(err, bus.ErrDamaged):
 		return company.E(company.ELedger, fmt.Sprintf("blob %.80s is not found", hash)).
 			Because("a part of the store cannot be read, and may have held it").
-			Fix("company doctor --deep names the damage; where it holds what is needed, restore the office from a backup").Wrap(err)
+			Fix("company doctor --deep names the damage; where it holds what is needed, " + company.PutCopyBack("the office's state")).Wrap(err)
 	case errors.Is(err, bus.ErrNotFound):
 		return company.E(company.ENotFound, fmt.Sprintf("there is no blob %.80s", hash)).Wrap(err)
 	case errors.Is(err, bus.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return busError("read a blob", err)
 	}
 	return company.E(company.ELedger, fmt.Sprintf("blob %.80s is damaged", hash)).
-		Fix("restore the office from a backup").Wrap(err)
+		Fix("company doctor --deep names each damage; where it is needed, " + company.PutCopyBack("the office's state")).Wrap(err)
 }

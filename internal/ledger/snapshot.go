@@ -219,7 +219,7 @@ func (l *Ledger) resumeSnapshot(ctx context.Context) error {
 	if last.Seq < h.At.Log {
 		return company.E(company.ELedger, fmt.Sprintf("the ledger has lost events up to %d", h.At.Seq)).
 			Because("a snapshot knows of them").
-			Fix("put a backup of the office back, or delete " + l.opts.Folder.Join(snapshotName) + " to go on without them")
+			Fix(company.PutCopyBack("the office's state") + ", or delete " + l.opts.Folder.Join(snapshotName) + " to go on without them")
 	}
 
 	at, err := l.endOf(ctx, h.At.Log)

@@ -95,7 +95,7 @@ func (management) Finish(_ context.Context, _ *session.Session, out agent.Outcom
 		return company.EndRun{}, failed
 	}
 	if out.End != agent.EndFinal {
-		return company.EndRun{}, company.E(company.EModel, "the manager ended without a decision: "+string(out.End))
+		return company.EndRun{}, company.E(company.EModel, "the manager ended without a decision: "+string(out.End)).Fix(out.NoToolsHint())
 	}
 	var d decision
 	if err := json.Unmarshal(out.Final, &d); err != nil {

@@ -10,6 +10,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/patch"
 	"company/internal/safetext"
 	"company/internal/session"
 )
@@ -63,7 +64,7 @@ func decideBrief(t *company.Task, sub *company.Subtask, diff gitops.Diff, repo s
 		b.WriteString("\n" + agent.Quote(agent.GateOutput, "", red))
 	}
 	b.WriteString(describeDiff(diff))
-	if outside := agent.ListOutside(t.OutsideWriteSet(sub)); outside != "" {
+	if outside := agent.ListOutside(t.OutsideWriteSet(sub, company.NewMatchBudget())); outside != "" {
 		b.WriteString("\nIts branch changes these files outside of the write set:\n" + outside)
 	}
 	b.WriteString(describeEarlier(t, sub))
@@ -104,8 +105,8 @@ func describeDiff(d gitops.Diff) string {
 	if len(d.Changes) == 0 {
 		return "\nIts branch changes nothing yet.\n"
 	}
-	patch, shortened := shortenPatch(d.Patch, mostDiff)
-	out := "\nWhat its branch changes:\n" + agent.Quote("diff", "", string(patch))
+	text, shortened := shortenPatch(d.Patch, mostDiff)
+	out := "\nWhat its branch changes:\n" + agent.Quote("diff", "", string(text))
 	if !shortened && !d.Truncated {
 		return out
 	}
@@ -122,11 +123,11 @@ func describeDiff(d gitops.Diff) string {
 // shortenPatch keeps at most limit bytes of a patch, besides a line for each file that is cut:
 // small files whole, of large ones the beginning, in whole lines and in the patch's order. So a
 // large file does not hide the others.
-func shortenPatch(patch []byte, limit int) (out []byte, shortened bool) {
-	if len(patch) <= limit {
-		return patch, false
+func shortenPatch(text []byte, limit int) (out []byte, shortened bool) {
+	if len(text) <= limit {
+		return text, false
 	}
-	files := splitPatch(patch)
+	files := splitPatch(text)
 	order := make([]int, len(files)) // small files first
 	for i := range order {
 		order[i] = i
@@ -153,16 +154,19 @@ func shortenPatch(patch []byte, limit int) (out []byte, shortened bool) {
 }
 
 // splitPatch cuts a patch of git in front of the heading of each file.
-func splitPatch(patch []byte) [][]byte {
-	heading := []byte("\ndiff --git ")
-	var out [][]byte
-	for {
-		i := bytes.Index(patch[min(1, len(patch)):], heading)
-		if i < 0 {
-			return append(out, patch)
+func splitPatch(text []byte) (files [][]byte) {
+	var file *patch.File
+	at, from := 0, 0
+	for l := range patch.Lines(string(text)) {
+		if l.File != file {
+			if at > from {
+				files = append(files, text[from:at])
+			}
+			file, from = l.File, at
 		}
-		out, patch = append(out, patch[:i+2]), patch[i+2:]
+		at += len(l.Raw)
 	}
+	return append(files, text[from:])
 }
 
 // mostOthers bounds the other tickets in the brief of a manager.
@@ -172,6 +176,7 @@ const mostOthers = 40
 // them in after, and writes nothing that they write.
 func describeOthers(t *company.Task, stuck *company.Subtask) string {
 	var b strings.Builder
+	budget := company.NewMatchBudget()
 	n := 0
 	for _, sub := range t.Subtasks {
 		if sub == stuck {
@@ -187,7 +192,7 @@ func describeOthers(t *company.Task, stuck *company.Subtask) string {
 		if after := sub.After(); len(after) > 0 {
 			b.WriteString("; after " + company.JoinIDs(after))
 		}
-		if beyond := t.OutsideWriteSet(sub); len(beyond) > 0 {
+		if beyond := t.OutsideWriteSet(sub, budget); len(beyond) > 0 {
 			b.WriteString("; changed outside of its write set: " + joinOutside(beyond))
 		}
 		b.WriteString("\n")

@@ -132,7 +132,16 @@ func (r *readTools) matchingFiles(ctx context.Context, pattern string) ([]gitops
 		res := refusalResult(err.Error())
 		return nil, &res, nil
 	}
-	return slices.DeleteFunc(entries, func(e gitops.Entry) bool { return !g.Match(e.Path) }), nil, nil
+	matching := entries[:0]
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		if g.Match(e.Path) {
+			matching = append(matching, e)
+		}
+	}
+	return matching, nil, nil
 }
 
 func (r *readTools) listFiles() agent.Tool {

@@ -124,12 +124,12 @@ func (s *Server) submitTask(ctx context.Context, in submitArguments) (*mcp.CallT
 
 // outcome is what a command did, for a program.
 type outcome struct {
-	Task   company.TaskID     `json:"task"`
-	Status company.TaskStatus `json:"status"`
+	Task   company.TaskID     `json:"task,omitempty"` // empty: it is about the office
+	Status company.TaskStatus `json:"status,omitempty"`
 	AtWork bool               `json:"at_work"` // a company is at work: the work goes on by itself
 }
 
-// act is a command of a client about a task.
+// act is a command of a client about a task, or with an empty one about the office.
 type act struct {
 	id   string // of the command; empty: a fresh one
 	task company.TaskID
@@ -157,6 +157,10 @@ func (s *Server) doFound(ctx context.Context, find func(context.Context, *client
 		if _, err := o.Do(ctx, a.id, a.cmd); err != nil {
 			return err
 		}
+		if a.task == "" {
+			out.AtWork = o.IsServed()
+			return nil
+		}
 		w, err := o.Work(ctx, a.task)
 		if err != nil {
 			return err
@@ -179,7 +183,7 @@ func (s *Server) doFound(ctx context.Context, find func(context.Context, *client
 			out.AtWork = true
 		}
 	}
-	if !over && !out.AtWork {
+	if a.task != "" && !over && !out.AtWork {
 		text += fmt.Sprintf("\nNo company is at work: the president goes on with company resume %s", a.task)
 	}
 	r := newResult(text)

@@ -10,6 +10,7 @@
 package notify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func noticeOf(it feed.Item) (n Notice, ok bool) {
 		n.Kind = Failure
 	case it.Kind == "pr.opened":
 		n.Kind = Pull
-	case it.Mark == feed.Needs && it.Task == "":
+	case it.Mark == feed.Needs && it.Task == "" && it.Kind != "approval.opened":
 		n.Kind = Office
 	case it.Mark == feed.Needs:
 		n.Kind = Question
@@ -105,7 +106,10 @@ func newMessage(notices []Notice, link string) Message {
 func sumUp(notices []Notice) string {
 	if len(notices) == 1 {
 		n := notices[0]
-		return strings.TrimSpace(string(n.Task) + " " + map[Kind]string{Question: "asks", Failure: "failed", Pull: "has a pull request", Office: "the office needs you"}[n.Kind])
+		if n.Kind == Office {
+			return "the office needs you"
+		}
+		return cmp.Or(string(n.Task), "the office") + " " + map[Kind]string{Question: "asks", Failure: "failed", Pull: "has a pull request"}[n.Kind]
 	}
 	var parts []string
 	for _, k := range []struct {

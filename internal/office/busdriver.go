@@ -44,7 +44,7 @@ func (o *Office) SettleBusDriver(want string, records map[string]string) error {
 			if driver != want && hasRecords(o.BusFolder, name) {
 				return company.E(company.EConfig, "the ledger of this office is gone: "+o.BusFolder.Join(records[want])).
 					Because("records of the driver " + driver + " lie beside it, and a new ledger would hide them").
-					Fix("put a backup of " + o.State + " back").NeedsPerson()
+					Fix(company.PutCopyBack(o.State)).NeedsPerson()
 			}
 		}
 	}

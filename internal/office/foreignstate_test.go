@@ -106,6 +106,37 @@ func TestRefuseNestedRepositories(t *testing.T) {
 	}
 }
 
+// T23: what git tracks in another case of our folders' letters, or by a short name of
+// Windows, is written into them on some disk: it is refused on every disk.
+func TestOtherSpellingsOfOwnFolders(t *testing.T) {
+	t.Parallel()
+	for at, refused := range map[string]bool{
+		".Company/state/office.json": true, ".COMPANY/State/bus/x": true, ".company/STATE/office.json": true, "COMPAN~1/state/office.json": true,
+		".company./state/office.json": true, ".Company/state/README.md": true, ".company/state/README.md": false,
+		"company/state/office.json": false, ".companyx/state/a": false,
+	} {
+		repo := configtest.Repo(t, map[string]string{at: "{}"})
+		before := listPaths(t, repo)
+		o, err := Open(t.Context(), mustFind(t, FindOptions{Dir: repo}))
+		if !refused {
+			if err != nil {
+				t.Errorf("%s: %v", at, err)
+				continue
+			}
+			if err := o.Close(); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "state of the office is refused") {
+			t.Errorf("%s: %v", at, err)
+		}
+		if after := listPaths(t, repo); !slices.Equal(before, after) {
+			t.Errorf("%s: something was written: %v", at, after)
+		}
+	}
+}
+
 func excludeOf(t testing.TB, repo string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(repo, ".git", "info", "exclude"))
@@ -226,7 +257,11 @@ func TestExcludeKeepsLinkAndMode(t *testing.T) {
 func TestReadablePathsValidate(t *testing.T) {
 	t.Parallel()
 	load := func(text string) error {
-		_, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: configtest.Office(t, text)})
+		env := configtest.Env(map[string]string{"HOME": configtest.Dir(t)})
+		if err := config.OpenTrust(env).AddText([]byte(text), "company.yaml"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: configtest.Office(t, text), Env: env})
 		return err
 	}
 	for _, good := range []string{

@@ -130,7 +130,7 @@ func readOfficeFile(state *folder.Folder) (rec officeFile, known bool, err error
 	}
 	if err := json.Unmarshal(data, &rec); err != nil || rec.Version != 1 || !idRE.MatchString(rec.ID) {
 		return officeFile{}, false, company.E(company.EConfig, state.Join(officeName)+" is damaged").Wrap(err).
-			Fix("restore it from a backup; branches carry the id in it")
+			Fix(company.PutCopyBack("it") + "; branches carry the id in it")
 	}
 	return rec, true, nil
 }

@@ -71,7 +71,8 @@ func (f *Folders) folderSlots() []folderSlot {
 // Open makes the missing parts of an office and opens its folders. It may be
 // called by several processes at once and changes nothing of an office that is
 // complete. In a git checkout it adds the office's folders to
-// .git/info/exclude, and touches nothing else.
+// .git/info/exclude, marks .company for git clean to pass over, keeps a copy of
+// a company.yaml that git does not track, and touches nothing else.
 //
 // State that a repository may have brought along is refused, before anything
 // is made: see refuseForeign.
@@ -86,7 +87,8 @@ func Open(ctx context.Context, p Paths) (*Office, error) {
 	}()
 	defer func() { <-asked }()
 	index := gitindex.ReadStamp(p.parentDir)
-	if err := p.refuseForeign(ctx); err != nil {
+	tracksConfig, err := p.refuseForeign(ctx)
+	if err != nil {
 		return nil, err
 	}
 	base, err := folder.Open(p.parentDir)
@@ -109,7 +111,7 @@ func Open(ctx context.Context, p Paths) (*Office, error) {
 	if gitindex.ReadStamp(p.parentDir).IsSameAs(index) {
 		err = p.refuseOddFolders()
 	} else {
-		err = p.refuseForeign(ctx)
+		tracksConfig, err = p.refuseForeign(ctx)
 	}
 	for _, f := range []*folder.Folder{o.StateFolder, o.LogsFolder} {
 		if err == nil {
@@ -122,8 +124,14 @@ func Open(ctx context.Context, p Paths) (*Office, error) {
 			_, _, err = p.excludeFolders(exclude)
 		}
 	}
+	if err == nil && p.Repo != "" {
+		err = p.markForGit(base)
+	}
 	if err == nil {
 		err = o.ensureID()
+	}
+	if err == nil && p.Repo != "" {
+		err = o.keepConfig(tracksConfig)
 	}
 	if err != nil {
 		return nil, errors.Join(err, o.Close())

@@ -137,7 +137,7 @@ func Find(o FindOptions) (Paths, error) {
 		if isDir(filepath.Join(dir, companyDir, "state")) {
 			return pathsAt(filepath.Join(dir, companyDir))
 		}
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && !folder.IsMarked(dir) {
 			// The checkout's own office, unless a folder above says otherwise.
 			if up, ok := findOfficeAbove(filepath.Dir(dir)); ok {
 				return pathsAt(up)

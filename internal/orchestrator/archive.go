@@ -77,7 +77,7 @@ func (o *Orchestrator) LoadArchive(ctx context.Context, id company.TaskID) (*com
 
 func archiveError(id company.TaskID, err error) error {
 	return company.E(company.CodeOf(err), "the archive of "+string(id)+" cannot be read").Wrap(err).
-		Fix("put a backup of the office's state back; the ledger has its events all the same: company feed " + string(id))
+		Fix(company.PutCopyBack("the office's state") + "; the ledger has its events all the same: company feed " + string(id))
 }
 
 // ArchiveTask takes a task that is over, with those that follow it, out of the state:

@@ -7,6 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"company/internal/boundedparse/bash"
 	"company/internal/lazyregexp"
 )
 
@@ -57,7 +58,7 @@ func parseScript(text string) []call {
 
 // readText reads the script; not ok: it is none.
 func (r *scriptReader) readText() (ok bool) {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(r.text), "")
+	file, err := bash.Parse(r.text)
 	if err != nil {
 		return false
 	}

@@ -367,7 +367,7 @@ func (d *Director) presidentsCommand(s step, now *company.State) company.Command
 	case *company.RunTold:
 		return company.Tell{Subtask: s.subtask, Text: was.Text}
 	case *company.ApprovalAnswered:
-		return company.Answer{Approval: now.ByKey[s.key], Option: was.Option, Text: was.Text, By: was.By}
+		return company.Answer{Approval: now.ByKey[s.key], Option: was.Option, Text: was.Text, By: was.By, Rebind: was.Rebind}
 	}
 	return nil
 }

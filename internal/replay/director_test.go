@@ -144,7 +144,7 @@ func recordDeck(t *testing.T) (*Record, *deck) {
 func openReplay(t *testing.T, r *Record) *deck {
 	t.Helper()
 	k := openDeck(t, time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC))
-	first, err := r.Seed("/elsewhere")
+	first, err := r.Seed("/elsewhere", company.Bindings{})
 	if err != nil {
 		t.Fatal(err)
 	}

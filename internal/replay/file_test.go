@@ -10,9 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/agent"
 	"company/internal/company"
-	"company/internal/session"
 )
 
 // pattern is a text of n bytes, as a pack would be.
@@ -143,32 +141,3 @@ func TestRecordFileIsRefused(t *testing.T) {
 type failingWriter struct{ err error }
 
 func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }
-
-// manyModels are agents with a second model and further ones; none of them may be asked.
-type manyModels struct {
-	session.Agents
-	second bool
-}
-
-func (manyModels) Driver(company.Role) agent.Driver  { return nil }
-func (m manyModels) Escalated(string) session.Agents { return m }
-func (m manyModels) Second(company.Role) (s session.Agents) {
-	if m.second {
-		s = m
-	}
-	return s
-}
-
-// TestOtherModelsAreReplayed: a run of the second reviewer and one of an escalated worker
-// converse with their records as any other.
-func TestOtherModelsAreReplayed(t *testing.T) {
-	a := Agents{manyModels{second: true}, &Director{}}
-	for name, other := range map[string]session.Agents{"second": a.Second(company.Reviewer), "escalated": a.Escalated("strong")} {
-		if other == nil || other.Driver(company.Worker) == nil {
-			t.Errorf("%s: the model itself is asked", name)
-		}
-	}
-	if (Agents{manyModels{}, &Director{}}).Second(company.Reviewer) != nil {
-		t.Error("there is a second model where the config has none")
-	}
-}

@@ -236,9 +236,12 @@ func (r *Record) Project() company.Project { return r.submitted.Project }
 func (r *Record) Submitted() time.Time { return r.first.Time }
 
 // Seed is the event that a replay's ledger begins with: the submission, for a checkout in
-// another place and without a cap.
-func (r *Record) Seed(checkout string) (company.Event, error) {
+// another place and without a cap. One that names no agents gets these.
+func (r *Record) Seed(checkout string, agents company.Bindings) (company.Event, error) {
 	d := r.submitted
+	if d.Settings.Agents.IsZero() {
+		d.Settings.Agents = agents
+	}
 	d.Project.Path, d.Base = checkout, ""
 	d.Settings.Cap = company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}
 	data, err := json.Marshal(d)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"company/internal/boundedparse/jq"
 	"company/internal/company"
 )
 
@@ -28,17 +29,13 @@ func ParseQuery(text string) (Shape, error) {
 	refuse := func(why string) error {
 		return company.E(company.EUsage, "--jq is no expression of jq").Because(why).Fix("--jq '.tasks[] | select(.status == \"failed\") | .id'")
 	}
-	parsed, err := gojq.Parse(text)
-	if err != nil {
-		var at *gojq.ParseError
-		if errors.As(err, &at) {
-			before := text[:min(max(0, at.Offset-len(at.Token)), len(text))]
-			return nil, refuse(fmt.Sprintf("line %d, column %d: %v", 1+strings.Count(before, "\n"), len(before)-strings.LastIndexByte(before, '\n'), err))
-		}
-		return nil, refuse(err.Error())
-	}
-	code, err := gojq.Compile(parsed)
-	if err != nil {
+	code, err := jq.Compile(text)
+	var at *gojq.ParseError
+	switch {
+	case errors.As(err, &at):
+		before := text[:min(max(0, at.Offset-len(at.Token)), len(text))]
+		return nil, refuse(fmt.Sprintf("line %d, column %d: %v", 1+strings.Count(before, "\n"), len(before)-strings.LastIndexByte(before, '\n'), err))
+	case err != nil:
 		return nil, refuse(err.Error())
 	}
 	return query{code}, nil
@@ -75,7 +72,7 @@ func (q query) Print(ctx context.Context, w io.Writer, onTerminal bool, v any) e
 		}
 		text, ok := value.(string)
 		if !ok {
-			encoded, err := gojq.Marshal(value)
+			encoded, err := jq.Encode(value)
 			if err != nil {
 				return fail(err)
 			}

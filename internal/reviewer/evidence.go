@@ -12,6 +12,7 @@ import (
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/lazyregexp"
+	"company/internal/patch"
 	"company/internal/safetext"
 )
 
@@ -279,34 +280,27 @@ func matchedLines(result, file string) []lineRange {
 	return out
 }
 
-var hunkRE = lazyregexp.New(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
-
 // readHunks are the lines that a patch shows of each file, of the old and of the new
 // version. A file without lines (a binary one, a mode) is there with none.
-func readHunks(patch []byte) map[string][]lineRange {
+func readHunks(text []byte) map[string][]lineRange {
 	out := map[string][]lineRange{}
-	file := ""
-	for line := range strings.Lines(string(patch)) {
-		line = strings.TrimRight(line, "\r\n")
-		if rest, ok := strings.CutPrefix(line, "diff --git a/"); ok {
-			// Both names are the same: renames are a deletion and a creation.
-			file = rest[:max(0, (len(rest)-len(" b/"))/2)]
-			out[file] = append(out[file], lineRange{})
-			continue
-		}
-		m := hunkRE.FindStringSubmatch(line)
-		if m == nil || file == "" {
-			continue
-		}
-		for _, side := range [][2]string{{m[1], m[2]}, {m[3], m[4]}} {
-			first, _ := strconv.Atoi(side[0])
-			count := 1
-			if side[1] != "" {
-				count, _ = strconv.Atoi(side[1])
-			}
-			out[file] = append(out[file], lineRange{first, first + count - 1})
+	var file *patch.File
+	var ranges []lineRange
+	keep := func() {
+		if file != nil {
+			out[file.Path()] = append(out[file.Path()], ranges...)
 		}
 	}
+	for l := range patch.Lines(string(text)) {
+		if l.File != file {
+			keep()
+			file, ranges = l.File, []lineRange{{}}
+		}
+		if l.Kind == patch.Hunk {
+			ranges = append(ranges, lineRange{l.Old, l.Old + l.OldCount - 1}, lineRange{l.New, l.New + l.NewCount - 1})
+		}
+	}
+	keep()
 	return out
 }
 

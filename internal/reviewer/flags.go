@@ -1,16 +1,18 @@
 package reviewer
 
 import (
-	"bytes"
+	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/lazyregexp"
+	"company/internal/patch"
 )
 
-// maxFlags is how many lines of a diff are flagged.
+// maxFlags is how many flagged lines of a diff are shown.
 const maxFlags = 30
 
 // flagged are lines that a change adds, in files of these, which can keep tests
@@ -59,38 +61,71 @@ func hasExtension(endings ...string) func(string) bool {
 }
 
 // flagLines are the lines of a diff that a reviewer has to look at closely: file,
-// why, and the line.
+// why, and the line. Of those beyond maxFlags, each reason has a line with the number
+// and the files, so that many lines of one kind hide no line of another.
 func flagLines(d gitops.Diff) []string {
 	var out []string
-	file, more := "", 0
-	for line := range bytes.Lines(d.Patch) {
-		text := strings.TrimRight(string(line), "\r\n")
-		if p, ok := strings.CutPrefix(text, "+++ b/"); ok {
-			file = p
+	var more moreFlags
+	for l := range patch.Lines(string(d.Patch)) {
+		if l.Kind != patch.Added {
 			continue
 		}
-		added, ok := strings.CutPrefix(text, "+")
-		if !ok || file == "" {
-			continue
-		}
+		file := l.File.Path()
 		for _, f := range flagged {
-			if !f.file(file) || !f.line.MatchString(added) {
+			if !f.file(file) || !f.line.MatchString(l.Text) {
 				continue
 			}
 			if len(out) == maxFlags {
-				more++
+				more.add(f.why, file)
 				break
 			}
 			const most = 160
-			if added = strings.TrimSpace(added); len(added) > most {
+			added := strings.TrimSpace(l.Text)
+			if len(added) > most {
 				added = strings.ToValidUTF8(added[:most], "") + "…"
 			}
 			out = append(out, file+": "+f.why+": "+added)
 			break
 		}
 	}
-	if more > 0 {
-		out = append(out, "and "+company.Count(more, "more line"))
+	out = append(out, more.describe()...)
+	if d.Truncated {
+		out = append(out, "the diff is longer than what was searched for such lines: look for them in the rest, too")
+	}
+	return out
+}
+
+// moreFlags counts flagged lines that are not shown, by the reason.
+type moreFlags []*moreOfReason
+
+type moreOfReason struct {
+	why   string
+	lines int
+	files []string
+}
+
+func (m *moreFlags) add(why, file string) {
+	i := slices.IndexFunc(*m, func(r *moreOfReason) bool { return r.why == why })
+	if i < 0 {
+		i = len(*m)
+		*m = append(*m, &moreOfReason{why: why})
+	}
+	r := (*m)[i]
+	if r.lines++; len(r.files) == 0 || r.files[len(r.files)-1] != file {
+		r.files = append(r.files, file)
+	}
+}
+
+// mostMoreFiles is how many files a reason's line names.
+const mostMoreFiles = 10
+
+func (m moreFlags) describe() (out []string) {
+	for _, r := range m {
+		files := strings.Join(r.files[:min(len(r.files), mostMoreFiles)], ", ")
+		if n := len(r.files) - mostMoreFiles; n > 0 {
+			files += fmt.Sprintf(" and %d more", n)
+		}
+		out = append(out, "and "+company.Count(r.lines, "more line")+": "+r.why+": "+files)
 	}
 	return out
 }

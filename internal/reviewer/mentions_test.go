@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -21,18 +22,41 @@ func TestMentionsAreShown(t *testing.T) {
 		"bump left@1.2.3 and x/@y":                               "",
 		"bump @types/node":                                       "bump @types/node",
 		"an @ alone, and @-x":                                    "",
-		strings.Repeat("far ", 100) + "behind is @octocat":       " @octocat",
+		strings.Repeat("far ", 100) + "behind is @octocat":       "@octocat",
 		"@types/node " + strings.Repeat("x", 300) + " @octocat":  "@types … @octocat",
-		"as @octocat," + strings.Repeat("x", 300) + " has asked": " @octocat",
+		"as @octocat," + strings.Repeat("x", 300) + " has asked": "@octocat",
 	} {
 		got := findMentions([]gitops.Commit{{OID: id, Message: message}})
 		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || got[0] != id.Short()+": "+want) {
 			t.Errorf("%.60q: %q", message, got)
 		}
 	}
-	flood := findMentions([]gitops.Commit{{OID: id, Message: strings.Repeat("@a\n", 1000)}})
-	if len(flood) != maxMentions+1 || flood[maxMentions] != "and more" {
-		t.Errorf("%d lines", len(flood))
+	if same := findMentions([]gitops.Commit{{OID: id, Message: strings.Repeat("@a\n", 1000) + "as @octocat asked"}}); len(same) != 2 || !strings.Contains(same[1], "@octocat") {
+		t.Errorf("%q", same)
+	}
+	// Neither many lines nor many names hide one: it is named, or the names that are not shown are counted.
+	var flood strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&flood, "see @name%d\n", i)
+	}
+	got := findMentions([]gitops.Commit{{OID: id, Message: flood.String()}, {OID: id, Message: "as @octocat asked"}})
+	if len(got) != maxMentions+1 || !strings.HasSuffix(got[maxMentions], "@name99 @octocat") {
+		t.Errorf("%q", got)
+	}
+	for i := range 2000 {
+		fmt.Fprintf(&flood, "@other%d", i)
+		if i%50 != 49 {
+			flood.WriteString(" ")
+		} else {
+			flood.WriteString("\n")
+		}
+	}
+	got = findMentions([]gitops.Commit{{OID: id, Message: flood.String()}, {OID: id, Message: "as @octocat asked"}})
+	if last := got[len(got)-1]; len(got) != maxMentions+1 || len(last) > maxOtherNames+200 || !strings.Contains(last, "more names, too many to be shown") {
+		t.Errorf("%q", got)
+	}
+	if last := findMentions(make([]gitops.Commit, maxCommits)); len(last) != 1 || !strings.Contains(last[0], "are not looked at") {
+		t.Errorf("%q", last)
 	}
 	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
 	if text := reviewBrief(b.task, b.sub, b.x); strings.Contains(text, "Names in commit messages") {

@@ -12,7 +12,7 @@ import (
 // outsideText lists what the ticket's branch changes beyond its write set, and which open ticket
 // writes the same file.
 func outsideText(t *company.Task, sub *company.Subtask) string {
-	files := agent.ListOutside(t.OutsideWriteSet(sub))
+	files := agent.ListOutside(t.OutsideWriteSet(sub, company.NewMatchBudget()))
 	if files == "" {
 		return ""
 	}
@@ -31,11 +31,12 @@ const (
 func outsideOfTickets(t *company.Task) string {
 	var list strings.Builder
 	room, left := mostOutside, 0
+	budget := company.NewMatchBudget()
 	for _, s := range t.Subtasks {
 		if s.Status != company.SubtaskCompleted {
 			continue
 		}
-		files := t.OutsideOfMerged(s)
+		files := t.OutsideOfMerged(s, budget)
 		shown := files[:min(len(files), room, mostOutsideTicket)]
 		room, left = room-len(shown), left+len(files)-len(shown)
 		if len(shown) > 0 {

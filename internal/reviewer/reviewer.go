@@ -166,7 +166,7 @@ func (r *review) Finish(_ context.Context, _ *session.Session, out agent.Outcome
 		return company.EndRun{}, failed
 	}
 	if out.End != agent.EndFinal {
-		return company.EndRun{}, company.E(company.EModel, "the reviewer ended without a verdict: "+string(out.End))
+		return company.EndRun{}, company.E(company.EModel, "the reviewer ended without a verdict: "+string(out.End)).Fix(out.NoToolsHint())
 	}
 	var v struct {
 		company.ReviewRecorded

@@ -211,6 +211,33 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+// Lines that look like headings, names that git quotes and many flagged lines hide no line
+// that is to be flagged.
+func TestFlagsCannotBeHidden(t *testing.T) {
+	files := map[string]string{
+		"a_test.go":   "package a\n\n/*\n++ b/notes.md\n-- a/notes.md\n@@ -1 +1 @@\n*/\nfunc TestMain(m *testing.M) { os.Exit(0) }\n",
+		"ä b_test.go": "package a\n\nfunc TestMain(m *testing.M) {}\n",
+		"b.go":        "package a\n\n" + strings.Repeat("// ++ b/x\n", 3) + "func f() { os.Exit(1) }\n",
+	}
+	b := setup(t, files)
+	if len(b.x.flags) != 3 || !strings.HasPrefix(b.x.flags[0], "a_test.go: takes the run") || !strings.HasPrefix(b.x.flags[1], "b.go: ends the process") || !strings.HasPrefix(b.x.flags[2], "ä b_test.go: takes the run") {
+		t.Errorf("%q", b.x.flags)
+	}
+	if hunks := readHunks(b.x.diff.Patch); len(hunks) != 3 || len(hunks["ä b_test.go"]) != 3 {
+		t.Errorf("%v", hunks)
+	}
+	b = setup(t, map[string]string{"a.go": strings.Repeat("//go:build linux\n", 40) + "func init() { os.Exit(0) }\n", "go.mod": "exclude x v1\n"})
+	got := b.x.flags
+	if n := len(got); n != maxFlags+3 || got[n-3] != "and 10 more lines: builds only sometimes: a.go" || got[n-2] != "and 1 more line: ends the process: a.go" || !strings.HasPrefix(got[n-1], "and 1 more line: leaves packages out") {
+		t.Errorf("%q", got)
+	}
+	cut := b.x.diff
+	cut.Truncated = true
+	if got := flagLines(cut); !strings.Contains(got[len(got)-1], "look for them in the rest") {
+		t.Errorf("%q", got[len(got)-1])
+	}
+}
+
 // Who reviews the whole is told what the tickets had to meet, what showed it,
 // and what the round before found.
 func TestBriefOfTheWhole(t *testing.T) {

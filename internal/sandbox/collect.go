@@ -66,11 +66,14 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 			end.Error += ": " + words
 		}
 	case agent.EndNoTools:
-		end.Error, end.Code = "the model answers without using its tools", company.EModel
+		end.Error, end.Code, end.Hint = "the model answers without using its tools", company.EModel, out.NoToolsHint()
 	}
 	partial := end.Status == company.RunPartial
 	end.Progress = partial && s.changedRecently(out.Turns)
 	head, err := s.collectHead(ctx, partial)
+	if err == nil && head == "" && end.Status == company.RunSuccess && s.spec.Unfinished {
+		head = s.spec.Start
+	}
 	var ce *company.Error
 	switch {
 	case errors.As(err, &ce) && ce.Code == company.EObjects:
@@ -101,72 +104,9 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 // uncommitted work of the last checkpoint as a commit on top of it. Empty:
 // there is none.
 func (s *Sandbox) collectHead(ctx context.Context, unsaved bool) (company.OID, error) {
-	taken, ok, err := s.Collect(ctx)
-	if err != nil {
-		return "", err
-	}
-	head := s.spec.Start
-	if ok {
-		head = taken.OID
-	}
-	if unsaved {
-		if head, err = s.takeUnsaved(ctx, head); err != nil {
-			return "", err
-		}
-	}
-	if head == s.spec.Start {
-		return "", nil
-	}
-	return head, nil
-}
-
-// takeUnsaved makes a commit of the last checkpoint's tree, if that is newer
-// than head, and returns the new head.
-func (s *Sandbox) takeUnsaved(ctx context.Context, head company.OID) (company.OID, error) {
-	ctx = gitops.WithLog(ctx, s.spec.Log)
-	m, ref := s.spec.Mirror, gitops.ResultRef(s.spec.Run)
-	saved, ok, err := s.quarantine.Checkpoint(ctx)
-	if err != nil || !ok || saved == head {
-		return head, err
-	}
-	if _, err := m.Take(ctx, s.quarantine, saved, ref); err != nil {
-		return head, err
-	}
-	newer, err := m.IsAncestor(ctx, head, saved)
-	if err != nil {
-		return head, err
-	}
-	keep := head
-	if newer {
-		commits, err := m.Log(ctx, "", saved, 2)
-		if err != nil {
-			return head, err
-		}
-		cp := commits[0]
-		if len(cp.Parents) == 0 {
-			return head, company.E(company.EObjects, "the checkpoint is not a commit on top of another")
-		}
-		keep = cp.Parents[0] // commits that were not pushed came along with it
-		tree, err := m.Tree(ctx, keep)
-		if err != nil {
-			return head, err
-		}
-		if cp.Tree != tree {
-			ticket, err := gitops.Ticket(s.spec.Run)
-			if err != nil {
-				return head, err
-			}
-			// Its time is the checkpoint's: taken again, it is the same commit.
-			keep, err = m.CommitTree(ctx, gitops.CommitSpec{
-				Tree: cp.Tree, Parents: cp.Parents[:1], When: cp.When, Author: s.factory.Author, Committer: s.factory.Author,
-				Message: gitops.CommitMessage(ticket, "Work so far, not finished"),
-			})
-			if err != nil {
-				return head, err
-			}
-		}
-	}
-	return keep, m.UpdateRef(ctx, ref, keep, saved)
+	s.Close(ctx)
+	w := runWork{mirror: s.spec.Mirror, quarantine: s.quarantine, start: s.spec.Start, branch: s.spec.Branch, author: s.factory.Author}
+	return w.takeHead(gitops.WithLog(ctx, s.spec.Log), unsaved)
 }
 
 // maxChanges bounds the list of changed files of one subtask, as JSON in bytes:

@@ -34,8 +34,6 @@ type cells struct {
 	// starve is asked after each call of a tool: true ends the cell, and its memory is
 	// the reason. Nil: never.
 	starve func(tool string) bool
-	// unknown is a tool that the toolboxes do not know; empty: they know all.
-	unknown string
 
 	mu    sync.Mutex
 	made  int
@@ -138,10 +136,6 @@ func (c *cells) Start(_ context.Context, spec container.Spec) (container.Contain
 // answerOrLose is a toolbox whose answers may be lost.
 func (c *cells) answerOrLose(cell *cell, toolbox http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c.unknown != "" && path.Base(r.URL.Path) == c.unknown {
-			http.NotFound(w, r)
-			return
-		}
 		if c.starve != nil && c.starve(path.Base(r.URL.Path)) {
 			cell.exit = container.Exit{Code: 137, OOMKilled: true}
 			_, _ = io.Copy(io.Discard, r.Body) // else the server does not see that the caller is gone

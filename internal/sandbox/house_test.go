@@ -80,12 +80,9 @@ func (h *house) Do(ctx context.Context, actor string, c company.Command) ([]comp
 	return h.Decider.Do(ctx, actor, c)
 }
 
-func (h *house) Driver(company.Role) agent.Driver      { return agent.Loop{Models: h} }
-func (h *house) MaxTurns(company.Role) int             { return 0 }
-func (h *house) Model(company.Role) company.BriefModel { return company.BriefModel{} }
-func (h *house) Second(company.Role) session.Agents    { return nil }
-func (h *house) Escalated(string) session.Agents       { return nil }
-func (h *house) Persona(company.Role) string           { return "" }
+func (h *house) Driver(context.Context, company.Bindings, string) (agent.Driver, error) {
+	return agent.Loop{Models: h}, nil
+}
 
 func (h *house) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
 	return meter(h.model), nil

@@ -114,9 +114,8 @@ func (h *warmHouse) requireWarm(t *testing.T) {
 	}
 }
 
-// TestTreeThatIsNotLaidOut: a container in which git cannot make the tree, or whose toolbox is
-// of an older version, serves a run all the same; one that is lost over it does not, and the
-// run has its own.
+// TestTreeThatIsNotLaidOut: a container in which git cannot make the tree serves a run all the
+// same; one that is lost over it does not, and the run has its own.
 func TestTreeThatIsNotLaidOut(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		h := newWarmHouse(t)
@@ -127,15 +126,6 @@ func TestTreeThatIsNotLaidOut(t *testing.T) {
 		}
 		h.BakeIn(broken)
 		h.requireWarm(t)
-	})
-	t.Run("of an older toolbox", func(t *testing.T) {
-		h := newWarmHouse(t)
-		h.cells.unknown = "lay_out"
-		h.requireWarm(t)
-		h.requireWorkspace(t)
-		if all := h.cells.started(); len(all) > 2 || all[0].Labels.Role != "pool" {
-			t.Errorf("%d containers were started, the first for %q", len(all), all[0].Labels.Role)
-		}
 	})
 	t.Run("lost", func(t *testing.T) {
 		h := newWarmHouse(t)

@@ -13,10 +13,11 @@ import (
 
 // goBack puts the quarantine back to the state that the run's journal ends
 // with, and says which checkpoint the work goes on from. A push after that
-// state has no record: it will be made again.
+// state has no record: it will be made again. A journal in which no conversation
+// has begun, be it that its records were lost, ends with an empty quarantine.
 func (s *Sandbox) goBack(ctx context.Context) (company.OID, error) {
 	past := s.spec.Past
-	if !past.Exact {
+	if past.Begun && !past.Exact {
 		resume, _, err := s.quarantine.Checkpoint(ctx)
 		return resume, err
 	}

@@ -95,15 +95,35 @@ type Spec struct {
 	Base     company.OID   // whose history the sandbox sees
 	Extra    []company.OID // commits of the same subtask that it sees too
 	Start    company.OID   // where the branch starts
-	Branch   string
-	Paths    []string       // folders that are checked out and may change; none: all
-	ReadOnly bool           // nothing can be pushed
-	Need     container.Need // what the project's checks needed on the base
-	Log      *gitops.OpLog
+	// Unfinished says that Start has work of earlier runs that none has handed in.
+	Unfinished bool
+	Branch     string
+	Paths      []string       // folders that are checked out and may change; none: all
+	ReadOnly   bool           // nothing can be pushed
+	Need       container.Need // what the project's checks needed on the base
+	Log        *gitops.OpLog
 	// Past is the run's earlier holders, as its journal has them.
 	Past agent.Past
 	// Dependencies are what the run may fetch of package registries. Nil: nothing.
 	Dependencies *depaccess.Run
+}
+
+// seenCommits lists the commits that the sandbox sees beside the history of its base.
+func (o Spec) seenCommits() []company.OID {
+	if o.Start == o.Base {
+		return o.Extra
+	}
+	return append([]company.OID{o.Start}, o.Extra...)
+}
+
+// WorkerSpec returns the part of a Spec that a worker's run gets from its ticket: where the run begins,
+// and what it sees.
+func WorkerSpec(t *company.Task, sub *company.Subtask, r *company.Run) Spec {
+	spec := Spec{Base: sub.Base, Start: r.From, Unfinished: sub.HasUnfinishedWork(r.From), Branch: Branch(sub)}
+	if target := t.Prepared.Target; target != "" {
+		spec.Extra = []company.OID{target}
+	}
+	return spec
 }
 
 // Mirrors is where the mirrors of package registries are reached inside.
@@ -142,7 +162,7 @@ func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
 	if b.ticket, err = gitops.Ticket(o.Run); err != nil {
 		return nil, err
 	}
-	if b.quarantine, err = s.Git.Quarantine(gitops.WithLog(ctx, o.Log), o.Mirror, o.Run, o.Base, o.Extra); err != nil {
+	if b.quarantine, err = s.Git.Quarantine(gitops.WithLog(ctx, o.Log), o.Mirror, o.Run, o.Base, o.seenCommits()); err != nil {
 		return nil, err
 	}
 	b.quarantine.OnlyIn(o.Paths)
@@ -245,20 +265,6 @@ func (s *Sandbox) ExplainLoss(ctx context.Context) string {
 
 // Container is the id of the sandbox's container.
 func (s *Sandbox) Container() string { return s.box.container.ID() }
-
-// Collect closes the gateway, kills the container, and takes the branch's head
-// out of the quarantine after every check, into a ref of the run. ok is false
-// when the branch was never pushed.
-func (s *Sandbox) Collect(ctx context.Context) (taken gitops.Taken, ok bool, err error) {
-	s.Close(ctx)
-	ctx = gitops.WithLog(ctx, s.spec.Log)
-	head, ok, err := s.quarantine.Head(ctx, s.spec.Branch)
-	if err != nil || !ok {
-		return gitops.Taken{}, false, err
-	}
-	taken, err = s.spec.Mirror.Take(ctx, s.quarantine, head, gitops.ResultRef(s.spec.Run))
-	return taken, err == nil, err
-}
 
 // Close ends everything in the sandbox. It may be called many times, and does
 // its work even when ctx is over.

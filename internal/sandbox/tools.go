@@ -17,7 +17,7 @@ func (s *Sandbox) AgentTools() []agent.Tool {
 	if s.spec.ReadOnly {
 		return agenttools.ReadOnlyTools(c)
 	}
-	c.Ticket, c.Start, c.Branch = s.ticket, s.spec.Start, s.spec.Branch
+	c.Ticket, c.Start, c.Unfinished, c.Branch = s.ticket, s.spec.Start, s.spec.Unfinished, s.spec.Branch
 	if s.spec.Dependencies != nil {
 		c.Dependencies = s.spec.Dependencies
 	}

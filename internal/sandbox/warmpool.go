@@ -133,8 +133,7 @@ func (s *Factory) refillRack(image string, k *rack) {
 }
 
 // layTree has the tree made of the commit that the image has. An instance in which git cannot
-// make it, or whose toolbox is older than this, is as good as before; one that is broken is
-// ended. One that is to be discarded meanwhile is left to that.
+// make it is as good as before; one that is broken is ended. One that is to be discarded meanwhile is left to that.
 func (s *Factory) layTree(ctx context.Context, b *instance) (*instance, error) {
 	ctx, cancel := context.WithTimeout(ctx, toolproto.LayOutTimeout+time.Minute)
 	defer cancel()
@@ -143,7 +142,7 @@ func (s *Factory) layTree(ctx context.Context, b *instance) (*instance, error) {
 	switch {
 	case err == nil || errors.Is(ctx.Err(), context.Canceled):
 		return b, nil
-	case errors.As(err, &refusal) || errors.Is(err, toolproto.ErrUnknownTool):
+	case errors.As(err, &refusal):
 		s.Logger.Info("no work tree in a warm container", "err", err)
 		return b, nil
 	}

@@ -56,7 +56,7 @@ func Find(t *ecosystem.Tree) (found []Found, others []string) {
 	}
 	for _, file := range composeFiles(t) {
 		dir, name := ecosystem.SplitPath(file)
-		root, err := ecosystem.ReadYAML([]byte(t.ReadManifest(dir, name)))
+		root, err := t.ReadYAML(dir, name)
 		if err != nil {
 			t.AddNote("%s is not read: %v", ecosystem.PrintablePath(file), err)
 			continue

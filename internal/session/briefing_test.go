@@ -12,11 +12,10 @@ import (
 )
 
 // A run is briefed with its first grant: the ledger has the hashes of its prompt and its
-// persona, and its model. The next holder goes on with the journal's prompt, whatever the
-// persona is by then; result.json has what the ledger has.
+// persona, and its model. The next holder goes on with the same prompt; result.json has what the
+// ledger has.
 func TestRunsAreBriefed(t *testing.T) {
-	b := setup(t, company.Settings{})
-	b.person = "Be terse."
+	b := setup(t, company.Settings{Agents: bindings("Be terse.")})
 	died := errors.New("killed here")
 	b.refuse = func(c company.Command) error {
 		switch c.(type) {
@@ -33,7 +32,6 @@ func TestRunsAreBriefed(t *testing.T) {
 		t.Fatalf("%+v", first)
 	}
 	b.refuse = nil
-	b.person = ""
 	b.Must(company.StartOffice{Office: decidertest.Office}) // the next process
 	if err := b.carry(t.Context(), t, nil); err != nil {
 		t.Fatal(err)

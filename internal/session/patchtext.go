@@ -3,10 +3,12 @@ package session
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"company/internal/agent"
 	"company/internal/gitops"
+	"company/internal/patch"
 	"company/internal/safetext"
 )
 
@@ -33,11 +35,11 @@ func FormatDiff(d gitops.Diff, listed int) string {
 			fmt.Fprintf(&w, "- %s %s\n", c.Action, agent.JoinLines(c.Path))
 		}
 	}
-	patch := d.Patch
+	text := d.Patch
 	if d.Truncated {
-		patch = patch[:bytes.LastIndexByte(patch, '\n')+1]
+		text = text[:bytes.LastIndexByte(text, '\n')+1]
 	}
-	w.WriteString("\n" + agent.Quote("diff", "", string(trimHeadings(patch))))
+	w.WriteString("\n" + agent.Quote("diff", "", string(trimHeadings(text))))
 	if d.Truncated {
 		w.WriteString("The diff is longer than this; read the files in the container.\n")
 	}
@@ -47,41 +49,38 @@ func FormatDiff(d gitops.Diff, listed int) string {
 // trimHeadings leaves the lines of git's headings out that repeat others: the ids of blobs with
 // the usual mode, and the first line where two more lines name the file. A heading that no
 // lines follow stays whole: of an empty file, of one that is binary, of another mode.
-func trimHeadings(patch []byte) []byte {
-	out := make([]byte, 0, len(patch))
-	var heading [][]byte
-	inHeading := false
-	for line := range bytes.Lines(patch) {
-		switch {
-		case bytes.HasPrefix(line, []byte("diff --git ")):
-			out = append(out, bytes.Join(heading, nil)...)
-			heading, inHeading = [][]byte{line}, true
-		case inHeading && bytes.HasPrefix(line, []byte("@@ ")):
-			for _, h := range heading {
-				if !repeatsNames(h) {
-					out = append(out, h...)
-				}
-			}
-			out = append(out, line...)
-			heading, inHeading = nil, false
-		case inHeading:
-			heading = append(heading, line)
-		default:
-			out = append(out, line...)
+func trimHeadings(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	var file *patch.File
+	var heading []string
+	for l := range patch.Lines(string(text)) {
+		if l.File != file {
+			out = append(out, strings.Join(heading, "")...)
+			file, heading = l.File, nil
 		}
+		switch {
+		case l.Kind == patch.Heading:
+			heading = append(heading, l.Raw)
+			continue
+		case l.Kind == patch.Hunk:
+			heading = slices.DeleteFunc(heading, repeatsNames)
+		}
+		out = append(out, strings.Join(heading, "")...)
+		out = append(out, l.Raw...)
+		heading = nil
 	}
-	return append(out, bytes.Join(heading, nil)...)
+	return append(out, strings.Join(heading, "")...)
 }
 
 // repeatsNames reports whether a line of a heading tells nothing beside the lines --- and +++.
 // A mode behind the ids of blobs may tell that the file is a link.
-func repeatsNames(line []byte) bool {
-	if bytes.HasPrefix(line, []byte("index ")) {
-		ids := bytes.Fields(line)
-		return len(ids) < 3 || string(ids[2]) == "100644"
+func repeatsNames(line string) bool {
+	if strings.HasPrefix(line, "index ") {
+		ids := strings.Fields(line)
+		return len(ids) < 3 || ids[2] == "100644"
 	}
 	for _, begin := range []string{"diff --git ", "new file mode 100644", "deleted file mode 100644"} {
-		if bytes.HasPrefix(line, []byte(begin)) {
+		if strings.HasPrefix(line, begin) {
 			return true
 		}
 	}

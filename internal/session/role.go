@@ -38,7 +38,7 @@ type Brief struct {
 	// Shown are the answers of tools among them.
 	Shown []agent.Shown
 	Tools []agent.Tool // beside those of the sandbox
-	// Second has the role's second model do it, where the config names one.
+	// Second has the second reviewer do it, where the task is bound to one.
 	Second bool
 	// MaxTurns bounds the replies of the run below the limit of its role; 0: that limit alone.
 	MaxTurns int
@@ -67,9 +67,6 @@ func (s *Session) workInSandbox(ctx context.Context, r Role, spec sandbox.Spec) 
 	spec.Epoch, spec.Paths = s.Epoch, s.Task.Settings.Paths
 	image := gates.ImageByID(s.Task.Prepared.Image)
 	spec.Need.Memory, spec.Need.Disk = s.Task.Baseline.Needs()
-	if spec.Start != spec.Base {
-		spec.Extra = append([]company.OID{spec.Start}, spec.Extra...)
-	}
 	var err error
 	if spec.Log, err = sandbox.OpenLog(s.service.Runs, s.Run, s.service.Watcher.WatchFile); err != nil {
 		return company.EndRun{}, err
@@ -104,16 +101,13 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	s.agents = s.service.Agents
-	if second := s.service.Agents.Second(s.Role); b.Second && second != nil {
-		s.agents = second
-	}
-	if s.Role == company.Worker && s.Subtask != nil && s.Subtask.Model != "" {
-		s.agents = s.service.Agents.Escalated(s.Subtask.Model)
+	s.agent = s.Task.AgentOf(s.Claimed)
+	if b.Second && s.HasSecond() {
+		s.agent = s.bindings.SecondReviewer
 	}
 	rules := b.System
-	if p := s.agents.Persona(s.Role); p != "" {
-		b.System += "\n\n" + p
+	if s.agent.Persona != "" {
+		b.System += "\n\n" + s.agent.Persona
 	}
 	header := adapters.Header{Role: s.Role, Task: s.Task.ID, Run: s.Run, Title: b.Title}
 	if s.Subtask != nil {
@@ -128,7 +122,11 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 	if s.Sandbox != nil {
 		job.Tools, job.Workspace = append(s.Sandbox.AgentTools(), b.Tools...), s.Sandbox.Workspace()
 	}
-	out, err := s.agents.Driver(s.Role).Drive(ctx, job)
+	driver, err := s.service.Agents.Driver(ctx, s.bindings, s.agent.Profile)
+	if err != nil {
+		return r.Finish(ctx, s, agent.Outcome{}, err)
+	}
+	out, err := driver.Drive(ctx, job)
 	s.turns, s.heard, s.byModel = out.Turns, out.Heard, out.ByModel
 	if len(out.Messages) > 0 {
 		s.keepTranscript(out.Transcript.Encode())
@@ -139,7 +137,7 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 // limitTurns is the most replies of the run: those of its role, and what the manager gave to a
 // subtask that was stuck. A bound above 0 holds for a run that is to be short.
 func (s *Session) limitTurns(bound int) int {
-	most := s.agents.MaxTurns(s.Role)
+	most := s.agent.MaxTurns
 	if bound > 0 {
 		return min(bound, cmp.Or(most, agent.DefaultTurns))
 	}
@@ -153,15 +151,15 @@ func (s *Session) limitTurns(bound int) int {
 // conversation goes on with the prompt that the journal has. rules is the role's system
 // prompt without the persona.
 func (s *Session) describeBriefing(job agent.Job, rules string) company.Briefing {
-	b := company.Briefing{Prompt: agent.PromptHash(job.System, job.First), Rules: agent.TextHash(rules), Model: s.agents.Model(s.Role)}
+	b := company.Briefing{Prompt: agent.PromptHash(job.System, job.First), Rules: agent.TextHash(rules), Model: s.bindings.Describe(s.agent.Profile)}
 	if s.past.Begun {
 		b.Prompt, b.Rules = s.past.Prompt, ""
 		if was := s.Claimed.Briefing; was != nil {
 			b.Rules = was.Rules
 		}
 	}
-	if p := s.agents.Persona(s.Role); p != "" {
-		b.Persona = agent.TextHash(p)
+	if s.agent.Persona != "" {
+		b.Persona = agent.TextHash(s.agent.Persona)
 	}
 	return b
 }
@@ -178,8 +176,8 @@ func (s *Session) onEvent(e agent.Event) {
 // with the first message that the journal has.
 func (s *Session) Begun() bool { return s.past.Begun }
 
-// HasSecond says whether the config names a second model for the session's role.
-func (s *Session) HasSecond() bool { return s.service.Agents.Second(s.Role) != nil }
+// HasSecond reports whether the task is bound to a second reviewer.
+func (s *Session) HasSecond() bool { return s.bindings.SecondReviewer.Profile != "" }
 
 // ReadCalls reads the tool calls of the run so far from its journal, those of
 // earlier holders too, oldest first. A call whose result is not recorded yet is not

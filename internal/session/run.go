@@ -28,8 +28,9 @@ type Session struct {
 
 	service    *Service
 	journal    *ledger.Journal
-	agents     Agents     // the role's, or its second ones
-	past       agent.Past // the run's records when this session began
+	bindings   company.Bindings     // of the run
+	agent      company.AgentBinding // the agent that does it
+	past       agent.Past           // the run's records when this session began
 	allowance  *budget.Allowance
 	watch      *stopwatch
 	owed       company.Amount // given back to the company and still counted in the allowance
@@ -49,9 +50,10 @@ type Session struct {
 // task that has ended is settled with what it spent.
 //
 // The context of the work ends, with ErrRunTimeout, when the run has been at it for
-// the task's run_timeout. Waiting for a model or for money does not count.
+// the task's run_timeout. Waiting for a model or for money does not count, up to Settings.LongestRun.
 func (svc *Service) ExecuteClaimed(ctx context.Context, a company.Assignment, r Role) (err error) {
 	s := &Session{service: svc, Assignment: a, Run: a.Claimed.ID, Role: a.Claimed.Role, Fence: a.Claimed.Fence, Worker: a.Claimed.Worker}
+	s.bindings = a.Task.BindingsOf(a.Claimed)
 	ended := false
 	defer func() {
 		if !ended && (s.releaseClaim(ctx, err) || errors.Is(err, errPaused)) {
@@ -64,18 +66,32 @@ func (svc *Service) ExecuteClaimed(ctx context.Context, a company.Assignment, r 
 	if err = s.openAllowance(ctx); err != nil {
 		return err
 	}
+	if err = s.carryRun(ctx, r); err == nil {
+		ended = true
+	} else if ended = s.settleRun(ctx); ended && ctx.Err() == nil {
+		err = nil
+	}
+	return err
+}
+
+// carryRun has the role's agent work, and brings the end of the run in. Its error is that of a run that did not
+// end here.
+func (s *Session) carryRun(ctx context.Context, r Role) error {
 	wctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	limit := s.runTimeout()
 	s.watch = newStopwatch(limit, func() { stop(ErrRunTimeout) })
 	defer s.watch.pauseTimer()
+	last := time.AfterFunc(s.Task.Settings.WithDefaults().LongestRun(), func() { stop(ErrRunTimeout) })
+	defer last.Stop()
 	end, werr := s.runRole(wctx, r)
 	if ctx.Err() != nil {
-		ended = s.settleRun(ctx)
 		return context.Cause(ctx)
 	}
 	if werr != nil {
 		switch {
+		case s.taskEnd(ctx) != "":
+			return werr
 		case errors.Is(context.Cause(wctx), ErrRunTimeout): // whatever it looked like from within
 			werr = company.E(company.ETimeout, "the run took longer than "+limit.String()).Fix("raise workers.run_timeout, or split the task")
 		case company.CodeOf(werr) == company.EStale, company.CodeOf(werr) == company.EStopped:
@@ -87,14 +103,11 @@ func (svc *Service) ExecuteClaimed(ctx context.Context, a company.Assignment, r 
 		}
 		end = company.EndRun{Outcome: failedOutcome(werr)}
 	}
-	if err = s.endRun(ctx, end); isOutcomeRefused(err) {
+	err := s.endRun(ctx, end)
+	if isOutcomeRefused(err) {
 		err = s.endRun(ctx, company.EndRun{Outcome: failedOutcome(err)})
 	}
-	if err != nil {
-		return err
-	}
-	ended = true
-	return nil
+	return err
 }
 
 // isOutcomeRefused says that an end of a run was not taken because of what it says.
@@ -127,16 +140,18 @@ func (s *Session) endRun(ctx context.Context, end company.EndRun) error {
 const maxWords = 16 << 10
 
 // settleRun ends a run that was cut off because its task has ended: it has no
-// next holder, and its spending counts.
+// next holder, its spending counts, and its work is kept.
 func (s *Session) settleRun(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 	defer cancel()
-	now, err := s.service.Coordinator.Standing(ctx, s.Run, s.Fence)
-	if err == nil && now.Ended == "" {
+	end := s.taskEnd(ctx)
+	if end == "" {
 		return false
 	}
+	out := company.RunEnded{Status: company.RunError, Error: "the task has ended: " + string(end) + s.cut}
+	err := salvageWork(ctx, s.service.Sandboxes.Salvager(), s.service.Logger, s.Task, s.Claimed, &out)
 	if err == nil {
-		err = s.endRun(ctx, company.EndRun{Outcome: company.RunEnded{Status: company.RunError, Error: "the task has ended: " + string(now.Ended) + s.cut}})
+		err = s.endRun(ctx, company.EndRun{Outcome: out})
 	}
 	if err != nil && company.CodeOf(err) != company.EStale {
 		s.service.Logger.WarnContext(ctx, "run that was cut off not settled", "run_id", s.Run, "err", err)
@@ -144,8 +159,19 @@ func (s *Session) settleRun(ctx context.Context) bool {
 	return err == nil
 }
 
-// settleFor bounds the steps for a run after its context has ended.
-const settleFor = 10 * time.Second
+// taskEnd returns the status of a task that has ended. It is empty where the task goes on, or the office
+// gives no answer.
+func (s *Session) taskEnd(ctx context.Context) company.TaskStatus {
+	now, err := s.service.Coordinator.Standing(ctx, s.Run, s.Fence)
+	if err != nil {
+		s.service.Logger.WarnContext(ctx, "standing of a run not known", "run_id", s.Run, "err", err)
+		return ""
+	}
+	return now.Ended
+}
+
+// settleFor bounds the steps for a run after its context has ended. Taking its work is one of them.
+const settleFor = time.Minute
 
 // errPaused ends a session between two turns, without a verdict.
 var errPaused = errors.New("the task or the subtask is paused")

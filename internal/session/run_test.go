@@ -84,7 +84,7 @@ type bench struct {
 	model  *model
 	ledger *ledger.Ledger
 	office session.Config
-	person string                      // the persona of every role
+	lost   error                       // of Driver
 	refuse func(company.Command) error // stands before the decider
 
 	written *runfiles.Writer
@@ -126,6 +126,9 @@ func setup(t *testing.T, set company.Settings) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{dir: dir, Decider: decidertest.New(t), task: "t1", run: "t1-plan.1", model: &model{}, ledger: l}
+	if set.Agents.IsZero() {
+		set.Agents = bindings("")
+	}
 	b.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}, Settings: set})
 	b.Prepare(b.task, base, company.GateCommand{Name: "test", Command: "true"})
 	runs := foldertest.Open(t, filepath.Join(dir, "runs"))
@@ -138,17 +141,19 @@ func setup(t *testing.T, set company.Settings) *bench {
 	return b
 }
 
-func (b *bench) Driver(company.Role) agent.Driver { return agent.Loop{Models: b} }
-func (b *bench) MaxTurns(company.Role) int        { return 0 }
-func (b *bench) Model(company.Role) company.BriefModel {
-	return company.BriefModel{Profile: "p", Adapter: "scripted", Model: "m"}
+// bindings are one model for all roles, with a persona in which ROLE is the role.
+func bindings(persona string) company.Bindings {
+	of := func(r company.Role) company.AgentBinding {
+		return company.AgentBinding{Profile: "p", Persona: strings.ReplaceAll(persona, "ROLE", string(r))}
+	}
+	return company.Bindings{
+		Manager: of(company.Manager), Worker: of(company.Worker), Reviewer: of(company.Reviewer), Merger: of(company.Merger),
+		Models: map[string]company.ModelBinding{"p": {Adapter: "scripted", Model: "m"}, "second": {Adapter: "scripted", Model: "other"}, "big": {Adapter: "scripted", Model: "large"}},
+	}
 }
 
-func (b *bench) Second(company.Role) session.Agents { return nil }
-func (b *bench) Escalated(string) session.Agents    { return nil }
-
-func (b *bench) Persona(r company.Role) string {
-	return strings.ReplaceAll(b.person, "ROLE", string(r))
+func (b *bench) Driver(_ context.Context, bound company.Bindings, profile string) (agent.Driver, error) {
+	return agent.Loop{Models: b, Model: bound.Describe(profile)}, b.lost
 }
 
 func (b *bench) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
@@ -426,6 +431,24 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
+// The end of a task may refuse a command of its run before the run is cut off: the run is settled all the
+// same, at once.
+func TestRefusedByTheEndOfItsTask(t *testing.T) {
+	b := setup(t, company.Settings{})
+	err := b.carry(t.Context(), t, asking{before: func(ctx context.Context) error {
+		b.Must(company.Cancel{Task: b.task})
+		r := b.Task(b.task).Runs[b.run]
+		_, err := b.office.Coordinator.Decide(ctx, company.Reserve{Run: r.ID, Fence: r.Fence, One: company.Amount{Tokens: 1}, Many: company.Amount{Tokens: 1}})
+		return err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := b.end(t); r.Journal == "" || r.Error != "the task has ended: cancelled" {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A request that is cut with its run before the server had sent a byte is booked
 // by an estimate, which is said, in this process and in the next one.
 func TestCutBeforeAByte(t *testing.T) {
@@ -501,10 +524,21 @@ func TestRunTimeout(t *testing.T) {
 	}
 }
 
+// A run whose model lets it wait for ever is ended by its own holder, before its hard deadline takes it away.
+func TestLongestRun(t *testing.T) {
+	b := setup(t, company.Settings{RunTimeout: 40 * time.Millisecond, ModelWait: 40 * time.Millisecond})
+	b.model.first = func(ctx context.Context) { <-ctx.Done() }
+	if err := b.carry(t.Context(), t, nil); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.end(t); r.Status != company.RunError || !strings.Contains(r.Error, "longer than") {
+		t.Fatalf("%+v", r)
+	}
+}
+
 // The persona of a role is part of what its agent is told.
 func TestPersona(t *testing.T) {
-	b := setup(t, company.Settings{})
-	b.person = "You are the ROLE of a bakery."
+	b := setup(t, company.Settings{Agents: bindings("You are the ROLE of a bakery.")})
 	if err := b.carry(t.Context(), t, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -11,17 +11,6 @@ import (
 	"company/internal/session"
 )
 
-// twoModels has a second model beside that of a bench.
-type twoModels struct{ *bench }
-
-func (t twoModels) Second(company.Role) session.Agents { return secondModel(t) }
-
-type secondModel struct{ *bench }
-
-func (secondModel) Model(company.Role) company.BriefModel {
-	return company.BriefModel{Profile: "second"}
-}
-
 // choosing asks for its role's second model.
 type choosing struct {
 	asking
@@ -54,11 +43,11 @@ func (c choosing) Brief(ctx context.Context, s *session.Session) (session.Brief,
 // names it; a tool can read which calls the run has made so far.
 func TestRoleAsksItsSecondModel(t *testing.T) {
 	for _, second := range []bool{true, false} {
-		b := setup(t, company.Settings{})
-		want := "p"
+		bound, want := bindings(""), "p"
 		if second {
-			b.office.Agents, want = twoModels{b}, "second"
+			bound.SecondReviewer.Profile, want = "second", "second"
 		}
+		b := setup(t, company.Settings{Agents: bound})
 		var has bool
 		var calls []agent.TranscriptCall
 		if err := b.carry(t.Context(), t, choosing{has: &has, calls: &calls}); err != nil {
@@ -88,24 +77,9 @@ func TestRoleBoundsItsTurns(t *testing.T) {
 	}
 }
 
-// bigger has the worker's model changed.
-type bigger struct{ *bench }
-
-func (b bigger) Escalated(profile string) session.Agents { return bigModel{b.bench, profile} }
-
-type bigModel struct {
-	*bench
-	profile string
-}
-
-func (m bigModel) Model(company.Role) company.BriefModel {
-	return company.BriefModel{Profile: m.profile}
-}
-
 // SUB-16: a worker has the model that the manager gave its subtask, and the ledger names it.
 func TestWorkerHasTheModelOfItsSubtask(t *testing.T) {
 	b := setup(t, company.Settings{EscalateTo: []string{"big"}})
-	b.office.Agents = bigger{b}
 	b.Plan(b.task, company.Plan{Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
 		Title: "do it", Description: "Do it in it.go, all of it.", AcceptanceCriteria: []string{"it works"}, WriteSet: []string{"it.go"}, Effort: company.EffortSmall,
 	}}}}})

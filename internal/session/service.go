@@ -50,21 +50,11 @@ type Config struct {
 	Watcher Watcher `part:"optional"`
 }
 
-// Agents are the agents that an office's config names.
+// Agents opens the agents that tasks are bound to.
 type Agents interface {
-	// Driver has an agent of the role do a job.
-	Driver(role company.Role) agent.Driver
-	// MaxTurns is the most turns of a role; 0: the agent's default.
-	MaxTurns(role company.Role) int
-	// Persona is the operator's own addition to a role's system prompt, or "".
-	Persona(role company.Role) string
-	// Model is the model of a role, as the config names it.
-	Model(role company.Role) company.BriefModel
-	// Second are the agents that are asked where a role's first model has failed at
-	// what only another can mend. Nil: there are none.
-	Second(role company.Role) Agents
-	// Escalated are the agents whose worker has the model of a profile.
-	Escalated(profile string) Agents
+	// Driver returns the agent that asks the model of a profile of the bindings. An E_CONFIG error
+	// says that the office's config has no such model any more.
+	Driver(ctx context.Context, b company.Bindings, profile string) (agent.Driver, error)
 }
 
 // Watcher follows runs while they are under way. Its methods must be quick.

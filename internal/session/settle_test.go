@@ -29,17 +29,17 @@ func TestSettlesWhatACancelHasCutOff(t *testing.T) {
 		b.Must(company.Cancel{Task: b.task, Why: "no"})
 		cancel(errors.New("no longer due"))
 	}})
-	if err == nil || len(b.View().Unsettled()) != 0 {
-		t.Fatalf("%v; while it is held nobody else settles it: %v", err, b.View().Unsettled())
+	if err == nil || len(b.View().Unsettled(false)) != 0 {
+		t.Fatalf("%v; while it is held nobody else settles it: %v", err, b.View().Unsettled(false))
 	}
 	b.refuse = nil
 	b.Must(company.StartOffice{Office: decidertest.Office})
-	left := b.View().Unsettled()
+	left := b.View().Unsettled(false)
 	if len(left) != 1 || left[0].ID != b.run {
 		t.Fatalf("unsettled: %v", left)
 	}
 	for range 2 { // a second time changes nothing
-		end, err := session.Settlement(t.Context(), b.ledger, left[0])
+		end, err := session.Settler{Ledger: b.ledger, Logger: b.office.Logger}.Settle(t.Context(), b.Task(b.task), left[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,12 +48,12 @@ func TestSettlesWhatACancelHasCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := b.end(t)
-		if r.Spent.Tokens != 15 || b.Task(b.task).Spent.Tokens != 15 || r.Journal == "" || r.Status != company.RunError || b.Task(b.task).Status != company.StatusCancelled {
+		if r.Spent.Tokens != 15 || b.Task(b.task).Spent.Tokens != 15 || r.Turns != 1 || len(r.Models) != 1 || r.Models[0].Spent != r.Spent || r.Journal == "" || r.Status != company.RunError || b.Task(b.task).Status != company.StatusCancelled {
 			t.Fatalf("settled as %+v, the task spent %s", r, b.Task(b.task).Spent)
 		}
 		b.noJournals(t)
 	}
-	if left := b.View().Unsettled(); len(left) != 0 {
+	if left := b.View().Unsettled(false); len(left) != 0 {
 		t.Errorf("still unsettled: %v", left)
 	}
 }

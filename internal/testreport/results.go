@@ -31,6 +31,12 @@ type Results struct {
 	Incomplete  []string // what did not run to its end, as far as the report shows; counts where the check is red
 	ParseError  string   // why it was not understood; empty: it was
 
+	// Uncounted means that tests ran and the report does not tell how many.
+	Uncounted bool
+
+	// Passes and skips by the runner's own summary, named or not.
+	summedPassed, summedSkipped int
+
 	nameBytes int            // bytes of Failed
 	seen      map[string]int // failures of each name: the second of a name has a name of its own
 }
@@ -103,6 +109,22 @@ func (r *Results) HoldCount(failed int) {
 	}
 }
 
+// AddSummary adds the passes and skips of a runner's summary. A test that is both named
+// and in a summary counts once.
+func (r *Results) AddSummary(passed, skipped int) {
+	r.summedPassed += min(max(0, passed), MaxTests)
+	r.summedSkipped += min(max(0, skipped), MaxTests)
+}
+
+// count returns the tests that the report counts, with or without names.
+func (r *Results) count() company.TestCounts {
+	return company.TestCounts{
+		Passed:  max(len(r.Passed), r.summedPassed),
+		Failed:  r.FailedCount,
+		Skipped: max(r.Skipped, r.summedSkipped),
+	}
+}
+
 // ApplyTo writes the understood results into a check. A report of tests none of
 // which failed, of a check that is red all the same (the coverage is too low, a
 // step after the tests fails), is a failure with a name of its own: on a base
@@ -125,7 +147,11 @@ func (r *Results) ApplyTo(c *company.GateCheck) {
 	if r.ParseError != "" {
 		return
 	}
-	c.Counts = &company.TestCounts{Passed: len(r.Passed), Failed: r.FailedCount, Skipped: r.Skipped}
+	if r.Uncounted && r.FailedCount == 0 {
+		return // "ok" without a number: any count would be wrong
+	}
+	counts := r.count()
+	c.Counts = &counts
 	c.Tests = r.Failed
 }
 
@@ -143,6 +169,9 @@ func (r *Results) PlainResult(known bool, unnamed int) *Results {
 
 // merge adds what another reader has understood.
 func (r *Results) merge(o *Results) {
+	mine, others := r.count(), o.count()
+	r.summedPassed, r.summedSkipped = mine.Passed+others.Passed, mine.Skipped+others.Skipped
+	r.Uncounted = r.Uncounted || o.Uncounted
 	for _, n := range o.Passed {
 		r.AddPass(n)
 	}

@@ -1,7 +1,5 @@
 package toolproto
 
-import "errors"
-
 // Broken is a toolbox that does not answer as it should: the link is gone, or
 // it carried no answer. It is a fault of the container, never a result for the
 // model. Work goes on in a new container from the last push.
@@ -13,10 +11,6 @@ type Broken struct {
 	Tool string
 	Err  error
 }
-
-// ErrUnknownTool is why a toolbox has no answer for a tool that is newer than itself: images
-// of open tasks outlast an update of the program.
-var ErrUnknownTool = errors.New("its toolbox does not know this tool")
 
 func (b *Broken) Error() string {
 	return b.Tool + ": the worker's container does not answer as it should: " + b.Err.Error()

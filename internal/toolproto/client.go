@@ -98,8 +98,7 @@ const LayOutTimeout = 2 * time.Minute
 
 // LayOut makes the work tree of the history that the image brought along, and tells which
 // that is. It is for a container that waits for a run; Prepare comes after it all the same.
-// A Refusal says that git could not, and that the workspace is empty; an older toolbox
-// answers with ErrUnknownTool.
+// A Refusal says that git could not, and that the workspace is empty.
 func (c *Client) LayOut(ctx context.Context, path string) (BakedResult, error) {
 	return callTool[BakedResult](ctx, c, "lay_out", BakedRequest{path})
 }
@@ -263,9 +262,6 @@ func (c *Client) sendRequest(req *http.Request, tool string) (*http.Response, er
 			return nil, newBroken(ctx, tool, err)
 		}
 		return nil, &refusal
-	}
-	if resp.StatusCode == http.StatusNotFound {
-		return nil, &Broken{tool, ErrUnknownTool}
 	}
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 2<<10))
 	return nil, &Broken{tool, fmt.Errorf("%s: %s", resp.Status, bytes.TrimSpace(text))}

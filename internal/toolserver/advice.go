@@ -1,10 +1,9 @@
 package toolserver
 
 import (
-	"strings"
-
 	"mvdan.cc/sh/v3/syntax"
 
+	"company/internal/boundedparse/bash"
 	"company/internal/lazyregexp"
 )
 
@@ -18,7 +17,7 @@ func timeoutNote(command string) string {
 
 // callsSleep reports whether a script itself calls sleep.
 func callsSleep(command string) bool {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	file, err := bash.Parse(command)
 	if err != nil {
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"company/internal/boundedparse/bash"
 	"company/internal/service/serverprogram"
 )
 
@@ -31,16 +32,20 @@ func classifyCommand(command string) verdict {
 type inspector struct {
 	verdict   verdict
 	functions map[string]bool // names that the script itself defines
+	calls     int             // of inspectCall
 }
 
-// maxNesting bounds sh -c "sh -c …".
-const maxNesting = 8
+// Bounds of a look. A find that runs finds doubles the calls with each of them.
+const (
+	maxNesting = 8 // of sh -c "sh -c …"
+	maxCalls   = 10_000
+)
 
 func (i *inspector) inspectScript(text string, depth int) {
 	if depth > maxNesting {
 		return
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	file, err := bash.Parse(text)
 	if err != nil {
 		return
 	}
@@ -139,6 +144,9 @@ var shells = []string{"sh", "bash", "dash", "ash", "zsh", "ksh"}
 
 // inspectCall looks at one simple command, through what wraps it.
 func (i *inspector) inspectCall(words []string, assigned map[string]bool, depth int) {
+	if i.calls++; i.calls > maxCalls {
+		return
+	}
 	for n := 0; len(words) > 0 && n < 16; n++ {
 		if i.functions[words[0]] {
 			return
@@ -178,8 +186,9 @@ func (i *inspector) inspectCall(words []string, assigned map[string]bool, depth 
 		}
 		if name == "timeout" {
 			// It ends by itself: a server under it may stay in front.
-			inner := inspector{functions: i.functions}
+			inner := inspector{functions: i.functions, calls: i.calls}
 			inner.inspectCall(skipOptions(args, wrap.valued, wrap.operands, assigned), assigned, depth+1)
+			i.calls = inner.calls
 			i.verdict.interactive = cmp.Or(i.verdict.interactive, inner.verdict.interactive)
 			return
 		}

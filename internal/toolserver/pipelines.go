@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"company/internal/boundedparse/bash"
 )
 
 // A pipeline's exit code is that of its last part, so `go test | tail` hides
@@ -21,7 +23,7 @@ const (
 // of without being in a script's way: one that traces itself, or has traps of
 // its own, is left alone.
 func hasPipelines(script string) bool {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	file, err := bash.Parse(script)
 	if err != nil {
 		return false
 	}

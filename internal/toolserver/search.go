@@ -9,13 +9,14 @@ import (
 	"sort"
 	"strings"
 
-	"mvdan.cc/sh/v3/pattern"
-
+	"company/internal/glob"
 	"company/internal/toolproto"
 )
 
-// maxSearched bounds the size of a file that search looks into.
-const maxSearched = 4 << 20
+const (
+	maxSearched = 4 << 20 // bytes of a file that search looks into
+	maxGlob     = 4 << 10 // bytes of a glob: each pair of braces in it is expanded by a call within a call
+)
 
 func (s *Server) searchFiles(ctx context.Context, r toolproto.SearchRequest) (toolproto.SearchResult, error) {
 	var none toolproto.SearchResult
@@ -82,11 +83,11 @@ func (s *Server) listFiles(ctx context.Context, r toolproto.ListFilesRequest) (t
 // globFiles is the workspace's files that match, in order: those that git tracks or
 // would, so that build output and dependencies don't drown the rest. A glob
 // without a slash matches names at any depth.
-func (s *Server) globFiles(ctx context.Context, glob string) ([]string, error) {
-	if rel, ok := strings.CutPrefix(glob, s.dir); ok && (rel == "" || rel[0] == '/') {
-		glob = strings.TrimPrefix(rel, "/") // models name the workspace by its absolute path, too
+func (s *Server) globFiles(ctx context.Context, pattern string) ([]string, error) {
+	if rel, ok := strings.CutPrefix(pattern, s.dir); ok && (rel == "" || rel[0] == '/') {
+		pattern = strings.TrimPrefix(rel, "/") // models name the workspace by its absolute path, too
 	}
-	match, err := globMatcher(glob)
+	match, err := globMatcher(pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +97,9 @@ func (s *Server) globFiles(ctx context.Context, glob string) ([]string, error) {
 	}
 	var paths []string
 	for _, p := range all {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if match(p) {
 			paths = append(paths, p)
 		}
@@ -139,54 +143,19 @@ func (s *Server) listPaths(ctx context.Context) ([]string, error) {
 	return paths, err
 }
 
-func globMatcher(glob string) (func(string) bool, error) {
-	glob = strings.TrimPrefix(glob, "./")
-	if glob == "" || glob == "." || glob == "**" {
+func globMatcher(text string) (func(string) bool, error) {
+	if len(text) > maxGlob {
+		return nil, toolproto.Refuse(toolproto.KindArgument, "the glob has %d bytes; %d are allowed", len(text), maxGlob)
+	}
+	text = strings.TrimPrefix(text, "./")
+	if text == "" || text == "." || text == "**" {
 		return func(string) bool { return true }, nil
 	}
-	var res []*regexp.Regexp
-	for _, g := range expandBraces(glob, 64) {
-		// A folder's name stands for its files.
-		g = strings.TrimSuffix(g, "/")
-		for _, one := range []string{g, g + "/**"} {
-			text, err := pattern.Regexp(one, pattern.Filenames|pattern.EntireString|pattern.GlobLeadingDot)
-			if err != nil {
-				return nil, toolproto.Refuse(toolproto.KindArgument, "bad glob %q: %v", glob, err)
-			}
-			re, err := regexp.Compile(text)
-			if err != nil {
-				return nil, toolproto.Refuse(toolproto.KindArgument, "bad glob %q: %v", glob, err)
-			}
-			res = append(res, re)
-		}
+	// A folder's name stands for its files.
+	g, err := glob.ParsePattern(strings.TrimSuffix(text, "/")+"/**", glob.Full)
+	if err != nil {
+		return nil, toolproto.Refuse(toolproto.KindArgument, "bad %v", err)
 	}
-	byName := !strings.Contains(glob, "/")
-	return func(path string) bool {
-		for _, re := range res {
-			if re.MatchString(path) || byName && re.MatchString(filepath.Base(path)) {
-				return true
-			}
-		}
-		return false
-	}, nil
-}
-
-// expandBraces expands {a,b}, innermost first, to at most limit patterns.
-func expandBraces(glob string, limit int) []string {
-	end := strings.IndexByte(glob, '}')
-	if end < 0 {
-		return []string{glob}
-	}
-	start := strings.LastIndexByte(glob[:end], '{')
-	if start < 0 {
-		return []string{glob}
-	}
-	var out []string
-	for alt := range strings.SplitSeq(glob[start+1:end], ",") {
-		out = append(out, expandBraces(glob[:start]+alt+glob[end+1:], limit)...)
-		if len(out) >= limit {
-			return out[:limit]
-		}
-	}
-	return out
+	byName := !strings.Contains(text, "/")
+	return func(path string) bool { return g.Match(path) || byName && g.Match(filepath.Base(path)) }, nil
 }

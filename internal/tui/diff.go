@@ -2,10 +2,10 @@ package tui
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"company/internal/company"
+	"company/internal/patch"
 	"company/internal/safetext"
 	"company/internal/screen"
 	"company/internal/view"
@@ -42,36 +42,28 @@ func (m *model) diffLines(row *taskRow, width int) []string {
 
 // annotatePatch is a patch in lines, each finding below the line that it is about. Those
 // whose line is not in the patch come first.
-func annotatePatch(patch string, findings []company.Finding, s view.Style) []string {
-	text := strings.TrimSuffix(screen.RenderPatch(strings.ReplaceAll(safetext.Escape(patch), "\t", "    "), s), "\n")
-	var body []string
+func annotatePatch(text string, findings []company.Finding, s view.Style) []string {
+	head, lines := screen.PaintPatch(safetext.Escape(text), s)
+	body := strings.Split(strings.TrimSuffix(head, "\n"), "\n")
+	if head == "" {
+		body = nil
+	}
 	placed := make([]bool, len(findings))
-	file, at := "", 0
-	for line := range strings.SplitSeq(text, "\n") {
+	for _, l := range lines {
 		if len(body) >= maxPatchLines {
 			body = append(body, s.Paint(screen.Dim, fmt.Sprintf("… cut after %d lines: company diff shows all", maxPatchLines)))
 			break
 		}
-		body = append(body, line)
-		plain := stripColors(line)
-		switch {
-		case strings.HasPrefix(plain, "diff --git "):
-			_, file, _ = strings.Cut(plain, " b/")
-			at = 0
-			continue
-		case strings.HasPrefix(plain, "@@ "):
-			at = hunkStart(plain)
-			continue
-		case at == 0 || strings.HasPrefix(plain, "-") || strings.HasPrefix(plain, `\`):
+		body = append(body, strings.ReplaceAll(l.Painted, "\t", "    "))
+		if l.Kind != patch.Added && l.Kind != patch.Kept {
 			continue
 		}
 		for i, f := range findings {
-			if !placed[i] && f.Line == at && f.File == file {
+			if !placed[i] && f.Line == l.New && f.File == l.File.Path() {
 				placed[i] = true
 				body = append(body, findingLines(f, s, "    ")...)
 			}
 		}
-		at++
 	}
 	var out []string
 	for i, f := range findings {
@@ -83,17 +75,6 @@ func annotatePatch(patch string, findings []company.Finding, s view.Style) []str
 		out = append(append([]string{s.Heading("FINDINGS") + "  beside the lines below"}, out...), "")
 	}
 	return append(out, body...)
-}
-
-// hunkStart is the first line of a hunk in the new file; 0: it cannot be read.
-func hunkStart(head string) int {
-	_, rest, _ := strings.Cut(head, " +")
-	end := strings.IndexAny(rest, ", ")
-	if end < 0 {
-		return 0
-	}
-	n, _ := strconv.Atoi(rest[:end])
-	return n
 }
 
 // findingLines is a finding of a reviewer.

@@ -84,8 +84,13 @@ func (m *model) pressInboxKey(key string) tea.Cmd {
 	return nil
 }
 
-// openQuestion shows the task, or the subtask, that a question is about.
+// openQuestion shows the task, or the subtask, that a question is about. A question of the office
+// has neither.
 func (m *model) openQuestion(q view.Approval) {
+	if q.Task == "" {
+		m.note = resultMsg{text: fmt.Sprintf("%s is about the office: y or n", q.ID)}
+		return
+	}
 	m.openTask(q.Task, "")
 	if q.Subtask != "" {
 		m.task.row = string(q.Subtask)

@@ -105,7 +105,7 @@ func (d *desk) sendAnswer(a company.Answer, task company.TaskID, confirmed bool)
 			if err != nil {
 				return err
 			}
-			t, err := office.TaskProgress(d.ctx, string(task))
+			t, err := office.AskerProgress(d.ctx, task)
 			if err == nil {
 				out = makeResult(view.AnsweredText(q, *t), nil)
 			}

@@ -18,7 +18,7 @@ const archiveRoutines = 8
 // archived stays, and is tried again.
 func (u *Keeper) ArchiveJob() Job {
 	return Job{Name: "archive", Interval: 5 * time.Minute, Limit: 10 * time.Minute, Run: func(ctx context.Context) error {
-		settled := u.settleRuns(ctx)
+		settled := u.SettleRuns(ctx, false)
 		ids := make(chan company.TaskID)
 		var wg sync.WaitGroup
 		var mu sync.Mutex

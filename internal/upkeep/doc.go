@@ -13,6 +13,7 @@ import (
 	"company/internal/company"
 	"company/internal/ledger"
 	"company/internal/office"
+	"company/internal/sandbox"
 )
 
 // Keeper puts away what an office does not need any more.
@@ -22,7 +23,8 @@ type Keeper struct {
 	Ledger *ledger.Ledger
 	// RetentionDays is how long what a task left is kept after its end.
 	RetentionDays int
-	Remote        string // of the projects' repositories, by its git name
+	Remote        string           // of the projects' repositories, by its git name
+	Work          sandbox.Salvager // of runs that were cut off
 	Logger        *slog.Logger
 
 	collected time.Time // when a serving company last looked for blobs

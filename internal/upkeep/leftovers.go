@@ -58,7 +58,7 @@ func (u *Keeper) RetentionJob(store *gitops.Store, images *image.Builder) Job {
 	return Job{Name: "cleanup", Interval: time.Hour, Limit: 10 * time.Minute, Run: func(ctx context.Context) error {
 		// What ended this moment may still be letting go.
 		k := retentionPolicy{keeper: u, state: u.State.View(), office: u.Office, before: u.State.Now().Add(-10*time.Minute).AddDate(0, 0, -u.RetentionDays)}
-		settled := u.settleRuns(ctx)
+		settled := u.SettleRuns(ctx, false)
 		all, err := k.listRunFiles(ctx)
 		if err != nil {
 			return err

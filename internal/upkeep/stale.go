@@ -18,7 +18,7 @@ import (
 // made from. Results of runs are in the mirror and stay there. It is called
 // before anything is under way; a failed removal is only logged.
 func (u *Keeper) RemoveStale(ctx context.Context, git *gitops.Store) {
-	settled := u.settleRuns(ctx)
+	settled := u.SettleRuns(ctx, false)
 	s := u.State.View()
 	warn := func(what string, err error) {
 		if err != nil {
@@ -78,23 +78,26 @@ func (u *Keeper) RemoveStale(ctx context.Context, git *gitops.Store) {
 	u.Logger.DebugContext(ctx, "put away", "journals", len(journals), "before", before.Format(time.DateOnly))
 }
 
-// settleRuns closes the books of runs that were cut off with their task.
-func (u *Keeper) settleRuns(ctx context.Context) error {
+// SettleRuns closes the books of runs that were cut off with their task. With dead, no process is at
+// work: that goes for runs that are held, too.
+func (u *Keeper) SettleRuns(ctx context.Context, dead bool) error {
+	s := u.State.View()
 	var failed []error
-	for _, r := range u.State.View().Unsettled() {
-		if err := u.settleRun(ctx, r); err != nil {
+	for _, r := range s.Unsettled(dead) {
+		if err := u.settleRun(ctx, s.Tasks[r.ID.Task()], r, dead); err != nil {
 			failed = append(failed, fmt.Errorf("settle %s: %w", r.ID, err))
 		}
 	}
 	return errors.Join(failed...)
 }
 
-func (u *Keeper) settleRun(ctx context.Context, r *company.Run) error {
-	end, err := session.Settlement(ctx, u.Ledger, r)
+func (u *Keeper) settleRun(ctx context.Context, t *company.Task, r *company.Run, dead bool) error {
+	end, err := session.Settler{Ledger: u.Ledger, Work: u.Work, Logger: u.Logger}.Settle(ctx, t, r)
 	if err != nil {
 		return err
 	}
-	if _, err = u.State.Do(ctx, company.Company, end); err != nil || end.Journal == "" {
+	end.Dead = dead
+	if _, err = u.State.Do(ctx, company.Company, end); err != nil || end.Outcome.Journal == "" {
 		return err
 	}
 	return u.Ledger.PurgeJournal(ctx, r.ID)

@@ -241,9 +241,10 @@ func (v *Verifier) newDamage(what, where string, err error) view.Damage {
 		d.Why = e.Err.Error()
 	}
 	state := v.Office.State
-	d.Fix = fmt.Sprintf("copy %s as it is, end the company, and put a backup of %s back", state, state)
+	d.Fix = fmt.Sprintf("copy %s as it is, end the company, and %s", state, company.PutCopyBack(state))
 	if what == "ledger" {
-		d.Fix += fmt.Sprintf("; without a backup the work goes on only while %s/snapshot is there, so leave it", state)
+		d.Fix = fmt.Sprintf("copy %s as it is, end the company, and run company bus repair; where it refuses, %s; without a copy the work goes on only while %s/snapshot is there, so leave it",
+			state, company.PutCopyBack(state), state)
 		return d
 	}
 	if file := v.findOwnFile(where); file != "" {
@@ -270,5 +271,5 @@ func (v *Verifier) findOwnFile(where string) string {
 // newHeadDamage is a damaged head of a blob that is found nevertheless.
 func (v *Verifier) newHeadDamage(where, why string) view.Damage {
 	return view.Damage{Code: company.ELedger, What: "blob", Where: where, Why: why,
-		Fix: "leave it as it is, and put no backup back for it alone: nothing is lost. The disk or the memory changed a bit, so check both"}
+		Fix: "leave it as it is, and put no copy back for it alone: nothing is lost. The disk or the memory changed a bit, so check both"}
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -54,7 +55,7 @@ func (src Source) Agents() Agents {
 		r := t.Runs[ag.Run]
 		at := r.Claimed.UTC()
 		av := Agent{
-			Agent: ag.ID, Role: ag.Role, ReportsTo: ag.ReportsTo, Model: src.modelOf(ag.Role), Run: r.ID, Task: t.ID, Subtask: r.Subtask,
+			Agent: ag.ID, Role: ag.Role, ReportsTo: ag.ReportsTo, Model: cmp.Or(t.AgentOf(r).Profile, src.modelOf(ag.Role)), Run: r.ID, Task: t.ID, Subtask: r.Subtask,
 			Since: &at, DurationMS: r.Lasted(src.Now).Milliseconds(), ReservedMicroUSD: costOrNil(r.Reserved), ReservedTokens: r.Reserved.Tokens, Doing: "begins",
 		}
 		if sub := t.Subtask(r.Subtask); sub != nil {

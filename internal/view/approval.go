@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ import (
 type Approval struct {
 	ID       company.ApprovalID   `json:"id"`
 	Kind     company.ApprovalKind `json:"kind"`
-	Task     company.TaskID       `json:"task"`
+	Task     company.TaskID       `json:"task"` // empty: the office asks
 	Subtask  company.SubtaskID    `json:"subtask,omitempty"`
 	Question string               `json:"question"`
 	Options  map[string]string    `json:"options"`
@@ -33,6 +34,16 @@ func (src Source) approval(a *company.Approval) Approval {
 		for _, sub := range t.Subtasks {
 			v.Details = append(v.Details, describePlace(t, sub)+sub.Planned.Title)
 		}
+	}
+	return v
+}
+
+// foundApproval is the view of the question that an id names. One whose task has ended waits for
+// nothing any more.
+func (src Source) foundApproval(th Target) Approval {
+	v := src.approval(th.Approval)
+	if th.Task != nil && th.Task.Status.Ended() {
+		v.Next = ""
 	}
 	return v
 }
@@ -81,11 +92,9 @@ func AnswerCommand(a *company.Approval) string {
 	return "company approve " + string(a.ID) + " or company reject " + string(a.ID)
 }
 
+// SubjectOf names the subtask or the task that asks, or the office.
 func SubjectOf(q Approval) string {
-	if q.Subtask != "" {
-		return string(q.Subtask)
-	}
-	return string(q.Task)
+	return cmp.Or(string(q.Subtask), string(q.Task), "the office")
 }
 
 // Render is a question with what can be answered, and the command for it.
@@ -161,11 +170,7 @@ func (src Source) Question(id string) (Approval, error) {
 		return Approval{}, err
 	}
 	if th.Approval != nil {
-		v := src.approval(th.Approval)
-		if th.Task.Status.Ended() {
-			v.Next = "" // it waits for nothing any more
-		}
-		return v, nil
+		return src.foundApproval(th), nil
 	}
 	if th.Run != nil || th.Subtask != nil {
 		return Approval{}, company.E(company.EUsage, id+" is neither a question nor a task").Fix("company status lists what waits for you")

@@ -10,7 +10,7 @@ import (
 )
 
 // Target is the object of an id on the command line. Exactly its fields are
-// set: a run has its task, and its subtask where it has one.
+// set: a run has its task, and its subtask where it has one. A question of the office has no task.
 type Target struct {
 	Task     *company.Task
 	Subtask  *company.Subtask
@@ -112,10 +112,7 @@ func (src Source) Show(id string) (Shown, error) {
 	}
 	switch {
 	case th.Approval != nil:
-		q := src.approval(th.Approval)
-		if th.Task.Status.Ended() {
-			q.Next = "" // it waits for nothing any more
-		}
+		q := src.foundApproval(th)
 		v.Question = &q
 	case th.Run != nil:
 		r := src.Run(th.Task, th.Run)

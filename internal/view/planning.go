@@ -40,7 +40,7 @@ func (src Source) Planning() (Planning, error) {
 	v := Planning{SchemaVersion: 1, Tasks: []PlannedTask{}}
 	all := src.allTasks()
 	slices.Reverse(all)
-	total := company.Fit{}
+	total, budget := company.Fit{}, company.NewMatchBudget()
 	for _, t := range all[:min(len(all), maxPlanningTasks)] {
 		found := t.now
 		if found == nil {
@@ -54,7 +54,7 @@ func (src Source) Planning() (Planning, error) {
 		}
 		fit, planned := company.Fit{}, false
 		for _, sub := range found.Subtasks {
-			if of := fitOf(sub); of != nil {
+			if of := fitOf(sub, budget); of != nil {
 				fit, planned = fit.Add(*of), true
 			}
 		}

@@ -30,7 +30,7 @@ type Subtask struct {
 	Head               company.OID           `json:"head,omitempty"`
 	Merged             company.OID           `json:"merged,omitempty"`
 	Changes            []company.Change      `json:"changes"`
-	WriteSetFit        *company.Fit          `json:"write_set_fit"` // null: nothing is changed yet, or it is a repair
+	WriteSetFit        *company.Fit          `json:"write_set_fit"` // null: nothing is changed yet, it is a repair, or its globs take too long to compare
 	// OutsideWriteSet are its changed files that the write set does not cover; absent: none.
 	OutsideWriteSet []company.OutsideFile   `json:"outside_write_set,omitempty"`
 	Reason          string                  `json:"reason,omitempty"`
@@ -45,11 +45,16 @@ type Subtask struct {
 
 // Subtask makes the view of a subtask of a task.
 func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
+	return src.viewSubtask(t, sub, company.NewMatchBudget())
+}
+
+// viewSubtask is Subtask with the budget for the comparison of write sets with files.
+func (src Source) viewSubtask(t *company.Task, sub *company.Subtask, budget *int) Subtask {
 	v := Subtask{
 		ID: sub.ID, Task: t.ID, Wave: t.StepOf(sub), After: sub.After(), Status: sub.Status, Paused: sub.Paused, Title: sub.Planned.Title, Description: sub.Planned.Description,
 		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort, Model: sub.Model, MoreTurns: sub.MoreTurns, SplitFrom: sub.SplitFrom, Replanned: sub.Replanned,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), FirstSteps: sub.FirstSteps, Review: sub.Review.Last,
-		Findings: append([]company.JudgedFinding{}, sub.Review.Findings()...), WriteSetFit: fitOf(sub), OutsideWriteSet: t.OutsideWriteSet(sub), Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
+		Findings: append([]company.JudgedFinding{}, sub.Review.Findings()...), WriteSetFit: fitOf(sub, budget), OutsideWriteSet: t.OutsideWriteSet(sub, budget), Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
 	}
 	for _, why := range []string{sub.Reason, sub.Escalation} {
 		if v.Reason == "" {
@@ -82,6 +87,14 @@ func (v Subtask) originNotes() []string {
 	return notes
 }
 
+// keptNote names the commands for the work of a subtask that ended with its task. Empty: it left none.
+func (v Subtask) keptNote() string {
+	if v.Status != company.SubtaskCancelled || v.Head == "" {
+		return ""
+	}
+	return fmt.Sprintf("its work is kept at %s: company diff %s shows it, company retry %s goes on from it", v.Head.Short(), v.ID, v.Task)
+}
+
 // Render is a subtask: how it stands first, then its verdicts, its runs, its ticket.
 func (v Subtask) Render(s Style) string {
 	var b strings.Builder
@@ -101,6 +114,9 @@ func (v Subtask) Render(s Style) string {
 	}
 	if v.Branch != "" {
 		fmt.Fprintf(&b, "  branch: %s@%s\n", safetext.Escape(v.Branch), v.Head.Short())
+	}
+	if note := v.keptNote(); note != "" {
+		writeWrapped(&b, s, "  kept:   ", note)
 	}
 	for _, c := range v.Changes {
 		fmt.Fprintf(&b, "  %-9s %s\n", c.Action, safetext.EscapeLine(c.Path, 200))

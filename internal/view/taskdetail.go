@@ -64,8 +64,9 @@ func (src Source) TaskDetail(t *company.Task) TaskDetail {
 	if t.Prepared != nil {
 		v.Gates = append(v.Gates, t.Prepared.Gates...)
 	}
+	budget := company.NewMatchBudget()
 	for _, sub := range t.Subtasks {
-		v.Plan = append(v.Plan, src.Subtask(t, sub))
+		v.Plan = append(v.Plan, src.viewSubtask(t, sub, budget))
 	}
 	v.WriteSetFit = sumFits(v.Plan)
 	for _, r := range t.Runs {
@@ -191,6 +192,9 @@ func (v TaskDetail) writePlan(b *strings.Builder, s Style) {
 		}
 		if len(sub.OutsideWriteSet) > 0 {
 			table.Note("beyond its write set: " + sub.outsideText())
+		}
+		if note := sub.keptNote(); note != "" {
+			table.Note(note)
 		}
 		if sub.Reason != "" && sub.Status != company.SubtaskCompleted {
 			table.Note("why: " + safetext.EscapeLine(sub.Reason, 300))

@@ -227,10 +227,11 @@ func (src Source) Range(id string) (Range, error) {
 	if err != nil {
 		return Range{}, err
 	}
+	if th.Approval != nil {
+		return Range{}, company.E(company.EUsage, id+" is a question").Fix("company diff <task|subtask|run>")
+	}
 	v := Range{Of: id, Project: th.Task.Project}
 	switch {
-	case th.Approval != nil:
-		return Range{}, company.E(company.EUsage, id+" is a question").Fix("company diff <task|subtask|run>")
 	case th.Run != nil:
 		v.From, v.To = th.Run.From, th.Run.Head
 	case th.Subtask != nil:

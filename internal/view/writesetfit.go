@@ -10,8 +10,9 @@ import (
 )
 
 // fitOf holds a subtask's write set against the files of its head. nil: it has changed no
-// file yet, or it is a repair, which may write all and which no manager planned.
-func fitOf(sub *company.Subtask) *company.Fit {
+// file yet, its globs take too long to compare, or it is a repair, which may write all and
+// which no manager planned.
+func fitOf(sub *company.Subtask, budget *int) *company.Fit {
 	if len(sub.Changes) == 0 || slices.Equal(sub.Planned.WriteSet, []string{"**"}) {
 		return nil
 	}
@@ -19,7 +20,10 @@ func fitOf(sub *company.Subtask) *company.Fit {
 	for _, c := range sub.Changes {
 		changed = append(changed, c.Path)
 	}
-	fit := company.WriteSetFit(sub.Planned.WriteSet, changed)
+	fit, ok := company.WriteSetFit(sub.Planned.WriteSet, changed, budget)
+	if !ok {
+		return nil
+	}
 	return &fit
 }
 

@@ -20,6 +20,7 @@ const (
 // earlierWork holds what the runs of the same ticket before this one have left on its branch.
 type earlierWork struct {
 	from, head company.OID
+	unfinished bool // no run has handed it in
 	diff       gitops.Diff
 	run        company.RunID // whose summary it is
 	summary    string        // empty: no run left one, or the reason of the new run has it
@@ -35,7 +36,7 @@ func loadEarlierWork(ctx context.Context, m *gitops.Mirror, t *company.Task, sub
 	if err != nil || from == start {
 		return nil, err
 	}
-	e := &earlierWork{from: from, head: start}
+	e := &earlierWork{from: from, head: start, unfinished: sub.HasUnfinishedWork(start)}
 	e.run, e.summary = lastSummary(t, sub)
 	e.diff, err = m.Diff(ctx, from, start, maxEarlier)
 	return e, err
@@ -63,6 +64,9 @@ func (e *earlierWork) writeEarlier() string {
 	}
 	var w strings.Builder
 	fmt.Fprintf(&w, "\n## Your branch so far, %s..%s\nEarlier runs of this ticket made it. It is yours to change.\n", e.from.Short(), e.head.Short())
+	if e.unfinished {
+		w.WriteString("No run handed it in. If it is complete, check it and finish: it needs no other commit.\n")
+	}
 	if e.summary != "" {
 		fmt.Fprintf(&w, "\nThe summary of %s, which nobody has checked:\n%s", e.run, agent.Quote("summary", "", session.CutSummary(e.summary)))
 	}

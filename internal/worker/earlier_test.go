@@ -63,6 +63,9 @@ func TestEarlierWorkIsTheBranchs(t *testing.T) {
 			t.Fatalf("%+v, %v", e, err)
 		}
 		text := e.writeEarlier()
+		if !e.unfinished || !strings.Contains(text, "needs no other commit") {
+			t.Errorf("nobody handed it in:\n%s", text)
+		}
 		if e.from != from || !strings.Contains(text, "+var A int\n") || strings.Contains(text, "b.go") || strings.Contains(text, "index ") || !strings.Contains(text, from.Short()+".."+start.Short()) {
 			t.Errorf("from %s:\n%s", e.from, text)
 		}

@@ -47,11 +47,8 @@ func (w *Worker) Do(ctx context.Context, a company.Assignment) error {
 type ticketWork struct{ projects ProjectGuide }
 
 func (ticketWork) Prepare(_ context.Context, s *session.Session) (*sandbox.Spec, error) {
-	spec := &sandbox.Spec{Base: s.Subtask.Base, Start: s.Claimed.From, Branch: sandbox.Branch(s.Subtask)}
-	if target := s.Task.Prepared.Target; target != "" {
-		spec.Extra = []company.OID{target}
-	}
-	return spec, nil
+	spec := sandbox.WorkerSpec(s.Task, s.Subtask, s.Claimed)
+	return &spec, nil
 }
 
 func (w ticketWork) Brief(ctx context.Context, s *session.Session) (session.Brief, error) {

@@ -13,7 +13,7 @@ import (
 var layers = strings.Split(strings.TrimSpace(`
 safetext
 page
-screen
+patch
 shell
 health
 retry
@@ -24,6 +24,9 @@ startup
 glob
 jcs
 gitexec
+
+boundedparse
+screen
 
 company
 

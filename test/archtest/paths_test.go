@@ -33,12 +33,15 @@ type exemption struct{ where, calls, why string }
 var elsewhere = []exemption{
 	{"internal/folder/folder.go", "os.Lstat os.MkdirAll os.OpenRoot unix.Renameat", "opens the folder itself, and looks whether its path still leads there"},
 
+	{"internal/folder/marker.go", "os.OpenRoot", "looks at the .git of a folder"},
+	{"internal/folder/spelling.go", "os.Lstat os.ReadDir", "looks how a folder spells a name"},
+
 	// Before there is an office, and around it.
 	{"internal/office/paths.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for an office at and above a folder of the operator's"},
 	{"internal/office/foreignstate.go", "os.Lstat", "looks, without following links, whether the folders are the office's own; what is then opened is held"},
 	{"internal/config/load.go", "os.Open", "reads config files of the operator's and of checkouts"},
 	{"internal/config/validate.go", "os.Stat", "looks at key files that the config names"},
-	{"internal/gitindex/gitindex.go", "os.Lstat", "looks for a .git at and above a folder"},
+	{"internal/gitindex/gitindex.go", "os.Lstat os.Stat", "looks for a .git at and above a folder, and whether two names are one file"},
 	{"internal/gitindex/stamp.go", "os.Lstat", "looks for the index of the repository around a folder"},
 	{"internal/office/gitexclude.go", "filepath.EvalSymlinks os.MkdirAll os.ReadFile os.Stat renameio.WriteFile", "writes .git/info/exclude of the checkout, which git itself makes"},
 	{"internal/config/trust.go", "os.MkdirAll os.OpenFile", "keeps the operator's list of what is trusted, in their home"},
@@ -56,7 +59,7 @@ var elsewhere = []exemption{
 	{"internal/gitops/access.go", "filepath.EvalSymlinks", "follows the links in the address of a remote that is a path"},
 	{"internal/adapters/ollama/client.go", "os.Stat", "looks for the key that Ollama itself keeps in the operator's home"},
 	{"internal/adapters/scripted/", "", "reads a script that the config names"},
-	{"internal/config/install.go", "os.CreateTemp os.Link os.MkdirTemp os.Remove os.RemoveAll os.Rename os.WriteFile", "writes the company.yaml of the operator's checkout"},
+	{"internal/config/install.go", "os.CreateTemp os.Link os.Remove os.Rename", "writes the company.yaml of the operator's checkout"},
 	{"internal/cli/setup/configset.go", "os.Lstat", "looks for the company.yaml of the operator's project"},
 	{"internal/cli/setup/init.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for the checkout that gets a company.yaml"},
 	{"internal/cli/task/submit.go", "os.Open", "reads the instruction from a file that the operator names"},

@@ -24,9 +24,9 @@ func onGitHub(t *testing.T, brain *staff, login string, more string) (*testenv.H
 }
 
 // onForge is onGitHub for any forge.
-func onForge(t *testing.T, brain *staff, s *forgetest.Server, kind, login, more string) (*testenv.House, *forgetest.Repo) {
+func onForge(t *testing.T, brain scripted.Responder, s *forgetest.Server, kind, login, more string, opts ...scripted.Option) (*testenv.House, *forgetest.Repo) {
 	t.Helper()
-	h := openTinyProject(t, brain)
+	h := openTinyProject(t, brain, opts...)
 	repo := s.AddRepo("acme", "app", h.Repo)
 	s.Invite(repo, "ann", "write")
 	const token = "ghp_canaryTokenOfTheForge"

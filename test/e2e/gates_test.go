@@ -176,6 +176,25 @@ func TestNoTests(t *testing.T) {
 	checkHolds(t, "the pull request", prBody(h, "1"), "**UNTESTED**: the tests' command ran, and ran no test.", "passed, no tests")
 }
 
+// TestOwnCommandWithTests: a command of the president's own is green and runs tests, of which
+// its runner tells no number. They are no missing tests. The office has no registries, and
+// ends all the same with the code of its task.
+func TestOwnCommandWithTests(t *testing.T) {
+	t.Parallel()
+	files := calculator()
+	files["Makefile"] = "test:\n\tgo test ./...\n"
+	h := testenv.New(t, &staff{
+		manager: submitPlan([]m{ticket("Add Triple", tripleDescription, "triple.go")}),
+		worker:  writeFilesAndFinish("Add Triple", "triple.go", "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"),
+	}, files)
+	h.Config("gates: {test: make test}\ncontainer: {deps: off}\n")
+	waitForSummary(t, h.Start("submit", "add a function that triples"), 0)
+	checkDelivered(t, h, 1, 1, 1)
+	if body := prBody(h, "1"); strings.Contains(body, "UNTESTED") || strings.Contains(body, "no tests") {
+		t.Errorf("the pull request calls it untested:\n%s", body)
+	}
+}
+
 // TestMissingLinter: a linter that was found and is not in the image is
 // absent, neither passed nor failed; one that the president asked for is an
 // error with what to do, before any worker begins.

@@ -159,6 +159,37 @@ func TestHostileClone(t *testing.T) {
 	}
 }
 
+// TestHostileArchive: an archive of a hostile project, unpacked: with no .git, and with
+// one whose index lacks the company.yaml. It gets no more than a clone (T23).
+func TestHostileArchive(t *testing.T) {
+	t.Parallel()
+	addr, calls := listenAndCount(t)
+	h := testenv.New(t, nil, map[string]string{"run.sh": "true\n"})
+	for _, name := range []string{"plain", "with a .git"} {
+		dir := filepath.Join(h.Dir, name)
+		h.Git("", "clone", "-q", h.Origin, dir)
+		if name == "plain" {
+			if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.Repo = dir
+		h.Write("company.yaml", hostileConfig(addr))
+		for _, args := range [][]string{{"doctor"}, {"doctor", "--online"}, {"submit", "--yes", "--no-input", "do it"}, {"serve"}, {"config", "show"}} {
+			r := h.Run(patience, args...)
+			if r.Code == 0 || !strings.Contains(r.Stdout+r.Stderr, "needs your trust") {
+				t.Errorf("%s: company %s: exit %d\n%s%s", name, args[0], r.Code, r.Stdout, r.Stderr)
+			}
+			if strings.Contains(r.Stdout+r.Stderr, "canary-key") {
+				t.Errorf("%s: the key is shown", name)
+			}
+		}
+		if n := calls.Load(); n != 0 {
+			t.Errorf("%s: %d connections to the address of the archive", name, n)
+		}
+	}
+}
+
 // findFileHolding is the path of a file below dir that holds a text, or "".
 func findFileHolding(t *testing.T, dir, text string) (at string) {
 	t.Helper()

@@ -238,9 +238,9 @@ func tinyProject() map[string]string {
 const tinyGates = "gates: {lint: none, test: \"sh ./test.sh\"}\n"
 
 // openTinyProject opens an office for the tiny project.
-func openTinyProject(t *testing.T, brain scripted.Responder) *testenv.House {
+func openTinyProject(t *testing.T, brain scripted.Responder, opts ...scripted.Option) *testenv.House {
 	t.Helper()
-	h := testenv.New(t, brain, tinyProject())
+	h := testenv.New(t, brain, tinyProject(), opts...)
 	h.Config(tinyGates)
 	return h
 }

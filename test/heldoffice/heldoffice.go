@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"company/internal/api"
 	officeapp "company/internal/app"
@@ -157,6 +158,28 @@ func (o *Office) Archive(id company.TaskID) {
 // has the office, and opens the office again: no claim holds any more.
 func (o *Office) WriteJournal(run company.RunID, fence uint64, write func(j *ledger.Journal)) {
 	o.t.Helper()
+	o.writeLedger(func(ctx context.Context, l *ledger.Ledger) error {
+		j, err := l.OpenJournal(ctx, run, fence)
+		if err == nil {
+			write(j)
+		}
+		return err
+	})
+}
+
+// AskOffice opens a question of the office, which is about no task. No command of the company asks
+// one yet, so its event is stored while no process has the office.
+func (o *Office) AskOffice(id company.ApprovalID, kind company.ApprovalKind, question string) {
+	o.t.Helper()
+	o.writeLedger(func(ctx context.Context, l *ledger.Ledger) error {
+		_, err := l.Append(ctx, ledger.Command{ID: "ask " + string(id)}, time.Now(), []company.Event{decidertest.OfficeQuestion(o.t, id, kind, question)})
+		return err
+	})
+}
+
+// writeLedger writes to the ledger while no process has the office, and opens the office again.
+func (o *Office) writeLedger(write func(ctx context.Context, l *ledger.Ledger) error) {
+	o.t.Helper()
 	ctx := context.Background()
 	o.Close()
 	off, err := office.Open(ctx, o.Paths)
@@ -171,12 +194,7 @@ func (o *Office) WriteJournal(run company.RunID, fence uint64, write func(j *led
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	j, err := l.OpenJournal(ctx, run, fence)
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	write(j)
-	if err := errors.Join(b.Close(), off.Close()); err != nil {
+	if err := errors.Join(write(ctx, l), b.Close(), off.Close()); err != nil {
 		o.t.Fatal(err)
 	}
 	o.Reopen()

@@ -73,6 +73,7 @@ func Anthropic() Wire {
 		`{"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"xyz"}}`, `{"type":"content_block_stop","index":1}`,
 	}
 	second := strings.ReplaceAll(strings.Join(hello, "\n"), `"index":0`, `"index":2`)
+	quoting := strings.Split(strings.NewReplacer(`"hm"`, encode(quotedCall), `"hello"`, encode(quotedCall)).Replace(strings.Join(thinking, "\n")+"\n"+second), "\n")
 	return Wire{
 		Name: "anthropic", Key: func(r *http.Request) string { return r.Header.Get("X-Api-Key") },
 		Ask:   map[string]http.HandlerFunc{"/v1/models": serveStatus(200, `{"data":[{"id":"claude-a"},{"id":"claude-b"}]}`)},
@@ -105,6 +106,7 @@ func Anthropic() Wire {
 			{Name: "no names of events", Serve: serveEvents(append([]string{antStart}, append(hello, antEnd("end_turn"), antOver)...)...), Check: wantText("hello")},
 			{Name: "no end mark", Serve: antEvents(append([]string{antStart}, append(hello, antEnd("end_turn"))...)...), Check: wantText("hello")},
 			{Name: "silence after a whole reply", Options: Idle, Serve: thenHang(antEvents(append([]string{antStart}, append(hello, antEnd("end_turn"))...)...)), Check: wantText("hello")},
+			{Name: "a call in thoughts and text is none", Serve: antReply("end_turn", quoting...), Check: wantText(quotedCall)},
 			{Name: "thinking is kept", Serve: antReply("end_turn", append(thinking, strings.Split(second, "\n")...)...), Check: func(t *testing.T, r adapters.Response) {
 				wantText("hello")(t, r)
 				want := `{"model":"m","blocks":[{"kind":"thinking","thinking":"hm","signature":"sig"},{"kind":"redacted","data":"xyz"},{"kind":"text","size":5}]}`

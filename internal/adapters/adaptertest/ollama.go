@@ -51,6 +51,7 @@ func Ollama() Wire {
 			"key refused, and half echoed": "the server itself knows no keys",
 		},
 		Cases: []Case{
+			{Name: "a call in thoughts and text is none", Serve: serveLines(`{"model":"m","message":{"role":"assistant","thinking":`+encode(quotedCall)+`,"content":`+encode(quotedCall)+`},"done":false}`, ollamaDone), Check: wantText(quotedCall)},
 			{Name: "tool call", Serve: serveLines(ollamaCalls(first), ollamaDone), Check: wantCalls(adapters.FinishStop, aGo)},
 			{Name: "two tool calls", Serve: serveLines(ollamaCalls(first), ollamaCalls(`{"id":"c2","function":{"name":"read_file","arguments":{}}}`), ollamaDone), Check: wantCalls(adapters.FinishStop, aGo, "read_file({})")},
 			{Name: "no ids, from servers before 0.12.10", Serve: serveLines(ollamaCalls(`{"function":{"name":"read_file","arguments":{"path":"a.go"}}},{"function":{"name":"read_file","arguments":{}}}`), ollamaDone), Check: wantCalls(adapters.FinishStop, aGo, "read_file({})")},

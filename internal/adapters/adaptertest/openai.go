@@ -56,7 +56,9 @@ func openAICases() []Case {
 	rest := `{"index":0,"function":{"arguments":"\"a.go\"}"}}`
 	const aGo = `read_file({"path":"a.go"})`
 
+	thoughts := `{"model":"m","choices":[{"index":0,"delta":{"reasoning_content":` + encode(quotedCall) + `,"content":` + encode(quotedCall) + `},"finish_reason":null}]}`
 	return []Case{
+		{Name: "a call in thoughts and text is none", Serve: serveEvents(roleChunk, thoughts, stopChunk, usageChunk, done), Check: wantText(quotedCall)},
 		// Replies that are good, in all their shapes.
 		{Name: "streamed text with usage", Serve: serveEvents(roleChunk, helloChunk, stopChunk, usageChunk, done), Check: func(t *testing.T, r adapters.Response) {
 			wantText("hello")(t, r)

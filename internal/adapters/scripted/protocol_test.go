@@ -97,7 +97,7 @@ func TestProtocols(t *testing.T) {
 					t.Fatalf("%d requests, %d replies", len(saw), len(replies))
 				}
 				call := replies[0].Message.ToolCalls
-				if replies[0].Message.Content != "I look." || len(call) != 1 || call[0].Name != "read_file" || call[0].Arguments != `{"path":"a \"b\"\n.go"}` || replies[0].Textual != toolless {
+				if replies[0].Message.TextBeforeCall() != "I look." || len(call) != 1 || call[0].Name != "read_file" || call[0].Arguments != `{"path":"a \"b\"\n.go"}` || replies[0].Textual != toolless {
 					t.Errorf("first reply %+v", replies[0])
 				}
 				if got := replies[1].Message.ToolCalls; len(got) != 1 || got[0].Arguments != `{"content":"result 0"}` {

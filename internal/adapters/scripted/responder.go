@@ -42,6 +42,7 @@ type Exchange struct {
 	Turn      int                // replies that the conversation holds so far
 	MaxTokens int                // 0: the request names no limit
 	Stream    bool
+	Fence     string // the name that a call of this reply has in the text protocol
 
 	usage bool // a stream is to end with it
 }

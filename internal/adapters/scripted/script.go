@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"company/internal/adapters"
+	"company/internal/boundedparse/yaml"
 	"company/internal/company"
 	"company/internal/lazyregexp"
 )
@@ -128,7 +127,7 @@ func ParseScript(path string, text []byte) (*Script, error) {
 	var file struct {
 		Rules []rule `yaml:"rules"`
 	}
-	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
+	if err := yaml.Decode(text, &file, true); err != nil {
 		return nil, bad(err.Error())
 	}
 	if len(file.Rules) == 0 {

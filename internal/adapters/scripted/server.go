@@ -190,7 +190,7 @@ func (s *Server) handleChat(p protocol) http.HandlerFunc {
 			return
 		}
 		if s.toolless {
-			answer = answer.asText()
+			answer = answer.asText(x.Fence)
 		}
 		switch {
 		case reply.Fault != nil && s.isFaultDue(x, *reply.Fault):

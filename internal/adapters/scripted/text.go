@@ -11,7 +11,7 @@ import (
 // A model without tools reads and writes calls as text. This file understands
 // the promised protocol, and reads it without the company's code.
 var (
-	callRE   = lazyregexp.New("(?s)^(.*?)\n*```tool\n(.*)\n```$")
+	fenceRE  = lazyregexp.New(`(?m)^The block of your next reply has the name ([a-z0-9_]+)\.`)
 	resultRE = lazyregexp.New(`(?s)^\[result of ([A-Za-z0-9_-]+)\]\n(.*)$`)
 	toolRE   = lazyregexp.New(`(?m)^- ([A-Za-z0-9_-]+): `)
 )
@@ -23,20 +23,23 @@ func fromText(x Exchange) Exchange {
 		m := &x.Messages[i]
 		switch m.Role {
 		case adapters.System:
+			if name := fenceRE.FindStringSubmatch(m.Content); name != nil {
+				x.Fence = name[1]
+			}
 			for _, name := range toolRE.FindAllStringSubmatch(m.Content, -1) {
 				x.Tools = append(x.Tools, adapters.Tool{Name: name[1]})
 			}
 		case adapters.Assistant:
-			parts := callRE.FindStringSubmatch(m.Content)
+			at := strings.LastIndex(m.Content, "```"+x.Fence+"\n")
 			var call struct {
 				Tool      string          `json:"tool"`
 				Arguments json.RawMessage `json:"arguments"`
 			}
-			if parts == nil || json.Unmarshal([]byte(parts[2]), &call) != nil {
+			if at < 0 || json.NewDecoder(strings.NewReader(m.Content[at+len("```\n")+len(x.Fence):])).Decode(&call) != nil {
 				continue
 			}
 			id = "text_" + call.Tool
-			m.Content, m.ToolCalls = parts[1], []adapters.ToolCall{{ID: id, Name: call.Tool, Arguments: string(call.Arguments)}}
+			m.Content, m.ToolCalls = strings.TrimRight(m.Content[:at], "\n"), []adapters.ToolCall{{ID: id, Name: call.Tool, Arguments: string(call.Arguments)}}
 		case adapters.User:
 			if parts := resultRE.FindStringSubmatch(m.Content); parts != nil {
 				*m = adapters.Message{Role: adapters.ToolRole, ToolName: parts[1], ToolCallID: id, Content: parts[2]}
@@ -46,9 +49,8 @@ func fromText(x Exchange) Exchange {
 	return x
 }
 
-// asText is an answer of a model without tools: its first call as a block, and
-// then what such models go on with, a result that they made up.
-func (a answer) asText() answer {
+// asText is an answer of a model without tools: its first call as the block that ends it.
+func (a answer) asText(fence string) answer {
 	if len(a.calls) == 0 {
 		return a
 	}
@@ -56,7 +58,7 @@ func (a answer) asText() answer {
 	if a.text != "" {
 		a.text += "\n\n"
 	}
-	a.text += "```tool\n" + `{"tool": "` + c.Name + `", "arguments": ` + c.Arguments + "}\n```\n[result of " + c.Name + "]\nall is well\n"
+	a.text += "```" + fence + "\n" + `{"tool": "` + c.Name + `", "arguments": ` + c.Arguments + "}\n```\n"
 	a.calls = nil
 	if a.finish == "tool_calls" {
 		a.finish = "stop"

@@ -95,14 +95,15 @@ func (a *attempt) makeOffice(ctx context.Context) error {
 			return err
 		}
 	}
-	return writeOffice(a.office, text)
+	return a.b.writeOffice(a.office, text)
 }
 
 // officeConfig makes a folder an office that sets nothing.
 const officeConfig = "version: 1\n"
 
-func writeOffice(dir string, text []byte) error {
-	return errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, config.ConfigName), text, 0o600))
+func (b *bencher) writeOffice(dir string, text []byte) error {
+	file := filepath.Join(dir, config.ConfigName)
+	return errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(file, text, 0o600), config.OpenTrust(b.lookupEnv).AddText(text, file))
 }
 
 // run submits the case as a task of a new office, and judges its pull request. used is
@@ -280,7 +281,9 @@ func (a *attempt) countTask(ctx context.Context, app *officeapp.App, t *company.
 				changed = append(changed, c.Path)
 			}
 			if len(changed) > 0 { // a ticket that was not done shows nothing of its plan
-				fit = fit.Add(company.WriteSetFit(sub.Planned.WriteSet, changed))
+				if one, ok := company.WriteSetFit(sub.Planned.WriteSet, changed, company.NewMatchBudget()); ok {
+					fit = fit.Add(one)
+				}
 			}
 		}
 		if fit.Changed > 0 {

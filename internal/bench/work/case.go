@@ -12,7 +12,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,8 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
+	"company/internal/boundedparse/yaml"
 	"company/internal/company"
 	"company/internal/safetext"
 )
@@ -97,13 +95,13 @@ type mustPass struct {
 func (m *mustPass) UnmarshalYAML(text []byte) error {
 	m.given = true
 	var one string
-	if err := yaml.Unmarshal(text, &one); err == nil {
+	if err := yaml.Decode(text, &one, false); err == nil {
 		if one != byExitCode {
 			return fmt.Errorf("must_pass is %q: it is a list of names, or the text %q", one, byExitCode)
 		}
 		return nil
 	}
-	if err := yaml.Unmarshal(text, &m.names); err != nil {
+	if err := yaml.Decode(text, &m.names, false); err != nil {
 		return fmt.Errorf("must_pass is a list of names, or the text %q", byExitCode)
 	}
 	if len(m.names) == 0 {
@@ -172,8 +170,8 @@ func readCase(dir string) (Case, error) {
 		return Case{}, faultOf(dir, CaseFile, "it cannot be read").Wrap(err).Fix("make it a file of at most 256 KiB")
 	}
 	var f caseFile
-	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&f); err != nil && !errors.Is(err, io.EOF) {
-		return Case{}, faultOf(dir, CaseFile, "it is no case").Because(strings.TrimSpace(yaml.FormatError(err, false, false))).
+	if err := yaml.Decode(text, &f, true); err != nil {
+		return Case{}, faultOf(dir, CaseFile, "it is no case").Because(err.Error()).
 			Fix("its keys are name, instruction, base, run, must_pass, must_stay, test_time and work_time (docs/bench-work.md)")
 	}
 	c := Case{Name: f.Name, Instruction: strings.TrimSpace(f.Instruction), Dir: dir, Run: strings.TrimSpace(f.Run), MustPass: f.MustPass.names, MustStay: f.MustStay}

@@ -8,6 +8,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/patch"
 	"company/internal/safetext"
 )
 
@@ -79,29 +80,31 @@ type filePatch struct {
 type hunk struct{ old, new string }
 
 // readPatch reads a patch of texts, as git writes it.
-func readPatch(patch []byte) (files []filePatch) {
-	var f *filePatch
-	var h *hunk
-	for line := range strings.Lines(string(patch)) {
-		switch {
-		case strings.HasPrefix(line, "diff --git "):
+func readPatch(text []byte) (files []filePatch) {
+	var file *patch.File
+	for l := range patch.Lines(string(text)) {
+		if l.File == nil {
+			continue
+		}
+		if l.File != file {
+			file = l.File
 			files = append(files, filePatch{})
-			f, h = &files[len(files)-1], nil
-		case f == nil:
-		case h == nil && strings.HasPrefix(line, "new file"):
-			f.created = true
-		case h == nil && strings.HasPrefix(line, "+++ b/"):
-			f.path = strings.TrimSpace(strings.TrimPrefix(line, "+++ b/"))
-		case strings.HasPrefix(line, "@@ "):
+		}
+		f := &files[len(files)-1]
+		switch l.Kind {
+		case patch.Heading:
+			f.path, f.created = file.Path(), file.Old == ""
+			continue
+		case patch.Hunk:
 			f.hunks = append(f.hunks, hunk{})
-			h = &f.hunks[len(f.hunks)-1]
-		case h == nil:
-		case strings.HasPrefix(line, "+"):
-			h.new += line[1:]
-		case strings.HasPrefix(line, "-"):
-			h.old += line[1:]
-		case strings.HasPrefix(line, " "):
-			h.old, h.new = h.old+line[1:], h.new+line[1:]
+			continue
+		}
+		h, body := &f.hunks[len(f.hunks)-1], l.Raw[1:]
+		if l.Kind == patch.Added || l.Kind == patch.Kept {
+			h.new += body
+		}
+		if l.Kind == patch.Removed || l.Kind == patch.Kept {
+			h.old += body
 		}
 	}
 	return files

@@ -173,7 +173,7 @@ func (b *bencher) playWith(ctx context.Context, program, name string, l *lab, p 
 	if err != nil {
 		return n, err
 	}
-	if err := writeOffice(a.office, text); err != nil {
+	if err := with.writeOffice(a.office, text); err != nil {
 		return n, err
 	}
 	sum, _, err := a.submitTask(ctx, append(with.listSettings(), "agents.worker.max_turns=1000", "budget.tokens=none"))

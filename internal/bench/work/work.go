@@ -155,13 +155,34 @@ func listNames(cases []Case) string {
 	return strings.Join(names, ", ")
 }
 
-// notInherited is the variable of the user's environment that an attempt must not have: it
-// names another office.
-const notInherited = "COMPANY_OFFICE"
+const (
+	// notInherited is the variable of the user's environment that an attempt must not
+	// have: it names another office.
+	notInherited = "COMPANY_OFFICE"
+	// stateHome says where the list of trusted files lies. The bench has its own, for
+	// the files that it writes.
+	stateHome = "XDG_STATE_HOME"
+)
 
 // listEnviron is the user's environment for an attempt.
 func (b *bencher) listEnviron() []string {
-	return slices.DeleteFunc(slices.Clone(b.Console.Environ), func(kv string) bool { return strings.HasPrefix(kv, notInherited+"=") })
+	kept := slices.DeleteFunc(slices.Clone(b.Console.Environ), func(kv string) bool {
+		return strings.HasPrefix(kv, notInherited+"=") || strings.HasPrefix(kv, stateHome+"=")
+	})
+	return append(kept, stateHome+"="+b.stateDir())
+}
+
+func (b *bencher) stateDir() string { return filepath.Join(b.dir, "state") }
+
+// lookupEnv looks a variable of listEnviron up.
+func (b *bencher) lookupEnv(name string) (string, bool) {
+	switch name {
+	case notInherited:
+		return "", false
+	case stateHome:
+		return b.stateDir(), true
+	}
+	return b.Console.LookupEnv(name)
 }
 
 // enterOffice is the way into an office of the bench's own, with the user's config and these
@@ -169,12 +190,7 @@ func (b *bencher) listEnviron() []string {
 func (b *bencher) enterOffice(office, checkout string, set []string) *entrance.Entrance {
 	con := *b.Console
 	con.Environ = b.listEnviron()
-	con.LookupEnv = func(name string) (string, bool) {
-		if name == notInherited {
-			return "", false
-		}
-		return b.Console.LookupEnv(name)
-	}
+	con.LookupEnv = b.lookupEnv
 	return &entrance.Entrance{Console: &con, OfficeDir: office, RepoDir: checkout, ConfigFlags: set}
 }
 
@@ -184,7 +200,7 @@ func (b *bencher) openCase(ctx context.Context, c Case) (l *lab, judge *officeap
 		return nil, nil, err
 	}
 	office := l.dir + ".office"
-	if err := writeOffice(office, []byte(officeConfig)); err != nil {
+	if err := b.writeOffice(office, []byte(officeConfig)); err != nil {
 		return nil, nil, err
 	}
 	ent := b.enterOffice(office, l.dir, b.listSettings())

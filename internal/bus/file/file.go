@@ -42,6 +42,8 @@ type Bus struct {
 	blobs  *localfiles.Blobs
 	lock   *localfiles.Lock
 	rollAt int64
+	// salvaged means that nothing can be written: see Salvage.
+	salvaged bool
 
 	inbox  inbox
 	room   localfiles.Room // of the newest segment; the writer's
@@ -115,17 +117,23 @@ func openDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
 	return b, nil
 }
 
-// loadDisk reads the log on a disk.
-func loadDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
+// newBus is a log that holds no records yet.
+func newBus(d disk, opts Options) *Bus {
 	b := &Bus{
 		disk: d, logger: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), rollAt: cmp.Or(opts.rollAt, rollAt), room: localfiles.Room{Most: opts.mostRoom},
 		inbox: inbox{wake: make(chan struct{}, 1)}, ended: make(chan struct{}), wake: make(chan struct{}, 1),
 		index: newIndex(), changed: make(chan struct{}),
 	}
 	b.closing, b.close = context.WithCancelCause(context.Background())
+	b.queue = casqueue.New(b, cmp.Or(opts.itemMemory, itemMemory))
+	return b
+}
+
+// loadDisk reads the log on a disk.
+func loadDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
+	b := newBus(d, opts)
 	err := b.recoverSegments(ctx)
 	if err == nil {
-		b.queue = casqueue.New(b, cmp.Or(opts.itemMemory, itemMemory))
 		err = b.loadItems()
 	}
 	if err != nil {
@@ -179,7 +187,7 @@ func (b *Bus) Close() error {
 	b.once.Do(func() {
 		b.close(bus.ErrClosed)
 		b.workers.Wait()
-		if b.broken == nil {
+		if b.broken == nil && !b.salvaged {
 			err = errors.Join(b.cutRoom(), b.active.file.Sync())
 		}
 		if b.blobs != nil {

@@ -23,7 +23,7 @@ type found struct {
 // recoverSegments opens the segments, verifies each frame, and makes the index.
 // What was never acknowledged is cut off; every other fault is ELedger.
 func (b *Bus) recoverSegments(ctx context.Context) (err error) {
-	files, err := b.listSegments()
+	files, err := b.listSegments(true)
 	defer func() {
 		for _, f := range files { // those that are in use were taken out
 			err = errors.Join(err, f.file.Close())
@@ -88,9 +88,15 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 	return err
 }
 
-// listSegments opens the files of the log, oldest first, and removes what a
-// compaction left that was killed.
-func (b *Bus) listSegments() (files []found, err error) {
+// listSegments opens the files of the log, oldest first. With tidy it removes what a
+// compaction left that was killed, and otherwise passes it over.
+func (b *Bus) listSegments(tidy bool) (files []found, err error) {
+	remove := func(name string) error {
+		if !tidy {
+			return nil
+		}
+		return b.disk.Remove(name)
+	}
 	names, err := b.disk.List()
 	if err != nil {
 		return nil, err
@@ -102,7 +108,7 @@ func (b *Bus) listSegments() (files []found, err error) {
 	covered := ""
 	for _, name := range names {
 		if name == compactName {
-			if err := b.disk.Remove(name); err != nil {
+			if err := remove(name); err != nil {
 				return files, err
 			}
 			continue
@@ -111,7 +117,7 @@ func (b *Bus) listSegments() (files []found, err error) {
 			continue
 		}
 		if name <= covered { // joined into the one before
-			if err := b.disk.Remove(name); err != nil {
+			if err := remove(name); err != nil {
 				return files, err
 			}
 			continue
@@ -167,18 +173,26 @@ func (b *Bus) scanSegment(ctx context.Context, s *segment) (newest kind, unsure 
 		if newest = f.kind; f.kind == markFrame {
 			unsure = offset
 		}
-		if f.kind != recordFrame && f.kind != purgeFrame {
+		if !f.holdsRecord() {
 			return nil
 		}
 		if f.seq < b.nextSeq {
 			return damagedError(s.fileName(), offset, fmt.Sprintf("sequence %d comes after %d", f.seq, b.nextSeq-1))
 		}
-		b.nextSeq = f.seq + 1
-		b.index.addFrame(f, entry{seq: f.seq, segment: s, offset: uint32(offset), size: uint32(f.encodedSize())})
+		b.takeFrame(s, offset, f)
 		return nil
 	})
 	s.size = size
 	return newest, unsure, err
+}
+
+// takeFrame takes a frame into the index that lies in a segment.
+func (b *Bus) takeFrame(s *segment, offset int64, f frame) {
+	if !f.holdsRecord() {
+		return
+	}
+	b.nextSeq = f.seq + 1
+	b.index.addFrame(f, entry{seq: f.seq, segment: s, offset: uint32(offset), size: uint32(f.encodedSize())})
 }
 
 // cutZeros removes the zeros behind the end of a full segment, which a kill left there. Anything
@@ -224,7 +238,7 @@ func (b *Bus) prepareTail(size int64, newest kind, unsure int64) error {
 // cutTail removes what lies behind the last good frame of the newest segment, if
 // it was never acknowledged.
 func (b *Bus) cutTail(s *segment, used, size int64) error {
-	mark, found, err := findMark(s.file, s.head, s.size+1, size)
+	mark, _, found, err := findFrame(s.file, s.head, s.size+1, size, markFrame)
 	if err != nil {
 		return err
 	}

@@ -28,31 +28,59 @@ type Entry struct {
 
 var kindNames = map[kind]string{recordFrame: "record", purgeFrame: "purge", markFrame: "mark", endFrame: "end"}
 
-// scanEntries calls fn for the frames of an open file, and returns how many bytes behind the last
-// one cannot be read. The process that writes goes on meanwhile: it fills the room that was read
-// as zeros, and cuts off the rest. So unreadable bytes are read again, after a pause.
-func scanEntries(name string, file diskFile, fn func(Entry) error) (end, bad int64, err error) {
+// scanEntries calls fn for the frames of an open file, and skip for the bytes between that cannot
+// be read.
+func scanEntries(name string, file diskFile, fn func(Entry) error, skip func(offset, bytes int64) error) error {
 	size, err := file.Size()
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	raw := make([]byte, segmentHead)
 	if err := readAll(file, raw, 0); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return 0, 0, err
+		return err
 	}
 	h, ok := parseHead(raw)
 	if !ok {
-		return 0, size, nil
+		return skip(0, size)
+	}
+	for at := int64(segmentHead); ; {
+		end, bad, err := scanWhole(name, file, h, at, fn)
+		if err != nil || bad == 0 {
+			return err
+		}
+		next, _, found, err := findNext(file, h, end, end+bad)
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // the file was cut meanwhile
+			return err
+		}
+		if !found {
+			return skip(end, bad)
+		}
+		if err := skip(end, next-end); err != nil {
+			return err
+		}
+		at = next
+	}
+}
+
+// scanWhole calls fn for the frames from an offset on up to the first that cannot be read, and returns
+// how many bytes cannot be read behind the last one. The process that writes goes on meanwhile: it
+// fills the room that was read as zeros, and cuts off the rest. So unreadable bytes are read again,
+// after a pause, unless a mark says that they were whole on the disk once.
+func scanWhole(name string, file diskFile, h head, from int64, fn func(Entry) error) (end, bad int64, err error) {
+	size, err := file.Size()
+	if err != nil {
+		return 0, 0, err
 	}
 	var failed error // of fn
 	emit := func(offset int64, f frame) error {
 		failed = fn(Entry{File: name, Offset: offset, Kind: kindNames[f.kind], Seq: f.seq, Time: f.time, Expires: f.expires, Subject: f.subject, ID: f.id, Data: f.data})
 		return failed
 	}
-	end = segmentHead
-	first := size // what comes behind it came later
+	end = from
+	first := size   // what comes behind it came later
+	marked := false // the unreadable bytes were whole once
 	for looks := 0; looks < maxLooks; looks++ {
-		if looks > 1 {
+		if looks > 1 && !marked {
 			time.Sleep(lookPause << looks)
 		}
 		was := end
@@ -62,6 +90,9 @@ func scanEntries(name string, file diskFile, fn func(Entry) error) (end, bad int
 		}
 		if end > was {
 			looks = 0
+			marked = false
+		} else if marked {
+			break
 		}
 		if size, err = file.Size(); err != nil {
 			return end, 0, err
@@ -73,7 +104,10 @@ func scanEntries(name string, file diskFile, fn func(Entry) error) (end, bad int
 		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // the file was cut meanwhile
 			return end, 0, err
 		}
-		bad = size - end
+		bad = max(used, end+1) - end
+		if _, _, marked, err = findFrame(file, h, end+1, end+bad, markFrame); err != nil {
+			marked = false // the file was cut meanwhile
+		}
 	}
 	return end, bad, nil
 }
@@ -86,7 +120,7 @@ const (
 // Scan calls fn for every frame of the log in a folder, from the first on. It takes
 // no lock and changes nothing, so it also reads beside the process that writes, and
 // a damaged log: where frames cannot be read it calls skip and goes on with the
-// next segment.
+// next whole frame.
 func Scan(own *folder.Folder, fn func(Entry) error, skip func(file string, offset, bytes int64) error) error {
 	wal, err := own.Sub(walName)
 	if err != nil {
@@ -109,10 +143,7 @@ func Scan(own *folder.Folder, fn func(Entry) error, skip func(file string, offse
 		if err != nil {
 			return err
 		}
-		end, bad, err := scanEntries(name, plainFile{file}, fn)
-		if err == nil && bad > 0 {
-			err = skip(name, end, bad)
-		}
+		err = scanEntries(name, plainFile{file}, fn, func(offset, bytes int64) error { return skip(name, offset, bytes) })
 		if err := errors.Join(err, file.Close()); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

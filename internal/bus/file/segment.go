@@ -84,28 +84,6 @@ func scanFrames(file io.ReaderAt, h head, from, size int64, fn func(offset int64
 	return end, nil
 }
 
-// findMark looks for a mark behind an offset at which a frame is bad. Frames have
-// no place of their own in a file, so every byte may begin one.
-func findMark(file io.ReaderAt, h head, from, size int64) (at int64, found bool, err error) {
-	const window = 1 << 20
-	buf := make([]byte, window+frameHead)
-	for ; from < size; from += window {
-		chunk := buf[:min(int64(len(buf)), size-from)]
-		if err := readAll(file, chunk, from); err != nil {
-			return 0, false, err
-		}
-		for i := 0; i+frameHead <= len(chunk) && i < window; i++ {
-			if chunk[i] != frameHead || kind(chunk[i+8]) != markFrame {
-				continue
-			}
-			if f, ok := parseFrame(chunk[i:i+frameHead], h.salt, from+int64(i)); ok && f.kind == markFrame {
-				return from + int64(i), true, nil
-			}
-		}
-	}
-	return 0, false, nil
-}
-
 // damagedError is the error of a log with other bytes than were written. The caller, which
 // knows the office's folders, adds the fix.
 func damagedError(name string, offset int64, why string) error {

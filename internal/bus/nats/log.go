@@ -15,6 +15,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// Names of the streams.
+const (
+	LedgerStream   = "LEDGER"
+	journalsStream = "JOURNALS"
+	queueStream    = "QUEUE"
+)
+
 const (
 	journalPattern = bus.JournalPrefix + ">"
 
@@ -39,13 +46,13 @@ var _ bus.Log = (*Log)(nil)
 
 func openLog(ctx context.Context, b *Bus) (*Log, error) {
 	ledger, err := b.ensureStream(ctx, jetstream.StreamConfig{
-		Name: "LEDGER", Subjects: []string{bus.Ledger},
+		Name: LedgerStream, Subjects: []string{bus.Ledger},
 		DenyDelete: true, DenyPurge: true,
 	})
 	if err != nil {
 		return nil, err
 	}
-	journals, err := b.ensureStream(ctx, jetstream.StreamConfig{Name: "JOURNALS", Subjects: []string{journalPattern}})
+	journals, err := b.ensureStream(ctx, jetstream.StreamConfig{Name: journalsStream, Subjects: []string{journalPattern}})
 	if err != nil {
 		return nil, err
 	}

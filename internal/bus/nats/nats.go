@@ -10,8 +10,9 @@
 // carry thousands of runs) and QUEUE (a subject per item, see casqueue). Blobs
 // are plain files beside them.
 //
-// It does not detect damage inside records: JetStream drops a record whose
-// checksum fails and starts without it. The ledger's hash chain does.
+// JetStream cuts a stream off at a record whose checksum fails, and starts without all that
+// came behind it. So a start reads the streams' files first (blocks.go): a damaged ledger or
+// journal is ELedger and stays as it is, and a damaged queue is put aside.
 package nats
 
 import (
@@ -20,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path"
 	"slices"
 	"sync"
 	"time"
@@ -42,6 +44,7 @@ const (
 	ackTimeout     = 30 * time.Second // of one append; then its outcome is unknown
 	fullAfter      = 2 * time.Second  // of silence, and the disk is looked at
 	cleanupTimeout = 5 * time.Second
+	damagedQueue   = "queue.damaged"  // keeps the newest queue that could not be read
 	itemMemory     = 10 * time.Minute // how long Put knows an item that is done
 )
 
@@ -98,6 +101,13 @@ func Open(ctx context.Context, opts Options) (bus.Bus, error) {
 func (b *Bus) start(ctx context.Context, own *folder.Folder, opts Options) error {
 	// The server opens what it finds there by path.
 	if err := errors.Join(own.Still(), own.Plain()); err != nil {
+		return err
+	}
+	err := checkStreams(ctx, own, func(d Damage) error {
+		opts.Logger.Warn("the queue of the bus is damaged: it was put aside, and is filled again from the ledger", "file", d.File, "offset", d.Offset, "kept", own.Join(damagedQueue))
+		return errors.Join(own.RemoveAll(damagedQueue), own.Rename(path.Join(streamsDir, queueStream), damagedQueue), own.Sync(streamsDir))
+	})
+	if err != nil {
 		return err
 	}
 	server, err := natsserver.NewServer(&natsserver.Options{

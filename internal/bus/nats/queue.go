@@ -18,7 +18,7 @@ var _ casqueue.Store = (*Bus)(nil)
 
 func (b *Bus) openQueue(ctx context.Context, memory time.Duration) error {
 	stream, err := b.ensureStream(ctx, jetstream.StreamConfig{
-		Name: "QUEUE", Subjects: []string{queuePattern}, MaxMsgsPerSubject: 1, AllowMsgTTL: true,
+		Name: queueStream, Subjects: []string{queuePattern}, MaxMsgsPerSubject: 1, AllowMsgTTL: true,
 	})
 	if err != nil {
 		return err

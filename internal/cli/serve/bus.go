@@ -15,8 +15,9 @@ import (
 
 // NewBus makes company bus.
 func NewBus(env *command.Environment) *cobra.Command {
-	c := command.NewGroup("bus", "The records of this office: read them, or keep them with another driver", `  company bus cat
+	c := command.NewGroup("bus", "The records of this office: read, repair or convert them", `  company bus cat
   company bus cat --subject ledger -v
+  company bus repair --dry-run
   company bus convert --to file`)
 	var subject string
 	cat := &cobra.Command{
@@ -25,7 +26,7 @@ func NewBus(env *command.Environment) *cobra.Command {
 		Long: `Prints the records of the ledger and of the journals, a line each: where it lies,
 when it was written, its number, subject, id and size, and the beginning of its
 data (all of it with -v). With bus.driver: file the log is read as it lies on the
-disk, beside a company at work, and as far as it can be read where it is damaged.
+disk, beside a company at work; bytes that cannot be read are named and passed over.
 company feed says what the events mean.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runBusCat(c.Context(), env, subject) },
@@ -45,7 +46,29 @@ may work here meanwhile. The disk needs room for the records twice.`,
 	}
 	convert.Flags().StringVar(&to, "to", "", "the driver: file or nats")
 	_ = convert.RegisterFlagCompletionFunc("to", cobra.FixedCompletions([]string{"file", "nats"}, cobra.ShellCompDirectiveNoFileComp))
-	c.AddCommand(cat, convert)
+	dry := false
+	repair := &cobra.Command{
+		Use: "repair", Short: "Write damaged records anew, without what cannot be read",
+		Example: "  company bus repair --dry-run\n  company bus repair",
+		Long: `Reads all records of this office, and writes them anew where a part is damaged:
+beside, compared and then put in place at once. The damaged records are kept in a
+folder of their own, which is named. One changed bit is changed back. Of larger damage:
+
+  the ledger   must be whole. Where an event is missing, or may be, the repair is
+               refused, and nothing is changed.
+  the queue    is filled again from the ledger.
+  a journal    whose run has ended is in a blob as well. A run that has not ended goes
+               on from the records before the damage; all that it was granted counts
+               as spent.
+
+Ended in the middle, by a power cut too, the office has its damaged records or the new
+ones; the same command finishes it. No company may work here meanwhile. The disk needs
+room for the records twice. --dry-run changes nothing.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runBusRepair(c.Context(), env, dry) },
+	}
+	repair.Flags().BoolVar(&dry, "dry-run", false, "print what would be done")
+	c.AddCommand(cat, repair, convert)
 	return c
 }
 
@@ -79,23 +102,54 @@ func runBusCat(ctx context.Context, env *command.Environment, subject string) (e
 	})
 }
 
+// openLockedOffice opens the office that is meant for this process alone.
+func openLockedOffice(ctx context.Context, env *command.Environment) (off *office.Office, closeAll func() error, err error) {
+	if off, err = openOffice(ctx, env); err != nil {
+		return nil, nil, err
+	}
+	lock, held, err := office.TryLock(off.Paths)
+	if err == nil && lock == nil {
+		err = officeapp.HeldForRewriting(held)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, off.Close())
+	}
+	return off, func() error { return errors.Join(lock.Release(), off.Close()) }, nil
+}
+
+func runBusRepair(ctx context.Context, env *command.Environment, dry bool) (err error) {
+	off, closeAll, err := openLockedOffice(ctx, env)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeAll()) }()
+	done, err := officeapp.RepairBus(ctx, off, dry, env.Log, func(step string) {
+		switch step {
+		case "write":
+			env.PrintNote("the records are written anew, beside")
+		case "verify":
+			env.PrintNote("they are read again and compared")
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, done)
+	}
+	_, err = fmt.Fprintln(env.Out, done.RenderText())
+	return err
+}
+
 func runBusConvert(ctx context.Context, env *command.Environment, to string) (err error) {
 	if to == "" {
 		return company.E(company.EUsage, "company bus convert needs the driver").Fix("company bus convert --to file")
 	}
-	off, err := openOffice(ctx, env)
+	off, closeAll, err := openLockedOffice(ctx, env)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, off.Close()) }()
-	lock, held, err := office.TryLock(off.Paths)
-	if err != nil {
-		return err
-	}
-	if lock == nil {
-		return officeapp.HeldForConversion(held)
-	}
-	defer func() { err = errors.Join(err, lock.Release()) }()
+	defer func() { err = errors.Join(err, closeAll()) }()
 	done, err := officeapp.ConvertBus(ctx, off, to, env.Log, func(step string) {
 		switch step {
 		case "copy":

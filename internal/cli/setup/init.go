@@ -39,7 +39,8 @@ func NewInit(env *command.Environment) *cobra.Command {
 remote, models, keys), and writes a company.yaml that says what was found and
 every key there is with its default. Nothing needs it: without one the defaults
 hold. It also hides the office's own folders from git status, by the list of
-.git/info/exclude, and makes nothing else.
+.git/info/exclude, and makes nothing else. git clean -fdx spares .company/; a
+second -f (-ffdx) removes it, with all work that was not merged.
 
 A company.yaml that is there is kept; --force writes a new one and keeps the
 old one beside it.`,
@@ -68,7 +69,8 @@ func runInit(ctx context.Context, env *command.Environment, o initOptions) error
 		return err
 	}
 	text := draft.Render()
-	if err := config.CheckDraft(ctx, text, env.LookupEnv); err != nil {
+	backup, err := config.InstallDraft(ctx, dir, text, env.LookupEnv, o.force, o.dryRun)
+	if err != nil {
 		return err
 	}
 	if o.dryRun {
@@ -76,10 +78,6 @@ func runInit(ctx context.Context, env *command.Environment, o initOptions) error
 			return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "found": found, "text": string(text)})
 		}
 		_, err := env.Out.Write(text)
-		return err
-	}
-	backup, err := config.InstallFile(path, text, o.force)
-	if err != nil {
 		return err
 	}
 	paths, err := office.Find(office.FindOptions{Dir: dir, Office: dir})

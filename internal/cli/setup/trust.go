@@ -18,12 +18,13 @@ import (
 func NewTrust(env *command.Environment) *cobra.Command {
 	logins, base := false, ""
 	c := &cobra.Command{
-		Use: "trust", Short: "Let a company.yaml that git tracks count in full",
+		Use: "trust", Short: "Let a company.yaml count in full",
 		Example: "  company trust\n  less company.yaml && company trust --yes\n  company trust --logins",
-		Long: `What a repository's own company.yaml asks for (models, addresses, set-up
-commands, larger budgets) is refused until you have seen it and trust the file.
-This command shows all of that, beside what holds without the file, and asks;
---yes answers.
+		Long: `What a company.yaml asks for (models, addresses, set-up commands, larger
+budgets) is refused until you have seen it and trust the file: it may have come
+with a clone or an archive. This command shows all of that, beside what holds
+without the file, and asks; --yes answers. A file that company init or company
+config set has written counts at once, as your own config file does.
 
 Where container.dockerfile is set, the same goes for the Dockerfile, or the
 devcontainer.json, of the commit that a task would start from now: workers'
@@ -88,7 +89,7 @@ func runTrust(ctx context.Context, env *command.Environment, base string) error 
 	if env.Output == "json" {
 		out := map[string]any{"schema_version": 1}
 		if missing == nil {
-			out["file"], out["hash"], out["tracked"], out["was_trusted"] = review.File, review.Hash, review.Tracked, review.Trusted
+			out["file"], out["hash"], out["was_trusted"] = review.File, review.Hash, review.Trusted
 			out["asks"] = append([]config.TrustRequest{}, review.Requests...)
 		}
 		if file != "" {

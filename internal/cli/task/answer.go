@@ -90,7 +90,7 @@ func runAnswer(ctx context.Context, env *command.Environment, id string, ans com
 	if q, err = conn.Approval(ctx, q.ID); err != nil {
 		return err
 	}
-	t, err := conn.TaskProgress(ctx, string(q.Task))
+	t, err := conn.AskerProgress(ctx, q.Task)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func printOutcome(env *command.Environment, conn *client.Office, t *view.Progres
 	}
 	fmt.Fprintln(env.Out, text)
 	switch {
-	case t.Over:
+	case t.Over || t.ID == "":
 	case works && !t.Paused:
 		env.PrintNote("the company that is open goes on")
 	default:

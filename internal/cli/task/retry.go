@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/api"
+	officeapp "company/internal/app"
 	"company/internal/attend"
 	"company/internal/cli/command"
 	"company/internal/company"
@@ -22,12 +23,12 @@ func NewRetry(env *command.Environment) *cobra.Command {
   company retry t3 --model strong`,
 		Long: `Reopens a task that failed, was cancelled, or was ended by your no to a question,
 and follows it as submit does. What is merged stays merged. Every other subtask
-goes on from what was taken of it last; --from has that one, and those after it
+goes on from its last kept commit; --from has that one, and those after it
 that are not merged, begin anew. A question that was answered with no is asked
 again. The cap of the task and what it has spent stay: company budget raises it.
 
---model names the model profile of all roles for this process; where a company is
-at work already, that one's models count, and --model is refused.`,
+The task takes the agents and models that the config has now. --model names the
+model profile of all roles for this task.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Ended }),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !company.TaskID(args[0]).Valid() {
@@ -38,7 +39,8 @@ at work already, that one's models count, and --model is refused.`,
 			if from != "" && (!cmd.From.Valid() || cmd.From.Task() != cmd.Task) {
 				return company.E(company.EUsage, "--from names no subtask of "+args[0]).Fix("company show " + args[0] + " lists them")
 			}
-			return runRetry(c.Context(), env, cmd, model)
+			env.UseModel(model)
+			return runReopening(c.Context(), env, attend.Reopening{Task: cmd.Task, Command: cmd, ID: api.NewCommandID()})
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "subtask that begins anew, with those after it that are not merged")
@@ -46,20 +48,16 @@ at work already, that one's models count, and --model is refused.`,
 	return c
 }
 
-func runRetry(ctx context.Context, env *command.Environment, cmd company.Retry, model string) error {
-	if model != "" {
-		for _, role := range []string{"manager", "worker", "reviewer", "merger"} {
-			env.ConfigFlags = append(env.ConfigFlags, "agents."+role+".model="+model)
-		}
-	}
-	return runReopening(ctx, env, attend.Reopening{Task: cmd.Task, Command: cmd, ID: api.NewCommandID(), OwnModels: model != ""})
-}
-
-// runReopening sends a command that reopens a task, and follows the task.
+// runReopening sends a command that reopens a task, and follows the task. A retry gives the task the
+// agents of the config.
 func runReopening(ctx context.Context, env *command.Environment, job attend.Reopening) error {
-	paths, _, err := env.LoadReady(ctx)
+	paths, loaded, err := env.LoadReady(ctx)
 	if err != nil {
 		return err
+	}
+	if cmd, ok := job.Command.(company.Retry); ok {
+		cmd.Rebind = officeapp.RebindAgents(loaded.Config)
+		job.Command = cmd
 	}
 	return runJob(ctx, env, paths, &job)
 }

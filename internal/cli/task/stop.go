@@ -87,7 +87,7 @@ func watchStop(ctx context.Context, conn *client.Office) error {
 // NewCancel makes company cancel.
 func NewCancel(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel <task> [why]", Short: "End a task; its merged work stays on its branch",
+		Use: "cancel <task> [why]", Short: "End a task; its commits stay for company diff and company retry",
 		Example: "  company cancel t12\n  company cancel t12 \"no longer needed\"",
 		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Open }),
 		RunE: func(c *cobra.Command, args []string) error {

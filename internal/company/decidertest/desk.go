@@ -7,6 +7,7 @@ package decidertest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"testing"
@@ -93,6 +94,32 @@ func (d *Decider) Must(c company.Command) []company.Event {
 		d.t.Fatalf("%T: %v", c, err)
 	}
 	return evs
+}
+
+// AskOffice opens a question of the office, which is about no task, in an office in memory. No
+// command of the company asks one yet.
+func (d *Decider) AskOffice(id company.ApprovalID, kind company.ApprovalKind, question string) company.Event {
+	d.t.Helper()
+	e := OfficeQuestion(d.t, id, kind, question)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e.Seq, e.Time = d.state.Seq+1, d.now
+	if err := company.Apply(d.state, e); err != nil {
+		d.t.Fatal(err)
+	}
+	d.events = append(d.events, e)
+	return e
+}
+
+// OfficeQuestion is the event of a question of the office.
+func OfficeQuestion(t testing.TB, id company.ApprovalID, kind company.ApprovalKind, question string) company.Event {
+	t.Helper()
+	opened := &company.ApprovalOpened{ID: id, Key: "office " + string(id), AskKind: kind, Question: question}
+	data, err := json.Marshal(opened)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return company.Event{Actor: company.Company, Kind: opened.Kind(), Data: data}
 }
 
 // Events are all events so far, of an office in memory.

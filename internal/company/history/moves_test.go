@@ -29,7 +29,7 @@ func TestStateMachineIsDrawn(t *testing.T) {
 	if len(drawn) != 2 {
 		t.Fatalf("%d pictures, want one of a task and one of a subtask", len(drawn))
 	}
-	for i, table := range [][]string{arrowsOf(TaskMoves), arrowsOf(SubMoves)} {
+	for i, table := range [][]string{arrowsOf(company.TaskMoves), arrowsOf(company.SubtaskMoves)} {
 		if !slices.Equal(drawn[i], table) {
 			t.Errorf("picture %d:\n%s\nits table:\n%s", i+1, strings.Join(drawn[i], "\n"), strings.Join(table, "\n"))
 		}
@@ -50,12 +50,12 @@ func arrowsOf[S ~string](moves map[S][]S) []string {
 // A last status leads to no other one, and the others have a way to cancelled.
 func TestLastStatusesAreLast(t *testing.T) {
 	t.Parallel()
-	for from, tos := range TaskMoves {
+	for from, tos := range company.TaskMoves {
 		if from.Ended() && slices.ContainsFunc(tos, company.TaskStatus.Ended) || !from.Ended() && (!slices.Contains(tos, company.StatusCancelled) || !slices.Contains(tos, company.StatusFailed)) {
 			t.Errorf("%s: %v", from, tos)
 		}
 	}
-	for from, tos := range SubMoves {
+	for from, tos := range company.SubtaskMoves {
 		if from.Ended() && slices.ContainsFunc(tos, company.SubtaskStatus.Ended) || !from.Ended() && !slices.Contains(tos, company.SubtaskCancelled) {
 			t.Errorf("%s: %v", from, tos)
 		}

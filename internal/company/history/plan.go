@@ -235,13 +235,16 @@ var mechanical = glob.MustParse(
 	"**/*.generated.*", "**/*_generated.go", "**/*.pb.go",
 )
 
-// maxOverlapSteps bounds the search for a path that two write sets of a plan share.
-const maxOverlapSteps = 1 << 22
+// Bounds of the search for a path that two write sets of a plan share.
+const (
+	maxOverlapSteps = 1 << 22 // pairs of positions
+	maxMatchSteps   = 1 << 27 // of comparisons with generated files
+)
 
 // checkDisjointWrites: no two subtasks of a wave may write the same file, but where one
 // comes after the other. The wave's first subtask has the number first.
 func (t *observedTask) checkDisjointWrites(task company.TaskID, first int, wave company.Wave) error {
-	budget := maxOverlapSteps
+	budget, steps := maxOverlapSteps, maxMatchSteps
 	for i, a := range wave.Subtasks {
 		for j, b := range wave.Subtasks[:i] {
 			one, other := company.NewSubtaskID(task, first+i), company.NewSubtaskID(task, first+j)
@@ -255,7 +258,7 @@ func (t *observedTask) checkDisjointWrites(task company.TaskID, first int, wave 
 					if err1 != nil || err2 != nil {
 						return errors.New("a write set that cannot be read")
 					}
-					if _, both := glob.CommonPath(gx, gy, &budget); both && !gx.IsWithin(mechanical) && !gy.IsWithin(mechanical) {
+					if _, both := glob.CommonPath(gx, gy, &budget); both && !gx.IsWithin(mechanical, &steps) && !gy.IsWithin(mechanical, &steps) {
 						return fmt.Errorf("two write sets meet: %s and %s", x, y)
 					}
 				}

@@ -79,14 +79,14 @@ func checkPullRequests(s *company.State) error {
 	return nil
 }
 
-// checkApprovals: a question is of a task, is filed by its key, and has an
+// checkApprovals: a question is of a task or of the office, is filed by its key, and has an
 // answer when it is answered.
 func checkApprovals(s *company.State) error {
 	for id, a := range s.Approvals {
 		switch {
 		case a.ID != id || s.ByKey[a.Key] != id:
 			return fmt.Errorf("the question %s is filed wrongly", id)
-		case s.Tasks[a.Task] == nil:
+		case a.Task != "" && s.Tasks[a.Task] == nil:
 			return fmt.Errorf("the question %s is about no task", id)
 		case a.Open() != (a.Option == ""):
 			return fmt.Errorf("the question %s is answered without an answer", id)

@@ -17,7 +17,10 @@ func TestMoves(t *testing.T) {
 		want  string
 	}{
 		{"a task", prepared(), func(t *Task) { t.Status = StatusReviewing }, "t1 moves from decomposing to reviewing"},
-		{"a ticket", planned(), func(t *Task) { t.Subtasks[0].Status = SubtaskMerging }, "t1-01 moves from pending to merging"},
+		{"a ticket", planned(), func(t *Task) {
+			sub := *t.Subtasks[0] // the state before the event has it, too
+			sub.Status, t.Subtasks[0] = SubtaskMerging, &sub
+		}, "t1-01 moves from pending to merging"},
 		{"a begun ticket stays", started(), func(t *Task) { t.Subtasks = nil }, "t1-01 was begun and is gone"},
 		{"a begun ticket stays in a new plan", started(), func(t *Task) { t.Subtasks, t.Status = nil, StatusDecomposing }, "t1-01 was begun and is gone"},
 		{"a ticket stays but for a new plan", planned(), func(t *Task) { t.Subtasks = nil }, "t1-01 was begun and is gone"},

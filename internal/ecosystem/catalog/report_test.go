@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -192,6 +193,53 @@ func TestPlainReports(t *testing.T) {
 				t.Errorf("not run: %q", got)
 			}
 		})
+	}
+}
+
+// A green report counts its tests or has no count. "No test ran" is what a runner says.
+func TestPlainReportsCountTests(t *testing.T) {
+	no := &company.TestCounts{}
+	for _, c := range []struct {
+		name, text string
+		want       *company.TestCounts
+	}{
+		{"go", "ok  \tx\t0.012s\n", nil},
+		{"go, cached, with coverage", "ok  \tx\t(cached)\tcoverage: 80.0% of statements\n", nil},
+		{"go -v", "--- PASS: TestA (0.00s)\n    --- PASS: TestA/b (0.00s)\n--- SKIP: TestB (0.00s)\nPASS\nok  \tx\t0.012s\n", &company.TestCounts{Passed: 2, Skipped: 1}},
+		{"go -v, and a package without", "--- PASS: TestA (0.00s)\nPASS\nok  \tx\t0.012s\nok  \ty\t0.012s\n", nil},
+		{"go, no test files", "?   \tx\t[no test files]\n", no},
+		{"go, no tests", "ok  \tx\t0.012s [no tests to run]\n", no},
+		{"go, some packages have tests", "?   \tx\t[no test files]\nok  \ty\t0.1s\n", nil},
+		{"pytest", "3 passed in 0.01s\n", &company.TestCounts{Passed: 3}},
+		{"pytest, with frames", "=== 3 passed, 1 skipped, 2 xfailed, 4 warnings in 0.01s ===\n", &company.TestCounts{Passed: 5, Skipped: 1}},
+		{"pytest, none", "=== no tests ran in 0.01s ===\n", no},
+		{"pytest, all left out", "=== 5 deselected in 0.01s ===\n", no},
+		{"unittest", "...\n------\nRan 3 tests in 0.001s\n\nOK (skipped=1)\n", &company.TestCounts{Passed: 2, Skipped: 1}},
+		{"unittest, none", "\n------\nRan 0 tests in 0.000s\n\nOK\n", no},
+		{"vitest", " Test Files  1 passed (1)\n      Tests  2 passed | 1 skipped (3)\n", &company.TestCounts{Passed: 2, Skipped: 1}},
+		{"vitest, none", "No test files found, exiting with code 0\n", no},
+		{"jest", "Tests:       1 skipped, 1 todo, 2 passed, 4 total\n", &company.TestCounts{Passed: 2, Skipped: 2}},
+		{"jest, none", "No tests found, exiting with code 0\n", no},
+		{"mocha", "  2 passing (3ms)\n  1 pending\n", &company.TestCounts{Passed: 2, Skipped: 1}},
+		{"mocha, none", "  0 passing (1ms)\n", no},
+		{"rspec", "3 examples, 0 failures, 1 pending\n", &company.TestCounts{Passed: 2, Skipped: 1}},
+		{"rspec, none", "0 examples, 0 failures\n", no},
+		{"minitest", "# Running:\n...\n3 runs, 5 assertions, 0 failures, 0 errors, 1 skips\n", &company.TestCounts{Passed: 2, Skipped: 1}},
+		{"test-unit", "Loaded suite x\n4 tests, 5 assertions, 0 failures, 0 errors, 1 pendings, 1 omissions, 0 notifications\n", &company.TestCounts{Passed: 2, Skipped: 2}},
+		{"two runners", "3 passed in 0.01s\n  2 passing (3ms)\n", &company.TestCounts{Passed: 5}},
+		{"two runners, one without a number", "3 passed in 0.01s\nok  \tx\t0.012s\n", nil},
+		{"unknown", "all is well\n", nil},
+	} {
+		res, _ := ecosystemtest.ReadReport(catalog.FormatOf(testreport.FormatPlain), []byte(c.text))
+		check := company.GateCheck{Name: "test", Passed: true}
+		res.ApplyTo(&check)
+		if !reflect.DeepEqual(check.Counts, c.want) {
+			t.Errorf("%s: %+v, want %+v", c.name, check.Counts, c.want)
+		}
+		verdict := company.GateResult{Passed: true, Checks: []company.GateCheck{check}}
+		if untested := verdict.ExplainUntested() != ""; untested != (c.want == no) {
+			t.Errorf("%s: untested %v", c.name, untested)
+		}
 	}
 }
 

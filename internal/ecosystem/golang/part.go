@@ -8,6 +8,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/glob"
 	"company/internal/shell"
 )
 
@@ -35,20 +36,27 @@ type dependencies struct {
 	dirs    map[string]string   // by package
 	broken  []string            // packages that could not be read
 	embeds  []embedding
+	budget  int // of the comparison of embeds with files
 }
+
+// embedSteps limits what the comparison of all embedded patterns with all files costs.
+const embedSteps = 1 << 28
 
 // embedding is a pattern of files that a folder's package embeds, or its tests alone.
 type embedding struct {
-	dir, pattern string
-	tests        bool
+	dir        string
+	pattern    glob.Glob
+	unreadable bool // it counts as a pattern that matches all
+	tests      bool
 }
 
-// isOf says whether a file is one that is embedded, or was before it was deleted: patterns
-// match files, and folders with all that is in them.
-func (e embedding) isOf(file string) bool {
+// embedsFile reports whether a file is one that is embedded, or was before it was
+// deleted: patterns match files, and folders with all that is in them. It reports true
+// where the budget does not suffice to tell.
+func (d *dependencies) embedsFile(e embedding, file string) bool {
 	rest, below := strings.CutPrefix(file, e.dir+"/")
 	for ; below && rest != "."; rest = path.Dir(rest) {
-		if ok, err := path.Match(e.pattern, rest); ok || err != nil {
+		if e.unreadable || e.pattern.MatchWithin(rest, &d.budget) || d.budget < 0 {
 			return true
 		}
 	}
@@ -65,14 +73,15 @@ func (d *dependencies) addEmbeds(dir, text string) {
 			text = text[1:]
 			continue
 		}
-		pattern, _ := strconv.Unquote(quoted)
-		d.embeds = append(d.embeds, embedding{dir, strings.TrimPrefix(pattern, "all:"), tests})
 		text = text[len(quoted):]
+		quoted, _ = strconv.Unquote(quoted)
+		pattern, err := glob.ParsePattern(strings.TrimPrefix(quoted, "all:"), glob.Plain)
+		d.embeds = append(d.embeds, embedding{dir, pattern, err != nil, tests})
 	}
 }
 
 func readDependencies(output string) (d dependencies, root string, ok bool) {
-	d.imports, d.dirs = map[string][]string{}, map[string]string{}
+	d.imports, d.dirs, d.budget = map[string][]string{}, map[string]string{}, embedSteps
 	head, tail, ok := strings.Cut(output, "\n\n")
 	if !ok {
 		return d, "", false
@@ -136,7 +145,7 @@ func (Ecosystem) FindPart(gate company.GateCommand, changed []string, output str
 			return part, false
 		}
 		for _, e := range d.embeds {
-			if e.isOf(path.Join(top, p)) {
+			if d.embedsFile(e, path.Join(top, p)) {
 				touched[e.dir] = touched[e.dir] || !e.tests
 			}
 		}

@@ -12,6 +12,7 @@ type goPlain struct {
 	res    testreport.Results
 	failed []string // of the package whose lines come now
 	ended  bool     // the test binary printed PASS or FAIL
+	named  bool     // it named its tests, as with -v
 	any    bool
 }
 
@@ -22,7 +23,7 @@ var (
 
 func (g *goPlain) ReadLine(s string) {
 	if m := goTestLine.FindStringSubmatch(s); m != nil {
-		g.any = true
+		g.any, g.named = true, true
 		switch m[1] {
 		case "FAIL":
 			g.failed = append(g.failed, m[2])
@@ -56,7 +57,10 @@ func (g *goPlain) ReadLine(s string) {
 			g.res.AddFailure(pkg+" (package failed)", "no test of it failed by itself")
 		}
 	}
-	g.failed, g.ended = nil, false
+	if m[1] == "ok  " && !g.named && !strings.HasSuffix(why, "[no tests to run]") {
+		g.res.Uncounted = true
+	}
+	g.failed, g.ended, g.named = nil, false, false
 }
 
 func (g *goPlain) Finish() *testreport.Results {

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"company/internal/ecosystem"
 )
 
@@ -171,16 +169,17 @@ func readProjects(s ecosystem.Sources) (p projects, err error) {
 		}
 	}
 	var mayResolve []string
+	all := newWorkspaces(s, p.shown)
 	for _, m := range p.manifests {
 		dir := path.Dir(m)
-		if p.locks[dir] != "" && workspaceOf(dir, p.locks, p.shown) == "" {
+		if p.locks[dir] != "" && !all.isInstalledAbove(dir, p.locks) {
 			p.locked = append(p.locked, dir)
 		}
 		if lockedByOther(s, m) == "" && !others[m] {
 			mayResolve = append(mayResolve, m)
 		}
 	}
-	p.unlocked = FindUnlocked(mayResolve, p.shown, p.locked, CoversWorkspace(p.shown))
+	p.unlocked = FindUnlocked(mayResolve, p.shown, p.locked, all.covers)
 	return p, nil
 }
 
@@ -228,43 +227,6 @@ func lockNamesPackages(text []byte) (some, remote bool) {
 		return true, true
 	}
 	return some, remote
-}
-
-// workspaceOf is the directory of a locked project that has dir as one of its
-// workspaces; npm installs both from that one's lock file.
-func workspaceOf(dir string, locks map[string]string, shown map[string][]byte) string {
-	for top := path.Dir(dir); dir != "."; top = path.Dir(top) {
-		if locks[top] != "" {
-			rel := dir
-			if top != "." {
-				rel = strings.TrimPrefix(dir, top+"/")
-			}
-			for _, pattern := range readWorkspaces(shown[path.Join(top, "package.json")]) {
-				if ok, err := doublestar.Match(strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"), rel); err == nil && ok {
-					return top
-				}
-			}
-		}
-		if top == "." {
-			return ""
-		}
-	}
-	return ""
-}
-
-// readWorkspaces are the patterns of a manifest.
-func readWorkspaces(text []byte) []string {
-	var m struct{ Workspaces json.RawMessage }
-	if json.Unmarshal(text, &m) != nil {
-		return nil
-	}
-	var list []string
-	if json.Unmarshal(m.Workspaces, &list) == nil {
-		return list
-	}
-	var long struct{ Packages []string }
-	_ = json.Unmarshal(m.Workspaces, &long)
-	return long.Packages
 }
 
 // canonicalLock gives every file of a registry the public registry's address,

@@ -54,7 +54,7 @@ func (l Locked) listLocked(s ecosystem.Sources, manifests []string) (dirs []stri
 }
 
 func (l Locked) findUnlocked(s ecosystem.Sources, manifests []string, texts map[string][]byte, locked []string) []string {
-	covers := CoversWorkspace(texts)
+	covers := newWorkspaces(s, texts).covers
 	if l.Covers != nil {
 		covers = func(top, dir string) bool { return l.Covers(s, top, dir) }
 	}

@@ -8,6 +8,18 @@ import (
 	"company/internal/testreport"
 )
 
+// countBefore returns the number before a label in a summary such as "2 passed | 1 skipped".
+func countBefore(summary, word string) int {
+	for part := range strings.FieldsFuncSeq(summary, func(r rune) bool { return r == ',' || r == '|' || r == ':' || r == '(' }) {
+		fields := strings.Fields(part)
+		if len(fields) >= 2 && fields[len(fields)-1] == word {
+			n, _ := strconv.Atoi(fields[len(fields)-2])
+			return n
+		}
+	}
+	return 0
+}
+
 // jestPlain reads jest's own reporter.
 type jestPlain struct {
 	res     testreport.Results
@@ -21,6 +33,7 @@ var (
 	jestFile  = lazyregexp.New(`^(?:FAIL|PASS) (\S+\.[cm]?[jt]sx?)(?: \(.*\))?$`)
 	jestName  = lazyregexp.New(`^  ● (.+)$`)
 	jestTests = lazyregexp.New(`^Tests: +(?:(\d+) failed)?.*\d+ total$`)
+	noTests   = lazyregexp.New(`^No test(?:s| files)? found, exiting with code 0$`) // jest's and vitest's
 )
 
 func (j *jestPlain) ReadLine(s string) {
@@ -31,6 +44,11 @@ func (j *jestPlain) ReadLine(s string) {
 	if m := jestTests.FindStringSubmatch(s); m != nil {
 		n, _ := strconv.Atoi(m[1])
 		j.any, j.unnamed = true, j.unnamed+n
+		j.res.AddSummary(countBefore(s, "passed"), countBefore(s, "skipped")+countBefore(s, "todo"))
+		return
+	}
+	if noTests.MatchString(s) {
+		j.any = true
 		return
 	}
 	m := jestName.FindStringSubmatch(s)
@@ -80,6 +98,7 @@ func (v *vitestPlain) ReadLine(s string) {
 	if m := vitestTests.FindStringSubmatch(s); m != nil {
 		n, _ := strconv.Atoi(m[1])
 		v.any, v.unnamed = true, v.unnamed+n
+		v.res.AddSummary(countBefore(s, "passed"), countBefore(s, "skipped")+countBefore(s, "todo"))
 	}
 }
 
@@ -97,14 +116,22 @@ type mochaPlain struct {
 }
 
 var (
-	mochaPassing = lazyregexp.New(`^  \d+ passing \(`)
+	mochaPassing = lazyregexp.New(`^  (\d+) passing \(`)
+	mochaPending = lazyregexp.New(`^  (\d+) pending$`)
 	mochaFailing = lazyregexp.New(`^  (\d+) failing$`)
 	mochaFirst   = lazyregexp.New(`^  \d+\) (.+)$`)
 )
 
 func (m *mochaPlain) ReadLine(s string) {
-	if mochaPassing.MatchString(s) {
+	if f := mochaPassing.FindStringSubmatch(s); f != nil {
+		n, _ := strconv.Atoi(f[1])
 		m.any = true
+		m.res.AddSummary(n, 0)
+		return
+	}
+	if f := mochaPending.FindStringSubmatch(s); f != nil && m.any {
+		n, _ := strconv.Atoi(f[1])
+		m.res.AddSummary(0, n)
 		return
 	}
 	if f := mochaFailing.FindStringSubmatch(s); f != nil {

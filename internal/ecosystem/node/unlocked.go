@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"company/internal/company"
 	"company/internal/ecosystem"
 )
@@ -32,21 +30,6 @@ func FindUnlocked(manifests []string, texts map[string][]byte, locked []string, 
 	}
 	dirs = slices.DeleteFunc(dirs, func(d string) bool { return !asks[d] })
 	return dirs[:min(len(dirs), ecosystem.MaxProjects)]
-}
-
-// CoversWorkspace says whether the workspaces of a manifest have the package of a
-// folder below it.
-func CoversWorkspace(texts map[string][]byte) func(top, dir string) bool {
-	return func(top, dir string) bool {
-		rel, ok := strings.CutPrefix(dir, top+"/")
-		if top == "." {
-			rel, ok = dir, dir != "."
-		}
-		return ok && slices.ContainsFunc(readWorkspaces(texts[path.Join(top, "package.json")]), func(pattern string) bool {
-			matched, err := doublestar.Match(strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"), rel)
-			return err == nil && matched
-		})
-	}
 }
 
 // noteUnlocked notes manifests that ask for packages without a lock file. unlocked are

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"company/internal/boundedparse/toml"
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/lazyregexp"
@@ -53,8 +54,8 @@ func (Ecosystem) IsLockFile(file string) bool {
 	if slices.Contains(projectFiles, base) || slices.ContainsFunc(lockReaders, func(r lockReader) bool { return r.name == base }) {
 		return true
 	}
-	ok, _ := path.Match("*constraints*.txt", base)
-	return ok || isList(file)
+	stem, isText := strings.CutSuffix(base, ".txt")
+	return isText && strings.Contains(stem, "constraints") || isList(file)
 }
 
 // ParseLock lists the packages that a file names.
@@ -96,7 +97,7 @@ func parseTOMLLock(text []byte) (out []company.Dependency, err error) {
 		Package  []one
 		Packages []one // pylock.toml
 	}
-	if err := ecosystem.ReadTOML(text, &lock); err != nil {
+	if err := toml.Decode(text, &lock); err != nil {
 		return nil, fmt.Errorf("it is no TOML")
 	}
 	for _, p := range append(lock.Package, lock.Packages...) {

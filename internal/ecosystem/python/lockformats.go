@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/ecosystem"
+	"company/internal/boundedparse/toml"
 	"company/internal/lazyregexp"
 )
 
@@ -51,7 +51,7 @@ func readUVLock(text []byte, l *lockFile) error {
 			Markers       []string `toml:"resolution-markers"`
 		}
 	}
-	if ecosystem.ReadTOML(text, &lock) != nil {
+	if toml.Decode(text, &lock) != nil {
 		return errNoTOML
 	}
 	list := func(all []need) (out []requirement) {
@@ -110,7 +110,7 @@ func readPoetryLock(text []byte, l *lockFile) error {
 		}
 		Metadata struct{ Files map[string][]lockedFile }
 	}
-	if ecosystem.ReadTOML(text, &lock) != nil {
+	if toml.Decode(text, &lock) != nil {
 		return errNoTOML
 	}
 	for _, one := range lock.Package {
@@ -156,7 +156,7 @@ func readPDMLock(text []byte, l *lockFile) error {
 			URL           string
 		}
 	}
-	if ecosystem.ReadTOML(text, &lock) != nil {
+	if toml.Decode(text, &lock) != nil {
 		return errNoTOML
 	}
 	for _, one := range lock.Package {
@@ -196,7 +196,7 @@ func readPylock(text []byte, l *lockFile) error {
 			VCS, Archive          map[string]any
 		}
 	}
-	if ecosystem.ReadTOML(text, &lock) != nil {
+	if toml.Decode(text, &lock) != nil {
 		return errNoTOML
 	}
 	l.isWhole = true

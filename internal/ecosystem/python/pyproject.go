@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"company/internal/boundedparse/toml"
 	"company/internal/company"
-	"company/internal/ecosystem"
 )
 
 // pyproject is what a pyproject.toml says of packages. What tools write in more
@@ -66,7 +66,7 @@ type hatchEnvironment struct {
 
 // readPyproject reads a pyproject.toml.
 func readPyproject(text []byte) (m pyproject, err error) {
-	if err := ecosystem.ReadTOML(text, &m); err != nil {
+	if err := toml.Decode(text, &m); err != nil {
 		return pyproject{}, fmt.Errorf("it is no TOML")
 	}
 	return m, nil

@@ -28,13 +28,17 @@ type unittestReport struct {
 	name string // of the test that runs
 	any  bool
 	sum  int // failures by the runner's own count
+	ran  int // tests by the runner's own count; without -v it names the failed ones alone
+
+	skipped int // of ran
 }
 
 var (
 	unittestName = lazyregexp.New(`^(\w+ \([\w.]+\))`)
 	unittestFail = lazyregexp.New(`^(?:FAIL|ERROR|UNEXPECTED SUCCESS): (.+)$`)
-	unittestRan  = lazyregexp.New(`^Ran \d+ tests? in `)
+	unittestRan  = lazyregexp.New(`^Ran (\d+) tests? in `)
 	unittestSum  = lazyregexp.New(`^FAILED \((.+)\)$`)
+	unittestSkip = lazyregexp.New(`^(?:OK|FAILED) \(.*\bskipped=([0-9]{1,9})`)
 	unittestBad  = lazyregexp.New(`(?:failures|errors|unexpected successes)=([0-9]{1,9})`)
 )
 
@@ -47,9 +51,15 @@ func (u *unittestReport) ReadLine(s string) {
 		u.res.AddFailure(m[1], "")
 		return
 	}
-	if unittestRan.MatchString(s) {
+	if m := unittestRan.FindStringSubmatch(s); m != nil {
+		n, _ := strconv.Atoi(m[1])
 		u.any = true
+		u.ran += min(n, testreport.MaxTests)
 		return
+	}
+	if m := unittestSkip.FindStringSubmatch(s); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		u.skipped += min(n, testreport.MaxTests)
 	}
 	if m := unittestSum.FindStringSubmatch(s); m != nil {
 		for _, bad := range unittestBad.FindAllStringSubmatch(m[1], -1) {
@@ -77,6 +87,7 @@ func (u *unittestReport) Finish() *testreport.Results {
 		u.res.ParseError = "not what unittest prints"
 	}
 	u.res.HoldCount(u.sum)
+	u.res.AddSummary(u.ran-u.sum-u.skipped, u.skipped)
 	return &u.res
 }
 
@@ -92,6 +103,7 @@ var (
 	pytestLine = lazyregexp.New(`^(FAILED|ERROR) (\S+?)(::.*?)?( - .*)?$`)
 	pytestSum  = lazyregexp.New(`^=* ?(?:no tests ran|\d+ (?:failed|passed|errors?|skipped|xfailed|xpassed|deselected|warnings?)\b.*) in \d[\d.]*s`)
 	pytestBad  = lazyregexp.New(`(\d+) (?:failed|errors?)\b`)
+	pytestGood = lazyregexp.New(`(\d+) (passed|xfailed|xpassed|skipped)\b`)
 )
 
 func (p *pytestPlain) ReadLine(s string) {
@@ -107,6 +119,14 @@ func (p *pytestPlain) ReadLine(s string) {
 	for _, m := range pytestBad.FindAllStringSubmatch(s, -1) {
 		n, _ := strconv.Atoi(m[1])
 		count += n
+	}
+	for _, m := range pytestGood.FindAllStringSubmatch(s, -1) {
+		n, _ := strconv.Atoi(m[1])
+		if m[2] == "skipped" {
+			p.res.AddSummary(0, n)
+		} else {
+			p.res.AddSummary(n, 0)
+		}
 	}
 	p.unnamed += max(0, count-len(p.named))
 	for _, f := range p.named {

@@ -95,7 +95,8 @@ var (
 	unitSkipped = lazyregexp.New(`^(?:Omission|Pending): .*\[test.*\]$`)
 	unitFailed  = lazyregexp.New(`^(?:Failure|Error): (test.*?\([A-Z][\w:]*\))`)
 	testsBegin  = lazyregexp.New(`^(?:# Running:|Loaded suite .*)$`)
-	testsSummed = lazyregexp.New(`^[0-9]{1,9} (?:runs|tests), [0-9]{1,9} assertions, ([0-9]{1,9}) failures, ([0-9]{1,9}) errors`)
+	testsSummed = lazyregexp.New(`^([0-9]{1,9}) (?:runs|tests), [0-9]{1,9} assertions, ([0-9]{1,9}) failures, ([0-9]{1,9}) errors`)
+	unrunSummed = lazyregexp.New(`, ([0-9]{1,9}) (?:skips|pendings|omissions)\b`)
 )
 
 func (o *testOutput) ReadLine(s string) {
@@ -114,10 +115,21 @@ func (o *testOutput) ReadLine(s string) {
 	case miniFailed.MatchString(s):
 		o.named = true
 	case testsSummed.MatchString(s):
-		for _, count := range testsSummed.FindStringSubmatch(s)[1:] {
+		ran, failed, skipped := 0, 0, 0
+		for i, count := range testsSummed.FindStringSubmatch(s)[1:] {
 			n, _ := strconv.Atoi(count)
-			o.failed += min(n, testreport.MaxTests)
+			if n = min(n, testreport.MaxTests); i == 0 {
+				ran = n
+			} else {
+				failed += n
+			}
 		}
+		for _, m := range unrunSummed.FindAllStringSubmatch(s, -1) {
+			n, _ := strconv.Atoi(m[1])
+			skipped += min(n, testreport.MaxTests)
+		}
+		o.failed += failed
+		o.res.AddSummary(ran-failed-skipped, skipped)
 		o.any, o.began = true, false
 	}
 	if m := miniPassed.FindStringSubmatch(s); m != nil {
@@ -180,7 +192,7 @@ type specOutput struct {
 
 var (
 	specFailed = lazyregexp.New(`^rspec (?:\./)?([^\s:\[]+)(?:[:\[][0-9:\]]+)? # (.+)$`)
-	specSummed = lazyregexp.New(`^[0-9]{1,9} examples?, ([0-9]{1,9}) failures?(?:, [0-9]{1,9} pending)?(?:, ([0-9]{1,9}) errors? occurred outside of examples)?$`)
+	specSummed = lazyregexp.New(`^([0-9]{1,9}) examples?, ([0-9]{1,9}) failures?(?:, ([0-9]{1,9}) pending)?(?:, ([0-9]{1,9}) errors? occurred outside of examples)?$`)
 )
 
 func (o *specOutput) ReadLine(s string) {
@@ -196,10 +208,13 @@ func (o *specOutput) ReadLine(s string) {
 	}
 	if m := specSummed.FindStringSubmatch(s); m != nil {
 		o.any = true
-		for _, count := range m[1:] {
-			n, _ := strconv.Atoi(count)
-			o.sum += min(n, testreport.MaxTests)
+		var count [4]int // examples, failures, pending, errors outside of examples
+		for i, text := range m[1:] {
+			n, _ := strconv.Atoi(text)
+			count[i] = min(n, testreport.MaxTests)
 		}
+		o.sum += count[1] + count[3]
+		o.res.AddSummary(count[0]-count[1]-count[2], count[2])
 	}
 }
 

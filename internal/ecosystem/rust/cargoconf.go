@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"company/internal/boundedparse/toml"
 	"company/internal/ecosystem"
 )
 
@@ -31,7 +32,7 @@ func (Ecosystem) ReadSettings(_ context.Context, h ecosystem.Host) (up ecosystem
 		if err != nil {
 			continue
 		}
-		if err := ecosystem.ReadTOML(text, &c); err != nil {
+		if err := toml.Decode(text, &c); err != nil {
 			h.AddNote("cargo's %s cannot be read: no crates are served", name)
 			return up, nil
 		}
@@ -75,7 +76,7 @@ func (Ecosystem) ReadSettings(_ context.Context, h ecosystem.Host) (up ecosystem
 		var k struct {
 			Registries map[string]struct{ Token string }
 		}
-		if text, err := h.ReadFile(filepath.Join(home, name)); err == nil && ecosystem.ReadTOML(text, &k) == nil && k.Registries[by].Token != "" {
+		if text, err := h.ReadFile(filepath.Join(home, name)); err == nil && toml.Decode(text, &k) == nil && k.Registries[by].Token != "" {
 			token = k.Registries[by].Token
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"company/internal/boundedparse/toml"
 	"company/internal/ecosystem"
 	"company/internal/safetext"
 )
@@ -134,7 +135,7 @@ func namesCrates(text []byte) (needs bool, git string) {
 	var lock struct {
 		Package []struct{ Name, Source string }
 	}
-	if ecosystem.ReadTOML(text, &lock) != nil {
+	if toml.Decode(text, &lock) != nil {
 		return true, "" // cargo reports its fault
 	}
 	for _, c := range lock.Package {

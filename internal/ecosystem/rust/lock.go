@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"company/internal/boundedparse/toml"
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/lazyregexp"
@@ -62,7 +63,7 @@ func parseLock(text []byte, counts func(source string) bool) (out []company.Depe
 			Source        any
 		}
 	}
-	if err := ecosystem.ReadTOML(text, &lock); err != nil {
+	if err := toml.Decode(text, &lock); err != nil {
 		return nil, errors.New("it is no TOML")
 	}
 	for _, p := range lock.Package {

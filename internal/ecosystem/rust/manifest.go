@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"company/internal/ecosystem"
+	"company/internal/boundedparse/toml"
 )
 
 // dependencyTables are the tables of a manifest, or of one of its targets, that name
@@ -31,7 +31,7 @@ func parseManifest(text []byte) (w wishes) {
 		Workspace dependencyTables
 		Target    map[string]dependencyTables
 	}
-	if ecosystem.ReadTOML(text, &m) != nil {
+	if toml.Decode(text, &m) != nil {
 		return wishes{broken: true}
 	}
 	tables := []dependencyTables{m.dependencyTables, m.Workspace}

@@ -1,6 +1,7 @@
 package rust
 
 import (
+	"company/internal/boundedparse/toml"
 	"company/internal/ecosystem"
 	"company/internal/lazyregexp"
 )
@@ -25,5 +26,5 @@ func (Ecosystem) Unite(_ string, base, ours, theirs []byte) ([]byte, bool) {
 	}
 	united, ok := tables.Unite(base, ours, theirs)
 	var read map[string]any
-	return united, ok && ecosystem.ReadTOML(united, &read) == nil
+	return united, ok && toml.Decode(united, &read) == nil
 }

@@ -2,7 +2,7 @@
 // calls to their API: finding or opening exactly one pull request per task,
 // keeping its text up to date, a fork where there is no right to push, and
 // feedback. It promises that a token goes to its own host only and that every
-// call ends. It does not push and does not merge.
+// call ends. It does not push, and it merges for a person's command alone.
 package gitea
 
 import (

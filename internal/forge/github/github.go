@@ -3,8 +3,8 @@
 // task, keeping its text up to date, a fork where there is no right to push,
 // feedback, and logging in with a token or as a GitHub App. It promises that a
 // token goes to the API's own host only, that rate limits are kept to and
-// waited for within a bound, and that every call ends. It does not push and
-// does not merge.
+// waited for within a bound, and that every call ends. It does not push, and it
+// merges for a person's command alone.
 package github
 
 import (

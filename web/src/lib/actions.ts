@@ -155,4 +155,4 @@ export const asksAmount = (q: Approval): boolean => ["budget", "day_budget", "of
 /** hasDiff says whether there is a change that a question is about. */
 export const hasDiff = (q: Approval): boolean => ["merge", "protected", "blocked", "review", "gates", "pr", "held"].includes(q.kind);
 
-export const subjectOf = (q: Approval): string => q.subtask || q.task;
+export const subjectOf = (q: Approval): string => q.subtask || q.task || "the office";

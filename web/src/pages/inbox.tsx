@@ -58,7 +58,7 @@ export function QuestionCard({ q }: { q: Approval }) {
     <section className="panel" data-testid={"question-" + q.id} aria-labelledby={"q-" + q.id}>
       <header>
         <h2 id={"q-" + q.id}>
-          <span className="mono ink-need">! {q.id}</span> {kindNames[q.kind] ?? q.kind.replaceAll("_", " ")} of <A to={taskPath(q.task) + (q.subtask ? "?s=" + q.subtask : "")}>{subjectOf(q)}</A>
+          <span className="mono ink-need">! {q.id}</span> {kindNames[q.kind] ?? q.kind.replaceAll("_", " ")} of {q.task ? <A to={taskPath(q.task) + (q.subtask ? "?s=" + q.subtask : "")}>{subjectOf(q)}</A> : subjectOf(q)}
         </h2>
         <span className="row">
           {hasDiff(q) ? (

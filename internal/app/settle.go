@@ -1,0 +1,38 @@
+package app
+
+import (
+	"context"
+
+	"company/internal/gitops"
+	"company/internal/sandbox"
+)
+
+// settleRuns closes the books of runs whose task a command has ended while no company is at work here. It
+// logs what it cannot do: the next start settles those runs.
+func (a *App) settleRuns(ctx context.Context) {
+	if len(a.View().Unsettled(true)) == 0 {
+		return
+	}
+	err := a.openSalvager()
+	if err == nil {
+		err = a.keeper.SettleRuns(ctx, true)
+	}
+	if err != nil {
+		a.log.WarnContext(ctx, "runs that were cut off are not settled", "err", err)
+	}
+}
+
+// openSalvager opens the part of git that takes the work of runs.
+func (a *App) openSalvager() error {
+	cfg, err := GitConfig(a.office.Paths, a.loaded.Config, a.env)
+	if err != nil {
+		return err
+	}
+	cfg.Folder = a.office.GitFolder
+	store, err := gitops.Open(cfg)
+	if err != nil {
+		return err
+	}
+	a.keeper.Work = sandbox.Salvager{Git: store, Author: cfg.Author, Signoff: cfg.Signoff}
+	return nil
+}

@@ -1,0 +1,62 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"company/internal/company"
+)
+
+// What a clone may unfold to. A repository of some hundred KB can hold a tree of many GB:
+// one folder in it many times.
+const (
+	maxCloneEntries = 1_000_000
+	maxCloneBytes   = 16 << 30
+)
+
+// unfolded counts the entries of a tree, its folders included, and the bytes of its files,
+// from what git ls-tree -r -t -l -z prints. It ends with errTooLarge beyond a bound, so
+// that git ends with it.
+type unfolded struct {
+	maxEntries, entries int
+	maxBytes, bytes     int64
+	rest                []byte // the beginning of a line whose end is still to come
+}
+
+var errTooLarge = errors.New("the tree is too large")
+
+func (u *unfolded) Write(p []byte) (int, error) {
+	text := append(u.rest, p...)
+	for {
+		line, more, ok := bytes.Cut(text, []byte{0})
+		if !ok {
+			break
+		}
+		text = more
+		about, _, _ := bytes.Cut(line, []byte("\t")) // mode, kind, id, size
+		u.entries++
+		if f := bytes.Fields(about); len(f) == 4 {
+			size, _ := strconv.ParseInt(string(f[3]), 10, 64) // "-" of a folder
+			u.bytes += size
+		}
+		if u.entries > u.maxEntries || u.bytes > u.maxBytes {
+			return 0, errTooLarge
+		}
+	}
+	u.rest = bytes.Clone(text)
+	return len(p), nil
+}
+
+// checkUnfolded refuses a commit whose files would fill the disk.
+func (c *clone) checkUnfolded(ctx context.Context, commit company.OID, u *unfolded) error {
+	_, err := c.a.s.runOK(ctx, call{dir: c.gitDir(), args: []string{"ls-tree", "-r", "-t", "-l", "-z", "--full-tree", string(commit)}, stdout: u, limit: networkLimit})
+	if u.entries > u.maxEntries || u.bytes > u.maxBytes {
+		return company.E(company.EInvalid, WithoutLogin(c.at.URL)+" is too large to be cloned here").
+			Because(fmt.Sprintf("its files unfold to more than %d files and folders, or more than %d MiB", u.maxEntries, u.maxBytes>>20)).
+			Fix("clone it yourself, and name the clone with --repo").NeedsPerson()
+	}
+	return err
+}

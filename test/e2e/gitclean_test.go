@@ -1,0 +1,68 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestGitClean: git clean -fdx in the checkout, as people run it, removes what git does
+// not track. The office stays: under an interrupted company its task goes on where it
+// was, and a living one does not notice. A company.yaml that git does not track is gone,
+// and nothing is begun with other settings until the office's copy is put back.
+func TestGitClean(t *testing.T) {
+	t.Parallel()
+	for _, living := range []bool{false, true} {
+		name := "interrupted"
+		if living {
+			name = "living"
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			held := stopAt("t1-01.1", 2)
+			h := openFarewells(t, held)
+			h.Write(".git/info/exclude", "/company.yaml\n")
+			h.Write("company.yaml", "plan: {max_subtasks: 9}\n")
+			p := h.Start("submit", "--no-input", "add a farewell")
+			held.wait(t, p)
+			id := h.OfficeID()
+			if !living {
+				p.Kill()
+				held.release()
+				p.Wait(patience)
+			}
+			h.Write("left/over.txt", "x\n")
+			h.Git(h.Repo, "clean", "-fdxq")
+			for _, gone := range []string{"company.yaml", "left"} {
+				if _, err := os.Lstat(filepath.Join(h.Repo, gone)); err == nil {
+					t.Errorf("git clean left %s", gone)
+				}
+			}
+			if living {
+				held.release()
+				waitForSummary(t, p, 0)
+			}
+			said := runRefused(t, h, 1, "E_CONFIG", "submit", "--no-input", "more")
+			checkHolds(t, "the refusal", said, "company.yaml is gone", "put it back: cp "+filepath.Join(h.Repo, ".company", "state", "company.yaml.kept"))
+			if !living {
+				runRefused(t, h, 1, "E_CONFIG", "resume")
+				runRefused(t, h, 1, "E_CONFIG", "status")
+			}
+			if out, err := exec.Command("cp", filepath.Join(h.Repo, ".company", "state", "company.yaml.kept"), filepath.Join(h.Repo, "company.yaml")).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if !living {
+				waitForSummary(t, h.Start("resume"), 0)
+			}
+			if h.OfficeID() != id {
+				t.Errorf("the office became %s", h.OfficeID())
+			}
+			checkDelivered(t, h, 1, 1, 1)
+			h.Git(h.Repo, "add", "-A")
+			if got := h.Git(h.Repo, "status", "--porcelain"); got != "" {
+				t.Errorf("git takes files of the office: %q", got)
+			}
+		})
+	}
+}
