@@ -3,6 +3,8 @@
 .DEFAULT_GOAL := help
 GO ?= go
 SOURCES := ./...
+# The program is linked statically (DST-1), and tests without the race detector share its build.
+export CGO_ENABLED = 0
 
 .PHONY: help
 help: ## show this
@@ -59,8 +61,8 @@ CALM = company/test/e2e $(TWICE) $(ALONE) $$($(GO) list ./test/... | grep -vx $(
 .PHONY: test
 test: setup build ## every test; of projects and clients one of each kind (make variants: more)
 	@scripts/setup.sh test
-	$(GO) test -vet=off -race -timeout 60m $(RACY)
-	$(GO) test -vet=off -race -run TestSurface ./test/archtest
+	CGO_ENABLED=1 $(GO) test -vet=off -race -timeout 60m $(RACY)
+	CGO_ENABLED=1 $(GO) test -vet=off -race -run TestSurface ./test/archtest
 	$(GO) test -vet=off -timeout 60m $(CALM)
 
 .PHONY: test/racy
@@ -73,7 +75,7 @@ test/calm: ## the packages that make test runs without it
 
 .PHONY: test/race
 test/race: setup build ## every test under the race detector
-	$(GO) test -race -timeout 60m $(SOURCES)
+	CGO_ENABLED=1 $(GO) test -race -timeout 60m $(SOURCES)
 
 .PHONY: test/short
 test/short: ## the tests that need no Docker and do not take long
@@ -165,7 +167,7 @@ release/twice: toolbox ## make a release twice, and show that its bytes are the 
 
 .PHONY: darwin
 darwin: ## whether company compiles for macOS, where it is not supported yet
-	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/company
+	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/company
 
 .PHONY: page
 page: web/node_modules/.package-lock.json ## the page of an office, from web/ into internal/page/dist (needs Node 20.19)

@@ -19,9 +19,12 @@ import (
 	"company/internal/office"
 )
 
-// minFreeBytes is the free space, in bytes, below which work is likely to fail
-// in its middle.
-const minFreeBytes = 5 << 30
+// Free space of the office's disk, in bytes: below the first an image or a clone is likely to
+// fail in its middle, below the second it soon may.
+const (
+	leastFree  = 2 << 30
+	enoughFree = 10 << 30
+)
 
 // Options say how far the checks go.
 type Options struct {
@@ -189,10 +192,15 @@ func checkDisk(p office.Paths, err error) health.Result {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return health.Result{Found: err.Error(), Fix: "see that " + dir + " can be read"}
 	}
-	free, total := st.Bavail*uint64(st.Bsize), st.Blocks*uint64(st.Bsize)
-	r := health.Result{OK: free >= minFreeBytes && free >= total/10, Warn: true, Found: fmt.Sprintf("%d GiB of %d GiB free at %s", free>>30, total>>30, dir), Needed: "a tenth of the disk, and 5 GiB"}
+	return judgeDisk(st.Bavail*uint64(st.Bsize), st.Blocks*uint64(st.Bsize), dir)
+}
+
+// judgeDisk judges the free bytes of a disk that holds dir.
+func judgeDisk(free, total uint64, dir string) health.Result {
+	r := health.Result{OK: free >= enoughFree, Warn: free >= leastFree, Needed: "10 GiB, and never less than 2",
+		Found: fmt.Sprintf("%.1f GiB of %d GiB free at %s", float64(free)/(1<<30), total>>30, dir)}
 	if !r.OK {
-		r.Fix = "make room"
+		r.Fix = "make room there; company cleanup --dry-run lists what company itself could give back"
 	}
 	return r
 }

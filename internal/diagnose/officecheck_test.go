@@ -164,3 +164,17 @@ func (plainOpener) OpenFolders(ctx context.Context, paths office.Paths) (*office
 func (plainOpener) OpenOffice(ctx context.Context, off *office.Office, lock *office.Lock, loaded config.Loaded) (*officeapp.App, error) {
 	return officeapp.Open(ctx, officeapp.Options{Office: off, Lock: lock, Config: loaded, Env: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)})
 }
+
+// A disk that is nearly full warns, and one on which work fails in its middle is a failure (DOC-2).
+func TestJudgeDisk(t *testing.T) {
+	const gib = 1 << 30
+	for _, c := range []struct {
+		free, total uint64
+		want        string
+	}{{10 * gib, 4000 * gib, "pass"}, {10*gib - 1, 20 * gib, "warn"}, {2 * gib, 20 * gib, "warn"}, {2*gib - 1, 20 * gib, "fail"}, {0, 0, "fail"}} {
+		r := judgeDisk(c.free, c.total, "/office")
+		if got := (health.Finding{Result: r}).Label(); got != c.want || (r.Fix == "") != r.OK {
+			t.Errorf("%d bytes free: %s, want %s (%+v)", c.free, got, c.want, r)
+		}
+	}
+}

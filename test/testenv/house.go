@@ -65,7 +65,7 @@ func Binary(t testing.TB) string {
 			return
 		}
 		cmd := exec.Command("go", "build", "-trimpath", "-o", built, "./cmd/company")
-		cmd.Dir = root
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0") // as make build does
 		if out, err := cmd.CombinedOutput(); err != nil {
 			buildErr = fmt.Errorf("build company: %w\n%s", err, out)
 		}
