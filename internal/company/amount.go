@@ -98,6 +98,30 @@ func (a Amount) String() string {
 	return USDText(a.MicroUSD) + ", " + TokensText(a.Tokens)
 }
 
+// RaiseText is how much a cap may grow, as company budget add takes it: as much as the cap holds,
+// and no less than the next call lacks. tokens says in which of the two.
+func RaiseText(limit, lacks Amount, tokens bool) string {
+	if !tokens {
+		cents := (max(limit.MicroUSD, lacks.MicroUSD) + 9_999) / 10_000
+		if cents <= 0 || limit.MicroUSD == NoCap {
+			return "5usd"
+		}
+		return strings.TrimSuffix(fmt.Sprintf("%.2f", float64(cents)/100), ".00") + "usd"
+	}
+	n := max(limit.Tokens, lacks.Tokens)
+	if n <= 0 || limit.Tokens == NoCap {
+		return "1Mtokens"
+	}
+	switch thousands := (n + 999) / 1000; {
+	case n < 1000:
+		return fmt.Sprintf("%dtokens", n)
+	case thousands%1000 == 0:
+		return fmt.Sprintf("%dMtokens", thousands/1000)
+	default:
+		return fmt.Sprintf("%dktokens", thousands)
+	}
+}
+
 // USDText is an amount of money for people, in cents: less than one is shown as
 // such and not as zero.
 func USDText(micro int64) string {

@@ -32,7 +32,7 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EConflict, string(a.ID)+" was answered already: "+a.Option).Fix("company show " + cmp.Or(string(a.Task), string(a.ID)) + " tells what became of it")
 	}
 	if s.askedByEnded(a) {
-		return nil, E(EConflict, string(a.Task)+" has ended: "+string(s.Tasks[a.Task].Status))
+		return nil, s.Tasks[a.Task].refuseEnded()
 	}
 	if len(c.Text) > 64<<10 {
 		return nil, E(EInvalid, "the answer is longer than 64 KiB")

@@ -149,7 +149,7 @@ func (c RaiseBudget) decide(s *State, m Meta) ([]Event, error) {
 		return nil, err
 	}
 	if t.Status.Ended() {
-		return nil, E(EConflict, string(t.ID)+" has ended: "+string(t.Status))
+		return nil, t.refuseEnded()
 	}
 	if !c.By.IsValid() || c.By == (Amount{}) {
 		return nil, E(EInvalid, "a cap is raised by more than nothing")
@@ -174,9 +174,9 @@ func (t *Task) checkRaise(by Amount) error {
 	}
 	switch short := t.Short(); {
 	case short.Tokens > 0 && by.Tokens == 0:
-		return refuse("the next call lacks "+TokensText(short.Tokens), "1Mtokens")
+		return refuse("the next call lacks "+TokensText(short.Tokens), RaiseText(t.Cap, short, true))
 	case short.MicroUSD > 0 && by.MicroUSD == 0:
-		return refuse("the next call lacks "+USDText(short.MicroUSD), "5usd")
+		return refuse("the next call lacks "+USDText(short.MicroUSD), RaiseText(t.Cap, short, false))
 	case t.Cap.MicroUSD != NoCap && by.MicroUSD > 0 || t.Cap.Tokens != NoCap && by.Tokens > 0:
 		return nil
 	}

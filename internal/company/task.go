@@ -219,6 +219,15 @@ func (t *Task) Held() Amount {
 	return held
 }
 
+// refuseEnded refuses what only a task that is under way can do.
+func (t *Task) refuseEnded() error {
+	e := E(EConflict, string(t.ID)+" has ended: "+string(t.Status))
+	if t.Status == StatusCompleted {
+		return e.Fix("company submit --follows " + string(t.ID) + " works on its pull request")
+	}
+	return e.Fix("company retry " + string(t.ID) + " has it go on")
+}
+
 // Short is what the cap lacks for the call that waits for money; nothing where
 // none waits.
 func (t *Task) Short() Amount {

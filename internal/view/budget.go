@@ -106,11 +106,8 @@ var NoLimit = company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}
 
 // RaiseCommand is a command that raises what a task's cap lacks.
 func RaiseCommand(t *company.Task) string {
-	by := "5usd"
-	if t.Cap.MicroUSD == company.NoCap || t.Short().Tokens > 0 {
-		by = "1Mtokens"
-	}
-	return "company budget add " + string(t.ID) + " " + by
+	tokens := t.Cap.MicroUSD == company.NoCap || t.Short().Tokens > 0
+	return "company budget add " + string(t.ID) + " " + company.RaiseText(t.Cap, t.Short(), tokens)
 }
 
 // Budget is that of a task.

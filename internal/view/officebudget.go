@@ -50,13 +50,9 @@ func (v OfficeBudget) usedText() string {
 	return company.OfficeSpending{Caps: &caps, Today: company.Amount{MicroUSD: v.MicroUSD, Tokens: v.Tokens}}.UsedText(company.ScopeDay)
 }
 
-// RaiseOfficeCommand is a command that raises a cap of the office.
-func RaiseOfficeCommand(limit company.Amount, scope company.BudgetScope) string {
-	by := "5usd"
-	if limit.MicroUSD == company.NoCap {
-		by = "1Mtokens"
-	}
-	return fmt.Sprintf("company budget add --%s %s", scope, by)
+// RaiseOfficeCommand is a command that raises the cap of the office that is short.
+func RaiseOfficeCommand(limit company.Amount, short *company.OfficeShortage) string {
+	return fmt.Sprintf("company budget add --%s %s", short.Scope, company.RaiseText(limit, short.One, limit.MicroUSD == company.NoCap))
 }
 
 // restingForMoney says that runs rest because a cap of the office is used up, where no
@@ -71,5 +67,5 @@ func (src Source) restingForMoney() *Resting {
 	if !short.Until.IsZero() {
 		why += " before " + short.Until.Local().Format("15:04")
 	}
-	return &Resting{Why: why, Next: RaiseOfficeCommand(limit, short.Scope)}
+	return &Resting{Why: why, Next: RaiseOfficeCommand(limit, short)}
 }

@@ -73,9 +73,9 @@ func (src Source) Summary(t *company.Task) Summary {
 		sum.PR, sum.URL = &t.PR.Number, t.PR.URL
 		sum.Why = fmt.Sprintf("%d of %s merged, %s on %s (%s)", done, company.Count(len(t.Subtasks), "subtask"), gatesLabel(t), t.IntegrationBranch(), t.Head.Short())
 	case t.Status == company.StatusFailed:
-		sum.Result, sum.Why, sum.Next = "ERROR", safetext.EscapeLine(t.Reason, 200), "company show "+string(t.ID)
+		sum.Result, sum.Why, sum.Next = "ERROR", safetext.EscapeLine(t.Reason, 200), "company retry "+string(t.ID)
 	case t.Status == company.StatusCancelled:
-		sum.Result, sum.Why, sum.Next = "INCOMPLETE", cancelledWhy(t), "company show "+string(t.ID)
+		sum.Result, sum.Why, sum.Next = "INCOMPLETE", cancelledWhy(t), "company retry "+string(t.ID)
 	default:
 		sum.Result = "INCOMPLETE"
 		sum.Why = fmt.Sprintf("%d of %s merged", done, company.Count(len(t.Subtasks), "subtask"))
@@ -88,7 +88,7 @@ func (src Source) Summary(t *company.Task) Summary {
 			}
 		} else if short := s.Spending.Shortage; short != nil {
 			sum.Why = fmt.Sprintf("the budget of the %s is used up, %s", short.Scope, sum.Why)
-			sum.Next = RaiseOfficeCommand(s.Spending.Cap(short.Scope), short.Scope)
+			sum.Next = RaiseOfficeCommand(s.Spending.Cap(short.Scope), short)
 		} else if s.Office.Stopped {
 			sum.Why = "the office is stopped"
 			sum.Next = "company resume"

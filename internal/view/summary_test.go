@@ -78,7 +78,7 @@ func TestSummaryBlock(t *testing.T) {
 		}, `=== TASK SUMMARY ===
 [RESULT] ERROR
 [TASK]   t12 add rate limiting
-[NEXT]   company show t12
+[NEXT]   company retry t12
 [WHY]    the manager's plan was refused 3 times
 [COST]   $0.41, 212k tokens, 3m12s
 [HINT]   company show t12: its plan, runs and gates

@@ -55,11 +55,13 @@ func TestBudgetView(t *testing.T) {
 		raise      string
 	}{
 		{used(5_000_000, 5_000_000), used(0, 72_000), nil, "cost:   72k tokens of at most 5M tokens\n", "5usd"},
-		{used(5_000_000, 5_000_000), used(0, 4_999_000), &company.Amount{Tokens: 2000}, "cost:   4999k tokens of at most 5M tokens\n", "1Mtokens"},
+		{used(5_000_000, 5_000_000), used(0, 4_999_000), &company.Amount{Tokens: 2000}, "cost:   4999k tokens of at most 5M tokens\n", "5Mtokens"},
 		{used(5_000_000, company.NoCap), used(410_000, 72_000), nil, "cost:   $0.41, 72k tokens of at most $5.00\n", "5usd"},
 		{used(5_000_000, 5_000_000), used(410_000, 72_000), nil, "cost:   $0.41, 72k tokens of at most $5.00, 5M tokens\n", "5usd"},
-		{used(company.NoCap, 5_000_000), used(0, 0), nil, "cost:   0 tokens of at most 5M tokens\n", "1Mtokens"},
+		{used(company.NoCap, 5_000_000), used(0, 0), nil, "cost:   0 tokens of at most 5M tokens\n", "5Mtokens"},
 		{NoLimit, used(0, 72_000), nil, "cost:   72k tokens, without a limit\n", "1Mtokens"},
+		{used(company.NoCap, 12_000), used(0, 11_000), &company.Amount{Tokens: 14_200}, "cost:   11k tokens of at most 12k tokens\n", "14ktokens"},
+		{used(2_500_000, company.NoCap), used(2_400_000, 0), &company.Amount{MicroUSD: 1}, "of at most $2.50\n", "2.50usd"},
 		{used(5_000_000, company.NoCap), used(0, 72_000), nil, "cost:   72k tokens, without a limit\n", "5usd"},
 	} {
 		task := &company.Task{ID: "t1", Cap: c.cap, Spent: c.spent, BudgetShortfall: c.want}

@@ -36,9 +36,9 @@ func limitsOf(baseURL, model string) limits {
 }
 
 // reasoningRE matches the families that refuse max_tokens and any temperature
-// but their own. go-openai refuses such requests itself, by the bare name; the
-// prefixed names of routers ("openai/gpt-5") pass it and are refused by the
-// server.
-var reasoningRE = lazyregexp.New(`^(?:[^ ]*/)?(?:o[134](?:$|[-:])|gpt-[56](?:$|[-.:]))`)
+// but their own. go-openai refuses such requests itself, by how a bare name begins
+// (gpt-55 and o3mini, too); the prefixed names of routers ("openai/gpt-5") pass it and
+// are refused by the server.
+var reasoningRE = lazyregexp.New(`^(?:[^ ]*/)?(?:o[134](?:$|[-:])|gpt-[56](?:$|[-.:]))|^(?:o[134]|gpt-5)`)
 
 func isReasoningModel(model string) bool { return reasoningRE.MatchString(model) }

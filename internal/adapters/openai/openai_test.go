@@ -64,6 +64,9 @@ func TestWhatIsSent(t *testing.T) {
 	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "m", BaseURL: url, EchoReasoning: true}), req)
 	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "gpt-5-mini", BaseURL: url}), req)
 	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "gpt-6-sol", BaseURL: url}), req)
+	for _, deployment := range []string{"gpt-55", "gpt-5o", "o3mini", "o1x", "o4"} { // names of one's own: go-openai judges by how they begin
+		adaptertest.Chat(t, newClient(t, adapters.Profile{Model: deployment, BaseURL: url}), req)
+	}
 
 	plain, echo, gpt5, gpt6 := bodies()[0].Body, bodies()[1].Body, bodies()[2].Body, bodies()[3].Body
 	messages := plain["messages"].([]any)
