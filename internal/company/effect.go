@@ -26,6 +26,14 @@ const (
 	EffectDeliver   EffectKind = "deliver"    // push, pull request
 )
 
+// EffectKinds returns all kinds of effects.
+func EffectKinds() []EffectKind {
+	return []EffectKind{
+		EffectCommand, EffectPrepare, EffectImage, EffectBaseline, EffectManage, EffectEnqueue, EffectWork,
+		EffectGate, EffectReview, EffectTestMerge, EffectTestAhead, EffectResolve, EffectMerge, EffectDeliver,
+	}
+}
+
 // Effect is work that must now be under way in the world. Its key is
 // deterministic: the same state calls for the same effects, so a restart starts
 // the missing ones and none twice. When a key leaves Due, its handler is

@@ -31,7 +31,7 @@ func (o *Orchestrator) reconcileAhead(ctx context.Context, l *look) {
 	wanted := company.ListTestsAhead(l.state, l.now, l.merging)
 	waiting := 0 // due effects without a slot of the checks
 	for _, e := range l.waiting {
-		if classOf(e.Kind) == checks && o.jobs[e.Key] == nil {
+		if limits[e.Kind].class == checks && o.jobs[e.Key] == nil {
 			waiting++
 		}
 	}

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -12,31 +13,47 @@ import (
 type class int
 
 const (
-	unlimited class = iota // no container, or one that is counted elsewhere
+	_         class = iota // an effect kind without a row in limits
+	unlimited              // no container, or one that is counted elsewhere
 	checks                 // gates: they end by themselves
 	heads                  // agents of the company that look at a tree: they may wait for money
 )
 
-// rank is the order in which effects of a class are started: what finishes a
-// piece of work comes before what begins another.
-var rank = map[company.EffectKind]int{
-	company.EffectTestMerge: 1, company.EffectGate: 2, company.EffectBaseline: 3,
-	company.EffectResolve: 1, company.EffectReview: 2,
+// limit says what bounds the effects of a kind.
+type limit struct {
+	class class
+	rank  int  // the order in which effects of a class are started
+	reads bool // the run of an agent that looks and does not write
 }
 
-// isReader says whether an effect is the run of an agent that looks and does not write.
-func isReader(k company.EffectKind) bool {
-	return k == company.EffectManage || k == company.EffectReview
+// limits has a row for each effect kind. There is no default: an effect without a row would
+// start containers that nothing counts. Within a class, effects that finish a piece of work
+// rank before those that begin another.
+var limits = map[company.EffectKind]limit{
+	company.EffectCommand:   {class: unlimited},
+	company.EffectPrepare:   {class: unlimited},
+	company.EffectImage:     {class: unlimited},
+	company.EffectBaseline:  {class: checks, rank: 3},
+	company.EffectManage:    {class: unlimited, reads: true},
+	company.EffectEnqueue:   {class: unlimited}, // the queue's workers are counted
+	company.EffectWork:      {class: unlimited}, // as many as there are workers
+	company.EffectGate:      {class: checks, rank: 2},
+	company.EffectReview:    {class: heads, rank: 2, reads: true},
+	company.EffectTestMerge: {class: checks, rank: 1},
+	company.EffectTestAhead: {class: checks},
+	company.EffectResolve:   {class: heads, rank: 1},
+	company.EffectMerge:     {class: unlimited},
+	company.EffectDeliver:   {class: unlimited},
 }
 
-func classOf(k company.EffectKind) class {
-	switch k {
-	case company.EffectTestMerge, company.EffectGate, company.EffectBaseline, company.EffectTestAhead:
-		return checks
-	case company.EffectResolve, company.EffectReview:
-		return heads
+// checkLimits reports an effect kind without a row in limits.
+func checkLimits(kinds ...company.EffectKind) error {
+	for _, k := range kinds {
+		if limits[k].class == 0 {
+			return company.E(company.EInternal, fmt.Sprintf("effects of the kind %q have no limit", k))
+		}
 	}
-	return unlimited
+	return nil
 }
 
 // freeSlots is how many more of a class, and how many more readers, may be started. A test
@@ -65,8 +82,9 @@ func (o *Orchestrator) freeSlots(l *look) (free map[class]int, readers int) {
 		if j.resting || l.findConfirming(j.effect) != nil {
 			continue // without a container, or in the slot of a test ahead, also where its task has lost its turn
 		}
-		free[classOf(j.effect.Kind)]--
-		if isReader(j.effect.Kind) {
+		kind := limits[j.effect.Kind]
+		free[kind.class]--
+		if kind.reads {
 			readers--
 		}
 	}
@@ -96,7 +114,7 @@ func (o *Orchestrator) startableEffects(l *look) []company.Effect {
 	}
 	free, readers := o.freeSlots(l)
 	waiting := slices.Clone(l.waiting)
-	slices.SortStableFunc(waiting, func(a, b company.Effect) int { return rank[a.Kind] - rank[b.Kind] })
+	slices.SortStableFunc(waiting, func(a, b company.Effect) int { return limits[a.Kind].rank - limits[b.Kind].rank })
 	var confirmed []company.Effect // of these the containers run already
 	waiting = slices.DeleteFunc(waiting, func(e company.Effect) bool {
 		ahead := l.findConfirming(e)
@@ -108,12 +126,12 @@ func (o *Orchestrator) startableEffects(l *look) []company.Effect {
 	})
 	waiting = slices.Concat(confirmed, waiting)
 	return slices.DeleteFunc(waiting, func(e company.Effect) bool {
-		c := classOf(e.Kind)
-		if c != unlimited && free[c] <= 0 || isReader(e.Kind) && readers <= 0 {
+		kind := limits[e.Kind]
+		if kind.class != unlimited && free[kind.class] <= 0 || kind.reads && readers <= 0 {
 			return true
 		}
-		free[c]--
-		if isReader(e.Kind) {
+		free[kind.class]--
+		if kind.reads {
 			readers--
 		}
 		return false

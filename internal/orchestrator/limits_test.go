@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -177,7 +178,7 @@ func TestContainersAreBounded(t *testing.T) {
 	now, most := map[class]int{}, map[class]int{}
 	counted := func(do company.OutcomeFinder) company.OutcomeFinder {
 		return func(ctx context.Context, e company.Effect) (company.Command, error) {
-			c := classOf(e.Kind)
+			c := limits[e.Kind].class
 			mu.Lock()
 			now[c]++
 			most[c] = max(most[c], now[c])
@@ -269,5 +270,30 @@ func TestContainersAreBounded(t *testing.T) {
 	defer mu.Unlock()
 	if most[checks] != allowed || most[heads] < 1 || most[heads] > team {
 		t.Errorf("at once: %v", most)
+	}
+}
+
+// Each effect kind has a limit, and nothing else has one. A kind without a row is an error at the
+// start, and effects of it are never started.
+func TestEachEffectKindHasALimit(t *testing.T) {
+	t.Parallel()
+	kinds := company.EffectKinds()
+	if err := checkLimits(kinds...); err != nil {
+		t.Error(err)
+	}
+	for k := range limits {
+		if !slices.Contains(kinds, k) {
+			t.Errorf("%q has a limit and is no effect kind", k)
+		}
+	}
+	const storm company.EffectKind = "storm"
+	if err := checkLimits(company.EffectGate, storm); company.CodeOf(err) != company.EInternal || !strings.Contains(err.Error(), string(storm)) {
+		t.Errorf("a kind without a limit: %v", err)
+	}
+	b := setup(t)
+	due := []company.Effect{{Key: "storm1", Kind: storm}, {Key: "merge1", Kind: company.EffectMerge}}
+	started := b.orch.startableEffects(b.orch.newLook(company.NewState(), b.orch.Now(), due))
+	if len(started) != 1 || started[0].Key != "merge1" {
+		t.Errorf("started %v", started)
 	}
 }

@@ -150,7 +150,7 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 	if cfg.SnapshotEvery == 0 {
 		cfg.SnapshotEvery = 1000
 	}
-	if err := company.CheckParts(cfg); err != nil {
+	if err := errors.Join(company.CheckParts(cfg), checkLimits(company.EffectKinds()...)); err != nil {
 		return nil, err
 	}
 	var tok [8]byte
