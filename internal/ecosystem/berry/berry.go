@@ -68,8 +68,8 @@ func bringsPackages(hasFile func(string) bool, dir string) bool {
 	}
 }
 
-// IsGateFile says whether a file steers what yarn runs.
+// IsGateFile says whether a file steers what yarn runs; yarn's folder is package yarn's.
 func (Ecosystem) IsGateFile(file string) bool {
 	name := path.Base(file)
-	return name == ".yarnrc.yml" || strings.HasPrefix(name, ".pnp.") && name != ".pnp." && !strings.HasSuffix(name, "~")
+	return name == ".yarnrc.yml" || name == ".yarnrc.yaml" || strings.HasPrefix(name, ".pnp.") && name != ".pnp." && !strings.HasSuffix(name, "~")
 }

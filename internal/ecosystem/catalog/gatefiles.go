@@ -1,28 +1,85 @@
 package catalog
 
 import (
+	"path"
 	"slices"
+	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
 )
 
+// otherGateFiles say what checks do in toolchains that no ecosystem is for: a gate that
+// a person names runs by them.
+var otherGateFiles = []string{
+	"*.csproj", "*.fsproj", "*.vbproj", "*.sln", "*.slnx", "*.props", "*.targets", "*.runsettings", "*.ruleset", ".globalconfig", "global.json", "nuget.config", "NuGet.Config", "xunit.runner.json",
+	"BUILD", "BUILD.bazel", "WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel", ".bazelrc", "*.bzl", "BUCK", "pants.toml", "SConstruct", "SConscript", "wscript",
+	"Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "justfile", "Justfile", ".justfile", "*.just", "Earthfile", "mise.toml", ".mise.toml", ".tool-versions",
+	".formatter.exs", ".credo.exs", "test_helper.exs", "build.sbt", "build.zig", "deps.edn", "project.clj", "pubspec.yaml", "analysis_options.yaml", "dart_test.yaml",
+	"stack.yaml", "cabal.project", "*.cabal", "dune", "dune-project", ".swiftlint.yml", ".editorconfig", ".pre-commit-config.yaml", ".shellcheckrc", ".yamllint*", ".hadolint.yaml", ".luacheckrc", ".busted", "bats.conf",
+}
+
 // IsGateFile says whether a path is one by which checks are defined.
 func IsGateFile(p string) bool {
-	return slices.ContainsFunc(Of[ecosystem.GateFiler](), func(e ecosystem.GateFiler) bool { return e.IsGateFile(p) })
+	_, name := path.Split(p)
+	return slices.ContainsFunc(Of[ecosystem.GateFiler](), func(e ecosystem.GateFiler) bool { return e.IsGateFile(p) }) ||
+		ecosystem.HasName(p, otherGateFiles) || slices.ContainsFunc(unknown, func(u unknownManifest) bool { return u.file == name })
+}
+
+// IsGateFileOf reports whether a path is one by which checks are defined, or a program
+// of the repository that one of these gates runs: ./test.sh, python runtests.py.
+func IsGateFileOf(gates []company.GateCommand, p string) bool {
+	return IsGateFile(p) || slices.ContainsFunc(gates, func(g company.GateCommand) bool {
+		return slices.Contains(programsOf(g.Dir, g.Command), p) || slices.Contains(programsOf(g.Dir, g.Report), p)
+	})
 }
 
 // GateFilesOf are the files of a task's work by which checks are defined, each
 // once, sorted.
 func GateFilesOf(t *company.Task) []string {
+	var gates []company.GateCommand
+	if t.Prepared != nil {
+		gates = t.Prepared.Gates
+	}
 	var out []string
 	for _, sub := range t.Subtasks {
 		for _, c := range sub.Changes {
-			if IsGateFile(c.Path) {
+			if IsGateFileOf(gates, c.Path) {
 				out = append(out, c.Path)
 			}
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// interpreters run the file that is their first argument without a dash.
+var interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "source", ".", "python", "python3", "node", "tsx", "ts-node", "bun", "deno", "ruby", "perl", "php", "lua", "tclsh", "Rscript", "escript", "elixir"}
+
+// prefixes stand before a command that they run.
+var prefixes = []string{"env", "exec", "command", "time", "nice", "xvfb-run", "sudo", "!", "if", "then", "else", "do", "while", "until", "{"}
+
+// programsOf are the paths in the repository that a command in a folder may run. It reads
+// the words as they stand: quotes are taken off, and no variable is known.
+func programsOf(dir, command string) []string {
+	var out []string
+	for part := range strings.FieldsFuncSeq(command, func(r rune) bool { return strings.ContainsRune("&|;()`\n", r) }) {
+		words := strings.Fields(part)
+		for i := range words {
+			words[i] = strings.Trim(words[i], `"'`)
+		}
+		for len(words) > 0 && (slices.Contains(prefixes, words[0]) || strings.Contains(words[0], "=")) {
+			words = words[1:]
+		}
+		if len(words) == 0 {
+			continue
+		}
+		out = append(out, path.Join(dir, words[0]))
+		if slices.Contains(interpreters, path.Base(words[0])) {
+			if i := slices.IndexFunc(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }); i >= 0 {
+				out = append(out, path.Join(dir, words[1+i]))
+			}
+		}
+	}
+	return out
 }

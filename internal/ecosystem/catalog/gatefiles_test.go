@@ -21,6 +21,41 @@ func TestGateFiles(t *testing.T) {
 			t.Errorf("%s: %v", p, !want)
 		}
 	}
+	// A name is one of those, and a name like it that applications use is not.
+	for want, names := range map[bool]string{
+		true: ".yarnrc .yarnrc.yml .yarn/releases/yarn-4.1.0.cjs web/.yarn/plugins/@yarnpkg/plugin-x.cjs .pnp.loader.mjs .pnpmfile.cjs .pnpmfile.mjs pnpm-workspace.yaml " +
+			"tsconfig.json tsconfig.spec.json web/tsconfig.build.json tsconfig-base.json jsconfig.json .npmrc bunfig.toml patches/jest+29.7.0.patch " +
+			"babel.config.js .babelrc .babelrc.json .swcrc .nycrc .c8rc.json jest.unit.config.ts jest.setup.ts setupTests.js vitest.workspace.ts playwright.config.ts .prettierrc .prettierrc.yaml prettier.config.mjs " +
+			".oxlintrc.json eslint-suppressions.json karma.conf.js webpack.config.js turbo.json " +
+			"pytest.ini tox.ini setup.cfg noxfile.py mypy.ini .coveragerc pyrightconfig.json .pylintrc manage.py " +
+			".golangci.yml .golangci.yaml .golangci.toml .golangci.json staticcheck.conf magefile.go magefiles/test.go " +
+			"rustfmt.toml .config/nextest.toml a/.cargo/config.toml " +
+			"Makefile.inc makefile.common rules.mak .clang-tidy CMakeUserPresets.json toolchain.cmake.in build-aux/test-driver test-driver tests/local.am " +
+			".rubocop_todo.yml .standard.yml gems.rb rakefile .bundle/config .rspec-local " +
+			"phpstan.neon phpstan-baseline.neon psalm.xml .php-cs-fixer.dist.php tests/Pest.php " +
+			"gradle.properties gradle/wrapper/gradle-wrapper.properties gradlew mvnw buildSrc/src/main/java/X.java src/test/resources/META-INF/services/org.junit.platform.engine.TestEngine ktlint.gradle.kts gradle/libs.versions.toml .mvn/settings.xml config/checkstyle/checkstyle.xml " +
+			"Directory.Build.props Directory.Build.targets Directory.Packages.props a/a.csproj test.runsettings global.json mix.exs Package.swift deno.json BUILD.bazel .bazelrc Taskfile.yml justfile .editorconfig",
+		false: "src/app/app.config.ts src/config.ts auth.config.js yarn.lock pnpm-lock.yaml src/tsconfig.ts xtsconfig.json .gitignore .env arc.js my.yarnrc docs/Makefile.rst app/helpers/users_helper.rb " +
+			"src/patches/a.txt x.patch services/org.junit.X rustfmt.rs golangci.yml go.mod Cargo.lock composer.lock Gemfile.lock src/main/java/Build.java build.txt",
+	} {
+		for p := range strings.FieldsSeq(names) {
+			if catalog.IsGateFile(p) != want {
+				t.Errorf("%s: %v", p, !want)
+			}
+		}
+	}
+	// What a gate runs from the repository defines it, too.
+	pinned := []company.GateCommand{
+		{Command: "CI=1 ./scripts/test.sh --all && python3 -u tools/check.py src | tee out.txt"}, {Command: "make test", Report: "( node 'lint.cjs' )", Dir: "web"}, {Command: "sh ../all.sh", Dir: "web"},
+	}
+	for p, want := range map[string]bool{
+		"scripts/test.sh": true, "tools/check.py": true, "web/lint.cjs": true, "all.sh": true,
+		"src": false, "out.txt": false, "lint.cjs": false, "web/scripts/test.sh": false, "test.sh": false,
+	} {
+		if catalog.IsGateFileOf(pinned, p) != want || catalog.IsGateFile(p) {
+			t.Errorf("%s: %v", p, !want)
+		}
+	}
 	task := &company.Task{Subtasks: []*company.Subtask{
 		{Changes: []company.Change{{Path: "a.go"}, {Path: "package.json"}}},
 		{Changes: []company.Change{{Path: "package.json"}, {Path: "Makefile"}}},

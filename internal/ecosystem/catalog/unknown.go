@@ -6,8 +6,11 @@ import (
 	"company/internal/ecosystem"
 )
 
+// unknownManifest is the file by which a project of a kind is known.
+type unknownManifest struct{ file, kind string }
+
 // unknown are manifests of projects that no ecosystem is for.
-var unknown = []struct{ file, kind string }{
+var unknown = []unknownManifest{
 	{"mix.exs", "an Elixir project"}, {"Package.swift", "a Swift project"}, {"deno.json", "a Deno project"},
 }
 

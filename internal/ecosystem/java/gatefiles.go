@@ -2,11 +2,25 @@ package java
 
 import (
 	"path"
-	"slices"
+	"strings"
+
+	"company/internal/ecosystem"
 )
 
-// gateFiles say how a project is built and tested.
-var gateFiles = []string{pomFile, "maven.config", "jvm.config", "extensions.xml", "junit-platform.properties", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}
+// gateFiles say how a project is built, tested and linted.
+var gateFiles = []string{
+	pomFile, "maven.config", "jvm.config", "extensions.xml", "mvnw", "mvnw.cmd", "maven-wrapper.properties", "maven.properties", "settings.xml", "local-settings.xml", "develocity.xml",
+	"*.gradle", "*.gradle.kts", "gradle.properties", "gradlew", "gradlew.bat", "gradle-wrapper.properties", "*.versions.toml",
+	"junit-platform.properties", "testng*.xml", "lombok.config",
+	"checkstyle*.xml", "pmd*.xml", "spotbugs*.xml", "findbugs*.xml", "detekt*.yml", ".ktlint",
+}
 
-// IsGateFile says whether a file configures a check.
-func (Ecosystem) IsGateFile(file string) bool { return slices.Contains(gateFiles, path.Base(file)) }
+// IsGateFile says whether a file configures a check, is code of the build, or names
+// what JUnit and TestNG load around the tests.
+func (Ecosystem) IsGateFile(file string) bool {
+	dir, name := path.Split(file)
+	if strings.HasSuffix(dir, "META-INF/services/") && (strings.HasPrefix(name, "org.junit.") || strings.HasPrefix(name, "org.testng.")) {
+		return true
+	}
+	return ecosystem.HasName(file, gateFiles) || ecosystem.LiesIn(file, "buildSrc")
+}

@@ -4,19 +4,48 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"company/internal/ecosystem"
 )
 
-// gateFiles configure runners, linters and npm; configStems have an ending of their
-// language: jest.config.mjs, .eslintrc.json.
-var (
-	gateFiles   = []string{"package.json", "vitest.workspace", "biome.json", "tsconfig.json", ".eslintignore"}
-	configStems = []string{"jest.config", "vitest.config", "vite.config", "eslint.config", "ava.config", ".mocharc", ".eslintrc", ".npmrc", ".taprc"}
-)
+// gateFiles configure runners, compilers, linters and clients by names of their own.
+var gateFiles = []string{
+	"package.json", "tsconfig*.json", "jsconfig*.json", "tslint.json", "biome.json", "biome.jsonc", "bunfig.toml", "deno.json", "deno.jsonc",
+	"vitest.workspace", "vitest.workspace.*", "vitest.projects.*", "karma.conf.*", "wdio.conf.*", "protractor.conf.*", "gulpfile.*", "Gruntfile.*", "Jakefile*",
+	"nx.json", "turbo.json", "turbo.jsonc", "lerna.json", "rush.json", "oxlint.json", "eslint-suppressions.json",
+	".eslintignore", ".prettierignore", ".stylelintignore", ".jshintignore", ".flowconfig", ".xo-config*",
+	"jest.setup.*", "jest-setup.*", "setupJest.*", "vitest.setup.*", "vitest-setup.*", "setupTests.*",
+}
 
-// IsGateFile says whether a file configures a check, or lies where node looks for
-// modules before all else.
+// configured are tools with a file of their name before ".config." and an ending:
+// jest.config.mjs. What an application calls app.config.ts is not one.
+var configured = []string{
+	"ava", "babel", "cypress", "eslint", "jest", "karma", "lint-staged", "next", "nyc", "oxlint", "playwright", "prettier", "rollup", "rspack", "rstest",
+	"stylelint", "swc", "tap", "tsup", "vite", "vitest", "web-test-runner", "webpack", "xo", "yarn",
+}
+
+// IsGateFile says whether a file configures a check or what runs it, or lies where node
+// looks for modules before all else.
 func (Ecosystem) IsGateFile(file string) bool {
+	if ecosystem.HasName(file, gateFiles) || slices.Contains(strings.Split(file, "/"), "node_modules") || path.Ext(file) == ".patch" && ecosystem.LiesIn(file, "patches") {
+		return true
+	}
 	name := path.Base(file)
-	return slices.Contains(gateFiles, name) || slices.Contains(strings.Split(file, "/"), "node_modules") ||
-		slices.ContainsFunc(configStems, func(stem string) bool { return name == stem || strings.HasPrefix(name, stem+".") })
+	return isSettings(name) || isConfig(name)
+}
+
+// isConfig reports whether a name is that of a tool's configuration: jest.config.mjs,
+// jest.unit.config.ts.
+func isConfig(name string) bool {
+	before, after, ok := strings.Cut(name, ".config")
+	tool, _, _ := strings.Cut(before, ".")
+	return ok && (after == "" || after[0] == '.') && slices.Contains(configured, tool)
+}
+
+// isSettings reports whether a name is that of a tool's settings: .babelrc, .npmrc,
+// .eslintrc.json.
+func isSettings(name string) bool {
+	hidden, ok := strings.CutPrefix(name, ".")
+	tool, _, _ := strings.Cut(hidden, ".")
+	return ok && strings.HasSuffix(tool, "rc")
 }

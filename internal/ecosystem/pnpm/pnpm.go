@@ -41,3 +41,9 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 	}
 	return manager.Detect(t)
 }
+
+// gateFiles say which packages pnpm takes and what it runs: a pnpmfile is code.
+var gateFiles = []string{workspaceFile, "pnpm-workspace.yml", ".pnpmfile.cjs", ".pnpmfile.mjs", ".pnpmfile.js", "pnpmfile.cjs", "pnpmfile.mjs", "pnpmfile.js"}
+
+// IsGateFile says whether a file steers what pnpm installs and runs.
+func (Ecosystem) IsGateFile(file string) bool { return ecosystem.HasName(file, gateFiles) }

@@ -4,11 +4,18 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"company/internal/ecosystem"
 )
 
 // gateFiles configure runners and linters, or are read before them.
-var gateFiles = []string{"tox.ini", "setup.cfg", "setup.py", "pyproject.toml", "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml",
-	"ruff.toml", ".ruff.toml", ".flake8", "sitecustomize.py", "usercustomize.py"}
+var gateFiles = []string{
+	"tox.ini", "tox.toml", "noxfile.py", "setup.cfg", "setup.py", "pyproject.toml", "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml",
+	"unittest.cfg", "nose.cfg", ".noserc", "nose2.cfg", ".stestr.conf", ".testr.conf", ".coveragerc", ".coveragerc.toml", "manage.py",
+	"ruff.toml", ".ruff.toml", ".flake8", "mypy.ini", ".mypy.ini", "pyrightconfig.json", "basedpyrightconfig.json", "ty.toml", ".isort.cfg", ".pycodestyle", ".pep8", ".pydocstyle", ".bandit", ".style.yapf",
+	"pylintrc", ".pylintrc", "pylintrc.toml", ".pylintrc.toml", "Pipfile", "uv.toml", "pdm.toml", "hatch.toml", "poetry.toml", "pip.conf",
+	"sitecustomize.py", "usercustomize.py", "*.pth",
+}
 
 // runners are modules that run tests; one in the tree could be taken for it.
 var runners = []string{"pytest", "_pytest", "unittest", "pluggy", "coverage", "testing"}
@@ -21,5 +28,5 @@ func (Ecosystem) IsGateFile(file string) bool {
 	if name == "__init__.py" {
 		module = path.Base(dir)
 	}
-	return slices.Contains(gateFiles, name) || path.Ext(name) == ".pth" || path.Ext(name) == ".py" && slices.Contains(runners, module)
+	return ecosystem.HasName(file, gateFiles) || path.Ext(name) == ".py" && slices.Contains(runners, module)
 }

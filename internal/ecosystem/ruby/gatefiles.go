@@ -1,14 +1,15 @@
 package ruby
 
-import (
-	"path"
-	"slices"
-)
+import "company/internal/ecosystem"
 
-// gateFiles configure the runners, or are loaded before every test.
-var gateFiles = []string{"Gemfile", "Rakefile", ".rspec", ".rubocop.yml", "spec_helper.rb", "rails_helper.rb", "test_helper.rb"}
+// gateFiles configure the runners and linters, or are loaded before every test.
+var gateFiles = []string{
+	"Gemfile", "gems.rb", "*.gemfile", "Appraisals", "Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb", "*.rake", "Guardfile",
+	".rspec", ".rspec-local", ".rubocop*.yml", ".standard*.yml", ".reek.yml", ".simplecov", ".test-unit.yml", "test-unit.yml", "spec_helper.rb", "rails_helper.rb", "test_helper.rb",
+}
 
-// IsGateFile says whether a file configures a check, or defines rake's tasks.
+// IsGateFile says whether a file configures a check, defines rake's tasks, or is
+// bundler's settings.
 func (Ecosystem) IsGateFile(file string) bool {
-	return slices.Contains(gateFiles, path.Base(file)) || path.Ext(file) == ".rake"
+	return ecosystem.HasName(file, gateFiles) || ecosystem.LiesIn(file, ".bundle")
 }

@@ -1,16 +1,15 @@
 package rust
 
-import (
-	"path"
-	"slices"
-)
+import "company/internal/ecosystem"
 
-// gateFiles configure cargo and clippy, or run before the tests.
-var gateFiles = []string{"Cargo.toml", "build.rs", "clippy.toml", ".clippy.toml", "rust-toolchain", "rust-toolchain.toml"}
+// gateFiles configure cargo, its runners and linters, or run before the tests.
+var gateFiles = []string{
+	"Cargo.toml", "build.rs", "clippy.toml", ".clippy.toml", "rustfmt.toml", ".rustfmt.toml", "rust-toolchain", "rust-toolchain.toml",
+	"nextest.toml", "Makefile.toml", "tarpaulin.toml", ".tarpaulin.toml", "deny.toml",
+}
 
 // IsGateFile says whether a file configures a check: a runner in .cargo/config.toml
 // can stand for every test.
 func (Ecosystem) IsGateFile(file string) bool {
-	dir, name := path.Split(file)
-	return slices.Contains(gateFiles, name) || path.Base(dir) == ".cargo" && (name == "config" || name == "config.toml")
+	return ecosystem.HasName(file, gateFiles) || ecosystem.LiesIn(file, ".cargo") && ecosystem.HasName(file, []string{"config", "config.toml"})
 }

@@ -92,3 +92,9 @@ func isLaterPackage(hasFile, isLater func(string) bool, dir, packageManager, roo
 	_, version, _ := strings.Cut(packageManager, "@")
 	return version != "" && !strings.HasPrefix(version, "1.") && !strings.HasPrefix(version, "0.") && version != "1"
 }
+
+// IsGateFile says whether a file steers what yarn runs: its settings, and its folder,
+// which holds the yarn that runs the scripts, plugins of it, and archives of packages.
+func (Ecosystem) IsGateFile(file string) bool {
+	return path.Base(file) == ".yarnrc" || ecosystem.LiesIn(file, ".yarn")
+}
