@@ -66,6 +66,10 @@ var wrongInputs = []wrongInput{
 
 	// CLI.
 	{line: "cli: unknown flag", args: []string{"submit", "--dry-rn", "x"}, exit: 64, code: company.EUsage, says: "unknown flag: --dry-rn", fix: "did you mean --dry-run?"},
+	{line: "cli: unknown flag, its first word is wrong", args: []string{"submit", "--budgt", "5"}, exit: 64, code: company.EUsage, says: "unknown flag: --budgt", fix: "did you mean --budget"},
+	{line: "cli: an argument is missing", args: []string{"pr", "show"}, exit: 64, code: company.EUsage, says: "company pr show lacks an argument", fix: "company pr show --help"},
+	{line: "cli: a key of config show", args: []string{"config", "show", "workers.max"}, exit: 64, code: company.EUsage, says: `company config show takes no argument, and "workers.max" is one`, fix: "company config get workers.max"},
+	{line: "cli: no such key", args: []string{"config", "get", "worker.max"}, exit: 1, code: company.ENotFound, says: "there is no key worker.max", fix: "did you mean workers.max?"},
 	{line: "cli: unknown flag, one letter", args: []string{"status", "-z"}, exit: 64, code: company.EUsage, says: "unknown shorthand flag: 'z'", fix: "company status --help"},
 	{line: "cli: unknown command", args: []string{"sumbit", "x"}, exit: 64, code: company.EUsage, says: `unknown command "sumbit"`, fix: "company submit"},
 	{line: "cli: no repo", args: []string{"submit", "--repo", "/", "x"}, exit: 1, code: company.ENotFound, says: "no git repository", fix: "go into a git repository"},

@@ -11,6 +11,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
+	"company/internal/safetext"
 	"company/internal/screen"
 )
 
@@ -107,7 +108,45 @@ func flagError(c *cobra.Command, err error) error {
 	if near := command.NearestName(typed, flags); near != "" {
 		return e.Fix(fmt.Sprintf("did you mean --%s? See %s --help", near, c.CommandPath()))
 	}
+	if begun := flagsOfFirstWord(typed, flags); len(begun) > 0 {
+		return e.Fix(fmt.Sprintf("did you mean --%s? See %s --help", strings.Join(begun, " or --"), c.CommandPath()))
+	}
 	return e.Fix(c.CommandPath() + " --help")
+}
+
+// flagsOfFirstWord are the flags whose first word was most likely meant: --budget-usd and
+// --budget-tokens for --budgt.
+func flagsOfFirstWord(typed string, flags []string) (begun []string) {
+	var words []string
+	for _, name := range flags {
+		if first, _, ok := strings.Cut(name, "-"); ok {
+			words = append(words, first)
+		}
+	}
+	word := command.NearestName(typed, words)
+	for _, name := range flags {
+		if word != "" && strings.HasPrefix(name, word+"-") {
+			begun = append(begun, name)
+		}
+	}
+	return begun
+}
+
+// describeArguments says what is wrong with the number of a command's arguments.
+func describeArguments(c *cobra.Command, check cobra.PositionalArgs, args []string) string {
+	name := c.CommandPath()
+	if len(args) == 0 {
+		return name + " lacks an argument"
+	}
+	for most := len(args) - 1; most >= 0; most-- {
+		if check(c, args[:most]) == nil {
+			if most == 0 {
+				return fmt.Sprintf("%s takes no argument, and %q is one", name, safetext.EscapeLine(args[0], 80))
+			}
+			return fmt.Sprintf("%s takes %s, and there are %d", name, company.Count(most, "argument"), len(args))
+		}
+	}
+	return name + " lacks an argument"
 }
 
 // usageErrors gives wrong arguments the code of wrong usage.
@@ -121,7 +160,11 @@ func usageErrors(c *cobra.Command) {
 		if err == nil || company.CodeOf(err) == company.EUsage {
 			return err
 		}
-		return company.E(company.EUsage, err.Error()).Because(c.UseLine()).Fix(c.CommandPath() + " --help")
+		e := company.E(company.EUsage, describeArguments(c, check, args)).Because("it is " + c.UseLine()).Fix(c.CommandPath() + " --help")
+		if c.CommandPath() == "company config show" {
+			e = e.Fix("company config get " + safetext.EscapeLine(args[0], 80))
+		}
+		return e
 	}
 	for _, sub := range c.Commands() {
 		usageErrors(sub)

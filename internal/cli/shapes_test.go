@@ -98,6 +98,7 @@ func TestOutputHasItsSchema(t *testing.T) {
 		{"stop", "stopped"},
 		{"pause", "paused"},
 		{"config show", "config"},
+		{"config get workers", "config"},
 		{"config check", "config_check"},
 		{"config check --set workers.maxx=1", "config_check"},
 		{"init --dry-run", "draft"},

@@ -40,7 +40,11 @@ func (con *Console) EditInstruction(ctx context.Context, editor string) (string,
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", editor+` "$1"`, "sh", name)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = con.In, con.Err, con.Err
 	if err := cmd.Run(); err != nil {
-		return "", company.E(company.EUsage, "the editor did not end well: "+safetext.EscapeLine(editor, 80)).Wrap(err).Fix("what you wrote is in " + name + ": company submit -f " + name)
+		e := company.E(company.EUsage, "the editor did not end well: "+safetext.EscapeLine(editor, 80)).Wrap(err)
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 127 { // the shell found no such program
+			return "", e.Fix("set VISUAL or EDITOR to an editor that is there, or: company submit -f FILE")
+		}
+		return "", e.Fix("what you wrote is in " + name + ": company submit -f " + name)
 	}
 	r, err := os.Open(name)
 	if err != nil {

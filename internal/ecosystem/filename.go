@@ -4,15 +4,17 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"company/internal/glob"
 )
 
-// HasName reports whether the last component of a path matches one of the patterns
-// (path.Match). A pattern that is malformed matches nothing.
+// HasName reports whether the last component of a path matches one of the globs. A glob
+// that is malformed matches nothing.
 func HasName(file string, patterns []string) bool {
 	name := path.Base(file)
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		matched, err := path.Match(pattern, name)
-		return err == nil && matched
+		g, err := glob.Parse(pattern)
+		return err == nil && g.Match(name)
 	})
 }
 

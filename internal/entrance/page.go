@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"company/internal/api"
 	officeapp "company/internal/app"
 )
 
@@ -41,7 +42,10 @@ func (ent *Entrance) OpenPage(ctx context.Context, browser bool) error {
 		return err
 	}
 	if ent.Console.Output == "json" {
-		return ent.Console.PrintJSON(ent.Console.Out, link)
+		return ent.Console.PrintJSON(ent.Console.Out, struct {
+			SchemaVersion int `json:"schema_version"`
+			api.Link
+		}{1, link})
 	}
 	if _, err = fmt.Fprintln(ent.Console.Out, link.URL); err == nil && browser {
 		ent.Console.OpenBrowser(ctx, func() (string, error) {

@@ -213,6 +213,10 @@ type (
 		Value  string `json:"value"`  // as written in company.yaml
 		Origin string `json:"origin"` // default, a file with line and column, a variable, a flag
 	}
+	shapeLink struct {
+		Envelope
+		api.Link
+	}
 	shapeConfig struct {
 		Envelope
 		Office string             `json:"office"`
@@ -283,7 +287,7 @@ func Shapes() []Shape {
 		{"project", []string{"project add"}, "one project", shapeProject{}},
 		{"removed_project", []string{"project remove"}, "a project that is not listed any more", shapeRemoved{}},
 		{"served", []string{"serve"}, "printed when it ends", shapeServed{}},
-		{"link", []string{"open"}, "a link of a browser into the office, good once", api.Link{}},
+		{"link", []string{"open"}, "a link of a browser into the office, good once", shapeLink{}},
 		{"cleanup", []string{"cleanup", "image prune"}, "what was removed, or would be", upkeep.Report{}},
 		{"images", []string{"image list"}, "the images", shapeImages{}},
 		{"image", []string{"image build"}, "an image", shapeImage{}},
@@ -294,7 +298,7 @@ func Shapes() []Shape {
 		{"trust", []string{"trust"}, "what a company.yaml asks for", shapeTrust{}},
 		{"logins", []string{"trust --logins"}, "the logins that a repository may use", shapeLogins{}},
 		{"host_keys", []string{"git trust-host"}, "the accepted keys", shapeHostKeys{}},
-		{"config", []string{"config show"}, "every key with its value and source", shapeConfig{}},
+		{"config", []string{"config show", "config get"}, "keys with their value and source", shapeConfig{}},
 		{"config_check", []string{"config check"}, "what is wrong with the config", shapeConfigCheck{}},
 		{"config_change", []string{"config set", "config unset"}, "what a key was and is, and from when on", shapeConfigChange{}},
 		{"bus_record", []string{"bus cat"}, "what the bus holds, an object to a line", app.BusRecord{}},

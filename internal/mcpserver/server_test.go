@@ -418,7 +418,7 @@ func TestCommands(t *testing.T) {
 		args       m
 	}{
 		{"submit", "t2 is under way", m{"instruction": "open it", "request_id": "r.1", "priority": "high", "tags": []string{"door"}}},
-		{"pause", "t1 is paused", m{"id": "t1"}}, {"resume", "t1 is not paused", m{"id": "t1"}},
+		{"pause", "t1 is paused", m{"id": "t1"}}, {"resume", "t1 is no longer paused", m{"id": "t1"}},
 		{"stop", "the office is stopped", m{"why": "enough"}},
 		{"cancel", "t1 is cancelled", m{"task": "t1", "why": "no longer needed"}},
 		{"wait", "INCOMPLETE", m{"tasks": []string{"t1"}}}, {"costs", "0 tokens in 0 runs", nil}, {"pr_list", "no pull requests yet", nil},

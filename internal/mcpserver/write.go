@@ -274,7 +274,7 @@ func (s *Server) pauseWork(ctx context.Context, in restArguments) (*mcp.CallTool
 }
 
 func (s *Server) resumeWork(ctx context.Context, in restArguments) (*mcp.CallToolResult, error) {
-	return s.setPause(ctx, nameCommand("resume", in.RequestID), in, true, " is not paused")
+	return s.setPause(ctx, nameCommand("resume", in.RequestID), in, true, " is no longer paused")
 }
 
 func (s *Server) stop(ctx context.Context, in stopArguments) (r *mcp.CallToolResult, err error) {

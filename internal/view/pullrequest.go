@@ -97,22 +97,21 @@ func findPull(s *company.State, arg string) (company.Pull, error) {
 
 // PullRequests are all of an office, each as it stands after all follow-ups.
 func (src Source) PullRequests() []PullRequest {
-	return src.pullRequests()
-}
-
-// PullRequestsText is a table of pull requests for people: those that are open
-// first, and of each the newest first.
-func PullRequestsText(views []PullRequest, s Style) string {
-	if len(views) == 0 {
-		return "no pull requests yet\n"
-	}
-	views = slices.Clone(views)
+	views := src.pullRequests()
 	slices.SortStableFunc(views, func(a, b PullRequest) int {
 		if open := a.State == company.PROpen; open != (b.State == company.PROpen) {
 			return map[bool]int{true: -1, false: 1}[open]
 		}
 		return b.Number - a.Number
 	})
+	return views
+}
+
+// PullRequestsText is a table of pull requests for people.
+func PullRequestsText(views []PullRequest, s Style) string {
+	if len(views) == 0 {
+		return "no pull requests yet\n"
+	}
 	table := screen.Table{Columns: []screen.Column{{Title: "PR"}, {Title: "STATE"}, {Title: "TASK"}, {Title: "BRANCH", Rank: 1}, {Title: "HEAD", Rank: 2}, {Title: "WHAT"}}}
 	for _, v := range views {
 		color := ""

@@ -9,15 +9,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/cli/command"
+	"company/internal/company"
 	"company/internal/config"
 	"company/internal/safetext"
+	"company/internal/view"
 )
 
 // NewConfig makes company config.
 func NewConfig(env *command.Environment) *cobra.Command {
-	c := command.NewGroup("config", "The config: what holds, and where it comes from", "  company config check\n  company config show\n  company config set workers.max 5\n  company config schema > company.schema.json")
+	c := command.NewGroup("config", "The config: what holds, and where it comes from", "  company config check\n  company config show\n  company config get workers.max\n  company config set workers.max 5\n  company config schema > company.schema.json")
 	c.AddCommand(
 		newConfigSet(env), newConfigUnset(env),
+		&cobra.Command{
+			Use: "get <key>", Short: "Print the value of one key, or the keys of a section",
+			Example: "  company config get workers.max\n  company config get gates\n  company config get git.remote -o json",
+			Args:    cobra.ExactArgs(1), ValidArgsFunction: completeKeys,
+			RunE: func(cmd *cobra.Command, args []string) error { return runConfigGet(cmd.Context(), env, args[0]) },
+		},
 		&cobra.Command{
 			Use: "show", Short: "Show every key, its value and where it comes from",
 			Example: "  company config show\n  company config show --set workers.max=5 -o json",
@@ -77,11 +85,44 @@ func runConfigCheck(ctx context.Context, env *command.Environment) error {
 	return err
 }
 
+// runConfigGet prints the value of a key, bare, or the keys of a section as config show does.
+func runConfigGet(ctx context.Context, env *command.Environment, key string) error {
+	list, err := env.ListConfig(ctx, "")
+	if err != nil {
+		return err
+	}
+	var names []string
+	var found []view.ConfigValue
+	for _, v := range list.Values {
+		names = append(names, v.Key)
+		if v.Key == key || strings.HasPrefix(v.Key, key+".") {
+			found = append(found, v)
+		}
+	}
+	if len(found) == 0 {
+		e := company.E(company.ENotFound, "there is no key "+safetext.EscapeLine(key, 80)).Fix("company config show lists them")
+		if near := command.NearestName(key, names); near != "" {
+			e = e.Fix("did you mean " + near + "?")
+		}
+		return e
+	}
+	if len(found) == 1 && found[0].Key == key && env.Output != "json" {
+		_, err := fmt.Fprintln(env.Out, safetext.Escape(found[0].Value))
+		return err
+	}
+	list.Values = found
+	return printConfig(env, list)
+}
+
 func runConfigShow(ctx context.Context, env *command.Environment) error {
 	list, err := env.ListConfig(ctx, "")
 	if err != nil {
 		return err
 	}
+	return printConfig(env, list)
+}
+
+func printConfig(env *command.Environment, list view.ConfigList) error {
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "office": list.Office, "hash": list.Hash, "values": list.Values})
 	}

@@ -160,6 +160,6 @@ func printDetached(env *command.Environment, taken detach.Taken) error {
 	if taken.Log != "" {
 		where = "; log: " + taken.Log
 	}
-	_, err := fmt.Fprintf(env.Out, "%s is under way%s\nwatch it: company feed --follow %s\n", taken.Task, where, taken.Task)
+	_, err := fmt.Fprintf(env.Out, "%s is under way%s\nwatch it: company watch %s\n", taken.Task, where, taken.Task)
 	return err
 }
