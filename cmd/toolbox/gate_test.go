@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/toolproto"
 	"company/internal/toolserver"
 )
 
@@ -74,8 +75,14 @@ func TestGateRunsTheCommandOnTheTree(t *testing.T) {
 		if code != want || out != filepath.Join(dir, "repo")+"\ncontent of d/f\noff 1\n" {
 			t.Fatalf("exit code %d, %q, %q", code, out, errs)
 		}
+		if errs != toolproto.CommandBegins {
+			t.Fatalf("it does not say that the command begins: %q", errs)
+		}
 	}
-	if code, _, errs := gate(t, t.TempDir(), tree, "no-such-command"); code != toolserver.ExitNotFound {
+	if code, _, errs := gate(t, t.TempDir(), tree, "sh", "-c", "echo mine >&2; exit 125"); code != 125 || errs != toolproto.CommandBegins+"mine\n" {
+		t.Fatalf("exit code %d, %q", code, errs)
+	}
+	if code, _, errs := gate(t, t.TempDir(), tree, "no-such-command"); code != toolserver.ExitNotFound || !strings.HasPrefix(errs, toolproto.CommandBegins) {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
 	if code, _, errs := gate(t, t.TempDir(), tree, "/etc/passwd"); code != toolserver.ExitNoExec {
@@ -112,7 +119,7 @@ func TestGateRefusesBadArchives(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			code, out, errs := gate(t, dir, bad, "sh", "-c", "echo ran")
-			if code != toolserver.ExitTree || out != "" || errs == "" {
+			if code != toolserver.ExitTree || out != "" || errs == "" || strings.Contains(errs, toolproto.CommandBegins) {
 				t.Fatalf("exit code %d, %q, %q", code, out, errs)
 			}
 			for _, canary := range []string{filepath.Join(dir, "canary"), "/tmp/canary"} {
@@ -154,6 +161,9 @@ func TestGateMakesTheTreeReady(t *testing.T) {
 			}
 			if name == "fails" && !strings.Contains(errs.String(), "why") {
 				t.Errorf("it does not say why: %q", errs.String())
+			}
+			if begun := strings.Contains(errs.String(), toolproto.CommandBegins); begun == (name == "fails") {
+				t.Errorf("the command began: %v", begun)
 			}
 		})
 	}

@@ -45,7 +45,7 @@ func TestGateHasServices(t *testing.T) {
 	dir := t.TempDir()
 	listService(t, dir, `for i in $(seq 30); do echo "line $i"; done; touch ready; exec sleep 1000`, "test -e ready")
 	code, out, errs := gate(t, dir, tree, "sh", "-c", `test -e ../db/ready && echo "$DB" && exit 0`)
-	if code != 0 || out != "here\n" || errs != "" {
+	if code != 0 || out != "here\n" || errs != toolproto.CommandBegins {
 		t.Fatalf("exit code %d, %q, %q", code, out, errs)
 	}
 	dir = t.TempDir()

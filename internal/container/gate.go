@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"time"
@@ -12,12 +13,18 @@ import (
 // exit. It is there already as a rule; the bound is for a daemon that stalls.
 const drainTimeout = 30 * time.Second
 
+// How long a container that did not take its input may run on. It has exited by then as a
+// rule, or does so at the end of what it got.
+const stalledInputTimeout = 30 * time.Second
+
 // RunGate runs one container to its end: stdin is fed to it, its output goes
 // to the writers, and the daemon's exit code is the answer. The container is
 // removed before RunGate returns, also when ctx ends, which kills it.
 //
-// A container that exits before it has read its input is no error. stdin is
-// closed when the container is done, if it can be closed; its Read must then
+// A container that exits before it has read its input is no error, and Exit.Input
+// says so. A failed write looks the same from here: the container gets end of file
+// and has some time to exit, so it must be able to tell half an input from a whole one.
+// stdin is closed when the container is done, if it can be closed; its Read must then
 // return. An error from stdin or from a writer is an error of ours: the
 // container is killed, and no exit code is reported.
 func RunGate(ctx context.Context, rt Runtime, spec Spec, stdin io.Reader, stdout, stderr io.Writer) (_ Exit, err error) {
@@ -36,20 +43,30 @@ func RunGate(ctx context.Context, rt Runtime, spec Spec, stdin io.Reader, stdout
 	defer stop(nil)
 
 	pipe := c.Pipe()
-	fed := make(chan struct{})
+	fed := make(chan error, 1)
 	go func() {
-		defer close(fed)
 		src := &source{r: stdin}
 		// The write hangs when the container exits first; closing the
-		// connection below frees it, so its error says nothing.
-		_, _ = io.Copy(pipe, src)
+		// connection below frees it.
+		_, werr := io.Copy(pipe, src)
 		if src.err != nil {
 			stop(company.E(company.EGates, "the input of the container could not be read").Wrap(src.err))
+			fed <- nil
 			return // without end of file: half an input must not look whole
 		}
 		if w, ok := pipe.(interface{ CloseWrite() error }); ok {
-			_ = w.CloseWrite() // fails when the container is gone already
+			werr = cmp.Or(werr, w.CloseWrite())
 		}
+		if werr != nil {
+			stalled := time.NewTimer(stalledInputTimeout)
+			defer stalled.Stop()
+			select {
+			case <-wctx.Done():
+			case <-stalled.C:
+				stop(company.E(company.EDocker, "the input of the container could not be written").Wrap(werr))
+			}
+		}
+		fed <- werr
 	}()
 	copied := make(chan error, 1)
 	go func() {
@@ -80,11 +97,12 @@ func RunGate(ctx context.Context, rt Runtime, spec Spec, stdin io.Reader, stdout
 		}
 	}
 
+	stop(nil)
 	_ = pipe.Close() // frees both goroutines
 	if closer, ok := stdin.(io.Closer); ok {
 		_ = closer.Close()
 	}
-	<-fed
+	exit.Input = <-fed
 	<-copied
 	if err != nil {
 		return Exit{}, err

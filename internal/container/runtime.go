@@ -71,6 +71,9 @@ type Container interface {
 type Exit struct {
 	Code      int  // 137 for a killed one
 	OOMKilled bool // the memory limit was hit: not a verdict on the work
+	// Input is the error with which writing the container's input ended before all of it
+	// was written. The container may have ended first, or the stream broke.
+	Input error
 }
 
 // Info is one container in a list.

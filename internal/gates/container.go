@@ -17,7 +17,6 @@ import (
 	"company/internal/service"
 	"company/internal/shell"
 	"company/internal/testreport"
-	"company/internal/toolproto"
 )
 
 // writeTar writes the judged files.
@@ -41,7 +40,8 @@ func (r *Runner) runCheck(ctx context.Context, j Job, n, attempt int) (company.G
 	roomier := false
 	for {
 		check, res, err := r.runInContainer(ctx, j, n, attempt, limits)
-		if err == nil && !check.Passed && ctx.Err() == nil && isDiskFull(check.Output) {
+		full := errors.Is(err, errDiskFull) || err == nil && !check.Passed && isDiskFull(check.Output)
+		if full && ctx.Err() == nil {
 			more := false
 			if was := limits; !roomier && r.LimitsByProject != nil {
 				if limits, more = r.LimitsByProject.GrowDisk(j.Mirror.Dir(), was); more && j.OnCheckStarted != nil {
@@ -51,7 +51,9 @@ func (r *Runner) runCheck(ctx context.Context, j Job, n, attempt int) (company.G
 			if roomier = true; more {
 				continue
 			}
-			check.Output += diskFullNote
+			if err == nil {
+				check.Output += diskFullNote
+			}
 		}
 		if err == nil && r.LimitsByProject != nil {
 			need := r.LimitsByProject.Beyond(limits)
@@ -129,35 +131,20 @@ func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limi
 	out := &outputBuffer{}
 	stdout := newReportReader(g.Parse, out)
 	began := time.Now()
-	tr, tw := io.Pipe()
-	tarred := make(chan struct{})
-	go func() {
-		defer close(tarred)
-		tw.CloseWithError(company.Guard("packing the tree of a gate", func() error {
-			return j.writeTar(cctx, tw)
-		}))
-	}()
-	exit, err := container.RunGate(cctx, r.Runtime, container.Spec{
-		Name: name, Image: j.Image.ID, Labels: labels, Limits: limits,
-		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", checkScript(g, j.Baseline)},
-	}, tr, stdout, out)
-	tr.CloseWithError(io.ErrClosedPipe)
-	<-tarred
+	exit, err := r.runScript(cctx, j, container.Spec{Name: name, Labels: labels, Limits: limits}, checkScript(g, j.Baseline), stdout, out)
 	res := stdout.collectResults()
 	check := company.GateCheck{Name: g.Name, Command: g.Command, Took: time.Since(began), Output: out.headAndTail()}
 	for _, e := range catalog.Of[ecosystem.Explainer]() {
 		check.Output += e.ExplainOutput(check.Output)
 	}
 	switch {
-	case err != nil && errors.Is(context.Cause(cctx), errTimeout) && ctx.Err() == nil:
+	case err != nil && !errors.Is(err, errNotBegun) && errors.Is(context.Cause(cctx), errTimeout) && ctx.Err() == nil:
 		check.ExitCode = exitTimeout
 		check.Output += fmt.Sprintf("\n[the check was ended after %s: workers.run_timeout lets it run longer]", limit)
 	case err != nil:
 		return check, nil, err
 	case exit.OOMKilled:
 		return check, nil, errOutOfMemory
-	case exit.Code == toolproto.ExitService && strings.HasPrefix(check.Output, toolproto.ServiceFailed):
-		return check, nil, service.StartError(check.Output)
 	default:
 		check.ExitCode, check.Passed = exit.Code, exit.Code == 0
 		if !check.Passed {

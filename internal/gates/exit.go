@@ -16,9 +16,6 @@ import (
 // for its memory.
 const exitKilled = 137
 
-// exitTree is the toolbox's exit code where it could not lay out the tree.
-const exitTree = 125
-
 // killedError explains a gate that was killed on the base: that is no verdict, and
 // nothing to live with for all the work to come.
 func killedError(g company.GateCommand) error {

@@ -3,6 +3,7 @@ package gates
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -103,23 +104,13 @@ func (j Job) runReport(i int, command string) bool {
 // listTests runs a command on a job's tree and gives its output. Not ok: it failed, or
 // printed too much.
 func (r *Runner) listTests(ctx context.Context, j Job, i int, command string) (output string, ok bool, err error) {
-	cctx, cancel := context.WithTimeout(ctx, leastTimeout)
+	cctx, cancel := context.WithTimeoutCause(ctx, leastTimeout, errTimeout)
 	defer cancel()
 	labels := container.Labels{Office: r.Office, Run: j.Label, Epoch: j.Epoch, Role: "gate"}
-	tr, tw := io.Pipe()
-	tarred := make(chan struct{})
-	go func() {
-		defer close(tarred)
-		tw.CloseWithError(company.Guard("packing the tree of a gate", func() error { return j.writeTar(cctx, tw) }))
-	}()
 	out := &boundedBuffer{most: maxReport}
-	exit, err := container.RunGate(cctx, r.Runtime, container.Spec{
-		Name: labels.Name("list", j.Tree.Short(), fmt.Sprint(i)), Image: j.Image.ID, Labels: labels, Limits: r.limitsFor(j),
-		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", checkScript(company.GateCommand{Command: command, Dir: j.Gates[i].Dir}, false)},
-	}, tr, out, io.Discard)
-	tr.CloseWithError(io.ErrClosedPipe)
-	<-tarred
-	if err != nil && ctx.Err() == nil && cctx.Err() != nil {
+	exit, err := r.runScript(cctx, j, container.Spec{Name: labels.Name("list", j.Tree.Short(), fmt.Sprint(i)), Labels: labels, Limits: r.limitsFor(j)},
+		checkScript(company.GateCommand{Command: command, Dir: j.Gates[i].Dir}, false), out, io.Discard)
+	if err != nil && !errors.Is(err, errNotBegun) && ctx.Err() == nil && cctx.Err() != nil {
 		return "", false, nil // it took too long
 	}
 	return out.text.String(), exit.Code == 0 && !exit.OOMKilled && !out.full, err

@@ -18,9 +18,7 @@ import (
 	"company/internal/ecosystem"
 	"company/internal/gitops"
 	"company/internal/safetext"
-	"company/internal/service"
 	"company/internal/shell"
-	"company/internal/toolproto"
 )
 
 // changedFile is a file that commands have changed, as their container gives it.
@@ -89,36 +87,25 @@ func (r *Runner) runGenerator(ctx context.Context, j Job, g generation, limits c
 	cctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
 	labels := container.Labels{Office: r.Office, Run: j.Label, Epoch: j.Epoch, Role: "gate"}
-	tr, tw := io.Pipe()
-	tarred := make(chan struct{})
-	go func() {
-		defer close(tarred)
-		tw.CloseWithError(company.Guard("packing the tree of a generator", func() error { return j.writeTar(cctx, tw) }))
-	}()
 	files, printed := &boundedBuffer{most: maxGenerated}, &outputBuffer{}
-	exit, err := container.RunGate(cctx, r.Runtime, container.Spec{
-		Name: labels.Name("generate", g.of.Short()), Image: j.Image.ID, Labels: labels, Limits: limits,
-		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", g.formatScript()},
-	}, tr, files, printed)
-	tr.CloseWithError(io.ErrClosedPipe)
-	<-tarred
+	exit, err := r.runScript(cctx, j, container.Spec{Name: labels.Name("generate", g.of.Short()), Labels: labels, Limits: limits}, g.formatScript(), files, printed)
 	commands, output := describeCommands(g.commands), printed.headAndTail()
 	failed := fmt.Sprintf("%s failed (exit code %d): %s", commands, exit.Code, lastWords(output))
 	switch {
-	case err != nil && errors.Is(context.Cause(cctx), errTimeout) && ctx.Err() == nil:
+	case errors.Is(err, errDiskFull):
+		return ecosystem.Generated{Why: commands + " had no room for the tree", MayPass: true}, err
+	case err != nil && !errors.Is(err, errNotBegun) && errors.Is(context.Cause(cctx), errTimeout) && ctx.Err() == nil:
 		return ecosystem.Generated{Why: fmt.Sprintf("%s was ended after %s", commands, limit), MayPass: true}, nil
 	case err != nil:
 		return ecosystem.Generated{}, err
 	case exit.OOMKilled:
 		return ecosystem.Generated{Why: commands + " ran out of memory", MayPass: true}, errOutOfMemory
-	case exit.Code == toolproto.ExitService && strings.HasPrefix(output, toolproto.ServiceFailed):
-		return ecosystem.Generated{}, service.StartError(output)
 	case files.full:
 		return ecosystem.Generated{Why: fmt.Sprintf("%s makes more than %s", commands, container.Size(maxGenerated))}, nil
 	case exit.Code != 0 && isDiskFull(output):
 		return ecosystem.Generated{Why: failed, MayPass: true}, errDiskFull
 	case exit.Code != 0:
-		return ecosystem.Generated{Why: failed, MayPass: slices.Contains([]int{exitKilled, exitTree, toolproto.ExitService}, exit.Code)}, nil
+		return ecosystem.Generated{Why: failed, MayPass: exit.Code == exitKilled}, nil
 	}
 	changed, why := readChanged(&files.text)
 	if why != "" {

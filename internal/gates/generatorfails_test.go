@@ -23,32 +23,54 @@ type scripted struct {
 }
 
 type scriptedEnd struct {
-	exit   container.Exit
-	prints string
-	hangs  bool
+	exit    container.Exit
+	prints  string
+	hangs   bool
+	unbegun bool  // the toolbox does not come to the script
+	refuses error // what writing its input fails with
 }
 
 func (r *scripted) Start(_ context.Context, s container.Spec) (container.Container, error) {
 	end := r.ends[min(len(r.limits), len(r.ends)-1)]
 	r.limits = append(r.limits, s.Limits)
-	return &scriptedContainer{scriptedEnd: end}, nil
+	return &scriptedContainer{scriptedEnd: end, asked: make(chan struct{})}, nil
 }
 
 type scriptedContainer struct {
 	container.Container
 	scriptedEnd
+	asked chan struct{} // closed once the input was refused
 }
 
-// drain takes what the container is given.
+// drain takes what the container is given, or refuses it.
 type drain struct{ io.Writer }
+
+type refuser struct {
+	err   error
+	asked chan struct{}
+}
+
+func (r refuser) Write([]byte) (int, error) {
+	close(r.asked)
+	return 0, r.err
+}
 
 func (drain) Read([]byte) (int, error) { return 0, io.EOF }
 func (drain) Close() error             { return nil }
 
-func (c *scriptedContainer) Pipe() io.ReadWriteCloser { return drain{io.Discard} }
+func (c *scriptedContainer) Pipe() io.ReadWriteCloser {
+	if c.refuses != nil {
+		return drain{refuser{c.refuses, c.asked}}
+	}
+	return drain{io.Discard}
+}
 
 func (c *scriptedContainer) Output(_, stderr io.Writer) error {
-	_, err := io.WriteString(stderr, c.prints)
+	prints := toolproto.CommandBegins + c.prints
+	if c.unbegun {
+		prints = c.prints
+	}
+	_, err := io.WriteString(stderr, prints)
 	return err
 }
 
@@ -56,6 +78,9 @@ func (c *scriptedContainer) Wait(ctx context.Context) (container.Exit, error) {
 	if c.hangs {
 		<-ctx.Done()
 		return container.Exit{}, context.Cause(ctx)
+	}
+	if c.refuses != nil {
+		<-c.asked
 	}
 	return c.exit, nil
 }
@@ -72,6 +97,9 @@ func TestAccidentsOfAGeneratorMayPass(t *testing.T) {
 	exits := func(code int, prints string) scriptedEnd {
 		return scriptedEnd{exit: container.Exit{Code: code}, prints: prints}
 	}
+	unbegun := func(code int, prints string) scriptedEnd {
+		return scriptedEnd{exit: container.Exit{Code: code}, prints: prints, unbegun: true}
+	}
 	outOfMemory := scriptedEnd{exit: container.Exit{Code: 137, OOMKilled: true}}
 	const full = "make: out: No space left on device\n"
 	for name, c := range map[string]struct {
@@ -86,9 +114,12 @@ func TestAccidentsOfAGeneratorMayPass(t *testing.T) {
 		"no such program":  {ends: []scriptedEnd{exits(127, "")}, why: "failed (exit code 127)", runs: 1},
 		"time":             {ends: []scriptedEnd{{hangs: true}}, why: "was ended after 50ms", mayPass: true, runs: 1},
 		"killed":           {ends: []scriptedEnd{exits(137, "")}, why: "failed (exit code 137)", mayPass: true, runs: 1},
-		"no tree":          {ends: []scriptedEnd{exits(125, "")}, why: "failed (exit code 125)", mayPass: true, runs: 1},
-		"a service":        {ends: []scriptedEnd{exits(119, toolproto.ServiceFailed+"redis did not start\nlog\n")}, fails: "the service redis did not start", runs: 1},
-		"119":              {ends: []scriptedEnd{exits(119, "")}, why: "failed (exit code 119)", mayPass: true, runs: 1},
+		"no tree":          {ends: []scriptedEnd{unbegun(125, "the archive is cut short\n")}, fails: "could not begin", runs: 1},
+		"125":              {ends: []scriptedEnd{exits(125, "")}, why: "failed (exit code 125)", runs: 1},
+		"a service":        {ends: []scriptedEnd{unbegun(119, "a warning\n"+toolproto.ServiceFailed+"redis did not start\nlog\n")}, fails: "the service redis did not start", runs: 1},
+		"119":              {ends: []scriptedEnd{exits(119, toolproto.ServiceFailed)}, why: "failed (exit code 119)", runs: 1},
+		"time for a tree":  {ends: []scriptedEnd{{hangs: true, unbegun: true}}, fails: "could not begin", runs: 1},
+		"a tree too large": {ends: []scriptedEnd{unbegun(125, full)}, why: "had no room for the tree", mayPass: true, runs: 2},
 		"memory":           {ends: []scriptedEnd{outOfMemory, outOfMemory, exits(2, "boom\n")}, why: "failed (exit code 2)", runs: 3},
 		"memory, no more":  {ends: []scriptedEnd{outOfMemory}, small: true, why: "ran out of memory", mayPass: true, runs: 1},
 		"disk":             {ends: []scriptedEnd{exits(1, full), exits(2, "boom\n")}, why: "failed (exit code 2)", runs: 2},

@@ -1,13 +1,16 @@
 package gates_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,6 +38,8 @@ func TestLintBeforeTest(t *testing.T) {
 		{"cannot start", "no-such-linter ./...", "true", false, []int{127}, 0},
 		{"killed by a signal", "true", "sh -c 'kill -KILL $$'; exit $?", false, []int{0, 137}, 1},
 		{"syntax error", "true", "if", false, []int{0, 2}, 1},
+		{"as the toolbox without a tree", "exit 125", "true", false, []int{125}, 0},
+		{"as the toolbox without a service", "echo 'toolbox: the service x' >&2; exit 119", "true", false, []int{119}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := len(b.rt.specs)
@@ -320,4 +325,45 @@ type fullDisk struct{ gates.Blobs }
 
 func (fullDisk) PutBlob(context.Context, []byte) (company.Hash, error) {
 	return "", errors.New("disk full")
+}
+
+// The write of the tree into a real container fails on the host: no verdict, and the
+// container is gone.
+func TestTreeThatWasNotSent(t *testing.T) {
+	b := setup(t, nil).withDocker()
+	b.runner.Runtime = fullPipes{b.rt}
+	for _, base := range []bool{false, true} {
+		j := b.job("true", "true")
+		j.Baseline = base
+		if res, err := b.runner.Run(b.ctx, j); err == nil || !strings.Contains(err.Error(), "no space left on device") {
+			t.Errorf("base %v: %+v, %v", base, res, err)
+		}
+	}
+}
+
+// fullPipes is a runtime whose host has no room for what containers are to read.
+type fullPipes struct{ container.Runtime }
+
+func (f fullPipes) Start(ctx context.Context, s container.Spec) (container.Container, error) {
+	box, err := f.Runtime.Start(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return fullPipeContainer{box}, nil
+}
+
+type fullPipeContainer struct{ container.Container }
+
+func (c fullPipeContainer) Pipe() io.ReadWriteCloser { return &fullPipe{c.Container.Pipe()} }
+
+// fullPipe takes 600 bytes, and fails from there on.
+type fullPipe struct{ io.ReadWriteCloser }
+
+func (p *fullPipe) Write(text []byte) (int, error) {
+	n, err := p.ReadWriteCloser.Write(text[:min(600, len(text))])
+	return n, cmp.Or(err, error(syscall.ENOSPC))
+}
+
+func (p *fullPipe) CloseWrite() error {
+	return p.ReadWriteCloser.(interface{ CloseWrite() error }).CloseWrite()
 }

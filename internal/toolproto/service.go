@@ -13,12 +13,17 @@ const ServicesDir = "/tmp/services"
 // ServiceTimeout bounds the start of all services together.
 const ServiceTimeout = 90 * time.Second
 
+// CommandBegins is the line by which a gate's toolbox says on stderr that the tree is laid
+// out and that the command begins. Before it stderr is the toolbox's own. An exit code
+// without this line is no verdict on the tree, whatever it is.
+const CommandBegins = "\x00toolbox: the command begins\n"
+
 // ServiceFailed begins the line on stderr by which a gate says that a service did
-// not start. Together with the exit code it tells a fault of the set-up from a
-// verdict.
+// not start. It stands before CommandBegins, which then never comes.
 const ServiceFailed = "toolbox: the service "
 
-// ExitService is the exit code of a gate whose services did not start.
+// ExitService is the exit code of a gate whose services did not start. Commands may end
+// with it as well.
 const ExitService = 119
 
 // Services are the servers of an image.

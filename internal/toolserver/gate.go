@@ -20,7 +20,8 @@ import (
 // Gate lays out the tree that comes as a plain tar on stdin and becomes the
 // command: the container's exit code is the command's own, which the daemon
 // reports and nothing in here can change afterwards. It only returns, with an
-// exit code, when that did not work.
+// exit code, when that did not work. toolproto.CommandBegins on stderr tells the
+// two apart: it is the last that the toolbox does before it becomes the command.
 func Gate(settings Settings, argv []string, stdin io.Reader, log *slog.Logger) int {
 	if len(argv) == 0 {
 		log.Error("gate needs a command: toolbox gate -- sh -c …")
@@ -54,11 +55,6 @@ func Gate(settings Settings, argv []string, stdin io.Reader, log *slog.Logger) i
 		return toolproto.ExitService
 	}
 	argv = beside.wrapGate(argv)
-	program, err := findProgram(argv[0], env)
-	if err != nil {
-		log.Error("find the command", "err", err)
-		return ExitNotFound
-	}
 	if err := os.Chdir(settings.Workspace); err != nil {
 		log.Error("enter the workspace", "err", err)
 		return ExitTree
@@ -73,7 +69,16 @@ func Gate(settings Settings, argv []string, stdin io.Reader, log *slog.Logger) i
 	}
 	if err != nil {
 		log.Error("close standard input", "err", err)
-		return ExitNoExec
+		return ExitTree
+	}
+	if _, err := io.WriteString(os.Stderr, toolproto.CommandBegins); err != nil {
+		return ExitTree
+	}
+	// A command that the image does not have is the command's own end.
+	program, err := findProgram(argv[0], env)
+	if err != nil {
+		log.Error("find the command", "err", err)
+		return ExitNotFound
 	}
 	err = syscall.Exec(program, argv, env)
 	log.Error("execute the command", "command", argv[0], "err", err)

@@ -18,7 +18,7 @@ import (
 func TestGate(t *testing.T) {
 	r := newRuntime(t)
 	t.Run("exit code", func(t *testing.T) {
-		if exit, _, _ := gate(t, r, newSpec("exit", "42"), ""); exit != (container.Exit{Code: 42}) {
+		if exit, _, _ := gate(t, r, newSpec("exit", "42"), ""); exit.Code != 42 || exit.OOMKilled {
 			t.Errorf("exit %+v", exit)
 		}
 	})
@@ -38,7 +38,7 @@ func TestGate(t *testing.T) {
 		}
 	})
 	t.Run("exit before the input is read", func(t *testing.T) {
-		if exit, _, _ := gate(t, r, newSpec("exit", "3"), strings.Repeat("x", 8<<20)); exit.Code != 3 {
+		if exit, _, _ := gate(t, r, newSpec("exit", "3"), strings.Repeat("x", 8<<20)); exit.Code != 3 || exit.Input == nil {
 			t.Errorf("exit %+v", exit)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/toolproto"
 )
 
 // Containers is a container.Runtime whose containers are gates, and run until the test
@@ -88,9 +89,15 @@ type gateContainer struct {
 	short string
 }
 
-func (g gateContainer) Pipe() io.ReadWriteCloser          { return deafPipe{} }
-func (g gateContainer) Output(io.Writer, io.Writer) error { return nil }
-func (g gateContainer) Remove(context.Context) error      { return nil }
+func (g gateContainer) Pipe() io.ReadWriteCloser     { return deafPipe{} }
+func (g gateContainer) Remove(context.Context) error { return nil }
+
+// Output says that the gate's command begins, as the toolbox does.
+func (g gateContainer) Output(_, stderr io.Writer) error {
+	_, err := io.WriteString(stderr, toolproto.CommandBegins)
+	return err
+}
+
 func (g gateContainer) Wait(ctx context.Context) (container.Exit, error) {
 	select {
 	case code := <-g.of.endOf(g.short):
