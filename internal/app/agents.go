@@ -71,7 +71,7 @@ func (o *officeAgents) findProfiles(ctx context.Context, b company.Bindings, pro
 	}
 	now, err := o.configs.ConfigFor(ctx, "")
 	if err == nil {
-		err = now.CheckSupported()
+		err = now.CheckKeyFiles()
 	}
 	if err != nil {
 		return nil, false, needPerson(err)

@@ -28,7 +28,7 @@ func (s projectSettings) SettingsOf(ctx context.Context, t *company.Task) (intak
 	path := cmp.Or(s.path, t.Project.Path)
 	loaded, err := s.configs.ConfigFor(ctx, path)
 	if err == nil {
-		err = loaded.CheckSupported()
+		err = loaded.CheckKeyFiles()
 	}
 	var ce *company.Error
 	if errors.As(err, &ce) {

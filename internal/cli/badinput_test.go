@@ -57,10 +57,10 @@ var wrongInputs = []wrongInput{
 	{line: "config: overflow", config: "workers: {max: 99999999999999999999}\n", args: submitX, exit: 1, code: company.EConfig, says: "workers.max is too large", fix: "allowed"},
 	{line: "config: duplicate worker", config: "agents:\n  worker: {max_turns: 3}\n  worker: {max_turns: 4}\n", args: submitX, exit: 1, code: company.EConfig, says: "config.yaml:3:3: duplicate key worker (first at 2:3)", fix: "keep one of them"},
 	{line: "config: unpinned image", config: "container: {image: 'debian:12'}\n", args: submitX, exit: 1, code: company.EConfig, says: `container.image is not pinned by digest, found "debian:12"`, fix: "name@sha256:"},
-	{line: "config: world-readable key", config: "bus: {url: 'nats://127.0.0.1:4222'}\n", prep: shellPrep("echo secret > ../creds; chmod 644 ../creds"), args: []string{"submit", "--set", "bus.creds=../creds", "x"}, exit: 1, code: company.EConfig, says: "bus.creds holds keys and can be read by others", fix: "correct these lines"},
+	{line: "config: world-readable key", config: "git: {credential: deploy_key, deploy_key_file: /dev/null}\n", args: submitX, exit: 1, code: company.EConfig, says: "git.deploy_key_file is not a file", fix: "chmod 600 /dev/null"},
 	{line: "config: main as target", config: "git: {integration_branch: main}\n", args: submitX, exit: 1, code: company.EProtected, says: "git.integration_branch must never be main or master", fix: "such as develop"},
-	{line: "config: bus down", config: "bus: {url: 'nats://127.0.0.1:9'}\n", args: submitX, exit: 1, code: company.EConfig, says: "bus.url is not in this version yet", fix: "the built-in bus"},
-	{line: "config: URL in allow-list", config: "container: {egress: ['https://example.com/x']}\n", args: submitX, exit: 1, code: company.EConfig, says: "container.egress is a URL", fix: "a host name"},
+	{line: "config: a bus that is not there", config: "bus: {driver: redis}\n", args: submitX, exit: 1, code: company.EConfig, says: `bus.driver is not one of the words allowed, found "redis"`, fix: "allowed: nats, file"},
+	{line: "config: a key that is not there", config: "container: {egress: [example.com]}\n", args: submitX, exit: 1, code: company.EConfig, says: "unknown key container.egress", fix: "allowed: image"},
 	{line: "config: not UTF-8", config: "version: \xff\n", args: submitX, exit: 1, code: company.EConfig, says: "config.yaml:1:10: a byte that is not UTF-8", fix: "plain UTF-8"},
 	{line: "config: a flag", args: []string{"submit", "--set", "workers.mx=3", "x"}, exit: 1, code: company.EConfig, says: "flag workers.mx: unknown key", fix: "did you mean workers.max?"},
 

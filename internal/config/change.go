@@ -197,7 +197,7 @@ func planChange(ctx context.Context, o LoadOptions, c Change, old []byte) ([]byt
 	}
 	o.trial = &trialFile{path: c.File, data: text}
 	if out.After, err = Load(ctx, o); err == nil {
-		err = out.After.CheckSupported()
+		err = out.After.CheckKeyFiles()
 	}
 	if err != nil {
 		return nil, Changed{}, err

@@ -90,9 +90,9 @@ func TestChangeRefused(t *testing.T) {
 		{"git.integration_branch", "main", "must never be main or master", "develop", company.EProtected},
 		{"agents.worker.model", "none", "names a profile that does not exist", "default", company.EConfig},
 		{"models.strong.model", "gpt-5", "models.strong has no adapter", "add adapter", company.EConfig},
-		{"bus.driver", "redis", "is not in this version yet", "nats", company.EConfig},
+		{"bus.driver", "redis", "is not one of the words allowed", "nats, file", company.EConfig},
 		{"models.default.api_key_env", "sk-123 456", "is not the name of a variable", "never the key itself", company.EConfig},
-		{"container.egress", "https://example.com", "container.egress is a URL", "a host name", company.EConfig},
+		{"container.egress", "example.com", "unknown key container.egress", "image, dockerfile", company.EConfig},
 	} {
 		dir := configtest.Office(t, text)
 		_, err := change(t, dir, Change{Key: x.key, Value: x.value})

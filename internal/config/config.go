@@ -39,7 +39,7 @@ type Config struct {
 // Model is one profile. A profile that is given replaces a lower source's
 // profile of that name as a whole, so that a key never goes to another's URL.
 type Model struct {
-	Adapter       string   `yaml:"adapter" enum:"openai ollama anthropic cli scripted" doc:"wire protocol"`
+	Adapter       string   `yaml:"adapter" enum:"openai ollama anthropic scripted" doc:"wire protocol"`
 	Model         string   `yaml:"model" doc:"the model's name, as its server calls it"`
 	BaseURL       string   `yaml:"base_url" check:"http_url" unset:"the adapter's own service" doc:"the API's address; not set: the adapter's own"`
 	APIKeyEnv     string   `yaml:"api_key_env" check:"env_name" unset:"the usual variable of the adapter's own service" doc:"environment variable that holds the key"`
@@ -91,7 +91,7 @@ func (w WorkerAgent) Agent() Agent { return Agent{w.Model, w.MaxTurns, w.Persona
 // Workers is the pool and the limits of one worker.
 type Workers struct {
 	Max            int           `yaml:"max" min:"1" max:"64" doc:"workers at a time; by default 3, or less where memory is short"`
-	CommandTimeout time.Duration `yaml:"command_timeout" min:"1s" max:"24h" doc:"one command in a container"`
+	CommandTimeout time.Duration `yaml:"command_timeout" min:"1s" max:"15m" doc:"one command in a container"`
 	RunTimeout     time.Duration `yaml:"run_timeout" min:"10s" max:"168h" doc:"one run, waits for models apart"`
 	Memory         Size          `yaml:"memory" min:"64m" max:"64t" doc:"of one container"`
 	CPUs           float64       `yaml:"cpus" min:"0.1" max:"1024" doc:"of one container; no more than the host has"`
@@ -102,16 +102,13 @@ type Workers struct {
 
 // Container is what a worker's container is made of.
 type Container struct {
-	Runtime string `yaml:"runtime" enum:"dod rootless dind" doc:"which daemon runs it"`
-	Image   string `yaml:"image" check:"image" doc:"auto, or name@sha256:digest"`
+	Image string `yaml:"image" check:"image" doc:"auto, or name@sha256:digest"`
 	// Dockerfile is read from the commit that a task starts from.
 	Dockerfile string   `yaml:"dockerfile" check:"repo_file" doc:"the repository's own description of its image, in place of image: a Dockerfile, or a devcontainer.json"`
 	Setup      []string `yaml:"setup" check:"command" doc:"commands that prepare the image, as root; apt-get install works"`
 	SetupEnv   []string `yaml:"setup_env" check:"env_name" doc:"variables that the preparation, and nothing else, gets"`
 	Deps       string   `yaml:"deps" enum:"locked off" doc:"dependency mirrors"`
 	Logins     []string `yaml:"logins" check:"registry" doc:"hosts of package registries whose login serves every repository; others serve those of company trust --logins"`
-	Egress     []string `yaml:"egress" check:"host" doc:"host names that workers may reach on port 443"`
-	Strict     bool     `yaml:"strict" doc:"refuse to run where a protection is missing on this host"`
 	// DockerHost is for a person's own file: a repository does not choose the daemon.
 	DockerHost     string        `yaml:"docker_host" check:"docker_host" doc:"address of the Docker daemon where DOCKER_HOST is not set; empty: its usual socket; not in a file that git tracks"`
 	CleanupTimeout time.Duration `yaml:"cleanup_timeout" min:"5s" max:"10m" doc:"how long the removal of a container may take once its run has ended"`
@@ -124,16 +121,13 @@ type Deps struct {
 
 // Bus says where messages and the ledger live.
 type Bus struct {
-	Driver string `yaml:"driver" enum:"nats file sqlite redis" doc:"keeper of the ledger, the journals and the queue: nats is an embedded server, file one log of plain files; an office keeps the one that it was made with, or is converted by company bus convert"`
-	URL    string `yaml:"url" check:"bus_url" doc:"address of an external bus; empty for the built-in one"`
-	Creds  string `yaml:"creds" doc:"credentials file of an external bus"`
+	Driver string `yaml:"driver" enum:"nats file" doc:"keeper of the ledger, the journals and the queue: nats is an embedded server, file one log of plain files; an office keeps the one that it was made with, or is converted by company bus convert"`
 }
 
 // Git is about branches and credentials.
 type Git struct {
 	Base              string `yaml:"base" check:"branch" doc:"auto, or the branch to start from"`
 	IntegrationBranch string `yaml:"integration_branch" check:"target" doc:"prefix of the branches that collect the work"`
-	IntegrationMode   string `yaml:"integration_mode" enum:"per-task shared" doc:"one integration branch per task, or one for all"`
 	Remote            string `yaml:"remote" check:"remote" doc:"name of the remote"`
 	Credential        string `yaml:"credential" enum:"deploy_key token ssh_agent" doc:"how the remote is reached"`
 	DeployKeyFile     string `yaml:"deploy_key_file" check:"file" doc:"private key of credential: deploy_key"`
@@ -214,7 +208,6 @@ type Limits struct {
 	Conflicts       int           `yaml:"conflicts" min:"1" max:"20" doc:"conflicts of one ticket that the merger resolves, before the manager is asked"`
 	ModelWait       time.Duration `yaml:"model_wait" min:"0s" max:"168h" doc:"how long to wait for a busy model"`
 	StopGrace       time.Duration `yaml:"stop_grace" min:"0s" max:"10m" doc:"between SIGTERM and SIGKILL of a command that an agent started; 0s: none"`
-	HungAfter       time.Duration `yaml:"hung_after" min:"1s" max:"168h" doc:"silence after which a run counts as hung"`
 	ConcurrentTasks int           `yaml:"concurrent_tasks" min:"1" max:"256" doc:"tasks under way at a time"`
 	MergeStack      int           `yaml:"merge_stack" min:"1" max:"16" doc:"subtasks of a task that are merged and tested at once; 1: one after the other"`
 	Readers         int           `yaml:"readers" min:"1" max:"256" doc:"managers and reviewers at work at a time"`
@@ -258,16 +251,16 @@ func Default() Config {
 		Agents:  Agents{Manager: agent, Worker: WorkerAgent{MaxTurns: agent.MaxTurns}, Reviewer: agent, Merger: agent, SecondReviewer: agent},
 		Workers: Workers{Max: 3, CommandTimeout: 300 * time.Second, RunTimeout: 30 * time.Minute,
 			Memory: 4 << 30, CPUs: 2, PIDs: 512, Warm: 1},
-		Container: Container{Runtime: "dod", Image: Auto, Deps: "locked", CleanupTimeout: time.Minute},
+		Container: Container{Image: Auto, Deps: "locked", CleanupTimeout: time.Minute},
 		Bus:       Bus{Driver: "nats"},
-		Git: Git{Base: Auto, IntegrationBranch: "develop", IntegrationMode: "per-task", Remote: "origin",
+		Git: Git{Base: Auto, IntegrationBranch: "develop", Remote: "origin",
 			Credential: "token", Sign: "none"},
 		Forge: Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN", Poll: time.Minute, Draft: Auto, Reviewers: "codeowners"},
 		Gates: Gates{Lint: Command{Mode: Auto}, Test: Command{Mode: Auto}, None: "ask", RedGreen: "report", Canary: true, FirstStepAfter: time.Minute},
 		Budget: Budget{USD: 5_000_000, Tokens: TokensAuto, DayUSD: USDCap(company.NoCap), DayTokens: TokenLimit(company.NoCap),
 			OfficeUSD: USDCap(company.NoCap), OfficeTokens: TokenLimit(company.NoCap)},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
-		Limits:        Limits{Continuations: 3, RunRetries: 2, GateRetries: 2, ReviewRounds: 2, Conflicts: 2, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, MergeStack: 4, Readers: 9},
+		Limits:        Limits{Continuations: 3, RunRetries: 2, GateRetries: 2, ReviewRounds: 2, Conflicts: 2, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, ConcurrentTasks: 4, MergeStack: 4, Readers: 9},
 		Plan:          PlanLimits{MaxSubtasks: 64, MaxWriteSet: 64, MaxEffort: company.EffortLarge},
 		Review:        Review{Confirm: company.ConfirmOff},
 		Serve:         Serve{Listen: "127.0.0.1:7777"},

@@ -145,7 +145,7 @@ func (d *decoder) decodeProfiles(v reflect.Value, n node, key string) {
 		d.decodeValue(m, f.node, joinKey(key, f.key), "")
 		if m.Interface().(Model).Adapter == "" && len(d.problems) == before {
 			d.problems = append(d.problems, problem{at: f.at, key: joinKey(key, f.key), what: "has no adapter",
-				fix: "add adapter: openai, ollama, anthropic, cli or scripted"})
+				fix: "add adapter: openai, ollama, anthropic or scripted"})
 		}
 		v.SetMapIndex(reflect.ValueOf(f.key), m)
 	}

@@ -26,7 +26,7 @@ func TestDockerHost(t *testing.T) {
 // A repository does not choose the daemon of this host, whether its file is trusted or
 // not; a file that git does not track may.
 func TestRepositoryChoosesNoDaemon(t *testing.T) {
-	const text = "version: 1\ncontainer: {docker_host: 'tcp://evil.example:2375', strict: true}\n"
+	const text = "version: 1\ncontainer: {docker_host: 'tcp://evil.example:2375', deps: off}\n"
 	repo := configtest.Repo(t, map[string]string{ConfigName: text})
 	home := configtest.Dir(t)
 	env := configtest.Env(map[string]string{"HOME": home})

@@ -13,8 +13,6 @@ type Key struct {
 	Default string // as written in company.yaml; empty: none
 	Allowed string // range, values or form; empty: the type says all
 	Doc     string
-	// Only is what this version carries out, where that is less than Allowed.
-	Only string
 }
 
 // Env is the variable that sets the key, too.
@@ -96,44 +94,5 @@ func newKey(name string, f reflect.StructField, values map[string]string) Key {
 		}
 		k.Allowed = bounds
 	}
-	k.Only = supportedOnly(strings.ReplaceAll(name, "<profile>", "default"), f)
 	return k
-}
-
-// supportedOnly tries values of a key that differ from its default, and gives
-// the values that this version carries out; "": all of them.
-func supportedOnly(name string, f reflect.StructField) string {
-	var only string
-	for _, text := range sampleValues(f) {
-		l := loader{cfg: Default(), origin: map[string]string{}}
-		l.set(name, text, "sample")
-		l.cfg.setDefaultModels()
-		if len(l.problems) > 0 {
-			continue
-		}
-		if found, ok := l.cfg.unsupportedValues()[name]; ok {
-			_, only, _ = strings.Cut(found, "\x00")
-		}
-	}
-	return only
-}
-
-// sampleValues are values that a key could have, as an environment writes them.
-func sampleValues(f reflect.StructField) []string {
-	samples := strings.Fields(f.Tag.Get("enum"))
-	if high := f.Tag.Get("max"); high != "" {
-		samples = append(samples, f.Tag.Get("min"), high)
-	}
-	switch f.Tag.Get("check") {
-	case "bus_url":
-		samples = append(samples, "nats://bus.example.com:4222")
-	case "http_url":
-		samples = append(samples, "https://api.example.com/v1")
-	case "host", "registry":
-		samples = append(samples, "packages.example.com")
-	}
-	if f.Type.Kind() == reflect.Bool {
-		samples = append(samples, "true", "false")
-	}
-	return samples
 }

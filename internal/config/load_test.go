@@ -47,14 +47,14 @@ agents:                       # role → model profile, limits, persona
   reviewer: {model: strong}
   merger:   {model: strong}
 workers:   {max: 3, command_timeout: 300s, run_timeout: 30m, memory: 4g, cpus: 2, pids: 512, disk: auto, warm: 1}
-container: {runtime: dod, image: auto, setup: [], setup_env: [], deps: locked, egress: [], strict: false}   # dod | rootless | dind
-bus:       {driver: nats}                                    # nats | file | sqlite | redis; url, creds for an external one
-git:       {base: auto, integration_branch: develop, integration_mode: per-task, remote: origin, credential: token, author: "", signoff: false}
+container: {image: auto, setup: [], setup_env: [], deps: locked}
+bus:       {driver: nats}                                    # nats | file
+git:       {base: auto, integration_branch: develop, remote: origin, credential: token, author: "", signoff: false}
 forge:     {kind: auto, token_env: GITHUB_TOKEN}    # github | gitea | local
 gates:     {lint: auto, test: auto, none: ask, red_green: report, canary: true, protect_tests: false, protected: []}
 budget:    {usd: 5, tokens: auto}
 approvals: {plan: auto, merge: auto, pr: auto, deps: auto}   # auto | ask
-limits:    {continuations: 3, model_wait: 15m, stop_grace: 3s, hung_after: 20m, concurrent_tasks: 4, readers: 9, writers: 4}
+limits:    {continuations: 3, model_wait: 15m, stop_grace: 3s, concurrent_tasks: 4, readers: 9, writers: 4}
 recovery: auto                                               # auto | ask
 retention_days: 7
 `
@@ -181,7 +181,7 @@ func TestBadConfig(t *testing.T) {
 		{"size overflow", "workers: {memory: 99999999999t}\n", `:1:19: workers.memory is too large, found "99999999999t"`, "allowed: a size with its unit, such as 512m or 4g"},
 		{"small size", "workers: {memory: 1k}\n", `:1:19: workers.memory is too small, found "1k"`, "allowed: from 64m to 64t"},
 		{"disk word", "workers: {disk: much}\n", `:1:17: workers.disk is not what is needed, found "much"`, "allowed: auto, or a size with its unit, such as 512m or 4g"},
-		{"enum", "bus: {driver: natts}\n", `:1:15: bus.driver is not one of the words allowed, found "natts"`, "allowed: nats, file, sqlite, redis (did you mean nats?)"},
+		{"enum", "bus: {driver: natts}\n", `:1:15: bus.driver is not one of the words allowed, found "natts"`, "allowed: nats, file (did you mean nats?)"},
 		{"text for a truth", "git: {signoff: 'yes'}\n", `:1:16: git.signoff is not what is needed, found "yes"`, "allowed: true or false"},
 		{"negative money", "budget: {usd: -5}\n", ":1:15: budget.usd is negative, found -5", "allowed: none, or an amount in USD, such as 5 or 0.25, up to 1000000"},
 		{"money in too many places", "budget: {usd: 0.00000001}\n", ":1:15: budget.usd is not what is needed, found 0.00000001", "allowed: none, or an amount in USD, such as 5 or 0.25, up to 1000000"},
@@ -195,20 +195,20 @@ func TestBadConfig(t *testing.T) {
 		{"main as target", "git: {integration_branch: main}\n", `:1:27: git.integration_branch must never be main or master, found "main"`, "name a branch that collects the work, such as develop; the pull request goes to main"},
 		{"master in disguise", "git: {integration_branch: refs/heads/MASTER}\n", `:1:27: git.integration_branch must never be main or master, found "refs/heads/MASTER"`, "name a branch that collects the work, such as develop; the pull request goes to main"},
 		{"option as branch", "git: {base: --upload-pack=x}\n", `:1:13: git.base is not a branch name, found "--upload-pack=x"`, "allowed: a branch name"},
-		{"URL in the allow-list", "container: {egress: ['https://example.com/']}\n", `:1:21: container.egress is a URL, found a list`, "allowed: a host name such as proxy.example.com or *.example.com: no scheme, port, path or address"},
-		{"address in the allow-list", "container: {egress: [10.0.0.1]}\n", `:1:21: container.egress is an address, found a list`, "allowed: a host name such as proxy.example.com or *.example.com: no scheme, port, path or address"},
-		{"all hosts", "container: {egress: ['*']}\n", `:1:21: container.egress is not a host name, found a list`, "allowed: a host name such as proxy.example.com or *.example.com: no scheme, port, path or address"},
-		{"port in the allow-list", "container: {egress: ['example.com:22']}\n", `:1:21: container.egress is not a host name, found a list`, "allowed: a host name such as proxy.example.com or *.example.com: no scheme, port, path or address"},
+		{"a value of a later version", "bus: {driver: redis}\n", `:1:15: bus.driver is not one of the words allowed, found "redis"`, "allowed: nats, file"},
+		{"an adapter of a later version", "models:\n  default: {adapter: cli, model: m}\n", `:2:22: models.default.adapter is not one of the words allowed, found "cli"`, "allowed: openai, ollama, anthropic, scripted"},
+		{"a key of a later version", "container: {egress: [example.com]}\n", ":1:13: unknown key container.egress", "allowed: image, dockerfile, setup, setup_env, deps, logins, docker_host, cleanup_timeout"},
+		{"a command longer than a container allows", "workers: {command_timeout: 16m}\n", `:1:28: workers.command_timeout is too large, found "16m"`, "allowed: from 1s to 15m"},
 		{"key instead of its name", "models:\n  default: {adapter: openai, model: m, api_key_env: sk-proj-12345}\n", ":2:53: models.default.api_key_env is not the name of a variable", "allowed: the name of an environment variable, such as OPENAI_API_KEY (never the key itself)"},
 		{"password in a URL", "models:\n  default: {adapter: openai, model: m, base_url: 'http://u:secret@h/v1'}\n", ":2:50: models.default.base_url holds a user or password", "put the secret into an environment variable and name that"},
 		{"scheme", "models:\n  default: {adapter: openai, model: m, base_url: 'file:///etc/passwd'}\n", `:2:50: models.default.base_url is not an address of that kind, found "file:///etc/passwd"`, "allowed: an address such as https://api.example.com/v1, without user or password"},
-		{"profile without adapter", "models:\n  default: {model: m}\n", ":2:3: models.default has no adapter", "add adapter: openai, ollama, anthropic, cli or scripted"},
+		{"profile without adapter", "models:\n  default: {model: m}\n", ":2:3: models.default has no adapter", "add adapter: openai, ollama, anthropic or scripted"},
 		{"profile without model", "models:\n  default: {adapter: openai}\n", ":2:22: models.default has no model", "add model: and the name that its server calls it"},
 		// ADP-5: what names no provider or no model is an error; nothing is guessed.
 		{"blank model", "models:\n  default: {adapter: openai, model: \"  \"}\n", ":2:22: models.default has no model", "add model: and the name that its server calls it"},
 		{"empty model", "models:\n  default: {adapter: openai, model: \"\"}\n", ":2:22: models.default has no model", "add model: and the name that its server calls it"},
 		{"null model", "models:\n  default: {adapter: openai, model: null}\n", ":2:37: models.default.model has no value", "give it one or remove the key; allowed: a text"},
-		{"unknown provider", "models:\n  default: {adapter: opnai, model: m}\n", ":2:22: models.default.adapter is not one of the words allowed, found \"opnai\"", "allowed: openai, ollama, anthropic, cli, scripted (did you mean openai?)"},
+		{"unknown provider", "models:\n  default: {adapter: opnai, model: m}\n", ":2:22: models.default.adapter is not one of the words allowed, found \"opnai\"", "allowed: openai, ollama, anthropic, scripted (did you mean openai?)"},
 		{"profile name", "models:\n  Über: {adapter: openai, model: m}\n", `:2:3: models has a profile with the name "Über"`, "allowed: up to 32 of a-z, 0-9, _ and -, a letter or digit first"},
 		{"unknown profile", "agents:\n  worker: {model: defautl}\n", `:2:19: agents.worker.model names a profile that does not exist, found "defautl"`, "did you mean default? allowed: default"},
 		{"fallback to itself", "models:\n  default: {adapter: openai, model: m, fallback: [b]}\n  b: {adapter: openai, model: m, fallback: [default]}\n", ":3:44: models.b.fallback leads back to the profile itself; let fallbacks end", "correct these lines, then try again"},
@@ -217,7 +217,7 @@ func TestBadConfig(t *testing.T) {
 		{"bad glob of a command", "gates: {generate: ['../x = make']}\n", `:1:19: gates.generate cannot be read (glob "../x": a component . or .. in it), found a list`, "allowed: globs, an equals sign and a command of one line, such as internal/pb/** = make proto"},
 		{"empty command", "gates: {test: ''}\n", `:1:15: gates.test is not what is needed, found ""`, "allowed: auto, none, a command, or a list of arguments"},
 		{"numbers in a list", "container: {setup: [1]}\n", ":1:20: container.setup is not what is needed, found a list", "allowed: a list of texts, such as [a, b]"},
-		{"timeouts cross", "workers: {command_timeout: 2h}\n", ":1:28: workers.command_timeout is longer than workers.run_timeout, found 2h0m0s", "allowed: up to 30m0s"},
+		{"timeouts cross", "workers: {command_timeout: 10m, run_timeout: 5m}\n", ":1:28: workers.command_timeout is longer than workers.run_timeout, found 10m0s", "allowed: up to 5m0s"},
 		{"alias", "gates: {lint: &a auto, test: *a}\n", ":1:15: an anchor or alias", "correct these lines, then try again"},
 		{"tag", "version: !!int 1\n", ":1:10: a tag", "write the value without !!int"},
 		{"merge key", "<<: {version: 1}\n", ":1:1: a key that is not a plain name", "write keys as plain names"},
@@ -235,7 +235,6 @@ func TestBadConfig(t *testing.T) {
 		{"mark in front", "\ufeffwrokers: {max: 3}\n", ":1:1: unknown key wrokers", "did you mean workers?"},
 		{"alias bomb", "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nversion: *c\n", ":1:4: an anchor or alias; write the value out", "correct these lines, then try again"},
 		{"version", "version: 2\n", ":1:10: version is too large, found 2", "allowed: from 1 to 1"},
-		{"creds without url", "bus: {creds: /x}\n", ":1:14: bus.creds has no bus.url to be used with", "add bus.url or remove bus.creds"},
 		{"deploy key without its file", "git: {credential: deploy_key}\n", ":1:19: git.credential is deploy_key, and no key is named", "set git.deploy_key_file to the path of the private key"},
 		{"file that is no path", "git: {deploy_key_file: key}\n", `:1:24: git.deploy_key_file is not the path of a file, found "key"`, "allowed: the absolute path of a file"},
 		{"folder above", "git: {paths: [../x]}\n", `:1:14: git.paths is not a folder of the repository, found a list`, "allowed: a folder of the repository such as services/api: no / in front, no .., no wildcard"},
@@ -321,46 +320,20 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// What this version cannot do is refused by Check, not by Load, in words that
-// name what there is.
-func TestUnsupportedValues(t *testing.T) {
-	dir := configtest.Office(t, `models: {default: {adapter: openai, model: m, fallback: [b]}, b: {adapter: cli, model: m}, unused: {adapter: cli}}
-bus: {driver: redis, url: 'redis://h:1', creds: ./creds}
-container: {runtime: dind, egress: [example.com]}
-git: {integration_mode: shared}
-`)
-	creds := filepath.Join(dir, "creds")
-	configtest.WriteFile(t, creds, "secret")
-	t.Chdir(dir)
-	l := mustLoad(t, LoadOptions{OfficeDir: dir})
-	err := l.CheckSupported()
-	if company.CodeOf(err) != company.EConfig {
-		t.Fatalf("got %v", err)
+// Files with keys that others can read are refused by CheckKeyFiles, not by Load.
+func TestCheckKeyFiles(t *testing.T) {
+	dir := configtest.Office(t, "git: {credential: deploy_key}\n")
+	key := filepath.Join(dir, "key")
+	configtest.WriteFile(t, key, "secret")
+	l := mustLoad(t, LoadOptions{OfficeDir: dir, Flags: map[string]string{"git.deploy_key_file": key}})
+	want := `flag git.deploy_key_file: git.deploy_key_file holds keys and can be read by others (mode 0644)`
+	if err := l.CheckKeyFiles(); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), want) {
+		t.Errorf("%q is missing in\n%v", want, err)
 	}
-	for _, want := range []string{
-		`company.yaml:1:76: models.b.adapter is not in this version yet, found "cli"; there is: openai`,
-		`company.yaml:2:15: bus.driver is not in this version yet, found "redis"; there is: nats or file`,
-		`bus.url is not in this version yet`,
-		`container.runtime is not in this version yet, found "dind"; there is: dod`,
-		`container.egress is not in this version yet`,
-		`git.integration_mode is not in this version yet`,
-		`bus.creds holds keys and can be read by others (mode 0644); chmod 600 ./creds`,
-	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is missing in\n%v", want, err)
-		}
-	}
-	if strings.Contains(err.Error(), "unused") {
-		t.Errorf("a profile that nobody uses is refused: %v", err)
-	}
-	ok := mustLoad(t, LoadOptions{OfficeDir: configtest.Office(t, "models: {default: {adapter: openai, model: m}}\n")})
-	if err := ok.CheckSupported(); err != nil {
-		t.Errorf("a config for this version: %v", err)
-	}
-	if err := os.Chmod(creds, 0o600); err != nil {
+	if err := os.Chmod(key, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.CheckSupported(); strings.Contains(err.Error(), "bus.creds") {
+	if err := l.CheckKeyFiles(); err != nil {
 		t.Errorf("a private file is refused: %v", err)
 	}
 }

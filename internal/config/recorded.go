@@ -15,9 +15,9 @@ import (
 // frozen into the task. What belongs to a machine or to a person (the daemon, memory,
 // logins, signing, variables with secrets) is none.
 var recordedKeys = []string{
-	"container.deps", "container.dockerfile", "container.egress", "container.image", "container.setup", "deps.scripts",
+	"container.deps", "container.dockerfile", "container.image", "container.setup", "deps.scripts",
 	"gates.canary", "gates.first_step_after", "gates.lint", "gates.red_green", "gates.services", "gates.test",
-	"git.author", "git.integration_branch", "git.integration_mode", "git.signoff",
+	"git.author", "git.integration_branch", "git.signoff",
 	"limits.stop_grace", "workers.command_timeout", "workers.run_timeout",
 }
 

@@ -56,7 +56,7 @@ func TestServeNeedsTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := mustLoad(t, LoadOptions{OfficeDir: configtest.Office(t, "serve: {tls_cert: /c.pem, tls_key: "+key+"}\n")})
-	if err := l.CheckSupported(); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "serve.tls_key holds keys and can be read by others") {
+	if err := l.CheckKeyFiles(); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "serve.tls_key holds keys and can be read by others") {
 		t.Errorf("a key that all can read: %v", err)
 	}
 }

@@ -225,7 +225,7 @@ func (l *loader) refuseHostKeys(ctx context.Context, path string) (problems, err
 // untrustedKeys are the keys, or starts of keys, that a repository may set by
 // itself: they are about its own work, and cost nothing beyond the caps.
 var untrustedKeys = []string{"version", "workers.command_timeout", "workers.run_timeout", "limits.", "plan.",
-	"git.base", "git.integration_branch", "git.integration_mode", "gates.services", "gates.first_step_after"}
+	"git.base", "git.integration_branch", "gates.services", "gates.first_step_after"}
 
 // needsTrust reports whether a repository may not set a key by itself. What
 // tightens is always allowed. A key that is not judged here needs trust.
@@ -267,7 +267,7 @@ func needsTrust(key, before, after string, lower, upper Config) bool {
 		return after == `"allow"` || before == `"fail"`
 	case key == "gates.lint", key == "gates.test":
 		return after == `"none"`
-	case key == "gates.protect_tests", key == "gates.canary", key == "container.strict":
+	case key == "gates.protect_tests", key == "gates.canary":
 		return after == "false"
 	case key == "gates.red_green":
 		return after == `"off"` || before == `"require"`

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -26,7 +25,6 @@ var (
 	packageRE = lazyregexp.New(`^(@[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}/)?[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}$`)
 	envNameRE = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 	imageRE   = lazyregexp.New(`^[a-z0-9]+([._:/-]+[a-z0-9]+)*@sha256:[0-9a-f]{64}$`)
-	labelRE   = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 	branchRE  = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$`)
 	remoteRE  = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
 	authorRE  = lazyregexp.New(`^[^<>\n]+ <[^<>\s]+@[^<>\s]+>$`)
@@ -62,9 +60,7 @@ func init() { // the checks speak of the rules
 		return func(s string) bool { return s == "" || good(s) }
 	}
 	textRules = map[string]textRule{
-		"http_url": {allowed: "an address such as https://api.example.com/v1, without user or password", check: func(s string) error { return checkURL("http_url", s, "http", "https") }},
-		"bus_url": {allowed: "an address such as nats://host:4222 or tls://host:4222, without user or password",
-			check: func(s string) error { return checkURL("bus_url", s, "nats", "tls", "redis", "rediss", "wss") }},
+		"http_url":    {allowed: "an address such as https://api.example.com/v1, without user or password", check: checkURL},
 		"docker_host": {allowed: "an address such as unix:///run/user/1000/docker.sock or tcp://127.0.0.1:2376", wrong: "is not the address of a Docker daemon", good: orEmpty(isDockerHost)},
 		"env_name":    {allowed: "the name of an environment variable, such as OPENAI_API_KEY (never the key itself)", wrong: "is not the name of a variable", good: orEmpty(envNameRE.MatchString)},
 		"image":       {allowed: "auto, or an image by digest: name@sha256: and 64 hexadecimal digits", wrong: "is not pinned by digest", good: func(s string) bool { return s == Auto || imageRE.MatchString(s) }},
@@ -76,7 +72,6 @@ func init() { // the checks speak of the rules
 		"command":    {allowed: "a command of one line", wrong: "has an empty command", good: func(s string) bool { return strings.TrimSpace(s) != "" }},
 		"service":    {allowed: strings.Join(Services(), ", "), wrong: "is not a service that can be started", good: func(s string) bool { return slices.Contains(Services(), s) }},
 		"notify_way": {allowed: strings.Join(notifyWays, ", "), wrong: "is not a way to tell you", good: func(s string) bool { return slices.Contains(notifyWays, s) }},
-		"host":       {allowed: "a host name such as proxy.example.com or *.example.com: no scheme, port, path or address", check: checkHost},
 		"registry": {allowed: "a host such as npm.example.com or npm.example.com:8443: no scheme, user or path", wrong: "is not a host", good: func(s string) bool {
 			u, err := url.Parse("https://" + s)
 			return err == nil && u.Host == s && u.Hostname() != "" && strings.ToLower(s) == s
@@ -149,41 +144,17 @@ func checkTarget(s string) error {
 	return nil
 }
 
-func checkURL(rule, s string, schemes ...string) error {
+func checkURL(s string) error {
 	u, err := url.Parse(s)
 	switch {
 	case s == "":
-	case err != nil || u.Host == "" || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme):
-		return &valueError{"is not an address of that kind", textRules[rule].allowed}
+	case err != nil || u.Host == "" || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
+		return &valueError{"is not an address of that kind", textRules["http_url"].allowed}
 	case u.User != nil:
 		// Not shown: it holds a password.
 		return &problem{what: "holds a user or password", fix: "put the secret into an environment variable and name that"}
-	case u.Fragment != "" || u.RawQuery != "" && rule == "http_url" && strings.Contains(strings.ToLower(u.RawQuery), "key"):
+	case u.Fragment != "" || u.RawQuery != "" && strings.Contains(strings.ToLower(u.RawQuery), "key"):
 		return &problem{what: "holds a key or fragment", fix: "put the secret into an environment variable and name that"}
-	}
-	return nil
-}
-
-// checkHost takes exact names and wildcards of whole labels (T15).
-func checkHost(s string) error {
-	no := func(what string) error { return &valueError{what, textRules["host"].allowed} }
-	if strings.Contains(s, "://") {
-		return no("is a URL")
-	}
-	if _, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
-		return no("is an address")
-	}
-	labels := strings.Split(s, ".")
-	for i, l := range labels {
-		if l == "*" && i == 0 && len(labels) > 2 {
-			continue
-		}
-		if !labelRE.MatchString(l) {
-			return no("is not a host name")
-		}
-	}
-	if last := labels[len(labels)-1]; len(labels) < 2 || len(s) > 253 || strings.Trim(last, "0123456789") == "" {
-		return no("is not a host name")
 	}
 	return nil
 }
@@ -229,7 +200,7 @@ func (c Config) validateKeys(at func(key string) string) problems {
 			if m.Script == "" {
 				ps = append(ps, problem{at: at(key + ".adapter"), key: key, what: "is scripted and has no script", fix: "add script: and the path of a script"})
 			}
-		} else if strings.TrimSpace(m.Model) == "" && m.Adapter != "cli" {
+		} else if strings.TrimSpace(m.Model) == "" {
 			ps = append(ps, problem{at: at(key + ".adapter"), key: key, what: "has no model", fix: "add model: and the name that its server calls it"})
 		}
 		good := true
@@ -273,9 +244,6 @@ func (c Config) validateKeys(at func(key string) string) problems {
 		ps = append(ps, problem{at: at("git.sign"), key: "git.sign", what: "is " + c.Git.Sign + ", and git.signing_key names no key", found: strconv.Quote(p),
 			fix: "for ssh: the absolute path of a key; for gpg: the id of a key"})
 	}
-	if c.Bus.URL == "" && c.Bus.Creds != "" {
-		ps = append(ps, problem{at: at("bus.creds"), key: "bus.creds", what: "has no bus.url to be used with", fix: "add bus.url or remove bus.creds"})
-	}
 	return append(append(ps, c.Serve.validateAddress(at)...), c.Paths.validateFolders(at)...)
 }
 
@@ -313,75 +281,11 @@ func (c Config) fallbackReaches(from, to string, seen map[string]bool) bool {
 	return false
 }
 
-// unsupportedValues are values that the schema has and this version cannot
-// carry out. Loaded.CheckSupported refuses each, and names the supported
-// values.
-func (c Config) unsupportedValues() map[string]string {
-	out := map[string]string{}
-	no := func(bad bool, key, found, instead string) {
-		if bad {
-			out[key] = found + "\x00" + instead
-		}
-	}
-	used := map[string]bool{}
-	var use func(name string)
-	use = func(name string) {
-		if !used[name] {
-			used[name] = true
-			for _, f := range c.Models[name].Fallback {
-				use(f)
-			}
-		}
-	}
-	for _, r := range []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger} {
-		use(c.Agent(r).Model)
-	}
-	if second := c.Agents.SecondReviewer.Model; second != "" {
-		use(second)
-	}
-	for _, name := range c.Agents.Worker.EscalateTo {
-		use(name)
-	}
-	for name, m := range c.Models {
-		// An unused profile does no harm.
-		no(used[name] && m.Adapter == "cli", "models."+name+".adapter", m.Adapter, "openai (with base_url, for any server that speaks its protocol), ollama, anthropic or scripted")
-	}
-	no(c.Bus.Driver != "nats" && c.Bus.Driver != "file", "bus.driver", c.Bus.Driver, "nats or file")
-	no(c.Bus.URL != "", "bus.url", c.Bus.URL, "the built-in bus: leave bus.url empty")
-	no(c.Container.Runtime != "dod", "container.runtime", c.Container.Runtime, "dod")
-	no(len(c.Container.Egress) > 0, "container.egress", strings.Join(c.Container.Egress, ", "), "no egress: leave the list empty")
-	no(c.Git.IntegrationMode == "shared", "git.integration_mode", "shared", "per-task")
-	c.unsupportedChanges(no)
-	return out
-}
-
-// unsupportedChanges are the keys with a default that stands for what there is.
-// Accepting another value and going on as before would be a lie, and where it
-// asks for protection a dangerous one.
-func (c Config) unsupportedChanges(no func(bad bool, key, found, instead string)) {
-	d := Default()
-	same := func(key string, have, want any) {
-		no(have != want, key, fmt.Sprint(have), fmt.Sprint(want))
-	}
-	no(c.Workers.CommandTimeout > maxCommandTimeout, "workers.command_timeout", c.Workers.CommandTimeout.String(), "up to "+maxCommandTimeout.String())
-	same("container.strict", c.Container.Strict, d.Container.Strict)
-	same("limits.hung_after", c.Limits.HungAfter, d.Limits.HungAfter)
-}
-
-// maxCommandTimeout is what the toolbox allows one command at most.
-const maxCommandTimeout = 15 * time.Minute
-
-// CheckSupported tells what stands between this config and work: values that this
-// version does not carry out, and files that hold keys and that others can
-// read. Load does not call it, so that a config can be shown all the same.
-func (l Loaded) CheckSupported() error {
+// CheckKeyFiles refuses files that hold keys and that others can read. Load does not call
+// it, so that such a config can still be shown.
+func (l Loaded) CheckKeyFiles() error {
 	var ps problems
-	missing := l.Config.unsupportedValues()
-	for _, k := range slices.Sorted(maps.Keys(missing)) {
-		found, instead, _ := strings.Cut(missing[k], "\x00")
-		ps = append(ps, problem{at: l.Origin[k], key: k, what: "is not in this version yet", found: shortenText(strconv.Quote(found)), fix: "there is: " + instead})
-	}
-	for _, f := range []struct{ key, path string }{{"bus.creds", l.Config.Bus.Creds}, {"git.deploy_key_file", l.Config.Git.DeployKeyFile}, {"serve.tls_key", l.Config.Serve.TLSKey}} {
+	for _, f := range []struct{ key, path string }{{"git.deploy_key_file", l.Config.Git.DeployKeyFile}, {"serve.tls_key", l.Config.Serve.TLSKey}} {
 		if f.path == "" {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 // slow), EPolicy (the made container differs from the policy), EInvalid (the
 // spec), EImage (the image is not there), EConflict (the name is taken).
 type Runtime interface {
-	// Kind is the value of container.runtime in company.yaml: dod.
+	// Kind is the name of the driver: dod.
 	Kind() string
 	// Start creates a container, compares the daemon's container with the
 	// policy, attaches to its three streams, and starts it. ctx bounds the

@@ -170,7 +170,7 @@ func checkConfig(l config.Loaded, err error) health.Result {
 	if err != nil {
 		return ErrorResult(err)
 	}
-	if err := l.CheckSupported(); err != nil {
+	if err := l.CheckKeyFiles(); err != nil {
 		return ErrorResult(err)
 	}
 	where := "defaults alone"

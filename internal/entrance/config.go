@@ -69,7 +69,7 @@ func (ent *Entrance) LoadReady(ctx context.Context) (office.Paths, config.Loaded
 	if err != nil {
 		return office.Paths{}, config.Loaded{}, err
 	}
-	return paths, loaded, loaded.CheckSupported()
+	return paths, loaded, loaded.CheckKeyFiles()
 }
 
 // LoadRecorded is a config with the settings of a record above the person's own, for a
@@ -85,7 +85,7 @@ func (ent *Entrance) LoadRecorded(ctx context.Context, values map[string]string)
 	if err != nil {
 		return config.Loaded{}, err
 	}
-	return loaded, loaded.CheckSupported()
+	return loaded, loaded.CheckKeyFiles()
 }
 
 // UseModel has all roles use a model profile, as flags of the command line do. An empty name changes

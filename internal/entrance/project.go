@@ -37,7 +37,7 @@ func (ent *Entrance) LoadReadyProject(ctx context.Context, paths office.Paths, p
 	if err != nil {
 		return "", config.Loaded{}, err
 	}
-	return repo, loaded, loaded.CheckSupported()
+	return repo, loaded, loaded.CheckKeyFiles()
 }
 
 // FindProject looks a project up by id, name or path; the zero record: there is

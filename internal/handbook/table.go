@@ -13,11 +13,7 @@ func renderKeys() string {
 	var b strings.Builder
 	writeHead(&b, "key", "type", "default", "values", "meaning")
 	for _, k := range config.Keys() {
-		allowed := k.Allowed
-		if k.Only != "" {
-			allowed = strings.TrimPrefix(allowed+"; this version carries out: "+k.Only, "; ")
-		}
-		writeRow(&b, quoteCode(k.Name), k.Type, quoteCode(k.Default), allowed, k.Doc)
+		writeRow(&b, quoteCode(k.Name), k.Type, quoteCode(k.Default), k.Allowed, k.Doc)
 	}
 	return b.String()
 }

@@ -58,7 +58,7 @@ func runConfigCheck(ctx context.Context, env *command.Environment) error {
 	}
 	loaded, err := env.LoadConfig(ctx, paths)
 	if err == nil {
-		err = loaded.CheckSupported()
+		err = loaded.CheckKeyFiles()
 	}
 	if err != nil && (env.Output != "json" || config.Problems(err) == nil) {
 		return err
