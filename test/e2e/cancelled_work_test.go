@@ -12,17 +12,18 @@ import (
 )
 
 // cancelledFarewell holds a worker that has committed the farewell, and has its check in the
-// work tree. The worker of the next run has only to commit and to finish.
+// work tree; its last command has waited until that is kept. The worker of the next run has only to
+// commit and to finish.
 func cancelledFarewell(t *testing.T) (*testenv.House, *testenv.Process, *stop) {
 	t.Helper()
-	held := stopAt("t1-01.1", 3)
+	held := stopAt("t1-01.1", 4)
 	t.Cleanup(held.release)
 	write := func(path, text string) scripted.Reply { return call("write_file", m{"path": path, "content": text}) }
 	h := openTinyProject(t, &staff{
 		manager: submitPlan(farewellTicket()),
 		worker: replyByRun(
 			replyInSteps(write("farewell.sh", "echo goodbye\n"), call("git_commit", m{"message": "Add a farewell"}),
-				write("checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n"), call("finish", m{"summary": "too late"})),
+				write("checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n"), call("run_command", m{"command": "sh checks/farewell.sh"}), call("finish", m{"summary": "too late"})),
 			replyInSteps(call("finish", m{"summary": "It was all there"})),
 		),
 		stops: []*stop{held},
