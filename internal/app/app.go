@@ -63,10 +63,13 @@ type App struct {
 	stage         *stage      // of a replay
 	activities    activityLog
 
-	server   *api.Server    // once it works
-	address  string         // of the server, for browsers; empty: it has none
-	stopWork func() error   // what start began
-	closers  []func() error // in the order in which they were opened
+	server   *api.Server  // once it works
+	address  string       // of the server, for browsers; empty: it has none
+	stopWork func() error // what start began
+	unended  bool         // something has not returned when the work was stopped
+	// stopPatience is how long a stop waits; 0: stopPatience. Tests set it.
+	stopPatience time.Duration
+	closers      []func() error // in the order in which they were opened
 
 	// lifetime ends, with the reason, when the company cannot work any more:
 	// its ledger failed. Followers get the reason, instead of waiting for ever.
@@ -132,7 +135,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 		Ledger: a.ledger, Clock: officeTime, Office: a.ledgerID(), Pacer: a.stage.orderCommands(), Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Caps: new(loaded.Config.OfficeCaps()), Logger: log,
 		Checks: a.stage.gatesAtOnce(maxParallelGates(host, memory, cpus)), Containers: a.stage.containersAtOnce(a.containers),
 		Readers: loaded.Config.Limits.Readers, Writers: loaded.Config.Limits.Writers,
-		Projection: announcer{a},
+		Projection: announcer{a}, OnLate: a.reportLate,
 	})
 	if err != nil {
 		return nil, addDamageHint(off.Paths, err)
@@ -206,7 +209,14 @@ func (a *App) DoID(ctx context.Context, id, actor string, c company.Command) ([]
 }
 
 // Close closes the office and lets others in.
+//
+// Where a stop did not wait for something, the lock stays until the process ends: what
+// goes on may still write.
 func (a *App) Close() {
+	if a.unended {
+		a.closeWithin(closePatience)
+		return
+	}
 	if a.projector.IsConnected() {
 		a.projector.FlushPending(a.lifetime) // decisions that were made without a company at work
 	}

@@ -61,6 +61,3 @@ func (a *App) Start(ctx context.Context, serving bool) (paused []company.TaskID,
 	}
 	return paused, nil
 }
-
-// Stop ends the work that start began, and waits for it.
-func (a *App) Stop() error { return a.stopWork() }

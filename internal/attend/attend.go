@@ -88,6 +88,8 @@ func Run(ctx context.Context, ent *entrance.Entrance, paths office.Paths, j Job)
 // reportEnd tells what became of a job. elsewhere: its tasks go on without this process.
 func (f *follower) reportEnd(ctx context.Context, end jobEnd, elsewhere bool, err error) (End, error) {
 	switch {
+	case errors.Is(err, company.ErrUnended):
+		return End{}, err
 	case ctx.Err() != nil && !end.allEnded():
 		f.console.PrintNote("%s", interruptedText(end.tasks, elsewhere))
 		return End{Interrupted: true}, nil

@@ -138,3 +138,7 @@ func CodeOf(err error) Code {
 	}
 	return EInternal
 }
+
+// ErrUnended is wrapped by the error of a stop that did not wait for all that was under
+// way. The process must end.
+var ErrUnended = errors.New("not everything that was under way has ended")

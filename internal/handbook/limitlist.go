@@ -83,6 +83,9 @@ var limits = []limit{
 	{"Images and packages", "depaccess", "maxBytes", bytesUnit, "packages that one run fetches", "The registry is closed to it."},
 	{"Images and packages", "depaccess", "maxRequests", count, "requests of one run to registries", "The registry is closed to it."},
 
+	{"The end", "orchestrator", "LatePatience", duration, "time of a step to return once it is told to end", "The feed says so, with its stack in a file."},
+	{"The end", "app", "stopPatience", duration, "time of a stop of the process for all that is under way", "The process ends without it (E_INTERNAL); resume goes on."},
+
 	{"What is shown and stored", "app", "MaxPatch", bytesUnit, "a diff that company diff shows", "It is cut; the message has the git command that shows all of it."},
 	{"What is shown and stored", "mcpserver", "maxText", bytesUnit, "the text of one answer of company mcp", "Diffs and transcripts go on in the next page; of others the beginning and the end are kept."},
 	{"What is shown and stored", "mcpserver", "maxJSON", bytesUnit, "an answer of company mcp in JSON, and a resource", "A text is cut; JSON is refused, with the tool that gives less."},

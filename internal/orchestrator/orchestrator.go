@@ -70,6 +70,11 @@ type Config struct {
 	// BusPatience is how long an append is tried again while the bus gives no
 	// answer; 0: a minute. Then the office ends.
 	BusPatience time.Duration
+	// LatePatience is how long an effect may take to return once its context has ended;
+	// 0: ten seconds.
+	LatePatience time.Duration
+	// OnLate is called once when an effect takes longer, and once more when it returns.
+	OnLate func(LateEffect) `part:"optional"`
 }
 
 // Projection is made from what happens.
@@ -127,6 +132,7 @@ type Orchestrator struct {
 	jobs     map[string]*job
 	done     chan string // keys of jobs that have ended
 	rested   chan string // keys of tests ahead whose verdict is there
+	ending   sync.Map    // by key, a LateEffect for each whose context has ended and which has not returned
 
 	waiting, merging []company.Effect // room for the lists of a look
 	called           map[string]bool  // of a look: the keys of what is due
@@ -146,6 +152,9 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 	}
 	if cfg.BusPatience == 0 {
 		cfg.BusPatience = busPatience
+	}
+	if cfg.LatePatience == 0 {
+		cfg.LatePatience = LatePatience
 	}
 	if cfg.SnapshotEvery == 0 {
 		cfg.SnapshotEvery = 1000

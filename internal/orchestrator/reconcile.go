@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"runtime/pprof"
 	"time"
 
 	"company/internal/company"
@@ -164,11 +165,14 @@ func (o *Orchestrator) start(ctx context.Context, e company.Effect) {
 	go func() {
 		defer func() { o.done <- e.Key }()
 		defer cancel(nil)
-		if e.Kind == company.EffectTestAhead {
-			o.testAhead(ectx, e)
-			return
-		}
-		o.carryOut(ectx, e)
+		defer o.watchEnd(ectx, e)()
+		pprof.Do(ectx, pprof.Labels(effectLabel, e.Key), func(ctx context.Context) {
+			if e.Kind == company.EffectTestAhead {
+				o.testAhead(ctx, e)
+				return
+			}
+			o.carryOut(ctx, e)
+		})
 	}()
 }
 

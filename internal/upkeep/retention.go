@@ -137,7 +137,9 @@ func (k retentionPolicy) listRunFiles(ctx context.Context) ([]Garbage, error) {
 		return nil, err
 	}
 	for _, e := range logs {
-		if !strings.HasPrefix(e.Name(), "detached-") || !strings.HasSuffix(e.Name(), ".log") {
+		detached := strings.HasPrefix(e.Name(), "detached-") && strings.HasSuffix(e.Name(), ".log")
+		stacks := strings.HasPrefix(e.Name(), "stacks-") && strings.HasSuffix(e.Name(), ".txt")
+		if !detached && !stacks {
 			continue
 		}
 		// One that is written to just now may be of a company that follows.

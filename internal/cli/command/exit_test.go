@@ -35,6 +35,7 @@ func TestExitCodeOfAnError(t *testing.T) {
 		"a code":                         {live, &CodedError{Code: 2}, 2},
 		"a code beside an error":         {live, &CodedError{Code: 2, err: company.E(company.EConfig, "x")}, 2},
 		"a code, though interrupted":     {gone, &CodedError{Code: 130}, 130},
+		"an end that was not clean":      {gone, company.E(company.EInternal, "x").Wrap(company.ErrUnended), 1},
 		"an error that ended in time":    {live, context.DeadlineExceeded, 1},
 		"usage that somebody gave up on": {gone, company.E(company.EUsage, "x"), 130},
 	} {
