@@ -13,6 +13,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
+	"company/internal/marks"
 	"company/internal/safetext"
 )
 
@@ -134,11 +135,16 @@ func (r *runner) runPendingCalls(ctx context.Context) error {
 		}
 		group := r.nextGroup()
 		if mayChange(group) {
-			if err := r.awaitSave(); err != nil {
+			back := r.mark.Away()
+			err := r.awaitSave()
+			back()
+			if err != nil {
 				return err
 			}
 		}
+		back := r.mark.Away() // each call has a mark of its own
 		jobs := r.runGroup(context.WithValue(ctx, askedKey{}, r.conv.asked), group)
+		back()
 		changed := false
 		for _, j := range jobs {
 			if j.err != nil {
@@ -238,7 +244,10 @@ func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 			return jobs[:i] // interrupted between two calls: the rest has not begun
 		}
 		j.began = r.utcNow()
+		mark := r.enterCall(marks.Call, j.pendingCall)
+		ctx := marks.NewContext(ctx, mark)
 		work := func() {
+			defer mark.Pass()
 			start := time.Now()
 			j.answer = &Result{}
 			j.err = company.Guard("the tool "+j.Name, func() (err error) {
@@ -252,6 +261,7 @@ func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 		}
 		switch j.scheduling() {
 		case scheduleAny:
+			mark.Pass()
 		case scheduleParallel:
 			wg.Go(work)
 		default:

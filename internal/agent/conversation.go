@@ -90,6 +90,7 @@ type pendingCall struct {
 	adapters.ToolCall        // with the first MaxArguments bytes of what the model wrote
 	written           string // its arguments as the model wrote them
 	refuse            string
+	reply, part       int // the number of its reply, and its own in there, from 1
 }
 
 func newConversation(cfg config) *conversation {
@@ -272,7 +273,7 @@ func (c *conversation) foldReply(r replyRecord, m adapters.Message) {
 	}
 	calls := make([]adapters.ToolCall, len(m.ToolCalls))
 	for i, call := range m.ToolCalls {
-		p := pendingCall{ToolCall: call, written: call.Arguments}
+		p := pendingCall{ToolCall: call, written: call.Arguments, reply: r.N, part: i + 1}
 		p.ID = c.uniqueID(call.ID, i)
 		p.Name = wireName(call.Name)
 		p.Arguments = safetext.Head(p.written, MaxArguments)

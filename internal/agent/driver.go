@@ -9,6 +9,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/budget"
 	"company/internal/company"
+	"company/internal/marks"
 )
 
 // Driver has an agent do a job, to its end. It is the seam between a run and
@@ -61,6 +62,9 @@ type Job struct {
 	// OnEvent receives each event, for the feed. Calls do not overlap, and the
 	// text in them is safe to show.
 	OnEvent func(Event)
+	// Marks are told which call and reply the process handles.
+	// Nil: nobody is.
+	Marks *marks.Book
 	// Halt, when it gives an error, ends the conversation before the model is
 	// asked again: between two turns. Nil: it goes on.
 	Halt func() error

@@ -15,6 +15,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/budget"
 	"company/internal/company"
+	"company/internal/marks"
 	"company/internal/safetext"
 )
 
@@ -76,6 +77,7 @@ type runner struct {
 
 	saving    *backgroundSave // nil: none
 	recording sync.Mutex      // one record at a time is journaled and folded
+	mark      *marks.Mark     // of the newest reply, while the company handles it
 }
 
 func (r *runner) buildOutcome() Outcome {
@@ -152,6 +154,8 @@ func (r *runner) checkAgent() error {
 const maxPreparations = 100
 
 func (r *runner) runSteps(ctx context.Context) (End, error) {
+	r.enterReply()
+	defer func() { r.mark.Pass() }()
 	preparations := 0
 	for {
 		if err := contextCause(ctx); err != nil {
@@ -196,6 +200,17 @@ func (r *runner) runSteps(ctx context.Context) (End, error) {
 			return "", err
 		}
 	}
+}
+
+// enterReply marks the newest reply: what it asks for is handled, and then the next request made.
+func (r *runner) enterReply() {
+	r.mark.Pass()
+	r.mark = r.cfg.Marks.Enter(marks.Place{Owner: string(r.cfg.Run), Doing: marks.Reply, N: r.conv.requests})
+}
+
+// enterCall marks a call of a reply, for as long as it is carried out.
+func (r *runner) enterCall(doing string, p pendingCall) *marks.Mark {
+	return r.cfg.Marks.Enter(marks.Place{Owner: string(r.cfg.Run), Doing: doing, N: p.reply, Part: p.part})
 }
 
 // tellWord gives the model the next message of the president, if there is one that
@@ -262,7 +277,10 @@ func (r *runner) askModel(ctx context.Context) error {
 	r.emitEvent(Event{Kind: TurnStarted, Turn: r.conv.turns + 1})
 	r.cost, r.cut = nil, false
 	began := time.Now()
-	resp, err := r.cfg.model.Chat(ctx, r.conv.buildRequest(r.tools.specs), func(e adapters.Event) {
+	request := r.conv.buildRequest(r.tools.specs)
+	r.mark.Pass()
+	defer r.enterReply()
+	resp, err := r.cfg.model.Chat(ctx, request, func(e adapters.Event) {
 		switch {
 		case e.Waiting > 0:
 			r.emitEvent(Event{Kind: Waiting, Turn: r.conv.turns + 1, Wait: e.Waiting, Text: safetext.EscapeLine(e.Reason, 200)})

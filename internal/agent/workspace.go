@@ -10,6 +10,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/lazyregexp"
+	"company/internal/marks"
 	"company/internal/safetext"
 )
 
@@ -118,11 +119,14 @@ func (r *runner) redoCalls(ctx context.Context) error {
 			}
 			continue
 		}
+		mark := r.enterCall(marks.Repeat, c.pendingCall)
 		j := r.tools.prepareCall(c.pendingCall)
 		if j.answer != nil {
+			mark.Pass()
 			continue // a tool that this version does not have
 		}
-		res, err := j.tool.Run(context.WithValue(ctx, askedKey{}, c.at), j.args)
+		res, err := j.tool.Run(marks.NewContext(context.WithValue(ctx, askedKey{}, c.at), mark), j.args)
+		mark.Pass()
 		if err != nil {
 			if stop := contextCause(ctx); stop != nil {
 				return stop

@@ -9,6 +9,7 @@ import (
 	"company/internal/depaccess"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
+	"company/internal/marks"
 	"company/internal/toolproto"
 )
 
@@ -44,7 +45,9 @@ func (f *toolFactory) addDependency() agent.Tool {
 			if f.Dependencies == nil {
 				return agent.Result{Text: "Not added: this run adds no dependencies.", IsError: true}, nil
 			}
+			back := marks.Away(ctx)
 			a, err := f.Dependencies.Add(ctx, d)
+			back()
 			if err != nil || a.Refused {
 				return agent.Result{Text: a.Text, IsError: a.Refused}, err
 			}

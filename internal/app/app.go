@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"company/internal/dispatch"
 	"company/internal/feed"
 	"company/internal/ledger"
+	"company/internal/marks"
 	"company/internal/notify"
 	"company/internal/office"
 	"company/internal/orchestrator"
@@ -37,6 +39,7 @@ type App struct {
 	version string
 	log     *slog.Logger
 
+	marks     *marks.Book
 	bus       bus.Bus
 	ledger    *ledger.Ledger
 	orch      *orchestrator.Orchestrator
@@ -118,6 +121,8 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	}
 	a.log = log
 	a.closers = append(a.closers, closeLog)
+	a.marks = marks.Open(off.StateFolder, log)
+	a.closers = append(a.closers, a.marks.Close)
 	if a.bus, err = openBus(ctx, off, loaded.Config, log); err != nil {
 		return nil, addDamageHint(off.Paths, err)
 	}
@@ -135,14 +140,14 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 		Ledger: a.ledger, Clock: officeTime, Office: a.ledgerID(), Pacer: a.stage.orderCommands(), Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Caps: new(loaded.Config.OfficeCaps()), Logger: log,
 		Checks: a.stage.gatesAtOnce(maxParallelGates(host, memory, cpus)), Containers: a.stage.containersAtOnce(a.containers),
 		Readers: loaded.Config.Limits.Readers, Writers: loaded.Config.Limits.Writers,
-		Projection: announcer{a}, OnLate: a.reportLate,
+		Projection: announcer{a}, OnLate: a.reportLate, Marks: a.marks,
 	})
 	if err != nil {
-		return nil, addDamageHint(off.Paths, err)
+		return nil, addCrashHint(off.Paths, addDamageHint(off.Paths, err))
 	}
 	a.hub = feed.NewHub(a.orch.View().Seq)
 	a.projector.Connect(a.orch, a.ledger, log)
-	a.keeper = &upkeep.Keeper{Office: off, State: a.orch, Ledger: a.ledger, RetentionDays: loaded.Config.RetentionDays, Remote: loaded.Config.Git.Remote, Logger: log}
+	a.keeper = &upkeep.Keeper{Office: off, State: a.orch, Ledger: a.ledger, RetentionDays: loaded.Config.RetentionDays, Remote: loaded.Config.Git.Remote, Logger: log, Marks: a.marks}
 	a.verifier = &upkeep.Verifier{Ledger: a.ledger, State: a.orch, Office: off, Feed: announcer{a}, Logger: log}
 	if len(off.CopiedFrom) > 0 {
 		if _, err := a.orch.Do(ctx, company.Company, company.AdoptCopy{Office: off.ID, From: off.CopiedFrom}); err != nil {
@@ -160,6 +165,16 @@ func addDamageHint(p office.Paths, err error) error {
 		return err
 	}
 	return e.Fix("company bus repair; where it refuses, " + restoreHint(p))
+}
+
+// addCrashHint tells how to go on when the ledger is not read any more, since the company died of it again and again.
+func addCrashHint(p office.Paths, err error) error {
+	var e *company.Error
+	if !errors.As(err, &e) || e.Code != company.ECrash {
+		return err
+	}
+	return e.Fix(fmt.Sprintf("report it with the last lines of %s; after an update, rm %s tries once more; else %s",
+		filepath.Join(p.Logs, companyLog), shell.Quote(filepath.Join(p.State, marks.DeathsFile)), restoreHint(p)))
 }
 
 // restoreHint names the remaining way where the records of an office cannot be repaired.

@@ -45,6 +45,7 @@ const (
 	EDiverged  Code = "E_DIVERGED" // a replay differs from its record
 	EOutput    Code = "E_OUTPUT"   // the result cannot be written
 	EEvidence  Code = "E_EVIDENCE" // a review whose evidence does not stand
+	ECrash     Code = "E_CRASH"    // a record at which the process died again and again
 )
 
 // Class says whether a retry, a person or neither can mend an error (ERR-1).

@@ -52,6 +52,7 @@ func ErrorGuides() []ErrorGuide {
 		{EDiverged, "A replay of a task did not come out as it is recorded.", "The message names the first difference: run, number of the request and message, or verdict. Compare what has changed since: the version of company, agents, gates and container in its config, the image.", failed},
 		{EOutput, "The result could not be written to stdout. The work itself is done.", "See what became of the program that reads it; company status shows the outcome.", failed},
 		{EEvidence, "A reviewer approved twice with evidence that names a command it never ran, a file it never read, or neither.", "The model of agents.second_reviewer is asked next, where it is set; else the president is. A stronger model for agents.reviewer, or agents.second_reviewer, helps.", failed},
+		{ECrash, "company died twice while it handled one and the same record, without any error that it could have caught. The record is set aside.", "Report the record and the last lines of logs/company.log: this is a fault of company. After an update, answer the question with company approve; the message names the other ways.", failed},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"company/internal/config"
 	"company/internal/health"
 	"company/internal/image/toolboxbin"
+	"company/internal/marks"
 	"company/internal/office"
 	"company/internal/safetext"
 	"company/internal/view"
@@ -141,11 +143,13 @@ func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) [
 		return singleResult("office", ErrorResult(errors.Join(err, off.Close())))
 	}
 	if lock == nil {
+		aside := checkSetAside(off)
 		if err := off.Close(); err != nil {
 			return singleResult("office", ErrorResult(err))
 		}
-		return d.checkHolder(ctx, p, held, deep)
+		return append(d.checkHolder(ctx, p, held, deep), aside...)
 	}
+	aside := checkSetAside(off)
 	free := health.Result{OK: true, Found: "free: " + p.Root}
 	h, err := d.Opener.OpenOffice(ctx, off, lock, loaded)
 	if err != nil {
@@ -156,7 +160,7 @@ func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) [
 		if r.Fix == "" {
 			r.Fix = "see " + filepath.Join(p.Logs, "company.log")
 		}
-		return append(singleResult("office", free), health.Finding{Name: "ledger", Result: r})
+		return append(append(singleResult("office", free), health.Finding{Name: "ledger", Result: r}), aside...)
 	}
 	s := h.View()
 	var stored []health.Finding
@@ -165,7 +169,20 @@ func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) [
 	}
 	slow := checkSlowness(s, func(id company.TaskID) *company.Task { return h.FindTask(ctx, id) })
 	h.Close()
-	return slices.Concat(singleResult("office", free), []health.Finding{{Name: "ledger", Result: health.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks)+len(s.Past), "task")}}}, stored, slow)
+	return slices.Concat(singleResult("office", free), []health.Finding{{Name: "ledger", Result: health.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks)+len(s.Past), "task")}}}, stored, slow, aside)
+}
+
+// checkSetAside names the records at which company died again and again.
+func checkSetAside(off *office.Office) []health.Finding {
+	var out []health.Finding
+	for _, death := range marks.ReadSetAside(off.StateFolder, slog.New(slog.DiscardHandler)) {
+		out = append(out, health.Finding{Name: "set aside", Result: health.Result{Warn: true,
+			Found:  fmt.Sprintf("%s: company died %s in a row while %s", safetext.EscapeLine(death.Owner, 64), company.Count(death.Count, "time"), safetext.EscapeLine(death.String(), 100)),
+			Needed: "a company that survives the record",
+			Fix:    "report it, and answer the question that company status shows; after an update, try once more",
+		}})
+	}
+	return out
 }
 
 // verifyStore has an office, here or in another process, read all that it has stored.

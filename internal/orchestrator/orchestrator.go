@@ -27,6 +27,7 @@ import (
 	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/ledger"
+	"company/internal/marks"
 )
 
 // Causes that a handler's context ends with.
@@ -64,6 +65,8 @@ type Config struct {
 	// nil: one of this machine.
 	Clock      *clock.Clock
 	Projection Projection `part:"optional"`
+	// Marks knows at which events earlier processes died. Nil: nothing is known.
+	Marks *marks.Book `part:"optional"`
 	// SnapshotEvery is how many events lie between two snapshots at least;
 	// 0: 1000. A long ledger has them rarer: after a tenth of its events.
 	SnapshotEvery int
@@ -202,17 +205,37 @@ func (o *Orchestrator) load(ctx context.Context) error {
 		return err
 	}
 	o.worked = o.ahead.Time
+	if err := o.checkSetAside(); err != nil {
+		return err
+	}
+	place := marks.Place{Owner: marks.Ledger, Doing: marks.Event, N: int(o.ahead.Seq) + 1} //nolint:gosec // a sequence of events
+	mark := o.cfg.Marks.Enter(place)
+	defer mark.Pass()
 	err := o.cfg.Ledger.Read(ctx, o.ahead.Seq+1, func(e company.Event) error {
 		if e.Actor != company.President { // whose commands need no company at work
 			o.worked = e.Time
 		}
-		return company.Apply(o.ahead, e)
+		err := company.Apply(o.ahead, e)
+		place.N++
+		mark.Move(place)
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	o.publishView(o.ahead.View(), o.cfg.Ledger.Head(), nil)
 	o.advanceClock(ctx)
+	return nil
+}
+
+// checkSetAside refuses to read an event at which the company died again and again: a state without it would be another one.
+func (o *Orchestrator) checkSetAside() error {
+	for _, d := range o.cfg.Marks.SetAside(marks.Ledger) {
+		if d.Doing == marks.Event && d.N > int(o.ahead.Seq) { //nolint:gosec // a sequence of events
+			return company.E(company.ECrash, "the ledger is not read any more").
+				Because(fmt.Sprintf("company died %s in a row while %s", company.Count(d.Count, "time"), d.Place))
+		}
+	}
 	return nil
 }
 

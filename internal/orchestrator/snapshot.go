@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"company/internal/company"
+	"company/internal/marks"
 )
 
 // snapshot is a stored state with the name of the fold that made it.
@@ -37,7 +38,12 @@ func (o *Orchestrator) loadSnapshot(ctx context.Context) error {
 	}
 	s := snapshot{State: company.NewState()}
 	why := "it cannot be read"
-	if json.Unmarshal(raw, &s) == nil && s.State != nil {
+	place := marks.Place{Owner: marks.Ledger, Doing: marks.Snapshot, N: int(seq)} //nolint:gosec // a sequence of events
+	mark := o.enterSnapshot(place)
+	defer mark.Pass()
+	if mark == nil && o.cfg.Marks != nil {
+		why = "the company died at it again and again"
+	} else if json.Unmarshal(raw, &s) == nil && s.State != nil {
 		switch {
 		case s.Fold != company.Fold():
 			why = "another version of company made it"
@@ -50,6 +56,18 @@ func (o *Orchestrator) loadSnapshot(ctx context.Context) error {
 	}
 	o.cfg.Logger.InfoContext(ctx, "snapshot not used, folding all events", "why", why)
 	return nil
+}
+
+// enterSnapshot marks a snapshot that is read. It returns nil for one that is set aside. Deaths at other snapshots, which
+// are gone, are forgotten.
+func (o *Orchestrator) enterSnapshot(place marks.Place) *marks.Mark {
+	for _, d := range o.cfg.Marks.SetAside(marks.Ledger) {
+		if d.Place == place {
+			return nil
+		}
+	}
+	o.cfg.Marks.ForgetOthers(place)
+	return o.cfg.Marks.Enter(place)
 }
 
 // snapshotDue says whether enough has happened since the newest snapshot. The

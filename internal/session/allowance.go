@@ -7,6 +7,7 @@ import (
 	"company/internal/agent"
 	"company/internal/budget"
 	"company/internal/company"
+	"company/internal/marks"
 	"company/internal/retry"
 )
 
@@ -14,7 +15,7 @@ import (
 // journal says it has spent. It reads the journal's past on the way.
 func (s *Session) openAllowance(ctx context.Context) error {
 	var err error
-	if s.past, err = agent.LookBack(ctx, journalAdapter{s.journal}); err != nil {
+	if s.past, err = agent.LookBack(ctx, s.journalFor(marks.LookBack)); err != nil {
 		return err
 	}
 	s.allowance = budget.NewAllowance(s.Claimed.Reserved, s.past.Spent, s.reserveBudget)

@@ -11,6 +11,7 @@ import (
 	"company/internal/depaccess"
 	"company/internal/gates"
 	"company/internal/ledger"
+	"company/internal/marks"
 	"company/internal/sandbox"
 )
 
@@ -115,7 +116,7 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 	}
 	job := agent.Job{
 		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, Seen: b.Seen, Shown: b.Shown, MaxTurns: s.limitTurns(b.MaxTurns),
-		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: ledger.Blobs{Ledger: s.service.Ledger}, Allowance: s.allowance,
+		Run: s.Run, Agent: s.Worker, Journal: s.journalFor(marks.Resume), Marks: s.service.Marks, Blobs: ledger.Blobs{Ledger: s.service.Ledger}, Allowance: s.allowance,
 		Now: s.service.Now, Logger: s.service.Logger, OnEvent: s.onEvent, Halt: func() error { return s.checkPaused(ctx) }, Words: func() []string { return s.readWords(ctx) },
 	}
 	s.briefing = s.describeBriefing(job, rules)
@@ -183,7 +184,7 @@ func (s *Session) HasSecond() bool { return s.bindings.SecondReviewer.Profile !=
 // earlier holders too, oldest first. A call whose result is not recorded yet is not
 // among them.
 func (s *Session) ReadCalls(ctx context.Context) ([]agent.TranscriptCall, error) {
-	journal := journalAdapter{s.journal}
+	journal := s.journalFor(marks.ReadCalls)
 	t, err := agent.ReadTranscript(ctx, s.Run, s.Worker, ledger.Blobs{Ledger: s.service.Ledger}, func(fn func(kind string, data json.RawMessage) error) error {
 		return journal.Read(ctx, func(_ int, kind string, data json.RawMessage) error { return fn(kind, data) })
 	})

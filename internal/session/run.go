@@ -56,10 +56,21 @@ func (svc *Service) ExecuteClaimed(ctx context.Context, a company.Assignment, r 
 	s.bindings = a.Task.BindingsOf(a.Claimed)
 	ended := false
 	defer func() {
-		if !ended && (s.releaseClaim(ctx, err) || errors.Is(err, errPaused)) {
+		if ended {
+			svc.Marks.Forget(string(s.Run))
+			return
+		}
+		recorded := s.releaseClaim(ctx, err)
+		if recorded && company.CodeOf(err) == company.ECrash {
+			s.noteShown()
+		}
+		if recorded || errors.Is(err, errPaused) {
 			err = nil // it is in the ledger, or there is nothing to say
 		}
 	}()
+	if err = s.checkSetAside(); err != nil {
+		return err
+	}
 	if s.journal, err = svc.Ledger.OpenJournal(ctx, s.Run, s.Fence); err != nil {
 		return err
 	}

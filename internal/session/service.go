@@ -25,6 +25,7 @@ import (
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/ledger"
+	"company/internal/marks"
 	"company/internal/runfiles"
 	"company/internal/sandbox"
 )
@@ -48,6 +49,8 @@ type Config struct {
 	Now     func() time.Time `part:"optional"`
 	Logger  *slog.Logger
 	Watcher Watcher `part:"optional"`
+	// Marks knows at which records earlier processes died. Nil: nothing is known.
+	Marks *marks.Book `part:"optional"`
 }
 
 // Agents opens the agents that tasks are bound to.

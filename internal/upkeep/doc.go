@@ -12,6 +12,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ledger"
+	"company/internal/marks"
 	"company/internal/office"
 	"company/internal/sandbox"
 )
@@ -26,6 +27,7 @@ type Keeper struct {
 	Remote        string           // of the projects' repositories, by its git name
 	Work          sandbox.Salvager // of runs that were cut off
 	Logger        *slog.Logger
+	Marks         *marks.Book // nil: nothing is known of earlier deaths
 
 	collected time.Time // when a serving company last looked for blobs
 }

@@ -92,13 +92,17 @@ func (u *Keeper) SettleRuns(ctx context.Context, dead bool) error {
 }
 
 func (u *Keeper) settleRun(ctx context.Context, t *company.Task, r *company.Run, dead bool) error {
-	end, err := session.Settler{Ledger: u.Ledger, Work: u.Work, Logger: u.Logger}.Settle(ctx, t, r)
+	end, err := session.Settler{Ledger: u.Ledger, Work: u.Work, Logger: u.Logger, Marks: u.Marks}.Settle(ctx, t, r)
 	if err != nil {
 		return err
 	}
 	end.Dead = dead
-	if _, err = u.State.Do(ctx, company.Company, end); err != nil || end.Outcome.Journal == "" {
+	if _, err = u.State.Do(ctx, company.Company, end); err != nil {
 		return err
+	}
+	u.Marks.Forget(string(r.ID))
+	if end.Outcome.Journal == "" {
+		return nil
 	}
 	return u.Ledger.PurgeJournal(ctx, r.ID)
 }

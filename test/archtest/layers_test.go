@@ -51,6 +51,7 @@ dockerfile
 
 proposal
 notify
+marks
 
 bus
 ledger

@@ -1,0 +1,122 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"company/internal/adapters/scripted"
+	"company/internal/company"
+	"company/test/testenv"
+)
+
+// killAt kills the company while it is busy with something: it is stopped as soon as what it wrote of itself names that,
+// and killed where it is still so. A company that is stopped cannot go on meanwhile.
+func killAt(t *testing.T, h *testenv.House, p *testenv.Process, doing string) {
+	t.Helper()
+	p.Event(patience, "office.started", "") // before, the file is of the last process
+	if err := syscall.Setpriority(syscall.PRIO_PGRP, p.PID(), 19); err != nil {
+		t.Fatal(err) // a busy machine would not let the test see a short moment
+	}
+	isAt := func() bool {
+		text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/marks"))
+		return err == nil && bytes.Contains(text, []byte(doing))
+	}
+	for until := time.Now().Add(patience); time.Now().Before(until); {
+		if !isAt() {
+			time.Sleep(100 * time.Microsecond)
+			continue
+		}
+		p.Signal(syscall.SIGSTOP)
+		waitStopped(t, p.PID())
+		if isAt() {
+			p.Kill()
+			return
+		}
+		p.Signal(syscall.SIGCONT)
+	}
+	t.Fatalf("the company was never seen %s:\n%s", doing, p.Tell())
+}
+
+// waitStopped waits until each thread of a process stands still.
+func waitStopped(t *testing.T, pid int) {
+	t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(threads) == 0 {
+		t.Fatalf("threads of %d: %v, %v", pid, threads, err)
+	}
+	for _, file := range threads {
+		for {
+			text, err := os.ReadFile(file)
+			_, state, _ := strings.Cut(string(text), ") ")
+			if err != nil || strings.HasPrefix(state, "T") || strings.HasPrefix(state, "Z") {
+				break
+			}
+		}
+	}
+}
+
+// TestRecordThatKills has a company die twice while it makes one and the same call of a worker, by kill -9 in that moment.
+// The next start sets the run aside, works on the other ticket, and asks; so do status and doctor. Once more after the
+// president's yes it dies there again, which sets the run aside at once; the yes after that leads to the end.
+func TestRecordThatKills(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat(":;", 60_000) // takes the company 50 ms to parse, twice
+	hold := stopAt("t1-01.1", 0)
+	t.Cleanup(hold.release)
+	h := openTinyProject(t, &staff{
+		manager: submitPlan(farewellTicket(), []m{ticket("Tell of it", "Tell of it in the README.", "README.md")}),
+		stops:   []*stop{hold},
+		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+			"t1-01": func(x scripted.Exchange) scripted.Reply {
+				if x.Turn == 0 {
+					return call("run_command", m{"command": long})
+				}
+				x.Turn--
+				return saysGoodbye()(x)
+			},
+			"t1-02": writeFilesAndFinish("Tell of it", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n"),
+		}),
+	})
+	h.Profile = fmt.Sprintf("{adapter: openai, model: scripted, base_url: %q, api_key_env: TEST_MODEL_KEY, context_tokens: 1000000, max_output: 200000}", h.Model.URL())
+	h.Config(tinyGates)
+	const calling = `"owner":"t1-01.1","doing":"making call","n":1,"part":1}`
+	p := h.Start("submit", "say goodbye")
+	hold.wait(t, p)
+	hold.release()
+	killAt(t, h, p, calling)
+	killAt(t, h, h.Start("resume"), calling)
+
+	asks := func(question string) {
+		t.Helper()
+		sum := waitForSummary(t, h.Start("resume"), 2)
+		if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "the run t1-01.1 is set aside: company died 2 times in a row while making call 1 of reply 1") ||
+			!strings.Contains(sum.Next, "company approve "+question) {
+			t.Errorf("summary: %+v", sum)
+		}
+		if said := h.MustRun(patience, "status").Stdout; !strings.Contains(said, "set aside") || !strings.Contains(said, question) {
+			t.Errorf("status: %s", said)
+		}
+		if said := h.Run(patience, "doctor").Stdout; !strings.Contains(said, "t1-01.1: company died 2 times") {
+			t.Errorf("doctor: %s", said)
+		}
+	}
+	asks("a1")
+	h.MustRun(patience, "approve", "a1")
+	killAt(t, h, h.Start("resume"), calling)
+	asks("a2")
+	h.MustRun(patience, "approve", "a2")
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 2)
+	if calls := outcomeOf(h).calls; calls["t1-01.2"] > 0 {
+		t.Errorf("the run did not go on: %v", calls)
+	}
+	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/deaths.json")); err != nil || strings.TrimSpace(string(text)) != "[]" {
+		t.Errorf("deaths at the end: %s, %v", text, err)
+	}
+}
