@@ -16,9 +16,10 @@ type State struct {
 	Tasks           map[TaskID]*Task           `json:"tasks"`
 	Open            []TaskID                   `json:"open"` // tasks that have not ended, oldest first
 	LastTask        int                        `json:"last_task"`
-	Past            map[TaskID]*PastTask       `json:"past"`          // archived tasks, in short
-	PastProjects    map[string]ProjectUse      `json:"past_projects"` // projects of archived tasks, by id
-	Approvals       map[ApprovalID]*Approval   `json:"approvals"`     // about the tasks that are not archived
+	SkippedTasks    int                        `json:"skipped_tasks,omitempty"` // numbers up to LastTask that no task has
+	Past            map[TaskID]*PastTask       `json:"past"`                    // archived tasks, in short
+	PastProjects    map[string]ProjectUse      `json:"past_projects"`           // projects of archived tasks, by id
+	Approvals       map[ApprovalID]*Approval   `json:"approvals"`               // about the tasks that are not archived
 	ByKey           map[string]ApprovalID      `json:"approvals_by_key"`
 	LastApproval    int                        `json:"last_approval"`
 	LastPR          int                        `json:"last_pr"`

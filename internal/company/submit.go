@@ -1,6 +1,7 @@
 package company
 
 import (
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,7 +20,14 @@ type Submit struct {
 	Deadline    time.Time `json:",omitzero"` // zero: of the task that is followed, or none
 	// Issue is the issue that the instruction quotes; nil: none.
 	Issue *IssueRef `json:",omitempty"`
+	// NumberAfter is the highest task number that a branch of this office has at the remote.
+	// The task gets a higher one. 0 means that there is no such branch, or that the remote was not asked.
+	NumberAfter int `json:",omitempty"`
 }
+
+// MaxNumberAfter is the highest number that a branch of the remote may take from new tasks. Whoever
+// may push there can name a branch as they like; ids have nine digits.
+const MaxNumberAfter = 999_999
 
 // MaxInstruction is the longest instruction, in bytes.
 const MaxInstruction = 256 << 10
@@ -53,6 +61,8 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EInvalid, "no project was named").Fix("run company inside a git repository, or use --repo")
 	case s.Office.Stopped:
 		return nil, E(EStopped, "the office is stopped").Fix("company resume")
+	case c.NumberAfter < 0 || c.NumberAfter > MaxNumberAfter:
+		return nil, E(EInvalid, fmt.Sprintf("invalid task number %d: it must be between 0 and %d", c.NumberAfter, MaxNumberAfter)).Fix("leave it out")
 	case !c.Settings.Cap.isValidCap():
 		return nil, E(EInvalid, "the budget is no amount that can be counted with").Fix("budget.usd: 5, or none")
 	}
@@ -83,10 +93,14 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 		return nil, err
 	}
 	c = c.inheritUrgency(s.Tasks[c.Follows])
-	id := NewTaskID(s.LastTask + 1)
+	id, skippedFrom := NewTaskID(s.LastTask+1), 0
+	if c.NumberAfter > s.LastTask {
+		id, skippedFrom = NewTaskID(c.NumberAfter+1), s.LastTask+1
+	}
 	return []Event{m.newEvent(id, "", "", &TaskSubmitted{
 		Instruction: c.Instruction, Project: c.Project, Settings: c.Settings.WithDefaults(), DryRun: c.DryRun,
 		Base: c.Base, Follows: c.Follows, Priority: c.Priority, Tags: uniqueTags(c.Tags), Deadline: c.Deadline.UTC().Truncate(time.Second), Issue: c.Issue,
+		SkippedFrom: skippedFrom,
 	})}, nil
 }
 
@@ -108,6 +122,9 @@ type TaskSubmitted struct {
 	Deadline time.Time `json:"deadline,omitzero"`
 	// Issue is the issue that the instruction quotes.
 	Issue *IssueRef `json:"issue,omitempty"`
+	// SkippedFrom is the first of the numbers below this task's that no task has, since branches of
+	// this office at the remote have them. 0 means that none was skipped.
+	SkippedFrom int `json:"skipped_from,omitempty"`
 }
 
 var _ = registerKind[TaskSubmitted]()
@@ -115,6 +132,10 @@ var _ = registerKind[TaskSubmitted]()
 func (*TaskSubmitted) Kind() string { return "task.submitted" }
 func (d *TaskSubmitted) apply(s *State, e Event) {
 	s.LastTask++
+	if d.SkippedFrom > 0 {
+		s.LastTask = e.Task.Number()
+		s.SkippedTasks += s.LastTask - d.SkippedFrom
+	}
 	s.setTask(&Task{
 		ID: e.Task, Instruction: d.Instruction, Project: d.Project, Settings: d.Settings, DryRun: d.DryRun,
 		Base: d.Base, Follows: d.Follows, Priority: d.Priority, Tags: d.Tags, Deadline: d.Deadline, Issue: d.Issue,

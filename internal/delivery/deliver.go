@@ -158,7 +158,7 @@ func pushRefused(err error, t, lead *company.Task) error {
 	case lead != t:
 		c.Hint = fmt.Sprintf(`company cancel %s, then company submit --follows %s "…": it begins where the branch stands now; if people are done with it: company pr merge|close %d`, t.ID, lead.ID, lead.PR.Number)
 	default:
-		c.Hint = "see the remote's branch, then answer with approve to try again"
+		c.Hint = fmt.Sprintf("see the remote's branch. To deliver, rename or delete it there and answer with approve; or company cancel %s, and submit it again under another number", t.ID)
 	}
 	return c
 }

@@ -150,7 +150,8 @@ func TestDeliverTaken(t *testing.T) {
 	b.Project.Git("push", "-q", "origin", "main:refs/heads/develop-t1-"+decidertest.Office)
 	cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task})
 	var e *company.Error
-	if cmd != nil || !errors.As(err, &e) || e.Code != company.EConflict || e.Class != company.HumanRequired || e.Hint == "" {
+	if cmd != nil || !errors.As(err, &e) || e.Code != company.EConflict || e.Class != company.HumanRequired ||
+		!strings.Contains(e.Message, "has a branch develop-t1-"+decidertest.Office+" already") || !strings.Contains(e.Hint, "company cancel t1") {
 		t.Errorf("%v, %v", cmd, err)
 	}
 	if at := b.Project.Git("--git-dir="+dir, "rev-parse", "develop-t1-"+decidertest.Office); at != string(b.Project.Base) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -213,8 +214,10 @@ func damageCount(all []view.Damage) string {
 
 // checkSlowness tells which checks took long on the newest base that was judged.
 func checkSlowness(s *company.State, find func(company.TaskID) *company.Task) []health.Finding {
-	for n := s.LastTask; n > 0; n-- {
-		t := find(company.NewTaskID(n))
+	ids := slices.AppendSeq(slices.Collect(maps.Keys(s.Tasks)), maps.Keys(s.Past))
+	slices.SortFunc(ids, func(a, b company.TaskID) int { return b.Number() - a.Number() })
+	for _, id := range ids {
+		t := find(id)
 		if t == nil || t.Baseline == nil {
 			continue
 		}

@@ -71,8 +71,15 @@ func causeText(e *company.Error) string {
 // a task can be worked on here: the repository, the Docker daemon, and for
 // every role a model that can be asked. All are checked together, and all lacks
 // are reported at once. When another process holds the office, it is that
-// process that works: here only the repository is looked at.
-func (d *Checker) Preflight(ctx context.Context, paths office.Paths, l config.Loaded, repo, ref string) (RepoCheck, error) {
+// process that works: here only the repository is looked at. The remote is asked
+// for its task numbers, and not waited for: see UsedNumbers.
+func (d *Checker) Preflight(ctx context.Context, paths office.Paths, l config.Loaded, repo, ref string) (_ RepoCheck, err error) {
+	numbers := d.askUsedNumbers(ctx, paths, l.Config, repo)
+	defer func() {
+		if err != nil {
+			numbers.stop()
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, PreflightTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -88,7 +95,7 @@ func (d *Checker) Preflight(ctx context.Context, paths office.Paths, l config.Lo
 	}
 	seen, err := CheckRepo(ctx, l.Config, repo, ref)
 	wg.Wait()
-	seen.Model, seen.ModelWarnings = chosen, doubts
+	seen.Model, seen.ModelWarnings, seen.Numbers = chosen, doubts, numbers
 	missing := slices.Concat(docker, models, cache, foreign)
 	if err == nil && seen.GatesError != nil && ctx.Err() == nil {
 		// Git cannot read what it names: no later look goes better.

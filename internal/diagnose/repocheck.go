@@ -23,6 +23,7 @@ type RepoCheck struct {
 	GatesError    error    // why the checks could not be looked for; the task will tell more
 	Model         string   // the model that stands for the default, where the config names none
 	ModelWarnings []string // models that their servers do not list
+	Numbers       *UsedNumbers
 }
 
 // CheckRepo looks at the objects of a checkout.

@@ -49,6 +49,7 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Text = "resumed"
 	case *company.TaskSubmitted:
 		it.Text, it.Mark = safetext.EscapeLine(company.TitleOf(d.Instruction), 100), Started
+		it.Lines = skippedNumbers(d.SkippedFrom, e.Task)
 	case *company.TaskBased:
 		it.Text = baseText(d.Base, d.Gates)
 	case *company.TaskPrepared:

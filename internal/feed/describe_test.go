@@ -134,3 +134,25 @@ func TestFirstStepIsTold(t *testing.T) {
 		t.Errorf("%+v", it)
 	}
 }
+
+// A task that does not have the next number says which were skipped, and why.
+func TestSkippedNumbersAreTold(t *testing.T) {
+	for _, c := range []struct {
+		from int
+		id   company.TaskID
+		want string
+	}{
+		{0, "t5", ""},
+		{2, "t5", "numbers t2 to t4 are used at the remote by work that this ledger does not know"},
+		{4, "t5", "number t4 is used at the remote by work that this ledger does not know"},
+	} {
+		raw, err := json.Marshal(&company.TaskSubmitted{Instruction: "do it", SkippedFrom: c.from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		it := Describe(company.Event{Kind: (*company.TaskSubmitted)(nil).Kind(), Task: c.id, Data: raw}, nil)
+		if strings.Join(it.Lines, "\n") != c.want {
+			t.Errorf("%d: %q", c.from, it.Lines)
+		}
+	}
+}

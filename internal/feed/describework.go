@@ -20,6 +20,19 @@ func boundLines(lines []string, most int) []string {
 	return lines
 }
 
+// skippedNumbers explains why a task does not have the number after the last task's. from is the
+// first number that was skipped; 0 means none.
+func skippedNumbers(from int, id company.TaskID) []string {
+	if from == 0 {
+		return nil
+	}
+	numbers := "numbers " + string(company.NewTaskID(from)) + " to " + string(company.NewTaskID(id.Number()-1)) + " are"
+	if from == id.Number()-1 {
+		numbers = "number " + string(company.NewTaskID(from)) + " is"
+	}
+	return []string{numbers + " used at the remote by work that this ledger does not know"}
+}
+
 // planLines name the subtasks of a plan.
 func planLines(t *company.Task) []string {
 	if t == nil {

@@ -79,6 +79,9 @@ func (m *Mirror) containsCommit(ctx context.Context, a *remoteEndpoint, at, id c
 func (a *remoteEndpoint) pushRefused(ctx context.Context, r result, branch string, at, expected company.OID) error {
 	said := rejectionReason(string(r.out))
 	switch {
+	case strings.Contains(said, "(stale info)") && at != "" && expected == "":
+		return company.E(company.EConflict, "the remote has a branch "+branch+" already").
+			Because("it is at " + at.Short() + ", which is not the work of this task")
 	case strings.Contains(said, "(stale info)"):
 		return company.E(company.EConflict, "the remote's "+branch+" has moved on").
 			Because(fmt.Sprintf("it is at %q, expected %q: another push came first", at.Short(), expected.Short()))

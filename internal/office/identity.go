@@ -115,6 +115,25 @@ func idError(state *folder.Folder, err error) error {
 	return company.E(company.EConfig, "the office's id cannot be kept in "+state.Path()).Wrap(err).Fix("see that the folder is yours and has space")
 }
 
+// StoredID returns the id of the office at p, without opening it. It is empty where there is no
+// office yet, where its file cannot be read, and where the office is a copy that gets another id.
+func StoredID(p Paths) string {
+	state, err := folder.Open(p.State)
+	if err != nil {
+		return ""
+	}
+	defer state.Close()
+	here, err := readLocation(state)
+	if err != nil {
+		return ""
+	}
+	rec, known, err := readOfficeFile(state)
+	if err != nil || !known || rec.Location != nil && rec.Location.wasCopiedTo(here, rec.ID) {
+		return ""
+	}
+	return rec.ID
+}
+
 // readOfficeFile reads office.json; known is false where there is none.
 func readOfficeFile(state *folder.Folder) (rec officeFile, known bool, err error) {
 	data, err := state.ReadFile(officeName, maxOfficeFile)

@@ -82,14 +82,13 @@ func (src Source) allTasks() []officeTask {
 		}
 		return out
 	}
-	for n := 1; n <= s.LastTask; n++ {
-		id := company.NewTaskID(n)
-		if t := s.Tasks[id]; t != nil {
-			out = append(out, officeTask{now: t})
-		} else if p := s.Past[id]; p != nil {
-			out = append(out, officeTask{past: p})
-		}
+	for _, t := range s.Tasks {
+		out = append(out, officeTask{now: t})
 	}
+	for _, p := range s.Past {
+		out = append(out, officeTask{past: p})
+	}
+	slices.SortFunc(out, func(a, b officeTask) int { return a.id().Number() - b.id().Number() })
 	return out
 }
 

@@ -325,10 +325,12 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 		return err
 	}
 	if o.detach {
+		a.seen.Numbers.Choose(ctx, &a.command, env.PrintNote)
 		return submitDetached(ctx, env, a.paths, o, a.command, a.command.Instruction)
 	}
 	if env.Output == "text" {
 		env.PrintNotes(diagnose.SubmissionBanner(command.Version, a.paths.Root, a.config, a.command, a.seen))
 	}
+	a.seen.Numbers.Choose(ctx, &a.command, env.PrintNote)
 	return runJob(ctx, env, a.paths, &attend.Submission{Submit: a.command, ID: o.commandID})
 }

@@ -19,6 +19,17 @@ type Checker struct {
 	lacks   map[company.TaskID]map[string]bool // files that could not be written
 	yes     map[string]bool                    // keys of approved questions
 	books   officeBooks
+	number  int // of the newest task
+}
+
+// observeNumber checks that task numbers grow by one, or by what the event says it skips.
+func (c *Checker) observeNumber(d *company.TaskSubmitted, id company.TaskID) error {
+	next, number := c.number+1, id.Number()
+	if d.SkippedFrom != 0 && d.SkippedFrom != next || d.SkippedFrom == 0 && number != next || number < next {
+		return fmt.Errorf("%s follows t%d, and numbers are skipped from %d on", id, c.number, d.SkippedFrom)
+	}
+	c.number = number
+	return nil
 }
 
 // observedTask is the checker's own record of one task.
@@ -207,6 +218,9 @@ func (c *Checker) observeOffice(d company.Data, e company.Event) error {
 	case *company.TaskSubmitted:
 		if c.tasks[e.Task] != nil {
 			return fmt.Errorf("%s was submitted already", e.Task)
+		}
+		if err := c.observeNumber(d, e.Task); err != nil {
+			return err
 		}
 		c.tasks[e.Task] = newObservedTask(d, c.leadOf(d.Follows))
 	case *company.FileWriteFailed, *company.FileWriteRecovered:

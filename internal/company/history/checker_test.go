@@ -52,9 +52,15 @@ func TestNothingIsAnOrphan(t *testing.T) {
 	other := func(s *story) {
 		s.add("t2", "", "", &TaskSubmitted{Instruction: "More.", Settings: Settings{Plan: Auto}, Priority: "low"})
 	}
+	later := func(s *story) {
+		s.add("t4", "", "", &TaskSubmitted{Instruction: "More.", Settings: Settings{Plan: Auto}, Priority: "low", SkippedFrom: 2})
+	}
 	checkBroken(t, []broken{
 		{"a task is submitted", nil, func(s *story) { lineOf[TaskPrepared](s, 0).task = "t7" }, "t7, which was never submitted"},
 		{"a task is submitted once", nil, func(s *story) { s.task(&TaskSubmitted{}) }, "t1 was submitted already"},
+		{"numbers grow by one", with(reviewed, other), func(s *story) { lineOf[TaskSubmitted](s, 1).task = "t3" }, "t3 follows t1, and numbers are skipped from 0 on"},
+		{"a gap begins behind the task before", with(reviewed, later), func(s *story) { the[TaskSubmitted](s, 1).SkippedFrom = 3 }, "t4 follows t1, and numbers are skipped from 3 on"},
+		{"a gap is one of numbers", with(reviewed, later), func(s *story) { lineOf[TaskSubmitted](s, 1).task = "t1x" }, "t1x follows t1, and numbers are skipped from 2 on"},
 		{"a ticket is of the plan", nil, func(s *story) { lineOf[GateFinished](s, 0).sub = "t1-02" }, "t1-02 is an orphan"},
 		{"a ticket is of its task", with(reviewed, other), func(s *story) { s.add("t2", "t1-01", "", &ReviewVoided{}) }, "t1-01 is an orphan"},
 	})

@@ -1,0 +1,47 @@
+package diagnose
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/gitexec/gitexectest"
+	"company/internal/office"
+)
+
+// The remote is asked for the numbers of the office that is there, and not before there is one. Where it
+// cannot be asked a note says why.
+func TestUsedNumbers(t *testing.T) {
+	p, off := openOffice(t)
+	defer off.Close()
+	d := &Checker{Env: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)}
+	origin := filepath.Join(t.TempDir(), "origin.git")
+	gitexectest.Git(t, p.Repo, "init", "-q", "--bare", origin)
+	gitexectest.Git(t, p.Repo, "commit", "-q", "--allow-empty", "-m", "x")
+	gitexectest.Git(t, p.Repo, "remote", "add", "origin", origin)
+	gitexectest.Git(t, p.Repo, "push", "-q", "origin", "HEAD:refs/heads/develop-t3-"+off.ID)
+	ask := func(p office.Paths, want int, says string) {
+		t.Helper()
+		c, said := company.Submit{}, ""
+		d.askUsedNumbers(t.Context(), p, config.Default(), p.Repo).Choose(t.Context(), &c, func(format string, args ...any) { said += fmt.Sprintf(format, args...) })
+		if c.NumberAfter != want || !strings.Contains(said, says) || says == "" && said != "" {
+			t.Errorf("%d, want %d; %q", c.NumberAfter, want, said)
+		}
+	}
+	ask(p, 3, "")
+	if err := os.Rename(origin, origin+".away"); err != nil {
+		t.Fatal(err)
+	}
+	ask(p, 0, "cannot see which task numbers the remote has: the remote ")
+	fresh := p
+	fresh.State = filepath.Join(t.TempDir(), "state")
+	ask(fresh, 0, "")
+	d.askUsedNumbers(t.Context(), p, config.Default(), p.Repo).stop()
+	var none *UsedNumbers
+	none.Choose(t.Context(), nil, nil)
+}
