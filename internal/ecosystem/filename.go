@@ -4,17 +4,18 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"company/internal/glob"
 )
 
-// HasName reports whether the last component of a path matches one of the globs. A glob
-// that is malformed matches nothing.
-func HasName(file string, patterns []string) bool {
-	name := path.Base(file)
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		g, err := glob.Parse(pattern)
-		return err == nil && g.Match(name)
+// HasName reports whether the last component of a path is one of these names. A name may
+// have one star, which stands for any text.
+func HasName(file string, names []string) bool {
+	base := path.Base(file)
+	return slices.ContainsFunc(names, func(name string) bool {
+		before, after, hasStar := strings.Cut(name, "*")
+		if !hasStar {
+			return base == name
+		}
+		return len(base) >= len(before)+len(after) && strings.HasPrefix(base, before) && strings.HasSuffix(base, after)
 	})
 }
 

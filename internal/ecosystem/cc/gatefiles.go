@@ -26,7 +26,7 @@ func (Meson) IsGateFile(file string) bool { return ecosystem.HasName(file, meson
 // autotoolsNames make the Makefile, or run the tests for it.
 var autotoolsNames = []string{
 	"configure", "configure.ac", "configure.in", "*.am", "*.m4", "Makefile.in", "Makefile.*.in", "*.mk.in", "autogen.sh", "bootstrap", "bootstrap.sh",
-	"test-driver", "*tap-driver*", "*.test-driver",
+	"test-driver", "tap-driver", "tap-driver.*", "*.test-driver",
 }
 
 // IsGateFile says whether a file says what the autotools do; a Makefile is package
