@@ -19,7 +19,10 @@ func (s *State) WriteJSON(w io.Writer) error {
 		if !f.IsExported() {
 			continue
 		}
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if options == "omitempty" && v.Field(i).IsZero() {
+			continue
+		}
 		if _, err := fmt.Fprintf(w, "%s%q:", before, name); err != nil {
 			return err
 		}
