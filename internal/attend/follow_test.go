@@ -239,6 +239,9 @@ func unreadBytes(t *testing.T, f *os.File) int {
 // newQuestionClient is an office with one question, which an answer ends with its task.
 func newQuestionClient(kind company.ApprovalKind, text string) (*fakeOffice, *company.Task) {
 	s, task := viewtest.TaskOf(viewtest.WithQuestion(kind, text))
+	if kind == viewtest.FourOptions {
+		s.UseOptions(viewtest.FourOptionTable)
+	}
 	task.Subtasks[1].Status = company.SubtaskMerging
 	return &fakeOffice{state: s, items: make(chan feed.Item, 8), do: func(s *company.State, c company.Command) error {
 		q := *s.Approvals["a3"]
@@ -267,6 +270,8 @@ func TestQuestionDialog(t *testing.T) {
 		"words":             {company.AskClarification, []string{"y the first"}, company.Answer{Option: company.OptAnswer, Text: "y the first"}},
 		"help, then words":  {company.AskClarification, []string{"?", "both"}, company.Answer{Option: company.OptAnswer, Text: "both"}},
 		"an amount":         {company.AskBudget, []string{"y much", "y 2.50usd"}, company.Answer{Option: company.OptApprove, Raise: company.Amount{MicroUSD: 2_500_000}}},
+		"a further option":  {viewtest.FourOptions, []string{"3", "request_changes make it smaller"}, company.Answer{Option: "request_changes", Text: "make it smaller"}},
+		"a further key":     {viewtest.FourOptions, []string{"4"}, company.Answer{Option: "abort"}},
 		"keys that steer":   {company.AskBlocked, []string{"y up\x1b[Ahere"}, company.Answer{Option: company.OptApprove, Text: `up\x1b[Ahere`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -343,9 +348,19 @@ func TestYesApprovesPlanOnly(t *testing.T) {
 		s, task := viewtest.TaskOf(viewtest.WithQuestion(kind, "?"))
 		p := &fakeOffice{state: s, do: func(*company.State, company.Command) error { return nil }}
 		f := &follower{console: &console.Console{Yes: true}}
-		got, err := f.autoApprove(t.Context(), p.client(), []view.Approval{view.NewApproval(s.OpenApprovals(task.ID)[0])})
+		got, err := f.autoApprove(t.Context(), p.client(), []view.Approval{question(t, s, task.ID)})
 		if err != nil || got != want || len(p.done) != map[bool]int{true: 1, false: 0}[want] {
 			t.Errorf("%s: %v, %v, %d commands", kind, got, err, len(p.done))
 		}
 	}
+}
+
+// question is the open question of a task.
+func question(t *testing.T, s *company.State, id company.TaskID) view.Approval {
+	t.Helper()
+	q, err := view.Source{State: s}.Question(string(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
 }

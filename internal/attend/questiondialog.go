@@ -101,13 +101,12 @@ func (d questionDialog) parseAnswer(ctx context.Context, typed string) (company.
 		d.showDiff(ctx)
 		return cmd, nil
 	case alone && (word == "?" || word == "h" || word == "help"):
-	case d.question.Kind == company.AskClarification:
-		cmd.Option, cmd.Text = company.OptAnswer, typed
-	case word == "y" || word == "yes":
-		return d.answerYes(rest)
-	case word == "n" || word == "no":
-		return d.answerNo(ctx, rest)
+	case d.question.AsksForWords():
+		cmd.Option, cmd.Text = d.question.Options[0].Name, typed
 	default:
+		if o, ok := d.question.TypedOption(word); ok {
+			return d.answerOption(ctx, o, word, rest)
+		}
 		return d.answerWords(ctx, typed)
 	}
 	return cmd, nil
@@ -116,45 +115,45 @@ func (d questionDialog) parseAnswer(ctx context.Context, typed string) (company.
 // answerWords takes a sentence for the answer that takes text, once the person confirms
 // it.
 func (d questionDialog) answerWords(ctx context.Context, typed string) (company.Answer, error) {
-	key, option := d.question.WordsGoWith()
-	if key == "" || !strings.Contains(typed, " ") {
+	key, o, ok := d.question.WordsGoWith()
+	if !ok || !strings.Contains(typed, " ") {
 		d.printLine("%q says neither y nor n", safetext.EscapeLine(typed, 60))
 		return company.Answer{}, nil
 	}
-	word, err := d.read(ctx, fmt.Sprintf("%s with these words (%s)? [y/n]> ", key, d.question.Options[option]))
+	word, err := d.read(ctx, fmt.Sprintf("%s with these words (%s)? [y/n]> ", key, o.Means))
 	if err != nil || !console.IsYes(word) {
 		return company.Answer{}, err
 	}
-	return company.Answer{Approval: d.question.ID, By: "terminal", Option: option, Text: typed}, nil
+	return company.Answer{Approval: d.question.ID, By: "terminal", Option: o.Name, Text: typed}, nil
 }
 
-func (d questionDialog) answerYes(rest string) (company.Answer, error) {
-	cmd := company.Answer{Approval: d.question.ID, By: "terminal", Option: company.OptApprove, Text: rest}
+// answerOption is the answer by an option and what was typed behind its key, unless it
+// would end the task and the person thinks better of it.
+func (d questionDialog) answerOption(ctx context.Context, o company.Option, key, rest string) (company.Answer, error) {
+	cmd := company.Answer{Approval: d.question.ID, By: "terminal", Option: o.Name, Text: rest}
 	switch {
-	case rest == "" || d.question.AcceptsWords(company.OptApprove):
-		return cmd, nil
-	case d.question.Kind.AsksAmount():
+	case o.Input == company.InputNeedsWords && rest == "":
+		d.printLine("%s asks for your words: %s and a text", d.question.ID, key)
+		return company.Answer{}, nil
+	case o.Input == company.InputAmount && rest != "":
 		by, err := view.ParseAmount(rest)
 		if err != nil {
 			d.printLine("%q is no amount: y 5usd, y 100ktokens, or y alone", safetext.EscapeLine(rest, 60))
 			return company.Answer{}, nil
 		}
 		cmd.Raise, cmd.Text = by, ""
+	case o.Name == company.OptApprove && !o.AcceptsWords() && rest != "":
+		// A yes with a wish would be taken for a yes, and the wish for nothing.
+		hint := ""
+		if other, _, ok := d.question.WordsGoWith(); ok {
+			hint = "; " + other + " with words hands them on"
+		}
+		d.printLine("your words beside this y would reach no one%s", hint)
+		return company.Answer{}, nil
+	}
+	if !o.Confirm {
 		return cmd, nil
 	}
-	// A yes with a wish would be taken for a yes, and the wish for nothing.
-	hint := ""
-	if d.question.AcceptsWords(company.OptReject) {
-		hint = "; n with words hands them on"
-	}
-	d.printLine("your words beside this y would reach no one%s", hint)
-	return company.Answer{}, nil
-}
-
-// answerNo is the answer, unless it would end the task and the person thinks better
-// of it.
-func (d questionDialog) answerNo(ctx context.Context, rest string) (company.Answer, error) {
-	cmd := company.Answer{Approval: d.question.ID, By: "terminal", Option: company.OptReject, Text: rest}
 	all, err := d.conn.EndedBy(ctx, d.question.Task, cmd)
 	if err != nil {
 		return company.Answer{}, err
@@ -163,10 +162,10 @@ func (d questionDialog) answerNo(ctx context.Context, rest string) (company.Answ
 		return cmd, nil
 	}
 	instead := ""
-	if d.question.Kind == company.AskPlan {
-		instead = "; n with words does not"
+	if o.AcceptsWords() && rest == "" {
+		instead = "; " + key + " with words does not"
 	}
-	word, err := d.read(ctx, fmt.Sprintf("this n ends all of %s%s. End it? [y/N] ", all, instead))
+	word, err := d.read(ctx, fmt.Sprintf("this %s ends all of %s%s. End it? [y/N] ", key, all, instead))
 	if err != nil || !console.IsYes(word) {
 		return company.Answer{}, err
 	}

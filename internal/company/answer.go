@@ -2,7 +2,6 @@ package company
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -37,13 +36,8 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 	if len(c.Text) > 64<<10 {
 		return nil, E(EInvalid, "the answer is longer than 64 KiB")
 	}
-	switch {
-	case a.Kind == AskClarification:
-		if c.Option != OptAnswer || strings.TrimSpace(c.Text) == "" {
-			return nil, E(EInvalid, string(a.ID)+" asks for words").Fix(fmt.Sprintf("company answer %s %q", a.ID, "…"))
-		}
-	case c.Option != OptApprove && c.Option != OptReject:
-		return nil, E(EInvalid, string(a.ID)+" is answered with approve or reject").Fix("company approve " + string(a.ID))
+	if err := s.checkOption(a, c); err != nil {
+		return nil, err
 	}
 	if !c.Raise.IsValid() {
 		return nil, E(EInvalid, "a cap is not raised by less than nothing")

@@ -29,40 +29,6 @@ const (
 	AskDependencyLeave ApprovalKind = "dependency"
 )
 
-// AsksAmount says whether a yes may name how much a cap is raised by.
-func (k ApprovalKind) AsksAmount() bool { return k == AskBudget || k.scopeOf() != "" }
-
-// Answers to an approval. A clarification is answered with text alone.
-const (
-	OptApprove = "approve"
-	OptReject  = "reject"
-	OptAnswer  = "answer"
-
-	OptWithdrawn = "withdrawn" // by the company: what it asked about is no more
-)
-
-// meaning tells people what the two options do, by kind.
-var meaning = map[ApprovalKind][2]string{
-	AskPlan:      {"work on it", "plan anew with your words, or cancel without any"},
-	AskMerge:     {"merge it", "back to the worker with your words"},
-	AskProtected: {"merge it, what is protected included", "back to the worker with your words"},
-	AskPR:        {"open the pull request", "cancel the task; the branch stays"},
-	AskNoGates:   {"go on untested", "give the task up"},
-	AskBudget:    {"raise the cap", "cancel the task"},
-	AskBlocked:   {"try again, with your words", "give the task up"},
-	AskReview:    {"let it pass", "give the task up"},
-	AskGates:     {"have it mended once more, with your words", "give the task up"},
-	AskUnread:    {"let it pass, unverified", "have it mended with your words, or give the task up without any"},
-	AskRedGreen:  {"let it pass without such a test", "back to the worker with your words, or give the task up without any"},
-	AskTrouble:   {"try again", "give the task up"},
-	AskHeld:      {"push it as it is; that you said so is recorded", "give the task up"},
-
-	AskDayBudget:    {"raise the cap of this day", "leave it: the work goes on at midnight"},
-	AskOfficeBudget: {"raise the cap of the office", "leave it: the work rests until company budget add --office"},
-
-	AskDependencyLeave: {"let it be added", "go on without it; your words reach the worker"},
-}
-
 // Approval is one question to the president, asked once and answered once. One without a task is
 // of the office.
 type Approval struct {
@@ -82,15 +48,6 @@ type Approval struct {
 
 // Open reports whether the question still waits.
 func (a *Approval) Open() bool { return a.Answered.IsZero() }
-
-// Options tells what can be answered, and what it means.
-func (a *Approval) Options() map[string]string {
-	if a.Kind == AskClarification {
-		return map[string]string{OptAnswer: "in your words"}
-	}
-	w := meaning[a.Kind]
-	return map[string]string{OptApprove: w[0], OptReject: w[1]}
-}
 
 func (s *State) isApproved(key string) bool {
 	a := s.Approvals[s.ByKey[key]]

@@ -25,9 +25,10 @@ const (
 var (
 	AppendInput = appendInput
 	EventKinds  = kinds
-	Meaning     = meaning
 	OneWord     = oneWord
 	QuoteWords  = quoteWords
+
+	StandardOptions = standardOptions
 )
 
 func (c GateCheck) NamesFailures() bool { return c.namesFailures() }

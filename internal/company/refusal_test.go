@@ -175,9 +175,16 @@ func TestInvalidAnswersAreRefused(t *testing.T) {
 	q := s.ask(AskPlan)
 	s.mustRefuse(EInvalid, Answer{Approval: q.ID, Option: OptAnswer, Text: "yes"})
 	s.mustRefuse(EInvalid, Answer{Approval: q.ID, Option: OptApprove, Raise: Amount{Tokens: -1}})
-	for kind := range Meaning {
-		if o := (&Approval{Kind: kind}).Options(); o[OptApprove] == "" || o[OptReject] == "" || len(o) != 2 {
-			t.Errorf("%s offers %v", kind, o)
+	for kind, options := range StandardOptions {
+		seen := map[string]bool{}
+		for _, o := range options {
+			if o.Name == "" || o.Means == "" || seen[o.Name] {
+				t.Errorf("%s offers %+v", kind, options)
+			}
+			seen[o.Name] = true
+		}
+		if kind != AskClarification && (len(options) != 2 || options[0].Name != OptApprove || options[1].Name != OptReject) {
+			t.Errorf("%s offers %+v", kind, options)
 		}
 	}
 }

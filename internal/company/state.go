@@ -32,6 +32,8 @@ type State struct {
 
 	shared sharedMaps // which of the maps a view holds, too
 	edited []*Task    // by the event that is being applied
+
+	options OptionTable // nil: the standard ones
 }
 
 // sharedMaps are the maps of a state that others may be reading: apply copies one

@@ -146,7 +146,14 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.ApprovalOpened:
 		it.Text, it.Mark = fmt.Sprintf("%s: %s", d.ID, safetext.EscapeLine(d.Question, 300)), Needs
 	case *company.ApprovalAnswered:
-		it.Text = strings.TrimSpace(fmt.Sprintf("%s: %s %s", d.ID, map[string]string{company.OptApprove: "yes", company.OptReject: "no", company.OptAnswer: "answered:", company.OptWithdrawn: "not needed any more"}[d.Option], safetext.EscapeLine(d.Text, 100))) + describeRebinding(d.Rebind)
+		word := company.OptionWord(d.Option)
+		switch d.Option {
+		case company.OptAnswer:
+			word += ":"
+		case company.OptWithdrawn:
+			word = "not needed any more"
+		}
+		it.Text = strings.TrimSpace(fmt.Sprintf("%s: %s %s", d.ID, word, safetext.EscapeLine(d.Text, 100))) + describeRebinding(d.Rebind)
 	case *company.BudgetReserved:
 		it.Text, it.Quiet = "reserved "+d.Amount.String(), true
 	case *company.BudgetWaiting:

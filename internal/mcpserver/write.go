@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -60,8 +61,10 @@ type cancelArguments struct {
 
 type approveArguments struct {
 	Question  string `json:"question" jsonschema:"id of the question, or of the task whose one question is open"`
+	Option    string `json:"option,omitempty" jsonschema:"another of the question's options, by its name; without it: approve"`
 	Text      string `json:"text,omitempty" jsonschema:"what the agent that asked is to know"`
 	Add       string `json:"add,omitempty" jsonschema:"of a budget: how much the cap grows, such as 5usd or 100ktokens"`
+	EndTask   bool   `json:"end_task,omitempty" jsonschema:"needed where the option ends the whole task"`
 	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
 }
 
@@ -100,8 +103,8 @@ func (s toolset) addWritingTools() {
 }
 
 func (s toolset) addApprovingTools() {
-	addTool(s, destroys, "approve", "Say yes to a question, as the president: a plan, a merge, a pull request, a budget.",
-		bounds{"question": limitID, "text": limitText(0, maxWords), "add": limitText(1, 40), "request_id": limitRequest}, s.approveQuestion)
+	addTool(s, destroys, "approve", "Say yes to a question, as the president: a plan, a merge, a pull request, a budget. Or choose another of its options by name.",
+		bounds{"question": limitID, "option": limitText(1, 64), "text": limitText(0, maxWords), "add": limitText(1, 40), "request_id": limitRequest}, s.approveQuestion)
 	addTool(s, destroys, "reject", "Say no to a question, as the president. With words the work is done anew where that is possible.",
 		bounds{"question": limitID, "text": limitText(0, maxWords), "request_id": limitRequest}, s.rejectQuestion)
 }
@@ -210,7 +213,7 @@ func (s *Server) decideQuestion(ctx context.Context, id, question string, ans co
 
 func (s *Server) answerQuestion(ctx context.Context, in answerArguments) (*mcp.CallToolResult, error) {
 	return s.decideQuestion(ctx, nameCommand("answer", in.RequestID), in.Question, company.Answer{Option: company.OptAnswer, Text: in.Text}, func(_ *client.Office, q view.Approval, _ company.Answer) error {
-		if q.Kind != company.AskClarification { // the core refuses it, too, and advises commands
+		if !q.AsksForWords() { // the core refuses it, too, and advises commands
 			return company.E(company.EInvalid, fmt.Sprintf("%s asks for a yes or a no", q.ID)).Because("answer takes words alone").
 				Fix("the president's company approve or company reject; a server with --allow-approve has the tools")
 		}
@@ -219,33 +222,39 @@ func (s *Server) answerQuestion(ctx context.Context, in answerArguments) (*mcp.C
 }
 
 func (s *Server) approveQuestion(ctx context.Context, in approveArguments) (*mcp.CallToolResult, error) {
-	ans := company.Answer{Option: company.OptApprove, Text: in.Text}
+	ans := company.Answer{Option: cmp.Or(in.Option, company.OptApprove), Text: in.Text}
 	if in.Add != "" {
 		var err error
 		if ans.Raise, err = view.ParseAmount(in.Add); err != nil {
 			return nil, err
 		}
 	}
-	return s.decideQuestion(ctx, nameCommand("approve", in.RequestID), in.Question, ans, func(_ *client.Office, q view.Approval, ans company.Answer) error {
-		if ans.Raise != (company.Amount{}) && !q.Kind.AsksAmount() {
+	return s.decideQuestion(ctx, nameCommand("approve", in.RequestID), in.Question, ans, func(office *client.Office, q view.Approval, ans company.Answer) error {
+		if o, _ := q.FindOption(ans.Option); ans.Raise != (company.Amount{}) && o.Input != company.InputAmount {
 			return company.E(company.EUsage, "add is for a question about the budget").Because(fmt.Sprintf("%s is about: %s", q.ID, q.Kind)).Fix("leave add out")
 		}
-		return nil
+		return checkEnd(ctx, office, q, ans, in.EndTask)
 	})
 }
 
 func (s *Server) rejectQuestion(ctx context.Context, in rejectArguments) (*mcp.CallToolResult, error) {
 	ans := company.Answer{Option: company.OptReject, Text: in.Text}
 	return s.decideQuestion(ctx, nameCommand("reject", in.RequestID), in.Question, ans, func(o *client.Office, q view.Approval, ans company.Answer) error {
-		if in.EndTask || q.Answered != nil {
-			return nil
-		}
-		all, err := o.EndedBy(ctx, q.Task, ans)
-		if err == nil && all != "" {
-			err = company.E(company.EWaiting, fmt.Sprintf("%s is not answered: this no ends all of %s", q.ID, all)).Fix("give words that have it done anew, or end_task")
-		}
-		return err
+		return checkEnd(ctx, o, q, ans, in.EndTask)
 	})
+}
+
+// checkEnd refuses an answer that ends its task, unless agreed says that it may.
+func checkEnd(ctx context.Context, office *client.Office, q view.Approval, ans company.Answer, agreed bool) error {
+	o, _ := q.FindOption(ans.Option)
+	if agreed || q.Answered != nil || !o.Confirm {
+		return nil
+	}
+	all, err := office.EndedBy(ctx, q.Task, ans)
+	if err == nil && all != "" {
+		err = company.E(company.EWaiting, fmt.Sprintf("%s is not answered: this %s ends all of %s", q.ID, o.Label(), all)).Fix("give words that have it done anew, or end_task")
+	}
+	return err
 }
 
 func (s *Server) tellWorker(ctx context.Context, in tellArguments) (*mcp.CallToolResult, error) {

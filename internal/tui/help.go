@@ -41,6 +41,7 @@ TASK
 QUESTIONS
   j/k           move
   y, n          yes, no; then Enter (an amount or words can go with it)
+  3 to 9        a further answer, as the question lists it
   w             answer in your words
   d, enter      the diff, the task that the question is about
   esc           back

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -63,10 +64,8 @@ func (m *model) pressInboxKey(key string) tea.Cmd {
 		return nil
 	}
 	switch key {
-	case "y":
-		m.askAnswer(*q, company.OptApprove)
-	case "n":
-		m.askAnswer(*q, company.OptReject)
+	case "y", "n", "1", "2", "3", "4", "5", "6", "7", "8", "9":
+		m.pressOptionKey(*q, key)
 	case "w":
 		m.askWords(*q)
 	case "d":
@@ -97,45 +96,47 @@ func (m *model) openQuestion(q view.Approval) {
 	}
 }
 
+// pressOptionKey asks for what goes with the option of a key.
+func (m *model) pressOptionKey(q view.Approval, key string) {
+	o, ok := q.TypedOption(key)
+	switch {
+	case ok:
+		m.askAnswer(q, o)
+	case q.AsksForWords():
+		m.note = resultMsg{text: fmt.Sprintf("%s asks for your words: w", q.ID)}
+	default:
+		m.note = resultMsg{text: fmt.Sprintf("%s cannot be answered so", q.ID)}
+	}
+}
+
 // askWords asks for the words that answer a question.
 func (m *model) askWords(q view.Approval) {
-	option := company.OptAnswer
-	if q.Kind != company.AskClarification {
-		if _, option = q.WordsGoWith(); option == "" {
-			m.note = resultMsg{text: fmt.Sprintf("%s takes no words: y or n", q.ID)}
+	o, ok := q.FindOption(company.OptAnswer)
+	if !ok {
+		if _, o, ok = q.WordsGoWith(); !ok {
+			m.note = resultMsg{text: fmt.Sprintf("%s takes no words: %s", q.ID, optionKeys(q, " or "))}
 			return
 		}
 	}
-	m.askAnswer(q, option)
+	m.askAnswer(q, o)
 }
 
 // askAnswer asks for what goes with an answer, and for the Enter that sends it.
-func (m *model) askAnswer(q view.Approval, option string) {
-	means := safetext.EscapeLine(q.Options[option], 160)
-	if q.Kind == company.AskClarification && option != company.OptAnswer {
-		m.note = resultMsg{text: fmt.Sprintf("%s asks for your words: w", q.ID)}
-		return
-	}
-	if means == "" {
-		m.note = resultMsg{text: fmt.Sprintf("%s cannot be answered so", q.ID)}
-		return
-	}
-	ans := company.Answer{Approval: q.ID, Option: option, By: "watch"}
-	word := map[string]string{company.OptApprove: "yes", company.OptReject: "no", company.OptAnswer: "answer"}[option]
-	takesText, hint := true, "Enter, or Esc"
-	switch {
-	case q.Kind.AsksAmount() && option == company.OptApprove:
+func (m *model) askAnswer(q view.Approval, o company.Option) {
+	ans := company.Answer{Approval: q.ID, Option: o.Name, By: "watch"}
+	hint := "Enter, or Esc"
+	switch o.Input {
+	case company.InputAmount:
 		hint = "an amount such as 5usd or 100ktokens, or nothing; Enter, or Esc"
-	case option == company.OptAnswer:
+	case company.InputNeedsWords:
 		hint = "your words, Enter, or Esc"
-	case q.AcceptsWords(option):
+	case company.InputWords:
 		hint = "your words, or none; Enter, or Esc"
-	default:
-		takesText = false
 	}
-	p := newPrompt(fmt.Sprintf("%s to %s: %s. %s", word, q.ID, strings.TrimSuffix(means, "."), hint), func(text string) tea.Cmd {
+	means := strings.TrimSuffix(safetext.EscapeLine(o.Means, 160), ".")
+	p := newPrompt(fmt.Sprintf("%s to %s: %s. %s", o.Label(), q.ID, means, hint), func(text string) tea.Cmd {
 		ans.Text = strings.TrimSpace(text)
-		if q.Kind.AsksAmount() && option == company.OptApprove && ans.Text != "" {
+		if o.Input == company.InputAmount && ans.Text != "" {
 			by, err := view.ParseAmount(ans.Text)
 			if err != nil {
 				m.note = resultMsg{text: safetext.EscapeLine(err.Error(), 200), bad: true}
@@ -145,14 +146,38 @@ func (m *model) askAnswer(q view.Approval, option string) {
 		}
 		return m.office.sendAnswer(ans, q.Task, false)
 	})
-	if option == company.OptAnswer {
+	switch o.Input {
+	case company.InputNeedsWords:
 		p.least = 1
-	}
-	if !takesText {
+	case "":
 		p.input.CharLimit = 1
 		p.must = ""
 	}
 	m.prompt = p
+}
+
+// optionKeys are the keys of a question's options.
+func optionKeys(q view.Approval, between string) string {
+	keys := make([]string, len(q.Options))
+	for i := range q.Options {
+		keys[i] = q.OptionKey(i)
+	}
+	return strings.Join(keys, between)
+}
+
+// inboxFooter names the keys of the screen, those of further options among them.
+func (m *model) inboxFooter() string {
+	q := m.selectedQuestion()
+	if q == nil {
+		return inboxKeys
+	}
+	further := ""
+	for i, o := range q.Options {
+		if key := q.OptionKey(i); key == strconv.Itoa(i+1) {
+			further += key + " " + o.Label() + "  "
+		}
+	}
+	return strings.Replace(inboxKeys, "w words  ", "w words  "+further, 1)
 }
 
 // drawInbox is the lines of the screen of the questions.

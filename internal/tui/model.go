@@ -388,7 +388,7 @@ func (m *model) footLine() string {
 	case m.screen == taskScreen:
 		keys = m.taskKeys()
 	case m.screen == inboxScreen:
-		keys = inboxKeys
+		keys = m.inboxFooter()
 	}
 	return m.style.Paint(screen.Dim, cutLine(keys, m.width))
 }

@@ -24,3 +24,27 @@ func TestOfficeQuestion(t *testing.T) {
 		t.Fatalf("sent: %+v", d.office.answers)
 	}
 }
+
+// Each of four options is given by its key: y and n, and further ones by their place.
+func TestFourOptions(t *testing.T) {
+	for key, want := range map[string]company.Answer{
+		"y": {Option: company.OptApprove}, "n": {Option: company.OptReject},
+		"3": {Option: "request_changes", Text: "smaller"}, "w": {Option: "request_changes", Text: "smaller"}, "4": {Option: "abort"},
+	} {
+		src := withQuestion(sourceOf(0, nil))
+		src.State.Approvals["a3"].Kind = viewtest.FourOptions
+		src.State.UseOptions(viewtest.FourOptionTable)
+		d := openDesktop(t, 120, 30, snapshotOf(t, src))
+		d.press("i")
+		d.expect("3 request changes", "4 abort", "company answer a3 --option abort")
+		d.press(key)
+		if want.Text != "" {
+			d.press("s", "m", "a", "l", "l", "e", "r")
+		}
+		d.press("enter")
+		want.Approval, want.By = "a3", "watch"
+		if len(d.office.answers) != 1 || d.office.answers[0] != want {
+			t.Errorf("%s sent: %+v", key, d.office.answers)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +20,7 @@ type Approval struct {
 	Task     company.TaskID       `json:"task"` // empty: the office asks
 	Subtask  company.SubtaskID    `json:"subtask,omitempty"`
 	Question string               `json:"question"`
-	Options  map[string]string    `json:"options"`
+	Options  []company.Option     `json:"options"` // in the order in which they are offered
 	Asked    time.Time            `json:"asked"`
 	Answered *time.Time           `json:"answered"`
 	Option   string               `json:"option,omitempty"`
@@ -29,7 +31,7 @@ type Approval struct {
 
 // approval is the view of a question, with what it is about.
 func (src Source) approval(a *company.Approval) Approval {
-	v := NewApproval(a)
+	v := newApproval(src.State, a)
 	if t := src.State.Tasks[a.Task]; a.Kind == company.AskPlan && a.Open() && t != nil {
 		for _, sub := range t.Subtasks {
 			v.Details = append(v.Details, describePlace(t, sub)+sub.Planned.Title)
@@ -61,14 +63,13 @@ func describePlace(t *company.Task, sub *company.Subtask) string {
 	return fmt.Sprintf("wave %d: ", sub.Wave)
 }
 
-// NewApproval is the view of a question.
-func NewApproval(a *company.Approval) Approval {
+func newApproval(s *company.State, a *company.Approval) Approval {
 	v := Approval{
-		ID: a.ID, Kind: a.Kind, Task: a.Task, Subtask: a.Subtask, Question: a.Question, Options: a.Options(), Asked: a.Asked.UTC(),
+		ID: a.ID, Kind: a.Kind, Task: a.Task, Subtask: a.Subtask, Question: a.Question, Options: s.OptionsOf(a), Asked: a.Asked.UTC(),
 		Option: a.Option, Text: a.Text,
 	}
 	if a.Open() {
-		v.Next = AnswerCommand(a)
+		v.Next = v.answerCommand()
 	} else {
 		at := a.Answered.UTC()
 		v.Answered = &at
@@ -84,12 +85,35 @@ func (src Source) approvals(as []*company.Approval) []Approval {
 	return out
 }
 
-// AnswerCommand is the command that answers a question.
-func AnswerCommand(a *company.Approval) string {
-	if a.Kind == company.AskClarification {
-		return `company answer ` + string(a.ID) + ` "…"`
+// answerCommand is the command that answers a question; of several the one for each answer.
+func (v Approval) answerCommand() string {
+	var commands []string
+	for _, o := range v.Options {
+		command := v.CommandOf(o)
+		if o.Input == company.InputNeedsWords {
+			command += ` "…"`
+		}
+		commands = append(commands, command)
 	}
-	return "company approve " + string(a.ID) + " or company reject " + string(a.ID)
+	return strings.Join(commands, " or ")
+}
+
+// CommandOf is the command that gives one answer, without words.
+func (v Approval) CommandOf(o company.Option) string {
+	switch o.Name {
+	case company.OptApprove, company.OptReject, company.OptAnswer:
+		return "company " + o.Name + " " + string(v.ID)
+	}
+	return "company answer " + string(v.ID) + " --option " + o.Name
+}
+
+// FindOption finds an option by its name.
+func (v Approval) FindOption(name string) (company.Option, bool) {
+	i := slices.IndexFunc(v.Options, func(o company.Option) bool { return o.Name == name })
+	if i < 0 {
+		return company.Option{}, false
+	}
+	return v.Options[i], true
 }
 
 // SubjectOf names the subtask or the task that asks, or the office.
@@ -125,16 +149,16 @@ type answer struct{ word, means, command string }
 
 // answers are what can be answered, each with its meaning and the command that gives it.
 func (v Approval) answers() []answer {
+	if v.Next == "" {
+		return nil // it waits for nothing any more
+	}
 	var out []answer
-	for _, o := range []struct{ option, word, command string }{
-		{company.OptApprove, "yes", "company approve "}, {company.OptReject, "no", "company reject "}, {company.OptAnswer, "answer", "company answer "},
-	} {
-		means := v.Options[o.option]
-		if means == "" || v.Next == "" {
-			continue // or it waits for nothing any more
+	for i, o := range v.Options {
+		a := answer{o.Label(), o.Means, v.CommandOf(o)}
+		if key := v.OptionKey(i); key == strconv.Itoa(i+1) {
+			a.word = key + " " + a.word
 		}
-		a := answer{o.word, means, o.command + string(v.ID)}
-		if strings.Contains(means, "your words") {
+		if o.AcceptsWords() {
 			a.command += ` "…"`
 		}
 		out = append(out, a)

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"company/internal/company"
@@ -20,11 +21,11 @@ func (v Approval) RenderPrompt(s Style) string {
 	indent := strings.Repeat(" ", len(head))
 	b.WriteString(s.Paint(screen.Bright, strings.TrimSpace(head)) + "  " + s.Wrap(about+safetext.Escape(v.Question), indent) + "\n")
 	v.writeDetails(&b, s, indent)
-	if v.Kind == company.AskClarification {
+	if v.AsksForWords() {
 		b.WriteString("  your words are the answer\n")
 	} else {
-		for _, o := range []struct{ key, option string }{{"y", company.OptApprove}, {"n", company.OptReject}} {
-			writeWrapped(&b, s, fmt.Sprintf("  %-10s  ", o.key+v.argumentHint(o.option)), v.Options[o.option])
+		for i, o := range v.Options {
+			writeWrapped(&b, s, fmt.Sprintf("  %-10s  ", v.OptionKey(i)+argumentHint(o)), v.optionMeaning(i))
 		}
 	}
 	b.WriteString("  s  show")
@@ -35,32 +36,64 @@ func (v Approval) RenderPrompt(s Style) string {
 	return b.String()
 }
 
-// argumentHint is what may follow a yes or a no.
-func (v Approval) argumentHint(option string) string {
-	switch {
-	case v.Kind.AsksAmount() && option == company.OptApprove:
+// argumentHint is what may follow the key of an option.
+func argumentHint(o company.Option) string {
+	switch o.Input {
+	case company.InputAmount:
 		return " [amount]"
-	case v.AcceptsWords(option):
+	case company.InputWords:
 		return " [words]"
+	case company.InputNeedsWords:
+		return " words"
 	}
 	return ""
 }
 
-// AcceptsWords says whether text beside an option reaches an agent.
-func (v Approval) AcceptsWords(option string) bool {
-	return strings.Contains(v.Options[option], "your words")
+// optionMeaning is what an option does, with its name where the key does not say it.
+func (v Approval) optionMeaning(i int) string {
+	o := v.Options[i]
+	if v.OptionKey(i) == strconv.Itoa(i+1) {
+		return o.Label() + ": " + o.Means
+	}
+	return o.Means
 }
 
-// WordsGoWith is the key and the option that a bare sentence is meant for; empty: there
-// is none.
-func (v Approval) WordsGoWith() (key, option string) {
-	switch {
-	case v.AcceptsWords(company.OptApprove):
-		return "y", company.OptApprove
-	case v.AcceptsWords(company.OptReject):
-		return "n", company.OptReject
+// AsksForWords reports whether words are the only answer.
+func (v Approval) AsksForWords() bool {
+	return len(v.Options) == 1 && v.Options[0].Input == company.InputNeedsWords
+}
+
+// OptionKey is what is typed for an option: y, n, w, or its place in the list.
+func (v Approval) OptionKey(i int) string {
+	switch v.Options[i].Name {
+	case company.OptApprove:
+		return "y"
+	case company.OptReject:
+		return "n"
+	case company.OptAnswer:
+		return "w"
 	}
-	return "", ""
+	return strconv.Itoa(i + 1)
+}
+
+// TypedOption finds the option that a typed word stands for: its key, its label or its name.
+func (v Approval) TypedOption(word string) (company.Option, bool) {
+	for i, o := range v.Options {
+		if word == v.OptionKey(i) || word == o.Label() || word == o.Name {
+			return o, true
+		}
+	}
+	return company.Option{}, false
+}
+
+// WordsGoWith finds the key and the option that a bare sentence is meant for.
+func (v Approval) WordsGoWith() (key string, o company.Option, ok bool) {
+	for i, o := range v.Options {
+		if o.AcceptsWords() {
+			return v.OptionKey(i), o, true
+		}
+	}
+	return "", company.Option{}, false
 }
 
 // HasDiff says whether there is a change that the question is about.
@@ -74,7 +107,8 @@ func (v Approval) HasDiff() bool {
 
 // AnsweredText says what an answer did to its task.
 func AnsweredText(v Approval, t Progress) string {
-	text := map[string]string{company.OptApprove: "yes", company.OptReject: "no", company.OptAnswer: "answered", company.OptWithdrawn: "withdrawn"}[v.Option]
+	given, _ := v.FindOption(v.Option)
+	text := company.OptionWord(v.Option)
 	switch {
 	case t.Over:
 		merged := "nothing was merged"
@@ -82,10 +116,13 @@ func AnsweredText(v Approval, t Progress) string {
 			merged = fmt.Sprintf("%d of %s stay merged on %s", t.Merged, company.Count(t.Subtasks, "subtask"), t.Branch)
 		}
 		return fmt.Sprintf("%s: %s. %s is %s; %s.", v.ID, text, t.ID, t.endText(), merged)
-	case v.Option == company.OptReject && v.Text != "":
+	case v.Option == company.OptApprove && (given.Input == company.InputAmount || v.Text != ""):
+	case v.Option == company.OptReject && v.Text == "":
+	case given.Input == company.InputNeedsWords && v.AsksForWords():
+	case v.Text != "":
 		text += ", with your words"
-	case v.Option == company.OptApprove && !v.Kind.AsksAmount() && v.Text == "":
-		means, _, _ := strings.Cut(v.Options[v.Option], ",")
+	case given.Means != "":
+		means, _, _ := strings.Cut(given.Means, ",")
 		text += ": " + means
 	}
 	return fmt.Sprintf("%s: %s.", v.ID, text)

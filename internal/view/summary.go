@@ -82,7 +82,7 @@ func (src Source) Summary(t *company.Task) Summary {
 		sum.Next = "company resume " + string(t.ID)
 		if open := s.OpenApprovals(t.ID); len(open) > 0 {
 			sum.Why = safetext.EscapeLine(open[0].Question, 200)
-			sum.Next = AnswerCommand(open[0])
+			sum.Next = newApproval(s, open[0]).Next
 			if open[0].Kind == company.AskBudget {
 				sum.Next = fmt.Sprintf("%s or company reject %s", RaiseCommand(t), open[0].ID)
 			}

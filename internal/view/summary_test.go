@@ -149,7 +149,7 @@ func TestViewsAreClean(t *testing.T) {
 		"task":     Source{State: s, Now: time.Now()}.TaskDetail(task).Render(Style{}),
 		"subtask":  Source{State: s, Now: time.Now()}.Subtask(task, sub).Render(Style{}),
 		"run":      Source{State: s, Now: time.Now()}.Run(task, task.Runs["t12-01.1"]).Render(Style{}),
-		"question": NewApproval(s.Approvals["a3"]).Render(Style{}),
+		"question": newApproval(s, s.Approvals["a3"]).Render(Style{}),
 		"summary":  Source{State: s}.Summary(task).RenderText(),
 	} {
 		if !strings.Contains(text, `ev\x1b[31mil`) {

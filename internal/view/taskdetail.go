@@ -76,7 +76,7 @@ func (src Source) TaskDetail(t *company.Task) TaskDetail {
 	}
 	sortRuns(v.Runs)
 	for _, q := range s.AnsweredApprovals(t.ID) {
-		v.Questions = append(v.Questions, NewApproval(q))
+		v.Questions = append(v.Questions, newApproval(s, q))
 	}
 	return v
 }

@@ -68,13 +68,21 @@ export interface Task {
   pr: PullRequest | null;
 }
 
+/** Option is one way to answer a question. */
+export interface Option {
+  name: string;
+  means: string;
+  input?: "words" | "needs_words" | "amount";
+  confirm?: boolean;
+}
+
 export interface Approval {
   id: string;
   kind: string;
   task: string;
   subtask?: string;
   question: string;
-  options: Record<string, string>;
+  options: Option[];
   asked: string;
   answered: string | null;
   option?: string;

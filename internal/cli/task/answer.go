@@ -16,14 +16,27 @@ import (
 
 // NewAnswer makes company answer.
 func NewAnswer(env *command.Environment) *cobra.Command {
-	return &cobra.Command{
-		Use: "answer <question> <text>", Short: "Answer a question in your words",
-		Example: `  company answer a1 "limit by API key, not by address"`,
-		Args:    cobra.ExactArgs(2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Questions }),
+	var option string
+	var cancel bool
+	c := &cobra.Command{
+		Use: "answer <question> [text]", Short: "Answer a question in your words",
+		Example: `  company answer a1 "limit by API key, not by address"
+  company answer a7 --option reject "split it by package"`,
+		Long: "Answers a question in your words, or with the option that --option names; company\nshow lists the options of a question. One that ends the task is asked about once more\nat a terminal; elsewhere it needs --cancel.",
+		Args: func(c *cobra.Command, args []string) error {
+			if option == company.OptAnswer { // words alone
+				return cobra.ExactArgs(2)(c, args)
+			}
+			return cobra.RangeArgs(1, 2)(c, args)
+		},
+		ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Questions }),
 		RunE: func(c *cobra.Command, args []string) error {
-			return runAnswer(c.Context(), env, args[0], company.Answer{Option: company.OptAnswer, Text: args[1]})
+			return sendAnswer(c.Context(), env, args[0], company.Answer{Option: option, Text: strings.Join(args[1:], " ")}, cancel)
 		},
 	}
+	c.Flags().StringVar(&option, "option", company.OptAnswer, "which of the question's options is the answer")
+	c.Flags().BoolVar(&cancel, "cancel", false, "end the task, where that is what the answer means")
+	return c
 }
 
 // NewApprove makes company approve.
@@ -44,7 +57,7 @@ func NewApprove(env *command.Environment) *cobra.Command {
 					return err
 				}
 			}
-			return runAnswer(c.Context(), env, args[0], ans)
+			return sendAnswer(c.Context(), env, args[0], ans, false)
 		},
 	}
 	c.Flags().StringVar(&add, "add", "", "of a budget: how much the cap grows, such as 5usd or 100ktokens (default: by the cap that the task began with)")
@@ -61,29 +74,38 @@ func NewReject(env *command.Environment) *cobra.Command {
 		Long: "Says no to a question, or to the one question of a task that is open. With\nwords of yours the work is done anew where that is possible. A no that ends the\ntask is asked about once more at a terminal; elsewhere it needs --cancel.",
 		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Questions }),
 		RunE: func(c *cobra.Command, args []string) error {
-			answer := company.Answer{Option: company.OptReject, Text: strings.Join(args[1:], " ")}
-			if !cancel {
-				if err := confirmReject(c.Context(), env, args[0], answer); err != nil {
-					return err
-				}
-			}
-			return runAnswer(c.Context(), env, args[0], answer)
+			return sendAnswer(c.Context(), env, args[0], company.Answer{Option: company.OptReject, Text: strings.Join(args[1:], " ")}, cancel)
 		},
 	}
 	c.Flags().BoolVar(&cancel, "cancel", false, "end the task, where that is what the no means")
 	return c
 }
 
-func runAnswer(ctx context.Context, env *command.Environment, id string, ans company.Answer) error {
+// sendAnswer answers a question. An answer that ends a task is asked about once more, unless
+// agreed says that it may.
+func sendAnswer(ctx context.Context, env *command.Environment, id string, ans company.Answer, agreed bool) error {
 	q, conn, err := entrance.ReadApproval(ctx, env.Entrance, id)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	if ans.Raise != (company.Amount{}) && !q.Kind.AsksAmount() {
+	o, _ := q.FindOption(ans.Option)
+	if ans.Raise != (company.Amount{}) && o.Input != company.InputAmount {
+		conn.Close()
 		return company.E(company.EUsage, "--add is for a question about the budget").Because(fmt.Sprintf("%s is about: %s", q.ID, q.Kind)).Fix("company approve " + string(q.ID))
 	}
 	ans.Approval, ans.By = q.ID, "command"
+	if o.Confirm && !agreed && !env.Yes {
+		all, err := conn.EndedBy(ctx, q.Task, ans)
+		conn.Close() // others may need the office while the person thinks
+		if err == nil && all != "" {
+			err = confirmEnd(ctx, env, q, o, all)
+		}
+		if err != nil {
+			return err
+		}
+		return sendAnswer(ctx, env, id, ans, true)
+	}
+	defer conn.Close()
 	if _, err := conn.Do(ctx, "", ans); err != nil {
 		return err
 	}
@@ -97,28 +119,16 @@ func runAnswer(ctx context.Context, env *command.Environment, id string, ans com
 	return printOutcome(env, conn, t, map[string]any{"question": q}, view.AnsweredText(q, *t))
 }
 
-// confirmReject asks the person at a terminal once more before an answer ends a task,
-// and refuses it elsewhere. It holds nothing while it waits: others may need the office.
-func confirmReject(ctx context.Context, env *command.Environment, id string, ans company.Answer) error {
-	if env.Yes {
-		return nil
-	}
-	q, conn, err := entrance.ReadApproval(ctx, env.Entrance, id)
-	if err != nil {
-		return err
-	}
-	ans.Approval = q.ID
-	all, err := conn.EndedBy(ctx, q.Task, ans)
-	conn.Close()
-	if err != nil || all == "" {
-		return err
-	}
+// confirmEnd asks the person at a terminal once more before an answer ends a task,
+// and refuses it elsewhere.
+func confirmEnd(ctx context.Context, env *command.Environment, q view.Approval, o company.Option, all string) error {
 	if !env.CanPrompt() {
-		fix := fmt.Sprintf("company reject %s --cancel", q.ID)
-		if q.AcceptsWords(company.OptReject) {
-			fix += fmt.Sprintf(", or company reject %s \"…\" with words that have it done anew", q.ID)
+		again := q.CommandOf(o)
+		fix := again + " --cancel"
+		if o.AcceptsWords() {
+			fix += ", or " + again + ` "…" with words that have it done anew`
 		}
-		return company.E(company.EWaiting, fmt.Sprintf("%s is not answered: this no ends all of %s", q.ID, all)).Fix(fix)
+		return company.E(company.EWaiting, fmt.Sprintf("%s is not answered: this %s ends all of %s", q.ID, o.Label(), all)).Fix(fix)
 	}
 	yes, err := env.Confirm(ctx, "this ends all of "+all+". End it? [y/N] ")
 	if err == nil && !yes {

@@ -38,3 +38,22 @@ func WithQuestion(kind company.ApprovalKind, question string) func(*company.Stat
 		s.Approvals["a3"] = &company.Approval{ID: "a3", Kind: kind, Task: t.ID, Question: question, Asked: Time}
 	}
 }
+
+// FourOptions is a kind of question that FourOptionTable alone has.
+const FourOptions company.ApprovalKind = "four_options"
+
+// FourOptionTable has a kind with four options.
+var FourOptionTable = company.OptionTable{FourOptions: {
+	{Name: company.OptApprove, Means: "go on"},
+	{Name: company.OptReject, Means: "fail the run"},
+	{Name: "request_changes", Means: "again with your words", Input: company.InputNeedsWords},
+	{Name: "abort", Means: "end the run", Confirm: true},
+}}
+
+// WithFourOptions opens a question of t12 that has four options.
+func WithFourOptions() func(*company.State, *company.Task) {
+	return func(s *company.State, t *company.Task) {
+		WithQuestion(FourOptions, "Go on?")(s, t)
+		s.UseOptions(FourOptionTable)
+	}
+}

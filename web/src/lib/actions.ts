@@ -3,7 +3,7 @@
 import { asProblem, newKey, post } from "./api.ts";
 import { formatCount } from "./format.ts";
 import { invalidate } from "./store.ts";
-import type { Approval, CommandResult, PullRequest, Task } from "../types.ts";
+import type { Approval, CommandResult, Option, PullRequest, Task } from "../types.ts";
 import { askUser } from "../ui/dialog.tsx";
 import { tell, tellProblem } from "../ui/notices.tsx";
 
@@ -123,7 +123,7 @@ export interface Answer {
 /** sendAnswer answers a question. An answer that ends a task is tried first, and confirmed. */
 export async function sendAnswer(q: Approval, a: Answer): Promise<boolean> {
   const command: Record<string, unknown> = { Approval: q.id, Option: a.option, Text: a.text, By: "page", Raise: a.raise ?? {} };
-  const done = { approve: "yes", reject: "no", answer: "answered" }[a.option] ?? a.option;
+  const done = { approve: "yes", reject: "no", answer: "answered" }[a.option] ?? a.option.replaceAll("_", " ");
   try {
     const trial = await post<CommandResult>("trials", { kind: "answer", command });
     const ends = trial.events.find((e) => e.kind === "task.cancelled" || e.kind === "task.failed");
@@ -147,10 +147,15 @@ export async function sendAnswer(q: Approval, a: Answer): Promise<boolean> {
 }
 
 /** takesWords says whether text beside an option reaches an agent. */
-export const takesWords = (q: Approval, option: string): boolean => q.kind === "clarification" || (q.options[option] ?? "").includes("your words");
+export const takesWords = (o: Option): boolean => o.input === "words" || o.input === "needs_words";
 
-/** asksAmount says whether a yes may name how much a cap is raised by. */
-export const asksAmount = (q: Approval): boolean => ["budget", "day_budget", "office_budget"].includes(q.kind);
+const optionNames: Record<string, string> = { approve: "Yes", reject: "No", answer: "Answer" };
+
+/** optionName is an option as a button says it. */
+export function optionName(o: Option): string {
+  const name = o.name.replaceAll("_", " ");
+  return optionNames[o.name] ?? name.charAt(0).toUpperCase() + name.slice(1);
+}
 
 /** hasDiff says whether there is a change that a question is about. */
 export const hasDiff = (q: Approval): boolean => ["merge", "protected", "blocked", "review", "gates", "pr", "held"].includes(q.kind);

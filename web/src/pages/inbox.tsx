@@ -1,13 +1,11 @@
 import { useState } from "react";
-import { asksAmount, hasDiff, sendAnswer, subjectOf, takesWords } from "../lib/actions.ts";
+import { hasDiff, optionName, sendAnswer, subjectOf, takesWords } from "../lib/actions.ts";
 import { parseAmount } from "../lib/format.ts";
 import { reviewPath, taskPath } from "../lib/router.ts";
 import { escapeLine } from "../lib/text.ts";
-import type { Approval, Overview } from "../types.ts";
+import type { Approval, Option, Overview } from "../types.ts";
 import { useQuery, useResource } from "../ui/hooks.ts";
 import { A, Age, Block, Empty, Panel, Read } from "../ui/parts.tsx";
-
-const words: Record<string, string> = { approve: "Yes", reject: "No", answer: "Answer" };
 
 export const kindNames: Record<string, string> = {
   plan: "the plan", merge: "a merge", protected: "a merge of protected files", pr: "the pull request", no_gates: "work without gates", budget: "the budget",
@@ -45,12 +43,12 @@ export function QuestionCard({ q }: { q: Approval }) {
   const [text, setText] = useState("");
   const [amount, setAmount] = useState("");
   const [busy, setBusy] = useState(false);
-  const options = ["approve", "reject", "answer"].filter((o) => q.options[o]);
-  const anyWords = options.some((o) => takesWords(q, o));
+  const anyWords = q.options.some(takesWords);
+  const anyAmount = q.options.some((o) => o.input === "amount");
   const raise = amount.trim() === "" ? undefined : parseAmount(amount);
-  const answer = async (option: string) => {
+  const answer = async (o: Option) => {
     setBusy(true);
-    const sent = await sendAnswer(q, { option, text: takesWords(q, option) ? text.trim() : "", raise: option === "approve" && asksAmount(q) ? (raise ?? undefined) : undefined });
+    const sent = await sendAnswer(q, { option: o.name, text: takesWords(o) ? text.trim() : "", raise: o.input === "amount" ? (raise ?? undefined) : undefined });
     setBusy(false);
     if (sent) setText("");
   };
@@ -88,7 +86,7 @@ export function QuestionCard({ q }: { q: Approval }) {
             <textarea value={text} onChange={(e) => setText(e.target.value)} data-testid={"words-" + q.id} />
           </label>
         ) : null}
-        {asksAmount(q) ? (
+        {anyAmount ? (
           <label className="field">
             Raise the cap by
             <input value={amount} onChange={(e) => setAmount(e.target.value)} placeholder="the usual amount" aria-invalid={raise === null} />
@@ -96,18 +94,18 @@ export function QuestionCard({ q }: { q: Approval }) {
           </label>
         ) : null}
         <div className="stack tight">
-          {options.map((o) => (
-            <div key={o} className="row">
+          {q.options.map((o, i) => (
+            <div key={o.name} className="row">
               <button
-                className={o === "reject" ? "" : "primary"}
+                className={i === 0 ? "primary" : ""}
                 data-row
-                data-testid={`${o}-${q.id}`}
-                disabled={busy || (o === "answer" && text.trim() === "") || (o === "approve" && raise === null)}
+                data-testid={`${o.name}-${q.id}`}
+                disabled={busy || (o.input === "needs_words" && text.trim() === "") || (o.input === "amount" && raise === null)}
                 onClick={() => void answer(o)}
               >
-                {words[o]}
+                {optionName(o)}
               </button>
-              <span className="small muted">{escapeLine(q.options[o] ?? "")}</span>
+              <span className="small muted">{escapeLine(o.means)}</span>
             </div>
           ))}
         </div>

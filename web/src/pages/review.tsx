@@ -4,7 +4,7 @@ import { parseDiff, placeFindings } from "../lib/diff.ts";
 import { formatCount, runState, shortOID, subtaskState, taskState } from "../lib/format.ts";
 import { goTo, runPath, taskPath } from "../lib/router.ts";
 import { escapeLine, titleOf } from "../lib/text.ts";
-import type { Approval, Finding, Gate, JudgedFinding, Review, Shown, TaskDetail } from "../types.ts";
+import type { Approval, Finding, Gate, JudgedFinding, Option, Review, Shown, TaskDetail } from "../types.ts";
 import { FindingBox, GateView, ReviewView } from "../ui/checks.tsx";
 import { FileDiff, type Comments } from "../ui/diffview.tsx";
 import { useResource } from "../ui/hooks.ts";
@@ -190,18 +190,20 @@ function joinComments(written: Map<string, string>, words: string): string {
 function Decide({ id, questions, task, written, clear }: { id: string; questions: Approval[]; task: TaskDetail | undefined; written: Map<string, string>; clear: () => void }) {
   const [words, setWords] = useState("");
   const [busy, setBusy] = useState(false);
-  const q = questions.find((x) => x.options["reject"] && takesWords(x, "reject")) ?? questions[0];
-  if (q && q.options["approve"]) {
-    const send = async (option: string) => {
+  const q = questions.find((x) => x.options.some((o) => o.name === "reject" && takesWords(o))) ?? questions[0];
+  const approve = q?.options.find((o) => o.name === "approve");
+  if (q && approve) {
+    const reject = q.options.find((o) => o.name === "reject");
+    const send = async (o: Option) => {
       setBusy(true);
-      const sent = await sendAnswer(q, { option, text: takesWords(q, option) ? joinComments(written, words) : "" });
+      const sent = await sendAnswer(q, { option: o.name, text: takesWords(o) ? joinComments(written, words) : "" });
       setBusy(false);
       if (sent) {
         setWords("");
         clear();
       }
     };
-    if (takesWords(q, "reject")) {
+    if (q.options.length === 2 && reject && takesWords(reject)) {
       return (
         <section className="panel" data-testid="decide">
           <header>
@@ -217,15 +219,15 @@ function Decide({ id, questions, task, written, clear }: { id: string; questions
               <span className="hint">{written.size > 0 ? `${formatCount(written.size, "comment")} at lines go along` : "click a line number to comment on it"}</span>
             </label>
             <div className="row">
-              <button className="primary" disabled={busy} onClick={() => void send("approve")} data-testid="approve">
+              <button className="primary" disabled={busy} onClick={() => void send(approve)} data-testid="approve">
                 Approve
               </button>
-              <button disabled={busy || joinComments(written, words) === ""} onClick={() => void send("reject")} data-testid="request-changes">
+              <button disabled={busy || joinComments(written, words) === ""} onClick={() => void send(reject)} data-testid="request-changes">
                 Request changes
               </button>
             </div>
             <div className="small muted">
-              approve: {escapeLine(q.options["approve"] ?? "")}; changes: {escapeLine(q.options["reject"] ?? "")}
+              approve: {escapeLine(approve.means)}; changes: {escapeLine(reject.means)}
             </div>
           </div>
         </section>
