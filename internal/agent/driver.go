@@ -63,7 +63,7 @@ type Job struct {
 	// text in them is safe to show.
 	OnEvent func(Event)
 	// Marks are told which call and reply the process handles.
-	// Nil: nobody is.
+	// Nil: no marks are kept.
 	Marks *marks.Book
 	// Halt, when it gives an error, ends the conversation before the model is
 	// asked again: between two turns. Nil: it goes on.

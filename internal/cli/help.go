@@ -132,7 +132,7 @@ func flagsOfFirstWord(typed string, flags []string) (begun []string) {
 	return begun
 }
 
-// describeArguments says what is wrong with the number of a command's arguments.
+// describeArguments compares the number of arguments with the one that a command takes.
 func describeArguments(c *cobra.Command, check cobra.PositionalArgs, args []string) string {
 	name := c.CommandPath()
 	if len(args) == 0 {

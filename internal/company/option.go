@@ -26,7 +26,7 @@ type Option struct {
 type OptionInput string
 
 const (
-	InputWords      OptionInput = "words"       // a text, which reaches whoever asked
+	InputWords      OptionInput = "words"       // a text, which reaches the one that asked
 	InputNeedsWords OptionInput = "needs_words" // a text, without which there is no answer
 	InputAmount     OptionInput = "amount"      // how much a cap is raised by
 )

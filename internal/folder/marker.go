@@ -17,7 +17,7 @@ const (
 var markerNames = []string{"HEAD", "objects", "refs", "info", "FETCH_HEAD"}
 
 // MarkForGit makes an empty repository in the folder. git clean passes a folder with a
-// repository over unless it is told twice (-ff), and git add takes no file of it.
+// repository over unless it is forced twice (-ff), and git add takes no file of it.
 func (f *Folder) MarkForGit() error {
 	if info, err := f.Lstat(gitName + "/HEAD"); err == nil && info.Mode().IsRegular() {
 		return nil

@@ -52,7 +52,7 @@ type beginReader struct {
 	out   io.Writer
 	begun bool
 	held  []byte // the end of the text so far, in which the line may begin
-	said  []byte // the end of what the toolbox said before the line
+	said  []byte // the end of the toolbox's output before the line
 }
 
 // maxToolboxWords is how much of the toolbox's own text is kept: a service's log may be in it.
@@ -79,7 +79,7 @@ func (b *beginReader) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pass passes on words of the toolbox.
+// pass passes on output of the toolbox.
 func (b *beginReader) pass(text []byte) error {
 	b.said = append(b.said, text...)
 	b.said = b.said[max(0, len(b.said)-maxToolboxWords):]

@@ -121,7 +121,7 @@ func (b *Book) SetAside(owner string) []Death {
 	return b.deaths.setAside(owner)
 }
 
-// Show notes that the president was told of a place that is set aside.
+// Show notes that the president has seen a place that is set aside.
 func (b *Book) Show(p Place) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,7 +129,7 @@ func (b *Book) Show(p Place) {
 	b.saveDeaths()
 }
 
-// Retry has the places of an owner that the president was told of tried once more. It is called when the
+// Retry has the places of an owner that the president has seen tried once more. It is called when the
 // owner is taken up again, which takes his answer. One more death sets such a place aside again.
 func (b *Book) Retry(owner string) {
 	if b == nil {

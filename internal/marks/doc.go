@@ -58,6 +58,6 @@ func (p Place) String() string {
 type Death struct {
 	Place
 	Count int `json:"count"`
-	// Shown says that the president was told. The next attempt is his decision.
+	// Shown says that the president has seen it. The next attempt is his decision.
 	Shown bool `json:"shown,omitempty"`
 }

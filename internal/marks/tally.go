@@ -26,7 +26,7 @@ func (t tally) pass(p Place) bool {
 	return died
 }
 
-// show notes that the president was told of a place.
+// show notes that the president has seen a place.
 func (t tally) show(p Place) {
 	if d, ok := t[p]; ok {
 		d.Shown = true
@@ -34,7 +34,7 @@ func (t tally) show(p Place) {
 	}
 }
 
-// retry has the places of an owner that the president was told of tried once more: one more death sets such a place
+// retry has the places of an owner that the president has seen tried once more: one more death sets such a place
 // aside again. It reports whether there were any.
 func (t tally) retry(owner string) bool {
 	any := false

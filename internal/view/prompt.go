@@ -76,7 +76,7 @@ func (v Approval) OptionKey(i int) string {
 	return strconv.Itoa(i + 1)
 }
 
-// TypedOption finds the option that a typed word stands for: its key, its label or its name.
+// TypedOption finds the option that a typed text stands for: its key, its label or its name.
 func (v Approval) TypedOption(word string) (company.Option, bool) {
 	for i, o := range v.Options {
 		if word == v.OptionKey(i) || word == o.Label() || word == o.Name {

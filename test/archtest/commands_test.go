@@ -60,7 +60,7 @@ func TestCommandsReachNoDriver(t *testing.T) {
 // into an office, the work that is followed and texts had left (decision 0142; git log -G
 // maxCommandLines names the commits that raised and lowered it). Decision 0071 has the
 // numbers.
-const maxCommandLines = 4987
+const maxCommandLines = 4997
 
 func TestCommandLineHoldsCommands(t *testing.T) {
 	lines := 0

@@ -49,7 +49,7 @@ func (env *Environment) ReportError(ctx context.Context, err error) int {
 		}
 		return ec.Code
 	}
-	if ctx.Err() != nil && !errors.Is(err, company.ErrUnended) { // an end that was not clean is told
+	if ctx.Err() != nil && !errors.Is(err, company.ErrUnended) { // an end that was not clean is reported
 		return ExitInterrupt
 	}
 	env.ShowError(err)

@@ -60,7 +60,7 @@ var interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "source", ".", "
 var prefixes = []string{"env", "exec", "command", "time", "nice", "xvfb-run", "sudo", "!", "if", "then", "else", "do", "while", "until", "{"}
 
 // programsOf are the paths in the repository that a command in a folder may run. It reads
-// the words as they stand: quotes are taken off, and no variable is known.
+// the arguments as they stand: quotes are taken off, and no variable is known.
 func programsOf(dir, command string) []string {
 	var out []string
 	for part := range strings.FieldsFuncSeq(command, func(r rune) bool { return strings.ContainsRune("&|;()`\n", r) }) {
