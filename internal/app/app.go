@@ -59,6 +59,8 @@ type App struct {
 	webhooks      upkeep.Webhooks
 	repackJob     upkeep.Job // also made once at the beginning of work
 	archiveJob    upkeep.Job // as that
+	imagesJob     upkeep.Job // whether the office is served or not
+	imagesMade    chan struct{}
 	configs       ConfigSource
 	desk          api.Desk
 	bell          io.Writer   // a terminal, or nil
@@ -106,6 +108,8 @@ type Options struct {
 func Open(ctx context.Context, o Options) (_ *App, err error) {
 	off, loaded, log := o.Office, o.Config, o.Logger
 	a := &App{office: off, desk: o.Desk, bell: o.Bell, loaded: loaded, lock: o.Lock, env: o.Env, version: o.Version, configs: o.Configs, stage: o.stage, log: log}
+	a.imagesMade = make(chan struct{}, 1)
+	a.imagesMade <- struct{}{} // one round at the beginning of work
 	officeTime := clock.New(o.Clocks)
 	a.lifetime, a.fail = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
@@ -147,7 +151,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	}
 	a.hub = feed.NewHub(a.orch.View().Seq)
 	a.projector.Connect(a.orch, a.ledger, log)
-	a.keeper = &upkeep.Keeper{Office: off, State: a.orch, Ledger: a.ledger, RetentionDays: loaded.Config.RetentionDays, Remote: loaded.Config.Git.Remote, Logger: log, Marks: a.marks}
+	a.keeper = &upkeep.Keeper{Office: off, State: a.orch, Ledger: a.ledger, RetentionDays: loaded.Config.RetentionDays, KeepImages: loaded.Config.Container.KeepImages, Remote: loaded.Config.Git.Remote, Logger: log, Marks: a.marks}
 	a.verifier = &upkeep.Verifier{Ledger: a.ledger, State: a.orch, Office: off, Feed: announcer{a}, Logger: log}
 	if len(off.CopiedFrom) > 0 {
 		if _, err := a.orch.Do(ctx, company.Company, company.AdoptCopy{Office: off.ID, From: off.CopiedFrom}); err != nil {

@@ -3,9 +3,12 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"company/internal/company"
 	"company/internal/config"
@@ -52,6 +55,32 @@ func (d Daemon) ListImages(ctx context.Context, used []view.TaskImage) ([]ImageE
 	return out, nil
 }
 
+// MeasureImages returns the bytes in the daemon's store of the worker images of an office:
+// those that its tasks name, and those with the history of its mirrors. Layers that other
+// projects have as well are not counted. It returns nil where that takes longer than
+// patience, or fails.
+func (d Daemon) MeasureImages(ctx context.Context, mirrors string, patience time.Duration, findUsed func(context.Context) ([]view.TaskImage, error)) *int64 {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	used, err := findUsed(ctx)
+	if err != nil {
+		return nil
+	}
+	b, err := image.New(image.Config{Logger: d.Logger, Daemon: d.Host})
+	if err != nil {
+		return nil
+	}
+	defer b.Close()
+	entries, err := b.List(ctx)
+	if err != nil {
+		return nil
+	}
+	return new(image.OwnBytes(entries, func(e image.ImageEntry) bool {
+		return e.Mirror != "" && filepath.Dir(e.Mirror) == filepath.Clean(mirrors) ||
+			slices.ContainsFunc(used, func(t view.TaskImage) bool { return e.IsNamed(t.Image) })
+	}))
+}
+
 // ShortImageID is the start of an image's id, by which docker takes it, too.
 func ShortImageID(id string) string {
 	id = strings.TrimPrefix(id, "sha256:")
@@ -60,22 +89,20 @@ func ShortImageID(id string) string {
 
 // PruneImages removes the images that no task needs any more, of this office or,
 // with all, of this machine. With dryRun it only lists them.
-func (d Daemon) PruneImages(ctx context.Context, used []view.TaskImage, all, dryRun bool) ([]upkeep.Garbage, error) {
+func (d Daemon) PruneImages(ctx context.Context, used []view.TaskImage, all, dryRun bool) (upkeep.Report, error) {
+	report := upkeep.NewReport(dryRun)
 	b, err := image.New(image.Config{Logger: d.Logger, Daemon: d.Host})
 	if err != nil {
-		return nil, err
+		return report, err
 	}
 	defer b.Close()
 	found, err := upkeep.ListPrunable(ctx, used, b, all)
-	if err != nil || dryRun {
-		return found, err
+	if err != nil {
+		return report, err
 	}
-	for _, l := range found { // the daemon keeps a layer while an image above it is there
-		if err := l.Remove(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
+	// The daemon keeps a layer while an image above it is there. What a container uses stays.
+	failed := report.Remove(ctx, found, false)
+	return report, errors.Join(failed...)
 }
 
 // TaskImage is the image that a task of a checkout would be asked for now, outside

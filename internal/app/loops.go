@@ -8,6 +8,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/dispatch"
+	"company/internal/feed"
 	"company/internal/projection"
 	"company/internal/sandbox"
 	"company/internal/upkeep"
@@ -29,6 +30,13 @@ func (a *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 	}
 	if a.archiveJob.Run != nil {
 		wg.Go(func() { a.archiveJob.RunNow(wctx, a.log) })
+	}
+	if a.imagesJob.Run != nil {
+		wg.Go(func() {
+			a.imagesJob.RunLoop(wctx, func() bool { return a.View().Office.Stopped }, func(it feed.Item) {
+				a.log.Info("worker images", "what", it.Text)
+			})
+		})
 	}
 	wg.Go(func() {
 		if err := a.notices.Run(wctx); err != nil {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"company/internal/company"
 	"company/internal/config"
@@ -46,7 +47,7 @@ func (a *App) openOutside(ctx context.Context, cfg config.Config) (o outside, er
 	o.images, err = image.New(image.Config{Logger: a.log, Daemon: daemon.Host, Runtime: o.runtime, Registries: o.registries.Public(), WithLogins: o.registries.WithLogins(), MaxMemory: maxBuildMemory(cfg), Progress: func(line string) {
 		a.activities.recordStep(subject{}, "image: "+safetext.EscapeLine(line, 120), a.Now())
 		a.publishItem(feed.Item{Kind: "image", Mark: feed.Info, Text: safetext.EscapeLine(line, 300)})
-	}})
+	}, OnBuilt: func(l image.Layer, _ time.Duration) { a.noteBuiltLayer(l) }})
 	if err != nil {
 		return o, err
 	}

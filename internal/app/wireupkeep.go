@@ -2,6 +2,7 @@ package app
 
 import (
 	"company/internal/config"
+	"company/internal/image"
 	"company/internal/secret"
 	"company/internal/upkeep"
 )
@@ -17,5 +18,18 @@ func (a *App) wireUpkeep(cfg config.Config, o outside) error {
 		err = a.wireNotices(cfg.Notify)
 	}
 	a.jobs = append(a.jobs, a.repackJob, a.archiveJob, a.keeper.RetentionJob(o.git, o.images), a.verifier.Job(), feedback)
+	a.imagesJob = a.keeper.ImagesJob(o.images, a.imagesMade)
 	return err
+}
+
+// noteBuiltLayer calls for a round of imagesJob once a worker image is there: the history
+// is its topmost layer.
+func (a *App) noteBuiltLayer(l image.Layer) {
+	if l.Kind != historyLayer {
+		return
+	}
+	select {
+	case a.imagesMade <- struct{}{}:
+	default: // a round is called for already
+	}
 }

@@ -111,6 +111,7 @@ type Container struct {
 	Logins     []string `yaml:"logins" check:"registry" doc:"hosts of package registries whose login serves every repository; others serve those of company trust --logins"`
 	// DockerHost is for a person's own file: a repository does not choose the daemon.
 	DockerHost     string        `yaml:"docker_host" check:"docker_host" doc:"address of the Docker daemon where DOCKER_HOST is not set; empty: its usual socket; not in a file that git tracks"`
+	KeepImages     int           `yaml:"keep_images" min:"1" max:"1000" doc:"worker images of a project that stay for tasks to come, the newest by their last use; each has the history of one base commit. Those of open tasks stay besides, and one that was removed is made again when a task needs it"`
 	CleanupTimeout time.Duration `yaml:"cleanup_timeout" min:"5s" max:"10m" doc:"how long the removal of a container may take once its run has ended"`
 }
 
@@ -251,7 +252,7 @@ func Default() Config {
 		Agents:  Agents{Manager: agent, Worker: WorkerAgent{MaxTurns: agent.MaxTurns}, Reviewer: agent, Merger: agent, SecondReviewer: agent},
 		Workers: Workers{Max: 3, CommandTimeout: 300 * time.Second, RunTimeout: 30 * time.Minute,
 			Memory: 4 << 30, CPUs: 2, PIDs: 512, Warm: 1},
-		Container: Container{Image: Auto, Deps: "locked", CleanupTimeout: time.Minute},
+		Container: Container{Image: Auto, Deps: "locked", CleanupTimeout: time.Minute, KeepImages: 5},
 		Bus:       Bus{Driver: "nats"},
 		Git: Git{Base: Auto, IntegrationBranch: "develop", Remote: "origin",
 			Credential: "token", Sign: "none"},

@@ -197,7 +197,7 @@ func TestBadConfig(t *testing.T) {
 		{"option as branch", "git: {base: --upload-pack=x}\n", `:1:13: git.base is not a branch name, found "--upload-pack=x"`, "allowed: a branch name"},
 		{"a value of a later version", "bus: {driver: redis}\n", `:1:15: bus.driver is not one of the words allowed, found "redis"`, "allowed: nats, file"},
 		{"an adapter of a later version", "models:\n  default: {adapter: cli, model: m}\n", `:2:22: models.default.adapter is not one of the words allowed, found "cli"`, "allowed: openai, ollama, anthropic, scripted"},
-		{"a key of a later version", "container: {egress: [example.com]}\n", ":1:13: unknown key container.egress", "allowed: image, dockerfile, setup, setup_env, deps, logins, docker_host, cleanup_timeout"},
+		{"a key of a later version", "container: {egress: [example.com]}\n", ":1:13: unknown key container.egress", "allowed: image, dockerfile, setup, setup_env, deps, logins, docker_host, keep_images, cleanup_timeout"},
 		{"a command longer than a container allows", "workers: {command_timeout: 16m}\n", `:1:28: workers.command_timeout is too large, found "16m"`, "allowed: from 1s to 15m"},
 		{"key instead of its name", "models:\n  default: {adapter: openai, model: m, api_key_env: sk-proj-12345}\n", ":2:53: models.default.api_key_env is not the name of a variable", "allowed: the name of an environment variable, such as OPENAI_API_KEY (never the key itself)"},
 		{"password in a URL", "models:\n  default: {adapter: openai, model: m, base_url: 'http://u:secret@h/v1'}\n", ":2:50: models.default.base_url holds a user or password", "put the secret into an environment variable and name that"},

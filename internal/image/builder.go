@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"company/internal/company"
@@ -241,16 +242,36 @@ func (b *Builder) ensurePlanned(ctx context.Context, req Request, base baseSourc
 		return Image{}, err
 	}
 	last := steps[len(steps)-1]
-	if f, err := b.findImage(ctx, last); err != nil || f != nil {
-		return f.toImage(last, notes), err
+	mirror := ""
+	if req.Repo != nil {
+		mirror = req.Repo.MirrorDir
+	}
+	if f, err := b.findImage(ctx, last); err != nil {
+		return Image{}, err
+	} else if f != nil {
+		b.markUse(ctx, last.key, mirror)
+		return f.toImage(last, notes), nil
 	}
 	if f := b.checkDaemon(ctx); f != nil {
 		return Image{}, f
 	}
 	b.sweepKilled(ctx)
+	unlock, err := b.lockFile(ctx, buildsLock, syscall.LOCK_SH, "waiting for the removal of old images")
+	if err != nil {
+		return Image{}, err
+	}
+	defer unlock()
 	top, err := b.ensureSteps(ctx, steps)
 	if err != nil {
 		return Image{}, err
+	}
+	for _, s := range steps {
+		if s.kind == toolboxLayer {
+			b.markUse(ctx, s.key, toolboxLayer)
+		}
+	}
+	if mirror != "" {
+		b.markUse(ctx, last.key, mirror)
 	}
 	return top.toImage(last, notes), nil
 }
@@ -395,7 +416,7 @@ func CacheDir(dir string) (string, error) {
 	if err != nil {
 		return "", company.E(company.EImage, "the cache directory has no absolute path").Wrap(err)
 	}
-	for _, sub := range []string{"", "locks", "tmp"} {
+	for _, sub := range []string{"", "locks", "tmp", usedFolder} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return "", company.E(company.EImage, "the image cache cannot be made").Wrap(err).Fix("make " + dir + " writable, or set XDG_CACHE_HOME")
 		}

@@ -25,7 +25,14 @@ type ImageEntry struct {
 	Size          int64     // bytes, shared layers included
 	Layers        []Layer   // from the bottom up
 	Created       time.Time // zero for an image whose layers were loaded: they say no time, to be equal everywhere
+	Mirror        string    // of the project that a worker image was made for, or used by last; empty: not known
+	Used          time.Time // when a worker image or a toolbox was last made or asked for; zero: not known
+
+	toolbox string // hash of the toolbox in it
 }
+
+// topLayer is the topmost layer. The image must have one.
+func (e ImageEntry) topLayer() Layer { return e.Layers[len(e.Layers)-1] }
 
 // List gives every image that carries our label, in no order.
 func (b *Builder) List(ctx context.Context) ([]ImageEntry, error) {
@@ -37,7 +44,10 @@ func (b *Builder) List(ctx context.Context) ([]ImageEntry, error) {
 	for _, i := range images {
 		for _, tag := range i.RepoTags {
 			if strings.HasPrefix(tag, workerRepository+":") || strings.HasPrefix(tag, layerRepository+":") {
-				e := ImageEntry{Tag: tag, ID: i.ID, Kind: i.Labels[labelKind], IsWorkerImage: strings.HasPrefix(tag, workerRepository+":"), Size: i.Size, Layers: parseLayers(i.Labels[labelLayers])}
+				e := ImageEntry{Tag: tag, ID: i.ID, Kind: i.Labels[labelKind], IsWorkerImage: strings.HasPrefix(tag, workerRepository+":"), Size: i.Size, Layers: parseLayers(i.Labels[labelLayers]), toolbox: i.Labels[labelToolbox]}
+				if key := keyOf(tag); e.IsWorkerImage || e.Kind == toolboxLayer {
+					e.Mirror, e.Used = b.readUse(key)
+				}
 				if i.Created > 0 {
 					e.Created = time.Unix(i.Created, 0)
 				}
@@ -67,15 +77,28 @@ func (b *Builder) Prune(ctx context.Context, which func(ImageEntry) bool) (int, 
 		if !which(e) {
 			continue
 		}
-		switch err := b.removeTag(ctx, e.Tag); {
-		case err == nil:
+		removed, err := b.pruneTag(ctx, e.Tag)
+		if err != nil {
+			return n, err
+		}
+		if removed {
 			n++
-		case cerrdefs.IsNotFound(err) || cerrdefs.IsConflict(err): // gone, or in use
-		default:
-			return n, dockerapi.WrapError("remove the image "+e.Tag, err)
 		}
 	}
 	return n, nil
+}
+
+// pruneTag removes an image by its tag. removed is false where a container uses it.
+func (b *Builder) pruneTag(ctx context.Context, tag string) (removed bool, err error) {
+	switch err := b.removeTag(ctx, tag); {
+	case err == nil || cerrdefs.IsNotFound(err):
+		b.forgetUse(tag)
+		return true, nil
+	case cerrdefs.IsConflict(err): // in use
+		return false, nil
+	default:
+		return false, dockerapi.WrapError("remove the image "+tag, err)
+	}
 }
 
 // Unused picks, for Prune, the images that none of the kept ones is stacked

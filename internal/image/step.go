@@ -264,13 +264,19 @@ func layerError(kind string, err error) error {
 // held by an open file, and every caller opens its own. Flock itself cannot be
 // cancelled, so it is tried again and again.
 func (b *Builder) lockLayer(ctx context.Context, name string) (unlock func(), err error) {
+	return b.lockFile(ctx, name, syscall.LOCK_EX, "waiting for another builder of the same layer")
+}
+
+// lockFile takes a lock by its name, for one holder or shared. waiting is the line of
+// progress where somebody else has it.
+func (b *Builder) lockFile(ctx context.Context, name string, how int, waiting string) (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(b.dir, "locks", name), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, company.E(company.EImage, "the lock of an image layer cannot be opened").Wrap(err)
 	}
 	said := false
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 		if err == nil {
 			return func() { _ = folder.Unlock(f) }, nil
 		}
@@ -280,7 +286,7 @@ func (b *Builder) lockLayer(ctx context.Context, name string) (unlock func(), er
 		}
 		if !said {
 			said = true
-			b.reportProgress("waiting for another builder of the same layer")
+			b.reportProgress("%s", waiting)
 		}
 		select {
 		case <-ctx.Done():

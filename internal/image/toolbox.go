@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"strings"
 	"sync"
+	"syscall"
 
 	"company/internal/company"
 	"company/internal/dockerapi"
@@ -60,15 +61,25 @@ func (b *Builder) FindLocal(ctx context.Context, key string) (id string, err err
 	if err != nil {
 		return "", err
 	}
+	b.markUse(ctx, company.Hash(key), "")
 	if f.toolbox == string(hash) {
 		return f.id, nil
 	}
-	var beside sync.WaitGroup
-	defer beside.Wait()
-	renewed, err := b.ensureStep(ctx, f, layerStep{kind: toolboxLayer, key: hashKey(toolboxLayer, "on", f.id, string(hash)), repository: workerRepository,
-		build: b.buildFromTar(fillToolbox(bin)), toolbox: hash, beside: &beside})
+	unlock, err := b.lockFile(ctx, buildsLock, syscall.LOCK_SH, "waiting for the removal of old images")
 	if err != nil {
 		return "", err
+	}
+	defer unlock()
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	step := layerStep{kind: toolboxLayer, key: hashKey(toolboxLayer, "on", f.id, string(hash)), repository: workerRepository,
+		build: b.buildFromTar(fillToolbox(bin)), toolbox: hash, beside: &beside}
+	renewed, err := b.ensureStep(ctx, f, step)
+	if err != nil {
+		return "", err
+	}
+	if mirror, _ := b.readUse(company.Hash(key)); mirror != "" {
+		b.markUse(ctx, step.key, mirror)
 	}
 	return renewed.id, nil
 }

@@ -24,10 +24,12 @@ type Keeper struct {
 	Ledger *ledger.Ledger
 	// RetentionDays is how long what a task left is kept after its end.
 	RetentionDays int
-	Remote        string           // of the projects' repositories, by its git name
-	Work          sandbox.Salvager // of runs that were cut off
-	Logger        *slog.Logger
-	Marks         *marks.Book // nil: nothing is known of earlier deaths
+	// KeepImages is how many worker images of a project stay beside those of tasks at work.
+	KeepImages int
+	Remote     string           // of the projects' repositories, by its git name
+	Work       sandbox.Salvager // of runs that were cut off
+	Logger     *slog.Logger
+	Marks      *marks.Book // nil: nothing is known of earlier deaths
 
 	collected time.Time // when a serving company last looked for blobs
 }

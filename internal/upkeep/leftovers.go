@@ -10,7 +10,6 @@ import (
 	"company/internal/container"
 	"company/internal/gitops"
 	"company/internal/image"
-	"company/internal/view"
 )
 
 // policyOf names the parts that are still needed: of tasks that ended after the retention, or
@@ -71,7 +70,9 @@ func (u *Keeper) RetentionJob(store *gitops.Store, images *image.Builder) Job {
 		var failed []error
 		blobs, blobErr := u.listOldBlobs(ctx, k)
 		for _, l := range SortGarbage(slices.Concat(all, repos, old, blobs)) {
-			failed = append(failed, l.Remove(ctx))
+			if err := l.Remove(ctx); !errors.Is(err, errInUse) {
+				failed = append(failed, err)
+			}
 		}
 		return errors.Join(append(failed, err, blobErr, settled)...)
 	}}
@@ -96,42 +97,4 @@ func (u *Keeper) listOldBlobs(ctx context.Context, k retentionPolicy) ([]Garbage
 		return nil, nil
 	}
 	return []Garbage{*blobs}, nil
-}
-
-// ListPrunable are the images that no task needs any more: of this office or,
-// with all, of this machine, parents last.
-func ListPrunable(ctx context.Context, used []view.TaskImage, b *image.Builder, all bool) ([]Garbage, error) {
-	var keep, gone []string
-	for _, t := range used {
-		switch {
-		case t.Open || t.Needed && !all:
-			keep = append(keep, t.Image)
-		default:
-			gone = append(gone, t.Image)
-		}
-	}
-	if !all {
-		// A task that ended this moment needs no image; a follow-up is based on
-		// the image of the task that it follows, and open pull requests keep it.
-		return listUnusedImages(ctx, b, keep, gone)
-	}
-	unused, err := b.Unused(ctx, keep, false)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := b.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(entries, func(a, b image.ImageEntry) int { return len(b.Layers) - len(a.Layers) })
-	var out []Garbage
-	for _, e := range entries {
-		if unused(e) {
-			out = append(out, Garbage{Kind: "image", Name: e.Tag, removal: func(ctx context.Context) error {
-				_, err := b.Prune(ctx, func(o image.ImageEntry) bool { return o.Tag == e.Tag })
-				return err
-			}})
-		}
-	}
-	return out, nil
 }

@@ -2,6 +2,7 @@ package upkeep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -34,7 +35,9 @@ func (r *Report) Remove(ctx context.Context, all []Garbage, unmerged bool) (fail
 			continue
 		}
 		if !r.DryRun {
-			if err := l.Remove(ctx); err != nil {
+			if err := l.Remove(ctx); errors.Is(err, errInUse) {
+				continue
+			} else if err != nil {
 				failed = append(failed, fmt.Errorf("%s %s: %w", l.Kind, l.Name, err))
 				continue
 			}

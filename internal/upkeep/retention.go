@@ -257,32 +257,7 @@ func (k retentionPolicy) listImages(ctx context.Context, b *image.Builder) ([]Ga
 			keep = append(keep, p.Image)
 		}
 	}
-	return listUnusedImages(ctx, b, keep, gone)
-}
-
-// listUnusedImages are those of gone that no task of keep needs.
-func listUnusedImages(ctx context.Context, b *image.Builder, keep, gone []string) ([]Garbage, error) {
-	if len(gone) == 0 {
-		return nil, nil
-	}
-	unused, err := b.Unused(ctx, keep, true)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := b.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var out []Garbage
-	for _, e := range entries {
-		if e.IsWorkerImage && slices.ContainsFunc(gone, e.IsNamed) && unused(e) {
-			out = append(out, Garbage{Kind: "image", Name: e.Tag, removal: func(ctx context.Context) error {
-				_, err := b.Prune(ctx, func(o image.ImageEntry) bool { return o.Tag == e.Tag })
-				return err
-			}})
-		}
-	}
-	return out, nil
+	return listUnusedImages(ctx, b, keep, gone, false)
 }
 
 // SortGarbage is the order in which leftovers are shown and removed: containers

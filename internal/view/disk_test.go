@@ -23,6 +23,8 @@ func TestDiskUsageInStatus(t *testing.T) {
 		"not counted":       {Disk{}, false, ""},
 		"asked":             {Disk{Ledger: n(2 << 20), Mirrors: n(0), Runs: n(0), Logs: n(0)}, true, "ledger 2.0 MiB, mirrors 0 KiB, runs 0 KiB, logs 0 KiB"},
 		"much":              {Disk{Ledger: n(0), Mirrors: n(6 << 30), Runs: n(0), Logs: n(0)}, false, "ledger 0 KiB, mirrors 6.0 GiB, runs 0 KiB, logs 0 KiB"},
+		"with images":       {Disk{Ledger: n(0), Mirrors: n(0), Runs: n(0), Logs: n(0), Images: n(7 << 20), CountsImages: true}, true, "ledger 0 KiB, mirrors 0 KiB, runs 0 KiB, logs 0 KiB, images 7.0 MiB in Docker"},
+		"no Docker":         {Disk{Ledger: n(0), Mirrors: n(0), Runs: n(0), Logs: n(0), CountsImages: true}, true, "ledger 0 KiB, mirrors 0 KiB, runs 0 KiB, logs 0 KiB, images unknown (Docker does not answer)"},
 		"half, and much":    {Disk{Mirrors: n(6 << 30)}, false, "mirrors 6.0 GiB, the rest takes too long to count"},
 		"asked, in no time": {Disk{}, true, "the rest takes too long to count"},
 	} {

@@ -14,7 +14,6 @@ import (
 	"company/internal/entrance"
 	"company/internal/safetext"
 	"company/internal/screen"
-	"company/internal/upkeep"
 	"company/internal/view"
 )
 
@@ -29,7 +28,8 @@ func New(env *command.Environment) *cobra.Command {
 		Use: "prune", Short: "Remove images that no task needs",
 		Example: "  company image prune --dry-run\n  company image prune\n  company image prune --all",
 		Long: `Removes the images that ended tasks of this office were worked on with, when no
-task needs them any more. --all removes every image of company on this machine
+task needs them any more, with the layers that only they were stacked on, and
+toolboxes of other versions of company that no image has. --all removes every image of company on this machine
 that no open task of this office is based on, layers that are shared included:
 the next task builds what it needs, which takes minutes. An open task of another
 office has its image made again when it needs it. What a container uses stays.`,
@@ -96,12 +96,10 @@ func pruneImages(ctx context.Context, env *command.Environment, all, dryRun bool
 	if err != nil {
 		return err
 	}
-	out := upkeep.NewReport(dryRun)
-	gone, err := env.FindDaemon(ctx).PruneImages(ctx, used, all, dryRun)
+	out, err := env.FindDaemon(ctx).PruneImages(ctx, used, all, dryRun)
 	if err != nil {
 		return err
 	}
-	out.Items = append(out.Items, gone...)
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, out)
 	}

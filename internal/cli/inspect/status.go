@@ -90,7 +90,9 @@ func runStatus(ctx context.Context, env *command.Environment, style view.Style) 
 	case env.Output == "json":
 		patience = programDiskCountTimeout
 	}
-	v.Disk = upkeep.MeasureDisk(ctx, paths, patience)
+	if v.Disk = upkeep.MeasureDisk(ctx, paths, patience); env.Verbose || env.Output == "json" {
+		v.Disk.Images, v.Disk.CountsImages = env.FindDaemon(ctx).MeasureImages(ctx, paths.Git, patience, conn.Images), true
+	}
 	v.AheadMS = conn.Now().Sub(env.WallTime()).Milliseconds()
 	if env.Output == "json" {
 		return served, env.PrintJSON(env.Out, v)

@@ -1,0 +1,106 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"company/internal/clock"
+	"company/internal/company"
+	"company/internal/folder"
+)
+
+// The daemon does not say when an image of ours was made: its layers name no time. So
+// each worker image with a history has a file in the cache that is named by its key. The
+// file holds the mirror that the history came from, and its time is that of the last use.
+const usedFolder = "used"
+
+// markUse records that the image of a key was made or asked for now. An empty mirror
+// leaves what is recorded. Without the record the image only counts as old.
+func (b *Builder) markUse(ctx context.Context, key company.Hash, mirror string) {
+	if !key.Valid() {
+		return
+	}
+	file := filepath.Join(b.dir, usedFolder, string(key))
+	var err error
+	if mirror == "" {
+		now := time.Now()
+		err = os.Chtimes(file, now, now)
+	} else {
+		err = os.WriteFile(file, []byte(mirror), 0o600)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.log.WarnContext(ctx, "the use of an image is not recorded", "image", key, "err", err)
+	}
+}
+
+// readUse returns what markUse recorded of a key. Without a record both are zero.
+func (b *Builder) readUse(key company.Hash) (mirror string, last time.Time) {
+	file := filepath.Join(b.dir, usedFolder, string(key))
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", time.Time{}
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", time.Time{}
+	}
+	return string(text), info.ModTime()
+}
+
+// keyOf returns the key that a tag of ours carries, or nothing.
+func keyOf(tag string) company.Hash {
+	key := company.Hash(tag[strings.LastIndexAny(tag, ":-")+1:])
+	if !key.Valid() {
+		return ""
+	}
+	return key
+}
+
+// forgetUse removes the record of an image that is removed.
+func (b *Builder) forgetUse(tag string) {
+	if key := keyOf(tag); key != "" {
+		_ = os.Remove(filepath.Join(b.dir, usedFolder, string(key))) // one that stays is removed by SweepUses
+	}
+}
+
+// SweepUses removes the records of images that were removed behind our back, once they
+// are a day old: an image may be made again.
+func (b *Builder) SweepUses(entries []ImageEntry) {
+	keep := map[string]bool{}
+	for _, e := range entries {
+		keep[string(keyOf(e.Tag))] = true
+	}
+	files, err := os.ReadDir(filepath.Join(b.dir, usedFolder))
+	if err != nil {
+		return // the next round tries again
+	}
+	for _, f := range files {
+		if info, err := f.Info(); err == nil && !keep[f.Name()] && !clock.Within(24*time.Hour, info.ModTime()) {
+			_ = os.Remove(filepath.Join(b.dir, usedFolder, f.Name()))
+		}
+	}
+}
+
+// buildsLock is held, shared, by every builder that makes layers, in this process or
+// another, and alone by a removal. A builder holds layers that no image is stacked on yet.
+const buildsLock = "builds"
+
+// whileNoneIsMade calls remove while no builder of this user makes an image. ok is false,
+// and remove not called, where one is at work.
+func (b *Builder) whileNoneIsMade(remove func() error) (ok bool, err error) {
+	f, err := os.OpenFile(filepath.Join(b.dir, "locks", buildsLock), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return false, company.E(company.EImage, "the lock of image builds cannot be opened").Wrap(err)
+	}
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		return false, f.Close()
+	}
+	defer func() { _ = folder.Unlock(f) }()
+	return true, remove()
+}

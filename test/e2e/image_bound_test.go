@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"company/test/testenv"
+)
+
+// officeImages are the tasks of the office by the image that they were worked on with.
+func officeImages(h *testenv.House) map[string][]string {
+	var v struct {
+		Images []struct {
+			Tag   string
+			Tasks []string
+		}
+	}
+	h.JSON(&v, "image", "list")
+	out := map[string][]string{}
+	for _, i := range v.Images {
+		if len(i.Tasks) > 0 {
+			out[i.Tag] = i.Tasks
+		}
+	}
+	return out
+}
+
+// TestImagesAreBounded moves the base between tasks. Each has an image with the whole history,
+// and the newest two stay, while all pull requests are open. The image of a task at work stays
+// as long as that takes. What is told in bytes is what the files take.
+func TestImagesAreBounded(t *testing.T) {
+	t.Parallel()
+	const size, tasks = 2 << 20, 3
+	noise := make([]byte, size)
+	if _, err := rand.Read(noise); err != nil {
+		t.Fatal(err)
+	}
+	hold := stopAt("t1-01.1", 0)
+	t.Cleanup(hold.release)
+	files := tinyProject()
+	files["BLOB"] = string(noise)
+	h := testenv.New(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: []*stop{hold}}, files)
+	h.Config(tinyGates + "container: {keep_images: 2}\n")
+	h.Env = append(h.Env, "COMPANY_WORKERS_WARM=0")
+	p := startServing(t, h)
+	first := h.Start("submit", "say goodbye")
+	hold.wait(t, first)
+	for i := range tasks {
+		h.Write("NOTES", base64.StdEncoding.EncodeToString(noise[i:i+30]))
+		h.Git(h.Repo, "add", "-A")
+		h.Git(h.Repo, "commit", "-q", "-m", fmt.Sprint("move the base ", i))
+		h.Git(h.Repo, "push", "-q", "origin", "main")
+		waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	}
+	waitForImages := func(want string) {
+		t.Helper()
+		for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+			var names []string
+			for _, ids := range officeImages(h) {
+				names = append(names, ids...)
+			}
+			slices.Sort(names)
+			if got := strings.Join(names, " "); got == want {
+				return
+			} else if time.Now().After(end) {
+				t.Fatalf("images of %s, want those of %s", got, want)
+			}
+		}
+	}
+	waitForImages("t1 t3 t4")
+	var v struct {
+		Disk struct {
+			Images int64 `json:"images_bytes"`
+		}
+	}
+	h.JSON(&v, "status")
+	if n := v.Disk.Images; n < 3*size || n > 3*size+1<<20 {
+		t.Errorf("%d bytes are told of three images with %d each", n, size)
+	}
+	runAndExpect(t, h, []string{"DISK", "in Docker"}, "status", "-v")
+	hold.release()
+	waitForSummary(t, first, 0)
+	for _, it := range first.Items() {
+		if isMadeAgain(it) {
+			t.Errorf("the image of a task at work was removed: %s", it.Text)
+		}
+	}
+	endServing(t, p)
+	h.MustRun(patience, "pr", "close", "3")
+	h.MustRun(patience, "pr", "close", "4")
+	var pruned struct {
+		Bytes int64
+		Items []leftover
+	}
+	h.JSON(&pruned, "image", "prune")
+	if n := pruned.Bytes; n < size || n > 3*size {
+		t.Errorf("%d bytes are told of %+v", n, pruned.Items)
+	}
+}
