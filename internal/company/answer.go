@@ -101,7 +101,7 @@ func (c Answer) decideForTask(t *Task, a *Approval, m Meta) ([]Event, error) {
 		if reject {
 			return []Event{m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the pull request was not wanted"})}, nil
 		}
-	case AskNoGates, AskBlocked, AskReview, AskGates, AskTrouble, AskHeld:
+	case AskNoGates, AskBlocked, AskReview, AskGates, AskTrouble, AskHeld, AskOtherBase:
 		if reject {
 			return []Event{m.newEvent(t.ID, "", "", &TaskFailed{Code: EWaiting, Reason: endSentence(a.Question) + " The president gave it up."})}, nil
 		}
@@ -210,7 +210,7 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 			t.Review.Rounds = 0
 			t.addRepairWave("The gates are red on the merged whole", what)
 		}
-	case AskHeld:
+	case AskHeld, AskOtherBase:
 		if !reject && t.HeldDelivery != nil {
 			for _, doubt := range t.HeldDelivery.Doubts {
 				t.Allowed = append(slices.Clone(t.Allowed), doubt.Key)

@@ -16,13 +16,14 @@ const (
 	AskNoGates       ApprovalKind = "no_gates"
 	AskBudget        ApprovalKind = "budget"
 	AskClarification ApprovalKind = "clarification"
-	AskBlocked       ApprovalKind = "blocked"   // a subtask that needs the president
-	AskReview        ApprovalKind = "review"    // the review of the whole stays red
-	AskGates         ApprovalKind = "gates"     // the gates of the whole stay red; no answer lets that pass
-	AskUnread        ApprovalKind = "unread"    // a check is red as on the base, and new failures in it cannot be recognised
-	AskRedGreen      ApprovalKind = "red_green" // no test shows a ticket's change, and one is required
-	AskTrouble       ApprovalKind = "trouble"   // something outside keeps failing
-	AskHeld          ApprovalKind = "held"      // something stands against pushing the branch
+	AskBlocked       ApprovalKind = "blocked"    // a subtask that needs the president
+	AskReview        ApprovalKind = "review"     // the review of the whole stays red
+	AskGates         ApprovalKind = "gates"      // the gates of the whole stay red; no answer lets that pass
+	AskUnread        ApprovalKind = "unread"     // a check is red as on the base, and new failures in it cannot be recognised
+	AskRedGreen      ApprovalKind = "red_green"  // no test shows a ticket's change, and one is required
+	AskTrouble       ApprovalKind = "trouble"    // something outside keeps failing
+	AskHeld          ApprovalKind = "held"       // something stands against pushing the branch
+	AskOtherBase     ApprovalKind = "other_base" // the base is gone from the remote, whose default branch would do
 	AskDayBudget     ApprovalKind = "day_budget"
 	AskOfficeBudget  ApprovalKind = "office_budget"
 	// AskDependencyLeave asks whether a run may add a package of a registry.

@@ -24,7 +24,13 @@ type HoldDelivery struct {
 	Task   TaskID
 	Head   OID
 	Doubts []Doubt
+	// Into is the branch that is offered in place of a base that is gone from the remote. The one doubt
+	// then has the key OtherBaseKey. Empty: the base is there.
+	Into string
 }
+
+// OtherBaseKey is the doubt about a pull request into a branch that is not the one the work began for.
+func OtherBaseKey(base, into string) string { return "base " + base + " into " + into }
 
 func (c HoldDelivery) decide(s *State, m Meta) ([]Event, error) {
 	t, err := s.activeTask(c.Task)
@@ -38,7 +44,10 @@ func (c HoldDelivery) decide(s *State, m Meta) ([]Event, error) {
 	if len(fresh) == 0 {
 		return nil, E(EInvalid, "nothing stands against the push")
 	}
-	d := &DeliveryHeld{Head: c.Head, Doubts: fresh[:min(len(fresh), MaxDoubts)]}
+	if c.Into != "" && (len(fresh) != 1 || fresh[0].Key != OtherBaseKey(t.Delivery.Base, c.Into)) {
+		return nil, E(EInvalid, "another base is offered beside other doubts")
+	}
+	d := &DeliveryHeld{Head: c.Head, Doubts: fresh[:min(len(fresh), MaxDoubts)], Into: c.Into}
 	if t.HeldDelivery != nil && d.approvalKey(t) == t.HeldDelivery.approvalKey(t) {
 		return nil, nil
 	}
@@ -49,6 +58,7 @@ func (c HoldDelivery) decide(s *State, m Meta) ([]Event, error) {
 type DeliveryHeld struct {
 	Head   OID     `json:"head"`
 	Doubts []Doubt `json:"doubts"`
+	Into   string  `json:"into,omitempty"` // see HoldDelivery
 }
 
 var _ = registerKind[DeliveryHeld]()
@@ -81,6 +91,11 @@ func (s *State) isPushHeld(t *Task) bool {
 // heldDeliveryQuestion is the question about it.
 func (t *Task) heldDeliveryQuestion() PendingQuestion {
 	var b strings.Builder
+	if into := t.HeldDelivery.Into; into != "" {
+		fmt.Fprintf(&b, "%s is not pushed yet: %s. Open the pull request into %s? If %s is back at the remote by then, it is opened into that.",
+			t.Delivery.Branch, t.HeldDelivery.Doubts[0].Says, into, t.Delivery.Base)
+		return PendingQuestion{Key: t.HeldDelivery.approvalKey(t), Kind: AskOtherBase, Task: t.ID, Question: b.String()}
+	}
 	fmt.Fprintf(&b, "%s is not pushed yet. What it would publish:\n", t.Delivery.Branch)
 	for _, d := range t.HeldDelivery.Doubts {
 		b.WriteString("- " + d.Says + "\n")

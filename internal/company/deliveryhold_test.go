@@ -43,3 +43,36 @@ func TestHeldPush(t *testing.T) {
 	s.must(President, Answer{Approval: q.ID, Option: OptReject})
 	s.checkStatus(StatusFailed)
 }
+
+// A base that is gone at the remote: the president may let the pull request go into another branch, which is
+// then the base of all that follows. Without that word, and beside other doubts, it is refused.
+func TestOtherBase(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, Settings{}).plan(1).queued(1)
+	s.merged(1)
+	s.checked()
+	head := s.task().Head
+	s.must(Company, IntendDelivery{s.id})
+	doubt := Doubt{Key: OtherBaseKey("main", "trunk"), Says: "there is no main any more"}
+	hold := HoldDelivery{Task: s.id, Head: head, Doubts: []Doubt{doubt}, Into: "trunk"}
+	opened := RecordDelivery{Task: s.id, Head: head, Number: 1, Base: "trunk"}
+	s.mustRefuse(EConflict, opened)
+	s.mustRefuse(EInvalid, HoldDelivery{Task: s.id, Head: head, Doubts: []Doubt{doubt, {Key: "k", Says: "a secret"}}, Into: "trunk"})
+	s.mustRefuse(EInvalid, HoldDelivery{Task: s.id, Head: head, Doubts: []Doubt{doubt}, Into: "other"})
+	s.must(Company, hold)
+	q := s.ask(AskOtherBase)
+	if s.isDue(EffectDeliver) || !strings.Contains(q.Question, "Open the pull request into trunk?") || !strings.Contains(q.Question, doubt.Says) {
+		t.Errorf("%s", q.Question)
+	}
+	s.must(President, Answer{Approval: q.ID, Option: OptApprove})
+	if !s.isDue(EffectDeliver) {
+		t.Error("not delivered after the answer")
+	}
+	other := opened
+	other.Base = "other"
+	s.mustRefuse(EConflict, other)
+	s.must(Company, opened)
+	if tk := s.task(); tk.Status != StatusCompleted || tk.PR.Base != "trunk" || tk.Prepared.Base.PRBranch != "trunk" || tk.Prepared.Base.Branch != "main" {
+		t.Errorf("%s, %+v, %+v", tk.Status, tk.PR, tk.Prepared.Base)
+	}
+}

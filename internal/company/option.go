@@ -92,6 +92,8 @@ var standardOptions = OptionTable{
 		reject("back to the worker with your words, or give the task up without any").takes(InputWords).ends()},
 	AskTrouble: {approve("try again"), reject("give the task up").ends()},
 	AskHeld:    {approve("push it as it is; that you said so is recorded"), reject("give the task up").ends()},
+	AskOtherBase: {approve("open the pull request into the branch that is named, or into the old one if that is back"),
+		reject("give the task up").ends()},
 
 	AskClarification: {{Name: OptAnswer, Means: "in your words", Input: InputNeedsWords}},
 

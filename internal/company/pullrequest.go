@@ -1,6 +1,7 @@
 package company
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -80,6 +81,7 @@ type RecordDelivery struct {
 	Number int
 	URL    string
 	Body   Hash
+	Base   string        // the branch that it asks to be merged into; empty: the one of the intention
 	Branch *BranchChange // where people were on it before the pull request was open; else nil
 }
 
@@ -99,8 +101,12 @@ func (c RecordDelivery) decide(s *State, m Meta) ([]Event, error) {
 	if lead := s.LeadOf(t); lead != t && c.Number != lead.PR.Number {
 		return nil, E(EConflict, fmt.Sprintf("%s follows pull request #%d, and the forge has #%d for it", t.ID, lead.PR.Number, c.Number))
 	}
+	base := cmp.Or(c.Base, t.Delivery.Base)
+	if base != t.Delivery.Base && !t.Allows(OtherBaseKey(t.Delivery.Base, base)) {
+		return nil, E(EConflict, fmt.Sprintf("%s is for %s, and nobody allowed a pull request into %s", t.ID, t.Delivery.Base, base))
+	}
 	events := []Event{m.newEvent(t.ID, "", "", &PROpened{PullRequest{
-		Number: c.Number, URL: c.URL, Title: t.Delivery.Title, Branch: t.Delivery.Branch, Base: t.Delivery.Base,
+		Number: c.Number, URL: c.URL, Title: t.Delivery.Title, Branch: t.Delivery.Branch, Base: base,
 		Head: c.Head, State: PROpen, Body: c.Body,
 	}})}
 	if b := c.Branch; b != nil {
@@ -134,6 +140,11 @@ func (d *PROpened) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	pr := d.PullRequest
 	t.PR = &pr
+	if t.Prepared != nil && pr.Base != "" && t.Prepared.Base.PRBranch != pr.Base { // what follows works on the new base
+		prepared := *t.Prepared
+		prepared.Base.PRBranch = pr.Base
+		t.Prepared = &prepared
+	}
 	delete(t.Failures, "deliver")
 	if lead := s.LeadOf(t); lead.BranchChange != nil { // of the delivery before
 		s.editTask(lead.ID).BranchChange = nil

@@ -95,20 +95,21 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 	}
 	var onTop *company.BranchChange
 	if to != "" {
-		doubts, err := c.findDoubts(ctx, m, t, lead, remote, pr)
+		base, held, err := c.findDoubts(ctx, m, t, lead, remote, pr)
 		if err != nil {
 			return nil, err
 		}
-		if len(doubts) > 0 {
-			return company.HoldDelivery{Task: t.ID, Head: d.Head, Doubts: doubts}, nil
+		if held != nil {
+			return *held, nil
 		}
+		pr.Base = base.branch
 		// The branch is new to the remote, or where this follow-up began, or
 		// holds this very head already.
 		at, err := m.Push(ctx, c.Log, gitops.Remote{URL: to}, "refs/heads/"+d.Branch, d.Head, expected)
 		if err != nil {
 			return nil, pushRefused(err, t, lead)
 		}
-		onTop = c.onTop(ctx, m, d, at, remote)
+		onTop = c.onTop(ctx, m, d.Head, pr.Base, at, remote)
 	}
 	opened, err := f.Open(ctx, pr)
 	if err != nil {
@@ -123,21 +124,21 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 	if err != nil {
 		return nil, err
 	}
-	return company.RecordDelivery{Task: t.ID, Head: d.Head, Number: opened.Number, URL: opened.URL, Body: body, Branch: onTop}, nil
+	return company.RecordDelivery{Task: t.ID, Head: d.Head, Number: opened.Number, URL: opened.URL, Body: body, Base: pr.Base, Branch: onTop}, nil
 }
 
 // onTop describes commits that people made between a push and a kill, on top of
 // the pushed ones: the pull request shows them from its first day. Nil: none,
 // or unknown now, and the next look at the branch finds them.
-func (c *Delivery) onTop(ctx context.Context, m *gitops.Mirror, d *company.DeliveryIntended, at company.OID, remote string) *company.BranchChange {
-	if at == d.Head {
+func (c *Delivery) onTop(ctx context.Context, m *gitops.Mirror, head company.OID, into string, at company.OID, remote string) *company.BranchChange {
+	if at == head {
 		return nil
 	}
-	base, err := m.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, d.Base)
+	base, err := m.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, into)
 	if err != nil {
 		base.OID = ""
 	}
-	change, err := compareBranch(ctx, m, d.Head, branchNow{head: at, known: true}, base.OID)
+	change, err := compareBranch(ctx, m, head, branchNow{head: at, known: true}, base.OID)
 	if err != nil {
 		return nil
 	}

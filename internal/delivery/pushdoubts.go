@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,62 +14,124 @@ import (
 	"company/internal/gitops"
 	"company/internal/leak"
 	"company/internal/prbody"
+	"company/internal/safetext"
 )
 
 // A push cannot be taken back, so its content is searched before: the origin's
 // base as it is now, every new file, name and commit, and the text of the pull
 // request.
 
-// findDoubts are what stands against pushing a task's head to its remote, less
-// what a person let pass.
-func (c *Delivery) findDoubts(ctx context.Context, m *gitops.Mirror, t, lead *company.Task, remote string, pr forge.PR) ([]company.Doubt, error) {
-	known := t.Prepared.Base.OID // what the remote has
-	var out []company.Doubt
-	if lead == t {
-		at, moved, err := c.baseNow(ctx, m, t, remote)
-		if err != nil {
-			return nil, err
-		}
-		known = at
-		if moved != nil {
-			out = append(out, *moved)
-		}
-	}
-	secrets, err := c.findSecrets(ctx, m, known, t.Delivery.Head, pr)
-	if err != nil {
-		return nil, err
-	}
-	out = append(out, secrets...)
-	return slices.DeleteFunc(out, func(d company.Doubt) bool { return t.Allows(d.Key) }), nil
+// remoteBase is the branch that a pull request is to be merged into, as it is at the remote.
+type remoteBase struct {
+	branch string
+	oid    company.OID
+	doubt  *company.Doubt
+	// offered says that the branch is not the one that the work began for, and that nobody has
+	// allowed it yet.
+	offered bool
 }
 
-// baseNow is where the base is at the remote, and a doubt where commits that
-// the work began from are not in it any more: pushed, they would be back.
-func (c *Delivery) baseNow(ctx context.Context, m *gitops.Mirror, t *company.Task, remote string) (company.OID, *company.Doubt, error) {
-	base := t.Prepared.Base
-	info, err := m.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, base.PRBranch)
-	if err != nil {
-		var e *company.Error
-		if company.CodeOf(err) != company.ENotFound || !errors.As(err, &e) {
-			return "", nil, err
+// findDoubts are what stands against pushing a task's head to its remote, less
+// what a person let pass. Nil: nothing. base is where the pull request is to go.
+func (c *Delivery) findDoubts(ctx context.Context, m *gitops.Mirror, t, lead *company.Task, remote string, pr forge.PR) (base remoteBase, held *company.HoldDelivery, err error) {
+	base = remoteBase{branch: pr.Base, oid: t.Prepared.Base.OID} // what the remote has
+	if lead == t {
+		if base, err = c.baseNow(ctx, m, t, remote); err != nil {
+			return base, nil, err
 		}
-		if any, err := m.HasBranches(ctx, gitops.Remote{URL: remote}); err != nil || !any {
-			return base.OID, nil, err // a new remote: there was no base to begin with
-		}
-		return "", nil, company.E(company.ENotFound, fmt.Sprintf("the remote has no branch %q any more, which the pull request would be merged into", base.PRBranch)).
-			Because("it was deleted or renamed since the work began").
-			Fix(fmt.Sprintf("bring it back there, and approve to try again; or company cancel %s, and submit from the new branch", t.ID)).NeedsPerson()
 	}
+	held = &company.HoldDelivery{Task: t.ID, Head: t.Delivery.Head}
+	if base.doubt != nil {
+		held.Doubts = append(held.Doubts, *base.doubt)
+	}
+	if base.offered {
+		held.Into = base.branch
+		return base, held, nil
+	}
+	secrets, err := c.findSecrets(ctx, m, base.oid, t.Delivery.Head, pr)
+	if err != nil {
+		return base, nil, err
+	}
+	held.Doubts = slices.DeleteFunc(append(held.Doubts, secrets...), func(d company.Doubt) bool { return t.Allows(d.Key) })
+	if len(held.Doubts) == 0 {
+		held = nil
+	}
+	return base, held, nil
+}
+
+// baseNow is where the base is at the remote, with a doubt where commits that
+// the work began from are not in it any more: pushed, they would be back.
+func (c *Delivery) baseNow(ctx context.Context, m *gitops.Mirror, t *company.Task, remote string) (remoteBase, error) {
+	base := t.Prepared.Base
+	out := remoteBase{branch: base.PRBranch, oid: base.OID}
+	info, err := m.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, base.PRBranch)
+	if company.CodeOf(err) == company.ENotFound {
+		return c.replaceBase(ctx, m, t, remote)
+	}
+	if err != nil {
+		return out, err
+	}
+	out.oid = info.OID
 	if base.Branch != base.PRBranch { // it began on another branch: what that held is not this one's to tell
-		return info.OID, nil, nil
+		return out, nil
 	}
 	back, err := m.Log(ctx, info.OID, base.OID, base.Ahead+1)
 	if err != nil || len(back) <= base.Ahead {
-		return info.OID, nil, err
+		return out, err
 	}
-	return info.OID, &company.Doubt{Key: "base " + string(info.OID), Says: fmt.Sprintf(
+	out.doubt = &company.Doubt{Key: "base " + string(info.OID), Says: fmt.Sprintf(
 		"%s was at %s when the work began, and the remote has replaced that by %s: commits that were removed there would be back on the branch",
-		base.PRBranch, base.OID.Short(), info.OID.Short())}, nil
+		base.PRBranch, base.OID.Short(), info.OID.Short())}
+	return out, nil
+}
+
+// replaceBase finds what is in the place of a base that is gone from the remote: its default branch, where
+// that contains what the work began from. Otherwise the error says what a person does.
+func (c *Delivery) replaceBase(ctx context.Context, m *gitops.Mirror, t *company.Task, remote string) (remoteBase, error) {
+	base := t.Prepared.Base
+	name, any, err := m.DefaultBranch(ctx, gitops.Remote{URL: remote})
+	if err != nil {
+		return remoteBase{}, err
+	}
+	if !any {
+		return c.emptyRemote(ctx, m, base)
+	}
+	gone := company.E(company.ENotFound, fmt.Sprintf("the remote has no branch %q any more, which the pull request would be merged into", base.PRBranch)).
+		Fix(fmt.Sprintf("bring it back there, and approve to try again; or company cancel %s, and submit from the new branch", t.ID)).NeedsPerson()
+	if name == "" {
+		return remoteBase{}, gone.Because("it was deleted or renamed since the work began, and the remote's HEAD names no branch that is there")
+	}
+	info, err := m.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, name)
+	if err != nil {
+		return remoteBase{}, err
+	}
+	lost, err := m.Log(ctx, info.OID, base.OID, base.Ahead+1)
+	if err != nil {
+		return remoteBase{}, err
+	}
+	if len(lost) > base.Ahead {
+		return remoteBase{}, gone.Because(fmt.Sprintf("it was deleted or renamed since the work began, and the remote's default branch, %s, does not contain %s, which the work began from",
+			safetext.EscapeLine(name, 200), base.OID.Short()))
+	}
+	out := remoteBase{branch: name, oid: info.OID}
+	if key := company.OtherBaseKey(base.PRBranch, name); !t.Allows(key) {
+		out.offered = true
+		out.doubt = &company.Doubt{Key: key, Says: fmt.Sprintf("the remote has no branch %s any more, which the pull request would be merged into. Its default branch, %s, contains %s, which the work began from",
+			base.PRBranch, safetext.EscapeLine(name, 200), base.OID.Short())}
+	}
+	return out, nil
+}
+
+// emptyRemote is the base at a remote without a branch. A new remote has had none of the commits that
+// the work began from, as far as the checkout knew. Any other was emptied, or is another repository.
+func (c *Delivery) emptyRemote(ctx context.Context, m *gitops.Mirror, base company.Base) (remoteBase, error) {
+	out := remoteBase{branch: base.PRBranch, oid: base.OID}
+	all, err := m.Log(ctx, "", base.OID, base.Ahead+1)
+	if err == nil && len(all) > base.Ahead {
+		out.doubt = &company.Doubt{Key: "no branch " + base.PRBranch, Says: fmt.Sprintf(
+			"the remote has no branch at all any more, and had %s when the work began: it was emptied, or is another repository. The pull request would have no base there", base.PRBranch)}
+	}
+	return out, err
 }
 
 // findSecrets returns the secrets in new content at head, and in the pull

@@ -251,25 +251,114 @@ func TestBaseOfTheOrigin(t *testing.T) {
 	if _, ok := b.CarryOut(c.Do, "").(company.RecordDelivery); !ok {
 		t.Error("not delivered to the base as it was")
 	}
-	b, c, _ = delivered(t)
-	dir = origin(t, b)
-	b.Project.Git("--git-dir="+dir, "branch", "-m", "main", "trunk")
-	cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task})
-	var e *company.Error
-	if cmd != nil || !errors.As(err, &e) || e.Class != company.HumanRequired || !strings.Contains(e.Message, `no branch "main" any more`) || branches(b, dir) != "" {
-		t.Errorf("%+v %v", cmd, err)
+}
+
+// answer has the question asked that is due, and answers it with a yes.
+func answer(b *mergertest.Bundle, kind company.ApprovalKind) {
+	b.T.Helper()
+	for _, due := range company.Due(b.View(), time.Now(), 1) {
+		if due.Kind == company.EffectCommand {
+			b.Must(due.Command)
+		}
+	}
+	a := b.View().OpenApprovals(mergertest.Task)
+	if len(a) != 1 || a[0].Kind != kind {
+		b.T.Fatalf("%+v", a)
+	}
+	b.Must(company.Answer{Approval: a[0].ID, Option: company.OptApprove, By: "ann"})
+}
+
+// A base that was renamed at the origin: its default branch is offered where that contains what the work
+// began from, and the pull request is opened into it after a yes. A base that is back wins.
+func TestBaseThatWasRenamed(t *testing.T) {
+	t.Parallel()
+	for _, back := range []bool{false, true} {
+		b, c, f := delivered(t)
+		dir := origin(t, b)
+		b.Project.Git("--git-dir="+dir, "branch", "-m", "main", "trunk")
+		held, ok := b.CarryOut(c.Do, "").(company.HoldDelivery)
+		if !ok || held.Into != "trunk" || !strings.Contains(says(held), "no branch main any more") || branches(b, dir) != "" {
+			t.Fatalf("%+v, %s", held, branches(b, dir))
+		}
+		b.Must(held)
+		answer(b, company.AskOtherBase)
+		want := "trunk"
+		if back {
+			b.Project.Git("--git-dir="+dir, "branch", "main", "trunk")
+			want = "main"
+		}
+		got, ok := b.CarryOut(c.Do, "").(company.RecordDelivery)
+		if !ok || got.Base != want || branches(b, dir) == "" {
+			t.Fatalf("%+v", got)
+		}
+		if rec, err := f.ReadRecord(got.Number); err != nil || rec.Base != want {
+			t.Errorf("%+v, %v", rec, err)
+		}
+		b.Must(got)
+		if tk := b.Task(mergertest.Task); tk.PR.Base != want || tk.Prepared.Base.PRBranch != want {
+			t.Errorf("%+v, %+v", tk.PR, tk.Prepared.Base)
+		}
 	}
 }
 
-// A remote that has nothing yet has no base that could be gone.
+// Where no other branch would do, a person is asked, with the reason.
+func TestBaseThatIsGone(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		change func(b *mergertest.Bundle, dir string)
+		why    string
+	}{
+		"another history": {func(b *mergertest.Bundle, dir string) {
+			b.Project.Git("checkout", "-q", "--orphan", "anew")
+			b.Project.Git("commit", "-q", "-m", "history was rewritten")
+			b.Project.Git("push", "-q", "origin", "anew:trunk")
+			b.Project.Git("--git-dir="+dir, "symbolic-ref", "HEAD", "refs/heads/trunk")
+			b.Project.Git("--git-dir="+dir, "branch", "-D", "main")
+		}, "default branch, trunk, does not contain"},
+		"no default branch": {func(b *mergertest.Bundle, dir string) {
+			b.Project.Git("--git-dir="+dir, "update-ref", "refs/heads/trunk", string(b.Project.Base))
+			b.Project.Git("--git-dir="+dir, "update-ref", "-d", "refs/heads/main")
+		}, "HEAD names no branch that is there"},
+	} {
+		b, c, _ := delivered(t)
+		dir := origin(t, b)
+		x.change(b, dir)
+		cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task})
+		var e *company.Error
+		if cmd != nil || !errors.As(err, &e) || e.Class != company.HumanRequired || !strings.Contains(e.Message, `no branch "main" any more`) ||
+			!strings.Contains(e.Why, x.why) || branches(b, dir) != "" {
+			t.Errorf("%s: %+v %v", name, cmd, err)
+		}
+	}
+}
+
+// A remote that has nothing yet has no base that could be gone. One that had the base, and has no branch at
+// all, is a doubt.
 func TestBaseOfANewRemote(t *testing.T) {
 	t.Parallel()
-	b, c, _ := delivered(t)
-	dir := origin(t, b)
-	b.Project.Git("--git-dir="+dir, "symbolic-ref", "HEAD", "refs/heads/other")
-	b.Project.Git("--git-dir="+dir, "update-ref", "-d", "refs/heads/main")
-	if _, ok := b.CarryOut(c.Do, "").(company.RecordDelivery); !ok || branches(b, dir) == "" {
-		t.Error("not delivered")
+	for _, isNew := range []bool{true, false} {
+		b, c, _ := delivered(t)
+		dir := origin(t, b)
+		b.Project.Git("--git-dir="+dir, "symbolic-ref", "HEAD", "refs/heads/other")
+		b.Project.Git("--git-dir="+dir, "update-ref", "-d", "refs/heads/main")
+		if isNew {
+			s := b.View()
+			tk := *s.Tasks[mergertest.Task]
+			prepared := *tk.Prepared
+			prepared.Base.Ahead = len(strings.Fields(b.Project.Git("rev-list", string(b.Project.Base))))
+			tk.Prepared, s.Tasks[mergertest.Task] = &prepared, &tk
+			c.Decider = shown{b, s}
+		} else {
+			held, ok := b.CarryOut(c.Do, "").(company.HoldDelivery)
+			if !ok || held.Into != "" || !strings.Contains(says(held), "no branch at all any more") || branches(b, dir) != "" {
+				t.Fatalf("%+v", held)
+			}
+			b.Must(held)
+			answer(b, company.AskHeld)
+		}
+		if cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task}); err != nil || cmd.(company.RecordDelivery).Base != "main" || branches(b, dir) == "" {
+			t.Errorf("new %v: not delivered: %+v, %v", isNew, cmd, err)
+		}
 	}
 }
 

@@ -147,18 +147,26 @@ func (m *Mirror) newObjects(ctx context.Context, b *batch, base, head company.OI
 
 // HasBranches says whether a remote has any branch: a new one has none.
 func (m *Mirror) HasBranches(ctx context.Context, remote Remote) (bool, error) {
+	_, any, err := m.DefaultBranch(ctx, remote)
+	return any, err
+}
+
+// DefaultBranch returns the branch that a remote's HEAD names, and whether the remote has any branch. The
+// name is empty where HEAD names none that is there.
+func (m *Mirror) DefaultBranch(ctx context.Context, remote Remote) (name string, any bool, err error) {
 	a, err := m.openRemote(ctx, remote)
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
 	defer a.done()
-	refs, _, err := a.listBranches(ctx, m.dir, "*")
+	refs, head, err := a.listBranches(ctx, m.dir, "*")
 	for ref := range refs {
-		if strings.HasPrefix(ref, "refs/heads/") {
-			return true, err
-		}
+		any = any || strings.HasPrefix(ref, "refs/heads/")
 	}
-	return false, err
+	if refs["refs/heads/"+head] != "" {
+		name = head
+	}
+	return name, any, err
 }
 
 // ReadNews gives the content of files to fn, in order and by one process; text

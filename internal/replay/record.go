@@ -174,7 +174,7 @@ var orderedKinds = []string{
 
 // freeQuestions are about the outside, and about the delivery: a replay has its own, or none.
 var freeQuestions = []company.ApprovalKind{
-	company.AskBudget, company.AskDayBudget, company.AskOfficeBudget, company.AskTrouble, company.AskPR, company.AskHeld,
+	company.AskBudget, company.AskDayBudget, company.AskOfficeBudget, company.AskTrouble, company.AskPR, company.AskHeld, company.AskOtherBase,
 }
 
 // placeOf is the place of a recorded event; ordered is false for one that nothing hangs on.
