@@ -24,14 +24,11 @@ func NewAnswer(env *command.Environment) *cobra.Command {
   company answer a7 --option reject "split it by package"`,
 		Long: "Answers a question in your words, or with the option that --option names; company\nshow lists the options of a question. One that ends the task is asked about once more\nat a terminal; elsewhere it needs --cancel.",
 		Args: func(c *cobra.Command, args []string) error {
-			if option == company.OptAnswer { // words alone
-				return cobra.ExactArgs(2)(c, args)
-			}
-			return cobra.RangeArgs(1, 2)(c, args)
+			return cobra.RangeArgs(map[bool]int{true: 2, false: 1}[option == company.OptAnswer], 2)(c, args)
 		},
 		ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Questions }),
 		RunE: func(c *cobra.Command, args []string) error {
-			return sendAnswer(c.Context(), env, args[0], company.Answer{Option: option, Text: strings.Join(args[1:], " ")}, cancel)
+			return runAnswer(c.Context(), env, args[0], company.Answer{Option: option, Text: strings.Join(args[1:], " ")}, cancel)
 		},
 	}
 	c.Flags().StringVar(&option, "option", company.OptAnswer, "which of the question's options is the answer")
@@ -57,7 +54,7 @@ func NewApprove(env *command.Environment) *cobra.Command {
 					return err
 				}
 			}
-			return sendAnswer(c.Context(), env, args[0], ans, false)
+			return runAnswer(c.Context(), env, args[0], ans, false)
 		},
 	}
 	c.Flags().StringVar(&add, "add", "", "of a budget: how much the cap grows, such as 5usd or 100ktokens (default: by the cap that the task began with)")
@@ -74,16 +71,16 @@ func NewReject(env *command.Environment) *cobra.Command {
 		Long: "Says no to a question, or to the one question of a task that is open. With\nwords of yours the work is done anew where that is possible. A no that ends the\ntask is asked about once more at a terminal; elsewhere it needs --cancel.",
 		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Questions }),
 		RunE: func(c *cobra.Command, args []string) error {
-			return sendAnswer(c.Context(), env, args[0], company.Answer{Option: company.OptReject, Text: strings.Join(args[1:], " ")}, cancel)
+			return runAnswer(c.Context(), env, args[0], company.Answer{Option: company.OptReject, Text: strings.Join(args[1:], " ")}, cancel)
 		},
 	}
 	c.Flags().BoolVar(&cancel, "cancel", false, "end the task, where that is what the no means")
 	return c
 }
 
-// sendAnswer answers a question. An answer that ends a task is asked about once more, unless
+// runAnswer answers a question. An answer that ends a task is asked about once more, unless
 // agreed says that it may.
-func sendAnswer(ctx context.Context, env *command.Environment, id string, ans company.Answer, agreed bool) error {
+func runAnswer(ctx context.Context, env *command.Environment, id string, ans company.Answer, agreed bool) error {
 	q, conn, err := entrance.ReadApproval(ctx, env.Entrance, id)
 	if err != nil {
 		return err
@@ -103,7 +100,7 @@ func sendAnswer(ctx context.Context, env *command.Environment, id string, ans co
 		if err != nil {
 			return err
 		}
-		return sendAnswer(ctx, env, id, ans, true)
+		return runAnswer(ctx, env, id, ans, true)
 	}
 	defer conn.Close()
 	if _, err := conn.Do(ctx, "", ans); err != nil {
