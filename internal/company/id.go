@@ -3,6 +3,7 @@ package company
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -41,8 +42,25 @@ const (
 var (
 	taskRE    = regexp.MustCompile(`^t[1-9][0-9]{0,8}$`)
 	subtaskRE = regexp.MustCompile(`^t[1-9][0-9]{0,8}-[0-9]{2,3}$`)
-	runRE     = regexp.MustCompile(`^(t[1-9][0-9]{0,8})(-[0-9]{2,3})?(-plan|-review|-merge)?\.([1-9][0-9]{0,5})$`)
+	runRE     = regexp.MustCompile(`^(t[1-9][0-9]{0,8})(-[0-9]{2,3})?(?:-([a-z]+))?\.([1-9][0-9]{0,5})$`)
 )
+
+// runForms are the forms of run ids: a row for each role, with the word behind the ticket's or
+// the task's id. Whatever names, parses or checks runs goes by this table.
+var runForms = []runForm{
+	{role: Worker, ofSubtask: true},
+	{role: Manager, word: "plan", ofTask: true},
+	{role: Reviewer, word: "review", ofTask: true, ofSubtask: true},
+	{role: Merger, word: "merge", ofSubtask: true},
+}
+
+// runForm is how the runs of a role are named.
+type runForm struct {
+	role      Role
+	word      string // of small letters, 12 at most; empty: none
+	ofTask    bool   // runs of the task as a whole exist
+	ofSubtask bool   // runs of a subtask exist
+}
 
 // Valid reports whether the id is well formed.
 func (id TaskID) Valid() bool { return taskRE.MatchString(string(id)) }
@@ -86,48 +104,53 @@ func (id SubtaskID) Task() TaskID {
 	return TaskID(t)
 }
 
+// Roles lists the roles that have runs.
+func Roles() []Role {
+	out := make([]Role, len(runForms))
+	for i, f := range runForms {
+		out[i] = f.role
+	}
+	return out
+}
+
 // NewRunID names the n-th attempt of a role at a subtask (or, with sub empty,
-// at a task).
+// at a task). The id of an unknown role is not valid.
 func NewRunID(t TaskID, sub SubtaskID, role Role, n int) RunID {
 	head := string(t)
 	if sub != "" {
 		head = string(sub)
 	}
-	switch role {
-	case Manager:
-		head += "-plan"
-	case Reviewer:
-		head += "-review"
-	case Merger:
-		head += "-merge"
+	i := slices.IndexFunc(runForms, func(f runForm) bool { return f.role == role })
+	switch {
+	case i < 0:
+		head += "-?"
+	case runForms[i].word != "":
+		head += "-" + runForms[i].word
 	}
 	return RunID(head + "." + strconv.Itoa(n))
 }
 
-// Split takes a run id apart. A malformed one is an EInvalid error.
+// Split takes a run id apart. A malformed one, or one of no known role, is an EInvalid error.
 func (id RunID) Split() (t TaskID, sub SubtaskID, role Role, n int, err error) {
+	invalid := E(EInvalid, fmt.Sprintf("%q is not a run id", string(id))).Fix("run ids look like t12-03.2")
 	m := runRE.FindStringSubmatch(string(id))
 	if m == nil {
-		return "", "", "", 0, E(EInvalid, fmt.Sprintf("%q is not a run id", string(id))).Fix("run ids look like t12-03.2")
+		return "", "", "", 0, invalid
+	}
+	i := slices.IndexFunc(runForms, func(f runForm) bool { return f.word == m[3] })
+	if i < 0 {
+		return "", "", "", 0, invalid.Because("no role names its runs " + m[3])
+	}
+	form := runForms[i]
+	if m[2] == "" && !form.ofTask || m[2] != "" && !form.ofSubtask {
+		return "", "", "", 0, invalid
 	}
 	t = TaskID(m[1])
 	if m[2] != "" {
 		sub = SubtaskID(m[1] + m[2])
 	}
-	role = Worker
-	switch m[3] {
-	case "-plan":
-		role = Manager
-	case "-review":
-		role = Reviewer
-	case "-merge":
-		role = Merger
-	}
-	if (role == Worker || role == Merger) && sub == "" || role == Manager && sub != "" {
-		return "", "", "", 0, E(EInvalid, fmt.Sprintf("%q is not a run id", string(id))).Fix("run ids look like t12-03.2")
-	}
 	n, err = strconv.Atoi(m[4])
-	return t, sub, role, n, err
+	return t, sub, form.role, n, err
 }
 
 // Task is the task that a run belongs to; empty for a malformed id.
