@@ -29,7 +29,7 @@ const (
 // Options configure a Runtime. The zero value is good.
 type Options struct {
 	Host  string           // the daemon's address; empty: DOCKER_HOST, else the standard socket
-	Allow []dockerapi.Word // allowed commands to the daemon; nil: dockerapi.Words
+	Allow []dockerapi.Word // allowed commands to the daemon. Nil means dockerapi.Words.
 	Log   *slog.Logger     // nil: no log
 	// Cleanup bounds a kill, and a removal (CTR-5); 0: a minute.
 	Cleanup time.Duration
