@@ -44,7 +44,10 @@ func (d *Checker) checkPackages(ctx context.Context, c config.Config, repo strin
 	if len(wanting) > 0 {
 		r.OK, r.Warn, r.Found = false, true, safetext.EscapeLine(strings.Join(wanting, "; "), 600)
 		if r.Fix == "" {
-			r.Fix = "do what stands in brackets, or have what is missing installed with container.setup"
+			r.Fix = "make it part of the project, or have it installed with container.setup"
+			if strings.Contains(r.Found, "(") { // a note names its remedy there
+				r.Fix = "do what stands in brackets, or have what is missing installed with container.setup"
+			}
 		}
 	}
 	for _, f := range seen.Fetched {

@@ -211,7 +211,7 @@ func usedProfiles(c config.Config) map[string]bool {
 }
 
 // anotherModel is how one names a model, to the letter.
-const anotherModel = "put another model into ~/.config/company/config.yaml, or after company init into company.yaml: models: {default: {adapter: anthropic, model: claude-sonnet-4-6, api_key_env: ANTHROPIC_API_KEY}}"
+const anotherModel = "put another model into your own config.yaml (company config set --user), or after company init into company.yaml: models: {default: {adapter: anthropic, model: claude-sonnet-4-6, api_key_env: ANTHROPIC_API_KEY}}"
 
 // missingModel says why a profile cannot be asked, or returns nil. It checks
 // this machine alone: the key, the script, a server that is local, and whether

@@ -2,10 +2,14 @@ package mcpserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -86,9 +90,24 @@ func addTool[In any](s toolset, k kind, name, description string, narrow bounds,
 	})
 }
 
+// describeArguments lists the names of a tool's arguments, those that it needs first.
+func describeArguments(s *jsonschema.Schema) string {
+	var names []string
+	for _, name := range s.Required {
+		names = append(names, name+" (needed)")
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if !slices.Contains(s.Required, name) {
+			names = append(names, name)
+		}
+	}
+	return cmp.Or(strings.Join(names, ", "), "no arguments")
+}
+
 // readArguments checks arguments against their schema, and reads them.
 func readArguments[In any](name string, resolved *jsonschema.Resolved, raw json.RawMessage) (in In, err error) {
-	bad := company.E(company.EInvalid, "the arguments of "+name+" do not fit its schema").Fix("tools/list has the schema of " + name)
+	bad := company.E(company.EInvalid, "the arguments of "+name+" do not fit its schema").
+		Fix(fmt.Sprintf("%s takes %s; tools/list has its schema", name, describeArguments(resolved.Schema())))
 	if len(raw) > maxArguments {
 		return in, bad.Because(fmt.Sprintf("they have %d KiB, and at most %d fit", len(raw)>>10, maxArguments>>10))
 	}

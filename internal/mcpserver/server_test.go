@@ -268,6 +268,9 @@ func TestArgumentsAreChecked(t *testing.T) {
 			t.Errorf("%s: %s\n%s", name, code, text)
 		}
 	}
+	if text, _ := call(t, s, "pr_show", m{"id": "1"}); !strings.Contains(text, "pr_show takes pull_request (needed)") {
+		t.Errorf("a wrong name is answered with\n%s", text)
+	}
 	if h.reached != 0 {
 		t.Errorf("the office was reached %d times", h.reached)
 	}
