@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,20 +26,44 @@ Usage:
   {{.UseLine}}{{if .HasAvailableSubCommands}} <command>{{end}}
 {{end}}{{with .Long}}
 {{.}}
-{{end}}{{if .HasAvailableSubCommands}}
+{{end}}{{if .HasAvailableSubCommands}}{{$commands := .Commands}}{{range $group := .Groups}}
+{{$group.Title}}:{{range $commands}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+{{end}}{{if not .Groups}}
 Commands:{{range .Commands}}{{if .IsAvailableCommand}}
   {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
-{{end}}{{if .HasAvailableLocalFlags}}
+{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 Flags:
 {{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
 {{end}}{{if .HasAvailableInheritedFlags}}
-Flags of every command:
-{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}
+Flags of every command, such as -o json, --yes and --set: {{.Root.Name}} --help
 {{end}}
 Exit codes: 0 complete, 1 error, 2 incomplete (it waits for you, or was
 cancelled), 3 the office is held by a process that does not answer, 64 wrong
 usage, 130 interrupted, 141 nobody read the output to its end{{if eq .Name "doctor"}}; of doctor: 0 green, 1 red, 2 could not check{{end}}.
 `
+
+// commandGroups are the commands in the order in which one meets them.
+var commandGroups = []struct{ title, names string }{
+	{"Give work", "submit wait resume retry pause cancel stop"},
+	{"Look", "status watch open list show feed logs diff agents costs"},
+	{"Decide", "answer approve reject tell budget pr"},
+	{"The office and its repositories", "init config trust doctor project serve hire fire cleanup"},
+	{"For programs and experts", "mcp git image bus replay bench completion version help"},
+}
+
+// groupCommands puts the commands of the root into groups.
+func groupCommands(root *cobra.Command) {
+	for _, g := range commandGroups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range root.Commands() {
+			if slices.Contains(strings.Fields(g.names), c.Name()) {
+				c.GroupID = g.title
+			}
+		}
+	}
+	root.SetHelpCommandGroupID(commandGroups[len(commandGroups)-1].title)
+}
 
 // newHelp is help by a command. A name that is no command is an error, and not
 // answered with the help of another one.

@@ -131,6 +131,7 @@ func newRoot(env *command.Environment) *cobra.Command {
 		project.New(env), serve.NewCleanup(env), serve.NewBus(env), image.New(env),
 		setup.NewInit(env), setup.NewTrust(env), setup.NewConfig(env), setup.NewGit(env), setup.NewDoctor(env), newMCP(env), newBench(env), newVersion(env), newCompletion(),
 	)
+	groupCommands(root)
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	for _, c := range root.Commands() {
 		usageErrors(c)
