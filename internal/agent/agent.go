@@ -209,5 +209,6 @@ type Event struct {
 	Changed  bool
 	Duration time.Duration // of a tool call or a reply
 	Usage    adapters.Usage
+	Spent    company.Amount // by the run so far, without a call that is under way
 	Wait     time.Duration
 }

@@ -424,7 +424,7 @@ func detachContext(ctx context.Context) (context.Context, context.CancelFunc) {
 
 func (r *runner) emitEvent(e Event) {
 	e.Time = r.utcNow()
-	e.Turn = cmp.Or(e.Turn, r.conv.turns)
+	e.Turn, e.Spent = cmp.Or(e.Turn, r.conv.turns), r.conv.spent
 	r.cfg.OnEvent(e)
 }
 

@@ -123,7 +123,7 @@ func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time
 			}
 		}
 	}
-	d.byRun[run] = view.Activity{Run: run, Turn: max(e.Turn, d.byRun[run].Turn), Text: what, Time: at}
+	d.byRun[run] = view.Activity{Run: run, Turn: max(e.Turn, d.byRun[run].Turn), Spent: e.Spent, Text: what, Time: at}
 }
 
 // Activities are what the agents that hold a run are at.

@@ -51,7 +51,7 @@ SIGNS
   >  begun                   !  it needs you
   -  for your information    ~  look at it: untested, waiting, or not as planned
 
-A cost of ≤ is what a run may cost at most; what it did cost is counted when it ends.`
+A cost of ≤ is what a run may cost at most, until a first reply has a cost.`
 
 // helpLines is the keys in lines of the screen.
 func helpLines(s view.Style) []string {

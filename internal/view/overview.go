@@ -96,7 +96,7 @@ func (src Source) Overview(all bool) (Overview, error) {
 	ended := 0
 	for _, of := range slices.Backward(src.allTasks()) {
 		if t := of.now; t != nil {
-			spent = spent.Add(t.Spent)
+			spent = spent.Add(src.spentOn(t))
 			v.Running, v.Steps = append(v.Running, src.listRunning(t)...), append(v.Steps, src.steps(t)...)
 		} else {
 			spent = spent.Add(of.past.Spent)

@@ -108,11 +108,12 @@ func (src Source) Run(t *company.Task, r *company.Run) Run {
 }
 
 // applyActivity adds what an agent is at to the run that it holds. The ledger learns of
-// turns when the run ends.
+// turns and costs when the run ends.
 func (v *Run) applyActivity(activities []Activity) {
 	for _, d := range activities {
 		if d.Run == v.ID && v.Ended == nil {
 			v.Turns, v.Doing = max(v.Turns, d.Turn), d.Text
+			v.CostMicroUSD, v.Tokens = costOrNil(d.Spent), d.Spent.Tokens
 		}
 	}
 }

@@ -34,12 +34,25 @@ type Models interface {
 type Activity struct {
 	Run  company.RunID `json:"run"`
 	Turn int           `json:"turn"`
+	// Spent is by the run so far. The ledger learns of it when the run ends.
+	Spent company.Amount `json:"spent"`
 	// Task and Subtask are those of an activity without a run. Without a task it is
 	// done for all that are being prepared.
 	Task    company.TaskID    `json:"task,omitempty"`
 	Subtask company.SubtaskID `json:"subtask,omitempty"`
 	Text    string            `json:"doing"`
 	Time    time.Time         `json:"time"`
+}
+
+// spentOn is what a task has cost until now, with what its runs under way have spent.
+func (src Source) spentOn(t *company.Task) company.Amount {
+	sum := t.Spent
+	for _, a := range src.Activities {
+		if r := t.Runs[a.Run]; r != nil && !r.Ended {
+			sum = sum.Add(a.Spent)
+		}
+	}
+	return sum
 }
 
 // Folders are the folders of an office that views name files in.

@@ -47,13 +47,13 @@ type Task struct {
 
 // Task makes the short view of a task.
 func (src Source) Task(t *company.Task) Task {
-	s := src.State
+	s, spent := src.State, src.spentOn(t)
 	v := Task{
 		ID: t.ID, Status: s.Shown(t), Phase: t.Phase(), Paused: t.Paused, DryRun: t.DryRun, Instruction: t.Instruction, Issue: t.Issue, Project: t.Project, Reason: t.Reason,
 		Priority: priorityOf(t), Tags: append([]string{}, t.Tags...), PausedSubtasks: append([]company.SubtaskID{}, t.PausedSubtasks()...),
 		Submitted: t.Submitted.UTC(), Updated: t.Updated.UTC(), DurationMS: taskDuration(t, src.Now).Milliseconds(),
 		Waves: t.CountSteps(), Subtasks: len(t.Subtasks), Branch: t.IntegrationBranch(), Head: t.Head,
-		Tokens: t.Spent.Tokens, CostMicroUSD: costOrNil(t.Spent), CapMicroUSD: capOrNil(t.Cap.MicroUSD), CapTokens: capOrNil(t.Cap.Tokens),
+		Tokens: spent.Tokens, CostMicroUSD: costOrNil(spent), CapMicroUSD: capOrNil(t.Cap.MicroUSD), CapTokens: capOrNil(t.Cap.Tokens),
 	}
 	if t.Status.Ended() {
 		end := t.Ended.UTC()

@@ -33,6 +33,25 @@ func atWork(t *testing.T) (*testenv.House, *testenv.Process, *stop) {
 	return h, p, held
 }
 
+// checkCostSoFar: what a run under way has spent is counted in its task and its office before it ends.
+func checkCostSoFar(t *testing.T, h *testenv.House) {
+	t.Helper()
+	var v struct {
+		Tokens  int64
+		Tasks   []struct{ Tokens int64 }
+		Running []struct{ Tokens int64 }
+	}
+	h.JSON(&v, "status")
+	var ledger struct{ Tasks []struct{ Tokens int64 } }
+	h.JSON(&ledger, "budget", "show")
+	if len(v.Running) != 1 || len(v.Tasks) != 1 || len(ledger.Tasks) != 1 || v.Running[0].Tokens == 0 {
+		t.Fatalf("status %+v, budget %+v", v, ledger)
+	}
+	if want := ledger.Tasks[0].Tokens + v.Running[0].Tokens; v.Tasks[0].Tokens != want || v.Tokens != want {
+		t.Errorf("status counts %d tokens of the task and %d of the office, want %d", v.Tasks[0].Tokens, v.Tokens, want)
+	}
+}
+
 // TestStopAndResume: stop from another process cuts everything at once: no
 // container is left and no model is called any more; resume goes on.
 func TestStopAndResume(t *testing.T) {
@@ -40,6 +59,7 @@ func TestStopAndResume(t *testing.T) {
 	h, p, held := atWork(t)
 	runAndExpect(t, h, []string{"RUNNING\n  > t1-01.1", ": thinks\n", "at work (pid "}, "status")
 	runAndExpect(t, h, []string{"t1-01.1  worker  working, ", " 3 turns, ", "  now:    thinks\n"}, "show", "t1-01.1")
+	checkCostSoFar(t, h)
 	calls := h.Model.Calls().Total
 	runAndExpect(t, h, []string{"stopped: 1 run cut"}, "stop", "lunch")
 	sum := waitForSummary(t, p, 2)
