@@ -162,7 +162,8 @@ func (v Overview) Render(s Style) string {
 	for _, r := range v.Resting {
 		fmt.Fprintf(&b, "  %s %s: %s\n", s.Paint(screen.Yellow, "~"), strings.TrimSpace(cmp.Or(string(r.Subtask), string(r.Task))+" "+r.Why), r.Next)
 	}
-	if len(v.NeedsYou)+len(v.Resting)+len(v.Damaged) == 0 {
+	writeReviews(&b, s, v.OpenPRs)
+	if len(v.NeedsYou)+len(v.Resting)+len(v.Damaged)+len(v.OpenPRs) == 0 {
 		b.WriteString("  nothing\n")
 	}
 	b.WriteString("\n" + s.Heading("RUNNING") + "\n")
@@ -242,6 +243,20 @@ func (v Overview) writeTasks(b *strings.Builder, s Style) {
 	b.WriteString(table.Render(s))
 	if v.HiddenTasks > 0 {
 		fmt.Fprintf(b, "  and %d that ended before: company status -v\n", v.HiddenTasks)
+	}
+}
+
+// maxReviews is how many pull requests stand among what needs the president.
+const maxReviews = 5
+
+// writeReviews lists the pull requests that wait for the president's review, the newest first.
+func writeReviews(b *strings.Builder, s Style, open []PullRequest) {
+	for i, v := range open {
+		if i == maxReviews {
+			fmt.Fprintf(b, "    and %d more: company pr list\n", len(open)-maxReviews)
+			return
+		}
+		fmt.Fprintf(b, "  %s #%-3d %-7s waits for your review: company pr show %s\n", s.Paint(screen.Green, "*"), v.Number, v.Task, v.Task)
 	}
 }
 
