@@ -17,7 +17,7 @@ func TestToolboxDependsOnLittle(t *testing.T) {
 	}
 	allowed := []string{
 		"company/cmd/toolbox", "company/internal/toolproto", "company/internal/toolserver", "company/internal/mux", "company/internal/company", "company/internal/safetext",
-		"company/internal/service/serverprogram", "company/internal/lazyregexp", "company/internal/boundedparse/bash", "company/internal/glob",
+		"company/internal/service/serverprogram", "company/internal/lazyregexp", "company/internal/boundedparse/bash", "company/internal/glob", "company/internal/marks/away",
 		"github.com/hashicorp/yamux", "golang.org/x/sys/unix", "mvdan.cc/sh/v3",
 	}
 	for dep := range strings.FieldsSeq(string(out)) {

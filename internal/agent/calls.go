@@ -245,7 +245,7 @@ func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 		}
 		j.began = r.utcNow()
 		mark := r.enterCall(marks.Call, j.pendingCall)
-		ctx := marks.NewContext(ctx, mark)
+		ctx := mark.NewContext(ctx)
 		work := func() {
 			defer mark.Pass()
 			start := time.Now()

@@ -13,6 +13,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/folder/foldertest"
 	"company/internal/marks"
+	"company/internal/marks/away"
 )
 
 // What the company is busy with is marked: a call while it is carried out, but for its waits. While the model is asked
@@ -45,7 +46,7 @@ func TestCallsAreMarked(t *testing.T) {
 		run := tool.Run
 		b.cfg.Tools[i].Run = func(ctx context.Context, args json.RawMessage) (Result, error) {
 			seen = append(seen, standing())
-			back := marks.Away(ctx)
+			back := away.Begin(ctx)
 			if at := standing(); at != "" {
 				t.Errorf("while %s waits: %s", tool.Spec.Name, at)
 			}

@@ -125,7 +125,7 @@ func (r *runner) redoCalls(ctx context.Context) error {
 			mark.Pass()
 			continue // a tool that this version does not have
 		}
-		res, err := j.tool.Run(marks.NewContext(context.WithValue(ctx, askedKey{}, c.at), mark), j.args)
+		res, err := j.tool.Run(mark.NewContext(context.WithValue(ctx, askedKey{}, c.at)), j.args)
 		mark.Pass()
 		if err != nil {
 			if stop := contextCause(ctx); stop != nil {

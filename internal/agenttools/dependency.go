@@ -9,7 +9,7 @@ import (
 	"company/internal/depaccess"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
-	"company/internal/marks"
+	"company/internal/marks/away"
 	"company/internal/toolproto"
 )
 
@@ -45,7 +45,7 @@ func (f *toolFactory) addDependency() agent.Tool {
 			if f.Dependencies == nil {
 				return agent.Result{Text: "Not added: this run adds no dependencies.", IsError: true}, nil
 			}
-			back := marks.Away(ctx)
+			back := away.Begin(ctx)
 			a, err := f.Dependencies.Add(ctx, d)
 			back()
 			if err != nil || a.Refused {

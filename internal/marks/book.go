@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"company/internal/folder"
+	"company/internal/marks/away"
 )
 
 // The files, in the office's state folder.
@@ -282,15 +283,5 @@ func (m *Mark) Away() (back func()) {
 	}
 }
 
-type contextKey struct{}
-
-// NewContext adds a mark to a context, for Away.
-func NewContext(ctx context.Context, m *Mark) context.Context {
-	return context.WithValue(ctx, contextKey{}, m)
-}
-
-// Away is Mark.Away of the mark in ctx.
-func Away(ctx context.Context) (back func()) {
-	m, _ := ctx.Value(contextKey{}).(*Mark)
-	return m.Away()
-}
+// NewContext has waits that begin in the context remove the mark, as Away does.
+func (m *Mark) NewContext(ctx context.Context) context.Context { return away.NewContext(ctx, m.Away) }

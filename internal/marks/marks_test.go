@@ -1,7 +1,6 @@
 package marks
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -15,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"company/internal/folder"
+	"company/internal/marks/away"
 )
 
 // office is a state folder, and the process that has it.
@@ -110,16 +110,16 @@ func TestWaitsAreNoDeaths(t *testing.T) {
 	p := Place{Owner: "t1-01.1", Doing: Call, N: 1, Part: 1}
 	for range 3 {
 		m := o.book.Enter(p)
-		ctx := NewContext(t.Context(), m)
-		back := Away(ctx)
-		again := Away(ctx)
+		ctx := m.NewContext(t.Context())
+		back := away.Begin(ctx)
+		again := away.Begin(ctx)
 		back()
 		o.die()
 		_ = again
 	}
 	o.requireAside("")
 	m := o.book.Enter(p)
-	Away(NewContext(t.Context(), m))()
+	away.Begin(m.NewContext(t.Context()))()
 	o.die()
 	if d := o.book.deaths[p]; d.Count != 1 {
 		t.Errorf("after a wait: %+v", d)
@@ -132,7 +132,6 @@ func TestWaitsAreNoDeaths(t *testing.T) {
 	if len(o.book.deaths) != 0 {
 		t.Errorf("after its end: %v", o.book.deaths)
 	}
-	Away(context.Background())()
 	var none *Book
 	none.Enter(p).Move(p)
 	none.Enter(p).Pass()

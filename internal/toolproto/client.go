@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"company/internal/marks"
+	"company/internal/marks/away"
 	"company/internal/mux"
 )
 
@@ -194,7 +194,7 @@ func (c *Client) Recall(ctx context.Context, known map[string]string) error {
 
 // Log copies the whole log of a process, at most MaxLog bytes, to w.
 func (c *Client) Log(ctx context.Context, processID string, w io.Writer) (int64, error) {
-	defer marks.Away(ctx)()
+	defer away.Begin(ctx)()
 	resp, err := c.post(ctx, "log?process_id="+url.QueryEscape(processID), nil)
 	if err != nil {
 		return 0, err
@@ -250,7 +250,7 @@ func (c *Client) post(ctx context.Context, tool string, body []byte) (*http.Resp
 // sendRequest sends a request and sorts what comes back: an answer, a refusal, or neither.
 func (c *Client) sendRequest(req *http.Request, tool string) (*http.Response, error) {
 	ctx := req.Context()
-	back := marks.Away(ctx)
+	back := away.Begin(ctx)
 	resp, err := c.http.Do(req)
 	back()
 	if err != nil {
