@@ -120,6 +120,13 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 		// deliver to, and to say that it was delivered would hide the work.
 		return company.SettlePR{Task: lead.ID, State: opened.State, Why: "so says " + f.Kind()}, nil
 	}
+	if t.PR == nil && opened.Head.Valid() && opened.Head != d.Head {
+		// It is of a task that the ledger has lost: a copy of the office was put back, and gave
+		// the number again. This work is in no pull request.
+		return nil, company.E(company.EConflict, fmt.Sprintf("pull request #%d is of another task %s, and %s already", opened.Number, t.ID, opened.State)).
+			Because(fmt.Sprintf("it ends at %s, and the work is at %s: an older copy of the office was put back", opened.Head.Short(), d.Head.Short())).
+			Fix(fmt.Sprintf("company diff %s shows the work; company cancel %s, then company submit it again: the next number is free", t.ID, t.ID)).NeedsPerson()
+	}
 	body, err := c.Texts.PutBlob(ctx, []byte(pr.MarkedBody()))
 	if err != nil {
 		return nil, err

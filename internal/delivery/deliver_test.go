@@ -19,11 +19,12 @@ import (
 type settled struct {
 	*local.Forge
 	state company.PRState
+	head  company.OID // of the pull request; empty: not told
 }
 
 func (f settled) Open(ctx context.Context, pr forge.PR) (forge.OpenedPR, error) {
 	o, err := f.Forge.Open(ctx, pr)
-	o.State = f.state
+	o.State, o.Head = f.state, f.head
 	return o, err
 }
 
@@ -57,7 +58,7 @@ func TestDeliverToWhatIsSettled(t *testing.T) {
 	t.Parallel()
 	_, c, f, id := followed(t)
 	for _, state := range []company.PRState{company.PRMerged, company.PRClosed, company.PROpen} {
-		c.Forges = oneForge{settled{f, state}}
+		c.Forges = oneForge{settled{f, state, ""}}
 		cmd, err := c.Do(t.Context(), company.Effect{Task: id})
 		if err != nil {
 			t.Fatal(err)
@@ -66,6 +67,25 @@ func TestDeliverToWhatIsSettled(t *testing.T) {
 		if ended != (state != company.PROpen) || ended && (set.Task != mergertest.Task || set.State != state) {
 			t.Errorf("%s: %#v", state, cmd)
 		}
+	}
+}
+
+// A copy of the office was put back, which gave a number again whose pull request is merged and
+// whose branch is gone. The work is in no pull request, and is not called delivered.
+func TestNumberOfAMergedPullRequest(t *testing.T) {
+	t.Parallel()
+	b, c, f := delivered(t)
+	origin(t, b)
+	head := b.Task(mergertest.Task).Delivery.Head
+	c.Forges = oneForge{settled{f, company.PRMerged, b.Project.Base}}
+	cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task})
+	var e *company.Error
+	if cmd != nil || !errors.As(err, &e) || e.Code != company.EConflict || e.Class != company.HumanRequired || !strings.Contains(e.Message, "is of another task t1, and merged already") {
+		t.Errorf("%+v, %v", cmd, err)
+	}
+	c.Forges = oneForge{settled{f, company.PRMerged, head}} // a person merged this one before it was recorded
+	if cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task}); err != nil || cmd.(company.RecordDelivery).Head != head {
+		t.Errorf("%+v, %v", cmd, err)
 	}
 }
 

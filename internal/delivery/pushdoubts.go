@@ -94,7 +94,7 @@ func (c *Delivery) replaceBase(ctx context.Context, m *gitops.Mirror, t *company
 		return remoteBase{}, err
 	}
 	if !any {
-		return c.emptyRemote(ctx, m, base)
+		return c.emptyRemote(ctx, m, base, t.Project.Remote != "")
 	}
 	gone := company.E(company.ENotFound, fmt.Sprintf("the remote has no branch %q any more, which the pull request would be merged into", base.PRBranch)).
 		Fix(fmt.Sprintf("bring it back there, and approve to try again; or company cancel %s, and submit from the new branch", t.ID)).NeedsPerson()
@@ -102,6 +102,9 @@ func (c *Delivery) replaceBase(ctx context.Context, m *gitops.Mirror, t *company
 		return remoteBase{}, gone.Because("it was deleted or renamed since the work began, and the remote's HEAD names no branch that is there")
 	}
 	info, err := m.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, name)
+	if company.CodeOf(err) == company.EInvalid {
+		return remoteBase{}, gone.Because("it was deleted or renamed since the work began, and the name of the remote's default branch is none that company takes")
+	}
 	if err != nil {
 		return remoteBase{}, err
 	}
@@ -123,9 +126,13 @@ func (c *Delivery) replaceBase(ctx context.Context, m *gitops.Mirror, t *company
 }
 
 // emptyRemote is the base at a remote without a branch. A new remote has had none of the commits that
-// the work began from, as far as the checkout knew. Any other was emptied, or is another repository.
-func (c *Delivery) emptyRemote(ctx context.Context, m *gitops.Mirror, base company.Base) (remoteBase, error) {
+// the work began from, as far as the checkout knew, or came after the work began. Any other was
+// emptied, or is another repository.
+func (c *Delivery) emptyRemote(ctx context.Context, m *gitops.Mirror, base company.Base, hadRemote bool) (remoteBase, error) {
 	out := remoteBase{branch: base.PRBranch, oid: base.OID}
+	if !hadRemote {
+		return out, nil
+	}
 	all, err := m.Log(ctx, "", base.OID, base.Ahead+1)
 	if err == nil && len(all) > base.Ahead {
 		out.doubt = &company.Doubt{Key: "no branch " + base.PRBranch, Says: fmt.Sprintf(

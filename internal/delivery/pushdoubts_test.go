@@ -319,6 +319,9 @@ func TestBaseThatIsGone(t *testing.T) {
 			b.Project.Git("--git-dir="+dir, "update-ref", "refs/heads/trunk", string(b.Project.Base))
 			b.Project.Git("--git-dir="+dir, "update-ref", "-d", "refs/heads/main")
 		}, "HEAD names no branch that is there"},
+		"a name that is none of ours": {func(b *mergertest.Bundle, dir string) {
+			b.Project.Git("--git-dir="+dir, "branch", "-m", "main", "größe")
+		}, "is none that company takes"},
 	} {
 		b, c, _ := delivered(t)
 		dir := origin(t, b)
@@ -332,32 +335,47 @@ func TestBaseThatIsGone(t *testing.T) {
 	}
 }
 
-// A remote that has nothing yet has no base that could be gone. One that had the base, and has no branch at
-// all, is a doubt.
+// A remote that has nothing yet has no base that could be gone, nor has one that came after the work
+// began. One that had the base, and has no branch at all, is a doubt.
 func TestBaseOfANewRemote(t *testing.T) {
 	t.Parallel()
-	for _, isNew := range []bool{true, false} {
+	for name, x := range map[string]struct {
+		ahead   bool // the remote lacked all commits when the work began
+		remote  string
+		isDoubt bool
+	}{
+		"a new one":                  {ahead: true, remote: "https://x.example/new"},
+		"one that came later":        {},
+		"one that had it is emptied": {remote: "https://x.example/old", isDoubt: true},
+	} {
 		b, c, _ := delivered(t)
 		dir := origin(t, b)
 		b.Project.Git("--git-dir="+dir, "symbolic-ref", "HEAD", "refs/heads/other")
 		b.Project.Git("--git-dir="+dir, "update-ref", "-d", "refs/heads/main")
-		if isNew {
+		begun := func() {
 			s := b.View()
 			tk := *s.Tasks[mergertest.Task]
 			prepared := *tk.Prepared
-			prepared.Base.Ahead = len(strings.Fields(b.Project.Git("rev-list", string(b.Project.Base))))
-			tk.Prepared, s.Tasks[mergertest.Task] = &prepared, &tk
+			if x.ahead {
+				prepared.Base.Ahead = len(strings.Fields(b.Project.Git("rev-list", string(b.Project.Base))))
+			}
+			tk.Prepared, tk.Project.Remote = &prepared, x.remote
+			s.Tasks[mergertest.Task] = &tk
 			c.Decider = shown{b, s}
-		} else {
-			held, ok := b.CarryOut(c.Do, "").(company.HoldDelivery)
+		}
+		begun()
+		if x.isDoubt {
+			cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task})
+			held, ok := cmd.(company.HoldDelivery)
 			if !ok || held.Into != "" || !strings.Contains(says(held), "no branch at all any more") || branches(b, dir) != "" {
-				t.Fatalf("%+v", held)
+				t.Fatalf("%s: %+v, %v", name, cmd, err)
 			}
 			b.Must(held)
 			answer(b, company.AskHeld)
+			begun()
 		}
 		if cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task}); err != nil || cmd.(company.RecordDelivery).Base != "main" || branches(b, dir) == "" {
-			t.Errorf("new %v: not delivered: %+v, %v", isNew, cmd, err)
+			t.Errorf("%s: not delivered: %+v, %v", name, cmd, err)
 		}
 	}
 }

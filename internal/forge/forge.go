@@ -53,6 +53,7 @@ type OpenedPR struct {
 	Number int
 	URL    string
 	State  company.PRState // a person may have ended it before we saw it
+	Head   company.OID     // of one that has ended: where its branch was; empty: not known
 }
 
 // Target is where a branch is pushed to.

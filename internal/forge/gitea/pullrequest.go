@@ -152,6 +152,9 @@ func (c *Client) createPull(ctx context.Context, pr forge.PR) (*gitea.PullReques
 func (c *Client) syncPull(ctx context.Context, pr forge.PR, p *gitea.PullRequest) (forge.OpenedPR, error) {
 	out := forge.OpenedPR{Number: int(p.Index), URL: p.HTMLURL, State: pullState(p)}
 	if out.State != company.PROpen {
+		if p.Head != nil {
+			out.Head = company.OID(p.Head.Sha)
+		}
 		return out, nil
 	}
 	was, _ := forge.ParseOwnership(p.Body)

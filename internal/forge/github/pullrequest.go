@@ -102,6 +102,7 @@ func (c *Client) createPull(ctx context.Context, pr forge.PR) (*github.PullReque
 func (c *Client) syncPull(ctx context.Context, pr forge.PR, p *github.PullRequest) (forge.OpenedPR, error) {
 	out := forge.OpenedPR{Number: p.GetNumber(), URL: p.GetHTMLURL(), State: pullState(p)}
 	if out.State != company.PROpen {
+		out.Head = company.OID(p.GetHead().GetSHA())
 		return out, nil
 	}
 	was, _ := forge.ParseOwnership(p.GetBody())
