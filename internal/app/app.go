@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"company/internal/api"
@@ -72,6 +73,8 @@ type App struct {
 	address  string       // of the server, for browsers; empty: it has none
 	stopWork func() error // what start began
 	unended  bool         // something has not returned when the work was stopped
+	// stacksFiles counts the files of stacks, whose names may have one second.
+	stacksFiles atomic.Int64
 	// stopPatience is how long a stop waits; 0: stopPatience. Tests set it.
 	stopPatience time.Duration
 	closers      []func() error // in the order in which they were opened

@@ -15,14 +15,15 @@ import (
 // Bounds of an end. A process that passes them ends as after kill -9, which loses nothing
 // of the ledger.
 const (
-	stopPatience  = 30 * time.Second // for all that is under way to return
+	stopPatience  = 90 * time.Second // for all that is under way to return; a clean-up in Docker may take 60 s
+	apiPatience   = 3 * time.Second  // for answers of the API, before the work is told to end beside them
 	closePatience = 5 * time.Second  // for the parts to close, where something has not returned
 )
 
 // reportLate tells of an effect that does not end, and of one that did so late.
 func (a *App) reportLate(late orchestrator.LateEffect) {
 	e, since := late.Effect, a.Now().Sub(late.Since).Round(time.Second)
-	it := feed.Item{Task: e.Task, Subtask: e.Subtask, Run: e.Run, Kind: "late", Mark: feed.Failed}
+	it := feed.Item{Task: e.Task, Subtask: e.Subtask, Run: e.Run, Kind: "late", Mark: feed.Stalled}
 	if late.Ended {
 		it.Mark, it.Text = feed.Done, fmt.Sprintf("%s has ended after all, %s late", e.Key, since)
 	} else {
@@ -34,7 +35,7 @@ func (a *App) reportLate(late orchestrator.LateEffect) {
 
 // writeStacks keeps stacks in the office's logs folder and returns the file's name.
 func (a *App) writeStacks(text string) string {
-	name := fmt.Sprintf("stacks-%s.txt", a.Now().UTC().Format("20060102T150405.000"))
+	name := fmt.Sprintf("stacks-%s-%d.txt", a.Now().UTC().Format("20060102T150405"), a.stacksFiles.Add(1))
 	if err := a.office.LogsFolder.WriteFile(name, []byte(text), 0o600); err != nil {
 		a.log.Error("stacks are not written", "file", name, "err", err, "stacks", text)
 		return companyLog
@@ -77,8 +78,8 @@ func unendedError(late []orchestrator.LateEffect, waited time.Duration, file str
 		what = strings.Join(keys, ", ")
 	}
 	return company.E(company.EInternal, fmt.Sprintf("%s did not end within %s", what, waited)).
-		Because("it goes on although it was told to end; that is a fault of company. The process ends without it").
-		Fix("nothing of the ledger is lost: company resume, or company serve, goes on. The stacks are in " + file + ": send them with a report").
+		Because("it goes on although it was told to end: Docker does not answer, or it is a fault of company. The process ends without it").
+		Fix("nothing of the ledger is lost: company resume, or company serve, goes on. The stacks are in " + file + ": where Docker answers (company doctor), send them with a report").
 		Wrap(company.ErrUnended)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"time"
 
 	"company/internal/api"
 	"company/internal/company"
@@ -54,7 +55,9 @@ func (a *App) Start(ctx context.Context, serving bool) (paused []company.TaskID,
 		}
 	})
 	a.stopWork = func() error { //nolint:contextcheck // it is called when ctx has ended
+		late := time.AfterFunc(apiPatience, cancel) // an answer that hangs must not keep the work from its end
 		srv.Stop()
+		late.Stop()
 		cancel()
 		wg.Wait()
 		return failed

@@ -173,6 +173,8 @@ func (t *Task) checkRaise(by Amount) error {
 		return E(EInvalid, "that does not raise the cap of "+string(t.ID)).Because(why).Fix("raise what the cap counts: company budget add " + string(t.ID) + " " + how)
 	}
 	switch short := t.Short(); {
+	case short.Tokens > 0 && short.MicroUSD > 0 && (by.Tokens == 0 || by.MicroUSD == 0):
+		return E(EInvalid, "that does not raise the cap of "+string(t.ID)).Because("the next call lacks " + short.String() + ", and a raise is of one of them").Fix("company approve, with the question that company status shows, raises both")
 	case short.Tokens > 0 && by.Tokens == 0:
 		return refuse("the next call lacks "+TokensText(short.Tokens), RaiseText(t.Cap, short, true))
 	case short.MicroUSD > 0 && by.MicroUSD == 0:

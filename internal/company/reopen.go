@@ -191,6 +191,10 @@ func (sub *Subtask) reopenWork(anew bool, settings Settings) {
 		}
 	}
 	handedIn := sub.Head != "" && sub.Current == "" && input == ""
+	if sub.Head != "" && sub.Current != "" && input == "" {
+		// It stays so if the task ends again before a worker takes it: what was cut off is never handed in.
+		input = "The run before this one was cut off with its task. Go on from what is there."
+	}
 	sub.resetAndRequeue(input)
 	if handedIn {
 		sub.Status = SubtaskInGate

@@ -54,7 +54,7 @@ func readChange(ctx context.Context, j Job) (*ecosystem.Change, error) {
 	for _, f := range d.Changes {
 		c.Changed = append(c.Changed, f.Path)
 		c.Added[f.Path] = f.OldMode == 0
-		if catalog.IsGateFileOf(j.Gates, f.Path) {
+		if catalog.SteersGate(j.Gates, f.Path) {
 			c.GateFiles = append(c.GateFiles, f.Path)
 		}
 	}

@@ -113,6 +113,9 @@ func (r *Runner) listTests(ctx context.Context, j Job, i int, command string) (o
 	if err != nil && !errors.Is(err, errNotBegun) && ctx.Err() == nil && cctx.Err() != nil {
 		return "", false, nil // it took too long
 	}
+	if errors.Is(err, errDiskFull) && ctx.Err() == nil {
+		return "", false, nil // the check itself gets more room
+	}
 	return out.text.String(), exit.Code == 0 && !exit.OOMKilled && !out.full, err
 }
 

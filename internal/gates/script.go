@@ -24,7 +24,18 @@ var errNotBegun = errors.New("gates: the script did not begin")
 // A container whose script never began tells nothing about the tree: the tree did not
 // arrive, or the toolbox failed. That is an error of the host and wraps errNotBegun. Where
 // the tree filled the container's work space, the error wraps errDiskFull.
+//
+// It is tried once more before that is told: some callers keep the error as their result.
 func (r *Runner) runScript(ctx context.Context, j Job, spec container.Spec, script string, stdout, stderr io.Writer) (container.Exit, error) {
+	exit, err := r.tryScript(ctx, j, spec, script, stdout, stderr)
+	if errors.Is(err, errNotBegun) && !errors.Is(err, errDiskFull) && ctx.Err() == nil {
+		exit, err = r.tryScript(ctx, j, spec, script, stdout, stderr)
+	}
+	return exit, err
+}
+
+// tryScript is one try of runScript.
+func (r *Runner) tryScript(ctx context.Context, j Job, spec container.Spec, script string, stdout, stderr io.Writer) (container.Exit, error) {
 	tr, tw := io.Pipe()
 	tarred := make(chan struct{})
 	go func() {
@@ -125,6 +136,6 @@ func (b *beginReader) explainNotBegun(exit container.Exit, outOfTime bool) error
 	}
 	return company.E(company.EGates, "the check could not begin in its container").
 		Because(why + ". That says nothing about the work").
-		Fix("It is tried again by itself; if it happens again, see company doctor").
+		Fix("company doctor says whether Docker is in order").
 		Wrap(errNotBegun)
 }

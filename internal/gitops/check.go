@@ -22,7 +22,7 @@ const (
 	maxPathBytes   = 1024
 	maxBlobBytes   = 10 << 20
 	maxTotalBytes  = 256 << 20
-	maxLinkTarget  = 4096
+	maxLinkTarget  = 4095 // PATH_MAX of Linux, without the NUL
 	objectsTimeout = 60 * time.Second
 )
 

@@ -11,12 +11,17 @@ import (
 	"company/internal/lazyregexp"
 )
 
+// maxName is how long a file's name may be, in bytes: NAME_MAX of Linux.
+const maxName = 255
+
 // badName says why a new name in a tree is refused, or "". Names that the
 // base already has are not asked about.
 func badName(name string, symlink bool) string {
 	switch {
 	case name == "" || name == "." || name == "..":
 		return "is not a file name"
+	case len(name) > maxName:
+		return "has a name longer than 255 bytes, which no file system takes"
 	case strings.ContainsAny(name, "/\\"):
 		return "has a slash or backslash in a name"
 	case !utf8.ValidString(name):

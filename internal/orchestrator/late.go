@@ -14,7 +14,7 @@ import (
 
 // LatePatience is how long an effect may take to return once its context has ended,
 // before the watcher hears of it.
-const LatePatience = 10 * time.Second
+const LatePatience = 30 * time.Second
 
 // LateEffect is an effect that did not return when its context ended.
 type LateEffect struct {

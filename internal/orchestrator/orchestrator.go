@@ -223,15 +223,17 @@ func (o *Orchestrator) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	mark.Pass() // what follows reads no event
 	o.publishView(o.ahead.View(), o.cfg.Ledger.Head(), nil)
 	o.advanceClock(ctx)
 	return nil
 }
 
-// checkSetAside refuses to read an event at which the company died again and again: a state without it would be another one.
+// checkSetAside refuses to read an event at which the company died again and again: a state without it
+// would be another one. An event that the ledger does not have any more, after a repair, is none.
 func (o *Orchestrator) checkSetAside() error {
 	for _, d := range o.cfg.Marks.SetAside(marks.Ledger) {
-		if d.Doing == marks.Event && d.N > int(o.ahead.Seq) { //nolint:gosec // a sequence of events
+		if d.Doing == marks.Event && d.N > int(o.ahead.Seq) && d.N <= int(o.cfg.Ledger.Head().Seq) { //nolint:gosec // sequences of events
 			return company.E(company.ECrash, "the ledger is not read any more").
 				Because(fmt.Sprintf("company died %s in a row while %s", company.Count(d.Count, "time"), d.Place))
 		}

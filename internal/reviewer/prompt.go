@@ -11,6 +11,9 @@ import (
 	"company/internal/session"
 )
 
+// maxGateFiles is how many changed files of gates a brief lists: a vendored tree may have thousands.
+const maxGateFiles = 100
+
 // system is every reviewer's system prompt.
 //
 //go:embed prompts/reviewer.md
@@ -58,6 +61,9 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 			w.WriteString("\nRed on the base already, before any work:\n" + agent.Quote("red_before", "", strings.Join(red, "\n")))
 		}
 		if changed := catalog.GateFilesOf(t); len(changed) > 0 {
+			if n := len(changed) - maxGateFiles; n > 0 {
+				changed = append(changed[:maxGateFiles:maxGateFiles], fmt.Sprintf("and %d more", n))
+			}
 			w.WriteString("\nThe work touches what the gates are made of. Is a check weakened by it?\n" + agent.Quote("gate_files", "", strings.Join(changed, "\n")))
 		}
 		for _, c := range gate.Result.Checks {

@@ -51,8 +51,10 @@ func (v OfficeBudget) usedText() string {
 }
 
 // RaiseOfficeCommand is a command that raises the cap of the office that is short.
-func RaiseOfficeCommand(limit company.Amount, short *company.OfficeShortage) string {
-	return fmt.Sprintf("company budget add --%s %s", short.Scope, company.RaiseText(limit, short.One, limit.MicroUSD == company.NoCap))
+func RaiseOfficeCommand(spending company.OfficeSpending, short *company.OfficeShortage) string {
+	limit, used := spending.Cap(short.Scope), spending.Used(short.Scope)
+	tokens := limit.MicroUSD == company.NoCap || limit.Tokens != company.NoCap && used.Tokens+short.One.Tokens > limit.Tokens
+	return fmt.Sprintf("company budget add --%s %s", short.Scope, company.RaiseText(limit, short.One, tokens))
 }
 
 // restingForMoney says that runs rest because a cap of the office is used up, where no
@@ -62,10 +64,9 @@ func (src Source) restingForMoney() *Resting {
 	if short == nil || src.State.Spending.Question != "" {
 		return nil
 	}
-	limit := src.State.Spending.Cap(short.Scope)
 	why := fmt.Sprintf("the budget of the %s is used up, %s: no run begins", short.Scope, src.State.Spending.UsedText(short.Scope))
 	if !short.Until.IsZero() {
 		why += " before " + short.Until.Local().Format("15:04")
 	}
-	return &Resting{Why: why, Next: RaiseOfficeCommand(limit, short)}
+	return &Resting{Why: why, Next: RaiseOfficeCommand(src.State.Spending, short)}
 }

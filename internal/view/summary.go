@@ -83,12 +83,13 @@ func (src Source) Summary(t *company.Task) Summary {
 		if open := s.OpenApprovals(t.ID); len(open) > 0 {
 			sum.Why = safetext.EscapeLine(open[0].Question, 200)
 			sum.Next = newApproval(s, open[0]).Next
-			if open[0].Kind == company.AskBudget {
+			lacks := t.Short()
+			if open[0].Kind == company.AskBudget && (lacks.MicroUSD <= 0 || lacks.Tokens <= 0) { // a raise is of one of them
 				sum.Next = fmt.Sprintf("%s or company reject %s", RaiseCommand(t), open[0].ID)
 			}
 		} else if short := s.Spending.Shortage; short != nil {
 			sum.Why = fmt.Sprintf("the budget of the %s is used up, %s", short.Scope, sum.Why)
-			sum.Next = RaiseOfficeCommand(s.Spending.Cap(short.Scope), short)
+			sum.Next = RaiseOfficeCommand(s.Spending, short)
 		} else if s.Office.Stopped {
 			sum.Why = "the office is stopped"
 			sum.Next = "company resume"

@@ -70,7 +70,9 @@ func (n *nesting) add(t *token.Token) {
 	case token.DocumentHeaderType, token.DocumentEndType:
 		*n = nesting{paths: n.paths}
 	default:
-		n.marks = 0 // a value: they are its own
+		if n.last == nil || n.last.Type != token.AnchorType { // the name of an anchor is no value
+			n.marks = 0 // a value: they are its own
+		}
 	}
 	n.last = t
 	n.paths += n.keys + 4*len(n.levels)

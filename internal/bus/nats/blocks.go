@@ -66,6 +66,8 @@ type Damage struct {
 	Mended bool // one bit had changed, and is read as it was
 	// After is the sequence of the newest record of the stream before the damage.
 	After uint64
+
+	torn bool // the end of the newest file, which was never written whole
 }
 
 // blockReader reads a file of a stream.
@@ -223,13 +225,26 @@ func readStream(ctx context.Context, own *folder.Folder, stream string, fn func(
 				damage = append(damage, d)
 				continue
 			}
-			if found || i < len(names)-1 {
-				damage = append(damage, d)
-			}
+			d.torn = !found && i == len(names)-1 && !isWhole(raw[at:])
+			damage = append(damage, d)
 			at = next
 		}
 	}
 	return damage, nil
+}
+
+// isWhole reports whether the last record of a file ends where the file does: it was written, and has
+// changed since. One that a power cut has torn ends before.
+func isWhole(raw []byte) bool {
+	return len(raw) >= recordHead+recordSum && int(binary.LittleEndian.Uint32(raw)&^withHeaders) == len(raw)
+}
+
+// readDamage is readStream for all records, without what a power cut has torn off the end: that was never
+// acknowledged. torn says that there is some.
+func readDamage(ctx context.Context, own *folder.Folder, stream string, fn func(file string, offset int64, r blockRecord) error) (damage []Damage, torn bool, err error) {
+	damage, err = readStream(ctx, own, stream, fn)
+	damage = slices.DeleteFunc(damage, func(d Damage) bool { torn = torn || d.torn; return d.torn })
+	return damage, torn, err
 }
 
 // checkStreams reads all streams before a start of the server, which would cut damaged ones off.
@@ -237,8 +252,13 @@ func readStream(ctx context.Context, own *folder.Folder, stream string, fn func(
 // another stream is ELedger.
 func checkStreams(ctx context.Context, own *folder.Folder, aside func(d Damage) error) error {
 	for _, stream := range []string{LedgerStream, journalsStream, queueStream} {
-		damage, err := readStream(ctx, own, stream, func(string, int64, blockRecord) error { return nil })
-		if err != nil {
+		damage, torn, err := readDamage(ctx, own, stream, func(string, int64, blockRecord) error { return nil })
+		if err == nil && torn {
+			// With its index the server would believe that the end is whole, and lose the subject of
+			// the torn record: a ledger would be empty, without an error.
+			err = own.Remove(path.Join(streamsDir, stream, "msgs", "index.db"))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		switch {

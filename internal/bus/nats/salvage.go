@@ -53,7 +53,7 @@ var _ interface {
 
 func (s *salvaged) readStream(ctx context.Context, own *folder.Folder, stream string) ([]Damage, error) {
 	deleted := map[uint64]bool{}
-	damage, err := readStream(ctx, own, stream, func(_ string, _ int64, r blockRecord) error {
+	damage, _, err := readDamage(ctx, own, stream, func(_ string, _ int64, r blockRecord) error {
 		if r.deleted {
 			deleted[r.seq] = true
 			return nil

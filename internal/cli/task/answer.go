@@ -100,7 +100,7 @@ func runAnswer(ctx context.Context, env *command.Environment, id string, ans com
 		if err != nil {
 			return err
 		}
-		return runAnswer(ctx, env, id, ans, true)
+		return runAnswer(ctx, env, string(q.ID), ans, true) // a task may have another question by now
 	}
 	defer conn.Close()
 	if _, err := conn.Do(ctx, "", ans); err != nil {

@@ -21,15 +21,32 @@ var otherGateFiles = []string{
 
 // IsGateFile says whether a path is one by which checks are defined.
 func IsGateFile(p string) bool {
+	return isOfEcosystem(p) || ecosystem.HasName(p, otherGateFiles)
+}
+
+// isOfEcosystem says whether a path defines checks of a toolchain that company knows.
+func isOfEcosystem(p string) bool {
 	_, name := path.Split(p)
 	return slices.ContainsFunc(Of[ecosystem.GateFiler](), func(e ecosystem.GateFiler) bool { return e.IsGateFile(p) }) ||
-		ecosystem.HasName(p, otherGateFiles) || slices.ContainsFunc(unknown, func(u unknownManifest) bool { return u.file == name })
+		slices.ContainsFunc(unknown, func(u unknownManifest) bool { return u.file == name })
 }
 
 // IsGateFileOf reports whether a path is one by which checks are defined, or a program
 // of the repository that one of these gates runs: ./test.sh, python runtests.py.
 func IsGateFileOf(gates []company.GateCommand, p string) bool {
-	return IsGateFile(p) || slices.ContainsFunc(gates, func(g company.GateCommand) bool {
+	return IsGateFile(p) || isRunBy(gates, p)
+}
+
+// SteersGate reports whether a path may decide where one of these gates looks. It is IsGateFileOf
+// without the files of other toolchains: a canary in each folder of tests for an .editorconfig
+// would say nothing.
+func SteersGate(gates []company.GateCommand, p string) bool {
+	return isOfEcosystem(p) || isRunBy(gates, p)
+}
+
+// isRunBy reports whether a path is of a program that one of the gates runs.
+func isRunBy(gates []company.GateCommand, p string) bool {
+	return slices.ContainsFunc(gates, func(g company.GateCommand) bool {
 		return slices.Contains(programsOf(g.Dir, g.Command), p) || slices.Contains(programsOf(g.Dir, g.Report), p)
 	})
 }
