@@ -58,4 +58,8 @@ func TestEventThatKills(t *testing.T) {
 	if company.CodeOf(err) != company.ECrash {
 		t.Errorf("the last event kills: %v", err)
 	}
+	marks.Open(state, slog.New(slog.DiscardHandler)).Enter(marks.Place{Owner: marks.Ledger, Doing: marks.Event, N: head}).Pass()
+	if _, err = open(marks.Place{Owner: marks.Ledger, Doing: marks.Event, N: head + 1}); err != nil {
+		t.Errorf("an event that a repair has cut off: %v", err)
+	}
 }

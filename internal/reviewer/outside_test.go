@@ -31,3 +31,16 @@ func TestOutsideOfTicketsIsBounded(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// A vendored tree may have thousands of files of gates: a brief has room for some.
+func TestBriefListsSomeGateFiles(t *testing.T) {
+	task := goldenTask()
+	sub := &company.Subtask{ID: company.NewSubtaskID(task.ID, 2), Status: company.SubtaskCompleted}
+	for i := range 15_000 {
+		sub.Changes = append(sub.Changes, company.Change{Path: fmt.Sprintf("vendor/%05d/Makefile", i), Action: "created"})
+	}
+	task.Subtasks = []*company.Subtask{sub}
+	if got := listGateFiles(task); len(got) != maxGateFiles+1 || got[maxGateFiles] != "and 14900 more" || got[0] != "vendor/00000/Makefile" {
+		t.Errorf("%d lines: %v ... %v", len(got), got[0], got[len(got)-1])
+	}
+}

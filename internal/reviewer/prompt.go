@@ -14,6 +14,15 @@ import (
 // maxGateFiles is how many changed files of gates a brief lists: a vendored tree may have thousands.
 const maxGateFiles = 100
 
+// listGateFiles lists the changed files of gates, a line each.
+func listGateFiles(t *company.Task) []string {
+	changed := catalog.GateFilesOf(t)
+	if n := len(changed) - maxGateFiles; n > 0 {
+		return append(changed[:maxGateFiles:maxGateFiles], fmt.Sprintf("and %d more", n))
+	}
+	return changed
+}
+
 // system is every reviewer's system prompt.
 //
 //go:embed prompts/reviewer.md
@@ -60,10 +69,7 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 		if red := t.KnownRed(); len(red) > 0 {
 			w.WriteString("\nRed on the base already, before any work:\n" + agent.Quote("red_before", "", strings.Join(red, "\n")))
 		}
-		if changed := catalog.GateFilesOf(t); len(changed) > 0 {
-			if n := len(changed) - maxGateFiles; n > 0 {
-				changed = append(changed[:maxGateFiles:maxGateFiles], fmt.Sprintf("and %d more", n))
-			}
+		if changed := listGateFiles(t); len(changed) > 0 {
 			w.WriteString("\nThe work touches what the gates are made of. Is a check weakened by it?\n" + agent.Quote("gate_files", "", strings.Join(changed, "\n")))
 		}
 		for _, c := range gate.Result.Checks {

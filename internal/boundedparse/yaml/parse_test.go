@@ -92,6 +92,16 @@ func TestParseCountsLevels(t *testing.T) {
 	}
 }
 
+// Marks before a value are levels, too: the name of an anchor is no value that ends them.
+func TestNestingBeforeValues(t *testing.T) {
+	for _, unit := range []string{"&a !b ", "!b &a ", "!b !c ", "&a "} {
+		_, err := Parse([]byte(strings.Repeat(unit, 500)+"x"), Limits{Bytes: 1 << 20, Lines: 1000, Depth: 60})
+		if err == nil {
+			t.Errorf("%q 500 times is within 60 levels", unit)
+		}
+	}
+}
+
 // nestLines nests blocks: each format begins a line, and takes the indentation of the next.
 func nestLines(n int, format string) string {
 	text, indent := "", ""

@@ -64,3 +64,13 @@ func TestGateFiles(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// A canary is planted by what may decide where a gate looks, and not by files of other toolchains.
+func TestSteersGate(t *testing.T) {
+	gates := []company.GateCommand{{Command: "./test.sh"}}
+	for path, want := range map[string]bool{"test.sh": true, "package.json": true, "Makefile": true, ".editorconfig": false, ".tool-versions": false, "app.csproj": false, "main.go": false} {
+		if got := catalog.SteersGate(gates, path); got != want {
+			t.Errorf("%s steers a gate: %v", path, got)
+		}
+	}
+}
