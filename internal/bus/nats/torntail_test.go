@@ -37,7 +37,9 @@ func TestEndOfTheLedger(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b.Close()
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
 		file := filepath.Join(dir, streamsDir, LedgerStream, "msgs", "1.blk")
 		raw, err := os.ReadFile(file)
 		if err != nil {
@@ -71,11 +73,15 @@ func TestEndOfTheLedger(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		cancel()
-		b.Close()
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
 		if b, err = Open(t.Context(), Options{Dir: dir}); err != nil {
 			t.Errorf("%s: once more: %v", name, err)
 			continue
 		}
-		b.Close()
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
