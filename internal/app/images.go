@@ -76,7 +76,7 @@ func (d Daemon) MeasureImages(ctx context.Context, mirrors string, patience time
 		return nil
 	}
 	return new(image.OwnBytes(entries, func(e image.ImageEntry) bool {
-		return slices.ContainsFunc(e.Mirrors, func(m string) bool { return filepath.Dir(m) == filepath.Clean(mirrors) }) ||
+		return e.Mirror != "" && filepath.Dir(e.Mirror) == filepath.Clean(mirrors) ||
 			slices.ContainsFunc(used, func(t view.TaskImage) bool { return e.IsNamed(t.Image) })
 	}))
 }

@@ -35,7 +35,7 @@ func TestDoctorImageNotes(t *testing.T) {
 		"a version that is not fetched": {map[string]string{"go.mod": "module x\n\ngo 1.99\n", "x.go": "package x\n"}, func(c *config.Config) { c.Container.Deps = "off" },
 			": another is not fetched, container.deps is off (install it on this host)", "brackets"},
 		"a manifest without a check": {map[string]string{"package.json": `{"dependencies":{"is-odd":"3.0.1"}}`}, nil, "package.json has no lock file: each task resolves it anew (make one", "brackets"},
-		"packages are off":           {map[string]string{"requirements.txt": "requests\n", "test_a.py": "def test_a(): pass\n"}, func(c *config.Config) { c.Container.Deps = "off" }, "requirements.txt is not installed: container.deps is off", "brackets"},
+		"packages are off":           {map[string]string{"requirements.txt": "requests\n", "test_a.py": "def test_a(): pass\n"}, func(c *config.Config) { c.Container.Deps = "off" }, "requirements.txt is not installed: container.deps is off", "container.setup"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			repo := configtest.Repo(t, c.files)

@@ -25,7 +25,7 @@ type ImageEntry struct {
 	Size          int64     // bytes, shared layers included
 	Layers        []Layer   // from the bottom up
 	Created       time.Time // zero for an image whose layers were loaded: they say no time, to be equal everywhere
-	Mirrors       []string  // of the projects that a worker image was made for; empty: not known
+	Mirror        string    // of the project that a worker image was made for, or used by last; empty: not known
 	Used          time.Time // when a worker image or a toolbox was last made or asked for; zero: not known
 
 	toolbox string // hash of the toolbox in it
@@ -46,7 +46,7 @@ func (b *Builder) List(ctx context.Context) ([]ImageEntry, error) {
 			if strings.HasPrefix(tag, workerRepository+":") || strings.HasPrefix(tag, layerRepository+":") {
 				e := ImageEntry{Tag: tag, ID: i.ID, Kind: i.Labels[labelKind], IsWorkerImage: strings.HasPrefix(tag, workerRepository+":"), Size: i.Size, Layers: parseLayers(i.Labels[labelLayers]), toolbox: i.Labels[labelToolbox]}
 				if key := keyOf(tag); e.IsWorkerImage || e.Kind == toolboxLayer {
-					e.Mirrors, e.Used = b.readUse(key)
+					e.Mirror, e.Used = b.readUse(key)
 				}
 				if i.Created > 0 {
 					e.Created = time.Unix(i.Created, 0)

@@ -78,8 +78,7 @@ func (b *Builder) FindLocal(ctx context.Context, key string) (id string, err err
 	if err != nil {
 		return "", err
 	}
-	projects, _ := b.readUse(company.Hash(key))
-	for _, mirror := range projects {
+	if mirror, _ := b.readUse(company.Hash(key)); mirror != "" {
 		b.markUse(ctx, step.key, mirror)
 	}
 	return renewed.id, nil

@@ -40,11 +40,7 @@ func (u *Keeper) TrimImages(ctx context.Context, b *image.Builder) error {
 	}
 	var gone []image.ImageEntry
 	for _, p := range projects {
-		for _, e := range image.FindSurplus(entries, p, needed, u.KeepImages) {
-			if !b.LeaveToOthers(e, p.Mirror) {
-				gone = append(gone, e)
-			}
-		}
+		gone = append(gone, image.FindSurplus(entries, p, needed, u.KeepImages)...)
 	}
 	var failed []error
 	for _, g := range listImageGarbage(b, entries, append(gone, b.FindOrphanedLayers(entries, gone, false)...)) {
