@@ -42,6 +42,7 @@ if [ "${1:-}" = test ]; then
 	need npm npm
 	need tmux tmux # of the test that types the README
 	need dpkg-source dpkg-dev # of test/strangers
+	need lowntfs-3g ntfs-3g # a disk that folds case, of test/e2e
 	# The browser of the tests of the page. Ubuntu's package of that name is a snap, which
 	# starts in no container; the tests then say that they need one.
 	if ! has chromium && apt-cache policy chromium 2>/dev/null | grep -q 'Candidate: [0-9]' &&

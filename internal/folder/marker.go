@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 const (
@@ -50,7 +51,11 @@ func isMarked(root *os.Root) bool {
 	if err != nil || !info.IsDir() || !OwnedByUs(info) {
 		return false
 	}
-	isForeign := func(name string) bool { return !slices.Contains(markerNames, name) && !IsUnfinished(name, "HEAD") }
+	// Some disks that fold case list HEAD as head.
+	isMarker := func(name string) bool {
+		return slices.ContainsFunc(markerNames, func(own string) bool { return strings.EqualFold(own, name) })
+	}
+	isForeign := func(name string) bool { return !isMarker(name) && !IsUnfinished(name, "HEAD") }
 	if names, ok := listNames(root, gitName); !ok || slices.ContainsFunc(names, isForeign) {
 		return false
 	}
