@@ -158,10 +158,11 @@ func Apply(s *State, e Event) error {
 			t = s.editTask(e.Task)
 		}
 		t.Updated = e.Time
-		t.noteLeaveNeeds()
 		if e.Kind != (*TaskRestored)(nil).Kind() { // which brings a task back with the status that it had
+			t.noteTimes(before, e.Time)
 			err = CheckMoves(before, t)
 		}
+		t.noteLeaveNeeds()
 	}
 	s.endEdits()
 	return err

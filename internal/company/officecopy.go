@@ -41,9 +41,9 @@ type OfficeCopied struct {
 var _ = registerKind[OfficeCopied]()
 
 func (*OfficeCopied) Kind() string { return "office.copied" }
-func (d *OfficeCopied) apply(s *State, _ Event) {
+func (d *OfficeCopied) apply(s *State, e Event) {
 	s.Office.ID = d.Office
-	s.voidClaims()
+	s.voidClaims(e.Time)
 	for id, p := range s.Past {
 		if p.PR == nil || p.PR.State != PROpen {
 			continue

@@ -224,7 +224,7 @@ func (*OfficeStarted) Kind() string { return "office.started" }
 func (d *OfficeStarted) apply(s *State, e Event) {
 	s.addIdle(d.LastWorked, e.Time)
 	s.Office.ID, s.Office.Epoch, s.Office.Version = d.Office, d.Epoch, d.Version
-	s.voidClaims()
+	s.voidClaims(e.Time)
 	if d.Workers > 0 {
 		s.Office.Workers = d.Workers
 	}
@@ -233,7 +233,7 @@ func (d *OfficeStarted) apply(s *State, e Event) {
 
 // voidClaims looks at ended tasks too: a run that was never settled there must
 // not seem to be held for ever.
-func (s *State) voidClaims() {
+func (s *State) voidClaims(at time.Time) {
 	for id, t := range s.Tasks {
 		held := false
 		for _, r := range t.Runs {
@@ -251,7 +251,8 @@ func (s *State) voidClaims() {
 			c.Held, c.Worker = false, ""
 			t.setRun(&c)
 			if sub := t.Subtask(r.Subtask); sub != nil && sub.Status == SubtaskRunning && sub.Current == rid {
-				t.editSubtask(sub.ID).Status = SubtaskAssigned
+				sub = t.editSubtask(sub.ID)
+				sub.Status, sub.Times.Updated = SubtaskAssigned, at
 			}
 		}
 	}
@@ -301,7 +302,7 @@ func (d *OfficeResumed) apply(s *State, e Event) {
 	s.addIdle(d.LastWorked, e.Time)
 	s.Office.Stopped = false
 	s.Office.Epoch = d.Epoch
-	s.voidClaims()
+	s.voidClaims(e.Time)
 }
 
 // addIdle counts the time from a moment on as idle for each open task. A pause of a task

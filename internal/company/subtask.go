@@ -1,5 +1,7 @@
 package company
 
+import "time"
+
 // SubtaskStatus is where a subtask stands (STA-1).
 type SubtaskStatus string
 
@@ -29,6 +31,7 @@ type Subtask struct {
 	Status  SubtaskStatus  `json:"status"`
 	Paused  bool           `json:"paused,omitempty"` // by itself, apart from its task
 	Branch  string         `json:"branch,omitempty"`
+	Times   SubtaskTimes   `json:"times,omitzero"`
 
 	Started int      `json:"started"`           // worker runs so far
 	Current RunID    `json:"current,omitempty"` // the worker run that is offered or under way
@@ -68,6 +71,41 @@ type Subtask struct {
 	Decisions []string `json:"decisions,omitempty"`
 
 	leave leaveNeed // for Changes
+}
+
+// SubtaskTimes are when a subtask moved (SUB-7). A zero time has not come yet.
+type SubtaskTimes struct {
+	Created time.Time `json:"created,omitzero"` // planned
+	Started time.Time `json:"started,omitzero"` // a worker first claimed a run of it
+	Updated time.Time `json:"updated,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"` // merged or cancelled
+}
+
+// noteTimes sets the times of the subtasks that an event made or changed. Before is the task
+// as it was, or nil.
+func (t *Task) noteTimes(before *Task, at time.Time) {
+	for _, sub := range t.Subtasks {
+		var old *Subtask
+		if before != nil {
+			old = before.Subtask(sub.ID)
+		}
+		if old == sub {
+			continue
+		}
+		sub.Times.Updated = at
+		if sub.Times.Created.IsZero() { // a new plan makes its subtasks anew
+			sub.Times.Created = at
+		}
+		if sub.Status == SubtaskRunning && sub.Times.Started.IsZero() {
+			sub.Times.Started = at
+		}
+		switch ended := sub.Status.Ended(); {
+		case !ended:
+			sub.Times.Ended = time.Time{}
+		case old == nil || !old.Status.Ended():
+			sub.Times.Ended = at
+		}
+	}
 }
 
 func (sub *Subtask) phaseName() string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"company/internal/company"
 	"company/internal/safetext"
@@ -17,6 +18,10 @@ type Subtask struct {
 	After              []company.SubtaskID   `json:"after"` // which must be merged before it begins, besides those of earlier waves
 	Status             company.SubtaskStatus `json:"status"`
 	Paused             bool                  `json:"paused"` // by itself, apart from its task
+	Created            time.Time             `json:"created"`
+	Started            *time.Time            `json:"started"` // null: no worker has claimed a run of it yet
+	Updated            time.Time             `json:"updated"`
+	Ended              *time.Time            `json:"ended"` // merged or cancelled; null: it goes on
 	Title              string                `json:"title"`
 	Description        string                `json:"description"`
 	AcceptanceCriteria []string              `json:"acceptance_criteria"`
@@ -56,6 +61,8 @@ func (src Source) viewSubtask(t *company.Task, sub *company.Subtask, budget *int
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), FirstSteps: sub.FirstSteps, Review: sub.Review.Last,
 		Findings: append([]company.JudgedFinding{}, sub.Review.Findings()...), WriteSetFit: fitOf(sub, budget), OutsideWriteSet: t.OutsideWriteSet(sub, budget), Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
 	}
+	v.Created, v.Updated = sub.Times.Created.UTC(), sub.Times.Updated.UTC()
+	v.Started, v.Ended = timeOrNil(sub.Times.Started), timeOrNil(sub.Times.Ended)
 	for _, why := range []string{sub.Reason, sub.Escalation} {
 		if v.Reason == "" {
 			v.Reason = why
@@ -73,6 +80,31 @@ func (v Subtask) placeText() string {
 		return fmt.Sprintf("wave %d", v.Wave)
 	}
 	return "after " + company.JoinIDs(v.After)
+}
+
+// timeOrNil returns a time in UTC, or nil for the zero time.
+func timeOrNil(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	utc := at.UTC()
+	return &utc
+}
+
+// timesText tells when the subtask was planned, started and ended.
+func (v Subtask) timesText() string {
+	text := "planned " + v.Created.Local().Format(time.DateTime)
+	if v.Started != nil {
+		text += ", started " + v.Started.Local().Format(time.TimeOnly)
+	}
+	switch {
+	case v.Ended == nil:
+	case v.Status == company.SubtaskCompleted:
+		text += ", merged " + v.Ended.Local().Format(time.TimeOnly)
+	default:
+		text += ", " + string(v.Status) + " " + v.Ended.Local().Format(time.TimeOnly)
+	}
+	return text
 }
 
 // originNotes say how a subtask came into the plan, where it was not in the first one.
@@ -109,6 +141,7 @@ func (v Subtask) Render(s Style) string {
 	for _, note := range v.originNotes() {
 		writeWrapped(&b, s, "  plan:   ", note)
 	}
+	writeWrapped(&b, s, "  times:  ", v.timesText())
 	if v.Merged != "" {
 		fmt.Fprintf(&b, "  merged: %s\n", v.Merged.Short())
 	}

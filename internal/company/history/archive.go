@@ -65,10 +65,30 @@ func (c *Checker) observeArchived(before *company.State, d *company.TaskArchived
 	if err != nil {
 		return err
 	}
+	early, err := company.HashOf(withoutTimes(held))
+	if err != nil {
+		return err
+	}
 	for id := range chain {
-		c.tasks[id].archive = sum
+		c.tasks[id].archive, c.tasks[id].earlyArchive = sum, early
 	}
 	return nil
+}
+
+// withoutTimes returns the archive as ledgers hold it in which subtasks had no times yet.
+func withoutTimes(a company.Archive) company.Archive {
+	a.Tasks = slices.Clone(a.Tasks)
+	for i, t := range a.Tasks {
+		task := *t
+		task.Subtasks = slices.Clone(t.Subtasks)
+		for k, sub := range t.Subtasks {
+			early := *sub
+			early.Times = company.SubtaskTimes{}
+			task.Subtasks[k] = &early
+		}
+		a.Tasks[i] = &task
+	}
+	return a
 }
 
 func (c *Checker) observeRestored(d *company.TaskRestored, e company.Event, after *company.State) error {
@@ -81,7 +101,7 @@ func (c *Checker) observeRestored(d *company.TaskRestored, e company.Event, afte
 		switch {
 		case t == nil || t.archive == "":
 			return fmt.Errorf("%s is restored and was not archived", back.ID)
-		case t.archive != sum:
+		case t.archive != sum && t.earlyArchive != sum:
 			return fmt.Errorf("%s is restored as it never was", back.ID)
 		case after.Tasks[back.ID] == nil || after.Past[back.ID] != nil:
 			return fmt.Errorf("%s is restored and not there", back.ID)

@@ -72,6 +72,8 @@ type observedTask struct {
 	added     map[company.Dependency]bool // names of dependencies
 	lookedUp  map[company.Dependency]bool // names that went out
 	archive   company.Hash                // of the tasks with which it left the state; empty: it is there
+	// earlyArchive is the same without times of subtasks.
+	earlyArchive company.Hash
 }
 
 func newObservedTask(d *company.TaskSubmitted, follows company.TaskID) *observedTask {
