@@ -26,9 +26,13 @@ build: toolbox ## bin/company
 PREFIX ?= $(if $(filter 0,$(shell id -u)),/usr/local,$(HOME)/.local)
 
 .PHONY: install
-install: build ## bin/company into $(PREFIX)/bin
-	install -D -m 755 bin/company "$(DESTDIR)$(PREFIX)/bin/company"
+install: toolbox ## the program, man pages and completions below $(PREFIX)
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install.sh install
 	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "put $(PREFIX)/bin into PATH to call it company";; esac
+
+.PHONY: uninstall
+uninstall: ## remove what make install put below $(PREFIX)
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install.sh uninstall
 
 .PHONY: demo
 demo: setup build ## watch a company do a small job, then check that it did (WATCH=1: on its page, which stays)

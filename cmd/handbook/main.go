@@ -17,6 +17,8 @@ import (
 
 const usage = `usage:
   handbook pages ROOT     write the generated parts of ROOT/docs
+  handbook manual DIR     write man pages and completions into DIR, dated
+                          SOURCE_DATE_EPOCH
   handbook release DIR    write man pages, completions and notices into DIR, dated
                           SOURCE_DATE_EPOCH`
 
@@ -34,6 +36,8 @@ func run(args []string) error {
 	switch args[0] {
 	case "pages":
 		return writePages(args[1])
+	case "manual":
+		return writeManual(args[1])
 	case "release":
 		return writeRelease(args[1])
 	}
@@ -56,11 +60,22 @@ func writePages(root string) error {
 	return handbook.Write(root, pages)
 }
 
-// writeRelease writes what a release has beside the program.
-func writeRelease(dir string) error {
+// writeManual writes the man pages and the completions.
+func writeManual(dir string) error {
 	seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	if err != nil {
 		return fmt.Errorf("SOURCE_DATE_EPOCH is the time of the release, in seconds: %w", err)
+	}
+	return errors.Join(
+		handbook.WriteManual(cli.Tree(), filepath.Join(dir, "man", "man1"), time.Unix(seconds, 0).UTC()),
+		handbook.WriteCompletions(cli.Tree(), filepath.Join(dir, "completions")),
+	)
+}
+
+// writeRelease writes what a release has beside the program.
+func writeRelease(dir string) error {
+	if err := writeManual(dir); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -68,9 +83,5 @@ func writeRelease(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(
-		handbook.WriteManual(cli.Tree(), filepath.Join(dir, "man", "man1"), time.Unix(seconds, 0).UTC()),
-		handbook.WriteCompletions(cli.Tree(), filepath.Join(dir, "completions")),
-		os.WriteFile(filepath.Join(dir, "THIRD-PARTY.txt"), notices, 0o644),
-	)
+	return os.WriteFile(filepath.Join(dir, "THIRD-PARTY.txt"), notices, 0o644)
 }

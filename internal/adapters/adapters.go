@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"company/internal/company"
 )
 
 // Model is one model behind one endpoint. Chat may be called by many
@@ -47,6 +49,7 @@ const (
 type Message struct {
 	Role       string     `json:"role"`
 	Content    string     `json:"content,omitempty"`
+	Images     []Image    `json:"images,omitempty"`       // of a user
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // of an assistant
 	ToolCallID string     `json:"tool_call_id,omitempty"` // of a tool's answer
 	ToolName   string     `json:"tool_name,omitempty"`    // of a tool's answer
@@ -56,6 +59,12 @@ type Message struct {
 	// CallBytes is how many bytes at the end of Content are the reply's call, which
 	// came in the text protocol. 0: its calls came over the wire.
 	CallBytes int `json:"call_bytes,omitempty"`
+}
+
+// Image is an image that a message shows. Records name it by its digest.
+type Image struct {
+	company.Attachment
+	Data []byte `json:"-"`
 }
 
 // TextBeforeCall returns the text of a reply without a call that it ends with.
@@ -150,7 +159,8 @@ const (
 // Event is progress while a reply is on its way.
 type Event struct {
 	Text    string        // a piece of the reply's text
-	Waiting time.Duration // > 0: the server asked us to wait this long (shown as waiting)
+	Waiting time.Duration // > 0: the next attempt begins after this long (shown as waiting)
+	Asked   bool          // of Waiting: the server named the wait
 	Reason  string
 	Attempt int // from 1; text of an earlier attempt is void
 }
@@ -159,14 +169,15 @@ type Event struct {
 type Kind string
 
 const (
-	Unreachable    Kind = "unreachable" // refused, reset, no such host: again 1, 2, 4 s, then the fallback
-	Overloaded     Kind = "overloaded"  // 408, 429, 5xx, 529: back off, up to limits.model_wait
-	TimedOut       Kind = "timed_out"   // no first token, or silence in the stream
-	Auth           Kind = "auth"        // 401, 403: a person must act
-	BadRequest     Kind = "bad_request" // 400, 404, 422 and whatever else is never retried
-	Quota          Kind = "quota"       // insufficient_quota: a person must act
-	TooLong        Kind = "too_long"    // the context does not fit
-	MalformedReply Kind = "garbage"     // a reply that is not one: cut, empty, not JSON
+	Unreachable    Kind = "unreachable"  // refused, reset, no route: again 1, 2, 4 s, then the fallback
+	UnknownHost    Kind = "unknown_host" // DNS says that there is no such host: a person must act
+	Overloaded     Kind = "overloaded"   // 408, 429, 5xx, 529: back off, up to limits.model_wait
+	TimedOut       Kind = "timed_out"    // no first token, or silence in the stream
+	Auth           Kind = "auth"         // 401, 403: a person must act
+	BadRequest     Kind = "bad_request"  // 400, 404, 422 and whatever else is never retried
+	Quota          Kind = "quota"        // insufficient_quota: a person must act
+	TooLong        Kind = "too_long"     // the context does not fit
+	MalformedReply Kind = "garbage"      // a reply that is not one: cut, empty, not JSON
 )
 
 // Error is what Chat fails with.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -62,10 +63,12 @@ func TestRetry(t *testing.T) {
 	}{
 		{"good at once", []any{good}, 1, "", 0, 0},
 		{"unreachable: 1, 2, 4 s and no more", []any{failure(adapters.Unreachable)}, 4, adapters.Unreachable, 7 * time.Second, 7 * time.Second},
+		{"no such host", []any{failure(adapters.UnknownHost)}, 1, adapters.UnknownHost, 0, 0},
 		{"back after two", []any{failure(adapters.Unreachable), failure(adapters.Unreachable), good}, 3, "", 3 * time.Second, 3 * time.Second},
 		{"overloaded: back-off with jitter", []any{failure(adapters.Overloaded), failure(adapters.Overloaded), good}, 3, "", 3 * time.Second, 6 * time.Second},
 		{"Retry-After is a lower bound", []any{limited, good}, 2, "", 40 * time.Second, 42 * time.Second},
 		{"Retry-After beyond the limit", []any{&adapters.Error{Kind: adapters.Overloaded, RetryAfter: time.Hour}}, 1, adapters.Overloaded, 0, 0},
+		{"Retry-After of centuries", []any{&adapters.Error{Kind: adapters.Overloaded, RetryAfter: math.MaxInt64}}, 1, adapters.Overloaded, 0, 0},
 		{"resampled twice", []any{failure(adapters.MalformedReply)}, 3, adapters.MalformedReply, 0, 0},
 		{"each kind has its own count", []any{failure(adapters.MalformedReply), failure(adapters.Unreachable), failure(adapters.MalformedReply), good}, 4, "", time.Second, time.Second},
 		{"auth", []any{failure(adapters.Auth)}, 1, adapters.Auth, 0, 0},
@@ -82,6 +85,9 @@ func TestRetry(t *testing.T) {
 				var waits time.Duration
 				_, err := adapters.Retry(f, adapters.DefaultPolicy(), adapters.WallClock{}).Chat(t.Context(), adapters.Request{}, func(e adapters.Event) {
 					waits += e.Waiting
+					if e.Waiting > 0 && e.Asked != (tt.name == "Retry-After is a lower bound") {
+						t.Errorf("the server asked for the wait: %v", e.Asked)
+					}
 					if e.Attempt != f.calls {
 						t.Errorf("event of attempt %d in attempt %d", e.Attempt, f.calls)
 					}
@@ -137,6 +143,7 @@ func TestFallback(t *testing.T) {
 		next  bool
 	}{
 		{"unreachable", failure(adapters.Unreachable), true},
+		{"no such host", failure(adapters.UnknownHost), true},
 		{"overloaded", failure(adapters.Overloaded), true},
 		{"timed out", failure(adapters.TimedOut), true},
 		{"garbage", failure(adapters.MalformedReply), true},

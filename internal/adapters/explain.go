@@ -22,6 +22,9 @@ func Explain(err error, info Info) error {
 	switch e.Kind {
 	case Unreachable:
 		c = c.Fix("check that base_url in company.yaml is right and that its server runs")
+	case UnknownHost:
+		c.Class = company.HumanRequired
+		c = c.Fix("check the host in base_url of company.yaml, and a proxy that the environment names")
 	case Overloaded:
 		c = c.Fix("its server refuses work for now; try again later, or give the profile a `fallback`")
 	case TimedOut:

@@ -29,6 +29,7 @@ type Profile struct {
 	Price         Price    // not Known: Deps.Prices is asked
 	Temperature   *float64 // nil: the server's own
 	Tools         ToolUse  // "": ToolsAuto
+	Images        ImageUse // "": ImagesAuto
 	// Unchosen: this profile is the default of an empty configuration. A driver
 	// may take another model where this one is missing.
 	Unchosen bool
@@ -87,7 +88,7 @@ func (r Registry) Open(p Profile, deps Deps) (Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open model profile %s: %w", p.Name, err)
 	}
-	return WithToolMode(m, p.Tools, p.Temperature), nil
+	return seeing{WithToolMode(m, p.Tools, p.Temperature), p.Images}, nil
 }
 
 // Models opens the profiles of an office when they are first used, each once,

@@ -3,6 +3,7 @@ package adapters
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"company/internal/retry"
@@ -44,8 +45,8 @@ type retrying struct {
 // Retry wraps a model with the policy: a server out of reach is tried again
 // after fixed waits, an overloaded one with back-off or after the time that it
 // asked for, an unusable reply is sampled again. Errors that a person or the
-// caller must mend (Auth, Quota, BadRequest, TooLong) and a server that hung
-// (TimedOut) come back at once. Each wait is reported as an Event.
+// caller must mend (UnknownHost, Auth, Quota, BadRequest, TooLong) and a server that
+// hung (TimedOut) come back at once. Each wait is reported as an Event.
 func Retry(m Model, policy Policy, clock Clock) Model {
 	return &retrying{Model: m, policy: policy, clock: clock}
 }
@@ -108,7 +109,7 @@ func (r *retrying) afterFailure(tell func(Event)) func(attempt int, err error) (
 		default:
 			return 0, false
 		}
-		tell(Event{Waiting: wait, Reason: failure.Error(), Attempt: attempt + 1})
+		tell(Event{Waiting: wait, Asked: failure.RetryAfter > 0, Reason: failure.Error(), Attempt: attempt + 1})
 		return wait, true
 	}
 }
@@ -118,7 +119,8 @@ func (r *retrying) afterFailure(tell func(Event)) func(attempt int, err error) (
 // together from coming back together.
 func (r *retrying) backOff(n int, retryAfter time.Duration) time.Duration {
 	if retryAfter > 0 {
-		return retryAfter + retry.Jitter(min(retryAfter/10, time.Second))
+		jitter := retry.Jitter(min(retryAfter/10, time.Second))
+		return min(retryAfter, math.MaxInt64-jitter) + jitter // a sum that wraps is no wait at all, again and again
 	}
 	wait := retry.Doubling(r.policy.First, r.policy.Longest)(n)
 	return wait/2 + retry.Jitter(wait/2)

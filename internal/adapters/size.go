@@ -26,6 +26,9 @@ const (
 func InputBound(req Request) int {
 	n := tokensPerRequest
 	for _, m := range req.Messages {
+		for _, image := range m.Images {
+			n += max(minImageTokens, ImageTokens(image.Width, image.Height))
+		}
 		n += tokensPerMessage + textBytes(m.Content) + textBytes(m.ToolCallID) + textBytes(m.ToolName) + textBytes(string(m.Opaque))
 		for _, c := range m.ToolCalls {
 			n += tokensPerMessage + textBytes(c.ID) + textBytes(c.Name) + textBytes(c.WireArguments())
@@ -36,6 +39,16 @@ func InputBound(req Request) int {
 	}
 	return n
 }
+
+// minImageTokens is the bound of a small image: servers that scale images down count up to
+// about so many.
+const minImageTokens = 1600
+
+// ImageTokens is how many tokens an image is: width*height/750, as Anthropic counts
+// (docs.anthropic.com/en/docs/vision, read 2026-11). Servers scale large images down and count
+// less. OpenAI's rule, 85 and 170 for each tile of 512 pixels, gives about half of it; its
+// gpt-4o-mini alone counts more, and what that truly cost is settled from its count.
+func ImageTokens(width, height int) int { return (width*height + 749) / 750 }
 
 // textBytes is the length of s as it travels: JSON makes each invalid byte the
 // replacement character, which has three.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"company/internal/lazyregexp"
@@ -68,6 +69,7 @@ func asText(req Request, fence string) Request {
 		// Many chat templates take nothing but user and assistant in turns.
 		if last := len(out.Messages) - 1; m.Role == User && out.Messages[last].Role == User {
 			out.Messages[last].Content += "\n\n" + m.Content
+			out.Messages[last].Images = append(slices.Clip(out.Messages[last].Images), m.Images...)
 			continue
 		}
 		out.Messages = append(out.Messages, m)

@@ -9,6 +9,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
+	"company/internal/health"
 	"company/internal/secret"
 )
 
@@ -162,42 +163,74 @@ func TestPrepare(t *testing.T) {
 type served struct {
 	fake
 	address string
+	list    adapters.Listing
 	err     error
 	asked   *int
 }
 
-func (s *served) Available(context.Context) (string, error) { *s.asked++; return "has it", s.err }
-func (s *served) Address() string                           { return s.address }
+func (s *served) Available(context.Context) (adapters.Listing, error) {
+	*s.asked++
+	return s.list, s.err
+}
+func (s *served) Address() string { return s.address }
 
 // TestCheck: ADP-7, ADP-8: what doctor says of a profile.
 func TestCheck(t *testing.T) {
 	asked := 0
-	registry := func(address string, err error) adapters.Registry {
-		return adapters.Registry{"x": func(p adapters.Profile, _ adapters.Deps) (adapters.Model, error) {
-			return &served{fake: fake{name: p.Model}, address: address, err: err, asked: &asked}, nil
-		}}
-	}
-	key := secret.New("canary-key")
+	const here, away = "http://127.0.0.1:1", "https://example.com"
+	has := adapters.Listing{Text: "has it", State: adapters.Listed}
+	others := adapters.Listing{Text: "lists others", State: adapters.Unlisted, Fix: "name one"}
+	none := adapters.Listing{Text: "has no list", State: adapters.NoList}
+	refused := &adapters.Error{Kind: adapters.BadRequest, Status: 404, Message: "no such model; it has: a, b"}
+	plain, keyed := adapters.Profile{Adapter: "x", Model: "m"}, adapters.Profile{Adapter: "x", Model: "m", Key: secret.New("canary-key"), KeyEnv: "K"}
 	for _, c := range []struct {
 		name, address string
 		profile       adapters.Profile
-		err           error
-		online, ok    bool
+		list          adapters.Listing
+		err           error // of the list
+		reply         any
+		reach         adapters.Reach
+		mark          string
 		found, fix    string
-		asked         int
+		asked, calls  int
 	}{
-		{"here", "http://127.0.0.1:1", adapters.Profile{Adapter: "x", Model: "m"}, nil, false, true, "x m, at http://127.0.0.1:1, has it", "", 1},
-		{"elsewhere", "https://example.com", adapters.Profile{Adapter: "x", Model: "m", Key: key, KeyEnv: "K"}, nil, false, true, "x m, K SET, at https://example.com, not asked", "", 0},
-		{"elsewhere, asked", "https://example.com", adapters.Profile{Adapter: "x", Model: "m", Key: key, KeyEnv: "K"}, nil, true, true, "has it", "", 1},
-		{"no key", "https://example.com", adapters.Profile{Adapter: "x", Model: "m", KeyEnv: "K"}, nil, true, false, "K NOT SET", "export K=...", 0},
-		{"no adapter", "", adapters.Profile{Adapter: "y", Model: "m"}, nil, true, false, `no adapter "y"`, "adapters are: x", 0},
-		{"no model", "http://localhost:1", adapters.Profile{Adapter: "x", Model: "m"}, &adapters.Error{Kind: adapters.BadRequest, Status: 404, Message: "not found", Fix: "ollama pull m"}, false, false, "not found", "ollama pull m", 1},
-		{"no server", "http://[::1]:1", adapters.Profile{Adapter: "x", Model: "m"}, failure(adapters.Unreachable), false, false, "unreachable", "base_url", 1},
+		{"here", here, plain, has, nil, good, adapters.ReachLocal, "+", "x m, at http://127.0.0.1:1, has it", "", 1, 0},
+		{"elsewhere", away, keyed, has, nil, good, adapters.ReachLocal, "+", "x m, K SET, at https://example.com, not asked", "", 0, 0},
+		{"elsewhere, asked", away, keyed, has, nil, good, adapters.ReachServers, "+", "has it", "", 1, 0},
+		{"asked for a reply", away, keyed, has, nil, good, adapters.ReachReplies, "+", "has it, and replies", "", 1, 1},
+		{"no quota", away, keyed, has, nil, failure(adapters.Quota), adapters.ReachReplies, "x", "quota", "billing", 1, 1},
+		{"overloaded", away, keyed, has, nil, failure(adapters.Overloaded), adapters.ReachReplies, "!", "overloaded", "doctor --online", 1, 1},
+		{"no key", away, adapters.Profile{Adapter: "x", Model: "m", KeyEnv: "K"}, has, nil, good, adapters.ReachReplies, "x", "K NOT SET", "export K=...", 0, 0},
+		{"no adapter", "", adapters.Profile{Adapter: "y", Model: "m"}, has, nil, good, adapters.ReachReplies, "x", `no adapter "y"`, "adapters are: x", 0, 0},
+		{"no model", "http://localhost:1", plain, adapters.Listing{}, &adapters.Error{Kind: adapters.BadRequest, Status: 404, Message: "not found", Fix: "ollama pull m"}, good, adapters.ReachLocal, "x", "not found", "ollama pull m", 1, 0},
+		{"no server", "http://[::1]:1", plain, adapters.Listing{}, failure(adapters.Unreachable), good, adapters.ReachLocal, "x", "unreachable", "base_url", 1, 0},
+		{"not listed, and refused", here, plain, others, nil, refused, adapters.ReachLocal, "x", "it has: a, b", "model's name", 1, 1},
+		{"not listed, and refused in another way", here, plain, others, nil, &adapters.Error{Kind: adapters.BadRequest, Status: 400, Message: "invalid model name"}, adapters.ReachLocal, "x", "invalid model name", "model's name", 1, 1},
+		{"not listed, and replies", here, plain, others, nil, good, adapters.ReachLocal, "+", "lists others, and replies", "", 1, 1},
+		{"not listed, and busy", here, plain, others, nil, failure(adapters.Overloaded), adapters.ReachLocal, "!", "overloaded", "name one", 1, 1},
+		{"not listed, and the limit is too small", here, plain, others, nil, &adapters.Error{Kind: adapters.BadRequest, Status: 400, Message: "max_tokens is too small"}, adapters.ReachLocal, "!", "too small", "name one", 1, 1},
+		{"no list, and replies", here, plain, none, nil, good, adapters.ReachLocal, "+", "has no list, and replies", "", 1, 1},
+		{"no list, and busy", here, plain, none, nil, failure(adapters.Overloaded), adapters.ReachLocal, "+", "has no list", "", 1, 1},
+		{"no list, since it is another server", here, plain, none, nil, refused, adapters.ReachLocal, "x", "it has: a, b", "base_url", 1, 1},
+		{"a list that cannot be read", here, plain, adapters.Listing{}, failure(adapters.MalformedReply), good, adapters.ReachLocal, "+", "cannot be read, and replies", "", 1, 1},
+		{"a page in place of a list", here, plain, adapters.Listing{}, &adapters.Error{Kind: adapters.MalformedReply, Message: "a page"}, refused, adapters.ReachLocal, "x", "a page", "", 1, 1},
 	} {
 		asked = 0
-		r := registry(c.address, c.err).Check(t.Context(), c.profile, adapters.Deps{}, c.online)
-		if r.OK != c.ok || !strings.Contains(r.Found, c.found) || !strings.Contains(r.Fix, c.fix) || asked != c.asked || strings.Contains(r.Found+r.Fix, "canary") {
-			t.Errorf("%s: %+v, asked %d times", c.name, r, asked)
+		var m *served
+		registry := adapters.Registry{"x": func(p adapters.Profile, _ adapters.Deps) (adapters.Model, error) {
+			m = &served{fake: fake{name: p.Model, outcomes: []any{c.reply}}, address: c.address, list: c.list, err: c.err, asked: &asked}
+			return m, nil
+		}}
+		r := registry.Check(t.Context(), c.profile, adapters.Deps{}, c.reach)
+		calls := 0
+		if m != nil {
+			calls = m.calls
+		}
+		if mark := (health.Finding{Result: r}).Mark(); mark != c.mark || asked != c.asked || calls != c.calls {
+			t.Errorf("%s: %s, listed %d times and called %d times: %+v", c.name, mark, asked, calls, r)
+		}
+		if !strings.Contains(r.Found, c.found) || !strings.Contains(r.Fix, c.fix) || strings.Contains(r.Found+r.Fix, "canary") {
+			t.Errorf("%s: %+v", c.name, r)
 		}
 	}
 }

@@ -37,6 +37,7 @@ const (
 	MaxResult      = 64 << 10  // bytes of one tool result that the model is shown
 	MaxOutput      = 10 << 20  // bytes of tool results that one run is shown
 	MaxWhole       = 64 << 20  // bytes of whole outputs that one run keeps beside that
+	MaxWritten     = 64 << 20  // bytes of replies of one run, which are all kept in memory
 	MaxCalls       = 32        // tool calls of one reply
 	MaxArguments   = 1 << 20   // bytes of one call's arguments
 	maxContent     = 256 << 10 // bytes of a reply's text that go back to the model; the journal has all
@@ -56,6 +57,9 @@ type Tool struct {
 	// ReadOnly says that the call changes nothing: it may run beside other
 	// read-only calls of the same reply, and again after a crash.
 	ReadOnly bool
+	// Writes says that the call changes the repository. No agent that only reads may have
+	// the tool.
+	Writes bool
 	// Reads says the same of single calls of a tool that is not ReadOnly. Nil: of none.
 	// The arguments fit the schema.
 	Reads func(args json.RawMessage) bool
@@ -182,7 +186,7 @@ type EventKind string
 const (
 	Resumed     EventKind = "resumed"      // the journal held a conversation that had begun
 	TurnStarted EventKind = "turn_started" // the model is being asked
-	Waiting     EventKind = "waiting"      // the model's server asked for patience: Wait, Text
+	Waiting     EventKind = "waiting"      // the model is asked again after a wait: Wait, Asked, Text
 	Switched    EventKind = "switched"     // another model is asked, or in another way: Text
 	Replied     EventKind = "replied"      // Text, Usage
 	ToolStarted EventKind = "tool_started" // Tool, CallID, Args: the call runs from now on
@@ -211,4 +215,5 @@ type Event struct {
 	Usage    adapters.Usage
 	Spent    company.Amount // by the run so far, without a call that is under way
 	Wait     time.Duration
+	Asked    bool // the model's server named the wait
 }

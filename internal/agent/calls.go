@@ -99,16 +99,16 @@ func (s *toolset) prepareCall(p pendingCall) *toolJob {
 	}
 	if len(t.schema.findFaults(v)) > 0 {
 		v = t.schema.repairValue(v)
-		text, err := json.Marshal(v)
-		if err != nil {
-			return no("The arguments of %s cannot be read: %v.", p.Name, err)
-		}
-		args = string(text)
 	}
 	if faults := t.schema.findFaults(v); len(faults) > 0 {
 		return no("The arguments of %s do not fit its schema: %s\nThe schema is: %s", p.Name, safetext.HeadTail(strings.Join(faults, "\n"), 2048), t.Spec.Schema)
 	}
-	j.tool, j.args = t, json.RawMessage(args)
+	// The checked arguments run: of a member that stands there twice a tool reads both.
+	checked, err := json.Marshal(v)
+	if err != nil {
+		return no("The arguments of %s cannot be read: %v.", p.Name, err)
+	}
+	j.tool, j.args = t, checked
 	j.reads = t.ReadOnly || t.Reads != nil && t.Reads(j.args)
 	return j
 }
@@ -245,9 +245,10 @@ func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 		}
 		j.began = r.utcNow()
 		mark := r.enterCall(marks.Call, j.pendingCall)
-		ctx := mark.NewContext(ctx)
+		ctx, end := r.passOutput(mark.NewContext(ctx), j, j.began)
 		work := func() {
 			defer mark.Pass()
+			defer end()
 			start := time.Now()
 			j.answer = &Result{}
 			j.err = company.Guard("the tool "+j.Name, func() (err error) {
@@ -297,7 +298,7 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 	rec := toolRecord{
 		N: r.conv.requests, CallID: j.ID, Name: j.Name, ArgsHash: company.Hash(hex.EncodeToString(sum[:])),
 		At: j.began, DurationMS: j.took.Milliseconds(),
-		IsError: res.IsError, NotRun: j.notRun, Changed: res.Changed, NoLoop: res.NoLoop, Keep: res.Keep,
+		IsError: res.IsError, Failure: safetext.EscapeLine(res.Failure, 100), NotRun: j.notRun, Changed: res.Changed, NoLoop: res.NoLoop, Keep: res.Keep,
 		Seen: res.Seen,
 	}
 	if !res.IsError && !res.Keep && res.Final == nil {

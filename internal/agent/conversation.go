@@ -30,6 +30,7 @@ type conversation struct {
 	requests int                // number of the newest model call
 	open     map[int]callRecord // calls without a reply, by number
 	turns    int
+	written  int // bytes of all replies
 	usage    adapters.Usage
 	spent    company.Amount       // by calls that are not open
 	byModel  []company.ModelSpent // of spent, what has a model
@@ -130,7 +131,7 @@ func (c *conversation) foldPrompt(r promptRecord, system, first string, shown []
 	c.begun, c.atFirst = true, shown
 	c.driver, c.profile = r.Driver, r.Profile
 	c.tokens = c.toolCost
-	for _, m := range []adapters.Message{{Role: adapters.System, Content: system}, {Role: adapters.User, Content: first}} {
+	for _, m := range []adapters.Message{{Role: adapters.System, Content: system}, {Role: adapters.User, Content: first, Images: namedImages(r.Images)}} {
 		if m.Role == adapters.System && m.Content == "" {
 			continue
 		}
@@ -140,6 +141,14 @@ func (c *conversation) foldPrompt(r promptRecord, system, first string, shown []
 	for _, f := range r.Seen {
 		c.known[f.Path] = f.Digest
 	}
+}
+
+// namedImages are images without their data.
+func namedImages(of []company.Attachment) (out []adapters.Image) {
+	for _, a := range of {
+		out = append(out, adapters.Image{Attachment: a})
+	}
+	return out
 }
 
 // foldCall folds that a call was begun. It leaves other open calls open: requests may run side
@@ -249,6 +258,7 @@ func (c *conversation) foldReply(r replyRecord, m adapters.Message) {
 		c.textual = append(c.textual, r.Textual)
 	}
 	c.tooLong, c.dropped, c.cut, c.asked = 0, 0, false, r.At
+	c.written += replyBytes(m)
 	c.inText = r.Textual != ""
 	switch {
 	case r.Finish == adapters.FinishFilter:
@@ -319,6 +329,15 @@ func (c *conversation) foldReply(r replyRecord, m adapters.Message) {
 	c.log.addMessage(m.Role, whole, r.At)
 }
 
+// replyBytes is how much a model has written in a reply.
+func replyBytes(m adapters.Message) int {
+	n := len(m.Content) + len(m.Opaque)
+	for _, call := range m.ToolCalls {
+		n += len(call.Name) + len(call.Arguments)
+	}
+	return n
+}
+
 // foldResult folds the result of a call. answer is the whole one where text only shows what
 // changed.
 func (c *conversation) foldResult(r toolRecord, text, answer string) error {
@@ -368,7 +387,7 @@ func (c *conversation) foldResult(r toolRecord, text, answer string) error {
 	}
 	c.foldSaved(r.Saved)
 	c.log.ToolCalls = append(c.log.ToolCalls, TranscriptCall{
-		ID: p.ID, Name: p.Name, Arguments: p.written, Result: text, IsError: r.IsError,
+		ID: p.ID, Name: p.Name, Arguments: p.written, Result: text, IsError: r.IsError, Failure: r.Failure,
 		Timestamp: r.At, DurationMS: r.DurationMS, Whole: r.Whole,
 	})
 	return nil

@@ -39,7 +39,9 @@ type Job struct {
 	Seen []Seen
 	// Shown are answers of tools that First has. The same call is answered by what changed
 	// since.
-	Shown    []Shown
+	Shown []Shown
+	// Images are those that First shows, which Blobs has.
+	Images   []company.Attachment
 	MaxTurns int // 0: DefaultTurns
 	Run      company.RunID
 	Agent    string // the speaker in the transcript; empty: the run's id
@@ -62,6 +64,9 @@ type Job struct {
 	// OnEvent receives each event, for the feed. Calls do not overlap, and the
 	// text in them is safe to show.
 	OnEvent func(Event)
+	// OnOutput receives what calls under way print, and their ends. Calls of it may overlap.
+	// Nil: the tools are not asked for it.
+	OnOutput func(LiveOutput)
 	// Marks are told which call and reply the process handles.
 	// Nil: no marks are kept.
 	Marks *marks.Book

@@ -16,9 +16,15 @@ func mainArgument(arguments string) string {
 	if err := json.Unmarshal([]byte(arguments), &named); err != nil {
 		return arguments
 	}
+	main, _ := named[mainKey(named)].(string)
+	return main
+}
+
+// mainKey returns the name of that argument; empty: there is none.
+func mainKey(named map[string]any) string {
 	for _, key := range []string{"path", "command", "pattern", "glob", "message", "summary", "verdict", "process_id", "question", "reason", "guidance", "text"} {
 		if v, ok := named[key].(string); ok && v != "" {
-			return v
+			return key
 		}
 	}
 	return ""

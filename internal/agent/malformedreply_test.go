@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -113,7 +115,7 @@ func TestEmptyRepliesAreAskedAgainThenNudgedThenFatal(t *testing.T) {
 	}
 }
 
-// Malformed replies of a model: each ends bounded and understood.
+// Malformed replies of a model: each ends bounded and understood (ADP-4).
 func TestModelGarbage(t *testing.T) {
 	filtered := says("I cannot help with that")
 	filtered.Finish = adapters.FinishFilter
@@ -169,5 +171,50 @@ func TestModelGarbage(t *testing.T) {
 			}
 			requireEqual(t, back, out.Transcript)
 		})
+	}
+}
+
+// Of a member that stands there twice the check sees the last, and Go reads both into one value.
+func TestCheckedArgumentsAreRun(t *testing.T) {
+	var ran []json.RawMessage
+	set, err := newToolset([]Tool{{
+		Spec: adapters.Tool{Name: "t", Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{"list":{"type":"array","items":{"type":"object","additionalProperties":false,"properties":{"a":{"type":"string","maxLength":2},"b":{"type":"string"}}}}}}`)},
+		Run: func(_ context.Context, args json.RawMessage) (Result, error) {
+			ran = append(ran, args)
+			return Result{}, nil
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{`{"list":[{"a":"much too long"}],"list":[{"b":"x"}]}`, `{"list":[{"a":"much too long","b":"x"},{}],"list":[{}]}`, ` {"list" : [ {"a":"<&"} ] }`} {
+		j := set.prepareCall(pendingCall{ToolCall: adapters.ToolCall{ID: "c", Name: "t", Arguments: args}})
+		if j.answer != nil {
+			t.Fatalf("%s: %s", args, j.answer.Text)
+		}
+		if _, err := j.tool.Run(t.Context(), j.args); err != nil {
+			t.Fatal(err)
+		}
+		var got struct{ List []struct{ A, B string } }
+		if err := json.Unmarshal(ran[len(ran)-1], &got); err != nil || len(got.List) != 1 || len(got.List[0].A) > 2 {
+			t.Errorf("%s was run as %s: %+v, %v", args, ran[len(ran)-1], got, err)
+		}
+	}
+}
+
+// A model that writes 9 MiB with each reply is ended before its replies fill the memory.
+func TestRepliesOfARunAreBounded(t *testing.T) {
+	model := replies(finish)
+	model.reply = func(n int, _ adapters.Request) (adapters.Response, error) {
+		specs := make([]string, 10)
+		for i := range specs {
+			specs[i] = fmt.Sprintf(`read {"path":"%d %d %s"}`, n, i, strings.Repeat("x", 900<<10))
+		}
+		return calls(specs...), nil
+	}
+	b := newBench(t, model)
+	_, err := b.run(t)
+	if company.CodeOf(err) != company.EModel || !strings.Contains(err.Error(), "64 MiB") || len(model.requests) > 9 {
+		t.Errorf("%v, after %d replies", err, len(model.requests))
 	}
 }

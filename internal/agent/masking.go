@@ -47,6 +47,9 @@ func tokensOf(s string) int { return (len(s) + 3) / 4 }
 // messageTokens is the size of a message with its calls.
 func messageTokens(m adapters.Message) int {
 	n := 4 + tokensOf(m.Content)
+	for _, image := range m.Images {
+		n += adapters.ImageTokens(image.Width, image.Height)
+	}
 	for _, call := range m.ToolCalls {
 		n += 4 + tokensOf(call.Name) + tokensOf(call.Arguments)
 	}

@@ -74,6 +74,9 @@ func (c *conversation) next(restarted bool) step {
 	case c.empty >= emptyLimit:
 		return step{do: fail, err: company.E(company.EModel, fmt.Sprintf("the model sent %d replies in a row that are none", c.empty)).
 			Because("they were empty or malformed").Fix("use another model for this role")}
+	case c.written > MaxWritten:
+		return step{do: fail, err: company.E(company.EModel, fmt.Sprintf("the model wrote more than %d MiB in one run", MaxWritten>>20)).
+			Because("no work takes so much").Fix("use another model for this role")}
 	case c.tooLong >= longLimit:
 		return c.contextFull()
 	}

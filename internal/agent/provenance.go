@@ -84,5 +84,6 @@ func (h *requestHasher) hashRequest(r adapters.Request) company.Hash {
 // isSameMessage compares two messages. Texts that are one in memory are not read.
 func isSameMessage(a, b adapters.Message) bool {
 	return a.Role == b.Role && a.Content == b.Content && a.ToolCallID == b.ToolCallID && a.ToolName == b.ToolName &&
-		slices.Equal(a.ToolCalls, b.ToolCalls) && bytes.Equal(a.Opaque, b.Opaque)
+		slices.Equal(a.ToolCalls, b.ToolCalls) && bytes.Equal(a.Opaque, b.Opaque) &&
+		slices.EqualFunc(a.Images, b.Images, func(a, b adapters.Image) bool { return a.Attachment == b.Attachment })
 }

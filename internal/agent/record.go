@@ -47,6 +47,8 @@ type promptRecord struct {
 	MaxOutput int `json:"max_output,omitempty"`
 	// Seen are the contents of files that First shows.
 	Seen []Seen `json:"seen,omitempty"`
+	// Images are the images that First shows, by their digests.
+	Images []company.Attachment `json:"images,omitempty"`
 	// Shown is Job.Shown as JSON.
 	// Nil: there is none.
 	Shown *payload `json:"shown,omitempty"`
@@ -98,6 +100,7 @@ type toolRecord struct {
 	Whole      company.Hash    `json:"whole,omitempty"` // the whole output, where that is more
 	WholeBytes int             `json:"whole_bytes,omitempty"`
 	IsError    bool            `json:"is_error,omitempty"`
+	Failure    string          `json:"failure,omitempty"` // as of the Result
 	NotRun     bool            `json:"not_run,omitempty"`
 	Changed    bool            `json:"changed,omitempty"`
 	NoLoop     bool            `json:"no_loop,omitempty"`

@@ -32,7 +32,7 @@ func TestArgumentsAreRepaired(t *testing.T) {
 		want         string // the arguments that run; empty: the call is refused
 		says         string // of the refusal
 	}{
-		"fits":                         {readSchema, `{"path":"a","offset":3}`, `{"path":"a","offset":3}`, ""},
+		"fits":                         {readSchema, `{"path":"a","offset":3}`, `{"offset":3,"path":"a"}`, ""},
 		"all in a string":              {readSchema, `"{\"path\":\"a\"}"`, `{"path":"a"}`, ""},
 		"twice in a string":            {readSchema, `"\"{\\\"path\\\":\\\"a\\\"}\""`, `{"path":"a"}`, ""},
 		"under a wrapper":              {readSchema, `{"arguments":{"path":"a"}}`, `{"path":"a"}`, ""},

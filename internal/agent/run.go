@@ -42,6 +42,9 @@ func (l Loop) Drive(ctx context.Context, j Job) (Outcome, error) {
 	if err := r.load(ctx); err != nil {
 		return r.buildOutcome(), err
 	}
+	if err := r.conv.loadImages(ctx, r.cfg.Blobs); err != nil {
+		return r.buildOutcome(), err
+	}
 	end, err := r.runSteps(ctx)
 	if lost := r.awaitSave(); err == nil {
 		err = lost
@@ -110,7 +113,7 @@ func (r *runner) load(ctx context.Context) error {
 		return nil
 	}
 	info := r.cfg.model.Info()
-	p := promptRecord{At: r.utcNow(), Exact: true, Driver: loopDriver, Profile: r.cfg.Model, Hash: PromptHash(r.cfg.System, r.cfg.First), Window: info.ContextTokens, MaxOutput: info.MaxOutput, Seen: r.cfg.Seen}
+	p := promptRecord{At: r.utcNow(), Exact: true, Driver: loopDriver, Profile: r.cfg.Model, Hash: PromptHash(r.cfg.System, r.cfg.First), Window: info.ContextTokens, MaxOutput: info.MaxOutput, Seen: r.cfg.Seen, Images: r.cfg.Images}
 	if p.System, err = storePayload(ctx, r.cfg.Blobs, toValidUTF8(r.cfg.System)); err != nil {
 		return err
 	}
@@ -133,6 +136,23 @@ func (r *runner) load(ctx context.Context) error {
 		p.Shown = &kept
 	}
 	return r.appendRecord(ctx, kindPrompt, p)
+}
+
+// loadImages reads the images of the conversation, which its records only name.
+func (c *conversation) loadImages(ctx context.Context, blobs Blobs) error {
+	for _, m := range c.msgs {
+		for i := range m.Images {
+			if blobs == nil {
+				return company.E(company.EInternal, "the conversation has an image and there is no blob store")
+			}
+			data, err := blobs.GetBlob(ctx, m.Images[i].Blob)
+			if err != nil {
+				return fmt.Errorf("read the image %s: %w", m.Images[i].Name, err)
+			}
+			m.Images[i].Data = data
+		}
+	}
+	return nil
 }
 
 // checkAgent refuses to go on with the conversation of another driver, or of another model.
@@ -283,7 +303,7 @@ func (r *runner) askModel(ctx context.Context) error {
 	resp, err := r.cfg.model.Chat(ctx, request, func(e adapters.Event) {
 		switch {
 		case e.Waiting > 0:
-			r.emitEvent(Event{Kind: Waiting, Turn: r.conv.turns + 1, Wait: e.Waiting, Text: safetext.EscapeLine(e.Reason, 200)})
+			r.emitEvent(Event{Kind: Waiting, Turn: r.conv.turns + 1, Wait: e.Waiting, Asked: e.Asked, Text: safetext.EscapeLine(e.Reason, 200)})
 		case e.Reason != "":
 			r.emitEvent(Event{Kind: Switched, Turn: r.conv.turns + 1, Text: safetext.EscapeLine(e.Reason, 200)})
 		}

@@ -64,6 +64,7 @@ func TestEscalateEndsTheRun(t *testing.T) {
 	}
 }
 
+// Calls that read run together, a call that writes runs alone (WRK-11).
 func TestReadsRunTogetherWritesAlone(t *testing.T) {
 	b := newBench(t, replies(calls(`read {"path":"a"}`, `read {"path":"b"}`, `write {"path":"c"}`, `write {"path":"d"}`, `read {"path":"e"}`), finish))
 	met := make(chan struct{})

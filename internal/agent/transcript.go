@@ -37,6 +37,7 @@ type TranscriptCall struct {
 	Arguments  string       `json:"arguments"`
 	Result     string       `json:"result"`
 	IsError    bool         `json:"isError,omitempty"`
+	Failure    string       `json:"failure,omitempty"` // how the command that it ran failed; empty: it did not
 	Timestamp  time.Time    `json:"timestamp"`
 	DurationMS int64        `json:"durationMs"`
 	Whole      company.Hash `json:"whole,omitempty"` // blob with the whole output, where Result is a part
@@ -47,11 +48,12 @@ func (t *Transcript) addMessage(role, content string, at time.Time) {
 }
 
 // TranscriptEntry is one line of the encoded form: exactly one field of
-// Run, Message, ToolCall is set.
+// Run, Message, ToolCall is set. Streams that are followed have Output too.
 type TranscriptEntry struct {
 	Run      *TranscriptRun     `json:"run,omitempty"`
 	Message  *TranscriptMessage `json:"message,omitempty"`
 	ToolCall *TranscriptCall    `json:"toolCall,omitempty"`
+	Output   *LiveOutput        `json:"output,omitempty"`
 }
 
 // TranscriptRun is what a transcript says of its run.

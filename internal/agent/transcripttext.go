@@ -43,7 +43,12 @@ func (e TranscriptEntry) RenderText(most int) string {
 		if call.IsError {
 			sign = "x"
 		}
-		return fmt.Sprintf("\n%s  %s %s %s  %.1fs\n%s", call.Timestamp.Local().Format("15:04:05"), sign, safetext.EscapeLine(call.Name, 40), safetext.EscapeLine(call.Arguments, 300), float64(call.DurationMS)/1000, view.IndentLines(call.Result, most))
+		about, body := callText(call.Arguments)
+		if body != "" {
+			body = view.IndentLines(body, most)
+		}
+		name := strings.TrimSpace(safetext.EscapeLine(call.Name, 40) + " " + about)
+		return fmt.Sprintf("\n%s  %s %s  %.1fs\n%s%s", call.Timestamp.Local().Format("15:04:05"), sign, name, float64(call.DurationMS)/1000, body, view.IndentLines(call.Result, most))
 	}
 	return ""
 }

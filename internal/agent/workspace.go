@@ -125,7 +125,9 @@ func (r *runner) redoCalls(ctx context.Context) error {
 			mark.Pass()
 			continue // a tool that this version does not have
 		}
-		res, err := j.tool.Run(mark.NewContext(context.WithValue(ctx, askedKey{}, c.at)), j.args)
+		callCtx, end := r.passOutput(mark.NewContext(context.WithValue(ctx, askedKey{}, c.at)), j, r.utcNow())
+		res, err := j.tool.Run(callCtx, j.args)
+		end()
 		mark.Pass()
 		if err != nil {
 			if stop := contextCause(ctx); stop != nil {

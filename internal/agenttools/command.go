@@ -28,7 +28,10 @@ func (f *toolFactory) runCommand() agent.Tool {
 			if a.TimeoutS == 0 {
 				a.TimeoutS = f.commandTimeout()
 			}
-			r, err := f.Toolbox.Run(ctx, toolproto.RunRequest{Command: a.Command, TimeoutS: a.TimeoutS, Background: a.Background, Env: f.commandEnvironment(ctx, a.Command)})
+			r, err := f.Toolbox.Run(ctx, toolproto.RunRequest{
+				Command: a.Command, TimeoutS: a.TimeoutS, Background: a.Background, Env: f.commandEnvironment(ctx, a.Command),
+				OnOutput: agent.OutputOf(ctx),
+			})
 			if err != nil {
 				return agent.Result{}, err
 			}

@@ -93,16 +93,22 @@ func ReadOnlyTools(c Config) []agent.Tool {
 func WorkerTools(c Config) []agent.Tool {
 	f := &toolFactory{Config: c}
 	return []agent.Tool{
-		f.readFile(false), markBrief(f.writeFile()), markBrief(f.editFile()), f.searchTool(), f.listFiles(),
+		f.readFile(false), markWriting(markBrief(f.writeFile())), markWriting(markBrief(f.editFile())), f.searchTool(), f.listFiles(),
 		f.runCommand(), f.checkProcess(), f.stopProcess(),
-		f.gitStatus(), f.gitCommit(), f.addDependency(),
-		f.todoTool(), f.noteTool(), f.escalateTool(), f.finishTool(),
+		f.gitStatus(), markWriting(f.gitCommit()), markWriting(f.addDependency()),
+		f.todoTool(), f.noteTool(), f.escalateTool(), markWriting(f.finishTool()),
 	}
 }
 
 // markBrief marks a tool whose calls take no time to speak of.
 func markBrief(t agent.Tool) agent.Tool {
 	t.Brief = true
+	return t
+}
+
+// markWriting marks a tool whose calls change the repository.
+func markWriting(t agent.Tool) agent.Tool {
+	t.Writes = true
 	return t
 }
 

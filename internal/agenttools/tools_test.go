@@ -46,6 +46,7 @@ func TestContract(t *testing.T) {
 		"todo":           "items |", "note": "text |", "escalate": "reason |", "finish": "summary | commit decisions",
 	}
 	readOnly := []string{"read_file", "search", "list_files", "git_status"}
+	writes := []string{"write_file", "edit_file", "git_commit", "add_dependency", "finish"} // WRK-9
 	for _, tool := range writing {
 		var s struct {
 			Required   []string
@@ -66,6 +67,9 @@ func TestContract(t *testing.T) {
 		}
 		if tool.ReadOnly != slices.Contains(readOnly, tool.Spec.Name) {
 			t.Errorf("%s: read-only %v", tool.Spec.Name, tool.ReadOnly)
+		}
+		if tool.Writes != slices.Contains(writes, tool.Spec.Name) {
+			t.Errorf("%s: writes %v", tool.Spec.Name, tool.Writes)
 		}
 		c := jsonschema.NewCompiler()
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(tool.Spec.Schema)))

@@ -201,8 +201,12 @@ func (c *Client) sendRequest(ctx context.Context, way connection, method, path s
 		if err != nil {
 			return nil, err
 		}
-		if way.maxBody > 0 && len(b) > way.maxBody { // the server would hang up in the middle of it
-			return nil, tooLarge()
+		bound := way.maxBody
+		if c, ok := body.(CommandEnvelope); ok && bound > 0 {
+			bound = bodyBound(c.Kind)
+		}
+		if bound > 0 && len(b) > bound { // the server would hang up in the middle of it
+			return nil, tooLarge(int64(bound))
 		}
 		r = bytes.NewReader(b)
 	}

@@ -48,5 +48,6 @@ var commandCodecs = []commandCodec{
 	newCodec[company.RemoveProject]("remove_project", "takes a project from the list; its tasks stay", "ID"),
 	newCodec[company.Tell]("tell", "gives the worker of a subtask a message", "Subtask", "Text"),
 	newCodec[company.Retry]("retry", "reopens a task that failed or was cancelled", "Task"),
+	newCodec[company.EditPlan]("edit_plan", "puts a plan of yours in the place of the one that waits for approval", "Task", "Plan"),
 	newCodec[company.WorkOnPlan]("work_on_plan", "works on the plan of a dry run", "Task"),
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"time"
 
 	"company/internal/company"
@@ -46,8 +47,11 @@ var deskRoutes = []Route{
 		if err != nil {
 			return nil, err
 		}
+		if of.Context, err = parseContext(r.URL.Query().Get("context")); err != nil {
+			return nil, err
+		}
 		return s.desk.Patch(ctx, of)
-	}),
+	}, Parameter{Name: "context", Type: "integer", Doc: "unchanged lines around each change, 1 to 100000; without it, 3"}),
 	newDeskRoute("prs/{id}/page", "a pull request with its evidence, as text", view.PullText{}, func(ctx context.Context, s *Server, r *http.Request) (any, error) {
 		record, err := s.source().PullRecord(r.PathValue("id"))
 		if err != nil {
@@ -57,7 +61,7 @@ var deskRoutes = []Route{
 	}),
 	newDeskRoute("doctor", "the checks of this machine and this office", view.Diagnosis{}, func(ctx context.Context, s *Server, r *http.Request) (any, error) {
 		return s.desk.Diagnose(ctx, r.URL.Query().Get("online") == "true")
-	}, Parameter{Name: "online", Type: "boolean", Doc: "also ask the models' servers, the git remote, the forge and the registries"}),
+	}, Parameter{Name: "online", Type: "boolean", Doc: "also ask the models' servers, each model for a short reply, the git remote, the forge and the registries"}),
 	newDeskRoute("config", "every key of the config, its value and where it comes from", view.ConfigList{}, func(ctx context.Context, s *Server, r *http.Request) (any, error) {
 		project, err := s.limitProject(ctx, r.URL.Query().Get("project"))
 		if err != nil {
@@ -66,6 +70,21 @@ var deskRoutes = []Route{
 		return s.desk.Config(ctx, project)
 	}, Parameter{Name: "project", Type: "string", Doc: "of this project; without it, of the office"}),
 	{Method: http.MethodPost, Path: "submissions", Summary: "gives the company an instruction, checked as `company submit` does; the answer names the task", Body: view.Submission{}, Answer: CommandResult{}, serve: (*Server).serveSubmission},
+}
+
+// maxContext is the number of unchanged lines around a change that has whole files in a patch.
+const maxContext = 100_000
+
+// parseContext reads how many unchanged lines a patch has around a change; empty: as many as usual.
+func parseContext(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxContext {
+		return 0, company.E(company.EInvalid, "context is a number of lines from 1 to "+strconv.Itoa(maxContext)).Fix("leave it out for 3 lines")
+	}
+	return n, nil
 }
 
 // newDeskRoute is the route of a resource that the desk answers.
@@ -109,7 +128,7 @@ func (s *Server) submitTask(r *http.Request) (CommandResult, error) {
 	var in view.Submission
 	if err := decodeReader(r.Body, &in); err != nil {
 		if large := new(http.MaxBytesError); errors.As(err, &large) {
-			return CommandResult{}, tooLarge()
+			return CommandResult{}, tooLarge(large.Limit)
 		}
 		return CommandResult{}, company.E(company.EInvalid, "the submission is not what was expected").Wrap(err).Fix(s.sameVersion())
 	}

@@ -122,6 +122,19 @@ func TestSubmissionOverTheAPI(t *testing.T) {
 	}
 }
 
+func TestContextOfADiff(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "1": 1, "20": 20, "100000": 100_000} {
+		if got, err := parseContext(text); err != nil || got != want {
+			t.Errorf("%q: %d, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"0", "-1", "100001", "x", "1e3", "99999999999999999999"} {
+		if _, err := parseContext(text); company.CodeOf(err) != company.EInvalid {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 // TestServerWithoutADesk: what lies beside the state is E_CONFLICT with what to do.
 func TestServerWithoutADesk(t *testing.T) {
 	o, _ := serveBusyOffice(t)

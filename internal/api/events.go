@@ -76,7 +76,7 @@ func rangeOf(r *http.Request) (of feed.Range, err error) {
 	}
 	of.From, of.Until = number(q.Get("from"), 1), number(q.Get("until"), 0)
 	if last := number(r.Header.Get("Last-Event-ID"), 0); r.Header.Get("Last-Event-ID") != "" {
-		of.From = last + 1
+		of.From = max(last, last+1) // behind the last number of all there is none
 	}
 	return of, err
 }

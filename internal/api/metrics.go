@@ -121,7 +121,7 @@ func addRuntime(m *metricText) {
 var (
 	roles        = []string{string(company.Manager), string(company.Worker), string(company.Reviewer), string(company.Merger)}
 	openStatuses = []string{
-		string(company.StatusPending), string(company.StatusDecomposing), string(company.StatusExecuting), string(company.StatusReviewing), string(company.StatusAwaitingInput),
+		string(company.StatusPending), string(company.StatusDecomposing), string(company.StatusExecuting), string(company.StatusReviewing), string(company.StatusAwaitingInput), string(company.StatusWaiting),
 	}
 	subtaskStatuses = []string{
 		string(company.SubtaskPending), string(company.SubtaskAssigned), string(company.SubtaskRunning), string(company.SubtaskInGate), string(company.SubtaskReviewing),

@@ -28,10 +28,10 @@ func writeProblem(w http.ResponseWriter, p Problem) {
 }
 
 func problemOf(err error) Problem {
-	p := Problem{Title: err.Error(), Code: company.EInternal, Status: http.StatusInternalServerError}
+	p := Problem{Title: err.Error(), Code: company.EInternal, Class: company.Fatal, Status: http.StatusInternalServerError}
 	var e *company.Error
 	if errors.As(err, &e) {
-		p = Problem{Title: e.Message, Detail: e.Why, Code: e.Code, Class: e.Class, Hint: e.Hint, Run: e.RunID, Details: e.Details, Status: httpStatus[e.Code]}
+		p = Problem{Title: e.Message, Detail: e.Why, Code: e.Code, Class: company.ClassOf(e), Hint: e.Hint, Run: e.RunID, Details: e.Details, Status: httpStatus[e.Code]}
 		if e.Op != "" {
 			p.Title = e.Op + ": " + p.Title
 		}

@@ -36,7 +36,7 @@ func servePost[In any](s *Server, w http.ResponseWriter, r *http.Request, ask fu
 	v, err := any(nil), decodeReader(r.Body, &in)
 	if err != nil {
 		if large := new(http.MaxBytesError); errors.As(err, &large) {
-			err = tooLarge()
+			err = tooLarge(large.Limit)
 		} else {
 			err = company.E(company.EInvalid, "the request is not what was expected").Wrap(err).Fix(s.sameVersion())
 		}

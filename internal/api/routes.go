@@ -43,7 +43,7 @@ func Routes() []Route {
 		{Method: http.MethodGet, Path: "hello", Summary: "the process that answers, and its version", Answer: ServerInfo{}, serve: (*Server).serveInfo},
 		{Method: http.MethodGet, Path: "openapi.json", Summary: "this description, of the version that answers", serve: (*Server).serveDescription},
 	}, resources, []Route{
-		{Method: http.MethodGet, Path: "runs/{id}/transcript", Summary: "the conversation of a run: an event for each message and tool call, and the run with its totals at the beginning and at the end", Stream: true, Answer: agent.TranscriptEntry{}, serve: (*Server).serveTranscript,
+		{Method: http.MethodGet, Path: "runs/{id}/transcript", Summary: "the conversation of a run: an event for each message and tool call, and the run with its totals at the beginning and at the end; followed, what calls under way print", Stream: true, Answer: agent.TranscriptEntry{}, serve: (*Server).serveTranscript,
 			Query: []Parameter{{Name: "follow", Type: "boolean", Doc: "go on until the run ends"}}},
 		{Method: http.MethodGet, Path: "tasks/{id}/record", Summary: "what a finished task is replayed from, piece by piece", Stream: true, Answer: replay.Entry{}, serve: (*Server).serveRecord},
 		{Method: http.MethodGet, Path: "verification", Summary: "the whole ledger and every blob, read and held to their hashes: it takes as long as the disk needs", Answer: view.Verification{}, serve: (*Server).serveVerification},

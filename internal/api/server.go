@@ -51,6 +51,8 @@ type ServerInfo struct {
 	PID     int    `json:"pid"`
 	Epoch   uint64 `json:"epoch"`
 	Serving bool   `json:"serving"` // it stays when its own task has ended
+	// Runtime is what containers are made with; empty: no company is at work.
+	Runtime string `json:"container_runtime,omitempty"`
 	// Address is where it answers over TCP: scheme, host and port; empty: nowhere. Asked on the
 	// socket, it is the one way to know that a port is this office's.
 	Address string `json:"address,omitempty"`
@@ -81,9 +83,33 @@ const timeHeader = "Office-Time"
 // In process there is no such bound.
 const maxBody = 1 << 20
 
-// tooLarge is the error of a command that passes maxBody.
-func tooLarge() *company.Error {
-	return company.E(company.EInvalid, fmt.Sprintf("the command is larger than the %d MiB that fit into a request", maxBody>>20)).
+// maxSubmission bounds a submission on the wire: its files travel as base64.
+const maxSubmission = company.MaxAttachedBytes/3*4 + 2*maxBody
+
+// boundBodies bounds the body of each request.
+func boundBodies(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		bound := int64(maxBody)
+		switch r.URL.Path {
+		case "/api/v1/commands", "/api/v1/submissions":
+			bound = maxSubmission
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, bound)
+		h.ServeHTTP(w, r)
+	})
+}
+
+// bodyBound is how long a command of a kind may be when a client sends it.
+func bodyBound(kind string) int {
+	if kind == "submit" {
+		return maxSubmission
+	}
+	return maxBody
+}
+
+// tooLarge is the error of a command that passes the bound of its request.
+func tooLarge(bound int64) *company.Error {
+	return company.E(company.EInvalid, fmt.Sprintf("the command is larger than the %d MiB that fit into a request", bound>>20)).
 		Because("another process holds the office").Fix("shorten its text")
 }
 
@@ -110,7 +136,7 @@ type Server struct {
 func New(o Office, h ServerInfo, log *slog.Logger) *Server {
 	s := &Server{office: o, info: h, log: log, stopped: make(chan struct{}), atWork: true, limits: defaultTCPLimits, beatEvery: beatEvery}
 	s.ending, s.end = context.WithCancel(context.Background())
-	s.http = &http.Server{Handler: http.MaxBytesHandler(s.newHandler(nil), maxBody), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	s.http = &http.Server{Handler: boundBodies(s.newHandler(nil)), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	return s
 }
 
@@ -248,6 +274,7 @@ func (s *Server) serveInfo(w http.ResponseWriter, _ *http.Request) {
 // work, the last activities of agents are left out.
 func (s *Server) source() view.Source {
 	src := s.office.Source()
+	src.Runtime = s.info.Runtime
 	if src.AtWork = s.atWork; !s.atWork {
 		src.Activities = nil
 	}
@@ -270,7 +297,7 @@ func (s *Server) readCommand(r *http.Request) (id string, c company.Command, err
 	var in CommandEnvelope
 	if err := decodeReader(r.Body, &in); err != nil {
 		if large := new(http.MaxBytesError); errors.As(err, &large) {
-			return "", nil, tooLarge()
+			return "", nil, tooLarge(large.Limit)
 		}
 		return "", nil, company.E(company.EInvalid, "the request is not what was expected").Wrap(err).Fix(s.sameVersion())
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -334,7 +335,7 @@ func TestBadRequests(t *testing.T) {
 		"unknown command":  {"POST", "/api/v1/commands", `{"id":"x","kind":"prepare","command":{}}`, 400, `no command \"prepare\"`},
 		"field of another": {"POST", "/api/v1/commands", `{"id":"x","kind":"cancel","command":{"Fence":1}}`, 400, "Fence"},
 		"deep":             {"POST", "/api/v1/commands", `{"id":"x","kind":"stop","command":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, 400, "E_INVALID"},
-		"2 MiB":            {"POST", "/api/v1/commands", `{"id":"` + strings.Repeat("x", 2<<20) + `"}`, 400, "larger than the 1 MiB"},
+		"24 MiB":           {"POST", "/api/v1/commands", `{"id":"` + strings.Repeat("x", 24<<20) + `"}`, 400, "larger than the 23 MiB"},
 		"cursor":           {"GET", "/api/v1/events?from=-1", "", 400, "numbers of events"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -425,7 +426,7 @@ func TestNewerCommand(t *testing.T) {
 }
 
 // A follower that comes back with the id of the last event misses none, and gets
-// none twice; what an office of this process answers is the same.
+// none twice; what an office of this process answers is the same (UI-7).
 func TestEventsResume(t *testing.T) {
 	d, c, _ := serveFakeOffice(t)
 	for i := range 3 {
@@ -490,5 +491,17 @@ func TestFeedThatFails(t *testing.T) {
 	var e *company.Error
 	if !errors.As(err, &e) || e.Code != company.ELedger || e.Why != "its hash differs" || e.Hint != "take the backup" || seen != 1 {
 		t.Errorf("%d items, then %v", seen, err)
+	}
+}
+
+// The highest number of all is behind every event: a cursor there begins nothing anew.
+func TestHighestCursor(t *testing.T) {
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://office/api/v1/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Last-Event-ID", "18446744073709551615")
+	if of, err := rangeOf(r); err != nil || of.From != math.MaxUint64 {
+		t.Errorf("%+v, %v", of, err)
 	}
 }

@@ -89,7 +89,7 @@ func (s *Server) ListenTCP(o TCPOptions) (url string, err error) {
 		t.listener = tls.NewListener(t.listener, &tls.Config{Certificates: []tls.Certificate{*o.TLS}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
 	}
 	t.http = &http.Server{
-		Handler:           t.guardRequests(s, http.MaxBytesHandler(s.newHandler(o.Page), maxBody)),
+		Handler:           t.guardRequests(s, boundBodies(s.newHandler(o.Page))),
 		ReadHeaderTimeout: s.limits.header, ReadTimeout: s.limits.read, IdleTimeout: s.limits.idle, MaxHeaderBytes: 16 << 10,
 		DisableGeneralOptionsHandler: true,                                                // OPTIONS * goes by the same rules
 		ErrorLog:                     slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // of connections: strangers cause them

@@ -189,13 +189,25 @@ func (a *App) WatchAgent(run company.RunID, e agent.Event) {
 	case agent.ToolRedone:
 		it.Text = strings.TrimSpace("again after the interruption: " + e.Tool + " " + safetext.EscapeLine(e.Args, 80))
 	case agent.Waiting:
-		it.Mark, it.Text = feed.Stalled, fmt.Sprintf("the model's server asks to wait %s: %s", e.Wait, safetext.EscapeLine(e.Text, 120))
+		it.Mark, it.Text = feed.Stalled, waitText(e)
 	case agent.Switched, agent.CutOff:
 		it.Text = safetext.EscapeLine(e.Text, 200)
 	default:
 		it.Quiet, it.Text = true, safetext.EscapeLine(e.Text, 200)
 	}
 	a.publishItem(it)
+}
+
+// WatchOutput passes the newest output of a call on to the followers of its run.
+func (a *App) WatchOutput(run company.RunID, o agent.LiveOutput) { a.outputs.putOutput(run, o) }
+
+// waitText says why the model is not asked now, and when it is.
+func waitText(e agent.Event) string {
+	what := "the model is asked again in %s: %s"
+	if e.Asked {
+		what = "the model's server asks to wait %s: %s"
+	}
+	return fmt.Sprintf(what, e.Wait.Round(100*time.Millisecond), safetext.EscapeLine(e.Text, 120))
 }
 
 // WatchCheck passes on which checks begin.

@@ -30,6 +30,18 @@ func TestActivities(t *testing.T) {
 	}
 }
 
+// Only a server that named the wait has asked for it.
+func TestWaitText(t *testing.T) {
+	e := agent.Event{Kind: agent.Waiting, Wait: 1234 * time.Millisecond, Text: "model: unreachable: refused"}
+	if got := waitText(e); got != "the model is asked again in 1.2s: model: unreachable: refused" {
+		t.Errorf("%q", got)
+	}
+	e.Asked = true
+	if got := waitText(e); got != "the model's server asks to wait 1.2s: model: unreachable: refused" {
+		t.Errorf("%q", got)
+	}
+}
+
 // Activities of runs that have ended are forgotten, asked for or not.
 func TestActivitiesAreBounded(t *testing.T) {
 	var d activityLog

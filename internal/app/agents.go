@@ -110,7 +110,7 @@ func bindProfiles(have []adapters.Profile, b company.Bindings, profile string) (
 			p.Model, p.Price, p.Unchosen = m.Model, adapters.Price{}, false // the price is of another model
 		}
 		p.Fallback, p.ContextTokens, p.MaxOutput = m.Fallback, m.ContextTokens, m.MaxOutput
-		p.Temperature, p.Tools = m.Temperature, adapters.ToolUse(m.Tools)
+		p.Temperature, p.Tools, p.Images = m.Temperature, adapters.ToolUse(m.Tools), adapters.ImageUse(m.Images)
 		out = append(out, p)
 	}
 	return out, same, nil

@@ -61,13 +61,15 @@ type App struct {
 	repackJob     upkeep.Job // also made once at the beginning of work
 	archiveJob    upkeep.Job // as that
 	imagesJob     upkeep.Job // whether the office is served or not
-	imagesMade    chan struct{}
+	imagesDue     chan struct{}
+	imagesAtWork  []string // of tasks, when imagesJob was last called for
 	configs       ConfigSource
 	desk          api.Desk
 	bell          io.Writer   // a terminal, or nil
 	notices       notify.Loop // to the president
 	stage         *stage      // of a replay
 	activities    activityLog
+	outputs       liveOutputs
 
 	server   *api.Server  // once it works
 	address  string       // of the server, for browsers; empty: it has none
@@ -111,8 +113,8 @@ type Options struct {
 func Open(ctx context.Context, o Options) (_ *App, err error) {
 	off, loaded, log := o.Office, o.Config, o.Logger
 	a := &App{office: off, desk: o.Desk, bell: o.Bell, loaded: loaded, lock: o.Lock, env: o.Env, version: o.Version, configs: o.Configs, stage: o.stage, log: log}
-	a.imagesMade = make(chan struct{}, 1)
-	a.imagesMade <- struct{}{} // one round at the beginning of work
+	a.imagesDue = make(chan struct{}, 1)
+	a.imagesDue <- struct{}{} // one round at the beginning of work
 	officeTime := clock.New(o.Clocks)
 	a.lifetime, a.fail = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
@@ -220,6 +222,9 @@ func (a *App) Now() time.Time { return a.orch.Now() }
 // command names some.
 func (a *App) DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
 	c, err := a.bindCommand(ctx, c)
+	if err == nil {
+		c, err = a.storeAttachments(ctx, c)
+	}
 	if err != nil {
 		return nil, err
 	}

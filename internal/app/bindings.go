@@ -25,7 +25,7 @@ func BindAgents(c config.Config) company.Bindings {
 			m := c.Models[name]
 			b.Models[name] = company.ModelBinding{
 				Adapter: m.Adapter, Model: m.Model, Fallback: m.Fallback, ContextTokens: m.ContextTokens, MaxOutput: m.MaxOutput,
-				Temperature: m.Temperature, Tools: m.Tools,
+				Temperature: m.Temperature, Tools: m.Tools, Images: m.Images,
 			}
 		}
 	}

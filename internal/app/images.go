@@ -76,7 +76,7 @@ func (d Daemon) MeasureImages(ctx context.Context, mirrors string, patience time
 		return nil
 	}
 	return new(image.OwnBytes(entries, func(e image.ImageEntry) bool {
-		return e.Mirror != "" && filepath.Dir(e.Mirror) == filepath.Clean(mirrors) ||
+		return slices.ContainsFunc(e.Mirrors, func(m string) bool { return filepath.Dir(m) == filepath.Clean(mirrors) }) ||
 			slices.ContainsFunc(used, func(t view.TaskImage) bool { return e.IsNamed(t.Image) })
 	}))
 }
@@ -87,16 +87,16 @@ func ShortImageID(id string) string {
 	return id[:min(12, len(id))]
 }
 
-// PruneImages removes the images that no task needs any more, of this office or,
-// with all, of this machine. With dryRun it only lists them.
-func (d Daemon) PruneImages(ctx context.Context, used []view.TaskImage, all, dryRun bool) (upkeep.Report, error) {
+// PruneImages removes the images that no task needs any more: those of the office with these
+// mirrors, or with all those of the whole machine. With dryRun it only lists them.
+func (d Daemon) PruneImages(ctx context.Context, used []view.TaskImage, mirrors string, all, dryRun bool) (upkeep.Report, error) {
 	report := upkeep.NewReport(dryRun)
 	b, err := image.New(image.Config{Logger: d.Logger, Daemon: d.Host})
 	if err != nil {
 		return report, err
 	}
 	defer b.Close()
-	found, err := upkeep.ListPrunable(ctx, used, b, all)
+	found, err := upkeep.ListPrunable(ctx, used, b, mirrors, all)
 	if err != nil {
 		return report, err
 	}

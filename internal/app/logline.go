@@ -16,8 +16,8 @@ import (
 )
 
 // logLines writes the records of company.log: lines of JSON with the time, the level,
-// the message and the package that wrote them, with the task, the run and its role where
-// they are about one, and without a secret of the office.
+// the message and the package that wrote them, with the task, its phase, the run and its role
+// where they are about one, and without a secret of the office.
 type logLines struct{ json slog.Handler }
 
 func newLogLines(w io.Writer, level slog.Level, own []leak.Own) slog.Handler {
@@ -52,8 +52,8 @@ func (l logLines) Handle(ctx context.Context, r slog.Record) error {
 		case "role":
 			hasRole = true
 		}
-		if (a.Key == "task_id" || a.Key == "run_id") && a.Value.String() == "" {
-			return true // an event of the office has neither
+		if (a.Key == "task_id" || a.Key == "run_id" || a.Key == "phase") && a.Value.String() == "" {
+			return true // an event of the office has none of them
 		}
 		line.AddAttrs(a)
 		return true

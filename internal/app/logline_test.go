@@ -16,12 +16,13 @@ import (
 )
 
 // A line has its time, level, message and module, and the ids that are known; what is
-// below the level is not there.
+// below the level is not there (LOG-1).
 func TestLogLines(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(newLogLines(&out, slog.LevelInfo, nil))
 	log.Debug("not written")
-	log.Info("event", "seq", 7, "kind", "task.submitted", "task_id", company.TaskID("t1"), "run_id", company.RunID(""))
+	log.Info("event", "seq", 7, "kind", "task.submitted", "task_id", company.TaskID("t1"), "phase", "plan", "run_id", company.RunID(""))
+	log.Info("event", "seq", 8, "kind", "office.started", "task_id", company.TaskID(""), "phase", "", "run_id", company.RunID(""))
 	log.With("part", "x").Warn("run", "run_id", company.RunID("t1-02.1"), "took", time.Second)
 	log.Info("merged", "run_id", company.RunID("t1-02-review.1"), "role", company.Merger)
 	log.Error("broken", "err", errors.New("no\nroom"))
@@ -38,7 +39,8 @@ func TestLogLines(t *testing.T) {
 		lines = append(lines, v)
 	}
 	want := []map[string]any{
-		{"level": "info", "msg": "event", "module": "app", "seq": 7.0, "kind": "task.submitted", "task_id": "t1"},
+		{"level": "info", "msg": "event", "module": "app", "seq": 7.0, "kind": "task.submitted", "task_id": "t1", "phase": "plan"},
+		{"level": "info", "msg": "event", "module": "app", "seq": 8.0, "kind": "office.started"},
 		{"level": "warn", "msg": "run", "module": "app", "part": "x", "run_id": "t1-02.1", "task_id": "t1", "role": "worker", "took": 1e9},
 		{"level": "info", "msg": "merged", "module": "app", "run_id": "t1-02-review.1", "task_id": "t1", "role": "merger"},
 		{"level": "error", "msg": "broken", "module": "app", "err": "no\nroom"},

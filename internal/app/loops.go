@@ -20,7 +20,7 @@ func (a *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 	wctx, cancel := context.WithCancel(ctx)
 	wg.Go(func() { _ = pool.Run(wctx) })
 	wg.Go(func() {
-		a.projector.Run(wctx, projection.Hooks{Written: func() { a.syncPoolSize(); a.syncWarmPool() }, Idle: debug.FreeOSMemory})
+		a.projector.Run(wctx, projection.Hooks{Written: func() { a.syncPoolSize(); a.syncWarmPool(); a.noteImagesAtWork() }, Idle: debug.FreeOSMemory})
 	})
 	wg.Go(func() {
 		upkeep.SweepEarlierEpochs(wctx, a.runtime, a.office.ID, func() uint64 { return a.View().Office.Epoch }, upkeep.SweepAgainAfter, a.log)

@@ -25,7 +25,7 @@ func ModelProfiles(l config.Loaded, root string, getenv func(string) string) []a
 		p := adapters.Profile{
 			Name: name, Adapter: m.Adapter, Model: m.Model, BaseURL: m.BaseURL, KeyEnv: m.APIKeyEnv,
 			ContextTokens: m.ContextTokens, MaxOutput: m.MaxOutput, Fallback: m.Fallback,
-			Temperature: m.Temperature, Tools: adapters.ToolUse(m.Tools),
+			Temperature: m.Temperature, Tools: adapters.ToolUse(m.Tools), Images: adapters.ImageUse(m.Images),
 			Unchosen: l.Origin["models."+name+".adapter"] == config.OriginDefault && l.Origin["models."+name+".model"] == config.OriginDefault,
 		}
 		if p.BaseURL == "" {

@@ -35,12 +35,12 @@ func TestModelProfiles(t *testing.T) {
 	}
 	half := 0.5
 	want := map[string]adapters.Profile{
-		"default": {Name: "default", Adapter: "ollama", Model: "llama3", BaseURL: "http://gpu-box:11434", Tools: adapters.ToolsAuto, Unchosen: true},
+		"default": {Name: "default", Adapter: "ollama", Model: "llama3", BaseURL: "http://gpu-box:11434", Tools: adapters.ToolsAuto, Images: adapters.ImagesAuto, Unchosen: true},
 		"ours": {Name: "ours", Adapter: "openai", Model: "Weird/Name:1 b", BaseURL: "http://h/v1", ContextTokens: 9, MaxOutput: 8, Temperature: &half,
-			Tools: adapters.ToolsNo, Price: adapters.Price{Known: true, InputMicro: 1e6, OutMicro: 2e6, CacheMicro: 3e6, WriteMicro: 4e6}, Fallback: []string{"claude"}},
-		"claude": {Name: "claude", Adapter: "anthropic", Model: "c", KeyEnv: "MINE", Key: secret.New("sk-m"), Tools: adapters.ToolsAuto},
-		"gpt":    {Name: "gpt", Adapter: "openai", Model: "g", KeyEnv: "OPENAI_API_KEY", Key: secret.New("sk-o"), Tools: adapters.ToolsAuto},
-		"play":   {Name: "play", Adapter: "scripted", Script: filepath.Join(dir, "s.yaml"), Tools: adapters.ToolsAuto},
+			Tools: adapters.ToolsNo, Images: adapters.ImagesAuto, Price: adapters.Price{Known: true, InputMicro: 1e6, OutMicro: 2e6, CacheMicro: 3e6, WriteMicro: 4e6}, Fallback: []string{"claude"}},
+		"claude": {Name: "claude", Adapter: "anthropic", Model: "c", KeyEnv: "MINE", Key: secret.New("sk-m"), Tools: adapters.ToolsAuto, Images: adapters.ImagesAuto},
+		"gpt":    {Name: "gpt", Adapter: "openai", Model: "g", KeyEnv: "OPENAI_API_KEY", Key: secret.New("sk-o"), Tools: adapters.ToolsAuto, Images: adapters.ImagesAuto},
+		"play":   {Name: "play", Adapter: "scripted", Script: filepath.Join(dir, "s.yaml"), Tools: adapters.ToolsAuto, Images: adapters.ImagesAuto},
 	}
 	for name, w := range want {
 		if !reflect.DeepEqual(got[name], w) {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -29,7 +30,7 @@ func ReadPatch(ctx context.Context, p office.Paths, r view.Range, limit int) (Pa
 	if err != nil {
 		return Patch{}, err
 	}
-	d, err := m.Diff(ctx, r.From, r.To, limit)
+	d, err := m.DiffAround(ctx, r.From, r.To, limit, cmp.Or(r.Context, view.UsualContext))
 	out := Patch{Changes: []company.Change{}, Text: d.Patch, Truncated: d.Truncated, GitDir: m.Dir()}
 	for _, c := range d.Changes {
 		out.Changes = append(out.Changes, c.Change)

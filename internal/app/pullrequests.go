@@ -55,7 +55,7 @@ func (a *App) feedbackJob(called <-chan struct{}, forges *forge.Selector) (upkee
 	return upkeep.FeedbackRounds{
 		Interval: a.loaded.Config.Forge.Poll, Trigger: called, Logger: a.log,
 		Poller: poller, Office: a,
-	}.Job(func() []company.Pull { return a.View().Pulls() }), err
+	}.Job(func() []company.Pull { return a.View().AwaitedPulls() }), err
 }
 
 // SettingsFor are the settings of tasks of a checkout.

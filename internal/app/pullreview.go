@@ -150,6 +150,7 @@ func (r PullReview) checkBase(ctx context.Context, t *company.Task) error {
 			from, what = shell.Quote(name), shell.Quote(t.PR.Branch)
 		}
 	}
+	refused = refused.Because(fmt.Sprintf("%s; at a terminal this merges it, once you confirm it: company pr merge %d", refused.Why, t.PR.Number))
 	return refused.Fix(fmt.Sprintf("cd %s && git fetch %s %s && git switch %s && git merge --no-ff FETCH_HEAD%s && company pr merge %d%s",
 		shell.Quote(t.Project.Path), from, what, shell.Quote(t.PR.Base), push, t.PR.Number, instead))
 }

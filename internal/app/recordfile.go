@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"company/internal/company"
 	"company/internal/config"
@@ -148,6 +149,12 @@ func refuseSecrets(ctx context.Context, s *leak.Scanner, e replay.Entry) error {
 	case e.Event != nil:
 		collectTexts(e.Event.Data, &texts)
 		where = "the event " + e.Event.Kind
+	case e.Blob != "" && e.Run == "":
+		if !utf8.Valid(e.Text) {
+			return nil // an image
+		}
+		texts.Write(e.Text)
+		where = "a file of the instruction"
 	case e.Blob != "":
 		texts.Write(e.Text)
 		collectTexts(e.Text, &texts)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"maps"
 
@@ -26,6 +27,11 @@ type stage struct {
 func (s *stage) seedLedger(ctx context.Context, l *ledger.Ledger) error {
 	if s == nil {
 		return nil
+	}
+	for _, content := range s.record.Attached {
+		if _, _, err := l.PutBlob(ctx, bytes.NewReader(content)); err != nil {
+			return err
+		}
 	}
 	_, err := l.Append(ctx, ledger.Command{ID: s.first.Cause}, s.first.Time, []company.Event{s.first})
 	return err

@@ -33,7 +33,7 @@ func (a *App) Start(ctx context.Context, serving bool) (paused []company.TaskID,
 	if err != nil {
 		return nil, err
 	}
-	srv := api.New(a, api.ServerInfo{Version: a.version, Office: a.office.ID, PID: os.Getpid(), Serving: serving}, a.log)
+	srv := api.New(a, api.ServerInfo{Version: a.version, Office: a.office.ID, PID: os.Getpid(), Serving: serving, Runtime: a.runtime.Kind()}, a.log)
 	if a.desk != nil {
 		srv.SetDesk(a.desk)
 	}

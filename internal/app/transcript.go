@@ -21,15 +21,31 @@ import (
 )
 
 // StreamTranscript gives the entries of a run's transcript from its journal; follow:
-// also those that are still to come, until the run ends.
+// also those that are still to come, until the run ends, and meanwhile what its calls print.
 func (a *App) StreamTranscript(ctx context.Context, id company.RunID, follow bool, emit func(agent.TranscriptEntry) error) error {
 	run, err := a.findRun(ctx, id)
 	if err != nil {
 		return err
 	}
+	var one sync.Mutex
+	emitOne := func(e agent.TranscriptEntry) error {
+		one.Lock()
+		defer one.Unlock()
+		return emit(e)
+	}
 	return agent.StreamTranscript(ctx, id, string(run.Role), blobReader{a.ledger}, func(fn func(string, json.RawMessage) error) error {
-		return a.readJournal(ctx, id, follow, fn)
-	}, emit)
+		if !follow {
+			return a.readJournal(ctx, id, false, fn)
+		}
+		ctx, stop := context.WithCancelCause(ctx)
+		var outputs sync.WaitGroup
+		defer outputs.Wait()
+		defer stop(nil)
+		outputs.Go(func() {
+			stop(a.outputs.followOutputs(ctx, id, func(o agent.LiveOutput) error { return emitOne(agent.TranscriptEntry{Output: &o}) }))
+		})
+		return a.readJournal(ctx, id, true, fn)
+	}, emitOne)
 }
 
 // ReadUsage sums what the models' servers reported of a run's calls. An unknown run is

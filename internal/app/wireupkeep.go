@@ -1,6 +1,8 @@
 package app
 
 import (
+	"slices"
+
 	"company/internal/config"
 	"company/internal/image"
 	"company/internal/secret"
@@ -18,18 +20,37 @@ func (a *App) wireUpkeep(cfg config.Config, o outside) error {
 		err = a.wireNotices(cfg.Notify)
 	}
 	a.jobs = append(a.jobs, a.repackJob, a.archiveJob, a.keeper.RetentionJob(o.git, o.images), a.verifier.Job(), feedback)
-	a.imagesJob = a.keeper.ImagesJob(o.images, a.imagesMade)
+	a.imagesJob = a.keeper.ImagesJob(o.images, a.imagesDue)
 	return err
 }
 
 // noteBuiltLayer calls for a round of imagesJob once a worker image is there: the history
 // is its topmost layer.
 func (a *App) noteBuiltLayer(l image.Layer) {
-	if l.Kind != historyLayer {
-		return
+	if l.Kind == historyLayer {
+		a.callForImageRound()
 	}
+}
+
+// noteImagesAtWork calls for a round of imagesJob when a task at work has its image
+// recorded, and when it has ended: before that its image was not one to remove.
+func (a *App) noteImagesAtWork() {
+	var atWork []string
+	s := a.View()
+	for _, id := range s.Open {
+		if t := s.Tasks[id]; t.IsPrepared() {
+			atWork = append(atWork, t.Prepared.Image)
+		}
+	}
+	if !slices.Equal(atWork, a.imagesAtWork) {
+		a.imagesAtWork = atWork
+		a.callForImageRound()
+	}
+}
+
+func (a *App) callForImageRound() {
 	select {
-	case a.imagesMade <- struct{}{}:
+	case a.imagesDue <- struct{}{}:
 	default: // a round is called for already
 	}
 }

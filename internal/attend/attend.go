@@ -111,8 +111,8 @@ func (e jobEnd) allEnded() bool {
 
 // pauseInterrupted pauses the tasks that the person at the terminal has
 // interrupted, if that is why ctx has ended: the next company leaves them alone
-// until a person resumes them. A task that only waits for an answer is left as
-// it is: the answer lets it go on. A supervisor's signal is no decision about
+// until a person resumes them. A task that only waits, for an answer or for other tasks,
+// is left as it is: that lets it go on. A supervisor's signal is no decision about
 // tasks.
 func (f *follower) pauseInterrupted(ctx context.Context, conn *client.Office, ids []company.TaskID) {
 	if cause := context.Cause(ctx); !errors.Is(cause, console.ErrInterrupted) || errors.Is(cause, console.ErrTerminated) {
@@ -127,7 +127,7 @@ func (f *follower) pauseInterrupted(ctx context.Context, conn *client.Office, id
 	}
 	for _, id := range ids {
 		t := s.Progress(id)
-		if t == nil || t.Over || t.Paused || t.AwaitsPerson() {
+		if t == nil || t.Over || t.Paused || t.AwaitsPerson() || len(t.WaitsFor) > 0 {
 			continue
 		}
 		if _, err := conn.Do(ctx, "", company.Pause{Task: id}); err != nil {
@@ -141,7 +141,7 @@ func (f *follower) pauseInterrupted(ctx context.Context, conn *client.Office, id
 func otherTasks(w *view.Work, own []company.TaskID) []company.TaskID {
 	var others []company.TaskID
 	for _, t := range w.Tasks {
-		if !slices.Contains(own, t.ID) && !t.Over && !t.Paused && !t.AwaitsPerson() {
+		if !slices.Contains(own, t.ID) && !t.Over && !t.Paused && !t.AwaitsPerson() && len(t.WaitsFor) == 0 {
 			others = append(others, t.ID)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"company/internal/agent"
 	officeapp "company/internal/app"
@@ -13,6 +14,7 @@ import (
 	"company/internal/console"
 	"company/internal/entrance"
 	"company/internal/office"
+	"company/internal/screen"
 	"company/internal/view"
 )
 
@@ -116,18 +118,81 @@ func (l *logFollower) followOnce(ctx context.Context, conn *client.Office, id st
 	if err != nil {
 		return false, err
 	}
-	n := 0
-	err = conn.StreamTranscript(ctx, l.run, true, func(e agent.TranscriptEntry) error {
-		if e.Run != nil {
-			return nil
-		}
-		if n++; n <= l.shown {
-			return nil
-		}
-		l.shown = n
-		return l.printEntry(e)
-	})
+	err = l.followEntries(ctx, conn)
 	return err == nil && (conn.IsServed() || run.Ended != nil), err
+}
+
+// followEntries shows the entries that were not shown before. On a terminal the output of
+// the calls under way is drawn below them, anew in place, and taken away at the end.
+func (l *logFollower) followEntries(ctx context.Context, conn *client.Office) error {
+	ctx, cancel := context.WithCancel(ctx)
+	entries, ended := make(chan agent.TranscriptEntry), make(chan error, 1)
+	go func() {
+		ended <- conn.StreamTranscript(ctx, l.run, true, func(e agent.TranscriptEntry) error {
+			select {
+			case entries <- e:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+	}()
+	running := true
+	defer func() {
+		cancel()
+		if running {
+			<-ended
+		}
+	}()
+	redraw := time.NewTicker(time.Second)
+	defer redraw.Stop()
+	foot := &screen.Area{Out: l.console.Out}
+	style := func() screen.Style { return l.console.Style(l.console.Out) }
+	defer func() { foot.Erase(style().Width) }()
+	redraws := l.console.Output != "json" && !l.console.Verbose && l.console.MovesCursor(l.console.Out)
+	var outputs []agent.LiveOutput
+	n := 0
+	for {
+		select {
+		case err := <-ended:
+			running = false
+			return err
+		case e := <-entries:
+			outputs = agent.AddOutput(outputs, e)
+			if e.Run == nil && e.Output == nil {
+				n++
+			}
+			if e.Output != nil && l.console.Output == "json" || n > l.shown {
+				l.shown = max(l.shown, n)
+				foot.Erase(style().Width)
+				if err := l.printEntry(e); err != nil {
+					return err
+				}
+			}
+		case <-redraw.C:
+		}
+		if redraws {
+			s := style()
+			foot.Draw(s.Width, footLines(outputs, conn.Now()), s)
+		}
+	}
+}
+
+// Bounds of the foot: it must not be higher than a terminal.
+const (
+	mostFootCalls = 4
+	mostFootLines = 6 // of output, of all calls
+)
+
+// footLines are the newest lines of the calls that began last.
+func footLines(outputs []agent.LiveOutput, now time.Time) []string {
+	outputs = outputs[max(0, len(outputs)-mostFootCalls):]
+	var lines []string
+	for _, o := range outputs {
+		o.Lines = o.Lines[max(0, len(o.Lines)-mostFootLines/len(outputs)):]
+		lines = append(lines, o.RenderLines(now)...)
+	}
+	return lines
 }
 
 func (l *logFollower) printEntry(e agent.TranscriptEntry) (err error) {

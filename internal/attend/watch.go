@@ -2,6 +2,9 @@ package attend
 
 import (
 	"context"
+	"os"
+	"os/exec"
+	"strconv"
 
 	officeapp "company/internal/app"
 	"company/internal/client"
@@ -85,6 +88,69 @@ func (w watchedOffice) Submit(ctx context.Context, s view.Submission) (company.T
 		w.keep.addTask(task, asksBefore(ctx, w.entrance))
 	}
 	return task, err
+}
+
+// Retry reopens a task with the agents that the config has now, and has it go on for as
+// long as the screens are open.
+func (w watchedOffice) Retry(ctx context.Context, task company.TaskID) error {
+	loaded, err := w.entrance.LoadConfig(ctx, w.paths)
+	if err != nil {
+		return err
+	}
+	conn, _, err := w.entrance.ConnectOnce(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.Do(ctx, "", company.Retry{Task: task, Rebind: officeapp.RebindAgents(loaded.Config)}); err != nil {
+		return err
+	}
+	w.keep.addTask(task, asksBefore(ctx, w.entrance))
+	return nil
+}
+
+// ReadPull reads a pull request as company pr show does.
+func (w watchedOffice) ReadPull(ctx context.Context, number int, s view.Style) (string, error) {
+	conn, _, err := w.entrance.ConnectOnce(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	r, err := conn.PullRequest(ctx, strconv.Itoa(number))
+	if err != nil {
+		return "", err
+	}
+	body, err := officeapp.PullText(w.paths, r)
+	if err != nil {
+		return "", err
+	}
+	next := view.NextPullStep(r.Task(), func() string { return "" })
+	return view.PullPage(r.Task(), officeapp.PlainPullText(body), "", next, s), nil
+}
+
+// Program is a command of this program about the same office.
+func (w watchedOffice) Program(args ...string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, company.E(company.EInternal, "this program does not find itself").Wrap(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Env = w.entrance.Console.Environ
+	if w.entrance.OfficeDir != "" {
+		cmd.Args = append(cmd.Args, "--office", w.entrance.OfficeDir)
+	}
+	if w.entrance.RepoDir != "" {
+		cmd.Args = append(cmd.Args, "--repo", w.entrance.RepoDir)
+	}
+	for _, kv := range w.entrance.ConfigFlags {
+		cmd.Args = append(cmd.Args, "--set", kv)
+	}
+	return cmd, nil
+}
+
+// EditText opens a text in the person's editor: see tui.
+func (w watchedOffice) EditText(text string) (*exec.Cmd, func(error) (string, error), error) {
+	return w.entrance.Console.EditText(text)
 }
 
 // ReadPatch reads a range from the git objects that the company holds.

@@ -46,7 +46,7 @@ func benchChangingTurn(ctx context.Context, w *benchEnv, plain []time.Duration) 
 	talk := func(task int, script modelScript) ([]time.Duration, error) {
 		id := company.NewTaskID(task)
 		gaps, err := office.runConversation(ctx, id, script, &measuredTalk{spec: &sandbox.Spec{
-			Base: head, Start: head, Branch: gitops.BranchName(string(id), "bench"), Image: w.image,
+			Base: head, Start: head, Branch: gitops.BranchName(string(company.NewSubtaskID(id, 1)), "bench"), Image: w.image,
 		}})
 		return gaps[min(len(gaps), 2):], err // the first turns warm caches of git up
 	}

@@ -106,7 +106,7 @@ func (b *chromium) readReplies() {
 	b.waiting = nil
 }
 
-// browserPatience is how long a browser has for one thing.
+// browserPatience bounds each step of a browser.
 const browserPatience = time.Minute
 
 // callMethod sends a message, to a tab where session names one, and reads its answer into result.

@@ -128,6 +128,8 @@ func (t *talks) WatchAgent(_ company.RunID, e agent.Event) {
 	}
 }
 
+func (t *talks) WatchOutput(company.RunID, agent.LiveOutput) {}
+
 func (t *talks) WatchFile(company.RunID, string, error) {}
 
 // measuredTalk is a role that holds a conversation and plans nothing.
@@ -148,6 +150,26 @@ func (m *measuredTalk) Brief(context.Context, *session.Session) (session.Brief, 
 func (m *measuredTalk) Finish(_ context.Context, _ *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
 	m.end = out.End
 	return company.EndRun{Outcome: company.RunEnded{Status: company.RunError, Error: "a bench plans nothing"}}, failed
+}
+
+// offerWork plans a task of one subtask, as its manager, and offers it: a manager has no tool that writes.
+func (t *talks) offerWork(ctx context.Context, id company.TaskID, manager company.Claim) (company.RunID, error) {
+	claimed, err := t.orch.Do(ctx, manager.Worker, manager)
+	if err != nil {
+		return "", err
+	}
+	sub := company.PlannedSubtask{Title: "measure", Description: "measure", AcceptanceCriteria: []string{"measured"}, WriteSet: []string{"changed.txt"}, Effort: company.EffortSmall}
+	worker := company.NewRunID(id, company.NewSubtaskID(id, 1), company.Worker, 1)
+	for _, c := range []company.Command{
+		company.EndRun{Run: manager.Run, Fence: company.ClaimedFence(claimed), Outcome: company.RunEnded{Status: company.RunSuccess, Summary: "planned"},
+			Plan: &company.Plan{Why: "one part", Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{sub}}}}},
+		company.Offer{Run: worker},
+	} {
+		if _, err := t.orch.Do(ctx, company.Company, c); err != nil {
+			return "", err
+		}
+	}
+	return worker, nil
 }
 
 func (w *benchEnv) openSessions(ctx context.Context, name string, shop *sandbox.Factory, mirrors gitops.MirrorSource) (t *talks, closeAll func() error, err error) {
@@ -204,16 +226,23 @@ func (t *talks) runConversation(ctx context.Context, id company.TaskID, script m
 	}
 	for _, c := range []company.Command{
 		company.Submit{Instruction: "measure", Project: company.Project{ID: "bench", Path: "/bench"},
-			Settings: company.Settings{NoGates: "allow", Cap: company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, Agents: company.Bindings{Manager: company.AgentBinding{MaxTurns: 1000}}}},
+			Settings: company.Settings{NoGates: "allow", Cap: company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, Agents: company.Bindings{Manager: company.AgentBinding{MaxTurns: 1000}, Worker: company.AgentBinding{MaxTurns: 1000}}}},
 		company.RecordPreparation{Task: id, TaskPrepared: company.TaskPrepared{Base: company.Base{Branch: "main", OID: base, PRBranch: "main"}, Image: image, Integration: "develop-bench"}},
 	} {
 		if _, err := t.orch.Do(ctx, company.Company, c); err != nil {
 			return nil, err
 		}
 	}
-	run := company.NewRunID(id, "", company.Manager, 1)
+	claim := company.Claim{Run: company.NewRunID(id, "", company.Manager, 1), Epoch: t.orch.View().Office.Epoch, Worker: string(company.Manager), From: base}
+	if talk.spec != nil {
+		worker, err := t.offerWork(ctx, id, claim)
+		if err != nil {
+			return nil, err
+		}
+		claim = company.Claim{Run: worker, Epoch: claim.Epoch, Offer: 1, Worker: "w1"}
+	}
 	t.server.beginConversation(script)
-	err := t.sessions.Execute(ctx, company.Claim{Run: run, Epoch: t.orch.View().Office.Epoch, Worker: string(company.Manager), From: base}, talk)
+	err := t.sessions.Execute(ctx, claim, talk)
 	if err == nil && talk.end != agent.EndFinal {
 		err = company.E(company.EInternal, "the conversation ended as "+string(talk.end))
 	}

@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,6 +106,8 @@ var wrongInputs = []wrongInput{
 // exit code of 1 or 64, and no side effect: no office, nothing in git
 // (CFG-2, CFG-5). Each is an error for programs, too.
 func TestWrongInput(t *testing.T) {
+	model := httptest.NewServer(http.HandlerFunc(listNoModels))
+	defer model.Close()
 	for _, x := range wrongInputs {
 		t.Run(x.line, func(t *testing.T) {
 			if x.docker {
@@ -119,7 +123,7 @@ func TestWrongInput(t *testing.T) {
 			}
 			shellPrep("echo a > a; git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
 			vars := map[string]string{"HOME": filepath.Join(work, "home"), "XDG_CONFIG_HOME": filepath.Join(work, "config"), "XDG_RUNTIME_DIR": work,
-				"COMPANY_MODELS_DEFAULT_ADAPTER": "openai", "COMPANY_MODELS_DEFAULT_BASE_URL": "http://model.invalid/v1"}
+				"COMPANY_MODELS_DEFAULT_ADAPTER": "openai", "COMPANY_MODELS_DEFAULT_BASE_URL": model.URL + "/v1"}
 			if x.config != "" {
 				writeConfig(t, filepath.Join(work, "config", "company", "config.yaml"), x.config)
 			}

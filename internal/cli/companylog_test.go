@@ -45,6 +45,7 @@ func TestCompanyLog(t *testing.T) {
 			Kind   string          `json:"kind"`
 			Task   *company.TaskID `json:"task_id"`
 			Run    *company.RunID  `json:"run_id"`
+			Phase  string          `json:"phase"`
 		}
 		if err := json.Unmarshal(line, &v); err != nil {
 			t.Fatalf("%v: %s", err, line)
@@ -56,6 +57,9 @@ func TestCompanyLog(t *testing.T) {
 			t.Errorf("an id is none: %s", line)
 		}
 		if v.Msg == "event" {
+			if (v.Task != nil) != slices.Contains(company.Phases, v.Phase) {
+				t.Errorf("an event of a task has its phase, and no other: %s", line)
+			}
 			if v.Seq == nil || *v.Seq <= seq || v.Kind == "" || v.Module != "orchestrator" {
 				t.Errorf("an event without its number: %s", line)
 			} else {

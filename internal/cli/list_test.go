@@ -51,7 +51,7 @@ func TestList(t *testing.T) {
 			t.Errorf("served %v: %+v", served, r)
 		}
 		requireRefusal(t, run("--priority", "urgent"), company.EUsage, "there is no priority")
-		requireRefusal(t, run("--state", "lost"), company.EUsage, "there is no state")
+		requireRefusal(t, run("--state", "lost"), company.EUsage, "unknown task state")
 		requireRefusal(t, run("-n", "-1"), company.EUsage, "-n 20")
 		requireRefusal(t, run("--template", "{{range"), company.EUsage, "no template of Go")
 		if r := run("--state", "open,failed", "--jq", `.tasks[] | .id, .status, {n: .number}`); r.Out != string(open)+"\nexecuting\n{\"n\":null}\n" || r.Code != 0 {
@@ -64,6 +64,26 @@ func TestList(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A list, a filter and an error say a state as company status does; JSON has the stored status.
+func TestListSaysStatesAsStatusDoes(t *testing.T) {
+	o := heldoffice.Open(t)
+	o.Planned("only a plan", 2)
+	o.Executing("the second", 1)
+	o.Serve()
+	for _, args := range [][]string{{"list"}, {"list", "--state", "done,working"}, {"list", "--state", "completed,executing"}} {
+		r := o.Run(t.Context(), execute, args...)
+		if lines := strings.Split(r.Out, "\n"); r.Code != 0 || len(lines) != 4 ||
+			strings.Join(strings.Fields(lines[1])[:3], " ") != "t2 working 0/1" || strings.Join(strings.Fields(lines[2])[:4], " ") != "t1 planned only -" {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	if r := o.Run(t.Context(), execute, "list", "--state", "done", "--jq", ".tasks[].status"); r.Out != "completed\n" {
+		t.Errorf("%+v", r)
+	}
+	requireRefusal(t, o.Run(t.Context(), execute, "cancel", "t1"), company.EConflict, "t1 has ended already: done")
+	requireRefusal(t, o.Run(t.Context(), execute, "retry", "t2"), company.EConflict, "t2 has not ended: working")
 }
 
 // What ended runs cost is summed by day, model and task.

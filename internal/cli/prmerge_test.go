@@ -53,7 +53,8 @@ func TestMergeNeedsATerminal(t *testing.T) {
 		}
 		for _, args := range [][]string{{}, {"--yes"}, {"-o", "json"}, {"--yes", "-o", "json"}} {
 			r := o.Run(t.Context(), execute, append([]string{"pr", "merge", "1"}, args...)...)
-			if r.Code != 1 || r.Out != "" || !strings.Contains(r.Err, "E_PROTECTED") || !strings.Contains(r.Err, "git merge --no-ff") {
+			if r.Code != 1 || r.Out != "" || !strings.Contains(r.Err, "E_PROTECTED") || !strings.Contains(r.Err, "git merge --no-ff") ||
+				!strings.Contains(r.Err, "at a terminal this merges it, once you confirm it: company pr merge 1") {
 				t.Errorf("served %v %v: %+v", served, args, r)
 			}
 		}

@@ -68,8 +68,9 @@ func withInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 func execute(ctx context.Context, env *command.Environment, args []string) int {
-	out := &console.Stdout{W: env.Out}
-	env.Out = out
+	out, errs := &console.Stdout{W: env.Out, Ended: ctx.Done()}, &console.Stderr{W: env.Err}
+	env.Out, env.Err = out, errs
+	defer errs.Flush()
 	root := newRoot(env)
 	root.SetArgs(args)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
@@ -127,7 +128,7 @@ func newRoot(env *command.Environment) *cobra.Command {
 	f.StringArrayVar(&env.ConfigFlags, "set", nil, "set a key of the config: --set workers.max=5")
 	root.AddCommand(
 		task.NewSubmit(env), task.NewWait(env), serve.New(env), serve.NewOpen(env), inspect.NewStatus(env), inspect.NewList(env), inspect.NewCosts(env), inspect.NewFeed(env), inspect.NewWatch(env, task.NewBackground(env)), inspect.NewShow(env), inspect.NewLogs(env), inspect.NewDiff(env),
-		task.NewAnswer(env), task.NewApprove(env), task.NewReject(env), task.NewStop(env), task.NewTell(env), task.NewRetry(env), task.NewReplay(env), task.NewPause(env), task.NewResume(env), task.NewCancel(env), agents.NewAgents(env), agents.NewHire(env), agents.NewFire(env), task.NewBudget(env), pr.New(env),
+		task.NewAnswer(env), task.NewApprove(env), task.NewReject(env), task.NewStop(env), task.NewTell(env), task.NewRetry(env), task.NewReplay(env), task.NewPause(env), task.NewResume(env), task.NewCancel(env), agents.NewAgents(env), agents.NewHire(env), agents.NewFire(env), task.NewBudget(env), task.NewPlan(env), pr.New(env),
 		project.New(env), serve.NewCleanup(env), serve.NewBus(env), image.New(env),
 		setup.NewInit(env), setup.NewTrust(env), setup.NewConfig(env), setup.NewGit(env), setup.NewDoctor(env), newMCP(env), newBench(env), newVersion(env), newCompletion(),
 	)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -49,7 +50,7 @@ func (t leakCheckedTests) Run() int {
 }
 
 // What a person types and reads: exit codes, error codes, hints, and that what
-// is refused leaves no trace (CLI-7, CFG-2, CFG-3).
+// is refused leaves no trace (CLI-7, CFG-2, CFG-3, DOC-1).
 func TestScripts(t *testing.T) {
 	hosttest.NotRaced(t, "each line is a program of its own, most of them with nothing beside them")
 	runScripts(t, "testdata/script")
@@ -61,13 +62,22 @@ func TestScriptsOfAnOffice(t *testing.T) {
 	runScripts(t, "testdata/office")
 }
 
+// listNoModels is a model's server that takes any name: its list is empty.
+func listNoModels(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/v1/models" {
+		http.NotFound(w, r)
+		return
+	}
+	_, _ = io.WriteString(w, `{"data":[]}`)
+}
+
 // runScripts runs the scripts of a folder.
 func runScripts(t *testing.T, dir string) {
 	t.Helper()
 	testscript.Run(t, testscript.Params{
 		Dir: dir, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
-			model := httptest.NewServer(http.NotFoundHandler())
+			model := httptest.NewServer(http.HandlerFunc(listNoModels))
 			env.Defer(model.Close)
 			for k, v := range map[string]string{
 				"HOME": "$WORK/home", "XDG_CONFIG_HOME": "$WORK/config", "XDG_STATE_HOME": "$WORK/state", "XDG_CACHE_HOME": cacheHome(),

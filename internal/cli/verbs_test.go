@@ -113,7 +113,7 @@ func TestRetry(t *testing.T) {
 	o.Must(company.Cancel{Task: id, Why: "a slip"})
 	requireRefusal(t, o.Run(t.Context(), execute, "retry", "t1", "--from", "t2-01"), company.EUsage, "no subtask of t1")
 	requireRefusal(t, o.Run(t.Context(), execute, "retry", "t1", "--from", "t1-09"), company.ENotFound, "there is no subtask t1-09")
-	requireRefusal(t, o.Run(t.Context(), execute, "retry", "t1", "--model", "nosuch"), company.EConfig, "profile that does not exist")
+	requireRefusal(t, o.Run(t.Context(), execute, "retry", "t1", "--model", "nosuch"), company.EUsage, `unknown model profile "nosuch"`)
 	ended := startCommand(t, o, "retry", "t1", "--from", "t1-02", "--model", "default")
 	for o.Task(id).Status != company.StatusExecuting {
 		select {

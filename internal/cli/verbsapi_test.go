@@ -12,7 +12,7 @@ import (
 var requestOf = map[string]string{
 	"agents": "GET agents", "answer": "answer", "approve": "answer", "budget add": "raise_budget", "budget show": "GET costs/{id}", "cancel": "cancel", "config show": "GET config",
 	"costs": "GET spending", "diff": "GET diffs/{id}", "doctor": "GET doctor", "feed": "GET events", "fire": "staff", "hire": "staff", "list": "GET tasks",
-	"logs": "GET runs/{id}/transcript", "open": "POST tickets", "pause": "pause", "pr close": "POST prs/{id}/close", "pr diff": "GET diffs/{id}", "pr list": "GET prs",
+	"logs": "GET runs/{id}/transcript", "open": "POST tickets", "pause": "pause", "plan edit": "edit_plan", "plan show": "GET shown/{id}", "pr close": "POST prs/{id}/close", "pr diff": "GET diffs/{id}", "pr list": "GET prs",
 	"pr show": "GET prs/{id}/page", "pr sync": "POST prs/sync", "project add": "add_project", "project list": "GET projects", "project remove": "remove_project",
 	"reject": "answer", "resume": "resume", "retry": "retry", "show": "GET shown/{id}", "status": "GET overview", "stop": "stop", "submit": "POST submissions",
 	"tell": "tell", "version": "GET hello", "wait": "GET summaries/{id}",

@@ -23,6 +23,7 @@ type Agenda struct {
 	projects map[string]*agendaProject
 	working  int                        // projects with a task that is not paused
 	followed map[TaskID]map[TaskID]bool // open follow-ups, by the task that opened the pull request
+	awaited  map[TaskID]map[TaskID]bool // open tasks that begin after others, by each of these and by what opened its pull request
 
 	startable map[*agendaTask]bool // tasks that are not paused and have effects
 	underWay  map[*agendaTask]bool // those of them that no limit holds back
@@ -38,7 +39,8 @@ type Agenda struct {
 type agendaTask struct {
 	id       TaskID
 	project  *agendaProject
-	lead     TaskID // of a follow-up; else empty
+	lead     TaskID   // of a follow-up; else empty
+	awaits   []TaskID // keys of Agenda.awaited that it is under
 	paused   bool
 	urgency  urgency
 	effects  []Effect
@@ -63,7 +65,7 @@ func (a *Agenda) Update(s *State, now time.Time, changed ...TaskID) {
 	short := s.Spending.Shortage != nil
 	if a.state == nil || slices.Contains(changed, "") || short || a.short || s.Seq < a.seq || s.Time.Before(a.newest) || now.Before(a.now) {
 		*a = Agenda{
-			tasks: map[TaskID]*agendaTask{}, projects: map[string]*agendaProject{}, followed: map[TaskID]map[TaskID]bool{},
+			tasks: map[TaskID]*agendaTask{}, projects: map[string]*agendaProject{}, followed: map[TaskID]map[TaskID]bool{}, awaited: map[TaskID]map[TaskID]bool{},
 			startable: map[*agendaTask]bool{}, underWay: map[*agendaTask]bool{}, draining: map[*agendaTask]bool{}, due: a.due,
 		}
 		changed = s.Open
@@ -127,8 +129,13 @@ func (a *Agenda) Next() time.Time {
 	return a.state.Spending.endsAfter(a.now)
 }
 
-// refreshTask looks at one task anew.
+// refreshTask looks at one task anew, and at those that begin after it.
 func (a *Agenda) refreshTask(id TaskID) {
+	for later := range a.awaited[id] {
+		if t := a.state.Tasks[later]; t != nil && !t.Status.Ended() {
+			a.setEffects(a.tasks[later], t)
+		}
+	}
 	t, known := a.state.Tasks[id], a.tasks[id]
 	isOpen := t != nil && !t.Status.Ended()
 	var lead TaskID
@@ -164,6 +171,15 @@ func (a *Agenda) addTask(t *Task) *agendaTask {
 		}
 		a.followed[known.lead][t.ID] = true
 	}
+	for _, id := range t.After {
+		known.awaits = append(known.awaits, id, a.state.leadIDOf(id))
+	}
+	for _, id := range known.awaits {
+		if a.awaited[id] == nil {
+			a.awaited[id] = map[TaskID]bool{}
+		}
+		a.awaited[id][t.ID] = true
+	}
 	if !known.urgency.old {
 		heap.Push(&a.ages, timedTask{t.Submitted.Add(MaxPassedOver), known})
 	}
@@ -178,11 +194,16 @@ func (a *Agenda) removeTask(known *agendaTask) {
 	known.effects, known.underWay = nil, false
 	a.countTask(known)
 	a.setLoad(known, projectLoad{})
-	if f := a.followed[known.lead]; f != nil {
-		delete(f, known.id)
-		if len(f) == 0 {
-			delete(a.followed, known.lead)
-		}
+	deleteFrom(a.followed, known.lead, known.id)
+	for _, id := range known.awaits {
+		deleteFrom(a.awaited, id, known.id)
+	}
+}
+
+// deleteFrom takes a task out of one of the sets, and drops the set with its last.
+func deleteFrom(sets map[TaskID]map[TaskID]bool, of, id TaskID) {
+	if delete(sets[of], id); len(sets[of]) == 0 {
+		delete(sets, of)
 	}
 }
 

@@ -101,6 +101,10 @@ func (c Answer) decideForTask(t *Task, a *Approval, m Meta) ([]Event, error) {
 		if reject {
 			return []Event{m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the pull request was not wanted"})}, nil
 		}
+	case AskAfter:
+		if reject {
+			return []Event{m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "what it was to begin after did not come to a good end"})}, nil
+		}
 	case AskNoGates, AskBlocked, AskReview, AskGates, AskTrouble, AskHeld, AskOtherBase:
 		if reject {
 			return []Event{m.newEvent(t.ID, "", "", &TaskFailed{Code: EWaiting, Reason: endSentence(a.Question) + " The president gave it up."})}, nil
@@ -163,12 +167,17 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 		return
 	}
 	t := s.editTask(a.Task)
+	t.addWait(s.Office.Opened, e.Time)
 	sub := t.editSubtask(a.Subtask)
 	reject := d.Option == OptReject
 	switch a.Kind {
 	case AskPlan:
 		if reject {
 			t.Status, t.Subtasks, t.Plan.Accepted = StatusDecomposing, nil, ""
+		}
+	case AskAfter:
+		if d.Option == OptApprove {
+			t.beginWithout(a.Key)
 		}
 	case AskMerge, AskProtected:
 		if reject {

@@ -24,6 +24,7 @@ const (
 	AskTrouble       ApprovalKind = "trouble"    // something outside keeps failing
 	AskHeld          ApprovalKind = "held"       // something stands against pushing the branch
 	AskOtherBase     ApprovalKind = "other_base" // the base is gone from the remote, whose default branch would do
+	AskAfter         ApprovalKind = "after"      // a task that this one begins after has ended badly
 	AskDayBudget     ApprovalKind = "day_budget"
 	AskOfficeBudget  ApprovalKind = "office_budget"
 	// AskDependencyLeave asks whether a run may add a package of a registry.

@@ -110,9 +110,12 @@ func (s *State) checkArchivable(chain []*Task) error {
 	if lead.PR != nil && lead.PR.State == PROpen && lead.PR.IsOnForge() {
 		return E(EConflict, fmt.Sprintf("pull request #%d of %s is open", lead.PR.Number, lead.ID))
 	}
+	if s.isAwaited(lead) {
+		return E(EConflict, "a task waits for "+string(lead.ID))
+	}
 	for _, t := range chain {
 		if !t.Status.Ended() {
-			return E(EConflict, string(t.ID)+" has not ended: "+string(t.Status))
+			return E(EConflict, string(t.ID)+" has not ended: "+t.Status.Text())
 		}
 		for _, r := range t.Runs {
 			if !r.Ended && (r.Held || r.Fence > 0) {

@@ -9,6 +9,9 @@ import "time"
 // that cannot be put there, however often it was tried, waits for the president's
 // answer.
 func (s *State) AtRest(t *Task, now time.Time) bool {
+	if s.isWaiting(t) && !t.Paused && !s.Office.Stopped && len(s.OpenApprovals(t.ID)) == 0 {
+		return false // a merge of an earlier task moves it, also one at a forge
+	}
 	poor := s.Spending.ShortAt(now) != nil
 	for _, id := range s.Open {
 		for _, r := range s.Tasks[id].Runs {

@@ -40,6 +40,7 @@ type ModelBinding struct {
 	MaxOutput     int      `json:"max_output,omitempty"`
 	Temperature   *float64 `json:"temperature,omitempty"`
 	Tools         string   `json:"tools,omitempty"`
+	Images        string   `json:"images,omitempty"`
 }
 
 // IsZero reports whether nothing is bound.
@@ -102,7 +103,7 @@ func (b Bindings) validate() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Models)) {
 		m := b.Models[name]
-		size += len(name) + len(m.Adapter) + len(m.Model) + len(m.Tools)
+		size += len(name) + len(m.Adapter) + len(m.Model) + len(m.Tools) + len(m.Images)
 		for _, f := range m.Fallback {
 			size += len(f)
 		}

@@ -27,6 +27,7 @@ func TestWishesOfOlderOffices(t *testing.T) {
 		{Tell{Subtask: "t1-01", Text: "x"}, "1dad7f0c5f15c6c0ce413b6f6650b59736f521c69c107f8a50e26d476d06fae6"},
 		{Retry{Task: "t1", From: "t1-02"}, "9973d9b15701a0dbe6308cbbb5bb167c0185162912fc314510740e4762caf84d"},
 		{WorkOnPlan{Task: "t1"}, "8f939c31579c89775d6159853fc33b70034cf90969f335be230ce659183a061c"},
+		{EditPlan{Task: "t1", Question: "a1", Plan: Plan{Why: "x"}}, "fab1e808b78d2f96948c24a3a762090fd1f233359c5791c72d6a0fc852a97449"},
 		{RecordRefusedAccess{Run: "t1-01.1", Kind: "path", What: "x", Times: 2}, "d6a9f9eea337a5b7e4a64e815a737f941c95c3ddf96e6189914e7be923be2402"},
 	}
 	for _, w := range wishes {

@@ -62,7 +62,8 @@ type Effect struct {
 // Due lists what must be under way at this moment: projects take turns, and of each
 // the most urgent task comes first. It reads the state and nothing else. active is how many tasks
 // may work at once. What it says of a task follows from that task, from the questions about
-// it, and from its earlier follow-ups: an Agenda looks again when one of those changes.
+// it, from its earlier follow-ups, and from the tasks that it begins after: an Agenda looks
+// again when one of those changes.
 func Due(s *State, now time.Time, active int) []Effect {
 	if s.Office.Stopped || s.Office.Epoch == 0 {
 		return nil
@@ -170,7 +171,7 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 			break
 		}
 	}
-	if t.looksForBase() && !s.hasEarlierFollowUp(t) {
+	if t.looksForBase() && !s.hasEarlierFollowUp(t) && !s.isWaiting(t) {
 		add(Effect{Key: "prepare " + id, Kind: EffectPrepare, Fail: "prepare"})
 	}
 	if t.imageDue() {

@@ -113,7 +113,8 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code && t.Message == ""
 }
 
-// NeedsPerson reports whether only a person can mend err.
+// NeedsPerson reports whether err itself says that only a person can mend it. The class of
+// its code does not count: work goes on by itself until an error says otherwise.
 func NeedsPerson(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Class == HumanRequired

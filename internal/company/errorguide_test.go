@@ -1,6 +1,8 @@
 package company
 
 import (
+	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -37,7 +39,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	var explained []Code
 	for _, g := range ErrorGuides() {
 		explained = append(explained, g.Code)
-		if g.Means == "" || g.Do == "" || g.Exit == 0 {
+		if g.Means == "" || g.Do == "" || g.Exit == 0 || g.Class == "" {
 			t.Errorf("%s is half explained", g.Code)
 		}
 	}
@@ -46,5 +48,24 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	}
 	if _, ok := GuideOf("E_NOTHING"); ok {
 		t.Error("a code is explained that there is not")
+	}
+}
+
+// ERR-1: each error has a class, its own or that of its code.
+func TestClassOf(t *testing.T) {
+	for err, want := range map[error]Class{
+		nil:                             "",
+		errors.New("odd"):               Fatal,
+		E(EModel, "away"):               Recoverable,
+		E(EModel, "away").NeedsPerson(): HumanRequired,
+		E(EWaiting, "a question"):       HumanRequired,
+		fmt.Errorf("ask: %w", E(EModelAuth, "no key")): HumanRequired,
+	} {
+		if got := ClassOf(err); got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+	if NeedsPerson(E(EWaiting, "a question")) {
+		t.Error("the class of a code ended the work by itself")
 	}
 }

@@ -173,7 +173,7 @@ func (c RecordPRFeedback) decide(s *State, m Meta) ([]Event, error) {
 	if lead.PR == nil {
 		return nil, E(ENotFound, string(t.ID)+" has no pull request")
 	}
-	if lead.PR.State != PROpen {
+	if lead.PR.State != PROpen && !(c.State == PRMerged && s.isAwaited(lead)) {
 		return nil, nil
 	}
 	if c.State == PRMerged || c.State == PRClosed {

@@ -198,7 +198,7 @@ func TestGoldenLedgersHoldEveryKind(t *testing.T) {
 func TestGoldenLedgersPassTheChecker(t *testing.T) {
 	t.Parallel()
 	for _, n := range goldenLedgers(t) {
-		if _, err := history.Replay(readGolden(t, n)); err != nil {
+		if _, err := history.ReplayOlder(readGolden(t, n)); err != nil {
 			t.Errorf("golden ledger %d: %v", n, err)
 		}
 	}

@@ -10,6 +10,7 @@ const (
 	OptApprove = "approve"
 	OptReject  = "reject"
 	OptAnswer  = "answer" // in words alone
+	OptWait    = "wait"
 
 	OptWithdrawn = "withdrawn" // by the company: what it asked about is no more
 )
@@ -99,6 +100,9 @@ var standardOptions = OptionTable{
 
 	AskDayBudget:    {approve("raise the cap of this day").takes(InputAmount), reject("leave it: the work goes on at midnight")},
 	AskOfficeBudget: {approve("raise the cap of the office").takes(InputAmount), reject("leave it: the work rests until company budget add --office")},
+
+	AskAfter: {approve("begin without it"), {Name: OptWait, Means: "wait on: it begins once that is retried and merged; or cancel it later"},
+		reject("cancel the task").ends()},
 
 	AskDependencyLeave: {approve("let it be added"), reject("go on without it; your words reach the worker").takes(InputWords)},
 }

@@ -129,7 +129,8 @@ func (d *PlanRefused) apply(s *State, e Event) {
 	t.Plan.Problems = d.Problems
 }
 
-// PlanAccepted is a plan that stands: its subtasks exist from here on.
+// PlanAccepted is a plan that stands: its subtasks exist from here on. The president's
+// replaces the one of the same run that waited for approval.
 type PlanAccepted struct {
 	Plan Plan `json:"plan"`
 }
@@ -139,6 +140,9 @@ var _ = registerKind[PlanAccepted]()
 func (*PlanAccepted) Kind() string { return "plan.accepted" }
 func (d *PlanAccepted) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
+	if e.Actor == President {
+		s.withdrawOpen(t.ID, AskPlan, "you changed the plan", e)
+	}
 	t.Plan.Accepted, t.Plan.Why, t.Plan.Waves, t.Plan.Problems = e.Run, d.Plan.Why, 0, nil
 	t.Plan.Title, t.Plan.Decisions = d.Plan.Title, d.Plan.Decisions
 	t.Plan.Refused = 0 // a plan that the president sends back is not one that code refused

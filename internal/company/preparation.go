@@ -63,7 +63,7 @@ func (c RecordPreparation) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.IsPrepared() {
+	if t.IsPrepared() || s.isWaiting(t) {
 		return nil, nil
 	}
 	if !c.Base.OID.Valid() || c.Image == "" {

@@ -171,6 +171,7 @@ func (c SettlePR) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EInvalid, "a pull request is merged or closed")
 	case t.PR.State == c.State:
 		return nil, nil
+	case t.PR.State == PRClosed && c.State == PRMerged && s.isAwaited(t): // people opened it again
 	case t.PR.State != PROpen:
 		return nil, E(EConflict, "the pull request is "+string(t.PR.State)+" already")
 	}
@@ -190,6 +191,11 @@ func (*PRSettled) Kind() string { return "pr.settled" }
 func (d *PRSettled) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	pr := *t.PR
+	if pr.State == PRClosed { // people opened it again
+		for _, follow := range s.chainOf(t) {
+			s.askAfterAnew(follow.ID, e)
+		}
+	}
 	pr.State = d.State
 	t.PR, t.BranchChange = &pr, nil
 }

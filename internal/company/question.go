@@ -21,7 +21,7 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 	if t.Status.Ended() {
 		return nil
 	}
-	var out []PendingQuestion
+	out := s.afterQuestions(t)
 	id := string(t.ID)
 	if t.Untested() && t.Settings.NoGates == "ask" {
 		why := "No lint or test command was found in this repository."
@@ -33,7 +33,7 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 	}
 	if t.Status == StatusExecuting && t.asksPlan() {
 		out = append(out, PendingQuestion{Key: t.planKey(), Kind: AskPlan, Task: t.ID,
-			Question: "The plan has " + Count(len(t.Subtasks), "subtask") + " in " + t.NameSteps() + ". Work on it?"})
+			Question: planQuestion(len(t.Subtasks), t.NameSteps())})
 	}
 	for _, sub := range t.Subtasks {
 		if sub.Status == SubtaskBlocked {
@@ -186,8 +186,13 @@ func openApproval(s *State, m Meta, w PendingQuestion) []Event {
 	if _, asked := s.ByKey[w.Key]; asked {
 		return nil
 	}
+	return []Event{openQuestion(s, m, w)}
+}
+
+// openQuestion makes the event that asks a question, whether its key was asked before or not.
+func openQuestion(s *State, m Meta, w PendingQuestion) Event {
 	id := ApprovalID("a" + itoa(s.LastApproval+1))
-	return []Event{m.newEvent(w.Task, w.Subtask, "", &ApprovalOpened{ID: id, Key: w.Key, AskKind: w.Kind, Question: cutText(w.Question, maxQuestion)})}
+	return m.newEvent(w.Task, w.Subtask, "", &ApprovalOpened{ID: id, Key: w.Key, AskKind: w.Kind, Question: cutText(w.Question, maxQuestion)})
 }
 
 // ApprovalOpened is a question to the president.

@@ -33,7 +33,7 @@ func (c Retry) decide(s *State, m Meta) ([]Event, error) {
 	case t.Status == StatusCompleted:
 		return nil, E(EConflict, id+" is complete: there is nothing to do again").Fix(fmt.Sprintf("company submit --follows %s %q goes on with its pull request", id, "…"))
 	case !t.Status.Ended():
-		return nil, E(EConflict, id+" has not ended: "+string(t.Status)).Fix("company resume " + id)
+		return nil, E(EConflict, id+" has not ended: "+t.Status.Text()).Fix("company resume " + id)
 	case t.IsPrepared() && t.Untested() && t.Settings.NoGates == "fail":
 		return nil, E(EConflict, "nothing checks the work of "+id+", and gates.none is fail").Because("its base is settled").Fix("name a command in gates.test, and submit it anew")
 	}
@@ -59,7 +59,7 @@ func (c WorkOnPlan) decide(s *State, m Meta) ([]Event, error) {
 		return nil, err
 	}
 	if !t.DryRun || t.Status != StatusCompleted || len(t.Subtasks) == 0 {
-		e := E(EConflict, string(t.ID)+" is no dry run with a plan").Because("it is " + string(t.Status))
+		e := E(EConflict, string(t.ID)+" is no dry run with a plan").Because("it is " + t.Status.Text())
 		switch {
 		case !t.DryRun && t.Status.Ended() && t.Status != StatusCompleted:
 			return nil, e.Fix("company retry " + string(t.ID))
@@ -170,6 +170,7 @@ func (d *TaskReopened) apply(s *State, e Event) {
 		t.Status = StatusExecuting
 	}
 	s.withdrawAnswers(t.ID, e)
+	s.askAfterAnew(t.ID, e)
 	at, _ := slices.BinarySearchFunc(s.Open, t.ID, func(a, b TaskID) int { return a.Number() - b.Number() })
 	s.Open = slices.Insert(slices.Clone(s.Open), at, t.ID)
 }
@@ -207,9 +208,11 @@ func (sub *Subtask) reopenWork(anew bool, settings Settings) {
 const withdrawn = "withdrawn"
 
 // withdrawAnswers lets every question of a task be asked again that was answered
-// with no, or not at all.
+// with no, put off, or not answered at all.
 func (s *State) withdrawAnswers(id TaskID, e Event) {
-	for _, a := range s.selectApprovals(func(a *Approval) bool { return a.Task == id && (a.Open() || a.Option == OptReject) }) {
+	for _, a := range s.selectApprovals(func(a *Approval) bool {
+		return a.Task == id && (a.Open() || a.Option == OptReject || a.Option == OptWait)
+	}) {
 		c := *a
 		if c.Open() {
 			c.Answered, c.Option, c.By = e.Time, withdrawn, "the task was reopened"

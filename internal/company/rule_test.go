@@ -121,7 +121,7 @@ func TestFindingBarsTheMerge(t *testing.T) {
 }
 
 // A verdict is bound to a head: gates and reviews of an older one count for
-// nothing.
+// nothing (GAT-8).
 func TestStaleVerdictDoesNotCount(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{}).plan(1)
@@ -165,6 +165,7 @@ func TestWholeGateIsOfTheMergedTree(t *testing.T) {
 	s.must(Company, s.wholeGated(true))
 }
 
+// A task has one pull request: a second delivery is refused, and the next task has its own number (FRG-1).
 func TestOnePullRequestPerTask(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{}).plan(1).queued(1)

@@ -85,7 +85,7 @@ func (c SettleRun) decide(s *State, m Meta) ([]Event, error) {
 	case r.Ended:
 		return nil, nil
 	case !t.Status.Ended():
-		return nil, E(EConflict, string(t.ID)+" has not ended: "+string(t.Status)).Because("its runs go on")
+		return nil, E(EConflict, string(t.ID)+" has not ended: "+t.Status.Text()).Because("its runs go on")
 	case r.Held && !c.Dead:
 		return nil, E(EStale, "run "+string(c.Run)+" is held: its holder settles it")
 	}

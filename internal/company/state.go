@@ -178,6 +178,8 @@ type Office struct {
 	// Cleaned is up to when tasks had ended of which what they left is removed, unless
 	// their pull request was open; zero: of none.
 	Cleaned time.Time `json:"cleaned,omitzero"`
+	// Opened is when the office was newly opened, or resumed after a stop.
+	Opened time.Time `json:"opened,omitzero"`
 }
 
 // StartOffice opens the office anew: the first command of every process that
@@ -224,6 +226,7 @@ func (*OfficeStarted) Kind() string { return "office.started" }
 func (d *OfficeStarted) apply(s *State, e Event) {
 	s.addIdle(d.LastWorked, e.Time)
 	s.Office.ID, s.Office.Epoch, s.Office.Version = d.Office, d.Epoch, d.Version
+	s.Office.Opened = e.Time
 	s.voidClaims(e.Time)
 	if d.Workers > 0 {
 		s.Office.Workers = d.Workers
@@ -301,7 +304,7 @@ func (*OfficeResumed) Kind() string { return "office.resumed" }
 func (d *OfficeResumed) apply(s *State, e Event) {
 	s.addIdle(d.LastWorked, e.Time)
 	s.Office.Stopped = false
-	s.Office.Epoch = d.Epoch
+	s.Office.Epoch, s.Office.Opened = d.Epoch, e.Time
 	s.voidClaims(e.Time)
 }
 
@@ -323,6 +326,21 @@ func (t *Task) addIdle(from, to time.Time) {
 	t.Idle += max(0, to.Sub(from))
 }
 
-// WorkedFor is how long a company worked on a task that has ended, its waits for the
-// president included.
+// addWait counts the time in which the task waited for the president alone as idle: from
+// its newest event to the answer, where no run was at work. What addIdle counted when the
+// office was opened is not counted twice.
+func (t *Task) addWait(opened, answered time.Time) {
+	for _, r := range t.Runs {
+		if r.Held && !r.Waiting {
+			return
+		}
+	}
+	from := t.Updated
+	if !t.Paused && opened.After(from) {
+		from = opened
+	}
+	t.addIdle(from, answered)
+}
+
+// WorkedFor is how long a company worked on a task that has ended.
 func (t *Task) WorkedFor() time.Duration { return max(0, t.Ended.Sub(t.Submitted)-t.Idle) }

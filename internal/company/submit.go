@@ -2,6 +2,7 @@ package company
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -15,11 +16,15 @@ type Submit struct {
 	DryRun      bool
 	Base        string
 	Follows     TaskID
-	Priority    Priority  // empty: of the task that is followed, or medium
-	Tags        []string  // none: of the task that is followed
-	Deadline    time.Time `json:",omitzero"` // zero: of the task that is followed, or none
+	// After are the tasks that are to be merged before this one begins; none: it begins at once.
+	After    []TaskID  `json:",omitempty"`
+	Priority Priority  // empty: of the task that is followed, or medium
+	Tags     []string  // none: of the task that is followed
+	Deadline time.Time `json:",omitzero"` // zero: of the task that is followed, or none
 	// Issue is the issue that the instruction quotes; nil: none.
 	Issue *IssueRef `json:",omitempty"`
+	// Attachments are files that belong to the instruction.
+	Attachments []AttachedFile `json:",omitempty"`
 	// NumberAfter is the highest task number that a branch of this office has at the remote.
 	// The task gets a higher one. 0 means that there is no such branch, or that the remote was not asked.
 	NumberAfter int `json:",omitempty"`
@@ -33,12 +38,15 @@ const MaxNumberAfter = 999_999
 const MaxInstruction = 256 << 10
 
 // Validate decides the submission in an office without a past, so that what can never
-// stand leaves no trace. Whether there is a task that it can follow is not checked: only
+// stand leaves no trace. Whether there are the tasks that it names is not checked: only
 // the past of an office knows. The error is that of the decision.
 func (c Submit) Validate(now time.Time) error {
+	if err := c.validateAfter(); err != nil {
+		return err
+	}
 	s := NewState()
 	s.Office.Epoch = 1
-	c.Follows = ""
+	c.Follows, c.After = "", nil
 	_, err := Decide(s, Meta{ID: "trial", Actor: President, Now: now}, c)
 	return err
 }
@@ -75,7 +83,13 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 	if err := c.Issue.validate(); err != nil {
 		return nil, err
 	}
+	if err := validateAttachments(c.Attachments); err != nil {
+		return nil, err
+	}
 	if err := refuseProtectedBranch(c.Settings.WithDefaults().IntegrationPrefix); err != nil {
+		return nil, err
+	}
+	if err := c.validateAfter(); err != nil {
 		return nil, err
 	}
 	if c.Follows != "" {
@@ -89,6 +103,9 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 			return nil, E(EInvalid, "a follow-up starts where its pull request stands").Fix("leave --base out")
 		}
 	}
+	if err := s.checkAfter(c.After); err != nil {
+		return nil, err
+	}
 	if err := c.validateUrgency(m.Now); err != nil {
 		return nil, err
 	}
@@ -99,8 +116,8 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 	}
 	return []Event{m.newEvent(id, "", "", &TaskSubmitted{
 		Instruction: c.Instruction, Project: c.Project, Settings: c.Settings.WithDefaults(), DryRun: c.DryRun,
-		Base: c.Base, Follows: c.Follows, Priority: c.Priority, Tags: uniqueTags(c.Tags), Deadline: c.Deadline.UTC().Truncate(time.Second), Issue: c.Issue,
-		SkippedFrom: skippedFrom,
+		Base: c.Base, Follows: c.Follows, After: withoutRepeats(c.After), Priority: c.Priority, Tags: withoutRepeats(c.Tags), Deadline: c.Deadline.UTC().Truncate(time.Second), Issue: c.Issue,
+		Attachments: attachmentsOf(c.Attachments), SkippedFrom: skippedFrom,
 	})}, nil
 }
 
@@ -116,18 +133,27 @@ type TaskSubmitted struct {
 	DryRun      bool     `json:"dry_run,omitempty"`
 	Base        string   `json:"base,omitempty"`
 	Follows     TaskID   `json:"follows,omitempty"`
-	Priority    Priority `json:"priority"`
-	Tags        []string `json:"tags,omitempty"`
+	// After are tasks that are to be merged before this one begins.
+	After    []TaskID `json:"after,omitempty"`
+	Priority Priority `json:"priority"`
+	Tags     []string `json:"tags,omitempty"`
 	// Deadline cancels nothing. Older versions know none.
 	Deadline time.Time `json:"deadline,omitzero"`
 	// Issue is the issue that the instruction quotes.
 	Issue *IssueRef `json:"issue,omitempty"`
+	// Attachments are the files that belong to the instruction.
+	Attachments []Attachment `json:"attachments,omitempty"`
 	// SkippedFrom is the first of the numbers below this task's that no task has, since branches of
 	// this office at the remote have them. 0 means that none was skipped.
 	SkippedFrom int `json:"skipped_from,omitempty"`
 }
 
 var _ = registerKind[TaskSubmitted]()
+
+// Attaches reports whether a blob is a file of the instruction.
+func (d *TaskSubmitted) Attaches(blob Hash) bool {
+	return slices.ContainsFunc(d.Attachments, func(a Attachment) bool { return a.Blob == blob })
+}
 
 func (*TaskSubmitted) Kind() string { return "task.submitted" }
 func (d *TaskSubmitted) apply(s *State, e Event) {
@@ -138,7 +164,7 @@ func (d *TaskSubmitted) apply(s *State, e Event) {
 	}
 	s.setTask(&Task{
 		ID: e.Task, Instruction: d.Instruction, Project: d.Project, Settings: d.Settings, DryRun: d.DryRun,
-		Base: d.Base, Follows: d.Follows, Priority: d.Priority, Tags: d.Tags, Deadline: d.Deadline, Issue: d.Issue,
+		Base: d.Base, Follows: d.Follows, After: d.After, Priority: d.Priority, Tags: d.Tags, Deadline: d.Deadline, Issue: d.Issue, Attachments: d.Attachments,
 		Submitted: e.Time, Updated: e.Time, Status: StatusPending, Cap: d.Settings.Cap,
 	})
 	s.Open = append(s.Open, e.Task)

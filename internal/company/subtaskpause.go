@@ -16,7 +16,7 @@ func (c PauseSubtask) decide(s *State, m Meta) ([]Event, error) {
 	show := "company show " + string(t.ID)
 	switch {
 	case t.Status.Ended():
-		return nil, E(EConflict, string(t.ID)+" has ended already: "+string(t.Status)).Fix(show)
+		return nil, E(EConflict, string(t.ID)+" has ended already: "+t.Status.Text()).Fix(show)
 	case sub.Status.Ended():
 		return nil, E(EConflict, string(sub.ID)+" has ended already: it is "+sub.describeStanding()).Fix(show)
 	case sub.Paused == !c.Off:

@@ -20,11 +20,22 @@ const (
 	// StatusAwaitingInput is never stored: it is what Shown says of a task
 	// with an open approval.
 	StatusAwaitingInput TaskStatus = "awaiting_input"
+	// StatusWaiting is never stored either: it is what Shown says of a task that has not
+	// begun, since it waits for others.
+	StatusWaiting TaskStatus = "waiting"
 )
 
 // Ended reports whether the status is a last one.
 func (st TaskStatus) Ended() bool {
 	return st == StatusCompleted || st == StatusFailed || st == StatusCancelled
+}
+
+// Text returns the status as lists, heads and errors show it.
+func (st TaskStatus) Text() string {
+	return map[TaskStatus]string{
+		StatusPending: "preparing", StatusDecomposing: "planning", StatusExecuting: "working", StatusReviewing: "finishing",
+		StatusAwaitingInput: "needs you", StatusWaiting: "waiting", StatusCompleted: "done", StatusFailed: "failed", StatusCancelled: "cancelled",
+	}[st]
 }
 
 // Project is the repository that a task works on (SUB-4).
@@ -46,25 +57,32 @@ type Base struct {
 
 // Task is one instruction of the president.
 type Task struct {
-	ID          TaskID     `json:"id"`
-	Instruction string     `json:"instruction"`
-	Project     Project    `json:"project"`
-	Settings    Settings   `json:"settings"`
-	DryRun      bool       `json:"dry_run,omitempty"`
-	Base        string     `json:"base,omitempty"` // asked for by name; empty: the checkout's HEAD
-	Follows     TaskID     `json:"follows,omitempty"`
-	Priority    Priority   `json:"priority"`
-	Tags        []string   `json:"tags,omitempty"`
-	Deadline    time.Time  `json:"deadline,omitzero"` // it orders the work, and ends nothing
-	Issue       *IssueRef  `json:"issue,omitempty"`   // that the instruction quotes
-	Submitted   time.Time  `json:"submitted"`
-	Updated     time.Time  `json:"updated"`
-	Status      TaskStatus `json:"status"`
-	Paused      bool       `json:"paused,omitempty"`
-	Reason      string     `json:"reason,omitempty"` // why it failed or was cancelled
-	Ended       time.Time  `json:"ended,omitzero"`
+	ID          TaskID   `json:"id"`
+	Instruction string   `json:"instruction"`
+	Project     Project  `json:"project"`
+	Settings    Settings `json:"settings"`
+	DryRun      bool     `json:"dry_run,omitempty"`
+	Base        string   `json:"base,omitempty"` // asked for by name; empty: the checkout's HEAD
+	Follows     TaskID   `json:"follows,omitempty"`
+	// After are tasks that are to be merged before this one begins, and Without those of
+	// them that the president has it not wait for.
+	After     []TaskID   `json:"after,omitempty"`
+	Without   []TaskID   `json:"without,omitempty"`
+	Priority  Priority   `json:"priority"`
+	Tags      []string   `json:"tags,omitempty"`
+	Deadline  time.Time  `json:"deadline,omitzero"` // it orders the work, and ends nothing
+	Issue     *IssueRef  `json:"issue,omitempty"`   // that the instruction quotes
+	Submitted time.Time  `json:"submitted"`
+	Updated   time.Time  `json:"updated"`
+	Status    TaskStatus `json:"status"`
+	Paused    bool       `json:"paused,omitempty"`
+	Reason    string     `json:"reason,omitempty"` // why it failed or was cancelled
+	Ended     time.Time  `json:"ended,omitzero"`
+	// Attachments are the files of the instruction.
+	Attachments []Attachment `json:"attachments,omitempty"`
 	// Idle is the time in which no company worked on it, as far as that is known: none
-	// was at work, or a pause or a stop was on; and that from an end to a retry.
+	// was at work, it waited for the president alone, or a pause or a stop was on; and that
+	// from an end to a retry.
 	Idle time.Duration `json:"idle_ns,omitzero"`
 
 	Prepared *TaskPrepared `json:"prepared,omitempty"` // without an image: it is being made
@@ -221,7 +239,7 @@ func (t *Task) Held() Amount {
 
 // refuseEnded refuses what only a task that is under way can do.
 func (t *Task) refuseEnded() error {
-	e := E(EConflict, string(t.ID)+" has ended: "+string(t.Status))
+	e := E(EConflict, string(t.ID)+" has ended: "+t.Status.Text())
 	if t.Status == StatusCompleted {
 		return e.Fix("company submit --follows " + string(t.ID) + " works on its pull request")
 	}
@@ -277,10 +295,13 @@ func (t *Task) Phase() string {
 }
 
 // Shown is the status that people see: a task with an open question waits for
-// its answer.
+// its answer, and one that begins after others may wait for these.
 func (s *State) Shown(t *Task) TaskStatus {
-	if !t.Status.Ended() && len(s.OpenApprovals(t.ID)) > 0 {
+	switch {
+	case !t.Status.Ended() && len(s.OpenApprovals(t.ID)) > 0:
 		return StatusAwaitingInput
+	case s.isWaiting(t):
+		return StatusWaiting
 	}
 	return t.Status
 }
@@ -293,7 +314,7 @@ func (s *State) activeTask(id TaskID) (*Task, error) {
 	}
 	switch {
 	case t.Status.Ended():
-		return nil, E(EConflict, string(id)+" has ended: "+string(t.Status))
+		return nil, E(EConflict, string(id)+" has ended: "+t.Status.Text())
 	case s.Office.Stopped:
 		return nil, E(EStopped, "the office is stopped").Fix("company resume")
 	}

@@ -27,7 +27,7 @@ func (c RecordBase) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !t.looksForBase() {
+	if !t.looksForBase() || s.isWaiting(t) {
 		return nil, nil
 	}
 	return s.decideBase(m, t, c.TaskBased)
@@ -68,12 +68,15 @@ func (*TaskBased) Kind() string { return "task.based" }
 func (d *TaskBased) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	moved := t.Prepared != nil && t.Prepared.Base.OID != d.Base.OID
+	if t.Prepared == nil && len(t.After) > 0 {
+		t.Idle = max(t.Idle, e.Time.Sub(t.Submitted)) // it waited for others
+	}
 	t.Prepared = &TaskPrepared{Base: d.Base, Gates: d.Gates, GateHash: d.GateHash, Integration: d.Integration, Target: d.Target, GateBase: d.GateBase}
 	t.Head = d.Base.OID
 	t.BaseMayHaveMoved = false
 	delete(t.Failures, "prepare")
 	if len(d.Gates) > 0 {
-		s.withdrawOpen(t.ID, AskNoGates, e)
+		s.withdrawOpen(t.ID, AskNoGates, baseMoved, e)
 		s.forgetLeave(t.ID, e)
 	}
 	switch {
@@ -81,18 +84,21 @@ func (d *TaskBased) apply(s *State, e Event) {
 		t.Status = StatusDecomposing
 		t.Subtasks = nil
 		t.Plan.Accepted, t.Plan.Why, t.Plan.Waves, t.Plan.Refused, t.Plan.Problems = "", "", 0, 0, nil
-		s.withdrawOpen(t.ID, AskPlan, e)
+		s.withdrawOpen(t.ID, AskPlan, baseMoved, e)
 	case t.Status == StatusPending:
 		t.Status = StatusDecomposing
 	}
 }
 
-// withdrawOpen closes an open question of a kind, which another base has made void. It
+// baseMoved is why questions about an older base are void.
+const baseMoved = "the base has moved"
+
+// withdrawOpen closes an open question of a kind, which is void for the given reason. It
 // can be asked again.
-func (s *State) withdrawOpen(id TaskID, kind ApprovalKind, e Event) {
+func (s *State) withdrawOpen(id TaskID, kind ApprovalKind, why string, e Event) {
 	for _, a := range s.selectApprovals(func(a *Approval) bool { return a.Task == id && a.Kind == kind && a.Open() }) {
 		c := *a
-		c.Answered, c.Option, c.By = e.Time, withdrawn, "the base has moved"
+		c.Answered, c.Option, c.By = e.Time, withdrawn, why
 		s.retireKey(c, e)
 	}
 }

@@ -17,7 +17,7 @@ func (c Cancel) decide(s *State, m Meta) ([]Event, error) {
 		return nil, nil
 	}
 	if t.Status.Ended() {
-		return nil, E(EConflict, string(t.ID)+" has ended already: "+string(t.Status))
+		return nil, E(EConflict, string(t.ID)+" has ended already: "+t.Status.Text())
 	}
 	return []Event{m.newEvent(t.ID, "", "", &TaskCancelled{Reason: c.Why})}, nil
 }

@@ -15,7 +15,7 @@ func (c Pause) decide(s *State, m Meta) ([]Event, error) {
 		return nil, err
 	}
 	if t.Status.Ended() {
-		return nil, E(EConflict, string(t.ID)+" has ended already: "+string(t.Status))
+		return nil, E(EConflict, string(t.ID)+" has ended already: "+t.Status.Text())
 	}
 	var evs []Event
 	if t.Paused == c.Off {

@@ -89,10 +89,10 @@ func compareDeadlines(a, b time.Time) int {
 // validateUrgency refuses a priority, tags and a deadline that cannot be kept.
 func (c Submit) validateUrgency(now time.Time) error {
 	if c.Priority != "" && !slices.Contains(Priorities, c.Priority) {
-		return E(EInvalid, fmt.Sprintf("there is no priority %q", cutText(string(c.Priority), 40))).Fix("--priority low, medium or high")
+		return E(EUsage, fmt.Sprintf("there is no priority %q", cutText(string(c.Priority), 40))).Fix("--priority low, medium or high")
 	}
 	if len(c.Tags) > MaxTags {
-		return E(EInvalid, fmt.Sprintf("%d tags are too many", len(c.Tags))).Fix(fmt.Sprintf("a task has at most %d", MaxTags))
+		return E(EUsage, fmt.Sprintf("%d tags are too many", len(c.Tags))).Fix(fmt.Sprintf("a task has at most %d", MaxTags))
 	}
 	for _, tag := range c.Tags {
 		if err := validateTag(tag); err != nil {
@@ -102,26 +102,26 @@ func (c Submit) validateUrgency(now time.Time) error {
 	switch {
 	case c.Deadline.IsZero():
 	case !c.Deadline.After(now):
-		return E(EInvalid, "the deadline has passed already").Because("it is " + c.Deadline.UTC().Format(time.RFC3339) + ", and now is " + now.UTC().Format(time.RFC3339)).
+		return E(EUsage, "the deadline has passed already").Because("it is " + c.Deadline.UTC().Format(time.RFC3339) + ", and now is " + now.UTC().Format(time.RFC3339)).
 			Fix("--deadline 36h, or a day to come")
 	case c.Deadline.Sub(now) > MaxDeadline:
-		return E(EInvalid, "the deadline lies more than ten years ahead").Fix("--deadline 2026-12-01")
+		return E(EUsage, "the deadline lies more than ten years ahead").Fix("--deadline 2026-12-01")
 	}
 	return nil
 }
 
-// validateTag refuses what is no tag: a word of letters, digits and . _ - : /
+// validateTag refuses a text that is no tag: a word of letters, digits and . _ - : /
 func validateTag(tag string) error {
 	part := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	bad := func(r rune) bool { return !part(r) && !strings.ContainsRune("._-:/", r) }
 	first, _ := utf8.DecodeRuneInString(tag)
 	switch {
 	case tag == "":
-		return E(EInvalid, "a tag is empty").Fix("--tag api")
+		return E(EUsage, "a tag is empty").Fix("--tag api")
 	case len(tag) > MaxTag:
-		return E(EInvalid, fmt.Sprintf("the tag %q is longer than %d bytes", cutText(tag, 20), MaxTag)).Fix("shorten it")
+		return E(EUsage, fmt.Sprintf("the tag %q is longer than %d bytes", cutText(tag, 20), MaxTag)).Fix("shorten it")
 	case !utf8.ValidString(tag) || !part(first) || strings.ContainsFunc(tag, bad):
-		return E(EInvalid, fmt.Sprintf("%q is no tag", tag)).Because("a tag begins with a letter or a digit; after it . _ - : and / may stand, too").Fix("--tag api")
+		return E(EUsage, fmt.Sprintf("%q is no tag", tag)).Because("a tag begins with a letter or a digit; after it . _ - : and / may stand, too").Fix("--tag api")
 	}
 	return nil
 }
@@ -142,11 +142,11 @@ func (c Submit) inheritUrgency(followed *Task) Submit {
 	return c
 }
 
-// uniqueTags is the tags in their order, each once.
-func uniqueTags(tags []string) (out []string) {
-	for _, tag := range tags {
-		if !slices.Contains(out, tag) {
-			out = append(out, tag)
+// withoutRepeats is the entries of a list in their order, each once.
+func withoutRepeats[T comparable](list []T) (out []T) {
+	for _, x := range list {
+		if !slices.Contains(out, x) {
+			out = append(out, x)
 		}
 	}
 	return out

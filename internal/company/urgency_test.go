@@ -33,7 +33,7 @@ func TestSubmitRefusesBadUrgency(t *testing.T) {
 	} {
 		c.submit.Instruction, c.submit.Project = "do it", Project{ID: "p", Path: "/p"}
 		evs, err := b.do(President, c.submit)
-		if CodeOf(err) != EInvalid || !strings.Contains(fmt.Sprint(err), c.want) || len(evs) > 0 {
+		if CodeOf(err) != EUsage || !strings.Contains(fmt.Sprint(err), c.want) || len(evs) > 0 {
 			t.Errorf("%+v: %v, want %q", c.submit, err, c.want)
 		}
 	}
@@ -210,9 +210,10 @@ func TestValidateSubmission(t *testing.T) {
 	}
 	late, empty := sound, sound
 	late.Deadline, empty.Instruction = now, ""
-	for _, c := range []Submit{late, empty} {
-		if err := c.Validate(now); CodeOf(err) != EInvalid {
-			t.Errorf("%+v: %v", c, err)
-		}
+	if err := late.Validate(now); CodeOf(err) != EUsage {
+		t.Errorf("%+v: %v", late, err)
+	}
+	if err := empty.Validate(now); CodeOf(err) != EInvalid {
+		t.Errorf("%+v: %v", empty, err)
 	}
 }

@@ -41,7 +41,7 @@ func (c Tell) decide(s *State, m Meta) ([]Event, error) {
 	case !utf8.ValidString(c.Text) || strings.ContainsRune(c.Text, 0):
 		return nil, E(EInvalid, "the message is not text").Because("it holds bytes that are not UTF-8").Fix("give it as UTF-8 text")
 	case t.Status.Ended():
-		return nil, E(EConflict, string(t.ID)+" has ended: "+string(t.Status)).Because("no worker is at it").Fix(show)
+		return nil, E(EConflict, string(t.ID)+" has ended: "+t.Status.Text()).Because("no worker is at it").Fix(show)
 	}
 	r := t.Runs[sub.Current]
 	if r == nil || r.Ended || sub.Status != SubtaskAssigned && sub.Status != SubtaskRunning {

@@ -34,6 +34,7 @@ type knobs struct {
 	Archive                            int // tasks that are over leave the state at any moment
 	Crowd                              int // of tests of merges that wait for the others of their wave
 	Wide                               int // so many more subtasks in a wave
+	After                              int // tasks that begin after an earlier one
 }
 
 // world does what is due in a company, well or badly, in any order. It has a
@@ -90,6 +91,9 @@ func newWorld(t tester, k knobs) *world {
 		c := Submit{Instruction: fmt.Sprintf("do the thing %d", i), Project: Project{ID: []string{"p", "q"}[i%2], Path: "/p"}, Settings: set, DryRun: k.DryRun && i == 0}
 		if c.Priority = []Priority{"", PriorityLow, PriorityHigh}[i%3]; i%3 == 2 {
 			c.Tags, c.Deadline = []string{"api"}, w.now.Add(time.Minute)
+		}
+		if i > 0 && k.After > 0 && w.chance(k.After) && !(k.DryRun && i == 1) {
+			c.After = []TaskID{NewTaskID(i)}
 		}
 		w.must(President, c)
 	}
@@ -219,7 +223,7 @@ func (w *world) unstuck() {
 	timed := !NextDue(w.s, w.now).IsZero()
 	for _, id := range w.s.Open {
 		t := w.s.Tasks[id]
-		if t.Paused || len(t.PausedSubtasks()) > 0 || due[id] || w.s.HasEarlierFollowUp(t) || len(w.s.OpenApprovals(id)) > 0 || timed && waitsForTime(t, w.now) || w.s.AwaitsWorker(id, w.now) || w.asksInTrouble(id) {
+		if t.Paused || len(t.PausedSubtasks()) > 0 || due[id] || w.waitsForOthers(t) || w.s.HasEarlierFollowUp(t) || len(w.s.OpenApprovals(id)) > 0 || timed && waitsForTime(t, w.now) || w.s.AwaitsWorker(id, w.now) || w.asksInTrouble(id) {
 			continue
 		}
 		w.t.Fatalf("%s (%s) waits for nothing at %s\n%s\n%s", id, t.Status, w.now, w.tail(), outline(t))
@@ -343,6 +347,7 @@ func (w *world) goWell() {
 				w.answer(a)
 			}
 		}
+		w.mergeAwaited()
 		due := w.due(w.k.Active)
 		w.rng.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })
 		for _, e := range due {
@@ -365,6 +370,41 @@ func (w *world) goWell() {
 	for _, id := range open {
 		if t := w.task(id); t.Status != StatusCompleted {
 			w.t.Fatalf("%s ends as %s (%s) though everything went well\n%s\n%s", id, t.Status, t.Reason, w.tail(), outline(t))
+		}
+	}
+}
+
+// waitsForOthers reports whether a task waits for others, each of which may still be merged,
+// or of which the president was asked.
+func (w *world) waitsForOthers(t *Task) bool {
+	for _, a := range w.s.WaitsFor(t) {
+		if a.Trouble() != "" && w.s.ByKey["after "+string(t.ID)+" "+string(a.Task)] == "" {
+			return false
+		}
+	}
+	return len(w.s.WaitsFor(t)) > 0
+}
+
+// isFollowedUp reports whether somebody works on the pull request that a task opened.
+func (w *world) isFollowedUp(lead TaskID) bool {
+	return slices.ContainsFunc(w.s.Open, func(id TaskID) bool {
+		return w.s.Tasks[id].Follows != "" && w.s.LeadOf(w.s.Tasks[id]).ID == lead
+	})
+}
+
+// mergeAwaited has people merge the pull requests that tasks wait for, once nobody works on
+// them: a merge would end that work.
+func (w *world) mergeAwaited() {
+	for _, id := range slices.Clone(w.s.Open) {
+		for _, a := range w.s.WaitsFor(w.s.Tasks[id]) {
+			switch {
+			case a.Status == StatusCompleted:
+				if lead := w.s.LeadOf(w.s.Tasks[a.Task]).ID; !w.isFollowedUp(lead) {
+					w.must(President, SettlePR{Task: lead, State: PRMerged})
+				}
+			case a.Trouble() != "" && len(w.s.OpenApprovals(id)) == 0: // it is to wait on
+				w.send(President, Retry{Task: a.Task})
+			}
 		}
 	}
 }

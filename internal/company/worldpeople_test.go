@@ -73,6 +73,10 @@ func (w *world) reopenOrTell() {
 // followed up.
 func (w *world) pulls() {
 	lead := NewTaskID(1 + w.rng.IntN(w.k.Tasks))
+	if w.k.After > 0 && w.chance(w.k.After) {
+		w.send(President, SettlePR{Task: lead, State: []PRState{PRMerged, PRClosed}[w.rng.IntN(2)]})
+		return
+	}
 	switch w.rng.IntN(5) {
 	case 0:
 		for _, id := range w.s.Open {
@@ -147,6 +151,9 @@ func (w *world) answer(a *Approval) {
 		c.Option = OptReject
 		if w.chance(70) {
 			c.Text = "do it otherwise"
+		}
+		if a.Kind == AskAfter && w.chance(50) {
+			c.Option = OptWait
 		}
 	}
 	w.send(President, c)

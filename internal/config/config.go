@@ -50,6 +50,7 @@ type Model struct {
 	Script        string   `yaml:"script" doc:"file of the scripted adapter, relative to the office"`
 	Temperature   *float64 `yaml:"temperature" min:"0" max:"2" doc:"sampling temperature; the server's default when absent"`
 	Tools         string   `yaml:"tools" enum:"auto yes no" doc:"whether tools go over the wire (yes) or in text (no); auto: as its server says"`
+	Images        string   `yaml:"images" enum:"auto yes no" doc:"whether the model takes images, which come with an instruction; auto: as its server says, else by its name"`
 }
 
 // Price of a million tokens.
@@ -248,7 +249,7 @@ func Default() Config {
 	agent := Agent{MaxTurns: 30}
 	return Config{
 		Version: 1,
-		Models:  map[string]Model{"default": {Adapter: "ollama", Model: "llama3", Tools: Auto}},
+		Models:  map[string]Model{"default": {Adapter: "ollama", Model: "llama3", Tools: Auto, Images: Auto}},
 		Agents:  Agents{Manager: agent, Worker: WorkerAgent{MaxTurns: agent.MaxTurns}, Reviewer: agent, Merger: agent, SecondReviewer: agent},
 		Workers: Workers{Max: 3, CommandTimeout: 300 * time.Second, RunTimeout: 30 * time.Minute,
 			Memory: 4 << 30, CPUs: 2, PIDs: 512, Warm: 1},

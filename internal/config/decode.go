@@ -140,7 +140,7 @@ func (d *decoder) decodeProfiles(v reflect.Value, n node, key string) {
 			continue
 		}
 		m := reflect.New(v.Type().Elem()).Elem()
-		m.Set(reflect.ValueOf(Model{Tools: Auto}))
+		m.Set(reflect.ValueOf(Model{Tools: Auto, Images: Auto}))
 		before := len(d.problems)
 		d.decodeValue(m, f.node, joinKey(key, f.key), "")
 		if m.Interface().(Model).Adapter == "" && len(d.problems) == before {

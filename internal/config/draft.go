@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"company/internal/lazyregexp"
+	"company/internal/screen"
 )
 
 // ConfigDraft is what company.yaml is to say beyond the defaults, and what people
@@ -16,17 +17,33 @@ type ConfigDraft struct {
 	About  []string            // lines at its head
 	Models map[string]Model    // profiles to set; none: the default stays
 	Notes  map[string][]string // by section: lines above it
+	All    bool                // every key there is; else those of firstKeys
 }
 
-// Render is the draft as a company.yaml: every key there is with its meaning,
-// those that are not set as comments with their defaults. A line that begins
+// firstKeys are what most people set first. A section is named where all of it is meant.
+var firstKeys = []string{
+	"version", "models", "workers.max", "container.dockerfile", "container.setup", "git.base", "forge.kind", "forge.token_env",
+	"gates.lint", "gates.test", "gates.services", "gates.none", "budget.usd", "budget.tokens", "approvals.plan", "approvals.merge", "approvals.pr",
+}
+
+// hasKey reports whether the draft names a key, or a key below it.
+func (d ConfigDraft) hasKey(path string) bool {
+	return d.All || slices.ContainsFunc(firstKeys, func(key string) bool {
+		return key == path || strings.HasPrefix(key, path+".") || strings.HasPrefix(path, key+".")
+	})
+}
+
+// Render is the draft as a company.yaml: its keys with their meaning, those that
+// are not set as comments with their defaults. A line that begins
 // with # and no space is a key; to set it, the # is removed. What stands in
 // comments may come from a repository: it is kept on its line.
 func (d ConfigDraft) Render() []byte {
 	var b strings.Builder
 	prose := func(lines ...string) {
 		for _, l := range lines {
-			b.WriteString(strings.TrimSpace("# "+strings.TrimSpace(toOneLine(l))) + "\n")
+			for part := range strings.SplitSeq(screen.Wrap(strings.TrimSpace(toOneLine(l)), draftWidth-len("# "), ""), "\n") {
+				b.WriteString(strings.TrimSpace("# "+strings.TrimSpace(part)) + "\n")
+			}
 		}
 	}
 	prose(d.About...)
@@ -36,6 +53,9 @@ func (d ConfigDraft) Render() []byte {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		key, doc := f.Tag.Get("yaml"), f.Tag.Get("doc")
+		if !d.hasKey(key) {
+			continue
+		}
 		b.WriteByte('\n')
 		prose(d.Notes[key]...)
 		switch {
@@ -55,16 +75,20 @@ func (d ConfigDraft) Render() []byte {
 			writeKey(&b, "#", 0, key, humanValue(v.Field(i)), keyHint(f.Tag))
 		default:
 			writeKey(&b, "#", 0, key, "", doc)
-			writeSection(&b, v.Field(i), 1)
+			d.writeSection(&b, key, v.Field(i), 1)
 		}
 	}
 	return []byte(b.String())
 }
 
 // writeSection writes the keys of a section as comments.
-func writeSection(b *strings.Builder, v reflect.Value, depth int) {
+func (d ConfigDraft) writeSection(b *strings.Builder, path string, v reflect.Value, depth int) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
+		path := path + "." + f.Tag.Get("yaml")
+		if !d.hasKey(path) {
+			continue
+		}
 		if isLeaf(f.Type) {
 			key, value := f.Tag.Get("yaml"), humanValue(v.Field(i))
 			if f.Tag.Get("unset") != "" && v.Field(i).IsZero() {
@@ -74,7 +98,7 @@ func writeSection(b *strings.Builder, v reflect.Value, depth int) {
 			continue
 		}
 		writeKey(b, "#", depth, f.Tag.Get("yaml"), "", f.Tag.Get("doc"))
-		writeSection(b, v.Field(i), depth+1)
+		d.writeSection(b, path, v.Field(i), depth+1)
 	}
 }
 
@@ -95,18 +119,28 @@ func writeProfile(b *strings.Builder, mark string, m Model) {
 	}
 }
 
-// commentColumn is where the comments behind the keys begin.
-const commentColumn = 34
+const (
+	draftWidth    = 100 // of a line
+	commentColumn = 34  // where the comments behind the keys begin
+)
 
 func writeKey(b *strings.Builder, mark string, depth int, key, value, doc string) {
 	line := mark + strings.Repeat("  ", depth) + key + ":"
 	if value != "" {
 		line += " " + value
 	}
-	if doc != "" {
-		line += strings.Repeat(" ", max(2, commentColumn-len(line))) + "# " + doc
+	if doc == "" {
+		b.WriteString(line + "\n")
+		return
 	}
-	b.WriteString(line + "\n")
+	if len(line) > commentColumn-2 {
+		b.WriteString(line + "\n")
+		line = mark
+	}
+	for part := range strings.SplitSeq(screen.Wrap(doc, draftWidth-commentColumn-len("# "), ""), "\n") {
+		b.WriteString(line + strings.Repeat(" ", commentColumn-len(line)) + "# " + part + "\n")
+		line = mark
+	}
 }
 
 // keyHint describes a key, with the values that it takes.

@@ -11,7 +11,7 @@ import (
 // The file says every key there is with its default: as it is written it sets
 // nothing but the version, and with each # of a key removed it is the default.
 func TestDraftIsTheDefault(t *testing.T) {
-	text := string(ConfigDraft{About: []string{"found here: a: b", "two\nlines: 1"}, Notes: map[string][]string{"gates": {"test: x\r\nworkers: {max: 64}", "\u2028workers: 1"}}}.Render())
+	text := string(ConfigDraft{All: true, About: []string{"found here: a: b", "two\nlines: 1"}, Notes: map[string][]string{"gates": {"test: x\r\nworkers: {max: 64}", "\u2028workers: 1"}}}.Render())
 	l := mustLoad(t, LoadOptions{OfficeDir: configtest.Office(t, text)})
 	for key, at := range l.Origin {
 		if (at != OriginDefault) != (key == "version") {
@@ -54,4 +54,33 @@ func TestDraftWithModels(t *testing.T) {
 	if err := schemaAccepts(t, text); err != nil {
 		t.Error(err)
 	}
+}
+
+// Nobody reads two hundred lines before the first task: the file that init writes has the
+// keys that most people set first, in lines that a terminal shows whole.
+func TestDraftIsShort(t *testing.T) {
+	note := "Found: " + strings.Repeat("a long name of a check ", 16)
+	text := string(ConfigDraft{Notes: map[string][]string{"gates": {note}}}.Render())
+	lines := strings.Split(text, "\n")
+	if len(lines) > 60 {
+		t.Errorf("%d lines", len(lines))
+	}
+	every := ConfigDraft{All: true}.Render()
+	for _, line := range append(lines, strings.Split(string(every), "\n")...) {
+		if len(line) > draftWidth {
+			t.Errorf("%d wide: %s", len(line), line)
+		}
+	}
+	for _, key := range firstKeys {
+		name := key[strings.LastIndex(key, ".")+1:] + ":"
+		if strings.Count(text, name) == 0 {
+			t.Errorf("%s is not in it", key)
+		}
+	}
+	for _, key := range []string{"memory:", "recovery:", "serve:"} {
+		if strings.Contains(text, key) {
+			t.Errorf("%s is in it", key)
+		}
+	}
+	mustLoad(t, LoadOptions{OfficeDir: configtest.Office(t, text)})
 }

@@ -91,7 +91,7 @@ func TestEditRefuses(t *testing.T) {
 // In the draft that company init writes, a key that is set takes the place of its
 // comment, and one that is removed becomes that comment again.
 func TestEditOfADraft(t *testing.T) {
-	draft := string(ConfigDraft{About: []string{"about"}, Notes: map[string][]string{"gates": {"what was found: none"}}}.Render())
+	draft := string(ConfigDraft{All: true, About: []string{"about"}, Notes: map[string][]string{"gates": {"what was found: none"}}}.Render())
 	set, err := editOf(t, draft, "workers.max", "5")
 	if err != nil {
 		t.Fatal(err)

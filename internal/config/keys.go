@@ -64,7 +64,7 @@ func Keys() []Key {
 
 func newKey(name string, f reflect.StructField, values map[string]string) Key {
 	k := Key{Name: name, Doc: f.Tag.Get("doc"), Default: values[strings.ReplaceAll(name, "<profile>", "default")]}
-	if k.Default == `""` || k.Default == "[]" || strings.Contains(name, "<profile>") && !strings.HasSuffix(name, ".tools") {
+	if k.Default == `""` || k.Default == "[]" || strings.Contains(name, "<profile>") && !strings.HasSuffix(name, ".tools") && !strings.HasSuffix(name, ".images") {
 		k.Default = ""
 	}
 	switch known, ok := typeNames[f.Type]; {

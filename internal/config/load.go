@@ -275,7 +275,11 @@ func (l *loader) applyTree(root node) {
 
 // set writes one key from a text, as environment and flags give it.
 func (l *loader) set(key, text, at string) (known bool) {
-	n := node{at: at, kind: nodeUntyped, text: text}
+	return l.setNode(key, node{at: at, kind: nodeUntyped, text: text})
+}
+
+// setNode is set with a value that was parsed.
+func (l *loader) setNode(key string, n node) (known bool) {
 	d := l.newDecoder()
 	if rest, ok := strings.CutPrefix(key, "models."); ok {
 		name, field, _ := strings.Cut(rest, ".")
@@ -385,19 +389,6 @@ func nearestVariable(name string, known []string) string {
 		return "COMPANY_" + strings.ToUpper(near)
 	}
 	return ""
-}
-
-func (l *loader) applyFlags() {
-	for _, key := range slices.Sorted(maps.Keys(l.opts.Flags)) {
-		if l.set(key, l.opts.Flags[key], "flag "+key) {
-			continue
-		}
-		p := problem{at: "flag " + key, what: "unknown key " + shortenText(key), fix: "keys look like workers.max, and are those of company.yaml"}
-		if near := nearestKey(key, l.allKeys()); near != "" {
-			p.fix = "did you mean " + near + "?"
-		}
-		l.problems = append(l.problems, p)
-	}
 }
 
 // allKeys are all keys that can be set, those of the profiles there are included.

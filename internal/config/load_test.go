@@ -66,7 +66,7 @@ func TestDesignExampleIsTheDefault(t *testing.T) {
 	want := Default()
 	want.setDefaultModels()
 	want.Limits.Writers = 4 // by default as many as there are workers
-	want.Models["strong"] = Model{Adapter: "openai", Model: "gpt-5", APIKeyEnv: "OPENAI_API_KEY", Fallback: []string{"default"}, Tools: Auto}
+	want.Models["strong"] = Model{Adapter: "openai", Model: "gpt-5", APIKeyEnv: "OPENAI_API_KEY", Fallback: []string{"default"}, Tools: Auto, Images: Auto}
 	want.Agents.Manager.Model, want.Agents.Reviewer.Model, want.Agents.Merger.Model = "strong", "strong", "strong"
 	if diff := diffConfigs(got, want); diff != "" {
 		t.Fatal(diff)
@@ -383,7 +383,7 @@ func genConfig(t *rapid.T) Config {
 		c.Gates.Test = Command{Argv: []string{"go", word.Draw(t, "arg"), "null"}}
 	}
 	temp := rapid.Float64Range(0, 2).Draw(t, "temperature")
-	c.Models["m-1"] = Model{Adapter: "openai", Model: "m" + word.Draw(t, "model"), Fallback: []string{"default"}, Temperature: &temp, Tools: rapid.SampledFrom([]string{"auto", "yes", "no"}).Draw(t, "tools"),
+	c.Models["m-1"] = Model{Adapter: "openai", Model: "m" + word.Draw(t, "model"), Fallback: []string{"default"}, Temperature: &temp, Tools: rapid.SampledFrom([]string{"auto", "yes", "no"}).Draw(t, "tools"), Images: rapid.SampledFrom([]string{"auto", "yes", "no"}).Draw(t, "images"),
 		Price: &Price{Input: USD(rapid.Int64Range(0, 1_000_000_000_000).Draw(t, "price")), Output: 1, Cached: 0, Write: 2}}
 	c.setDefaultModels()
 	return c

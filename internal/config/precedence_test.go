@@ -236,3 +236,29 @@ func loadSingle(t *testing.T, key, word string, beside map[string]string) string
 	}
 	return flattenConfig(l.Config)[key]
 }
+
+// --set takes a section in braces, as company config set does: each key in it is set, and a model
+// profile may be new. What is wrong in it is told with its key.
+func TestFlagSetsASection(t *testing.T) {
+	load := func(flags map[string]string) (Loaded, error) {
+		return Load(t.Context(), LoadOptions{OfficeDir: t.TempDir(), Env: func(string) (string, bool) { return "", false }, Flags: flags})
+	}
+	l, err := load(map[string]string{
+		"models.default": "{adapter: openai, model: small, base_url: 'http://127.0.0.1:1/v1', price: {input: 1, output: 2}}",
+		"models.large":   "{adapter: openai, model: big, base_url: 'http://127.0.0.1:1/v1', fallback: [default]}",
+		"workers":        "{max: 2}", "agents.worker.model": "large",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := l.Config
+	if c.Models["default"].Model != "small" || c.Models["default"].Price == nil || c.Models["large"].Model != "big" ||
+		len(c.Models["large"].Fallback) != 1 || c.Workers.Max != 2 || l.Origin["models.large.model"] != "flag models.large" {
+		t.Errorf("%+v %+v, from %s", c.Models, c.Workers, l.Origin["models.large.model"])
+	}
+	for key, value := range map[string]string{"models.default": "{modle: x}", "workers": "{mx: 2}", "models.No": "{model: x}", "workers.max": "{a: 1}", "models.x": "{}"} {
+		if _, err := load(map[string]string{key: value}); err == nil || !strings.Contains(err.Error(), "flag "+key) {
+			t.Errorf("%s=%s: %v", key, value, err)
+		}
+	}
+}

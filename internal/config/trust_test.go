@@ -240,7 +240,7 @@ func TestTighteningNeedsNoTrust(t *testing.T) {
 	}
 }
 
-// A repository that git does not answer about may track the file.
+// A repository that git does not answer about may track the file (GAT-6).
 func TestTrackedFailsClosed(t *testing.T) {
 	dir := configtest.Office(t, "container: {docker_host: 'tcp://127.0.0.1:2375'}\n")
 	configtest.WriteFile(t, filepath.Join(dir, ".git"), "gitdir: /nonexistent\n")

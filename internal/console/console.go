@@ -55,28 +55,15 @@ func (con *Console) OpenLog() {
 	if con.Verbose {
 		level = slog.LevelDebug
 	}
-	con.Log = slog.New(slog.NewTextHandler(con.Err, &slog.HandlerOptions{Level: level}))
+	var handler slog.Handler = slog.NewTextHandler(con.Err, &slog.HandlerOptions{Level: level})
+	if con.Verbose && IsTerminal(con.Err) {
+		handler = &lineHandler{show: con.printLogLine}
+	}
+	con.Log = slog.New(handler)
 }
 
 // envValue is a variable of the environment; empty where it is not set.
 func (con *Console) envValue(name string) string {
 	v, _ := con.LookupEnv(name)
 	return v
-}
-
-// Stdout is stdout. It remembers the first write that went wrong, so that
-// a command whose result was lost does not end with success.
-type Stdout struct {
-	W   io.Writer
-	Err error
-}
-
-// Write writes, unless a write went wrong before.
-func (r *Stdout) Write(p []byte) (int, error) {
-	if r.Err != nil {
-		return 0, r.Err
-	}
-	n, err := r.W.Write(p)
-	r.Err = err
-	return n, err
 }

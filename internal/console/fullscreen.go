@@ -9,12 +9,8 @@ import (
 // FullScreen is the terminal for screens that take all of it, with keys. Where stdin or
 // stdout is none, or a program is to read stdout, it is EUsage.
 func (con *Console) FullScreen() (in, out *os.File, err error) {
-	w := con.Out
-	if r, ok := w.(*Stdout); ok {
-		w = r.W
-	}
 	in, _ = con.In.(*os.File)
-	out, _ = w.(*os.File)
+	out, _ = FileOf(con.Out).(*os.File)
 	why := ""
 	switch {
 	case con.Output != "text":

@@ -12,7 +12,7 @@ import (
 func (con *Console) PrintLong(text string) error {
 	if file, ok := con.pagedOutput(); ok {
 		_, height := terminalSize(con.Out)
-		return screen.PageText(file, height, text, con.Environ, con.LookupEnv)
+		return screen.PageText(con.Out, file, height, screen.Guard(text), con.Environ, con.LookupEnv)
 	}
 	_, err := io.WriteString(con.Out, text)
 	return err

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,9 +20,14 @@ func (con *Console) PrintJSON(w io.Writer, v any) error {
 	if con.Shape != nil && w == con.Out {
 		return con.Shape.Print(con.Lifetime, w, IsTerminal(w), v)
 	}
-	enc := json.NewEncoder(w)
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(safetext.EscapeJSON(text.Bytes())) // a terminal may show it
+	return err
 }
 
 // PrintNote says something about the progress, on stderr: a line for people, an
@@ -70,10 +76,12 @@ func (con *Console) ShowError(err error) {
 		e = e.Because(e.Err.Error())
 	}
 	if con.Output == "json" {
+		classed := *e
+		classed.Class = company.ClassOf(e)
 		told := struct {
 			*company.Error
 			Fix string `json:"fix,omitempty"` // the name in text output and in doctor; hint is its older name
-		}{e, e.Hint}
+		}{&classed, e.Hint}
 		_ = con.PrintJSON(con.Err, map[string]any{"schema_version": 1, "error": told}) // stderr was closed on purpose
 		return
 	}

@@ -21,10 +21,7 @@ func (con *Console) Style(w io.Writer) screen.Style {
 
 // terminalSize is the size of a terminal; 80 by 24 where it has none.
 func terminalSize(w io.Writer) (width, height int) {
-	if r, ok := w.(*Stdout); ok {
-		w = r.W
-	}
-	if f, ok := w.(*os.File); ok {
+	if f, ok := FileOf(w).(*os.File); ok {
 		if width, height, err := term.GetSize(int(f.Fd())); err == nil && width >= 20 {
 			return width, height
 		}

@@ -56,8 +56,8 @@ func IsPiped(in io.Reader) bool {
 
 // IsTerminal asks the kernel: /dev/null is a character device, too.
 func IsTerminal(v any) bool {
-	if r, ok := v.(*Stdout); ok {
-		v = r.W
+	if w, ok := v.(io.Writer); ok {
+		v = FileOf(w)
 	}
 	f, ok := v.(*os.File)
 	if !ok {

@@ -2,12 +2,14 @@ package console
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
 
 	"company/internal/console/terminaltest"
 	"company/internal/reshape"
+	"company/internal/safetext"
 )
 
 // Only a terminal is asked: /dev/null is a character device, too.
@@ -49,5 +51,25 @@ func TestShapedResultOnATerminal(t *testing.T) {
 	want := "red \\x1b[31m\n{\n  \"a\": [\n    \"red \\\\x1b[31m\"\n  ]\n}\nend\n"
 	if shown := terminaltest.ReadToPrompt(t, person, "end\r\n"); shown != want {
 		t.Errorf("%q, want %q", shown, want)
+	}
+}
+
+// JSON holds nothing that steers a terminal or hides in it, and each value stays what it is.
+func TestJSONSteersNoTerminal(t *testing.T) {
+	var all strings.Builder
+	for r := range rune(0x110000) {
+		all.WriteRune(r)
+	}
+	var out bytes.Buffer
+	con := Console{Out: &out}
+	if err := con.PrintJSON(&out, map[string]string{all.String(): all.String()}); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); safetext.Escape(text) != text || strings.Count(text, "\n") != 1 {
+		t.Error("a character steers the terminal")
+	}
+	var back map[string]string
+	if err := json.Unmarshal(out.Bytes(), &back); err != nil || back[all.String()] != all.String() {
+		t.Errorf("the value has changed: %v", err)
 	}
 }

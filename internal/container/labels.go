@@ -25,8 +25,8 @@ const LabelImage = "company.image"
 // that stand for 127.0.0.1 in its containers.
 const LabelHosts = "company.image.hosts"
 
-// maxHosts bounds the names of one image.
-const maxHosts = 16
+// MaxHosts bounds the names of one image. Further ones are left out.
+const MaxHosts = 16
 
 // hostRE is a name of one part: no name of a public host is one.
 var hostRE = lazyregexp.New(`^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$`)
@@ -40,7 +40,7 @@ func IsServiceHost(name string) bool {
 // ParseHosts reads LabelHosts. Other names than those for services are left out.
 func ParseHosts(label string) (out []string) {
 	for _, name := range strings.Fields(label) {
-		if IsServiceHost(name) && len(out) < maxHosts {
+		if IsServiceHost(name) && len(out) < MaxHosts {
 			out = append(out, name)
 		}
 	}

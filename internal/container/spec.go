@@ -132,7 +132,7 @@ func (s Spec) Validate() error {
 	if build != (s.Labels == BuildLabels) || build && (given || len(s.Env)+len(s.Hosts) > 0) || !build && s.Files != nil {
 		return bad("the container %s is half a build and half not", s.Name)
 	}
-	if i := slices.IndexFunc(s.Hosts, func(h string) bool { return !IsServiceHost(h) }); i >= 0 || len(s.Hosts) > maxHosts {
+	if i := slices.IndexFunc(s.Hosts, func(h string) bool { return !IsServiceHost(h) }); i >= 0 || len(s.Hosts) > MaxHosts {
 		return bad("the names of hosts %q are not those of services", s.Hosts)
 	}
 	l := s.Limits

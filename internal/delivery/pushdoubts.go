@@ -133,8 +133,8 @@ func (c *Delivery) emptyRemote(ctx context.Context, m *gitops.Mirror, base compa
 	if !hadRemote {
 		return out, nil
 	}
-	all, err := m.Log(ctx, "", base.OID, base.Ahead+1)
-	if err == nil && len(all) > base.Ahead {
+	known, err := m.CountUpTo(ctx, base.OID, base.Ahead+1)
+	if err == nil && known > base.Ahead {
 		out.doubt = &company.Doubt{Key: "no branch " + base.PRBranch, Says: fmt.Sprintf(
 			"the remote has no branch at all any more, and had %s when the work began: it was emptied, or is another repository. The pull request would have no base there", base.PRBranch)}
 	}

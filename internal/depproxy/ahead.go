@@ -50,6 +50,8 @@ func (h *handler) fetchAhead(ctx context.Context, d company.Dependency) error {
 		return err
 	}
 	q := &request{handler: h, r: r, registry: e.Registry()}
-	_, err = e.Serve(ctx, ecosystem.Request{Fetcher: h.store.fetcherOf(d.Ecosystem), Gate: q, Path: path})
+	f := h.store.fetcherOf(d.Ecosystem, nil)
+	defer f.endRequest()
+	_, err = e.Serve(ctx, ecosystem.Request{Fetcher: f, Gate: q, Path: path})
 	return err
 }

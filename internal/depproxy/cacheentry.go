@@ -73,11 +73,23 @@ var (
 	errClosed         = errors.New("the cache of registries is closed")
 )
 
+// order is a file that a kind of registry is asked for.
+type order struct {
+	ecosystem.Fetch
+	kind   string
+	charge func(bytes int64) // see fetcher
+}
+
+// cacheKey is the place of a file in the cache. What one kind of registry has is not what another names.
+func (w order) cacheKey() string {
+	sum := sha256.Sum256([]byte(w.kind + "\n" + w.Accept + "\n" + w.URL + "\n" + w.Digest.Algorithm + hex.EncodeToString(w.Digest.Sum)))
+	return hex.EncodeToString(sum[:])
+}
+
 // get returns a file from the cache, asking the registry where it must.
 // Concurrent requests for one file wait for one download.
-func (s *Store) get(ctx context.Context, w ecosystem.Fetch) (*cacheEntry, error) {
-	sum := sha256.Sum256([]byte(w.Accept + "\n" + w.URL + "\n" + w.Digest.Algorithm + hex.EncodeToString(w.Digest.Sum)))
-	k := hex.EncodeToString(sum[:])
+func (s *Store) get(ctx context.Context, w order) (*cacheEntry, error) {
+	k := w.cacheKey()
 	if s.isMissing(k) {
 		return nil, &httpError{status: http.StatusNotFound}
 	}
@@ -91,7 +103,14 @@ func (s *Store) get(ctx context.Context, w ecosystem.Fetch) (*cacheEntry, error)
 			return nil, errClosed
 		}
 		defer s.active.Done()
-		return s.load(k, w)
+		o, err := s.load(k, w)
+		if err == nil && !o.cached {
+			s.noteGrowth(o.meta.Size)
+			if w.charge != nil {
+				w.charge(o.meta.Size) // also where its request was given up
+			}
+		}
+		return o, err
 	})
 	select {
 	case r := <-done:
@@ -106,7 +125,7 @@ func (s *Store) get(ctx context.Context, w ecosystem.Fetch) (*cacheEntry, error)
 }
 
 // load downloads a file, or finds that the cached one is still valid.
-func (s *Store) load(k string, w ecosystem.Fetch) (*cacheEntry, error) {
+func (s *Store) load(k string, w order) (*cacheEntry, error) {
 	select {
 	case s.downloadSlots <- struct{}{}:
 		defer func() { <-s.downloadSlots }()
@@ -133,8 +152,8 @@ func (s *Store) load(k string, w ecosystem.Fetch) (*cacheEntry, error) {
 	return nil, err
 }
 
-func (s *Store) downloadFile(k string, w ecosystem.Fetch, old *cacheEntry) (*cacheEntry, error) {
-	ctx, end := context.WithCancelCause(s.ctx)
+func (s *Store) downloadFile(k string, w order, old *cacheEntry) (*cacheEntry, error) {
+	ctx, end := context.WithCancelCause(withKind(s.ctx, w.kind))
 	defer end(nil)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.URL, nil)
 	if err != nil {
@@ -190,7 +209,7 @@ func (s *Store) downloadFile(k string, w ecosystem.Fetch, old *cacheEntry) (*cac
 
 // storeBody writes a body beside the cache, checks it, and moves it in. A crash at
 // any point leaves the old object or none.
-func (s *Store) storeBody(k string, w ecosystem.Fetch, f metadata, body io.Reader, length int64) (*cacheEntry, error) {
+func (s *Store) storeBody(k string, w order, f metadata, body io.Reader, length int64) (*cacheEntry, error) {
 	tmp, err := os.CreateTemp(filepath.Join(s.dir, "tmp"), "part-*")
 	if err != nil {
 		return nil, err
@@ -275,14 +294,17 @@ func (s *Store) lookupEntry(k string) *cacheEntry {
 }
 
 // read returns the whole of a file, checked against its metadata: it is about
-// to be parsed and believed.
-func (s *Store) read(ctx context.Context, w ecosystem.Fetch) ([]byte, *cacheEntry, error) {
+// to be parsed and believed. hold waits until there is room for so much.
+func (s *Store) read(ctx context.Context, w order, hold func(ctx context.Context, size int64) error) ([]byte, *cacheEntry, error) {
 	if w.Limit == 0 {
 		w.Limit = ecosystem.MaxMetadata
 	}
 	for range 2 {
 		o, err := s.get(ctx, w)
 		if err != nil {
+			return nil, nil, err
+		}
+		if err := hold(ctx, o.meta.Size); err != nil {
 			return nil, nil, err
 		}
 		text, err := os.ReadFile(o.path)

@@ -100,6 +100,13 @@ type request struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	registry ecosystem.Registry
+	brought  atomic.Int64 // bytes that came into the cache for it, which are counted
+}
+
+// chargeBytes counts a file that comes into the cache for the request.
+func (q *request) chargeBytes(bytes int64) {
+	q.brought.Add(bytes)
+	q.bytes.Add(bytes)
 }
 
 // hostRE is what a Host header may be that is put into an answer.
@@ -140,8 +147,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q.registry = e.Registry()
+	f := h.store.fetcherOf(kind, q.chargeBytes)
+	defer f.endRequest()
 	q.writeAnswer(e.Serve(r.Context(), ecosystem.Request{
-		Fetcher: h.store.fetcherOf(kind), Gate: q, Path: rest, Base: "http://" + r.Host, Accept: r.Header.Get("Accept"),
+		Fetcher: f, Gate: q, Path: rest, Base: "http://" + r.Host, Accept: r.Header.Get("Accept"),
 	}))
 }
 
@@ -283,7 +292,7 @@ func (q *request) serveEntry(o *cacheEntry, media string) {
 	defer f.Close()
 	q.w.Header().Set("Content-Type", media)
 	q.w.Header().Set("X-Content-Type-Options", "nosniff")
-	http.ServeContent(&countingWriter{q.w, q.handler}, q.r, "", time.Time{}, f)
+	http.ServeContent(&countingWriter{q.w, q}, q.r, "", time.Time{}, f)
 }
 
 // writeBody answers with text that was made here.
@@ -294,18 +303,19 @@ func (q *request) writeBody(text []byte, media string) {
 	if q.r.Method == http.MethodHead {
 		return
 	}
-	_, _ = (&countingWriter{q.w, q.handler}).Write(text)
+	_, _ = (&countingWriter{q.w, q}).Write(text)
 }
 
-// countingWriter counts the sent bytes.
+// countingWriter counts the sent bytes, but for those that were counted when they came.
 type countingWriter struct {
 	http.ResponseWriter
-	h *handler
+	q *request
 }
 
 func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.ResponseWriter.Write(p)
-	c.h.bytes.Add(int64(n))
+	c.q.bytes.Add(max(0, int64(n)-max(0, c.q.brought.Load())))
+	c.q.brought.Add(-int64(n))
 	return n, err
 }
 

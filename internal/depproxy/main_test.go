@@ -161,3 +161,12 @@ func goTestEnv(srv *httptest.Server, dir string) []string {
 		"GOCACHE=" + filepath.Join(dir, ".gocache"), "GOENV=off", "GONOSUMDB=", "GOVCS=*:off", "GOWORK=off", "GOTELEMETRY=off",
 	}
 }
+
+// getNPM gets a file as npm's protocol does, and readNPM reads one.
+func getNPM(ctx context.Context, s *Store, w ecosystem.Fetch) (*cacheEntry, error) {
+	return s.get(ctx, order{Fetch: w, kind: NPM})
+}
+
+func readNPM(ctx context.Context, s *Store, w ecosystem.Fetch) ([]byte, *cacheEntry, error) {
+	return s.read(ctx, order{Fetch: w, kind: NPM}, func(context.Context, int64) error { return nil })
+}

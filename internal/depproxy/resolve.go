@@ -22,7 +22,9 @@ func (s *Store) Resolve(ctx context.Context, d company.Dependency) (company.Depe
 	if err != nil {
 		return d, err
 	}
-	all, newest, err := e.ListVersions(ctx, s.fetcherOf(d.Ecosystem), d)
+	f := s.fetcherOf(d.Ecosystem, nil)
+	defer f.endRequest()
+	all, newest, err := e.ListVersions(ctx, f, d)
 	if err := s.explainLookup(ctx, d, err); err != nil {
 		return d, err
 	}
@@ -51,7 +53,9 @@ func (s *Store) ListVersions(ctx context.Context, d company.Dependency) ([]strin
 	if err != nil {
 		return nil, err
 	}
-	all, _, err := e.ListVersions(ctx, s.fetcherOf(d.Ecosystem), d)
+	f := s.fetcherOf(d.Ecosystem, nil)
+	defer f.endRequest()
+	all, _, err := e.ListVersions(ctx, f, d)
 	return all, s.explainLookup(ctx, d, err)
 }
 
@@ -136,7 +140,9 @@ func (s *Store) dependenciesOf(ctx context.Context, d company.Dependency) ([]com
 	if err != nil {
 		return nil, err
 	}
-	return e.ListNeeds(ctx, s.fetcherOf(d.Ecosystem), d)
+	f := s.fetcherOf(d.Ecosystem, nil)
+	defer f.endRequest()
+	return e.ListNeeds(ctx, f, d)
 }
 
 // clientOf is the protocol of a package's registry, where there is one that this

@@ -11,12 +11,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"company/internal/company"
-	"company/internal/ecosystem"
 )
 
 const (
@@ -42,10 +43,13 @@ type Store struct {
 	listTTL       time.Duration
 	maxBytes      int64 // bytes of the whole cache
 
-	ctx    context.Context // ends downloads
-	cancel context.CancelFunc
-	flight singleflight.Group
-	active sync.WaitGroup
+	ctx     context.Context // ends downloads
+	cancel  context.CancelFunc
+	flight  singleflight.Group
+	parsed  *semaphore.Weighted // bytes of large descriptions that are being read
+	pruning atomic.Bool
+	grown   atomic.Int64 // bytes that came into the cache since it was looked through
+	active  sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
@@ -66,7 +70,7 @@ func open(dir string, up Upstreams, most int64) (*Store, error) {
 		return nil, company.E(company.EConfig, "the settings of a package registry cannot be used").Wrap(err)
 	}
 	s := &Store{dir: dir, upstreams: up, log: slog.New(slog.DiscardHandler), transport: t, downloadSlots: make(chan struct{}, maxDownloads), listTTL: defaultListTTL, maxBytes: most,
-		missing: map[string]time.Time{}}
+		parsed: semaphore.NewWeighted(maxParsed), missing: map[string]time.Time{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.client = &http.Client{Transport: t, Timeout: fetchTimeout, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects {
@@ -77,31 +81,6 @@ func open(dir string, up Upstreams, most int64) (*Store, error) {
 	s.removeStaleParts()
 	s.active.Go(s.pruneCache)
 	return s, nil
-}
-
-// fetcherOf is the store as the protocol of one kind of registry sees it.
-func (s *Store) fetcherOf(kind string) ecosystem.Fetcher { return fetcher{s, kind} }
-
-type fetcher struct {
-	store *Store
-	kind  string
-}
-
-func (f fetcher) Upstream() ecosystem.Upstream { return f.store.upstreams.Registries[f.kind] }
-
-func (f fetcher) Read(ctx context.Context, w ecosystem.Fetch) (text []byte, media string, err error) {
-	text, o, err := f.store.read(ctx, w)
-	if err != nil {
-		return nil, "", err
-	}
-	return text, o.meta.Type, nil
-}
-
-func (f fetcher) Get(ctx context.Context, w ecosystem.Fetch) (ecosystem.Cached, error) {
-	if w.Limit == 0 {
-		w.Limit = ecosystem.MaxPackage
-	}
-	return f.store.get(ctx, w)
 }
 
 // SetLogger says where the store tells of what it could not do. Call it before
@@ -176,6 +155,7 @@ func (s *Store) pruneCache() {
 	}
 	var all []one
 	var total int64
+	s.grown.Store(0)
 	_ = filepath.WalkDir(s.dir, func(path string, e fs.DirEntry, err error) error {
 		if s.ctx.Err() != nil {
 			return fs.SkipAll
@@ -203,6 +183,16 @@ func (s *Store) pruneCache() {
 		_ = os.Remove(strings.TrimSuffix(o.path, ".json"))
 		total -= o.size
 	}
+}
+
+// noteGrowth prunes the cache once a tenth more has come than it may hold. Only one at a time
+// looks through it.
+func (s *Store) noteGrowth(size int64) {
+	if s.grown.Add(size) <= s.maxBytes/10 || !s.pruning.CompareAndSwap(false, true) {
+		return
+	}
+	defer s.pruning.Store(false)
+	s.pruneCache()
 }
 
 // markUsed records the use of a file.

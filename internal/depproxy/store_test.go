@@ -219,7 +219,7 @@ func TestOneDownloadForMany(t *testing.T) {
 			c = ctx
 		}
 		wg.Go(func() {
-			o, err := s.get(c, ecosystem.Fetch{URL: r.URL + "/x", Immutable: true, Limit: 2 << 20})
+			o, err := getNPM(c, s, ecosystem.Fetch{URL: r.URL + "/x", Immutable: true, Limit: 2 << 20})
 			switch {
 			case errors.Is(err, context.Canceled):
 				gone.Add(1)
@@ -269,15 +269,15 @@ func TestCutOffDownloads(t *testing.T) {
 	})
 	s := newStore(t, upstreamsAt(NPM, r.URL))
 	w := ecosystem.Fetch{URL: r.URL + "/x", Immutable: true, Limit: 64 << 10}
-	if _, err := s.get(t.Context(), w); err == nil {
+	if _, err := getNPM(t.Context(), s, w); err == nil {
 		t.Error("half a file was taken")
 	}
 	mode = "endless"
-	if _, err := s.get(t.Context(), w); !errors.Is(err, errTooLarge) {
+	if _, err := getNPM(t.Context(), s, w); !errors.Is(err, errTooLarge) {
 		t.Errorf("a file without an end: %v", err)
 	}
 	mode = "whole"
-	o, err := s.get(t.Context(), w)
+	o, err := getNPM(t.Context(), s, w)
 	if err != nil || o.cached {
 		t.Fatalf("%+v %v", o, err)
 	}
@@ -304,7 +304,7 @@ func TestCutOffDownloads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := s2.get(t.Context(), w)
+		again, err := getNPM(t.Context(), s2, w)
 		if err != nil || again.meta.Size != 4096 || again.cached || filepath.Base(again.path) != k {
 			t.Errorf("after a crash: %+v %v", again, err)
 		}
@@ -314,7 +314,7 @@ func TestCutOffDownloads(t *testing.T) {
 		t.Errorf("left behind: %q", left)
 	}
 	s.Close()
-	if _, err := s.get(t.Context(), ecosystem.Fetch{URL: r.URL + "/y", Immutable: true, Limit: 1 << 20}); err == nil {
+	if _, err := getNPM(t.Context(), s, ecosystem.Fetch{URL: r.URL + "/y", Immutable: true, Limit: 1 << 20}); err == nil {
 		t.Error("a closed store downloads")
 	}
 }
@@ -342,7 +342,7 @@ func TestListsAreRevalidated(t *testing.T) {
 	s.listTTL = 0
 	read := func() string {
 		t.Helper()
-		text, _, err := s.read(t.Context(), ecosystem.Fetch{URL: r.URL + "/list"})
+		text, _, err := readNPM(t.Context(), s, ecosystem.Fetch{URL: r.URL + "/list"})
 		if err != nil {
 			return err.Error()
 		}
@@ -378,7 +378,7 @@ func TestFutureListIsNotFresh(t *testing.T) {
 	s := newStore(t, upstreamsAt(NPM, r.URL))
 	read := func() {
 		t.Helper()
-		if _, _, err := s.read(t.Context(), ecosystem.Fetch{URL: r.URL + "/list"}); err != nil {
+		if _, _, err := readNPM(t.Context(), s, ecosystem.Fetch{URL: r.URL + "/list"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -435,7 +435,7 @@ func TestTransportDestinations(t *testing.T) {
 	})
 	s := newStore(t, Upstreams{Registries: map[string]ecosystem.Upstream{NPM: ecosystem.At(ecosystem.Endpoint{URL: r.URL + "/npm"}.WithAuth("Bearer hush"))}})
 	for _, path := range []string{"/npm/away", "/npm/meta", "/npm/loop"} {
-		if _, err := s.get(t.Context(), ecosystem.Fetch{URL: r.URL + path, Limit: 1 << 10}); err == nil {
+		if _, err := getNPM(t.Context(), s, ecosystem.Fetch{URL: r.URL + path, Limit: 1 << 10}); err == nil {
 			t.Errorf("%s was followed", path)
 		}
 	}
@@ -443,7 +443,7 @@ func TestTransportDestinations(t *testing.T) {
 		t.Errorf("a private address was asked for %q", got)
 	}
 	seen = nil
-	if _, err := s.get(t.Context(), ecosystem.Fetch{URL: r.URL + "/npm/aside", Limit: 1 << 10}); err != nil {
+	if _, err := getNPM(t.Context(), s, ecosystem.Fetch{URL: r.URL + "/npm/aside", Limit: 1 << 10}); err != nil {
 		t.Error(err)
 	}
 	if fmt.Sprint(seen) != "[/npm/aside Bearer hush /elsewhere ]" {
@@ -453,7 +453,7 @@ func TestTransportDestinations(t *testing.T) {
 		"http://example.com/x", "https://127.0.0.1/x", "https://[::1]/x", "https://10.1.2.3/x", "https://[::ffff:192.168.0.1]/x", "https://localhost/x", "https://x.internal/",
 		"https://host/x", "https://u:p@example.com/x", "https://example.com:8443/x", "https://169.254.169.254/x", "ftp://example.com/x", "file:///etc/passwd", "https://x.localhost./",
 	} {
-		if _, err := s.get(t.Context(), ecosystem.Fetch{URL: address, Limit: 1 << 10}); err == nil {
+		if _, err := getNPM(t.Context(), s, ecosystem.Fetch{URL: address, Limit: 1 << 10}); err == nil {
 			t.Errorf("%s was asked", address)
 		}
 	}
@@ -514,7 +514,7 @@ func TestPrune(t *testing.T) {
 	s := newStore(t, up)
 	var kept []*cacheEntry
 	for i := range 5 {
-		o, err := s.get(t.Context(), ecosystem.Fetch{URL: fmt.Sprint(r.URL, "/", i), Immutable: true, Limit: 2000})
+		o, err := getNPM(t.Context(), s, ecosystem.Fetch{URL: fmt.Sprint(r.URL, "/", i), Immutable: true, Limit: 2000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -524,7 +524,7 @@ func TestPrune(t *testing.T) {
 		}
 		kept = append(kept, o)
 	}
-	if _, err := s.get(t.Context(), ecosystem.Fetch{URL: r.URL + "/0", Immutable: true, Limit: 2000}); err != nil { // the oldest is used
+	if _, err := getNPM(t.Context(), s, ecosystem.Fetch{URL: r.URL + "/0", Immutable: true, Limit: 2000}); err != nil { // the oldest is used
 		t.Fatal(err)
 	}
 	s2, err := open(s.dir, up, 3500)
@@ -539,7 +539,7 @@ func TestPrune(t *testing.T) {
 			t.Errorf("%d: gone %v", i, gone)
 		}
 	}
-	if o, err := s.get(t.Context(), ecosystem.Fetch{URL: r.URL + "/1", Immutable: true, Limit: 2000}); err != nil || o.cached {
+	if o, err := getNPM(t.Context(), s, ecosystem.Fetch{URL: r.URL + "/1", Immutable: true, Limit: 2000}); err != nil || o.cached {
 		t.Errorf("what was pruned is had anew: %+v %v", o, err)
 	}
 }

@@ -31,11 +31,22 @@ var errPrivateAddress = errors.New("the address is not a public one")
 // wherever they are, with their credentials; anywhere else by https, without
 // any, and to public addresses only.
 type transport struct {
-	registries map[string]*http.Transport // by scheme://host:port
-	direct     *http.Transport            // dials for itself, and looks at what it dials
-	viaProxy   *http.Transport            // goes through the operator's proxy, which may be on a private address
-	auth       []ecosystem.Endpoint
+	registries map[place]*http.Transport
+	direct     *http.Transport                 // dials for itself, and looks at what it dials
+	viaProxy   *http.Transport                 // goes through the operator's proxy, which may be on a private address
+	auth       map[string][]ecosystem.Endpoint // by kind
 	silences   *silences
+}
+
+// place is one of the operator's registries of a kind, by scheme://host:port. What the registry of
+// one kind names at the place of another kind's is as foreign as any other address.
+type place struct{ kind, origin string }
+
+type kindKey struct{}
+
+// withKind says for which kind of registry requests are made.
+func withKind(ctx context.Context, kind string) context.Context {
+	return context.WithValue(ctx, kindKey{}, kind)
 }
 
 func newTransport(up Upstreams) (*transport, error) {
@@ -59,8 +70,8 @@ func newTransport(up Upstreams) (*transport, error) {
 			DisableCompression: false,
 		}
 	}
-	t := &transport{registries: map[string]*http.Transport{}, silences: newSilences()}
-	for _, e := range up.allEndpoints() {
+	t := &transport{registries: map[place]*http.Transport{}, auth: map[string][]ecosystem.Endpoint{}, silences: newSilences()}
+	for kind, e := range up.allEndpoints() {
 		if e.URL == "" {
 			continue
 		}
@@ -76,11 +87,11 @@ func newTransport(up Upstreams) (*transport, error) {
 			}
 			proxy = http.ProxyURL(p)
 		}
-		if t.registries[originOf(u)] == nil {
-			t.registries[originOf(u)] = make1(proxy, &net.Dialer{Timeout: dialTimeout})
+		if at := (place{kind, originOf(u)}); t.registries[at] == nil {
+			t.registries[at] = make1(proxy, &net.Dialer{Timeout: dialTimeout})
 		}
 		if needsLogin(e) {
-			t.auth = append(t.auth, e)
+			t.auth[kind] = append(t.auth[kind], e)
 		}
 	}
 	t.direct = make1(nil, &net.Dialer{Timeout: dialTimeout, ControlContext: t.checkAddress})
@@ -116,7 +127,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.Header.Del("Authorization")
 	r.Header.Del("Referer")
 	r.Header.Del("Cookie")
-	own := t.registries[originOf(r.URL)]
+	kind, _ := r.Context().Value(kindKey{}).(string)
+	own := t.registries[place{kind, originOf(r.URL)}]
 	if own == nil {
 		if err := t.checkForeignURL(r.URL); err != nil {
 			return nil, err
@@ -127,7 +139,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return t.silences.send(t.direct, r)
 	}
 	longest := -1
-	for _, e := range t.auth {
+	for _, e := range t.auth[kind] {
 		base, err := url.Parse(e.URL)
 		if err != nil || originOf(base) != originOf(r.URL) {
 			continue

@@ -2,6 +2,7 @@ package depproxy
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"time"
 
@@ -25,12 +26,18 @@ type Upstreams struct {
 
 func (u Upstreams) patience() time.Duration { return cmp.Or(u.Patience, defaultPatience) }
 
-// allEndpoints lists the endpoints there are.
-func (u Upstreams) allEndpoints() (out []ecosystem.Endpoint) {
-	for _, e := range catalog.Of[ecosystem.Proxied]() {
-		out = append(out, u.Registries[e.Registry().Name].Endpoints...)
+// allEndpoints are the endpoints there are, each with its kind.
+func (u Upstreams) allEndpoints() iter.Seq2[string, ecosystem.Endpoint] {
+	return func(yield func(string, ecosystem.Endpoint) bool) {
+		for _, e := range catalog.Of[ecosystem.Proxied]() {
+			kind := e.Registry().Name
+			for _, at := range u.Registries[kind].Endpoints {
+				if !yield(kind, at) {
+					return
+				}
+			}
+		}
 	}
-	return out
 }
 
 // Serves reports whether there is a registry of a kind.

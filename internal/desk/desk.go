@@ -66,7 +66,8 @@ func (d Desk) PullPage(ctx context.Context, r view.PullRecord) (view.PullText, e
 		changed = p.StatText()
 	}
 	next := view.NextPullStep(r.Task(), func() string { return "" })
-	return view.PullText{Text: view.PullPage(r.Task(), officeapp.PlainPullText(body), changed, next, view.Style{})}, nil
+	text := view.PullPage(r.Task(), officeapp.PlainPullText(body), changed, next, view.Style{})
+	return view.PullText{Text: text, Body: body, Task: r.Pull.Lead.ID}, nil
 }
 
 // SyncPulls asks the forge about open pull requests, as company pr sync does.

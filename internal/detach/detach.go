@@ -44,11 +44,12 @@ func (b *detachedProcess) logPath() string {
 
 // Submission is what a detached company is to take.
 type Submission struct {
-	Args        []string        // of this program, for a process that submits the same
-	Instruction string          // on its stdin
-	Command     company.Command // for a company that is at work already
-	ID          string          // of the command, which makes a repeat harmless
-	Task        company.TaskID  // that it is about, where there is one already
+	Args        []string               // of this program, for a process that submits the same
+	Instruction string                 // on its stdin
+	Files       []company.AttachedFile // that belong to it: with them stdin is a parcel
+	Command     company.Command        // for a company that is at work already
+	ID          string                 // of the command, which makes a repeat harmless
+	Task        company.TaskID         // that it is about, where there is one already
 }
 
 // Taken is a submission that a company has taken.
@@ -165,7 +166,7 @@ func startDetached(off *office.Office, s Submission) (*detachedProcess, error) {
 	if err := off.StateFolder.Remove(inName); err != nil {
 		return nil, fail(err)
 	}
-	if _, err := in.WriteString(s.Instruction); err != nil {
+	if err := s.writeInstruction(in); err != nil {
 		return nil, fail(err)
 	}
 	if _, err := in.Seek(0, 0); err != nil {

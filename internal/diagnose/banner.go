@@ -103,14 +103,14 @@ func SubmissionBanner(version, root string, c config.Config, cmd company.Submit,
 	return append(lines, fmt.Sprintf("budget  %s   approvals %s   office %s   stop: Ctrl-C", BudgetLine(c, cmd.Settings.WithDefaults().Cap, seen.Model), ApprovalsLine(cmd.Settings), safetext.EscapeLine(shortPath(root), 300)))
 }
 
-// shortPath is a path as seen from where one stands, if that is shorter.
+// shortPath returns a path relative to the working directory, if that is shorter and names a folder.
 func shortPath(p string) string {
 	wd, err := os.Getwd()
 	if err != nil {
 		return p
 	}
 	rel, err := filepath.Rel(wd, p)
-	if err != nil || len(rel) >= len(p) {
+	if err != nil || rel == "." || len(rel) >= len(p) {
 		return p
 	}
 	return rel

@@ -173,3 +173,14 @@ func TestUSDCapNeedsPrice(t *testing.T) {
 		}
 	}
 }
+
+// The head of a submission names the folder of the office, also where one stands in it.
+func TestShortPath(t *testing.T) {
+	dir := configtest.Dir(t)
+	t.Chdir(dir)
+	for path, want := range map[string]string{dir: dir, filepath.Join(dir, ".company"): ".company", filepath.Dir(dir): ".."} {
+		if got := shortPath(path); got != want {
+			t.Errorf("%s is shown as %s, want %s", path, got, want)
+		}
+	}
+}

@@ -100,7 +100,8 @@ func (d *Checker) DraftConfig(ctx context.Context, dir string) (config.ConfigDra
 			"",
 			"A line that begins with # and no space is a key with its default; remove the #",
 			"to set it. company config check looks at this file, company config show tells",
-			"what holds and where it comes from.",
+			"what holds and where it comes from. There are more keys than these: company init",
+			"--all --dry-run prints all of them.",
 			"",
 			"company init wrote this file, so it counts. After a change by hand, what it asks",
 			"for beyond the defaults counts after company trust. Keys never stand here: a key",
@@ -157,7 +158,7 @@ func (d *Checker) pickModels(ctx context.Context, loaded config.Loaded) (map[str
 			return map[string]config.Model{"default": {Adapter: v.adapter, Model: v.model, APIKeyEnv: v.key}}, "Found: " + v.key + "; name the model that you want"
 		}
 	}
-	return nil, "Found: no model. Start Ollama, or set a key, or name a server with base_url."
+	return nil, "Found: none. Start Ollama, or set a key, or name a server with base_url."
 }
 
 const set, notSet = "SET", "NOT SET"
@@ -191,16 +192,16 @@ func (f Findings) RenderLines() []string {
 	if f.Remote != "" {
 		base += " of " + f.Remote
 	}
-	out := []string{"base    " + base, "model   " + strings.TrimPrefix(f.Model, "Found: "), "keys    " + strings.Join(f.Keys, ", ")}
-	out = append(out, "forge   "+f.Forge)
+	out := []string{"base " + base, "model " + strings.TrimPrefix(f.Model, "Found: "), "keys " + strings.Join(f.Keys, ", ")}
+	out = append(out, "forge "+f.Forge)
 	for _, c := range f.Checks {
-		out = append(out, "checks  "+c)
+		out = append(out, "checks "+c)
 	}
 	for _, line := range f.proposalLines() {
-		out = append(out, "people  "+line)
+		out = append(out, "maintainers "+line)
 	}
 	if f.Untested != "" {
-		out = append(out, "!       no test was found, so what is complete will say UNTESTED; to have one: "+f.Untested)
+		out = append(out, "! no test was found, so what is complete will say UNTESTED; to have one: "+f.Untested)
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"company/internal/adapters"
 	officeapp "company/internal/app"
 	"company/internal/config"
 	"company/internal/health"
@@ -33,6 +34,10 @@ func (d *Checker) checkModels(ctx context.Context, p office.Paths, l config.Load
 			}
 		}
 	}
+	reach := adapters.ReachLocal
+	if online {
+		reach = adapters.ReachReplies
+	}
 	var out []health.Finding
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -41,7 +46,7 @@ func (d *Checker) checkModels(ctx context.Context, p office.Paths, l config.Load
 			continue
 		}
 		wg.Go(func() {
-			r := officeapp.ModelDrivers.Check(ctx, profile, officeapp.ModelDeps(l.Config, d.Logger), online)
+			r := officeapp.ModelDrivers.Check(ctx, profile, officeapp.ModelDeps(l.Config, d.Logger), reach)
 			r.Found = "for " + strings.Join(users[profile.Name], ", ") + ": " + r.Found
 			mu.Lock()
 			defer mu.Unlock()

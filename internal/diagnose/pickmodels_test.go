@@ -37,7 +37,7 @@ func TestPickModels(t *testing.T) {
 		{map[string]string{"OLLAMA_HOST": full, "OPENAI_API_KEY": "k"}, "", "Found: Ollama at " + full + " with qwen3:8b, which is the default"},
 		{map[string]string{"OLLAMA_HOST": bare}, "", "no model on it: ollama pull llama3"},
 		{map[string]string{"OLLAMA_HOST": "127.0.0.1:9", "ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}, "claude-sonnet-4-6", "ANTHROPIC_API_KEY"},
-		{map[string]string{"OLLAMA_HOST": "127.0.0.1:9"}, "", "Found: no model"},
+		{map[string]string{"OLLAMA_HOST": "127.0.0.1:9"}, "", "Found: none. Start Ollama"},
 	} {
 		d := &Checker{Env: func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }}
 		models, found := d.pickModels(t.Context(), loaded)

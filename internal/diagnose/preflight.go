@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
@@ -158,34 +157,29 @@ func missingDocker(ctx context.Context, daemon officeapp.Daemon) missingRequirem
 }
 
 // missingModels says which roles have no model that can be asked. A profile
-// that cannot be used is none as long as one of its fallbacks can. A model that
-// its server does not list is not missing: it is used all the same, and only
-// reported.
+// that cannot be used is none as long as one of its fallbacks can. Doubts are about
+// models that are asked all the same.
 func (d *Checker) missingModels(ctx context.Context, p office.Paths, l config.Loaded) (missing missingRequirements, doubts []string) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	wrong, unlisted := map[string]*company.Error{}, map[string]*company.Error{}
+	wrong := map[string]*company.Error{}
 	used := usedProfiles(l.Config)
 	for _, profile := range officeapp.ModelProfiles(l, p.Root, d.envValue) {
 		if !used[profile.Name] {
 			continue
 		}
 		wg.Go(func() {
-			e := d.missingModel(ctx, profile, officeapp.ModelDeps(l.Config, d.Logger))
+			e, doubt := d.missingModel(ctx, profile, officeapp.ModelDeps(l.Config, d.Logger))
 			mu.Lock()
 			defer mu.Unlock()
-			if e != nil && e.Code == company.ENotFound {
-				unlisted[profile.Name] = e
-				return
-			}
 			wrong[profile.Name] = e
+			if doubt != "" {
+				doubts = append(doubts, doubt)
+			}
 		})
 	}
 	wg.Wait()
-	for _, name := range slices.Sorted(maps.Keys(unlisted)) {
-		e := unlisted[name]
-		doubts = append(doubts, fmt.Sprintf("%s: %s; %s", name, e.Why, e.Hint))
-	}
+	slices.Sort(doubts)
 	told := map[string]bool{}
 	for _, role := range officeapp.AllRoles {
 		first := l.Config.Agent(role).Model
@@ -213,47 +207,57 @@ func usedProfiles(c config.Config) map[string]bool {
 // anotherModel is how one names a model, to the letter.
 const anotherModel = "put another model into your own config.yaml (company config set --user), or after company init into company.yaml: models: {default: {adapter: anthropic, model: claude-sonnet-4-6, api_key_env: ANTHROPIC_API_KEY}}"
 
-// missingModel says why a profile cannot be asked, or returns nil. It checks
-// this machine alone: the key, the script, a server that is local, and whether
-// that one has the model: ENotFound when it does not list it.
-func (d *Checker) missingModel(ctx context.Context, p adapters.Profile, deps adapters.Deps) *company.Error {
+// missingModel says why a profile cannot be asked, or what makes that doubtful: the key,
+// the script, the server, and whether that one has the model.
+func (d *Checker) missingModel(ctx context.Context, p adapters.Profile, deps adapters.Deps) (missing *company.Error, doubt string) {
 	who := "the model " + p.Name + " (" + p.Adapter + " " + p.Model + ")"
 	if p.KeyEnv != "" && !p.Key.Set() {
 		return company.E(company.EModelAuth, who+" has no key: "+p.KeyEnv+" is NOT SET").
-			Fix("export " + p.KeyEnv + "=… , or " + anotherModel)
+			Fix("export " + p.KeyEnv + "=… , or " + anotherModel), ""
 	}
-	if p.Script != "" && !isRegularFile(p.Script) {
-		return company.E(company.EModel, "the model "+p.Name+" has no script: "+p.Script+" is not there").Fix("correct models." + p.Name + ".script")
-	}
-	if p.BaseURL == "" || !isLocal(p.BaseURL) {
-		return nil
-	}
-	lctx, cancel := context.WithTimeout(ctx, LocalDialTimeout)
-	defer cancel()
-	if err := DialServer(lctx, p.BaseURL); err != nil {
-		if lctx.Err() != nil { // overloaded, or the president has had enough
-			return nil
+	if p.Script != "" {
+		if isRegularFile(p.Script) {
+			return nil, ""
 		}
-		e := company.E(company.EModel, who+" has no server at "+p.BaseURL).Wrap(err)
-		if p.Adapter == "ollama" {
-			return e.Fix("ollama serve, then ollama pull " + p.Model + "; or " + anotherModel + " (make demo, in company's source, shows it at work without any)")
-		}
-		return e.Fix("start it, or correct models." + p.Name + ".base_url: company config show")
+		return company.E(company.EModel, "the model "+p.Name+" has no script: "+p.Script+" is not there").Fix("correct models." + p.Name + ".script"), ""
 	}
-	// A server that is there and slow, or overloaded, is no shortage: a run waits
-	// for it.
+	if p.BaseURL != "" && isLocal(p.BaseURL) {
+		lctx, cancel := context.WithTimeout(ctx, LocalDialTimeout)
+		defer cancel()
+		if err := DialServer(lctx, p.BaseURL); err != nil {
+			if lctx.Err() != nil { // overloaded, or the president has had enough
+				return nil, ""
+			}
+			e := company.E(company.EModel, who+" has no server at "+p.BaseURL).Wrap(err)
+			if p.Adapter == "ollama" {
+				return e.Fix("ollama serve, then ollama pull " + p.Model + "; or " + anotherModel + " (make demo, in company's source, shows it at work without any)"), ""
+			}
+			return e.Fix("start it, or correct models." + p.Name + ".base_url: company config show"), ""
+		}
+	}
 	pctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	_, err := officeapp.ModelDrivers.Probe(pctx, p, deps, false)
+	found, err := officeapp.ModelDrivers.Probe(pctx, p, deps, adapters.ReachServers)
+	return judgeProbe(who, found, err)
+}
+
+// judgeProbe judges the answer of a model's server. One that is slow or overloaded is no
+// shortage, since a run waits for it.
+func judgeProbe(who string, found adapters.Probed, err error) (missing *company.Error, doubt string) {
 	var told *company.Error
-	if kind := adapters.KindOf(err); kind != adapters.BadRequest && kind != adapters.Auth || !errors.As(err, &told) {
-		return nil
+	if err == nil || !errors.As(err, &told) {
+		if found.Doubt == "" {
+			return nil, ""
+		}
+		return nil, fmt.Sprintf("%s, %s: %s; it is asked all the same: %s", who, found.Said, found.Doubt, found.Fix)
 	}
-	var e *adapters.Error
-	if errors.As(err, &e) && e.Status == http.StatusNotFound && !p.Unchosen {
-		return company.E(company.ENotFound, who+" is not listed").Because(e.Message).Fix("it is asked all the same; where it is missing: " + told.Hint)
+	switch adapters.KindOf(err) {
+	case adapters.BadRequest, adapters.MalformedReply, adapters.Auth, adapters.Quota, adapters.UnknownHost:
+		return company.E(told.Code, who+" cannot be asked").Because(told.Why).Fix(told.Hint), ""
+	case adapters.Unreachable:
+		return nil, fmt.Sprintf("%s, %s: %s; it is tried again: %s", who, found.Said, told.Why, told.Hint)
 	}
-	return company.E(told.Code, who+" cannot be asked").Because(told.Why).Fix(told.Hint)
+	return nil, ""
 }
 
 // isLocal says whether an address is on this machine by its very text: no name

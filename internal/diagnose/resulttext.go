@@ -11,14 +11,17 @@ import (
 	"company/internal/screen"
 )
 
-// RenderResults is the findings of checks: those in order first, those to mend last,
-// and a line that sums them up.
-func RenderResults(all []health.Finding, s screen.Style) string {
+// RenderResults is the findings of checks: those in order first, which are shown as a whole
+// alone, those to mend last, and a line that sums them up.
+func RenderResults(all []health.Finding, whole bool, s screen.Style) string {
 	var b strings.Builder
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b health.Finding) int { return rankFinding(a) - rankFinding(b) })
 	first := map[string]string{} // a finding that is not in order, and the first check with it
 	for _, v := range all {
+		if v.OK && !whole {
+			continue
+		}
 		if name := first[v.Found]; name != "" && !v.OK {
 			v.Found, v.Needed, v.Fix = "for the same reason as "+name, "", ""
 		} else if !v.OK {
@@ -33,7 +36,11 @@ func RenderResults(all []health.Finding, s screen.Style) string {
 			}
 		}
 	}
-	b.WriteString(s.Wrap(sumUpText(all), "  ") + "\n")
+	sum := sumUpText(all)
+	if n := countPassed(all); n > 0 && !whole {
+		sum += fmt.Sprintf("; %s passed: company doctor --all", company.Count(n, "check"))
+	}
+	b.WriteString(s.Wrap(sum, "  ") + "\n")
 	return b.String()
 }
 
@@ -62,4 +69,15 @@ func sumUpText(all []health.Finding) string {
 		parts = append(parts, company.Count(len(warn), "warning")+": "+strings.Join(warn, ", "))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// countPassed counts the findings that are in order.
+func countPassed(all []health.Finding) int {
+	n := 0
+	for _, v := range all {
+		if v.OK {
+			n++
+		}
+	}
+	return n
 }

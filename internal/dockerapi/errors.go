@@ -35,8 +35,9 @@ func WrapError(op string, err error) error {
 		e.Message = "the Docker daemon did not answer in time"
 		e.Hint = "look at the daemon with: docker info"
 	case client.IsErrConnectionFailed(err):
+		// Recoverable: a daemon that is restarted, as an update does, is back soon. Who begins
+		// asks for a person (docker.Open).
 		e.Message = "the Docker daemon does not answer"
-		e.Class = company.HumanRequired
 		e.Hint = "start Docker, or point DOCKER_HOST to it; check with: docker version"
 	}
 	e.Op = op

@@ -11,6 +11,7 @@ import (
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/office"
+	"company/internal/safetext"
 	"company/internal/view"
 )
 
@@ -88,15 +89,40 @@ func (ent *Entrance) LoadRecorded(ctx context.Context, values map[string]string)
 	return loaded, loaded.CheckKeyFiles()
 }
 
-// UseModel has all roles use a model profile, as flags of the command line do. An empty name changes
-// nothing.
-func (ent *Entrance) UseModel(profile string) {
+// UseModel makes all roles use a model profile of the office's config. A role whose model --set names
+// keeps that one. An empty profile changes nothing.
+func (ent *Entrance) UseModel(ctx context.Context, profile string) error {
 	if profile == "" {
-		return
+		return nil
 	}
+	profiles, err := ent.ModelProfiles(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(profiles, profile) {
+		fix := "profiles of the config: " + strings.Join(profiles, ", ")
+		if near := config.NearestName(profile, profiles, 2); near != "" {
+			fix = "did you mean " + near + "? " + fix
+		}
+		return company.E(company.EUsage, fmt.Sprintf("unknown model profile %q", safetext.EscapeLine(profile, 80))).
+			Because("--model takes the name of a profile under models: in the config").Fix(fix)
+	}
+	var flags []string
 	for _, role := range officeapp.AllRoles {
-		ent.ConfigFlags = append(ent.ConfigFlags, "agents."+string(role)+".model="+profile)
+		flags = append(flags, "agents."+string(role)+".model="+profile)
 	}
+	ent.ConfigFlags = append(flags, ent.ConfigFlags...)
+	return nil
+}
+
+// ModelProfiles lists the model profiles of the office's config by name.
+func (ent *Entrance) ModelProfiles(ctx context.Context) ([]string, error) {
+	paths, err := ent.FindOffice()
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := ent.readConfig(ctx, paths, "")
+	return slices.Sorted(maps.Keys(loaded.Config.Models)), err
 }
 
 // readFlags are the keys of the config that the command line sets.

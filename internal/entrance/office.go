@@ -220,6 +220,9 @@ func (ent *Entrance) ConnectOnce(ctx context.Context) (*client.Office, office.Pa
 		return nil, paths, err
 	}
 	if !paths.Exists() {
+		if _, err := ent.LoadConfig(ctx, paths); err != nil {
+			return nil, paths, err // company submit, which opens an office, would fail
+		}
 		return client.None(paths), paths, nil
 	}
 	// The process that has the office has looked at its folders, and asked git.

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,22 @@ import (
 // Describe tells an event in a line for people. t is the task after it, or
 // nil.
 func Describe(e company.Event, t *company.Task) Item {
+	it := describeEvent(e, t)
+	it.escapeText()
+	return it
+}
+
+// escapeText has nothing in the texts of an item steer a terminal, whatever its makers have
+// escaped.
+func (it *Item) escapeText() {
+	it.Text, it.Lines = safetext.Escape(it.Text), slices.Clone(it.Lines) // an event may share them
+	for i, line := range it.Lines {
+		it.Lines[i] = safetext.Escape(line)
+	}
+}
+
+// describeEvent is Describe, with texts as they are.
+func describeEvent(e company.Event, t *company.Task) Item {
 	it := Item{SchemaVersion: 1, Seq: e.Seq, Time: e.Time, Task: e.Task, Subtask: e.Subtask, Run: e.Run, Kind: e.Kind, Mark: Info}
 	if t != nil {
 		if r := t.Runs[e.Run]; r != nil {
@@ -50,6 +67,9 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.TaskSubmitted:
 		it.Text, it.Mark = safetext.EscapeLine(company.TitleOf(d.Instruction), 100), Started
 		it.Lines = skippedNumbers(d.SkippedFrom, e.Task)
+		if len(d.After) > 0 {
+			it.Lines = append(it.Lines, beginLine(d.After))
+		}
 	case *company.TaskBased:
 		it.Text = baseText(d.Base, d.Gates)
 	case *company.TaskPrepared:
@@ -62,6 +82,9 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.describePlanRefusal(d)
 	case *company.PlanAccepted:
 		it.Text, it.Mark = "plan: "+company.Count(d.Plan.Subtasks(), "subtask")+" in "+d.Plan.NameSteps(), Done
+		if e.Actor == company.President {
+			it.Text = "you changed the " + it.Text
+		}
 		it.Lines = planLines(t)
 	case *company.SubtaskGuided:
 		it.Text = "manager: " + safetext.EscapeLine(d.Text, 160)

@@ -22,6 +22,30 @@ func describeRecorded(t *testing.T, data recorded, task *company.Task) Item {
 	return Describe(company.Event{Kind: data.Kind(), Data: raw}, task)
 }
 
+// Text of a repository is safe in each item, whichever maker of one has forgotten to escape it.
+func TestItemsAreEscaped(t *testing.T) {
+	const steering = "\x1b]52;c;eA==\a\u009b2J\u202e"
+	gate := company.GateCommand{Name: "test (" + steering + ")", Command: "make " + steering}
+	lines := []string{steering}
+	items := []Item{
+		describeRecorded(t, &company.TaskPrepared{Gates: []company.GateCommand{gate}}, nil),
+		describeRecorded(t, &company.GateFinished{Result: company.GateResult{Checks: []company.GateCheck{{Name: gate.Name, ExitCode: 1}}}}, nil),
+	}
+	var h Hub
+	_, end := h.addListener()
+	defer end()
+	h.Publish(Item{Text: steering, Lines: lines})
+	items = append(items, h.ring[0].describeOnce())
+	for _, it := range items {
+		if text := it.Text + strings.Join(it.Lines, ""); strings.ContainsAny(text, "\x1b\a\u009b\u202e") || !strings.Contains(text, `\x1b]52`) {
+			t.Errorf("%q, %q", it.Text, it.Lines)
+		}
+	}
+	if lines[0] != steering {
+		t.Error("the maker's own lines are changed")
+	}
+}
+
 // What is complete, or passed, without a test says so, and draws the eye.
 func TestUntestedIsTold(t *testing.T) {
 	lint := company.GateResult{Passed: true, Checks: []company.GateCheck{{Name: "lint", Passed: true}}}

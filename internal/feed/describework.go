@@ -33,6 +33,18 @@ func skippedNumbers(from int, id company.TaskID) []string {
 	return []string{numbers + " used at the remote by work that this ledger does not know"}
 }
 
+// beginLine says which tasks are to be merged before a task begins.
+func beginLine(after []company.TaskID) string {
+	names := make([]string, len(after))
+	for i, id := range after {
+		names[i] = string(id)
+	}
+	if last := len(names) - 1; last > 0 {
+		return "it begins when " + strings.Join(names[:last], ", ") + " and " + names[last] + " are merged"
+	}
+	return "it begins when " + names[0] + " is merged"
+}
+
 // planLines name the subtasks of a plan.
 func planLines(t *company.Task) []string {
 	if t == nil {
@@ -119,10 +131,13 @@ func joinRemade(all []company.RemadeFile) string {
 	return strings.Join(out, ", ")
 }
 
+// mergedAs stands between the title of a subtask and its merge commit.
+const mergedAs = ": merged as "
+
 // describeMerge tells in a line what a subtask came to, since a subtask that goes
 // well has no other.
 func (it *Item) describeMerge(e company.Event, d *company.MergeRecorded, t *company.Task) {
-	it.Text, it.Mark = "merged as "+d.Commit.Short(), Done
+	it.Text, it.Mark = strings.TrimPrefix(mergedAs, ": ")+d.Commit.Short(), Done
 	if t == nil {
 		return
 	}

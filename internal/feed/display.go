@@ -74,7 +74,7 @@ func (d *Display) Draw(now time.Time, heads []string) {
 	if d.area == nil {
 		d.area = &screen.Area{Out: d.Out}
 	}
-	d.area.Draw(s.Width, append(heads, d.now.lines(now, mostUnderway)...), s)
+	d.area.Draw(s.Width, append(heads, d.now.renderLines(now, mostUnderway)...), s)
 }
 
 // Clear takes away what Draw has drawn. What another part writes comes after it.
@@ -87,7 +87,7 @@ func (d *Display) Clear() {
 // Heartbeat is an item that says on a stream without a foot that the work goes on.
 func (d *Display) Heartbeat(now time.Time, task company.TaskID, head string) Item {
 	it := Item{SchemaVersion: 1, Time: now, Task: task, Kind: kindHeartbeat, Mark: Info, Text: strings.TrimSpace("still at work: " + head)}
-	if doing := d.now.text(now); doing != "" {
+	if doing := d.now.renderText(now); doing != "" {
 		it.Text += ": " + doing
 	}
 	return it

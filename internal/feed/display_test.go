@@ -74,6 +74,20 @@ func TestLineFits(t *testing.T) {
 	}
 }
 
+// Of a merge that does not fit the title is cut, and not what became of it.
+func TestMergeThatDoesNotFit(t *testing.T) {
+	it := Item{Task: "t1", Subtask: "t1-01", Kind: "merge.done", Mark: Done, Text: "Subtraction of numbers: with a long title: merged as 1a2b3c4d, 2 files", DurationMS: 27_300}
+	for width, want := range map[int]string{
+		80: "t1-01   + Subtraction of numbers:…: merged as 1a2b3c4d, 2 files  27.3s\n",
+		40: "t1-01   + Subtraction o…  27.3s\n", // too narrow for both
+		0:  "t1-01   + " + it.Text + "  27.3s\n",
+	} {
+		if got := showAll(Style{Width: width}, it); got != want {
+			t.Errorf("width %d: got\n%swant\n%s", width, got, want)
+		}
+	}
+}
+
 // A failure that does not fit has a second line.
 func TestFailureHasASecondLine(t *testing.T) {
 	it := Item{Task: "t1", Subtask: "t1-01", Kind: "gate.finished", Mark: Failed, Text: "gate test failed, exit 1: example.com/depot/internal/pricing TestVolumePercent", DurationMS: 61_000}
@@ -107,7 +121,7 @@ func TestUnderway(t *testing.T) {
 		{Item{Kind: "task.cancelled", Task: "t1", Time: at}, ""},
 	} {
 		u.observe(x.it)
-		if got := u.text(at.Add(2 * time.Minute)); got != x.want {
+		if got := u.renderText(at.Add(2 * time.Minute)); got != x.want {
 			t.Errorf("after %s: %q, want %q", x.it.Kind, got, x.want)
 		}
 	}

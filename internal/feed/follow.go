@@ -93,31 +93,59 @@ func (s Source) findTask(ctx context.Context, id company.TaskID) *company.Task {
 	return s.Office.FindTask(ctx, id)
 }
 
-// readPast gives events that the ledger alone has.
+const (
+	// pastReads is how many listeners of an office read the ledger at a time. Commands need it, too.
+	pastReads = 4
+	// portionEvents and portionBytes bound what one of them reads in its turn.
+	portionEvents = 1024
+	portionBytes  = 4 << 20
+)
+
+// readPast gives events that the ledger alone has, in portions: a listener that takes them slowly
+// keeps no other from the ledger.
 func (s Source) readPast(ctx context.Context, r Range, from, upTo uint64, fn func(Item) error) error {
 	if r.Until > 0 {
 		upTo = min(upTo, r.Until)
 	}
-	give := func(e company.Event) error {
-		if e.Seq > upTo {
-			return errRead
+	for {
+		events, whole, err := s.readPortion(ctx, r.Task, from, upTo)
+		for _, e := range events {
+			if err := fn(Describe(e, s.findTask(ctx, e.Task))); err != nil {
+				return err
+			}
+			from = e.Seq + 1
 		}
-		if err := fn(Describe(e, s.findTask(ctx, e.Task))); err != nil {
+		if whole || err != nil {
 			return err
 		}
-		if e.Seq == upTo {
+	}
+}
+
+// readPortion reads the next events up to a number. whole: there are no more of them.
+func (s Source) readPortion(ctx context.Context, task company.TaskID, from, upTo uint64) (events []company.Event, whole bool, err error) {
+	end, err := s.Hub.beginRead(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer end()
+	size := 0
+	take := func(e company.Event) error {
+		if e.Seq <= upTo {
+			events = append(events, e)
+			size += len(e.Data)
+		}
+		if whole = e.Seq >= upTo; whole || len(events) >= portionEvents || size >= portionBytes {
 			return errRead
 		}
 		return nil
 	}
-	var err error
-	if r.Task != "" {
-		err = s.Ledger.ReadTask(ctx, r.Task, from, give)
+	if task != "" {
+		err = s.Ledger.ReadTask(ctx, task, from, take)
 	} else {
-		err = s.Ledger.Read(ctx, from, give)
+		err = s.Ledger.Read(ctx, from, take)
 	}
 	if errors.Is(err, errRead) {
-		return nil
+		return events, whole, nil
 	}
-	return err
+	return events, err == nil, err
 }

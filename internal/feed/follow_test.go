@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -256,5 +257,58 @@ func TestHubNoticesAGap(t *testing.T) {
 	var seqs []uint64
 	if err := s.Follow(t.Context(), Range{From: 3, Until: 5}, func(it Item) error { seqs = append(seqs, it.Seq); return nil }); err != nil || !slices.Equal(seqs, []uint64{3, 4, 5}) {
 		t.Errorf("%v %v", seqs, err)
+	}
+}
+
+// countedReads counts who reads the ledger at a time.
+type countedReads struct {
+	*storedEvents
+	now, most atomic.Int64
+}
+
+func (c *countedReads) Read(ctx context.Context, from uint64, fn func(company.Event) error) error {
+	n := c.now.Add(1)
+	defer c.now.Add(-1)
+	for was := c.most.Load(); n > was && !c.most.CompareAndSwap(was, n); was = c.most.Load() {
+	}
+	time.Sleep(time.Millisecond)
+	return c.storedEvents.Read(ctx, from, fn)
+}
+
+// Listeners that all want the past read it in turns, and those that take nothing keep no other
+// from it.
+func TestPastIsReadInTurns(t *testing.T) {
+	t.Parallel()
+	const past = 2*portionEvents + 7
+	s, stored := newSource(past)
+	counted := &countedReads{storedEvents: stored}
+	s.Ledger = counted
+	held := make(chan struct{})
+	var slow, fast sync.WaitGroup
+	for range 2 * pastReads {
+		slow.Go(func() {
+			_ = s.Follow(t.Context(), Range{Until: past}, func(Item) error { <-held; return nil })
+		})
+	}
+	for range 5 * pastReads {
+		fast.Go(func() {
+			next := uint64(1)
+			err := s.Follow(t.Context(), Range{Until: past}, func(it Item) error {
+				if it.Seq != next {
+					return fmt.Errorf("event %d, want %d", it.Seq, next)
+				}
+				next++
+				return nil
+			})
+			if err != nil || next != past+1 {
+				t.Errorf("up to %d: %v", next, err)
+			}
+		})
+	}
+	fast.Wait()
+	close(held)
+	slow.Wait()
+	if most := counted.most.Load(); most > pastReads {
+		t.Errorf("%d read at a time", most)
 	}
 }

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -30,6 +31,7 @@ type Hub struct {
 	described int           // entries at the front of the ring that are described
 	listeners int           // present ones
 	changed   chan struct{} // closed when something comes; nil: nothing waits
+	reads     chan struct{} // holds a value for each listener that reads the ledger
 }
 
 // entry is one item of the feed. Until it is described it holds its event.
@@ -79,6 +81,7 @@ func (h *Hub) MarkChanged(e company.Event, t *company.Task) {
 // come yet. It is for the present listeners.
 func (h *Hub) Publish(it Item) {
 	it.SchemaVersion, it.encoded = 1, &encoding{}
+	it.escapeText()
 	e := &entry{after: it.After, of: it.Task, item: it}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,6 +116,22 @@ func (h *Hub) wakeWaiting() {
 	if h.changed != nil {
 		close(h.changed)
 		h.changed = nil
+	}
+}
+
+// beginRead waits for its turn to read the ledger, which end gives to the next one.
+func (h *Hub) beginRead(ctx context.Context) (end func(), err error) {
+	h.mu.Lock()
+	if h.reads == nil {
+		h.reads = make(chan struct{}, pastReads)
+	}
+	reads := h.reads
+	h.mu.Unlock()
+	select {
+	case reads <- struct{}{}:
+		return func() { <-reads }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }
 

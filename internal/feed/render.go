@@ -72,6 +72,11 @@ func (it Item) Render(s Style) string {
 // fit has a second one.
 func (it Item) fitText(s Style, before, after int) (first string, more []string) {
 	room := s.Width - before - after
+	if title, merged, ok := it.cutMerge(); ok && s.Width > 0 && screen.Cells(it.Text) > room {
+		if left := room - screen.Cells(merged); left >= shortestTitle {
+			return screen.Cut(title, left) + merged, nil
+		}
+	}
 	if s.Width <= 0 || screen.Cells(it.Text) <= room || it.Mark != Failed && it.Mark != Needs {
 		return s.Fit(it.Text, before+after), nil
 	}
@@ -80,6 +85,18 @@ func (it Item) fitText(s Style, before, after int) (first string, more []string)
 		more = []string{strings.ReplaceAll(rest, "\n", " ")}
 	}
 	return screen.Cut(first, max(1, room)), more
+}
+
+// shortestTitle is how many columns of a title stay where a line is cut.
+const shortestTitle = 8
+
+// cutMerge parts the item of a merge into the subtask's title and the result, which a line must show.
+func (it Item) cutMerge() (title, merged string, ok bool) {
+	i := strings.LastIndex(it.Text, mergedAs)
+	if it.Kind != kindMergeDone || i < 0 {
+		return "", "", false
+	}
+	return it.Text[:i], it.Text[i:], true
 }
 
 // kindName is the kind of an item in a column.

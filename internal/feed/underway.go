@@ -115,8 +115,8 @@ func (u *underway) sorted() []*step {
 	return all
 }
 
-// lines are the steps, a line each; of more than most the last line counts the rest.
-func (u *underway) lines(now time.Time, most int) []string {
+// renderLines gives the steps, a line each; of more than most the last line counts the rest.
+func (u *underway) renderLines(now time.Time, most int) []string {
 	var out []string
 	for _, s := range u.sorted() {
 		out = append(out, "  "+screen.Pad(dashIfEmpty(s.id), 7)+" "+screen.Pad(dashIfEmpty(s.who), 8)+" "+screen.Pad(screen.FormatAge(now.Sub(s.since)), 6)+" "+s.doing)
@@ -124,8 +124,8 @@ func (u *underway) lines(now time.Time, most int) []string {
 	return boundLines(out, max(1, most))
 }
 
-// text is the same in a sentence.
-func (u *underway) text(now time.Time) string {
+// renderText is the same in a sentence.
+func (u *underway) renderText(now time.Time) string {
 	var out []string
 	for _, s := range u.sorted() {
 		out = append(out, strings.TrimSpace(s.id+" "+s.doing)+" ("+screen.FormatAge(now.Sub(s.since))+")")

@@ -119,7 +119,7 @@ func (r *Runner) listTests(ctx context.Context, j Job, i int, command string) (o
 	return out.text.String(), exit.Code == 0 && !exit.OOMKilled && !out.full, err
 }
 
-// boundedBuffer keeps what is written, up to so many bytes.
+// boundedBuffer keeps the first bytes that are written to it.
 type boundedBuffer struct {
 	text bytes.Buffer
 	most int

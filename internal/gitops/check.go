@@ -17,6 +17,7 @@ const (
 	MaxPushBytes   = 64 << 20  // one pack as sent
 	MaxRunBytes    = 512 << 20 // all packs that a run leaves in its quarantine
 	maxNewCommits  = 1000
+	maxCommitsSize = 8 << 20 // bytes of all new commits: each message is searched for commands, at a second for some hundred thousand
 	maxNewFiles    = 50_000
 	maxDepth       = 64
 	maxPathBytes   = 1024
@@ -101,13 +102,31 @@ func (q *Quarantine) judgeObjects(ctx context.Context, b *batch, env []string, t
 		return err
 	}
 	c := &checker{b: b, fold: newSameName(), memo: map[pair]weight{}, sizes: map[company.OID]int64{}, only: q.only}
+	if err := checkCommitsSize(commits); err != nil {
+		return err
+	}
 	for _, commit := range commits {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if err := q.judgeCommit(commit); err != nil {
 			return err
 		}
 		if _, err := c.weighTree("", 0, 0, commit.Tree, root.Tree); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkCommitsSize refuses commits whose messages are too long together.
+func checkCommitsSize(commits []Commit) error {
+	size := 0
+	for _, c := range commits {
+		size += len(c.Raw)
+	}
+	if size > maxCommitsSize {
+		return company.E(company.EObjects, fmt.Sprintf("the new commits have more than %d MiB, which is their messages", maxCommitsSize>>20)).Fix("shorten the messages")
 	}
 	return nil
 }

@@ -19,6 +19,10 @@ const (
 	networkLimit = 10 * time.Minute // one fetch or push
 )
 
+// syncedParts are what git brings to the disk before it gives it a name. By itself it leaves out loose
+// objects and references: after a power cut they are empty, and the ledger names them.
+const syncedParts = "committed,loose-object,reference"
+
 // call is one git command.
 type call struct {
 	dir       string   // absolute --git-dir
@@ -63,7 +67,7 @@ func (s *Store) command(c call) gitexec.Command {
 	cmd := gitexec.Command{
 		Program: s.git, Args: c.args, GitDir: c.dir, WorkTree: c.workTree, Dir: s.homeDir(), Home: s.homeDir(), GlobalConfig: c.global,
 		Protocols: c.protocols, Limited: c.limited, Stdin: c.stdin, Stdout: c.stdout, Files: c.extra,
-		Config: append([]gitexec.Setting{{"merge.directoryRenames", "false"}}, c.config...),
+		Config: append([]gitexec.Setting{{"merge.directoryRenames", "false"}, {"core.fsync", syncedParts}}, c.config...),
 	}
 	if c.workTree != "" {
 		// The store of an office lies inside the checkout as a rule; from a

@@ -29,6 +29,11 @@ type Diff struct {
 // Diff compares two commits or trees. The patch is cut at maxPatch bytes (0:
 // no patch is made). No external diff, text conversion or attribute applies.
 func (m *Mirror) Diff(ctx context.Context, from, to company.OID, maxPatch int) (Diff, error) {
+	return m.DiffAround(ctx, from, to, maxPatch, 3)
+}
+
+// DiffAround is Diff with so many unchanged lines around each change.
+func (m *Mirror) DiffAround(ctx context.Context, from, to company.OID, maxPatch, lines int) (Diff, error) {
 	var d Diff
 	var err error
 	if d.Changes, err = m.s.diffChanges(ctx, m.dir, from, to); err != nil || maxPatch <= 0 {
@@ -38,7 +43,7 @@ func (m *Mirror) Diff(ctx context.Context, from, to company.OID, maxPatch int) (
 	_, err = m.s.runOK(ctx, call{
 		dir: m.dir,
 		args: []string{"diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color",
-			"--abbrev=8", "--src-prefix=a/", "--dst-prefix=b/", string(from), string(to)},
+			"--unified=" + strconv.Itoa(lines), "--abbrev=8", "--src-prefix=a/", "--dst-prefix=b/", string(from), string(to)},
 		stdout: patch,
 	})
 	d.Patch = patch.Bytes()

@@ -147,6 +147,22 @@ func (m *Mirror) Log(ctx context.Context, from, to company.OID, limit int) ([]Co
 	return m.LogWithout(ctx, to, []company.OID{from}, limit)
 }
 
+// CountUpTo counts the commits of a history, up to most: what lies before them is not read.
+func (m *Mirror) CountUpTo(ctx context.Context, to company.OID, most int) (int, error) {
+	if !to.Valid() || most < 1 {
+		return 0, company.E(company.EInvalid, "a full object id and a limit are needed")
+	}
+	r, err := m.s.runOK(ctx, call{dir: m.dir, args: []string{"rev-list", "--count", "--max-count=" + strconv.Itoa(most), string(to)}})
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(r.outputText()))
+	if err != nil {
+		return 0, company.E(company.EGit, "git rev-list counts no commits").Wrap(err)
+	}
+	return n, nil
+}
+
 // LogWithout lists the commits that are in to and in none of without, newest
 // first, at most limit.
 func (m *Mirror) LogWithout(ctx context.Context, to company.OID, without []company.OID, limit int) ([]Commit, error) {

@@ -170,6 +170,23 @@ func TestUpdateRefNeverMain(t *testing.T) {
 
 // ART-2, REV-1 review key: the patch id stays while the base moves elsewhere, and
 // changes when a file of the diff changed.
+// A patch has as many unchanged lines around a change as are asked for.
+func TestDiffAround(t *testing.T) {
+	t.Parallel()
+	lines := strings.Repeat("same\n", 20)
+	b := setup(t, map[string]string{"a": lines + "old\n" + lines})
+	head := b.side(t, "work", func(dir string) { writeFiles(t, dir, map[string]string{"a": lines + "new\n" + lines}) })
+	for around, want := range map[int]int{1: 2, 3: 6, 10: 20, 100_000: 40} {
+		d, err := b.mirror.DiffAround(b.ctx, b.base.OID, head, 1<<20, around)
+		if got := bytes.Count(d.Patch, []byte("\n same")); err != nil || got != want {
+			t.Errorf("%d lines around: %d, want %d (%v)\n%s", around, got, want, err, d.Patch)
+		}
+	}
+	if d, err := b.mirror.Diff(b.ctx, b.base.OID, head, 1<<20); err != nil || bytes.Count(d.Patch, []byte("\n same")) != 6 {
+		t.Errorf("%v\n%s", err, d.Patch)
+	}
+}
+
 func TestDiffAndPatchID(t *testing.T) {
 	t.Parallel()
 	b := setup(t, map[string]string{"a": "1\n", "b": "1\n", "c": "1\n"})

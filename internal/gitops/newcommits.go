@@ -94,7 +94,11 @@ func (q *Quarantine) listNewCommits(ctx context.Context, b *batch, env []string,
 		if err != nil {
 			return nil, err
 		}
-		commits = append(commits, c)
+		if commits = append(commits, c); len(commits)%maxWalked == 0 {
+			if err := checkCommitsSize(commits); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return commits, nil
 }

@@ -44,6 +44,12 @@ func (l *OpLog) Close() error {
 	return nil
 }
 
+// Record writes an operation that was done inside a container, where no line is written and
+// no time is taken. A nil log swallows it.
+func (l *OpLog) Record(op string, args ...string) {
+	l.writeLine(op, args, 0, 0, "")
+}
+
 // writeLine writes one operation. A log that cannot be written must not stop the
 // work that it describes, so write errors are dropped.
 func (l *OpLog) writeLine(op string, args []string, exit int, took time.Duration, stderr string) {

@@ -69,13 +69,18 @@ func (m *Mirror) Keep(ctx context.Context, ids []company.OID) error {
 // nothing names and that are older than two weeks; it reports whether it did.
 // Packs above a size are left as they are, so the work is bounded by the new
 // objects. It may run beside everything else: work in progress has younger
-// objects.
-func (m *Mirror) Pack(ctx context.Context) (bool, error) {
-	big, untidy, err := m.inspectPacks()
+// objects, also where the wall clock, whose time files have, was set forward
+// since. now is the office's time, which no step of that clock moves.
+func (m *Mirror) Pack(ctx context.Context, now time.Time) (bool, error) {
+	if wall := time.Now(); wall.Before(now) {
+		now = wall
+	}
+	old := now.Add(-packGrace)
+	big, untidy, err := m.inspectPacks(old)
 	if err != nil || !untidy {
 		return false, err
 	}
-	before := time.Now().Add(-packGrace).UTC().Format(time.RFC3339)
+	before := old.UTC().Format(time.RFC3339)
 	args := []string{"repack", "-A", "-d", "-l", "-q", "--unpack-unreachable=" + before}
 	for _, name := range big {
 		args = append(args, "--keep-pack="+name)
@@ -89,20 +94,22 @@ func (m *Mirror) Pack(ctx context.Context) (bool, error) {
 }
 
 // inspectPacks looks at the object store: the packs to leave alone, and whether
-// there is more in it than there should be.
-func (m *Mirror) inspectPacks() (big []string, untidy bool, err error) {
+// there is more in it than there should be. What a git that was killed left there
+// counts once it is old.
+func (m *Mirror) inspectPacks(old time.Time) (big []string, untidy bool, err error) {
 	entries, err := m.s.own.List(m.s.relName(m.dir) + "/objects/pack")
 	if err != nil {
 		return nil, false, company.E(company.EGit, "the mirror cannot be read").Wrap(err)
 	}
-	n := 0
+	n, left := 0, false
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".pack") {
-			continue
-		}
 		fi, err := e.Info()
 		if err != nil {
 			continue // it was replaced just now
+		}
+		left = left || strings.HasPrefix(e.Name(), "tmp_") && fi.ModTime().Before(old)
+		if !strings.HasSuffix(e.Name(), ".pack") {
+			continue
 		}
 		n++
 		if fi.Size() >= bigPack {
@@ -113,7 +120,7 @@ func (m *Mirror) inspectPacks() (big []string, untidy bool, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, false, company.E(company.EGit, "the mirror cannot be read").Wrap(err)
 	}
-	return big, n-len(big) > tooManyPacks || len(loose)*256 > tooManyLoose, nil
+	return big, left || n-len(big) > tooManyPacks || len(loose)*256 > tooManyLoose, nil
 }
 
 // Mirrors are the projects that have a mirror here.

@@ -34,7 +34,7 @@ func TestTheMirrorIsPacked(t *testing.T) {
 	t.Parallel()
 	hosttest.Long(t, "it makes the objects of 45 tasks")
 	b := setup(t, nil)
-	if did, err := b.mirror.Pack(b.ctx); err != nil || did {
+	if did, err := b.mirror.Pack(b.ctx, time.Now()); err != nil || did {
 		t.Fatalf("a tidy mirror was packed: %v, %v", did, err)
 	}
 	// Some more tasks than a tidy mirror has packs: each a base, a merge, a result.
@@ -90,7 +90,7 @@ func TestTheMirrorIsPacked(t *testing.T) {
 		t.Error("a base that nobody needs is kept", err)
 	}
 	before, bytes := objects(t, b.mirror)
-	if did, err := b.mirror.Pack(b.ctx); err != nil || !did {
+	if did, err := b.mirror.Pack(b.ctx, time.Now()); err != nil || !did {
 		t.Fatalf("%d files were not packed: %v", before, err)
 	}
 	after, less := objects(t, b.mirror)
@@ -130,5 +130,39 @@ func TestTheMirrorIsPacked(t *testing.T) {
 	}
 	if names, err := b.store.Mirrors(); err != nil || fmt.Sprint(names) != "[project]" {
 		t.Error(names, err)
+	}
+}
+
+// What a git that was killed left half written goes when it is old. Where the wall clock was set
+// forward, what was made just before looks as old, and stays: the office's time has not moved.
+func TestPackAfterKillAndClockStep(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	step := 2 * packGrace
+	before := time.Now().Add(-step)
+	left := filepath.Join(b.mirror.Dir(), "objects/pack/tmp_pack_k1LLed")
+	if err := os.WriteFile(left, []byte("PACK"), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	object := gitexectest.GitWith(t, b.mirror.Dir(), "not named yet\n", "--git-dir=.", "hash-object", "-w", "--stdin")
+	for _, file := range []string{left, filepath.Join(b.mirror.Dir(), "objects", object[:2], object[2:])} {
+		if err := os.Chtimes(file, before, before); err != nil {
+			t.Fatal(err)
+		}
+	}
+	isThere := func(file string) bool {
+		_, err := os.Lstat(file)
+		return err == nil
+	}
+	has := func() bool {
+		_, err := gitexectest.TryGit(b.mirror.Dir(), "", "--git-dir=.", "cat-file", "-e", object)
+		return err == nil
+	}
+	if did, err := b.mirror.Pack(b.ctx, before.Add(time.Minute)); err != nil || did || !has() || !isThere(left) {
+		t.Fatalf("after a step of the clock: packed %v, %v; the object is there: %v, and the pack: %v", did, err, has(), isThere(left))
+	}
+	// A step back: the office's time is ahead, and files are as old as they look.
+	if did, err := b.mirror.Pack(b.ctx, time.Now().Add(100*packGrace)); err != nil || !did || has() || isThere(left) {
+		t.Fatalf("two weeks later: packed %v, %v; the object is there: %v, and the pack: %v", did, err, has(), isThere(left))
 	}
 }

@@ -294,6 +294,29 @@ func TestBombsAreRefused(t *testing.T) {
 	requireCode(t, err, company.EObjects, "no history")
 }
 
+// T9: messages of a megabyte each are small in a push, and take seconds each to be judged.
+func TestLongMessagesAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	q := b.quarantine(t, run1)
+	tree := gitexectest.Git(t, q.Dir(), "--git-dir=.", "rev-parse", string(b.base.OID)+"^{tree}")
+	for commits, take := range map[int]bool{1: true, 12: false, 80: false} {
+		head := b.base.OID
+		message := strings.Repeat("a long line of a message that says nothing\n", 900<<10/43)
+		for range commits {
+			head = company.OID(gitexectest.GitWith(t, q.Dir(), message, "--git-dir=.", "commit-tree", tree, "-p", string(head), "-F", "-"))
+		}
+		gitexectest.Git(t, q.Dir(), "--git-dir=.", "update-ref", "refs/heads/agent/t1-01-x", string(head))
+		_, err := b.mirror.Take(b.ctx, q, head, ResultRef(run1))
+		if take && err != nil {
+			t.Errorf("one of 900 KiB: %v", err)
+		}
+		if !take {
+			requireCode(t, err, company.EObjects, "8 MiB")
+		}
+	}
+}
+
 // T7, T11: a quarantine that somebody tampered with is not used.
 func TestTamperedQuarantine(t *testing.T) {
 	t.Parallel()

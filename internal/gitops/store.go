@@ -247,8 +247,11 @@ func (s *Store) createRepo(ctx context.Context, dir, branch string, fill func(tm
 	if _, err := s.runOK(ctx, call{dir: repo, args: []string{"init", "--quiet", "--bare", "--template=", "-b", branch, repo}}); err != nil {
 		return err
 	}
-	if err := s.own.WriteFile(s.relName(repo)+"/config", []byte(repoConfig), 0o600); err != nil {
-		return storeError("no repository can be made", err)
+	// Git syncs neither of the two.
+	for name, text := range map[string]string{"config": repoConfig, "HEAD": "ref: refs/heads/" + branch + "\n"} {
+		if err := s.own.WriteFile(s.relName(repo)+"/"+name, []byte(text), 0o600); err != nil {
+			return storeError("no repository can be made", err)
+		}
 	}
 	if fill != nil {
 		if err := fill(repo); err != nil {

@@ -5,6 +5,7 @@ package handbook
 var limits = []limit{
 	{"Tasks", "company", "MaxInstruction", bytesUnit, "one instruction", "E_INVALID; nothing is stored. Name a file of the repository instead."},
 	{"Tasks", "company", "MaxTags", count, "tags of one task", "E_INVALID; nothing is stored."},
+	{"Tasks", "company", "MaxAfter", count, "tasks that one task begins after", "E_USAGE; nothing is stored. Name those that come last: they wait for the others."},
 	{"Tasks", "company", "MaxTag", bytesUnit, "one tag", "E_INVALID; nothing is stored."},
 	{"Tasks", "company", "MaxPassedOver", duration, "time that later, more urgent tasks of its project may go before a task", "It goes before all of them."},
 	{"Tasks", "company", "MaxDeadline", duration, "how far ahead a deadline may lie", "E_INVALID; nothing is stored."},
@@ -32,9 +33,12 @@ var limits = []limit{
 	{"Pull requests", "forge", "MaxItems", count, "remarks of one pull request that are looked at", "The newest are."},
 	{"Pull requests", "forge", "MaxWebhookBytes", bytesUnit, "body of one webhook", "It is refused."},
 
+	{"Agents", "adapters/exchange", "maxReply", bytesUnit, "one reply of a model, without its framing", "It is no reply, and is asked for again twice."},
+	{"Agents", "adapters/exchange", "maxParts", count, "calls, texts and thoughts of one reply", "It is no reply, and is asked for again twice."},
 	{"Agents", "agent", "MaxCalls", count, "tool calls of one reply", "The others are left out, and the agent is told."},
 	{"Agents", "agent", "MaxResult", bytesUnit, "one tool result that the model is shown", "Head and tail are shown."},
 	{"Agents", "agent", "MaxOutput", bytesUnit, "all tool results of one run", "Further results are not shown; the agent is told to finish with what it knows."},
+	{"Agents", "agent", "MaxWritten", bytesUnit, "all replies of one run", "The run ends with an error."},
 	{"Agents", "agent", "MaxArguments", bytesUnit, "arguments of one tool call", "The call is refused."},
 	{"Agents", "agent", "AssumedContext", count, "tokens of context, where the model's size is not known", "Old tool results are left out of what is sent."},
 	{"Agents", "reviewer", "maxPatch", bytesUnit, "diff in a reviewer's first message", "The reviewer reads the rest in the container."},
@@ -52,6 +56,7 @@ var limits = []limit{
 	{"Changes of one run", "gitops", "MaxPushBytes", bytesUnit, "one push", "It is refused (E_OBJECTS); the agent is told why."},
 	{"Changes of one run", "gitops", "MaxRunBytes", bytesUnit, "all pushes of a run", "The push is refused."},
 	{"Changes of one run", "gitops", "maxNewCommits", count, "new commits", "The push is refused."},
+	{"Changes of one run", "gitops", "maxCommitsSize", bytesUnit, "all new commits, with their messages", "The push is refused."},
 	{"Changes of one run", "gitops", "maxNewFiles", count, "new or changed files", "The push is refused."},
 	{"Changes of one run", "gitops", "maxBlobBytes", bytesUnit, "one new file", "The push is refused."},
 	{"Changes of one run", "gitops", "maxTotalBytes", bytesUnit, "all new files, as a checkout unfolds them", "The push is refused."},
@@ -87,7 +92,9 @@ var limits = []limit{
 	{"The end", "app", "stopPatience", duration, "time of a stop of the process for all that is under way", "The process ends without it (E_INTERNAL); resume goes on."},
 
 	{"What is shown and stored", "app", "MaxPatch", bytesUnit, "a diff that company diff shows", "It is cut; the message has the git command that shows all of it."},
+	{"What is shown and stored", "agent", "LiveLines", count, "lines of a command's output that are shown while it runs", "The newest are shown; the result has the beginning and the end, and the journal all of it."},
 	{"What is shown and stored", "mcpserver", "maxText", bytesUnit, "the text of one answer of company mcp", "Diffs and transcripts go on in the next page; of others the beginning and the end are kept."},
+	{"What is shown and stored", "console", "maxUnread", bytesUnit, "stderr that its reader has not taken yet", "Further lines are left out; a line says how many bytes."},
 	{"What is shown and stored", "mcpserver", "maxJSON", bytesUnit, "an answer of company mcp in JSON, and a resource", "A text is cut; JSON is refused, with the tool that gives less."},
 	{"What is shown and stored", "config", "maxFileBytes", bytesUnit, "company.yaml", "E_CONFIG."},
 	{"What is shown and stored", "api", "maxBody", bytesUnit, "one request to the office's socket", "E_INVALID."},

@@ -51,6 +51,17 @@ type (
 		Question company.ApprovalID `json:"question,omitempty"`
 		Budget   *view.Budget       `json:"budget,omitempty"`
 	}
+	shapePlan struct {
+		Envelope
+		Task company.TaskID `json:"task"`
+		Plan company.Plan   `json:"plan"`
+	}
+	shapeEditedPlan struct {
+		Envelope
+		Task     company.TaskID `json:"task"`
+		Changed  bool           `json:"changed"`
+		Subtasks int            `json:"subtasks"`
+	}
 	shapeStopped struct {
 		Envelope
 		Stopped    bool            `json:"stopped"`
@@ -265,6 +276,8 @@ func Shapes() []Shape {
 		{"summaries", []string{"resume and wait for several tasks"}, "what each ended with", shapeTasks{}},
 		{"submitted", []string{"submit --detach"}, "a task that others work on", shapeSubmitted{}},
 		{"outcome", []string{"answer", "approve", "reject", "cancel", "budget add"}, "what became of a task by a command", shapeOutcome{}},
+		{"plan", []string{"plan show"}, "the plan of a task", shapePlan{}},
+		{"edited_plan", []string{"plan edit"}, "whether the plan of a task is another now", shapeEditedPlan{}},
 		{"stopped", []string{"stop"}, "the office is stopped", shapeStopped{}},
 		{"paused", []string{"pause"}, "tasks and subtasks that rest now", shapePaused{}},
 		{"agents", []string{"agents"}, "who does what", view.Agents{}},

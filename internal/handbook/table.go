@@ -21,9 +21,9 @@ func renderKeys() string {
 // renderErrors is a section for each code.
 func renderErrors() string {
 	var b strings.Builder
-	writeHead(&b, "code", "meaning", "what to do", "exit")
+	writeHead(&b, "code", "class", "meaning", "what to do", "exit")
 	for _, g := range company.ErrorGuides() {
-		writeRow(&b, quoteCode(string(g.Code)), g.Means, g.Do, strconv.Itoa(g.Exit))
+		writeRow(&b, quoteCode(string(g.Code)), quoteCode(string(g.Class)), g.Means, g.Do, strconv.Itoa(g.Exit))
 	}
 	return b.String()
 }

@@ -135,17 +135,17 @@ func (b *Builder) buildRootfs(ctx context.Context, s layerStep, packages []strin
 			Fix("run scripts/setup.sh as root, or `apt-get install mmdebstrap debian-archive-keyring`, or give container.image a digest that can be pulled")
 	}
 	if extra := slices.DeleteFunc(slices.Clone(packages), func(p string) bool { return slices.Contains(debianPackages, p) }); len(extra) > 0 {
-		b.reportProgress("installing %s from Debian %s (about a minute)", strings.Join(extra, ", "), debianSuite)
+		b.reportProgress("installing %s from Debian %s (one to three minutes)", strings.Join(extra, ", "), debianSuite)
 	} else {
-		b.reportProgress("building a %s base from Debian packages (about half a minute)", debianSuite)
+		b.reportProgress("building a %s base from Debian packages (half a minute to two minutes)", debianSuite)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
 
 	// Not below the cache: without root, mmdebstrap works as other user ids,
 	// which cannot enter a private directory.
-	temp := filepath.Join(os.TempDir(), fmt.Sprintf("company-image-%d-%s", os.Getuid(), s.uniqueName()))
-	if err := makeOwnDir(temp); err != nil {
+	temp, err := makeFreeDir(filepath.Join(os.TempDir(), fmt.Sprintf("company-image-%d-%s", os.Getuid(), s.uniqueName())))
+	if err != nil {
 		return err
 	}
 	defer func() {
@@ -189,7 +189,28 @@ func (b *Builder) buildRootfs(ctx context.Context, s layerStep, packages []strin
 	if err := writeRootfs(f, clean, "sh", "git"); err != nil {
 		return err
 	}
-	return os.Rename(clean, tarball)
+	return placeFile(clean, tarball)
+}
+
+// maxLeftovers is how many folders with mounts of a killed mmdebstrap are passed over.
+const maxLeftovers = 20
+
+// makeFreeDir makes a directory of this name, or of the name with a number. The mmdebstrap of root
+// that was killed leaves mounts behind, below which nothing may be deleted.
+func makeFreeDir(dir string) (string, error) {
+	name := dir
+	for i := 2; ; i++ {
+		err := makeOwnDir(name)
+		switch {
+		case err == nil:
+			return name, nil
+		case !errors.Is(err, errMountedBelow):
+			return "", err
+		case i > maxLeftovers:
+			return "", company.E(company.EImage, "a Debian base cannot be built").Wrap(err).Fix("unmount what lies below " + dir + "* (see /proc/self/mountinfo), and remove these folders")
+		}
+		name = fmt.Sprintf("%s-%d", dir, i)
+	}
 }
 
 // makeOwnDir makes a directory with a name that others could guess, so an

@@ -81,7 +81,7 @@ func (b *Builder) makeDifference(ctx context.Context, base, with layerStep, all 
 	if err := part.close(); err != nil {
 		return err
 	}
-	return os.Rename(part.tarFile.Name(), kept)
+	return placeFile(part.tarFile.Name(), kept)
 }
 
 // cachedRootfs is the file of a root file system with the packages, built unless it

@@ -25,7 +25,7 @@ type ImageEntry struct {
 	Size          int64     // bytes, shared layers included
 	Layers        []Layer   // from the bottom up
 	Created       time.Time // zero for an image whose layers were loaded: they say no time, to be equal everywhere
-	Mirror        string    // of the project that a worker image was made for, or used by last; empty: not known
+	Mirrors       []string  // of the projects that a worker image was made for; empty: not known
 	Used          time.Time // when a worker image or a toolbox was last made or asked for; zero: not known
 
 	toolbox string // hash of the toolbox in it
@@ -46,7 +46,7 @@ func (b *Builder) List(ctx context.Context) ([]ImageEntry, error) {
 			if strings.HasPrefix(tag, workerRepository+":") || strings.HasPrefix(tag, layerRepository+":") {
 				e := ImageEntry{Tag: tag, ID: i.ID, Kind: i.Labels[labelKind], IsWorkerImage: strings.HasPrefix(tag, workerRepository+":"), Size: i.Size, Layers: parseLayers(i.Labels[labelLayers]), toolbox: i.Labels[labelToolbox]}
 				if key := keyOf(tag); e.IsWorkerImage || e.Kind == toolboxLayer {
-					e.Mirror, e.Used = b.readUse(key)
+					e.Mirrors, e.Used = b.readUse(key)
 				}
 				if i.Created > 0 {
 					e.Created = time.Unix(i.Created, 0)
@@ -62,6 +62,11 @@ func (b *Builder) List(ctx context.Context) ([]ImageEntry, error) {
 // or its tag.
 func (e ImageEntry) IsNamed(name string) bool {
 	return e.ID == name || e.Tag == name || e.IsWorkerImage && e.Tag == workerRepository+":"+name
+}
+
+// IsBelow says whether another image is stacked on this one.
+func (e ImageEntry) IsBelow(other ImageEntry) bool {
+	return len(e.Layers) > 0 && e.Tag != other.Tag && slices.Contains(other.Layers, e.topLayer())
 }
 
 // Prune removes the images that which picks, of those that List gives; nothing

@@ -45,7 +45,7 @@ func (b *Builder) keepResolved(ctx context.Context, project string, key company.
 	if err == nil {
 		part := filepath.Join(dir, safetext.Cut(string(key), 20)+".part") // the lock of the resolution is held
 		if err = os.WriteFile(part, lock, 0o600); err == nil {
-			err = os.Rename(part, filepath.Join(dir, string(key)))
+			err = placeFile(part, filepath.Join(dir, string(key)))
 		}
 	}
 	if err != nil {

@@ -297,15 +297,20 @@ func (b *Builder) lockFile(ctx context.Context, name string, how int, waiting st
 	}
 }
 
+var errMountedBelow = errors.New("there are mounts below")
+
+// mountsFile lists the mounts of this process. Tests have their own.
+var mountsFile = "/proc/self/mountinfo"
+
 // removeTree deletes a directory unless something is mounted below it: a
 // killed mmdebstrap must never make us delete the host's /dev or /proc.
 func removeTree(dir string) error {
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	mounts, err := os.ReadFile(mountsFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) { // no /proc: no mmdebstrap either
 		return err
 	}
 	if strings.Contains(string(mounts), " "+dir+"/") {
-		return fmt.Errorf("something is mounted below %s", dir)
+		return fmt.Errorf("%w %s", errMountedBelow, dir)
 	}
 	return os.RemoveAll(dir)
 }

@@ -17,7 +17,8 @@ type Project struct {
 }
 
 // FindSurplus picks the worker images of a project beyond its newest ones, by their last
-// use. Images that needed names stay, and what is stacked on them, and are counted too.
+// use. Images that needed names stay besides, and what is stacked on them: were they counted,
+// tasks at work could leave no room for the others that they use, and remake them in turn.
 func FindSurplus(entries []ImageEntry, p Project, needed []string, keep int) []ImageEntry {
 	var own []ImageEntry
 	stay := map[Layer]bool{} // the topmost layers of needed images
@@ -28,15 +29,18 @@ func FindSurplus(entries []ImageEntry, p Project, needed []string, keep int) []I
 		if slices.ContainsFunc(needed, e.IsNamed) {
 			stay[e.topLayer()] = true
 		}
-		if e.Mirror != "" && e.Mirror == p.Mirror || e.Mirror == "" && slices.ContainsFunc(p.Images, e.IsNamed) {
+		if slices.Contains(e.Mirrors, p.Mirror) || len(e.Mirrors) == 0 && slices.ContainsFunc(p.Images, e.IsNamed) {
 			own = append(own, e)
 		}
 	}
 	slices.SortFunc(own, func(a, b ImageEntry) int { return cmp.Or(b.Used.Compare(a.Used), cmp.Compare(a.Tag, b.Tag)) })
 	var out []ImageEntry
-	for i, e := range own {
-		isNeeded := slices.ContainsFunc(e.Layers, func(l Layer) bool { return stay[l] })
-		if i >= keep && !isNeeded && !clock.Within(p.Recent, e.Used) {
+	kept := 0
+	for _, e := range own {
+		if slices.ContainsFunc(e.Layers, func(l Layer) bool { return stay[l] }) {
+			continue
+		}
+		if kept++; kept > keep && !clock.Within(p.Recent, e.Used) {
 			out = append(out, e)
 		}
 	}
@@ -76,9 +80,13 @@ func (b *Builder) FindOrphanedLayers(entries, gone []ImageEntry, toolboxes bool)
 }
 
 // RemoveUnused removes an image that List gave. removed is false where a container uses
-// it, and for a layer while an image is being made: the builder may have got that far.
+// it, or somebody asked for it since, and for a layer while an image is being made: the
+// builder may have got that far.
 func (b *Builder) RemoveUnused(ctx context.Context, e ImageEntry) (removed bool, err error) {
 	if e.IsWorkerImage {
+		if _, last := b.readUse(keyOf(e.Tag)); last.After(e.Used) {
+			return false, nil
+		}
 		return b.pruneTag(ctx, e.Tag)
 	}
 	_, err = b.whileNoneIsMade(func() error {

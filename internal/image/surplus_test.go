@@ -25,7 +25,7 @@ func newEntry(name, mirror string, minute int, size int64, stack string) ImageEn
 	e := ImageEntry{Tag: layerRepository + ":" + name, ID: "id-" + name, Size: size, Layers: stackOf(stack)}
 	e.Kind = e.topLayer().Kind
 	if mirror != "" {
-		e.Tag, e.IsWorkerImage, e.Mirror = workerRepository+":"+name, true, mirror
+		e.Tag, e.IsWorkerImage, e.Mirrors = workerRepository+":"+name, true, []string{mirror}
 	}
 	if minute > 0 {
 		e.Used = time.Now().Add(time.Duration(minute-6) * time.Minute)
@@ -51,7 +51,7 @@ func TestFindSurplus(t *testing.T) {
 		entries = append(entries, newEntry("m"+strconv.Itoa(i), "/m", i, 1, "base=b toolbox=x repo=m"+strconv.Itoa(i)))
 	}
 	unrecorded := newEntry("old", "/m", 0, 1, "base=b repo=old")
-	unrecorded.Mirror = ""
+	unrecorded.Mirrors = nil
 	renewed := newEntry("renewed", "/m", 1, 1, "base=b toolbox=x repo=m1 toolbox=y")
 	for name, x := range map[string]struct {
 		project Project
@@ -62,7 +62,7 @@ func TestFindSurplus(t *testing.T) {
 		"beyond the newest":       {Project{Mirror: "/m"}, nil, 2, "m3 m2 m1"},
 		"enough room":             {Project{Mirror: "/m"}, nil, 5, ""},
 		"one is needed":           {Project{Mirror: "/m"}, []string{"m2"}, 2, "m3 m1"},
-		"a needed one counts":     {Project{Mirror: "/m"}, []string{"m5"}, 2, "m3 m2 m1"},
+		"a needed one is extra":   {Project{Mirror: "/m"}, []string{"m5"}, 2, "m2 m1"},
 		"used since a task began": {Project{Mirror: "/m", Recent: 150 * time.Second}, nil, 1, "m3 m2 m1"},
 		"of another project":      {Project{Mirror: "/n"}, nil, 1, ""},
 		"named by a task alone":   {Project{Mirror: "/m", Images: []string{"old"}}, nil, 5, "old"},
@@ -86,7 +86,7 @@ func TestImageBytes(t *testing.T) {
 	one, two := newEntry("one", "/m", 1, 258, "base=b npm=n toolbox=t repo=1"), newEntry("two", "/m", 2, 288, "base=b npm=n toolbox=t repo=2")
 	foreign := newEntry("foreign", "/n", 3, 1100, "base=b repo=3")
 	all := []ImageEntry{two, foreign, tools, base, one, npm}
-	ofM := func(e ImageEntry) bool { return e.Mirror == "/m" }
+	ofM := func(e ImageEntry) bool { return slices.Contains(e.Mirrors, "/m") }
 	if got := OwnBytes(all, ofM); got != 50+100+130 {
 		t.Errorf("%d bytes of the project", got)
 	}

@@ -78,7 +78,8 @@ func (b *Builder) FindLocal(ctx context.Context, key string) (id string, err err
 	if err != nil {
 		return "", err
 	}
-	if mirror, _ := b.readUse(company.Hash(key)); mirror != "" {
+	projects, _ := b.readUse(company.Hash(key))
+	for _, mirror := range projects {
 		b.markUse(ctx, step.key, mirror)
 	}
 	return renewed.id, nil

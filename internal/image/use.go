@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -17,8 +18,12 @@ import (
 
 // The daemon does not say when an image of ours was made: its layers name no time. So
 // each worker image with a history has a file in the cache that is named by its key. The
-// file holds the mirror that the history came from, and its time is that of the last use.
+// file holds the mirrors that the history came from, one to a line, since offices of one user
+// share images. Its time is that of the last use.
 const usedFolder = "used"
+
+// maxUsers is how many mirrors are remembered of an image.
+const maxUsers = 64
 
 // markUse records that the image of a key was made or asked for now. An empty mirror
 // leaves what is recorded. Without the record the image only counts as old.
@@ -32,7 +37,9 @@ func (b *Builder) markUse(ctx context.Context, key company.Hash, mirror string) 
 		now := time.Now()
 		err = os.Chtimes(file, now, now)
 	} else {
-		err = os.WriteFile(file, []byte(mirror), 0o600)
+		known, _ := b.readUse(key)
+		known = append([]string{mirror}, slices.DeleteFunc(known, func(m string) bool { return m == mirror })...)
+		err = os.WriteFile(file, []byte(strings.Join(known[:min(len(known), maxUsers)], "\n")), 0o600)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		b.log.WarnContext(ctx, "the use of an image is not recorded", "image", key, "err", err)
@@ -40,17 +47,40 @@ func (b *Builder) markUse(ctx context.Context, key company.Hash, mirror string) 
 }
 
 // readUse returns what markUse recorded of a key. Without a record both are zero.
-func (b *Builder) readUse(key company.Hash) (mirror string, last time.Time) {
+func (b *Builder) readUse(key company.Hash) (mirrors []string, last time.Time) {
 	file := filepath.Join(b.dir, usedFolder, string(key))
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", time.Time{}
+		return nil, time.Time{}
 	}
 	info, err := os.Stat(file)
 	if err != nil {
-		return "", time.Time{}
+		return nil, time.Time{}
 	}
-	return string(text), info.ModTime()
+	return strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' }), info.ModTime()
+}
+
+// ListOthers lists the mirrors that are still there of the projects that have an image, too, but
+// for one's own. The tasks of another office are not known here, and it removes the image itself.
+func (e ImageEntry) ListOthers(isOwn func(mirror string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(e.Mirrors), func(m string) bool {
+		_, err := os.Stat(m)
+		return isOwn(m) || err != nil
+	})
+}
+
+// LeaveToOthers takes one's own projects off an image's record, if others have the image. It
+// reports whether they do.
+func (b *Builder) LeaveToOthers(e ImageEntry, isOwn func(mirror string) bool) bool {
+	others := e.ListOthers(isOwn)
+	if len(others) == 0 {
+		return false
+	}
+	file := filepath.Join(b.dir, usedFolder, string(keyOf(e.Tag)))
+	if os.WriteFile(file, []byte(strings.Join(others, "\n")), 0o600) == nil {
+		_ = os.Chtimes(file, e.Used, e.Used) // this was no use; a wrong time only makes it look newer
+	}
+	return true
 }
 
 // keyOf returns the key that a tag of ours carries, or nothing.

@@ -244,7 +244,7 @@ func (b *Builder) downloadTree(ctx context.Context, req Request, t hostTree) err
 	if err := os.Chmod(got, 0o700); err != nil { // one that cannot be written cannot be moved
 		return err
 	}
-	return os.Rename(got, t.dir)
+	return placeTree(got, t.dir)
 }
 
 // fetchedTree is the tree of another version for a toolchain; not ok: it is this

@@ -98,6 +98,9 @@ func (in *Intake) FindBase(ctx context.Context, e company.Effect) (company.Comma
 		return in.findFollowUpBase(ctx, s, t, lead, m, p)
 	}
 	info, err := m.FetchBase(ctx, in.Log, gitops.Source{Path: t.Project.Path}, t.Base)
+	if err == nil && len(t.After) > 0 {
+		info, err = in.takeMerged(ctx, m, t, info)
+	}
 	if err != nil {
 		return nil, markNeedsPerson(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
+	"company/internal/folder"
 )
 
 const snapshotVersion = 3
@@ -73,6 +74,9 @@ func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, write func(io.Writer
 // replaceSnapshot writes the file whole or not at all. The state may be large, and is
 // never in memory as a whole.
 func (l *Ledger) replaceSnapshot(ctx context.Context, header []byte, write func(io.Writer) error) error {
+	if err := l.removeUnfinished(); err != nil {
+		return err
+	}
 	return l.opts.Folder.WriteStream(snapshotName, 0o600, func(file io.Writer) error {
 		sum, buffered := sha256.New(), bufio.NewWriterSize(file, 64<<10)
 		both := contextWriter{ctx, io.MultiWriter(buffered, sum)}
@@ -87,6 +91,18 @@ func (l *Ledger) replaceSnapshot(ctx context.Context, header []byte, write func(
 		}
 		return buffered.Flush()
 	})
+}
+
+// removeUnfinished removes the snapshots that a kill has left half written: each is as large as
+// the state. One process writes them, one at a time.
+func (l *Ledger) removeUnfinished() error {
+	entries, err := l.opts.Folder.List(".")
+	for _, e := range entries {
+		if folder.IsUnfinished(e.Name(), snapshotName) {
+			err = errors.Join(err, l.opts.Folder.Remove(e.Name()))
+		}
+	}
+	return err
 }
 
 // contextWriter takes nothing more when its context ends.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"company/internal/bus"
@@ -209,5 +210,24 @@ func TestSaveSnapshotRefusals(t *testing.T) {
 	must(t, l.Read(b.ctx, 8, func(e company.Event) error { list = append(list, e.Data); return nil }))
 	if len(list) != 3 {
 		t.Fatalf("%d events after the snapshot", len(list))
+	}
+}
+
+// A kill while a snapshot is written leaves a file as large as the state. The next snapshot removes it.
+func TestSnapshotLeftByAKill(t *testing.T) {
+	b := setup(t)
+	l := b.open(t)
+	mustAppend(t, b, l, "1", draft("x", 1))
+	left := filepath.Join(b.dir, ".snapshot.0123456789abcdef")
+	foreign := filepath.Join(b.dir, ".snapshot.mine")
+	for _, file := range []string{left, foreign} {
+		must(t, os.WriteFile(file, []byte("half"), 0o600))
+	}
+	must(t, l.SaveSnapshot(b.ctx, l.Head(), writesText("x")))
+	if _, err := os.Lstat(left); !os.IsNotExist(err) {
+		t.Errorf("what a kill left is there: %v", err)
+	}
+	if _, err := os.Lstat(foreign); err != nil {
+		t.Error(err)
 	}
 }

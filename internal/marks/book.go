@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"runtime/debug"
+	"slices"
 	"sync"
 
 	"company/internal/folder"
@@ -19,12 +21,14 @@ import (
 const (
 	marksFile  = "marks"       // slots of slotSize, each with a Place as JSON or empty
 	DeathsFile = "deaths.json" // all deaths
+	crashFile  = "crash"       // what Go writes of a fatal error or a panic that nothing recovers
 )
 
 const (
 	slotSize  = 256
 	maxSlots  = 1024
 	maxDeaths = 1 << 20 // bytes of the deaths' file
+	maxStack  = 8 << 10 // bytes of the crash file that are read and logged
 )
 
 // Book keeps the marks of one process. A nil Book keeps none.
@@ -47,7 +51,11 @@ func Open(f *folder.Folder, log *slog.Logger) *Book {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		log.Warn("what the last process was busy with is not known", "err", err)
 	}
-	if left := parseMarks(text); len(left) > 0 {
+	left := parseMarks(text)
+	if !b.takeCrash() {
+		left = slices.DeleteFunc(left, func(p Place) bool { return p.Doing == Effect })
+	}
+	if len(left) > 0 {
 		b.deaths.die(left)
 		log.Warn("the last process died at work", "places", left)
 		b.saveDeaths()
@@ -107,7 +115,7 @@ func (b *Book) Close() error {
 	if b.file == nil {
 		return nil
 	}
-	err := errors.Join(b.file.Truncate(0), b.file.Close())
+	err := errors.Join(debug.SetCrashOutput(nil, debug.CrashOptions{}), b.file.Truncate(0), b.file.Close())
 	b.file = nil
 	return err
 }
@@ -141,6 +149,11 @@ func (b *Book) Retry(owner string) {
 	if b.deaths.retry(owner) {
 		b.saveDeaths()
 	}
+}
+
+// ForgetTasks forgets the deaths at effects of tasks that are over.
+func (b *Book) ForgetTasks(isOver func(task string) bool) {
+	b.forget(func(p Place) bool { return p.Task != "" && isOver(p.Task) })
 }
 
 // Forget forgets the deaths of an owner whose records are not read any more.

@@ -6,6 +6,9 @@
 // the next process finds names a record at which the process died: by a fatal error of Go, which no
 // recover stops, by the kernel for want of memory, or by a person's kill -9 in that moment.
 //
+// The mark of an effect stands through waits of minutes, in which a process may be killed for any reason. It
+// names a death only where Go itself ended the process, which writes the reason and the stacks into a file.
+//
 // A place at which Limit processes died, and which none has passed since, is set aside: see
 // Book.SetAside. What that means is up to the owner of the record.
 //
@@ -33,11 +36,13 @@ const (
 	Repeat    = "repeating call"                      // Part of reply N
 	Event     = "reading event"                       // N
 	Snapshot  = "reading the snapshot"
+	Effect    = "carrying it out" // the whole of an effect, with its waits
 )
 
 // Place is a record and what is done with it.
 type Place struct {
-	Owner string `json:"owner"` // a run, or Ledger
+	Owner string `json:"owner"`          // a run, the key of an effect, or Ledger
+	Task  string `json:"task,omitempty"` // of an effect
 	Doing string `json:"doing"`
 	N     int    `json:"n,omitempty"`
 	Part  int    `json:"part,omitempty"`

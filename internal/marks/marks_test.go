@@ -144,6 +144,35 @@ func TestWaitsAreNoDeaths(t *testing.T) {
 	}
 }
 
+// TestEffectsDieByCrashesAlone: what stands through long waits names a death where Go itself ended the process.
+func TestEffectsDieByCrashesAlone(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	defer func() { o.close(); _ = o.all.Close() }()
+	one, over := Place{Owner: "gate t1 abc", Task: "t1", Doing: Effect}, Place{Owner: "image t2 abc", Task: "t2", Doing: Effect}
+	run := Place{Owner: "t1-01.1", Doing: Call, N: 1}
+	for n, last := range []string{"", "SIGQUIT: quit\n\ngoroutine 1", "fatal error: stack overflow\n", "panic: no"} {
+		if err := o.all.WriteFile(crashFile, []byte(last), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o.book.Enter(one)
+		o.book.Enter(over)
+		if n == 0 {
+			o.book.Enter(run)
+		}
+		o.die()
+		if text, err := o.all.ReadFile(crashFile, 0); err != nil || len(text) > 0 {
+			t.Errorf("a crash counts twice: %s, %v", text, err)
+		}
+	}
+	if d := o.book.deaths[run]; d.Count != 1 {
+		t.Errorf("a record was killed at: %+v", d)
+	}
+	o.requireAside("", one, over)
+	o.book.ForgetTasks(func(task string) bool { return task == "t2" })
+	o.requireAside("", one)
+}
+
 // TestDamagedFiles: an office works whatever is in the files, or where they cannot be written.
 func TestDamagedFiles(t *testing.T) {
 	t.Parallel()

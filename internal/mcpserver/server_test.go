@@ -416,6 +416,17 @@ func TestCommands(t *testing.T) {
 		return Submitted{Task: "t2"}, nil
 	}
 	s := connect(t, h, Grants{Write: true})
+	before := h.submit
+	h.submit = func(s view.Submission) (Submitted, error) {
+		if !slices.Equal(s.After, []string{"t1"}) {
+			t.Errorf("a submission after t1: %+v", s)
+		}
+		return Submitted{Task: "t3"}, nil
+	}
+	if text, code := call(t, s, "submit", m{"instruction": "and paint it", "after": []string{"t1"}}); code != "" || !strings.Contains(text, "t3 begins once merged: t1") {
+		t.Errorf("%s\n%s", code, text)
+	}
+	h.submit = before
 	for _, c := range []struct {
 		tool, want string
 		args       m

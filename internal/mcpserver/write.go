@@ -22,6 +22,7 @@ type submitArguments struct {
 	Project      string   `json:"project,omitempty" jsonschema:"project of the office by name, or the path of a git checkout (default: that of the server)"`
 	Base         string   `json:"base,omitempty" jsonschema:"branch to start from"`
 	Follows      string   `json:"follows,omitempty" jsonschema:"go on with the open pull request of this task"`
+	After        []string `json:"after,omitempty" jsonschema:"begin when the pull requests of these tasks are merged"`
 	Priority     string   `json:"priority,omitempty" jsonschema:"what goes first"`
 	Deadline     string   `json:"deadline,omitempty" jsonschema:"when it should be done: 2026-12-01, 2026-12-01T17:00, or from now 36h, 3d"`
 	Tags         []string `json:"tags,omitempty" jsonschema:"tags of the task"`
@@ -114,13 +115,17 @@ func (s *Server) submitTask(ctx context.Context, in submitArguments) (*mcp.CallT
 		return nil, company.E(company.EUsage, "the instruction is empty").Fix("say what is to be done")
 	}
 	done, err := s.host.Submit(ctx, view.Submission{
-		Instruction: in.Instruction, Project: in.Project, Base: in.Base, Follows: in.Follows, Priority: in.Priority, Deadline: in.Deadline, Tags: in.Tags,
+		Instruction: in.Instruction, Project: in.Project, Base: in.Base, Follows: in.Follows, After: in.After, Priority: in.Priority, Deadline: in.Deadline, Tags: in.Tags,
 		BudgetUSD: in.BudgetUSD, BudgetTokens: in.BudgetTokens, DryRun: in.DryRun, ID: nameCommand("submit", in.RequestID),
 	})
 	if err != nil {
 		return nil, err
 	}
-	r := newResult(fmt.Sprintf("%s is under way. Next: wait for it, or show %s.", done.Task, done.Task))
+	state := "is under way"
+	if len(in.After) > 0 {
+		state = "begins once merged: " + strings.Join(in.After, ", ")
+	}
+	r := newResult(fmt.Sprintf("%s %s. Next: wait for it, or show %s.", done.Task, state, done.Task))
 	r.StructuredContent = done
 	return r, nil
 }

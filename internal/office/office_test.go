@@ -115,7 +115,7 @@ func TestZeroConfig(t *testing.T) {
 	}
 }
 
-// A folder with company.yaml is an office: the nearest, unless one is named.
+// A folder with company.yaml is an office: the nearest, unless one is named (CFG-5).
 func TestFind(t *testing.T) {
 	t.Parallel()
 	repo := configtest.Repo(t, map[string]string{"company.yaml": "version: 1\n", "sub/x.go": "package x\n"})

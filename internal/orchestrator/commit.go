@@ -309,7 +309,11 @@ func (o *Orchestrator) storeCommit(c *commit) error {
 	o.publishView(o.ahead.View(), at, c.applied)
 	for _, a := range c.applied {
 		e := a.event
-		o.cfg.Logger.Info("event", "seq", e.Seq, "kind", e.Kind, "task_id", e.Task, "run_id", e.Run)
+		phase := ""
+		if a.task != nil {
+			phase = a.task.Phase()
+		}
+		o.cfg.Logger.Info("event", "seq", e.Seq, "kind", e.Kind, "task_id", e.Task, "phase", phase, "run_id", e.Run)
 		if o.cfg.Projection == nil {
 			continue
 		}

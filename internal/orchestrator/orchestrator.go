@@ -205,7 +205,7 @@ func (o *Orchestrator) load(ctx context.Context) error {
 		return err
 	}
 	o.worked = o.ahead.Time
-	if err := o.checkSetAside(); err != nil {
+	if err := o.checkEventSetAside(); err != nil {
 		return err
 	}
 	place := marks.Place{Owner: marks.Ledger, Doing: marks.Event, N: int(o.ahead.Seq) + 1} //nolint:gosec // a sequence of events
@@ -226,18 +226,6 @@ func (o *Orchestrator) load(ctx context.Context) error {
 	mark.Pass() // what follows reads no event
 	o.publishView(o.ahead.View(), o.cfg.Ledger.Head(), nil)
 	o.advanceClock(ctx)
-	return nil
-}
-
-// checkSetAside refuses to read an event at which the company died again and again: a state without it
-// would be another one. An event that the ledger does not have any more, after a repair, is none.
-func (o *Orchestrator) checkSetAside() error {
-	for _, d := range o.cfg.Marks.SetAside(marks.Ledger) {
-		if d.Doing == marks.Event && d.N > int(o.ahead.Seq) && d.N <= int(o.cfg.Ledger.Head().Seq) { //nolint:gosec // sequences of events
-			return company.E(company.ECrash, "the ledger is not read any more").
-				Because(fmt.Sprintf("company died %s in a row while %s", company.Count(d.Count, "time"), d.Place))
-		}
-	}
 	return nil
 }
 

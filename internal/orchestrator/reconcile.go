@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/marks"
 )
 
 // job is one effect under way.
@@ -126,6 +127,10 @@ func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 	now := o.cfg.Clock.Now()
 	s, changed := o.takeChanges()
 	o.agenda.Update(s, now, changed...)
+	o.cfg.Marks.ForgetTasks(func(id string) bool {
+		t := s.Tasks[company.TaskID(id)]
+		return t == nil || t.Status.Ended()
+	})
 	l := o.newLook(s, now, o.agenda.Due(o.cfg.Active))
 	for _, e := range o.startableEffects(l) {
 		o.start(ctx, e)
@@ -209,12 +214,19 @@ func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
 	if errors.As(err, &ce) {
 		fail.Hint, fail.Human = ce.Hint, company.NeedsPerson(ce)
 	}
+	cause := err
 	if _, err := o.Do(ctx, company.Company, fail); err != nil && ctx.Err() == nil {
 		o.cfg.Logger.ErrorContext(ctx, "failure not recorded", "key", e.Key, "task_id", e.Task, "run_id", e.Run, "err", err)
+	} else if err == nil && company.CodeOf(cause) == company.ECrash {
+		o.noteShown(e)
 	}
 }
 
 func (o *Orchestrator) runHandler(ctx context.Context, e company.Effect) error {
+	if err := o.checkEffectSetAside(e); err != nil {
+		return err
+	}
+	defer o.cfg.Marks.Enter(marks.Place{Owner: e.Key, Task: string(e.Task), Doing: marks.Effect}).Pass()
 	if e.Kind == company.EffectCommand {
 		_, err := o.Do(ctx, company.Company, e.Command)
 		return err

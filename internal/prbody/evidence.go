@@ -2,6 +2,7 @@ package prbody
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"company/internal/company"
@@ -21,7 +22,7 @@ func prEvidence(t *company.Task, o PROptions) string {
 			rows = append(rows, "- The whole: "+o.evidenceText(r, i))
 		}
 	}
-	if len(rows) == 0 {
+	if rows = dropRepeated(rows); len(rows) == 0 {
 		return ""
 	}
 	var b strings.Builder
@@ -35,6 +36,17 @@ func prEvidence(t *company.Task, o PROptions) string {
 		b.WriteString(row + "\n")
 	}
 	return b.String()
+}
+
+// dropRepeated drops rows that stand there already: a review names the same for each of its
+// criteria.
+func dropRepeated(rows []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(rows, func(row string) bool {
+		was := seen[row]
+		seen[row] = true
+		return was
+	})
 }
 
 // evidenceOf are the criteria of a ticket with what its reviewer names for each. What the
@@ -59,7 +71,7 @@ func evidenceOf(t *company.Task, sub *company.Subtask, o PROptions) []string {
 		out = append(out, line)
 	}
 	for i := len(sub.Planned.AcceptanceCriteria); i < len(last.Evidence); i++ {
-		out = append(out, "- "+of+"By the instruction: "+o.evidenceText(last, i))
+		out = append(out, "- "+of+"For the instruction: "+o.evidenceText(last, i))
 	}
 	return out
 }

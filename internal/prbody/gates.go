@@ -77,9 +77,9 @@ func gateStatusText(c company.GateCheck) string {
 	case noTests(c):
 		word += ", no tests"
 	case n.Failed > 0 && n.Passed == 0 && n.Skipped == 0:
-		word += fmt.Sprintf(", %d failures", n.Failed)
+		word += ", " + countNoun(n.Failed, "failure")
 	case n.Passed > 0 || n.Skipped > 0:
-		word += fmt.Sprintf(", %d tests", n.Passed+n.Failed+n.Skipped)
+		word += ", " + countNoun(n.Passed+n.Failed+n.Skipped, "test")
 		if n.Failed > 0 {
 			word += fmt.Sprintf(", %d failed", n.Failed)
 		}
@@ -136,7 +136,7 @@ func canaryNotes(c company.GateCheck, o PROptions) []string {
 	name := escapeMarkdown(c.Name)
 	var out []string
 	if len(k.Blind) > 0 {
-		out = append(out, name+" **does not look** at "+joinCode(k.Blind, o)+": a test that must fail turned nothing red there, before the change neither.")
+		out = append(out, name+" **does not run the tests** in "+joinCode(k.Blind, o)+": company put a test there that must fail, and the check passed. On the base it is the same.")
 	}
 	if k.Reason != "" {
 		out = append(out, name+" is **unproven**: "+escapeWithin(k.Reason, 200)+".")

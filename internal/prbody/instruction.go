@@ -17,10 +17,24 @@ const (
 // left out where the title says all of it.
 func prInstruction(t *company.Task, o PROptions) string {
 	lead := o.leadOf(t)
-	if strings.TrimSpace(lead.Instruction) == lead.PullTitle() {
+	attached := listAttachments(lead)
+	if strings.TrimSpace(lead.Instruction) == lead.PullTitle() && attached == "" {
 		return ""
 	}
-	return "## Instruction\n\n" + foldInstruction(lead, o)
+	return "## Instruction\n\n" + foldInstruction(lead, o) + attached
+}
+
+// listAttachments names the files of a task's instruction.
+func listAttachments(t *company.Task) string {
+	if len(t.Attachments) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n\nWith these files:\n")
+	for _, a := range t.Attachments {
+		fmt.Fprintf(&b, "\n- %s: %s, sha256 `%s`", codeSpan(a.Name), a.Describe(), a.Blob)
+	}
+	return b.String()
 }
 
 // foldInstruction quotes the instruction of a task, and folds it where it is long.
@@ -49,7 +63,7 @@ func quoteText(text string, most int, of company.TaskID) string {
 	left := strings.TrimSpace(text)
 	for i, line := range strings.Split(stripText(left), "\n") {
 		bare := strings.TrimLeft(line, " \t")
-		shown := strings.ReplaceAll(line[:len(line)-len(bare)], "\t", "    ") + escapeMarkdown(bare)
+		shown := strings.ReplaceAll(line[:len(line)-len(bare)], "\t", "    ") + escapeQuoted(bare)
 		if room := most - b.Len(); len(shown) > room {
 			if room > 40 {
 				b.WriteString("> " + truncateText(shown, room) + "\n")

@@ -15,8 +15,14 @@ var closingWordsRE = lazyregexp.New(`(?i)\b(clos|fix|resolv|reopen|implement)(e[
 // escapeMarkdown makes text of agents and people harmless in Markdown that a
 // forge shows: no HTML, no images, no mentions, no verbs that close issues
 // (T22). It is one line.
-func escapeMarkdown(s string) string {
-	s = safetext.StripLine(s)
+func escapeMarkdown(s string) string { return escapeInline(safetext.StripLine(s)) }
+
+// escapeQuoted is escapeMarkdown of a line that is quoted: its blanks stay as they are.
+func escapeQuoted(line string) string {
+	return escapeInline(strings.ReplaceAll(safetext.Strip(line), "\t", "    "))
+}
+
+func escapeInline(s string) string {
 	s = closingWordsRE.ReplaceAllStringFunc(s, func(m string) string {
 		_, size := utf8.DecodeRuneInString(m)
 		return m[:size] + zeroWidth + m[size:]

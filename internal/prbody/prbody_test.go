@@ -299,7 +299,7 @@ func TestPRBodyCanary(t *testing.T) {
 	task := newPRTask()
 	task.Gate.Result.Checks[0].Canary = &company.Canary{Proven: []string{"cli"}, Blind: []string{"docs/x"}, Reason: "no failing test"}
 	text := PRBody(task, PROptions{})
-	for _, want := range []string{"turned it red in `cli`", "**does not look** at `docs/x`", "is **unproven**: no failing test."} {
+	for _, want := range []string{"turned it red in `cli`", "**does not run the tests** in `docs/x`", "is **unproven**: no failing test."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -395,5 +395,27 @@ func TestPRBodyFirstSteps(t *testing.T) {
 	want := "Tested in two steps: before the review what a ticket's change can reach (t12-01: test, 3 of 41 packages), and all on the merged tree."
 	if text := PRBody(task, PROptions{Pushed: true}); !strings.Contains(text, want) {
 		t.Errorf("does not say %q:\n%s", want, text)
+	}
+}
+
+// A quotation has the blanks of its original: a ticket may be about them.
+func TestQuotationKeepsBlanks(t *testing.T) {
+	got := quoteText("return  1\n\t\"a\":   1\tx", 1000, "t1")
+	if want := "> return  1\n>     \"a\":   1    x"; strings.TrimSpace(got) != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// What a review names again for another criterion stands there once, and one failure is no
+// plural.
+func TestRepeatedEvidence(t *testing.T) {
+	if got := dropRepeated([]string{"- a", "- b", "- a", "- a"}); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+	if got := gateStatusText(company.GateCheck{Excused: company.ComparedKnown, Counts: &company.TestCounts{Failed: 1}}); got != "red as on the base, 1 failure" {
+		t.Error(got)
+	}
+	if got := gateStatusText(company.GateCheck{Passed: true, Counts: &company.TestCounts{Passed: 1}}); got != "passed, 1 test" {
+		t.Error(got)
 	}
 }

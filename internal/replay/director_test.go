@@ -213,11 +213,20 @@ func TestDirectorFindsAnotherVerdict(t *testing.T) {
 	}
 }
 
-// TestReadRefusesWhatCannotBeReplayed: a task that goes on has no record yet.
+// TestReadRefusesWhatCannotBeReplayed: a task that goes on has no record yet, and the
+// president's plan is no model's reply.
 func TestReadRefusesWhatCannotBeReplayed(t *testing.T) {
 	_, k := recordDeck(t)
 	k.events = k.events[:len(k.events)-1]
 	if _, err := readFrom(t, k, "t1"); company.CodeOf(err) != company.EInvalid || !strings.Contains(err.Error(), "has not come to its end") {
+		t.Error(err)
+	}
+	for i := range k.events {
+		if k.events[i].Kind == "plan.accepted" {
+			k.events[i].Actor = company.President
+		}
+	}
+	if _, err := readFrom(t, k, "t1"); company.CodeOf(err) != company.EInvalid || !strings.Contains(err.Error(), "you changed its plan") {
 		t.Error(err)
 	}
 	if _, err := readFrom(t, k, "t2"); company.CodeOf(err) != company.ENotFound {

@@ -27,6 +27,9 @@ type Record struct {
 	Task   company.TaskID
 	Runs   map[company.RunID]agent.Recording
 
+	// Attached are the files of the instruction, by their blobs.
+	Attached map[company.Hash][]byte
+
 	submitted company.TaskSubmitted
 	first     company.Event // the submission
 	base      company.Base
@@ -88,6 +91,10 @@ func (f *recordFold) addEvent(e company.Event, d company.Data) error {
 			return refuseTask(f.Task, "its base moved while it was prepared")
 		}
 		f.base, f.head = d.Base, d.Base.OID
+	case *company.PlanAccepted:
+		if e.Actor == company.President {
+			return refuseTask(f.Task, "you changed its plan, which no model is asked for")
+		}
 	case *company.ApprovalOpened:
 		f.questions[d.ID] = *d
 		if d.AskKind == company.AskTrouble {
@@ -174,7 +181,7 @@ var orderedKinds = []string{
 
 // freeQuestions are about the outside, and about the delivery: a replay has its own, or none.
 var freeQuestions = []company.ApprovalKind{
-	company.AskBudget, company.AskDayBudget, company.AskOfficeBudget, company.AskTrouble, company.AskPR, company.AskHeld, company.AskOtherBase,
+	company.AskBudget, company.AskDayBudget, company.AskOfficeBudget, company.AskTrouble, company.AskPR, company.AskHeld, company.AskOtherBase, company.AskAfter,
 }
 
 // placeOf is the place of a recorded event; ordered is false for one that nothing hangs on.
@@ -242,7 +249,7 @@ func (r *Record) Seed(checkout string, agents company.Bindings) (company.Event, 
 	if d.Settings.Agents.IsZero() {
 		d.Settings.Agents = agents
 	}
-	d.Project.Path, d.Base = checkout, ""
+	d.Project.Path, d.Base, d.After = checkout, "", nil // a replay's ledger has no other task
 	d.Settings.Cap = company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}
 	data, err := json.Marshal(d)
 	if err != nil {

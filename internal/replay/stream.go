@@ -25,8 +25,9 @@ type Source interface {
 }
 
 // Entry is a piece of a task's record on its way from the office that has it: an event, a
-// text that the next journal record names, or a journal record. All events come before the
-// first run, and the pieces of a run come together.
+// text that the next journal record names, or a journal record. A blob without a run is a file
+// of the instruction. All events come before these, these before the first run, and the pieces
+// of a run come together.
 type Entry struct {
 	Office string          `json:"office,omitempty"` // beside the first event: the office's id
 	Event  *company.Event  `json:"event,omitempty"`
@@ -60,6 +61,15 @@ func StreamRecord(ctx context.Context, from Source, id company.TaskID, emit func
 	}
 	if err != nil {
 		return err
+	}
+	for _, a := range fold.submitted.Attachments {
+		content, err := from.Payloads().GetBlob(ctx, a.Blob)
+		if err == nil {
+			err = emit(Entry{Blob: a.Blob, Text: content})
+		}
+		if err != nil {
+			return err
+		}
 	}
 	for _, run := range fold.begun {
 		if err := streamRun(ctx, from, run, emit); err != nil {
@@ -119,6 +129,9 @@ func Read(ctx context.Context, id company.TaskID, stream func(func(Entry) error)
 			fold.Office = cmp.Or(fold.Office, e.Office)
 			return fold.decodeEvent(*e.Event)
 		}
+		if e.Run == "" && fold.submitted.Attaches(e.Blob) {
+			return fold.addAttached(e)
+		}
 		if e.Run == "" {
 			return company.E(company.EInvalid, "the record is damaged").Because("an entry that is no event has no run").Fix("save the record anew, or replay another task")
 		}
@@ -133,6 +146,9 @@ func Read(ctx context.Context, id company.TaskID, stream func(func(Entry) error)
 	})
 	if err == nil {
 		err = fold.findObstacle()
+	}
+	if err == nil {
+		err = fold.checkAttached()
 	}
 	if err == nil {
 		err = run.finishRun(ctx, fold.Record)

@@ -29,7 +29,7 @@ type ExecutionResult struct {
 	EndTime      time.Time           `json:"end_time"`
 	Artifacts    []Artifact          `json:"artifacts"`
 	GitBranch    string              `json:"git_branch"`
-	Commits      []string            `json:"commits"`
+	Commits      []string            `json:"commits"`                             // of the run, the oldest first
 	QualityGates *company.GateResult `json:"quality_gates" jsonschema:"nullable"` // null until the gates have run
 	Errors       []string            `json:"errors"`
 	Turns        int                 `json:"conversation_turns"`

@@ -30,7 +30,7 @@ func Cut(s string, limit int) string {
 	return Head(s, limit-len(ellipsis)) + ellipsis
 }
 
-// CutBetweenWords bounds s to limit bytes and cuts no word, unless the first
+// CutBetweenWords bounds s to limit bytes and cuts at blanks, unless the first
 // is longer.
 func CutBetweenWords(s string, limit int) string {
 	const mark = " " + ellipsis

@@ -1,8 +1,11 @@
 package safetext
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -31,25 +34,48 @@ func EscapeControl(s string) string {
 	return escape(s, func(r rune) bool { return control(r) || tag(r) })
 }
 
+// EscapeJSON writes in an encoded JSON value by number (\u009b) what Escape escapes. The
+// value stays what it is. Line ends stay, too.
+func EscapeJSON(text []byte) []byte {
+	if !bytes.ContainsFunc(text, func(r rune) bool { return control(r) || invisible(r) }) {
+		return text
+	}
+	var out []byte
+	for _, r := range string(text) {
+		switch {
+		case !control(r) && !invisible(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
+}
+
 func control(r rune) bool {
 	return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r <= 0x9f
 }
 
 func tag(r rune) bool { return r >= 0xe0000 && r <= 0xe0fff }
 
+// invisible says of characters that draw nothing, or a blank that is none, whether they
+// are letters (the fillers of Hangul), marks (variation selectors) or format: a text can
+// hide in any of them. Signs of format that are drawn are not among them.
 func invisible(r rune) bool {
 	switch {
-	case r == 0x00ad, r == 0x061c, r == 0x180e, r == 0xfeff:
-	case r >= 0x200b && r <= 0x200f: // zero width, LRM, RLM
-	case r >= 0x2028 && r <= 0x202e: // separators, bidi embedding and override
-	case r >= 0x2060 && r <= 0x206f: // word joiner, bidi isolates
-	case r >= 0xfe00 && r <= 0xfe0f: // variation selectors
-	case r >= 0xfff9 && r <= 0xfffb: // interlinear annotation
-	case tag(r):
-	default:
+	case r < 0xad:
 		return false
+	case r == 0x2028, r == 0x2029, r == 0x2800: // separators, the blank of Braille
+		return true
+	case r >= 0x13430 && r <= 0x1345f: // joiners of hieroglyphs
+		return false
+	case unicode.Is(unicode.Cf, r):
+		return !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 	}
-	return true
+	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 func escape(s string, bad func(rune) bool) string {

@@ -1,8 +1,11 @@
 package safetext
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -31,6 +34,31 @@ func TestEscape(t *testing.T) {
 	}
 	if got := EscapeLine(" a\n\tb \x1b "+strings.Repeat("é", 100), 20); got != `a b \x1b éééé…` || len(got) > 20 {
 		t.Errorf("EscapeLine: %q, %d bytes", got, len(got))
+	}
+}
+
+// What is hidden is the same here and on the page, whose test reads the same ranges (UI-1).
+func TestHiddenCharacters(t *testing.T) {
+	text, err := os.ReadFile("testdata/hidden.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	hidden := func(r rune) bool {
+		return r != '\n' && r != '\t' && utf8.ValidRune(r) && Escape("a"+string(r)) != "a"+string(r)
+	}
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if !hidden(r) {
+			continue
+		}
+		first := r
+		for hidden(r + 1) {
+			r++
+		}
+		fmt.Fprintf(&got, "%04x-%04x\n", first, r)
+	}
+	if got.String() != string(text) {
+		t.Errorf("hidden are:\n%s", got.String())
 	}
 }
 

@@ -13,14 +13,14 @@ func Strip(s string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector):
+		case unicode.In(r, unicode.Cc, unicode.Cf) || invisible(r) && !unicode.IsSpace(r):
 			return -1
 		}
 		return r
 	}, s)
 }
 
-// StripLine is Strip on one line, with single blanks between words.
+// StripLine is Strip on one line, with single blanks.
 func StripLine(s string) string {
 	return strings.Join(strings.Fields(Strip(strings.ReplaceAll(s, "\r", " "))), " ")
 }

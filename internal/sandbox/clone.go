@@ -1,12 +1,25 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
+	"io"
 
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/toolproto"
 )
+
+// attachedFiles are the files of an instruction as they travel.
+func attachedFiles(of []company.AttachedFile) []toolproto.SeedFile {
+	out := make([]toolproto.SeedFile, len(of))
+	for i, f := range of {
+		out[i] = toolproto.SeedFile{Name: f.Name, Open: func() (io.ReadCloser, int64, error) {
+			return io.NopCloser(bytes.NewReader(f.Content)), int64(len(f.Content)), nil
+		}}
+	}
+	return out
+}
 
 // SendClone sends the history that a container lacks into its workspace, as the
 // packs lie on the host: no git talks to another. What the run itself pushed is

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"company/internal/adapters"
@@ -24,14 +25,14 @@ func Branch(sub *company.Subtask) string {
 
 // OpenLog opens the git.log of a run in the folder of all runs (GIT-3). A log
 // that cannot be opened would show nothing of the run, so that is an error.
-// told gets lines that could not be written.
-func OpenLog(runs *folder.Folder, id company.RunID, told func(run company.RunID, file string, err error)) (*gitops.OpLog, error) {
+// report gets lines that could not be written.
+func OpenLog(runs *folder.Folder, id company.RunID, report func(run company.RunID, file string, err error)) (*gitops.OpLog, error) {
 	f, err := runfiles.OpenRunLog(runs, id, "git.log")
 	if err != nil {
 		return nil, err
 	}
 	return gitops.NewOpLog(folder.Watch(f, func(err error) {
-		told(id, "git.log", err)
+		report(id, "git.log", err)
 	})), nil
 }
 
@@ -55,6 +56,9 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 			return company.EndRun{}, fmt.Errorf("read the end of the conversation: %w", err)
 		}
 		end.Escalate, end.Error = true, esc.Reason
+		if out.FinalTool == "escalate" { // another tool has named its refusal
+			end.Error += lastFailure(out)
+		}
 	case agent.EndTurns:
 		end.Status, end.Summary = company.RunPartial, lastWords(out)
 	case agent.EndFull:
@@ -65,6 +69,7 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 		if words := lastWords(out); words != "" {
 			end.Error += ": " + words
 		}
+		end.Error += lastFailure(out)
 	case agent.EndNoTools:
 		end.Error, end.Code, end.Hint = "the model answers without using its tools", company.EModel, out.NoToolsHint()
 	}
@@ -78,7 +83,7 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 	switch {
 	case errors.As(err, &ce) && ce.Code == company.EObjects:
 		if end.Status != company.RunError {
-			// The agent caused it: the next run is told why.
+			// The agent caused it: its error goes to the next run.
 			end.Status, end.Error, end.Code = company.RunError, ce.Error(), ce.Code
 		}
 	case err != nil:
@@ -86,6 +91,9 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 	case head != "":
 		end.Head = head
 		if end.Changes, err = changedPaths(ctx, s.spec.Mirror, onto, head); err != nil {
+			return company.EndRun{}, err
+		}
+		if err := s.recordCommits(ctx, head); err != nil {
 			return company.EndRun{}, err
 		}
 		if n := sizeOf(end.Changes); n > maxChanges {
@@ -98,6 +106,50 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 		end.Status, end.Error = company.RunError, "the agent says that it is done, but no commit was pushed"
 	}
 	return company.EndRun{Outcome: end}, nil
+}
+
+// maxListed bounds the commits of one run that its result lists. More cannot be pushed at once.
+const maxListed = 1000
+
+// ListCommits returns the commits that head adds to what the sandbox began with, the oldest
+// first. A head that adds none is returned alone: it was handed in.
+func (s *Sandbox) ListCommits(ctx context.Context, head company.OID) ([]company.OID, error) {
+	commits, err := s.newCommits(ctx, head)
+	if err != nil {
+		return nil, err
+	}
+	if len(commits) == 0 {
+		return []company.OID{head}, nil
+	}
+	ids := make([]company.OID, len(commits))
+	for i, c := range commits {
+		ids[i] = c.OID
+	}
+	return ids, nil
+}
+
+// newCommits returns the commits that head adds to what the sandbox began with, the oldest first.
+func (s *Sandbox) newCommits(ctx context.Context, head company.OID) ([]gitops.Commit, error) {
+	if s.added.head == head {
+		return s.added.commits, nil
+	}
+	seen := append([]company.OID{s.spec.Base}, s.spec.seenCommits()...)
+	commits, err := s.spec.Mirror.LogWithout(ctx, head, seen, maxListed)
+	if err != nil {
+		return nil, fmt.Errorf("list the commits of %s: %w", s.spec.Run, err)
+	}
+	slices.Reverse(commits)
+	s.added.head, s.added.commits = head, commits
+	return commits, nil
+}
+
+// recordCommits writes the commits of the run into its git.log: they were made in the container.
+func (s *Sandbox) recordCommits(ctx context.Context, head company.OID) error {
+	commits, err := s.newCommits(gitops.WithLog(ctx, s.spec.Log), head)
+	for _, c := range commits {
+		s.spec.Log.Record("commit", string(c.OID), safetext.EscapeLine(c.Subject(), 120))
+	}
+	return err
 }
 
 // collectHead takes the sandbox's work: the branch's head, and with unsaved the
@@ -138,6 +190,15 @@ func changedPaths(ctx context.Context, m *gitops.Mirror, onto, head company.OID)
 		out = append(out, c.Change)
 	}
 	return out, nil
+}
+
+// lastFailure is the failed call that a worker gives up behind, for the question to its
+// manager and to the president; empty: none of its newest calls failed.
+func lastFailure(out agent.Outcome) string {
+	if failure := out.Transcript.LastFailure(); failure != "" {
+		return ". Its last failed call: " + failure
+	}
+	return ""
 }
 
 // lastWords returns the agent's last message.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -136,7 +137,7 @@ func TestDoneNeedsACommit(t *testing.T) {
 }
 
 // A run out of turns keeps its uncommitted work, as a commit under the
-// ticket's name on top of what it had committed, pushed or not.
+// ticket's name on top of what it had committed, pushed or not (CTR-6).
 func TestOutOfTurnsKeepsTheWork(t *testing.T) {
 	checkpoint := gitops.CheckpointRef(run)
 	for _, tt := range []struct {
@@ -210,7 +211,58 @@ func TestEscalatedKeepsWhatWasPushed(t *testing.T) {
 	}
 }
 
-// What a branch took in from the integration branch is not its change.
+// The question of a worker that gives up holds its last failed call: the manager, and then the
+// president, read there what it could not do.
+func TestGivingUpNamesTheFailedCall(t *testing.T) {
+	b := setup(t)
+	failed := agent.TranscriptCall{Name: "run_command", Arguments: `{"command":"make"}`, Failure: "exit code 2", Result: "exit code 2 after 1s\nno rule\n"}
+	const says = ". Its last failed call: run_command make: exit code 2; no rule"
+	for name, c := range map[string]struct {
+		out  agent.Outcome
+		want string
+	}{
+		"repeats":     {agent.Outcome{End: agent.EndStuck}, "it repeats itself" + says},
+		"asks":        {agent.Outcome{End: agent.EndEscalated, FinalTool: "escalate", Final: json.RawMessage(`{"reason":"no idea"}`)}, "no idea" + says},
+		"was refused": {agent.Outcome{End: agent.EndEscalated, FinalTool: "read_file", Final: json.RawMessage(`{"reason":"3 refused accesses"}`)}, "3 refused accesses"},
+	} {
+		c.out.Transcript.ToolCalls = []agent.TranscriptCall{failed, {Name: "escalate"}}
+		end, err := b.Finish(t.Context(), c.out, b.p.Base)
+		if err != nil || end.Outcome.Error != c.want {
+			t.Errorf("%s: %q (%v), want %q", name, end.Outcome.Error, err, c.want)
+		}
+	}
+}
+
+// ART-1: a result names each commit of its run, and none of those that the run began with.
+func TestCommitsOfARun(t *testing.T) {
+	b := setup(t)
+	merged := b.p.Commit("other", map[string]string{"other.txt": "o\n"})
+	b.spec.Extra = []company.OID{merged}
+	first := b.commit("main", "b.txt", "b\n")
+	second := b.commit(first, "c.txt", "c\n")
+	b.p.Git("checkout", "-q", "--detach", second)
+	b.p.Git("merge", "-q", "--no-ff", "--no-edit", string(merged))
+	head := b.p.Git("rev-parse", "HEAD")
+	b.p.Git("checkout", "-q", "main")
+	b.push(head, "refs/heads/agent/t1-01-x")
+	var log bytes.Buffer
+	b.spec.Log = gitops.NewOpLog(&log)
+	end := b.conclude(agent.EndFinal, finished)
+	for _, line := range []string{`"op":"commit","exit":0,"took_us":0,"args":["` + first + `","[t1-01] b.txt"]`, second + `","[t1-01] c.txt"`, head} { // GIT-3
+		if !strings.Contains(log.String(), line) {
+			t.Errorf("git.log lacks %s:\n%s", line, log.String())
+		}
+	}
+	got, err := b.ListCommits(t.Context(), end.Head)
+	if want := fmt.Sprint([]string{first, second, head}); err != nil || fmt.Sprint(got) != want {
+		t.Errorf("%v, %v, want %s", got, err, want)
+	}
+	if got, err := b.ListCommits(t.Context(), b.p.Base); err != nil || fmt.Sprint(got) != fmt.Sprint([]company.OID{b.p.Base}) {
+		t.Errorf("work that was handed in as it was: %v, %v", got, err)
+	}
+}
+
+// What a branch took in from the integration branch is not its change (ART-2).
 func TestChangesAreTheBranchsOwn(t *testing.T) {
 	b := setup(t)
 	onto := b.p.Commit("other", map[string]string{"other.txt": "o\n"})

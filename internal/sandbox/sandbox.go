@@ -106,6 +106,8 @@ type Spec struct {
 	Past agent.Past
 	// Dependencies are what the run may fetch of package registries. Nil: nothing.
 	Dependencies *depaccess.Run
+	// Attached are the files of the instruction, which lie beside the workspace.
+	Attached []company.AttachedFile
 }
 
 // seenCommits lists the commits that the sandbox sees beside the history of its base.
@@ -154,6 +156,11 @@ type Sandbox struct {
 	lastChange int                   // the newest turn that changed the work tree; 0: none
 	serving    sync.WaitGroup
 	closed     sync.Once
+	// added are the commits that a head has beside what the sandbox began with.
+	added struct {
+		head    company.OID
+		commits []gitops.Commit
+	}
 }
 
 // Open sets a sandbox up. When it fails, nothing is left.
@@ -194,6 +201,9 @@ func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := b.Tools.Attach(ctx, attachedFiles(o.Attached)); err != nil {
+		return nil, b.withStderr(fmt.Errorf("send the files of the instruction of %s: %w", o.Run, err))
+	}
 	seeded, err := SendClone(gitops.WithLog(ctx, o.Log), b.Tools, b.quarantine, s.bakedPath())
 	if err != nil {
 		return nil, b.withStderr(fmt.Errorf("send the history of %s: %w", o.Run, err))
@@ -208,6 +218,10 @@ func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
 	}
 	if err != nil {
 		return nil, b.withStderr(fmt.Errorf("set up the workspace of %s: %w", o.Run, err))
+	}
+	o.Log.Record("clone", string(o.Base))
+	if b.Prepared.Branch != "" {
+		o.Log.Record("branch", b.Prepared.Branch, b.Prepared.Head)
 	}
 	if command := o.Dependencies.Prepared(); command != "" {
 		if r, err := b.Tools.Run(ctx, toolproto.RunRequest{Command: command, TimeoutS: 60}); err != nil {

@@ -9,12 +9,12 @@ import (
 )
 
 // PageText shows a text on a terminal of so many lines: through the person's pager
-// where it does not fit, and as it is otherwise. lookup reads environ, which the pager
+// where it does not fit, and to w otherwise. lookup reads environ, which the pager
 // gets.
-func PageText(terminal *os.File, height int, text string, environ []string, lookup func(string) (string, bool)) error {
+func PageText(w io.Writer, terminal *os.File, height int, text string, environ []string, lookup func(string) (string, bool)) error {
 	pager := pagerCommand(lookup)
 	if pager == "" || strings.Count(text, "\n") < height {
-		_, err := io.WriteString(terminal, text)
+		_, err := io.WriteString(w, text)
 		return err
 	}
 	c := exec.Command("sh", "-c", pager) // it ends when the person has seen enough
@@ -24,7 +24,7 @@ func PageText(terminal *os.File, height int, text string, environ []string, look
 		c.Env = append(c.Env, "LESS=FRX") // colours, and no pager for one screen
 	}
 	if err := c.Start(); err != nil {
-		_, err = io.WriteString(terminal, text)
+		_, err = io.WriteString(w, text)
 		return err
 	}
 	_ = c.Wait() // it reports its own failures

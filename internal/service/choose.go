@@ -28,7 +28,7 @@ func Choose(t *ecosystem.Tree, names []string) []Wish {
 		out = append(out, w)
 	}
 	noteProposal(t, found, names)
-	for _, name := range others[:min(len(others), maxOthers)] {
+	for _, name := range others {
 		t.AddNote("CI runs %s beside its jobs: that cannot be started here (there is: %s)", ecosystem.PrintablePath(name), strings.Join(Names(), ", "))
 	}
 	return out

@@ -48,7 +48,7 @@ func Find(t *ecosystem.Tree) (found []Found, others []string) {
 						env[k] = v
 					}
 				}
-				if name := imageName(s.Image); !add(Found{Image: s.Image, File: d.File}, env, s.Name) && name != "" && !slices.Contains(others, name) {
+				if name := imageName(s.Image); !add(Found{Image: s.Image, File: d.File}, env, s.Name) && name != "" && len(others) < maxOthers && !slices.Contains(others, name) {
 					others = append(others, name)
 				}
 			}

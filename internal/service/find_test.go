@@ -1,11 +1,13 @@
 package service
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
 	"company/internal/config"
+	"company/internal/container"
 	"company/internal/ecosystem/ecosystemtest"
 )
 
@@ -81,6 +83,28 @@ func TestHostsOfServices(t *testing.T) {
 	})
 	if got := Choose(tree, []string{"mysql"}); len(got) != 1 || strings.Join(got[0].Hosts, " ") != "mariadb store data inner outer" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A project's files may name no more hosts than an image has room for.
+func TestHostsAreBounded(t *testing.T) {
+	var compose, ci strings.Builder
+	compose.WriteString("services:\n")
+	ci.WriteString("test:\n  script: [make]\n  services:\n")
+	for i := range 5_000 {
+		fmt.Fprintf(&compose, "  h%d: {image: redis}\n", i)
+		fmt.Fprintf(&ci, "    - x%d\n", i)
+	}
+	tree := ecosystemtest.Tree(map[string]string{"compose.yaml": compose.String(), ".gitlab-ci.yml": ci.String()})
+	wishes := Choose(tree, []string{"redis"})
+	if len(wishes) != 1 || len(wishes[0].Hosts) < 2*container.MaxHosts {
+		t.Fatalf("%d hosts, %q", len(wishes[0].Hosts), tree.Notes())
+	}
+	if got := Hosts(wishes); len(got) != container.MaxHosts || got[0] != "redis" {
+		t.Errorf("%d hosts", len(got))
+	}
+	if _, others := Find(tree); len(others) > maxOthers {
+		t.Errorf("%d others", len(others))
 	}
 }
 

@@ -101,7 +101,7 @@ func Hosts(wishes []Wish) (out []string) {
 	}
 	var once []string
 	for _, name := range out {
-		if !slices.Contains(once, name) {
+		if len(once) < container.MaxHosts && !slices.Contains(once, name) {
 			once = append(once, name)
 		}
 	}

@@ -19,7 +19,7 @@ const fewChanged = 6
 // maxSummary is how much of summaries a prompt shows, in bytes.
 const maxSummary = 4 << 10
 
-// CutSummary bounds workers' summaries to 4 KiB and cuts no word.
+// CutSummary bounds workers' summaries to 4 KiB, and cuts them at blanks.
 func CutSummary(text string) string { return safetext.CutBetweenWords(text, maxSummary) }
 
 // FormatDiff quotes a diff as data, after a list of its files, which names at most listed of

@@ -61,7 +61,11 @@ func (s *Session) sealJournal(ctx context.Context, out *company.RunEnded) error 
 
 // keepResult keeps the result of the run as a blob.
 func (s *Session) keepResult(ctx context.Context, out company.RunEnded) ([]byte, company.Hash, error) {
-	text, err := s.buildResult(out).Marshal()
+	commits, err := s.listCommits(ctx, out.Head)
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := s.buildResult(out, commits).Marshal()
 	if err != nil {
 		return nil, "", err
 	}
@@ -72,7 +76,15 @@ func (s *Session) keepResult(ctx context.Context, out company.RunEnded) ([]byte,
 	return text, hash, err
 }
 
-func (s *Session) buildResult(out company.RunEnded) runfiles.ExecutionResult {
+// listCommits returns the commits of the run whose work ends at head.
+func (s *Session) listCommits(ctx context.Context, head company.OID) ([]company.OID, error) {
+	if head == "" || s.Sandbox == nil {
+		return nil, nil
+	}
+	return s.Sandbox.ListCommits(ctx, head)
+}
+
+func (s *Session) buildResult(out company.RunEnded, commits []company.OID) runfiles.ExecutionResult {
 	ticket, _ := gitops.Ticket(s.Run) // the id was read when the session began
 	res := runfiles.ExecutionResult{
 		RunID: s.Run, TicketID: ticket, AgentID: s.Worker, Status: out.Status, StartTime: s.Claimed.Claimed, EndTime: s.service.Now().UTC(),
@@ -86,8 +98,8 @@ func (s *Session) buildResult(out company.RunEnded) runfiles.ExecutionResult {
 		usd := out.Spent.MicroUSD
 		res.CostMicroUSD = &usd
 	}
-	if out.Head != "" {
-		res.Commits = []string{string(out.Head)}
+	for _, c := range commits {
+		res.Commits = append(res.Commits, string(c))
 	}
 	if out.Error != "" {
 		res.Errors = []string{out.Error}

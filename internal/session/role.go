@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 
 	"company/internal/adapters"
 	"company/internal/agent"
@@ -64,11 +66,14 @@ func (s *Session) runRole(ctx context.Context, r Role) (company.EndRun, error) {
 // workInSandbox opens the sandbox that a role asks for, and all that belongs to
 // it, for as long as the agent works.
 func (s *Session) workInSandbox(ctx context.Context, r Role, spec sandbox.Spec) (company.EndRun, error) {
+	var err error
 	spec.Mirror, spec.Run, spec.Role, spec.Fence, spec.Past = s.Mirror, s.Run, s.Role, s.Fence, s.past
 	spec.Epoch, spec.Paths = s.Epoch, s.Task.Settings.Paths
+	if spec.Attached, err = s.loadAttached(ctx); err != nil {
+		return company.EndRun{}, err
+	}
 	image := gates.ImageByID(s.Task.Prepared.Image)
 	spec.Need.Memory, spec.Need.Disk = s.Task.Baseline.Needs()
-	var err error
 	if spec.Log, err = sandbox.OpenLog(s.service.Runs, s.Run, s.service.Watcher.WatchFile); err != nil {
 		return company.EndRun{}, err
 	}
@@ -106,6 +111,11 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 	if b.Second && s.HasSecond() {
 		s.agent = s.bindings.SecondReviewer
 	}
+	attached, more, err := s.showAttached(ctx)
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	b.Text, b.Tools = b.Text+attached, append(b.Tools, more...)
 	rules := b.System
 	if s.agent.Persona != "" {
 		b.System += "\n\n" + s.agent.Persona
@@ -116,12 +126,15 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 	}
 	job := agent.Job{
 		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, Seen: b.Seen, Shown: b.Shown, MaxTurns: s.limitTurns(b.MaxTurns),
-		Run: s.Run, Agent: s.Worker, Journal: s.journalFor(marks.Resume), Marks: s.service.Marks, Blobs: ledger.Blobs{Ledger: s.service.Ledger}, Allowance: s.allowance,
-		Now: s.service.Now, Logger: s.service.Logger, OnEvent: s.onEvent, Halt: func() error { return s.checkPaused(ctx) }, Words: func() []string { return s.readWords(ctx) },
+		Run: s.Run, Agent: s.Worker, Journal: s.journalFor(marks.Resume), Marks: s.service.Marks, Blobs: ledger.Blobs{Ledger: s.service.Ledger}, Images: s.attachedImages(), Allowance: s.allowance,
+		Now: s.service.Now, Logger: s.service.Logger, OnEvent: s.onEvent, OnOutput: s.onOutput, Halt: func() error { return s.checkPaused(ctx) }, Words: func() []string { return s.readWords(ctx) },
 	}
 	s.briefing = s.describeBriefing(job, rules)
 	if s.Sandbox != nil {
 		job.Tools, job.Workspace = append(s.Sandbox.AgentTools(), b.Tools...), s.Sandbox.Workspace()
+	}
+	if err := checkTools(s.Role, job.Tools); err != nil {
+		return company.EndRun{}, err
 	}
 	driver, err := s.service.Agents.Driver(ctx, s.bindings, s.agent.Profile)
 	if err != nil {
@@ -133,6 +146,18 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 		s.keepTranscript(out.Transcript.Encode())
 	}
 	return r.Finish(ctx, s, out, err)
+}
+
+// checkTools refuses tools that write to an agent that only reads (WRK-9).
+func checkTools(role company.Role, tools []agent.Tool) error {
+	if role != company.Manager && role != company.Reviewer {
+		return nil
+	}
+	if i := slices.IndexFunc(tools, func(t agent.Tool) bool { return t.Writes }); i >= 0 {
+		return company.E(company.EInternal, fmt.Sprintf("a %s was given the tool %s, which writes", role, tools[i].Spec.Name)).
+			Because("managers and reviewers only read").Fix("report it: this is an error of the program")
+	}
+	return nil
 }
 
 // limitTurns is the most replies of the run: those of its role, and what the manager gave to a
@@ -172,6 +197,8 @@ func (s *Session) onEvent(e agent.Event) {
 	}
 	s.service.Watcher.WatchAgent(s.Run, e)
 }
+
+func (s *Session) onOutput(o agent.LiveOutput) { s.service.Watcher.WatchOutput(s.Run, o) }
 
 // Begun says whether an earlier holder of the run has begun its conversation, which goes on
 // with the first message that the journal has.

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -89,6 +90,7 @@ type bench struct {
 
 	written *runfiles.Writer
 	files   []watched // what it has reported
+	outputs []agent.LiveOutput
 }
 
 // listFiles gives what became of the files that the runs have put.
@@ -161,6 +163,7 @@ func (b *bench) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.M
 }
 
 func (b *bench) MirrorOf(context.Context, *company.Task) (*gitops.Mirror, error) { return nil, nil }
+func (b *bench) WatchOutput(_ company.RunID, o agent.LiveOutput)                 { b.outputs = append(b.outputs, o) }
 func (b *bench) WatchAgent(company.RunID, agent.Event)                           {}
 
 func (b *bench) WatchFile(run company.RunID, file string, err error) {
@@ -533,6 +536,38 @@ func TestLongestRun(t *testing.T) {
 	}
 	if r := b.end(t); r.Status != company.RunError || !strings.Contains(r.Error, "longer than") {
 		t.Fatalf("%+v", r)
+	}
+}
+
+// WRK-9: a manager only reads; a tool that writes ends its run before the model is asked.
+func TestReadersHaveNoWritingTools(t *testing.T) {
+	b := setup(t, company.Settings{})
+	tools := done()
+	tools[0].Writes = true
+	if err := b.carry(t.Context(), t, asking{tools: tools}); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.end(t); r.Status != company.RunError || !strings.Contains(r.Error, "a manager was given the tool done, which writes") {
+		t.Fatalf("%+v", r)
+	}
+	if b.model.asked != 0 {
+		t.Errorf("the model was asked %d times", b.model.asked)
+	}
+}
+
+// What a tool prints while it is called reaches who watches the run.
+func TestOutputReachesTheWatcher(t *testing.T) {
+	b := setup(t, company.Settings{})
+	tools := done()
+	tools[0].Run = func(ctx context.Context, _ json.RawMessage) (agent.Result, error) {
+		agent.OutputOf(ctx)("half of it\n")
+		return agent.Result{Text: "ok", Final: map[string]string{"it": "is done"}}, nil
+	}
+	if err := b.carry(t.Context(), t, asking{tools: tools}); err != nil {
+		t.Fatal(err)
+	}
+	if o := b.outputs; len(o) != 2 || o[0].Name != "done" || !slices.Equal(o[0].Lines, []string{"half of it"}) || len(o[1].Lines) > 0 {
+		t.Errorf("%+v", o)
 	}
 }
 

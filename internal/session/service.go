@@ -64,6 +64,9 @@ type Agents interface {
 type Watcher interface {
 	// WatchAgent receives the events of a run's agent, for the feed.
 	WatchAgent(run company.RunID, e agent.Event)
+	// WatchOutput receives what a run's calls under way print, and their ends. It may be
+	// called concurrently.
+	WatchOutput(run company.RunID, o agent.LiveOutput)
 	// WatchFile gets the error of a run's log that could not be written, and
 	// nil for one that was.
 	WatchFile(run company.RunID, file string, err error)
@@ -113,8 +116,9 @@ func (svc *Service) purgeBehind(ctx context.Context, j *ledger.Journal, run comp
 // unwatched is a Watcher that keeps nothing of what it is given.
 type unwatched struct{}
 
-func (unwatched) WatchAgent(company.RunID, agent.Event)  {}
-func (unwatched) WatchFile(company.RunID, string, error) {}
+func (unwatched) WatchAgent(company.RunID, agent.Event)       {}
+func (unwatched) WatchOutput(company.RunID, agent.LiveOutput) {}
+func (unwatched) WatchFile(company.RunID, string, error)      {}
 
 // Execute claims a run of the company's own (of the manager, a reviewer, the
 // merger) and does it.

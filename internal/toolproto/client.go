@@ -1,6 +1,7 @@
 package toolproto
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -131,18 +132,79 @@ func (c *Client) ListFiles(ctx context.Context, r ListFilesRequest) (ListFilesRe
 
 // Run runs a command; ending ctx kills it. A toolbox that does not answer long
 // after the command's time is over cannot act any more, and the link is given
-// up: the container is of no use.
+// up: the container is of no use. What it tells of its output is not more trusted than
+// the rest: its lines, their rate and all of them together are bounded here.
 func (c *Client) Run(ctx context.Context, r RunRequest) (RunResult, error) {
 	limit := time.Duration(r.TimeoutS) * time.Second
 	limit = cmp.Or(limit, CommandTimeout)
 	bounded, cancel := context.WithTimeoutCause(ctx, limit+c.Grace+Overrun, errOverrun)
 	defer cancel()
-	res, err := callTool[RunResult](bounded, c, "run_command", r)
+	res, err := c.runCommand(bounded, r, limit+c.Grace+Overrun)
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(bounded), errOverrun) {
 		_ = c.lose()
 		return res, &Broken{"run_command", errOverrun}
 	}
 	return res, err
+}
+
+// runCommand runs a command of at most so long, and passes on what it prints meanwhile.
+func (c *Client) runCommand(ctx context.Context, r RunRequest, longest time.Duration) (RunResult, error) {
+	if r.OnOutput == nil {
+		return callTool[RunResult](ctx, c, "run_command", r)
+	}
+	var result RunResult
+	r.Live = true
+	body, err := json.Marshal(r)
+	if err != nil {
+		return result, &Broken{"run_command", fmt.Errorf("a request that is not JSON: %w", err)}
+	}
+	resp, err := c.post(ctx, "run_command", body)
+	if err != nil {
+		return result, err
+	}
+	defer resp.Body.Close()
+	most := maxAnswer + int64(longest/LiveEvery+1)*maxRecent
+	lines := bufio.NewReader(io.LimitReader(resp.Body, most))
+	for last := (time.Time{}); ; {
+		var l struct {
+			Recent
+			RunResult
+		}
+		line, err := readLine(lines)
+		if err == nil {
+			err = json.Unmarshal(line, &l)
+		}
+		switch {
+		case err != nil:
+			return result, newBroken(ctx, "run_command", err)
+		case l.Recent.Recent == nil:
+			_, _ = io.Copy(io.Discard, lines) // to the end, so that the connection can be used again
+			return l.RunResult, nil
+		case time.Since(last) >= LiveEvery/2:
+			last = time.Now()
+			r.OnOutput((*l.Recent.Recent)[max(0, len(*l.Recent.Recent)-LiveBytes):])
+		}
+	}
+}
+
+// maxRecent is the most bytes of a line of Recent: each byte may be an escape of six.
+const maxRecent = 6*LiveBytes + 32
+
+// readLine reads a line of bounded size; the last one may lack its end.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxAnswer:
+			return nil, errors.New("the answer is too large")
+		case err == nil, errors.Is(err, io.EOF) && len(line) > 0:
+			return line, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
 }
 
 var errOverrun = fmt.Errorf("the container does not answer %s after the command's time was over", Overrun)

@@ -62,6 +62,51 @@ func TestHostileAnswers(t *testing.T) {
 	}
 }
 
+// The client bounds the live output that a container sends: the length of a line, the number of
+// lines in a second, and their sum. A toolbox that sends none is understood, too.
+func TestLiveOutputIsBounded(t *testing.T) {
+	line := func(n int) string { return `{"recent":"` + strings.Repeat("x", n) + `"}` + "\n" }
+	for name, c := range map[string]struct {
+		text   string // again and again, before the end
+		times  int    // -1: for ever
+		end    string
+		exit   int
+		told   int // at most
+		broken bool
+	}{
+		"none":             {end: `{"process_id":"p1","exit_code":3}`, exit: 3},
+		"honest":           {text: line(10), times: 1, end: `{"exit_code":4}` + "\n", exit: 4, told: 1},
+		"too often":        {text: line(10), times: 1000, end: `{"exit_code":4}` + "\n", exit: 4, told: 1},
+		"long lines":       {text: line(100 * LiveBytes), times: 3, end: `{"exit_code":5}` + "\n", exit: 5, told: 1},
+		"one endless line": {text: strings.Repeat("x", 1<<20), times: -1, broken: true},
+		"endless lines":    {text: line(1 << 20), times: -1, told: 1 << 10, broken: true},
+		"no result":        {text: line(1), times: 1, told: 1, broken: true},
+		"not JSON":         {text: "hello\n", times: 1, broken: true},
+		"wrong type":       {text: `{"recent":5}` + "\n", times: 1, broken: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := newClient(t, func(w http.ResponseWriter, _ *http.Request) {
+				for i := 0; i != c.times; i++ {
+					if _, err := io.WriteString(w, c.text); err != nil {
+						return
+					}
+				}
+				_, _ = io.WriteString(w, c.end)
+			})
+			told := 0
+			r, err := client.Run(t.Context(), RunRequest{Command: "x", TimeoutS: 1, OnOutput: func(s string) {
+				told++
+				if len(s) == 0 || len(s) > LiveBytes {
+					t.Errorf("%d bytes", len(s))
+				}
+			}})
+			if c.broken != errors.As(err, new(*Broken)) || r.ExitCode != c.exit || told > c.told || c.told == 1 && told == 0 {
+				t.Errorf("%+v, %v, told %d times", r, err, told)
+			}
+		})
+	}
+}
+
 func TestLogIsBounded(t *testing.T) {
 	c := newClient(t, func(w http.ResponseWriter, _ *http.Request) {
 		for {

@@ -19,11 +19,13 @@ const (
 	OutputHead = 5 << 10  // bytes kept of the beginning of stdout, and of stderr
 	OutputTail = 5 << 10  // bytes kept of their end
 	MaxLog     = 10 << 20 // bytes of a command's whole log
+	LiveBytes  = 2 << 10  // bytes of the newest output that are shown while a command runs
 
 	CommandTimeout    = 300 * time.Second
 	MaxCommandTimeout = 15 * time.Minute // of an agent's command, and of a build's of usual size
 	MaxBuildTimeout   = time.Hour        // of a command that makes a layer of an image
 	StopGrace         = 3 * time.Second  // from SIGTERM to SIGKILL
+	LiveEvery         = time.Second      // from one look at the output of a command that runs to the next
 	Overrun           = time.Minute      // from the end of a command's time to its answer, at most
 
 	// HeartbeatEvery is how often a client says that it lives; without any
@@ -39,4 +41,7 @@ const (
 	GatewayPort = 8377
 	// Workspace is where the repository lies in the container.
 	Workspace = "/work/repo"
+	// AttachedFolder is where the files of the instruction lie in the container, beside
+	// the workspace.
+	AttachedFolder = "/work/attached"
 )

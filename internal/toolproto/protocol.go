@@ -156,6 +156,18 @@ type RunRequest struct {
 	Background bool              `json:"background,omitempty"`
 	Cwd        string            `json:"cwd,omitempty"` // in the workspace; "" is its root
 	Env        map[string]string `json:"env,omitempty"`
+	// Live asks for the newest output while the command runs: before the result come
+	// lines of Recent.
+	Live bool `json:"live,omitempty"`
+	// OnOutput receives the newest output, at most once in LiveEvery, while the command
+	// runs and prints. It is on neither wire: each side sets its own. Nil: it is not asked for.
+	OnOutput func(recent string) `json:"-"`
+}
+
+// Recent is what a command printed last, of both its streams as it came. Such lines stand
+// before the result of a RunRequest that is Live.
+type Recent struct {
+	Recent *string `json:"recent,omitempty"`
 }
 
 // RunResult is how a command ended, or that it runs in the background.

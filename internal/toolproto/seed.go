@@ -10,7 +10,7 @@ import (
 	"regexp"
 )
 
-// SeedFile is a pack of git, or its index, that is sent into a container.
+// SeedFile is a file that is sent into a container: a pack of git, or its index, or a file of the instruction.
 type SeedFile struct {
 	Name string
 	Open func() (io.ReadCloser, int64, error) // its bytes, and how many
@@ -25,6 +25,17 @@ func IsSeedName(name string) bool { return seedName.MatchString(name) }
 // Seed sends packs into the workspace's repository, before Prepare. They travel as
 // a tar and are stored as they are.
 func (c *Client) Seed(ctx context.Context, files []SeedFile) error {
+	return c.sendArchive(ctx, "seed", files)
+}
+
+// Attach sends the files of an instruction into AttachedFolder, where the agent may read
+// and copy them.
+func (c *Client) Attach(ctx context.Context, files []SeedFile) error {
+	return c.sendArchive(ctx, "attach", files)
+}
+
+// sendArchive sends files as a tar to a tool that stores them.
+func (c *Client) sendArchive(ctx context.Context, tool string, files []SeedFile) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -35,27 +46,27 @@ func (c *Client) Seed(ctx context.Context, files []SeedFile) error {
 		_ = w.CloseWithError(err)
 		written <- err
 	}()
-	err := c.sendSeed(ctx, r)
-	_ = r.CloseWithError(errors.New("the seed is not read any more"))
+	err := c.postArchive(ctx, tool, r)
+	_ = r.CloseWithError(errors.New("the archive is not read any more"))
 	if werr := <-written; werr != nil && err != nil && ctx.Err() == nil && !errors.As(err, new(*Refusal)) {
-		return fmt.Errorf("send the history: %w", werr) // ours is the reason of the other
+		return fmt.Errorf("send the files of %s: %w", tool, werr) // ours is the reason of the other
 	}
 	return err
 }
 
-func (c *Client) sendSeed(ctx context.Context, body io.Reader) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://toolbox/v1/seed", body)
+func (c *Client) postArchive(ctx context.Context, tool string, body io.Reader) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://toolbox/v1/"+tool, body)
 	if err != nil {
-		return &Broken{"seed", err}
+		return &Broken{tool, err}
 	}
 	req.Header.Set("Content-Type", "application/x-tar")
-	resp, err := c.sendRequest(req, "seed")
+	resp, err := c.sendRequest(req, tool)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	if err := decodeBounded(resp.Body, &Empty{}); err != nil {
-		return newBroken(ctx, "seed", err)
+		return newBroken(ctx, tool, err)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ func (b *bench) commit(t testing.TB, message string, paths ...string) toolproto.
 	return must[toolproto.GitCommitResult](t)(b.GitCommit(t.Context(), toolproto.GitCommitRequest{Message: message, Paths: paths}))
 }
 
+// A run's repository is prepared, committed to and pushed by its tools (GIT-1).
 func TestPrepareCommitPush(t *testing.T) {
 	origin, base := newOrigin(t)
 	b := newBench(t)

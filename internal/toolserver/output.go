@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"unicode/utf8"
 
 	"company/internal/toolproto"
 )
@@ -79,11 +80,18 @@ type logFile struct {
 	f      *os.File // nil: nothing was written, or it is closed
 	closed bool
 	n      int64
+	recent []byte // the newest, up to twice LiveBytes, so that it is moved seldom
+	seen   int64  // bytes ever
 }
 
 func (l *logFile) write(p []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.seen += int64(len(p))
+	l.recent = append(l.recent, p[max(0, len(p)-toolproto.LiveBytes):]...)
+	if len(l.recent) > 2*toolproto.LiveBytes {
+		l.recent = append(l.recent[:0], l.recent[len(l.recent)-toolproto.LiveBytes:]...)
+	}
 	if l.closed || len(p) == 0 {
 		return
 	}
@@ -99,6 +107,18 @@ func (l *logFile) write(p []byte) {
 	}
 	n, _ := l.f.Write(p)
 	l.n += int64(n)
+}
+
+// readRecent is what came last, from the start of a character on, and how many bytes came
+// ever.
+func (l *logFile) readRecent() (recent string, seen int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	from := max(0, len(l.recent)-toolproto.LiveBytes)
+	for from < len(l.recent) && !utf8.RuneStart(l.recent[from]) {
+		from++
+	}
+	return string(l.recent[from:]), l.seen
 }
 
 func (l *logFile) bytesWritten() int64 {

@@ -2,7 +2,9 @@ package toolserver
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,32 @@ import (
 
 	"company/internal/toolproto"
 )
+
+// handleRun serves run_command. Where the host looks on, lines of what the command printed
+// last come before the line of the result. All that can be refused is refused before them.
+func (s *Server) handleRun(w http.ResponseWriter, r *http.Request) {
+	request, err := readRequest[toolproto.RunRequest](w, r, "run_command")
+	if err != nil {
+		writeAnswer(w, nil, err)
+		return
+	}
+	begun := false
+	enc, flush := json.NewEncoder(w), http.NewResponseController(w)
+	if request.Live {
+		request.OnOutput = func(recent string) {
+			begun = true
+			_ = enc.Encode(toolproto.Recent{Recent: &recent}) // a host that is gone ends the call
+			_ = flush.Flush()
+		}
+	}
+	result, err := s.run(r.Context(), request)
+	switch {
+	case !begun:
+		writeAnswer(w, result, err)
+	case err == nil:
+		_ = enc.Encode(result)
+	}
+}
 
 func (s *Server) run(ctx context.Context, r toolproto.RunRequest) (toolproto.RunResult, error) {
 	var none toolproto.RunResult
@@ -73,16 +101,30 @@ func (s *Server) run(ctx context.Context, r toolproto.RunRequest) (toolproto.Run
 	}
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
-	select {
-	case <-p.done:
-	case <-timer.C:
-		p.timedOut.Store(true)
-		s.stop(p)
-	case <-ctx.Done():
-		s.stop(p)
-		return none, context.Cause(ctx)
+	var look <-chan time.Time
+	if r.OnOutput != nil {
+		tick := time.NewTicker(toolproto.LiveEvery)
+		defer tick.Stop()
+		look = tick.C
 	}
-	return p.toResult(), nil
+	for shown := int64(0); ; {
+		select {
+		case <-p.done:
+			return p.toResult(), nil
+		case <-look:
+			if recent, seen := p.log.readRecent(); seen > shown {
+				shown = seen
+				r.OnOutput(recent)
+			}
+		case <-timer.C:
+			p.timedOut.Store(true)
+			s.stop(p)
+			return p.toResult(), nil
+		case <-ctx.Done():
+			s.stop(p)
+			return none, context.Cause(ctx)
+		}
+	}
 }
 
 // placeIn is a folder with the environment that every command gets.

@@ -106,6 +106,39 @@ func TestTimeoutKillsTheWholeTree(t *testing.T) {
 	}
 }
 
+// What a command prints is told while it runs: the newest of both streams, as they came.
+func TestOutputIsToldWhileACommandRuns(t *testing.T) {
+	b := newBench(t)
+	var told []string
+	r := b.run(t, toolproto.RunRequest{
+		Command: "for i in $(seq 2000); do echo line $i; done; printf 'last é of the first'; until [ -e go ]; do sleep 0.02; done; echo to stderr >&2; until [ -e end ]; do sleep 0.02; done; echo over",
+		OnOutput: func(recent string) {
+			told = append(told, recent)
+			switch { // a busy machine may tell of a part of it
+			case strings.HasSuffix(recent, "line 2000\nlast é of the first"):
+				b.file(t, "go", "")
+			case strings.HasSuffix(recent, "of the firstto stderr\n"):
+				b.file(t, "end", "")
+			}
+		},
+	})
+	if r.ExitCode != 0 || !strings.HasSuffix(r.Stdout.String(), "of the firstover\n") || r.Stderr.String() != "to stderr\n" {
+		t.Errorf("%+v, told %q", r, told)
+	}
+	for _, recent := range told {
+		if len(recent) > toolproto.LiveBytes {
+			t.Errorf("%d bytes were told", len(recent))
+		}
+	}
+	// A host that does not look on gets the result alone, and one of a quiet command no more.
+	told = nil
+	if r := b.run(t, toolproto.RunRequest{Command: "sleep 1.2", OnOutput: func(s string) { told = append(told, s) }}); r.ExitCode != 0 || len(told) > 0 {
+		t.Errorf("%+v, told %q", r, told)
+	}
+	_, err := b.Run(t.Context(), toolproto.RunRequest{Command: "vim a", OnOutput: func(string) {}})
+	requireRefusal(t, err, toolproto.KindInteractive, "")
+}
+
 func TestEndOfTheCallKillsTheCommand(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -142,13 +142,14 @@ func (s *Server) Handler() http.Handler {
 	handleTool(mux, s, "baked", s.nameBaked)
 	handleTool(mux, s, "lay_out", s.layBakedTree)
 	mux.HandleFunc("POST /v1/seed", s.handleSeed)
+	mux.HandleFunc("POST /v1/attach", s.handleAttach)
 	handleTool(mux, s, "prepare", s.prepareWorkspace)
 	handleTool(mux, s, "read_file", s.readFile)
 	handleTool(mux, s, "write_file", s.writeFile)
 	handleTool(mux, s, "edit_file", s.editFile)
 	handleTool(mux, s, "search", s.searchFiles)
 	handleTool(mux, s, "list_files", s.listFiles)
-	handleTool(mux, s, "run_command", s.run)
+	mux.HandleFunc("POST /v1/run_command", s.handleRun)
 	handleTool(mux, s, "check_process", s.checkProcess)
 	handleTool(mux, s, "stop_process", s.stopProcess)
 	handleTool(mux, s, "list_processes", s.listProcesses)
@@ -178,16 +179,25 @@ func (s *Server) Handler() http.Handler {
 // out. Any other error is a fault of the toolbox.
 func handleTool[Q, A any](mux *http.ServeMux, _ *Server, tool string, do func(context.Context, Q) (A, error)) {
 	mux.HandleFunc("POST /v1/"+tool, func(w http.ResponseWriter, r *http.Request) {
-		var request Q
-		body := http.MaxBytesReader(w, r.Body, maxRequest)
-		if err := json.NewDecoder(body).Decode(&request); err != nil {
-			writeAnswer(w, nil, toolproto.Refuse(toolproto.KindArgument, "bad arguments for %s: %v", tool, err))
+		request, err := readRequest[Q](w, r, tool)
+		if err != nil {
+			writeAnswer(w, nil, err)
 			return
 		}
-		_, _ = io.Copy(io.Discard, body)
 		result, err := do(r.Context(), request)
 		writeAnswer(w, result, err)
 	})
+}
+
+// readRequest reads the arguments of a tool.
+func readRequest[Q any](w http.ResponseWriter, r *http.Request, tool string) (Q, error) {
+	var request Q
+	body := http.MaxBytesReader(w, r.Body, maxRequest)
+	if err := json.NewDecoder(body).Decode(&request); err != nil {
+		return request, toolproto.Refuse(toolproto.KindArgument, "bad arguments for %s: %v", tool, err)
+	}
+	_, _ = io.Copy(io.Discard, body)
+	return request, nil
 }
 
 func writeAnswer(w http.ResponseWriter, result any, err error) {

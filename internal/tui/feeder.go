@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"os/exec"
 	"sync"
 	"time"
 
@@ -44,6 +45,15 @@ type Entrance interface {
 	// Submit gives an instruction to the company at work, or to one that it starts. It
 	// returns when the task has its id.
 	Submit(ctx context.Context, s view.Submission) (company.TaskID, error)
+	// Retry reopens a task that has ended, and has it go on.
+	Retry(ctx context.Context, task company.TaskID) error
+	// ReadPull is a pull request with its evidence, for people.
+	ReadPull(ctx context.Context, number int, s view.Style) (string, error)
+	// Program is a command of this program about the same office.
+	Program(args ...string) (*exec.Cmd, error)
+	// EditText returns the command that opens a text in the person's editor, and the
+	// function that reads the text afterwards, which takes the command's error.
+	EditText(text string) (editor *exec.Cmd, read func(error) (string, error), err error)
 }
 
 // feeder reads an office for the screens. Its methods are for concurrent use.
@@ -345,12 +355,12 @@ func readLog(ctx context.Context, office *client.Office, run company.RunID, foll
 	go func() {
 		defer close(s.done)
 		err := office.StreamTranscript(ctx, run, follow, func(e agent.TranscriptEntry) error {
-			s.addEntry(e.RenderText(entryLines))
+			s.takeEntry(e)
 			changed()
 			return nil
 		})
 		s.mu.Lock()
-		s.log.ended = true
+		s.log.ended, s.log.outputs = true, nil
 		if err != nil && ctx.Err() == nil && !client.IsFeedCut(err) {
 			s.log.why = safetext.EscapeLine(err.Error(), 300)
 		}
@@ -358,6 +368,14 @@ func readLog(ctx context.Context, office *client.Office, run company.RunID, foll
 		changed()
 	}()
 	return s
+}
+
+// takeEntry takes an entry of the conversation, or the output of a call under way.
+func (s *logStream) takeEntry(e agent.TranscriptEntry) {
+	s.mu.Lock()
+	s.log.outputs = agent.AddOutput(s.log.outputs, e)
+	s.mu.Unlock()
+	s.addEntry(e.RenderText(entryLines))
 }
 
 func (s *logStream) addEntry(text string) {

@@ -80,12 +80,20 @@ func (o *servedOffice) StreamTranscript(ctx context.Context, run company.RunID, 
 	if err := fn(agent.TranscriptEntry{Message: &agent.TranscriptMessage{Role: "assistant", Content: "hello from " + string(run), Timestamp: now}}); err != nil || !follow {
 		return err
 	}
+	for _, o := range []agent.LiveOutput{{ID: "1", Lines: []string{"over"}}, {ID: "2", Lines: []string{"under way"}}, {ID: "1"}} {
+		if err := fn(agent.TranscriptEntry{Output: &o}); err != nil {
+			return err
+		}
+	}
 	<-ctx.Done()
 	return context.Cause(ctx)
 }
 
 // checkoutEntrance is the way to the office of a checkout.
-type checkoutEntrance struct{ dir string }
+type checkoutEntrance struct {
+	Entrance // nothing else is asked of it
+	dir      string
+}
 
 func (e checkoutEntrance) Connect(ctx context.Context) (*client.Office, error) {
 	return client.Connect(ctx, e.dir)
@@ -132,7 +140,7 @@ func TestFeederFollowsAServedOffice(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	sent := make(seenSnapshots, 1000)
-	f := newFeeder(checkoutEntrance{checkout}, func(s snapshotMsg) { sent <- s })
+	f := newFeeder(checkoutEntrance{dir: checkout}, func(s snapshotMsg) { sent <- s })
 	var reading sync.WaitGroup
 	reading.Go(func() { f.feedScreens(ctx) })
 	defer func() {
@@ -145,7 +153,9 @@ func TestFeederFollowsAServedOffice(t *testing.T) {
 		t.Errorf("the feed is %+v", s.feed)
 	}
 	f.lookAt(focus{task: id, run: "t1-plan.1", diff: string(id)})
-	s = sent.await(t, "a conversation", func(s snapshot) bool { return len(s.log.entries) > 0 && s.task != nil && s.diff.of != "" })
+	s = sent.await(t, "a conversation", func(s snapshot) bool {
+		return len(s.log.entries) > 0 && len(s.log.outputs) == 1 && s.log.outputs[0].ID == "2" && s.task != nil && s.diff.of != ""
+	})
 	if !strings.Contains(s.log.entries[0], "hello from t1-plan.1") || s.task.ID != id || s.diff.why == "" {
 		t.Errorf("read %+v, %v, %+v", s.log, s.task.ID, s.diff)
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"company/internal/safetext"
 	"company/internal/screen"
 	"company/internal/view"
 )
@@ -14,39 +13,7 @@ const reverse = "7" // the colour parameter of a selected line
 // cleanLine lets the colours of this program pass, and escapes all else that could steer
 // a terminal. The texts that it gets are escaped already: it is the last check.
 func cleanLine(line string) string {
-	var b strings.Builder
-	for line != "" {
-		at := strings.IndexByte(line, '\x1b')
-		if at < 0 {
-			at = len(line)
-		}
-		b.WriteString(strings.ReplaceAll(safetext.Escape(line[:at]), "\t", "    "))
-		line = line[at:]
-		if n := colorLength(line); n > 0 {
-			b.WriteString(line[:n])
-			line = line[n:]
-		} else if line != "" {
-			b.WriteString(`\x1b`)
-			line = line[1:]
-		}
-	}
-	return b.String()
-}
-
-// colorLength is how many bytes the colour takes that a text begins with; 0: none.
-func colorLength(text string) int {
-	if !strings.HasPrefix(text, "\x1b[") {
-		return 0
-	}
-	for i := 2; i < len(text) && i < 16; i++ {
-		switch c := text[i]; {
-		case c == 'm':
-			return i + 1
-		case c != ';' && (c < '0' || c > '9'):
-			return 0
-		}
-	}
-	return 0
+	return strings.ReplaceAll(screen.GuardLine(line), "\t", "    ")
 }
 
 // cutLine is a line of at most so many cells, with its colours; where it was longer, it
@@ -61,7 +28,7 @@ func cutLine(line string, cells int) string {
 	var b strings.Builder
 	used, colored := 0, false
 	for i := 0; i < len(line); {
-		if n := colorLength(line[i:]); n > 0 {
+		if n := screen.ColorLength(line[i:]); n > 0 {
 			b.WriteString(line[i : i+n])
 			colored = true
 			i += n
@@ -87,7 +54,8 @@ func fillLine(line string, cells int) string { return screen.Pad(cutLine(line, c
 // wrapLine breaks a line without colours at blanks, or where it has none. The lines after
 // the first are indented as the first is.
 func wrapLine(line string, cells int) []string {
-	if screen.Cells(line) <= cells || cells < 10 {
+	left := screen.Cells(line) // counted once: a line of some hundred kilobytes has thousands of pieces
+	if left <= cells || cells < 10 {
 		return []string{line}
 	}
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
@@ -95,7 +63,7 @@ func wrapLine(line string, cells int) []string {
 		indent = ""
 	}
 	var out []string
-	for screen.Cells(line) > cells {
+	for left > cells {
 		end, blank, used := 0, 0, 0
 		for end < len(line) {
 			_, n := utf8.DecodeRuneInString(line[end:])
@@ -111,7 +79,9 @@ func wrapLine(line string, cells int) []string {
 			end = blank
 		}
 		out = append(out, strings.TrimRight(line[:end], " "))
-		line = indent + strings.TrimLeft(line[end:], " ")
+		rest := strings.TrimLeft(line[end:], " ")
+		left += len(indent) - screen.Cells(line[:len(line)-len(rest)])
+		line = indent + rest
 	}
 	return append(out, line)
 }
@@ -143,7 +113,7 @@ func selectLine(s view.Style, line string, width int, selected, active bool) str
 func stripColors(line string) string {
 	var b strings.Builder
 	for i := 0; i < len(line); {
-		if n := colorLength(line[i:]); n > 0 {
+		if n := screen.ColorLength(line[i:]); n > 0 {
 			i += n
 			continue
 		}

@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/view"
 )
@@ -63,6 +65,10 @@ func TestFrames(t *testing.T) {
 		open(sourceOf(40, long)).holdFrame("overview-40")
 		d.press("i")
 		d.holdFrame("questions")
+		pulls := open(withPull(withQuestion(sourceOf(0, nil))))
+		pulls.holdFrame("overview-pull")
+		pulls.press("i", "j")
+		pulls.holdFrame("questions-pull")
 		d.press("esc", "enter")
 		d.holdFrame("task-details")
 		d.press("down", "down", "4")
@@ -73,7 +79,8 @@ func TestFrames(t *testing.T) {
 		d.tell(snapshotMsg(snap))
 		d.holdFrame("task-diff")
 		d.press("2")
-		snap.log = runLog{run: "t12-01.1", ended: true, entries: []string{"\n12:00:31  assistant\n  I look at the limit first.\n", "\n12:00:32  x run_command {\"command\":\"go test ./...\"}  1.2s\n  FAIL limit\n"}}
+		snap.log = runLog{run: "t12-01.1", entries: []string{"\n12:00:31  assistant\n  I look at the limit first.\n", "\n12:00:32  x run_command go test ./...  1.2s\n  FAIL limit\n"},
+			outputs: []agent.LiveOutput{{ID: "2", Name: "run_command", About: "go test -v ./...", Since: now.Add(-95 * time.Second), Lines: []string{"--- PASS: TestLimit (0.00s)", "=== RUN   TestBurst"}}}}
 		d.tell(snapshotMsg(snap))
 		d.press("tab")
 		d.holdFrame("task-transcript")

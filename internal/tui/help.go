@@ -9,7 +9,7 @@ import (
 // helpText is the keys, in sections.
 const helpText = `EVERYWHERE
   ?             these keys
-  i             questions that wait for you
+  i             questions and pull requests that wait for you
   S             stop the office at once (type stop to confirm)
   R             lift the stop
   q, Ctrl-C     quit: the company goes on
@@ -23,9 +23,15 @@ OVERVIEW
   /             only tasks with a text in id, state, title, tag or project;
                 in the feed, search
   a             all tasks, or only those open and the newest that ended
-  p             pause the task, or go on with it
-  X             cancel the task (type its id to confirm)
   esc           show all tasks again
+
+A TASK, ON THE OVERVIEW AND ON ITS SCREEN
+  p             pause it, or go on with it
+  X             cancel it (type its id to confirm)
+  r             retry it, where it failed or was cancelled
+  b             raise its cap
+  o, M          its pull request: read it, merge it (company pr merge asks)
+  c             copy the selected id
 
 TASK
   j/k           move over its subtasks and runs
@@ -35,16 +41,21 @@ TASK
   j/k, PgUp/Dn  scroll; g and G to its ends, where a transcript is followed
   /, n, N       search the text; the next match, the one before
   m             a message to the worker of the subtask
-  p, X          pause, cancel
   esc           back
 
-QUESTIONS
+QUESTIONS AND PULL REQUESTS
   j/k           move
   y, n          yes, no; then Enter (an amount or words can go with it)
   3 to 9        a further answer, as the question lists it
-  w             answer in your words
-  d, enter      the diff, the task that the question is about
+  w, e          answer in your words, in your editor
+  o, M          read a pull request, merge it
+  c             copy the id, or the address of the pull request
+  d, enter      the diff, the task that it is about
   esc           back
+
+TYPING
+  enter, esc    send it, take it back
+  Ctrl-G        write the words in your editor ($VISUAL, else $EDITOR)
 
 SIGNS
   +  done, or passed         x  failed, or refused

@@ -13,74 +13,138 @@ import (
 	"company/internal/view"
 )
 
-const inboxKeys = "j/k move  y yes  n no  w words  d diff  enter task  esc back  ? help  q quit"
+const (
+	inboxKeys = "j/k move  y yes  n no  w words  e editor  d diff  enter task  esc back  ? help"
+	pullKeys  = "j/k move  o open  d diff  M merge  c copy  enter task  esc back  ? help"
+)
 
-// inbox is the screen of the questions.
+// inbox is the screen of what waits for the president: questions and pull requests.
 type inbox struct {
-	question company.ApprovalID // selected
-	pager    pager
+	row   string // id of the selected one
+	pager pager
 }
 
-// keepInbox keeps the selection on an open question, and its text up to date.
-func (m *model) keepInbox() {
-	all := m.snap.overview.NeedsYou
-	if !slices.ContainsFunc(all, func(q view.Approval) bool { return q.ID == m.inbox.question }) {
-		m.inbox = inbox{}
-		if len(all) > 0 {
-			m.inbox.question = all[0].ID
-		}
-	}
-	if q := m.selectedQuestion(); q != nil && m.width >= minWidth {
-		s := m.style
-		s.Width = m.width - 2
-		m.inbox.pager.setLines(splitText(q.Render(s), m.width-2), m.inboxText(m.bodyHeight()))
-	}
+// inboxRow is a question or a pull request.
+type inboxRow struct {
+	id       string
+	question *view.Approval
+	pull     *view.PullRequest
 }
 
-// selectedQuestion is the one that keys are about, or nil.
-func (m *model) selectedQuestion() *view.Approval {
+// inboxRows are the questions, and the open pull requests below them.
+func (m *model) inboxRows() []inboxRow {
+	var out []inboxRow
 	for i := range m.snap.overview.NeedsYou {
-		if q := &m.snap.overview.NeedsYou[i]; q.ID == m.inbox.question {
-			return q
+		q := &m.snap.overview.NeedsYou[i]
+		out = append(out, inboxRow{id: string(q.ID), question: q})
+	}
+	for i := range m.snap.overview.OpenPRs {
+		pr := &m.snap.overview.OpenPRs[i]
+		out = append(out, inboxRow{id: fmt.Sprintf("#%d", pr.Number), pull: pr})
+	}
+	return out
+}
+
+// keepInbox keeps the selection on what still waits, and its text up to date.
+func (m *model) keepInbox() {
+	rows := m.inboxRows()
+	if !slices.ContainsFunc(rows, func(r inboxRow) bool { return r.id == m.inbox.row }) {
+		m.inbox = inbox{}
+		if len(rows) > 0 {
+			m.inbox.row = rows[0].id
 		}
 	}
-	return nil
+	if m.width < minWidth {
+		return
+	}
+	s := m.style
+	s.Width = m.width - 2
+	switch row := m.selectedNeed(); {
+	case row.question != nil:
+		m.inbox.pager.setLines(splitText(row.question.Render(s), s.Width), m.inboxText(m.bodyHeight()))
+	case row.pull != nil:
+		m.inbox.pager.setLines(splitText(row.pull.RenderNeed(s), s.Width), m.inboxText(m.bodyHeight()))
+	}
 }
 
-// inboxText is how many lines the text of a question has.
+// selectedNeed returns the row that the keys act on, or an empty row where nothing waits.
+func (m *model) selectedNeed() inboxRow {
+	for _, r := range m.inboxRows() {
+		if r.id == m.inbox.row {
+			return r
+		}
+	}
+	return inboxRow{}
+}
+
+// inboxText is how many lines the text of a row has.
 func (m *model) inboxText(height int) int {
-	return max(1, height-2-min(len(m.snap.overview.NeedsYou), height/3))
+	return max(1, height-2-min(len(m.inboxRows()), height/3))
 }
 
-// pressInboxKey does what a key does on the screen of the questions.
+// pressInboxKey does what a key does on the screen of what waits.
 func (m *model) pressInboxKey(key string) tea.Cmd {
-	q := m.selectedQuestion()
+	row := m.selectedNeed()
 	switch key {
 	case "esc", "backspace":
 		m.screen = overviewScreen
 		return nil
 	}
-	if q == nil {
+	if row.id == "" {
 		return nil
 	}
 	switch key {
-	case "y", "n", "1", "2", "3", "4", "5", "6", "7", "8", "9":
-		m.pressOptionKey(*q, key)
-	case "w":
-		m.askWords(*q)
 	case "d":
-		m.openQuestion(*q)
+		m.openNeed(row)
 		m.task.tab, m.task.reading = diffTab, true
+		return nil
 	case "enter":
-		m.openQuestion(*q)
+		m.openNeed(row)
+		return nil
 	case "pgdown", "pgup", "space", "ctrl+d", "ctrl+u":
 		m.inbox.pager.pressKey(key, m.inboxText(m.bodyHeight()))
-	default:
-		all := m.snap.overview.NeedsYou
-		at := slices.IndexFunc(all, func(v view.Approval) bool { return v.ID == q.ID })
-		m.inbox.question = all[moveSelection(key, at, len(all))].ID
+		return nil
 	}
+	switch {
+	case key == "c" && row.pull != nil && strings.HasPrefix(row.pull.URL, "http"):
+		return m.copyText(row.pull.URL)
+	case key == "c":
+		return m.copyText(row.id)
+	case row.pull != nil && (key == "o" || key == "M"):
+		return m.pressPullKey(key, *row.pull)
+	case row.question != nil && key == "e":
+		m.askWords(*row.question)
+		return m.editPrompt()
+	}
+	if row.question != nil && m.pressQuestionKey(*row.question, key) {
+		return nil
+	}
+	rows := m.inboxRows()
+	at := slices.IndexFunc(rows, func(r inboxRow) bool { return r.id == row.id })
+	m.inbox.row = rows[moveSelection(key, at, len(rows))].id
 	return nil
+}
+
+// pressQuestionKey answers a question, and reports whether the key is one that does.
+func (m *model) pressQuestionKey(q view.Approval, key string) bool {
+	switch key {
+	case "y", "n", "1", "2", "3", "4", "5", "6", "7", "8", "9":
+		m.pressOptionKey(q, key)
+	case "w":
+		m.askWords(q)
+	default:
+		return false
+	}
+	return true
+}
+
+// openNeed shows the task that a row is about.
+func (m *model) openNeed(r inboxRow) {
+	if r.question != nil {
+		m.openQuestion(*r.question)
+		return
+	}
+	m.openTask(r.pull.Task, "")
 }
 
 // openQuestion shows the task, or the subtask, that a question is about. A question of the office
@@ -129,9 +193,9 @@ func (m *model) askAnswer(q view.Approval, o company.Option) {
 	case company.InputAmount:
 		hint = "an amount such as 5usd or 100ktokens, or nothing; Enter, or Esc"
 	case company.InputNeedsWords:
-		hint = "your words, Enter, or Esc"
+		hint = "your words, Enter, Ctrl-G: editor, or Esc"
 	case company.InputWords:
-		hint = "your words, or none; Enter, or Esc"
+		hint = "your words, or none; Enter, Ctrl-G: editor, or Esc"
 	}
 	means := strings.TrimSuffix(safetext.EscapeLine(o.Means, 160), ".")
 	p := newPrompt(fmt.Sprintf("%s to %s: %s. %s", o.Label(), q.ID, means, hint), func(text string) tea.Cmd {
@@ -146,6 +210,7 @@ func (m *model) askAnswer(q view.Approval, o company.Option) {
 		}
 		return m.office.sendAnswer(ans, q.Task, false)
 	})
+	p.words = o.Input == company.InputNeedsWords || o.Input == company.InputWords
 	switch o.Input {
 	case company.InputNeedsWords:
 		p.least = 1
@@ -167,36 +232,51 @@ func optionKeys(q view.Approval, between string) string {
 
 // inboxFooter names the keys of the screen, those of further options among them.
 func (m *model) inboxFooter() string {
-	q := m.selectedQuestion()
-	if q == nil {
+	row := m.selectedNeed()
+	if row.pull != nil {
+		return pullKeys
+	}
+	if row.question == nil {
 		return inboxKeys
 	}
 	further := ""
-	for i, o := range q.Options {
-		if key := q.OptionKey(i); key == strconv.Itoa(i+1) {
+	for i, o := range row.question.Options {
+		if key := row.question.OptionKey(i); key == strconv.Itoa(i+1) {
 			further += key + " " + o.Label() + "  "
 		}
 	}
 	return strings.Replace(inboxKeys, "w words  ", "w words  "+further, 1)
 }
 
-// drawInbox is the lines of the screen of the questions.
+// inboxTitle counts what waits.
+func (m *model) inboxTitle() string {
+	title := fmt.Sprintf("QUESTIONS %d", len(m.snap.overview.NeedsYou))
+	if n := len(m.snap.overview.OpenPRs); n > 0 {
+		title += fmt.Sprintf("  PULL REQUESTS %d", n)
+	}
+	return title
+}
+
+// drawInbox is the lines of the screen of what waits.
 func (m *model) drawInbox(width, height int) []string {
-	all := m.snap.overview.NeedsYou
-	title := fmt.Sprintf("QUESTIONS %d", len(all))
-	out := []string{titleLine(m.style, title, width, true)}
+	all := m.inboxRows()
+	out := []string{titleLine(m.style, m.inboxTitle(), width, true)}
 	if len(all) == 0 {
 		return fitLines(append(out, "", "  nothing waits for you"), height)
 	}
 	var lines []string
-	for _, q := range all {
-		lines = append(lines, fmt.Sprintf("! %-4s %-8s %6s  %s", q.ID, view.SubjectOf(q), m.ageSince(q.Asked), strings.TrimPrefix(safetext.EscapeLine(q.Question, 300), view.SubjectOf(q)+" ")))
+	for _, r := range all {
+		if q := r.question; q != nil {
+			lines = append(lines, fmt.Sprintf("! %-4s %-8s %6s  %s", q.ID, view.SubjectOf(*q), m.ageSince(q.Asked), questionText(*q)))
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("* %-4s %-8s %6s  %s", r.id, r.pull.Task, "", safetext.EscapeLine(r.pull.Title, 300)))
 	}
-	at := slices.IndexFunc(all, func(q view.Approval) bool { return q.ID == m.inbox.question })
+	at := slices.IndexFunc(all, func(r inboxRow) bool { return r.id == m.inbox.row })
 	rows := min(len(all), height/3)
 	out = append(out, m.drawList("", lines, at, true, width, rows)...)
 	textHeight := m.inboxText(height)
-	head := string(m.inbox.question)
+	head := m.inbox.row
 	if place := m.inbox.pager.placeText(textHeight); place != "" {
 		head += "  " + place
 	}
@@ -205,4 +285,9 @@ func (m *model) drawInbox(width, height int) []string {
 		out = append(out, "  "+line)
 	}
 	return fitLines(out, height)
+}
+
+// questionText is a question without the subject that stands before it.
+func questionText(q view.Approval) string {
+	return strings.TrimPrefix(safetext.EscapeLine(q.Question, 300), view.SubjectOf(q)+" ")
 }

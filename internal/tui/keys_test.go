@@ -11,6 +11,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/screen"
 )
 
 // TestQuestionIsAnsweredInPlace: y alone does nothing before Enter, Esc takes it back, and
@@ -40,6 +41,31 @@ func TestQuestionIsAnsweredInPlace(t *testing.T) {
 	d.typeText("t12")
 	if len(d.office.answers) != 2 || d.office.answers[1].Option != company.OptReject {
 		t.Fatalf("sent: %+v", d.office.answers)
+	}
+}
+
+// TestPullRequestsWait: an open pull request is in the head, on the overview and among what
+// waits, below the questions. Keys that answer are about questions alone.
+func TestPullRequestsWait(t *testing.T) {
+	d := openDesktop(t, 100, 30, snapshotOf(t, withPull(sourceOf(0, nil))))
+	d.expect("1 PR for you", "* #1   t3      waits for your review: Count the words", "i: look")
+	d.tell(snapshotMsg(snapshotOf(t, withPull(withQuestion(sourceOf(0, nil))))))
+	d.press("i")
+	d.expect("QUESTIONS 1  PULL REQUESTS 1", "merge t12-01 into develop-t12-k3fq?")
+	d.press("j")
+	d.expect("#1 of t3 waits for your review", "develop-t3-k3fq -> main", "https://git.example.com/app/pulls/1", "company pr merge 1")
+	d.press("y", "enter")
+	if len(d.office.answers) != 0 {
+		t.Fatalf("a pull request was answered: %+v", d.office.answers)
+	}
+	if d.task.id != "t3" || d.screen != taskScreen {
+		t.Errorf("enter opens %s on screen %d", d.task.id, d.screen)
+	}
+	d.press("i")
+	d.tell(snapshotMsg(snapshotOf(t, withQuestion(sourceOf(0, nil)))))
+	d.press("d")
+	if d.task.id != "t12" || d.office.focus.diff != "t12-01" {
+		t.Errorf("once it is merged, the question is selected: %+v", d.office.focus)
 	}
 }
 
@@ -318,3 +344,21 @@ func TestProgramDrawsAndQuits(t *testing.T) {
 
 // patience is how long a test waits for what must come.
 const patience = 30 * time.Second
+
+// A line of any length, as tools print them, is broken into lines that fit and hold all
+// of it. One of a megabyte took minutes, in which the screens stood still.
+func TestLongLinesAreWrapped(t *testing.T) {
+	for _, unit := range []string{"a", "漢", "a ", "漢 字", "e\u0301"} {
+		text := "   " + strings.Repeat(unit, 1<<20/len(unit))
+		var got strings.Builder
+		for _, line := range wrapLine(text, 80) {
+			if screen.Cells(line) > 80 {
+				t.Fatalf("%q: %d cells", unit, screen.Cells(line))
+			}
+			got.WriteString(line)
+		}
+		if bare := strings.NewReplacer(" ", ""); bare.Replace(got.String()) != bare.Replace(text) {
+			t.Errorf("%q: the text has changed", unit)
+		}
+	}
+}

@@ -38,6 +38,14 @@ type deskOffice interface {
 	sendAnswer(a company.Answer, task company.TaskID, confirmed bool) tea.Cmd
 	// submitTask submits an instruction, and brings a submittedMsg.
 	submitTask(instruction string) tea.Cmd
+	// retryTask reopens a task that has ended, and brings a resultMsg.
+	retryTask(company.TaskID) tea.Cmd
+	// readPull brings a pullMsg.
+	readPull(number int) tea.Cmd
+	// runCommand runs a command of this program on the terminal, and brings a resultMsg.
+	runCommand(args ...string) tea.Cmd
+	// editText has a text written in an editor, and brings an editedMsg.
+	editText(text string) tea.Cmd
 }
 
 // resultMsg is what became of a command.
@@ -104,6 +112,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.prompt = confirmWith(fmt.Sprintf("this no ends all of %s: type %s and Enter, or Esc", msg.all, msg.task), string(msg.task), func() tea.Cmd {
 			return m.office.sendAnswer(msg.answer, msg.task, true)
 		})
+	case pullMsg:
+		m.showPull(msg)
+	case editedMsg:
+		m.takeEdited(msg)
 	case tea.KeyPressMsg, tea.PasteMsg:
 		cmd = m.takeInput(msg)
 	}
@@ -116,6 +128,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m *model) takeInput(msg tea.Msg) tea.Cmd {
 	if m.prompt != nil {
 		p := m.prompt
+		if k, ok := msg.(tea.KeyPressMsg); ok && k.String() == "ctrl+g" {
+			return m.editPrompt()
+		}
 		done, cmd := p.pressKey(msg)
 		if done && m.prompt == p {
 			m.prompt = nil
@@ -149,6 +164,10 @@ func (m *model) takeInput(msg tea.Msg) tea.Cmd {
 		m.help = &pager{lines: helpLines(m.style)}
 		return nil
 	case "i":
+		if m.screen != inboxScreen {
+			m.inbox = inbox{} // questions come first, also where a pull request was chosen last
+			m.keepInbox()
+		}
 		m.screen = inboxScreen
 		return nil
 	case "S":
@@ -212,7 +231,7 @@ func (m *model) askStop() tea.Cmd {
 
 // askSubmit asks for the instruction of a new task.
 func (m *model) askSubmit() {
-	m.prompt = newPrompt("a new task: what is to be done? Enter submits it, or Esc", func(text string) tea.Cmd {
+	m.prompt = newPrompt("a new task: what is to be done? Enter submits it, Ctrl-G: editor, or Esc", func(text string) tea.Cmd {
 		if text = strings.TrimSpace(text); text == "" {
 			m.note = resultMsg{text: "nothing was submitted: the instruction is empty", bad: true}
 			return nil
@@ -220,7 +239,7 @@ func (m *model) askSubmit() {
 		m.note = resultMsg{text: "the submission is checked ...", busy: true}
 		return m.office.submitTask(text)
 	})
-	m.prompt.least = 1
+	m.prompt.least, m.prompt.words = 1, true
 }
 
 // askPause pauses a task, or lifts its pause.
@@ -248,14 +267,10 @@ func (m *model) askPause(t *view.Task) {
 
 // askCancel asks for the end of a task.
 func (m *model) askCancel(t *view.Task) {
-	if t == nil {
+	if t == nil || m.refuseEnded(t) {
 		return
 	}
 	id := t.ID
-	if t.Ended != nil {
-		m.note = resultMsg{text: fmt.Sprintf("%s has ended: %s", id, t.StateText())}
-		return
-	}
 	m.prompt = confirmWith(fmt.Sprintf("cancel %s (%d of %s merged, which stays on its branch): type %s and Enter, or Esc", id, t.Merged, company.Count(t.Subtasks, "subtask"), id), string(id), func() tea.Cmd {
 		return m.office.sendCommand(company.Cancel{Task: id, Why: "from company watch"}, fmt.Sprintf("%s is cancelled", id))
 	})
@@ -354,16 +369,23 @@ func (m *model) headLine() string {
 		text, color = text+"  STOPPED: R lifts it", screen.Bright
 	case m.snap.link.state == linkIdle:
 		text += "  nobody works here now"
+	case len(o.Running)+len(o.Steps) == 0:
+		text += "  ready, nothing to do"
 	default:
-		text += "  at work"
+		text += fmt.Sprintf("  %d at work", len(o.Running)+len(o.Steps))
 	}
 	if m.snap.link.state != linkLost && o.Office != "" {
-		if n := len(o.NeedsYou); n == 1 {
-			text += "  1 question for you"
-		} else if n > 1 {
-			text += fmt.Sprintf("  %d questions for you", n)
+		var waits []string
+		if n := len(o.NeedsYou); n > 0 {
+			waits = append(waits, company.Count(n, "question"))
 		}
-		text += fmt.Sprintf("  %d running  %s", len(o.Running), view.FormatCost(o.CostMicroUSD, o.Tokens))
+		if n := len(o.OpenPRs); n > 0 {
+			waits = append(waits, company.Count(n, "PR"))
+		}
+		if len(waits) > 0 {
+			text += "  " + strings.Join(waits, ", ") + " for you"
+		}
+		text += "  " + view.FormatCost(o.CostMicroUSD, o.Tokens)
 	}
 	line := fillLine(text, m.width-len(clock)-2)
 	return s.Paint(color, line) + "  " + clock
@@ -381,7 +403,7 @@ func (m *model) footLine() string {
 		}
 		return m.style.Paint(color, cutLine(sign+m.note.text, m.width))
 	}
-	keys := overviewKeys
+	keys := m.overviewKeys()
 	switch {
 	case m.help != nil:
 		keys = "j/k move  esc back"

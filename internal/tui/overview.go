@@ -15,7 +15,20 @@ import (
 	"company/internal/view"
 )
 
-const overviewKeys = "tab pane  enter open  n new  / filter  i questions  p pause  X cancel  ? help"
+// overviewKeys names the keys of the overview, those for the selected task among them.
+func (m *model) overviewKeys() string {
+	keys := "tab pane  enter open  n new  i inbox  / filter  "
+	switch t := m.selectedTask(); {
+	case t == nil:
+	case t.Ended == nil:
+		keys += "p pause  X cancel  b cap  "
+	case t.PR != nil && t.PR.State == company.PROpen:
+		keys += "o its PR  M merge  "
+	case t.Status != company.StatusCompleted:
+		keys += "r retry  "
+	}
+	return keys + "? help"
+}
 
 // pane is a part of the overview that keys go to.
 type pane int
@@ -102,6 +115,22 @@ func (m *model) selectedTask() *view.Task {
 		}
 	}
 	return nil
+}
+
+// overviewID is the id that is selected: of a run where the workers have the keys, else of
+// a task.
+func (m *model) overviewID() string {
+	if m.overview.pane == workPane {
+		for _, r := range m.workRows() {
+			if r.key == m.overview.work && r.run != "" {
+				return string(r.run)
+			}
+		}
+	}
+	if t := m.selectedTask(); t != nil {
+		return string(t.ID)
+	}
+	return ""
 }
 
 // workRows are the runs and the steps under way, with their ages at this moment.
@@ -209,12 +238,9 @@ func (m *model) pressOverviewKey(key string) tea.Cmd {
 	case "n":
 		m.askSubmit()
 		return nil
-	case "p":
-		m.askPause(m.selectedTask())
-		return nil
-	case "X":
-		m.askCancel(m.selectedTask())
-		return nil
+	}
+	if cmd, done := m.pressTaskAction(key, m.selectedTask(), m.overviewID()); done {
+		return cmd
 	}
 	switch o.pane {
 	case feedPane:
@@ -342,13 +368,18 @@ func (m *model) workTitle() string {
 	return fmt.Sprintf("WORKERS %d of %d at work", len(m.snap.overview.Running), max(m.snap.agents.Workers, len(m.snap.overview.Running)))
 }
 
-// needLines are the questions and what rests, a line each.
+// needLines are the questions, the open pull requests and what rests, a line each.
 func (m *model) needLines(width int) []string {
 	var out []string
 	for _, q := range m.snap.overview.NeedsYou {
-		line := fmt.Sprintf("! %-4s %-7s %s", q.ID, view.SubjectOf(q), strings.TrimPrefix(safetext.EscapeLine(q.Question, 300), view.SubjectOf(q)+" "))
+		line := fmt.Sprintf("! %-4s %-7s %s", q.ID, view.SubjectOf(q), questionText(q))
 		hint := "  i: answer"
 		out = append(out, m.style.Paint(screen.Bright, fillLine(line, width-len(hint))+hint))
+	}
+	for _, pr := range m.snap.overview.OpenPRs {
+		line := fmt.Sprintf("* #%-3d %-7s waits for your review: %s", pr.Number, pr.Task, safetext.EscapeLine(pr.Title, 300))
+		hint := "  i: look"
+		out = append(out, m.style.Paint(screen.Green, fillLine(line, width-len(hint))+hint))
 	}
 	for _, r := range m.snap.overview.Resting {
 		out = append(out, cutLine(m.style.Paint(screen.Yellow, "~")+" "+strings.TrimSpace(cmp.Or(string(r.Subtask), string(r.Task))+" "+safetext.EscapeLine(r.Why, 200))+": "+r.Next, width))

@@ -1,10 +1,15 @@
 package tui
 
 import (
+	"fmt"
+	"strings"
+
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
+	"company/internal/company"
+	"company/internal/safetext"
 	"company/internal/screen"
 )
 
@@ -18,6 +23,9 @@ type prompt struct {
 	input textinput.Model
 	must  string // text that confirms; empty: any text does
 	least int    // characters that the text has at least
+	words bool   // the text can be written in an editor
+	// written is a text of several lines from an editor; the input is not used then.
+	written string
 
 	act    func(text string) tea.Cmd
 	typed  func(text string) // for each change
@@ -44,12 +52,15 @@ func (p *prompt) pressKey(msg tea.Msg) (done bool, cmd tea.Cmd) {
 			}
 			return true, nil
 		case "enter":
-			text := p.input.Value()
+			text := p.currentText()
 			if p.must != "" && text != p.must || len(text) < p.least {
 				return false, nil
 			}
 			return true, p.act(text)
 		}
+	}
+	if p.written != "" {
+		return false, nil
 	}
 	before := p.input.Value()
 	p.input, cmd = p.input.Update(msg)
@@ -59,10 +70,35 @@ func (p *prompt) pressKey(msg tea.Msg) (done bool, cmd tea.Cmd) {
 	return false, cmd
 }
 
+// currentText returns the text that Enter would send.
+func (p *prompt) currentText() string {
+	if p.written != "" {
+		return p.written
+	}
+	return p.input.Value()
+}
+
+// setText takes a text from an editor.
+func (p *prompt) setText(text string) {
+	text = strings.TrimSpace(text)
+	if p.written = ""; strings.Contains(text, "\n") || len(text) > maxTyped {
+		p.written = text
+		return
+	}
+	p.input.SetValue(text)
+	p.input.CursorEnd()
+}
+
 // drawLines is the prompt in two lines, and the cell of the cursor in the second.
 func (p *prompt) drawLines(width int) (lines [2]string, cursor int) {
 	p.input.SetWidth(max(10, width-4))
 	lines = [2]string{cutLine(p.label, width), p.input.View()}
+	if p.written != "" {
+		first, _, _ := strings.Cut(p.written, "\n")
+		tail := fmt.Sprintf(" … (%s; Ctrl-G: editor)", company.Count(strings.Count(p.written, "\n")+1, "line"))
+		lines[1] = cutLine("> "+safetext.EscapeLine(first, maxTyped), width-screen.Cells(tail)) + tail
+		return lines, 0
+	}
 	if c := p.input.Cursor(); c != nil {
 		cursor = c.X
 	}

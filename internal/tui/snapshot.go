@@ -3,6 +3,7 @@ package tui
 import (
 	"time"
 
+	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/view"
@@ -43,8 +44,9 @@ type snapshot struct {
 // runLog is the conversation of a run, as far as it was read.
 type runLog struct {
 	run     company.RunID
-	entries []string // rendered, escaped
-	dropped int      // entries before them
+	entries []string           // rendered, escaped
+	outputs []agent.LiveOutput // of calls under way, the oldest first
+	dropped int                // entries before them
 	ended   bool
 	why     string // it cannot be read, escaped
 }

@@ -236,6 +236,16 @@ func (m *model) transcriptLines(width int) []string {
 			out = append(out, line)
 		}
 	}
+	for _, o := range log.outputs {
+		for i, line := range o.RenderLines(m.snap.now) {
+			color := screen.Dim
+			if i == 0 {
+				color = screen.Cyan
+				out = append(out, "")
+			}
+			out = append(out, m.style.Paint(color, cutLine(line, width)))
+		}
+	}
 	switch {
 	case log.why != "":
 		out = append(out, "", m.style.Paint(screen.Red, "x "+log.why))
@@ -319,19 +329,14 @@ func (m *model) pressTaskKey(key string) tea.Cmd {
 		_, height = m.textSize(m.width, m.bodyHeight()-1)
 		m.searchIn(&d.pager, height)
 		return nil
-	case "p":
-		if t := m.shownTask(); t != nil {
-			m.askPause(&t.Task)
-		}
-		return nil
-	case "X":
-		if t := m.shownTask(); t != nil {
-			m.askCancel(&t.Task)
-		}
-		return nil
 	case "m":
 		m.askTell()
 		return nil
+	}
+	if t := m.shownTask(); t != nil {
+		if cmd, done := m.pressTaskAction(key, &t.Task, d.row); done {
+			return cmd
+		}
 	}
 	if d.reading {
 		d.pager.pressKey(key, height)
@@ -358,10 +363,10 @@ func (m *model) askTell() {
 		return
 	}
 	id := row.sub.ID
-	m.prompt = newPrompt(fmt.Sprintf("message to the worker of %s, which it reads before its next turn. Enter, or Esc", id), func(text string) tea.Cmd {
+	m.prompt = newPrompt(fmt.Sprintf("message to the worker of %s, which it reads before its next turn. Enter, Ctrl-G: editor, or Esc", id), func(text string) tea.Cmd {
 		return m.office.sendCommand(company.Tell{Subtask: id, Text: text}, fmt.Sprintf("the worker of %s gets the message", id))
 	})
-	m.prompt.least = 1
+	m.prompt.least, m.prompt.words = 1, true
 }
 
 func (m *model) taskKeys() string {

@@ -24,7 +24,9 @@ type fakeOffice struct {
 	commands []company.Command
 	answers  []company.Answer
 	submits  []string
-	ends     string // that the next unconfirmed answer would end
+	asked    []string // besides
+	written  string   // in the editor
+	ends     string   // that the next unconfirmed answer would end
 }
 
 func (f *fakeOffice) lookAt(at focus) { f.focus = at }
@@ -46,6 +48,26 @@ func (f *fakeOffice) sendAnswer(a company.Answer, task company.TaskID, confirmed
 func (f *fakeOffice) submitTask(instruction string) tea.Cmd {
 	f.submits = append(f.submits, instruction)
 	return func() tea.Msg { return submittedMsg{"t20"} }
+}
+
+func (f *fakeOffice) retryTask(id company.TaskID) tea.Cmd {
+	f.asked = append(f.asked, "retry "+string(id))
+	return func() tea.Msg { return resultMsg{text: "reopened"} }
+}
+
+func (f *fakeOffice) readPull(number int) tea.Cmd {
+	f.asked = append(f.asked, fmt.Sprintf("read #%d", number))
+	return func() tea.Msg { return pullMsg{number: number, text: "the evidence\n"} }
+}
+
+func (f *fakeOffice) runCommand(args ...string) tea.Cmd {
+	f.asked = append(f.asked, strings.Join(args, " "))
+	return nil
+}
+
+func (f *fakeOffice) editText(text string) tea.Cmd {
+	f.asked = append(f.asked, "edit "+text)
+	return func() tea.Msg { return editedMsg{text: f.written} }
 }
 
 // desktop is the screens of a test.
@@ -99,6 +121,9 @@ func keyOf(name string) tea.KeyPressMsg {
 	codes := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp}
 	if code, ok := codes[name]; ok {
 		return tea.KeyPressMsg{Code: code}
+	}
+	if name == "ctrl+g" {
+		return tea.KeyPressMsg{Code: 'g', Mod: tea.ModCtrl}
 	}
 	if name == "ctrl+c" {
 		return tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
@@ -178,6 +203,16 @@ func sourceOf(others int, title func(int) string) view.Source {
 // withQuestion opens a question of t12.
 func withQuestion(src view.Source) view.Source {
 	src.State.Approvals["a3"] = &company.Approval{ID: "a3", Kind: company.AskMerge, Task: "t12", Subtask: "t12-01", Question: "merge t12-01 into develop-t12-k3fq?", Asked: viewtest.Time.Add(4 * time.Minute)}
+	return src
+}
+
+// withPull has a task beside t12 whose pull request is open.
+func withPull(src view.Source) view.Source {
+	done := *src.State.Tasks["t12"]
+	done.ID, done.Instruction, done.Subtasks, done.Runs = "t3", "count the words", nil, nil
+	done.Status, done.Ended = company.StatusCompleted, viewtest.Time.Add(time.Minute)
+	done.PR = &company.PullRequest{Number: 1, State: company.PROpen, Title: "Count the words", Branch: "develop-t3-k3fq", Base: "main", Head: done.Head, URL: "https://git.example.com/app/pulls/1"}
+	src.State.Tasks["t3"] = &done
 	return src
 }
 

@@ -23,7 +23,7 @@ type namedBlob struct {
 }
 
 // taskBlobs lists the blobs that a task names and that are to be there: those that its runs
-// left, the output of its gates, and the text of its pull request.
+// left, the files of its instruction, the output of its gates, and the text of its pull request.
 func (k retentionPolicy) taskBlobs(t *company.Task) []namedBlob {
 	var out []namedBlob
 	addOf := func(r *company.Run, hash company.Hash, format string, args ...any) {
@@ -49,6 +49,9 @@ func (k retentionPolicy) taskBlobs(t *company.Task) []namedBlob {
 		}
 	case !mayReopen(t):
 		return nil
+	}
+	for _, a := range t.Attachments {
+		add(a.Blob, "%s, which came with the instruction of %s", a.Name, t.ID)
 	}
 	addGate("the base of "+string(t.ID), t.Baseline)
 	if t.Gate != nil {

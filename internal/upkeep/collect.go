@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// minBlobAge is the age of a blob from which on a serving company may remove it:
-	// a record or an event names a blob soon after it was stored, or never.
+	// minBlobAge is the age of a blob from which on a serving company may remove it, by the
+	// wall clock and by the office's: a record or an event names a blob soon after it was
+	// stored, or never.
 	minBlobAge = 24 * time.Hour
 	// collectEvery is how often it looks for such blobs.
 	collectEvery = 24 * time.Hour

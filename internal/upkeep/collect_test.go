@@ -15,6 +15,8 @@ import (
 	"company/internal/bus"
 	"company/internal/bus/bustest"
 	"company/internal/bus/file"
+	"company/internal/clock"
+	"company/internal/clock/clocktest"
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/ledger"
@@ -298,4 +300,25 @@ func TestKilledCollection(t *testing.T) {
 	}
 	s.requireBlob(open, true)
 	s.requireWhole()
+}
+
+// Blobs have the wall clock's time. Where that was set back, one that was put this moment is years
+// older than the office's time, and may be named in the next one.
+func TestFreshBlobsStayBehindAClockSetBack(t *testing.T) {
+	for _, by := range []time.Duration{60 * 24 * time.Hour, 10 * 365 * 24 * time.Hour} {
+		s := newStore(t, "nats")
+		s.close()
+		s.clock = clock.New(clocktest.Running(time.Now().Add(by)).Sources())
+		must(t, s.open())
+		fresh, loose := s.putBlob("fresh"), s.putBlob("loose")
+		s.age(loose, 30*24*time.Hour)
+		u := s.keeper()
+		all, err := u.listOldBlobs(t.Context(), u.policyOf(false))
+		must(t, err)
+		for _, g := range all {
+			must(t, g.Remove(t.Context()))
+		}
+		s.requireBlob(fresh, true)
+		s.requireBlob(loose, false)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -13,13 +14,13 @@ import (
 	"company/internal/view"
 )
 
-// errInUse is why an image stays that a container or a builder uses.
+// errInUse is why an image stays that a container, a builder or another office uses.
 var errInUse = errors.New("it is in use")
 
 // ImagesJob is the round that keeps the number of worker images of each project within
-// Keeper.KeepImages. It comes after each image that is made, and hourly.
-func (u *Keeper) ImagesJob(images *image.Builder, made <-chan struct{}) Job {
-	return Job{Name: "images", Interval: time.Hour, Limit: 10 * time.Minute, Trigger: made, Run: func(ctx context.Context) error {
+// Keeper.KeepImages. It comes when due says so, and hourly.
+func (u *Keeper) ImagesJob(images *image.Builder, due <-chan struct{}) Job {
+	return Job{Name: "images", Interval: time.Hour, Limit: 10 * time.Minute, Trigger: due, Run: func(ctx context.Context) error {
 		return u.TrimImages(ctx, images)
 	}}
 }
@@ -40,7 +41,11 @@ func (u *Keeper) TrimImages(ctx context.Context, b *image.Builder) error {
 	}
 	var gone []image.ImageEntry
 	for _, p := range projects {
-		gone = append(gone, image.FindSurplus(entries, p, needed, u.KeepImages)...)
+		for _, e := range image.FindSurplus(entries, p, needed, u.KeepImages) {
+			if !b.LeaveToOthers(e, func(m string) bool { return m == p.Mirror }) {
+				gone = append(gone, e)
+			}
+		}
 	}
 	var failed []error
 	for _, g := range listImageGarbage(b, entries, append(gone, b.FindOrphanedLayers(entries, gone, false)...)) {
@@ -96,16 +101,29 @@ func (u *Keeper) listImageProjects() (projects []image.Project, needed []string,
 	return projects, needed, nil
 }
 
+// imageRemover removes images: an image.Builder.
+type imageRemover interface {
+	RemoveUnused(context.Context, image.ImageEntry) (removed bool, err error)
+}
+
 // listImageGarbage makes garbage of images, each with the bytes that it frees if those
-// before it are removed as well.
-func listImageGarbage(b *image.Builder, entries, gone []image.ImageEntry) []Garbage {
+// before it are removed as well. A layer stays below an image that turned out to stay, since the
+// next image of its project is made of it: what is stacked on others is removed before them.
+func listImageGarbage(b imageRemover, entries, gone []image.ImageEntry) []Garbage {
 	bytes := image.FreedBytes(entries, gone)
+	var stay []image.ImageEntry
 	var out []Garbage
 	for i, e := range gone {
 		out = append(out, Garbage{Kind: "image", Name: e.Tag, Bytes: bytes[i], removal: func(ctx context.Context) error {
+			if !e.IsWorkerImage && slices.ContainsFunc(stay, e.IsBelow) {
+				return errInUse
+			}
 			removed, err := b.RemoveUnused(ctx, e)
 			if err == nil && !removed {
 				err = errInUse
+			}
+			if err != nil {
+				stay = append(stay, e)
 			}
 			return err
 		}})
@@ -113,24 +131,24 @@ func listImageGarbage(b *image.Builder, entries, gone []image.ImageEntry) []Garb
 	return out
 }
 
-// ListPrunable are the images that no task needs any more: of this office or,
+// ListPrunable are the images that no task needs any more: of the office with these mirrors or,
 // with all, of this machine, parents last.
-func ListPrunable(ctx context.Context, used []view.TaskImage, b *image.Builder, all bool) ([]Garbage, error) {
-	var keep, gone []string
+func ListPrunable(ctx context.Context, used []view.TaskImage, b *image.Builder, mirrors string, all bool) ([]Garbage, error) {
+	o := officeImages{mirrors: mirrors}
 	for _, t := range used {
 		switch {
 		case t.Open || t.Needed && !all:
-			keep = append(keep, t.Image)
+			o.keep = append(o.keep, t.Image)
 		default:
-			gone = append(gone, t.Image)
+			o.gone = append(o.gone, t.Image)
 		}
 	}
 	if !all {
 		// A task that ended this moment needs no image; a follow-up is based on
 		// the image of the task that it follows, and open pull requests keep it.
-		return listUnusedImages(ctx, b, keep, gone, true)
+		return o.listUnused(ctx, b, true)
 	}
-	unused, err := b.Unused(ctx, keep, false)
+	unused, err := b.Unused(ctx, o.keep, false)
 	if err != nil {
 		return nil, err
 	}
@@ -143,10 +161,17 @@ func ListPrunable(ctx context.Context, used []view.TaskImage, b *image.Builder, 
 	return listImageGarbage(b, entries, found), nil
 }
 
-// listUnusedImages are those of gone that no task of keep needs, the layers that only
-// they were stacked on and, if toolboxes is set, toolboxes of other versions.
-func listUnusedImages(ctx context.Context, b *image.Builder, keep, gone []string, toolboxes bool) ([]Garbage, error) {
-	unused, err := b.Unused(ctx, keep, true)
+// officeImages are the names of images that tasks of an office were worked on with.
+type officeImages struct {
+	mirrors    string   // folder of the office's mirrors
+	keep, gone []string // that a task needs, and that none does
+}
+
+// listUnused are those of gone that no task of keep needs, the layers that only
+// they were stacked on and, if toolboxes is set, toolboxes of other versions. What
+// another office has, too, is never removed: its removal ends this office's part in it.
+func (o officeImages) listUnused(ctx context.Context, b *image.Builder, toolboxes bool) ([]Garbage, error) {
+	unused, err := b.Unused(ctx, o.keep, true)
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +179,20 @@ func listUnusedImages(ctx context.Context, b *image.Builder, keep, gone []string
 	if err != nil {
 		return nil, err
 	}
-	found := slices.DeleteFunc(slices.Clone(entries), func(e image.ImageEntry) bool {
-		return !e.IsWorkerImage || !slices.ContainsFunc(gone, e.IsNamed) || !unused(e)
-	})
-	return listImageGarbage(b, entries, append(found, b.FindOrphanedLayers(entries, found, toolboxes)...)), nil
+	isOwn := func(mirror string) bool { return filepath.Dir(mirror) == filepath.Clean(o.mirrors) }
+	var found []image.ImageEntry
+	var shared []Garbage
+	for _, e := range entries {
+		switch {
+		case !e.IsWorkerImage || !slices.ContainsFunc(o.gone, e.IsNamed) || !unused(e):
+		case len(e.ListOthers(isOwn)) > 0:
+			shared = append(shared, Garbage{Kind: "image", Name: e.Tag, stays: true, removal: func(context.Context) error {
+				b.LeaveToOthers(e, isOwn)
+				return errInUse
+			}})
+		default:
+			found = append(found, e)
+		}
+	}
+	return append(listImageGarbage(b, entries, append(found, b.FindOrphanedLayers(entries, found, toolboxes)...)), shared...), nil
 }

@@ -38,11 +38,11 @@ type FeedbackOffice interface {
 // few requests and a fetch. The others come next.
 const pullsPerRound = 5
 
-// Job is the round that hears what became of the open ones of these.
+// Job is the round that hears what became of these, but for those that are merged.
 func (r FeedbackRounds) Job(pulls func() []company.Pull) Job {
-	next := 0 // among the open ones
+	next := 0 // among those that are asked about
 	return Job{Name: "forge", Interval: r.Interval, Trigger: r.Trigger, Limit: 2 * time.Minute, Run: func(ctx context.Context) error {
-		open := slices.DeleteFunc(pulls(), func(p company.Pull) bool { return p.State != company.PROpen })
+		open := slices.DeleteFunc(pulls(), func(p company.Pull) bool { return p.State == company.PRMerged })
 		var failed []error
 		for range min(pullsPerRound, len(open)) {
 			p := open[next%len(open)]

@@ -34,7 +34,7 @@ func (u *Keeper) RepackJob(git *gitops.Store) Job {
 			}
 			did := false
 			if err == nil {
-				did, err = m.Pack(ctx)
+				did, err = m.Pack(ctx, u.State.Now())
 			}
 			if did {
 				u.Logger.InfoContext(ctx, "packed", "project", id)

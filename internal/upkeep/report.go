@@ -34,6 +34,9 @@ func (r *Report) Remove(ctx context.Context, all []Garbage, unmerged bool) (fail
 			r.Kept++
 			continue
 		}
+		if r.DryRun && l.stays {
+			continue
+		}
 		if !r.DryRun {
 			if err := l.Remove(ctx); errors.Is(err, errInUse) {
 				continue

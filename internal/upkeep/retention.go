@@ -1,7 +1,6 @@
 package upkeep
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -27,6 +26,7 @@ type Garbage struct {
 	// Unmerged: it holds work that no branch holds.
 	Unmerged bool `json:"unmerged,omitempty"`
 
+	stays   bool // others have it: its removal only takes this office off
 	removal func(context.Context) error
 }
 
@@ -238,34 +238,39 @@ func (k retentionPolicy) listContainers(ctx context.Context, rt container.Runtim
 // none needs any more. Images are the machine's, not the office's: those of
 // other offices, and layers that are shared, are left to image prune.
 func (k retentionPolicy) listImages(ctx context.Context, b *image.Builder) ([]Garbage, error) {
-	var keep, gone []string
+	o := officeImages{mirrors: k.office.Git}
 	for _, t := range k.state.SortedTasks() {
 		switch {
 		case t.Prepared == nil || t.Prepared.Image == "":
 		case k.isFinished(t):
-			gone = append(gone, t.Prepared.Image)
+			o.gone = append(o.gone, t.Prepared.Image)
 		default:
-			keep = append(keep, t.Prepared.Image)
+			o.keep = append(o.keep, t.Prepared.Image)
 		}
 	}
 	for id, p := range k.state.Past {
 		switch {
 		case p.Image == "":
 		case k.isTaskFinished(id):
-			gone = append(gone, p.Image)
+			o.gone = append(o.gone, p.Image)
 		default:
-			keep = append(keep, p.Image)
+			o.keep = append(o.keep, p.Image)
 		}
 	}
-	return listUnusedImages(ctx, b, keep, gone, false)
+	return o.listUnused(ctx, b, false)
 }
 
 // SortGarbage is the order in which leftovers are shown and removed: containers
-// before the images that they are made from.
+// before the images that they are made from, and images before the layers below them, as
+// they were found.
 func SortGarbage(all []Garbage) []Garbage {
 	order := []string{"container", "image", "repository", "result", "run", "state", "log", "blob"}
-	slices.SortFunc(all, func(a, b Garbage) int {
-		return cmp.Or(slices.Index(order, a.Kind)-slices.Index(order, b.Kind), strings.Compare(a.Name, b.Name))
+	slices.SortStableFunc(all, func(a, b Garbage) int {
+		kinds := slices.Index(order, a.Kind) - slices.Index(order, b.Kind)
+		if kinds == 0 && a.Kind != "image" {
+			return strings.Compare(a.Name, b.Name)
+		}
+		return kinds
 	})
 	return all
 }

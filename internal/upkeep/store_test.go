@@ -19,6 +19,7 @@ import (
 	"company/internal/bus"
 	"company/internal/bus/file"
 	"company/internal/bus/nats"
+	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/feed"
@@ -37,6 +38,7 @@ type store struct {
 	bus    bus.Bus
 	ledger *ledger.Ledger
 	orch   *orchestrator.Orchestrator
+	clock  *clock.Clock // nil: this machine's
 
 	mu   sync.Mutex
 	told []feed.Item
@@ -74,7 +76,7 @@ func (s *store) open() (err error) {
 	if s.ledger, err = ledger.Open(ctx, s.bus, ledger.Options{Folder: s.office.StateFolder}); err != nil {
 		return err
 	}
-	s.orch, err = orchestrator.Open(ctx, orchestrator.Config{Ledger: s.ledger, Office: decidertest.Office})
+	s.orch, err = orchestrator.Open(ctx, orchestrator.Config{Ledger: s.ledger, Office: decidertest.Office, Clock: s.clock})
 	if err == nil {
 		s.Decider = decidertest.Over(s.t, s.orch)
 	}

@@ -31,21 +31,24 @@ type Agent struct {
 	ReservedTokens   int64             `json:"reserved_tokens"`
 }
 
-// Agents are the agents of an office.
+// Agents are the agents of an office (WRK-8).
 type Agents struct {
 	SchemaVersion int     `json:"schema_version"`
 	Open          bool    `json:"open"` // a company is at work
 	Stopped       bool    `json:"stopped"`
-	Workers       int     `json:"workers"` // there are, at work or not
-	Hired         int     `json:"hired"`   // of them, against the config; negative: let go
-	Waiting       int     `json:"waiting"` // runs that wait for a worker
+	Workers       int     `json:"workers"`                     // there are, at work or not
+	Hired         int     `json:"hired"`                       // of them, against the config; negative: let go
+	Active        int     `json:"active"`                      // workers at work
+	Idle          int     `json:"idle"`                        // workers without a run
+	Waiting       int     `json:"waiting"`                     // runs that wait for a worker
+	Runtime       string  `json:"container_runtime,omitempty"` // what containers are made with; absent: no company is at work
 	Agents        []Agent `json:"agents"`
 }
 
 // Agents are those at work, and the workers that are idle.
 func (src Source) Agents() Agents {
 	s := src.State
-	v := Agents{SchemaVersion: 1, Open: src.AtWork, Stopped: s.Office.Stopped, Workers: s.Office.WorkerCount(), Hired: s.Office.AddedWorkers, Waiting: s.Waiting(src.Now), Agents: []Agent{}}
+	v := Agents{SchemaVersion: 1, Open: src.AtWork, Stopped: s.Office.Stopped, Workers: s.Office.WorkerCount(), Hired: s.Office.AddedWorkers, Waiting: s.Waiting(src.Now), Runtime: src.Runtime, Agents: []Agent{}}
 	busy := map[string]bool{}
 	if !src.AtWork {
 		return v // runs still marked as held have no holder
@@ -67,11 +70,15 @@ func (src Source) Agents() Agents {
 		if r.Waiting {
 			av.Doing = "waits for budget"
 		}
-		busy[ag.ID] = ag.Role == company.Worker
+		if ag.Role == company.Worker {
+			busy[ag.ID] = true
+		}
 		v.Agents = append(v.Agents, av)
 	}
+	v.Active = len(busy)
 	for n := 1; n <= v.Workers; n++ {
 		if name := "w" + strconv.Itoa(n); !busy[name] {
+			v.Idle++
 			v.Agents = append(v.Agents, Agent{Agent: name, Role: company.Worker, ReportsTo: string(company.Manager), Model: src.modelOf(company.Worker), Doing: "idle"})
 		}
 	}

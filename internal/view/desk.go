@@ -11,6 +11,7 @@ type Submission struct {
 	Project      string   `json:"project,omitempty"` // name or checkout; empty: that of the office
 	Base         string   `json:"base,omitempty"`    // branch to start from
 	Follows      string   `json:"follows,omitempty"` // task whose open pull request goes on
+	After        []string `json:"after,omitempty"`   // tasks that are to be merged before it begins
 	Priority     string   `json:"priority,omitempty"`
 	Deadline     string   `json:"deadline,omitempty"` // 2026-12-01, 2026-12-01T17:00, or from now 36h
 	Tags         []string `json:"tags,omitempty"`
@@ -19,7 +20,22 @@ type Submission struct {
 	BudgetTokens string   `json:"budget_tokens,omitempty"` // 200k, 5M
 	DryRun       bool     `json:"dry_run,omitempty"`       // stop after the plan
 
+	// Attachments are texts and images that belong to the instruction.
+	Attachments []AttachedFile `json:"attachments,omitempty"`
+
 	ID string `json:"-"` // of the command, which makes a repeat harmless
+}
+
+// AttachedFile is a file with an instruction. Its content tells its type.
+type AttachedFile struct {
+	Name    string `json:"name"`
+	Content []byte `json:"content"` // base64
+}
+
+// StoredFile is a file that came with the instruction of a task.
+type StoredFile struct {
+	company.Attachment
+	Content []byte `json:"content"` // base64
 }
 
 // Patch is what an id changed, as text.
@@ -32,9 +48,11 @@ type Patch struct {
 	Notes     []string         `json:"notes"` // for a person, beside the text: nothing changed, it was cut
 }
 
-// PullText is a pull request with its evidence, as company pr show prints it.
+// PullText is a pull request with its evidence, as company pr show prints it, and its body in Markdown.
 type PullText struct {
-	Text string `json:"text"`
+	Text string         `json:"text"`
+	Body string         `json:"body"` // as a forge shows it
+	Task company.TaskID `json:"task"` // that opened it
 }
 
 // Diagnosis is what the checks of doctor found.

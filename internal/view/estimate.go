@@ -16,7 +16,7 @@ type Estimate struct {
 	HighTokens       int64  `json:"high_tokens"`
 	LowCostMicroUSD  *int64 `json:"low_cost_micro_usd"` // null: no price is known
 	HighCostMicroUSD *int64 `json:"high_cost_micro_usd"`
-	LowMS            int64  `json:"low_ms"` // in which a company was at work, waits for the president included
+	LowMS            int64  `json:"low_ms"` // in which a company was at work, without the time in which it waited for the president alone
 	HighMS           int64  `json:"high_ms"`
 }
 

@@ -128,7 +128,7 @@ func (v *Gate) Render(s Style) string {
 	for _, c := range v.Checks {
 		sign, color := c.sign()
 		tail := fmt.Sprintf(", exit %d, %.1fs%s", c.ExitCode, float64(c.TookMS)/1000, c.verdictNote())
-		writeWrapped(&b, s, "  "+s.Paint(color, sign)+" ", c.Name+": "+safetext.EscapeLine(c.Command, 120)+tail)
+		writeWrapped(&b, s, "  "+s.Paint(color, sign)+" ", safetext.EscapeLine(c.Name, 240)+": "+safetext.EscapeLine(c.Command, 120)+tail)
 		for _, l := range []struct {
 			what  string
 			names []string

@@ -200,6 +200,9 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 	}
 	b := &sheet{t: t}
 	for _, src.AtWork = range []bool{true, false} {
+		if src.Runtime = ""; src.AtWork {
+			src.Runtime = "dod"
+		}
 		b.put(fmt.Sprintf("status (at work: %v)", src.AtWork), overviewOf(src, true))
 		b.put(fmt.Sprintf("agents (at work: %v)", src.AtWork), src.Agents())
 	}

@@ -68,6 +68,8 @@ func (src Source) resting() []Resting {
 		switch {
 		case t.Paused:
 			v.Why = "is paused"
+		case !src.AtWork && s.Shown(t) == company.StatusWaiting:
+			v.Why = src.Task(t).WaitsText() + ", and nobody is here to begin it"
 		case !src.AtWork && (len(s.OpenApprovals(id)) == 0 || !s.AtRest(t, src.Now)):
 			v.Why = "is unfinished and nobody works on it"
 		}

@@ -134,6 +134,25 @@ func PullRange(t *company.Task) Range {
 	return Range{Of: fmt.Sprintf("#%d", t.PR.Number), Project: t.Project, From: t.Prepared.Base.OID, To: t.PR.Head}
 }
 
+// RenderNeed returns the text for an open pull request that waits for the president: its
+// title, branch and address, and the commands about it.
+func (v PullRequest) RenderNeed(s Style) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#%d of %s waits for your review\n\n", v.Number, v.Task)
+	fmt.Fprintf(&b, "%s\n%s -> %s @ %s\n", safetext.EscapeLine(v.Title, 300), safetext.EscapeLine(v.Branch, 200), safetext.EscapeLine(v.Base, 200), v.Head.Short())
+	if strings.HasPrefix(v.URL, "http") {
+		b.WriteString(safetext.EscapeLine(v.URL, 500) + "\n")
+	}
+	if v.BranchChange != nil {
+		b.WriteString("The branch " + BranchText(v.BranchChange) + "\n")
+	}
+	b.WriteString("\n" + s.Heading("COMMANDS") + "\n")
+	for _, c := range [][2]string{{"show", "its text with the evidence"}, {"diff", "its changes"}, {"checkout", "its branch in your clone"}, {"merge", "merge it, or note that it is merged"}, {"close", "close it without a merge"}} {
+		fmt.Fprintf(&b, "  company pr %-11s %s\n", fmt.Sprintf("%s %d", c[0], v.Number), c[1])
+	}
+	return b.String()
+}
+
 // PullPage is a task's pull request with its evidence, for people: body is its text, changed
 // how much it changes (empty: not known), next what comes next.
 func PullPage(t *company.Task, body, changed, next string, style Style) string {

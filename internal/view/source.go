@@ -17,6 +17,7 @@ type Source struct {
 	State      *company.State
 	Now        time.Time // of the office
 	AtWork     bool      // a company is at work on the office
+	Runtime    string    // of its containers; empty: no company is at work
 	Activities []Activity
 	Folders    Folders
 	Models     Models   // nil: they are not known

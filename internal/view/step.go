@@ -30,6 +30,7 @@ func (src Source) steps(t *company.Task) []Step {
 		out = append(out, Step{Task: t.ID, Subtask: sub, Doing: doing, Since: since.UTC(), DurationMS: max(0, src.Now.Sub(since)).Milliseconds()})
 	}
 	switch {
+	case len(src.State.WaitsFor(t)) > 0:
 	case t.Status == company.StatusPending:
 		add("", "looks for its base and its gates", t.Submitted)
 	case t.Prepared != nil && !t.IsPrepared() && !t.DryRun:

@@ -17,7 +17,8 @@ type Subtask struct {
 	Wave               int                   `json:"wave"`  // or step, where subtasks of the plan name others in after
 	After              []company.SubtaskID   `json:"after"` // which must be merged before it begins, besides those of earlier waves
 	Status             company.SubtaskStatus `json:"status"`
-	Paused             bool                  `json:"paused"` // by itself, apart from its task
+	Paused             bool                  `json:"paused"`             // by itself, apart from its task
+	Question           company.ApprovalID    `json:"question,omitempty"` // that its merge waits for; absent: none
 	Created            time.Time             `json:"created"`
 	Started            *time.Time            `json:"started"` // null: no worker has claimed a run of it yet
 	Updated            time.Time             `json:"updated"`
@@ -27,6 +28,7 @@ type Subtask struct {
 	AcceptanceCriteria []string              `json:"acceptance_criteria"`
 	WriteSet           []string              `json:"write_set"`
 	Effort             string                `json:"effort"`
+	Context            []string              `json:"context,omitempty"`    // files and notes that its workers begin with
 	Model              string                `json:"model,omitempty"`      // the profile that the manager gave it; absent: its workers' own
 	MoreTurns          int                   `json:"more_turns,omitempty"` // model replies that the manager gave each of its runs beyond the config's
 	SplitFrom          company.SubtaskID     `json:"split_from,omitempty"` // the subtask that it was split from
@@ -57,9 +59,16 @@ func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 func (src Source) viewSubtask(t *company.Task, sub *company.Subtask, budget *int) Subtask {
 	v := Subtask{
 		ID: sub.ID, Task: t.ID, Wave: t.StepOf(sub), After: sub.After(), Status: sub.Status, Paused: sub.Paused, Title: sub.Planned.Title, Description: sub.Planned.Description,
-		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort, Model: sub.Model, MoreTurns: sub.MoreTurns, SplitFrom: sub.SplitFrom, Replanned: sub.Replanned,
+		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort, Context: sub.Planned.Context, Model: sub.Model, MoreTurns: sub.MoreTurns, SplitFrom: sub.SplitFrom, Replanned: sub.Replanned,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), FirstSteps: sub.FirstSteps, Review: sub.Review.Last,
 		Findings: append([]company.JudgedFinding{}, sub.Review.Findings()...), WriteSetFit: fitOf(sub, budget), OutsideWriteSet: t.OutsideWriteSet(sub, budget), Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
+	}
+	if sub.Status == company.SubtaskMerging {
+		for _, a := range src.State.OpenApprovals(t.ID) {
+			if a.Subtask == sub.ID {
+				v.Question = a.ID
+			}
+		}
 	}
 	v.Created, v.Updated = sub.Times.Created.UTC(), sub.Times.Updated.UTC()
 	v.Started, v.Ended = timeOrNil(sub.Times.Started), timeOrNil(sub.Times.Ended)

@@ -10,6 +10,25 @@ import (
 	"company/internal/view/viewtest"
 )
 
+// A subtask whose merge is asked about waits for the president, and says so; with the answer
+// it merges.
+func TestAskedMergeNeedsYou(t *testing.T) {
+	s, task := viewtest.TaskOf(viewtest.WithQuestion(company.AskMerge, "Merge t12-02 (x)?"))
+	sub, src := task.Subtasks[1], Source{State: s, Now: viewtest.Time}
+	sub.Status = company.SubtaskMerging
+	if v := src.Subtask(task, sub); v.StateText() != "merging" || v.Question != "" {
+		t.Errorf("a question of another subtask: %s, %q", v.StateText(), v.Question)
+	}
+	s.Approvals["a3"].Subtask = sub.ID
+	if v := src.Subtask(task, sub); v.StateText() != "needs you" || v.Question != "a3" || v.Status != company.SubtaskMerging {
+		t.Errorf("%s, %q, %s", v.StateText(), v.Question, v.Status)
+	}
+	s.Approvals["a3"].Answered = viewtest.Time
+	if v := src.Subtask(task, sub); v.StateText() != "merging" {
+		t.Errorf("it is answered: %s", v.StateText())
+	}
+}
+
 // SUB-7: show and -o json tell when a subtask was planned, started and ended.
 func TestTimesOfASubtaskAreShown(t *testing.T) {
 	useUTC(t)

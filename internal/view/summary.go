@@ -93,6 +93,8 @@ func (src Source) Summary(t *company.Task) Summary {
 		} else if s.Office.Stopped {
 			sum.Why = "the office is stopped"
 			sum.Next = "company resume"
+		} else if v := src.Task(t); !t.Paused && len(v.WaitsFor) > 0 {
+			sum.Why = "it waits for " + v.AwaitedText()
 		} else if t.Paused {
 			sum.Why = "it is paused, " + sum.Why
 		} else if paused := t.PausedSubtasks(); len(paused) > 0 {

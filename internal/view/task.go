@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // Task is the short view of a task.
@@ -19,6 +20,8 @@ type Task struct {
 	Instruction    string              `json:"instruction"`
 	Issue          *company.IssueRef   `json:"issue,omitempty"` // that the instruction quotes
 	Project        company.Project     `json:"project"`
+	After          []company.TaskID    `json:"after,omitempty"`     // tasks that it was submitted after; absent in lists of archived tasks
+	WaitsFor       []Awaited           `json:"waits_for,omitempty"` // those of them that it still waits for, before it begins
 	Priority       company.Priority    `json:"priority"`
 	Tags           []string            `json:"tags"`
 	Deadline       *time.Time          `json:"deadline"`
@@ -32,6 +35,7 @@ type Task struct {
 	Subtasks       int                 `json:"subtasks"`
 	Merged         int                 `json:"merged"`
 	Running        int                 `json:"running"`
+	Manager        string              `json:"assigned_manager,omitempty"` // the agent that plans it; absent before it begins, and in lists of archived tasks
 	Base           *company.Base       `json:"base"`
 	Branch         string              `json:"integration_branch,omitempty"`
 	Head           company.OID         `json:"head,omitempty"`
@@ -43,14 +47,16 @@ type Task struct {
 	CapTokens      *int64              `json:"cap_tokens"`
 	Holds          *Cap                `json:"holds,omitempty"` // of the caps, what holds; of a task that is shown with all in it
 	PR             *PullRequest        `json:"pr"`
+	// Attachments are the files of the instruction.
+	Attachments []company.Attachment `json:"attachments,omitempty"`
 }
 
 // Task makes the short view of a task.
 func (src Source) Task(t *company.Task) Task {
 	s, spent := src.State, src.spentOn(t)
 	v := Task{
-		ID: t.ID, Status: s.Shown(t), Phase: t.Phase(), Paused: t.Paused, DryRun: t.DryRun, Instruction: t.Instruction, Issue: t.Issue, Project: t.Project, Reason: t.Reason,
-		Priority: priorityOf(t), Tags: append([]string{}, t.Tags...), PausedSubtasks: append([]company.SubtaskID{}, t.PausedSubtasks()...),
+		ID: t.ID, Status: s.Shown(t), Phase: t.Phase(), Paused: t.Paused, DryRun: t.DryRun, Instruction: t.Instruction, Issue: t.Issue, Attachments: t.Attachments, Project: t.Project, Reason: t.Reason,
+		After: t.After, WaitsFor: src.waitsFor(t), Priority: priorityOf(t), Tags: append([]string{}, t.Tags...), PausedSubtasks: append([]company.SubtaskID{}, t.PausedSubtasks()...),
 		Submitted: t.Submitted.UTC(), Updated: t.Updated.UTC(), DurationMS: taskDuration(t, src.Now).Milliseconds(),
 		Waves: t.CountSteps(), Subtasks: len(t.Subtasks), Branch: t.IntegrationBranch(), Head: t.Head,
 		Tokens: spent.Tokens, CostMicroUSD: costOrNil(spent), CapMicroUSD: capOrNil(t.Cap.MicroUSD), CapTokens: capOrNil(t.Cap.Tokens),
@@ -68,6 +74,7 @@ func (src Source) Task(t *company.Task) Task {
 			v.Merged++
 		}
 	}
+	v.Manager = managerOf(t)
 	for _, r := range t.Runs {
 		if r.Held {
 			v.Running++
@@ -84,6 +91,20 @@ func (src Source) Task(t *company.Task) Task {
 	}
 	v.Evidence, v.UntestedWhy = evidenceOf(t), t.ExplainUntested()
 	return v
+}
+
+// managerOf returns the agent of the newest manager's run of a task (SUB-3). Empty: none has begun.
+func managerOf(t *company.Task) string {
+	var newest *company.Run
+	for _, r := range t.Runs {
+		if r.Role == company.Manager && r.Worker != "" && (newest == nil || r.Claimed.After(newest.Claimed)) {
+			newest = r
+		}
+	}
+	if newest == nil {
+		return ""
+	}
+	return newest.Worker
 }
 
 // taskDuration is how long a task took from its submission to its end, or until now
@@ -120,6 +141,7 @@ func gatesLabel(t *company.Task) string {
 	}
 	var passed, others []string
 	for _, c := range t.Gate.Result.Checks {
+		c.Name = safetext.EscapeLine(c.Name, 240)
 		switch {
 		case c.Passed:
 			passed = append(passed, c.Name)

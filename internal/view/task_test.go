@@ -108,3 +108,20 @@ func TestFirstStepsAreShown(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// SUB-3: the assigned manager is the agent of the newest run of its role.
+func TestManagerOfATask(t *testing.T) {
+	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	task := &company.Task{Runs: map[company.RunID]*company.Run{
+		"t1-01.1":   {Role: company.Worker, Worker: "w1", Claimed: at.Add(time.Hour)},
+		"t1-plan.3": {Role: company.Manager}, // on offer
+	}}
+	if got := managerOf(task); got != "" {
+		t.Errorf("before it begins: %q", got)
+	}
+	task.Runs["t1-plan.1"] = &company.Run{Role: company.Manager, Worker: "host", Claimed: at}
+	task.Runs["t1-plan.2"] = &company.Run{Role: company.Manager, Worker: "manager", Claimed: at.Add(time.Minute)}
+	if got := managerOf(task); got != "manager" {
+		t.Errorf("%q", got)
+	}
+}

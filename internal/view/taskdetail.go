@@ -126,6 +126,9 @@ func (v TaskDetail) Render(s Style) string {
 	v.writeRuns(&b, s)
 	b.WriteString("\n" + s.Heading("INSTRUCTION") + "\n")
 	writeText(&b, s, v.Instruction, mostText)
+	for _, a := range v.Attachments {
+		writeWrapped(&b, s, "  with ", safetext.EscapeLine(fmt.Sprintf("%s: %s, sha256 %s", a.Name, a.Describe(), a.Blob), 400))
+	}
 	v.writeBase(&b, s)
 	fmt.Fprintf(&b, "\n%s  %s\n", s.Heading("FILES"), v.RunsFolder)
 	writeUnwritten(&b, v.Unwritten)
@@ -136,6 +139,11 @@ func (v TaskDetail) Render(s Style) string {
 func (v TaskDetail) writeResult(b *strings.Builder, s Style) {
 	if v.Reason != "" {
 		writeWrapped(b, s, "  why:    ", safetext.EscapeLine(v.Reason, 300))
+	}
+	if len(v.WaitsFor) > 0 {
+		writeWrapped(b, s, "  waits for: ", v.AwaitedText()+"; it begins when all are merged")
+	} else if len(v.After) > 0 {
+		writeWrapped(b, s, "  after:  ", JoinIDs(v.After))
 	}
 	if v.Issue != nil {
 		writeWrapped(b, s, "  issue:  ", safetext.EscapeLine(v.Issue.String()+", "+v.Issue.URL, 700))
@@ -261,7 +269,7 @@ func (v TaskDetail) writeBase(b *strings.Builder, s Style) {
 		if g.Dir != "" {
 			at = ", in " + safetext.EscapeLine(g.Dir, 100)
 		}
-		writeWrapped(b, s, "  gate:   ", g.Name+": "+safetext.EscapeLine(g.Command, 160)+at)
+		writeWrapped(b, s, "  gate:   ", safetext.EscapeLine(g.Name, 240)+": "+safetext.EscapeLine(g.Command, 160)+at)
 	}
 	if len(v.Baseline) > 0 && len(v.KnownRed) == 0 {
 		b.WriteString("  before: green\n")

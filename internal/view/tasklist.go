@@ -15,7 +15,16 @@ import (
 // shown, and names of several together.
 var TaskStates = []string{
 	"open", "ended", "paused", string(company.StatusPending), string(company.StatusDecomposing), string(company.StatusExecuting), string(company.StatusReviewing),
-	string(company.StatusAwaitingInput), string(company.StatusCompleted), string(company.StatusFailed), string(company.StatusCancelled),
+	string(company.StatusAwaitingInput), string(company.StatusWaiting), string(company.StatusCompleted), string(company.StatusFailed), string(company.StatusCancelled),
+}
+
+// TaskStateTexts lists TaskStates as company status shows them.
+func TaskStateTexts() []string {
+	var texts []string
+	for _, state := range TaskStates {
+		texts = append(texts, cmp.Or(company.TaskStatus(state).Text(), state))
+	}
+	return texts
 }
 
 // TaskList is tasks of an office, the newest first.
@@ -39,8 +48,9 @@ type TaskFilter struct {
 // validate refuses words that are no state and no priority.
 func (f TaskFilter) validate() error {
 	for _, state := range f.States {
-		if !slices.Contains(TaskStates, state) {
-			return company.E(company.EUsage, fmt.Sprintf("there is no state %q", safetext.EscapeLine(state, 40))).Fix("one of " + strings.Join(TaskStates, ", "))
+		if !slices.Contains(TaskStates, state) && !slices.Contains(TaskStateTexts(), state) {
+			return company.E(company.EUsage, fmt.Sprintf("unknown task state %q", safetext.EscapeLine(state, 40))).
+				Fix("one of " + strings.Join(TaskStateTexts(), ", ") + "; or a status as -o json has it")
 		}
 	}
 	for _, word := range f.Priorities {
@@ -77,7 +87,7 @@ func (f TaskFilter) matchesTask(t listedTask) bool {
 		case "paused":
 			return t.paused && !t.ended
 		}
-		return state == string(t.shown)
+		return state == string(t.shown) || state == t.shown.Text()
 	})
 	if !inState || len(f.Priorities) > 0 && !slices.Contains(f.Priorities, string(t.priority)) {
 		return false
@@ -143,14 +153,7 @@ func (v TaskList) Render(s Style) string {
 	}
 	table.Columns = append(table.Columns, screen.Column{Title: "WHAT", Least: 28})
 	for _, t := range v.Tasks {
-		state, pr := strings.ReplaceAll(string(t.Status), "_", " "), "-"
-		if t.Paused {
-			state += ", paused"
-		}
-		if t.PR != nil {
-			pr = fmt.Sprintf("#%d %s", t.PR.Number, t.PR.State)
-		}
-		cells := []string{string(t.ID), state, fmt.Sprintf("%d/%d", t.Merged, t.Subtasks), FormatCost(t.CostMicroUSD, t.Tokens), pr}
+		cells := []string{string(t.ID), t.StateText(), t.DoneText(), FormatCost(t.CostMicroUSD, t.Tokens), t.PullText()}
 		cells = append(cells, pick(safetext.EscapeLine(string(t.Priority), 40), t.shortDeadline(), t.tagsText())...)
 		table.ColorRow(t.StateColor(), append(cells, safetext.EscapeLine(company.TitleOf(t.Instruction), 70))...)
 	}

@@ -22,11 +22,10 @@ func (v Task) StateText() string {
 		return "done, UNTESTED"
 	case v.Ended == nil && v.Paused:
 		return "paused"
+	case v.Status == company.StatusWaiting:
+		return v.WaitsText()
 	}
-	return map[company.TaskStatus]string{
-		company.StatusPending: "preparing", company.StatusDecomposing: "planning", company.StatusExecuting: "working", company.StatusReviewing: "finishing",
-		company.StatusAwaitingInput: "needs you", company.StatusCompleted: "done", company.StatusFailed: "failed", company.StatusCancelled: "cancelled",
-	}[v.Status]
+	return v.Status.Text()
 }
 
 // StateColor is the colour of a task's state.
@@ -80,6 +79,9 @@ func (v Subtask) StateText() string {
 	if v.Paused {
 		return "paused"
 	}
+	if v.Question != "" {
+		return "needs you"
+	}
 	return map[company.SubtaskStatus]string{
 		company.SubtaskPending: "waiting", company.SubtaskAssigned: "queued", company.SubtaskRunning: "working", company.SubtaskInGate: "in the gates",
 		company.SubtaskReviewing: "in review", company.SubtaskMerging: "merging", company.SubtaskCompleted: "merged", company.SubtaskFailed: "failed",
@@ -90,6 +92,9 @@ func (v Subtask) StateText() string {
 func (v Subtask) StateColor() string {
 	if v.Paused {
 		return screen.Yellow
+	}
+	if v.Question != "" {
+		return screen.Bright
 	}
 	switch v.Status {
 	case company.SubtaskCompleted:

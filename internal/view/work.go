@@ -123,7 +123,8 @@ type IDs struct {
 	Workers      []string `json:"workers"`
 	PullRequests []string `json:"pull_requests"`
 	OpenPulls    []string `json:"open_pull_requests"`
-	Followed     []string `json:"followed"` // tasks with an open pull request
+	Followed     []string `json:"followed"`  // tasks with an open pull request
+	Awaitable    []string `json:"awaitable"` // tasks that may still be merged, which others can begin after
 	Projects     []string `json:"projects"`
 }
 
@@ -155,6 +156,9 @@ func (src Source) IDs() IDs {
 	}
 	for _, id := range s.Open {
 		v.Open = append(v.Open, string(id))
+		if !s.Tasks[id].DryRun {
+			v.Awaitable = append(v.Awaitable, string(id))
+		}
 	}
 	for _, q := range s.OpenApprovals("") {
 		v.Questions = append(v.Questions, string(q.ID))
@@ -166,6 +170,7 @@ func (src Source) IDs() IDs {
 		v.PullRequests = append(v.PullRequests, strconv.Itoa(p.Number))
 		if p.State == company.PROpen {
 			v.OpenPulls, v.Followed = append(v.OpenPulls, strconv.Itoa(p.Number)), append(v.Followed, string(p.Task))
+			v.Awaitable = append(v.Awaitable, string(p.Task))
 		}
 	}
 	for _, p := range s.Projects() {
@@ -214,7 +219,11 @@ type Range struct {
 	Project company.Project `json:"project"`
 	From    company.OID     `json:"from"`
 	To      company.OID     `json:"to"`
+	Context int             `json:"-"` // unchanged lines around a change in its patch; 0: UsualContext
 }
+
+// UsualContext is how many unchanged lines stand around a change, as git has it.
+const UsualContext = 3
 
 // Range tells what an id changed: a task its integration branch since the
 // base, a subtask its head since the base of its first run, a run its own.

@@ -46,6 +46,7 @@ var looks = map[string]struct {
 	"internal/depaccess/fetched.go": {1, "the time of a line in a log"},
 	"internal/detach/detach.go":     {1, "the name of a log"},
 	"internal/app/busrepair.go":     {1, "the name of a folder"},
+	"internal/upkeep/leftovers.go":  {1, "the age of a blob"},
 	"internal/upkeep/retention.go":  {1, "the age of a file"},
 	"internal/cli/setup/orphans.go": {1, "the age of a container, which Docker tells"},
 	"internal/console/print.go":     {1, "a note of this process, which may have no office"},

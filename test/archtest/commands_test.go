@@ -55,12 +55,12 @@ func TestCommandsReachNoDriver(t *testing.T) {
 }
 
 // maxCommandLines is how many lines the command line has today without its tests and
-// without what tests share, of 55 commands. The aim is 5,500. It falls when code that is no
+// without what tests share, of 57 commands. The aim is 5,500. It falls when code that is no
 // command leaves, and rises only with commands and how they are shown. It was 7,182 before the terminal, the way
 // into an office, the work that is followed and texts had left (decision 0142; git log -G
 // maxCommandLines names the commits that raised and lowered it). Decision 0071 has the
 // numbers.
-const maxCommandLines = 5020
+const maxCommandLines = 5220
 
 func TestCommandLineHoldsCommands(t *testing.T) {
 	lines := 0

@@ -11,7 +11,7 @@ import (
 )
 
 // TestPreCommitHook: the hook refuses a commit that is not formatted, that vet
-// refuses or whose short tests fail, and lets the others pass.
+// refuses or whose short tests fail, and lets the others pass (TST-8).
 func TestPreCommitHook(t *testing.T) {
 	hosttest.Long(t, "small modules are built and tested")
 	root, err := filepath.Abs("../..")

@@ -31,6 +31,7 @@ screen
 company
 
 company/history
+attachment
 testreport
 view
 feed

@@ -14,6 +14,7 @@ import (
 // the office knows of the interrupt, which would record a failure.
 var sharesOurGroup = map[string]string{
 	"internal/app/persongit.go":        "a person waits at the terminal for pr checkout and pr merge",
+	"internal/attend/watch.go":         "a person waits at the terminal for the pr merge that company watch runs",
 	"internal/console/browser.go":      "company open waits for it, and no office",
 	"internal/console/editor.go":       "an editor needs the terminal, which a group of its own has not",
 	"internal/diagnose/checks.go":      "company doctor asks, and no office",

@@ -40,7 +40,7 @@ const nasty = "\x1b]0;pwned\x07\x1b[31mred\x1b[2J\x1b]8;;http://evil\x1b\\x\u202
 // TestHostileWorkers has three workers attack at the same time, each in its
 // own way: one looks for a way out and reaches for what is not its own, one
 // wrecks its container, one cheats. Each goes straight at last, so that the
-// task completes, which is the proof that nobody was harmed.
+// task completes, which is the proof that nobody was harmed (WRK-14).
 func TestHostileWorkers(t *testing.T) {
 	files := project(t)
 	staff := &crew{}

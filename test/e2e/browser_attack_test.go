@@ -27,10 +27,12 @@ var axe string
 
 // pagesOf lists the pages of an office with a finished task.
 var pagesOf = []struct{ path, id, shows string }{
-	{"", "page-overview", "t1"}, {"inbox", "page-inbox", "Nothing waits"}, {"submit", "page-submit", "What shall be done"}, {"prs", "page-prs", "#1"},
+	{"", "page-overview", "t1"}, {"inbox", "waiting-prs", "#1"}, {"submit", "page-submit", "What shall be done"}, {"prs", "page-prs", "#1"},
+	{"prs?pr=t1", "pr-text", "Instruction"},
 	{"costs", "page-costs", "tokens"}, {"doctor", "page-doctor", "docker"}, {"settings", "page-settings", "serve.listen"},
 	{"t/t1", "page-task", "t1-01"}, {"t/t1?tab=time", "page-task", "t1-01.1"}, {"t/t1?tab=feed", "page-task", "t1"}, {"t/t1?tab=gates", "page-task", "gates passed"},
 	{"r/t1-01.1", "page-run", "odd.txt"}, {"review/t1", "page-review", "odd.txt"},
+	{"t/t3/review", "page-unknown", "There is no page"},
 }
 
 // evaluate gives the value of an expression in the page.
@@ -59,7 +61,7 @@ func checkHostileText(b *tab, base string) {
 			b.t.Errorf("%s: a character that turns text round is there", p.path)
 		}
 	}
-	for path, text := range map[string]string{"r/t1-01.1": "<U+202E>", "review/t1": "<U+202E>", "t/t1": "</script><script>"} {
+	for path, text := range map[string]string{"r/t1-01.1": "<U+202E>", "review/t1": "<U+202E>", "t/t1": "</script><script>", "prs?pr=t1": "</script><script>"} {
 		b.open(base + path)
 		b.until(fmt.Sprintf("document.body.innerText.includes(%q) && document.body.innerText.includes('<img src=x onerror=pwned')", text))
 	}
@@ -72,6 +74,9 @@ func checkAccessible(b *tab, base string) {
 	for _, p := range pagesOf {
 		b.open(base + p.path)
 		b.see(p.id, p.shows)
+		if n := evaluate[int](b, "document.querySelectorAll('h1').length"); n != 1 {
+			b.t.Errorf("/%s has %d headings of the first level", p.path, n)
+		}
 		evaluate[bool](b, axe+";true")
 		for _, theme := range []string{"light", "dark"} {
 			found := evaluate[[]string](b, fmt.Sprintf(`(async () => {

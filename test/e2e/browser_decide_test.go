@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/test/testenv"
 )
 
 // submitTask submits over the API with the tab's token, as the form does.
@@ -54,10 +56,60 @@ func decides(stops ...*stop) *staff {
 	}
 }
 
+// commentByKeys comments on the first line of farewell.sh without a mouse: Tab leads from the
+// fold button over the box "seen" and the change to its first line, arrows to the others and back.
+func commentByKeys(b *tab) {
+	b.t.Helper()
+	press := func(keys ...string) {
+		for _, k := range keys {
+			b.do("press a key", chromedp.KeyEvent(k))
+		}
+	}
+	evaluate[bool](b, "document.querySelector(\"[id='file-farewell.sh'] button[data-row]\").focus(), true")
+	press(kb.Tab, kb.Tab, kb.Tab)
+	b.until("document.activeElement.dataset.line === 'farewell.sh:1'")
+	press(kb.ArrowDown)
+	b.until("document.activeElement.dataset.line === 'farewell.sh:2'")
+	press(kb.Enter)
+	b.until("document.activeElement.matches('[id=\"file-farewell.sh\"] textarea')")
+	press("no", kb.Escape)
+	b.until("document.activeElement.dataset.line === 'farewell.sh:2'")
+	press(kb.Home, kb.Enter)
+	b.until("document.activeElement.matches('[id=\"file-farewell.sh\"] textarea')")
+	press("say which shell", kb.Tab, kb.Enter)
+	b.until("document.activeElement.dataset.line === 'farewell.sh:1'")
+	b.see("decide", "1 comment at lines")
+}
+
+// giveUpTogether submits tasks whose first call passes their budgets, and refuses both raises
+// with one press. Each ends a task, which is confirmed.
+func giveUpTogether(t *testing.T, h *testenv.House, b *tab, tasks ...string) {
+	t.Helper()
+	for _, task := range tasks { // each asks before the next one, so that the questions have this order
+		b.submitTask(`{instruction: "greet in Latin", budget_tokens: "1k"}`)
+		waitFor(t, func() bool { return taskStatus(h, task) == "awaiting_input" }, func() string { return task + " is " + taskStatus(h, task) })
+	}
+	b.click("nav-inbox")
+	b.see("several-budget", "all 2")
+	b.click("all-budget")
+	b.see("several-budget", "No to 2")
+	b.click("reject-several-budget")
+	for _, task := range tasks {
+		b.see("dialog", "This ends "+task)
+		b.enter(byID("dialog")+" input", task)
+		b.click("dialog-confirm")
+		b.until(fmt.Sprintf("!document.querySelector(%q)?.innerText.includes(%q)", byID("dialog"), "This ends "+task))
+	}
+	b.gone("several-budget")
+	for _, task := range tasks {
+		waitFor(t, func() bool { s := taskStatus(h, task); return s == "failed" || s == "cancelled" }, func() string { return task + " is " + taskStatus(h, task) })
+	}
+}
+
 // TestBrowserDecides: in a real browser the president raises a used up budget, gives a task
 // up and has its failed subtask tried again; sees a finding at its line, comments on a line
-// and requests changes, tells the worker, pauses the task and lets it go on, stops the
-// office and resumes it, and approves; then closes a pull request (UI-2, UI-8).
+// by keyboard and requests changes, tells the worker, pauses the task and lets it go on, stops the
+// office and resumes it, and approves; refuses two questions at once; then closes a pull request (UI-2, UI-8).
 func TestBrowserDecides(t *testing.T) {
 	t.Parallel()
 	first, again := stopAt("t2-01.1", 0), stopAt("t2-01.2", 1)
@@ -127,10 +179,7 @@ func TestBrowserDecides(t *testing.T) {
 	b.see("finding", "the word is in upper case")
 	b.until(fmt.Sprintf("document.querySelector(%q).previousElementSibling.innerText.includes('echo Goodbye')", byID("finding")))
 	b.click("show-finding")
-	b.do("comment on a line", chromedp.Click(chromedp.CSS("[id='file-farewell.sh'] button[aria-label='comment on line 1']")))
-	b.enter("[id='file-farewell.sh'] textarea", "say which shell")
-	b.click("keep-comment")
-	b.see("decide", "1 comment at lines")
+	commentByKeys(b)
 	b.enter(byID("decide")+" textarea", "lower case, please")
 	b.click("request-changes")
 	b.gone("decide")
@@ -162,7 +211,7 @@ func TestBrowserDecides(t *testing.T) {
 	b.confirm("input", "stop")
 	b.see("office-state", "STOPPED")
 	b.click("resume-office")
-	b.see("office-state", "at work")
+	b.see("office-state", "ready, nothing to do")
 	b.open(base + "review/t2-01")
 	b.see("decide", "a4")
 	b.click("approve")
@@ -174,6 +223,8 @@ func TestBrowserDecides(t *testing.T) {
 			t.Errorf("%s is %s in the ledger", task, s)
 		}
 	}
+	giveUpTogether(t, h, b, "t3", "t4")
+
 	// The forge is asked, and a pull request is closed without a merge.
 	b.open(base + "prs")
 	b.click("sync")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"company/internal/adapters/scripted"
 	"company/test/safebuffer"
@@ -148,6 +149,8 @@ func TestBrowser(t *testing.T) {
 		t.Errorf("t1 is %s in the ledger", s)
 	}
 	checkDelivered(t, h, 1, 1, 1)
+	checkPullPage(b)
+	checkNarrow(b, base)
 	b.noErrors("at the end")
 
 	checkHostileText(b, base)
@@ -155,6 +158,70 @@ func TestBrowser(t *testing.T) {
 	checkStrangePage(browser, t, b, base)
 	for _, x := range []*tab{b, two, stranger} {
 		x.askedOnly(base)
+	}
+}
+
+// checkPullPage: the pull request of t1 waits for the president, is drawn from its Markdown,
+// and its commands can be copied.
+func checkPullPage(b *tab) {
+	b.t.Helper()
+	b.see("needs-count", "! 1")
+	b.click("nav-inbox")
+	b.see("waiting-pr-1", "t1")
+	b.click("nav-overview")
+	b.see("needs-you", "waits for your review")
+	b.click("task-t1")
+	b.see("task-head", "#1 open")
+	b.until("document.activeElement === document.querySelector('main h1')")
+	b.click("task-pr")
+	b.see("pr-text", "Instruction")
+	b.until("document.querySelector('.markdown h4') && document.querySelector('.markdown table td code') && document.querySelector('.markdown details summary')")
+	if text := evaluate[string](b, "document.querySelector('.markdown').innerText"); strings.Contains(text, "**") || strings.Contains(text, "|---") {
+		b.t.Errorf("the text is raw Markdown:\n%s", text)
+	}
+	for _, command := range []string{"company pr checkout t1", "company pr merge t1"} {
+		button := fmt.Sprintf("button[aria-label='Copy: %s']", command)
+		b.settle(button)
+		b.do("copy "+command, chromedp.Click(chromedp.CSS(button)))
+		b.until(fmt.Sprintf("document.querySelector(%q).innerText === 'Copied'", button))
+	}
+}
+
+// checkNarrow: what was drawn for a wide window fits when it gets narrow, and the decision on a
+// change comes before its files; a diff has colours, stands side by side, and its files are seen; the palette goes to a run.
+func checkNarrow(b *tab, base string) {
+	b.t.Helper()
+	b.open(base + "t/t1")
+	b.see("graph", "t1-01")
+	b.do("make the window narrow", chromedp.EmulateViewport(390, 844))
+	b.until(`(() => {
+		const box = document.querySelector("[data-testid=graph]").getBoundingClientRect();
+		const nodes = [...document.querySelectorAll(".react-flow__node")].map(n => n.getBoundingClientRect());
+		return box.width < 390 && nodes.length > 0 && nodes.every(n => n.left >= box.left && n.right <= box.right);
+	})()`)
+	b.open(base + "review/t1")
+	b.see("diff-file", "")
+	b.until(fmt.Sprintf(`document.querySelector(%q)?.getBoundingClientRect().bottom < document.querySelector(%q).getBoundingClientRect().top`, byID("decide"), byID("diff-file")))
+	b.do("make the window wide", chromedp.EmulateViewport(1440, 900))
+	b.until("document.querySelector('.diff [class^=code-]')") // echo odd
+	b.click("side-by-side")
+	b.until("document.querySelectorAll('.diff .pair').length > 0 && !document.querySelector('.diff .line > .no + .no')")
+	b.click("seen")
+	b.see("seen-count", "1 of 2 seen")
+	b.do("load it anew", chromedp.Reload())
+	b.see("seen-count", "1 of 2 seen")
+	b.until("document.querySelectorAll('.diff.split').length === 1") // the file that was seen is folded
+	b.click("seen")
+	b.see("seen-count", "0 of 2 seen")
+	b.do("press Ctrl-K", chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	b.see("palette", "Pull request #1")
+	b.do("name a run", chromedp.KeyEvent("t1-01.1"))
+	b.see("palette", "Open t1-01.1")
+	b.do("open it", chromedp.KeyEvent(kb.Enter))
+	b.see("entry-tool", "odd.txt")
+	b.gone("palette")
+	if n := evaluate[int](b, `[...document.querySelectorAll("[data-testid=entry-assistant]")].filter(e => !e.querySelector(".wrap").innerText.trim()).length`); n > 0 {
+		b.t.Errorf("%d turns without words are drawn", n)
 	}
 }
 

@@ -36,7 +36,10 @@ func runCleanup(t testing.TB, h *testenv.House, flags ...string) []leftover {
 // ledger (STA-4).
 func TestCleanup(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, farewells())
+	project := tinyProject()
+	project["NOTES"] = "An image of its own, which no other office keeps.\n"
+	h := testenv.New(t, farewells(), project)
+	h.Config(tinyGates)
 	runAndExpect(t, h, []string{"nothing to remove"}, "cleanup") // no office yet, and none is made
 	if _, err := os.Stat(filepath.Join(h.Repo, ".company")); err == nil {
 		t.Error("cleanup made an office")
@@ -126,7 +129,7 @@ func files(all []leftover) []leftover {
 }
 
 // TestCleanupOfOrphans: the container of a company that died is removed by
-// cleanup, the run that it was of goes on from its checkpoint.
+// cleanup, the run that it was of goes on from its checkpoint (DOC-3).
 func TestCleanupOfOrphans(t *testing.T) {
 	t.Parallel()
 	h, p, held := atWork(t)

@@ -53,7 +53,7 @@ func checkCostSoFar(t *testing.T, h *testenv.House) {
 }
 
 // TestStopAndResume: stop from another process cuts everything at once: no
-// container is left and no model is called any more; resume goes on.
+// container is left and no model is called any more; resume goes on (REC-5).
 func TestStopAndResume(t *testing.T) {
 	t.Parallel()
 	h, p, held := atWork(t)
@@ -386,7 +386,7 @@ func TestDetach(t *testing.T) {
 }
 
 // TestFeedOverCompanies: feed --follow shows what happens in one company after
-// the other, and what a single command does in between.
+// the other, and what a single command does in between (UI-1).
 func TestFeedOverCompanies(t *testing.T) {
 	hosttest.Variant(t, "TestTwoSubmits follows into a second company")
 	t.Parallel()

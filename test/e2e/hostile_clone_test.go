@@ -117,7 +117,9 @@ func TestHostileClone(t *testing.T) {
 			}
 		}
 	}
-	run(0, "status")
+	if r := run(1, "status"); !strings.Contains(r.Stderr, "company trust") {
+		t.Errorf("company status:\n%s", r.Stderr)
+	}
 	run(64, "trust")
 	if _, err := os.Lstat(filepath.Join(clone, ".company")); err == nil {
 		t.Error("an office was made")

@@ -102,3 +102,62 @@ func TestImagesAreBounded(t *testing.T) {
 		t.Errorf("%d bytes are told of %+v", n, pruned.Items)
 	}
 }
+
+// TestImageOfTwoOffices: one office is at work with an image that another one, of the same
+// commit, cleans up after: it is not made again. When the first has ended, it is removed there.
+func TestImageOfTwoOffices(t *testing.T) {
+	t.Parallel()
+	files := tinyProject()
+	files["NOTES"] = "An image of two offices: no other test's work may need it.\n"
+	open := func(stops ...*stop) *testenv.House {
+		h := testenv.New(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: stops}, files)
+		h.Config(tinyGates)
+		h.Env = append(h.Env, "COMPANY_WORKERS_WARM=0")
+		return h
+	}
+	listed := func(h *testenv.House, args ...string) (images []string) {
+		t.Helper()
+		var v struct{ Items []leftover }
+		h.JSON(&v, args...)
+		for _, i := range v.Items {
+			if i.Kind == "image" {
+				images = append(images, i.Name)
+			}
+		}
+		return images
+	}
+	other := open()
+	waitForSummary(t, other.Start("submit", "say goodbye"), 0)
+	other.MustRun(patience, "pr", "close", "1")
+
+	hold := stopAt("t1-plan.1", 0)
+	t.Cleanup(hold.release)
+	h := open(hold)
+	p := h.Start("submit", "say goodbye")
+	hold.wait(t, p)
+	p.Event(patience, "task.baseline", "") // no container has the image now
+	var tag string
+	for name := range officeImages(h) {
+		tag = name
+	}
+	if at := officeImages(other); len(at) != 1 || len(at[tag]) != 1 {
+		t.Fatalf("the offices have no image in common: %v and %s", at, tag)
+	}
+	for _, args := range [][]string{{"image", "prune", "--dry-run"}, {"cleanup", "--all", "--dry-run"}, {"cleanup", "--all"}, {"image", "prune"}} {
+		if got := listed(other, args...); len(got) > 0 {
+			t.Errorf("%v removes %v", args, got)
+		}
+	}
+	hold.release()
+	waitForSummary(t, p, 0)
+	for _, it := range p.Items() {
+		if isMadeAgain(it) {
+			t.Errorf("the image was removed under a task at work: %s", it.Text)
+		}
+	}
+	checkDelivered(t, h, 1, 1, 1)
+	h.MustRun(patience, "pr", "close", "1")
+	if got := listed(h, "image", "prune"); !slices.Contains(got, tag) {
+		t.Errorf("the last office that has it removes %v", got)
+	}
+}

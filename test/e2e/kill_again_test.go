@@ -32,8 +32,7 @@ func TestKillEverywhere(t *testing.T) {
 		}
 	}
 	control := openTinyProject(t, staffed())
-	waitForSummary(t, control.Start("submit", "say goodbye"), 0)
-	want := outcomeOf(control)
+	want := walkUndisturbed(t, control, "say goodbye")
 
 	stops := []*stop{stopAt("t1-plan.1", 0), stopAt("t1-01.1", 0), stopAt("t1-01.1", 1), stopAt("t1-01.1", 2), stopAt("t1-01.1", 3), stopAt("t1-01-review.1", 0), stopAt("t1-review.1", 0)}
 	for _, s := range stops {
@@ -162,8 +161,7 @@ func TestKillDuringRepair(t *testing.T) {
 func TestKillAfterGit(t *testing.T) {
 	t.Parallel()
 	control := openTinyProject(t, farewells())
-	waitForSummary(t, control.Start("submit", "say goodbye"), 0)
-	want := outcomeOf(control)
+	want := walkUndisturbed(t, control, "say goodbye")
 	for name, c := range map[string]struct {
 		command string // a shell pattern for git's arguments
 		met     func(h *testenv.House) bool

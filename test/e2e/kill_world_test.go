@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/gitops/remotetest"
 	"company/internal/hosttest"
@@ -201,26 +202,35 @@ func (g *gateOf) shut() {
 	g.wg.Wait()
 }
 
-// TestDockerGoesAway: the daemon is away for a moment in the middle of a run;
-// the run's failure says so, another is made, and nothing is left standing.
+// TestDockerGoesAway: the daemon is away for a moment, as when an update restarts it, while a worker
+// works or a reviewer judges. The run's failure says so, and so does the first try of another one,
+// which is no question to the president: when the daemon is back, the task goes on.
 func TestDockerGoesAway(t *testing.T) {
 	t.Parallel()
-	hold := stopAt("t1-01.1", 1)
-	h := openFarewells(t, hold)
-	gate := &gateOf{network: "unix", listen: filepath.Join(h.Dir, "docker.sock"), target: "/var/run/docker.sock"}
-	gate.open(t)
-	t.Cleanup(gate.shut)
-	h.Env = append(slices.Clone(h.Env), "DOCKER_HOST=unix://"+gate.listen)
-	p := h.Start("submit", "say goodbye")
-	hold.wait(t, p)
-	gate.shut()
-	hold.release()
-	p.Until(patience, "the run's failure", func(it feed.Item) bool {
-		return it.Seq > 0 && it.Run == "t1-01.1" && (it.Kind == "run.ended" || it.Kind == "run.released") || it.Kind == "effect.failed"
-	})
-	gate.open(t)
-	waitForSummary(t, p, 0)
-	checkDelivered(t, h, 1, 1, 1)
+	for _, run := range []company.RunID{"t1-01.1", "t1-01-review.1"} {
+		t.Run(string(run), func(t *testing.T) {
+			t.Parallel()
+			hold := stopAt(run, 0)
+			h := openFarewells(t, hold)
+			gate := &gateOf{network: "unix", listen: filepath.Join(h.Dir, "docker.sock"), target: "/var/run/docker.sock"}
+			gate.open(t)
+			t.Cleanup(gate.shut)
+			h.Env = append(slices.Clone(h.Env), "DOCKER_HOST=unix://"+gate.listen)
+			p := h.Start("submit", "say goodbye")
+			hold.wait(t, p)
+			gate.shut()
+			hold.release()
+			p.Until(patience, "the run's failure", func(it feed.Item) bool {
+				return it.Seq > 0 && it.Run == run && (it.Kind == "run.ended" || it.Kind == "run.released") || it.Kind == "effect.failed"
+			})
+			p.Until(patience, "a container that could not be made", func(it feed.Item) bool {
+				return strings.Contains(it.Text, "the Docker daemon does not answer")
+			})
+			gate.open(t)
+			waitForSummary(t, p, 0)
+			checkDelivered(t, h, 1, 1, 1)
+		})
+	}
 }
 
 // TestContainerKilled: somebody kills a worker's container; the work is done

@@ -193,7 +193,7 @@ func TestPlanGarbage(t *testing.T) {
 }
 
 // TestManagerAsks: a question waits for the president and for nobody else; the
-// answer reaches the manager.
+// answer reaches the manager (BUS-7).
 func TestManagerAsks(t *testing.T) {
 	hosttest.Variant(t, "TestQuestionToPullRequest begins with a question, too")
 	t.Parallel()

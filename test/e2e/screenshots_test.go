@@ -46,7 +46,7 @@ var picturesAtWork = []picture{
 
 // picturesAfterwards are taken when the demo is done.
 var picturesAfterwards = []picture{
-	{"pulls", "prs", "page-prs", "#1"}, {"costs", "costs", "page-costs", "tokens"}, {"timeline", "t/t1?tab=time", "page-task", "t1-04.1"},
+	{"pulls", "prs", "page-prs", "#1"}, {"pull", "prs?pr=t1", "pr-text", "Instruction"}, {"costs", "costs", "page-costs", "tokens"}, {"timeline", "t/t1?tab=time", "page-task", "t1-04.1"},
 }
 
 // TestScreenshots: every page of the office that make demo WATCH=1 serves is drawn, wide and

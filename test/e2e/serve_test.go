@@ -312,13 +312,16 @@ func TestHireAndFire(t *testing.T) {
 	endServing(t, p)
 }
 
-// TestAgents: everybody at work is shown with what they do.
+// TestAgents: everybody at work is shown with what they do, and how many there are (WRK-8).
 func TestAgents(t *testing.T) {
 	t.Parallel()
 	h, p, held := atWork(t)
 	var v struct {
-		Open   bool
-		Agents []struct {
+		Open                  bool
+		Workers, Active, Idle int
+		Waiting               int
+		Runtime               string `json:"container_runtime"`
+		Agents                []struct {
 			Agent, Role, Model, Run, Title, Doing string
 			ReportsTo                             string `json:"reports_to"`
 			Turn                                  int
@@ -329,6 +332,9 @@ func TestAgents(t *testing.T) {
 	h.JSON(&v, "agents")
 	if !v.Open || len(v.Agents) != 3 {
 		t.Fatalf("%+v", v)
+	}
+	if v.Workers != 3 || v.Active != 1 || v.Idle != 2 || v.Waiting != 0 || v.Runtime != "dod" {
+		t.Errorf("%+v", v)
 	}
 	w := v.Agents[0]
 	if w.Agent != "w1" || w.Role != "worker" || w.ReportsTo != "manager" || w.Model != "default" || w.Run != "t1-01.1" || w.Turn != 3 || w.Title != "Add a farewell" ||

@@ -43,19 +43,26 @@ func killAt(t *testing.T, h *testenv.House, p *testenv.Process, doing string) {
 	t.Fatalf("the company was never seen %s:\n%s", doing, p.Tell())
 }
 
-// waitStopped waits until each thread of a process stands still.
+// waitStopped waits until each thread of a process stands still. One that starts a program does so, too, until the
+// child has begun it, which is stopped as well.
 func waitStopped(t *testing.T, pid int) {
 	t.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil || len(threads) == 0 {
 		t.Fatalf("threads of %d: %v, %v", pid, threads, err)
 	}
+	began := time.Now()
 	for _, file := range threads {
 		for {
 			text, err := os.ReadFile(file)
 			_, state, _ := strings.Cut(string(text), ") ")
 			if err != nil || strings.HasPrefix(state, "T") || strings.HasPrefix(state, "Z") {
 				break
+			}
+			if waited := time.Since(began); strings.HasPrefix(state, "D") && waited > time.Second {
+				break
+			} else if waited > patience {
+				t.Fatalf("%s does not stop: %s", file, state)
 			}
 		}
 	}
@@ -116,6 +123,61 @@ func TestRecordThatKills(t *testing.T) {
 	if calls := outcomeOf(h).calls; calls["t1-01.2"] > 0 {
 		t.Errorf("the run did not go on: %v", calls)
 	}
+	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/deaths.json")); err != nil || strings.TrimSpace(string(text)) != "[]" {
+		t.Errorf("deaths at the end: %s, %v", text, err)
+	}
+}
+
+// waitForMark waits until the company is busy with something that lasts.
+func waitForMark(t *testing.T, h *testenv.House, p *testenv.Process, doing string) {
+	t.Helper()
+	p.Event(patience, "office.started", "") // before, the file is of the last process
+	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(time.Millisecond) {
+		if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/marks")); err == nil && bytes.Contains(text, []byte(doing)) {
+			return
+		}
+	}
+	t.Fatalf("the company was never seen %s:\n%s", doing, p.Tell())
+}
+
+// crashAt has Go end the company by a fatal error, as one that no recover stops, while it is
+// busy with something.
+func crashAt(t *testing.T, h *testenv.House, p *testenv.Process, doing string) {
+	t.Helper()
+	waitForMark(t, h, p, doing)
+	p.Signal(syscall.SIGSEGV)
+	if r := p.Wait(patience); r.Code != 2 || !strings.Contains(r.Stderr, "SIGSEGV") {
+		t.Fatalf("company was to crash, and ended with %d:\n%s", r.Code, p.Tell())
+	}
+}
+
+// TestEffectThatCrashes has a company crash twice outside of any run, in the gates of a ticket. The next start sets
+// that aside and asks; kills by hand count for nothing. After the yes the task goes on to its end.
+func TestEffectThatCrashes(t *testing.T) {
+	t.Parallel()
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	const checking = `"owner":"gate t1-01 `
+	for _, command := range [][]string{{"submit", "say goodbye"}, {"resume"}} {
+		p := h.Start(command...)
+		waitForMark(t, h, p, checking)
+		p.Kill()
+	}
+	crashAt(t, h, h.Start("resume"), checking)
+	crashAt(t, h, h.Start("resume"), checking)
+
+	sum := waitForSummary(t, h.Start("resume"), 2)
+	if !strings.Contains(sum.Why, " is set aside: company died 2 times in a row while carrying it out") || !strings.Contains(sum.Next, "company approve a1") {
+		t.Errorf("summary: %+v", sum)
+	}
+	if said := h.Run(patience, "doctor").Stdout; !strings.Contains(said, "gate t1-01 ") || !strings.Contains(said, ": company died 2 times") {
+		t.Errorf("doctor: %s", said)
+	}
+	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/logs/company.log")); err != nil || !strings.Contains(string(text), "the last process ended by a fatal error") || !strings.Contains(string(text), "goroutine ") {
+		t.Errorf("the log has no stack: %v", err)
+	}
+	h.MustRun(patience, "approve", "a1")
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/deaths.json")); err != nil || strings.TrimSpace(string(text)) != "[]" {
 		t.Errorf("deaths at the end: %s, %v", text, err)
 	}

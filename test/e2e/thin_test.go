@@ -49,7 +49,7 @@ func tripleStaff() *staff {
 }
 
 // TestThinThread walks one subtask the whole way, on real parts: submit, plan,
-// queue, container, commit, gates, review, merge, pull request (TST-2).
+// queue, container, commit, gates, review, merge, pull request (TST-2, SUB-10).
 func TestThinThread(t *testing.T) {
 	t.Parallel()
 	brain := tripleStaff()
@@ -294,8 +294,8 @@ func checkRecords(t *testing.T, h *testenv.House, sum summary) {
 			t.Errorf("git.log: %q: %v", l, err)
 		}
 	}
-	for _, op := range []string{"receive-pack", "fetch"} { // the clone is sent as the packs that lie there
-		if !strings.Contains(string(text), op) {
+	for _, op := range []string{"clone", "branch", "commit", "receive-pack", "fetch"} {
+		if !strings.Contains(string(text), `"op":"`+op+`"`) {
 			t.Errorf("git.log tells of no %s:\n%s", op, text)
 		}
 	}

@@ -163,20 +163,19 @@ func TestFallback(t *testing.T) {
 	missing := fmt.Sprintf(`{adapter: openai, model: "Large 3:x", base_url: "%s/v1", api_key_env: TEST_MODEL_KEY`, server.URL)
 	h.Profile = missing + "}"
 	h.Config(tinyGates)
-	// No list is looked into before a model is asked; what it has is told when it
-	// has not this one.
-	p := h.Start("submit", "--no-input", "add a farewell")
-	if sum := waitForSummary(t, p, 2); !strings.Contains(sum.Why, "small-1, large-2") {
-		t.Errorf("the models that there are are not named: %+v", sum)
+	if said := runRefused(t, h, 1, "E_MODEL", "submit", "--no-input", "add a farewell"); !strings.Contains(said, "small-1, large-2") {
+		t.Errorf("the models that there are are not named:\n%s", said)
 	}
-	h.MustRun(patience, "cancel", "t1")
+	if _, err := os.Stat(filepath.Join(h.Repo, ".company")); err == nil {
+		t.Error("an office was made")
+	}
 
 	h.Profile = missing + ", fallback: [spare]}\n" +
 		fmt.Sprintf("  spare: {adapter: openai, model: scripted, base_url: %q, api_key_env: TEST_MODEL_KEY}", h.Model.URL())
 	h.Config(tinyGates)
-	p = h.Start("submit", "--no-input", "add a farewell")
+	p := h.Start("submit", "--no-input", "add a farewell")
 	waitForSummary(t, p, 0)
-	checkDelivered(t, h, 2, 1, 1)
+	checkDelivered(t, h, 1, 1, 1)
 	p.Until(patience, "a line that tells of the fallback", func(it feed.Item) bool {
 		return strings.Contains(it.Text, "falling back from Large 3:x to scripted")
 	})
@@ -205,19 +204,17 @@ func TestOllamaWithoutTheModel(t *testing.T) {
 	h := testenv.New(t, nil, tinyProject())
 	h.Profile = fmt.Sprintf("{adapter: ollama, model: big, base_url: %q}", server.URL)
 	h.Config(tinyGates)
-	// The submit warns that the model is not listed, and calls it.
-	p := h.Start("submit", "--no-input", "add a farewell")
-	sum := waitForSummary(t, p, 2)
-	for what, said := range map[string]string{"before": p.Tell(), "at the end": sum.Why + sum.Next + sum.Hint} {
-		if !strings.Contains(said, "owned") || strings.ContainsAny(said, "\x1b\x07") {
-			t.Errorf("what is said %s: %q", what, said)
+	for _, command := range [][]string{{"submit", "--no-input", "add a farewell"}, {"doctor"}} {
+		r := h.Run(patience, command...)
+		said := r.Stdout + r.Stderr
+		if r.Code != 1 || !strings.Contains(said, "owned") || strings.ContainsAny(said, "\x1b\x07") {
+			t.Errorf("%s, exit %d: %q", command[0], r.Code, said)
+		}
+		if !strings.Contains(said, "ollama pull big") {
+			t.Errorf("%s does not say how to get it:\n%s", command[0], said)
 		}
 	}
-	if !strings.Contains(p.Tell(), "ollama pull big") {
-		t.Errorf("nobody says how to get it: %s", p.Tell())
-	}
-	h.MustRun(patience, "cancel", "t1")
 	h.Profile = fmt.Sprintf("{adapter: ollama, model: llama3, base_url: %q}", server.URL)
 	h.Config(tinyGates)
-	runAndExpect(t, h, []string{"ollama llama3, at " + server.URL + ", has llama3, 8192 tokens of context, tools in text"}, "doctor")
+	runAndExpect(t, h, []string{"ollama llama3, at " + server.URL + ", has llama3, 8192 tokens of context, tools in text"}, "doctor", "--all")
 }

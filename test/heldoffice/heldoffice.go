@@ -237,6 +237,19 @@ func (o *Office) Planned(instruction string, subtasks int) company.TaskID {
 	return id
 }
 
+// Asked is a task whose plan waits for the president's approval.
+func (o *Office) Asked(instruction string, subtasks int) company.TaskID {
+	o.t.Helper()
+	id := o.Must(company.Submit{Instruction: instruction, Project: company.Project{ID: "project", Path: o.Repo}, Settings: company.Settings{Plan: company.Ask}})[0].Task
+	o.planTask(id, subtasks)
+	for _, e := range company.Due(o.View(), time.Now(), 9) {
+		if ask, ok := e.Command.(company.OpenApproval); ok {
+			o.Must(ask)
+		}
+	}
+	return id
+}
+
 func (o *Office) planTask(id company.TaskID, subtasks int) {
 	o.t.Helper()
 	o.Prepare(id, company.OID(strings.TrimSpace(configtest.Git(o.t, o.Repo, "rev-parse", "HEAD"))), company.GateCommand{Name: "test", Command: "true"})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"company/internal/adapters"
 )
@@ -53,6 +54,15 @@ func antEvents(all ...string) http.HandlerFunc {
 	}
 }
 
+// repeatEvent is an event so many times.
+func repeatEvent(n int, event string) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = event
+	}
+	return out
+}
+
 func concat(all ...[]string) []string {
 	var out []string
 	for _, a := range all {
@@ -89,6 +99,10 @@ func Anthropic() Wire {
 		Piece: func(text string) string {
 			return "event: content_block_delta\ndata: " + strings.Replace(antHello, "hello", text, 1) + "\n\n"
 		},
+		Call: func(i int, id, name string) string {
+			return fmt.Sprintf("data: {\"type\":\"content_block_start\",\"index\":%d,\"content_block\":{\"type\":\"tool_use\",\"id\":%q,\"name\":%q,\"input\":{}}}\n\n", i+1, id, name)
+		},
+		End: antEvents(antEnd("tool_use"), antOver),
 		Pieces: func(n int, text string) http.HandlerFunc {
 			many := servePieces(n, "event: content_block_delta\ndata: "+strings.Replace(antHello, "hello", text, 1)+"\n\n", antEvents(antStop0, antEnd("end_turn"), antOver))
 			return func(w http.ResponseWriter, r *http.Request) {
@@ -145,6 +159,8 @@ func Anthropic() Wire {
 			{Name: "10 MB line", Serve: func(w http.ResponseWriter, r *http.Request) {
 				antReply("end_turn", antText, strings.Replace(antHello, "hello", strings.Repeat("x", 11<<20), 1), antStop0)(w, r)
 			}, Kind: adapters.MalformedReply, Unanswered: true, Says: "larger"},
+			{Name: "signatures without an end", Serve: antReply("end_turn", append(thinking[:1:1], repeatEvent(11<<4, strings.Replace(thinking[2], "sig\"", strings.Repeat("s", 64<<10)+"\"", 1))...)...), Kind: adapters.MalformedReply, Unanswered: true, Says: "larger"},
+			{Name: "pieces behind the end", Options: Idle, Serve: thenDrip(antEvents(append([]string{antStart}, append(hello, antEnd("end_turn"))...)...), "data: "+antEnd("end_turn")+"\n\n", 10*time.Millisecond), Check: wantText("hello")},
 			{Name: "keep-alives are no tokens", Options: Short, Serve: thenHang(antEvents(antPing, antPing)), Kind: adapters.TimedOut, Unanswered: true},
 		},
 	}

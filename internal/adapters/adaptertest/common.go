@@ -28,6 +28,9 @@ type Wire struct {
 	Pieces func(n int, text string) http.HandlerFunc
 	// Piece is the piece of a reply that has begun which says this text.
 	Piece func(text string) string
+	// Call is a piece that calls a tool without arguments, the i-th of its reply.
+	Call func(i int, id, name string) string
+	End  http.HandlerFunc // of a reply that has begun and called tools
 
 	Cases []Case // of this wire alone; one with a common name stands in its place
 	// Cannot are the required cases that the protocol cannot express, and why.
@@ -39,6 +42,8 @@ var (
 	Short = Options{FirstToken: 300 * time.Millisecond}
 	Idle  = Options{Idle: 300 * time.Millisecond}
 	Whole = Options{Whole: 300 * time.Millisecond}
+	// Patient is of servers that say much at once: to read a large line takes a busy machine a while.
+	Patient = Options{Idle: 30 * time.Second}
 )
 
 // Required are the cases that every wire has: of the common ones, and of its
@@ -49,12 +54,12 @@ var Required = []string{
 	"error in a 200", "error in the stream", "empty reply", "not JSON", "bad UTF-8", "refused",
 	"counts that cannot be", "more input than was sent",
 	"hang before the reply", "hang in the reply", "cut stream", "reset in the stream", "reset before the reply", "10 MB reply", "many small pieces", "redirect",
-	"junk", "junk after a beginning", "a reply that drips", "pieces of nothing without an end", "bytes without an end of the line",
+	"junk", "junk after a beginning", "a reply that drips", "calls without an end", "a million calls", "names of calls without an end", "ids that were made for others", "10 MB, compressed", "a flood of headers", "pieces of nothing without an end", "bytes without an end of the line",
 }
 
 // commonCases are the cases that are HTTP's more than the wire's.
 func commonCases(w Wire) []Case {
-	return append(countCases(w), []Case{
+	return append(append(countCases(w), hostileCases(w)...), []Case{
 		{Name: "whole reply", Serve: w.Whole, Check: func(t *testing.T, r adapters.Response) {
 			wantText("hello")(t, r)
 			if r.Usage.Estimated || r.Usage.InputTokens == 0 || r.Usage.OutputTokens == 0 {

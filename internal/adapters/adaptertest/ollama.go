@@ -2,6 +2,7 @@ package adaptertest
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -42,6 +43,10 @@ func Ollama() Wire {
 			return string(b)
 		},
 		Piece: func(text string) string { return strings.Replace(ollamaHello, "hello", text, 1) + "\n" },
+		Call: func(i int, id, name string) string {
+			return ollamaCalls(fmt.Sprintf(`{"id":%q,"function":{"index":%d,"name":%q,"arguments":{}}}`, id, i, name)) + "\n"
+		},
+		End: serveLines(ollamaDone),
 		Pieces: func(n int, text string) http.HandlerFunc {
 			return servePieces(n, strings.Replace(ollamaHello, "hello", text, 1)+"\n", serveLines(ollamaDone))
 		},

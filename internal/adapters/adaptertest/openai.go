@@ -42,6 +42,10 @@ func OpenAI() Wire {
 			return fmt.Sprintf(`{"error":{"message":%q,"type":%q}}`, message, kind)
 		},
 		Piece: func(text string) string { return "data: " + strings.Replace(helloChunk, "hello", text, 1) + "\n\n" },
+		Call: func(i int, id, name string) string {
+			return "data: " + toolChunk(fmt.Sprintf(`{"index":%d,"id":%q,"function":{"name":%q,"arguments":"{}"}}`, i, id, name)) + "\n\n"
+		},
+		End: serveEvents(callsChunk, done),
 		Pieces: func(n int, text string) http.HandlerFunc {
 			// As long as the frames of real servers are.
 			frame := `{"id":"chatcmpl-0123456789012345678901234567","object":"chat.completion.chunk","created":1700000000,"system_fingerprint":"fp_0123456789",` + strings.Replace(helloChunk, "hello", text, 1)[1:]
@@ -151,6 +155,10 @@ func openAICases() []Case {
 		{Name: "a call without a name", Serve: serveEvents(toolChunk(`{"index":0,"id":"c1","function":{"arguments":"{}"}}`), callsChunk, done), Kind: adapters.MalformedReply, Unanswered: true, Says: "name"},
 		{Name: "malformed call", Serve: serveEvents(helloChunk, `{"choices":[{"index":0,"delta":{},"finish_reason":"malformed_function_call"}]}`, done), Kind: adapters.MalformedReply, Unanswered: true},
 		{Name: "10 MB line", Serve: oneLine, Kind: adapters.MalformedReply, Unanswered: true, Says: "larger"},
+		{Name: "10 MB behind the end", Serve: thenWrite(serveEvents(helloChunk, stopChunk), strings.Repeat("data: "+strings.Replace(helloChunk, "hello", strings.Repeat("x", 64<<10), 1)+"\n\n", 11<<4)), Kind: adapters.MalformedReply, Unanswered: true, Says: "larger"},
+		{Name: "pieces behind the end", Options: Idle, Serve: thenDrip(serveEvents(helloChunk, stopChunk), "data: "+roleChunk+"\n\n", 10*time.Millisecond), Check: wantText("hello")},
+		{Name: "a million calls in one line", Serve: serveEvents(toolChunk(numberedCalls(600_000)), callsChunk, done), Options: Patient, Kind: adapters.MalformedReply, Unanswered: true, Says: "larger"},
+		{Name: "arguments that are looked through again and again", Serve: serveEvents(toolChunk(`{"id":"c","function":{"name":"f","arguments":"[1`+strings.Repeat(",1", 2<<20)+`"}}`+strings.Repeat(`,{"id":"c","function":{"name":"f","arguments":",1"}}`, 80_000)), callsChunk, done), Options: Patient, Kind: adapters.MalformedReply, Unanswered: true, Says: "larger"},
 
 		// Silence.
 		{Name: "keep-alives are no tokens", Options: Short, Serve: func(w http.ResponseWriter, r *http.Request) {
@@ -159,6 +167,15 @@ func openAICases() []Case {
 			holdConnection(r)
 		}, Kind: adapters.TimedOut, Unanswered: true},
 	}
+}
+
+// numberedCalls are the numbers of so many calls, and nothing else of them.
+func numberedCalls(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `{"index":%d},`, i)
+	}
+	return b.String()[:b.Len()-1]
 }
 
 // oneLine sends 11 MB of a reply that would be whole, in one line.

@@ -244,17 +244,17 @@ func TestAvailable(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	if said, err := newClient(t, adapters.Profile{Model: "a", BaseURL: server.URL}).Available(t.Context()); err != nil || said != "has the model" {
-		t.Errorf("%q, %v", said, err)
+	if said, err := newClient(t, adapters.Profile{Model: "a", BaseURL: server.URL}).Available(t.Context()); err != nil || said.State != adapters.Listed {
+		t.Errorf("%+v, %v", said, err)
 	}
 	// A name that is not in the list may be served all the same (ADP-5).
-	if said, err := newClient(t, adapters.Profile{Model: "c", BaseURL: server.URL}).Available(t.Context()); err != nil || said != "answers, and lists a, b and not this one" {
-		t.Errorf("%q, %v", said, err)
+	if said, err := newClient(t, adapters.Profile{Model: "c", BaseURL: server.URL}).Available(t.Context()); err != nil || said.State != adapters.Unlisted || said.Text != "answers, and lists a, b and not this one" {
+		t.Errorf("%+v, %v", said, err)
 	}
 	bare := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(bare.Close)
-	if said, err := newClient(t, adapters.Profile{Model: "c", BaseURL: bare.URL}).Available(t.Context()); err != nil || said != "answers" {
-		t.Errorf("a server without a list: %q, %v", said, err)
+	if said, err := newClient(t, adapters.Profile{Model: "c", BaseURL: bare.URL}).Available(t.Context()); err != nil || said.State != adapters.NoList {
+		t.Errorf("a server without a list: %+v, %v", said, err)
 	}
 }
 
@@ -295,4 +295,11 @@ func TestKeyIsNotLogged(t *testing.T) {
 	if log.Len() == 0 || strings.Contains(log.String(), "canary") {
 		t.Errorf("log: %s", log.String())
 	}
+}
+
+// FuzzReply answers with changed replies.
+func FuzzReply(f *testing.F) {
+	adaptertest.Fuzz(f, adaptertest.Anthropic(), func(o adaptertest.Options) (adapters.Model, error) {
+		return anthropic.New(adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
+	})
 }

@@ -35,7 +35,7 @@ func (c *Client) sendOnce(ctx context.Context, req adapters.Request, sent sdk.Me
 	var r reply
 	for stream.Next() {
 		text := r.add(stream.Current())
-		ex.Grew(r.byteSize())
+		ex.Grew(r.currentSize())
 		if text != "" {
 			onEvent(adapters.Event{Text: text})
 		}
@@ -72,9 +72,10 @@ type piece struct {
 	index int64
 	kind  string
 	block
-	id, name string
-	text     strings.Builder // of a text or thinking; of a call, its arguments
-	input    string          // arguments that came whole
+	id, name  string
+	text      strings.Builder // of a text or thinking; of a call, its arguments
+	signature strings.Builder
+	input     string // arguments that came whole
 }
 
 // add takes one event and returns the text in it.
@@ -87,7 +88,8 @@ func (r *reply) add(e sdk.MessageStreamEventUnion) string {
 	case "content_block_start":
 		b := e.ContentBlock
 		p := &piece{index: e.Index, kind: b.Type, id: b.ID, name: b.Name}
-		p.Data, p.Signature = b.Data, b.Signature
+		p.Data = b.Data
+		p.signature.WriteString(b.Signature)
 		p.text.WriteString(b.Text + b.Thinking)
 		if raw, err := json.Marshal(b.Input); err == nil && b.Input != nil {
 			p.input = string(raw)
@@ -100,7 +102,7 @@ func (r *reply) add(e sdk.MessageStreamEventUnion) string {
 				continue
 			}
 			p.text.WriteString(e.Delta.Text + e.Delta.Thinking + e.Delta.PartialJSON)
-			p.Signature += e.Delta.Signature
+			p.signature.WriteString(e.Delta.Signature)
 			break
 		}
 		return e.Delta.Text
@@ -164,7 +166,7 @@ func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, 
 			o.Blocks = append(o.Blocks, block{Kind: "text", Size: p.text.Len()})
 		case "thinking":
 			keep = true
-			o.Blocks = append(o.Blocks, block{Kind: "thinking", Thinking: p.text.String(), Signature: p.Signature})
+			o.Blocks = append(o.Blocks, block{Kind: "thinking", Thinking: p.text.String(), Signature: p.signature.String()})
 		case "redacted_thinking":
 			keep = true
 			o.Blocks = append(o.Blocks, block{Kind: "redacted", Data: p.Data})
@@ -197,9 +199,14 @@ func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, 
 func (r *reply) byteSize() int {
 	n := 0
 	for _, p := range r.blocks {
-		n += p.text.Len() + len(p.input) + len(p.name) + len(p.Data)
+		n += p.text.Len() + p.signature.Len() + len(p.input) + len(p.id) + len(p.name) + len(p.Data)
 	}
 	return n
+}
+
+// currentSize is how much of the reply there is.
+func (r *reply) currentSize() exchange.Size {
+	return exchange.Size{Bytes: r.byteSize(), Parts: len(r.blocks)}
 }
 
 // withUsage adds to a failure what the server counted for it. Before the reply's

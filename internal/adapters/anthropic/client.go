@@ -96,16 +96,15 @@ func (c *Client) Close() error { return c.http.Close() }
 // Address is where the server is.
 func (c *Client) Address() string { return c.cfg.BaseURL }
 
-// Available asks the server for the model: an *adapters.Error when there is no
-// server, when it refuses the key, or when Anthropic itself has not this one.
-// Other servers may answer to names that they do not list.
-func (c *Client) Available(ctx context.Context) (string, error) {
+// Available asks the server for the model, and for its list where it has not this one.
+// See exchange.Availability.
+func (c *Client) Available(ctx context.Context) (adapters.Listing, error) {
 	var one struct {
 		ID string `json:"id"`
 	}
 	err := c.getJSON(ctx, "/v1/models/"+url.PathEscape(c.cfg.Model), &one)
 	if adapters.KindOf(err) != adapters.BadRequest {
-		return "has the model", err
+		return adapters.Listing{Text: "has the model", State: adapters.Listed}, err
 	}
 	names, err := c.listModels(ctx)
 	return c.http.Availability(c.cfg.Model, c.cfg.BaseURL == Standard, names, err)

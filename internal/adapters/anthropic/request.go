@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"strings"
 
@@ -61,6 +62,9 @@ func (c *Client) toWire(req adapters.Request) sdk.MessageNewParams {
 		case adapters.ToolRole:
 			u.addResult(m)
 		default:
+			for _, image := range m.Images { // before the text, as the vendor advises
+				u.texts = append(u.texts, sdk.NewImageBlockBase64(image.Type, base64.StdEncoding.EncodeToString(image.Data)))
+			}
 			u.texts = append(u.texts, sdk.NewTextBlock(nonEmptyText(m.Content)))
 		}
 	}

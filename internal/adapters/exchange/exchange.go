@@ -24,6 +24,11 @@ const (
 	DefaultIdle       = 300 * time.Second
 	DefaultWhole      = time.Hour
 	maxReply          = 10 << 20 // bytes of one reply without its framing
+	// maxParts is how many calls, texts and thoughts one reply may consist of. Each costs
+	// memory, and time for each of the others, also where it is empty.
+	maxParts = 1024
+	// maxLooked is how much of a reply may be looked through again.
+	maxLooked = 16 * maxReply
 	// wireFactor is how many bytes may travel for one of the reply's own: a
 	// stream of single tokens has some hundred bytes of framing around each.
 	wireFactor = 256
@@ -106,8 +111,10 @@ type Exchange struct {
 	whole  *time.Timer
 	began  time.Time
 	first  time.Time   // of the first piece of the reply; zero: none came
+	ending bool        // the reply is whole
 	over   atomic.Bool // no clock runs any more
 	tooBig atomic.Bool // the reply is larger than allowed
+	failed error       // of the transport: SDKs may wrap it without its chain
 }
 
 type key struct{}
@@ -140,12 +147,25 @@ func (ex *Exchange) resetTimer(d time.Duration, cause error) {
 	ex.timer = ex.startTimer(d, cause)
 }
 
-// Grew says that a piece of the reply came, and how many bytes the reply has
-// now without its framing. One over the limit ends the exchange.
-func (ex *Exchange) Grew(size int) {
+// Size is how much of a reply there is.
+type Size struct {
+	Bytes  int // without the framing, and all that is kept
+	Parts  int // calls, texts, thoughts
+	Looked int // bytes that were looked through again
+}
+
+// Over reports whether a reply may not be so large. Drivers take nothing more of such a reply: one
+// line of it can hold a million parts.
+func (s Size) Over() bool { return s.Bytes > maxReply || s.Parts > maxParts || s.Looked > maxLooked }
+
+// Grew says that a piece of the reply came, and how large the reply is now. One over a limit
+// ends the exchange.
+func (ex *Exchange) Grew(size Size) {
 	ex.noteFirst()
-	ex.resetTimer(ex.client.cfg.Idle, errIdle)
-	if size > maxReply {
+	if !ex.ending {
+		ex.resetTimer(ex.client.cfg.Idle, errIdle)
+	}
+	if size.Over() {
 		ex.cancel(ex.markTooBig())
 	}
 }
@@ -156,9 +176,14 @@ func (ex *Exchange) markTooBig() error {
 	return errTooBig
 }
 
-// Ending says that the reply is whole but for what may follow it.
+// Ending says that the reply is whole but for what may follow it. What follows does not put the
+// end off.
 func (ex *Exchange) Ending() {
 	ex.noteFirst()
+	if ex.ending {
+		return
+	}
+	ex.ending = true
 	ex.resetTimer(min(tailGrace, ex.client.cfg.Idle), errTail)
 }
 

@@ -1,8 +1,12 @@
 package exchange
 
 import (
+	"context"
+	"errors"
+	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +18,7 @@ func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for value, want := range map[string]time.Duration{
 		"7": 7 * time.Second, " 1.5 ": 1500 * time.Millisecond, "-1": 0, "soon": 0, "": 0, "1e300": 7 * 24 * time.Hour,
+		"Fri, 31 Dec 9999 23:59:59 GMT":              7 * 24 * time.Hour,
 		now.Add(time.Minute).Format(http.TimeFormat): time.Minute, now.Add(-time.Minute).Format(http.TimeFormat): 0,
 	} {
 		if got := retryAfter(http.Header{"Retry-After": {value}}, now); got != want {
@@ -63,6 +68,42 @@ func TestKindOfStatus(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%d %s: %s, want %s", c.status, c.body, got, c.want)
+		}
+	}
+}
+
+type failingTransport struct{ err error }
+
+func (f failingTransport) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
+
+// TestNoSuchHost: a name that DNS does not know is told from a network that fails, also
+// behind an SDK that keeps only the text of errors.
+func TestNoSuchHost(t *testing.T) {
+	const host = "nohost.invalid"
+	for name, x := range map[string]struct {
+		err  error
+		kind adapters.Kind
+		says string
+	}{
+		"no such host":    {&net.DNSError{Err: "no such host", Name: host, IsNotFound: true}, adapters.UnknownHost, "no DNS server knows the host " + host},
+		"no DNS server":   {&net.DNSError{Err: "server misbehaving", Name: host, IsTemporary: true}, adapters.Unreachable, "server misbehaving"},
+		"refused at once": {syscall.ECONNREFUSED, adapters.Unreachable, "refused"},
+	} {
+		c := NewClient(Config{})
+		c.HTTP.Transport = &recorder{next: failingTransport{&net.OpError{Op: "dial", Err: x.err}}, cfg: c.cfg}
+		err := c.Question(t.Context(), func(ctx context.Context) error {
+			reply, err := c.sendRequest(ctx, "http://"+host+"/v1/models", nil, nil)
+			if err == nil {
+				return reply.Body.Close()
+			}
+			return errors.New(err.Error())
+		})
+		var e *adapters.Error
+		if !errors.As(err, &e) || e.Kind != x.kind || !strings.Contains(e.Message, x.says) || e.Unanswered {
+			t.Errorf("%s: %+v", name, err)
+		}
+		if got := company.NeedsPerson(adapters.Explain(err, adapters.Info{})); got != (x.kind == adapters.UnknownHost) {
+			t.Errorf("%s: only a person can mend it: %v", name, got)
 		}
 	}
 }

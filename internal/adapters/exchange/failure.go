@@ -51,7 +51,7 @@ func (ex *Exchange) classifyError(err error) error {
 	cause := context.Cause(ex.ctx)
 	switch {
 	case ex.tooBig.Load():
-		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status, Message: fmt.Sprintf("the reply is larger than %d bytes", maxReply), Err: errTooBig, Unanswered: true}
+		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status, Message: fmt.Sprintf("the reply is larger than %d bytes, or has more than %d parts", maxReply, maxParts), Err: errTooBig, Unanswered: true}
 	case errors.Is(cause, errFirstToken):
 		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("nothing came within %s", cfg.FirstToken), Err: ex.markUnbegun(cause), Unanswered: true}
 	case errors.Is(cause, errWhole):
@@ -76,7 +76,12 @@ func (ex *Exchange) classifyError(err error) error {
 	e := &adapters.Error{Kind: adapters.Unreachable, Message: err.Error(), Err: errors.New(cfg.Key.Redact(err.Error()))}
 	var op *net.OpError
 	var dns *net.DNSError
-	if errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns) {
+	err = errors.Join(ex.failed, err)
+	isDNS := errors.As(err, &dns)
+	if isDNS && dns.IsNotFound {
+		e.Kind, e.Message = adapters.UnknownHost, "no DNS server knows the host "+dns.Name
+	}
+	if isDNS || errors.As(err, &op) && op.Op == "dial" {
 		return e
 	}
 	e.Unanswered = true // a connection that broke after the request may have been sent

@@ -83,30 +83,35 @@ func Send[T any](ctx context.Context, c *Client, model string, toWire func() T, 
 	}
 }
 
-// Availability judges a server's list of models for people: an *adapters.Error
-// when there is no server, or when a vendor's own service (own) has not this
-// model. Other servers answer to names that they do not list (a router's
-// variants, any name at all): their lists are only reported.
-func (c *Client) Availability(model string, own bool, names []string, err error) (string, error) {
+// Availability judges a server's list of models: an *adapters.Error when there is no
+// server, or when a vendor's own service (own) has not this model. Other servers answer
+// to names that they do not list (a router's variants, any name at all).
+func (c *Client) Availability(model string, own bool, names []string, err error) (adapters.Listing, error) {
 	switch {
-	case adapters.KindOf(err) == adapters.BadRequest: // it has no such list
-		return "answers", nil
+	case adapters.KindOf(err) == adapters.BadRequest:
+		return adapters.Listing{Text: "answers, and has no list of models", State: adapters.NoList}, nil
 	case err != nil:
-		return "", err
+		return adapters.Listing{}, err
 	case len(names) == 0: // many compatible servers list nothing and serve any name
-		return "answers", nil
+		return adapters.Listing{Text: "answers", State: adapters.Listed}, nil
 	case slices.Contains(names, model):
-		return "has the model", nil
+		return adapters.Listing{Text: "has the model", State: adapters.Listed}, nil
 	case !own:
-		return "answers, and lists " + c.Hide(strings.Join(names[:min(len(names), 5)], ", ")) + " and not this one", nil
+		return adapters.Listing{
+			Text:  "answers, and lists " + c.Hide(strings.Join(names[:min(len(names), 5)], ", ")) + " and not this one",
+			State: adapters.Unlisted, Fix: nameListed,
+		}, nil
 	}
-	return "", c.modelMissing("the server has no model "+model, names)
+	return adapters.Listing{}, c.modelMissing("the server has no model "+model, names)
 }
+
+// nameListed is what to do about a model that its server has not.
+const nameListed = "name one of the models that the server has in company.yaml"
 
 // modelMissing is the error of a model that the server has not, with those that it
 // has.
 func (c *Client) modelMissing(what string, names []string) error {
 	return &adapters.Error{Kind: adapters.BadRequest, Status: http.StatusNotFound,
 		Message: c.Hide(what + "; it has: " + strings.Join(names, ", ")),
-		Fix:     "name one of the models that the server has in company.yaml"}
+		Fix:     nameListed}
 }

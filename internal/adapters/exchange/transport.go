@@ -31,6 +31,9 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := r.next.RoundTrip(req)
 	ex, ok := req.Context().Value(key{}).(*Exchange)
 	if err != nil || !ok {
+		if ok {
+			ex.failed = err
+		}
 		return resp, err
 	}
 	ex.Status = resp.StatusCode
@@ -48,7 +51,11 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Body = io.NopCloser(bytes.NewReader(body))
 		return resp, nil
 	}
-	var body Body = &limitedBody{body: resp.Body, left: wireFactor * maxReply, ex: ex}
+	left := int64(wireFactor * maxReply)
+	if req.Method == http.MethodGet { // a list, which is one document
+		left = maxLine
+	}
+	var body Body = &limitedBody{body: resp.Body, left: left, ex: ex}
 	if r.cfg.Body != nil {
 		body = r.cfg.Body(req, body, ex)
 	}
@@ -71,7 +78,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		now = date
 	}
 	if at, err := http.ParseTime(value); err == nil && at.After(now) {
-		return at.Sub(now)
+		return boundedDuration(at.Sub(now).Seconds())
 	}
 	return 0
 }

@@ -42,7 +42,7 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 	var r reply
 	err = c.api.Chat(ctx, sent, func(piece api.ChatResponse) error {
 		r.add(piece)
-		ex.Grew(r.byteSize())
+		ex.Grew(r.currentSize())
 		if piece.Message.Content != "" {
 			onEvent(adapters.Event{Text: piece.Message.Content})
 		}
@@ -79,6 +79,9 @@ func (c *Client) toWire(req adapters.Request, f facts) (*api.ChatRequest, error)
 	}
 	for _, m := range req.Messages {
 		w := api.Message{Role: m.Role, Content: m.Content, ToolName: m.ToolName, ToolCallID: m.ToolCallID}
+		for _, image := range m.Images {
+			w.Images = append(w.Images, image.Data)
+		}
 		for i, tc := range m.ToolCalls {
 			call := api.ToolCall{ID: tc.ID, Function: api.ToolCallFunction{Index: i, Name: tc.Name}}
 			if err := json.Unmarshal([]byte(tc.WireArguments()), &call.Function.Arguments); err != nil {

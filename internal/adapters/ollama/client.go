@@ -72,13 +72,15 @@ type facts struct {
 	model   string // that is asked
 	context int    // num_ctx
 	tools   bool
+	images  bool
 }
 
 var (
-	_ adapters.Model      = (*Client)(nil)
-	_ adapters.Preparer   = (*Client)(nil)
-	_ adapters.ToolTeller = (*Client)(nil)
-	_ adapters.Available  = (*Client)(nil)
+	_ adapters.Model       = (*Client)(nil)
+	_ adapters.Preparer    = (*Client)(nil)
+	_ adapters.ToolTeller  = (*Client)(nil)
+	_ adapters.ImageTeller = (*Client)(nil)
+	_ adapters.Available   = (*Client)(nil)
 )
 
 // New checks the profile and makes a client. It does not connect. The context
@@ -171,14 +173,25 @@ func (c *Client) Tools(ctx context.Context) (bool, error) {
 	return f.tools, err
 }
 
-// Available is nil when the server is there and lists the model. One that it
-// does not list it may serve all the same: only a request tells.
-func (c *Client) Available(ctx context.Context) (string, error) {
+// Images asks the server whether the model takes images. Of one that it does not list it
+// tells nothing.
+func (c *Client) Images(ctx context.Context) (bool, error) {
 	f, err := c.fetchFacts(ctx)
-	if err != nil {
-		return "", err
+	return f.images, err
+}
+
+// Available asks the server about the model. A chosen one that it does not list it may
+// serve all the same.
+func (c *Client) Available(ctx context.Context) (adapters.Listing, error) {
+	f, err := c.fetchFacts(ctx)
+	var e *adapters.Error
+	if errors.As(err, &e) && e.Status == http.StatusNotFound && !c.cfg.Unchosen {
+		return adapters.Listing{Text: "answers: " + e.Message, State: adapters.Unlisted, Fix: e.Fix}, nil
 	}
-	return fmt.Sprintf("has %s, %d tokens of context", f.model, f.context), nil
+	if err != nil {
+		return adapters.Listing{}, err
+	}
+	return adapters.Listing{Text: fmt.Sprintf("has %s, %d tokens of context", f.model, f.context), State: adapters.Listed}, nil
 }
 
 // modelFacts asks the server about the model. Little is known of a chosen model
@@ -215,6 +228,7 @@ func (c *Client) fetchFacts(ctx context.Context) (facts, error) {
 		return facts{}, err
 	}
 	f.tools, f.context = told.hasCapability(model.CapabilityTools), told.contextSize(c.cfg.ContextTokens)
+	f.images = told.hasCapability(model.CapabilityVision)
 	c.mu.Lock()
 	c.facts = f
 	c.mu.Unlock()

@@ -199,10 +199,9 @@ func TestUnchosen(t *testing.T) {
 		t.Errorf("nothing that can chat: %v", err)
 	}
 	chosen := newClient(t, adapters.Profile{Model: ollama.Preferred, BaseURL: l.URL})
-	_, err := chosen.Available(t.Context())
-	var e *adapters.Error
-	if !errors.As(err, &e) || e.Status != 404 || e.Fix != "ollama pull llama3" || !strings.Contains(e.Message, "nomic:latest") {
-		t.Errorf("a chosen model that is not there: %+v", err)
+	list, err := chosen.Available(t.Context())
+	if err != nil || list.State != adapters.Unlisted || list.Fix != "ollama pull llama3" || !strings.Contains(list.Text, "nomic:latest") {
+		t.Errorf("a chosen model that is not there: %+v, %v", list, err)
 	}
 }
 
@@ -249,8 +248,8 @@ func TestUnlisted(t *testing.T) {
 	if got := m.Info(); got.ContextTokens != 5000 || chats != 2 {
 		t.Errorf("%+v after %d chats", got, chats)
 	}
-	if _, err := m.Available(t.Context()); adapters.KindOf(err) != adapters.BadRequest {
-		t.Errorf("it is listed: %v", err)
+	if list, err := m.Available(t.Context()); err != nil || list.State != adapters.Unlisted {
+		t.Errorf("it is listed: %+v, %v", list, err)
 	}
 }
 
@@ -270,12 +269,12 @@ func TestToolsAsked(t *testing.T) {
 	profile := adapters.Profile{Name: "default", Adapter: "ollama", Model: "m", BaseURL: server.URL}
 	for tools, want := range map[adapters.ToolUse]string{adapters.ToolsAuto: "tools in text", adapters.ToolsNo: "tools in text", "": "tools in text"} {
 		profile.Tools = tools
-		if said, err := registry.Probe(t.Context(), profile, adapters.Deps{}, true); err != nil || !strings.HasSuffix(said, want) {
-			t.Errorf("%q: %q, %v", tools, said, err)
+		if found, err := registry.Probe(t.Context(), profile, adapters.Deps{}, adapters.ReachServers); err != nil || !strings.HasSuffix(found.Said, want) {
+			t.Errorf("%q: %+v, %v", tools, found, err)
 		}
 	}
 	profile.Tools = adapters.ToolsYes
-	_, err := registry.Probe(t.Context(), profile, adapters.Deps{}, true)
+	_, err := registry.Probe(t.Context(), profile, adapters.Deps{}, adapters.ReachServers)
 	var told *company.Error
 	if !errors.As(err, &told) || !strings.Contains(told.Hint, "`tools: yes`") || adapters.KindOf(err) != adapters.BadRequest {
 		t.Errorf("tools: yes: %v", err)
@@ -369,8 +368,8 @@ func TestTheCallerGivesUp(t *testing.T) {
 func TestAvailable(t *testing.T) {
 	l := newLibrary(t, []string{"m"}, map[string]string{"m": noTools})
 	said, err := newClient(t, adapters.Profile{Model: "m", BaseURL: l.URL}).Available(t.Context())
-	if err != nil || said != "has m, 8192 tokens of context" {
-		t.Errorf("%q, %v", said, err)
+	if err != nil || said.State != adapters.Listed || said.Text != "has m, 8192 tokens of context" {
+		t.Errorf("%+v, %v", said, err)
 	}
 	hung := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -474,4 +473,11 @@ func TestConfiguration(t *testing.T) {
 			t.Errorf("%s: err = %v", name, err)
 		}
 	}
+}
+
+// FuzzReply answers with changed replies.
+func FuzzReply(f *testing.F) {
+	adaptertest.Fuzz(f, adaptertest.Ollama(), func(o adaptertest.Options) (adapters.Model, error) {
+		return ollama.New(adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
+	})
 }

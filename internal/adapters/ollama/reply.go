@@ -8,6 +8,7 @@ import (
 	"github.com/ollama/ollama/api"
 
 	"company/internal/adapters"
+	"company/internal/adapters/exchange"
 )
 
 // reply gathers the pieces of a reply.
@@ -30,7 +31,7 @@ func (r *reply) add(p api.ChatResponse) {
 				call.Arguments = text // the agent explains to the model why they are wrong
 			}
 		}
-		r.bytes += len(call.Name) + len(call.Arguments)
+		r.bytes += len(call.ID) + len(call.Name) + len(call.Arguments)
 		r.calls = append(r.calls, call)
 	}
 	r.last = p
@@ -38,6 +39,11 @@ func (r *reply) add(p api.ChatResponse) {
 
 // byteSize of the reply in bytes, of which a token has at least one.
 func (r *reply) byteSize() int { return r.bytes }
+
+// currentSize is how much of the reply there is.
+func (r *reply) currentSize() exchange.Size {
+	return exchange.Size{Bytes: r.bytes, Parts: len(r.calls)}
+}
 
 // toResponse makes the reply that the company sees, or a Garbage error for one
 // that says nothing.

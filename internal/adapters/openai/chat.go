@@ -39,11 +39,11 @@ func (c *Client) sendOnce(ctx context.Context, req adapters.Request, sent sdk.Ch
 		if text != "" {
 			onEvent(adapters.Event{Text: text})
 		}
-		switch {
-		case r.finish != "":
+		if grown {
+			ex.Grew(r.currentSize())
+		}
+		if r.finish != "" {
 			ex.Ending()
-		case grown:
-			ex.Grew(r.byteSize())
 		}
 	}
 	if ended := ex.Stop(); !ended || r.finish == "" {

@@ -145,7 +145,7 @@ func (c *Client) Close() error {
 }
 
 // Available asks the server which models it serves. See exchange.Availability.
-func (c *Client) Available(ctx context.Context) (string, error) {
+func (c *Client) Available(ctx context.Context) (adapters.Listing, error) {
 	names, err := c.listModels(ctx)
 	return c.http.Availability(c.cfg.Model, c.cfg.BaseURL == Standard, names, err)
 }

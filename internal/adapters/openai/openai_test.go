@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"company/internal/adapters"
@@ -272,13 +273,13 @@ func TestAvailable(t *testing.T) {
 		_, _ = io.WriteString(w, `{"data":[{"id":"a"},{"id":"b"}]}`)
 	}))
 	t.Cleanup(server.Close)
-	if _, err := newClient(t, adapters.Profile{Model: "b", BaseURL: server.URL + "/v1"}).Available(t.Context()); err != nil {
-		t.Error(err)
+	if said, err := newClient(t, adapters.Profile{Model: "b", BaseURL: server.URL + "/v1"}).Available(t.Context()); err != nil || said.State != adapters.Listed {
+		t.Errorf("%+v, %v", said, err)
 	}
 	// A name that is not in the list may be served all the same (ADP-5).
 	said, err := newClient(t, adapters.Profile{Model: "c", BaseURL: server.URL + "/v1"}).Available(t.Context())
-	if err != nil || said != "answers, and lists a, b and not this one" {
-		t.Errorf("%q, %v", said, err)
+	if err != nil || said.State != adapters.Unlisted || said.Text != "answers, and lists a, b and not this one" {
+		t.Errorf("%+v, %v", said, err)
 	}
 }
 
@@ -323,5 +324,45 @@ func TestKeyIsNotLogged(t *testing.T) {
 	slog.New(slog.NewTextHandler(&log, nil)).Info("config", "cfg", cfg)
 	if log.Len() == 0 || strings.Contains(log.String(), "canary") {
 		t.Errorf("log: %s", log.String())
+	}
+}
+
+// FuzzReply answers with changed replies.
+func FuzzReply(f *testing.F) {
+	adaptertest.Fuzz(f, adaptertest.OpenAI(), func(o adaptertest.Options) (adapters.Model, error) {
+		return openai.New(adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
+	})
+}
+
+// A list of models without an end is no longer than a reply may be.
+func TestEndlessListOfModels(t *testing.T) {
+	var sent atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"error":{"message":"The model does not exist","code":"model_not_found"}}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"a"}`)
+		for n := 0; n < 256<<20; {
+			m, err := io.WriteString(w, strings.Repeat(`,{"id":"`+strings.Repeat("x", 1000)+`"}`, 100))
+			if n += m; err != nil {
+				break
+			}
+			sent.Add(int64(m))
+		}
+	}))
+	defer server.Close()
+	c := newClient(t, adapters.Profile{Model: "m", BaseURL: server.URL})
+	_, err := c.Chat(t.Context(), adaptertest.Request(), nil)
+	if adapters.KindOf(err) != adapters.BadRequest || !strings.Contains(err.Error(), "does not exist") {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.Available(t.Context()); err == nil {
+		t.Error("a list without an end is one")
+	}
+	server.Close()
+	if n := sent.Load(); n > 2*(32<<20) {
+		t.Errorf("%d MiB of two lists were read", n>>20)
 	}
 }

@@ -22,6 +22,7 @@ type reply struct {
 	calls     []*call
 	finish    sdk.FinishReason
 	usage     *sdk.Usage
+	looked    int // bytes of arguments that were looked through for their end
 }
 
 type call struct {
@@ -38,23 +39,26 @@ func (r *reply) add(chunk sdk.ChatCompletionStreamResponse) (text string, grown 
 	if chunk.Usage != nil {
 		r.usage = chunk.Usage // the last one is the total where each chunk has one
 	}
+	before := r.text.Len()
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
 			continue // we ask for one
 		}
 		grown = true
-		text += choice.Delta.Content
+		r.text.WriteString(choice.Delta.Content)
 		r.reasoning.WriteString(choice.Delta.ReasoningContent)
 		r.refusal.WriteString(choice.Delta.Refusal)
 		for _, delta := range choice.Delta.ToolCalls {
+			if r.currentSize().Over() {
+				break
+			}
 			r.addCall(delta)
 		}
 		if choice.FinishReason != "" && choice.FinishReason != sdk.FinishReasonNull {
 			r.finish = choice.FinishReason
 		}
 	}
-	r.text.WriteString(text)
-	return text, grown
+	return r.text.String()[before:], grown
 }
 
 // addCall finds the call that a delta belongs to. The index decides where
@@ -72,7 +76,7 @@ func (r *reply) addCall(delta sdk.ToolCall) {
 		switch {
 		case index >= 0 && known.index == index:
 			into = known
-		case index < 0 && delta.ID != "" && known.id == delta.ID && !(delta.Function.Name != "" && json.Valid([]byte(known.args.String()))):
+		case index < 0 && delta.ID != "" && known.id == delta.ID && !(delta.Function.Name != "" && r.isWhole(known)):
 			into = known // a finished call whose id and name come again is another one
 		}
 	}
@@ -92,6 +96,12 @@ func (r *reply) addCall(delta sdk.ToolCall) {
 	into.id = cmp.Or(into.id, delta.ID)
 	into.name = cmp.Or(into.name, delta.Function.Name)
 	into.args.WriteString(delta.Function.Arguments)
+}
+
+// isWhole reports whether a call has all of its arguments.
+func (r *reply) isWhole(c *call) bool {
+	r.looked += c.args.Len()
+	return json.Valid([]byte(c.args.String()))
 }
 
 // unfit are finish reasons that say the reply is none.
@@ -151,6 +161,11 @@ func (r *reply) byteSize() int {
 		n += len(call.id) + len(call.name) + call.args.Len()
 	}
 	return n
+}
+
+// currentSize is how much of the reply there is.
+func (r *reply) currentSize() exchange.Size {
+	return exchange.Size{Bytes: r.byteSize(), Parts: len(r.calls), Looked: r.looked}
 }
 
 // serverUsage is the server's count, where it gave one that can be true.

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"math"
 	"strings"
@@ -68,6 +69,9 @@ func (c *Client) wireMessage(m adapters.Message) sdk.ChatCompletionMessage {
 	if out.Content == "" && len(out.ToolCalls) == 0 {
 		out.Content = noOutput
 	}
+	if len(m.Images) > 0 {
+		out.MultiContent, out.Content = wireParts(m), ""
+	}
 	if (c.cfg.EchoReasoning || c.quirks.echo.Load()) && !c.quirks.noEcho.Load() && len(m.Opaque) > 0 {
 		var o opaque
 		if json.Unmarshal(m.Opaque, &o) == nil {
@@ -75,6 +79,17 @@ func (c *Client) wireMessage(m adapters.Message) sdk.ChatCompletionMessage {
 		}
 	}
 	return out
+}
+
+// wireParts is a message with images: these first, as vendors advise, each as a data URI.
+func wireParts(m adapters.Message) []sdk.ChatMessagePart {
+	var out []sdk.ChatMessagePart
+	for _, image := range m.Images {
+		out = append(out, sdk.ChatMessagePart{Type: sdk.ChatMessagePartTypeImageURL, ImageURL: &sdk.ChatMessageImageURL{
+			URL: "data:" + image.Type + ";base64," + base64.StdEncoding.EncodeToString(image.Data),
+		}})
+	}
+	return append(out, sdk.ChatMessagePart{Type: sdk.ChatMessagePartTypeText, Text: cmp.Or(m.Content, noOutput)})
 }
 
 // dropParameter reads a refusal for the name of a parameter that this server does not

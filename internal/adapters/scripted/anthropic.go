@@ -35,6 +35,14 @@ type anthropicBlock struct {
 	Thinking  *string         `json:"thinking,omitempty"`
 	Signature string          `json:"signature,omitempty"`
 	Data      string          `json:"data,omitempty"`
+	Source    *anthropicImage `json:"source,omitempty"`
+}
+
+// anthropicImage is where an image comes from.
+type anthropicImage struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      []byte `json:"data"`
 }
 
 type anthropicRequest struct {
@@ -117,6 +125,8 @@ func readBlocks(role string, blocks []anthropicBlock, open []adapters.ToolCall) 
 		switch {
 		case b.Type == "text" && strings.TrimSpace(b.Text) != "":
 			said.Content += b.Text
+		case b.Type == "image" && role == adapters.User && b.Source != nil && b.Source.Type == "base64" && len(b.Source.Data) > 0:
+			said.Images = append(said.Images, imageOf(b.Source.MediaType, b.Source.Data))
 		case b.Type == "thinking" && role == adapters.Assistant && b.Signature != "" && b.Thinking != nil:
 		case b.Type == "redacted_thinking" && role == adapters.Assistant && b.Data != "":
 		case b.Type == "tool_use" && role == adapters.Assistant && b.ID != "" && b.Name != "" && bytes.HasPrefix(b.Input, []byte("{")):

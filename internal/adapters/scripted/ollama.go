@@ -33,6 +33,7 @@ type ollamaCall struct {
 type ollamaMessage struct {
 	Role       string       `json:"role"`
 	Content    string       `json:"content"`
+	Images     [][]byte     `json:"images,omitempty"`
 	Thinking   string       `json:"thinking,omitempty"`
 	ToolCalls  []ollamaCall `json:"tool_calls,omitempty"`
 	ToolName   string       `json:"tool_name,omitempty"`
@@ -82,6 +83,9 @@ func readOllama(body []byte) (Exchange, error) {
 			x.Turn++
 		default:
 			return Exchange{}, fmt.Errorf("invalid role %q", m.Role)
+		}
+		for _, data := range m.Images {
+			out.Images = append(out.Images, imageOf(http.DetectContentType(data), data))
 		}
 		for _, c := range m.ToolCalls {
 			var object map[string]any

@@ -81,6 +81,13 @@ func exchangeOf(req sdk.ChatCompletionRequest) (Exchange, error) {
 		out := adapters.Message{Role: m.Role, Content: m.Content, ToolCallID: m.ToolCallID, ToolName: names[m.ToolCallID]}
 		for _, part := range m.MultiContent {
 			out.Content += part.Text
+			if part.ImageURL != nil {
+				image, err := readDataURI(part.ImageURL.URL)
+				if err != nil {
+					return Exchange{}, err
+				}
+				out.Images = append(out.Images, image)
+			}
 		}
 		for _, c := range m.ToolCalls {
 			names[c.ID] = c.Function.Name

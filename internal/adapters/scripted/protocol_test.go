@@ -151,3 +151,44 @@ func TestProtocolFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestImagesOverEachProtocol: an image goes with the first message of each request, whether
+// tools go over the wire or in text.
+func TestImagesOverEachProtocol(t *testing.T) {
+	image := adapters.Image{Attachment: company.Attachment{Name: "a.gif", Type: "image/gif", Width: 1, Height: 1}, Data: []byte("GIF89a and what follows")}
+	for name, open := range drivers {
+		for _, use := range []adapters.ToolUse{adapters.ToolsYes, adapters.ToolsNo} {
+			t.Run(name+" "+string(use), func(t *testing.T) {
+				var saw []scripted.Exchange
+				server, err := scripted.NewServer(scripted.BrainFunc(func(x scripted.Exchange) scripted.Reply {
+					saw = append(saw, x)
+					return scripted.Reply{Text: "I see."}
+				}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				bare, err := open(server.URL())
+				if err != nil {
+					t.Fatal(err)
+				}
+				m := adapters.WithToolMode(bare, use, nil)
+				req := ask(header(company.Worker, "t1-01.1", "look"))
+				req.Messages[1].Images = []adapters.Image{image}
+				req.Messages = append(req.Messages, adapters.Message{Role: adapters.User, Content: "and this"})
+				req.MaxTokens = 300
+				req.Tools = []adapters.Tool{{Name: "read_file", Description: "d", Schema: json.RawMessage(`{"type":"object"}`)}}
+				adaptertest.Chat(t, m, req)
+				if err := adapters.Close(m); err != nil {
+					t.Error(err)
+				}
+				if err := server.Close(); err != nil {
+					t.Error(err)
+				}
+				first := saw[0].Messages[1]
+				if len(first.Images) != 1 || first.Images[0].Type != "image/gif" || string(first.Images[0].Data) != string(image.Data) || !strings.Contains(first.Content, "look") {
+					t.Errorf("the first message has %d images: %+v", len(first.Images), first)
+				}
+			})
+		}
+	}
+}

@@ -141,7 +141,7 @@ func (s *Server) handleModels(w http.ResponseWriter, _ *http.Request) {
 
 // handleShow tells of any model what this server is.
 func (s *Server) handleShow(w http.ResponseWriter, _ *http.Request) {
-	capabilities := []string{"completion", "tools"}
+	capabilities := []string{"completion", "tools", "vision"}
 	if s.toolless {
 		capabilities = capabilities[:1]
 	}

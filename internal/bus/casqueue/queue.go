@@ -48,8 +48,9 @@ type Queue struct {
 	items   map[string]*entry // by item id, without those that are done: the store alone knows these
 	waiting []*entry          // by age, those that never were leased or were given back
 	leased  map[string]*entry
-	newest  time.Time     // of all items that were put: the order of work does not depend on a clock that is set
-	changed chan struct{} // closed when something may have become free
+	putting map[string]chan struct{} // closed when the put of that id has its answer
+	newest  time.Time                // of all items that were put: the order of work does not depend on a clock that is set
+	changed chan struct{}            // closed when something may have become free
 }
 
 var _ bus.Queue = (*Queue)(nil)
@@ -86,7 +87,8 @@ type entry struct {
 
 // New is an empty view of a store in which a done item is remembered for memory.
 func New(store Store, memory time.Duration) *Queue {
-	return &Queue{store: store, memory: memory, items: map[string]*entry{}, leased: map[string]*entry{}, changed: make(chan struct{})}
+	return &Queue{store: store, memory: memory, items: map[string]*entry{}, leased: map[string]*entry{},
+		putting: map[string]chan struct{}{}, changed: make(chan struct{})}
 }
 
 // Load adds a record that the store holds to the view. It is called for each of
@@ -176,27 +178,56 @@ func (q *Queue) Put(ctx context.Context, item bus.Item) error {
 	if err := q.store.CheckAlive(ctx); err != nil {
 		return err
 	}
-	q.mu.Lock()
-	known := q.items[item.ID] != nil
-	put := time.Now().UTC().Round(0)
-	if !put.After(q.newest) {
-		put = q.newest.Add(1)
+	put, isKnown, err := q.beginPut(ctx, item.ID)
+	if isKnown || err != nil {
+		return err
 	}
-	q.newest = put
-	q.mu.Unlock()
-	if known {
-		return nil
-	}
+	defer q.endPut(item.ID)
 	rec := record{ID: item.ID, State: waiting, Put: put, Body: item.Body}
-	_, err := q.write(ctx, rec, 0)
+	_, err = q.write(ctx, rec, 0)
 	if errors.Is(err, bus.ErrConflict) {
-		return nil // put before: by a concurrent caller, or done since
+		return nil // put before, and done since
 	}
 	return err
 }
 
+// beginPut waits until no other call puts the item, and reports whether the item is known
+// then. If it is not, no other call puts it before endPut.
+func (q *Queue) beginPut(ctx context.Context, id string) (put time.Time, isKnown bool, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.putting[id] != nil {
+		other := q.putting[id]
+		q.mu.Unlock()
+		err := waitChange(ctx, 0, other)
+		q.mu.Lock()
+		if err != nil {
+			return put, false, err
+		}
+	}
+	if q.items[id] != nil {
+		return put, true, nil
+	}
+	put = time.Now().UTC().Round(0)
+	if !put.After(q.newest) {
+		put = q.newest.Add(1)
+	}
+	q.newest = put
+	q.putting[id] = make(chan struct{})
+	return put, false, nil
+}
+
+func (q *Queue) endPut(id string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	close(q.putting[id])
+	delete(q.putting, id)
+}
+
 // write stores a record over the one with sequence expect and moves the view
-// along. After a failure the view is read anew from the store.
+// along. After a failure the view is read anew from the store. The caller is the
+// only writer of the item: it has marked the item busy, or puts it. So the record
+// is still the newest one when the view gets it.
 func (q *Queue) write(ctx context.Context, rec record, expect uint64) (uint64, error) {
 	data, err := json.Marshal(rec)
 	if err != nil {

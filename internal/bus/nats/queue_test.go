@@ -14,7 +14,7 @@ import (
 
 // TestForgottenItems: once a done item is forgotten, its id may be put anew,
 // here and on disk; and a queue that has forgotten everything still gives
-// higher fences after it was opened again.
+// higher fences after it was opened again (BUS-6).
 func TestForgottenItems(t *testing.T) {
 	hosttest.Long(t, "leases run out")
 	t.Parallel()
@@ -79,7 +79,7 @@ func TestForgottenItems(t *testing.T) {
 }
 
 // TestStore: nobody else on the machine may look in, or dial, and what is
-// acknowledged is on the disk.
+// acknowledged is on the disk (DST-3).
 func TestStore(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")

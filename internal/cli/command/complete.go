@@ -55,6 +55,19 @@ func (env *Environment) CompleteEachID(list func(view.IDs) []string) Completer {
 	}
 }
 
+// CompleteModels completes the model profiles of the config.
+func (env *Environment) CompleteModels() Completer {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		profiles, err := env.ModelProfiles(ctx)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return profiles, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // CompleteBranches completes the branches of the checkout that one stands in.
 func (env *Environment) CompleteBranches() func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

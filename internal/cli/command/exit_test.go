@@ -69,7 +69,9 @@ func TestErrorLayout(t *testing.T) {
   fix:  export a token with that permission, then: company resume t12
 HTTP 401
 `, 1},
-		"json": {full, func(env *Environment) { env.Output = "json" }, `{"error":{"code":"E_FORGE","message":"GitHub refused the token (401) while opening the PR","why":"GITHUB_TOKEN lacks \"pull_requests: write\"\u001b[2J","hint":"export a token with that permission, then: company resume t12","details":"HTTP 401","fix":"export a token with that permission, then: company resume t12"},"schema_version":1}
+		"json": {full, func(env *Environment) { env.Output = "json" }, `{"error":{"code":"E_FORGE","class":"recoverable","message":"GitHub refused the token (401) while opening the PR","why":"GITHUB_TOKEN lacks \"pull_requests: write\"\u001b[2J","hint":"export a token with that permission, then: company resume t12","details":"HTTP 401","fix":"export a token with that permission, then: company resume t12"},"schema_version":1}
+`, 1},
+		"json, by a person": {company.E(company.EForge, "no right").NeedsPerson(), func(env *Environment) { env.Output = "json" }, `{"error":{"code":"E_FORGE","class":"human_required","message":"no right"},"schema_version":1}
 `, 1},
 		"a cause":           {company.E(company.EGit, "git does not answer").Wrap(errors.New("signal: killed")), nil, "error[E_GIT]: git does not answer\n  why:  signal: killed\n", 1},
 		"not one of ours":   {errors.New("odd"), nil, "error[E_INTERNAL]: odd\n", 1},

@@ -28,7 +28,7 @@ func New(env *command.Environment) *cobra.Command {
 		Use: "prune", Short: "Remove images that no task needs",
 		Example: "  company image prune --dry-run\n  company image prune\n  company image prune --all",
 		Long: `Removes the images that ended tasks of this office were worked on with, when no
-task needs them any more, with the layers that only they were stacked on, and
+task needs them any more and no other office has, with the layers that only they were stacked on, and
 toolboxes of other versions of company that no image has. --all removes every image of company on this machine
 that no open task of this office is based on, layers that are shared included:
 the next task builds what it needs, which takes minutes. An open task of another
@@ -92,11 +92,16 @@ func listImages(ctx context.Context, env *command.Environment) error {
 }
 
 func pruneImages(ctx context.Context, env *command.Environment, all, dryRun bool) error {
-	used, err := readImages(ctx, env)
+	conn, paths, err := env.ConnectOffice(ctx)
 	if err != nil {
 		return err
 	}
-	out, err := env.FindDaemon(ctx).PruneImages(ctx, used, all, dryRun)
+	used, err := conn.Images(ctx)
+	conn.Close()
+	if err != nil {
+		return err
+	}
+	out, err := env.FindDaemon(ctx).PruneImages(ctx, used, paths.Git, all, dryRun)
 	if err != nil {
 		return err
 	}

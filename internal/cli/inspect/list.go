@@ -19,8 +19,9 @@ func NewList(env *command.Environment) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List the tasks of the office, the newest first",
 		Example: "  company list\n  company list --tag api --priority high\n  company list --state failed -n 20\n  company list --state open,paused -o json\n  company list --template '{{range .tasks}}{{.id}} {{.status}}{{\"\\n\"}}{{end}}'",
-		Long: `Lists tasks. --state narrows them to those in one of the states named: a status
-as company status shows it, or open, ended, paused. --priority narrows them to those
+		Long: `Lists tasks. --state narrows them to those in one of the states named: a state as
+company status shows it (done, "needs you"), a status as -o json has it, or open,
+ended, paused. --priority narrows them to those
 of one of the priorities named, --tag to those with every tag named.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if filter.Limit < 0 {
@@ -43,7 +44,7 @@ of one of the priorities named, --tag to those with every tag named.`,
 	c.Flags().StringSliceVar(&filter.Priorities, "priority", nil, "only those of one of these priorities: low, medium, high")
 	c.Flags().StringSliceVar(&filter.Tags, "tag", nil, "only those with all of these tags")
 	c.Flags().IntVarP(&filter.Limit, "limit", "n", 30, "how many at most; 0: all")
-	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(view.TaskStates, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(view.TaskStateTexts(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("priority", cobra.FixedCompletions(command.PriorityWords, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

@@ -22,8 +22,9 @@ a subtask, its newest run of a worker; of a task, the newest of all. Long
 messages and results are shortened; -v shows them whole.
 
 --follow goes on with those that come, until the run ends; when no company
-is at work any more, it waits for the next. With -o json it prints one object
-for each message and tool call.`,
+is at work any more, it waits for the next. On a terminal the newest lines of a
+command that runs stand below them, until its result does. With -o json it
+prints one object for each message, tool call, and newer output of a command.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.All }),
 		RunE: func(c *cobra.Command, args []string) error {
 			if follow {

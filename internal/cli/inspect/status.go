@@ -4,6 +4,7 @@ package inspect
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -100,5 +101,6 @@ func runStatus(ctx context.Context, env *command.Environment, style view.Style) 
 	if info, ok := conn.Server(); ok {
 		v.PID = info.PID
 	}
-	return served, env.PrintLong(v.Render(style))
+	_, err = io.WriteString(env.Out, v.Render(style)) // no pager: one looks at it in passing
+	return served, err
 }

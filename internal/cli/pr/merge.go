@@ -7,6 +7,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
+	"company/internal/console"
 	"company/internal/view"
 )
 
@@ -33,7 +34,7 @@ func openPull(ctx context.Context, env *command.Environment, number string) (*co
 
 // gitOf is the person's git in a checkout.
 func gitOf(env *command.Environment, dir string) officeapp.PersonGit {
-	return officeapp.PersonGit{Dir: dir, Environ: env.Environ, In: env.In, Err: env.Err}
+	return officeapp.PersonGit{Dir: dir, Environ: env.Environ, In: env.In, Err: console.FileOf(env.Err)}
 }
 
 func checkoutPR(ctx context.Context, env *command.Environment, number string) error {

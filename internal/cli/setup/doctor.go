@@ -14,15 +14,15 @@ import (
 // NewDoctor makes company doctor.
 func NewDoctor(env *command.Environment) *cobra.Command {
 	var o diagnose.Options
-	var orphans bool
+	var orphans, whole bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check that this machine and this office can work",
-		Example: "  company doctor\n  company doctor --quiet\n  company doctor --online -o json\n  company doctor --deep",
+		Example: "  company doctor\n  company doctor --all\n  company doctor --online -o json\n  company doctor --deep",
 		Long: `Each check tells what it found, what is needed, and how to put it right; the last
 line lists the faults to mend. ! is a warning: work goes on, but look at it;
 ? could not be checked. Nothing outside of
-this machine is asked without --online. With --quiet only the checks that
-did not pass are shown.
+this machine is asked without --online, which costs some tokens of each model. The checks that
+passed are one number; --all shows them. JSON has all of them, without --quiet.
 
 --deep reads the whole ledger and every blob and holds them to their hashes, of an
 office at rest and of one that is at work. That takes as long as the disk needs for
@@ -34,16 +34,17 @@ It removes none: those of this office go with its next start.`,
 			if orphans {
 				return listOrphans(c.Context(), env)
 			}
-			return runDoctor(c.Context(), env, o)
+			return runDoctor(c.Context(), env, o, whole)
 		},
 	}
 	c.Flags().BoolVar(&o.Deep, "deep", false, "also read the whole ledger and every blob, and hold them to their hashes")
-	c.Flags().BoolVar(&o.Online, "online", false, "also ask the models' servers, the git remote, the forge and the registries")
+	c.Flags().BoolVar(&o.Online, "online", false, "also ask the models' servers, each model for a short reply, the git remote, the forge and the registries")
+	c.Flags().BoolVar(&whole, "all", false, "also show the checks that passed")
 	c.Flags().BoolVar(&orphans, "list-orphans", false, "list containers without a company, and check nothing")
 	return c
 }
 
-func runDoctor(ctx context.Context, env *command.Environment, o diagnose.Options) error {
+func runDoctor(ctx context.Context, env *command.Environment, o diagnose.Options, whole bool) error {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout())
 	defer cancel()
 	all, code := []health.Finding{}, command.ExitComplete
@@ -63,7 +64,7 @@ func runDoctor(ctx context.Context, env *command.Environment, o diagnose.Options
 			return err
 		}
 	} else {
-		fmt.Fprint(env.Out, diagnose.RenderResults(all, env.Style(env.Out)))
+		fmt.Fprint(env.Out, diagnose.RenderResults(all, whole, env.Style(env.Out)))
 	}
 	if code != command.ExitComplete {
 		return &command.CodedError{Code: code}

@@ -27,6 +27,7 @@ const initTimeout = 20 * time.Second
 type initOptions struct {
 	force  bool
 	dryRun bool
+	all    bool
 }
 
 // NewInit makes company init.
@@ -34,11 +35,11 @@ func NewInit(env *command.Environment) *cobra.Command {
 	var o initOptions
 	c := &cobra.Command{
 		Use: "init", Short: "Write a company.yaml with what was found here",
-		Example: "  company init\n  company init --dry-run\n  company init --force",
+		Example: "  company init\n  company init --all --dry-run\n  company init --force",
 		Long: `Looks at the repository you stand in and at this machine (checks, base branch,
-remote, models, keys), and writes a company.yaml that says what was found and
-every key there is with its default. Nothing needs it: without one the defaults
-hold. It also hides the office's own folders from git status, by the list of
+remote, models, keys), and writes a company.yaml that says what was found, and
+the keys that most people set first with their defaults; --all writes every key
+there is. Nothing needs it: without one the defaults hold. It also hides the office's own folders from git status, by the list of
 .git/info/exclude, and makes nothing else. git clean -fdx spares .company/; a
 second -f (-ffdx) removes it, with all work that was not merged.
 
@@ -47,6 +48,7 @@ old one beside it.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runInit(c.Context(), env, o) },
 	}
 	c.Flags().BoolVar(&o.force, "force", false, "write a new file where there is one; the old one is kept as company.yaml.bak")
+	c.Flags().BoolVar(&o.all, "all", false, "write every key there is, with its default")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the file and write nothing")
 	return c
 }
@@ -68,6 +70,7 @@ func runInit(ctx context.Context, env *command.Environment, o initOptions) error
 	if err != nil {
 		return err
 	}
+	draft.All = o.all
 	text := draft.Render()
 	backup, err := config.InstallDraft(ctx, dir, text, env.LookupEnv, o.force, o.dryRun)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"company/internal/attachment"
 	"company/internal/attend"
 	"company/internal/cli/command"
 	"company/internal/company"
@@ -29,7 +30,7 @@ func submitDetached(ctx context.Context, env *command.Environment, paths office.
 			return cmp.Or(err, printSummaries(env, sums))
 		}
 	}
-	return printDetached(env, taken)
+	return printDetached(env, taken, cmd)
 }
 
 // background submits from a terminal that shows screens, and has tasks go on apart from it.
@@ -69,7 +70,7 @@ func addPlaceArgs(env *command.Environment, args ...string) []string {
 
 func giveAway(ctx context.Context, env *command.Environment, paths office.Paths, o submitOptions, cmd company.Command, text string) (detach.Taken, error) {
 	return detach.Submit(ctx, env.Entrance, paths, detach.Submission{
-		Args: resubmitArgs(env, o), Instruction: text, Command: cmd, ID: o.commandID, Task: company.TaskID(o.plan),
+		Args: resubmitArgs(env, o), Instruction: text, Files: o.files, Command: cmd, ID: o.commandID, Task: company.TaskID(o.plan),
 	})
 }
 
@@ -114,8 +115,15 @@ func PrepareSubmission(ctx context.Context, ent *entrance.Entrance, s view.Submi
 // config into flags of env.
 func chooseOptions(env *command.Environment, s view.Submission) (submitOptions, error) {
 	o := submitOptions{
-		project: s.Project, base: s.Base, follows: s.Follows, priority: s.Priority, deadline: s.Deadline, tags: s.Tags, dryRun: s.DryRun,
+		project: s.Project, base: s.Base, follows: s.Follows, after: s.After, priority: s.Priority, deadline: s.Deadline, tags: s.Tags, dryRun: s.DryRun,
 		approve: s.Approve, budgetUSD: s.BudgetUSD, tokens: s.BudgetTokens, detach: true, commandID: s.ID,
+	}
+	for _, f := range s.Attachments {
+		o.files = append(o.files, company.AttachedFile{Attachment: company.Attachment{Name: f.Name}, Content: f.Content})
+	}
+	var err error
+	if o.files, err = attachment.Inspect(o.files); err != nil {
+		return o, err
 	}
 	return o, addConfigFlags(env, o, s.BudgetUSD != 0, s.BudgetTokens != "")
 }
@@ -123,7 +131,11 @@ func chooseOptions(env *command.Environment, s view.Submission) (submitOptions, 
 // resubmitArgs are the arguments of the same submission, followed by itself.
 func resubmitArgs(env *command.Environment, o submitOptions) []string {
 	args := []string{"submit", "--no-input", "--command-id", o.commandID}
-	if o.plan == "" {
+	switch {
+	case o.plan != "":
+	case len(o.files) > 0:
+		args = append(args, "--packed")
+	default:
 		args = append(args, "--file", "-")
 	}
 	add := func(flag, v string) {
@@ -134,6 +146,9 @@ func resubmitArgs(env *command.Environment, o submitOptions) []string {
 	add("--project", o.project)
 	add("--base", o.base)
 	add("--follows", o.follows)
+	for _, id := range o.after {
+		add("--after", id)
+	}
 	add("--plan", o.plan)
 	add("--priority", o.priority)
 	add("--deadline", o.deadline)
@@ -150,7 +165,8 @@ func resubmitArgs(env *command.Environment, o submitOptions) []string {
 	return addPlaceArgs(env, args...)
 }
 
-func printDetached(env *command.Environment, taken detach.Taken) error {
+// printDetached says that a submission is taken.
+func printDetached(env *command.Environment, taken detach.Taken, cmd company.Command) error {
 	if env.Output == "json" {
 		v := map[string]any{"schema_version": 1, "task": taken.Task}
 		if taken.Log != "" {
@@ -162,6 +178,10 @@ func printDetached(env *command.Environment, taken detach.Taken) error {
 	if taken.Log != "" {
 		where = "; log: " + taken.Log
 	}
-	_, err := fmt.Fprintf(env.Out, "%s is under way%s\nwatch it: company watch %s\n", taken.Task, where, taken.Task)
+	state := "is under way"
+	if s, ok := cmd.(company.Submit); ok && len(s.After) > 0 {
+		state = "begins once merged: " + view.JoinIDs(s.After)
+	}
+	_, err := fmt.Fprintf(env.Out, "%s %s%s\nwatch it: company watch %s\n", taken.Task, state, where, taken.Task)
 	return err
 }

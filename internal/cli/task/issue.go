@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -16,12 +15,16 @@ import (
 // issueInstruction reads the issue of a submission, shows it, and has the person confirm
 // it, since anyone may have written it. The instruction that it gives quotes the issue.
 func issueInstruction(ctx context.Context, env *command.Environment, o submitOptions, repo string, c config.Config, own string) (string, *company.IssueRef, error) {
+	readIssue, err := officeapp.FindIssue(ctx, repo, o.issue, c, env.LookupEnv, env.Log)
+	if err != nil {
+		return "", nil, err
+	}
 	if !env.Yes && !env.CanPrompt() {
 		return "", nil, company.E(company.EUsage, "an issue is confirmed at a terminal").Because("anyone may have written it").
 			Fix("read it, then: company submit --issue " + safetext.EscapeLine(o.issue, 200) + " --yes")
 	}
 	read := env.NameSlowStep("reading issue " + o.issue)
-	issue, err := officeapp.ReadIssue(ctx, repo, o.issue, c, env.LookupEnv, env.Log)
+	issue, err := readIssue(ctx)
 	read()
 	if err != nil {
 		return "", nil, err
@@ -42,29 +45,4 @@ func issueInstruction(ctx context.Context, env *command.Environment, o submitOpt
 		return "", nil, company.E(company.EWaiting, fmt.Sprintf("issue #%d is not submitted", issue.Number)).Fix("company submit \"…\" with your own words")
 	}
 	return text, &issue.IssueRef, nil
-}
-
-// issueFlag is an issue that a person has confirmed, on its way to a process in the
-// background.
-func issueFlag(ref *company.IssueRef) string {
-	if ref == nil {
-		return ""
-	}
-	text, err := json.Marshal(ref)
-	if err != nil {
-		panic(err) // of two texts and a number
-	}
-	return string(text)
-}
-
-// parseIssueFlag is the issue of issueFlag.
-func parseIssueFlag(text string) (*company.IssueRef, error) {
-	if text == "" {
-		return nil, nil
-	}
-	ref := new(company.IssueRef)
-	if err := json.Unmarshal([]byte(text), ref); err != nil {
-		return nil, company.E(company.EUsage, "--confirmed-issue names no issue").Wrap(err).Fix("company submit --issue 12")
-	}
-	return ref, nil
 }

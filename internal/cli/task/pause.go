@@ -78,7 +78,7 @@ func findPausable(ctx context.Context, conn *client.Office, args []string) (ids 
 			return nil, nil, err
 		}
 		if t.Over {
-			return nil, nil, company.E(company.EConflict, string(t.ID)+" has ended already: "+string(t.Status)).Fix("company status lists the tasks")
+			return nil, nil, company.E(company.EConflict, string(t.ID)+" has ended already: "+t.Status.Text()).Fix("company status lists the tasks")
 		}
 		ids = append(ids, t.ID)
 	}

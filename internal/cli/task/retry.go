@@ -39,13 +39,29 @@ model profile of all roles for this task.`,
 			if from != "" && (!cmd.From.Valid() || cmd.From.Task() != cmd.Task) {
 				return company.E(company.EUsage, "--from names no subtask of "+args[0]).Fix("company show " + args[0] + " lists them")
 			}
-			env.UseModel(model)
+			err := checkModelFlag(c)
+			if err == nil {
+				err = env.UseModel(c.Context(), model)
+			}
+			if err != nil {
+				return err
+			}
 			return runReopening(c.Context(), env, attend.Reopening{Task: cmd.Task, Command: cmd, ID: api.NewCommandID()})
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "subtask that begins anew, with those after it that are not merged")
 	c.Flags().StringVar(&model, "model", "", "model profile of the config for all roles")
+	_ = c.RegisterFlagCompletionFunc("model", env.CompleteModels())
 	return c
+}
+
+// checkModelFlag refuses an empty --model, as of a variable of a script that is not set.
+func checkModelFlag(c *cobra.Command) error {
+	f := c.Flags().Lookup("model")
+	if f.Changed && f.Value.String() == "" {
+		return company.E(company.EUsage, "--model is empty").Fix("name a model profile: company config show lists them, or leave --model out")
+	}
+	return nil
 }
 
 // runReopening sends a command that reopens a task, and follows the task. A retry gives the task the

@@ -7,8 +7,6 @@ package task
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -17,12 +15,13 @@ import (
 
 	"company/internal/api"
 	officeapp "company/internal/app"
+	"company/internal/attachment"
 	"company/internal/attend"
 	"company/internal/cli/command"
 	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/config"
-	"company/internal/console"
+	"company/internal/detach"
 	"company/internal/diagnose"
 	"company/internal/office"
 	"company/internal/safetext"
@@ -36,6 +35,7 @@ type submitOptions struct {
 	project   string
 	base      string
 	follows   string
+	after     []string
 	plan      string // of a dry run
 	issue     string // by its number or its URL
 	confirmed string // the issue of a detached submission, confirmed in the process that detached it
@@ -47,9 +47,13 @@ type submitOptions struct {
 	budgetUSD float64
 	tokens    string
 	workers   int
+	model     string // profile of all roles
 	priority  string
 	tags      []string
 	deadline  string
+	attach    []string // files by their paths
+	packed    bool     // stdin has the instruction and its files, from the process that detached this one
+	files     []company.AttachedFile
 }
 
 // NewSubmit makes company submit.
@@ -73,6 +77,11 @@ it is shown, and submitted when you confirm it at a terminal or give --yes. Agen
 get it quoted, with the comments of people who may push; images are not fetched.
 The pull request closes it.
 
+--attach gives agents files with the instruction: texts up to 256 KiB, and PNG, JPEG,
+GIF and WebP images, for models that take images. The content of a file
+tells its type, not its name. Agents find the files beside the repository, too, and
+the pull request names them.
+
 --repo takes the address of a repository, too: it is cloned once into the office that
 you stand in, and fetched for each task. It starts from the remote's default branch,
 or from --base.
@@ -81,6 +90,16 @@ Of the tasks of a project, those with a higher --priority go first, then those w
 the nearer --deadline, then the older ones; a task that has been open for three days
 goes before all of them. A deadline that passes is shown, and ends nothing. A
 follow-up has the priority, the tags and the deadline of what it follows.
+
+--after has the task wait, at no cost, until the pull requests of other tasks are
+merged: it then begins by itself, from the base as it is by then. Where one of them
+fails, is cancelled, or has its pull request closed, you are asked: begin without it,
+wait on, or cancel. The command stays until the task has ended; with --detach the
+company in the background does.
+
+--model names the model profile of all roles for this task; a role that
+--set agents.ROLE.model names keeps that one. The task keeps its models until
+company retry.
 
 --watch opens company watch on the task, on the whole terminal. The work goes on in
 the background, also when you quit there.
@@ -95,11 +114,14 @@ company resume; a second one ends at once.`,
   company submit --watch "add rate limiting to the API"
   company submit --issue 12 "only the parser"
   gh issue view 7 | company submit
+  company submit --attach spec.md --attach screen.png "build this"
   company submit --project api "say who may call it"
   company submit --repo https://github.com/acme/app.git "say who may call it"
   company submit --dry-run "rename Foo to Bar"
   company submit --plan t5
+  company submit --after t3,t4 "use the new parser everywhere"
   company submit --budget-tokens 500k "tidy the tests"
+  company submit --model strong "find the race in the cache"
   company submit --priority high --tag api --deadline 2026-12-01 "say who may call it"`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -118,12 +140,25 @@ company resume; a second one ends at once.`,
 			if o.plan != "" {
 				return submitPlan(c, env, o, args)
 			}
-			text, err := readInstruction(c.Context(), env, o, args)
-			if err != nil {
+			text := ""
+			var err error
+			if o.files, err = attachment.ReadFiles(o.attach); err != nil {
 				return err
+			}
+			if o.packed {
+				if text, o.files, err = detach.ReadParcel(env.In); err != nil {
+					return err
+				}
+			} else if o.issue == "" || o.file != "" || len(args) > 0 { // else the issue is the instruction
+				if text, err = env.ReadInstruction(c.Context(), o.file, args); err != nil {
+					return err
+				}
 			}
 			if c.Flags().Changed("workers") && o.workers == 0 {
 				return company.E(company.EUsage, "--workers 0: nobody would work on it").Fix("--workers 1, or more")
+			}
+			if err := checkModelFlag(c); err != nil {
+				return err
 			}
 			if err := addConfigFlags(env, o, c.Flags().Changed("budget-usd"), c.Flags().Changed("budget-tokens")); err != nil {
 				return err
@@ -133,10 +168,12 @@ company resume; a second one ends at once.`,
 	}
 	f := c.Flags()
 	f.StringVarP(&o.file, "file", "f", "", "read the instruction from a file (- for stdin, which is also read when it is a pipe and there is no instruction)")
+	f.StringArrayVar(&o.attach, "attach", nil, "text or image that belongs to the instruction (again and again)")
 	f.StringVar(&o.issue, "issue", "", "take an issue of the project's forge as the instruction: its number or URL")
 	f.StringVar(&o.project, "project", "", "project of this office, by name, or a git checkout (default: the one you stand in)")
 	f.StringVar(&o.base, "base", "", "branch to start from (default: the checkout's)")
 	f.StringVar(&o.follows, "follows", "", "go on with the open pull request of this task, on its branch")
+	f.StringSliceVar(&o.after, "after", nil, "begin when the pull requests of these tasks are merged")
 	f.BoolVar(&o.dryRun, "dry-run", false, "stop after the plan")
 	f.StringVar(&o.plan, "plan", "", "work on the plan of this dry run, instead of an instruction")
 	f.BoolVar(&o.detach, "detach", false, "return when the task is taken; the work goes on in the background")
@@ -145,19 +182,24 @@ company resume; a second one ends at once.`,
 	f.Float64Var(&o.budgetUSD, "budget-usd", 0, "cap of this task in USD, where the models' prices are known")
 	f.StringVar(&o.tokens, "budget-tokens", "", "cap of this task in tokens: 200k, 5M")
 	f.IntVar(&o.workers, "workers", 0, "workers at a time")
+	f.StringVar(&o.model, "model", "", "model profile of the config for all roles of this task")
 	f.StringVar(&o.priority, "priority", "", "what goes first: low, medium, high (default: medium, or that of the task it follows)")
 	f.StringSliceVar(&o.tags, "tag", nil, "tag of the task, for company list --tag (again and again)")
 	f.StringVar(&o.deadline, "deadline", "", "when it should be done: 2026-12-01, 2026-12-01T17:00, or from now 36h, 3d")
 	_ = c.RegisterFlagCompletionFunc("project", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Projects }))
 	_ = c.RegisterFlagCompletionFunc("follows", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Followed }))
+	_ = c.RegisterFlagCompletionFunc("after", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Awaitable }))
 	_ = c.RegisterFlagCompletionFunc("approve", cobra.FixedCompletions([]string{"plan", "merge", "pr"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("priority", cobra.FixedCompletions(command.PriorityWords, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("model", env.CompleteModels())
 	_ = c.RegisterFlagCompletionFunc("tag", cobra.NoFileCompletions)
 	_ = c.RegisterFlagCompletionFunc("deadline", cobra.NoFileCompletions)
 	_ = c.RegisterFlagCompletionFunc("base", env.CompleteBranches())
 	_ = c.RegisterFlagCompletionFunc("plan", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Plans }))
 	f.StringVar(&o.commandID, "command-id", "", "id of the submission, which makes a repeat harmless")
 	f.StringVar(&o.confirmed, "confirmed-issue", "", "issue that the instruction quotes")
+	f.BoolVar(&o.packed, "packed", false, "stdin has the instruction with its files")
+	_ = f.MarkHidden("packed")
 	_ = f.MarkHidden("command-id")
 	_ = f.MarkHidden("confirmed-issue")
 	return c
@@ -196,56 +238,6 @@ func addConfigFlags(env *command.Environment, o submitOptions, inUSD, inTokens b
 	return nil
 }
 
-// readInstruction reads the instruction: the argument, a file, or stdin.
-func readInstruction(ctx context.Context, env *command.Environment, o submitOptions, args []string) (string, error) {
-	if o.issue != "" && o.file == "" && len(args) == 0 {
-		return "", nil // the issue says it
-	}
-	switch {
-	case o.file == "" && (len(args) == 0 && console.IsPiped(env.In) || len(args) == 1 && args[0] == "-"):
-		o.file, args = "-", nil
-	}
-	if editor := env.FindEditor(); o.file == "" && len(args) == 0 && editor != "" && env.CanPrompt() {
-		return env.EditInstruction(ctx, editor)
-	}
-	text, err := instructionText(env, o, args)
-	if err == nil && strings.TrimSpace(text) == "" {
-		err = company.E(company.EUsage, "the instruction is empty").Fix(`say what is to be done: company submit "add rate limiting to the API"`)
-		if o.file == "-" {
-			err = company.E(company.EUsage, "there is no instruction: stdin is empty").Fix(`company submit "add rate limiting to the API"`)
-		}
-	}
-	return text, err
-}
-
-func instructionText(env *command.Environment, o submitOptions, args []string) (string, error) {
-	switch {
-	case o.file != "" && len(args) > 0:
-		return "", company.E(company.EUsage, "an instruction and a file at once").Fix(`company submit "…" or company submit -f FILE`)
-	case o.file == "" && len(args) == 0:
-		return "", company.E(company.EUsage, "there is no instruction").Fix(`company submit "add rate limiting to the API"`)
-	case o.file == "":
-		return args[0], nil
-	}
-	r := env.In
-	if o.file != "-" {
-		f, err := os.Open(o.file)
-		if err != nil {
-			return "", company.E(company.ENotFound, "the instruction cannot be read").Wrap(err).Fix("name a file that exists")
-		}
-		defer f.Close()
-		r = f
-	}
-	text, err := io.ReadAll(io.LimitReader(r, company.MaxInstruction+1))
-	if err != nil {
-		return "", company.E(company.EInvalid, "the instruction cannot be read").Wrap(err)
-	}
-	if o.file == "-" {
-		env.AnswerFromTerminal()
-	}
-	return string(text), nil
-}
-
 // acceptable is a submission that nothing speaks against, on this machine and now.
 type acceptable struct {
 	paths   office.Paths
@@ -268,6 +260,9 @@ func checkSubmission(ctx context.Context, env *command.Environment, o *submitOpt
 	if officeapp.IsAddress(env.RepoDir) {
 		address, env.RepoDir = env.RepoDir, ""
 	}
+	if err := env.UseModel(ctx, o.model); err != nil {
+		return a, err
+	}
 	paths, own, err := env.LoadReady(ctx)
 	if err == nil && address != "" {
 		o.project, err = cloneProject(ctx, env, *o, paths, own.Config, address, text)
@@ -285,17 +280,17 @@ func checkSubmission(ctx context.Context, env *command.Environment, o *submitOpt
 	if o.project != "" {
 		o.project = repo // a detached company may stand elsewhere
 	}
-	issue, err := parseIssueFlag(o.confirmed)
+	issue, err := detach.ParseIssue(o.confirmed)
 	if err == nil && o.issue != "" {
 		text, issue, err = issueInstruction(ctx, env, *o, repo, loaded.Config, text)
 	}
 	if err != nil {
 		return a, err
 	}
-	o.confirmed = issueFlag(issue)
+	o.confirmed = detach.FormatIssue(issue)
 	cmd := company.Submit{
-		Instruction: text, Issue: issue, Project: officeapp.ProjectOf(repo), Settings: officeapp.CompanySettings(loaded.Config), DryRun: o.dryRun, Base: o.base, Follows: company.TaskID(o.follows),
-		Priority: company.Priority(o.priority), Tags: o.tags, Deadline: deadline,
+		Instruction: text, Issue: issue, Project: officeapp.ProjectOf(repo), Settings: officeapp.CompanySettings(loaded.Config), DryRun: o.dryRun, Base: o.base, Follows: company.TaskID(o.follows), After: company.NameTasks(o.after),
+		Priority: company.Priority(o.priority), Tags: o.tags, Deadline: deadline, Attachments: o.files,
 	}
 	if o.base == "" && o.follows == "" && loaded.Config.Git.Base != "auto" {
 		cmd.Base = loaded.Config.Git.Base
@@ -306,6 +301,9 @@ func checkSubmission(ctx context.Context, env *command.Environment, o *submitOpt
 	if err := cmd.Validate(env.WallTime()); err != nil {
 		return a, err
 	}
+	if err := env.Checker().CheckImages(ctx, paths, loaded, o.files); err != nil {
+		return a, err
+	}
 	looked := env.NameSlowStep("looking at " + filepath.Base(repo))
 	seen, err := env.Checker().Preflight(ctx, paths, loaded, repo, cmd.Base)
 	looked()
@@ -313,6 +311,9 @@ func checkSubmission(ctx context.Context, env *command.Environment, o *submitOpt
 		return a, err
 	}
 	cmd.Project.Remote = seen.Base.Address()
+	if len(cmd.After) > 0 && cmd.Base == "" && !seen.Base.Detached {
+		cmd.Base = seen.Base.Branch // the checkout may be on another branch by the time that it begins
+	}
 	if o.commandID == "" {
 		o.commandID = api.NewCommandID()
 	}

@@ -61,25 +61,30 @@ func (c *Checker) observeArchived(before *company.State, d *company.TaskArchived
 	slices.SortFunc(held.Approvals, func(a, b *company.Approval) int {
 		return cmp.Or(len(a.ID)-len(b.ID), cmp.Compare(a.ID, b.ID)) // a9 before a12
 	})
-	sum, err := company.HashOf(held)
-	if err != nil {
-		return err
-	}
-	early, err := company.HashOf(withoutTimes(held))
+	sum, err := c.sumArchive(held)
 	if err != nil {
 		return err
 	}
 	for id := range chain {
-		c.tasks[id].archive, c.tasks[id].earlyArchive = sum, early
+		c.tasks[id].archive = sum
 	}
 	return nil
 }
 
-// withoutTimes returns the archive as ledgers hold it in which subtasks had no times yet.
+func (c *Checker) sumArchive(a company.Archive) (company.Hash, error) {
+	if c.ofOlderFold {
+		a = withoutTimes(a)
+	}
+	return company.HashOf(a)
+}
+
+// withoutTimes returns the archive without the times that older folds, which ledgers hold
+// archives of, do not have or count in another way.
 func withoutTimes(a company.Archive) company.Archive {
 	a.Tasks = slices.Clone(a.Tasks)
 	for i, t := range a.Tasks {
 		task := *t
+		task.Idle = 0
 		task.Subtasks = slices.Clone(t.Subtasks)
 		for k, sub := range t.Subtasks {
 			early := *sub
@@ -92,7 +97,7 @@ func withoutTimes(a company.Archive) company.Archive {
 }
 
 func (c *Checker) observeRestored(d *company.TaskRestored, e company.Event, after *company.State) error {
-	sum, err := company.HashOf(d.Archive)
+	sum, err := c.sumArchive(d.Archive)
 	if err != nil {
 		return err
 	}
@@ -101,7 +106,7 @@ func (c *Checker) observeRestored(d *company.TaskRestored, e company.Event, afte
 		switch {
 		case t == nil || t.archive == "":
 			return fmt.Errorf("%s is restored and was not archived", back.ID)
-		case t.archive != sum && t.earlyArchive != sum:
+		case t.archive != sum:
 			return fmt.Errorf("%s is restored as it never was", back.ID)
 		case after.Tasks[back.ID] == nil || after.Past[back.ID] != nil:
 			return fmt.Errorf("%s is restored and not there", back.ID)

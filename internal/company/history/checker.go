@@ -20,6 +20,8 @@ type Checker struct {
 	yes     map[string]bool                    // keys of approved questions
 	books   officeBooks
 	number  int // of the newest task
+
+	ofOlderFold bool // the ledger's archives were made by folds that counted times in another way
 }
 
 // observeNumber checks that task numbers grow by one, or by what the event says it skips.
@@ -67,18 +69,18 @@ type observedTask struct {
 	overdrawn bool // a run spent more than it was granted: the cap is no promise any more
 	prs       int
 	follows   company.TaskID              // the task whose pull request it works on, at last
+	begins    []company.TaskID            // the tasks that it begins after
 	settled   bool                        // its pull request is merged or closed
+	inBase    bool                        // it is merged
 	branch    company.BranchChange        // of its open pull request, as recorded last
 	added     map[company.Dependency]bool // names of dependencies
 	lookedUp  map[company.Dependency]bool // names that went out
 	archive   company.Hash                // of the tasks with which it left the state; empty: it is there
-	// earlyArchive is the same without times of subtasks.
-	earlyArchive company.Hash
 }
 
 func newObservedTask(d *company.TaskSubmitted, follows company.TaskID) *observedTask {
 	return &observedTask{
-		settings: d.Settings, dryRun: d.DryRun, follows: follows, cap: d.Settings.Cap,
+		settings: d.Settings, dryRun: d.DryRun, follows: follows, begins: d.After, cap: d.Settings.Cap,
 		trees: map[company.OID]company.OID{}, green: map[company.OID]bool{}, whole: map[company.OID]company.OID{}, reviewing: map[company.OID]bool{},
 		approved: map[string]bool{}, judged: map[string]*company.ReviewRecorded{}, unshown: map[company.SubtaskID]bool{}, merged: map[company.SubtaskID]company.OID{}, heads: map[company.SubtaskID]company.OID{}, paused: map[company.SubtaskID]bool{},
 		protected: map[company.SubtaskID]bool{}, changes: map[company.SubtaskID][]company.Change{}, created: map[string]bool{},
@@ -109,8 +111,16 @@ func (r *observedRun) isHeld() bool { return r != nil && r.held }
 // Replay folds a ledger into a state with a history checker beside it, and
 // checks the invariants after every event. The error names the event that broke
 // one.
-func Replay(events []company.Event) (*company.State, error) {
-	s, c := company.NewState(), &Checker{}
+func Replay(events []company.Event) (*company.State, error) { return replayWith(events, &Checker{}) }
+
+// ReplayOlder is Replay of a ledger that an older version of the program wrote: times in
+// its archives are not compared.
+func ReplayOlder(events []company.Event) (*company.State, error) {
+	return replayWith(events, &Checker{ofOlderFold: true})
+}
+
+func replayWith(events []company.Event, c *Checker) (*company.State, error) {
+	s := company.NewState()
 	for _, e := range events {
 		before := s.View()
 		if err := company.Apply(s, e); err != nil {
@@ -179,7 +189,7 @@ func (c *Checker) observe(before *company.State, d company.Data, e company.Event
 		return fmt.Errorf("%s after the merge of the only ticket, whose approval holds for the whole", e.Kind)
 	}
 	for _, observe := range []func(*observedTask, company.Data, company.Event) error{
-		c.observePlan, c.observeSubtaskPause, c.observeRun, c.observeDependency, c.observeVerdict, c.observeStack, c.observeMerge, c.observeEnd,
+		c.observeBegin, c.observePlan, c.observeSubtaskPause, c.observeRun, c.observeDependency, c.observeVerdict, c.observeStack, c.observeMerge, c.observeEnd,
 	} {
 		if err := observe(t, d, e); err != nil {
 			return err

@@ -33,7 +33,7 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, e company.Event) e
 			return fmt.Errorf("a pull request from %s", d.Branch)
 		}
 	case *company.PRSettled:
-		t.settled = true
+		t.settled, t.inBase = true, d.State == company.PRMerged
 	case *company.BranchChangeSeen:
 		return t.observeBranch(d, e)
 	case *company.TaskCompleted:

@@ -47,7 +47,7 @@ func lookAround(t *testing.T, spec container.Spec) probeFacts {
 }
 
 // The facts that a container has about itself, by the numbers of the list of
-// isolation probes. What a kernel answers, not what we asked for.
+// isolation probes. What a kernel answers, not what we asked for (CTR-4).
 func TestIsolationFacts(t *testing.T) {
 	t.Setenv("COMPANY_CANARY", "host-canary")
 	spec := newSpec("facts")

@@ -88,9 +88,12 @@ func (r *Runtime) negotiateVersion(ctx context.Context) error {
 	ping, err := r.api.Ping(ctx)
 	if err != nil {
 		e := dockerapi.WrapError(op, err)
-		if ce := (*company.Error)(nil); errors.As(e, &ce) && ce.Code == company.ETimeout {
-			ce.Code = company.EDocker // silent is as absent as refused
-			ce.Hint = "start Docker, or point DOCKER_HOST to it; check with: docker version"
+		if ce := (*company.Error)(nil); errors.As(e, &ce) {
+			if ce.Code == company.ETimeout {
+				ce.Code = company.EDocker // silent is as absent as refused
+				ce.Hint = "start Docker, or point DOCKER_HOST to it; check with: docker version"
+			}
+			ce.Class = company.HumanRequired // nothing is under way that could wait for it
 		}
 		return e
 	}

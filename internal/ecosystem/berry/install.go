@@ -118,7 +118,7 @@ func (Ecosystem) Relock(s ecosystem.Sources, lock string) (r ecosystem.Resolutio
 	return newLocked(s, client).Relock(s, manifests, lock, client.Layer(s))
 }
 
-// claimManifests claims what is a later yarn's, and chooses the client: the lock file
+// claimManifests claims the manifests of later yarns, and chooses the client: the lock file
 // nearest to the root has its format, all other lock files are read by it.
 func claimManifests(s ecosystem.Sources) (manifests []string, texts map[string][]byte, client node.Program, err error) {
 	named, format := "", 0

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -264,9 +265,15 @@ func parseAnchors(text string) (out []indexFile) {
 	return out
 }
 
+// maxFileName is how long the name of a file may be, in bytes: no disk takes a longer one.
+const maxFileName = 255
+
 // versionOfFile is the version that a file's name tells, or "" where it is no
 // wheel or source archive of that package.
 func versionOfFile(name, file string) string {
+	if len(file) > maxFileName {
+		return ""
+	}
 	if stem, ok := strings.CutSuffix(file, ".whl"); ok {
 		part := strings.Split(stem, "-")
 		if len(part) < 5 || canonicalName(part[0]) != canonicalName(name) {
@@ -286,7 +293,27 @@ func versionOfFile(name, file string) string {
 	return ""
 }
 
-const maxWheelMetadata = 4 << 20
+const (
+	maxWheelMetadata = 4 << 20
+	// maxWheelDirectory bounds the list of the files of a wheel, in bytes. Each of them, also an
+	// empty one, takes memory.
+	maxWheelDirectory = 16 << 20
+)
+
+// boundedReaderAt gives no more than so many bytes.
+type boundedReaderAt struct {
+	io.ReaderAt
+	left int64
+}
+
+func (b *boundedReaderAt) ReadAt(p []byte, off int64) (int, error) {
+	if b.left -= int64(len(p)); b.left < 0 {
+		return 0, errWheelTooLarge
+	}
+	return b.ReaderAt.ReadAt(p, off)
+}
+
+var errWheelTooLarge = errors.New("the list of the wheel's files is too long to be read")
 
 // readWheelMetadata is the core metadata of a file, where the index has it.
 func readWheelMetadata(ctx context.Context, from ecosystem.Fetcher, f indexFile) ([]byte, error) {
@@ -315,10 +342,12 @@ func wheelDependencies(ctx context.Context, from ecosystem.Fetcher, f indexFile)
 		return nil, err
 	}
 	err = wheel.ReadAt(func(content io.ReaderAt, size int64) error {
-		z, err := zip.NewReader(content, size)
+		directory := &boundedReaderAt{ReaderAt: content, left: maxWheelDirectory}
+		z, err := zip.NewReader(directory, size)
 		if err != nil {
 			return err
 		}
+		directory.left = maxWheelMetadata // for what the METADATA takes
 		for _, e := range z.File {
 			if path.Base(e.Name) != "METADATA" || !strings.HasSuffix(path.Dir(e.Name), ".dist-info") || strings.Count(e.Name, "/") != 1 {
 				continue

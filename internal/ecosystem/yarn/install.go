@@ -71,7 +71,7 @@ func (Ecosystem) Relock(s ecosystem.Sources, lock string) (r ecosystem.Resolutio
 	return newLocked(s).Relock(s, manifests, lock, program.Layer(s))
 }
 
-// claimManifests claims what is yarn 1's; later: there are packages of a later yarn.
+// claimManifests claims the manifests of yarn 1; later: there are packages of a later yarn.
 func claimManifests(s ecosystem.Sources) (manifests []string, texts map[string][]byte, later bool, err error) {
 	owns, isLater := OwnsManifest(s, false), OwnsManifest(s, true)
 	manifests, texts, err = node.ClaimManifests(s, func(dir, packageManager, root string) bool {

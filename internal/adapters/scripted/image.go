@@ -1,0 +1,25 @@
+package scripted
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+
+	"company/internal/adapters"
+	"company/internal/company"
+)
+
+// imageOf is an image as a request has it.
+func imageOf(mime string, data []byte) adapters.Image {
+	return adapters.Image{Attachment: company.Attachment{Type: mime, Bytes: len(data)}, Data: data}
+}
+
+// readDataURI reads an image that stands in its address.
+func readDataURI(address string) (adapters.Image, error) {
+	mime, text, ok := strings.Cut(strings.TrimPrefix(address, "data:"), ";base64,")
+	data, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil || !strings.HasPrefix(mime, "image/") || len(data) == 0 {
+		return adapters.Image{}, errors.New("image_url: invalid image data")
+	}
+	return imageOf(mime, data), nil
+}
