@@ -1,8 +1,10 @@
-import { Component, useEffect, useState, type ReactNode } from "react";
+import { Component, useEffect, useRef, useState, type ReactNode } from "react";
 import { askStop, resumeOffice } from "./lib/actions.ts";
 import { formatCost } from "./lib/format.ts";
+import { focusHeading } from "./lib/focus.ts";
 import { jumps, listenToKeys } from "./lib/keys.ts";
 import { retryNow } from "./lib/live.ts";
+import { countWaiting } from "./lib/pulls.ts";
 import { goTo, type Route } from "./lib/router.ts";
 import { applyTheme, readTheme, type Theme } from "./lib/theme.ts";
 import { escapeLine } from "./lib/text.ts";
@@ -19,8 +21,9 @@ import { SubmitPage } from "./pages/submit.tsx";
 import { TaskPage } from "./pages/task.tsx";
 import { Dialogs } from "./ui/dialog.tsx";
 import { Announcer } from "./ui/feedlist.tsx";
-import { useFeed, useLink, useNow, useResource, useRoute } from "./ui/hooks.ts";
+import { useFeed, useLink, useNow, useQuery, useResource, useRoute } from "./ui/hooks.ts";
 import { closeNotices, Notices } from "./ui/notices.tsx";
+import { Palette } from "./ui/palette.tsx";
 import { A, Age, Empty } from "./ui/parts.tsx";
 
 const pages: { to: string; page: Route["page"]; text: string }[] = [
@@ -42,15 +45,17 @@ export function App({ denied }: { denied: string }) {
 function Frame() {
   const route = useRoute();
   const [help, setHelp] = useState(false);
+  const [palette, setPalette] = useState(false);
   const [menu, setMenu] = useState(false);
   const overview = useResource<Overview>("overview");
   const items = useFeed();
   const o = overview.data;
-  const needs = o?.needs_you.length ?? 0;
+  const needs = countWaiting(o);
   useEffect(
     () =>
       listenToKeys(
         () => setHelp(true),
+        () => setPalette(true),
         () => {
           if (closeNotices()) return;
           setMenu(false);
@@ -60,10 +65,15 @@ function Frame() {
       ),
     [],
   );
-  const key = route.page + route.id;
+  const [pull] = useQuery("pr");
+  const key = route.page + route.id + (route.page === "prs" ? pull : "");
+  const first = useRef(key);
   useEffect(() => {
     setMenu(false);
     scrollTo(0, 0);
+    if (first.current === key) return;
+    first.current = "";
+    return focusHeading();
   }, [key]);
   useEffect(() => {
     const name = route.id || (pages.find((p) => p.page === route.page)?.text ?? "");
@@ -75,7 +85,7 @@ function Frame() {
         Skip to the page
       </a>
       <div className="frame">
-        <Head o={o} menu={menu} setMenu={setMenu} showHelp={() => setHelp(true)} />
+        <Head o={o} menu={menu} setMenu={setMenu} showHelp={() => setHelp(true)} showPalette={() => setPalette(true)} />
         <LinkBanner />
         <nav className={"side " + (menu ? "open" : "")} aria-label="Pages" id="pages">
           <ul>
@@ -103,6 +113,7 @@ function Frame() {
       <Announcer items={items} />
       <Notices />
       <Dialogs />
+      {palette ? <Palette o={o} close={() => setPalette(false)} /> : null}
       {help ? <Help close={() => setHelp(false)} /> : null}
     </>
   );
@@ -132,24 +143,28 @@ function PageOf({ route }: { route: Route }) {
       return <ReviewPage id={route.id} />;
     case "unknown":
       return (
-        <Empty>
-          There is no page <code>{escapeLine(route.id)}</code>. <A to="/">To the overview</A>
-        </Empty>
+        <>
+          <h1>There is no such page</h1>
+          <Empty>
+            There is no page <code>{escapeLine(route.id)}</code>. <A to="/">To the overview</A>
+          </Empty>
+        </>
       );
   }
 }
 
-function Head({ o, menu, setMenu, showHelp }: { o: Overview | undefined; menu: boolean; setMenu: (on: boolean) => void; showHelp: () => void }) {
+function Head({ o, menu, setMenu, showHelp, showPalette }: { o: Overview | undefined; menu: boolean; setMenu: (on: boolean) => void; showHelp: () => void; showPalette: () => void }) {
   const link = useLink();
   const [theme, setTheme] = useState<Theme>(readTheme);
   const next: Record<Theme, Theme> = { auto: "dark", dark: "light", light: "auto" };
-  const needs = o?.needs_you.length ?? 0;
+  const needs = countWaiting(o);
   let state = "";
   let tone = "calm";
   if (link.state === "lost") [state, tone] = ["connection lost", "bad"];
   else if (o?.stopped) [state, tone] = ["STOPPED", "warn"];
   else if (o && !o.open) [state, tone] = ["nobody works here now", "calm"];
-  else if (o) [state, tone] = ["at work", "good"];
+  else if (o && o.running.length + o.steps.length === 0) [state, tone] = ["ready, nothing to do", "calm"];
+  else if (o) [state, tone] = [`${o.running.length + o.steps.length} at work`, "good"];
   return (
     <header className="head">
       <button className="menu-button plain" aria-expanded={menu} aria-controls="pages" aria-label="Pages" onClick={() => setMenu(!menu)}>
@@ -165,7 +180,6 @@ function Head({ o, menu, setMenu, showHelp }: { o: Overview | undefined; menu: b
             {state}
           </span>
         ) : null}
-        {o ? <span className="muted num wide">{o.running.length} running</span> : null}
         {o ? <span className="muted num wide">{formatCost(o.cost_micro_usd, o.tokens)}</span> : null}
       </div>
       <div className="right">
@@ -174,6 +188,9 @@ function Head({ o, menu, setMenu, showHelp }: { o: Overview | undefined; menu: b
             ! {needs}
           </A>
         ) : null}
+        <button className="plain wide" onClick={showPalette} title="go to a page, a task or an id: Ctrl-K" data-testid="open-palette">
+          Go to …
+        </button>
         {o?.stopped ? (
           <button className="primary" onClick={resumeOffice} data-testid="resume-office">
             Resume
@@ -246,9 +263,11 @@ function Denied({ why }: { why: string }) {
 
 const keyList: [string, string][] = [
   ["?", "these keys"],
+  ["Ctrl-K", "go to a page, a task, a question or an id"],
   ...Object.entries(jumps).map(([k, j]): [string, string] => ["g " + k, j.name]),
   ["j  k", "the next row, the one before"],
-  ["Enter", "open the row, press the button"],
+  ["Enter", "open the row, press the button; comment on a line of a diff"],
+  ["↑  ↓", "the lines of a diff, after Tab to one"],
   ["/", "filter, search"],
   ["Esc", "close, go back"],
 ];

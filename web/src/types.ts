@@ -1,6 +1,8 @@
 // The shapes of internal/view, as the API sends them. Fields are added over time, never
 // taken away; what the page does not show is left out here.
 
+import type { Attachment } from "./lib/attach.ts";
+
 export interface Project {
   id: string;
   path: string;
@@ -32,6 +34,14 @@ export interface Cap {
   tokens: number | null;
 }
 
+/** Awaited is a task that another one waits for, before it begins. */
+export interface Awaited {
+  task: string;
+  status: string;
+  pr?: number;
+  pr_state?: string;
+}
+
 export interface Task {
   id: string;
   status: string;
@@ -41,7 +51,10 @@ export interface Task {
   dry_run?: boolean;
   instruction: string;
   issue?: { url?: string } | null;
+  attachments?: Attachment[];
   project: Project;
+  after?: string[];
+  waits_for?: Awaited[];
   priority: string;
   tags: string[];
   deadline: string | null;
@@ -189,6 +202,7 @@ export interface Subtask {
   after: string[] | null;
   status: string;
   paused: boolean;
+  question?: string;
   title: string;
   description: string;
   acceptance_criteria: string[] | null;
@@ -374,6 +388,16 @@ export interface TranscriptEntry {
     durationMs: number;
     whole?: string;
   };
+  output?: LiveOutput;
+}
+
+/** LiveOutput is what a call that is under way printed last; without lines it is over. */
+export interface LiveOutput {
+  id: string;
+  name: string;
+  about: string;
+  since: string;
+  lines: string[] | null;
 }
 
 export interface CommandResult {

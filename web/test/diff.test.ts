@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { diffOfEdit, parseDiff, placeFindings, unquote } from "../src/lib/diff.ts";
+import { diffOfEdit, pairLines, parseDiff, placeFindings, unquote } from "../src/lib/diff.ts";
+import { digestOf } from "../src/lib/seen.ts";
 import type { Finding } from "../src/types.ts";
 
 const patch = `diff --git a/a.go b/a.go
@@ -65,6 +66,22 @@ test("quoted paths of git are read", () => {
   assert.equal(unquote("plain"), "plain");
 });
 
+test("side by side what was removed stands beside what came in its place", () => {
+  const [file] = parseDiff("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,5 +1,4 @@\n one\n-two\n-three\n+TWO\n four\n+five\n-six\n\\ No newline at end of file\n");
+  const pairs = pairLines(file?.hunks[0]?.lines ?? []);
+  assert.deepEqual(
+    pairs.map((p) => [p.left?.text ?? null, p.right?.text ?? null]),
+    [["one", "one"], ["two", "TWO"], ["three", null], ["four", "four"], [null, "five"], ["six", null], ["No newline at end of file", null]],
+  );
+});
+
+test("a file that changes again is another change of it", () => {
+  const of = (lines: string) => digestOf(parseDiff(`diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n${lines}\n`)[0]!);
+  assert.equal(of("-a\n+b"), of("-a\n+b"));
+  assert.ok(of("-a\n+b") !== of("-a\n+c"));
+  assert.ok(of("-a\n+b") !== of("+b\n-a"));
+});
+
 test("findings stand at their lines, the others apart", () => {
   const finding = (file: string, line: number): Finding => ({ severity: "minor", file, line, what: "w", why: "" });
   const { at, apart } = placeFindings(parseDiff(patch), [finding("a.go", 3), finding("a.go", 3), finding("a.go", 21), finding("a.go", 9), finding("b.go", 1), finding("", 0)]);
@@ -78,8 +95,10 @@ test("an edit is what went and what came, between lines that stay", () => {
     diffOfEdit("a\nb\nc", "a\nB\nc").map((l) => l.kind + l.text),
     ["samea", "delb", "addB", "samec"],
   );
-  assert.deepEqual(
-    diffOfEdit("", "x\ny").map((l) => l.kind),
-    ["add", "add"],
-  );
+  const all = (before: string, after: string): string[] => diffOfEdit(before, after).map((l) => l.kind + l.text);
+  assert.deepEqual(all("", "x\ny"), ["addx", "addy"]);
+  assert.deepEqual(all("", "x\n"), ["addx"]);
+  assert.deepEqual(all("", "x\n\n"), ["addx", "add"]);
+  assert.deepEqual(all("a\nb\n", "a\nc\n"), ["samea", "delb", "addc"]);
+  assert.deepEqual(all("a\n", "a"), ["samea", "del"]); // the line break at the end was taken away
 });

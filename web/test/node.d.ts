@@ -11,3 +11,8 @@ declare module "node:assert/strict" {
   };
   export default assert;
 }
+
+declare module "node:fs" {
+  export function readdirSync(dir: string): string[];
+  export function readFileSync(path: string, encoding: "utf8"): string;
+}

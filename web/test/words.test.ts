@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { formatAge, formatCost, formatTokens, formatUSD, parseAmount, shortCost, taskState } from "../src/lib/format.ts";
+import { awaitedText, formatAge, formatCost, formatTokens, formatUSD, parseAmount, shortCost, taskState } from "../src/lib/format.ts";
 import { placeGraph, placeSpans, ticksOf } from "../src/lib/layout.ts";
 import { parseRoute, setQuery } from "../src/lib/router.ts";
 import { cutLine, cutText, escapeLine, escapeText, lineSteps, titleOf } from "../src/lib/text.ts";
-import type { Task } from "../src/types.ts";
+import type { Awaited, Task } from "../src/types.ts";
 
 test("routes name a page and an id, and nothing else passes", () => {
   assert.deepEqual(parseRoute("/"), { page: "overview", id: "" });
@@ -56,6 +57,15 @@ test("amounts, costs and ages are written as on a terminal", () => {
   assert.equal(taskState(task).text, "done, UNTESTED");
 });
 
+test("a task that begins after others says which it waits for, and for what of them", () => {
+  const waits_for = [{ task: "t3", status: "executing" }, { task: "t4", status: "completed", pr: 2, pr_state: "open" }];
+  const task = (waits: Awaited[]) => taskState({ status: "waiting", ended: null, waits_for: waits } as unknown as Task).text;
+  assert.equal(task(waits_for), "waits for t3, t4");
+  assert.equal(task([...waits_for, { task: "t5", status: "failed" }]), "waits for t3 and 2 more");
+  assert.deepEqual(waits_for.map(awaitedText), ["working", "#2 is to be merged"]);
+  assert.equal(awaitedText({ task: "t4", status: "completed", pr: 2, pr_state: "closed" }), "#2 is closed");
+});
+
 test("the graph puts each subtask behind what it comes after", () => {
   const g = placeGraph([
     { id: "a", after: [], wave: 1 },
@@ -90,4 +100,18 @@ test("runs that overlap get rows of their own, workers in order of their numbers
   assert.equal(s.rows[1]?.spans.length, 2);
   assert.deepEqual([s.from, s.to], [0, 8]);
   assert.deepEqual(ticksOf(10), [0, 5, 10]);
+});
+
+test("the page hides no character that the terminal shows by its number (UI-1)", () => {
+  const ranges = readFileSync("../internal/safetext/testdata/hidden.txt", "utf8").trim().split("\n");
+  assert.ok(ranges.length > 15);
+  const hidden = new Set<number>();
+  for (const range of ranges) {
+    const [first, last] = range.split("-").map((n) => parseInt(n, 16));
+    for (let c = first ?? 0; c <= (last ?? 0); c++) hidden.add(c);
+  }
+  for (let c = 0; c <= 0x10ffff; c++) {
+    const text = "a" + String.fromCodePoint(c);
+    if (c < 0xd800 || c > 0xdfff) assert.equal(escapeText(text) !== text, hidden.has(c), c.toString(16));
+  }
 });

@@ -135,6 +135,37 @@ export function parseDiff(text: string): DiffFile[] {
   return files;
 }
 
+/** DiffPair is a line as it was, and the one that stands beside it. */
+export interface DiffPair {
+  left: DiffLine | null;
+  right: DiffLine | null;
+}
+
+/** pairLines puts the lines of a hunk side by side: what was removed beside what was added in its place. */
+export function pairLines(lines: DiffLine[]): DiffPair[] {
+  const pairs: DiffPair[] = [];
+  let went: DiffLine[] = [];
+  let came: DiffLine[] = [];
+  const flush = (): void => {
+    for (let i = 0; i < Math.max(went.length, came.length); i++) pairs.push({ left: went[i] ?? null, right: came[i] ?? null });
+    went = [];
+    came = [];
+  };
+  for (const l of lines) {
+    if (l.kind === "del") {
+      if (came.length > 0) flush();
+      went.push(l);
+    } else if (l.kind === "add") came.push(l);
+    else if (l.kind === "note" && (went.length > 0 || came.length > 0)) (came.length > 0 ? came : went).push(l); // of the line before it
+    else {
+      flush();
+      pairs.push({ left: l, right: l });
+    }
+  }
+  flush();
+  return pairs;
+}
+
 /** placeFindings puts each finding at its line; those whose line is not in the diff come apart. */
 export function placeFindings(files: DiffFile[], findings: Finding[]): { at: Map<string, Finding[]>; apart: Finding[] } {
   const lines = new Set<string>();
@@ -154,8 +185,11 @@ export function placeFindings(files: DiffFile[], findings: Finding[]): { at: Map
 
 /** diffOfEdit is an edit of a tool as lines of a diff: what went, and what came. */
 export function diffOfEdit(before: string, after: string): DiffLine[] {
-  const a = before === "" ? [] : before.split("\n");
-  const b = after === "" ? [] : after.split("\n");
+  // The last line break ends a line and begins none, unless one side alone has it.
+  const whole = [before, after].every((text) => text === "" || text.endsWith("\n"));
+  const split = (text: string): string[] => (text === "" ? [] : (whole ? text.slice(0, -1) : text).split("\n"));
+  const a = split(before);
+  const b = split(after);
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head++;
   let tail = 0;

@@ -1,6 +1,6 @@
 // Numbers, ages and words, as internal/view writes them on a terminal.
 
-import type { Run, Subtask, Task } from "../types.ts";
+import type { Awaited, Run, Subtask, Task } from "../types.ts";
 
 export const micro = 1_000_000;
 
@@ -80,25 +80,41 @@ export interface State {
   tone: Tone;
 }
 
+/** waitsText says which tasks a task waits for. */
+function waitsText(all: Awaited[]): string {
+  if (all.length === 0) return "waiting";
+  return "waits for " + (all.length <= 2 ? all.map((a) => a.task).join(", ") : `${all[0]?.task} and ${all.length - 1} more`);
+}
+
+/** awaitedText says for what of a task another one waits. */
+export function awaitedText(a: Awaited): string {
+  if (a.status === "completed" && a.pr) return `#${a.pr} is ${a.pr_state === "closed" ? "closed" : "to be merged"}`;
+  return taskStates[a.status]?.text ?? a.status;
+}
+
+const taskStates: Record<string, State> = {
+  pending: { text: "preparing", tone: "run" },
+  decomposing: { text: "planning", tone: "run" },
+  executing: { text: "working", tone: "run" },
+  reviewing: { text: "finishing", tone: "run" },
+  awaiting_input: { text: "needs you", tone: "need" },
+  waiting: { text: "waiting", tone: "calm" },
+  completed: { text: "done", tone: "good" },
+  failed: { text: "failed", tone: "bad" },
+  cancelled: { text: "cancelled", tone: "calm" },
+};
+
 export function taskState(t: Task): State {
   if (t.status === "completed" && t.dry_run) return { text: "planned only", tone: "calm" };
   if (t.status === "completed" && t.untested_why) return { text: "done, UNTESTED", tone: "warn" };
   if (t.ended == null && t.paused) return { text: "paused", tone: "warn" };
-  const states: Record<string, State> = {
-    pending: { text: "preparing", tone: "run" },
-    decomposing: { text: "planning", tone: "run" },
-    executing: { text: "working", tone: "run" },
-    reviewing: { text: "finishing", tone: "run" },
-    awaiting_input: { text: "needs you", tone: "need" },
-    completed: { text: "done", tone: "good" },
-    failed: { text: "failed", tone: "bad" },
-    cancelled: { text: "cancelled", tone: "calm" },
-  };
-  return states[t.status] ?? { text: t.status, tone: "calm" };
+  if (t.status === "waiting") return { text: waitsText(t.waits_for ?? []), tone: "calm" };
+  return taskStates[t.status] ?? { text: t.status, tone: "calm" };
 }
 
 export function subtaskState(s: Subtask): State {
   if (s.paused) return { text: "paused", tone: "warn" };
+  if (s.question) return { text: "needs you", tone: "need" };
   const states: Record<string, State> = {
     pending: { text: "waiting", tone: "calm" },
     assigned: { text: "queued", tone: "calm" },

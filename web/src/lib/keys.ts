@@ -31,10 +31,15 @@ function moveRow(by: number): void {
   next?.scrollIntoView({ block: "nearest" });
 }
 
-/** listenToKeys starts it; showHelp opens the list of keys, escape closes what is open. */
-export function listenToKeys(showHelp: () => void, escape: () => void): () => void {
+/** listenToKeys starts it; showHelp opens the list of keys, showPalette the palette, escape closes what is open. */
+export function listenToKeys(showHelp: () => void, showPalette: () => void, escape: () => void): () => void {
   let jump = 0; // when g was pressed
   const onKey = (e: KeyboardEvent) => {
+    if ((e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey && e.key.toLowerCase() === "k" && !isAsking()) {
+      e.preventDefault();
+      showPalette();
+      return;
+    }
     if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
     if (e.key === "Escape" && !isAsking()) {
       if (isTyping(e) && e.target instanceof HTMLElement) e.target.blur();

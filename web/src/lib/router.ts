@@ -29,6 +29,7 @@ export function parseRoute(path: string): Route {
 export const taskPath = (id: string): string => "/t/" + id;
 export const runPath = (id: string): string => "/r/" + id;
 export const reviewPath = (id: string): string => "/review/" + id;
+export const pullPath = (task: string): string => "/prs?pr=" + task;
 export const subtaskPath = (task: string, id: string): string => `/t/${task}?s=${id}`;
 
 /** setQuery is an address with fields changed; an empty value takes the field away. */

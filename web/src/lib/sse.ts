@@ -28,6 +28,10 @@ export class SSEParser {
       if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
       this.first = false;
     }
+    if (!/[\r\n]$/.test(this.rest) && !/[\r\n]/.test(piece)) {
+      this.rest = text; // a long line in many pieces is looked through once
+      return;
+    }
     let from = 0;
     for (;;) {
       let end = from;

@@ -2,7 +2,8 @@
 // runs; control and direction characters are shown as what they are, so that they hide
 // nothing and turn nothing round.
 
-const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+// The same characters as safetext.Escape escapes: control, direction, and all that Unicode has drawn as nothing or as a blank that is none.
+const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2800\ufff9-\ufffb]|\p{Default_Ignorable_Code_Point}/gu;
 
 /** escapeText shows characters that draw nothing as <U+202E>; line breaks and tabs stay. */
 export function escapeText(text: string): string {

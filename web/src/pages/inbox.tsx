@@ -1,11 +1,14 @@
 import { useState } from "react";
 import { hasDiff, optionName, sendAnswer, subjectOf, takesWords } from "../lib/actions.ts";
 import { parseAmount } from "../lib/format.ts";
-import { reviewPath, taskPath } from "../lib/router.ts";
+import { countWaiting } from "../lib/pulls.ts";
+import { pullPath, reviewPath, taskPath } from "../lib/router.ts";
+import { groupQuestions } from "../lib/several.ts";
 import { escapeLine } from "../lib/text.ts";
-import type { Approval, Option, Overview } from "../types.ts";
+import type { Approval, Option, Overview, PullRequest } from "../types.ts";
 import { useQuery, useResource } from "../ui/hooks.ts";
 import { A, Age, Block, Empty, Panel, Read } from "../ui/parts.tsx";
+import { SeveralAnswers } from "../ui/several.tsx";
 
 export const kindNames: Record<string, string> = {
   plan: "the plan", merge: "a merge", protected: "a merge of protected files", pr: "the pull request", no_gates: "work without gates", budget: "the budget",
@@ -21,19 +24,44 @@ export function InboxPage() {
       <h1>Inbox</h1>
       <Read entry={entry} path="overview" what="the questions">
         {(o) =>
-          o.needs_you.length === 0 ? (
+          countWaiting(o) === 0 ? (
             <Panel title="Questions" bare>
-              <Empty>Nothing waits for you. Questions, approvals and used up budgets come here.</Empty>
+              <Empty>Nothing waits for you. Questions, approvals, used up budgets and pull requests come here.</Empty>
             </Panel>
           ) : (
             <>
+              {groupQuestions(o.needs_you).map((g) => (
+                <SeveralAnswers key={g.kind} group={g} name={kindNames[g.kind] ?? g.kind.replaceAll("_", " ")} />
+              ))}
               {[...o.needs_you].sort((a, b) => (a.id === at ? -1 : b.id === at ? 1 : 0)).map((q) => (
                 <QuestionCard key={q.id} q={q} />
               ))}
+              {o.open_prs.length > 0 ? (
+                <Panel title="Pull requests that wait for your review" bare id="waiting-prs">
+                  {o.open_prs.map((p) => (
+                    <WaitingPull key={p.task} p={p} />
+                  ))}
+                </Panel>
+              ) : null}
             </>
           )
         }
       </Read>
+    </div>
+  );
+}
+
+function WaitingPull({ p }: { p: PullRequest }) {
+  return (
+    <div className="part-row" data-testid={"waiting-pr-" + p.number}>
+      <span className="mono ink-need">#{p.number}</span>
+      <A to={taskPath(p.task)} className="mono">
+        {p.task}
+      </A>
+      <span className="what cut">{escapeLine(p.title)}</span>
+      <A className="button" to={pullPath(p.task)} data-row aria-label={`Review #${p.number}`}>
+        Review
+      </A>
     </div>
   );
 }

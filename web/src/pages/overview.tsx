@@ -1,11 +1,12 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { doingText, formatAge, formatCount, formatTokens, formatUSD, shortCost, taskState, whoText } from "../lib/format.ts";
-import { runPath, taskPath } from "../lib/router.ts";
+import { countWaiting } from "../lib/pulls.ts";
+import { pullPath, runPath, taskPath } from "../lib/router.ts";
 import { escapeLine, titleOf } from "../lib/text.ts";
 import { subjectOf } from "../lib/actions.ts";
 import type { Agents, Overview, Task, TaskList } from "../types.ts";
 import { FeedList } from "../ui/feedlist.tsx";
-import { useFeed, useQuery, useResource } from "../ui/hooks.ts";
+import { useFeed, useNarrow, useQuery, useResource } from "../ui/hooks.ts";
 import { A, Age, Badge, Bar, Empty, Panel, Read } from "../ui/parts.tsx";
 import { Rows } from "../ui/rows.tsx";
 
@@ -30,9 +31,11 @@ export function OverviewPage() {
   );
 }
 
+const mostPulls = 5; // that stand on the overview
+
 function NeedsStrip({ o }: { o: Overview }) {
   const damaged = o.damaged?.length ?? 0;
-  if (o.needs_you.length + o.resting.length + damaged === 0) {
+  if (countWaiting(o) + o.resting.length + damaged === 0) {
     return (
       <div className="calm-strip" data-testid="needs-you">
         <span className="ink-good" aria-hidden="true">
@@ -73,6 +76,22 @@ function NeedsStrip({ o }: { o: Overview }) {
             ) : null}
           </li>
         ))}
+        {o.open_prs.slice(0, mostPulls).map((p) => (
+          <li key={"pr" + p.task}>
+            <span className="mono ink-need">#{p.number} {p.task}</span>
+            <span className="text wrap">
+              waits for your review: <span className="muted">{escapeLine(p.title)}</span>
+            </span>
+            <A className="button" to={pullPath(p.task)} data-row data-testid={"review-pr-" + p.number} aria-label={`Review #${p.number}`}>
+              Review
+            </A>
+          </li>
+        ))}
+        {o.open_prs.length > mostPulls ? (
+          <li>
+            <A to="/prs">and {o.open_prs.length - mostPulls} more pull requests</A>
+          </li>
+        ) : null}
         {damaged > 0 ? (
           <li>
             <span className="ink-bad">✗</span>
@@ -86,7 +105,7 @@ function NeedsStrip({ o }: { o: Overview }) {
   );
 }
 
-const states = ["", "open", "ended", "awaiting_input", "executing", "completed", "failed", "cancelled", "paused"];
+const states = ["", "open", "ended", "awaiting_input", "waiting", "executing", "completed", "failed", "cancelled", "paused"];
 const stateNames: Record<string, string> = { "": "open and newest", awaiting_input: "needs you", executing: "working", completed: "done" };
 
 function TasksPanel({ o }: { o: Overview }) {
@@ -154,13 +173,7 @@ function TasksPanel({ o }: { o: Overview }) {
 }
 
 function TaskRows({ tasks, resting }: { tasks: Task[]; resting: Set<string | undefined> }) {
-  const [narrow, setNarrow] = useState(() => matchMedia("(max-width: 760px)").matches);
-  useEffect(() => {
-    const m = matchMedia("(max-width: 760px)");
-    const fn = () => setNarrow(m.matches);
-    m.addEventListener("change", fn);
-    return () => m.removeEventListener("change", fn);
-  }, []);
+  const narrow = useNarrow();
   return (
     <div role="table" aria-label="Tasks" aria-rowcount={tasks.length + 1}>
       {tasks.length > 0 ? (
@@ -212,7 +225,13 @@ function TaskRow({ t, resting }: { t: Task; resting: boolean }) {
           {t.ended ? <span className="num">{formatAge(t.duration_ms)}</span> : <Age since={t.submitted} />}
         </span>
         <span role="cell" data-cell="pr" className="num">
-          {t.pr ? `#${t.pr.number} ${t.pr.state}` : <span className="muted">-</span>}
+          {t.pr ? (
+            <A className="above" to={pullPath(t.pr.task)} data-testid={"pr-of-" + t.id}>
+              #{t.pr.number} {t.pr.state}
+            </A>
+          ) : (
+            <span className="muted">-</span>
+          )}
         </span>
         <span role="cell" data-cell="what" className="cut" title={titleOf(t.instruction)}>
           {titleOf(t.instruction)}

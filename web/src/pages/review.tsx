@@ -1,13 +1,14 @@
-import { useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { sendAnswer, subjectOf, takesWords } from "../lib/actions.ts";
-import { parseDiff, placeFindings } from "../lib/diff.ts";
+import { parseDiff, placeFindings, type DiffFile } from "../lib/diff.ts";
 import { formatCount, runState, shortOID, subtaskState, taskState } from "../lib/format.ts";
-import { goTo, runPath, taskPath } from "../lib/router.ts";
+import { goTo, pullPath, runPath, taskPath } from "../lib/router.ts";
+import { keepSplit, noteSeen, readSplit, seenFiles } from "../lib/seen.ts";
 import { escapeLine, titleOf } from "../lib/text.ts";
 import type { Approval, Finding, Gate, JudgedFinding, Option, Review, Shown, TaskDetail } from "../types.ts";
 import { FindingBox, GateView, ReviewView } from "../ui/checks.tsx";
 import { FileDiff, type Comments } from "../ui/diffview.tsx";
-import { useResource } from "../ui/hooks.ts";
+import { useNarrow, useResource } from "../ui/hooks.ts";
 import { A, Badge, Empty, Panel, Read } from "../ui/parts.tsx";
 import { QuestionCard } from "./inbox.tsx";
 
@@ -50,20 +51,69 @@ function subjectFrom(shown: Shown, task: TaskDetail | undefined): Subject {
 function ChangeView({ id, shown, task }: { id: string; shown: Shown; task: TaskDetail | undefined }) {
   const sub = subjectFrom(shown, task);
   const questions = (task?.needs_you ?? []).filter((q) => !shown.subtask || subjectOf(q) === id || !q.subtask);
-  const diffPath = "diffs/" + id;
-  const diff = useResource<Patch>(diffPath);
+  const [context, setContext] = useState("");
+  const diffPath = `diffs/${id}${context ? "?context=" + context : ""}`;
+  const asked = useResource<Patch>(diffPath);
+  const last = useRef(asked);
+  if (asked.data || asked.problem) last.current = asked;
+  const diff = asked.data || asked.problem ? asked : last.current; // more lines take a moment
+  const narrow = useNarrow();
   const [written, setWritten] = useState(new Map<string, string>());
-  const comments: Comments = {
-    of: written,
-    set: (key, text) => {
-      const next = new Map(written);
-      if (text) next.set(key, text);
-      else next.delete(key);
-      setWritten(next);
-    },
-  };
+  const set = useCallback(
+    (place: string, text: string) =>
+      setWritten((before) => {
+        const next = new Map(before);
+        if (text) next.set(place, text);
+        else next.delete(place);
+        return next;
+      }),
+    [],
+  );
+  const comments: Comments = { of: written, set };
   const state = shown.task ? taskState(shown.task) : shown.subtask ? subtaskState(shown.subtask) : shown.run ? runState(shown.run) : null;
   const title = shown.task ? titleOf(shown.task.instruction) : (shown.subtask?.title ?? (shown.run ? `${shown.run.role} of ${shown.run.subtask || shown.run.task}` : ""));
+  const files = (
+    <div key="files" className="stack">
+      <Read
+        entry={diff}
+        path={diffPath}
+        what="the diff"
+        missing={
+          <>
+            This version of the company gives no diffs to a page. On a terminal, <code>company diff {id}</code> shows it.
+          </>
+        }
+      >
+        {(p) => <Changes of={`${task?.project.id ?? ""} ${id}`} p={p} findings={sub.review?.findings ?? []} comments={comments} context={context} setContext={setContext} />}
+      </Read>
+    </div>
+  );
+  const side = (
+    <div key="side" className="stack">
+      {/* A diff that comes after the buttons would move them away from under the hand. */}
+      {diff.data || diff.problem ? <Decide key={questions[0]?.id} id={id} questions={questions} task={task} written={written} clear={() => setWritten(new Map())} /> : null}
+      <Panel title="Review">
+        <ReviewView review={sub.review} of={sub.of} all={sub.findings} atLines />
+      </Panel>
+      <Panel title="Gates">
+        <GateView gate={sub.gate} />
+      </Panel>
+      {shown.task && shown.task.plan.length > 1 ? (
+        <Panel title="By subtask" bare>
+          {shown.task.plan.map((s) => (
+            <A key={s.id} className="part-row" to={"/review/" + s.id} data-row>
+              <span className="mono muted">{s.id}</span>
+              <span>
+                <Badge state={subtaskState(s)} />
+              </span>
+              <span className="what cut">{escapeLine(s.title)}</span>
+              <span />
+            </A>
+          ))}
+        </Panel>
+      ) : null}
+    </div>
+  );
   return (
     <div className="stack">
       <div className="row spread">
@@ -77,57 +127,41 @@ function ChangeView({ id, shown, task }: { id: string; shown: Shown; task: TaskD
           </A>
         </div>
       </div>
-      <div className="columns side-right">
-        <div className="stack">
-          <Read
-            entry={diff}
-            path={diffPath}
-            what="the diff"
-            missing={
-              <>
-                This version of the company gives no diffs to a page. On a terminal, <code>company diff {id}</code> shows it.
-              </>
-            }
-          >
-            {(p) => <Changes p={p} findings={sub.review?.findings ?? []} comments={comments} />}
-          </Read>
-        </div>
-        <div className="stack">
-          {/* A diff that comes after the buttons would move them away from under the hand. */}
-          {diff.data || diff.problem ? <Decide key={questions[0]?.id} id={id} questions={questions} task={task} written={written} clear={() => setWritten(new Map())} /> : null}
-          <Panel title="Review">
-            <ReviewView review={sub.review} of={sub.of} all={sub.findings} atLines />
-          </Panel>
-          <Panel title="Gates">
-            <GateView gate={sub.gate} />
-          </Panel>
-          {shown.task && shown.task.plan.length > 1 ? (
-            <Panel title="By subtask" bare>
-              {shown.task.plan.map((s) => (
-                <A key={s.id} className="part-row" to={"/review/" + s.id} data-row>
-                  <span className="mono muted">{s.id}</span>
-                  <span>
-                    <Badge state={subtaskState(s)} />
-                  </span>
-                  <span className="what cut">{escapeLine(s.title)}</span>
-                  <span />
-                </A>
-              ))}
-            </Panel>
-          ) : null}
-        </div>
-      </div>
+      <div className="columns side-right">{narrow ? [side, files] : [files, side]}</div>
     </div>
   );
 }
 
 const manyFiles = 300; // that are drawn at once
 
-function Changes({ p, findings, comments }: { p: Patch; findings: Finding[]; comments: Comments }) {
+const contexts = [
+  { lines: "", text: "3 lines around" },
+  { lines: "20", text: "20 lines around" },
+  { lines: "100000", text: "whole files" },
+];
+
+interface ChangesParts {
+  of: string;
+  p: Patch;
+  findings: Finding[];
+  comments: Comments;
+  context: string;
+  setContext: (lines: string) => void;
+}
+
+function Changes({ of, p, findings, comments, context, setContext }: ChangesParts) {
   const files = useMemo(() => parseDiff(p.patch), [p.patch]);
   const placed = useMemo(() => placeFindings(files, findings), [files, findings]);
   const lines = files.reduce((n, f) => n + f.added + f.removed, 0);
   const [most, setMost] = useState(manyFiles);
+  const narrow = useNarrow();
+  const [wide, setWide] = useState(readSplit);
+  const [seen, setSeen] = useState(() => seenFiles(of, files));
+  useEffect(() => setSeen(seenFiles(of, files)), [of, files]);
+  const see = (file: DiffFile, on: boolean) => {
+    noteSeen(of, file, on);
+    setSeen(seenFiles(of, files));
+  };
   const found = new Set(findings.map((f) => f.file));
   const shown = files.filter((f, i) => i < most || found.has(f.path));
   return (
@@ -136,8 +170,35 @@ function Changes({ p, findings, comments }: { p: Patch; findings: Finding[]; com
         title={p.stat || formatCount(files.length, "file")}
         bare
         aside={
-          <span className="small muted">
-            <code>{shortOID(p.from)}</code> to <code>{shortOID(p.to)}</code>
+          <span className="row small muted">
+            {files.length > 0 ? <span className="num" data-testid="seen-count">{`${seen.size} of ${files.length} seen`}</span> : null}
+            <label>
+              <span className="hidden-text">Unchanged lines around each change</span>
+              <select value={context} onChange={(e) => setContext(e.target.value)} data-testid="context">
+                {contexts.map((c) => (
+                  <option key={c.lines} value={c.lines}>
+                    {c.text}
+                  </option>
+                ))}
+              </select>
+            </label>
+            {narrow ? null : (
+              <label className="check">
+                <input
+                  type="checkbox"
+                  checked={wide}
+                  onChange={(e) => {
+                    setWide(e.target.checked);
+                    keepSplit(e.target.checked);
+                  }}
+                  data-testid="side-by-side"
+                />{" "}
+                side by side
+              </label>
+            )}
+            <span>
+              <code>{shortOID(p.from)}</code> to <code>{shortOID(p.to)}</code>
+            </span>
           </span>
         }
       >
@@ -152,7 +213,10 @@ function Changes({ p, findings, comments }: { p: Patch; findings: Finding[]; com
           {shown.map((f) => (
             <li key={f.path}>
               <a href={"#file-" + f.path} onClick={(e) => { e.preventDefault(); document.getElementById("file-" + f.path)?.scrollIntoView(); }}>
-                <span className="mono cut">{escapeLine(f.path)}</span>
+                <span className="mono cut">
+                  {escapeLine(f.path)}
+                  {seen.has(f.path) ? <span className="ink-good"> ✓ seen</span> : null}
+                </span>
                 <span className="num small">
                   <span className="plus">+{f.added}</span> <span className="minus">−{f.removed}</span>
                 </span>
@@ -171,7 +235,7 @@ function Changes({ p, findings, comments }: { p: Patch; findings: Finding[]; com
         </Panel>
       ) : null}
       {shown.map((f, i) => (
-        <FileDiff key={f.path} file={f} findings={placed.at} comments={comments} folded={f.added + f.removed > 400 || (lines > 5000 && i > 3)} />
+        <FileDiff key={f.path} file={f} findings={placed.at} comments={comments} folded={f.added + f.removed > 400 || (lines > 5000 && i > 3)} split={wide && !narrow} seen={seen.has(f.path)} see={see} />
       ))}
       {files.length > shown.length ? (
         <button onClick={() => setMost(most + manyFiles)} data-testid="more-files">
@@ -216,7 +280,7 @@ function Decide({ id, questions, task, written, clear }: { id: string; questions
             <label className="field">
               Your words
               <textarea value={words} onChange={(e) => setWords(e.target.value)} />
-              <span className="hint">{written.size > 0 ? `${formatCount(written.size, "comment")} at lines go along` : "click a line number to comment on it"}</span>
+              <span className="hint">{written.size > 0 ? `${formatCount(written.size, "comment")} at lines go along` : "a click on a line number comments on it; by key: Tab to one, ↑ ↓, Enter"}</span>
             </label>
             <div className="row">
               <button className="primary" disabled={busy} onClick={() => void send(approve)} data-testid="approve">
@@ -240,7 +304,7 @@ function Decide({ id, questions, task, written, clear }: { id: string; questions
       <section className="panel" data-testid="decide">
         <header>
           <h2>
-            Pull request #{task.pr.number} is {task.pr.state}
+            <A to={pullPath(task.pr.task)}>Pull request #{task.pr.number}</A> is {task.pr.state}
           </h2>
         </header>
         <div className="body stack">

@@ -5,10 +5,11 @@ import { asProblem, type Problem } from "../lib/api.ts";
 import { diffOfEdit } from "../lib/diff.ts";
 import { doingText, formatCost, formatCount, formatTime, formatTook, runState, shortOID, whoText } from "../lib/format.ts";
 import { readStream } from "../lib/live.ts";
+import { addOutput } from "../lib/outputs.ts";
 import { reviewPath, taskPath } from "../lib/router.ts";
 import { cutText, escapeLine, escapeText } from "../lib/text.ts";
 import { showSoon, type Shown as Drawn } from "../lib/paint.ts";
-import type { Run, Shown, TranscriptEntry } from "../types.ts";
+import type { LiveOutput, Run, Shown, TranscriptEntry } from "../types.ts";
 import { Folded } from "../ui/checks.tsx";
 import { PlainDiff } from "../ui/diffview.tsx";
 import { useQuery, useResource } from "../ui/hooks.ts";
@@ -91,6 +92,7 @@ const most = 5000; // entries that are kept
 
 interface TalkState {
   entries: TranscriptEntry[];
+  outputs: LiveOutput[]; // of calls under way
   dropped: number;
   ended: boolean;
   problem: Problem | null;
@@ -99,39 +101,46 @@ interface TalkState {
 
 /** useTalk follows the conversation of a run; after a loss it is read anew. */
 function useTalk(id: string): TalkState {
-  const [state, setState] = useState<TalkState>({ entries: [], dropped: 0, ended: false, problem: null, reading: true });
+  const [state, setState] = useState<TalkState>({ entries: [], outputs: [], dropped: 0, ended: false, problem: null, reading: true });
   useEffect(() => {
     const stop = new AbortController();
-    let now: TalkState = { entries: [], dropped: 0, ended: false, problem: null, reading: true };
+    let now: TalkState = { entries: [], outputs: [], dropped: 0, ended: false, problem: null, reading: true };
     const shown: Drawn = { listeners: new Set([() => setState(now)]) };
     const show = () => showSoon(shown);
     void (async () => {
       for (let tries = 0; !stop.signal.aborted && !now.ended; tries++) {
         let entries: TranscriptEntry[] = [];
+        let outputs: LiveOutput[] = [];
         let dropped = 0;
         try {
           await readStream(`runs/${encodeURIComponent(id)}/transcript?follow=true`, {}, stop.signal, () => (tries = 0), (e) => {
             if (e.event === "end") {
-              now = { entries, dropped, ended: true, problem: null, reading: false };
+              now = { entries, outputs: [], dropped, ended: true, problem: null, reading: false };
               show();
               return;
             }
             if (e.event !== "message") return;
             const entry = JSON.parse(e.data) as TranscriptEntry;
-            if (entry.run) return;
+            outputs = addOutput(outputs, entry);
+            if (outputs !== now.outputs) now = { ...now, outputs };
+            if (entry.output) {
+              show();
+              return;
+            }
+            if (entry.run || isSilent(entry)) return;
             if (entries.length >= most) {
               entries = entries.slice(most / 4);
               dropped += most / 4;
             }
             entries = entries.length % 64 === 0 ? [...entries, entry] : (entries.push(entry), entries);
             // Until a second read has what was shown, that stays.
-            if (entries.length >= now.entries.length || dropped > 0) now = { entries, dropped, ended: false, problem: null, reading: true };
+            if (entries.length >= now.entries.length || dropped > 0) now = { entries, outputs, dropped, ended: false, problem: null, reading: true };
             show();
           });
         } catch (err) {
           const p = asProblem(err);
           if (stop.signal.aborted || p.status === 401) return;
-          now = { ...now, problem: p, reading: p.isLoss };
+          now = { ...now, outputs: [], problem: p, reading: p.isLoss };
           show();
           if (!p.isLoss) return;
         }
@@ -146,6 +155,9 @@ function useTalk(id: string): TalkState {
   }, [id]);
   return state;
 }
+
+/** isSilent reports a turn without words: its calls stand for themselves. */
+const isSilent = (e: TranscriptEntry): boolean => e.message?.role === "assistant" && e.message.content.trim() === "";
 
 const keepEntry = (e: TranscriptEntry, needle: string, failed: boolean): boolean => {
   if (failed && !e.toolCall?.isError) return false;
@@ -207,7 +219,31 @@ function Talk({ id, over }: { id: string; over: boolean }) {
         {talk.entries.length === 0 && !talk.problem ? talk.reading ? <Skeleton what="the conversation" /> : <Empty>Nothing was said.</Empty> : null}
         {talk.entries.length > 0 && entries.length === 0 ? <Empty>No entry fits.</Empty> : null}
       </div>
+      {talk.outputs.slice(-mostOutputs).map((o) => (
+        <OutputView key={o.id} o={o} />
+      ))}
     </Panel>
+  );
+}
+
+const mostOutputs = 4; // calls whose output is shown
+
+/** OutputView is what a call that is under way printed last. */
+function OutputView({ o }: { o: LiveOutput }) {
+  return (
+    <section className="entry live-output" data-testid="live-output" aria-label={"Output of " + escapeLine(o.name) + " so far"}>
+      <div className="top">
+        <span aria-hidden="true">▶</span>
+        <span className="tool-name">{escapeLine(o.name)}</span>
+        <span className="mono wrap" style={{ color: "var(--text)" }}>
+          {escapeLine(o.about)}
+        </span>
+        <span style={{ marginLeft: "auto" }}>
+          runs <Age since={o.since} />
+        </span>
+      </div>
+      <pre className="output">{escapeText((o.lines ?? []).join("\n"))}</pre>
+    </section>
   );
 }
 

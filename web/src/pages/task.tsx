@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useState } from "react";
 import { askCancel, askPause, askRetry, sendCommand } from "../lib/actions.ts";
-import { formatAge, formatCost, formatCount, formatTokens, formatUSD, parseAmount, shortOID, taskState } from "../lib/format.ts";
+import { describeAttachment } from "../lib/attach.ts";
+import { awaitedText, formatAge, formatCost, formatCount, formatTokens, formatUSD, parseAmount, shortOID, taskState } from "../lib/format.ts";
 import { followTask, isStep } from "../lib/live.ts";
 import { allRuns } from "../lib/moments.ts";
 import { showSoon, type Shown as Drawn } from "../lib/paint.ts";
-import { reviewPath, setQuery } from "../lib/router.ts";
+import { pullPath, reviewPath, setQuery, taskPath } from "../lib/router.ts";
 import { escapeLine, escapeText, titleOf } from "../lib/text.ts";
 import type { FeedItem, Shown, TaskDetail } from "../types.ts";
 import { CostOverTime } from "../ui/plots.tsx";
@@ -108,6 +109,11 @@ function TaskHead({ t }: { t: TaskDetail }) {
                 Follow up
               </A>
             ) : null}
+            {!t.dry_run && (!over || t.pr?.state === "open") ? (
+              <A className="button" to={"/submit?after=" + t.id} data-testid="task-after">
+                Task after it
+              </A>
+            ) : null}
             {!over ? (
               <button className="danger" onClick={() => askCancel(t)} data-testid="cancel">
                 Cancel
@@ -119,6 +125,22 @@ function TaskHead({ t }: { t: TaskDetail }) {
         {t.reason ? (
           <p className={t.status === "failed" ? "ink-bad" : "muted"}>
             why: {escapeLine(t.reason)}
+          </p>
+        ) : null}
+        {t.waits_for && t.waits_for.length > 0 ? (
+          <p className="muted" data-testid="waits-for">
+            It begins when these are merged:{" "}
+            {t.waits_for.map((a, i) => (
+              <span key={a.task}>
+                {i > 0 ? ", " : ""}
+                <A to={taskPath(a.task)}>{a.task}</A> ({awaitedText(a)})
+              </span>
+            ))}
+          </p>
+        ) : null}
+        {t.attachments && t.attachments.length > 0 ? (
+          <p className="muted small wrap" data-testid="task-files">
+            With {t.attachments.map((a) => `${escapeLine(a.name)} (${describeAttachment(a)})`).join(", ")}
           </p>
         ) : null}
         {Object.entries(t.failures).map(([key, f]) => (
@@ -134,7 +156,13 @@ function TaskHead({ t }: { t: TaskDetail }) {
           </span>
           <span>
             <span className="muted">pull request </span>
-            {t.pr ? <Out url={t.pr.url}>#{t.pr.number} {t.pr.state}</Out> : "none yet"}
+            {t.pr ? (
+              <A to={pullPath(t.pr.task)} data-testid="task-pr">
+                #{t.pr.number} {t.pr.state}
+              </A>
+            ) : (
+              "none yet"
+            )}
           </span>
           <span className="row tight">
             <span className="muted">cost </span>

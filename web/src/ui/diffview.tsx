@@ -1,36 +1,9 @@
-import { useState } from "react";
-import type { DiffFile, DiffLine } from "../lib/diff.ts";
-import { cutLine, escapeLine, escapeText, lineSteps } from "../lib/text.ts";
+import { useEffect, useState } from "react";
+import { pairLines, type DiffFile, type DiffLine, type DiffPair } from "../lib/diff.ts";
+import { languageOf } from "../lib/languages.ts";
+import { escapeLine, escapeText } from "../lib/text.ts";
 import type { Finding } from "../types.ts";
-import { FindingBox } from "./checks.tsx";
-
-const signs = { add: "+", del: "-", same: " ", note: "" } as const;
-const names = { add: "added", del: "removed", same: "", note: "" } as const;
-
-/** Code is the text of a line. Of a long one there is the beginning, and how much is left. */
-export function Code({ text }: { text: string }) {
-  const [most, setMost] = useState(lineSteps[0]);
-  const cut = cutLine(text, most);
-  const more = lineSteps.find((n) => n > most);
-  return (
-    <>
-      {cut.text}
-      {cut.left > 0 ? (
-        <span className="left-out">
-          {" "}
-          … {cut.left.toLocaleString("en-US")} characters more{" "}
-          {more ? (
-            <button className="plain small" onClick={() => setMost(more)}>
-              Show more of this line
-            </button>
-          ) : (
-            "are in the file itself"
-          )}
-        </span>
-      ) : null}
-    </>
-  );
-}
+import { Code, LineView, names, signs, type Colours } from "./diffline.tsx";
 
 /** PlainDiff is lines without a place in a file, such as an edit of a tool. */
 export function PlainDiff({ lines, most = 40 }: { lines: DiffLine[]; most?: number }) {
@@ -62,16 +35,44 @@ export function PlainDiff({ lines, most = 40 }: { lines: DiffLine[]; most?: numb
 
 export interface Comments {
   of: Map<string, string>; // by path:line
-  set: (key: string, text: string) => void;
+  set: (place: string, text: string) => void; // the same function for good
 }
 
 const chunk = 3000; // lines that are drawn at once
 
+/** useColours is the colours of the lines of a file that is open, once they are there. */
+function useColours(file: DiffFile, open: boolean): Colours {
+  const [colours, setColours] = useState<Colours>(null);
+  useEffect(() => {
+    if (!open || file.binary || !languageOf(file.path)) return;
+    let gone = false;
+    // Without its colours the code is as readable: a chunk that does not come is no error.
+    import("../lib/colours.ts").then((m) => gone || setColours(m.colourFile(file)), () => {});
+    return () => {
+      gone = true;
+    };
+  }, [file, open]);
+  return colours;
+}
+
+interface FileParts {
+  file: DiffFile;
+  findings: Map<string, Finding[]>;
+  comments: Comments;
+  folded: boolean;
+  split: boolean; // side by side
+  seen: boolean;
+  see: (file: DiffFile, on: boolean) => void;
+}
+
 /** FileDiff is the change of a file, with findings and comments at their lines. */
-export function FileDiff({ file, findings, comments, folded }: { file: DiffFile; findings: Map<string, Finding[]>; comments: Comments; folded: boolean }) {
-  const [open, setOpen] = useState(!folded);
+export function FileDiff({ file, findings, comments, folded, split, seen, see }: FileParts) {
+  const [open, setOpen] = useState(!folded && !seen);
   const [most, setMost] = useState(chunk);
   const [writing, setWriting] = useState("");
+  const first = file.hunks.flatMap((h) => h.lines).find((l) => l.new !== null)?.new ?? 0;
+  const colours = useColours(file, open);
+  const [tabbed, setTabbed] = useState(`${file.path}:${first}`);
   const lines = file.hunks.reduce((n, h) => n + h.lines.length, 0);
   let left = most;
   return (
@@ -86,60 +87,59 @@ export function FileDiff({ file, findings, comments, folded }: { file: DiffFile;
         </h3>
         <span className="small num">
           <span className="muted">{file.action} </span>
-          <span className="plus">+{file.added}</span> <span className="minus">−{file.removed}</span>
+          <span className="plus">+{file.added}</span> <span className="minus">−{file.removed}</span>{" "}
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={seen}
+              aria-label={"seen: " + file.path}
+              onChange={(e) => {
+                see(file, e.target.checked);
+                setOpen(!e.target.checked);
+              }}
+              data-testid="seen"
+            />{" "}
+            seen
+          </label>
         </span>
       </header>
       {open && file.binary ? <p className="empty">A binary file: its change is not shown.</p> : null}
       {open && !file.binary && lines === 0 ? <p className="empty">No line changed.</p> : null}
       {open ? (
-        <div className="diff" tabIndex={0} role="group" aria-label={"change of " + file.path}>
+        <div
+          className={"diff" + (split ? " split" : "")}
+          tabIndex={0}
+          role="group"
+          aria-label={`change of ${file.path}; arrow keys go over its lines, Enter comments on one`}
+          onFocus={(e) => {
+            const place = e.target.dataset["line"];
+            if (place) setTabbed(place);
+          }}
+        >
           {file.hunks.map((h, i) => {
             const part = h.lines.slice(0, Math.max(0, left));
             left -= part.length;
             if (part.length === 0) return null;
+            const rows: (DiffPair & { alone?: DiffLine })[] = split ? pairLines(part) : part.map((l) => ({ left: null, right: l, alone: l }));
             return (
               <div key={i}>
                 <div className="hunk">{escapeText(h.head)}</div>
-                {part.map((l, j) => {
-                  const key = `${file.path}:${l.new}`;
-                  const mine = l.new !== null ? comments.of.get(key) : undefined;
+                {rows.map((row, j) => {
+                  const place = row.right === null || row.right.new === null ? "" : `${file.path}:${row.right.new}`;
                   return (
-                    <div key={j}>
-                      <div className={"line " + l.kind}>
-                        <span className="no" aria-hidden="true">
-                          {l.old}
-                        </span>
-                        {l.new !== null ? (
-                          <button className="no" tabIndex={-1} aria-label={`comment on line ${l.new}`} onClick={() => setWriting(key)}>
-                            {l.new}
-                          </button>
-                        ) : (
-                          <span className="no" />
-                        )}
-                        <span className="sign" aria-hidden="true">
-                          {signs[l.kind]}
-                        </span>
-                        <span className="code">
-                          {names[l.kind] ? <span className="hidden-text">{names[l.kind]}: </span> : null}
-                          <Code text={l.text} />
-                        </span>
-                      </div>
-                      {l.new !== null ? (findings.get(key) ?? []).map((f, n) => <FindingBox key={n} f={f} />) : null}
-                      {mine !== undefined && writing !== key ? (
-                        <div className="finding mine">
-                          <div className="wrap">{escapeText(mine)}</div>
-                          <div className="row">
-                            <button className="plain small" onClick={() => setWriting(key)}>
-                              Change
-                            </button>
-                            <button className="plain small" onClick={() => comments.set(key, "")}>
-                              Take away
-                            </button>
-                          </div>
-                        </div>
-                      ) : null}
-                      {writing === key ? <CommentBox first={mine ?? ""} place={key} done={(text) => { if (text !== null) comments.set(key, text); setWriting(""); }} /> : null}
-                    </div>
+                    <LineView
+                      key={j}
+                      line={row.right}
+                      left={row.alone ? undefined : row.left}
+                      colours={colours}
+                      place={place}
+                      tabbed={place === tabbed}
+                      findings={findings.get(place)}
+                      mine={comments.of.get(place)}
+                      writing={place !== "" && writing === place}
+                      write={setWriting}
+                      keep={comments.set}
+                    />
                   );
                 })}
               </div>
@@ -153,23 +153,5 @@ export function FileDiff({ file, findings, comments, folded }: { file: DiffFile;
         </p>
       ) : null}
     </section>
-  );
-}
-
-function CommentBox({ first, place, done }: { first: string; place: string; done: (text: string | null) => void }) {
-  const [text, setText] = useState(first);
-  return (
-    <div className="finding mine stack tight">
-      <label className="field">
-        Comment on {place}
-        <textarea value={text} autoFocus onChange={(e) => setText(e.target.value)} />
-      </label>
-      <div className="row">
-        <button className="primary" onClick={() => done(text.trim())} data-testid="keep-comment">
-          Keep it
-        </button>
-        <button onClick={() => done(null)}>Leave it</button>
-      </div>
-    </div>
   );
 }

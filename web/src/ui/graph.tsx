@@ -1,6 +1,6 @@
-import { Background, Controls, Handle, Position, ReactFlow, type Node, type NodeProps } from "@xyflow/react";
+import { Background, Controls, Handle, Position, ReactFlow, type Edge, type Node, type NodeProps, type ReactFlowInstance } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
-import { useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import { signs, subtaskState } from "../lib/format.ts";
 import { placeGraph } from "../lib/layout.ts";
 import { escapeLine } from "../lib/text.ts";
@@ -26,6 +26,8 @@ function SubtaskBox({ data }: NodeProps<SubtaskNode>) {
   );
 }
 
+const fit = { padding: 0.12, maxZoom: 1 };
+
 const nodeTypes = { subtask: SubtaskBox };
 
 /** PlanGraph draws the subtasks and what each comes after. The list beside it has the same. */
@@ -49,10 +51,23 @@ export default function PlanGraph({ plan, selected, onSelect }: { plan: Subtask[
   const running = plan.filter((s) => s.status === "running").map((s) => s.id).join(" ");
   const edges = useMemo(() => {
     const to = new Set(calm ? [] : running.split(" "));
-    return placed.edges.map((e) => ({ id: e.from + ">" + e.to, source: e.from, target: e.to, animated: to.has(e.to), focusable: false }));
+    return placed.edges.map((e): Edge => ({ id: e.from + ">" + e.to, source: e.from, target: e.to, animated: to.has(e.to), focusable: false }));
   }, [placed, running, calm]);
+  const box = useRef<HTMLDivElement>(null);
+  const flow = useRef<ReactFlowInstance<SubtaskNode> | null>(null);
+  useEffect(() => {
+    let width = box.current?.clientWidth ?? 0;
+    const watch = new ResizeObserver(([entry]) => {
+      const now = Math.round(entry?.contentRect.width ?? 0);
+      if (now === width || now === 0) return;
+      width = now;
+      requestAnimationFrame(() => void flow.current?.fitView(fit));
+    });
+    if (box.current) watch.observe(box.current);
+    return () => watch.disconnect();
+  }, []);
   return (
-    <div className="graph" data-testid="graph">
+    <div className="graph" data-testid="graph" ref={box}>
       <ReactFlow
         key={shape}
         nodes={nodes}
@@ -64,7 +79,8 @@ export default function PlanGraph({ plan, selected, onSelect }: { plan: Subtask[
         edgesFocusable={false}
         deleteKeyCode={null}
         fitView
-        fitViewOptions={{ padding: 0.12, maxZoom: 1 }}
+        fitViewOptions={fit}
+        onInit={(made) => (flow.current = made)}
         minZoom={0.1}
         preventScrolling={false}
         zoomOnScroll={false}

@@ -57,6 +57,18 @@ export function useNow(): number {
   return clock.now();
 }
 
+/** useNarrow reports whether the window is as narrow as a phone. */
+export function useNarrow(): boolean {
+  return useSyncExternalStore(watchWidth, () => narrow.matches);
+}
+
+const narrow = matchMedia("(max-width: 760px)");
+
+const watchWidth = (fn: () => void): (() => void) => {
+  narrow.addEventListener("change", fn);
+  return () => narrow.removeEventListener("change", fn);
+};
+
 /** useLate is true when a state lasted for some ms: a quick answer shows no skeleton. */
 export function useLate(on: boolean, ms = 150): boolean {
   const [late, setLate] = useState(false);
