@@ -101,27 +101,28 @@ func TestLateEffectIsInTheFeed(t *testing.T) {
 		})
 	}()
 	late := orchestrator.LateEffect{Effect: company.Effect{Key: "work t1-01.1", Task: "t1", Subtask: "t1-01", Run: "t1-01.1"}, Since: a.Now().Add(-12 * time.Second), Cause: orchestrator.ErrNotDue, Stacks: "its stack"}
-	next := func() feed.Item {
+	// The follower may not listen yet, and items told before may come late: it is told again
+	// until one says this.
+	next := func(says string) feed.Item {
 		t.Helper()
-		// The follower may not listen yet: it is told again until it does.
-		for tick := time.NewTicker(10 * time.Millisecond); ; {
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
 			a.reportLate(late)
 			select {
 			case it := <-items:
-				tick.Stop()
-				return it
+				if strings.Contains(it.Text, says) {
+					return it
+				}
 			case <-tick.C:
 			}
 		}
 	}
-	if it := next(); it.Kind != "late" || it.Run != "t1-01.1" || !strings.Contains(it.Text, "was to end 12s ago and goes on") || !strings.Contains(it.Text, logs) {
+	if it := next("was to end 12s ago and goes on"); it.Kind != "late" || it.Run != "t1-01.1" || !strings.Contains(it.Text, logs) {
 		t.Errorf("%+v", it)
 	}
-	for len(items) > 0 {
-		<-items
-	}
 	late.Ended, late.Stacks = true, ""
-	if it := next(); it.Kind != "late" || !strings.Contains(it.Text, "has ended after all") {
+	if it := next("has ended after all"); it.Kind != "late" {
 		t.Errorf("%+v", it)
 	}
 	files, err := os.ReadDir(logs)
