@@ -54,6 +54,8 @@ func TestDoctorImageNotes(t *testing.T) {
 			}
 			if r := lines[0].Result; r.OK != (c.found == "") || r.Warn == r.OK || !strings.Contains(r.Found, c.found) || !strings.Contains(r.Fix, c.fix) {
 				t.Errorf("%+v", r)
+			} else if strings.Contains(r.Fix, "brackets") && !strings.Contains(r.Found, "(") {
+				t.Errorf("the fix points at brackets that are not there: %+v", r)
 			}
 		})
 	}
