@@ -2,6 +2,7 @@ package view
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +30,23 @@ func TestAmbiguousPRNumber(t *testing.T) {
 		if _, err := src.PullRecord(arg); company.CodeOf(err) != company.EUsage {
 			t.Errorf("%s: %v", arg, err)
 		}
+	}
+}
+
+// Programs and people read pull requests in one order: those that are open first, and of each the
+// newest first.
+func TestOrderOfPullRequests(t *testing.T) {
+	s := &company.State{Tasks: map[company.TaskID]*company.Task{}}
+	for i, state := range []company.PRState{company.PROpen, company.PRMerged, company.PROpen, company.PRClosed} {
+		id := company.NewTaskID(i + 1)
+		s.Tasks[id] = &company.Task{ID: id, PR: &company.PullRequest{Number: i + 1, State: state}}
+	}
+	var got []int
+	for _, p := range (Source{State: s}).PullRequests() {
+		got = append(got, p.Number)
+	}
+	if want := []int{3, 1, 4, 2}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
