@@ -2,7 +2,9 @@ package console
 
 import (
 	"errors"
+	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -39,6 +41,16 @@ func TestEditText(t *testing.T) {
 	left, err := os.ReadDir(os.Getenv("TMPDIR"))
 	if err != nil || len(left) != 1 {
 		t.Errorf("%d files are left, %v", len(left), err)
+	}
+}
+
+// TestEditorThatIsNotThere: nothing was written in it, and the advice names no file of it.
+func TestEditorThatIsNotThere(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	con := &Console{In: strings.NewReader(""), Err: io.Discard}
+	_, err := con.EditInstruction(t.Context(), filepath.Join(t.TempDir(), "absent"))
+	if hint := hintOf(err); company.CodeOf(err) != company.EUsage || !strings.Contains(hint, "set VISUAL or EDITOR") || strings.Contains(hint, "what you wrote") {
+		t.Errorf("%v, %q", err, hint)
 	}
 }
 
