@@ -152,8 +152,8 @@ func TestProtocolFaults(t *testing.T) {
 	}
 }
 
-// TestImagesOverEachProtocol: an image goes with the first message of each request, whether
-// tools go over the wire or in text.
+// TestImagesOverEachProtocol: each image goes with its message in each request, whether tools go
+// over the wire, or in text, where messages of the user that follow one another are one.
 func TestImagesOverEachProtocol(t *testing.T) {
 	image := adapters.Image{Attachment: company.Attachment{Name: "a.gif", Type: "image/gif", Width: 1, Height: 1}, Data: []byte("GIF89a and what follows")}
 	for name, open := range drivers {
@@ -174,7 +174,7 @@ func TestImagesOverEachProtocol(t *testing.T) {
 				m := adapters.WithToolMode(bare, use, nil)
 				req := ask(header(company.Worker, "t1-01.1", "look"))
 				req.Messages[1].Images = []adapters.Image{image}
-				req.Messages = append(req.Messages, adapters.Message{Role: adapters.User, Content: "and this"})
+				req.Messages = append(req.Messages, adapters.Message{Role: adapters.User, Content: "and this", Images: []adapters.Image{image}})
 				req.MaxTokens = 300
 				req.Tools = []adapters.Tool{{Name: "read_file", Description: "d", Schema: json.RawMessage(`{"type":"object"}`)}}
 				adaptertest.Chat(t, m, req)
@@ -184,8 +184,14 @@ func TestImagesOverEachProtocol(t *testing.T) {
 				if err := server.Close(); err != nil {
 					t.Error(err)
 				}
-				first := saw[0].Messages[1]
-				if len(first.Images) != 1 || first.Images[0].Type != "image/gif" || string(first.Images[0].Data) != string(image.Data) || !strings.Contains(first.Content, "look") {
+				first, all := saw[0].Messages[1], 0
+				for _, m := range saw[0].Messages {
+					all += len(m.Images)
+				}
+				if all != 2 {
+					t.Errorf("the request has %d images, want 2", all)
+				}
+				if len(first.Images) == 0 || first.Images[0].Type != "image/gif" || string(first.Images[0].Data) != string(image.Data) || !strings.Contains(first.Content, "look") {
 					t.Errorf("the first message has %d images: %+v", len(first.Images), first)
 				}
 			})
