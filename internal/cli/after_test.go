@@ -28,7 +28,7 @@ func TestSubmitAfter(t *testing.T) {
 	run := func(args ...string) heldoffice.Result { return o.Run(t.Context(), execute, args...) }
 	r := run("submit", "--detach", "--after", string(first)+","+string(delivered), "--after", string(first), "use both")
 	id := company.NewTaskID(o.View().LastTask)
-	if r.Code != 0 || !strings.HasPrefix(r.Out, string(id)+" begins once merged: "+string(first)+", "+string(delivered)) || id == cancelled {
+	if r.Code != 0 || !strings.HasPrefix(r.Out, string(id)+" begins once merged: "+string(first)+", "+string(delivered)) || !strings.HasSuffix(r.Out, "\nwatch it: company watch "+string(id)+"\n") || id == cancelled {
 		t.Fatalf("%+v", r)
 	}
 	if task := o.Task(id); len(task.After) != 2 || task.Base != "main" || task.Status != company.StatusPending {
