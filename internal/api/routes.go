@@ -8,6 +8,7 @@ import (
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/replay"
+	"company/internal/upkeep"
 	"company/internal/view"
 )
 
@@ -47,6 +48,11 @@ func Routes() []Route {
 			Query: []Parameter{{Name: "follow", Type: "boolean", Doc: "go on until the run ends"}}},
 		{Method: http.MethodGet, Path: "tasks/{id}/record", Summary: "what a finished task is replayed from, piece by piece", Stream: true, Answer: replay.Entry{}, serve: (*Server).serveRecord},
 		{Method: http.MethodGet, Path: "verification", Summary: "the whole ledger and every blob, read and held to their hashes: it takes as long as the disk needs", Answer: view.Verification{}, serve: (*Server).serveVerification},
+		{Method: http.MethodGet, Path: "leftovers", Summary: "what `company cleanup` would remove of ended tasks, as its `--dry-run -o json`: nothing is removed", Answer: upkeep.Report{}, serve: (*Server).serveLeftovers,
+			Query: []Parameter{
+				{Name: "all", Type: "boolean", Doc: "of all tasks that have ended, however recently"},
+				{Name: "unmerged", Type: "boolean", Doc: "also work that was never merged"},
+			}},
 		{Method: http.MethodGet, Path: "events", Summary: "the feed: what happens, as company feed shows it", Stream: true, Answer: feed.Item{}, serve: (*Server).serveEvents,
 			Query: []Parameter{
 				{Name: "from", Type: "integer", Doc: "number of the first event; without it the feed begins with the first of all"},

@@ -27,6 +27,7 @@ import (
 	"company/internal/feed"
 	"company/internal/replay"
 	"company/internal/safetext"
+	"company/internal/upkeep"
 	"company/internal/view"
 )
 
@@ -42,6 +43,8 @@ type Office interface {
 	StreamRecord(ctx context.Context, id company.TaskID, emit func(replay.Entry) error) error
 	// Verify reads the whole ledger and every blob, and returns the damage.
 	Verify(ctx context.Context) (view.Verification, error)
+	// FindLeftovers reports what company cleanup would remove; recent is its --all.
+	FindLeftovers(ctx context.Context, recent, unmerged bool) (upkeep.Report, error)
 }
 
 // ServerInfo describes the answering process.

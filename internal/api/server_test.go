@@ -21,6 +21,7 @@ import (
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/replay"
+	"company/internal/upkeep"
 	"company/internal/view"
 	"company/test/goroutines"
 )
@@ -156,6 +157,13 @@ var fakeRecord = []replay.Entry{
 
 func (d *fakeOffice) Verify(context.Context) (view.Verification, error) {
 	return view.Verification{SchemaVersion: 1, Events: d.View().Seq, Damage: []view.Damage{}}, nil
+}
+
+// FindLeftovers tells what it was asked for.
+func (d *fakeOffice) FindLeftovers(_ context.Context, recent, unmerged bool) (upkeep.Report, error) {
+	r := upkeep.NewReport(true)
+	r.Items = append(r.Items, upkeep.Garbage{Kind: "run", Name: fmt.Sprintf("all %t, unmerged %t", recent, unmerged), Bytes: 7})
+	return r, nil
 }
 
 // A transcript comes whole, also where it is long; one that is followed is told from

@@ -20,6 +20,17 @@ func (s *Server) serveVerification(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, v)
 }
 
+// serveLeftovers looks through folders, repositories and images, and ends with the request.
+func (s *Server) serveLeftovers(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	v, err := s.office.FindLeftovers(r.Context(), q.Get("all") == "true", q.Get("unmerged") == "true")
+	if err != nil {
+		writeError(w, orEnding(r, err))
+		return
+	}
+	writeJSON(w, v)
+}
+
 // Verify has the office read its whole ledger and every blob, and waits for what it
 // finds, until ctx ends.
 func (c *Client) Verify(ctx context.Context) (view.Verification, error) {

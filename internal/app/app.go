@@ -19,6 +19,7 @@ import (
 	"company/internal/container"
 	"company/internal/dispatch"
 	"company/internal/feed"
+	"company/internal/gitops"
 	"company/internal/ledger"
 	"company/internal/marks"
 	"company/internal/notify"
@@ -48,6 +49,7 @@ type App struct {
 	projector *projection.Projector
 	keeper    *upkeep.Keeper
 	verifier  *upkeep.Verifier
+	git       *gitops.Store // nil until it works
 	sandboxes *sandbox.Factory
 	runtime   container.Runtime
 	pool      *dispatch.Pool

@@ -2,31 +2,62 @@ package app
 
 import (
 	"context"
+	"errors"
 
 	"company/internal/gitops"
 	"company/internal/image"
 	"company/internal/upkeep"
 )
 
-// DockerError is why the daemon's leftovers are missing from a list of garbage.
-type DockerError struct{ Err error }
+// FindLeftovers reports what a cleanup would remove: of tasks that ended before the retention,
+// or of all with recent; with unmerged also work that no branch holds. It removes nothing, and
+// may be called while the company works, whose containers it leaves out.
+func (a *App) FindLeftovers(ctx context.Context, recent, unmerged bool) (upkeep.Report, error) {
+	report, _, err := a.clean(ctx, true, recent, unmerged)
+	return report, err
+}
 
-func (e *DockerError) Error() string { return e.Err.Error() }
-func (e *DockerError) Unwrap() error { return e.Err }
+// Cleanup removes what FindLeftovers reports. No company may be at work: its containers go,
+// too. failed are the errors of what stays.
+func (a *App) Cleanup(ctx context.Context, recent, unmerged bool) (report upkeep.Report, failed []error, err error) {
+	return a.clean(ctx, false, recent, unmerged)
+}
 
-// FindGarbage lists the leftovers of ended tasks, with work that no branch
-// holds: of tasks that ended before the retention, or of all with recent. A
-// *DockerError comes beside the list of this disk. The function that it returns
-// closes the opened parts, after the removal.
-func (a *App) FindGarbage(ctx context.Context, recent bool) (all []upkeep.Garbage, done func(), err error) {
-	done = func() {}
-	cfg, err := GitConfig(a.office.Paths, a.loaded.Config, a.env)
-	if err != nil {
-		return nil, done, err
+func (a *App) clean(ctx context.Context, dryRun, recent, unmerged bool) (report upkeep.Report, failed []error, err error) {
+	report = upkeep.NewReport(dryRun)
+	all, done, err := a.findGarbage(ctx, recent)
+	defer done()
+	var noDocker *dockerError
+	if errors.As(err, &noDocker) {
+		report.Docker, report.DockerError = false, noDocker.Error()
+	} else if err != nil {
+		return report, nil, err
 	}
-	store, err := gitops.Open(cfg)
-	if err != nil {
-		return nil, done, err
+	return report, report.Remove(ctx, all, unmerged), nil
+}
+
+// dockerError is why the daemon's leftovers are missing from a list of garbage.
+type dockerError struct{ error }
+
+func (e *dockerError) Unwrap() error { return e.error }
+
+// findGarbage lists the leftovers of ended tasks, with work that no branch
+// holds: of tasks that ended before the retention, or of all with recent. A
+// *dockerError comes beside the list of this disk. The function that it returns
+// closes the opened parts, after the removal.
+func (a *App) findGarbage(ctx context.Context, recent bool) (all []upkeep.Garbage, done func(), err error) {
+	done = func() {}
+	// A store that is opened clears what a killed process left half made. The company at work
+	// has its own open, and such files in use.
+	store, atWork := a.git, a.git != nil
+	if !atWork {
+		cfg, err := GitConfig(a.office.Paths, a.loaded.Config, a.env)
+		if err != nil {
+			return nil, done, err
+		}
+		if store, err = gitops.Open(cfg); err != nil {
+			return nil, done, err
+		}
 	}
 	if all, err = a.keeper.FindGarbage(ctx, recent, store); err != nil {
 		return nil, done, err
@@ -34,17 +65,17 @@ func (a *App) FindGarbage(ctx context.Context, recent bool) (all []upkeep.Garbag
 	daemon := DaemonOf(a.loaded.Config, a.env, a.log)
 	rt, err := daemon.OpenRuntime(ctx)
 	if err != nil {
-		return upkeep.SortGarbage(all), done, &DockerError{err}
+		return upkeep.SortGarbage(all), done, &dockerError{err}
 	}
 	done = func() { _ = rt.Close() } // it started nothing
 	images, err := image.New(image.Config{Logger: a.log, Daemon: daemon.Host})
 	if err != nil {
-		return upkeep.SortGarbage(all), done, &DockerError{err}
+		return upkeep.SortGarbage(all), done, &dockerError{err}
 	}
 	done = func() { images.Close(); _ = rt.Close() }
-	docker, err := a.keeper.FindDockerGarbage(ctx, recent, rt, images)
+	docker, err := a.keeper.FindDockerGarbage(ctx, recent, atWork, rt, images)
 	if err != nil {
-		err = &DockerError{err}
+		err = &dockerError{err}
 	}
 	return upkeep.SortGarbage(append(all, docker...)), done, err
 }

@@ -12,6 +12,7 @@ import (
 // wireUpkeep makes the jobs that come again and again while the office is served,
 // and the server of the forge's webhooks.
 func (a *App) wireUpkeep(cfg config.Config, o outside) error {
+	a.git = o.git
 	a.repackJob, a.archiveJob = a.keeper.RepackJob(o.git), a.keeper.ArchiveJob()
 	called := make(chan struct{}, 1)
 	a.webhooks = upkeep.Webhooks{Listen: cfg.Forge.WebhookListen, Secret: secret.New(a.envValue(cfg.Forge.WebhookEnv)), Env: cfg.Forge.WebhookEnv, Trigger: called}

@@ -23,6 +23,7 @@ import (
 	"company/internal/office"
 	"company/internal/office/officetest"
 	"company/internal/replay"
+	"company/internal/upkeep"
 	"company/internal/view"
 	"company/internal/view/viewtest"
 )
@@ -71,6 +72,10 @@ func (p *fakeOffice) StreamTranscript(context.Context, company.RunID, bool, func
 
 func (p *fakeOffice) StreamRecord(context.Context, company.TaskID, func(replay.Entry) error) error {
 	return errors.New("a prepared feed has no record")
+}
+
+func (*fakeOffice) FindLeftovers(context.Context, bool, bool) (upkeep.Report, error) {
+	return upkeep.NewReport(true), nil
 }
 
 func (p *fakeOffice) Verify(context.Context) (view.Verification, error) {

@@ -23,6 +23,7 @@ import (
 	"company/internal/page"
 	"company/internal/replay"
 	"company/internal/secret"
+	"company/internal/upkeep"
 	"company/internal/view"
 )
 
@@ -219,6 +220,11 @@ func (*watchedOffice) StreamRecord(context.Context, company.TaskID, func(replay.
 // Verify finds no damage: it looks at nothing.
 func (*watchedOffice) Verify(context.Context) (view.Verification, error) {
 	return view.Verification{}, nil
+}
+
+// FindLeftovers finds none: a crew leaves nothing.
+func (*watchedOffice) FindLeftovers(context.Context, bool, bool) (upkeep.Report, error) {
+	return upkeep.NewReport(true), nil
 }
 
 var (

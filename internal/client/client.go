@@ -12,6 +12,7 @@ import (
 	"company/internal/api"
 	"company/internal/company"
 	"company/internal/replay"
+	"company/internal/upkeep"
 	"company/internal/view"
 )
 
@@ -198,6 +199,12 @@ func (o *Office) Images(ctx context.Context) ([]view.TaskImage, error) {
 // IDs are the ids that can be named on a command line.
 func (o *Office) IDs(ctx context.Context) (view.IDs, error) {
 	return api.Get[view.IDs](ctx, o.Client, "ids")
+}
+
+// Leftovers is what a cleanup would remove of ended tasks: of all with recent, and with unmerged
+// also work that was never merged.
+func (o *Office) Leftovers(ctx context.Context, recent, unmerged bool) (upkeep.Report, error) {
+	return api.Get[upkeep.Report](ctx, o.Client, fmt.Sprintf("leftovers?all=%t&unmerged=%t", recent, unmerged))
 }
 
 // Projects are the projects that the office knows.

@@ -14,6 +14,7 @@ import (
 	"company/internal/feed"
 	"company/internal/office"
 	"company/internal/replay"
+	"company/internal/upkeep"
 	"company/internal/view"
 )
 
@@ -94,6 +95,10 @@ func (unopened) Follow(context.Context, feed.Range, func(feed.Item) error) error
 
 func (unopened) Verify(context.Context) (view.Verification, error) {
 	return view.Verification{SchemaVersion: 1, Damage: []view.Damage{}}, nil
+}
+
+func (unopened) FindLeftovers(context.Context, bool, bool) (upkeep.Report, error) {
+	return upkeep.NewReport(true), nil
 }
 
 func (unopened) StreamTranscript(_ context.Context, run company.RunID, _ bool, _ func(agent.TranscriptEntry) error) error {

@@ -41,12 +41,16 @@ func (u *Keeper) FindGarbage(ctx context.Context, recent bool, store *gitops.Sto
 	return append(files, repos...), err
 }
 
-// FindDockerGarbage finds the same of what the daemon keeps.
-func (u *Keeper) FindDockerGarbage(ctx context.Context, recent bool, rt container.Runtime, images *image.Builder) ([]Garbage, error) {
+// FindDockerGarbage finds the same of what the daemon keeps. A company at work removes its
+// containers itself: with atWork none is found.
+func (u *Keeper) FindDockerGarbage(ctx context.Context, recent, atWork bool, rt container.Runtime, images *image.Builder) ([]Garbage, error) {
 	k := u.policyOf(recent)
-	all, err := k.listContainers(ctx, rt)
-	if err != nil {
-		return nil, err
+	var all []Garbage
+	if !atWork {
+		var err error
+		if all, err = k.listContainers(ctx, rt); err != nil {
+			return nil, err
+		}
 	}
 	old, err := k.listImages(ctx, images)
 	return append(all, old...), err

@@ -19,6 +19,8 @@ type Report struct {
 	Bytes         int64     `json:"bytes"`
 	Kept          int       `json:"kept_unmerged"`
 	Docker        bool      `json:"docker"` // it was looked for containers and images, too
+	// DockerError is why it was not.
+	DockerError string `json:"docker_error,omitempty"`
 }
 
 // NewReport is the report of a cleanup that has removed nothing yet.
@@ -49,6 +51,20 @@ func (r *Report) Remove(ctx context.Context, all []Garbage, unmerged bool) (fail
 		r.Bytes += l.Bytes
 	}
 	return failed
+}
+
+// RemovalError is the error of a cleanup that could not remove all: that of the first failure, or
+// EConfig where the disk itself refused. It returns nil where nothing failed.
+func RemovalError(failed []error) error {
+	if len(failed) == 0 {
+		return nil
+	}
+	what := company.Count(len(failed), "thing") + " could not be removed"
+	e := company.E(company.EConfig, what).Fix("see that the disk is well and that they are yours, then company cleanup once more")
+	if own := new(company.Error); errors.As(errors.Join(failed...), &own) {
+		e = company.E(own.Code, what).Fix(own.Hint)
+	}
+	return e.Wrap(errors.Join(failed...))
 }
 
 // mostNamed is how many items of a kind are named to people.

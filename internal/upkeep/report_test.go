@@ -3,6 +3,10 @@ package upkeep
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
 	"testing"
 
 	"company/internal/company"
@@ -32,6 +36,29 @@ func TestReportRemove(t *testing.T) {
 		failed := out.Remove(t.Context(), all, x.unmerged)
 		if len(out.Items) != x.items || out.Kept != x.kept || len(failed) != x.failed || removed != x.calls || out.Bytes != int64(10*x.items) {
 			t.Errorf("%s: %+v, failed %v, %d removed", name, out, failed, removed)
+		}
+	}
+}
+
+// A cleanup of which something stays tells the code of what refused it: a disk, or another part.
+func TestRemovalError(t *testing.T) {
+	if err := RemovalError(nil); err != nil {
+		t.Errorf("nothing failed: %v", err)
+	}
+	disk := &fs.PathError{Op: "unlinkat", Path: "t1-01.1", Err: syscall.EIO}
+	deaf := company.E(company.EDocker, "the daemon does not answer").Fix("start it")
+	for name, x := range map[string]struct {
+		failed []error
+		code   company.Code
+		hint   string
+	}{
+		"a disk":   {[]error{fmt.Errorf("run t1-01.1: %w", disk)}, company.EConfig, "disk"},
+		"a daemon": {[]error{disk, fmt.Errorf("image x: %w", deaf)}, company.EDocker, "start it"},
+	} {
+		err := RemovalError(x.failed)
+		var own *company.Error
+		if !errors.As(err, &own) || own.Code != x.code || !strings.Contains(own.Hint, x.hint) || !errors.Is(err, x.failed[0]) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

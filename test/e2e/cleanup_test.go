@@ -47,12 +47,20 @@ func TestCleanup(t *testing.T) {
 	p := startServing(t, h)
 	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
 	runRefused(t, h, 1, "E_CONFLICT", "cleanup")
-	endServing(t, p)
-
 	if got := runCleanup(t, h, "--all", "--dry-run"); len(got) != 0 {
 		t.Errorf("an open pull request is pulled from under its task: %v", got)
 	}
 	h.MustRun(patience, "pr", "close", "1")
+	served := runCleanup(t, h, "--all", "--dry-run")
+	servedText := h.MustRun(patience, "cleanup", "--all", "--dry-run").Stdout
+	endServing(t, p)
+
+	if got := runCleanup(t, h, "--all", "--dry-run"); !slices.Equal(got, served) {
+		t.Errorf("beside a company that serves: %v\nwithout one: %v", served, got)
+	}
+	if got := h.MustRun(patience, "cleanup", "--all", "--dry-run").Stdout; got != servedText {
+		t.Errorf("beside a company that serves:\n%s\nwithout one:\n%s", servedText, got)
+	}
 	if got := runCleanup(t, h, "--dry-run"); len(got) != 0 {
 		t.Errorf("a task that ended just now is old: %v", got)
 	}

@@ -2,12 +2,10 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/entrance"
@@ -33,7 +31,9 @@ however old it is: nothing else has it. --unmerged removes that, too.
 
 The ledger, what was merged, open pull requests and all that belongs to them
 stay, and so does everything that is not this office's. While a company works
-here the command is refused; company serve does the same by itself, every hour.`,
+here, --dry-run lists all but its containers, and without it the command is refused:
+what just ended may still be in use. company serve does the same by itself, every hour,
+of tasks that ended retention_days ago.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runCleanup(c.Context(), env, o) },
 	}
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "only list what would be removed")
@@ -47,9 +47,11 @@ func runCleanup(ctx context.Context, env *command.Environment, o cleanupOptions)
 	if err != nil {
 		return err
 	}
-	out := upkeep.NewReport(o.dryRun)
 	if !paths.Exists() {
-		return printCleanup(env, out)
+		return printCleanup(env, upkeep.NewReport(o.dryRun))
+	}
+	if o.dryRun {
+		return listLeftovers(ctx, env, o)
 	}
 	h, remote, err := env.OpenOrDial(ctx, paths, entrance.DialTimeout)
 	if err != nil {
@@ -58,29 +60,37 @@ func runCleanup(ctx context.Context, env *command.Environment, o cleanupOptions)
 	if remote != nil {
 		remote.Close()
 		return company.E(company.EConflict, "a company works in this office").Because("it may need what would be removed").
-			Fix("wait for it to end, or end it; company serve puts old things away by itself")
+			Fix("company cleanup --dry-run lists it; to remove it, wait for the company to end, or end it; company serve puts old things away by itself")
 	}
 	defer h.Close()
-	all, closeDocker, err := h.FindGarbage(ctx, o.all)
-	defer closeDocker()
-	var noDocker *officeapp.DockerError
-	if errors.As(err, &noDocker) {
-		out.Docker = false
-		env.PrintNote("containers and images are not looked at: %s", noDocker.Err)
-	} else if err != nil {
+	out, failed, err := h.Cleanup(ctx, o.all, o.unmerged)
+	if err != nil {
 		return err
 	}
-	failed := out.Remove(ctx, all, o.unmerged)
 	if err := printCleanup(env, out); err != nil {
 		return err
 	}
-	if len(failed) > 0 {
-		return company.E(company.EInternal, company.Count(len(failed), "thing")+" could not be removed").Wrap(errors.Join(failed...)).Fix("see that they are yours, and try again")
+	return upkeep.RemovalError(failed)
+}
+
+// listLeftovers asks the office what would be removed, whichever process has it.
+func listLeftovers(ctx context.Context, env *command.Environment, o cleanupOptions) error {
+	conn, _, err := env.ConnectOffice(ctx)
+	if err != nil {
+		return err
 	}
-	return nil
+	defer conn.Close()
+	out, err := conn.Leftovers(ctx, o.all, o.unmerged)
+	if err != nil {
+		return err
+	}
+	return printCleanup(env, out)
 }
 
 func printCleanup(env *command.Environment, out upkeep.Report) error {
+	if !out.Docker {
+		env.PrintNote("containers and images are not looked at: %s", out.DockerError)
+	}
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, out)
 	}
