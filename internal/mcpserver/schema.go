@@ -20,6 +20,17 @@ import (
 // maxArguments bounds the arguments of a call, in bytes. An instruction may have 256 KiB.
 const maxArguments = 1 << 20
 
+// maxSubmission is the same of a submission, whose files are in base64.
+const maxSubmission = company.MaxAttachedBytes/3*4 + 2*maxArguments
+
+// boundArguments is the bound of a tool's arguments.
+func boundArguments(tool string) int {
+	if tool == "submit" {
+		return maxSubmission
+	}
+	return maxArguments
+}
+
 // kind is what a tool does to the office.
 type kind int
 
@@ -108,8 +119,8 @@ func describeArguments(s *jsonschema.Schema) string {
 func readArguments[In any](name string, resolved *jsonschema.Resolved, raw json.RawMessage) (in In, err error) {
 	bad := company.E(company.EInvalid, "the arguments of "+name+" do not fit its schema").
 		Fix(fmt.Sprintf("%s takes %s; tools/list has its schema", name, describeArguments(resolved.Schema())))
-	if len(raw) > maxArguments {
-		return in, bad.Because(fmt.Sprintf("they have %d KiB, and at most %d fit", len(raw)>>10, maxArguments>>10))
+	if most := boundArguments(name); len(raw) > most {
+		return in, bad.Because(fmt.Sprintf("they have %d KiB, and at most %d fit", len(raw)>>10, most>>10))
 	}
 	given := map[string]any{}
 	if len(raw) > 0 && !bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {

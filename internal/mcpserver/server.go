@@ -49,7 +49,7 @@ func New(h Host, g Grants, version string, log *slog.Logger) *Server {
 // ServeIO serves a client that writes to in and reads out, until it closes in, or ctx ends:
 // then it returns the cause. in is closed on return where it can be.
 func (s *Server) ServeIO(ctx context.Context, in io.Reader, out io.Writer) error {
-	return s.Serve(ctx, &mcp.IOTransport{Reader: closing{in}, Writer: keptOpen{out}, MaxLineLength: 2 * maxArguments})
+	return s.Serve(ctx, &mcp.IOTransport{Reader: closing{in}, Writer: keptOpen{out}, MaxLineLength: maxSubmission + maxArguments})
 }
 
 // Serve serves the client of a transport until it closes the connection, or ctx ends: then

@@ -553,7 +553,7 @@ func TestEndsWithItsClient(t *testing.T) {
 
 // A line that is no protocol, or has no bounds, ends the server with an error.
 func TestNoProtocol(t *testing.T) {
-	for _, text := range []string{"hello\n", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" + strings.Repeat("x", 3*maxArguments) + "\"}\n"} {
+	for _, text := range []string{"hello\n", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" + strings.Repeat("x", 2*maxSubmission) + "\"}\n"} {
 		err := New(newHost(t, "x"), Grants{}, "test", slog.New(slog.DiscardHandler)).ServeIO(context.Background(), strings.NewReader(text), io.Discard)
 		if company.CodeOf(err) != company.EInvalid {
 			t.Errorf("%.20q: %v", text, err)

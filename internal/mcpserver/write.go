@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/safetext"
 	"company/internal/view"
 )
 
@@ -29,7 +31,18 @@ type submitArguments struct {
 	BudgetUSD    float64  `json:"budget_usd,omitempty" jsonschema:"cap of this task in USD"`
 	BudgetTokens string   `json:"budget_tokens,omitempty" jsonschema:"cap of this task in tokens: 200k, 5M"`
 	DryRun       bool     `json:"dry_run,omitempty" jsonschema:"stop after the plan"`
-	RequestID    string   `json:"request_id,omitempty" jsonschema:"an id of yours: a repeat with the same id and the same arguments is done once"`
+
+	Attach []attachedArgument `json:"attach,omitempty" jsonschema:"texts and images that belong to the instruction, with their contents"`
+
+	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours: a repeat with the same id and the same arguments is done once"`
+}
+
+// attachedArgument is a file with its content. It has no path: a client that may submit could
+// read each file of the user by it (decision 0220).
+type attachedArgument struct {
+	Name   string  `json:"name" jsonschema:"its file name, such as spec.md"`
+	Text   *string `json:"text,omitempty" jsonschema:"content of a text"`
+	Base64 *string `json:"base64,omitempty" jsonschema:"content of a PNG, JPEG, GIF or WebP image, or of a text, in base64"`
 }
 
 type answerArguments struct {
@@ -94,6 +107,7 @@ func (s toolset) addWritingTools() {
 		bounds{
 			"instruction": limitText(1, company.MaxInstruction), "project": limitText(1, 4096), "base": limitText(1, 250), "follows": limitID, "deadline": limitText(1, 40), "budget_tokens": limitText(1, 20),
 			"priority": func(p *jsonschema.Schema) { p.Enum = []any{"low", "medium", "high"} }, "tags": limitList(0, 20, 100), "budget_usd": limitNumber(1e-6, 1e6), "request_id": request,
+			"attach": func(p *jsonschema.Schema) { limitText(1, 1000)(p.Items.Properties["name"]) },
 		}, s.submitTask)
 	addTool(s, writes, "answer", "Answer a question that asks for words. It approves nothing. The task goes on.", bounds{"question": limitID, "text": words, "request_id": request}, s.answerQuestion)
 	addTool(s, writes, "tell", "Say something to the worker that is at a subtask.", bounds{"subtask": limitID, "text": words, "request_id": request}, s.tellWorker)
@@ -114,9 +128,13 @@ func (s *Server) submitTask(ctx context.Context, in submitArguments) (*mcp.CallT
 	if strings.TrimSpace(in.Instruction) == "" {
 		return nil, company.E(company.EUsage, "the instruction is empty").Fix("say what is to be done")
 	}
+	files, err := readAttached(in.Attach)
+	if err != nil {
+		return nil, err
+	}
 	done, err := s.host.Submit(ctx, view.Submission{
 		Instruction: in.Instruction, Project: in.Project, Base: in.Base, Follows: in.Follows, After: in.After, Priority: in.Priority, Deadline: in.Deadline, Tags: in.Tags,
-		BudgetUSD: in.BudgetUSD, BudgetTokens: in.BudgetTokens, DryRun: in.DryRun, ID: nameCommand("submit", in.RequestID),
+		BudgetUSD: in.BudgetUSD, BudgetTokens: in.BudgetTokens, DryRun: in.DryRun, Attachments: files, ID: nameCommand("submit", in.RequestID),
 	})
 	if err != nil {
 		return nil, err
@@ -128,6 +146,29 @@ func (s *Server) submitTask(ctx context.Context, in submitArguments) (*mcp.CallT
 	r := newResult(fmt.Sprintf("%s %s. Next: wait for it, or show %s.", done.Task, state, done.Task))
 	r.StructuredContent = done
 	return r, nil
+}
+
+// readAttached reads the contents of files. What they may be is decided where a submission is
+// checked.
+func readAttached(given []attachedArgument) ([]view.AttachedFile, error) {
+	var out []view.AttachedFile
+	for _, a := range given {
+		refused := company.E(company.EUsage, safetext.EscapeLine(a.Name, 200)+" is not attached")
+		var content []byte
+		switch {
+		case (a.Text == nil) == (a.Base64 == nil):
+			return nil, refused.Because("a file has its content in text or in base64").Fix("give one of the two")
+		case a.Text != nil:
+			content = []byte(*a.Text)
+		default:
+			var err error
+			if content, err = base64.StdEncoding.DecodeString(*a.Base64); err != nil {
+				return nil, refused.Because("base64 cannot be decoded").Wrap(err).Fix("encode the content by RFC 4648, with padding; give a text in text")
+			}
+		}
+		out = append(out, view.AttachedFile{Name: a.Name, Content: content})
+	}
+	return out, nil
 }
 
 // outcome is what a command did, for a program.

@@ -104,7 +104,12 @@ func TestMCP(t *testing.T) {
 	}, func() string { return "the company is still there" })
 
 	p := startServing(t, h)
-	expect("submit", m{"instruction": "say goodbye again"}, "t2 is under way")
+	again := m{"instruction": "say goodbye again", "attach": []m{{"name": "spec.md", "text": "# Goodbye\n"}}}
+	if text, failed := callTool(t, s, "submit", m{"instruction": "say goodbye again", "attach": []m{{"name": "spec.pdf", "base64": "JVBERi0xLjcK"}}}); !failed || !strings.Contains(text, "it is a PDF") || !strings.Contains(text, "E_USAGE") {
+		t.Errorf("a PDF: %s", text)
+	}
+	expect("submit", again, "t2 is under way")
+	expect("show", m{"id": "t2"}, "spec.md")
 	finish("t2")
 	expect("status", m{}, "at work (pid ")
 	endServing(t, p)
