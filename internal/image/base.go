@@ -134,11 +134,14 @@ func (b *Builder) buildRootfs(ctx context.Context, s layerStep, packages []strin
 		return company.E(company.EImage, "a worker image cannot be built here").Because("mmdebstrap is not installed").
 			Fix("run scripts/setup.sh as root, or `apt-get install mmdebstrap debian-archive-keyring`, or give container.image a digest that can be pulled")
 	}
+	step := rootfsStep
 	if extra := slices.DeleteFunc(slices.Clone(packages), func(p string) bool { return slices.Contains(debianPackages, p) }); len(extra) > 0 {
-		b.reportProgress("installing %s from Debian %s (one to three minutes)", strings.Join(extra, ", "), debianSuite)
+		step = rootfsPackagesStep
+		b.reportProgress("installing %s from Debian %s%s", strings.Join(extra, ", "), debianSuite, b.estimateStep(step, " (one to three minutes)"))
 	} else {
-		b.reportProgress("building a %s base from Debian packages (half a minute to two minutes)", debianSuite)
+		b.reportProgress("building a %s base from Debian packages%s", debianSuite, b.estimateStep(step, " (half a minute to two minutes)"))
 	}
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
 
@@ -189,6 +192,7 @@ func (b *Builder) buildRootfs(ctx context.Context, s layerStep, packages []strin
 	if err := writeRootfs(f, clean, "sh", "git"); err != nil {
 		return err
 	}
+	b.noteTook(ctx, step, time.Since(began))
 	return placeFile(clean, tarball)
 }
 

@@ -416,7 +416,7 @@ func CacheDir(dir string) (string, error) {
 	if err != nil {
 		return "", company.E(company.EImage, "the cache directory has no absolute path").Wrap(err)
 	}
-	for _, sub := range []string{"", "locks", "tmp", usedFolder} {
+	for _, sub := range []string{"", "locks", "tmp", usedFolder, tookFolder} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return "", company.E(company.EImage, "the image cache cannot be made").Wrap(err).Fix("make " + dir + " writable, or set XDG_CACHE_HOME")
 		}

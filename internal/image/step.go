@@ -194,13 +194,18 @@ func (b *Builder) ensureStep(ctx context.Context, under *existingImage, s layerS
 		})
 	})
 	start := time.Now()
-	b.reportProgress("preparing the %s layer of the worker image", s.kind)
+	estimate := ""
+	if !hasOwnEstimate(s.kind) {
+		estimate = b.estimateStep(s.kind, "")
+	}
+	b.reportProgress("preparing the %s layer of the worker image%s", s.kind, estimate)
 	f, err := s.build(ctx, under, s, work)
 	if err != nil {
 		return nil, layerError(s.kind, err)
 	}
 	took := time.Since(start)
 	b.reportProgress("the %s layer is ready (%s)", s.kind, took.Round(100*time.Millisecond))
+	b.noteTook(ctx, s.kind, took)
 	b.onBuilt(Layer{Kind: s.kind, Key: s.key}, took)
 	return f, nil
 }
@@ -268,7 +273,7 @@ func (b *Builder) lockLayer(ctx context.Context, name string) (unlock func(), er
 }
 
 // lockFile takes a lock by its name, for one holder or shared. waiting is the line of
-// progress where somebody else has it.
+// progress where somebody else has it; an empty one is not told.
 func (b *Builder) lockFile(ctx context.Context, name string, how int, waiting string) (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(b.dir, "locks", name), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -284,7 +289,7 @@ func (b *Builder) lockFile(ctx context.Context, name string, how int, waiting st
 			_ = f.Close()
 			return nil, company.E(company.EImage, "an image layer cannot be locked").Wrap(err)
 		}
-		if !said {
+		if !said && waiting != "" {
 			said = true
 			b.reportProgress("%s", waiting)
 		}

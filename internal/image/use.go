@@ -25,25 +25,57 @@ const usedFolder = "used"
 // maxUsers is how many mirrors are remembered of an image.
 const maxUsers = 64
 
+// usesLock is held while a record is changed: offices share them.
+const usesLock = "uses"
+
+// usesTimeout is how long a change of a record waits for another one, which takes no time
+// unless its process stands still.
+const usesTimeout = 15 * time.Second
+
 // markUse records that the image of a key was made or asked for now. An empty mirror
 // leaves what is recorded. Without the record the image only counts as old.
 func (b *Builder) markUse(ctx context.Context, key company.Hash, mirror string) {
 	if !key.Valid() {
 		return
 	}
-	file := filepath.Join(b.dir, usedFolder, string(key))
 	var err error
 	if mirror == "" {
 		now := time.Now()
-		err = os.Chtimes(file, now, now)
+		err = os.Chtimes(filepath.Join(b.dir, usedFolder, string(key)), now, now)
 	} else {
-		known, _ := b.readUse(key)
-		known = append([]string{mirror}, slices.DeleteFunc(known, func(m string) bool { return m == mirror })...)
-		err = os.WriteFile(file, []byte(strings.Join(known[:min(len(known), maxUsers)], "\n")), 0o600)
+		err = b.changeUse(ctx, key, func(known []string, _ time.Time) ([]string, time.Time) {
+			known = append([]string{mirror}, slices.DeleteFunc(known, func(m string) bool { return m == mirror })...)
+			return known[:min(len(known), maxUsers)], time.Now()
+		})
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		b.log.WarnContext(ctx, "the use of an image is not recorded", "image", key, "err", err)
 	}
+}
+
+// changeUse writes what change makes of the record of a key, and the time of its last use. No
+// other process changes it meanwhile, and one that reads it sees the old record or the new one.
+// A nil list leaves the record as it is.
+func (b *Builder) changeUse(ctx context.Context, key company.Hash, change func(mirrors []string, last time.Time) ([]string, time.Time)) error {
+	ctx, cancel := context.WithTimeout(ctx, usesTimeout)
+	defer cancel()
+	unlock, err := b.lockFile(ctx, usesLock, syscall.LOCK_EX, "")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	mirrors, used := change(b.readUse(key))
+	if mirrors == nil {
+		return nil
+	}
+	file := filepath.Join(b.dir, usedFolder, string(key))
+	if err := os.WriteFile(file+".new", []byte(strings.Join(mirrors, "\n")), 0o600); err != nil {
+		return err
+	}
+	if err := os.Chtimes(file+".new", used, used); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
 }
 
 // readUse returns what markUse recorded of a key. Without a record both are zero.
@@ -71,16 +103,21 @@ func (e ImageEntry) ListOthers(isOwn func(mirror string) bool) []string {
 
 // LeaveToOthers takes one's own projects off an image's record, if others have the image. It
 // reports whether they do.
-func (b *Builder) LeaveToOthers(e ImageEntry, isOwn func(mirror string) bool) bool {
-	others := e.ListOthers(isOwn)
-	if len(others) == 0 {
-		return false
+func (b *Builder) LeaveToOthers(ctx context.Context, e ImageEntry, isOwn func(mirror string) bool) bool {
+	left := false
+	err := b.changeUse(ctx, keyOf(e.Tag), func(known []string, last time.Time) ([]string, time.Time) {
+		e.Mirrors = known // others may have noted a use since e was listed
+		others := e.ListOthers(isOwn)
+		if left = len(others) > 0; !left {
+			return nil, last
+		}
+		return others, last // this was no use
+	})
+	if err != nil { // not known: it stays
+		b.log.WarnContext(ctx, "an image is not left to other offices", "image", e.Tag, "err", err)
+		return true
 	}
-	file := filepath.Join(b.dir, usedFolder, string(keyOf(e.Tag)))
-	if os.WriteFile(file, []byte(strings.Join(others, "\n")), 0o600) == nil {
-		_ = os.Chtimes(file, e.Used, e.Used) // this was no use; a wrong time only makes it look newer
-	}
-	return true
+	return left
 }
 
 // keyOf returns the key that a tag of ours carries, or nothing.

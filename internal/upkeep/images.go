@@ -42,7 +42,7 @@ func (u *Keeper) TrimImages(ctx context.Context, b *image.Builder) error {
 	var gone []image.ImageEntry
 	for _, p := range projects {
 		for _, e := range image.FindSurplus(entries, p, needed, u.KeepImages) {
-			if !b.LeaveToOthers(e, func(m string) bool { return m == p.Mirror }) {
+			if !b.LeaveToOthers(ctx, e, func(m string) bool { return m == p.Mirror }) {
 				gone = append(gone, e)
 			}
 		}
@@ -186,8 +186,8 @@ func (o officeImages) listUnused(ctx context.Context, b *image.Builder, toolboxe
 		switch {
 		case !e.IsWorkerImage || !slices.ContainsFunc(o.gone, e.IsNamed) || !unused(e):
 		case len(e.ListOthers(isOwn)) > 0:
-			shared = append(shared, Garbage{Kind: "image", Name: e.Tag, stays: true, removal: func(context.Context) error {
-				b.LeaveToOthers(e, isOwn)
+			shared = append(shared, Garbage{Kind: "image", Name: e.Tag, stays: true, removal: func(ctx context.Context) error {
+				b.LeaveToOthers(ctx, e, isOwn)
 				return errInUse
 			}})
 		default:
