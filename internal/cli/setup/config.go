@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -23,6 +24,7 @@ func NewConfig(env *command.Environment) *cobra.Command {
 		&cobra.Command{
 			Use: "get <key>", Short: "Print the value of one key, or the keys of a section",
 			Example: "  company config get workers.max\n  company config get gates\n  company config get git.remote -o json",
+			Long:    "Prints the value of a key bare, a text without its quotes, so that a script can use it. A\nlist stands as in company.yaml, and so do the keys of a section.",
 			Args:    cobra.ExactArgs(1), ValidArgsFunction: completeKeys,
 			RunE: func(cmd *cobra.Command, args []string) error { return runConfigGet(cmd.Context(), env, args[0]) },
 		},
@@ -107,7 +109,11 @@ func runConfigGet(ctx context.Context, env *command.Environment, key string) err
 		return e
 	}
 	if len(found) == 1 && found[0].Key == key && env.Output != "json" {
-		_, err := fmt.Fprintln(env.Out, safetext.Escape(found[0].Value))
+		value := found[0].Value
+		if text, err := strconv.Unquote(value); err == nil {
+			value = text // a script that reads it wants the text, not YAML
+		}
+		_, err := fmt.Fprintln(env.Out, safetext.Escape(value))
 		return err
 	}
 	list.Values = found
