@@ -82,6 +82,8 @@ func execute(ctx context.Context, env *command.Environment, args []string) int {
 	root.SetErr(env.Err)
 	err := root.ExecuteContext(ctx)
 	switch {
+	case out.Err != nil && ctx.Err() != nil && err == nil:
+		return command.ExitInterrupt // a signal cut the result
 	case out.Err == nil || ctx.Err() != nil:
 	case errors.Is(out.Err, syscall.EPIPE) && !env.ReportsWork:
 		return command.ExitPipe // the reader has seen enough
