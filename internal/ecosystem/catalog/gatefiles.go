@@ -77,25 +77,62 @@ var interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "source", ".", "
 var prefixes = []string{"env", "exec", "command", "time", "nice", "xvfb-run", "sudo", "!", "if", "then", "else", "do", "while", "until", "{"}
 
 // programsOf are the paths in the repository that a command in a folder may run. It reads
-// the arguments as they stand: quotes are taken off, and no variable is known.
+// the arguments as they stand: quotes are taken off, and no variable is known. A cd counts up
+// to the end of its parentheses.
 func programsOf(dir, command string) []string {
-	var out []string
-	for part := range strings.FieldsFuncSeq(command, func(r rune) bool { return strings.ContainsRune("&|;()`\n", r) }) {
-		words := strings.Fields(part)
-		for i := range words {
-			words[i] = strings.Trim(words[i], `"'`)
-		}
-		for len(words) > 0 && (slices.Contains(prefixes, words[0]) || strings.Contains(words[0], "=")) {
-			words = words[1:]
-		}
-		if len(words) == 0 {
+	var out, outer []string
+	begin := 0
+	for i, r := range command + "\n" {
+		if !strings.ContainsRune("&|;()`\n", r) {
 			continue
 		}
-		out = append(out, path.Join(dir, words[0]))
-		if slices.Contains(interpreters, path.Base(words[0])) {
-			if i := slices.IndexFunc(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }); i >= 0 {
-				out = append(out, path.Join(dir, words[1+i]))
-			}
+		words := commandWords(command[begin:i])
+		begin = i + 1
+		switch {
+		case len(words) == 0:
+		case words[0] == "cd":
+			dir = folderOf(dir, words[1:])
+		default:
+			out = append(out, pathsRun(dir, words)...)
+		}
+		switch {
+		case r == '(':
+			outer = append(outer, dir)
+		case r == ')' && len(outer) > 0:
+			dir, outer = outer[len(outer)-1], outer[:len(outer)-1]
+		}
+	}
+	return out
+}
+
+// commandWords are the words of a command, without what may stand before it.
+func commandWords(text string) []string {
+	words := strings.Fields(text)
+	for i := range words {
+		words[i] = strings.Trim(words[i], `"'`)
+	}
+	for len(words) > 0 && (slices.Contains(prefixes, words[0]) || strings.Contains(words[0], "=")) {
+		words = words[1:]
+	}
+	return words
+}
+
+// folderOf is where cd leads with these arguments. Where that is not known, or is no folder of the
+// repository, it is the folder of before.
+func folderOf(dir string, arguments []string) string {
+	i := slices.IndexFunc(arguments, func(w string) bool { return !strings.HasPrefix(w, "-") })
+	if i < 0 || strings.ContainsAny(arguments[i], "$~*?[") || path.IsAbs(arguments[i]) {
+		return dir
+	}
+	return path.Join(dir, arguments[i])
+}
+
+// pathsRun are the program of a command and the file that an interpreter runs.
+func pathsRun(dir string, words []string) []string {
+	out := []string{path.Join(dir, words[0])}
+	if slices.Contains(interpreters, path.Base(words[0])) {
+		if i := slices.IndexFunc(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }); i >= 0 {
+			out = append(out, path.Join(dir, words[1+i]))
 		}
 	}
 	return out
