@@ -7,6 +7,7 @@
 package cifile
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -52,6 +53,7 @@ const (
 	maxFiles = 40
 	maxJobs  = 200 // of one file
 	maxSteps = 200 // of one job
+	maxEnv   = 500 // variables of one job: each job has those of its file, too
 )
 
 // workflowDirs are the folders of workflows: GitHub's, and those of forges that
@@ -92,14 +94,17 @@ func ReadDefinitions(t *ecosystem.Tree) []Definition {
 	return out
 }
 
-// readEnv are the variables of a mapping.
+// readEnv returns the variables of a mapping and of those above it, at most maxEnv.
 func readEnv(v *ecosystem.YAMLValue, above map[string]string) map[string]string {
-	out := map[string]string{}
-	for k, text := range above {
-		out[k] = text
+	out := maps.Clone(above)
+	if out == nil {
+		out = map[string]string{}
 	}
 	if v != nil {
 		for _, f := range v.Fields {
+			if _, has := out[f.Key]; !has && len(out) == maxEnv {
+				continue
+			}
 			if out[f.Key] = f.Value.Text; f.Value.Fields != nil { // GitLab's {value: …, description: …}
 				out[f.Key] = f.Value.FieldText("value")
 			}

@@ -122,3 +122,29 @@ func TestReadDefinitionsOfOddFiles(t *testing.T) {
 		}
 	}
 }
+
+// Templates that extend eight others each, and those eight each, are sixteen million ways to a key.
+// This test did not end before each template of a job was asked once.
+func TestTemplatesOfTemplates(t *testing.T) {
+	text := ".last: {image: found}\n.a: {extends: [.last, .a, .a, .a, .a, .a, .a, .a]}\n"
+	for i := range 100 {
+		text += fmt.Sprintf("j%d: {extends: [.a, .a, .a, .a, .a, .a, .a, .a], script: x}\n", i)
+	}
+	jobs := ReadDefinitions(ecosystemtest.Tree(map[string]string{".gitlab-ci.yml": text}))[0].Jobs
+	if len(jobs) != 100 || jobs[99].Image != "found" {
+		t.Errorf("%d jobs, the last %+v", len(jobs), jobs[len(jobs)-1])
+	}
+}
+
+// Each job has the variables of its file, so their number is multiplied.
+func TestVariablesAreBounded(t *testing.T) {
+	text := "env:\n  FIRST: a\n"
+	for i := range 5000 {
+		text += fmt.Sprintf("  V%d: 1\n", i)
+	}
+	text += "jobs: {j: {env: {FIRST: b}, steps: [{run: a}]}}\n"
+	env := ReadDefinitions(ecosystemtest.Tree(map[string]string{".github/workflows/a.yml": text}))[0].Jobs[0].Env
+	if len(env) != 500 || env["V0"] != "1" || env["FIRST"] != "b" {
+		t.Errorf("%d variables", len(env))
+	}
+}

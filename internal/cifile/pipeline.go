@@ -12,32 +12,37 @@ import (
 // pipelineWords are keys of a .gitlab-ci.yml that are no jobs.
 var pipelineWords = []string{"stages", "variables", "default", "include", "workflow", "image", "services", "before_script", "after_script", "cache", "spec"}
 
-// maxExtends bounds a chain of templates, which may be a circle.
-const maxExtends = 8
+// Bounds of the templates of a job. Templates may extend one another in a circle, and eight that
+// extend eight each are sixteen million ways.
+const (
+	maxExtends   = 8  // templates of one list, and of a chain
+	maxTemplates = 32 // of one job
+)
 
 // readPipeline reads a .gitlab-ci.yml. What it includes from elsewhere is not there
 // to read.
 func readPipeline(root *ecosystem.YAMLValue) []Job {
 	env := readEnv(root.Field("variables"), nil)
-	of := func(v *ecosystem.YAMLValue, key string) *ecosystem.YAMLValue {
-		return firstValue(extendedField(root, v, key, 0), root.Field("default").Field(key), root.Field(key))
-	}
 	var out []Job
 	for _, f := range root.Fields {
 		v := f.Value
 		if slices.Contains(pipelineWords, f.Key) || strings.HasPrefix(f.Key, ".") || v.Fields == nil || len(out) == maxJobs {
 			continue
 		}
-		j := Job{Name: f.Key, Line: f.Line, Image: readImage(of(v, "image")), Env: readEnv(extendedField(root, v, "variables", 0), env)}
-		for _, s := range of(v, "services").List() {
+		job := listTemplates(root, v)
+		valueOf := func(key string) *ecosystem.YAMLValue {
+			return firstValue(extendedField(job, key), root.Field("default").Field(key), root.Field(key))
+		}
+		j := Job{Name: f.Key, Line: f.Line, Image: readImage(valueOf("image")), Env: readEnv(extendedField(job, "variables"), env)}
+		for _, s := range valueOf("services").List() {
 			image := readImage(s)
 			name, _, _ := strings.Cut(path.Base(image), ":")
 			j.Services = append(j.Services, Service{Name: cmp.Or(s.FieldText("alias"), name), Image: image, Env: readEnv(s.Field("variables"), nil), Line: s.Line})
 		}
 		for _, key := range []string{"before_script", "script"} {
-			j.Steps = append(j.Steps, readScript(of(v, key))...)
+			j.Steps = append(j.Steps, readScript(valueOf(key))...)
 		}
-		if extendedField(root, v, "script", 0) != nil {
+		if extendedField(job, "script") != nil {
 			out = append(out, j)
 		}
 	}
@@ -53,15 +58,28 @@ func firstValue(values ...*ecosystem.YAMLValue) *ecosystem.YAMLValue {
 	return nil
 }
 
-// extendedField is a key of a job, or of the last of the templates that it extends
-// which has it.
-func extendedField(root, job *ecosystem.YAMLValue, key string, depth int) *ecosystem.YAMLValue {
-	if v := job.Field(key); v != nil || depth == maxExtends {
-		return v
+// listTemplates returns a job and the templates that it extends, each once, in the order in which
+// they are asked for a key: the last of a list goes first.
+func listTemplates(root, job *ecosystem.YAMLValue) (found []*ecosystem.YAMLValue) {
+	var add func(v *ecosystem.YAMLValue, depth int)
+	add = func(v *ecosystem.YAMLValue, depth int) {
+		if v == nil || depth > maxExtends || len(found) == maxTemplates || slices.Contains(found, v) {
+			return
+		}
+		found = append(found, v)
+		names := v.Field("extends").List()
+		for _, name := range slices.Backward(names[:min(len(names), maxExtends)]) {
+			add(root.Field(name.Text), depth+1)
+		}
 	}
-	templates := job.Field("extends").List()
-	for _, name := range slices.Backward(templates[:min(len(templates), maxExtends)]) {
-		if v := extendedField(root, root.Field(name.Text), key, depth+1); v != nil {
+	add(job, 0)
+	return found
+}
+
+// extendedField returns a key of a job, or of the first of its templates that has it.
+func extendedField(job []*ecosystem.YAMLValue, key string) *ecosystem.YAMLValue {
+	for _, template := range job {
+		if v := template.Field(key); v != nil {
 			return v
 		}
 	}

@@ -59,13 +59,20 @@ type Found struct {
 // asking are programs and words of a shell that wait for a person.
 var asking = []string{"read", "select", "vim", "vi", "nano", "emacs", "less", "more", "dialog", "whiptail", "gdb", "script watch"}
 
-// maxCommands is how many commands of a kind are kept: a person chooses from them.
-const maxCommands = 8
+const (
+	// maxCommands is how many commands of a kind are kept: a person chooses from them.
+	maxCommands = 8
+	// Bounds of a repository's text: commands that are compared with one another, places of one
+	// command, and scripts that are parsed to find out what commands come to.
+	maxCollected = 500
+	maxPlaces    = 20
+	maxFollowed  = 20_000
+)
 
 // Find looks through a tree. gates are what detection chose, or the config gave.
 func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 	var f Found
-	c := collector{scripts: map[string][]string{}}
+	c := collector{scripts: map[string][]string{}, room: maxFollowed}
 	var named []ecosystem.Proposal
 	for _, e := range catalog.Of[ecosystem.Proposer]() {
 		named = append(named, e.Propose(t)...)
@@ -130,6 +137,7 @@ func (f Found) OfKind(kind string) (out []Command) {
 type collector struct {
 	commands []Command
 	scripts  map[string][]string // by key: what a target or a script comes to
+	room     int                 // what is left of maxFollowed
 }
 
 // addIndirection keeps what a target or a script comes to.
@@ -146,7 +154,7 @@ func (c *collector) addIndirection(p ecosystem.Proposal) {
 func (c *collector) addScript(text, file string, line int, dir string) {
 	for _, call := range parseScript(text) {
 		kind := call.checkKind()
-		if kind == "" {
+		if kind == "" || len(c.commands) == maxCollected {
 			continue
 		}
 		at := dir
@@ -163,7 +171,7 @@ func (c *collector) addCommand(cmd Command, file string, line int) {
 	if i := slices.IndexFunc(c.commands, func(o Command) bool {
 		return o.Kind == cmd.Kind && o.Command == cmd.Command && o.Dir == cmd.Dir
 	}); i >= 0 {
-		if !slices.Contains(c.commands[i].At, at) {
+		if len(c.commands[i].At) < maxPlaces && !slices.Contains(c.commands[i].At, at) {
 			c.commands[i].At = append(c.commands[i].At, at)
 		}
 		return
@@ -183,6 +191,9 @@ func (c *collector) resolveKeys(text, dir string) []string {
 }
 
 func (c *collector) followCommand(text, dir string, depth int, out *[]string) {
+	if c.room--; c.room < 0 {
+		return
+	}
 	for _, call := range parseScript(text) {
 		key, at := call.commandKey(), path.Join(dir, call.dir)
 		if key == "" {

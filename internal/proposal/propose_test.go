@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/boundedparse/parsetest"
 	"company/internal/company"
 	"company/internal/ecosystem/ecosystemtest"
 )
@@ -172,4 +173,49 @@ func FuzzFind(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A value of the CI may hold the names that stand for others, and a script may have them itself:
+// thirty values of a workflow of 1 KB came to gigabytes.
+func TestValuesAreNotMultiplied(t *testing.T) {
+	doubling, many := "go test ./first", "go test"
+	for i := range 24 {
+		doubling += fmt.Sprintf(" ${{CI_VALUE_%d_CI_VALUE_%d_}}", i+1, i+1)
+	}
+	for range 1500 {
+		many += " ${{ a }} CI_VALUE_1_"
+	}
+	for name, script := range map[string]string{"values that name two others": doubling, "thousands of values": many} {
+		text := "jobs: {j: {steps: [{run: '" + script + "'}]}}\n"
+		var f Found
+		_, allocated := parsetest.Measure(func() {
+			f = Find(ecosystemtest.Tree(map[string]string{".github/workflows/a.yml": text}), nil)
+		})
+		if allocated > 64*parsetest.MiB {
+			t.Errorf("%s: %d MiB allocated", name, allocated/parsetest.MiB)
+		}
+		if len(f.Commands) != 1 || !f.Commands[0].CIOnly || len(f.Commands[0].Command) > 2*len(script) {
+			t.Errorf("%s: %d commands", name, len(f.Commands))
+		}
+	}
+}
+
+// A file that names a command thousands of times is a few places, and thousands of commands are
+// compared with no more than some hundred.
+func TestFindIsBounded(t *testing.T) {
+	readme := "```sh\n"
+	for i := range 1500 {
+		readme += fmt.Sprintf("pytest\npytest tests/%d\n", i)
+	}
+	tree := ecosystemtest.Tree(map[string]string{"README.md": readme + "```\n"})
+	if f := Find(tree, nil); len(f.Commands) != maxCommands || len(f.Commands[0].At) > 20 {
+		t.Errorf("%d commands, the first at %d places", len(f.Commands), len(f.Commands[0].At))
+	}
+	c := collector{room: maxFollowed}
+	for i := range 3000 {
+		c.addScript(fmt.Sprintf("pytest tests/%d", i), "README.md", 1, "")
+	}
+	if len(c.commands) > 500 {
+		t.Errorf("%d commands are compared with one another", len(c.commands))
+	}
 }

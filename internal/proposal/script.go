@@ -3,6 +3,7 @@ package proposal
 import (
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -26,8 +27,20 @@ const unknown = "\x00"
 // maxScript is the largest script that is read, in bytes.
 const maxScript = 64 << 10
 
-// ciValue is a value that the CI puts into a script before a shell reads it.
-var ciValue = lazyregexp.New(`\$\{\{[^}]*\}\}`)
+var (
+	// ciValue is a value that the CI puts into a script before a shell reads it.
+	ciValue = lazyregexp.New(`\$\{\{[^}]*\}\}`)
+	// ciName is the name that stands for a value while the script is parsed.
+	ciName = lazyregexp.New(`CI_VALUE_([0-9]{1,6})_`)
+)
+
+// ciValues are the values of the CI in a script, by the numbers of their names.
+type ciValues struct {
+	texts []string
+	// room is how many bytes are put back. A script can have the names itself, and a value can
+	// hold the name of another one.
+	room int
+}
 
 // parseScript reads the simple commands of a script, as bash does. What is no
 // script has none.
@@ -35,10 +48,10 @@ func parseScript(text string) []call {
 	if len(text) > maxScript {
 		return nil
 	}
-	var values []string
+	values := &ciValues{room: 2 * len(text)} // the text of a call, and its words
 	text = ciValue.ReplaceAllStringFunc(text, func(v string) string {
-		values = append(values, v)
-		return fmt.Sprintf("CI_VALUE_%d_", len(values)-1)
+		values.texts = append(values.texts, v)
+		return fmt.Sprintf("CI_VALUE_%d_", len(values.texts)-1)
 	})
 	r := scriptReader{text: text, values: values}
 	if r.readText() {
@@ -70,7 +83,7 @@ func (r *scriptReader) readText() (ok bool) {
 
 type scriptReader struct {
 	text   string
-	values []string
+	values *ciValues
 	dir    string
 	lost   bool // it has gone into a folder that is not known
 	calls  []call
@@ -150,12 +163,16 @@ func (r *scriptReader) readCall(c *syntax.CallExpr, within bool) {
 	r.calls = append(r.calls, one)
 }
 
-// restoreVariables puts the values of the CI back.
+// restoreVariables puts the values of the CI back, as long as there is room for them.
 func (r *scriptReader) restoreVariables(text string) string {
-	for i, v := range r.values {
-		text = strings.ReplaceAll(text, fmt.Sprintf("CI_VALUE_%d_", i), v)
-	}
-	return text
+	return ciName.ReplaceAllStringFunc(text, func(name string) string {
+		i, err := strconv.Atoi(ciName.FindStringSubmatch(name)[1])
+		if err != nil || i >= len(r.values.texts) || len(r.values.texts[i]) > r.values.room {
+			return name
+		}
+		r.values.room -= len(r.values.texts[i])
+		return r.values.texts[i]
+	})
 }
 
 // wordText returns a word's literal text, and whether a variable is

@@ -22,7 +22,7 @@ type Found struct {
 // project, those of CI first: its tests are known to pass with them. others are
 // images beside the jobs of CI that are none of ours.
 func Find(t *ecosystem.Tree) (found []Found, others []string) {
-	add := func(f Found, env map[string]string, hosts ...string) bool {
+	add := func(f Found, env []map[string]string, hosts ...string) bool {
 		s, ok := serverOf(f.Image)
 		if !ok {
 			return false
@@ -42,12 +42,7 @@ func Find(t *ecosystem.Tree) (found []Found, others []string) {
 	for _, d := range cifile.ReadDefinitions(t) {
 		for _, j := range d.Jobs {
 			for _, s := range j.Services {
-				env := map[string]string{}
-				for _, from := range []map[string]string{j.Env, s.Env} {
-					for k, v := range from {
-						env[k] = v
-					}
-				}
+				env := []map[string]string{s.Env, j.Env}
 				if name := imageName(s.Image); !add(Found{Image: s.Image, File: d.File}, env, s.Name) && name != "" && len(others) < maxOthers && !slices.Contains(others, name) {
 					others = append(others, name)
 				}
@@ -66,7 +61,7 @@ func Find(t *ecosystem.Tree) (found []Found, others []string) {
 			continue
 		}
 		for _, s := range services.Fields {
-			add(Found{Image: s.Value.FieldText("image"), File: file}, readEnvironment(s.Value.Field("environment")), s.Key, s.Value.FieldText("hostname"), s.Value.FieldText("container_name"))
+			add(Found{Image: s.Value.FieldText("image"), File: file}, []map[string]string{readEnvironment(s.Value.Field("environment"))}, s.Key, s.Value.FieldText("hostname"), s.Value.FieldText("container_name"))
 		}
 	}
 	return found, others
@@ -144,12 +139,19 @@ func serverOf(image string) (server, bool) {
 }
 
 // accountOf reads the variables by which images of databases are told which account
-// to make.
-func accountOf(name string, env map[string]string) Account {
+// to make. A variable counts by the first of the mappings that has it.
+func accountOf(name string, env []map[string]string) Account {
 	of := func(keys ...string) string {
-		for _, k := range keys {
-			if v := expandVariables(env[k]); v != "" {
-				return v
+		for _, key := range keys {
+			for _, from := range env {
+				value, ok := from[key]
+				if !ok {
+					continue
+				}
+				if value = expandVariables(value); value != "" {
+					return value
+				}
+				break
 			}
 		}
 		return ""

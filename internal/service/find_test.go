@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/boundedparse/parsetest"
 	"company/internal/config"
 	"company/internal/container"
 	"company/internal/ecosystem/ecosystemtest"
@@ -112,5 +113,27 @@ func TestHostsAreBounded(t *testing.T) {
 func TestConfigNamesTheServices(t *testing.T) {
 	if got := config.Services(); strings.Join(got, " ") != strings.Join(Names(), " ") {
 		t.Errorf("the config takes %q, there is %q", got, Names())
+	}
+}
+
+// A job with thousands of services does not copy its variables for each.
+func TestManyServicesCostWhatTheyAre(t *testing.T) {
+	text := "env: {" + strings.Repeat("A: 1, ", 2) + "POSTGRES_USER: top, POSTGRES_DB: top}\njobs:\n  j:\n    env: {"
+	for i := range 2000 {
+		text += fmt.Sprintf("V%d: 1, ", i)
+	}
+	text += "}\n    services:\n      first: {image: postgres, env: {POSTGRES_USER: own}}\n"
+	for i := range 2000 {
+		text += fmt.Sprintf("      s%d: {image: redis}\n", i)
+	}
+	var found []Found
+	_, allocated := parsetest.Measure(func() {
+		found, _ = Find(ecosystemtest.Tree(map[string]string{".github/workflows/a.yml": text}))
+	})
+	if allocated > 64*parsetest.MiB {
+		t.Errorf("%d MiB allocated", allocated/parsetest.MiB)
+	}
+	if len(found) != 2001 || found[0].Account.User != "own" || found[0].Account.Database != "top" {
+		t.Errorf("%d services, the first %+v", len(found), found[0])
 	}
 }
