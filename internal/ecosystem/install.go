@@ -311,6 +311,9 @@ var copiedDirs = []string{"node_modules", "vendor", "third_party", "testdata", "
 // HasOwnLocks tells whether lock files in a directory are the project's own, and
 // no copies.
 func HasOwnLocks(dir string) bool {
+	if Depth(dir) > maxDepth {
+		return false
+	}
 	for part := range strings.SplitSeq(dir, "/") {
 		if slices.Contains(copiedDirs, part) || part != "." && strings.HasPrefix(part, ".") {
 			return false

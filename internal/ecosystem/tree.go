@@ -3,6 +3,7 @@ package ecosystem
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -12,6 +13,15 @@ import (
 
 // MaxManifest is the largest manifest that is read, in bytes.
 const MaxManifest = 1 << 20
+
+// Bounds of one tree. A commit of a few kilobytes can have the same large manifest in a hundred
+// thousand folders.
+const (
+	maxManifestBytes = 64 << 20 // of all manifests together, each time that one is read
+	maxFolders       = 1000     // with a file of one name
+	maxNotes         = 200
+	maxDepth         = 64 // of folders: none below is the project's own
+)
 
 // File is a regular file of a tree.
 type File struct {
@@ -33,6 +43,10 @@ type Tree struct {
 	// projects are folders and the ecosystems whose toolchain they need.
 	projects  []Component
 	notes     []string
+	notesLeft int                   // notes that were not kept
+	folders   map[string][]string   // what FoldersWith found, by name
+	sorted    []string              // all paths; nil until FilesBelow needs them
+	textBytes int                   // of all manifests that were read
 	yaml      map[string]parsedYAML // the YAML files that were read, by path
 	yamlBytes int                   // of all of them
 	err       error                 // of the repository, not of what a file says
@@ -40,7 +54,7 @@ type Tree struct {
 
 // NewTree is a tree of these files, whose text read gives.
 func NewTree(files []File, read ReadFunc) *Tree {
-	t := &Tree{Files: map[string]File{}, Dirs: map[string][]string{}, read: read, claimed: map[string]bool{}, yaml: map[string]parsedYAML{}}
+	t := &Tree{Files: map[string]File{}, Dirs: map[string][]string{}, read: read, claimed: map[string]bool{}, folders: map[string][]string{}, yaml: map[string]parsedYAML{}}
 	for _, f := range files {
 		dir, name := SplitPath(f.Path)
 		t.Files[f.Path] = f
@@ -78,12 +92,21 @@ func TreeOf(s Sources) *Tree {
 func (t *Tree) Err() error { return t.err }
 
 // Notes are what the ecosystems have to say to people.
-func (t *Tree) Notes() []string { return t.notes }
+func (t *Tree) Notes() []string {
+	if t.notesLeft == 0 {
+		return t.notes
+	}
+	return append(slices.Clone(t.notes), fmt.Sprintf("%d more notes are left out", t.notesLeft))
+}
 
-// AddNote keeps a sentence for people, and each only once.
+// AddNote keeps a sentence for people, and each only once. Those beyond maxNotes are counted.
 func (t *Tree) AddNote(format string, args ...any) {
 	n := fmt.Sprintf(format, args...)
-	if !slices.Contains(t.notes, n) {
+	switch {
+	case slices.Contains(t.notes, n):
+	case len(t.notes) == maxNotes:
+		t.notesLeft++
+	default:
 		t.notes = append(t.notes, n)
 	}
 }
@@ -121,8 +144,13 @@ func (t *Tree) ReadManifest(dir, name string) string {
 		t.AddNote("%s is not read: it is larger than 1 MiB", PrintablePath(f.Path))
 		return ""
 	}
+	if t.textBytes > maxManifestBytes {
+		t.AddNote("manifests behind the first 64 MiB are not read")
+		return ""
+	}
 	var text string
 	t.err = t.read([]File{f}, func(_ File, b []byte) error {
+		t.textBytes += len(b)
 		if len(b) > MaxManifest { // some trees do not know the sizes of their files
 			t.AddNote("%s is not read: it is larger than 1 MiB", PrintablePath(f.Path))
 			return nil
@@ -146,9 +174,12 @@ func (t *Tree) NearestWith(dir, name string) (string, bool) {
 	}
 }
 
-// FoldersWith are the folders that hold a file of that name, the shallow ones
-// first. Folders of copies, of data and of examples do not count.
+// FoldersWith returns the folders that hold a file of that name, at most maxFolders, the shallow
+// ones first. Folders of copies, of data and of examples do not count.
 func (t *Tree) FoldersWith(name string) []string {
+	if found, ok := t.folders[name]; ok {
+		return slices.Clone(found)
+	}
 	var out []string
 	for p := range t.Files {
 		if dir, base := SplitPath(p); base == name && !IsForeignDir(dir) {
@@ -156,18 +187,39 @@ func (t *Tree) FoldersWith(name string) []string {
 		}
 	}
 	slices.SortFunc(out, CompareDepth)
-	return out
+	if len(out) > maxFolders {
+		t.AddNote("%d folders have a %s: the first %d are looked at", len(out), name, maxFolders)
+		out = out[:maxFolders]
+	}
+	t.folders[name] = out
+	return slices.Clone(out)
+}
+
+// FilesBelow returns the paths of the files in or below a folder, sorted. It costs no more than
+// these are, so each of many folders may be asked for. Callers must not change the result.
+func (t *Tree) FilesBelow(dir string) []string {
+	if t.sorted == nil {
+		t.sorted = slices.Sorted(maps.Keys(t.Files))
+	}
+	return SelectBelow(t.sorted, dir)
+}
+
+// SelectBelow returns those of sorted paths that lie in or below a folder; "" and "." are the root.
+func SelectBelow(sorted []string, dir string) []string {
+	if dir == "" || dir == "." {
+		return sorted
+	}
+	from, _ := slices.BinarySearch(sorted, dir+"/")
+	to, _ := slices.BinarySearch(sorted, dir+"0") // 0 is the sign behind the slash
+	return sorted[from:to]
 }
 
 // HasBelow reports whether there is a file with one of these endings in or below a
 // folder.
 func (t *Tree) HasBelow(dir string, endings ...string) bool {
-	for p := range t.Files {
-		if IsUnder(p, dir) && slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(p, e) }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.FilesBelow(dir), func(p string) bool {
+		return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(p, e) })
+	})
 }
 
 // errFound ends a search.
@@ -227,6 +279,9 @@ func Covering(parts []Component, dir string) *Component {
 // IsForeignDir reports whether a folder holds files that are not the project's
 // own.
 func IsForeignDir(dir string) bool {
+	if Depth(dir) > maxDepth {
+		return true
+	}
 	for p := range strings.SplitSeq(dir, "/") {
 		switch p {
 		case "node_modules", "vendor", "third_party", "third-party", "thirdparty", "3rdparty", "external", "externals", "extern", "subprojects", "testdata", "fixtures", "__fixtures__", "examples", "example", "templates", "target", "dist", "build":

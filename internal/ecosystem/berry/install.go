@@ -170,9 +170,8 @@ func readProject(s ecosystem.Sources, dir string) (map[string][]byte, []byte, er
 			wanted = append(wanted, f)
 		}
 	}
-	patches := path.Join(dir, ".yarn/patches") + "/"
-	for _, f := range s.Files() {
-		if strings.HasPrefix(f, patches) && strings.HasSuffix(f, ".patch") && ecosystem.IsPlainPath(f) {
+	for _, f := range ecosystem.SelectBelow(s.Files(), path.Join(dir, ".yarn/patches")) {
+		if strings.HasSuffix(f, ".patch") && ecosystem.IsPlainPath(f) {
 			wanted = append(wanted, f)
 		}
 	}

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -72,5 +73,34 @@ func TestWorkspacesOfNode(t *testing.T) {
 				t.Errorf("%s, %s: got\n%s\nwant\n%s", name, client, s, want)
 			}
 		}
+	}
+}
+
+// A repository with a manifest of each kind in thousands of folders is looked at in time of its
+// size: for each folder not all of the files are.
+func TestThousandsOfProjects(t *testing.T) {
+	files := map[string]string{}
+	manifests := []string{"go.mod", "package.json", "pyproject.toml", "Cargo.toml", "Gemfile", "composer.json", "pom.xml", "build.gradle", "CMakeLists.txt", "meson.build", "configure.ac"}
+	for i := range 3000 {
+		for _, name := range manifests {
+			files[fmt.Sprintf("d%d/%s", i, name)] = ""
+		}
+	}
+	tree := ecosystemtest.Tree(files)
+	var found []ecosystem.Component
+	for _, e := range catalog.Of[ecosystem.Detector]() {
+		found = append(found, e.Detect(tree, found)...)
+	}
+	of := map[string]int{}
+	for _, c := range found {
+		of[c.Kind]++
+	}
+	for kind, n := range of {
+		if n > 1000 {
+			t.Errorf("%d components of %s", n, kind)
+		}
+	}
+	if len(of) == 0 || len(tree.Notes()) > 201 {
+		t.Errorf("%v, %d notes", of, len(tree.Notes()))
 	}
 }

@@ -43,9 +43,10 @@ type buildFile struct{ path, text string }
 // readBuildFiles gives the project's own files below a folder whose names are meant.
 func readBuildFiles(t *ecosystem.Tree, dir string, isMeant func(name string) bool) []buildFile {
 	var wanted []ecosystem.File
-	for p, f := range t.Files {
+	for _, p := range t.FilesBelow(dir) {
+		f := t.Files[p]
 		at, name := ecosystem.SplitPath(p)
-		if isMeant(name) && f.Size <= ecosystem.MaxManifest && ecosystem.IsUnder(at, dir) && !ecosystem.IsForeignDir(at) {
+		if isMeant(name) && f.Size <= ecosystem.MaxManifest && !ecosystem.IsForeignDir(at) {
 			wanted = append(wanted, f)
 		}
 	}

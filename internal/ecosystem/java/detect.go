@@ -5,6 +5,7 @@ package java
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"company/internal/company"
@@ -78,8 +79,8 @@ func hasMavenTests(t *ecosystem.Tree, dir string) bool {
 	if buildsModules(t, dir) {
 		return hasTests(t, dir)
 	}
-	for p := range t.Files {
-		if ecosystem.IsUnder(p, dir) && isTestFile(p) && nearestPOM(t, path.Dir(p)) == dir {
+	for _, p := range t.FilesBelow(dir) {
+		if isTestFile(p) && nearestPOM(t, path.Dir(p)) == dir {
 			return true
 		}
 	}
@@ -96,12 +97,7 @@ func nearestPOM(t *ecosystem.Tree, dir string) string {
 
 // hasTests says whether there are tests in or below a folder.
 func hasTests(t *ecosystem.Tree, dir string) bool {
-	for p := range t.Files {
-		if ecosystem.IsUnder(p, dir) && isTestFile(p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.FilesBelow(dir), isTestFile)
 }
 
 // collectReports is put behind a command that leaves a report of each class of tests

@@ -2,10 +2,12 @@ package java
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"company/internal/ecosystem"
 	"company/internal/ecosystem/ecosystemtest"
 )
 
@@ -115,5 +117,25 @@ func TestCanaryText(t *testing.T) {
 		if got := testText(sample, "w"); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", sample, got)
 		}
+	}
+}
+
+// Manifests are read as often as there are modules, and not for each package that one asks for.
+func TestManifestsOfModulesAreReadOnce(t *testing.T) {
+	pom := "<project><dependencies>"
+	for i := range 300 {
+		pom += fmt.Sprintf("<dependency><groupId>g%d</groupId><artifactId>m</artifactId></dependency>", i)
+	}
+	files := []ecosystem.File{{Path: "pom.xml"}}
+	for i := range 100 {
+		files = append(files, ecosystem.File{Path: fmt.Sprintf("d%d/m/pom.xml", i)})
+	}
+	reads := 0
+	tree := ecosystem.NewTree(files, func(wanted []ecosystem.File, each func(ecosystem.File, []byte) error) error {
+		reads++
+		return each(wanted[0], []byte(pom+"</dependencies></project>"))
+	})
+	if notePackages(tree, ""); reads > 300 {
+		t.Errorf("%d manifests were read of %d", reads, len(files))
 	}
 }

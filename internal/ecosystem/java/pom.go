@@ -59,8 +59,9 @@ func notePackages(t *ecosystem.Tree, dir string) {
 		return
 	}
 	var unknown []string
+	built := builtArtifacts(t)
 	for _, name := range wantedArtifacts(t, dir) {
-		if debianPackage(name) == "" && !isOfReactor(t, name) {
+		if _, artifact, _ := strings.Cut(name, ":"); debianPackage(name) == "" && !built[artifact] {
 			unknown = append(unknown, name)
 		}
 	}
@@ -75,10 +76,14 @@ func notePackages(t *ecosystem.Tree, dir string) {
 	t.AddNote("%s asks for packages that Debian's Maven repository may not have (%s): `mvn dependency:go-offline -Dmaven.repo.local=%s` puts them into the repository, where they are found", path.Join(dir, pomFile), names, ownRepository)
 }
 
-// isOfReactor says whether a package is built in the tree itself.
-func isOfReactor(t *ecosystem.Tree, name string) bool {
-	_, artifactID, _ := strings.Cut(name, ":")
-	return slices.ContainsFunc(t.FoldersWith(pomFile), func(dir string) bool {
-		return strings.Contains(t.ReadManifest(dir, pomFile), "<artifactId>"+artifactID+"</artifactId>") && path.Base(dir) == artifactID
-	})
+// builtArtifacts returns the ids of the artifacts that are built in the tree itself: those of the
+// folders that are named like them.
+func builtArtifacts(t *ecosystem.Tree) map[string]bool {
+	built := map[string]bool{}
+	for _, dir := range t.FoldersWith(pomFile) {
+		if id := path.Base(dir); !built[id] {
+			built[id] = strings.Contains(t.ReadManifest(dir, pomFile), "<artifactId>"+id+"</artifactId>")
+		}
+	}
+	return built
 }

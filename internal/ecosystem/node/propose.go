@@ -12,7 +12,10 @@ import (
 )
 
 // maxProposed bounds the packages whose scripts are named.
-const maxProposed = 20
+const (
+	maxProposed = 20
+	maxScripts  = 200 // of one package: each is looked for in the manifest
+)
 
 // Propose names the scripts of the packages of a tree, as their own client is
 // asked for them.
@@ -26,7 +29,8 @@ func (Ecosystem) Propose(t *ecosystem.Tree) []ecosystem.Proposal {
 			continue
 		}
 		client := proposedClient(t, dir, p.PackageManager)
-		for _, name := range slices.Sorted(maps.Keys(p.Scripts)) {
+		names := slices.Sorted(maps.Keys(p.Scripts))
+		for _, name := range names[:min(len(names), maxScripts)] {
 			script := p.Scripts[name]
 			if script == "" || strings.Contains(script, "no test specified") || strings.ContainsAny(name, " \t\n'\"$`\\") {
 				continue

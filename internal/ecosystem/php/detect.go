@@ -118,8 +118,8 @@ func vendoredProgram(t *ecosystem.Tree, dir, file string) string {
 }
 
 func hasTests(t *ecosystem.Tree, dir string) bool {
-	for p := range t.Files {
-		if d, name := ecosystem.SplitPath(p); isTestFile(name) && ecosystem.IsUnder(d, dir) && !ecosystem.IsForeignDir(d) {
+	for _, p := range t.FilesBelow(dir) {
+		if d, name := ecosystem.SplitPath(p); isTestFile(name) && !ecosystem.IsForeignDir(d) {
 			return true
 		}
 	}

@@ -95,16 +95,14 @@ func findTest(t *ecosystem.Tree, dir string) (_ *company.GateCommand, from strin
 		pytest = pytest || pytestWords.MatchString(t.ReadManifest(dir, name))
 	}
 	var tests []string
-	for p := range t.Files {
-		d, name := ecosystem.SplitPath(p)
-		if ecosystem.IsUnder(d, dir) && !ecosystem.IsForeignDir(d) && isTestFile(name) {
+	for _, p := range t.FilesBelow(dir) {
+		if d, name := ecosystem.SplitPath(p); !ecosystem.IsForeignDir(d) && isTestFile(name) {
 			tests = append(tests, p)
 		}
 	}
 	if len(tests) == 0 && !pytest {
 		return nil, ""
 	}
-	slices.Sort(tests)
 	if !pytest {
 		unit := 0
 		for _, p := range tests[:min(len(tests), 20)] {
@@ -194,10 +192,5 @@ const pytestProbe = `cd / && python3 -c "import pytest"`
 // hasSrcLayout says whether the package lies in src: a checkout is not
 // installed, so the tests need its path.
 func hasSrcLayout(t *ecosystem.Tree, dir string) bool {
-	for p := range t.Files {
-		if strings.HasSuffix(p, ".py") && ecosystem.IsUnder(p, path.Join(dir, "src")) {
-			return true
-		}
-	}
-	return false
+	return t.HasBelow(path.Join(dir, "src"), ".py")
 }

@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"company/internal/boundedparse/parsetest"
 	"company/internal/ecosystem"
+	"company/internal/ecosystem/ecosystemtest"
 )
 
 // A name is cut at each of its dashes: one of a megabyte took hours.
@@ -77,5 +80,50 @@ func TestWheelOfManyFiles(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if !errors.Is(err, errWheelTooLarge) {
 		t.Errorf("it was read: %v, %d MiB", err, (after.TotalAlloc-before.TotalAlloc)>>20)
+	}
+}
+
+// A value of tox.ini may hold a hundred references to a value of a hundred references, and so on: a
+// file of 4 KB came to ten thousand million lines.
+func TestReferencesOfReferences(t *testing.T) {
+	text := "[testenv]\ndeps =\n" + strings.Repeat("  {[a]k}\n", 20)
+	for _, name := range []string{"ab", "bc"} {
+		text += "[" + name[:1] + "]\nk =\n" + strings.Repeat("  {["+name[1:]+"]k}\n", 20)
+	}
+	text += "[c]\nk =\n" + strings.Repeat("  pytest\n", 20)
+	if lines := readToxFile(text).wish.lines; len(lines) == 0 || len(lines) > 20_000 {
+		t.Errorf("%d lines", len(lines))
+	}
+}
+
+// A value of many lines is put together in time of its size.
+func TestLongValuesOfINI(t *testing.T) {
+	var f iniFile
+	_, allocated := parsetest.Measure(func() { f = readINI("[options]\ninstall_requires =\n" + strings.Repeat("  a\n", 20_000)) })
+	if lines := splitLines(f["options"]["install_requires"]); len(lines) != 20_000 || allocated > 4*parsetest.MiB {
+		t.Errorf("%d lines, %d MiB allocated", len(lines), allocated/parsetest.MiB)
+	}
+}
+
+// Lock files and manifests name packages in numbers that nothing needs: each is compared with others.
+func TestNumbersOfPackages(t *testing.T) {
+	lock := &lockFile{packages: map[string][]*lockedPackage{}}
+	for i := range 1000 {
+		lock.addPackage(&lockedPackage{name: "a", version: fmt.Sprint(i)})
+	}
+	if n := len(lock.packages["a"]); n > 100 {
+		t.Errorf("%d versions of a package", n)
+	}
+	p := lockedPackage{name: "a", version: "1", hashes: slices.Repeat([]string{"sha256:" + strings.Repeat("0", 64)}, 5000)}
+	if _, allocated := parsetest.Measure(func() { p.formatPin() }); allocated > 8*parsetest.MiB {
+		t.Errorf("%d MiB for a pin of 5,000 digests", allocated/parsetest.MiB)
+	}
+	s := &ecosystemtest.Sources{Texts: map[string]string{"setup.cfg": "[options]\ninstall_requires =\n"}}
+	for i := range 6000 {
+		s.Texts["setup.cfg"] += fmt.Sprintf("  a%d\n", i)
+	}
+	project, err := readManifests(s, ".")
+	if err != nil || len(project.lines) > 5000 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "1000 more packages") {
+		t.Errorf("%d lines, %q, %v", len(project.lines), s.Notes, err)
 	}
 }

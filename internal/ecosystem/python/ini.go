@@ -10,27 +10,37 @@ type iniFile map[string]map[string]string
 func readINI(text string) iniFile {
 	f := iniFile{}
 	section, key := "", ""
+	var value []byte // of the key, as far as it was read: texts that are added to would cost the square
+	end := func() {
+		if key != "" {
+			f[section][key] = string(value)
+		}
+		key, value = "", nil
+	}
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r", ""), "\n") {
 		bare := strings.TrimSpace(line)
 		switch {
 		case bare == "" || bare[0] == '#' || bare[0] == ';':
 		case (line[0] == ' ' || line[0] == '\t') && key != "":
-			f[section][key] = strings.TrimPrefix(f[section][key]+"\n"+bare, "\n")
+			if len(value) > 0 {
+				value = append(value, '\n')
+			}
+			value = append(value, bare...)
 		case bare[0] == '[' && strings.HasSuffix(bare, "]"):
-			section, key = bare[1:len(bare)-1], ""
+			end()
+			section = bare[1 : len(bare)-1]
 			if f[section] == nil {
 				f[section] = map[string]string{}
 			}
 		default:
-			i := strings.IndexAny(bare, "=:")
-			if i <= 0 || f[section] == nil {
-				key = ""
-				continue
+			end()
+			if i := strings.IndexAny(bare, "=:"); i > 0 && f[section] != nil {
+				key = strings.ToLower(strings.TrimSpace(bare[:i]))
+				value = []byte(strings.TrimSpace(bare[i+1:]))
 			}
-			key = strings.ToLower(strings.TrimSpace(bare[:i]))
-			f[section][key] = strings.TrimSpace(bare[i+1:])
 		}
 	}
+	end()
 	return f
 }
 

@@ -21,23 +21,14 @@ var commentRE = lazyregexp.New(`(?m)^[ \t]*#.*$`)
 
 // Bounds of reading.
 const (
-	maxLiteralTexts = 1000
-	maxLiteralDepth = 8
-	maxLookups      = 100 // of names, in one file
+	maxLiteralTexts  = 1000
+	maxLiteralTokens = 8 * maxLiteralTexts
+	maxLiteralDepth  = 8
+	maxLookups       = 100 // of names, in one file
 )
 
 // pythonTokenRE finds texts, names and signs; comments and blanks are skipped.
 var pythonTokenRE = lazyregexp.New(`(?s)#[^\n]*|[rRbBuUfF]{0,2}(?:"""(?:\\.|[^\\])*?"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[A-Za-z_][A-Za-z0-9_.]*|[0-9]+|\S`)
-
-// readTokens gives the tokens of a text from some place on, no more than count.
-func (s *source) readTokens(from, count int) (out []string) {
-	for _, t := range pythonTokenRE.FindAllString(s.text[from:], count) {
-		if t[0] != '#' {
-			out = append(out, t)
-		}
-	}
-	return out
-}
 
 // readArgument reads the value of a keyword argument, or of a variable of that name, as a
 // list of texts.
@@ -66,21 +57,50 @@ func (s *source) valueOf(name string, depth int) literal {
 	if at == nil {
 		return literal{}
 	}
-	r := &literalReader{source: s, tokens: s.readTokens(at[2], 8*maxLiteralTexts), depth: depth}
+	r := &literalReader{source: s, rest: s.text[at[2]:], room: maxLiteralTokens, depth: depth}
 	return r.readSum(name)
+}
+
+// readTokens returns the tokens that a text begins with, of the first count that it has, and the
+// rest of the text. Comments are left out.
+func readTokens(text string, count int) (out []string, rest string) {
+	for _, t := range pythonTokenRE.FindAllStringIndex(text, count) {
+		if text[t[0]] != '#' {
+			out = append(out, text[t[0]:t[1]])
+		}
+		rest = text[t[1]:]
+	}
+	return out, rest
 }
 
 // literalReader reads one value.
 type literalReader struct {
 	source *source
+	rest   string // of the text, behind the tokens
+	room   int    // tokens that may still be read
 	tokens []string
 	at     int
 	depth  int
 	count  int
 }
 
+// hasToken reports whether there is a token, and reads some more of them when it is needed: most
+// values have few. Comments are left out.
+func (r *literalReader) hasToken() bool {
+	for r.at >= len(r.tokens) && r.room > 0 {
+		count := min(r.room, 32)
+		more, rest := readTokens(r.rest, count)
+		r.tokens = append(r.tokens, more...)
+		if r.room -= count; rest == "" {
+			r.room = 0
+		}
+		r.rest = rest
+	}
+	return r.at < len(r.tokens)
+}
+
 func (r *literalReader) peekToken() string {
-	if r.at < len(r.tokens) {
+	if r.hasToken() {
 		return r.tokens[r.at]
 	}
 	return ""
@@ -103,12 +123,12 @@ func (r *literalReader) readValue(name string) (out literal) {
 	r.depth++
 	defer func() { r.depth-- }()
 	if r.depth > maxLiteralDepth || r.count > maxLiteralTexts {
-		r.at = len(r.tokens)
+		r.at, r.room = len(r.tokens), 0
 		return out
 	}
 	switch {
 	case token == "[" || token == "(":
-		for r.at < len(r.tokens) && r.peekToken() != "]" && r.peekToken() != ")" {
+		for r.hasToken() && r.peekToken() != "]" && r.peekToken() != ")" {
 			before := r.at
 			out.texts = append(out.texts, r.readSum(name).texts...)
 			if r.peekToken() == "," {
@@ -121,7 +141,7 @@ func (r *literalReader) readValue(name string) (out literal) {
 		r.at++
 	case token == "{":
 		out.table = map[string][]string{}
-		for r.at < len(r.tokens) && r.peekToken() != "}" {
+		for r.hasToken() && r.peekToken() != "}" {
 			key, isText := textOf(r.peekToken())
 			r.at++
 			if isText && r.peekToken() == ":" {

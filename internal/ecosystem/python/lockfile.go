@@ -32,8 +32,12 @@ type lockedPackage struct {
 	elsewhere     string // what else it is of: git, an address; empty: a registry
 }
 
+// maxVersions bounds the versions of one package. Each requirement is compared with all of them.
+const maxVersions = 100
+
+// addPackage adds a version of a package. Versions of a name behind the first maxVersions are left out.
 func (l *lockFile) addPackage(p *lockedPackage) {
-	if p.name = canonicalName(p.name); p.name == "" {
+	if p.name = canonicalName(p.name); p.name == "" || len(l.packages[p.name]) == maxVersions {
 		return
 	}
 	if len(l.packages[p.name]) == 0 {
@@ -217,9 +221,10 @@ func pythonFits(spec string, env environment) bool {
 
 // formatPin is a package for pip: its version and digests.
 func (p *lockedPackage) formatPin() string {
-	line := p.name + "==" + p.version
+	var line strings.Builder
+	line.WriteString(p.name + "==" + p.version)
 	for _, h := range p.hashes {
-		line += " --hash=" + h
+		line.WriteString(" --hash=" + h)
 	}
-	return line
+	return line.String()
 }

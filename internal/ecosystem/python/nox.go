@@ -39,12 +39,11 @@ func readNoxFile(text string) (best environmentRun) {
 // readNoxSession reads the body of one session.
 func readNoxSession(body, session string) environmentRun {
 	run := environmentRun{file: "noxfile.py", set: map[string]string{}}
-	calls := &source{text: body} // with its comments: places count from the body's start
 	for _, at := range noxCallRE.FindAllStringSubmatchIndex(body, 100) {
 		if !strings.HasSuffix(body[:at[0]], session+".") {
 			continue
 		}
-		words := callTexts(calls, at[1])
+		words := callTexts(body[at[1]:])
 		switch body[at[2]:at[3]] {
 		case "install":
 			for i := 0; i < len(words); i++ {
@@ -66,11 +65,11 @@ func readNoxSession(body, session string) environmentRun {
 	return run
 }
 
-// callTexts are the texts among the arguments of a call that begins at some place;
+// callTexts are the texts among the arguments of a call that a text begins with;
 // keyword arguments and computed values are left out.
-func callTexts(s *source, at int) (out []string) {
+func callTexts(text string) (out []string) {
 	depth := 0
-	tokens := s.readTokens(at, 200)
+	tokens, _ := readTokens(text, 200)
 	for i, t := range tokens {
 		switch t {
 		case "(", "[", "{":

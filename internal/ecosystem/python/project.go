@@ -28,6 +28,9 @@ type project struct {
 // projectFiles are the manifests that say which packages a project needs.
 var projectFiles = []string{"pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py", "Pipfile"}
 
+// maxLines bounds the packages that one project asks for: each is looked for in its manifests.
+const maxLines = 5000
+
 // readManifests reads the manifests of a folder.
 func readManifests(s ecosystem.Sources, dir string) (*project, error) {
 	p := &project{dir: dir, files: map[string][]byte{}, extras: map[string][]string{}, groups: map[string][]any{}, wanted: map[string]bool{}, loose: map[string]bool{}}
@@ -65,13 +68,21 @@ func readManifests(s ecosystem.Sources, dir string) (*project, error) {
 	p.addLoose(slices.Concat(append(slices.Collect(maps.Values(p.extras)), p.lines)...), append(slices.Clone(wish.lines), needs...))
 	p.lines = append(p.lines, needs...)
 	p.wantTests(wish)
+	if more := len(p.lines) - maxLines; more > 0 {
+		s.AddNote("%s asks for %d more packages than the %d that are looked at", path.Join(dir, projectFiles[0]), more, maxLines)
+		p.lines = p.lines[:maxLines]
+	}
 	return p, nil
 }
 
 // addLoose keeps lines as loose ones, less those that are known otherwise.
 func (p *project) addLoose(known, lines []string) {
+	has := make(map[string]bool, len(known))
+	for _, line := range known {
+		has[line] = true
+	}
 	for _, line := range lines {
-		if !slices.Contains(known, line) {
+		if !has[line] {
 			p.loose[line] = true
 		}
 	}
@@ -177,14 +188,15 @@ func firstText(texts ...string) string {
 }
 
 func (p *project) readPoetry(m pyproject) {
-	optional := func(name string) bool {
-		for extra, names := range m.Tool.Poetry.Extras {
-			if isForTests(extra, names) && slices.ContainsFunc(names, func(n string) bool { return canonicalName(n) == name }) {
-				return true
+	wanted := map[string]bool{}
+	for extra, names := range m.Tool.Poetry.Extras {
+		if isForTests(extra, names) {
+			for _, n := range names {
+				wanted[canonicalName(n)] = true
 			}
 		}
-		return false
 	}
+	optional := func(name string) bool { return wanted[name] }
 	sets := []map[string]any{m.Tool.Poetry.Dependencies, m.Tool.Poetry.Dev}
 	for _, g := range slices.Sorted(maps.Keys(m.Tool.Poetry.Group)) {
 		if set := m.Tool.Poetry.Group[g].Dependencies; isForTests(g, slices.Collect(maps.Keys(set))) {

@@ -21,7 +21,7 @@ var toxSectionRE = lazyregexp.New(`^\[(testenv(?::([^\]{}]+))?)\]$`)
 // those of all their factors.
 func proposeTox(text string) []ecosystem.Proposal {
 	var out []ecosystem.Proposal
-	f := readINI(text)
+	f := newToxFile(text)
 	seen := map[string]bool{}
 	for i, line := range strings.Split(text, "\n") {
 		m := toxSectionRE.FindStringSubmatch(strings.TrimRight(line, " \t\r"))
@@ -33,7 +33,7 @@ func proposeTox(text string) []ecosystem.Proposal {
 		if m[2] != "" {
 			p.Command += " -e " + shell.QuoteArgument(m[2])
 		}
-		for _, run := range f.expandTox(f[m[1]]["commands"], keepForAll) {
+		for _, run := range f.expand(f.sections[m[1]]["commands"], keepForAll) {
 			p.Runs = append(p.Runs, strings.TrimLeft(run, "-!@ "))
 		}
 		out = append(out, p)

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -67,9 +68,11 @@ func readRequirements(s ecosystem.Sources) (*requirements, error) {
 
 // findProjects are the folders with a manifest, the upper ones first.
 func findProjects(s ecosystem.Sources) (dirs []string) {
+	seen := map[string]bool{}
 	for _, name := range s.Files() {
 		dir, base := path.Dir(name), path.Base(name)
-		if slices.Contains(projectFiles, base) && ecosystem.IsPlainPath(dir) && ecosystem.HasOwnLocks(dir) && !slices.Contains(dirs, dir) {
+		if slices.Contains(projectFiles, base) && ecosystem.IsPlainPath(dir) && ecosystem.HasOwnLocks(dir) && !seen[dir] {
+			seen[dir] = true
 			dirs = append(dirs, dir)
 		}
 	}
@@ -186,9 +189,7 @@ func (r *requirements) addSource(dir string) bool {
 
 // hasModules says whether there is a module in a folder or below it.
 func (r *requirements) hasModules(dir string) bool {
-	return slices.ContainsFunc(r.s.Files(), func(name string) bool {
-		return ecosystem.IsWithin(path.Dir(name), dir) && strings.HasSuffix(name, ".py")
-	})
+	return slices.ContainsFunc(ecosystem.SelectBelow(r.s.Files(), dir), func(name string) bool { return strings.HasSuffix(name, ".py") })
 }
 
 // addLine adds a requirement of a list. One with an exact version and digests is
@@ -231,9 +232,14 @@ func (r *requirements) addPin(file, name, version, pin string) {
 
 // leaveOutPinned takes lines out of the list that a lock file answers.
 func (r *requirements) leaveOutPinned() {
+	files := map[string]string{} // by the names of the packages that they pin with digests
+	for _, p := range r.pins {
+		name, _, _ := strings.Cut(p, "==")
+		files[name] = r.fileOf[stripHashes(p)]
+	}
 	r.lines = slices.DeleteFunc(r.lines, func(line string) bool {
 		req, ok := parseRequirement(line)
-		version, file := r.pinned[req.name], r.pinFile(req.name)
+		version, file := r.pinned[req.name], files[req.name]
 		if !ok || file == "" || len(req.extras) > 0 {
 			return false
 		}
@@ -242,16 +248,6 @@ func (r *requirements) leaveOutPinned() {
 		}
 		return true
 	})
-}
-
-// pinFile is the lock file that pins a package with its digests; empty: none.
-func (r *requirements) pinFile(name string) string {
-	for _, p := range r.pins {
-		if strings.HasPrefix(p, name+"==") {
-			return r.fileOf[stripHashes(p)]
-		}
-	}
-	return ""
 }
 
 // readProject reads what the manifests of a folder ask for, and the versions that
@@ -326,7 +322,7 @@ func (r *requirements) parseLines(p *project) (out []requirement) {
 
 // addRoot adds a requirement of a project that no lock file answers.
 func (r *requirements) addRoot(p *project, root requirement) {
-	if root.loose && !slices.Contains(r.lines, root.line) {
+	if root.loose && r.fileOf[root.line] == "" {
 		r.loose = append(r.loose, root.line)
 	}
 	r.addLine(p.manifestOf(root.line), root.line)
@@ -337,7 +333,7 @@ func (p *project) manifestOf(line string) string {
 	name, _, _ := ecosystem.SplitRequirement(line)
 	for _, base := range projectFiles {
 		file := path.Join(p.dir, base)
-		if text, ok := p.files[file]; ok && strings.Contains(string(text), name) {
+		if text, ok := p.files[file]; ok && bytes.Contains(text, []byte(name)) {
 			return file
 		}
 	}

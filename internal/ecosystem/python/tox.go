@@ -1,10 +1,12 @@
 package python
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
+	"company/internal/ecosystem"
 	"company/internal/lazyregexp"
 )
 
@@ -58,17 +60,17 @@ var toxFactors = []string{"py311", "py3", "py", "py3.11", "test", "tests", "linu
 
 // readToxFile reads a tox.ini. Nothing of it is run.
 func readToxFile(text string) environmentRun {
-	f := readINI(text)
-	if f["tox"] == nil && f["testenv"] == nil {
+	f := newToxFile(text)
+	if f.sections["tox"] == nil && f.sections["testenv"] == nil {
 		return environmentRun{}
 	}
-	section := chooseToxSection(f)
+	section := f.chooseSection()
 	value := func(key string) []string {
-		v, ok := f[section][key]
+		v, ok := f.sections[section][key]
 		if !ok {
-			v = f["testenv"][key]
+			v = f.sections["testenv"][key]
 		}
-		return f.expandTox(v, keepForFactors)
+		return f.expand(v, keepForFactors)
 	}
 	run := environmentRun{file: "tox.ini", set: map[string]string{}}
 	for _, line := range value("deps") {
@@ -100,27 +102,25 @@ func readToxFile(text string) environmentRun {
 	return run
 }
 
-// chooseToxSection is the section of the environment that runs the tests.
-func chooseToxSection(f iniFile) string {
-	if hasTestCommand(f.expandTox(f["testenv"]["commands"], keepForFactors)) {
+// chooseSection is the section of the environment that runs the tests.
+func (f *toxFile) chooseSection() string {
+	if hasTestCommand(f.expand(f.sections["testenv"]["commands"], keepForFactors)) {
 		return "testenv"
 	}
 	for _, name := range toxNames {
-		if f["testenv:"+name]["commands"] != "" {
+		if f.sections["testenv:"+name]["commands"] != "" {
 			return "testenv:" + name
 		}
 	}
-	var all []string
-	for section, keys := range f {
+	for _, section := range slices.Sorted(maps.Keys(f.sections)) {
 		name, ok := strings.CutPrefix(section, "testenv:")
 		words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_{},", r) })
 		isOther := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(otherWords, w) })
-		if ok && !isOther && hasTestCommand(f.expandTox(keys["commands"], keepForFactors)) {
-			all = append(all, section)
+		if ok && !isOther && hasTestCommand(f.expand(f.sections[section]["commands"], keepForFactors)) {
+			return section
 		}
 	}
-	slices.Sort(all)
-	return append(all, "testenv")[0]
+	return "testenv"
 }
 
 var toxReferenceRE = lazyregexp.New(`\{([^{}]*)\}`)
@@ -128,23 +128,39 @@ var toxReferenceRE = lazyregexp.New(`\{([^{}]*)\}`)
 // toxProgramsRE is the folder of an environment's programs, which are on the PATH here.
 var toxProgramsRE = lazyregexp.New(`\{env_?bin_?dir\}/`)
 
-const maxToxDepth = 4 // of references to other sections
+// Bounds of the references to other sections. A value may hold thousands, each to a value of
+// thousands.
+const (
+	maxToxDepth = 4
+	// minToxText is how many bytes of values are looked at in any file, each time that one is. A
+	// larger file has twice its size.
+	minToxText = 64 << 10
+)
+
+// toxFile is a tox.ini, as far as its values are looked at.
+type toxFile struct {
+	sections iniFile
+	room     int // bytes of values that may still be looked at
+}
+
+func newToxFile(text string) *toxFile { return &toxFile{readINI(text), minToxText + 2*len(text)} }
 
 // keepLine takes off a line for which environments it is, and says whether the line
 // is wanted.
 type keepLine func(line string) (rest string, wanted bool)
 
-// expandTox are the wanted lines of a value, with what tox puts into them. One with
+// expand are the wanted lines of a value, with what tox puts into them. One with
 // something that is not known is left out.
-func (f iniFile) expandTox(value string, keep keepLine) []string {
-	return f.expandToxFrom(value, keep, 0)
+func (f *toxFile) expand(value string, keep keepLine) []string {
+	return f.expandFrom(value, keep, 0)
 }
 
-// expandToxFrom does it at a depth of references.
-func (f iniFile) expandToxFrom(value string, keep keepLine, depth int) (out []string) {
-	if depth > maxToxDepth {
+// expandFrom does it at a depth of references.
+func (f *toxFile) expandFrom(value string, keep keepLine, depth int) (out []string) {
+	if depth > maxToxDepth || len(value) > f.room {
 		return nil
 	}
+	f.room -= len(value)
 	for _, line := range splitLines(strings.ReplaceAll(value, "\\\n", " ")) {
 		line, ok := keep(line)
 		if !ok {
@@ -152,7 +168,7 @@ func (f iniFile) expandToxFrom(value string, keep keepLine, depth int) (out []st
 		}
 		if m := toxReferenceRE.FindStringSubmatch(line); m != nil && m[0] == line && strings.HasPrefix(m[1], "[") {
 			section, key, _ := strings.Cut(m[1][1:], "]")
-			out = append(out, f.expandToxFrom(f[section][strings.ToLower(key)], keep, depth+1)...)
+			out = append(out, f.expandFrom(f.sections[section][strings.ToLower(key)], keep, depth+1)...)
 			continue
 		}
 		known := true
@@ -277,6 +293,7 @@ func readToxRun(t map[string]any) environmentRun {
 // toxTableCommands are the commands of an environment, each a list of arguments.
 func toxTableCommands(env map[string]any) (out []string) {
 	commands, _ := env["commands"].([]any)
+	f := toxFile{room: ecosystem.MaxManifest}
 	for _, c := range commands {
 		words, _ := c.([]any)
 		var line []string
@@ -290,7 +307,7 @@ func toxTableCommands(env map[string]any) (out []string) {
 				}
 			}
 		}
-		out = append(out, iniFile{}.expandTox(strings.Join(line, " "), keepForFactors)...)
+		out = append(out, f.expand(strings.Join(line, " "), keepForFactors)...)
 	}
 	return out
 }

@@ -101,8 +101,8 @@ func findTest(t *ecosystem.Tree, dir string, gems gemSources) *company.GateComma
 
 // hasFiles says whether a file of that kind of name lies in or below a folder.
 func hasFiles(t *ecosystem.Tree, dir string, is func(name string) bool) bool {
-	for p := range t.Files {
-		if d, name := ecosystem.SplitPath(p); is(name) && ecosystem.IsUnder(d, dir) && !ecosystem.IsForeignDir(d) {
+	for _, p := range t.FilesBelow(dir) {
+		if d, name := ecosystem.SplitPath(p); is(name) && !ecosystem.IsForeignDir(d) {
 			return true
 		}
 	}

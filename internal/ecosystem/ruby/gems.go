@@ -23,16 +23,16 @@ type gemSources struct {
 
 // findGems finds out what a project's manifests ask for, and where that is.
 func findGems(t *ecosystem.Tree, dir string) (g gemSources) {
-	for p := range t.Files {
-		if rest, ok := strings.CutPrefix(p, path.Join(dir, "vendor/bundle/ruby")+"/"); ok {
-			if version, _, _ := strings.Cut(rest, "/"); version == debianRuby {
-				g.vendored = true
-			} else if g.odd == "" || version > g.odd {
-				g.odd = ecosystem.PrintablePath(version)
-			}
+	bundle := path.Join(dir, "vendor/bundle/ruby")
+	for _, p := range t.FilesBelow(bundle) {
+		version, _, _ := strings.Cut(strings.TrimPrefix(p, bundle+"/"), "/")
+		if version == debianRuby {
+			g.vendored = true
+		} else if g.odd == "" || version > g.odd {
+			g.odd = ecosystem.PrintablePath(version)
 		}
-		g.cached = g.cached || path.Ext(p) == ".gem" && path.Dir(p) == path.Join(dir, "vendor/cache")
 	}
+	g.cached = slices.ContainsFunc(t.Dirs[path.Join(dir, "vendor/cache")], func(name string) bool { return path.Ext(name) == ".gem" })
 	if g.vendored {
 		g.odd = ""
 	}

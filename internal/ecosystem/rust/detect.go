@@ -56,9 +56,9 @@ var unstableRE = lazyregexp.New(`(?m)^\s*#!\[feature\(`)
 // compiler that no release is: they would hide what is found behind them.
 func lintedTargets(t *ecosystem.Tree, dir string) string {
 	var benches []ecosystem.File
-	for p, f := range t.Files {
-		if strings.HasSuffix(p, ".rs") && ecosystem.IsUnder(p, path.Join(dir, "benches")) {
-			benches = append(benches, f)
+	for _, p := range t.FilesBelow(path.Join(dir, "benches")) {
+		if strings.HasSuffix(p, ".rs") {
+			benches = append(benches, t.Files[p])
 		}
 	}
 	if t.AnyMatches(benches, unstableRE) {

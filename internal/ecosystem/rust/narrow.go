@@ -14,9 +14,9 @@ func (Ecosystem) Narrow(t *ecosystem.Tree, g company.GateCommand) (command, why 
 	if !strings.HasPrefix(g.Command, "cargo test") || strings.Contains(g.Command, " --lib") {
 		return "", "", false
 	}
-	for p := range t.Files {
+	for _, p := range t.FilesBelow(g.Dir) {
 		dir, name := ecosystem.SplitPath(p)
-		if path.Base(dir) == "tests" && strings.HasSuffix(name, ".rs") && ecosystem.IsUnder(dir, g.Dir) {
+		if path.Base(dir) == "tests" && strings.HasSuffix(name, ".rs") {
 			return g.Command + " --lib --bins", "the tests in tests/ are programs of their own", true
 		}
 	}
