@@ -13,7 +13,11 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitindex"
+	"company/internal/safetext"
 )
+
+// maxExclude bounds an exclude file, in bytes.
+const maxExclude = 1 << 20
 
 // excludeNote stands above the lines of an office in .git/info/exclude.
 const excludeNote = "# The own files of an office of company:"
@@ -47,6 +51,17 @@ func (p Paths) excludeFolders(at string) (file string, lines []string, err error
 	if lines, err = p.ignorePatterns(); err != nil {
 		return fail(err)
 	}
+	mode := fs.FileMode(0o644)
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return fail(err)
+	case !info.Mode().IsRegular() || info.Size() > maxExclude:
+		return fail(errors.New("it is no regular file of at most 1 MiB"))
+	default:
+		mode = info.Mode().Perm()
+	}
 	have, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fail(err)
@@ -55,20 +70,40 @@ func (p Paths) excludeFolders(at string) (file string, lines []string, err error
 	if want == string(have) {
 		return file, lines, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return fail(err)
-	}
-	if real, err := filepath.EvalSymlinks(file); err == nil {
-		file = real // a link that the operator made stays
-	}
-	mode := fs.FileMode(0o644)
-	if info, err := os.Stat(file); err == nil {
-		mode = info.Mode().Perm()
+	if file, err = makeExcludeFolder(at); err != nil {
+		return "", nil, company.E(company.EGit, "the office's folders cannot be added to "+at).Wrap(err).
+			Fix("add these lines to the file yourself, or put a file in the link's place: " + safetext.EscapeLine(strings.Join(lines, " "), 400))
 	}
 	if err := renameio.WriteFile(file, []byte(want), mode, renameio.WithTempDir(filepath.Dir(file))); err != nil {
 		return fail(err)
 	}
 	return file, lines, nil
+}
+
+// makeExcludeFolder makes the folder of an exclude file, and returns where the file really is. A .git
+// that came in an archive may have a link there, to any file of the president's: only one that
+// stays in the git folder is followed.
+func makeExcludeFolder(file string) (real string, err error) {
+	top, err := filepath.EvalSymlinks(filepath.Dir(filepath.Dir(file)))
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(file))
+	if errors.Is(err, fs.ErrNotExist) {
+		dir = filepath.Join(top, filepath.Base(filepath.Dir(file)))
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err != nil {
+		return "", err
+	}
+	real = filepath.Join(dir, filepath.Base(file))
+	if followed, err := filepath.EvalSymlinks(real); err == nil {
+		real = followed
+	}
+	if inside, err := filepath.Rel(top, real); err != nil || !filepath.IsLocal(inside) {
+		return "", errors.New("a link leads from there to " + safetext.EscapeLine(real, 400))
+	}
+	return real, nil
 }
 
 // ignorePatterns are the patterns that name the office's own folders and nothing
