@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"company/internal/company"
@@ -242,6 +243,11 @@ func TestChangeOfOddFiles(t *testing.T) {
 		{"too large", "cannot be changed", func(t *testing.T, file string) {
 			configtest.WriteFile(t, file, strings.Repeat("# x\n", 50000))
 		}},
+		{"a pipe", "not a file", func(t *testing.T, file string) {
+			if err := errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}},
 		{"a folder", "it is not a file", func(t *testing.T, file string) {
 			if err := os.Remove(file); err != nil {
 				t.Fatal(err)
@@ -255,10 +261,19 @@ func TestChangeOfOddFiles(t *testing.T) {
 			dir := configtest.Office(t, "version: 1\n")
 			file := filepath.Join(dir, ConfigName)
 			x.make(t, file)
-			before, _ := os.ReadFile(file)
+			if _, err := Load(t.Context(), LoadOptions{OfficeDir: dir}); x.name == "a pipe" && (err == nil || !strings.Contains(err.Error(), "not a file")) {
+				t.Errorf("%v, want %q", err, x.says)
+			}
+			var before []byte
+			if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+				before, _ = os.ReadFile(file)
+			}
 			_, err := change(t, dir, Change{Key: "workers.max", Value: "2"})
 			if err == nil || !strings.Contains(whyOf(err), x.says) {
 				t.Errorf("%v, want %q", err, x.says)
+			}
+			if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+				return
 			}
 			if after, _ := os.ReadFile(file); string(after) != string(before) {
 				t.Errorf("the file was changed:\n%s", after)

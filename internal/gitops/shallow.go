@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -100,7 +99,7 @@ func withHistoryOp(err error) error {
 // shallowCommits are the commits, in the history of the base, whose parents the source
 // does not have.
 func (c *checkout) shallowCommits(ctx context.Context, base company.OID) ([]company.OID, error) {
-	text, err := os.ReadFile(c.shallowFile())
+	text, err := readGitFile(c.shallowFile())
 	if err != nil {
 		return nil, company.E(company.EGit, "the repository cannot be read").Wrap(err)
 	}

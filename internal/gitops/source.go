@@ -285,7 +285,7 @@ func (s *Store) findCheckout(p string) (*checkout, error) {
 		case err == nil && fi.IsDir():
 			return s.checkoutAt(dir, dotGit)
 		case err == nil:
-			raw, err := os.ReadFile(dotGit)
+			raw, err := readGitFile(dotGit)
 			target, ok := strings.CutPrefix(strings.TrimSpace(string(raw)), "gitdir: ")
 			if err != nil || !ok {
 				return nil, company.E(company.EGit, dotGit+" is damaged").Wrap(err)
@@ -309,7 +309,7 @@ func (s *Store) checkoutAt(workTree, gitDir string) (*checkout, error) {
 		return nil, company.E(company.EGit, "the repository of "+workTree+" is damaged").Wrap(err)
 	}
 	c := &checkout{s: s, workTree: workTree, gitDir: gitDir, commonDir: gitDir}
-	raw, err := os.ReadFile(filepath.Join(gitDir, "commondir")) // a linked work tree
+	raw, err := readGitFile(filepath.Join(gitDir, "commondir")) // a linked work tree
 	if err == nil {
 		common := strings.TrimSpace(string(raw))
 		if !filepath.IsAbs(common) {
@@ -318,8 +318,26 @@ func (s *Store) checkoutAt(workTree, gitDir string) (*checkout, error) {
 		if c.commonDir, err = filepath.EvalSymlinks(common); err != nil || !isGitDir(c.commonDir) {
 			return nil, company.E(company.EGit, "the repository of "+workTree+" is damaged").Wrap(err)
 		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, company.E(company.EGit, "the repository of "+workTree+" is damaged").Wrap(err)
 	}
 	return c, nil
+}
+
+// maxGitFile bounds a file of a git folder that is read whole, in bytes.
+const maxGitFile = 16 << 20
+
+// readGitFile reads a file of a checkout's git folder. An archive may have a pipe or a link in its
+// place, to what never ends.
+func readGitFile(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxGitFile {
+		return nil, fmt.Errorf("%s is no regular file of at most %d MiB", file, maxGitFile>>20)
+	}
+	return os.ReadFile(file)
 }
 
 func isGitDir(dir string) bool {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"company/internal/company"
@@ -133,6 +134,12 @@ func TestSourcesRefused(t *testing.T) {
 	if err := os.Mkdir(at("none"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	// As an archive may bring them: what is read in a git folder never ends.
+	gitexectest.Git(t, temp, "clone", "-q", b.checkout, at("pipe"))
+	if err := errors.Join(syscall.Mkfifo(at("pipe/.git/commondir"), 0o600), os.Mkdir(at("linked"), 0o700), os.WriteFile(at("linked/.git"), nil, 0o600),
+		os.Truncate(at("linked/.git"), 1<<30)); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		code company.Code
@@ -147,6 +154,8 @@ func TestSourcesRefused(t *testing.T) {
 		{"partial", company.EGit, "partial", "full clone"},
 		{"sha256", company.EGit, "SHA-256", "sha1"},
 		{"detached", company.EInvalid, "not on a branch", "--base"},
+		{"pipe", company.EGit, "no regular file of at most 16 MiB", ""},
+		{"linked", company.EGit, "no regular file of at most 16 MiB", ""},
 		{"corrupt", company.EGit, "", ""},
 	} {
 		info, err := b.mirror.FetchBase(b.ctx, nil, Source{Path: at(c.name)}, "")

@@ -39,7 +39,7 @@ var elsewhere = []exemption{
 	// Before there is an office, and around it.
 	{"internal/office/paths.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for an office at and above a folder of the operator's"},
 	{"internal/office/foreignstate.go", "os.Lstat", "looks, without following links, whether the folders are the office's own; what is then opened is held"},
-	{"internal/config/load.go", "os.Open", "reads config files of the operator's and of checkouts"},
+	{"internal/config/load.go", "os.OpenFile", "reads config files of the operator's and of checkouts"},
 	{"internal/config/validate.go", "os.Stat", "looks at key files that the config names"},
 	{"internal/gitindex/gitindex.go", "os.Lstat os.Stat", "looks for a .git at and above a folder, and whether two names are one file"},
 	{"internal/gitindex/stamp.go", "os.Lstat", "looks for the index of the repository around a folder"},
@@ -53,7 +53,6 @@ var elsewhere = []exemption{
 	{"internal/gitops/source.go", "filepath.EvalSymlinks os.Lstat os.ReadFile os.Stat", "finds the repository of the operator's checkout"},
 	{"internal/gitops/checkout.go", "os.Lstat os.Open os.Readlink os.Stat", "compares the operator's checkout with its index"},
 	{"internal/gitops/clone.go", "os.Lstat os.MkdirTemp os.RemoveAll", "looks whether the operator named a folder, and makes one of the system's temporary files, for one look"},
-	{"internal/gitops/shallow.go", "os.ReadFile", "reads which commits the operator's checkout is cut off at"},
 	{"internal/gitops/credential.go", "os.Stat", "looks at the operator's key and agent"},
 	{"internal/forge/login.go", "os.ReadFile os.Stat", "reads the logins of the operator's own tools"},
 	{"internal/gitops/access.go", "filepath.EvalSymlinks", "follows the links in the address of a remote that is a path"},
