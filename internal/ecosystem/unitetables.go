@@ -89,16 +89,22 @@ func (t Tables) uniteEntries(base, ours, theirs []string) (lines []string, ok bo
 		}
 	}
 	result := map[string]string{}
-	order := slices.Clone(names[1])
-	for i, name := range names[2] {
-		if slices.Contains(order, name) {
-			continue
+	follows := map[string]string{} // what their side adds, by the entry that it stands behind there
+	before := ""
+	for _, name := range names[2] {
+		if texts[1][name] == "" {
+			follows[before] = name
 		}
-		at := 0 // behind the entry that it follows there
-		if i > 0 {
-			at = slices.Index(order, names[2][i-1]) + 1
+		before = name
+	}
+	var order []string
+	for _, name := range append([]string{""}, names[1]...) {
+		if name != "" {
+			order = append(order, name)
 		}
-		order = slices.Insert(order, at, name)
+		for added := follows[name]; added != ""; added = follows[added] {
+			order = append(order, added)
+		}
 	}
 	if slices.IsSorted(names[1]) && slices.IsSorted(names[2]) {
 		slices.Sort(order)
