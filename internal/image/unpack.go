@@ -64,11 +64,13 @@ func unpackArchive(r io.Reader, dir string) error {
 			return fmt.Errorf("read a package: %w", err)
 		}
 		_, rel, ok := strings.Cut(path.Clean(head.Name), "/")
-		if head.Typeflag != tar.TypeReg || !ok {
-			continue
-		}
-		if total += head.Size; !filepath.IsLocal(rel) || n > maxDepFiles || total > maxDeps {
+		isFile := head.Typeflag == tar.TypeReg && ok
+		// What is passed over is read all the same, and may be far larger than the package.
+		if total += head.Size; isFile && !filepath.IsLocal(rel) || n > maxDepFiles || total > maxDeps {
 			return company.E(company.EImage, "a package is too large, or has a file outside of it")
+		}
+		if !isFile {
+			continue
 		}
 		if err := unpackFile(tr, filepath.Join(dir, filepath.FromSlash(rel)), head.Mode); err != nil {
 			return err
