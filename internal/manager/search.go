@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"regexp"
+	"fmt"
 	"slices"
 
 	"company/internal/agent"
@@ -23,7 +23,7 @@ func (r *readTools) searchTool() agent.Tool {
 	return newTool("search", "Find lines that match a regular expression (RE2).",
 		`{"type":"object","additionalProperties":false,"required":["pattern"],"properties":{"pattern":{"type":"string","minLength":1},"glob":{"type":"string"}}}`,
 		true, func(ctx context.Context, a args) (agent.Result, error) {
-			re, err := regexp.Compile(a.Pattern)
+			pattern, err := toolproto.CompilePattern(a.Pattern)
 			if err != nil {
 				return refusalResult(err.Error()), nil
 			}
@@ -31,8 +31,12 @@ func (r *readTools) searchTool() agent.Tool {
 			if err != nil || bad != nil {
 				return resultOrZero(bad), err
 			}
-			found, err := r.findHits(ctx, re, entries)
-			if err != nil {
+			found, err := r.findHits(ctx, pattern, entries)
+			var tooLong *lineError
+			switch {
+			case errors.As(err, &tooLong):
+				return refusalResult(tooLong.Error()), nil
+			case err != nil:
 				return agent.Result{}, err
 			}
 			if found.Hits == 0 {
@@ -45,8 +49,17 @@ func (r *readTools) searchTool() agent.Tool {
 // errEnough ends a search that has found enough.
 var errEnough = errors.New("enough matches")
 
-// findHits searches files, in their order, and makes their paths safe to show.
-func (r *readTools) findHits(ctx context.Context, re *regexp.Regexp, entries []gitops.Entry) (toolproto.SearchResult, error) {
+// lineError is a line that a pattern cannot be searched for in.
+type lineError struct {
+	place string
+	err   error
+}
+
+func (e *lineError) Error() string { return e.place + ": " + e.err.Error() }
+
+// findHits searches files, in their order, and makes their paths safe to show. A search that
+// its run does not wait for ends with the line that it is at.
+func (r *readTools) findHits(ctx context.Context, pattern toolproto.Pattern, entries []gitops.Entry) (toolproto.SearchResult, error) {
 	entries = slices.Clone(entries)
 	entries = slices.DeleteFunc(entries, func(e gitops.Entry) bool {
 		return e.Mode != gitops.ModeFile && e.Mode != gitops.ModeExec || e.Size > maxSearched
@@ -61,7 +74,12 @@ func (r *readTools) findHits(ctx context.Context, re *regexp.Regexp, entries []g
 		for line := range bytes.Lines(text) {
 			n++
 			line = bytes.TrimRight(line, "\r\n") // so that $ means its end
-			if re.Match(line) && hits.Add(path, n, safetext.Cut(string(line), maxLine)) {
+			switch matches, err := pattern.Match(line); {
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
+			case err != nil:
+				return &lineError{fmt.Sprintf("%s:%d", path, n), err}
+			case matches && hits.Add(path, n, safetext.Cut(string(line), maxLine)):
 				return errEnough
 			}
 		}

@@ -76,6 +76,7 @@ func TestSearch(t *testing.T) {
 	files := map[string]string{
 		"a.go": "package a\nfunc Visit() {}\r\nend\n", "sub/b.go": "func Visit()\n", "c.txt": "func Visit\n",
 		"binary": "func Visit\x00", "huge.txt": "func Visit\n" + strings.Repeat("x\n", 600_000),
+		"long.js": strings.Repeat("y", 1_000_000),
 	}
 	p := gitopstest.New(t, files)
 	if err := os.Symlink("/etc/passwd", filepath.Join(p.Dir, "link.go")); err != nil {
@@ -103,7 +104,10 @@ func TestSearch(t *testing.T) {
 			}
 		})
 	}
-	for name, bad := range map[string]args{"no expression": {"pattern": "("}, "no glob": {"pattern": "x", "glob": "[a"}} {
+	for name, bad := range map[string]args{
+		"no expression": {"pattern": "("}, "no glob": {"pattern": "x", "glob": "[a"},
+		"a pattern that takes hours": {"pattern": "(.?){1000}"}, "a line that takes too long": {"pattern": strings.Repeat("(a|b?)", 100), "glob": "long.js"},
+	} {
 		if res := use(t, tools, "search", bad); !res.IsError || res.Text == "" {
 			t.Errorf("%s: %+v", name, res)
 		}

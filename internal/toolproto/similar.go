@@ -7,10 +7,12 @@ import (
 	"strings"
 )
 
-// maxSimilar is how many paths a refusal names, maxCompared how many are looked at.
+// maxSimilar is how many paths a refusal names, maxCompared how many are looked at, and maxPairs
+// how many pairs of bytes of their names are compared: long names are dear.
 const (
 	maxSimilar  = 3
 	maxCompared = 20_000
+	maxPairs    = 1 << 26
 )
 
 // SuggestPaths ends the refusal of a path that does not exist: it names up to three of
@@ -25,7 +27,7 @@ func SuggestPaths(missing string, there iter.Seq[string]) string {
 		return ""
 	}
 	var found []candidate
-	seen := 0
+	seen, pairs := 0, 0
 	for p := range there {
 		if seen++; seen > maxCompared {
 			break
@@ -34,6 +36,9 @@ func SuggestPaths(missing string, there iter.Seq[string]) string {
 		most := max(2, len(want)/3)
 		if holds := strings.Contains(name, want); !holds && (len(name) > len(want)+most || len(want) > len(name)+most) {
 			continue
+		}
+		if pairs += len(name) * len(want); pairs > maxPairs {
+			break
 		}
 		far := editDistance(name, want)
 		if far <= most || strings.Contains(name, want) {

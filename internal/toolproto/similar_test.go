@@ -2,6 +2,7 @@ package toolproto
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -17,5 +18,18 @@ func TestSimilarPathsAreNamed(t *testing.T) {
 		if got := SuggestPaths(missing, slices.Values(there)); got != want {
 			t.Errorf("%s: %q, want %q", missing, got, want)
 		}
+	}
+}
+
+// Names are compared byte by byte: of long ones fewer are looked at.
+func TestLongNamesAreBounded(t *testing.T) {
+	looked := 0
+	SuggestPaths(strings.Repeat("b", 250), func(yield func(string) bool) {
+		for looked < maxCompared && yield(strings.Repeat("a", 250)) {
+			looked++
+		}
+	})
+	if looked == 0 || looked > 2000 {
+		t.Errorf("%d names of 250 bytes were looked at", looked)
 	}
 }

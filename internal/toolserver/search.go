@@ -5,7 +5,6 @@ import (
 	"context"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"strings"
 
@@ -23,9 +22,9 @@ func (s *Server) searchFiles(ctx context.Context, r toolproto.SearchRequest) (to
 	if r.Pattern == "" {
 		return none, toolproto.Refuse(toolproto.KindArgument, "pattern is empty")
 	}
-	re, err := regexp.Compile(r.Pattern)
+	pattern, err := toolproto.CompilePattern(r.Pattern)
 	if err != nil {
-		return none, toolproto.Refuse(toolproto.KindArgument, "pattern is not a regular expression (RE2): %v; quote literal text with \\Q…\\E", err)
+		return none, toolproto.Refuse(toolproto.KindArgument, "%v", err)
 	}
 	paths, err := s.globFiles(ctx, r.Glob)
 	if err != nil {
@@ -50,7 +49,12 @@ func (s *Server) searchFiles(ctx context.Context, r toolproto.SearchRequest) (to
 		for line := range bytes.Lines(data) {
 			n++
 			line = bytes.TrimRight(line, "\r\n")
-			if !re.Match(line) {
+			switch matches, err := pattern.Match(line); {
+			case ctx.Err() != nil:
+				return none, ctx.Err()
+			case err != nil:
+				return none, toolproto.Refuse(toolproto.KindArgument, "%s:%d: %v", path, n, err)
+			case !matches:
 				continue
 			}
 			text := string(line[:min(len(line), toolproto.SearchLine)])

@@ -1,0 +1,50 @@
+package toolproto
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+)
+
+// Go's regular expressions take time in proportion to the text and to the size of the
+// pattern. Nothing ends a match that has begun, so both are bounded before it begins.
+const (
+	maxPattern      = 4 << 10 // bytes of a pattern
+	maxInstructions = 1000    // of its program: (.?){1000} has 2,000
+	maxLineCost     = 1 << 27 // instructions times bytes of one line: some seconds at worst
+)
+
+// Pattern is a regular expression (RE2) that an agent searches with.
+type Pattern struct {
+	re           *regexp.Regexp
+	instructions int
+}
+
+// CompilePattern reads a pattern. The error says what is wrong with it, or that it is too large.
+func CompilePattern(text string) (Pattern, error) {
+	if len(text) > maxPattern {
+		return Pattern{}, fmt.Errorf("the pattern has %d bytes, %d are allowed; use a shorter one", len(text), maxPattern)
+	}
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return Pattern{}, fmt.Errorf("pattern is not a regular expression (RE2): %w; quote literal text with \\Q…\\E", err)
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return Pattern{}, err
+	}
+	if len(program.Inst) > maxInstructions {
+		return Pattern{}, errors.New("the pattern is too large, repetitions counted; use fewer or smaller repetitions, or several searches")
+	}
+	re, err := regexp.Compile(text)
+	return Pattern{re, len(program.Inst)}, err
+}
+
+// Match reports whether the pattern matches in a line. A line that would take too long is an error.
+func (p Pattern) Match(line []byte) (bool, error) {
+	if len(line) > maxLineCost/p.instructions {
+		return false, fmt.Errorf("a line of %d bytes is too long for this pattern; use a smaller pattern, or a glob without the file", len(line))
+	}
+	return p.re.Match(line), nil
+}
