@@ -29,6 +29,9 @@ const (
 	maxFact = 200
 	// maxNamed is how many commands and files a refusal lists.
 	maxNamed = 20
+	// maxLooked is how many bytes of commands, results and paths are looked through for all
+	// evidence of one review. Nothing ends the comparison before its end.
+	maxLooked = 256 << 20
 )
 
 // noEvidence begins each refusal of a review whose evidence does not stand.
@@ -37,8 +40,16 @@ const noEvidence = "The evidence does not stand"
 // seenRecord is what a reviewer has seen so far.
 type seenRecord struct {
 	subject subject
-	calls   []agent.TranscriptCall
+	calls   []seenCall
 	hunks   map[string][]lineRange // of the diff that the first message showed, by file
+	left    int                    // of maxLooked; negative: more was named than is looked for
+}
+
+// seenCall is a tool call with its arguments read.
+type seenCall struct {
+	name, command, file, result string // command: as joinFields has it
+	lines                       lineRange
+	isError                     bool
 }
 
 // lineRange is lines of a file, from first to last.
@@ -47,7 +58,18 @@ type lineRange struct{ first, last int }
 func (r lineRange) overlapsWith(o lineRange) bool { return r.first <= o.last && o.first <= r.last }
 
 func newSeenRecord(x subject, calls []agent.TranscriptCall) *seenRecord {
-	return &seenRecord{x, calls, readHunks(x.diff.Patch)}
+	s := &seenRecord{subject: x, hunks: readHunks(x.diff.Patch), left: maxLooked}
+	for _, c := range calls {
+		command, file, lines := argumentsOf(c)
+		s.calls = append(s.calls, seenCall{c.Name, joinFields(command), file, c.Result, lines, c.IsError})
+	}
+	return s
+}
+
+// contains is holdsFields within what may be looked through.
+func (s *seenRecord) contains(text, words string) bool {
+	s.left -= len(text)
+	return s.left >= 0 && holdsFields(text, words)
 }
 
 // checkEvidence compares all evidence of an approval with the transcript. checked has
@@ -64,6 +86,9 @@ func (s *seenRecord) checkEvidence(list []evidence, criteria []string) (checked 
 			}
 			faults = append(faults, "- "+about+": "+w)
 		}
+	}
+	if s.left < 0 {
+		faults = []string{"- it names more than can be looked for; name the few commands and files that show each criterion"}
 	}
 	if n := len(criteria); len(list) < n {
 		faults = append(faults, fmt.Sprintf("- there are %d acceptance criteria and %d entries; evidence names what shows each of them, in order", n, len(list)))
@@ -117,12 +142,12 @@ func (s *seenRecord) checkEntry(e evidence) (facts, wrong []string) {
 func (s *seenRecord) listSeen() string {
 	var ran, read []string
 	for _, c := range s.calls {
-		switch command, file, _ := argumentsOf(c); {
-		case c.IsError:
-		case c.Name == "run_command" && command != "":
-			ran = append(ran, "`"+safetext.EscapeLine(command, maxFact)+"` ("+exitOf(c.Result)+")")
-		case c.Name == "read_file" && file != "":
-			read = append(read, safetext.EscapeLine(file, maxFact))
+		switch {
+		case c.isError:
+		case c.name == "run_command" && c.command != "":
+			ran = append(ran, "`"+safetext.EscapeLine(c.command, maxFact)+"` ("+exitOf(c.result)+")")
+		case c.name == "read_file" && c.file != "":
+			read = append(read, safetext.EscapeLine(c.file, maxFact))
 		}
 	}
 	list := func(what string, names []string) string {
@@ -204,17 +229,22 @@ func holdsFields(text, words string) bool {
 }
 
 // findCommand tells how a command ended that was run, newest first, or that is a gate's;
-// empty: it is neither.
+// empty: it is neither. Of a command that was a part of another one it tells that one, too: what
+// `echo go test` or `go test || true` ended with is no result of the tests.
 func (s *seenRecord) findCommand(command string) string {
 	command = joinFields(command)
 	if command == "" {
 		return ""
 	}
 	for _, c := range slices.Backward(s.calls) {
-		ran, _, _ := argumentsOf(c)
-		if c.Name == "run_command" && !c.IsError && holdsFields(joinFields(ran), command) {
-			return "ran `" + safetext.EscapeLine(command, maxFact/2) + "`: " + exitOf(c.Result)
+		if c.name != "run_command" || c.isError || !s.contains(c.command, command) {
+			continue
 		}
+		ran := "ran `" + safetext.EscapeLine(command, maxFact/2) + "`"
+		if c.command == command {
+			return ran + ": " + exitOf(c.result)
+		}
+		return ran + " (" + exitOf(c.result) + ") in `" + safetext.EscapeLine(c.command, maxFact/2) + "`"
 	}
 	for _, g := range s.subject.checks {
 		if holdsFields(joinFields(g.Command), command) {
@@ -245,25 +275,34 @@ func (s *seenRecord) findFile(name string) (fact, why string) {
 	}
 	seen := false
 	for _, c := range s.calls {
-		command, read, readLines := argumentsOf(c)
 		switch {
-		case c.IsError:
-		case c.Name == "read_file" && read == file:
-			if seen = true; all || readLines.overlapsWith(lines) {
+		case c.isError:
+		case c.name == "read_file" && c.file == file:
+			if seen = true; all || c.lines.overlapsWith(lines) {
 				return "read " + shown, ""
 			}
-		case c.Name == "search" && all && strings.Contains("\n"+c.Result, "\n"+file+":"):
+		case c.name == "search" && s.foundBySearch(c, file, lines, all):
 			return shown + " in a search", ""
-		case c.Name == "search" && !all && slices.ContainsFunc(matchedLines(c.Result, file), lines.overlapsWith):
-			return shown + " in a search", ""
-		case c.Name == "run_command" && (holdsFields(command, file) || holdsFields(command, path.Base(file)) || holdsFields(c.Result, file)):
-			return shown + " in `" + safetext.EscapeLine(joinFields(command), maxFact/2) + "`", ""
+		case c.name == "run_command" && (s.contains(c.command, file) || s.contains(c.command, path.Base(file)) || s.contains(c.result, file)):
+			return shown + " in `" + safetext.EscapeLine(c.command, maxFact/2) + "`", ""
 		}
 	}
 	if _, there := s.hunks[file]; there || seen {
 		return "", "the lines of " + shown + " were not read"
 	}
 	return "", shown + " was not read, and is not in the diff"
+}
+
+// foundBySearch reports whether a search found a file, or one of the named lines of it.
+func (s *seenRecord) foundBySearch(c seenCall, file string, lines lineRange, all bool) bool {
+	s.left -= len(c.result)
+	switch {
+	case s.left < 0:
+		return false
+	case all:
+		return strings.HasPrefix(c.result, file+":") || strings.Contains(c.result, "\n"+file+":")
+	}
+	return slices.ContainsFunc(matchedLines(c.result, file), lines.overlapsWith)
 }
 
 // matchedLines are the lines of a file that a search found.
@@ -339,10 +378,10 @@ func (s *seenRecord) findMentions(text string, add func(fact string)) {
 			continue
 		}
 		switch {
-		case holdsFields(string(s.subject.diff.Patch), n) || slices.ContainsFunc(s.subject.diff.Changes, func(c gitops.FileChange) bool { return strings.Contains(c.Path, n) }):
+		case s.isInDiff(n):
 			add(n + " in the diff")
-		case slices.ContainsFunc(s.calls, func(c agent.TranscriptCall) bool {
-			return !c.IsError && c.Name != submitReview && holdsFields(c.Result, n)
+		case slices.ContainsFunc(s.calls, func(c seenCall) bool {
+			return !c.isError && c.name != submitReview && s.contains(c.result, n)
 		}):
 			add(n + " in what was run or read")
 		}
@@ -355,6 +394,14 @@ func (s *seenRecord) findMentions(text string, add func(fact string)) {
 			add("gate " + g.Name + ": " + checkOutcome(g))
 		}
 	}
+}
+
+// isInDiff reports whether the diff, or the path of one of its files, has a name.
+func (s *seenRecord) isInDiff(name string) bool {
+	return s.contains(string(s.subject.diff.Patch), name) || slices.ContainsFunc(s.subject.diff.Changes, func(c gitops.FileChange) bool {
+		s.left -= len(c.Path)
+		return s.left >= 0 && strings.Contains(c.Path, name)
+	})
 }
 
 // isIdentifier says whether a name is one of source code for certain: it has an

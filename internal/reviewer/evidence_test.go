@@ -33,6 +33,7 @@ func TestEvidenceIsComparedWithTheTranscript(t *testing.T) {
 		call(t, "run_command", map[string]any{"command": "cd  sub &&\n go test -run 'TestLimit$' ./..."}, "exit code 1 after 2s\n--- stdout ---\nFAIL b_test.go:7: limitless\n"),
 		call(t, "read_file", map[string]any{"path": "./b.go", "offset": 10, "limit": 5}, "10: x\n"),
 		call(t, "search", map[string]any{"pattern": "x"}, "c.go:3: x = 1\n"),
+		call(t, "run_command", map[string]any{"command": "echo make check"}, "exit code 0 after 0s\n--- stdout ---\nmake check\n"),
 		call(t, "run_command", map[string]any{"command": "sleep 900"}, "timed out after 5m0s and was killed (exit code 137)\n"),
 		{Name: "run_command", Arguments: `{"command":"vi a.go"}`, Result: "refused", IsError: true},
 	}
@@ -42,7 +43,8 @@ func TestEvidenceIsComparedWithTheTranscript(t *testing.T) {
 		facts string // of the entry, or
 		fault string
 	}{
-		{"a command that ran, with its exit code", evidence{Shows: "it fails", Ran: []string{"go test -run 'TestLimit$' ./..."}}, "ran `go test -run 'TestLimit$' ./...`: exit code 1", ""},
+		{"a command that ran, with its exit code", evidence{Shows: "it fails", Ran: []string{"go test -run 'TestLimit$' ./..."}}, "ran `go test -run 'TestLimit$' ./...` (exit code 1) in `cd sub && go test -run 'TestLimit$' ./...`", ""},
+		{"a command that was only printed", evidence{Shows: "it passes", Ran: []string{"make check"}}, "ran `make check` (exit code 0) in `echo make check`", ""},
 		{"a command that was ended", evidence{Shows: "it hangs", Ran: []string{"sleep 900"}}, "ran `sleep 900`: timed out after 5m0s", ""},
 		{"a gate's command", evidence{Shows: "it passes", Ran: []string{"go test ./..."}}, "gate test (`go test ./...`): passed", ""},
 		{"a command that never ran", evidence{Shows: "it passes", Ran: []string{"go test -race ./..."}}, "", "`go test -race ./...` was not run in this review"},
@@ -57,14 +59,14 @@ func TestEvidenceIsComparedWithTheTranscript(t *testing.T) {
 		{"another line of that file", evidence{Shows: "there", Read: []string{"c.go:4"}}, "", "was not read"},
 		{"a file that a command printed", evidence{Shows: "there", Read: []string{"b_test.go"}}, "b_test.go in `cd sub && go test -run 'TestLimit$' ./...`", ""},
 		{"a file that was never seen", evidence{Shows: "there", Read: []string{"z.go"}}, "", "z.go was not read, and is not in the diff"},
-		{"one of two was not seen", evidence{Shows: "there", Ran: []string{"sleep 900", "make"}, Read: []string{"a.go"}}, "", "`make` was not run"},
+		{"one of two was not seen", evidence{Shows: "there", Ran: []string{"sleep 900", "ninja"}, Read: []string{"a.go"}}, "", "`ninja` was not run"},
 
 		{"words about a file", evidence{Shows: "the limit in a.go:3 is new"}, "a.go:3 in the diff", ""},
 		{"words about a test", evidence{Shows: "TestLimit asks for it"}, "TestLimit in the diff", ""},
 		{"words about a quoted name", evidence{Shows: "`limitless` is printed"}, "limitless in what was run or read", ""},
 		{"words about the diff", evidence{Shows: "the diff has it"}, "the diff", ""},
 		{"words about the gates", evidence{Shows: "the checks ran"}, "gate test: passed", ""},
-		{"words that quote a command that ran", evidence{Shows: "I ran `go test -run 'TestLimit$' ./...` and saw it"}, "ran `go test -run 'TestLimit$' ./...`: exit code 1", ""},
+		{"words that quote a command that ran", evidence{Shows: "I ran `go test -run 'TestLimit$' ./...` and saw it"}, "ran `go test -run 'TestLimit$' ./...` (exit code 1) in `cd sub && go test -run 'TestLimit$' ./...`", ""},
 		{"words that quote a command that did not", evidence{Shows: "In a.go; I ran `go vet ./...`"}, "", "`go vet ./...` was not run"},
 		{"words that quote git diff", evidence{Shows: "`git diff HEAD~1` has it"}, "the diff", ""},
 		{"words that quote code", evidence{Shows: "`return 1` is in a.go"}, "a.go in the diff", ""},
@@ -81,6 +83,30 @@ func TestEvidenceIsComparedWithTheTranscript(t *testing.T) {
 				}
 			} else if got != c.facts || len(wrong) > 0 {
 				t.Errorf("%q %q, want %q", got, wrong, c.facts)
+			}
+		})
+	}
+}
+
+// T3: nothing ends the comparison of evidence with a transcript, so it is bounded. What names too
+// much is refused, also where each of its names is there.
+func TestEvidenceIsBounded(t *testing.T) {
+	wide := strings.Repeat("f1 ", 20<<10)
+	var calls []agent.TranscriptCall
+	for range 32 {
+		calls = append(calls, call(t, "run_command", map[string]any{"command": wide}, wide), call(t, "search", map[string]any{"pattern": "x"}, wide))
+	}
+	for name, e := range map[string]evidence{
+		"commands":              {Shows: "x", Ran: slices.Repeat([]string{"make f2"}, 20)},
+		"files":                 {Shows: "x", Read: slices.Repeat([]string{"f2.go"}, 50)},
+		"lines":                 {Shows: "x", Read: slices.Repeat([]string{"f2.go:7"}, 50)},
+		"a text of many names":  {Shows: strings.Repeat("nameOf2 ", 500)},
+		"a text of many places": {Shows: strings.Repeat("f2.go:7 ", 500)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, fault := newSeenRecord(subject{}, calls).checkEvidence(slices.Repeat([]evidence{e}, 96), nil)
+			if !strings.Contains(fault, "names more than can be looked for") {
+				t.Errorf("%.200q", fault)
 			}
 		})
 	}
