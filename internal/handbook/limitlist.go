@@ -42,6 +42,8 @@ var limits = []limit{
 	{"Agents", "agent", "MaxArguments", bytesUnit, "arguments of one tool call", "The call is refused."},
 	{"Agents", "agent", "AssumedContext", count, "tokens of context, where the model's size is not known", "Old tool results are left out of what is sent."},
 	{"Agents", "reviewer", "maxPatch", bytesUnit, "diff in a reviewer's first message", "The reviewer reads the rest in the container."},
+	{"Agents", "reviewer", "maxReview", bytesUnit, "text of one review: its findings, judgements and evidence", "The review is refused, and the reviewer says it shorter."},
+	{"Agents", "reviewer", "maxLooked", bytesUnit, "commands, results and paths that are looked through for the evidence of one review", "The evidence is refused."},
 	{"Agents", "manager", "mostDiff", bytesUnit, "diff of a stuck ticket that its manager reads", "Small files stand there whole; of about 30 large ones the beginning; up to 100 files are listed."},
 
 	{"Containers", "toolproto", "CommandTimeout", duration, "time of one command, where workers.command_timeout says nothing", "The command is ended."},
@@ -49,6 +51,8 @@ var limits = []limit{
 	{"Containers", "toolproto", "MaxLog", bytesUnit, "log of one command", "The rest is counted and dropped."},
 	{"Containers", "toolproto", "MaxFile", bytesUnit, "file that a tool writes, edits or reads raw", "The call is refused; a command can do it."},
 	{"Containers", "toolproto", "ReadBytes", bytesUnit, "part of a file that one read_file returns", "The next part is asked for."},
+	{"Containers", "toolproto", "maxPattern", bytesUnit, "pattern of one search", "The search is refused."},
+	{"Containers", "toolproto", "maxInstructions", count, "size of such a pattern, as RE2 counts it: characters, and each repetition of what is repeated", "The search is refused."},
 	{"Containers", "toolproto", "SearchHits", count, "matches of one search", "The others are counted; the files share the lines."},
 	{"Containers", "toolproto", "SearchCounted", count, "matches that one search counts", "It ends, and says \"at least\"."},
 	{"Containers", "toolproto", "DeadMan", duration, "silence after which a container ends itself", "The run goes on in a new container."},

@@ -24,9 +24,15 @@ import (
 	"company/internal/session"
 )
 
-// maxPatch is how much of a diff the first message holds, in bytes. The rest
-// can be read in the container.
-const maxPatch = 96 << 10
+const (
+	// maxPatch is how much of a diff the first message holds, in bytes. The rest
+	// can be read in the container.
+	maxPatch = 96 << 10
+	// maxReview is how much text the findings, the judgements and the evidence of one review have
+	// together, in bytes. The findings stand in the brief of the next worker, which must fit into
+	// its model's context.
+	maxReview = 64 << 10
+)
 
 // Reviewer reviews heads of subtasks, and whole tasks.
 type Reviewer struct{ Sessions *session.Service }
@@ -231,6 +237,9 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 			if err := x.checkReview(review, earlier); err != nil {
 				return refuse(err.Error())
 			}
+			if n := countText(review); n > maxReview {
+				return refuse(fmt.Sprintf("the review has %d bytes of text, %d are allowed: the next worker and the president read all of it. Say it shorter, and keep the findings that matter", n, maxReview))
+			}
 			for _, f := range v.Findings {
 				if f.Severity == company.Blocking && f.File != "" && !files[f.File] && !x.mayWrite(f.File) && !(x.whole && f.Line == 0) {
 					return refuse(fmt.Sprintf("%s is neither a file of this diff nor one that the ticket may write: a blocking finding is about what was changed, or is missing there. Leave the file out where something is absent, or name one of: %s", f.File, strings.Join(sortedPaths(x.diff), ", ")))
@@ -254,6 +263,21 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 			return refuse(fault)
 		},
 	}
+}
+
+// countText is how much text a review has, in bytes.
+func countText(r company.ReviewRecorded) int {
+	n := 0
+	for _, f := range r.Findings {
+		n += len(f.File) + len(f.What) + len(f.Why) + len(f.Suggestion)
+	}
+	for _, j := range r.Judged {
+		n += len(j.Why)
+	}
+	for _, e := range r.Evidence {
+		n += len(e)
+	}
+	return n
 }
 
 // checkReview refuses a verdict that its findings do not bear out, and judgements that are not of the

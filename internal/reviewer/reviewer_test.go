@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,6 +75,7 @@ func TestSubmitReview(t *testing.T) {
 		{"something is missing that has no file", "request_changes", []any{finding("blocking", "", 0)}, nil, ""},
 		{"missing, and nobody says what asks for it", "request_changes", []any{map[string]any{"severity": "blocking", "what": "there is no test"}}, nil, "says why"},
 		{"a line of no file", "request_changes", []any{finding("blocking", "", 3)}, nil, "a line and no file"},
+		{"more findings than a worker's brief has room for", "request_changes", slices.Repeat([]any{map[string]any{"severity": "blocking", "file": "a.go", "line": 3, "what": strings.Repeat("long ", 800)}}, 50), nil, "65536 are allowed"},
 		{"no such verdict", "looks good", nil, both, "approve or request_changes"},
 		{"too little evidence", "approve", nil, both[:1], "2 acceptance criteria"},
 		{"evidence without words", "approve", nil, []string{both[0], " "}, "it is empty"},
