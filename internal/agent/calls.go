@@ -2,8 +2,6 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -294,20 +292,20 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 			text = fmt.Sprintf("(not shown: the %d MiB of tool output that one run may read are used up. Finish with what you know)", MaxOutput>>20)
 		}
 	}
-	sum := sha256.Sum256([]byte(canonicalJSON(j.Arguments)))
+	args := hashArguments(j.Arguments)
 	rec := toolRecord{
-		N: r.conv.requests, CallID: j.ID, Name: j.Name, ArgsHash: company.Hash(hex.EncodeToString(sum[:])),
+		N: r.conv.requests, CallID: j.ID, Name: j.Name, ArgsHash: args,
 		At: j.began, DurationMS: j.took.Milliseconds(),
 		IsError: res.IsError, Failure: safetext.EscapeLine(res.Failure, 100), NotRun: j.notRun, Changed: res.Changed, NoLoop: res.NoLoop, Keep: res.Keep,
 		Seen: res.Seen,
 	}
 	if !res.IsError && !res.Keep && res.Final == nil {
-		if rec.Same = r.conv.findSame(j.Name, j.Arguments, text); rec.Same != "" {
+		if rec.Same = r.conv.findSame(j.Name, args, text); rec.Same != "" {
 			text = unchanged
 		}
 	}
 	var err error
-	if part := r.conv.partOf(j, text); rec.Same == "" && part != "" {
+	if part := r.conv.partOf(j, args, text); rec.Same == "" && part != "" {
 		answer, err := storePayload(keep, r.cfg.Blobs, text)
 		if err != nil {
 			return err

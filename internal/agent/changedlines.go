@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"company/internal/company"
 	"company/internal/safetext"
 )
 
@@ -27,14 +28,13 @@ const (
 // the model still has before it as a whole; "": there is none, or the difference is no
 // shorter by much. A model reads a file again after it edited it: it has the rest already.
 // A text that was cut to fit has lines without known numbers, and the model lacks its middle.
-func (c *conversation) showChanges(name, args, text string, firstLine int) string {
-	want := canonicalJSON(args)
+func (c *conversation) showChanges(name string, args company.Hash, text string, firstLine int) string {
 	for i := len(c.results) - 1; i >= c.maskTo; i-- {
 		r, call := c.results[i], c.log.ToolCalls[i]
 		if r.msg < c.condensed {
 			break
 		}
-		if r.pointer || call.IsError || call.Name != name || canonicalJSON(call.Arguments) != want {
+		if r.pointer || call.IsError || call.Name != name || r.argsHash != args {
 			continue
 		}
 		if call.Result == text || safetext.HasGap(text) || safetext.HasGap(call.Result) {
@@ -44,7 +44,7 @@ func (c *conversation) showChanges(name, args, text string, firstLine int) strin
 	}
 	for _, s := range c.atFirst {
 		switch {
-		case s.Tool != name || canonicalJSON(s.Arguments) != want || safetext.HasGap(text):
+		case s.Tool != name || hashArguments(s.Arguments) != args || safetext.HasGap(text):
 		case s.Text != text:
 			return shortChanges(onlyChangesSinceFirst, s.Text, text, firstLine)
 		case tokensOf(text) >= sameTokens:
@@ -65,11 +65,11 @@ func shortChanges(heading, old, text string, firstLine int) string {
 
 // partOf is what a call's result shows of a text that the model has in an older form; "": all
 // of it is shown.
-func (c *conversation) partOf(j *toolJob, text string) string {
+func (c *conversation) partOf(j *toolJob, args company.Hash, text string) string {
 	if j.answer.IsError || j.answer.FirstLine == 0 {
 		return ""
 	}
-	return c.showChanges(j.Name, j.Arguments, text, j.answer.FirstLine)
+	return c.showChanges(j.Name, args, text, j.answer.FirstLine)
 }
 
 // splitLines are the lines of a text, without their ends.

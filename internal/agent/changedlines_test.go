@@ -102,17 +102,17 @@ func TestWhatIsShownWhole(t *testing.T) {
 	old := numberLines(40, nil)
 	c := newConversation(b.cfg)
 	c.log.ToolCalls = []TranscriptCall{{ID: "x", Name: "read", Arguments: `{"path":"a"}`, Result: old}}
-	c.results = []result{{msg: 3}}
+	c.results = []result{{msg: 3, argsHash: hashArguments(`{"path":"a"}`)}}
 	other := map[int]string{}
 	for i := range 20 {
 		other[2*i] = "x"
 	}
 	changed := numberLines(40, map[int]string{3: "x"})
-	show := func(text string) string { return c.showChanges("read", `{ "path": "a" }`, text, 1) }
+	show := func(text string) string { return c.showChanges("read", hashArguments(`{ "path": "a" }`), text, 1) }
 	if show(changed) == "" || show(old) != "" || show(numberLines(40, other)) != "" || show("one line\n") != "" {
 		t.Error("a change is not shown, or more than a change")
 	}
-	if c.showChanges("read", `{"path":"b"}`, changed, 1) != "" || c.showChanges("look", `{"path":"a"}`, changed, 1) != "" {
+	if c.showChanges("read", hashArguments(`{"path":"b"}`), changed, 1) != "" || c.showChanges("look", hashArguments(`{"path":"a"}`), changed, 1) != "" {
 		t.Error("another call stands for this one")
 	}
 	if got := show(strings.Replace(old, "the line with the number 7\nthe line with the number 8\n", "", 1)); !strings.HasSuffix(got, "lines 5-8 are now (2 fewer than above):\nthe line with the number 5\nthe line with the number 6\nthe line with the number 9\nthe line with the number 10\n") {

@@ -358,7 +358,7 @@ func (c *conversation) foldResult(r toolRecord, text, answer string) error {
 	text = cmp.Or(text, "(no output)") // empty content vanishes on some wires
 	m := adapters.Message{Role: adapters.ToolRole, Content: text, ToolCallID: p.ID, ToolName: p.Name}
 	size := tokensOf(text)
-	res := result{msg: len(c.msgs), size: size, keep: r.Keep || size <= keepTokens, lasts: r.Keep, call: c.reply, changed: r.Changed, pointer: r.Same != "" || r.Answer != nil}
+	res := result{msg: len(c.msgs), size: size, keep: r.Keep || size <= keepTokens, lasts: r.Keep, call: c.reply, changed: r.Changed, pointer: r.Same != "" || r.Answer != nil, argsHash: r.ArgsHash}
 	if r.Seen != nil {
 		res.path = r.Seen.Path
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"company/internal/company"
 	"company/internal/lazyregexp"
 )
 
@@ -33,6 +34,9 @@ func canonicalJSON(args string) string {
 	}
 	return b.String()
 }
+
+// hashArguments names arguments: the same for two writings of one JSON value.
+func hashArguments(args string) company.Hash { return TextHash(canonicalJSON(args)) }
 
 // aTime matches at the start of a number: a date, a clock, a duration.
 var aTime = lazyregexp.New(`^(\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?` +

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"company/internal/adapters"
+	"company/internal/company"
 )
 
 // result is a tool's result in the conversation, as far as its size counts.
@@ -18,8 +19,11 @@ type result struct {
 	changed bool   // it changed the workspace
 	call    int    // index in msgs of the reply that asked
 	pointer bool   // the model is shown the difference from the result of an earlier call, or that there is none
-	args    string // the call's arguments once they are cleared; empty: they stay
-	won     int    // tokens that clearing the arguments wins
+	// argsHash is hashArguments of the call. Its arguments may be large, and each later call is
+	// compared with it.
+	argsHash company.Hash
+	args     string // the call's arguments once they are cleared; empty: they stay
+	won      int    // tokens that clearing the arguments wins
 }
 
 // cleared stands in the place of an old result.

@@ -1,5 +1,7 @@
 package agent
 
+import "company/internal/company"
+
 // sameTokens is the size from which on a result that is before the model already is not
 // shown again.
 const sameTokens = 250
@@ -11,17 +13,16 @@ const unchanged = "[Unchanged: the answer is that of your same call before, whic
 // model still has before it; "": there is none. A model reads a file again to be sure of
 // it, and a test fails as it did: the second text costs as much as the first with every
 // request that follows, and tells nothing.
-func (c *conversation) findSame(name, args, text string) string {
+func (c *conversation) findSame(name string, args company.Hash, text string) string {
 	if tokensOf(text) < sameTokens {
 		return ""
 	}
-	want := canonicalJSON(args)
 	for i := len(c.results) - 1; i >= c.maskTo; i-- {
 		r, call := c.results[i], c.log.ToolCalls[i]
 		if r.msg < c.condensed {
 			break
 		}
-		if call.Name != name || canonicalJSON(call.Arguments) != want {
+		if call.Name != name || r.argsHash != args {
 			continue
 		}
 		if stripTimes(call.Result) != stripTimes(text) {

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -32,12 +33,12 @@ func TestAResultThatIsThereIsNotShownAgain(t *testing.T) {
 	c := newConversation(b.cfg)
 	c.msgs = out.Messages
 	c.log.ToolCalls = []TranscriptCall{{ID: "x", Name: "read", Arguments: `{"path":"a"}`, Result: strings.Repeat("a line\n", 200)}}
-	c.results = []result{{msg: 3}}
+	c.results = []result{{msg: 3, argsHash: hashArguments(`{"path":"a"}`)}}
 	text := c.log.ToolCalls[0].Result
-	if c.findSame("read", `{ "path": "a" }`, text) != "x" || c.findSame("read", `{"path":"b"}`, text) != "" || c.findSame("read", `{"path":"a"}`, "a line") != "" {
+	if c.findSame("read", hashArguments(`{ "path": "a" }`), text) != "x" || c.findSame("read", hashArguments(`{"path":"b"}`), text) != "" || c.findSame("read", hashArguments(`{"path":"a"}`), "a line") != "" {
 		t.Error("the same call is not found, or another one is")
 	}
-	if c.maskTo = 1; c.findSame("read", `{"path":"a"}`, text) != "" {
+	if c.maskTo = 1; c.findSame("read", hashArguments(`{"path":"a"}`), text) != "" {
 		t.Error("a result that is cleared stands for another one")
 	}
 	if got := c.resultOf("y", "as it is"); got != "as it is" {
@@ -71,5 +72,20 @@ func TestASameResultIsResumed(t *testing.T) {
 		if len(texts[0]) < 1000 || texts[1] != unchanged || !strings.Contains(string(want), "Unchanged") {
 			t.Errorf("after a crash at %d the answers are %.40q", crash, texts)
 		}
+	}
+}
+
+// T3: a result is compared with many earlier calls, whose arguments have a megabyte each. They are
+// not read for that.
+func TestLargeArgumentsAreNotReadAgain(t *testing.T) {
+	c := newConversation(newBench(t, replies(finish)).cfg)
+	for i := range 100 {
+		args := fmt.Sprintf(`{"path":"a%d","text":[%s0]}`, i, strings.Repeat("1,", 1000))
+		c.log.ToolCalls = append(c.log.ToolCalls, TranscriptCall{ID: fmt.Sprint(i), Name: "read", Arguments: args, Result: strings.Repeat("a line\n", 200)})
+		c.results = append(c.results, result{msg: 3, argsHash: hashArguments(args)})
+	}
+	text, args := c.log.ToolCalls[0].Result, hashArguments(`{"path":"b"}`)
+	if n := testing.AllocsPerRun(3, func() { c.findSame("read", args, text); c.showChanges("read", args, text, 1) }); n > 100 {
+		t.Errorf("%v pieces of memory for two looks at 100 calls", n)
 	}
 }
