@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/view"
 )
 
@@ -31,6 +32,8 @@ type Desk interface {
 	Diagnose(ctx context.Context, online bool) (view.Diagnosis, error)
 	// Config lists the config of a project; empty: of the office.
 	Config(ctx context.Context, project string) (view.ConfigList, error)
+	// ChangeConfig changes one key of the office's company.yaml.
+	ChangeConfig(ctx context.Context, c config.Change) (config.ChangeReport, error)
 }
 
 // deskTime is how long the machine may take to be asked, in all: a remote may be fetched.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/health"
 	"company/internal/view"
 )
@@ -62,6 +63,17 @@ func (fakeDesk) Diagnose(_ context.Context, online bool) (view.Diagnosis, error)
 
 func (fakeDesk) Config(_ context.Context, project string) (view.ConfigList, error) {
 	return view.ConfigList{Office: "/o", Hash: "h", Values: []view.ConfigValue{{Key: "workers.max", Value: "3", Origin: "default" + project}}}, nil
+}
+
+// ChangeConfig refuses what a token may not change as the real one does.
+func (fakeDesk) ChangeConfig(_ context.Context, c config.Change) (config.ChangeReport, error) {
+	if c.Remote && c.Key != "workers.max" {
+		return config.ChangeReport{}, company.E(company.EAccess, "a token cannot change "+c.Key).Fix("on the machine")
+	}
+	if *c.Digest != "d" {
+		return config.ChangeReport{}, company.E(company.EConflict, "the file was changed since it was read").Fix("read it again")
+	}
+	return config.ChangeReport{SchemaVersion: 1, File: "/o/company.yaml", Key: c.Key, Was: "3", Now: c.Value, Values: []config.ValueChange{{Key: c.Key, Before: "3", After: c.Value}}, Counts: config.CountsFromNextStart, Holder: 7, NeedsTrust: []string{}}, nil
 }
 
 // submitOver posts a submission under a key, and holds it to the description.

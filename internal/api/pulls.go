@@ -48,11 +48,14 @@ func servePost[In any](s *Server, w http.ResponseWriter, r *http.Request, ask fu
 	if err == nil {
 		v, err = ask(ctx, in)
 	}
-	if err != nil {
+	switch {
+	case isRefusedToToken(r, err):
+		writeForbidden(w, err)
+	case err != nil:
 		writeError(w, orEnding(r, err))
-		return
+	default:
+		writeJSON(w, v)
 	}
-	writeJSON(w, v)
 }
 
 func (s *Server) servePullSync(w http.ResponseWriter, r *http.Request) {

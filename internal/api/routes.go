@@ -64,7 +64,7 @@ func Routes() []Route {
 		{Method: http.MethodPost, Path: "tickets", Summary: "makes a link by which a browser gets in once, within ten minutes; company open", Answer: Link{}, serve: (*Server).serveTicket,
 			Query: []Parameter{{Name: "own", Type: "boolean", Doc: "only a program of the office's user on this machine, or of root, may use it: for a link that others may read in the list of processes"}}},
 		{Method: http.MethodPost, Path: "session", Summary: "takes the ticket of a link, and gives a token for Authorization: Bearer; over TCP it is the one request without a token", Body: TicketExchange{}, Answer: Session{}, serve: (*Server).serveSession},
-	}, deskRoutes, pullRoutes)
+	}, deskRoutes, configRoutes, pullRoutes)
 }
 
 // CommandKind is a command that people may send.

@@ -17,8 +17,8 @@ var requestOf = map[string]string{
 	"reject": "answer", "resume": "resume", "retry": "retry", "show": "GET shown/{id}", "status": "GET overview", "stop": "stop", "submit": "POST submissions",
 	"tell": "tell", "version": "GET hello", "wait": "GET summaries/{id}",
 
-	"bench": "", "bench work": "", "bus cat": "", "bus convert": "", "bus repair": "", "cleanup": "GET leftovers", "completion": "", "config check": "", "config get": "GET config", "config schema": "", "config set": "",
-	"config unset": "", "git trust-host": "", "help": "", "image build": "", "image explain": "", "image list": "", "image prune": "", "init": "", "mcp": "",
+	"bench": "", "bench work": "", "bus cat": "", "bus convert": "", "bus repair": "", "cleanup": "GET leftovers", "completion": "", "config check": "", "config get": "GET config", "config schema": "", "config set": "POST config",
+	"config unset": "POST config", "git trust-host": "", "help": "", "image build": "", "image explain": "", "image list": "", "image prune": "", "init": "", "mcp": "",
 	"pr checkout": "", "pr merge": "", "replay": "", "serve": "", "trust": "", "watch": "",
 }
 

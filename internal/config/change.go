@@ -25,6 +25,13 @@ type Change struct {
 	Key   string // workers.max, models.strong, agents.worker
 	Value string // as --set takes it; of a section or a profile: a mapping in YAML
 	Unset bool
+
+	// Digest is the FileDigest of the file as the caller read it. A file with another one is
+	// left as it is. With nil any file is changed.
+	Digest *string
+	// Remote is set for a change that comes from outside the machine: it may set RemoteKeys
+	// alone, and loosen nothing.
+	Remote bool
 }
 
 // Changed is the outcome of a change.
@@ -48,12 +55,16 @@ func UserFile(env func(string) (string, bool)) (string, error) {
 // ChangeFile changes one key of a config file and nothing else in it: comments, order
 // and layout stay. The whole config is read with the change before anything is
 // written; the file is then replaced at once, or not at all. Two changes of one folder
-// wait for each other.
+// wait for each other. EConflict: the file is another one than Digest names, or was changed
+// meanwhile. EAccess: the change is Remote and asks for too much.
 func ChangeFile(ctx context.Context, o LoadOptions, c Change) (Changed, error) {
 	if o.Env == nil {
 		o.Env = func(string) (string, bool) { return "", false }
 	}
 	o.Flags = nil
+	if err := checkRemoteKey(c); err != nil {
+		return Changed{}, err
+	}
 	dir, err := folder.Open(filepath.Dir(c.File))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, _, err := planChange(ctx, o, c, nil); err != nil {
@@ -161,6 +172,9 @@ func removeLeftovers(dir *folder.Folder, name string) {
 // planChange is the text of the file with the change, and its outcome. old is the file
 // as it is, nil where there is none.
 func planChange(ctx context.Context, o LoadOptions, c Change, old []byte) ([]byte, Changed, error) {
+	if err := checkDigest(c, old); err != nil {
+		return nil, Changed{}, err
+	}
 	path := strings.Split(c.Key, ".")
 	was, stands, err := findInFile(c.File, old, path)
 	if err != nil {
@@ -198,6 +212,9 @@ func planChange(ctx context.Context, o LoadOptions, c Change, old []byte) ([]byt
 	o.trial = &trialFile{path: c.File, data: text}
 	if out.After, err = Load(ctx, o); err == nil {
 		err = out.After.CheckKeyFiles()
+	}
+	if err == nil {
+		err = checkRemoteChange(ctx, o, c, old, text)
 	}
 	if err != nil {
 		return nil, Changed{}, err

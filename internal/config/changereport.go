@@ -78,10 +78,8 @@ func (c Changed) listValues(key string) []ValueChange {
 	if c.Before != nil {
 		before = c.Before.Config.Values()
 	}
-	keys := maps.Clone(after)
-	maps.Copy(keys, before)
 	list := []ValueChange{}
-	for _, name := range slices.Sorted(maps.Keys(keys)) {
+	for _, name := range sortedKeys(before, after) {
 		if before[name] != after[name] && (c.Before != nil || name == key || strings.HasPrefix(name, key+".")) {
 			list = append(list, ValueChange{name, maskValue(name, before[name]), maskValue(name, after[name]), c.After.Origin[name]})
 		}
@@ -120,4 +118,11 @@ func (c ChangeReport) RenderText() string {
 		text += fmt.Sprintf("the company that is at work here (process %d) goes on with what it read at its start; it counts from its next start on\n", c.Holder)
 	}
 	return text
+}
+
+// sortedKeys lists the keys of two configs.
+func sortedKeys(before, after map[string]string) []string {
+	keys := maps.Clone(after)
+	maps.Copy(keys, before)
+	return slices.Sorted(maps.Keys(keys))
 }

@@ -12,6 +12,7 @@ import (
 
 	officeapp "company/internal/app"
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/diagnose"
 	"company/internal/entrance"
 	"company/internal/view"
@@ -115,4 +116,9 @@ func (d Desk) Diagnose(ctx context.Context, online bool) (view.Diagnosis, error)
 // Config is company config show.
 func (d Desk) Config(ctx context.Context, project string) (view.ConfigList, error) {
 	return d.NewCall().ListConfig(ctx, project)
+}
+
+// ChangeConfig is company config set and unset of the office's company.yaml.
+func (d Desk) ChangeConfig(ctx context.Context, c config.Change) (config.ChangeReport, error) {
+	return d.NewCall().ChangeOfficeConfig(ctx, c)
 }

@@ -1,10 +1,12 @@
 package desk_test
 
 import (
+	"os"
 	"testing"
 
 	"company/internal/cli/command"
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/console"
 	"company/internal/desk"
 	"company/internal/view"
@@ -34,5 +36,43 @@ func TestPullsAtTheDesk(t *testing.T) {
 	}
 	if err := d.ClosePull(t.Context(), record, "squashed"); err != nil {
 		t.Errorf("a page: %v", err)
+	}
+}
+
+// TestConfigAtTheDesk: the digest that the config is shown with lets one change of the file
+// through; the change is written, keeps what else stands there, and says what a company at
+// work takes of it and when, as the command does (SUB-2).
+func TestConfigAtTheDesk(t *testing.T) {
+	o := heldoffice.Open(t)
+	o.Serve()
+	env := command.NewEnvironment(console.Console{LookupEnv: o.LookupEnv})
+	env.RepoDir = o.Repo
+	d := desk.New(env.Entrance, nil)
+	if _, err := d.ChangeConfig(t.Context(), config.Change{Key: "workers.max", Value: "2"}); company.CodeOf(err) != company.EUsage {
+		t.Errorf("an office without a company.yaml: %v", err)
+	}
+	if err := os.WriteFile(o.Paths.Config, []byte("version: 1\nbudget: {usd: 3} # mine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := d.Config(t.Context(), "")
+	if err != nil || list.File != o.Paths.Config || list.Digest == "" {
+		t.Fatalf("%v: %+v", err, list)
+	}
+	got, err := d.ChangeConfig(t.Context(), config.Change{Key: "budget.usd", Value: "2", Digest: &list.Digest, Remote: true})
+	if err != nil || got.Counts != config.CountsFromNextTask || got.Holder != os.Getpid() || got.Was != "3" || got.Now != "2" {
+		t.Errorf("%v: %+v", err, got)
+	}
+	text, err := os.ReadFile(o.Paths.Config)
+	if err != nil || string(text) != "version: 1\nbudget: {usd: 2} # mine\n" {
+		t.Errorf("%v:\n%s", err, text)
+	}
+	if _, err := d.ChangeConfig(t.Context(), config.Change{Key: "budget.usd", Value: "1", Digest: &list.Digest}); company.CodeOf(err) != company.EConflict {
+		t.Errorf("the file was changed meanwhile: %v", err)
+	}
+	if list, err = d.Config(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.ChangeConfig(t.Context(), config.Change{Key: "workers.warm", Value: "0", Digest: &list.Digest}); err != nil || got.Counts != config.CountsFromNextStart {
+		t.Errorf("%v: %+v", err, got)
 	}
 }

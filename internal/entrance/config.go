@@ -2,8 +2,11 @@ package entrance
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -161,10 +164,45 @@ func (c projectConfigs) ConfigFor(ctx context.Context, project string) (config.L
 	return loaded, err
 }
 
+// ChangeConfig changes one key of a config file and tells what came of it: which values it
+// moved, and from when on they count for the company at work in the office. Without an office
+// nobody is at work.
+func (ent *Entrance) ChangeConfig(ctx context.Context, paths office.Paths, c config.Change) (config.ChangeReport, error) {
+	changed, err := config.ChangeFile(ctx, ent.LoadOptions(paths, nil), c)
+	if err != nil {
+		return config.ChangeReport{}, err
+	}
+	holder := 0
+	if paths.Root != "" {
+		if h := office.FindHolder(paths); h != nil && h.Socket != "" {
+			holder = h.PID
+		}
+	}
+	return changed.Report(c, holder, officeapp.IsSettingOfTasks), nil
+}
+
+// ChangeOfficeConfig changes one key of the office's own company.yaml. EUsage: there is none.
+func (ent *Entrance) ChangeOfficeConfig(ctx context.Context, c config.Change) (config.ChangeReport, error) {
+	paths, err := ent.FindOffice()
+	if err != nil {
+		return config.ChangeReport{}, err
+	}
+	if _, err := os.Lstat(paths.Config); errors.Is(err, fs.ErrNotExist) {
+		return config.ChangeReport{}, company.E(company.EUsage, "there is no "+config.ConfigName+" here").
+			Fix("change your own file with --user, or write one for the project: company init")
+	}
+	c.File = paths.Config
+	return ent.ChangeConfig(ctx, paths, c)
+}
+
 // ListConfig is every key of the config of a project with its value and where it comes
 // from; of no project: of the office.
 func (ent *Entrance) ListConfig(ctx context.Context, project string) (view.ConfigList, error) {
 	paths, err := ent.FindOffice()
+	if err != nil {
+		return view.ConfigList{}, err
+	}
+	digest, err := config.FileDigest(paths.Config) // before the values: a change between the two is noticed
 	if err != nil {
 		return view.ConfigList{}, err
 	}
@@ -177,7 +215,7 @@ func (ent *Entrance) ListConfig(ctx context.Context, project string) (view.Confi
 	if err != nil {
 		return view.ConfigList{}, err
 	}
-	list, values := view.ConfigList{Office: paths.Root, Hash: loaded.Hash}, loaded.Config.ShownValues()
+	list, values := view.ConfigList{Office: paths.Root, File: paths.Config, Digest: digest, Hash: loaded.Hash}, loaded.Config.ShownValues()
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		list.Values = append(list.Values, view.ConfigValue{Key: key, Value: values[key], Origin: loaded.Origin[key]})
 	}

@@ -73,6 +73,8 @@ func Diagnose(all []health.Finding) Diagnosis {
 // ConfigList is every key of a config with what holds now.
 type ConfigList struct {
 	Office string        `json:"office"` // its folder
+	File   string        `json:"file"`   // the office's company.yaml, which need not exist
+	Digest string        `json:"digest"` // of that file: its SHA-256; empty: there is none
 	Hash   company.Hash  `json:"hash"`   // of all values
 	Values []ConfigValue `json:"values"`
 }

@@ -59,7 +59,7 @@ var elsewhere = []exemption{
 	{"internal/adapters/ollama/client.go", "os.Stat", "looks for the key that Ollama itself keeps in the operator's home"},
 	{"internal/adapters/scripted/", "", "reads a script that the config names"},
 	{"internal/config/install.go", "os.CreateTemp os.Link os.Remove os.Rename", "writes the company.yaml of the operator's checkout"},
-	{"internal/cli/setup/configset.go", "os.Lstat", "looks for the company.yaml of the operator's project"},
+	{"internal/entrance/config.go", "os.Lstat", "looks for the company.yaml of the operator's project"},
 	{"internal/cli/setup/init.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for the checkout that gets a company.yaml"},
 	{"internal/entrance/checkout.go", "filepath.EvalSymlinks os.Lstat", "looks for the checkout that the operator names"},
 	{"internal/entrance/project.go", "os.Stat", "looks whether the operator names a folder"},

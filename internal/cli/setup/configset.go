@@ -2,15 +2,11 @@ package setup
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	officeapp "company/internal/app"
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/config"
@@ -78,53 +74,32 @@ func completeKeys(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// findFile finds the file that a change is for, and the office that one stands in.
-func (t configTarget) findFile(env *command.Environment) (file string, paths office.Paths, err error) {
-	if t.user && t.project {
-		return "", paths, company.E(company.EUsage, "--user and --project name two files").Fix("leave one of them out")
-	}
-	paths, err = env.FindOffice()
-	if t.user {
-		if err != nil { // a user's own file needs no project
-			paths = office.Paths{}
-		}
-		file, err = config.UserFile(env.LookupEnv)
-		return file, paths, err
-	}
-	if err != nil {
-		return "", paths, err
-	}
-	if _, err := os.Lstat(paths.Config); errors.Is(err, fs.ErrNotExist) {
-		return "", paths, company.E(company.EUsage, "there is no "+config.ConfigName+" here").Fix("change your own file with --user, or write one for the project: company init")
-	}
-	return paths.Config, paths, nil
-}
-
 func runConfigChange(ctx context.Context, env *command.Environment, target configTarget, c config.Change) error {
-	file, paths, err := target.findFile(env)
-	if err != nil {
+	out, err := target.change(ctx, env, c)
+	switch {
+	case err != nil:
 		return err
-	}
-	c.File = file
-	changed, err := config.ChangeFile(ctx, env.LoadOptions(paths, nil), c)
-	if err != nil {
-		return err
-	}
-	out := changed.Report(c, 0, officeapp.IsSettingOfTasks)
-	if holder := findCompany(paths); holder != nil && holder.Socket != "" {
-		out = changed.Report(c, holder.PID, officeapp.IsSettingOfTasks)
-	}
-	if env.Output == "json" {
+	case env.Output == "json":
 		return env.PrintJSON(env.Out, out)
 	}
 	_, err = fmt.Fprint(env.Out, safetext.Escape(out.RenderText()))
 	return err
 }
 
-// findCompany is the process that works in an office, or nil.
-func findCompany(paths office.Paths) *office.Holder {
-	if paths.Root == "" {
-		return nil
+// change changes the file that is meant.
+func (t configTarget) change(ctx context.Context, env *command.Environment, c config.Change) (config.ChangeReport, error) {
+	if t.user && t.project {
+		return config.ChangeReport{}, company.E(company.EUsage, "--user and --project name two files").Fix("leave one of them out")
 	}
-	return office.FindHolder(paths)
+	if !t.user {
+		return env.ChangeOfficeConfig(ctx, c)
+	}
+	paths, err := env.FindOffice()
+	if err != nil { // a user's own file needs no project
+		paths = office.Paths{}
+	}
+	if c.File, err = config.UserFile(env.LookupEnv); err != nil {
+		return config.ChangeReport{}, err
+	}
+	return env.ChangeConfig(ctx, paths, c)
 }
