@@ -30,6 +30,8 @@ type Environment struct {
 	Query    string // of jq, for the result; it implies JSON
 
 	ReportsWork bool // the result reports work: it must not be lost
+
+	SummaryBlock bool // summaries of tasks are blocks on a terminal, too
 }
 
 // NewEnvironment is the environment of a command at a console.

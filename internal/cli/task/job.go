@@ -4,11 +4,18 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"company/internal/attend"
 	"company/internal/cli/command"
 	"company/internal/office"
 	"company/internal/view"
 )
+
+// addSummaryFlag adds --summary to a command that ends with the summaries of tasks (X35).
+func addSummaryFlag(env *command.Environment, c *cobra.Command) {
+	c.Flags().BoolVar(&env.SummaryBlock, "summary", false, "end with the block that scripts get: [RESULT], [TASK], [NEXT], [WHY], [COST], [HINT]")
+}
 
 // runJob stays with a job until its tasks rest, prints what became of them, and gives
 // the exit code.
@@ -47,7 +54,11 @@ func printSummaries(env *command.Environment, sums []view.Summary) error {
 	switch {
 	case env.Output != "json":
 		for _, sum := range sums {
-			fmt.Fprint(env.Out, sum.Render(env.Style(env.Out)))
+			if env.SummaryBlock {
+				fmt.Fprint(env.Out, sum.RenderText())
+			} else {
+				fmt.Fprint(env.Out, sum.Render(env.Style(env.Out)))
+			}
 		}
 	case len(sums) == 1:
 		if err := env.PrintJSON(env.Out, sums[0]); err != nil {

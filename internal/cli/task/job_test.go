@@ -2,13 +2,18 @@ package task
 
 import (
 	"bytes"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"company/internal/attend"
 	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/console"
+	"company/internal/console/terminaltest"
 	"company/internal/view"
 	"company/internal/view/viewtest"
 )
@@ -41,5 +46,37 @@ func TestExitCodeOfAnInterrupt(t *testing.T) {
 	env := command.NewEnvironment(console.Console{Out: &out, Err: &errs, Output: "text"})
 	if got := env.ReportError(t.Context(), printEnd(env, attend.End{Interrupted: true})); got != command.ExitInterrupt || out.Len()+errs.Len() > 0 {
 		t.Errorf("exit %d\n%s%s", got, out.String(), errs.String())
+	}
+}
+
+// X35, CLI-7: on a terminal a summary has a person's shape with the same facts, and --summary
+// gives each command that ends with summaries the block that scripts get.
+func TestSummaryOnATerminal(t *testing.T) {
+	s := company.NewState()
+	task := &company.Task{ID: "t1", Instruction: "add a limit", Status: company.StatusFailed, Reason: "the base is red", Submitted: viewtest.Time, Updated: viewtest.Time.Add(time.Minute), Prepared: &company.TaskPrepared{}}
+	s.Tasks[task.ID] = task
+	sums := []view.Summary{view.Source{State: s}.Summary(task)}
+	for _, newCommand := range []func(*command.Environment) *cobra.Command{NewSubmit, NewResume, NewRetry, NewWait} {
+		for _, block := range []bool{false, true} {
+			person, tty := terminaltest.OpenPTY(t)
+			env := command.NewEnvironment(console.Console{Out: tty, Err: tty, Output: "text", NoColor: true})
+			c := newCommand(env)
+			if block {
+				if err := c.Flags().Parse([]string{"--summary"}); err != nil {
+					t.Errorf("%s: %v", c.Name(), err)
+				}
+			}
+			_ = printSummaries(env, sums) // its code is that of TestExitCodeOfTasks
+			fmt.Fprint(tty, "\nend> ")
+			shown := terminaltest.ReadToPrompt(t, person, "end> ")
+			if got := strings.Contains(shown, "=== TASK SUMMARY ===\n[RESULT] ERROR\n[TASK]   t1 add a limit\n"); got != block {
+				t.Errorf("%s, --summary %v:\n%s", c.Name(), block, shown)
+			}
+			for _, fact := range []string{"t1", "the base is red", "company retry t1"} {
+				if !strings.Contains(shown, fact) {
+					t.Errorf("%s, --summary %v: no %q in\n%s", c.Name(), block, fact, shown)
+				}
+			}
+		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // NewResume makes company resume.
 func NewResume(env *command.Environment) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use: "resume [task|subtask]", Short: "Go on with unfinished, paused or stopped work",
 		Example: "  company resume\n  company resume t12\n  company resume t12-02",
 		Long: `Goes on with the task that is named, or with all that have not ended, and
@@ -36,6 +36,8 @@ is to do; with recovery: ask, it is what an unfinished task waits for.`,
 			return runResume(c.Context(), env, id)
 		},
 	}
+	addSummaryFlag(env, c)
+	return c
 }
 
 func runResume(ctx context.Context, env *command.Environment, id string) error {

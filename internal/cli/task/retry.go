@@ -49,6 +49,7 @@ model profile of all roles for this task.`,
 			return runReopening(c.Context(), env, attend.Reopening{Task: cmd.Task, Command: cmd, ID: api.NewCommandID()})
 		},
 	}
+	addSummaryFlag(env, c)
 	c.Flags().StringVar(&from, "from", "", "subtask that begins anew, with those after it that are not merged")
 	c.Flags().StringVar(&model, "model", "", "model profile of the config for all roles")
 	_ = c.RegisterFlagCompletionFunc("model", env.CompleteModels())

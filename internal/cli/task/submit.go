@@ -166,6 +166,7 @@ company resume; a second one ends at once.`,
 			return runSubmit(c.Context(), env, o, text)
 		},
 	}
+	addSummaryFlag(env, c)
 	f := c.Flags()
 	f.StringVarP(&o.file, "file", "f", "", "read the instruction from a file (- for stdin, which is also read when it is a pipe and there is no instruction)")
 	f.StringArrayVar(&o.attach, "attach", nil, "text or image that belongs to the instruction (again and again)")

@@ -47,6 +47,7 @@ over, while the work goes on: status in -o json tells which); 130 interrupted.`,
 			return runWait(c.Context(), env, ids, timeout)
 		},
 	}
+	addSummaryFlag(env, c)
 	c.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait at most, such as 90s or 2h (default: without end)")
 	return c
 }
