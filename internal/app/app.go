@@ -148,7 +148,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	host, memory, cpus := loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU()
 	a.containers = containersBesideGates(host, memory, cpus)
 	a.orch, err = orchestrator.Open(ctx, orchestrator.Config{
-		Ledger: a.ledger, Clock: officeTime, Office: a.ledgerID(), Pacer: a.stage.orderCommands(), Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Caps: new(loaded.Config.OfficeCaps()), Logger: log,
+		Ledger: a.ledger, Clock: officeTime, Office: a.ledgerID(), Pacer: a.stage.orderCommands(), Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Caps: new(loaded.Config.OfficeCaps()), Agents: ListAgentModels(loaded, a.envValue), Logger: log,
 		Checks: a.stage.gatesAtOnce(maxParallelGates(host, memory, cpus)), Containers: a.stage.containersAtOnce(a.containers),
 		Readers: loaded.Config.Limits.Readers, Writers: loaded.Config.Limits.Writers,
 		Projection: announcer{a}, OnLate: a.reportLate, Marks: a.marks,
@@ -230,6 +230,7 @@ func (a *App) DoID(ctx context.Context, id, actor string, c company.Command) ([]
 	if err != nil {
 		return nil, err
 	}
+	a.noteAgents(ctx, c)
 	evs, err := a.orch.DoID(ctx, id, actor, c)
 	if err == nil && a.server == nil {
 		a.settleRuns(ctx)

@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"net/url"
+	"reflect"
 	"slices"
 
 	"company/internal/company"
@@ -66,6 +68,64 @@ func (a *App) bindCommand(ctx context.Context, c company.Command) (company.Comma
 		return nil, err
 	}
 	return take(loaded.Config), nil
+}
+
+// ListAgentModels lists the models that a config gives each agent, and the hosts that answer
+// for them. A key in an address would not be a host.
+func ListAgentModels(l config.Loaded, getenv func(string) string) []company.AgentModels {
+	uses := map[string]company.ModelUse{}
+	for _, p := range ModelProfiles(l, "", getenv) {
+		use := company.ModelUse{Adapter: p.Adapter, Model: p.Model}
+		if address, err := url.Parse(p.BaseURL); err == nil {
+			use.Host = address.Host
+		}
+		uses[p.Name] = use
+	}
+	list := func(agent string, profiles ...string) company.AgentModels {
+		a := company.AgentModels{Agent: agent}
+		for _, first := range profiles {
+			for _, name := range FallbackChain(l.Config, first) {
+				a.Models = append(a.Models, uses[name])
+			}
+		}
+		return a
+	}
+	var out []company.AgentModels
+	for _, role := range AllRoles {
+		out = append(out, list(string(role), l.Config.Agent(role).Model))
+	}
+	if second := l.Config.Agents.SecondReviewer.Model; second != "" {
+		out = append(out, list("second_reviewer", second))
+	}
+	if more := l.Config.Agents.Worker.EscalateTo; len(more) > 0 {
+		out = append(out, list("escalate_to", more...))
+	}
+	return out
+}
+
+// noteAgents records that the config names other models than the office last knew, where a
+// command begins or reopens a task (ADP-6). The command itself does not depend on it.
+func (a *App) noteAgents(ctx context.Context, c company.Command) {
+	switch c := c.(type) {
+	case company.Submit, company.Retry:
+	case company.Answer:
+		if c.Option != company.OptApprove || !a.View().TakesConfig(c.Approval) {
+			return
+		}
+	default:
+		return
+	}
+	loaded, err := a.configNow(ctx)
+	if err != nil {
+		return // who needs this config is told so
+	}
+	agents := ListAgentModels(loaded, a.envValue)
+	if known := a.View().Office.Agents; len(known) == 0 || reflect.DeepEqual(known, agents) {
+		return // it is not sent in vain: a replay counts commands
+	}
+	if _, err := a.orch.Do(ctx, company.Company, company.NoteAgents{Agents: agents}); err != nil {
+		a.log.Warn("a change of the models is not recorded", "err", err)
+	}
 }
 
 // configNow is the office's config as it is now.

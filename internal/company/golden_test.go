@@ -303,6 +303,9 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	for range 60 {
 		w.step()
 	}
+	local := []ModelUse{{Adapter: "ollama", Model: "llama3", Host: "127.0.0.1:11434"}}
+	w.must(Company, NoteAgents{Agents: []AgentModels{{Agent: "manager", Models: local}, {Agent: "worker", Models: local}}})
+	w.must(Company, NoteAgents{Agents: []AgentModels{{Agent: "worker", Models: append(local, ModelUse{Adapter: "openai", Model: "gpt-5", Host: "api.openai.com"})}}})
 	w.must(Company, RecordCleanup{Before: w.s.Time})
 	w.must(Company, AdoptCopy{Office: "copy", From: []string{w.s.Office.ID}})
 	return w.log

@@ -180,6 +180,8 @@ type Office struct {
 	Cleaned time.Time `json:"cleaned,omitzero"`
 	// Opened is when the office was newly opened, or resumed after a stop.
 	Opened time.Time `json:"opened,omitzero"`
+	// Agents are the models of the config that was used last; none: no event tells.
+	Agents []AgentModels `json:"agents,omitempty"`
 }
 
 // StartOffice opens the office anew: the first command of every process that
@@ -195,13 +197,23 @@ type StartOffice struct {
 	// LastWorked is when the company before is last known to have worked; zero: it is
 	// not known.
 	LastWorked time.Time
+	Agents     []AgentModels // of the config; none: they are not known
 }
 
 func (c StartOffice) decide(s *State, m Meta) ([]Event, error) {
 	if s.Office.ID != "" && s.Office.ID != c.Office {
 		return nil, foreignLedger(s.Office.ID, c.Office)
 	}
-	return []Event{m.newEvent("", "", "", &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version, Workers: c.Workers, Writers: c.Writers, Wall: c.Wall, LastWorked: c.LastWorked})}, nil
+	first := &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version, Workers: c.Workers, Writers: c.Writers, Wall: c.Wall, LastWorked: c.LastWorked}
+	if len(s.Office.Agents) == 0 {
+		first.Agents = c.Agents
+	}
+	events := []Event{m.newEvent("", "", "", first)}
+	if first.Agents != nil {
+		return events, nil
+	}
+	changed, err := NoteAgents{Agents: c.Agents}.decide(s, m)
+	return append(events, changed...), err
 }
 
 // OfficeStarted voids every claim: their holders belonged to a process that
@@ -218,6 +230,8 @@ type OfficeStarted struct {
 	// LastWorked is when the company before is last known to have worked; zero: it is
 	// not known, as in events of older versions.
 	LastWorked time.Time `json:"last_worked,omitzero"`
+	// Agents are the models of the config, where nothing before tells of any.
+	Agents []AgentModels `json:"agents,omitempty"`
 }
 
 var _ = registerKind[OfficeStarted]()
@@ -232,6 +246,9 @@ func (d *OfficeStarted) apply(s *State, e Event) {
 		s.Office.Workers = d.Workers
 	}
 	s.Office.Writers = d.Writers
+	if len(d.Agents) > 0 {
+		s.Office.Agents = d.Agents
+	}
 }
 
 // voidClaims looks at ended tasks too: a run that was never settled there must

@@ -192,6 +192,8 @@ func describeEvent(e company.Event, t *company.Task) Item {
 		it.Text = "budget of the " + string(d.Scope) + " raised by " + d.By.String()
 	case *company.OfficeCapsSet:
 		it.Text = fmt.Sprintf("caps of the office: %s a day, %s in all", d.Caps.Day, d.Caps.Office)
+	case *company.AgentsChanged:
+		it.describeAgents(d)
 	case *company.EffectFailed:
 		it.Text, it.Mark = fmt.Sprintf("%s: %s", d.EffectKey, safetext.EscapeLine(d.Error, 300)), Failed
 		if d.Hint != "" {
@@ -350,4 +352,23 @@ func describeRebinding(r *company.Rebinding) string {
 		return ""
 	}
 	return "; from now on with the agents of the config: " + safetext.EscapeLine(r.Agents.NameModels(), 300)
+}
+
+// describeAgents says which agents of the config ask other models than before.
+func (it *Item) describeAgents(d *company.AgentsChanged) {
+	list := func(models []company.ModelUse) string {
+		if len(models) == 0 {
+			return "none"
+		}
+		var names []string
+		for _, m := range models {
+			names = append(names, m.String())
+		}
+		return strings.Join(names, ", then ")
+	}
+	var changes []string
+	for _, c := range d.Changes {
+		changes = append(changes, fmt.Sprintf("%s: %s → %s", strings.ReplaceAll(c.Agent, "_", " "), list(c.Was), list(c.Now)))
+	}
+	it.Text, it.Mark = safetext.EscapeLine("the config names other models: "+strings.Join(changes, "; "), 600), Info
 }

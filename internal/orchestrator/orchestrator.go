@@ -45,6 +45,8 @@ type Config struct {
 	Active  int // tasks that work at once; 0: 4
 	// Caps hold for all tasks together, from the next Start on; nil: those that held.
 	Caps *company.OfficeCaps `part:"optional"`
+	// Agents are the models of the config, noted at the next Start; none: they are not known.
+	Agents []company.AgentModels `part:"optional"`
 	// Checks is how many gates may run at once, of all tasks; each has a
 	// container beside those of the workers. 0: as many as there are workers.
 	Checks int
@@ -187,7 +189,7 @@ func (o *Orchestrator) Register(k company.EffectKind, h company.EffectHandler) {
 // claims of earlier processes are void from here on. The caller holds the
 // office's lock and will call Run.
 func (o *Orchestrator) Start(ctx context.Context, workers int) error {
-	start := company.StartOffice{Office: o.cfg.Office, Version: o.cfg.Version, Workers: workers, Writers: o.cfg.Writers, LastWorked: o.worked}
+	start := company.StartOffice{Office: o.cfg.Office, Version: o.cfg.Version, Workers: workers, Writers: o.cfg.Writers, LastWorked: o.worked, Agents: o.cfg.Agents}
 	if ahead := o.Ahead(); ahead.Abs() >= time.Second {
 		start.Wall = o.Now().Add(-ahead).Truncate(time.Second)
 	}
