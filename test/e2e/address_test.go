@@ -153,8 +153,13 @@ func TestServeOverTCP(t *testing.T) {
 	if again, second := enterByLink(t, h.MustRun(patience, "open").Stdout); again != at || second == token {
 		t.Errorf("a second link leads to %s", again)
 	}
-	var asJSON struct{ URL string }
-	h.JSON(&asJSON, "open")
+	var asJSON struct {
+		SchemaVersion int `json:"schema_version"`
+		URL           string
+	}
+	if h.JSON(&asJSON, "open"); asJSON.SchemaVersion != 1 {
+		t.Errorf("the JSON of a link: %+v", asJSON)
+	}
 	enterByLink(t, asJSON.URL)
 	send(`{"id":"2","kind":"cancel","command":{"Task":"t1"}}`)
 
