@@ -12,6 +12,9 @@ import (
 	"company/internal/screen"
 )
 
+// maxLogText is how much of a record's message, and of its attributes, a person is shown, in bytes.
+const maxLogText = 1000
+
 // lineHandler shows the log to a person: each record is one line between those of the feed.
 type lineHandler struct {
 	show   func(line string)
@@ -31,7 +34,10 @@ func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
 	if r.Level > slog.LevelInfo {
 		level = strings.ToLower(r.Level.String()) + ": "
 	}
-	h.show(fmt.Sprintf("%s log     . %s%s  %s", r.Time.Format("15:04:05"), level, r.Message, strings.Join(parts, " ")))
+	// Escaped by itself: it joins blanks, and the columns are the feed's.
+	said := safetext.EscapeLine(r.Message, maxLogText)
+	given := safetext.EscapeLine(strings.Join(parts, " "), maxLogText)
+	h.show(fmt.Sprintf("%s log     . %s%s  %s", r.Time.Format("15:04:05"), level, said, given))
 	return nil
 }
 
@@ -55,10 +61,10 @@ func (h *lineHandler) WithGroup(name string) slog.Handler {
 	return &next
 }
 
-// printLogLine prints a line of the log on stderr, as wide as the terminal.
+// printLogLine prints a line of the log, escaped already, on stderr, as wide as the terminal.
 func (con *Console) printLogLine(line string) {
 	s := con.Style(con.Err)
-	line = strings.TrimRight(safetext.EscapeLine(line, 1000), " ")
+	line = strings.TrimRight(line, " ")
 	if s.Width > 0 {
 		line = screen.Cut(line, s.Width)
 	}

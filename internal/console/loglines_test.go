@@ -16,10 +16,10 @@ func TestLogLines(t *testing.T) {
 	var lines []string
 	log := slog.New(&lineHandler{show: func(line string) { lines = append(lines, line[len("15:04:05"):]) }})
 	log.With("run_id", "t1-01.1").WithGroup("a").Debug("tool error", "tool", "run_command", "text", "exit 1")
-	log.Warn("effect failed", "err", errors.New("no disk"))
+	log.Warn("effect\x1b[2J failed", "err", errors.New("no\ndisk"))
 	want := []string{
 		" log     . tool error  run_id=t1-01.1 a.tool=run_command a.text=exit 1",
-		" log     . warn: effect failed  err=no disk",
+		" log     . warn: effect\\x1b[2J failed  err=no disk",
 	}
 	if strings.Join(lines, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q", lines)
@@ -41,7 +41,7 @@ func TestLogOfATerminal(t *testing.T) {
 		con.Log.Debug("tool error", "text", strings.Repeat("x", 200))
 	}
 	line := strings.TrimSuffix(terminaltest.ReadToPrompt(t, person, "\n"), "\n")
-	if !strings.Contains(strings.Join(strings.Fields(line), " "), " log . tool error text=xxx") || utf8.RuneCountInString(line) > 80 || strings.Contains(line, "level=") {
+	if !strings.Contains(line, " log     . tool error  text=xxx") || utf8.RuneCountInString(line) > 80 || strings.Contains(line, "level=") {
 		t.Errorf("the terminal shows %q", line)
 	}
 	text := make([]byte, 1000)
