@@ -156,7 +156,9 @@ func OpenClone(ctx context.Context, cfg Config, in *folder.Folder, at Address, b
 	if err := (&clone{a, at, own, half}).createRepository(ctx, branch); err != nil {
 		return "", err
 	}
-	if err := own.Rename(half, at.name); err != nil {
+	// The kernel may bring a name to the disk first, and a clone that a power cut left half empty
+	// would count as made.
+	if err := errors.Join(folder.SyncDisk(own.Join(half)), own.Rename(half, at.name)); err != nil {
 		return "", storeError("a clone cannot be made", err)
 	}
 	return path, nil
@@ -340,6 +342,9 @@ func (c *clone) checkOut(ctx context.Context, to company.OID) error {
 	if err == nil && r.exit != 0 {
 		err = company.E(company.EConflict, "the clone cannot be brought up to date").Because(r.failureReason()).
 			Fix("see git status in " + c.path() + ", and take away what is in the way").NeedsPerson()
+	}
+	if err == nil { // git syncs no files of a work tree, and one that is empty is a change of a person's
+		err = folder.SyncDisk(c.path())
 	}
 	return err
 }

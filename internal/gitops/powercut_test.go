@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/folder/foldertest"
 	"company/internal/gitexec/gitexectest"
 	"company/internal/hosttest"
 )
@@ -84,6 +86,43 @@ func TestMirrorOutlastsAPowerCut(t *testing.T) {
 	if got, err := gitexectest.TryGit(after, "", "--git-dir=.", "fsck", "--full"); err != nil {
 		t.Errorf("%v: %s", err, got)
 	}
+}
+
+// A clone has its files when it has its name, and when its branch has moved.
+func TestCloneOutlastsAPowerCut(t *testing.T) {
+	hosttest.Variant(t, "it makes and mounts a disk, which needs root")
+	dir := t.TempDir()
+	disk := filepath.Join(dir, "disk")
+	mountDisk(t, disk, filepath.Join(dir, "at"), true)
+	origin := newCheckout(t, map[string]string{"a.txt": "a\n", "b/c.txt": "c\n"})
+	in, cfg := foldertest.Open(t, filepath.Join(dir, "at")), Config{Root: filepath.Join(dir, "git")}
+	path := ""
+	check := func(name string, want map[string]string) {
+		t.Helper()
+		path = mustClone(t, cfg, in, "file://"+origin, "")
+		later, err := os.Create(filepath.Join(dir, "at", "later"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(later.Sync(), later.Close()); err != nil {
+			t.Fatal(err)
+		}
+		copied, after := filepath.Join(dir, name+".disk"), filepath.Join(dir, name)
+		run(t, "cp", "--sparse=always", disk, copied)
+		mountDisk(t, copied, after, false)
+		there := filepath.Join(after, strings.TrimPrefix(path, filepath.Join(dir, "at")))
+		for file, text := range want {
+			if got, err := os.ReadFile(filepath.Join(there, file)); err != nil || string(got) != text {
+				t.Errorf("%s: %s: %q, %v", name, file, got, err)
+			}
+		}
+		if got, err := gitexectest.TryGit(there, "", "status", "--porcelain"); err != nil || got != "" {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+	}
+	check("made", map[string]string{"a.txt": "a\n", "b/c.txt": "c\n"})
+	commitFiles(t, origin, "main", map[string]string{"d.txt": "d\n"})
+	check("moved", map[string]string{"a.txt": "a\n", "d.txt": "d\n"})
 }
 
 // Each git command of a store syncs what it writes.

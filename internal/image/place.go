@@ -3,6 +3,8 @@ package image
 import (
 	"errors"
 	"os"
+
+	"company/internal/folder"
 )
 
 // placeFile gives a finished file its name in the cache. Its bytes are synced before: the kernel may
@@ -21,7 +23,7 @@ func placeFile(from, to string) error {
 // placeTree is placeFile for a folder with all below it. Of the thousands of files of a toolchain
 // each is not synced by itself: their disk is.
 func placeTree(from, to string) error {
-	if err := syncDisk(from); err != nil {
+	if err := folder.SyncDisk(from); err != nil {
 		return err
 	}
 	return os.Rename(from, to)

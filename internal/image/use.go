@@ -75,7 +75,7 @@ func (b *Builder) changeUse(ctx context.Context, key company.Hash, change func(m
 	if err := os.Chtimes(file+".new", used, used); err != nil {
 		return err
 	}
-	return os.Rename(file+".new", file)
+	return placeFile(file+".new", file)
 }
 
 // readUse returns what markUse recorded of a key. Without a record both are zero.

@@ -75,15 +75,15 @@ func TestSubmitAttachedIsChecked(t *testing.T) {
 		code company.Code
 		want string
 	}{
-		"no content":     {m{"name": "a.md"}, company.EUsage, "a.md is not attached"},
-		"two contents":   {m{"name": "a.md", "text": "a", "base64": "YQ=="}, company.EUsage, "give one of the two"},
-		"broken base64":  {m{"name": "a\x1b[2J.png", "base64": "%%%"}, company.EUsage, "cannot be decoded"},
-		"no name":        {m{"text": "a"}, company.EInvalid, "name"},
-		"an empty name":  {m{"name": "", "text": "a"}, company.EInvalid, "name"},
-		"a path":         {m{"name": "id_rsa", "path": "/root/.ssh/id_rsa"}, company.EInvalid, "path"},
-		"another type":   {m{"name": "a.md", "text": 7}, company.EInvalid, "submit takes instruction"},
-		"far too much":   {m{"name": "a.md", "text": strings.Repeat("x", maxSubmission)}, company.EInvalid, "at most"},
-		"null": {m{"name": "a.md", "text": nil}, company.EUsage, "give one of the two"},
+		"no content":    {m{"name": "a.md"}, company.EUsage, "a.md is not attached"},
+		"two contents":  {m{"name": "a.md", "text": "a", "base64": "YQ=="}, company.EUsage, "give one of the two"},
+		"broken base64": {m{"name": "a\x1b[2J.png", "base64": "%%%"}, company.EUsage, "cannot be decoded"},
+		"no name":       {m{"text": "a"}, company.EInvalid, "name"},
+		"an empty name": {m{"name": "", "text": "a"}, company.EInvalid, "name"},
+		"a path":        {m{"name": "id_rsa", "path": "/root/.ssh/id_rsa"}, company.EInvalid, "path"},
+		"another type":  {m{"name": "a.md", "text": 7}, company.EInvalid, "submit takes instruction"},
+		"far too much":  {m{"name": "a.md", "text": strings.Repeat("x", maxSubmission)}, company.EInvalid, "at most"},
+		"null":          {m{"name": "a.md", "text": nil}, company.EUsage, "give one of the two"},
 	} {
 		text, code := call(t, s, "submit", m{"instruction": "open it", "attach": []m{x.file}})
 		if code != x.code || !strings.Contains(text, x.want) || strings.Contains(text, "\x1b") {

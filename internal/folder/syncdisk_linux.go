@@ -1,4 +1,4 @@
-package image
+package folder
 
 import (
 	"errors"
@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncDisk brings to the disk all that was written to the one that a folder lies on.
-func syncDisk(dir string) error {
+// SyncDisk writes to the disk all that is pending for the file system that a folder lies on. For a tree
+// of many files it is quicker than a sync of each.
+func SyncDisk(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
