@@ -1,6 +1,8 @@
 package view
 
 import (
+	"strconv"
+
 	"company/internal/company"
 	"company/internal/health"
 )
@@ -84,4 +86,12 @@ type ConfigValue struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`  // as written in company.yaml
 	Origin string `json:"origin"` // default, a file, a variable, a flag
+}
+
+// BareText is the value for a script: a text has no quotes, a list stands as in company.yaml.
+func (v ConfigValue) BareText() string {
+	if text, err := strconv.Unquote(v.Value); err == nil {
+		return text
+	}
+	return v.Value
 }

@@ -141,6 +141,7 @@ var beside = map[string][]string{
 	"gateway": {"gitops", "adapters", "budget"},
 	"budget":  {"adapters"}, // a price is of a model, and the meter wraps one
 	"prbody":  {"runfiles"},
+	"api":     {"upkeep"}, // an answer is the report of a cleanup
 }
 
 // layerOf is the name in layers that a package goes by, and how far up it lies.

@@ -34,6 +34,7 @@ var elsewhere = []exemption{
 	{"internal/folder/folder.go", "os.Lstat os.MkdirAll os.OpenRoot unix.Renameat", "opens the folder itself, and looks whether its path still leads there"},
 
 	{"internal/folder/marker.go", "os.OpenRoot", "looks at the .git of a folder"},
+	{"internal/folder/syncdisk_linux.go", "os.Open", "opens a folder to sync its disk, and reads nothing of it"},
 	{"internal/folder/spelling.go", "os.Lstat os.ReadDir", "looks how a folder spells a name"},
 
 	// Before there is an office, and around it.

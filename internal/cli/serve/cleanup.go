@@ -31,9 +31,8 @@ however old it is: nothing else has it. --unmerged removes that, too.
 
 The ledger, what was merged, open pull requests and all that belongs to them
 stay, and so does everything that is not this office's. While a company works
-here, --dry-run lists all but its containers, and without it the command is refused:
-what just ended may still be in use. company serve does the same by itself, every hour,
-of tasks that ended retention_days ago.`,
+here, --dry-run lists all but its containers; without it the command is refused.
+company serve does the same by itself, every hour.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runCleanup(c.Context(), env, o) },
 	}
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "only list what would be removed")

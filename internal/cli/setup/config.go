@@ -3,7 +3,6 @@ package setup
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -109,11 +108,7 @@ func runConfigGet(ctx context.Context, env *command.Environment, key string) err
 		return e
 	}
 	if len(found) == 1 && found[0].Key == key && env.Output != "json" {
-		value := found[0].Value
-		if text, err := strconv.Unquote(value); err == nil {
-			value = text // a script that reads it wants the text, not YAML
-		}
-		_, err := fmt.Fprintln(env.Out, safetext.Escape(value))
+		_, err := fmt.Fprintln(env.Out, safetext.Escape(found[0].BareText()))
 		return err
 	}
 	list.Values = found
