@@ -31,7 +31,7 @@ func problemOf(err error) Problem {
 	p := Problem{Title: err.Error(), Code: company.EInternal, Class: company.Fatal, Status: http.StatusInternalServerError}
 	var e *company.Error
 	if errors.As(err, &e) {
-		p = Problem{Title: e.Message, Detail: e.Why, Code: e.Code, Class: company.ClassOf(e), Hint: e.Hint, Run: e.RunID, Details: e.Details, Status: httpStatus[e.Code]}
+		p = Problem{Title: e.Message, Detail: e.Why, Code: e.Code, Class: company.ClassOf(e), Hint: e.Hint, Run: e.RunID, Details: e.Details, Status: httpStatus[e.Code], CurrentTask: e.CurrentTask, CurrentState: e.CurrentState}
 		if e.Op != "" {
 			p.Title = e.Op + ": " + p.Title
 		}
@@ -57,7 +57,7 @@ func textAround(err error, e *company.Error) string {
 
 // asError is the error that a problem document tells.
 func (p Problem) asError() *company.Error {
-	return &company.Error{Code: p.Code, Class: p.Class, Message: p.Title, Why: p.Detail, Hint: p.Hint, RunID: p.Run, Details: p.Details}
+	return &company.Error{Code: p.Code, Class: p.Class, Message: p.Title, Why: p.Detail, Hint: p.Hint, RunID: p.Run, Details: p.Details, CurrentTask: p.CurrentTask, CurrentState: p.CurrentState}
 }
 
 // readError is the error that an answer tells. An older version of company

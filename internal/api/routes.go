@@ -95,4 +95,7 @@ type Problem struct {
 	Hint    string        `json:"hint,omitempty"` // what to do
 	Run     company.RunID `json:"run_id,omitempty"`
 	Details string        `json:"details,omitempty"` // long text
+
+	CurrentTask  company.TaskID     `json:"current_task,omitempty"`  // unfinished, and in the way
+	CurrentState company.TaskStatus `json:"current_state,omitempty"` // of that task
 }

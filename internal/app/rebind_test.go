@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -62,5 +63,29 @@ func TestTaskIsBoundAtItsSubmission(t *testing.T) {
 	o.Must(company.Retry{Task: id, Rebind: &company.Rebinding{Agents: named, EscalateTo: []string{"default"}}})
 	if model() != "its own" || len(o.View().Tasks[id].Settings.EscalateTo) != 1 {
 		t.Errorf("a retry with agents gave %q", model())
+	}
+}
+
+// STA-13: of two submissions that race for an exclusive base one is taken, and the other is told
+// which one is in the way.
+func TestOneOfTwoRacingSubmissions(t *testing.T) {
+	o := heldoffice.Open(t)
+	errs := make(chan error, 2)
+	for i := range 2 {
+		go func() {
+			_, err := o.App.DoID(t.Context(), fmt.Sprintf("race-%d", i), company.President, company.Submit{
+				Instruction: "do it", Base: "main", Project: company.Project{ID: "p", Path: o.Repo}, Settings: company.Settings{Exclusive: true},
+			})
+			errs <- err
+		}()
+	}
+	var refusals []*company.Error
+	for range 2 {
+		if e := (*company.Error)(nil); errors.As(<-errs, &e) {
+			refusals = append(refusals, e)
+		}
+	}
+	if len(o.View().Tasks) != 1 || len(refusals) != 1 || refusals[0].Code != company.EConflict || refusals[0].CurrentTask != "t1" || refusals[0].CurrentState != company.StatusPending {
+		t.Errorf("%d tasks, refused: %+v", len(o.View().Tasks), refusals)
 	}
 }

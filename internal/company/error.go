@@ -69,6 +69,9 @@ type Error struct {
 	Err     error  `json:"-"`                 // the cause
 	RunID   RunID  `json:"run_id,omitempty"`  //
 	Details string `json:"details,omitempty"` // long text, shown with -v
+
+	CurrentTask  TaskID     `json:"current_task,omitempty"`  // unfinished, and in the way
+	CurrentState TaskStatus `json:"current_state,omitempty"` // of that task
 }
 
 // E makes an error with a code and a message for people.

@@ -90,6 +90,9 @@ func (s *State) reopenTask(m Meta, t *Task, d *TaskReopened) ([]Event, error) {
 	if s.Office.Stopped {
 		return nil, E(EStopped, "the office is stopped").Fix("company resume")
 	}
+	if err := s.checkExclusive(t.Project.ID, t.baseName(), t.Settings.Exclusive); err != nil {
+		return nil, err
+	}
 	if t.Follows != "" {
 		lead := s.LeadOf(t)
 		if lead.PR == nil || lead.PR.State != PROpen {

@@ -49,6 +49,8 @@ type Settings struct {
 	ConfirmReview string `json:"confirm_review,omitempty"`
 	// Generate are the files that commands of the project make.
 	Generate []GenerateRule `json:"generate,omitempty"`
+	// Exclusive allows no other unfinished task of the project on the task's base.
+	Exclusive bool `json:"exclusive,omitempty"`
 	// Rules are the company's own at the time of the submission. What a task
 	// has decided by older ones still stands; zero are the first.
 	Rules int `json:"rules,omitempty"`

@@ -106,6 +106,13 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 	if err := s.checkAfter(c.After); err != nil {
 		return nil, err
 	}
+	base := c.Base
+	if lead := s.Tasks[c.Follows]; lead != nil {
+		base = lead.baseName()
+	}
+	if err := s.checkExclusive(c.Project.ID, base, c.Settings.Exclusive); err != nil {
+		return nil, err
+	}
 	if err := c.validateUrgency(m.Now); err != nil {
 		return nil, err
 	}

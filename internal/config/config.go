@@ -213,6 +213,7 @@ type Limits struct {
 	ConcurrentTasks int           `yaml:"concurrent_tasks" min:"1" max:"256" doc:"tasks under way at a time"`
 	MergeStack      int           `yaml:"merge_stack" min:"1" max:"16" doc:"subtasks of a task that are merged and tested at once; 1: one after the other"`
 	Readers         int           `yaml:"readers" min:"1" max:"256" doc:"managers and reviewers at work at a time"`
+	Exclusive       bool          `yaml:"exclusive" doc:"whether a base branch of a project may have one unfinished task at a time: a second submission on it is refused"`
 	Writers         int           `yaml:"writers" min:"0" max:"256" doc:"workers and mergers at work at a time in one project; 0: as many as there are workers"`
 }
 

@@ -312,7 +312,8 @@ func checkSubmission(ctx context.Context, env *command.Environment, o *submitOpt
 		return a, err
 	}
 	cmd.Project.Remote = seen.Base.Address()
-	if len(cmd.After) > 0 && cmd.Base == "" && !seen.Base.Detached {
+	named := len(cmd.After) > 0 || cmd.Settings.Exclusive && cmd.Follows == ""
+	if named && cmd.Base == "" && !seen.Base.Detached {
 		cmd.Base = seen.Base.Branch // the checkout may be on another branch by the time that it begins
 	}
 	if o.commandID == "" {
