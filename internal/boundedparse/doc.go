@@ -18,5 +18,6 @@
 // These parsers bound themselves, and are called directly: encoding/json (10,000
 // levels), encoding/xml (10,000), go/parser (100,000), go/build/constraint (1,000 signs),
 // regexp (1,000) and text/template (10,000 parentheses). Tests of this package show it.
-// test/archtest lets no other package call the parsers that do not.
+// test/archtest lets no other package call the parsers that do not, and refuses one that it
+// does not know.
 package boundedparse
