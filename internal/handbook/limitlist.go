@@ -82,6 +82,9 @@ var limits = []limit{
 	{"Checks", "gates", "maxGeneratedFiles", count, "files that generators change at one merge", "None is taken, and the merger agent gets the conflict."},
 	{"Checks", "gates", "maxGenerators", count, "commands that generate files at one merge", "None is run, and the merger agent gets the conflict."},
 	{"Checks", "testreport", "MaxNamedFailures", count, "failed tests that are named", "The others are counted."},
+	{"Checks", "ecosystem", "MaxManifest", bytesUnit, "a manifest, a Makefile or a CI definition", "It is not read; a note says so."},
+	{"Checks", "ecosystem", "maxManifestBytes", bytesUnit, "all manifests of a commit together, each time that one is read", "The others are not read; a note says so."},
+	{"Checks", "ecosystem", "maxFolders", count, "folders with a manifest of one name", "The deepest are not looked at; a note says so."},
 
 	{"Images and packages", "image", "defaultTimeout", duration, "making an image", "E_TIMEOUT; what is done is kept."},
 	{"Images and packages", "image", "maxDeps", bytesUnit, "installed packages of a project", "E_IMAGE."},
