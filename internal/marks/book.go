@@ -35,6 +35,7 @@ const (
 type Book struct {
 	folder *folder.Folder
 	log    *slog.Logger
+	kernel kernel
 
 	mu     sync.Mutex
 	file   *os.File // nil: nothing can be written
@@ -46,13 +47,17 @@ type Book struct {
 // Open counts the marks that the process before has left, and begins with none. The caller holds the
 // office's lock. Files that cannot be read or written are logged: the office works without them.
 func Open(f *folder.Folder, log *slog.Logger) *Book {
-	b := &Book{folder: f, log: log, deaths: readDeaths(f, log)}
+	return open(f, log, kernel{proc: "/proc", cgroups: "/sys/fs/cgroup"})
+}
+
+func open(f *folder.Folder, log *slog.Logger, k kernel) *Book {
+	b := &Book{folder: f, log: log, kernel: k, deaths: readDeaths(f, log)}
 	text, err := f.ReadFile(marksFile, slotSize*maxSlots)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		log.Warn("what the last process was busy with is not known", "err", err)
 	}
 	left := parseMarks(text)
-	if !b.takeCrash() {
+	if crashed, killed := b.takeCrash(), b.takeKill(); !crashed && !killed {
 		left = slices.DeleteFunc(left, func(p Place) bool { return p.Doing == Effect })
 	}
 	if len(left) > 0 {
@@ -115,7 +120,7 @@ func (b *Book) Close() error {
 	if b.file == nil {
 		return nil
 	}
-	err := errors.Join(debug.SetCrashOutput(nil, debug.CrashOptions{}), b.file.Truncate(0), b.file.Close())
+	err := errors.Join(debug.SetCrashOutput(nil, debug.CrashOptions{}), b.file.Truncate(0), b.file.Close(), b.folder.Remove(aliveFile))
 	b.file = nil
 	return err
 }
@@ -128,6 +133,17 @@ func (b *Book) SetAside(owner string) []Death {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.deaths.setAside(owner)
+}
+
+// IsSuspect reports whether an earlier process died while it carried out the effect with this key, and none
+// has passed it since.
+func (b *Book) IsSuspect(key string) bool {
+	if b == nil {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.deaths.has(key)
 }
 
 // Show notes that the president has seen a place that is set aside.

@@ -7,7 +7,8 @@
 // recover stops, by the kernel for want of memory, or by a person's kill -9 in that moment.
 //
 // The mark of an effect stands through waits of minutes, in which a process may be killed for any reason. It
-// names a death only where Go itself ended the process, which writes the reason and the stacks into a file.
+// names a death only where Go itself ended the process, which writes the reason and the stacks into a file, or
+// where the kernel killed it for want of memory, which its counters tell.
 //
 // A place at which Limit processes died, and which none has passed since, is set aside: see
 // Book.SetAside. What that means is up to the owner of the record.

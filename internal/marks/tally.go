@@ -47,6 +47,16 @@ func (t tally) retry(owner string) bool {
 	return any
 }
 
+// has reports whether there are deaths at the effect with this key.
+func (t tally) has(key string) bool {
+	for p := range t {
+		if p.Doing == Effect && p.Owner == key {
+			return true
+		}
+	}
+	return false
+}
+
 // setAside lists the places with Limit deaths, of one owner or of all.
 func (t tally) setAside(owner string) []Death {
 	var out []Death

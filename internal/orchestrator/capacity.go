@@ -107,7 +107,8 @@ func (o *Orchestrator) maxHeads(team int) int {
 }
 
 // startableEffects are the due effects that are not under way and that there is room
-// for, in the order in which they are to be started. The others stay due.
+// for, in the order in which they are to be started. The others stay due. Of those that were under way when an
+// earlier process died one is tried at a time, so that one more death tells which it is.
 func (o *Orchestrator) startableEffects(l *look) []company.Effect {
 	if len(l.waiting) == 0 {
 		return nil
@@ -125,10 +126,17 @@ func (o *Orchestrator) startableEffects(l *look) []company.Effect {
 		return ahead != nil
 	})
 	waiting = slices.Concat(confirmed, waiting)
+	trying := l.now.Before(o.trialEnd())
 	return slices.DeleteFunc(waiting, func(e company.Effect) bool {
 		kind := limits[e.Kind]
 		if kind.class != unlimited && free[kind.class] <= 0 || kind.reads && readers <= 0 {
 			return true
+		}
+		if o.cfg.Marks.IsSuspect(e.Key) {
+			if trying {
+				return true
+			}
+			trying = true
 		}
 		free[kind.class]--
 		if kind.reads {

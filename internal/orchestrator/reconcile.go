@@ -16,6 +16,7 @@ type job struct {
 	began   time.Time // by the office's clock
 	cancel  context.CancelCauseFunc
 	resting bool // a test ahead whose verdict is there: it holds no slot
+	suspect bool // an earlier process died while it was under way
 }
 
 // staleWait is how long an effect that another holder seems to have is left
@@ -137,7 +138,11 @@ func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 	}
 	o.reconcileAhead(ctx, l)
 	o.cancelOthers(l.due)
-	return o.agenda.Next()
+	next := o.agenda.Next()
+	if end := o.trialEnd(); now.Before(end) && (next.IsZero() || end.Before(next)) {
+		return end
+	}
+	return next
 }
 
 // cancelOthers cancels the jobs that are not due any more. The limits decide which effects
@@ -166,7 +171,7 @@ func (o *Orchestrator) start(ctx context.Context, e company.Effect) {
 		return
 	}
 	ectx, cancel := context.WithCancelCause(ctx)
-	o.jobs[e.Key] = &job{effect: e, began: o.cfg.Clock.Now(), cancel: cancel}
+	o.jobs[e.Key] = &job{effect: e, began: o.cfg.Clock.Now(), cancel: cancel, suspect: o.cfg.Marks.IsSuspect(e.Key)}
 	go func() {
 		defer func() { o.done <- e.Key }()
 		defer cancel(nil)

@@ -2,10 +2,25 @@ package orchestrator
 
 import (
 	"fmt"
+	"time"
 
 	"company/internal/company"
 	"company/internal/marks"
 )
+
+// trialTime is how long an effect that was under way when an earlier process died is tried before another
+// one is tried beside it.
+const trialTime = 5 * time.Minute
+
+// trialEnd is when another effect of those may be tried, by the office's clock. It is zero where none is under way.
+func (o *Orchestrator) trialEnd() (end time.Time) {
+	for _, j := range o.jobs {
+		if j.suspect && j.began.Add(trialTime).After(end) {
+			end = j.began.Add(trialTime)
+		}
+	}
+	return end
+}
 
 // checkEventSetAside refuses to read an event at which the company died again and again: a state without it
 // would be another one. An event that the ledger does not have any more, after a repair, is none.
@@ -31,7 +46,7 @@ func (o *Orchestrator) checkEffectSetAside(e company.Effect) error {
 		case !d.Shown:
 			return company.E(company.ECrash, e.Key+" is set aside").
 				Because(fmt.Sprintf("company died %s in a row while %s", company.Count(d.Count, "time"), d.Place)).
-				Fix("yes tries once more, as after an update of company; no gives the task up. The log of the office has the stack").
+				Fix("yes tries once more, as after an update of company or with more memory; no gives the task up. The log of the office says how company died").
 				NeedsPerson()
 		}
 	}

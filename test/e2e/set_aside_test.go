@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,12 +14,20 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
-// killAt kills the company while it is busy with something: it is stopped as soon as what it wrote of itself names that,
-// and killed where it is still so. A company that is stopped cannot go on meanwhile.
+// killAt kills the company while it is busy with something.
 func killAt(t *testing.T, h *testenv.House, p *testenv.Process, doing string) {
+	t.Helper()
+	holdAt(t, h, p, doing)
+	p.Kill()
+}
+
+// holdAt stops the company while it is busy with something: as soon as what it wrote of itself names that, and for
+// good where it is still so then. A company that is stopped cannot go on meanwhile.
+func holdAt(t *testing.T, h *testenv.House, p *testenv.Process, doing string) {
 	t.Helper()
 	p.Event(patience, "office.started", "") // before, the file is of the last process
 	if err := syscall.Setpriority(syscall.PRIO_PGRP, p.PID(), 19); err != nil {
@@ -35,7 +45,6 @@ func killAt(t *testing.T, h *testenv.House, p *testenv.Process, doing string) {
 		p.Signal(syscall.SIGSTOP)
 		waitStopped(t, p.PID())
 		if isAt() {
-			p.Kill()
 			return
 		}
 		p.Signal(syscall.SIGCONT)
@@ -181,4 +190,43 @@ func TestEffectThatCrashes(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/deaths.json")); err != nil || strings.TrimSpace(string(text)) != "[]" {
 		t.Errorf("deaths at the end: %s, %v", text, err)
 	}
+}
+
+// TestEffectKilledForMemory has the kernel kill a company twice for want of memory, outside of any run, in the gates of a
+// ticket. The next start sets that aside and asks. A kill -9 between them, which looks the same, counts for nothing.
+func TestEffectKilledForMemory(t *testing.T) {
+	t.Parallel()
+	group := hosttest.MemoryCgroup(t, 512<<20)
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	const checking = `"owner":"gate t1-01 `
+	inGroup := []string{"sh", "-c", `echo $$ > "$0"/cgroup.procs && exec "$@"`, group}
+	starve := func(command ...string) {
+		t.Helper()
+		// Of all in the group the kernel chooses the company first.
+		h.Under = append(slices.Clone(inGroup), "sh", "-c", `echo 1000 > /proc/self/oom_score_adj && exec "$0" "$@"`)
+		p := h.Start(command...)
+		h.Under = nil
+		holdAt(t, h, p, checking)
+		hungry := exec.Command(inGroup[0], append(slices.Clone(inGroup[1:]), "tail", "/dev/zero")...)
+		if err := hungry.Run(); err == nil { // the kernel chooses it in the end
+			t.Error("memory has no limit here")
+		}
+		if r := p.Wait(patience); r.Signal != syscall.SIGKILL {
+			t.Fatalf("company was to be killed, and ended with %d, signal %v:\n%s", r.Code, r.Signal, p.Tell())
+		}
+	}
+	starve("submit", "say goodbye")
+	killAt(t, h, h.Start("resume"), checking)
+	starve("resume")
+
+	sum := waitForSummary(t, h.Start("resume"), 2)
+	if !strings.Contains(sum.Why, " is set aside: company died 2 times in a row while carrying it out") || !strings.Contains(sum.Next, "company approve a1") {
+		t.Errorf("summary: %+v", sum)
+	}
+	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/logs/company.log")); err != nil || strings.Count(string(text), "the kernel killed the last process for want of memory") != 2 {
+		t.Errorf("the log does not tell the kills: %v", err)
+	}
+	h.MustRun(patience, "approve", "a1")
+	waitForSummary(t, h.Start("resume"), 0)
+	checkDelivered(t, h, 1, 1, 1)
 }
