@@ -242,7 +242,7 @@ func (t *talks) runConversation(ctx context.Context, id company.TaskID, script m
 		claim = company.Claim{Run: worker, Epoch: claim.Epoch, Offer: 1, Worker: "w1"}
 	}
 	t.server.beginConversation(script)
-	err := t.sessions.Execute(ctx, claim, talk)
+	err := t.sessions.Execute(ctx, company.Effect{Run: claim.Run, Claim: claim}, talk)
 	if err == nil && talk.end != agent.EndFinal {
 		err = company.E(company.EInternal, "the conversation ended as "+string(talk.end))
 	}

@@ -47,7 +47,7 @@ type Effect struct {
 	Fail    string  // the key that its failures are counted under, never empty
 	Command Command // of EffectCommand
 	Offer   OfferID // of EffectEnqueue
-	Fence   uint64  // of EffectWork: of the claim that is worked under
+	Fence   uint64  // of the claim under which Run is held; 0: it is not held
 	Claim   Claim   // of EffectManage, EffectReview and EffectResolve: what their agent claims
 	// Stack is what EffectTestMerge and EffectTestAhead test, in order, and Onto the head of
 	// the integration branch. Assumes are, of EffectTestAhead, those that are merged before.
@@ -158,6 +158,9 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 			}
 			e.Drain = true
 		}
+		if r := t.Runs[e.Run]; r != nil && r.Held {
+			e.Fence = r.Fence
+		}
 		out = append(out, e)
 	}
 	for _, w := range s.requiredApprovals(t) {
@@ -243,7 +246,7 @@ func (s *State) dueSubtask(add func(Effect), t *Task, sub *Subtask) {
 		}
 	case SubtaskRunning:
 		if r := t.Runs[sub.Current]; r != nil && r.Held {
-			add(Effect{Key: "work " + string(r.ID), Kind: EffectWork, Subtask: sub.ID, Run: r.ID, Fence: r.Fence, Fail: "run " + id})
+			add(Effect{Key: "work " + string(r.ID), Kind: EffectWork, Subtask: sub.ID, Run: r.ID, Fail: "run " + id})
 		}
 	case SubtaskInGate:
 		if !s.awaitsUnreadVerdict(t, sub.headGateResult()) && !t.awaitsRedGreen(sub) {

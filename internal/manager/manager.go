@@ -44,7 +44,7 @@ type decision struct {
 
 // Do plans the task, or decides on its first subtask that waits for it.
 func (g *Manager) Do(ctx context.Context, e company.Effect) error {
-	return g.Sessions.Execute(ctx, e.Claim, management{g.Sessions.Coordinator, g.maps})
+	return g.Sessions.Execute(ctx, e, management{g.Sessions.Coordinator, g.maps})
 }
 
 // management is the session.Role of a manager.

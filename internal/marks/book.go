@@ -120,7 +120,11 @@ func (b *Book) Close() error {
 	if b.file == nil {
 		return nil
 	}
-	err := errors.Join(debug.SetCrashOutput(nil, debug.CrashOptions{}), b.file.Truncate(0), b.file.Close(), b.folder.Remove(aliveFile))
+	err := b.folder.Remove(aliveFile)
+	if errors.Is(err, fs.ErrNotExist) { // it could not be written
+		err = nil
+	}
+	err = errors.Join(debug.SetCrashOutput(nil, debug.CrashOptions{}), b.file.Truncate(0), b.file.Close(), err)
 	b.file = nil
 	return err
 }

@@ -21,7 +21,7 @@ var system string
 
 // Resolve has the merger agent resolve a conflict.
 func (g *Merger) Resolve(ctx context.Context, e company.Effect) error {
-	return g.Sessions.Execute(ctx, e.Claim, resolution{})
+	return g.Sessions.Execute(ctx, e, resolution{})
 }
 
 // resolution is the session.Role of the merger agent. The subtask of its

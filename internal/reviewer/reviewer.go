@@ -45,7 +45,7 @@ func New(sessions *session.Service) (*Reviewer, error) {
 
 // Do reviews what the effect names.
 func (r *Reviewer) Do(ctx context.Context, e company.Effect) error {
-	return r.Sessions.Execute(ctx, e.Claim, &review{})
+	return r.Sessions.Execute(ctx, e, &review{})
 }
 
 // subject is the reviewed change: from one commit to another.

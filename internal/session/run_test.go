@@ -186,7 +186,11 @@ func (b *bench) carry(ctx context.Context, t *testing.T, r session.Role) error {
 	if r == nil {
 		r = asking{}
 	}
-	return office.Execute(ctx, company.Claim{Run: b.run, Epoch: b.View().Office.Epoch, Worker: string(company.Manager), From: base}, r)
+	e := company.Effect{Run: b.run, Claim: company.Claim{Run: b.run, Epoch: b.View().Office.Epoch, Worker: string(company.Manager), From: base}}
+	if due := company.Due(b.View(), b.View().Tasks[b.task].Submitted.Add(time.Hour), 1); len(due) == 1 && due[0].Run == b.run {
+		e = due[0]
+	}
+	return office.Execute(ctx, e, r)
 }
 
 // asking is a manager that asks a question.
@@ -247,6 +251,30 @@ func (b *bench) noJournals(t *testing.T) {
 			t.Fatalf("journals left: %v", left)
 		case <-time.After(time.Millisecond):
 		}
+	}
+}
+
+// A session that ends while the ledger takes nothing cannot let go of its claim. The next one of the same process does
+// so, and comes to the same end.
+func TestClaimThatWasNotLetGo(t *testing.T) {
+	b := setup(t, company.Settings{})
+	stalled := errors.New("the disk stands still")
+	b.refuse = func(c company.Command) error {
+		switch c.(type) {
+		case company.EndRun, company.Release:
+			return stalled
+		}
+		return nil
+	}
+	if err := b.carry(t.Context(), t, nil); !errors.Is(err, stalled) {
+		t.Fatal(err)
+	}
+	b.refuse = nil
+	if err := b.carry(t.Context(), t, nil); err != nil { // the same process
+		t.Fatalf("the next session: %v", err)
+	}
+	if r := b.end(t); r.Status != company.RunSuccess || b.model.asked != 1 {
+		t.Errorf("%+v after %d requests", r, b.model.asked)
 	}
 }
 

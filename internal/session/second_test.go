@@ -97,7 +97,7 @@ func TestWorkerHasTheModelOfItsSubtask(t *testing.T) {
 		role.after = func(_ agent.Outcome, end *company.EndRun) {
 			*end = company.EndRun{Outcome: company.RunEnded{Status: company.RunError, Escalate: true, Error: "help"}}
 		}
-		if err := office.Execute(t.Context(), company.Claim{Run: run, Epoch: b.View().Office.Epoch, Offer: 1, Worker: "w1"}, role); err != nil {
+		if err := office.Execute(t.Context(), company.Effect{Run: run, Claim: company.Claim{Run: run, Epoch: b.View().Office.Epoch, Offer: 1, Worker: "w1"}}, role); err != nil {
 			t.Fatal(err)
 		}
 		if r := b.Task(b.task).Runs[run]; r.Briefing == nil || r.Briefing.Model.Profile != want {

@@ -120,10 +120,19 @@ func (unwatched) WatchAgent(company.RunID, agent.Event)       {}
 func (unwatched) WatchOutput(company.RunID, agent.LiveOutput) {}
 func (unwatched) WatchFile(company.RunID, string, error)      {}
 
-// Execute claims a run of the company's own (of the manager, a reviewer, the
+// Execute claims the run of an effect of the company's own (of the manager, a reviewer, the
 // merger) and does it.
-func (svc *Service) Execute(ctx context.Context, c company.Claim, r Role) error {
-	a, err := svc.Coordinator.Claim(ctx, c)
+//
+// Its effect is under way once at a time. So a run that was held when the effect began has a holder in this process that
+// has ended and could not let go of its claim, as while a disk stood still. That is done first.
+func (svc *Service) Execute(ctx context.Context, e company.Effect, r Role) error {
+	if e.Fence > 0 {
+		_, err := svc.Coordinator.Decide(ctx, company.Release{Run: e.Run, Fence: e.Fence, Why: "its holder ended and could not let go of it"})
+		if err != nil && company.CodeOf(err) != company.EStale {
+			return err
+		}
+	}
+	a, err := svc.Coordinator.Claim(ctx, e.Claim)
 	if err != nil {
 		return err
 	}
