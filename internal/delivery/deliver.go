@@ -127,11 +127,15 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 			Because(fmt.Sprintf("it ends at %s, and the work is at %s: an older copy of the office was put back", opened.Head.Short(), d.Head.Short())).
 			Fix(fmt.Sprintf("company diff %s shows the work; company cancel %s, then company submit it again: the next number is free", t.ID, t.ID)).NeedsPerson()
 	}
+	base := pr.Base
+	if opened.Base == d.Base || t.Allows(company.OtherBaseKey(d.Base, opened.Base)) {
+		base = opened.Base // opened before a kill, when the remote had other branches
+	}
 	body, err := c.Texts.PutBlob(ctx, []byte(pr.MarkedBody()))
 	if err != nil {
 		return nil, err
 	}
-	return company.RecordDelivery{Task: t.ID, Head: d.Head, Number: opened.Number, URL: opened.URL, Body: body, Base: pr.Base, Branch: onTop}, nil
+	return company.RecordDelivery{Task: t.ID, Head: d.Head, Number: opened.Number, URL: opened.URL, Body: body, Base: base, Branch: onTop}, nil
 }
 
 // onTop describes commits that people made between a push and a kill, on top of

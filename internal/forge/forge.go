@@ -52,6 +52,7 @@ type PRSettings struct {
 type OpenedPR struct {
 	Number int
 	URL    string
+	Base   string          // the branch that it asks for: one that was there already may ask for another than PR.Base
 	State  company.PRState // a person may have ended it before we saw it
 	Head   company.OID     // of one that has ended: where its branch was; empty: not known
 }

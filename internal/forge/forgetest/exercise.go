@@ -19,6 +19,7 @@ import (
 func Exercise(t *testing.T, open func(t *testing.T) *Fixture) {
 	cases := map[string]func(b *Fixture){
 		"one pull request":     testOnePullRequest,
+		"another base":         testAnotherBase,
 		"answers lost":         testLostAnswers,
 		"two at once":          testConcurrentOpen,
 		"people's text":        testPeoplesText,
@@ -70,6 +71,20 @@ func testOnePullRequest(b *Fixture) {
 	b.mustOpen(pr)
 	if n := len(b.Host.Requests("PATCH", "/pulls/")); n != edits {
 		b.T.Error("edited though nothing changed")
+	}
+}
+
+// A pull request that was opened before a kill stays at its base, and says so: what is opened is the one that is there.
+func testAnotherBase(b *Fixture) {
+	pr := b.PR()
+	first := b.mustOpen(pr)
+	pr.Base = "trunk"
+	again := b.mustOpen(pr)
+	if first.Base != "main" || again != first {
+		b.T.Errorf("%+v, then %+v", first, again)
+	}
+	if p := b.onlyPull(); p.Base != "main" {
+		b.T.Errorf("%+v", p)
 	}
 }
 

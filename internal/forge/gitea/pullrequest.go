@@ -151,6 +151,9 @@ func (c *Client) createPull(ctx context.Context, pr forge.PR) (*gitea.PullReques
 // merged is left as it is.
 func (c *Client) syncPull(ctx context.Context, pr forge.PR, p *gitea.PullRequest) (forge.OpenedPR, error) {
 	out := forge.OpenedPR{Number: int(p.Index), URL: p.HTMLURL, State: pullState(p)}
+	if p.Base != nil {
+		out.Base = p.Base.Ref
+	}
 	if out.State != company.PROpen {
 		if p.Head != nil {
 			out.Head = company.OID(p.Head.Sha)

@@ -100,7 +100,7 @@ func (c *Client) createPull(ctx context.Context, pr forge.PR) (*github.PullReque
 // syncPull brings a pull request up to date. One that a person has closed or
 // merged is left as it is.
 func (c *Client) syncPull(ctx context.Context, pr forge.PR, p *github.PullRequest) (forge.OpenedPR, error) {
-	out := forge.OpenedPR{Number: p.GetNumber(), URL: p.GetHTMLURL(), State: pullState(p)}
+	out := forge.OpenedPR{Number: p.GetNumber(), URL: p.GetHTMLURL(), Base: p.GetBase().GetRef(), State: pullState(p)}
 	if out.State != company.PROpen {
 		out.Head = company.OID(p.GetHead().GetSHA())
 		return out, nil

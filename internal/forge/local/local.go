@@ -81,7 +81,7 @@ func (f *Forge) Open(_ context.Context, pr forge.PR) (forge.OpenedPR, error) {
 	if err := f.Office.WriteFile(f.recordPath(pr.Number), append(text, '\n'), 0o600); err != nil {
 		return forge.OpenedPR{}, pageWriteError(err)
 	}
-	return forge.OpenedPR{Number: pr.Number, URL: "file://" + f.FullPagePath(pr.Number), State: company.PROpen}, nil
+	return forge.OpenedPR{Number: pr.Number, URL: "file://" + f.FullPagePath(pr.Number), Base: pr.Base, State: company.PROpen}, nil
 }
 
 // ReadRecord is the record of one pull request; fs.ErrNotExist when there is none.

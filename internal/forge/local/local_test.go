@@ -38,7 +38,7 @@ func newForgeIn(t *testing.T, dir string) *Forge {
 func TestOpenIsIdempotent(t *testing.T) {
 	f := newForgeIn(t, "pulls")
 	first := forgetest.MustOpen(t, f, newPR())
-	if want := (forge.OpenedPR{Number: 7, URL: "file://" + f.Office.Join("pulls/7.md"), State: company.PROpen}); first != want {
+	if want := (forge.OpenedPR{Number: 7, URL: "file://" + f.Office.Join("pulls/7.md"), Base: "main", State: company.PROpen}); first != want {
 		t.Errorf("%+v, want %+v", first, want)
 	}
 	if again := forgetest.MustOpen(t, f, newPR()); again != first {
