@@ -210,7 +210,10 @@ func (a *attackedStore) restore() {
 	}
 }
 
-// damageOne does one thing to one file, and says what; isTorn: to its end.
+// lastMark is how many bytes the mark behind the newest batch of a log has, at its end.
+const lastMark = 36
+
+// damageOne does one thing to one file, and says what; isTorn: to its end, the mark of the newest batch included.
 func (a *attackedStore) damageOne(rng *rand.Rand) (path, what string, isTorn bool) {
 	a.t.Helper()
 	paths := slices.Sorted(maps.Keys(a.files))
@@ -231,13 +234,13 @@ func (a *attackedStore) damageOne(rng *rand.Rand) (path, what string, isTorn boo
 		at := rng.IntN(len(text))
 		end := min(len(text), at+1+rng.IntN(600))
 		clear(text[at:end])
-		what, isTorn = fmt.Sprintf("bytes %d to %d zeroed", at, end), end == len(text)
+		what, isTorn = fmt.Sprintf("bytes %d to %d zeroed", at, end), end > len(text)-lastMark
 	default:
 		at := rng.IntN(len(text))
 		for i := at; i < min(len(text), at+64); i++ {
 			text[i] = byte(rng.Uint32())
 		}
-		what, isTorn = fmt.Sprintf("64 bytes from %d of %d are others", at, len(text)), at+64 >= len(text)
+		what, isTorn = fmt.Sprintf("64 bytes from %d of %d are others", at, len(text)), at+64 > len(text)-lastMark
 	}
 	must(a.t, os.WriteFile(path, text, 0o600))
 	return path, what, isTorn

@@ -26,8 +26,8 @@
 // tail and damage are told apart. A bad frame without a mark behind it was never
 // acknowledged: it is cut off, and the logger hears of it. A bad frame before a
 // mark is ELedger with file and offset, and nothing is opened. What this cannot
-// see is damage to the last batch after a power cut that took its mark along, and
-// a tail that is cut off by hand: the ledger's chain and snapshot are for that.
+// see is damage to the last batch after a power cut that took its mark along, damage to
+// both at once, and a tail that is cut off by hand: the ledger's chain and snapshot are for that.
 //
 // The newest segment has room: zeros behind its last frame, 64 KiB at first and up to a MiB
 // later, so that most syncs are of bytes that the file has already (localfiles.Room). A bus that
