@@ -25,7 +25,9 @@ type Route struct {
 	// shape has nil.
 	Answer any
 	Stream bool // the answer is server-sent events
-	Keyed  bool // Idempotency-Key makes a repeat harmless
+	// Media are the types of an answer that is no JSON.
+	Media []string
+	Keyed bool // Idempotency-Key makes a repeat harmless
 
 	serve func(s *Server, w http.ResponseWriter, r *http.Request)
 }
@@ -47,6 +49,8 @@ func Routes() []Route {
 		{Method: http.MethodGet, Path: "runs/{id}/transcript", Summary: "the conversation of a run: an event for each message and tool call, and the run with its totals at the beginning and at the end; followed, what calls under way print", Stream: true, Answer: agent.TranscriptEntry{}, serve: (*Server).serveTranscript,
 			Query: []Parameter{{Name: "follow", Type: "boolean", Doc: "go on until the run ends"}}},
 		{Method: http.MethodGet, Path: "tasks/{id}/record", Summary: "what a finished task is replayed from, piece by piece", Stream: true, Answer: replay.Entry{}, serve: (*Server).serveRecord},
+		{Method: http.MethodGet, Path: "tasks/{id}/attachment", Summary: "the content of a file that came with the instruction, as an image or as plain text", Media: append(slices.Clone(company.AttachmentTypes[1:]), company.AttachedText), serve: (*Server).serveAttachment,
+			Query: []Parameter{{Name: "name", Type: "string", Doc: "of the file, as attachments of the task has it"}}},
 		{Method: http.MethodGet, Path: "verification", Summary: "the whole ledger and every blob, read and held to their hashes: it takes as long as the disk needs", Answer: view.Verification{}, serve: (*Server).serveVerification},
 		{Method: http.MethodGet, Path: "leftovers", Summary: "what `company cleanup` would remove of ended tasks, as its `--dry-run -o json`: nothing is removed", Answer: upkeep.Report{}, serve: (*Server).serveLeftovers,
 			Query: []Parameter{

@@ -91,7 +91,7 @@ func (d *fakeOffice) DoID(_ context.Context, id, actor string, c company.Command
 var fakeActivity = view.Activity{Run: "t1-plan.1", Turn: 2, Text: "read_file a.go", Time: time.Unix(1, 0).UTC()}
 
 func (d *fakeOffice) Source() view.Source {
-	return view.Source{State: d.View(), Now: d.clock(), Activities: []view.Activity{fakeActivity}}
+	return view.Source{State: d.View(), Now: d.clock(), Activities: []view.Activity{fakeActivity}, Contents: fakeBlobs}
 }
 
 func (d *fakeOffice) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) error) error {

@@ -223,6 +223,10 @@ func describeRoute(r api.Route) schema {
 		header("If-None-Match", "the ETag of an earlier answer: 304 where it still holds")
 		good["headers"] = schema{"ETag": schema{"description": "of this answer", "schema": schema{"type": "string"}}}
 		answers["304"] = schema{"description": "the client has this answer"}
+		if r.Media != nil {
+			good["content"] = describeMedia(r.Media)
+			break
+		}
 		fallthrough
 	default:
 		good["content"] = schema{"application/json": schema{"schema": describeAnswer(r.Answer)}}
@@ -238,6 +242,15 @@ func describeRoute(r api.Route) schema {
 	}
 	op["responses"] = answers
 	return op
+}
+
+// describeMedia describes an answer that is a file of one of some types.
+func describeMedia(types []string) schema {
+	content := schema{}
+	for _, t := range types {
+		content[t] = schema{}
+	}
+	return content
 }
 
 // isCommand reports whether a request brings a command.

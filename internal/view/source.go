@@ -22,6 +22,7 @@ type Source struct {
 	Folders    Folders
 	Models     Models   // nil: they are not known
 	Archives   Archives // nil: there are none
+	Contents   Contents // nil: nothing is read
 	Damage     []Damage
 }
 
