@@ -20,7 +20,7 @@ var built embed.FS
 
 // policy is what a browser lets the page do. Neither scripts nor styles stand in its HTML,
 // and no text becomes HTML (trusted types): text of strangers stays text.
-const policy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+const policy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
 	"object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 // assets is the folder of files whose names have a hash of their content.

@@ -38,7 +38,9 @@ const pages: { to: string; page: Route["page"]; text: string }[] = [
 
 export function App({ denied }: { denied: string }) {
   const link = useLink();
-  if (denied || link.state === "denied") return <Denied why={denied} />;
+  const shown = useRef(false);
+  if (denied || (link.state === "denied" && !shown.current)) return <Denied why={denied} />;
+  if (link.state === "live") shown.current = true;
   return <Frame />;
 }
 
@@ -226,6 +228,17 @@ function LinkBanner() {
   useEffect(() => {
     setSince(link.state === "lost" ? link.since : 0);
   }, [link.state]);
+  // What was typed is not taken away: it can be copied to the page of the fresh link.
+  if (link.state === "denied") {
+    return (
+      <div className="banner" role="alert" data-testid="denied">
+        <strong>This page needs a fresh link</strong>
+        <span>
+          its session has ended, or the company was started anew. <code>company open</code> prints one, on the machine where the company works. What is shown is <Age since={link.since} /> old.
+        </span>
+      </div>
+    );
+  }
   if (link.state !== "lost" || since === 0) return null;
   return (
     <div className="banner" role="alert" data-testid="disconnected">

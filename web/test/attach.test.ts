@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { bounds, describeAttachment, encodeBase64, readFiles, type Part } from "../src/lib/attach.ts";
+import { bounds, describeAttachment, encodeBase64, isShownImage, readFiles, readPicture, type Part } from "../src/lib/attach.ts";
 
 const part = (name: string, content: Uint8Array | string, size?: number): Part => {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
@@ -55,4 +55,23 @@ test("contents travel as base64, however large", () => {
   assert.deepEqual(Uint8Array.from(atob(encodeBase64(content)), (c) => c.charCodeAt(0)), content);
   assert.equal(describeAttachment({ name: "a", type: "image/png", bytes: 34_500, width: 800, height: 600 }), "PNG image, 800x600, 33.7 KiB");
   assert.equal(describeAttachment({ name: "a", type: "text/plain", bytes: 1 }), "text, 1 byte");
+});
+
+test("an attached image is drawn as one of the office's types, whatever its name and the answer say", async () => {
+  const image = (name: string, type: string) => ({ name, type, bytes: 3, width: 1, height: 1 });
+  assert.deepEqual(["image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml", "text/html", "text/plain", ""].map((t) => isShownImage(image("a", t))), [true, true, true, true, false, false, false, false]);
+  const real = globalThis.fetch;
+  const asked: string[] = [];
+  globalThis.fetch = ((url: string) => {
+    asked.push(url);
+    return Promise.resolve(new Response(new Uint8Array([1, 2, 3]), { headers: { "Content-Type": "text/html" } }));
+  }) as typeof fetch;
+  try {
+    const picture = await readPicture("t1", image("a&b #1?.png", "image/png"), new AbortController().signal);
+    assert.deepEqual([picture.type, picture.size], ["image/png", 3]);
+    assert.equal((await readPicture("t1", image("a", "image/svg+xml"), new AbortController().signal)).type, "application/octet-stream");
+    assert.equal(asked[0], "/api/v1/tasks/t1/attachment?name=a%26b%20%231%3F.png");
+  } finally {
+    globalThis.fetch = real;
+  }
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { diffOfEdit, pairLines, parseDiff, placeFindings, unquote } from "../src/lib/diff.ts";
+import { diffOfEdit, drawnLines, foldFiles, pairLines, parseDiff, placeFindings, unquote } from "../src/lib/diff.ts";
 import { digestOf } from "../src/lib/seen.ts";
 import type { Finding } from "../src/types.ts";
 
@@ -101,4 +101,21 @@ test("an edit is what went and what came, between lines that stay", () => {
   assert.deepEqual(all("", "x\n\n"), ["addx", "add"]);
   assert.deepEqual(all("a\nb\n", "a\nc\n"), ["samea", "delb", "addc"]);
   assert.deepEqual(all("a\n", "a"), ["samea", "del"]); // the line break at the end was taken away
+});
+
+test("files are folded behind the lines that a browser draws quickly, unchanged ones too", () => {
+  const file = (path: string, same: number, added: number): string =>
+    `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -1,${same} +1,${same + added} @@\n${" same\n".repeat(same)}${"+new\n".repeat(added)}`;
+  const open = (text: string) => {
+    const files = parseDiff(text);
+    const folded = foldFiles(files);
+    const shown = files.filter((f) => !folded.has(f.path));
+    return { files: shown.length, lines: shown.reduce((n, f) => n + Math.min(drawnLines, f.hunks.reduce((m, h) => m + h.lines.length, 0)), 0) };
+  };
+  const many = (n: number, same: number) => Array.from({ length: n }, (_, i) => file(`f${i}`, same, 1)).join("");
+  assert.deepEqual(open(many(20, 6)), { files: 20, lines: 140 });
+  const whole = open(many(300, 999)); // 300 files, each whole: 300,000 lines
+  assert.ok(whole.lines <= 1500 && whole.files >= 1, `${whole.lines} lines are drawn at once`);
+  assert.equal(open(file("one", 200_000, 1)).files, 1, "a file alone is open, and draws its beginning");
+  assert.equal(open(file("long", 3, 401)).files, 0);
 });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { awaitedText, formatAge, formatCost, formatTokens, formatUSD, parseAmount, shortCost, taskState } from "../src/lib/format.ts";
+import { clock } from "../src/lib/api.ts";
+import { awaitedText, formatAge, formatCost, formatTime, formatTokens, formatUSD, parseAmount, shortCost, taskState } from "../src/lib/format.ts";
 import { placeGraph, placeSpans, ticksOf } from "../src/lib/layout.ts";
 import { parseRoute, setQuery } from "../src/lib/router.ts";
 import { cutLine, cutText, escapeLine, escapeText, lineSteps, titleOf } from "../src/lib/text.ts";
@@ -113,5 +114,20 @@ test("the page hides no character that the terminal shows by its number (UI-1)",
   for (let c = 0; c <= 0x10ffff; c++) {
     const text = "a" + String.fromCodePoint(c);
     if (c < 0xd800 || c > 0xdfff) assert.equal(escapeText(text) !== text, hidden.has(c), c.toString(16));
+  }
+});
+
+test("a time has its date where the office has another day, whatever the browser's clock says", () => {
+  const noon = new Date();
+  noon.setHours(12, 0, 0, 0);
+  try {
+    for (const hours of [-30, 0, 30]) {
+      clock.ahead = noon.getTime() + hours * 3_600_000 - Date.now();
+      const now = clock.now();
+      assert.ok(/^\d\d:\d\d:\d\d$/.test(formatTime(now)), `${hours} h ahead`);
+      assert.ok(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(formatTime(now - 25 * 3_600_000)), `${hours} h ahead`);
+    }
+  } finally {
+    clock.ahead = 0;
   }
 });

@@ -1,6 +1,6 @@
 // Files with an instruction: the bounds that the office holds too, in its words.
 
-import type { ProblemBody } from "./api.ts";
+import { send, type ProblemBody } from "./api.ts";
 import { formatCount } from "./format.ts";
 import { escapeLine } from "./text.ts";
 
@@ -13,6 +13,17 @@ export interface Attachment {
   bytes: number;
   width?: number;
   height?: number;
+}
+
+/** imageTypes are the types of images that the page draws: those that the office takes. */
+const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+export const isShownImage = (a: Attachment): boolean => imageTypes.includes(a.type);
+
+/** readPicture asks the office for an attached image. The type is that of the list, whatever the answer says. */
+export async function readPicture(task: string, a: Attachment, signal: AbortSignal): Promise<Blob> {
+  const r = await send(`tasks/${encodeURIComponent(task)}/attachment?name=${encodeURIComponent(a.name)}`, { headers: { Accept: a.type }, signal });
+  return new Blob([await r.arrayBuffer()], { type: isShownImage(a) ? a.type : "application/octet-stream" });
 }
 
 /** Chosen is a file that will go with an instruction. */

@@ -135,6 +135,27 @@ export function parseDiff(text: string): DiffFile[] {
   return files;
 }
 
+/** drawnLines is how many lines of a file are drawn at once. */
+export const drawnLines = 3000;
+
+const longChange = 400; // changed lines of a file that is folded at first
+const unfoldedLines = 1500; // lines of all files that are not
+
+/**
+ * foldFiles are the paths of the files that are folded at first: of long changes, and all behind
+ * the lines that a browser draws quickly. Unchanged lines count too: they are drawn as well.
+ */
+export function foldFiles(files: DiffFile[]): Set<string> {
+  const folded = new Set<string>();
+  let lines = 0;
+  for (const f of files) {
+    const own = Math.min(drawnLines, f.hunks.reduce((n, h) => n + h.lines.length, 0));
+    if (f.added + f.removed > longChange || (lines > 0 && lines + own > unfoldedLines)) folded.add(f.path);
+    else lines += own;
+  }
+  return folded;
+}
+
 /** DiffPair is a line as it was, and the one that stands beside it. */
 export interface DiffPair {
   left: DiffLine | null;

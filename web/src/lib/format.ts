@@ -1,5 +1,6 @@
 // Numbers, ages and words, as internal/view writes them on a terminal.
 
+import { clock } from "./api.ts";
 import type { Awaited, Run, Subtask, Task } from "../types.ts";
 
 export const micro = 1_000_000;
@@ -51,8 +52,8 @@ export const shortOID = (oid: string | undefined): string => (oid ?? "").slice(0
 
 const two = (n: number): string => String(n).padStart(2, "0");
 
-/** formatTime is the time of day, with the date where it is another day than now. */
-export function formatTime(at: string | number, now: number = Date.now()): string {
+/** formatTime is the time of day, with the date where the office has another day now. */
+export function formatTime(at: string | number, now: number = clock.now()): string {
   const d = new Date(at);
   const time = `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
   return new Date(now).toDateString() === d.toDateString() ? time : `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${time}`;

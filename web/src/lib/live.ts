@@ -9,7 +9,7 @@ import type { FeedItem, Work } from "../types.ts";
 const past = 200; // events that are read at first
 const most = 500; // items that are kept
 const silence = 40_000; // ms without a sign of life: the connection is dead
-const hiddenFor = 60_000; // ms that a page out of sight keeps its connection
+const hiddenFor = 10_000; // ms that a page out of sight keeps its connections
 const longest = 15_000; // ms between two tries
 const tick = 5_000; // ms
 
@@ -63,8 +63,41 @@ function keepItem(it: FeedItem): void {
 
 const open = new Set<AbortController>(); // streams that are read
 
-/** readStream reads server-sent events until the stream ends; silence for long ends it, too. */
+/**
+ * Sight keeps streams closed while a page is out of sight: a browser has six connections to a
+ * server, for all of its tabs.
+ */
+class Sight {
+  private away = false;
+  private waiting: (() => void)[] = [];
+
+  /** leave ends all streams, and those that begin wait for come. */
+  leave(): void {
+    this.away = true;
+    for (const one of [...open]) one.abort();
+  }
+
+  come(): void {
+    this.away = false;
+    for (const go of this.waiting.splice(0)) go();
+  }
+
+  /** awaited resolves once the page is in sight, or at an abort. */
+  async awaited(signal: AbortSignal): Promise<void> {
+    if (!this.away || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      this.waiting.push(resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+}
+
+export const sight = new Sight();
+
+/** readStream reads server-sent events until the stream ends; silence for long ends it, too. A page out of sight reads none. */
 export async function readStream(path: string, headers: Record<string, string>, signal: AbortSignal, onOpen: () => void, onEvent: (e: SSEvent) => void): Promise<void> {
+  await sight.awaited(signal);
+  if (signal.aborted) return;
   const dead = new AbortController();
   open.add(dead);
   let timer = setTimeout(() => dead.abort(), silence);
@@ -216,9 +249,13 @@ export function startFeed(): void {
     clearTimeout(hidden);
     if (document.hidden) {
       // Browsers open six connections to a server: tabs in the background leave them.
-      hidden = setTimeout(() => stop.abort(), hiddenFor);
+      hidden = setTimeout(() => {
+        stop.abort();
+        sight.leave();
+      }, hiddenFor);
       return;
     }
+    sight.come();
     refreshAll();
     if (stop.signal.aborted && link.now.state !== "denied") begin();
   });

@@ -3,6 +3,7 @@
 import type { Approval, Option } from "../types.ts";
 
 export interface QuestionGroup {
+  key: string; // of no other group: questions of one kind may have other options
   kind: string;
   options: Option[];
   questions: Approval[];
@@ -15,7 +16,7 @@ export function groupQuestions(all: Approval[]): QuestionGroup[] {
     const key = JSON.stringify([q.kind, q.options.map((o) => [o.name, o.input ?? ""])]);
     const group = groups.get(key);
     if (group) group.questions.push(q);
-    else groups.set(key, { kind: q.kind, options: q.options, questions: [q] });
+    else groups.set(key, { key, kind: q.kind, options: q.options, questions: [q] });
   }
   return [...groups.values()].filter((g) => g.questions.length > 1);
 }

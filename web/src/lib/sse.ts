@@ -8,7 +8,8 @@ export interface SSEvent {
 
 /** SSEParser takes a stream in pieces and gives its events (HTML standard, 9.2.6). */
 export class SSEParser {
-  private rest = "";
+  private rest: string[] = []; // pieces of a line whose end has not come
+  private half = false; // they end with a return, which may be half of a line end
   private event = "";
   private data: string[] = [];
   private id: string | undefined;
@@ -23,15 +24,12 @@ export class SSEParser {
 
   /** push takes the next piece of the stream. */
   push(piece: string): void {
-    let text = this.rest + piece;
-    if (this.first && text.length > 0) {
-      if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
-      this.first = false;
-    }
-    if (!/[\r\n]$/.test(this.rest) && !/[\r\n]/.test(piece)) {
-      this.rest = text; // a long line in many pieces is looked through once
-      return;
-    }
+    if (piece === "") return;
+    if (this.first && piece.charCodeAt(0) === 0xfeff) piece = piece.slice(1);
+    this.first = false;
+    this.rest.push(piece);
+    if (!this.half && !/[\r\n]/.test(piece)) return; // a long line in many pieces is put together once
+    const text = this.rest.join("");
     let from = 0;
     for (;;) {
       let end = from;
@@ -41,7 +39,8 @@ export class SSEParser {
       this.takeLine(text.slice(from, end));
       from = end + (text[end] === "\r" && text[end + 1] === "\n" ? 2 : 1);
     }
-    this.rest = text.slice(from);
+    this.rest = from < text.length ? [text.slice(from)] : [];
+    this.half = text.length > from && text.endsWith("\r");
   }
 
   private takeLine(line: string): void {

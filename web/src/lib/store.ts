@@ -139,7 +139,7 @@ export type LinkState = "connecting" | "live" | "lost" | "denied";
 
 export interface Link {
   state: LinkState;
-  since: number; // of the office's clock, when it was lost
+  since: number; // of the office's clock, when it was lost or denied
   why: string;
   retryAt: number; // wall clock; 0: a try is under way
 }
@@ -151,7 +151,7 @@ export const link = {
   set(next: Partial<Link>): void {
     const was = this.now;
     this.now = { ...was, ...next };
-    if (next.state === "lost" && was.state !== "lost") this.now.since = clock.now();
+    if ((next.state === "lost" || next.state === "denied") && was.state !== "lost" && was.state !== next.state) this.now.since = clock.now();
     for (const fn of [...linkListeners]) fn();
   },
   answered(): void {},

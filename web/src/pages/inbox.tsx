@@ -8,6 +8,7 @@ import { escapeLine } from "../lib/text.ts";
 import type { Approval, Option, Overview, PullRequest } from "../types.ts";
 import { useQuery, useResource } from "../ui/hooks.ts";
 import { A, Age, Block, Empty, Panel, Read } from "../ui/parts.tsx";
+import { Portion } from "../ui/portion.tsx";
 import { SeveralAnswers } from "../ui/several.tsx";
 
 export const kindNames: Record<string, string> = {
@@ -31,16 +32,14 @@ export function InboxPage() {
           ) : (
             <>
               {groupQuestions(o.needs_you).map((g) => (
-                <SeveralAnswers key={g.kind} group={g} name={kindNames[g.kind] ?? g.kind.replaceAll("_", " ")} />
+                <SeveralAnswers key={g.key} group={g} name={kindNames[g.kind] ?? g.kind.replaceAll("_", " ")} />
               ))}
-              {[...o.needs_you].sort((a, b) => (a.id === at ? -1 : b.id === at ? 1 : 0)).map((q) => (
-                <QuestionCard key={q.id} q={q} />
-              ))}
+              <QuestionCards questions={[...o.needs_you].sort((a, b) => (a.id === at ? -1 : b.id === at ? 1 : 0))} />
               {o.open_prs.length > 0 ? (
                 <Panel title="Pull requests that wait for your review" bare id="waiting-prs">
-                  {o.open_prs.map((p) => (
-                    <WaitingPull key={p.task} p={p} />
-                  ))}
+                  <Portion items={o.open_prs} most={100} what="pulls">
+                    {(shown) => shown.map((p) => <WaitingPull key={p.task} p={p} />)}
+                  </Portion>
                 </Panel>
               ) : null}
             </>
@@ -50,6 +49,13 @@ export function InboxPage() {
     </div>
   );
 }
+
+/** QuestionCards asks questions, the first of many. */
+export const QuestionCards = ({ questions }: { questions: Approval[] }) => (
+  <Portion items={questions} most={30} what="questions">
+    {(shown) => shown.map((q) => <QuestionCard key={q.id} q={q} />)}
+  </Portion>
+);
 
 function WaitingPull({ p }: { p: PullRequest }) {
   return (

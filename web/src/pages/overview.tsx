@@ -32,6 +32,7 @@ export function OverviewPage() {
 }
 
 const mostPulls = 5; // that stand on the overview
+const mostQuestions = 10;
 
 function NeedsStrip({ o }: { o: Overview }) {
   const damaged = o.damaged?.length ?? 0;
@@ -49,7 +50,7 @@ function NeedsStrip({ o }: { o: Overview }) {
     <section className="needs" data-testid="needs-you" aria-label="Needs you">
       <h2>Needs you</h2>
       <ul className="stack tight">
-        {o.needs_you.map((q) => (
+        {o.needs_you.slice(0, mostQuestions).map((q) => (
           <li key={q.id}>
             <span className="mono ink-need">! {subjectOf(q)}</span>
             <span className="text wrap">{escapeLine(q.question)}</span>
@@ -61,7 +62,12 @@ function NeedsStrip({ o }: { o: Overview }) {
             </A>
           </li>
         ))}
-        {o.resting.map((r, i) => (
+        {o.needs_you.length > mostQuestions ? (
+          <li>
+            <A to="/inbox">and {formatCount(o.needs_you.length - mostQuestions, "more question")}</A>
+          </li>
+        ) : null}
+        {o.resting.slice(0, mostQuestions).map((r, i) => (
           <li key={"rest" + i}>
             <span className="mono ink-warn">~ {r.subtask || r.task || "office"}</span>
             <span className="text">
@@ -76,6 +82,11 @@ function NeedsStrip({ o }: { o: Overview }) {
             ) : null}
           </li>
         ))}
+        {o.resting.length > mostQuestions ? (
+          <li>
+            <span className="muted">and {o.resting.length - mostQuestions} more that rest: <code>company status</code></span>
+          </li>
+        ) : null}
         {o.open_prs.slice(0, mostPulls).map((p) => (
           <li key={"pr" + p.task}>
             <span className="mono ink-need">#{p.number} {p.task}</span>

@@ -9,6 +9,7 @@ import { CopyLine } from "../ui/copyline.tsx";
 import { useQuery, useResource } from "../ui/hooks.ts";
 import { Markdown } from "../ui/markdown.tsx";
 import { A, Badge, Empty, Out, Panel, Read } from "../ui/parts.tsx";
+import { Portion } from "../ui/portion.tsx";
 
 const states: Record<string, State> = {
   open: { text: "open", tone: "run" },
@@ -58,51 +59,55 @@ function PullList({ all, unknown }: { all: PullRequest[]; unknown: string }) {
 function PullTable({ all }: { all: PullRequest[] }) {
   const sorted = [...all].sort((a, b) => (a.state === "open" ? 0 : 1) - (b.state === "open" ? 0 : 1) || b.number - a.number);
   return (
-    <div className="scroll-x" tabIndex={0} role="region" aria-label="Pull requests">
-      <table className="stacked">
-        <thead>
-          <tr>
-            <th>PR</th>
-            <th>State</th>
-            <th>Task</th>
-            <th>What</th>
-            <th>Branch</th>
-            <th>Head</th>
-            <th>
-              <span className="hidden-text">Open</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {sorted.map((p) => (
-            <tr key={p.task} data-testid={"pr-" + p.number}>
-              <td className="num">
-                <A to={pullPath(p.task)} data-row aria-label={`#${p.number}: ${escapeLine(p.title)}`} data-testid={"show-pr-" + p.number}>
-                  #{p.number}
-                </A>
-              </td>
-              <td>
-                <Badge state={states[p.state] ?? { text: p.state, tone: "calm" }} />
-              </td>
-              <td className="mono">
-                <A to={taskPath(p.task)}>{p.task}</A>
-              </td>
-              <td>
-                <A to={pullPath(p.task)}>{escapeLine(p.title)}</A>
-                {p.branch_change ? <div className="ink-warn small">its branch is not as it was delivered</div> : null}
-              </td>
-              <td className="mono small">
-                {escapeLine(p.branch)} → {escapeLine(p.base)}
-              </td>
-              <td className="mono">{shortOID(p.head)}</td>
-              <td>
-                <PullButtons p={p} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Portion items={sorted} most={100} what="pulls">
+      {(shown) => (
+        <div className="scroll-x" tabIndex={0} role="region" aria-label="Pull requests">
+          <table className="stacked">
+            <thead>
+              <tr>
+                <th>PR</th>
+                <th>State</th>
+                <th>Task</th>
+                <th>What</th>
+                <th>Branch</th>
+                <th>Head</th>
+                <th>
+                  <span className="hidden-text">Open</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((p) => (
+                <tr key={p.task} data-testid={"pr-" + p.number}>
+                  <td className="num">
+                    <A to={pullPath(p.task)} data-row aria-label={`#${p.number}: ${escapeLine(p.title)}`} data-testid={"show-pr-" + p.number}>
+                      #{p.number}
+                    </A>
+                  </td>
+                  <td>
+                    <Badge state={states[p.state] ?? { text: p.state, tone: "calm" }} />
+                  </td>
+                  <td className="mono">
+                    <A to={taskPath(p.task)}>{p.task}</A>
+                  </td>
+                  <td>
+                    <A to={pullPath(p.task)}>{escapeLine(p.title)}</A>
+                    {p.branch_change ? <div className="ink-warn small">its branch is not as it was delivered</div> : null}
+                  </td>
+                  <td className="mono small">
+                    {escapeLine(p.branch)} → {escapeLine(p.base)}
+                  </td>
+                  <td className="mono">{shortOID(p.head)}</td>
+                  <td>
+                    <PullButtons p={p} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Portion>
   );
 }
 
@@ -156,7 +161,11 @@ function PullView({ p, at }: { p: PullRequest; at: string }) {
           <span className="muted">head </span>
           <code>{shortOID(p.head)}</code>
         </span>
-        {p.url && isWebAddress(p.url) ? <Out url={p.url}>On the forge</Out> : null}
+        {p.url && isWebAddress(p.url) ? (
+          <span data-testid="on-forge">
+            <Out url={p.url}>On the forge</Out>
+          </span>
+        ) : null}
       </div>
       {p.branch_change ? <p className="stale">Its branch is not as it was delivered.</p> : null}
       {commands.length > 0 ? (

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { sendAnswer, subjectOf, takesWords } from "../lib/actions.ts";
-import { parseDiff, placeFindings, type DiffFile } from "../lib/diff.ts";
+import { foldFiles, parseDiff, placeFindings, type DiffFile } from "../lib/diff.ts";
 import { formatCount, runState, shortOID, subtaskState, taskState } from "../lib/format.ts";
 import { goTo, pullPath, runPath, taskPath } from "../lib/router.ts";
 import { keepSplit, noteSeen, readSplit, seenFiles } from "../lib/seen.ts";
@@ -152,7 +152,7 @@ interface ChangesParts {
 function Changes({ of, p, findings, comments, context, setContext }: ChangesParts) {
   const files = useMemo(() => parseDiff(p.patch), [p.patch]);
   const placed = useMemo(() => placeFindings(files, findings), [files, findings]);
-  const lines = files.reduce((n, f) => n + f.added + f.removed, 0);
+  const folded = useMemo(() => foldFiles(files), [files]);
   const [most, setMost] = useState(manyFiles);
   const narrow = useNarrow();
   const [wide, setWide] = useState(readSplit);
@@ -234,8 +234,9 @@ function Changes({ of, p, findings, comments, context, setContext }: ChangesPart
           </div>
         </Panel>
       ) : null}
-      {shown.map((f, i) => (
-        <FileDiff key={f.path} file={f} findings={placed.at} comments={comments} folded={f.added + f.removed > 400 || (lines > 5000 && i > 3)} split={wide && !narrow} seen={seen.has(f.path)} see={see} />
+      {shown.map((f) => (
+        // One that is folded with more lines around it is another one: it begins anew, folded.
+        <FileDiff key={`${folded.has(f.path)} ${f.path}`} file={f} findings={placed.at} comments={comments} folded={folded.has(f.path)} split={wide && !narrow} seen={seen.has(f.path)} see={see} />
       ))}
       {files.length > shown.length ? (
         <button onClick={() => setMost(most + manyFiles)} data-testid="more-files">

@@ -5,6 +5,7 @@ import { asProblem, type Problem } from "../lib/api.ts";
 import { diffOfEdit } from "../lib/diff.ts";
 import { doingText, formatCost, formatCount, formatTime, formatTook, runState, shortOID, whoText } from "../lib/format.ts";
 import { readStream } from "../lib/live.ts";
+import { EntryList } from "../lib/entries.ts";
 import { addOutput } from "../lib/outputs.ts";
 import { reviewPath, taskPath } from "../lib/router.ts";
 import { cutText, escapeLine, escapeText } from "../lib/text.ts";
@@ -88,8 +89,6 @@ function RunView({ r }: { r: Run }) {
   );
 }
 
-const most = 5000; // entries that are kept
-
 interface TalkState {
   entries: TranscriptEntry[];
   outputs: LiveOutput[]; // of calls under way
@@ -109,13 +108,12 @@ function useTalk(id: string): TalkState {
     const show = () => showSoon(shown);
     void (async () => {
       for (let tries = 0; !stop.signal.aborted && !now.ended; tries++) {
-        let entries: TranscriptEntry[] = [];
+        const list = new EntryList();
         let outputs: LiveOutput[] = [];
-        let dropped = 0;
         try {
           await readStream(`runs/${encodeURIComponent(id)}/transcript?follow=true`, {}, stop.signal, () => (tries = 0), (e) => {
             if (e.event === "end") {
-              now = { entries, outputs: [], dropped, ended: true, problem: null, reading: false };
+              now = { entries: list.entries, outputs: [], dropped: list.dropped, ended: true, problem: null, reading: false };
               show();
               return;
             }
@@ -128,13 +126,10 @@ function useTalk(id: string): TalkState {
               return;
             }
             if (entry.run || isSilent(entry)) return;
-            if (entries.length >= most) {
-              entries = entries.slice(most / 4);
-              dropped += most / 4;
-            }
-            entries = entries.length % 64 === 0 ? [...entries, entry] : (entries.push(entry), entries);
+            list.add(entry);
+            const { entries, dropped } = list;
             // Until a second read has what was shown, that stays.
-            if (entries.length >= now.entries.length || dropped > 0) now = { entries, outputs, dropped, ended: false, problem: null, reading: true };
+            if (entries.length + dropped >= now.entries.length + now.dropped) now = { entries, outputs, dropped, ended: false, problem: null, reading: true };
             show();
           });
         } catch (err) {

@@ -13,9 +13,10 @@ import { Checks, GateView } from "../ui/checks.tsx";
 import { askUser } from "../ui/dialog.tsx";
 import { tell } from "../ui/notices.tsx";
 import { FeedList } from "../ui/feedlist.tsx";
+import { Pictures } from "../ui/pictures.tsx";
 import { useAddress, useQuery, useResource } from "../ui/hooks.ts";
 import { A, Age, Badge, Bar, Empty, Out, Panel, Read, Skeleton, Tabs, When } from "../ui/parts.tsx";
-import { QuestionCard } from "./inbox.tsx";
+import { QuestionCards } from "./inbox.tsx";
 import { PlanTab } from "./taskplan.tsx";
 import { Timeline } from "./tasktimeline.tsx";
 
@@ -38,9 +39,7 @@ function TaskView({ t }: { t: TaskDetail }) {
   return (
     <div className="stack">
       <TaskHead t={t} />
-      {t.needs_you.map((q) => (
-        <QuestionCard key={q.id} q={q} />
-      ))}
+      <QuestionCards questions={t.needs_you} />
       <Tabs
         label="Parts of the task"
         now={now}
@@ -139,9 +138,12 @@ function TaskHead({ t }: { t: TaskDetail }) {
           </p>
         ) : null}
         {t.attachments && t.attachments.length > 0 ? (
-          <p className="muted small wrap" data-testid="task-files">
-            With {t.attachments.map((a) => `${escapeLine(a.name)} (${describeAttachment(a)})`).join(", ")}
-          </p>
+          <>
+            <p className="muted small wrap" data-testid="task-files">
+              With {t.attachments.map((a) => `${escapeLine(a.name)} (${describeAttachment(a)})`).join(", ")}
+            </p>
+            <Pictures task={t.id} all={t.attachments} />
+          </>
         ) : null}
         {Object.entries(t.failures).map(([key, f]) => (
           <p key={key} className="ink-bad small">

@@ -45,6 +45,7 @@ function QuestionDialog({ q }: { q: Question }) {
   const ready = q.must !== undefined ? text.trim() === q.must : text.trim().length >= (q.ask?.least ?? 0);
   const label = q.must !== undefined ? `Type ${q.must} to confirm` : q.ask?.label;
   const leave = () => {
+    if (open !== q) return;
     askUser(null);
     q.leave?.();
   };
@@ -58,7 +59,7 @@ function QuestionDialog({ q }: { q: Question }) {
     }
   };
   return (
-    <dialog ref={ref} aria-labelledby="dialog-title" onCancel={leave} data-testid="dialog">
+    <dialog ref={ref} aria-labelledby="dialog-title" onClose={leave} data-testid="dialog">
       <div className="sheet">
         <h2 id="dialog-title">{q.title}</h2>
         <div>{q.text}</div>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { pairLines, type DiffFile, type DiffLine, type DiffPair } from "../lib/diff.ts";
+import { drawnLines, pairLines, type DiffFile, type DiffLine, type DiffPair } from "../lib/diff.ts";
 import { languageOf } from "../lib/languages.ts";
 import { escapeLine, escapeText } from "../lib/text.ts";
 import type { Finding } from "../types.ts";
@@ -38,8 +38,6 @@ export interface Comments {
   set: (place: string, text: string) => void; // the same function for good
 }
 
-const chunk = 3000; // lines that are drawn at once
-
 /** useColours is the colours of the lines of a file that is open, once they are there. */
 function useColours(file: DiffFile, open: boolean): Colours {
   const [colours, setColours] = useState<Colours>(null);
@@ -68,7 +66,7 @@ interface FileParts {
 /** FileDiff is the change of a file, with findings and comments at their lines. */
 export function FileDiff({ file, findings, comments, folded, split, seen, see }: FileParts) {
   const [open, setOpen] = useState(!folded && !seen);
-  const [most, setMost] = useState(chunk);
+  const [most, setMost] = useState(drawnLines);
   const [writing, setWriting] = useState("");
   const first = file.hunks.flatMap((h) => h.lines).find((l) => l.new !== null)?.new ?? 0;
   const colours = useColours(file, open);
@@ -149,7 +147,7 @@ export function FileDiff({ file, findings, comments, folded, split, seen, see }:
       ) : null}
       {open && lines > most ? (
         <p className="empty">
-          <button onClick={() => setMost(most + chunk)}>Show more: {(lines - most).toLocaleString("en-US")} lines</button>
+          <button onClick={() => setMost(most + drawnLines)}>Show more: {(lines - most).toLocaleString("en-US")} lines</button>
         </p>
       ) : null}
     </section>

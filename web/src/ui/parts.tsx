@@ -1,6 +1,7 @@
 import type { MouseEvent, ReactNode } from "react";
 import type { Problem } from "../lib/api.ts";
 import { formatAge, formatTime, signs, type State, type Tone } from "../lib/format.ts";
+import { hostBehind, isWebAddress } from "../lib/markdown.ts";
 import { goTo } from "../lib/router.ts";
 import { askAgain, type Entry } from "../lib/store.ts";
 import { escapeLine, escapeText } from "../lib/text.ts";
@@ -21,14 +22,18 @@ export function A({ to, children, ...rest }: { to: string; children: ReactNode }
   );
 }
 
-/** Out is a link to a forge; another address is shown as text. */
+/** Out is a link to a forge, and says where it leads; another address is shown as text. */
 export function Out({ url, children }: { url: string | undefined; children: ReactNode }) {
-  if (!url || !/^https?:\/\//.test(url)) return <>{children}</>;
+  if (!url || !isWebAddress(url)) return <>{children}</>;
+  const host = hostBehind(url, typeof children === "string" ? [{ kind: "text", text: children }] : []);
   return (
-    <a href={url} target="_blank" rel="noopener noreferrer">
-      {children}
-      <span className="hidden-text"> (opens the forge)</span>
-    </a>
+    <>
+      <a href={url} target="_blank" rel="noopener noreferrer">
+        {children}
+        <span className="hidden-text"> (opens the forge)</span>
+      </a>
+      {host ? <span className="muted"> ({host})</span> : null}
+    </>
   );
 }
 

@@ -4,6 +4,7 @@ import type { QuestionGroup } from "../lib/several.ts";
 import { escapeLine } from "../lib/text.ts";
 import type { Option } from "../types.ts";
 import { Panel } from "./parts.tsx";
+import { Portion } from "./portion.tsx";
 
 /** SeveralAnswers gives one answer to the chosen questions of a kind. An answer that ends a task is confirmed for each. */
 export function SeveralAnswers({ group, name }: { group: QuestionGroup; name: string }) {
@@ -31,18 +32,25 @@ export function SeveralAnswers({ group, name }: { group: QuestionGroup; name: st
       <div className="stack">
         <fieldset className="stack tight plain-set" disabled={busy}>
           <legend className="hidden-text">Questions</legend>
-          <label className="check">
-            <input type="checkbox" checked={picked.length === group.questions.length} onChange={(e) => setChosen(new Set(e.target.checked ? group.questions.map((q) => q.id) : []))} data-testid={"all-" + group.kind} /> all {group.questions.length}
-          </label>
-          {group.questions.map((q) => (
-            <label key={q.id} className="check">
-              <input type="checkbox" checked={chosen.has(q.id)} onChange={(e) => choose(q.id, e.target.checked)} data-testid={"pick-" + q.id} />
-              <span className="mono num">
-                {q.id} {subjectOf(q)}
-              </span>
-              <span className="cut">{escapeLine(q.question)}</span>
-            </label>
-          ))}
+          <Portion items={group.questions} most={50} what={group.kind}>
+            {(shown) => (
+              <>
+                <label className="check">
+                  <input type="checkbox" checked={shown.every((q) => chosen.has(q.id))} onChange={(e) => setChosen(new Set(e.target.checked ? shown.map((q) => q.id) : []))} data-testid={"all-" + group.kind} /> all {shown.length}
+                  {shown.length < group.questions.length ? " that are shown" : ""}
+                </label>
+                {shown.map((q) => (
+                  <label key={q.id} className="check">
+                    <input type="checkbox" checked={chosen.has(q.id)} onChange={(e) => choose(q.id, e.target.checked)} data-testid={"pick-" + q.id} />
+                    <span className="mono num">
+                      {q.id} {subjectOf(q)}
+                    </span>
+                    <span className="cut">{escapeLine(q.question)}</span>
+                  </label>
+                ))}
+              </>
+            )}
+          </Portion>
         </fieldset>
         {group.options.some(takesWords) ? (
           <label className="field">
