@@ -111,9 +111,12 @@ func TestBrowserSubmitsAfter(t *testing.T) {
 	b.gone("attached")
 	b.attachFiles("drop", m{"nine.md": "Nine is three times three, überall."})
 	b.see("attached", "nine.md")
+	b.attachFiles("drop", m{"<img src=x onerror=pwned=1>.svg": "<svg xmlns='http://www.w3.org/2000/svg' onload='pwned=2'/>", "shot.png": tinyPNG})
+	b.see("attached", "shot.png")
 	b.click("submit")
 	b.see("task-head", "waits for t1")
 	b.see("task-files", "nine.md (text, 36 bytes)")
+	checkTaskImages(b)
 	if text := h.MustRun(patience, "show", "t2").Stdout; !strings.Contains(text, "with nine.md: text, 36 bytes") || strings.Contains(text, "left.txt") {
 		t.Errorf("the files of t2:\n%s", text)
 	}
@@ -131,7 +134,30 @@ func TestBrowserSubmitsAfter(t *testing.T) {
 	b.noErrors("at the end")
 }
 
-// attachFiles gives the form of a submission files by their contents: to its input, or dropped.
+// tinyPNG is an image of 3 by 2 pixels, for attachFiles.
+const tinyPNG = "base64:iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGP4r6AAQQxwFgBQEgd7WfIEYAAAAABJRU5ErkJggg=="
+
+// checkTaskImages: the images that came with an instruction are drawn on its task's page, and no
+// other file is; a key makes one large.
+func checkTaskImages(b *tab) {
+	b.t.Helper()
+	b.until("document.querySelector('[data-testid=task-images] img')?.naturalWidth === 3")
+	if n := evaluate[int](b, "document.querySelectorAll('main img').length"); n != 1 {
+		b.t.Errorf("%d images are drawn, want the one that is attached", n)
+	}
+	if evaluate[bool](b, "'pwned' in window") {
+		b.t.Error("an attached file has run")
+	}
+	b.do("make it large by the keyboard", chromedp.SendKeys(chromedp.CSS("[data-testid=task-images] button"), "\r"))
+	b.until("document.querySelector('[data-testid=task-images] button[aria-pressed=true] img.large')")
+	evaluate[bool](b, axe+";true")
+	if bad := evaluate[string](b, `axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations.map(v => [v.id, v.impact, v.nodes.map(n => n.html)])))`); bad != "[]" {
+		b.t.Errorf("axe on a task with an image: %s", bad)
+	}
+}
+
+// attachFiles gives the form of a submission files by their contents, as text or behind base64:,
+// to its input, or dropped.
 func (b *tab) attachFiles(how string, files m) {
 	b.t.Helper()
 	text, err := json.Marshal(files)
@@ -140,7 +166,10 @@ func (b *tab) attachFiles(how string, files m) {
 	}
 	evaluate[bool](b, fmt.Sprintf(`(() => {
 		const data = new DataTransfer();
-		for (const [name, text] of Object.entries(%s)) data.items.add(new File([text], name));
+		for (const [name, text] of Object.entries(%s)) {
+			const base64 = text.startsWith("base64:iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGP4r6AAQQxwFgBQEgd7WfIEYAAAAABJRU5ErkJggg==") && atob(text.slice(7));
+			data.items.add(new File([base64 ? Uint8Array.from(base64, c => c.charCodeAt(0)) : text], name));
+		}
 		if (%q === "drop") {
 			const area = document.querySelector(%q);
 			for (const kind of ["dragover", "drop"]) area.dispatchEvent(new DragEvent(kind, {bubbles: true, cancelable: true, dataTransfer: data}));

@@ -156,6 +156,7 @@ func TestBrowser(t *testing.T) {
 	checkHostileText(b, base)
 	checkAccessible(b, base)
 	checkStrangePage(browser, t, b, base)
+	checkFloods(browser, t, freshLink(h, l), base)
 	for _, x := range []*tab{b, two, stranger} {
 		x.askedOnly(base)
 	}
