@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // floodScript has a page get answers of a much larger office: thousands of questions and pull
@@ -25,7 +26,7 @@ const floodScript = `(() => {
 	const questions = Array.from({ length: many }, (_, i) => ({ id: "a" + (i + 1), kind: "merge", task: "t1", subtask: "t1-" + (i + 1), question: "Merge it?", asked: "2026-01-01T00:00:00Z",
 		options: i % 2 ? options : [...options, { name: "retry", means: "once more" }] }));
 	const pulls = Array.from({ length: many }, (_, i) => ({ number: i + 1, task: "t" + (i + 1), title: "Pull", state: "open", branch: "b", base: "main", head: "0123456789", url: "https://github.com@evil.test/1", project: { id: "p", path: "/p" } }));
-	const changes = (same) => Array.from({ length: 300 }, (_, f) => "diff --git a/f"+f+".go b/f"+f+".go\n--- a/f"+f+".go\n+++ b/f"+f+".go\n@@ -1,"+same+" +1,"+(same+1)+" @@\n" + " x := f(1)\n".repeat(same) + "+y\n").join("");
+	const changes = (same) => Array.from({ length: 300 }, (_, f) => "diff --git a/f"+f+"\u202e.go b/f"+f+"\u202e.go\n--- a/f"+f+"\u202e.go\n+++ b/f"+f+"\u202e.go\n@@ -1,"+same+" +1,"+(same+1)+" @@\n" + " x := f(1)\n".repeat(same) + "+y\n").join("");
 	const talk = (signal) => {
 		let n = 0;
 		const result = "a line of output\n".repeat(12000), encoder = new TextEncoder();
@@ -54,6 +55,10 @@ const floodScript = `(() => {
 // mostElements bounds what a page draws at once.
 const mostElements = 30_000
 
+// hiddenInAttributes lists what a reader hears or sees of an element beside its text, where that has
+// a character that turns text round.
+const hiddenInAttributes = `[...document.querySelectorAll("*")].flatMap(e => ["aria-label", "title", "alt", "placeholder"].map(a => e.getAttribute(a) ?? "")).filter(v => /[\u202a-\u202e]/.test(v)).slice(0, 5)`
+
 // checkFloods: what a page draws and keeps is bounded, however much there is; it holds no connection
 // while it is out of sight; and what was typed stays when the session ends.
 func checkFloods(browser context.Context, t *testing.T, link, base string) {
@@ -81,6 +86,14 @@ func checkFloods(browser context.Context, t *testing.T, link, base string) {
 	b.click("more-questions")
 	b.see("question-a31", "Merge it?")
 	b.until(fmt.Sprintf("document.querySelectorAll(%q).length === 2", "section"+byID("several-merge")))
+	b.do("press Ctrl-K", chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	b.see("palette", "Answer a1")
+	evaluate[bool](b, axe+";true")
+	if bad := evaluate[string](b, `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.filter(v => ["serious", "critical"].includes(v.impact)).map(v => v.id + " " + v.nodes[0].html).join())`); bad != "" {
+		t.Errorf("axe on the palette over the inbox: %s", bad)
+	}
+	b.do("close the palette", chromedp.KeyEvent(kb.Escape))
+	b.gone("palette")
 	b.click("nav-prs")
 	b.see("pr-3000", "open")
 	bounded("the list of pull requests")
@@ -91,7 +104,10 @@ func checkFloods(browser context.Context, t *testing.T, link, base string) {
 	}
 
 	b.open(base + "review/t1")
-	b.see("diff-file", "f0.go")
+	b.see("diff-file", "f0<U+202E>.go")
+	if odd := evaluate[[]string](b, hiddenInAttributes); len(odd) > 0 {
+		t.Errorf("what turns text round is in %q", odd)
+	}
 	bounded("a change of 300 files")
 	evaluate[bool](b, fmt.Sprintf(`(() => {
 		const s = document.querySelector(%q);

@@ -163,6 +163,7 @@ function Head({ o, menu, setMenu, showHelp, showPalette }: { o: Overview | undef
   let state = "";
   let tone = "calm";
   if (link.state === "lost") [state, tone] = ["connection lost", "bad"];
+  else if (link.state === "denied") [state, tone] = ["session ended", "bad"];
   else if (o?.stopped) [state, tone] = ["STOPPED", "warn"];
   else if (o && !o.open) [state, tone] = ["nobody works here now", "calm"];
   else if (o && o.running.length + o.steps.length === 0) [state, tone] = ["ready, nothing to do", "calm"];

@@ -293,7 +293,7 @@ function WorkersPanel({ o }: { o: Overview }) {
       ))}
       {!o.open ? <Empty>Nobody works here now. <code>company serve</code> opens the office.</Empty> : null}
       {o.open && o.running.length + o.steps.length === 0 ? <Empty>Nobody has anything to do.</Empty> : null}
-      {o.open && idle.length > 0 && o.running.length + o.steps.length > 0 ? <p className="empty short small">{idle.length > 6 ? formatCount(idle.length, "worker") : idle.join(", ")} idle{a && a.waiting > 0 ? `, ${formatCount(a.waiting, "run")} waiting for a worker` : ""}</p> : null}
+      {o.open && idle.length > 0 && o.running.length + o.steps.length > 0 ? <p className="empty short small">{idle.length > 6 ? formatCount(idle.length, "worker") : escapeLine(idle.join(", "))} idle{a && a.waiting > 0 ? `, ${formatCount(a.waiting, "run")} waiting for a worker` : ""}</p> : null}
     </Panel>
   );
 }

@@ -70,7 +70,9 @@ export function SettingsPage() {
                       <select value={project} onChange={(e) => setProject(e.target.value)}>
                         <option value="">of the office</option>
                         {projects.data?.projects.map((p) => (
-                          <option key={p.id}>{p.name}</option>
+                          <option key={p.id} value={p.name}>
+                            {escapeLine(p.name)}
+                          </option>
                         ))}
                       </select>
                     </label>

@@ -3,6 +3,7 @@ import { asProblem, newKey, post, type Problem } from "../lib/api.ts";
 import { encodeBase64 } from "../lib/attach.ts";
 import { goTo, taskPath } from "../lib/router.ts";
 import { invalidate } from "../lib/store.ts";
+import { escapeLine } from "../lib/text.ts";
 import type { CommandResult, ProjectRecord } from "../types.ts";
 import { DropArea, FileField, useAttached } from "../ui/files.tsx";
 import { useQuery, useResource } from "../ui/hooks.ts";
@@ -120,7 +121,7 @@ export function SubmitPage() {
                   <option value="">that of the office</option>
                   {(projects.data?.projects ?? []).map((p) => (
                     <option key={p.id} value={p.name}>
-                      {p.name} ({p.work_dir})
+                      {escapeLine(`${p.name} (${p.work_dir})`)}
                     </option>
                   ))}
                 </select>

@@ -23,7 +23,7 @@ export function Folded({ text, lines = 12, label }: { text: string; lines?: numb
   const shown = open ? cutText(text, most) : { text: all.slice(0, lines).join("\n"), left: 0 };
   return (
     <>
-      <pre className="output" tabIndex={open ? 0 : undefined} aria-label={label}>
+      <pre className="output" tabIndex={open ? 0 : undefined} aria-label={escapeLine(label)}>
         {escapeText(cutText(shown.text, most).text)}
       </pre>
       {all.length > lines || open ? (

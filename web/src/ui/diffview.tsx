@@ -72,16 +72,17 @@ export function FileDiff({ file, findings, comments, folded, split, seen, see }:
   const colours = useColours(file, open);
   const [tabbed, setTabbed] = useState(`${file.path}:${first}`);
   const lines = file.hunks.reduce((n, h) => n + h.lines.length, 0);
+  const name = escapeLine(file.path);
   let left = most;
   return (
-    <section className="panel file" id={"file-" + file.path} data-testid="diff-file" aria-label={file.path}>
+    <section className="panel file" id={"file-" + file.path} data-testid="diff-file" aria-label={name}>
       <header>
         <h3 className="mono wrap">
-          <button className="plain" aria-expanded={open} aria-label={(open ? "fold " : "unfold ") + file.path} onClick={() => setOpen(!open)} data-row>
+          <button className="plain" aria-expanded={open} aria-label={(open ? "fold " : "unfold ") + name} onClick={() => setOpen(!open)} data-row>
             {open ? "▾" : "▸"}
           </button>{" "}
           {file.action === "renamed" ? escapeLine(file.oldPath) + " → " : ""}
-          {escapeLine(file.path)}
+          {name}
         </h3>
         <span className="small num">
           <span className="muted">{file.action} </span>
@@ -90,7 +91,7 @@ export function FileDiff({ file, findings, comments, folded, split, seen, see }:
             <input
               type="checkbox"
               checked={seen}
-              aria-label={"seen: " + file.path}
+              aria-label={"seen: " + name}
               onChange={(e) => {
                 see(file, e.target.checked);
                 setOpen(!e.target.checked);
@@ -108,7 +109,7 @@ export function FileDiff({ file, findings, comments, folded, split, seen, see }:
           className={"diff" + (split ? " split" : "")}
           tabIndex={0}
           role="group"
-          aria-label={`change of ${file.path}; arrow keys go over its lines, Enter comments on one`}
+          aria-label={`change of ${name}; arrow keys go over its lines, Enter comments on one`}
           onFocus={(e) => {
             const place = e.target.dataset["line"];
             if (place) setTabbed(place);

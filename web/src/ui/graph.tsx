@@ -44,7 +44,7 @@ export default function PlanGraph({ plan, selected, onSelect }: { plan: Subtask[
     const words = JSON.stringify([p.column, p.row, sub.title, sub.status, sub.paused, sub.attempts, p.id === selected]);
     const old = known.current.get(p.id);
     if (old?.words === words) return [old.node];
-    const node: SubtaskNode = { id: p.id, type: "subtask", position: { x: p.column * 270, y: p.row * 82 }, data: { sub, selected: p.id === selected }, ariaLabel: `${sub.id} ${sub.title}: ${subtaskState(sub).text}` };
+    const node: SubtaskNode = { id: p.id, type: "subtask", position: { x: p.column * 270, y: p.row * 82 }, data: { sub, selected: p.id === selected }, ariaLabel: `${sub.id} ${escapeLine(sub.title)}: ${subtaskState(sub).text}` };
     known.current.set(p.id, { words, node });
     return [node];
   });
