@@ -105,7 +105,7 @@ func (c Answer) decideForTask(t *Task, a *Approval, m Meta) ([]Event, error) {
 		if reject {
 			return []Event{m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "what it was to begin after did not come to a good end"})}, nil
 		}
-	case AskNoGates, AskBlocked, AskReview, AskGates, AskTrouble, AskHeld, AskOtherBase:
+	case AskNoGates, AskBlocked, AskMergeConflict, AskReview, AskGates, AskTrouble, AskHeld, AskOtherBase:
 		if reject {
 			return []Event{m.newEvent(t.ID, "", "", &TaskFailed{Code: EWaiting, Reason: endSentence(a.Question) + " The president gave it up."})}, nil
 		}
@@ -189,7 +189,7 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 			}
 			sub.requeue("The president says: " + d.Text)
 		}
-	case AskBlocked:
+	case AskBlocked, AskMergeConflict:
 		if !reject {
 			sub.Guided = 0
 			delete(t.Failures, "run "+string(sub.ID))
@@ -232,6 +232,9 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 				if a.Key == t.troubleKey(key, f) {
 					delete(t.Failures, key)
 					t.BaseMayHaveMoved = t.BaseMayHaveMoved || key == "prepare" && t.imageDue()
+					if key == deliverFailure {
+						t.TakeIns = 0
+					}
 				}
 			}
 		}

@@ -16,7 +16,9 @@ const (
 	AskNoGates       ApprovalKind = "no_gates"
 	AskBudget        ApprovalKind = "budget"
 	AskClarification ApprovalKind = "clarification"
-	AskBlocked       ApprovalKind = "blocked"    // a subtask that needs the president
+	AskBlocked       ApprovalKind = "blocked" // a subtask that needs the president
+	// AskMergeConflict is AskBlocked for a conflict that neither the merger nor the manager resolved.
+	AskMergeConflict ApprovalKind = "merge_conflict"
 	AskReview        ApprovalKind = "review"     // the review of the whole stays red
 	AskGates         ApprovalKind = "gates"      // the gates of the whole stay red; no answer lets that pass
 	AskUnread        ApprovalKind = "unread"     // a check is red as on the base, and new failures in it cannot be recognised

@@ -45,22 +45,33 @@ type BranchChange struct {
 // LosesDelivery reports whether the branch lacks the delivered commit.
 func (b *BranchChange) LosesDelivery() bool { return b != nil && b.Kind != BranchAhead }
 
+// CommitsText counts the commits of others in words. It is empty where there are none.
+func (b BranchChange) CommitsText() string {
+	switch {
+	case b.Commits <= 0:
+		return ""
+	case b.Commits >= MaxBranchCommits:
+		return fmt.Sprintf("%d or more commits", b.Commits)
+	}
+	return Count(b.Commits, "commit")
+}
+
+// authorsText names the authors behind " by ". It is empty where none is known.
+func (b BranchChange) authorsText() string {
+	if len(b.By) == 0 {
+		return ""
+	}
+	by := " by " + strings.Join(b.By, ", ")
+	if more := b.People - len(b.By); more > 0 {
+		by += fmt.Sprintf(" and %d more", more)
+	}
+	return by
+}
+
 // String describes the change, in a phrase that follows "the branch".
 func (b BranchChange) String() string {
-	own := ""
-	if b.Commits > 0 {
-		own = Count(b.Commits, "commit")
-		if b.Commits >= MaxBranchCommits {
-			own = fmt.Sprintf("%d or more commits", b.Commits)
-		}
-	}
-	by := ""
-	if len(b.By) > 0 {
-		by = " by " + strings.Join(b.By, ", ")
-		if more := b.People - len(b.By); more > 0 {
-			by += fmt.Sprintf(" and %d more", more)
-		}
-	}
+	own := b.CommitsText()
+	by := b.authorsText()
 	switch b.Kind {
 	case BranchAhead:
 		return "has " + own + " on top of " + b.Delivered.Short() + by

@@ -216,7 +216,7 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 		case s.canDeliver(t) && (t.Delivery == nil || t.Delivery.Head != t.Head):
 			add(Effect{Key: "intend " + id, Kind: EffectCommand, Command: IntendDelivery{t.ID}, Fail: intendFailure})
 		case s.canDeliver(t) && !s.isPushHeld(t):
-			add(Effect{Key: "deliver " + id + " " + string(t.Head), Kind: EffectDeliver, Fail: "deliver"})
+			add(Effect{Key: "deliver " + id + " " + string(t.Head), Kind: EffectDeliver, Fail: deliverFailure})
 		}
 	}
 	return out
@@ -303,10 +303,11 @@ func earliestAfter(now, next, at time.Time) time.Time {
 	return next
 }
 
-// Keys of failures of notes.
+// Keys of failures of notes, and of the delivery.
 const (
 	tickFailure       = "tick"
 	intendFailure     = "intend"
+	deliverFailure    = "deliver"
 	askTroubleFailure = "ask trouble"
 )
 

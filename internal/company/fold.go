@@ -11,7 +11,7 @@ import (
 // change after which a stored ledger folds to another state than before, be it
 // only by one more field; a snapshot of another version is then no longer
 // believed. The golden ledgers (testdata, docs/decisions/0030) tell when.
-const FoldVersion = 7
+const FoldVersion = 8
 
 // Fold names what a stored state was made by: the version of the fold, and the
 // shape of what it was kept in. A state of another fold is to be made anew

@@ -296,6 +296,8 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	w.goWell()
 	w.mergeStacks()
 	w.followPulls()
+	w.pushes = 1
+	w.goWell()
 	w.reopenTask()
 	w.archiveTasks()
 	w.kind = false

@@ -165,6 +165,7 @@ func (d *ConflictReported) apply(s *State, e Event) {
 	sub.Conflicts++
 	if sub.Conflicts > t.Settings.Conflicts {
 		sub.escalateToManager("it keeps conflicting with what was merged before")
+		sub.Unresolved = d
 		return
 	}
 	sub.Conflict, sub.Merger = d, ""
@@ -179,7 +180,9 @@ func (sub *Subtask) mergerEnded(t *Task, e Event, d *RunEnded) {
 			t.countFailure("resolve "+string(sub.ID), e.Time, EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human})
 			return
 		}
+		conflict := sub.Conflict
 		sub.escalateToManager("the merger could not resolve its conflict: " + d.Error)
+		sub.Unresolved = conflict
 		return
 	}
 	sub.Head, sub.Changes, sub.Gate = d.Head, d.Changes, nil

@@ -20,7 +20,8 @@ var TaskMoves = map[TaskStatus][]TaskStatus{
 
 // SubtaskMoves lists the statuses to which one event may move a subtask (STA-1). A
 // subtask moves forward by one phase at a time (STA-5). No rule fails it by itself:
-// it is blocked until the president decides.
+// it is blocked until the president decides. A ticket that takes in commits of others begins
+// in the gates: it needs no worker.
 var SubtaskMoves = map[SubtaskStatus][]SubtaskStatus{
 	SubtaskPending:   {SubtaskAssigned, SubtaskBlocked, SubtaskCancelled},
 	SubtaskAssigned:  {SubtaskRunning, SubtaskCancelled},
@@ -48,6 +49,7 @@ func CheckMoves(before, after *Task) error {
 	for _, sub := range after.Subtasks {
 		old := before.Subtask(sub.ID)
 		switch {
+		case old == nil && sub.Status == SubtaskInGate && sub.TakenIn != nil:
 		case old == nil && sub.Status != SubtaskPending:
 			return E(ELedger, fmt.Sprintf("%s begins as %s", sub.ID, sub.Status))
 		case old != nil && sub.Status != old.Status && !slices.Contains(SubtaskMoves[old.Status], sub.Status):

@@ -40,7 +40,7 @@ func TestOfficeQuestion(t *testing.T) {
 			t.Errorf("answered twice: %v", err)
 		}
 		// No answer ends or changes a task, whatever the question is about.
-		for _, kind := range []ApprovalKind{AskPlan, AskMerge, AskBlocked, AskBudget, AskTrouble, AskPR, AskHeld, AskOtherBase, AskGates, AskReview, AskRedGreen, AskUnread} {
+		for _, kind := range []ApprovalKind{AskPlan, AskMerge, AskBlocked, AskMergeConflict, AskBudget, AskTrouble, AskPR, AskHeld, AskOtherBase, AskGates, AskReview, AskRedGreen, AskUnread} {
 			before := l.task()
 			l.must(President, Answer{Approval: ask(kind), Option: option})
 			if len(l.s.OpenApprovals("")) != 0 || l.task() != before {

@@ -145,7 +145,7 @@ func (d *PROpened) apply(s *State, e Event) {
 		prepared.Base.PRBranch = pr.Base
 		t.Prepared = &prepared
 	}
-	delete(t.Failures, "deliver")
+	delete(t.Failures, deliverFailure)
 	if lead := s.LeadOf(t); lead.BranchChange != nil { // of the delivery before
 		s.editTask(lead.ID).BranchChange = nil
 	}

@@ -37,8 +37,13 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 	}
 	for _, sub := range t.Subtasks {
 		if sub.Status == SubtaskBlocked {
-			out = append(out, PendingQuestion{Key: fmt.Sprintf("blocked %s %d", sub.ID, sub.Blocks), Kind: AskBlocked, Task: t.ID, Subtask: sub.ID,
-				Question: string(sub.ID) + " is blocked: " + sub.Reason})
+			q := PendingQuestion{Key: fmt.Sprintf("blocked %s %d", sub.ID, sub.Blocks), Kind: AskBlocked, Task: t.ID, Subtask: sub.ID,
+				Question: string(sub.ID) + " is blocked: " + sub.Reason}
+			if sub.Unresolved != nil {
+				q.Kind = AskMergeConflict
+				q.Question = t.conflictQuestion(sub)
+			}
+			out = append(out, q)
 		}
 		if sub.Status == SubtaskInGate {
 			out = append(out, s.unreadGateQuestions(t, sub.ID, sub.headGateResult())...)

@@ -148,6 +148,7 @@ func (d *TaskReopened) apply(s *State, e Event) {
 	}
 	t.Plan.Refused, t.Plan.Problems, t.Plan.Current = 0, nil, ""
 	t.Review.Rounds, t.Review.Current = 0, ""
+	t.TakeIns = 0
 	anew := false
 	for _, sub := range t.Subtasks {
 		anew = anew || sub.ID == d.From
@@ -179,10 +180,12 @@ func (d *TaskReopened) apply(s *State, e Event) {
 }
 
 // reopenWork lets a subtask go on that ended with its task. A commit that a worker had
-// handed in is checked again; all other work goes to a worker.
+// handed in is checked again; all other work goes to a worker. Commits of others are kept in
+// any case: the ticket that takes them in goes on from its head.
 func (sub *Subtask) reopenWork(anew bool, settings Settings) {
 	sub.Guided, sub.Merger, sub.Review.Current = 0, "", ""
-	if anew {
+	sub.Unresolved = nil
+	if anew && sub.TakenIn == nil {
 		sub.Head, sub.From, sub.Base, sub.Branch, sub.Changes, sub.Gate = "", "", "", "", nil, nil
 		sub.Review.Last, sub.Review.Past, sub.Model, sub.MoreTurns = nil, nil, "", 0
 		sub.resetAndRequeue("")

@@ -58,6 +58,8 @@ func (t *Task) Replan(id SubtaskID, parts []PlannedSubtask, why string) ([]Plann
 	switch {
 	case sub == nil || sub.Status == SubtaskCompleted:
 		c.add("plan", "is of a subtask that is not there, or is merged", "name one that is stuck")
+	case sub.TakenIn != nil:
+		c.add("plan", "is of a ticket that takes in commits of others, which stay as they are", "send the ticket back with guide_worker, or give it up")
 	case len(parts) == 0:
 		c.add("plan", "has no subtasks", "plan at least one, or give the ticket up")
 	default:

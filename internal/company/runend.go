@@ -278,6 +278,7 @@ func (sub *Subtask) workerEnded(t *Task, e Event, d *RunEnded) {
 	case RunSuccess:
 		delete(t.Failures, key)
 		sub.Status, sub.Current, sub.Input = SubtaskInGate, "", ""
+		sub.Unresolved = nil
 	case RunPartial:
 		delete(t.Failures, key)
 		if d.Progress && sub.Continued < t.Settings.Continuations {

@@ -48,9 +48,11 @@ type Subtask struct {
 	Input      string      `json:"input,omitempty"` // the reason for the next run, for its worker, besides findings and gate output
 
 	Conflict *ConflictReported `json:"conflict,omitempty"` // being resolved
-	Merger   RunID             `json:"merger,omitempty"`   // the merger's run
-	Mergers  int               `json:"mergers,omitempty"`
-	Merged   OID               `json:"merged,omitempty"` // the merge commit
+	// Unresolved is the conflict that the merger gave up, until a worker hands in another head.
+	Unresolved *ConflictReported `json:"unresolved,omitempty"`
+	Merger     RunID             `json:"merger,omitempty"` // the merger's run
+	Mergers    int               `json:"mergers,omitempty"`
+	Merged     OID               `json:"merged,omitempty"` // the merge commit
 
 	GateReds   int    `json:"gate_reds,omitempty"`
 	Unshown    int    `json:"unshown,omitempty"` // how often it was sent back for want of a test that shows it; leaveUnshown: it may pass without
@@ -67,6 +69,9 @@ type Subtask struct {
 	// SplitFrom is the subtask that it was split from; empty: it is of the plan.
 	SplitFrom SubtaskID `json:"split_from,omitempty"`
 	Replanned string    `json:"replanned,omitempty"` // why the manager planned it anew; empty: it did not
+	// TakenIn are the commits of others that the ticket takes in. Nil means a ticket of a plan or
+	// a repair.
+	TakenIn *BranchChange `json:"taken_in,omitempty"`
 	// Decisions are the manager's, made with its advice on the subtask.
 	Decisions []string `json:"decisions,omitempty"`
 

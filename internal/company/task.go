@@ -106,7 +106,10 @@ type Task struct {
 	// person let pass.
 	HeldDelivery *DeliveryHeld `json:"held_push,omitempty"`
 	Allowed      []string      `json:"allowed,omitempty"`
-	PR           *PullRequest  `json:"pr,omitempty"`
+	// TakeIns counts how often commits of others were taken in since the president last had the
+	// delivery tried again.
+	TakeIns int          `json:"take_ins,omitempty"`
+	PR      *PullRequest `json:"pr,omitempty"`
 	// SeenFeedback are the remarks on the pull request that follow-ups were made of,
 	// and FollowUps how many; only a lead has them.
 	SeenFeedback []string `json:"heard,omitempty"`

@@ -35,6 +35,7 @@ type knobs struct {
 	Crowd                              int // of tests of merges that wait for the others of their wave
 	Wide                               int // so many more subtasks in a wave
 	After                              int // tasks that begin after an earlier one
+	Pushed                             int // of deliveries of follow-ups before which others pushed to the branch
 }
 
 // world does what is due in a company, well or badly, in any order. It has a
@@ -52,6 +53,7 @@ type world struct {
 	trees    map[string]OID
 	red      map[OID]bool
 	merges   map[SubtaskID]map[OID]bool
+	pushes   int // so often others push to the branch before the next follow-up is delivered
 	forge    map[int]TaskID
 	takeUp   func(*Task) []*Subtask // what the test of a merge under way is of; nil: the next stack
 	gather   bool                   // each test of a merge waits for the others of its wave

@@ -476,10 +476,43 @@ func (w *world) deliver(t *Task) {
 		w.send(Company, HoldDelivery{Task: t.ID, Head: d.Head, Doubts: []Doubt{{Key: doubt, Says: "something stands against it"}}})
 		return
 	}
+	if lead != t.ID && (w.pushes > 0 || w.k.Pushed > 0 && w.chance(w.k.Pushed)) {
+		w.pushes = max(0, w.pushes-1)
+		w.pushByOthers(t)
+		return
+	}
 	w.forge[d.Number] = lead
 	c := RecordDelivery{Task: t.ID, Head: d.Head, Number: d.Number, URL: "local:1"}
 	if w.chance(10) {
 		c.Branch = &BranchChange{Kind: BranchAhead, Delivered: d.Head, Now: w.oid(), Commits: 1, By: []string{"ann"}, People: 1}
+	}
+	w.send(Company, c)
+}
+
+// pushByOthers has others push to the branch before the task does.
+func (w *world) pushByOthers(t *Task) {
+	if !t.MayTakeIn() && !w.chance(w.k.Hostile) {
+		w.send(Company, ReportEffectFailure{Task: t.ID, Key: "deliver", EffectFailed: EffectFailed{Code: EConflict, Error: "others pushed again", Human: true}})
+		return
+	}
+	c := TakeInPush{
+		Task: t.ID, Head: t.Head, Changes: []Change{{Path: "typo.go", Action: "modified"}},
+		Pushed: BranchChange{Kind: BranchAhead, Delivered: t.RemoteHead(), Now: w.oid(), Commits: 1 + w.rng.IntN(200), By: []string{"ann"}, People: 1},
+	}
+	if w.chance(w.k.Protected) {
+		c.Changes = append(c.Changes, Change{Path: ".github/workflows/ci.yml", Action: "created"})
+	}
+	if w.chance(w.k.Hostile) {
+		switch w.rng.IntN(4) {
+		case 0:
+			c.Head = w.oid()
+		case 1:
+			c.Pushed.Kind = BranchRewritten
+		case 2:
+			c.Pushed.Delivered = w.oid()
+		case 3:
+			c.Pushed.Now = "HEAD"
+		}
 	}
 	w.send(Company, c)
 }

@@ -195,6 +195,7 @@ func (w *world) intruder() {
 		SettleRun{Run: run, Outcome: RunEnded{Head: []OID{"", w.oid()}[w.rng.IntN(2)], Spent: Amount{MicroUSD: int64(w.rng.IntN(3))}}}, EnforceDeadlines{}, RecordPreparation{Task: t.ID}, RecordBase{Task: t.ID, TaskBased: w.based(t).TaskBased}, Answer{Approval: "a99", Option: OptApprove}, Answer{Approval: "a1", Option: "perhaps"},
 		HoldDelivery{Task: t.ID, Head: head, Doubts: []Doubt{{Key: "k", Says: "x"}}},
 		OpenApproval{PendingQuestion{Key: "pr " + string(t.ID), Kind: AskPR, Task: t.ID}},
+		TakeInPush{Task: t.ID, Head: head, Pushed: BranchChange{Kind: BranchAhead, Delivered: head, Now: w.oid(), Commits: 1}},
 		SettlePR{Task: t.ID, State: PRMerged}, StartOffice{Office: "zzzz"}, PauseSubtask{Subtask: sub, Off: true}, PauseSubtask{Subtask: "t99-01"},
 		ReportEffectFailure{Task: t.ID, Key: strings.Repeat("x", w.rng.IntN(2)), EffectFailed: EffectFailed{Error: "x"}},
 		ProposePlan{Run: run, Fence: fence, Plan: w.plan()},

@@ -153,6 +153,8 @@ func describeEvent(e company.Event, t *company.Task) Item {
 		if d.Times > 1 {
 			it.Text += fmt.Sprintf(" (the last of %d)", d.Times)
 		}
+	case *company.PushTakenIn:
+		it.Text = safetext.EscapeLine(d.String(), 400) + ", as " + string(d.Subtask)
 	case *company.DeliveryHeld:
 		it.Text, it.Mark = "not pushed: "+safetext.EscapeLine(d.Doubts[0].Says, 200), Stalled
 		if n := len(d.Doubts) - 1; n > 0 {

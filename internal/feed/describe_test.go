@@ -180,3 +180,13 @@ func TestSkippedNumbersAreTold(t *testing.T) {
 		}
 	}
 }
+
+// The feed names commits of others that are taken in, and the ticket that takes them in.
+func TestTakenInIsTold(t *testing.T) {
+	it := describeRecorded(t, &company.PushTakenIn{Subtask: "t2-02", BranchChange: company.BranchChange{
+		Kind: company.BranchAhead, Commits: 2, By: []string{"Ann\x1b[2J"}, People: 1,
+	}}, nil)
+	if want := `took in 2 commits by Ann\x1b[2J that were pushed to the branch meanwhile, as t2-02`; it.Text != want {
+		t.Errorf("%q, want %q", it.Text, want)
+	}
+}

@@ -26,6 +26,15 @@ type Diff struct {
 	Truncated bool         // the patch was longer than the limit
 }
 
+// Paths returns the changes without their modes and objects.
+func (d Diff) Paths() []company.Change {
+	var out []company.Change
+	for _, c := range d.Changes {
+		out = append(out, c.Change)
+	}
+	return out
+}
+
 // Diff compares two commits or trees. The patch is cut at maxPatch bytes (0:
 // no patch is made). No external diff, text conversion or attribute applies.
 func (m *Mirror) Diff(ctx context.Context, from, to company.OID, maxPatch int) (Diff, error) {

@@ -67,7 +67,7 @@ var limits = []limit{
 	{"Changes of one run", "gitops", "maxDepth", count, "nested folders", "The push is refused."},
 	{"Changes of one run", "gitops", "maxPathBytes", bytesUnit, "one path", "The push is refused."},
 	{"Changes of one run", "gitops", "MaxBranches", count, "branches", "The push is refused."},
-	{"Changes of one run", "sandbox", "maxChanges", bytesUnit, "list of the changed files of a subtask (some twenty thousand)", "The run ends with an error."},
+	{"Changes of one run", "company", "MaxChanges", bytesUnit, "list of the changed files of a subtask (some twenty thousand)", "The run ends with an error."},
 
 	{"Clones", "gitops", "maxCloneEntries", count, "files and folders of a repository that company clones by its address", "It is refused (E_INVALID) before a file is written."},
 	{"Clones", "gitops", "maxCloneBytes", bytesUnit, "files of such a repository, as a checkout unfolds them", "It is refused before a file is written."},

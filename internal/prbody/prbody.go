@@ -29,7 +29,7 @@ type prSection func(t *company.Task, o PROptions) string
 // prSections are the parts of a pull request's text, in the order of a
 // reviewer's questions.
 var prSections = []prSection{
-	prSummary, prInstruction, prFollowUps, prChanges, prSubtasks, prDecisions, prEvidence, prGates, prFindings,
+	prSummary, prInstruction, prFollowUps, prChanges, prTakenIn, prSubtasks, prDecisions, prEvidence, prGates, prFindings,
 	prDependencies, prRemade, prRefused, prReview, prCost, prReproduce, prPlan, prClosing,
 }
 

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -96,9 +95,9 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 		if err := s.recordCommits(ctx, head); err != nil {
 			return company.EndRun{}, err
 		}
-		if n := sizeOf(end.Changes); n > maxChanges {
+		if n := company.SizeOfChanges(end.Changes); n > company.MaxChanges {
 			end.Status, end.Code, end.Head, end.Escalate = company.RunError, company.EObjects, "", false
-			end.Error = fmt.Sprintf("the branch changes %d files; their list alone has %d bytes and one subtask may have %d: leave out what is generated, or change less at a time", len(end.Changes), n, maxChanges)
+			end.Error = fmt.Sprintf("the branch changes %d files; their list alone has %d bytes and one subtask may have %d: leave out what is generated, or change less at a time", len(end.Changes), n, company.MaxChanges)
 			end.Changes = nil
 		}
 	case end.Status == company.RunSuccess:
@@ -161,19 +160,6 @@ func (s *Sandbox) collectHead(ctx context.Context, unsaved bool) (company.OID, e
 	return w.takeHead(gitops.WithLog(ctx, s.spec.Log), unsaved)
 }
 
-// maxChanges bounds the list of changed files of one subtask, as JSON in bytes:
-// it becomes part of one record of the ledger, which holds 4 MiB, and of the
-// state. That is some twenty thousand files.
-const maxChanges = 2 << 20
-
-func sizeOf(changes []company.Change) int {
-	text, err := json.Marshal(changes)
-	if err != nil {
-		panic(err) // strings always encode
-	}
-	return len(text)
-}
-
 // changedPaths are the paths that head changes since it left, or last took in, the
 // integration branch.
 func changedPaths(ctx context.Context, m *gitops.Mirror, onto, head company.OID) ([]company.Change, error) {
@@ -185,11 +171,7 @@ func changedPaths(ctx context.Context, m *gitops.Mirror, onto, head company.OID)
 	if err != nil {
 		return nil, err
 	}
-	var out []company.Change
-	for _, c := range diff.Changes {
-		out = append(out, c.Change)
-	}
-	return out, nil
+	return diff.Paths(), nil
 }
 
 // lastFailure is the failed call that a worker gives up behind, for the question to its

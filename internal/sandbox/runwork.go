@@ -137,8 +137,8 @@ func (s Salvager) TakeWork(ctx context.Context, t *company.Task, r *company.Run)
 	if err != nil {
 		return Salvaged{}, err
 	}
-	if n := sizeOf(changes); n > maxChanges {
-		return Salvaged{}, company.E(company.EObjects, fmt.Sprintf("the list of the changed files has %d bytes and may have %d", n, maxChanges))
+	if n := company.SizeOfChanges(changes); n > company.MaxChanges {
+		return Salvaged{}, company.E(company.EObjects, fmt.Sprintf("the list of the changed files has %d bytes and may have %d", n, company.MaxChanges))
 	}
 	return Salvaged{Head: head, Branch: w.branch, Changes: changes}, nil
 }

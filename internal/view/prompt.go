@@ -99,7 +99,7 @@ func (v Approval) WordsGoWith() (key string, o company.Option, ok bool) {
 // HasDiff says whether there is a change that the question is about.
 func (v Approval) HasDiff() bool {
 	switch v.Kind {
-	case company.AskMerge, company.AskProtected, company.AskBlocked, company.AskReview, company.AskGates, company.AskPR, company.AskHeld, company.AskOtherBase:
+	case company.AskMerge, company.AskProtected, company.AskBlocked, company.AskMergeConflict, company.AskReview, company.AskGates, company.AskPR, company.AskHeld, company.AskOtherBase:
 		return true
 	}
 	return false

@@ -33,6 +33,7 @@ type Subtask struct {
 	MoreTurns          int                   `json:"more_turns,omitempty"` // model replies that the manager gave each of its runs beyond the config's
 	SplitFrom          company.SubtaskID     `json:"split_from,omitempty"` // the subtask that it was split from
 	Replanned          string                `json:"replanned,omitempty"`  // why the manager planned it anew; absent: it did not
+	TakenIn            *company.BranchChange `json:"taken_in,omitempty"`   // the commits of others that it takes in; absent: it is of a plan, or a repair
 	Branch             string                `json:"branch,omitempty"`
 	Head               company.OID           `json:"head,omitempty"`
 	Merged             company.OID           `json:"merged,omitempty"`
@@ -59,7 +60,7 @@ func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 func (src Source) viewSubtask(t *company.Task, sub *company.Subtask, budget *int) Subtask {
 	v := Subtask{
 		ID: sub.ID, Task: t.ID, Wave: t.StepOf(sub), After: sub.After(), Status: sub.Status, Paused: sub.Paused, Title: sub.Planned.Title, Description: sub.Planned.Description,
-		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort, Context: sub.Planned.Context, Model: sub.Model, MoreTurns: sub.MoreTurns, SplitFrom: sub.SplitFrom, Replanned: sub.Replanned,
+		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort, Context: sub.Planned.Context, Model: sub.Model, MoreTurns: sub.MoreTurns, SplitFrom: sub.SplitFrom, Replanned: sub.Replanned, TakenIn: sub.TakenIn,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), FirstSteps: sub.FirstSteps, Review: sub.Review.Last,
 		Findings: append([]company.JudgedFinding{}, sub.Review.Findings()...), WriteSetFit: fitOf(sub, budget), OutsideWriteSet: t.OutsideWriteSet(sub, budget), Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
 	}
@@ -121,6 +122,9 @@ func (v Subtask) originNotes() []string {
 	var notes []string
 	if v.SplitFrom != "" {
 		notes = append(notes, "split from "+string(v.SplitFrom))
+	}
+	if v.TakenIn != nil {
+		notes = append(notes, safetext.EscapeLine(company.DescribeTakenIn(*v.TakenIn), 300))
 	}
 	if v.Replanned != "" {
 		notes = append(notes, "planned anew by the manager: "+safetext.EscapeLine(v.Replanned, 300))

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"strings"
 
 	"company/internal/company"
 )
@@ -68,14 +69,17 @@ type observedTask struct {
 	spent     company.Amount
 	overdrawn bool // a run spent more than it was granted: the cap is no promise any more
 	prs       int
-	follows   company.TaskID              // the task whose pull request it works on, at last
-	begins    []company.TaskID            // the tasks that it begins after
-	settled   bool                        // its pull request is merged or closed
-	inBase    bool                        // it is merged
-	branch    company.BranchChange        // of its open pull request, as recorded last
-	added     map[company.Dependency]bool // names of dependencies
-	lookedUp  map[company.Dependency]bool // names that went out
-	archive   company.Hash                // of the tasks with which it left the state; empty: it is there
+	follows   company.TaskID                    // the task whose pull request it works on, at last
+	begins    []company.TaskID                  // the tasks that it begins after
+	settled   bool                              // its pull request is merged or closed
+	inBase    bool                              // it is merged
+	branch    company.BranchChange              // of its open pull request, as recorded last
+	takenIn   map[company.SubtaskID]company.OID // by subtask: the last commit of others that it takes in
+	takeIns   int                               // since the president last had the delivery tried again
+	remote    company.OID                       // at which its branch is expected at the remote; empty: where it began
+	added     map[company.Dependency]bool       // names of dependencies
+	lookedUp  map[company.Dependency]bool       // names that went out
+	archive   company.Hash                      // of the tasks with which it left the state; empty: it is there
 }
 
 func newObservedTask(d *company.TaskSubmitted, follows company.TaskID) *observedTask {
@@ -84,7 +88,7 @@ func newObservedTask(d *company.TaskSubmitted, follows company.TaskID) *observed
 		trees: map[company.OID]company.OID{}, green: map[company.OID]bool{}, whole: map[company.OID]company.OID{}, reviewing: map[company.OID]bool{},
 		approved: map[string]bool{}, judged: map[string]*company.ReviewRecorded{}, unshown: map[company.SubtaskID]bool{}, merged: map[company.SubtaskID]company.OID{}, heads: map[company.SubtaskID]company.OID{}, paused: map[company.SubtaskID]bool{},
 		protected: map[company.SubtaskID]bool{}, changes: map[company.SubtaskID][]company.Change{}, created: map[string]bool{},
-		added: map[company.Dependency]bool{}, lookedUp: map[company.Dependency]bool{}, runs: map[company.RunID]*observedRun{},
+		takenIn: map[company.SubtaskID]company.OID{}, added: map[company.Dependency]bool{}, lookedUp: map[company.Dependency]bool{}, runs: map[company.RunID]*observedRun{},
 	}
 }
 
@@ -189,7 +193,7 @@ func (c *Checker) observe(before *company.State, d company.Data, e company.Event
 		return fmt.Errorf("%s after the merge of the only ticket, whose approval holds for the whole", e.Kind)
 	}
 	for _, observe := range []func(*observedTask, company.Data, company.Event) error{
-		c.observeBegin, c.observePlan, c.observeSubtaskPause, c.observeRun, c.observeDependency, c.observeVerdict, c.observeStack, c.observeMerge, c.observeEnd,
+		c.observeBegin, c.observePlan, c.observeSubtaskPause, c.observeRun, c.observeDependency, c.observeVerdict, c.observeStack, c.observeMerge, c.observeTakeIn, c.observeEnd,
 	} {
 		if err := observe(t, d, e); err != nil {
 			return err
@@ -206,7 +210,7 @@ func (c *Checker) observe(before *company.State, d company.Data, e company.Event
 func isEffect(d company.Data) bool {
 	switch d.(type) {
 	case *company.RunOffered, *company.RunClaimed, *company.BudgetReserved, *company.BudgetWaiting, *company.BudgetExhausted, *company.MergeIntentRecorded, *company.MergeGated, *company.StackIntended, *company.StackRed, *company.ConflictReported,
-		*company.GateFinished, *company.DependencyAdded, *company.DependencyLookedUp, *company.DeliveryIntended, *company.DeliveryHeld, *company.PROpened, *company.TaskBased, *company.TaskPrepared, *company.BaselineRecorded, *company.TaskSubmitted, *company.EffectFailed, *company.ReviewVoided:
+		*company.GateFinished, *company.DependencyAdded, *company.DependencyLookedUp, *company.DeliveryIntended, *company.DeliveryHeld, *company.PROpened, *company.PushTakenIn, *company.TaskBased, *company.TaskPrepared, *company.BaselineRecorded, *company.TaskSubmitted, *company.EffectFailed, *company.ReviewVoided:
 		return true
 	}
 	return false
@@ -246,6 +250,9 @@ func (c *Checker) observeOffice(d company.Data, e company.Event) error {
 		}
 		delete(c.asked, d.ID)
 		c.yes[q.Key] = d.Option == company.OptApprove
+		if t := c.tasks[e.Task]; t != nil && c.yes[q.Key] && strings.HasPrefix(q.Key, "trouble "+string(e.Task)+" deliver ") {
+			t.takeIns = 0
+		}
 	}
 	return nil
 }

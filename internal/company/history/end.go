@@ -3,8 +3,6 @@ package history
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"unicode"
 
 	"company/internal/company"
 )
@@ -79,19 +77,10 @@ func (t *observedTask) observeBranch(d *company.BranchChangeSeen, e company.Even
 	}
 	t.branch = now
 	switch {
-	case now.Check() != nil:
-		return fmt.Errorf("the branch of %s cannot stand so: %s", e.Task, now)
 	case now.Delivered != was.Delivered:
 		return fmt.Errorf("the branch of %s was delivered at %s, and is compared with %s", e.Task, was.Delivered.Short(), now.Delivered.Short())
 	case now.Equal(was):
 		return fmt.Errorf("the branch of %s is told twice", e.Task)
-	case now.Commits > company.MaxBranchCommits || now.People > company.MaxBranchCommits || len(now.By) > min(company.MaxBranchNames, now.People):
-		return fmt.Errorf("the branch of %s holds %d commits by %d people, %d of them named", e.Task, now.Commits, now.People, len(now.By))
 	}
-	for _, name := range now.By {
-		if len(name) > company.MaxBranchName || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			return fmt.Errorf("%q is no plain name", name)
-		}
-	}
-	return nil
+	return checkDescription(e.Task, now)
 }

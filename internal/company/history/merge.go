@@ -51,6 +51,9 @@ func (c *Checker) observeMerge(t *observedTask, d company.Data, e company.Event)
 			t.created[change.Path] = t.created[change.Path] || change.Action == "created"
 		}
 		t.head, t.trees[d.Commit] = d.Commit, tree
+		if theirs := t.takenIn[e.Subtask]; theirs != "" {
+			t.remote = theirs
+		}
 		if t.settings.Rules >= 2 && t.intent != nil && t.wholeJudged(t.intent) {
 			t.carried = d.Commit
 		}

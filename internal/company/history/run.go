@@ -59,12 +59,7 @@ func (c *Checker) observeRun(t *observedTask, d company.Data, e company.Event) e
 		t.spent = t.spent.Add(d.Spent)
 		t.observeEndOfReviewer(d, e)
 		if d.Head != "" {
-			t.heads[e.Subtask] = d.Head
-			rules := company.PlanRules{Protected: t.settings.Protected}
-			t.protected[e.Subtask] = slices.ContainsFunc(d.Changes, func(c company.Change) bool {
-				return rules.IsProtected(c.Path) || t.settings.Rules >= 1 && company.ChangesGuardedCode(c)
-			})
-			t.changes[e.Subtask] = d.Changes
+			t.observeHead(e.Subtask, d.Head, d.Changes)
 		}
 	case *company.RunTold:
 		if r == nil || r.ended || t.ended {
@@ -163,4 +158,14 @@ func (t *observedTask) waveOf(e company.Event) int {
 		}
 	}
 	return len(t.waves) + 1 // a repair: it comes after all that was planned
+}
+
+// observeHead notes the newest head of a subtask, and whether it changes what needs the president.
+func (t *observedTask) observeHead(sub company.SubtaskID, head company.OID, changes []company.Change) {
+	rules := company.PlanRules{Protected: t.settings.Protected}
+	t.heads[sub] = head
+	t.changes[sub] = changes
+	t.protected[sub] = slices.ContainsFunc(changes, func(c company.Change) bool {
+		return rules.IsProtected(c.Path) || t.settings.Rules >= 1 && company.ChangesGuardedCode(c)
+	})
 }

@@ -1,0 +1,20 @@
+package prbody
+
+import "company/internal/company"
+
+// prTakenIn names the commits of others that the task took in before its push.
+func prTakenIn(t *company.Task, o PROptions) string {
+	var rows [][]string
+	for _, sub := range t.Subtasks {
+		if sub.TakenIn == nil || sub.Merged == "" {
+			continue
+		}
+		commits := sub.TakenIn.Delivered.Short() + ".." + sub.TakenIn.Now.Short()
+		rows = append(rows, []string{string(sub.ID), escapeWithin(company.DescribeTakenIn(*sub.TakenIn), 500), codeSpan(commits)})
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	return "## Commits of others\n\n" + markdownTable(o, []string{"ticket", "what happened", "commits"}, rows) +
+		"\n\nThey went through the gates, the review and the merge queue as a ticket of their own.\n"
+}
