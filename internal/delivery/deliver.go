@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -57,7 +56,7 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 	var expected company.OID
 	var before []*company.Task
 	if lead != t {
-		expected = t.Prepared.Base.OID
+		expected = t.RemoteHead()
 		for _, p := range s.Pulls() {
 			if p.Lead == lead {
 				before = p.Tasks
@@ -107,7 +106,7 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 		// holds this very head already.
 		at, err := m.Push(ctx, c.Log, gitops.Remote{URL: to}, "refs/heads/"+d.Branch, d.Head, expected)
 		if err != nil {
-			return nil, pushRefused(err, t, lead)
+			return c.answerRefusal(ctx, err, refusedPush{m: m, t: t, lead: lead, to: to, remote: remote, base: pr.Base})
 		}
 		onTop = c.onTop(ctx, m, d.Head, pr.Base, at, remote)
 	}
@@ -154,23 +153,4 @@ func (c *Delivery) onTop(ctx context.Context, m *gitops.Mirror, head company.OID
 		return nil
 	}
 	return change
-}
-
-// pushRefused marks errors that a retry does not mend. A follow-up began at a
-// head of the branch, and fits no other: after a person's push only a new
-// follow-up can hold both.
-func pushRefused(err error, t, lead *company.Task) error {
-	var e *company.Error
-	if !errors.As(err, &e) || e.Code != company.EProtected && e.Code != company.EConflict {
-		return err
-	}
-	c := e.NeedsPerson()
-	switch {
-	case c.Hint != "":
-	case lead != t:
-		c.Hint = fmt.Sprintf(`company cancel %s, then company submit --follows %s "…": it begins where the branch stands now; if people are done with it: company pr merge|close %d`, t.ID, lead.ID, lead.PR.Number)
-	default:
-		c.Hint = fmt.Sprintf("see the remote's branch. To deliver, rename or delete it there and answer with approve; or company cancel %s, and submit it again under another number", t.ID)
-	}
-	return c
 }

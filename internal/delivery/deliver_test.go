@@ -89,25 +89,6 @@ func TestNumberOfAMergedPullRequest(t *testing.T) {
 	}
 }
 
-// Whoever pushed to a pull request's branch while a follow-up was under way is
-// not overwritten, and the hint names a way on: to try again is none.
-func TestDeliverBesideAPerson(t *testing.T) {
-	t.Parallel()
-	b, c, _, id := followed(t)
-	branch := b.Task(mergertest.Task).Delivery.Branch
-	b.Project.Git("commit", "-q", "--allow-empty", "-m", "a person's")
-	b.Project.Git("push", "-q", "-f", "origin", "HEAD:refs/heads/"+branch)
-	cmd, err := c.Do(t.Context(), company.Effect{Task: id})
-	var e *company.Error
-	if cmd != nil || !errors.As(err, &e) || e.Class != company.HumanRequired || !strings.Contains(e.Hint, "company cancel t2, then company submit --follows t1") {
-		t.Errorf("%v, %+v", cmd, e)
-	}
-	theirs := b.Project.Git("rev-parse", "HEAD")
-	if at := b.Project.Git("ls-remote", "origin", "refs/heads/"+branch); !strings.HasPrefix(at, theirs) {
-		t.Errorf("the branch is at %q, and a person left it at %s", at, theirs)
-	}
-}
-
 // A branch that people deleted at the remote holds nothing that a push could
 // overwrite: a follow-up, which begins where it was delivered last, makes it anew.
 func TestDeliverToADeletedBranch(t *testing.T) {

@@ -34,7 +34,7 @@ type remoteBase struct {
 // findDoubts are what stands against pushing a task's head to its remote, less
 // what a person let pass. Nil: nothing. base is where the pull request is to go.
 func (c *Delivery) findDoubts(ctx context.Context, m *gitops.Mirror, t, lead *company.Task, remote string, pr forge.PR) (base remoteBase, held *company.HoldDelivery, err error) {
-	base = remoteBase{branch: pr.Base, oid: t.Prepared.Base.OID} // what the remote has
+	base = remoteBase{branch: pr.Base, oid: t.RemoteHead()} // what the remote has
 	if lead == t {
 		if base, err = c.baseNow(ctx, m, t, remote); err != nil {
 			return base, nil, err
