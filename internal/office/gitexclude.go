@@ -16,6 +16,9 @@ import (
 	"company/internal/safetext"
 )
 
+// ignoreFiles are names of files that hold patterns which git ignores.
+var ignoreFiles = []string{"exclude", "ignore", ".gitignore", "gitignore", ".gitignore_global"}
+
 // maxExclude bounds an exclude file, in bytes.
 const maxExclude = 1 << 20
 
@@ -81,8 +84,8 @@ func (p Paths) excludeFolders(at string) (file string, lines []string, err error
 }
 
 // makeExcludeFolder makes the folder of an exclude file, and returns where the file really is. A .git
-// that came in an archive may have a link there, to any file of the president's: only one that
-// stays in the git folder is followed.
+// that came in an archive may have a link there, to any file of the president's. One that leaves the
+// git folder is followed to what is a file of such patterns already, by its name: people share them.
 func makeExcludeFolder(file string) (real string, err error) {
 	top, err := filepath.EvalSymlinks(filepath.Dir(filepath.Dir(file)))
 	if err != nil {
@@ -97,10 +100,13 @@ func makeExcludeFolder(file string) (real string, err error) {
 		return "", err
 	}
 	real = filepath.Join(dir, filepath.Base(file))
-	if followed, err := filepath.EvalSymlinks(real); err == nil {
+	followed, err := filepath.EvalSymlinks(real)
+	exists := err == nil
+	if exists {
 		real = followed
 	}
-	if inside, err := filepath.Rel(top, real); err != nil || !filepath.IsLocal(inside) {
+	inside, err := filepath.Rel(top, real)
+	if (err != nil || !filepath.IsLocal(inside)) && (!exists || !slices.Contains(ignoreFiles, filepath.Base(real))) {
 		return "", errors.New("a link leads from there to " + safetext.EscapeLine(real, 400))
 	}
 	return real, nil
