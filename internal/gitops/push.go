@@ -11,7 +11,7 @@ import (
 // Push moves one branch of the remote from expectOld ("": it must not exist) to
 // new, which the mirror holds. E_PROTECTED for main, master, the remote's
 // default branch and everything that is not the company's; E_CONFLICT when the
-// branch is somewhere else. A branch that is gone is made anew: that overwrites
+// branch is somewhere else, or has commits that new does not contain. A branch that is gone is made anew: that overwrites
 // nothing. Pushing the same commit again succeeds, so a push may be repeated
 // after a crash; and so it does where people have committed on top of it since,
 // and nothing moves then. at is where the branch stands.
@@ -52,6 +52,12 @@ func (m *Mirror) Push(ctx context.Context, log *OpLog, remote Remote, ref string
 		expectOld = "" // and must still be gone when git gets there
 	case at != new && at != expectOld && m.containsCommit(ctx, a, at, new):
 		return at, nil
+	case at != new && at == expectOld:
+		held, err := m.IsAncestor(ctx, at, new)
+		if err != nil || !held {
+			return at, company.E(company.EConflict, "the push would drop commits of the remote's "+branch).
+				Because(fmt.Sprintf("it is at %s, which %s does not contain", at.Short(), new.Short())).Wrap(err)
+		}
 	}
 	r, err := a.runOnce(ctx, a.newCall(m.dir, "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
 		"--force-with-lease="+ref+":"+string(expectOld), "--", a.url, string(new)+":"+ref))

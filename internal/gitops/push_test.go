@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"company/internal/company"
 	"company/internal/gitexec/gitexectest"
@@ -38,10 +39,20 @@ func TestPush(t *testing.T) {
 	if got := gitexectest.Git(t, origin, "rev-parse", ref); got != string(one) {
 		t.Errorf("the origin is at %s", got)
 	}
-	if err := b.push(nil, Remote{URL: "file://" + origin}, ref, two, one); err != nil {
+	// Two does not contain one: the push would drop it, though it is expected there.
+	requireCode(t, b.push(nil, remote, ref, two, one), company.EConflict, "would drop commits")
+	tree, err := b.mirror.Tree(b.ctx, two)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := gitexectest.Git(t, origin, "rev-parse", ref); got != string(two) {
+	both, err := b.mirror.CommitTree(b.ctx, CommitSpec{Tree: tree, Parents: []company.OID{one, two}, Message: "both", When: time.Unix(0, 0), Passing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.push(nil, Remote{URL: "file://" + origin}, ref, both, one); err != nil {
+		t.Fatal(err)
+	}
+	if got := gitexectest.Git(t, origin, "rev-parse", ref); got != string(both) {
 		t.Errorf("the origin is at %s", got)
 	}
 }
