@@ -158,6 +158,6 @@ export function optionName(o: Option): string {
 }
 
 /** hasDiff says whether there is a change that a question is about. */
-export const hasDiff = (q: Approval): boolean => ["merge", "protected", "blocked", "review", "gates", "pr", "held"].includes(q.kind);
+export const hasDiff = (q: Approval): boolean => ["merge", "merge_conflict", "protected", "blocked", "review", "gates", "pr", "held"].includes(q.kind);
 
 export const subjectOf = (q: Approval): string => q.subtask || q.task || "the office";

@@ -12,7 +12,7 @@ import { Portion } from "../ui/portion.tsx";
 import { SeveralAnswers } from "../ui/several.tsx";
 
 export const kindNames: Record<string, string> = {
-  plan: "the plan", merge: "a merge", protected: "a merge of protected files", pr: "the pull request", no_gates: "work without gates", budget: "the budget",
+  plan: "the plan", merge: "a merge", merge_conflict: "a conflict of merges", protected: "a merge of protected files", pr: "the pull request", no_gates: "work without gates", budget: "the budget",
   clarification: "a question", blocked: "a stuck subtask", review: "the review", gates: "red gates", unread: "a check that cannot be read", red_green: "a missing test",
   trouble: "trouble outside", held: "a held push", day_budget: "the day's budget", office_budget: "the office's budget", dependency: "a dependency",
 };
