@@ -299,6 +299,34 @@ func TestPlanOfCostlyGlobs(t *testing.T) {
 	}
 }
 
+// T3: to read a glob takes time by its size, braces expanded, and the office waits for the decision on
+// a plan. So all globs of a plan have a size together, and the second look at it reads none.
+func TestGlobsOfAPlanAreBounded(t *testing.T) { // alone: it counts pieces of memory
+	plan := func(subtasks int) Plan {
+		p := Plan{Why: "hostile", Waves: []Wave{{}}}
+		for i := range subtasks {
+			s := okSubtask(fmt.Sprintf("Part %d", i))
+			s.WriteSet = nil
+			for k := range 50 {
+				s.WriteSet = append(s.WriteSet, fmt.Sprintf("p%d-%d/%s", i, k, strings.Repeat("*a", 480)))
+			}
+			p.Waves[0].Subtasks = append(p.Waves[0].Subtasks, s)
+		}
+		return p
+	}
+	if got := plan(2).Check(PlanRules{}); len(got) > 0 {
+		t.Errorf("100 large globs: %v", got)
+	}
+	got := plan(3).Check(PlanRules{})
+	if !slices.ContainsFunc(got, func(p PlanProblem) bool { return p.Where == "plan" && strings.Contains(p.What, "too complex") }) {
+		t.Errorf("150 large globs: %v", got)
+	}
+	large := plan(16)
+	if n := testing.AllocsPerRun(1, func() { large.Warnings("one line") }); n > 10_000 {
+		t.Errorf("%v pieces of memory for the warnings of a plan", n)
+	}
+}
+
 // Write sets that are accepted in one wave are never both matched by a path,
 // and a check says the same each time (SUB-8, SUB-18).
 func TestPlanDisjointProperty(t *testing.T) {

@@ -22,6 +22,7 @@ const (
 	tinyDescription   = 40      // characters
 	planOverlapBudget = 1 << 22 // pairs of positions for all questions of one plan
 	planMatchBudget   = 1 << 26 // steps for all comparisons of its globs with paths
+	planGlobBudget    = 1 << 17 // characters and wildcards of all its globs, their braces expanded
 )
 
 // hot are the classes of SUB-19 whose files depend on each other whatever
@@ -32,7 +33,7 @@ var hot = glob.MustParse("**/migrations/**", "tsconfig*.json", "biome.json", "le
 // that it is accepted (SUB-8, SUB-12, SUB-18, SUB-19). It looks at the plan and
 // the rules alone, and its time is bounded.
 func (p Plan) Check(rules PlanRules) []PlanProblem {
-	c := planCheck{rules: rules.WithDefaults(), budget: planOverlapBudget, steps: planMatchBudget, protected: slices.Clone(alwaysProtected)}
+	c := planCheck{rules: rules.WithDefaults(), budget: planOverlapBudget, steps: planMatchBudget, globs: planGlobBudget, protected: slices.Clone(alwaysProtected)}
 	c.addProtected(c.rules.Protected)
 	if c.checkSizes(p); len(c.problems) > 0 {
 		return c.problemList() // a plan that is too large is not looked into
@@ -79,6 +80,7 @@ type planCheck struct {
 	order     planOrder
 	budget    int // of questions for a path that two globs share
 	steps     int // of comparisons of globs with paths
+	globs     int // of the sizes of the globs that are read
 	problems  []PlanProblem
 }
 
@@ -280,6 +282,9 @@ func (c *planCheck) writeSet(at string, s PlannedSubtask) []glob.Glob {
 	}
 	var set []glob.Glob
 	for _, w := range s.WriteSet {
+		if c.steps < 0 {
+			return set
+		}
 		g, err := parseGlob(w)
 		if err != nil {
 			hint := "correct the glob"
@@ -290,6 +295,10 @@ func (c *planCheck) writeSet(at string, s PlannedSubtask) []glob.Glob {
 			continue
 		}
 		set = append(set, g)
+		if c.globs -= g.Size(); c.globs < 0 {
+			c.steps = -1
+			return set // Check reports it once, of the plan
+		}
 		if !c.rules.isInFolders(g) {
 			c.add(at, fmt.Sprintf("would write outside of the folders of the task (by %s)", quoteShort(w)),
 				"begin each glob with one of "+strings.Join(c.rules.Paths, "/, ")+"/")

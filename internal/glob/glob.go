@@ -122,6 +122,15 @@ func MustParse(list ...string) []Glob {
 }
 
 // String is the glob as it was written.
+// Size is how many characters and wildcards the patterns of a glob have, its braces expanded:
+// reading it took time and memory in proportion.
+func (g Glob) Size() int {
+	if g.nfa == nil {
+		return 0
+	}
+	return len(g.nfa.positions)
+}
+
 func (g Glob) String() string { return g.src }
 
 // Match reports whether the glob matches path. A path that no file of a

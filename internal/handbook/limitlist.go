@@ -19,6 +19,7 @@ var limits = []limit{
 	{"Tasks", "company", "defaultMaxWaveWidth", count, "subtasks of one wave or step", "The plan is refused."},
 	{"Tasks", "company", "maxTitleRunes", count, "characters of a subtask's title", "The plan is refused."},
 	{"Tasks", "company", "maxDescription", bytesUnit, "a subtask's description", "The plan is refused."},
+	{"Tasks", "company", "planGlobBudget", count, "characters and wildcards of all globs of a plan, their braces expanded", "The plan is refused."},
 	{"Tasks", "company", "MaxMoreTurns", count, "replies that the manager may add to each run of a stuck subtask", "More are refused."},
 	{"Tasks", "company", "maxGuided", count, "times that the manager sends one subtask back", "You are asked."},
 	{"Tasks", "company", "MaxDependencies", count, "packages that one task may add", "The tool refuses; the subtask goes on without it."},
