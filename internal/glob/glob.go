@@ -121,7 +121,6 @@ func MustParse(list ...string) []Glob {
 	return globs
 }
 
-// String is the glob as it was written.
 // Size is how many characters and wildcards the patterns of a glob have, its braces expanded:
 // reading it took time and memory in proportion.
 func (g Glob) Size() int {
@@ -131,6 +130,7 @@ func (g Glob) Size() int {
 	return len(g.nfa.positions)
 }
 
+// String is the glob as it was written.
 func (g Glob) String() string { return g.src }
 
 // Match reports whether the glob matches path. A path that no file of a

@@ -53,7 +53,7 @@ var limits = []limit{
 	{"Containers", "toolproto", "MaxFile", bytesUnit, "file that a tool writes, edits or reads raw", "The call is refused; a command can do it."},
 	{"Containers", "toolproto", "ReadBytes", bytesUnit, "part of a file that one read_file returns", "The next part is asked for."},
 	{"Containers", "toolproto", "maxPattern", bytesUnit, "pattern of one search", "The search is refused."},
-	{"Containers", "toolproto", "maxInstructions", count, "size of such a pattern, as RE2 counts it: characters, and each repetition of what is repeated", "The search is refused."},
+	{"Containers", "toolproto", "maxInstructions", count, "size of such a pattern, as RE2 counts it: its characters, with repetitions unfolded", "The search is refused."},
 	{"Containers", "toolproto", "SearchHits", count, "matches of one search", "The others are counted; the files share the lines."},
 	{"Containers", "toolproto", "SearchCounted", count, "matches that one search counts", "It ends, and says \"at least\"."},
 	{"Containers", "toolproto", "DeadMan", duration, "silence after which a container ends itself", "The run goes on in a new container."},
