@@ -25,7 +25,7 @@ var configRoutes = []Route{
 // may. A token may not reach further by a change than without one.
 func (s *Server) serveConfigChange(w http.ResponseWriter, r *http.Request) {
 	servePost(s, w, r, func(ctx context.Context, in ConfigChange) (any, error) {
-		byToken := cameByToken(r.Context())
+		byToken := cameByToken(ctx)
 		out, err := s.desk.ChangeConfig(ctx, config.Change{Key: in.Key, Value: in.Value, Unset: in.Unset, Digest: &in.Digest, Remote: byToken})
 		if err == nil {
 			s.log.Info("config changed over the API", "key", in.Key, "token", byToken, "counts", out.Counts)

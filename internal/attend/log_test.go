@@ -48,7 +48,7 @@ func newTalk(t *testing.T) (talkingOffice, *client.Office) {
 }
 
 func printed(id string, lines ...string) agent.TranscriptEntry {
-	return agent.TranscriptEntry{Output: &agent.LiveOutput{ID: id, Name: "run_command", About: "make test", Since: time.Now().Add(-time.Minute), Lines: lines}}
+	return agent.TranscriptEntry{Output: &agent.LiveOutput{ID: id, Name: "run_command", About: "make test", Since: time.Now().Add(-90 * time.Second), Lines: lines}}
 }
 
 func result(id, text string) agent.TranscriptEntry {

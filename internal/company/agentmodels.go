@@ -33,13 +33,16 @@ type AgentModels struct {
 // them from its first start on; from then on only what differs is recorded.
 type NoteAgents struct{ Agents []AgentModels }
 
-func (c NoteAgents) decide(s *State, m Meta) ([]Event, error) {
-	if len(c.Agents) == 0 || reflect.DeepEqual(s.Office.Agents, c.Agents) {
-		return nil, nil
+func (c NoteAgents) decide(s *State, m Meta) ([]Event, error) { return m.noteAgents(s, c.Agents), nil }
+
+// noteAgents is the event of a config that gives the agents other models than those that the office knows.
+func (m Meta) noteAgents(s *State, agents []AgentModels) []Event {
+	if len(agents) == 0 || reflect.DeepEqual(s.Office.Agents, agents) {
+		return nil
 	}
-	had, has := indexAgents(s.Office.Agents), indexAgents(c.Agents)
+	had, has := indexAgents(s.Office.Agents), indexAgents(agents)
 	changed := &AgentsChanged{}
-	for _, a := range c.Agents {
+	for _, a := range agents {
 		if !slices.Equal(had[a.Agent], a.Models) {
 			changed.Changes = append(changed.Changes, AgentChange{Agent: a.Agent, Was: had[a.Agent], Now: a.Models})
 		}
@@ -50,9 +53,9 @@ func (c NoteAgents) decide(s *State, m Meta) ([]Event, error) {
 		}
 	}
 	if len(changed.Changes) == 0 { // another order
-		return nil, nil
+		return nil
 	}
-	return []Event{m.newEvent("", "", "", changed)}, nil
+	return []Event{m.newEvent("", "", "", changed)}
 }
 
 func indexAgents(list []AgentModels) map[string][]ModelUse {

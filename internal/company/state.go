@@ -212,8 +212,7 @@ func (c StartOffice) decide(s *State, m Meta) ([]Event, error) {
 	if first.Agents != nil {
 		return events, nil
 	}
-	changed, err := NoteAgents{Agents: c.Agents}.decide(s, m)
-	return append(events, changed...), err
+	return append(events, m.noteAgents(s, c.Agents)...), nil
 }
 
 // OfficeStarted voids every claim: their holders belonged to a process that

@@ -145,6 +145,9 @@ func TestDamagedCounts(t *testing.T) {
 // bigEnv names the state folder of TestKernelKills' other process.
 const bigEnv = "COMPANY_TEST_BIG_PROCESS"
 
+// filled is the memory of TestKernelKills' other process.
+var filled [][]byte
+
 // TestKernelKills has a process really killed for want of memory, in a memory cgroup of its own, while an effect is under
 // way. One that a person kills in the same cgroup does not die of its effect.
 func TestKernelKills(t *testing.T) {
@@ -154,9 +157,8 @@ func TestKernelKills(t *testing.T) {
 		if os.Getenv("COMPANY_TEST_BY_HAND") != "" {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
-		var all [][]byte
 		for {
-			all = append(all, bytes.Repeat([]byte{1}, 1<<20))
+			filled = append(filled, bytes.Repeat([]byte{1}, 1<<20))
 		}
 	}
 	group := hosttest.MemoryCgroup(t, 256<<20)
