@@ -191,7 +191,7 @@ func TestValuesAreNotMultiplied(t *testing.T) {
 		_, allocated := parsetest.Measure(func() {
 			f = Find(ecosystemtest.Tree(map[string]string{".github/workflows/a.yml": text}), nil)
 		})
-		if allocated > 64*parsetest.MiB {
+		if allocated > 512*parsetest.MiB { // 4 MiB, and 250 under the race detector, whose pools forget
 			t.Errorf("%s: %d MiB allocated", name, allocated/parsetest.MiB)
 		}
 		if len(f.Commands) != 1 || !f.Commands[0].CIOnly || len(f.Commands[0].Command) > 2*len(script) {
