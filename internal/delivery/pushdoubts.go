@@ -221,8 +221,16 @@ func (c *Delivery) findSecrets(ctx context.Context, m *gitops.Mirror, base, head
 	for _, commit := range news.Commits {
 		head, _, _ := strings.Cut(commit.Raw, "\n\n")
 		above := strings.Count(head, "\n") + 2 // lines before the message
-		got := search.Scan("", []byte(commit.Raw))
+		blank := blankSignature(head)
+		got := search.Scan("", []byte(blank+commit.Raw[len(head):]))
 		rest.add(got, "the commit "+commit.OID.Short())
+		if blank != head { // the office's own secrets are looked for in signatures, too
+			for _, f := range search.Scan("", []byte(head)).Findings {
+				if f.Rule == leak.OwnRule {
+					got.Findings = append(got.Findings, f)
+				}
+			}
+		}
 		for _, f := range got.Findings {
 			if f.Line <= above {
 				add(f, "who made "+commit.OID.Short()+", and when")

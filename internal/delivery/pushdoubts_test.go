@@ -119,10 +119,19 @@ func TestSecretsInEveryPlace(t *testing.T) {
 		b.Project.Git("branch", "-f", "raw", b.Project.Git("hash-object", "-t", "commit", "-w", "--literally", file))
 		return b.Project.Fetch("raw")
 	}
+	signed := func(body string) string {
+		return "\ngpgsig -----BEGIN SSH SIGNATURE-----\n U1NIU0lHAAAAAQAAADMAAAALc3NoLWVkMjU1MTkAAAAgabcdefghijklmnopqrstuvwxyz0\n " + body + "\n -----END SSH SIGNATURE-----"
+	}
+	square := "EAAADZ2l0AAAAAAAAABnNoYTUxMgAAAFMAAAALc3NoLWVkMjU1MTkAAABA"
 	for name, one := range map[string]struct {
 		base, head company.OID
 		says       string // empty: no doubt
 	}{
+		"a signature":                 {b.Project.Base, raw("A <a@b>", "A <a@b>", signed(square), "x"), ""},
+		"a secret in a signature":     {b.Project.Base, raw("A <a@b>", "A <a@b>", signed(ownKey), "x"), "who made"},
+		"a token in a signature":      {b.Project.Base, raw("A <a@b>", "A <a@b>", signed(pat), "x"), "who made"},
+		"a header after a signature":  {b.Project.Base, raw("A <a@b>", "A <a@b>", signed("AAAA")+"\nnote "+square, "x"), "who made"},
+		"the message of a signed one": {b.Project.Base, raw("A <a@b>", "A <a@b>", signed(square), "x\n\n"+square), ", line 3: what looks like"},
 		"a name":                      {b.Project.Base, b.Project.Commit("n", map[string]string{ownKey + ".txt": "x\n"}), "the name of a file that"},
 		"a name of a file that was":   {b.Project.Base, b.Project.Commit("w", map[string]string{"x/" + pat: "package a\n"}), "the name of a file that"},
 		"a name that was there":       {with, b.Project.Commit("with", map[string]string{"keys/" + ownKey + ".txt": "y\n"}), ""},

@@ -28,10 +28,13 @@ type Own struct{ Name, Value string }
 // occur everywhere.
 const MinOwn = 8
 
+// OwnRule is the rule of a finding that is a secret of the office itself.
+const OwnRule = "own-secret"
+
 // Finding is a secret in a text. It tells where and what sort, not which.
 type Finding struct {
 	Line int
-	Rule string // of gitleaks, or own-secret
+	Rule string // of gitleaks, or OwnRule
 	What string // for people: "the value of GITHUB_TOKEN", "a GitHub personal access token"
 	// Mark tells one secret from another and gives none away: the same secret
 	// has the same mark in every text.

@@ -87,7 +87,7 @@ func (x *Search) scanText(path string, text []byte, sure bool) Result {
 	}
 	for _, o := range x.scanner.own {
 		if at := bytes.Index(text, o.text); at >= 0 {
-			add(at, "own-secret", "the value of "+o.name, o.name)
+			add(at, OwnRule, "the value of "+o.name, o.name)
 		}
 	}
 	marks := map[string]bool{}
