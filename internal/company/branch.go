@@ -45,7 +45,7 @@ type BranchChange struct {
 // LosesDelivery reports whether the branch lacks the delivered commit.
 func (b *BranchChange) LosesDelivery() bool { return b != nil && b.Kind != BranchAhead }
 
-// CommitsText counts the commits of others in words. It is empty where there are none.
+// CommitsText names the number of commits of others. It is empty where there are none.
 func (b BranchChange) CommitsText() string {
 	switch {
 	case b.Commits <= 0:

@@ -116,7 +116,7 @@ func (d *PushTakenIn) plannedSubtask(t *Task) PlannedSubtask {
 	}
 }
 
-// String describes what was taken in, for people. Names are as safe as Bounded makes them.
+// String describes the commits that were taken in, for people. Names are as safe as Bounded makes them.
 func (d *PushTakenIn) String() string { return DescribeTakenIn(d.BranchChange) }
 
 // DescribeTakenIn tells in a phrase which commits of others a task has taken in.

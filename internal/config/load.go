@@ -243,7 +243,7 @@ func (l *loader) readFile(path string) ([]byte, error) {
 	if trial := l.opts.trial; trial != nil && trial.path == path {
 		return trial.data, nil
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe of an archive holds nobody up
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe of an archive holds up no command
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -12,7 +12,7 @@ import (
 
 // remoteKeys are the keys that a request from outside the machine may change: how the work is
 // bounded, checked and asked about. None of them names a program, a file, an address, a
-// variable, a container or who may reach the office. A key that is not listed is refused.
+// variable, a container or the access to the office. A key that is not listed is refused.
 var remoteKeys = []string{
 	"agents.manager.model", "agents.worker.model", "agents.reviewer.model", "agents.merger.model", "agents.second_reviewer.model",
 	"agents.manager.max_turns", "agents.worker.max_turns", "agents.reviewer.max_turns", "agents.merger.max_turns", "agents.second_reviewer.max_turns",

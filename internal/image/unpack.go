@@ -65,7 +65,7 @@ func unpackArchive(r io.Reader, dir string) error {
 		}
 		_, rel, ok := strings.Cut(path.Clean(head.Name), "/")
 		isFile := head.Typeflag == tar.TypeReg && ok
-		// What is passed over is read all the same, and may be far larger than the package.
+		// An entry that is passed over is read all the same, and may be far larger than the package.
 		if total += head.Size; isFile && !filepath.IsLocal(rel) || n > maxDepFiles || total > maxDeps {
 			return company.E(company.EImage, "a package is too large, or has a file outside of it")
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	aliveFile = "alive" // the killCounts of a process that has not said goodbye
+	aliveFile = "alive" // the killCounts of a process without a goodbye
 	maxAlive  = 16 << 10
 )
 

@@ -23,7 +23,7 @@ import (
 // in fields of their own, must at least mention something of that kind.
 
 const (
-	// maxFacts bounds the things of one entry that are listed as seen.
+	// maxFacts bounds how many facts of one entry are listed as seen.
 	maxFacts = 6
 	// maxFact is how many bytes one of them has at most.
 	maxFact = 200

@@ -21,7 +21,7 @@ type Pattern struct {
 	instructions int
 }
 
-// CompilePattern reads a pattern. The error says what is wrong with it, or that it is too large.
+// CompilePattern reads a pattern. The error names its fault, or that it is too large.
 func CompilePattern(text string) (Pattern, error) {
 	if len(text) > maxPattern {
 		return Pattern{}, fmt.Errorf("the pattern has %d bytes, %d are allowed; use a shorter one", len(text), maxPattern)

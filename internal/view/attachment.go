@@ -7,7 +7,7 @@ import (
 	"company/internal/safetext"
 )
 
-// Contents reads what is stored beside the ledger.
+// Contents reads contents that are stored beside the ledger.
 type Contents interface {
 	// GetBlob returns a blob of at most limit bytes. ENotFound: there is none.
 	GetBlob(ctx context.Context, hash company.Hash, limit int64) ([]byte, error)

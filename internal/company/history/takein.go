@@ -47,7 +47,7 @@ func (c *Checker) observeTakeIn(t *observedTask, d company.Data, e company.Event
 	return nil
 }
 
-// checkDescription checks that what is told of a branch can be, and that its names are few and plain.
+// checkDescription checks that the description of a branch is possible, and that its names are few and plain.
 func checkDescription(id company.TaskID, b company.BranchChange) error {
 	switch {
 	case b.Check() != nil:
