@@ -33,7 +33,14 @@ type AgentModels struct {
 // them from its first start on; from then on only what differs is recorded.
 type NoteAgents struct{ Agents []AgentModels }
 
-func (c NoteAgents) decide(s *State, m Meta) ([]Event, error) { return m.noteAgents(s, c.Agents), nil }
+func (c NoteAgents) decide(s *State, m Meta) ([]Event, error) {
+	for _, a := range c.Agents {
+		if a.Agent == "" {
+			return nil, E(EInvalid, "models of an agent without a name")
+		}
+	}
+	return m.noteAgents(s, c.Agents), nil
+}
 
 // noteAgents is the event of a config that gives the agents other models than those that the office knows.
 func (m Meta) noteAgents(s *State, agents []AgentModels) []Event {
