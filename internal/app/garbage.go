@@ -13,17 +13,18 @@ import (
 // or of all with recent; with unmerged also work that no branch holds. It removes nothing, and
 // may be called while the company works, whose containers it leaves out.
 func (a *App) FindLeftovers(ctx context.Context, recent, unmerged bool) (upkeep.Report, error) {
-	report, _, err := a.clean(ctx, true, recent, unmerged)
+	report, _, err := a.runCleanup(ctx, true, recent, unmerged)
 	return report, err
 }
 
 // Cleanup removes what FindLeftovers reports. No company may be at work: its containers go,
 // too. failed are the errors of what stays.
 func (a *App) Cleanup(ctx context.Context, recent, unmerged bool) (report upkeep.Report, failed []error, err error) {
-	return a.clean(ctx, false, recent, unmerged)
+	return a.runCleanup(ctx, false, recent, unmerged)
 }
 
-func (a *App) clean(ctx context.Context, dryRun, recent, unmerged bool) (report upkeep.Report, failed []error, err error) {
+// runCleanup finds the leftovers, and removes them unless it is a dry run.
+func (a *App) runCleanup(ctx context.Context, dryRun, recent, unmerged bool) (report upkeep.Report, failed []error, err error) {
 	report = upkeep.NewReport(dryRun)
 	all, done, err := a.findGarbage(ctx, recent)
 	defer done()

@@ -10,7 +10,7 @@ import (
 	"company/test/heldoffice"
 )
 
-// steering is what a text of others may bring to steer a terminal, or to hide in it.
+// steering holds sequences that steer a terminal or hide text in it, as text of others may.
 const steering = "\x1b]52;c;eA==\a\x1b[2J\x1bPq\x1b\\\u009b2J\u009d0;x\u009c\x1b[200~\rover\x0e\u202e\u2066\u200b\x7f"
 
 // colour is a colour of this program.

@@ -39,17 +39,12 @@ func (c NoteAgents) decide(s *State, m Meta) ([]Event, error) {
 			return nil, E(EInvalid, "models of an agent without a name")
 		}
 	}
-	return m.noteAgents(s, c.Agents), nil
-}
-
-// noteAgents is the event of a config that gives the agents other models than those that the office knows.
-func (m Meta) noteAgents(s *State, agents []AgentModels) []Event {
-	if len(agents) == 0 || reflect.DeepEqual(s.Office.Agents, agents) {
-		return nil
+	if len(c.Agents) == 0 || reflect.DeepEqual(s.Office.Agents, c.Agents) {
+		return nil, nil
 	}
-	had, has := indexAgents(s.Office.Agents), indexAgents(agents)
+	had, has := indexAgents(s.Office.Agents), indexAgents(c.Agents)
 	changed := &AgentsChanged{}
-	for _, a := range agents {
+	for _, a := range c.Agents {
 		if !slices.Equal(had[a.Agent], a.Models) {
 			changed.Changes = append(changed.Changes, AgentChange{Agent: a.Agent, Was: had[a.Agent], Now: a.Models})
 		}
@@ -60,9 +55,9 @@ func (m Meta) noteAgents(s *State, agents []AgentModels) []Event {
 		}
 	}
 	if len(changed.Changes) == 0 { // another order
-		return nil
+		return nil, nil
 	}
-	return []Event{m.newEvent("", "", "", changed)}
+	return []Event{m.newEvent("", "", "", changed)}, nil
 }
 
 func indexAgents(list []AgentModels) map[string][]ModelUse {

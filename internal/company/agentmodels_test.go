@@ -54,4 +54,5 @@ func TestChangesOfModelsAreRecorded(t *testing.T) {
 	if evs := s.must(Company, NoteAgents{Agents: third}); len(evs) != 0 {
 		t.Errorf("said twice: %+v", evs)
 	}
+	s.mustRefuse(EInvalid, NoteAgents{Agents: []AgentModels{{"", local}}})
 }

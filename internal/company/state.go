@@ -212,7 +212,8 @@ func (c StartOffice) decide(s *State, m Meta) ([]Event, error) {
 	if first.Agents != nil {
 		return events, nil
 	}
-	return append(events, m.noteAgents(s, c.Agents)...), nil
+	changed, err := NoteAgents{Agents: c.Agents}.decide(s, m)
+	return append(events, changed...), err
 }
 
 // OfficeStarted voids every claim: their holders belonged to a process that

@@ -147,7 +147,7 @@ func (b *Book) IsSuspect(key string) bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.deaths.has(key)
+	return b.deaths.hasDeaths(key)
 }
 
 // Show notes that the president has seen a place that is set aside.

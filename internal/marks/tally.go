@@ -47,8 +47,8 @@ func (t tally) retry(owner string) bool {
 	return any
 }
 
-// has reports whether there are deaths at the effect with this key.
-func (t tally) has(key string) bool {
+// hasDeaths reports whether there are deaths at the effect with this key.
+func (t tally) hasDeaths(key string) bool {
 	for p := range t {
 		if p.Doing == Effect && p.Owner == key {
 			return true

@@ -29,48 +29,10 @@ const (
 	maxFact = 200
 	// maxNamed is how many commands and files a refusal lists.
 	maxNamed = 20
-	// maxLooked is how many bytes of commands, results and paths are looked through for all
-	// evidence of one review. Nothing ends the comparison before its end.
-	maxLooked = 256 << 20
 )
 
 // noEvidence begins each refusal of a review whose evidence does not stand.
 const noEvidence = "The evidence does not stand"
-
-// seenRecord is what a reviewer has seen so far.
-type seenRecord struct {
-	subject subject
-	calls   []seenCall
-	hunks   map[string][]lineRange // of the diff that the first message showed, by file
-	left    int                    // of maxLooked; negative: more was named than is looked for
-}
-
-// seenCall is a tool call with its arguments read.
-type seenCall struct {
-	name, command, file, result string // command: as joinFields has it
-	lines                       lineRange
-	isError                     bool
-}
-
-// lineRange is lines of a file, from first to last.
-type lineRange struct{ first, last int }
-
-func (r lineRange) overlapsWith(o lineRange) bool { return r.first <= o.last && o.first <= r.last }
-
-func newSeenRecord(x subject, calls []agent.TranscriptCall) *seenRecord {
-	s := &seenRecord{subject: x, hunks: readHunks(x.diff.Patch), left: maxLooked}
-	for _, c := range calls {
-		command, file, lines := argumentsOf(c)
-		s.calls = append(s.calls, seenCall{c.Name, joinFields(command), file, c.Result, lines, c.IsError})
-	}
-	return s
-}
-
-// contains is holdsFields within what may be looked through.
-func (s *seenRecord) contains(text, words string) bool {
-	s.left -= len(text)
-	return s.left >= 0 && holdsFields(text, words)
-}
 
 // checkEvidence compares all evidence of an approval with the transcript. checked has
 // a line for each entry; fault is empty where all of it stands.
@@ -237,7 +199,7 @@ func (s *seenRecord) findCommand(command string) string {
 		return ""
 	}
 	for _, c := range slices.Backward(s.calls) {
-		if c.name != "run_command" || c.isError || !s.contains(c.command, command) {
+		if c.name != "run_command" || c.isError || !s.findWords(c.command, command) {
 			continue
 		}
 		ran := "ran `" + safetext.EscapeLine(command, maxFact/2) + "`"
@@ -283,7 +245,7 @@ func (s *seenRecord) findFile(name string) (fact, why string) {
 			}
 		case c.name == "search" && s.foundBySearch(c, file, lines, all):
 			return shown + " in a search", ""
-		case c.name == "run_command" && (s.contains(c.command, file) || s.contains(c.command, path.Base(file)) || s.contains(c.result, file)):
+		case c.name == "run_command" && (s.findWords(c.command, file) || s.findWords(c.command, path.Base(file)) || s.findWords(c.result, file)):
 			return shown + " in `" + safetext.EscapeLine(c.command, maxFact/2) + "`", ""
 		}
 	}
@@ -381,7 +343,7 @@ func (s *seenRecord) findMentions(text string, add func(fact string)) {
 		case s.isInDiff(n):
 			add(n + " in the diff")
 		case slices.ContainsFunc(s.calls, func(c seenCall) bool {
-			return !c.isError && c.name != submitReview && s.contains(c.result, n)
+			return !c.isError && c.name != submitReview && s.findWords(c.result, n)
 		}):
 			add(n + " in what was run or read")
 		}
@@ -398,7 +360,7 @@ func (s *seenRecord) findMentions(text string, add func(fact string)) {
 
 // isInDiff reports whether the diff, or the path of one of its files, has a name.
 func (s *seenRecord) isInDiff(name string) bool {
-	return s.contains(string(s.subject.diff.Patch), name) || slices.ContainsFunc(s.subject.diff.Changes, func(c gitops.FileChange) bool {
+	return s.findWords(string(s.subject.diff.Patch), name) || slices.ContainsFunc(s.subject.diff.Changes, func(c gitops.FileChange) bool {
 		s.left -= len(c.Path)
 		return s.left >= 0 && strings.Contains(c.Path, name)
 	})

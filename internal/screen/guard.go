@@ -52,7 +52,8 @@ func escapeAllBut(text string, own func(string) int) string {
 	return b.String()
 }
 
-// ColorLength is how many bytes the colour takes that a text begins with; 0: none.
+// ColorLength returns the length in bytes of the colour code that a text begins with. Zero means
+// that it begins with none.
 func ColorLength(text string) int {
 	if !strings.HasPrefix(text, "\x1b[") {
 		return 0

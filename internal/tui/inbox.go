@@ -24,7 +24,7 @@ type inbox struct {
 	pager pager
 }
 
-// inboxRow is a question or a pull request.
+// inboxRow is a row of the inbox: a question, or a pull request that waits for a review.
 type inboxRow struct {
 	id       string
 	question *view.Approval

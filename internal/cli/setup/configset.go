@@ -75,7 +75,7 @@ func completeKeys(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 }
 
 func runConfigChange(ctx context.Context, env *command.Environment, target configTarget, c config.Change) error {
-	out, err := target.change(ctx, env, c)
+	out, err := target.changeKey(ctx, env, c)
 	switch {
 	case err != nil:
 		return err
@@ -86,8 +86,8 @@ func runConfigChange(ctx context.Context, env *command.Environment, target confi
 	return err
 }
 
-// change changes the file that is meant.
-func (t configTarget) change(ctx context.Context, env *command.Environment, c config.Change) (config.ChangeReport, error) {
+// changeKey changes a key of the file that the flags name.
+func (t configTarget) changeKey(ctx context.Context, env *command.Environment, c config.Change) (config.ChangeReport, error) {
 	if t.user && t.project {
 		return config.ChangeReport{}, company.E(company.EUsage, "--user and --project name two files").Fix("leave one of them out")
 	}

@@ -33,7 +33,7 @@ func proposeTox(text string) []ecosystem.Proposal {
 		if m[2] != "" {
 			p.Command += " -e " + shell.QuoteArgument(m[2])
 		}
-		for _, run := range f.expand(f.sections[m[1]]["commands"], keepForAll) {
+		for _, run := range f.expandValue(f.sections[m[1]]["commands"], keepForAll) {
 			p.Runs = append(p.Runs, strings.TrimLeft(run, "-!@ "))
 		}
 		out = append(out, p)

@@ -70,7 +70,7 @@ func readToxFile(text string) environmentRun {
 		if !ok {
 			v = f.sections["testenv"][key]
 		}
-		return f.expand(v, keepForFactors)
+		return f.expandValue(v, keepForFactors)
 	}
 	run := environmentRun{file: "tox.ini", set: map[string]string{}}
 	for _, line := range value("deps") {
@@ -104,7 +104,7 @@ func readToxFile(text string) environmentRun {
 
 // chooseSection is the section of the environment that runs the tests.
 func (f *toxFile) chooseSection() string {
-	if hasTestCommand(f.expand(f.sections["testenv"]["commands"], keepForFactors)) {
+	if hasTestCommand(f.expandValue(f.sections["testenv"]["commands"], keepForFactors)) {
 		return "testenv"
 	}
 	for _, name := range toxNames {
@@ -116,7 +116,7 @@ func (f *toxFile) chooseSection() string {
 		name, ok := strings.CutPrefix(section, "testenv:")
 		words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_{},", r) })
 		isOther := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(otherWords, w) })
-		if ok && !isOther && hasTestCommand(f.expand(f.sections[section]["commands"], keepForFactors)) {
+		if ok && !isOther && hasTestCommand(f.expandValue(f.sections[section]["commands"], keepForFactors)) {
 			return section
 		}
 	}
@@ -149,13 +149,13 @@ func newToxFile(text string) *toxFile { return &toxFile{readINI(text), minToxTex
 // is wanted.
 type keepLine func(line string) (rest string, wanted bool)
 
-// expand are the wanted lines of a value, with what tox puts into them. One with
-// something that is not known is left out.
-func (f *toxFile) expand(value string, keep keepLine) []string {
+// expandValue returns the wanted lines of a value, with their references replaced. A line with
+// an unknown reference is left out.
+func (f *toxFile) expandValue(value string, keep keepLine) []string {
 	return f.expandFrom(value, keep, 0)
 }
 
-// expandFrom does it at a depth of references.
+// expandFrom is expandValue at a depth of references.
 func (f *toxFile) expandFrom(value string, keep keepLine, depth int) (out []string) {
 	if depth > maxToxDepth || len(value) > f.room {
 		return nil
@@ -307,7 +307,7 @@ func toxTableCommands(env map[string]any) (out []string) {
 				}
 			}
 		}
-		out = append(out, f.expand(strings.Join(line, " "), keepForFactors)...)
+		out = append(out, f.expandValue(strings.Join(line, " "), keepForFactors)...)
 	}
 	return out
 }

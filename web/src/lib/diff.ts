@@ -142,8 +142,8 @@ const longChange = 400; // changed lines of a file that is folded at first
 const unfoldedLines = 1500; // lines of all files that are not
 
 /**
- * foldFiles are the paths of the files that are folded at first: of long changes, and all behind
- * the lines that a browser draws quickly. Unchanged lines count too: they are drawn as well.
+ * foldFiles returns the paths of the files that are folded at first: files with long changes, and
+ * every file behind the number of lines that a browser draws quickly. Unchanged lines count too: they are drawn as well.
  */
 export function foldFiles(files: DiffFile[]): Set<string> {
   const folded = new Set<string>();
