@@ -1,6 +1,9 @@
 package glob
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // maxPositions limits the automaton of one glob, and so what a match costs:
 // a path's length times maxPositions/64 operations.
@@ -52,6 +55,11 @@ type bitmaps struct {
 // add makes the automaton accept a pattern as well.
 func (n *automaton) add(parts []globPart, syntax Syntax) error {
 	n.starts = append(n.starts, int32(len(n.positions)))
+	size := 1
+	for _, p := range parts {
+		size += len(p.tokens) + 2
+	}
+	n.positions = slices.Grow(n.positions, size)
 	put := func(p position) { n.positions = append(n.positions, p) }
 	slash := false // a separator is due before the next component
 	for i, p := range parts {

@@ -22,11 +22,13 @@ func ParseFolded(s string) (Folded, error) {
 	if err != nil {
 		return Folded{}, err
 	}
-	folded, err := Parse(foldText(s))
-	if err != nil {
-		return Folded{}, err
+	folded, text := exact, foldText(s)
+	if text != s {
+		if folded, err = Parse(text); err != nil {
+			return Folded{}, err
+		}
 	}
-	return Folded{exact, folded, findLiteral(foldText(s)), strings.Contains(s, "[")}, nil
+	return Folded{exact, folded, findLiteral(text), strings.Contains(s, "[")}, nil
 }
 
 // findLiteral finds the longest text that a pattern spells out before its first choice.

@@ -156,6 +156,9 @@ func parsePattern(s string, syntax Syntax) ([]globPart, error) {
 			}
 			tok.set, size = runeSet{{r, r}}, n+1
 		}
+		if cur.tokens == nil {
+			cur.tokens = make([]globToken, 0, strings.IndexByte(s[i:]+"/", '/'))
+		}
 		if n := len(cur.tokens); !tok.star || n == 0 || !cur.tokens[n-1].star {
 			cur.tokens = append(cur.tokens, tok)
 		}

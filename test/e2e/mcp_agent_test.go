@@ -87,7 +87,7 @@ func configureOpenCode(t *testing.T, h *testenv.House, flags ...string) (env []s
 		t.Fatal(err)
 	}
 	// opencode takes PWD for its project, and not its working directory.
-	return append(slices.Clone(h.Env), "PWD="+h.Repo, "OPENCODE_CONFIG="+path, "XDG_DATA_HOME="+filepath.Join(h.Dir, "data"), "XDG_CACHE_HOME="+filepath.Join(h.Dir, "cache"),
+	return append(slices.Clone(h.Env), "PWD="+h.Repo, "TMPDIR="+h.Dir, "OPENCODE_CONFIG="+path, "XDG_DATA_HOME="+filepath.Join(h.Dir, "data"), "XDG_CACHE_HOME="+filepath.Join(h.Dir, "cache"),
 		"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
 }
 

@@ -51,6 +51,7 @@ function makeGyp() {
     return { dir: '', gyp: '' };
   }
   const dir = fs.mkdtempSync('/tmp/gyp-');
+  process.on('exit', () => fs.rmSync(dir, { recursive: true, force: true }));
   fs.writeFileSync(path.join(dir, 'node-gyp'), `#!/bin/sh\nexec "${process.execPath}" "${gyp}" "$@"\n`, { mode: 0o755 });
   return { dir, gyp };
 }
