@@ -37,6 +37,13 @@ type metadata struct {
 	Modified  string    `json:"last_modified,omitempty"`
 	Type      string    `json:"type,omitempty"` // media type, as the registry gave it
 	CheckedAt time.Time `json:"checked"`
+	// Unsure is a file that ended with its connection and has no digest: it may be cut short.
+	Unsure bool `json:"unsure,omitempty"`
+}
+
+// isFresh says whether nothing has to be asked about a cached file.
+func (o *cacheEntry) isFresh(w order, listTTL time.Duration) bool {
+	return w.Immutable && !o.meta.Unsure || clock.Within(listTTL, o.meta.CheckedAt)
 }
 
 // ReadAt lends the file's bytes.
@@ -86,14 +93,23 @@ func (w order) cacheKey() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// get returns a file from the cache, asking the registry where it must.
-// Concurrent requests for one file wait for one download.
+// get returns a file from the cache, asking the registry where it must. One that came for
+// another order, which allows more, is as large as it was.
 func (s *Store) get(ctx context.Context, w order) (*cacheEntry, error) {
+	o, err := s.find(ctx, w)
+	if err == nil && o.meta.Size > w.Limit {
+		return nil, fmt.Errorf("%w: %d bytes, %d at most", errTooLarge, o.meta.Size, w.Limit)
+	}
+	return o, err
+}
+
+// find is get without the bound. Concurrent requests for one file wait for one download.
+func (s *Store) find(ctx context.Context, w order) (*cacheEntry, error) {
 	k := w.cacheKey()
 	if s.isMissing(k) {
 		return nil, &httpError{status: http.StatusNotFound}
 	}
-	if o := s.lookupEntry(k); o != nil && (w.Immutable || clock.Within(s.listTTL, o.meta.CheckedAt)) {
+	if o := s.lookupEntry(k); o != nil && o.isFresh(w, s.listTTL) {
 		o.cached = true
 		s.markUsed(k)
 		return o, nil
@@ -133,7 +149,7 @@ func (s *Store) load(k string, w order) (*cacheEntry, error) {
 		return nil, errClosed
 	}
 	old := s.lookupEntry(k) // another may have just brought it
-	if old != nil && (w.Immutable || clock.Within(s.listTTL, old.meta.CheckedAt)) {
+	if old != nil && old.isFresh(w, s.listTTL) {
 		old.cached = true
 		return old, nil
 	}
@@ -194,6 +210,10 @@ func (s *Store) downloadFile(k string, w order, old *cacheEntry) (*cacheEntry, e
 		URL: w.URL, ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified"),
 		Type: resp.Header.Get("Content-Type"), CheckedAt: time.Now(),
 	}
+	if endsUnsure(resp) && w.Digest.NewHash() == nil {
+		// What was cut is not asked for by its tag: the registry would say that it is current.
+		f.Unsure, f.ETag, f.Modified = true, "", ""
+	}
 	began, body := time.Now(), newPatientBody(resp.Body, s.upstreams.patience(), end)
 	defer body.timer.Stop()
 	entry, err := s.storeBody(k, w, f, body, resp.ContentLength)
@@ -205,6 +225,12 @@ func (s *Store) downloadFile(k string, w order, old *cacheEntry) (*cacheEntry, e
 		err = &url.Error{Op: "Get", URL: resp.Request.URL.Redacted(), Err: err} // whose fault it is
 	}
 	return entry, err
+}
+
+// endsUnsure says whether a body ends with its connection alone, which looks like one that
+// was cut.
+func endsUnsure(r *http.Response) bool {
+	return r.ContentLength < 0 && r.ProtoMajor < 2 && len(r.TransferEncoding) == 0 && !r.Uncompressed
 }
 
 // storeBody writes a body beside the cache, checks it, and moves it in. A crash at
@@ -235,10 +261,8 @@ func (s *Store) storeBody(k string, w order, f metadata, body io.Reader, length 
 	case theirs != nil && subtle.ConstantTimeCompare(theirs.Sum(nil), w.Digest.Sum) != 1:
 		return nil, errDigestMismatch
 	}
-	if head := make([]byte, len(w.Magic)); len(head) > 0 {
-		if _, err := tmp.ReadAt(head, 0); err != nil || string(head) != w.Magic {
-			return nil, errWrongKind
-		}
+	if w.Check != nil && !w.Check(tmp, f.Size) {
+		return nil, errWrongKind
 	}
 	f.SHA256 = hex.EncodeToString(ours.Sum(nil))
 	if err := tmp.Sync(); err != nil {

@@ -16,7 +16,7 @@ import (
 // T16: what a registry of one kind names at the place of another kind's is as foreign as any other
 // address, also where that one has put it into the cache.
 func TestIndexNamesNoOtherRegistry(t *testing.T) {
-	modules := newFakeRegistry(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("private code")) })
+	modules := newFakeRegistry(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("private code PK\x05\x06")) })
 	const secret = "/corp.example/secret/@v/v1.0.0.zip"
 	index := newFakeRegistry(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintf(w, `<a href="%s">alpha-1.0.zip</a>`, modules.URL+secret)
@@ -54,7 +54,7 @@ func TestBroughtBytesCount(t *testing.T) {
 		if strings.Contains(q.URL.Path, "v1.0.1") {
 			<-release
 		}
-		_, _ = w.Write(make([]byte, 1000))
+		_, _ = w.Write(append(make([]byte, 996), "PK\x05\x06"...))
 	})
 	s := newStore(t, upstreamsAt(Go, r.URL))
 	p := NewPolicy()

@@ -79,8 +79,8 @@ func ParseLocks(files map[string][]byte) (all []company.Dependency, notes []stri
 			if seen[d] || CheckName(d) != nil {
 				continue
 			}
-			if len(all) == 4*maxNames {
-				notes = append(notes, fmt.Sprintf("the lock files name more than %d versions; the rest is left out", 4*maxNames))
+			if len(all) == maxVersions {
+				notes = append(notes, fmt.Sprintf("the lock files name more than %d versions; the rest is left out", maxVersions))
 				break
 			}
 			seen[d] = true

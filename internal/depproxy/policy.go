@@ -15,12 +15,17 @@ import (
 // registry's list of a package's dependencies.
 const maxNames = 100_000
 
+// maxVersions bounds the versions that one policy names, over all names. A go.mod of 16 MB,
+// which anybody may publish, names half a million.
+const maxVersions = 4 * maxNames
+
 // Policy says what may be fetched: exact versions, or every version of a name.
 // It grows while it is used: what a registry says that an allowed package needs
 // is allowed too. It is safe for use by many goroutines.
 type Policy struct {
 	mu            sync.Mutex
 	names         map[packageKey]*grant
+	versions      int                  // of all names
 	learned       []company.Dependency // what registries named, in order
 	openEcosystem string               // kind of which every name may be fetched; "": none
 	parts         []packageKey         // see AllowParts
@@ -70,6 +75,12 @@ func (p *Policy) addGrant(d company.Dependency, follows bool) bool {
 		return fresh
 	}
 	old, had := g.withNeeds[d.Version]
+	if !had {
+		if p.versions >= maxVersions {
+			return false
+		}
+		p.versions++
+	}
 	g.withNeeds[d.Version] = old || follows
 	return !had || follows && !old
 }
@@ -115,7 +126,7 @@ func (p *Policy) Clone() *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := NewPolicy()
-	c.parts, c.openEcosystem, c.digests = slices.Clone(p.parts), p.openEcosystem, maps.Clone(p.digests)
+	c.parts, c.openEcosystem, c.digests, c.versions = slices.Clone(p.parts), p.openEcosystem, maps.Clone(p.digests), p.versions
 	for k, g := range p.names {
 		n := &grant{anyVersion: g.anyVersion, withNeeds: make(map[string]bool, len(g.withNeeds))}
 		maps.Copy(n.withNeeds, g.withNeeds)

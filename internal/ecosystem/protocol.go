@@ -1,6 +1,7 @@
 package ecosystem
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -88,8 +89,12 @@ type Fetch struct {
 	Immutable bool
 	Digest    Digest // of the file; the zero value: not known
 	Limit     int64
-	Magic     string // what a file of its kind begins with; one that does not is no such file
-	RawBytes  bool   // the bytes as they lie there: a .gz is wanted as such, whatever a server says of it
+	RawBytes  bool // the bytes as they lie there: a .gz is wanted as such, whatever a server says of it
+	// Check looks at a file before it is kept, and says whether it is one of its kind. An
+	// immutable file without a digest needs one: a page of a captive portal, or an empty
+	// answer, would else be served for good. Nil: the digest tells, or the file is
+	// fetched again.
+	Check func(content io.ReaderAt, size int64) bool
 }
 
 // Digest is what a protocol says of a file's content.
@@ -109,6 +114,35 @@ func (d Digest) NewHash() hash.Hash {
 		return sha1.New()
 	}
 	return nil
+}
+
+// BeginsWith is a Check for files that begin with these bytes.
+func BeginsWith(magic string) func(io.ReaderAt, int64) bool {
+	return func(content io.ReaderAt, _ int64) bool {
+		head := make([]byte, len(magic))
+		_, err := content.ReadAt(head, 0)
+		return (err == nil || errors.Is(err, io.EOF)) && string(head) == magic
+	}
+}
+
+// maxZipEnd is how far from the end of a zip the record can begin with which it ends: it has
+// 22 bytes, and a comment.
+const maxZipEnd = 22 + 1<<16 - 1
+
+// CheckZip is a Check for zips. Their list of files is at the end, so half of one has none.
+func CheckZip(content io.ReaderAt, size int64) bool {
+	tail := make([]byte, min(size, maxZipEnd))
+	_, err := content.ReadAt(tail, size-int64(len(tail)))
+	return (err == nil || errors.Is(err, io.EOF)) && bytes.Contains(tail, []byte("PK\x05\x06"))
+}
+
+// CheckText is a Check for small files, whose text tells.
+func CheckText(isOne func(text []byte) bool) func(io.ReaderAt, int64) bool {
+	return func(content io.ReaderAt, size int64) bool {
+		text := make([]byte, size)
+		_, err := content.ReadAt(text, 0)
+		return (err == nil || errors.Is(err, io.EOF)) && isOne(text)
+	}
 }
 
 // Cached is a file in the cache.

@@ -79,7 +79,7 @@ func (Archives) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Answ
 			return nil, refuse(r, "pool")
 		}
 		if strings.HasSuffix(last, ".deb") {
-			w.Magic = debMagic // a page of a captive portal is not kept for good
+			w.Check = ecosystem.BeginsWith(debMagic) // a page of a captive portal is not kept for good
 		}
 		name, version, _ := strings.Cut(strings.TrimSuffix(last, ".deb"), "_")
 		return r.Package(ctx, company.Dependency{Ecosystem: ecosystem.Debian, Name: name, Version: version}, w, ecosystem.BinaryFile)

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -42,10 +44,10 @@ func (Ecosystem) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Ans
 	}
 	switch dot := strings.LastIndexByte(file, '.'); {
 	case file == "list":
-		text, err := readText(ctx, r, escaped+"/@v/list", false)
+		text, err := readText(ctx, r, escaped+"/@v/list")
 		return &ecosystem.Answer{Text: text, Media: ecosystem.TextPlain}, err
 	case file == "@latest":
-		text, err := readText(ctx, r, escaped+"/@latest", false)
+		text, err := readText(ctx, r, escaped+"/@latest")
 		return &ecosystem.Answer{Text: text, Media: "application/json"}, err
 	case dot > 0:
 		d.Version, err = module.UnescapeVersion(file[:dot])
@@ -78,16 +80,16 @@ func serveVersion(ctx context.Context, r ecosystem.Request, d company.Dependency
 	}
 	switch ext {
 	case "info":
-		f, err := getFile(ctx, r, file, ecosystem.MaxMetadata)
+		f, err := getFile(ctx, r, file, maxText, ecosystem.CheckText(isInfo))
 		return &ecosystem.Answer{File: f, Media: "application/json"}, err
 	case "mod":
-		text, err := readText(ctx, r, file, true)
+		text, err := readMod(ctx, r, file)
 		if err == nil && r.Allows(d) {
 			r.AllowNeeds(parseRequires(text), nil)
 		}
 		return &ecosystem.Answer{Text: text, Media: ecosystem.TextPlain}, err
 	case "zip":
-		f, err := getFile(ctx, r, file, ecosystem.MaxPackage)
+		f, err := getFile(ctx, r, file, ecosystem.MaxPackage, ecosystem.CheckZip)
 		return &ecosystem.Answer{File: f, Media: "application/zip", Package: d}, err
 	}
 	return nil, ecosystem.ErrNoPath
@@ -109,7 +111,7 @@ func (Ecosystem) ListNeeds(ctx context.Context, f ecosystem.Fetcher, d company.D
 	if err != nil {
 		return nil, err
 	}
-	text, err := readText(ctx, f, file, true)
+	text, err := readMod(ctx, f, file)
 	return parseRequires(text), err
 }
 
@@ -149,7 +151,7 @@ func listVersions(ctx context.Context, f ecosystem.Fetcher, name string) ([]stri
 	if err != nil {
 		return nil, err
 	}
-	text, err := readText(ctx, f, escaped+"/@v/list", false)
+	text, err := readText(ctx, f, escaped+"/@v/list")
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +178,7 @@ func latestVersion(ctx context.Context, f ecosystem.Fetcher, name string) (strin
 	if err != nil {
 		return "", err
 	}
-	text, err := readText(ctx, f, escaped+"/@latest", false)
+	text, err := readText(ctx, f, escaped+"/@latest")
 	if err != nil {
 		return "", err
 	}
@@ -204,19 +206,39 @@ func hasVersion(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) 
 // maxText bounds a list, a description and a go.mod, in bytes.
 const maxText = 16 << 20
 
-// readText reads a small file, which may be one that never changes.
-func readText(ctx context.Context, f ecosystem.Fetcher, path string, immutable bool) (text []byte, err error) {
+// readText reads a small file that may change.
+func readText(ctx context.Context, f ecosystem.Fetcher, path string) ([]byte, error) {
+	return readSmall(ctx, f, path, ecosystem.Fetch{})
+}
+
+// readMod reads the go.mod of a version, which never changes.
+func readMod(ctx context.Context, f ecosystem.Fetcher, path string) ([]byte, error) {
+	return readSmall(ctx, f, path, ecosystem.Fetch{Immutable: true, Check: ecosystem.CheckText(isMod)})
+}
+
+func readSmall(ctx context.Context, f ecosystem.Fetcher, path string, w ecosystem.Fetch) (text []byte, err error) {
 	err = askEach(f, func(base string) (err error) {
-		text, _, err = f.Read(ctx, ecosystem.Fetch{URL: base + "/" + path, Immutable: immutable, Limit: maxText})
+		w.URL, w.Limit = base+"/"+path, maxText
+		text, _, err = f.Read(ctx, w)
 		return err
 	})
 	return text, err
 }
 
+// A proxy names no digest of its files, and their clients' own (go.sum) is of another kind:
+// what they must be is the one thing that can be asked of them.
+
+func isMod(text []byte) bool { return modfile.ModulePath(text) != "" }
+
+func isInfo(text []byte) bool {
+	var info struct{ Version string }
+	return json.Unmarshal(text, &info) == nil && semver.IsValid(info.Version)
+}
+
 // getFile has a file of a version.
-func getFile(ctx context.Context, f ecosystem.Fetcher, path string, limit int64) (file ecosystem.Cached, err error) {
+func getFile(ctx context.Context, f ecosystem.Fetcher, path string, limit int64, check func(io.ReaderAt, int64) bool) (file ecosystem.Cached, err error) {
 	err = askEach(f, func(base string) (err error) {
-		file, err = f.Get(ctx, ecosystem.Fetch{URL: base + "/" + path, Immutable: true, Limit: limit})
+		file, err = f.Get(ctx, ecosystem.Fetch{URL: base + "/" + path, Immutable: true, Limit: limit, Check: check})
 		return err
 	})
 	return file, err
@@ -285,9 +307,30 @@ func checkLookup(ctx context.Context, r ecosystem.Request, lookup string) error 
 	return nil
 }
 
+// checkSumDB knows the files of a database. A tile has 256 hashes of 32 bytes, or as many as
+// its name says; a lookup begins with the number of its record; the latest tree is no
+// immutable file.
+func checkSumDB(file string) func(io.ReaderAt, int64) bool {
+	if file == "latest" {
+		return nil
+	}
+	if !strings.HasPrefix(file, "tile/") {
+		return ecosystem.CheckText(func(text []byte) bool {
+			number, _, _ := strings.Cut(string(text), "\n")
+			_, err := strconv.ParseUint(number, 10, 64)
+			return err == nil
+		})
+	}
+	hashes := int64(256)
+	if _, part, ok := strings.Cut(file, ".p/"); ok {
+		hashes, _ = strconv.ParseInt(part, 10, 64)
+	}
+	return func(_ io.ReaderAt, size int64) bool { return size == 32*hashes }
+}
+
 func readSumDB(ctx context.Context, f ecosystem.Fetcher, name, file string) (text []byte, err error) {
 	ask := func(base string) (err error) {
-		text, _, err = f.Read(ctx, ecosystem.Fetch{URL: base + "/" + file, Immutable: file != "latest", Limit: 1 << 20})
+		text, _, err = f.Read(ctx, ecosystem.Fetch{URL: base + "/" + file, Immutable: file != "latest", Limit: 1 << 20, Check: checkSumDB(file)})
 		return err
 	}
 	if err = askEach(f, func(base string) error { return ask(base + "/sumdb/" + name) }); err == nil {

@@ -95,7 +95,7 @@ func serveLocked(ctx context.Context, r ecosystem.Request, name, file string) (_
 	registry := r.Upstream().EndpointOf(name).URL
 	address := registry + "/" + name + "/-/" + file
 	if sum.Algorithm == "" {
-		text, _, err := r.Read(ctx, ecosystem.Fetch{URL: registry + "/" + strings.Replace(name, "/", "%2f", 1) + "/" + d.Version, Immutable: true})
+		text, _, err := r.Read(ctx, ecosystem.Fetch{URL: registry + "/" + strings.Replace(name, "/", "%2f", 1) + "/" + d.Version, Immutable: true, Check: ecosystem.CheckText(json.Valid)})
 		var m packageVersion
 		if err != nil || json.Unmarshal(text, &m) != nil || m.Version != d.Version {
 			return nil, false

@@ -17,7 +17,7 @@ func TestConformance(t *testing.T) {
 		LockText: "[[package]]\nname = \"requests\"\nversion = \"2.0.0\"\n", Packages: "pypi requests@2.0.0",
 		Served: ecosystemtest.Served{Package: company.Dependency{Ecosystem: ecosystem.PyPI, Name: "alpha", Version: "1.0"}, Needs: "pypi Beta_x", Default: "https://pypi.org/simple",
 			Files: map[string]string{"/alpha/": `<a href="../f/alpha-1.0-py3-none-any.whl#sha256=ba59926159d2aa256eb8739b8da7e2b574b960e1202c6d624cbe981cef996c91" data-core-metadata="true">alpha-1.0-py3-none-any.whl</a><a href="../f/alpha-2.0rc1.tar.gz">alpha-2.0rc1.tar.gz</a>`,
-				"/f/alpha-1.0-py3-none-any.whl": "wheel", "/f/alpha-1.0-py3-none-any.whl.metadata": "Name: alpha\nRequires-Dist: Beta_x[extra] (>=1)\n\nRequires-Dist: no-header\n"},
+				"/f/alpha-1.0-py3-none-any.whl": "wheel", "/f/alpha-1.0-py3-none-any.whl.metadata": "Metadata-Version: 2.1\nName: alpha\nRequires-Dist: Beta_x[extra] (>=1)\n\nRequires-Dist: no-header\n"},
 			Metadata: []string{"simple/alpha/", "files/alpha/alpha-1.0-py3-none-any.whl.metadata"}, File: "files/alpha/alpha-1.0-py3-none-any.whl"},
 		Blame: []string{
 			"ERROR: Could not find a version that satisfies the requirement x==9",

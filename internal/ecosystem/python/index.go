@@ -67,7 +67,7 @@ func (Ecosystem) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Ans
 		text, err := readWheelMetadata(ctx, r, f)
 		return &ecosystem.Answer{Text: text, Media: ecosystem.TextPlain}, err
 	}
-	return r.Package(ctx, d, ecosystem.Fetch{URL: f.URL, Digest: f.sha256Digest()}, ecosystem.BinaryFile)
+	return r.Package(ctx, d, f.fetch(), ecosystem.BinaryFile)
 }
 
 // ListVersions lists the versions of a package's files.
@@ -201,6 +201,18 @@ func (f indexFile) sha256Digest() ecosystem.Digest {
 	return ecosystem.Digest{Algorithm: "sha256", Sum: sum}
 }
 
+// fetch is how the file is got. An index may name no digest of it.
+func (f indexFile) fetch() ecosystem.Fetch {
+	w := ecosystem.Fetch{URL: f.URL, Digest: f.sha256Digest(), Immutable: true, Check: ecosystem.CheckZip}
+	switch {
+	case strings.HasSuffix(f.Filename, ".tar.gz"):
+		w.Check = ecosystem.BeginsWith("\x1f\x8b")
+	case strings.HasSuffix(f.Filename, ".tar.bz2"):
+		w.Check = ecosystem.BeginsWith("BZh")
+	}
+	return w
+}
+
 // listFiles lists the files of a package whose names are well formed.
 func listFiles(ctx context.Context, f ecosystem.Fetcher, name string) ([]indexFile, error) {
 	base := f.Upstream().EndpointOf(name).URL + "/" + canonicalName(name) + "/"
@@ -315,6 +327,12 @@ func (b *boundedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 
 var errWheelTooLarge = errors.New("the list of the wheel's files is too long to be read")
 
+// isMetadata says whether a text has the line that core metadata begins with.
+func isMetadata(text []byte) bool {
+	head, _, _ := bytes.Cut(bytes.ReplaceAll(text, []byte("\r"), nil), []byte("\n\n"))
+	return bytes.Contains(bytes.ToLower(head), []byte("metadata-version:"))
+}
+
 // readWheelMetadata is the core metadata of a file, where the index has it.
 func readWheelMetadata(ctx context.Context, from ecosystem.Fetcher, f indexFile) ([]byte, error) {
 	d := ecosystem.Digest{}
@@ -323,7 +341,7 @@ func readWheelMetadata(ctx context.Context, from ecosystem.Fetcher, f indexFile)
 			d = indexFile{Hashes: map[string]string{"sha256": sum}}.sha256Digest()
 		}
 	}
-	text, _, err := from.Read(ctx, ecosystem.Fetch{URL: f.URL + ".metadata", Immutable: true, Digest: d, Limit: maxWheelMetadata})
+	text, _, err := from.Read(ctx, ecosystem.Fetch{URL: f.URL + ".metadata", Immutable: true, Digest: d, Limit: maxWheelMetadata, Check: ecosystem.CheckText(isMetadata)})
 	return text, err
 }
 
@@ -337,7 +355,7 @@ func wheelDependencies(ctx context.Context, from ecosystem.Fetcher, f indexFile)
 	if !strings.HasSuffix(f.Filename, ".whl") {
 		return nil, nil
 	}
-	wheel, err := from.Get(ctx, ecosystem.Fetch{URL: f.URL, Digest: f.sha256Digest(), Immutable: true})
+	wheel, err := from.Get(ctx, f.fetch())
 	if err != nil {
 		return nil, err
 	}
