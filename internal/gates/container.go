@@ -17,6 +17,7 @@ import (
 	"company/internal/service"
 	"company/internal/shell"
 	"company/internal/testreport"
+	"company/internal/toolproto"
 )
 
 // writeTar writes the judged files.
@@ -106,6 +107,10 @@ func (r *Runner) timeLimit(base *company.GateCheck) time.Duration {
 	return max(min(limit, max(leastTimeout, 10*took)), 3*took)
 }
 
+// redProves says whether a failure of the job is held to show something: what the base
+// fails, or that a test fails as it should. Of other trees it is their own.
+func (j Job) redProves() bool { return j.Baseline || j.Files != nil || j.ExtraFiles != nil }
+
 // runInContainer runs a check in one container of its own.
 func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limits container.Limits) (company.GateCheck, *testreport.Results, error) {
 	g := j.Gates[n]
@@ -134,6 +139,9 @@ func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limi
 	exit, err := r.runScript(cctx, j, container.Spec{Name: name, Labels: labels, Limits: limits}, checkScript(g, j.Baseline), stdout, out)
 	res := stdout.collectResults()
 	check := company.GateCheck{Name: g.Name, Command: g.Command, Took: time.Since(began), Output: out.headAndTail()}
+	if ended := service.Ended(check.Output); j.redProves() && err == nil && !exit.OOMKilled && exit.Code != 0 && ended != "" {
+		return check, nil, service.EndedError(g.Name, ended, check.Output)
+	}
 	for _, e := range catalog.Of[ecosystem.Explainer]() {
 		check.Output += e.ExplainOutput(check.Output)
 	}
@@ -180,18 +188,18 @@ func checkScript(g company.GateCommand, probe bool) string {
 	if g.Report != "" {
 		run = g.Report
 	}
-	if g.Parse == testreport.FormatPlain || g.Given && g.Parse == testreport.FormatFindings { // what runners print comes on both streams, and in order
-		fmt.Fprintf(&b, "( %s\n) 2>&1", run)
-		return b.String()
-	}
-	if !isFileReport(g.Parse) {
-		b.WriteString(run)
-		return b.String()
-	}
 	// The exit code stays the command's own. The parenthesis stands on a line
-	// of its own: a script may end in a comment. What the command left running
-	// is killed, so that nothing is printed behind the last marker but the
-	// file; and in base64 the file holds no marker.
-	fmt.Fprintf(&b, "( %s\n)\ncode=$?\nkill -9 -1 2>/dev/null\nprintf '\\n%%s\\n' %s\nhead -c %d %s 2>/dev/null | base64\nexit $code\n", run, reportMarker, maxReport+1, testreport.File)
+	// of its own: a script may end in a comment.
+	fmt.Fprintf(&b, "( %s\n)", run)
+	if g.Parse == testreport.FormatPlain || g.Given && g.Parse == testreport.FormatFindings { // what runners print comes on both streams, and in order
+		b.WriteString(" 2>&1")
+	}
+	fmt.Fprintf(&b, "\ncode=$?\n[ $code = 0 ] || eval \"$%s\"\n", toolproto.ServicesEnded)
+	if isFileReport(g.Parse) {
+		// What the command left running is killed, so that nothing is printed behind
+		// the last marker but the file; and in base64 the file holds no marker.
+		fmt.Fprintf(&b, "kill -9 -1 2>/dev/null\nprintf '\\n%%s\\n' %s\nhead -c %d %s 2>/dev/null | base64\n", reportMarker, maxReport+1, testreport.File)
+	}
+	b.WriteString("exit $code\n")
 	return b.String()
 }

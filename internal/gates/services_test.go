@@ -18,6 +18,8 @@ import (
 	"company/internal/image"
 	"company/internal/sandbox"
 	"company/internal/service"
+	"company/internal/testreport"
+	"company/internal/toolproto"
 )
 
 // serviceImage makes the image with these services beside commands.
@@ -182,5 +184,58 @@ if mysql -h 127.0.0.1 -u root -pwrong -e 'select 1' 2>/dev/null; then exit 9; fi
 		if c, err := b.judge(id, all); err != nil || !c.Passed || c.Output != "" {
 			t.Fatalf("%v %+v", err, c)
 		}
+	}
+}
+
+// killPostgres ends the server as an accident would.
+const killPostgres = `kill -9 "$(head -n 1 /tmp/services/postgres/data/postmaster.pid)"; sleep 1; `
+
+// A check that fails beside a service that has ended says so, and not that there is none. On
+// the base that is no verdict: it would excuse the failures of all work to come. Nor is it where a test is to fail. One that
+// the check has started anew serves, and one that the gate ends behind the check has lasted.
+func TestServiceThatEnds(t *testing.T) {
+	id := serviceImage(t, service.Wish{Name: "postgres"})
+	b := setup(t, nil).withDocker()
+	const ended = toolproto.ServiceEnded + "postgres]"
+	startAnew := killPostgres + `rm /tmp/services/postgres/data/postmaster.pid
+PATH=$PATH:/usr/lib/postgresql/15/bin; setsid postgres -D /tmp/services/postgres/data >/dev/null 2>&1 &
+until pg_isready -q; do sleep 0.1; done; exit 3`
+	plain := company.GateCommand{Name: gates.Test, Parse: testreport.FormatPlain}
+	file := company.GateCommand{Name: gates.Test, Parse: "junit"}
+	for _, c := range []struct {
+		name, command string
+		gate          company.GateCommand
+		code          int
+		ended         bool
+	}{
+		{"it is asked for", killPostgres + `psql -c 'select 1'`, plain, 2, true},
+		{"nothing is said", killPostgres + `exit 3`, company.GateCommand{Name: gates.Test}, 3, true},
+		{"with a report", killPostgres + `exit 3`, file, 3, true},
+		{"it lasted", "exit 3", file, 3, false},
+		{"it is started anew", startAnew, plain, 3, false},
+		{"it is needed no more", killPostgres + "true", plain, 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := b.job("", "")
+			j.Image, c.gate.Command = gates.ImageByID(id), c.command
+			j.Gates = []company.GateCommand{c.gate}
+			check, _, err := b.runner.RunOnce(b.ctx, j)
+			if err != nil || check.ExitCode != c.code || strings.Contains(check.Output, ended) != c.ended || strings.Contains(check.Output, "gates.services") {
+				t.Errorf("%v %+v", err, check)
+			}
+			j.Baseline = true
+			res, err := b.runner.Run(b.ctx, j)
+			if c.ended != (err != nil) || c.ended && (!company.NeedsPerson(err) || !strings.Contains(err.Error(), "the service postgres ended") || !strings.Contains(company.DetailsOf(err), "[the end of /tmp/services/postgres/log]")) {
+				t.Errorf("on the base: %v %+v", err, res)
+			}
+			if j.Baseline = false; c.ended { // a test that is to fail without its change
+				if j.Files, err = b.mirror.List(b.ctx, j.Tree); err != nil {
+					t.Fatal(err)
+				}
+				if check, _, err := b.runner.RunOnce(b.ctx, j); err == nil {
+					t.Errorf("it fails as it should: %+v", check)
+				}
+			}
+		})
 	}
 }

@@ -3,6 +3,8 @@ package service
 import (
 	"strings"
 	"testing"
+
+	"company/internal/toolproto"
 )
 
 // Clients of several languages that find no server lead to the one line that has it.
@@ -16,6 +18,8 @@ func TestRefusedConnectionsAreExplained(t *testing.T) {
 		"the port is 5432\nconnection refused elsewhere\n":                                                                          "",
 		"dial tcp 127.0.0.1:15432: connect: connection refused\n":                                                                   "",
 		"redis.exceptions.ConnectionError: Error 111 connecting to localhost:6379. Connection refused.\nand more of it\nand more\n": "[redis]",
+		"psql: error: connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  no such database\n":                          "",
+		"dial tcp 127.0.0.1:5432: connect: connection refused\n" + toolproto.ServiceEnded + "postgres]\n":                           "",
 	} {
 		if got := ExplainOutput(output); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%q: %q, want %q", output, got, want)

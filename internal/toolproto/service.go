@@ -26,6 +26,14 @@ const ServiceFailed = "toolbox: the service "
 // with it as well.
 const ExitService = 119
 
+// ServicesEnded is a variable of a gate's command: lines of a shell that print, for each
+// service that was started and serves no more, ServiceEnded, its name and a bracket. The
+// gate's script runs them where its check failed, while everything else still runs.
+const ServicesEnded = "TOOLBOX_SERVICES_ENDED"
+
+// ServiceEnded begins the line about a service that did not last as long as the check.
+const ServiceEnded = "[ended before the check did, and serves no more: the service "
+
 // Services are the servers of an image.
 type Services struct {
 	Services []Service `json:"services"`

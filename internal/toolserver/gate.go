@@ -54,6 +54,7 @@ func Gate(settings Settings, argv []string, stdin io.Reader, log *slog.Logger) i
 		fmt.Fprintln(os.Stderr, err)
 		return toolproto.ExitService
 	}
+	env = append(env, beside.describeEnded()...)
 	argv = beside.wrapGate(argv)
 	if err := os.Chdir(settings.Workspace); err != nil {
 		log.Error("enter the workspace", "err", err)

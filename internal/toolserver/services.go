@@ -145,7 +145,7 @@ func (s *services) startService(ctx context.Context, one toolproto.Service, r *r
 	if err := layOutData(one); err != nil {
 		return fail(err)
 	}
-	log, err := os.OpenFile(logOf(one), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	log, err := openLog(one)
 	if err != nil {
 		return fail(err)
 	}
@@ -285,6 +285,18 @@ func copyPrivate(from, to string) error {
 	})
 }
 
+// openLog opens the log for the service. A command may have put something else in its
+// place; to open a pipe, for one, would wait for a reader, and every command with it.
+func openLog(one toolproto.Service) (*os.File, error) {
+	name := logOf(one)
+	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		if err := os.RemoveAll(name); err != nil {
+			return nil, err
+		}
+	}
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0o600)
+}
+
 func logOf(one toolproto.Service) string { return filepath.Join(one.Dir, "log") }
 
 // describeLog is the end of a service's log, under a line that says so.
@@ -298,13 +310,13 @@ func describeLog(one toolproto.Service) string {
 
 // readTail is the end of a file, from the beginning of a line.
 func readTail(file string, most int64) string {
-	f, err := os.Open(file)
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
+	if err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
 	from := max(0, info.Size()-most)
@@ -322,17 +334,42 @@ func readTail(file string, most int64) string {
 // gateScript is what becomes of a gate's container that has services: the command,
 // and behind its output, where it fails, the end of each service's log. The exit
 // code stays the command's. The script is the first process, which no command can
-// kill.
+// kill. A tail by its bytes first: a line may be as long as the disk is large. Of three
+// services there is room in what is kept of an output, and for what is said before it.
 const gateScript = `"$@"
 code=$?
 if [ "$code" -ne 0 ]; then
 	for log in %s; do
 		[ -s "$log" ] || continue
 		printf '\n[the end of %%s]\n' "$log" >&2
-		tail -n 20 "$log" | tail -c 2000 >&2
+		tail -c 1200 "$log" | tail -n 20 >&2
 	done
 fi
 exit "$code"`
+
+// describeEnded is the variable toolproto.ServicesEnded. A process that is gone is no proof:
+// a test may have started its service anew.
+func (s *services) describeEnded() []string {
+	if len(s.list.Services) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	for _, one := range s.list.Services {
+		ready := "false"
+		if len(one.Ready) > 0 {
+			ready = "timeout 10"
+			for _, word := range one.Ready {
+				ready += " " + quoteWord(word)
+			}
+		}
+		fmt.Fprintf(&b, "kill -0 %d 2>/dev/null || %s >/dev/null 2>&1 || printf '\\n%%s\\n' %s >&2\n",
+			s.running[one.Name].pid, ready, quoteWord(toolproto.ServiceEnded+one.Name+"]"))
+	}
+	return []string{toolproto.ServicesEnded + "=" + b.String()}
+}
+
+// quoteWord is a word as a shell reads it.
+func quoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // wrapGate is a gate's command where there are services.
 func (s *services) wrapGate(argv []string) []string {

@@ -156,3 +156,44 @@ func TestServicesStartOnce(t *testing.T) {
 		t.Errorf("%q %v", tries, err)
 	}
 }
+
+// A command may leave anything in the place of a log. No command waits for it.
+func TestLogsThatAreNone(t *testing.T) {
+	for name, put := range map[string]string{"a pipe": "mkfifo", "a folder": "mkdir", "a link": "ln -s /dev/full"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			one := shellService(dir, "one", `echo $$ >pid; echo up; touch ready; exec sleep 1000`, "test -e ready")
+			b := newBench(t, withServices(listServices(t, 30, one)))
+			log := filepath.Join(dir, "one", "log")
+			if _, err := b.Run(t.Context(), toolproto.RunRequest{Command: "rm " + log + " " + filepath.Join(dir, "one", "ready") + "; " + put + " " + log}); err != nil {
+				t.Fatal(err)
+			}
+			first := pidOf(t, dir)
+			if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			<-b.server.services.running["one"].done
+			ended := make(chan error, 1)
+			go func() {
+				_, err := b.Run(t.Context(), toolproto.RunRequest{Command: "true"})
+				ended <- err
+			}()
+			select {
+			case err := <-ended:
+				if err != nil {
+					t.Error(err)
+				}
+			case <-time.After(patience / 6):
+				// Whoever waits goes on, and the test ends.
+				if f, err := os.OpenFile(log, os.O_RDWR, 0); err == nil {
+					defer f.Close()
+				}
+				<-ended
+				t.Fatal("the next command waits for the log")
+			}
+			if text := readTail(log, 100); text != "up" {
+				t.Errorf("%q", text)
+			}
+		})
+	}
+}
