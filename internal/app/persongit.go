@@ -83,7 +83,8 @@ func (g PersonGit) runVisibly(ctx context.Context, args ...string) error {
 	if g.Err != nil {
 		cmd.Stderr = io.MultiWriter(&errs, g.Err)
 	}
-	return gitFailure(args, errs.String(), cmd.Run())
+	err := cmd.Run() // before its words are read
+	return gitFailure(args, errs.String(), err)
 }
 
 func gitFailure(args []string, said string, err error) error {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,15 +44,37 @@ func (r PullReview) PrepareMerge(ctx context.Context, t *company.Task, git Perso
 	return r.prepareMergeHere(ctx, t, git)
 }
 
-// prepareMergeHere looks whether the project's checkout is ready for the merge: it is on
-// the base branch, clean, and where the remote is.
+// prepareMergeHere prepares a merge by the person's git in the project's checkout. Whoever
+// is asked may take their time, and do something else in the checkout meanwhile: what was
+// found out before the question is looked at again behind it.
 func (r PullReview) prepareMergeHere(ctx context.Context, t *company.Task, git PersonGit) (PullMerge, error) {
 	m, remote, err := r.openMirror(ctx, t)
 	if err != nil {
 		return PullMerge{}, err
 	}
-	refuse := func(what, why, fix string) (PullMerge, error) {
-		return PullMerge{}, company.E(company.EConflict, what).Because(why).Fix(fmt.Sprintf("%s, then: company pr merge %d", fix, t.PR.Number))
+	if err := r.checkMergeHere(ctx, t, git, remote); err != nil {
+		return PullMerge{}, err
+	}
+	name, where := r.Config.Git.Remote, git.Dir
+	if remote != "" {
+		where += ", and push it to " + name
+	}
+	return PullMerge{
+		Question: fmt.Sprintf("merge #%d into %s, at %s, with your git in %s?", t.PR.Number, t.PR.Base, t.PR.Head.Short(), where),
+		Do: func(ctx context.Context) error {
+			if err := r.checkMergeHere(ctx, t, git, remote); err != nil {
+				return err
+			}
+			return mergeHere(ctx, m, t, git, remote, name)
+		},
+	}, nil
+}
+
+// checkMergeHere looks whether the project's checkout is ready for the merge: it is on
+// the base branch, clean, and where the remote is.
+func (r PullReview) checkMergeHere(ctx context.Context, t *company.Task, git PersonGit, remote string) error {
+	refuse := func(what, why, fix string) error {
+		return company.E(company.EConflict, what).Because(why).Fix(fmt.Sprintf("%s, then: company pr merge %d", fix, t.PR.Number))
 	}
 	in := "cd " + shell.Quote(git.Dir) + " && "
 	if on := git.currentBranch(ctx); on != t.PR.Base {
@@ -62,30 +85,38 @@ func (r PullReview) prepareMergeHere(ctx context.Context, t *company.Task, git P
 	}
 	changed, err := git.readOutput(ctx, "status", "--porcelain", "--untracked-files=no")
 	if err != nil {
-		return PullMerge{}, err
+		return err
 	}
 	if changed != "" {
 		return refuse("there are uncommitted changes in "+git.Dir, "a merge could not be told from them", in+"git stash, or git commit")
 	}
-	name, where := r.Config.Git.Remote, git.Dir
-	if remote != "" {
-		if err := git.runVisibly(ctx, "fetch", "--quiet", name, t.PR.Base); err != nil {
-			return PullMerge{}, err
-		}
-		there, err := git.readOutput(ctx, "rev-parse", "FETCH_HEAD")
-		if err != nil {
-			return PullMerge{}, err
-		}
-		if here, err := git.readOutput(ctx, "rev-parse", "HEAD"); err != nil || here != there {
-			return refuse(fmt.Sprintf("%s here is not where %s has it", t.PR.Base, name), fmt.Sprintf("it is at %s here and at %s there", company.OID(here).Short(), company.OID(there).Short()),
-				in+fmt.Sprintf("git pull --ff-only %s %s, or push what is yours", name, t.PR.Base))
-		}
-		where += ", and push it to " + name
+	if remote == "" {
+		return nil
 	}
-	return PullMerge{
-		Question: fmt.Sprintf("merge #%d into %s, at %s, with your git in %s?", t.PR.Number, t.PR.Base, t.PR.Head.Short(), where),
-		Do:       func(ctx context.Context) error { return mergeHere(ctx, m, t, git, remote, name) },
-	}, nil
+	name := r.Config.Git.Remote
+	if err := git.runVisibly(ctx, "fetch", "--quiet", name, t.PR.Base); err != nil {
+		return err
+	}
+	there, err := git.readOutput(ctx, "rev-parse", "FETCH_HEAD")
+	if err != nil {
+		return err
+	}
+	here, err := git.readOutput(ctx, "rev-parse", "HEAD")
+	if err != nil {
+		return err
+	}
+	if here != there && !git.isMergeOf(ctx, here, there, string(t.PR.Head)) {
+		return refuse(fmt.Sprintf("%s here is not where %s has it", t.PR.Base, name), fmt.Sprintf("it is at %s here and at %s there", company.OID(here).Short(), company.OID(there).Short()),
+			in+fmt.Sprintf("git pull --ff-only %s %s, or push what is yours", name, t.PR.Base))
+	}
+	return nil
+}
+
+// isMergeOf says whether a commit is the merge of a head into a base, and nothing else: so
+// an earlier try has left the checkout, of which only the push is missing.
+func (g PersonGit) isMergeOf(ctx context.Context, commit, base, head string) bool {
+	parents, err := g.readOutput(ctx, "rev-parse", commit+"^@")
+	return err == nil && parents == base+"\n"+head
 }
 
 func nameBranch(on string) string {
@@ -96,29 +127,53 @@ func nameBranch(on string) string {
 }
 
 // mergeHere merges with the person's git, and pushes where there is a remote. A merge that
-// conflicts is taken back.
+// git does not make is taken back.
 func mergeHere(ctx context.Context, m *gitops.Mirror, t *company.Task, git PersonGit, remote, name string) error {
 	if err := git.runVisibly(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", m.Dir(), string(t.PR.Head)); err != nil {
 		return err
 	}
 	message := fmt.Sprintf("Merge pull request #%d: %s", t.PR.Number, t.PR.Title)
 	if err := git.runVisibly(ctx, "merge", "--no-ff", "--no-edit", "-m", message, string(t.PR.Head)); err != nil {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
-		defer cancel()
-		if _, begun := git.readOutput(late, "rev-parse", "-q", "--verify", "MERGE_HEAD"); begun == nil {
-			if undo := git.runVisibly(late, "merge", "--abort"); undo != nil {
-				return undo
-			}
-		}
-		return company.E(company.EConflict, fmt.Sprintf("%s takes no merge of #%d without a conflict; nothing was changed", t.PR.Base, t.PR.Number)).Wrap(err).
-			Fix(fmt.Sprintf("company submit --follows %s \"merge %s and resolve the conflict\"", t.ID, t.PR.Base))
+		return undoMerge(ctx, t, git, err)
+	}
+	base := "refs/heads/" + t.PR.Base
+	if in, err := git.isTrue(ctx, "merge-base", "--is-ancestor", string(t.PR.Head), base); err != nil || !in {
+		return company.E(company.EConflict, fmt.Sprintf("another branch than %s was checked out during the merge", t.PR.Base)).Wrap(err).
+			Because("the merge of #" + fmt.Sprint(t.PR.Number) + " is on that branch").Fix("take it back there with git reset --keep HEAD~1, and see company pr merge --help")
 	}
 	if remote == "" {
 		return nil
 	}
-	if err := git.runVisibly(ctx, "push", name, "HEAD:refs/heads/"+t.PR.Base); err != nil {
+	if err := git.runVisibly(ctx, "push", name, base+":"+base); err != nil {
 		return company.E(company.EGit, fmt.Sprintf("#%d is merged here, and %s does not take it", t.PR.Number, name)).Wrap(err).
-			Fix(fmt.Sprintf("cd %s && git push %s %s, then: company pr merge %d", shell.Quote(git.Dir), name, t.PR.Base, t.PR.Number))
+			Fix(fmt.Sprintf("company pr merge %d tries the push again; where others pushed to %s meanwhile, first: cd %s && git pull --no-rebase %s %s && git push %s %s", t.PR.Number, t.PR.Base, shell.Quote(git.Dir), name, t.PR.Base, name, t.PR.Base))
 	}
 	return nil
+}
+
+// undoMerge takes back a merge that the person's git did not make, and says why it was not
+// made. A hook, a lock, a signature or a file in the way is no conflict: a follow-up, which
+// costs money, would mend none of them.
+func undoMerge(ctx context.Context, t *company.Task, git PersonGit, refusal error) error {
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+	defer cancel()
+	unmerged := ""
+	if _, begun := git.readOutput(late, "rev-parse", "-q", "--verify", "MERGE_HEAD"); begun == nil {
+		var err error
+		if unmerged, err = git.readOutput(late, "ls-files", "--unmerged"); err != nil {
+			return err
+		}
+		if err := git.runVisibly(late, "merge", "--abort"); err != nil {
+			return err
+		}
+	}
+	if unmerged == "" {
+		failed := company.E(company.EGit, fmt.Sprintf("your git did not merge #%d; nothing was changed", t.PR.Number)).Wrap(refusal)
+		if e := (*company.Error)(nil); errors.As(refusal, &e) {
+			failed = failed.Because(e.Why)
+		}
+		return failed.Fix(fmt.Sprintf("see what it says in %s, then: company pr merge %d", git.Dir, t.PR.Number))
+	}
+	return company.E(company.EConflict, fmt.Sprintf("%s takes no merge of #%d without a conflict; nothing was changed", t.PR.Base, t.PR.Number)).Wrap(refusal).
+		Fix(fmt.Sprintf("company submit --follows %s \"merge %s and resolve the conflict\"", t.ID, t.PR.Base))
 }

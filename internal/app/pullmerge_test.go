@@ -211,3 +211,99 @@ func TestMergeIsPushed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A person who is asked may do something else in the checkout before they answer. What they
+// confirmed is merged where it was to go, or not at all.
+func TestMergeLooksAgainBehindTheQuestion(t *testing.T) {
+	for name, meanwhile := range map[string]func(*mergeStage){
+		"is on other":                          func(s *mergeStage) { s.p.Git("switch", "-q", "-c", "other") },
+		"uncommitted changes":                  func(s *mergeStage) { write(t, s.p.Dir, "b.txt", "mine\n") },
+		"main here is not where origin has it": func(s *mergeStage) { s.p.Commit("main", map[string]string{"mine.txt": "mine\n"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newMergeStage(t)
+			origin := s.addOrigin()
+			m, err := s.review.PrepareMerge(t.Context(), s.task, s.here())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "is on other" {
+				defer func() {
+					if log := s.p.Git("log", "--format=%s", "other"); strings.Contains(log, "Merge") {
+						t.Errorf("it is merged into another branch:\n%s", log)
+					}
+				}()
+			}
+			meanwhile(s)
+			s.mustRefuse(m.Do(t.Context()), name)
+			if there := gitexectest.Git(t, origin, "rev-parse", "main"); there != string(s.p.Base) {
+				t.Errorf("origin was moved to %s", there)
+			}
+		})
+	}
+}
+
+// addOrigin gives the project a bare remote.
+func (s *mergeStage) addOrigin() string {
+	origin := filepath.Join(s.TempDir(), "origin.git")
+	s.p.Git("clone", "-q", "--bare", s.p.Dir, origin)
+	s.p.Git("remote", "add", "origin", origin)
+	s.p.Git("fetch", "-q", "origin")
+	return origin
+}
+
+// A merge whose push did not happen, since the command was killed or the remote was away, is
+// pushed by the same command. Another commit that is here alone is not.
+func TestMergeThatWasNotPushed(t *testing.T) {
+	s := newMergeStage(t)
+	origin := s.addOrigin()
+	s.p.Git("fetch", "-q", s.review.Paths.Git+"/"+filepath.Base(s.p.Mirror.Dir()), string(s.task.PR.Head))
+	s.p.Git("-c", "user.name=a", "-c", "user.email=a@b", "merge", "-q", "--no-ff", "-m", "Merge pull request #1", string(s.task.PR.Head))
+	merged := s.p.Git("rev-parse", "HEAD")
+	m, err := s.review.PrepareMerge(t.Context(), s.task, s.here())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if there := gitexectest.Git(t, origin, "rev-parse", "main"); there != merged {
+		t.Errorf("origin is at %s, the merge is %s", there, merged)
+	}
+	gitexectest.Git(t, origin, "update-ref", "refs/heads/main", string(s.p.Base))
+	s.p.Commit("main", map[string]string{"mine.txt": "mine\n"})
+	_, err = s.review.PrepareMerge(t.Context(), s.task, s.here())
+	s.mustRefuse(err, "main here is not where origin has it")
+}
+
+// What the person's git refuses is told in its words, and is not called a conflict, for which
+// a follow-up would be paid.
+func TestRefusedMergeIsNoConflict(t *testing.T) {
+	for name, prepare := range map[string]func(*mergeStage){
+		"a hook says no": func(s *mergeStage) {
+			hook := "#!/bin/sh\necho a hook says no >&2\nexit 1\n"
+			if err := os.WriteFile(filepath.Join(s.p.Dir, ".git/hooks/pre-merge-commit"), []byte(hook), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"would be overwritten": func(s *mergeStage) { write(t, s.p.Dir, "c.txt", "mine\n") },
+		"Another git process":  func(s *mergeStage) { write(t, s.p.Dir, ".git/index.lock", "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newMergeStage(t)
+			m, err := s.review.PrepareMerge(t.Context(), s.task, s.here())
+			if err != nil {
+				t.Fatal(err)
+			}
+			prepare(s)
+			err = m.Do(t.Context())
+			s.mustRefuse(err, name)
+			if company.CodeOf(err) != company.EGit || strings.Contains(err.Error()+fixOf(err), "--follows") {
+				t.Errorf("it is called a conflict: %v%s", err, fixOf(err))
+			}
+			if s.p.Git("rev-parse", "main") != string(s.p.Base) || s.p.Git("status", "--porcelain", "--untracked-files=no") != "" {
+				t.Errorf("it is left in the middle: %s", s.p.Git("status"))
+			}
+		})
+	}
+}

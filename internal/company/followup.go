@@ -153,6 +153,7 @@ type RecordPRFeedback struct {
 	Why      string         // of a state that is not open
 	Items    []FeedbackItem `json:"Remarks"` // its older name, which ids of commands are made with
 	Branch   *BranchChange  // as it stands; nil: not known
+	Head     OID            `json:",omitempty"` // that the base holds; empty: a forge says the state
 	Settings Settings       // of the follow-up
 }
 
@@ -177,7 +178,7 @@ func (c RecordPRFeedback) decide(s *State, m Meta) ([]Event, error) {
 		return nil, nil
 	}
 	if c.State == PRMerged || c.State == PRClosed {
-		return SettlePR{Task: lead.ID, State: c.State, Why: c.Why}.decide(s, m)
+		return SettlePR{Task: lead.ID, State: c.State, Why: c.Why, Head: c.Head}.decide(s, m)
 	}
 	seen, err := s.seeBranch(lead, c.Branch, m)
 	if err != nil {

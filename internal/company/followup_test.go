@@ -196,3 +196,33 @@ func TestNameOfAForgeUser(t *testing.T) {
 		}
 	}
 }
+
+// Whoever found a head in the base knows nothing of what a follow-up has delivered since: a pull
+// request is not merged while a part of it is in no base. A forge's own word needs no head.
+func TestMergeOfAnEarlierHead(t *testing.T) {
+	t.Parallel()
+	w := delivered(t)
+	first := w.s.Tasks["t1"].PR.Head
+	w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
+	w.goWell()
+	w.settle()
+	last := w.s.Tasks["t2"].PR.Head
+	if last == first {
+		t.Fatal("the follow-up delivered nothing")
+	}
+	for id, c := range map[string]Command{
+		"m1": SettlePR{Task: "t1", State: PRMerged, Head: first},
+		"m2": RecordPRFeedback{Task: "t1", State: PRMerged, Head: first},
+	} {
+		if evs, err := w.doID(id, President, c); CodeOf(err) != EConflict || len(evs) != 0 {
+			t.Errorf("%T: %d events, %v", c, len(evs), err)
+		}
+	}
+	if got := w.s.Tasks["t1"].PR.State; got != PROpen {
+		t.Fatalf("it is %s, and %s is merged nowhere", got, last)
+	}
+	w.must(President, SettlePR{Task: "t1", State: PRMerged, Head: last})
+	if got := w.s.Tasks["t1"].PR.State; got != PRMerged {
+		t.Errorf("it is %s", got)
+	}
+}

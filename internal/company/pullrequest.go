@@ -156,6 +156,9 @@ type SettlePR struct {
 	Task  TaskID
 	State PRState
 	Why   string
+	// Head is the commit that was found to be merged; empty: a forge says that the pull
+	// request is. A follow-up may have delivered another one meanwhile.
+	Head OID `json:",omitempty"`
 }
 
 func (c SettlePR) decide(s *State, m Meta) ([]Event, error) {
@@ -175,8 +178,23 @@ func (c SettlePR) decide(s *State, m Meta) ([]Event, error) {
 	case t.PR.State != PROpen:
 		return nil, E(EConflict, "the pull request is "+string(t.PR.State)+" already")
 	}
+	if last := s.lastDelivered(t); c.Head != "" && last.PR.Head != c.Head {
+		return nil, E(EConflict, fmt.Sprintf("%s of pull request #%d is merged, and %s has delivered %s since", c.Head.Short(), t.PR.Number, last.ID, last.PR.Head.Short())).
+			Because("what it delivered is not merged with it").Fix(fmt.Sprintf("company pr merge %d merges the rest", t.PR.Number))
+	}
 	return append([]Event{m.newEvent(t.ID, "", "", &PRSettled{State: c.State, Why: c.Why})},
 		s.cancelFollowUps(t, m, fmt.Sprintf("pull request #%d is %s", t.PR.Number, c.State))...), nil
+}
+
+// lastDelivered is the task that delivered last to the pull request of a lead.
+func (s *State) lastDelivered(lead *Task) *Task {
+	last := lead
+	for _, t := range s.chainOf(lead) {
+		if t.PR != nil {
+			last = t
+		}
+	}
+	return last
 }
 
 // PRSettled ends a pull request.

@@ -69,7 +69,7 @@ func (l *FeedbackPoller) Poll(ctx context.Context, p company.Pull) (c company.Re
 		if in, err := m.IsAncestor(ctx, p.Head, base); err != nil {
 			return c, 0, err
 		} else if in {
-			c.State, c.Why = company.PRMerged, p.Base+" holds its head"
+			c.State, c.Why, c.Head = company.PRMerged, p.Base+" holds its head", p.Head
 			return c, 0, nil
 		}
 	}

@@ -62,22 +62,22 @@ func mergePR(ctx context.Context, env *command.Environment, number string) error
 	if err != nil {
 		return err
 	}
-	merged := false // by this command, which needs no second look
+	merged := company.OID("") // by this command, which needs no second look
 	if t.PR.State == company.PROpen {
 		err = review.CheckMerged(ctx, t)
 		if company.CodeOf(err) == company.EProtected && env.CanPrompt() {
 			err = confirmMerge(ctx, env, t, review)
-			merged = err == nil
+			merged = t.PR.Head
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return settlePR(ctx, env, number, company.PRMerged, "", func(r view.PullRecord) error {
-		if merged {
-			return nil
+	return settlePR(ctx, env, number, company.PRMerged, "", func(r view.PullRecord) (company.OID, error) {
+		if merged != "" {
+			return merged, nil
 		}
-		return review.CheckMerged(ctx, r.Task())
+		return r.Task().PR.Head, review.CheckMerged(ctx, r.Task())
 	})
 }
 

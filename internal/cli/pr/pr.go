@@ -107,33 +107,34 @@ func prRange(ctx context.Context, conn *client.Office, number string) (view.Rang
 }
 
 func closePR(ctx context.Context, env *command.Environment, number, why string) error {
-	return settlePR(ctx, env, number, company.PRClosed, why, func(r view.PullRecord) error {
+	return settlePR(ctx, env, number, company.PRClosed, why, func(r view.PullRecord) (company.OID, error) {
 		if !r.Task().PR.IsOnForge() {
-			return nil // a page has nothing to close
+			return "", nil // a page has nothing to close
 		}
 		review, err := reviewOf(ctx, env, r)
 		if err != nil {
-			return err
+			return "", err
 		}
-		return review.Close(ctx, r.Task(), why)
+		return "", review.Close(ctx, r.Task(), why)
 	})
 }
 
 // settlePR notes what became of a pull request, once settle has done what an open
-// one needs.
-func settlePR(ctx context.Context, env *command.Environment, number string, state company.PRState, why string, settle func(view.PullRecord) error) error {
+// one needs. settle tells the head that it found to be merged.
+func settlePR(ctx context.Context, env *command.Environment, number string, state company.PRState, why string, settle func(view.PullRecord) (company.OID, error)) error {
 	r, conn, err := openPR(ctx, env, number)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	t := r.Task()
+	head := company.OID("")
 	if t.PR.State == company.PROpen {
-		if err := settle(r); err != nil {
+		if head, err = settle(r); err != nil {
 			return err
 		}
 	}
-	if _, err := conn.Do(ctx, "", company.SettlePR{Task: t.ID, State: state, Why: why}); err != nil {
+	if _, err := conn.Do(ctx, "", company.SettlePR{Task: t.ID, State: state, Why: why, Head: head}); err != nil {
 		return err
 	}
 	if env.Output == "json" {
