@@ -37,6 +37,7 @@ type Quarantine struct {
 	known  []company.OID
 	by     *Identity // of every new commit; nil: any
 	only   []string  // folders that may change; none: all
+	exempt []string  // checks of git that the base itself does not pass, by their ids
 }
 
 // OnlyIn keeps pushes, and the taken commit, to changes in these folders.
@@ -107,6 +108,9 @@ func (s *Store) Quarantine(ctx context.Context, m *Mirror, run company.RunID, ba
 	if at != base {
 		return nil, company.E(company.EConflict, fmt.Sprintf("the repository of run %s was made for base %s, not %s", run, at.Short(), base.Short()))
 	}
+	if err := q.exemptBase(ctx); err != nil {
+		return nil, err
+	}
 	for _, id := range extra {
 		if got, err := s.resolveRev(ctx, q.dir, takenSpace+string(id), "commit"); err == nil && got == id {
 			continue
@@ -116,6 +120,60 @@ func (s *Store) Quarantine(ctx context.Context, m *Mirror, run company.RunID, ba
 		}
 	}
 	return q, nil
+}
+
+// exemptList is the file of a quarantine that names the base's own special files.
+const exemptList = "base-special-files"
+
+// specialLinks are the checks of git for special files that are symbolic links.
+var specialLinks = map[string]string{
+	".gitmodules": "gitmodulesSymlink", ".gitattributes": "gitattributesSymlink", ".gitignore": "gitignoreSymlink", ".mailmap": "mailmapSymlink",
+}
+
+// exemptBase has git's own checks pass what the base has already. Git looks at the special
+// files (.gitmodules and such) of each new tree, also where they are as they were, and each
+// commit makes a new tree of the root: one odd file of the base's would have each push
+// refused. A file that a run makes anew has another id, and is checked; links that are new
+// are refused by the check of names.
+func (q *Quarantine) exemptBase(ctx context.Context) error {
+	out, err := q.s.runOK(ctx, call{dir: q.dir, args: []string{"ls-tree", "-z", string(q.base)}})
+	if err != nil {
+		return err
+	}
+	ids := ""
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out.out), "\x00"), "\x00") {
+		about, name, _ := strings.Cut(line, "\t")
+		f := strings.Fields(about)
+		if len(f) != 3 || f[1] != "blob" {
+			continue
+		}
+		look := looksLike(name)
+		if check := specialLinks[look]; check != "" && f[0] == "120000" {
+			q.exempt = append(q.exempt, check)
+		}
+		if strings.HasPrefix(look, ".git") {
+			ids += f[2] + "\n"
+		}
+	}
+	name := q.s.relName(q.dir) + "/" + exemptList
+	if err := q.s.own.WriteFile(name, []byte(ids), 0o600); err != nil {
+		return storeError("the repository of run "+string(q.run)+" cannot be made", err)
+	}
+	return nil
+}
+
+// fsckOfBase are the settings for that, for a git process that works in a folder. The path
+// is relative: git splits the list of its checks at blanks and commas.
+func (q *Quarantine) fsckOfBase(side, from string) []gitexec.Setting {
+	dir, err := filepath.Rel(from, q.dir)
+	if err != nil {
+		return nil // of two roots: all is checked
+	}
+	out := []gitexec.Setting{{side + ".fsck.skipList", filepath.Join(dir, exemptList)}}
+	for _, check := range q.exempt {
+		out = append(out, gitexec.Setting{side + ".fsck." + check, "warn"})
+	}
+	return out
 }
 
 // OID is company.OID, for short in signatures here.
@@ -332,7 +390,7 @@ func (m *Mirror) Take(ctx context.Context, q *Quarantine, oid OID, dst string) (
 	}
 	defer done()
 	// No reference is named here: it moves by compare-and-set, below.
-	if err := m.fetchCommit(ctx, fetchSpec{url: "file://" + q.dir, global: global, protocols: "file", oid: oid, config: strictFsck()}); err != nil {
+	if err := m.fetchCommit(ctx, fetchSpec{url: "file://" + q.dir, global: global, protocols: "file", oid: oid, config: append(strictFsck(), q.fsckOfBase("fetch", m.dir)...)}); err != nil {
 		return Taken{}, company.E(company.EObjects, fmt.Sprintf("the commit %s of run %s cannot be taken", oid.Short(), q.run)).Wrap(err)
 	}
 	t := Taken{OID: oid}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -229,6 +230,34 @@ func TestBaseIsExempt(t *testing.T) {
 	taken, err := b.mirror.Take(b.ctx, q, plant(t, q, tree, b.base.OID), ResultRef(run1))
 	if err != nil || len(taken.Changes) != 1 || taken.Changes[0].Path != "odd\nname" {
 		t.Errorf("%+v, %v", taken, err)
+	}
+}
+
+// Special files that git refuses in what is transferred are exempt, too, where the base has
+// them: each commit makes a new tree with them. A new one is refused as ever.
+func TestSpecialFilesOfTheBaseAreExempt(t *testing.T) {
+	t.Parallel()
+	const modules = "[submodule \"a\"]\n\tpath = a\n\turl = -u./payload\n\tupdate = !touch here\n"
+	b := setup(t, map[string]string{"work": "1", ".gitmodules": modules, "ignored": "*.o\n"})
+	for _, name := range []string{".gitignore", ".mailmap"} {
+		if err := os.Symlink("ignored", filepath.Join(b.checkout, name)); err != nil {
+			t.Fatal(err)
+		}
+		gitexectest.Git(t, b.checkout, "add", name)
+	}
+	gitexectest.Git(t, b.checkout, "commit", "-q", "-m", "odd")
+	b.fetch(t)
+	q := b.quarantine(t, run1)
+	lines := strings.Split(strings.TrimSuffix(gitexectest.Git(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID)), "\x00"), "\x00")
+	with := func(name, content string) OID {
+		entries := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return strings.HasSuffix(l, "\t"+name) })
+		return plant(t, q, mktree(t, q, append(entries, "100644 blob "+blob(t, q, content)+"\t"+name)...), b.base.OID)
+	}
+	if taken, err := b.mirror.Take(b.ctx, q, with("work", "2"), ResultRef(run1)); err != nil || len(taken.Changes) != 1 {
+		t.Errorf("%+v, %v", taken, err)
+	}
+	if _, err := b.mirror.Take(b.ctx, q, with(".gitmodules", modules+"\n"), ResultRef(run1)); company.CodeOf(err) != company.EObjects {
+		t.Errorf("a new one: %v", err)
 	}
 }
 

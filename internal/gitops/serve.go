@@ -95,7 +95,7 @@ func (q *Quarantine) Pack(ctx context.Context, req PackRequest) error {
 	if err := q.s.checkUntampered(q.dir); err != nil {
 		return err
 	}
-	c := call{dir: q.dir, config: q.s.serveConfig(), args: []string{strings.TrimPrefix(string(req.Service), "git-"), "--stateless-rpc"}}
+	c := call{dir: q.dir, config: append(q.s.serveConfig(), q.fsckOfBase("receive", q.dir)...), args: []string{strings.TrimPrefix(string(req.Service), "git-"), "--stateless-rpc"}}
 	limit := serveTimeout
 	if req.Service == ReceivePack {
 		c.limited, limit = true, packTimeout
