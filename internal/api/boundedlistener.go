@@ -1,15 +1,21 @@
 package api
 
 import (
+	"context"
+	"crypto/tls"
 	"errors"
 	"net"
+	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// boundedListener has a bounded number of connections open. Further ones wait until one of
-// them ends. A client that takes nothing of its answer for some time is cut off.
+// boundedListener has a bounded number of connections open. A further one takes the place of
+// the oldest stranger, so that whoever has no token cannot keep others out, neither by words
+// that never end nor by silence. Where there is no stranger it waits until a connection ends. A
+// client that takes nothing of its answer for some time is cut off.
 type boundedListener struct {
 	net.Listener
 	free  chan struct{} // holds a value for each open connection
@@ -17,6 +23,9 @@ type boundedListener struct {
 	done  chan struct{}
 	end   sync.Once
 	stop  atomic.Int64 // Unix nanoseconds; no write waits beyond, 0: none is set
+
+	mu        sync.Mutex
+	strangers []*boundedConn // open connections whose last request had no token, oldest first
 }
 
 func newBoundedListener(l net.Listener, connections int, write time.Duration) *boundedListener {
@@ -25,17 +34,34 @@ func newBoundedListener(l net.Listener, connections int, write time.Duration) *b
 
 // Accept waits for a connection and for room. net.ErrClosed: the listener was closed.
 func (l *boundedListener) Accept() (net.Conn, error) {
+	under, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	if len(l.free) == cap(l.free) {
+		l.closeStranger()
+	}
 	select {
 	case l.free <- struct{}{}:
 	case <-l.done:
-		return nil, net.ErrClosed
+		return nil, errors.Join(net.ErrClosed, under.Close())
 	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.free
-		return nil, err
+	c := &boundedConn{Conn: under, listener: l}
+	c.setStranger(true)
+	return c, nil
+}
+
+// closeStranger ends the oldest connection of a stranger, where there is one.
+func (l *boundedListener) closeStranger() {
+	var oldest *boundedConn
+	l.mu.Lock()
+	if len(l.strangers) > 0 {
+		oldest = l.strangers[0]
 	}
-	return &boundedConn{Conn: c, listener: l}, nil
+	l.mu.Unlock()
+	if oldest != nil {
+		_ = oldest.Close() // what it was served ends with it
+	}
 }
 
 // Close ends the listener; connections stay.
@@ -53,6 +79,7 @@ type boundedConn struct {
 	net.Conn
 	listener *boundedListener
 	end      sync.Once
+	closed   bool // under the listener's mu: it is no stranger again
 
 	mu    sync.Mutex
 	until time.Time // the deadline that its user has set; zero: none
@@ -102,8 +129,46 @@ func (c *boundedConn) Write(p []byte) (n int, err error) {
 	}
 }
 
+// setStranger notes whether the newest request of the connection had no token.
+func (c *boundedConn) setStranger(stranger bool) {
+	l := c.listener
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := slices.Index(l.strangers, c)
+	switch {
+	case stranger && at < 0 && !c.closed:
+		l.strangers = append(l.strangers, c)
+	case !stranger && at >= 0:
+		l.strangers = slices.Delete(l.strangers, at, at+1)
+	}
+}
+
 // Close ends the connection.
 func (c *boundedConn) Close() error {
-	c.end.Do(func() { <-c.listener.free })
+	c.end.Do(func() {
+		c.listener.mu.Lock()
+		c.closed = true
+		c.listener.mu.Unlock()
+		c.setStranger(false)
+		<-c.listener.free
+	})
 	return c.Conn.Close()
+}
+
+// connKey finds the connection of a request in its context.
+type connKey struct{}
+
+// keepConn puts a connection into the context of its requests.
+func keepConn(ctx context.Context, c net.Conn) context.Context {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// markConn notes whether a request has a token, for the connection that it came by.
+func markConn(r *http.Request, has bool) {
+	if c, ok := r.Context().Value(connKey{}).(*boundedConn); ok {
+		c.setStranger(!has)
+	}
 }

@@ -91,6 +91,7 @@ func (s *Server) ListenTCP(o TCPOptions) (url string, err error) {
 	t.http = &http.Server{
 		Handler:           t.guardRequests(s, boundBodies(s.newHandler(o.Page))),
 		ReadHeaderTimeout: s.limits.header, ReadTimeout: s.limits.read, IdleTimeout: s.limits.idle, MaxHeaderBytes: 16 << 10,
+		ConnContext:                  keepConn,
 		DisableGeneralOptionsHandler: true,                                                // OPTIONS * goes by the same rules
 		ErrorLog:                     slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // of connections: strangers cause them
 	}
@@ -212,6 +213,7 @@ func (t *tcpServer) guardRequests(s *Server, next http.Handler) http.Handler {
 			writeForbidden(w, company.E(company.EAccess, "the request comes from another site").Fix("open the page by the link that company open gives"))
 		default:
 			who, last := t.access.admitRequest(r.Header)
+			markConn(r, who != nobody)
 			if who == nobody {
 				open.ServeHTTP(w, r)
 				return

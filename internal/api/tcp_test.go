@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -473,6 +474,93 @@ func TestBadInputOverTCP(t *testing.T) {
 		}
 	}
 	d.unchanged(t)
+}
+
+// T19: connections without a token keep nobody out, whatever they do: idle after an answer,
+// silent, in the middle of a head, or of a body. Those with a token stay.
+func TestStrangersKeepNobodyOut(t *testing.T) {
+	certificate, pool := makeCertificate(t, "company.example.com")
+	for _, c := range []struct {
+		name, says string
+		answered   bool
+		tls        bool
+	}{
+		{name: "idle", says: "GET / HTTP/1.1\r\nHost: HOST\r\n\r\n", answered: true},
+		{name: "refused", says: "GET /api/v1/hello HTTP/1.1\r\nHost: HOST\r\nAuthorization: Bearer x\r\n\r\n", answered: true},
+		{name: "silent"},
+		{name: "half a head", says: "GET / HTTP/1.1\r\nHost: HOST\r\n"},
+		{name: "half a body", says: "POST /api/v1/session HTTP/1.1\r\nHost: HOST\r\nContent-Length: 100\r\n\r\n{"},
+		{name: "no handshake", tls: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const most = 4
+			var transport *http.Transport
+			d := serveOverTCP(t, func(s *Server, o *TCPOptions) {
+				s.limits = tcpLimits{header: time.Hour, read: time.Hour, idle: time.Hour, write: time.Hour, connections: most}
+				s.beatEvery = 10 * time.Millisecond
+				if c.tls {
+					o.TLS = certificate
+				}
+			})
+			at := d.srv.tcp.listener.Addr().String()
+			if c.tls {
+				transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: "company.example.com"}, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+					var dialer net.Dialer
+					return dialer.DialContext(ctx, "tcp", at)
+				}}
+				t.Cleanup(transport.CloseIdleConnections)
+				d.client.Transport = transport
+			}
+			stream, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.url+"/api/v1/events", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stream.Header.Set("Authorization", "Bearer "+fakeProgramToken)
+			followed, err := d.client.Do(stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer followed.Body.Close()
+			for range 3 * most {
+				conn, err := net.Dial("tcp", at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+				if _, err := io.WriteString(conn, strings.ReplaceAll(c.says, "HOST", strings.TrimPrefix(d.url, "http://"))); err != nil {
+					t.Fatal(err)
+				}
+				if c.answered {
+					_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second)) // one that is kept out is no failure yet
+					_, _ = conn.Read(make([]byte, 1))
+				}
+			}
+			asks, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			hello, err := http.NewRequestWithContext(asks, http.MethodGet, d.url+"/api/v1/hello", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hello.Header.Set("Authorization", "Bearer "+fakeProgramToken)
+			answer, err := d.client.Do(hello)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			if answer.StatusCode != http.StatusOK {
+				t.Errorf("status %d", answer.StatusCode)
+			}
+			if open := d.openConnections(); open > most {
+				t.Errorf("%d connections are open", open)
+			}
+			lines := bufio.NewScanner(followed.Body)
+			for asked := time.Now(); time.Since(asked) < 200*time.Millisecond; { // what was sent before is read by then
+				if !lines.Scan() {
+					t.Fatalf("the stream with a token is cut: %v", lines.Err())
+				}
+			}
+		})
+	}
 }
 
 // A bounded number of connections is served at a time. Further ones wait, and come in when
