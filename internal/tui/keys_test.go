@@ -218,6 +218,11 @@ func TestStatesOfTheConnection(t *testing.T) {
 	d.tell(snapshotMsg(snap))
 	d.expect("STOPPED: R lifts it")
 	d.press("R")
+	d.expect("lift the stop?")
+	if len(d.office.commands) != 0 {
+		t.Errorf("sent before Enter: %v", d.office.commands)
+	}
+	d.press("enter")
 	if len(d.office.commands) != 1 {
 		t.Errorf("sent: %v", d.office.commands)
 	}
@@ -360,5 +365,61 @@ func TestLongLinesAreWrapped(t *testing.T) {
 		if bare := strings.NewReplacer(" ", ""); bare.Replace(got.String()) != bare.Replace(text) {
 			t.Errorf("%q: the text has changed", unit)
 		}
+	}
+}
+
+// TestPasteKeepsItsText: what is pasted where words are typed is sent as it was pasted, in
+// several lines and however long it is. A line that fits can be typed on.
+func TestPasteKeepsItsText(t *testing.T) {
+	long := strings.Repeat("word ", 2*maxTyped) + "end"
+	for name, c := range map[string]struct{ typed, paste, want string }{
+		"a line":             {"say ", "hello", "say hello!"},
+		"several lines":      {"do this:\u0020", "- one\n    - two\n", "do this: - one\n    - two"},
+		"line ends of Enter": {"", "one\r\ntwo\rthree", "one\ntwo\nthree"},
+		"long":               {"", long, long},
+	} {
+		d := openDesktop(t, 80, 24, snapshotOf(t, sourceOf(0, nil)))
+		d.press("n")
+		for _, r := range c.typed {
+			d.tell(keyOf(string(r)))
+		}
+		d.tell(tea.PasteMsg{Content: c.paste})
+		d.text() // it fits
+		if name == "a line" {
+			d.press("!")
+		}
+		d.press("enter")
+		if len(d.office.submits) != 1 || d.office.submits[0] != c.want {
+			t.Errorf("%s: sent %.200q", name, d.office.submits)
+		}
+	}
+	d := openDesktop(t, 80, 24, snapshotOf(t, sourceOf(0, nil)))
+	d.press("n")
+	d.tell(tea.PasteMsg{Content: "one\ntwo\n"})
+	d.tell(tea.PasteMsg{Content: "three"})
+	d.press("enter")
+	if len(d.office.submits) != 1 || d.office.submits[0] != "one\ntwo\nthree" {
+		t.Errorf("a second paste: sent %q", d.office.submits)
+	}
+}
+
+// TestTooSmallTakesNoKeys: where the screens are not shown no key acts on them, nor on a prompt
+// that was open; q quits, and the prompt is there again with the room for it.
+func TestTooSmallTakesNoKeys(t *testing.T) {
+	d := openDesktop(t, 80, 24, snapshotOf(t, withQuestion(sourceOf(0, nil))))
+	d.press("i", "y")
+	d.tell(tea.WindowSizeMsg{Width: 20, Height: 5})
+	d.press("x", "enter")
+	if len(d.office.answers) != 0 {
+		t.Fatalf("an Enter that nobody could see through sent %+v", d.office.answers)
+	}
+	if _, cmd := d.Update(keyOf("q")); cmd == nil {
+		t.Error("q does not quit, which the screen says it does")
+	}
+	d.tell(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.expect("yes to a3")
+	d.press("enter")
+	if len(d.office.answers) != 1 || d.office.answers[0].Text != "" {
+		t.Errorf("sent: %+v", d.office.answers)
 	}
 }

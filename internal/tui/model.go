@@ -126,6 +126,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // takeInput gives a key to what it is meant for: the prompt, the help, or the screen.
 func (m *model) takeInput(msg tea.Msg) tea.Cmd {
+	if m.isTooSmall() {
+		return m.leaveTooSmall(msg)
+	}
 	if m.prompt != nil {
 		p := m.prompt
 		if k, ok := msg.(tea.KeyPressMsg); ok && k.String() == "ctrl+g" {
@@ -174,7 +177,10 @@ func (m *model) takeInput(msg tea.Msg) tea.Cmd {
 		return m.askStop()
 	case "R":
 		if m.snap.overview.Stopped {
-			return m.office.sendCommand(company.Resume{}, "the stop is lifted")
+			m.prompt = newPrompt("lift the stop? Work goes on. Enter, or Esc", func(string) tea.Cmd {
+				return m.office.sendCommand(company.Resume{}, "the stop is lifted")
+			})
+			return nil
 		}
 		m.note = resultMsg{text: "the office is not stopped"}
 		return nil
@@ -308,7 +314,7 @@ func (m *model) View() tea.View {
 
 // drawScreen is the lines of the screen, and the cursor of a prompt.
 func (m *model) drawScreen() ([]string, *tea.Cursor) {
-	if m.width < minWidth || m.height < minHeight {
+	if m.isTooSmall() {
 		return m.drawTooSmall(), nil
 	}
 	lines := []string{m.headLine()}
@@ -329,6 +335,23 @@ func (m *model) drawScreen() ([]string, *tea.Cursor) {
 		return lines, tea.NewCursor(at, m.height-1)
 	}
 	return append(lines, m.footLine()), nil
+}
+
+// isTooSmall reports whether the terminal has no room for the screens.
+func (m *model) isTooSmall() bool { return m.width < minWidth || m.height < minHeight }
+
+// leaveTooSmall takes the keys that a terminal without the screens names. Others would act on
+// what nobody sees, or be typed at a prompt that is not shown.
+func (m *model) leaveTooSmall(msg tea.Msg) tea.Cmd {
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		switch k.String() {
+		case "q", "ctrl+c":
+			return tea.Quit
+		case "ctrl+z":
+			return tea.Suspend
+		}
+	}
+	return nil
 }
 
 // drawTooSmall says what a terminal lacks.

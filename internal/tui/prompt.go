@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textinput"
@@ -59,6 +60,9 @@ func (p *prompt) pressKey(msg tea.Msg) (done bool, cmd tea.Cmd) {
 			return true, p.act(text)
 		}
 	}
+	if paste, ok := msg.(tea.PasteMsg); ok && p.words && p.takePaste(paste.Content) {
+		return false, nil
+	}
 	if p.written != "" {
 		return false, nil
 	}
@@ -68,6 +72,29 @@ func (p *prompt) pressKey(msg tea.Msg) (done bool, cmd tea.Cmd) {
 		p.typed(p.input.Value())
 	}
 	return false, cmd
+}
+
+// takePaste takes a paste that a line of the terminal cannot hold, because it has several lines
+// or is too long, as a text from an editor: the line would join its lines, and cut it without a
+// word. It reports whether it did.
+func (p *prompt) takePaste(text string) bool {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text) // terminals paste line ends as Enter
+	if p.written != "" {
+		p.written += text
+		return true
+	}
+	typed, at := []rune(p.input.Value()), p.input.Position()
+	whole := string(typed[:at]) + text + string(typed[at:])
+	if fitsLine(strings.TrimSpace(whole)) {
+		return false
+	}
+	p.written = whole
+	return true
+}
+
+// fitsLine reports whether a text can be typed in a line, as it is.
+func fitsLine(text string) bool {
+	return !strings.Contains(text, "\n") && utf8.RuneCountInString(text) <= maxTyped
 }
 
 // currentText returns the text that Enter would send.
@@ -81,7 +108,7 @@ func (p *prompt) currentText() string {
 // setText takes a text from an editor.
 func (p *prompt) setText(text string) {
 	text = strings.TrimSpace(text)
-	if p.written = ""; strings.Contains(text, "\n") || len(text) > maxTyped {
+	if p.written = ""; !fitsLine(text) {
 		p.written = text
 		return
 	}
