@@ -13,7 +13,7 @@ import (
 )
 
 // boundedListener has a bounded number of connections open. A further one takes the place of
-// the oldest stranger, so that whoever has no token cannot keep others out, neither by words
+// the oldest stranger, so that clients without a token cannot keep others out, neither by heads
 // that never end nor by silence. Where there is no stranger it waits until a connection ends. A
 // client that takes nothing of its answer for some time is cut off.
 type boundedListener struct {

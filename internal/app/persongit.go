@@ -83,7 +83,7 @@ func (g PersonGit) runVisibly(ctx context.Context, args ...string) error {
 	if g.Err != nil {
 		cmd.Stderr = io.MultiWriter(&errs, g.Err)
 	}
-	err := cmd.Run() // before its words are read
+	err := cmd.Run() // before errs is read
 	return gitFailure(args, errs.String(), err)
 }
 

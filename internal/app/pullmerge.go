@@ -44,9 +44,9 @@ func (r PullReview) PrepareMerge(ctx context.Context, t *company.Task, git Perso
 	return r.prepareMergeHere(ctx, t, git)
 }
 
-// prepareMergeHere prepares a merge by the person's git in the project's checkout. Whoever
-// is asked may take their time, and do something else in the checkout meanwhile: what was
-// found out before the question is looked at again behind it.
+// prepareMergeHere prepares a merge by the person's git in the project's checkout. A person
+// may work in the checkout before they answer the question, so the checkout is looked at
+// again behind it.
 func (r PullReview) prepareMergeHere(ctx context.Context, t *company.Task, git PersonGit) (PullMerge, error) {
 	m, remote, err := r.openMirror(ctx, t)
 	if err != nil {

@@ -211,7 +211,7 @@ func (s *Store) downloadFile(k string, w order, old *cacheEntry) (*cacheEntry, e
 		Type: resp.Header.Get("Content-Type"), CheckedAt: time.Now(),
 	}
 	if endsUnsure(resp) && w.Digest.NewHash() == nil {
-		// What was cut is not asked for by its tag: the registry would say that it is current.
+		// A file that was cut is not asked for by its tag: the registry would say that it is current.
 		f.Unsure, f.ETag, f.Modified = true, "", ""
 	}
 	began, body := time.Now(), newPatientBody(resp.Body, s.upstreams.patience(), end)

@@ -335,7 +335,7 @@ func readTail(file string, most int64) string {
 // and behind its output, where it fails, the end of each service's log. The exit
 // code stays the command's. The script is the first process, which no command can
 // kill. A tail by its bytes first: a line may be as long as the disk is large. Of three
-// services there is room in what is kept of an output, and for what is said before it.
+// services there is room in what is kept of an output, and for the text before it.
 const gateScript = `"$@"
 code=$?
 if [ "$code" -ne 0 ]; then
@@ -368,7 +368,7 @@ func (s *services) describeEnded() []string {
 	return []string{toolproto.ServicesEnded + "=" + b.String()}
 }
 
-// quoteWord is a word as a shell reads it.
+// quoteWord quotes a text for a shell.
 func quoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // wrapGate is a gate's command where there are services.

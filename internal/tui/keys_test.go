@@ -403,6 +403,24 @@ func TestPasteKeepsItsText(t *testing.T) {
 	}
 }
 
+// TestRefusedWordsComeBack: what was written is not gone where the office does not take it, a
+// text of several lines included. The reason stands above it, and Enter sends it again.
+func TestRefusedWordsComeBack(t *testing.T) {
+	for _, text := range []string{"mend the login", "mend the login\n- and the logout"} {
+		d := openDesktop(t, 80, 24, snapshotOf(t, sourceOf(0, nil)))
+		d.office.refuses = "the disk is full"
+		d.press("n")
+		d.tell(tea.PasteMsg{Content: text})
+		d.press("enter")
+		d.expect("not taken: the disk is full", "mend the login")
+		d.press("enter")
+		if len(d.office.submits) != 2 || d.office.submits[1] != text {
+			t.Errorf("sent %q", d.office.submits)
+		}
+		d.expect("t20 is under way")
+	}
+}
+
 // TestTooSmallTakesNoKeys: where the screens are not shown no key acts on them, nor on a prompt
 // that was open; q quits, and the prompt is there again with the room for it.
 func TestTooSmallTakesNoKeys(t *testing.T) {

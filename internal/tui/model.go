@@ -53,6 +53,8 @@ type resultMsg struct {
 	text string // escaped
 	bad  bool
 	busy bool // it is being done
+
+	refused *prompt // that sent it, with the president's text; nil where no text can be lost
 }
 
 // submittedMsg is a task that was submitted here.
@@ -105,6 +107,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.snap = snapshot(msg)
 	case resultMsg:
 		m.note = msg
+		if msg.refused != nil && m.prompt == nil {
+			m.prompt = msg.refused
+			m.prompt.label = "not taken: " + msg.text + ". Enter tries again, Ctrl-G: editor, or Esc"
+		}
 	case submittedMsg:
 		m.overview.next = msg.task
 		m.note = resultMsg{text: fmt.Sprintf("%s is under way", msg.task)}
@@ -137,6 +143,9 @@ func (m *model) takeInput(msg tea.Msg) tea.Cmd {
 		done, cmd := p.pressKey(msg)
 		if done && m.prompt == p {
 			m.prompt = nil
+		}
+		if done && p.words && cmd != nil {
+			cmd = keepWords(p, cmd)
 		}
 		return cmd
 	}
@@ -248,6 +257,19 @@ func (m *model) askSubmit() {
 	m.prompt.least, m.prompt.words = 1, true
 }
 
+// keepWords has a prompt come back with its text where the command that it sent is refused:
+// an instruction may have taken long to write.
+func keepWords(p *prompt, cmd tea.Cmd) tea.Cmd {
+	return func() tea.Msg {
+		msg := cmd()
+		if result, ok := msg.(resultMsg); ok && result.bad {
+			result.refused = p
+			return result
+		}
+		return msg
+	}
+}
+
 // askPause pauses a task, or lifts its pause.
 func (m *model) askPause(t *view.Task) {
 	if t == nil {
@@ -341,7 +363,7 @@ func (m *model) drawScreen() ([]string, *tea.Cursor) {
 func (m *model) isTooSmall() bool { return m.width < minWidth || m.height < minHeight }
 
 // leaveTooSmall takes the keys that a terminal without the screens names. Others would act on
-// what nobody sees, or be typed at a prompt that is not shown.
+// a screen, or be typed at a prompt, that is not shown.
 func (m *model) leaveTooSmall(msg tea.Msg) tea.Cmd {
 	if k, ok := msg.(tea.KeyPressMsg); ok {
 		switch k.String() {

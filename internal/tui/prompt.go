@@ -75,8 +75,8 @@ func (p *prompt) pressKey(msg tea.Msg) (done bool, cmd tea.Cmd) {
 }
 
 // takePaste takes a paste that a line of the terminal cannot hold, because it has several lines
-// or is too long, as a text from an editor: the line would join its lines, and cut it without a
-// word. It reports whether it did.
+// or is too long, as a text from an editor: the line would join its lines, and cut it
+// silently. It reports whether it did.
 func (p *prompt) takePaste(text string) bool {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text) // terminals paste line ends as Enter
 	if p.written != "" {

@@ -27,6 +27,7 @@ type fakeOffice struct {
 	asked    []string // besides
 	written  string   // in the editor
 	ends     string   // that the next unconfirmed answer would end
+	refuses  string   // why the next submission is not taken
 }
 
 func (f *fakeOffice) lookAt(at focus) { f.focus = at }
@@ -47,6 +48,10 @@ func (f *fakeOffice) sendAnswer(a company.Answer, task company.TaskID, confirmed
 
 func (f *fakeOffice) submitTask(instruction string) tea.Cmd {
 	f.submits = append(f.submits, instruction)
+	if why := f.refuses; why != "" {
+		f.refuses = ""
+		return func() tea.Msg { return resultMsg{text: why, bad: true} }
+	}
 	return func() tea.Msg { return submittedMsg{"t20"} }
 }
 
