@@ -146,7 +146,7 @@ func mergeHere(ctx context.Context, m *gitops.Mirror, t *company.Task, git Perso
 	}
 	if err := git.runVisibly(ctx, "push", name, base+":"+base); err != nil {
 		return company.E(company.EGit, fmt.Sprintf("#%d is merged here, and %s does not take it", t.PR.Number, name)).Wrap(err).
-			Fix(fmt.Sprintf("company pr merge %d tries the push again; where others pushed to %s meanwhile, first: cd %s && git pull --no-rebase %s %s && git push %s %s", t.PR.Number, t.PR.Base, shell.Quote(git.Dir), name, t.PR.Base, name, t.PR.Base))
+			Fix(fmt.Sprintf("company pr merge %d, which pushes again; where others pushed to %s meanwhile, first: cd %s && git pull --no-rebase %s %s && git push %s %s", t.PR.Number, t.PR.Base, shell.Quote(git.Dir), name, t.PR.Base, name, t.PR.Base))
 	}
 	return nil
 }
