@@ -130,7 +130,8 @@ func (be *testBuilder) dropAtEnd(t *testing.T, req Request, base baseSource) {
 	own := be.ownLayers(t, req, base)
 	t.Cleanup(func() {
 		for i := len(own) - 1; i >= 0; i-- {
-			if err := be.removeTag(context.Background(), own[i].imageTag()); err != nil && !cerrdefs.IsNotFound(err) {
+			_, err := be.unguarded.ImageRemove(context.Background(), own[i].imageTag(), imageRemove)
+			if err != nil && !cerrdefs.IsNotFound(err) {
 				t.Errorf("remove %s: %v", own[i].imageTag(), err)
 			}
 			_ = os.Remove(filepath.Join(be.dir, "locks", own[i].uniqueName()))

@@ -22,7 +22,9 @@ import (
 	"github.com/docker/docker/api/types/image"
 )
 
-var imageRemove = image.RemoveOptions{}
+// imageRemove removes an image with its parents that have no tag: requests of a test may share
+// a base, whose tag the first of these to end takes away.
+var imageRemove = image.RemoveOptions{PruneChildren: true}
 
 // registry is the reading half of a Docker registry with one image. The daemon
 // speaks plain HTTP to one on 127.0.0.1.
