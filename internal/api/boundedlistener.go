@@ -158,7 +158,7 @@ func (c *boundedConn) Close() error {
 // connKey finds the connection of a request in its context.
 type connKey struct{}
 
-// keepConn puts a connection into the context of its requests.
+// keepConn is the ConnContext of the server: each request can then find its connection.
 func keepConn(ctx context.Context, c net.Conn) context.Context {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()

@@ -112,8 +112,8 @@ func (r PullReview) checkMergeHere(ctx context.Context, t *company.Task, git Per
 	return nil
 }
 
-// isMergeOf says whether a commit is the merge of a head into a base, and nothing else: so
-// an earlier try has left the checkout, of which only the push is missing.
+// isMergeOf says whether a commit is the merge of a head into a base, and nothing else. A
+// command that was killed before its push leaves the checkout so.
 func (g PersonGit) isMergeOf(ctx context.Context, commit, base, head string) bool {
 	parents, err := g.readOutput(ctx, "rev-parse", commit+"^@")
 	return err == nil && parents == base+"\n"+head

@@ -37,7 +37,8 @@ type metadata struct {
 	Modified  string    `json:"last_modified,omitempty"`
 	Type      string    `json:"type,omitempty"` // media type, as the registry gave it
 	CheckedAt time.Time `json:"checked"`
-	// Unsure is a file that ended with its connection and has no digest: it may be cut short.
+	// Unsure: the end of the connection was the only end of the file, and no digest tells
+	// whether it is whole. It is asked for again.
 	Unsure bool `json:"unsure,omitempty"`
 }
 
@@ -93,18 +94,18 @@ func (w order) cacheKey() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// get returns a file from the cache, asking the registry where it must. One that came for
-// another order, which allows more, is as large as it was.
+// get returns a file from the cache, asking the registry where it must. A cached file
+// may be larger than w allows, where an order with a larger Limit brought it: that is errTooLarge.
 func (s *Store) get(ctx context.Context, w order) (*cacheEntry, error) {
-	o, err := s.find(ctx, w)
+	o, err := s.getAnySize(ctx, w)
 	if err == nil && o.meta.Size > w.Limit {
 		return nil, fmt.Errorf("%w: %d bytes, %d at most", errTooLarge, o.meta.Size, w.Limit)
 	}
 	return o, err
 }
 
-// find is get without the bound. Concurrent requests for one file wait for one download.
-func (s *Store) find(ctx context.Context, w order) (*cacheEntry, error) {
+// getAnySize is get without the bound. Concurrent requests for one file wait for one download.
+func (s *Store) getAnySize(ctx context.Context, w order) (*cacheEntry, error) {
 	k := w.cacheKey()
 	if s.isMissing(k) {
 		return nil, &httpError{status: http.StatusNotFound}

@@ -91,8 +91,8 @@ type Fetch struct {
 	Limit     int64
 	RawBytes  bool // the bytes as they lie there: a .gz is wanted as such, whatever a server says of it
 	// Check looks at a file before it is kept, and says whether it is one of its kind. An
-	// immutable file without a digest needs one: a page of a captive portal, or an empty
-	// answer, would else be served for good. Nil: the digest tells, or the file is
+	// immutable file without a digest needs a Check: else a page of a captive portal, or an
+	// empty answer, would be served for good. Nil: the digest tells, or the file is
 	// fetched again.
 	Check func(content io.ReaderAt, size int64) bool
 }

@@ -55,7 +55,7 @@ type bitmaps struct {
 // add makes the automaton accept a pattern as well.
 func (n *automaton) add(parts []globPart, syntax Syntax) error {
 	n.starts = append(n.starts, int32(len(n.positions)))
-	size := 1
+	size := 1 // room for all at once: each start of the program reads a hundred globs
 	for _, p := range parts {
 		size += len(p.tokens) + 2
 	}

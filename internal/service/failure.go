@@ -11,8 +11,8 @@ import (
 // shownLines is how much of a service's log an error shows by itself.
 const shownLines = 4
 
-// Ended is the service that a failed check tells of as one that did not last as long as it
-// did, or "".
+// Ended finds in the output of a failed check the name of a service that ended before the
+// check did. It returns "" where all still serve.
 func Ended(output string) string {
 	for _, s := range servers {
 		if strings.Contains(output, toolproto.ServiceEnded+s.name+"]") {
@@ -22,8 +22,8 @@ func Ended(output string) string {
 	return ""
 }
 
-// EndedError explains a check whose service ended, and whose failure would be held to show
-// something: failures of the base for want of it would excuse those of all work to come.
+// EndedError says that a check failed after its service had ended. It stands in the place of a
+// verdict: on the base, for example, such failures would excuse those of all later work.
 func EndedError(check, name, output string) error {
 	e := company.E(company.EGates, "the service "+name+" ended while the gate "+safetext.EscapeLine(check, 100)+" ran").
 		Because("what failed for want of it tells nothing about the tree").

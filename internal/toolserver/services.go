@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"company/internal/shell"
 	"company/internal/toolproto"
 )
 
@@ -334,8 +335,8 @@ func readTail(file string, most int64) string {
 // gateScript is what becomes of a gate's container that has services: the command,
 // and behind its output, where it fails, the end of each service's log. The exit
 // code stays the command's. The script is the first process, which no command can
-// kill. A tail by its bytes first: a line may be as long as the disk is large. Of three
-// services there is room in what is kept of an output, and for the text before it.
+// kill. A log is cut by bytes before it is cut by lines, since one line may fill the disk.
+// 1,200 bytes leave room for three logs and the check's own words in toolproto.OutputTail.
 const gateScript = `"$@"
 code=$?
 if [ "$code" -ne 0 ]; then
@@ -359,17 +360,14 @@ func (s *services) describeEnded() []string {
 		if len(one.Ready) > 0 {
 			ready = "timeout 10"
 			for _, word := range one.Ready {
-				ready += " " + quoteWord(word)
+				ready += " " + shell.QuoteArgument(word)
 			}
 		}
 		fmt.Fprintf(&b, "kill -0 %d 2>/dev/null || %s >/dev/null 2>&1 || printf '\\n%%s\\n' %s >&2\n",
-			s.running[one.Name].pid, ready, quoteWord(toolproto.ServiceEnded+one.Name+"]"))
+			s.running[one.Name].pid, ready, shell.QuoteArgument(toolproto.ServiceEnded+one.Name+"]"))
 	}
 	return []string{toolproto.ServicesEnded + "=" + b.String()}
 }
-
-// quoteWord quotes a text for a shell.
-func quoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // wrapGate is a gate's command where there are services.
 func (s *services) wrapGate(argv []string) []string {

@@ -54,7 +54,7 @@ type resultMsg struct {
 	bad  bool
 	busy bool // it is being done
 
-	refused *prompt // that sent it, with the president's text; nil where no text can be lost
+	refused *prompt // the prompt of the refused text; nil where no text can be lost
 }
 
 // submittedMsg is a task that was submitted here.

@@ -67,7 +67,7 @@ func (Ecosystem) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Ans
 		text, err := readWheelMetadata(ctx, r, f)
 		return &ecosystem.Answer{Text: text, Media: ecosystem.TextPlain}, err
 	}
-	return r.Package(ctx, d, f.fetch(), ecosystem.BinaryFile)
+	return r.Package(ctx, d, f.toFetch(), ecosystem.BinaryFile)
 }
 
 // ListVersions lists the versions of a package's files.
@@ -201,8 +201,9 @@ func (f indexFile) sha256Digest() ecosystem.Digest {
 	return ecosystem.Digest{Algorithm: "sha256", Sum: sum}
 }
 
-// fetch is how the file is got. An index may name no digest of it.
-func (f indexFile) fetch() ecosystem.Fetch {
+// toFetch describes the download of the file. Where the index names no digest, the first or
+// last bytes tell whether the file is of its kind.
+func (f indexFile) toFetch() ecosystem.Fetch {
 	w := ecosystem.Fetch{URL: f.URL, Digest: f.sha256Digest(), Immutable: true, Check: ecosystem.CheckZip}
 	switch {
 	case strings.HasSuffix(f.Filename, ".tar.gz"):
@@ -355,7 +356,7 @@ func wheelDependencies(ctx context.Context, from ecosystem.Fetcher, f indexFile)
 	if !strings.HasSuffix(f.Filename, ".whl") {
 		return nil, nil
 	}
-	wheel, err := from.Get(ctx, f.fetch())
+	wheel, err := from.Get(ctx, f.toFetch())
 	if err != nil {
 		return nil, err
 	}
