@@ -16,7 +16,7 @@ func TestToolboxDependsOnLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	allowed := []string{
-		"company/cmd/toolbox", "company/internal/toolproto", "company/internal/toolserver", "company/internal/mux", "company/internal/company", "company/internal/safetext",
+		"company/cmd/toolbox", "company/internal/toolproto", "company/internal/toolserver", "company/internal/mux", "company/internal/company", "company/internal/safetext", "company/internal/shell",
 		"company/internal/service/serverprogram", "company/internal/lazyregexp", "company/internal/boundedparse/bash", "company/internal/glob", "company/internal/marks/away",
 		"github.com/hashicorp/yamux", "golang.org/x/sys/unix", "mvdan.cc/sh/v3",
 	}
