@@ -540,7 +540,7 @@ func TestFolderErrors(t *testing.T) {
 	t.Parallel()
 	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)})
 	for why, want := range map[error]string{
-		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EROFS}:  "--office DIR",
+		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EROFS}:  "mount it for writing again",
 		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EACCES}: "--office DIR",
 		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.ENOSPC}: "make room",
 		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EIO}:    "see that the folder is yours",

@@ -115,7 +115,9 @@ func Open(ctx context.Context, p Paths) (*Office, error) {
 	}
 	for _, f := range []*folder.Folder{o.StateFolder, o.LogsFolder} {
 		if err == nil {
-			err = f.Chmod(0o700)
+			if err = f.Chmod(0o700); err != nil {
+				err = p.folderError(err)
+			}
 		}
 	}
 	if err == nil {
@@ -165,14 +167,17 @@ func (p Paths) Folder(dir string) (*folder.Folder, error) {
 
 // folderError is the error where the folders cannot be made.
 func (p Paths) folderError(err error) error {
-	e := company.E(company.EConfig, "the office's folders cannot be made in "+p.parentDir).Wrap(err)
+	e := company.E(company.EConfig, "the office's folders cannot be made or written in "+p.parentDir).Wrap(err)
 	var own *company.Error
 	switch {
 	case errors.As(err, &own):
 		return err
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return e.Because("there is no space left").Fix("make room there, or make the office elsewhere: company init --office DIR")
-	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, syscall.EROFS):
+		return e.Because("the disk can only be read").
+			Fix("see why (dmesg: a disk that fails is mounted so), mount it for writing again, and nothing is lost; or make the office elsewhere: company init --office DIR")
+	case errors.Is(err, fs.ErrPermission):
 		return e.Because("you may not write there").
 			Fix("make the office in a folder of yours, company init --office DIR, and name it with --office DIR or COMPANY_OFFICE")
 	}
