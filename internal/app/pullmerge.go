@@ -7,12 +7,16 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/folder"
 	"company/internal/gitops"
 	"company/internal/shell"
 )
 
 // undoTimeout bounds taking back a merge that conflicts.
 const undoTimeout = 30 * time.Second
+
+// mergeLockPatience is how long a merge waits for another one in the same checkout.
+const mergeLockPatience = 2 * time.Second
 
 // PullMerge is a merge of a pull request that a person may confirm. It is made by
 // the commands at a terminal alone (decision 0112): nothing that runs by itself,
@@ -52,22 +56,57 @@ func (r PullReview) prepareMergeHere(ctx context.Context, t *company.Task, git P
 	if err != nil {
 		return PullMerge{}, err
 	}
-	if err := r.checkMergeHere(ctx, t, git, remote); err != nil {
+	name, where := r.Config.Git.Remote, git.Dir
+	if err := r.checkedAlone(ctx, t, git, remote, func() error { return nil }); err != nil {
 		return PullMerge{}, err
 	}
-	name, where := r.Config.Git.Remote, git.Dir
 	if remote != "" {
 		where += ", and push it to " + name
 	}
 	return PullMerge{
 		Question: fmt.Sprintf("merge #%d into %s, at %s, with your git in %s?", t.PR.Number, t.PR.Base, t.PR.Head.Short(), where),
 		Do: func(ctx context.Context) error {
-			if err := r.checkMergeHere(ctx, t, git, remote); err != nil {
-				return err
-			}
-			return mergeHere(ctx, m, t, git, remote, name)
+			return r.checkedAlone(ctx, t, git, remote, func() error { return mergeHere(ctx, m, t, git, remote, name) })
 		},
 	}, nil
+}
+
+// checkedAlone does something in a checkout that is ready for the merge, while no other
+// command of company merges there.
+func (r PullReview) checkedAlone(ctx context.Context, t *company.Task, git PersonGit, remote string, do func() error) error {
+	unlock, err := lockMerges(ctx, t, git)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := r.checkMergeHere(ctx, t, git, remote); err != nil {
+		return err
+	}
+	return do()
+}
+
+// lockMerges keeps other merges by company out of a checkout. What such a merge has begun
+// looks like changes of a person: the way out of those (git stash, git merge --abort) would
+// take it apart, and so would the end of a merge that git refuses.
+func lockMerges(ctx context.Context, t *company.Task, git PersonGit) (unlock func(), err error) {
+	dir, err := folder.Open(git.Dir)
+	if err != nil {
+		return func() {}, nil // git says what is wrong with it
+	}
+	defer dir.Close()
+	before, cancel := context.WithTimeout(ctx, mergeLockPatience)
+	defer cancel()
+	unlock, err = dir.LockBefore(before)
+	switch {
+	case err == nil:
+		return unlock, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case before.Err() != nil:
+		return nil, company.E(company.EConflict, "another company pr merge is at work in "+git.Dir).
+			Because("its hooks or its push take their time").Fix(fmt.Sprintf("wait for its end, then: company pr merge %d", t.PR.Number))
+	}
+	return func() {}, nil // a file system without locks, such as some of a network
 }
 
 // checkMergeHere looks whether the project's checkout is ready for the merge: it is on

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"company/internal/company"
 	"company/internal/config"
@@ -305,5 +306,48 @@ func TestRefusedMergeIsNoConflict(t *testing.T) {
 				t.Errorf("it is left in the middle: %s", s.p.Git("status"))
 			}
 		})
+	}
+}
+
+// Two commands that merge in one checkout take turns. What the first one has begun, in whose
+// hook it waits, would look to the second like changes of a person, with git stash as the way out.
+func TestMergesTakeTurns(t *testing.T) {
+	s := newMergeStage(t)
+	s.addOrigin()
+	begun, goOn := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "go-on")
+	hook := "#!/bin/sh\ntouch " + begun + "\nwhile [ ! -e " + goOn + " ]; do sleep 0.05; done\n"
+	if err := os.WriteFile(filepath.Join(s.p.Dir, ".git/hooks/commit-msg"), []byte(hook), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var merges [2]PullMerge
+	for n := range merges {
+		var err error
+		if merges[n], err = s.review.PrepareMerge(t.Context(), s.task, s.here()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := make(chan error, 1)
+	go func() { first <- merges[0].Do(t.Context()) }()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(begun); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the merge did not come to its hook")
+		}
+	}
+	const busy = "another company pr merge is at work"
+	_, err := s.review.PrepareMerge(t.Context(), s.task, s.here())
+	s.mustRefuse(err, busy)
+	s.mustRefuse(merges[1].Do(t.Context()), busy)
+	write(t, filepath.Dir(goOn), filepath.Base(goOn), "")
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+	if err := merges[1].Do(t.Context()); err != nil { // it is merged already
+		t.Error(err)
+	}
+	if changed := s.p.Git("status", "--porcelain"); changed != "" {
+		t.Errorf("the checkout is left with %s", changed)
 	}
 }
