@@ -142,6 +142,7 @@ func OpenTaskImage(ctx context.Context, o TaskImageOptions) (_ *TaskImage, err e
 	if err != nil {
 		return nil, err
 	}
+	cfg.Guest = true // a company may be at work
 	store, err := gitops.Open(cfg)
 	if err != nil {
 		return nil, err

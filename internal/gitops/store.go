@@ -28,7 +28,10 @@ type Config struct {
 	Root string // absolute; <office>/git
 	// Folder is Root, held open.
 	// Nil: it is made and opened.
-	Folder            *folder.Folder
+	Folder *folder.Folder
+	// Guest says that another process may own the store: what it has in use there is not
+	// taken for what a dead one has left.
+	Guest             bool
 	IntegrationPrefix string // git.integration_branch; empty: develop
 	Remote            string // the remote's name in the president's checkout; empty: origin
 	Author            Person // of commits without an author; empty: company
@@ -109,8 +112,10 @@ func Open(cfg Config) (*Store, error) {
 			return nil, storeError("the git store cannot be made", err)
 		}
 	}
-	if err := s.cleanTemp(); err != nil {
-		return nil, err
+	if !cfg.Guest {
+		if err := errors.Join(s.cleanTemp(), s.removeStaleLocks()); err != nil {
+			return nil, err
+		}
 	}
 	for _, p := range s.ownFiles() {
 		if err := s.own.WriteFile(s.relName(p.path), []byte(p.text), p.mode); err != nil {
