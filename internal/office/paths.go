@@ -52,15 +52,15 @@ func (p Paths) WithReadable(r config.ReadablePaths) Paths {
 // Lock is the file that the holder of the office locks.
 func (p Paths) Lock() string { return filepath.Join(p.State, lockName) }
 
-// Exists reports whether the office was ever opened.
+// Exists reports whether the office was ever opened. One that may not be looked into, such
+// as another user's, was: whoever opens it reads why it cannot.
 func (p Paths) Exists() bool {
 	state, err := p.Folder(p.State)
-	if err != nil {
-		return false
+	if err == nil {
+		defer state.Close()
+		_, err = state.Lstat(officeName)
 	}
-	defer state.Close()
-	_, err = state.Lstat(officeName)
-	return err == nil
+	return err == nil || errors.Is(err, fs.ErrPermission)
 }
 
 // HasFile reports whether a regular file lies in a folder of the office.

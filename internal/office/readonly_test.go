@@ -2,14 +2,17 @@ package office
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 
 	"company/internal/company"
 	"company/internal/config/configtest"
+	"company/internal/folder"
 	"company/internal/hosttest"
 )
 
@@ -60,5 +63,41 @@ func TestOfficeOnAReadOnlyDisk(t *testing.T) {
 	}
 	if err := o.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// An office of another user (of root, after sudo) is one, and is not taken for none.
+func TestOfficeOfAnotherUserExists(t *testing.T) {
+	t.Parallel()
+	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)})
+	if p.Exists() {
+		t.Fatal("there is an office already")
+	}
+	o, err := Open(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getuid() != 0 {
+		hosttest.Lacks(t, "only root can look as another user")
+	}
+	exists, opened := make(chan bool), make(chan error)
+	go func() {
+		runtime.LockOSThread() // for good: the thread is another user's
+		if err := syscall.Setfsuid(65534); err != nil {
+			t.Error(err)
+		}
+		exists <- p.Exists()
+		_, err := folder.Open(p.State)
+		opened <- err
+	}()
+	found, err := <-exists, <-opened
+	if !errors.Is(err, fs.ErrPermission) {
+		t.Fatalf("another user may look into the office: %v", err)
+	}
+	if !found {
+		t.Error("an office that may not be looked into counts as none")
 	}
 }
