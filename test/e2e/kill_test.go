@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
@@ -92,14 +94,28 @@ func mirror(t *testing.T, h *testenv.House) string {
 }
 
 // lockBranch makes moving the integration branch fail, as another git would
-// that is at it: the merge is decided on and not done.
+// that is at it: the merge is decided on and not done. A lock that stays the same
+// would be taken for a dead git's when the office is opened.
 func lockBranch(t *testing.T, h *testenv.House) func() {
 	t.Helper()
 	lock := filepath.Join(mirror(t, h), "refs/heads", integrationBranch(h, 1)+".lock")
 	if err := os.WriteFile(lock, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	free, alive := make(chan struct{}), sync.WaitGroup{}
+	alive.Go(func() {
+		for {
+			select {
+			case <-free:
+				return
+			case <-time.After(200 * time.Millisecond):
+				_ = os.Chtimes(lock, time.Time{}, time.Now()) // an error shows when it is removed
+			}
+		}
+	})
 	return func() {
+		close(free)
+		alive.Wait()
 		if err := os.Remove(lock); err != nil {
 			t.Error(err)
 		}
