@@ -75,8 +75,12 @@ func (p Paths) refuseOddPlaces() error {
 func (p Paths) refuseNestedRepositories() error {
 	for _, rel := range p.allFolders() {
 		path := filepath.Join(p.parentDir, rel)
-		if _, err := os.Lstat(filepath.Join(path, ".git")); errors.Is(err, fs.ErrNotExist) || folder.IsMarked(path) {
+		_, err := os.Lstat(filepath.Join(path, ".git"))
+		if errors.Is(err, fs.ErrNotExist) || folder.IsMarked(path) {
 			continue
+		}
+		if err != nil {
+			return refusedState(path).Because("it cannot be looked into").Wrap(err).Fix("see that you may read it: ls -ld " + path)
 		}
 		if path == p.ownDir {
 			return refusedState(path).Because("its .git is a repository that holds something").

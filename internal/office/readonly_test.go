@@ -92,12 +92,17 @@ func TestOfficeOfAnotherUserExists(t *testing.T) {
 		exists <- p.Exists()
 		_, err := folder.Open(p.State)
 		opened <- err
+		opened <- p.refuseNestedRepositories()
 	}()
-	found, err := <-exists, <-opened
+	found, err, refused := <-exists, <-opened, <-opened
 	if !errors.Is(err, fs.ErrPermission) {
 		t.Fatalf("another user may look into the office: %v", err)
 	}
 	if !found {
 		t.Error("an office that may not be looked into counts as none")
+	}
+	var e *company.Error
+	if !errors.As(refused, &e) || !strings.Contains(e.Why, "it cannot be looked into") || strings.Contains(e.Hint, "move it away") {
+		t.Errorf("what is said of it: %v", refused)
 	}
 }
