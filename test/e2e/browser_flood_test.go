@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
@@ -44,6 +45,10 @@ const floodScript = `(() => {
 		if (/^diffs\//.test(path)) return json({ of: "t1", from: "1", to: "2", stat: "", patch: changes(path.includes("context=") ? 999 : 3), notes: [] });
 		if (path === "prs") return json(pulls);
 		if (path === "overview") return json({ ...await (await real(url, init)).json(), needs_you: questions, open_prs: pulls });
+		if (/^runs\/[^\/]*$/.test(path)) { // it is still under way
+			const shown = await (await real(url, init)).json();
+			return json({ ...shown, run: { ...shown.run, ended: null } });
+		}
 		if (/transcript|^events/.test(path)) {
 			window.openStreams++;
 			init.signal.addEventListener("abort", () => window.openStreams--, { once: true });
@@ -54,6 +59,9 @@ const floodScript = `(() => {
 
 // mostElements bounds what a page draws at once.
 const mostElements = 30_000
+
+// atEndOfTalk is true where a conversation is scrolled to its end.
+const atEndOfTalk = "(t => t.scrollHeight > t.clientHeight && t.scrollHeight - t.scrollTop - t.clientHeight < 160)(document.querySelector('.talk'))"
 
 // hiddenInAttributes lists what a reader hears or sees of an element beside its text, where that has
 // a character that turns text round.
@@ -119,7 +127,16 @@ func checkFloods(browser context.Context, t *testing.T, link, base string) {
 
 	b.open(base + "r/t1-01.1")
 	b.see("transcript", "entries before are left out")
-	b.until("openStreams === 2") // the feed and the conversation
+	b.see("transcript", "a line of output")
+	b.until(fmt.Sprintf("document.querySelector(%q).checked", byID("follow")))
+	b.until(atEndOfTalk)
+	time.Sleep(time.Second) // entries are measured once they are drawn
+	if !evaluate[bool](b, fmt.Sprintf("document.querySelector(%q).checked && ", byID("follow"))+atEndOfTalk) {
+		t.Error("the conversation of a run under way is not followed to its end")
+	}
+	evaluate[bool](b, "(() => { const t = document.querySelector('.talk'); t.focus(); t.dispatchEvent(new KeyboardEvent('keydown', { key: 'Home', bubbles: true })); t.scrollTop = 0; return true; })()")
+	b.until(fmt.Sprintf("!document.querySelector(%q).checked", byID("follow"))) // the person reads on elsewhere
+	b.until("openStreams === 2")                                                // the feed and the conversation
 	evaluate[bool](b, "hide(true), true")
 	b.until("openStreams === 0")
 	evaluate[bool](b, "hide(false), true")
@@ -135,9 +152,43 @@ func checkFloods(browser context.Context, t *testing.T, link, base string) {
 
 	b.click("nav-submit")
 	b.enter(byID("instruction"), "a long instruction")
+	checkTypedStays(b, base)
 	evaluate[bool](b, "deny(), true")
 	b.see("denied", "company open")
 	if text := evaluate[string](b, fmt.Sprintf("document.querySelector(%q)?.value ?? ''", byID("instruction"))); text != "a long instruction" {
 		t.Errorf("what was typed is %q when the session ends", text)
 	}
+}
+
+// checkTypedStays: what is typed on a page is there again after another page, after Escape, which
+// goes back, and after the page is loaded anew; the tab is on the form of a task, with words in it,
+// and is there again at the end.
+func checkTypedStays(b *tab, base string) {
+	b.t.Helper()
+	kept := func(what, selector, want string) {
+		b.t.Helper()
+		b.until(fmt.Sprintf("document.querySelector(%q)", selector))
+		if text := evaluate[string](b, fmt.Sprintf("document.querySelector(%q).value", selector)); text != want {
+			b.t.Errorf("%s: what was typed is %q, not %q", what, text, want)
+		}
+	}
+	b.click("nav-inbox")
+	b.enter(byID("words-a1"), "some words")
+	b.do("leave the field, then the page", chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent(kb.Escape))
+	b.see("page-submit", "")
+	kept("the form after another page", byID("instruction"), "a long instruction")
+	b.click("nav-inbox")
+	kept("a question after Escape", byID("words-a1"), "some words")
+
+	b.open(base + "review/t1")
+	b.see("diff-file", "")
+	evaluate[bool](b, "document.querySelector('.diff button.no').click(), true")
+	b.until("document.querySelector('.finding.mine textarea')")
+	b.enter(".finding.mine textarea", "why this?")
+	b.click("keep-comment")
+	b.click("nav-prs")
+	b.open(base + "review/t1")
+	b.until("document.querySelector('.finding.mine')?.innerText.includes('why this?')")
+	b.click("nav-submit")
+	kept("the form of a page that is loaded anew", byID("instruction"), "a long instruction")
 }

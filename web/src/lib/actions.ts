@@ -1,6 +1,7 @@
 // What the president can have done: commands, and what becomes of them.
 
 import { asProblem, newKey, post } from "./api.ts";
+import { draftOf, keepDraft } from "./drafts.ts";
 import { formatCount } from "./format.ts";
 import { invalidate } from "./store.ts";
 import type { Approval, CommandResult, Option, PullRequest, Task } from "../types.ts";
@@ -120,8 +121,15 @@ export interface Answer {
   raise?: { micro_usd?: number; tokens?: number };
 }
 
-/** sendAnswer answers a question. An answer that ends a task is tried first, and confirmed. */
+/** sendAnswer answers a question, and forgets what was typed for it. */
 export async function sendAnswer(q: Approval, a: Answer): Promise<boolean> {
+  const sent = await tryAnswer(q, a);
+  if (sent) for (const key of [draftOf.words(q.id), draftOf.comments(subjectOf(q))]) keepDraft(key, "");
+  return sent;
+}
+
+/** tryAnswer answers a question. An answer that ends a task is tried first, and confirmed. */
+async function tryAnswer(q: Approval, a: Answer): Promise<boolean> {
   const command: Record<string, unknown> = { Approval: q.id, Option: a.option, Text: a.text, By: "page", Raise: a.raise ?? {} };
   const done = { approve: "yes", reject: "no", answer: "answered" }[a.option] ?? a.option.replaceAll("_", " ");
   try {

@@ -1,12 +1,13 @@
 import { useState } from "react";
 import { hasDiff, optionName, sendAnswer, subjectOf, takesWords } from "../lib/actions.ts";
+import { draftOf } from "../lib/drafts.ts";
 import { parseAmount } from "../lib/format.ts";
 import { countWaiting } from "../lib/pulls.ts";
 import { pullPath, reviewPath, taskPath } from "../lib/router.ts";
 import { groupQuestions } from "../lib/several.ts";
 import { escapeLine } from "../lib/text.ts";
 import type { Approval, Option, Overview, PullRequest } from "../types.ts";
-import { useQuery, useResource } from "../ui/hooks.ts";
+import { useDraft, useQuery, useResource } from "../ui/hooks.ts";
 import { A, Age, Block, Empty, Panel, Read } from "../ui/parts.tsx";
 import { Portion } from "../ui/portion.tsx";
 import { SeveralAnswers } from "../ui/several.tsx";
@@ -74,7 +75,7 @@ function WaitingPull({ p }: { p: PullRequest }) {
 
 /** QuestionCard asks one question, and takes its answer in place. */
 export function QuestionCard({ q }: { q: Approval }) {
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft(draftOf.words(q.id));
   const [amount, setAmount] = useState("");
   const [busy, setBusy] = useState(false);
   const anyWords = q.options.some(takesWords);

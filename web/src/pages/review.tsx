@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { sendAnswer, subjectOf, takesWords } from "../lib/actions.ts";
+import { draftOf, keepDraft, readComments, readDraft, writeComments } from "../lib/drafts.ts";
 import { foldFiles, parseDiff, placeFindings, type DiffFile } from "../lib/diff.ts";
 import { formatCount, runState, shortOID, subtaskState, taskState } from "../lib/format.ts";
 import { goTo, pullPath, runPath, taskPath } from "../lib/router.ts";
@@ -8,7 +9,7 @@ import { escapeLine, titleOf } from "../lib/text.ts";
 import type { Approval, Finding, Gate, JudgedFinding, Option, Review, Shown, TaskDetail } from "../types.ts";
 import { FindingBox, GateView, ReviewView } from "../ui/checks.tsx";
 import { FileDiff, type Comments } from "../ui/diffview.tsx";
-import { useNarrow, useResource } from "../ui/hooks.ts";
+import { useDraft, useNarrow, useResource } from "../ui/hooks.ts";
 import { A, Badge, Empty, Panel, Read } from "../ui/parts.tsx";
 import { QuestionCard } from "./inbox.tsx";
 
@@ -58,16 +59,16 @@ function ChangeView({ id, shown, task }: { id: string; shown: Shown; task: TaskD
   if (asked.data || asked.problem) last.current = asked;
   const diff = asked.data || asked.problem ? asked : last.current; // more lines take a moment
   const narrow = useNarrow();
-  const [written, setWritten] = useState(new Map<string, string>());
+  const [draft, setDraft] = useDraft(draftOf.comments(id));
+  const written = useMemo(() => readComments(draft), [draft]);
   const set = useCallback(
-    (place: string, text: string) =>
-      setWritten((before) => {
-        const next = new Map(before);
-        if (text) next.set(place, text);
-        else next.delete(place);
-        return next;
-      }),
-    [],
+    (place: string, text: string) => {
+      const next = readComments(readDraft(draftOf.comments(id)));
+      if (text) next.set(place, text);
+      else next.delete(place);
+      setDraft(writeComments(next));
+    },
+    [id, setDraft],
   );
   const comments: Comments = { of: written, set };
   const state = shown.task ? taskState(shown.task) : shown.subtask ? subtaskState(shown.subtask) : shown.run ? runState(shown.run) : null;
@@ -91,7 +92,7 @@ function ChangeView({ id, shown, task }: { id: string; shown: Shown; task: TaskD
   const side = (
     <div key="side" className="stack">
       {/* A diff that comes after the buttons would move them away from under the hand. */}
-      {diff.data || diff.problem ? <Decide key={questions[0]?.id} id={id} questions={questions} task={task} written={written} clear={() => setWritten(new Map())} /> : null}
+      {diff.data || diff.problem ? <Decide key={questions[0]?.id} id={id} questions={questions} task={task} written={written} clear={() => setDraft("")} /> : null}
       <Panel title="Review">
         <ReviewView review={sub.review} of={sub.of} all={sub.findings} atLines />
       </Panel>
@@ -253,7 +254,7 @@ function joinComments(written: Map<string, string>, words: string): string {
 }
 
 function Decide({ id, questions, task, written, clear }: { id: string; questions: Approval[]; task: TaskDetail | undefined; written: Map<string, string>; clear: () => void }) {
-  const [words, setWords] = useState("");
+  const [words, setWords] = useDraft(draftOf.words(questions[0]?.id ?? ""));
   const [busy, setBusy] = useState(false);
   const q = questions.find((x) => x.options.some((o) => o.name === "reject" && takesWords(o))) ?? questions[0];
   const approve = q?.options.find((o) => o.name === "approve");
@@ -314,11 +315,9 @@ function Decide({ id, questions, task, written, clear }: { id: string; questions
           <button
             data-testid="request-changes"
             onClick={() => {
-              try {
-                sessionStorage.setItem("company.draft", joinComments(written, ""));
-              } catch {
-                // Without a store the form begins empty.
-              }
+              const form = draftOf.instruction(task.id); // it may hold words of an earlier visit
+              keepDraft(form, joinComments(written, readDraft(form)));
+              clear();
               goTo("/submit?follows=" + task.id);
             }}
           >

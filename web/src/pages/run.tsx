@@ -167,15 +167,19 @@ function Talk({ id, over }: { id: string; over: boolean }) {
   const [failed, setFailed] = useState(false);
   const [follow, setFollow] = useState(!over);
   const box = useRef<HTMLDivElement>(null);
+  const moved = useRef(-Infinity); // when the person last moved the conversation
   const needle = text.toLowerCase();
   const entries = needle || failed ? talk.entries.filter((e) => keepEntry(e, needle, failed)) : talk.entries;
   const v = useVirtualizer({ count: entries.length, getScrollElement: () => box.current, estimateSize: () => 96, overscan: 6 });
   useEffect(() => {
     if (follow && entries.length > 0) v.scrollToIndex(entries.length - 1, { align: "end" });
-  }, [entries.length, follow]);
+  }, [entries.length + talk.dropped, follow, v.getTotalSize()]);
+  // Entries that are measured, or that came at once, move the conversation away from its end, too:
+  // only the person ends the following.
+  const onMove = () => (moved.current = performance.now());
   const onScroll = () => {
     const b = box.current;
-    if (b && follow && b.scrollHeight - b.scrollTop - b.clientHeight > 160) setFollow(false);
+    if (b && follow && performance.now() - moved.current < 1000 && b.scrollHeight - b.scrollTop - b.clientHeight > 160) setFollow(false);
   };
   return (
     <Panel
@@ -200,7 +204,7 @@ function Talk({ id, over }: { id: string; over: boolean }) {
     >
       {talk.problem && talk.entries.length === 0 ? <div className="body"><ProblemBox problem={talk.problem} /></div> : null}
       {talk.dropped > 0 ? <p className="stale">{talk.dropped} entries before are left out: company logs {id} shows all</p> : null}
-      <div className="talk" ref={box} onScroll={onScroll} onWheel={(e) => e.deltaY < 0 && setFollow(false)} tabIndex={0} role="log" aria-live="off" aria-label={"Conversation of " + id}>
+      <div className="talk" ref={box} onScroll={onScroll} onTouchMove={onMove} onPointerDown={(e) => e.target === box.current && onMove()} onKeyDown={(e) => ["ArrowUp", "PageUp", "Home"].includes(e.key) && onMove()} onWheel={(e) => e.deltaY < 0 && setFollow(false)} tabIndex={0} role="log" aria-live="off" aria-label={"Conversation of " + id}>
         <div className="rows" style={{ height: v.getTotalSize() }}>
           {v.getVirtualItems().map((row) => {
             const e = entries[row.index];

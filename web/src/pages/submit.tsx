@@ -1,24 +1,15 @@
 import { useState } from "react";
 import { asProblem, newKey, post, type Problem } from "../lib/api.ts";
 import { encodeBase64 } from "../lib/attach.ts";
+import { draftOf } from "../lib/drafts.ts";
 import { goTo, taskPath } from "../lib/router.ts";
 import { invalidate } from "../lib/store.ts";
 import { escapeLine } from "../lib/text.ts";
 import type { CommandResult, ProjectRecord } from "../types.ts";
 import { DropArea, FileField, useAttached } from "../ui/files.tsx";
-import { useQuery, useResource } from "../ui/hooks.ts";
+import { useDraft, useQuery, useResource } from "../ui/hooks.ts";
 import { tell } from "../ui/notices.tsx";
 import { Empty, Panel, ProblemBox } from "../ui/parts.tsx";
-
-function takeDraft(): string {
-  try {
-    const text = sessionStorage.getItem("company.draft") ?? "";
-    sessionStorage.removeItem("company.draft");
-    return text;
-  } catch {
-    return "";
-  }
-}
 
 /** splitList reads words that commas separate. */
 function splitList(text: string): string[] {
@@ -32,7 +23,7 @@ export function SubmitPage() {
   const [follows] = useQuery("follows");
   const [named] = useQuery("after");
   const [after, setAfter] = useState(named);
-  const [text, setText] = useState(takeDraft);
+  const [text, setText] = useDraft(draftOf.instruction(follows));
   const [project, setProject] = useState("");
   const [base, setBase] = useState("");
   const [priority, setPriority] = useState("");
@@ -74,6 +65,7 @@ export function SubmitPage() {
       const done = await post<CommandResult>("submissions", body, key);
       invalidate(undefined);
       setKey(newKey());
+      setText("");
       tell(done.task ? `${done.task} ${body.after ? "begins when " + after + " is merged" : "is under way"}` : "submitted");
       goTo(done.task ? taskPath(done.task) : "/");
     } catch (err) {

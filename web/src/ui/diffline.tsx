@@ -1,6 +1,7 @@
 import { Fragment, memo, useRef, useState, type KeyboardEvent } from "react";
 import type { Piece } from "../lib/colours.ts";
 import type { DiffLine } from "../lib/diff.ts";
+import { draftOf, keepDraft, readDraft } from "../lib/drafts.ts";
 import { cutLine, escapeLine, escapeText, lineSteps } from "../lib/text.ts";
 import type { Finding } from "../types.ts";
 import { FindingBox } from "./checks.tsx";
@@ -105,6 +106,7 @@ export const LineView = memo(function LineView({ line: l, left, colours, place, 
   };
   const done = (text: string | null) => {
     if (text !== null) keep(place, text);
+    keepDraft(draftOf.comment(place), "");
     write("");
     button.current?.focus();
   };
@@ -163,7 +165,7 @@ export const LineView = memo(function LineView({ line: l, left, colours, place, 
 });
 
 function CommentBox({ first, place, done }: { first: string; place: string; done: (text: string | null) => void }) {
-  const [text, setText] = useState(first);
+  const [text, setText] = useState(() => readDraft(draftOf.comment(place)) || first);
   return (
     <div className="finding mine stack tight">
       <label className="field">
@@ -171,7 +173,10 @@ function CommentBox({ first, place, done }: { first: string; place: string; done
         <textarea
           value={text}
           autoFocus
-          onChange={(e) => setText(e.target.value)}
+          onChange={(e) => {
+            setText(e.target.value);
+            keepDraft(draftOf.comment(place), e.target.value);
+          }}
           onKeyDown={(e) => {
             if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) done(text.trim());
             else if (e.key === "Escape") done(null);

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
 import { clock } from "../lib/api.ts";
+import { keepDraft, readDraft } from "../lib/drafts.ts";
 import { feed, watchFeed } from "../lib/live.ts";
 import { listenTo, showSoon, type Shown } from "../lib/paint.ts";
 import { parseRoute, readAddress, setQuery, watchAddress, goTo, type Route } from "../lib/router.ts";
@@ -28,6 +29,19 @@ export function useQuery(key: string): [string, (value: string) => void] {
   const value = new URLSearchParams(search).get(key) ?? "";
   const set = useCallback((next: string) => goTo(location.pathname + setQuery(location.search, { [key]: next }), true), [key]);
   return [value, set];
+}
+
+/** useDraft is a text that is being typed, which stays when its page is left, and what sets it. */
+export function useDraft(key: string): [string, (text: string) => void] {
+  const [typed, setTyped] = useState({ key, text: readDraft(key) });
+  const set = useCallback(
+    (text: string) => {
+      keepDraft(key, text);
+      setTyped({ key, text });
+    },
+    [key],
+  );
+  return [typed.key === key ? typed.text : readDraft(key), set];
 }
 
 export function useLink(): Link {

@@ -3,13 +3,14 @@ import { optionName, sendAnswer, subjectOf, takesWords } from "../lib/actions.ts
 import type { QuestionGroup } from "../lib/several.ts";
 import { escapeLine } from "../lib/text.ts";
 import type { Option } from "../types.ts";
+import { useDraft } from "./hooks.ts";
 import { Panel } from "./parts.tsx";
 import { Portion } from "./portion.tsx";
 
 /** SeveralAnswers gives one answer to the chosen questions of a kind. An answer that ends a task is confirmed for each. */
 export function SeveralAnswers({ group, name }: { group: QuestionGroup; name: string }) {
   const [chosen, setChosen] = useState(new Set<string>());
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft("several:" + group.key);
   const [busy, setBusy] = useState(false);
   const picked = group.questions.filter((q) => chosen.has(q.id));
   const choose = (id: string, on: boolean) =>
