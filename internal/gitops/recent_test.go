@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec/gitexectest"
 	"company/internal/gitops/gitopstest"
 )
 
@@ -38,5 +40,34 @@ func TestRecentChanges(t *testing.T) {
 		if got, err := p.Mirror.RecentChanges(t.Context(), bad, 1); err == nil {
 			t.Errorf("%s: %q", bad, fmt.Sprint(got))
 		}
+	}
+}
+
+// A commit of the past may hold a tree that unfolds to more paths than any memory has room for, also
+// where the newest commit is plain. The map of a plan then tells the newer commits alone.
+func TestRecentChangesOfATreeBomb(t *testing.T) {
+	t.Parallel()
+	p := gitopstest.New(t, map[string]string{"a.go": "1\n"})
+	plain := p.Git("rev-parse", "HEAD^{tree}")
+	tree := plain
+	for range 8 { // 20^8 folders
+		var lines strings.Builder
+		for i := range 20 {
+			fmt.Fprintf(&lines, "040000 tree %s\td%02d\n", tree, i)
+		}
+		tree = gitexectest.GitWith(t, p.Dir, lines.String(), "mktree")
+	}
+	bomb := p.Git("commit-tree", "-p", "HEAD", "-m", "bomb", tree)
+	small := p.Git("commit-tree", "-p", "HEAD", "-m", "bomb that is merged away", plain)
+	p.Git("update-ref", "refs/heads/main", p.Git("commit-tree", "-p", small, "-p", bomb, "-m", "merge", plain))
+	p.Commit("main", map[string]string{"a.go": "2\n"})
+	at := p.Fetch("main")
+	start := time.Now()
+	got, err := p.Mirror.RecentChanges(t.Context(), at, 10)
+	if err != nil || len(got) == 0 || !slices.Equal(got[0].Paths, []string{"a.go"}) {
+		t.Errorf("%v %q", err, got)
+	}
+	if took := time.Since(start); took > 30*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
