@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/gates"
@@ -17,13 +19,27 @@ import (
 func CompanySettings(c config.Config) company.Settings {
 	return company.Settings{
 		Cap: c.BudgetCap(len(UnpricedModels(c)) == 0), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR), Deps: company.Mode(c.Approvals.Deps),
-		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: c.Gates.Protected, ProtectTests: c.Gates.ProtectTests, RedGreen: c.Gates.RedGreen, IntegrationPrefix: c.Git.IntegrationBranch,
+		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: protectedSetting(c.Gates.Protected), ProtectTests: c.Gates.ProtectTests, RedGreen: c.Gates.RedGreen, IntegrationPrefix: c.Git.IntegrationBranch,
 		RunTimeout: c.Workers.RunTimeout, ModelWait: zeroAsNone(c.Limits.ModelWait), Continuations: zeroAsNone(c.Limits.Continuations),
 		RunRetries: c.Limits.RunRetries, GateRetries: c.Limits.GateRetries, ReviewRounds: c.Limits.ReviewRounds, Conflicts: c.Limits.Conflicts,
 		MergeStack: c.Limits.MergeStack, Exclusive: c.Limits.Exclusive, EscalateTo: c.Agents.Worker.EscalateTo, Agents: BindAgents(c),
 		Granularity:   company.Granularity{MaxSubtasks: c.Plan.MaxSubtasks, MaxWriteSet: c.Plan.MaxWriteSet, MaxEffort: c.Plan.MaxEffort, AllowTiny: c.Plan.AllowTiny},
 		ConfirmReview: confirmSetting(c.Review.Confirm), Generate: generateSetting(c.Gates.Generate),
 	}
+}
+
+// protectedSetting is what gates.protected says, in both forms that Unicode has for a letter with a mark: a person
+// types the composed one, a checkout of macOS may have tracked the other, and to git these are two paths.
+func protectedSetting(globs []string) (out []string) {
+	for _, g := range globs {
+		out = append(out, g)
+		for _, form := range []norm.Form{norm.NFC, norm.NFD} {
+			if other := form.String(g); !slices.Contains(out, other) {
+				out = append(out, other)
+			}
+		}
+	}
+	return out
 }
 
 // generateSetting is what gates.generate says; the config was checked.

@@ -159,3 +159,26 @@ func TestDaemonOf(t *testing.T) {
 		}
 	}
 }
+
+// A protected folder is protected in the form of its name that the repository has: what a person typed
+// is composed, what macOS tracked may be decomposed.
+func TestProtectedInEachNormalForm(t *testing.T) {
+	const composed, decomposed = "Vertr\u00e4ge", "Vertra\u0308ge"
+	for _, typed := range []string{composed, decomposed} {
+		c := config.Default()
+		c.Gates.Protected = []string{typed + "/**", "deploy/**"}
+		s := CompanySettings(c)
+		rules := company.PlanRules{Protected: s.Protected}
+		for path, want := range map[string]bool{composed + "/a": true, decomposed + "/a": true, "vertra\u0308ge/a": true, "deploy/a": true, "Vertrage/a": false, "src/a": false} {
+			if got := rules.IsProtected(path); got != want {
+				t.Errorf("%+q of %+q is protected: %t", path, typed, got)
+			}
+		}
+		if len(s.Protected) != 3 {
+			t.Errorf("%+q", s.Protected)
+		}
+	}
+	if got := CompanySettings(config.Default()).Protected; got != nil {
+		t.Errorf("nothing is set: %q", got)
+	}
+}
