@@ -52,10 +52,11 @@ func (r PlanRules) IsOutside(path string) bool {
 }
 
 // IsTest says whether a path is a test's by the manners of its language, what
-// tests read included.
+// tests read included. What is called a test only because a program's own command is
+// (commands/test.py) is none: such a name counts at the root alone.
 func IsTest(p string) bool {
 	dir, name := path.Split(p)
-	for d := range strings.SplitSeq(dir, "/") {
+	for d := range strings.SplitSeq(strings.ToLower(dir), "/") { // Tests/ of Symfony and CMake
 		switch d {
 		case "test", "tests", "__tests__", "testdata", "spec", "__snapshots__":
 			return true
@@ -66,9 +67,17 @@ func IsTest(p string) bool {
 	case ".go":
 		return strings.HasSuffix(stem, "_test")
 	case ".py":
-		return strings.HasPrefix(stem, "test_") || strings.HasSuffix(stem, "_test") || stem == "conftest"
+		return strings.HasPrefix(stem, "test_") || strings.HasSuffix(stem, "_test") || stem == "conftest" || stem == "tests" || p == "test.py" // tests.py: Django
 	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx":
-		return strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") || strings.HasSuffix(stem, "-test")
+		return strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") || strings.HasSuffix(stem, "-test") || stem == "test" && dir == ""
+	case ".rs":
+		return stem == "tests" || strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "_tests")
+	case ".c", ".cc", ".cpp", ".cxx":
+		return strings.HasPrefix(stem, "test_") || strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "_tests") || strings.HasSuffix(stem, "_unittest")
+	case ".rb":
+		return strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "_spec")
+	case ".phpt":
+		return true
 	}
 	return false
 }

@@ -307,6 +307,9 @@ func TestIsTest(t *testing.T) {
 	for p, want := range map[string]bool{
 		"a/x_test.go": true, "a/x.go": false, "testdata/x": true, "tests/common.rs": true, "src/lib.rs": false, "test_x.py": true, "x_test.py": true,
 		"conftest.py": true, "x.py": false, "a.test.ts": true, "a.spec.jsx": true, "__tests__/a.js": true, "latest.js": false, "attest.go": false,
+		"shop/tests.py": true, "test.py": true, "shop/management/commands/test.py": false, "test.js": true, "lib/commands/test.js": false,
+		"Tests/Form/ATest.php": true, "Zend/tests/a.phpt": true, "ext/a.phpt": true, "src/parser/tests.rs": true, "src/ops/test.rs": false, "src/x_tests.rs": true,
+		"src/a_test.cc": true, "base/a_unittest.cc": true, "test_a.c": true, "contest.c": false, "lib/a_spec.rb": true, "lib/inspect.rb": false,
 	} {
 		if IsTest(p) != want {
 			t.Errorf("%s: %v", p, !want)

@@ -36,6 +36,9 @@ func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (ou
 	}
 	isTest := func(p string) bool {
 		dir, name := ecosystem.SplitPath(p)
+		if dir == "" && strings.TrimSuffix(name, path.Ext(name)) == "test" {
+			return false // test.js is found by its whole name, and no file beside it is
+		}
 		return slices.Contains(scriptEndings, path.Ext(name)) && company.IsTest(p) && !strings.Contains("/"+dir+"/", "/testdata/") &&
 			!strings.Contains("/"+dir+"/", "/__snapshots__/") && ecosystem.IsUnder(dir, gate.Dir) && !ecosystem.IsForeignDir(strings.ReplaceAll(dir, "__tests__", "tests"))
 	}
