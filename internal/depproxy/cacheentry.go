@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -346,7 +347,12 @@ func (s *Store) read(ctx context.Context, w order, hold func(ctx context.Context
 	return nil, nil, fmt.Errorf("the cache of registries is damaged at %s", w.URL)
 }
 
-// diskFull tells our own trouble from the registry's.
+// isOwnFault tells trouble with the cache on this machine from the registry's.
+func isOwnFault(err error) bool {
+	p, l := (*fs.PathError)(nil), (*os.LinkError)(nil)
+	return diskFull(err) || errors.As(err, &p) || errors.As(err, &l)
+}
+
 func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -23,6 +23,12 @@ func explainFailure(err error, patience time.Duration) Failure {
 			host += " " + at.Host
 		}
 	}
+	switch {
+	case diskFull(err):
+		return Failure{Why: "the host's disk is full", Fix: "free some space on the disk of the office's cache of packages, and the task goes on"}
+	case isOwnFault(err):
+		return Failure{Why: "the office's cache of packages cannot be used: " + err.Error(), Fix: "make its folder writable, and the task goes on"}
+	}
 	const reach = "see that this machine reaches the registry, and the task goes on; or go on without its packages, with container.deps: off"
 	if h := (*httpError)(nil); errors.As(err, &h) {
 		f := Failure{Why: fmt.Sprintf("the registry %s answers with status %d", h.host, h.status), Fix: reach}

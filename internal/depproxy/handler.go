@@ -163,7 +163,7 @@ func (q *request) writeAnswer(a *ecosystem.Answer, err error) {
 	}
 	if err != nil {
 		status, line := failureStatus(err)
-		if status == http.StatusBadGateway {
+		if status == http.StatusBadGateway || isOwnFault(err) {
 			q.store.log.Warn("registry", "path", q.r.URL.Path, "err", err)
 			if q.OnFailure != nil {
 				q.OnFailure(explainFailure(err, q.store.upstreams.patience()))
@@ -275,6 +275,8 @@ func failureStatus(err error) (int, string) {
 		return http.StatusBadGateway, err.Error()
 	case diskFull(err):
 		return http.StatusInsufficientStorage, "the host's disk is full"
+	case isOwnFault(err):
+		return http.StatusInsufficientStorage, "the office's cache of packages cannot be used now"
 	case errors.As(err, &h) && (h.status == http.StatusUnauthorized || h.status == http.StatusForbidden):
 		return http.StatusBadGateway, fmt.Sprintf("the registry refuses the office (status %d): its credentials are the operator's to set", h.status)
 	}

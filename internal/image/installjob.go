@@ -407,7 +407,7 @@ var permanentAnswers = []string{"is not in the project's lock files", "this repo
 
 // temporaryErrors are messages about faults that may be over at the next try.
 var temporaryErrors = []string{
-	"the registry cannot be reached now", "the registry refuses the office", "left the cache; ask again", "the host's disk is full", "Temporary failure", "connection reset", "i/o timeout",
+	"the registry cannot be reached now", "the registry refuses the office", "left the cache; ask again", "cache of packages cannot be used now", "the host's disk is full", "Temporary failure", "connection reset", "i/o timeout",
 	"Failed to fetch", "Hash Sum mismatch", "429 Too Many", "500 Internal", "502 Bad Gateway", "503 Service", "504 Gateway",
 }
 
