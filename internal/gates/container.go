@@ -82,6 +82,14 @@ var diskFullRE = lazyregexp.New(`(?i)no space left on device|\bENOSPC\b|disk quo
 
 func isDiskFull(output string) bool { return diskFullRE.MatchString(output) }
 
+// fullDisk is errDiskFull where the output tells of one, or nil.
+func fullDisk(output string) error {
+	if isDiskFull(output) {
+		return errDiskFull
+	}
+	return nil
+}
+
 // diskFullNote tells a person what to do where there is no more room to be had.
 const diskFullNote = "\n[the files of this check filled the container's work space: raise workers.disk, and workers.memory with it where the work space lies in memory (company doctor)]"
 
@@ -140,7 +148,7 @@ func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limi
 	res := stdout.collectResults()
 	check := company.GateCheck{Name: g.Name, Command: g.Command, Took: time.Since(began), Output: out.headAndTail()}
 	if ended := service.Ended(check.Output); j.redProves() && err == nil && !exit.OOMKilled && exit.Code != 0 && ended != "" {
-		return check, nil, service.EndedError(g.Name, ended, check.Output)
+		return check, nil, service.EndedError(g.Name, ended, check.Output, fullDisk(check.Output))
 	}
 	for _, e := range catalog.Of[ecosystem.Explainer]() {
 		check.Output += e.ExplainOutput(check.Output)

@@ -23,11 +23,11 @@ func Ended(output string) string {
 }
 
 // EndedError says that a check failed after its service had ended. It stands in the place of a
-// verdict: on the base, for example, such failures would excuse those of all later work.
-func EndedError(check, name, output string) error {
+// verdict: on the base, for example, such failures would excuse those of all later work. cause may be nil.
+func EndedError(check, name, output string, cause error) error {
 	e := company.E(company.EGates, "the service "+name+" ended while the gate "+safetext.EscapeLine(check, 100)+" ran").
 		Because("what failed for want of it tells nothing about the tree").
-		Fix("see what its log says (workers.memory, workers.disk), or have the gate leave it running or start it again").NeedsPerson()
+		Fix("see what its log says (workers.memory, workers.disk), or have the gate leave it running or start it again").Wrap(cause).NeedsPerson()
 	e.Details = safetext.Strip(output)
 	return e
 }

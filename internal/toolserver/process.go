@@ -31,6 +31,7 @@ const (
 // process is one command that Run started.
 type process struct {
 	id, command string
+	told        string // for the agent, from before the start; may be empty
 	marker      string // value of mark, unique beyond this toolbox
 	background  bool
 	cmd         *exec.Cmd
@@ -191,7 +192,7 @@ func (s *Server) killAll() {
 func (p *process) toResult() toolproto.RunResult {
 	r := toolproto.RunResult{
 		ProcessID: p.id, Running: !p.hasEnded(),
-		Stdout: p.stdout.toOutput(), Stderr: p.stderr.toOutput(), LogBytes: p.log.bytesWritten(),
+		Stdout: p.stdout.toOutput(), Stderr: p.stderr.toOutput(), LogBytes: p.log.bytesWritten(), Note: p.told,
 	}
 	if r.Running {
 		r.DurationMS = time.Since(p.started).Milliseconds()
@@ -199,6 +200,9 @@ func (p *process) toResult() toolproto.RunResult {
 	}
 	r.DurationMS, r.ExitCode, r.TimedOut, r.Pipes = p.took.Milliseconds(), p.exitCode, p.timedOut.Load(), p.pipes
 	var notes []string
+	if p.told != "" {
+		notes = append(notes, p.told)
+	}
 	if p.swept.Load() {
 		notes = append(notes, "it left so many processes that everything in the container was ended, background processes too")
 	} else if p.timedOut.Load() {

@@ -70,10 +70,11 @@ func (s *Server) run(ctx context.Context, r toolproto.RunRequest) (toolproto.Run
 		}
 		at.env = append(at.env, k+"="+r.Env[k])
 	}
-	if err := s.services.ensureRunning(ctx); err != nil {
+	told, err := s.services.keepRunning(ctx)
+	if err != nil {
 		return none, err
 	}
-	p := &process{command: r.Command, background: r.Background || verdict.server != ""}
+	p := &process{command: r.Command, told: told, background: r.Background || verdict.server != ""}
 	script := r.Command
 	if p.background && verdict.forks {
 		// The shell stays, so that what it put into the background is not

@@ -17,7 +17,6 @@ import (
 	"syscall"
 	"time"
 
-	"company/internal/shell"
 	"company/internal/toolproto"
 )
 
@@ -42,6 +41,8 @@ type services struct {
 	starting sync.Mutex // one start, or restart, at a time
 	running  map[string]*runningService
 	failed   error // a start failed: none is tried again
+	// abandoned are those that served, were ended by a command, and did not start again.
+	abandoned map[string]bool
 }
 
 // runningService is one server's process.
@@ -52,7 +53,7 @@ type runningService struct {
 
 // readServices reads what an image lists. An image without a list has none.
 func readServices(file string, c *children, env []string) (*services, error) {
-	s := &services{children: c, running: map[string]*runningService{}}
+	s := &services{children: c, running: map[string]*runningService{}, abandoned: map[string]bool{}}
 	text, err := os.ReadFile(file)
 	if file == "" || errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -92,25 +93,58 @@ func (s *services) addEnv(env []string) []string {
 	return out
 }
 
-// ensureRunning starts the services that do not run, and waits until they serve: all
-// of them at first, later those that a command has ended. After one that did not
-// start none is tried again.
+// ensureRunning starts the services that do not run, and waits until they serve. After one
+// that did not start none is tried again.
 func (s *services) ensureRunning(ctx context.Context) error {
-	if len(s.list.Services) == 0 {
-		return nil
-	}
 	s.starting.Lock()
 	defer s.starting.Unlock()
+	return s.requireAll(ctx)
+}
+
+// requireAll is ensureRunning. The caller holds starting.
+func (s *services) requireAll(ctx context.Context) error {
 	if s.failed != nil {
 		return s.failed
 	}
+	if s.failed = errors.Join(s.startMissing(ctx)...); s.failed != nil {
+		s.killServices()
+	}
+	return s.failed
+}
+
+// keepRunning is ensureRunning before a command. One that served before and does not start again
+// is no reason to refuse commands: they have ended it, and they alone can free the disk, mend its
+// data, or commit the work. told says so once; from then on it is the commands' own.
+func (s *services) keepRunning(ctx context.Context) (told string, err error) {
+	s.starting.Lock()
+	defer s.starting.Unlock()
+	if s.failed != nil || len(s.running) == 0 {
+		return "", s.requireAll(ctx)
+	}
+	var all []string
+	for i, err := range s.startMissing(ctx) {
+		if err == nil {
+			continue
+		}
+		one := s.list.Services[i]
+		s.abandoned[one.Name] = true
+		s.running[one.Name].kill()
+		all = append(all, strings.TrimPrefix(err.Error(), "toolbox: ")+"\n[it served before, and is not started again in this container: start it yourself where you need it]")
+	}
+	return strings.Join(all, "; "), nil
+}
+
+// startMissing starts the services that do not run: all of them at first, later those that a
+// command has ended, unless another server has their place. The errors are in the order of the list.
+func (s *services) startMissing(ctx context.Context) []error {
 	// A caller that goes away does not end a start: the next one waits for it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(s.list.TimeoutS)*time.Second)
 	defer cancel()
 	errs := make([]error, len(s.list.Services))
 	var wg sync.WaitGroup
 	for i, one := range s.list.Services {
-		if r := s.running[one.Name]; r != nil && !r.hasEnded() {
+		old := s.running[one.Name]
+		if old != nil && (!old.hasEnded() || s.abandoned[one.Name] || s.isReady(ctx, one)) {
 			continue
 		}
 		r := &runningService{done: make(chan struct{})}
@@ -118,10 +152,7 @@ func (s *services) ensureRunning(ctx context.Context) error {
 		wg.Go(func() { errs[i] = s.startService(ctx, one, r) })
 	}
 	wg.Wait()
-	if s.failed = errors.Join(errs...); s.failed != nil {
-		s.killServices()
-	}
-	return s.failed
+	return errs
 }
 
 func (r *runningService) hasEnded() bool {
@@ -211,14 +242,19 @@ func (s *services) stopServices() {
 // killServices ends all servers with what they started. No start is under way.
 func (s *services) killServices() {
 	for _, r := range s.running {
-		if r.pid == 0 || r.hasEnded() {
-			continue
-		}
-		for _, pid := range append(listDescendants(r.pid), r.pid) {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		<-r.done
+		r.kill()
 	}
+}
+
+// kill ends a server with what it started.
+func (r *runningService) kill() {
+	if r.pid == 0 || r.hasEnded() {
+		return
+	}
+	for _, pid := range append(listDescendants(r.pid), r.pid) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	<-r.done
 }
 
 // listPIDs are the processes of the services.
@@ -330,53 +366,4 @@ func readTail(file string, most int64) string {
 		s = rest
 	}
 	return strings.ToValidUTF8(strings.TrimSpace(s), "?")
-}
-
-// gateScript is what becomes of a gate's container that has services: the command,
-// and behind its output, where it fails, the end of each service's log. The exit
-// code stays the command's. The script is the first process, which no command can
-// kill. A log is cut by bytes before it is cut by lines, since one line may fill the disk.
-// 1,200 bytes leave room for three logs and the check's own words in toolproto.OutputTail.
-const gateScript = `"$@"
-code=$?
-if [ "$code" -ne 0 ]; then
-	for log in %s; do
-		[ -s "$log" ] || continue
-		printf '\n[the end of %%s]\n' "$log" >&2
-		tail -c 1200 "$log" | tail -n 20 >&2
-	done
-fi
-exit "$code"`
-
-// describeEnded is the variable toolproto.ServicesEnded. A process that is gone is no proof:
-// a test may have started its service anew.
-func (s *services) describeEnded() []string {
-	if len(s.list.Services) == 0 {
-		return nil
-	}
-	var b strings.Builder
-	for _, one := range s.list.Services {
-		ready := "false"
-		if len(one.Ready) > 0 {
-			ready = "timeout 10"
-			for _, word := range one.Ready {
-				ready += " " + shell.QuoteArgument(word)
-			}
-		}
-		fmt.Fprintf(&b, "kill -0 %d 2>/dev/null || %s >/dev/null 2>&1 || printf '\\n%%s\\n' %s >&2\n",
-			s.running[one.Name].pid, ready, shell.QuoteArgument(toolproto.ServiceEnded+one.Name+"]"))
-	}
-	return []string{toolproto.ServicesEnded + "=" + b.String()}
-}
-
-// wrapGate is a gate's command where there are services.
-func (s *services) wrapGate(argv []string) []string {
-	if len(s.list.Services) == 0 {
-		return argv
-	}
-	var logs []string
-	for _, one := range s.list.Services {
-		logs = append(logs, "'"+logOf(one)+"'")
-	}
-	return append([]string{"/bin/sh", "-c", fmt.Sprintf(gateScript, strings.Join(logs, " ")), "sh"}, argv...)
 }

@@ -47,7 +47,7 @@ func TestServicesRunBesideCommands(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(data, "file"), []byte("prepared"), 0o444); err != nil {
 		t.Fatal(err)
 	}
-	one := shellService(dir, "one", `rm -f ready; echo up; echo $$ >pid; sleep 0.2; test -d data/empty && echo more >>data/file && touch ready; exec sleep 1000`, `test -e ready`)
+	one := shellService(dir, "one", `rm -f ready; echo up; echo $$ >pid; sleep 0.2; test -d data/empty && echo more >>data/file && touch ready; exec sleep 1000`, `test -e ready && kill -0 "$(cat pid)"`)
 	one.Data, one.Env = data, map[string]string{"DATABASE_URL": "one", "ONE": "1", "HOME": "/elsewhere"}
 	two := shellService(dir, "two", `exec sleep 1000`, `true`)
 	two.Env = map[string]string{"DATABASE_URL": "two", "TWO": "2"}
@@ -132,6 +132,59 @@ func TestServicesThatDoNotStart(t *testing.T) {
 	requireRefusal(t, err, toolproto.KindService, "no-such-server")
 	if _, err := New(Config{Root: t.TempDir(), Temp: t.TempDir(), Services: filepath.Join(dir, "..", filepath.Base(dir))}); err == nil {
 		t.Error("a list that cannot be read is no list")
+	}
+}
+
+// A command may end a service so that it does not start again: its data is broken, the disk is
+// full, something else has its port. Later commands run all the same, for nothing else mends that,
+// and nothing else commits the work. The first one tells why, and it is not tried again.
+func TestServiceThatStaysEnded(t *testing.T) {
+	dir := t.TempDir()
+	one := shellService(dir, "one", `echo try >>tries; test ! -e broken || { echo 'no space left' >&2; exit 3; }; echo $$ >pid; touch ready; exec sleep 1000`, `test -e ready`)
+	b := newBench(t, withServices(listServices(t, 30, one)))
+	kill := func(more string) {
+		t.Helper()
+		first := pidOf(t, dir)
+		if _, err := b.Run(t.Context(), toolproto.RunRequest{Command: "cd " + dir + "/one && rm ready; " + more + "; kill -9 " + strconv.Itoa(first)}); err != nil {
+			t.Fatal(err)
+		}
+		<-b.server.services.running["one"].done
+	}
+	tries := func() int {
+		text, err := os.ReadFile(filepath.Join(dir, "one", "tries"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(text), "try")
+	}
+	if _, err := b.Run(t.Context(), toolproto.RunRequest{Command: "true"}); err != nil {
+		t.Fatal(err)
+	}
+
+	// What a command has started in its place serves, and is left alone.
+	kill("touch ready")
+	if r, err := b.Run(t.Context(), toolproto.RunRequest{Command: "echo runs"}); err != nil || r.Stdout.String() != "runs\n" || r.Note != "" || tries() != 1 {
+		t.Errorf("beside another server: %v %+v, %d tries", err, r, tries())
+	}
+	if err := os.Remove(filepath.Join(dir, "one", "ready")); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.Run(t.Context(), toolproto.RunRequest{Command: "echo runs"}); err != nil || r.Note != "" || tries() != 2 {
+		t.Errorf("it starts again: %v %+v, %d tries", err, r, tries())
+	}
+
+	kill("touch broken")
+	r, err := b.Run(t.Context(), toolproto.RunRequest{Command: "echo runs"})
+	if err != nil || r.Stdout.String() != "runs\n" {
+		t.Fatalf("%v %+v", err, r)
+	}
+	for _, says := range []string{"the service one did not start: exit status 3", "no space left", "not started again"} {
+		if !strings.Contains(r.Note, says) {
+			t.Errorf("%q is not told: %q", says, r.Note)
+		}
+	}
+	if r, err = b.Run(t.Context(), toolproto.RunRequest{Command: "echo runs"}); err != nil || r.Note != "" || tries() != 3 {
+		t.Errorf("it is told twice, or tried again: %v %+v, %d tries", err, r, tries())
 	}
 }
 
