@@ -41,13 +41,26 @@ func cannotStartError(g company.GateCommand, c company.GateCheck) error {
 	if g.IsLint() {
 		key = Lint
 	}
+	e := company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base commit", g.Name, testreport.CleanName(g.Command, 100))).NeedsPerson()
+	if why := explainOutput(c.Output); why != "" {
+		return e.Because(why).Fix("do what it says, or name another command with gates." + key + ", then submit again")
+	}
 	line := testreport.CleanName(missingProgramLine(c.Output), 200)
 	if line == "" {
 		line = "exit code " + fmt.Sprint(c.ExitCode)
 	}
-	return company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base commit", g.Name, testreport.CleanName(g.Command, 100))).
-		Because("the image has no such program, or it is not executable: " + line).
-		Fix("have it installed with container.setup, or name another command with gates." + key + ", then submit again").NeedsPerson()
+	return e.Because("the image has no such program, or it is not executable: " + line).
+		Fix("have it installed with container.setup, or name another command with gates." + key + ", then submit again")
+}
+
+// explainOutput is what an ecosystem knows of a failure by its output, in one line; or nothing.
+func explainOutput(output string) string {
+	for _, e := range catalog.Of[ecosystem.Explainer]() {
+		if why := e.ExplainOutput(output); why != "" {
+			return strings.Trim(strings.TrimSpace(why), "[]")
+		}
+	}
+	return ""
 }
 
 // missingProgramRE matches the line in which a shell names what it cannot start.

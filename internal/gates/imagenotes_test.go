@@ -24,3 +24,19 @@ func TestImageNotesOnFailure(t *testing.T) {
 		}
 	}
 }
+
+// Where the ecosystem knows why a gate cannot start, that is the reason: a build without tests
+// lacks no program.
+func TestWhyAGateCannotStart(t *testing.T) {
+	for output, want := range map[string]string{
+		"Test project /company-build\nNo tests were found!!!\n":                                                   "the build has no tests: turn them on",
+		"CMake Error: Could NOT find ZLIB (missing: ZLIB_LIBRARY)\n-- Configuring incomplete, errors occurred!\n": "the build asks for ZLIB, which the image does not have",
+		"sh: 1: frobnicate: not found\n":                                                                          "the image has no such program, or it is not executable: sh: 1: frobnicate: not found",
+	} {
+		err := cannotStartError(company.GateCommand{Name: "test", Command: "cmake -S . -B x && ctest"}, company.GateCheck{ExitCode: 8, Output: output})
+		var e *company.Error
+		if !errors.As(err, &e) || !strings.HasPrefix(e.Why, want) || want[:9] != "the image" && strings.Contains(e.Why+e.Hint, "executable") {
+			t.Errorf("%q: %+v", output, e)
+		}
+	}
+}

@@ -26,12 +26,21 @@ func isCMakeFile(name string) bool {
 	return name == "CMakeLists.txt" || path.Ext(name) == ".cmake"
 }
 
+const (
+	cmakeTestName = `((?:[A-Za-z0-9_]+_)?(?:TEST|TESTS|TESTING|UNITTESTS?))\s*`
+	cmakeText     = `(?:"(?:[^"\\]|\\.)*"\s*)`
+)
+
 var (
 	cmakeComment = lazyregexp.New(`(?m)#.*$`)
 	cmakeProject = lazyregexp.New(`(?i)\bproject\s*\(\s*"?([A-Za-z0-9_.+-]*)`)
 	cmakeTests   = lazyregexp.New(`(?i)\b(add_test|enable_testing|gtest_discover_tests|gtest_add_tests|catch_discover_tests|doctest_discover_tests)\s*\(|\binclude\s*\(\s*CTest\s*\)`)
-	// cmakeTestOption is an option that builds tests and is off unless it is asked for.
-	cmakeTestOption = lazyregexp.New(`(?i)\boption\s*\(\s*((?:[A-Za-z0-9_]+_)?(?:TEST|TESTS|TESTING|UNITTESTS?))\s*(?:"(?:[^"\\]|\\.)*"\s*)?(?:OFF|FALSE|NO|0)?\s*\)`)
+	// cmakeTestOptions are options that build tests and are off unless they are asked for. Behind one that
+	// depends on others stand the condition, and its value where that does not hold.
+	cmakeTestOptions = []*lazyregexp.Regexp{
+		lazyregexp.New(`(?i)\boption\s*\(\s*` + cmakeTestName + cmakeText + `?(?:OFF|FALSE|NO|0)?\s*\)`),
+		lazyregexp.New(`(?i)\bcmake_dependent_option\s*\(\s*` + cmakeTestName + cmakeText + `(?:OFF|FALSE|NO|0)\s*` + cmakeText + `\w+\s*\)`),
+	}
 	// cmakeNoTests are parts of the names of options that are not about the suite itself,
 	// or leave it out.
 	cmakeNoTests = lazyregexp.New(`(?i)(WITHOUT|DISABLE|SKIP|FUZZ|BENCH|PERF|INSTALL|COVER|CUDA|DOWNLOAD|PYTHON|JAVA|EXAMPLE|STRESS|NETWORK|ONLINE)`)
@@ -102,9 +111,11 @@ func readCMake(t *ecosystem.Tree, dir string) *cmakeProjectFiles {
 func (p *cmakeProjectFiles) testSettings() []string {
 	var out []string
 	for _, f := range p.files {
-		for _, m := range cmakeTestOption.FindAllStringSubmatch(f.text, -1) {
-			if s := "-D" + m[1] + "=ON"; !cmakeNoTests.MatchString(m[1]) && !slices.Contains(out, s) {
-				out = append(out, s)
+		for _, option := range cmakeTestOptions {
+			for _, m := range option.FindAllStringSubmatch(f.text, -1) {
+				if s := "-D" + m[1] + "=ON"; !cmakeNoTests.MatchString(m[1]) && !slices.Contains(out, s) {
+					out = append(out, s)
+				}
 			}
 		}
 	}

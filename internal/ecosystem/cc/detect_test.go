@@ -29,6 +29,8 @@ func TestDetect(t *testing.T) {
 		"options that are off, and others":  {map[string]string{"CMakeLists.txt": project + "option(WITH_TESTS \"[TEST] with (CMocka)\" OFF)\noption(X_FUZZ_TEST \"f\" OFF)\noption(X_LATEST \"l\" OFF)\nadd_test(a a)\n"}, []string{"cmake||-G Ninja -DWITH_TESTS=ON &&"}, nil},
 		"an option that leaves tests out":   {map[string]string{"CMakeLists.txt": project + "option(X_WITHOUT_TESTS \"no tests\" OFF)\nadd_test(a a)\n"}, []string{"cmake||-G Ninja && cmake --build"}, nil},
 		"an option that has no default":     {map[string]string{"CMakeLists.txt": project + "option(BUILD_TESTS \"t\")\nadd_test(a a)\n"}, []string{"cmake||-DBUILD_TESTS=ON"}, nil},
+		"an option with a condition":        {map[string]string{"CMakeLists.txt": project + "include(CMakeDependentOption)\ncmake_dependent_option(X_BUILD_TESTS \"Build tests\" OFF \"BUILD_TESTING\" OFF)\nadd_test(a a)\n"}, []string{"cmake||-G Ninja -DX_BUILD_TESTS=ON &&"}, nil},
+		"a condition, and it is on":         {map[string]string{"CMakeLists.txt": project + "cmake_dependent_option(X_TESTS \"t\" ON \"BUILD_TESTING;NOT X_BARE\" OFF)\nadd_test(a a)\n"}, []string{"cmake||-G Ninja && "}, nil},
 		"an option that depends":            {map[string]string{"CMakeLists.txt": project + "option(X_TEST \"t\" ${X_MASTER})\nadd_test(a a)\n"}, []string{"cmake||-G Ninja && "}, nil},
 		"no tests":                          {map[string]string{"CMakeLists.txt": project}, []string{"cmake||cmake -S . -B ../company-build -G Ninja && cmake --build ../company-build -j 2"}, []string{"has no tests"}},
 		"no tests, and a Makefile":          {map[string]string{"CMakeLists.txt": project, "Makefile": "test:\n"}, nil, nil},

@@ -57,8 +57,36 @@ func splitWords(command string) (words []string, ok bool) {
 	return words, quote == 0
 }
 
-// reportingPrograms are programs of an environment for tests that test nothing.
-var reportingPrograms = []string{"coverage", "codecov", "coveralls", "flake8", "mypy", "black", "isort", "ruff", "pylint", "pyright", "sphinx-build", "twine", "pip", "check-manifest", "echo", "rm", "mkdir", "uv", "find", "pip-audit", "bandit", "true"}
+// reportingPrograms are programs of an environment for tests that test nothing. The package managers
+// among them install, which the image has done: with "run" they are seen through (commandWords).
+var reportingPrograms = append([]string{"coverage", "codecov", "coveralls", "flake8", "mypy", "black", "isort", "ruff", "pylint", "pyright", "sphinx-build", "twine", "pip", "check-manifest", "echo", "rm", "mkdir", "find", "pip-audit", "bandit", "true"}, packageManagers...)
+
+// packageManagers are programs that install packages, and with "run" start a program of those.
+var packageManagers = []string{"uv", "poetry", "pdm", "pipenv", "hatch", "rye"}
+
+// runFlagsWithValue are flags of "run" which take a value.
+var runFlagsWithValue = []string{"--with", "--with-editable", "--with-requirements", "--extra", "--group", "--only-group", "--no-group", "--package", "--python", "--env", "--venv", "--project", "--directory", "-p", "-e"}
+
+// commandWords splits a command of an environment into arguments, without what marks it for its runner
+// and without a package manager that starts it: "- poetry run pytest -q" is pytest -q.
+func commandWords(command string) (words []string, ok bool) {
+	words, ok = splitWords(strings.TrimLeft(command, "-!@ "))
+	if len(words) < 3 || words[1] != "run" || !slices.Contains(packageManagers, path.Base(words[0])) {
+		return words, ok
+	}
+	rest := words[2:]
+	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") && rest[0] != "-m" {
+		n := 1
+		if slices.Contains(runFlagsWithValue, rest[0]) {
+			n = 2
+		}
+		rest = rest[min(n, len(rest)):]
+	}
+	if len(rest) > 0 && rest[0] == "-m" { // uv run -m pytest
+		rest = append([]string{"python3"}, rest...)
+	}
+	return rest, ok
+}
 
 // testRunner takes a command's arguments apart: the runner of the tests, pytest or
 // unittest, and its arguments. Empty: no runner that is known.
@@ -102,7 +130,7 @@ var pythonProgramRE = lazyregexp.New(`^python(3(\.[0-9]+)?)?$`)
 // known.
 func hasTestCommand(commands []string) bool {
 	return slices.ContainsFunc(commands, func(c string) bool {
-		words, ok := splitWords(strings.TrimLeft(c, "-!@ "))
+		words, ok := commandWords(c)
 		if !ok || len(words) == 0 {
 			return false
 		}
@@ -168,7 +196,7 @@ var (
 func (r environmentRun) findCommand() (testCommand, bool) {
 	var kept [][]string
 	for _, c := range r.commands {
-		words, ok := splitWords(strings.TrimLeft(c, "-!@ "))
+		words, ok := commandWords(c)
 		if !ok || len(words) == 0 {
 			continue
 		}
