@@ -178,8 +178,9 @@ var linters = strings.Fields(`golangci-lint staticcheck revive errcheck gofmt go
 var preparing = strings.Fields(`install i ci add get mod build generate download update upgrade sync lock init fetch publish pack clean restore tool env version login config cache link run-script compile release deploy docs doc fmt format fix`)
 
 var (
-	testWord = lazyregexp.New(`(?i)(^|[-_:./])(tests?|check|checks|spec|specs|unittests?|runtests?|testsuite|verify|nextest)($|[-_:./])`)
-	lintWord = lazyregexp.New(`(?i)(^|[-_:./])(lint|linters?|vet|clippy|typecheck|type-check|types|stylecheck|check-format|format-check|fmt-check|check-fmt|lint-check)($|[-_:./])`)
+	testWord  = lazyregexp.New(`(?i)(^|[-_:./])(tests?|check|checks|spec|specs|unittests?|runtests?|testsuite|verify|nextest)($|[-_:./])`)
+	watchWord = lazyregexp.New(`(?i)(^|[-_:.])watch($|[-_:.])`)
+	lintWord  = lazyregexp.New(`(?i)(^|[-_:./])(lint|linters?|vet|clippy|typecheck|type-check|types|stylecheck|check-format|format-check|fmt-check|check-fmt|lint-check)($|[-_:./])`)
 )
 
 // checkKind says which check a command is: Test, ProposedLint, or none.
@@ -194,6 +195,8 @@ func (c call) checkKind() string {
 		return ""
 	case slices.ContainsFunc(words[1:], func(w string) bool { return w == "--version" || w == "--help" || w == "-h" }):
 		return ""
+	case slices.ContainsFunc(words, watches):
+		return "" // it does not end
 	case program == "tox", program == "nox":
 		if _, session, named := strings.Cut(c.commandKey(), " "); named {
 			return kindOfSession(session)
@@ -221,6 +224,12 @@ func (c call) checkKind() string {
 		return kindOfWord(path.Base(key)) // a script of the tree
 	}
 	return ""
+}
+
+// watches says whether a word has its program wait for changes.
+func watches(word string) bool {
+	flag, value, _ := strings.Cut(word, "=")
+	return (flag == "--watch" || flag == "--watchAll") && value != "false" || watchWord.MatchString(word) && !strings.HasPrefix(word, "-")
 }
 
 // kindOfWord is the kind of check that a target or a script is called after.

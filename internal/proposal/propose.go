@@ -30,11 +30,12 @@ type Command struct {
 	Command string   // in one line, as its file has it
 	Dir     string   // "" is the root
 	At      []string // file:line, the strongest first
-	Agrees  bool     // what detection chose runs the same
+	Agrees  bool     // what detection chose checks the same, by arguments that select the same
 	// CIOnly says that the command has a value that only the CI knows: it agrees or
 	// not, and cannot be set as it stands.
 	CIOnly bool
-	runs   []string // keys of what it comes to
+	call   call
+	in     string // the folder that its script begins in
 }
 
 // Setting is the line of company.yaml by which the command becomes the gate, or
@@ -96,16 +97,13 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 	for _, s := range findSnippets(t) {
 		c.addScript(s.text, s.file, s.line, "")
 	}
-	chosen := map[string]map[string]bool{Lint: {}, Test: {}}
+	var chosen []chosenCall
 	for _, g := range gates {
-		kind := Test
-		if g.IsLint() {
-			kind = Lint
-		}
-		for _, key := range c.resolveKeys(g.Command, g.Dir) {
-			chosen[kind][key] = true
-			if slices.Contains(asking, key) {
-				f.Problems = append(f.Problems, ecosystem.PrintablePath(g.Command)+" asks at a terminal ("+key+"), and a check has none")
+		own := c.resolveCalls(g.Command, g.Dir)
+		chosen = append(chosen, own...)
+		for _, one := range own {
+			if slices.Contains(asking, one.key) {
+				f.Problems = append(f.Problems, ecosystem.PrintablePath(g.Command)+" asks at a terminal ("+one.key+"), and a check has none")
 			}
 		}
 	}
@@ -116,7 +114,7 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 				continue
 			}
 			n++
-			cmd.Agrees = slices.ContainsFunc(cmd.runs, func(key string) bool { return chosen[kind][key] })
+			cmd.Agrees = c.coverageOf(cmd.call, cmd.in, chosen, 0) == covered
 			f.Commands = append(f.Commands, cmd)
 		}
 	}
@@ -161,7 +159,7 @@ func (c *collector) addScript(text, file string, line int, dir string) {
 		if call.dir != "" {
 			at = path.Join(dir, call.dir)
 		}
-		cmd := Command{Kind: kind, Command: flattenLines(call.text), Dir: at, CIOnly: call.open || strings.HasPrefix(at, ".."), runs: c.resolveKeys(call.text, at)}
+		cmd := Command{Kind: kind, Command: flattenLines(call.text), Dir: at, CIOnly: call.open || strings.HasPrefix(at, ".."), call: call, in: dir}
 		c.addCommand(cmd, file, line+call.line)
 	}
 }
@@ -183,14 +181,14 @@ func (c *collector) addCommand(cmd Command, file string, line int) {
 // maxIndirection bounds targets that call one another.
 const maxIndirection = 4
 
-// resolveKeys are the keys of a command: its own, and those of what it comes to.
-func (c *collector) resolveKeys(text, dir string) []string {
-	var out []string
+// resolveCalls are the commands of a text, and those that they come to, each once.
+func (c *collector) resolveCalls(text, dir string) []chosenCall {
+	var out []chosenCall
 	c.followCommand(text, dir, 0, &out)
 	return out
 }
 
-func (c *collector) followCommand(text, dir string, depth int, out *[]string) {
+func (c *collector) followCommand(text, dir string, depth int, out *[]chosenCall) {
 	if c.room--; c.room < 0 {
 		return
 	}
@@ -199,14 +197,17 @@ func (c *collector) followCommand(text, dir string, depth int, out *[]string) {
 		if key == "" {
 			continue
 		}
-		if key = scopeKey(key, at); slices.Contains(*out, key) {
+		one := chosenCall{scopeKey(key, at), call.selects(key)}
+		if slices.ContainsFunc(*out, func(o chosenCall) bool {
+			return o.key == one.key && slices.Equal(o.flags, one.flags) && slices.Equal(o.names, one.names)
+		}) {
 			continue
 		}
-		*out = append(*out, key)
+		*out = append(*out, one)
 		if depth == maxIndirection {
 			continue
 		}
-		for _, runs := range c.scripts[key] {
+		for _, runs := range c.scripts[one.key] {
 			c.followCommand(runs, at, depth+1, out)
 		}
 	}

@@ -59,7 +59,7 @@ jobs:
 			"Makefile":        "GO ?= go\n.PHONY: test\ntest: generate\n\t@$(GO) test \\\n\t  ./...\n\nlint:\n\tgolangci-lint run\n\nbuild:\n\tgo build\n",
 			"CONTRIBUTING.md": "# Work\n\nRun:\n\n```console\n$ make test\nok\n$ make install\n```\n\n```go\ntest()\n```\n",
 		}, gatesOf("go vet ./...", "go test ./..."), `test = gotestsum -- -race ./... (.github/workflows/ci.yml:8)
-test =? go test -tags ${{ matrix.tags }} ./... in cmd/tool (.github/workflows/ci.yml:10)
+test /? go test -tags ${{ matrix.tags }} ./... in cmd/tool (.github/workflows/ci.yml:10)
 test = make test (Makefile:3, CONTRIBUTING.md:6)
 lint / golangci-lint run (.github/workflows/ci.yml:9)
 lint / make lint (Makefile:7)

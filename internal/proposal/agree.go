@@ -1,0 +1,172 @@
+package proposal
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+)
+
+// selection is what the arguments of a command make of its program's default: flags that change what
+// is checked or how strictly, and what they name of the tree.
+type selection struct {
+	flags []string // in order of their bytes
+	names []string
+}
+
+// selects takes a command's arguments apart. What is left out says how results are shown, how many
+// run at a time, or how long.
+func (c call) selects(key string) selection {
+	words := c.unwrapCommand()
+	program, sub, _ := strings.Cut(key, " ")
+	if len(words) == 0 || program == "tox" || program == "nox" {
+		return selection{} // their session is in the key
+	}
+	words = words[1:]
+	if pythonRE.MatchString(path.Base(c.unwrapCommand()[0])) { // python3 setup.py test
+		words = skipFlags(words, nil)[min(1, len(skipFlags(words, nil))):]
+	}
+	table := append(slices.Clone(reportFlags["every"]), reportFlags[program]...)
+	// Its subcommand is in the key, under its own name or another one.
+	verbs := []string{sub}
+	switch program {
+	case "script":
+		verbs = []string{"run", "run-script", "t", "tst", sub}
+	case "vitest":
+		verbs = []string{"run"}
+	case "cargo":
+		verbs = []string{"nextest", "run", sub}
+	}
+	var s selection
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		name, _, hasValue := strings.Cut(w, "=")
+		switch {
+		case w == "--":
+		case strings.HasPrefix(w, "-"):
+			at := slices.IndexFunc(table, func(f string) bool {
+				bare := strings.TrimSuffix(f, " V")
+				return name == bare || strings.HasSuffix(bare, "*") && strings.HasPrefix(name, strings.TrimSuffix(bare, "*"))
+			})
+			if at < 0 {
+				s.flags = append(s.flags, w)
+			} else if strings.HasSuffix(table[at], " V") && !hasValue {
+				i++ // its value
+			}
+		default:
+			if at := slices.Index(verbs, w); at >= 0 && len(s.names) == 0 {
+				verbs = verbs[at+1:]
+				continue
+			}
+			s.names = append(s.names, strings.TrimSuffix(strings.TrimPrefix(w, "./"), "/"))
+		}
+	}
+	slices.Sort(s.flags)
+	return s
+}
+
+// reportFlags are flags that change no verdict, by the program that has them; behind one whose value may
+// be a word of its own stands V.
+var reportFlags = map[string][]string{
+	"every": {"-v", "-vv", "--verbose", "-q", "--quiet", "--color", "--colors", "--no-color", "--no-colors"},
+	"go": {"-race", "-cover", "-covermode V", "-coverprofile V", "-coverpkg V", "-count V", "-timeout V", "-p V", "-parallel V", "-shuffle V", "-json", "-failfast", "-mod V", "-trimpath",
+		"--format V", "--junitfile V", "--jsonfile V", "-f V"}, // the last of gotestsum
+	"pytest": {"--cov", "--cov=*", "--cov-*", "--no-cov", "--junitxml V", "--junit-xml V", "--html V", "--self-contained-html", "--durations V", "--tb V", "-n V", "--numprocesses V", "--dist V", "-x", "--exitfirst",
+		"--maxfail V", "--basetemp V", "--show-capture V", "-ra", "-rA", "-rf", "-rs", "-rsx", "-rxs", "-s", "-l", "--showlocals", "--benchmark-*", "--timeout V"},
+	"unittest": {"-b", "--buffer", "-f", "--failfast"},
+	"cargo":    {"--workspace", "--all", "--no-fail-fast", "--locked", "--offline", "--frozen", "-j V", "--jobs V", "--message-format V", "--color V", "--nocapture", "--no-capture"},
+	"script": {"--silent", "-s", "--if-present", "--coverage", "--ci", "--run", "--reporter V", "--reporters V", "--watch=false", "--watchAll=false", "--no-watch", "--passWithNoTests", "--runInBand", "-i", "--maxWorkers V", "-w=1",
+		"--forceExit", "--detectOpenHandles", "--bail", "--no-cache"},
+	"jest":   {"--coverage", "--coverage*", "--ci", "--json", "--outputFile V", "--reporters V", "--watch=false", "--watchAll=false", "--passWithNoTests", "--runInBand", "-i", "--maxWorkers V", "--forceExit", "--detectOpenHandles", "--bail", "--no-cache", "--silent", "--logHeapUsage"},
+	"vitest": {"--coverage", "--coverage*", "--run", "--reporter V", "--outputFile V", "--watch=false", "--no-watch", "--passWithNoTests", "--silent", "--bail", "--no-cache"},
+	"mocha":  {"--reporter V", "-R V", "--bail", "-b", "--parallel", "--jobs V", "-j V", "--exit", "--forbid-only", "--timeout V", "-t V"},
+	"eslint": {"--cache", "--cache-*", "--format V", "-f V"},
+	"ruff":   {"--output-format V", "--no-cache", "--no-fix"},
+	"ctest":  {"--output-on-failure", "-V", "-VV", "-j V", "--parallel V", "--timeout V", "--no-tests", "--test-dir V"},
+	"meson":  {"-C V", "--print-errorlogs", "-j V", "--num-processes V"},
+	"mvn":    {"-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-e", "-o", "--offline"}, "mvnw": {"-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-e"},
+	"gradle": {"--no-daemon", "--stacktrace", "--info", "--scan", "--offline", "--console V"}, "gradlew": {"--no-daemon", "--stacktrace", "--info", "--scan", "--console V"},
+	"phpunit": {"--coverage-*", "--testdox", "--no-coverage", "--log-junit V", "--stop-on-failure"},
+	"rspec":   {"--format V", "-f V", "--fail-fast", "--out V", "-o V"},
+	"make":    {"-j*", "-k", "-s", "--no-print-directory", "-C V"},
+}
+
+var (
+	// wholeTree are names by which a program is asked for all that it finds.
+	wholeTree = []string{"", ".", "...", "**"}
+	// testFolders are those in which runners look by themselves.
+	testFolders = []string{"test", "tests", "spec", "t", "__tests__"}
+)
+
+// filtering are runners to which names are filters of what they run by themselves.
+var filtering = []string{"jest", "vitest"}
+
+// includes reports whether a command with the selection s checks all that one with the selection o does.
+func (s selection) includes(o selection, key string) bool {
+	if !slices.Equal(s.flags, o.flags) {
+		return false
+	}
+	isAll := func(name string) bool { return slices.Contains(wholeTree, name) }
+	program, _, _ := strings.Cut(key, " ")
+	all := slices.ContainsFunc(s.names, isAll)
+	for _, name := range o.names {
+		within := func(top string) bool {
+			top, below := strings.CutSuffix(top, "/...")
+			return (below || program != "go") && (name == top || strings.HasPrefix(name, top+"/"))
+		}
+		switch {
+		case slices.Contains(s.names, name):
+		case isAll(name) && len(s.names) == 0: // its default
+		case !isAll(name) && slices.ContainsFunc(s.names, within):
+		case all && !isAll(name) && !strings.HasPrefix(name, ".."):
+		case len(s.names) == 0 && slices.Contains(filtering, program):
+		case len(s.names) == 0 && program == "pytest" && slices.ContainsFunc(testFolders, within):
+		default:
+			return false
+		}
+	}
+	// A command that names nothing checks the default: another one that names a part does not.
+	return len(o.names) > 0 || len(s.names) == 0 || all || !slices.ContainsFunc(s.names, func(n string) bool { return !slices.Contains(testFolders, n) })
+}
+
+// chosenCall is a command that a gate comes to.
+type chosenCall struct {
+	key string
+	selection
+}
+
+// coverage says whether a call is checked.
+type coverage int
+
+const (
+	noCheck coverage = iota // it is none, and comes to none
+	covered
+	uncovered
+)
+
+// coverageOf says whether the chosen calls check what a call does: one of them runs the same, or each
+// check that it comes to is covered.
+func (c *collector) coverageOf(one call, dir string, chosen []chosenCall, depth int) coverage {
+	bare, at := one.commandKey(), path.Join(dir, one.dir)
+	if c.room--; bare == "" || c.room < 0 {
+		return noCheck
+	}
+	key, wants := scopeKey(bare, at), one.selects(bare)
+	if slices.ContainsFunc(chosen, func(g chosenCall) bool { return g.key == key && g.includes(wants, bare) }) {
+		return covered
+	}
+	got := noCheck
+	if one.checkKind() != "" {
+		got = uncovered
+	}
+	if depth == maxIndirection || len(wants.flags)+len(wants.names) > 0 {
+		return got // what is passed on goes to a part that is not known
+	}
+	parts := noCheck
+	for _, runs := range c.scripts[key] {
+		for _, inner := range parseScript(runs) {
+			parts = max(parts, c.coverageOf(inner, at, chosen, depth+1))
+		}
+	}
+	return cmp.Or(parts, got)
+}

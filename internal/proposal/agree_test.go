@@ -1,0 +1,76 @@
+package proposal
+
+import (
+	"testing"
+
+	"company/internal/ecosystem/ecosystemtest"
+)
+
+// A command of the CI is what a gate runs only where its arguments select the same.
+func TestAgreement(t *testing.T) {
+	const scripts = `{"scripts": {"test": "jest", "test:cov": "jest --coverage", "test:e2e": "jest --config ./test/jest-e2e.json",
+		"lint": "eslint .", "check": "npm run lint && npm test", "all": "npm run check && npm run test:e2e", "ci": "npm run build && npm test"}}`
+	for _, c := range []struct {
+		gate, theirs string
+		want         bool
+	}{
+		{"go test ./...", "go test -race -count=1 -timeout 60m ./...", true},
+		{"go test ./...", "go test -p 1 ./internal/storage ./internal/stats", true},
+		{"go test ./...", "go test -run=^$ -bench=. -timeout=60m ./...", false},
+		{"go test ./...", "go test -tags integration ./...", false},
+		{"go test -short ./...", "go test ./...", false},
+		{"go test ./a", "go test ./...", false},
+		{"go test ./a/...", "go test ./a/b", true},
+		{"go test ./a", "go test ./a/b", false},
+		{"go test ./...", "gotestsum --format pkgname -- -race ./...", true},
+		{"npx --no-install vitest run", "npx vitest --run --coverage", true},
+		{"npx --no-install vitest run", "vitest run src/one", true},
+		{"npx --no-install vitest run", "vitest run --config vitest.config.e2e.ts", false},
+		{"npm test", "npm run test:cov", true},
+		{"npm test", "npm run test:e2e", false},
+		{"npm test", "npm run check", false},
+		{"npm test && npm run lint", "npm run check", true},
+		{"npm test && npm run lint", "npm run all", false},
+		{"npm test", "npm run ci", true},
+		{"npm test", "npm test -- --coverage", true},
+		{"npm test", "npm test -- --grep slow", false},
+		{"python3 -m pytest", "pytest tests/unit --cov own -q", false}, // --cov may have taken no value
+		{"python3 -m pytest", "pytest tests/unit --cov=own -q", true},
+		{"python3 -m pytest", "pytest bench/", false},
+		{"python3 -m pytest", "pytest --doctest-modules", false},
+		{"python3 -m pytest toolz", "pytest", false},
+		{"ruff check .", "ruff check src tests", true},
+		{"ruff check .", "ruff check --select ALL .", false},
+		{"phpunit", "vendor/bin/phpunit test/CommonMarkTestWeak.php", false},
+		{"phpunit", "vendor/bin/phpunit --coverage-text", true},
+		{"cargo test --offline --no-fail-fast --workspace", "cargo test --verbose --all", true},
+		{"cargo test --offline --no-fail-fast", "cargo test --all-features", false},
+		{"cargo clippy --offline --all-targets", "cargo clippy --all-targets -- -D warnings", false},
+		{"make test", "make -j4 test", true},
+		{"make test", "make test TAGS=slow", false},
+	} {
+		f := Find(ecosystemtest.Tree(map[string]string{
+			"package.json": scripts, ".gitlab-ci.yml": "t:\n  script:\n    - |\n      " + c.theirs + "\n",
+		}), gatesOf("", c.gate))
+		if len(f.Commands) == 0 || f.Commands[0].Command != c.theirs && len(f.OfKind(Lint)) == 0 {
+			t.Errorf("%s: it is no check", c.theirs)
+			continue
+		}
+		for _, cmd := range f.Commands {
+			if cmd.Command == c.theirs && cmd.Agrees != c.want {
+				t.Errorf("%s runs %s: %t", c.gate, c.theirs, cmd.Agrees)
+			}
+		}
+	}
+}
+
+// What waits for changes is no check.
+func TestWatchersAreNoChecks(t *testing.T) {
+	f := Find(ecosystemtest.Tree(map[string]string{
+		"package.json":   `{"scripts": {"test:watch": "jest --watch", "check:watch": "svelte-check --watch", "test": "jest"}}`,
+		".gitlab-ci.yml": "t:\n  script:\n    - jest --watchAll\n    - jest --watch=false\n    - tsc --watch\n    - npm run lint:watch\n",
+	}), nil)
+	if got := printed(f); got != "test / jest --watch=false (.gitlab-ci.yml:4)\ntest / npm test (package.json:1)\n" {
+		t.Error(got)
+	}
+}
