@@ -49,7 +49,7 @@ func intakeProject(c config.Config, setupEnv map[string]secret.Value) intake.Pro
 	return intake.Project{
 		Image: c.Container.Image, Dockerfile: c.Container.Dockerfile, Setup: c.Container.Setup, SetupEnv: setupEnv, Offline: c.Container.Deps == "off", Scripts: c.Deps.Scripts,
 		Services: c.Gates.Services,
-		Lint:     ToOverride(c.Gates.Lint), Test: ToOverride(c.Gates.Test),
+		Lint:     ToOverride(c.Gates.Lint), Types: ToOverride(c.Gates.Types), Build: ToOverride(c.Gates.Build), Test: ToOverride(c.Gates.Test),
 	}
 }
 

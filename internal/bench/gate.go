@@ -119,7 +119,7 @@ func (w *benchEnv) openGateProject(ctx context.Context, packages int) (*gateProj
 		}
 		*at = info.OID
 	}
-	found, err := gates.Detect(ctx, p.mirror, p.base, gates.Options{Lint: gates.None})
+	found, err := gates.Detect(ctx, p.mirror, p.base, gates.Options{Lint: gates.None, Types: gates.None, Build: gates.None})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,9 @@ type GateCommand struct {
 	Parse   string `json:"parse,omitempty"`  // how its report is read; empty: by the exit code alone
 	Probe   string `json:"probe,omitempty"`  // succeeds where the image has what it needs
 	Given   bool   `json:"given,omitempty"`  // by the config, not found in the repository
+	// Unasked says that no script, CI definition or text of the repository asks for it: it judges a
+	// change only where it is green on the base.
+	Unasked bool   `json:"unasked,omitempty"`
 	Plant   string `json:"plant,omitempty"`  // how a test that must fail is put beside a change; empty: none can be made
 	Canary  string `json:"canary,omitempty"` // runs that test and nothing else; CANARY stands for its name
 }
@@ -20,9 +23,10 @@ type GateCheck struct {
 	Name     string             `json:"name"`
 	Command  string             `json:"command"` // as pinned at the base commit
 	Passed   bool               `json:"passed"`
-	Skipped  bool               `json:"skipped,omitempty"` // not run because an earlier check failed; not passed
-	Absent   bool               `json:"absent,omitempty"`  // not run because the image has no such program; not passed
-	Excused  BaselineComparison `json:"excused,omitempty"` // why it does not bar though it did not pass; unread: it waits for the president
+	Skipped  bool               `json:"skipped,omitempty"`  // not run because an earlier check failed; not passed
+	Absent   bool               `json:"absent,omitempty"`   // not run because it cannot judge the base (ExplainAbsence); not passed
+	LeftOut  bool               `json:"left_out,omitempty"` // absent, since the base is red by it and it is Unasked
+	Excused  BaselineComparison `json:"excused,omitempty"`  // why it does not bar though it did not pass; unread: it waits for the president
 	ExitCode int                `json:"exit_code"`
 	Output   string             `json:"output,omitempty"`   // head and tail, bounded to 8 KiB
 	Log      Hash               `json:"log,omitempty"`      // the whole output
@@ -39,6 +43,14 @@ type GateCheck struct {
 	Narrower string             `json:"narrower,omitempty"` // of a slow check of the base: a command that does less, and why
 	Beside   string             `json:"beside,omitempty"`   // of a red check that cannot be read: the lines that the base's output does not have; bounded
 	Part     *TestPart          `json:"part,omitempty"`     // the share of its suite that it ran for a ticket, where that is not all
+}
+
+// ExplainAbsence says why a check is not run: that it cannot judge the base.
+func (c GateCheck) ExplainAbsence() string {
+	if c.LeftOut {
+		return "red on the base, and nothing in the repository asks for it, so it is left out"
+	}
+	return "its program is not in the image, so it was not checked"
 }
 
 // Canary is what came of tests that must fail, put by the company beside a

@@ -36,7 +36,7 @@ func (r GateResult) ExplainUntested() string {
 			continue
 		}
 		ran++
-		if (GateCommand{Name: c.Name}).IsLint() {
+		if !(GateCommand{Name: c.Name}).IsTest() {
 			continue
 		}
 		tests++

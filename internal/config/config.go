@@ -171,6 +171,8 @@ type Notify struct {
 // Gates is what must pass.
 type Gates struct {
 	Lint           Command       `yaml:"lint" doc:"auto, none, or a command"`
+	Types          Command       `yaml:"types" doc:"auto, none, or a command: what a compiler says of the types"`
+	Build          Command       `yaml:"build" doc:"auto, none, or a command: that the project builds"`
 	Test           Command       `yaml:"test" doc:"auto, none, or a command"`
 	Generate       []string      `yaml:"generate" check:"generate" doc:"generated files and the command that makes them, run in the root of the repository: where two tickets conflict in such a file it is made anew at the merge, in a container as a check's; of Go, files with Code generated … DO NOT EDIT need no entry where a go:generate line makes them"`
 	Services       []string      `yaml:"services" check:"service" doc:"servers that run beside checks and workers, fresh in each container: postgres, redis, mysql"`
@@ -259,7 +261,7 @@ func Default() Config {
 		Git: Git{Base: Auto, IntegrationBranch: "develop", Remote: "origin",
 			Credential: "token", Sign: "none"},
 		Forge: Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN", Poll: time.Minute, Draft: Auto, Reviewers: "codeowners"},
-		Gates: Gates{Lint: Command{Mode: Auto}, Test: Command{Mode: Auto}, None: "ask", RedGreen: "report", Canary: true, FirstStepAfter: time.Minute},
+		Gates: Gates{Lint: Command{Mode: Auto}, Types: Command{Mode: Auto}, Build: Command{Mode: Auto}, Test: Command{Mode: Auto}, None: "ask", RedGreen: "report", Canary: true, FirstStepAfter: time.Minute},
 		Budget: Budget{USD: 5_000_000, Tokens: TokensAuto, DayUSD: USDCap(company.NoCap), DayTokens: TokenLimit(company.NoCap),
 			OfficeUSD: USDCap(company.NoCap), OfficeTokens: TokenLimit(company.NoCap)},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},

@@ -23,7 +23,7 @@ func TestEveryKeyWorks(t *testing.T) {
 		"git.credential": "ssh_agent", "git.deploy_key_file": "", "git.signoff": "true", "git.paths": "[services/api]", "git.sign": "none", "git.use_my_logins": "false", "git.signing_key": "/k.pub",
 		"forge.kind": "gitea", "forge.url": "https://git.example.com", "forge.token_env": "MY_TOKEN", "forge.app_id": "0", "forge.installation_id": "7",
 		"forge.private_key_env": "APP_KEY", "forge.labels": "[company]", "forge.draft": "always", "forge.reviewers": "none",
-		"gates.lint": "none", "gates.test": "make test", "gates.none": "allow", "gates.protected": "[x/**]", "gates.protect_tests": "true", "gates.canary": "false", "gates.first_step_after": "0s", "gates.red_green": "require", "gates.services": "[redis]", "gates.generate": "['x/** = make x']",
+		"gates.lint": "none", "gates.types": "none", "gates.build": "make", "gates.test": "make test", "gates.none": "allow", "gates.protected": "[x/**]", "gates.protect_tests": "true", "gates.canary": "false", "gates.first_step_after": "0s", "gates.red_green": "require", "gates.services": "[redis]", "gates.generate": "['x/** = make x']",
 		"budget.usd": "1", "budget.tokens": "1000", "budget.day_usd": "3", "budget.day_tokens": "none", "budget.office_usd": "none", "budget.office_tokens": "9000", "approvals.plan": "ask", "approvals.merge": "ask", "approvals.pr": "ask",
 		// Nothing can be added in this version, so nothing is added unasked.
 		"forge.poll": "30s", "forge.webhook_secret_env": "HOOK", "forge.webhook_listen": "", "notify.by": "[bell]", "notify.webhook_url": "", "notify.webhook_secret_env": "HOOK", "approvals.deps": "ask",

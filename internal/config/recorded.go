@@ -16,7 +16,7 @@ import (
 // logins, signing, variables with secrets) is none.
 var recordedKeys = []string{
 	"container.deps", "container.dockerfile", "container.image", "container.setup", "deps.scripts",
-	"gates.canary", "gates.first_step_after", "gates.lint", "gates.red_green", "gates.services", "gates.test",
+	"gates.build", "gates.canary", "gates.first_step_after", "gates.lint", "gates.red_green", "gates.services", "gates.test", "gates.types",
 	"git.author", "git.integration_branch", "git.signoff",
 	"limits.stop_grace", "workers.command_timeout", "workers.run_timeout",
 }

@@ -77,6 +77,8 @@ func TestRemoteChange(t *testing.T) {
 
 		{key: "gates.test", value: "true", refused: true},
 		{key: "gates.lint", value: "none", refused: true},
+		{key: "gates.types", value: "none", refused: true},
+		{key: "gates.build", value: "true", refused: true},
 		{key: "gates.generate", value: "[a = sh]", refused: true},
 		{key: "container.setup", value: "[apt-get install x]", refused: true},
 		{key: "container.image", value: "auto", refused: true},

@@ -265,7 +265,7 @@ func needsTrust(key, before, after string, lower, upper Config) bool {
 		return after == `"auto"`
 	case key == "gates.none":
 		return after == `"allow"` || before == `"fail"`
-	case key == "gates.lint", key == "gates.test":
+	case key == "gates.lint", key == "gates.types", key == "gates.build", key == "gates.test":
 		return after == `"none"`
 	case key == "gates.protect_tests", key == "gates.canary":
 		return after == "false"

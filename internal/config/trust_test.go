@@ -117,7 +117,7 @@ func TestEveryKeyHasTrustRule(t *testing.T) {
 		agents.second_reviewer.model agents.second_reviewer.max_turns gates.services gates.first_step_after`)
 	// These may be tightened, and not loosened; TestTighteningNeedsNoTrust,
 	// TestRepositoryMayNotRaiseLimits, TestTrackedPathsUsualFoldersOnly.
-	oneWay := strings.Fields("paths.runtime paths.backlog budget.usd budget.tokens budget.day_usd budget.day_tokens budget.office_usd budget.office_tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.canary gates.protect_tests gates.red_green gates.protected git.paths git.use_my_logins recovery workers.max workers.memory workers.pids workers.disk workers.cpus workers.warm retention_days")
+	oneWay := strings.Fields("paths.runtime paths.backlog budget.usd budget.tokens budget.day_usd budget.day_tokens budget.office_usd budget.office_tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.types gates.build gates.test gates.canary gates.protect_tests gates.red_green gates.protected git.paths git.use_my_logins recovery workers.max workers.memory workers.pids workers.disk workers.cpus workers.warm retention_days")
 	for _, key := range append(leafKeys(reflect.TypeFor[Config](), ""), leafKeys(reflect.TypeFor[Model](), "models.default")...) {
 		if slices.Contains(oneWay, key) {
 			continue

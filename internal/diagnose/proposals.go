@@ -79,7 +79,7 @@ func proposalLines(all []Proposed) []string {
 
 // hasTestGate says whether a command runs tests.
 func hasTestGate(p gates.Project) bool {
-	return slices.ContainsFunc(p.Gates, func(g company.GateCommand) bool { return !g.IsLint() })
+	return slices.ContainsFunc(p.Gates, func(g company.GateCommand) bool { return g.IsTest() })
 }
 
 // firstSetting is the line of company.yaml for the strongest test command that can

@@ -20,11 +20,23 @@ type Ecosystem interface {
 
 // Component is a folder with a manifest, and the checks that it calls for.
 type Component struct {
-	Dir         string // "" is the root
-	Kind        string // the ecosystem's name
-	Label       string // tells it from the others of its folder; empty: its kind does
-	Lint, Test  *company.GateCommand
-	Description string // for the notes: "Go module", "npm package", …
+	Dir   string // "" is the root
+	Kind  string // the ecosystem's name
+	Label string // tells it from the others of its folder; empty: its kind does
+	// Lint reads the sources, Types has a compiler check them, Build makes what the project makes of
+	// them, and Test runs its tests. Nil: there is none.
+	Lint, Types, Build, Test *company.GateCommand
+	Description              string // for the notes: "Go module", "npm package", …
+}
+
+// Check is the check of a kind, lint, types, build or test, or nil.
+func (c Component) Check(kind string) *company.GateCommand {
+	return map[string]*company.GateCommand{"lint": c.Lint, "types": c.Types, "build": c.Build, "test": c.Test}[kind]
+}
+
+// HasCheck says whether a component has a check of any kind.
+func (c Component) HasCheck() bool {
+	return c.Lint != nil || c.Types != nil || c.Build != nil || c.Test != nil
 }
 
 // Detector finds the projects of an ecosystem.

@@ -192,6 +192,35 @@ func TestFolderAndReportFile(t *testing.T) {
 }
 
 // The baseline is judged once: the next task on the same tree takes it over.
+// A check for which nothing of the repository asks judges a change where the base is green by it. Where
+// that is red the check is left out, and says so; it asks nobody anything.
+func TestUnaskedCheck(t *testing.T) {
+	b := setup(t, nil).withDocker()
+	tree := func(code string) gates.Job {
+		b.writeFiles(map[string]string{"code": code})
+		b.git("add", "-A")
+		b.git("commit", "-q", "--allow-empty", "-m", "more")
+		return b.jobWith(company.GateCommand{Name: "build", Command: "echo built; exit $(cat code)", Unasked: true}, company.GateCommand{Name: "test", Command: "true"})
+	}
+	for _, c := range []struct {
+		base, change string
+		left, passed bool
+	}{{"0", "0", false, true}, {"0", "3", false, false}, {"3", "0", true, true}, {"3", "4", true, true}, {"137", "0", true, true}} {
+		j := tree(c.base)
+		j.Baseline = true
+		base := b.mustRun(j)
+		if got := base.Checks[0]; got.LeftOut != c.left || got.Absent != c.left || got.Passed == c.left || c.left && !strings.Contains(got.ExplainAbsence(), "red on the base") || base.Untested {
+			t.Errorf("base %s: %+v", c.base, got)
+		}
+		j = tree(c.change)
+		j.BaselineResult = &base
+		res := b.mustRun(j)
+		if res.Passed != c.passed || res.Checks[0].LeftOut != c.left || c.left != (res.Checks[0].Excused == company.ComparedAbsent) {
+			t.Errorf("base %s, change %s: %+v", c.base, c.change, res)
+		}
+	}
+}
+
 func TestBaselineEffect(t *testing.T) {
 	b := setup(t, nil).withDocker()
 	base := b.commit("main")

@@ -221,7 +221,7 @@ func (r *Runner) proveCached(ctx context.Context, s *company.State, t *company.T
 	hit.Checks = slices.Clone(hit.Checks)
 	for i := range hit.Checks {
 		c := &hit.Checks[i]
-		if j.Gates[i].IsLint() || c.Skipped || c.Against(j.baselineCheck(i)) == company.ComparedFailed {
+		if !j.Gates[i].IsTest() || c.Skipped || c.Against(j.baselineCheck(i)) == company.ComparedFailed {
 			continue
 		}
 		spots, reason, err := canaryPlaces(ctx, j, i)

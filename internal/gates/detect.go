@@ -17,19 +17,29 @@ import (
 // Names of checks, in the order in which they run (GAT-1). Where a repository
 // has several parts, the part stands behind: "test (web)".
 const (
-	Lint = "lint"
-	Test = "test"
+	Lint  = "lint"
+	Types = "types"
+	Build = "build"
+	Test  = "test"
 )
 
 // Options say what Detect is to find.
 type Options struct {
-	Lint, Test CommandOverride // what the config says; empty: auto
-	Paths      []string        // folders that count, as in git.paths; none: all of the repository
+	Lint, Types, Build, Test CommandOverride // what the config says; empty: auto
+	Paths                    []string        // folders that count, as in git.paths; none: all of the repository
 	// Proposals has the commands looked for that the repository's people run, and
 	// those that do less than the gates.
 	Proposals bool
 	Services  []string // what gates.services names
 }
+
+// override is what the config says of the checks of a kind.
+func (o Options) override(kind string) CommandOverride {
+	return map[string]CommandOverride{Lint: o.Lint, Types: o.Types, Build: o.Build, Test: o.Test}[kind]
+}
+
+// kinds are the kinds of checks in the order in which they are run.
+var kinds = []string{Lint, Types, Build, Test}
 
 // Project is what a repository is, as far as its checks go.
 type Project struct {
@@ -71,17 +81,16 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 	for _, part := range parts {
 		p.Notes = append(p.Notes, summarizeChecks(part, o))
 	}
-	for _, g := range []struct {
-		name  string
-		given CommandOverride
-	}{{Lint, o.Lint}, {Test, o.Test}} {
+	for _, kind := range kinds {
+		given := o.override(kind)
 		switch {
-		case g.given == None:
-			p.Notes = append(p.Notes, "no "+g.name+": gates."+g.name+" is none")
-		case !g.given.isAuto():
-			p.Notes = append(p.Notes, g.name+": "+string(g.given)+" (gates."+g.name+")")
-		case !slices.ContainsFunc(p.Gates, func(c company.GateCommand) bool { return strings.HasPrefix(c.Name, g.name) }):
-			p.Notes = append(p.Notes, "no "+g.name+" command was found")
+		case given == None:
+			p.Notes = append(p.Notes, "no "+kind+": gates."+kind+" is none")
+		case !given.isAuto():
+			p.Notes = append(p.Notes, kind+": "+string(given)+" (gates."+kind+")")
+		case kind != Lint && kind != Test: // most projects have none
+		case !slices.ContainsFunc(p.Gates, func(c company.GateCommand) bool { return strings.HasPrefix(c.Name, kind) }):
+			p.Notes = append(p.Notes, "no "+kind+" command was found")
 		}
 	}
 	p.Notes = append(p.Notes, t.Notes()...)
@@ -133,33 +142,26 @@ func findComponents(t *ecosystem.Tree) []ecosystem.Component {
 }
 
 // gatesFor are the checks of all parts: lint of all before test of all. A command
-// that the config gives stands for the lint, or the test, of the whole.
+// that the config gives stands for the lint, say, of the whole.
 func gatesFor(parts []ecosystem.Component, o Options) []company.GateCommand {
 	var out []company.GateCommand
-	for _, k := range []struct {
-		name  string
-		given CommandOverride
-		of    func(ecosystem.Component) *company.GateCommand
-	}{
-		{Lint, o.Lint, func(p ecosystem.Component) *company.GateCommand { return p.Lint }},
-		{Test, o.Test, func(p ecosystem.Component) *company.GateCommand { return p.Test }},
-	} {
-		switch {
-		case k.given == None:
+	for _, kind := range kinds {
+		switch given := o.override(kind); {
+		case given == None:
 			continue
-		case !k.given.isAuto():
-			out = append(out, k.given.toGate(k.name))
+		case !given.isAuto():
+			out = append(out, given.toGate(kind))
 			continue
 		}
 		var found []ecosystem.Component
 		for _, p := range parts {
-			if k.of(p) != nil {
+			if p.Check(kind) != nil {
 				found = append(found, p)
 			}
 		}
 		for _, p := range found {
-			g := *k.of(p)
-			g.Name, g.Dir = k.name, p.Dir
+			g := *p.Check(kind)
+			g.Name, g.Dir = kind, p.Dir
 			if len(found) > 1 {
 				g.Name += " (" + displayName(p, found) + ")"
 			}
@@ -192,13 +194,9 @@ func displayName(p ecosystem.Component, all []ecosystem.Component) string {
 // summarizeChecks describes a part's checks for people.
 func summarizeChecks(p ecosystem.Component, o Options) string {
 	var what []string
-	for _, g := range []struct {
-		name  string
-		given CommandOverride
-		cmd   *company.GateCommand
-	}{{Lint, o.Lint, p.Lint}, {Test, o.Test, p.Test}} {
-		if g.cmd != nil && g.given.isAuto() {
-			what = append(what, g.name+": "+g.cmd.Command)
+	for _, kind := range kinds {
+		if g := p.Check(kind); g != nil && o.override(kind).isAuto() {
+			what = append(what, kind+": "+g.Command)
 		}
 	}
 	at := p.Description

@@ -37,10 +37,7 @@ func cannotStart(c company.GateCheck) bool {
 // cannotStartError explains a gate that cannot run on the base: no work was
 // done yet, so the set-up is at fault, and it must be mended.
 func cannotStartError(g company.GateCommand, c company.GateCheck) error {
-	key := Test
-	if g.IsLint() {
-		key = Lint
-	}
+	key, _, _ := strings.Cut(g.Name, " ")
 	e := company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base commit", g.Name, testreport.CleanName(g.Command, 100))).NeedsPerson()
 	if why := explainOutput(c.Output); why != "" {
 		return e.Because(why).Fix("do what it says, or name another command with gates." + key + ", then submit again")

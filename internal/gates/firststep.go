@@ -32,7 +32,7 @@ func (r *Runner) EvaluateTicket(ctx context.Context, s *company.State, t *compan
 // took long.
 func (r *Runner) takesFirstStep(j Job, i int) (ecosystem.PartTester, bool) {
 	base := j.baselineCheck(i)
-	if j.Since == "" || j.Gates[i].IsLint() || base == nil || base.Absent || base.Skipped {
+	if j.Since == "" || !j.Gates[i].IsTest() || base == nil || base.Absent || base.Skipped {
 		return nil, false
 	}
 	slow := r.FirstStepAfter > 0 && base.RunTime() > r.FirstStepAfter

@@ -22,7 +22,7 @@ func (n Narrower) String() string { return n.Command + " (" + n.Why + ")" }
 // findNarrower asks each ecosystem for commands that do less than the test gates.
 func findNarrower(t *ecosystem.Tree, gates []company.GateCommand) (out []Narrower) {
 	for _, g := range gates {
-		if g.IsLint() {
+		if !g.IsTest() {
 			continue
 		}
 		for _, e := range catalog.Of[ecosystem.Narrower]() {

@@ -19,7 +19,7 @@ func (r *Runner) runChecks(ctx context.Context, j Job) ([]company.GateCheck, err
 	var lints, tests []int
 	for i, g := range j.Gates {
 		checks[i] = company.GateCheck{Name: g.Name, Command: g.Command}
-		if g.IsLint() {
+		if !g.IsTest() {
 			lints = append(lints, i)
 		} else {
 			tests = append(tests, i)
@@ -81,7 +81,7 @@ func skipChecks(checks []company.GateCheck, which []int, j Job) []company.GateCh
 	for _, i := range which {
 		base := j.baselineCheck(i)
 		absent := base != nil && base.Absent
-		checks[i] = company.GateCheck{Name: j.Gates[i].Name, Command: j.Gates[i].Command, Absent: absent, Skipped: !absent}
+		checks[i] = company.GateCheck{Name: j.Gates[i].Name, Command: j.Gates[i].Command, Absent: absent, LeftOut: absent && base.LeftOut, Skipped: !absent}
 	}
 	return checks
 }
@@ -90,7 +90,7 @@ func skipChecks(checks []company.GateCheck, which []int, j Job) []company.GateCh
 func (r *Runner) judgeCheck(ctx context.Context, j Job, i, others int) (company.GateCheck, error) {
 	g, base := j.Gates[i], j.baselineCheck(i)
 	if base != nil && base.Absent {
-		return company.GateCheck{Name: g.Name, Command: g.Command, Absent: true}, nil
+		return company.GateCheck{Name: g.Name, Command: g.Command, Absent: true, LeftOut: base.LeftOut}, nil
 	}
 	narrow, part, err := r.narrowCheck(ctx, j, i)
 	if err != nil {

@@ -25,7 +25,7 @@ func (g CommandOverride) isAuto() bool { return g == Auto || g == "" }
 // output for people is read.
 func (g CommandOverride) toGate(name string) company.GateCommand {
 	c := company.GateCommand{Name: name, Command: string(g), Given: true}
-	if c.IsLint() {
+	if !c.IsTest() {
 		c.Parse = testreport.FormatFindings
 		return c
 	}

@@ -59,7 +59,7 @@ func (r *Runner) reportRedGreen(ctx context.Context, s *company.State, t *compan
 		Image: image, Label: c.label, Epoch: s.Office.Epoch}
 	known := false
 	for i, g := range j.Gates {
-		if g.IsLint() || i >= len(c.res.Checks) || i >= len(c.known.Checks) || i >= len(t.Baseline.Checks) || c.res.Checks[i].Counts == nil {
+		if !g.IsTest() || i >= len(c.res.Checks) || i >= len(c.known.Checks) || i >= len(t.Baseline.Checks) || c.res.Checks[i].Counts == nil {
 			continue
 		}
 		if names, err := r.readPassed(ctx, c.res.Checks[i]); err != nil {

@@ -39,7 +39,7 @@ func readSource(ctx context.Context, m *gitops.Mirror, gates []company.GateComma
 	}
 	change := &ecosystem.Change{Tree: tree, Changed: paths, Added: added, ReadBase: func() (*ecosystem.Tree, error) { return readTree(ctx, m, c.base) }}
 	for _, g := range gates {
-		if !g.IsLint() && coversChange(g, change) {
+		if g.IsTest() && coversChange(g, change) {
 			out.Source = true
 		}
 	}

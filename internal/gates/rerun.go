@@ -51,22 +51,44 @@ func (r *Runner) runWithReruns(ctx context.Context, j Job, i int) (company.GateC
 		// the base's is known to have been run.
 		err = r.storeTestNames(ctx, j, i, &check, nil)
 	}
+	if j.Baseline && cannotJudge(g, check, err) {
+		left := leaveOut(g, check)
+		left.LeftOut = true
+		if err != nil {
+			left.Output += "\n" + err.Error()
+		}
+		return left, nil
+	}
 	if err == nil && j.Baseline && check.ExitCode == exitKilled {
 		return check, killedError(g)
 	}
 	if err == nil && j.Baseline && cannotStart(check) {
-		if !g.IsLint() || g.Given {
+		if g.IsTest() || g.Given {
 			return check, cannotStartError(g, check)
 		}
-		return company.GateCheck{Name: g.Name, Command: g.Command, Absent: true, ExitCode: check.ExitCode, Output: check.Output, Log: check.Log, Took: check.Took}, nil
+		return leaveOut(g, check), nil
 	}
 	return check, err
+}
+
+// cannotJudge says whether a check for which nobody asks is no use on the base: it is red there, or was
+// killed for its memory. The memory of the machine is not all its project's.
+func cannotJudge(g company.GateCommand, c company.GateCheck, err error) bool {
+	if err != nil {
+		return g.Unasked && company.CodeOf(err) == company.EGates && company.NeedsPerson(err)
+	}
+	return g.Unasked && !c.Passed && !cannotStart(c)
+}
+
+// leaveOut is a check of the base that cannot judge, and is absent from then on.
+func leaveOut(g company.GateCommand, c company.GateCheck) company.GateCheck {
+	return company.GateCheck{Name: g.Name, Command: g.Command, Absent: true, ExitCode: c.ExitCode, Output: c.Output, Log: c.Log, Took: c.Took}
 }
 
 // shouldRerun says whether a red check may be an accident. A linter, a program that
 // does not build, one that cannot start or one that does not end is none.
 func shouldRerun(g company.GateCommand, c company.GateCheck, base *company.GateCheck) bool {
-	if g.IsLint() || c.Against(base) != company.ComparedFailed || c.ExitCode == exitTimeout || cannotStart(c) {
+	if !g.IsTest() || c.Against(base) != company.ComparedFailed || c.ExitCode == exitTimeout || cannotStart(c) {
 		return false
 	}
 	return len(c.Tests) == 0 || slices.ContainsFunc(c.Tests, func(t company.TestResult) bool { return !catalog.IsBuildFailure(t.Name) })

@@ -144,7 +144,7 @@ func (r *Runner) RunOnce(ctx context.Context, j Job) (check company.GateCheck, p
 // for both, else after it. A check that bars has nothing to show.
 // Others are checks that run at the same time.
 func (r *Runner) checkAndProve(ctx context.Context, j Job, i, others int) (company.GateCheck, error) {
-	if !r.Canary || j.Base == "" || j.Baseline || j.Gates[i].IsLint() {
+	if !r.Canary || j.Base == "" || j.Baseline || !j.Gates[i].IsTest() {
 		return r.runWithReruns(ctx, j, i)
 	}
 	cctx, stop := context.WithCancel(ctx)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
 )
@@ -17,14 +16,14 @@ func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options)
 	var commands []string
 	for _, p := range parts {
 		need[p.Kind] = true
-		for _, g := range []*company.GateCommand{p.Lint, p.Test} {
-			if g != nil {
+		for _, kind := range kinds {
+			if g := p.Check(kind); g != nil {
 				commands = append(commands, g.Command)
 			}
 		}
 	}
-	for _, g := range []CommandOverride{o.Lint, o.Test} {
-		if g != None && !g.isAuto() {
+	for _, kind := range kinds {
+		if g := o.override(kind); g != None && !g.isAuto() {
 			commands = append(commands, string(g))
 		}
 	}

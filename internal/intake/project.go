@@ -29,6 +29,8 @@ type Project struct {
 	Logins   bool
 	Services []string // names in gates.services
 	Lint     gates.CommandOverride
+	Types    gates.CommandOverride
+	Build    gates.CommandOverride
 	Test     gates.CommandOverride
 	Paths    []string // the folders that the task is about; none: all
 }
@@ -60,7 +62,7 @@ func (p Project) requestImageAt(ctx context.Context, m *gitops.Mirror, at, detec
 }
 
 func (p Project) gateOptions() gates.Options {
-	return gates.Options{Lint: p.Lint, Test: p.Test, Paths: p.Paths, Services: p.Services}
+	return gates.Options{Lint: p.Lint, Types: p.Types, Build: p.Build, Test: p.Test, Paths: p.Paths, Services: p.Services}
 }
 
 // imageRequest is the image of a commit of the project, described as in the one whose

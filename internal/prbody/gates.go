@@ -92,7 +92,7 @@ func gateStatusText(c company.GateCheck) string {
 
 // noTests says whether a test gate was understood and reports no test at all.
 func noTests(c company.GateCheck) bool {
-	return c.Counts != nil && *c.Counts == (company.TestCounts{}) && !(company.GateCommand{Name: c.Name}).IsLint()
+	return c.Counts != nil && *c.Counts == (company.TestCounts{}) && (company.GateCommand{Name: c.Name}).IsTest()
 }
 
 func gateNotes(c company.GateCheck, o PROptions) []string {
@@ -100,7 +100,7 @@ func gateNotes(c company.GateCheck, o PROptions) []string {
 	name := escapeMarkdown(c.Name)
 	switch c.Excused {
 	case company.ComparedAbsent:
-		out = append(out, name+" is **absent**: its program is not in the image, so it was not checked.")
+		out = append(out, name+" is **absent**: "+c.ExplainAbsence()+".")
 	case company.ComparedKnown:
 		var failing []string
 		for _, t := range c.Tests {

@@ -180,7 +180,7 @@ func checkOutcome(c company.GateCheck) string {
 	case c.Skipped:
 		return "skipped"
 	case c.Absent:
-		return "absent: its program is not in the image, so it was not checked"
+		return "absent: " + c.ExplainAbsence()
 	case c.Excused == company.ComparedKnown:
 		return fmt.Sprintf("exit %d, red as on the base and in nothing else", c.ExitCode)
 	case c.Excused == company.ComparedAsBefore:

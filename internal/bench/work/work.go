@@ -220,7 +220,8 @@ func (b *bencher) openCase(ctx context.Context, c Case) (l *lab, judge *officeap
 		return nil, nil, err
 	}
 	cfg := loaded.Config
-	cfg.Gates.Lint, cfg.Gates.Test = config.Command{Mode: config.None}, config.Command{Line: c.Run}
+	none := config.Command{Mode: config.None}
+	cfg.Gates.Lint, cfg.Gates.Types, cfg.Gates.Build, cfg.Gates.Test = none, none, none, config.Command{Line: c.Run}
 	judge, err = officeapp.OpenJudge(ctx, officeapp.TaskImageOptions{
 		Paths: paths, Config: cfg, Checkout: l.dir, Base: baseBranch, Env: ent.Console.LookupEnv, Logger: b.Logger, Progress: b.Progress,
 	}, c.TestTime)

@@ -1,16 +1,20 @@
 package node
 
 import (
+	"slices"
+	"strings"
+
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/lazyregexp"
 	"company/internal/testreport"
 )
 
-// lintTools says which package brings the program of a script that checks.
-var lintTools = map[string]string{
+// checkTools says which package brings the program of a script that checks.
+var checkTools = map[string]string{
 	"eslint": "eslint", "biome": "@biomejs/biome", "tsc": "typescript", "prettier": "prettier", "standard": "standard",
 	"xo": "xo", "oxlint": "oxlint", "next": "next", "vue-tsc": "vue-tsc", "jshint": "jshint", "stylelint": "stylelint",
+	"svelte-check": "svelte-check", "astro": "astro", "nuxt": "nuxt", "nuxi": "nuxi",
 }
 
 // buildTools says the same of a script that builds.
@@ -19,45 +23,90 @@ var buildTools = map[string]string{
 	"esbuild": "esbuild", "unbuild": "unbuild", "next": "next", "nest": "@nestjs/cli", "svelte-kit": "@sveltejs/kit", "astro": "astro", "nuxt": "nuxt", "rspack": "@rspack/cli",
 }
 
-// typeScripts are names of scripts that check types.
-var typeScripts = []string{"typecheck", "type-check", "check-types", "types:check", "tsc"}
+// typeScripts are names of scripts that check types. One of checks is it where its program is in typeTools.
+var (
+	typeScripts = []string{"typecheck", "type-check", "check-types", "check:types", "types:check", "lint:types", "tsc", "check"}
+	typeTools   = []string{"tsc", "vue-tsc", "svelte-check", "astro", "nuxi", "nuxt"}
+)
 
-// findLint is the lint script, where its program is one of the dependencies: a
-// program that is not installed cannot judge. Where no linter is, TypeScript's own
-// check is one: a script for it, the compiler, or the build.
-func (m Manager) findLint(tree *ecosystem.Tree, dir string, manifest, root packageJSON) *company.GateCommand {
-	has := func(pkg string) bool { return pkg != "" && (manifest.dependsOn(pkg) || root.dependsOn(pkg)) }
-	if script := manifest.Scripts["lint"]; script != "" {
-		tool := programName(script)
-		if has(lintTools[tool]) {
-			return m.lintScript(dir, "lint", tool, manifest)
+// scriptChecks finds the checks that read or build a package.
+type scriptChecks struct {
+	m              Manager
+	tree           *ecosystem.Tree
+	dir            string
+	manifest, root packageJSON
+}
+
+// has says whether a package is installed.
+func (s scriptChecks) has(pkg string) bool {
+	return pkg != "" && (s.manifest.dependsOn(pkg) || s.root.dependsOn(pkg))
+}
+
+// toolOf is the program of the last step of a script of which each step has a program that is
+// installed: one that is not cannot judge. tools say which package brings a program.
+func (s scriptChecks) toolOf(name string, tools map[string]string) string {
+	tool := ""
+	for step := range strings.SplitSeq(s.manifest.Scripts[name], "&&") {
+		tool = programName(step)
+		if !s.has(tools[tool]) && !s.has(buildTools[tool]) {
+			return ""
 		}
-		tree.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", ecosystem.DisplayDir(dir), ecosystem.PrintablePath(tool))
 	}
-	if !has("typescript") {
+	return tool
+}
+
+// findLint is the lint script.
+func (s scriptChecks) findLint() *company.GateCommand {
+	script := s.manifest.Scripts["lint"]
+	if script == "" {
+		return nil
+	}
+	if tool := s.toolOf("lint", checkTools); tool != "" {
+		return s.m.scriptGate(s.dir, "lint", tool, s.manifest)
+	}
+	s.tree.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", ecosystem.DisplayDir(s.dir), ecosystem.PrintablePath(programName(script)))
+	return nil
+}
+
+// findTypes is a script that checks the types, else TypeScript's compiler, for which nobody asks.
+func (s scriptChecks) findTypes() *company.GateCommand {
+	if !s.has("typescript") {
 		return nil
 	}
 	for _, name := range typeScripts {
-		if tool := programName(manifest.Scripts[name]); has(lintTools[tool]) {
-			return m.lintScript(dir, name, tool, manifest)
+		if tool := s.toolOf(name, checkTools); slices.Contains(typeTools, tool) && name != "lint" {
+			return s.m.scriptGate(s.dir, name, tool, s.manifest)
 		}
 	}
-	if tree.HasFile(dir, "tsconfig.json") && !emptyProjectRE.MatchString(tree.ReadManifest(dir, "tsconfig.json")) {
-		only := packageJSON{Scripts: map[string]string{"tsc": "tsc --noEmit"}}
-		return &company.GateCommand{Command: m.Exec + "tsc --noEmit", Report: only.pinScript(dir, "tsc", "", ""), Probe: m.Probe("tsc"), Parse: formatTypeScript}
+	// What svelte-kit, nuxt or astro make is not there: without it the compiler alone finds faults in all.
+	if !s.tree.HasFile(s.dir, "tsconfig.json") || emptyProjectRE.MatchString(s.tree.ReadManifest(s.dir, "tsconfig.json")) || s.has("@sveltejs/kit") || s.has("nuxt") || s.has("astro") {
+		return nil
 	}
-	if tool := programName(manifest.Scripts["build"]); has(buildTools[tool]) && (tree.HasFile(dir, "tsconfig.json") || tool == "ng") {
-		return m.lintScript(dir, "build", tool, manifest)
+	if s.toolOf("lint", checkTools) == "tsc" {
+		return nil // the same again
 	}
-	return nil
+	only := packageJSON{Scripts: map[string]string{"tsc": "tsc --noEmit"}}
+	return &company.GateCommand{Command: s.m.Exec + "tsc --noEmit", Report: only.pinScript(s.dir, "tsc", "", ""), Probe: s.m.Probe("tsc"), Parse: formatTypeScript, Unasked: true}
+}
+
+// findBuild is the build script. It may need what a check has not, such as a network, and then nobody
+// asks for it.
+func (s scriptChecks) findBuild() *company.GateCommand {
+	tool := s.toolOf("build", buildTools)
+	if tool == "" {
+		return nil
+	}
+	gate := s.m.scriptGate(s.dir, "build", tool, s.manifest)
+	gate.Unasked = true
+	return gate
 }
 
 // emptyProjectRE finds a tsconfig.json that has no files of its own, only references to
 // others: the compiler checks nothing with it but by building.
 var emptyProjectRE = lazyregexp.New(`"files"\s*:\s*\[\s*\]`)
 
-// lintScript is a script that serves as a lint.
-func (m Manager) lintScript(dir, name, tool string, manifest packageJSON) *company.GateCommand {
+// scriptGate is a script that serves as a check.
+func (m Manager) scriptGate(dir, name, tool string, manifest packageJSON) *company.GateCommand {
 	gate := &company.GateCommand{Command: m.Name + " run " + name, Report: manifest.pinScript(dir, name, "", ""), Probe: m.Probe(tool)}
 	if tool == "tsc" {
 		gate.Parse = formatTypeScript

@@ -4,36 +4,72 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/ecosystem"
 	"company/internal/ecosystem/ecosystemtest"
 )
 
-// Where no linter is, what TypeScript says of the types is the lint: by a script of
-// the project, by its compiler, or by the build.
-func TestLintByTypeScript(t *testing.T) {
+// Lint, types and build are checks of their own, each by what the project has for it; for the compiler
+// alone and for a build nobody asks, so that they judge where the base is green.
+func TestScriptsThatCheck(t *testing.T) {
 	const typescript = `"devDependencies":{"typescript":"5","tsup":"8"}`
+	const compiler = "types? npx --no-install tsc --noEmit"
 	for name, c := range map[string]struct {
-		files               map[string]string
-		command, parse, has string // has: a part of what runs
+		files map[string]string
+		want  string // kind, "?" where nobody asks, command
+		runs  string // a part of what runs
 	}{
-		"the compiler":            {map[string]string{"package.json": `{` + typescript + `}`, "tsconfig.json": `{}`}, "npx --no-install tsc --noEmit", "tsc", "( tsc --noEmit )"},
-		"no configuration":        {map[string]string{"package.json": `{` + typescript + `}`}, "", "", ""},
-		"not a dependency":        {map[string]string{"package.json": `{"devDependencies":{"x":"1"}}`, "tsconfig.json": `{}`}, "", "", ""},
-		"a linter":                {map[string]string{"package.json": `{"scripts":{"lint":"eslint ."},"devDependencies":{"typescript":"5","eslint":"9"}}`, "tsconfig.json": `{}`}, "npm run lint", "", "( eslint . )"},
-		"a linter that is absent": {map[string]string{"package.json": `{"scripts":{"lint":"eslint ."},` + typescript + `}`, "tsconfig.json": `{}`}, "npx --no-install tsc --noEmit", "tsc", "( tsc --noEmit )"},
-		"a script for types":      {map[string]string{"package.json": `{"scripts":{"typecheck":"tsc -p . --noEmit"},` + typescript + `}`, "tsconfig.json": `{}`}, "npm run typecheck", "tsc", "( tsc -p . --noEmit )"},
-		"references alone":        {map[string]string{"package.json": `{"scripts":{"build":"tsc -b"},` + typescript + `}`, "tsconfig.json": `{ "files" : [ ], "references":[{"path":"a"}]}`}, "npm run build", "tsc", "( tsc -b )"},
-		"a build by another":      {map[string]string{"package.json": `{"scripts":{"build":"tsup"},` + typescript + `}`, "tsconfig.json": `{"files":[]}`}, "npm run build", "", "( tsup )"},
-		"a build by a stranger":   {map[string]string{"package.json": `{"scripts":{"build":"make all"},` + typescript + `}`, "tsconfig.json": `{"files":[]}`}, "", "", ""},
+		"the compiler":            {map[string]string{"package.json": `{` + typescript + `}`, "tsconfig.json": `{}`}, compiler, "( tsc --noEmit )"},
+		"no configuration":        {map[string]string{"package.json": `{` + typescript + `}`}, "", ""},
+		"not a dependency":        {map[string]string{"package.json": `{"devDependencies":{"x":"1"}}`, "tsconfig.json": `{}`}, "", ""},
+		"a linter":                {map[string]string{"package.json": `{"scripts":{"lint":"eslint ."},"devDependencies":{"typescript":"5","eslint":"9"}}`, "tsconfig.json": `{}`}, "lint npm run lint|" + compiler, "( eslint . )"},
+		"a linter that is absent": {map[string]string{"package.json": `{"scripts":{"lint":"eslint ."},` + typescript + `}`, "tsconfig.json": `{}`}, compiler, "( tsc --noEmit )"},
+		"a lint that is types":    {map[string]string{"package.json": `{"scripts":{"lint":"tsc --noEmit"},` + typescript + `}`, "tsconfig.json": `{}`}, "lint npm run lint", "( tsc --noEmit )"},
+		"a script for types":      {map[string]string{"package.json": `{"scripts":{"typecheck":"tsc -p . --noEmit"},` + typescript + `}`, "tsconfig.json": `{}`}, "types npm run typecheck", "( tsc -p . --noEmit )"},
+		"references alone":        {map[string]string{"package.json": `{"scripts":{"build":"tsc -b"},` + typescript + `}`, "tsconfig.json": `{ "files" : [ ], "references":[{"path":"a"}]}`}, "build? npm run build", "( tsc -b )"},
+		"a build by another":      {map[string]string{"package.json": `{"scripts":{"build":"tsup"},` + typescript + `}`, "tsconfig.json": `{"files":[]}`}, "build? npm run build", "( tsup )"},
+		"a build by a stranger":   {map[string]string{"package.json": `{"scripts":{"build":"make all"},` + typescript + `}`, "tsconfig.json": `{"files":[]}`}, "", ""},
+		"a build of two steps":    {map[string]string{"package.json": `{"scripts":{"build":"tsc && ./publish.sh"},` + typescript + `}`}, "", ""},
+		"Next": {map[string]string{"package.json": `{"scripts":{"lint":"eslint","build":"next build"},"dependencies":{"next":"16"},"devDependencies":{"typescript":"5","eslint":"9"}}`, "tsconfig.json": `{}`},
+			"lint npm run lint|" + compiler + "|build? npm run build", "( next build )"},
+		"SvelteKit": {map[string]string{"package.json": `{"scripts":{"build":"vite build","check":"svelte-kit sync && svelte-check --tsconfig ./tsconfig.json"},"devDependencies":{"typescript":"5","@sveltejs/kit":"2","svelte-check":"4","vite":"7"}}`,
+			"tsconfig.json": `{"extends":"./.svelte-kit/tsconfig.json"}`}, "types npm run check|build? npm run build", "( svelte-kit sync && svelte-check --tsconfig ./tsconfig.json )"},
+		"a generated configuration": {map[string]string{"package.json": `{"devDependencies":{"typescript":"5","nuxt":"4"}}`, "tsconfig.json": `{"extends":"./.nuxt/tsconfig.json"}`}, "", ""},
+		"another check":             {map[string]string{"package.json": `{"scripts":{"check":"prettier --check ."},"devDependencies":{"typescript":"5","prettier":"3"}}`}, "", ""},
 	} {
-		parts := Ecosystem{}.Detect(ecosystemtest.Tree(c.files), nil)
-		if c.command == "" {
-			if len(parts) != 0 {
-				t.Errorf("%s: %+v", name, parts[0].Lint)
+		var got []string
+		runs := ""
+		for _, part := range (Ecosystem{}).Detect(ecosystemtest.Tree(c.files), nil) {
+			for _, kind := range []string{"lint", "types", "build", "test"} {
+				if g := part.Check(kind); g != nil {
+					got = append(got, kind+map[bool]string{true: "?"}[g.Unasked]+" "+g.Command)
+					runs += g.Report
+				}
 			}
-			continue
 		}
-		if len(parts) != 1 || parts[0].Lint == nil || parts[0].Lint.Command != c.command || parts[0].Lint.Parse != c.parse || !strings.Contains(parts[0].Lint.Report, c.has) {
-			t.Errorf("%s: %+v", name, parts)
+		if strings.Join(got, "|") != c.want || !strings.Contains(runs, c.runs) {
+			t.Errorf("%s: %q, which runs %q", name, got, runs)
 		}
+	}
+}
+
+// What the root checks for its workspaces is not checked in them again, kind by kind.
+func TestChecksOfWorkspaces(t *testing.T) {
+	parts := Ecosystem{}.Detect(ecosystemtest.Tree(map[string]string{
+		"package.json":      `{"workspaces":["a"],"scripts":{"lint":"eslint ."},"devDependencies":{"eslint":"9","typescript":"5"}}`,
+		"a/package.json":    `{"scripts":{"lint":"eslint .","test":"node --test"}}`,
+		"a/tsconfig.json":   `{}`,
+		"package-lock.json": `{}`,
+	}), nil)
+	has := func(c ecosystem.Component) string {
+		out := c.Dir
+		for _, kind := range []string{"lint", "types", "build", "test"} {
+			if c.Check(kind) != nil {
+				out += " " + kind
+			}
+		}
+		return out
+	}
+	if len(parts) != 2 || has(parts[0]) != " lint" || has(parts[1]) != "a types test" {
+		t.Errorf("%+v", parts)
 	}
 }

@@ -53,19 +53,16 @@ func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 			manifest.Workspaces = json.RawMessage("true")
 		}
 		manifest.managed = m.RunsItself != nil && m.RunsItself(dir)
-		got := ecosystem.Component{Dir: dir, Kind: m.Kind, Description: m.Description, Lint: m.findLint(tree, dir, manifest, root), Test: m.findTest(dir, manifest.leaveOutAudits(tree, dir))}
+		got := ecosystem.Component{Dir: dir, Kind: m.Kind, Description: m.Description, Test: m.findTest(dir, manifest.leaveOutAudits(tree, dir))}
+		scripts := scriptChecks{m, tree, dir, manifest, root}
+		got.Lint, got.Types, got.Build = scripts.findLint(), scripts.findTypes(), scripts.findBuild()
 		if above := ecosystem.Covering(out, dir); above != nil { // a workspace of a part that is checked already
-			if above.Test != nil {
-				got.Test = nil
-			}
-			if above.Lint != nil {
-				got.Lint = nil
-			}
-			if got.Lint == nil && got.Test == nil {
+			got = leaveOutCovered(got, *above)
+			if !got.HasCheck() {
 				continue
 			}
 		}
-		if got.Lint == nil && got.Test == nil {
+		if !got.HasCheck() {
 			if dir == "" {
 				tree.AddNote("package.json has neither a test nor a lint that can be run")
 			}
@@ -74,4 +71,21 @@ func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 		out = append(out, got)
 	}
 	return out
+}
+
+// leaveOutCovered is a component without the kinds of checks that the one above it has.
+func leaveOutCovered(c, above ecosystem.Component) ecosystem.Component {
+	if above.Lint != nil {
+		c.Lint = nil
+	}
+	if above.Types != nil {
+		c.Types = nil
+	}
+	if above.Build != nil {
+		c.Build = nil
+	}
+	if above.Test != nil {
+		c.Test = nil
+	}
+	return c
 }
