@@ -91,7 +91,7 @@ func (r PullReview) checkedAlone(ctx context.Context, t *company.Task, git Perso
 func lockMerges(ctx context.Context, t *company.Task, git PersonGit) (unlock func(), err error) {
 	dir, err := folder.Open(git.Dir)
 	if err != nil {
-		return func() {}, nil // git says what is wrong with it
+		return func() {}, nil // git tells its fault
 	}
 	defer dir.Close()
 	before, cancel := context.WithTimeout(ctx, mergeLockPatience)

@@ -50,7 +50,7 @@ func cannotStartError(g company.GateCommand, c company.GateCheck) error {
 		Fix("have it installed with container.setup, or name another command with gates." + key + ", then submit again")
 }
 
-// explainOutput is what an ecosystem knows of a failure by its output, in one line; or nothing.
+// explainOutput is the reason of a failure by its output, in one line, where an ecosystem knows it.
 func explainOutput(output string) string {
 	for _, e := range catalog.Of[ecosystem.Explainer]() {
 		if why := e.ExplainOutput(output); why != "" {

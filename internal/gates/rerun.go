@@ -71,8 +71,8 @@ func (r *Runner) runWithReruns(ctx context.Context, j Job, i int) (company.GateC
 	return check, err
 }
 
-// cannotJudge says whether a check for which nobody asks is no use on the base: it is red there, or was
-// killed for its memory. The memory of the machine is not all its project's.
+// cannotJudge says whether an unasked check is no use: on the base it is red, or was killed for its
+// memory.
 func cannotJudge(g company.GateCommand, c company.GateCheck, err error) bool {
 	if err != nil {
 		return g.Unasked && company.CodeOf(err) == company.EGates && company.NeedsPerson(err)

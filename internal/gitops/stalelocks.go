@@ -16,7 +16,7 @@ const lockPatience = 2 * time.Second
 // removeStaleLocks removes the locks that a git left that was killed, or whose disk could not
 // be written any more: each later git would be refused ("File exists"), and no answer of the
 // president's would change that. A git of another process, or one that outlived its company,
-// may have a lock still: what changes meanwhile stays. (Ages would be told by a clock that
+// may have a lock still: one that changes meanwhile stays. (Ages would be told by a clock that
 // people set.)
 func (s *Store) removeStaleLocks() error {
 	left, err := s.findLocks()

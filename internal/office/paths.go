@@ -53,7 +53,7 @@ func (p Paths) WithReadable(r config.ReadablePaths) Paths {
 func (p Paths) Lock() string { return filepath.Join(p.State, lockName) }
 
 // Exists reports whether the office was ever opened. One that may not be looked into, such
-// as another user's, was: whoever opens it reads why it cannot.
+// as another user's, was: opening it tells why it cannot be.
 func (p Paths) Exists() bool {
 	state, err := p.Folder(p.State)
 	if err == nil {

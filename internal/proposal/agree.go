@@ -125,7 +125,7 @@ func (s selection) includes(o selection, key string) bool {
 			return false
 		}
 	}
-	// A command that names nothing checks the default: another one that names a part does not.
+	// A command without names checks the default: another one that names a part does not.
 	return len(o.names) > 0 || len(s.names) == 0 || all || !slices.ContainsFunc(s.names, func(n string) bool { return !slices.Contains(testFolders, n) })
 }
 
@@ -160,7 +160,7 @@ func (c *collector) coverageOf(one call, dir string, chosen []chosenCall, depth 
 		got = uncovered
 	}
 	if depth == maxIndirection || len(wants.flags)+len(wants.names) > 0 {
-		return got // what is passed on goes to a part that is not known
+		return got // its arguments go to a part that is not known
 	}
 	parts := noCheck
 	for _, runs := range c.scripts[key] {

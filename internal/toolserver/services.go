@@ -114,8 +114,8 @@ func (s *services) requireAll(ctx context.Context) error {
 
 // keepRunning is ensureRunning before a command. One that served before and does not start again
 // is no reason to refuse commands: they have ended it, and they alone can free the disk, mend its
-// data, or commit the work. told says so once; from then on it is the commands' own.
-func (s *services) keepRunning(ctx context.Context) (told string, err error) {
+// data, or commit the work. note says so once; from then on it is the commands' own.
+func (s *services) keepRunning(ctx context.Context) (note string, err error) {
 	s.starting.Lock()
 	defer s.starting.Unlock()
 	if s.failed != nil || len(s.running) == 0 {

@@ -12,8 +12,8 @@ import (
 // and behind its output, where it fails, the end of each service's log. The exit
 // code stays the command's. The script is the first process, which no command can
 // kill. A log is cut by bytes before it is cut by lines, since one line may fill the disk.
-// 1,200 bytes leave room for three logs and the check's own words in toolproto.OutputTail.
-// A full disk is told in the words that a gate knows: a server that ends of it may print pages behind
+// 1,200 bytes leave room for three logs and the check's own output in toolproto.OutputTail.
+// A full disk is named as a gate knows it: a server that ends of it may print pages behind
 // the line that says so, or only the error's number, 28.
 const gateScript = `"$@"
 code=$?

@@ -68,7 +68,7 @@ func (s scriptChecks) findLint() *company.GateCommand {
 	return nil
 }
 
-// findTypes is a script that checks the types, else TypeScript's compiler, for which nobody asks.
+// findTypes is a script that checks the types, else TypeScript's compiler, which the repository does not ask for.
 func (s scriptChecks) findTypes() *company.GateCommand {
 	if !s.has("typescript") {
 		return nil
@@ -89,8 +89,8 @@ func (s scriptChecks) findTypes() *company.GateCommand {
 	return &company.GateCommand{Command: s.m.Exec + "tsc --noEmit", Report: only.pinScript(s.dir, "tsc", "", ""), Probe: s.m.Probe("tsc"), Parse: formatTypeScript, Unasked: true}
 }
 
-// findBuild is the build script. It may need what a check has not, such as a network, and then nobody
-// asks for it.
+// findBuild is the build script. It counts as unasked: it may need what a check has not, such as a
+// network.
 func (s scriptChecks) findBuild() *company.GateCommand {
 	tool := s.toolOf("build", buildTools)
 	if tool == "" {

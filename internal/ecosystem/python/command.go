@@ -57,7 +57,7 @@ func splitWords(command string) (words []string, ok bool) {
 	return words, quote == 0
 }
 
-// reportingPrograms are programs of an environment for tests that test nothing. The package managers
+// reportingPrograms are programs of an environment for tests that run no test. The package managers
 // among them install, which the image has done: with "run" they are seen through (commandWords).
 var reportingPrograms = append([]string{"coverage", "codecov", "coveralls", "flake8", "mypy", "black", "isort", "ruff", "pylint", "pyright", "sphinx-build", "twine", "pip", "check-manifest", "echo", "rm", "mkdir", "find", "pip-audit", "bandit", "true"}, packageManagers...)
 
