@@ -144,7 +144,7 @@ func TestImageOfTwoOffices(t *testing.T) {
 		t.Fatalf("the offices have no image in common: %v and %s", at, tag)
 	}
 	for _, args := range [][]string{{"image", "prune", "--dry-run"}, {"cleanup", "--all", "--dry-run"}, {"cleanup", "--all"}, {"image", "prune"}} {
-		if got := listed(other, args...); len(got) > 0 {
+		if got := listed(other, args...); slices.Contains(got, tag) { // others than these offices may have left images here
 			t.Errorf("%v removes %v", args, got)
 		}
 	}
