@@ -55,16 +55,17 @@ func (s scriptChecks) toolOf(name string, tools map[string]string) string {
 	return tool
 }
 
-// findLint is the lint script.
+// findLint is the lint script, where its first program is one of the dependencies.
 func (s scriptChecks) findLint() *company.GateCommand {
 	script := s.manifest.Scripts["lint"]
 	if script == "" {
 		return nil
 	}
-	if tool := s.toolOf("lint", checkTools); tool != "" {
+	tool := programName(script)
+	if s.has(checkTools[tool]) {
 		return s.m.scriptGate(s.dir, "lint", tool, s.manifest)
 	}
-	s.tree.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", ecosystem.DisplayDir(s.dir), ecosystem.PrintablePath(programName(script)))
+	s.tree.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", ecosystem.DisplayDir(s.dir), ecosystem.PrintablePath(tool))
 	return nil
 }
 

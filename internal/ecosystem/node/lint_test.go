@@ -18,17 +18,18 @@ func TestScriptsThatCheck(t *testing.T) {
 		want  string // kind, "?" where nobody asks, command
 		runs  string // a part of what runs
 	}{
-		"the compiler":            {map[string]string{"package.json": `{` + typescript + `}`, "tsconfig.json": `{}`}, compiler, "( tsc --noEmit )"},
-		"no configuration":        {map[string]string{"package.json": `{` + typescript + `}`}, "", ""},
-		"not a dependency":        {map[string]string{"package.json": `{"devDependencies":{"x":"1"}}`, "tsconfig.json": `{}`}, "", ""},
-		"a linter":                {map[string]string{"package.json": `{"scripts":{"lint":"eslint ."},"devDependencies":{"typescript":"5","eslint":"9"}}`, "tsconfig.json": `{}`}, "lint npm run lint|" + compiler, "( eslint . )"},
-		"a linter that is absent": {map[string]string{"package.json": `{"scripts":{"lint":"eslint ."},` + typescript + `}`, "tsconfig.json": `{}`}, compiler, "( tsc --noEmit )"},
-		"a lint that is types":    {map[string]string{"package.json": `{"scripts":{"lint":"tsc --noEmit"},` + typescript + `}`, "tsconfig.json": `{}`}, "lint npm run lint", "( tsc --noEmit )"},
-		"a script for types":      {map[string]string{"package.json": `{"scripts":{"typecheck":"tsc -p . --noEmit"},` + typescript + `}`, "tsconfig.json": `{}`}, "types npm run typecheck", "( tsc -p . --noEmit )"},
-		"references alone":        {map[string]string{"package.json": `{"scripts":{"build":"tsc -b"},` + typescript + `}`, "tsconfig.json": `{ "files" : [ ], "references":[{"path":"a"}]}`}, "build? npm run build", "( tsc -b )"},
-		"a build by another":      {map[string]string{"package.json": `{"scripts":{"build":"tsup"},` + typescript + `}`, "tsconfig.json": `{"files":[]}`}, "build? npm run build", "( tsup )"},
-		"a build by a stranger":   {map[string]string{"package.json": `{"scripts":{"build":"make all"},` + typescript + `}`, "tsconfig.json": `{"files":[]}`}, "", ""},
-		"a build of two steps":    {map[string]string{"package.json": `{"scripts":{"build":"tsc && ./publish.sh"},` + typescript + `}`}, "", ""},
+		"the compiler":              {map[string]string{"package.json": `{` + typescript + `}`, "tsconfig.json": `{}`}, compiler, "( tsc --noEmit )"},
+		"no configuration":          {map[string]string{"package.json": `{` + typescript + `}`}, "", ""},
+		"not a dependency":          {map[string]string{"package.json": `{"devDependencies":{"x":"1"}}`, "tsconfig.json": `{}`}, "", ""},
+		"a linter":                  {map[string]string{"package.json": `{"scripts":{"lint":"eslint ."},"devDependencies":{"typescript":"5","eslint":"9"}}`, "tsconfig.json": `{}`}, "lint npm run lint|" + compiler, "( eslint . )"},
+		"a linter that is absent":   {map[string]string{"package.json": `{"scripts":{"lint":"eslint ."},` + typescript + `}`, "tsconfig.json": `{}`}, compiler, "( tsc --noEmit )"},
+		"a linter and another step": {map[string]string{"package.json": `{"scripts":{"lint":"eslint . && echo done"},"devDependencies":{"eslint":"9"}}`}, "lint npm run lint", "( eslint . && echo done )"},
+		"a lint that is types":      {map[string]string{"package.json": `{"scripts":{"lint":"tsc --noEmit"},` + typescript + `}`, "tsconfig.json": `{}`}, "lint npm run lint", "( tsc --noEmit )"},
+		"a script for types":        {map[string]string{"package.json": `{"scripts":{"typecheck":"tsc -p . --noEmit"},` + typescript + `}`, "tsconfig.json": `{}`}, "types npm run typecheck", "( tsc -p . --noEmit )"},
+		"references alone":          {map[string]string{"package.json": `{"scripts":{"build":"tsc -b"},` + typescript + `}`, "tsconfig.json": `{ "files" : [ ], "references":[{"path":"a"}]}`}, "build? npm run build", "( tsc -b )"},
+		"a build by another":        {map[string]string{"package.json": `{"scripts":{"build":"tsup"},` + typescript + `}`, "tsconfig.json": `{"files":[]}`}, "build? npm run build", "( tsup )"},
+		"a build by a stranger":     {map[string]string{"package.json": `{"scripts":{"build":"make all"},` + typescript + `}`, "tsconfig.json": `{"files":[]}`}, "", ""},
+		"a build of two steps":      {map[string]string{"package.json": `{"scripts":{"build":"tsc && ./publish.sh"},` + typescript + `}`}, "", ""},
 		"Next": {map[string]string{"package.json": `{"scripts":{"lint":"eslint","build":"next build"},"dependencies":{"next":"16"},"devDependencies":{"typescript":"5","eslint":"9"}}`, "tsconfig.json": `{}`},
 			"lint npm run lint|" + compiler + "|build? npm run build", "( next build )"},
 		"SvelteKit": {map[string]string{"package.json": `{"scripts":{"build":"vite build","check":"svelte-kit sync && svelte-check --tsconfig ./tsconfig.json"},"devDependencies":{"typescript":"5","@sveltejs/kit":"2","svelte-check":"4","vite":"7"}}`,
@@ -70,6 +71,15 @@ func TestChecksOfWorkspaces(t *testing.T) {
 		return out
 	}
 	if len(parts) != 2 || has(parts[0]) != " lint" || has(parts[1]) != "a types test" {
+		t.Errorf("%+v", parts)
+	}
+	// A compiler that nobody asked for stands for no script of theirs.
+	parts = Ecosystem{}.Detect(ecosystemtest.Tree(map[string]string{
+		"package.json": `{"workspaces":["a","b"],"devDependencies":{"typescript":"5"}}`, "tsconfig.json": `{}`, "package-lock.json": `{}`,
+		"a/package.json": `{"scripts":{"typecheck":"tsc -p ."}}`,
+		"b/package.json": `{"scripts":{}}`, "b/tsconfig.json": `{}`,
+	}), nil)
+	if len(parts) != 2 || has(parts[0]) != " types" || has(parts[1]) != "a types" || parts[1].Types.Command != "npm run typecheck" {
 		t.Errorf("%+v", parts)
 	}
 }

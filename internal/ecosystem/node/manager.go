@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/json"
 
+	"company/internal/company"
 	"company/internal/ecosystem"
 )
 
@@ -73,19 +74,16 @@ func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 	return out
 }
 
-// leaveOutCovered is a component without the kinds of checks that the one above it has.
+// leaveOutCovered is a component without the kinds of checks that the one above it has. An unasked one
+// above stands for no script of a workspace.
 func leaveOutCovered(c, above ecosystem.Component) ecosystem.Component {
-	if above.Lint != nil {
-		c.Lint = nil
-	}
-	if above.Types != nil {
-		c.Types = nil
-	}
-	if above.Build != nil {
-		c.Build = nil
-	}
-	if above.Test != nil {
-		c.Test = nil
+	for _, k := range []struct {
+		own   **company.GateCommand
+		above *company.GateCommand
+	}{{&c.Lint, above.Lint}, {&c.Types, above.Types}, {&c.Build, above.Build}, {&c.Test, above.Test}} {
+		if k.above != nil && (*k.own == nil || !k.above.Unasked || (*k.own).Unasked) {
+			*k.own = nil
+		}
 	}
 	return c
 }
