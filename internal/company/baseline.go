@@ -15,7 +15,7 @@ const (
 	ComparedKnown      BaselineComparison = "known"     // red, and the base fails in each of the same names
 	ComparedUnreadable BaselineComparison = "unread"    // red as on the base, and new failures cannot be recognised: the president decides
 	ComparedAsBefore   BaselineComparison = "as_before" // the same, and the president let it pass
-	ComparedAbsent     BaselineComparison = "absent"    // its program is not in the image; not checked
+	ComparedAbsent     BaselineComparison = "absent"    // it cannot judge the base; not checked
 )
 
 // endedOddly is the least exit code that says that a check did not come to an
@@ -136,6 +136,10 @@ func (r GateResult) Reuse(base *GateResult, leave WaiverFunc) (_ GateResult, ok 
 		if !c.Skipped && !c.Absent && c.ExitCode >= endedOddly {
 			return r, false // too long, not started, killed: that may be the machine's doing, and may be mended
 		}
+		// Of a change a check that is left out was not run; one that was killed may end well next time.
+		if base == nil && c.LeftOut && (c.ExitCode == 0 || c.ExitCode >= endedOddly) {
+			return r, false
+		}
 		if c.Skipped && base == nil || c.Absent && b != nil && !b.Absent || b != nil && b.Absent && !c.Absent {
 			return r, false
 		}
@@ -207,6 +211,8 @@ func (t *Task) checkBaseline(r GateResult) error {
 			return E(EInvalid, "a baseline that did not run "+c.Name)
 		case c.Absent && (g.Given || g.IsTest()):
 			return E(EInvalid, c.Name+" must run: only what was found, is no test, and cannot judge the base, may be absent")
+		case c.LeftOut && !(c.Absent && g.Unasked):
+			return E(EInvalid, c.Name+" must be held against the base: the repository asks for it")
 		case !c.Absent && c.Passed != (c.ExitCode == 0):
 			return E(EInvalid, "a baseline that does not go by the exit code of "+c.Name)
 		}

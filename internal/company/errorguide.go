@@ -40,7 +40,7 @@ func ErrorGuides() []ErrorGuide {
 		{EGit, HumanRequired, "A git command failed.", "The message has git's own words; company doctor checks the checkout and its remote.", failed},
 		{EHostKey, HumanRequired, "The ssh server of the remote is not known, or shows another key than before.", "company git trust-host <host>, after comparing the fingerprint with the one that the host publishes.", failed},
 		{EObjects, Recoverable, "A pushed commit, tree or file is refused by the checks: size, path, author, sign-off.", "The agent is given the reason and mends it. Where a file of the repository itself is over a limit, see docs/limits.md.", failed},
-		{EGates, HumanRequired, "A check is missing, cannot start, or was killed for want of memory on the base.", "company init --dry-run proposes commands; set gates.lint, gates.test or workers.memory.", failed},
+		{EGates, HumanRequired, "A check is missing, cannot start, or was killed for want of memory on the base.", "company init --dry-run proposes commands; set gates.lint, gates.types, gates.build, gates.test or workers.memory.", failed},
 		{EModel, Recoverable, "The model's server refuses, does not answer, or answers what cannot be used.", "company doctor --online asks the server; a fallback profile, or a larger context_tokens or max_output, helps where the reply was cut.", failed},
 		{EModelAuth, HumanRequired, "The model's server refuses the key, or there is none.", "export the variable that the message names, then company resume.", failed},
 		{EBus, Fatal, "The store of the ledger and the queue cannot be opened or written.", "See that the disk has room and that the office's folder is yours, then company resume.", failed},

@@ -3,7 +3,7 @@ package company
 // Reasons for which no test stands behind a task's work.
 const (
 	UntestedNoChecks = "no check of this repository was run"
-	UntestedLintOnly = "a linter was run, and no test"
+	UntestedLintOnly = "checks were run, and none of them is a test"
 	UntestedNoTests  = "the tests' command ran, and ran no test"
 )
 

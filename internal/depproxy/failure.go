@@ -27,7 +27,7 @@ func explainFailure(err error, patience time.Duration) Failure {
 	case diskFull(err):
 		return Failure{Why: "the host's disk is full", Fix: "free some space on the disk of the office's cache of packages, and the task goes on"}
 	case isOwnFault(err):
-		return Failure{Why: "the office's cache of packages cannot be used: " + err.Error(), Fix: "make its folder writable, and the task goes on"}
+		return Failure{Why: "the office's cache of packages cannot be used: " + err.Error(), Fix: "mend that (its folder must be writable), and the task goes on"}
 	}
 	const reach = "see that this machine reaches the registry, and the task goes on; or go on without its packages, with container.deps: off"
 	if h := (*httpError)(nil); errors.As(err, &h) {

@@ -61,12 +61,12 @@ func TestUntestedIsTold(t *testing.T) {
 		want string
 		mark Mark
 	}{
-		"complete, and a linter looked":  {&company.TaskCompleted{}, task(lint), "complete, UNTESTED: a linter was run, and no test", Stalled},
+		"complete, and a linter looked":  {&company.TaskCompleted{}, task(lint), "complete, UNTESTED: checks were run, and none of them is a test", Stalled},
 		"complete, and a test looked":    {&company.TaskCompleted{}, task(tested), "complete", Done},
-		"passed, and a linter looked":    {&company.GateFinished{Result: lint}, task(lint), "gates passed, UNTESTED: a linter was run, and no test", Stalled},
+		"passed, and a linter looked":    {&company.GateFinished{Result: lint}, task(lint), "gates passed, UNTESTED: checks were run, and none of them is a test", Stalled},
 		"passed, and no test shows it":   {&company.GateFinished{Result: unshown}, task(tested), "gates passed, but no test shows the change: no test was added or changed", Stalled},
 		"passed, and a test looked":      {&company.GateFinished{Result: tested}, task(tested), "gates passed", Done},
-		"the base, where a linter looks": {&company.BaselineRecorded{Result: lint}, nil, "the base is green, UNTESTED: a linter was run, and no test", Stalled},
+		"the base, where a linter looks": {&company.BaselineRecorded{Result: lint}, nil, "the base is green, UNTESTED: checks were run, and none of them is a test", Stalled},
 		"the base, where a test looks":   {&company.BaselineRecorded{Result: tested}, nil, "the base is green", Done},
 	} {
 		if it := describeRecorded(t, c.data, c.task); it.Text != c.want || it.Mark != c.mark {

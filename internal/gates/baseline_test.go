@@ -191,7 +191,6 @@ func TestFolderAndReportFile(t *testing.T) {
 	}
 }
 
-// The baseline is judged once: the next task on the same tree takes it over.
 // A check for which nothing of the repository asks judges a change where the base is green by it. Where
 // that is red the check is left out, and says so; it asks nobody anything.
 func TestUnaskedCheck(t *testing.T) {
@@ -215,12 +214,20 @@ func TestUnaskedCheck(t *testing.T) {
 		j = tree(c.change)
 		j.BaselineResult = &base
 		res := b.mustRun(j)
+		// As a baseline of its tree the verdict of a change does not do: what is left out was not run there.
+		if _, ok := res.Reuse(nil, nil); c.left && ok {
+			t.Errorf("base %s, change %s: the verdict stands for a baseline", c.base, c.change)
+		}
+		if _, ok := base.Reuse(nil, nil); ok != (c.base != "137") {
+			t.Errorf("base %s is reused: %t", c.base, ok)
+		}
 		if res.Passed != c.passed || res.Checks[0].LeftOut != c.left || c.left != (res.Checks[0].Excused == company.ComparedAbsent) {
 			t.Errorf("base %s, change %s: %+v", c.base, c.change, res)
 		}
 	}
 }
 
+// The baseline is judged once: the next task on the same tree takes it over.
 func TestBaselineEffect(t *testing.T) {
 	b := setup(t, nil).withDocker()
 	base := b.commit("main")

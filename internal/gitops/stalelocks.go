@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// lockPatience is how long a lock of git may stay the same while the store is opened. A git
-// has one for as long as it writes a file of some bytes.
+// lockPatience is how long a lock of git may stay the same while the store is opened. A living
+// git can have one for longer only where it packs or changes very many references at once.
 const lockPatience = 2 * time.Second
 
 // removeStaleLocks removes the locks that a git left that was killed, or whose disk could not

@@ -65,8 +65,8 @@ func (c call) selects(key string) selection {
 	return s
 }
 
-// reportFlags are flags that change no verdict, by the program that has them; behind one whose value may
-// be a word of its own stands V.
+// reportFlags are flags that select nothing, by the program that has them; behind one whose value may be a
+// word of its own stands V. -race and a coverage look closer at the same tests: they count as the same.
 var reportFlags = map[string][]string{
 	"every": {"-v", "-vv", "--verbose", "-q", "--quiet", "--color", "--colors", "--no-color", "--no-colors"},
 	"go": {"-race", "-cover", "-covermode V", "-coverprofile V", "-coverpkg V", "-count V", "-timeout V", "-p V", "-parallel V", "-shuffle V", "-json", "-failfast", "-mod V", "-trimpath",
@@ -74,21 +74,21 @@ var reportFlags = map[string][]string{
 	"pytest": {"--cov", "--cov=*", "--cov-*", "--no-cov", "--junitxml V", "--junit-xml V", "--html V", "--self-contained-html", "--durations V", "--tb V", "-n V", "--numprocesses V", "--dist V", "-x", "--exitfirst",
 		"--maxfail V", "--basetemp V", "--show-capture V", "-ra", "-rA", "-rf", "-rs", "-rsx", "-rxs", "-s", "-l", "--showlocals", "--benchmark-*", "--timeout V"},
 	"unittest": {"-b", "--buffer", "-f", "--failfast"},
-	"cargo":    {"--workspace", "--all", "--no-fail-fast", "--locked", "--offline", "--frozen", "-j V", "--jobs V", "--message-format V", "--color V", "--nocapture", "--no-capture"},
+	"cargo":    {"--no-fail-fast", "--locked", "--offline", "--frozen", "-j V", "--jobs V", "--message-format V", "--color V", "--nocapture", "--no-capture"},
 	"script": {"--silent", "-s", "--if-present", "--coverage", "--ci", "--run", "--reporter V", "--reporters V", "--watch=false", "--watchAll=false", "--no-watch", "--passWithNoTests", "--runInBand", "-i", "--maxWorkers V", "-w=1",
 		"--forceExit", "--detectOpenHandles", "--bail", "--no-cache"},
 	"jest":   {"--coverage", "--coverage*", "--ci", "--json", "--outputFile V", "--reporters V", "--watch=false", "--watchAll=false", "--passWithNoTests", "--runInBand", "-i", "--maxWorkers V", "--forceExit", "--detectOpenHandles", "--bail", "--no-cache", "--silent", "--logHeapUsage"},
 	"vitest": {"--coverage", "--coverage*", "--run", "--reporter V", "--outputFile V", "--watch=false", "--no-watch", "--passWithNoTests", "--silent", "--bail", "--no-cache"},
-	"mocha":  {"--reporter V", "-R V", "--bail", "-b", "--parallel", "--jobs V", "-j V", "--exit", "--forbid-only", "--timeout V", "-t V"},
+	"mocha":  {"--reporter V", "-R V", "--bail", "-b", "--parallel", "--jobs V", "-j V", "--exit", "--timeout V", "-t V"},
 	"eslint": {"--cache", "--cache-*", "--format V", "-f V"},
 	"ruff":   {"--output-format V", "--no-cache", "--no-fix"},
-	"ctest":  {"--output-on-failure", "-V", "-VV", "-j V", "--parallel V", "--timeout V", "--no-tests", "--test-dir V"},
+	"ctest":  {"--output-on-failure", "-V", "-VV", "-j V", "--parallel V", "--timeout V", "--test-dir V"},
 	"meson":  {"-C V", "--print-errorlogs", "-j V", "--num-processes V"},
 	"mvn":    {"-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-e", "-o", "--offline"}, "mvnw": {"-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-e"},
 	"gradle": {"--no-daemon", "--stacktrace", "--info", "--scan", "--offline", "--console V"}, "gradlew": {"--no-daemon", "--stacktrace", "--info", "--scan", "--console V"},
 	"phpunit": {"--coverage-*", "--testdox", "--no-coverage", "--log-junit V", "--stop-on-failure"},
 	"rspec":   {"--format V", "-f V", "--fail-fast", "--out V", "-o V"},
-	"make":    {"-j*", "-k", "-s", "--no-print-directory", "-C V"},
+	"make":    {"-j*", "-k", "-s", "--no-print-directory"},
 }
 
 var (
@@ -98,12 +98,18 @@ var (
 	testFolders = []string{"test", "tests", "spec", "t", "__tests__"}
 )
 
+// withoutWorkspace are flags without those by which cargo takes all crates of a workspace.
+func withoutWorkspace(flags []string) []string {
+	return slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return f == "--workspace" || f == "--all" })
+}
+
 // filtering are runners to which names are filters of what they run by themselves.
 var filtering = []string{"jest", "vitest"}
 
 // includes reports whether a command with the selection s checks all that one with the selection o does.
 func (s selection) includes(o selection, key string) bool {
-	if !slices.Equal(s.flags, o.flags) {
+	// All crates of a workspace are more than those of a folder.
+	if !slices.Equal(withoutWorkspace(s.flags), withoutWorkspace(o.flags)) || len(o.flags) > len(s.flags) {
 		return false
 	}
 	isAll := func(name string) bool { return slices.Contains(wholeTree, name) }

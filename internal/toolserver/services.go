@@ -144,7 +144,7 @@ func (s *services) startMissing(ctx context.Context) []error {
 	var wg sync.WaitGroup
 	for i, one := range s.list.Services {
 		old := s.running[one.Name]
-		if old != nil && (!old.hasEnded() || s.abandoned[one.Name] || s.isReady(ctx, one)) {
+		if old != nil && (!old.hasEnded() || s.abandoned[one.Name] || len(one.Ready) > 0 && s.isReady(ctx, one)) {
 			continue
 		}
 		r := &runningService{done: make(chan struct{})}

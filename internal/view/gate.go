@@ -17,9 +17,10 @@ type Check struct {
 	Verdict  string `json:"verdict"` // passed, failed, hollow, skipped, absent; known, unread, as_before: red as on the base
 	ExitCode int    `json:"exit_code"`
 	TookMS   int64  `json:"took_ms"`
-	Output   string `json:"output,omitempty"` // of a red one
-	Slow     string `json:"slow,omitempty"`   // of a check that takes long: how long, and what does less
-	Beside   string `json:"beside,omitempty"` // what of it the base does not print
+	Output   string `json:"output,omitempty"`  // of a red one
+	Absence  string `json:"absence,omitempty"` // why an absent one is not run
+	Slow     string `json:"slow,omitempty"`    // of a check that takes long: how long, and what does less
+	Beside   string `json:"beside,omitempty"`  // what of it the base does not print
 
 	Counts *company.TestCounts  `json:"counts,omitempty"`
 	Tests  []company.TestResult `json:"tests,omitempty"` // that failed
@@ -85,7 +86,7 @@ func viewCheck(c company.GateCheck) Check {
 	case c.Skipped:
 		v.Verdict = "skipped"
 	case c.Absent:
-		v.Verdict = string(company.ComparedAbsent)
+		v.Verdict, v.Absence = string(company.ComparedAbsent), c.ExplainAbsence()
 	case c.Hollow():
 		v.Verdict = "hollow"
 	case c.Passed:
@@ -192,7 +193,7 @@ func (c Check) verdictNote() string {
 		"known": ", red as on the base", "as_before": ", UNVERIFIED: red as on the base, and what is new cannot be told; let pass by the president",
 		"hollow": ", HOLLOW: a test that must fail did not turn it red",
 		"unread": ", red as on the base, and what is new cannot be told",
-		"absent": ", its program is not in the image", "skipped": ", skipped",
+		"absent": ", " + c.Absence, "skipped": ", skipped",
 	}[c.Verdict]
 	if c.Part != nil {
 		out += ", " + c.Part.String() + "; all are run on the merged tree"

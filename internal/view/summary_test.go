@@ -30,7 +30,7 @@ func TestSummaryBlock(t *testing.T) {
 [RESULT] COMPLETE, UNTESTED
 [TASK]   t12 add rate limiting
 [NEXT]   review the pull request: company pr show 7
-[WHY]    2 of 2 subtasks merged, UNTESTED (a linter was run, and no test), lint passed on develop-t12-k3fq (3f9c2ab)
+[WHY]    2 of 2 subtasks merged, UNTESTED (checks were run, and none of them is a test), lint passed on develop-t12-k3fq (3f9c2ab)
 [COST]   $0.41, 212k tokens, 3m12s
 [HINT]   to have a test: gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository
 ====================

@@ -144,6 +144,7 @@ export interface Check {
   exit_code: number;
   took_ms: number;
   output?: string;
+  absence?: string;
   slow?: string;
   beside?: string;
   counts?: { passed: number; failed: number; skipped: number };

@@ -204,7 +204,7 @@ func (t *observedTask) observeBaseline(d *company.BaselineRecorded, e company.Ev
 	}
 	for i, c := range r.Checks {
 		g := t.prepared.Gates[i]
-		if c.Name != g.Name || c.Command != g.Command || c.Skipped || c.Passed && (c.ExitCode != 0 || c.Absent) || c.Absent && (g.Given || g.IsTest()) {
+		if c.Name != g.Name || c.Command != g.Command || c.Skipped || c.Passed && (c.ExitCode != 0 || c.Absent) || c.Absent && (g.Given || g.IsTest()) || c.LeftOut && !(c.Absent && g.Unasked) {
 			return fmt.Errorf("the baseline of %s proves nothing about %s", e.Task, c.Name)
 		}
 	}

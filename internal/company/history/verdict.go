@@ -184,7 +184,7 @@ func (c *Checker) isProven(t *observedTask, id company.TaskID, r company.GateRes
 // fails here and not there.
 func redAsBefore(base, c company.GateCheck) bool {
 	if c.Absent || base.Absent {
-		return c.Absent && base.Absent && c.Excused == company.ComparedAbsent
+		return c.Absent && base.Absent && c.LeftOut == base.LeftOut && c.Excused == company.ComparedAbsent
 	}
 	if base.ExitCode == 0 || c.ExitCode == 0 || c.Passed || c.ExitCode >= 124 && c.ExitCode != base.ExitCode {
 		return false

@@ -45,8 +45,11 @@ func (s scriptChecks) has(pkg string) bool {
 // toolOf is the program of the last step of a script of which each step has a program that is
 // installed: one that is not cannot judge. tools say which package brings a program.
 func (s scriptChecks) toolOf(name string, tools map[string]string) string {
-	tool := ""
-	for step := range strings.SplitSeq(s.manifest.Scripts[name], "&&") {
+	tool, script := "", s.manifest.Scripts[name]
+	if watchesRE.MatchString(script) || strings.ContainsAny(strings.ReplaceAll(script, "&&", ""), ";|&\n") {
+		return "" // it does not end, or has steps of another kind
+	}
+	for step := range strings.SplitSeq(script, "&&") {
 		tool = programName(step)
 		if !s.has(tools[tool]) && !s.has(buildTools[tool]) {
 			return ""
@@ -54,6 +57,9 @@ func (s scriptChecks) toolOf(name string, tools map[string]string) string {
 	}
 	return tool
 }
+
+// watchesRE finds a flag with which a compiler waits for changes.
+var watchesRE = lazyregexp.New(`\s(--watch|-w)(\s|$)`)
 
 // findLint is the lint script, where its first program is one of the dependencies.
 func (s scriptChecks) findLint() *company.GateCommand {

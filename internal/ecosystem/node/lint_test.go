@@ -35,6 +35,8 @@ func TestScriptsThatCheck(t *testing.T) {
 		"SvelteKit": {map[string]string{"package.json": `{"scripts":{"build":"vite build","check":"svelte-kit sync && svelte-check --tsconfig ./tsconfig.json"},"devDependencies":{"typescript":"5","@sveltejs/kit":"2","svelte-check":"4","vite":"7"}}`,
 			"tsconfig.json": `{"extends":"./.svelte-kit/tsconfig.json"}`}, "types npm run check|build? npm run build", "( svelte-kit sync && svelte-check --tsconfig ./tsconfig.json )"},
 		"a generated configuration": {map[string]string{"package.json": `{"devDependencies":{"typescript":"5","nuxt":"4"}}`, "tsconfig.json": `{"extends":"./.nuxt/tsconfig.json"}`}, "", ""},
+		"a script that watches":     {map[string]string{"package.json": `{"scripts":{"typecheck":"tsc --noEmit -w","build":"tsc --watch"},` + typescript + `}`}, "", ""},
+		"a build and more":          {map[string]string{"package.json": `{"scripts":{"build":"tsc -b; ./publish.sh"},` + typescript + `}`}, "", ""},
 		"another check":             {map[string]string{"package.json": `{"scripts":{"check":"prettier --check ."},"devDependencies":{"typescript":"5","prettier":"3"}}`}, "", ""},
 	} {
 		var got []string

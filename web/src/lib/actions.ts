@@ -121,10 +121,10 @@ export interface Answer {
   raise?: { micro_usd?: number; tokens?: number };
 }
 
-/** sendAnswer answers a question, and forgets what was typed for it. */
+/** sendAnswer answers a question, and forgets the words that were typed for it. */
 export async function sendAnswer(q: Approval, a: Answer): Promise<boolean> {
   const sent = await tryAnswer(q, a);
-  if (sent) for (const key of [draftOf.words(q.id), draftOf.comments(subjectOf(q))]) keepDraft(key, "");
+  if (sent) keepDraft(draftOf.words(q.id), "");
   return sent;
 }
 

@@ -92,7 +92,7 @@ function ChangeView({ id, shown, task }: { id: string; shown: Shown; task: TaskD
   const side = (
     <div key="side" className="stack">
       {/* A diff that comes after the buttons would move them away from under the hand. */}
-      {diff.data || diff.problem ? <Decide key={questions[0]?.id} id={id} questions={questions} task={task} written={written} clear={() => setDraft("")} /> : null}
+      {diff.data || diff.problem ? <Decide key={questionOf(questions)?.id} id={id} questions={questions} task={task} written={written} clear={() => setDraft("")} /> : null}
       <Panel title="Review">
         <ReviewView review={sub.review} of={sub.of} all={sub.findings} atLines />
       </Panel>
@@ -253,10 +253,13 @@ function joinComments(written: Map<string, string>, words: string): string {
   return [words.trim(), ...[...written].map(([at, text]) => `${at}: ${text}`)].filter((s) => s).join("\n");
 }
 
+/** questionOf is the question that a change is decided by: one that takes words, else the first. */
+const questionOf = (all: Approval[]): Approval | undefined => all.find((q) => q.options.some((o) => o.name === "reject" && takesWords(o))) ?? all[0];
+
 function Decide({ id, questions, task, written, clear }: { id: string; questions: Approval[]; task: TaskDetail | undefined; written: Map<string, string>; clear: () => void }) {
-  const [words, setWords] = useDraft(draftOf.words(questions[0]?.id ?? ""));
+  const q = questionOf(questions);
+  const [words, setWords] = useDraft(draftOf.words(q?.id ?? ""));
   const [busy, setBusy] = useState(false);
-  const q = questions.find((x) => x.options.some((o) => o.name === "reject" && takesWords(o))) ?? questions[0];
   const approve = q?.options.find((o) => o.name === "approve");
   if (q && approve) {
     const reject = q.options.find((o) => o.name === "reject");

@@ -11,7 +11,6 @@ const notes: Record<string, string> = {
   as_before: "UNVERIFIED: red as on the base, and what is new cannot be told; let pass by the president",
   hollow: "HOLLOW: a test that must fail did not turn it red",
   unread: "red as on the base, and what is new cannot be told",
-  absent: "its program is not in the image",
   skipped: "skipped",
 };
 
@@ -62,7 +61,7 @@ function CheckRow({ c }: { c: Check }) {
         </span>
       </div>
       <code className="wrap muted">{escapeLine(c.command)}</code>
-      {notes[c.verdict] ? <div className="small">{notes[c.verdict]}</div> : null}
+      {c.absence || notes[c.verdict] ? <div className="small">{escapeLine(c.absence || notes[c.verdict] || "")}</div> : null}
       {c.slow ? <div className="small muted">{escapeLine(c.slow)}</div> : null}
       {facts.map(([what, names]) =>
         names && names.length > 0 ? (

@@ -22,10 +22,13 @@ export function SeveralAnswers({ group, name }: { group: QuestionGroup; name: st
     });
   const answer = async (o: Option) => {
     setBusy(true);
+    let left = picked.length;
     for (const q of picked) {
       if (!(await sendAnswer(q, { option: o.name, text: takesWords(o) ? text.trim() : "" }))) break; // the others wait, as they were
       choose(q.id, false);
+      left--;
     }
+    if (left === 0) setText("");
     setBusy(false);
   };
   return (
