@@ -99,7 +99,7 @@ func Find() (string, error) {
 }
 
 // Process builds the process: in a group of its own, so that helpers of git die
-// with it, killed when ctx ends. Start starts it.
+// with it, ended when ctx ends. Start starts it.
 func (c Command) Process(ctx context.Context) *exec.Cmd {
 	argv := []string{c.Program}
 	if c.GitDir != "" {
@@ -118,9 +118,27 @@ func (c Command) Process(ctx context.Context) *exec.Cmd {
 	cmd.ExtraFiles = c.Files
 	// A session of its own is a group of its own, too, and has no terminal.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !c.NoTerminal, Setsid: c.NoTerminal}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Cancel = func() error { return endGroup(cmd.Process.Pid) }
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
+}
+
+// tidyTime is how long a git may take to put away its locks before it is killed.
+const tidyTime = time.Second
+
+// endGroup ends a git that leads a group, and all that it started. A git that is killed leaves
+// the locks that it has, and each later git is refused ("File exists") until somebody removes
+// them. At SIGPIPE it removes them first: of the signals at which it does so, this is the one
+// that startShielded does not block and that leaves no core. What does not listen is killed.
+func endGroup(leader int) error {
+	if syscall.Kill(-leader, syscall.SIGPIPE) != nil {
+		return os.ErrProcessDone
+	}
+	for end := time.Now().Add(tidyTime); syscall.Kill(leader, 0) == nil && time.Now().Before(end); {
+		time.Sleep(2 * time.Millisecond)
+	}
+	_ = syscall.Kill(-leader, syscall.SIGKILL) // an error: nobody of it is left
+	return nil
 }
 
 // Run starts the process and waits for it. A non-zero exit code is no error:
@@ -151,7 +169,7 @@ func (c Command) Run(ctx context.Context) (Result, error) {
 		return r, context.Cause(ctx)
 	}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		_ = cmd.Cancel() // helpers that it left: its SIGTERM does not end them
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // helpers that it left: its SIGTERM does not end them
 		err = nil
 	}
 	return r, err
