@@ -97,6 +97,14 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 	if err := s.checkUntampered(c.dir); err != nil {
 		return result{}, err
 	}
+	if err := context.Cause(ctx); err != nil {
+		return result{}, err
+	}
+	if c.args[0] == "update-ref" {
+		// It takes milliseconds, most of them with a lock, which it would leave if it were ended
+		// before git knows of it.
+		ctx = context.WithoutCancel(ctx)
+	}
 	limit := c.limit
 	limit = cmp.Or(limit, localLimit)
 	ctx, cancel := context.WithTimeout(ctx, limit)
