@@ -1,5 +1,7 @@
 package company
 
+import "slices"
+
 // leaveNeed is what a person must let pass of a subtask's changes, as far as the
 // changes and the settings of its task tell. Paths are matched with many globs, and
 // Due and the decisions about a merge ask again and again, so apply finds it once
@@ -34,6 +36,13 @@ func (t *Task) findLeaveNeed(changes []Change) leaveNeed {
 		}
 	}
 	return n
+}
+
+// ListLeaveNeeds lists the paths of changes that may be merged with the president's leave alone. Tests that the
+// task itself has added are among them.
+func (t *Task) ListLeaveNeeds(changes []Change) []string {
+	n := t.findLeaveNeed(changes)
+	return slices.Concat(n.protected, n.oldTests)
 }
 
 // noteLeaveNeeds finds the leave for changes that an event brought. The task is a copy

@@ -144,6 +144,9 @@ type ConflictReported struct {
 	Onto  OID      `json:"onto"`
 	Paths []string `json:"paths"`
 	Why   string   `json:"why,omitempty"` // files among them are not made anew by their own program
+	// Moved says that git merges them by itself, into files that need the president's leave
+	// and that the ticket changes by another name.
+	Moved bool `json:"moved,omitempty"`
 }
 
 var _ = registerKind[ConflictReported]()

@@ -28,6 +28,7 @@ type Merged struct {
 	gitops.MergeResult
 	Remade []company.RemadeFile // files that their own programs made anew
 	Why    string               // of a conflict: why a client made no lock file, or a generator no file
+	Moved  bool                 // it is a conflict for what git would change in a moved file alone
 }
 
 // MergeHeads merges two commits as gitops.Mirror.MergeTree does. Where they conflict in
@@ -36,7 +37,23 @@ type Merged struct {
 // of its own: a model is not asked to merge those (SUB-19). Rules give the same tree each
 // time; of a file that is made the image's builder keeps the text. That the tree holds the
 // gates show.
+//
+// A merge that changes what needs the president's leave, and of which the changes of
+// theirs tell nothing, is a conflict (see listMoved).
 func (r *Runner) MergeHeads(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, ours, theirs company.OID) (Merged, error) {
+	out, err := r.mergeHeads(ctx, s, t, m, ours, theirs)
+	if err != nil || !out.Clean {
+		return out, err
+	}
+	moved, err := listMoved(ctx, t, m, ours, theirs, out.Tree)
+	if err != nil || len(moved) == 0 {
+		return out, err
+	}
+	return Merged{MergeResult: gitops.MergeResult{Tree: out.Tree, Files: moved}, Moved: true}, nil
+}
+
+// mergeHeads is MergeHeads, which looks at what it comes to.
+func (r *Runner) mergeHeads(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, ours, theirs company.OID) (Merged, error) {
 	merged, err := m.MergeTree(ctx, ours, theirs)
 	out := Merged{MergeResult: merged}
 	if err != nil || merged.Clean || !r.isUnitable(t, merged) {
@@ -82,6 +99,35 @@ func (r *Runner) MergeHeads(ctx context.Context, s *company.State, t *company.Ta
 		return r.remakeGenerated(ctx, s, t, m, out, made, generated)
 	}
 	return made, nil
+}
+
+// listMoved lists the files that a merge changes by the president's leave alone, and that
+// theirs does not change by that name. git follows a file to where the other side has moved
+// it: an edit of ci/build.yml would arrive in .github/workflows/build.yml, and leave is asked
+// for by the names that theirs changes. As a conflict it goes to the merger, whose commit
+// has the change under its new name.
+func listMoved(ctx context.Context, t *company.Task, m *gitops.Mirror, ours, theirs, tree company.OID) ([]string, error) {
+	effect, err := m.Diff(ctx, ours, tree, 0)
+	if err != nil {
+		return nil, err
+	}
+	need := t.ListLeaveNeeds(effect.Paths())
+	if len(need) == 0 {
+		return nil, nil
+	}
+	base, err := m.MergeBase(ctx, ours, theirs)
+	if err != nil {
+		return nil, err
+	}
+	own, err := m.Diff(ctx, base, theirs, 0)
+	if err != nil {
+		return nil, err
+	}
+	told := map[string]bool{}
+	for _, c := range own.Changes {
+		told[c.Path] = true
+	}
+	return slices.DeleteFunc(need, func(name string) bool { return told[name] }), nil
 }
 
 // remakeLocks finishes a merge whose lock files are to be made anew; tree is the merge

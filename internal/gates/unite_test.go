@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/company"
 	"company/internal/gitops/gitopstest"
 )
 
@@ -25,7 +26,7 @@ func TestGeneratedFilesAreUnited(t *testing.T) {
 	if plain, err := p.Mirror.MergeTree(t.Context(), one, two); err != nil || plain.Clean || len(plain.Files) != 2 {
 		t.Fatalf("git merges it by itself: %+v, %v", plain, err)
 	}
-	got, err := (&Runner{}).MergeHeads(t.Context(), nil, nil, p.Mirror, one, two)
+	got, err := (&Runner{}).MergeHeads(t.Context(), nil, &company.Task{}, p.Mirror, one, two)
 	if err != nil || !got.Clean || got.Conflicts != nil {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -38,7 +39,7 @@ func TestGeneratedFilesAreUnited(t *testing.T) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, text, want)
 		}
 	}
-	if again, err := (&Runner{}).MergeHeads(t.Context(), nil, nil, p.Mirror, one, two); err != nil || again.Tree != got.Tree {
+	if again, err := (&Runner{}).MergeHeads(t.Context(), nil, &company.Task{}, p.Mirror, one, two); err != nil || again.Tree != got.Tree {
 		t.Errorf("another tree: %+v, %v", again, err)
 	}
 	// Whose files are in conflict too, a hash that is another one, a side without the file.
@@ -49,12 +50,70 @@ func TestGeneratedFilesAreUnited(t *testing.T) {
 		name string
 		with func() (Merged, error)
 	}{
-		{"people's files", func() (Merged, error) { return (&Runner{}).MergeHeads(t.Context(), nil, nil, p.Mirror, one, three) }},
-		{"two hashes", func() (Merged, error) { return (&Runner{}).MergeHeads(t.Context(), nil, nil, p.Mirror, one, four) }},
-		{"removed", func() (Merged, error) { return (&Runner{}).MergeHeads(t.Context(), nil, nil, p.Mirror, one, five) }},
+		{"people's files", func() (Merged, error) {
+			return (&Runner{}).MergeHeads(t.Context(), nil, &company.Task{}, p.Mirror, one, three)
+		}},
+		{"two hashes", func() (Merged, error) {
+			return (&Runner{}).MergeHeads(t.Context(), nil, &company.Task{}, p.Mirror, one, four)
+		}},
+		{"removed", func() (Merged, error) {
+			return (&Runner{}).MergeHeads(t.Context(), nil, &company.Task{}, p.Mirror, one, five)
+		}},
 	} {
 		if got, err := other.with(); err != nil || got.Clean || len(got.Files) == 0 {
 			t.Errorf("%s: %+v, %v", other.name, got, err)
 		}
+	}
+}
+
+// What needs the president's leave is told by the names that a ticket changes. git follows a
+// file that the other side has moved, so that an edit of a free file would arrive in a protected
+// one, or in a test: that is a conflict, and what its resolution changes has the new name (T14).
+func TestMergeFollowsNoFileToAProtectedName(t *testing.T) {
+	t.Parallel()
+	lines := strings.Repeat("a line\n", 20)
+	p := gitopstest.New(t, map[string]string{"ci/build.yml": lines, "lib/deploy.sh": "#\n" + lines, "lib/case.sh": "##\n" + lines, "lib/free.sh": "###\n" + lines})
+	move := func(branch, from, to, text string) company.OID {
+		return p.Commit(branch, map[string]string{from: "", to: text})
+	}
+	task := &company.Task{ID: "t1", Settings: company.Settings{Protected: []string{"deploy/**"}, ProtectTests: true}}
+	for _, c := range []struct{ name, from, to, head string }{
+		{"workflow", "ci/build.yml", ".github/workflows/build.yml", ""},
+		{"own", "lib/deploy.sh", "deploy/deploy.sh", "#\n"},
+		{"test", "lib/case.sh", "tests/case.sh", "##\n"},
+		{"free", "lib/free.sh", "lib/moved/free.sh", "###\n"},
+	} {
+		ours := move("move-"+c.name, c.from, c.to, c.head+lines)
+		theirs := p.Commit("edit-"+c.name, map[string]string{c.from: c.head + lines + "an edit\n"})
+		got, err := (&Runner{}).MergeHeads(t.Context(), nil, task, p.Mirror, ours, theirs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.name == "free" {
+			if !got.Clean {
+				t.Errorf("%s: %+v", c.name, got)
+			}
+			continue
+		}
+		if got.Clean || !got.Moved || len(got.Files) != 1 || got.Files[0] != c.to {
+			t.Errorf("%s: %+v", c.name, got)
+			continue
+		}
+		// The merger's commit has both sides, and changes the file by its new name.
+		p.Git("switch", "-q", "edit-"+c.name)
+		p.Git("merge", "-q", "--no-edit", "move-"+c.name)
+		p.Git("switch", "-q", "main")
+		resolved := p.Fetch("edit-" + c.name)
+		if again, err := (&Runner{}).MergeHeads(t.Context(), nil, task, p.Mirror, ours, resolved); err != nil || !again.Clean {
+			t.Errorf("%s, resolved: %+v, %v", c.name, again, err)
+		}
+		if diff, err := p.Mirror.Diff(t.Context(), ours, resolved, 0); err != nil || len(task.ListLeaveNeeds(diff.Paths())) != 1 {
+			t.Errorf("%s: the resolution tells %+v, %v", c.name, diff.Paths(), err)
+		}
+	}
+	// What the ticket itself changes by a protected name is asked about as ever.
+	theirs := p.Commit("open", map[string]string{"deploy/new.sh": "x\n"})
+	if got, err := (&Runner{}).MergeHeads(t.Context(), nil, task, p.Mirror, p.Base, theirs); err != nil || !got.Clean {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

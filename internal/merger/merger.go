@@ -63,7 +63,7 @@ func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, e
 	}
 	if len(p.members) == 0 {
 		return company.ReportConflict{Task: t.ID, Subtask: stack[0].ID, ConflictReported: company.ConflictReported{
-			Head: stack[0].Head, Onto: t.Head, Paths: p.conflict.Files, Why: p.conflict.Why,
+			Head: stack[0].Head, Onto: t.Head, Paths: p.conflict.Files, Why: p.conflict.Why, Moved: p.conflict.Moved,
 		}}, nil
 	}
 	j := judgment{s: s, t: t, m: m, ahead: g.foresight.findVerdict(ctx, e, p.lastTree())}

@@ -138,6 +138,9 @@ func conflictBrief(t *company.Task, sub *company.Subtask) string {
 	if why := sub.Conflict.Why; why != "" {
 		fmt.Fprintf(&w, "\nLock files and generated files among them are to be made by their own programs, which failed on their own: %s\n", agent.JoinLines(why))
 	}
+	if sub.Conflict.Moved {
+		fmt.Fprint(&w, "\nThese have no markers: one side has moved a file there, the other edits it by its old name, and git brings the edit to the new one. Only a person may let that name change, so the merge has to be a commit of yours: keep the edit where it belongs there, and commit.\n")
+	}
 	fmt.Fprintf(&w, "\n## This side: %s %s\n%s\n", sub.ID, agent.JoinLines(sub.Planned.Title), agent.EscapeHeadings(sub.Planned.Description))
 	for _, other := range t.Subtasks {
 		if other.Status == company.SubtaskCompleted {

@@ -79,3 +79,20 @@ func TestMergerGetsAdvice(t *testing.T) {
 		t.Error("a base that is not there is no error")
 	}
 }
+
+// A merge that git does by itself, and that needs the president's leave, has no markers: its
+// brief says what there is to do.
+func TestBriefOfAMovedFile(t *testing.T) {
+	t.Parallel()
+	task := goldenTask()
+	sub := task.Subtasks[0]
+	sub.Conflict = &company.ConflictReported{Head: sub.Head, Onto: task.Head, Paths: []string{".github/workflows/build.yml"}}
+	const want = "These have no markers"
+	if text := conflictBrief(task, sub); strings.Contains(text, want) {
+		t.Errorf("a conflict with markers:\n%s", text)
+	}
+	sub.Conflict.Moved = true
+	if text := conflictBrief(task, sub); !strings.Contains(text, want) {
+		t.Errorf("the merger is not told:\n%s", text)
+	}
+}
