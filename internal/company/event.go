@@ -110,7 +110,7 @@ type Command interface {
 func Decide(s *State, m Meta, c Command) ([]Event, error) {
 	if s.Office.Epoch == 0 {
 		if _, ok := c.(StartOffice); !ok {
-			return nil, E(EInvalid, "the office has not been opened")
+			return nil, E(EInvalid, "the office has not been opened").Fix("company submit opens it with the first instruction")
 		}
 	}
 	return c.decide(s, m)

@@ -50,7 +50,7 @@ func (con *Console) instructionText(file string, args []string) (string, error) 
 	}
 	text, err := io.ReadAll(io.LimitReader(r, company.MaxInstruction+1))
 	if err != nil {
-		return "", company.E(company.EInvalid, "the instruction cannot be read").Wrap(err)
+		return "", company.E(company.EInvalid, "the instruction cannot be read").Wrap(err).Fix("name a file with text in it")
 	}
 	if file == "-" {
 		con.AnswerFromTerminal()

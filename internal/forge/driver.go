@@ -72,6 +72,14 @@ func (r Repo) Gone(number int, who string, err error) error {
 		Fix("see the repository's pull requests").NeedsPerson().Wrap(errors.Join(ErrPRGone, err))
 }
 
+// SentOn is the error of a repository that a forge sends requests for elsewhere: as for one
+// that was renamed or transferred. err is what it said.
+func (r Repo) SentOn(host, to string, err error) error {
+	return company.E(company.EForge, fmt.Sprintf("%s sends requests for %s on to %s", host, r, cmp.Or(CleanText(to, 300), "another address"))).
+		Because("the repository or its owner was renamed or transferred, or this is not the forge's own address").
+		Fix("put the new address into the remote (git remote set-url origin ADDRESS), or into forge.url, then: company resume").NeedsPerson().Wrap(err)
+}
+
 // Archived is the error of a repository that takes nothing any more.
 func (r Repo) Archived() error {
 	return company.E(company.EForge, fmt.Sprintf("%s is archived", r)).Because("nothing can be pushed to it").Fix("unarchive it, then: company resume").NeedsPerson()

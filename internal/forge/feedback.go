@@ -65,16 +65,25 @@ type Item struct {
 // MaxItemBytes bounds the text of one item.
 const MaxItemBytes = 8 << 10
 
-// MaxItems bounds the items of one pull request: the newest stay.
+// MaxItems bounds the items of one pull request.
 const MaxItems = 300
 
-// SortItems brings items into their order and keeps the newest MaxItems.
+// SortItems brings items into their order and keeps the newest MaxItems. Of more, those that
+// are not heard go first: strangers must not push out what a person with the right asks for.
 func SortItems(items []Item) []Item {
 	slices.SortFunc(items, func(a, b Item) int {
 		if c := a.Time.Compare(b.Time); c != 0 {
 			return c
 		}
 		return strings.Compare(a.ID, b.ID)
+	})
+	over := len(items) - MaxItems
+	items = slices.DeleteFunc(items, func(it Item) bool {
+		if over <= 0 || it.Trusted {
+			return false
+		}
+		over--
+		return true
 	})
 	return items[max(0, len(items)-MaxItems):]
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -336,11 +337,35 @@ func TestFeedbackIsCleanAndBounded(t *testing.T) {
 	for i := range 500 {
 		items = append(items, Item{ID: fmt.Sprint("comment:", i+10), Body: strings.Repeat("x", 50_000)})
 	}
-	if got := len(SortItems(items)); got != MaxItems {
+	if got := len(SortItems(slices.Clone(items))); got != MaxItems {
 		t.Errorf("%d items", got)
+	}
+	// Strangers who write afterwards push out nobody who is heard.
+	items = append(items, Item{ID: "review:1", Trusted: true, Time: time.Unix(1, 0)})
+	for i := range items[:500] {
+		items[i].Time = time.Unix(int64(2+i), 0)
+	}
+	if got := SortItems(items); len(got) != MaxItems || got[0].ID != "review:1" || got[1].ID != "comment:211" {
+		t.Errorf("%d items: %s %s", len(got), got[0].ID, got[1].ID)
 	}
 	if got := CleanText("a<!-- never closed", 100); got != "a" {
 		t.Errorf("%q", got)
+	}
+}
+
+// Values are counted in JSON alone: a log of a job may have as many commas as it likes.
+func TestValuesOfAReply(t *testing.T) {
+	for text, want := range map[string]int{
+		"": 0, " \n[]": 1, "[{},{}]": 4, `{"a,[{\"": [1, 2], "b": "\\"}`: 4, "2026-11-25 run, [x], {y}": 0, `"a,b"`: 0, "7,[": 0,
+	} {
+		var whole, pieces valueCounter
+		whole.add([]byte(text))
+		for i := range len(text) {
+			pieces.add([]byte(text[i : i+1]))
+		}
+		if whole.values != want || pieces.values != want {
+			t.Errorf("%q has %d values, %d in pieces, want %d", text, whole.values, pieces.values, want)
+		}
 	}
 }
 

@@ -12,7 +12,13 @@ import (
 // that never comes to an end must not fill the memory.
 const MaxReplyBytes = 64 << 20
 
-// LimitReplies is a transport whose replies end with an error after MaxReplyBytes bytes.
+// maxReplyValues is how many values the JSON of one reply may have. Three bytes of it ("{},")
+// become a kilobyte once they are read into a comment, so that its bytes bound no memory. The
+// comments of a pull request, which Gitea gives in one reply, have some forty values each.
+const maxReplyValues = 1 << 19
+
+// LimitReplies is a transport whose replies end with an error after MaxReplyBytes bytes, or
+// with more than maxReplyValues values.
 func LimitReplies(next http.RoundTripper) http.RoundTripper { return replyLimiter{next} }
 
 type replyLimiter struct{ next http.RoundTripper }
@@ -27,8 +33,9 @@ func (b replyLimiter) RoundTrip(r *http.Request) (*http.Response, error) {
 
 type limitedBody struct {
 	io.ReadCloser
-	host string
-	left int
+	host   string
+	left   int
+	values valueCounter
 }
 
 func (b *limitedBody) Read(p []byte) (int, error) {
@@ -36,5 +43,38 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.left -= n; b.left < 0 {
 		return 0, company.E(company.EForge, fmt.Sprintf("a reply of %s is longer than %d MiB", b.host, MaxReplyBytes>>20))
 	}
+	if b.values.add(p[:n]) > maxReplyValues {
+		return 0, company.E(company.EForge, fmt.Sprintf("a reply of %s has more than %d values", b.host, maxReplyValues))
+	}
 	return n, err
+}
+
+// valueCounter counts what begins a value in JSON outside of its strings. A text that begins
+// with neither a list nor an object, as a job's log, has none.
+type valueCounter struct {
+	values           int
+	begun, text      bool
+	inString, escape bool
+}
+
+func (c *valueCounter) add(p []byte) int {
+	for _, b := range p {
+		if c.text {
+			break
+		}
+		switch {
+		case c.escape:
+			c.escape = false
+		case c.inString:
+			c.escape, c.inString = b == '\\', b != '"'
+		case b == ' ' || b == '\t' || b == '\r' || b == '\n':
+			continue
+		case b == '{' || b == '[' || b == ',' && c.begun:
+			c.values++
+		case b == '"' && c.begun:
+			c.inString = true
+		}
+		c.text, c.begun = !c.begun && c.values == 0, true
+	}
+	return c.values
 }

@@ -135,7 +135,7 @@ func (a *permissionChecker) mayPush(ctx context.Context, who string) (bool, erro
 // loadAssignees reads the people that can be assigned, and the repository's
 // teams: a person's own repository has none.
 func (a *permissionChecker) loadAssignees(ctx context.Context) error {
-	users, err := repeat(ctx, a.c, "asking who can be assigned", func(api *gitea.Client) ([]*gitea.User, *gitea.Response, error) {
+	users, err := repeatList(ctx, a.c, "asking who can be assigned", func(api *gitea.Client) ([]*gitea.User, *gitea.Response, error) {
 		return api.GetAssignees(a.c.repo.Owner, a.c.repo.Name)
 	})
 	if err != nil {
@@ -145,7 +145,7 @@ func (a *permissionChecker) loadAssignees(ctx context.Context) error {
 	for _, u := range users {
 		people[strings.ToLower(u.UserName)] = true
 	}
-	a.teams, err = repeat(ctx, a.c, "reading the teams", func(api *gitea.Client) ([]*gitea.Team, *gitea.Response, error) {
+	a.teams, err = repeatList(ctx, a.c, "reading the teams", func(api *gitea.Client) ([]*gitea.Team, *gitea.Response, error) {
 		return api.GetRepoTeams(a.c.repo.Owner, a.c.repo.Name)
 	})
 	if err == nil || statusOf(err) == http.StatusMethodNotAllowed { // so says Gitea of a person's repository

@@ -33,17 +33,19 @@ func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, e
 	if f.State == company.PRMerged && p.MergedCommitID != nil {
 		f.MergeCommit = company.OID(*p.MergedCommitID)
 	}
-	f.Conflict = f.State == company.PROpen && !p.Mergeable
-	if f.Items, err = c.readDiscussion(ctx, ref); err != nil {
+	if f.State != company.PROpen {
+		return f, nil // nothing that is said there is followed up, and a list that fails must not hide it
+	}
+	f.Conflict = !p.Mergeable
+	said, err := c.readDiscussion(ctx, ref)
+	if err != nil {
 		return f, err
 	}
-	if f.State == company.PROpen {
-		failed, pending, err := c.listFailedStatuses(ctx, f.Head)
-		if err != nil {
-			return f, err
-		}
-		f.Items, f.Pending = append(f.Items, failed...), pending
+	failed, pending, err := c.listFailedStatuses(ctx, f.Head)
+	if err != nil {
+		return f, err
 	}
+	f.Items, f.Pending = append(said, failed...), pending
 	f.Items = forge.SortItems(f.Items)
 	return f, nil
 }
@@ -63,16 +65,16 @@ func (c *Client) confirmGone(ctx context.Context, number int) (*gitea.PullReques
 }
 
 // listPages reads a list until a page has nothing new.
-func listPages[T any](ctx context.Context, c *Client, doing string, get func(api *gitea.Client, o gitea.ListOptions) ([]T, *gitea.Response, error)) ([]T, error) {
-	var all []T
+func listPages[T any](ctx context.Context, c *Client, doing string, get func(api *gitea.Client, o gitea.ListOptions) ([]*T, *gitea.Response, error)) ([]*T, error) {
+	var all []*T
 	for page := 1; page <= maxPages; page++ {
-		some, err := repeat(ctx, c, doing, func(api *gitea.Client) ([]T, *gitea.Response, error) {
-			return get(api, gitea.ListOptions{Page: page, PageSize: 50})
+		some, err := repeatList(ctx, c, doing, func(api *gitea.Client) ([]*T, *gitea.Response, error) {
+			return get(api, gitea.ListOptions{Page: page, PageSize: pageSize})
 		})
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, some...)
+		all = append(all, some[:min(len(some), pageSize)]...) // no more than was asked for
 		if len(some) == 0 {
 			break
 		}
@@ -82,7 +84,7 @@ func listPages[T any](ctx context.Context, c *Client, doing string, get func(api
 
 // listComments are all in one reply: this list has no pages on the server.
 func (c *Client) listComments(ctx context.Context, number int) ([]*gitea.Comment, error) {
-	return repeat(ctx, c, "reading the comments", func(api *gitea.Client) ([]*gitea.Comment, *gitea.Response, error) {
+	return repeatList(ctx, c, "reading the comments", func(api *gitea.Client) ([]*gitea.Comment, *gitea.Response, error) {
 		return api.ListIssueComments(c.repo.Owner, c.repo.Name, int64(number), gitea.ListIssueCommentOptions{})
 	})
 }
@@ -133,13 +135,13 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref) ([]forge.Ite
 		if r.CodeCommentsCount == 0 {
 			continue
 		}
-		lines, err := repeat(ctx, c, "reading the comments at lines", func(api *gitea.Client) ([]*gitea.PullReviewComment, *gitea.Response, error) {
+		lines, err := repeatList(ctx, c, "reading the comments at lines", func(api *gitea.Client) ([]*gitea.PullReviewComment, *gitea.Response, error) {
 			return api.ListPullReviewComments(c.repo.Owner, c.repo.Name, int64(ref.Number), r.ID)
 		})
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range lines {
+		for _, m := range lines[:min(len(lines), maxLineComments-len(threads))] {
 			threads.add(m)
 			it := item(forge.ItemLine, m.ID, m.Reviewer, m.Body, m.HTMLURL, m.Created)
 			it.Path, it.Line, it.Head = m.Path, int(min(m.LineNum, 1<<30)), company.OID(m.CommitID)
@@ -158,6 +160,9 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref) ([]forge.Ite
 	}
 	return out, nil
 }
+
+// maxLineComments bounds the comments at lines, each of which is compared with all others.
+const maxLineComments = 5000
 
 // threads are the conversations at lines. Gitea shows all comments at one line
 // as one conversation, marks its first comment when a person ends it, and puts

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -121,6 +122,12 @@ func repeat[T any](ctx context.Context, c *Client, doing string, f func(*gitea.C
 	return callFor(ctx, c, doing, true, f)
 }
 
+// repeatList is repeat for a list, whose entries are all there: a null of the reply is none.
+func repeatList[T any](ctx context.Context, c *Client, doing string, f func(*gitea.Client) ([]*T, *gitea.Response, error)) ([]*T, error) {
+	all, err := repeat(ctx, c, doing, f)
+	return slices.DeleteFunc(all, func(one *T) bool { return one == nil }), err
+}
+
 // once makes a call that may not be repeated blindly: only a rate limit, which
 // says that nothing was done, is waited for.
 func once[T any](ctx context.Context, c *Client, doing string, f func(*gitea.Client) (T, *gitea.Response, error)) (T, error) {
@@ -182,6 +189,8 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 	}
 	host := c.site.Hostname()
 	switch {
+	case e.status/100 == 3: // no redirect is followed
+		return c.repo.SentOn(host, e.header.Get("Location"), err)
 	case e.status == 0:
 		return company.E(company.EForge, host+" cannot be reached while "+doing).Wrap(err)
 	case e.status == http.StatusUnauthorized:

@@ -42,8 +42,11 @@ func (c *Client) findOrCreate(ctx context.Context, pr forge.PR) (*gitea.PullRequ
 	return p, err
 }
 
-// maxPages bounds the pages of one list: fifty entries each.
-const maxPages = 20
+// maxPages bounds the pages of one list, which have pageSize entries each.
+const (
+	maxPages = 20
+	pageSize = 50
+)
 
 // findExisting is the pull request of this office and task, in any state; nil: there is
 // none. Of several open ones it leaves one open.

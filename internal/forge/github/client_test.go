@@ -70,6 +70,21 @@ func TestEntityTags(t *testing.T) {
 	}
 }
 
+// The pull requests of a repository that was transferred are listed below its new owner's
+// branches: the old remote's name finds none of them, and opens none beside them.
+func TestTransferredRepository(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/repos/acme/app/pulls", Code: 200, Times: 9, Body: "[]"})
+	b.Server.AddFault(forgetest.Fault{Method: "POST", Path: "/repos/acme/app/pulls", Code: 422, Times: 9, Body: `{"message": "Validation Failed", "errors": [{"resource": "PullRequest", "code": "custom", "message": "A pull request already exists for new:x."}]}`})
+	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/repos/acme/app", Code: 200, Times: 9, Body: `{"full_name": "new/app", "html_url": "https://github.com/new/app"}`})
+	_, err := b.Forge.Open(t.Context(), b.PR())
+	e := forgetest.RequireCode(t, err, company.EForge, true)
+	if !strings.Contains(e.Message, "https://github.com/new/app") || !strings.Contains(e.Hint, "git remote set-url") {
+		t.Errorf("%s\n%s", e.Message, e.Hint)
+	}
+}
+
 // Without the right to push, the branch goes to the login's own fork, made
 // once, and the pull request comes from there.
 func TestFork(t *testing.T) {

@@ -26,22 +26,19 @@ func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, e
 	if f.State == company.PRMerged {
 		f.MergeCommit = company.OID(p.GetMergeCommitSHA())
 	}
-	if f.State == company.PROpen {
-		f.Conflict = p.Mergeable != nil && !*p.Mergeable
-		f.Pending = p.Mergeable == nil
+	if f.State != company.PROpen {
+		return f, nil // nothing that is said there is followed up, and a list that fails must not hide it
 	}
+	f.Conflict = p.Mergeable != nil && !*p.Mergeable
 	said, err := c.readDiscussion(ctx, ref, p.GetNodeID())
 	if err != nil {
 		return f, err
 	}
-	f.Items = said
-	if f.State == company.PROpen {
-		failed, pending, err := c.listFailedChecks(ctx, f.Head)
-		if err != nil {
-			return f, err
-		}
-		f.Items, f.Pending = append(f.Items, failed...), f.Pending || pending
+	failed, pending, err := c.listFailedChecks(ctx, f.Head)
+	if err != nil {
+		return f, err
 	}
+	f.Items, f.Pending = append(said, failed...), pending || p.Mergeable == nil
 	f.Items = forge.SortItems(f.Items)
 	return f, nil
 }
@@ -65,12 +62,13 @@ const maxPages = 10
 
 // listPages reads a list to its end, or to maxPages.
 func listPages[T any](ctx context.Context, c *Client, doing string, get func(o github.ListOptions) ([]T, *github.Response, error)) ([]T, error) {
+	const pageSize = 100
 	var all []T
 	for n := 1; n != 0 && n <= maxPages; {
 		var some []T
 		var next int
 		err := c.tryCall(ctx, doing, true, func() (*github.Response, error) {
-			list, resp, err := get(github.ListOptions{Page: n, PerPage: 100})
+			list, resp, err := get(github.ListOptions{Page: n, PerPage: pageSize})
 			if err == nil {
 				some, next = list, resp.NextPage
 			}
@@ -79,7 +77,7 @@ func listPages[T any](ctx context.Context, c *Client, doing string, get func(o g
 		if err != nil {
 			return nil, err
 		}
-		all, n = append(all, some...), next
+		all, n = append(all, some[:min(len(some), pageSize)]...), next // no more than was asked for
 	}
 	return all, nil
 }

@@ -81,6 +81,11 @@ func (c *Client) createPull(ctx context.Context, pr forge.PR) (*github.PullReque
 		said := strings.ToLower(e.Error())
 		switch {
 		case strings.Contains(said, "already exists"):
+			// The list that does not show it is of the branches of an owner, whose name a
+			// repository that was transferred has no more.
+			if r, err := c.getRepository(ctx); err == nil && r.GetFullName() != "" && !strings.EqualFold(r.GetFullName(), c.repo.String()) {
+				return nil, c.repo.SentOn("GitHub", r.GetHTMLURL(), e)
+			}
 			return nil, errors.Join(errExists, company.E(company.EForge, "GitHub says that the pull request exists, and does not list it").
 				Because("its lists are behind for a while"))
 		case draft && strings.Contains(said, "draft"):
