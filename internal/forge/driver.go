@@ -73,7 +73,7 @@ func (r Repo) Gone(number int, who string, err error) error {
 }
 
 // SentOn is the error of a repository that a forge sends requests for elsewhere: as for one
-// that was renamed or transferred. err is what it said.
+// that was renamed or transferred. err is the answer.
 func (r Repo) SentOn(host, to string, err error) error {
 	return company.E(company.EForge, fmt.Sprintf("%s sends requests for %s on to %s", host, r, cmp.Or(CleanText(to, 300), "another address"))).
 		Because("the repository or its owner was renamed or transferred, or this is not the forge's own address").

@@ -31,7 +31,9 @@ var limits = []limit{
 	{"Pull requests", "company", "MaxFollowUps", count, "follow-ups that remarks of one pull request start by themselves", "Remarks start no more; company submit --follows does."},
 	{"Pull requests", "company", "maxFeedbackItems", count, "remarks in one follow-up", "The others wait for the next one."},
 	{"Pull requests", "company", "maxFeedbackBytes", bytesUnit, "text of one remark", "It is cut."},
-	{"Pull requests", "forge", "MaxItems", count, "remarks of one pull request that are looked at", "The newest are."},
+	{"Pull requests", "forge", "MaxItems", count, "remarks of one pull request that are looked at", "The newest are; those of strangers go first."},
+	{"Pull requests", "forge", "maxReplyValues", count, "values of the JSON in one reply of a forge", "It is refused."},
+	{"Pull requests", "forge/gitea", "maxLineComments", count, "comments at lines of one pull request on Gitea", "The first are looked at."},
 	{"Pull requests", "forge", "MaxWebhookBytes", bytesUnit, "body of one webhook", "It is refused."},
 
 	{"Agents", "adapters/exchange", "maxReply", bytesUnit, "one reply of a model, without its framing", "It is no reply, and is asked for again twice."},

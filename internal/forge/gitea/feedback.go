@@ -34,7 +34,7 @@ func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, e
 		f.MergeCommit = company.OID(*p.MergedCommitID)
 	}
 	if f.State != company.PROpen {
-		return f, nil // nothing that is said there is followed up, and a list that fails must not hide it
+		return f, nil // comments there start no work, and a list that fails must not hide the end
 	}
 	f.Conflict = !p.Mergeable
 	said, err := c.readDiscussion(ctx, ref)
