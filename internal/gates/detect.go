@@ -33,8 +33,8 @@ type Options struct {
 	Services  []string // what gates.services names
 }
 
-// override is what the config says of the checks of a kind.
-func (o Options) override(kind string) CommandOverride {
+// overrideOf is what the config says of the checks of a kind.
+func (o Options) overrideOf(kind string) CommandOverride {
 	return map[string]CommandOverride{Lint: o.Lint, Types: o.Types, Build: o.Build, Test: o.Test}[kind]
 }
 
@@ -82,7 +82,7 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 		p.Notes = append(p.Notes, summarizeChecks(part, o))
 	}
 	for _, kind := range kinds {
-		given := o.override(kind)
+		given := o.overrideOf(kind)
 		switch {
 		case given == None:
 			p.Notes = append(p.Notes, "no "+kind+": gates."+kind+" is none")
@@ -142,11 +142,11 @@ func findComponents(t *ecosystem.Tree) []ecosystem.Component {
 }
 
 // gatesFor are the checks of all parts: lint of all before test of all. A command
-// that the config gives stands for the lint, say, of the whole.
+// that the config gives takes the place of those of its kind in all parts.
 func gatesFor(parts []ecosystem.Component, o Options) []company.GateCommand {
 	var out []company.GateCommand
 	for _, kind := range kinds {
-		switch given := o.override(kind); {
+		switch given := o.overrideOf(kind); {
 		case given == None:
 			continue
 		case !given.isAuto():
@@ -195,7 +195,7 @@ func displayName(p ecosystem.Component, all []ecosystem.Component) string {
 func summarizeChecks(p ecosystem.Component, o Options) string {
 	var what []string
 	for _, kind := range kinds {
-		if g := p.Check(kind); g != nil && o.override(kind).isAuto() {
+		if g := p.Check(kind); g != nil && o.overrideOf(kind).isAuto() {
 			what = append(what, kind+": "+g.Command)
 		}
 	}

@@ -10,17 +10,17 @@ import (
 	"company/internal/container"
 )
 
-// runChecks runs the gates of a tree: the linters, and the tests where no linter bars.
-// The tests run beside the linters where the host has memory for both, and are
+// runChecks runs the gates of a tree: those that read or build it, and the tests where none of these bars.
+// The tests run beside them where the host has memory for both, and are
 // stopped and skipped where one bars, as if they had waited. The base is measured: its
 // checks run one after the other.
 func (r *Runner) runChecks(ctx context.Context, j Job) ([]company.GateCheck, error) {
 	checks := make([]company.GateCheck, len(j.Gates))
-	var lints, tests []int
+	var before, tests []int
 	for i, g := range j.Gates {
 		checks[i] = company.GateCheck{Name: g.Name, Command: g.Command}
 		if !g.IsTest() {
-			lints = append(lints, i)
+			before = append(before, i)
 		} else {
 			tests = append(tests, i)
 		}
@@ -37,15 +37,15 @@ func (r *Runner) runChecks(ctx context.Context, j Job) ([]company.GateCheck, err
 	}
 	bars := func(i int) bool { return checks[i].Against(j.baselineCheck(i)) == company.ComparedFailed }
 	giveBack, beside := func() {}, false
-	if r.Beside && !j.Baseline && len(lints) > 0 && len(tests) > 0 {
+	if r.Beside && !j.Baseline && len(before) > 0 && len(tests) > 0 {
 		giveBack, beside = r.takeMemoryBeside(j, 1)
 	}
 	defer giveBack()
 	if !beside {
-		if err := run(ctx, lints, 0); err != nil {
+		if err := run(ctx, before, 0); err != nil {
 			return nil, err
 		}
-		if !j.Baseline && slices.ContainsFunc(lints, bars) {
+		if !j.Baseline && slices.ContainsFunc(before, bars) {
 			return skipChecks(checks, tests, j), nil
 		}
 		return checks, run(ctx, tests, 0)
@@ -59,10 +59,10 @@ func (r *Runner) runChecks(ctx context.Context, j Job) ([]company.GateCheck, err
 	defer stop()
 	tested := make(chan error, 1)
 	go func() {
-		tested <- company.Guard("testing beside the linters", func() error { return run(tctx, tests, 1) })
+		tested <- company.Guard("testing beside other checks", func() error { return run(tctx, tests, 1) })
 	}()
-	err := run(ctx, lints, 1)
-	barred := err == nil && slices.ContainsFunc(lints, bars)
+	err := run(ctx, before, 1)
+	barred := err == nil && slices.ContainsFunc(before, bars)
 	if err != nil || barred {
 		stop()
 	}

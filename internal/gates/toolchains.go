@@ -23,7 +23,7 @@ func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options)
 		}
 	}
 	for _, kind := range kinds {
-		if g := o.override(kind); g != None && !g.isAuto() {
+		if g := o.overrideOf(kind); g != None && !g.isAuto() {
 			commands = append(commands, string(g))
 		}
 	}

@@ -14,17 +14,19 @@ type selection struct {
 	names []string
 }
 
-// selects takes a command's arguments apart. What is left out says how results are shown, how many
-// run at a time, or how long.
-func (c call) selects(key string) selection {
+// readSelection takes a command's arguments apart. Left out are flags that choose nothing:
+// how results are shown, how many tests run at a time, and for how long.
+func (c call) readSelection(key string) selection {
 	words := c.unwrapCommand()
 	program, sub, _ := strings.Cut(key, " ")
 	if len(words) == 0 || program == "tox" || program == "nox" {
 		return selection{} // their session is in the key
 	}
+	interpreted := pythonRE.MatchString(path.Base(words[0])) // python3 setup.py test
 	words = words[1:]
-	if pythonRE.MatchString(path.Base(c.unwrapCommand()[0])) { // python3 setup.py test
-		words = skipFlags(words, nil)[min(1, len(skipFlags(words, nil))):]
+	if interpreted {
+		words = skipFlags(words, nil)
+		words = words[min(1, len(words)):]
 	}
 	table := append(slices.Clone(reportFlags["every"]), reportFlags[program]...)
 	// Its subcommand is in the key, under its own name or another one.
@@ -75,7 +77,7 @@ var reportFlags = map[string][]string{
 		"--maxfail V", "--basetemp V", "--show-capture V", "-ra", "-rA", "-rf", "-rs", "-rsx", "-rxs", "-s", "-l", "--showlocals", "--benchmark-*", "--timeout V"},
 	"unittest": {"-b", "--buffer", "-f", "--failfast"},
 	"cargo":    {"--no-fail-fast", "--locked", "--offline", "--frozen", "-j V", "--jobs V", "--message-format V", "--color V", "--nocapture", "--no-capture"},
-	"script": {"--silent", "-s", "--if-present", "--coverage", "--ci", "--run", "--reporter V", "--reporters V", "--watch=false", "--watchAll=false", "--no-watch", "--passWithNoTests", "--runInBand", "-i", "--maxWorkers V", "-w=1",
+	"script": {"--silent", "-s", "--if-present", "--coverage", "--ci", "--run", "--reporter V", "--reporters V", "--watch=false", "--watchAll=false", "--no-watch", "--passWithNoTests", "--runInBand", "-i", "--maxWorkers V",
 		"--forceExit", "--detectOpenHandles", "--bail", "--no-cache"},
 	"jest":   {"--coverage", "--coverage*", "--ci", "--json", "--outputFile V", "--reporters V", "--watch=false", "--watchAll=false", "--passWithNoTests", "--runInBand", "-i", "--maxWorkers V", "--forceExit", "--detectOpenHandles", "--bail", "--no-cache", "--silent", "--logHeapUsage"},
 	"vitest": {"--coverage", "--coverage*", "--run", "--reporter V", "--outputFile V", "--watch=false", "--no-watch", "--passWithNoTests", "--silent", "--bail", "--no-cache"},
@@ -106,8 +108,8 @@ func withoutWorkspace(flags []string) []string {
 // filtering are runners to which names are filters of what they run by themselves.
 var filtering = []string{"jest", "vitest"}
 
-// includes reports whether a command with the selection s checks all that one with the selection o does.
-func (s selection) includes(o selection, key string) bool {
+// covers reports whether a command with the selection s checks all that one with the selection o does.
+func (s selection) covers(o selection, key string) bool {
 	// All crates of a workspace are more than those of a folder.
 	if !slices.Equal(withoutWorkspace(s.flags), withoutWorkspace(o.flags)) || len(o.flags) > len(s.flags) {
 		return false
@@ -157,8 +159,8 @@ func (c *collector) coverageOf(one call, dir string, chosen []chosenCall, depth 
 	if c.room--; bare == "" || c.room < 0 {
 		return noCheck
 	}
-	key, wants := scopeKey(bare, at), one.selects(bare)
-	if slices.ContainsFunc(chosen, func(g chosenCall) bool { return g.key == key && g.includes(wants, bare) }) {
+	key, wants := scopeKey(bare, at), one.readSelection(bare)
+	if slices.ContainsFunc(chosen, func(g chosenCall) bool { return g.key == key && g.covers(wants, bare) }) {
 		return covered
 	}
 	got := noCheck

@@ -195,7 +195,7 @@ func (c call) checkKind() string {
 		return ""
 	case slices.ContainsFunc(words[1:], func(w string) bool { return w == "--version" || w == "--help" || w == "-h" }):
 		return ""
-	case slices.ContainsFunc(words, watches):
+	case slices.ContainsFunc(words, asksToWatch):
 		return "" // it does not end
 	case program == "tox", program == "nox":
 		if _, session, named := strings.Cut(c.commandKey(), " "); named {
@@ -226,8 +226,8 @@ func (c call) checkKind() string {
 	return ""
 }
 
-// watches says whether a word has its program wait for changes.
-func watches(word string) bool {
+// asksToWatch says whether a word has its program wait for changes.
+func asksToWatch(word string) bool {
 	flag, value, _ := strings.Cut(word, "=")
 	return (flag == "--watch" || flag == "--watchAll") && value != "false" || watchWord.MatchString(word) && !strings.HasPrefix(word, "-")
 }

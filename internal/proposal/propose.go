@@ -197,7 +197,7 @@ func (c *collector) followCommand(text, dir string, depth int, out *[]chosenCall
 		if key == "" {
 			continue
 		}
-		one := chosenCall{scopeKey(key, at), call.selects(key)}
+		one := chosenCall{scopeKey(key, at), call.readSelection(key)}
 		if slices.ContainsFunc(*out, func(o chosenCall) bool {
 			return o.key == one.key && slices.Equal(o.flags, one.flags) && slices.Equal(o.names, one.names)
 		}) {

@@ -128,7 +128,7 @@ func (s *services) keepRunning(ctx context.Context) (note string, err error) {
 		}
 		one := s.list.Services[i]
 		s.abandoned[one.Name] = true
-		s.running[one.Name].kill()
+		s.running[one.Name].endProcess()
 		all = append(all, strings.TrimPrefix(err.Error(), "toolbox: ")+"\n[it served before, and is not started again in this container: start it yourself where you need it]")
 	}
 	return strings.Join(all, "; "), nil
@@ -242,12 +242,12 @@ func (s *services) stopServices() {
 // killServices ends all servers with what they started. No start is under way.
 func (s *services) killServices() {
 	for _, r := range s.running {
-		r.kill()
+		r.endProcess()
 	}
 }
 
-// kill ends a server with what it started.
-func (r *runningService) kill() {
+// endProcess ends a server with what it started.
+func (r *runningService) endProcess() {
 	if r.pid == 0 || r.hasEnded() {
 		return
 	}

@@ -37,8 +37,8 @@ type scriptChecks struct {
 	manifest, root packageJSON
 }
 
-// has says whether a package is installed.
-func (s scriptChecks) has(pkg string) bool {
+// isInstalled says whether a package is installed.
+func (s scriptChecks) isInstalled(pkg string) bool {
 	return pkg != "" && (s.manifest.dependsOn(pkg) || s.root.dependsOn(pkg))
 }
 
@@ -51,7 +51,7 @@ func (s scriptChecks) toolOf(name string, tools map[string]string) string {
 	}
 	for step := range strings.SplitSeq(script, "&&") {
 		tool = programName(step)
-		if !s.has(tools[tool]) && !s.has(buildTools[tool]) {
+		if !s.isInstalled(tools[tool]) && !s.isInstalled(buildTools[tool]) {
 			return ""
 		}
 	}
@@ -68,7 +68,7 @@ func (s scriptChecks) findLint() *company.GateCommand {
 		return nil
 	}
 	tool := programName(script)
-	if s.has(checkTools[tool]) {
+	if s.isInstalled(checkTools[tool]) {
 		return s.m.scriptGate(s.dir, "lint", tool, s.manifest)
 	}
 	s.tree.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", ecosystem.DisplayDir(s.dir), ecosystem.PrintablePath(tool))
@@ -77,16 +77,16 @@ func (s scriptChecks) findLint() *company.GateCommand {
 
 // findTypes is a script that checks the types, else TypeScript's compiler, which the repository does not ask for.
 func (s scriptChecks) findTypes() *company.GateCommand {
-	if !s.has("typescript") {
+	if !s.isInstalled("typescript") {
 		return nil
 	}
 	for _, name := range typeScripts {
-		if tool := s.toolOf(name, checkTools); slices.Contains(typeTools, tool) && name != "lint" {
+		if tool := s.toolOf(name, checkTools); slices.Contains(typeTools, tool) {
 			return s.m.scriptGate(s.dir, name, tool, s.manifest)
 		}
 	}
 	// What svelte-kit, nuxt or astro make is not there: without it the compiler alone finds faults in all.
-	if !s.tree.HasFile(s.dir, "tsconfig.json") || emptyProjectRE.MatchString(s.tree.ReadManifest(s.dir, "tsconfig.json")) || s.has("@sveltejs/kit") || s.has("nuxt") || s.has("astro") {
+	if !s.tree.HasFile(s.dir, "tsconfig.json") || emptyProjectRE.MatchString(s.tree.ReadManifest(s.dir, "tsconfig.json")) || s.isInstalled("@sveltejs/kit") || s.isInstalled("nuxt") || s.isInstalled("astro") {
 		return nil
 	}
 	if s.toolOf("lint", checkTools) == "tsc" {
