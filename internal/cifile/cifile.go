@@ -30,6 +30,7 @@ type Job struct {
 	Env      map[string]string
 	Services []Service
 	Steps    []Step
+	Actions  []Action
 }
 
 // Service is a program that runs beside a job, such as a database.
@@ -46,6 +47,13 @@ type Step struct {
 	Script string
 	Line   int // of the script's first line
 	Dir    string
+	Env    map[string]string // of the step alone
+}
+
+// Action is a step that others have written, such as golangci/golangci-lint-action.
+type Action struct {
+	Name string // without its version
+	Line int
 }
 
 // Bounds of a read, for a repository that has hundreds of workflows.

@@ -24,9 +24,12 @@ func readWorkflow(root *ecosystem.YAMLValue) []Job {
 			break
 		}
 		v := f.Value
-		if slices.ContainsFunc(v.Field("runs-on").List(), func(on *ecosystem.YAMLValue) bool { return strings.HasPrefix(on.Text, "windows") }) {
+		if slices.ContainsFunc(v.Field("runs-on").List(), func(on *ecosystem.YAMLValue) bool {
+			return strings.HasPrefix(on.Text, "windows") || strings.HasPrefix(on.Text, "macos")
+		}) {
 			continue
 		}
+		variants := readMatrix(v.Field("strategy").Field("matrix"))
 		j := Job{Name: f.Key, Line: f.Line, Image: v.FieldText("container"), Env: readEnv(v.Field("env"), env)}
 		j.Image = cmp.Or(j.Image, v.Field("container").FieldText("image"))
 		if services := v.Field("services"); services != nil {
@@ -40,6 +43,9 @@ func readWorkflow(root *ecosystem.YAMLValue) []Job {
 		}
 		own := v.Field("defaults").Field("run")
 		for _, s := range v.Field("steps").List() {
+			if name, _, _ := strings.Cut(s.FieldText("uses"), "@"); name != "" && len(j.Actions) < maxSteps {
+				j.Actions = append(j.Actions, Action{Name: name, Line: s.Line})
+			}
 			run := s.Field("run")
 			shell := cmp.Or(s.FieldText("shell"), own.FieldText("shell"), top.FieldText("shell"), "bash")
 			name, _, _ := strings.Cut(path.Base(shell), " ")
@@ -47,9 +53,13 @@ func readWorkflow(root *ecosystem.YAMLValue) []Job {
 				continue
 			}
 			dir := cmp.Or(s.FieldText("working-directory"), own.FieldText("working-directory"), top.FieldText("working-directory"))
-			j.Steps = append(j.Steps, Step{Script: run.Text, Line: run.Line, Dir: joinDir(dir)})
+			for _, script := range variants.expandAll(run.Text) {
+				if len(j.Steps) < maxSteps {
+					j.Steps = append(j.Steps, Step{Script: script, Line: run.Line, Dir: joinDir(dir), Env: readEnv(s.Field("env"), nil)})
+				}
+			}
 		}
-		if len(j.Steps)+len(j.Services) > 0 {
+		if len(j.Steps)+len(j.Services)+len(j.Actions) > 0 {
 			out = append(out, j)
 		}
 	}

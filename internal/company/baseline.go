@@ -209,10 +209,10 @@ func (t *Task) checkBaseline(r GateResult) error {
 			return E(EInvalid, "a baseline of "+c.Name+", which is not the pinned "+g.Name)
 		case c.Skipped:
 			return E(EInvalid, "a baseline that did not run "+c.Name)
-		case c.Absent && (g.Given || g.IsTest()):
-			return E(EInvalid, c.Name+" must run: only what was found, is no test, and cannot judge the base, may be absent")
-		case c.LeftOut && !(c.Absent && g.Unasked):
-			return E(EInvalid, c.Name+" must be held against the base: the repository asks for it")
+		case c.Absent && (g.Given || g.IsTest() && !g.Provisional):
+			return E(EInvalid, c.Name+" must run: only what was found, and is no test of the project itself, may be absent")
+		case c.LeftOut && !(c.Absent && g.Provisional):
+			return E(EInvalid, c.Name+" must be held against the base")
 		case !c.Absent && c.Passed != (c.ExitCode == 0):
 			return E(EInvalid, "a baseline that does not go by the exit code of "+c.Name)
 		}

@@ -178,7 +178,7 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 		add(Effect{Key: "prepare " + id, Kind: EffectPrepare, Fail: "prepare"})
 	}
 	if t.imageDue() {
-		add(Effect{Key: "image " + id + " " + string(t.Prepared.Base.OID), Kind: EffectImage, Fail: "prepare"})
+		add(Effect{Key: strings.Join(append([]string{"image", id, string(t.Prepared.Base.OID)}, t.Prepared.Services...), " "), Kind: EffectImage, Fail: "prepare"})
 	}
 	if t.baselineDue() {
 		add(Effect{Key: "baseline " + id, Kind: EffectBaseline, Fail: "baseline"})

@@ -11,11 +11,12 @@ type GateCommand struct {
 	Parse   string `json:"parse,omitempty"`  // how its report is read; empty: by the exit code alone
 	Probe   string `json:"probe,omitempty"`  // succeeds where the image has what it needs
 	Given   bool   `json:"given,omitempty"`  // by the config, not found in the repository
-	// Unasked says that no script, CI definition or text of the repository asks for it: it judges a
-	// change only where it is green on the base.
-	Unasked bool   `json:"unasked,omitempty"`
-	Plant   string `json:"plant,omitempty"`  // how a test that must fail is put beside a change; empty: none can be made
-	Canary  string `json:"canary,omitempty"` // runs that test and nothing else; CANARY stands for its name
+	// Provisional says that it judges a change only where it is green on the base: nothing in the
+	// repository asks for it, or its CI alone does, which may have what a check here has not.
+	Provisional bool   `json:"provisional,omitempty"`
+	From        string `json:"from,omitempty"`   // file:line of the CI definition that runs it
+	Plant       string `json:"plant,omitempty"`  // how a test that must fail is put beside a change; empty: none can be made
+	Canary      string `json:"canary,omitempty"` // runs that test and nothing else; CANARY stands for its name
 }
 
 // GateCheck is one command of a gate and its verdict.
@@ -25,7 +26,7 @@ type GateCheck struct {
 	Passed   bool               `json:"passed"`
 	Skipped  bool               `json:"skipped,omitempty"`  // not run because an earlier check failed; not passed
 	Absent   bool               `json:"absent,omitempty"`   // not run because it cannot judge the base (ExplainAbsence); not passed
-	LeftOut  bool               `json:"left_out,omitempty"` // absent, since the base is red by it and it is Unasked
+	LeftOut  bool               `json:"left_out,omitempty"` // absent, since the base is red by it and it is Provisional
 	Excused  BaselineComparison `json:"excused,omitempty"`  // why it does not bar though it did not pass; unread: it waits for the president
 	ExitCode int                `json:"exit_code"`
 	Output   string             `json:"output,omitempty"`   // head and tail, bounded to 8 KiB
@@ -48,7 +49,7 @@ type GateCheck struct {
 // ExplainAbsence says why a check is not run: that it cannot judge the base.
 func (c GateCheck) ExplainAbsence() string {
 	if c.LeftOut {
-		return "red on the base, and nothing in the repository asks for it, so it is left out"
+		return "red on the base, so it does not judge changes"
 	}
 	return "its program is not in the image, so it was not checked"
 }

@@ -302,6 +302,7 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	w.archiveTasks()
 	w.kind = false
 	w.splitStuck()
+	w.missServices()
 	for range 60 {
 		w.step()
 	}
@@ -330,6 +331,20 @@ func (w *world) splitStuck() {
 	w.k.Replan, w.k.GiveUp, w.k.Escalate, w.k.Stop = 100, 0, 60, 0
 	for range 600 {
 		if w.step(); w.log[len(w.log)-1].Kind == "subtask.replanned" {
+			break
+		}
+	}
+	w.k = before
+}
+
+// missServices has a check of a new task's base look for a server in vain.
+func (w *world) missServices() {
+	w.t.Helper()
+	w.must(President, Submit{Instruction: "do a third thing", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 100_000, Tokens: NoCap}}})
+	before := w.k
+	w.k.Services, w.k.Stop = 100, 0
+	for range 600 {
+		if w.step(); w.log[len(w.log)-1].Kind == "task.services_required" {
 			break
 		}
 	}

@@ -36,6 +36,7 @@ type TaskPrepared struct {
 	// Locks is the base's tree with the lock files that were made for the task, where
 	// manifests of the project have none.
 	Locks OID `json:"locks,omitempty"`
+	BesideChecks
 	// Based says that the base was recorded before, by an event of its own.
 	Based bool `json:"based,omitempty"`
 }
@@ -69,7 +70,7 @@ func (c RecordPreparation) decide(s *State, m Meta) ([]Event, error) {
 	if !c.Base.OID.Valid() || c.Image == "" {
 		return nil, E(EInternal, "a preparation without base or image")
 	}
-	base := TaskBased{Base: c.Base, Gates: c.Gates, GateHash: c.GateHash, Integration: c.Integration, Target: c.Target, GateBase: c.GateBase}
+	base := TaskBased{Base: c.Base, Gates: c.Gates, GateHash: c.GateHash, Integration: c.Integration, Target: c.Target, GateBase: c.GateBase, BesideChecks: c.BesideChecks}
 	if t.Prepared != nil {
 		if !t.imageDue() || !t.Prepared.startsFrom(base) {
 			return nil, nil // made for a base that is no longer the task's

@@ -18,6 +18,7 @@ type TaskBased struct {
 	Integration string        `json:"integration"`
 	Target      OID           `json:"target,omitempty"`    // as in TaskPrepared
 	GateBase    OID           `json:"gate_base,omitempty"` // as in TaskPrepared
+	BesideChecks
 }
 
 var _ = registerKind[TaskBased]()
@@ -71,7 +72,7 @@ func (d *TaskBased) apply(s *State, e Event) {
 	if t.Prepared == nil && len(t.After) > 0 {
 		t.Idle = max(t.Idle, e.Time.Sub(t.Submitted)) // it waited for others
 	}
-	t.Prepared = &TaskPrepared{Base: d.Base, Gates: d.Gates, GateHash: d.GateHash, Integration: d.Integration, Target: d.Target, GateBase: d.GateBase}
+	t.Prepared = &TaskPrepared{Base: d.Base, Gates: d.Gates, GateHash: d.GateHash, Integration: d.Integration, Target: d.Target, GateBase: d.GateBase, BesideChecks: d.BesideChecks}
 	t.Head = d.Base.OID
 	t.BaseMayHaveMoved = false
 	delete(t.Failures, "prepare")

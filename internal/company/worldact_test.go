@@ -29,6 +29,10 @@ func (w *world) act(e Effect) {
 		p.Image = "img"
 		w.send(Company, RecordPreparation{Task: t.ID, TaskPrepared: p})
 	case EffectBaseline:
+		if w.k.Services > 0 && w.chance(w.k.Services) {
+			w.send(Company, RequireServices{Task: t.ID, ServicesRequired: ServicesRequired{Services: []string{"redis"}, Check: "test"}})
+			return
+		}
 		w.send(Company, w.baseline(t))
 	case EffectEnqueue:
 		if !w.chance(w.k.Drop) && !slices.Contains(w.queue, e.Offer) {
@@ -61,7 +65,7 @@ func (w *world) act(e Effect) {
 // based is where a task starts from: where it did before, or a new commit.
 func (w *world) based(t *Task) RecordBase {
 	p := w.prepared(t)
-	b := TaskBased{Base: p.Base, Gates: p.Gates, GateHash: p.GateHash, Integration: p.Integration}
+	b := TaskBased{Base: p.Base, Gates: p.Gates, GateHash: p.GateHash, Integration: p.Integration, BesideChecks: BesideChecks{MoreServices: true}}
 	if t.Prepared != nil && w.rng.IntN(2) == 0 {
 		b.Base.OID = t.Prepared.Base.OID
 	}

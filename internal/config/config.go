@@ -175,7 +175,7 @@ type Gates struct {
 	Build          Command       `yaml:"build" doc:"auto, none, or a command: that the project builds"`
 	Test           Command       `yaml:"test" doc:"auto, none, or a command"`
 	Generate       []string      `yaml:"generate" check:"generate" doc:"generated files and the command that makes them, run in the root of the repository: where two tickets conflict in such a file it is made anew at the merge, in a container as a check's; of Go, files with Code generated … DO NOT EDIT need no entry where a go:generate line makes them"`
-	Services       []string      `yaml:"services" check:"service" doc:"servers that run beside checks and workers, fresh in each container: postgres, redis, mysql"`
+	Services       []string      `yaml:"services" check:"service" doc:"servers that run beside checks and workers, fresh in each container: postgres, redis, mysql, rabbitmq, memcached, mosquitto; auto: those that the CI of the repository runs, and others for which a check of the base looks in vain; []: none"`
 	None           string        `yaml:"none" enum:"ask allow fail" doc:"what to do where there are no gates"`
 	RedGreen       string        `yaml:"red_green" enum:"off report require" doc:"tests of a change are run without it; require: a ticket that changes source which the tests cover needs one that fails there, or your leave"`
 	Canary         bool          `yaml:"canary" doc:"whether tests have to show that they look at what a change touches: a test that must fail is put beside it"`
@@ -261,7 +261,7 @@ func Default() Config {
 		Git: Git{Base: Auto, IntegrationBranch: "develop", Remote: "origin",
 			Credential: "token", Sign: "none"},
 		Forge: Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN", Poll: time.Minute, Draft: Auto, Reviewers: "codeowners"},
-		Gates: Gates{Lint: Command{Mode: Auto}, Types: Command{Mode: Auto}, Build: Command{Mode: Auto}, Test: Command{Mode: Auto}, None: "ask", RedGreen: "report", Canary: true, FirstStepAfter: time.Minute},
+		Gates: Gates{Lint: Command{Mode: Auto}, Types: Command{Mode: Auto}, Build: Command{Mode: Auto}, Test: Command{Mode: Auto}, Services: []string{Auto}, None: "ask", RedGreen: "report", Canary: true, FirstStepAfter: time.Minute},
 		Budget: Budget{USD: 5_000_000, Tokens: TokensAuto, DayUSD: USDCap(company.NoCap), DayTokens: TokenLimit(company.NoCap),
 			OfficeUSD: USDCap(company.NoCap), OfficeTokens: TokenLimit(company.NoCap)},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},

@@ -41,8 +41,10 @@ func describeAllowed(tag reflect.StructTag) string {
 	return "a text"
 }
 
-// Services are the words that gates.services takes: those of package service.
-func Services() []string { return []string{"postgres", "redis", "mysql"} }
+// Services are the words that gates.services takes: those of package service, and auto.
+func Services() []string {
+	return []string{Auto, "postgres", "redis", "mysql", "rabbitmq", "memcached", "mosquitto"}
+}
 
 // textRule is a check that a text's tag names.
 type textRule struct {

@@ -20,6 +20,8 @@ type Proposed struct {
 	Dir     string   `json:"dir,omitempty"`
 	At      []string `json:"at"`                // file:line
 	Agrees  bool     `json:"agrees"`            // what was found runs the same
+	Gate    string   `json:"gate,omitempty"`    // the check that runs it: one that was found, or its own
+	Why     string   `json:"why,omitempty"`     // that none does
 	Setting string   `json:"setting,omitempty"` // the line of company.yaml that makes it the gate
 }
 
@@ -27,7 +29,7 @@ type Proposed struct {
 func newProposed(found proposal.Found) []Proposed {
 	out := []Proposed{}
 	for _, c := range found.Commands {
-		out = append(out, Proposed{Kind: c.Kind, Command: c.Command, Dir: c.Dir, At: c.At, Agrees: c.Agrees, Setting: c.Setting()})
+		out = append(out, Proposed{Kind: c.Kind, Command: c.Command, Dir: c.Dir, At: c.At, Agrees: c.Agrees, Gate: c.Gate, Why: c.Why, Setting: c.Setting()})
 	}
 	return out
 }
@@ -46,10 +48,12 @@ func (p Proposed) describeCommand() string {
 	switch {
 	case p.Agrees:
 		return text + ": what was found runs the same"
-	case p.Setting == "":
-		return text + ": what was found does not run it; it has a value that only the CI knows"
+	case p.Gate != "":
+		return text + ": a check of its own, where it is green on the base"
+	case p.Why != "":
+		return text + ": not run, " + p.Why
 	}
-	return text + ": what was found does not run it"
+	return text + ": not run"
 }
 
 // maxProposed is how many commands of a kind are shown.
@@ -117,7 +121,7 @@ func checkProposals(c config.Config, seen RepoCheck) []health.Finding {
 	}
 	r := health.Result{OK: true, Found: strings.Join(proposalLines(all), "; ")}
 	tests := found.OfKind(proposal.Test)
-	agrees := slices.ContainsFunc(tests, func(c proposal.Command) bool { return c.Agrees })
+	agrees := slices.ContainsFunc(tests, func(c proposal.Command) bool { return c.Agrees || c.Gate != "" })
 	switch {
 	case len(found.Problems) > 0:
 		r.OK, r.Warn = false, true

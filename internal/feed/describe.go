@@ -72,6 +72,11 @@ func describeEvent(e company.Event, t *company.Task) Item {
 		}
 	case *company.TaskBased:
 		it.Text = baseText(d.Base, d.Gates)
+		if len(d.Services) > 0 {
+			it.Text += "; beside them: " + safetext.EscapeLine(strings.Join(d.Services, ", "), 100)
+		}
+	case *company.ServicesRequired:
+		it.Text = safetext.EscapeLine(d.Check, 100) + " on the base looks for " + safetext.EscapeLine(strings.Join(d.Services, ", "), 100) + " in vain: it is run again with that beside it"
 	case *company.TaskPrepared:
 		if it.Text = "the image is ready"; !d.Based {
 			it.Text = baseText(d.Base, d.Gates)
@@ -242,6 +247,9 @@ func (it *Item) describeCompletion(e company.Event, d *company.TaskCompleted, t 
 	it.DurationMS = e.Time.Sub(t.Submitted).Milliseconds()
 	if !d.DryRun {
 		it.addUntested(t.ExplainUntested())
+		if why := t.NameUnverified(); why != "" && t.ExplainUntested() == "" {
+			it.Mark, it.Text = Stalled, it.Text+", UNVERIFIED: "+safetext.EscapeLine(why, 300)
+		}
 	}
 	if t.Ended.Equal(e.Time) {
 		it.setCost(t)

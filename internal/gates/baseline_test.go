@@ -199,7 +199,7 @@ func TestUnaskedCheck(t *testing.T) {
 		b.writeFiles(map[string]string{"code": code})
 		b.git("add", "-A")
 		b.git("commit", "-q", "--allow-empty", "-m", "more")
-		return b.jobWith(company.GateCommand{Name: "build", Command: "echo built; exit $(cat code)", Unasked: true}, company.GateCommand{Name: "test", Command: "true"})
+		return b.jobWith(company.GateCommand{Name: "build", Command: "echo built; exit $(cat code)", Provisional: true}, company.GateCommand{Name: "test", Command: "true"})
 	}
 	for _, c := range []struct {
 		base, change string

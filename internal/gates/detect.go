@@ -27,8 +27,7 @@ const (
 type Options struct {
 	Lint, Types, Build, Test CommandOverride // what the config says; empty: auto
 	Paths                    []string        // folders that count, as in git.paths; none: all of the repository
-	// Proposals has the commands looked for that the repository's people run, and
-	// those that do less than the gates.
+	// Proposals has commands looked for that do less than the gates.
 	Proposals bool
 	Services  []string // what gates.services names
 }
@@ -47,10 +46,23 @@ type Project struct {
 	Toolchains []string // what the image needs, by the names of ecosystems; c and cgo are compilers for them
 	Spare      []string // those of them that no check needs: a project has the manifest alone
 	Services   []service.Wish
-	Notes      []string // findings and omissions, for people
+	// MoreServices says that servers may be added for which the checks of the base look in vain.
+	MoreServices bool
+	Notes        []string // findings and omissions, for people
 
-	Proposals proposal.Found // where they were asked for
-	Narrower  []Narrower     // the same
+	Unrun []company.UnrunCheck // checks of the repository's own people that are no gates
+
+	Proposals proposal.Found
+	Narrower  []Narrower // where they were asked for
+}
+
+// BesideChecks is what a task keeps of it beside the gates.
+func (p Project) BesideChecks() company.BesideChecks {
+	out := company.BesideChecks{MoreServices: p.MoreServices, Unrun: p.Unrun}
+	for _, w := range p.Services {
+		out.Services = append(out.Services, w.Name)
+	}
+	return out
 }
 
 // maxComponents is how many folders of a repository get gates of their own. Beyond
@@ -77,7 +89,7 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 	if p.Toolchains, p.Spare = neededToolchains(t, parts, o); t.Err() != nil {
 		return Project{}, t.Err()
 	}
-	p.Services = service.Choose(t, o.Services)
+	p.Services, p.MoreServices = service.Choose(t, o.Services), slices.Contains(o.Services, service.Auto)
 	for _, part := range parts {
 		p.Notes = append(p.Notes, summarizeChecks(part, o))
 	}
@@ -94,10 +106,10 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 		}
 	}
 	p.Notes = append(p.Notes, t.Notes()...)
-	if o.Proposals {
-		p.Proposals = proposal.Find(t, p.Gates)
+	if p.Proposals = proposal.Find(t, p.Gates); o.Proposals {
 		p.Narrower = findNarrower(t, p.Gates)
 	}
+	p.addMaintainerChecks(t, &p.Proposals, o)
 	return p, t.Err()
 }
 

@@ -1,11 +1,14 @@
 package gates
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/gitops"
+	"company/internal/service"
 )
 
 // CheckWatcher follows the checks of tasks as they begin.
@@ -155,10 +158,38 @@ func (g *Handler) RunBaseline(ctx context.Context, e company.Effect) (company.Co
 	if err != nil {
 		return nil, addImageNotes(err, t.Prepared.Notes)
 	}
+	if missing, check := g.Runner.findMissingServices(ctx, t, res); len(missing) > 0 {
+		return company.RequireServices{Task: t.ID, ServicesRequired: company.ServicesRequired{Services: missing, Check: check}}, nil
+	}
 	if err := proposeNarrower(ctx, m, t.Prepared.Base.OID, t.Prepared.Gates, &res); err != nil {
 		return nil, err
 	}
 	return company.RecordBaseline{Task: t.ID, Result: res}, nil
+}
+
+// findMissingServices names servers that the task's containers have not, and that a red check of its
+// base looked for in vain: with them its verdict may be another one.
+func (r *Runner) findMissingServices(ctx context.Context, t *company.Task, res company.GateResult) (missing []string, check string) {
+	if !t.Prepared.MoreServices {
+		return nil, ""
+	}
+	for _, c := range res.Checks {
+		if c.Passed {
+			continue
+		}
+		output := c.Output
+		if r.Blobs != nil && c.Log != "" {
+			if whole, err := r.Blobs.GetBlob(ctx, c.Log); err == nil {
+				output = string(whole)
+			}
+		}
+		for _, name := range service.FindMissing(output) {
+			if !slices.Contains(t.Prepared.Services, name) && !slices.Contains(missing, name) {
+				missing, check = append(missing, name), cmp.Or(check, c.Name)
+			}
+		}
+	}
+	return missing, check
 }
 
 // fitTree gives a project's containers room for its tree.

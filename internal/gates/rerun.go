@@ -75,9 +75,9 @@ func (r *Runner) runWithReruns(ctx context.Context, j Job, i int) (company.GateC
 // memory.
 func cannotJudge(g company.GateCommand, c company.GateCheck, err error) bool {
 	if err != nil {
-		return g.Unasked && company.CodeOf(err) == company.EGates && company.NeedsPerson(err)
+		return g.Provisional && company.CodeOf(err) == company.EGates && company.NeedsPerson(err)
 	}
-	return g.Unasked && !c.Passed && !cannotStart(c)
+	return g.Provisional && !c.Passed && !cannotStart(c)
 }
 
 // leaveOut is a check of the base that cannot judge, and is absent from then on.

@@ -188,6 +188,28 @@ if mysql -h 127.0.0.1 -u root -pwrong -e 'select 1' 2>/dev/null; then exit 9; fi
 	}
 }
 
+// A check finds RabbitMQ with the account of the project, memcached and Mosquitto. What it asks them is
+// written out, since the image has no clients of theirs.
+func TestChecksFindQueuesAndCaches(t *testing.T) {
+	id := serviceImage(t, service.Wish{Name: "rabbitmq", Account: service.Account{User: "app", Password: "s3cret", Database: "jobs"}}, service.Wish{Name: "memcached"}, service.Wish{Name: "mosquitto"})
+	b := setup(t, nil).withDocker()
+	const all = `bash -e <<'END'
+test "$AMQP_URL" = 'amqp://app:s3cret@127.0.0.1:5672/jobs'
+exec 3<>/dev/tcp/rabbitmq/5672; printf 'AMQP\0\0\11\1' >&3
+test "$(head -c 1 <&3 | od -An -tx1 | tr -d ' ')" = 01
+env HOME=/tmp/services/rabbitmq /usr/lib/rabbitmq/bin/rabbitmqctl -q -n rabbit@localhost authenticate_user app s3cret >/dev/null
+env HOME=/tmp/services/rabbitmq /usr/lib/rabbitmq/bin/rabbitmqctl -q -n rabbit@localhost list_vhosts name | grep -qx jobs
+exec 4<>/dev/tcp/memcached/11211; printf 'set a 0 0 2\r\nhi\r\nget a\r\nquit\r\n' >&4
+test "$(tr -d '\r' <&4 | tr '\n' ' ')" = 'STORED VALUE a 0 2 hi END '
+exec 5<>/dev/tcp/localhost/1883; printf '\20\15\0\4MQTT\4\2\0\74\0\1a' >&5
+test "$(head -c 4 <&5 | od -An -tx1 | tr -d ' ')" = 20020000
+END
+`
+	if c, err := b.judge(id, all); err != nil || !c.Passed || c.Output != "" {
+		t.Fatalf("%v %+v", err, c)
+	}
+}
+
 // killPostgres ends the server as an accident would.
 const killPostgres = `kill -9 "$(head -n 1 /tmp/services/postgres/data/postmaster.pid)"; sleep 1; `
 

@@ -206,7 +206,7 @@ func readEntries(file string) (map[string]rootfsEntry, error) {
 // isServerData tells files that servers make of their own when they are installed.
 // Data that containers start from is made in a layer of its own.
 func isServerData(name string) bool {
-	return slices.ContainsFunc([]string{"var/lib/postgresql/", "var/lib/mysql/", "var/lib/redis/", "etc/ssl/private/"}, func(dir string) bool { return strings.HasPrefix(name, dir) })
+	return slices.ContainsFunc([]string{"var/lib/postgresql/", "var/lib/mysql/", "var/lib/redis/", "var/lib/rabbitmq/", "etc/ssl/private/"}, func(dir string) bool { return strings.HasPrefix(name, dir) })
 }
 
 func cleanName(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }

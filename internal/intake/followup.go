@@ -2,6 +2,7 @@ package intake
 
 import (
 	"context"
+	"slices"
 
 	"company/internal/company"
 	"company/internal/gates"
@@ -61,6 +62,7 @@ func (in *Intake) findFollowUpBase(ctx context.Context, s *company.State, t, lea
 	} else if ctx.Err() != nil {
 		return nil, err
 	}
+	project.Services = append(slices.Clone(project.Services), lead.Prepared.Services...)
 	found, err := gates.Detect(ctx, m, lead.Prepared.Base.OID, project.gateOptions())
 	if err != nil {
 		return nil, err
@@ -68,5 +70,6 @@ func (in *Intake) findFollowUpBase(ctx context.Context, s *company.State, t, lea
 	if _, err := project.imageRequest(ctx, m, head, lead.Prepared.Base.OID, found); err != nil {
 		return nil, err
 	}
+	b.BesideChecks = found.BesideChecks()
 	return company.RecordBase{Task: t.ID, TaskBased: b}, nil
 }

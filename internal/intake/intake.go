@@ -123,7 +123,7 @@ func (in *Intake) FindBase(ctx context.Context, e company.Effect) (company.Comma
 		base.PRBranch = info.DefaultBranch
 	}
 	return company.RecordBase{Task: t.ID, TaskBased: company.TaskBased{
-		Base: base, Gates: found.Gates, GateHash: gates.HashGates(found.Gates), Integration: branch,
+		Base: base, Gates: found.Gates, GateHash: gates.HashGates(found.Gates), Integration: branch, BesideChecks: found.BesideChecks(),
 	}}, nil
 }
 

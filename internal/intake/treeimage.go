@@ -113,6 +113,7 @@ func (in *Intake) requestImage(ctx context.Context, t *company.Task, m *gitops.M
 	if err != nil {
 		return image.Request{}, err
 	}
+	p.Services = t.Prepared.Services // whatever the config has come to say since
 	req, err := p.requestImageAt(ctx, m, t.Prepared.Base.OID, t.Prepared.GateTree())
 	if err == nil {
 		req.Repo.Locks = t.Prepared.Locks

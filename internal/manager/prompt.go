@@ -74,10 +74,19 @@ func describeBaseline(t *company.Task) string {
 	}
 	red := t.KnownRed()
 	if len(red) == 0 {
+		return describeUnrun(t)
+	}
+	return describeUnrun(t) + "\nAlready red on the base. These need not be mended unless the instruction says so; only what fails beyond them bars:\n" +
+		agent.Quote("red_before", "", strings.Join(red, "\n"))
+}
+
+// describeUnrun lists the checks of the repository's people that no gate runs.
+func describeUnrun(t *company.Task) string {
+	unrun := t.ListUnrun()
+	if len(unrun) == 0 {
 		return ""
 	}
-	return "\nAlready red on the base. These need not be mended unless the instruction says so; only what fails beyond them bars:\n" +
-		agent.Quote("red_before", "", strings.Join(red, "\n"))
+	return "\nThese checks of the repository are not run here. The work has to be right by them all the same:\n" + agent.Quote("not_run", "", strings.Join(unrun, "\n"))
 }
 
 // describeRepo is the map of a repository and its advice, as quoted data.

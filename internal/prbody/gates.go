@@ -33,6 +33,7 @@ func prGates(t *company.Task, o PROptions) string {
 	for _, c := range checks {
 		notes = append(notes, gateNotes(c, o)...)
 	}
+	notes = append(notes, unrunNotes(t, o)...)
 	notes = append(notes, firstStepNotes(t, o)...)
 	notes = append(notes, baseNotes(t, o)...)
 	if changed := catalog.GateFilesOf(t); len(changed) > 0 {
@@ -55,6 +56,24 @@ func prGates(t *company.Task, o PROptions) string {
 		b.WriteString("- " + n + "\n")
 	}
 	return b.String()
+}
+
+// unrunNotes names what the repository's people run beside the gates. What their CI runs stands above,
+// as unverified.
+func unrunNotes(t *company.Task, o PROptions) []string {
+	if t.Prepared == nil {
+		return nil
+	}
+	var names []string
+	for _, u := range t.Prepared.Unrun {
+		if !u.OfCI {
+			names = append(names, u.Command+" ("+u.At+")")
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{"Not run here, though the repository names it: " + joinCode(names, o)}
 }
 
 // gateStatusText is a check's result and the count of its tests.

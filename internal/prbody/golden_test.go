@@ -194,8 +194,10 @@ func excusedGates() *company.Task {
 	t := oneSubtask()
 	old := []company.TestResult{{Name: "example.com/app/web TestOld", Status: "failed", Known: true}}
 	t.Baseline = &company.GateResult{Checks: []company.GateCheck{
-		{Name: "lint", Absent: true}, {Name: "test", ExitCode: 1, Tests: old}, {Name: "test (web)", ExitCode: 1},
+		{Name: "lint", Absent: true}, {Name: "test", ExitCode: 1, Counts: &company.TestCounts{Passed: 83, Failed: 1}, Tests: old}, {Name: "test (web)", ExitCode: 1},
 	}}
+	t.Prepared.Gates = append(t.Prepared.Gates, company.GateCommand{Name: "test (web)", Command: "npm test"})
+	t.Prepared.Gates[0].Command = "golangci-lint run"
 	t.Gate.Result.RedGreen = &company.RedGreen{Files: 1, Fresh: 1, Idle: []string{"example.com/app/api TestLimit"}}
 	t.Gate.Result.Checks = []company.GateCheck{
 		{Name: "lint", Command: "golangci-lint run", Absent: true, Excused: company.ComparedAbsent},

@@ -266,7 +266,7 @@ func TestPRBodyBaseline(t *testing.T) {
 		{Name: "test (cli)", Passed: true, Flaky: []string{"pkg TestNowAndThen @admin"}, Attempts: []int{1}, Counts: &company.TestCounts{Passed: 2}},
 	}}
 	task.Subtasks[0].Changes = []company.Change{{Path: "web/package.json"}, {Path: "web/a.js"}}
-	task.Prepared.Gates = []company.GateCommand{{Name: "test (web)", Dir: "it's web", Command: "npm test"}}
+	task.Prepared.Gates = []company.GateCommand{{Name: "lint"}, {Name: "test (api)"}, {Name: "test (web)", Dir: "it's web", Command: "npm test"}, {Name: "test (cli)"}}
 	text := PRBody(task, PROptions{})
 	for _, want := range []string{
 		"**UNVERIFIED**: test (web) is red on the base too", "nothing was run behind `web/b (build failed)`. The president saw that and let it pass.",

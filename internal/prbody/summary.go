@@ -28,8 +28,10 @@ func (o PROptions) leadOf(t *company.Task) *company.Task {
 // mergeRisks are the facts that a person must know before merging.
 func mergeRisks(t *company.Task) []string {
 	var out []string
-	if t.Gate != nil && !t.Untested() {
-		out = append(out, gateRisks(t.Gate.Result.Checks)...)
+	if !t.Untested() {
+		for _, why := range t.ExplainUnverified() {
+			out = append(out, "**UNVERIFIED**: "+escapeMarkdown(why)+".")
+		}
 	}
 	if why := untestedReason(t); why != "" {
 		out = append(out, "**UNTESTED**: "+why+".")
@@ -39,17 +41,6 @@ func mergeRisks(t *company.Task) []string {
 	}
 	if t.Prepared != nil && t.Prepared.Base.Ahead > 0 {
 		out = append(out, fmt.Sprintf("%d commits that the remote did not have travel along.", t.Prepared.Base.Ahead))
-	}
-	return out
-}
-
-// gateRisks are what a green verdict does not show.
-func gateRisks(checks []company.GateCheck) []string {
-	var out []string
-	for _, c := range checks {
-		if c.Excused == company.ComparedAsBefore {
-			out = append(out, fmt.Sprintf("**UNVERIFIED**: %s is red on the base too, new failures in it cannot be recognised, and the president accepted that.", escapeMarkdown(c.Name)))
-		}
 	}
 	return out
 }

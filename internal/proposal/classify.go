@@ -210,6 +210,8 @@ func (c call) checkKind() string {
 	key := c.commandKey()
 	name, sub, _ := strings.Cut(key, " ")
 	switch {
+	case key == "go test" && slices.ContainsFunc(words, func(w string) bool { return goMeasureRE.MatchString(w) }):
+		return "" // it measures, or looks for inputs
 	case key == "":
 		return ""
 	case key == "node --test":
@@ -225,6 +227,9 @@ func (c call) checkKind() string {
 	}
 	return ""
 }
+
+// goMeasureRE is a flag by which go test runs benchmarks, or a search for inputs that fail.
+var goMeasureRE = lazyregexp.New(`^--?(bench|fuzz)(=|$)`)
 
 // asksToWatch says whether a word has its program wait for changes.
 func asksToWatch(word string) bool {

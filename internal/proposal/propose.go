@@ -8,6 +8,7 @@ package proposal
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
+	"company/internal/lazyregexp"
 )
 
 // Kinds of checks, by the gates that they are for.
@@ -34,6 +36,10 @@ type Command struct {
 	// CIOnly says that the command has a value that only the CI knows: it agrees or
 	// not, and cannot be set as it stands.
 	CIOnly bool
+	OfCI   bool     // a step of the CI runs it
+	Env    []string // variables that the step has, NAME=value each, where their values are written there
+	Gate   string   // the name of the gate that checks the same, or that it is itself
+	Why    string   // that no gate runs it
 	call   call
 	in     string // the folder that its script begins in
 }
@@ -62,7 +68,7 @@ var asking = []string{"read", "select", "vim", "vi", "nano", "emacs", "less", "m
 
 const (
 	// maxCommands is how many commands of a kind are kept: a person chooses from them.
-	maxCommands = 8
+	maxCommands = 16
 	// Bounds of a repository's text: commands that are compared with one another, places of one
 	// command, and scripts that are parsed to find out what commands come to.
 	maxCollected = 500
@@ -86,21 +92,24 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 			f.Problems = append(f.Problems, ecosystem.PrintablePath(d.File)+" cannot be read: "+d.Problem)
 		}
 		for _, j := range d.Jobs {
+			shared := literalVariables(j.Env)
 			for _, s := range j.Steps {
-				c.addScript(s.Script, d.File, s.Line, s.Dir)
+				env := append(slices.Clone(shared), literalVariables(s.Env)...)
+				c.addScript(s.Script, source{file: d.File, line: s.Line, dir: s.Dir, ofCI: true, env: env})
 			}
 		}
 	}
 	for _, p := range named {
-		c.addScript(p.Command, p.File, p.Line, p.Dir)
+		c.addScript(p.Command, source{file: p.File, line: p.Line, dir: p.Dir})
 	}
 	for _, s := range findSnippets(t) {
-		c.addScript(s.text, s.file, s.line, "")
+		c.addScript(s.text, source{file: s.file, line: s.line})
 	}
 	var chosen []chosenCall
-	for _, g := range gates {
+	byGate := make([][]chosenCall, len(gates))
+	for i, g := range gates {
 		own := c.resolveCalls(g.Command, g.Dir)
-		chosen = append(chosen, own...)
+		chosen, byGate[i] = append(chosen, own...), own
 		for _, one := range own {
 			if slices.Contains(asking, one.key) {
 				f.Problems = append(f.Problems, ecosystem.PrintablePath(g.Command)+" asks at a terminal ("+one.key+"), and a check has none")
@@ -115,6 +124,11 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 			}
 			n++
 			cmd.Agrees = c.coverageOf(cmd.call, cmd.in, chosen, 0) == covered
+			if cmd.Agrees && cmd.OfCI {
+				if i := slices.IndexFunc(byGate, func(own []chosenCall) bool { return c.coverageOf(cmd.call, cmd.in, own, 0) == covered }); i >= 0 {
+					cmd.Gate = gates[i].Name
+				}
+			}
 			f.Commands = append(f.Commands, cmd)
 		}
 	}
@@ -148,19 +162,30 @@ func (c *collector) addIndirection(p ecosystem.Proposal) {
 	}
 }
 
+// source is where a script stands, and how it is run.
+type source struct {
+	file string
+	line int
+	dir  string
+	ofCI bool
+	env  []string
+}
+
 // addScript adds the checks among the commands of a script.
-func (c *collector) addScript(text, file string, line int, dir string) {
+func (c *collector) addScript(text string, from source) {
 	for _, call := range parseScript(text) {
 		kind := call.checkKind()
 		if kind == "" || len(c.commands) == maxCollected {
 			continue
 		}
-		at := dir
+		at := from.dir
 		if call.dir != "" {
-			at = path.Join(dir, call.dir)
+			at = path.Join(from.dir, call.dir)
 		}
-		cmd := Command{Kind: kind, Command: flattenLines(call.text), Dir: at, CIOnly: call.open || strings.HasPrefix(at, ".."), call: call, in: dir}
-		c.addCommand(cmd, file, line+call.line)
+		c.addCommand(Command{
+			Kind: kind, Command: flattenLines(call.text), Dir: at, CIOnly: call.open || strings.HasPrefix(at, ".."),
+			OfCI: from.ofCI, Env: from.env, call: call, in: from.dir,
+		}, from.file, from.line+call.line)
 	}
 }
 
@@ -169,6 +194,7 @@ func (c *collector) addCommand(cmd Command, file string, line int) {
 	if i := slices.IndexFunc(c.commands, func(o Command) bool {
 		return o.Kind == cmd.Kind && o.Command == cmd.Command && o.Dir == cmd.Dir
 	}); i >= 0 {
+		c.commands[i].OfCI = c.commands[i].OfCI || cmd.OfCI
 		if len(c.commands[i].At) < maxPlaces && !slices.Contains(c.commands[i].At, at) {
 			c.commands[i].At = append(c.commands[i].At, at)
 		}
@@ -177,6 +203,23 @@ func (c *collector) addCommand(cmd Command, file string, line int) {
 	cmd.At = []string{at}
 	c.commands = append(c.commands, cmd)
 }
+
+// maxVariables bounds the variables of a step that a check is given.
+const maxVariables = 40
+
+// literalVariables are those of a CI whose values its file gives, in the order of their names.
+func literalVariables(env map[string]string) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		value := env[name]
+		if len(out) < maxVariables && variableNameRE.MatchString(name) && !strings.ContainsAny(value, "$\n\x00") && len(value) <= 500 {
+			out = append(out, name+"="+value)
+		}
+	}
+	return out
+}
+
+var variableNameRE = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
 // maxIndirection bounds targets that call one another.
 const maxIndirection = 4

@@ -69,6 +69,9 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 		if red := t.KnownRed(); len(red) > 0 {
 			w.WriteString("\nRed on the base already, before any work:\n" + agent.Quote("red_before", "", strings.Join(red, "\n")))
 		}
+		if unrun := t.ListUnrun(); len(unrun) > 0 {
+			w.WriteString("\nThese checks of the repository are not run here. Would the work pass them?\n" + agent.Quote("not_run", "", strings.Join(unrun, "\n")))
+		}
 		if changed := listGateFiles(t); len(changed) > 0 {
 			w.WriteString("\nThe work touches what the gates are made of. Is a check weakened by it?\n" + agent.Quote("gate_files", "", strings.Join(changed, "\n")))
 		}

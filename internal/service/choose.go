@@ -8,13 +8,28 @@ import (
 	"company/internal/lazyregexp"
 )
 
-// Choose gives the services that a config names the accounts and the names of hosts by
-// which a project's own files know them, and tells people which others those files run, and which
-// versions.
+// Choose gives the named services the accounts and the names of hosts by which a project's
+// own files know them, and tells people which others those files run, and which versions.
+// Auto among the names stands for those of the project's CI.
 func Choose(t *ecosystem.Tree, names []string) []Wish {
 	found, others := Find(t)
+	auto := slices.Contains(names, Auto)
+	var chosen []string
+	add := func(name string) {
+		if name != Auto && !slices.Contains(chosen, name) {
+			chosen = append(chosen, name)
+		}
+	}
+	for _, name := range names {
+		add(name)
+	}
+	for _, f := range found {
+		if auto && f.OfCI {
+			add(f.Name)
+		}
+	}
 	var out []Wish
-	for _, n := range names {
+	for _, n := range chosen {
 		w := Wish{Name: n}
 		for _, f := range found {
 			if f.Name == n && w.Account == (Account{}) {
@@ -27,9 +42,9 @@ func Choose(t *ecosystem.Tree, names []string) []Wish {
 		}
 		out = append(out, w)
 	}
-	noteProposal(t, found, names)
+	noteOthers(t, found, chosen, auto)
 	for _, name := range others {
-		t.AddNote("CI runs %s beside its jobs: that cannot be started here (there is: %s)", ecosystem.PrintablePath(name), strings.Join(Names(), ", "))
+		t.AddNote("CI runs %s beside its jobs, which Debian does not have: an image that has it (container.dockerfile) and a gates.test that starts it bring it", ecosystem.PrintablePath(name))
 	}
 	return out
 }
@@ -37,12 +52,12 @@ func Choose(t *ecosystem.Tree, names []string) []Wish {
 // maxOthers bounds the notes about services that are none of ours.
 const maxOthers = 4
 
-// noteProposal says which services could be started.
-func noteProposal(t *ecosystem.Tree, found []Found, names []string) {
+// noteOthers says which services could be started as well.
+func noteOthers(t *ecosystem.Tree, found []Found, chosen []string, auto bool) {
 	var missing, files []string
 	for _, s := range servers {
 		for _, f := range found {
-			if f.Name != s.name || slices.Contains(names, f.Name) {
+			if f.Name != s.name || slices.Contains(chosen, f.Name) {
 				continue
 			}
 			if !slices.Contains(missing, f.Name) {
@@ -53,10 +68,15 @@ func noteProposal(t *ecosystem.Tree, found []Found, names []string) {
 			}
 		}
 	}
-	if len(missing) > 0 {
-		all := append(slices.Clone(names), missing...)
-		t.AddNote("%s: named in %s; to have it beside checks and workers, set gates.services: [%s]", strings.Join(missing, ", "), strings.Join(files, ", "), strings.Join(all, ", "))
+	if len(missing) == 0 {
+		return
 	}
+	all := append(slices.Clone(chosen), missing...)
+	if auto {
+		t.AddNote("%s: named in %s; started where a check of the base looks for it, and always with gates.services: [%s]", strings.Join(missing, ", "), strings.Join(files, ", "), strings.Join(all, ", "))
+		return
+	}
+	t.AddNote("%s: named in %s; to have it beside checks and workers, set gates.services: [%s]", strings.Join(missing, ", "), strings.Join(files, ", "), strings.Join(all, ", "))
 }
 
 var majorVersion = lazyregexp.New(`:v?([0-9]+)`)

@@ -16,6 +16,7 @@ type Found struct {
 	Wish
 	Image string // as the file has it
 	File  string
+	OfCI  bool // its tests are known to run beside it
 }
 
 // Find lists the services that CI definitions and compose files run beside a
@@ -43,7 +44,7 @@ func Find(t *ecosystem.Tree) (found []Found, others []string) {
 		for _, j := range d.Jobs {
 			for _, s := range j.Services {
 				env := []map[string]string{s.Env, j.Env}
-				if name := imageName(s.Image); !add(Found{Image: s.Image, File: d.File}, env, s.Name) && name != "" && len(others) < maxOthers && !slices.Contains(others, name) {
+				if name := imageName(s.Image); !add(Found{Image: s.Image, File: d.File, OfCI: true}, env, s.Name) && name != "" && len(others) < maxOthers && !slices.Contains(others, name) {
 					others = append(others, name)
 				}
 			}
@@ -126,6 +127,7 @@ var imageNames = map[string][]string{
 	"postgres": {"postgres", "postgresql", "postgis", "pgvector", "timescaledb"},
 	"redis":    {"redis", "valkey", "keydb", "dragonfly"},
 	"mysql":    {"mysql", "mariadb", "percona", "percona-server", "mysql-server"},
+	"rabbitmq": {"rabbitmq"}, "memcached": {"memcached"}, "mosquitto": {"mosquitto", "eclipse-mosquitto", "emqx", "nanomq"},
 }
 
 func serverOf(image string) (server, bool) {
@@ -162,6 +164,8 @@ func accountOf(name string, env []map[string]string) Account {
 	case "mysql":
 		return Account{User: of("MYSQL_USER", "MARIADB_USER"), Password: of("MYSQL_PASSWORD", "MARIADB_PASSWORD"), Database: of("MYSQL_DATABASE", "MARIADB_DATABASE"),
 			AdminPassword: of("MYSQL_ROOT_PASSWORD", "MARIADB_ROOT_PASSWORD")}
+	case "rabbitmq":
+		return Account{User: of("RABBITMQ_DEFAULT_USER", "RABBITMQ_USERNAME"), Password: of("RABBITMQ_DEFAULT_PASS", "RABBITMQ_PASSWORD"), Database: of("RABBITMQ_DEFAULT_VHOST")}
 	}
 	return Account{}
 }

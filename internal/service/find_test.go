@@ -26,6 +26,7 @@ func TestServicesOfAProject(t *testing.T) {
         image: postgis/postgis:16-3.4
         env: {POSTGRES_USER: ci, POSTGRES_PASSWORD: "${PASSWORD:-pw}", POSTGRES_DB: "$UNKNOWN"}
       queue: {image: "rabbitmq:3"}
+      documents: {image: "mongo:7"}
     steps: [{run: make}]
 `,
 		}
@@ -38,15 +39,23 @@ func TestServicesOfAProject(t *testing.T) {
 	notes := strings.Join(given.Notes(), "\n")
 	for _, want := range []string{
 		`.github/workflows/ci.yml asks for postgis/postgis:16-3.4; the image has Postgres 15 of Debian`,
-		`redis: named in docker-compose.yml; to have it beside checks and workers, set gates.services: [postgres, redis]`,
-		`CI runs rabbitmq beside its jobs: that cannot be started here (there is: postgres, redis, mysql)`,
+		`redis, rabbitmq: named in docker-compose.yml, .github/workflows/ci.yml; to have it beside checks and workers, set gates.services: [postgres, redis, rabbitmq]`,
+		`CI runs mongo beside its jobs, which Debian does not have: an image that has it (container.dockerfile) and a gates.test that starts it bring it`,
 	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no note %q in\n%s", want, notes)
 		}
 	}
+	auto := ecosystemtest.Tree(tree())
+	names := []string{}
+	for _, w := range Choose(auto, []string{Auto, "memcached"}) {
+		names = append(names, w.Name)
+	}
+	if strings.Join(names, " ") != "memcached postgres rabbitmq" || !strings.Contains(strings.Join(auto.Notes(), "\n"), "redis: named in docker-compose.yml; started where a check of the base looks for it") {
+		t.Errorf("of the CI: %q %q", names, auto.Notes())
+	}
 	none := ecosystemtest.Tree(tree())
-	if got := Choose(none, nil); got != nil || !strings.Contains(strings.Join(none.Notes(), "\n"), "set gates.services: [postgres, redis]") {
+	if got := Choose(none, nil); got != nil || !strings.Contains(strings.Join(none.Notes(), "\n"), "set gates.services: [postgres, redis, rabbitmq]") {
 		t.Errorf("%+v %q", got, none.Notes())
 	}
 	quiet := ecosystemtest.Tree(map[string]string{"go.mod": "module x\n"})
@@ -111,7 +120,7 @@ func TestHostsAreBounded(t *testing.T) {
 
 // The config takes the services that there are, and no others.
 func TestConfigNamesTheServices(t *testing.T) {
-	if got := config.Services(); strings.Join(got, " ") != strings.Join(Names(), " ") {
+	if got := config.Services(); strings.Join(got, " ") != Auto+" "+strings.Join(Names(), " ") {
 		t.Errorf("the config takes %q, there is %q", got, Names())
 	}
 }

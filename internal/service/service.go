@@ -55,7 +55,10 @@ type server struct {
 }
 
 // servers are all kinds, in the order in which they are shown.
-var servers = []server{postgres, redis, mysql}
+var servers = []server{postgres, redis, mysql, rabbitmq, memcached, mosquitto}
+
+// Auto stands among names for the services that a project's CI runs beside its jobs.
+const Auto = "auto"
 
 // Names are the services that there are.
 func Names() []string {

@@ -27,6 +27,7 @@ type Summary struct {
 	Tokens        int64              `json:"tokens"`
 	DurationMS    int64              `json:"duration_ms"`
 	UntestedWhy   string             `json:"untested_why,omitempty"` // why no test stands behind a complete task
+	Unverified    []string           `json:"unverified,omitempty"`   // of a complete task: checks of its CI that judged nothing, and red ones that hide new faults
 	Estimate      *Estimate          `json:"estimate,omitempty"`     // of a dry run
 	DryRun        bool               `json:"dry_run,omitempty"`
 	Plan          []string           `json:"plan,omitempty"` // of a dry run: the titles of its subtasks
@@ -68,6 +69,9 @@ func (src Source) Summary(t *company.Task) Summary {
 		sum.Result, sum.UntestedWhy = "COMPLETE", t.ExplainUntested()
 		if sum.UntestedWhy != "" {
 			sum.Hint = "to have a test: " + untestedRemedy
+		}
+		if sum.Unverified = t.ExplainUnverified(); len(sum.Unverified) > 0 && sum.UntestedWhy == "" {
+			sum.Hint = "what was not verified, and why: company pr show " + fmt.Sprint(t.PR.Number) + "; company doctor says which line has it run"
 		}
 		sum.Next = fmt.Sprintf("review the pull request: company pr show %d", t.PR.Number)
 		sum.PR, sum.URL = &t.PR.Number, t.PR.URL
@@ -120,6 +124,8 @@ func (s Summary) RenderText() string {
 	result := s.Result
 	if s.UntestedWhy != "" {
 		result += ", UNTESTED"
+	} else if why := s.unverified(); why != "" {
+		result += ", UNVERIFIED (" + why + ")"
 	}
 	return fmt.Sprintf(`=== TASK SUMMARY ===
 [RESULT] %s
@@ -130,6 +136,18 @@ func (s Summary) RenderText() string {
 [HINT]   %s
 ====================
 `, result, s.Task, s.Instruction, s.Next, s.Why, s.costText(), s.Hint)
+}
+
+// unverified names what was not verified of work that tests stand behind; empty: all was.
+func (s Summary) unverified() string {
+	if s.Result != "COMPLETE" || s.UntestedWhy != "" || len(s.Unverified) == 0 {
+		return ""
+	}
+	why := safetext.EscapeLine(s.Unverified[0], 200)
+	if n := len(s.Unverified) - 1; n > 0 {
+		why += fmt.Sprintf("; and %d more", n)
+	}
+	return why
 }
 
 // costText is what a task cost, and how long it took.
@@ -155,6 +173,8 @@ func (s Summary) Render(style Style) string {
 		state, color = "is planned", screen.Green
 	case s.Result == "COMPLETE" && s.UntestedWhy != "":
 		state, color = "is done, UNTESTED,", screen.Yellow
+	case s.unverified() != "":
+		state, color = "is done, UNVERIFIED,", screen.Yellow
 	case s.Result == "COMPLETE":
 		state, color = "is done", screen.Green
 	}
@@ -183,7 +203,7 @@ func (s Summary) Render(style Style) string {
 	if s.URL != "" {
 		fmt.Fprintf(&b, "  %s\n", safetext.EscapeLine(s.URL, 400))
 	}
-	if s.Result == "COMPLETE" && s.Hint != "" && (s.DryRun || s.UntestedWhy != "") {
+	if s.Result == "COMPLETE" && s.Hint != "" && (s.DryRun || s.UntestedWhy != "" || len(s.Unverified) > 0) {
 		writeWrapped(&b, style, "  ", s.Hint)
 	}
 	return b.String()

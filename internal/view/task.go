@@ -41,6 +41,7 @@ type Task struct {
 	Head           company.OID         `json:"head,omitempty"`
 	Evidence       string              `json:"evidence"`
 	UntestedWhy    string              `json:"untested_why,omitempty"` // why no test stands behind it
+	Unverified     []string            `json:"unverified,omitempty"`   // checks of its CI that judged nothing, and red ones that hide new faults
 	CostMicroUSD   *int64              `json:"cost_micro_usd"`
 	CapMicroUSD    *int64              `json:"cap_micro_usd"` // null: no cap
 	Tokens         int64               `json:"tokens"`
@@ -89,7 +90,7 @@ func (src Source) Task(t *company.Task) Task {
 		pr.State, pr.BranchChange = lead.PR.State, lead.BranchChange
 		v.PR = &pr
 	}
-	v.Evidence, v.UntestedWhy = evidenceOf(t), t.ExplainUntested()
+	v.Evidence, v.UntestedWhy, v.Unverified = evidenceOf(t), t.ExplainUntested(), t.ExplainUnverified()
 	return v
 }
 

@@ -22,14 +22,17 @@ type TaskDetail struct {
 	Decisions []Decision `json:"decisions"`
 	// WriteSetFit is how well the write sets of all subtasks were planned; null: nothing
 	// is changed yet.
-	WriteSetFit *company.Fit            `json:"write_set_fit"`
-	Runs        []Run                   `json:"runs"` // that belong to no subtask
-	Gates       []company.GateCommand   `json:"gates"`
-	Baseline    []Check                 `json:"baseline"`  // what the gates say of the base
-	KnownRed    []string                `json:"known_red"` // its red checks
-	Gate        *Gate                   `json:"gate"`
-	Review      *company.ReviewRecorded `json:"review"`
-	Findings    []company.JudgedFinding `json:"findings"` // of all reviews of the whole, each with its status; the newest last
+	WriteSetFit *company.Fit          `json:"write_set_fit"`
+	Runs        []Run                 `json:"runs"` // that belong to no subtask
+	Gates       []company.GateCommand `json:"gates"`
+	Baseline    []Check               `json:"baseline"`  // what the gates say of the base
+	KnownRed    []string              `json:"known_red"` // its red checks
+	// Unrun are checks of the repository's people that no gate runs, Services the servers beside the gates.
+	Unrun    []company.UnrunCheck    `json:"unrun,omitempty"`
+	Services []string                `json:"services,omitempty"`
+	Gate     *Gate                   `json:"gate"`
+	Review   *company.ReviewRecorded `json:"review"`
+	Findings []company.JudgedFinding `json:"findings"` // of all reviews of the whole, each with its status; the newest last
 	// ReviewOf is the only ticket of the task, where its review holds for the
 	// whole.
 	ReviewOf  company.SubtaskID          `json:"review_of,omitempty"`
@@ -63,6 +66,7 @@ func (src Source) TaskDetail(t *company.Task) TaskDetail {
 	v.Unwritten = append([]company.UnwrittenFile{}, t.Unwritten...)
 	if t.Prepared != nil {
 		v.Gates = append(v.Gates, t.Prepared.Gates...)
+		v.Unrun, v.Services = t.Prepared.Unrun, t.Prepared.Services
 	}
 	budget := company.NewMatchBudget()
 	for _, sub := range t.Subtasks {
@@ -270,6 +274,12 @@ func (v TaskDetail) writeBase(b *strings.Builder, s Style) {
 			at = ", in " + safetext.EscapeLine(g.Dir, 100)
 		}
 		writeWrapped(b, s, "  gate:   ", safetext.EscapeLine(g.Name, 240)+": "+safetext.EscapeLine(g.Command, 160)+at)
+	}
+	for _, u := range v.Unrun {
+		writeWrapped(b, s, "  unrun:  ", safetext.EscapeLine(u.String(), 300))
+	}
+	if len(v.Services) > 0 {
+		writeWrapped(b, s, "  beside: ", safetext.EscapeLine(strings.Join(v.Services, ", "), 200))
 	}
 	if len(v.Baseline) > 0 && len(v.KnownRed) == 0 {
 		b.WriteString("  before: green\n")

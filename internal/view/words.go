@@ -20,6 +20,8 @@ func (v Task) StateText() string {
 		return "planned only"
 	case v.Status == company.StatusCompleted && v.UntestedWhy != "":
 		return "done, UNTESTED"
+	case v.Status == company.StatusCompleted && len(v.Unverified) > 0:
+		return "done, UNVERIFIED"
 	case v.Ended == nil && v.Paused:
 		return "paused"
 	case v.Status == company.StatusWaiting:
@@ -37,7 +39,7 @@ func (v Task) StateColor() string {
 		return screen.Red
 	case "needs you":
 		return screen.Bright
-	case "paused", "resting", "done, UNTESTED":
+	case "paused", "resting", "done, UNTESTED", "done, UNVERIFIED":
 		return screen.Yellow
 	}
 	return ""

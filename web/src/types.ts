@@ -73,6 +73,7 @@ export interface Task {
   head?: string;
   evidence: string;
   untested_why?: string;
+  unverified?: string[];
   cost_micro_usd: number | null;
   cap_micro_usd: number | null;
   tokens: number;

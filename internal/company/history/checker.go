@@ -210,7 +210,7 @@ func (c *Checker) observe(before *company.State, d company.Data, e company.Event
 func isEffect(d company.Data) bool {
 	switch d.(type) {
 	case *company.RunOffered, *company.RunClaimed, *company.BudgetReserved, *company.BudgetWaiting, *company.BudgetExhausted, *company.MergeIntentRecorded, *company.MergeGated, *company.StackIntended, *company.StackRed, *company.ConflictReported,
-		*company.GateFinished, *company.DependencyAdded, *company.DependencyLookedUp, *company.DeliveryIntended, *company.DeliveryHeld, *company.PROpened, *company.PushTakenIn, *company.TaskBased, *company.TaskPrepared, *company.BaselineRecorded, *company.TaskSubmitted, *company.EffectFailed, *company.ReviewVoided:
+		*company.GateFinished, *company.DependencyAdded, *company.DependencyLookedUp, *company.DeliveryIntended, *company.DeliveryHeld, *company.PROpened, *company.PushTakenIn, *company.TaskBased, *company.TaskPrepared, *company.ServicesRequired, *company.BaselineRecorded, *company.TaskSubmitted, *company.EffectFailed, *company.ReviewVoided:
 		return true
 	}
 	return false

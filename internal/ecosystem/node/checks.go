@@ -93,7 +93,7 @@ func (s scriptChecks) findTypes() *company.GateCommand {
 		return nil // the same again
 	}
 	only := packageJSON{Scripts: map[string]string{"tsc": "tsc --noEmit"}}
-	return &company.GateCommand{Command: s.m.Exec + "tsc --noEmit", Report: only.pinScript(s.dir, "tsc", "", ""), Probe: s.m.Probe("tsc"), Parse: formatTypeScript, Unasked: true}
+	return &company.GateCommand{Command: s.m.Exec + "tsc --noEmit", Report: only.pinScript(s.dir, "tsc", "", ""), Probe: s.m.Probe("tsc"), Parse: formatTypeScript, Provisional: true}
 }
 
 // findBuild is the build script. It counts as unasked: it may need what a check has not, such as a
@@ -104,7 +104,7 @@ func (s scriptChecks) findBuild() *company.GateCommand {
 		return nil
 	}
 	gate := s.m.scriptGate(s.dir, "build", tool, s.manifest)
-	gate.Unasked = true
+	gate.Provisional = true
 	return gate
 }
 

@@ -44,7 +44,7 @@ func TestScriptsThatCheck(t *testing.T) {
 		for _, part := range (Ecosystem{}).Detect(ecosystemtest.Tree(c.files), nil) {
 			for _, kind := range []string{"lint", "types", "build", "test"} {
 				if g := part.Check(kind); g != nil {
-					got = append(got, kind+map[bool]string{true: "?"}[g.Unasked]+" "+g.Command)
+					got = append(got, kind+map[bool]string{true: "?"}[g.Provisional]+" "+g.Command)
 					runs += g.Report
 				}
 			}

@@ -81,7 +81,7 @@ func leaveOutCovered(c, above ecosystem.Component) ecosystem.Component {
 		own   **company.GateCommand
 		above *company.GateCommand
 	}{{&c.Lint, above.Lint}, {&c.Types, above.Types}, {&c.Build, above.Build}, {&c.Test, above.Test}} {
-		if k.above != nil && (*k.own == nil || !k.above.Unasked || (*k.own).Unasked) {
+		if k.above != nil && (*k.own == nil || !k.above.Provisional || (*k.own).Provisional) {
 			*k.own = nil
 		}
 	}

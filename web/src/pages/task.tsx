@@ -182,6 +182,12 @@ function TaskHead({ t }: { t: TaskDetail }) {
             <span className="muted">shown by </span>
             {escapeLine(t.evidence)}
           </span>
+          {t.status === "completed" && !t.untested_why && t.unverified?.length ? (
+            <span>
+              <span className="muted">not verified: </span>
+              {t.unverified.map((why) => escapeLine(why)).join("; ")}
+            </span>
+          ) : null}
           {t.deadline ? (
             <span>
               <span className="muted">due </span>

@@ -1,0 +1,128 @@
+package gates
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"company/internal/cifile"
+	"company/internal/company"
+	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
+	"company/internal/proposal"
+	"company/internal/safetext"
+	"company/internal/shell"
+	"company/internal/testreport"
+)
+
+// Bounds of what a repository's own people run beside what was found.
+const (
+	maxOwnGates  = 6  // that are gates of their own
+	maxUnrun     = 24 // that are named
+	maxNameCells = 40 // of a command in the name of its gate
+)
+
+// addMaintainerChecks makes gates of the checks that the CI runs and what was found does not. They
+// judge only where they are green on the base: a CI may have what a check here has not. What
+// cannot be a gate is named.
+func (p *Project) addMaintainerChecks(t *ecosystem.Tree, found *proposal.Found, o Options) {
+	own := 0
+	for i := range found.Commands {
+		c := &found.Commands[i]
+		if c.Agrees {
+			if g := slices.IndexFunc(p.Gates, func(g company.GateCommand) bool { return g.Name == c.Gate }); g >= 0 && p.Gates[g].From == "" {
+				p.Gates[g].From = c.At[0]
+			}
+			continue
+		}
+		if !c.OfCI {
+			p.addUnrun(c, "the repository names it, and its CI does not run it")
+			continue
+		}
+		why := p.explainUnrun(*c, o)
+		if why == "" && own == maxOwnGates {
+			why = fmt.Sprintf("there are more than %d such checks", maxOwnGates)
+		}
+		if why != "" {
+			p.addUnrun(c, why)
+			continue
+		}
+		own++
+		g := gateOf(*c, p.Gates)
+		p.Gates, c.Gate = append(p.Gates, g), g.Name
+		p.Notes = append(p.Notes, fmt.Sprintf("%s: %s of %s, where it is green on the base", c.Kind, safetext.EscapeLine(c.Command, 160), safetext.EscapeLine(c.At[0], 120)))
+	}
+	for _, d := range cifile.ReadDefinitions(t) {
+		for _, j := range d.Jobs {
+			for _, a := range j.Actions {
+				if checksRE.MatchString(path.Base(a.Name)) && !strings.HasPrefix(path.Base(a.Name), "setup-") {
+					p.addUnrunAt(fmt.Sprintf("%s:%d", d.File, a.Line), a.Name, "an action of others, not a command of this repository", false)
+				}
+			}
+		}
+	}
+}
+
+// checksRE is the name of an action that checks.
+var checksRE = lazyregexp.New(`(?i)(lint|vet|staticcheck|typos|spell|reviewdog|semgrep|pre-commit|ruff|black|mypy|biome|eslint|prettier|test)`)
+
+// addUnrun names a check that no gate runs.
+func (p *Project) addUnrun(c *proposal.Command, why string) {
+	c.Why = why
+	text := c.Command
+	if c.Dir != "" {
+		text = "cd " + c.Dir + " && " + text
+	}
+	p.addUnrunAt(c.At[0], text, why, c.OfCI)
+}
+
+func (p *Project) addUnrunAt(at, command, why string, ofCI bool) {
+	one := company.UnrunCheck{Command: safetext.EscapeLine(command, 160), At: safetext.EscapeLine(at, 120), Why: why, OfCI: ofCI}
+	if len(p.Unrun) < maxUnrun && !slices.ContainsFunc(p.Unrun, func(u company.UnrunCheck) bool { return u.Command == one.Command && u.OfCI == one.OfCI }) {
+		p.Unrun = append(p.Unrun, one)
+	}
+}
+
+// explainUnrun says why a check of the CI is no gate, and nothing where it can be one.
+func (p *Project) explainUnrun(c proposal.Command, o Options) string {
+	switch given := o.overrideOf(c.Kind); {
+	case given == None:
+		return "gates." + c.Kind + " is none"
+	case !given.isAuto():
+		return "gates." + c.Kind + " names another command"
+	case c.CIOnly:
+		return "it has a value that only the CI knows"
+	case strings.Contains(" "+c.Command+" ", " sudo "):
+		return "it wants to be root"
+	}
+	if name := ToolchainOf(c.Command); name != "" && !slices.Contains(p.Toolchains, name) {
+		return "it needs " + name + ", which no other check needs"
+	}
+	return ""
+}
+
+// gateOf is a check of the CI as a gate beside those that there are.
+func gateOf(c proposal.Command, others []company.GateCommand) company.GateCommand {
+	label := strings.NewReplacer("(", "", ")", "").Replace(safetext.EscapeLine(c.Command, maxNameCells))
+	if c.Dir != "" {
+		label = safetext.EscapeLine(c.Dir, maxNameCells) + " " + label
+	}
+	name := c.Kind + " (" + label + ")"
+	for n := 2; slices.ContainsFunc(others, func(g company.GateCommand) bool { return g.Name == name }); n++ {
+		name = fmt.Sprintf("%s (%s %d)", c.Kind, label, n)
+	}
+	g := company.GateCommand{Name: name, Command: c.Command, Dir: c.Dir, Provisional: true, From: c.At[0]}
+	if c.Kind == Test {
+		g.Parse = testreport.FormatPlain
+	}
+	if len(c.Env) > 0 {
+		var b strings.Builder
+		for _, kv := range c.Env {
+			key, value, _ := strings.Cut(kv, "=")
+			b.WriteString("export " + key + "=" + shell.Quote(value) + "; ")
+		}
+		g.Report = b.String() + c.Command
+	}
+	return g
+}

@@ -1,0 +1,87 @@
+package gates
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/ecosystem/ecosystemtest"
+	"company/internal/proposal"
+)
+
+// detectUnrun is what addMaintainerChecks makes of a CI definition beside a Go module.
+func detectUnrun(t *testing.T, ci string, o Options) Project {
+	t.Helper()
+	tree := ecosystemtest.Tree(map[string]string{".github/workflows/ci.yml": ci, "go.mod": "module example.com/a\n", "a_test.go": "package a\n"})
+	p := Project{Toolchains: []string{"go"}, Gates: []company.GateCommand{{Name: Lint, Command: "go vet ./..."}, {Name: Test, Command: "go test ./..."}}}
+	found := proposal.Find(tree, p.Gates)
+	p.addMaintainerChecks(tree, &found, o)
+	return p
+}
+
+// Each check of the CI is run by what was found, is a gate of its own that judges where it is green on
+// the base, or is named with the reason.
+func TestChecksOfTheCI(t *testing.T) {
+	p := detectUnrun(t, `on: push
+env: {SHARED: "a b", SECRET: "${{ secrets.X }}"}
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    strategy:
+      matrix:
+        tags: [sqlite, postgres]
+    steps:
+      - uses: actions/checkout@v4
+      - uses: golangci/golangci-lint-action@v6
+      - run: go vet ./... && go test -race ./...
+      - run: go test -tags ${{ matrix.tags }} ./...
+        env: {OWN: 1}
+      - run: go test -run '^$' -bench . ./...
+      - run: ./test.sh ${{ github.sha }}
+      - run: sudo ./integration-test.sh
+      - run: pytest docs
+  mac:
+    runs-on: macos-latest
+    steps: [{run: ./mac-test.sh}]
+`, Options{})
+	var names []string
+	for _, g := range p.Gates {
+		names = append(names, g.Name)
+	}
+	if want := []string{"lint", "test", "test (go test -tags sqlite ./...)", "test (go test -tags postgres ./...)"}; !slices.Equal(names, want) {
+		t.Errorf("gates %q, want %q", names, want)
+	}
+	if p.Gates[1].From != ".github/workflows/ci.yml:12" || p.Gates[1].Provisional {
+		t.Errorf("the test gate: %+v", p.Gates[1])
+	}
+	if g := p.Gates[2]; !g.Provisional || g.Report != "export SHARED='a b'; export OWN=1; go test -tags sqlite ./..." {
+		t.Errorf("the gate of the CI: %+v", g)
+	}
+	var unrun []string
+	for _, u := range p.Unrun {
+		unrun = append(unrun, u.String())
+	}
+	all := strings.Join(unrun, "\n")
+	for _, want := range []string{
+		"./test.sh ${{ github.sha }} (.github/workflows/ci.yml:16) is not run here: it has a value that only the CI knows",
+		"sudo ./integration-test.sh (.github/workflows/ci.yml:17) is not run here: it wants to be root",
+		"pytest docs (.github/workflows/ci.yml:18) is not run here: it needs python, which no other check needs",
+		"golangci/golangci-lint-action (.github/workflows/ci.yml:11) is not run here: an action of others, not a command of this repository",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("not named: %s\nin\n%s", want, all)
+		}
+	}
+	if strings.Contains(all, "bench") || strings.Contains(all, "mac-test") {
+		t.Errorf("named though it is no check on Linux:\n%s", all)
+	}
+}
+
+// What the config names is what is run: the CI adds nothing to it, and is named.
+func TestChecksOfTheCIBesideTheConfig(t *testing.T) {
+	p := detectUnrun(t, "jobs: {a: {steps: [{run: go test -tags x ./...}]}}\n", Options{Test: "make check"})
+	if len(p.Gates) != 2 || len(p.Unrun) != 1 || p.Unrun[0].Why != "gates.test names another command" {
+		t.Errorf("%+v %+v", p.Gates, p.Unrun)
+	}
+}
