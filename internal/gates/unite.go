@@ -102,10 +102,11 @@ func (r *Runner) mergeHeads(ctx context.Context, s *company.State, t *company.Ta
 }
 
 // listMoved lists the files that a merge changes by the president's leave alone, and that
-// theirs does not change by that name. git follows a file to where the other side has moved
-// it: an edit of ci/build.yml would arrive in .github/workflows/build.yml, and leave is asked
-// for by the names that theirs changes. As a conflict it goes to the merger, whose commit
-// has the change under its new name.
+// get what no leave was asked for. git follows a file to where the other side has moved
+// it, and leave is asked for by the names that a ticket changes: an edit of ci/build.yml would
+// arrive in .github/workflows/build.yml, whether theirs has the edit and ours the move, or theirs
+// moves the file, with leave for what it holds there, and ours has the edit. As a conflict it
+// goes to the merger, whose commit has the change under its new name.
 func listMoved(ctx context.Context, t *company.Task, m *gitops.Mirror, ours, theirs, tree company.OID) ([]string, error) {
 	effect, err := m.Diff(ctx, ours, tree, 0)
 	if err != nil {
@@ -119,15 +120,30 @@ func listMoved(ctx context.Context, t *company.Task, m *gitops.Mirror, ours, the
 	if err != nil {
 		return nil, err
 	}
-	own, err := m.Diff(ctx, base, theirs, 0)
+	var told [2]map[string]bool // by ours and by theirs, since base
+	for i, side := range []company.OID{ours, theirs} {
+		if told[i], err = namesChanged(ctx, m, base, side); err != nil {
+			return nil, err
+		}
+	}
+	mixed, err := namesChanged(ctx, m, theirs, tree)
 	if err != nil {
 		return nil, err
 	}
-	told := map[string]bool{}
-	for _, c := range own.Changes {
-		told[c.Path] = true
+	return slices.DeleteFunc(need, func(name string) bool { return told[1][name] && (told[0][name] || !mixed[name]) }), nil
+}
+
+// namesChanged is the set of the names of files in which two commits or trees differ.
+func namesChanged(ctx context.Context, m *gitops.Mirror, from, to company.OID) (map[string]bool, error) {
+	d, err := m.Diff(ctx, from, to, 0)
+	if err != nil {
+		return nil, err
 	}
-	return slices.DeleteFunc(need, func(name string) bool { return told[name] }), nil
+	names := make(map[string]bool, len(d.Changes))
+	for _, c := range d.Changes {
+		names[c.Path] = true
+	}
+	return names, nil
 }
 
 // remakeLocks finishes a merge whose lock files are to be made anew; tree is the merge

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,6 +100,11 @@ func TestMergeFollowsNoFileToAProtectedName(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, got)
 			continue
 		}
+		// The other order: the edit is merged, and the ticket moves the file, with leave for what it
+		// holds there. A new test needs none.
+		if got, err = (&Runner{}).MergeHeads(t.Context(), nil, task, p.Mirror, theirs, ours); err != nil || got.Moved == (c.name == "test") || got.Moved && !slices.Equal(got.Files, []string{c.to}) {
+			t.Errorf("%s, moved behind its edit: %+v, %v", c.name, got, err)
+		}
 		// The merger's commit has both sides, and changes the file by its new name.
 		p.Git("switch", "-q", "edit-"+c.name)
 		p.Git("merge", "-q", "--no-edit", "move-"+c.name)
@@ -110,6 +116,12 @@ func TestMergeFollowsNoFileToAProtectedName(t *testing.T) {
 		if diff, err := p.Mirror.Diff(t.Context(), ours, resolved, 0); err != nil || len(task.ListLeaveNeeds(diff.Paths())) != 1 {
 			t.Errorf("%s: the resolution tells %+v, %v", c.name, diff.Paths(), err)
 		}
+	}
+	// Where both change it by that name, leave was asked for both.
+	two := gitopstest.New(t, map[string]string{"deploy/a.sh": lines})
+	first, last := two.Commit("first", map[string]string{"deploy/a.sh": "first\n" + lines}), two.Commit("last", map[string]string{"deploy/a.sh": lines + "last\n"})
+	if got, err := (&Runner{}).MergeHeads(t.Context(), nil, task, two.Mirror, first, last); err != nil || !got.Clean {
+		t.Errorf("changed by both: %+v, %v", got, err)
 	}
 	// What the ticket itself changes by a protected name is asked about as ever.
 	theirs := p.Commit("open", map[string]string{"deploy/new.sh": "x\n"})

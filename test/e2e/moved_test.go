@@ -49,3 +49,38 @@ func TestEditOfAMovedFileNeedsLeave(t *testing.T) {
 		t.Errorf("the edit is lost:\n%s", text)
 	}
 }
+
+// TestMoveBehindAnEditNeedsLeave: the other order. The president lets a file be moved to a protected
+// name as it is; what another ticket has meanwhile made of it under its old name is asked about (T14).
+func TestMoveBehindAnEditNeedsLeave(t *testing.T) {
+	hosttest.Variant(t, "TestMergeFollowsNoFileToAProtectedName has the merge of this order, too")
+	t.Parallel()
+	files := tinyProject()
+	files["ci/build.yml"] = strings.Repeat("line\n", 20)
+	hold := stopAt("t1-02.1", 1)
+	t.Cleanup(hold.release)
+	run := func(command string) func(scripted.Exchange) scripted.Reply {
+		return replyInSteps(call("run_command", m{"command": command}), call("finish", m{"summary": "done"}))
+	}
+	h := testenv.New(t, &staff{
+		manager: submitPlan([]m{ticket("Move it", "Move the build file to where the service looks for it.", "moved.yml"), ticket("Edit it", "Edit the tenth line of the build file.", "ci/**")}),
+		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+			"t1-01": run("mkdir -p .github/workflows; git mv ci/build.yml .github/workflows/build.yml; git commit -qm Move"),
+			"t1-02": run("sed -i '10s/.*/an edit/' ci/build.yml; git commit -qam Edit"),
+		}),
+		merger: run("git commit -qam Merge"),
+		stops:  []*stop{hold},
+	}, files)
+	h.Config(tinyGates)
+	p := h.Start("submit", "move and edit it")
+	hold.wait(t, p)
+	p.Event(patience, "approval.opened", "")
+	hold.release()
+	p.Event(patience, "merge.done", "")
+	h.MustRun(patience, "approve", "a1")
+	p.Wait(patience)
+	sum := waitForSummary(t, h.Start("resume"), 2)
+	if !strings.Contains(sum.Why, "t1-01 changes protected paths: .github/workflows/build.yml") || !strings.Contains(sum.Next, "a2") {
+		t.Fatalf("summary: %+v", sum)
+	}
+}
