@@ -67,6 +67,12 @@ func (t *Task) planRules() PlanRules {
 	return PlanRules{Granularity: t.Settings.Granularity, Protected: t.Settings.Protected, Paths: t.Settings.Paths}
 }
 
+// IsLastPlanningRun reports whether the manager's run under way is not followed by another one, without
+// the president, where it fails.
+func (t *Task) IsLastPlanningRun() bool {
+	return t.Failures["plan"].Attempt >= t.Settings.EffectRetries
+}
+
 // managerSays turns what a manager's run ended with into events: a plan, a
 // question, or a decision on a subtask.
 func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) {

@@ -90,9 +90,12 @@ func (g management) Brief(ctx context.Context, s *session.Session) (session.Brie
 	return b, nil
 }
 
-func (management) Finish(_ context.Context, _ *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
+func (management) Finish(_ context.Context, s *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
 	if failed != nil {
 		return company.EndRun{}, failed
+	}
+	if g := giveUpUndecided(s, out); g != nil {
+		return company.EndRun{Outcome: company.RunEnded{Status: company.RunSuccess, Summary: g.Text}, Guide: g}, nil
 	}
 	if out.End != agent.EndFinal {
 		return company.EndRun{}, company.E(company.EModel, "the manager ended without a decision: "+string(out.End)).Fix(out.NoToolsHint())
@@ -106,4 +109,19 @@ func (management) Finish(_ context.Context, _ *session.Session, out agent.Outcom
 		end.Outcome.Status, end.Outcome.Error, end.Outcome.Code = company.RunError, "its plans were refused", company.EPlan
 	}
 	return end, nil
+}
+
+// giveUpUndecided is the decision on a stuck ticket whose manager, run after run, comes to none: it
+// is given up, so that the president is asked what its worker asks, and can answer that. Otherwise he
+// would be asked about the manager's failure alone, and could only have it tried again or give
+// up the whole task.
+func giveUpUndecided(s *session.Session, out agent.Outcome) *company.Guide {
+	if out.End == agent.EndFinal || s.Claimed.About == "" || !s.Task.IsLastPlanningRun() {
+		return nil
+	}
+	text := "none of its runs came to a decision, the last one ended as: " + string(out.End)
+	if hint := out.NoToolsHint(); hint != "" {
+		text += "; " + hint
+	}
+	return &company.Guide{Subtask: s.Claimed.About, Text: text, GiveUp: true}
 }

@@ -1,13 +1,16 @@
 package manager
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
+	"company/internal/session"
 )
 
 // A manager that decides on a stuck ticket reads its diff against the integration branch, in
@@ -90,5 +93,50 @@ func TestLastWordsStandOnce(t *testing.T) {
 	sub.Escalation = "the worker ran out of turns: I am lost"
 	if got := decideBrief(task, sub, gitops.Diff{}, ""); strings.Count(got, "I am lost") != 1 {
 		t.Errorf("%s", got)
+	}
+}
+
+// A manager that comes to no decision on a stuck ticket, run after run, has given it up: the president is
+// asked what the worker asks, with words as an answer, and not about the manager alone. One that plans
+// fails as before, and so does what the manager did not end by itself (SUB-16).
+func TestUndecidedManagerGivesUp(t *testing.T) {
+	t.Parallel()
+	settings := company.Settings{}.WithDefaults()
+	for _, c := range []struct {
+		name   string
+		about  company.SubtaskID
+		failed int
+		out    agent.Outcome
+		err    error
+		gives  bool
+	}{
+		{"last run", "t1-01", settings.EffectRetries, agent.Outcome{End: agent.EndStuck}, nil, true},
+		{"calls in its text", "t1-01", settings.EffectRetries, agent.Outcome{End: agent.EndNoTools, WroteCalls: true}, nil, true},
+		{"another one follows", "t1-01", settings.EffectRetries - 1, agent.Outcome{End: agent.EndStuck}, nil, false},
+		{"plans", "", settings.EffectRetries, agent.Outcome{End: agent.EndStuck}, nil, false},
+		{"a server that is away", "t1-01", settings.EffectRetries, agent.Outcome{}, errors.New("away"), false},
+	} {
+		s := &session.Session{Assignment: company.Assignment{Task: &company.Task{ID: "t1", Settings: settings, Failures: map[string]company.Failure{"plan": {Attempt: c.failed}}}}}
+		s.Claimed = &company.Run{About: c.about}
+		end, err := management{}.Finish(t.Context(), s, c.out, c.err)
+		if c.gives != (err == nil) || c.gives != (end.Guide != nil) {
+			t.Errorf("%s: %+v, %v", c.name, end, err)
+			continue
+		}
+		if c.gives && (!end.Guide.GiveUp || end.Guide.Subtask != c.about || end.Outcome.Status != company.RunSuccess || !strings.Contains(end.Guide.Text, "none of its runs came to a decision") || strings.Contains(end.Guide.Text, "tools: no") != c.out.WroteCalls) {
+			t.Errorf("%s: %+v", c.name, end.Guide)
+		}
+	}
+}
+
+// A decision whose words are blank is refused while the model can still mend it.
+func TestBlankDecisionsAreRefused(t *testing.T) {
+	t.Parallel()
+	task := &company.Task{ID: "t1", Settings: company.Settings{EscalateTo: []string{"big"}}}
+	for _, tool := range decideTools(task, &company.Subtask{ID: "t1-01"}) {
+		args := `{"guidance":" \n","reason":" ","model":"big","subtasks":[]}`
+		if res, err := tool.Run(t.Context(), []byte(args)); err != nil || !res.IsError || res.Final != nil {
+			t.Errorf("%s: %+v, %v", tool.Spec.Name, res, err)
+		}
 	}
 }

@@ -285,6 +285,9 @@ func guideTool(id company.SubtaskID) agent.Tool {
 	return newTool("guide_worker", "Send the ticket back to a worker with your advice: what to do differently. more_turns is for a ticket that is right, and whose worker ran out of turns.",
 		`{"type":"object","additionalProperties":false,"required":["guidance"],"properties":{"guidance":{"type":"string","minLength":1,"maxLength":8000},"more_turns":{"type":"integer","minimum":1,"maximum":`+strconv.Itoa(company.MaxMoreTurns)+`,"description":"replies that each of its next runs has beyond the usual; they cost money of the task"},"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the instruction leaves open and this advice decides in the president's place, one sentence each"}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
+			if strings.TrimSpace(a.Guidance) == "" {
+				return refusalResult("say in guidance what the worker is to do differently"), nil
+			}
 			if a.MoreTurns < 0 || a.MoreTurns > company.MaxMoreTurns {
 				return refusalResult(fmt.Sprintf("%d more turns cannot be given; give 1 to %d, or leave more_turns out", a.MoreTurns, company.MaxMoreTurns)), nil
 			}
@@ -301,6 +304,9 @@ func changeModelTool(t *company.Task, sub *company.Subtask) agent.Tool {
 	return newTool("change_model", "Send the ticket back to a worker with another model, and with your advice. Use it where the advice is right and the worker is not able to follow it. The models: "+strings.Join(t.Settings.EscalateTo, ", ")+".",
 		`{"type":"object","additionalProperties":false,"required":["model","guidance"],"properties":{"model":{"type":"string","minLength":1,"maxLength":200},"guidance":{"type":"string","minLength":1,"maxLength":8000},"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the instruction leaves open and this advice decides in the president's place, one sentence each"}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
+			if strings.TrimSpace(a.Guidance) == "" {
+				return refusalResult("say in guidance what the worker is to do"), nil
+			}
 			if err := t.CheckModel(sub, a.Model); err != nil {
 				return refusalResult(err.Error() + "; " + err.Hint), nil
 			}
@@ -333,6 +339,9 @@ func giveUpTool(id company.SubtaskID) agent.Tool {
 	return newTool("give_up", "Give the ticket up; the president decides what becomes of it.",
 		`{"type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"type":"string","minLength":1,"maxLength":4000}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
+			if strings.TrimSpace(a.Reason) == "" {
+				return refusalResult("say in reason why the ticket is given up"), nil
+			}
 			return agent.Result{Text: "noted", Final: decision{Guide: &company.Guide{Subtask: id, Text: a.Reason, GiveUp: true}}}, nil
 		})
 }
