@@ -47,7 +47,7 @@ func TestSilentRegistry(t *testing.T) {
 				}
 			}
 			want := "the registry " + strings.TrimPrefix(r.URL, "http://") + " " + c.want
-			if len(told) != 2 || told[0].Why != want || told[1] != told[0] || told[0].Lasts != c.lasts {
+			if len(told) != 2 || told[0].Why != want+" (asked for npm/one)" || told[1].Why != want+" (asked for npm/two)" || told[1].Fix != told[0].Fix || told[0].Lasts != c.lasts {
 				t.Errorf("told %+v, want %q", told, want)
 			}
 			if n := len(r.requests()); strings.HasPrefix(c.want, "accepts") && n != 1 {
