@@ -18,17 +18,17 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 )
 
 const (
-	fetchTimeout    = 10 * time.Minute // one download
-	defaultListTTL  = 5 * time.Minute  // a list is asked for anew after it
-	notFoundTTL     = time.Minute      // "not found" is believed that long
-	maxMissing      = 10_000           // of those remembered
-	maxDownloads    = 48               // at a time, over all runs; as many as yarn asks for
-	partFileTTL     = time.Hour        // of a part file of a process that died
-	maxCache        = 10 << 30         // bytes; beyond it the least recently used files go
-	usedGranularity = 24 * time.Hour   // how exactly the last use of a file is known
+	defaultListTTL  = 5 * time.Minute // a list is asked for anew after it
+	notFoundTTL     = time.Minute     // "not found" is believed that long
+	maxMissing      = 10_000          // of those remembered
+	maxDownloads    = 48              // at a time, over all runs; as many as yarn asks for
+	partFileTTL     = time.Hour       // of a part file of a process that died
+	maxCache        = 10 << 30        // bytes; beyond it the least recently used files go
+	usedGranularity = 24 * time.Hour  // how exactly the last use of a file is known
 )
 
 // Store is a cache on disk in front of the operator's registries. It is safe
@@ -72,7 +72,7 @@ func open(dir string, up Upstreams, most int64) (*Store, error) {
 	s := &Store{dir: dir, upstreams: up, log: slog.New(slog.DiscardHandler), transport: t, downloadSlots: make(chan struct{}, maxDownloads), listTTL: defaultListTTL, maxBytes: most,
 		parsed: semaphore.NewWeighted(maxParsed), missing: map[string]time.Time{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.client = &http.Client{Transport: t, Timeout: fetchTimeout, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+	s.client = &http.Client{Transport: t, Timeout: ecosystem.FetchTimeout, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects {
 			return errors.New("too many redirects")
 		}

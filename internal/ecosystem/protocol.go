@@ -9,6 +9,7 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"time"
 
 	"golang.org/x/mod/semver"
 
@@ -79,6 +80,14 @@ const (
 	MaxPackage  = 512 << 20 // bytes of one package; Get's bound where a Fetch has none
 	MaxMetadata = 96 << 20  // bytes of one list or description; Read's
 )
+
+// FetchTimeout is how long one file may take to come from a registry.
+const FetchTimeout = 10 * time.Minute
+
+// ClientPatience is how long a client must wait for the first byte of a file, in seconds: a
+// mirror answers when it has the whole of it. It is the mirror that knows a registry which is
+// silent, and says so after a minute.
+const ClientPatience = int((FetchTimeout + time.Minute) / time.Second)
 
 // Fetch is one file to get from a registry.
 type Fetch struct {

@@ -3,6 +3,7 @@ package python
 import (
 	"context"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"company/internal/ecosystem"
@@ -68,7 +69,9 @@ func (Ecosystem) ReadSettings(_ context.Context, h ecosystem.Host) (up ecosystem
 
 // ClientEnv makes pip and uv ask at an address.
 func (Ecosystem) ClientEnv(_ ecosystem.Upstream, address string, _ bool) map[string]string {
+	patience := strconv.Itoa(ecosystem.ClientPatience)
 	return map[string]string{
+		"PIP_DEFAULT_TIMEOUT": patience, "UV_HTTP_TIMEOUT": patience,
 		"PIP_INDEX_URL": address + "/simple/", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_BREAK_SYSTEM_PACKAGES": "1",
 		"UV_DEFAULT_INDEX": address + "/simple/", "UV_INDEX_URL": address + "/simple/",
 	}

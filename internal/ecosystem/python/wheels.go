@@ -42,7 +42,7 @@ func (r *requirements) wheelsLayer() ecosystem.Install {
 				Env: map[string]string{
 					"PIP_CONFIG_FILE": "/dev/null", "PIP_INDEX_URL": r.s.Places().Registry + "/pypi/simple/", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1",
 					// The mirror beside it keeps the files that were fetched.
-					"PIP_NO_CACHE_DIR": "1", "PIP_RETRIES": "1", "PIP_ROOT_USER_ACTION": "ignore",
+					"PIP_NO_CACHE_DIR": "1", "PIP_RETRIES": "1", "PIP_DEFAULT_TIMEOUT": strconv.Itoa(ecosystem.ClientPatience), "PIP_ROOT_USER_ACTION": "ignore",
 				},
 			},
 			// Times of files in a layer mean nothing: compiled files must not be judged
