@@ -153,12 +153,20 @@ func claimManifests(s ecosystem.Sources) (manifests []string, texts map[string][
 // only what the lock file names, so that another choice of packages is refused there.
 func newLocked(s ecosystem.Sources, client node.Program) node.Locked {
 	return node.Locked{
-		Client: "yarn", LockFile: yarn.LockFile, Layer: "berrydeps", Folder: "berry", Says: says, Read: readProject, Locker: Ecosystem{}, Env: clientEnv(s.Places()),
+		Client: "yarn", LockFile: yarn.LockFile, Layer: "berrydeps", Folder: "berry", Says: says, Read: readProject, Locker: Ecosystem{}, Redirect: redirectLock, Env: clientEnv(s.Places()),
 		Command: "yarn install", LockCommand: "yarn install --mode=update-lockfile", ToLock: "yarn install",
 		Fix: "check that `yarn install --immutable` works in your checkout with yarn " + client.Version +
 			" and `yarn config get npmRegistryServer` answers; or go on without them, with container.deps: off: what needs them stays red",
 	}
 }
+
+// addressRE is a package of a registry whose file has an address of its own, as GitHub's
+// registry gives them.
+var addressRE = lazyregexp.New(`(?m)^(  resolution: "(?:@[^@/"]+/)?[^@/"]+@npm:[^":]+)::__archiveUrl=[^"]*"`)
+
+// redirectLock takes these addresses out: yarn asks where they say, whatever its settings are.
+// The digests stay.
+func redirectLock(text []byte) []byte { return addressRE.ReplaceAll(text, []byte(`$1"`)) }
 
 // readProject reads what yarn is shown beside manifests: lock file, settings, and the
 // patches of packages.
@@ -194,7 +202,7 @@ func readProject(s ecosystem.Sources, dir string) (map[string][]byte, []byte, er
 func clientEnv(p ecosystem.Places) map[string]string {
 	return map[string]string{
 		"YARN_NPM_REGISTRY_SERVER": p.Registry + "/npm", "YARN_UNSAFE_HTTP_WHITELIST": "127.0.0.1", "YARN_NODE_LINKER": "node-modules", "YARN_ENABLE_SCRIPTS": "0", "YARN_IGNORE_PATH": "1",
-		"YARN_ENABLE_TELEMETRY": "0", "YARN_GLOBAL_FOLDER": "/tmp/yarn", "YARN_ENABLE_GLOBAL_CACHE": "1", "YARN_ENABLE_IMMUTABLE_INSTALLS": "0", "YARN_HTTP_RETRY": "1",
+		"YARN_ENABLE_TELEMETRY": "0", "YARN_GLOBAL_FOLDER": "/tmp/yarn", "YARN_ENABLE_GLOBAL_CACHE": "1", "YARN_ENABLE_IMMUTABLE_INSTALLS": "0", "YARN_HTTP_RETRY": "1", "YARN_HTTP_TIMEOUT": strconv.Itoa(ecosystem.ClientPatience * 1000),
 		"YARN_ENABLE_PROGRESS_BARS": "0", "YARN_ENABLE_COLORS": "0", "YARN_ENABLE_HYPERLINKS": "0", "YARN_ENABLE_INLINE_BUILDS": "0",
 	}
 }

@@ -247,8 +247,9 @@ func canonicalLock(text []byte) []byte {
 		if alias, isAlias := p["name"].(string); isAlias {
 			name = alias
 		}
-		before, file, isFile := cutLast(address, "/-/")
-		if !ok || !isFile || !strings.HasPrefix(before, "http") || !strings.HasSuffix(file, ".tgz") || strings.Contains(file, "/") {
+		version, _ := p["version"].(string)
+		file, isFile := RegistryFile(address, name, version)
+		if !ok || !isFile {
 			continue
 		}
 		p["resolved"] = "https://registry.npmjs.org/" + name + "/-/" + file
@@ -288,4 +289,23 @@ func FilterSettings(text []byte, keep []string) []byte {
 		}
 	}
 	return []byte(out.String())
+}
+
+// RegistryFile is the name by which registries have the file of a package, where its address in
+// a lock file is one of a registry. Most have NAME/-/FILE; the files of GitHub's registry lie at
+// download/NAME/VERSION/DIGEST, and those of JSR's at NAME/VERSION.tgz. Any other address is
+// asked for as it is: the package does not come from a registry.
+func RegistryFile(address, name, version string) (file string, ok bool) {
+	before, file, isUsual := cutLast(address, "/-/")
+	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
+		return "", false
+	}
+	if isUsual {
+		return file, before != "" && strings.HasSuffix(file, ".tgz") && !strings.Contains(file, "/")
+	}
+	folder, _, _ := cutLast(address, "/")
+	if version == "" || !strings.HasSuffix(folder, "/download/"+name+"/"+version) && !strings.HasSuffix(address, "/"+name+"/"+version+".tgz") {
+		return "", false
+	}
+	return nameWithoutScope(name) + "-" + version + ".tgz", true
 }

@@ -84,8 +84,11 @@ func TestCanonicalLock(t *testing.T) {
 		"node_modules/a":{"resolved":"https://mirror.example/repo/npm/a/-/a-1.0.0.tgz","integrity":"sha512-x"},
 		"node_modules/b/node_modules/@s/c":{"resolved":"http://other/@s/c/-/c-2.0.0.tgz"},
 		"node_modules/alias":{"name":"real","resolved":"https://registry.npmjs.org/real/-/real-1.0.0.tgz"},
+		"node_modules/@o/p":{"version":"1.2.3","resolved":"https://npm.pkg.github.com/download/@o/p/1.2.3/0a1b","integrity":"sha512-x"},
+		"node_modules/url":{"version":"1.0.0","resolved":"https://codeload.github.com/o/url/tar.gz/1.0.0","integrity":"sha512-x"},
 		"node_modules/g":{"resolved":"git+ssh://git@example.com/g.git#abc"},"node_modules/w":{"resolved":"packages/w","link":true}}}`)))
 	for _, want := range []string{`"https://registry.npmjs.org/a/-/a-1.0.0.tgz"`, `"https://registry.npmjs.org/@s/c/-/c-2.0.0.tgz"`, `"https://registry.npmjs.org/real/-/real-1.0.0.tgz"`,
+		`"https://registry.npmjs.org/@o/p/-/p-1.2.3.tgz"`, `"https://codeload.github.com/o/url/tar.gz/1.0.0"`,
 		`"git+ssh://git@example.com/g.git#abc"`, `"packages/w"`, "12345678901234567890", "sha512-x"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing in %s", want, got)
@@ -93,5 +96,28 @@ func TestCanonicalLock(t *testing.T) {
 	}
 	for _, odd := range []string{"", "[]", "null", `{"packages":[1]}`, `{"packages":{"node_modules/a":3}}`} {
 		canonicalLock([]byte(odd)) // any text: no panic
+	}
+}
+
+// Registries lay their files out in several ways; a package that comes from elsewhere is left
+// where it is.
+func TestRegistryFile(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://registry.npmjs.org/@o/p/-/p-1.2.3.tgz":            "p-1.2.3.tgz",
+		"http://nexus.example/repository/npm/x/-/p-1.2.3.tgz":      "p-1.2.3.tgz",
+		"https://npm.pkg.github.com/download/@o/p/1.2.3/0a1b2c":    "p-1.2.3.tgz",
+		"https://npm.jsr.io/~/11/@o/p/1.2.3.tgz":                   "p-1.2.3.tgz",
+		"https://npm.pkg.github.com/download/@o/other/1.2.3/0a1b":  "",
+		"https://npm.pkg.github.com/download/@o/p/1.2.4/0a1b":      "",
+		"https://codeload.github.com/o/p/tar.gz/1.2.3":             "",
+		"https://example.com/p-1.2.3.tgz":                          "",
+		"git+ssh://git@example.com/download/@o/p/1.2.3/0a1b":       "",
+		"file:../download/@o/p/1.2.3.tgz":                          "",
+		"https://registry.example/@o/p/-/p-1.2.3.tgz/and/more.tgz": "",
+		"": "",
+	} {
+		if got, ok := RegistryFile(address, "@o/p", "1.2.3"); ok != (want != "") || ok && got != want {
+			t.Errorf("%s: %q %t, want %q", address, got, ok, want)
+		}
 	}
 }

@@ -27,6 +27,10 @@ type Locked struct {
 	// its lock file as the tree has it.
 	Read   func(s ecosystem.Sources, dir string) (shown map[string][]byte, lock []byte, err error)
 	Locker ecosystem.Locker // reads the lock file
+	// Redirect takes the addresses of registries' files out of a lock file, for the client to
+	// ask the registry that it is told. An installation is shown that one; where a lock file is
+	// made anew, it is not, so that what is kept has them. Nil: Read does it, or there are none.
+	Redirect func(lock []byte) []byte
 	// Covers says whether the package of a folder belongs to that of one above; nil: as
 	// its workspaces say.
 	Covers func(s ecosystem.Sources, top, dir string) bool
@@ -180,7 +184,11 @@ func (l Locked) PackagesLayer(s ecosystem.Sources, dirs, manifests []string, tex
 		if err != nil {
 			return in, err
 		}
-		in.Locks[path.Join(dir, l.LockFile)] = lock
+		name := path.Join(dir, l.LockFile)
+		in.Locks[name] = lock
+		if l.Redirect != nil && lock != nil {
+			files[name] = l.Redirect(lock)
+		}
 		if all, ok := l.Locker.(ecosystem.AnySystemLister); ok {
 			in.Ahead = append(in.Ahead, all.ListForAnySystem(lock)...)
 		}
@@ -190,10 +198,10 @@ func (l Locked) PackagesLayer(s ecosystem.Sources, dirs, manifests []string, tex
 			}
 		}
 		stage.Add(files)
-		name := ecosystem.LockPaths([]string{dir}, l.LockFile)
+		shown := ecosystem.LockPaths([]string{dir}, l.LockFile)
 		in.Steps = append(in.Steps, ecosystem.Step{
-			Dir: dir, Command: l.Command, Env: l.Env, Progress: "installing the " + l.Client + " packages of " + name,
-			Failure: "the " + l.Client + " packages of " + name + " cannot be installed", Fix: l.Fix,
+			Dir: dir, Command: l.Command, Env: l.Env, Progress: "installing the " + l.Client + " packages of " + shown,
+			Failure: "the " + l.Client + " packages of " + shown + " cannot be installed", Fix: l.Fix,
 		})
 	}
 	in.Stage, in.Inputs = stage.Files(), stage.Inputs()

@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"company/internal/ecosystem"
@@ -105,7 +106,7 @@ var remedies = []ecosystem.Remedy{
 
 func newLocked(s ecosystem.Sources) node.Locked {
 	return node.Locked{
-		Client: "pnpm", LockFile: lockFile, Layer: "pnpmdeps", Folder: "pnpm", Says: ecosystem.Words{Permanent: permanent, Telling: []string{"ERR_PNPM_"}, Remedies: remedies}, Read: readProject, Locker: Ecosystem{},
+		Client: "pnpm", LockFile: lockFile, Layer: "pnpmdeps", Folder: "pnpm", Says: ecosystem.Words{Permanent: permanent, Telling: []string{"ERR_PNPM_", "FetchError: "}, Remedies: remedies}, Read: readProject, Locker: Ecosystem{}, Redirect: redirectLock,
 		Command: "pnpm install --frozen-lockfile --ignore-scripts --ignore-pnpmfile", Env: clientEnv(s.Places()),
 		LockCommand: "pnpm install --lockfile-only --no-frozen-lockfile --ignore-scripts --ignore-pnpmfile", ToLock: "pnpm install --lockfile-only",
 		Fix: "check that `pnpm install --frozen-lockfile --ignore-scripts` works in your checkout with pnpm " + clientVersion +
@@ -163,7 +164,7 @@ func patchesOf(s ecosystem.Sources, dir string, lock []byte) (out []string) {
 func clientEnv(p ecosystem.Places) map[string]string {
 	return map[string]string{
 		"CI": "true", "npm_config_registry": p.Registry + "/npm/", "npm_config_userconfig": "/tmp/npmrc", "npm_config_store_dir": "/tmp/pnpm/store", "npm_config_cache_dir": "/tmp/pnpm/cache",
-		"npm_config_state_dir": "/tmp/pnpm/state", "npm_config_package_import_method": "copy", "npm_config_virtual_store_dir": "node_modules/.prepared", "npm_config_extend_node_path": "false", "npm_config_fetch_retries": "1",
+		"npm_config_state_dir": "/tmp/pnpm/state", "npm_config_package_import_method": "copy", "npm_config_virtual_store_dir": "node_modules/.prepared", "npm_config_extend_node_path": "false", "npm_config_fetch_retries": "1", "npm_config_fetch_timeout": strconv.Itoa(ecosystem.ClientPatience * 1000),
 		"npm_config_update_notifier": "false", "npm_config_reporter": "append-only",
 	}
 }

@@ -31,6 +31,29 @@ var packageRE = lazyregexp.New(`^  '?/?((?:@[^@/']+/)?[^@/'()]+)[@/]([0-9][^('":
 // integrityRE is the digest of a package, in the line below its key.
 var integrityRE = lazyregexp.New(`^    resolution: \{integrity: ([^,}]+)[,}]`)
 
+// addressRE is the resolution of a package of a registry with the address of its file. pnpm
+// writes it for registries that name their files in a way of their own (GitHub's), and for all
+// packages where lockfile-include-tarball-url is set.
+var addressRE = lazyregexp.New(`^(    resolution: \{integrity: [^,}]+)(?:, (?:registry|tarball): '?https?://[^,}]+)+\}`)
+
+// redirectLock takes the addresses of registries' files out: pnpm asks where the file says,
+// whatever its settings are. The digests stay, and so do packages that have an address and no
+// version.
+func redirectLock(text []byte) []byte {
+	var out strings.Builder
+	last := ""
+	for line := range strings.Lines(string(text)) {
+		if key := strings.TrimRight(line, "\r\n"); strings.HasPrefix(key, "  ") && !strings.HasPrefix(key, "   ") {
+			last = key
+		}
+		if packageRE.MatchString(last) {
+			line = addressRE.ReplaceAllString(line, "$1}")
+		}
+		out.WriteString(line)
+	}
+	return []byte(out.String())
+}
+
 // ParseDigests gives the digests that a lock file names.
 func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecosystem.Digest {
 	out := node.Digests{}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/ecosystem"
 	"company/internal/ecosystem/ecosystemtest"
 )
 
@@ -112,4 +113,46 @@ func TestWhatPnpmIsShown(t *testing.T) {
 	if all, err := (Ecosystem{}).Installs(s); err != nil || len(all) != 1 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "has no lock file") {
 		t.Errorf("without a lock file: %d layers, %q, %v", len(all), s.Notes, err)
 	}
+}
+
+// An installation asks the mirror for the packages of registries, also where the lock file has
+// their addresses; what comes from elsewhere, and what a lock file that is made anew keeps, has
+// its own.
+func TestAddressesOfALockFile(t *testing.T) {
+	const lock = "lockfileVersion: '9.0'\n\npackages:\n\n" +
+		"  a@1.0.0:\n    resolution: {integrity: sha512-a, tarball: https://registry.npmjs.org/a/-/a-1.0.0.tgz}\n    engines: {node: '>=4'}\n\n" +
+		"  '@o/p@1.2.3':\n    resolution: {integrity: sha512-p, tarball: 'https://npm.pkg.github.com/download/@o/p/1.2.3/0a1b'}\n\n" +
+		"  url@https://codeload.github.com/o/url/tar.gz/1.0.0:\n    resolution: {integrity: sha512-u, tarball: https://codeload.github.com/o/url/tar.gz/1.0.0}\n    version: 1.0.0\n\n" +
+		"  /old@1.0.0(a@1.0.0):\n    resolution: {integrity: sha512-o, registry: http://nexus.example/, tarball: http://nexus.example/old.tgz}\n"
+	tree := func() *ecosystemtest.Sources {
+		return &ecosystemtest.Sources{Texts: map[string]string{"package.json": `{"packageManager":"pnpm@9.0.0","dependencies":{"a":"1"}}`, "pnpm-lock.yaml": lock}}
+	}
+	all, err := Ecosystem{}.Installs(tree())
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d layers, %v", len(all), err)
+	}
+	const want = "lockfileVersion: '9.0'\n\npackages:\n\n" +
+		"  a@1.0.0:\n    resolution: {integrity: sha512-a}\n    engines: {node: '>=4'}\n\n" +
+		"  '@o/p@1.2.3':\n    resolution: {integrity: sha512-p}\n\n" +
+		"  url@https://codeload.github.com/o/url/tar.gz/1.0.0:\n    resolution: {integrity: sha512-u, tarball: https://codeload.github.com/o/url/tar.gz/1.0.0}\n    version: 1.0.0\n\n" +
+		"  /old@1.0.0(a@1.0.0):\n    resolution: {integrity: sha512-o}\n"
+	if got := stagedLock(all[1].Stage); got != want {
+		t.Errorf("pnpm is shown\n%s", got)
+	}
+	if got := string(all[1].Locks["pnpm-lock.yaml"]); got != lock {
+		t.Errorf("the policy is of\n%s", got)
+	}
+	r, ok, err := Ecosystem{}.Relock(tree(), "pnpm-lock.yaml")
+	if got := stagedLock(r.Stage); err != nil || !ok || got != lock {
+		t.Errorf("made anew from\n%s\n%v", got, err)
+	}
+}
+
+func stagedLock(files []ecosystem.StagedFile) string {
+	for _, f := range files {
+		if f.Path == "pnpm-lock.yaml" {
+			return string(f.Text)
+		}
+	}
+	return ""
 }

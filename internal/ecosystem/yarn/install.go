@@ -2,6 +2,7 @@ package yarn
 
 import (
 	"path"
+	"strconv"
 	"strings"
 
 	"company/internal/ecosystem"
@@ -103,21 +104,27 @@ func readProject(s ecosystem.Sources, dir string) (map[string][]byte, []byte, er
 	return map[string][]byte{name: redirectLock(lock, s.Places().Registry)}, lock, err
 }
 
-var resolvedRE = lazyregexp.New(`^  resolved "https?://[^"]*/-/([^"/#]+\.tgz)(#[^"]*)?"`)
+var resolvedRE = lazyregexp.New(`^  resolved "(https?://[^"#]*)(#[^"]*)?"`)
 
 // redirectLock is a lock file whose tarballs of registries lie at the mirror: yarn asks
 // where the file says, whatever its settings are. The digests stay.
 func redirectLock(text []byte, registry string) []byte {
 	var out strings.Builder
-	name := ""
+	name, version := "", ""
 	for line := range strings.Lines(string(text)) {
 		if m := headRE.FindStringSubmatch(line); m != nil && line[0] != ' ' {
+			version = ""
 			if name = m[1]; m[2] != "" {
 				name = m[2]
 			}
 		}
+		if m := versionRE.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
+			version = m[1]
+		}
 		if m := resolvedRE.FindStringSubmatch(line); m != nil && name != "" {
-			line = `  resolved "` + registry + "/npm/" + name + "/-/" + m[1] + m[2] + "\"\n"
+			if file, ok := node.RegistryFile(m[1], name, version); ok {
+				line = `  resolved "` + registry + "/npm/" + name + "/-/" + file + m[2] + "\"\n"
+			}
 		}
 		out.WriteString(line)
 	}
@@ -128,6 +135,6 @@ func redirectLock(text []byte, registry string) []byte {
 func clientEnv(p ecosystem.Places) map[string]string {
 	return map[string]string{
 		"CI": "true", "YARN_REGISTRY": p.Registry + "/npm/", "npm_config_registry": p.Registry + "/npm/", "npm_config_userconfig": "/tmp/npmrc", "YARN_CACHE_FOLDER": "/tmp/yarn",
-		"YARN_DISABLE_SELF_UPDATE_CHECK": "true",
+		"YARN_DISABLE_SELF_UPDATE_CHECK": "true", "YARN_NETWORK_TIMEOUT": strconv.Itoa(ecosystem.ClientPatience * 1000),
 	}
 }

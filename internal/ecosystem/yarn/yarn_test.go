@@ -73,7 +73,7 @@ func TestWhatYarnIsShown(t *testing.T) {
 		"package.json": `{"name":"x","scripts":{"postinstall":"evil"},"packageManager":"yarn@1.0.0","resolutions":{"a":"1.0.0"},"workspaces":{"packages":["p"],"nohoist":["**/n"]},"dependencies":{"a":"1"}}`,
 		".npmrc":       "registry=http://evil\n", ".yarnrc": "yarn-path evil.js\n", "p/package.json": `{"name":"p"}`, "package-lock.json": "{}",
 		"yarn.lock": "# yarn lockfile v1\n\n\na@1:\n  version \"1.0.0\"\n  resolved \"https://mirror.example/x/a/-/a-1.0.0.tgz#00ff\"\n  integrity sha512-x\n\n" +
-			"\"alias@npm:@s/real@^2\":\n  version \"2.0.0\"\n  resolved \"https://registry.yarnpkg.com/@s/real/-/real-2.0.0.tgz#11\"\n\n\"g@git+ssh://git@example.com/g.git\":\n  version \"1.0.0\"\n  resolved \"git+ssh://git@example.com/g.git#abc\"\n",
+			"\"alias@npm:@s/real@^2\":\n  version \"2.0.0\"\n  resolved \"https://registry.yarnpkg.com/@s/real/-/real-2.0.0.tgz#11\"\n\n\"@o/p@^1\":\n  version \"1.2.3\"\n  resolved \"https://npm.pkg.github.com/download/@o/p/1.2.3/0a1b#22\"\n\n\"g@git+ssh://git@example.com/g.git\":\n  version \"1.0.0\"\n  resolved \"git+ssh://git@example.com/g.git#abc\"\n",
 	}}
 	all, err := Ecosystem{}.Installs(s)
 	if err != nil || len(all) != 2 {
@@ -85,7 +85,7 @@ func TestWhatYarnIsShown(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"resolutions":{"a":"1.0.0"}`, `"nohoist":["**/n"]`, "== p/package.json", "  resolved \"http://127.0.0.1:1/npm/a/-/a-1.0.0.tgz#00ff\"\n  integrity sha512-x\n",
-		"  resolved \"http://127.0.0.1:1/npm/@s/real/-/real-2.0.0.tgz#11\"\n", "git+ssh://git@example.com/g.git#abc",
+		"  resolved \"http://127.0.0.1:1/npm/@s/real/-/real-2.0.0.tgz#11\"\n", "  resolved \"http://127.0.0.1:1/npm/@o/p/-/p-1.2.3.tgz#22\"\n", "git+ssh://git@example.com/g.git#abc",
 	} {
 		if !strings.Contains(shown.String(), want) {
 			t.Errorf("%q is missing", want)
