@@ -27,9 +27,9 @@ type Locked struct {
 	// its lock file as the tree has it.
 	Read   func(s ecosystem.Sources, dir string) (shown map[string][]byte, lock []byte, err error)
 	Locker ecosystem.Locker // reads the lock file
-	// Redirect takes the addresses of registries' files out of a lock file, for the client to
-	// ask the registry that it is told. An installation is shown that one; where a lock file is
-	// made anew, it is not, so that what is kept has them. Nil: Read does it, or there are none.
+	// Redirect takes the addresses of registries' files out of a lock file, so that the client
+	// asks the mirror. Installations alone are shown the result: a lock file that is made anew
+	// keeps its addresses. Nil: Read has redirected it.
 	Redirect func(lock []byte) []byte
 	// Covers says whether the package of a folder belongs to that of one above; nil: as
 	// its workspaces say.
