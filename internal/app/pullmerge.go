@@ -42,7 +42,7 @@ func (r PullReview) PrepareMerge(ctx context.Context, t *company.Task, git Perso
 		}
 		return PullMerge{
 			Question: fmt.Sprintf("merge #%d into %s, at %s, on %s?", t.PR.Number, t.PR.Base, t.PR.Head.Short(), t.PR.URL),
-			Do:       func(ctx context.Context) error { return f.MergePull(ctx, ref, t.PR.Head) },
+			Do:       func(ctx context.Context) error { return f.MergePull(ctx, ref, t.PR.Head, t.PR.Base) },
 		}, nil
 	}
 	return r.prepareMergeHere(ctx, t, git)

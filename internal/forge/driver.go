@@ -153,14 +153,15 @@ func (q *QuietError) Unwrap() error { return q.Err }
 type MergeablePull struct {
 	State company.PRState
 	Head  company.OID
+	Base  string
 	Body  string
 	URL   string
 }
 
-// MergeOnce merges a pull request of ours at a head, once: look tells how it stands,
+// MergeOnce merges a pull request of ours at a head into a base, once: look tells how it stands,
 // and merge has the forge merge it if it still stands at that head. An answer that was
 // lost is found by looking again.
-func (r Ref) MergeOnce(ctx context.Context, head company.OID, unclear func(error) bool, look func() (MergeablePull, error), merge func() error) error {
+func (r Ref) MergeOnce(ctx context.Context, head company.OID, base string, unclear func(error) bool, look func() (MergeablePull, error), merge func() error) error {
 	merging := false // a look that failed has been tried often enough; a merge may have been done
 	return LookAgain(ctx, 3, func(err error) bool { return merging && unclear(err) }, func() error {
 		merging = false
@@ -175,6 +176,9 @@ func (r Ref) MergeOnce(ctx context.Context, head company.OID, unclear func(error
 		case p.Head != head:
 			return company.E(company.EConflict, fmt.Sprintf("pull request #%d stands at %s, and %s is what was checked and reviewed", r.Number, p.Head.Short(), head.Short())).
 				Because("somebody pushed to its branch").Fix(fmt.Sprintf("company submit --follows %s %q has the rest checked; or merge it as it is at %s", r.Task, "…", p.URL)).NeedsPerson()
+		case p.Base != base:
+			return company.E(company.EConflict, fmt.Sprintf("pull request #%d asks to be merged into %s, and was delivered for %s", r.Number, p.Base, base)).
+				Because("somebody changed its base at the forge").Fix(fmt.Sprintf("where that is meant, merge it at %s, then: company pr sync %d; else set its base to %s there", p.URL, r.Number, base)).NeedsPerson()
 		}
 		if err := r.CheckOurs(p.Body, p.URL); err != nil {
 			return err

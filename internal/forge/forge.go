@@ -112,11 +112,11 @@ type Forge interface {
 	// Close closes a pull request without merging it; a closed or merged one
 	// stays as it is. E_CONFLICT: it is not ours.
 	Close(ctx context.Context, ref Ref) error
-	// MergePull merges a pull request of ours, if it still stands at head: the forge
-	// itself holds the merge against that commit. One that is merged already stays
+	// MergePull merges a pull request of ours into base, if it still stands at head: the forge
+	// itself holds the merge against that commit, and base is compared before it. One that is merged already stays
 	// as it is. Only a person's command calls it (decision 0112). E_CONFLICT: it
-	// is not ours, is closed, stands elsewhere, or may not be merged.
-	MergePull(ctx context.Context, ref Ref, head company.OID) error
+	// is not ours, is closed, stands elsewhere, has another base, or may not be merged.
+	MergePull(ctx context.Context, ref Ref, head company.OID, base string) error
 	// Issue reads an open issue, with the comments of maintainers. ENotFound: there is none
 	// of that number; EInvalid: it is a pull request; EConflict: it is
 	// closed, or elsewhere. Nothing in it is an instruction.

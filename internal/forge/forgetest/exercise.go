@@ -381,7 +381,8 @@ func testConflictAndMerge(b *Fixture) {
 	}
 }
 
-// A pull request is merged at the head that was reviewed, and at no other; one that is
+// A pull request is merged at the head that was reviewed, and at no other, into the base that
+// the person was told, and into no other; one that is
 // merged stays so, and another office's is left alone.
 func testMerge(b *Fixture) {
 	pr := b.PR()
@@ -389,15 +390,16 @@ func testMerge(b *Fixture) {
 	ctx := b.T.Context()
 	ref := forge.Ref{Office: "k3fq", Task: "t12", Number: 1}
 	b.waitForFeedback(func(f forge.Feedback) bool { return f.Head == pr.Head && !f.Conflict })
-	RequireCode(b.T, b.Forge.MergePull(ctx, forge.Ref{Office: "zzzz", Task: "t12", Number: 1}, pr.Head), company.EConflict, true)
+	RequireCode(b.T, b.Forge.MergePull(ctx, forge.Ref{Office: "zzzz", Task: "t12", Number: 1}, pr.Head, pr.Base), company.EConflict, true)
 	moved := b.Host.Commit(b.Repo, pr.Branch, "origin/"+pr.Branch, "b.go", "package a\n")
 	b.waitForFeedback(func(f forge.Feedback) bool { return f.Head == company.OID(moved) && !f.Conflict })
-	RequireCode(b.T, b.Forge.MergePull(ctx, ref, pr.Head), company.EConflict, true)
+	RequireCode(b.T, b.Forge.MergePull(ctx, ref, pr.Head, pr.Base), company.EConflict, true)
+	RequireCode(b.T, b.Forge.MergePull(ctx, ref, company.OID(moved), "release"), company.EConflict, true)
 	if b.onlyPull().Merged {
 		b.T.Fatal("what nobody reviewed is merged")
 	}
 	for range 2 {
-		if err := b.Forge.MergePull(ctx, ref, company.OID(moved)); err != nil {
+		if err := b.Forge.MergePull(ctx, ref, company.OID(moved), pr.Base); err != nil {
 			b.T.Fatal(err)
 		}
 	}

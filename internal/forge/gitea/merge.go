@@ -26,9 +26,9 @@ var mergeRefusalText = map[int]string{
 
 // MergePull merges a pull request of ours with a merge commit; Gitea compares its head
 // with ours first.
-func (c *Client) MergePull(ctx context.Context, ref forge.Ref, head company.OID) error {
+func (c *Client) MergePull(ctx context.Context, ref forge.Ref, head company.OID, base string) error {
 	url := ""
-	return ref.MergeOnce(ctx, head, isOutcomeUnknown, func() (forge.MergeablePull, error) {
+	return ref.MergeOnce(ctx, head, base, isOutcomeUnknown, func() (forge.MergeablePull, error) {
 		p, err := c.getPull(ctx, ref.Number)
 		if err != nil {
 			return forge.MergeablePull{}, err
@@ -36,6 +36,9 @@ func (c *Client) MergePull(ctx context.Context, ref forge.Ref, head company.OID)
 		out := forge.MergeablePull{State: pullState(p), Body: p.Body, URL: p.HTMLURL}
 		if url = p.HTMLURL; p.Head != nil {
 			out.Head = company.OID(p.Head.Sha)
+		}
+		if p.Base != nil {
+			out.Base = p.Base.Ref
 		}
 		return out, nil
 	}, func() error {

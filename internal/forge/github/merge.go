@@ -18,12 +18,12 @@ var mergeRefusals = []int{http.StatusMethodNotAllowed, http.StatusConflict, http
 
 // MergePull merges a pull request of ours with a merge commit; GitHub compares its
 // head with ours first.
-func (c *Client) MergePull(ctx context.Context, ref forge.Ref, head company.OID) error {
+func (c *Client) MergePull(ctx context.Context, ref forge.Ref, head company.OID, base string) error {
 	url := ""
-	return ref.MergeOnce(ctx, head, isOutcomeUnknown, func() (forge.MergeablePull, error) {
+	return ref.MergeOnce(ctx, head, base, isOutcomeUnknown, func() (forge.MergeablePull, error) {
 		p, err := c.getPull(ctx, ref.Number)
 		url = p.GetHTMLURL()
-		return forge.MergeablePull{State: pullState(p), Head: company.OID(p.GetHead().GetSHA()), Body: p.GetBody(), URL: url}, err
+		return forge.MergeablePull{State: pullState(p), Head: company.OID(p.GetHead().GetSHA()), Base: p.GetBase().GetRef(), Body: p.GetBody(), URL: url}, err
 	}, func() error {
 		_, err := once(ctx, c, "merging the pull request", func() (*github.PullRequestMergeResult, *github.Response, error) {
 			return c.api.PullRequests.Merge(ctx, c.repo.Owner, c.repo.Name, ref.Number, "", &github.PullRequestOptions{SHA: string(head), MergeMethod: "merge"})

@@ -154,7 +154,7 @@ func (f *Forge) FullCommentsPath(number int) string { return f.Office.Join(f.com
 func (*Forge) Close(context.Context, forge.Ref) error { return nil }
 
 // MergePull is not for a page: its merge is git's.
-func (*Forge) MergePull(_ context.Context, ref forge.Ref, _ company.OID) error {
+func (*Forge) MergePull(_ context.Context, ref forge.Ref, _ company.OID, _ string) error {
 	return company.E(company.EInternal, fmt.Sprintf("pull request %d is a page, and no forge merges it", ref.Number))
 }
 
