@@ -75,7 +75,7 @@ func (s *Server) servePullSync(w http.ResponseWriter, r *http.Request) {
 			if err != nil {
 				return nil, err
 			}
-			if p.Pull.State == company.PROpen && !named[p.Pull.Lead.ID] {
+			if p.Pull.MayHaveNews(len(in.PullRequests) > 0) && !named[p.Pull.Lead.ID] {
 				open, named[p.Pull.Lead.ID] = append(open, p), true
 			}
 		}

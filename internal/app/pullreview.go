@@ -96,10 +96,19 @@ func (r PullReview) openMirror(ctx context.Context, t *company.Task) (*gitops.Mi
 // CheckMerged is nil when an open pull request is merged. The company never merges
 // it by itself (REV-1), so otherwise it is a refusal with what to do.
 func (r PullReview) CheckMerged(ctx context.Context, t *company.Task) error {
+	check := r.checkBase
 	if t.PR.IsOnForge() {
-		return r.checkForge(ctx, t)
+		check = r.checkForge
 	}
-	return r.checkBase(ctx, t)
+	err := check(ctx, t)
+	if t.PR.State != company.PRClosed || company.CodeOf(err) != company.EProtected {
+		return err
+	}
+	refused := company.E(company.EConflict, fmt.Sprintf("#%d is closed, and not merged", t.PR.Number)).Because("what is closed is merged by no command of company")
+	if t.PR.IsOnForge() {
+		return refused.Fix(fmt.Sprintf("open it again at %s, then: company pr sync %d && company pr merge %d", t.PR.URL, t.PR.Number, t.PR.Number))
+	}
+	return refused.Fix(fmt.Sprintf("company pr diff %d shows it; merge %s with your own git, then: company pr merge %d", t.PR.Number, t.PR.Head.Short(), t.PR.Number))
 }
 
 // checkForge is nil when the forge says that the pull request is merged.

@@ -315,7 +315,7 @@ func TestRefusedAfter(t *testing.T) {
 	}
 }
 
-// A closed pull request that no task waits for stays closed, and the forge is not asked.
+// About a closed pull request that no task waits for the forge is not asked by itself.
 func TestClosedPullRequestThatIsAwaited(t *testing.T) {
 	t.Parallel()
 	w := delivered(t)
@@ -329,7 +329,37 @@ func TestClosedPullRequestThatIsAwaited(t *testing.T) {
 		t.Fatalf("the forge is asked about %+v", got)
 	}
 	before := asJSON(t, w.s)
-	if evs, err := w.do(Company, RecordPRFeedback{Task: "t1", State: PRMerged}); err != nil || len(evs) > 0 || !reflect.DeepEqual(asJSON(t, w.s), before) {
-		t.Errorf("%v, %d events", err, len(evs))
+	for _, state := range []PRState{PROpen, PRClosed} { // an answer that is older than the close
+		if evs, err := w.do(Company, RecordPRFeedback{Task: "t1", State: state}); err != nil || len(evs) > 0 || !reflect.DeepEqual(asJSON(t, w.s), before) {
+			t.Errorf("%s: %v, %d events", state, err, len(evs))
+		}
+	}
+}
+
+// A pull request that people opened again is open, with all that an open one has: what is said
+// there is heard, and a task waits for it. One that is merged stays so.
+func TestReopenedPullRequest(t *testing.T) {
+	t.Parallel()
+	w := delivered(t)
+	id := w.submitAfter("t1")
+	w.must(President, SettlePR{Task: "t1", State: PRClosed})
+	again := RecordPRFeedback{Task: "t1", State: PROpen, Reopened: true, Why: "so says GitHub", Items: []FeedbackItem{{ID: "comment:1", Text: "louder"}}, Settings: w.task("t1").Settings}
+	if evs, err := w.do(Company, again); err != nil || len(evs) != 1 || w.task("t1").PR.State != PROpen {
+		t.Fatalf("%v, %d events, %s", err, len(evs), w.task("t1").PR.State)
+	}
+	w.checkWaits(id, "t1")
+	again.Reopened = false
+	if evs, err := w.doID("hear", Company, again); err != nil || len(evs) != 2 {
+		t.Fatalf("%v, %d events", err, len(evs))
+	}
+	w.must(President, SettlePR{Task: "t1", State: PRClosed})
+	w.must(President, SettlePR{Task: "t1", State: PRMerged})
+	w.checkWaits(id)
+	again.Reopened = true
+	if evs, err := w.do(Company, again); err != nil || len(evs) > 0 || w.task("t1").PR.State != PRMerged {
+		t.Errorf("%v, %d events, %s", err, len(evs), w.task("t1").PR.State)
+	}
+	if _, err := w.do(President, SettlePR{Task: "t1", State: PRClosed}); CodeOf(err) != EConflict {
+		t.Errorf("a merged one is closed: %v", err)
 	}
 }

@@ -46,6 +46,12 @@ type Pull struct {
 	Tasks       []*Task // Lead and the completed follow-ups, in order
 }
 
+// MayHaveNews says whether its forge is asked about a pull request. People may open a closed one
+// again; whoever names one has it looked at.
+func (p Pull) MayHaveNews(named bool) bool {
+	return p.State == PROpen || named && p.State == PRClosed
+}
+
 // Last is the task that delivered last.
 func (p Pull) Last() *Task { return p.Tasks[len(p.Tasks)-1] }
 
@@ -81,7 +87,7 @@ func (s *State) followUpTarget(id TaskID) (*Task, error) {
 		return nil, E(EConflict, string(id)+" has no pull request to follow up").Fix("wait until it is open, or submit without --follows")
 	case lead.PR.State != PROpen:
 		return nil, E(EConflict, fmt.Sprintf("pull request #%d of %s is %s", lead.PR.Number, lead.ID, lead.PR.State)).
-			Fix("submit a task of its own, without --follows")
+			Fix("submit a task of its own, without --follows" + lead.PR.ReopenedHint())
 	}
 	return lead, nil
 }
@@ -148,13 +154,16 @@ const (
 // state of its branch, or remarks that are still to be acted on. Remarks become
 // one follow-up task; while one is under way, they wait.
 type RecordPRFeedback struct {
-	Task     TaskID // any task of the pull request
-	State    PRState
-	Why      string         // of a state that is not open
-	Items    []FeedbackItem `json:"Remarks"` // its older name, which ids of commands are made with
-	Branch   *BranchChange  // as it stands; nil: not known
-	Head     OID            `json:",omitempty"` // that the base holds; empty: a forge says the state
-	Settings Settings       // of the follow-up
+	Task   TaskID // any task of the pull request
+	State  PRState
+	Why    string         // of a state that is not open
+	Items  []FeedbackItem `json:"Remarks"` // its older name, which ids of commands are made with
+	Branch *BranchChange  // as it stands; nil: not known
+	Head   OID            `json:",omitempty"` // that the base holds; empty: a forge says the state
+	// Reopened says that the forge was asked about a closed pull request, and has it open. An
+	// open state alone does not say so: the answer may be older than the close.
+	Reopened bool     `json:",omitempty"`
+	Settings Settings // of the follow-up
 }
 
 // PRFeedbackReceived remembers remarks that a follow-up was made of.
@@ -174,10 +183,12 @@ func (c RecordPRFeedback) decide(s *State, m Meta) ([]Event, error) {
 	if lead.PR == nil {
 		return nil, E(ENotFound, string(t.ID)+" has no pull request")
 	}
-	if lead.PR.State != PROpen && !(c.State == PRMerged && s.isAwaited(lead)) {
+	switch {
+	case lead.PR.State == PRMerged, lead.PR.State == PRClosed && c.State != PRMerged && !c.Reopened:
 		return nil, nil
-	}
-	if c.State == PRMerged || c.State == PRClosed {
+	case lead.PR.State == PRClosed && c.State == PROpen: // what is said there is heard by the next look
+		return []Event{m.newEvent(lead.ID, "", "", &PRSettled{State: PROpen, Why: c.Why})}, nil
+	case c.State == PRMerged || c.State == PRClosed:
 		return SettlePR{Task: lead.ID, State: c.State, Why: c.Why, Head: c.Head}.decide(s, m)
 	}
 	seen, err := s.seeBranch(lead, c.Branch, m)

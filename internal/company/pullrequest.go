@@ -151,7 +151,8 @@ func (d *PROpened) apply(s *State, e Event) {
 	}
 }
 
-// SettlePR brings in what a person did with a pull request.
+// SettlePR brings in what a person did with a pull request. One that is closed may be merged
+// later: people opened it again, or merged its commits.
 type SettlePR struct {
 	Task  TaskID
 	State PRState
@@ -174,9 +175,8 @@ func (c SettlePR) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EInvalid, "a pull request is merged or closed")
 	case t.PR.State == c.State:
 		return nil, nil
-	case t.PR.State == PRClosed && c.State == PRMerged && s.isAwaited(t): // people opened it again
-	case t.PR.State != PROpen:
-		return nil, E(EConflict, "the pull request is "+string(t.PR.State)+" already")
+	case t.PR.State == PRMerged:
+		return nil, E(EConflict, "the pull request is merged already").Fix(fmt.Sprintf("see it with company pr show %d", t.PR.Number))
 	}
 	if last := s.lastDelivered(t); c.Head != "" && last.PR.Head != c.Head {
 		return nil, E(EConflict, fmt.Sprintf("%s of pull request #%d is merged, and %s has delivered %s since", c.Head.Short(), t.PR.Number, last.ID, last.PR.Head.Short())).
@@ -184,6 +184,14 @@ func (c SettlePR) decide(s *State, m Meta) ([]Event, error) {
 	}
 	return append([]Event{m.newEvent(t.ID, "", "", &PRSettled{State: c.State, Why: c.Why})},
 		s.cancelFollowUps(t, m, fmt.Sprintf("pull request #%d is %s", t.PR.Number, c.State))...), nil
+}
+
+// ReopenedHint is the end of advice about a pull request that may be open again at its forge.
+func (p *PullRequest) ReopenedHint() string {
+	if p.State != PRClosed || !p.IsOnForge() {
+		return ""
+	}
+	return fmt.Sprintf("; where people opened it again: company pr sync %d", p.Number)
 }
 
 // lastDelivered is the task that delivered last to the pull request of a lead.
@@ -197,7 +205,7 @@ func (s *State) lastDelivered(lead *Task) *Task {
 	return last
 }
 
-// PRSettled ends a pull request.
+// PRSettled ends a pull request, or has one that was closed open again.
 type PRSettled struct {
 	State PRState `json:"state"`
 	Why   string  `json:"why,omitempty"`

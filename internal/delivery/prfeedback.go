@@ -31,7 +31,7 @@ func NewFeedbackPoller(office string, mirrors gitops.MirrorSource, forges forge.
 // company.
 const commandPrefix = "/company"
 
-// Poll asks the forge about an open pull request. A pull request that is gone
+// Poll asks the forge about a pull request that is open, or was closed. One that is gone
 // there counts as closed. left counts the ignored items: those of strangers, of
 // programs and of ourselves, and those that ask for nothing.
 func (l *FeedbackPoller) Poll(ctx context.Context, p company.Pull) (c company.RecordPRFeedback, left int, err error) {
@@ -59,6 +59,10 @@ func (l *FeedbackPoller) Poll(ctx context.Context, p company.Pull) (c company.Re
 	}
 	if fb.State == company.PRMerged || fb.State == company.PRClosed {
 		c.State, c.Why = fb.State, "so says "+f.Kind()
+		return c, 0, nil
+	}
+	if p.State == company.PRClosed && fb.State == company.PROpen && l.ownsBranch(p) {
+		c.Reopened, c.Why = true, "so says "+f.Kind()
 		return c, 0, nil
 	}
 	base, err := l.remoteBase(ctx, m, p, remote)
@@ -102,6 +106,12 @@ func (l *FeedbackPoller) Poll(ctx context.Context, p company.Pull) (c company.Re
 		c.Items = append(c.Items, company.FeedbackItem{ID: fmt.Sprintf("conflict:%s+%s", head, base), Kind: company.FeedbackConflict})
 	}
 	return c, left, nil
+}
+
+// ownsBranch says whether the branch of a pull request has the name of this office: a copy of an
+// office has those of the original closed, which goes on with them.
+func (l *FeedbackPoller) ownsBranch(p company.Pull) bool {
+	return strings.HasSuffix(p.Branch, "-"+l.Office)
 }
 
 // hasConflict asks git whether the branch, as it stands, merges into its base:

@@ -148,6 +148,9 @@ func describeEvent(e company.Event, t *company.Task) Item {
 		it.Text, it.Mark = fmt.Sprintf("pull request #%d: %s into %s", d.Number, d.Branch, d.Base), Done
 	case *company.PRSettled:
 		it.Text, it.Mark = "pull request "+string(d.State), Done
+		if d.State == company.PROpen {
+			it.Text += " again"
+		}
 	case *company.BranchChangeSeen:
 		it.Text, it.Mark = "the branch of its pull request "+safetext.EscapeLine(d.String(), 400), Stalled
 		if d.BranchChange.Kind == company.BranchAsDelivered {

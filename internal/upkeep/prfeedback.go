@@ -66,7 +66,7 @@ func (r FeedbackRounds) Job(pulls func() []company.Pull) Job {
 	}}
 }
 
-// PollPR asks about one pull request and has what was heard decided.
+// PollPR asks about one pull request, open or closed, and has what was heard decided.
 func PollPR(ctx context.Context, l *delivery.FeedbackPoller, p company.Pull, set company.Settings, do func(company.RecordPRFeedback) (company.TaskID, error)) view.PullSync {
 	h := view.PullSync{Number: p.Number, Task: p.Lead.ID, State: p.State}
 	fail := func(err error) view.PullSync {
@@ -80,16 +80,22 @@ func PollPR(ctx context.Context, l *delivery.FeedbackPoller, p company.Pull, set
 	c.Settings = set
 	h.Left, h.Items = left, len(c.Items)
 	told := c.Branch == nil || p.Knows(*c.Branch)
-	if c.State == company.PROpen && c.Branch != nil && c.Branch.Kind != company.BranchAsDelivered {
+	if p.State == company.PROpen && c.State == company.PROpen && c.Branch != nil && c.Branch.Kind != company.BranchAsDelivered {
 		h.BranchChange = c.Branch
 	}
-	if c.State == company.PROpen && len(c.Items) == 0 && told {
+	if c.State == company.PROpen && len(c.Items) == 0 && told && !c.Reopened {
 		return h
 	}
 	if h.FollowUp, err = do(c); err != nil {
 		return fail(err)
 	}
-	h.State = c.State
+	if c.Reopened { // what is said there counts from now on
+		p.State = company.PROpen
+		return PollPR(ctx, l, p, set, do)
+	}
+	if p.State == company.PROpen || c.State == company.PRMerged {
+		h.State = c.State
+	}
 	return h
 }
 

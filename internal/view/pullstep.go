@@ -16,7 +16,8 @@ func NextPullStep(t *company.Task, openCommand func() string) string {
 	case company.PRMerged:
 		return "nothing: it is merged"
 	case company.PRClosed:
-		return fmt.Sprintf("nothing: it is closed; its branch stays. See the work with company pr diff %d; company submit \"…\" begins anew", n)
+		next := fmt.Sprintf("nothing: it is closed; its branch stays. See the work with company pr diff %d; company submit \"…\" begins anew", n)
+		return next + t.PR.ReopenedHint()
 	}
 	if t.PR.IsOnForge() {
 		return fmt.Sprintf("review it at %s; then company pr merge %d, or merge it there: company pr sync %d hears what came of it", safetext.Escape(t.PR.URL), n, n) + uncheckedBranchHint(t)

@@ -129,7 +129,7 @@ func settlePR(ctx context.Context, env *command.Environment, number string, stat
 	defer conn.Close()
 	t := r.Task()
 	head := company.OID("")
-	if t.PR.State == company.PROpen {
+	if t.PR.State == company.PROpen || t.PR.State == company.PRClosed && state == company.PRMerged {
 		if head, err = settle(r); err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ func newPRSync(env *command.Environment) *cobra.Command {
 		Use:   "sync [number...]",
 		Short: "Fetch the feedback on open pull requests",
 		Long: `Ask the forge about the open pull requests, or those named: whether they are
-merged or closed, whether people changed or deleted the branch, what reviews and
+merged, closed or open again, whether people changed or deleted the branch, what reviews and
 line comments of people who may push ask for, which checks fail, and whether the
 base has moved on and conflicts. What asks for work becomes one follow-up task on
 the same branch.
@@ -58,7 +58,7 @@ func syncPRs(ctx context.Context, env *command.Environment, numbers []string) er
 			return err
 		}
 		officeID = r.Office
-		if r.Pull.State == company.PROpen && !named[r.Pull.Lead.ID] {
+		if r.Pull.MayHaveNews(len(numbers) > 0) && !named[r.Pull.Lead.ID] {
 			pulls, named[r.Pull.Lead.ID] = append(pulls, r.Pull), true
 		}
 	}

@@ -31,7 +31,9 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, e company.Event) e
 			return fmt.Errorf("a pull request from %s", d.Branch)
 		}
 	case *company.PRSettled:
-		t.settled, t.inBase = true, d.State == company.PRMerged
+		t.settled, t.inBase = d.State != company.PROpen, d.State == company.PRMerged
+		// What was known of its branch is forgotten: it may be open again.
+		t.branch = company.BranchChange{Kind: company.BranchAsDelivered, Delivered: t.branch.Delivered, Now: t.branch.Delivered}
 	case *company.BranchChangeSeen:
 		return t.observeBranch(d, e)
 	case *company.TaskCompleted:
