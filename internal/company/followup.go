@@ -46,8 +46,8 @@ type Pull struct {
 	Tasks       []*Task // Lead and the completed follow-ups, in order
 }
 
-// MayHaveNews says whether its forge is asked about a pull request. People may open a closed one
-// again; whoever names one has it looked at.
+// MayHaveNews says whether its forge is asked about a pull request: about each open one, and
+// about a closed one that is named, since people may open it again.
 func (p Pull) MayHaveNews(named bool) bool {
 	return p.State == PROpen || named && p.State == PRClosed
 }
@@ -186,7 +186,7 @@ func (c RecordPRFeedback) decide(s *State, m Meta) ([]Event, error) {
 	switch {
 	case lead.PR.State == PRMerged, lead.PR.State == PRClosed && c.State != PRMerged && !c.Reopened:
 		return nil, nil
-	case lead.PR.State == PRClosed && c.State == PROpen: // what is said there is heard by the next look
+	case lead.PR.State == PRClosed && c.State == PROpen: // the next look hears its remarks
 		return []Event{m.newEvent(lead.ID, "", "", &PRSettled{State: PROpen, Why: c.Why})}, nil
 	case c.State == PRMerged || c.State == PRClosed:
 		return SettlePR{Task: lead.ID, State: c.State, Why: c.Why, Head: c.Head}.decide(s, m)

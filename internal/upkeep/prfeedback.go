@@ -66,7 +66,7 @@ func (r FeedbackRounds) Job(pulls func() []company.Pull) Job {
 	}}
 }
 
-// PollPR asks about one pull request, open or closed, and has what was heard decided.
+// PollPR asks about one pull request, open or closed, and has the answer decided.
 func PollPR(ctx context.Context, l *delivery.FeedbackPoller, p company.Pull, set company.Settings, do func(company.RecordPRFeedback) (company.TaskID, error)) view.PullSync {
 	h := view.PullSync{Number: p.Number, Task: p.Lead.ID, State: p.State}
 	fail := func(err error) view.PullSync {
@@ -89,7 +89,7 @@ func PollPR(ctx context.Context, l *delivery.FeedbackPoller, p company.Pull, set
 	if h.FollowUp, err = do(c); err != nil {
 		return fail(err)
 	}
-	if c.Reopened { // what is said there counts from now on
+	if c.Reopened { // remarks on it count from now on
 		p.State = company.PROpen
 		return PollPR(ctx, l, p, set, do)
 	}

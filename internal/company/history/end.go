@@ -32,7 +32,7 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, e company.Event) e
 		}
 	case *company.PRSettled:
 		t.settled, t.inBase = d.State != company.PROpen, d.State == company.PRMerged
-		// What was known of its branch is forgotten: it may be open again.
+		// The next look at its branch begins anew, since it may be opened again.
 		t.branch = company.BranchChange{Kind: company.BranchAsDelivered, Delivered: t.branch.Delivered, Now: t.branch.Delivered}
 	case *company.BranchChangeSeen:
 		return t.observeBranch(d, e)

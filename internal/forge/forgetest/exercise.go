@@ -381,8 +381,8 @@ func testConflictAndMerge(b *Fixture) {
 	}
 }
 
-// A pull request is merged at the head that was reviewed, and at no other, into the base that
-// the person was told, and into no other; one that is
+// A pull request is merged at the head that was reviewed, and at no other, and into the
+// base of its delivery alone; one that is
 // merged stays so, and another office's is left alone.
 func testMerge(b *Fixture) {
 	pr := b.PR()
