@@ -310,6 +310,7 @@ type summary struct {
 	Result, Task, Status, Next, Why, Hint string
 	PR                                    *int
 	Head                                  string
+	Unverified                            []string
 	Tokens                                int64
 }
 
