@@ -80,11 +80,7 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 	if t.Err() != nil {
 		return Project{}, t.Err()
 	}
-	if len(parts) > maxComponents {
-		t.AddNote("%d parts have checks; the first %d are gates, not %s (gates.lint and gates.test can name one command for all)",
-			len(parts), maxComponents, joinDirs(parts[maxComponents:]))
-		parts = parts[:maxComponents]
-	}
+	parts = limitFolders(t, parts)
 	p := Project{Gates: gatesFor(parts, o)}
 	if p.Toolchains, p.Spare = neededToolchains(t, parts, o); t.Err() != nil {
 		return Project{}, t.Err()
@@ -111,6 +107,26 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 	}
 	p.addMaintainerChecks(t, &p.Proposals, o)
 	return p, t.Err()
+}
+
+// limitFolders keeps the parts of the first folders, and notes the others. A folder may have several
+// parts, of several languages or of one test script.
+func limitFolders(t *ecosystem.Tree, parts []ecosystem.Component) []ecosystem.Component {
+	folders := map[string]bool{}
+	var kept, left []ecosystem.Component
+	for _, p := range parts {
+		if !folders[p.Dir] && len(folders) == maxComponents {
+			left = append(left, p)
+			continue
+		}
+		folders[p.Dir] = true
+		kept = append(kept, p)
+	}
+	if len(left) > 0 {
+		t.AddNote("%d parts have checks; those of the first %d folders are gates, not %s (gates.lint and gates.test can name one command for all)",
+			len(parts), maxComponents, joinDirs(left))
+	}
+	return kept
 }
 
 // readTree is the tree of a commit as ecosystems look at it.

@@ -77,7 +77,7 @@ func TestDetect(t *testing.T) {
 			gates.Options{}, []string{vet, test}, "go", nil},
 
 		{"node:test", npm(`{"scripts":{"pretest":"tsc","test":"node --test test/"}}`), gates.Options{}, []string{"test |  | npm test | tap"}, "node", nil},
-		{"an audit after the tests", npm(`{"scripts":{"pretest":"npm run lint","test":"npm run tests-only","tests-only":"tape 'test/*.js'","posttest":"aud --production"}}`), gates.Options{}, []string{"test |  | npm run pretest && npm test --ignore-scripts | plain"}, "node",
+		{"an audit after the tests", npm(`{"scripts":{"pretest":"npm run lint","test":"npm run tests-only","tests-only":"tape 'test/*.js'","posttest":"aud --production"}}`), gates.Options{}, []string{"test |  | npm run pretest && npm test --ignore-scripts | tap"}, "node",
 			[]string{"package.json: posttest asks a registry for weaknesses of packages (aud --production): tests are run without that"}},
 		{"vitest with lint", npm(`{"scripts":{"test":"tsc --noEmit && vitest","lint":"eslint ."},"devDependencies":{"vitest":"1","eslint":"9"}}`),
 			gates.Options{}, []string{"lint |  | npm run lint", "test |  | npm test | junit"}, "node", nil},

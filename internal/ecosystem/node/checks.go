@@ -45,12 +45,13 @@ func (s scriptChecks) isInstalled(pkg string) bool {
 // toolOf is the program of the last step of a script of which each step has a program that is
 // installed: one that is not cannot judge. tools say which package brings a program.
 func (s scriptChecks) toolOf(name string, tools map[string]string) string {
-	tool, script := "", s.manifest.Scripts[name]
-	if watchesRE.MatchString(script) || strings.ContainsAny(strings.ReplaceAll(script, "&&", ""), ";|&\n") {
-		return "" // it does not end, or has steps of another kind
-	}
-	for step := range strings.SplitSeq(script, "&&") {
-		tool = programName(step)
+	tool := ""
+	steps, _ := s.m.readSteps(s.manifest, s.manifest.Scripts[name])
+	for _, one := range steps {
+		if watchesRE.MatchString(one.text) {
+			return "" // it does not end
+		}
+		tool, _ = findProgram(one.words)
 		if !s.isInstalled(tools[tool]) && !s.isInstalled(buildTools[tool]) {
 			return ""
 		}
@@ -68,6 +69,9 @@ func (s scriptChecks) findLint() *company.GateCommand {
 		return nil
 	}
 	tool := programName(script)
+	if steps, ok := s.m.readSteps(s.manifest, script); ok {
+		tool, _ = findProgram(steps[0].words)
+	}
 	if s.isInstalled(checkTools[tool]) {
 		return s.m.scriptGate(s.dir, "lint", tool, s.manifest)
 	}
@@ -112,9 +116,17 @@ func (s scriptChecks) findBuild() *company.GateCommand {
 // others: the compiler checks nothing with it but by building.
 var emptyProjectRE = lazyregexp.New(`"files"\s*:\s*\[\s*\]`)
 
-// scriptGate is a script that serves as a check.
+// scriptGate is a script that serves as a check. What it runs of the package's other scripts is pinned
+// with it.
 func (m Manager) scriptGate(dir, name, tool string, manifest packageJSON) *company.GateCommand {
 	gate := &company.GateCommand{Command: m.Name + " run " + name, Report: manifest.pinScript(dir, name, "", ""), Probe: m.Probe(tool)}
+	if steps, ok := m.readSteps(manifest, manifest.Scripts[name]); ok && slices.ContainsFunc(steps, func(s step) bool { return s.via != nil }) {
+		var all []string
+		for _, one := range steps {
+			all = append(all, one.text)
+		}
+		gate.Report = manifest.pinTexts(dir, manifest.Scripts["pre"+name], strings.Join(all, " && "), manifest.Scripts["post"+name])
+	}
 	if tool == "tsc" {
 		gate.Parse = formatTypeScript
 	}

@@ -37,7 +37,9 @@ func TestScriptsThatCheck(t *testing.T) {
 		"a generated configuration": {map[string]string{"package.json": `{"devDependencies":{"typescript":"5","nuxt":"4"}}`, "tsconfig.json": `{"extends":"./.nuxt/tsconfig.json"}`}, "", ""},
 		"a script that watches":     {map[string]string{"package.json": `{"scripts":{"typecheck":"tsc --noEmit -w","build":"tsc --watch"},` + typescript + `}`}, "", ""},
 		"a build and more":          {map[string]string{"package.json": `{"scripts":{"build":"tsc -b; ./publish.sh"},` + typescript + `}`}, "", ""},
-		"another check":             {map[string]string{"package.json": `{"scripts":{"check":"prettier --check ."},"devDependencies":{"typescript":"5","prettier":"3"}}`}, "", ""},
+		"Vue": {map[string]string{"package.json": `{"scripts":{"build":"run-p type-check \"build-only {@}\" --","build-only":"vite build","type-check":"vue-tsc --build","lint":"run-s \"lint:*\"","lint:a":"oxlint . --fix","lint:b":"eslint ."},"devDependencies":{"vue-tsc":"3","vite":"8","eslint":"10","oxlint":"1","typescript":"5"}}`},
+			"lint npm run lint|types npm run type-check|build? npm run build", "( vue-tsc --build && vite build )"},
+		"another check": {map[string]string{"package.json": `{"scripts":{"check":"prettier --check ."},"devDependencies":{"typescript":"5","prettier":"3"}}`}, "", ""},
 	} {
 		var got []string
 		runs := ""

@@ -2,8 +2,8 @@ package node
 
 import (
 	"encoding/json"
+	"slices"
 
-	"company/internal/company"
 	"company/internal/ecosystem"
 )
 
@@ -33,6 +33,8 @@ type Manager struct {
 func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 	var out []ecosystem.Component
 	root := packageJSON{}
+	found := map[string]*packageChecks{} // by folder
+	var order []string
 	for _, dir := range tree.FoldersWith("package.json") {
 		text := tree.ReadManifest(dir, "package.json")
 		var manifest packageJSON
@@ -52,38 +54,35 @@ func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 		tree.AddProject(m.Kind, dir)
 		if len(manifest.Workspaces) == 0 && m.HasWorkspaces != nil && m.HasWorkspaces(tree, dir) {
 			manifest.Workspaces = json.RawMessage("true")
+			if dir == "" {
+				root.Workspaces = manifest.Workspaces
+			}
 		}
 		manifest.managed = m.RunsItself != nil && m.RunsItself(dir)
-		got := ecosystem.Component{Dir: dir, Kind: m.Kind, Description: m.Description, Test: m.findTest(dir, manifest.leaveOutAudits(tree, dir))}
-		scripts := scriptChecks{m, tree, dir, manifest, root}
-		got.Lint, got.Types, got.Build = scripts.findLint(), scripts.findTypes(), scripts.findBuild()
-		if above := ecosystem.Covering(out, dir); above != nil { // a workspace of a part that is checked already
-			got = leaveOutCovered(got, *above)
-			if !got.HasCheck() {
-				continue
+		checks := scriptChecks{m, tree, dir, manifest, root}.find()
+		for _, above := range order { // one of its workspaces is checked already
+			if ecosystem.IsUnder(dir, above) && found[above].has() && !isSeparate(tree, dir) {
+				checks.leaveOutCovered(tree, dir, found[above])
+				break
 			}
 		}
-		if !got.HasCheck() {
-			if dir == "" {
-				tree.AddNote("package.json has neither a test nor a lint that can be run")
-			}
-			continue
+		found[dir] = checks
+		order = append(order, dir)
+	}
+	if top := found[""]; top != nil && len(top.tests) == 0 && len(root.Workspaces) > 0 && !slices.ContainsFunc(order, func(dir string) bool { return len(found[dir].tests) > 0 }) {
+		scriptChecks{m, tree, "", root, root}.addForAll(top)
+	}
+	for _, dir := range order {
+		got := found[dir].components(ecosystem.Component{Dir: dir, Kind: m.Kind, Description: m.Description})
+		if len(got) == 0 && dir == "" && len(found[dir].browsers) == 0 {
+			tree.AddNote("package.json has neither a test nor a lint that can be run")
 		}
-		out = append(out, got)
+		out = append(out, got...)
 	}
 	return out
 }
 
-// leaveOutCovered is a component without the kinds of checks that the one above it has. An unasked one
-// above stands for no script of a workspace.
-func leaveOutCovered(c, above ecosystem.Component) ecosystem.Component {
-	for _, k := range []struct {
-		own   **company.GateCommand
-		above *company.GateCommand
-	}{{&c.Lint, above.Lint}, {&c.Types, above.Types}, {&c.Build, above.Build}, {&c.Test, above.Test}} {
-		if k.above != nil && (*k.own == nil || !k.above.Provisional || (*k.own).Provisional) {
-			*k.own = nil
-		}
-	}
-	return c
+// isSeparate reports whether the package in a folder is locked by itself: the package above it does not install it.
+func isSeparate(tree *ecosystem.Tree, dir string) bool {
+	return dir != "" && slices.ContainsFunc(lockFiles, func(l struct{ file, client string }) bool { return tree.HasFile(dir, l.file) })
 }

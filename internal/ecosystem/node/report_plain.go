@@ -30,7 +30,8 @@ type jestPlain struct {
 }
 
 var (
-	jestFile  = lazyregexp.New(`^(?:FAIL|PASS) (\S+\.[cm]?[jt]sx?)(?: \(.*\))?$`)
+	// Before a file of a project stands the project's name.
+	jestFile  = lazyregexp.New(`^(?:FAIL|PASS) (?:\S.{0,200} )?(\S+\.[cm]?[jt]sx?)(?: \(.*\))?$`)
 	jestName  = lazyregexp.New(`^  ● (.+)$`)
 	jestTests = lazyregexp.New(`^Tests: +(?:(\d+) failed)?.*\d+ total$`)
 	noTests   = lazyregexp.New(`^No test(?:s| files)? found, exiting with code 0$`) // jest's and vitest's
@@ -81,7 +82,8 @@ type vitestPlain struct {
 }
 
 var (
-	vitestName  = lazyregexp.New(`^ FAIL  (\S+)(?: > (.+)| \[ .+ \])$`)
+	// Before a file of a project stands the project's name: two projects may run the same file.
+	vitestName  = lazyregexp.New(`^ FAIL  ((?:\|[^|]+\| )?\S+)(?: > (.+)| \[ .+ \])$`)
 	vitestTests = lazyregexp.New(`^ +Tests  (?:(\d+) failed)?`)
 )
 

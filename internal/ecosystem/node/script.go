@@ -20,8 +20,12 @@ type packageJSON struct {
 	DevDependencies map[string]string `json:"devDependencies"`
 	PackageManager  string            `json:"packageManager"`
 	Workspaces      json.RawMessage   `json:"workspaces"`
-	managed         bool              // only its manager can run what it has installed
-	audited         []string          // what runs before and after the tests, and has lost an audit
+	Jest            json.RawMessage   `json:"jest"`
+	// Wireit are the scripts that wireit runs, by their names.
+	Wireit  map[string]wireitScript `json:"wireit"`
+	managed bool                    // only its manager can run what it has installed
+	audited []string                // what runs before and after the tests, and has lost an audit
+	parted  bool                    // its test script is made of those for parts of the tests
 }
 
 func (p packageJSON) dependsOn(name string) bool {
@@ -32,10 +36,14 @@ func (p packageJSON) dependsOn(name string) bool {
 // and after it: a branch that rewrites its scripts does not rewrite its gate. env and
 // args go to the script itself. Empty: only the manager can run it.
 func (p packageJSON) pinScript(dir, name, env, args string) string {
+	return p.pinTexts(dir, p.Scripts["pre"+name], env+p.Scripts[name]+args, p.Scripts["post"+name])
+}
+
+// pinTexts makes one command of the texts of scripts. Empty: only the manager can run them.
+func (p packageJSON) pinTexts(dir string, all ...string) string {
 	if p.managed {
 		return ""
 	}
-	all := []string{p.Scripts["pre"+name], env + p.Scripts[name] + args, p.Scripts["post"+name]}
 	line := ""
 	for _, script := range all {
 		if strings.Contains(script, "npm_") || strings.ContainsAny(script, "\n\x00") {
@@ -60,27 +68,78 @@ func (p packageJSON) pinScript(dir, name, env, args string) string {
 	return `PATH="` + bins + `$PATH"; export PATH; ` + line
 }
 
-// findTest finds the command for the tests of a package. The test script's
-// steps before and after its runner stay; the runner gets a report option.
-func (m Manager) findTest(dir string, manifest packageJSON) *company.GateCommand {
-	script := strings.TrimSpace(manifest.Scripts["test"])
-	if script == "" || strings.Contains(script, "no test specified") {
-		switch {
-		case len(manifest.Workspaces) > 0: // they say it, each for itself
-		case manifest.dependsOn("vitest"):
-			run := m.Exec + "vitest run"
-			report := run + " --passWithNoTests --reporter=default --reporter=junit --outputFile=" + testreport.File
-			return &company.GateCommand{Command: run, Probe: m.Probe("vitest"), Parse: testreport.FormatJUnit,
-				Report: report, Plant: plantScript, Canary: report + " " + ecosystem.CanaryPlaceholder}
-		case manifest.dependsOn("jest"):
-			run := m.Exec + "jest --ci"
-			report := run + " --passWithNoTests --json --outputFile=" + testreport.File
-			return &company.GateCommand{Command: run, Probe: m.Probe("jest"), Parse: formatJestJSON,
-				Report: report, Plant: plantScript, Canary: report + " " + ecosystem.CanaryPlaceholder}
+// What makes vitest and jest report, on a suite that may be empty.
+const (
+	vitestArguments = " --passWithNoTests --reporter=default --reporter=junit --outputFile=" + testreport.File
+	jestArguments   = " --ci --passWithNoTests --json --outputFile=" + testreport.File
+)
+
+// hasTestScript reports whether a package has a script for its tests. The one that "npm init" writes
+// is none.
+func (p packageJSON) hasTestScript() bool {
+	script := strings.TrimSpace(p.Scripts["test"])
+	return script != "" && !strings.Contains(script, "no test specified")
+}
+
+// useParts makes a test script of those for the parts of the tests, where a package has none for all of them.
+func (p *packageJSON) useParts() {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(p.Scripts)) {
+		if partScriptRE.MatchString(name) && !otherScriptRE.MatchString(name) && scriptNameRE.MatchString(name) {
+			all = append(all, "npm run "+name)
 		}
-		return nil
 	}
+	if len(all) == 0 || len(all) > maxTestGates {
+		return
+	}
+	p.Scripts = maps.Clone(p.Scripts)
+	p.Scripts["test"] = strings.Join(all, " && ")
+	p.parted = true
+}
+
+var (
+	partScriptRE = lazyregexp.New(`^(?:tests?[:-].+|unit|unit-?tests?|e2e)$`)
+	// otherScriptRE matches names of scripts that run the same tests in another way, or none.
+	otherScriptRE = lazyregexp.New(`(?:^|[:-])(?:watch|debug|dev|ui|open|headed|cov|coverage|update|inspect|report|bench|all|ci|build|compile|prepare|setup|clean|install|lint|types?)(?:$|[:-])`)
+)
+
+// runnerGate is a runner by itself, in a folder whose package has no script for it.
+func (m Manager) runnerGate(runner string) *company.GateCommand {
+	gate := &company.GateCommand{Command: m.Exec + "vitest run", Parse: testreport.FormatJUnit}
+	args := vitestArguments
+	if runner == "jest" {
+		gate.Command, gate.Parse, args = m.Exec+"jest --ci", formatJestJSON, strings.TrimPrefix(jestArguments, " --ci")
+	}
+	gate.Probe, gate.Report, gate.Plant = m.Probe(runner), gate.Command+args, plantScript
+	gate.Canary = gate.Report + " " + ecosystem.CanaryPlaceholder
+	return gate
+}
+
+// findTests finds the commands for the tests of a package. Steps before and after a runner
+// stay; the runner gets a report option.
+func (s scriptChecks) findTests(c *packageChecks) {
+	if !s.manifest.hasTestScript() {
+		s.manifest.useParts()
+	}
+	if !s.manifest.hasTestScript() {
+		if gate := s.findRunner(c); gate != nil {
+			c.tests = append(c.tests, namedGate{gate: gate})
+		}
+		return
+	}
+	manifest := s.manifest.leaveOutAudits(s.tree, s.dir)
+	if len(s.manifest.Workspaces) > 0 {
+		defer s.findScriptProjects(c)
+	}
+	if !s.splitTests(manifest, c) {
+		c.tests = append(c.tests, namedGate{gate: s.m.wholeTest(s.dir, manifest)})
+	}
+}
+
+// wholeTest is a test script that is run as it stands. Its last line may be a runner that reports.
+func (m Manager) wholeTest(dir string, manifest packageJSON) *company.GateCommand {
 	gate := &company.GateCommand{Command: m.formatTestCommand(manifest), Report: manifest.pinScript(dir, "test", "", ""), Parse: testreport.FormatPlain}
+	script := strings.TrimSpace(manifest.Scripts["test"])
 	last := script
 	if at := strings.LastIndex(last, "&&"); at >= 0 {
 		last = last[at+2:]
@@ -88,50 +147,46 @@ func (m Manager) findTest(dir string, manifest packageJSON) *company.GateCommand
 	if strings.ContainsAny(last, "|;&><`$()") {
 		return gate // arguments would end up anywhere
 	}
-	manifest = manifest.quietly(script, last)
-	env, args, only := "", "", "" // only runs the company's own test and no other
-	switch programName(last) {
-	case "vitest":
-		gate.Parse, gate.Probe, args = testreport.FormatJUnit, m.Probe("vitest"), " --run --passWithNoTests --reporter=default --reporter=junit --outputFile="+testreport.File
-		only = " " + ecosystem.CanaryPlaceholder
-		if choosesFiles(last, "vitest", "run") {
-			only = " -t " + ecosystem.CanaryPlaceholder
-		}
-	case "jest":
-		gate.Parse, gate.Probe, args = formatJestJSON, m.Probe("jest"), " --ci --passWithNoTests --json --outputFile="+testreport.File
-		only = " " + ecosystem.CanaryPlaceholder
-		if choosesFiles(last, "jest") {
-			only = " -t " + ecosystem.CanaryPlaceholder
-		}
-	case "mocha":
-		gate.Parse, gate.Probe, args, only = formatTAP, m.Probe("mocha"), " --reporter tap", " --grep "+ecosystem.CanaryPlaceholder
-	case "ava":
-		gate.Parse, gate.Probe, args, only = formatTAP, m.Probe("ava"), " --tap", " '--match=*"+ecosystem.CanaryPlaceholder+"*'"
-	case "tape", "tap":
-		gate.Parse = formatTAP
-	case "node":
-		if slices.Contains(strings.Fields(last), "--test") {
-			gate.Parse, env = formatTAP, "export NODE_OPTIONS=--test-reporter=tap; "
-			at := len(script) - len(last) // behind "--test" come files
-			alone := packageJSON{Scripts: maps.Clone(manifest.Scripts)}
-			alone.Scripts["test"] = script[:at] + strings.Replace(manifest.Scripts["test"][at:], "--test", "--test --test-name-pattern="+ecosystem.CanaryPlaceholder, 1)
-			gate.Canary = alone.pinScript(dir, "test", env, "")
-		}
+	if before := strings.TrimSuffix(script, last); slices.ContainsFunc(strings.FieldsFunc(before, isBetweenWords), isRunner) {
+		return gate // its report would be one of several
 	}
-	if only != "" {
-		gate.Canary = manifest.pinScript(dir, "test", env, args+only)
+	one := step{text: last, words: strings.Fields(last)}
+	pin := func(env, text string) string {
+		own := packageJSON{Scripts: maps.Clone(manifest.Scripts), managed: manifest.managed}
+		own.Scripts["test"] = strings.TrimSuffix(script, last) + text
+		return own.pinScript(dir, "test", env, "")
+	}
+	if kind, program := one.classify(); kind != stepTests {
+		if gate.Report != "" {
+			gate.Report = pin("", quiet(program, last))
+		}
+		return gate
+	}
+	report := m.reportOf(one)
+	gate.Parse = report.format
+	if report.tool != "" {
+		gate.Probe = m.Probe(report.tool)
+	}
+	if report.alone != "" {
+		gate.Canary = pin(report.env, report.alone)
 	}
 	if gate.Canary != "" {
 		gate.Plant = plantScript
 	}
-	if gate.Report = manifest.pinScript(dir, "test", env, args); gate.Report == "" { // by its manager, and without what that cannot pass on
-		gate.Report = strings.TrimSuffix(gate.Command+m.Arguments+args, m.Arguments)
-		if env != "" {
+	if gate.Report = pin(report.env, report.text); gate.Report == "" { // by its manager, and without what that cannot pass on
+		gate.Report = strings.TrimSuffix(gate.Command+m.Arguments+report.args, m.Arguments)
+		if report.env != "" {
 			gate.Report = strings.Replace(gate.Command, m.Name+" test", "NODE_OPTIONS=--test-reporter=tap "+m.Name+" test", 1)
 		}
 	}
 	return gate
 }
+
+// isBetweenWords reports whether a character stands between the words of a script.
+func isBetweenWords(r rune) bool { return strings.ContainsRune(" \t;|&(){}", r) }
+
+// isRunner reports whether a word of a script has a runner run tests.
+func isRunner(word string) bool { return runners[path.Base(word)] != "" || word == "--test" }
 
 // Flags of a script that a gate cannot have: to wait for changes, and to report
 // to somewhere else. Two of one kind are an error of the runner's, or none of
@@ -147,40 +202,29 @@ var (
 
 const flagValue = `(?:[^\s'"]+|'[^']*'|"[^"]*")`
 
-// quietly is a manifest whose test script, with its last line, leaves watching
-// and reporting to the gate.
-func (p packageJSON) quietly(script, last string) packageJSON {
-	line := watchFlag.ReplaceAllString(last, "$1")
-	switch programName(last) {
+// quiet returns the text of a runner that leaves watching and reporting to the gate.
+func quiet(runner, text string) string {
+	line := watchFlag.ReplaceAllString(text, "$1")
+	switch runner {
 	case "vitest":
 		line = watchWord.ReplaceAllString(line, "vitest run")
-		line = ownFile.ReplaceAllString(ownReporter.ReplaceAllString(line, ""), "")
+		return ownFile.ReplaceAllString(ownReporter.ReplaceAllString(line, ""), "")
 	case "jest":
-		line = ownFile.ReplaceAllString(ownJSON.ReplaceAllString(line, "$1"), "")
+		return ownFile.ReplaceAllString(ownJSON.ReplaceAllString(line, "$1"), "")
 	case "mocha", "ava":
-		line = shortWatch.ReplaceAllString(line, "$1")
-	case "node":
-	default:
-		return p
+		return shortWatch.ReplaceAllString(line, "$1")
+	case "node --test", "node":
+		return line
 	}
-	p.Scripts = maps.Clone(p.Scripts)
-	p.Scripts["test"] = strings.TrimSuffix(script, last) + line
-	return p
+	return text
 }
 
-// choosesFiles says whether a script names files to its runner: one more would
-// be taken beside them, and not out of them.
-func choosesFiles(line string, words ...string) bool {
-	started := false
-	for word := range strings.FieldsSeq(line) {
-		switch {
-		case slices.Contains(words, path.Base(word)):
-			started = true
-		case started && !strings.HasPrefix(word, "-"):
-			return true
-		}
-	}
-	return false
+// choosesFiles reports whether the words behind a runner name files to it: one more would
+// be taken beside them, and not out of them. verbs are no files.
+func choosesFiles(words []string, verbs ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		return !strings.HasPrefix(w, "-") && !slices.Contains(verbs, w)
+	})
 }
 
 // programName is what a script's line starts.

@@ -1,0 +1,331 @@
+package node
+
+import (
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"company/internal/boundedparse/bash"
+	"company/internal/lazyregexp"
+)
+
+// Limits of one script, with all the scripts that it runs.
+const (
+	maxFollowed = 8  // scripts that run one another
+	maxSteps    = 64 // commands that a script comes to
+)
+
+// step is a command of a script, followed through the scripts that it runs.
+type step struct {
+	text  string // for the shell
+	env   string // the assignments before the program, with a space at their end
+	words []string
+	// via is the innermost script that the step is in. Nil: the script itself.
+	via *scriptCall
+}
+
+// scriptCall is a call of another script of the package.
+type scriptCall struct {
+	name    string
+	command string // as people run it
+	steps   int    // checks that it comes to
+}
+
+// stepReader takes scripts apart into the commands that they run one after the other.
+type stepReader struct {
+	m        Manager
+	manifest packageJSON
+	room     int
+}
+
+// readSteps returns the commands of a script. Not ok: the script does more than run
+// commands until one fails, or what it runs depends on a command before.
+func (m Manager) readSteps(manifest packageJSON, script string) (steps []step, ok bool) {
+	r := stepReader{m, manifest, maxSteps}
+	return r.read(script, nil, 0)
+}
+
+// stateful are commands of a shell that change what the commands after them do.
+var stateful = []string{"cd", "pushd", "popd", "export", "unset", "set", "source", ".", "exit", "trap", "alias", "eval", "exec", "shift", "ulimit", "umask", "wait"}
+
+func (r *stepReader) read(script string, via *scriptCall, depth int) (out []step, ok bool) {
+	file, err := bash.Parse(script)
+	if err != nil || len(file.Stmts) != 1 || len(file.Last) > 0 || strings.ContainsAny(script, "\n\x00") || depth > maxFollowed {
+		return nil, false
+	}
+	for _, s := range splitChain(file.Stmts[0]) {
+		one := step{text: script[s.Pos().Offset():s.End().Offset()], via: via}
+		call, isCall := s.Cmd.(*syntax.CallExpr)
+		switch {
+		case len(s.Comments) > 0 || s.Background:
+			return nil, false
+		case !isCall || s.Negated || len(s.Redirs) > 0: // a pipe, an alternative, a loop
+			one.text = strings.TrimRight(one.text, "; ")
+			if chain, ok := s.Cmd.(*syntax.BinaryCmd); ok && chain.Op == syntax.OrStmt {
+				one.text = "{ " + one.text + "; }" // what it is an alternative to is to stay the same
+			}
+		case len(call.Args) == 0:
+			return nil, false
+		default:
+			at := call.Args[0].Pos().Offset() - s.Pos().Offset()
+			one.env = one.text[:at]
+			one.text = strings.TrimRight(one.text, "; ")
+			one.words = literalWords(call.Args)
+		}
+		if len(one.words) > 0 && slices.Contains(stateful, one.words[0]) {
+			return nil, false
+		}
+		inner, followed := r.follow(one, call, script, depth)
+		if !followed {
+			inner = []step{one}
+		}
+		if r.room -= len(inner); r.room < 0 {
+			return nil, false
+		}
+		out = append(out, inner...)
+	}
+	return out, true
+}
+
+// splitChain returns the statements of a chain of &&, in their order.
+func splitChain(s *syntax.Stmt) []*syntax.Stmt {
+	var out []*syntax.Stmt
+	for {
+		chain, ok := s.Cmd.(*syntax.BinaryCmd)
+		if !ok || chain.Op != syntax.AndStmt || s.Negated || len(s.Redirs) > 0 || s.Background {
+			break
+		}
+		out = append(out, chain.Y)
+		s = chain.X
+	}
+	out = append(out, s)
+	slices.Reverse(out)
+	return out
+}
+
+// literalWords returns the words of a command. One that only a shell can expand is empty.
+func literalWords(args []*syntax.Word) []string {
+	out := make([]string, len(args))
+	for i, w := range args {
+		out[i] = literalWord(w)
+	}
+	return out
+}
+
+func literalWord(w *syntax.Word) string {
+	var b strings.Builder
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			b.WriteString(strings.ReplaceAll(p.Value, `\`, ""))
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			for _, q := range p.Parts {
+				lit, ok := q.(*syntax.Lit)
+				if !ok {
+					return ""
+				}
+				b.WriteString(strings.ReplaceAll(lit.Value, `\`, ""))
+			}
+		default:
+			return ""
+		}
+	}
+	return b.String()
+}
+
+// follow returns the steps of the scripts that a command runs. Not ok: it runs none.
+func (r *stepReader) follow(s step, call *syntax.CallExpr, script string, depth int) (out []step, ok bool) {
+	if len(s.words) == 0 {
+		return nil, false
+	}
+	if text, ok := r.readWireit(s); ok {
+		return r.read(text, s.via, depth+1)
+	}
+	names, args := r.findScripts(s.words)
+	if len(names) == 0 {
+		return nil, false
+	}
+	rest := ""
+	if args < len(call.Args) {
+		rest = " " + script[call.Args[args].Pos().Offset():call.Args[len(call.Args)-1].End().Offset()]
+	}
+	for _, name := range names {
+		name, more, _ := strings.Cut(name, " ") // run-s "test:unit -- --run"
+		more = strings.TrimPrefix(strings.TrimSpace(more), "-- ")
+		if more != "" {
+			more = " " + more
+		}
+		text := strings.TrimSpace(r.manifest.Scripts[name])
+		if text == "" {
+			return nil, false
+		}
+		via := &scriptCall{name: name, command: r.m.Name + " run " + name}
+		if rest+more != "" {
+			via.command += r.m.Arguments + rest + more
+		}
+		for _, part := range []string{r.manifest.Scripts["pre"+name], text + rest + more, r.manifest.Scripts["post"+name]} {
+			if strings.TrimSpace(part) == "" {
+				continue
+			}
+			inner, ok := r.read(part, via, depth+1)
+			if !ok {
+				return nil, false
+			}
+			for i := range inner {
+				inner[i] = inner[i].within(s.env)
+			}
+			out = append(out, inner...)
+		}
+	}
+	return out, true
+}
+
+// within returns a step with the assignments of the command that runs its script.
+func (s step) within(env string) step {
+	if env == "" {
+		return s
+	}
+	if s.words == nil {
+		s.text = "export " + env + "; " + s.text
+		s.text = "( " + s.text + " )"
+		return s
+	}
+	s.env, s.text = env+s.env, env+s.text
+	return s
+}
+
+// quietFlags are flags of a client or of a program like run-s that change nothing of what is run.
+var quietFlags = []string{"-s", "--silent", "--if-present", "-q", "--quiet", "-c", "--continue-on-error", "-l", "--print-label", "-n", "--print-name", "--aggregate-output", "-p", "--parallel", "--sequential", "--serial", "--color"}
+
+// findScripts returns the names of the scripts that a command runs, and the index of the first
+// word that goes to them.
+func (r *stepReader) findScripts(words []string) (names []string, args int) {
+	program := path.Base(words[0])
+	i := 1
+	skip := func() {
+		for i < len(words) && slices.Contains(quietFlags, words[i]) {
+			i++
+		}
+	}
+	skip()
+	switch program {
+	case "run-s", "run-p", "npm-run-all", "npm-run-all2":
+		for ; i < len(words); i++ {
+			if slices.Contains(quietFlags, words[i]) {
+				continue
+			}
+			if words[i] == "--" { // "{@}" stands for what follows
+				return names, i + 1
+			}
+			found := r.matchScripts(strings.TrimSuffix(words[i], " {@}"))
+			if strings.HasPrefix(words[i], "-") || len(found) == 0 {
+				return nil, 0
+			}
+			names = append(names, found...)
+		}
+		return names, i
+	case "npm", "pnpm", "yarn", "node":
+	default:
+		return nil, 0
+	}
+	if i == len(words) {
+		return nil, 0
+	}
+	name := words[i]
+	switch {
+	case program == "node":
+		if name != "--run" || i+1 == len(words) {
+			return nil, 0
+		}
+		i++
+		name = words[i]
+	case name == "run" || name == "run-script":
+		i++
+		skip()
+		if i == len(words) {
+			return nil, 0
+		}
+		name = words[i]
+	case name == "test" || name == "t" || name == "tst":
+		name = "test"
+	case program == "npm":
+		return nil, 0
+	}
+	if r.manifest.Scripts[name] == "" || strings.ContainsAny(name, " \t") {
+		return nil, 0
+	}
+	i++
+	skip()
+	if i < len(words) && words[i] == "--" {
+		i++
+	} else if program == "npm" && i < len(words) && strings.HasPrefix(words[i], "-") {
+		return nil, 0 // a flag of npm's own, such as --workspaces
+	}
+	return []string{name}, i
+}
+
+// matchScripts returns the scripts that a pattern of npm-run-all names, as "test:*".
+func (r *stepReader) matchScripts(pattern string) []string {
+	name, rest, _ := strings.Cut(pattern, " ")
+	if !strings.Contains(name, "*") {
+		if r.manifest.Scripts[name] == "" {
+			return nil
+		}
+		return []string{pattern}
+	}
+	if rest != "" {
+		return nil
+	}
+	var out []string
+	for _, script := range slices.Sorted(maps.Keys(r.manifest.Scripts)) {
+		// The parts of a name stand between colons, as those of a path between slashes.
+		ok, err := path.Match(strings.ReplaceAll(strings.ReplaceAll(name, "**", "*"), ":", "/"), strings.ReplaceAll(script, ":", "/"))
+		if err == nil && ok {
+			out = append(out, script)
+		}
+	}
+	return out
+}
+
+// wireitScript is what a package.json says of a script that wireit runs.
+type wireitScript struct {
+	Command      string            `json:"command"`
+	Dependencies []json.RawMessage `json:"dependencies"`
+}
+
+// readWireit returns what wireit runs for a script: the scripts of this package that it depends
+// on, and its command.
+func (r *stepReader) readWireit(s step) (text string, ok bool) {
+	if s.via == nil && r.manifest.Scripts["test"] != s.text || len(s.words) != 1 || s.words[0] != "wireit" {
+		return "", false
+	}
+	name := "test"
+	if s.via != nil {
+		name = s.via.name
+	}
+	script := r.manifest.Wireit[name]
+	var all []string
+	for _, raw := range script.Dependencies {
+		var dependency struct{ Script string }
+		if json.Unmarshal(raw, &dependency.Script) != nil && json.Unmarshal(raw, &dependency) != nil {
+			return "", false
+		}
+		if !scriptNameRE.MatchString(dependency.Script) || r.manifest.Scripts[dependency.Script] == "" {
+			return "", false // of another package
+		}
+		all = append(all, "npm run "+dependency.Script)
+	}
+	if script.Command != "" {
+		all = append(all, script.Command)
+	}
+	return strings.Join(all, " && "), len(all) > 0
+}
+
+// scriptNameRE matches names of scripts that are safe in a command and in the name of a gate.
+var scriptNameRE = lazyregexp.New(`^[A-Za-z0-9][\w:.-]{0,39}$`)
