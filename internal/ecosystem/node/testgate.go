@@ -50,6 +50,8 @@ func (s scriptChecks) splitTests(manifest packageJSON, c *packageChecks) (ok boo
 	}
 	var checks []step
 	var separate []func()
+	var browsers []browserStep
+	var before []step // that prepare
 	for i := range t.groups {
 		t.groups[i] = slices.DeleteFunc(t.groups[i], func(one step) bool {
 			kind, program := one.classify()
@@ -62,8 +64,12 @@ func (s scriptChecks) splitTests(manifest packageJSON, c *packageChecks) (ok boo
 				return true
 			case stepBrowser:
 				t.whole = false
-				s.noteBrowser(one, program)
 				c.browsers = append(c.browsers, program)
+				if gate, why := s.browserGate(one, program, before); gate != nil {
+					browsers = append(browsers, browserStep{one, gate})
+				} else {
+					s.noteBrowser(one, program, why)
+				}
 				return true
 			case stepLint, stepTypes:
 				if !s.isInstalled(checkTools[program]) {
@@ -72,6 +78,8 @@ func (s scriptChecks) splitTests(manifest packageJSON, c *packageChecks) (ok boo
 				t.whole = false
 				separate = append(separate, func() { s.addSeparate(c, one, kind, program) })
 				return true
+			case stepOther:
+				before = append(before, one)
 			}
 			return false
 		})
@@ -81,23 +89,27 @@ func (s scriptChecks) splitTests(manifest packageJSON, c *packageChecks) (ok boo
 			one.via.steps++
 		}
 	}
-	if len(checks) > maxTestGates || len(checks) == 0 && (len(c.browsers) == 0 || t.hasSteps()) {
+	if len(checks)+len(browsers) > maxTestGates || len(checks) == 0 && len(c.browsers) == 0 {
 		return false
 	}
 	for _, add := range separate {
 		add()
 	}
-	if len(checks) == 0 {
-		return true
-	}
 	used := map[string]bool{}
-	for i, one := range checks {
-		label := ""
-		if len(checks) > 1 {
-			label = t.label(one, used)
+	label := func(one step) string {
+		if len(checks)+len(browsers) == 1 {
+			return ""
 		}
+		return t.label(one, used)
+	}
+	for i, one := range checks {
+		label := label(one)
 		_, program := one.classify()
 		c.tests = append(c.tests, namedGate{label, t.gate(i, one, i == len(checks)-1), program})
+	}
+	for _, b := range browsers {
+		_, program := b.step.classify()
+		c.tests = append(c.tests, namedGate{label(b.step), b.gate, program})
 	}
 	return true
 }
@@ -107,17 +119,13 @@ func (s step) hidesRunner() bool {
 	return s.words == nil && slices.ContainsFunc(strings.FieldsFunc(s.text, isBetweenWords), isRunner)
 }
 
-func (t testScript) hasSteps() bool {
-	return slices.ContainsFunc(t.groups, func(g []step) bool { return len(g) > 0 })
-}
-
 // label names the part of a script that a step is: the script that runs it alone, else its program.
 func (t testScript) label(one step, used map[string]bool) string {
 	_, name := one.classify()
 	if name == "node --test" {
 		name = "node"
 	}
-	if one.via != nil && one.via.steps == 1 && scriptNameRE.MatchString(one.via.name) {
+	if one.via != nil && one.via.steps <= 1 && scriptNameRE.MatchString(one.via.name) {
 		name = one.via.name
 		for _, prefix := range []string{"test:", "test-", "tests:"} {
 			if rest := strings.TrimPrefix(name, prefix); rest != "" {
@@ -350,12 +358,18 @@ func (s scriptChecks) addSeparate(c *packageChecks, one step, kind stepKind, pro
 	*list = append(*list, namedGate{gate: gate})
 }
 
-// noteBrowser says that a step is left out, since images have no browser for it.
-func (s scriptChecks) noteBrowser(one step, program string) {
+// browserStep is a step that drives a browser, and its check.
+type browserStep struct {
+	step step
+	gate *company.GateCommand
+}
+
+// noteBrowser says that a step is left out, and why.
+func (s scriptChecks) noteBrowser(one step, program, why string) {
 	script := "test"
 	if one.via != nil {
 		script = one.via.name
 	}
-	s.tree.AddNote("%s: the script %s drives a browser (%s), which images do not have: it alone is left out, and the other tests count; to have it judge a change, install a browser with container.setup and set gates.test: %s",
-		manifestIn(s.dir), ecosystem.PrintablePath(script), ecosystem.PrintablePath(program), shell.QuoteArgument(s.m.Name+" test"))
+	s.tree.AddNote("%s: the script %s drives a browser (%s), and %s: it alone is left out, and the other tests count; to have it judge a change, install what it needs with container.setup and set gates.test: %s",
+		manifestIn(s.dir), ecosystem.PrintablePath(script), ecosystem.PrintablePath(program), why, shell.QuoteArgument(s.m.Name+" test"))
 }

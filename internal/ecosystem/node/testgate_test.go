@@ -3,10 +3,12 @@ package node
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"company/internal/ecosystem/ecosystemtest"
+	"company/internal/testreport"
 )
 
 // describeChecks lists the checks of a repository: folder, label, kind, command, the format of its report, and
@@ -92,6 +94,50 @@ func TestBrowserStepsAreNamed(t *testing.T) {
 		if len(checks) != 1 || !strings.Contains(checks[0], "( mocha --reporter tap )") || !strings.Contains(notes, want) || (want == "") != (notes == "") {
 			t.Errorf("%s: %q, %q", script, checks, notes)
 		}
+	}
+}
+
+// Playwright's tests run in Debian's Chromium, by themselves.
+func TestBrowserGates(t *testing.T) {
+	t.Parallel()
+	const report = "export CI=1 PLAYWRIGHT_JUNIT_OUTPUT_FILE=" + testreport.File + " PLAYWRIGHT_JUNIT_OUTPUT_NAME=" + testreport.File + "; "
+	const ends = " --pass-with-no-tests --reporter=list,junit )"
+	const browsers = "projects: [ { name: 'chromium', use: { ...devices['Desktop Chrome'] } },\n { name: 'firefox', use: { ...devices['Desktop Firefox'] } },\n // { name: 'Chrome 2' }\n { name: 'Mobile Chrome', use: { ...devices['Pixel 5'] } }, { name: 'webkit', use: { ...devices['Desktop Safari'] } } ]"
+	for name, c := range map[string]struct {
+		scripts, config string
+		want            string
+		notes           string
+	}{
+		"SvelteKit": {`"test":"npm run test:unit && npm run test:e2e","test:unit":"vitest","test:e2e":"playwright install && playwright test"`, "",
+			"test unit: npm run test:unit [junit] ( vitest --run VITEST )|test e2e: npm run test:e2e [junit] ( " + report + "playwright test" + ends, ""},
+		"Vue": {`"build":"vite build","test:unit":"vitest","test:e2e":"playwright test"`, "command: 'npm run preview', " + browsers,
+			"test unit: npm run test:unit [junit] ( vitest --run VITEST )|test e2e: npm run build && npm run test:e2e -- '--project=chromium' '--project=Mobile Chrome' [junit] ( " + report + "vite build && playwright test '--project=chromium' '--project=Mobile Chrome'" + ends,
+			"of the browsers of Playwright's configuration Chromium is run"},
+		"alone":           {`"test":"node prepare.js && npx playwright test"`, "", "test : node prepare.js && npx playwright test [junit] ( " + report + "node prepare.js && npx playwright test" + ends, ""},
+		"another browser": {`"test":"playwright test"`, "use: { browserName: 'firefox' }", "", "names browsers other than Chromium alone"},
+		"a vendor's":      {`"test":"playwright test"`, "use: { channel: 'msedge' }", "", "asks for a browser of a vendor"},
+		"another program": {`"test":"mocha && cypress run"`, "", "test : npx --no-install mocha [tap] ( mocha --reporter tap )", "the script test drives a browser (cypress), and images have no browser that it finds"},
+	} {
+		files := map[string]string{"package.json": `{"scripts":{` + c.scripts + `},"devDependencies":{"@playwright/test":"1"}}`, "playwright.config.ts": c.config}
+		got, notes := describeChecks(files)
+		if strings.Join(got, "|") != c.want || !strings.Contains(notes, c.notes) || (notes == "") != (c.notes == "") {
+			t.Errorf("%s:\n%s\nwant\n%s\n%s", name, strings.Join(got, "|"), c.want, notes)
+		}
+		tree := ecosystemtest.Tree(files)
+		var commands []string
+		for _, part := range (Ecosystem{}).Detect(tree, nil) {
+			if part.Test != nil {
+				commands = append(commands, part.Test.Command)
+			}
+		}
+		need := Ecosystem{}.Needs(tree, func(string) bool { return true }, commands)
+		if wants := strings.Contains(c.want, "playwright test"); wants != slices.Equal(need, []string{browserToolchain}) {
+			t.Errorf("%s: the image needs %q", name, need)
+		}
+	}
+	tree := ecosystemtest.Tree(map[string]string{"package.json": `{"scripts":{"test":"jest"},"devDependencies":{"puppeteer":"24"}}`})
+	if need := (Ecosystem{}).Needs(tree, func(string) bool { return true }, []string{"npm test"}); len(need) != 1 {
+		t.Errorf("puppeteer: %q", need)
 	}
 }
 

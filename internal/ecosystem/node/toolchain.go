@@ -23,7 +23,7 @@ const (
 //go:embed linkmodules.sh
 var linkModules string
 
-// Toolchains is Node, with npm beside it, and what its native modules are built with.
+// Toolchains is Node, with npm beside it, what its native modules are built with, and a browser.
 func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	ask := [][]string{{"node", "-p", "process.execPath + '\\n' + process.versions.node + '\\n' + process.platform"}}
 	return []ecosystem.Toolchain{{
@@ -47,7 +47,7 @@ func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 			Ask: ask, Env: []string{"NODE_OPTIONS="}, Read: readHostHeaders,
 			Copies: []ecosystem.Copy{{From: "include/node", To: "/usr/local/include/node"}},
 		},
-	}}
+	}, browserTools()}
 }
 
 // readHost finds a Node with npm beside it as Node's own packages have it. Debian

@@ -1,0 +1,170 @@
+package node
+
+import (
+	_ "embed"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
+	"company/internal/shell"
+	"company/internal/testreport"
+)
+
+// linkBrowsers lays out Debian's Chromium where Playwright and Puppeteer look for theirs.
+//
+//go:embed linkbrowsers.sh
+var linkBrowsers string
+
+// browserToolchain is Chromium for tests in a browser.
+const browserToolchain = "browser"
+
+// browserDir is where a fresh tree's browsers lie.
+const browserDir = "/tmp/browsers"
+
+// browserTools is the toolchain of tests in a browser.
+func browserTools() ecosystem.Toolchain {
+	set := map[string]string{
+		"PLAYWRIGHT_BROWSERS_PATH": browserDir, "PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD": "1", "PLAYWRIGHT_SKIP_VALIDATE_HOST_REQUIREMENTS": "1",
+		"PUPPETEER_SKIP_DOWNLOAD": "1",
+	}
+	for _, name := range []string{"CHROME_BIN", "CHROME_PATH", "PUPPETEER_EXECUTABLE_PATH"} {
+		set[name] = path.Join(browserDir, "chromium")
+	}
+	return ecosystem.Toolchain{
+		Name: browserToolchain, Title: "Chromium", Contents: "chromium", Packages: []string{"chromium", "fonts-liberation"},
+		Env: ecosystem.Env{Set: set}, FreshTree: ecosystem.FreshTree{Links: linkBrowsers},
+	}
+}
+
+var _ ecosystem.Needer = Ecosystem{}
+
+// puppeteerPackages drive a browser from within tests of any runner.
+var puppeteerPackages = []string{"puppeteer", "puppeteer-core", "jest-puppeteer"}
+
+// Needs is Chromium where a command comes to tests in a browser.
+func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, commands []string) []string {
+	if !need(e.Name()) {
+		return nil
+	}
+	for _, dir := range t.FoldersWith("package.json") {
+		text := t.ReadManifest(dir, "package.json")
+		var manifest packageJSON
+		if _ = json.Unmarshal([]byte(text), &manifest); !manifest.mayDriveBrowser() {
+			continue
+		}
+		manifest.useParts()
+		for _, command := range commands {
+			steps, _ := npm.readSteps(manifest, command)
+			for _, one := range steps {
+				kind, program := one.classify()
+				drives := kind == stepTests && slices.ContainsFunc(puppeteerPackages, manifest.dependsOn)
+				if drives || kind == stepBrowser && slices.Contains(servedBrowsers, program) {
+					return []string{browserToolchain}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// mayDriveBrowser reports whether a package names what drives a browser.
+func (p packageJSON) mayDriveBrowser() bool {
+	return slices.ContainsFunc(append([]string{"@playwright/test", "playwright", "@vitest/browser", "@vitest/browser-playwright"}, puppeteerPackages...), p.dependsOn)
+}
+
+// servedBrowsers are programs that find Debian's Chromium.
+var servedBrowsers = []string{"playwright"}
+
+var (
+	otherBrowserRE = lazyregexp.New(`(?i)\b(?:firefox|webkit|safari|ipad|iphone)\b`)
+	chromiumRE     = lazyregexp.New(`(?i)chrom|\bpixel\b|\bgalaxy\b`)
+	channelRE      = lazyregexp.New(`\bchannel\s*:`)
+	projectNameRE  = lazyregexp.New(`\bname\s*:\s*['"]([\w .:-]{1,60})['"]`)
+	commentRE      = lazyregexp.New(`(?m)/\*[\s\S]*?\*/|^\s*//.*$`)
+	previewRE      = lazyregexp.New(`\bpreview\b`)
+	buildRE        = lazyregexp.New(`\bbuild\b`)
+)
+
+// browserGate is the check of a step that drives a browser, behind the steps that prepare for it. A nil gate has
+// the reason why there is none.
+func (s scriptChecks) browserGate(one step, program string, before []step) (gate *company.GateCommand, why string) {
+	if !slices.Contains(servedBrowsers, program) {
+		return nil, "images have no browser that it finds"
+	}
+	if !s.isInstalled("@playwright/test") && !s.isInstalled("playwright") {
+		return nil, "its package is not one of the dependencies"
+	}
+	config := ""
+	for _, ending := range configEndings {
+		config += s.tree.ReadManifest(s.dir, "playwright.config"+ending)
+	}
+	config = commentRE.ReplaceAllString(config, "")
+	if channelRE.MatchString(config) {
+		return nil, "its configuration asks for a browser of a vendor (channel)"
+	}
+	projects := ""
+	if otherBrowserRE.MatchString(config) && !slices.ContainsFunc(one.words, func(w string) bool { return strings.HasPrefix(w, "--project") }) {
+		names := chromiumProjects(config)
+		if len(names) == 0 {
+			return nil, "its configuration names browsers other than Chromium alone"
+		}
+		for _, name := range names {
+			projects += " " + shell.QuoteArgument("--project="+name)
+		}
+		s.tree.AddNote("%s: of the browsers of Playwright's configuration Chromium is run, which is Debian's (%s)", manifestIn(s.dir), ecosystem.PrintablePath(strings.TrimSpace(projects)))
+	}
+	command, runs := s.m.commandOf(one)+projects, one.text+projects
+	if one.via != nil && one.via.steps == 0 {
+		command = one.via.command
+		if projects != "" {
+			command += map[bool]string{true: projects, false: s.m.Arguments + projects}[strings.Contains(command, s.m.Arguments+" ")]
+		}
+	}
+	// A server of what is built needs the build, which CI definitions run before.
+	if build := s.manifest.Scripts["build"]; build != "" && previewRE.MatchString(config) && !buildRE.MatchString(config) {
+		if steps, ok := s.m.readSteps(s.manifest, build); ok {
+			var all []string
+			for _, b := range steps {
+				all = append(all, b.text)
+			}
+			command, runs = s.m.Name+" run build && "+command, strings.Join(all, " && ")+" && "+runs
+		}
+	}
+	for _, prepares := range slices.Backward(before) {
+		runs = prepares.text + " && " + runs
+		if prepares.via == nil || prepares.via != one.via {
+			command = s.m.commandOf(prepares) + " && " + command
+		}
+	}
+	gate = &company.GateCommand{Command: command, Parse: testreport.FormatJUnit, Probe: s.m.Probe("playwright") + " && test -x /usr/bin/chromium"}
+	const env = "export CI=1 PLAYWRIGHT_JUNIT_OUTPUT_FILE=" + testreport.File + " PLAYWRIGHT_JUNIT_OUTPUT_NAME=" + testreport.File + "; "
+	gate.Report = s.manifest.pinTexts(s.dir, env+runs+" --pass-with-no-tests --reporter=list,junit")
+	if gate.Report == "" {
+		gate.Parse = testreport.FormatPlain
+	}
+	return gate, ""
+}
+
+// chromiumProjects returns the names of those projects of Playwright's configuration that run in Chromium.
+func chromiumProjects(config string) (names []string) {
+	at := strings.Index(config, "projects")
+	if at < 0 {
+		return nil
+	}
+	config = config[at:]
+	all := projectNameRE.FindAllStringSubmatchIndex(config, maxSteps)
+	for i, m := range all {
+		end := len(config)
+		if i+1 < len(all) {
+			end = all[i+1][0]
+		}
+		if body := config[m[0]:end]; chromiumRE.MatchString(body) && !otherBrowserRE.MatchString(body) {
+			names = append(names, config[m[2]:m[3]])
+		}
+	}
+	return names
+}
