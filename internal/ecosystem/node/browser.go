@@ -42,8 +42,8 @@ func browserTools() ecosystem.Toolchain {
 
 var _ ecosystem.Needer = Ecosystem{}
 
-// puppeteerPackages drive a browser from within tests of any runner.
-var puppeteerPackages = []string{"puppeteer", "puppeteer-core", "jest-puppeteer"}
+// drivers are packages that drive a browser from within tests of any runner.
+var drivers = []string{"puppeteer", "puppeteer-core", "jest-puppeteer", "playwright", "playwright-core", "@vitest/browser", "@vitest/browser-playwright"}
 
 // Needs is Chromium where a command comes to tests in a browser.
 func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, commands []string) []string {
@@ -61,7 +61,7 @@ func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, commands []s
 			steps, _ := npm.readSteps(manifest, command)
 			for _, one := range steps {
 				kind, program := one.classify()
-				drives := kind == stepTests && slices.ContainsFunc(puppeteerPackages, manifest.dependsOn)
+				drives := kind == stepTests && manifest.drivesBrowser()
 				if drives || kind == stepBrowser && slices.Contains(servedBrowsers, program) {
 					return []string{browserToolchain}
 				}
@@ -73,7 +73,15 @@ func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, commands []s
 
 // mayDriveBrowser reports whether a package names what drives a browser.
 func (p packageJSON) mayDriveBrowser() bool {
-	return slices.ContainsFunc(append([]string{"@playwright/test", "playwright", "@vitest/browser", "@vitest/browser-playwright"}, puppeteerPackages...), p.dependsOn)
+	return p.dependsOn("@playwright/test") || p.drivesBrowser()
+}
+
+// drivesBrowser reports whether tests of any runner may drive a browser. Beside Playwright's own runner its library is
+// that runner's.
+func (p packageJSON) drivesBrowser() bool {
+	return slices.ContainsFunc(drivers, func(name string) bool {
+		return p.dependsOn(name) && !(strings.HasPrefix(name, "playwright") && p.dependsOn("@playwright/test"))
+	})
 }
 
 // servedBrowsers are programs that find Debian's Chromium.

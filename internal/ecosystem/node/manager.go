@@ -69,8 +69,8 @@ func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 		found[dir] = checks
 		order = append(order, dir)
 	}
-	if top := found[""]; top != nil && len(top.tests) == 0 && len(root.Workspaces) > 0 && !slices.ContainsFunc(order, func(dir string) bool { return len(found[dir].tests) > 0 }) {
-		scriptChecks{m, tree, "", root, root}.addForAll(top)
+	if top := found[""]; top != nil && len(top.tests) == 0 && len(root.Workspaces) > 0 {
+		scriptChecks{m, tree, "", root, root}.addForAll(top, found)
 	}
 	for _, dir := range order {
 		got := found[dir].components(ecosystem.Component{Dir: dir, Kind: m.Kind, Description: m.Description})

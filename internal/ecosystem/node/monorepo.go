@@ -155,18 +155,59 @@ func (c *packageChecks) reachesPackages() bool {
 	return slices.ContainsFunc(c.tests, func(g namedGate) bool { return !slices.Contains(localRunners, g.program) })
 }
 
-// addForAll adds a check for the tests of all packages to a root whose packages show none.
-func (s scriptChecks) addForAll(c *packageChecks) {
+// maxSeparate is how many packages of a root without tests have gates of their own. Beyond it one
+// command runs the tests of all.
+const maxSeparate = 8
+
+// addForAll adds a check for the tests of all packages to a root that has no script for them: where the packages show
+// none, or are too many for gates of their own.
+func (s scriptChecks) addForAll(c *packageChecks, packages map[string]*packageChecks) {
+	tested, scripted := 0, 0
+	for _, p := range packages {
+		if len(p.tests) > 0 {
+			tested++
+			if p.scripted {
+				scripted++
+			}
+		}
+	}
+	command := ""
 	switch {
+	case tested > 0 && scripted <= maxSeparate:
+		return
 	case s.manifest.dependsOn("nx") && s.tree.HasFile(s.dir, "nx.json"):
-		one := step{text: "nx run-many -t test", words: []string{"nx", "run-many", "-t", "test"}}
-		report := s.m.reportOf(one)
-		own := packageJSON{managed: s.manifest.managed}
-		c.tests = append(c.tests, namedGate{gate: &company.GateCommand{Command: s.m.Exec + one.text, Report: own.pinTexts(s.dir, report.env+report.text), Parse: testreport.FormatPlain, Probe: s.m.Probe("nx")}})
-	case s.manifest.dependsOn("vitest"):
-		c.tests = append(c.tests, namedGate{gate: s.m.runnerGate("vitest"), program: "vitest"})
-	case s.manifest.dependsOn("jest"):
-		c.tests = append(c.tests, namedGate{gate: s.m.runnerGate("jest"), program: "jest"})
+		command = "nx run-many -t test"
+	case tested == 0:
+		for _, runner := range []string{"vitest", "jest"} {
+			if s.manifest.dependsOn(runner) {
+				c.tests = append(c.tests, namedGate{gate: s.m.runnerGate(runner), program: runner})
+				return
+			}
+		}
+		return
+	case s.manifest.dependsOn("turbo"):
+		command = "turbo run test"
+	case s.manifest.dependsOn("lerna"):
+		command = "lerna run test"
+	case s.m.Name == "npm":
+		command = "npm test --workspaces --if-present"
+	case s.m.Name == "pnpm":
+		command = "pnpm -r test"
+	default:
+		return // yarn 1 fails where a package has no such script
+	}
+	one := step{text: command, words: strings.Fields(command)}
+	report := s.m.reportOf(one)
+	own := packageJSON{managed: s.manifest.managed}
+	gate := &company.GateCommand{Command: s.m.commandOf(one), Report: own.pinTexts(s.dir, report.env+report.text), Parse: testreport.FormatPlain}
+	if program := one.words[0]; program != s.m.Name {
+		gate.Probe = s.m.Probe(program)
+	}
+	c.tests = append(c.tests, namedGate{gate: gate, program: one.words[0]})
+	for _, p := range packages {
+		if p != c && p.scripted {
+			p.tests = nil
+		}
 	}
 }
 

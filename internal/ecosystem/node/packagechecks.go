@@ -12,6 +12,7 @@ type packageChecks struct {
 	lints, types, tests []namedGate
 	build               *company.GateCommand
 	browsers            []string        // programs that drive a browser, and are left out
+	scripted            bool            // its tests are those of a script called test
 	projects            *runnerProjects // packages whose tests are among these; nil: not known
 }
 

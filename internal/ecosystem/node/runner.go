@@ -131,7 +131,7 @@ func (s step) classify() (stepKind, string) {
 	}
 	switch program {
 	case "vitest":
-		if slices.ContainsFunc(args, isBrowserFlag) {
+		if slices.ContainsFunc(args, isOtherBrowser) {
 			return stepBrowser, program
 		}
 		if first == "bench" || first == "init" || first == "list" {
@@ -196,9 +196,13 @@ func (s step) classify() (stepKind, string) {
 	return stepOther, program
 }
 
-// isBrowserFlag reports whether a word has vitest run in a browser.
-func isBrowserFlag(word string) bool {
-	return word == "--browser" || strings.HasPrefix(word, "--browser=") && word != "--browser=false" || word == "--browser.enabled"
+// isOtherBrowser reports whether a word has vitest run in a browser that is not Chromium.
+func isOtherBrowser(word string) bool {
+	name, ok := strings.CutPrefix(word, "--browser=")
+	if !ok {
+		name, ok = strings.CutPrefix(word, "--browser.name=")
+	}
+	return ok && slices.Contains([]string{"firefox", "webkit", "safari", "edge"}, name)
 }
 
 // classifyText returns the program that drives a browser in a text that is no simple command.

@@ -127,6 +127,7 @@ func (s scriptChecks) findTests(c *packageChecks) {
 		}
 		return
 	}
+	c.scripted = !s.manifest.parted
 	manifest := s.manifest.leaveOutAudits(s.tree, s.dir)
 	if len(s.manifest.Workspaces) > 0 {
 		defer s.findScriptProjects(c)

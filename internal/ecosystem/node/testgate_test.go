@@ -88,7 +88,7 @@ func TestBrowserStepsAreNamed(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
 		"mocha && npm run e2e": "the script e2e drives a browser (playwright)", "mocha && cypress run": "the script test drives a browser (cypress)",
-		"mocha && playwright install": "", "mocha && vitest --browser=chromium": "(vitest)", "mocha && karma start": "(karma)", "mocha && wdio run w.js": "(wdio)",
+		"mocha && playwright install": "", "mocha && vitest --browser=firefox": "(vitest)", "mocha && karma start": "(karma)", "mocha && wdio run w.js": "(wdio)",
 	} {
 		checks, notes := describeChecks(map[string]string{"package.json": `{"scripts":{"test":"` + script + `","e2e":"npx playwright test"}}`})
 		if len(checks) != 1 || !strings.Contains(checks[0], "( mocha --reporter tap )") || !strings.Contains(notes, want) || (want == "") != (notes == "") {
@@ -135,9 +135,13 @@ func TestBrowserGates(t *testing.T) {
 			t.Errorf("%s: the image needs %q", name, need)
 		}
 	}
-	tree := ecosystemtest.Tree(map[string]string{"package.json": `{"scripts":{"test":"jest"},"devDependencies":{"puppeteer":"24"}}`})
-	if need := (Ecosystem{}).Needs(tree, func(string) bool { return true }, []string{"npm test"}); len(need) != 1 {
-		t.Errorf("puppeteer: %q", need)
+	for dependencies, want := range map[string]bool{
+		`"puppeteer":"24"`: true, `"@vitest/browser-playwright":"4"`: true, `"playwright":"1"`: true, `"playwright":"1","@playwright/test":"1"`: false, `"jest":"30"`: false,
+	} {
+		tree := ecosystemtest.Tree(map[string]string{"package.json": `{"scripts":{"test":"jest"},"devDependencies":{` + dependencies + `}}`})
+		if need := (Ecosystem{}).Needs(tree, func(string) bool { return true }, []string{"npm test"}); len(need) == 1 != want {
+			t.Errorf("%s: %q", dependencies, need)
+		}
 	}
 }
 
@@ -150,43 +154,51 @@ func TestTestsOfPackages(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  []string
+		many  int // packages beside these
 	}{
 		"projects of vitest": {map[string]string{"package.json": root, "vitest.config.ts": `import x from 'y'; export default defineConfig({ test: { projects: ['packages/*'] } })`,
 			"packages/a/package.json": own, "packages/b/package.json": `{"scripts":{"test":"node --test"}}`, "other/package.json": own},
-			[]string{`test : npx --no-install vitest run [junit]`, `other test : npm test [junit] ( vitest run --run VITEST )`, `packages/b test : npm test [tap] ( export NODE_OPTIONS=--test-reporter=tap; node --test )`}},
+			[]string{`test : npx --no-install vitest run [junit]`, `other test : npm test [junit] ( vitest run --run VITEST )`, `packages/b test : npm test [tap] ( export NODE_OPTIONS=--test-reporter=tap; node --test )`}, 0},
 		"a workspace of vitest": {map[string]string{"package.json": root, "vitest.workspace.ts": `export default ['**/vite.config.{mjs,js,ts,mts}', '!packages/b']`,
 			"packages/a/package.json": own, "packages/a/vite.config.ts": "", "packages/b/package.json": own, "packages/b/vite.config.ts": ""},
-			[]string{`test : npx --no-install vitest run [junit]`, `packages/b test : npm test [junit] ( vitest run --run VITEST )`}},
+			[]string{`test : npx --no-install vitest run [junit]`, `packages/b test : npm test [junit] ( vitest run --run VITEST )`}, 0},
 		"projects by a script": {map[string]string{"package.json": `{"workspaces":["packages/*"],"scripts":{"test":"vitest"},"devDependencies":{"vitest":"4"}}`, "vitest.config.ts": `({test:{projects:['packages/a']}})`,
 			"packages/a/package.json": own, "packages/b/package.json": `{"scripts":{"test":"mocha"}}`},
-			[]string{`test : npm test [junit] ( vitest --run VITEST )`, `packages/b test : npm test [tap] ( mocha --reporter tap )`}},
+			[]string{`test : npm test [junit] ( vitest --run VITEST )`, `packages/b test : npm test [tap] ( mocha --reporter tap )`}, 0},
 		"projects of jest": {map[string]string{"package.json": root, "jest.config.ts": `export default async () => ({ projects: await getJestProjectsAsync() })`,
 			"packages/a/package.json": `{}`, "packages/a/jest.config.ts": ""},
-			[]string{`test : npx --no-install jest --ci [jest-json]`}},
+			[]string{`test : npx --no-install jest --ci [jest-json]`}, 0},
 		"projects in a manifest": {map[string]string{"package.json": `{"workspaces":["packages/*"],"devDependencies":{"jest":"30"},"jest":{"projects":["<rootDir>/packages/*"]}}`,
 			"packages/a/package.json": `{"scripts":{"test":"jest"}}`},
-			[]string{`test : npx --no-install jest --ci [jest-json]`}},
+			[]string{`test : npx --no-install jest --ci [jest-json]`}, 0},
 		"a configuration of a package": {map[string]string{"package.json": root, "packages/a/package.json": `{}`, "packages/a/vitest.config.mts": "", "packages/b/package.json": `{}`, "packages/b/vite.config.ts": "",
 			"packages/c/package.json": `{}`, "packages/c/vite.config.ts": "({ test: {} })"},
-			[]string{`packages/a test : npx --no-install vitest run [junit]`, `packages/c test : npx --no-install vitest run [junit]`}},
+			[]string{`packages/a test : npx --no-install vitest run [junit]`, `packages/c test : npx --no-install vitest run [junit]`}, 0},
 		"no configuration": {map[string]string{"package.json": `{"workspaces":["packages/*"],"devDependencies":{"vitest":"4"}}`, "packages/a/package.json": `{}`},
-			[]string{`test : npx --no-install vitest run [junit]`}},
+			[]string{`test : npx --no-install vitest run [junit]`}, 0},
 		"Nx alone": {map[string]string{"package.json": `{"workspaces":["packages/*"],"devDependencies":{"nx":"23"}}`, "nx.json": `{}`, "packages/a/package.json": `{}`},
-			[]string{`test : npx --no-install nx run-many -t test [plain] ( export NX_DAEMON=false NX_NO_CLOUD=true NX_TUI=false NX_SKIP_NX_CACHE=true; nx run-many -t test )`}},
+			[]string{`test : npx --no-install nx run-many -t test [plain] ( export NX_DAEMON=false NX_NO_CLOUD=true NX_TUI=false NX_SKIP_NX_CACHE=true; nx run-many -t test )`}, 0},
 		"Nx by a script": {map[string]string{"package.json": `{"workspaces":["packages/*"],"scripts":{"test":"nx affected -t lint,test --base=main"},"devDependencies":{"nx":"23"}}`, "packages/a/package.json": own},
-			[]string{`test : npm test [plain] ( export NX_DAEMON=false NX_NO_CLOUD=true NX_TUI=false NX_SKIP_NX_CACHE=true; nx run-many -t lint,test )`}},
+			[]string{`test : npm test [plain] ( export NX_DAEMON=false NX_NO_CLOUD=true NX_TUI=false NX_SKIP_NX_CACHE=true; nx run-many -t lint,test )`}, 0},
 		"Turborepo": {map[string]string{"package.json": `{"workspaces":["packages/*"],"scripts":{"test":"turbo run test --filter='...[origin/main]' -- --bail"},"devDependencies":{"turbo":"2"}}`, "packages/a/package.json": own},
-			[]string{`test : npm test [plain] ( export TURBO_TELEMETRY_DISABLED=1 DO_NOT_TRACK=1 TURBO_UI=false; turbo run test --log-prefix=none --continue -- --bail )`}},
+			[]string{`test : npm test [plain] ( export TURBO_TELEMETRY_DISABLED=1 DO_NOT_TRACK=1 TURBO_UI=false; turbo run test --log-prefix=none --continue -- --bail )`}, 0},
 		"Lerna": {map[string]string{"package.json": `{"workspaces":["packages/*"],"scripts":{"test":"lerna run test --stream"},"devDependencies":{"lerna":"8"}}`, "packages/a/package.json": own},
-			[]string{`test : npm test [plain] ( export NX_DAEMON=false NX_NO_CLOUD=true; lerna run test --stream --no-prefix --no-bail )`}},
+			[]string{`test : npm test [plain] ( export NX_DAEMON=false NX_NO_CLOUD=true; lerna run test --stream --no-prefix --no-bail )`}, 0},
 		"a root with tests of its own": {map[string]string{"package.json": `{"workspaces":["packages/*"],"scripts":{"test":"mocha"}}`, "packages/a/package.json": own},
-			[]string{`test : npm test [tap] ( mocha --reporter tap )`, `packages/a test : npm test [junit] ( vitest run --run VITEST )`}},
+			[]string{`test : npm test [tap] ( mocha --reporter tap )`, `packages/a test : npm test [junit] ( vitest run --run VITEST )`}, 0},
 		"a package that is locked by itself": {map[string]string{"package.json": `{"scripts":{"test":"node --test"}}`, "web/package.json": own, "web/package-lock.json": `{}`, "lib/package.json": own},
-			[]string{`test : npm test [tap] ( export NODE_OPTIONS=--test-reporter=tap; node --test )`, `web test : npm test [junit] ( vitest run --run VITEST )`}},
+			[]string{`test : npm test [tap] ( export NODE_OPTIONS=--test-reporter=tap; node --test )`, `web test : npm test [junit] ( vitest run --run VITEST )`}, 0},
+		"many packages": {map[string]string{"package.json": `{"workspaces":["packages/*"]}`, "packages/a/package.json": `{"devDependencies":{"jest":"30"}}`},
+			[]string{`test : npm test --workspaces --if-present [plain] ( npm test --workspaces --if-present )`, `packages/a test : npx --no-install jest --ci [jest-json]`}, maxSeparate + 1},
+		"many packages of Nx": {map[string]string{"package.json": `{"workspaces":["packages/*"],"devDependencies":{"nx":"23"}}`, "nx.json": `{}`},
+			[]string{`test : npx --no-install nx run-many -t test [plain] ( export NX_DAEMON=false NX_NO_CLOUD=true NX_TUI=false NX_SKIP_NX_CACHE=true; nx run-many -t test )`}, maxSeparate + 1},
 	} {
 		files := maps.Clone(c.files)
 		if files["package-lock.json"] == "" {
 			files["package-lock.json"] = "{}"
+		}
+		for i := range c.many {
+			files[fmt.Sprintf("packages/p%d/package.json", i)] = own
 		}
 		if got, notes := describeChecks(files); strings.Join(got, "\n") != strings.Join(c.want, "\n") {
 			t.Errorf("%s:\n%s\nwant\n%s\n%s", name, strings.Join(got, "\n"), strings.Join(c.want, "\n"), notes)

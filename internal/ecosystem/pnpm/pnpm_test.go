@@ -53,9 +53,13 @@ func TestScriptsOfTheManager(t *testing.T) {
 	if len(parts) != 1 || parts[0].Test.Command != "pnpm exec jest --ci" || parts[0].Test.Probe != "pnpm exec jest --version" {
 		t.Errorf("%+v", parts)
 	}
-	// The root of a workspace leaves its tests to the packages.
-	parts = Ecosystem{}.Detect(ecosystemtest.Tree(map[string]string{"pnpm-workspace.yaml": "", "pnpm-lock.yaml": "", "package.json": `{"devDependencies":{"jest":"29"}}`}), nil)
-	if len(parts) != 0 {
+	// The root of a workspace leaves its tests to the packages, where these have some.
+	files := map[string]string{"pnpm-workspace.yaml": "", "pnpm-lock.yaml": "", "package.json": `{"devDependencies":{"jest":"29"}}`, "a/package.json": `{"scripts":{"test":"node --test"}}`}
+	if parts = (Ecosystem{}).Detect(ecosystemtest.Tree(files), nil); len(parts) != 1 || parts[0].Dir != "a" {
+		t.Errorf("%+v", parts)
+	}
+	files["a/package.json"] = `{}`
+	if parts = (Ecosystem{}).Detect(ecosystemtest.Tree(files), nil); len(parts) != 1 || parts[0].Dir != "" || parts[0].Test == nil {
 		t.Errorf("%+v", parts)
 	}
 }
