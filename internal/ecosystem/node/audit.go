@@ -67,6 +67,9 @@ func isAudit(step string) bool {
 // formatTestCommand runs the test script as people run it, without an audit where npm has an
 // option for that.
 func (m Manager) formatTestCommand(manifest packageJSON) string {
+	if manifest.parted {
+		return strings.ReplaceAll(manifest.Scripts["test"], "npm run ", m.Name+" run ")
+	}
 	command := m.Name + " test"
 	if m.Name != "npm" || !slices.Equal(manifest.audited, []string{"posttest"}) || manifest.Scripts["posttest"] != "" {
 		return command

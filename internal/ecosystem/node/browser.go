@@ -132,7 +132,7 @@ func (s scriptChecks) browserGate(one step, program string, before []step) (gate
 			command += map[bool]string{true: projects, false: s.m.Arguments + projects}[strings.Contains(command, s.m.Arguments+" ")]
 		}
 	}
-	// A server of what is built needs the build, which CI definitions run before.
+	// A preview server needs the build. CI definitions run it before the tests.
 	if build := s.manifest.Scripts["build"]; build != "" && previewRE.MatchString(config) && !buildRE.MatchString(config) {
 		if steps, ok := s.m.readSteps(s.manifest, build); ok {
 			var all []string

@@ -89,6 +89,9 @@ func (s scriptChecks) findTypes() *company.GateCommand {
 			return s.m.scriptGate(s.dir, name, tool, s.manifest)
 		}
 	}
+	if s.tree.HasFile(s.dir, "nx.json") && emptyProjectRE.MatchString(s.tree.ReadManifest(s.dir, "tsconfig.json")) {
+		return s.compilerGate("tsc --build --emitDeclarationOnly") // as Nx checks the types of its projects
+	}
 	// What svelte-kit, nuxt or astro make is not there: without it the compiler alone finds faults in all.
 	if !s.tree.HasFile(s.dir, "tsconfig.json") || emptyProjectRE.MatchString(s.tree.ReadManifest(s.dir, "tsconfig.json")) || s.isInstalled("@sveltejs/kit") || s.isInstalled("nuxt") || s.isInstalled("astro") {
 		return nil
@@ -96,8 +99,13 @@ func (s scriptChecks) findTypes() *company.GateCommand {
 	if s.toolOf("lint", checkTools) == "tsc" {
 		return nil // the same again
 	}
-	only := packageJSON{Scripts: map[string]string{"tsc": "tsc --noEmit"}}
-	return &company.GateCommand{Command: s.m.Exec + "tsc --noEmit", Report: only.pinScript(s.dir, "tsc", "", ""), Probe: s.m.Probe("tsc"), Parse: formatTypeScript, Provisional: true}
+	return s.compilerGate("tsc --noEmit")
+}
+
+// compilerGate is TypeScript's compiler by itself.
+func (s scriptChecks) compilerGate(command string) *company.GateCommand {
+	own := packageJSON{} // the compiler is run without the manager, too
+	return &company.GateCommand{Command: s.m.Exec + command, Report: own.pinTexts(s.dir, command), Probe: s.m.Probe("tsc"), Parse: formatTypeScript, Provisional: true}
 }
 
 // findBuild is the build script. It counts as unasked: it may need what a check has not, such as a

@@ -26,6 +26,7 @@ func TestScriptsThatCheck(t *testing.T) {
 		"a linter and another step": {map[string]string{"package.json": `{"scripts":{"lint":"eslint . && echo done"},"devDependencies":{"eslint":"9"}}`}, "lint npm run lint", "( eslint . && echo done )"},
 		"a lint that is types":      {map[string]string{"package.json": `{"scripts":{"lint":"tsc --noEmit"},` + typescript + `}`, "tsconfig.json": `{}`}, "lint npm run lint", "( tsc --noEmit )"},
 		"a script for types":        {map[string]string{"package.json": `{"scripts":{"typecheck":"tsc -p . --noEmit"},` + typescript + `}`, "tsconfig.json": `{}`}, "types npm run typecheck", "( tsc -p . --noEmit )"},
+		"Nx":                        {map[string]string{"package.json": `{` + typescript + `}`, "nx.json": `{}`, "tsconfig.json": `{"files":[],"references":[{"path":"a"}]}`}, "types? npx --no-install tsc --build --emitDeclarationOnly", "( tsc --build --emitDeclarationOnly )"},
 		"references alone":          {map[string]string{"package.json": `{"scripts":{"build":"tsc -b"},` + typescript + `}`, "tsconfig.json": `{ "files" : [ ], "references":[{"path":"a"}]}`}, "build? npm run build", "( tsc -b )"},
 		"a build by another":        {map[string]string{"package.json": `{"scripts":{"build":"tsup"},` + typescript + `}`, "tsconfig.json": `{"files":[]}`}, "build? npm run build", "( tsup )"},
 		"a build by a stranger":     {map[string]string{"package.json": `{"scripts":{"build":"make all"},` + typescript + `}`, "tsconfig.json": `{"files":[]}`}, "", ""},

@@ -147,12 +147,20 @@ func (s scriptChecks) findRunner(c *packageChecks) *company.GateCommand {
 var vitestSettingsRE = lazyregexp.New(`\btest['"]?\s*:\s*\{`)
 
 // localRunners look for tests in a folder of their own, and not in those of the packages below.
-var localRunners = []string{"mocha", "tape", "tap"}
+var localRunners = []string{"mocha", "tape", "tap", "playwright"}
+
+// farRunners look for tests in all folders, or ask the packages for theirs.
+var farRunners = []string{"vitest", "jest", "node --test", "ava", "turbo", "nx", "lerna", "npm", "pnpm", "yarn"}
 
 // reachesPackages reports whether the tests of a package may be those of the packages below it, too,
-// as far as its script shows.
+// as far as its script shows. Scripts for parts of the tests say less than one for all.
 func (c *packageChecks) reachesPackages() bool {
-	return slices.ContainsFunc(c.tests, func(g namedGate) bool { return !slices.Contains(localRunners, g.program) })
+	return slices.ContainsFunc(c.tests, func(g namedGate) bool {
+		if c.scripted {
+			return !slices.Contains(localRunners, g.program)
+		}
+		return slices.Contains(farRunners, g.program)
+	})
 }
 
 // maxSeparate is how many packages of a root without tests have gates of their own. Beyond it one
@@ -211,25 +219,24 @@ func (s scriptChecks) addForAll(c *packageChecks, packages map[string]*packageCh
 	}
 }
 
-// packageTool is how a program that runs the scripts of several packages is told to print what the
-// packages' runners print, without a name before each line, and to go on after a failure.
+// packageTool describes a program that runs the scripts of several packages. Its flags have it print the
+// runners' output without a name before each line, and go on after a failure.
 type packageTool struct {
 	env      string // variables that keep it off the network and from leaving a process behind
-	after    string // the word behind which its flags go
 	flags    []string
-	unwanted *lazyregexp.Regexp // what selects by the history of the repository, which checks do not have
+	unwanted *lazyregexp.Regexp // flags that select by the history of the repository, which checks do not have
 }
 
 var packageTools = map[string]packageTool{
 	"turbo": {
-		env: "export TURBO_TELEMETRY_DISABLED=1 DO_NOT_TRACK=1 TURBO_UI=false; ", after: "turbo", flags: []string{"--log-prefix=none", "--continue"},
+		env: "export TURBO_TELEMETRY_DISABLED=1 DO_NOT_TRACK=1 TURBO_UI=false; ", flags: []string{"--log-prefix=none", "--continue"},
 		unwanted: lazyregexp.New(`\s--(?:affected|filter(?:=|\s+)'?"?[^\s'"]*\[[^\s'"]*'?"?)(?:\s|$)`),
 	},
 	"nx": {
-		env: "export NX_DAEMON=false NX_NO_CLOUD=true NX_TUI=false NX_SKIP_NX_CACHE=true; ", after: "nx",
+		env:      "export NX_DAEMON=false NX_NO_CLOUD=true NX_TUI=false NX_SKIP_NX_CACHE=true; ",
 		unwanted: lazyregexp.New(`\s--(?:base|head|affected)(?:=|\s+)\S+`),
 	},
-	"lerna": {after: "lerna", env: "export NX_DAEMON=false NX_NO_CLOUD=true; ", flags: []string{"--no-prefix", "--no-bail"}, unwanted: lazyregexp.New(`\s--since(?:=\S+)?(?:\s|$)`)},
+	"lerna": {env: "export NX_DAEMON=false NX_NO_CLOUD=true; ", flags: []string{"--no-prefix", "--no-bail"}, unwanted: lazyregexp.New(`\s--since(?:=\S+)?(?:\s|$)`)},
 }
 
 var nxAffectedRE = lazyregexp.New(`\bnx\s+affected(?::(\w+))?`)
@@ -296,7 +303,7 @@ func classifyForPackages(program string, args []string) stepKind {
 	default:
 		return stepOther
 	}
-	tasks := skipListFlags(args)
+	tasks := splitTargets(args)
 	switch {
 	case slices.ContainsFunc(tasks, testTargetRE.MatchString):
 		return stepTests
@@ -306,8 +313,8 @@ func classifyForPackages(program string, args []string) stepKind {
 	return stepOther
 }
 
-// skipListFlags returns the words up to "--", lists of targets such as "lint,test" in their parts.
-func skipListFlags(args []string) (out []string) {
+// splitTargets returns the arguments up to "--". Lists of targets such as "lint,test" are split.
+func splitTargets(args []string) (out []string) {
 	for _, w := range args {
 		if w == "--" {
 			break

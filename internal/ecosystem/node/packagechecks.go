@@ -13,7 +13,7 @@ type packageChecks struct {
 	build               *company.GateCommand
 	browsers            []string        // programs that drive a browser, and are left out
 	scripted            bool            // its tests are those of a script called test
-	projects            *runnerProjects // packages whose tests are among these; nil: not known
+	projects            *runnerProjects // packages whose tests run with these, where that is known
 }
 
 // find finds the checks of a package.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// launchers are programs that run the command behind their flags. flags are those of them that
-// take a word as their value.
+// launchers are programs that run the command behind their flags. flags are those that take the next
+// argument as their value.
 var launchers = []struct {
 	words []string
 	flags []string
@@ -20,11 +20,11 @@ var launchers = []struct {
 	{words: []string{"env-cmd"}, flags: []string{"-f", "-r", "-e"}}, {words: []string{"time"}}, {words: []string{"xvfb-run"}, flags: []string{"-s", "-n"}},
 }
 
-// coverers run tests and count which lines these reach. Of their words the first that
-// is a runner begins its command.
+// coverers run tests and count the lines that these reach. The first of their arguments that is a
+// runner begins its command.
 var coverers = []string{"c8", "nyc"}
 
-// nodeFlags are flags of node that take a word as their value.
+// nodeFlags are flags of node that take the next argument as their value.
 var nodeFlags = []string{"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--env-file", "--test-reporter", "--test-reporter-destination"}
 
 // runners are programs that run tests, by the names of their files.
@@ -33,8 +33,8 @@ var runners = map[string]string{
 	"ava": "ava", "tape": "tape", "tap": "tap",
 }
 
-// findProgram returns what a command runs in the end, behind programs that set variables or count
-// the lines that tests reach, and the words that go to it. "node --test" is a program.
+// findProgram returns the program that a command ends in, and its arguments. It skips programs that set
+// variables or count the lines that tests reach. "node --test" is a program.
 func findProgram(words []string) (program string, args []string) {
 	for range maxFollowed {
 		was := len(words)
@@ -86,13 +86,13 @@ func findProgram(words []string) (program string, args []string) {
 	return program, args
 }
 
-// isAssignment reports whether a word sets a variable.
+// isAssignment reports whether an argument sets a variable.
 func isAssignment(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	return ok && name != "" && !strings.ContainsAny(name, "-/.")
 }
 
-// skipFlags returns words without the flags at their front, up to "--".
+// skipFlags returns arguments without the flags at their front, up to "--".
 func skipFlags(words, withValue []string) []string {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		if words[0] == "--" {
@@ -196,7 +196,7 @@ func (s step) classify() (stepKind, string) {
 	return stepOther, program
 }
 
-// isOtherBrowser reports whether a word has vitest run in a browser that is not Chromium.
+// isOtherBrowser reports whether an argument has vitest use a browser that is not Chromium.
 func isOtherBrowser(word string) bool {
 	name, ok := strings.CutPrefix(word, "--browser=")
 	if !ok {

@@ -115,6 +115,14 @@ func (m Manager) runnerGate(runner string) *company.GateCommand {
 	return gate
 }
 
+// runnerOf returns the runner of runnerGate.
+func runnerOf(gate *company.GateCommand) string {
+	if gate.Parse == formatJestJSON {
+		return "jest"
+	}
+	return "vitest"
+}
+
 // findTests finds the commands for the tests of a package. Steps before and after a runner
 // stay; the runner gets a report option.
 func (s scriptChecks) findTests(c *packageChecks) {
@@ -123,7 +131,7 @@ func (s scriptChecks) findTests(c *packageChecks) {
 	}
 	if !s.manifest.hasTestScript() {
 		if gate := s.findRunner(c); gate != nil {
-			c.tests = append(c.tests, namedGate{gate: gate})
+			c.tests = append(c.tests, namedGate{gate: gate, program: runnerOf(gate)})
 		}
 		return
 	}
@@ -183,10 +191,10 @@ func (m Manager) wholeTest(dir string, manifest packageJSON) *company.GateComman
 	return gate
 }
 
-// isBetweenWords reports whether a character stands between the words of a script.
+// isBetweenWords reports whether a character separates arguments of a script.
 func isBetweenWords(r rune) bool { return strings.ContainsRune(" \t;|&(){}", r) }
 
-// isRunner reports whether a word of a script has a runner run tests.
+// isRunner reports whether an argument of a script starts a runner.
 func isRunner(word string) bool { return runners[path.Base(word)] != "" || word == "--test" }
 
 // Flags of a script that a gate cannot have: to wait for changes, and to report
@@ -220,8 +228,8 @@ func quiet(runner, text string) string {
 	return text
 }
 
-// choosesFiles reports whether the words behind a runner name files to it: one more would
-// be taken beside them, and not out of them. verbs are no files.
+// choosesFiles reports whether the arguments of a runner name files. One more would
+// be taken beside them, and not out of them. Verbs are no files.
 func choosesFiles(words []string, verbs ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		return !strings.HasPrefix(w, "-") && !slices.Contains(verbs, w)

@@ -10,6 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"company/internal/boundedparse/bash"
+	"company/internal/glob"
 	"company/internal/lazyregexp"
 )
 
@@ -107,7 +108,7 @@ func splitChain(s *syntax.Stmt) []*syntax.Stmt {
 	return out
 }
 
-// literalWords returns the words of a command. One that only a shell can expand is empty.
+// literalWords returns the arguments of a command. One that only a shell can expand is empty.
 func literalWords(args []*syntax.Word) []string {
 	out := make([]string, len(args))
 	for i, w := range args {
@@ -200,11 +201,11 @@ func (s step) within(env string) step {
 	return s
 }
 
-// quietFlags are flags of a client or of a program like run-s that change nothing of what is run.
+// quietFlags are flags of a client or of a program like run-s that do not select scripts.
 var quietFlags = []string{"-s", "--silent", "--if-present", "-q", "--quiet", "-c", "--continue-on-error", "-l", "--print-label", "-n", "--print-name", "--aggregate-output", "-p", "--parallel", "--sequential", "--serial", "--color"}
 
 // findScripts returns the names of the scripts that a command runs, and the index of the first
-// word that goes to them.
+// argument that they get.
 func (r *stepReader) findScripts(words []string) (names []string, args int) {
 	program := path.Base(words[0])
 	i := 1
@@ -282,11 +283,15 @@ func (r *stepReader) matchScripts(pattern string) []string {
 	if rest != "" {
 		return nil
 	}
+	// The parts of a name stand between colons, as those of a path between slashes.
+	wanted, err := glob.ParsePattern(strings.ReplaceAll(name, ":", "/"), glob.Full)
+	if err != nil {
+		return nil
+	}
 	var out []string
+	budget := projectSteps
 	for _, script := range slices.Sorted(maps.Keys(r.manifest.Scripts)) {
-		// The parts of a name stand between colons, as those of a path between slashes.
-		ok, err := path.Match(strings.ReplaceAll(strings.ReplaceAll(name, "**", "*"), ":", "/"), strings.ReplaceAll(script, ":", "/"))
-		if err == nil && ok {
+		if wanted.MatchWithin(strings.ReplaceAll(script, ":", "/"), &budget) {
 			out = append(out, script)
 		}
 	}

@@ -259,8 +259,7 @@ func (t testScript) runByManager(gate *company.GateCommand, which int, one step,
 	}
 }
 
-// endsWith reports whether the test script's last step is this one, so that words that go to the
-// script go to it.
+// endsWith reports whether the test script's last step is this one. It gets the script's arguments then.
 func (t testScript) endsWith(one step) bool {
 	group := t.groups[1]
 	return len(group) > 0 && group[len(group)-1].text == one.text
