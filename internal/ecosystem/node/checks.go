@@ -35,6 +35,7 @@ type scriptChecks struct {
 	tree           *ecosystem.Tree
 	dir            string
 	manifest, root packageJSON
+	ciScripts      map[string]bool // scripts that continuous integration runs
 }
 
 // isInstalled says whether a package is installed.

@@ -135,7 +135,9 @@ func (s scriptChecks) findTests(c *packageChecks) {
 		}
 		return
 	}
-	c.scripted = !s.manifest.parted
+	if c.scripted = !s.manifest.parted; c.scripted {
+		defer s.addCIParts(c)
+	}
 	manifest := s.manifest.leaveOutAudits(s.tree, s.dir)
 	if len(s.manifest.Workspaces) > 0 {
 		defer s.findScriptProjects(c)

@@ -126,12 +126,7 @@ func (t testScript) label(one step, used map[string]bool) string {
 		name = "node"
 	}
 	if one.via != nil && one.via.steps <= 1 && scriptNameRE.MatchString(one.via.name) {
-		name = one.via.name
-		for _, prefix := range []string{"test:", "test-", "tests:"} {
-			if rest := strings.TrimPrefix(name, prefix); rest != "" {
-				name = rest
-			}
-		}
+		name = partLabel(one.via.name)
 	}
 	label := name
 	for n := 2; used[label]; n++ {

@@ -83,6 +83,20 @@ func TestScriptsTakenApart(t *testing.T) {
 	}
 }
 
+// Scripts for parts of the tests count beside the test script where continuous integration runs them.
+func TestPartsThatCIRuns(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"package.json":             `{"scripts":{"test":"vitest run","test:e2e":"vitest run --config e2e.ts","test:cov":"vitest run --coverage","test:it":"mocha it","test:same":"vitest run","test:odd":"./odd.sh"}}`,
+		".github/workflows/ci.yml": "jobs:\n  t:\n    steps:\n      - run: npm ci\n      - run: npm test\n      - run: npm run test:e2e\n      - run: npm run test:cov && npm run test:same && npm run test:odd\n",
+	}
+	got, _ := describeChecks(files)
+	want := "test : npm test [junit] ( vitest run --run VITEST )|test e2e: npm run test:e2e [junit] ( vitest run --config e2e.ts --run VITEST )"
+	if strings.Join(got, "|") != want {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "|"), want)
+	}
+}
+
 // A step that drives a browser is named, and no more.
 func TestBrowserStepsAreNamed(t *testing.T) {
 	t.Parallel()
