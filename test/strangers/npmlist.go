@@ -39,7 +39,7 @@ func listPackages(root string) []Stranger {
 			Name: "minimist", Version: "1.2.8", Kind: "npm, tape and eslint, no lock",
 			From: NpmPackage{"minimist", "sha512-2yyAR8qBkN3YuheJanUpWC5U3bb5osDywNB8RzDVlDwDHbocAJveqqj1u8+SVD7jkWT4yvsHCpWqqWqAxb0zCA=="}, Outside: Host{Prepare: npmInstall},
 			Checks: []Check{
-				upstreamCheck("package.json", "nyc tape 'test/**/*.js'", "npm run tests-only", "tape|npm test", "what they run after it, aud --production, asks the registry, and is left out"),
+				upstreamCheck("package.json", "nyc tape 'test/**/*.js'", "npm run tests-only", "tape|npm test|tests-only", "what they run after it, aud --production, asks the registry, and is left out"),
 				{Lint: true, File: "package.json", Text: "eslint --ext=js,mjs .", Run: "npm run lint", Ours: "npm run lint|eslint"},
 			},
 			Change: []File{{"clamp.js", clampModule}, {"test/clamp.js", `'use strict';
@@ -87,7 +87,7 @@ test('clamp', function (t) {
 			},
 			Outside: Host{Prepare: installManager(pnpm10) + "pnpm install --frozen-lockfile --ignore-scripts"},
 			Checks: []Check{
-				upstreamCheck("package.json", `"test:unit": "vitest"`, "node_modules/.bin/vitest run", "vitest", ""),
+				upstreamCheck("package.json", `"test:unit": "vitest"`, "node_modules/.bin/vitest run", "vitest|test:unit", ""),
 				{Lint: true, File: "package.json", Text: "vue-tsc --build", Run: "npm run type-check", Ours: "type-check|vue-tsc|run build"},
 			},
 			Change: []File{

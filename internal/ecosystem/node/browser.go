@@ -50,6 +50,7 @@ func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, commands []s
 	if !need(e.Name()) {
 		return nil
 	}
+	left := maxParsed
 	for _, dir := range t.FoldersWith("package.json") {
 		text := t.ReadManifest(dir, "package.json")
 		var manifest packageJSON
@@ -58,7 +59,7 @@ func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, commands []s
 		}
 		manifest.useParts()
 		for _, command := range commands {
-			steps, _ := npm.readSteps(manifest, command)
+			steps, _ := npm.readSteps(manifest, command, &left)
 			for _, one := range steps {
 				kind, program := one.classify()
 				drives := kind == stepTests && manifest.drivesBrowser()
@@ -134,7 +135,7 @@ func (s scriptChecks) browserGate(one step, program string, before []step) (gate
 	}
 	// A preview server needs the build. CI definitions run it before the tests.
 	if build := s.manifest.Scripts["build"]; build != "" && previewRE.MatchString(config) && !buildRE.MatchString(config) {
-		if steps, ok := s.m.readSteps(s.manifest, build); ok {
+		if steps, ok := s.m.readSteps(s.manifest, build, s.left); ok {
 			var all []string
 			for _, b := range steps {
 				all = append(all, b.text)

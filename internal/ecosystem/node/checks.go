@@ -36,6 +36,7 @@ type scriptChecks struct {
 	dir            string
 	manifest, root packageJSON
 	ciScripts      map[string]bool // scripts that continuous integration runs
+	left           *int            // bytes of scripts that may be parsed
 }
 
 // isInstalled says whether a package is installed.
@@ -47,7 +48,7 @@ func (s scriptChecks) isInstalled(pkg string) bool {
 // installed: one that is not cannot judge. tools say which package brings a program.
 func (s scriptChecks) toolOf(name string, tools map[string]string) string {
 	tool := ""
-	steps, _ := s.m.readSteps(s.manifest, s.manifest.Scripts[name])
+	steps, _ := s.m.readSteps(s.manifest, s.manifest.Scripts[name], s.left)
 	for _, one := range steps {
 		if watchesRE.MatchString(one.text) {
 			return "" // it does not end
@@ -70,11 +71,11 @@ func (s scriptChecks) findLint() *company.GateCommand {
 		return nil
 	}
 	tool := programName(script)
-	if steps, ok := s.m.readSteps(s.manifest, script); ok {
+	if steps, ok := s.m.readSteps(s.manifest, script, s.left); ok {
 		tool, _ = findProgram(steps[0].words)
 	}
 	if s.isInstalled(checkTools[tool]) {
-		return s.m.scriptGate(s.dir, "lint", tool, s.manifest)
+		return s.scriptGate("lint", tool)
 	}
 	s.tree.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", ecosystem.DisplayDir(s.dir), ecosystem.PrintablePath(tool))
 	return nil
@@ -87,7 +88,7 @@ func (s scriptChecks) findTypes() *company.GateCommand {
 	}
 	for _, name := range typeScripts {
 		if tool := s.toolOf(name, checkTools); slices.Contains(typeTools, tool) {
-			return s.m.scriptGate(s.dir, name, tool, s.manifest)
+			return s.scriptGate(name, tool)
 		}
 	}
 	if s.tree.HasFile(s.dir, "nx.json") && emptyProjectRE.MatchString(s.tree.ReadManifest(s.dir, "tsconfig.json")) {
@@ -116,7 +117,7 @@ func (s scriptChecks) findBuild() *company.GateCommand {
 	if tool == "" {
 		return nil
 	}
-	gate := s.m.scriptGate(s.dir, "build", tool, s.manifest)
+	gate := s.scriptGate("build", tool)
 	gate.Provisional = true
 	return gate
 }
@@ -127,14 +128,14 @@ var emptyProjectRE = lazyregexp.New(`"files"\s*:\s*\[\s*\]`)
 
 // scriptGate is a script that serves as a check. What it runs of the package's other scripts is pinned
 // with it.
-func (m Manager) scriptGate(dir, name, tool string, manifest packageJSON) *company.GateCommand {
-	gate := &company.GateCommand{Command: m.Name + " run " + name, Report: manifest.pinScript(dir, name, "", ""), Probe: m.Probe(tool)}
-	if steps, ok := m.readSteps(manifest, manifest.Scripts[name]); ok && slices.ContainsFunc(steps, func(s step) bool { return s.via != nil }) {
+func (s scriptChecks) scriptGate(name, tool string) *company.GateCommand {
+	gate := &company.GateCommand{Command: s.m.Name + " run " + name, Report: s.manifest.pinScript(s.dir, name, "", ""), Probe: s.m.Probe(tool)}
+	if steps, ok := s.m.readSteps(s.manifest, s.manifest.Scripts[name], s.left); ok && slices.ContainsFunc(steps, func(one step) bool { return one.via != nil }) {
 		var all []string
 		for _, one := range steps {
 			all = append(all, one.text)
 		}
-		gate.Report = manifest.pinTexts(dir, manifest.Scripts["pre"+name], strings.Join(all, " && "), manifest.Scripts["post"+name])
+		gate.Report = s.manifest.pinTexts(s.dir, s.manifest.Scripts["pre"+name], strings.Join(all, " && "), s.manifest.Scripts["post"+name])
 	}
 	if tool == "tsc" {
 		gate.Parse = formatTypeScript

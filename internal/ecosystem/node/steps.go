@@ -16,8 +16,10 @@ import (
 
 // Limits of one script, with all the scripts that it runs.
 const (
-	maxFollowed = 8  // scripts that run one another
-	maxSteps    = 64 // commands that a script comes to
+	maxFollowed = 8        // scripts that run one another
+	maxSteps    = 64       // commands that a script comes to
+	maxScript   = 16 << 10 // bytes
+	maxParsed   = 4 << 20  // bytes of all scripts of a tree that are parsed, each time that one is
 )
 
 // step is a command of a script, followed through the scripts that it runs.
@@ -40,13 +42,14 @@ type scriptCall struct {
 type stepReader struct {
 	m        Manager
 	manifest packageJSON
-	room     int
+	room     int  // commands that are left of maxSteps
+	left     *int // bytes that are left of maxParsed
 }
 
 // readSteps returns the commands of a script. Not ok: the script does more than run
 // commands until one fails, or what it runs depends on a command before.
-func (m Manager) readSteps(manifest packageJSON, script string) (steps []step, ok bool) {
-	r := stepReader{m, manifest, maxSteps}
+func (m Manager) readSteps(manifest packageJSON, script string, left *int) (steps []step, ok bool) {
+	r := stepReader{m, manifest, maxSteps, left}
 	return r.read(script, nil, 0)
 }
 
@@ -54,6 +57,9 @@ func (m Manager) readSteps(manifest packageJSON, script string) (steps []step, o
 var stateful = []string{"cd", "pushd", "popd", "export", "unset", "set", "source", ".", "exit", "trap", "alias", "eval", "exec", "shift", "ulimit", "umask", "wait"}
 
 func (r *stepReader) read(script string, via *scriptCall, depth int) (out []step, ok bool) {
+	if *r.left -= len(script); len(script) > maxScript || *r.left < 0 {
+		return nil, false
+	}
 	file, err := bash.Parse(script)
 	if err != nil || len(file.Stmts) != 1 || len(file.Last) > 0 || strings.ContainsAny(script, "\n\x00") || depth > maxFollowed {
 		return nil, false

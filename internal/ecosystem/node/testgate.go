@@ -39,7 +39,7 @@ func (s scriptChecks) splitTests(manifest packageJSON, c *packageChecks) (ok boo
 	for _, name := range []string{"pretest", "test", "posttest"} {
 		var group []step
 		if script := strings.TrimSpace(manifest.Scripts[name]); script != "" {
-			if group, ok = s.m.readSteps(manifest, script); !ok {
+			if group, ok = s.m.readSteps(manifest, script, s.left); !ok {
 				return false
 			}
 		}
