@@ -127,7 +127,7 @@ func (s scriptChecks) browserGate(one step, program string, before []step) (gate
 		s.tree.AddNote("%s: of the browsers of Playwright's configuration Chromium is run, which is Debian's (%s)", manifestIn(s.dir), ecosystem.PrintablePath(strings.TrimSpace(projects)))
 	}
 	command, runs := s.m.commandOf(one)+projects, one.text+projects
-	if one.via != nil && one.via.steps == 0 {
+	if one.via != nil && one.via.steps == 1 {
 		command = one.via.command
 		if projects != "" {
 			command += map[bool]string{true: projects, false: s.m.Arguments + projects}[strings.Contains(command, s.m.Arguments+" ")]

@@ -208,7 +208,9 @@ var (
 	watchWord   = lazyregexp.New(`\bvitest\s+(?:watch|dev)\b`)
 	ownReporter = lazyregexp.New(`\s--reporter(?:=|\s+)` + flagValue)
 	ownFile     = lazyregexp.New(`\s--outputFile(?:\.\w+)?(?:=|\s+)` + flagValue)
-	ownJSON     = lazyregexp.New(`\s--json(?:=true)?(\s|$)`)
+	// Node's runner wants a destination for each of several reporters.
+	ownNodeReporter = lazyregexp.New(`\s--test-reporter(?:-destination)?(?:=|\s+)` + flagValue)
+	ownJSON         = lazyregexp.New(`\s--json(?:=true)?(\s|$)`)
 )
 
 const flagValue = `(?:[^\s'"]+|'[^']*'|"[^"]*")`
@@ -224,7 +226,9 @@ func quiet(runner, text string) string {
 		return ownFile.ReplaceAllString(ownJSON.ReplaceAllString(line, "$1"), "")
 	case "mocha", "ava":
 		return shortWatch.ReplaceAllString(line, "$1")
-	case "node --test", "node":
+	case "node --test":
+		return ownNodeReporter.ReplaceAllString(line, "")
+	case "node":
 		return line
 	}
 	return text

@@ -48,70 +48,84 @@ func (s scriptChecks) splitTests(manifest packageJSON, c *packageChecks) (ok boo
 		}
 		t.groups = append(t.groups, group)
 	}
-	var checks []step
-	var separate []func()
-	var browsers []browserStep
-	var before []step // that prepare
-	for i := range t.groups {
-		t.groups[i] = slices.DeleteFunc(t.groups[i], func(one step) bool {
-			kind, program := one.classify()
-			switch kind {
-			case stepTests:
-				checks = append(checks, one)
-				return false
-			case stepNone:
-				t.whole = false
-				return true
-			case stepBrowser:
-				t.whole = false
-				c.browsers = append(c.browsers, program)
-				if gate, why := s.browserGate(one, program, before); gate != nil {
-					browsers = append(browsers, browserStep{one, gate})
-				} else {
-					s.noteBrowser(one, program, why)
-				}
-				return true
-			case stepLint, stepTypes:
-				if !s.isInstalled(checkTools[program]) {
-					return false // it cannot judge by itself
-				}
-				t.whole = false
-				separate = append(separate, func() { s.addSeparate(c, one, kind, program) })
-				return true
-			case stepOther:
-				before = append(before, one)
-			}
-			return false
-		})
-	}
-	for _, one := range checks {
-		if one.via != nil {
-			one.via.steps++
-		}
-	}
-	if len(checks)+len(browsers) > maxTestGates || len(checks) == 0 && len(c.browsers) == 0 {
+	checks := t.countChecks(s)
+	if n := len(checks[stepTests]) + len(checks[stepBrowser]); n == 0 || n > maxTestGates {
 		return false
 	}
-	for _, add := range separate {
-		add()
-	}
+	browsers := t.takeApart(s, c)
 	used := map[string]bool{}
 	label := func(one step) string {
-		if len(checks)+len(browsers) == 1 {
+		if len(checks[stepTests])+len(browsers) == 1 {
 			return ""
 		}
 		return t.label(one, used)
 	}
-	for i, one := range checks {
+	for i, one := range checks[stepTests] {
 		label := label(one)
 		_, program := one.classify()
-		c.tests = append(c.tests, namedGate{label, t.gate(i, one, i == len(checks)-1), program})
+		c.tests = append(c.tests, namedGate{label, t.gate(i, one, i == len(checks[stepTests])-1), program})
 	}
 	for _, b := range browsers {
 		_, program := b.step.classify()
 		c.tests = append(c.tests, namedGate{label(b.step), b.gate, program})
 	}
 	return true
+}
+
+// countChecks returns the steps that are checks, by their kinds, and counts them in the scripts that run them.
+func (t testScript) countChecks(s scriptChecks) map[stepKind][]step {
+	out := map[stepKind][]step{}
+	for _, group := range t.groups {
+		for _, one := range group {
+			kind := s.kindOf(one)
+			out[kind] = append(out[kind], one)
+			if one.via != nil && kind != stepOther && kind != stepNone {
+				one.via.steps++
+			}
+		}
+	}
+	return out
+}
+
+// kindOf is what a step is for in this package. A linter that is not installed cannot judge by itself.
+func (s scriptChecks) kindOf(one step) stepKind {
+	kind, program := one.classify()
+	if (kind == stepLint || kind == stepTypes) && !s.isInstalled(checkTools[program]) {
+		return stepOther
+	}
+	return kind
+}
+
+// takeApart takes the steps out of a script that are checks of other kinds. It returns those that drive a browser.
+func (t *testScript) takeApart(s scriptChecks, c *packageChecks) (browsers []browserStep) {
+	var before []step // that prepare
+	for i := range t.groups {
+		var kept []step
+		for _, one := range t.groups[i] {
+			_, program := one.classify()
+			switch kind := s.kindOf(one); kind {
+			case stepTests:
+				kept = append(kept, one)
+				continue
+			case stepBrowser:
+				c.browsers = append(c.browsers, program)
+				if gate, why := s.browserGate(one, program, before); gate != nil {
+					browsers = append(browsers, browserStep{one, gate})
+				} else {
+					s.noteBrowser(one, program, why)
+				}
+			case stepLint, stepTypes:
+				s.addSeparate(c, one, kind, program)
+			case stepOther:
+				before = append(before, one)
+				kept = append(kept, one)
+				continue
+			}
+			t.whole = false
+		}
+		t.groups[i] = kept
+	}
+	return browsers
 }
 
 // hidesRunner reports whether a step that is no simple command has a runner in it, whose report would be one of several.
@@ -189,13 +203,13 @@ func (t testScript) steps(which int, text string, last bool) [][]step {
 // pin is the text of a gate that needs no manager. Empty: only the manager can run it.
 func (t testScript) pin(which int, env, text string, last bool) string {
 	var texts []string
-	for i, group := range t.steps(which, text, last) {
+	for _, group := range t.steps(which, text, last) {
 		var all []string
 		for _, one := range group {
 			all = append(all, one.text)
 		}
 		line := strings.Join(all, " && ")
-		if i == 1 {
+		if slices.ContainsFunc(group, func(s step) bool { return s.text == text }) {
 			line = env + line
 		}
 		texts = append(texts, line)
@@ -300,6 +314,9 @@ func (m Manager) reportOf(one step) runnerReport {
 		out.format = formatTAP
 	case "node --test":
 		out.format, out.env = formatTAP, "export NODE_OPTIONS=--test-reporter=tap; "
+		if strings.Contains(text, "NODE_OPTIONS=") { // it would replace the other
+			out.env, text = "", strings.Replace(text, "--test", "--test --test-reporter=tap", 1)
+		}
 		// Behind "--test" come files.
 		out.alone = strings.Replace(text, "--test", "--test --test-name-pattern="+ecosystem.CanaryPlaceholder, 1)
 	}
@@ -326,7 +343,7 @@ func (s scriptChecks) addSeparate(c *packageChecks, one step, kind stepKind, pro
 	if program == "tsc" {
 		gate.Parse = formatTypeScript
 	}
-	if one.via != nil {
+	if one.via != nil && one.via.steps == 1 {
 		gate.Command = one.via.command
 	}
 	for i, known := range *list {

@@ -61,6 +61,11 @@ func TestScriptsTakenApart(t *testing.T) {
 		`"test":"node --run unit","unit":"dotenv -e .env.test -- vitest run"`: {`test : npm test [junit] ( dotenv -e .env.test -- vitest run --run VITEST )`},
 		`"test":"node --experimental-vm-modules node_modules/jest/bin/jest.js"`: {
 			`test : npm test [jest-json] ( node --experimental-vm-modules node_modules/jest/bin/jest.js JEST )`},
+		`"test":"NODE_OPTIONS='--import tsx' node --test --test-reporter spec a.js"`: {`test : npm test [tap] ( NODE_OPTIONS='--import tsx' node --test --test-reporter=tap a.js )`},
+		`"pretest":"node --test a","test":"eslint . && npm run all","all":"mocha && jest"`: {
+			`lint : npx --no-install eslint . [] ( eslint . )`, `test node: node --test a [tap] ( export NODE_OPTIONS=--test-reporter=tap; node --test a )`,
+			`test mocha: npx --no-install mocha [tap] ( mocha --reporter tap )`, `test jest: npx --no-install jest [jest-json] ( jest JEST )`},
+		`"test":"mocha 1 && mocha 2 && mocha 3 && mocha 4 && cypress run"`: {`test : npm test [plain] ( mocha 1 && mocha 2 && mocha 3 && mocha 4 && cypress run )`},
 		`"test":"tsx --test"`: {`test : npm test [tap] ( export NODE_OPTIONS=--test-reporter=tap; tsx --test )`},
 		// No test script, but one for each part of the tests.
 		`"test:unit":"vitest","test:e2e":"playwright test","test:watch":"vitest"`: {`test : npm run test:unit [junit] ( vitest --run VITEST )`},
