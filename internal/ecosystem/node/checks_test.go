@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/ecosystemtest"
 )
@@ -55,6 +56,19 @@ func TestScriptsThatCheck(t *testing.T) {
 		if strings.Join(got, "|") != c.want || !strings.Contains(runs, c.runs) {
 			t.Errorf("%s: %q, which runs %q", name, got, runs)
 		}
+	}
+}
+
+// A compiler that is green has counted no tests: it has no count, and not zero.
+func TestGreenCompilerHasNoCount(t *testing.T) {
+	var green, red company.GateCheck
+	(&typeReport{}).Finish().ApplyTo(&green)
+	r := &typeReport{}
+	r.ReadLine("src/a.ts(3,1): error TS2322: no")
+	red.ExitCode = 2
+	r.Finish().ApplyTo(&red)
+	if green.Counts != nil || red.Counts == nil || red.Counts.Failed != 1 {
+		t.Errorf("green %+v, red %+v", green.Counts, red.Counts)
 	}
 }
 
