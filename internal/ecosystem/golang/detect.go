@@ -61,15 +61,16 @@ var importCRE = lazyregexp.New(`(?m)^[ \t]*(import[ \t]+)?"C"[ \t]*(//.*)?\r?$`)
 // raceFlagRE is the flag that wants cgo for the tests of any Go module.
 var raceFlagRE = lazyregexp.New(`(^|[\s"'=])-race\b`)
 
-// Needs is cgo where the Go files of the tree, copies of others among them,
-// need a C compiler, or a command asks for the race detector.
+// Needs is cgo where the Go files of the tree, copies of others among them, or a
+// well-known module need a C compiler, or a command asks for the race detector.
 func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, commands []string) []string {
 	switch {
 	case !need(e.Name()):
 		return nil
 	case slices.ContainsFunc(commands, raceFlagRE.MatchString),
 		t.AnyMatches(goFiles(t), importCRE),
-		need("make") && t.AnyMatches(t.Makefiles(), raceFlagRE):
+		need("make") && t.AnyMatches(t.Makefiles(), raceFlagRE),
+		needsCgoModule(t):
 		return []string{cgo}
 	}
 	return nil
