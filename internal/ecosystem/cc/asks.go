@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"company/internal/ecosystem"
 	"company/internal/lazyregexp"
 )
 
@@ -125,4 +126,10 @@ func DropRivals(names []string, dropped func(kept, name string)) (out []string) 
 		out = append(out, name)
 	}
 	return out
+}
+
+// AskMeson adds what the meson.build files of a folder ask for: extensions of Python
+// may be built by Meson.
+func AskMeson(a *Asks, t *ecosystem.Tree, dir string) {
+	a.wishes.all = append(a.wishes.all, readMeson(t, dir).listWishes().all...)
 }
