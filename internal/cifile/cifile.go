@@ -31,6 +31,7 @@ type Job struct {
 	Services []Service
 	Steps    []Step
 	Actions  []Action
+	Packages []string // of apt, that it installs by other means than a step
 }
 
 // Service is a program that runs beside a job, such as a database.

@@ -126,6 +126,7 @@ func readTravis(root *ecosystem.YAMLValue) []Job {
 	if v := root.Field("script"); v != nil {
 		j.Line = v.Line
 	}
+	j.Packages = readTravisPackages(root)
 	if len(j.Steps)+len(j.Services) == 0 {
 		return nil
 	}

@@ -46,6 +46,7 @@ func readWorkflow(root *ecosystem.YAMLValue) []Job {
 			if name, _, _ := strings.Cut(s.FieldText("uses"), "@"); name != "" && len(j.Actions) < maxSteps {
 				j.Actions = append(j.Actions, Action{Name: name, Line: s.Line})
 			}
+			j.Packages = append(j.Packages, readActionPackages(s)...)
 			run := s.Field("run")
 			shell := cmp.Or(s.FieldText("shell"), own.FieldText("shell"), top.FieldText("shell"), "bash")
 			name, _, _ := strings.Cut(path.Base(shell), " ")

@@ -9,8 +9,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/depproxy"
-	"company/internal/ecosystem"
-	"company/internal/ecosystem/catalog"
 )
 
 // layerPlan is a stack of layers in the making.
@@ -57,40 +55,6 @@ func (p *layerPlan) addTools(req Request, set toolSet) {
 		s.env = set.changeEnv()
 	}
 	p.addTrees(req, set, false)
-}
-
-// addWishedPackages adds to a set of tools the Debian packages that the base tree asks
-// the system for.
-func (p *layerPlan) addWishedPackages(ctx context.Context, req Request, base baseSource, set *toolSet) error {
-	asked := slices.DeleteFunc(catalog.Of[ecosystem.Packager](), func(e ecosystem.Packager) bool { return !slices.Contains(req.Toolchains, e.Name()) })
-	if req.Repo == nil || len(asked) == 0 {
-		return nil
-	}
-	tree, err := listTree(ctx, *req.Repo, req.Repo.Commit)
-	if err != nil {
-		return err
-	}
-	var wished []string
-	for _, e := range asked {
-		packages, err := e.Packages(newSources(ctx, p, tree, req))
-		if err != nil {
-			return err
-		}
-		wished = append(wished, packages...)
-	}
-	wished = slices.DeleteFunc(wished, func(name string) bool { return slices.Contains(set.packages, name) })
-	switch list := strings.Join(wished, " "); {
-	case len(wished) == 0:
-	case req.Offline:
-		p.addNote("the build asks for %s, which is not installed: container.deps is off", list)
-	case base.pulled:
-		p.addNote("the image %s is taken as it is: it must have what the build asks for (of Debian: %s)", base.ref, list)
-	default:
-		set.packages = append(set.packages, wished...)
-		slices.Sort(set.packages)
-		set.packages = slices.Compact(set.packages)
-	}
-	return nil
 }
 
 // addTrees adds the trees of this host that come from nowhere else, or the others.

@@ -11,8 +11,8 @@ import (
 // maxAsked limits the names that are looked up for one ecosystem of a project.
 const maxAsked = 2000
 
-// Asks collects what the sources of a project ask the system for, in the words of
-// other ecosystems: cgo's directives, build scripts of Rust, set-up scripts of Python.
+// Asks collects the libraries that the sources of a project name, as other ecosystems
+// write them: cgo's directives, build scripts of Rust, set-up scripts of Python.
 // Names come from the repository. Packages come from the tables of this package alone.
 type Asks struct {
 	wishes wishes
@@ -128,7 +128,7 @@ func DropRivals(names []string, dropped func(kept, name string)) (out []string) 
 	return out
 }
 
-// AskMeson adds what the meson.build files of a folder ask for: extensions of Python
+// AskMeson adds the libraries that the meson.build files of a folder name: extensions of Python
 // may be built by Meson.
 func AskMeson(a *Asks, t *ecosystem.Tree, dir string) {
 	a.wishes.all = append(a.wishes.all, readMeson(t, dir).listWishes().all...)

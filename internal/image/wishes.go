@@ -1,0 +1,89 @@
+package image
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"company/internal/cifile"
+	"company/internal/ecosystem"
+	"company/internal/ecosystem/catalog"
+)
+
+// maxCIPackages limits the packages that are installed because CI installs them.
+const maxCIPackages = 48
+
+// addWishedPackages adds to a set of tools the Debian packages that the base tree asks
+// the system for: by the files of its ecosystems, and by what its CI installs.
+func (p *layerPlan) addWishedPackages(ctx context.Context, req Request, base baseSource, set *toolSet) error {
+	if req.Repo == nil || len(req.Toolchains) == 0 {
+		return nil
+	}
+	tree, err := listTree(ctx, *req.Repo, req.Repo.Commit)
+	if err != nil {
+		return err
+	}
+	var wished []string
+	for _, e := range catalog.Of[ecosystem.Packager]() {
+		if !slices.Contains(req.Toolchains, e.Name()) {
+			continue
+		}
+		packages, err := e.Packages(newSources(ctx, p, tree, req))
+		if err != nil {
+			return err
+		}
+		wished = append(wished, packages...)
+	}
+	t := ecosystem.TreeOf(newSources(ctx, p, tree, req))
+	wished = append(wished, p.findCIPackages(cifile.ListAptPackages(cifile.ReadDefinitions(t)), slices.Concat(debianPackages, set.packages, wished))...)
+	if t.Err() != nil {
+		return t.Err()
+	}
+	wished = slices.DeleteFunc(wished, func(name string) bool { return slices.Contains(set.packages, name) })
+	switch list := strings.Join(wished, " "); {
+	case len(wished) == 0:
+	case req.Offline:
+		p.addNote("the build asks for %s, which is not installed: container.deps is off", list)
+	case base.pulled:
+		p.addNote("the image %s is taken as it is: it must have what the build asks for (of Debian: %s)", base.ref, list)
+	default:
+		set.packages = p.unitePackages(set.packages, wished)
+	}
+	return nil
+}
+
+// unitePackages adds packages to those of the toolchains, sorted. Where two exclude one
+// another the image has the first: with both it could not be made.
+func (p *layerPlan) unitePackages(packages, more []string) []string {
+	all := catalog.DropRivals(slices.Concat(packages, more), func(kept, name string) {
+		p.addNote("%s is not installed: Debian has it or %s, one at a time", name, kept)
+	})
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// findCIPackages returns the packages that the repository's CI installs by apt, and that
+// are neither there nor wished for. A name that is not known to be Debian's is noted:
+// with one that Debian lacks no image could be made.
+func (p *layerPlan) findCIPackages(names, had []string) (out []string) {
+	var unknown []string
+	for _, name := range names {
+		known := catalog.KnownPackage(name)
+		switch {
+		case known == "":
+			unknown = append(unknown, name)
+		case !slices.Contains(had, known) && !slices.Contains(out, known):
+			out = append(out, known)
+		}
+	}
+	if len(out) > maxCIPackages {
+		p.addNote("CI installs %d packages by apt: the first %d of them are installed", len(out), maxCIPackages)
+		out = out[:maxCIPackages]
+	}
+	if len(unknown) > 0 {
+		const most = 12
+		list := strings.Join(unknown[:min(len(unknown), most)], " ")
+		p.addNote("CI installs %s by apt, which the image does not have: to have what a check needs of it, name it as Debian does: container.setup: [\"apt-get update && apt-get install -y PACKAGE\"]", list)
+	}
+	return out
+}
