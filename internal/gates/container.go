@@ -146,6 +146,9 @@ func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limi
 	began := time.Now()
 	exit, err := r.runScript(cctx, j, container.Spec{Name: name, Labels: labels, Limits: limits}, checkScript(g, j.Baseline), stdout, out)
 	res := stdout.collectResults()
+	if res != nil {
+		res.StabilizeNames(began)
+	}
 	check := company.GateCheck{Name: g.Name, Command: g.Command, Took: time.Since(began), Output: out.headAndTail()}
 	if ended := service.Ended(check.Output); j.redProves() && err == nil && !exit.OOMKilled && exit.Code != 0 && ended != "" {
 		return check, nil, service.EndedError(g.Name, ended, check.Output, fullDisk(check.Output))

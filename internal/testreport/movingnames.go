@@ -1,0 +1,82 @@
+package testreport
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"company/internal/lazyregexp"
+)
+
+// Parts of names that differ between two runs of the same test.
+var (
+	// dateAndTime is a moment: as RFC 3339 and Go's own String write it, as date(1)
+	// does, and as mail does. Blanks may be underscores, as in names of Go's subtests.
+	dateAndTime = lazyregexp.New(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}[T _][0-9]{2}:?[0-9]{2}:?[0-9]{2}(?:[.,][0-9]+)?(?:Z|[ _]?[+-][0-9]{2}:?[0-9]{2})?(?:[ _][A-Z]{3,4})?(?:[ _]m=[+-][0-9.]+)?` +
+		`|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[ _]+` + monthName + `[ _]+[0-9]{1,2}[ _][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?[ _](?:[A-Z]{3,4}[ _])?[0-9]{4}` +
+		`|(?:\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?[ _]+)?\b[0-9]{1,2}[ _-]` + monthName + `[ _-][0-9]{4}[ _][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[ _](?:[A-Z]{3,4}|[+-][0-9]{4}))?`)
+	yearRE     = lazyregexp.New(`[0-9]{4}`)
+	unixTime   = lazyregexp.New(`\b1[0-9]{9}(?:[0-9]{3}){0,3}\b`)
+	processID  = lazyregexp.New(`(?i)\bpid([ _=:#-]?)[0-9]+`)
+	tempPath   = lazyregexp.New(`/(?:tmp|var/tmp|dev/shm)/[^\s/:,;()\[\]"']+(?:/[^\s/:,;()\[\]"']*[0-9][^\s/:,;()\[\]"']*)*`)
+	anyAddress = lazyregexp.New(`\b0x(?:c0[0-9a-f]{8}|7[ef][0-9a-f]{10}|5[56][0-9a-f]{10})\b`)
+)
+
+const monthName = `(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)`
+
+// nearTime is how far from a run a moment may be that the run itself may have made.
+const nearTime = 400 * 24 * time.Hour
+
+// stableName returns a name without its moving parts: moments near the time of the run,
+// process ids, paths of temporary files and addresses of memory.
+func stableName(name string, now time.Time) string {
+	if !strings.ContainsAny(name, "0123456789") {
+		return name
+	}
+	name = dateAndTime.ReplaceAllStringFunc(name, func(text string) string {
+		for _, y := range yearRE.FindAllString(text, -1) {
+			if year, _ := strconv.Atoi(y); year >= now.Year()-1 && year <= now.Year()+1 {
+				return "<time>"
+			}
+		}
+		return text // one that the test was written with
+	})
+	name = unixTime.ReplaceAllStringFunc(name, func(text string) string {
+		seconds, _ := strconv.ParseInt(text[:10], 10, 64)
+		if d := now.Sub(time.Unix(seconds, 0)); d < nearTime && d > -nearTime {
+			return "<time>"
+		}
+		return text
+	})
+	name = processID.ReplaceAllString(name, "pid$1<pid>")
+	name = tempPath.ReplaceAllString(name, "<temp>")
+	return anyAddress.ReplaceAllString(name, "<address>")
+}
+
+// StabilizeNames takes out of the names of tests the parts that every run makes anew,
+// such as the time: else a test with one of them would count as gone, and as new. now is
+// the time of the run. Names that would become one stay as they are: a failure of one
+// of them must not excuse another.
+func (r *Results) StabilizeNames(now time.Time) {
+	names := make([]*string, 0, len(r.Passed)+len(r.Failed))
+	for i := range r.Passed {
+		names = append(names, &r.Passed[i])
+	}
+	for i := range r.Failed {
+		names = append(names, &r.Failed[i].Name)
+	}
+	users := map[string]string{} // a stable name → the only name that becomes it; empty: several do
+	for _, name := range names {
+		stable := stableName(*name, now)
+		if other, has := users[stable]; has && other != *name {
+			users[stable] = ""
+		} else if !has {
+			users[stable] = *name
+		}
+	}
+	for _, name := range names {
+		if stable := stableName(*name, now); users[stable] != "" {
+			*name = stable
+		}
+	}
+}
