@@ -42,12 +42,18 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 		clippy := "cargo clippy --offline" + lintedTargets(t, dir)
 		out = append(out, ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Rust crate",
 			Lint: &company.GateCommand{Command: clippy + all, Probe: "command -v cargo-clippy",
-				Report: clippy + all + " --message-format=json", Parse: formatClippy},
+				Report: findKeepGoing + clippy + all + " $keep --message-format=json", Parse: formatClippy},
 			Test: &company.GateCommand{Command: "cargo test --offline --no-fail-fast" + all, Report: "cargo test --offline --no-fail-fast" + all + " 2>&1", Parse: formatCargo,
 				Plant: plantCargo, Canary: "cargo test --offline --no-fail-fast" + all + " --test '" + ecosystem.CanaryPlaceholder + "*' 2>&1"}})
 	}
 	return out
 }
+
+// findKeepGoing sets keep to the option with which cargo goes on behind a crate that
+// fails. Without it cargo stops at the crate that fails first, which differs from run to
+// run: on a red base an innocent change would show findings that the base did not.
+// Releases before 1.74 refuse the option, and name it as unstable in their help.
+const findKeepGoing = "keep=$(cargo check --help 2>/dev/null | grep -e --keep-going | grep -v unstable | sed 's/.*/--keep-going/;q'); "
 
 // unstableRE finds a file that a stable compiler refuses.
 var unstableRE = lazyregexp.New(`(?m)^\s*#!\[feature\(`)
