@@ -1,37 +1,202 @@
 package testreport
 
 import (
+	"strconv"
 	"strings"
 
 	"company/internal/lazyregexp"
 )
 
-// lintFindings reads what a linter finds: path:line:column: text. A finding is
-// named without its line, which moves with every change above it. Whatever is
-// neither a finding nor known to be decoration makes the output one that was
-// not understood.
+// lintFindings reads what linters print for people: a finding in a line
+// (path:line:column: text), or below the name of its file, as eslint and phpstan do. A
+// finding is named by its file and its rule or message, without numbers that move with
+// the text around it.
+//
+// The output is understood where each line is a finding or known decoration. Lines before
+// a linter's own summary may be anything, if it counts as many findings as were read.
+// Everything else makes the output one that was not understood: what is in it may be a
+// failure without a name.
 type lintFindings struct {
 	res      Results
-	unparsed bool
+	errors   []string // names of findings that make a linter red
+	warnings []string
+	file     string // whose findings follow, each in a line of its own
+	isTable  bool   // they follow in a table
+	isListed bool   // nothing follows it so far
+	held     bool   // the last line is not understood, unless a caret below it says that it quotes a source
+
+	unparsed       bool // some line is not understood
+	unparsedBefore bool // likewise, before the last summary
+	summed         int  // findings by the summaries
+	warningsAreRed bool // there are more warnings than the linter may find
 }
 
 var (
 	findingLine  = lazyregexp.New(`^(?:vet: )?([^\s:][^:]*):\d+(?::\d+)?:\s+(.+)$`)
-	decorationRE = lazyregexp.New(`^\s|^$|^# |^exit status \d+$|^Found \d+ errors?\.|^All checks passed!|^No fixes available|^\[\*\] |^go: downloading |^warning: |^\d+ issues?[.:]?$|^\* [\w-]+: \d+$`)
+	decorationRE = lazyregexp.New(`^\s|^$|^# |^exit status \d+$|^Found \d+ errors?\.|^All checks passed!|^No fixes available|^\[\*\] |^go: downloading |^warning: |^level=\w+ |^info  - |^\d+ issues?[.:]?$|^\* [\w-]+: \d+$` +
+		`|^\*{10,} Module |^-{10,}$|^Your code has been rated at |^Success: no issues found` + // pylint, mypy
+		`|^> \S|^\$ \S|^npm (?:ERR!|error)\b|^error Command failed with exit code|^info Visit https://| ELIFECYCLE |^yarn run v|^g?make(?:\[\d+\])?: ` + // what starts linters
+		`|^✖ \d+ problem|^svelte-check found |^Found \d+ errors? in |^\d+ files? inspected, |^\[ERROR\] Found \d+ errors?|^(?:Getting Svelte diagnostics|Loading svelte-check|=+)`)
+	caretLine = lazyregexp.New(`^[ \t~]*\^[~^ \t]*$`)
+
+	// fileLine is a file alone in its line, and underFile a finding below it: eslint's and
+	// stylelint's, Next's, svelte-check's, and phpstan's.
+	fileLine    = lazyregexp.New(`^(\.{0,2}/?[^\s:(]+\.[A-Za-z]\w{0,9})(?::\d+:\d+)?$`)
+	tableFile   = lazyregexp.New(`^\s{1,3}Line\s{2,}(\S+\.\w{1,10})(?: \(in context of .*\))?\s*$`)
+	stylishLine = lazyregexp.New(`^\s+\d+:\d+\s+(error|warning|✖|⚠)\s+(.+?)(?:\s{2,}(@?[A-Za-z0-9_./@-]+))?$`)
+	nextLine    = lazyregexp.New(`^\d+:\d+\s+(Error|Warning): (.+?)(?:\s{2,}(@?[A-Za-z0-9_./@-]+))?$`)
+	svelteLine  = lazyregexp.New(`^(Error|Warn): (.+)$`)
+	tableLine   = lazyregexp.New(`^\s{1,3}:?\d+\s{2,}(.+?)\s*$`)
+
+	tscLine = lazyregexp.New(`^([^\s(:][^(:]*)(?:\(\d+,\d+\): |:\d+:\d+ - )(error|warning) (TS\d+: .+)$`)
+
+	// summaryRE are the counts by which linters end. The first group counts all
+	// findings, or errors where warnings are counted in the second.
+	summaryRE = []*lazyregexp.Regexp{
+		lazyregexp.New(`^✖ \d+ problems? \((\d+) errors?, (\d+) warnings?\)`),
+		lazyregexp.New(`^svelte-check found (\d+) errors?(?: and (\d+) warnings?)?`),
+		lazyregexp.New(`^Found (\d+) errors?(?:\.| in )`),
+		lazyregexp.New(`^\d+ files? inspected, (\d+) offenses? detected`),
+		lazyregexp.New(`^\s*\[ERROR\] Found (\d+) errors?`),
+		lazyregexp.New(`^(\d+) issues?[.:]$`),
+	}
+	tooManyRE = lazyregexp.New(`found too many warnings|too many warnings`)
+
+	// movingNumbers are those in a message that a change elsewhere in the file moves: the
+	// line of another place, a length, how complex a function is.
+	movingNumbers = lazyregexp.New(`\blines? \d+(?:-\d+)?|\(\d+(?: ?[>/] ?\d+[^)]*)?\)|\bcomplexity (?:of )?\d+|:\d+:\d+\b`)
+	numberRE      = lazyregexp.New(`\d+`)
 )
+
+// workTree is where the tree lies in a gate's container: some linters name files by their
+// whole path.
+const workTree = "/work/repo/"
+
+func cleanFile(file string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(file, workTree), "./")
+}
+
+// stableMessage returns the message of a finding without its moving numbers.
+func stableMessage(message string) string {
+	return movingNumbers.ReplaceAllStringFunc(message, func(text string) string { return numberRE.ReplaceAllString(text, "N") })
+}
+
+// add keeps a finding of a severity, as its linter writes it.
+func (f *lintFindings) add(file, severity, message, rule string) {
+	name := cleanFile(file) + ": " + stableMessage(message)
+	if rule != "" {
+		name += " (" + rule + ")"
+	}
+	list := &f.errors
+	if s := strings.ToLower(severity); strings.HasPrefix(s, "warn") || s == "⚠" {
+		list = &f.warnings
+	}
+	if len(f.errors)+len(f.warnings) < MaxTests {
+		*list = append(*list, name)
+	}
+}
 
 func (f *lintFindings) ReadLine(line string) {
 	line = strings.TrimRight(line, " ")
-	if m := findingLine.FindStringSubmatch(line); m != nil {
-		f.res.AddFailure(strings.TrimPrefix(m[1], "./")+": "+m[2], "")
+	if caretLine.MatchString(line) {
+		f.held = false
 		return
 	}
-	f.unparsed = f.unparsed || !decorationRE.MatchString(line)
+	f.unparsed = f.unparsed || f.held
+	f.held = false
+	switch {
+	case f.readSummary(line), f.readFinding(line):
+	case tooManyRE.MatchString(line):
+		f.warningsAreRed = true
+	default:
+		f.held = !decorationRE.MatchString(line)
+	}
 }
 
+// readSummary reads a linter's count of its findings.
+func (f *lintFindings) readSummary(line string) bool {
+	for _, re := range summaryRE {
+		m := re.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		f.endFile()
+		f.unparsedBefore = f.unparsedBefore || f.unparsed
+		f.unparsed = false
+		for _, count := range m[1:] {
+			n, _ := strconv.Atoi(count)
+			f.summed += min(max(n, 0), MaxTests)
+		}
+		return true
+	}
+	return false
+}
+
+// readFinding reads a finding, or the name of the file that findings stand below.
+func (f *lintFindings) readFinding(line string) bool {
+	if m := tscLine.FindStringSubmatch(line); m != nil {
+		f.add(m[1], m[2], m[3], "")
+		return true
+	}
+	if m := findingLine.FindStringSubmatch(line); m != nil {
+		if text, isNote := strings.CutPrefix(m[2], "note: "); !isNote || text == "" {
+			f.add(m[1], "", m[2], "")
+		}
+		return true
+	}
+	if f.file != "" && !f.isTable {
+		for _, re := range []*lazyregexp.Regexp{stylishLine, nextLine, svelteLine} {
+			if m := re.FindStringSubmatch(line); m != nil {
+				f.add(f.file, m[1], m[2], strings.Join(m[3:], ""))
+				f.isListed = false
+				return true
+			}
+		}
+	}
+	if f.isTable {
+		if m := tableLine.FindStringSubmatch(line); m != nil {
+			f.add(f.file, "", m[1], "")
+			return true
+		}
+	}
+	if m := tableFile.FindStringSubmatch(line); m != nil {
+		f.endFile()
+		f.file, f.isTable = m[1], true
+		return true
+	}
+	if m := fileLine.FindStringSubmatch(line); m != nil {
+		f.endFile()
+		f.file, f.isListed = m[1], true
+		return true
+	}
+	return false
+}
+
+// endFile ends the findings of a file. A file without any is itself what a formatter
+// found: gofmt -l and prettier -l list files.
+func (f *lintFindings) endFile() {
+	if f.isListed {
+		f.add(f.file, "", "is listed", "")
+	}
+	f.file = ""
+	f.isTable = false
+	f.isListed = false
+}
+
+// Finish returns the findings. Warnings are among them where the linter says that they
+// make it red.
 func (f *lintFindings) Finish() *Results {
-	if f.unparsed {
+	f.endFile()
+	read := len(f.errors) + len(f.warnings)
+	if f.unparsed || f.held || f.summed > read || f.unparsedBefore && f.summed != read {
 		f.res.ParseError = "not only findings"
+	}
+	failed := f.errors
+	if f.warningsAreRed {
+		failed = append(failed, f.warnings...)
+	}
+	for _, name := range failed {
+		f.res.AddFailure(name, "")
 	}
 	return &f.res
 }
