@@ -60,7 +60,7 @@ func readWorkflow(root *ecosystem.YAMLValue) []Job {
 				}
 			}
 		}
-		if len(j.Steps)+len(j.Services)+len(j.Actions) > 0 {
+		if len(j.Steps)+len(j.Services)+len(j.Actions)+len(j.Packages) > 0 {
 			out = append(out, j)
 		}
 	}

@@ -202,7 +202,8 @@ func checkScript(g company.GateCommand, probe bool) string {
 	// The exit code stays the command's own. The parenthesis stands on a line
 	// of its own: a script may end in a comment.
 	fmt.Fprintf(&b, "( %s\n)", run)
-	if g.Parse == testreport.FormatPlain || g.Given && g.Parse == testreport.FormatFindings { // what runners print comes on both streams, and in order
+	isLint := g.Parse == testreport.FormatLint || g.Given && g.Parse == testreport.FormatFindings
+	if g.Parse == testreport.FormatPlain || isLint { // what runners print comes on both streams, and in order
 		b.WriteString(" 2>&1")
 	}
 	fmt.Fprintf(&b, "\ncode=$?\n[ $code = 0 ] || eval \"$%s\"\n", toolproto.ServicesEnded)

@@ -80,7 +80,7 @@ func TestDetect(t *testing.T) {
 		{"an audit after the tests", npm(`{"scripts":{"pretest":"npm run lint","test":"npm run tests-only","tests-only":"tape 'test/*.js'","posttest":"aud --production"}}`), gates.Options{}, []string{"test |  | npm run pretest && npm test --ignore-scripts | tap"}, "node",
 			[]string{"package.json: posttest asks a registry for weaknesses of packages (aud --production): tests are run without that"}},
 		{"vitest with lint", npm(`{"scripts":{"test":"tsc --noEmit && vitest","lint":"eslint ."},"devDependencies":{"vitest":"1","eslint":"9"}}`),
-			gates.Options{}, []string{"lint |  | npm run lint", "test |  | npm test | junit"}, "node", nil},
+			gates.Options{}, []string{"lint |  | npm run lint | lint", "test |  | npm test | junit"}, "node", nil},
 		{"jest without a script", npm(`{"devDependencies":{"jest":"29"}}`), gates.Options{}, []string{"test |  | npx --no-install jest --ci | jest-json"}, "node", nil},
 		{"mocha", npm(`{"scripts":{"test":"NODE_ENV=test mocha --exit"}}`), gates.Options{}, []string{"test |  | npm test | tap"}, "node", nil},
 		{"some other runner", npm(`{"scripts":{"test":"./run-tests.sh | tee out"}}`), gates.Options{}, []string{"test |  | npm test | plain"}, "node", nil},
@@ -96,7 +96,7 @@ func TestDetect(t *testing.T) {
 			gates.Options{}, []string{"test (a) | a | pnpm test | tap", "test (b) | b | npm test | tap"}, "pnpm node", nil},
 		{"workspaces below a root that tests them", map[string]string{"package.json": `{"workspaces":["packages/*"],"scripts":{"test":"npm test --workspaces"},"devDependencies":{"eslint":"9"}}`,
 			"packages/a/package.json": `{"scripts":{"test":"node --test","lint":"eslint ."}}`},
-			gates.Options{}, []string{"lint | packages/a | npm run lint", "test |  | npm test | plain"}, "node", nil},
+			gates.Options{}, []string{"lint | packages/a | npm run lint | lint", "test |  | npm test | plain"}, "node", nil},
 		{"workspaces by themselves", map[string]string{"package.json": `{"workspaces":["packages/*"]}`, "packages/a/package.json": `{"scripts":{"test":"node --test"}}`, "packages/b/package.json": `{"scripts":{"test":"vitest"}}`},
 			gates.Options{}, []string{"test (packages/a) | packages/a | npm test | tap", "test (packages/b) | packages/b | npm test | junit"}, "node", nil},
 
@@ -121,7 +121,7 @@ func TestDetect(t *testing.T) {
 		{"Rust workspace", map[string]string{"Cargo.toml": "[workspace]\nmembers=[\"a\"]\n", "a/Cargo.toml": "[package]\n"}, gates.Options{Lint: gates.None},
 			[]string{"test |  | cargo test --offline --no-fail-fast --workspace | cargo"}, "rust", nil},
 
-		{"Make", map[string]string{"Makefile": "CC = cc\nlint:\n\ttrue\ntest: all\n\ttrue\ncheck:\n\ttrue\n"}, gates.Options{}, []string{"lint |  | make lint", "test |  | make test | plain"}, "make c", nil},
+		{"Make", map[string]string{"Makefile": "CC = cc\nlint:\n\ttrue\ntest: all\n\ttrue\ncheck:\n\ttrue\n"}, gates.Options{}, []string{"lint |  | make lint | lint", "test |  | make test | plain"}, "make c", nil},
 		{"Make whose check needs what all compiles", map[string]string{"Makefile": "all: x\nx: x.c\n\tcc -o x x.c\ncheck:\n\t./x\n", "x.c": "int main(){}"}, gates.Options{}, []string{"test |  | make all check | plain"}, "make c ccache", nil},
 		{"Make whose check compiles", map[string]string{"Makefile": "all: x\ncheck: x # and no more\n\t./x\n", "x.c": "int main(){}"}, gates.Options{}, []string{"test |  | make check | plain"}, "make c ccache", nil},
 		{"Make that compiles nothing", map[string]string{"Makefile": "all: docs\ntest: ; true\n"}, gates.Options{}, []string{"test |  | make test | plain"}, "make", nil},

@@ -33,7 +33,7 @@ type lintFindings struct {
 
 var (
 	findingLine  = lazyregexp.New(`^(?:vet: )?([^\s:][^:]*):\d+(?::\d+)?:\s+(.+)$`)
-	decorationRE = lazyregexp.New(`^\s|^$|^# |^exit status \d+$|^Found \d+ errors?\.|^All checks passed!|^No fixes available|^\[\*\] |^go: downloading |^warning: |^level=\w+ |^info  - |^\d+ issues?[.:]?$|^\* [\w-]+: \d+$` +
+	decorationRE = lazyregexp.New(`^\s|^$|^# |^exit status \d+$|^Found \d+ errors?\.|^All checks passed!|^No fixes available|^\[\*\] |^go: downloading |^warning: |^level=\w+ |^info  - |^Checking formatting\.\.\.$|^\[warn\] Code style issues |^All matched files use |^\d+ issues?[.:]?$|^\* [\w-]+: \d+$` +
 		`|^\*{10,} Module |^-{10,}$|^Your code has been rated at |^Success: no issues found` + // pylint, mypy
 		`|^> \S|^\$ \S|^npm (?:ERR!|error)\b|^error Command failed with exit code|^info Visit https://| ELIFECYCLE |^yarn run v|^g?make(?:\[\d+\])?: ` + // what starts linters
 		`|^✖ \d+ problem|^svelte-check found |^Found \d+ errors? in |^\d+ files? inspected, |^\[ERROR\] Found \d+ errors?|^(?:Getting Svelte diagnostics|Loading svelte-check|=+)`)
@@ -60,7 +60,9 @@ var (
 		lazyregexp.New(`^\s*\[ERROR\] Found (\d+) errors?`),
 		lazyregexp.New(`^(\d+) issues?[.:]$`),
 	}
-	tooManyRE = lazyregexp.New(`found too many warnings|too many warnings`)
+	// unformatted is a file that prettier would write in another way.
+	unformatted = lazyregexp.New(`^\[warn\] (\S+\.\w+)$`)
+	tooManyRE   = lazyregexp.New(`found too many warnings|too many warnings`)
 
 	// movingNumbers are those in a message that a change elsewhere in the file moves: the
 	// line of another place, a length, how complex a function is.
@@ -134,6 +136,10 @@ func (f *lintFindings) readSummary(line string) bool {
 
 // readFinding reads a finding, or the name of the file that findings stand below.
 func (f *lintFindings) readFinding(line string) bool {
+	if m := unformatted.FindStringSubmatch(line); m != nil {
+		f.add(m[1], "", "is not formatted", "")
+		return true
+	}
 	if m := tscLine.FindStringSubmatch(line); m != nil {
 		f.add(m[1], m[2], m[3], "")
 		return true

@@ -77,8 +77,9 @@ func TestFindingsThatHideOthers(t *testing.T) {
 	}
 	for text, want := range map[string][]string{
 		"a.go\nb/b.go\n": {"a.go: is listed", "b/b.go: is listed"}, // gofmt -l
-		"a.go:1:1: x\nmake: *** [Makefile:2: lint] Error 1\n":                                           {"a.go: x"}, // make -s lint
-		"src/a.vue(3,5): error TS2322: no\nsrc/b.ts:1:2 - error TS1: y\n\nFound 2 errors in 2 files.\n": {"src/a.vue: TS2322: no", "src/b.ts: TS1: y"},
+		"Checking formatting...\n[warn] src/a.js\n[warn] Code style issues found in the above file. Run Prettier with --write to fix.\n": {"src/a.js: is not formatted"},
+		"a.go:1:1: x\nmake: *** [Makefile:2: lint] Error 1\n":                                                                            {"a.go: x"}, // make -s lint
+		"src/a.vue(3,5): error TS2322: no\nsrc/b.ts:1:2 - error TS1: y\n\nFound 2 errors in 2 files.\n":                                  {"src/a.vue: TS2322: no", "src/b.ts: TS1: y"},
 	} {
 		if names, res := readFindings(text); res.ParseError != "" || !slices.Equal(names, want) {
 			t.Errorf("%q: %q, %q", text, res.ParseError, names)

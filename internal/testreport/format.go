@@ -13,6 +13,7 @@ import "io"
 // The formats (company.GateCommand.Parse) that belong to no single ecosystem.
 const (
 	FormatFindings = "lines" // a finding per line: path:line:column: text
+	FormatLint     = "lint"  // the same, on both streams: what a script for linters prints
 	FormatPlain    = "plain" // whatever a known runner prints for people, on both streams
 	FormatJUnit    = "junit" // JUnit XML in a report file
 )
@@ -45,6 +46,7 @@ type LineReader interface {
 func Shared() []Format {
 	return []Format{
 		{Name: FormatFindings, Read: func() LineReader { return &lintFindings{} }},
+		{Name: FormatLint, Read: func() LineReader { return &lintFindings{} }},
 		{Name: FormatJUnit, ReadFile: readJUnit},
 	}
 }

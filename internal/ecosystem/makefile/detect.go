@@ -41,7 +41,8 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecos
 		rules := findRules(t.ReadManifest("", name))
 		p := ecosystem.Component{Kind: e.Name(), Description: name}
 		if _, ok := rules["lint"]; ok {
-			p.Lint = &company.GateCommand{Command: "make lint"}
+			// What make prints of its recipes is no finding.
+			p.Lint = &company.GateCommand{Command: "make lint", Report: "make -s lint", Parse: testreport.FormatLint}
 		}
 		for _, target := range []string{"test", "check"} {
 			needs, ok := rules[target]

@@ -137,8 +137,11 @@ func (s scriptChecks) scriptGate(name, tool string) *company.GateCommand {
 		}
 		gate.Report = s.manifest.pinTexts(s.dir, s.manifest.Scripts["pre"+name], strings.Join(all, " && "), s.manifest.Scripts["post"+name])
 	}
-	if tool == "tsc" {
+	switch {
+	case tool == "tsc":
 		gate.Parse = formatTypeScript
+	case name != "build":
+		gate.Parse = testreport.FormatLint
 	}
 	return gate
 }
