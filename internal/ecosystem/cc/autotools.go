@@ -49,9 +49,10 @@ func (e Autotools) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecos
 		c := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "project with a configure script"}
 		switch {
 		case p.testTarget != "" && p.automake:
-			c.Test = testGate(p.buildCommand()+" && make -k "+p.testTarget+" VERBOSE=1", formatAutomake)
+			c.Test = testGate(p.buildCommand(), " -k", "make -k "+p.testTarget+" VERBOSE=1", formatAutomake)
 		case p.testTarget != "":
-			c.Test = &company.GateCommand{Command: p.buildCommand() + " && make " + p.testTarget, Parse: testreport.FormatPlain}
+			c.Test = testGate(p.buildCommand(), " -k", "make -k "+p.testTarget, testreport.FormatPlain)
+			c.Test.Command = p.buildCommand() + " && make " + p.testTarget
 		case ecosystem.Covering(found, dir) != nil:
 			continue
 		default:

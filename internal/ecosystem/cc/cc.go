@@ -101,9 +101,11 @@ func anyMatches(files []buildFile, what *lazyregexp.Regexp) bool {
 	return slices.ContainsFunc(files, func(f buildFile) bool { return what.MatchString(f.text) })
 }
 
-// testGate is a gate that builds and tests; both streams are read for its report.
-func testGate(command, parse string) *company.GateCommand {
-	return &company.GateCommand{Command: command, Report: "( " + command + " ) 2>&1", Parse: parse}
+// testGate returns a gate that builds and tests. Both streams are read for its report.
+// There the build has the option with which it goes on behind an error: which file fails
+// first differs from run to run, and on a red base all of them must be known.
+func testGate(build, keepGoing, test, parse string) *company.GateCommand {
+	return &company.GateCommand{Command: build + " && " + test, Report: "( " + build + keepGoing + " && " + test + " ) 2>&1", Parse: parse}
 }
 
 // sourceEndings are those of files that a compiler reads.

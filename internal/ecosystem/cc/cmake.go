@@ -64,7 +64,7 @@ func (e CMake) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecosyste
 		c := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "CMake project"}
 		switch {
 		case p.hasTests:
-			c.Test = testGate(p.buildCommand()+" && "+p.testCommand(), formatCTest)
+			c.Test = testGate(p.buildCommand(), " -- -k 0", p.testCommand(), formatCTest)
 			c.Test.Plant, c.Test.Canary = plantCMake, p.canaryCommand()
 		case hasOtherBuild(t, dir), ecosystem.Covering(found, dir) != nil:
 			t.AddProject(e.Name(), dir) // which may call it

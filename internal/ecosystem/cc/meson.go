@@ -38,7 +38,7 @@ func (e Meson) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecosyste
 		c := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Meson project"}
 		switch {
 		case p.hasTests:
-			c.Test = testGate(p.buildCommand()+" && meson test -C "+buildFolder(dir)+" --print-errorlogs", formatMeson)
+			c.Test = testGate(p.buildCommand(), " --ninja-args=-k0", "meson test -C "+buildFolder(dir)+" --print-errorlogs", formatMeson)
 		case ecosystem.Covering(found, dir) != nil:
 			continue
 		default:

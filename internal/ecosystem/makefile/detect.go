@@ -53,7 +53,8 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecos
 			if _, builds := rules["all"]; builds && needs == "" && t.HasBelow("", sourceExts...) {
 				target = "all " + target
 			}
-			p.Test = &company.GateCommand{Command: "make " + target, Parse: testreport.FormatPlain}
+			// make stops at the first part that fails, and a red base would hide the others.
+			p.Test = &company.GateCommand{Command: "make " + target, Report: "make -k " + target, Parse: testreport.FormatPlain}
 			break
 		}
 		if p.Lint == nil && p.Test == nil {

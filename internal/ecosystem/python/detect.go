@@ -153,7 +153,8 @@ func pytestGate(t *ecosystem.Tree, dir, set string, args []string) *company.Gate
 		run, first = "PYTHONPATH=src "+run, pytestCommand("src")
 	}
 	words := quoteWords(args)
-	first = set + first + words + " --continue-on-collection-errors --junitxml=" + testreport.File
+	// The project's settings may stop at the first failure (-x), which hides the others.
+	first = set + first + words + " --maxfail=0 --continue-on-collection-errors --junitxml=" + testreport.File
 	// 5 means that there are no tests: that is reported, and is no failure.
 	return &company.GateCommand{Command: set + run + words, Report: first + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestProbe, Parse: testreport.FormatJUnit,
 		Plant: plantPytest, Canary: first + " -k " + ecosystem.CanaryPlaceholder}

@@ -83,7 +83,7 @@ const verbosely = `TESTOPTS='-v' A='-v' `
 // themselves.
 func findTest(t *ecosystem.Tree, dir string, gems gemSources) *company.GateCommand {
 	if hasFiles(t, path.Join(dir, "spec"), isSpec) {
-		report := gems.bundledCommand("rspec --format progress --format json --out " + testreport.File)
+		report := gems.bundledCommand("rspec --no-fail-fast --format progress --format json --out " + testreport.File)
 		return &company.GateCommand{Command: gems.bundledCommand("rspec"), Report: report, Parse: formatRSpec, Plant: plantSpec, Canary: report + " --example " + ecosystem.CanaryPlaceholder}
 	}
 	if !hasFiles(t, path.Join(dir, "test"), isTestFile) {
