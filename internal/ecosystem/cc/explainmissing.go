@@ -1,0 +1,47 @@
+package cc
+
+import (
+	"fmt"
+	"strings"
+
+	"company/internal/lazyregexp"
+	"company/internal/safetext"
+)
+
+// missingLibrary are the messages of pkg-config and of linkers about what is not on the
+// system, in builds of any language. The group is the name; a message without one is
+// about pkg-config itself.
+var missingLibrary = []struct {
+	kind string
+	says *lazyregexp.Regexp
+}{
+	{pkgConfigName, lazyregexp.New(`Package ([A-Za-z0-9_.+-]+) was not found in the pkg-config search path`)},
+	{pkgConfigName, lazyregexp.New(`Package '([^',]+)', required by '[^']+', not found`)},
+	{pkgConfigName, lazyregexp.New("The system library `([^`]+)` required by crate `[^`]+` was not found")},
+	{linkerName, lazyregexp.New(`(?:\bld|ld\.\w+): cannot find -l([A-Za-z0-9_.+-]+)`)},
+	{"", lazyregexp.New(`"pkg-config": executable file not found|[Cc]ould not run ` + "`" + `?(?:PKG_CONFIG_\S+ )*"?pkg-config|pkg-config(?:: command)? not found`)},
+}
+
+// ExplainOutput says which package of Debian has a library that a build did not find.
+// Builds that stopped while they were configured are explained by CMake's.
+func (Autotools) ExplainOutput(output string) string {
+	if stoppedWords.MatchString(output) {
+		return ""
+	}
+	for _, m := range missingLibrary {
+		said := m.says.FindStringSubmatch(output)
+		if said == nil {
+			continue
+		}
+		name := "pkg-config"
+		install := "pkg-config"
+		if m.kind != "" {
+			name, install = safetext.Cut(safetext.StripLine(said[1]), 60), "PACKAGE"
+			if packages, ok := packagesOf(m.kind, name); ok && len(packages) > 0 {
+				install = strings.Join(packages, " ")
+			}
+		}
+		return fmt.Sprintf("\n[the build asks for %s, which the image does not have; container.setup: [\"apt-get update && apt-get install -y %s\"] installs it]", name, install)
+	}
+	return ""
+}
