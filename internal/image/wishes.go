@@ -68,11 +68,11 @@ func (p *layerPlan) unitePackages(packages, more []string) []string {
 func (p *layerPlan) findCIPackages(names, had []string) (out []string) {
 	var unknown []string
 	for _, name := range names {
-		known := catalog.KnownPackage(name)
+		known, ok := catalog.KnownPackage(name)
 		switch {
-		case known == "":
+		case !ok:
 			unknown = append(unknown, name)
-		case !slices.Contains(had, known) && !slices.Contains(out, known):
+		case known != "" && !slices.Contains(had, known) && !slices.Contains(out, known):
 			out = append(out, known)
 		}
 	}

@@ -34,7 +34,7 @@ func TestPackagesThatCIInstalls(t *testing.T) {
 	}
 	python := Request{Toolchains: []string{"python"}}
 	for _, c := range []struct{ names, want, note string }{
-		{"libxml2-dev", "libxml2-dev", ""},
+		{"libxml2-dev curl ca-certificates sudo", "libxml2-dev", ""},
 		{"libxml2-dev docker-ce no-such-package-at-all", "libxml2-dev", "CI installs docker-ce no-such-package-at-all by apt, which the image does not have"},
 		{"libjpeg-turbo8-dev mysql-client", "libjpeg62-turbo-dev default-mysql-client", ""},
 		{"libcurl4-gnutls-dev libcurl4-openssl-dev", "libcurl4-gnutls-dev", "libcurl4-openssl-dev is not installed: Debian has it or libcurl4-gnutls-dev, one at a time"},
@@ -46,7 +46,7 @@ func TestPackagesThatCIInstalls(t *testing.T) {
 				t.Errorf("CI installs %s: the image has no %s: %s", c.names, name, got)
 			}
 		}
-		for _, name := range []string{"docker-ce", "no-such-package-at-all", "libcurl4-openssl-dev"} {
+		for _, name := range []string{"docker-ce", "no-such-package-at-all", "libcurl4-openssl-dev", "sudo", "curl"} {
 			if slices.Contains(has, name) {
 				t.Errorf("CI installs %s: the image has %s", c.names, name)
 			}

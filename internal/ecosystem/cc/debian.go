@@ -9,17 +9,17 @@ import (
 // otherPackages are packages of Debian bookworm beside those of libraries that builds and
 // tests of projects call or load. Large ones and servers are not among them.
 var otherPackages = strings.Fields(`
-autoconf autoconf-archive automake bats bc bison build-essential bzip2 ca-certificates ccache cmake cppcheck curl
-dbus dbus-x11 dc dejagnu default-libmysqlclient-dev default-mysql-client dos2unix ed elfutils expect faketime
-fakeroot file flex fonts-dejavu-core fonts-liberation freeglut3-dev g++ gawk gcc gdb gettext gfortran
-ghostscript git gnupg gperf graphviz gtk-doc-tools help2man imagemagick intltool iproute2 jq less libc6-dev
-libfreetype6-dev libgl1-mesa-dev libglu1-mesa-dev libmagickwand-dev libncurses5-dev libncursesw5-dev
-libpango1.0-dev libpcap-dev libtool libtool-bin libxml2-utils locales lsof lua5.3 lua5.4 luajit lz4 m4 make
-mesa-common-dev meson moreutils nasm ncurses-bin net-tools netcat-openbsd ninja-build openssh-client openssl
-opencl-headers p7zip-full patch patchelf perl pkg-config pkgconf poppler-utils postgresql-client procps
-protobuf-compiler python3-dev qpdf ragel re2c redis-tools rsync scons shellcheck socat sqlite3 strace swig tcl
-tcl-dev tesseract-ocr tesseract-ocr-eng texinfo time tk-dev tmux tree tzdata unzip uuid-runtime valgrind wget
-xauth xorg-dev xsltproc xvfb xxd xz-utils yasm zip zsh zstd
+autoconf autoconf-archive automake bats bc bison build-essential bzip2 ccache cmake cppcheck dbus dbus-x11 dc
+dejagnu default-libmysqlclient-dev default-mysql-client dos2unix elfutils expect faketime fakeroot file flex
+fonts-dejavu-core fonts-liberation freeglut3-dev g++ gawk gcc gdb gettext gfortran ghostscript gperf graphviz
+gtk-doc-tools help2man imagemagick intltool iproute2 jq libc6-dev libfreetype6-dev libgl1-mesa-dev
+libglu1-mesa-dev libmagickwand-dev libncurses5-dev libncursesw5-dev libpango1.0-dev libpcap-dev libtool
+libtool-bin libxml2-utils locales lsof lua5.3 lua5.4 luajit lz4 m4 make mesa-common-dev meson moreutils nasm
+ncurses-bin net-tools netcat-openbsd ninja-build openssh-client openssl opencl-headers p7zip-full patch
+patchelf perl pkg-config pkgconf poppler-utils postgresql-client procps protobuf-compiler python3-dev qpdf
+ragel re2c redis-tools rsync scons shellcheck socat sqlite3 strace swig tcl tcl-dev tesseract-ocr
+tesseract-ocr-eng texinfo time tk-dev unzip uuid-runtime valgrind xauth xorg-dev xsltproc xvfb xxd xz-utils
+yasm zip zsh zstd
 `)
 
 // otherNames are Debian's names of packages that Ubuntu or earlier releases have under
@@ -40,15 +40,25 @@ var libraryPackages = sync.OnceValue(func() map[string]bool {
 	return out
 })
 
+// needlessPackages are those that CI installs for its own sake: to download and to set
+// itself up. A check has no network, and no rights to set up anything.
+var needlessPackages = strings.Fields(`
+apt-transport-https apt-utils ca-certificates curl git gnupg gnupg2 less lsb-release
+software-properties-common sudo tree tzdata vim wget
+`)
+
 // KnownPackage returns Debian's name of a package that a project installs by apt. It
-// is empty where the lists do not have it: an image whose package Debian lacks could not
-// be made at all.
-func KnownPackage(name string) string {
-	if other, ok := otherNames[name]; ok {
-		return other
+// is empty for one that no check needs. Not ok means that the lists do not have it: an
+// image whose package Debian lacks could not be made at all.
+func KnownPackage(name string) (debian string, ok bool) {
+	if other, has := otherNames[name]; has {
+		return other, true
+	}
+	if slices.Contains(needlessPackages, name) {
+		return "", true
 	}
 	if libraryPackages()[name] || slices.Contains(otherPackages, name) {
-		return name
+		return name, true
 	}
-	return ""
+	return "", false
 }
