@@ -47,7 +47,7 @@ func (s projectSettings) SettingsOf(ctx context.Context, t *company.Task) (intak
 // folders and without logins.
 func intakeProject(c config.Config, setupEnv map[string]secret.Value) intake.Project {
 	return intake.Project{
-		Image: c.Container.Image, Dockerfile: c.Container.Dockerfile, Setup: c.Container.Setup, SetupEnv: setupEnv, Offline: c.Container.Deps == "off", Scripts: c.Deps.Scripts,
+		Image: c.Container.Image, Dockerfile: c.Container.Dockerfile, Setup: c.Container.Setup, SetupEnv: setupEnv, Offline: c.Container.Deps == "off", Scripts: c.Deps.Scripts, Without: c.Deps.Without,
 		Services: c.Gates.Services,
 		Lint:     ToOverride(c.Gates.Lint), Types: ToOverride(c.Gates.Types), Build: ToOverride(c.Gates.Build), Test: ToOverride(c.Gates.Test),
 	}

@@ -68,7 +68,7 @@ var settingsOfTasks = []string{
 	"agents.manager.max_turns", "agents.worker.max_turns", "agents.reviewer.max_turns", "agents.merger.max_turns", "agents.second_reviewer.max_turns",
 	"agents.manager.persona", "agents.worker.persona", "agents.reviewer.persona", "agents.merger.persona", "agents.second_reviewer.persona",
 	"approvals.plan", "approvals.merge", "approvals.pr", "approvals.deps", "budget.usd", "budget.tokens",
-	"container.image", "container.dockerfile", "container.setup", "container.deps", "deps.scripts",
+	"container.image", "container.dockerfile", "container.setup", "container.deps", "deps.scripts", "deps.without",
 	"gates.generate", "gates.lint", "gates.types", "gates.build", "gates.test", "gates.none", "gates.services", "gates.protect_tests", "gates.protected", "gates.red_green",
 	"git.base", "git.paths", "git.integration_branch", "limits.model_wait", "limits.continuations", "limits.run_retries", "limits.gate_retries", "limits.review_rounds", "limits.conflicts", "limits.merge_stack", "limits.exclusive",
 	"plan.max_subtasks", "plan.max_write_set", "plan.max_effort", "plan.allow_tiny", "review.confirm", "workers.run_timeout",

@@ -111,7 +111,7 @@ func TestFollowEndsWithTheCompany(t *testing.T) {
 func TestSettingsOfTasks(t *testing.T) {
 	values := map[string]string{
 		"approvals.plan": "ask", "approvals.merge": "ask", "approvals.pr": "ask", "approvals.deps": "ask", "budget.usd": "7", "budget.tokens": "9",
-		"container.image": "debian@sha256:" + strings.Repeat("0", 64), "container.dockerfile": "Dockerfile", "container.setup": "true", "container.deps": "off", "deps.scripts": "esbuild",
+		"container.image": "debian@sha256:" + strings.Repeat("0", 64), "container.dockerfile": "Dockerfile", "container.setup": "true", "container.deps": "off", "deps.scripts": "esbuild", "deps.without": "pypi",
 		"gates.generate": "x/** = make x", "gates.lint": "true", "gates.types": "true", "gates.build": "true", "gates.test": "true", "gates.none": "fail", "gates.services": "redis", "gates.protect_tests": "true", "gates.red_green": "require", "gates.protected": "a/**",
 		"git.base": "trunk", "git.paths": "api", "git.integration_branch": "next", "limits.model_wait": "1m", "limits.continuations": "1", "limits.run_retries": "5", "limits.gate_retries": "5", "limits.review_rounds": "5", "limits.conflicts": "5", "limits.merge_stack": "2", "limits.exclusive": "true", "workers.run_timeout": "10m", "agents.worker.escalate_to": "default",
 		"agents.manager.model": "spare", "agents.worker.model": "spare", "agents.reviewer.model": "spare", "agents.merger.model": "spare", "agents.second_reviewer.model": "spare",

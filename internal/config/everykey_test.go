@@ -17,7 +17,7 @@ func TestEveryKeyWorks(t *testing.T) {
 	works := map[string]string{
 		"version": "1", "workers.max": "7", "workers.run_timeout": "40m", "workers.command_timeout": "100s", "workers.memory": "2g",
 		"workers.cpus": "1", "workers.pids": "100", "workers.disk": "100m", "workers.warm": "0",
-		"container.image": "x@sha256:" + strings.Repeat("a", 64), "container.dockerfile": "Dockerfile", "container.setup": "[make]", "container.setup_env": "[TOKEN]", "container.logins": "[npm.example.com]", "container.deps": "off", "deps.scripts": "[better-sqlite3]",
+		"container.image": "x@sha256:" + strings.Repeat("a", 64), "container.dockerfile": "Dockerfile", "container.setup": "[make]", "container.setup_env": "[TOKEN]", "container.logins": "[npm.example.com]", "container.deps": "off", "deps.scripts": "[better-sqlite3]", "deps.without": "[pypi]",
 		"container.docker_host": "unix:///run/user/1000/docker.sock", "container.cleanup_timeout": "30s", "container.keep_images": "3", "log.level": "debug",
 		"bus.driver": "file", "git.base": "main", "git.integration_branch": "integ", "git.remote": "upstream", "git.author": "A <a@example.com>",
 		"git.credential": "ssh_agent", "git.deploy_key_file": "", "git.signoff": "true", "git.paths": "[services/api]", "git.sign": "none", "git.use_my_logins": "false", "git.signing_key": "/k.pub",

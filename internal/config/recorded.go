@@ -15,7 +15,7 @@ import (
 // frozen into the task. What belongs to a machine or to a person (the daemon, memory,
 // logins, signing, variables with secrets) is none.
 var recordedKeys = []string{
-	"container.deps", "container.dockerfile", "container.image", "container.setup", "deps.scripts",
+	"container.deps", "container.dockerfile", "container.image", "container.setup", "deps.scripts", "deps.without",
 	"gates.build", "gates.canary", "gates.first_step_after", "gates.lint", "gates.red_green", "gates.services", "gates.test", "gates.types",
 	"git.author", "git.integration_branch", "git.signoff",
 	"limits.stop_grace", "workers.command_timeout", "workers.run_timeout",
@@ -62,7 +62,7 @@ func (l *loader) distrustRecord(lower Config) problems {
 	var ps problems
 	for _, key := range recordedKeys {
 		ofImage := strings.HasPrefix(key, "container.") || strings.HasPrefix(key, "deps.")
-		if !ofImage || l.origin[key] != originRecord || before[key] == after[key] || key == "container.deps" {
+		if !ofImage || l.origin[key] != originRecord || before[key] == after[key] || key == "container.deps" || key == "deps.without" {
 			continue
 		}
 		ps = append(ps, problem{at: originRecord, key: key, what: "needs your word", found: after[key], code: company.EConfig,

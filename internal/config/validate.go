@@ -41,6 +41,10 @@ func describeAllowed(tag reflect.StructTag) string {
 	return "a text"
 }
 
+// packageRegistries are the registries that deps.without may name. Without Debian's archives
+// there is no image.
+var packageRegistries = []string{"go", "npm", "pypi", "crates"}
+
 // Services are the words that gates.services takes: those of package service, and auto.
 func Services() []string {
 	return []string{Auto, "postgres", "redis", "mysql", "rabbitmq", "memcached", "mosquitto"}
@@ -71,9 +75,10 @@ func init() { // the checks speak of the rules
 			a, err := netip.ParseAddrPort(s)
 			return err == nil && a.Port() != 0
 		})},
-		"command":    {allowed: "a command of one line", wrong: "has an empty command", good: func(s string) bool { return strings.TrimSpace(s) != "" }},
-		"service":    {allowed: strings.Join(Services(), ", "), wrong: "is not a service that can be started", good: func(s string) bool { return slices.Contains(Services(), s) }},
-		"notify_way": {allowed: strings.Join(notifyWays, ", "), wrong: "is not a way to tell you", good: func(s string) bool { return slices.Contains(notifyWays, s) }},
+		"command":          {allowed: "a command of one line", wrong: "has an empty command", good: func(s string) bool { return strings.TrimSpace(s) != "" }},
+		"service":          {allowed: strings.Join(Services(), ", "), wrong: "is not a service that can be started", good: func(s string) bool { return slices.Contains(Services(), s) }},
+		"notify_way":       {allowed: strings.Join(notifyWays, ", "), wrong: "is not a way to tell you", good: func(s string) bool { return slices.Contains(notifyWays, s) }},
+		"package_registry": {allowed: strings.Join(packageRegistries, ", "), wrong: "is not a registry that can be left out", good: func(s string) bool { return slices.Contains(packageRegistries, s) }},
 		"registry": {allowed: "a host such as npm.example.com or npm.example.com:8443: no scheme, user or path", wrong: "is not a host", good: func(s string) bool {
 			u, err := url.Parse("https://" + s)
 			return err == nil && u.Host == s && u.Hostname() != "" && strings.ToLower(s) == s

@@ -62,6 +62,8 @@ func (o *cacheEntry) ReadAt(use func(content io.ReaderAt, size int64) error) err
 type httpError struct {
 	status int
 	host   string // for the operator
+	origin string
+	path   string // what was asked for
 }
 
 func (e *httpError) Error() string {
@@ -203,7 +205,7 @@ func (s *Store) downloadFile(k string, w order, old *cacheEntry) (*cacheEntry, e
 		return old, s.writeMetadata(k, old.meta)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, &httpError{resp.StatusCode, resp.Request.URL.Host}
+		return nil, &httpError{resp.StatusCode, resp.Request.URL.Host, originOf(resp.Request.URL), resp.Request.URL.Path}
 	}
 	if resp.ContentLength > w.Limit {
 		return nil, fmt.Errorf("%w: %d bytes, %d at most", errTooLarge, resp.ContentLength, w.Limit)
@@ -220,7 +222,7 @@ func (s *Store) downloadFile(k string, w order, old *cacheEntry) (*cacheEntry, e
 	defer body.timer.Stop()
 	entry, err := s.storeBody(k, w, f, body, resp.ContentLength)
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
-		s.transport.silences.noteSilence(originOf(resp.Request.URL), began)
+		s.transport.outages.noteSilence(originOf(resp.Request.URL), began)
 		err = errSilent
 	}
 	if errors.Is(err, errSilent) || errors.Is(err, io.ErrUnexpectedEOF) {

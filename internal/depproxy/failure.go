@@ -13,10 +13,33 @@ type Failure struct {
 	Why   string
 	Fix   string
 	Lasts bool // every try ends alike
+	// Away: the registry cannot be reached, is silent, or fails for all that it is asked.
+	Away bool
 }
 
-// explainFailure makes a Failure of an error that was answered with "bad gateway".
-func explainFailure(err error, patience time.Duration) Failure {
+// explainFailure makes a Failure of an error of a kind of registry.
+func (s *Store) explainFailure(kind string, err error) Failure {
+	f := describeFailure(kind, err, s.upstreams.patience())
+	origin := failedOrigin(err)
+	f.Away = !f.Lasts && s.transport.registries[place{kind, origin}] != nil && s.transport.outages.isAway(origin)
+	return f
+}
+
+// failedOrigin is the origin of the host that an error is about; empty: it is about none.
+func failedOrigin(err error) string {
+	if h := (*httpError)(nil); errors.As(err, &h) {
+		return h.origin
+	}
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		if at, err := url.Parse(u.URL); err == nil && at.Host != "" {
+			return originOf(at)
+		}
+	}
+	return ""
+}
+
+// describeFailure makes a Failure of an error that was answered with "bad gateway".
+func describeFailure(kind string, err error, patience time.Duration) Failure {
 	host := "the registry"
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		if at, perr := url.Parse(u.URL); perr == nil && at.Host != "" {
@@ -29,7 +52,7 @@ func explainFailure(err error, patience time.Duration) Failure {
 	case isOwnFault(err):
 		return Failure{Why: "the office's cache of packages cannot be used: " + err.Error(), Fix: "mend that (its folder must be writable), and the task goes on"}
 	}
-	const reach = "see that this machine reaches the registry, and the task goes on; or go on without its packages, with container.deps: off"
+	reach := "see that this machine reaches the registry, and the task goes on; or go on without its packages, with deps.without: [" + kind + "] in company.yaml"
 	if h := (*httpError)(nil); errors.As(err, &h) {
 		f := Failure{Why: fmt.Sprintf("the registry %s answers with status %d", h.host, h.status), Fix: reach}
 		if h.status == http.StatusUnauthorized || h.status == http.StatusForbidden {
@@ -43,7 +66,7 @@ func explainFailure(err error, patience time.Duration) Failure {
 		}
 	}
 	if errors.Is(err, errSilent) {
-		return Failure{Why: fmt.Sprintf("%s accepts requests and does not answer within %s", host, patience), Fix: reach}
+		return Failure{Why: fmt.Sprintf("%s accepts requests and does not answer within %s", host, min(patience, probeAfter+probeTimeout)), Fix: reach}
 	}
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner

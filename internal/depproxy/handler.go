@@ -166,8 +166,8 @@ func (q *request) writeAnswer(a *ecosystem.Answer, err error) {
 		if status == http.StatusBadGateway || isOwnFault(err) {
 			q.store.log.Warn("registry", "path", q.r.URL.Path, "err", err)
 			if q.OnFailure != nil {
-				f := explainFailure(err, q.store.upstreams.patience())
-				if !isOwnFault(err) { // of a thousand packages, which one
+				f := q.store.explainFailure(q.registry.Name, err)
+				if !isOwnFault(err) && !f.Away { // of a thousand packages, which one
 					f.Why += fmt.Sprintf(" (asked for %s)", ecosystem.PrintablePath(strings.TrimPrefix(q.r.URL.Path, "/")))
 				}
 				q.OnFailure(f)

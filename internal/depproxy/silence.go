@@ -3,12 +3,14 @@ package depproxy
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
+
+	"company/internal/company"
 )
 
 const (
@@ -17,66 +19,68 @@ const (
 	defaultPatience = time.Minute
 	// silentTTL is how long a registry that was silent is not waited for again.
 	silentTTL = time.Minute
+	// probeAfter is how long a registry may take for an answer before it is asked whether it
+	// answers at all, and probeTimeout how long it may take for that.
+	probeAfter   = 5 * time.Second
+	probeTimeout = 7 * time.Second
 )
 
 // errSilent is a registry that accepts a request and does not go on.
 var errSilent = errors.New("the registry is silent")
 
-// silences knows which hosts do not answer. A client that asks for a thousand files
-// would else wait for each of them.
-type silences struct {
-	mu       sync.Mutex
-	answered map[string]time.Time // origin → when it last answered
-	until    map[string]time.Time // origin → how long it is not waited for
-}
-
-func newSilences() *silences {
-	return &silences{answered: map[string]time.Time{}, until: map[string]time.Time{}}
-}
-
-// check is errSilent for a host that was silent a moment ago.
-func (s *silences) check(origin string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if time.Now().Before(s.until[origin]) {
-		return errSilent
-	}
-	return nil
-}
-
-// noteAnswer records that a host speaks.
-func (s *silences) noteAnswer(origin string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.answered[origin] = time.Now()
-	delete(s.until, origin)
-}
-
 // noteSilence records that a request of that time got no answer. A host that has
 // answered another one since is not silent.
-func (s *silences) noteSilence(origin string, began time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.answered[origin].Before(began) {
-		s.until[origin] = time.Now().Add(silentTTL)
+func (o *outages) noteSilence(origin string, began time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if s := o.stateOf(origin); s.answered.Before(began) {
+		s.until, s.why = time.Now().Add(silentTTL), errSilent
 	}
 }
 
-// send is RoundTrip of one hop, which does not wait for a silent host.
-func (s *silences) send(to *http.Transport, r *http.Request) (*http.Response, error) {
-	origin, began := originOf(r.URL), time.Now()
-	if err := s.check(origin); err != nil {
-		return nil, err
+// watch ends a request with errSilent where its host answers neither the request nor a probe.
+// A host that is only slow answers the probe. The caller calls stop when the answer has come.
+func (o *outages) watch(ctx context.Context, to http.RoundTripper, r *http.Request, end context.CancelCauseFunc) (stop func()) {
+	began, origin := time.Now(), originOf(r.URL)
+	ended := make(chan struct{})
+	var watcher sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	watcher.Go(func() {
+		_ = company.Guard("watching a registry", func() error {
+			select {
+			case <-ended:
+				return nil
+			case <-time.After(o.probeAfter):
+			}
+			if o.hasAnswered(origin, began) || o.answersProbe(ctx, to, r.URL) || o.hasAnswered(origin, began) {
+				return nil
+			}
+			end(errSilent)
+			return nil
+		})
+	})
+	return func() {
+		close(ended)
+		cancel()
+		watcher.Wait()
+	}
+}
+
+// answersProbe reports whether a host answers a request for its root, whatever the answer is.
+func (o *outages) answersProbe(ctx context.Context, to http.RoundTripper, at *url.URL) bool {
+	limited, cancel := context.WithTimeout(ctx, o.probeTimeout)
+	defer cancel()
+	root := url.URL{Scheme: at.Scheme, Host: at.Host, Path: "/"}
+	r, err := http.NewRequestWithContext(limited, http.MethodHead, root.String(), nil)
+	if err != nil {
+		return true
 	}
 	resp, err := to.RoundTrip(r)
-	switch {
-	case err == nil:
-		s.noteAnswer(origin)
-	case isTimeout(err) && r.Context().Err() == nil:
-		s.noteSilence(origin, began)
-		err = fmt.Errorf("%w: %w", errSilent, err)
+	if err != nil {
+		return ctx.Err() != nil // the caller has its answer
 	}
-	return resp, err
+	_ = resp.Body.Close()
+	return true
 }
 
 func isTimeout(err error) bool {

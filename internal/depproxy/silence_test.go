@@ -55,7 +55,7 @@ func TestSilentRegistry(t *testing.T) {
 			}
 		})
 	}
-	s := newSilences()
+	s := newOutages(time.Millisecond)
 	began := time.Now()
 	s.noteAnswer("a")
 	if s.noteSilence("a", began); s.check("a") != nil {

@@ -35,7 +35,7 @@ type transport struct {
 	direct     *http.Transport                 // dials for itself, and looks at what it dials
 	viaProxy   *http.Transport                 // goes through the operator's proxy, which may be on a private address
 	auth       map[string][]ecosystem.Endpoint // by kind
-	silences   *silences
+	outages    *outages
 }
 
 // place is one of the operator's registries of a kind, by scheme://host:port. What the registry of
@@ -70,7 +70,7 @@ func newTransport(up Upstreams) (*transport, error) {
 			DisableCompression: false,
 		}
 	}
-	t := &transport{registries: map[place]*http.Transport{}, auth: map[string][]ecosystem.Endpoint{}, silences: newSilences()}
+	t := &transport{registries: map[place]*http.Transport{}, auth: map[string][]ecosystem.Endpoint{}, outages: newOutages(min(resendPause, up.patience()))}
 	for kind, e := range up.allEndpoints() {
 		if e.URL == "" {
 			continue
@@ -134,9 +134,9 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		if p, err := http.ProxyFromEnvironment(r); err == nil && p != nil {
-			return t.silences.send(t.viaProxy, r)
+			return t.outages.send(t.viaProxy, r)
 		}
-		return t.silences.send(t.direct, r)
+		return t.outages.send(t.direct, r)
 	}
 	longest := -1
 	for _, e := range t.auth[kind] {
@@ -156,7 +156,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			r.Header.Set("Authorization", header)
 		}
 	}
-	return t.silences.send(own, r)
+	return t.outages.send(own, r)
 }
 
 // checkForeignURL refuses an address that is not of one of the operator's registries

@@ -168,7 +168,7 @@ type FetchHost interface {
 	Log(ctx context.Context, message string, err error)
 	// Explain gives a client's failure with the reason why packages were refused to
 	// it, which clients do not always show. One that Fetch returns is explained.
-	Explain(err error) error
+	Explain(ctx context.Context, err error) error
 	Places() FetchPlaces
 }
 
@@ -222,6 +222,9 @@ type Step struct {
 	Env          map[string]string
 	Progress     string // what it does, for people
 	Failure, Fix string // where it fails
+	// MayLack: the client does without what a registry that is away does not have. Another
+	// one is ended when its registry is away.
+	MayLack bool
 	// Excuse says for people how it failed where the image is good all the same; nil:
 	// no failure is.
 	Excuse func(exit int) string

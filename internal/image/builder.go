@@ -75,6 +75,8 @@ type Request struct {
 	// know.
 	Dockerfile *dockerfile.Source
 	Offline    bool // take no dependency from a registry (container.deps: off)
+	// Without are kinds of registries that are not asked for packages (deps.without).
+	Without []string
 	// Services are servers that the containers of the image have beside commands.
 	Services []service.Wish
 	// Scripts are the packages whose install scripts may run (deps.scripts).

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"company/internal/company"
@@ -27,6 +28,8 @@ type hostFolder struct {
 	access   *registryAccess
 	registry string // its kind
 	places   ecosystem.FetchPlaces
+
+	stallAfter time.Duration
 }
 
 // fillFetched has a client of this host fill a folder, and takes out of it what the
@@ -49,7 +52,7 @@ func (b *Builder) fillFetched(in ecosystem.Install, req Request, tree hostTree) 
 		if tree.wanted != "" {
 			h.places.Toolchain = tree.dir
 		}
-		if err := in.Fetch(ctx, h); err != nil {
+		if err := h.fetch(ctx, in); err != nil {
 			var e *company.Error
 			if errors.As(err, &e) && isPermanent(0, err.Error(), in.Says.Permanent) {
 				err = e.NeedsPerson()
@@ -58,6 +61,72 @@ func (b *Builder) fillFetched(in ecosystem.Install, req Request, tree hostTree) 
 		}
 		return collectFolder(l, in, h.places.Out)
 	}
+}
+
+// stallAfter is how long a client may bring no file before its registry is asked whether
+// it answers: some clients wait for a silent one without a bound.
+const stallAfter = 8 * time.Second
+
+// fetch has the client fetch, and ends it when its registry is away.
+func (h *hostFolder) fetch(ctx context.Context, in ecosystem.Install) error {
+	ctx, stop := h.access.watchStep(ctx)
+	defer stop()
+	var watcher sync.WaitGroup
+	ended := make(chan struct{})
+	watcher.Go(func() {
+		_ = company.Guard("watching a client of this host", func() error {
+			h.watchStall(ctx, ended)
+			return nil
+		})
+	})
+	err := in.Fetch(ctx, h)
+	close(ended)
+	watcher.Wait()
+	if errors.Is(context.Cause(ctx), errRegistryAway) {
+		return company.E(company.EImage, in.What+" cannot be fetched").Wrap(errRegistryAway)
+	}
+	return err
+}
+
+// watchStall asks the registry whether it answers each time that the client has brought
+// nothing for a while.
+func (h *hostFolder) watchStall(ctx context.Context, ended <-chan struct{}) {
+	for had := -1; ; {
+		select {
+		case <-ended:
+			return
+		case <-ctx.Done():
+			return
+		case <-time.After(h.stallAfter):
+		}
+		has := countFiles(h.places.Out)
+		if has == had || had < 0 && has == 0 {
+			h.checkRegistry(ctx)
+		}
+		had = has
+	}
+}
+
+// checkRegistry notes that the registry of a client is away. It does nothing where the client
+// asks a mirror of ours, which knows.
+func (h *hostFolder) checkRegistry(ctx context.Context) {
+	if h.places.Mirror != "" || h.access.store == nil {
+		return
+	}
+	if failure := h.access.store.CheckRegistry(ctx, h.registry); failure != nil {
+		h.access.noteFailure(*failure)
+	}
+}
+
+// countFiles counts the files below a folder.
+func countFiles(dir string) (n int) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			n++
+		}
+		return nil
+	})
+	return n
 }
 
 // openHostFolder makes the folders of a fetch, and serves a mirror where the client
@@ -71,7 +140,7 @@ func (b *Builder) openHostFolder(in ecosystem.Install, req Request, work string)
 		access.policy = depproxy.NewOpenPolicy(in.Registry)
 	}
 	user, _ := os.UserHomeDir()
-	h = &hostFolder{b: b, access: access, registry: in.Registry, places: ecosystem.FetchPlaces{
+	h = &hostFolder{b: b, access: access, registry: in.Registry, stallAfter: stallAfter, places: ecosystem.FetchPlaces{
 		Source: filepath.Join(work, "src"), Home: work, Out: filepath.Join(work, "fetched"), User: user, UseLogins: req.UseLogins,
 	}}
 	for _, dir := range []string{h.places.Source, h.places.Out} {
@@ -141,8 +210,12 @@ func (h *hostFolder) Log(ctx context.Context, message string, err error) {
 	h.b.log.InfoContext(ctx, message, "err", err)
 }
 
-// Explain gives a client's failure with our refusal of a package.
-func (h *hostFolder) Explain(err error) error { return h.access.explainError(err) }
+// Explain gives a client's failure with our refusal of a package, or with what its registry
+// failed at.
+func (h *hostFolder) Explain(ctx context.Context, err error) error {
+	h.checkRegistry(ctx)
+	return h.access.explainError(err)
+}
 
 // collectFolder copies files of a folder of this host into a layer.
 func collectFolder(l *layer, in ecosystem.Install, dir string) error {

@@ -106,6 +106,10 @@ func (p *layerPlan) addInstall(req Request, in ecosystem.Install, name string, s
 		p.appendTarStep(in.Layer, in.Why, fillFiles(in), in.Inputs...)
 		return true, nil
 	}
+	if req.isWithout(in.Registry) {
+		p.addNote("%s is not installed: deps.without has %s", in.What, in.Registry)
+		return false, nil
+	}
 	spare := slices.Contains(req.Spare, name)
 	var access *registryAccess
 	if in.Remote && in.Fetch == nil {
@@ -135,6 +139,9 @@ func (p *layerPlan) addInstall(req Request, in ecosystem.Install, name string, s
 	p.appendTarStep(in.Layer, in.Why, fill, inputs...).env = changeEnv(in.Env)
 	return true, nil
 }
+
+// isWithout reports whether a kind of registry is not to be asked.
+func (r Request) isWithout(registry string) bool { return slices.Contains(r.Without, registry) }
 
 // installAccess is what may be had of registries for a layer; nil where nothing is.
 func (p *layerPlan) installAccess(req Request, in ecosystem.Install) (*registryAccess, error) {
@@ -205,15 +212,16 @@ func (b *Builder) fillInstall(in ecosystem.Install, repo *Repo, access *registry
 		defer stopAhead()
 		err := b.runInstall(ctx, installJob{name: in.Layer + "-" + filepath.Base(work), image: under.id, stageFiles: stage, access: access, work: do, collect: collect, receive: receive,
 			ifKilled: in.IfKilled, project: project, timeout: layerTimeout, leaveForLater: l.leaveForLater}, work)
-		return b.doWithout(ctx, in, err, l)
+		return b.doWithout(ctx, in, access, err, l)
 	}
 }
 
 // doWithout leaves the packages out that no check needs, where no further try could
-// have them: the layer is empty, so the next task asks no registry again.
-func (b *Builder) doWithout(ctx context.Context, in ecosystem.Install, err error, l *layer) error {
+// have them or their registry is away: the layer is empty, so the next task asks no
+// registry again.
+func (b *Builder) doWithout(ctx context.Context, in ecosystem.Install, access *registryAccess, err error, l *layer) error {
 	var e *company.Error
-	if !in.Spare || !errors.As(err, &e) || e.Code != company.EImage || !company.NeedsPerson(e) {
+	if !in.Spare || !errors.As(err, &e) || e.Code != company.EImage || !company.NeedsPerson(e) && !access.isAway() {
 		return err
 	}
 	l.notes = boundNotes([]string{e.Message + "; no check needs them, so they are left out"})

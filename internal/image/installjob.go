@@ -10,12 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"company/internal/company"
 	"company/internal/container"
-	"company/internal/depproxy"
 	"company/internal/dockerapi"
 	"company/internal/ecosystem"
 	"company/internal/image/toolboxbin"
@@ -71,12 +69,13 @@ const exitKilled = 137
 type buildSession struct {
 	ctx      context.Context
 	client   *toolproto.Client
-	limit    time.Duration // of one command
-	step     string        // the present work, for people
-	answered bool          // a command came to its end
-	failed   bool          // a command ended badly, with an excuse or without
-	received bool          // what it left was asked for
-	diskFull bool          // with a message that a device is full
+	access   *registryAccess // of its steps; nil = none
+	limit    time.Duration   // of one command
+	step     string          // the present work, for people
+	answered bool            // a command came to its end
+	failed   bool            // a command ended badly, with an excuse or without
+	received bool            // what it left was asked for
+	diskFull bool            // with a message that a device is full
 }
 
 // stepSeconds is the variable by which the commands of layers know their time.
@@ -84,10 +83,15 @@ const stepSeconds = "COMPANY_STEP_SECONDS"
 
 // runCommand runs a command and gives its whole outcome; a time-out is an error.
 func (s *buildSession) runCommand(dir, command string, env map[string]string) (toolproto.RunResult, error) {
+	return s.runWithin(s.ctx, dir, command, env)
+}
+
+// runWithin is runCommand with a context of its own.
+func (s *buildSession) runWithin(ctx context.Context, dir, command string, env map[string]string) (toolproto.RunResult, error) {
 	seconds := int(s.limit / time.Second)
 	all := map[string]string{stepSeconds: fmt.Sprint(seconds - min(30, seconds/4))} // so that it can say what hung
 	maps.Copy(all, env)
-	r, err := s.client.Run(s.ctx, toolproto.RunRequest{Command: command, Cwd: dir, Env: all, TimeoutS: seconds})
+	r, err := s.client.Run(ctx, toolproto.RunRequest{Command: command, Cwd: dir, Env: all, TimeoutS: seconds})
 	s.answered = s.answered || err == nil
 	switch {
 	case err != nil:
@@ -102,10 +106,19 @@ func (s *buildSession) runCommand(dir, command string, env map[string]string) (t
 	return r, nil
 }
 
-// runStep runs a step of a layer.
+// runStep runs a step of a layer. It ends when a registry that the step needs is away.
 func (s *buildSession) runStep(step ecosystem.Step) (toolproto.RunResult, error) {
 	s.step = step.Progress
-	return s.runCommand(step.Dir, step.Command, step.Env)
+	if step.MayLack {
+		return s.runCommand(step.Dir, step.Command, step.Env)
+	}
+	ctx, stop := s.access.watchStep(s.ctx)
+	defer stop()
+	r, err := s.runWithin(ctx, step.Dir, step.Command, step.Env)
+	if err != nil && errors.Is(context.Cause(ctx), errRegistryAway) {
+		err = company.E(company.EImage, step.Failure).Wrap(errRegistryAway).Fix(step.Fix)
+	}
+	return r, err
 }
 
 // registryURL is where a build container reaches the registries: at the toolbox's own port.
@@ -177,7 +190,7 @@ func (b *Builder) tryInstall(ctx context.Context, e installJob, work string, lim
 		remove()
 	}()
 	started := time.Now()
-	s := &buildSession{ctx: ctx, limit: scaleTime(b.stepTimeout, limits), step: "making a layer"}
+	s := &buildSession{ctx: ctx, access: e.access, limit: scaleTime(b.stepTimeout, limits), step: "making a layer"}
 	served := b.serveBuild(ctx, c, e, s)
 	worked := time.Now()
 	if served == nil && e.receive != nil { // the container has nothing more to tell
@@ -294,81 +307,6 @@ func (b *Builder) serveBuild(ctx context.Context, c container.Container, e insta
 		return nil
 	}
 	return client.Shutdown(ctx)
-}
-
-// registryAccess is what a build container, or the host's go command, may have of
-// registries.
-type registryAccess struct {
-	store  *depproxy.Store
-	policy *depproxy.Policy
-
-	mu       sync.Mutex
-	withheld error             // the first refusal of a package that is not for this repository
-	failure  *depproxy.Failure // the first one of a registry
-}
-
-func (f *registryAccess) newHandler() http.Handler {
-	if f == nil || f.store == nil || f.policy == nil {
-		return http.NotFoundHandler()
-	}
-	return f.store.NewHandler(depproxy.HandlerOptions{Policy: f.policy, OnRefusal: func(r depproxy.FetchReport) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.withheld == nil {
-			f.withheld = r.Withheld
-		}
-	}, OnFailure: func(r depproxy.Failure) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.failure == nil {
-			f.failure = &r
-		}
-	}})
-}
-
-// startAhead fetches packages while the container of their client starts.
-func (f *registryAccess) startAhead(ctx context.Context, all []company.Dependency) (stop func()) {
-	if f == nil || f.store == nil || f.policy == nil || len(all) == 0 {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = company.Guard("fetching packages ahead", func() error {
-			f.store.FetchAhead(ctx, f.policy, all)
-			return nil
-		})
-	}()
-	return func() {
-		cancel()
-		<-ended
-	}
-}
-
-// explainError adds our refusal of a package that is not for this repository to
-// a client's failure: clients do not always show it. Nor do they tell a
-// registry that is away from one without the package: after the former another
-// try may succeed.
-func (f *registryAccess) explainError(err error) error {
-	if f == nil || err == nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var e *company.Error
-	if errors.As(f.withheld, &e) {
-		return e.Wrap(err)
-	}
-	if f.failure == nil || !errors.As(err, &e) || e.Code != company.EImage {
-		return err
-	}
-	c := *e
-	c.Class, c.Err = company.Recoverable, nil
-	if f.failure.Lasts {
-		c.Class = company.HumanRequired
-	}
-	return c.Because(f.failure.Why).Fix(f.failure.Fix)
 }
 
 // maxWhy bounds the line of a client's output that an error shows.

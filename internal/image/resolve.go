@@ -47,6 +47,10 @@ func (b *Builder) Resolve(ctx context.Context, req Request) (Resolved, error) {
 			return out, err
 		}
 		for _, r := range all {
+			if i := slices.IndexFunc(r.Wants, func(d company.Dependency) bool { return req.isWithout(d.Ecosystem) }); i >= 0 {
+				out.Notes = append(out.Notes, fmt.Sprintf("%s has no lock file, and nothing of it is installed: deps.without has %s", safetext.StripLine(r.Manifest), r.Wants[i].Ecosystem))
+				continue
+			}
 			policy, err := b.wantedPolicy(req, r)
 			var lock []byte
 			var made time.Time

@@ -27,6 +27,7 @@ type Project struct {
 	SetupEnv map[string]secret.Value
 	Offline  bool
 	Scripts  []string // packages whose install scripts may run
+	Without  []string // registries that are not asked
 	// Logins: the operator lets the repository use the logins to registries.
 	Logins   bool
 	Services []string // names in gates.services
@@ -74,7 +75,7 @@ func (p Project) gateOptions() gates.Options {
 // gates count.
 func (p Project) imageRequest(ctx context.Context, m *gitops.Mirror, at, detected company.OID, found gates.Project) (image.Request, error) {
 	req := image.Request{
-		Base: p.Image, Toolchains: found.Toolchains, Spare: found.Spare, Checks: found.Gates, Services: found.Services, Setup: p.Setup, SetupEnv: p.SetupEnv, Offline: p.Offline, UseLogins: p.Logins, Scripts: p.Scripts,
+		Base: p.Image, Toolchains: found.Toolchains, Spare: found.Spare, Checks: found.Gates, Services: found.Services, Setup: p.Setup, SetupEnv: p.SetupEnv, Offline: p.Offline, UseLogins: p.Logins, Scripts: p.Scripts, Without: p.Without,
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: at},
 	}
 	if p.Dockerfile == "" {

@@ -202,7 +202,7 @@ func readProject(s ecosystem.Sources, dir string) (map[string][]byte, []byte, er
 func clientEnv(p ecosystem.Places) map[string]string {
 	return map[string]string{
 		"YARN_NPM_REGISTRY_SERVER": p.Registry + "/npm", "YARN_UNSAFE_HTTP_WHITELIST": "127.0.0.1", "YARN_NODE_LINKER": "node-modules", "YARN_ENABLE_SCRIPTS": "0", "YARN_IGNORE_PATH": "1",
-		"YARN_ENABLE_TELEMETRY": "0", "YARN_GLOBAL_FOLDER": "/tmp/yarn", "YARN_ENABLE_GLOBAL_CACHE": "1", "YARN_ENABLE_IMMUTABLE_INSTALLS": "0", "YARN_HTTP_RETRY": "1", "YARN_HTTP_TIMEOUT": strconv.Itoa(ecosystem.ClientPatience * 1000),
+		"YARN_ENABLE_TELEMETRY": "0", "YARN_GLOBAL_FOLDER": "/tmp/yarn", "YARN_ENABLE_GLOBAL_CACHE": "1", "YARN_ENABLE_IMMUTABLE_INSTALLS": "0", "YARN_HTTP_RETRY": "0", "YARN_HTTP_TIMEOUT": strconv.Itoa(ecosystem.ClientPatience * 1000),
 		"YARN_ENABLE_PROGRESS_BARS": "0", "YARN_ENABLE_COLORS": "0", "YARN_ENABLE_HYPERLINKS": "0", "YARN_ENABLE_INLINE_BUILDS": "0",
 	}
 }

@@ -249,7 +249,7 @@ func (*bareHost) Unpack(context.Context, string, string) error { return errNoCli
 func (*bareHost) Getenv(string) (string, bool)                 { return "", false }
 func (*bareHost) ReportProgress(string, ...any)                {}
 func (*bareHost) Log(context.Context, string, error)           {}
-func (*bareHost) Explain(err error) error                      { return err }
+func (*bareHost) Explain(_ context.Context, err error) error   { return err }
 func (*bareHost) Places() ecosystem.FetchPlaces {
 	return ecosystem.FetchPlaces{Source: "/s", Home: "/h", Out: "/o"}
 }

@@ -69,7 +69,7 @@ func (m *modules) fetch(ctx context.Context, h ecosystem.FetchHost) error {
 		if err == nil {
 			continue
 		}
-		told := h.Explain(err)
+		told := h.Explain(ctx, err)
 		isUnexplained := told == err //nolint:errorlint // whether the very same error came back
 		if i == 0 && dir == "." && !(m.isBase && isMissing(err) && isUnexplained) {
 			return err

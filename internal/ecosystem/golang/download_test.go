@@ -39,7 +39,7 @@ func (h *partialHost) ReportProgress(format string, args ...any) {
 func (h *partialHost) Log(_ context.Context, message string, err error) {
 	h.logged = append(h.logged, message+": "+err.Error())
 }
-func (*partialHost) Explain(err error) error {
+func (*partialHost) Explain(_ context.Context, err error) error {
 	return fmt.Errorf("this repository may not use your login: %w", err)
 }
 

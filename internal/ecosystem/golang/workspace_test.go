@@ -35,7 +35,7 @@ func (h *workHost) Run(_ context.Context, dir string, env []string, argv ...stri
 	}
 	return "", nil
 }
-func (*workHost) Explain(err error) error { return err }
+func (*workHost) Explain(_ context.Context, err error) error { return err }
 
 func (h *workHost) fetch(t *testing.T, texts map[string]string) error {
 	t.Helper()

@@ -116,7 +116,7 @@ func ClientEnv(p ecosystem.Places) map[string]string {
 	return map[string]string{
 		"npm_config_registry": p.Registry + "/npm/", "npm_config_replace_registry_host": "npmjs", "npm_config_ignore_scripts": "true",
 		"npm_config_audit": "false", "npm_config_fund": "false", "npm_config_update_notifier": "false", "npm_config_progress": "false",
-		"npm_config_cache": "/tmp/npm", "npm_config_userconfig": "/tmp/npmrc", "npm_config_fetch_retries": "1", "npm_config_loglevel": "error",
+		"npm_config_cache": "/tmp/npm", "npm_config_userconfig": "/tmp/npmrc", "npm_config_fetch_retries": "0", "npm_config_loglevel": "error",
 	}
 }
 

@@ -164,7 +164,7 @@ func patchesOf(s ecosystem.Sources, dir string, lock []byte) (out []string) {
 func clientEnv(p ecosystem.Places) map[string]string {
 	return map[string]string{
 		"CI": "true", "npm_config_registry": p.Registry + "/npm/", "npm_config_userconfig": "/tmp/npmrc", "npm_config_store_dir": "/tmp/pnpm/store", "npm_config_cache_dir": "/tmp/pnpm/cache",
-		"npm_config_state_dir": "/tmp/pnpm/state", "npm_config_package_import_method": "copy", "npm_config_virtual_store_dir": "node_modules/.prepared", "npm_config_extend_node_path": "false", "npm_config_fetch_retries": "1", "npm_config_fetch_timeout": strconv.Itoa(ecosystem.ClientPatience * 1000),
+		"npm_config_state_dir": "/tmp/pnpm/state", "npm_config_package_import_method": "copy", "npm_config_virtual_store_dir": "node_modules/.prepared", "npm_config_extend_node_path": "false", "npm_config_fetch_retries": "0", "npm_config_fetch_timeout": strconv.Itoa(ecosystem.ClientPatience * 1000),
 		"npm_config_update_notifier": "false", "npm_config_reporter": "append-only",
 	}
 }

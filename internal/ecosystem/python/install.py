@@ -143,6 +143,23 @@ def answers(asked):
     return False
 
 
+def find_away(asked):
+    """Why the registry answers for none of the first packages, or nothing where it answers."""
+    why = None
+    for line in asked[:3]:
+        try:
+            read_page(re.match(r"[A-Za-z0-9._-]+", line)[0])
+            return None
+        except urllib.error.HTTPError as e:
+            if e.code != 502:
+                return None
+            text = e.read(500).decode("utf-8", "replace").strip().split("\n")[0]
+            why = text or "the registry cannot be reached now"
+        except OSError as e:
+            why = "the registry cannot be reached now (%s)" % e
+    return why
+
+
 def name_missing(asked):
     """Names the missing packages by their place in the list."""
     os.makedirs(os.path.join(VENV, MISSING), exist_ok=True)
@@ -158,6 +175,10 @@ def name_missing(asked):
 
 def main():
     pins, lines = read_lines("pins.txt"), read_lines("requirements.txt")
+    loose = read_lines("loose.txt")
+    away = find_away(pins + lines)
+    if away:  # pip would ask for each of them
+        return do_without(pins + lines, loose, away)
     try:
         install(PINNED, pins)
         if missing:  # what is pinned and cannot be had holds nothing else back
@@ -170,12 +191,26 @@ def main():
     except Failure as failure:
         print(failure)
         return 1
-    loose = read_lines("loose.txt")
     if any(later and line not in loose for line, (later, _) in missing.items()) and not answers(pins + lines):
-        for line, (_, why) in missing.items():
-            print("ERROR: %s: %s" % (line.split(" --hash", 1)[0], why))
-        return 1
+        return fail()
     name_missing(pins + lines)
+    return 0
+
+
+def fail():
+    """Says what is missing, of an environment that cannot do without it."""
+    for line, (_, why) in missing.items():
+        print("ERROR: %s: %s" % (line.split(" --hash", 1)[0], why))
+    return 1
+
+
+def do_without(asked, loose, why):
+    """Leaves everything out, where nothing holds the image back."""
+    for line in asked:
+        missing[line] = True, why
+    if any(line not in loose for line in asked):
+        return fail()
+    name_missing(asked)
     return 0
 
 

@@ -38,11 +38,12 @@ func (r *requirements) wheelsLayer() ecosystem.Install {
 			{Dir: ".", Command: "python3 -m venv --system-site-packages --without-pip " + venv, Progress: "making an environment for Python packages", Failure: failure, Fix: fix},
 			{
 				Dir: ".", Progress: "installing the Python packages of " + from, Failure: failure, Fix: fix,
+				MayLack: len(r.pins) == 0 && r.areLoose(r.lines),
 				Command: "python3 install.py " + venv + " " + missingDir,
 				Env: map[string]string{
 					"PIP_CONFIG_FILE": "/dev/null", "PIP_INDEX_URL": r.s.Places().Registry + "/pypi/simple/", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1",
 					// The mirror beside it keeps the files that were fetched.
-					"PIP_NO_CACHE_DIR": "1", "PIP_RETRIES": "1", "PIP_DEFAULT_TIMEOUT": strconv.Itoa(ecosystem.ClientPatience), "PIP_ROOT_USER_ACTION": "ignore",
+					"PIP_NO_CACHE_DIR": "1", "PIP_RETRIES": "0", "PIP_DEFAULT_TIMEOUT": strconv.Itoa(ecosystem.ClientPatience), "PIP_ROOT_USER_ACTION": "ignore",
 				},
 			},
 			// Times of files in a layer mean nothing: compiled files must not be judged
@@ -54,6 +55,11 @@ func (r *requirements) wheelsLayer() ecosystem.Install {
 		},
 		Env: ecosystem.Env{Set: map[string]string{"VIRTUAL_ENV": venv}, Path: venv + "/bin"},
 	}
+}
+
+// areLoose reports whether a registry that is away holds none of the lines back.
+func (r *requirements) areLoose(lines []string) bool {
+	return !slices.ContainsFunc(lines, func(line string) bool { return !slices.Contains(r.loose, line) })
 }
 
 // venvCollector copies an environment to where it was made: it names its own place.

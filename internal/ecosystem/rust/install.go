@@ -71,7 +71,7 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 	in.Steps = []ecosystem.Step{{
 		// Cargo's home is in memory: it writes there.
 		Dir: ".", Command: "cp -r home /tmp/cargo && cargo vendor -q --locked --versioned-dirs --respect-source-config --manifest-path src/" + path.Join(dirs[0], manifest) + more + " crates >/dev/null",
-		Env: map[string]string{"CARGO_HOME": "/tmp/cargo", "CARGO_NET_RETRY": "1"}, Progress: "fetching the crates of " + in.What, Failure: "the crates of " + in.What + " cannot be fetched",
+		Env: map[string]string{"CARGO_HOME": "/tmp/cargo", "CARGO_NET_RETRY": "0"}, Progress: "fetching the crates of " + in.What, Failure: "the crates of " + in.What + " cannot be fetched",
 		Fix: "check that `cargo fetch --locked` works in your checkout; or go on without them, with container.deps: off: what needs them stays red",
 	}}
 	in.Collector = func() ecosystem.Collector { return collector{s.Places(), made, in.Locks} }

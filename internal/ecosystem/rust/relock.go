@@ -49,7 +49,7 @@ func (Ecosystem) Relock(s ecosystem.Sources, lock string) (r ecosystem.Resolutio
 	r.Stage = append(append(r.Stage, stageNames(s, "")...), stageHome(s, cargoHome))
 	r.Step = ecosystem.Step{
 		Dir: ".", Command: "cp -r " + cargoHome + " /tmp/cargo && " + toRelock + " -q --manifest-path " + r.Manifest,
-		Env:      map[string]string{"CARGO_HOME": "/tmp/cargo", "CARGO_NET_RETRY": "1", "CARGO_RESOLVER_INCOMPATIBLE_RUST_VERSIONS": "fallback"},
+		Env:      map[string]string{"CARGO_HOME": "/tmp/cargo", "CARGO_NET_RETRY": "0", "CARGO_RESOLVER_INCOMPATIBLE_RUST_VERSIONS": "fallback"},
 		Progress: "making " + lock + " anew for a merge", Failure: lock + " cannot be made anew by cargo",
 		Fix: "run `" + toRelock + "` in a checkout of both sides, and commit it",
 	}

@@ -37,7 +37,7 @@ func (Ecosystem) Resolutions(s ecosystem.Sources) (out []ecosystem.Resolution, e
 		}
 		r.Stage = append(append(r.Stage, stageNames(s, "")...), stageHome(s, cargoHome))
 		r.Step = ecosystem.Step{Dir: ".", Command: "cp -r " + cargoHome + " /tmp/cargo && cargo generate-lockfile -q --manifest-path " + r.Manifest,
-			Env:      map[string]string{"CARGO_HOME": "/tmp/cargo", "CARGO_NET_RETRY": "1", "CARGO_RESOLVER_INCOMPATIBLE_RUST_VERSIONS": "fallback"},
+			Env:      map[string]string{"CARGO_HOME": "/tmp/cargo", "CARGO_NET_RETRY": "0", "CARGO_RESOLVER_INCOMPATIBLE_RUST_VERSIONS": "fallback"},
 			Progress: "choosing the crates of " + r.Manifest + ", which has no " + lockFile, Failure: "the crates that " + r.Manifest + " wants cannot be chosen, and it has no " + lockFile,
 			Fix: "make one with `" + toLock + "` in your checkout, and commit it; or go on without crates, with container.deps: off: what needs them stays red"}
 		if out = append(out, r); len(out) == ecosystem.MaxProjects {
